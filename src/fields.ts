@@ -1,0 +1,88 @@
+import { z } from 'zod'
+import { type FieldFault, InvalidInput } from './errors.ts'
+
+/** U+0000 is refused by PostgreSQL and a lone surrogate is no Unicode text: both would end as a 500. */
+const isStorable = (text: string): boolean => !text.includes('\u0000') && text.isWellFormed()
+
+/** Text that can be stored, up to `max` UTF-16 units. */
+export const text = (max = 1000) =>
+  z
+    .string('must be a string')
+    .max(max, `must have ${max} characters at most`)
+    .refine(isStorable, 'must not contain U+0000 or lone surrogates')
+
+/** Text that must not be empty. */
+export const requiredText = (max = 1000) => text(max).min(1, 'must not be empty')
+
+/** A field of an update: omitted is unchanged, '' and null unset it (to null). */
+export const clearable = <Shape extends z.ZodType>(shape: Shape) =>
+  z.preprocess((value) => (value === '' ? null : value), shape.nullable()).optional()
+
+export type UrlRules = {
+  /** Also admit private-use schemes such as com.example.app: (RFC 8252, section 7.1). */
+  customSchemes?: boolean
+  /** Only scheme, host and port. */
+  originOnly?: boolean
+  /** https, or http on a loopback host. */
+  secure?: boolean
+}
+
+const SCRIPT_SCHEMES = new Set(['javascript:', 'data:', 'vbscript:', 'blob:', 'file:', 'about:', 'ws:', 'wss:', 'ftp:'])
+const LOOPBACK_HOSTS = new Set(['localhost', '127.0.0.1', '[::1]'])
+
+/** Why `value` may not be used as a URL, or null. Every argument that is a URL goes through here. */
+export function urlFault(value: string, rules: UrlRules = {}): string | null {
+  if (!URL.canParse(value)) return 'must be an absolute URL'
+  const url = new URL(value)
+  const isWeb = url.protocol === 'https:' || url.protocol === 'http:'
+  if (SCRIPT_SCHEMES.has(url.protocol) || (!isWeb && !rules.customSchemes)) return 'must be an http or https URL'
+  // RFC 8252, section 7.1: reversed domain names; a scheme without a dot is likely somebody else's.
+  if (!isWeb && !url.protocol.includes('.')) return 'must use a scheme of reverse domain form, such as com.example.app:'
+  if (url.username || url.password) return 'must not contain user information'
+  if (url.hash || value.includes('#')) return 'must not contain a fragment'
+  if (/[\s\\]/.test(value)) return 'must not contain spaces or backslashes'
+  if (rules.originOnly && value !== url.origin) return 'must be an origin such as https://example.com'
+  if (rules.secure && url.protocol === 'http:' && !LOOPBACK_HOSTS.has(url.hostname)) return 'must be an https URL'
+  return null
+}
+
+/** A URL that people or clients may be sent to. */
+export const allowedUrl = (rules: UrlRules = {}) =>
+  text(2000).superRefine((value, context) => {
+    const fault = urlFault(value, rules)
+    if (fault) context.addIssue(fault)
+  })
+
+/** Free-form JSON object, 64 KB at most once serialised. */
+export const metadata = z
+  .record(z.string(), z.json(), 'must be a JSON object')
+  .refine((value) => Buffer.byteLength(JSON.stringify(value)) <= 65_536, 'must have 64 KB at most')
+  .refine((value) => !JSON.stringify(value).includes('\\u0000') && isWellFormedDeep(value), {
+    message: 'must not contain U+0000 or lone surrogates',
+  })
+
+/** JSON.stringify escapes lone surrogates, so that they must be looked for in its output. */
+const isWellFormedDeep = (value: unknown): boolean => !/(^|[^\\])(\\\\)*\\ud[89a-f]/i.test(JSON.stringify(value))
+
+export const boolean = z.boolean('must be true or false')
+export const integer = (min: number, max: number) => {
+  const message = `must be a whole number from ${min} to ${max}`
+  return z.number(message).int(message).min(min, message).max(max, message)
+}
+
+function faultsOf(error: z.ZodError): FieldFault[] {
+  return error.issues.flatMap((issue): FieldFault[] => {
+    const path = issue.path.join('.')
+    if (issue.code === 'unrecognized_keys')
+      return issue.keys.map((key) => ({ field: path ? `${path}.${key}` : key, description: 'is not a field of this request' }))
+    const missing = issue.code === 'invalid_type' && issue.input === undefined && issue.path.length > 0
+    return [{ field: path, description: missing ? 'is required' : issue.message }]
+  })
+}
+
+/** Checks input against its shape; throws InvalidInput that names every faulty field. */
+export function parse<Shape extends z.ZodType>(shape: Shape, input: unknown): z.output<Shape> {
+  const parsed = shape.safeParse(input, { reportInput: true })
+  if (parsed.success) return parsed.data
+  throw new InvalidInput(faultsOf(parsed.error))
+}

@@ -1,0 +1,118 @@
+import { authenticate, authenticateAll, equals } from './crypto.ts'
+import { type FieldFault, InvalidInput } from './errors.ts'
+
+export const DEFAULT_PAGE_SIZE = 50
+export const MAX_PAGE_SIZE = 1000
+/** OFFSET is a bigint in PostgreSQL; this many pages of any size stay below what JavaScript counts exactly. */
+const MAX_PAGE = 1_000_000_000
+
+/** Arguments of every list: page and pageSize, or one Relay direction. */
+export type PageArgs = {
+  page?: number | null
+  pageSize?: number | null
+  first?: number | null
+  after?: string | null
+  last?: number | null
+  before?: string | null
+}
+
+/** Values of the row that a cursor stands at: the sort value (null when the order is by id alone) and the id. */
+export type CursorKey = { value: string | null; id: string }
+
+/** A checked request for one page. `seek` asks for rows strictly beyond a row, in the list's order or backwards. */
+export type Paging =
+  | { mode: 'offset'; page: number; pageSize: number }
+  | { mode: 'cursor'; pageSize: number; backward: boolean; seek: CursorKey | null }
+
+const CURSOR_PURPOSE = 'cursor'
+const mac = (list: string, payload: string) => authenticate(CURSOR_PURPOSE, `${list}\n${payload}`).subarray(0, 16)
+
+/** An opaque cursor, valid for one `list` only: the tenant, the collection, the filter and the order. */
+export function encodeCursor(list: string, key: CursorKey): string {
+  const payload = Buffer.from(JSON.stringify([key.id, key.value])).toString('base64url')
+  return `${payload}.${mac(list, payload).toString('base64url')}`
+}
+
+function decodeCursor(list: string, cursor: string): CursorKey | null {
+  const [payload = '', signature = '', ...rest] = cursor.split('.')
+  const given = Buffer.from(signature, 'base64url')
+  const genuine = authenticateAll(CURSOR_PURPOSE, `${list}\n${payload}`).some((full) => equals(full.subarray(0, 16), given))
+  if (rest.length > 0 || !genuine || given.toString('base64url') !== signature) return null
+  const [id, value] = JSON.parse(Buffer.from(payload, 'base64url').toString()) as [string, string | null]
+  return { id, value }
+}
+
+const isGiven = <T>(value: T | null | undefined): value is T => value !== undefined && value !== null
+
+/** Checks paging arguments; throws InvalidInput that names every faulty one. */
+export function parsePaging(args: PageArgs, list: string): Paging {
+  const faults: FieldFault[] = []
+  const whole = (field: 'page' | 'pageSize' | 'first' | 'last', min: number, max: number) => {
+    const value = args[field]
+    if (isGiven(value) && !(Number.isInteger(value) && value >= min && value <= max))
+      faults.push({ field, description: `must be a whole number from ${min} to ${max}` })
+  }
+  whole('page', 0, MAX_PAGE)
+  for (const field of ['pageSize', 'first', 'last'] as const) whole(field, 1, MAX_PAGE_SIZE)
+  const byCursor = (['first', 'after', 'last', 'before'] as const).filter((field) => isGiven(args[field]))
+  const byOffset = (['page', 'pageSize'] as const).filter((field) => isGiven(args[field]))
+  if (byCursor.length > 0 && byOffset.length > 0)
+    faults.push(...byOffset.map((field) => ({ field, description: `cannot be combined with ${byCursor.join(', ')}` })))
+  const backward = isGiven(args.last) || isGiven(args.before)
+  for (const field of ['first', 'after'] as const)
+    if (backward && isGiven(args[field])) faults.push({ field, description: 'cannot be combined with last, before' })
+  const cursor = args.after ?? args.before
+  const seek = isGiven(cursor) ? decodeCursor(list, cursor) : null
+  if (isGiven(cursor) && !seek)
+    faults.push({ field: isGiven(args.after) ? 'after' : 'before', description: 'is not a cursor of this list' })
+  if (faults.length > 0) throw new InvalidInput(faults)
+  if (byCursor.length > 0)
+    return { mode: 'cursor', pageSize: args.first ?? args.last ?? DEFAULT_PAGE_SIZE, backward, seek }
+  return { mode: 'offset', page: args.page ?? 0, pageSize: args.pageSize ?? DEFAULT_PAGE_SIZE }
+}
+
+/** One page of a list, in list order. `countAll` is asked for only where the caller wants totalSize. */
+export type Page<Row> = {
+  rows: Row[]
+  page: number | null
+  pageSize: number
+  hasNextPage: boolean
+  hasPreviousPage: boolean
+  cursorOf: (row: Row) => string
+  countAll: () => Promise<number>
+}
+
+/**
+ * Makes the page out of rows that were read with one more than `pageSize` (the surplus row tells that there is a
+ * next page). Rows of a backward read come in reverse and are turned here.
+ */
+export function toPage<Row>(
+  paging: Paging,
+  read: Row[],
+  list: { name: string; keyOf: (row: Row) => CursorKey; countAll: () => Promise<number> },
+): Page<Row> {
+  const surplus = read.length > paging.pageSize
+  const rows = surplus ? read.slice(0, paging.pageSize) : [...read]
+  const backward = paging.mode === 'cursor' && paging.backward
+  if (backward) rows.reverse()
+  const beyond = paging.mode === 'cursor' ? paging.seek !== null : paging.page > 0
+  return {
+    rows,
+    page: paging.mode === 'offset' ? paging.page : null,
+    pageSize: paging.pageSize,
+    hasNextPage: backward ? beyond : surplus,
+    hasPreviousPage: backward ? surplus : beyond,
+    cursorOf: (row) => encodeCursor(list.name, list.keyOf(row)),
+    countAll: list.countAll,
+  }
+}
+
+/** The spec's envelope of a list, as REST answers it. */
+export async function toEnvelope<Row, Name extends string>(page: Page<Row>, name: Name, toBody: (row: Row) => object) {
+  return {
+    page: page.page ?? 0,
+    pageSize: page.pageSize,
+    totalSize: await page.countAll(),
+    [name]: page.rows.map(toBody),
+  }
+}
