@@ -1,0 +1,43 @@
+import { z } from 'zod'
+import { allowedUrl, clearable, text } from '../fields.ts'
+
+const SLUG = /^[a-z0-9](-?[a-z0-9])*$/
+const SLUG_MAX = 63
+/** First path segments that are the deployment's own, so that no tenant can stand in front of them. */
+const RESERVED_SLUGS: ReadonlySet<string> = new Set([
+  'health',
+  'metrics',
+  'assets',
+  'dev',
+  'favicon.ico',
+  'robots.txt',
+  '.well-known',
+])
+
+/** True when `value` can be the slug of a tenant; anything else is not worth asking the database. */
+export const isSlug = (value: string): boolean =>
+  value.length <= SLUG_MAX && SLUG.test(value) && !RESERVED_SLUGS.has(value)
+
+export const slug = z
+  .string('must be a string')
+  .max(SLUG_MAX, `must have ${SLUG_MAX} characters at most`)
+  .regex(SLUG, 'must be lower-case letters, digits and single hyphens between them')
+  .refine((value) => !RESERVED_SLUGS.has(value), 'is reserved')
+
+/** Tenant settings, in the order of the spec's table. Omitted is unchanged, '' and null unset. */
+export const TenantSettings = z.strictObject({
+  friendlyName: clearable(text(200)),
+  logoUrl: clearable(allowedUrl()),
+  /** Often a URL, yet any identifier of an API will do (RFC 9068, section 3). */
+  defaultAudience: clearable(text(2000)),
+  loginUrl: clearable(allowedUrl({ secure: true })),
+  supportUrl: clearable(allowedUrl()),
+})
+export type TenantSettings = z.output<typeof TenantSettings>
+
+export const SETTING_NAMES = Object.keys(TenantSettings.shape) as (keyof TenantSettings)[]
+
+export const TenantCreate = z.strictObject({
+  slug,
+  settings: TenantSettings.nullish().transform((value) => value ?? {}),
+})
