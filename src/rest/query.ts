@@ -1,0 +1,28 @@
+import { type FieldFault, InvalidInput } from '../errors.ts'
+import type { RestRequest, RestRoute } from './route.ts'
+
+const PAGING = ['page', 'pageSize'] as const
+/** Plain decimal digits: Number() would also take '1e3', ' 5', '0x10' and ''. */
+const WHOLE_NUMBER = /^(0|[1-9][0-9]{0,14})$/
+
+/**
+ * Reads the query of a request to `route`. Throws InvalidInput that names every unknown, repeated or non-numeric
+ * parameter; ranges are the service's to check.
+ */
+export function parseQuery(route: RestRoute, search: URLSearchParams): Pick<RestRequest, 'query' | 'paging'> {
+  const faults: FieldFault[] = []
+  const query: Record<string, string> = {}
+  const paging: RestRequest['paging'] = {}
+  for (const name of new Set(search.keys())) {
+    const [value = '', ...repeated] = search.getAll(name)
+    const pagingName = route.paged && PAGING.find((known) => known === name)
+    if (repeated.length > 0) faults.push({ field: name, description: 'is given more than once' })
+    else if (pagingName) {
+      if (WHOLE_NUMBER.test(value)) paging[pagingName] = Number(value)
+      else faults.push({ field: name, description: 'must be a whole number' })
+    } else if (route.query?.includes(name)) query[name] = value
+    else faults.push({ field: name, description: 'is not a parameter of this request' })
+  }
+  if (faults.length > 0) throw new InvalidInput(faults)
+  return { query, paging }
+}

@@ -1,0 +1,89 @@
+import { H3, type H3Event } from 'h3'
+import { MethodNotAllowed, NotFound } from '../errors.ts'
+import { readJson, requestMeta } from '../http.ts'
+import { authenticateBearer } from '../oidc/access-tokens.ts'
+import { requireScope } from '../scopes.ts'
+import { findTenant } from '../tenants/tenant-cache.ts'
+import { userRoutes } from '../users/users.rest.ts'
+import { parseQuery } from './query.ts'
+import { errorResponse, jsonResponse } from './respond.ts'
+import type { RestRoute } from './route.ts'
+
+/** Every route of the management surface. A new resource adds its table here. */
+export const restRoutes: readonly RestRoute[] = [...userRoutes]
+
+const BASE = '/:tenant/api/v1'
+
+/**
+ * Segments of the characters that slugs, ids and route names are made of. Everything else (`//`, `%2f`, encoded
+ * letters, `;`, a slash at the end) is another path, which is not there: no second spelling gets past a rule.
+ */
+const CANONICAL_PATH = /^(\/[A-Za-z0-9._~-]+)+$/
+
+/** The path as the request has it: h3's own is decoded. */
+const rawPath = (event: H3Event): string => new URL(event.req.url).pathname
+
+type Params = Record<string, string>
+const paramsOf = (event: H3Event): Params => event.context.params ?? {}
+
+async function answer(event: H3Event, route: RestRoute, requestId: string): Promise<Response> {
+  const { tenant = '', ...params } = paramsOf(event)
+  if (!CANONICAL_PATH.test(rawPath(event)) || !(await findTenant(tenant))) throw new NotFound()
+  const { ctx } = await authenticateBearer(
+    { tenant, ...requestMeta(event) },
+    event.req.headers.get('authorization'),
+  )
+  requireScope(ctx, route.scope)
+  const asked = parseQuery(route, new URL(event.req.url).searchParams)
+  const takesBody = route.method !== 'GET' && route.method !== 'DELETE' && route.hasBody !== false
+  const body = takesBody ? await readJson(event) : undefined
+  const result = await route.handle(ctx, { params, body, ...asked })
+  const location = route.location?.(result as Record<string, unknown>)
+  return jsonResponse(requestId, result, {
+    status: route.status ?? 200,
+    headers: location ? { location: `/${tenant}/api/v1${location}` } : {},
+  })
+}
+
+/** Runs `work`; whatever it throws becomes the error body. HEAD is GET without the body (RFC 9110, section 9.3.2). */
+async function respond(event: H3Event, work: (requestId: string) => Promise<Response>): Promise<Response> {
+  const { requestId } = requestMeta(event)
+  const response = await work(requestId).catch((error: unknown) => errorResponse(requestId, error))
+  return event.req.method === 'HEAD'
+    ? new Response(null, { status: response.status, headers: response.headers })
+    : response
+}
+
+/** Paths by the methods that they answer. */
+function methodsByPath(routes: readonly RestRoute[]): Map<string, string[]> {
+  const methods = new Map<string, string[]>()
+  for (const { method, path } of routes)
+    methods.set(path, [...(methods.get(path) ?? []), ...(method === 'GET' ? ['GET', 'HEAD'] : [method])])
+  return methods
+}
+
+/** The app that answers everything under `/{tenant}/api/v1`; unknown paths 404, unknown methods 405 with Allow. */
+export function createRestApp(routes: readonly RestRoute[] = restRoutes): H3 {
+  // A malformed percent sign is a path that is not there, with our error body instead of h3's.
+  const app = new H3({ allowMalformedURL: true })
+  for (const route of routes) {
+    const handler = (event: H3Event) => respond(event, (requestId) => answer(event, route, requestId))
+    app.on(route.method, BASE + route.path, handler)
+    if (route.method === 'GET') app.on('HEAD', BASE + route.path, handler)
+  }
+  for (const [path, methods] of methodsByPath(routes))
+    app.all(BASE + path, (event) =>
+      respond(event, async () => {
+        const isThere =
+          CANONICAL_PATH.test(rawPath(event)) && (await findTenant(paramsOf(event).tenant ?? ''))
+        throw isThere ? new MethodNotAllowed(methods) : new NotFound()
+      }),
+    )
+  const notFound = (event: H3Event) =>
+    respond(event, async () => {
+      throw new NotFound()
+    })
+  app.all(BASE, notFound)
+  app.all(`${BASE}/**`, notFound)
+  return app
+}

@@ -1,0 +1,54 @@
+import type { Ctx, Scope } from '../ctx.ts'
+
+/** Names of the parameters in a path such as `/users/:userId`. */
+type ParamNames<Path extends string> = Path extends `${string}:${infer Name}/${infer Rest}`
+  ? Name | ParamNames<`/${Rest}`>
+  : Path extends `${string}:${infer Name}`
+    ? Name
+    : never
+
+/** What a route's handler gets, besides the context. */
+export type RestRequest<Param extends string = string, Query extends string = string> = {
+  params: Record<Param, string>
+  /** The declared query parameters, each given once at most. */
+  query: Partial<Record<Query, string>>
+  /** page and pageSize as numbers; empty unless the route is `paged`. */
+  paging: { page?: number; pageSize?: number }
+  /** The parsed JSON body of POST, PATCH and PUT; undefined otherwise. */
+  body: unknown
+}
+
+/** One operation of the management surface over REST. Routes are data: the app, and openapi.json, are made of them. */
+export type RestRoute = {
+  method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
+  /** Without the base `/{tenant}/api/v1`, parameters as `:name`. */
+  path: string
+  /** The operation's name, the same in the service and in GraphQL. */
+  operationId: string
+  summary: string
+  /** Without it, the caller gets FORBIDDEN that names it. */
+  scope: Scope
+  /** Of success; 200 unless told. */
+  status?: 201
+  /** Path of what was created, without the base, out of the answer. */
+  location?: (body: Readonly<Record<string, unknown>>) => string
+  /** Query parameters, besides those of `paged`; any other is refused by name. */
+  query?: readonly string[]
+  /** Takes page and pageSize. */
+  paged?: true
+  /** False for a POST, PATCH or PUT that takes no body. */
+  hasBody?: false
+  handle(ctx: Ctx, request: RestRequest): Promise<object>
+}
+
+/** Declares a route; `params` and `query` of its handler are typed by `path` and `query`. */
+export const restRoute = <const Path extends string, const Query extends string = never>(
+  route: Omit<RestRoute, 'path' | 'query' | 'handle'> & {
+    path: Path
+    query?: readonly Query[]
+    handle(ctx: Ctx, request: RestRequest<ParamNames<Path>, Query>): Promise<object>
+  },
+): RestRoute => route as RestRoute
+
+/** The answer to delete, revoke and unlink: the shape of the error body, as the spec has it, without a code. */
+export const toDone = (ctx: Ctx, message: string) => ({ message, requestId: ctx.requestId, fields: [] })
