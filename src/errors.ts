@@ -44,8 +44,8 @@ export class InvalidInput extends AppError {
 
 export class Unauthenticated extends AppError {
   /** `challenge` is the value of WWW-Authenticate (RFC 6750, section 3). */
-  constructor(message = 'A valid access token is required.', challenge = 'Bearer') {
-    super('UNAUTHENTICATED', 401, message, { headers: { 'www-authenticate': challenge } })
+  constructor(message = 'A valid access token is required.', challenge = 'Bearer', cause?: unknown) {
+    super('UNAUTHENTICATED', 401, message, { headers: { 'www-authenticate': challenge }, cause })
   }
 }
 

@@ -21,6 +21,7 @@ type Tail = {
   head: Position
   readers: number
   waiting: Set<() => void>
+  stopped: boolean
   stop: () => void
 }
 
@@ -28,15 +29,14 @@ const tails = new Map<string, Promise<Tail>>()
 
 async function openTail(tenant: string): Promise<Tail> {
   const { head } = await readHead(tenant)
-  const tail: Tail = { kept: [], start: head, head, readers: 0, waiting: new Set(), stop: () => {} }
+  const tail: Tail = { kept: [], start: head, head, readers: 0, waiting: new Set(), stopped: false, stop: () => {} }
   let timer: NodeJS.Timeout | undefined
   let reading = false
   let again = false
-  let stopped = false
   let attempt = 0
 
   const look = async (): Promise<void> => {
-    if (stopped) return
+    if (tail.stopped) return
     if (reading) {
       again = true
       return
@@ -54,7 +54,7 @@ async function openTail(tenant: string): Promise<Tail> {
       // The database is away; readiness says so. Readers go on from where they stand once it is back.
     }
     reading = false
-    if (stopped) return
+    if (tail.stopped) return
     timer = setTimeout(look, again ? 0 : delay).unref()
     again = false
   }
@@ -64,7 +64,7 @@ async function openTail(tenant: string): Promise<Tail> {
     void look()
   })
   tail.stop = () => {
-    stopped = true
+    tail.stopped = true
     clearTimeout(timer)
     unlisten()
   }
@@ -86,9 +86,10 @@ function append(tail: Tail, events: LogEvent[]): void {
   tail.waiting.clear()
 }
 
-/** Resolves at the next entry, or when the signal aborts. */
-function nextEntry(tail: Tail, signal: AbortSignal): Promise<void> {
+/** Resolves once there is an entry after `at`, or when the signal aborts. */
+function nextEntry(tail: Tail, at: Position, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
+    if (signal.aborted || comparePositions(tail.head, at) > 0) return resolve()
     const done = () => {
       tail.waiting.delete(done)
       signal.removeEventListener('abort', done)
@@ -107,13 +108,7 @@ export type Followed = { kind: 'event'; event: LogEvent } | { kind: 'gap'; posit
  * `after` it starts behind the newest entry. Each entry comes exactly once, in the order of the log.
  */
 export async function* followEvents(tenant: string, after: Position | null, signal: AbortSignal): AsyncGenerator<Followed> {
-  const opening = tails.get(tenant) ?? openTail(tenant)
-  tails.set(tenant, opening)
-  const tail = await opening.catch((error) => {
-    tails.delete(tenant)
-    throw error
-  })
-  tail.readers += 1
+  const tail = await joinTail(tenant)
   try {
     let at = after ?? tail.head
     if (after) {
@@ -126,7 +121,7 @@ export async function* followEvents(tenant: string, after: Position | null, sign
     while (!signal.aborted) {
       const events = await entriesAfter(tenant, tail, at)
       if (events.length === 0) {
-        await nextEntry(tail, signal)
+        await nextEntry(tail, at, signal)
         continue
       }
       for (const event of events) {
@@ -139,8 +134,23 @@ export async function* followEvents(tenant: string, after: Position | null, sign
     tail.readers -= 1
     if (tail.readers === 0) {
       tail.stop()
-      if (tails.get(tenant) === opening) tails.delete(tenant)
+      tails.delete(tenant)
     }
+  }
+}
+
+async function joinTail(tenant: string): Promise<Tail> {
+  for (;;) {
+    const opening = tails.get(tenant) ?? openTail(tenant)
+    tails.set(tenant, opening)
+    const tail = await opening.catch((error) => {
+      tails.delete(tenant)
+      throw error
+    })
+    // The last reader may have left, and stopped it, while this one was waiting for it.
+    if (tail.stopped) continue
+    tail.readers += 1
+    return tail
   }
 }
 

@@ -1,0 +1,87 @@
+import { randomUUID } from 'node:crypto'
+import { getRequestIP, type H3Event } from 'h3'
+import type { Ctx } from './ctx.ts'
+import { env } from './env.ts'
+import { InvalidInput, OAuthError, PayloadTooLarge, UnsupportedMediaType } from './errors.ts'
+
+export const JSON_LIMIT_BYTES = 100_000
+export const FORM_LIMIT_BYTES = 65_536
+
+/** Request ids from outside are taken over when they are harmless in a log line and in a header. */
+const REQUEST_ID = /^[A-Za-z0-9._-]{8,64}$/
+
+/**
+ * The caller's address. Of X-Forwarded-For only the entry that the outermost trusted proxy wrote counts: what stands
+ * before it, anybody may have sent.
+ */
+export function clientIp(direct: string | null, forwardedFor: string | null): string | null {
+  if (env.trustProxy === 0 || !forwardedFor) return direct
+  const hops = forwardedFor.split(',').map((hop) => hop.trim())
+  return hops.at(-env.trustProxy) || direct
+}
+
+export type RequestMeta = Pick<Ctx, 'requestId' | 'ip' | 'userAgent'>
+
+/** What a service must know of the request itself; from headers and the peer's address. */
+export function metaOf(headers: Headers, peer: string | null): RequestMeta {
+  const given = headers.get('x-request-id') ?? ''
+  return {
+    requestId: REQUEST_ID.test(given) ? given : randomUUID(),
+    ip: clientIp(peer, headers.get('x-forwarded-for')),
+    userAgent: headers.get('user-agent')?.slice(0, 500) ?? null,
+  }
+}
+
+const metas = new WeakMap<Request, RequestMeta>()
+
+/** The same for an h3 event; one request keeps one id. */
+export function requestMeta(event: H3Event): RequestMeta {
+  let meta = metas.get(event.req)
+  if (!meta) {
+    meta = metaOf(event.req.headers, getRequestIP(event) ?? null)
+    metas.set(event.req, meta)
+  }
+  return meta
+}
+
+const mediaType = (event: H3Event): string => (event.req.headers.get('content-type') ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? ''
+
+/** The body as text, refused as soon as it passes the limit, whatever Content-Length says. */
+async function readText(event: H3Event, limitBytes: number): Promise<string> {
+  if (Number(event.req.headers.get('content-length') ?? 0) > limitBytes) throw new PayloadTooLarge(limitBytes)
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of event.req.body ?? []) {
+    size += chunk.byteLength
+    if (size > limitBytes) throw new PayloadTooLarge(limitBytes)
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString('utf8')
+}
+
+/** A JSON body of at most 100 KB. Throws UnsupportedMediaType, PayloadTooLarge or InvalidInput. */
+export async function readJson(event: H3Event): Promise<unknown> {
+  if (mediaType(event) !== 'application/json') throw new UnsupportedMediaType('application/json')
+  const text = await readText(event, JSON_LIMIT_BYTES)
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new InvalidInput([{ field: '', description: 'the body is not valid JSON' }])
+  }
+}
+
+/** Parameters of a query or a form. A repeated one is an error (RFC 6749, section 3.1). */
+export function singleParams(params: URLSearchParams): Record<string, string> {
+  const repeated = [...new Set(params.keys())].filter((name) => params.getAll(name).length > 1)
+  if (repeated.length > 0)
+    throw new OAuthError('invalid_request', `Repeated parameters: ${repeated.join(', ')}.`, { redirect: false })
+  // An empty value counts as an omitted one (RFC 6749, section 3.1).
+  return Object.fromEntries([...params].filter(([, value]) => value !== ''))
+}
+
+/** An urlencoded body of at most 64 KB. Throws OAuthError invalid_request for other types and repeated parameters. */
+export async function readForm(event: H3Event): Promise<Record<string, string>> {
+  if (mediaType(event) !== 'application/x-www-form-urlencoded')
+    throw new OAuthError('invalid_request', 'The body must be application/x-www-form-urlencoded.', { redirect: false })
+  return singleParams(new URLSearchParams(await readText(event, FORM_LIMIT_BYTES)))
+}

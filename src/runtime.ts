@@ -1,0 +1,19 @@
+import { closeBus, openBus } from './bus.ts'
+import { closeDatabase, connectionSettings, openDatabase } from './db.ts'
+import { closeLimits } from './limits.ts'
+import { migrate } from './migrate.ts'
+
+/** Opens what services stand on: the database with its migrations applied, and the bus. */
+export async function openRuntime(): Promise<void> {
+  const settings = await connectionSettings()
+  await migrate(settings)
+  await openDatabase(settings)
+  openBus()
+}
+
+/** Closes it again, in reverse. */
+export async function closeRuntime(): Promise<void> {
+  closeLimits()
+  closeBus()
+  await closeDatabase()
+}

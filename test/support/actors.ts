@@ -1,0 +1,48 @@
+import { randomBytes } from 'node:crypto'
+import { createClient } from '../../src/clients/clients.ts'
+import { type Ctx, platformCtx, SCOPE_NAMES, type Scope, SYSTEM_SCOPES, SYSTEM_TENANT } from '../../src/ctx.ts'
+import { issueAccessToken } from '../../src/oidc/access-tokens.ts'
+import { apiAudienceOf } from '../../src/oidc/keys.ts'
+import { createTenant, ensureTenant } from '../../src/tenants/tenants.ts'
+
+/** Every scope that a tenant's own callers can have. */
+export const TENANT_SCOPES: Scope[] = SCOPE_NAMES.filter((scope) => !SYSTEM_SCOPES.includes(scope))
+
+/** Makes a tenant of its own and returns its slug. */
+export async function newTenant(slug = `t-${randomBytes(4).toString('hex')}`): Promise<string> {
+  await ensureTenant(SYSTEM_TENANT)
+  await createTenant(platformCtx(SYSTEM_TENANT), { slug })
+  return slug
+}
+
+const machines = new Map<string, Promise<string>>()
+/** The machine client of a tenant that tests call the management surface with. */
+function machineOf(tenant: string): Promise<string> {
+  let id = machines.get(tenant)
+  if (!id) {
+    const scopes = tenant === SYSTEM_TENANT ? SCOPE_NAMES : TENANT_SCOPES
+    id = createClient(platformCtx(tenant), { name: 'Test backend', appType: 'machine', type: 'login', scopes }).then(
+      ({ client }) => client.id,
+    )
+    machines.set(tenant, id)
+  }
+  return id
+}
+
+/** A management access token of the tenant's machine client. */
+export async function tokenFor(tenant: string, scopes: readonly Scope[] = TENANT_SCOPES, lifetimeSeconds = 600): Promise<string> {
+  const clientId = await machineOf(tenant)
+  return issueAccessToken(tenant, { subject: clientId, clientId, scopes, audience: [apiAudienceOf(tenant)], lifetimeSeconds })
+}
+
+/** The context that such a token comes to, for calls of services without a transport. */
+export async function ctxFor(tenant: string, scopes: readonly Scope[] = TENANT_SCOPES): Promise<Ctx> {
+  return {
+    tenant,
+    actor: { kind: 'client', tenant, clientId: await machineOf(tenant) },
+    scopes: new Set(scopes),
+    requestId: `test-${randomBytes(4).toString('hex')}`,
+    ip: '127.0.0.1',
+    userAgent: 'vitest',
+  }
+}

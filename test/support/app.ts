@@ -1,0 +1,54 @@
+import { type App, createApp } from '../../src/app.ts'
+import { closeRuntime, openRuntime } from '../../src/runtime.ts'
+
+/** One answer of the program, read whole. */
+export type Answer<Body = Record<string, unknown>> = { status: number; headers: Headers; body: Body }
+
+/** The program as it runs, on a free port of this machine. */
+export type TestApp = {
+  app: App
+  /** `http://127.0.0.1:port`, for clients that connect for real. */
+  origin: string
+  fetch: (path: string, init?: RequestInit) => Promise<Response>
+  /** A call of the REST surface of a tenant. */
+  rest: (tenant: string, token: string | null, method: string, path: string, body?: unknown) => Promise<Answer>
+  /** A GraphQL operation over HTTP. */
+  gql: (tenant: string, token: string | null, query: string, variables?: object) => Promise<Answer<GraphqlBody>>
+  close: () => Promise<void>
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: what a test asked for decides the shape
+export type GraphqlBody = { data?: any; errors?: { message: string; path?: string[]; extensions: Record<string, any> }[]; extensions?: any }
+
+/** Opens the runtime and the program; close it in afterAll. */
+export async function startApp(): Promise<TestApp> {
+  await openRuntime()
+  const app = await createApp()
+  const { port } = await app.listen()
+  const origin = `http://127.0.0.1:${port}`
+  const call = (path: string, init?: RequestInit) => fetch(`${origin}${path}`, { redirect: 'manual', ...init })
+  const json = async (path: string, token: string | null, method: string, body?: unknown) => {
+    const response = await call(path, {
+      method,
+      headers: {
+        accept: 'application/json',
+        ...(token !== null && { authorization: `Bearer ${token}` }),
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    })
+    const text = await response.text()
+    return { status: response.status, headers: response.headers, body: text ? JSON.parse(text) : null }
+  }
+  return {
+    app,
+    origin,
+    fetch: call,
+    rest: (tenant, token, method, path, body) => json(`/${tenant}/api/v1${path}`, token, method, body),
+    gql: (tenant, token, query, variables) => json(`/${tenant}/graphql`, token, 'POST', { query, variables }),
+    close: async () => {
+      await app.close()
+      await closeRuntime()
+    },
+  }
+}
