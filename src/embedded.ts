@@ -142,6 +142,8 @@ type Session = {
   startup: Buffer | null
   started: boolean
   messages: Buffer[]
+  /** it has sent a COPY … FROM STDIN */
+  copies: boolean
   /** the client's names of prepared statements → ours */
   statements: Map<string, string>
   /** its SETs, kept here while another session is in the backend */
@@ -172,6 +174,7 @@ function createGate(database: PGlite): { accept(socket: Socket): void; close(): 
       startup: null,
       started: false,
       messages: [],
+      copies: false,
       statements: new Map(),
       settings: {},
     }
@@ -276,6 +279,9 @@ function createGate(database: PGlite): { accept(socket: Socket): void; close(): 
 }
 
 const SYNC = Buffer.from([0x53, 0, 0, 0, 4])
+// PGlite cannot wait for a client's next message: COPY … FROM STDIN would spin for ever. This right behind each Query
+// and Execute turns it into an error; the backend ignores it outside of COPY.
+const COPY_FAIL = Buffer.from('f\0\0\0\x33not supported by the embedded database, INSERT\0', 'latin1')
 // Codes that stand where a startup packet has its protocol version (PostgreSQL, "Message Formats").
 const CANCEL_REQUEST = 80877102
 const ENCRYPTION_REQUESTS = [80877103, 80877104]
@@ -294,6 +300,8 @@ function readMessages(session: Session, chunk: Buffer): boolean {
     if (session.started) {
       if (message[0] === 0x58) return false // Terminate
       session.messages.push(renameStatement(session, message))
+      session.copies ||= isCopyFromStdin(message)
+      if (session.copies && (message[0] === 0x51 || message[0] === 0x45)) session.messages.push(COPY_FAIL)
     } else if (ENCRYPTION_REQUESTS.includes(message.readInt32BE(4))) {
       session.socket.write('N')
     } else if (message.readInt32BE(4) === CANCEL_REQUEST) {
@@ -323,6 +331,13 @@ function renameStatement(session: Session, message: Buffer): Buffer {
   const renamed = Buffer.concat([message.subarray(0, start), Buffer.from(unique), message.subarray(end)])
   renamed.writeInt32BE(renamed.length - 1, 1)
   return renamed
+}
+
+/** May say yes to other texts with these words, which costs them nothing. */
+function isCopyFromStdin(message: Buffer): boolean {
+  if (message[0] !== 0x51 && message[0] !== 0x50) return false // only Query and Parse carry SQL
+  const text = message.toString('latin1')
+  return /\bcopy\b/i.test(text) && /\bstdin\b/i.test(text)
 }
 
 /** The settings a startup packet asks for; PGlite itself ignores them. */

@@ -43,13 +43,9 @@ async function connectTo(embedded: EmbeddedDatabase, config: pg.ClientConfig = {
 /** A process of its own; `lines` grows as it prints. */
 function startChild(name: string, rows: number) {
   const script = join(import.meta.dirname, 'support/embedded-child.ts')
-  const child = spawn(
-    process.execPath,
-    ['--import', 'tsx', script, directory, name, `${rows}`],
-    {
-      stdio: ['pipe', 'pipe', 'inherit'],
-    },
-  )
+  const child = spawn(process.execPath, ['--import', 'tsx', script, directory, name, `${rows}`], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
   const lines: string[] = []
   const ended = once(child, 'close')
   createInterface({ input: child.stdout }).on('line', (line) => lines.push(line))
@@ -219,7 +215,8 @@ describe('many connections', () => {
         }
       }),
     )
-    expect((await clients[0]?.query('SELECT value FROM counter')).rows).toEqual([{ value: 100 }])
+    const client = await connectTo(embedded)
+    expect((await client.query('SELECT value FROM counter')).rows).toEqual([{ value: 100 }])
   })
 
   test.each([
@@ -246,6 +243,16 @@ describe('many connections', () => {
     })
     const b = await connectTo(embedded)
     expect((await b.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }])
+  })
+
+  test('COPY FROM STDIN, which PGlite would wait for without end, is an error', async () => {
+    const a = await connectTo(embedded)
+    await a.query('CREATE TABLE row (id text)')
+    const reason = 'COPY from stdin failed: not supported by the embedded database'
+    await expect(a.query('COPY row FROM STDIN')).rejects.toThrow(reason)
+    await expect(a.query({ name: 'copy', text: 'COPY row\nFROM stdin' })).rejects.toThrow(reason)
+    expect((await a.query(`SELECT 'copy from stdin' AS text`)).rows).toEqual([{ text: 'copy from stdin' }])
+    expect((await a.query('SELECT $1::text AS text', ['x'])).rows).toEqual([{ text: 'x' }])
   })
 
   test('an error leaves the connection and the others usable', async () => {
