@@ -1,0 +1,81 @@
+import type { VNode } from 'preact'
+import {
+  Given,
+  nameOf,
+  type PageClient,
+  type PageInteraction,
+  PageShell,
+  type PageTenant,
+  StepForm,
+} from './page-shell.pages.tsx'
+import type { Ask } from './scope-words.ts'
+
+/** The person who is signed in; pages show the name and the address when they have them. */
+export type PagePerson = { name?: string | null; email?: string | null; phoneNumber?: string | null }
+
+/** Who is signed in, by the best names there are. */
+export function PersonLine({ person }: { person: PagePerson }): VNode {
+  const address = person.email || person.phoneNumber
+  const shown = [person.name, address].filter(Boolean) as string[]
+  return (
+    <div class="person">
+      <span class="person-mark" aria-hidden="true">
+        {[...(shown[0] ?? '?')][0]?.toUpperCase()}
+      </span>
+      <div class="person-text">
+        <span class="hint">Signed in as</span>
+        {shown.map((text, index) => (
+          <span class={index === 0 ? 'person-name' : 'hint'} key={text}>
+            <Given>{text}</Given>
+          </span>
+        ))}
+      </div>
+    </div>
+  )
+}
+
+type ConsentPageProps = {
+  tenant: PageTenant
+  client: PageClient
+  interaction: PageInteraction
+  person: PagePerson
+  /** What the client asks for, in plain words (`asksOf`). */
+  asks: readonly Ask[]
+}
+
+/** Asks whether a client may have what it asks for. Posts `step=allow`, `step=deny` or `step=switch` (not you). */
+export const ConsentPage = ({ tenant, client, interaction, person, asks }: ConsentPageProps): VNode => (
+  <PageShell title={`Allow ${client.name}?`} tenant={tenant} client={client}>
+    <h1>
+      Allow <Given>{client.name}</Given>?
+    </h1>
+    <p class="lead">
+      <Given>{client.name}</Given> would like to use your <Given>{nameOf(tenant)}</Given> account.
+    </p>
+    <div class="signed-in">
+      <PersonLine person={person} />
+      <StepForm interaction={interaction} step="switch">
+        <button type="submit" class="quiet">
+          Not you?
+        </button>
+      </StepForm>
+    </div>
+    <h2 id="asks">It will be able to:</h2>
+    <ul class="asks" aria-labelledby="asks">
+      {asks.map((ask) => (
+        <li key={ask.scope}>
+          <Given>{ask.words}</Given>
+        </li>
+      ))}
+    </ul>
+    <StepForm interaction={interaction} class="choice">
+      <button type="submit" name="step" value="allow" class="primary">
+        Allow
+      </button>
+      <button type="submit" name="step" value="deny" class="secondary">
+        Deny
+      </button>
+    </StepForm>
+    <p class="hint">If you deny, you go back without sharing anything.</p>
+  </PageShell>
+)

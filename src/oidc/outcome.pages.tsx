@@ -1,0 +1,95 @@
+import type { VNode } from 'preact'
+import { type PagePerson, PersonLine } from './consent.pages.tsx'
+import {
+  Given,
+  nameOf,
+  type PageClient,
+  type PageInteraction,
+  PageShell,
+  type PageTenant,
+  StepForm,
+  safeLink,
+} from './page-shell.pages.tsx'
+
+type ErrorPageProps = {
+  /** Left out when the address names no tenant. */
+  tenant?: PageTenant | null
+  /** Few words, without a full stop. */
+  title: string
+  /** Sentences that say what went wrong and what to do. */
+  message: string
+  requestId: string
+}
+
+/** Says what went wrong where it cannot, or must not, be said to the client. */
+export const ErrorPage = ({ tenant, title, message, requestId }: ErrorPageProps): VNode => (
+  <PageShell title={title} tenant={tenant} faulty>
+    <h1>{title}</h1>
+    <p class="lead">
+      <Given>{message}</Given>
+    </p>
+    <dl class="reference">
+      <dt>Request ID</dt>
+      <dd>
+        <code>{requestId}</code>
+      </dd>
+    </dl>
+    <p class="hint">If you ask for help, give this ID along. It says nothing about you.</p>
+  </PageShell>
+)
+
+type SignedOutPageProps = {
+  tenant: PageTenant
+  client?: PageClient | null
+  /** Where the person may go on to; left out when there is no such place. */
+  returnTo?: string | null
+}
+
+/** Says that the session has ended (OpenID Connect RP-Initiated Logout, without post_logout_redirect_uri). */
+export function SignedOutPage({ tenant, client, returnTo }: SignedOutPageProps): VNode {
+  const link = safeLink(returnTo)
+  return (
+    <PageShell title="You are signed out" tenant={tenant} client={client}>
+      <h1>You are signed out</h1>
+      <p class="lead">
+        Your <Given>{nameOf(tenant)}</Given> session in this browser has ended. You can close this page.
+      </p>
+      {link && (
+        <a class="button primary" href={link}>
+          Back to {client ? <Given>{client.name}</Given> : 'the application'}
+        </a>
+      )}
+    </PageShell>
+  )
+}
+
+type LogoutConfirmPageProps = {
+  tenant: PageTenant
+  interaction: PageInteraction
+  client?: PageClient | null
+  person?: PagePerson | null
+}
+
+/** Asks before a session is ended that the request did not prove to know. Posts `step=logout` or `step=stay`. */
+export const LogoutConfirmPage = ({ tenant, interaction, client, person }: LogoutConfirmPageProps): VNode => (
+  <PageShell title="Sign out?" tenant={tenant} client={client}>
+    <h1>Sign out?</h1>
+    <p class="lead">
+      This signs you out of <Given>{nameOf(tenant)}</Given> and of the applications you opened with it in this
+      browser.
+    </p>
+    {person && (
+      <div class="signed-in">
+        <PersonLine person={person} />
+      </div>
+    )}
+    <StepForm interaction={interaction} class="choice">
+      <button type="submit" name="step" value="logout" class="primary">
+        Sign out
+      </button>
+      <button type="submit" name="step" value="stay" class="secondary">
+        Stay signed in
+      </button>
+    </StepForm>
+  </PageShell>
+)

@@ -1,0 +1,56 @@
+import { createContext, type VNode } from 'preact'
+import { renderToString } from 'preact-render-to-string'
+import { cspHash, themeCss } from './theme.ts'
+
+export type RenderOptions = {
+  /** Accent as #rrggbb; the page's client's own when left out. */
+  themeColor?: string | null
+  /** URLs or origins that the page's form may lead to by redirects, such as the request's redirect_uri. */
+  formActionOrigins?: readonly string[]
+  /** HTTP status, 200 when left out. */
+  status?: number
+}
+
+/** The page's one inline style, which `renderPage` admits by its hash and the shell writes. */
+export const ThemeStyle = createContext<string | null>(null)
+
+/** The CSP source for where a form's answer may redirect to: an origin, or the scheme of a native application. */
+function formActionSource(target: string): string | null {
+  if (!URL.canParse(target)) return null
+  const url = new URL(target)
+  const isWeb = url.protocol === 'https:' || url.protocol === 'http:'
+  // A host source cannot name an IPv6 address (CSP 3, section 2.3.1), and other schemes have no origin.
+  return isWeb && !url.hostname.startsWith('[') ? url.origin : url.protocol
+}
+
+function securityPolicy(style: string | null, targets: readonly string[]): string {
+  const formAction = new Set(["'self'", ...targets.map(formActionSource).filter((source) => source !== null)])
+  return [
+    "default-src 'none'",
+    `style-src 'self'${style ? ` ${cspHash(style)}` : ''}`,
+    'img-src https: data:',
+    // Browsers apply it to the redirects that answer a form, too: hence the client's origin.
+    `form-action ${[...formAction].join(' ')}`,
+    "frame-ancestors 'none'",
+    "base-uri 'none'",
+  ].join('; ')
+}
+
+/** Renders a hosted page to a response with the headers that every page has: no script at all, never framed,
+ *  never cached, no referrer (the URL holds the handle of the interaction). */
+export function renderPage(page: VNode, options: RenderOptions = {}): Response {
+  const client = (page.props as { client?: { themeColor?: string | null } | null }).client
+  const style = themeCss(options.themeColor ?? client?.themeColor)
+  const html = renderToString(<ThemeStyle.Provider value={style}>{page}</ThemeStyle.Provider>)
+  return new Response(`<!doctype html>${html}`, {
+    status: options.status ?? 200,
+    headers: {
+      'content-type': 'text/html; charset=utf-8',
+      'content-security-policy': securityPolicy(style, options.formActionOrigins ?? []),
+      'referrer-policy': 'no-referrer',
+      'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
+      'x-frame-options': 'DENY',
+    },
+  })
+}

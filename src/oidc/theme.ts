@@ -1,0 +1,80 @@
+import { createHash } from 'node:crypto'
+
+/** Red, green, blue from 0 to 255. */
+export type Rgb = readonly [red: number, green: number, blue: number]
+
+const BLACK: Rgb = [0, 0, 0]
+const WHITE: Rgb = [255, 255, 255]
+
+/** What the card is painted with in each colour scheme; the stylesheet takes them from here. */
+export const SURFACE = { light: '#ffffff', dark: '#17191e' } as const
+/** The accent of clients that chose none. */
+export const DEFAULT_THEME = '#2f5bd8'
+
+/** Ratios of WCAG 2.2: text (1.4.3) and what a control needs to be seen by (1.4.11). */
+const TEXT_CONTRAST = 4.5
+const CONTROL_CONTRAST = 3
+
+/** Reads `#rgb` or `#rrggbb`; null for anything else, so that nothing but six digits ever reaches a stylesheet. */
+export function parseColor(text: string | null | undefined): Rgb | null {
+  const digits = /^#([0-9a-f]{3}|[0-9a-f]{6})$/i.exec(text ?? '')?.[1]
+  if (!digits) return null
+  const pairs = digits.length === 3 ? [...digits].map((digit) => digit + digit) : (digits.match(/../g) ?? [])
+  const [red = 0, green = 0, blue = 0] = pairs.map((pair) => Number.parseInt(pair, 16))
+  return [red, green, blue]
+}
+
+export const toHex = (color: Rgb): string =>
+  `#${color.map((part) => Math.round(part).toString(16).padStart(2, '0')).join('')}`
+
+/** Relative luminance, 0 (black) to 1 (white) (WCAG 2.2, definition). */
+function luminance(color: Rgb): number {
+  const [red, green, blue] = color.map((part) => {
+    const share = part / 255
+    return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4
+  }) as [number, number, number]
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+}
+
+/** Contrast ratio of two colours, 1 to 21, in either order (WCAG 2.2, definition). */
+export function contrast(a: Rgb, b: Rgb): number {
+  const [darker, lighter] = [luminance(a), luminance(b)].sort((x, y) => x - y) as [number, number]
+  return (lighter + 0.05) / (darker + 0.05)
+}
+
+/** Black or white, whichever reads better on `background`; the better one always has 4.58 at least. */
+export const readableOn = (background: Rgb): Rgb =>
+  contrast(background, WHITE) >= contrast(background, BLACK) ? WHITE : BLACK
+
+const mix = (color: Rgb, other: Rgb, share: number): Rgb =>
+  color.map((part, index) => part + ((other[index] ?? 0) - part) * share) as unknown as Rgb
+
+/** `color`, darkened or lightened by as little as makes it stand out from `background` by `ratio`. */
+export function standOut(color: Rgb, background: Rgb, ratio: number): Rgb {
+  const towards = readableOn(background)
+  for (let share = 0; share < 1; share += 0.02) {
+    // Rounded as it will be written, so that the promise holds for what browsers paint.
+    const candidate = parseColor(toHex(mix(color, towards, share))) ?? towards
+    if (contrast(candidate, background) >= ratio) return candidate
+  }
+  return towards
+}
+
+function variables(theme: Rgb, surface: string): string {
+  const background = parseColor(surface) ?? WHITE
+  const accent = standOut(theme, background, CONTROL_CONTRAST)
+  const text = standOut(theme, background, TEXT_CONTRAST)
+  return `--accent:${toHex(accent)};--on-accent:${toHex(readableOn(accent))};--accent-text:${toHex(text)}`
+}
+
+/** The rules that put a client's colour on the page, for both schemes; null when it has none that can be read. */
+export function themeCss(themeColor: string | null | undefined): string | null {
+  const theme = parseColor(themeColor)
+  if (!theme) return null
+  const [light, dark] = [variables(theme, SURFACE.light), variables(theme, SURFACE.dark)]
+  return `:root{${light}}@media (prefers-color-scheme:dark){:root{${dark}}}`
+}
+
+/** A CSP source that admits exactly this inline style or script (CSP 3, section 2.3.1). */
+export const cspHash = (content: string): string =>
+  `'sha256-${createHash('sha256').update(content).digest('base64')}'`
