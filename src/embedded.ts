@@ -299,6 +299,9 @@ function readMessages(session: Session, chunk: Buffer): boolean {
     rest = rest.subarray(length)
     if (session.started) {
       if (message[0] === 0x58) return false // Terminate
+      // CopyData, CopyDone, CopyFail: the COPY they belong to has failed already. They get no answer, so that one alone
+      // would hold the backend.
+      if (message[0] === 0x64 || message[0] === 0x63 || message[0] === 0x66) continue
       session.messages.push(renameStatement(session, message))
       session.copies ||= isCopyFromStdin(message)
       if (session.copies && (message[0] === 0x51 || message[0] === 0x45)) session.messages.push(COPY_FAIL)
