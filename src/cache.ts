@@ -6,7 +6,10 @@ const MAX_AGE_MS = 1000
 const MAX_ENTRIES = 10_000
 
 /** Loads a thing of a tenant at most once a second; concurrent readers share one load. Null is not kept. */
-export function createCache<Value extends object>(name: string, load: (tenant: string, key: string) => Promise<Value | null>) {
+export function createCache<Value extends object>(
+  name: string,
+  load: (tenant: string, key: string) => Promise<Value | null>,
+) {
   const keyOf = (tenant: string, key: string) => `${tenant}\n${key}`
   const entries = new LRUCache<string, Value>({
     max: MAX_ENTRIES,
@@ -22,7 +25,8 @@ export function createCache<Value extends object>(name: string, load: (tenant: s
     entries.delete(keyOf(tenant, key))
   })
   return {
-    get: async (tenant: string, key: string): Promise<Value | null> => (await entries.fetch(keyOf(tenant, key))) ?? null,
+    get: async (tenant: string, key: string): Promise<Value | null> =>
+      (await entries.fetch(keyOf(tenant, key))) ?? null,
     /** Forgets it here and on the other processes. */
     invalidate: (tenant: string, key: string): void => publish(topic, `${tenant} ${key}`),
   }

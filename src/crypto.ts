@@ -1,4 +1,11 @@
-import { createCipheriv, createDecipheriv, createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHash,
+  createHmac,
+  randomBytes,
+  timingSafeEqual,
+} from 'node:crypto'
 import { TypeID, typeid } from 'typeid-js'
 import { env } from './env.ts'
 
@@ -25,7 +32,8 @@ export function prefixOf(id: string): IdPrefix | null {
 export const randomToken = (): string => randomBytes(32).toString('base64url')
 
 /** How opaque tokens are stored. They hold 256 random bits, so that a slow hash would add nothing. */
-export const sha256 = (token: string): Buffer<ArrayBuffer> => createHash('sha256').update(token).digest() as Buffer<ArrayBuffer>
+export const sha256 = (token: string): Buffer<ArrayBuffer> =>
+  createHash('sha256').update(token).digest() as Buffer<ArrayBuffer>
 
 export const sha256Base64url = (text: string): string => createHash('sha256').update(text).digest('base64url')
 
@@ -36,7 +44,8 @@ export function equals(a: Buffer | string, b: Buffer | string): boolean {
 }
 
 /** One independent key per purpose, so that a value made for one never verifies for another. */
-const derive = (key: Buffer, purpose: string): Buffer => createHmac('sha256', key).update(`vestibule:${purpose}`).digest()
+const derive = (key: Buffer, purpose: string): Buffer =>
+  createHmac('sha256', key).update(`vestibule:${purpose}`).digest()
 
 const derivedKeys = new Map<string, Buffer[]>()
 function keysFor(purpose: string): [Buffer, ...Buffer[]] {
@@ -72,7 +81,10 @@ export function open(purpose: string, sealed: string): Buffer {
   const [id, ...parts] = sealed.split('.')
   const key = keysFor('seal').find((candidate) => keyId(candidate) === id)
   const [iv, tag, body] = parts.map((part) => Buffer.from(part, 'base64url'))
-  if (!key || !iv || !tag || !body) throw new Error(`sealed ${purpose}: no configured ENCRYPTION_KEY opens it`)
-  const decipher = createDecipheriv('aes-256-gcm', key, iv, { authTagLength: 16 }).setAAD(Buffer.from(purpose)).setAuthTag(tag)
+  if (!key || !iv || !tag || !body)
+    throw new Error(`sealed ${purpose}: no configured ENCRYPTION_KEY opens it`)
+  const decipher = createDecipheriv('aes-256-gcm', key, iv, { authTagLength: 16 })
+    .setAAD(Buffer.from(purpose))
+    .setAuthTag(tag)
   return Buffer.concat([decipher.update(body), decipher.final()])
 }

@@ -34,7 +34,15 @@ const tenantScopes = SCOPE_NAMES.filter((scope) => !SYSTEM_SCOPES.includes(scope
 export const ROLES = {
   admin: tenantScopes,
   support: tenantScopes.filter((scope) =>
-    ['users:read', 'users:write', 'sessions:read', 'sessions:write', 'credentials:read', 'credentials:write', 'events:read'].includes(scope),
+    [
+      'users:read',
+      'users:write',
+      'sessions:read',
+      'sessions:write',
+      'credentials:read',
+      'credentials:write',
+      'events:read',
+    ].includes(scope),
   ),
   auditor: tenantScopes.filter((scope) => scope.endsWith(':read')),
 } as const satisfies Record<string, readonly Scope[]>
@@ -50,7 +58,14 @@ export type Actor =
   | { kind: 'anonymous' }
   | { kind: 'platform' }
   | { kind: 'client'; tenant: string; clientId: string }
-  | { kind: 'user'; tenant: string; userId: string; clientId: string | null; sessionId: string | null; grantId: string | null }
+  | {
+      kind: 'user'
+      tenant: string
+      userId: string
+      clientId: string | null
+      sessionId: string | null
+      grantId: string | null
+    }
 
 /** What every service gets first: whose data, on whose behalf, and what the log must say of the request. */
 export type Ctx = {

@@ -85,7 +85,14 @@ export function dbFor(tenant: string): TenantDb {
 /** Prisma without the means to leave the tenant or to send SQL. */
 export type TenantDb = Omit<
   PrismaClient,
-  '$queryRaw' | '$executeRaw' | '$queryRawUnsafe' | '$executeRawUnsafe' | '$extends' | '$on' | '$connect' | '$disconnect'
+  | '$queryRaw'
+  | '$executeRaw'
+  | '$queryRawUnsafe'
+  | '$executeRawUnsafe'
+  | '$extends'
+  | '$on'
+  | '$connect'
+  | '$disconnect'
 >
 /** The same inside `$transaction`. */
 export type Tx = Omit<TenantDb, '$transaction'>

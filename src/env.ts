@@ -47,7 +47,10 @@ const variables = z.object({
   PORT: count(65_535).default(3000),
   HOST: z.string().optional(),
   BASE_URL: urlWith('http:', 'https:')
-    .refine((value) => new URL(value).href === `${new URL(value).origin}/`, 'must be an origin without a path')
+    .refine(
+      (value) => new URL(value).href === `${new URL(value).origin}/`,
+      'must be an origin without a path',
+    )
     .transform((value) => new URL(value).origin)
     .optional(),
   DATABASE_URL: urlWith('postgresql:', 'postgres:').optional(),

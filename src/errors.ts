@@ -77,7 +77,9 @@ export class NotFound extends AppError {
 
 export class MethodNotAllowed extends AppError {
   constructor(allowed: string[]) {
-    super('METHOD_NOT_ALLOWED', 405, `Allowed here: ${allowed.join(', ')}.`, { headers: { allow: allowed.join(', ') } })
+    super('METHOD_NOT_ALLOWED', 405, `Allowed here: ${allowed.join(', ')}.`, {
+      headers: { allow: allowed.join(', ') },
+    })
   }
 }
 
@@ -176,7 +178,11 @@ type DriverCause = { constraint?: { index?: string }; originalCode?: string; kin
 
 /** The constraint, when `error` says that a unique one was violated (through Prisma or through pg). */
 function violatedConstraint(error: unknown): string | undefined {
-  const known = error as { code?: string; constraint?: string; meta?: { driverAdapterError?: { cause?: DriverCause } } }
+  const known = error as {
+    code?: string
+    constraint?: string
+    meta?: { driverAdapterError?: { cause?: DriverCause } }
+  }
   if (known?.code === '23505') return known.constraint
   if (known?.code === 'P2002') return known.meta?.driverAdapterError?.cause?.constraint?.index
   return undefined
@@ -184,7 +190,18 @@ function violatedConstraint(error: unknown): string | undefined {
 
 const RECORD_NOT_FOUND = 'P2025'
 /** No connection in time, statement or lock timeout, server going away: worth another try. */
-const TRANSIENT = new Set(['P2024', 'P2028', 'P2034', '40001', '40P01', '55P03', '57014', '57P01', 'ECONNREFUSED', 'ECONNRESET'])
+const TRANSIENT = new Set([
+  'P2024',
+  'P2028',
+  'P2034',
+  '40001',
+  '40P01',
+  '55P03',
+  '57014',
+  '57P01',
+  'ECONNREFUSED',
+  'ECONNRESET',
+])
 
 /** Turns whatever was thrown into what the caller may know. Anything unknown is a 500 with hidden text: log it. */
 export function describeError(error: unknown): AppError {
@@ -193,7 +210,8 @@ export function describeError(error: unknown): AppError {
   if (field) return new Conflict([{ field, description: 'is taken' }])
   const code = (error as { code?: unknown })?.code
   if (code === RECORD_NOT_FOUND) return new NotFound()
-  if (typeof code === 'string' && TRANSIENT.has(code)) return new Unavailable('The service is busy; try again.', error)
+  if (typeof code === 'string' && TRANSIENT.has(code))
+    return new Unavailable('The service is busy; try again.', error)
   const status = (error as { status?: unknown })?.status
   // h3 throws HTTPError for what it refuses itself, such as a body that is not JSON.
   if (error instanceof Error && error.name === 'HTTPError' && typeof status === 'number' && status < 500)

@@ -1,5 +1,13 @@
 import { listen } from './bus.ts'
-import { comparePositions, decodePosition, type LogEvent, type Position, readEvents, readHead, WAKE_TOPIC } from './events.ts'
+import {
+  comparePositions,
+  decodePosition,
+  type LogEvent,
+  type Position,
+  readEvents,
+  readHead,
+  WAKE_TOPIC,
+} from './events.ts'
 
 /** How many entries one read fetches, and how many of the newest are kept for readers that are nearly up to date. */
 const BATCH = 500
@@ -29,7 +37,15 @@ const tails = new Map<string, Promise<Tail>>()
 
 async function openTail(tenant: string): Promise<Tail> {
   const { head } = await readHead(tenant)
-  const tail: Tail = { kept: [], start: head, head, readers: 0, waiting: new Set(), stopped: false, stop: () => {} }
+  const tail: Tail = {
+    kept: [],
+    start: head,
+    head,
+    readers: 0,
+    waiting: new Set(),
+    stopped: false,
+    stop: () => {},
+  }
   let timer: NodeJS.Timeout | undefined
   let reading = false
   let again = false
@@ -107,7 +123,11 @@ export type Followed = { kind: 'event'; event: LogEvent } | { kind: 'gap'; posit
  * Follows a tenant's log: replays what came after `after`, then continues live until the signal aborts. Without
  * `after` it starts behind the newest entry. Each entry comes exactly once, in the order of the log.
  */
-export async function* followEvents(tenant: string, after: Position | null, signal: AbortSignal): AsyncGenerator<Followed> {
+export async function* followEvents(
+  tenant: string,
+  after: Position | null,
+  signal: AbortSignal,
+): AsyncGenerator<Followed> {
   const tail = await joinTail(tenant)
   try {
     let at = after ?? tail.head

@@ -98,7 +98,9 @@ const SELECT_HEAD = `
   ) last ON true`
 
 export async function selectHead(sql: Sql, tenant: string) {
-  const [row] = await sql<{ era: number; xid: string; seq: string; trimmedTo: string | null }>(SELECT_HEAD, [tenant])
+  const [row] = await sql<{ era: number; xid: string; seq: string; trimmedTo: string | null }>(SELECT_HEAD, [
+    tenant,
+  ])
   if (!row) throw new Error('the head of the log could not be read')
   return row
 }

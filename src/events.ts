@@ -58,7 +58,8 @@ export function toEventRow(ctx: Ctx, event: NewEvent): object {
   return {
     id: newId('event'),
     type: event.type,
-    actorTenantId: isUser || actor.kind === 'client' ? (actor.tenant === ctx.tenant ? null : actor.tenant) : null,
+    actorTenantId:
+      isUser || actor.kind === 'client' ? (actor.tenant === ctx.tenant ? null : actor.tenant) : null,
     actorUserId: isUser ? actor.userId : null,
     actorClientId: isUser || actor.kind === 'client' ? actor.clientId : null,
     ip: ctx.ip,
@@ -73,7 +74,12 @@ export function toEventRow(ctx: Ctx, event: NewEvent): object {
 
 /** Writes entries in the transaction of the change (`sqlOf(tx)` or the `sql` of `inTransaction`): one statement. */
 export async function recordEvents(sql: Sql, ctx: Ctx, events: NewEvent[]): Promise<void> {
-  if (events.length > 0) await insertEvents(sql, ctx.tenant, events.map((event) => toEventRow(ctx, event)))
+  if (events.length > 0)
+    await insertEvents(
+      sql,
+      ctx.tenant,
+      events.map((event) => toEventRow(ctx, event)),
+    )
 }
 
 /** The topic that readers of a tenant's log are woken by. */
@@ -85,7 +91,8 @@ export const wakeReaders = (tenant: string): void => publish(WAKE_TOPIC, tenant)
 /** Where in the log a reader stands: after all entries up to here, in the order (era, xid, seq). */
 export type Position = { era: number; xid: bigint; seq: bigint }
 
-export const encodePosition = (at: Position): string => Buffer.from(`${at.era}.${at.xid}.${at.seq}`).toString('base64url')
+export const encodePosition = (at: Position): string =>
+  Buffer.from(`${at.era}.${at.xid}.${at.seq}`).toString('base64url')
 
 const MAX_BIGINT = 2n ** 63n - 1n
 

@@ -27,7 +27,17 @@ export type UrlRules = {
   secure?: boolean
 }
 
-const SCRIPT_SCHEMES = new Set(['javascript:', 'data:', 'vbscript:', 'blob:', 'file:', 'about:', 'ws:', 'wss:', 'ftp:'])
+const SCRIPT_SCHEMES = new Set([
+  'javascript:',
+  'data:',
+  'vbscript:',
+  'blob:',
+  'file:',
+  'about:',
+  'ws:',
+  'wss:',
+  'ftp:',
+])
 const LOOPBACK_HOSTS = new Set(['localhost', '127.0.0.1', '[::1]'])
 
 /** Why `value` may not be used as a URL, or null. Every argument that is a URL goes through here. */
@@ -35,14 +45,17 @@ export function urlFault(value: string, rules: UrlRules = {}): string | null {
   if (!URL.canParse(value)) return 'must be an absolute URL'
   const url = new URL(value)
   const isWeb = url.protocol === 'https:' || url.protocol === 'http:'
-  if (SCRIPT_SCHEMES.has(url.protocol) || (!isWeb && !rules.customSchemes)) return 'must be an http or https URL'
+  if (SCRIPT_SCHEMES.has(url.protocol) || (!isWeb && !rules.customSchemes))
+    return 'must be an http or https URL'
   // RFC 8252, section 7.1: reversed domain names; a scheme without a dot is likely somebody else's.
-  if (!isWeb && !url.protocol.includes('.')) return 'must use a scheme of reverse domain form, such as com.example.app:'
+  if (!isWeb && !url.protocol.includes('.'))
+    return 'must use a scheme of reverse domain form, such as com.example.app:'
   if (url.username || url.password) return 'must not contain user information'
   if (url.hash || value.includes('#')) return 'must not contain a fragment'
   if (/[\s\\]/.test(value)) return 'must not contain spaces or backslashes'
   if (rules.originOnly && value !== url.origin) return 'must be an origin such as https://example.com'
-  if (rules.secure && url.protocol === 'http:' && !LOOPBACK_HOSTS.has(url.hostname)) return 'must be an https URL'
+  if (rules.secure && url.protocol === 'http:' && !LOOPBACK_HOSTS.has(url.hostname))
+    return 'must be an https URL'
   return null
 }
 
@@ -62,7 +75,8 @@ export const metadata = z
   })
 
 /** JSON.stringify escapes lone surrogates, so that they must be looked for in its output. */
-const isWellFormedDeep = (value: unknown): boolean => !/(^|[^\\])(\\\\)*\\ud[89a-f]/i.test(JSON.stringify(value))
+const isWellFormedDeep = (value: unknown): boolean =>
+  !/(^|[^\\])(\\\\)*\\ud[89a-f]/i.test(JSON.stringify(value))
 
 export const boolean = z.boolean('must be true or false')
 export const integer = (min: number, max: number) => {
@@ -74,7 +88,10 @@ function faultsOf(error: z.ZodError): FieldFault[] {
   return error.issues.flatMap((issue): FieldFault[] => {
     const path = issue.path.join('.')
     if (issue.code === 'unrecognized_keys')
-      return issue.keys.map((key) => ({ field: path ? `${path}.${key}` : key, description: 'is not a field of this request' }))
+      return issue.keys.map((key) => ({
+        field: path ? `${path}.${key}` : key,
+        description: 'is not a field of this request',
+      }))
     const missing = issue.code === 'invalid_type' && issue.input === undefined && issue.path.length > 0
     return [{ field: path, description: missing ? 'is required' : issue.message }]
   })

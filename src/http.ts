@@ -44,7 +44,8 @@ export function requestMeta(event: H3Event): RequestMeta {
   return meta
 }
 
-const mediaType = (event: H3Event): string => (event.req.headers.get('content-type') ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? ''
+const mediaType = (event: H3Event): string =>
+  (event.req.headers.get('content-type') ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? ''
 
 /** The body as text, refused as soon as it passes the limit, whatever Content-Length says. */
 async function readText(event: H3Event, limitBytes: number): Promise<string> {
@@ -74,7 +75,9 @@ export async function readJson(event: H3Event): Promise<unknown> {
 export function singleParams(params: URLSearchParams): Record<string, string> {
   const repeated = [...new Set(params.keys())].filter((name) => params.getAll(name).length > 1)
   if (repeated.length > 0)
-    throw new OAuthError('invalid_request', `Repeated parameters: ${repeated.join(', ')}.`, { redirect: false })
+    throw new OAuthError('invalid_request', `Repeated parameters: ${repeated.join(', ')}.`, {
+      redirect: false,
+    })
   // An empty value counts as an omitted one (RFC 6749, section 3.1).
   return Object.fromEntries([...params].filter(([, value]) => value !== ''))
 }
@@ -82,6 +85,8 @@ export function singleParams(params: URLSearchParams): Record<string, string> {
 /** An urlencoded body of at most 64 KB. Throws OAuthError invalid_request for other types and repeated parameters. */
 export async function readForm(event: H3Event): Promise<Record<string, string>> {
   if (mediaType(event) !== 'application/x-www-form-urlencoded')
-    throw new OAuthError('invalid_request', 'The body must be application/x-www-form-urlencoded.', { redirect: false })
+    throw new OAuthError('invalid_request', 'The body must be application/x-www-form-urlencoded.', {
+      redirect: false,
+    })
   return singleParams(new URLSearchParams(await readText(event, FORM_LIMIT_BYTES)))
 }

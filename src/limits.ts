@@ -27,7 +27,13 @@ function limiterOf(name: LimitName) {
     const store = redis()
     limiter = store
       ? // Without Redis, each process counts for itself rather than letting everything or nothing pass.
-        new RateLimiterRedis({ storeClient: store, keyPrefix: `vestibule:${name}`, points, duration: seconds, insuranceLimiter: memory })
+        new RateLimiterRedis({
+          storeClient: store,
+          keyPrefix: `vestibule:${name}`,
+          points,
+          duration: seconds,
+          insuranceLimiter: memory,
+        })
       : memory
     limiters.set(name, limiter)
   }
@@ -50,7 +56,9 @@ export function networkOf(ip: string | null): string {
   const [head = '', tail = ''] = hostname.split('::')
   const left = head ? head.split(':') : []
   const right = tail ? tail.split(':') : []
-  const full = hostname.includes('::') ? [...left, ...Array(8 - left.length - right.length).fill('0'), ...right] : left
+  const full = hostname.includes('::')
+    ? [...left, ...Array(8 - left.length - right.length).fill('0'), ...right]
+    : left
   return `${full.slice(0, 4).join(':')}::/64`
 }
 
@@ -59,7 +67,11 @@ export async function spend(name: LimitName, tenant: string, ip: string | null):
   try {
     await limiterOf(name).consume(`${tenant}:${networkOf(ip)}`)
   } catch (refusal) {
-    if (refusal instanceof RateLimiterRes) throw new RateLimited(Math.max(1, Math.ceil(refusal.msBeforeNext / 1000)))
-    log.warn({ err: refusal instanceof Error ? refusal.message : String(refusal) }, `limit ${name} could not be counted`)
+    if (refusal instanceof RateLimiterRes)
+      throw new RateLimited(Math.max(1, Math.ceil(refusal.msBeforeNext / 1000)))
+    log.warn(
+      { err: refusal instanceof Error ? refusal.message : String(refusal) },
+      `limit ${name} could not be counted`,
+    )
   }
 }

@@ -25,7 +25,8 @@ export type Paging =
   | { mode: 'cursor'; pageSize: number; backward: boolean; seek: CursorKey | null }
 
 const CURSOR_PURPOSE = 'cursor'
-const mac = (list: string, payload: string) => authenticate(CURSOR_PURPOSE, `${list}\n${payload}`).subarray(0, 16)
+const mac = (list: string, payload: string) =>
+  authenticate(CURSOR_PURPOSE, `${list}\n${payload}`).subarray(0, 16)
 
 /** An opaque cursor, valid for one `list` only: the tenant, the collection, the filter and the order. */
 export function encodeCursor(list: string, key: CursorKey): string {
@@ -36,7 +37,9 @@ export function encodeCursor(list: string, key: CursorKey): string {
 function decodeCursor(list: string, cursor: string): CursorKey | null {
   const [payload = '', signature = '', ...rest] = cursor.split('.')
   const given = Buffer.from(signature, 'base64url')
-  const genuine = authenticateAll(CURSOR_PURPOSE, `${list}\n${payload}`).some((full) => equals(full.subarray(0, 16), given))
+  const genuine = authenticateAll(CURSOR_PURPOSE, `${list}\n${payload}`).some((full) =>
+    equals(full.subarray(0, 16), given),
+  )
   if (rest.length > 0 || !genuine || given.toString('base64url') !== signature) return null
   const [id, value] = JSON.parse(Buffer.from(payload, 'base64url').toString()) as [string, string | null]
   return { id, value }
@@ -57,14 +60,20 @@ export function parsePaging(args: PageArgs, list: string): Paging {
   const byCursor = (['first', 'after', 'last', 'before'] as const).filter((field) => isGiven(args[field]))
   const byOffset = (['page', 'pageSize'] as const).filter((field) => isGiven(args[field]))
   if (byCursor.length > 0 && byOffset.length > 0)
-    faults.push(...byOffset.map((field) => ({ field, description: `cannot be combined with ${byCursor.join(', ')}` })))
+    faults.push(
+      ...byOffset.map((field) => ({ field, description: `cannot be combined with ${byCursor.join(', ')}` })),
+    )
   const backward = isGiven(args.last) || isGiven(args.before)
   for (const field of ['first', 'after'] as const)
-    if (backward && isGiven(args[field])) faults.push({ field, description: 'cannot be combined with last, before' })
+    if (backward && isGiven(args[field]))
+      faults.push({ field, description: 'cannot be combined with last, before' })
   const cursor = args.after ?? args.before
   const seek = isGiven(cursor) ? decodeCursor(list, cursor) : null
   if (isGiven(cursor) && !seek)
-    faults.push({ field: isGiven(args.after) ? 'after' : 'before', description: 'is not a cursor of this list' })
+    faults.push({
+      field: isGiven(args.after) ? 'after' : 'before',
+      description: 'is not a cursor of this list',
+    })
   if (faults.length > 0) throw new InvalidInput(faults)
   if (byCursor.length > 0)
     return { mode: 'cursor', pageSize: args.first ?? args.last ?? DEFAULT_PAGE_SIZE, backward, seek }
@@ -108,7 +117,11 @@ export function toPage<Row>(
 }
 
 /** The spec's envelope of a list, as REST answers it. */
-export async function toEnvelope<Row, Name extends string>(page: Page<Row>, name: Name, toBody: (row: Row) => object) {
+export async function toEnvelope<Row, Name extends string>(
+  page: Page<Row>,
+  name: Name,
+  toBody: (row: Row) => object,
+) {
   return {
     page: page.page ?? 0,
     pageSize: page.pageSize,

@@ -1,5 +1,5 @@
-import { closeBus, openBus } from './bus.ts'
-import { closeDatabase, connectionSettings, openDatabase } from './db.ts'
+import { closeBus, openBus, redisFault } from './bus.ts'
+import { closeDatabase, connectionSettings, databaseFault, openDatabase } from './db.ts'
 import { closeLimits } from './limits.ts'
 import { migrate } from './migrate.ts'
 
@@ -16,4 +16,10 @@ export async function closeRuntime(): Promise<void> {
   closeLimits()
   closeBus()
   await closeDatabase()
+}
+
+/** What keeps the process from answering requests, by part; empty when it is ready. */
+export async function runtimeFaults(): Promise<Record<string, string>> {
+  const [database, redis] = await Promise.all([databaseFault(), redisFault()])
+  return { ...(database && { database }), ...(redis && { redis }) }
 }

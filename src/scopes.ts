@@ -4,12 +4,14 @@ import { Forbidden, Unauthenticated } from './errors.ts'
 /** Throws Forbidden, naming the scope, when the caller lacks it; Unauthenticated when there is no caller. */
 export function requireScope(ctx: Ctx, scope: Scope): void {
   if (ctx.actor.kind === 'anonymous') throw new Unauthenticated()
-  if (ctx.actor.kind !== 'platform' && !ctx.scopes.has(scope)) throw new Forbidden(`This needs the scope ${scope}.`)
+  if (ctx.actor.kind !== 'platform' && !ctx.scopes.has(scope))
+    throw new Forbidden(`This needs the scope ${scope}.`)
 }
 
 /** The signed-in person behind the call; throws Unauthenticated without one. */
 export function requireSignedIn(ctx: Ctx): Extract<Actor, { kind: 'user' }> {
-  if (ctx.actor.kind !== 'user') throw new Unauthenticated('This needs the access token of a signed-in person.')
+  if (ctx.actor.kind !== 'user')
+    throw new Unauthenticated('This needs the access token of a signed-in person.')
   return ctx.actor
 }
 
@@ -17,5 +19,6 @@ export function requireSignedIn(ctx: Ctx): Extract<Actor, { kind: 'user' }> {
 export function requireNoEscalation(ctx: Ctx, wanted: Iterable<Scope>): void {
   if (ctx.actor.kind === 'platform') return
   const lacking = [...wanted].filter((scope) => !ctx.scopes.has(scope))
-  if (lacking.length > 0) throw new Forbidden(`This needs scopes that the caller lacks: ${lacking.join(', ')}.`)
+  if (lacking.length > 0)
+    throw new Forbidden(`This needs scopes that the caller lacks: ${lacking.join(', ')}.`)
 }

@@ -9,7 +9,8 @@ export class TenantGuardError extends Error {
 }
 
 type Args = Record<string, unknown>
-const isObject = (value: unknown): value is Args => typeof value === 'object' && value !== null && !Array.isArray(value)
+const isObject = (value: unknown): value is Args =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** The tenant that a `where` demands: `tenantId` itself, or inside a compound key such as `tenantId_id`. */
 function tenantOfWhere(where: unknown): unknown {
@@ -42,14 +43,26 @@ const WHERE_OPERATIONS = new Set([
   'delete',
   'deleteMany',
 ])
-const UPDATE_DATA: Record<string, string> = { update: 'data', updateMany: 'data', updateManyAndReturn: 'data', upsert: 'update' }
-const CREATE_DATA: Record<string, string> = { create: 'data', createMany: 'data', createManyAndReturn: 'data', upsert: 'create' }
+const UPDATE_DATA: Record<string, string> = {
+  update: 'data',
+  updateMany: 'data',
+  updateManyAndReturn: 'data',
+  upsert: 'update',
+}
+const CREATE_DATA: Record<string, string> = {
+  create: 'data',
+  createMany: 'data',
+  createManyAndReturn: 'data',
+  upsert: 'create',
+}
 
 /** Why an operation may not be sent for `tenant`, or null. */
 export function tenantFault(tenant: string, model: string, operation: string, args: Args): string | null {
-  if (!WHERE_OPERATIONS.has(operation) && !CREATE_DATA[operation]) return 'the operation is not known to the guard'
+  if (!WHERE_OPERATIONS.has(operation) && !CREATE_DATA[operation])
+    return 'the operation is not known to the guard'
   // `undefined` means "any" to Prisma, and so does {not: ...}: only a plain string will do.
-  if (WHERE_OPERATIONS.has(operation) && tenantOfWhere(args.where) !== tenant) return 'where.tenantId is not the tenant'
+  if (WHERE_OPERATIONS.has(operation) && tenantOfWhere(args.where) !== tenant)
+    return 'where.tenantId is not the tenant'
   const created = CREATE_DATA[operation] ? args[CREATE_DATA[operation]] : undefined
   const rows = created === undefined ? [] : Array.isArray(created) ? created : [created]
   for (const row of rows) {

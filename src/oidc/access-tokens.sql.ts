@@ -20,7 +20,11 @@ const SELECT_STANDING = `
   WHERE (t."grantId" IS NULL) = (g."id" IS NULL) AND ${BASIS_STANDS}`
 
 /** The roles of each token's user, in the order asked; null where the token no longer stands. One statement. */
-export async function selectStanding(sql: Sql, tenant: string, bases: TokenBasis[]): Promise<(string[] | null)[]> {
+export async function selectStanding(
+  sql: Sql,
+  tenant: string,
+  bases: TokenBasis[],
+): Promise<(string[] | null)[]> {
   const rows = await sql<{ index: number; roles: string[] }>(SELECT_STANDING, [
     tenant,
     bases.map((basis) => basis.userId),

@@ -1,7 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import { decodeJwt, type JWTPayload } from 'jose'
 import { findClient } from '../clients/client-cache.ts'
-import { type Actor, type Ctx, isScope, type Scope, SYSTEM_SCOPES, SYSTEM_TENANT, scopesOfRoles } from '../ctx.ts'
+import {
+  type Actor,
+  type Ctx,
+  isScope,
+  type Scope,
+  SYSTEM_SCOPES,
+  SYSTEM_TENANT,
+  scopesOfRoles,
+} from '../ctx.ts'
 import { sql } from '../db.ts'
 import { Unauthenticated } from '../errors.ts'
 import { selectStanding } from './access-tokens.sql.ts'
@@ -62,7 +70,8 @@ function issuingTenant(target: string, token: string): string {
   return tenant
 }
 
-const claim = (payload: JWTPayload, name: string): string | null => (typeof payload[name] === 'string' ? payload[name] : null)
+const claim = (payload: JWTPayload, name: string): string | null =>
+  typeof payload[name] === 'string' ? payload[name] : null
 
 /** A checked token: the context of the call, and what is needed to check it again later. */
 export type Authenticated = { ctx: Ctx; token: { jti: string; expiresAt: Date } }
@@ -80,14 +89,18 @@ export async function authenticateBearer(
   const token = bearerOf(authorization)
   if (!token) throw new Unauthenticated()
   const tenant = issuingTenant(target.tenant, token)
-  const payload = await verifyJwt(tenant, token, 'at+jwt', { audience: [apiAudienceOf(tenant), apiAudienceOf(target.tenant)] }).catch(
-    (error) => {
-      throw invalidToken(error)
-    },
-  )
+  const payload = await verifyJwt(tenant, token, 'at+jwt', {
+    audience: [apiAudienceOf(tenant), apiAudienceOf(target.tenant)],
+  }).catch((error) => {
+    throw invalidToken(error)
+  })
   const { actor, permitted } = await resolveActor(target.tenant, tenant, payload)
   const asked = (claim(payload, 'scope') ?? '').split(' ').filter(isScope)
-  const scopes = new Set(asked.filter((scope) => permitted.has(scope) && (target.tenant === SYSTEM_TENANT || !SYSTEM_SCOPES.includes(scope))))
+  const scopes = new Set(
+    asked.filter(
+      (scope) => permitted.has(scope) && (target.tenant === SYSTEM_TENANT || !SYSTEM_SCOPES.includes(scope)),
+    ),
+  )
   return {
     ctx: { ...target, actor, scopes },
     token: { jti: claim(payload, 'jti') ?? '', expiresAt: new Date((payload.exp ?? 0) * 1000) },
@@ -106,7 +119,11 @@ async function resolveActor(
     return { actor: { kind: 'client', tenant, clientId }, permitted: new Set(client.scopes.filter(isScope)) }
   // Persons act in their own tenant only.
   if (tenant !== target) throw invalidToken()
-  const basis = { userId: payload.sub ?? '', grantId: claim(payload, 'gid'), sessionId: claim(payload, 'sid') }
+  const basis = {
+    userId: payload.sub ?? '',
+    grantId: claim(payload, 'gid'),
+    sessionId: claim(payload, 'sid'),
+  }
   const [roles] = await selectStanding(sql, tenant, [basis])
   if (!roles) throw invalidToken()
   const ofRoles = scopesOfRoles(roles)

@@ -2,7 +2,13 @@ import type { JWK } from 'jose'
 import type { Sql } from '../db.ts'
 import type { SigningAlgorithm } from './keys.ts'
 
-export type SigningKeyRow = { id: string; alg: SigningAlgorithm; publicJwk: JWK; privateKey: string; activeAt: Date }
+export type SigningKeyRow = {
+  id: string
+  alg: SigningAlgorithm
+  publicJwk: JWK
+  privateKey: string
+  activeAt: Date
+}
 
 /** Keys that are published now, oldest first. */
 export function selectSigningKeys(sql: Sql, tenant: string): Promise<SigningKeyRow[]> {
@@ -13,7 +19,11 @@ export function selectSigningKeys(sql: Sql, tenant: string): Promise<SigningKeyR
   )
 }
 
-export async function insertSigningKey(sql: Sql, tenant: string, key: Omit<SigningKeyRow, 'activeAt'>): Promise<void> {
+export async function insertSigningKey(
+  sql: Sql,
+  tenant: string,
+  key: Omit<SigningKeyRow, 'activeAt'>,
+): Promise<void> {
   await sql(
     `INSERT INTO "SigningKey" ("tenantId", "id", "alg", "publicJwk", "privateKey", "activeAt")
      VALUES ($1, $2, $3, $4::jsonb, $5, now())`,

@@ -35,7 +35,11 @@ function openKey(tenant: string, row: SigningKeyRow) {
   const cacheKey = `${tenant}\n${row.id}`
   let pair = opened.get(cacheKey)
   if (!pair) {
-    const privateKey = createPrivateKey({ key: open(SEAL_PURPOSE, row.privateKey), format: 'der', type: 'pkcs8' })
+    const privateKey = createPrivateKey({
+      key: open(SEAL_PURPOSE, row.privateKey),
+      format: 'der',
+      type: 'pkcs8',
+    })
     pair = { privateKey, publicKey: createPublicKey(privateKey) }
     opened.set(cacheKey, pair)
   }
@@ -44,7 +48,11 @@ function openKey(tenant: string, row: SigningKeyRow) {
 
 const keysCache = createCache<TenantKeys>('keys', async (tenant) => {
   const rows = await selectSigningKeys(sql, tenant)
-  const keys: TenantKeys = { signing: new Map(), verifying: new Map(), jwks: { keys: rows.map((row) => row.publicJwk) } }
+  const keys: TenantKeys = {
+    signing: new Map(),
+    verifying: new Map(),
+    jwks: { keys: rows.map((row) => row.publicJwk) },
+  }
   for (const row of rows) {
     const { privateKey, publicKey } = openKey(tenant, row)
     keys.verifying.set(row.id, { alg: row.alg, key: publicKey })
@@ -60,9 +68,15 @@ async function keysOf(tenant: string): Promise<TenantKeys> {
 }
 
 /** Makes a key and stores it, sealed; part of the transaction that creates a tenant. */
-export async function createSigningKey(sql: Sql, tenant: string, alg: SigningAlgorithm = 'ES256'): Promise<void> {
+export async function createSigningKey(
+  sql: Sql,
+  tenant: string,
+  alg: SigningAlgorithm = 'ES256',
+): Promise<void> {
   const { privateKey, publicKey } =
-    alg === 'ES256' ? generateKeyPairSync('ec', { namedCurve: 'P-256' }) : generateKeyPairSync('rsa', { modulusLength: 2048 })
+    alg === 'ES256'
+      ? generateKeyPairSync('ec', { namedCurve: 'P-256' })
+      : generateKeyPairSync('rsa', { modulusLength: 2048 })
   const jwk = publicKey.export({ format: 'jwk' }) as JWK
   const kid = await calculateJwkThumbprint(jwk)
   await insertSigningKey(sql, tenant, {
@@ -82,7 +96,12 @@ const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toS
  * Signs a JWT with the tenant's current key. By synchronous node:crypto, which costs a third of what WebCrypto's
  * thread hop does; test/oidc verifies the result with jose.
  */
-export async function signJwt(tenant: string, typ: TokenType, claims: JWTPayload, alg: SigningAlgorithm = 'ES256'): Promise<string> {
+export async function signJwt(
+  tenant: string,
+  typ: TokenType,
+  claims: JWTPayload,
+  alg: SigningAlgorithm = 'ES256',
+): Promise<string> {
   const current = (await keysOf(tenant)).signing.get(alg)
   if (!current) throw new Error(`tenant ${tenant} has no ${alg} key`)
   const input = `${encode({ alg, typ, kid: current.kid })}.${encode(claims)}`

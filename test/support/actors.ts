@@ -1,6 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import { createClient } from '../../src/clients/clients.ts'
-import { type Ctx, platformCtx, SCOPE_NAMES, type Scope, SYSTEM_SCOPES, SYSTEM_TENANT } from '../../src/ctx.ts'
+import {
+  type Ctx,
+  platformCtx,
+  SCOPE_NAMES,
+  type Scope,
+  SYSTEM_SCOPES,
+  SYSTEM_TENANT,
+} from '../../src/ctx.ts'
 import { issueAccessToken } from '../../src/oidc/access-tokens.ts'
 import { apiAudienceOf } from '../../src/oidc/keys.ts'
 import { createTenant, ensureTenant } from '../../src/tenants/tenants.ts'
@@ -21,18 +28,31 @@ function machineOf(tenant: string): Promise<string> {
   let id = machines.get(tenant)
   if (!id) {
     const scopes = tenant === SYSTEM_TENANT ? SCOPE_NAMES : TENANT_SCOPES
-    id = createClient(platformCtx(tenant), { name: 'Test backend', appType: 'machine', type: 'login', scopes }).then(
-      ({ client }) => client.id,
-    )
+    id = createClient(platformCtx(tenant), {
+      name: 'Test backend',
+      appType: 'machine',
+      type: 'login',
+      scopes,
+    }).then(({ client }) => client.id)
     machines.set(tenant, id)
   }
   return id
 }
 
 /** A management access token of the tenant's machine client. */
-export async function tokenFor(tenant: string, scopes: readonly Scope[] = TENANT_SCOPES, lifetimeSeconds = 600): Promise<string> {
+export async function tokenFor(
+  tenant: string,
+  scopes: readonly Scope[] = TENANT_SCOPES,
+  lifetimeSeconds = 600,
+): Promise<string> {
   const clientId = await machineOf(tenant)
-  return issueAccessToken(tenant, { subject: clientId, clientId, scopes, audience: [apiAudienceOf(tenant)], lifetimeSeconds })
+  return issueAccessToken(tenant, {
+    subject: clientId,
+    clientId,
+    scopes,
+    audience: [apiAudienceOf(tenant)],
+    lifetimeSeconds,
+  })
 }
 
 /** The context that such a token comes to, for calls of services without a transport. */

@@ -11,14 +11,30 @@ export type TestApp = {
   origin: string
   fetch: (path: string, init?: RequestInit) => Promise<Response>
   /** A call of the REST surface of a tenant. */
-  rest: (tenant: string, token: string | null, method: string, path: string, body?: unknown) => Promise<Answer>
+  rest: (
+    tenant: string,
+    token: string | null,
+    method: string,
+    path: string,
+    body?: unknown,
+  ) => Promise<Answer>
   /** A GraphQL operation over HTTP. */
-  gql: (tenant: string, token: string | null, query: string, variables?: object) => Promise<Answer<GraphqlBody>>
+  gql: (
+    tenant: string,
+    token: string | null,
+    query: string,
+    variables?: object,
+  ) => Promise<Answer<GraphqlBody>>
   close: () => Promise<void>
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: what a test asked for decides the shape
-export type GraphqlBody = { data?: any; errors?: { message: string; path?: string[]; extensions: Record<string, any> }[]; extensions?: any }
+// biome-ignore lint/suspicious/noExplicitAny: what a test asks for decides the shape
+type Selected = any
+export type GraphqlBody = {
+  data?: Selected
+  errors?: { message: string; path?: string[]; extensions: Record<string, Selected> }[]
+  extensions?: Selected
+}
 
 /** Opens the runtime and the program; close it in afterAll. */
 export async function startApp(): Promise<TestApp> {
@@ -26,7 +42,8 @@ export async function startApp(): Promise<TestApp> {
   const app = await createApp()
   const { port } = await app.listen()
   const origin = `http://127.0.0.1:${port}`
-  const call = (path: string, init?: RequestInit) => fetch(`${origin}${path}`, { redirect: 'manual', ...init })
+  const call = (path: string, init?: RequestInit) =>
+    fetch(`${origin}${path}`, { redirect: 'manual', ...init })
   const json = async (path: string, token: string | null, method: string, body?: unknown) => {
     const response = await call(path, {
       method,

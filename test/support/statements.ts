@@ -19,4 +19,5 @@ export async function recordStatements(work: () => Promise<unknown>): Promise<st
 }
 
 /** How many round trips to the database something makes in this process (design, section 9). */
-export const countStatements = async (work: () => Promise<unknown>): Promise<number> => (await recordStatements(work)).length
+export const countStatements = async (work: () => Promise<unknown>): Promise<number> =>
+  (await recordStatements(work)).length
