@@ -11,22 +11,37 @@ export function createCache<Value extends object>(
   load: (tenant: string, key: string) => Promise<Value | null>,
 ) {
   const keyOf = (tenant: string, key: string) => `${tenant}\n${key}`
-  const entries = new LRUCache<string, Value>({
-    max: MAX_ENTRIES,
-    ttl: MAX_AGE_MS,
-    fetchMethod: async (entry) => {
-      const [tenant = '', key = ''] = entry.split('\n')
-      return (await load(tenant, key)) ?? undefined
-    },
-  })
+  const entries = new LRUCache<string, Value>({ max: MAX_ENTRIES, ttl: MAX_AGE_MS })
+  const loading = new Map<string, Promise<Value | null>>()
   const topic = `cache:${name}`
-  listen(topic, (entry) => {
-    const [tenant = '', key = ''] = entry.split(' ')
-    entries.delete(keyOf(tenant, key))
+  listen(topic, (message) => {
+    const [tenant = '', key = ''] = message.split(' ')
+    const entry = keyOf(tenant, key)
+    entries.delete(entry)
+    // Who asked before gets what is being read; it may be older than the change, so that nobody else does.
+    loading.delete(entry)
   })
+
+  function startLoad(entry: string, tenant: string, key: string): Promise<Value | null> {
+    const start = performance.now()
+    const isCurrent = () => loading.get(entry) === started
+    const started = load(tenant, key)
+      .then((value) => {
+        // The age counts from before the read: the value may have changed while it was on its way.
+        if (value && isCurrent()) entries.set(entry, value, { start })
+        return value
+      })
+      .finally(() => {
+        if (isCurrent()) loading.delete(entry)
+      })
+    loading.set(entry, started)
+    return started
+  }
   return {
-    get: async (tenant: string, key: string): Promise<Value | null> =>
-      (await entries.fetch(keyOf(tenant, key))) ?? null,
+    get: async (tenant: string, key: string): Promise<Value | null> => {
+      const entry = keyOf(tenant, key)
+      return entries.get(entry) ?? loading.get(entry) ?? startLoad(entry, tenant, key)
+    },
     /** Forgets it here and on the other processes. */
     invalidate: (tenant: string, key: string): void => publish(topic, `${tenant} ${key}`),
   }
