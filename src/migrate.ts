@@ -43,19 +43,14 @@ async function applyPending(client: pg.Client): Promise<string[]> {
     const checksum = applied.get(migration.name)
     if (checksum === migration.checksum) continue
     if (checksum) throw new Error(`migration ${migration.name} was changed after it had been applied`)
-    await client.query('BEGIN')
-    try {
-      await client.query(migration.sql)
-      await client.query(
-        `INSERT INTO "_prisma_migrations" (id, checksum, migration_name, finished_at, applied_steps_count)
-         VALUES ($1, $2, $3, clock_timestamp(), 1)`,
-        [randomUUID(), migration.checksum, migration.name],
-      )
-      await client.query('COMMIT')
-    } catch (error) {
-      await client.query('ROLLBACK')
-      throw new Error(`migration ${migration.name} failed; nothing of it was applied`, { cause: error })
-    }
+    await client.query(migration.sql).catch((error: unknown) => {
+      throw new Error(`migration ${migration.name} failed; nothing was applied`, { cause: error })
+    })
+    await client.query(
+      `INSERT INTO "_prisma_migrations" (id, checksum, migration_name, finished_at, applied_steps_count)
+       VALUES ($1, $2, $3, clock_timestamp(), 1)`,
+      [randomUUID(), migration.checksum, migration.name],
+    )
     names.push(migration.name)
   }
   return names
@@ -79,19 +74,20 @@ WHERE "_vestibule_cluster"."systemIdentifier" <> EXCLUDED."systemIdentifier"
        AND last."xid" >= (pg_snapshot_xmax(pg_current_snapshot())::text)::bigint
    )`
 
-/** Applies the pending migrations of prisma/migrations, one process at a time. Returns their names. */
+/**
+ * Applies the pending migrations of prisma/migrations in one transaction, one process at a time. Returns their names.
+ * The lock is the transaction's: the embedded database shares one session among all, and so session locks.
+ */
 export async function migrate(settings: pg.ClientConfig): Promise<string[]> {
   const client = new pg.Client({ ...settings, options: '-c timezone=UTC' })
   await client.connect()
   try {
-    await client.query(`SELECT pg_advisory_lock(${LOCK_KEY})`)
-    try {
-      const names = await applyPending(client)
-      await client.query(ENTER_CLUSTER)
-      return names
-    } finally {
-      await client.query(`SELECT pg_advisory_unlock(${LOCK_KEY})`)
-    }
+    await client.query('BEGIN')
+    await client.query(`SELECT pg_advisory_xact_lock(${LOCK_KEY})`)
+    const names = await applyPending(client)
+    await client.query(ENTER_CLUSTER)
+    await client.query('COMMIT')
+    return names
   } finally {
     await client.end()
   }
