@@ -1,0 +1,44 @@
+import type { Ctx, Scope } from '../ctx.ts'
+import { type AppError, Forbidden, Unauthenticated } from '../errors.ts'
+import type { Loaders } from './loaders.ts'
+
+/** What every resolver gets. One operation has one context; a subscription keeps it for all its events. */
+export type GraphQLContext = {
+  ctx: Ctx
+  /** The access token of the caller; null when none was sent. */
+  token: { jti: string; expiresAt: Date } | null
+  /** Why the token that was sent is no good: nothing is executed then. */
+  fault: AppError | null
+  /** Rows by id. Renewed for each event of a subscription, so that payloads show what is true now. */
+  loaders: Loaders
+  /** Ends the operation's stream, if it has one. */
+  stream: AbortController
+  /** Where the stream stands: the position of the event being executed. */
+  position: string | null
+  /** What an HTTP client sent as Last-Event-ID: stands in for an omitted `after`. */
+  lastEventId: string | null
+}
+
+/** The id of the person who calls about the tenant they belong to, else null. */
+export function ownUserId({ ctx }: GraphQLContext): string | null {
+  const { actor } = ctx
+  return actor.kind === 'user' && actor.tenant === ctx.tenant ? actor.userId : null
+}
+
+/** How a missing scope is refused: with what is missing, and as UNAUTHENTICATED when nobody signed in at all. */
+export function refusalOf({ ctx }: GraphQLContext, missing: readonly string[]): AppError {
+  if (ctx.actor.kind === 'anonymous') return new Unauthenticated()
+  if (missing.length === 0) return new Forbidden('Only a signed-in person may do this.')
+  return new Forbidden(`Requires scope ${missing.join(' or ')}.`)
+}
+
+/** For rules that depend on a value: throws unless the caller holds the scope or `owner` is the caller's own id. */
+export function requireScopeOrOwn(
+  context: GraphQLContext,
+  scope: Scope,
+  owner: string | null | undefined,
+): void {
+  if (context.ctx.scopes.has(scope)) return
+  if (owner && owner === ownUserId(context)) return
+  throw refusalOf(context, [scope])
+}

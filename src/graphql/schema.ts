@@ -1,0 +1,10 @@
+import type { GraphQLSchema } from 'graphql'
+import './scalars.graphql.ts'
+import './errors.graphql.ts'
+import './node.graphql.ts'
+import { builder } from './builder.ts'
+
+let built: GraphQLSchema | undefined
+
+/** The schema of every *.graphql.ts file imported above. Needs no database. */
+export const buildSchema = (): GraphQLSchema => (built ??= builder.toSchema())
