@@ -1,6 +1,8 @@
 import type { VNode } from 'preact'
 import {
   Given,
+  Heading,
+  initialOf,
   nameOf,
   type PageClient,
   type PageInteraction,
@@ -20,7 +22,7 @@ export function PersonLine({ person }: { person: PagePerson }): VNode {
   return (
     <div class="person">
       <span class="person-mark" aria-hidden="true">
-        {[...(shown[0] ?? '?')][0]?.toUpperCase()}
+        {initialOf(shown[0] ?? '?')}
       </span>
       <div class="person-text">
         <span class="hint">Signed in as</span>
@@ -45,13 +47,17 @@ type ConsentPageProps = {
 
 /** Asks whether a client may have what it asks for. Posts `step=allow`, `step=deny` or `step=switch` (not you). */
 export const ConsentPage = ({ tenant, client, interaction, person, asks }: ConsentPageProps): VNode => (
-  <PageShell title={`Allow ${client.name}?`} tenant={tenant} client={client}>
-    <h1>
-      Allow <Given>{client.name}</Given>?
-    </h1>
-    <p class="lead">
+  <PageShell title={`Allow ${client.name}?`} tenant={tenant}>
+    <Heading
+      title={
+        <>
+          Allow <Given>{client.name}</Given>?
+        </>
+      }
+      client={client}
+    >
       <Given>{client.name}</Given> would like to use your <Given>{nameOf(tenant)}</Given> account.
-    </p>
+    </Heading>
     <div class="signed-in">
       <PersonLine person={person} />
       <StepForm interaction={interaction} step="switch">
@@ -60,14 +66,17 @@ export const ConsentPage = ({ tenant, client, interaction, person, asks }: Conse
         </button>
       </StepForm>
     </div>
-    <h2 id="asks">It will be able to:</h2>
-    <ul class="asks" aria-labelledby="asks">
-      {asks.map((ask) => (
-        <li key={ask.scope}>
-          <Given>{ask.words}</Given>
-        </li>
-      ))}
-    </ul>
+    <section>
+      <h2 id="asks">It will be able to:</h2>
+      {/* biome-ignore lint/a11y/noRedundantRoles: VoiceOver takes a list without bullets for no list. */}
+      <ul class="asks" role="list" aria-labelledby="asks">
+        {asks.map((ask) => (
+          <li key={ask.scope}>
+            <Given>{ask.words}</Given>
+          </li>
+        ))}
+      </ul>
+    </section>
     <StepForm interaction={interaction} class="choice">
       <button type="submit" name="step" value="allow" class="primary">
         Allow

@@ -2,6 +2,7 @@ import type { VNode } from 'preact'
 import { type PagePerson, PersonLine } from './consent.pages.tsx'
 import {
   Given,
+  Heading,
   nameOf,
   type PageClient,
   type PageInteraction,
@@ -24,10 +25,9 @@ type ErrorPageProps = {
 /** Says what went wrong where it cannot, or must not, be said to the client. */
 export const ErrorPage = ({ tenant, title, message, requestId }: ErrorPageProps): VNode => (
   <PageShell title={title} tenant={tenant} faulty>
-    <h1>{title}</h1>
-    <p class="lead">
+    <Heading title={title} outcome="bad">
       <Given>{message}</Given>
-    </p>
+    </Heading>
     <dl class="reference">
       <dt>Request ID</dt>
       <dd>
@@ -49,11 +49,10 @@ type SignedOutPageProps = {
 export function SignedOutPage({ tenant, client, returnTo }: SignedOutPageProps): VNode {
   const link = safeLink(returnTo)
   return (
-    <PageShell title="You are signed out" tenant={tenant} client={client}>
-      <h1>You are signed out</h1>
-      <p class="lead">
+    <PageShell title="You are signed out" tenant={tenant}>
+      <Heading title="You are signed out" outcome="good">
         Your <Given>{nameOf(tenant)}</Given> session in this browser has ended. You can close this page.
-      </p>
+      </Heading>
       {link && (
         <a class="button primary" href={link}>
           Back to {client ? <Given>{client.name}</Given> : 'the application'}
@@ -72,12 +71,11 @@ type LogoutConfirmPageProps = {
 
 /** Asks before a session is ended that the request did not prove to know. Posts `step=logout` or `step=stay`. */
 export const LogoutConfirmPage = ({ tenant, interaction, client, person }: LogoutConfirmPageProps): VNode => (
-  <PageShell title="Sign out?" tenant={tenant} client={client}>
-    <h1>Sign out?</h1>
-    <p class="lead">
+  <PageShell title="Sign out?" tenant={tenant}>
+    <Heading title="Sign out?" client={client}>
       This signs you out of <Given>{nameOf(tenant)}</Given> and of the applications you opened with it in this
       browser.
-    </p>
+    </Heading>
     {person && (
       <div class="signed-in">
         <PersonLine person={person} />

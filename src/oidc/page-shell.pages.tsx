@@ -34,25 +34,35 @@ export const Given = ({ children }: { children: ComponentChildren }): VNode => (
   <bdi class="given">{children}</bdi>
 )
 
-function Logo({ url, class: className }: { url: string | null | undefined; class: string }): VNode | null {
-  const source = safeImage(url)
-  // The name stands beside it in text: an alternative text would only be read twice.
-  return source ? <img class={className} src={source} alt="" referrerpolicy="no-referrer" /> : null
+/** The application's logo, or the first letter of its name in its colour. The name stands beside it in text. */
+function ClientMark({ client }: { client: PageClient }): VNode {
+  const logo = safeImage(client.logoUrl)
+  if (logo) return <img class="mark" src={logo} alt="" width={56} height={56} />
+  return (
+    <span class="mark" aria-hidden="true">
+      {initialOf(client.name)}
+    </span>
+  )
 }
+
+/** The first letter of a name, as a person would count. */
+export const initialOf = (name: string): string =>
+  [...new Intl.Segmenter('en').segment(name.trim())][0]?.segment.toUpperCase() ?? '?'
 
 type ShellProps = {
   title: string
   tenant?: PageTenant | null
-  client?: PageClient | null
   /** Something is wrong: said first in the title, where a screen reader begins. */
   faulty?: boolean
+  /** For the lists of development pages. */
   wide?: boolean
   children: ComponentChildren
 }
 
 /** The frame of every hosted page: head, the tenant's name, the card, the support link. */
-export function PageShell({ title, tenant, client, faulty, wide, children }: ShellProps): VNode {
+export function PageShell({ title, tenant, faulty, wide, children }: ShellProps): VNode {
   const theme = useContext(ThemeStyle)
+  const logo = safeImage(tenant?.logoUrl)
   const support = safeLink(tenant?.supportUrl)
   return (
     <html lang="en">
@@ -62,7 +72,7 @@ export function PageShell({ title, tenant, client, faulty, wide, children }: She
         <meta name="color-scheme" content="light dark" />
         <meta name="robots" content="noindex" />
         <title>{[faulty ? 'Error: ' : '', title, tenant ? ` · ${nameOf(tenant)}` : ''].join('')}</title>
-        <link rel="icon" href={safeImage(tenant?.logoUrl) ?? 'data:,'} />
+        <link rel="icon" href={logo ?? 'data:,'} />
         <link rel="stylesheet" href={STYLESHEET_PATH} />
         {theme && <style>{theme}</style>}
       </head>
@@ -70,17 +80,14 @@ export function PageShell({ title, tenant, client, faulty, wide, children }: She
         <div class={wide ? 'page wide' : 'page'}>
           {tenant && (
             <header class="tenant">
-              <Logo url={tenant.logoUrl} class="tenant-logo" />
+              {logo && <img class="tenant-logo" src={logo} alt="" width={32} height={32} />}
               <Given>{nameOf(tenant)}</Given>
             </header>
           )}
-          <main class="card">
-            <Logo url={client?.logoUrl} class="client-logo" />
-            {children}
-          </main>
+          <main class="card">{children}</main>
           {support && (
             <footer class="support">
-              <a href={support} rel="noopener noreferrer">
+              <a href={support} rel="noopener">
                 Get help
               </a>
             </footer>
@@ -90,6 +97,29 @@ export function PageShell({ title, tenant, client, faulty, wide, children }: She
     </html>
   )
 }
+
+type HeadingProps = {
+  title: ComponentChildren
+  client?: PageClient | null
+  /** Stands in for the application's logo. */
+  outcome?: 'good' | 'bad'
+  /** What the page is about, in a sentence. */
+  children?: ComponentChildren
+}
+
+/** What every card begins with. */
+export const Heading = ({ title, client, outcome, children }: HeadingProps): VNode => (
+  <div class="heading">
+    {outcome && (
+      <span class={`mark ${outcome}`} aria-hidden="true">
+        {outcome === 'good' ? '✓' : '!'}
+      </span>
+    )}
+    {!outcome && client && <ClientMark client={client} />}
+    <h1>{title}</h1>
+    {children && <p class="lead">{children}</p>}
+  </div>
+)
 
 type StepFormProps = {
   interaction: PageInteraction

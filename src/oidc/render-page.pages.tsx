@@ -1,6 +1,6 @@
 import { createContext, type VNode } from 'preact'
 import { renderToString } from 'preact-render-to-string'
-import { cspHash, themeCss } from './theme.ts'
+import { cspHash, themeCss } from '../assets/theme.ts'
 
 export type RenderOptions = {
   /** Accent as #rrggbb; the page's client's own when left out. */

@@ -6,8 +6,35 @@ export type Rgb = readonly [red: number, green: number, blue: number]
 const BLACK: Rgb = [0, 0, 0]
 const WHITE: Rgb = [255, 255, 255]
 
-/** What the card is painted with in each colour scheme; the stylesheet takes them from here. */
-export const SURFACE = { light: '#ffffff', dark: '#17191e' } as const
+/** The colours of the pages in both schemes. Every pair that text or a control is seen by holds WCAG 2.2 AA (tested). */
+export const PALETTE = {
+  light: {
+    page: '#f3f4f6',
+    surface: '#ffffff',
+    raised: '#f6f7f9',
+    text: '#16181d',
+    muted: '#565d6b',
+    line: '#e1e4e9',
+    control: '#858c99',
+    danger: '#b3261e',
+    'danger-surface': '#fdf0ef',
+    'success-surface': '#e7f4ec',
+    success: '#1b6b3a',
+  },
+  dark: {
+    page: '#0d0f13',
+    surface: '#17191f',
+    raised: '#1f2229',
+    text: '#eceef2',
+    muted: '#a4abb8',
+    line: '#2c3039',
+    control: '#727a88',
+    danger: '#ffb3ab',
+    'danger-surface': '#35191a',
+    'success-surface': '#12301f',
+    success: '#8fd8ab',
+  },
+} as const
 /** The accent of clients that chose none. */
 export const DEFAULT_THEME = '#2f5bd8'
 
@@ -71,7 +98,7 @@ function variables(theme: Rgb, surface: string): string {
 export function themeCss(themeColor: string | null | undefined): string | null {
   const theme = parseColor(themeColor)
   if (!theme) return null
-  const [light, dark] = [variables(theme, SURFACE.light), variables(theme, SURFACE.dark)]
+  const [light, dark] = [variables(theme, PALETTE.light.surface), variables(theme, PALETTE.dark.surface)]
   return `:root{${light}}@media (prefers-color-scheme:dark){:root{${dark}}}`
 }
 

@@ -1,0 +1,62 @@
+import type { VNode } from 'preact'
+import { Fault, Given, Heading, type PageClient, PageShell } from '../oidc/page-shell.pages.tsx'
+
+type DemoClientPageProps = {
+  client: PageClient
+  /** Where "Sign in" leads: the demo client's own start, which redirects to the authorize endpoint. */
+  signInUrl: string
+  inboxUrl: string
+  /** What went wrong with the last sign-in. */
+  fault?: string | null
+  /** Present after a sign-in: claims of the ID token or of userinfo, and where "Sign out" leads. */
+  signedIn?: { claims: Readonly<Record<string, unknown>>; signOutUrl: string } | null
+}
+
+const shown = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
+
+const Claims = ({ claims }: { claims: Readonly<Record<string, unknown>> }): VNode => (
+  <dl class="claims">
+    {Object.entries(claims).map(([name, value]) => (
+      <>
+        <dt>{name}</dt>
+        <dd>
+          <Given>{shown(value)}</Given>
+        </dd>
+      </>
+    ))}
+  </dl>
+)
+
+/** The relying party that a development server brings along, to try a sign-in with. */
+export function DemoClientPage({ client, signInUrl, inboxUrl, fault, signedIn }: DemoClientPageProps): VNode {
+  const title = signedIn ? 'You are signed in' : client.name
+  return (
+    <PageShell title={title} faulty={Boolean(fault)} wide={Boolean(signedIn)}>
+      <Heading title={title} client={client} outcome={signedIn ? 'good' : undefined}>
+        {signedIn ? (
+          <>
+            <Given>{client.name}</Given> learned this about you:
+          </>
+        ) : (
+          'A small application to try a sign-in with. It is part of the development server.'
+        )}
+      </Heading>
+      {fault && <Fault>{fault}</Fault>}
+      {signedIn && <Claims claims={signedIn.claims} />}
+      <div class="choice">
+        {signedIn ? (
+          <a class="button secondary" href={signedIn.signOutUrl}>
+            Sign out
+          </a>
+        ) : (
+          <a class="button primary" href={signInUrl}>
+            Sign in
+          </a>
+        )}
+      </div>
+      <p class="hint">
+        Codes arrive in the <a href={inboxUrl}>development inbox</a>.
+      </p>
+    </PageShell>
+  )
+}

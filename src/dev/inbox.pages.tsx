@@ -1,0 +1,89 @@
+import type { VNode } from 'preact'
+import { Given, Heading, PageShell } from '../oidc/page-shell.pages.tsx'
+
+/** A message that development kept instead of sending it. */
+export type InboxMessage = {
+  to: string
+  channel: 'email' | 'sms'
+  sentAt: Date
+  /** Of mail only. */
+  subject?: string | null
+  body: string
+}
+
+/** The first six-digit number of a text: what somebody who looks here came for. */
+const codeIn = (body: string): string | null => /(?<!\d)\d{6}(?!\d)/.exec(body)?.[0] ?? null
+
+const CHANNEL_NAMES = { email: 'Email', sms: 'SMS' } as const
+
+function Message({ message }: { message: InboxMessage }): VNode {
+  const code = codeIn(message.body)
+  return (
+    <li class="message">
+      <div class="row between">
+        <span class="row">
+          <span class="tag">{CHANNEL_NAMES[message.channel]}</span>
+          <strong>
+            <Given>{message.to}</Given>
+          </strong>
+        </span>
+        <time class="hint" dateTime={message.sentAt.toISOString()}>
+          {message.sentAt.toISOString().slice(0, 19).replace('T', ' ')} UTC
+        </time>
+      </div>
+      {message.subject && (
+        <h2>
+          <Given>{message.subject}</Given>
+        </h2>
+      )}
+      {code && <code class="message-code">{code}</code>}
+      <pre dir="auto">{message.body}</pre>
+    </li>
+  )
+}
+
+type InboxPageProps = {
+  /** Newest first. */
+  messages: readonly InboxMessage[]
+  /** The address that the list is narrowed to. */
+  to?: string | null
+}
+
+/** Mail and text messages of a development server, which has nowhere to send them. Asks by `GET ?to=`. */
+export const InboxPage = ({ messages, to }: InboxPageProps): VNode => (
+  <PageShell title="Development inbox" wide>
+    <Heading title="Development inbox">
+      Mail and text messages that this server would have sent. They are kept in memory only.
+    </Heading>
+    <form method="get" class="search">
+      <div class="field">
+        <label for="to">Address or number</label>
+        <input
+          id="to"
+          name="to"
+          type="text"
+          inputMode="email"
+          autocapitalize="none"
+          spellcheck={false}
+          dir="auto"
+          value={to ?? ''}
+        />
+      </div>
+      <button type="submit" class="secondary">
+        Show
+      </button>
+    </form>
+    {messages.length === 0 ? (
+      <p class="hint">
+        {to ? 'Nothing was sent there yet.' : 'Nothing was sent yet.'} Reload the page to look again.
+      </p>
+    ) : (
+      // biome-ignore lint/a11y/noRedundantRoles: VoiceOver takes a list without bullets for no list.
+      <ul class="messages" role="list">
+        {messages.map((message) => (
+          <Message message={message} key={`${message.sentAt.getTime()} ${message.to} ${message.body}`} />
+        ))}
+      </ul>
+    )}
+  </PageShell>
+)
