@@ -1,8 +1,13 @@
+import { execFile } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
+import { promisify } from 'node:util'
+import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { sql } from '../../src/db.ts'
 import { Prisma } from '../../src/generated/prisma/client.ts'
 import { closeRuntime, openRuntime } from '../../src/runtime.ts'
+
+const run = promisify(execFile)
 
 beforeAll(openRuntime)
 afterAll(closeRuntime)
@@ -97,3 +102,39 @@ test('every statement of the *.sql.ts files has the tenant as its first value', 
   )
   expect(others).toEqual([])
 })
+
+/** What two databases must agree on, as sorted lines. Collations and functions are the migrations' own. */
+const CATALOG = `
+  SELECT 'column ' || table_name || '.' || column_name || ' ' || udt_name || ' ' || is_nullable || ' ' || COALESCE(column_default, '') AS line
+  FROM information_schema.columns WHERE table_schema = current_schema() AND table_name NOT LIKE '\\_%'
+  UNION ALL SELECT 'index ' || replace(indexdef, current_schema() || '.', '') FROM pg_indexes
+  WHERE schemaname = current_schema() AND tablename NOT LIKE '\\_%'
+  UNION ALL SELECT 'constraint ' || conrelid::regclass || ' ' || conname || ' ' || pg_get_constraintdef(oid) FROM pg_constraint
+  WHERE connamespace = current_schema()::regnamespace AND conrelid::regclass::text NOT LIKE '%\\_%' AND contype <> 'n'
+  ORDER BY 1`
+
+test.skipIf(!process.env.DATABASE_URL)(
+  'a migrated database and one made of schema.prisma have the same columns, indexes and constraints',
+  async () => {
+    const fresh = new URL(process.env.DATABASE_URL as string)
+    fresh.pathname = `${fresh.pathname}_fresh`
+    const name = fresh.pathname.slice(1)
+    const migrated = new pg.Client({ connectionString: process.env.DATABASE_URL })
+    await migrated.connect()
+    await migrated.query(`CREATE DATABASE "${name}"`)
+    const client = new pg.Client({ connectionString: fresh.href })
+    try {
+      await client.connect()
+      const { stdout } = await run('npx', ['tsx', 'prisma/diff.ts', '--print'])
+      await client.query('CREATE FUNCTION event_era() RETURNS INTEGER LANGUAGE sql AS $$ SELECT 1 $$')
+      await client.query(stdout)
+      const [ours, theirs] = await Promise.all([migrated.query(CATALOG), client.query(CATALOG)])
+      expect(ours.rows.length).toBeGreaterThan(250)
+      expect(ours.rows.map((row) => row.line)).toEqual(theirs.rows.map((row) => row.line))
+    } finally {
+      await client.end()
+      await migrated.query(`DROP DATABASE "${name}"`)
+      await migrated.end()
+    }
+  },
+)
