@@ -29,6 +29,7 @@ export const EVENT_TYPES = [
   'role.changed',
   'tenant.created',
   'tenant.updated',
+  'tenant.deleted',
   'key.rotated',
 ] as const
 export type EventType = (typeof EVENT_TYPES)[number]

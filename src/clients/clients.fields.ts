@@ -1,0 +1,112 @@
+import { z } from 'zod'
+import { SCOPE_NAMES, SYSTEM_SCOPES, SYSTEM_TENANT } from '../ctx.ts'
+import { env } from '../env.ts'
+import {
+  allowedUrl,
+  boolean,
+  clearable,
+  integer,
+  requiredText,
+  text,
+  type UrlRules,
+  urlFault,
+} from '../fields.ts'
+
+export const APP_TYPES = ['single-page', 'web', 'native', 'machine'] as const
+export type AppType = (typeof APP_TYPES)[number]
+export const CLIENT_TYPES = ['login', 'payment'] as const
+export type ClientType = (typeof CLIENT_TYPES)[number]
+
+const oneOf = <const Values extends readonly [string, ...string[]]>(values: Values) =>
+  z.enum(values, `must be one of: ${values.join(', ')}`)
+
+/** A list; '' and null empty it, as they unset other fields. What stands in it twice counts once. */
+const listOf = <Item extends z.ZodType>(item: Item, max = 100) =>
+  z
+    .preprocess(
+      (value) => (value === '' || value === null ? [] : value),
+      z.array(item, 'must be an array').max(max, `must have ${max} entries at most`),
+    )
+    .transform((items) => [...new Set(items)])
+    .optional()
+
+/** http only reaches this machine in production; in development also test hosts of a local network. */
+const SECURE: UrlRules = { secure: env.isProduction }
+
+/** Redirect targets are compared byte for byte, so that a pattern would never match: refuse it instead. */
+const plainUrl = (rules: UrlRules) =>
+  allowedUrl(rules).refine((value) => !value.includes('*'), 'must not contain wildcards')
+
+/** Whether apps of this type may have `url` as a redirect target is checked once the type is known. */
+const ANY_REDIRECT: UrlRules = { ...SECURE, customSchemes: true }
+const redirectUrl = plainUrl(ANY_REDIRECT)
+const origin = plainUrl({ ...SECURE, originOnly: true })
+
+/** Client fields of the spec, in the order of its table. */
+const fields = {
+  description: clearable(text(2000)),
+  themeColor: clearable(text().regex(/^#[0-9a-fA-F]{6}$/, 'must be a colour such as #0a7c66')),
+  logoUrl: clearable(allowedUrl()),
+  callbacks: listOf(redirectUrl),
+  allowedOrigins: listOf(origin),
+  webOrigins: listOf(origin),
+  allowedLogoutUrls: listOf(redirectUrl),
+  initiateLoginUrl: clearable(allowedUrl({ secure: true })),
+  tokenExpiryTime: clearable(integer(60, 86_400)),
+  requireConsent: clearable(boolean).transform((value) => value ?? undefined),
+  scopes: listOf(oneOf(SCOPE_NAMES as [(typeof SCOPE_NAMES)[number], ...typeof SCOPE_NAMES])),
+}
+
+/** Why an app of this type may not be sent to `url`, or null. Only native apps have schemes of their own (RFC 8252, 7.1). */
+function redirectFault(appType: AppType, url: string): string | null {
+  if (appType === 'machine') return 'a machine client has no browser to send anywhere'
+  // On a person's own device, unencrypted http is for the app's loopback listener only (RFC 8252, section 7.3).
+  return urlFault(url, appType === 'native' ? { customSchemes: true, secure: true } : SECURE)
+}
+
+type Unchecked = Record<string, unknown>
+const isRecord = (value: unknown): value is Unchecked => typeof value === 'object' && value !== null
+const textsOf = (value: unknown): [index: number, text: string][] =>
+  Array.isArray(value) ? [...value.entries()].filter(([, item]) => typeof item === 'string') : []
+
+/** Rules that concern more than one field, or the tenant. They run beside faults of single fields: all are named at once. */
+function checkAcrossFields(
+  tenant: string,
+  client: Unchecked,
+  report: (path: PropertyKey[], message: string) => void,
+): void {
+  const appType = APP_TYPES.find((known) => known === client.appType)
+  for (const field of appType ? (['callbacks', 'allowedLogoutUrls'] as const) : [])
+    for (const [index, url] of textsOf(client[field])) {
+      const fault = redirectFault(appType as AppType, url)
+      if (fault && !urlFault(url, ANY_REDIRECT)) report([field, index], fault)
+    }
+  for (const [index, scope] of textsOf(client.scopes))
+    if (tenant !== SYSTEM_TENANT && (SYSTEM_SCOPES as readonly string[]).includes(scope))
+      report(['scopes', index], 'belongs to tenant system')
+}
+
+/** What creates a client of `tenant`. */
+export const clientCreate = (tenant: string) =>
+  z
+    .strictObject({
+      name: requiredText(200),
+      appType: oneOf(APP_TYPES),
+      ...fields,
+      /** Never changes. */
+      type: oneOf(CLIENT_TYPES),
+      /** Operator clients: their tokens work in every tenant. */
+      allTenants: boolean.optional(),
+    })
+    .superRefine(
+      (client, context) =>
+        checkAcrossFields(tenant, client, (path, message) =>
+          context.addIssue({ code: 'custom', path, message }),
+        ),
+      { when: ({ value }) => isRecord(value) },
+    )
+
+export const ClientFilter = z.strictObject({
+  type: oneOf(CLIENT_TYPES).nullish(),
+  appType: oneOf(APP_TYPES).nullish(),
+})

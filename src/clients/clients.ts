@@ -1,0 +1,76 @@
+import { newId, randomToken, sha256 } from '../crypto.ts'
+import { type Ctx, SYSTEM_TENANT } from '../ctx.ts'
+import { dbFor, sqlOf } from '../db.ts'
+import { Forbidden, NotFound } from '../errors.ts'
+import { recordEvents, wakeReaders } from '../events.ts'
+import { parse } from '../fields.ts'
+import type { Client as ClientModel } from '../generated/prisma/client.ts'
+import { type Page, type PageArgs, parsePaging, toPage } from '../page.ts'
+import { requireNoEscalation } from '../scopes.ts'
+import { isClientId } from './client-cache.ts'
+import { type AppType, ClientFilter, clientCreate } from './clients.fields.ts'
+
+/** A client as callers see it; its secrets stand in a table of their own. */
+export type Client = ClientModel
+
+/** Apps that can keep a secret. What runs in a browser or on a person's device cannot (RFC 8252, section 8.5). */
+const HAS_SECRET: Record<AppType, boolean> = { web: true, machine: true, 'single-page': false, native: false }
+
+/**
+ * Creates a client. A web or machine client gets a secret of 256 random bits, which is returned here and nowhere
+ * else. Throws InvalidInput, or Forbidden that names the scopes which the caller cannot give.
+ */
+export async function createClient(
+  ctx: Ctx,
+  input: unknown,
+): Promise<{ client: Client; secret: string | null }> {
+  const data = parse(clientCreate(ctx.tenant), input)
+  requireNoEscalation(ctx, data.scopes ?? [])
+  if (data.allTenants && (ctx.actor.kind !== 'platform' || ctx.tenant !== SYSTEM_TENANT))
+    throw new Forbidden('Only the platform itself makes clients for all tenants.')
+  const id = newId('client')
+  const secret = HAS_SECRET[data.appType] ? randomToken() : null
+  const client = await dbFor(ctx.tenant).$transaction(async (tx) => {
+    const created = await tx.client.create({ data: { ...data, tenantId: ctx.tenant, id } })
+    if (secret)
+      await tx.clientSecret.create({
+        data: { tenantId: ctx.tenant, clientId: id, secretHash: sha256(secret) },
+      })
+    await recordEvents(sqlOf(tx), ctx, [{ type: 'client.created', subjectIds: [id] }])
+    return created
+  })
+  wakeReaders(ctx.tenant)
+  return { client, secret }
+}
+
+/** The client with this id. Throws NotFound, the same for one of another tenant. */
+export async function getClient(ctx: Ctx, clientId: string): Promise<Client> {
+  const where = { tenantId_id: { tenantId: ctx.tenant, id: clientId } }
+  const client = isClientId(clientId) ? await dbFor(ctx.tenant).client.findUnique({ where }) : null
+  if (!client) throw new NotFound('client')
+  return client
+}
+
+export type ListClientsArgs = PageArgs & { filter?: unknown }
+
+/** The tenant's clients, oldest first, optionally of one type or app type. Throws InvalidInput. */
+export async function listClients(ctx: Ctx, { filter, ...args }: ListClientsArgs): Promise<Page<Client>> {
+  const { type, appType } = parse(ClientFilter, filter ?? {})
+  const name = `${ctx.tenant}:clients:${type ?? ''}:${appType ?? ''}`
+  const paging = parsePaging(args, name)
+  const backward = paging.mode === 'cursor' && paging.backward
+  const seek = paging.mode === 'cursor' ? paging.seek : null
+  const wanted = { tenantId: ctx.tenant, type: type ?? undefined, appType: appType ?? undefined }
+  const db = dbFor(ctx.tenant)
+  const read = await db.client.findMany({
+    where: seek ? { ...wanted, id: backward ? { lt: seek.id } : { gt: seek.id } } : wanted,
+    orderBy: { id: backward ? 'desc' : 'asc' },
+    skip: paging.mode === 'offset' ? paging.page * paging.pageSize : 0,
+    take: paging.pageSize + 1,
+  })
+  return toPage(paging, read, {
+    name,
+    keyOf: (client) => ({ value: null, id: client.id }),
+    countAll: () => db.client.count({ where: wanted }),
+  })
+}
