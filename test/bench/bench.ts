@@ -1,0 +1,31 @@
+// npm run bench [-- --seconds 10 --users 10000]: throughput, latency, server CPU, round trips and WAL per operation.
+import { cpus } from 'node:os'
+import { parseArgs } from 'node:util'
+import { deploy } from './deployment.ts'
+import { type Measurement, measure, toTable } from './measure.ts'
+import { scenariosFor } from './scenarios.ts'
+import { seed } from './seed.ts'
+
+const WARM_UP_SECONDS = 2
+
+const { values } = parseArgs({
+  options: { seconds: { type: 'string', default: '10' }, users: { type: 'string', default: '10000' } },
+})
+
+const deployment = await deploy()
+try {
+  const { rows } = await deployment.db.query('SHOW server_version')
+  process.stdout.write(
+    `Node ${process.version}, PostgreSQL ${rows[0].server_version}, ${cpus().length} cores shared by load, server and database, ${values.users} users\n\n`,
+  )
+  const scenarios = await scenariosFor(deployment, await seed(deployment, Number(values.users)))
+  const measurements: Measurement[] = []
+  for (const scenario of scenarios) {
+    if (!scenario.amount) await measure(deployment, scenario, WARM_UP_SECONDS)
+    measurements.push(await measure(deployment, scenario, Number(values.seconds)))
+  }
+  process.stdout.write(`${toTable(measurements)}\n`)
+  if (measurements.some(({ failures }) => failures > 0)) process.exitCode = 1
+} finally {
+  await deployment.stop()
+}

@@ -1,0 +1,105 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
+
+const ADMIN_URL = process.env.TEST_DATABASE_URL ?? 'postgresql://postgres@127.0.0.1:5432/postgres'
+const CLOCK_TICKS_PER_SECOND = 100
+const START_LIMIT_MS = 30_000
+
+/** A server process on a PostgreSQL database of its own, and what is read of both while it works. */
+export type Deployment = {
+  origin: string
+  operator: { id: string; secret: string }
+  db: pg.Client
+  /** Statements sent so far. */
+  statements: () => Promise<number>
+  /** CPU seconds of the server process so far. */
+  cpuSeconds: () => number
+  /** Bytes of write-ahead log written by the cluster so far. */
+  walBytes: () => Promise<number>
+  stop: () => Promise<void>
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as { port: number }
+  server.close()
+  return port
+}
+
+async function untilReady(origin: string, child: ChildProcess): Promise<void> {
+  const deadline = Date.now() + START_LIMIT_MS
+  while (Date.now() < deadline) {
+    if (child.exitCode !== null) throw new Error(`the server ended with ${child.exitCode}`)
+    const ready = await fetch(`${origin}/health/ready`).then(
+      (answer) => answer.ok,
+      () => false,
+    )
+    if (ready) return
+    await sleep(100)
+  }
+  throw new Error('the server did not become ready')
+}
+
+export async function deploy(): Promise<Deployment> {
+  const name = `vestibule_bench_${process.pid}`
+  const admin = new pg.Client({ connectionString: ADMIN_URL })
+  await admin.connect()
+  await admin.query(`CREATE DATABASE ${name}`)
+  const url = new URL(ADMIN_URL)
+  url.pathname = `/${name}`
+
+  const port = await freePort()
+  const origin = `http://localhost:${port}`
+  const operator = { id: 'bench-operator', secret: randomBytes(32).toString('base64url') }
+  const child = spawn(process.execPath, ['--import', 'tsx', new URL('server.ts', import.meta.url).pathname], {
+    env: {
+      PATH: process.env.PATH,
+      NODE_ENV: 'production',
+      LOG_LEVEL: 'warn',
+      HOST: '127.0.0.1',
+      PORT: String(port),
+      BASE_URL: origin,
+      DATABASE_URL: url.href,
+      ENCRYPTION_KEY: randomBytes(32).toString('base64url'),
+      SMTP_URL: 'smtp://127.0.0.1:1025',
+      BOOTSTRAP_CLIENT_ID: operator.id,
+      BOOTSTRAP_CLIENT_SECRET: operator.secret,
+    },
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  })
+  await untilReady(origin, child)
+  const db = new pg.Client({ connectionString: url.href })
+  await db.connect()
+
+  return {
+    origin,
+    operator,
+    db,
+    statements: async () => {
+      child.send('statements')
+      const [count] = await once(child, 'message')
+      return count as number
+    },
+    cpuSeconds: () => {
+      const fields = readFileSync(`/proc/${child.pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
+      return (Number(fields[11]) + Number(fields[12])) / CLOCK_TICKS_PER_SECOND
+    },
+    walBytes: async () => {
+      const { rows } = await db.query("SELECT pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::float8 AS bytes")
+      return rows[0].bytes
+    },
+    stop: async () => {
+      child.kill('SIGTERM')
+      if (child.exitCode === null) await once(child, 'exit')
+      await db.end()
+      await admin.query(`DROP DATABASE ${name} WITH (FORCE)`)
+      await admin.end()
+    },
+  }
+}

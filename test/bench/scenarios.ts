@@ -1,0 +1,80 @@
+import type autocannon from 'autocannon'
+import type { Deployment } from './deployment.ts'
+import type { Scenario } from './measure.ts'
+import { askToken, basic, makeCodes, REDIRECT_URI, type Seed } from './seed.ts'
+
+const FORM = 'application/x-www-form-urlencoded'
+const CODES = 3000
+/** As many as connections: a token is good for one rotation, and its successor goes back among the free ones. */
+const FAMILIES = 10
+
+const form = (fields: Record<string, string>): string => new URLSearchParams(fields).toString()
+const redeem = (code: string) => ({ grant_type: 'authorization_code', code, redirect_uri: REDIRECT_URI })
+
+/** The operations of the budget (README, "Performance"), on what `seed` made. */
+export async function scenariosFor(deployment: Deployment, seed: Seed): Promise<Scenario[]> {
+  const { tenant, machine, web, token } = seed
+  const tokenPath = `/${tenant}/oidc/token`
+  const asWeb = { 'content-type': FORM, authorization: basic(web) }
+  const asManager = { authorization: `Bearer ${token}` }
+
+  const codes = await makeCodes(deployment, seed, CODES + FAMILIES)
+  const families = await Promise.all(
+    codes.splice(0, FAMILIES).map((code) => askToken(deployment.origin, web, redeem(code))),
+  )
+  const refreshTokens = families.map((family) => family.refresh_token as string)
+  const personToken = families[0].access_token as string
+
+  const refresh: autocannon.Request = {
+    method: 'POST',
+    path: tokenPath,
+    headers: asWeb,
+    setupRequest: (request) => ({
+      ...request,
+      body: form({ grant_type: 'refresh_token', refresh_token: refreshTokens.pop() ?? '' }),
+    }),
+    onResponse: (_status, body) => refreshTokens.push(JSON.parse(body).refresh_token),
+  }
+  const graphql = (query: string): autocannon.Request => ({
+    method: 'POST',
+    path: `/${tenant}/graphql`,
+    headers: { ...asManager, 'content-type': 'application/json' },
+    body: JSON.stringify({ query }),
+  })
+  const nodes =
+    'nodes { id name givenName familyName email emailVerified phoneNumber locked lockedAt lastSeenAt updatedAt createdAt }'
+
+  return [
+    {
+      name: 'client_credentials',
+      requests: [
+        {
+          method: 'POST',
+          path: tokenPath,
+          headers: { 'content-type': FORM, authorization: basic(machine) },
+          body: form({ grant_type: 'client_credentials', scope: 'users:read' }),
+        },
+      ],
+    },
+    {
+      name: 'code exchange',
+      amount: CODES,
+      requests: [
+        {
+          method: 'POST',
+          path: tokenPath,
+          headers: asWeb,
+          setupRequest: (request) => ({ ...request, body: form(redeem(codes.pop() ?? '')) }),
+        },
+      ],
+    },
+    { name: 'refresh', connections: FAMILIES, requests: [refresh] },
+    {
+      name: 'userinfo',
+      requests: [{ path: `/${tenant}/oidc/userinfo`, headers: { authorization: `Bearer ${personToken}` } }],
+    },
+    { name: 'GraphQL users, 50 of 12 fields', requests: [graphql(`{ users { ${nodes} } }`)] },
+    { name: 'the same with totalSize', requests: [graphql(`{ users { totalSize ${nodes} } }`)] },
+    { name: 'REST users, 50', requests: [{ path: `/${tenant}/api/v1/users`, headers: asManager }] },
+  ]
+}

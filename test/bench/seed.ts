@@ -1,0 +1,125 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { typeid } from 'typeid-js'
+import type { Deployment } from './deployment.ts'
+
+const TENANT = 'bench'
+export const REDIRECT_URI = 'https://rp.example.com/callback'
+const OPERATOR_SCOPES =
+  'users:read users:write clients:read clients:write tenant:read sessions:read users:read_app_metadata'
+
+export type Credentials = { id: string; secret: string }
+/** What the scenarios act with. */
+export type Seed = {
+  tenant: string
+  machine: Credentials
+  web: Credentials
+  /** Management access token for the tenant. */
+  token: string
+  userId: string
+}
+
+export const basic = ({ id, secret }: Credentials): string =>
+  `Basic ${Buffer.from(`${encodeURIComponent(id)}:${encodeURIComponent(secret)}`).toString('base64')}`
+
+async function post(url: string, headers: Record<string, string>, body: string | object) {
+  const isForm = typeof body === 'string'
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: {
+      'content-type': isForm ? 'application/x-www-form-urlencoded' : 'application/json',
+      ...headers,
+    },
+    body: isForm ? body : JSON.stringify(body),
+  })
+  const answer = await response.json()
+  if (!response.ok || answer.errors)
+    throw new Error(`${url} answered ${response.status}: ${JSON.stringify(answer)}`)
+  return answer
+}
+
+/** Exchanges a code or asks for a machine's token. */
+export const askToken = (
+  origin: string,
+  client: Credentials,
+  form: Record<string, string>,
+  tenant = TENANT,
+) =>
+  post(
+    `${origin}/${tenant}/oidc/token`,
+    { authorization: basic(client) },
+    new URLSearchParams(form).toString(),
+  )
+
+/** A tenant with `users` users, a machine client and a relying party. */
+export async function seed({ origin, operator, db }: Deployment, users: number): Promise<Seed> {
+  const root = await askToken(
+    origin,
+    operator,
+    { grant_type: 'client_credentials', scope: 'tenants:write' },
+    'system',
+  )
+  await post(
+    `${origin}/system/graphql`,
+    { authorization: `Bearer ${root.access_token}` },
+    {
+      query:
+        'mutation ($slug: String!) { createTenant(input: {slug: $slug}) { __typename ... on UserError { message } } }',
+      variables: { slug: TENANT },
+    },
+  )
+  const { access_token: token } = await askToken(
+    origin,
+    operator,
+    { grant_type: 'client_credentials', scope: OPERATOR_SCOPES, resource: `${origin}/${TENANT}/api` },
+    'system',
+  )
+  const createClient = (body: object): Promise<Credentials> =>
+    post(
+      `${origin}/${TENANT}/api/v1/clients`,
+      { authorization: `Bearer ${token}` },
+      { type: 'login', ...body },
+    )
+  const machine = await createClient({ name: 'Backend', appType: 'machine', scopes: ['users:read'] })
+  const web = await createClient({ name: 'Relying party', appType: 'web', callbacks: [REDIRECT_URI] })
+
+  const ids = Array.from({ length: users }, () => typeid('user').toString())
+  await db.query(
+    `INSERT INTO "User" ("tenantId", "id", "name", "givenName", "familyName", "email", "emailKey", "emailVerified")
+     SELECT $1, id, 'Person ' || n, 'Person', 'Number ' || n, 'p' || n || '@example.com', 'p' || n || '@example.com', true
+     FROM unnest($2::text[]) WITH ORDINALITY AS t(id, n)`,
+    [TENANT, ids],
+  )
+  await db.query('ANALYZE')
+  return { tenant: TENANT, machine, web, token, userId: ids[0] as string }
+}
+
+/** Stores `count` codes as authorize does, for the user's one session, and returns them in clear. */
+export async function makeCodes(
+  { db }: Deployment,
+  { tenant, web, userId }: Seed,
+  count: number,
+): Promise<string[]> {
+  const codes = Array.from({ length: count }, () => randomBytes(32).toString('base64url'))
+  const sessionId = typeid('session').toString()
+  await db.query(
+    `INSERT INTO "Session" ("tenantId", "id", "userId", "kind", "tokenHash", "amr", "expiresAt")
+     VALUES ($1, $2, $3, 'browser', $4, '{otp}', now() + interval '1 hour')`,
+    [tenant, sessionId, userId, randomBytes(32)],
+  )
+  await db.query(
+    `INSERT INTO "AuthorizationCode" ("tenantId", "codeHash", "grantId", "clientId", "userId", "sessionId", "redirectUri",
+       "scopes", "authenticatedAt", "amr", "expiresAt")
+     SELECT $1, hash, "grantId", $2, $3, $4, $5, '{openid,profile,email,offline_access}', now(), '{otp}', now() + interval '1 hour'
+     FROM unnest($6::bytea[], $7::text[]) AS t(hash, "grantId")`,
+    [
+      tenant,
+      web.id,
+      userId,
+      sessionId,
+      REDIRECT_URI,
+      codes.map((code) => createHash('sha256').update(code).digest()),
+      codes.map(() => typeid('grant').toString()),
+    ],
+  )
+  return codes
+}
