@@ -31,7 +31,7 @@ code,pre,.mono{font-family:ui-monospace,"SF Mono","Cascadia Mono",Menlo,Consolas
 .wide{max-inline-size:48rem}
 .tenant{display:flex;align-items:center;gap:.625rem;font-weight:600}
 .tenant-logo{inline-size:2rem;block-size:2rem;object-fit:contain;flex:none}
-.card{flex:1;display:flex;flex-direction:column;gap:1.5rem}
+.card{flex:1;display:flex;flex-direction:column;gap:1.75rem}
 .support{padding-block-start:1rem;border-block-start:1px solid var(--line);font-size:.9375rem}
 .support a{display:inline-flex;align-items:center;min-block-size:2.75rem}
 
@@ -41,11 +41,12 @@ code,pre,.mono{font-family:ui-monospace,"SF Mono","Cascadia Mono",Menlo,Consolas
 .hint{color:var(--muted);font-size:.875rem}
 .mark{
   display:grid;place-items:center;flex:none;inline-size:3.5rem;block-size:3.5rem;border-radius:1rem;
-  background:var(--accent);color:var(--on-accent);font-size:1.5rem;font-weight:650;object-fit:contain;
+  background:var(--accent);color:var(--on-accent);border:1px solid var(--accent-edge);
+  font-size:1.5rem;font-weight:650;object-fit:contain;margin-block-end:.75rem;
 }
-img.mark{background:none}
-.mark.bad{background:var(--danger-surface);color:var(--danger)}
-.mark.good{background:var(--success-surface);color:var(--success)}
+img.mark{background:none;border:0}
+.mark.bad{background:var(--danger-surface);color:var(--danger);border-color:transparent}
+.mark.good{background:var(--success-surface);color:var(--success);border-color:transparent}
 
 .stack,.choice{display:flex;flex-direction:column;gap:1.25rem}
 .choice{gap:.75rem}
@@ -70,7 +71,7 @@ button,.button{
   border:1px solid transparent;border-radius:.625rem;font:inherit;font-weight:600;text-align:center;text-decoration:none;
   cursor:pointer;transition:filter .12s ease,background-color .12s ease;
 }
-.primary{background:var(--accent);color:var(--on-accent)}
+.primary{background:var(--accent);color:var(--on-accent);border-color:var(--accent-edge)}
 .primary:hover{filter:brightness(1.06)}
 .primary:active{filter:brightness(.94)}
 .secondary{background:var(--surface);color:var(--text);border-color:var(--control)}
@@ -82,6 +83,7 @@ a.primary{color:var(--on-accent)}
 a.secondary{color:var(--text)}
 :focus-visible{outline:3px solid var(--accent-text);outline-offset:2px}
 input:focus-visible{outline-offset:-1px}
+input[aria-invalid]:focus-visible{outline-color:var(--danger)}
 
 .alternatives{display:flex;flex-wrap:wrap;align-items:center;justify-content:space-between;gap:.25rem .5rem;margin-inline:-.75rem}
 .alternatives .hint{flex-basis:100%;padding-inline:.75rem}
@@ -90,7 +92,7 @@ input:focus-visible{outline-offset:-1px}
   display:flex;flex-wrap:wrap;align-items:center;justify-content:space-between;gap:.5rem;
   padding:.75rem;border-radius:.75rem;background:var(--raised);
 }
-.person{display:flex;align-items:center;gap:.75rem;flex:1 1 12rem;min-inline-size:0}
+.person{display:flex;align-items:center;gap:.75rem;flex:1 1 auto;min-inline-size:0}
 .person-mark{
   display:grid;place-items:center;flex:none;inline-size:2.5rem;block-size:2.5rem;border-radius:50%;
   background:var(--surface);border:1px solid var(--line);font-weight:600;

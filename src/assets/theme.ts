@@ -41,6 +41,8 @@ export const DEFAULT_THEME = '#2f5bd8'
 /** Ratios of WCAG 2.2: text (1.4.3) and what a control needs to be seen by (1.4.11). */
 const TEXT_CONTRAST = 4.5
 const CONTROL_CONTRAST = 3
+/** Below this a filled button cannot be told from an empty one; its edge and its text carry the required contrast. */
+const FILL_CONTRAST = { light: 1.25, dark: 1.8 } as const
 
 /** Reads `#rgb` or `#rrggbb`; null for anything else, so that nothing but six digits ever reaches a stylesheet. */
 export function parseColor(text: string | null | undefined): Rgb | null {
@@ -76,29 +78,37 @@ export const readableOn = (background: Rgb): Rgb =>
 const mix = (color: Rgb, other: Rgb, share: number): Rgb =>
   color.map((part, index) => part + ((other[index] ?? 0) - part) * share) as unknown as Rgb
 
-/** `color`, darkened or lightened by as little as makes it stand out from `background` by `ratio`. */
-export function standOut(color: Rgb, background: Rgb, ratio: number): Rgb {
-  const towards = readableOn(background)
+/** `color`, darkened or lightened by as little as makes it stand out from every one of `backgrounds` by `ratio`. */
+export function standOut(color: Rgb, backgrounds: readonly Rgb[], ratio: number): Rgb {
+  const towards = readableOn(backgrounds[0] ?? WHITE)
   for (let share = 0; share < 1; share += 0.02) {
     // Rounded as it will be written, so that the promise holds for what browsers paint.
     const candidate = parseColor(toHex(mix(color, towards, share))) ?? towards
-    if (contrast(candidate, background) >= ratio) return candidate
+    if (backgrounds.every((background) => contrast(candidate, background) >= ratio)) return candidate
   }
   return towards
 }
 
-function variables(theme: Rgb, surface: string): string {
-  const background = parseColor(surface) ?? WHITE
-  const accent = standOut(theme, background, CONTROL_CONTRAST)
-  const text = standOut(theme, background, TEXT_CONTRAST)
-  return `--accent:${toHex(accent)};--on-accent:${toHex(readableOn(accent))};--accent-text:${toHex(text)}`
+/** The theme fills buttons as it is, if it can be seen; as edge, text and focus ring a shade of it stands in. */
+function variables(theme: Rgb, scheme: 'light' | 'dark'): string {
+  const palette = PALETTE[scheme]
+  const behind = [palette.surface, palette.page, palette.raised].map((color) => parseColor(color) ?? WHITE)
+  const fill = standOut(theme, behind.slice(0, 1), FILL_CONTRAST[scheme])
+  return Object.entries({
+    accent: fill,
+    'on-accent': readableOn(fill),
+    'accent-edge': standOut(theme, behind, CONTROL_CONTRAST),
+    'accent-text': standOut(theme, behind, TEXT_CONTRAST),
+  })
+    .map(([name, color]) => `--${name}:${toHex(color)}`)
+    .join(';')
 }
 
 /** The rules that put a client's colour on the page, for both schemes; null when it has none that can be read. */
 export function themeCss(themeColor: string | null | undefined): string | null {
   const theme = parseColor(themeColor)
   if (!theme) return null
-  const [light, dark] = [variables(theme, PALETTE.light.surface), variables(theme, PALETTE.dark.surface)]
+  const [light, dark] = [variables(theme, 'light'), variables(theme, 'dark')]
   return `:root{${light}}@media (prefers-color-scheme:dark){:root{${dark}}}`
 }
 

@@ -26,7 +26,7 @@ type ErrorPageProps = {
 export const ErrorPage = ({ tenant, title, message, requestId }: ErrorPageProps): VNode => (
   <PageShell title={title} tenant={tenant} faulty>
     <Heading title={title} outcome="bad">
-      <Given>{message}</Given>
+      {message}
     </Heading>
     <dl class="reference">
       <dt>Request ID</dt>
@@ -34,7 +34,7 @@ export const ErrorPage = ({ tenant, title, message, requestId }: ErrorPageProps)
         <code>{requestId}</code>
       </dd>
     </dl>
-    <p class="hint">If you ask for help, give this ID along. It says nothing about you.</p>
+    <p class="hint">If you ask for help, include this ID.</p>
   </PageShell>
 )
 
@@ -55,7 +55,7 @@ export function SignedOutPage({ tenant, client, returnTo }: SignedOutPageProps):
       </Heading>
       {link && (
         <a class="button primary" href={link}>
-          Back to {client ? <Given>{client.name}</Given> : 'the application'}
+          <span>Back to {client ? <Given>{client.name}</Given> : 'the application'}</span>
         </a>
       )}
     </PageShell>

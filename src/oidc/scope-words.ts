@@ -5,12 +5,12 @@ export type Ask = { scope: string; words: string }
 
 const WORDS: Record<string, string> = {
   openid: 'Know who you are when you sign in',
-  profile: 'See your profile: your name, picture, language and other details you filled in',
+  profile: 'See your profile, such as your name, picture and language',
   email: 'See your email address',
   phone: 'See your phone number',
   address: 'See your postal address',
-  offline_access: 'Keep this access while you are not using it',
-  session: 'See when you are signed in, and stay signed in along with you',
+  offline_access: 'Keep this access when you are not using it',
+  session: 'Stay signed in for as long as you are signed in here',
 }
 
 const sentenceCase = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
