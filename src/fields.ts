@@ -66,17 +66,40 @@ export const allowedUrl = (rules: UrlRules = {}) =>
     if (fault) context.addIssue(fault)
   })
 
+const METADATA_BYTES = 65_536
+/** Deeper values overflow the stack of whoever reads them next, PostgreSQL included. */
+const METADATA_DEPTH = 32
+
+/** Why a value that came out of a JSON parser may not be stored, or null. */
+function jsonFault(value: unknown, depth = 1): string | null {
+  if (typeof value === 'string')
+    return isStorable(value) ? null : 'must not contain U+0000 or lone surrogates'
+  if (typeof value === 'number')
+    return Number.isFinite(value) ? null : 'must not contain numbers out of range'
+  if (value === null || typeof value === 'boolean') return null
+  if (typeof value !== 'object') return 'must be JSON'
+  if (depth > METADATA_DEPTH) return `must be nested ${METADATA_DEPTH} levels deep at most`
+  for (const [name, member] of Object.entries(value)) {
+    // A later assignment by this name would set the prototype of whatever it is copied to.
+    if (name === '__proto__') return 'must not contain a member named __proto__'
+    const fault = jsonFault(name, depth) ?? jsonFault(member, depth + 1)
+    if (fault) return fault
+  }
+  return null
+}
+
+const isJsonObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
 /** Free-form JSON object, 64 KB at most once serialised. */
 export const metadata = z
-  .record(z.string(), z.json(), 'must be a JSON object')
-  .refine((value) => Buffer.byteLength(JSON.stringify(value)) <= 65_536, 'must have 64 KB at most')
-  .refine((value) => !JSON.stringify(value).includes('\\u0000') && isWellFormedDeep(value), {
-    message: 'must not contain U+0000 or lone surrogates',
+  .custom<Record<string, unknown>>(isJsonObject, 'must be a JSON object')
+  .superRefine((value, context) => {
+    const fault =
+      jsonFault(value) ??
+      (Buffer.byteLength(JSON.stringify(value)) > METADATA_BYTES ? 'must have 64 KB at most' : null)
+    if (fault) context.addIssue(fault)
   })
-
-/** JSON.stringify escapes lone surrogates, so that they must be looked for in its output. */
-const isWellFormedDeep = (value: unknown): boolean =>
-  !/(^|[^\\])(\\\\)*\\ud[89a-f]/i.test(JSON.stringify(value))
 
 export const boolean = z.boolean('must be true or false')
 export const integer = (min: number, max: number) => {
