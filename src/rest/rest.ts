@@ -1,16 +1,18 @@
 import { H3, type H3Event } from 'h3'
+import { clientRoutes } from '../clients/clients.rest.ts'
 import { MethodNotAllowed, NotFound } from '../errors.ts'
 import { readJson, requestMeta } from '../http.ts'
 import { authenticateBearer } from '../oidc/access-tokens.ts'
 import { requireScope } from '../scopes.ts'
 import { findTenant } from '../tenants/tenant-cache.ts'
+import { tenantRoutes } from '../tenants/tenants.rest.ts'
 import { userRoutes } from '../users/users.rest.ts'
 import { parseQuery } from './query.ts'
 import { errorResponse, jsonResponse } from './respond.ts'
 import type { RestRoute } from './route.ts'
 
 /** Every route of the management surface. A new resource adds its table here. */
-export const restRoutes: readonly RestRoute[] = [...userRoutes]
+export const restRoutes: readonly RestRoute[] = [...userRoutes, ...clientRoutes, ...tenantRoutes]
 
 const BASE = '/:tenant/api/v1'
 
@@ -83,7 +85,6 @@ export function createRestApp(routes: readonly RestRoute[] = restRoutes): H3 {
     respond(event, async () => {
       throw new NotFound()
     })
-  app.all(BASE, notFound)
-  app.all(`${BASE}/**`, notFound)
+  app.all('/**', notFound)
   return app
 }

@@ -1,3 +1,80 @@
-import type { RestRoute } from '../rest/route.ts'
+import { toEnvelope } from '../page.ts'
+import { type RestRoute, restRoute, toDone } from '../rest/route.ts'
+import { toUser } from './user-body.ts'
+import {
+  createUser,
+  deleteUser,
+  getUser,
+  getUserByEmail,
+  getUserByPhoneNumber,
+  listUsers,
+  updateUser,
+} from './users.ts'
 
-export const userRoutes: readonly RestRoute[] = []
+export const userRoutes: readonly RestRoute[] = [
+  restRoute({
+    method: 'POST',
+    path: '/users',
+    operationId: 'createUser',
+    summary: 'Creates a user. E-mail address and phone number must be unique in the tenant.',
+    scope: 'users:write',
+    status: 201,
+    location: ({ id }) => `/users/${id}`,
+    handle: async (ctx, { body }) => toUser(ctx, await createUser(ctx, body)),
+  }),
+  restRoute({
+    method: 'GET',
+    path: '/users',
+    operationId: 'listUsers',
+    summary: 'Lists the users, in order of creation.',
+    scope: 'users:read',
+    paged: true,
+    handle: async (ctx, { paging }) =>
+      toEnvelope(await listUsers(ctx, paging), 'users', (user) => toUser(ctx, user)),
+  }),
+  restRoute({
+    method: 'GET',
+    path: '/users/by-email',
+    operationId: 'getUserByEmail',
+    summary: 'Gets the user with an e-mail address.',
+    scope: 'users:read',
+    query: ['email'],
+    handle: async (ctx, { query }) => toUser(ctx, await getUserByEmail(ctx, query.email)),
+  }),
+  restRoute({
+    method: 'GET',
+    path: '/users/by-phone-number',
+    operationId: 'getUserByPhoneNumber',
+    summary: 'Gets the user with a phone number.',
+    scope: 'users:read',
+    query: ['phoneNumber'],
+    handle: async (ctx, { query }) => toUser(ctx, await getUserByPhoneNumber(ctx, query.phoneNumber)),
+  }),
+  restRoute({
+    method: 'GET',
+    path: '/users/:userId',
+    operationId: 'getUser',
+    summary: 'Gets a user.',
+    scope: 'users:read',
+    handle: async (ctx, { params }) => toUser(ctx, await getUser(ctx, params.userId)),
+  }),
+  restRoute({
+    method: 'PATCH',
+    path: '/users/:userId',
+    operationId: 'updateUser',
+    summary: "Changes a user. Omitted fields are unchanged; '' and null unset a field.",
+    scope: 'users:write',
+    handle: async (ctx, { params, body }) => toUser(ctx, await updateUser(ctx, params.userId, body)),
+  }),
+  restRoute({
+    method: 'DELETE',
+    path: '/users/:userId',
+    operationId: 'deleteUser',
+    summary: 'Deletes a user and everything of theirs, for ever.',
+    scope: 'users:write',
+    handle: async (ctx, { params }) => {
+      await deleteUser(ctx, params.userId)
+      return toDone(ctx, 'The user was deleted.')
+    },
+  }),
+]

@@ -1,0 +1,42 @@
+import { z } from 'zod'
+import { type Ctx, ROLE_NAMES, scopesOfRoles } from '../ctx.ts'
+import { inTransaction } from '../db.ts'
+import { NotFound } from '../errors.ts'
+import { wakeReaders } from '../events.ts'
+import { parse } from '../fields.ts'
+import type { User } from '../generated/prisma/client.ts'
+import { requireNoEscalation } from '../scopes.ts'
+import { toColumns } from './user-body.ts'
+import { EmailLookup } from './users.fields.ts'
+import { addUser, changeUser, getUserByEmail } from './users.ts'
+
+const Role = z.enum(ROLE_NAMES, `must be one of ${ROLE_NAMES.join(', ')}`)
+const RoleSet = z.strictObject({ roles: z.array(Role, 'must be a list of roles') })
+
+/**
+ * Gives a user exactly these roles. Throws NotFound, InvalidInput, and Forbidden when a role that is given or taken
+ * permits what the caller may not.
+ */
+export async function setUserRoles(ctx: Ctx, id: string, roles: unknown): Promise<User> {
+  const wanted = [...new Set(parse(RoleSet, { roles }).roles)].sort()
+  requireNoEscalation(ctx, scopesOfRoles(wanted))
+  return changeUser(ctx, id, { roles: wanted })
+}
+
+/**
+ * Adds a role to the person with an e-mail address, who is created where missing and proves the address at the first
+ * sign-in (command line: the first administrator). Throws as setUserRoles does.
+ */
+export async function grantRole(ctx: Ctx, email: string, role: string): Promise<User> {
+  const [wanted] = parse(RoleSet, { roles: [role] }).roles
+  const address = parse(EmailLookup, { email })
+  const user = await getUserByEmail(ctx, email).catch((error: unknown) => {
+    if (error instanceof NotFound) return null
+    throw error
+  })
+  if (user) return setUserRoles(ctx, user.id, [...user.roles, wanted])
+  requireNoEscalation(ctx, scopesOfRoles([role]))
+  const created = await inTransaction((sql) => addUser(sql, ctx, { ...toColumns(address), roles: [role] }))
+  wakeReaders(ctx.tenant)
+  return created
+}

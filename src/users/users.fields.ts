@@ -1,0 +1,182 @@
+import { z } from 'zod'
+import type { FieldFault } from '../errors.ts'
+import { allowedUrl, boolean, clearable, metadata, text } from '../fields.ts'
+import { emailKeyOf, phoneNumberOf } from './addresses.ts'
+
+export const ADDRESS_MEMBERS = [
+  'formatted',
+  'streetAddress',
+  'locality',
+  'region',
+  'postalCode',
+  'country',
+] as const
+export type AddressMember = (typeof ADDRESS_MEMBERS)[number]
+export type Address = Record<AddressMember, string | null>
+
+/** The column of a member of the address. */
+export const addressColumn = <Member extends AddressMember>(member: Member) =>
+  `address${member.charAt(0).toUpperCase()}${member.slice(1)}` as `address${Capitalize<Member>}`
+
+const NOT_AN_OBJECT = 'must be an object'
+
+const emailAddress = text(254).refine(
+  (value) => emailKeyOf(value) !== null,
+  'must be an e-mail address such as name@example.com (RFC 5322 addr-spec)',
+)
+
+const phoneNumber = text(100).refine(
+  (value) => phoneNumberOf(value) !== null,
+  'must be a phone number, best in E.164 form such as +14155552671',
+)
+
+const isRealDate = (year: number, month: number, day: number): boolean => {
+  const date = new Date(0)
+  date.setUTCFullYear(year, month - 1, day)
+  return date.getUTCMonth() === month - 1 && date.getUTCDate() === day
+}
+
+/** OIDC Core, section 5.1: YYYY-MM-DD, 0000-MM-DD when the year is omitted, or YYYY. */
+function isBirthdate(value: string): boolean {
+  if (/^\d{4}$/.test(value)) return value !== '0000'
+  const [, year, month, day] = /^(\d{4})-(\d{2})-(\d{2})$/.exec(value) ?? []
+  // Year 0 was a leap year, so that 0000-02-29 is a birthday.
+  return day !== undefined && isRealDate(Number(year), Number(month), Number(day))
+}
+
+const birthdate = text(10).refine(isBirthdate, 'must be a date as YYYY-MM-DD, 0000-MM-DD or YYYY')
+
+/** The zone's name in its usual letter case, or null. An alias keeps its name. */
+function zoneNameOf(value: string): string | null {
+  // Offsets such as +01:00 are no names, though newer engines take them.
+  if (!/^[A-Za-z]/.test(value)) return null
+  try {
+    const { timeZone } = new Intl.DateTimeFormat('en', { timeZone: value }).resolvedOptions()
+    return timeZone.toLowerCase() === value.toLowerCase() ? timeZone : value
+  } catch {
+    return null // RangeError: no such zone
+  }
+}
+
+const zoneinfo = text(100)
+  .refine(
+    (value) => zoneNameOf(value) !== null,
+    'must be a name of the time zone database, such as Europe/Berlin',
+  )
+  .transform((value) => zoneNameOf(value) ?? value)
+
+function languageTagOf(value: string): string | null {
+  try {
+    return Intl.getCanonicalLocales(value)[0] ?? null
+  } catch {
+    return null // RangeError: not well-formed
+  }
+}
+
+const locale = text(100)
+  .refine((value) => languageTagOf(value) !== null, 'must be a BCP 47 language tag, such as de-AT')
+  .transform((value) => languageTagOf(value) ?? value)
+
+const address = z.strictObject(
+  Object.fromEntries(ADDRESS_MEMBERS.map((member) => [member, clearable(text())])) as Record<
+    AddressMember,
+    ReturnType<typeof clearable<ReturnType<typeof text>>>
+  >,
+  NOT_AN_OBJECT,
+)
+
+/** Marks what the service alone sets. */
+const responseOnly = null
+
+/**
+ * Every field of a user, in the order of the specification. This is the one list: input shapes, the REST body and
+ * the GraphQL type follow it (test/contract/parity.test.ts).
+ */
+const FIELDS = {
+  id: responseOnly,
+  name: clearable(text()),
+  givenName: clearable(text()),
+  familyName: clearable(text()),
+  middleName: clearable(text()),
+  nickname: clearable(text()),
+  preferredUsername: clearable(text()),
+  profile: clearable(allowedUrl()),
+  picture: clearable(allowedUrl()),
+  website: clearable(allowedUrl()),
+  email: clearable(emailAddress),
+  emailVerified: clearable(boolean),
+  gender: clearable(text()),
+  birthdate: clearable(birthdate),
+  zoneinfo: clearable(zoneinfo),
+  locale: clearable(locale),
+  phoneNumber: clearable(phoneNumber),
+  phoneNumberVerified: clearable(boolean),
+  locked: clearable(boolean),
+  lockedAt: responseOnly,
+  address: clearable(address),
+  userMetadata: clearable(metadata),
+  appMetadata: clearable(metadata),
+  lastSeenAt: responseOnly,
+  updatedAt: responseOnly,
+  createdAt: responseOnly,
+} as const
+
+type Fields = typeof FIELDS
+export type UserField = keyof Fields
+export const USER_FIELDS = Object.keys(FIELDS) as UserField[]
+
+export type ResponseOnlyField = { [Name in UserField]: Fields[Name] extends null ? Name : never }[UserField]
+export const RESPONSE_ONLY_FIELDS = USER_FIELDS.filter(
+  (name): name is ResponseOnlyField => FIELDS[name] === responseOnly,
+)
+
+const writable = Object.fromEntries(
+  Object.entries(FIELDS).filter(([, shape]) => shape !== responseOnly),
+) as unknown as Omit<Fields, ResponseOnlyField>
+const responseOnlyShapes = Object.fromEntries(
+  RESPONSE_ONLY_FIELDS.map((name) => [name, z.unknown().optional()]),
+) as Record<ResponseOnlyField, z.ZodOptional<z.ZodUnknown>>
+
+/** What is wrong with the flags of a user, given the addresses that they are about. */
+export function flagFaults(user: {
+  email?: unknown
+  emailVerified?: unknown
+  phoneNumber?: unknown
+  phoneNumberVerified?: unknown
+}): FieldFault[] {
+  const faults: FieldFault[] = []
+  if (user.emailVerified === true && !user.email)
+    faults.push({ field: 'emailVerified', description: 'cannot be true without email' })
+  const number = typeof user.phoneNumber === 'string' ? phoneNumberOf(user.phoneNumber) : null
+  if (user.phoneNumberVerified === true && !number?.canBeVerified)
+    faults.push({
+      field: 'phoneNumberVerified',
+      description: user.phoneNumber
+        ? 'cannot be true unless phoneNumber is in E.164 form, with its extension as ;ext='
+        : 'cannot be true without phoneNumber',
+    })
+  return faults
+}
+
+const isObject = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Input of a creation: '' and null count as omitted. */
+export const UserCreate = z.strictObject(writable, NOT_AN_OBJECT).superRefine(
+  (user, context) => {
+    for (const { field, description } of flagFaults(user))
+      context.addIssue({ code: 'custom', path: [field], message: description })
+  },
+  // Also when other fields are faulty, so that every fault is named at once.
+  { when: ({ value }) => isObject(value) },
+)
+
+/** Input of a change: omitted is unchanged, '' and null unset. Response-only fields may come along unchanged. */
+export const UserPatch = z.strictObject({ ...writable, ...responseOnlyShapes }, NOT_AN_OBJECT)
+
+export type ParsedPatch = z.output<typeof UserPatch>
+export type WritableUser = z.output<z.ZodObject<typeof writable>>
+
+/** Input of the two look-ups, as REST's query and GraphQL's arguments have it. */
+export const EmailLookup = z.strictObject({ email: emailAddress })
+export const PhoneNumberLookup = z.strictObject({ phoneNumber })

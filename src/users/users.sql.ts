@@ -1,0 +1,179 @@
+import type { Sql } from '../db.ts'
+import { Prisma, type User } from '../generated/prisma/client.ts'
+import type { UserColumns } from './user-body.ts'
+
+/** What the statements below set by themselves. */
+const SET_HERE = [
+  'tenantId',
+  'id',
+  'emailVerified',
+  'phoneNumberVerified',
+  'lockedAt',
+  'lastSeenAt',
+  'updatedAt',
+  'createdAt',
+]
+const COLUMNS = Object.keys(Prisma.UserScalarFieldEnum)
+/** Columns that hold what the caller wrote. */
+const GIVEN = COLUMNS.filter((column) => !SET_HERE.includes(column))
+const list = (columns: readonly string[], of = ''): string =>
+  columns.map((column) => `${of}"${column}"`).join(', ')
+
+/** Rows of JSON have no defaults: these are the columns that may not be null. */
+const NOT_NULL = {
+  emailVerified: false,
+  phoneNumberVerified: false,
+  locked: false,
+  userMetadata: {},
+  appMetadata: {},
+  roles: [],
+}
+
+const INSERT_USER = `
+  INSERT INTO "User" ("tenantId", "id", "emailVerified", "phoneNumberVerified", "lockedAt", ${list(GIVEN)})
+  SELECT $1, u."id", u."emailVerified", u."phoneNumberVerified", CASE WHEN u."locked" THEN now() END, ${list(GIVEN, 'u.')}
+  FROM jsonb_populate_record(NULL::"User", $2::jsonb) u
+  RETURNING ${list(COLUMNS)}`
+
+/** Writes a user. The unique indexes refuse an address that is taken. */
+export async function insertUser(sql: Sql, tenant: string, id: string, columns: UserColumns): Promise<User> {
+  const [user] = await sql<User>(INSERT_USER, [tenant, JSON.stringify({ ...NOT_NULL, ...columns, id })])
+  if (!user) throw new Error('the user was not written')
+  return user
+}
+
+/** Large values keep their stored copy unless they are given: the record would rewrite them. */
+const KEPT = ['userMetadata', 'appMetadata']
+const assignments = GIVEN.map((column) =>
+  KEPT.includes(column)
+    ? `"${column}" = CASE WHEN $3::jsonb ? '${column}' THEN n."${column}" ELSE t."${column}" END`
+    : `"${column}" = n."${column}"`,
+)
+/** A flag holds for the address that it was set with. */
+const flag = (name: string, key: string) =>
+  `"${name}" = CASE WHEN $3::jsonb ? '${name}' THEN n."${name}" ELSE (o.u)."${name}" AND n."${key}" IS NOT DISTINCT FROM (o.u)."${key}" END`
+const FLAGS = ['emailVerified', 'phoneNumberVerified']
+const WATCHED = COLUMNS.filter((column) => GIVEN.includes(column) || FLAGS.includes(column))
+
+/**
+ * One statement, so that a change needs no read before it. `o.u` is the row as it was, locked; `n` the same with the
+ * given columns of $3 laid over it. Nothing moves updatedAt but a difference between the two; and it always moves
+ * forward, whichever of two transactions began first.
+ */
+const UPDATE_USER = `
+  WITH o AS MATERIALIZED (
+    SELECT u FROM "User" u WHERE u."tenantId" = $1 AND u."id" = $2 FOR NO KEY UPDATE
+  )
+  UPDATE "User" t SET ${assignments.join(', ')},
+    ${flag('emailVerified', 'emailKey')}, ${flag('phoneNumberVerified', 'phoneNumberKey')},
+    "lockedAt" = CASE WHEN NOT n."locked" THEN NULL WHEN (o.u)."locked" THEN (o.u)."lockedAt" ELSE now() END,
+    "updatedAt" = CASE
+      WHEN (${list(WATCHED, 'n.')}) IS DISTINCT FROM (${list(WATCHED, '(o.u).')})
+      THEN GREATEST(now(), (o.u)."updatedAt" + interval '1 millisecond') ELSE (o.u)."updatedAt" END
+  FROM o, LATERAL jsonb_populate_record(o.u, $3::jsonb) n
+  WHERE t."tenantId" = $1 AND t."id" = $2
+  RETURNING ${list(COLUMNS, 't.')},
+    array_remove(ARRAY[${WATCHED.map((column) => `CASE WHEN t."${column}" IS DISTINCT FROM (o.u)."${column}" THEN '${column}' END`).join(', ')}], NULL) AS "changed",
+    (o.u)."roles" AS "oldRoles", (o.u)."updatedAt" AS "oldUpdatedAt", (o.u)."lockedAt" AS "oldLockedAt"`
+
+type OldColumns = { changed: string[]; oldRoles: string[]; oldUpdatedAt: Date; oldLockedAt: Date | null }
+export type UpdatedUser = {
+  user: User
+  /** Columns whose value is another than before. */
+  changed: string[]
+  before: Pick<User, 'roles' | 'updatedAt' | 'lockedAt'>
+}
+
+/** Changes the given columns; null when there is no such user. The row stays locked until the transaction ends. */
+export async function updateUserRow(
+  sql: Sql,
+  tenant: string,
+  id: string,
+  columns: UserColumns,
+): Promise<UpdatedUser | null> {
+  const [row] = await sql<User & OldColumns>(UPDATE_USER, [tenant, id, JSON.stringify(columns)])
+  if (!row) return null
+  const { changed, oldRoles, oldUpdatedAt, oldLockedAt, ...user } = row
+  return { user, changed, before: { roles: oldRoles, updatedAt: oldUpdatedAt, lockedAt: oldLockedAt } }
+}
+
+const SELECT_TAKEN = `
+  SELECT COALESCE(bool_or("emailKey" = $2), false) AS "email", COALESCE(bool_or("phoneNumberKey" = $3), false) AS "phoneNumber"
+  FROM "User" WHERE "tenantId" = $1 AND ("emailKey" = $2 OR "phoneNumberKey" = $3) AND "id" IS DISTINCT FROM $4`
+
+/** Which of two keys other users hold. */
+export async function selectTaken(
+  sql: Sql,
+  tenant: string,
+  { emailKey, phoneNumberKey }: Pick<UserColumns, 'emailKey' | 'phoneNumberKey'>,
+  exceptId: string | null,
+): Promise<{ email: boolean; phoneNumber: boolean }> {
+  const [row] = await sql<{ email: boolean; phoneNumber: boolean }>(SELECT_TAKEN, [
+    tenant,
+    emailKey ?? null,
+    phoneNumberKey ?? null,
+    exceptId,
+  ])
+  return row ?? { email: false, phoneNumber: false }
+}
+
+/** The ids come from the primary key's index alone, so that a far page reads only its own rows. */
+const SELECT_BY_OFFSET = `
+  SELECT ${list(COLUMNS, 'u.')}
+  FROM (SELECT "id" FROM "User" WHERE "tenantId" = $1 ORDER BY "id" OFFSET $2::bigint LIMIT $3::int) p
+  JOIN "User" u ON u."tenantId" = $1 AND u."id" = p."id" ORDER BY u."id"`
+const SELECT_AFTER = `SELECT ${list(COLUMNS)} FROM "User" WHERE "tenantId" = $1 AND "id" > $2 ORDER BY "id" LIMIT $3::int`
+const SELECT_BEFORE = `SELECT ${list(COLUMNS)} FROM "User" WHERE "tenantId" = $1 AND "id" < $2 ORDER BY "id" DESC LIMIT $3::int`
+
+export const selectUsersByOffset = (
+  sql: Sql,
+  tenant: string,
+  offset: number,
+  limit: number,
+): Promise<User[]> => sql<User>(SELECT_BY_OFFSET, [tenant, offset, limit])
+
+/** Beyond every id, as ids collate "C". */
+const LAST = '\u{10ffff}'
+
+/** Users strictly beyond an id (null: from the list's end); backward ones come in reverse. */
+export const selectUsersBeyond = (
+  sql: Sql,
+  tenant: string,
+  { id, backward, limit }: { id: string | null; backward: boolean; limit: number },
+): Promise<User[]> =>
+  sql<User>(backward ? SELECT_BEFORE : SELECT_AFTER, [tenant, id ?? (backward ? LAST : ''), limit])
+
+const COUNT_USERS = `SELECT COALESCE(sum("users"), 0)::text AS "users" FROM "UserCount" WHERE "tenantId" = $1`
+
+/** How many users the tenant has: the sum of at most eight rows that a trigger keeps. */
+export async function selectUserCount(sql: Sql, tenant: string): Promise<number> {
+  const [row] = await sql<{ users: string }>(COUNT_USERS, [tenant])
+  return Number(row?.users ?? 0)
+}
+
+// Sessions of other transactions wait for this lock or are seen by the next statement.
+const HOLD_USER = `SELECT "roles" FROM "User" WHERE "tenantId" = $1 AND "id" = $2 FOR UPDATE`
+
+/** Makes everything that is about the user wait until the transaction ends; null when there is none. */
+export async function holdUser(sql: Sql, tenant: string, id: string): Promise<{ roles: string[] } | null> {
+  const [row] = await sql<{ roles: string[] }>(HOLD_USER, [tenant, id])
+  return row ?? null
+}
+
+/** What foreign keys do not take along: codes, and the addresses in the log that tell where the person was. */
+const DELETE_USER = `
+  WITH ended AS (
+    SELECT "id", "clientId" FROM "Session"
+    WHERE "tenantId" = $1 AND "userId" = $2 AND "endedAt" IS NULL AND "expiresAt" > now()
+  ), codes AS (
+    DELETE FROM "AuthorizationCode" WHERE "tenantId" = $1 AND "userId" = $2
+  ), places AS (
+    UPDATE "Event" SET "ip" = NULL WHERE "tenantId" = $1 AND "userId" = $2 AND "ip" IS NOT NULL
+  ), gone AS (
+    DELETE FROM "User" WHERE "tenantId" = $1 AND "id" = $2
+  )
+  SELECT "id", "clientId" FROM ended`
+
+/** Deletes a held user with everything of theirs; answers the sessions that this ended. */
+export const deleteUserRow = (sql: Sql, tenant: string, id: string) =>
+  sql<{ id: string; clientId: string | null }>(DELETE_USER, [tenant, id])

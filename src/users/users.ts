@@ -1,0 +1,239 @@
+import { newId, prefixOf } from '../crypto.ts'
+import { type Ctx, scopesOfRoles } from '../ctx.ts'
+import { dbFor, inTransaction, type Sql, sql } from '../db.ts'
+import { Conflict, describeError, type FieldFault, InvalidInput, NotFound } from '../errors.ts'
+import { type NewEvent, recordEvents, wakeReaders } from '../events.ts'
+import { parse } from '../fields.ts'
+import type { Prisma, User } from '../generated/prisma/client.ts'
+import { type Page, type PageArgs, parsePaging, toPage } from '../page.ts'
+import { requireNoEscalation } from '../scopes.ts'
+import { emailKeyOf, phoneNumberOf } from './addresses.ts'
+import { endUserAccess } from './user-access.sql.ts'
+import { echoFaults, fieldsOfColumns, splitPatch, toColumns, type UserColumns } from './user-body.ts'
+import { EmailLookup, flagFaults, PhoneNumberLookup, UserCreate, UserPatch } from './users.fields.ts'
+import {
+  deleteUserRow,
+  holdUser,
+  insertUser,
+  selectTaken,
+  selectUserCount,
+  selectUsersBeyond,
+  selectUsersByOffset,
+  type UpdatedUser,
+  updateUserRow,
+} from './users.sql.ts'
+
+/** Throws NotFound for what cannot be the id of a user, before the database is asked. */
+function assertUserId(id: string): void {
+  if (prefixOf(id) !== 'user') throw new NotFound('user')
+}
+
+/** Runs a write; a violated unique index becomes a Conflict that names every address that is taken. */
+async function namingConflicts<T>(
+  ctx: Ctx,
+  columns: UserColumns,
+  id: string | null,
+  write: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await write()
+  } catch (thrown) {
+    const error = describeError(thrown)
+    if (!(error instanceof Conflict)) throw thrown
+    // The index names one address; the other may be taken too.
+    const taken = await selectTaken(sql, ctx.tenant, columns, id)
+    const fields = (['email', 'phoneNumber'] as const).filter(
+      (field) => taken[field] || error.fields.some((fault) => fault.field === field),
+    )
+    throw new Conflict(
+      fields.map((field) => ({ field, description: 'is taken by another user' })),
+      error.message,
+    )
+  }
+}
+
+/** Writes a user and its events inside the caller's transaction: two statements. Wake the readers after it committed. */
+export async function addUser(sql: Sql, ctx: Ctx, columns: UserColumns): Promise<User> {
+  const user = await insertUser(sql, ctx.tenant, newId('user'), columns)
+  const told = eventsOf({
+    user,
+    changed: [...(user.locked ? ['locked'] : []), ...(user.roles.length > 0 ? ['roles'] : [])],
+  })
+  await recordEvents(sql, ctx, [{ type: 'user.created', userId: user.id }, ...told])
+  return user
+}
+
+/** Creates a user (spec: Create user). Throws InvalidInput, or Conflict that names the addresses that are taken. */
+export async function createUser(ctx: Ctx, input: unknown): Promise<User> {
+  const columns = toColumns(parse(UserCreate, input))
+  const user = await namingConflicts(ctx, columns, null, () =>
+    inTransaction((sql) => addUser(sql, ctx, columns)),
+  )
+  wakeReaders(ctx.tenant)
+  return user
+}
+
+/** What cursors of the users are bound to. */
+const userListOf = (tenant: string): string => `${tenant}:users`
+
+/** What Prisma must read besides the columns, such as the sessions that GraphQL selected below each user. */
+export type UserQuery = Pick<Prisma.UserFindManyArgs, 'include' | 'select'>
+
+/**
+ * A page of the users, by id, which is the order of creation (spec: List users): one statement, and one more for
+ * totalSize when it is asked for. Throws InvalidInput about the paging.
+ */
+export async function listUsers(ctx: Ctx, args: PageArgs, query: object = {}): Promise<Page<User>> {
+  const { tenant } = ctx
+  const paging = parsePaging(args, userListOf(tenant))
+  const limit = paging.pageSize + 1
+  const backward = paging.mode === 'cursor' && paging.backward
+  const seek = paging.mode === 'cursor' ? (paging.seek?.id ?? null) : null
+  const offset = paging.mode === 'offset' ? paging.page * paging.pageSize : 0
+  const hasRelations = Object.keys(query).length > 0
+  const rows = hasRelations
+    ? // Relations are joined in the database (relationJoins), so that this is one statement too.
+      await dbFor(tenant).user.findMany({
+        ...(query as UserQuery),
+        where: { tenantId: tenant, ...(seek !== null && { id: backward ? { lt: seek } : { gt: seek } }) },
+        orderBy: { id: backward ? 'desc' : 'asc' },
+        skip: offset,
+        take: limit,
+      })
+    : paging.mode === 'offset'
+      ? await selectUsersByOffset(sql, tenant, offset, limit)
+      : await selectUsersBeyond(sql, tenant, { id: seek, backward, limit })
+  return toPage(paging, rows, {
+    name: userListOf(tenant),
+    keyOf: ({ id }) => ({ value: null, id }),
+    countAll: () => selectUserCount(sql, tenant),
+  })
+}
+
+/** The user with an id. Throws NotFound. */
+export async function getUser(ctx: Ctx, id: string, query: UserQuery = {}): Promise<User> {
+  assertUserId(id)
+  const user = await dbFor(ctx.tenant).user.findUnique({
+    ...query,
+    where: { tenantId_id: { tenantId: ctx.tenant, id } },
+  })
+  if (!user) throw new NotFound('user')
+  return user
+}
+
+/** The user with an e-mail address, however it is spelled. Throws InvalidInput when it is none, NotFound. */
+export async function getUserByEmail(ctx: Ctx, email: unknown, query: UserQuery = {}): Promise<User> {
+  const emailKey = emailKeyOf(parse(EmailLookup, { email }).email)
+  const user = await dbFor(ctx.tenant).user.findFirst({ ...query, where: { tenantId: ctx.tenant, emailKey } })
+  if (!user) throw new NotFound('user')
+  return user
+}
+
+/** The user with a phone number, however it is written. Throws InvalidInput when it is none, NotFound. */
+export async function getUserByPhoneNumber(
+  ctx: Ctx,
+  phoneNumber: unknown,
+  query: UserQuery = {},
+): Promise<User> {
+  const number = phoneNumberOf(parse(PhoneNumberLookup, { phoneNumber }).phoneNumber)
+  const where = { tenantId: ctx.tenant, phoneNumberKey: number?.key ?? '' }
+  const user = await dbFor(ctx.tenant).user.findFirst({ ...query, where })
+  if (!user) throw new NotFound('user')
+  return user
+}
+
+/** Columns that decide who gets into the account. */
+const ACCESS_COLUMNS = [
+  'email',
+  'emailKey',
+  'emailVerified',
+  'phoneNumber',
+  'phoneNumberKey',
+  'phoneNumberVerified',
+  'roles',
+]
+
+/** What the log says of a change. A lock is told of as itself, before the ends of the sessions that it ends. */
+function eventsOf({ user, changed }: Pick<UpdatedUser, 'user' | 'changed'>): NewEvent[] {
+  const changedFields = fieldsOfColumns(changed.filter((column) => column !== 'locked' && column !== 'roles'))
+  const events: NewEvent[] = []
+  if (changedFields.length > 0) events.push({ type: 'user.updated', userId: user.id, changedFields })
+  if (changed.includes('roles'))
+    events.push({ type: 'role.changed', userId: user.id, detail: { roles: user.roles.join(' ') } })
+  if (changed.includes('locked'))
+    events.push({ type: user.locked ? 'user.locked' : 'user.unlocked', userId: user.id })
+  return events
+}
+
+/**
+ * Changes columns of a user in one transaction, with everything that follows from it: a lock ends all access. A change
+ * that changes nothing leaves updatedAt and the log alone. `check` sees the row as it is and was, and may refuse.
+ * Throws NotFound, Conflict, InvalidInput (a flag without its address), and Forbidden where the change decides who gets
+ * into the account of a user whose roles permit what the caller may not.
+ */
+export async function changeUser(
+  ctx: Ctx,
+  id: string,
+  columns: UserColumns,
+  check: (updated: UpdatedUser) => FieldFault[] = () => [],
+): Promise<User> {
+  assertUserId(id)
+  const { user, changed } = await namingConflicts(ctx, columns, id, () =>
+    inTransaction(async (sql) => {
+      const updated = await updateUserRow(sql, ctx.tenant, id, columns)
+      if (!updated) throw new NotFound('user')
+      const faults = [...check(updated), ...flagFaults(updated.user)]
+      if (faults.length > 0) throw new InvalidInput(faults)
+      if (updated.changed.some((column) => ACCESS_COLUMNS.includes(column)))
+        requireNoEscalation(ctx, scopesOfRoles(updated.before.roles))
+      const events = eventsOf(updated)
+      if (updated.user.locked && updated.changed.includes('locked'))
+        await endUserAccess(sql, ctx, id, 'locked', events)
+      else await recordEvents(sql, ctx, events)
+      return updated
+    }),
+  )
+  if (changed.length > 0) wakeReaders(ctx.tenant)
+  return user
+}
+
+/**
+ * Changes a user (spec: Update user): omitted fields are unchanged, '' and null unset, the address is merged member by
+ * member, metadata objects are replaced; response-only fields are ignored where they are as they were. `locked: true`
+ * locks as lockUser does. Throws as changeUser does.
+ */
+export async function updateUser(ctx: Ctx, id: string, input: unknown): Promise<User> {
+  const { fields, echoed } = splitPatch(parse(UserPatch, input))
+  return changeUser(ctx, id, toColumns(fields), (updated) => echoFaults(echoed, updated))
+}
+
+/** Locks a user: ends sessions, grants, codes and live passcodes. A locked one stays as it is. Throws NotFound. */
+export const lockUser = (ctx: Ctx, id: string): Promise<User> => changeUser(ctx, id, { locked: true })
+
+/** Lets a locked user sign in again. Throws NotFound. */
+export const unlockUser = (ctx: Ctx, id: string): Promise<User> => changeUser(ctx, id, { locked: false })
+
+/** Deletes a user with everything of theirs, for ever, and ends their sessions. Throws NotFound. */
+export async function deleteUser(ctx: Ctx, id: string): Promise<{ deletedUserId: string }> {
+  assertUserId(id)
+  await inTransaction(async (sql) => {
+    if (!(await holdUser(sql, ctx.tenant, id))) throw new NotFound('user')
+    const sessions = await deleteUserRow(sql, ctx.tenant, id)
+    const isSelf = ctx.actor.kind === 'user' && ctx.actor.userId === id
+    // Where the person was is forgotten with them.
+    await recordEvents(sql, isSelf ? { ...ctx, ip: null } : ctx, [
+      ...sessions.map(
+        (session): NewEvent => ({
+          type: 'session.ended',
+          userId: id,
+          sessionId: session.id,
+          subjectIds: session.clientId ? [session.clientId] : [],
+          detail: { reason: 'deleted' },
+        }),
+      ),
+      { type: 'user.deleted', userId: id },
+    ])
+  })
+  wakeReaders(ctx.tenant)
+  return { deletedUserId: id }
+}
