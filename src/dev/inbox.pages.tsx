@@ -1,15 +1,6 @@
 import type { VNode } from 'preact'
+import type { InboxMessage } from '../delivery/inbox.ts'
 import { Given, Heading, PageShell } from '../oidc/page-shell.pages.tsx'
-
-/** A message that development kept instead of sending it. */
-export type InboxMessage = {
-  to: string
-  channel: 'email' | 'sms'
-  sentAt: Date
-  /** Of mail only. */
-  subject?: string | null
-  body: string
-}
 
 /** The first six-digit number of a text: what somebody who looks here came for. */
 const codeIn = (body: string): string | null => /(?<!\d)\d{6}(?!\d)/.exec(body)?.[0] ?? null

@@ -1,0 +1,83 @@
+import { describe, expect, it } from 'vitest'
+import { htmlOf, pagesWith, TAG, tagsOf } from './support/pages.tsx'
+
+const PAGES = Object.keys(pagesWith('')) as (keyof ReturnType<typeof pagesWith>)[]
+
+describe.each(PAGES)('the %s page', (name) => {
+  const attacks = [
+    '<script>alert(1)</script>',
+    '"><img src=x onerror=alert(1)>',
+    "' onfocus='alert(1)",
+    '</title><svg onload=alert(1)>',
+    '</style>{{7*7}}',
+  ]
+
+  it.each(attacks)('shows %s as text', async (attack) => {
+    const html = await htmlOf(pagesWith(attack)[name])
+    if (attack.includes('<')) expect(html).not.toContain(attack)
+    const tags = tagsOf(html)
+    expect(tags.map((tag) => tag.name)).not.toContain('script')
+    expect(
+      tags
+        .flatMap((tag) => Object.keys(tag.attributes))
+        .filter((key) => key.startsWith('on') || key === 'style'),
+    ).toEqual([])
+    // Nothing but tags as preact writes them: an attack that broke out of text or attribute would remain.
+    expect(
+      html
+        .replace('<!doctype html>', '')
+        .replace(TAG, '')
+        .replace(/<\/[a-z][a-z0-9]*>/g, ''),
+    ).not.toContain('<')
+  })
+
+  it.each([
+    'javascript:alert(1)',
+    'JavaScript:alert(1)',
+    ' javascript:alert(1)',
+    'vbscript:x',
+    'data:text/html,<b>x',
+  ])('neither links to %s nor loads it', async (url) => {
+    const tags = tagsOf(await htmlOf(pagesWith(url)[name]))
+    const urls = tags.flatMap(({ attributes }) => [attributes.href ?? '/', attributes.src ?? '/'])
+    expect(urls.filter((value) => !value.startsWith('/') && value !== 'data:,')).toEqual([])
+    expect(tags.filter((tag) => tag.name === 'img')).toEqual([])
+  })
+
+  it('is a page in English with one heading of the first rank and a title', async () => {
+    const html = await htmlOf(pagesWith('Ada')[name])
+    expect(html).toMatch(/^<!doctype html><html lang="en">/)
+    expect(html.match(/<h1[ >]/g)).toHaveLength(1)
+    expect(html.match(/<main[ >]/g)).toHaveLength(1)
+    expect(/<title>(.+?)<\/title>/.exec(html)?.[1]).toMatch(/\w/)
+    expect(html).toContain('<meta name="viewport" content="width=device-width, initial-scale=1"')
+  })
+
+  it('ties labels and descriptions to inputs, by ids that exist once', async () => {
+    const tags = tagsOf(await htmlOf(pagesWith('Ada')[name]))
+    const ids = tags.flatMap(({ attributes }) => (attributes.id ? [attributes.id] : []))
+    expect(new Set(ids).size).toBe(ids.length)
+    const labelled = tags.filter((tag) => tag.name === 'label').map((tag) => tag.attributes.for)
+    for (const { attributes } of tags.filter(
+      (tag) => tag.name === 'input' && tag.attributes.type !== 'hidden',
+    ))
+      expect(labelled).toContain(attributes.id)
+    for (const { attributes } of tags)
+      for (const reference of [attributes['aria-describedby'], attributes['aria-labelledby']]
+        .join(' ')
+        .split(' ')
+        .filter(Boolean))
+        expect(ids).toContain(reference)
+  })
+
+  it('gives every image an alternative and every form of an interaction its token', async () => {
+    const html = await htmlOf(pagesWith('Ada')[name])
+    for (const tag of tagsOf(html).filter(({ name }) => name === 'img'))
+      expect(tag.attributes).toHaveProperty('alt')
+    for (const form of html.match(/<form.*?<\/form>/g) ?? [])
+      if (form.includes('method="post"')) {
+        expect(form).toContain('action="/acme/signin/handle"')
+        expect(form).toContain('<input type="hidden" name="csrf" value="csrf-token"')
+      } else expect(form).not.toContain('csrf')
+  })
+})

@@ -1,0 +1,51 @@
+import type { VNode } from 'preact'
+import { DemoClientPage } from '../../src/dev/demo-client.pages.tsx'
+import { InboxPage } from '../../src/dev/inbox.pages.tsx'
+import { ConsentPage } from '../../src/oidc/consent.pages.tsx'
+import { ErrorPage, LogoutConfirmPage, SignedOutPage } from '../../src/oidc/outcome.pages.tsx'
+import { renderPage } from '../../src/oidc/render-page.pages.tsx'
+import { asksOf } from '../../src/oidc/scope-words.ts'
+import { CodePage, EmailPage } from '../../src/oidc/signin.pages.tsx'
+
+export const interaction = { action: '/acme/signin/handle', csrf: 'csrf-token' }
+
+/** Every page, with `text` wherever a person, a tenant or a client may have written something. */
+export function pagesWith(text: string) {
+  const tenant = { tenantId: 'acme', friendlyName: text, logoUrl: text, supportUrl: text }
+  const client = { name: text, logoUrl: text, themeColor: text }
+  const person = { name: text, email: text, phoneNumber: text }
+  const asks = asksOf(['openid', text])
+  const sentAt = new Date('2030-01-01T00:00:00Z')
+  return {
+    email: <EmailPage {...{ tenant, client, interaction }} address={text} fault={text} />,
+    code: <CodePage {...{ tenant, client, interaction }} address={text} fault={text} />,
+    consent: <ConsentPage {...{ tenant, client, interaction, person, asks }} />,
+    error: <ErrorPage tenant={tenant} title={text} message={text} requestId={text} />,
+    'signed-out': <SignedOutPage tenant={tenant} client={client} returnTo={text} />,
+    logout: <LogoutConfirmPage {...{ tenant, client, interaction, person }} />,
+    inbox: (
+      <InboxPage messages={[{ to: text, channel: 'email', sentAt, subject: text, body: text }]} to={text} />
+    ),
+    demo: (
+      <DemoClientPage
+        client={client}
+        signInUrl="/in"
+        inboxUrl="/dev/inbox"
+        fault={text}
+        signedIn={{ claims: { [text]: text }, signOutUrl: '/out' }}
+      />
+    ),
+  }
+}
+export const htmlOf = (page: VNode): Promise<string> => renderPage(page).text()
+
+type Tag = { name: string; attributes: Record<string, string> }
+export const TAG = /<([a-z][a-z0-9]*)((?:\s+[a-z-]+(?:="[^"]*")?)*)\s*\/?>/g
+/** The opening tags of what preact writes: lower-case names, double quotes. */
+export const tagsOf = (html: string): Tag[] =>
+  [...html.matchAll(TAG)].map(([, name = '', attributes = '']) => ({
+    name,
+    attributes: Object.fromEntries(
+      [...attributes.matchAll(/([a-z-]+)(?:="([^"]*)")?/g)].map(([, key = '', value = '']) => [key, value]),
+    ),
+  }))
