@@ -2,6 +2,8 @@ import type { GraphQLSchema } from 'graphql'
 import './scalars.graphql.ts'
 import './errors.graphql.ts'
 import './node.graphql.ts'
+import '../clients/clients.graphql.ts'
+import '../tenants/tenants.graphql.ts'
 import { builder } from './builder.ts'
 
 let built: GraphQLSchema | undefined

@@ -1,0 +1,160 @@
+import { InvalidInput } from '../errors.ts'
+import { builder } from '../graphql/builder.ts'
+import { connectionType, listOf, PAGE_ARGS } from '../graphql/connection.ts'
+import { ID_DESCRIPTION, Node, orNull, registerNode, requireId } from '../graphql/node.graphql.ts'
+import { resultOf } from '../graphql/result.ts'
+import { open, scoped } from '../graphql/scoped.ts'
+import type { AppType, ClientType } from './clients.fields.ts'
+import { type Client, createClient, getClient, listClients } from './clients.ts'
+
+const ClientAppTypeEnum = builder.enumType('ClientAppType', {
+  description: 'What kind of application it is.',
+  values: {
+    SINGLE_PAGE: { value: 'single-page' as AppType, description: 'Runs in a browser; has no secret.' },
+    WEB: { value: 'web' as AppType, description: 'Runs on a server; has a secret.' },
+    NATIVE: { value: 'native' as AppType, description: 'Runs on a device of a person; has no secret.' },
+    MACHINE: { value: 'machine' as AppType, description: 'A program that acts for itself; has a secret.' },
+  },
+})
+
+const ClientTypeEnum = builder.enumType('ClientType', {
+  description: 'What the client is for; never changes.',
+  values: {
+    LOGIN: { value: 'login' as ClientType, description: 'Signs people in.' },
+    PAYMENT: { value: 'payment' as ClientType, description: 'Has people confirm payments.' },
+  },
+})
+
+export const ClientRef = builder.prismaObject('Client', {
+  ...scoped('clients:read', 'An application that signs people in or calls the management surface.'),
+  interfaces: [Node],
+  fields: (t) => ({
+    id: t.exposeID('id', { description: `${ID_DESCRIPTION} Also the OAuth client_id.` }),
+    name: t.exposeString('name', { description: 'Name shown to people.' }),
+    description: t.exposeString('description', {
+      nullable: true,
+      description: 'What it is, for administrators.',
+    }),
+    appType: t.field({
+      type: ClientAppTypeEnum,
+      description: 'What kind of application it is.',
+      select: { appType: true },
+      resolve: (client) => client.appType as AppType,
+    }),
+    themeColor: t.exposeString('themeColor', { nullable: true }),
+    logoUrl: t.exposeString('logoUrl', { nullable: true }),
+    callbacks: t.exposeStringList('callbacks', {}),
+    allowedOrigins: t.exposeStringList('allowedOrigins', {}),
+    webOrigins: t.exposeStringList('webOrigins', {}),
+    allowedLogoutUrls: t.exposeStringList('allowedLogoutUrls', {}),
+    initiateLoginUrl: t.exposeString('initiateLoginUrl', { nullable: true }),
+    tokenExpiryTime: t.exposeInt('tokenExpiryTime', { nullable: true }),
+    requireConsent: t.exposeBoolean('requireConsent', {}),
+    type: t.field({
+      type: ClientTypeEnum,
+      description: 'What the client is for; never changes.',
+      select: { type: true },
+      resolve: (client) => client.type as ClientType,
+    }),
+    scopes: t.exposeStringList('scopes', {}),
+    updatedAt: t.expose('updatedAt', {
+      type: 'DateTime',
+      description: 'When somebody last changed the client.',
+    }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the client was created.' }),
+  }),
+})
+
+registerNode('client', {
+  ref: ClientRef,
+  scope: 'clients:read',
+  load: (id, { loaders }) => loaders.client.load(id),
+})
+
+builder.queryField('client', (t) =>
+  t.field({
+    ...scoped('clients:read', 'One client.'),
+    type: ClientRef,
+    nullable: true,
+    args: { id: t.arg.id({ required: true, description: 'Id of the client.' }) },
+    resolve: (_root, { id }, { ctx }) => orNull(getClient(ctx, requireId('client', id))),
+  }),
+)
+
+const ClientFilter = builder.inputType('ClientFilter', {
+  description: 'Only clients that are all of this.',
+  fields: (t) => ({
+    type: t.field({ type: ClientTypeEnum, description: 'Of this type.' }),
+    appType: t.field({ type: ClientAppTypeEnum, description: 'Of this kind.' }),
+  }),
+})
+
+const ClientConnection = connectionType<Client>('Client', ClientRef as never)
+
+builder.queryField('clients', (t) =>
+  t.field({
+    ...scoped('clients:read', 'The clients of the tenant, oldest first.'),
+    ...listOf(ClientConnection),
+    args: { ...PAGE_ARGS, filter: t.arg({ type: ClientFilter, description: 'Which clients.' }) },
+    resolve: (_root, args, { ctx }) => listClients(ctx, args),
+  }),
+)
+
+const ClientFieldsInput = builder.inputType('ClientFieldsInput', {
+  description: 'Fields of a client. Omitted is unchanged; an empty string or null unsets.',
+  fields: (t) => ({
+    description: t.string({ description: 'What it is, for administrators.' }),
+    scopes: t.stringList({
+      description: 'Management scopes that it may ask for; only such as the caller has.',
+    }),
+    themeColor: t.string({ description: 'Accent colour of the hosted pages, as #rrggbb.' }),
+    logoUrl: t.string({ description: 'Logo on the hosted pages; 150x150 is best.' }),
+    callbacks: t.stringList({
+      description: 'URLs that an authorization response may go to; compared byte for byte.',
+    }),
+    allowedOrigins: t.stringList({ description: 'Origins that may call with CORS.' }),
+    webOrigins: t.stringList({ description: 'Origins that may receive web_message responses.' }),
+    allowedLogoutUrls: t.stringList({ description: 'URLs that may be redirected to after logout.' }),
+    initiateLoginUrl: t.string({ description: 'Route of the application that starts a sign-in.' }),
+    tokenExpiryTime: t.int({ description: 'Lifetime of its access tokens in seconds, 60 to 86400.' }),
+    requireConsent: t.boolean({ description: 'Whether people are asked before it gets their data.' }),
+  }),
+})
+
+const CreateClientInput = builder.inputType('CreateClientInput', {
+  description: 'A new client.',
+  fields: (t) => ({
+    type: t.field({ type: ClientTypeEnum, required: true, description: 'What it is for; never changes.' }),
+    name: t.string({ required: true, description: 'Name shown to people.' }),
+    appType: t.field({
+      type: ClientAppTypeEnum,
+      required: true,
+      description: 'What kind of application it is.',
+    }),
+    fields: t.field({ type: ClientFieldsInput, description: 'Everything else.' }),
+  }),
+})
+
+const CreateClientPayload = builder
+  .objectRef<{ client: Client; secret: string | null }>('CreateClientPayload')
+  .implement({
+    ...open('The new client.'),
+    fields: (t) => ({
+      client: t.field({ type: ClientRef, description: 'The new client.', resolve: ({ client }) => client }),
+      secret: t.exposeString('secret', {
+        nullable: true,
+        description: 'Its secret, told here and nowhere else; null for single-page and native clients.',
+      }),
+    }),
+  })
+
+builder.mutationField('createClient', (t) =>
+  t.field({
+    ...scoped('clients:write', 'Creates a client.'),
+    ...resultOf(InvalidInput),
+    type: CreateClientPayload,
+    args: { input: t.arg({ type: CreateClientInput, required: true, description: 'The new client.' }) },
+    resolve: (_root, { input: { fields, ...required } }, { ctx }) =>
+      createClient(ctx, { ...fields, ...required }),
+  }),
+)

@@ -1,0 +1,60 @@
+import { toEnvelope } from '../page.ts'
+import { type RestRoute, restRoute, toDone } from '../rest/route.ts'
+import { getSettings, toSettings, updateSettings } from './settings.ts'
+import { createTenant, deleteTenant, listTenants, type Tenant } from './tenants.ts'
+
+const toBody = (tenant: Tenant) => ({
+  slug: tenant.tenantId,
+  settings: toSettings(tenant),
+  updatedAt: tenant.updatedAt,
+  createdAt: tenant.createdAt,
+})
+
+export const tenantRoutes: readonly RestRoute[] = [
+  restRoute({
+    method: 'GET',
+    path: '/settings',
+    operationId: 'getTenantSettings',
+    summary: 'The settings of the tenant.',
+    scope: 'tenant:read',
+    handle: (ctx) => getSettings(ctx),
+  }),
+  restRoute({
+    method: 'PATCH',
+    path: '/settings',
+    operationId: 'updateTenantSettings',
+    summary: 'Changes settings of the tenant; omitted ones stay, empty strings and null unset.',
+    scope: 'tenant:write',
+    handle: async (ctx, { body }) => toSettings(await updateSettings(ctx, body)),
+  }),
+  restRoute({
+    method: 'POST',
+    path: '/tenants',
+    operationId: 'createTenant',
+    summary: 'Creates a tenant with its signing key. Only in tenant system.',
+    scope: 'tenants:write',
+    status: 201,
+    location: ({ slug }) => `/tenants/${slug}`,
+    handle: async (ctx, { body }) => toBody(await createTenant(ctx, body)),
+  }),
+  restRoute({
+    method: 'GET',
+    path: '/tenants',
+    operationId: 'listTenants',
+    summary: 'All tenants of the deployment. Only in tenant system.',
+    scope: 'tenants:read',
+    paged: true,
+    handle: async (ctx, { paging }) => toEnvelope(await listTenants(ctx, paging), 'tenants', toBody),
+  }),
+  restRoute({
+    method: 'DELETE',
+    path: '/tenants/:slug',
+    operationId: 'deleteTenant',
+    summary: 'Deletes a tenant with everything in it, for ever. Only in tenant system.',
+    scope: 'tenants:write',
+    handle: async (ctx, { params }) => {
+      await deleteTenant(ctx, params.slug)
+      return toDone(ctx, 'The tenant was deleted.')
+    },
+  }),
+]
