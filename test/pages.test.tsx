@@ -52,6 +52,19 @@ describe('the response of every page', () => {
     )
   })
 
+  it('has the theme of the client whether the component is called or created', async () => {
+    const props = {
+      tenant: { tenantId: 'acme' },
+      client: { name: 'Photo Shop', themeColor: '#123456' },
+      interaction,
+    }
+    const created = renderPage(<EmailPage {...props} />)
+    const called = renderPage(EmailPage(props))
+    expect(await called.text()).toBe(await created.text())
+    expect(called.headers.get('content-security-policy')).toBe(created.headers.get('content-security-policy'))
+    expect(called.headers.get('content-security-policy')).toContain("style-src 'self' 'sha256-")
+  })
+
   it.each([
     ['com.example.app:/callback', 'com.example.app:'],
     ['http://[::1]:9000/cb', 'http:'],

@@ -1,5 +1,5 @@
-import type { VNode } from 'preact'
-import { Fault, Given, Heading, type PageClient, PageShell } from '../oidc/page-shell.pages.tsx'
+import { Fragment, type VNode } from 'preact'
+import { Fault, Given, type PageClient, PageShell } from '../oidc/page-shell.pages.tsx'
 
 type DemoClientPageProps = {
   client: PageClient
@@ -17,30 +17,36 @@ const shown = (value: unknown): string => (typeof value === 'string' ? value : J
 const Claims = ({ claims }: { claims: Readonly<Record<string, unknown>> }): VNode => (
   <dl class="claims">
     {Object.entries(claims).map(([name, value]) => (
-      <>
+      <Fragment key={name}>
         <dt>{name}</dt>
         <dd>
           <Given>{shown(value)}</Given>
         </dd>
-      </>
+      </Fragment>
     ))}
   </dl>
+)
+
+const INTRODUCTION = 'A small application to try a sign-in with. It is part of the development server.'
+
+const Learned = ({ client }: { client: PageClient }): VNode => (
+  <>
+    <Given>{client.name}</Given> learned this about you:
+  </>
 )
 
 /** The relying party that a development server brings along, to try a sign-in with. */
 export function DemoClientPage({ client, signInUrl, inboxUrl, fault, signedIn }: DemoClientPageProps): VNode {
   const title = signedIn ? 'You are signed in' : client.name
   return (
-    <PageShell title={title} faulty={Boolean(fault)} wide={Boolean(signedIn)}>
-      <Heading title={title} client={client} outcome={signedIn ? 'good' : undefined}>
-        {signedIn ? (
-          <>
-            <Given>{client.name}</Given> learned this about you:
-          </>
-        ) : (
-          'A small application to try a sign-in with. It is part of the development server.'
-        )}
-      </Heading>
+    <PageShell
+      title={title}
+      lead={signedIn ? <Learned client={client} /> : INTRODUCTION}
+      client={client}
+      outcome={signedIn ? 'good' : undefined}
+      faulty={Boolean(fault)}
+      wide={Boolean(signedIn)}
+    >
       {fault && <Fault>{fault}</Fault>}
       {signedIn && <Claims claims={signedIn.claims} />}
       <div class="choice">

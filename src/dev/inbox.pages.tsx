@@ -1,6 +1,6 @@
 import type { VNode } from 'preact'
 import type { InboxMessage } from '../delivery/inbox.ts'
-import { Given, Heading, PageShell } from '../oidc/page-shell.pages.tsx'
+import { Given, PageShell } from '../oidc/page-shell.pages.tsx'
 
 /** The first six-digit number of a text: what somebody who looks here came for. */
 const codeIn = (body: string): string | null => /(?<!\d)\d{6}(?!\d)/.exec(body)?.[0] ?? null
@@ -42,10 +42,11 @@ type InboxPageProps = {
 
 /** Mail and text messages of a development server, which has nowhere to send them. Asks by `GET ?to=`. */
 export const InboxPage = ({ messages, to }: InboxPageProps): VNode => (
-  <PageShell title="Development inbox" wide>
-    <Heading title="Development inbox">
-      Mail and text messages that this server would have sent. They are kept in memory only.
-    </Heading>
+  <PageShell
+    title="Development inbox"
+    lead="Mail and text messages that this server would have sent. They are kept in memory only."
+    wide
+  >
     <form method="get" class="search">
       <div class="field">
         <label for="to">Address or number</label>

@@ -1,7 +1,6 @@
 import type { VNode } from 'preact'
 import {
   Given,
-  Heading,
   initialOf,
   nameOf,
   type PageClient,
@@ -47,17 +46,21 @@ type ConsentPageProps = {
 
 /** Asks whether a client may have what it asks for. Posts `step=allow`, `step=deny` or `step=switch` (not you). */
 export const ConsentPage = ({ tenant, client, interaction, person, asks }: ConsentPageProps): VNode => (
-  <PageShell title={`Allow ${client.name}?`} tenant={tenant}>
-    <Heading
-      title={
-        <>
-          Allow <Given>{client.name}</Given>?
-        </>
-      }
-      client={client}
-    >
-      <Given>{client.name}</Given> would like to use your <Given>{nameOf(tenant)}</Given> account.
-    </Heading>
+  <PageShell
+    title={`Allow ${client.name}?`}
+    heading={
+      <>
+        Allow <Given>{client.name}</Given>?
+      </>
+    }
+    lead={
+      <>
+        <Given>{client.name}</Given> would like to use your <Given>{nameOf(tenant)}</Given> account.
+      </>
+    }
+    tenant={tenant}
+    client={client}
+  >
     <div class="signed-in">
       <PersonLine person={person} />
       <StepForm interaction={interaction} step="switch">

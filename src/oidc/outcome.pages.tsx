@@ -2,7 +2,6 @@ import type { VNode } from 'preact'
 import { type PagePerson, PersonLine } from './consent.pages.tsx'
 import {
   Given,
-  Heading,
   nameOf,
   type PageClient,
   type PageInteraction,
@@ -24,10 +23,7 @@ type ErrorPageProps = {
 
 /** Says what went wrong where it cannot, or must not, be said to the client. */
 export const ErrorPage = ({ tenant, title, message, requestId }: ErrorPageProps): VNode => (
-  <PageShell title={title} tenant={tenant} faulty>
-    <Heading title={title} outcome="bad">
-      {message}
-    </Heading>
+  <PageShell title={title} lead={message} tenant={tenant} outcome="bad" faulty>
     <dl class="reference">
       <dt>Request ID</dt>
       <dd>
@@ -49,10 +45,17 @@ type SignedOutPageProps = {
 export function SignedOutPage({ tenant, client, returnTo }: SignedOutPageProps): VNode {
   const link = safeLink(returnTo)
   return (
-    <PageShell title="You are signed out" tenant={tenant}>
-      <Heading title="You are signed out" outcome="good">
-        Your <Given>{nameOf(tenant)}</Given> session in this browser has ended. You can close this page.
-      </Heading>
+    <PageShell
+      title="You are signed out"
+      lead={
+        <>
+          Your <Given>{nameOf(tenant)}</Given> session in this browser has ended. You can close this page.
+        </>
+      }
+      tenant={tenant}
+      client={client}
+      outcome="good"
+    >
       {link && (
         <a class="button primary" href={link}>
           <span>Back to {client ? <Given>{client.name}</Given> : 'the application'}</span>
@@ -71,11 +74,17 @@ type LogoutConfirmPageProps = {
 
 /** Asks before a session is ended that the request did not prove to know. Posts `step=logout` or `step=stay`. */
 export const LogoutConfirmPage = ({ tenant, interaction, client, person }: LogoutConfirmPageProps): VNode => (
-  <PageShell title="Sign out?" tenant={tenant}>
-    <Heading title="Sign out?" client={client}>
-      This signs you out of <Given>{nameOf(tenant)}</Given> and of the applications you opened with it in this
-      browser.
-    </Heading>
+  <PageShell
+    title="Sign out?"
+    lead={
+      <>
+        This signs you out of <Given>{nameOf(tenant)}</Given> and of the applications you opened with it in
+        this browser.
+      </>
+    }
+    tenant={tenant}
+    client={client}
+  >
     {person && (
       <div class="signed-in">
         <PersonLine person={person} />

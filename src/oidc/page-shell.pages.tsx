@@ -45,13 +45,28 @@ function ClientMark({ client }: { client: PageClient }): VNode {
   )
 }
 
+const OutcomeMark = ({ outcome }: { outcome: 'good' | 'bad' }): VNode => (
+  <span class={`mark ${outcome}`} aria-hidden="true">
+    {outcome === 'good' ? '✓' : '!'}
+  </span>
+)
+
 /** The first letter of a name, as a person would count. */
 export const initialOf = (name: string): string =>
   [...new Intl.Segmenter('en').segment(name.trim())][0]?.segment.toUpperCase() ?? '?'
 
 type ShellProps = {
+  /** Of the document. */
   title: string
+  /** Of the card; the title when left out. */
+  heading?: ComponentChildren
+  /** What the page is about, in a sentence. */
+  lead?: ComponentChildren
   tenant?: PageTenant | null
+  /** Whose mark the card begins with, and whose colour the page has. */
+  client?: PageClient | null
+  /** How it ended; stands in for the application's mark. */
+  outcome?: 'good' | 'bad'
   /** Something is wrong: said first in the title, where a screen reader begins. */
   faulty?: boolean
   /** For the lists of development pages. */
@@ -60,7 +75,8 @@ type ShellProps = {
 }
 
 /** The frame of every hosted page: head, the tenant's name, the card, the support link. */
-export function PageShell({ title, tenant, faulty, wide, children }: ShellProps): VNode {
+export function PageShell(props: ShellProps): VNode {
+  const { title, tenant, client, outcome, faulty } = props
   const theme = useContext(ThemeStyle)
   const logo = safeImage(tenant?.logoUrl)
   const support = safeLink(tenant?.supportUrl)
@@ -77,14 +93,21 @@ export function PageShell({ title, tenant, faulty, wide, children }: ShellProps)
         {theme && <style>{theme}</style>}
       </head>
       <body>
-        <div class={wide ? 'page wide' : 'page'}>
+        <div class={props.wide ? 'page wide' : 'page'}>
           {tenant && (
             <header class="tenant">
               {logo && <img class="tenant-logo" src={logo} alt="" width={32} height={32} />}
               <Given>{nameOf(tenant)}</Given>
             </header>
           )}
-          <main class="card">{children}</main>
+          <main class="card">
+            <div class="heading">
+              {outcome ? <OutcomeMark outcome={outcome} /> : client && <ClientMark client={client} />}
+              <h1>{props.heading ?? title}</h1>
+              {props.lead && <p class="lead">{props.lead}</p>}
+            </div>
+            {props.children}
+          </main>
           {support && (
             <footer class="support">
               <a href={support} rel="noopener">
@@ -97,29 +120,6 @@ export function PageShell({ title, tenant, faulty, wide, children }: ShellProps)
     </html>
   )
 }
-
-type HeadingProps = {
-  title: ComponentChildren
-  client?: PageClient | null
-  /** Stands in for the application's logo. */
-  outcome?: 'good' | 'bad'
-  /** What the page is about, in a sentence. */
-  children?: ComponentChildren
-}
-
-/** What every card begins with. */
-export const Heading = ({ title, client, outcome, children }: HeadingProps): VNode => (
-  <div class="heading">
-    {outcome && (
-      <span class={`mark ${outcome}`} aria-hidden="true">
-        {outcome === 'good' ? '✓' : '!'}
-      </span>
-    )}
-    {!outcome && client && <ClientMark client={client} />}
-    <h1>{title}</h1>
-    {children && <p class="lead">{children}</p>}
-  </div>
-)
 
 type StepFormProps = {
   interaction: PageInteraction

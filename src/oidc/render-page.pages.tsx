@@ -3,7 +3,7 @@ import { renderToString } from 'preact-render-to-string'
 import { cspHash, themeCss } from '../assets/theme.ts'
 
 export type RenderOptions = {
-  /** Accent as #rrggbb; the page's client's own when left out. */
+  /** Accent as #rrggbb; that of the page's `client` when left out. */
   themeColor?: string | null
   /** URLs or origins that the page's form may lead to by redirects, such as the request's redirect_uri. */
   formActionOrigins?: readonly string[]

@@ -2,7 +2,6 @@ import type { VNode } from 'preact'
 import {
   Fault,
   Given,
-  Heading,
   type PageClient,
   type PageInteraction,
   PageShell,
@@ -22,10 +21,17 @@ type EmailPageProps = {
 
 /** Asks for the address to sign in with. Posts `step=email` and `address`. */
 export const EmailPage = ({ tenant, client, interaction, address, fault }: EmailPageProps): VNode => (
-  <PageShell title="Sign in" tenant={tenant} faulty={Boolean(fault)}>
-    <Heading title="Sign in" client={client}>
-      to continue to <Given>{client.name}</Given>
-    </Heading>
+  <PageShell
+    title="Sign in"
+    lead={
+      <>
+        to continue to <Given>{client.name}</Given>
+      </>
+    }
+    tenant={tenant}
+    client={client}
+    faulty={Boolean(fault)}
+  >
     <StepForm interaction={interaction} step="email" class="stack">
       <div class="field">
         <label for="address">Email address</label>
@@ -89,10 +95,17 @@ export function CodePage({
 }: CodePageProps): VNode {
   const wait = waitWords(resendAllowedAt, now)
   return (
-    <PageShell title="Enter your code" tenant={tenant} faulty={Boolean(fault)}>
-      <Heading title="Enter your code" client={client}>
-        If <Given>{address}</Given> can sign in, a code is on its way.
-      </Heading>
+    <PageShell
+      title="Enter your code"
+      lead={
+        <>
+          If <Given>{address}</Given> can sign in, a code is on its way.
+        </>
+      }
+      tenant={tenant}
+      client={client}
+      faulty={Boolean(fault)}
+    >
       <StepForm interaction={interaction} step="code" class="stack">
         <div class="field">
           <label for="code">6-digit code</label>
