@@ -1,10 +1,10 @@
-import type { Sql } from '../db.ts'
+import type { Sql, SqlValues } from '../db.ts'
 import { insertEventsSql } from '../events.sql.ts'
 import type { Session, User } from '../generated/prisma/client.ts'
 import { type SessionRow, sessionColumns, sessionOf, userColumns, userOf } from './sessions.sql.ts'
 
 /** While it is stale, a last use is written; not more often, so that reading stays cheap. */
-const isStale = (column: string, now: string): string =>
+export const isStale = (column: string, now: string): string =>
   `(${column} IS NULL OR ${column} < ${now}::timestamptz - interval '1 minute')`
 
 /** Notes that the user was there. Who holds the user's row is busy changing it: never wait for that, or deadlock. */
@@ -14,7 +14,11 @@ const userSeen = (userId: string, now: string): string => `
     WHERE "tenantId" = $1 AND "id" = ${userId} AND ${isStale('"lastSeenAt"', now)} FOR NO KEY UPDATE SKIP LOCKED
   ) idle WHERE "tenantId" = $1 AND "id" = idle."userId"`
 
-const SELECT_BROWSER_SESSION = `
+/**
+ * The start of a statement that finds a browser session and notes its use: `found` has its row, if any. Values $1 to $8
+ * are those of `browserSessionValues`; more may follow, so that authorize reads what else it needs in the same statement.
+ */
+export const WITH_BROWSER_SESSION = `
   WITH found AS MATERIALIZED (
     SELECT s."id", s."userId", s."authenticatedAt", s."amr", s."expiresAt"
     FROM "Session" s JOIN "User" u ON u."tenantId" = $1 AND u."id" = s."userId"
@@ -26,33 +30,35 @@ const SELECT_BROWSER_SESSION = `
       "userAgent" = COALESCE($6::text, s."userAgent"),
       "expiresAt" = LEAST($3::timestamptz + make_interval(secs => $7::float8), s."createdAt" + make_interval(secs => $8::float8))
     FROM found WHERE s."tenantId" = $1 AND s."id" = found."id" AND s."endedAt" IS NULL AND ${isStale('s."lastSeenAt"', '$3')}
-  ), seen AS (${userSeen('(SELECT "userId" FROM found)', '$3')})
-  SELECT * FROM found`
+  ), seen AS (${userSeen('(SELECT "userId" FROM found)', '$3')})`
+
+const SELECT_BROWSER_SESSION = `${WITH_BROWSER_SESSION} SELECT * FROM found`
 
 export type BrowserSession = Pick<Session, 'id' | 'userId' | 'authenticatedAt' | 'amr' | 'expiresAt'>
 export type SeenFrom = { ip: string | null; location: string | null; userAgent: string | null }
 
-/** The active browser session with this token; its idle end moves with its use, at most once a minute. */
-export async function selectBrowserSession(
-  sql: Sql,
+/** The active browser session that the values name; its idle end moves with its use, at most once a minute. */
+export async function selectBrowserSession(sql: Sql, values: SqlValues): Promise<BrowserSession | null> {
+  const [row] = await sql<BrowserSession>(SELECT_BROWSER_SESSION, values)
+  return row ?? null
+}
+
+export const browserSessionValues = (
   tenant: string,
   tokenHash: Buffer,
   now: Date,
   seen: SeenFrom,
   limits: { idleSeconds: number; lifetimeSeconds: number },
-): Promise<BrowserSession | null> {
-  const [row] = await sql<BrowserSession>(SELECT_BROWSER_SESSION, [
-    tenant,
-    tokenHash,
-    now,
-    seen.ip,
-    seen.location,
-    seen.userAgent,
-    limits.idleSeconds,
-    limits.lifetimeSeconds,
-  ])
-  return row ?? null
-}
+): SqlValues => [
+  tenant,
+  tokenHash,
+  now,
+  seen.ip,
+  seen.location,
+  seen.userAgent,
+  limits.idleSeconds,
+  limits.lifetimeSeconds,
+]
 
 /** Of a row of `s`: the token is the current one, or the one before it within its grace. */
 const HAS_TOKEN = `(s."tokenHash" = $2 OR (s."previousTokenHash" = $2 AND s."rotatedAt" > $4::timestamptz - interval '10 seconds'))`

@@ -1,11 +1,11 @@
 import { newId, randomToken, sha256 } from '../crypto.ts'
 import type { Ctx } from '../ctx.ts'
-import { dbFor, inTransaction, type Sql, sql } from '../db.ts'
+import { dbFor, inTransaction, type Sql, type SqlValues, sql } from '../db.ts'
 import { NotFound, UserLocked } from '../errors.ts'
 import { type EndReason, type NewEvent, recordEvents, toEventRow, wakeReaders } from '../events.ts'
 import { type Page, type PageArgs, parsePaging, toPage } from '../page.ts'
 import { locationOf } from './location.ts'
-import { type BrowserSession, selectBrowserSession } from './session-use.sql.ts'
+import { type BrowserSession, browserSessionValues, selectBrowserSession } from './session-use.sql.ts'
 import {
   type EndedSession,
   endAllOf,
@@ -103,6 +103,21 @@ export const startBrowserSession = (
     now,
   )
 
+/** The values of a statement that starts WITH_BROWSER_SESSION, for the cookie's token. */
+export const browserSessionLookup = (
+  tenant: string,
+  token: string,
+  now: Date,
+  seen: Partial<Pick<Ctx, 'ip' | 'userAgent'>> = {},
+): SqlValues =>
+  browserSessionValues(
+    tenant,
+    sha256(token),
+    now,
+    { ip: seen.ip ?? null, location: locationOf(seen.ip ?? null), userAgent: seen.userAgent ?? null },
+    { idleSeconds: BROWSER_IDLE_SECONDS, lifetimeSeconds: BROWSER_LIFETIME_SECONDS },
+  )
+
 /**
  * The browser session that a cookie's token names, or null unless it is active and its user is not locked. Using it
  * moves its idle end (12 h on, 30 days from its start at most). One statement.
@@ -112,15 +127,7 @@ export const findBrowserSession = (
   token: string,
   now = new Date(),
   seen: Partial<Pick<Ctx, 'ip' | 'userAgent'>> = {},
-): Promise<BrowserSession | null> =>
-  selectBrowserSession(
-    sql,
-    tenant,
-    sha256(token),
-    now,
-    { ip: seen.ip ?? null, location: locationOf(seen.ip ?? null), userAgent: seen.userAgent ?? null },
-    { idleSeconds: BROWSER_IDLE_SECONDS, lifetimeSeconds: BROWSER_LIFETIME_SECONDS },
-  )
+): Promise<BrowserSession | null> => selectBrowserSession(sql, browserSessionLookup(tenant, token, now, seen))
 
 /** Which sessions can be seen, in a Prisma `where`. A lock ends the sessions of its user, so that it need not be asked. */
 export const activeSessions = (now = new Date()) => ({ endedAt: null, expiresAt: { gt: now } })

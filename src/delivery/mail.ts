@@ -1,0 +1,65 @@
+import { createTransport, type Transporter } from 'nodemailer'
+import { env } from '../env.ts'
+import { Unavailable } from '../errors.ts'
+import { log } from '../log.ts'
+import { keepMessage } from './inbox.ts'
+
+/** `to` is one addr-spec, never a list. */
+export type Mail = { to: string; subject: string; text: string; html?: string }
+
+/** A person waits for the answer; a mail server that takes longer is as good as away. */
+export const DELIVERY_LIMIT_MS = 10_000
+
+let transport: Transporter | undefined
+function transportTo(url: string): Transporter {
+  transport ??= createTransport({
+    url,
+    connectionTimeout: DELIVERY_LIMIT_MS,
+    greetingTimeout: DELIVERY_LIMIT_MS,
+    socketTimeout: DELIVERY_LIMIT_MS,
+    // Nothing that a tenant or a person wrote may make the server read a file or a URL.
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  })
+  return transport
+}
+
+/** Rejects once the limit has passed. The timeouts above each count for one step of the conversation only. */
+async function within<T>(limitMs: number, work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined
+  const limit = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`took longer than ${limitMs} ms`)), limitMs)
+  })
+  return Promise.race([work, limit]).finally(() => clearTimeout(timer))
+}
+
+const oneLine = (text: string): string => text.replace(/\p{Cc}+/gu, ' ')
+
+/**
+ * Sends a mail and waits until the server has taken it, 10 s at most. Throws Unavailable otherwise. Without SMTP_URL
+ * it goes to the console and the inbox of development; production does not start without.
+ */
+export async function deliverMail({ to, subject, text, html }: Mail): Promise<void> {
+  if (!env.smtpUrl) {
+    if (env.isProduction) throw new Unavailable('Mail is not configured.')
+    return keepMessage({ to, channel: 'email', sentAt: new Date(), subject, body: text })
+  }
+  try {
+    await within(
+      DELIVERY_LIMIT_MS,
+      transportTo(env.smtpUrl).sendMail({
+        from: env.mailFrom,
+        // As an object it is one address, whatever characters it holds.
+        to: { name: '', address: to },
+        subject: oneLine(subject),
+        text,
+        html,
+      }),
+    )
+  } catch (error) {
+    // The code of the failure only: the server's answer may quote the mail.
+    const { code, responseCode } = error as { code?: string; responseCode?: number }
+    log.error({ code, responseCode }, 'a mail could not be delivered')
+    throw new Unavailable('The message could not be delivered; try again.')
+  }
+}

@@ -1,0 +1,53 @@
+import { z } from 'zod'
+import { boolean, requiredText } from '../fields.ts'
+import { RequestMetadata, sessionExpirationMinutes } from '../sessions/sessions.fields.ts'
+import { emailKeyOf, phoneNumberOf } from '../users/addresses.ts'
+
+export type Channel = 'email' | 'sms'
+
+/** Where a code goes. `key` is what is compared and what the message is sent to: the form that was checked. */
+export type Address = { channel: Channel; shown: string; key: string }
+
+export function emailAddressOf(to: string): Address | null {
+  const key = emailKeyOf(to)
+  return key === null ? null : { channel: 'email', shown: to, key }
+}
+
+/** A number that a text message can go to: it parsed, and is no extension behind a switchboard. */
+export function smsAddressOf(to: string): Address | null {
+  const number = phoneNumberOf(to)
+  if (!number?.canBeVerified || number.key.includes(';')) return null
+  return { channel: 'sms', shown: number.shown, key: number.key }
+}
+
+/** An e-mail address or a phone number, whichever it is. */
+export const addressOf = (to: string): Address | null =>
+  to.includes('@') ? emailAddressOf(to) : smsAddressOf(to)
+
+const addressBy = (read: (to: string) => Address | null, message: string) =>
+  requiredText(320).transform((to, context) => {
+    const address = read(to)
+    if (address) return address
+    context.addIssue(message)
+    return z.NEVER
+  })
+
+const SEND_TO = {
+  email: addressBy(emailAddressOf, 'must be an e-mail address'),
+  sms: addressBy(smsAddressOf, 'must be a phone number with its country code, such as +41791234567'),
+}
+
+const sendShape = (channel: Channel) =>
+  z.strictObject({
+    to: SEND_TO[channel],
+    createUser: boolean.nullish().transform((value) => value ?? false),
+    metadata: RequestMetadata,
+  })
+export const SendPasscode = { email: sendShape('email'), sms: sendShape('sms') }
+
+export const AuthenticatePasscode = z.strictObject({
+  to: addressBy(addressOf, 'must be an e-mail address or a phone number'),
+  code: requiredText(100),
+  sessionExpirationMinutes,
+  metadata: RequestMetadata,
+})
