@@ -22,6 +22,7 @@ h1,h2,p,ul,dl,dd{margin:0}
 h1{font-size:1.625rem;line-height:1.25;font-weight:650;letter-spacing:-.015em;text-wrap:balance}
 h2{font-size:1rem;font-weight:600}
 code,pre,.mono{font-family:ui-monospace,"SF Mono","Cascadia Mono",Menlo,Consolas,"DejaVu Sans Mono",monospace}
+p{text-wrap:pretty}
 .given{overflow-wrap:anywhere}
 
 .page{

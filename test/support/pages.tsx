@@ -5,6 +5,7 @@ import { ConsentPage } from '../../src/oidc/consent.pages.tsx'
 import { ErrorPage, LogoutConfirmPage, SignedOutPage } from '../../src/oidc/outcome.pages.tsx'
 import { renderPage } from '../../src/oidc/render-page.pages.tsx'
 import { asksOf } from '../../src/oidc/scope-words.ts'
+import { SelectPage } from '../../src/oidc/select.pages.tsx'
 import { CodePage, EmailPage } from '../../src/oidc/signin.pages.tsx'
 
 export const interaction = { action: '/acme/signin/handle', csrf: 'csrf-token' }
@@ -20,6 +21,7 @@ export function pagesWith(text: string) {
     email: <EmailPage {...{ tenant, client, interaction }} address={text} fault={text} />,
     code: <CodePage {...{ tenant, client, interaction }} address={text} fault={text} />,
     consent: <ConsentPage {...{ tenant, client, interaction, person, asks }} />,
+    select: <SelectPage {...{ tenant, client, interaction, person }} />,
     error: <ErrorPage tenant={tenant} title={text} message={text} requestId={text} />,
     'signed-out': <SignedOutPage tenant={tenant} client={client} returnTo={text} />,
     logout: <LogoutConfirmPage {...{ tenant, client, interaction, person }} />,
