@@ -4,6 +4,8 @@ import './errors.graphql.ts'
 import './node.graphql.ts'
 import '../clients/clients.graphql.ts'
 import '../tenants/tenants.graphql.ts'
+import '../users/user-mutations.graphql.ts'
+import '../users/users.graphql.ts'
 import { builder } from './builder.ts'
 
 let built: GraphQLSchema | undefined

@@ -85,54 +85,65 @@ const address = z.strictObject(
   NOT_AN_OBJECT,
 )
 
-/** Marks what the service alone sets. */
-const responseOnly = null
+/** A field of the specification: what kind of value it answers, and the shape of its input where it has any. */
+const written = <Kind extends 'text' | 'flag' | 'address' | 'json', Shape extends z.ZodType>(
+  kind: Kind,
+  shape: Shape,
+) => ({
+  kind,
+  shape: clearable(shape),
+})
+/** What the service alone sets. */
+const responseOnly = <Kind extends 'id' | 'time' | 'timeIfAny'>(kind: Kind) => ({ kind, shape: null })
 
 /**
  * Every field of a user, in the order of the specification. This is the one list: input shapes, the REST body and
- * the GraphQL type follow it (test/contract/parity.test.ts).
+ * the GraphQL types follow it (test/contract/parity.test.ts).
  */
-const FIELDS = {
-  id: responseOnly,
-  name: clearable(text()),
-  givenName: clearable(text()),
-  familyName: clearable(text()),
-  middleName: clearable(text()),
-  nickname: clearable(text()),
-  preferredUsername: clearable(text()),
-  profile: clearable(allowedUrl()),
-  picture: clearable(allowedUrl()),
-  website: clearable(allowedUrl()),
-  email: clearable(emailAddress),
-  emailVerified: clearable(boolean),
-  gender: clearable(text()),
-  birthdate: clearable(birthdate),
-  zoneinfo: clearable(zoneinfo),
-  locale: clearable(locale),
-  phoneNumber: clearable(phoneNumber),
-  phoneNumberVerified: clearable(boolean),
-  locked: clearable(boolean),
-  lockedAt: responseOnly,
-  address: clearable(address),
-  userMetadata: clearable(metadata),
-  appMetadata: clearable(metadata),
-  lastSeenAt: responseOnly,
-  updatedAt: responseOnly,
-  createdAt: responseOnly,
-} as const
+export const FIELDS = {
+  id: responseOnly('id'),
+  name: written('text', text()),
+  givenName: written('text', text()),
+  familyName: written('text', text()),
+  middleName: written('text', text()),
+  nickname: written('text', text()),
+  preferredUsername: written('text', text()),
+  profile: written('text', allowedUrl()),
+  picture: written('text', allowedUrl()),
+  website: written('text', allowedUrl()),
+  email: written('text', emailAddress),
+  emailVerified: written('flag', boolean),
+  gender: written('text', text()),
+  birthdate: written('text', birthdate),
+  zoneinfo: written('text', zoneinfo),
+  locale: written('text', locale),
+  phoneNumber: written('text', phoneNumber),
+  phoneNumberVerified: written('flag', boolean),
+  locked: written('flag', boolean),
+  lockedAt: responseOnly('timeIfAny'),
+  address: written('address', address),
+  userMetadata: written('json', metadata),
+  appMetadata: written('json', metadata),
+  lastSeenAt: responseOnly('timeIfAny'),
+  updatedAt: responseOnly('time'),
+  createdAt: responseOnly('time'),
+}
 
 type Fields = typeof FIELDS
 export type UserField = keyof Fields
 export const USER_FIELDS = Object.keys(FIELDS) as UserField[]
 
-export type ResponseOnlyField = { [Name in UserField]: Fields[Name] extends null ? Name : never }[UserField]
-export const RESPONSE_ONLY_FIELDS = USER_FIELDS.filter(
-  (name): name is ResponseOnlyField => FIELDS[name] === responseOnly,
-)
+export type ResponseOnlyField = {
+  [Name in UserField]: Fields[Name]['shape'] extends null ? Name : never
+}[UserField]
+type WritableField = Exclude<UserField, ResponseOnlyField>
+const isWritable = (name: UserField): name is WritableField => FIELDS[name].shape !== null
+export const RESPONSE_ONLY_FIELDS = USER_FIELDS.filter((name): name is ResponseOnlyField => !isWritable(name))
+export const WRITABLE_FIELDS = USER_FIELDS.filter(isWritable)
 
-const writable = Object.fromEntries(
-  Object.entries(FIELDS).filter(([, shape]) => shape !== responseOnly),
-) as unknown as Omit<Fields, ResponseOnlyField>
+const writable = Object.fromEntries(WRITABLE_FIELDS.map((name) => [name, FIELDS[name].shape])) as {
+  [Name in WritableField]: Fields[Name]['shape']
+}
 const responseOnlyShapes = Object.fromEntries(
   RESPONSE_ONLY_FIELDS.map((name) => [name, z.unknown().optional()]),
 ) as Record<ResponseOnlyField, z.ZodOptional<z.ZodUnknown>>
