@@ -34,3 +34,22 @@ export const AuthenticateSession = z.strictObject({
   rotateSessionToken: boolean.nullish().transform((value) => value ?? false),
   metadata: RequestMetadata,
 })
+
+/** Every field of a session, in the order of the specification. */
+export const SESSION_FIELDS = [
+  'id',
+  'userId',
+  'clientId',
+  'lastSeenAt',
+  'lastSeenIp',
+  'lastSeenLocation',
+  'userAgent',
+  'expiresAt',
+  'updatedAt',
+  'createdAt',
+] as const
+type SessionField = (typeof SESSION_FIELDS)[number]
+
+/** A session as REST answers it, null where unset. */
+export const toSession = <Row extends Record<SessionField, unknown>>(session: Row) =>
+  Object.fromEntries(SESSION_FIELDS.map((field) => [field, session[field]])) as Pick<Row, SessionField>

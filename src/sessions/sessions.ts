@@ -131,7 +131,7 @@ export const findBrowserSession = (
 
 /** Which sessions can be seen, in a Prisma `where`. A lock ends the sessions of its user, so that it need not be asked. */
 export const activeSessions = (now = new Date()) => ({ endedAt: null, expiresAt: { gt: now } })
-export const WITHOUT_HASHES = { tokenHash: true, previousTokenHash: true } as const
+const WITHOUT_HASHES = { tokenHash: true, previousTokenHash: true } as const
 
 /** The active sessions of a user, by id. Throws NotFound when there is no such user, InvalidInput about the paging. */
 export async function listUserSessions(ctx: Ctx, userId: string, args: PageArgs): Promise<Page<SessionRow>> {
@@ -156,12 +156,16 @@ export async function listUserSessions(ctx: Ctx, userId: string, args: PageArgs)
   return toPage(paging, user.sessions, {
     name: list,
     keyOf: ({ id }) => ({ value: null, id }),
-    countAll: () => dbFor(ctx.tenant).session.count({ where: { tenantId: ctx.tenant, userId, ...active } }),
+    countAll: () => countUserSessions(ctx, userId),
   })
 }
 
+/** How many active sessions a user has. */
+export const countUserSessions = (ctx: Ctx, userId: string): Promise<number> =>
+  dbFor(ctx.tenant).session.count({ where: { tenantId: ctx.tenant, userId, ...activeSessions() } })
+
 /** What cursors of a user's sessions are bound to. */
-export const sessionListOf = (tenant: string, userId: string): string => `${tenant}:sessions:${userId}`
+const sessionListOf = (tenant: string, userId: string): string => `${tenant}:sessions:${userId}`
 
 /** An active session. Throws NotFound. */
 export async function getSession(ctx: Ctx, sessionId: string): Promise<SessionRow> {
@@ -197,7 +201,7 @@ function endingEvents(sessions: EndedSession[], grants: RevokedGrant[], reason: 
 }
 
 /** Takes away what hung on sessions that were just ended, and writes all their events. */
-async function finishEnding(sql: Sql, ctx: Ctx, ended: EndedSession[], reason: EndReason, now: Date) {
+export async function finishEnding(sql: Sql, ctx: Ctx, ended: EndedSession[], reason: EndReason, now: Date) {
   if (ended.length === 0) return
   const { children, grants } = await releaseSessions(sql, ctx.tenant, ended, { now, reason })
   await recordEvents(sql, ctx, endingEvents([...ended, ...children], grants, reason))

@@ -1,0 +1,35 @@
+import { type RestRoute, restRoute } from '../rest/route.ts'
+import { toSession } from '../sessions/sessions.fields.ts'
+import { toUser } from '../users/user-body.ts'
+import { authenticatePasscode } from './passcodes.ts'
+import { sendPasscode } from './send-passcode.ts'
+
+export const passcodeRoutes: readonly RestRoute[] = [
+  restRoute({
+    method: 'POST',
+    path: '/passcodes/email',
+    operationId: 'sendEmailPasscode',
+    summary: 'Sends a one-time passcode by e-mail.',
+    scope: 'passcodes:write',
+    handle: (ctx, { body }) => sendPasscode(ctx, 'email', body),
+  }),
+  restRoute({
+    method: 'POST',
+    path: '/passcodes/sms',
+    operationId: 'sendSmsPasscode',
+    summary: 'Sends a one-time passcode by text message.',
+    scope: 'passcodes:write',
+    handle: (ctx, { body }) => sendPasscode(ctx, 'sms', body),
+  }),
+  restRoute({
+    method: 'POST',
+    path: '/passcodes/authenticate',
+    operationId: 'authenticatePasscode',
+    summary: 'Authenticates a passcode; starts a session when asked to.',
+    scope: 'passcodes:write',
+    handle: async (ctx, { body }) => {
+      const { session, sessionToken, user } = await authenticatePasscode(ctx, body)
+      return { session: session && toSession(session), sessionToken, user: toUser(ctx, user) }
+    },
+  }),
+]

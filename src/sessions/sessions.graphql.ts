@@ -1,0 +1,91 @@
+import { ClientRef } from '../clients/clients.graphql.ts'
+import type { Session } from '../generated/prisma/client.ts'
+import { builder } from '../graphql/builder.ts'
+import {
+  connectionType,
+  listOf,
+  NESTED_PAGE_ARGS,
+  nestedPage,
+  nestedQuery,
+  withNodes,
+} from '../graphql/connection.ts'
+import { ID_DESCRIPTION, Node, orNull, registerNode, requireId } from '../graphql/node.graphql.ts'
+import { scoped, scopedOrOwn } from '../graphql/scoped.ts'
+import { UserRef } from '../users/users.graphql.ts'
+import { activeSessions, countUserSessions, getSession } from './sessions.ts'
+
+/** An active session. Its rows come without the hashes of its tokens, which no field shows. */
+export const SessionRef = builder.prismaObject('Session', {
+  ...scopedOrOwn(
+    'sessions:read',
+    'An active session: one sign-in of a user.',
+    (session: Session) => session.userId,
+  ),
+  interfaces: [Node],
+  fields: (t) => ({
+    id: t.exposeID('id', { description: ID_DESCRIPTION }),
+    userId: t.exposeID('userId', { description: 'Id of the user who is signed in.' }),
+    user: t.field({
+      type: UserRef,
+      nullable: true,
+      description: 'The user who is signed in.',
+      select: { userId: true },
+      resolve: ({ userId }, _args, { loaders }) => loaders.user.load(userId),
+    }),
+    clientId: t.exposeID('clientId', {
+      nullable: true,
+      description: 'Id of the client that the session was started through.',
+    }),
+    client: t.field({
+      type: ClientRef,
+      nullable: true,
+      description: 'The client that the session was started through.',
+      select: { clientId: true },
+      resolve: ({ clientId }, _args, { loaders }) => (clientId ? loaders.client.load(clientId) : null),
+    }),
+    lastSeenAt: t.expose('lastSeenAt', { type: 'DateTime', nullable: true }),
+    lastSeenIp: t.exposeString('lastSeenIp', { nullable: true }),
+    lastSeenLocation: t.exposeString('lastSeenLocation', { nullable: true }),
+    userAgent: t.exposeString('userAgent', { nullable: true }),
+    expiresAt: t.expose('expiresAt', { type: 'DateTime' }),
+    updatedAt: t.expose('updatedAt', {
+      type: 'DateTime',
+      description: 'When the session was last refreshed or rotated.',
+    }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the session started.' }),
+  }),
+})
+
+registerNode('session', {
+  ref: SessionRef,
+  scope: 'sessions:read',
+  load: (id, { loaders }) => loaders.session.load(id),
+})
+
+const SessionConnection = connectionType('Session', SessionRef)
+
+builder.prismaObjectField('User', 'sessions', (t) =>
+  t.field({
+    ...scopedOrOwn('sessions:read', 'Active sessions of the user, in order of their start.', ({ id }) => id),
+    ...listOf(SessionConnection),
+    args: NESTED_PAGE_ARGS,
+    select: (args, context, nested) => ({
+      sessions: withNodes(nested, 'Session', nestedQuery(args, context, 'User.sessions', activeSessions())),
+    }),
+    resolve: (user, args, context) =>
+      nestedPage(args, context, 'User.sessions', user.sessions, () =>
+        countUserSessions(context.ctx, user.id),
+      ),
+  }),
+)
+
+builder.queryField('session', (t) =>
+  t.field({
+    ...scoped('sessions:read', 'One active session; null when there is none with this id.'),
+    type: SessionRef,
+    nullable: true,
+    args: { id: t.arg.id({ required: true, description: 'Id of the session.' }) },
+    resolve: (_root, { id }, { ctx }) =>
+      orNull(getSession(ctx, requireId('session', id)) as Promise<Session>),
+  }),
+)
