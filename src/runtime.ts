@@ -2,6 +2,7 @@ import { closeBus, openBus, redisFault } from './bus.ts'
 import { closeDatabase, connectionSettings, databaseFault, openDatabase } from './db.ts'
 import { closeLimits } from './limits.ts'
 import { migrate } from './migrate.ts'
+import { settleDeliveries } from './passcodes/send-passcode.ts'
 
 /** Opens what services stand on: the database with its migrations applied, and the bus. */
 export async function openRuntime(): Promise<void> {
@@ -13,6 +14,7 @@ export async function openRuntime(): Promise<void> {
 
 /** Closes it again, in reverse. */
 export async function closeRuntime(): Promise<void> {
+  await settleDeliveries()
   closeLimits()
   closeBus()
   await closeDatabase()
