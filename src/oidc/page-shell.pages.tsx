@@ -24,7 +24,7 @@ export const safeLink = (url: string | null | undefined): string | null =>
   url && URL.canParse(url) && linkProtocols.has(new URL(url).protocol) ? url : null
 
 /** The URL when it can be the source of an image under the pages' policy; null otherwise. */
-export const safeImage = (url: string | null | undefined): string | null =>
+const safeImage = (url: string | null | undefined): string | null =>
   url && URL.canParse(url) && (new URL(url).protocol === 'https:' || /^data:image\//i.test(url)) ? url : null
 
 export const nameOf = (tenant: PageTenant): string => tenant.friendlyName || tenant.tenantId
