@@ -9,7 +9,7 @@ import { dbFor } from '../db.ts'
 import { env } from '../env.ts'
 import type PrismaTypes from '../generated/pothos.ts'
 import { getDatamodel } from '../generated/pothos.ts'
-import { type GraphQLContext, ownUserId, refusalOf } from './context.ts'
+import { type GraphQLContext, refusalOf } from './context.ts'
 import { translateErrors } from './error-translation.ts'
 import { missingScopes } from './scoped.ts'
 
@@ -73,8 +73,8 @@ type OurTypes = {
   AuthScopes: {
     /** The caller's token carries this management scope. */
     scope: Scope
-    /** A person of this tenant is signed in, with whatever scopes. */
-    signedIn: boolean
+    /** An access token was sent, with whatever scopes. */
+    caller: boolean
   }
   Scalars: {
     ID: { Input: string; Output: string }
@@ -99,7 +99,7 @@ export const builder = new SchemaBuilder<OurTypes>({
     runScopesOnType: true,
     authScopes: (context) => ({
       scope: (scope) => context.ctx.scopes.has(scope),
-      signedIn: ownUserId(context) !== null,
+      caller: context.ctx.actor.kind !== 'anonymous',
     }),
     unauthorizedError: (_parent, context, _info, { failure }) => refusalOf(context, missingScopes(failure)),
   },

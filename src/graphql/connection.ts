@@ -13,7 +13,7 @@ type PageInfoShape = {
   endCursor: string | null
 }
 
-const PageInfo = builder.objectRef<PageInfoShape>('PageInfo').implement({
+export const PageInfo = builder.objectRef<PageInfoShape>('PageInfo').implement({
   ...open('Where a page stands in its list.'),
   fields: (t) => ({
     hasNextPage: t.exposeBoolean('hasNextPage', { description: 'Whether rows follow the page.' }),

@@ -1,4 +1,4 @@
-import type { Ctx, Scope } from '../ctx.ts'
+import type { Ctx } from '../ctx.ts'
 import { type AppError, Forbidden, Unauthenticated } from '../errors.ts'
 import type { Loaders } from './loaders.ts'
 
@@ -25,20 +25,16 @@ export function ownUserId({ ctx }: GraphQLContext): string | null {
   return actor.kind === 'user' && actor.tenant === ctx.tenant ? actor.userId : null
 }
 
+/** Whether `id` names the caller: the person, or the client that calls for itself. */
+export function isOwn(context: GraphQLContext, id: string | null | undefined): boolean {
+  const { actor, tenant } = context.ctx
+  if (!id || actor.kind === 'anonymous' || actor.kind === 'platform' || actor.tenant !== tenant) return false
+  return id === (actor.kind === 'user' ? actor.userId : actor.clientId)
+}
+
 /** How a missing scope is refused: with what is missing, and as UNAUTHENTICATED when nobody signed in at all. */
 export function refusalOf({ ctx }: GraphQLContext, missing: readonly string[]): AppError {
   if (ctx.actor.kind === 'anonymous') return new Unauthenticated()
-  if (missing.length === 0) return new Forbidden('Only a signed-in person may do this.')
+  if (missing.length === 0) return new Forbidden('This is not permitted.')
   return new Forbidden(`Requires scope ${missing.join(' or ')}.`)
-}
-
-/** For rules that depend on a value: throws unless the caller holds the scope or `owner` is the caller's own id. */
-export function requireScopeOrOwn(
-  context: GraphQLContext,
-  scope: Scope,
-  owner: string | null | undefined,
-): void {
-  if (context.ctx.scopes.has(scope)) return
-  if (owner && owner === ownUserId(context)) return
-  throw refusalOf(context, [scope])
 }

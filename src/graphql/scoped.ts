@@ -1,47 +1,68 @@
 import type { AuthFailure } from '@pothos/plugin-scope-auth'
 import { SCOPES, type Scope } from '../ctx.ts'
-import { type GraphQLContext, ownUserId } from './context.ts'
+import { type GraphQLContext, isOwn, ownUserId } from './context.ts'
 
 /** Where the contract test finds the rule of a field or type. */
-export type RuleExtensions = { rule: { scope?: Scope; own?: true; signedIn?: true; open?: true } }
+export type RuleExtensions = { rule: { scopes?: readonly Scope[]; own?: true; caller?: true; open?: true } }
 
 const sentence = (description: string): string =>
   /[.!?]$/.test(description) ? description : `${description}.`
+
+const scopeList = (scopes: readonly Scope[]): string => `Requires scope ${scopes.join(' or ')}`
 
 /** A field or type that needs a scope, and says so: spread it into the options. */
 export function scoped(scope: Scope, description: string) {
   if (!Object.hasOwn(SCOPES, scope)) throw new Error(`no such scope: ${scope}`)
   return {
-    description: `${sentence(description)} Requires scope ${scope}.`,
+    description: `${sentence(description)} ${scopeList([scope])}.`,
     authScopes: { scope },
-    extensions: { rule: { scope } } satisfies RuleExtensions,
+    extensions: { rule: { scopes: [scope] } } satisfies RuleExtensions,
   }
 }
 
-/** The same, where the person whose data it is needs no scope. `ownerOf` gives the user's id. */
+/** Null when permitted, else the map that the scope plugin refuses with. */
+const anyOf = (context: GraphQLContext, scopes: readonly Scope[]) =>
+  scopes.some((scope) => context.ctx.scopes.has(scope)) ? true : { scope: scopes[0] as Scope }
+
+/**
+ * The same, where whoever it is about needs no scope. `ownerOf` gives the id of a user, or of a client that calls for
+ * itself. Of several scopes, one will do.
+ */
 export function scopedOrOwn<Parent extends object>(
-  scope: Scope,
+  scope: Scope | readonly Scope[],
   description: string,
   ownerOf: (parent: Parent) => string | null | undefined,
 ) {
+  const scopes = typeof scope === 'string' ? [scope] : scope
   return {
-    description: `${sentence(description)} Requires scope ${scope}, except for one's own.`,
+    description: `${sentence(description)} ${scopeList(scopes)}, except for one's own.`,
     // One function serves types, called with (parent, context), and fields, called with (parent, args, context).
     authScopes: (parent: Parent, second: object, third?: object) => {
       const context = (third ?? second) as GraphQLContext
-      const own = ownUserId(context)
-      return own !== null && ownerOf(parent) === own ? true : { scope }
+      return isOwn(context, ownerOf(parent)) || anyOf(context, scopes)
     },
-    extensions: { rule: { scope, own: true } } satisfies RuleExtensions,
+    extensions: { rule: { scopes, own: true } } satisfies RuleExtensions,
   }
 }
 
-/** A field that any signed-in person of the tenant may use, on their own data. */
-export function signedIn(description: string) {
+/** For root fields with an argument `userId`, which is the caller's own when it is omitted. */
+export function scopedOrOwnUser(scope: Scope, description: string) {
   return {
-    description: `${sentence(description)} Requires a signed-in person's access token.`,
-    authScopes: { signedIn: true },
-    extensions: { rule: { signedIn: true } } satisfies RuleExtensions,
+    description: `${sentence(description)} ${scopeList([scope])}, except for one's own.`,
+    authScopes: (_root: object, args: { userId?: string | null }, context: GraphQLContext) => {
+      const own = ownUserId(context)
+      return own !== null && (args.userId ?? own) === own ? true : { scope }
+    },
+    extensions: { rule: { scopes: [scope], own: true } } satisfies RuleExtensions,
+  }
+}
+
+/** A field for every caller with an access token, about themselves. */
+export function caller(description: string) {
+  return {
+    description: `${sentence(description)} Requires an access token.`,
+    authScopes: { caller: true },
+    extensions: { rule: { caller: true } } satisfies RuleExtensions,
   }
 }
 

@@ -1,0 +1,122 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { createYoga } from 'graphql-yoga'
+import { env } from '../env.ts'
+import { describeError, NotFound } from '../errors.ts'
+import { JSON_LIMIT_BYTES, metaOf } from '../http.ts'
+import { findTenant } from '../tenants/tenant-cache.ts'
+import type { GraphQLContext } from './context.ts'
+import { httpRules } from './http-rules.ts'
+import { toGraphQLError, toJson } from './masking.ts'
+import { operationRules } from './operations.ts'
+import { createContext, identifyCaller } from './request-context.ts'
+import { endAllStreams } from './revocation.ts'
+import { buildSchema } from './schema.ts'
+import { createSocketServer } from './socket.ts'
+
+/** The GraphQL surface of all tenants: `/{tenant}/graphql` over HTTP, event streams and WebSockets. */
+export type Graphql = {
+  /** Answers a request that was routed here by its path; never rejects. */
+  handle: (request: IncomingMessage, response: ServerResponse, tenant: string) => Promise<void>
+  /** The same without a network. */
+  fetch: (request: Request, tenant: string) => Promise<Response>
+  /** Takes over the connection as a WebSocket, or ends it. */
+  upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer, tenant: string) => void
+  /** Ends all streams and sockets (1001). */
+  close: () => Promise<void>
+}
+
+/** A reader that does not take the last words of its stream is cut off. */
+const LAST_WORDS_MS = 5000
+
+function createServer(isProduction: boolean) {
+  return createYoga<GraphQLContext>({
+    schema: buildSchema(),
+    graphqlEndpoint: '/:tenant/graphql',
+    // graphql.md, trap 5: the defaults reflect any origin, and let forms run mutations.
+    cors: false,
+    multipart: false,
+    batching: false,
+    maxRequestBodySize: JSON_LIMIT_BYTES,
+    landingPage: false,
+    healthCheckEndpoint: '/health/graphql-is-elsewhere',
+    graphiql: isProduction ? false : { title: 'Vestibule' },
+    logging: false,
+    // Ours: one for all transports (masking.ts).
+    maskedErrors: false,
+    plugins: [operationRules(isProduction), httpRules],
+  })
+}
+
+const headersOf = (request: IncomingMessage): Headers => {
+  const headers = new Headers()
+  for (const name of ['authorization', 'x-request-id', 'x-forwarded-for', 'user-agent', 'last-event-id']) {
+    const value = request.headers[name]
+    if (typeof value === 'string') headers.set(name, value)
+  }
+  return headers
+}
+
+async function contextOf(headers: Headers, peer: string | null, tenant: string): Promise<GraphQLContext> {
+  const meta = metaOf(headers, peer)
+  const caller = await identifyCaller(tenant, meta, headers.get('authorization'))
+  return createContext(caller, headers.get('last-event-id'))
+}
+
+function failure(error: unknown, headers: Headers): Response {
+  const { requestId } = metaOf(headers, null)
+  const known = describeError(error)
+  const body = { errors: [toJson(toGraphQLError(known, requestId))] }
+  return Response.json(body, {
+    status: known.status,
+    headers: { ...known.headers, 'x-request-id': requestId },
+  })
+}
+
+async function requireTenant(tenant: string): Promise<void> {
+  if (!(await findTenant(tenant))) throw new NotFound('tenant')
+}
+
+/** Puts the GraphQL surface together. The runtime must be open before the first request. */
+export function createGraphql({ isProduction = env.isProduction } = {}): Graphql {
+  const yoga = createServer(isProduction)
+  const sockets = createSocketServer(yoga.getEnveloped)
+
+  const handle = async (
+    request: IncomingMessage,
+    response: ServerResponse,
+    tenant: string,
+  ): Promise<void> => {
+    const headers = headersOf(request)
+    try {
+      await requireTenant(tenant)
+      const context = await contextOf(headers, request.socket.remoteAddress ?? null, tenant)
+      context.stream.signal.addEventListener('abort', () => {
+        setTimeout(() => response.destroy(), LAST_WORDS_MS).unref()
+      })
+      await yoga(request, response, context)
+    } catch (error) {
+      if (response.headersSent) return void response.destroy()
+      const answer = failure(error, headers)
+      response.writeHead(answer.status, Object.fromEntries(answer.headers)).end(await answer.text())
+    }
+  }
+
+  return {
+    handle,
+    fetch: async (request, tenant) => {
+      try {
+        await requireTenant(tenant)
+        return await yoga.fetch(request, await contextOf(request.headers, null, tenant))
+      } catch (error) {
+        return failure(error, request.headers)
+      }
+    },
+    upgrade: sockets.upgrade,
+    close: async () => {
+      endAllStreams()
+      await sockets.close()
+      await yoga.dispose()
+    },
+  }
+}
