@@ -1,0 +1,58 @@
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { createGraphql, type Graphql } from '../../src/graphql/server.ts'
+import type { GraphqlBody } from './app.ts'
+
+/** One answer, read whole. */
+export type GraphqlAnswer = { status: number; headers: Headers; body: GraphqlBody }
+
+/** The GraphQL surface alone on a port of its own, as production or as development. */
+export type GraphqlServer = {
+  graphql: Graphql
+  server: Server
+  urlOf: (tenant: string) => string
+  socketUrlOf: (tenant: string) => string
+  post: (
+    tenant: string,
+    token: string | null,
+    query: string,
+    variables?: object,
+    headers?: Record<string, string>,
+  ) => Promise<GraphqlAnswer>
+  close: () => Promise<void>
+}
+
+/** Serves it; the runtime must be open. */
+export async function serveGraphql(options: { isProduction?: boolean } = {}): Promise<GraphqlServer> {
+  const graphql = createGraphql(options)
+  const tenantOf = (url = '') => url.split('?', 1)[0]?.split('/')[1] ?? ''
+  const server = createServer((request, response) => void graphql.handle(request, response, tenantOf(request.url)))
+  server.on('upgrade', (request, socket, head) => graphql.upgrade(request, socket, head, tenantOf(request.url)))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const origin = `127.0.0.1:${(server.address() as AddressInfo).port}`
+  const urlOf = (tenant: string) => `http://${origin}/${tenant}/graphql`
+  return {
+    graphql,
+    server,
+    urlOf,
+    socketUrlOf: (tenant) => `ws://${origin}/${tenant}/graphql`,
+    post: async (tenant, token, query, variables, headers = {}) => {
+      const response = await fetch(urlOf(tenant), {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          accept: 'application/graphql-response+json',
+          ...(token && { authorization: `Bearer ${token}` }),
+          ...headers,
+        },
+        body: JSON.stringify({ query, variables }),
+      })
+      return { status: response.status, headers: response.headers, body: JSON.parse(await response.text()) }
+    },
+    close: async () => {
+      await graphql.close()
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
