@@ -35,6 +35,7 @@ export type EnsuredClient = Pick<
   | 'allowedLogoutUrls'
   | 'scopes'
   | 'allTenants'
+  | 'requireConsent'
 >
 const ENSURED = [
   'name',
@@ -45,6 +46,7 @@ const ENSURED = [
   'allowedLogoutUrls',
   'scopes',
   'allTenants',
+  'requireConsent',
 ] as const satisfies (keyof EnsuredClient)[]
 
 const columnList = (prefix = ''): string => ENSURED.map((name) => `${prefix}"${name}"`).join(', ')
@@ -60,7 +62,7 @@ export async function upsertClient(
 ): Promise<'created' | 'changed' | 'same'> {
   const [row] = await sql<{ created: boolean }>(
     `INSERT INTO "Client" AS c ("tenantId", "id", ${columnList()})
-     VALUES ($1, $2, $3, $4, $5, $6, $7::text[], $8::text[], $9::text[], $10::boolean)
+     VALUES ($1, $2, $3, $4, $5, $6, $7::text[], $8::text[], $9::text[], $10::boolean, $11::boolean)
      ON CONFLICT ("tenantId", "id") DO UPDATE SET (${columnList()}, "updatedAt") = (${columnList('EXCLUDED.')}, now())
      WHERE (${columnList('c.')}) IS DISTINCT FROM (${columnList('EXCLUDED.')})
      RETURNING xmax = 0 AS "created"`,

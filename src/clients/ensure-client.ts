@@ -25,6 +25,7 @@ export async function ensureClient(
     allowedLogoutUrls: [],
     scopes: [],
     allTenants: false,
+    requireConsent: false,
     ...client,
   }
   const isChanged = await inTransaction(async (sql) => {
