@@ -1,4 +1,5 @@
 import { Conflict, InvalidInput, NotFound } from '../errors.ts'
+import { getDatamodel } from '../generated/pothos.ts'
 import type { User } from '../generated/prisma/client.ts'
 import { builder } from '../graphql/builder.ts'
 import { requireId } from '../graphql/node.graphql.ts'
@@ -19,6 +20,14 @@ const AddressInput = builder.inputType('AddressInput', {
       ]),
     ),
 })
+
+/** What schema.prisma says of the columns. */
+const DOCUMENTATION = new Map(
+  getDatamodel().datamodel.models.User?.fields.map(({ name, ...field }) => [
+    name,
+    (field as { documentation?: string }).documentation,
+  ]),
+)
 
 const HOW_TO_WRITE: Partial<Record<keyof typeof FIELDS, string>> = {
   email:
@@ -41,7 +50,7 @@ const UserFieldsInput = builder.inputType('UserFieldsInput', {
   fields: (t) =>
     Object.fromEntries(
       WRITABLE_FIELDS.map((name) => {
-        const description = HOW_TO_WRITE[name] ?? `The field ${name} of the user.`
+        const description = HOW_TO_WRITE[name] ?? DOCUMENTATION.get(name) ?? name
         switch (FIELDS[name].kind) {
           case 'flag':
             return [name, t.boolean({ description })]
