@@ -82,11 +82,15 @@ export function singleParams(params: URLSearchParams): Record<string, string> {
   return Object.fromEntries([...params].filter(([, value]) => value !== ''))
 }
 
-/** An urlencoded body of at most 64 KB. Throws OAuthError invalid_request for other types and repeated parameters. */
-export async function readForm(event: H3Event): Promise<Record<string, string>> {
+/** The parameters of an urlencoded body of at most 64 KB, repeated ones included. Throws OAuthError invalid_request. */
+export async function readFormParams(event: H3Event): Promise<URLSearchParams> {
   if (mediaType(event) !== 'application/x-www-form-urlencoded')
     throw new OAuthError('invalid_request', 'The body must be application/x-www-form-urlencoded.', {
       redirect: false,
     })
-  return singleParams(new URLSearchParams(await readText(event, FORM_LIMIT_BYTES)))
+  return new URLSearchParams(await readText(event, FORM_LIMIT_BYTES))
 }
+
+/** The same, with repeated parameters refused. */
+export const readForm = async (event: H3Event): Promise<Record<string, string>> =>
+  singleParams(await readFormParams(event))

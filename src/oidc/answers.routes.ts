@@ -1,0 +1,145 @@
+import type { H3, H3Event } from 'h3'
+import { type FunctionComponent, h, type VNode } from 'preact'
+import type { Ctx } from '../ctx.ts'
+import { type AppError, describeError, MethodNotAllowed, NotFound, OAuthError } from '../errors.ts'
+import { requestMeta } from '../http.ts'
+import { log } from '../log.ts'
+import { type CachedTenant, findTenant } from '../tenants/tenant-cache.ts'
+import { ErrorPage } from './outcome.pages.tsx'
+import { type RenderOptions, renderPage } from './render-page.pages.tsx'
+
+/** A request to one tenant, by nobody known yet. */
+export type Call = { event: H3Event; tenant: CachedTenant; ctx: Ctx }
+type Handle = (call: Call) => Promise<Response>
+type Render = (error: unknown, event: H3Event, tenant: CachedTenant | null) => Response
+type Method = 'GET' | 'POST'
+
+/** One spelling for each path: encoded letters, `;`, a slash at the end are other paths, which are not there. */
+const CANONICAL_PATH = /^(\/[A-Za-z0-9._~-]+)+$/
+
+/** Adds a path with its methods. Whatever a handler throws is rendered by `render`; other methods are 405. */
+export function addRoute(
+  app: H3,
+  path: string,
+  handlers: Partial<Record<Method, Handle>>,
+  render: Render,
+): void {
+  const allowed = Object.keys(handlers)
+  app.all(path, async (event) => {
+    let tenant: CachedTenant | null = null
+    let response: Response
+    try {
+      if (CANONICAL_PATH.test(new URL(event.req.url).pathname))
+        tenant = await findTenant(event.context.params?.tenant ?? '')
+      if (!tenant) throw new NotFound('page')
+      const handle = handlers[event.req.method as Method]
+      if (!handle) throw new MethodNotAllowed(allowed)
+      response = await handle({ event, tenant, ctx: ctxOf(event, tenant.tenantId) })
+    } catch (error) {
+      response = render(error, event, tenant)
+    }
+    response.headers.set('x-request-id', requestMeta(event).requestId)
+    return response
+  })
+}
+
+const ctxOf = (event: H3Event, tenant: string): Ctx => ({
+  tenant,
+  actor: { kind: 'anonymous' },
+  scopes: new Set(),
+  ...requestMeta(event),
+})
+
+const UNCACHED = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' }
+
+/** JSON that nobody may keep (RFC 6749, section 5.1). */
+export const uncachedJson = (
+  body: object,
+  init: { status?: number; headers?: Record<string, string> } = {},
+): Response =>
+  Response.json(body, {
+    status: init.status ?? 200,
+    headers: { ...UNCACHED, pragma: 'no-cache', ...init.headers },
+  })
+
+/** Metadata that any site may read. */
+export const publicJson = (body: object, maxAgeSeconds: number): Response =>
+  Response.json(body, {
+    headers: { 'cache-control': `public, max-age=${maxAgeSeconds}`, 'access-control-allow-origin': '*' },
+  })
+
+/** 303: the browser goes on with GET, whatever it came with (RFC 9700, section 4.12). */
+export const seeOther = (location: string, cookies: string[] = []): Response => {
+  const response = new Response(null, {
+    status: 303,
+    headers: { location, 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' },
+  })
+  return withCookies(response, cookies)
+}
+
+export function withCookies(response: Response, cookies: string[]): Response {
+  for (const cookie of cookies) response.headers.append('set-cookie', cookie)
+  return response
+}
+
+function describeAndLog(thrown: unknown, event: H3Event): AppError {
+  const error = describeError(thrown)
+  if (error.status >= 500)
+    log.error({ requestId: requestMeta(event).requestId, err: error.cause ?? error }, error.message)
+  return error
+}
+
+/** What describes an error of our own to an OAuth client. */
+const OAUTH_CODE_BY_STATUS: Record<number, string> = {
+  401: 'invalid_token',
+  429: 'temporarily_unavailable',
+  500: 'server_error',
+  503: 'temporarily_unavailable',
+}
+
+/** Renders an error for a client (RFC 6749, section 5.2; RFC 6750, section 3.1). */
+export const oauthError: Render = (thrown, event) => {
+  if (thrown instanceof OAuthError)
+    return uncachedJson(
+      { error: thrown.error, error_description: thrown.message },
+      { status: thrown.status, headers: thrown.headers },
+    )
+  const error = describeAndLog(thrown, event)
+  return uncachedJson(
+    { error: OAUTH_CODE_BY_STATUS[error.status] ?? 'invalid_request', error_description: error.message },
+    { status: error.status, headers: error.headers },
+  )
+}
+
+const TITLE_BY_STATUS: Record<number, string> = {
+  403: 'This form is out of date',
+  404: 'There is no such page',
+  405: 'There is no such page',
+  410: 'This page has expired',
+  429: 'Too many attempts',
+  500: 'Something went wrong',
+  503: 'Not available at the moment',
+}
+
+/** A hosted page with its props. */
+export const pageOf = <Props extends object>(
+  component: FunctionComponent<Props>,
+  props: Props,
+  options: RenderOptions = {},
+): Response => renderPage(h(component, props) as VNode, options)
+
+/** Renders an error for a person. */
+export const errorPage: Render = (thrown, event, tenant) => {
+  const { requestId } = requestMeta(event)
+  const error = thrown instanceof OAuthError ? thrown : describeAndLog(thrown, event)
+  const title = TITLE_BY_STATUS[error.status] ?? 'This request cannot be answered'
+  const response = pageOf(
+    ErrorPage,
+    { tenant, title, message: error.message, requestId },
+    {
+      status: error.status,
+    },
+  )
+  for (const [name, value] of Object.entries(error.headers)) response.headers.set(name, value)
+  return response
+}

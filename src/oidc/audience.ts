@@ -1,0 +1,33 @@
+import { isScope } from '../ctx.ts'
+import type { CachedTenant } from '../tenants/tenant-cache.ts'
+import { apiAudienceOf, issuerOf } from './keys.ts'
+
+export const userinfoAudienceOf = (tenant: string): string => `${issuerOf(tenant)}/oidc/userinfo`
+
+type TenantAudience = Pick<CachedTenant, 'tenantId' | 'defaultAudience'>
+
+/** The audiences that a person's token may be asked for by `resource` (RFC 8707). */
+export const resourcesOf = ({ tenantId, defaultAudience }: TenantAudience): string[] => [
+  apiAudienceOf(tenantId),
+  ...(defaultAudience ? [defaultAudience] : []),
+]
+
+/**
+ * Whom an access token is for (RFC 9068, section 3): the resource asked for, else the tenant's default, else its
+ * management surface; userinfo as well with openid, and the management surface with a management scope, unless the
+ * request narrowed the token to a resource by name.
+ */
+export function audienceOf(
+  tenant: TenantAudience,
+  scopes: readonly string[],
+  resource: string | null,
+): string[] {
+  const api = apiAudienceOf(tenant.tenantId)
+  return [
+    ...new Set([
+      resource ?? tenant.defaultAudience ?? api,
+      ...(scopes.includes('openid') ? [userinfoAudienceOf(tenant.tenantId)] : []),
+      ...(resource === null && scopes.some(isScope) ? [api] : []),
+    ]),
+  ]
+}

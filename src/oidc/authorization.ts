@@ -1,0 +1,100 @@
+import { type CachedClient, findClient } from '../clients/client-cache.ts'
+import type { Ctx } from '../ctx.ts'
+import { sql } from '../db.ts'
+import { OAuthError } from '../errors.ts'
+import { browserSessionLookup } from '../sessions/sessions.ts'
+import type { CachedTenant } from '../tenants/tenant-cache.ts'
+import { resourcesOf } from './audience.ts'
+import { parseAuthorizeRequest, provenTarget, type ResponseTarget } from './authorize.ts'
+import { issueCode } from './codes.ts'
+import { readIdTokenHint } from './id-tokens.ts'
+import { type Interaction, interactionHashOf, type PendingRequest, type Progress } from './interactions.ts'
+import { issuerOf } from './keys.ts'
+import { type NextStep, nextStep } from './next-step.ts'
+import { isRegisteredRedirect, withParameters } from './redirect-uris.ts'
+import { grantableScopes } from './scopes.ts'
+import { type SignInState, selectSignInState } from './sign-in-state.sql.ts'
+
+/** Where a request stands: what comes next, who is signed in, and what that person would give. */
+export type Standing = { next: NextStep; state: SignInState | null; scopes: string[]; client: CachedClient }
+
+/** An authorize request that was checked, or the redirect that tells the client what was wrong with it. */
+export type CheckedRequest = { request: PendingRequest } | { location: string }
+
+/**
+ * Checks an authorize request. Throws OAuthError while nothing may be redirected; a later fault becomes the redirect
+ * that reports it.
+ */
+export async function checkRequest(tenant: CachedTenant, params: URLSearchParams): Promise<CheckedRequest> {
+  const client = await findClient(tenant.tenantId, params.get('client_id') ?? '')
+  try {
+    const request = parseAuthorizeRequest(params, client, resourcesOf(tenant))
+    const hint = await readIdTokenHint(tenant.tenantId, request.idTokenHint)
+    if (request.idTokenHint !== null && !hint)
+      throw new OAuthError('invalid_request', 'The id_token_hint is not an ID token of this issuer.')
+    return { request: { ...request, idTokenHint: null, subjectHint: hint?.userId ?? null } }
+  } catch (error) {
+    if (!(error instanceof OAuthError && error.redirect)) throw error
+    return {
+      location: errorLocation(tenant.tenantId, provenTarget(params, client), error.error, error.message),
+    }
+  }
+}
+
+/** The error response of authorize (RFC 6749, section 4.1.2.1; RFC 9207). */
+export const errorLocation = (
+  tenant: string,
+  { redirectUri, state }: ResponseTarget,
+  error: string,
+  description: string,
+): string =>
+  withParameters(redirectUri, { error, error_description: description, state, iss: issuerOf(tenant) })
+
+/**
+ * Finds out where a request stands: one statement when the browser has a session cookie, none otherwise. Throws
+ * OAuthError that is not redirected when the client, or its redirect_uri, is gone since.
+ */
+export async function standingOf(
+  ctx: Ctx,
+  request: PendingRequest,
+  progress: Progress,
+  sessionToken: string | null,
+  now = new Date(),
+): Promise<Standing> {
+  const client = await findClient(ctx.tenant, request.clientId)
+  if (!client || !isRegisteredRedirect(client, request.redirectUri))
+    throw new OAuthError('invalid_request', 'The application is not registered any more.', {
+      redirect: false,
+    })
+  const state = sessionToken
+    ? await selectSignInState(sql, browserSessionLookup(ctx.tenant, sessionToken, now, ctx), client.id)
+    : null
+  const scopes = grantableScopes(request.scopes, client, state?.roles ?? [])
+  const next = nextStep(
+    { ...request, scopes, requireConsent: client.requireConsent },
+    state && { ...state, isFresh: progress.sessionId === state.id },
+    state && { scopes: state.consentedScopes ?? [], isFresh: progress.hasConsented === true },
+    now,
+  )
+  return { next, state, scopes, client }
+}
+
+/**
+ * Issues the code and answers where to send it (RFC 6749, section 4.1.2; RFC 9207), ending the interaction. Null when the
+ * session or the user was ended or locked meanwhile, or the interaction was finished by another submission.
+ */
+export async function successLocation(
+  ctx: Ctx,
+  request: PendingRequest,
+  { state, scopes }: Standing,
+  interaction: Interaction | null,
+): Promise<string | null> {
+  if (!state) return null
+  const code = await issueCode(ctx, request, state, {
+    scopes,
+    interactionHash: interaction && interactionHashOf(interaction),
+  })
+  return (
+    code && withParameters(request.redirectUri, { code, state: request.state, iss: issuerOf(ctx.tenant) })
+  )
+}

@@ -1,0 +1,157 @@
+import { OAuthError } from '../errors.ts'
+import { isRegisteredRedirect } from './redirect-uris.ts'
+import { requestableScopes, toScopes } from './scopes.ts'
+
+const PROMPTS = ['none', 'login', 'consent', 'select_account'] as const
+export type Prompt = (typeof PROMPTS)[number]
+
+/** A checked authorize request; plain JSON, so that an interaction can keep it. */
+export type AuthorizeRequest = {
+  clientId: string
+  redirectUri: string
+  state: string | null
+  /** Known ones that the client may ask for; always with openid. */
+  scopes: string[]
+  nonce: string | null
+  /** S256 (RFC 7636). */
+  codeChallenge: string | null
+  prompt: Prompt[]
+  maxAgeSeconds: number | null
+  loginHint: string | null
+  idTokenHint: string | null
+  /** The one audience that the client wants (RFC 8707). */
+  resource: string | null
+}
+
+/** What a request is checked against. */
+export type RequestingClient = { id: string; appType: string; callbacks: string[]; scopes: string[] }
+
+/** Where the answer goes, good or bad. */
+export type ResponseTarget = { redirectUri: string; state: string | null }
+
+/** The value of a parameter; null when it is absent, empty (RFC 6749, section 3.1) or repeated. */
+function single(params: URLSearchParams, name: string): string | null {
+  const values = params.getAll(name)
+  return values.length === 1 ? values[0] || null : null
+}
+
+const invalid = (description: string) => new OAuthError('invalid_request', description)
+const unproven = (description: string) => new OAuthError('invalid_request', description, { redirect: false })
+
+/**
+ * Checks an authorize request (RFC 6749, section 4.1.1; OIDC Core, section 3.1.2.2). The client and the redirect_uri
+ * come first: only then may an error be sent anywhere. Throws OAuthError, with `redirect` false until both are proven.
+ * `resources` are the audiences that may be asked for.
+ */
+export function parseAuthorizeRequest(
+  params: URLSearchParams,
+  client: RequestingClient | null,
+  resources: readonly string[],
+): AuthorizeRequest {
+  const { redirectUri, state } = provenTarget(params, client)
+  const proven = client as RequestingClient
+  refuseRepeated(params)
+  refuseMachine(proven)
+  refuseUnsupported(params)
+  requireCode(params)
+  return {
+    clientId: proven.id,
+    redirectUri,
+    state,
+    scopes: requestedScopes(params, proven),
+    nonce: single(params, 'nonce'),
+    codeChallenge: codeChallenge(params, proven),
+    prompt: prompts(params),
+    maxAgeSeconds: maxAge(params),
+    loginHint: single(params, 'login_hint')?.slice(0, 320) ?? null,
+    idTokenHint: single(params, 'id_token_hint'),
+    resource: resource(params, resources),
+  }
+}
+
+/** Proves where the answer may go. Throws OAuthError that must not be redirected (RFC 6749, section 4.1.2.1). */
+export function provenTarget(params: URLSearchParams, client: RequestingClient | null): ResponseTarget {
+  // No text column holds U+0000, and no honest client sends it.
+  if ([...params].some(([name, value]) => name.includes('\u0000') || value.includes('\u0000')))
+    throw unproven('A parameter contains U+0000.')
+  const clientId = single(params, 'client_id')
+  if (!clientId) throw unproven('client_id is missing or repeated.')
+  if (!client || client.id !== clientId) throw unproven('The client_id is not known.')
+  const redirectUri = single(params, 'redirect_uri')
+  if (!redirectUri) throw unproven('redirect_uri is missing or repeated.')
+  if (!isRegisteredRedirect(client, redirectUri))
+    throw unproven('The redirect_uri is not registered for this client.')
+  return { redirectUri, state: single(params, 'state') }
+}
+
+function refuseRepeated(params: URLSearchParams): void {
+  const repeated = [...new Set(params.keys())].filter((name) => params.getAll(name).length > 1)
+  if (repeated.length > 0) throw invalid(`Repeated parameters: ${repeated.join(', ')}.`)
+}
+
+function refuseMachine(client: RequestingClient): void {
+  if (client.appType === 'machine')
+    throw new OAuthError('unauthorized_client', 'Machine clients cannot sign people in.')
+}
+
+/** Parameters that change the meaning of the request and that we do not support (OIDC Core, section 3.1.2.6). */
+function refuseUnsupported(params: URLSearchParams): void {
+  if (params.get('request'))
+    throw new OAuthError('request_not_supported', 'Request objects are not supported.')
+  if (params.get('request_uri'))
+    throw new OAuthError('request_uri_not_supported', 'request_uri is not supported.')
+  if (params.get('registration'))
+    throw new OAuthError('registration_not_supported', 'The registration parameter is not supported.')
+}
+
+function requireCode(params: URLSearchParams): void {
+  const type = single(params, 'response_type')
+  if (!type) throw invalid('response_type is missing.')
+  if (type !== 'code')
+    throw new OAuthError('unsupported_response_type', 'Only response_type=code is supported.')
+  const mode = single(params, 'response_mode')
+  if (mode && mode !== 'query') throw invalid('Only response_mode=query is supported.')
+}
+
+function requestedScopes(params: URLSearchParams, client: RequestingClient): string[] {
+  const scopes = toScopes(single(params, 'scope') ?? '')
+  if (!scopes.includes('openid')) throw new OAuthError('invalid_scope', 'The scope must contain openid.')
+  return requestableScopes(scopes, client)
+}
+
+/** PKCE with S256 alone (RFC 7636; RFC 9700, section 2.1.1); public clients cannot do without. */
+function codeChallenge(params: URLSearchParams, client: RequestingClient): string | null {
+  const challenge = single(params, 'code_challenge')
+  const method = single(params, 'code_challenge_method')
+  if (!challenge) {
+    if (method) throw invalid('code_challenge_method comes without a code_challenge.')
+    if (client.appType !== 'web') throw invalid('This client must use PKCE: code_challenge is missing.')
+    return null
+  }
+  // Without a method, RFC 7636 means plain.
+  if (method !== 'S256') throw invalid('Only code_challenge_method=S256 is supported.')
+  if (!/^[A-Za-z0-9_-]{43}$/.test(challenge)) throw invalid('The code_challenge is not one of S256.')
+  return challenge
+}
+
+function prompts(params: URLSearchParams): Prompt[] {
+  const asked = toScopes(single(params, 'prompt') ?? '')
+  const unknown = asked.filter((value) => !(PROMPTS as readonly string[]).includes(value))
+  if (unknown.length > 0) throw invalid(`The prompt ${unknown.join(', ')} is not supported.`)
+  if (asked.includes('none') && asked.length > 1) throw invalid('prompt=none cannot be combined with others.')
+  return asked as Prompt[]
+}
+
+function maxAge(params: URLSearchParams): number | null {
+  const text = single(params, 'max_age')
+  if (text === null) return null
+  if (!/^\d{1,10}$/.test(text)) throw invalid('max_age must be a whole number of seconds.')
+  return Number(text)
+}
+
+function resource(params: URLSearchParams, resources: readonly string[]): string | null {
+  const asked = single(params, 'resource')
+  if (asked && !resources.includes(asked))
+    throw new OAuthError('invalid_target', 'The resource is not one of this tenant.')
+  return asked
+}

@@ -1,0 +1,178 @@
+import type { Sql } from '../db.ts'
+import { insertEventsSql } from '../events.sql.ts'
+
+/** What a code is inserted with; times of the session are read with it. */
+export type NewCode = {
+  codeHash: Buffer
+  grantId: string
+  clientId: string
+  userId: string
+  sessionId: string
+  redirectUri: string
+  codeChallenge: string | null
+  nonce: string | null
+  scopes: string[]
+  resources: string[]
+  expiresAt: Date
+  now: Date
+}
+
+// FOR SHARE makes a lock of the user, or the end of the session, and this wait for each other (design, section 6).
+const insertCodeText = (guard: string) => `
+  INSERT INTO "AuthorizationCode" ("tenantId", "codeHash", "grantId", "clientId", "userId", "sessionId", "redirectUri",
+    "codeChallenge", "nonce", "scopes", "resources", "authenticatedAt", "amr", "expiresAt", "createdAt")
+  SELECT $1, $2::bytea, $3, $4, u."id", s."id", $7, $8::text, $9::text, $10::text[], $11::text[], s."authenticatedAt", s."amr",
+    $12::timestamptz, $13::timestamptz
+  FROM "User" u JOIN "Session" s ON s."tenantId" = $1 AND s."userId" = u."id"
+  WHERE u."tenantId" = $1 AND u."id" = $5 AND NOT u."locked"
+    AND s."id" = $6 AND s."endedAt" IS NULL AND s."expiresAt" > $13::timestamptz ${guard}
+  FOR SHARE OF u, s
+  RETURNING "grantId"`
+
+const INSERT_CODE = insertCodeText('')
+/** Of two submissions of the last form only the one that removes the interaction issues a code. */
+const INSERT_CODE_AND_FINISH = `
+  WITH finished AS (DELETE FROM "Interaction" WHERE "tenantId" = $1 AND "handleHash" = $14::bytea RETURNING "handleHash")
+  ${insertCodeText('AND EXISTS (SELECT FROM finished)')}`
+
+/** Inserts a code, ending the interaction that led to it. False when the user or the session is not to be used any more,
+ *  or when the interaction had ended already. One statement. */
+export async function insertCode(
+  sql: Sql,
+  tenant: string,
+  code: NewCode,
+  interactionHash: Buffer | null,
+): Promise<boolean> {
+  const rows = await sql(interactionHash ? INSERT_CODE_AND_FINISH : INSERT_CODE, [
+    tenant,
+    code.codeHash,
+    code.grantId,
+    code.clientId,
+    code.userId,
+    code.sessionId,
+    code.redirectUri,
+    code.codeChallenge,
+    code.nonce,
+    code.scopes,
+    code.resources,
+    code.expiresAt,
+    code.now,
+    ...(interactionHash ? [interactionHash] : []),
+  ])
+  return rows.length > 0
+}
+
+/** What proves that a code may be redeemed, and what its grant is made with. */
+export type Redemption = {
+  codeHash: Buffer
+  clientId: string
+  redirectUri: string
+  codeChallenge: string | null
+  /** SHA-256 of the secret of the refresh tokens, for grants with offline_access. */
+  secretHash: Buffer
+  now: Date
+  /** When the last access token of a grant without refresh tokens ends. */
+  onlineExpiresAt: Date
+  idleExpiresAt: Date
+  expiresAt: Date
+}
+
+/** The grant that a code became. */
+export type RedeemedCode = {
+  grantId: string
+  userId: string
+  sessionId: string
+  scopes: string[]
+  resources: string[]
+  nonce: string | null
+  authenticatedAt: Date
+  amr: string[]
+  offline: boolean
+  roles: string[]
+}
+
+// The rows of the user and the session are locked before the code is touched: whoever locks the user takes them in
+// this order too, and deletes codes last.
+const REDEEM_CODE = `
+  WITH person AS MATERIALIZED (
+    SELECT c."grantId", c."clientId", c."userId", c."sessionId", c."scopes", c."resources", c."nonce", c."authenticatedAt",
+      c."amr", 'offline_access' = ANY (c."scopes") AS "offline", u."roles"
+    FROM "AuthorizationCode" c
+    JOIN "User" u ON u."tenantId" = $1 AND u."id" = c."userId"
+    JOIN "Session" s ON s."tenantId" = $1 AND s."id" = c."sessionId"
+    WHERE c."tenantId" = $1 AND c."codeHash" = $2::bytea AND c."clientId" = $3 AND c."redirectUri" = $4
+      AND c."codeChallenge" IS NOT DISTINCT FROM $5::text AND c."usedAt" IS NULL AND c."expiresAt" > $6::timestamptz
+      AND NOT u."locked" AND s."endedAt" IS NULL AND s."expiresAt" > $6::timestamptz
+    FOR SHARE OF u, s
+  ), used AS (
+    UPDATE "AuthorizationCode" c SET "usedAt" = $6::timestamptz FROM person
+    WHERE c."tenantId" = $1 AND c."codeHash" = $2::bytea AND c."usedAt" IS NULL
+    RETURNING c."grantId"
+  ), granted AS (
+    INSERT INTO "Grant" ("tenantId", "id", "clientId", "userId", "sessionId", "scopes", "resources", "offline", "secretHash",
+      "authenticatedAt", "amr", "idleExpiresAt", "expiresAt", "createdAt")
+    SELECT $1, p."grantId", p."clientId", p."userId", p."sessionId", p."scopes", p."resources", p."offline",
+      CASE WHEN p."offline" THEN $7::bytea END, p."authenticatedAt", p."amr",
+      CASE WHEN p."offline" THEN $8::timestamptz ELSE $10::timestamptz END,
+      CASE WHEN p."offline" THEN $9::timestamptz ELSE $10::timestamptz END, $6::timestamptz
+    FROM person p JOIN used ON used."grantId" = p."grantId"
+    RETURNING "id", "userId", "sessionId", "clientId"
+  ), told AS (${insertEventsSql('$11', {
+    from: 'granted',
+    columns: {
+      userId: 'granted."userId"',
+      sessionId: 'granted."sessionId"',
+      subjectIds: 'ARRAY[granted."id", granted."clientId"]',
+    },
+  })})
+  SELECT person.* FROM person JOIN granted ON granted."id" = person."grantId"`
+
+/** Marks a code as used, makes its grant and writes the event, in one statement; null when anything does not match. */
+export async function redeemCode(
+  sql: Sql,
+  tenant: string,
+  redemption: Redemption,
+  event: object,
+): Promise<RedeemedCode | null> {
+  const [row] = await sql<RedeemedCode>(REDEEM_CODE, [
+    tenant,
+    redemption.codeHash,
+    redemption.clientId,
+    redemption.redirectUri,
+    redemption.codeChallenge,
+    redemption.now,
+    redemption.secretHash,
+    redemption.idleExpiresAt,
+    redemption.expiresAt,
+    redemption.onlineExpiresAt,
+    JSON.stringify([event]),
+  ])
+  return row ?? null
+}
+
+const REVOKE_REPLAYED = `
+  WITH revoked AS (
+    UPDATE "Grant" g SET "revokedAt" = $3::timestamptz FROM "AuthorizationCode" c
+    WHERE c."tenantId" = $1 AND c."codeHash" = $2::bytea AND c."usedAt" IS NOT NULL
+      AND g."tenantId" = $1 AND g."id" = c."grantId" AND g."revokedAt" IS NULL
+    RETURNING g."id", g."userId", g."sessionId", g."clientId"
+  ), told AS (${insertEventsSql('$4', {
+    from: 'revoked',
+    columns: {
+      userId: 'revoked."userId"',
+      sessionId: 'revoked."sessionId"',
+      subjectIds: 'ARRAY[revoked."id", revoked."clientId"]',
+    },
+  })})
+  SELECT "id" FROM revoked`
+
+/** Revokes the grant of a code that was used before (RFC 6749, section 4.1.2). True when there was one to revoke. */
+export async function revokeReplayed(
+  sql: Sql,
+  tenant: string,
+  codeHash: Buffer,
+  event: object,
+  now: Date,
+): Promise<boolean> {
+  return (await sql(REVOKE_REPLAYED, [tenant, codeHash, now, JSON.stringify([event])])).length > 0
+}

@@ -1,0 +1,91 @@
+import { newId, randomToken, sha256, sha256Base64url } from '../crypto.ts'
+import type { Ctx } from '../ctx.ts'
+import { sql } from '../db.ts'
+import { OAuthError } from '../errors.ts'
+import { toEventRow, wakeReaders } from '../events.ts'
+import type { AuthorizeRequest } from './authorize.ts'
+import { insertCode, type RedeemedCode, redeemCode, revokeReplayed } from './codes.sql.ts'
+
+/** A code travels through the browser once, at once. */
+export const CODE_LIFETIME_SECONDS = 60
+/** Refresh tokens end when unused for a month, and after three months in any case. */
+export const GRANT_IDLE_SECONDS = 30 * 86_400
+export const GRANT_LIFETIME_SECONDS = 90 * 86_400
+/** Grants outlive their last access token a little, so that clocks need not agree to the second. */
+const SLACK_SECONDS = 60
+
+export const after = (now: Date, seconds: number): Date => new Date(now.getTime() + seconds * 1000)
+
+/**
+ * Issues an authorization code for the session's person (RFC 6749, section 4.1.2). The id of its grant is allocated
+ * with it. Null when the user is locked, the session over, or the interaction finished already. One statement.
+ */
+export async function issueCode(
+  ctx: Ctx,
+  request: AuthorizeRequest,
+  session: { id: string; userId: string },
+  granted: { scopes: string[]; interactionHash: Buffer | null },
+  now = new Date(),
+): Promise<string | null> {
+  const code = randomToken()
+  const isIssued = await insertCode(
+    sql,
+    ctx.tenant,
+    {
+      codeHash: sha256(code),
+      grantId: newId('grant'),
+      clientId: request.clientId,
+      userId: session.userId,
+      sessionId: session.id,
+      redirectUri: request.redirectUri,
+      codeChallenge: request.codeChallenge,
+      nonce: request.nonce,
+      scopes: granted.scopes,
+      resources: request.resource ? [request.resource] : [],
+      expiresAt: after(now, CODE_LIFETIME_SECONDS),
+      now,
+    },
+    granted.interactionHash,
+  )
+  return isIssued ? code : null
+}
+
+export type PresentedCode = { code: string; redirectUri: string; codeVerifier: string | null }
+
+/**
+ * Redeems a code once (RFC 6749, section 4.1.3; RFC 7636, section 4.6): one statement. Throws OAuthError invalid_grant
+ * when it is unknown, expired, another client's, for another redirect_uri, without its PKCE verifier, or used before;
+ * the latter revokes what was issued for it. `refreshSecret` is the secret of the grant's refresh tokens.
+ */
+export async function redeem(
+  ctx: Ctx,
+  clientId: string,
+  presented: PresentedCode,
+  { refreshSecret, lifetimeSeconds }: { refreshSecret: string; lifetimeSeconds: number },
+  now = new Date(),
+): Promise<RedeemedCode> {
+  const codeHash = sha256(presented.code)
+  const redeemed = await redeemCode(
+    sql,
+    ctx.tenant,
+    {
+      codeHash,
+      clientId,
+      redirectUri: presented.redirectUri,
+      codeChallenge: presented.codeVerifier === null ? null : sha256Base64url(presented.codeVerifier),
+      secretHash: sha256(refreshSecret),
+      now,
+      onlineExpiresAt: after(now, lifetimeSeconds + SLACK_SECONDS),
+      idleExpiresAt: after(now, GRANT_IDLE_SECONDS),
+      expiresAt: after(now, GRANT_LIFETIME_SECONDS),
+    },
+    toEventRow(ctx, { type: 'grant.created' }),
+  )
+  if (redeemed) {
+    wakeReaders(ctx.tenant)
+    return redeemed
+  }
+  const replay = toEventRow(ctx, { type: 'grant.revoked', detail: { reason: 'code replayed' } })
+  if (await revokeReplayed(sql, ctx.tenant, codeHash, replay, now)) wakeReaders(ctx.tenant)
+  throw new OAuthError('invalid_grant', 'The code is invalid, expired, or was used before.')
+}

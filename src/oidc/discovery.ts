@@ -1,0 +1,45 @@
+import { SCOPE_NAMES, SYSTEM_SCOPES, SYSTEM_TENANT } from '../ctx.ts'
+import { userinfoAudienceOf } from './audience.ts'
+import { CLAIMS } from './claims.ts'
+import { ACR_OTP } from './id-tokens.ts'
+import { issuerOf } from './keys.ts'
+import { OIDC_SCOPES } from './scopes.ts'
+import { GRANT_TYPE_NAMES } from './token.ts'
+
+const TOKEN_CLAIMS = ['sub', 'iss', 'aud', 'exp', 'iat', 'auth_time', 'nonce', 'acr', 'amr', 'at_hash', 'sid']
+
+/**
+ * The provider's metadata (OIDC Discovery 1.0, section 3; RFC 8414; RFC 9207; RP-Initiated Logout 1.0). It names what
+ * is there and nothing else: every list comes from the code that implements it, or says no where the default is yes.
+ */
+export function discoveryOf(tenant: string): Record<string, unknown> {
+  const issuer = issuerOf(tenant)
+  return {
+    issuer,
+    authorization_endpoint: `${issuer}/oidc/authorize`,
+    token_endpoint: `${issuer}/oidc/token`,
+    userinfo_endpoint: userinfoAudienceOf(tenant),
+    jwks_uri: `${issuer}/.well-known/jwks.json`,
+    end_session_endpoint: `${issuer}/oidc/logout`,
+    scopes_supported: [
+      ...OIDC_SCOPES,
+      ...SCOPE_NAMES.filter((scope) => tenant === SYSTEM_TENANT || !SYSTEM_SCOPES.includes(scope)),
+    ],
+    response_types_supported: ['code'],
+    response_modes_supported: ['query'],
+    grant_types_supported: GRANT_TYPE_NAMES,
+    subject_types_supported: ['public'],
+    id_token_signing_alg_values_supported: ['ES256'],
+    token_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post', 'none'],
+    code_challenge_methods_supported: ['S256'],
+    prompt_values_supported: ['none', 'login', 'consent', 'select_account'],
+    acr_values_supported: [ACR_OTP],
+    claim_types_supported: ['normal'],
+    claims_supported: [...TOKEN_CLAIMS, ...Object.keys(CLAIMS)],
+    claims_parameter_supported: false,
+    request_parameter_supported: false,
+    request_uri_parameter_supported: false,
+    authorization_response_iss_parameter_supported: true,
+    ui_locales_supported: ['en'],
+  }
+}

@@ -1,0 +1,74 @@
+import type { H3 } from 'h3'
+import { Forbidden } from '../errors.ts'
+import { readForm, singleParams } from '../http.ts'
+import { endSession, findBrowserSession } from '../sessions/sessions.ts'
+import { addRoute, type Call, errorPage, pageOf, seeOther, withCookies } from './answers.routes.ts'
+import { clearCookie, readCookie, SESSION_COOKIE } from './cookies.ts'
+import { csrfOf, isCsrf } from './interactions.ts'
+import { type LogoutRequest, parseLogoutRequest } from './logout.ts'
+import { LogoutConfirmPage, SignedOutPage } from './outcome.pages.tsx'
+
+/** The end of a session, asked for by a client (RP-Initiated Logout 1.0). */
+export function addLogoutRoutes(app: H3): void {
+  addRoute(app, '/:tenant/oidc/logout', { GET: logout, POST: postLogout }, errorPage)
+}
+
+const queryOf = ({ event }: Call): URLSearchParams => new URL(event.req.url).searchParams
+const sessionOf = ({ event, ctx }: Call) => {
+  const token = readCookie(event.req.headers.get('cookie'), SESSION_COOKIE)
+  return token ? findBrowserSession(ctx.tenant, token) : null
+}
+
+async function logout(call: Call): Promise<Response> {
+  const request = await parseLogoutRequest(call.ctx.tenant, singleParams(queryOf(call)))
+  const session = await sessionOf(call)
+  // Only who holds an ID token of this very session may end it unasked; any site could link here.
+  if (session && session.id !== request.hintedSessionId) return confirm(call, request, session.id)
+  return finish(call, request, session?.id ?? null)
+}
+
+function confirm(
+  { event, tenant, ctx }: Call,
+  { client, returnTo }: LogoutRequest,
+  sessionId: string,
+): Response {
+  const interaction = {
+    action: `/${ctx.tenant}/oidc/logout${new URL(event.req.url).search}`,
+    csrf: csrfOf('logout', ctx.tenant, sessionId),
+  }
+  return pageOf(
+    LogoutConfirmPage,
+    { tenant, client, interaction },
+    {
+      formActionOrigins: returnTo ? [returnTo] : [],
+    },
+  )
+}
+
+/** Our own confirmation carries its token; everything else is a client's request, which from another site comes without
+ *  the cookie, so that it goes on as a GET of ours. */
+async function postLogout(call: Call): Promise<Response> {
+  const form = await readForm(call.event)
+  if (form.csrf === undefined) return seeOther(`/${call.ctx.tenant}/oidc/logout?${new URLSearchParams(form)}`)
+  const request = await parseLogoutRequest(call.ctx.tenant, singleParams(queryOf(call)))
+  const session = await sessionOf(call)
+  if (session && !isCsrf(form.csrf, 'logout', call.ctx.tenant, session.id))
+    throw new Forbidden('This page was out of date. Go back, reload it and try again.')
+  if (session && form.step !== 'logout') return stay(call, request)
+  return finish(call, request, session?.id ?? null)
+}
+
+/** The person stays signed in: back to the application, without its session being ended. */
+const stay = (call: Call, { returnTo }: LogoutRequest): Response =>
+  seeOther(returnTo ?? `/${call.ctx.tenant}/oidc/logout${new URL(call.event.req.url).search}`)
+
+async function finish(
+  { tenant, ctx }: Call,
+  request: LogoutRequest,
+  sessionId: string | null,
+): Promise<Response> {
+  if (sessionId) await endSession(ctx, sessionId, 'logout')
+  const cookies = [clearCookie(ctx.tenant, SESSION_COOKIE)]
+  if (request.returnTo) return seeOther(request.returnTo, cookies)
+  return withCookies(pageOf(SignedOutPage, { tenant, client: request.client }), cookies)
+}

@@ -1,0 +1,76 @@
+import type { OAuthErrorCode } from '../errors.ts'
+import type { Prompt } from './authorize.ts'
+
+/** What of an authorize request decides the next step. */
+export type StepRequest = {
+  prompt: readonly Prompt[]
+  maxAgeSeconds: number | null
+  /** Whom the id_token_hint names. */
+  subjectHint: string | null
+  /** What the person would give, of what was asked. */
+  scopes: readonly string[]
+  requireConsent: boolean
+}
+
+/** The browser's session, when it has an active one. */
+export type StepSession = {
+  userId: string
+  authenticatedAt: Date
+  /** Started in the course of this very request. */
+  isFresh: boolean
+}
+
+/** What the person has agreed to for this client. */
+export type StepConsent = {
+  scopes: readonly string[]
+  /** Agreed in the course of this very request. */
+  isFresh: boolean
+}
+
+export type NextStep =
+  | { step: 'login' | 'consent' | 'select' | 'issue' }
+  | { step: 'error'; error: OAuthErrorCode; description: string }
+
+const error = (error: OAuthErrorCode, description: string): NextStep => ({
+  step: 'error',
+  error,
+  description,
+})
+
+/**
+ * What happens next with an authorize request (OIDC Core, sections 3.1.2.3, 3.1.2.4 and 3.1.2.6). Pure: the request,
+ * the browser's session, the consent and the time decide.
+ */
+export function nextStep(
+  request: StepRequest,
+  session: StepSession | null,
+  consent: StepConsent | null,
+  now: Date,
+): NextStep {
+  const quiet = request.prompt.includes('none')
+  const login = quiet ? error('login_required', 'The person must sign in.') : ({ step: 'login' } as const)
+  if (!session) return login
+  if (request.subjectHint !== null && request.subjectHint !== session.userId)
+    return session.isFresh
+      ? error('login_required', 'Another person signed in than id_token_hint names.')
+      : login
+  if (!session.isFresh) {
+    if (request.prompt.includes('login')) return login
+    if (request.prompt.includes('select_account')) return { step: 'select' }
+    if (isTooOld(session, request.maxAgeSeconds, now)) return login
+  }
+  if (needsConsent(request, consent))
+    return quiet ? error('consent_required', 'The person must consent.') : { step: 'consent' }
+  return { step: 'issue' }
+}
+
+/** max_age=0 asks for a new sign-in, like prompt=login (OIDC Core, section 3.1.2.1). */
+const isTooOld = (session: StepSession, maxAgeSeconds: number | null, now: Date): boolean =>
+  maxAgeSeconds !== null &&
+  (maxAgeSeconds === 0 || now.getTime() - session.authenticatedAt.getTime() > maxAgeSeconds * 1000)
+
+function needsConsent(request: StepRequest, consent: StepConsent | null): boolean {
+  if (request.prompt.includes('consent') && !consent?.isFresh) return true
+  // Without requireConsent, registering the client was the tenant's permission, offline_access included (Core 11).
+  return request.requireConsent && !request.scopes.every((scope) => consent?.scopes.includes(scope))
+}

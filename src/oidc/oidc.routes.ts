@@ -1,0 +1,100 @@
+import type { H3 } from 'h3'
+import { env } from '../env.ts'
+import { readForm, readFormParams } from '../http.ts'
+import type { CachedTenant } from '../tenants/tenant-cache.ts'
+import {
+  addRoute,
+  type Call,
+  errorPage,
+  oauthError,
+  publicJson,
+  seeOther,
+  uncachedJson,
+} from './answers.routes.ts'
+import { checkRequest, errorLocation, standingOf, successLocation } from './authorization.ts'
+import { authenticateClient } from './client-authentication.ts'
+import { INTERACTION_COOKIE, readCookie, SESSION_COOKIE } from './cookies.ts'
+import { discoveryOf } from './discovery.ts'
+import { openInteraction } from './interactions.ts'
+import { publicKeys } from './keys.ts'
+import { addLogoutRoutes } from './logout.routes.ts'
+import type { NextStep } from './next-step.ts'
+import { withParameters } from './redirect-uris.ts'
+import { addSignInRoutes, bindBrowser } from './signin.routes.ts'
+import { answerTokenRequest } from './token.ts'
+import { accessTokenOf, readUserinfo } from './userinfo.ts'
+
+const DISCOVERY_MAX_AGE_SECONDS = 300
+
+/** The OpenID Connect provider of every tenant: protocol endpoints and the hosted pages behind them. */
+export function addOidcRoutes(app: H3): void {
+  const discovery = async ({ tenant }: Call) =>
+    publicJson(discoveryOf(tenant.tenantId), DISCOVERY_MAX_AGE_SECONDS)
+  addRoute(app, '/:tenant/.well-known/openid-configuration', { GET: discovery }, oauthError)
+  // RFC 8414, section 3.1 puts the issuer's path behind the well-known one.
+  addRoute(app, '/.well-known/oauth-authorization-server/:tenant', { GET: discovery }, oauthError)
+  addRoute(app, '/:tenant/.well-known/jwks.json', { GET: keys }, oauthError)
+  addRoute(app, '/:tenant/oidc/authorize', { GET: authorize, POST: keepAuthorize }, errorPage)
+  addRoute(app, '/:tenant/oidc/token', { POST: token }, oauthError)
+  addRoute(app, '/:tenant/oidc/userinfo', { GET: userinfo, POST: userinfo }, oauthError)
+  addLogoutRoutes(app)
+  addSignInRoutes(app)
+}
+
+const keys = async ({ tenant }: Call): Promise<Response> =>
+  publicJson(await publicKeys(tenant.tenantId), DISCOVERY_MAX_AGE_SECONDS)
+
+/** GET authorize: answers at once when nobody has to be asked, else goes on to the hosted pages. */
+async function authorize({ event, tenant, ctx }: Call): Promise<Response> {
+  const cookies = event.req.headers.get('cookie')
+  const checked = await checkRequest(tenant, new URL(event.req.url).searchParams)
+  if ('location' in checked) return seeOther(checked.location)
+  const { request } = checked
+  const standing = await standingOf(ctx, request, {}, readCookie(cookies, SESSION_COOKIE))
+  const { next } = standing
+  if (next.step === 'error') return seeOther(errorLocation(ctx.tenant, request, next.error, next.description))
+  if (next.step === 'issue') {
+    const location = await successLocation(ctx, request, standing, null)
+    if (location) return seeOther(location)
+    // The session ended, or the user was locked, between the two statements.
+    if (request.prompt.includes('none'))
+      return seeOther(errorLocation(ctx.tenant, request, 'login_required', 'The person must sign in.'))
+  }
+  const browser = bindBrowser(ctx.tenant, readCookie(cookies, INTERACTION_COOKIE))
+  const handle = await openInteraction(ctx.tenant, request, browser.key)
+  return seeOther(startOf(tenant, next, handle), [browser.cookie])
+}
+
+const hostedPath = (tenant: string, handle: string): string => `/${tenant}/signin/${handle}`
+
+/** Where a person starts: the tenant's own page when it has one, which leads back to the hosted ones, else these. */
+function startOf({ tenantId, loginUrl }: CachedTenant, next: NextStep, handle: string): string {
+  const hosted = hostedPath(tenantId, handle)
+  if (!loginUrl || next.step === 'consent') return hosted
+  return withParameters(loginUrl, { continue: `${env.baseUrl}${hosted}` })
+}
+
+/** POST authorize (OIDC Core, section 3.1.2.1). From another site it comes without our cookies, so that it is kept and the
+ *  browser sent on to a GET of ours, which has them. */
+async function keepAuthorize({ event, tenant, ctx }: Call): Promise<Response> {
+  const checked = await checkRequest(tenant, await readFormParams(event))
+  if ('location' in checked) return seeOther(checked.location)
+  const handle = await openInteraction(ctx.tenant, checked.request, null)
+  return seeOther(hostedPath(ctx.tenant, handle))
+}
+
+async function token({ event, tenant, ctx }: Call): Promise<Response> {
+  const form = await readForm(event)
+  const client = await authenticateClient(ctx, event.req.headers.get('authorization'), form)
+  const actor = { kind: 'client', tenant: ctx.tenant, clientId: client.id } as const
+  return uncachedJson(await answerTokenRequest({ ctx: { ...ctx, actor }, tenant, client, form }))
+}
+
+async function userinfo({ event, ctx }: Call): Promise<Response> {
+  const { headers, method } = event.req
+  const isForm = method === 'POST' && headers.get('content-type') !== null
+  const form = isForm ? await readForm(event) : {}
+  const accessToken = accessTokenOf(ctx.tenant, headers.get('authorization'), form.access_token ?? null)
+  const { claims } = await readUserinfo(ctx.tenant, accessToken)
+  return uncachedJson(claims)
+}

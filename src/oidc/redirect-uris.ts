@@ -1,0 +1,31 @@
+/** A native application's loopback redirect: everything but the port (RFC 8252, section 7.3). */
+const LOOPBACK = /^(http:\/\/(?:127\.0\.0\.1|\[::1\]))(?::[1-9]\d{0,4})?((?:[/?][^\s#\\]*)?)$/
+
+function withoutLoopbackPort(uri: string): string | null {
+  const match = LOOPBACK.exec(uri)
+  return match && `${match[1]}${match[2]}`
+}
+
+/**
+ * Whether a client may be answered at `uri`. Byte for byte (RFC 9700, section 2.1): nothing is parsed, decoded or
+ * normalised first. Only the port of a native application's loopback address may vary (RFC 8252, section 7.3).
+ */
+export function isRegisteredRedirect(
+  client: { appType: string; callbacks: readonly string[] },
+  uri: string,
+): boolean {
+  if (client.callbacks.includes(uri)) return true
+  const given = client.appType === 'native' ? withoutLoopbackPort(uri) : null
+  return given !== null && client.callbacks.some((registered) => withoutLoopbackPort(registered) === given)
+}
+
+/** `uri` with parameters added to its query, which is kept as it is (RFC 6749, section 4.1.2). Null ones are left out. */
+export function withParameters(uri: string, parameters: Record<string, string | null>): string {
+  const given = Object.entries(parameters).filter((entry): entry is [string, string] => entry[1] !== null)
+  if (given.length === 0) return toHeader(uri)
+  const separator = uri.includes('?') ? (/[?&]$/.test(uri) ? '' : '&') : '?'
+  return toHeader(`${uri}${separator}${new URLSearchParams(given)}`)
+}
+
+/** Registered addresses may have letters that a header cannot. */
+const toHeader = (uri: string): string => uri.replace(/[^\x21-\x7e]+/g, encodeURIComponent)

@@ -1,0 +1,86 @@
+import type { Ctx } from '../ctx.ts'
+import { inTransaction } from '../db.ts'
+import { recordEvents, wakeReaders } from '../events.ts'
+import { SEND_COOLDOWN_SECONDS } from '../passcodes/passcodes.sql.ts'
+import { verifySignInPasscode } from '../passcodes/passcodes.ts'
+import { sendSignInPasscode } from '../passcodes/send-passcode.ts'
+import { endSession, findBrowserSession } from '../sessions/sessions.ts'
+import type { Standing } from './authorization.ts'
+import { after } from './codes.ts'
+import { upsertConsent } from './consents.sql.ts'
+import { type Interaction, type Progress, saveInteraction } from './interactions.ts'
+
+/** When another code can be asked for; null when there was none. */
+export const resendAllowedAt = ({ sentAt }: Progress): Date | null =>
+  sentAt ? after(new Date(sentAt), SEND_COOLDOWN_SECONDS) : null
+
+/** Sends a code to the address and notes it. Throws what `sendSignInPasscode` throws, whoever is meant. */
+export async function askForCode(ctx: Ctx, interaction: Interaction, address: string): Promise<void> {
+  const { progress } = interaction
+  const isRepeated = progress.address === address && (resendAllowedAt(progress) ?? new Date(0)) > new Date()
+  if (isRepeated) return
+  await sendSignInPasscode(ctx, address)
+  const sentAt = new Date().toISOString()
+  await saveInteraction(ctx.tenant, { ...interaction, progress: { ...progress, address, sentAt } })
+}
+
+/** Forgets the address, so that another one can be entered. */
+export const forgetAddress = (ctx: Ctx, interaction: Interaction): Promise<boolean> =>
+  saveInteraction(ctx.tenant, { ...interaction, progress: {} })
+
+/**
+ * Proves the address by its code and starts the browser session: always a new one, whose token this answers (session
+ * fixation). The browser's session before it ends. Throws InvalidCredential and RateLimited.
+ */
+export async function signIn(
+  ctx: Ctx,
+  interaction: Interaction,
+  code: string,
+  previousToken: string | null,
+): Promise<string> {
+  const { session, token } = await verifySignInPasscode(ctx, interaction.progress.address ?? '', code)
+  const previous = previousToken ? await findBrowserSession(ctx.tenant, previousToken) : null
+  if (previous) await endSession(ctx, previous.id, 'logout')
+  const progress: Progress = { ...interaction.progress, sessionId: session.id }
+  await saveInteraction(ctx.tenant, { ...interaction, progress })
+  return token
+}
+
+/** Lets another person sign in instead: the request demands a new sign-in from here on. */
+export const switchPerson = (ctx: Ctx, interaction: Interaction): Promise<boolean> =>
+  saveInteraction(ctx.tenant, {
+    ...interaction,
+    request: {
+      ...interaction.request,
+      prompt: [...new Set([...interaction.request.prompt, 'login' as const])],
+    },
+    progress: {},
+  })
+
+/** Stores what the person agreed to, with its event. */
+export async function giveConsent(
+  ctx: Ctx,
+  interaction: Interaction,
+  { state, scopes, client }: Standing,
+  now = new Date(),
+): Promise<void> {
+  if (!state) return
+  const { userId } = state
+  await inTransaction(async (sql) => {
+    await upsertConsent(sql, ctx.tenant, { userId, clientId: client.id, scopes, now })
+    await recordEvents(sql, ctx, [
+      {
+        type: 'consent.granted',
+        userId,
+        sessionId: state.id,
+        subjectIds: [client.id],
+        detail: { scope: scopes.join(' ') },
+      },
+    ])
+  })
+  wakeReaders(ctx.tenant)
+  await saveInteraction(ctx.tenant, {
+    ...interaction,
+    progress: { ...interaction.progress, hasConsented: true },
+  })
+}

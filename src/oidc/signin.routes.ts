@@ -1,0 +1,217 @@
+import type { H3 } from 'h3'
+import { randomToken } from '../crypto.ts'
+import { AppError, Forbidden, InvalidCredential, InvalidInput, RateLimited } from '../errors.ts'
+import { readForm } from '../http.ts'
+import { BROWSER_LIFETIME_SECONDS } from '../sessions/sessions.ts'
+import { addRoute, type Call, errorPage, pageOf, seeOther, withCookies } from './answers.routes.ts'
+import { errorLocation, type Standing, standingOf, successLocation } from './authorization.ts'
+import { ConsentPage } from './consent.pages.tsx'
+import { INTERACTION_COOKIE, readCookie, SESSION_COOKIE, setCookie } from './cookies.ts'
+import {
+  csrfOf,
+  endInteraction,
+  findInteraction,
+  INTERACTION_LIFETIME_SECONDS,
+  type Interaction,
+  isCsrf,
+} from './interactions.ts'
+import type { RenderOptions } from './render-page.pages.tsx'
+import { asksOf } from './scope-words.ts'
+import { askForCode, forgetAddress, giveConsent, resendAllowedAt, signIn, switchPerson } from './sign-in.ts'
+import { CodePage, EmailPage } from './signin.pages.tsx'
+
+/** The pages of a sign-in, in the order that a person sees them; the path's last segment. */
+const PAGES = ['email', 'code', 'consent'] as const
+type PageName = (typeof PAGES)[number]
+const PATHS: Record<PageName, string> = { email: '', code: '/code', consent: '/consent' }
+
+/** The hosted pages: address, code, consent. Where a person belongs is decided anew with each request, so that going
+ *  back, sending twice and several tabs end on a page that makes sense. */
+export function addSignInRoutes(app: H3): void {
+  for (const page of PAGES)
+    addRoute(
+      app,
+      `/:tenant/signin/:handle${PATHS[page]}`,
+      { GET: (call) => show(call, page), POST: submit },
+      errorPage,
+    )
+}
+
+/** The cookie that binds interactions to this browser; an existing one goes on, for the sake of other tabs. */
+export function bindBrowser(tenant: string, known: string | null): { key: string; cookie: string } {
+  const key = known ?? randomToken()
+  return { key, cookie: setCookie(tenant, INTERACTION_COOKIE, key, INTERACTION_LIFETIME_SECONDS) }
+}
+
+/** One message whatever the reason: it must not say whether a handle exists. */
+const gone = () =>
+  new AppError(
+    'NOT_FOUND',
+    410,
+    'This sign-in has expired, was finished, or was started in another browser. Go back to the application and sign in again.',
+  )
+
+type Visit = { call: Call; interaction: Interaction; standing: Standing; sessionToken: string | null }
+
+async function visit(call: Call): Promise<Visit> {
+  const { event, ctx } = call
+  const cookies = event.req.headers.get('cookie')
+  const sessionToken = readCookie(cookies, SESSION_COOKIE)
+  const interaction = await findInteraction(
+    ctx.tenant,
+    event.context.params?.handle ?? '',
+    readCookie(cookies, INTERACTION_COOKIE),
+  )
+  if (!interaction) throw gone()
+  const standing = await standingOf(ctx, interaction.request, interaction.progress, sessionToken)
+  return { call, interaction, standing, sessionToken }
+}
+
+const pathOf = ({ call, interaction }: Visit, page: PageName): string =>
+  `/${call.ctx.tenant}/signin/${interaction.handle}${PATHS[page]}`
+
+/** Sends the browser to where the sign-in stands. */
+const goOn = (at: Visit, page: PageName = 'email', cookies: string[] = []): Response =>
+  seeOther(pathOf(at, page), cookies)
+
+async function show(call: Call, asked: PageName): Promise<Response> {
+  const at = await visit(call)
+  const { interaction, standing } = at
+  const { key } = interaction
+  const cookies = [setCookie(call.ctx.tenant, INTERACTION_COOKIE, key, INTERACTION_LIFETIME_SECONDS)]
+  const { next } = standing
+  if (next.step === 'issue') return issue(at, cookies)
+  if (next.step === 'error') {
+    await endInteraction(call.ctx.tenant, interaction.handle)
+    return seeOther(errorLocation(call.ctx.tenant, interaction.request, next.error, next.description))
+  }
+  const belongs = pageFor(at, asked)
+  return belongs === asked ? withCookies(render(at, asked), cookies) : goOn(at, belongs, cookies)
+}
+
+/** While a person signs in, both pages of that are at hand: the back button leads from the code to the address. */
+function pageFor({ interaction, standing }: Visit, asked: PageName): PageName {
+  if (standing.next.step === 'consent') return 'consent'
+  return asked === 'code' && interaction.progress.address ? 'code' : 'email'
+}
+
+async function issue(at: Visit, cookies: string[]): Promise<Response> {
+  const { call, interaction, standing } = at
+  const location = await successLocation(call.ctx, interaction.request, standing, interaction)
+  if (!location) throw gone()
+  return seeOther(location, cookies)
+}
+
+function render(at: Visit, page: PageName, fault: string | null = null, status = 200): Response {
+  const { call, interaction, standing } = at
+  const { request, progress, handle, key } = interaction
+  const form = {
+    action: pathOf(at, page),
+    csrf: csrfOf('signin', call.ctx.tenant, handle, key),
+  }
+  const common = { tenant: call.tenant, client: standing.client, interaction: form, fault }
+  const options: RenderOptions = { status, formActionOrigins: [request.redirectUri] }
+  if (page === 'consent')
+    return pageOf(
+      ConsentPage,
+      { ...common, person: standing.state ?? {}, asks: asksOf(standing.scopes) },
+      options,
+    )
+  const address = progress.address ?? request.loginHint
+  return page === 'code'
+    ? pageOf(
+        CodePage,
+        { ...common, address: address ?? '', resendAllowedAt: resendAllowedAt(progress) },
+        options,
+      )
+    : pageOf(EmailPage, { ...common, address }, options)
+}
+
+type Step = (at: Visit, form: Record<string, string>) => Promise<Response>
+
+/** What each form of the pages does, by its `step`, and where in the sign-in it has a meaning. */
+const SIGN_IN_STEPS: Record<string, Step> = { email: enterAddress, code: enterCode, resend, restart }
+const CONSENT_STEPS: Record<string, Step> = { allow, deny, switch: switchAccount }
+
+async function submit(call: Call): Promise<Response> {
+  const form = await readForm(call.event)
+  const at = await visit(call)
+  const { handle, key } = at.interaction
+  if (!isCsrf(form.csrf, 'signin', call.ctx.tenant, handle, key))
+    throw new Forbidden('This page was out of date. Go back, reload it and try again.')
+  const { step } = at.standing.next
+  const steps = step === 'consent' ? CONSENT_STEPS : SIGN_IN_STEPS
+  const isOpen = step === 'consent' || step === 'login' || step === 'select'
+  // Sent twice, or from a page that the sign-in has left behind: go on from where it stands.
+  if (!isOpen || !Object.hasOwn(steps, form.step ?? '')) return goOn(at)
+  return (steps[form.step as string] as Step)(at, form)
+}
+
+const waitWords = (seconds: number): string =>
+  seconds <= 90 ? `${seconds} seconds` : `${Math.ceil(seconds / 60)} minutes`
+
+/** What a person is told of a refused input, the same for whatever address; anything else is not for this page. */
+function faultOf(error: unknown): { words: string; status: number } {
+  if (error instanceof InvalidInput)
+    return { words: 'Enter an email address, such as you@example.com.', status: 400 }
+  if (error instanceof InvalidCredential)
+    return { words: 'That code is wrong or has expired. Check it, or ask for a new one.', status: 400 }
+  if (error instanceof RateLimited)
+    return { words: `Too many attempts. Try again in ${waitWords(error.retryAfterSeconds)}.`, status: 429 }
+  throw error
+}
+
+async function sendCode(at: Visit, address: string, page: PageName): Promise<Response> {
+  try {
+    await askForCode(at.call.ctx, at.interaction, address)
+  } catch (error) {
+    const { words, status } = faultOf(error)
+    const progress = { ...at.interaction.progress, address }
+    return render({ ...at, interaction: { ...at.interaction, progress } }, page, words, status)
+  }
+  return goOn(at, 'code')
+}
+
+async function enterAddress(at: Visit, form: Record<string, string>): Promise<Response> {
+  return sendCode(at, (form.address ?? '').trim(), 'email')
+}
+
+async function resend(at: Visit): Promise<Response> {
+  const { address } = at.interaction.progress
+  return address ? sendCode(at, address, 'code') : goOn(at)
+}
+
+async function restart(at: Visit): Promise<Response> {
+  await forgetAddress(at.call.ctx, at.interaction)
+  return goOn(at)
+}
+
+async function enterCode(at: Visit, form: Record<string, string>): Promise<Response> {
+  const { ctx } = at.call
+  if (!at.interaction.progress.address) return goOn(at)
+  let token: string
+  try {
+    token = await signIn(ctx, at.interaction, form.code ?? '', at.sessionToken)
+  } catch (error) {
+    const { words, status } = faultOf(error)
+    return render(at, 'code', words, status)
+  }
+  return goOn(at, 'email', [setCookie(ctx.tenant, SESSION_COOKIE, token, BROWSER_LIFETIME_SECONDS)])
+}
+
+async function allow(at: Visit): Promise<Response> {
+  await giveConsent(at.call.ctx, at.interaction, at.standing)
+  return goOn(at)
+}
+
+async function deny(at: Visit): Promise<Response> {
+  const { ctx } = at.call
+  const { request, handle } = at.interaction
+  await endInteraction(ctx.tenant, handle)
+  return seeOther(errorLocation(ctx.tenant, request, 'access_denied', 'The person did not consent.'))
+}
+
+async function switchAccount(at: Visit): Promise<Response> {
+  await switchPerson(at.call.ctx, at.interaction)
+  return goOn(at)
+}
