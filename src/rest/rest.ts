@@ -3,7 +3,9 @@ import { clientRoutes } from '../clients/clients.rest.ts'
 import { MethodNotAllowed, NotFound } from '../errors.ts'
 import { readJson, requestMeta } from '../http.ts'
 import { authenticateBearer } from '../oidc/access-tokens.ts'
+import { passcodeRoutes } from '../passcodes/passcodes.rest.ts'
 import { requireScope } from '../scopes.ts'
+import { sessionRoutes } from '../sessions/sessions.rest.ts'
 import { findTenant } from '../tenants/tenant-cache.ts'
 import { tenantRoutes } from '../tenants/tenants.rest.ts'
 import { userRoutes } from '../users/users.rest.ts'
@@ -12,7 +14,13 @@ import { errorResponse, jsonResponse } from './respond.ts'
 import type { RestRoute } from './route.ts'
 
 /** Every route of the management surface. A new resource adds its table here. */
-export const restRoutes: readonly RestRoute[] = [...userRoutes, ...clientRoutes, ...tenantRoutes]
+export const restRoutes: readonly RestRoute[] = [
+  ...userRoutes,
+  ...sessionRoutes,
+  ...passcodeRoutes,
+  ...clientRoutes,
+  ...tenantRoutes,
+]
 
 const BASE = '/:tenant/api/v1'
 
