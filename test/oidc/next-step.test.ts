@@ -1,0 +1,118 @@
+import { describe, expect, test } from 'vitest'
+import { nextStep, type StepConsent, type StepRequest, type StepSession } from '../../src/oidc/next-step.ts'
+
+const now = new Date('2026-11-20T12:00:00Z')
+const ago = (seconds: number) => new Date(now.getTime() - seconds * 1000)
+const request = (more: Partial<StepRequest> = {}): StepRequest => ({
+  prompt: [],
+  maxAgeSeconds: null,
+  subjectHint: null,
+  scopes: ['openid', 'email', 'offline_access'],
+  requireConsent: false,
+  ...more,
+})
+const session = (more: Partial<StepSession> = {}): StepSession => ({
+  userId: 'user_1',
+  authenticatedAt: ago(100),
+  isFresh: false,
+  ...more,
+})
+const fresh = session({ isFresh: true, authenticatedAt: ago(0) })
+const consent = (...scopes: string[]): StepConsent => ({ scopes, isFresh: false })
+const agreed = consent('openid', 'email', 'offline_access')
+const none = { prompt: ['none'] } as const
+const asking = { requireConsent: true }
+
+type Row = [string, StepRequest, StepSession | null, StepConsent | null, string]
+const table: Row[] = [
+  ['nobody is signed in', request(), null, null, 'login'],
+  ['nobody is signed in, prompt=none', request(none), null, null, 'login_required'],
+  ['a session is there', request(), session(), null, 'issue'],
+  ['a session is there, prompt=none', request(none), session(), null, 'issue'],
+  ['prompt=login', request({ prompt: ['login'] }), session(), null, 'login'],
+  ['prompt=login, signed in for this request', request({ prompt: ['login'] }), fresh, null, 'issue'],
+  ['prompt=select_account', request({ prompt: ['select_account'] }), session(), null, 'select'],
+  ['prompt=select_account, nobody signed in', request({ prompt: ['select_account'] }), null, null, 'login'],
+  ['prompt=select_account, just signed in', request({ prompt: ['select_account'] }), fresh, null, 'issue'],
+  ['prompt=login select_account', request({ prompt: ['login', 'select_account'] }), session(), null, 'login'],
+  ['prompt=consent', request({ prompt: ['consent'] }), session(), agreed, 'consent'],
+  [
+    'prompt=consent, agreed for this request',
+    request({ prompt: ['consent'] }),
+    session(),
+    { ...agreed, isFresh: true },
+    'issue',
+  ],
+  ['prompt=login consent', request({ prompt: ['login', 'consent'] }), session(), null, 'login'],
+  [
+    'prompt=login consent, just signed in',
+    request({ prompt: ['login', 'consent'] }),
+    fresh,
+    agreed,
+    'consent',
+  ],
+  ['a session within max_age', request({ maxAgeSeconds: 100 }), session(), null, 'issue'],
+  ['a session older than max_age', request({ maxAgeSeconds: 99 }), session(), null, 'login'],
+  [
+    'a session older than max_age, prompt=none',
+    request({ ...none, maxAgeSeconds: 99 }),
+    session(),
+    null,
+    'login_required',
+  ],
+  ['max_age=0', request({ maxAgeSeconds: 0 }), session({ authenticatedAt: now }), null, 'login'],
+  ['max_age=0, just signed in', request({ maxAgeSeconds: 0 }), fresh, null, 'issue'],
+  ['id_token_hint of this person', request({ ...none, subjectHint: 'user_1' }), session(), null, 'issue'],
+  ['id_token_hint of another', request({ subjectHint: 'user_2' }), session(), null, 'login'],
+  [
+    'id_token_hint of another, prompt=none',
+    request({ ...none, subjectHint: 'user_2' }),
+    session(),
+    null,
+    'login_required',
+  ],
+  [
+    'id_token_hint of another than signed in',
+    request({ subjectHint: 'user_2' }),
+    fresh,
+    null,
+    'login_required',
+  ],
+  ['consent required and not given', request(asking), session(), null, 'consent'],
+  [
+    'consent required and not given, prompt=none',
+    request({ ...asking, ...none }),
+    session(),
+    null,
+    'consent_required',
+  ],
+  ['consent required and given', request(asking), session(), agreed, 'issue'],
+  [
+    'consent without one of the scopes',
+    request(asking),
+    session(),
+    consent('openid', 'offline_access'),
+    'consent',
+  ],
+  [
+    'consent without offline_access (Core 11)',
+    request(asking),
+    session(),
+    consent('openid', 'email'),
+    'consent',
+  ],
+  [
+    'consent given for more',
+    request(asking),
+    session(),
+    consent('openid', 'email', 'offline_access', 'phone'),
+    'issue',
+  ],
+]
+
+describe('nextStep (OIDC Core, sections 3.1.2.3, 3.1.2.4 and 3.1.2.6)', () => {
+  test.each(table)('%s', (_name, asked, signedIn, given, expected) => {
+    const next = nextStep(asked, signedIn, given, now)
+    expect(next.step === 'error' ? next.error : next.step).toBe(expected)
+  })
+})
