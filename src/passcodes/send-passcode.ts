@@ -20,7 +20,7 @@ const LIFETIME_MINUTES = 10
 
 const newCode = (): string => String(randomInt(1_000_000)).padStart(6, '0')
 
-type Stored = Reservation & { code: string; codeHash: Buffer }
+type Stored = Reservation & { code: string; codeHash: Buffer; tenantName: string }
 
 /** Stores a new code for the address, one statement. A second try when another call created the user just now. */
 async function storeCode(
@@ -29,6 +29,8 @@ async function storeCode(
   options: { createUser: boolean; keepUnknown: boolean },
   now: Date,
 ): Promise<Stored> {
+  // Read for everybody, not only for those that something is sent to.
+  const tenantName = (await findTenant(ctx.tenant))?.friendlyName ?? ctx.tenant
   const code = newCode()
   const codeHash = codeHashOf(ctx.tenant, address.key, code)
   const events = {
@@ -54,17 +56,13 @@ async function storeCode(
   // A user who was being created by somebody else is visible to the next statement only.
   if (stored.userId === null && options.createUser && !stored.waitUntil) stored = await store()
   if (stored.isReserved) wakeReaders(ctx.tenant)
-  return { ...stored, code, codeHash }
+  return { ...stored, code, codeHash, tenantName }
 }
 
 /** Sends a stored code; when that fails, takes it back and throws Unavailable. */
-async function deliverCode(ctx: Ctx, address: Address, { code, codeHash }: Stored): Promise<void> {
-  const tenant = await findTenant(ctx.tenant)
-  const text = {
-    tenantName: tenant?.friendlyName ?? ctx.tenant,
-    code,
-    lifetimeMinutes: LIFETIME_MINUTES,
-  }
+async function deliverCode(ctx: Ctx, address: Address, stored: Stored): Promise<void> {
+  const { code, codeHash, tenantName } = stored
+  const text = { tenantName, code, lifetimeMinutes: LIFETIME_MINUTES }
   try {
     if (address.channel === 'email') await deliverMail({ to: address.key, ...passcodeMail(text) })
     else await deliverSms({ to: address.key, body: passcodeSms(text) })
