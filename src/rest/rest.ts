@@ -26,12 +26,15 @@ const BASE = '/:tenant/api/v1'
 
 /**
  * Segments of the characters that slugs, ids and route names are made of. Everything else (`//`, `%2f`, encoded
- * letters, `;`, a slash at the end) is another path, which is not there: no second spelling gets past a rule.
+ * letters, `..`, `;`, a slash at the end) is another path, which is not there: no second spelling gets past a rule.
  */
-const CANONICAL_PATH = /^(\/[A-Za-z0-9._~-]+)+$/
+const CANONICAL_PATH = /^(\/(?!\.{1,2}(\/|$))[A-Za-z0-9._~-]+)+$/
 
-/** The path as the request has it: h3's own is decoded. */
-const rawPath = (event: H3Event): string => new URL(event.req.url).pathname
+/** The path as it was sent: h3's own is decoded, and URL resolves dots. */
+function rawPath(event: H3Event): string {
+  const target = event.runtime?.node?.req.url
+  return target === undefined ? new URL(event.req.url).pathname : (target.split('?', 1)[0] ?? '')
+}
 
 type Params = Record<string, string>
 const paramsOf = (event: H3Event): Params => event.context.params ?? {}
