@@ -3,6 +3,7 @@ import { SCOPE_NAMES, SYSTEM_TENANT } from './ctx.ts'
 import { type ClientCredentials, DEMO_ADMIN, DEMO_TENANT, derivedSecret, ensureDemo } from './dev/demo.ts'
 import { keepFile, keptFile } from './dev/kept-files.ts'
 import { env } from './env.ts'
+import { findTenant } from './tenants/tenant-cache.ts'
 import { ensureTenant } from './tenants/tenants.ts'
 
 /** What a start prints. Secrets are in it in development only. */
@@ -73,6 +74,10 @@ function urlsOf(tenant: string): BootstrapReport['urls'] {
  */
 export async function bootstrap(): Promise<BootstrapReport> {
   await ensureTenant(SYSTEM_TENANT, { friendlyName: 'System' })
+  await findTenant(SYSTEM_TENANT).catch((error: unknown) => {
+    // Better now than at the first sign-in.
+    throw new Error('ENCRYPTION_KEY is not the one that this database was written with', { cause: error })
+  })
   const operator = await ensureOperator()
   const clients = env.demo ? await ensureDemo() : null
   return {
