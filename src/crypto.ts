@@ -76,6 +76,9 @@ export function seal(purpose: string, plain: string | Buffer): string {
   return [keyId(key), ...[iv, cipher.getAuthTag(), body].map((part) => part.toString('base64url'))].join('.')
 }
 
+/** Whether the first configured key sealed it, so that re-encryption may pass it by. */
+export const isSealedByFirstKey = (sealed: string): boolean => sealed.startsWith(`${keyId(keysFor('seal')[0])}.`)
+
 /** Opens what `seal` made, with whichever configured key sealed it. Throws when none did or it was altered. */
 export function open(purpose: string, sealed: string): Buffer {
   const [id, ...parts] = sealed.split('.')

@@ -2,7 +2,7 @@ import { ensureClient } from '../clients/ensure-client.ts'
 import { authenticate } from '../crypto.ts'
 import { platformCtx, ROLES } from '../ctx.ts'
 import { env } from '../env.ts'
-import { Conflict } from '../errors.ts'
+import { Conflict, describeError } from '../errors.ts'
 import { ensureTenant } from '../tenants/tenants.ts'
 import { grantRole } from '../users/roles.ts'
 import { createUser, listUsers, updateUser } from '../users/users.ts'
@@ -127,7 +127,7 @@ export async function ensureDemo(): Promise<ClientCredentials[]> {
   if (anyone.rows.length === 0)
     await seedPeople().catch((error: unknown) => {
       // Another process is making them.
-      if (!(error instanceof Conflict)) throw error
+      if (!(describeError(error) instanceof Conflict)) throw error
     })
   return Object.values(credentials)
 }

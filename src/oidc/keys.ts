@@ -19,7 +19,7 @@ export type SigningAlgorithm = (typeof SIGNING_ALGORITHMS)[number]
 /** What the `typ` header says; a token of one kind never passes for another. */
 export type TokenType = 'JWT' | 'at+jwt' | 'logout+jwt'
 
-const SEAL_PURPOSE = 'signing-key'
+export const SEAL_PURPOSE = 'signing-key'
 
 type TenantKeys = {
   /** The newest key of each algorithm that is in use already. */

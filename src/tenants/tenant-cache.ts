@@ -8,7 +8,7 @@ import { selectTenant, type TenantRow } from './tenants.sql.ts'
 export type CachedTenant = Omit<TenantRow, 'tokenKey'> & { tokenKey: Buffer }
 
 /** The tenant is part of the purpose: a key that is copied to another tenant's row does not open there. */
-const tokenKeyPurpose = (tenant: string): string => `tenant-token-key:${tenant}`
+export const tokenKeyPurpose = (tenant: string): string => `tenant-token-key:${tenant}`
 export const sealTokenKey = (tenant: string, key: Buffer): string => seal(tokenKeyPurpose(tenant), key)
 export const openTokenKey = (tenant: string, sealed: string): Buffer => open(tokenKeyPurpose(tenant), sealed)
 

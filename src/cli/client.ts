@@ -1,0 +1,68 @@
+import { type Client, createClient, listClients } from '../clients/clients.ts'
+import { platformCtx } from '../ctx.ts'
+import { NotFound } from '../errors.ts'
+import { MAX_PAGE_SIZE } from '../page.ts'
+import { findTenant } from '../tenants/tenant-cache.ts'
+import { commandGroup, databaseCommand, toTable, wordsOf } from './command.ts'
+
+const TENANT = { type: 'string', required: true, description: 'Slug of the tenant' } as const
+
+async function ctxOf(tenant: string) {
+  if (!(await findTenant(tenant))) throw new NotFound('tenant')
+  return platformCtx(tenant)
+}
+
+const toBody = ({ id, name, appType, type, callbacks, scopes, createdAt }: Client) => ({
+  id,
+  name,
+  appType,
+  type,
+  callbacks,
+  scopes,
+  createdAt,
+})
+
+const create = databaseCommand({
+  name: 'create',
+  description: 'Create a client; prints its secret, which is told nowhere else',
+  args: {
+    tenant: TENANT,
+    name: { type: 'string', required: true, description: 'Name shown to people' },
+    'app-type': { type: 'string', required: true, description: 'single-page, web, native or machine' },
+    type: { type: 'string', default: 'login', description: 'login or payment' },
+    callbacks: { type: 'string', description: 'URLs for authorization responses, separated by commas' },
+    scopes: { type: 'string', description: 'Management scopes, separated by commas' },
+    'all-tenants': { type: 'boolean', description: 'Its tokens work in every tenant (tenant system only)' },
+  },
+  run: async (args) => {
+    const { client, secret } = await createClient(await ctxOf(args.tenant), {
+      name: args.name,
+      appType: args['app-type'],
+      type: args.type,
+      callbacks: wordsOf(args.callbacks),
+      scopes: wordsOf(args.scopes),
+      ...(args['all-tenants'] && { allTenants: true }),
+    })
+    const lines = [['id', client.id], ...(secret ? [['secret', secret]] : [])]
+    return { text: toTable(lines), json: { ...toBody(client), secret } }
+  },
+})
+
+const list = databaseCommand({
+  name: 'list',
+  description: 'List the clients of a tenant',
+  args: { tenant: TENANT },
+  run: async ({ tenant }) => {
+    const ctx = await ctxOf(tenant)
+    const clients: Client[] = []
+    for (let page = 0, more = true; more; page++) {
+      const read = await listClients(ctx, { page, pageSize: MAX_PAGE_SIZE })
+      clients.push(...read.rows)
+      more = read.hasNextPage
+    }
+    const rows = clients.map(({ id, appType, name }) => [id, appType, name])
+    return { text: toTable([['ID', 'APP TYPE', 'NAME'], ...rows]), json: clients.map(toBody) }
+  },
+})
+
+export const clientCommand = commandGroup('client', 'Clients of a tenant', { create, list })

@@ -1,0 +1,104 @@
+import { type ArgsDef, type CommandDef, defineCommand, type ParsedArgs } from 'citty'
+import { SYSTEM_TENANT } from '../ctx.ts'
+import { describeError, InvalidInput } from '../errors.ts'
+import { log } from '../log.ts'
+import { closeRuntime, openRuntime } from '../runtime.ts'
+import { ensureTenant } from '../tenants/tenants.ts'
+
+/** What a command came to: `text` for people, `json` for programs (`--json`). */
+export type Outcome = { text: string; json: unknown }
+
+const JSON_FLAG = { json: { type: 'boolean', description: 'Print JSON' } } as const satisfies ArgsDef
+
+const camelCase = (name: string): string =>
+  name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase())
+
+/** Citty takes whatever it is given; a mistyped option must not be passed over. */
+function checkArgs(args: ParsedArgs, known: ArgsDef): void {
+  const names = new Set(['_', 'json', ...Object.keys(known).flatMap((name) => [name, camelCase(name)])])
+  const unknown = Object.keys(args).filter((name) => !names.has(name) && !names.has(camelCase(name)))
+  const positionals = Object.values(known).filter(({ type }) => type === 'positional').length
+  const surplus = args._.slice(positionals)
+  const empty = Object.keys(known).filter((name) => known[name]?.required && args[name] === '')
+  const faults = [
+    ...unknown.map((name) => ({ field: `--${name}`, description: 'is not an option of this command' })),
+    ...surplus.map((word) => ({ field: word, description: 'is one argument too many' })),
+    ...empty.map((name) => ({ field: name, description: 'must not be empty' })),
+  ]
+  if (faults.length > 0) throw new InvalidInput(faults, 'The command was not understood.')
+}
+
+/** What was thrown, as a person or a program wants to read it. Anything unexpected keeps its own text: the reader is the operator. */
+function describeFailure(thrown: unknown): { code: string; message: string; fields: object[] } {
+  const { code, message, fields, cause } = describeError(thrown)
+  const hidden = code === 'INTERNAL_SERVER_ERROR' || code === 'UNAVAILABLE' ? cause : undefined
+  return { code, message: hidden instanceof Error ? hidden.message || message : message, fields }
+}
+
+function report(thrown: unknown, asJson: boolean): void {
+  const failure = describeFailure(thrown)
+  const fields = (failure.fields as { field: string; description: string }[]).map(
+    ({ field, description }) => `\n  ${field}: ${description}`,
+  )
+  process.stderr.write(
+    asJson ? `${JSON.stringify({ error: failure })}\n` : `${failure.message}${fields.join('')}\n`,
+  )
+  process.exitCode = 1
+}
+
+/**
+ * A command that works on the database: the one of DATABASE_URL, else the embedded one, through the socket of the
+ * server that has it open. A failure prints every faulty field and ends with exit code 1.
+ */
+export function databaseCommand<const Args extends ArgsDef>(definition: {
+  name: string
+  description: string
+  args: Args
+  run: (args: ParsedArgs<Args>) => Promise<Outcome>
+}): CommandDef {
+  const { name, description, args: own, run } = definition
+  return defineCommand({
+    meta: { name, description },
+    args: { ...own, ...JSON_FLAG },
+    run: async ({ args }) => {
+      const asJson = args.json === true
+      // The output belongs to the command.
+      log.level = 'silent'
+      try {
+        checkArgs(args as unknown as ParsedArgs, own)
+        await openRuntime()
+        await ensureTenant(SYSTEM_TENANT, { friendlyName: 'System' })
+        const { text, json } = await run(args as unknown as ParsedArgs<Args>)
+        process.stdout.write(asJson ? `${JSON.stringify(json)}\n` : `${text}\n`)
+      } catch (error) {
+        report(error, asJson)
+      } finally {
+        await closeRuntime()
+      }
+    },
+  }) as CommandDef
+}
+
+/** Commands under one name, such as `tenant create`. */
+export const commandGroup = (
+  name: string,
+  description: string,
+  subCommands: Record<string, CommandDef>,
+): CommandDef => defineCommand({ meta: { name, description }, subCommands })
+
+/** Rows as aligned columns. */
+export function toTable(rows: string[][]): string {
+  const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? []
+  return rows
+    .map((row) =>
+      row
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n')
+}
+
+/** Words of an option that takes several, separated by commas or spaces. */
+export const wordsOf = (option: string | undefined): string[] | undefined =>
+  option === undefined ? undefined : option.split(/[\s,]+/).filter((word) => word !== '')

@@ -1,0 +1,218 @@
+import { spawn } from 'node:child_process'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { findClient, isClientSecret } from '../src/clients/client-cache.ts'
+import { platformCtx } from '../src/ctx.ts'
+import { dbFor, sql } from '../src/db.ts'
+import { readEvents } from '../src/events.ts'
+import { closeRuntime, openRuntime } from '../src/runtime.ts'
+import { findTenant } from '../src/tenants/tenant-cache.ts'
+import { getUserByEmail } from '../src/users/users.ts'
+import { newTenant } from './support/actors.ts'
+
+type Run = { code: number | null; stdout: string; stderr: string }
+
+/** Runs `vestibule …` as its own process, beside this one that has the database open. */
+function vestibule(args: string[], variables: Record<string, string> = {}): Promise<Run> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, ['--import', 'tsx', 'src/cli.ts', ...args], {
+      env: { ...process.env, NO_COLOR: '1', ...variables },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    let [stdout, stderr] = ['', '']
+    child.stdout.on('data', (chunk) => {
+      stdout += chunk
+    })
+    child.stderr.on('data', (chunk) => {
+      stderr += chunk
+    })
+    child.on('error', reject)
+    child.on('close', (code) => resolve({ code, stdout, stderr }))
+  })
+}
+
+// Each run starts a process that compiles the program first.
+vi.setConfig({ testTimeout: 90_000 })
+
+beforeAll(openRuntime)
+afterAll(closeRuntime)
+
+describe('vestibule tenant', () => {
+  it('creates, lists and deletes tenants', async () => {
+    expect(await vestibule(['tenant', 'create', 'acme', '--friendly-name', 'Acme'])).toEqual({
+      code: 0,
+      stdout: 'Created tenant acme.\n',
+      stderr: '',
+    })
+    expect(await findTenant('acme')).toMatchObject({ friendlyName: 'Acme' })
+    const list = await vestibule(['tenant', 'list', '--json'])
+    expect(JSON.parse(list.stdout)).toEqual([
+      expect.objectContaining({ slug: 'acme', settings: expect.objectContaining({ friendlyName: 'Acme' }) }),
+      expect.objectContaining({ slug: 'system' }),
+    ])
+    expect((await vestibule(['tenant', 'list'])).stdout).toMatch(
+      /^SLUG +CREATED +NAME\nacme +\S+Z +Acme\nsystem/,
+    )
+    expect(await vestibule(['tenant', 'delete', 'acme'])).toMatchObject({
+      code: 0,
+      stdout: 'Deleted tenant acme.\n',
+    })
+    expect(await dbFor('acme').tenant.findUnique({ where: { tenantId: 'acme' } })).toBeNull()
+    const told = (await readEvents('system', { era: 0, xid: 0n, seq: 0n }, 100)).events
+    expect(told.map(({ type, requestId }) => [type, requestId])).toEqual([
+      ['tenant.created', 'platform'],
+      ['tenant.created', 'platform'],
+      ['tenant.deleted', 'platform'],
+    ])
+  })
+
+  it('names every faulty field and ends with 1', async () => {
+    const args = ['tenant', 'create', 'Not A Slug', '--support-url', 'javascript:alert(1)']
+    expect(await vestibule(args)).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: [
+        'The request has invalid fields.',
+        '  slug: must be lower-case letters, digits and single hyphens between them',
+        '  settings.supportUrl: must be an http or https URL',
+        '',
+      ].join('\n'),
+    })
+    const asJson = await vestibule([...args, '--json'])
+    expect(asJson).toMatchObject({ code: 1, stdout: '' })
+    expect(JSON.parse(asJson.stderr)).toEqual({
+      error: {
+        code: 'BAD_USER_INPUT',
+        message: 'The request has invalid fields.',
+        fields: [
+          expect.objectContaining({ field: 'slug' }),
+          expect.objectContaining({ field: 'settings.supportUrl' }),
+        ],
+      },
+    })
+  })
+
+  it('refuses what it does not understand or find', async () => {
+    const cases: [args: string[], message: string][] = [
+      [
+        ['tenant', 'create', 'ok', '--freindly-name', 'x'],
+        '--freindly-name: is not an option of this command',
+      ],
+      [['tenant', 'create', 'ok', 'surplus'], 'surplus: is one argument too many'],
+      [['tenant', 'create'], 'Missing required positional argument: SLUG'],
+      [['tenant', 'delete', 'never-made'], 'No such tenant.'],
+      [['tenant', 'delete', 'system'], 'The tenant system cannot be deleted.'],
+      [['tenant', 'rename'], 'Unknown command'],
+      [['nonsense'], 'Unknown command'],
+    ]
+    const runs = await Promise.all(cases.map(([args]) => vestibule(args)))
+    expect(runs).toEqual(
+      cases.map(([, message]) => ({
+        code: 1,
+        stdout: expect.any(String),
+        stderr: expect.stringContaining(message),
+      })),
+    )
+    expect(await findTenant('ok')).toBeNull()
+  })
+})
+
+describe('vestibule client', () => {
+  it('creates a client, prints its secret once, and lists clients without', async () => {
+    const tenant = await newTenant()
+    const args = [
+      '--tenant',
+      tenant,
+      '--name',
+      'Shop',
+      '--app-type',
+      'web',
+      '--callbacks',
+      'https://a.example/cb,https://b.example/cb',
+    ]
+    const created = JSON.parse(
+      (await vestibule(['client', 'create', ...args, '--scopes', 'users:read', '--json'])).stdout,
+    )
+    const client = await findClient(tenant, created.id)
+    expect(client).toMatchObject({
+      name: 'Shop',
+      type: 'login',
+      callbacks: ['https://a.example/cb', 'https://b.example/cb'],
+      scopes: ['users:read'],
+    })
+    expect(client && isClientSecret(client, created.secret)).toBe(true)
+    const list = await vestibule(['client', 'list', '--tenant', tenant, '--json'])
+    expect(JSON.parse(list.stdout)).toEqual([expect.objectContaining({ id: created.id, name: 'Shop' })])
+    expect(list.stdout).not.toContain('secret')
+  })
+
+  it('says that there is no such tenant', async () => {
+    const run = await vestibule(['client', 'list', '--tenant', 'never-made'])
+    expect(run).toEqual({ code: 1, stdout: '', stderr: 'No such tenant.\n' })
+  })
+})
+
+describe('vestibule admin grant', () => {
+  it('makes the first administrator, who exists from then on', async () => {
+    const tenant = await newTenant()
+    const run = await vestibule([
+      'admin',
+      'grant',
+      'Boss@Acme.example',
+      '--tenant',
+      tenant,
+      '--role',
+      'admin',
+      '--json',
+    ])
+    const user = await getUserByEmail(platformCtx(tenant), 'boss@acme.example')
+    expect(user.roles).toEqual(['admin'])
+    expect(JSON.parse(run.stdout)).toEqual({ userId: user.id, email: 'Boss@Acme.example', roles: ['admin'] })
+  })
+
+  it('refuses a role that there is not', async () => {
+    const run = await vestibule([
+      'admin',
+      'grant',
+      'a@b.example',
+      '--tenant',
+      await newTenant(),
+      '--role',
+      'owner',
+    ])
+    expect(run.code).toBe(1)
+    expect(run.stderr).toContain('admin, support, auditor')
+  })
+})
+
+describe('vestibule keys re-encrypt', () => {
+  it('seals every secret with the first key, so that the second can go', async () => {
+    const tenant = await newTenant()
+    const before = await findTenant(tenant)
+    const [newKey, oldKey] = [
+      Buffer.alloc(32, 'another').toString('base64url'),
+      process.env.ENCRYPTION_KEY ?? '',
+    ]
+    const both = await vestibule(['keys', 're-encrypt', '--json'], { ENCRYPTION_KEY: `${newKey},${oldKey}` })
+    const counts = JSON.parse(both.stdout)
+    const [all] = await sql<{ tenants: number; keys: number }>(
+      `SELECT (SELECT count(*)::int FROM "Tenant") AS tenants, (SELECT count(*)::int FROM "SigningKey") AS keys WHERE $1 <> ''`,
+      ['all'],
+    )
+    expect(counts).toEqual({ Tenant: all?.tenants, SigningKey: all?.keys })
+    const again = await vestibule(['keys', 're-encrypt', '--json'], { ENCRYPTION_KEY: newKey })
+    expect(JSON.parse(again.stdout)).toEqual({ Tenant: 0, SigningKey: 0 })
+    const back = await vestibule(['keys', 're-encrypt', '--json'], { ENCRYPTION_KEY: `${oldKey},${newKey}` })
+    expect(JSON.parse(back.stdout)).toEqual(counts)
+    const row = await findTenant(tenant)
+    expect(row?.tokenKey).toEqual(before?.tokenKey)
+    const lost = await vestibule(['keys', 're-encrypt'], { ENCRYPTION_KEY: newKey })
+    expect(lost.code).toBe(1)
+    expect(lost.stderr).toContain('no configured ENCRYPTION_KEY opens it')
+  })
+})
+
+describe('vestibule migrate', () => {
+  it('says that there is nothing to apply', async () => {
+    expect(await vestibule(['migrate'])).toEqual({ code: 0, stdout: 'Nothing to apply.\n', stderr: '' })
+  })
+})
