@@ -1,0 +1,52 @@
+/** A browser as far as hosted pages need one: cookies, forms, and redirects one at a time. */
+export class PageBrowser {
+  readonly cookies = new Map<string, string>()
+  readonly #origin: string
+
+  constructor(origin: string) {
+    this.#origin = origin
+  }
+
+  async fetch(path: string, init: RequestInit = {}): Promise<Response> {
+    const cookie = [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+    const response = await fetch(new URL(path, this.#origin), {
+      redirect: 'manual',
+      ...init,
+      headers: { ...(cookie && { cookie }), ...init.headers },
+    })
+    for (const line of response.headers.getSetCookie()) {
+      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? []
+      if (/Max-Age=0\b/.test(line)) this.cookies.delete(name)
+      else this.cookies.set(name, value)
+    }
+    return response
+  }
+
+  /** Goes on while the answer leads to another page of the provider; stops at a page or at an address elsewhere. */
+  async follow(response: Response): Promise<{ response: Response; path: string; location: string | null }> {
+    let current = response
+    let path = ''
+    for (let hop = 0; hop < 10; hop++) {
+      const location = current.headers.get('location')
+      if (!location?.startsWith('/')) return { response: current, path, location }
+      path = location
+      current = await this.fetch(location)
+    }
+    throw new Error('the provider redirects in a circle')
+  }
+
+  open = async (path: string) => this.follow(await this.fetch(path))
+
+  post = (
+    path: string,
+    form: Record<string, string>,
+    headers: Record<string, string> = {},
+  ): Promise<Response> => this.fetch(path, { method: 'POST', body: new URLSearchParams(form), headers })
+
+  /** Submits a form of a page: its token, and what a person enters. */
+  async submit(page: { html: string; path: string }, form: Record<string, string>) {
+    return this.follow(await this.post(page.path, { csrf: csrfIn(page.html), ...form }))
+  }
+}
+
+export const csrfIn = (html: string): string => /name="csrf" value="([^"]+)"/.exec(html)?.[1] ?? ''
