@@ -174,7 +174,7 @@ describe('what the pages say', () => {
     const html = await htmlOf(
       <ErrorPage title="This link does not work" message="Go back." requestId="req-42" />,
     )
-    expect(html).toContain('<code>req-42</code>')
+    expect(html).toContain('<dl class="reference"><dt>Request ID</dt><dd><code>req-42</code></dd></dl>')
     expect(html).not.toContain('<header')
   })
 

@@ -109,6 +109,8 @@ input[aria-invalid]:focus-visible{outline-color:var(--danger)}
 }
 .reference{padding:.75rem .875rem;border-radius:.625rem;background:var(--raised)}
 .reference dt{color:var(--muted);font-size:.8125rem}
+.reference dd{font-size:.9375rem}
+.reference dd+dt{margin-block-start:.5rem}
 .reference code{font-size:.9375rem;user-select:all}
 
 .row{display:flex;flex-wrap:wrap;align-items:center;gap:.5rem .75rem}

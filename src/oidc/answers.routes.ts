@@ -128,6 +128,10 @@ export const pageOf = <Props extends object>(
   options: RenderOptions = {},
 ): Response => renderPage(h(component, props) as VNode, options)
 
+/** What a person can do about a client's mistake, which `detail` names for those who can mend it. */
+const CLIENT_FAULT =
+  'The application that sent you here asked for something that cannot be done. Go back to it and try again. If that does not help, tell the people who run it.'
+
 /** Renders an error for a person. */
 export const errorPage: Render = (thrown, event, tenant) => {
   const { requestId } = requestMeta(event)
@@ -135,7 +139,9 @@ export const errorPage: Render = (thrown, event, tenant) => {
   const title = TITLE_BY_STATUS[error.status] ?? 'This request cannot be answered'
   const response = pageOf(
     ErrorPage,
-    { tenant, title, message: error.message, requestId },
+    thrown instanceof OAuthError
+      ? { tenant, title, message: CLIENT_FAULT, detail: error.message, requestId }
+      : { tenant, title, message: error.message, requestId },
     {
       status: error.status,
     },

@@ -18,19 +18,27 @@ type ErrorPageProps = {
   title: string
   /** Sentences that say what went wrong and what to do. */
   message: string
+  /** The same for the application's makers, in the words of the protocol. */
+  detail?: string | null
   requestId: string
 }
 
 /** Says what went wrong where it cannot, or must not, be said to the client. */
-export const ErrorPage = ({ tenant, title, message, requestId }: ErrorPageProps): VNode => (
+export const ErrorPage = ({ tenant, title, message, detail, requestId }: ErrorPageProps): VNode => (
   <PageShell title={title} lead={message} tenant={tenant} outcome="bad" faulty>
     <dl class="reference">
+      {detail && (
+        <>
+          <dt>Details</dt>
+          <dd>{detail}</dd>
+        </>
+      )}
       <dt>Request ID</dt>
       <dd>
         <code>{requestId}</code>
       </dd>
     </dl>
-    <p class="hint">If you ask for help, include this ID.</p>
+    <p class="hint">If you ask for help, include this.</p>
   </PageShell>
 )
 

@@ -219,6 +219,8 @@ describe.skipIf(noBrowser)('a person with a browser, without JavaScript', () => 
     expect(response?.status()).toBe(400)
     expect(page.url()).toBe(authorize.href)
     expect(await page.title()).toMatch(/^Error: .* · Acme Cloud$/)
+    expect(await page.locator('.lead').textContent()).toMatch(/^The application that sent you here /)
+    expect(await page.locator('.reference').textContent()).toContain('redirect_uri is not registered')
     expect(await page.locator('.reference code').textContent()).toBe(response?.headers()['x-request-id'])
     await photograph(page, 'desktop-error')
   })

@@ -22,7 +22,7 @@ export function pagesWith(text: string) {
     code: <CodePage {...{ tenant, client, interaction }} address={text} fault={text} />,
     consent: <ConsentPage {...{ tenant, client, interaction, person, asks }} />,
     select: <SelectPage {...{ tenant, client, interaction, person }} />,
-    error: <ErrorPage tenant={tenant} title={text} message={text} requestId={text} />,
+    error: <ErrorPage tenant={tenant} title={text} message={text} detail={text} requestId={text} />,
     'signed-out': <SignedOutPage tenant={tenant} client={client} returnTo={text} />,
     logout: <LogoutConfirmPage {...{ tenant, client, interaction, person }} />,
     inbox: (
