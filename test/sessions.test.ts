@@ -481,3 +481,41 @@ describe('listing the sessions of a user', () => {
     expect(await countStatements(() => listUserSessions(ctx, userId, { pageSize: 1000 }))).toBe(1)
   })
 })
+
+describe('everything at once', () => {
+  it('uses, ends, revokes and locks the same sessions without a deadlock', async () => {
+    const parents = await Promise.all(
+      Array.from({ length: 4 }, () => start({ kind: 'browser', refreshable: false })),
+    )
+    const clientId = await newClientId()
+    const started = await Promise.all(
+      Array.from({ length: 12 }, (_, i) =>
+        start({ kind: 'oidc', clientId, parentId: parents[i % 4]?.session.id }),
+      ),
+    )
+    // Stale, so that each use writes the session and the user.
+    await sql(`UPDATE "Session" SET "lastSeenAt" = now() - interval '1 hour' WHERE "tenantId" = $1`, [
+      ctx.tenant,
+    ])
+    const uses = () =>
+      started.map(({ token }) =>
+        authenticateSession(ctx, { sessionToken: token, clientId, sessionExpirationMinutes: 5 }),
+      )
+    const results = await Promise.allSettled([
+      ...uses(),
+      ...parents.slice(0, 2).map(({ session }) => endSession(ctx, session.id, 'logout')),
+      ...parents.map(({ token }) => findBrowserSession(ctx.tenant, token)),
+      ...uses(),
+      revokeUserSessions(ctx, userId),
+      ...uses(),
+      lockUser(ctx, userId),
+      ...uses(),
+    ])
+    for (const result of results)
+      if (result.status === 'rejected') expect(result.reason).toMatchObject({ code: 'INVALID_CREDENTIAL' })
+    expect(
+      await sql('SELECT "id" FROM "Session" WHERE "tenantId" = $1 AND "endedAt" IS NULL', [ctx.tenant]),
+    ).toEqual([])
+    expect(await eventsOf('session.ended')).toHaveLength(16)
+  })
+})
