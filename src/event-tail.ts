@@ -23,8 +23,8 @@ const SAFETY_POLL_MS = 1000
  * itself, so that a stalled reader costs no memory and loses nothing.
  */
 type Tail = {
-  /** Entries after `start`, up to `head`. */
-  kept: LogEvent[]
+  /** Entries after `start`, up to `head`; their positions are kept decoded, since every reader compares them. */
+  kept: { at: Position; event: LogEvent }[]
   start: Position
   head: Position
   readers: number
@@ -89,15 +89,11 @@ async function openTail(tenant: string): Promise<Tail> {
 }
 
 function append(tail: Tail, events: LogEvent[]): void {
-  const last = events.at(-1)
-  if (!last) return
-  tail.kept.push(...events)
-  tail.head = decodePosition(last.position)
+  if (events.length === 0) return
+  tail.kept.push(...events.map((event) => ({ at: decodePosition(event.position), event })))
+  tail.head = tail.kept.at(-1)?.at ?? tail.head
   const surplus = tail.kept.length - KEPT
-  if (surplus > 0) {
-    const [dropped] = tail.kept.splice(0, surplus).slice(-1)
-    if (dropped) tail.start = decodePosition(dropped.position)
-  }
+  if (surplus > 0) tail.start = tail.kept.splice(0, surplus).at(-1)?.at ?? tail.start
   for (const wake of tail.waiting) wake()
   tail.waiting.clear()
 }
@@ -141,6 +137,8 @@ export async function* followEvents(
     while (!signal.aborted) {
       const events = await entriesAfter(tenant, tail, at)
       if (events.length === 0) {
+        // Retention took what it was behind by: without this it would look again at once, for ever.
+        if (comparePositions(at, tail.start) < 0) at = tail.start
         await nextEntry(tail, at, signal)
         continue
       }
@@ -179,5 +177,7 @@ async function entriesAfter(tenant: string, tail: Tail, at: Position): Promise<L
     const { events } = await readEvents(tenant, at, BATCH)
     return events
   }
-  return tail.kept.filter((event) => comparePositions(decodePosition(event.position), at) > 0)
+  // Readers are mostly at the end: look from there.
+  const last = tail.kept.findLastIndex((entry) => comparePositions(entry.at, at) <= 0)
+  return tail.kept.slice(last + 1).map(({ event }) => event)
 }

@@ -1,0 +1,67 @@
+import { execFile } from 'node:child_process'
+import { chmod, chown, mkdtemp, readdir, rm } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+
+const run = promisify(execFile)
+
+/** A PostgreSQL cluster of its own, empty, on a free port of this machine. */
+export type Cluster = { url: string; stop: () => Promise<void> }
+
+const VERSIONS = '/usr/lib/postgresql'
+
+/** Where initdb is; null when PostgreSQL's server programs are not installed here. */
+export async function serverPrograms(): Promise<string | null> {
+  const versions = await readdir(VERSIONS).catch(() => [])
+  const newest = versions.map(Number).sort((a, b) => b - a)[0]
+  return newest ? join(VERSIONS, String(newest), 'bin') : null
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  await new Promise((resolve) => server.close(resolve))
+  return typeof address === 'object' && address ? address.port : 0
+}
+
+/** PostgreSQL refuses to run as root: root hands its programs to the user `postgres`. */
+async function idOf(user: string, flag: '-u' | '-g'): Promise<number> {
+  const { stdout } = await run('id', [flag, user])
+  return Number(stdout)
+}
+
+/** Makes and starts a cluster. Stop it when done; its files go too. */
+export async function startCluster(programs: string): Promise<Cluster> {
+  const directory = await mkdtemp(join(tmpdir(), 'vestibule-cluster-'))
+  const isRoot = process.getuid?.() === 0
+  const [uid, gid] = isRoot ? [await idOf('postgres', '-u'), await idOf('postgres', '-g')] : []
+  await chmod(directory, 0o700)
+  if (uid !== undefined && gid !== undefined) await chown(directory, uid, gid)
+  const call = (program: string, args: string[]) =>
+    run(join(programs, program), args, { uid, gid, cwd: directory })
+  const data = join(directory, 'data')
+  const port = await freePort()
+  await call('initdb', ['-D', data, '-U', 'postgres', '-A', 'trust', '--no-sync', '-E', 'UTF8'])
+  const options = `-p ${port} -c listen_addresses=127.0.0.1 -c unix_socket_directories=${directory} -c fsync=off`
+  await call('pg_ctl', ['-D', data, '-o', options, '-l', join(directory, 'log'), '-w', 'start'])
+  return {
+    url: `postgresql://postgres@127.0.0.1:${port}/postgres`,
+    stop: async () => {
+      await call('pg_ctl', ['-D', data, '-m', 'immediate', '-w', 'stop'])
+      await rm(directory, { recursive: true, force: true })
+    },
+  }
+}
+
+/** Copies a database, as a backup and its restore do. */
+export async function dumpAndRestore(programs: string, from: string, to: string): Promise<void> {
+  const { stdout } = await run(join(programs, 'pg_dump'), ['--no-owner', from], {
+    maxBuffer: 64 * 1024 * 1024,
+  })
+  const psql = run(join(programs, 'psql'), ['-q', '-v', 'ON_ERROR_STOP=1', to])
+  psql.child.stdin?.end(stdout)
+  await psql
+}
