@@ -1,4 +1,5 @@
-// npm run bench [-- --seconds 10 --users 10000]: throughput, latency, server CPU, round trips and WAL per operation.
+// npm run bench [-- --seconds 10 --users 10000 --only userinfo --profile DIR]: throughput, latency, server CPU, round
+// trips and WAL per operation; with --profile, a CPU profile of the server as well.
 import { cpus } from 'node:os'
 import { parseArgs } from 'node:util'
 import { deploy } from './deployment.ts'
@@ -9,10 +10,15 @@ import { seed } from './seed.ts'
 const WARM_UP_SECONDS = 2
 
 const { values } = parseArgs({
-  options: { seconds: { type: 'string', default: '10' }, users: { type: 'string', default: '10000' } },
+  options: {
+    seconds: { type: 'string', default: '10' },
+    users: { type: 'string', default: '10000' },
+    only: { type: 'string', default: '' },
+    profile: { type: 'string' },
+  },
 })
 
-const deployment = await deploy()
+const deployment = await deploy(values.profile)
 try {
   const { rows } = await deployment.db.query('SHOW server_version')
   process.stdout.write(
@@ -20,7 +26,7 @@ try {
   )
   const scenarios = await scenariosFor(deployment, await seed(deployment, Number(values.users)))
   const measurements: Measurement[] = []
-  for (const scenario of scenarios) {
+  for (const scenario of scenarios.filter(({ name }) => name.includes(values.only))) {
     if (!scenario.amount) await measure(deployment, scenario, WARM_UP_SECONDS)
     measurements.push(await measure(deployment, scenario, Number(values.seconds)))
   }

@@ -46,7 +46,8 @@ async function untilReady(origin: string, child: ChildProcess): Promise<void> {
   throw new Error('the server did not become ready')
 }
 
-export async function deploy(): Promise<Deployment> {
+/** Starts the server; with `profileDirectory` it writes a CPU profile there when it stops. */
+export async function deploy(profileDirectory?: string): Promise<Deployment> {
   const name = `vestibule_bench_${process.pid}`
   const admin = new pg.Client({ connectionString: ADMIN_URL })
   await admin.connect()
@@ -57,22 +58,27 @@ export async function deploy(): Promise<Deployment> {
   const port = await freePort()
   const origin = `http://localhost:${port}`
   const operator = { id: 'bench-operator', secret: randomBytes(32).toString('base64url') }
-  const child = spawn(process.execPath, ['--import', 'tsx', new URL('server.ts', import.meta.url).pathname], {
-    env: {
-      PATH: process.env.PATH,
-      NODE_ENV: 'production',
-      LOG_LEVEL: 'warn',
-      HOST: '127.0.0.1',
-      PORT: String(port),
-      BASE_URL: origin,
-      DATABASE_URL: url.href,
-      ENCRYPTION_KEY: randomBytes(32).toString('base64url'),
-      SMTP_URL: 'smtp://127.0.0.1:1025',
-      BOOTSTRAP_CLIENT_ID: operator.id,
-      BOOTSTRAP_CLIENT_SECRET: operator.secret,
+  const profiling = profileDirectory ? ['--cpu-prof', `--cpu-prof-dir=${profileDirectory}`] : []
+  const child = spawn(
+    process.execPath,
+    [...profiling, '--import', 'tsx', new URL('server.ts', import.meta.url).pathname],
+    {
+      env: {
+        PATH: process.env.PATH,
+        NODE_ENV: 'production',
+        LOG_LEVEL: 'warn',
+        HOST: '127.0.0.1',
+        PORT: String(port),
+        BASE_URL: origin,
+        DATABASE_URL: url.href,
+        ENCRYPTION_KEY: randomBytes(32).toString('base64url'),
+        SMTP_URL: 'smtp://127.0.0.1:1025',
+        BOOTSTRAP_CLIENT_ID: operator.id,
+        BOOTSTRAP_CLIENT_SECRET: operator.secret,
+      },
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     },
-    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-  })
+  )
   await untilReady(origin, child)
   const db = new pg.Client({ connectionString: url.href })
   await db.connect()
