@@ -2,19 +2,20 @@ import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { newId } from '../src/crypto.ts'
 import type { Ctx } from '../src/ctx.ts'
 import { inTransaction, sql } from '../src/db.ts'
-import { closeRuntime, openRuntime } from '../src/runtime.ts'
 import { startSession } from '../src/sessions/sessions.ts'
 import { createUser, deleteUser, getUser, listUsers, lockUser, updateUser } from '../src/users/users.ts'
-import { ctxFor, newTenant } from './support/actors.ts'
+import { ctxFor, newTenant, tokenFor } from './support/actors.ts'
 import { recordStatements } from './support/statements.ts'
+import { openSurfaces, type Surfaces } from './support/surfaces.ts'
 
+let surfaces: Surfaces
 let ctx: Ctx
 
 beforeAll(async () => {
-  await openRuntime()
+  surfaces = await openSurfaces()
   ctx = await ctxFor(await newTenant())
 })
-afterAll(closeRuntime)
+afterAll(() => surfaces.close())
 
 const times = <T>(count: number, work: (index: number) => Promise<T>) =>
   Promise.allSettled(Array.from({ length: count }, (_, index) => work(index)))
@@ -232,6 +233,25 @@ describe.runIf(inject('database').kind === 'postgres')('statements (design, sect
       get: 1,
       delete: 5,
     })
+  })
+
+  it('answers a page over GraphQL and REST in one statement, and counts only when asked', async () => {
+    const token = await tokenFor(ctx.tenant)
+    const user = await createUser(ctx, {})
+    await start(user.id)
+    const gql = (selection: string) => () =>
+      surfaces.gql(ctx.tenant, token, `{ users(pageSize: 50) { ${selection} } }`)
+    const rest = () => surfaces.rest(ctx.tenant, token, 'GET', '/users')
+    const warm = async (work: () => Promise<{ body: object }>) => {
+      expect((await work()).body).not.toHaveProperty('errors')
+      return count(work)
+    }
+    expect({
+      page: await warm(gql('nodes { id name email }')),
+      totalSize: await warm(gql('totalSize nodes { id }')),
+      nested: await warm(gql('nodes { id sessions(first: 5) { nodes { id lastSeenAt } } }')),
+      rest: await warm(rest),
+    }).toEqual({ page: 1, totalSize: 2, nested: 1, rest: 2 })
   })
 
   it('reads a far page from the index, and a page by cursor without what lies before it', async () => {

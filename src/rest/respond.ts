@@ -15,7 +15,7 @@ export function jsonResponse(
 }
 
 /** Error body of the spec, with the code that GraphQL gives too. */
-export const toErrorBody = ({ message, fields, code }: AppError, requestId: string) => ({
+const toErrorBody = ({ message, fields, code }: AppError, requestId: string) => ({
   message,
   requestId,
   fields,

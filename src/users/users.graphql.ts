@@ -93,7 +93,7 @@ registerNode('user', {
   load: (id, { loaders }) => loaders.user.load(id),
 })
 
-export const UserConnection = connectionType('User', UserRef)
+const UserConnection = connectionType('User', UserRef)
 
 builder.queryField('users', (t) =>
   t.field({
