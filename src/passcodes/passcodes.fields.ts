@@ -8,13 +8,13 @@ export type Channel = 'email' | 'sms'
 /** Where a code goes. `key` is what is compared and what the message is sent to: the form that was checked. */
 export type Address = { channel: Channel; shown: string; key: string }
 
-export function emailAddressOf(to: string): Address | null {
+function emailAddressOf(to: string): Address | null {
   const key = emailKeyOf(to)
   return key === null ? null : { channel: 'email', shown: to, key }
 }
 
 /** A number that a text message can go to: it parsed, and is no extension behind a switchboard. */
-export function smsAddressOf(to: string): Address | null {
+function smsAddressOf(to: string): Address | null {
   const number = phoneNumberOf(to)
   if (!number?.canBeVerified || number.key.includes(';')) return null
   return { channel: 'sms', shown: number.shown, key: number.key }

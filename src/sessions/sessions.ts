@@ -18,7 +18,7 @@ import {
 } from './sessions.sql.ts'
 
 /** A browser session that nobody uses ends after half a day, and any after a month. */
-export const BROWSER_IDLE_SECONDS = 12 * 3600
+const BROWSER_IDLE_SECONDS = 12 * 3600
 export const BROWSER_LIFETIME_SECONDS = 30 * 86_400
 
 export type StartSession = {
