@@ -22,7 +22,10 @@ const roots = [schema.getQueryType(), schema.getMutationType(), schema.getSubscr
   (type) => !!type,
 )
 const rootFields = roots.flatMap((root) =>
-  Object.values(root.getFields()).map((field) => [`${root.name}.${field.name}`, field] as const),
+  Object.values(root.getFields()).map((field): [string, GraphQLField<unknown, unknown>] => [
+    `${root.name}.${field.name}`,
+    field,
+  ]),
 )
 
 const ruleOf = ({ extensions }: { extensions: object }) => (extensions as Partial<RuleExtensions>).rule
