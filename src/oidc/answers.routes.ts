@@ -9,10 +9,16 @@ import { ErrorPage } from './outcome.pages.tsx'
 import { type RenderOptions, renderPage } from './render-page.pages.tsx'
 
 /** A request to one tenant, by nobody known yet. */
-export type Call = { event: H3Event; tenant: CachedTenant; ctx: Ctx }
+export type Call = {
+  event: H3Event
+  tenant: CachedTenant
+  ctx: Ctx
+  /** Lets a page of this client's own origin read the answer, whatever it will be. */
+  readableBy: (client: { allowedOrigins: readonly string[] } | null) => void
+}
 type Handle = (call: Call) => Promise<Response>
 type Render = (error: unknown, event: H3Event, tenant: CachedTenant | null) => Response
-type Method = 'GET' | 'POST'
+type Method = 'GET' | 'HEAD' | 'POST' | 'OPTIONS'
 
 /** One spelling for each path: encoded letters, `;`, a slash at the end are other paths, which are not there. */
 const CANONICAL_PATH = /^(\/[A-Za-z0-9._~-]+)+$/
@@ -26,20 +32,35 @@ export function addRoute(
 ): void {
   const allowed = Object.keys(handlers)
   app.all(path, async (event) => {
+    const { method, headers } = event.req
+    const origin = headers.get('origin')
+    let isReadable = false
     let tenant: CachedTenant | null = null
     let response: Response
     try {
       if (CANONICAL_PATH.test(new URL(event.req.url).pathname))
         tenant = await findTenant(event.context.params?.tenant ?? '')
       if (!tenant) throw new NotFound('page')
-      const handle = handlers[event.req.method as Method]
+      const handle = handlers[method as Method]
       if (!handle) throw new MethodNotAllowed(allowed)
-      response = await handle({ event, tenant, ctx: ctxOf(event, tenant.tenantId) })
+      response = await handle({
+        event,
+        tenant,
+        ctx: ctxOf(event, tenant.tenantId),
+        readableBy: (client) => {
+          isReadable = origin !== null && (client?.allowedOrigins.includes(origin) ?? false)
+        },
+      })
     } catch (error) {
       response = render(error, event, tenant)
     }
     response.headers.set('x-request-id', requestMeta(event).requestId)
-    return response
+    if (isReadable) {
+      response.headers.set('access-control-allow-origin', origin as string)
+      response.headers.set('access-control-expose-headers', 'www-authenticate, x-request-id')
+      response.headers.append('vary', 'origin')
+    }
+    return method === 'HEAD' ? new Response(null, response) : response
   })
 }
 

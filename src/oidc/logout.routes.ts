@@ -6,7 +6,7 @@ import { addRoute, type Call, errorPage, pageOf, seeOther, withCookies } from '.
 import { clearCookie, readCookie, SESSION_COOKIE } from './cookies.ts'
 import { csrfOf, isCsrf } from './interactions.ts'
 import { type LogoutRequest, parseLogoutRequest } from './logout.ts'
-import { LogoutConfirmPage, SignedOutPage } from './outcome.pages.tsx'
+import { LogoutConfirmPage, SignedOutPage, StillSignedInPage } from './outcome.pages.tsx'
 
 /** The end of a session, asked for by a client (RP-Initiated Logout 1.0). */
 export function addLogoutRoutes(app: H3): void {
@@ -58,9 +58,9 @@ async function postLogout(call: Call): Promise<Response> {
   return finish(call, request, session?.id ?? null)
 }
 
-/** The person stays signed in: back to the application, without its session being ended. */
-const stay = (call: Call, { returnTo }: LogoutRequest): Response =>
-  seeOther(returnTo ?? `/${call.ctx.tenant}/oidc/logout${new URL(call.event.req.url).search}`)
+/** The person stays signed in. Going back to the client would tell it the opposite. */
+const stay = ({ tenant }: Call, { client }: LogoutRequest): Response =>
+  pageOf(StillSignedInPage, { tenant, client })
 
 async function finish(
   { tenant, ctx }: Call,

@@ -1,4 +1,5 @@
 import type { H3 } from 'h3'
+import { findClient } from '../clients/client-cache.ts'
 import { env } from '../env.ts'
 import { readForm, readFormParams } from '../http.ts'
 import type { CachedTenant } from '../tenants/tenant-cache.ts'
@@ -19,10 +20,11 @@ import { openInteraction } from './interactions.ts'
 import { publicKeys } from './keys.ts'
 import { addLogoutRoutes } from './logout.routes.ts'
 import type { NextStep } from './next-step.ts'
+import { isListedOrigin } from './origins.ts'
 import { withParameters } from './redirect-uris.ts'
 import { addSignInRoutes, bindBrowser } from './signin.routes.ts'
 import { answerTokenRequest } from './token.ts'
-import { accessTokenOf, readUserinfo } from './userinfo.ts'
+import { accessTokenOf, clientNamedBy, readUserinfo } from './userinfo.ts'
 
 const DISCOVERY_MAX_AGE_SECONDS = 300
 
@@ -30,13 +32,18 @@ const DISCOVERY_MAX_AGE_SECONDS = 300
 export function addOidcRoutes(app: H3): void {
   const discovery = async ({ tenant }: Call) =>
     publicJson(discoveryOf(tenant.tenantId), DISCOVERY_MAX_AGE_SECONDS)
-  addRoute(app, '/:tenant/.well-known/openid-configuration', { GET: discovery }, oauthError)
+  addRoute(app, '/:tenant/.well-known/openid-configuration', { GET: discovery, HEAD: discovery }, oauthError)
   // RFC 8414, section 3.1 puts the issuer's path behind the well-known one.
-  addRoute(app, '/.well-known/oauth-authorization-server/:tenant', { GET: discovery }, oauthError)
-  addRoute(app, '/:tenant/.well-known/jwks.json', { GET: keys }, oauthError)
+  addRoute(
+    app,
+    '/.well-known/oauth-authorization-server/:tenant',
+    { GET: discovery, HEAD: discovery },
+    oauthError,
+  )
+  addRoute(app, '/:tenant/.well-known/jwks.json', { GET: keys, HEAD: keys }, oauthError)
   addRoute(app, '/:tenant/oidc/authorize', { GET: authorize, POST: keepAuthorize }, errorPage)
-  addRoute(app, '/:tenant/oidc/token', { POST: token }, oauthError)
-  addRoute(app, '/:tenant/oidc/userinfo', { GET: userinfo, POST: userinfo }, oauthError)
+  addRoute(app, '/:tenant/oidc/token', { POST: token, OPTIONS: preflight }, oauthError)
+  addRoute(app, '/:tenant/oidc/userinfo', { GET: userinfo, POST: userinfo, OPTIONS: preflight }, oauthError)
   addLogoutRoutes(app)
   addSignInRoutes(app)
 }
@@ -83,18 +90,35 @@ async function keepAuthorize({ event, tenant, ctx }: Call): Promise<Response> {
   return seeOther(hostedPath(ctx.tenant, handle))
 }
 
-async function token({ event, tenant, ctx }: Call): Promise<Response> {
+/** A single-page application asks before it calls (Fetch, section 3.2). Whose it is shows with the call itself. */
+async function preflight({ event, ctx, readableBy }: Call): Promise<Response> {
+  const origin = event.req.headers.get('origin')
+  if (!origin || !(await isListedOrigin(ctx.tenant, origin))) return new Response(null, { status: 204 })
+  readableBy({ allowedOrigins: [origin] })
+  return new Response(null, {
+    status: 204,
+    headers: {
+      'access-control-allow-methods': 'GET, POST',
+      'access-control-allow-headers': 'authorization, content-type',
+      'access-control-max-age': '600',
+    },
+  })
+}
+
+async function token({ event, tenant, ctx, readableBy }: Call): Promise<Response> {
   const form = await readForm(event)
-  const client = await authenticateClient(ctx, event.req.headers.get('authorization'), form)
+  const authorization = event.req.headers.get('authorization')
+  if (form.client_id) readableBy(await findClient(ctx.tenant, form.client_id))
+  const client = await authenticateClient(ctx, authorization, form)
   const actor = { kind: 'client', tenant: ctx.tenant, clientId: client.id } as const
   return uncachedJson(await answerTokenRequest({ ctx: { ...ctx, actor }, tenant, client, form }))
 }
 
-async function userinfo({ event, ctx }: Call): Promise<Response> {
+async function userinfo({ event, ctx, readableBy }: Call): Promise<Response> {
   const { headers, method } = event.req
   const isForm = method === 'POST' && headers.get('content-type') !== null
   const form = isForm ? await readForm(event) : {}
   const accessToken = accessTokenOf(ctx.tenant, headers.get('authorization'), form.access_token ?? null)
-  const { claims } = await readUserinfo(ctx.tenant, accessToken)
-  return uncachedJson(claims)
+  if (headers.get('origin')) readableBy(await findClient(ctx.tenant, clientNamedBy(accessToken)))
+  return uncachedJson(await readUserinfo(ctx.tenant, accessToken))
 }

@@ -73,6 +73,19 @@ export function SignedOutPage({ tenant, client, returnTo }: SignedOutPageProps):
   )
 }
 
+/** Says that nothing happened, after a person chose to stay signed in and there is nowhere to go back to. */
+export const StillSignedInPage = ({ tenant, client }: Omit<SignedOutPageProps, 'returnTo'>): VNode => (
+  <PageShell
+    title="You are still signed in"
+    lead="Nothing has changed. You can close this page."
+    tenant={tenant}
+    client={client}
+    outcome="good"
+  >
+    {null}
+  </PageShell>
+)
+
 type LogoutConfirmPageProps = {
   tenant: PageTenant
   interaction: PageInteraction

@@ -1,3 +1,4 @@
+import { decodeJwt } from 'jose'
 import { sql } from '../db.ts'
 import { OAuthError, type OAuthErrorCode } from '../errors.ts'
 import { userinfoAudienceOf } from './audience.ts'
@@ -42,10 +43,7 @@ export function accessTokenOf(
  * tenant, for userinfo, and what it depends on must stand now: user, grant, and session unless the grant is offline.
  * One statement. Throws OAuthError invalid_token or insufficient_scope with the challenge of RFC 6750.
  */
-export async function readUserinfo(
-  tenant: string,
-  token: string,
-): Promise<{ clientId: string; claims: Record<string, unknown> }> {
+export async function readUserinfo(tenant: string, token: string): Promise<Record<string, unknown>> {
   const payload = await verifyJwt(tenant, token, 'at+jwt', { audience: userinfoAudienceOf(tenant) }).catch(
     () => {
       throw invalidToken(tenant)
@@ -61,5 +59,14 @@ export async function readUserinfo(
     sessionId: textOf('sid'),
   })
   if (!user) throw invalidToken(tenant)
-  return { clientId: textOf('client_id') ?? '', claims: claimsFor(user, scopes) }
+  return claimsFor(user, scopes)
+}
+
+/** The client that a token says to be of, unchecked: whether its page may read a refusal is not a secret. */
+export function clientNamedBy(token: string): string {
+  try {
+    return String(decodeJwt(token).client_id ?? '')
+  } catch {
+    return '' // no JWT
+  }
 }

@@ -188,7 +188,7 @@ describe('a token request', () => {
 
   test('must be a POST', async () => {
     const response = await fetch(`${provider.origin}/${tenant}/oidc/token`)
-    expect([response.status, response.headers.get('allow')]).toEqual([405, 'POST'])
+    expect([response.status, response.headers.get('allow')]).toEqual([405, 'POST, OPTIONS'])
   })
 
   test('to an unknown tenant finds nothing, nor does another spelling of a known one (security row 49)', async () => {

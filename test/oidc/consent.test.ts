@@ -1,0 +1,106 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { dbFor } from '../../src/db.ts'
+import type { User } from '../../src/generated/prisma/client.ts'
+import { wordsOf } from '../../src/oidc/scope-words.ts'
+import { newTenant } from '../support/actors.ts'
+import {
+  answerIn,
+  authorizePath,
+  Browser,
+  exchange,
+  makeClient,
+  makeUser,
+  type Provider,
+  signInAt,
+  startProvider,
+} from './provider.ts'
+
+let provider: Provider
+let tenant: string
+let client: Awaited<ReturnType<typeof makeClient>>
+let user: User
+let browser: Browser
+let count = 0
+beforeAll(async () => {
+  provider = await startProvider()
+  tenant = await newTenant()
+})
+afterAll(() => provider.close())
+beforeEach(async () => {
+  const email = `person${count++}@example.com`
+  client = await makeClient(tenant, { requireConsent: true })
+  user = await makeUser(tenant, email, { name: 'Ada' })
+  browser = new Browser(provider)
+  await signInAt(browser, authorizePath(tenant, await makeClient(tenant)), email)
+})
+
+const ask = async (more: Record<string, string | null> = {}) => {
+  const { response, path, location } = await browser.open(authorizePath(tenant, client, more))
+  return { response, path, location, html: await response.text() }
+}
+const none = async (scope: string) => answerIn((await ask({ prompt: 'none', scope })).location)
+
+describe('consent (OIDC Core, section 3.1.2.4)', () => {
+  test('is asked for once, shown in words, stored, and told by an event', async () => {
+    expect(await none('openid email')).toMatchObject({ error: 'consent_required', state: 'a-state' })
+    const page = await ask({ scope: 'openid email offline_access' })
+    expect(page.path).toMatch(/\/consent$/)
+    for (const scope of ['openid', 'email', 'offline_access']) expect(page.html).toContain(wordsOf(scope))
+    const { location } = await browser.submit(page, { step: 'allow' })
+    const { code = '' } = answerIn(location)
+    const { body } = await exchange(provider, tenant, client, code)
+    expect(body.scope).toBe('openid email offline_access')
+    expect(body).toHaveProperty('refresh_token')
+    const where = { tenantId_userId_clientId: { tenantId: tenant, userId: user.id, clientId: client.id } }
+    const { scopes } = await dbFor(tenant).consent.findUniqueOrThrow({ where })
+    expect([...scopes].sort()).toEqual(['email', 'offline_access', 'openid'])
+    const events = await dbFor(tenant).event.findMany({
+      where: { tenantId: tenant, userId: user.id, type: 'consent.granted' },
+    })
+    expect(events).toMatchObject([
+      { subjectIds: [client.id], detail: { scope: 'openid email offline_access' } },
+    ])
+    expect(await none('openid email')).toHaveProperty('code')
+    expect(await none('openid phone')).toMatchObject({ error: 'consent_required' })
+  })
+
+  test('refused goes back with access_denied, and ends the sign-in', async () => {
+    const page = await ask()
+    const { location } = await browser.submit(page, { step: 'deny' })
+    expect(answerIn(location)).toEqual({
+      error: 'access_denied',
+      error_description: 'The person did not consent.',
+      state: 'a-state',
+      iss: `http://localhost:3000/${tenant}`,
+    })
+    expect((await browser.submit(page, { step: 'allow' })).response.status).toBe(410)
+    expect(await dbFor(tenant).consent.count({ where: { tenantId: tenant, userId: user.id } })).toBe(0)
+  })
+
+  test('is asked again with prompt=consent, also by a client that needs none', async () => {
+    client = await makeClient(tenant)
+    expect(await none('openid')).toHaveProperty('code')
+    const page = await ask({ prompt: 'consent' })
+    expect(page.path).toMatch(/\/consent$/)
+    expect(answerIn((await browser.submit(page, { step: 'allow' })).location)).toHaveProperty('code')
+  })
+
+  test('gives offline_access to a client that needs no consent (OIDC Core, section 11)', async () => {
+    client = await makeClient(tenant)
+    const { code = '' } = await none('openid offline_access')
+    expect((await exchange(provider, tenant, client, code)).body).toHaveProperty('refresh_token')
+  })
+
+  test('by the wrong person can be left for another sign-in', async () => {
+    const page = await ask()
+    const { response, path } = await browser.submit(page, { step: 'switch' })
+    expect([response.status, path]).toEqual([200, page.path.replace('/consent', '')])
+    expect(await response.text()).toContain('Email address')
+  })
+
+  test('cannot be given by a form of the page before', async () => {
+    const page = await ask()
+    const { path } = await browser.submit(page, { step: 'email', address: 'x@example.com' })
+    expect(path).toBe(page.path)
+  })
+})

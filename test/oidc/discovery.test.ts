@@ -1,0 +1,85 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { newTenant } from '../support/actors.ts'
+import { type Provider, startProvider } from './provider.ts'
+
+let provider: Provider
+let tenant: string
+beforeAll(async () => {
+  provider = await startProvider()
+  tenant = await newTenant()
+})
+afterAll(() => provider.close())
+const get = (path: string, init?: RequestInit) => fetch(`${provider.origin}${path}`, init)
+
+test('the metadata says what is there (OIDC Discovery, section 3; RFC 8414, section 3.1)', async () => {
+  const issuer = `http://localhost:3000/${tenant}`
+  const response = await get(`/${tenant}/.well-known/openid-configuration`)
+  expect(response.status).toBe(200)
+  expect(response.headers.get('access-control-allow-origin')).toBe('*')
+  expect(response.headers.get('cache-control')).toBe('public, max-age=300')
+  const metadata = (await response.json()) as Record<string, string[]>
+  expect(metadata).toMatchObject({
+    issuer,
+    authorization_endpoint: `${issuer}/oidc/authorize`,
+    token_endpoint: `${issuer}/oidc/token`,
+    userinfo_endpoint: `${issuer}/oidc/userinfo`,
+    jwks_uri: `${issuer}/.well-known/jwks.json`,
+    end_session_endpoint: `${issuer}/oidc/logout`,
+    response_types_supported: ['code'],
+    response_modes_supported: ['query'],
+    grant_types_supported: ['authorization_code', 'refresh_token', 'client_credentials'],
+    subject_types_supported: ['public'],
+    id_token_signing_alg_values_supported: ['ES256'],
+    token_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post', 'none'],
+    code_challenge_methods_supported: ['S256'],
+    claims_parameter_supported: false,
+    request_parameter_supported: false,
+    request_uri_parameter_supported: false,
+    authorization_response_iss_parameter_supported: true,
+  })
+  expect(metadata.scopes_supported).toEqual(
+    expect.arrayContaining(['openid', 'offline_access', 'users:read']),
+  )
+  expect(metadata.scopes_supported).not.toContain('tenants:read')
+  expect(metadata.claims_supported).toEqual(
+    expect.arrayContaining(['sub', 'email_verified', 'address', 'sid']),
+  )
+  const rfc8414 = await get(`/.well-known/oauth-authorization-server/${tenant}`)
+  expect(await rfc8414.json()).toEqual(metadata)
+})
+
+test('the key set has public keys only, each with kid, alg and use (RFC 7517; security row 34)', async () => {
+  const response = await get(`/${tenant}/.well-known/jwks.json`)
+  expect(response.headers.get('access-control-allow-origin')).toBe('*')
+  expect(await response.json()).toEqual({
+    keys: [
+      {
+        kty: 'EC',
+        crv: 'P-256',
+        x: expect.any(String),
+        y: expect.any(String),
+        kid: expect.any(String),
+        alg: 'ES256',
+        use: 'sig',
+      },
+    ],
+  })
+})
+
+test('an unknown tenant has neither, and nobody can write to them', async () => {
+  for (const path of [
+    '/nobody/.well-known/openid-configuration',
+    '/nobody/.well-known/jwks.json',
+    '/.well-known/oauth-authorization-server/nobody',
+  ]) {
+    const response = await get(path)
+    expect([response.status, response.headers.get('content-type')]).toEqual([404, 'application/json'])
+  }
+  const response = await get(`/${tenant}/.well-known/jwks.json`, { method: 'POST' })
+  expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, HEAD'])
+})
+
+test('they answer HEAD as GET, without the body', async () => {
+  const response = await get(`/${tenant}/.well-known/openid-configuration`, { method: 'HEAD' })
+  expect([response.status, await response.text()]).toEqual([200, ''])
+})
