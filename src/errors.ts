@@ -188,7 +188,8 @@ function violatedConstraint(error: unknown): string | undefined {
   return undefined
 }
 
-const RECORD_NOT_FOUND = 'P2025'
+/** No such record, or one that a new row refers to has just gone (through Prisma or through pg). */
+const MISSING = new Set(['P2025', 'P2003', '23503'])
 /** No connection in time, statement or lock timeout, server going away: worth another try. */
 const TRANSIENT = new Set([
   'P2024',
@@ -209,7 +210,7 @@ export function describeError(error: unknown): AppError {
   const field = FIELD_OF_CONSTRAINT[violatedConstraint(error) ?? '']
   if (field) return new Conflict([{ field, description: 'is taken' }])
   const code = (error as { code?: unknown })?.code
-  if (code === RECORD_NOT_FOUND) return new NotFound()
+  if (typeof code === 'string' && MISSING.has(code)) return new NotFound()
   if (typeof code === 'string' && TRANSIENT.has(code))
     return new Unavailable('The service is busy; try again.', error)
   const status = (error as { status?: unknown })?.status

@@ -46,7 +46,7 @@ const origin = plainUrl({ ...SECURE, originOnly: true })
 const fields = {
   description: clearable(text(2000)),
   themeColor: clearable(text().regex(/^#[0-9a-fA-F]{6}$/, 'must be a colour such as #0a7c66')),
-  logoUrl: clearable(allowedUrl()),
+  logoUrl: clearable(allowedUrl({ secure: true })),
   callbacks: listOf(redirectUrl),
   allowedOrigins: listOf(origin),
   webOrigins: listOf(origin),

@@ -27,7 +27,7 @@ export const slug = z
 /** Tenant settings, in the order of the spec's table. Omitted is unchanged, '' and null unset. */
 export const TenantSettings = z.strictObject({
   friendlyName: clearable(text(200)),
-  logoUrl: clearable(allowedUrl()),
+  logoUrl: clearable(allowedUrl({ secure: true })),
   /** Often a URL, yet any identifier of an API will do (RFC 9068, section 3). */
   defaultAudience: clearable(text(2000)),
   loginUrl: clearable(allowedUrl({ secure: true })),
