@@ -42,7 +42,6 @@ const { deliverMail } = await import('../src/delivery/mail.ts')
 const { deliverSms } = await import('../src/delivery/sms.ts')
 const { passcodeMail, passcodeSms } = await import('../src/delivery/texts.ts')
 const { addInboxRoutes } = await import('../src/dev/inbox.routes.ts')
-const { readEvents } = await import('../src/events.ts')
 const { log } = await import('../src/log.ts')
 const { authenticatePasscode } = await import('../src/passcodes/passcodes.ts')
 const { sendPasscode, sendSignInPasscode, settleDeliveries } = await import(
@@ -52,6 +51,7 @@ const { closeRuntime, openRuntime } = await import('../src/runtime.ts')
 const { updateSettings } = await import('../src/tenants/settings.ts')
 const { createUser } = await import('../src/users/users.ts')
 const { ctxFor, newTenant } = await import('./support/actors.ts')
+const { logOf } = await import('./support/events.ts')
 
 const smtp = new SMTPServer({
   disabledCommands: ['STARTTLS'],
@@ -241,7 +241,7 @@ describe('a passcode', () => {
     expect(await rowOf(ctx.tenant, to)).toMatchObject({ codeHash: null, sendCount: 1 })
     world.refuseMail = false
     expect(await sendPasscode(ctx, 'email', { to })).toMatchObject({ userCreated: false })
-    const { events } = await readEvents(ctx.tenant, { era: 0, xid: 0n, seq: 0n }, 100)
+    const events = await logOf(ctx.tenant)
     expect(events.filter(({ type }) => type === 'passcode.failed')).toEqual([
       expect.objectContaining({ detail: { channel: 'email', reason: 'delivery' } }),
     ])

@@ -2,7 +2,6 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, i
 import { type Ctx, platformCtx } from '../src/ctx.ts'
 import { inTransaction, sql } from '../src/db.ts'
 import { listInbox } from '../src/delivery/inbox.ts'
-import { readEvents } from '../src/events.ts'
 import { authenticatePasscode, verifySignInPasscode } from '../src/passcodes/passcodes.ts'
 import { sendPasscode, sendSignInPasscode, settleDeliveries } from '../src/passcodes/send-passcode.ts'
 import { closeRuntime, openRuntime } from '../src/runtime.ts'
@@ -11,6 +10,7 @@ import { findBrowserSession, startSession } from '../src/sessions/sessions.ts'
 import { findTenant } from '../src/tenants/tenant-cache.ts'
 import { createUser, getUser, lockUser, unlockUser, updateUser } from '../src/users/users.ts'
 import { ctxFor, newTenant } from './support/actors.ts'
+import { logOf } from './support/events.ts'
 import { countStatements } from './support/statements.ts'
 
 const isPostgres = inject('database').kind === 'postgres'
@@ -62,10 +62,7 @@ const rowOf = async (key: string) => {
   )
   return row
 }
-const eventsOf = async (type: string) =>
-  (await readEvents(ctx.tenant, { era: 0, xid: 0n, seq: 0n }, 500)).events.filter(
-    (event) => event.type === type,
-  )
+const eventsOf = async (type: string) => (await logOf(ctx.tenant)).filter((event) => event.type === type)
 const usersOf = () => sql<{ id: string }>('SELECT "id" FROM "User" WHERE "tenantId" = $1', [ctx.tenant])
 const activeSessions = () =>
   sql<{ id: string }>(

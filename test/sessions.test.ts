@@ -3,7 +3,6 @@ import { createClient } from '../src/clients/clients.ts'
 import { newId } from '../src/crypto.ts'
 import { type Ctx, platformCtx } from '../src/ctx.ts'
 import { inTransaction, sql } from '../src/db.ts'
-import { readEvents } from '../src/events.ts'
 import { closeRuntime, openRuntime } from '../src/runtime.ts'
 import { authenticateSession } from '../src/sessions/authenticate-session.ts'
 import {
@@ -19,6 +18,7 @@ import {
 } from '../src/sessions/sessions.ts'
 import { createUser, lockUser } from '../src/users/users.ts'
 import { ctxFor, newTenant } from './support/actors.ts'
+import { logOf } from './support/events.ts'
 import { countStatements } from './support/statements.ts'
 
 const isPostgres = inject('database').kind === 'postgres'
@@ -54,10 +54,7 @@ const start = (over: Partial<StartSession> = {}) =>
   )
 const newClientId = async () =>
   (await createClient(platformCtx(ctx.tenant), { name: 'App', appType: 'web', type: 'login' })).client.id
-const eventsOf = async (type: string) =>
-  (await readEvents(ctx.tenant, { era: 0, xid: 0n, seq: 0n }, 500)).events.filter(
-    (event) => event.type === type,
-  )
+const eventsOf = async (type: string) => (await logOf(ctx.tenant)).filter((event) => event.type === type)
 const rowOf = async (id: string) => {
   const [row] = await sql<Record<string, unknown>>(
     'SELECT * FROM "Session" WHERE "tenantId" = $1 AND "id" = $2',
