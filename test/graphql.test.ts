@@ -488,6 +488,24 @@ describe('limits', () => {
   })
 })
 
+describe('a page of users', () => {
+  const withSessions =
+    '{ users(pageSize: 50) { nodes { id name sessions(first: 5) { nodes { id user { id } } } } } }'
+
+  test('is one statement, with its nested lists; counting is one more', async () => {
+    const read = (query: string) => recordStatements(() => server.post(tenant, token, query))
+    await read(withSessions)
+    expect(await read('{ users { nodes { id name } } }')).toHaveLength(1)
+    expect(await read('{ users { edges { cursor node { id } } totalSize } }')).toHaveLength(2)
+    expect(
+      await read('{ users(pageSize: 50) { nodes { id sessions(first: 5) { nodes { id } } } } }'),
+    ).toHaveLength(1)
+    expect(await read('{ users { edges { node { id sessions { edges { node { id } } } } } } }')).toHaveLength(
+      1,
+    )
+  })
+})
+
 describe('introspection', () => {
   const hidden = [
     ['__schema', getIntrospectionQuery()],

@@ -455,6 +455,22 @@ describe('many subscribers', () => {
   })
 })
 
+describe('a server that stops', () => {
+  test('closes sockets with 1001 and tells event streams to come back', async () => {
+    const stopping = await serveGraphql()
+    const client = openSocket(stopping.socketUrlOf(tenant), token)
+    const closed = new Promise<{ code: number }>((resolve) =>
+      client.on('closed', (event) => resolve(event as { code: number })),
+    )
+    await new Promise((resolve) => client.on('connected', resolve))
+    const reader = await openEventStream(stopping.urlOf(tenant), token, EVENTS, NOTES)
+    const last = reader.next()
+    await stopping.close()
+    expect((await closed).code).toBe(1001)
+    expect((await last)?.data?.errors?.[0]?.extensions.code).toBe('UNAVAILABLE')
+  })
+})
+
 describe('a WebSocket', () => {
   const raw = async (path: string, headers: Record<string, string> = {}) => {
     const socket = new WebSocket(path, 'graphql-transport-ws', { headers })

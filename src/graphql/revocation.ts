@@ -1,7 +1,7 @@
 import { listen } from '../bus.ts'
 import { type Ctx, isScope, type Scope, scopesOfRoles } from '../ctx.ts'
 import { sql } from '../db.ts'
-import { Unauthenticated } from '../errors.ts'
+import { type AppError, Unauthenticated } from '../errors.ts'
 import { WAKE_TOPIC } from '../events.ts'
 import { log } from '../log.ts'
 import type { GraphQLContext } from './context.ts'
@@ -110,6 +110,6 @@ export function watchToken(context: GraphQLContext): void {
 }
 
 /** Ends every open stream, as the program stops. */
-export function endAllStreams(reason?: Unauthenticated): void {
+export function endAllStreams(reason: AppError): void {
   for (const context of [...open]) endStream(context, reason)
 }

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { createYoga } from 'graphql-yoga'
 import { env } from '../env.ts'
-import { describeError, NotFound } from '../errors.ts'
+import { describeError, NotFound, Unavailable } from '../errors.ts'
 import { JSON_LIMIT_BYTES, metaOf } from '../http.ts'
 import { findTenant } from '../tenants/tenant-cache.ts'
 import type { GraphQLContext } from './context.ts'
@@ -114,8 +114,9 @@ export function createGraphql({ isProduction = env.isProduction } = {}): Graphql
     },
     upgrade: sockets.upgrade,
     close: async () => {
-      endAllStreams()
+      // Sockets first: ended streams would tell their clients not to come back.
       await sockets.close()
+      endAllStreams(new Unavailable('The server is stopping; resume from your position.'))
       await yoga.dispose()
     },
   }

@@ -30,7 +30,6 @@ type Connection = Context<{ authorization?: unknown }, Extra>
 type Enveloped = ReturnType<YogaServerInstance<object, GraphQLContext>['getEnveloped']>
 
 const tenants = new WeakMap<IncomingMessage, string>()
-const contexts = new WeakMap<Extra, Set<GraphQLContext>>()
 
 /** Browsers say where a page comes from. No cookie is read here, but a foreign page has no business anyway. */
 const isOwnOrigin = ({ headers }: IncomingMessage): boolean =>
@@ -100,7 +99,7 @@ async function prepare(
     const faults = validate(schema, document)
     if (faults.length > 0) return maskErrors(faults, requestId)
     const contextValue = (await contextFactory()) as GraphQLContext
-    remember(connection.extra, contextValue)
+    closeWithToken(connection.extra, contextValue)
     const { operationName, variables: variableValues } = payload
     const args: ExecutionArgs = { schema, document, contextValue, operationName, variableValues }
     return Object.assign(args, { rootValue: { execute, subscribe } })
@@ -109,16 +108,11 @@ async function prepare(
   }
 }
 
-function remember(extra: Extra, context: GraphQLContext): void {
-  const known = contexts.get(extra) ?? new Set()
-  contexts.set(extra, known.add(context))
-  context.stream.signal.addEventListener('abort', () => {
-    known.delete(context)
-    // The token is gone, and with it all that the socket could still do. The client hears why on its stream first.
-    if (isBadToken(context.stream.signal.reason))
-      setImmediate(() =>
-        extra.socket.close(CloseCode.Forbidden, 'The access token is invalid, expired or revoked'),
-      )
+/** The token is gone, and with it all that the socket could still do. The client hears why on its stream first. */
+function closeWithToken({ socket }: Extra, { stream: { signal } }: GraphQLContext): void {
+  signal.addEventListener('abort', () => {
+    if (!isBadToken(signal.reason)) return
+    setImmediate(() => socket.close(CloseCode.Forbidden, 'The access token is invalid, expired or revoked'))
   })
 }
 

@@ -26,8 +26,12 @@ export type GraphqlServer = {
 export async function serveGraphql(options: { isProduction?: boolean } = {}): Promise<GraphqlServer> {
   const graphql = createGraphql(options)
   const tenantOf = (url = '') => url.split('?', 1)[0]?.split('/')[1] ?? ''
-  const server = createServer((request, response) => void graphql.handle(request, response, tenantOf(request.url)))
-  server.on('upgrade', (request, socket, head) => graphql.upgrade(request, socket, head, tenantOf(request.url)))
+  const server = createServer(
+    (request, response) => void graphql.handle(request, response, tenantOf(request.url)),
+  )
+  server.on('upgrade', (request, socket, head) =>
+    graphql.upgrade(request, socket, head, tenantOf(request.url)),
+  )
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const origin = `127.0.0.1:${(server.address() as AddressInfo).port}`
   const urlOf = (tenant: string) => `http://${origin}/${tenant}/graphql`
@@ -50,9 +54,11 @@ export async function serveGraphql(options: { isProduction?: boolean } = {}): Pr
       return { status: response.status, headers: response.headers, body: JSON.parse(await response.text()) }
     },
     close: async () => {
+      const closed = new Promise((resolve) => server.close(resolve))
       await graphql.close()
-      server.closeAllConnections()
-      await new Promise((resolve) => server.close(resolve))
+      const limit = setTimeout(() => server.closeAllConnections(), 300)
+      await closed
+      clearTimeout(limit)
     },
   }
 }
