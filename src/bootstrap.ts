@@ -1,4 +1,5 @@
 import { ensureClient } from './clients/ensure-client.ts'
+import { SealBroken } from './crypto.ts'
 import { SCOPE_NAMES, SYSTEM_TENANT } from './ctx.ts'
 import { type ClientCredentials, DEMO_ADMIN, DEMO_TENANT, derivedSecret, ensureDemo } from './dev/demo.ts'
 import { keepFile, keptFile } from './dev/kept-files.ts'
@@ -76,7 +77,9 @@ export async function bootstrap(): Promise<BootstrapReport> {
   await ensureTenant(SYSTEM_TENANT, { friendlyName: 'System' })
   await findTenant(SYSTEM_TENANT).catch((error: unknown) => {
     // Better now than at the first sign-in.
-    throw new Error('ENCRYPTION_KEY is not the one that this database was written with', { cause: error })
+    if (error instanceof SealBroken)
+      throw new Error('ENCRYPTION_KEY is not the one that this database was written with', { cause: error })
+    throw error
   })
   const operator = await ensureOperator()
   const clients = env.demo ? await ensureDemo() : null

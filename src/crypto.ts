@@ -77,17 +77,28 @@ export function seal(purpose: string, plain: string | Buffer): string {
 }
 
 /** Whether the first configured key sealed it, so that re-encryption may pass it by. */
-export const isSealedByFirstKey = (sealed: string): boolean => sealed.startsWith(`${keyId(keysFor('seal')[0])}.`)
+export const isSealedByFirstKey = (sealed: string): boolean =>
+  sealed.startsWith(`${keyId(keysFor('seal')[0])}.`)
 
-/** Opens what `seal` made, with whichever configured key sealed it. Throws when none did or it was altered. */
+/** What was sealed cannot be opened: by another key, for another purpose, or altered. */
+export class SealBroken extends Error {
+  constructor(purpose: string, cause?: unknown) {
+    super(`sealed ${purpose}: no configured ENCRYPTION_KEY opens it`, { cause })
+    this.name = 'SealBroken'
+  }
+}
+
+/** Opens what `seal` made, with whichever configured key sealed it. Throws SealBroken. */
 export function open(purpose: string, sealed: string): Buffer {
   const [id, ...parts] = sealed.split('.')
   const key = keysFor('seal').find((candidate) => keyId(candidate) === id)
   const [iv, tag, body] = parts.map((part) => Buffer.from(part, 'base64url'))
-  if (!key || !iv || !tag || !body)
-    throw new Error(`sealed ${purpose}: no configured ENCRYPTION_KEY opens it`)
-  const decipher = createDecipheriv('aes-256-gcm', key, iv, { authTagLength: 16 })
-    .setAAD(Buffer.from(purpose))
-    .setAuthTag(tag)
-  return Buffer.concat([decipher.update(body), decipher.final()])
+  if (!key || !iv || !tag || !body) throw new SealBroken(purpose)
+  try {
+    const decipher = createDecipheriv('aes-256-gcm', key, iv, { authTagLength: 16 })
+    decipher.setAAD(Buffer.from(purpose)).setAuthTag(tag)
+    return Buffer.concat([decipher.update(body), decipher.final()])
+  } catch (error) {
+    throw new SealBroken(purpose, error)
+  }
 }

@@ -5,13 +5,10 @@ import { findClient, isClientSecret } from '../src/clients/client-cache.ts'
 import { platformCtx, ROLES, SCOPE_NAMES, SYSTEM_TENANT } from '../src/ctx.ts'
 import { dbFor, sql } from '../src/db.ts'
 import { keptFile } from '../src/dev/kept-files.ts'
-import { readEvents } from '../src/events.ts'
 import { closeRuntime, openRuntime } from '../src/runtime.ts'
 import { findTenant } from '../src/tenants/tenant-cache.ts'
 import { getUserByEmail, updateUser } from '../src/users/users.ts'
-
-const eventsOf = async (tenant: string) =>
-  (await readEvents(tenant, { era: 0, xid: 0n, seq: 0n }, 500)).events
+import { logOf } from './support/events.ts'
 
 let reports: BootstrapReport[]
 beforeAll(async () => {
@@ -33,7 +30,7 @@ describe('processes that start at once', () => {
       expect(await findTenant(tenantId)).not.toBeNull()
       expect(await db.signingKey.count({ where })).toBe(1)
       expect(await db.client.count({ where })).toBe(clients[tenantId])
-      const told = (await eventsOf(tenantId)).map(({ type }) => type)
+      const told = (await logOf(tenantId)).map(({ type }) => type)
       expect(told.filter((type) => type === 'tenant.created')).toHaveLength(1)
       expect(told.filter((type) => type.startsWith('client.'))).toEqual(
         Array(clients[tenantId]).fill('client.created'),
@@ -89,9 +86,9 @@ describe('what a start leaves', () => {
 
 describe('a further start', () => {
   it('writes nothing and reports the same', async () => {
-    const before = await Promise.all(['system', 'demo'].map(eventsOf))
+    const before = await Promise.all(['system', 'demo'].map(logOf))
     expect(await bootstrap()).toEqual(reports[0])
-    expect(await Promise.all(['system', 'demo'].map(eventsOf))).toEqual(before)
+    expect(await Promise.all(['system', 'demo'].map(logOf))).toEqual(before)
   })
 
   it('finds the same secrets when the data directory was emptied', async () => {

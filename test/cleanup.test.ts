@@ -4,10 +4,11 @@ import { createClient } from '../src/clients/clients.ts'
 import { platformCtx, SYSTEM_TENANT } from '../src/ctx.ts'
 import { dbFor, sql } from '../src/db.ts'
 import { followEvents } from '../src/event-tail.ts'
-import { decodePosition, encodePosition, readEvents } from '../src/events.ts'
+import { decodePosition, encodePosition } from '../src/events.ts'
 import { closeRuntime, openRuntime } from '../src/runtime.ts'
 import { deleteTenant, ensureTenant } from '../src/tenants/tenants.ts'
 import { newTenant } from './support/actors.ts'
+import { logOf } from './support/events.ts'
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
@@ -24,7 +25,6 @@ const NOTHING = {
   Passcode: 0,
 }
 const START = { era: 0, xid: 0n, seq: 0n }
-const eventsOf = async (tenant: string) => (await readEvents(tenant, START, 500)).events
 
 let now: Date
 let tenant: string
@@ -91,7 +91,7 @@ describe('clean-up', () => {
     ])
     const grants = await dbFor(tenant).grant.findMany({ where: { tenantId: tenant, revokedAt: null } })
     expect(grants.map(({ id }) => id)).toEqual(['offline'])
-    const told = (await eventsOf(tenant)).filter(({ type }) => type === 'session.ended')
+    const told = (await logOf(tenant)).filter(({ type }) => type === 'session.ended')
     expect(told.map(({ sessionId, userId, detail }) => ({ sessionId, userId, detail }))).toEqual([
       { sessionId: 'expired', userId: 'u', detail: { reason: 'expired' } },
       { sessionId: 'child', userId: 'u', detail: { reason: 'expired' } },
@@ -101,7 +101,7 @@ describe('clean-up', () => {
     expect((await cleanUp(later(23 * HOUR_MS))).Session).toBe(0)
     expect((await cleanUp(later(24 * HOUR_MS + MINUTE_MS))).Session).toBe(2)
     expect(await cleanUp(later(3 * DAY_MS))).toEqual({ ...NOTHING, Session: 2, Grant: 2 })
-    expect((await eventsOf(tenant)).filter(({ type }) => type === 'session.ended')).toHaveLength(3)
+    expect((await logOf(tenant)).filter(({ type }) => type === 'session.ended')).toHaveLength(3)
   })
 
   it('removes expired interactions, codes, enrolment tokens and counters, and no others', async () => {
@@ -195,10 +195,10 @@ describe('clean-up', () => {
     await addEvent('event_b', earlier(EVENT_RETENTION_MS + MINUTE_MS))
     await addEvent('event_c', earlier(IP_RETENTION_MS + MINUTE_MS))
     await addEvent('event_d', earlier(IP_RETENTION_MS - MINUTE_MS))
-    const second = (await eventsOf(tenant)).find(({ id }) => id === 'event_b')?.position
+    const second = (await logOf(tenant)).find(({ id }) => id === 'event_b')?.position
     const report = await cleanUp(now)
     expect(report).toEqual({ ...NOTHING, events: 2, ips: 1 })
-    const left = (await eventsOf(tenant)).filter(({ type }) => type === 'signin.failed')
+    const left = (await logOf(tenant)).filter(({ type }) => type === 'signin.failed')
     expect(left.map(({ id, ip }) => [id, ip])).toEqual([
       ['event_c', null],
       ['event_d', '192.0.2.1'],
@@ -248,7 +248,7 @@ describe('clean-up', () => {
     )
     expect(told).toEqual({ n: 1200, sessions: 1200 })
     const row = await dbFor(tenant).tenant.findUnique({ where: { tenantId: tenant } })
-    const created = (await eventsOf(tenant)).find(({ type }) => type === 'tenant.created')
+    const created = (await logOf(tenant)).find(({ type }) => type === 'tenant.created')
     expect(row?.eventsTrimmedTo).toEqual(expect.any(String))
     expect(created).toBeDefined()
   })

@@ -3,11 +3,11 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { findClient, isClientSecret } from '../src/clients/client-cache.ts'
 import { platformCtx } from '../src/ctx.ts'
 import { dbFor, sql } from '../src/db.ts'
-import { readEvents } from '../src/events.ts'
 import { closeRuntime, openRuntime } from '../src/runtime.ts'
 import { findTenant } from '../src/tenants/tenant-cache.ts'
 import { getUserByEmail } from '../src/users/users.ts'
 import { newTenant } from './support/actors.ts'
+import { logOf } from './support/events.ts'
 
 type Run = { code: number | null; stdout: string; stderr: string }
 
@@ -57,7 +57,7 @@ describe('vestibule tenant', () => {
       stdout: 'Deleted tenant acme.\n',
     })
     expect(await dbFor('acme').tenant.findUnique({ where: { tenantId: 'acme' } })).toBeNull()
-    const told = (await readEvents('system', { era: 0, xid: 0n, seq: 0n }, 100)).events
+    const told = await logOf('system')
     expect(told.map(({ type, requestId }) => [type, requestId])).toEqual([
       ['tenant.created', 'platform'],
       ['tenant.created', 'platform'],

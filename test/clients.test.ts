@@ -5,14 +5,12 @@ import { ensureClient } from '../src/clients/ensure-client.ts'
 import { randomToken, sha256 } from '../src/crypto.ts'
 import { platformCtx, SYSTEM_TENANT } from '../src/ctx.ts'
 import { dbFor, sql } from '../src/db.ts'
-import { readEvents } from '../src/events.ts'
 import { closeRuntime, openRuntime } from '../src/runtime.ts'
 import { ctxFor, newTenant, TENANT_SCOPES } from './support/actors.ts'
+import { logOf } from './support/events.ts'
 import { countStatements } from './support/statements.ts'
 
 const faults = (fields: { field: string; description: unknown }[]) => expect.objectContaining({ fields })
-const eventsOf = async (tenant: string) =>
-  (await readEvents(tenant, { era: 0, xid: 0n, seq: 0n }, 500)).events
 const minimal = { name: 'App', appType: 'web', type: 'login' } as const
 
 let tenant: string
@@ -43,7 +41,7 @@ describe('creating a client', () => {
     expect(client).toMatchObject({ ...fields, tenantId: tenant, allTenants: false, jwks: null })
     expect(client.id).toMatch(/^client_[0-9a-z]{26}$/)
     expect(await getClient(ctx, client.id)).toEqual(client)
-    expect((await eventsOf(tenant)).at(-1)).toMatchObject({
+    expect((await logOf(tenant)).at(-1)).toMatchObject({
       type: 'client.created',
       subjectIds: [client.id],
       actorClientId: ctx.actor.kind === 'client' ? ctx.actor.clientId : '',
@@ -192,7 +190,7 @@ describe('reading clients', () => {
     const read = JSON.stringify([
       await getClient(ctx, client.id),
       (await listClients(ctx, {})).rows,
-      await eventsOf(tenant),
+      await logOf(tenant),
     ])
     expect(read).not.toContain(secret)
     expect(read).not.toContain(hash)
@@ -295,7 +293,7 @@ describe('ensuring a client at start', () => {
     await ensureClient(SYSTEM_TENANT, wanted)
     const where = { tenantId: SYSTEM_TENANT, clientId: id }
     expect(await dbFor(SYSTEM_TENANT).clientSecret.count({ where })).toBe(1)
-    const told = (await eventsOf(SYSTEM_TENANT)).filter(({ subjectIds }) => subjectIds.includes(id))
+    const told = (await logOf(SYSTEM_TENANT)).filter(({ subjectIds }) => subjectIds.includes(id))
     expect(told.map(({ type }) => type)).toEqual(['client.created'])
     const found = await findClient(SYSTEM_TENANT, id)
     expect(found && isClientSecret(found, wanted.secret)).toBe(true)

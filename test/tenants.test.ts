@@ -2,19 +2,17 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createClient } from '../src/clients/clients.ts'
 import { platformCtx, SYSTEM_TENANT } from '../src/ctx.ts'
 import { dbFor, sql } from '../src/db.ts'
-import { readEvents } from '../src/events.ts'
 import { publicKeys } from '../src/oidc/keys.ts'
 import { closeRuntime, openRuntime } from '../src/runtime.ts'
 import { getSettings, updateSettings } from '../src/tenants/settings.ts'
 import { findTenant } from '../src/tenants/tenant-cache.ts'
 import { createTenant, deleteTenant, ensureTenant, getTenant, listTenants } from '../src/tenants/tenants.ts'
 import { ctxFor, newTenant } from './support/actors.ts'
+import { logOf } from './support/events.ts'
 import { countStatements } from './support/statements.ts'
 
 const system = platformCtx(SYSTEM_TENANT)
 const faults = (fields: { field: string; description: string }[]) => expect.objectContaining({ fields })
-const eventsOf = async (tenant: string) =>
-  (await readEvents(tenant, { era: 0, xid: 0n, seq: 0n }, 500)).events
 
 beforeAll(async () => {
   await openRuntime()
@@ -52,8 +50,8 @@ describe('creating a tenant', () => {
     )
     expect(stored?.tokenKey).not.toContain(found?.tokenKey.toString('base64url'))
     const told = { type: 'tenant.created', subjectIds: ['acme'] }
-    expect(await eventsOf('acme')).toEqual([expect.objectContaining(told)])
-    expect(await eventsOf(SYSTEM_TENANT)).toContainEqual(expect.objectContaining(told))
+    expect(await logOf('acme')).toEqual([expect.objectContaining(told)])
+    expect(await logOf(SYSTEM_TENANT)).toContainEqual(expect.objectContaining(told))
   })
 
   it.each([
@@ -108,7 +106,7 @@ describe('creating a tenant', () => {
           fields: [{ field: 'slug', description: 'is taken' }],
         })
     expect(await dbFor('raced').signingKey.count({ where: { tenantId: 'raced' } })).toBe(1)
-    expect(await eventsOf('raced')).toHaveLength(1)
+    expect(await logOf('raced')).toHaveLength(1)
   })
 
   it('is for operators: callers of tenant system, acting on tenant system', async () => {
@@ -133,7 +131,7 @@ describe('creating a tenant', () => {
     ).rejects.toMatchObject({ code: 'UNAUTHENTICATED' })
     expect(await findTenant('mine')).toBeNull()
     await createTenant(operator, { slug: 'mine' })
-    expect(await eventsOf('mine')).toEqual([
+    expect(await logOf('mine')).toEqual([
       expect.objectContaining({ actorTenantId: 'system', requestId: operator.requestId }),
     ])
   })
@@ -159,7 +157,7 @@ describe('settings of a tenant', () => {
       loginUrl: null,
     })
     expect(await getSettings(ctx)).toEqual({ ...full, logoUrl: null, loginUrl: null })
-    expect((await eventsOf(tenant)).slice(-2)).toEqual([
+    expect((await logOf(tenant)).slice(-2)).toEqual([
       expect.objectContaining({ type: 'tenant.updated', changedFields: Object.keys(full) }),
       expect.objectContaining({ type: 'tenant.updated', changedFields: ['logoUrl', 'loginUrl'] }),
     ])
@@ -169,9 +167,9 @@ describe('settings of a tenant', () => {
     const ctx = await ctxFor(await newTenant())
     await updateSettings(ctx, { friendlyName: 'warm' })
     expect(await countStatements(() => updateSettings(ctx, { friendlyName: 'Acme' }))).toBeLessThanOrEqual(4)
-    const before = (await eventsOf(ctx.tenant)).length
+    const before = (await logOf(ctx.tenant)).length
     expect(await countStatements(() => updateSettings(ctx, {}))).toBe(1)
-    expect(await eventsOf(ctx.tenant)).toHaveLength(before)
+    expect(await logOf(ctx.tenant)).toHaveLength(before)
   })
 
   it('of another tenant stay as they are', async () => {
@@ -192,7 +190,7 @@ describe('deleting a tenant', () => {
     expect(await tablesWithRows(tables, gone)).toEqual([])
     expect(await tablesWithRows(tables, kept)).toEqual(tables)
     expect(await findTenant(gone)).toBeNull()
-    expect((await eventsOf(SYSTEM_TENANT)).at(-1)).toMatchObject({
+    expect((await logOf(SYSTEM_TENANT)).at(-1)).toMatchObject({
       type: 'tenant.deleted',
       subjectIds: [gone],
     })
@@ -212,7 +210,7 @@ describe('deleting a tenant', () => {
     await createTenant(system, { slug: tenant })
     const second = await findTenant(tenant)
     expect(second?.tokenKey.equals(first?.tokenKey ?? Buffer.alloc(0))).toBe(false)
-    expect((await eventsOf(tenant)).map(({ type }) => type)).toEqual(['tenant.created'])
+    expect((await logOf(tenant)).map(({ type }) => type)).toEqual(['tenant.created'])
   })
 
   it('refuses system, and says the same of an unknown slug and of what is no slug', async () => {

@@ -61,6 +61,9 @@ const keysCache = createCache<TenantKeys>('keys', async (tenant) => {
   return rows.length > 0 ? keys : null
 })
 
+/** Call after a tenant's keys have changed: its slug may begin anew with other ones. */
+export const forgetKeys = (tenant: string): void => keysCache.invalidate(tenant, '')
+
 async function keysOf(tenant: string): Promise<TenantKeys> {
   const keys = await keysCache.get(tenant, '')
   if (!keys) throw new Error(`tenant ${tenant} has no signing key`)

@@ -5,7 +5,7 @@ import { Conflict, Forbidden, NotFound } from '../errors.ts'
 import { recordEvents, wakeReaders } from '../events.ts'
 import { parse } from '../fields.ts'
 import type { Tenant as TenantModel } from '../generated/prisma/client.ts'
-import { createSigningKey } from '../oidc/keys.ts'
+import { createSigningKey, forgetKeys } from '../oidc/keys.ts'
 import { type Page, type PageArgs, parsePaging, toPage } from '../page.ts'
 import { requireScope } from '../scopes.ts'
 import { forgetTenant, sealTokenKey } from './tenant-cache.ts'
@@ -30,6 +30,12 @@ function requireOperator(ctx: Ctx, scope: Scope): void {
     throw new Forbidden('Tenants are managed in tenant system only.')
 }
 
+/** A slug that begins anew has other settings and other keys than before. */
+function forget(slug: string): void {
+  forgetTenant(slug)
+  forgetKeys(slug)
+}
+
 /** Row, keys and first event, unless the slug is taken: then nothing, and false. */
 async function insertWhole(sql: Sql, ctx: Ctx, slug: string, settings: TenantSettings): Promise<boolean> {
   const tokenKey = sealTokenKey(slug, randomBytes(TOKEN_KEY_BYTES))
@@ -52,7 +58,7 @@ export async function createTenant(ctx: Ctx, input: unknown): Promise<Tenant> {
       throw new Conflict([{ field: 'slug', description: 'is taken' }], 'The slug is taken.')
     await recordEvents(sql, ctx, [{ type: 'tenant.created', subjectIds: [slug] }])
   })
-  forgetTenant(slug)
+  forget(slug)
   wakeReaders(ctx.tenant)
   return getTenant({ ...ctx, tenant: slug })
 }
@@ -60,7 +66,7 @@ export async function createTenant(ctx: Ctx, input: unknown): Promise<Tenant> {
 /** Makes a tenant if it is not there, as the platform; true when it was made by this call. Several processes may race. */
 export async function ensureTenant(slug: string, settings: TenantSettings = {}): Promise<boolean> {
   const made = await inTransaction((sql) => insertWhole(sql, platformCtx(slug), slug, settings))
-  if (made) forgetTenant(slug)
+  if (made) forget(slug)
   return made
 }
 
@@ -77,7 +83,7 @@ export async function deleteTenant(ctx: Ctx, slug: string): Promise<void> {
     await deleteLooseRows(sql, slug)
     await recordEvents(sql, ctx, [{ type: 'tenant.deleted', subjectIds: [slug] }])
   })
-  forgetTenant(slug)
+  forget(slug)
   wakeReaders(ctx.tenant)
 }
 
