@@ -261,6 +261,19 @@ describe('who calls', () => {
   })
 })
 
+test('a client without scopes sees itself, and no other client', async () => {
+  const bare = await tokenFor(tenant, [])
+  const { body } = await server.post(
+    tenant,
+    bare,
+    '{ viewer { client { name } scopes } clients { totalSize } }',
+  )
+  expect(body).toMatchObject({
+    data: { viewer: { client: { name: 'Test backend' }, scopes: [] }, clients: null },
+    errors: [{ message: 'Requires scope clients:read.', path: ['clients'] }],
+  })
+})
+
 describe('errors', () => {
   test('that are expected are data', async () => {
     const mutation = `mutation ($input: CreateUserInput!) { createUser(input: $input) {

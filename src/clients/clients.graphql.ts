@@ -3,7 +3,7 @@ import { builder } from '../graphql/builder.ts'
 import { connectionType, listOf, PAGE_ARGS } from '../graphql/connection.ts'
 import { ID_DESCRIPTION, Node, orNull, registerNode, requireId } from '../graphql/node.graphql.ts'
 import { resultOf } from '../graphql/result.ts'
-import { open, scoped } from '../graphql/scoped.ts'
+import { open, scoped, scopedOrOwn } from '../graphql/scoped.ts'
 import type { AppType, ClientType } from './clients.fields.ts'
 import { type Client, createClient, getClient, listClients } from './clients.ts'
 
@@ -26,7 +26,11 @@ const ClientTypeEnum = builder.enumType('ClientType', {
 })
 
 export const ClientRef = builder.prismaObject('Client', {
-  ...scoped('clients:read', 'An application that signs people in or calls the management surface.'),
+  ...scopedOrOwn(
+    'clients:read',
+    'An application that signs people in or calls the management surface.',
+    (client: { id: string }) => client.id,
+  ),
   interfaces: [Node],
   fields: (t) => ({
     id: t.exposeID('id', { description: `${ID_DESCRIPTION} Also the OAuth client_id.` }),
