@@ -328,6 +328,36 @@ describe('the token behind a stream', () => {
     expect(await secondsUntilEnd(reader, quietly)).toBeLessThan(1.2)
   })
 
+  const change = (text: string, ...values: unknown[]) =>
+    inTransaction((sql) => sql(text, [tenant, ...values]))
+
+  test('ends the stream when its person loses the role that the scope came from', async () => {
+    const who = await person(['users:read'])
+    const setRoles = (roles: string[]) =>
+      change('UPDATE "User" SET "roles" = $3 WHERE "tenantId" = $1 AND "id" = $2', who.userId, roles)
+    await setRoles(['auditor'])
+    const reader = await follow(LOCKS, {}, { token: who.token })
+    const { id: somebody } = await createUser(ctx, { name: 'Grace' })
+    await lockUser(ctx, somebody)
+    expect((await reader.next())?.data?.data.userLockChanged.userId).toBe(somebody)
+    expect(await secondsUntilEnd(reader, () => setRoles([]))).toBeLessThan(1.2)
+  })
+
+  test('ends the stream when its client is deleted', async () => {
+    const scopes: Scope[] = ['events:read']
+    const { client } = await createClient(platformCtx(tenant), {
+      name: 'Short-lived',
+      appType: 'machine',
+      type: 'login',
+      scopes,
+    })
+    const audience = [apiAudienceOf(tenant)]
+    const request = { subject: client.id, clientId: client.id, scopes, audience, lifetimeSeconds: 600 }
+    const reader = await follow(EVENTS, NOTES, { token: await issueAccessToken(tenant, request) })
+    const remove = () => change('DELETE FROM "Client" WHERE "tenantId" = $1 AND "id" = $2', client.id)
+    expect(await secondsUntilEnd(reader, remove)).toBeLessThan(1.2)
+  })
+
   test('ends the stream when it expires', async () => {
     const brief = await tokenFor(tenant, ['events:read'], 2)
     const reader = await follow(EVENTS, NOTES, { token: brief })
