@@ -1,29 +1,13 @@
 import type { H3 } from 'h3'
-import { randomToken } from '../crypto.ts'
-import { AppError, Forbidden, InvalidCredential, InvalidInput, RateLimited } from '../errors.ts'
+import { Forbidden, InvalidCredential, InvalidInput, RateLimited } from '../errors.ts'
 import { readForm } from '../http.ts'
 import { BROWSER_LIFETIME_SECONDS } from '../sessions/sessions.ts'
-import { addRoute, type Call, errorPage, pageOf, seeOther, withCookies } from './answers.routes.ts'
-import { errorLocation, type Standing, standingOf, successLocation } from './authorization.ts'
-import { ConsentPage } from './consent.pages.tsx'
-import { INTERACTION_COOKIE, readCookie, SESSION_COOKIE, setCookie } from './cookies.ts'
-import {
-  csrfOf,
-  endInteraction,
-  findInteraction,
-  INTERACTION_LIFETIME_SECONDS,
-  type Interaction,
-  isCsrf,
-} from './interactions.ts'
-import type { RenderOptions } from './render-page.pages.tsx'
-import { asksOf } from './scope-words.ts'
-import { askForCode, forgetAddress, giveConsent, resendAllowedAt, signIn, switchPerson } from './sign-in.ts'
-import { CodePage, EmailPage } from './signin.pages.tsx'
-
-/** The pages of a sign-in, in the order that a person sees them; the path's last segment. */
-const PAGES = ['email', 'code', 'consent'] as const
-type PageName = (typeof PAGES)[number]
-const PATHS: Record<PageName, string> = { email: '', code: '/code', consent: '/consent' }
+import { addRoute, type Call, errorPage, seeOther, withCookies } from './answers.routes.ts'
+import { errorLocation, successLocation } from './authorization.ts'
+import { INTERACTION_COOKIE, SESSION_COOKIE, setCookie } from './cookies.ts'
+import { endInteraction, INTERACTION_LIFETIME_SECONDS, isCsrf } from './interactions.ts'
+import { askForCode, forgetAddress, giveConsent, signIn, switchPerson } from './sign-in.ts'
+import { gone, goOn, PAGES, PATHS, type PageName, render, type Visit, visit } from './signin-visit.routes.ts'
 
 /** The hosted pages: address, code, consent. Where a person belongs is decided anew with each request, so that going
  *  back, sending twice and several tabs end on a page that makes sense. */
@@ -36,43 +20,6 @@ export function addSignInRoutes(app: H3): void {
       errorPage,
     )
 }
-
-/** The cookie that binds interactions to this browser; an existing one goes on, for the sake of other tabs. */
-export function bindBrowser(tenant: string, known: string | null): { key: string; cookie: string } {
-  const key = known ?? randomToken()
-  return { key, cookie: setCookie(tenant, INTERACTION_COOKIE, key, INTERACTION_LIFETIME_SECONDS) }
-}
-
-/** One message whatever the reason: it must not say whether a handle exists. */
-const gone = () =>
-  new AppError(
-    'NOT_FOUND',
-    410,
-    'This sign-in has expired, was finished, or was started in another browser. Go back to the application and sign in again.',
-  )
-
-type Visit = { call: Call; interaction: Interaction; standing: Standing; sessionToken: string | null }
-
-async function visit(call: Call): Promise<Visit> {
-  const { event, ctx } = call
-  const cookies = event.req.headers.get('cookie')
-  const sessionToken = readCookie(cookies, SESSION_COOKIE)
-  const interaction = await findInteraction(
-    ctx.tenant,
-    event.context.params?.handle ?? '',
-    readCookie(cookies, INTERACTION_COOKIE),
-  )
-  if (!interaction) throw gone()
-  const standing = await standingOf(ctx, interaction.request, interaction.progress, sessionToken)
-  return { call, interaction, standing, sessionToken }
-}
-
-const pathOf = ({ call, interaction }: Visit, page: PageName): string =>
-  `/${call.ctx.tenant}/signin/${interaction.handle}${PATHS[page]}`
-
-/** Sends the browser to where the sign-in stands. */
-const goOn = (at: Visit, page: PageName = 'email', cookies: string[] = []): Response =>
-  seeOther(pathOf(at, page), cookies)
 
 async function show(call: Call, asked: PageName): Promise<Response> {
   const at = await visit(call)
@@ -100,31 +47,6 @@ async function issue(at: Visit, cookies: string[]): Promise<Response> {
   const location = await successLocation(call.ctx, interaction.request, standing, interaction)
   if (!location) throw gone()
   return seeOther(location, cookies)
-}
-
-function render(at: Visit, page: PageName, fault: string | null = null, status = 200): Response {
-  const { call, interaction, standing } = at
-  const { request, progress, handle, key } = interaction
-  const form = {
-    action: pathOf(at, page),
-    csrf: csrfOf('signin', call.ctx.tenant, handle, key),
-  }
-  const common = { tenant: call.tenant, client: standing.client, interaction: form, fault }
-  const options: RenderOptions = { status, formActionOrigins: [request.redirectUri] }
-  if (page === 'consent')
-    return pageOf(
-      ConsentPage,
-      { ...common, person: standing.state ?? {}, asks: asksOf(standing.scopes) },
-      options,
-    )
-  const address = progress.address ?? request.loginHint
-  return page === 'code'
-    ? pageOf(
-        CodePage,
-        { ...common, address: address ?? '', resendAllowedAt: resendAllowedAt(progress) },
-        options,
-      )
-    : pageOf(EmailPage, { ...common, address }, options)
 }
 
 type Step = (at: Visit, form: Record<string, string>) => Promise<Response>

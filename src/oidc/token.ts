@@ -1,43 +1,22 @@
-import type { CachedClient } from '../clients/client-cache.ts'
 import { randomToken, sha256 } from '../crypto.ts'
-import { type Ctx, isScope, SYSTEM_SCOPES, SYSTEM_TENANT } from '../ctx.ts'
 import { sql } from '../db.ts'
-import { env } from '../env.ts'
 import { OAuthError } from '../errors.ts'
 import { toEventRow, wakeReaders } from '../events.ts'
-import { type CachedTenant, findTenant } from '../tenants/tenant-cache.ts'
-import { issueAccessToken } from './access-tokens.ts'
-import { audienceOf } from './audience.ts'
 import { isPublic } from './client-authentication.ts'
+import { startClientSession } from './client-sessions.ts'
 import { after, GRANT_IDLE_SECONDS, redeem } from './codes.ts'
 import { type PresentedToken, refreshGrant, selectGrantScopes } from './grants.sql.ts'
-import { issueIdToken } from './id-tokens.ts'
-import { apiAudienceOf } from './keys.ts'
+import { issueToMachine } from './machine-tokens.ts'
 import { readRefreshToken, writeRefreshToken } from './refresh-tokens.ts'
 import { grantableScopes, toScopes } from './scopes.ts'
+import {
+  issueToPerson,
+  lifetimeOf,
+  required,
+  type TokenRequest,
+  type TokenResponse,
+} from './token-response.ts'
 
-/** Of clients that set no tokenExpiryTime. */
-export const DEFAULT_TOKEN_LIFETIME_SECONDS = 3600
-/** A client that lost an answer asks again within this time, and gets the same answer. */
-export const REFRESH_RETRY_SECONDS = 30
-
-/** A successful answer (RFC 6749, section 5.1; OIDC Core, section 3.1.3.3). */
-export type TokenResponse = {
-  access_token: string
-  token_type: 'Bearer'
-  expires_in: number
-  scope: string
-  id_token?: string
-  refresh_token?: string
-}
-
-/** A token request whose client is authenticated. */
-export type TokenRequest = {
-  ctx: Ctx
-  tenant: CachedTenant
-  client: CachedClient
-  form: Record<string, string>
-}
 type GrantType = (request: TokenRequest) => Promise<TokenResponse>
 
 /** A new grant type is one line here. */
@@ -59,60 +38,8 @@ export async function answerTokenRequest(request: TokenRequest): Promise<TokenRe
   return (GRANT_TYPES[type] as GrantType)(request)
 }
 
-function required(form: Record<string, string>, name: string): string {
-  const value = form[name]
-  if (!value) throw new OAuthError('invalid_request', `${name} is missing.`)
-  // No text column holds U+0000.
-  if (value.includes('\u0000')) throw new OAuthError('invalid_request', `${name} contains U+0000.`)
-  return value
-}
-
-const lifetimeOf = (client: CachedClient): number => client.tokenExpiryTime ?? DEFAULT_TOKEN_LIFETIME_SECONDS
-
-/** What the tokens of a person are issued for. */
-type PersonGrant = {
-  grantId: string
-  userId: string
-  sessionId: string | null
-  scopes: string[]
-  resources: string[]
-  nonce: string | null
-  authenticatedAt: Date
-  amr: string[]
-}
-
-async function issueToPerson(
-  { tenant, client }: TokenRequest,
-  grant: PersonGrant,
-  refreshToken: string | null,
-): Promise<TokenResponse> {
-  const lifetimeSeconds = lifetimeOf(client)
-  const accessToken = await issueAccessToken(tenant.tenantId, {
-    subject: grant.userId,
-    clientId: client.id,
-    scopes: grant.scopes,
-    audience: audienceOf(tenant, grant.scopes, grant.resources[0] ?? null),
-    lifetimeSeconds,
-    grantId: grant.grantId,
-    sessionId: grant.sessionId,
-    authenticatedAt: grant.authenticatedAt,
-  })
-  return {
-    access_token: accessToken,
-    token_type: 'Bearer',
-    expires_in: lifetimeSeconds,
-    scope: grant.scopes.join(' '),
-    ...(refreshToken !== null && { refresh_token: refreshToken }),
-    ...(grant.scopes.includes('openid') && {
-      id_token: await issueIdToken(tenant.tenantId, {
-        ...grant,
-        clientId: client.id,
-        accessToken,
-        lifetimeSeconds,
-      }),
-    }),
-  }
-}
+/** A client that lost an answer asks again within this time, and gets the same answer. */
+export const REFRESH_RETRY_SECONDS = 30
 
 /** authorization_code (RFC 6749, section 4.1.3; RFC 7636, section 4.5). */
 async function exchangeCode(request: TokenRequest): Promise<TokenResponse> {
@@ -133,7 +60,10 @@ async function exchangeCode(request: TokenRequest): Promise<TokenResponse> {
     ? writeRefreshToken(tenant.tokenKey, { grantId: grant.grantId, generation: 0, secret })
     : null
   const scopes = grantableScopes(grant.scopes, client, grant.roles)
-  return issueToPerson(request, { ...grant, scopes }, refreshToken)
+  const response = await issueToPerson(request, { ...grant, scopes }, refreshToken)
+  return scopes.includes('session')
+    ? { ...response, session_token: await startClientSession(ctx, client, grant) }
+    : response
 }
 
 const invalidRefreshToken = () =>
@@ -174,45 +104,4 @@ async function refuseWiderScope(tenant: string, presented: PresentedToken, asked
   const granted = await selectGrantScopes(sql, tenant, presented)
   if (granted && asked.some((scope) => !granted.includes(scope)))
     throw new OAuthError('invalid_scope', 'A refresh cannot ask for more than was granted.')
-}
-
-/** client_credentials (RFC 6749, section 4.4): management scopes out of those that the client was given. */
-async function issueToMachine({ tenant, client, form }: TokenRequest): Promise<TokenResponse> {
-  const own = client.scopes.filter(
-    (scope) => tenant.tenantId === SYSTEM_TENANT || !(isScope(scope) && SYSTEM_SCOPES.includes(scope)),
-  )
-  const scopes = form.scope === undefined ? own : toScopes(form.scope)
-  if (scopes.some((scope) => !own.includes(scope)))
-    throw new OAuthError('invalid_scope', 'The client may not ask for one of these scopes.')
-  const lifetimeSeconds = lifetimeOf(client)
-  const accessToken = await issueAccessToken(tenant.tenantId, {
-    subject: client.id,
-    clientId: client.id,
-    scopes,
-    audience: await machineAudience(tenant, client, scopes, form.resource ?? null),
-    lifetimeSeconds,
-  })
-  return {
-    access_token: accessToken,
-    token_type: 'Bearer',
-    expires_in: lifetimeSeconds,
-    scope: scopes.join(' '),
-  }
-}
-
-/** `resource` narrows an operator's token to the management surface of one tenant (RFC 8707). */
-async function machineAudience(
-  tenant: CachedTenant,
-  client: CachedClient,
-  scopes: string[],
-  resource: string | null,
-): Promise<string[]> {
-  if (resource === null || [apiAudienceOf(tenant.tenantId), tenant.defaultAudience].includes(resource))
-    return audienceOf(tenant, scopes, resource)
-  const slug = resource.startsWith(`${env.baseUrl}/`)
-    ? resource.slice(env.baseUrl.length + 1, -'/api'.length)
-    : ''
-  if (!client.allTenants || !(await findTenant(slug)) || apiAudienceOf(slug) !== resource)
-    throw new OAuthError('invalid_target', 'The resource is not one that this client may call.')
-  return [resource]
 }

@@ -1,5 +1,8 @@
 import { createLocalJWKSet, jwtVerify } from 'jose'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { platformCtx } from '../../src/ctx.ts'
+import { authenticateSession } from '../../src/sessions/authenticate-session.ts'
+import { endSession } from '../../src/sessions/sessions.ts'
 import { newTenant } from '../support/actors.ts'
 import {
   answerIn,
@@ -74,5 +77,24 @@ describe('the authorization code flow', () => {
     const refreshed = await refreshWith(provider, tenant, client, tokens.body.refresh_token as string)
     expect(refreshed).toMatchObject({ status: 200 })
     expect(refreshed.body.refresh_token).toMatch(/^grant_[0-9a-z]{26}\.1\./)
+  })
+
+  test('with scope session gives a session of the client, which ends with that of the browser', async () => {
+    const client = await makeClient(tenant)
+    const user = await makeUser(tenant, 'bob@example.com')
+    const browser = new Browser(provider)
+    const path = authorizePath(tenant, client, { scope: 'openid session' })
+    const { location } = await signInAt(browser, path, 'bob@example.com')
+    const { body } = await exchange(provider, tenant, client, answerIn(location).code as string)
+    const ctx = platformCtx(tenant)
+    const { session } = await authenticateSession(ctx, {
+      sessionToken: body.session_token,
+      clientId: client.id,
+    })
+    expect(session).toMatchObject({ userId: user.id, clientId: client.id, kind: 'oidc', refreshable: true })
+    await expect(authenticateSession(ctx, { sessionToken: body.session_token })).rejects.toThrow('not valid')
+    await endSession(ctx, session.parentId as string, 'logout')
+    const ended = authenticateSession(ctx, { sessionToken: body.session_token, clientId: client.id })
+    await expect(ended).rejects.toThrow('not valid')
   })
 })

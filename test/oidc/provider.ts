@@ -34,9 +34,9 @@ export async function startProvider(): Promise<Provider> {
 /** A browser as far as the protocol needs one: cookies, forms, and redirects one at a time. */
 export class Browser {
   readonly cookies = new Map<string, string>()
-  readonly #provider: Provider
+  readonly #provider: { origin: string }
 
-  constructor(provider: Provider) {
+  constructor(provider: { origin: string }) {
     this.#provider = provider
   }
 

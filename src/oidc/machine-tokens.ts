@@ -1,0 +1,51 @@
+import type { CachedClient } from '../clients/client-cache.ts'
+import { isScope, SYSTEM_SCOPES, SYSTEM_TENANT } from '../ctx.ts'
+import { env } from '../env.ts'
+import { OAuthError } from '../errors.ts'
+import { type CachedTenant, findTenant } from '../tenants/tenant-cache.ts'
+import { issueAccessToken } from './access-tokens.ts'
+import { audienceOf } from './audience.ts'
+import { apiAudienceOf } from './keys.ts'
+import { toScopes } from './scopes.ts'
+import { lifetimeOf, type TokenRequest, type TokenResponse } from './token-response.ts'
+
+/** client_credentials (RFC 6749, section 4.4): management scopes out of those that the client was given. */
+export async function issueToMachine({ tenant, client, form }: TokenRequest): Promise<TokenResponse> {
+  const own = client.scopes.filter(
+    (scope) => tenant.tenantId === SYSTEM_TENANT || !(isScope(scope) && SYSTEM_SCOPES.includes(scope)),
+  )
+  const scopes = form.scope === undefined ? own : toScopes(form.scope)
+  if (scopes.some((scope) => !own.includes(scope)))
+    throw new OAuthError('invalid_scope', 'The client may not ask for one of these scopes.')
+  const lifetimeSeconds = lifetimeOf(client)
+  const accessToken = await issueAccessToken(tenant.tenantId, {
+    subject: client.id,
+    clientId: client.id,
+    scopes,
+    audience: await machineAudience(tenant, client, scopes, form.resource ?? null),
+    lifetimeSeconds,
+  })
+  return {
+    access_token: accessToken,
+    token_type: 'Bearer',
+    expires_in: lifetimeSeconds,
+    scope: scopes.join(' '),
+  }
+}
+
+/** `resource` narrows an operator's token to the management surface of one tenant (RFC 8707). */
+async function machineAudience(
+  tenant: CachedTenant,
+  client: CachedClient,
+  scopes: string[],
+  resource: string | null,
+): Promise<string[]> {
+  if (resource === null || [apiAudienceOf(tenant.tenantId), tenant.defaultAudience].includes(resource))
+    return audienceOf(tenant, scopes, resource)
+  const slug = resource.startsWith(`${env.baseUrl}/`)
+    ? resource.slice(env.baseUrl.length + 1, -'/api'.length)
+    : ''
+  if (!client.allTenants || !(await findTenant(slug)) || apiAudienceOf(slug) !== resource)
+    throw new OAuthError('invalid_target', 'The resource is not one that this client may call.')
+  return [resource]
+}

@@ -1,0 +1,80 @@
+import { randomToken } from '../crypto.ts'
+import { AppError } from '../errors.ts'
+import { type Call, pageOf, seeOther } from './answers.routes.ts'
+import { type Standing, standingOf } from './authorization.ts'
+import { ConsentPage } from './consent.pages.tsx'
+import { INTERACTION_COOKIE, readCookie, SESSION_COOKIE, setCookie } from './cookies.ts'
+import { csrfOf, findInteraction, INTERACTION_LIFETIME_SECONDS, type Interaction } from './interactions.ts'
+import type { RenderOptions } from './render-page.pages.tsx'
+import { asksOf } from './scope-words.ts'
+import { resendAllowedAt } from './sign-in.ts'
+import { CodePage, EmailPage } from './signin.pages.tsx'
+
+/** The pages of a sign-in, in the order that a person sees them; the path's last segment. */
+export const PAGES = ['email', 'code', 'consent'] as const
+export type PageName = (typeof PAGES)[number]
+export const PATHS: Record<PageName, string> = { email: '', code: '/code', consent: '/consent' }
+
+/** The cookie that binds interactions to this browser; an existing one goes on, for the sake of other tabs. */
+export function bindBrowser(tenant: string, known: string | null): { key: string; cookie: string } {
+  const key = known ?? randomToken()
+  return { key, cookie: setCookie(tenant, INTERACTION_COOKIE, key, INTERACTION_LIFETIME_SECONDS) }
+}
+
+/** One message whatever the reason: it must not say whether a handle exists. */
+export const gone = () =>
+  new AppError(
+    'NOT_FOUND',
+    410,
+    'This sign-in has expired, was finished, or was started in another browser. Go back to the application and sign in again.',
+  )
+
+export type Visit = { call: Call; interaction: Interaction; standing: Standing; sessionToken: string | null }
+
+/** Finds out where the visitor's sign-in stands. Throws when this browser has none with this handle. */
+export async function visit(call: Call): Promise<Visit> {
+  const { event, ctx } = call
+  const cookies = event.req.headers.get('cookie')
+  const sessionToken = readCookie(cookies, SESSION_COOKIE)
+  const interaction = await findInteraction(
+    ctx.tenant,
+    event.context.params?.handle ?? '',
+    readCookie(cookies, INTERACTION_COOKIE),
+  )
+  if (!interaction) throw gone()
+  const standing = await standingOf(ctx, interaction.request, interaction.progress, sessionToken)
+  return { call, interaction, standing, sessionToken }
+}
+
+const pathOf = ({ call, interaction }: Visit, page: PageName): string =>
+  `/${call.ctx.tenant}/signin/${interaction.handle}${PATHS[page]}`
+
+/** Sends the browser to where the sign-in stands. */
+export const goOn = (at: Visit, page: PageName = 'email', cookies: string[] = []): Response =>
+  seeOther(pathOf(at, page), cookies)
+
+/** The page as it stands, with what is wrong, if anything. */
+export function render(at: Visit, page: PageName, fault: string | null = null, status = 200): Response {
+  const { call, interaction, standing } = at
+  const { request, progress, handle, key } = interaction
+  const form = {
+    action: pathOf(at, page),
+    csrf: csrfOf('signin', call.ctx.tenant, handle, key),
+  }
+  const common = { tenant: call.tenant, client: standing.client, interaction: form, fault }
+  const options: RenderOptions = { status, formActionOrigins: [request.redirectUri] }
+  if (page === 'consent')
+    return pageOf(
+      ConsentPage,
+      { ...common, person: standing.state ?? {}, asks: asksOf(standing.scopes) },
+      options,
+    )
+  const address = progress.address ?? request.loginHint
+  return page === 'code'
+    ? pageOf(
+        CodePage,
+        { ...common, address: address ?? '', resendAllowedAt: resendAllowedAt(progress) },
+        options,
+      )
+    : pageOf(EmailPage, { ...common, address }, options)
+}
