@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
 import { getRequestIP, type H3Event } from 'h3'
+import { FastResponse } from 'srvx'
 import type { Ctx } from './ctx.ts'
 import { env } from './env.ts'
 import { InvalidInput, OAuthError, PayloadTooLarge, UnsupportedMediaType } from './errors.ts'
@@ -47,17 +49,36 @@ export function requestMeta(event: H3Event): RequestMeta {
 const mediaType = (event: H3Event): string =>
   (event.req.headers.get('content-type') ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? ''
 
-/** The body as text, refused as soon as it passes the limit, whatever Content-Length says. */
+/**
+ * The body as bytes, refused as soon as it passes the limit, whatever Content-Length says. Read from Node's own request:
+ * a web stream over it costs more than the rest of a token request.
+ */
+function readBytes(request: IncomingMessage, limitBytes: number): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = []
+    let size = 0
+    const finish = (settle: () => void) => {
+      request.off('data', take).off('end', end).off('error', fail).off('close', fail)
+      settle()
+    }
+    const take = (chunk: Buffer) => {
+      size += chunk.length
+      chunks.push(chunk)
+      if (size > limitBytes) finish(() => reject(new PayloadTooLarge(limitBytes)))
+    }
+    const end = () => finish(() => resolve(Buffer.concat(chunks)))
+    const fail = () =>
+      finish(() => reject(new InvalidInput([{ field: '', description: 'the body was cut off' }])))
+    request.on('data', take).on('end', end).on('error', fail).on('close', fail)
+  })
+}
+
 async function readText(event: H3Event, limitBytes: number): Promise<string> {
   if (Number(event.req.headers.get('content-length') ?? 0) > limitBytes) throw new PayloadTooLarge(limitBytes)
-  const chunks: Uint8Array[] = []
-  let size = 0
-  for await (const chunk of event.req.body ?? []) {
-    size += chunk.byteLength
-    if (size > limitBytes) throw new PayloadTooLarge(limitBytes)
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks).toString('utf8')
+  const request = event.runtime?.node?.req as IncomingMessage | undefined
+  const bytes = request ? await readBytes(request, limitBytes) : Buffer.from(await event.req.arrayBuffer())
+  if (bytes.length > limitBytes) throw new PayloadTooLarge(limitBytes)
+  return bytes.toString('utf8')
 }
 
 /** A JSON body of at most 100 KB. Throws UnsupportedMediaType, PayloadTooLarge or InvalidInput. */
@@ -94,3 +115,13 @@ export async function readFormParams(event: H3Event): Promise<URLSearchParams> {
 /** The same, with repeated parameters refused. */
 export const readForm = async (event: H3Event): Promise<Record<string, string>> =>
   singleParams(await readFormParams(event))
+
+/** A JSON answer that h3's server writes without building a web Response first; half the cost of a small answer. */
+export const jsonAnswer = (
+  body: object,
+  { status = 200, headers = {} }: { status?: number; headers?: Record<string, string> } = {},
+): Response =>
+  new FastResponse(JSON.stringify(body), {
+    status,
+    headers: { 'content-type': 'application/json', ...headers },
+  })

@@ -1,5 +1,6 @@
 import type { AppError } from '../errors.ts'
 import { describeError } from '../errors.ts'
+import { jsonAnswer } from '../http.ts'
 import { log } from '../log.ts'
 
 /** Nothing of the management surface may be kept by a cache or taken for anything but JSON. */
@@ -11,7 +12,7 @@ export function jsonResponse(
   body: object,
   { status = 200, headers = {} }: { status?: number; headers?: Record<string, string> } = {},
 ): Response {
-  return Response.json(body, { status, headers: { ...HEADERS, 'x-request-id': requestId, ...headers } })
+  return jsonAnswer(body, { status, headers: { ...HEADERS, 'x-request-id': requestId, ...headers } })
 }
 
 /** Error body of the spec, with the code that GraphQL gives too. */
