@@ -2,10 +2,11 @@ import type { H3, H3Event } from 'h3'
 import { type FunctionComponent, h, type VNode } from 'preact'
 import type { Ctx } from '../ctx.ts'
 import { type AppError, describeError, MethodNotAllowed, NotFound, OAuthError } from '../errors.ts'
-import { requestMeta } from '../http.ts'
+import { jsonAnswer, requestMeta } from '../http.ts'
 import { log } from '../log.ts'
 import { type CachedTenant, findTenant } from '../tenants/tenant-cache.ts'
 import { ErrorPage } from './outcome.pages.tsx'
+import { describable } from './redirect-uris.ts'
 import { type RenderOptions, renderPage } from './render-page.pages.tsx'
 
 /** A request to one tenant, by nobody known yet. */
@@ -20,8 +21,17 @@ type Handle = (call: Call) => Promise<Response>
 type Render = (error: unknown, event: H3Event, tenant: CachedTenant | null) => Response
 type Method = 'GET' | 'HEAD' | 'POST' | 'OPTIONS'
 
-/** One spelling for each path: encoded letters, `;`, a slash at the end are other paths, which are not there. */
-const CANONICAL_PATH = /^(\/[A-Za-z0-9._~-]+)+$/
+/** One spelling for each path: encoded letters, `;`, dots, a slash at the end are other paths, which are not there. */
+const CANONICAL_PATH = /^(\/(?!\.{1,2}(\/|$))[A-Za-z0-9._~-]+)+$/
+
+/** Path and query as they were sent: no Host header has a part in them, and nothing is resolved. */
+function targetOf(event: H3Event): { path: string; query: string } {
+  const target = event.runtime?.node?.req.url ?? event.url.pathname + event.url.search
+  const [path = '', ...query] = target.split('?')
+  return { path, query: query.join('?') }
+}
+
+export const queryOf = (event: H3Event): URLSearchParams => new URLSearchParams(targetOf(event).query)
 
 /** Adds a path with its methods. Whatever a handler throws is rendered by `render`; other methods are 405. */
 export function addRoute(
@@ -38,7 +48,7 @@ export function addRoute(
     let tenant: CachedTenant | null = null
     let response: Response
     try {
-      if (CANONICAL_PATH.test(new URL(event.req.url).pathname))
+      if (CANONICAL_PATH.test(targetOf(event).path))
         tenant = await findTenant(event.context.params?.tenant ?? '')
       if (!tenant) throw new NotFound('page')
       const handle = handlers[method as Method]
@@ -78,14 +88,14 @@ export const uncachedJson = (
   body: object,
   init: { status?: number; headers?: Record<string, string> } = {},
 ): Response =>
-  Response.json(body, {
+  jsonAnswer(body, {
     status: init.status ?? 200,
     headers: { ...UNCACHED, pragma: 'no-cache', ...init.headers },
   })
 
 /** Metadata that any site may read. */
 export const publicJson = (body: object, maxAgeSeconds: number): Response =>
-  Response.json(body, {
+  jsonAnswer(body, {
     headers: { 'cache-control': `public, max-age=${maxAgeSeconds}`, 'access-control-allow-origin': '*' },
   })
 
@@ -122,12 +132,15 @@ const OAUTH_CODE_BY_STATUS: Record<number, string> = {
 export const oauthError: Render = (thrown, event) => {
   if (thrown instanceof OAuthError)
     return uncachedJson(
-      { error: thrown.error, error_description: thrown.message },
+      { error: thrown.error, error_description: describable(thrown.message) },
       { status: thrown.status, headers: thrown.headers },
     )
   const error = describeAndLog(thrown, event)
   return uncachedJson(
-    { error: OAUTH_CODE_BY_STATUS[error.status] ?? 'invalid_request', error_description: error.message },
+    {
+      error: OAUTH_CODE_BY_STATUS[error.status] ?? 'invalid_request',
+      error_description: describable(error.message),
+    },
     { status: error.status, headers: error.headers },
   )
 }

@@ -11,7 +11,7 @@ import { readIdTokenHint } from './id-tokens.ts'
 import { type Interaction, interactionHashOf, type PendingRequest, type Progress } from './interactions.ts'
 import { issuerOf } from './keys.ts'
 import { type NextStep, nextStep } from './next-step.ts'
-import { isRegisteredRedirect, withParameters } from './redirect-uris.ts'
+import { describable, isRegisteredRedirect, withParameters } from './redirect-uris.ts'
 import { grantableScopes } from './scopes.ts'
 import { type SignInState, selectSignInState } from './sign-in-state.sql.ts'
 
@@ -48,7 +48,12 @@ export const errorLocation = (
   error: string,
   description: string,
 ): string =>
-  withParameters(redirectUri, { error, error_description: description, state, iss: issuerOf(tenant) })
+  withParameters(redirectUri, {
+    error,
+    error_description: describable(description),
+    state,
+    iss: issuerOf(tenant),
+  })
 
 /**
  * Finds out where a request stands: one statement when the browser has a session cookie, none otherwise. Throws

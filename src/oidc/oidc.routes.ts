@@ -9,6 +9,7 @@ import {
   errorPage,
   oauthError,
   publicJson,
+  queryOf,
   seeOther,
   uncachedJson,
 } from './answers.routes.ts'
@@ -55,7 +56,7 @@ const keys = async ({ tenant }: Call): Promise<Response> =>
 /** GET authorize: answers at once when nobody has to be asked, else goes on to the hosted pages. */
 async function authorize({ event, tenant, ctx }: Call): Promise<Response> {
   const cookies = event.req.headers.get('cookie')
-  const checked = await checkRequest(tenant, new URL(event.req.url).searchParams)
+  const checked = await checkRequest(tenant, queryOf(event))
   if ('location' in checked) return seeOther(checked.location)
   const { request } = checked
   const standing = await standingOf(ctx, request, {}, readCookie(cookies, SESSION_COOKIE))

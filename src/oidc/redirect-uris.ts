@@ -29,3 +29,6 @@ export function withParameters(uri: string, parameters: Record<string, string | 
 
 /** Registered addresses may have letters that a header cannot. */
 const toHeader = (uri: string): string => uri.replace(/[^\x21-\x7e]+/g, encodeURIComponent)
+
+/** The letters that an error_description may have (RFC 6749, section 5.2): names from the request have any. */
+export const describable = (text: string): string => text.replace(/[^\x20\x21\x23-\x5b\x5d-\x7e]/g, '?')

@@ -1,3 +1,4 @@
+import { connect } from 'node:net'
 import { decodeJwt } from 'jose'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { platformCtx } from '../../src/ctx.ts'
@@ -251,3 +252,26 @@ test('forged forwarding headers change nothing in what the provider says of itse
   const response = await browser.fetch(authorizePath(tenant, client, { prompt: 'none' }), { headers })
   expect(answerIn(response.headers.get('location')).iss).toBe(ISS())
 })
+
+test('a fault names a parameter in letters that an error_description may have (RFC 6749, section 5.2)', async () => {
+  const response = await browser.fetch(`${authorizePath(tenant, client)}&%22%C3%A9%0A=1&%22%C3%A9%0A=2`)
+  expect(answerIn(response.headers.get('location')).error_description).toBe('Repeated parameters: ???.')
+})
+
+test.each(['x:99999', '%%%', '[', ''])(
+  'a Host header of %j is no concern of the provider (security row 44)',
+  async (host) => {
+    const { hostname, port } = new URL(provider.origin)
+    const path = authorizePath(tenant, client, { prompt: 'none' })
+    const answer = await new Promise<string>((resolve) => {
+      const socket = connect(Number(port), hostname, () => {
+        socket.end(`GET ${path} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`)
+      })
+      let text = ''
+      socket.on('data', (chunk) => (text += chunk))
+      socket.on('close', () => resolve(text))
+    })
+    expect(answer).toMatch(/^HTTP\/1\.1 303 /)
+    expect(answer).toContain('error=login_required')
+  },
+)
