@@ -107,6 +107,22 @@ describe('a sign-in', () => {
     expect(browser.cookies.get('vst_sid')).not.toBe('A'.repeat(43))
   })
 
+  test('ends the session that the browser had before', async () => {
+    await signInAt(browser, authorizePath(tenant, client), email)
+    const other = `other-${email}`
+    const { id: otherId } = await makeUser(tenant, other)
+    await signInAt(browser, authorizePath(tenant, client, { prompt: 'login' }), other)
+    const sessions = await dbFor(tenant).session.findMany({
+      where: { tenantId: tenant, kind: 'browser' },
+      orderBy: { id: 'desc' },
+      take: 2,
+    })
+    expect(sessions.map(({ userId, endReason }) => [userId === otherId, endReason])).toEqual([
+      [true, null],
+      [false, 'logout'],
+    ])
+  })
+
   test('looks the same for a known, an unknown and a locked address (security row 46)', async () => {
     const locked = await makeUser(tenant, `locked-${email}`)
     await lockUser(platformCtx(tenant), locked.id)
