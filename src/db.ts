@@ -6,7 +6,7 @@ import { openEmbedded } from './embedded.ts'
 import { env } from './env.ts'
 import { PrismaClient } from './generated/prisma/client.ts'
 import { log } from './log.ts'
-import { guardTenant } from './tenant-guard.ts'
+import { assertTenantStatement, guardTenant } from './tenant-guard.ts'
 
 /** What every connection sets: UTC (adapter-pg reads timestamps hours off otherwise) and limits on waiting. */
 const SESSION_SETTINGS = [
@@ -68,6 +68,12 @@ function statementName(text: string): string {
   return name
 }
 
+/** The wall that the guard is for Prisma: a statement that does not ask for a tenant is not sent. */
+function prepared(text: string, values: SqlValues): pg.QueryConfig {
+  if (!statementNames.has(text)) assertTenantStatement(text)
+  return { name: statementName(text), text, values }
+}
+
 const guarded = new Map<string, TenantDb>()
 const GUARDED_LIMIT = 10_000
 
@@ -104,7 +110,7 @@ export type Sql = <Row extends pg.QueryResultRow>(text: string, values: SqlValue
 
 /** One prepared statement outside any transaction; for *.sql.ts files only. */
 export const sql: Sql = async (text, values) => {
-  const result = await opened(pool).query<never>({ name: statementName(text), text, values })
+  const result = await opened(pool).query<never>(prepared(text, values))
   return result.rows
 }
 
@@ -115,7 +121,7 @@ export async function inTransaction<T>(work: (sql: Sql) => Promise<T>): Promise<
   try {
     await client.query('BEGIN')
     const result = await work(async (text, values) => {
-      const answer = await client.query<never>({ name: statementName(text), text, values })
+      const answer = await client.query<never>(prepared(text, values))
       return answer.rows
     })
     await client.query('COMMIT')

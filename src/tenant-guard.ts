@@ -80,13 +80,18 @@ export function tenantFault(tenant: string, model: string, operation: string, ar
   return null
 }
 
-/** Why raw SQL may not be sent. Statements of *.sql.ts files come here with their tenant as the first value. */
+/** Throws unless a statement of a *.sql.ts file asks for its first value as the tenant. */
+export function assertTenantStatement(text: string): void {
+  if (!text.includes('"tenantId"') || !/\$1\b/.test(text))
+    throw new TenantGuardError('SQL', text.trim().split(/\s/, 1)[0] ?? '', 'it does not ask for a tenant')
+}
+
+/** Why raw SQL may not be sent through Prisma. Statements of *.sql.ts files come here with their tenant first. */
 function rawFault(tenant: string, operation: string, args: unknown): string | null {
   if (operation !== '$queryRawUnsafe') return 'raw SQL belongs into *.sql.ts files'
-  const [text, first] = args as [unknown, unknown]
-  if (typeof text !== 'string' || !text.includes('"tenantId"') || !text.includes('$1') || first !== tenant)
-    return 'the first value of the statement is not the tenant'
-  return null
+  const [text, first] = args as [string, unknown]
+  assertTenantStatement(text)
+  return first === tenant ? null : 'the first value of the statement is not the tenant'
 }
 
 /** Prisma extension that lets only operations on `tenant` through; `system` may also see the table of tenants. */

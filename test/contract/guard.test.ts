@@ -162,6 +162,17 @@ test('what names the tenant as a plain string passes', async () => {
   expect(rows).toEqual([{ id: myUser }])
 })
 
+test('a statement of our own that does not ask for a tenant is not sent', async () => {
+  await expect(sql('SELECT "id" FROM "User" WHERE "name" <> $1', [mine])).rejects.toMatchObject({
+    name: 'TenantGuardError',
+  })
+  await expect(
+    inTransaction((tx) => tx('DELETE FROM "User" WHERE "tenantId" <> \'\'', [mine])),
+  ).rejects.toMatchObject({
+    name: 'TenantGuardError',
+  })
+})
+
 test('tenant system sees the table of tenants, and nothing else of other tenants', async () => {
   expect(await dbFor('system').tenant.count()).toBeGreaterThanOrEqual(2)
   await expect(dbFor('system').user.findMany({ where: { tenantId: mine } })).rejects.toMatchObject({
@@ -177,8 +188,8 @@ test('behind the guard, the trigger of each table refuses to move a row', async 
     `SELECT c.table_name AS "table", EXISTS (
        SELECT FROM pg_trigger t WHERE t.tgrelid = format('%I', c.table_name)::regclass AND t.tgname = c.table_name || '_tenant'
      ) AS "moved"
-     FROM information_schema.columns c WHERE c.table_schema = current_schema() AND c.column_name = $1`,
-    ['tenantId'],
+     FROM information_schema.columns c WHERE c.table_schema = current_schema() AND format('"%s"', c.column_name) = '"tenantId"' AND $1 <> ''`,
+    [mine],
   )
   expect(triggers.length).toBeGreaterThan(15)
   expect(triggers.filter((trigger) => !trigger.moved)).toEqual([])
