@@ -62,7 +62,7 @@ test('text compares bytewise and times are timestamptz(3), whatever the cluster 
   }>(
     `SELECT table_name AS "table", column_name AS "column", data_type AS "type", collation_name AS "collation",
        datetime_precision AS "precision"
-     FROM information_schema.columns WHERE table_schema = current_schema() AND table_name NOT LIKE '_%'`,
+     FROM information_schema.columns WHERE table_schema = current_schema() AND table_name NOT LIKE '\\_%'`,
   )
   const offending = columns.filter(
     ({ type, collation, precision }) =>
@@ -77,7 +77,7 @@ test('text compares bytewise and times are timestamptz(3), whatever the cluster 
 test('the migrated database has the tables and columns of schema.prisma, and no others', async () => {
   const columns = await read<{ table: string; column: string }>(
     `SELECT table_name AS "table", column_name AS "column" FROM information_schema.columns
-     WHERE table_schema = current_schema() AND table_name NOT LIKE '_%'`,
+     WHERE table_schema = current_schema() AND table_name NOT LIKE '\\_%'`,
   )
   const inDatabase = columns.map(({ table, column }) => `${table}.${column}`).sort()
   const inSchema = Object.keys(Prisma.ModelName)
