@@ -34,6 +34,25 @@ export function metaOf(headers: Headers, peer: string | null): RequestMeta {
   }
 }
 
+/**
+ * Segments of the characters that slugs, ids and route names are made of. Everything else (`//`, `%2f`, encoded
+ * letters, `..`, `;`, a slash at the end) is another path, which is not there: no second spelling gets past a rule.
+ */
+const CANONICAL_PATH = /^(\/(?!\.{1,2}(\/|$))[A-Za-z0-9._~-]+)+$/
+
+/**
+ * Path and query as they were sent. h3's own are decoded and resolved, and take part of the Host header for theirs.
+ */
+export function targetOf(event: H3Event): { isCanonical: boolean; query: URLSearchParams } {
+  const target = event.runtime?.node?.req.url ?? event.url.pathname + event.url.search
+  const mark = target.indexOf('?')
+  const path = mark < 0 ? target : target.slice(0, mark)
+  return {
+    isCanonical: CANONICAL_PATH.test(path),
+    query: new URLSearchParams(mark < 0 ? '' : target.slice(mark + 1)),
+  }
+}
+
 const metas = new WeakMap<Request, RequestMeta>()
 
 /** The same for an h3 event; one request keeps one id. */

@@ -3,6 +3,7 @@ import { getCookie, type H3, type H3Event } from 'h3'
 import { createLocalJWKSet, type JSONWebKeySet, jwtVerify } from 'jose'
 import { randomToken, sha256Base64url } from '../crypto.ts'
 import { env } from '../env.ts'
+import { targetOf } from '../http.ts'
 import { renderPage } from '../oidc/render-page.pages.tsx'
 import { DEMO_ORIGINS, DEMO_TENANT, demoClients } from './demo.ts'
 import { DemoClientPage } from './demo-client.pages.tsx'
@@ -32,8 +33,8 @@ type Discovery = Record<
 
 /** The origin that the browser came to, when it is one of those whose callback is registered. */
 const originOf = (event: H3Event): string => {
-  const { origin } = new URL(event.req.url)
-  return DEMO_ORIGINS.includes(origin) ? origin : env.baseUrl
+  const asked = `http://${event.req.headers.get('host')}`
+  return DEMO_ORIGINS.find((origin) => origin === asked) ?? env.baseUrl
 }
 
 /** Fetches a URL of the platform at the address that this request came in on: BASE_URL may lead through a proxy. */
@@ -98,7 +99,7 @@ async function startSignIn(event: H3Event): Promise<Response> {
 /** Second half: checks the answer, redeems the code, verifies the ID token and asks userinfo. */
 async function finishSignIn(event: H3Event): Promise<Response> {
   const kept = getCookie(event, COOKIE)
-  const answer = new URL(event.req.url).searchParams
+  const answer = targetOf(event).query
   if (!kept) throw new Error('No sign-in was started in this browser, or it took longer than ten minutes.')
   const pending = JSON.parse(Buffer.from(kept, 'base64url').toString()) as Pending
   // RFC 6749, section 10.12; RFC 9207, section 2.4.

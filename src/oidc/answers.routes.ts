@@ -2,7 +2,7 @@ import type { H3, H3Event } from 'h3'
 import { type FunctionComponent, h, type VNode } from 'preact'
 import type { Ctx } from '../ctx.ts'
 import { type AppError, describeError, MethodNotAllowed, NotFound, OAuthError } from '../errors.ts'
-import { jsonAnswer, requestMeta } from '../http.ts'
+import { jsonAnswer, requestMeta, targetOf } from '../http.ts'
 import { log } from '../log.ts'
 import { type CachedTenant, findTenant } from '../tenants/tenant-cache.ts'
 import { ErrorPage } from './outcome.pages.tsx'
@@ -21,18 +21,6 @@ type Handle = (call: Call) => Promise<Response>
 type Render = (error: unknown, event: H3Event, tenant: CachedTenant | null) => Response
 type Method = 'GET' | 'HEAD' | 'POST' | 'OPTIONS'
 
-/** One spelling for each path: encoded letters, `;`, dots, a slash at the end are other paths, which are not there. */
-const CANONICAL_PATH = /^(\/(?!\.{1,2}(\/|$))[A-Za-z0-9._~-]+)+$/
-
-/** Path and query as they were sent: no Host header has a part in them, and nothing is resolved. */
-function targetOf(event: H3Event): { path: string; query: string } {
-  const target = event.runtime?.node?.req.url ?? event.url.pathname + event.url.search
-  const [path = '', ...query] = target.split('?')
-  return { path, query: query.join('?') }
-}
-
-export const queryOf = (event: H3Event): URLSearchParams => new URLSearchParams(targetOf(event).query)
-
 /** Adds a path with its methods. Whatever a handler throws is rendered by `render`; other methods are 405. */
 export function addRoute(
   app: H3,
@@ -48,8 +36,7 @@ export function addRoute(
     let tenant: CachedTenant | null = null
     let response: Response
     try {
-      if (CANONICAL_PATH.test(targetOf(event).path))
-        tenant = await findTenant(event.context.params?.tenant ?? '')
+      if (targetOf(event).isCanonical) tenant = await findTenant(event.context.params?.tenant ?? '')
       if (!tenant) throw new NotFound('page')
       const handle = handlers[method as Method]
       if (!handle) throw new MethodNotAllowed(allowed)

@@ -1,8 +1,8 @@
 import type { H3 } from 'h3'
 import { Forbidden } from '../errors.ts'
-import { readForm, singleParams } from '../http.ts'
+import { readForm, singleParams, targetOf } from '../http.ts'
 import { endSession, findBrowserSession } from '../sessions/sessions.ts'
-import { addRoute, type Call, errorPage, pageOf, queryOf, seeOther, withCookies } from './answers.routes.ts'
+import { addRoute, type Call, errorPage, pageOf, seeOther, withCookies } from './answers.routes.ts'
 import { clearCookie, readCookie, SESSION_COOKIE } from './cookies.ts'
 import { csrfOf, isCsrf } from './interactions.ts'
 import { type LogoutRequest, parseLogoutRequest } from './logout.ts'
@@ -19,7 +19,7 @@ const sessionOf = ({ event, ctx }: Call) => {
 }
 
 async function logout(call: Call): Promise<Response> {
-  const request = await parseLogoutRequest(call.ctx.tenant, singleParams(queryOf(call.event)))
+  const request = await parseLogoutRequest(call.ctx.tenant, singleParams(targetOf(call.event).query))
   const session = await sessionOf(call)
   // Only who holds an ID token of this very session may end it unasked; any site could link here.
   if (session && session.id !== request.hintedSessionId) return confirm(call, request, session.id)
@@ -32,7 +32,7 @@ function confirm(
   sessionId: string,
 ): Response {
   const interaction = {
-    action: `/${ctx.tenant}/oidc/logout?${queryOf(event)}`,
+    action: `/${ctx.tenant}/oidc/logout?${targetOf(event).query}`,
     csrf: csrfOf('logout', ctx.tenant, sessionId),
   }
   return pageOf(
@@ -49,7 +49,7 @@ function confirm(
 async function postLogout(call: Call): Promise<Response> {
   const form = await readForm(call.event)
   if (form.csrf === undefined) return seeOther(`/${call.ctx.tenant}/oidc/logout?${new URLSearchParams(form)}`)
-  const request = await parseLogoutRequest(call.ctx.tenant, singleParams(queryOf(call.event)))
+  const request = await parseLogoutRequest(call.ctx.tenant, singleParams(targetOf(call.event).query))
   const session = await sessionOf(call)
   if (session && !isCsrf(form.csrf, 'logout', call.ctx.tenant, session.id))
     throw new Forbidden('This page was out of date. Go back, reload it and try again.')

@@ -1,7 +1,7 @@
 import type { H3 } from 'h3'
 import { findClient } from '../clients/client-cache.ts'
 import { env } from '../env.ts'
-import { readForm, readFormParams } from '../http.ts'
+import { readForm, readFormParams, targetOf } from '../http.ts'
 import type { CachedTenant } from '../tenants/tenant-cache.ts'
 import {
   addRoute,
@@ -9,7 +9,6 @@ import {
   errorPage,
   oauthError,
   publicJson,
-  queryOf,
   seeOther,
   uncachedJson,
 } from './answers.routes.ts'
@@ -56,7 +55,7 @@ const keys = async ({ tenant }: Call): Promise<Response> =>
 /** GET authorize: answers at once when nobody has to be asked, else goes on to the hosted pages. */
 async function authorize({ event, tenant, ctx }: Call): Promise<Response> {
   const cookies = event.req.headers.get('cookie')
-  const checked = await checkRequest(tenant, queryOf(event))
+  const checked = await checkRequest(tenant, targetOf(event).query)
   if ('location' in checked) return seeOther(checked.location)
   const { request } = checked
   const standing = await standingOf(ctx, request, {}, readCookie(cookies, SESSION_COOKIE))

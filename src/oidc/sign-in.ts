@@ -57,6 +57,16 @@ export const switchPerson = (ctx: Ctx, interaction: Interaction): Promise<boolea
     progress: {},
   })
 
+/** Goes on as the person who is signed in; select_account has been answered. */
+export const keepPerson = (ctx: Ctx, interaction: Interaction): Promise<boolean> =>
+  saveInteraction(ctx.tenant, {
+    ...interaction,
+    request: {
+      ...interaction.request,
+      prompt: interaction.request.prompt.filter((prompt) => prompt !== 'select_account'),
+    },
+  })
+
 /** Stores what the person agreed to, with its event. */
 export async function giveConsent(
   ctx: Ctx,

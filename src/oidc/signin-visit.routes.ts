@@ -7,13 +7,19 @@ import { INTERACTION_COOKIE, readCookie, SESSION_COOKIE, setCookie } from './coo
 import { csrfOf, findInteraction, INTERACTION_LIFETIME_SECONDS, type Interaction } from './interactions.ts'
 import type { RenderOptions } from './render-page.pages.tsx'
 import { asksOf } from './scope-words.ts'
+import { SelectPage } from './select.pages.tsx'
 import { resendAllowedAt } from './sign-in.ts'
 import { CodePage, EmailPage } from './signin.pages.tsx'
 
 /** The pages of a sign-in, in the order that a person sees them; the path's last segment. */
-export const PAGES = ['email', 'code', 'consent'] as const
+export const PAGES = ['email', 'code', 'select', 'consent'] as const
 export type PageName = (typeof PAGES)[number]
-export const PATHS: Record<PageName, string> = { email: '', code: '/code', consent: '/consent' }
+export const PATHS: Record<PageName, string> = {
+  email: '',
+  code: '/code',
+  select: '/select',
+  consent: '/consent',
+}
 
 /** The cookie that binds interactions to this browser; an existing one goes on, for the sake of other tabs. */
 export function bindBrowser(tenant: string, known: string | null): { key: string; cookie: string } {
@@ -53,6 +59,17 @@ const pathOf = ({ call, interaction }: Visit, page: PageName): string =>
 export const goOn = (at: Visit, page: PageName = 'email', cookies: string[] = []): Response =>
   seeOther(pathOf(at, page), cookies)
 
+/**
+ * Where a form of ours may end up. Browsers hold every redirect after a form to form-action, so that a client whose
+ * callback leads on to another of its origins needs that one admitted too: those that it has registered are.
+ */
+const destinationsOf = (client: Standing['client'], request: Interaction['request']): string[] => [
+  request.redirectUri,
+  ...client.callbacks,
+  ...client.allowedOrigins,
+  ...client.webOrigins,
+]
+
 /** The page as it stands, with what is wrong, if anything. */
 export function render(at: Visit, page: PageName, fault: string | null = null, status = 200): Response {
   const { call, interaction, standing } = at
@@ -62,7 +79,8 @@ export function render(at: Visit, page: PageName, fault: string | null = null, s
     csrf: csrfOf('signin', call.ctx.tenant, handle, key),
   }
   const common = { tenant: call.tenant, client: standing.client, interaction: form, fault }
-  const options: RenderOptions = { status, formActionOrigins: [request.redirectUri] }
+  const options: RenderOptions = { status, formActionOrigins: destinationsOf(standing.client, request) }
+  if (page === 'select') return pageOf(SelectPage, { ...common, person: standing.state ?? {} }, options)
   if (page === 'consent')
     return pageOf(
       ConsentPage,

@@ -6,7 +6,7 @@ import { addRoute, type Call, errorPage, seeOther, withCookies } from './answers
 import { errorLocation, successLocation } from './authorization.ts'
 import { INTERACTION_COOKIE, SESSION_COOKIE, setCookie } from './cookies.ts'
 import { endInteraction, INTERACTION_LIFETIME_SECONDS, isCsrf } from './interactions.ts'
-import { askForCode, forgetAddress, giveConsent, signIn, switchPerson } from './sign-in.ts'
+import { askForCode, forgetAddress, giveConsent, keepPerson, signIn, switchPerson } from './sign-in.ts'
 import { gone, goOn, PAGES, PATHS, type PageName, render, type Visit, visit } from './signin-visit.routes.ts'
 
 /** The hosted pages: address, code, consent. Where a person belongs is decided anew with each request, so that going
@@ -38,7 +38,8 @@ async function show(call: Call, asked: PageName): Promise<Response> {
 
 /** While a person signs in, both pages of that are at hand: the back button leads from the code to the address. */
 function pageFor({ interaction, standing }: Visit, asked: PageName): PageName {
-  if (standing.next.step === 'consent') return 'consent'
+  const { step } = standing.next
+  if (step === 'consent' || step === 'select') return step
   return asked === 'code' && interaction.progress.address ? 'code' : 'email'
 }
 
@@ -51,9 +52,12 @@ async function issue(at: Visit, cookies: string[]): Promise<Response> {
 
 type Step = (at: Visit, form: Record<string, string>) => Promise<Response>
 
-/** What each form of the pages does, by its `step`, and where in the sign-in it has a meaning. */
-const SIGN_IN_STEPS: Record<string, Step> = { email: enterAddress, code: enterCode, resend, restart }
-const CONSENT_STEPS: Record<string, Step> = { allow, deny, switch: switchAccount }
+/** What each form of the pages does, by its `step`, where in the sign-in it has a meaning. */
+const FORMS: Record<string, Record<string, Step>> = {
+  login: { email: enterAddress, code: enterCode, resend, restart },
+  select: { continue: keepAccount, switch: switchAccount },
+  consent: { allow, deny, switch: switchAccount },
+}
 
 async function submit(call: Call): Promise<Response> {
   const form = await readForm(call.event)
@@ -61,12 +65,10 @@ async function submit(call: Call): Promise<Response> {
   const { handle, key } = at.interaction
   if (!isCsrf(form.csrf, 'signin', call.ctx.tenant, handle, key))
     throw new Forbidden('This page was out of date. Go back, reload it and try again.')
-  const { step } = at.standing.next
-  const steps = step === 'consent' ? CONSENT_STEPS : SIGN_IN_STEPS
-  const isOpen = step === 'consent' || step === 'login' || step === 'select'
+  const forms = FORMS[at.standing.next.step] ?? {}
   // Sent twice, or from a page that the sign-in has left behind: go on from where it stands.
-  if (!isOpen || !Object.hasOwn(steps, form.step ?? '')) return goOn(at)
-  return (steps[form.step as string] as Step)(at, form)
+  if (!Object.hasOwn(forms, form.step ?? '')) return goOn(at)
+  return (forms[form.step as string] as Step)(at, form)
 }
 
 const waitWords = (seconds: number): string =>
@@ -131,6 +133,11 @@ async function deny(at: Visit): Promise<Response> {
   const { request, handle } = at.interaction
   await endInteraction(ctx.tenant, handle)
   return seeOther(errorLocation(ctx.tenant, request, 'access_denied', 'The person did not consent.'))
+}
+
+async function keepAccount(at: Visit): Promise<Response> {
+  await keepPerson(at.call.ctx, at.interaction)
+  return goOn(at)
 }
 
 async function switchAccount(at: Visit): Promise<Response> {

@@ -1,7 +1,7 @@
 import { H3, type H3Event } from 'h3'
 import { clientRoutes } from '../clients/clients.rest.ts'
 import { MethodNotAllowed, NotFound } from '../errors.ts'
-import { readJson, requestMeta } from '../http.ts'
+import { readJson, requestMeta, targetOf } from '../http.ts'
 import { authenticateBearer } from '../oidc/access-tokens.ts'
 import { passcodeRoutes } from '../passcodes/passcodes.rest.ts'
 import { requireScope } from '../scopes.ts'
@@ -24,30 +24,19 @@ const restRoutes: readonly RestRoute[] = [
 
 const BASE = '/:tenant/api/v1'
 
-/**
- * Segments of the characters that slugs, ids and route names are made of. Everything else (`//`, `%2f`, encoded
- * letters, `..`, `;`, a slash at the end) is another path, which is not there: no second spelling gets past a rule.
- */
-const CANONICAL_PATH = /^(\/(?!\.{1,2}(\/|$))[A-Za-z0-9._~-]+)+$/
-
-/** The path as it was sent: h3's own is decoded, and URL resolves dots. */
-function rawPath(event: H3Event): string {
-  const target = event.runtime?.node?.req.url
-  return target === undefined ? new URL(event.req.url).pathname : (target.split('?', 1)[0] ?? '')
-}
-
 type Params = Record<string, string>
 const paramsOf = (event: H3Event): Params => event.context.params ?? {}
 
 async function answer(event: H3Event, route: RestRoute, requestId: string): Promise<Response> {
   const { tenant = '', ...params } = paramsOf(event)
-  if (!CANONICAL_PATH.test(rawPath(event)) || !(await findTenant(tenant))) throw new NotFound()
+  const { isCanonical, query } = targetOf(event)
+  if (!isCanonical || !(await findTenant(tenant))) throw new NotFound()
   const { ctx } = await authenticateBearer(
     { tenant, ...requestMeta(event) },
     event.req.headers.get('authorization'),
   )
   requireScope(ctx, route.scope)
-  const asked = parseQuery(route, new URL(event.req.url).searchParams)
+  const asked = parseQuery(route, query)
   const takesBody = route.method !== 'GET' && route.method !== 'DELETE' && route.hasBody !== false
   const body = takesBody ? await readJson(event) : undefined
   const result = await route.handle(ctx, { params, body, ...asked })
@@ -87,8 +76,7 @@ export function createRestApp(routes: readonly RestRoute[] = restRoutes): H3 {
   for (const [path, methods] of methodsByPath(routes))
     app.all(BASE + path, (event) =>
       respond(event, async () => {
-        const isThere =
-          CANONICAL_PATH.test(rawPath(event)) && (await findTenant(paramsOf(event).tenant ?? ''))
+        const isThere = targetOf(event).isCanonical && (await findTenant(paramsOf(event).tenant ?? ''))
         throw isThere ? new MethodNotAllowed(methods) : new NotFound()
       }),
     )
