@@ -100,6 +100,7 @@ describe('starting a session', () => {
       clientId: null,
       kind: 'api',
       parentId: null,
+      grantId: null,
       rotatedAt: null,
       refreshable: true,
       authenticatedAt: expect.any(Date),

@@ -16,7 +16,7 @@ const CLIENT_SESSION_SECONDS = 12 * 3600
 export async function startClientSession(
   ctx: Ctx,
   client: { id: string; appType: string },
-  grant: { userId: string; sessionId: string; amr: string[] },
+  grant: { grantId: string; userId: string; sessionId: string; amr: string[] },
   now = new Date(),
 ): Promise<string> {
   try {
@@ -28,6 +28,7 @@ export async function startClientSession(
         kind: 'oidc',
         clientId: client.id,
         parentId: grant.sessionId,
+        grantId: grant.grantId,
         expiresAt: after(now, CLIENT_SESSION_SECONDS),
         refreshable: true,
         amr: grant.amr,

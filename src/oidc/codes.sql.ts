@@ -163,16 +163,32 @@ const REVOKE_REPLAYED = `
       sessionId: 'revoked."sessionId"',
       subjectIds: 'ARRAY[revoked."id", revoked."clientId"]',
     },
+  })}), ended AS (
+    UPDATE "Session" s SET "endedAt" = $3::timestamptz, "updatedAt" = $3::timestamptz, "endReason" = 'revoked'
+    FROM revoked WHERE s."tenantId" = $1 AND s."grantId" = revoked."id" AND s."endedAt" IS NULL
+    RETURNING s."id", s."userId", s."clientId"
+  ), toldEnds AS (${insertEventsSql('$5', {
+    from: 'ended',
+    columns: {
+      userId: 'ended."userId"',
+      sessionId: 'ended."id"',
+      subjectIds: 'ARRAY[ended."clientId"]',
+    },
   })})
   SELECT "id" FROM revoked`
 
-/** Revokes the grant of a code that was used before (RFC 6749, section 4.1.2). True when there was one to revoke. */
+/**
+ * Revokes the grant of a code that was used before, with the session that was handed out with it (RFC 6749,
+ * section 4.1.2). True when there was one to revoke.
+ */
 export async function revokeReplayed(
   sql: Sql,
   tenant: string,
   codeHash: Buffer,
-  event: object,
+  events: { revoked: object; ended: object },
   now: Date,
 ): Promise<boolean> {
-  return (await sql(REVOKE_REPLAYED, [tenant, codeHash, now, JSON.stringify([event])])).length > 0
+  const { revoked, ended } = events
+  const values = [JSON.stringify([revoked]), JSON.stringify([ended])]
+  return (await sql(REVOKE_REPLAYED, [tenant, codeHash, now, ...values])).length > 0
 }

@@ -85,7 +85,10 @@ export async function redeem(
     wakeReaders(ctx.tenant)
     return redeemed
   }
-  const replay = toEventRow(ctx, { type: 'grant.revoked', detail: { reason: 'code replayed' } })
-  if (await revokeReplayed(sql, ctx.tenant, codeHash, replay, now)) wakeReaders(ctx.tenant)
+  const events = {
+    revoked: toEventRow(ctx, { type: 'grant.revoked', detail: { reason: 'code replayed' } }),
+    ended: toEventRow(ctx, { type: 'session.ended', detail: { reason: 'revoked' } }),
+  }
+  if (await revokeReplayed(sql, ctx.tenant, codeHash, events, now)) wakeReaders(ctx.tenant)
   throw new OAuthError('invalid_grant', 'The code is invalid, expired, or was used before.')
 }

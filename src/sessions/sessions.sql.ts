@@ -30,6 +30,7 @@ export type NewSession = {
   clientId: string | null
   kind: string
   parentId: string | null
+  grantId: string | null
   tokenHash: Buffer
   refreshable: boolean
   amr: string[]
@@ -49,12 +50,15 @@ const INSERT_SESSION = `
   ), parent AS (
     SELECT "id" FROM "Session"
     WHERE "tenantId" = $1 AND "id" = $6::text AND "userId" = $2 AND "endedAt" IS NULL AND "expiresAt" > $14::timestamptz FOR SHARE
+  ), granted AS (
+    SELECT "id" FROM "Grant" WHERE "tenantId" = $1 AND "id" = $17::text AND "revokedAt" IS NULL FOR SHARE
   ), made AS (
-    INSERT INTO "Session" ("tenantId", "id", "userId", "clientId", "kind", "parentId", "tokenHash", "refreshable", "amr",
+    INSERT INTO "Session" ("tenantId", "id", "userId", "clientId", "kind", "parentId", "grantId", "tokenHash", "refreshable", "amr",
       "byManagement", "lastSeenIp", "lastSeenLocation", "userAgent", "expiresAt", "authenticatedAt", "lastSeenAt", "updatedAt", "createdAt")
-    SELECT $1, $3, "id", $4::text, $5, $6::text, $7::bytea, $8::boolean, $9::text[],
+    SELECT $1, $3, "id", $4::text, $5, $6::text, $17::text, $7::bytea, $8::boolean, $9::text[],
       $10::boolean, $11::text, $12::text, $13::text, $15::timestamptz, $14::timestamptz, $14::timestamptz, $14::timestamptz, $14::timestamptz
-    FROM person WHERE $6::text IS NULL OR EXISTS (SELECT FROM parent)
+    FROM person
+    WHERE ($6::text IS NULL OR EXISTS (SELECT FROM parent)) AND ($17::text IS NULL OR EXISTS (SELECT FROM granted))
     RETURNING *
   ), told AS (${insertEventsSql('$16', { from: 'made' })})
   SELECT ${sessionColumns('s')} FROM made s`
@@ -83,6 +87,7 @@ export async function insertSession(
     session.now,
     session.expiresAt,
     JSON.stringify([event]),
+    session.grantId,
   ])
   return row ? sessionOf(row) : null
 }

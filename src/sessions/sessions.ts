@@ -27,6 +27,8 @@ export type StartSession = {
   clientId?: string | null
   /** The browser session that an OIDC session ends with. */
   parentId?: string | null
+  /** The grant that it is handed out with, and revoked with. */
+  grantId?: string | null
   expiresAt: Date
   refreshable: boolean
   /** How the person proved who they are (RFC 8176). */
@@ -40,7 +42,7 @@ export type StartSession = {
 /**
  * Starts a session inside the caller's transaction (`sql` of inTransaction, or sqlOf(tx)) together with its event:
  * one statement. Wake the readers after it committed. Throws UserLocked when the user is locked or gone, or when the
- * parent has ended. `token` is the only copy: 256 random bits in base64url.
+ * parent has ended or the grant was revoked. `token` is the only copy: 256 random bits in base64url.
  */
 export async function startSession(
   sql: Sql,
@@ -67,6 +69,7 @@ export async function startSession(
       kind: start.kind,
       clientId: start.clientId ?? null,
       parentId: start.parentId ?? null,
+      grantId: start.grantId ?? null,
       tokenHash: sha256(token),
       refreshable: start.refreshable,
       amr: start.amr,

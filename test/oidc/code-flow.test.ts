@@ -4,6 +4,7 @@ import { platformCtx } from '../../src/ctx.ts'
 import { authenticateSession } from '../../src/sessions/authenticate-session.ts'
 import { endSession } from '../../src/sessions/sessions.ts'
 import { newTenant } from '../support/actors.ts'
+import { logOf } from '../support/events.ts'
 import {
   answerIn,
   authorizePath,
@@ -96,5 +97,23 @@ describe('the authorization code flow', () => {
     await endSession(ctx, session.parentId as string, 'logout')
     const ended = authenticateSession(ctx, { sessionToken: body.session_token, clientId: client.id })
     await expect(ended).rejects.toThrow('not valid')
+  })
+
+  test('a code that is used again takes the session with it that it was answered with (RFC 6749, section 4.1.2)', async () => {
+    const client = await makeClient(tenant)
+    await makeUser(tenant, 'eve@example.com')
+    const path = authorizePath(tenant, client, { scope: 'openid session' })
+    const { location } = await signInAt(new Browser(provider), path, 'eve@example.com')
+    const code = answerIn(location).code as string
+    const { body } = await exchange(provider, tenant, client, code)
+    const use = () =>
+      authenticateSession(platformCtx(tenant), { sessionToken: body.session_token, clientId: client.id })
+    const { session } = await use()
+    expect(await exchange(provider, tenant, client, code)).toMatchObject({ status: 400 })
+    await expect(use()).rejects.toThrow('not valid')
+    const ends = (await logOf(tenant)).filter(
+      ({ type, sessionId }) => type === 'session.ended' && sessionId === session.id,
+    )
+    expect(ends).toMatchObject([{ subjectIds: [client.id], detail: { reason: 'revoked' } }])
   })
 })

@@ -78,6 +78,7 @@ CREATE TABLE "Session" (
     "clientId" TEXT COLLATE "C",
     "kind" TEXT COLLATE "C" NOT NULL,
     "parentId" TEXT COLLATE "C",
+    "grantId" TEXT COLLATE "C",
     "tokenHash" BYTEA NOT NULL,
     "previousTokenHash" BYTEA,
     "rotatedAt" TIMESTAMPTZ(3),
@@ -367,6 +368,9 @@ CREATE INDEX "Session_tenantId_clientId_idx" ON "Session"("tenantId", "clientId"
 
 -- CreateIndex
 CREATE INDEX "Session_tenantId_parentId_idx" ON "Session"("tenantId", "parentId");
+
+-- CreateIndex
+CREATE INDEX "Session_tenantId_grantId_idx" ON "Session"("tenantId", "grantId");
 
 -- CreateIndex
 CREATE INDEX "Session_tenantId_previousTokenHash_idx" ON "Session"("tenantId", "previousTokenHash");
