@@ -24,8 +24,9 @@ export const clearCookie = (tenant: string, name: string): string => setCookie(t
 /** One of ours out of a Cookie header, or null; values that we do not make are none. */
 export function readCookie(header: string | null, name: string): string | null {
   for (const pair of header?.split(';') ?? []) {
-    const [key, value] = pair.trim().split('=', 2)
-    if (key === name && value && /^[A-Za-z0-9_-]{43}$/.test(value)) return value
+    const [key, ...rest] = pair.trim().split('=')
+    const value = rest.join('=')
+    if (key === name && /^[A-Za-z0-9_-]{43}$/.test(value)) return value
   }
   return null
 }
