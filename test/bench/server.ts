@@ -10,4 +10,5 @@ prototype.query = function (this: unknown, ...args: unknown[]) {
 }
 process.on('message', () => process.send?.(statements))
 
-await import('../../src/main.ts')
+// What `npm run build` made: the loader that runs the sources wraps every function.
+await import(new URL('../../dist/main.js', import.meta.url).href)
