@@ -13,7 +13,7 @@ import {
 import { sql } from '../db.ts'
 import { Unauthenticated } from '../errors.ts'
 import { selectStanding } from './access-tokens.sql.ts'
-import { apiAudienceOf, issuerOf, signJwt, verifyJwt } from './keys.ts'
+import { apiAudienceOf, issuerOf, signJwt, verifyAccessToken } from './keys.ts'
 
 export type AccessTokenRequest = {
   subject: string
@@ -89,9 +89,8 @@ export async function authenticateBearer(
   const token = bearerOf(authorization)
   if (!token) throw new Unauthenticated()
   const tenant = issuingTenant(target.tenant, token)
-  const payload = await verifyJwt(tenant, token, 'at+jwt', {
-    audience: [apiAudienceOf(tenant), apiAudienceOf(target.tenant)],
-  }).catch((error) => {
+  const audience = [apiAudienceOf(tenant), apiAudienceOf(target.tenant)]
+  const payload = await verifyAccessToken(tenant, token, audience).catch((error) => {
     throw invalidToken(error)
   })
   const { actor, permitted } = await resolveActor(target.tenant, tenant, payload)

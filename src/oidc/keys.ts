@@ -2,7 +2,7 @@ import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject,
 import { calculateJwkThumbprint, errors, type JWK, type JWTPayload, jwtVerify } from 'jose'
 import { LRUCache } from 'lru-cache'
 import { createCache } from '../cache.ts'
-import { open, seal } from '../crypto.ts'
+import { open, seal, sha256Base64url } from '../crypto.ts'
 import type { Sql } from '../db.ts'
 import { sql } from '../db.ts'
 import { env } from '../env.ts'
@@ -112,18 +112,28 @@ export async function signJwt(
   return `${input}.${signature.toString('base64url')}`
 }
 
+/** What is demanded of a JWT besides its issuer. */
+type Expected = { audience?: string | string[]; currentDate?: Date }
+
 /**
  * Verifies a JWT that this tenant issued: signature by one of its keys with that key's own algorithm, `iss`, `typ`,
  * times and, when given, `aud`. Throws an error of jose that names what failed.
  */
-export async function verifyJwt(
+export const verifyJwt = async (
   tenant: string,
   token: string,
   typ: TokenType,
-  expected: { audience?: string | string[]; currentDate?: Date } = {},
-): Promise<JWTPayload> {
-  const { verifying } = await keysOf(tenant)
-  const { payload } = await jwtVerify(
+  expected: Expected = {},
+): Promise<JWTPayload> => (await verifyBy(await keysOf(tenant), tenant, token, typ, expected)).payload
+
+async function verifyBy(
+  { verifying }: TenantKeys,
+  tenant: string,
+  token: string,
+  typ: TokenType,
+  expected: Expected,
+): Promise<{ key: KeyObject; kid: string; payload: JWTPayload }> {
+  const { payload, protectedHeader } = await jwtVerify(
     token,
     (header) => {
       const known = verifying.get(header.kid ?? '')
@@ -132,5 +142,31 @@ export async function verifyJwt(
     },
     { algorithms: [...SIGNING_ALGORITHMS], issuer: issuerOf(tenant), typ, ...expected },
   )
-  return payload
+  const kid = protectedHeader.kid ?? ''
+  return { key: (verifying.get(kid) as { key: KeyObject }).key, kid, payload }
+}
+
+/** Access tokens that were found good, by a hash of the token and of what was demanded of it. */
+const verified = new LRUCache<string, Readonly<{ key: KeyObject; kid: string; payload: JWTPayload }>>({
+  max: 5000,
+})
+
+/**
+ * Verifies an access token of the tenant as `verifyJwt` does. One comes with every call, and checking its signature
+ * costs more than the call: it is checked again only when the key that it was checked with is no longer the tenant's.
+ * What the token stands for is the caller's to ask, each time.
+ */
+export async function verifyAccessToken(
+  tenant: string,
+  token: string,
+  audience: string[],
+): Promise<Readonly<JWTPayload>> {
+  const keys = await keysOf(tenant)
+  const entry = sha256Base64url([tenant, ...audience, token].join('\n'))
+  const known = verified.get(entry)
+  const stands = known && keys.verifying.get(known.kid)?.key === known.key
+  if (stands && (known.payload.exp ?? 0) > Date.now() / 1000) return known.payload
+  const checked = await verifyBy(keys, tenant, token, 'at+jwt', { audience })
+  verified.set(entry, checked)
+  return checked.payload
 }

@@ -3,7 +3,7 @@ import { sql } from '../db.ts'
 import { OAuthError, type OAuthErrorCode } from '../errors.ts'
 import { userinfoAudienceOf } from './audience.ts'
 import { claimsFor } from './claims.ts'
-import { issuerOf, verifyJwt } from './keys.ts'
+import { issuerOf, verifyAccessToken } from './keys.ts'
 import { toScopes } from './scopes.ts'
 import { selectClaimsUser } from './userinfo.sql.ts'
 
@@ -44,11 +44,9 @@ export function accessTokenOf(
  * One statement. Throws OAuthError invalid_token or insufficient_scope with the challenge of RFC 6750.
  */
 export async function readUserinfo(tenant: string, token: string): Promise<Record<string, unknown>> {
-  const payload = await verifyJwt(tenant, token, 'at+jwt', { audience: userinfoAudienceOf(tenant) }).catch(
-    () => {
-      throw invalidToken(tenant)
-    },
-  )
+  const payload = await verifyAccessToken(tenant, token, [userinfoAudienceOf(tenant)]).catch(() => {
+    throw invalidToken(tenant)
+  })
   const textOf = (name: string): string | null => (typeof payload[name] === 'string' ? payload[name] : null)
   const scopes = toScopes(textOf('scope') ?? '')
   if (!scopes.includes('openid'))

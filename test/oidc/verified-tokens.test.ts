@@ -1,0 +1,56 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { sql } from '../../src/db.ts'
+import {
+  apiAudienceOf,
+  createSigningKey,
+  forgetKeys,
+  issuerOf,
+  signJwt,
+  verifyAccessToken,
+} from '../../src/oidc/keys.ts'
+import { newTenant } from '../support/actors.ts'
+import { type Provider, startProvider } from './provider.ts'
+
+let provider: Provider
+beforeAll(async () => {
+  provider = await startProvider()
+})
+afterAll(() => provider.close())
+
+async function tokenOf(tenant: string, lifetimeSeconds = 60): Promise<string> {
+  const now = Math.floor(Date.now() / 1000)
+  const claims = { iss: issuerOf(tenant), sub: 'somebody', aud: apiAudienceOf(tenant), iat: now }
+  return signJwt(tenant, 'at+jwt', { ...claims, exp: now + lifetimeSeconds })
+}
+
+test('a token that was found good is good for that tenant and that audience only', async () => {
+  const [tenant, other] = [await newTenant(), await newTenant()]
+  const token = await tokenOf(tenant)
+  const first = await verifyAccessToken(tenant, token, [apiAudienceOf(tenant)])
+  expect(await verifyAccessToken(tenant, token, [apiAudienceOf(tenant)])).toEqual(first)
+  await expect(verifyAccessToken(tenant, token, [apiAudienceOf(other)])).rejects.toThrow('"aud"')
+  await expect(verifyAccessToken(other, token, [apiAudienceOf(tenant)])).rejects.toThrow('key')
+})
+
+test('it is refused once the key that signed it is gone, and stays good beside a newer key', async () => {
+  const tenant = await newTenant()
+  const audience = [apiAudienceOf(tenant)]
+  const token = await tokenOf(tenant)
+  await verifyAccessToken(tenant, token, audience)
+  const [old] = await sql<{ id: string }>('SELECT "id" FROM "SigningKey" WHERE "tenantId" = $1', [tenant])
+  await createSigningKey(sql, tenant)
+  forgetKeys(tenant)
+  expect(await verifyAccessToken(tenant, token, audience)).toMatchObject({ sub: 'somebody' })
+  await sql('DELETE FROM "SigningKey" WHERE "tenantId" = $1 AND "id" = $2', [tenant, old?.id])
+  forgetKeys(tenant)
+  await expect(verifyAccessToken(tenant, token, audience)).rejects.toThrow('key')
+})
+
+test('it is refused once it has expired', async () => {
+  const tenant = await newTenant()
+  const token = await tokenOf(tenant, 2)
+  await verifyAccessToken(tenant, token, [apiAudienceOf(tenant)])
+  await sleep(2100)
+  await expect(verifyAccessToken(tenant, token, [apiAudienceOf(tenant)])).rejects.toThrow('"exp"')
+})
