@@ -195,7 +195,7 @@ describe('vestibule keys re-encrypt', () => {
     const both = await vestibule(['keys', 're-encrypt', '--json'], { ENCRYPTION_KEY: `${newKey},${oldKey}` })
     const counts = JSON.parse(both.stdout)
     const [all] = await sql<{ tenants: number; keys: number }>(
-      `SELECT (SELECT count(*)::int FROM "Tenant") AS tenants, (SELECT count(*)::int FROM "SigningKey") AS keys WHERE $1 <> ''`,
+      `SELECT (SELECT count("tenantId")::int FROM "Tenant") AS tenants, (SELECT count(*)::int FROM "SigningKey") AS keys WHERE $1 <> ''`,
       ['all'],
     )
     expect(counts).toEqual({ Tenant: all?.tenants, SigningKey: all?.keys })

@@ -282,7 +282,7 @@ describe('a deployment with 1,000 tenants', () => {
 async function tenantTables(): Promise<string[]> {
   const rows = await sql<{ name: string }>(
     `SELECT table_name AS "name" FROM information_schema.columns
-     WHERE column_name = 'tenantId' AND table_schema = current_schema() AND $1 <> '' ORDER BY 1`,
+     WHERE quote_ident(column_name) = '"tenantId"' AND table_schema = current_schema() AND $1 <> '' ORDER BY 1`,
     ['all'],
   )
   return rows.map(({ name }) => name)

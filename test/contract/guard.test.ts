@@ -188,7 +188,7 @@ test('behind the guard, the trigger of each table refuses to move a row', async 
     `SELECT c.table_name AS "table", EXISTS (
        SELECT FROM pg_trigger t WHERE t.tgrelid = format('%I', c.table_name)::regclass AND t.tgname = c.table_name || '_tenant'
      ) AS "moved"
-     FROM information_schema.columns c WHERE c.table_schema = current_schema() AND format('"%s"', c.column_name) = '"tenantId"' AND $1 <> ''`,
+     FROM information_schema.columns c WHERE c.table_schema = current_schema() AND quote_ident(c.column_name) = '"tenantId"' AND $1 <> ''`,
     [mine],
   )
   expect(triggers.length).toBeGreaterThan(15)
