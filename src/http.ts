@@ -5,6 +5,7 @@ import { FastResponse } from 'srvx'
 import type { Ctx } from './ctx.ts'
 import { env } from './env.ts'
 import { InvalidInput, OAuthError, PayloadTooLarge, UnsupportedMediaType } from './errors.ts'
+import { repeatedNames } from './params.ts'
 
 export const JSON_LIMIT_BYTES = 100_000
 export const FORM_LIMIT_BYTES = 65_536
@@ -113,7 +114,7 @@ export async function readJson(event: H3Event): Promise<unknown> {
 
 /** Parameters of a query or a form. A repeated one is an error (RFC 6749, section 3.1). */
 export function singleParams(params: URLSearchParams): Record<string, string> {
-  const repeated = [...new Set(params.keys())].filter((name) => params.getAll(name).length > 1)
+  const repeated = repeatedNames(params)
   if (repeated.length > 0)
     throw new OAuthError('invalid_request', `Repeated parameters: ${repeated.join(', ')}.`, {
       redirect: false,

@@ -8,6 +8,7 @@ import {
   type DocumentNode,
   GraphQLError,
   type GraphQLSchema,
+  getVariableValues,
   Kind,
   type SelectionSetNode,
   type ValidationContext,
@@ -122,27 +123,44 @@ export type OperationArgs = {
 }
 
 /**
- * Why an operation is not executed: what depends on the caller or on variables, which the validation cache does not
- * see. In production the schema is shown to callers who hold a management scope only.
+ * Why an operation is not executed, empty when it may be: what depends on the caller or on variables, which the
+ * validation cache does not see. In production the schema is shown to callers who hold a management scope only.
  */
-export function operationFault(args: OperationArgs, ctx: Ctx, isProduction: boolean): GraphQLError | null {
+export function operationFaults(args: OperationArgs, ctx: Ctx, isProduction: boolean): GraphQLError[] {
   if (isProduction && ctx.scopes.size === 0 && introspects(args.document))
-    return refusal('Introspection needs an access token with a management scope.', 'FORBIDDEN')
-  const cost = complexityOf(args)
-  return cost > MAX_COMPLEXITY
-    ? refusal(
-        `The operation costs ${cost}; ${MAX_COMPLEXITY} is allowed. Ask for smaller pages.`,
-        'QUERY_TOO_COMPLEX',
-      )
-    : null
+    return [refusal('Introspection needs an access token with a management scope.', 'FORBIDDEN')]
+  const faults = variableFaults(args)
+  if (faults.length > 0) return faults
+  const { complexity } = complexityFromQuery(args.document, {
+    schema: args.schema,
+    variables: args.variableValues ?? {},
+  })
+  if (complexity <= MAX_COMPLEXITY) return []
+  const words = `The operation costs ${complexity}; ${MAX_COMPLEXITY} is allowed. Ask for smaller pages.`
+  return [refusal(words, 'QUERY_TOO_COMPLEX')]
 }
 
-function complexityOf({ schema, document, variableValues }: OperationArgs): number {
-  try {
-    return complexityFromQuery(document, { schema, variables: variableValues ?? {} }).complexity
-  } catch (error) {
-    // Variables that do not fit: the executor says so, better.
-    if (error instanceof GraphQLError) return 0
-    throw error
-  }
+/** No more than a person would mend at once. */
+const MAX_VARIABLE_FAULTS = 5
+const MAX_MESSAGE = 500
+
+/**
+ * What is wrong with the variables. Every fault quotes the value that it is in, so that 100 KB of members that are not
+ * there would take twelve seconds to be told of: only a few are, and in short.
+ */
+function variableFaults({ schema, document, variableValues }: OperationArgs): GraphQLError[] {
+  const operation = document.definitions.find((node) => node.kind === Kind.OPERATION_DEFINITION)
+  const definitions = operation?.variableDefinitions ?? []
+  const options = { maxErrors: MAX_VARIABLE_FAULTS }
+  const { errors = [] } = getVariableValues(schema, definitions, variableValues ?? {}, options)
+  return errors.map(({ message, nodes }) => {
+    const short =
+      message.length > MAX_MESSAGE
+        ? `${message.slice(0, MAX_MESSAGE / 2)} … ${message.slice(-MAX_MESSAGE / 2)}`
+        : message
+    return new GraphQLError(short, {
+      nodes,
+      extensions: { code: 'BAD_USER_INPUT', http: { status: 400, spec: true } },
+    })
+  })
 }

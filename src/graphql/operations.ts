@@ -1,7 +1,7 @@
 import { type DocumentNode, type ExecutionResult, type GraphQLSchema, parse, validate } from 'graphql'
 import { isAsyncIterable, type Plugin } from 'graphql-yoga'
 import type { GraphQLContext } from './context.ts'
-import { LIMIT_RULES, MAX_TOKENS, type OperationArgs, operationFault } from './limits.ts'
+import { LIMIT_RULES, MAX_TOKENS, type OperationArgs, operationFaults } from './limits.ts'
 import { toGraphQLError } from './masking.ts'
 import { watchToken } from './revocation.ts'
 import { guardStream } from './stream.ts'
@@ -16,8 +16,8 @@ const MAX_FAULTS = 20
 export function operationRules(isProduction: boolean): Plugin<GraphQLContext> {
   const faultOf = (args: OperationArgs, context: GraphQLContext): ExecutionResult | null => {
     if (context.fault) return { errors: [toGraphQLError(context.fault, context.ctx.requestId)] }
-    const fault = operationFault(args, context.ctx, isProduction)
-    return fault && { errors: [fault] }
+    const errors = operationFaults(args, context.ctx, isProduction)
+    return errors.length > 0 ? { errors } : null
   }
   return {
     onParse({ setParseFn }) {

@@ -1,4 +1,5 @@
 import { OAuthError } from '../errors.ts'
+import { repeatedNames } from '../params.ts'
 import { isRegisteredRedirect } from './redirect-uris.ts'
 import { requestableScopes, toScopes } from './scopes.ts'
 
@@ -85,7 +86,7 @@ export function provenTarget(params: URLSearchParams, client: RequestingClient |
 }
 
 function refuseRepeated(params: URLSearchParams): void {
-  const repeated = [...new Set(params.keys())].filter((name) => params.getAll(name).length > 1)
+  const repeated = repeatedNames(params)
   if (repeated.length > 0) throw invalid(`Repeated parameters: ${repeated.join(', ')}.`)
 }
 

@@ -1,4 +1,5 @@
 import { type FieldFault, InvalidInput } from '../errors.ts'
+import { repeatedNames } from '../params.ts'
 import type { RestRequest, RestRoute } from './route.ts'
 
 const PAGING = ['page', 'pageSize'] as const
@@ -13,10 +14,10 @@ export function parseQuery(route: RestRoute, search: URLSearchParams): Pick<Rest
   const faults: FieldFault[] = []
   const query: Record<string, string> = {}
   const paging: RestRequest['paging'] = {}
-  for (const name of new Set(search.keys())) {
-    const [value = '', ...repeated] = search.getAll(name)
+  const repeated = new Set(repeatedNames(search))
+  for (const [name, value] of new Map(search)) {
     const pagingName = route.paged && PAGING.find((known) => known === name)
-    if (repeated.length > 0) faults.push({ field: name, description: 'is given more than once' })
+    if (repeated.has(name)) faults.push({ field: name, description: 'is given more than once' })
     else if (pagingName) {
       if (WHOLE_NUMBER.test(value)) paging[pagingName] = Number(value)
       else faults.push({ field: name, description: 'must be a whole number' })
