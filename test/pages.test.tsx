@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { STYLESHEET, STYLESHEET_PATH } from '../src/assets/stylesheet.ts'
 import { addAssetRoutes } from '../src/assets.routes.ts'
 import { SCOPE_NAMES } from '../src/ctx.ts'
+import { DemoClientPage } from '../src/dev/demo-client.pages.tsx'
 import { InboxPage } from '../src/dev/inbox.pages.tsx'
 import { ConsentPage } from '../src/oidc/consent.pages.tsx'
 import { ErrorPage } from '../src/oidc/outcome.pages.tsx'
@@ -184,6 +185,21 @@ describe('what the pages say', () => {
       <InboxPage messages={[{ to: '+41441234567', channel: 'sms', sentAt, body: 'Your code is 012345.' }]} />,
     )
     expect(html).toContain('<code class="message-code">012345</code>')
+  })
+
+  it('the demo client says who can sign in, and the empty inbox why nothing may come', async () => {
+    const demo = await htmlOf(
+      <DemoClientPage
+        client={{ name: 'Demo' }}
+        signInUrl="/in"
+        inboxUrl="/dev/inbox"
+        addresses={['ada@demo.example', 'grace@demo.example']}
+      />,
+    )
+    expect(textOf(demo)).toContain(
+      'These people can sign in: ada@demo.example , grace@demo.example . Nobody else is sent a code.',
+    )
+    expect(textOf(await htmlOf(<InboxPage messages={[]} />))).toContain('Codes go to people who exist')
   })
 
   it.each(['openid', 'profile', 'email', 'phone', 'address', 'offline_access', 'session', ...SCOPE_NAMES])(

@@ -6,6 +6,8 @@ type DemoClientPageProps = {
   /** Where "Sign in" leads: the demo client's own start, which redirects to the authorize endpoint. */
   signInUrl: string
   inboxUrl: string
+  /** Who can sign in. */
+  addresses: readonly string[]
   /** What went wrong with the last sign-in. */
   fault?: string | null
   /** Present after a sign-in: claims of the ID token or of userinfo, and where "Sign out" leads. */
@@ -36,7 +38,14 @@ const Learned = ({ client }: { client: PageClient }): VNode => (
 )
 
 /** The relying party that a development server brings along, to try a sign-in with. */
-export function DemoClientPage({ client, signInUrl, inboxUrl, fault, signedIn }: DemoClientPageProps): VNode {
+export function DemoClientPage({
+  client,
+  signInUrl,
+  inboxUrl,
+  addresses,
+  fault,
+  signedIn,
+}: DemoClientPageProps): VNode {
   const title = signedIn ? 'You are signed in' : client.name
   return (
     <PageShell
@@ -60,6 +69,18 @@ export function DemoClientPage({ client, signInUrl, inboxUrl, fault, signedIn }:
           </a>
         )}
       </div>
+      {!signedIn && (
+        <p class="hint">
+          These people can sign in:{' '}
+          {addresses.map((address, index) => (
+            <Fragment key={address}>
+              {index > 0 && ', '}
+              <Given>{address}</Given>
+            </Fragment>
+          ))}
+          . Nobody else is sent a code.
+        </p>
+      )}
       <p class="hint">
         Codes arrive in the <a href={inboxUrl}>development inbox</a>.
       </p>

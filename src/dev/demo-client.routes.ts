@@ -5,7 +5,7 @@ import { randomToken, sha256Base64url } from '../crypto.ts'
 import { env } from '../env.ts'
 import { targetOf } from '../http.ts'
 import { renderPage } from '../oidc/render-page.pages.tsx'
-import { DEMO_ORIGINS, DEMO_TENANT, demoClients } from './demo.ts'
+import { DEMO_ADDRESSES, DEMO_ORIGINS, DEMO_TENANT, demoClients } from './demo.ts'
 import { DemoClientPage } from './demo-client.pages.tsx'
 
 /**
@@ -65,7 +65,14 @@ function page(
 ): Response {
   const client = { name: demoClients().web.name }
   const response = renderPage(
-    DemoClientPage({ client, signInUrl: `${START}/sign-in`, inboxUrl: '/dev/inbox', fault, signedIn }),
+    DemoClientPage({
+      client,
+      signInUrl: `${START}/sign-in`,
+      inboxUrl: '/dev/inbox',
+      addresses: DEMO_ADDRESSES,
+      fault,
+      signedIn,
+    }),
     { status: fault ? 400 : 200 },
   )
   response.headers.append('set-cookie', `${COOKIE}=; ${COOKIE_RULES}; Max-Age=0`)

@@ -67,7 +67,8 @@ export const InboxPage = ({ messages, to }: InboxPageProps): VNode => (
     </form>
     {messages.length === 0 ? (
       <p class="hint">
-        {to ? 'Nothing was sent there yet.' : 'Nothing was sent yet.'} Reload the page to look again.
+        {to ? 'Nothing was sent there yet.' : 'Nothing was sent yet.'} Reload the page to look again. Codes go
+        to people who exist and are not locked, and to nobody else.
       </p>
     ) : (
       // biome-ignore lint/a11y/noRedundantRoles: VoiceOver takes a list without bullets for no list.

@@ -31,6 +31,7 @@ export function pagesWith(text: string) {
     demo: (
       <DemoClientPage
         client={client}
+        addresses={['ada@demo.example', 'grace@demo.example']}
         signInUrl="/in"
         inboxUrl="/dev/inbox"
         fault={text}
