@@ -1,4 +1,5 @@
 // npm run demo [-- --origin http://localhost:3000]: the main journey against the running server, step by step.
+// Without --origin it looks where BASE_URL or PORT would have the server listen.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -15,8 +16,12 @@ type DemoFile = {
 const EVENT_LIMIT_MS = 5000
 const REVOCATION_LIMIT_MS = 1000
 
-const { values } = parseArgs({ options: { origin: { type: 'string', default: 'http://localhost:3000' } } })
-const origin = values.origin
+const { values } = parseArgs({ options: { origin: { type: 'string' } } })
+const origin = (
+  values.origin ??
+  process.env.BASE_URL ??
+  `http://localhost:${process.env.PORT ?? 3000}`
+).replace(/\/$/, '')
 
 let number = 0
 const step = (text: string) => process.stdout.write(`\n${++number}. ${text}\n`)
@@ -43,7 +48,19 @@ function readDemoFile(): DemoFile {
   }
 }
 
+async function findServer(): Promise<void> {
+  await fetch(`${origin}/health/live`).catch((cause: unknown) => {
+    throw new Error(
+      `nothing answers at ${origin}: start the server first, or say where it is with --origin`,
+      {
+        cause,
+      },
+    )
+  })
+}
+
 async function main(): Promise<void> {
+  await findServer()
   const { tenant, clients } = readDemoFile()
   const issuer = `${origin}/${tenant}`
   const redirectUri = `${origin}/dev/client/callback`
@@ -154,9 +171,7 @@ async function main(): Promise<void> {
 main().then(
   () => process.exit(0),
   (error: unknown) => {
-    process.stderr.write(
-      `\nThe demo failed: ${error instanceof Error ? (error.stack ?? error.message) : error}\n`,
-    )
+    process.stderr.write(`\nThe demo failed: ${error instanceof Error ? error.message : error}\n`)
     process.exit(1)
   },
 )

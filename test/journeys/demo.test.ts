@@ -19,9 +19,8 @@ test('npm run demo goes through the whole journey against a running server', asy
     BOOTSTRAP_CLIENT_SECRET: undefined,
   })
   try {
-    const origin = `http://localhost:${new URL(server.origin).port}`
-    const env = { PATH: process.env.PATH, DATA_DIR: directory }
-    const { stdout } = await run('npx', ['tsx', 'test/demo.ts', '--origin', origin], { env })
+    const env = { PATH: process.env.PATH, DATA_DIR: directory, PORT: new URL(server.origin).port }
+    const { stdout } = await run('npx', ['tsx', 'test/demo.ts'], { env })
     expect(stdout).toContain('All of it worked.')
     // What went through the server's hands is nowhere in its log (security, row 65).
     const printed = server
