@@ -26,6 +26,8 @@ export type Graphql = {
   close: () => Promise<void>
 }
 
+const HOST = new URL(env.baseUrl).host
+
 /** A reader that does not take the last words of its stream is cut off. */
 const LAST_WORDS_MS = 5000
 
@@ -88,6 +90,8 @@ export function createGraphql({ isProduction = env.isProduction } = {}): Graphql
     tenant: string,
   ): Promise<void> => {
     const headers = headersOf(request)
+    // Yoga makes a URL of it: a malformed one would be a 500 with a stack trace, and none has a say here.
+    request.headers.host = HOST
     try {
       await requireTenant(tenant)
       const context = await contextOf(headers, request.socket.remoteAddress ?? null, tenant)

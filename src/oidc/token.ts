@@ -79,7 +79,7 @@ async function refresh(request: TokenRequest): Promise<TokenResponse> {
   const token = readRefreshToken(tenant.tokenKey, required(form, 'refresh_token'))
   if (!token) throw invalidRefreshToken()
   const now = new Date()
-  const asked = form.scope === undefined ? null : toScopes(form.scope)
+  const asked = form.scope === undefined ? null : toScopes(required(form, 'scope'))
   const presented = {
     grantId: token.grantId,
     generation: token.generation,
