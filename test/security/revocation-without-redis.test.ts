@@ -1,0 +1,25 @@
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { startApp, type TestApp } from '../support/app.ts'
+import { DOORS, type Door, openDoorsAfterEach, REVOCATIONS } from '../support/revocations.ts'
+
+// One process needs no Redis. Imports of src/ come after this.
+vi.hoisted(() => {
+  delete process.env.REDIS_URL
+})
+
+let app: TestApp
+let open: Map<string, Door[]>
+
+beforeAll(async () => {
+  app = await startApp()
+  open = await openDoorsAfterEach(app)
+})
+afterAll(() => app.close())
+
+const ALL = [...Object.keys(DOORS), 'subscription', 'offline subscription'] as Door[]
+
+describe('security 27, 28: a second later everything is closed, without Redis', () => {
+  test.each(Object.entries(REVOCATIONS))('after %s', (name, { closes }) => {
+    expect(open.get(name)).toEqual(ALL.filter((door) => !closes.includes(door)))
+  })
+})
