@@ -25,6 +25,8 @@ export type UrlRules = {
   originOnly?: boolean
   /** https, or http on a loopback host. */
   secure?: boolean
+  /** A link for people may lead into the middle of a page; a redirect target must not (RFC 6749, section 3.1.2). */
+  fragment?: boolean
 }
 
 const SCRIPT_SCHEMES = new Set([
@@ -51,7 +53,7 @@ export function urlFault(value: string, rules: UrlRules = {}): string | null {
   if (!isWeb && !url.protocol.includes('.'))
     return 'must use a scheme of reverse domain form, such as com.example.app:'
   if (url.username || url.password) return 'must not contain user information'
-  if (url.hash || value.includes('#')) return 'must not contain a fragment'
+  if (!rules.fragment && value.includes('#')) return 'must not contain a fragment'
   if (/[\s\\]/.test(value)) return 'must not contain spaces or backslashes'
   if (rules.originOnly && value !== url.origin) return 'must be an origin such as https://example.com'
   if (rules.secure && url.protocol === 'http:' && !LOOPBACK_HOSTS.has(url.hostname))

@@ -271,6 +271,10 @@ describe.each(writers)('through $surface', ({ create, update }) => {
     ],
     [{ picture: 'https://example.com/a.png' }, { picture: 'https://example.com/a.png' }],
     [
+      { profile: 'https://example.com/team#ada', website: 'https://matrix.to/#/@ada:example.com' },
+      { profile: 'https://example.com/team#ada', website: 'https://matrix.to/#/@ada:example.com' },
+    ],
+    [
       { phoneNumber: '+49301234568', phoneNumberVerified: true },
       { phoneNumber: '+49301234568', phoneNumberVerified: true },
     ],
@@ -529,6 +533,8 @@ describe('finding users', () => {
       `/users/${user.id}`,
       `/users/by-email?email=${encodeURIComponent(`find.me@${tenant}.EXAMPLE`)}`,
       `/users/by-phone-number?phoneNumber=${encodeURIComponent('tel:+43-1-5880-1234')}`,
+      // As people type it into curl.
+      '/users/by-phone-number?phoneNumber=+43158801234',
     ]
     for (const path of paths) expect(await rest('GET', path)).toMatchObject({ status: 200, body: user })
     const { body } = await gql(

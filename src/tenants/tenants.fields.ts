@@ -31,11 +31,9 @@ export const TenantSettings = z.strictObject({
   /** Often a URL, yet any identifier of an API will do (RFC 9068, section 3). */
   defaultAudience: clearable(text(2000)),
   loginUrl: clearable(allowedUrl({ secure: true })),
-  supportUrl: clearable(allowedUrl()),
+  supportUrl: clearable(allowedUrl({ fragment: true })),
 })
 export type TenantSettings = z.output<typeof TenantSettings>
-
-export const SETTING_NAMES = Object.keys(TenantSettings.shape) as (keyof TenantSettings)[]
 
 export const TenantCreate = z.strictObject({
   slug,

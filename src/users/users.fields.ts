@@ -18,6 +18,8 @@ export type Address = Record<AddressMember, string | null>
 export const addressColumn = <Member extends AddressMember>(member: Member) =>
   `address${member.charAt(0).toUpperCase()}${member.slice(1)}` as `address${Capitalize<Member>}`
 
+const link = allowedUrl({ fragment: true })
+
 const NOT_AN_OBJECT = 'must be an object'
 
 const emailAddress = text(254).refine(
@@ -108,9 +110,9 @@ export const FIELDS = {
   middleName: written('text', text()),
   nickname: written('text', text()),
   preferredUsername: written('text', text()),
-  profile: written('text', allowedUrl()),
-  picture: written('text', allowedUrl()),
-  website: written('text', allowedUrl()),
+  profile: written('text', link),
+  picture: written('text', link),
+  website: written('text', link),
   email: written('text', emailAddress),
   emailVerified: written('flag', boolean),
   gender: written('text', text()),

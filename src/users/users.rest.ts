@@ -48,7 +48,11 @@ export const userRoutes: readonly RestRoute[] = [
     summary: 'Gets the user with a phone number.',
     scope: 'users:read',
     query: ['phoneNumber'],
-    handle: async (ctx, { query }) => toUser(ctx, await getUserByPhoneNumber(ctx, query.phoneNumber)),
+    handle: async (ctx, { query }) => {
+      // A + that was not percent-encoded arrives as a space, and no number begins with one.
+      const phoneNumber = query.phoneNumber?.replace(/^ /, '+')
+      return toUser(ctx, await getUserByPhoneNumber(ctx, phoneNumber))
+    },
   }),
   restRoute({
     method: 'GET',
