@@ -1,8 +1,8 @@
 #!/usr/bin/env node
+import { readFileSync } from 'node:fs'
 import { defineCommand, runMain } from 'citty'
 import { adminCommand } from './cli/admin.ts'
 import { clientCommand } from './cli/client.ts'
-import { commandGroup } from './cli/command.ts'
 import { keysCommand } from './cli/keys.ts'
 import { tenantCommand } from './cli/tenant.ts'
 import { closeDatabase, connectionSettings } from './db.ts'
@@ -30,13 +30,25 @@ const migrateCommand = defineCommand({
   },
 })
 
+// Beside src as beside dist.
+const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
+  version: string
+}
+
 await runMain(
-  commandGroup('vestibule', 'Identity platform: OpenID Connect, hosted sign-in, GraphQL and REST', {
-    serve,
-    migrate: migrateCommand,
-    tenant: tenantCommand,
-    client: clientCommand,
-    admin: adminCommand,
-    keys: keysCommand,
+  defineCommand({
+    meta: {
+      name: 'vestibule',
+      version,
+      description: 'Identity platform: OpenID Connect, hosted sign-in, GraphQL and REST',
+    },
+    subCommands: {
+      serve,
+      migrate: migrateCommand,
+      tenant: tenantCommand,
+      client: clientCommand,
+      admin: adminCommand,
+      keys: keysCommand,
+    },
   }),
 )

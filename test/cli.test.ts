@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { findClient, isClientSecret } from '../src/clients/client-cache.ts'
 import { platformCtx } from '../src/ctx.ts'
@@ -35,6 +36,11 @@ vi.setConfig({ testTimeout: 90_000 })
 
 beforeAll(openRuntime)
 afterAll(closeRuntime)
+
+it('vestibule --version tells which one it is', async () => {
+  const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string }
+  expect(await vestibule(['--version'])).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' })
+})
 
 describe('vestibule tenant', () => {
   it('creates, lists and deletes tenants', async () => {
