@@ -8,6 +8,7 @@ import { env } from './env.ts'
 import { createGraphql } from './graphql/server.ts'
 import { addHealthRoutes } from './health.routes.ts'
 import { observeRequest, type Surface } from './metrics.ts'
+import { addNotFoundRoute } from './not-found.routes.ts'
 import { addOidcRoutes } from './oidc/oidc.routes.ts'
 import { createRestApp } from './rest/rest.ts'
 
@@ -36,6 +37,7 @@ function createWebApp(isStopping: () => boolean): H3 {
     addDemoClientRoutes(app)
   }
   addOidcRoutes(app)
+  addNotFoundRoute(app)
   return app
 }
 

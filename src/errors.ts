@@ -57,8 +57,13 @@ export class InvalidCredential extends AppError {
 }
 
 export class Forbidden extends AppError {
-  constructor(message: string) {
-    super('FORBIDDEN', 403, message)
+  /** `missingScope` goes into WWW-Authenticate, from which clients learn what to ask for (RFC 6750, section 3.1). */
+  constructor(message: string, missingScope?: string) {
+    super('FORBIDDEN', 403, message, {
+      headers: missingScope
+        ? { 'www-authenticate': `Bearer error="insufficient_scope", scope="${missingScope}"` }
+        : {},
+    })
   }
 }
 

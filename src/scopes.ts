@@ -1,18 +1,11 @@
-import type { Actor, Ctx, Scope } from './ctx.ts'
+import type { Ctx, Scope } from './ctx.ts'
 import { Forbidden, Unauthenticated } from './errors.ts'
 
 /** Throws Forbidden, naming the scope, when the caller lacks it; Unauthenticated when there is no caller. */
 export function requireScope(ctx: Ctx, scope: Scope): void {
   if (ctx.actor.kind === 'anonymous') throw new Unauthenticated()
   if (ctx.actor.kind !== 'platform' && !ctx.scopes.has(scope))
-    throw new Forbidden(`This needs the scope ${scope}.`)
-}
-
-/** The signed-in person behind the call; throws Unauthenticated without one. */
-export function requireSignedIn(ctx: Ctx): Extract<Actor, { kind: 'user' }> {
-  if (ctx.actor.kind !== 'user')
-    throw new Unauthenticated('This needs the access token of a signed-in person.')
-  return ctx.actor
+    throw new Forbidden(`This needs the scope ${scope}.`, scope)
 }
 
 /** Throws Forbidden when `wanted` holds scopes that the caller lacks: nobody gives away what they do not have. */

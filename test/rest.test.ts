@@ -69,6 +69,26 @@ describe('paths', () => {
     await expectError(await app.fetch(`/${tenant}/api`, { headers: authorized() }), 404, 'NOT_FOUND')
   })
 
+  it('answers 404 outside every surface too: the error body to programs, a page to browsers', async () => {
+    for (const path of [
+      '/',
+      '/robots.txt',
+      `/${tenant}`,
+      `/${tenant}/oidc/nothing`,
+      '/dev/nothing',
+      '/%zz',
+    ]) {
+      await expectError(await app.fetch(path, { method: 'POST' }), 404, 'NOT_FOUND', 'No such resource.')
+      const page = await app.fetch(path, { headers: { accept: 'text/html,*/*;q=0.8' } })
+      expect([path, page.status, page.headers.get('content-type')]).toEqual([
+        path,
+        404,
+        'text/html; charset=utf-8',
+      ])
+      expect(await page.text()).toContain(page.headers.get('x-request-id'))
+    }
+  })
+
   it('answers 404 for an unknown tenant as for an unknown path', async () => {
     for (const slug of ['no-such-tenant', 'UPPER', '-', 'x'.repeat(64), 'constructor', '__proto__']) {
       await expectError(
@@ -186,6 +206,9 @@ describe('authentication', () => {
       headers: { ...json, authorization: `Bearer ${reader}` },
     })
     await expectError(response, 403, 'FORBIDDEN', expect.stringContaining('users:write'))
+    expect(response.headers.get('www-authenticate')).toBe(
+      'Bearer error="insufficient_scope", scope="users:write"',
+    )
   })
 })
 
