@@ -10,6 +10,9 @@ import { addOidcRoutes } from '../../src/oidc/oidc.routes.ts'
 import { settleDeliveries } from '../../src/passcodes/send-passcode.ts'
 import { closeRuntime, openRuntime } from '../../src/runtime.ts'
 import { createUser } from '../../src/users/users.ts'
+import { PageBrowser } from '../support/page-browser.ts'
+
+export { csrfIn } from '../support/page-browser.ts'
 
 /** The protocol endpoints and hosted pages on a port of their own. */
 export type Provider = { origin: string; close: () => Promise<void> }
@@ -31,58 +34,12 @@ export async function startProvider(): Promise<Provider> {
   }
 }
 
-/** A browser as far as the protocol needs one: cookies, forms, and redirects one at a time. */
-export class Browser {
-  readonly cookies = new Map<string, string>()
-  readonly #provider: { origin: string }
-
-  constructor(provider: { origin: string }) {
-    this.#provider = provider
-  }
-
-  async fetch(path: string, init: RequestInit = {}): Promise<Response> {
-    const cookie = [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
-    const response = await fetch(new URL(path, this.#provider.origin), {
-      redirect: 'manual',
-      ...init,
-      headers: { ...(cookie && { cookie }), ...init.headers },
-    })
-    for (const line of response.headers.getSetCookie()) {
-      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? []
-      if (/Max-Age=0\b/.test(line)) this.cookies.delete(name)
-      else this.cookies.set(name, value)
-    }
-    return response
-  }
-
-  /** Goes on while the answer leads to another page of the provider; stops at a page or at an address elsewhere. */
-  async follow(response: Response): Promise<{ response: Response; path: string; location: string | null }> {
-    let current = response
-    let path = ''
-    for (let hop = 0; hop < 10; hop++) {
-      const location = current.headers.get('location')
-      if (!location?.startsWith('/')) return { response: current, path, location }
-      path = location
-      current = await this.fetch(location)
-    }
-    throw new Error('the provider redirects in a circle')
-  }
-
-  open = async (path: string) => this.follow(await this.fetch(path))
-
-  post = (
-    path: string,
-    form: Record<string, string>,
-    headers: Record<string, string> = {},
-  ): Promise<Response> => this.fetch(path, { method: 'POST', body: new URLSearchParams(form), headers })
-
-  /** Submits a form of a page: its token, and what a person enters. */
-  async submit(page: { html: string; path: string }, form: Record<string, string>) {
-    return this.follow(await this.post(page.path, { csrf: csrfIn(page.html), ...form }))
+/** A browser at the provider. */
+export class Browser extends PageBrowser {
+  constructor(provider: Provider) {
+    super(provider.origin)
   }
 }
-
-export const csrfIn = (html: string): string => /name="csrf" value="([^"]+)"/.exec(html)?.[1] ?? ''
 
 /** The newest code that was sent to an address. */
 export async function codeFor(address: string): Promise<string> {
