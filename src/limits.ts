@@ -49,10 +49,14 @@ export const closeLimits = (): void => limiters.clear()
  */
 export function networkOf(ip: string | null): string {
   if (!ip) return 'unknown'
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(ip)?.[1]
-  if (mapped) return mapped
   if (!ip.includes(':')) return ip
   const hostname = URL.canParse(`http://[${ip}]`) ? new URL(`http://[${ip}]`).hostname.slice(1, -1) : ip
+  // The one form that every spelling of a mapped address comes to.
+  const mapped = /^::ffff:([\da-f]{1,4}):([\da-f]{1,4})$/.exec(hostname)
+  if (mapped) {
+    const [high, low] = [Number.parseInt(mapped[1] ?? '', 16), Number.parseInt(mapped[2] ?? '', 16)]
+    return [high >> 8, high & 255, low >> 8, low & 255].join('.')
+  }
   const [head = '', tail = ''] = hostname.split('::')
   const left = head ? head.split(':') : []
   const right = tail ? tail.split(':') : []

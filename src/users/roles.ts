@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { type Ctx, ROLE_NAMES, scopesOfRoles } from '../ctx.ts'
 import { inTransaction } from '../db.ts'
-import { NotFound } from '../errors.ts'
+import { InvalidInput, NotFound } from '../errors.ts'
 import { wakeReaders } from '../events.ts'
 import { parse } from '../fields.ts'
 import type { User } from '../generated/prisma/client.ts'
@@ -25,7 +25,8 @@ export async function setUserRoles(ctx: Ctx, id: string, roles: unknown): Promis
 
 /**
  * Adds a role to the person with an e-mail address, who is created where missing and proves the address at the first
- * sign-in (command line: the first administrator). Throws as setUserRoles does.
+ * sign-in (command line: the first administrator). Throws as setUserRoles does, and InvalidInput for an unverified address
+ * beside a phone number.
  */
 export async function grantRole(ctx: Ctx, email: string, role: string): Promise<User> {
   const [wanted] = parse(RoleSet, { roles: [role] }).roles
@@ -34,6 +35,14 @@ export async function grantRole(ctx: Ctx, email: string, role: string): Promise<
     if (error instanceof NotFound) return null
     throw error
   })
+  // Whoever proves the number first becomes its person, and the address never signs in then: it may be a planted one.
+  if (user && !user.emailVerified && user.phoneNumber !== null)
+    throw new InvalidInput([
+      {
+        field: 'email',
+        description: 'is not verified, and its user has a phone number that may be anybody’s',
+      },
+    ])
   if (user) return setUserRoles(ctx, user.id, [...user.roles, wanted])
   requireNoEscalation(ctx, scopesOfRoles([role]))
   const created = await inTransaction((sql) => addUser(sql, ctx, { ...toColumns(address), roles: [role] }))
