@@ -57,15 +57,20 @@ const opened = <T>(value: T | undefined): T => {
   return value
 }
 
+/** Each connection keeps what was prepared by name until it ends. */
+const STATEMENT_LIMIT = 1000
 const statementNames = new Map<string, string>()
-/** Plans are reused by name. Texts are few (no value is ever spliced in), so that the map stays small. */
+/**
+ * Plans are reused by name. No value is ever spliced into a text, but callers choose what GraphQL selects: beyond the
+ * limit, statements go without a name and leave nothing behind.
+ */
 function statementName(text: string): string {
   let name = statementNames.get(text)
-  if (!name) {
+  if (name === undefined && statementNames.size < STATEMENT_LIMIT) {
     name = `v_${sha256Base64url(text).slice(0, 32)}`
-    if (statementNames.size < 5000) statementNames.set(text, name)
+    statementNames.set(text, name)
   }
-  return name
+  return name ?? ''
 }
 
 /** The wall that the guard is for Prisma: a statement that does not ask for a tenant is not sent. */

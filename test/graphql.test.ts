@@ -6,6 +6,7 @@ import { newId } from '../src/crypto.ts'
 import { type Ctx, SYSTEM_TENANT } from '../src/ctx.ts'
 import { inTransaction } from '../src/db.ts'
 import { closeRuntime, openRuntime } from '../src/runtime.ts'
+import { USER_FIELDS } from '../src/users/users.fields.ts'
 import { createUser } from '../src/users/users.ts'
 import { ctxFor, newTenant, tokenFor } from './support/actors.ts'
 import type { GraphqlBody } from './support/app.ts'
@@ -516,6 +517,53 @@ describe('a page of users', () => {
     expect(await read('{ users { edges { node { id sessions { edges { node { id } } } } } } }')).toHaveLength(
       1,
     )
+  })
+})
+
+describe('columns of a page of users', () => {
+  const DETAILED = {
+    name: 'Ada',
+    email: 'ada@example.com',
+    emailVerified: true,
+    address: { locality: 'London' },
+    userMetadata: { shoe: 7 },
+    appMetadata: { plan: 'gold' },
+  }
+  const readNode = async (at: string, selection: string, fragments = '') => {
+    const { body } = await server.post(at, await tokenFor(at), `{ users { ${selection} } } ${fragments}`)
+    expect(body.errors).toBeUndefined()
+    return (body.data as { users: { nodes: Record<string, unknown>[] } }).users.nodes[0]
+  }
+  const FIELDS = [...USER_FIELDS, 'roles', '__typename'].map((field) =>
+    field === 'address' ? 'address { locality }' : field,
+  )
+
+  test('are those of the fields that were selected, and each field alone is what it is among all', async () => {
+    const at = await newTenant()
+    await createUser(await ctxFor(at), DETAILED)
+    const whole = (await readNode(at, `nodes { ${FIELDS.join(' ')} }`)) as Record<string, unknown>
+    expect(whole).toMatchObject(DETAILED)
+    for (const field of FIELDS) {
+      const name = field.split(' ', 1)[0] as string
+      expect(await readNode(at, `nodes { ${field} }`), name).toEqual({ [name]: whole[name] })
+    }
+    const statements = await recordStatements(() => readNode(at, 'nodes { name }'))
+    expect(statements.join()).not.toContain('userMetadata')
+  })
+
+  test('are found behind aliases, fragments, repeated selections and edges', async () => {
+    const at = await newTenant()
+    await createUser(await ctxFor(at), DETAILED)
+    const fragments =
+      'fragment A on User { ...B ...B } fragment B on User { ... on Node { ... on User { email } } ...C } fragment C on User { locked }'
+    expect(await readNode(at, 'nodes { called: name ...A } nodes { emailVerified }', fragments)).toEqual({
+      called: 'Ada',
+      email: 'ada@example.com',
+      locked: false,
+      emailVerified: true,
+    })
+    const rows = 'rows: nodes { name } edges { node { userMetadata } } nodes { email }'
+    expect(await readNode(at, rows)).toEqual({ email: 'ada@example.com' })
   })
 })
 

@@ -44,7 +44,7 @@ import { missingScopes } from './scoped.ts'
  *       ...scoped('users:read', 'The users of the tenant.'),
  *       ...listOf(UserConnection),
  *       args: { ...PAGE_ARGS, filter: t.arg({ type: UserFilter, description: '…' }) },
- *       resolve: (_root, args, context, info) => listUsers(context.ctx, args, nodeQuery('User', context, info)),
+ *       resolve: (_root, args, context, info) => listUsers(context.ctx, args, { query: nodeQuery('User', context, info) }),
  *     }))
  *
  *     // One of them. Root fields are nullable: a failed one must not null its siblings.

@@ -1,6 +1,6 @@
 import type { ObjectRef } from '@pothos/core'
 import { queryFromInfo } from '@pothos/plugin-prisma'
-import type { GraphQLResolveInfo } from 'graphql'
+import { type FieldNode, type GraphQLResolveInfo, Kind, type SelectionSetNode } from 'graphql'
 import { DEFAULT_PAGE_SIZE, type Page, type PageArgs, parsePaging, toPage } from '../page.ts'
 import { builder, type GraphQLTypes } from './builder.ts'
 import type { GraphQLContext } from './context.ts'
@@ -115,6 +115,36 @@ export const listOf = <Connection>(connection: Connection) => ({
 /** What Prisma must read for the rows of a list, from what was selected below `nodes` and `edges.node`. */
 export const nodeQuery = (typeName: string, context: GraphQLContext, info: GraphQLResolveInfo) =>
   queryFromInfo({ context, info, typeName, paths: NODE_PATHS })
+
+/** The fields of a selection, those inside fragments too; `seen` fragments are read once. */
+function fieldsOf(
+  info: GraphQLResolveInfo,
+  set: SelectionSetNode | undefined,
+  seen: Set<string>,
+): FieldNode[] {
+  return (set?.selections ?? []).flatMap((node) => {
+    if (node.kind === Kind.FIELD) return [node]
+    if (node.kind === Kind.INLINE_FRAGMENT) return fieldsOf(info, node.selectionSet, seen)
+    if (seen.has(node.name.value)) return []
+    seen.add(node.name.value)
+    return fieldsOf(info, info.fragments[node.name.value]?.selectionSet, seen)
+  })
+}
+
+/** Names of the fields that were selected of the rows of a list; possibly more, as no directive is looked at. */
+export function nodeFields(info: GraphQLResolveInfo): Set<string> {
+  const below = (parents: readonly FieldNode[]): FieldNode[] => {
+    const seen = new Set<string>()
+    return parents.flatMap((parent) => fieldsOf(info, parent.selectionSet, seen))
+  }
+  const rows = NODE_PATHS.flatMap((path) =>
+    path.reduce<readonly FieldNode[]>(
+      (parents, name) => below(parents).filter((field) => field.name.value === name),
+      info.fieldNodes,
+    ),
+  )
+  return new Set(below(rows).map((field) => field.name.value))
+}
 
 const nestedPaging = (args: PageArgs, { ctx }: GraphQLContext, list: string) =>
   parsePaging({ first: args.first ?? DEFAULT_PAGE_SIZE, after: args.after }, `${ctx.tenant}:${list}`)

@@ -102,6 +102,24 @@ const FIELD_OF_COLUMN: Record<string, string> = {
   ...Object.fromEntries(ADDRESS_MEMBERS.map((member) => [addressColumn(member), 'address'])),
 }
 
+const COLUMNS_OF_FIELD: Record<string, readonly string[]> = {
+  ...Object.fromEntries(USER_FIELDS.map((field) => [field, [field]])),
+  address: ADDRESS_MEMBERS.map(addressColumn),
+  roles: ['roles'],
+  __typename: [],
+}
+
+/** The columns that these fields are made of, and the id; null where a field is made of something else. */
+export function columnsOfFields(fields: Iterable<string>): ReadonlySet<string> | null {
+  const columns = new Set(['id'])
+  for (const field of fields) {
+    const ofField = COLUMNS_OF_FIELD[field]
+    if (!ofField) return null
+    for (const column of ofField) columns.add(column)
+  }
+  return columns
+}
+
 /** The fields that changed columns belong to, in the order of the columns, each once. */
 export const fieldsOfColumns = (columns: readonly string[]): string[] => [
   ...new Set(columns.map((column) => FIELD_OF_COLUMN[column] ?? column)),

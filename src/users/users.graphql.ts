@@ -1,7 +1,7 @@
 import { ROLE_NAMES, type Role } from '../ctx.ts'
 import type { User } from '../generated/prisma/client.ts'
 import { builder } from '../graphql/builder.ts'
-import { connectionType, listOf, nodeQuery, PAGE_ARGS } from '../graphql/connection.ts'
+import { connectionType, listOf, nodeFields, nodeQuery, PAGE_ARGS } from '../graphql/connection.ts'
 import { ownUserId } from '../graphql/context.ts'
 import { ID_DESCRIPTION, Node, orNull, registerNode, requireId } from '../graphql/node.graphql.ts'
 import { open, scoped, scopedOrOwn } from '../graphql/scoped.ts'
@@ -100,7 +100,8 @@ builder.queryField('users', (t) =>
     ...scoped('users:read', 'The users of the tenant, in order of creation.'),
     ...listOf(UserConnection),
     args: PAGE_ARGS,
-    resolve: (_root, args, context, info) => listUsers(context.ctx, args, nodeQuery('User', context, info)),
+    resolve: (_root, args, context, info) =>
+      listUsers(context.ctx, args, { query: nodeQuery('User', context, info), fields: nodeFields(info) }),
   }),
 )
 

@@ -117,20 +117,24 @@ export async function selectTaken(
   return row ?? { email: false, phoneNumber: false }
 }
 
-/** The ids come from the primary key's index alone, so that a far page reads only its own rows. */
-const SELECT_BY_OFFSET = `
-  SELECT ${list(COLUMNS, 'u.')}
-  FROM (SELECT "id" FROM "User" WHERE "tenantId" = $1 ORDER BY "id" OFFSET $2::bigint LIMIT $3::int) p
-  JOIN "User" u ON u."tenantId" = $1 AND u."id" = p."id" ORDER BY u."id"`
-const SELECT_AFTER = `SELECT ${list(COLUMNS)} FROM "User" WHERE "tenantId" = $1 AND "id" > $2 ORDER BY "id" LIMIT $3::int`
-const SELECT_BEFORE = `SELECT ${list(COLUMNS)} FROM "User" WHERE "tenantId" = $1 AND "id" < $2 ORDER BY "id" DESC LIMIT $3::int`
+/** In the order of the table, so that one choice of columns has one text. Null chooses all. */
+type Columns = ReadonlySet<string> | null
+const chosen = (columns: Columns): readonly string[] =>
+  columns ? COLUMNS.filter((column) => columns.has(column)) : COLUMNS
 
+/** A page of the users. The ids come from the primary key's index alone, so that a far page reads only its own rows. */
 export const selectUsersByOffset = (
   sql: Sql,
   tenant: string,
-  offset: number,
-  limit: number,
-): Promise<User[]> => sql<User>(SELECT_BY_OFFSET, [tenant, offset, limit])
+  columns: Columns,
+  { offset, limit }: { offset: number; limit: number },
+): Promise<User[]> =>
+  sql<User>(
+    `SELECT ${list(chosen(columns), 'u.')}
+     FROM (SELECT "id" FROM "User" WHERE "tenantId" = $1 ORDER BY "id" OFFSET $2::bigint LIMIT $3::int) p
+     JOIN "User" u ON u."tenantId" = $1 AND u."id" = p."id" ORDER BY u."id"`,
+    [tenant, offset, limit],
+  )
 
 /** Beyond every id, as ids collate "C". */
 const LAST = '\u{10ffff}'
@@ -139,9 +143,14 @@ const LAST = '\u{10ffff}'
 export const selectUsersBeyond = (
   sql: Sql,
   tenant: string,
+  columns: Columns,
   { id, backward, limit }: { id: string | null; backward: boolean; limit: number },
 ): Promise<User[]> =>
-  sql<User>(backward ? SELECT_BEFORE : SELECT_AFTER, [tenant, id ?? (backward ? LAST : ''), limit])
+  sql<User>(
+    `SELECT ${list(chosen(columns))} FROM "User" WHERE "tenantId" = $1 AND "id" ${backward ? '<' : '>'} $2
+     ORDER BY "id" ${backward ? 'DESC' : 'ASC'} LIMIT $3::int`,
+    [tenant, id ?? (backward ? LAST : ''), limit],
+  )
 
 const COUNT_USERS = `SELECT COALESCE(sum("users"), 0)::text AS "users" FROM "UserCount" WHERE "tenantId" = $1`
 

@@ -9,7 +9,14 @@ import { type Page, type PageArgs, parsePaging, toPage } from '../page.ts'
 import { requireNoEscalation } from '../scopes.ts'
 import { emailKeyOf, phoneNumberOf } from './addresses.ts'
 import { endUserAccess } from './user-access.sql.ts'
-import { echoFaults, fieldsOfColumns, splitPatch, toColumns, type UserColumns } from './user-body.ts'
+import {
+  columnsOfFields,
+  echoFaults,
+  fieldsOfColumns,
+  splitPatch,
+  toColumns,
+  type UserColumns,
+} from './user-body.ts'
 import { EmailLookup, flagFaults, PhoneNumberLookup, UserCreate, UserPatch } from './users.fields.ts'
 import {
   deleteUserRow,
@@ -81,9 +88,14 @@ export type UserQuery = Pick<Prisma.UserFindManyArgs, 'include' | 'select'>
 
 /**
  * A page of the users, by id, which is the order of creation (spec: List users): one statement, and one more for
- * totalSize when it is asked for. Throws InvalidInput about the paging.
+ * totalSize when it is asked for. Given the `fields` that are wanted, rows may hold the columns of those alone. Throws
+ * InvalidInput about the paging.
  */
-export async function listUsers(ctx: Ctx, args: PageArgs, query: object = {}): Promise<Page<User>> {
+export async function listUsers(
+  ctx: Ctx,
+  args: PageArgs,
+  { query = {}, fields }: { query?: object; fields?: Iterable<string> } = {},
+): Promise<Page<User>> {
   const { tenant } = ctx
   const paging = parsePaging(args, userListOf(tenant))
   const limit = paging.pageSize + 1
@@ -91,6 +103,7 @@ export async function listUsers(ctx: Ctx, args: PageArgs, query: object = {}): P
   const seek = paging.mode === 'cursor' ? (paging.seek?.id ?? null) : null
   const offset = paging.mode === 'offset' ? paging.page * paging.pageSize : 0
   const hasRelations = Object.keys(query).length > 0
+  const columns = fields ? columnsOfFields(fields) : null
   const rows = hasRelations
     ? // Relations are joined in the database (relationJoins), so that this is one statement too.
       await dbFor(tenant).user.findMany({
@@ -101,8 +114,8 @@ export async function listUsers(ctx: Ctx, args: PageArgs, query: object = {}): P
         take: limit,
       })
     : paging.mode === 'offset'
-      ? await selectUsersByOffset(sql, tenant, offset, limit)
-      : await selectUsersBeyond(sql, tenant, { id: seek, backward, limit })
+      ? await selectUsersByOffset(sql, tenant, columns, { offset, limit })
+      : await selectUsersBeyond(sql, tenant, columns, { id: seek, backward, limit })
   return toPage(paging, rows, {
     name: userListOf(tenant),
     keyOf: ({ id }) => ({ value: null, id }),
