@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net'
 import { H3, toNodeHandler } from 'h3'
 import { addAssetRoutes } from './assets.routes.ts'
+import { answerCors } from './cors.ts'
 import { addDemoClientRoutes } from './dev/demo-client.routes.ts'
 import { addInboxRoutes } from './dev/inbox.routes.ts'
 import { env } from './env.ts'
@@ -24,6 +25,7 @@ export type App = {
 
 const GRAPHQL_PATH = /^\/([A-Za-z0-9-]+)\/graphql$/
 const REST_PATH = /^\/[^/]*\/api(\/|$)/
+const MANAGEMENT_PATH = /^\/([A-Za-z0-9-]+)\/(?:graphql$|api\/)/
 
 const pathOf = (request: IncomingMessage): string => (request.url ?? '/').split('?', 1)[0] ?? '/'
 
@@ -70,7 +72,12 @@ export async function createApp(): Promise<App> {
         Number(process.hrtime.bigint() - start) / 1e9,
       )
     })
-    void handle(response)
+    const tenant = request.headers.origin && MANAGEMENT_PATH.exec(pathOf(request))?.[1]
+    if (!tenant) return void handle(response)
+    // Without the database nobody's origins are known; the surface itself says what is wrong.
+    void answerCors(request, response, tenant)
+      .catch(() => false)
+      .then((isAnswered) => isAnswered || handle(response))
   })
   server.on('upgrade', (request, socket, head) => {
     const tenant = GRAPHQL_PATH.exec(pathOf(request))?.[1]
