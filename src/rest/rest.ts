@@ -14,7 +14,7 @@ import { errorResponse, jsonResponse } from './respond.ts'
 import type { RestRoute } from './route.ts'
 
 /** Every route of the management surface. A new resource adds its table here. */
-const restRoutes: readonly RestRoute[] = [
+export const restRoutes: readonly RestRoute[] = [
   ...userRoutes,
   ...sessionRoutes,
   ...passcodeRoutes,
