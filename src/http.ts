@@ -25,8 +25,11 @@ export function clientIp(direct: string | null, forwardedFor: string | null): st
 
 export type RequestMeta = Pick<Ctx, 'requestId' | 'ip' | 'userAgent'>
 
+/** Headers to be read only. */
+export type HeaderReader = Pick<Headers, 'get'>
+
 /** What a service must know of the request itself; from headers and the peer's address. */
-export function metaOf(headers: Headers, peer: string | null): RequestMeta {
+export function metaOf(headers: HeaderReader, peer: string | null): RequestMeta {
   const given = headers.get('x-request-id') ?? ''
   return {
     requestId: REQUEST_ID.test(given) ? given : randomUUID(),
@@ -71,9 +74,12 @@ const mediaType = (event: H3Event): string =>
 
 /**
  * The body as bytes, refused as soon as it passes the limit, whatever Content-Length says. Read from Node's own request:
- * a web stream over it costs more than the rest of a token request.
+ * a web stream over it costs more than the rest of a token request. Throws PayloadTooLarge, or InvalidInput when it ends
+ * before its end.
  */
-function readBytes(request: IncomingMessage, limitBytes: number): Promise<Buffer> {
+export function readBytes(request: IncomingMessage, limitBytes: number): Promise<Buffer> {
+  if (Number(request.headers['content-length'] ?? 0) > limitBytes)
+    return Promise.reject(new PayloadTooLarge(limitBytes))
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     let size = 0
@@ -94,7 +100,6 @@ function readBytes(request: IncomingMessage, limitBytes: number): Promise<Buffer
 }
 
 async function readText(event: H3Event, limitBytes: number): Promise<string> {
-  if (Number(event.req.headers.get('content-length') ?? 0) > limitBytes) throw new PayloadTooLarge(limitBytes)
   const request = event.runtime?.node?.req as IncomingMessage | undefined
   const bytes = request ? await readBytes(request, limitBytes) : Buffer.from(await event.req.arrayBuffer())
   if (bytes.length > limitBytes) throw new PayloadTooLarge(limitBytes)

@@ -1,6 +1,8 @@
+import type { IncomingMessage } from 'node:http'
 import type { ExecutionResult } from 'graphql'
 import { isAsyncIterable, type Plugin, type YogaInitialContext } from 'graphql-yoga'
-import { InvalidInput, UnsupportedMediaType } from '../errors.ts'
+import { type AppError, describeError, InvalidInput, UnsupportedMediaType } from '../errors.ts'
+import { JSON_LIMIT_BYTES, readBytes } from '../http.ts'
 import type { GraphQLContext } from './context.ts'
 import { maskErrors, toGraphQLError } from './masking.ts'
 import { eventStream } from './sse.ts'
@@ -14,16 +16,25 @@ const JSON_TYPE = /^application\/json\s*(;|$)/i
  */
 export const httpRules: Plugin<GraphQLContext & YogaInitialContext, GraphQLContext> = {
   onRequestParse({ request, serverContext, requestParser, setRequestParser }) {
-    const { requestId } = serverContext.ctx
+    const { ctx, req } = serverContext as unknown as GraphQLContext & { req?: IncomingMessage }
+    const refuse = (error: AppError) => toGraphQLError(error, ctx.requestId)
     if (request.method === 'POST' && !JSON_TYPE.test(request.headers.get('content-type') ?? ''))
-      throw toGraphQLError(new UnsupportedMediaType('application/json'), requestId)
-    if (request.method !== 'GET' || !requestParser) return
+      throw refuse(new UnsupportedMediaType('application/json'))
+    if (!requestParser) return
+    if (request.method === 'POST' && req) {
+      // Read from Node's own request: Yoga's web stream over it costs a fifth of a small query.
+      const bytes = () =>
+        readBytes(req, JSON_LIMIT_BYTES).catch((error) => Promise.reject(refuse(describeError(error))))
+      const json = async () => JSON.parse((await bytes()).toString('utf8'))
+      setRequestParser(() => requestParser({ json } as Request))
+    }
+    if (request.method !== 'GET') return
     setRequestParser((input) => {
       try {
         return requestParser(input)
       } catch (error) {
         const fault = new InvalidInput([{ field: 'variables', description: 'is not valid JSON' }])
-        throw error instanceof SyntaxError ? toGraphQLError(fault, requestId) : error
+        throw error instanceof SyntaxError ? refuse(fault) : error
       }
     })
   },

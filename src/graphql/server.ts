@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream'
 import { createYoga } from 'graphql-yoga'
 import { env } from '../env.ts'
 import { describeError, NotFound, Unavailable } from '../errors.ts'
-import { JSON_LIMIT_BYTES, metaOf } from '../http.ts'
+import { type HeaderReader, metaOf } from '../http.ts'
 import { findTenant } from '../tenants/tenant-cache.ts'
 import type { GraphQLContext } from './context.ts'
 import { httpRules } from './http-rules.ts'
@@ -27,6 +27,8 @@ export type Graphql = {
 }
 
 const HOST = new URL(env.baseUrl).host
+/** What Yoga sees of the path, which has led here already. */
+const ENDPOINT = '/graphql'
 
 /** A reader that does not take the last words of its stream is cut off. */
 const LAST_WORDS_MS = 5000
@@ -34,12 +36,13 @@ const LAST_WORDS_MS = 5000
 function createServer(isProduction: boolean) {
   return createYoga<GraphQLContext>({
     schema: buildSchema(),
-    graphqlEndpoint: '/:tenant/graphql',
+    graphqlEndpoint: ENDPOINT,
     // graphql.md, trap 5: the defaults reflect any origin, and let forms run mutations.
     cors: false,
     multipart: false,
     batching: false,
-    maxRequestBodySize: JSON_LIMIT_BYTES,
+    // Ours: http-rules.ts.
+    maxRequestBodySize: false,
     landingPage: false,
     healthCheckEndpoint: '/health/graphql-is-elsewhere',
     graphiql: isProduction ? false : { title: 'Vestibule' },
@@ -50,22 +53,24 @@ function createServer(isProduction: boolean) {
   })
 }
 
-const headersOf = (request: IncomingMessage): Headers => {
-  const headers = new Headers()
-  for (const name of ['authorization', 'x-request-id', 'x-forwarded-for', 'user-agent', 'last-event-id']) {
+const headersOf = (request: IncomingMessage): HeaderReader => ({
+  get: (name) => {
     const value = request.headers[name]
-    if (typeof value === 'string') headers.set(name, value)
-  }
-  return headers
-}
+    return typeof value === 'string' ? value : null
+  },
+})
 
-async function contextOf(headers: Headers, peer: string | null, tenant: string): Promise<GraphQLContext> {
+async function contextOf(
+  headers: HeaderReader,
+  peer: string | null,
+  tenant: string,
+): Promise<GraphQLContext> {
   const meta = metaOf(headers, peer)
   const caller = await identifyCaller(tenant, meta, headers.get('authorization'))
   return createContext(caller, headers.get('last-event-id'))
 }
 
-function failure(error: unknown, headers: Headers): Response {
+function failure(error: unknown, headers: HeaderReader): Response {
   const { requestId } = metaOf(headers, null)
   const known = describeError(error)
   const body = { errors: [toJson(toGraphQLError(known, requestId))] }
@@ -90,8 +95,9 @@ export function createGraphql({ isProduction = env.isProduction } = {}): Graphql
     tenant: string,
   ): Promise<void> => {
     const headers = headersOf(request)
-    // Yoga makes a URL of it: a malformed one would be a 500 with a stack trace, and none has a say here.
+    // Yoga makes a URL of them: a malformed one would be a 500 with a stack trace, and no Host has a say here.
     request.headers.host = HOST
+    request.url = ENDPOINT + (request.url ?? '').slice(`/${tenant}${ENDPOINT}`.length)
     try {
       await requireTenant(tenant)
       const context = await contextOf(headers, request.socket.remoteAddress ?? null, tenant)
