@@ -73,20 +73,20 @@ const SELECT_EVENTS = `
   ), last AS (
     SELECT EXISTS (
       SELECT FROM "Event" WHERE "tenantId" = $1 AND ("era", "xid", "seq") > ($2::int, $3::bigint, $4::bigint) AND NOT ${VISIBLE}
-    ) AS "hidden"
+    ) AS "hidden", ($2::int, $3::bigint) >= (event_era(), (pg_snapshot_xmax(pg_current_snapshot())::text)::bigint) AS "isFuture"
   )
-  SELECT last."hidden", ${COLUMNS} FROM last LEFT JOIN newer e ON true ORDER BY e."era", e."xid", e."seq"`
+  SELECT last."hidden", last."isFuture", ${COLUMNS} FROM last LEFT JOIN newer e ON true ORDER BY e."era", e."xid", e."seq"`
 
 export async function selectEvents(
   sql: Sql,
   tenant: string,
   after: Position,
   limit: number,
-): Promise<{ rows: EventRow[]; hidden: boolean }> {
-  type Row = EventRow & { hidden: boolean; id: string | null }
+): Promise<{ rows: EventRow[]; hidden: boolean; isFuture: boolean }> {
+  type Row = EventRow & { hidden: boolean; isFuture: boolean; id: string | null }
   const read = await sql<Row>(SELECT_EVENTS, [tenant, after.era, String(after.xid), String(after.seq), limit])
-  const rows = read.filter((row) => row.id !== null).map(({ hidden: _, ...row }) => row)
-  return { rows, hidden: read[0]?.hidden ?? false }
+  const rows = read.filter((row) => row.id !== null).map(({ hidden: _, isFuture: __, ...row }) => row)
+  return { rows, hidden: read[0]?.hidden ?? false, isFuture: read[0]?.isFuture ?? false }
 }
 
 const SELECT_HEAD = `

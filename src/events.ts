@@ -101,10 +101,12 @@ const MAX_BIGINT = 2n ** 63n - 1n
 export function decodePosition(text: string): Position {
   const match = /^(\d{1,9})\.(\d{1,19})\.(\d{1,19})$/.exec(Buffer.from(text, 'base64url').toString('latin1'))
   const at = match && { era: Number(match[1]), xid: BigInt(match[2] ?? 0), seq: BigInt(match[3] ?? 0) }
-  if (!at || at.xid > MAX_BIGINT || at.seq > MAX_BIGINT || encodePosition(at) !== text)
-    throw new InvalidInput([{ field: 'after', description: 'is not a position of the event log' }])
+  if (!at || at.xid > MAX_BIGINT || at.seq > MAX_BIGINT || encodePosition(at) !== text) throw notAPosition()
   return at
 }
+
+const notAPosition = () =>
+  new InvalidInput([{ field: 'after', description: 'is not a position of the event log' }])
 
 export function comparePositions(a: Position, b: Position): number {
   if (a.era !== b.era) return a.era - b.era
@@ -120,14 +122,15 @@ const toLogEvent = ({ era, xid, seq, ...row }: EventRow): LogEvent => ({
 /**
  * Reads entries after a position, oldest first. Never skips and never repeats one, whatever commits late: entries
  * of transactions that started after the oldest one still running stay hidden until that one has ended, and
- * `hidden` says that there are such.
+ * `hidden` says that there are such. Throws InvalidInput for a position that no entry can have had yet.
  */
 export async function readEvents(
   tenant: string,
   after: Position,
   limit: number,
 ): Promise<{ events: LogEvent[]; hidden: boolean }> {
-  const { rows, hidden } = await selectEvents(sql, tenant, after, limit)
+  const { rows, hidden, isFuture } = await selectEvents(sql, tenant, after, limit)
+  if (isFuture) throw notAPosition()
   return { events: rows.map(toLogEvent), hidden }
 }
 

@@ -248,6 +248,19 @@ describe('a subscriber who comes back', () => {
     expect(numberOf((await third.next())?.data)).toBe(13)
   })
 
+  test('goes on from Last-Event-ID when it reconnects with the `after` that it began with', async () => {
+    await note(21)
+    const begun = await follow(EVENTS, NOTES)
+    await note(22)
+    expect(numberOf((await begun.next())?.data)).toBe(22)
+    const after = begun.lastEventId()
+    await note(23)
+    expect(numberOf((await begun.next())?.data)).toBe(23)
+    const again = await follow(EVENTS, { ...NOTES, after }, { lastEventId: begun.lastEventId() })
+    await note(24)
+    expect(numberOf((await again.next())?.data)).toBe(24)
+  })
+
   test('from before what retention kept is told of the gap first', async () => {
     const other = await newTenant()
     const otherCtx = await ctxFor(other)
@@ -279,6 +292,8 @@ describe('a subscriber who comes back', () => {
     'MS4yLjM=',
     Buffer.from('1.2.3.4').toString('base64url'),
     Buffer.from('1.99999999999999999999.1').toString('base64url'),
+    Buffer.from('1.99999999999.1').toString('base64url'),
+    Buffer.from('99.1.1').toString('base64url'),
   ])('with the forged position %j is refused', async (after) => {
     const { status, body } = await server.post(tenant, token, EVENTS, { after: after || '-' })
     expect(status).toBe(200)
@@ -478,9 +493,8 @@ describe('many subscribers', () => {
     })
     wakeReaders(tenant)
     const sessionId = await startApiSession(userId)
-    const start = performance.now()
+    // The stalled ones have not read a thing, and still do not: waiting for them would never end.
     expect((await reader.next())?.data?.data.sessionChanged.sessionId).toBe(sessionId)
-    expect(performance.now() - start).toBeLessThan(2000)
     stalledStream.close()
   })
 })
@@ -537,6 +551,37 @@ describe('a WebSocket', () => {
     expect((await raw(url, { origin: 'https://evil.example' })).outcome).toBe(403)
     expect((await raw(url, { origin: 'null' })).outcome).toBe(403)
     expect((await raw(url, { origin: 'http://localhost:3000' })).outcome).toBe('open')
+  })
+
+  test("of an admin frontend's page is served with its own client's token, and with no other's", async () => {
+    const origin = 'https://admin.example.com'
+    const { client } = await createClient(platformCtx(tenant), {
+      name: 'Admin frontend',
+      appType: 'single-page',
+      type: 'login',
+      allowedOrigins: [origin],
+      scopes: ['users:read'],
+    })
+    const subject = await person(['users:read'])
+    const request = { subject: subject.userId, scopes: ['users:read'], audience: [apiAudienceOf(tenant)] }
+    const own = await issueAccessToken(tenant, {
+      ...request,
+      clientId: client.id,
+      lifetimeSeconds: 60,
+      sessionId: subject.sessionId,
+    })
+    const url = server.socketUrlOf(tenant)
+    // Headers are written either way, and so are connection parameters.
+    const introduce = async (token: string) => {
+      const { socket, closed } = await raw(url, { origin })
+      const answered = new Promise<string>((resolve) =>
+        socket.once('message', (text) => resolve(JSON.parse(String(text)).type)),
+      )
+      socket.send(JSON.stringify({ type: 'connection_init', payload: { Authorization: `Bearer ${token}` } }))
+      return Promise.race([answered, closed])
+    }
+    expect(await introduce(own)).toBe('connection_ack')
+    expect(await introduce(subject.token)).toBe(4403)
   })
 
   test('to a tenant that does not exist is refused', async () => {

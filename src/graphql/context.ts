@@ -29,7 +29,7 @@ export function ownUserId({ ctx }: GraphQLContext): string | null {
 export function isOwn(context: GraphQLContext, id: string | null | undefined): boolean {
   const { actor, tenant } = context.ctx
   if (!id || actor.kind === 'anonymous' || actor.kind === 'platform' || actor.tenant !== tenant) return false
-  return id === (actor.kind === 'user' ? actor.userId : actor.clientId)
+  return (actor.kind === 'user' && id === actor.userId) || id === actor.clientId
 }
 
 /** How a missing scope is refused: with what is missing, and as UNAUTHENTICATED when nobody signed in at all. */

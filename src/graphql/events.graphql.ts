@@ -17,7 +17,7 @@ import { open, scoped, scopedOrOwnUser } from './scoped.ts'
 import { type Followed, subscribeToLog } from './stream.ts'
 
 const AFTER =
-  'Position to go on from: everything after it comes first, each entry once. Omitted: from now on, or from Last-Event-ID.'
+  'Position to go on from: everything after it comes first, each entry once. Omitted: from now on. A Last-Event-ID header goes before it.'
 
 /** Which user's news a subscription is about: the one asked for; for callers without the scope, themselves. */
 function subjectOf(context: GraphQLContext, scope: Scope, userId: string | null | undefined): string | null {

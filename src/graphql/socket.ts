@@ -5,10 +5,13 @@ import { CloseCode, type Context, handleProtocols, type SubscribePayload } from 
 import { useServer } from 'graphql-ws/use/ws'
 import type { YogaServerInstance } from 'graphql-yoga'
 import { WebSocket, WebSocketServer } from 'ws'
+import { findClient } from '../clients/client-cache.ts'
+import type { Ctx } from '../ctx.ts'
 import { env } from '../env.ts'
 import { AppError, Unauthenticated } from '../errors.ts'
 import { JSON_LIMIT_BYTES, metaOf } from '../http.ts'
 import { log } from '../log.ts'
+import { isListedOrigin } from '../oidc/origins.ts'
 import { findTenant } from '../tenants/tenant-cache.ts'
 import type { GraphQLContext } from './context.ts'
 import { maskErrors, toGraphQLError, toJson } from './masking.ts'
@@ -26,18 +29,31 @@ const TOO_SLOW = 4413
 const MAX_TIMEOUT_MS = 2 ** 31 - 1
 
 type Extra = { socket: WebSocket; request: IncomingMessage }
-type Connection = Context<{ authorization?: unknown }, Extra>
+type Connection = Context<Record<string, unknown>, Extra>
 type Enveloped = ReturnType<YogaServerInstance<object, GraphQLContext>['getEnveloped']>
 
 const tenants = new WeakMap<IncomingMessage, string>()
 
-/** Browsers say where a page comes from. No cookie is read here, but a foreign page has no business anyway. */
-const isOwnOrigin = ({ headers }: IncomingMessage): boolean =>
-  !headers.origin || headers.origin === env.baseUrl
+const isOwnOrigin = (origin: string | undefined): boolean => !origin || origin === env.baseUrl
 
+/** Browsers say where a page comes from. Whose page it is shows with the token; here, that anybody's is. */
+const mayOpen = async ({ headers: { origin } }: IncomingMessage, tenant: string): Promise<boolean> =>
+  isOwnOrigin(origin) || isListedOrigin(tenant, origin as string)
+
+/** A page of another origin may use its own client's tokens only, as with CORS. */
+async function mayUse({ headers: { origin } }: IncomingMessage, { actor }: Ctx): Promise<boolean> {
+  if (isOwnOrigin(origin)) return true
+  if ((actor.kind !== 'user' && actor.kind !== 'client') || !actor.clientId) return false
+  const client = await findClient(actor.tenant, actor.clientId)
+  return client?.allowedOrigins.includes(origin as string) ?? false
+}
+
+/** HTTP's header is written either way, and so are connection parameters. */
 const authorizationOf = ({ connectionParams }: Connection): string | null => {
-  const value = connectionParams?.authorization
-  return typeof value === 'string' ? value : null
+  const given = Object.entries(connectionParams ?? {}).find(
+    ([name]) => name.toLowerCase() === 'authorization',
+  )
+  return typeof given?.[1] === 'string' ? given[1] : null
 }
 
 /** Who speaks on the connection, checked anew for each operation: sockets outlive revocations. */
@@ -60,11 +76,15 @@ async function connect(connection: Connection): Promise<boolean> {
     socket.close(CloseCode.Unauthorized, 'Send connection_init with {authorization: "Bearer …"}')
     return true // the socket is closed already: `false` would say 4403
   }
-  const { fault, token } = await callerOf(connection)
+  const { ctx, fault, token } = await callerOf(connection)
   if (fault) {
     if (isBadToken(fault))
       socket.close(CloseCode.Forbidden, 'The access token is invalid, expired or revoked')
     else socket.close(CloseCode.InternalServerError, 'Try again')
+    return true
+  }
+  if (!(await mayUse(connection.extra.request, ctx))) {
+    socket.close(CloseCode.Forbidden, "The page's origin is not among its client's allowedOrigins")
     return true
   }
   const remaining = Math.min((token?.expiresAt.getTime() ?? 0) - Date.now(), MAX_TIMEOUT_MS)
@@ -121,7 +141,7 @@ type Runner = { execute: Enveloped['execute']; subscribe: Enveloped['subscribe']
 /** WebSockets of all tenants (graphql-transport-ws), executing through the same pipeline as HTTP. */
 export function createSocketServer(getEnveloped: (context: GraphQLContext) => Enveloped) {
   const server = new WebSocketServer({ noServer: true, maxPayload: JSON_LIMIT_BYTES, handleProtocols })
-  const served = useServer<{ authorization?: unknown }, Extra>(
+  const served = useServer<Record<string, unknown>, Extra>(
     {
       connectionInitWaitTimeout: INIT_WAIT_MS,
       isProd: true, // closing reasons name no inner error
@@ -151,10 +171,10 @@ export function createSocketServer(getEnveloped: (context: GraphQLContext) => En
       socket.on('error', () => socket.destroy())
       const refuse = (status: string) =>
         socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`)
-      if (!isOwnOrigin(request)) return void refuse('403 Forbidden')
-      findTenant(tenant).then(
-        (found) => {
+      Promise.all([findTenant(tenant), mayOpen(request, tenant)]).then(
+        ([found, permitted]) => {
           if (!found) return refuse('404 Not Found')
+          if (!permitted) return refuse('403 Forbidden')
           tenants.set(request, tenant)
           server.handleUpgrade(request, socket, head, (client) => server.emit('connection', client, request))
         },

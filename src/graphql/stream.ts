@@ -2,7 +2,14 @@ import { initContextCache } from '@pothos/core'
 import type { ExecutionResult } from 'graphql'
 import { AppError, describeError } from '../errors.ts'
 import { followEvents } from '../event-tail.ts'
-import { decodePosition, encodePosition, type LogEvent, type Position, readHead } from '../events.ts'
+import {
+  decodePosition,
+  encodePosition,
+  type LogEvent,
+  type Position,
+  readEvents,
+  readHead,
+} from '../events.ts'
 import type { GraphQLContext } from './context.ts'
 import { createLoaders, type Loaders } from './loaders.ts'
 import { toGraphQLError } from './masking.ts'
@@ -25,13 +32,19 @@ function loadersOf(tenant: string, event: LogEvent): Loaders {
   return loaders
 }
 
-/** Where to start: after `after`, else after what an HTTP client saw last, else behind the newest entry. */
+/**
+ * Where to start: after what an HTTP client saw last (it reconnects with the arguments it began with), else after
+ * `after`, else behind the newest entry. Throws InvalidInput when that was never a position.
+ */
 async function startOf(
   { ctx, lastEventId }: GraphQLContext,
   after: string | null | undefined,
 ): Promise<Position> {
-  const given = after ?? lastEventId
-  return given ? decodePosition(given) : (await readHead(ctx.tenant)).head
+  const given = lastEventId ?? after
+  if (!given) return (await readHead(ctx.tenant)).head
+  const position = decodePosition(given)
+  await readEvents(ctx.tenant, position, 1)
+  return position
 }
 
 /**
