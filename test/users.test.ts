@@ -613,7 +613,7 @@ describe('lists of users', () => {
     expect(await page(query)).toEqual(expected)
   })
 
-  const notWhole = 'must be a whole number'
+  const notWhole = 'must be a whole number from 0 to 1000000000'
   it.each<[string, [string, string][]]>([
     ['?pageSize=0', [['pageSize', 'must be a whole number from 1 to 1000']]],
     ['?pageSize=1001', [['pageSize', 'must be a whole number from 1 to 1000']]],
@@ -626,11 +626,12 @@ describe('lists of users', () => {
     ['?page=01', [['page', notWhole]]],
     ['?page=1&page=1', [['page', 'is given more than once']]],
     [
-      '?page=x&limit=5&__proto__=1',
+      '?page=-1&pageSize=0&limit=5&__proto__=1',
       [
-        ['page', notWhole],
         ['limit', 'is not a parameter of this request'],
         ['__proto__', 'is not a parameter of this request'],
+        ['page', notWhole],
+        ['pageSize', 'must be a whole number from 1 to 1000'],
       ],
     ],
   ])('refuses %s', async (query, expected) => {
@@ -820,7 +821,7 @@ describe('scopes', () => {
     })
   })
 
-  it('lets nobody change the addresses or roles of a user whose roles exceed their own scopes (design, section 5)', async () => {
+  it('lets nobody change the addresses or roles of a user whose roles exceed their own scopes, nor lock or delete them (design, section 5)', async () => {
     const admin = await createUser(await ctxFor(tenant), { email: `admin@${tenant}.example` })
     await setUserRoles(await ctxFor(tenant), admin.id, ['admin'])
     const helper = await withScopes('users:read', 'users:write')
@@ -833,6 +834,8 @@ describe('scopes', () => {
         status: 403,
         body: { code: 'FORBIDDEN', fields: [] },
       })
+    expect((await rest('PATCH', `/users/${admin.id}`, { locked: true }, helper)).status).toBe(403)
+    expect((await rest('DELETE', `/users/${admin.id}`, undefined, helper)).status).toBe(403)
     expect((await rest('PATCH', `/users/${admin.id}`, { nickname: 'Boss' }, helper)).status).toBe(200)
     const mine = await made({})
     const promote =

@@ -155,8 +155,9 @@ export async function getUserByPhoneNumber(
   return user
 }
 
-/** Columns that decide who gets into the account. */
+/** Columns that decide who gets into the account, and whether anybody does. */
 const ACCESS_COLUMNS = [
+  'locked',
   'email',
   'emailKey',
   'emailVerified',
@@ -220,17 +221,22 @@ export async function updateUser(ctx: Ctx, id: string, input: unknown): Promise<
   return changeUser(ctx, id, toColumns(fields), (updated) => echoFaults(echoed, updated))
 }
 
-/** Locks a user: ends sessions, grants, codes and live passcodes. A locked one stays as it is. Throws NotFound. */
+/** Locks a user: ends sessions, grants, codes and live passcodes. A locked one stays as it is. Throws as changeUser does. */
 export const lockUser = (ctx: Ctx, id: string): Promise<User> => changeUser(ctx, id, { locked: true })
 
-/** Lets a locked user sign in again. Throws NotFound. */
+/** Lets a locked user sign in again. Throws as changeUser does. */
 export const unlockUser = (ctx: Ctx, id: string): Promise<User> => changeUser(ctx, id, { locked: false })
 
-/** Deletes a user with everything of theirs, for ever, and ends their sessions. Throws NotFound. */
+/**
+ * Deletes a user with everything of theirs, for ever, and ends their sessions. Throws NotFound, and Forbidden for a user
+ * whose roles permit what the caller may not.
+ */
 export async function deleteUser(ctx: Ctx, id: string): Promise<{ deletedUserId: string }> {
   assertUserId(id)
   await inTransaction(async (sql) => {
-    if (!(await holdUser(sql, ctx.tenant, id))) throw new NotFound('user')
+    const held = await holdUser(sql, ctx.tenant, id)
+    if (!held) throw new NotFound('user')
+    requireNoEscalation(ctx, scopesOfRoles(held.roles))
     const sessions = await deleteUserRow(sql, ctx.tenant, id)
     const isSelf = ctx.actor.kind === 'user' && ctx.actor.userId === id
     // Where the person was is forgotten with them.
