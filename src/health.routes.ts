@@ -7,11 +7,18 @@ import { runtimeFaults } from './runtime.ts'
 export function addHealthRoutes(app: H3, isStopping: () => boolean): void {
   app.get('/health/live', () => ({ status: 'live' }))
   app.get('/health/ready', async () => {
-    const faults = { ...(await runtimeFaults()), ...(isStopping() && { process: 'is stopping' }) }
+    const { database, redis } = await runtimeFaults()
+    const faults = {
+      ...(database && { database: 'does not answer' }),
+      ...(isStopping() && { process: 'is stopping' }),
+    }
     const ready = Object.keys(faults).length === 0
-    return Response.json(ready ? { status: 'ready' } : { status: 'not ready', faults }, {
-      status: ready ? 200 : 503,
-    })
+    // Redis only makes things faster: taking every instance out because it is away would be the greater harm.
+    const degraded = redis ? { redis: 'does not answer' } : undefined
+    return Response.json(
+      { status: ready ? 'ready' : 'not ready', ...(!ready && { faults }), degraded },
+      { status: ready ? 200 : 503 },
+    )
   })
   if (env.metrics) app.get('/metrics', renderMetrics)
 }

@@ -47,16 +47,24 @@ function decodeCursor(list: string, cursor: string): CursorKey | null {
 
 const isGiven = <T>(value: T | null | undefined): value is T => value !== undefined && value !== null
 
+const RANGES = [
+  ['page', 0, MAX_PAGE],
+  ['pageSize', 1, MAX_PAGE_SIZE],
+  ['first', 1, MAX_PAGE_SIZE],
+  ['last', 1, MAX_PAGE_SIZE],
+] as const
+
+/** What is wrong with the numbers among paging arguments. */
+export const rangeFaults = (args: PageArgs): FieldFault[] =>
+  RANGES.flatMap(([field, min, max]) => {
+    const value = args[field]
+    const fits = !isGiven(value) || (Number.isInteger(value) && value >= min && value <= max)
+    return fits ? [] : [{ field, description: `must be a whole number from ${min} to ${max}` }]
+  })
+
 /** Checks paging arguments; throws InvalidInput that names every faulty one. */
 export function parsePaging(args: PageArgs, list: string): Paging {
-  const faults: FieldFault[] = []
-  const whole = (field: 'page' | 'pageSize' | 'first' | 'last', min: number, max: number) => {
-    const value = args[field]
-    if (isGiven(value) && !(Number.isInteger(value) && value >= min && value <= max))
-      faults.push({ field, description: `must be a whole number from ${min} to ${max}` })
-  }
-  whole('page', 0, MAX_PAGE)
-  for (const field of ['pageSize', 'first', 'last'] as const) whole(field, 1, MAX_PAGE_SIZE)
+  const faults = rangeFaults(args)
   const byCursor = (['first', 'after', 'last', 'before'] as const).filter((field) => isGiven(args[field]))
   const byOffset = (['page', 'pageSize'] as const).filter((field) => isGiven(args[field]))
   if (byCursor.length > 0 && byOffset.length > 0)

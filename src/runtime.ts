@@ -1,6 +1,7 @@
 import { closeBus, openBus, redisFault } from './bus.ts'
 import { closeDatabase, connectionSettings, databaseFault, openDatabase } from './db.ts'
 import { closeLimits } from './limits.ts'
+import { log } from './log.ts'
 import { migrate } from './migrate.ts'
 import { settleDeliveries } from './passcodes/send-passcode.ts'
 
@@ -20,8 +21,10 @@ export async function closeRuntime(): Promise<void> {
   await closeDatabase()
 }
 
-/** What keeps the process from answering requests, by part; empty when it is ready. */
-export async function runtimeFaults(): Promise<Record<string, string>> {
+/** Which parts do not answer now. Without Redis everything works on, slower to notice what other processes did. */
+export async function runtimeFaults(): Promise<{ database: boolean; redis: boolean }> {
   const [database, redis] = await Promise.all([databaseFault(), redisFault()])
-  return { ...(database && { database }), ...(redis && { redis }) }
+  for (const [part, err] of Object.entries({ database, redis }))
+    if (err) log.warn({ part, err }, 'a part does not answer')
+  return { database: database !== null, redis: redis !== null }
 }
