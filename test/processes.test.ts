@@ -107,6 +107,20 @@ describe('one process', () => {
     await expect(fetch(`${server.origin}/health/live`)).rejects.toThrow()
   })
 
+  test('without the Redis that it was given it works on, and readiness says so', async () => {
+    const redisAway = `redis://127.0.0.1:${await freePort()}`
+    const server = await start({ ...databaseEnv(await dataDirectory()), REDIS_URL: redisAway })
+    const ready = await fetch(`${server.origin}/health/ready`)
+    expect(ready.status).toBe(200)
+    expect(await ready.json()).toEqual({ status: 'ready', degraded: { redis: 'does not answer' } })
+    const baseUrl = `http://localhost:${new URL(server.origin).port}`
+    const token = await makeTenant(server, baseUrl, 'without-redis')
+    expect(await rest(server, 'without-redis', token, '/users', { name: 'Ada' })).toMatchObject({
+      status: 201,
+    })
+    expect(await server.stop()).toBe(0)
+  })
+
   test('kill -9 in a burst of writes: nothing acknowledged is missing, and events have no hole', async () => {
     const directory = await dataDirectory()
     const port = String(await freePort())

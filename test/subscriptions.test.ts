@@ -638,3 +638,18 @@ describe('a WebSocket', () => {
     expect((await run('{')).errors?.[0]?.extensions.requestId).toEqual(expect.any(String))
   })
 })
+
+test('a person without scopes sees themselves, their session and the client of their token, and no other client', async () => {
+  const { userId, sessionId, token: own } = await person()
+  const query = '{ viewer { user { id } session { id } client { id name } scopes } clients { totalSize } }'
+  const { body } = await server.post(tenant, own, query)
+  expect(body.data).toEqual({
+    viewer: {
+      user: { id: userId },
+      session: { id: sessionId },
+      client: { id: clientId, name: 'App' },
+      scopes: [],
+    },
+    clients: null,
+  })
+})
