@@ -1,13 +1,24 @@
 import { authenticate, authenticateAll, equals, randomToken, sha256 } from '../crypto.ts'
-import { dbFor } from '../db.ts'
+import { dbFor, sql } from '../db.ts'
 import type { Prisma } from '../generated/prisma/client.ts'
 import type { AuthorizeRequest } from './authorize.ts'
+import { updateRefusal } from './interactions.sql.ts'
 
 /** How long a person may take over the hosted pages. */
 export const INTERACTION_LIFETIME_SECONDS = 3600
 
 /** A checked request with whom its id_token_hint names. */
 export type PendingRequest = AuthorizeRequest & { subjectHint: string | null }
+
+/** Why the last input of a page was refused. The same for whatever address; its words are the page's. */
+export type Refusal = {
+  page: 'email' | 'code'
+  reason: 'address' | 'code' | 'attempts'
+  /** What was entered for an address. */
+  entered?: string
+  /** When to try again, after too many attempts. */
+  retryAt?: string
+}
 
 /** How far the person has come. */
 export type Progress = {
@@ -17,6 +28,8 @@ export type Progress = {
   /** The session that was started in the course of this request. */
   sessionId?: string
   hasConsented?: boolean
+  /** To be shown once. */
+  refusal?: Refusal
 }
 
 /** A pending authorize request. `handle` is in the pages' URLs; `key` is the cookie that binds it to one browser. */
@@ -98,6 +111,20 @@ export async function saveInteraction(
   })
   return count === 1
 }
+
+/** No text column, jsonb included, holds U+0000 or half a character. */
+const storable = (text: string): string => text.replaceAll('\u0000', '').slice(0, 320).toWellFormed()
+
+/** Notes why an input was refused, for the page that the browser is sent to next. */
+export const noteRefusal = (tenant: string, interaction: Interaction, refusal: Refusal): Promise<void> =>
+  updateRefusal(sql, tenant, interactionHashOf(interaction), {
+    ...refusal,
+    ...(refusal.entered !== undefined && { entered: storable(refusal.entered) }),
+  })
+
+/** Forgets the refusal: it was shown. */
+export const dropRefusal = (tenant: string, interaction: Interaction): Promise<void> =>
+  updateRefusal(sql, tenant, interactionHashOf(interaction), null)
 
 /** Ends an interaction without a code. */
 export async function endInteraction(tenant: string, handle: string): Promise<void> {

@@ -21,7 +21,8 @@ export async function askForCode(ctx: Ctx, interaction: Interaction, address: st
   if (isRepeated) return
   await sendSignInPasscode(ctx, address)
   const sentAt = new Date().toISOString()
-  await saveInteraction(ctx.tenant, { ...interaction, progress: { ...progress, address, sentAt } })
+  const { refusal: _, ...kept } = progress
+  await saveInteraction(ctx.tenant, { ...interaction, progress: { ...kept, address, sentAt } })
 }
 
 /** Forgets the address, so that another one can be entered. */

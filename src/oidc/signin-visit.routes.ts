@@ -4,12 +4,18 @@ import { type Call, pageOf, seeOther } from './answers.routes.ts'
 import { type Standing, standingOf } from './authorization.ts'
 import { ConsentPage } from './consent.pages.tsx'
 import { INTERACTION_COOKIE, readCookie, SESSION_COOKIE, setCookie } from './cookies.ts'
-import { csrfOf, findInteraction, INTERACTION_LIFETIME_SECONDS, type Interaction } from './interactions.ts'
+import {
+  csrfOf,
+  findInteraction,
+  INTERACTION_LIFETIME_SECONDS,
+  type Interaction,
+  type Refusal,
+} from './interactions.ts'
 import type { RenderOptions } from './render-page.pages.tsx'
 import { asksOf } from './scope-words.ts'
 import { SelectPage } from './select.pages.tsx'
 import { resendAllowedAt } from './sign-in.ts'
-import { CodePage, EmailPage } from './signin.pages.tsx'
+import { CodePage, EmailPage, refusalWords } from './signin.pages.tsx'
 
 /** The pages of a sign-in, in the order that a person sees them; the path's last segment. */
 export const PAGES = ['email', 'code', 'select', 'consent'] as const
@@ -70,16 +76,22 @@ const destinationsOf = (client: Standing['client'], request: Interaction['reques
   ...client.webOrigins,
 ]
 
+/** What was refused on this page just now. */
+const refusalOn = (page: PageName, { refusal }: Interaction['progress']): Refusal | null =>
+  refusal?.page === page ? refusal : null
+
 /** The page as it stands, with what is wrong, if anything. */
-export function render(at: Visit, page: PageName, fault: string | null = null, status = 200): Response {
+export function render(at: Visit, page: PageName): Response {
   const { call, interaction, standing } = at
   const { request, progress, handle, key } = interaction
   const form = {
     action: pathOf(at, page),
     csrf: csrfOf('signin', call.ctx.tenant, handle, key),
   }
+  const refusal = refusalOn(page, progress)
+  const fault = refusal && refusalWords(refusal)
   const common = { tenant: call.tenant, client: standing.client, interaction: form, fault }
-  const options: RenderOptions = { status, formActionOrigins: destinationsOf(standing.client, request) }
+  const options: RenderOptions = { formActionOrigins: destinationsOf(standing.client, request) }
   if (page === 'select') return pageOf(SelectPage, { ...common, person: standing.state ?? {} }, options)
   if (page === 'consent')
     return pageOf(
@@ -87,7 +99,7 @@ export function render(at: Visit, page: PageName, fault: string | null = null, s
       { ...common, person: standing.state ?? {}, asks: asksOf(standing.scopes) },
       options,
     )
-  const address = progress.address ?? request.loginHint
+  const address = refusal?.entered ?? progress.address ?? request.loginHint
   return page === 'code'
     ? pageOf(
         CodePage,

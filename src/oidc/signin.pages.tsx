@@ -1,4 +1,5 @@
 import type { VNode } from 'preact'
+import type { Refusal } from './interactions.ts'
 import {
   Fault,
   Given,
@@ -81,6 +82,14 @@ export function waitWords(resendAllowedAt: Date | null | undefined, now: Date): 
   if (seconds <= 0) return null
   const [count, unit] = seconds <= 90 ? [seconds, 'second'] : [Math.ceil(seconds / 60), 'minute']
   return `${count} ${unit}${count === 1 ? '' : 's'}`
+}
+
+/** What a person is told of a refused input. */
+export function refusalWords({ reason, retryAt }: Refusal, now = new Date()): string {
+  if (reason === 'address') return 'Enter an email address, such as you@example.com.'
+  if (reason === 'code') return 'That code is wrong or has expired. Check it, or ask for a new one.'
+  const wait = waitWords(retryAt ? new Date(retryAt) : null, now)
+  return `Too many attempts. Try again${wait ? ` in ${wait}` : ''}.`
 }
 
 /** Asks for the code. Posts `step=code` and `code`, or `step=resend`, or `step=restart` for another address. */

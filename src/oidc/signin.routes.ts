@@ -4,8 +4,16 @@ import { readForm } from '../http.ts'
 import { BROWSER_LIFETIME_SECONDS } from '../sessions/sessions.ts'
 import { addRoute, type Call, errorPage, seeOther, withCookies } from './answers.routes.ts'
 import { errorLocation, successLocation } from './authorization.ts'
+import { after } from './codes.ts'
 import { INTERACTION_COOKIE, SESSION_COOKIE, setCookie } from './cookies.ts'
-import { endInteraction, INTERACTION_LIFETIME_SECONDS, isCsrf } from './interactions.ts'
+import {
+  dropRefusal,
+  endInteraction,
+  INTERACTION_LIFETIME_SECONDS,
+  isCsrf,
+  noteRefusal,
+  type Refusal,
+} from './interactions.ts'
 import { askForCode, forgetAddress, giveConsent, keepPerson, signIn, switchPerson } from './sign-in.ts'
 import { gone, goOn, PAGES, PATHS, type PageName, render, type Visit, visit } from './signin-visit.routes.ts'
 
@@ -33,7 +41,9 @@ async function show(call: Call, asked: PageName): Promise<Response> {
     return seeOther(errorLocation(call.ctx.tenant, interaction.request, next.error, next.description))
   }
   const belongs = pageFor(at, asked)
-  return belongs === asked ? withCookies(render(at, asked), cookies) : goOn(at, belongs, cookies)
+  if (belongs !== asked) return goOn(at, belongs, cookies)
+  if (interaction.progress.refusal) await dropRefusal(call.ctx.tenant, interaction)
+  return withCookies(render(at, asked), cookies)
 }
 
 /** While a person signs in, both pages of that are at hand: the back button leads from the code to the address. */
@@ -71,27 +81,31 @@ async function submit(call: Call): Promise<Response> {
   return (forms[form.step as string] as Step)(at, form)
 }
 
-const waitWords = (seconds: number): string =>
-  seconds <= 90 ? `${seconds} seconds` : `${Math.ceil(seconds / 60)} minutes`
-
-/** What a person is told of a refused input, the same for whatever address; anything else is not for this page. */
-function faultOf(error: unknown): { words: string; status: number } {
-  if (error instanceof InvalidInput)
-    return { words: 'Enter an email address, such as you@example.com.', status: 400 }
-  if (error instanceof InvalidCredential)
-    return { words: 'That code is wrong or has expired. Check it, or ask for a new one.', status: 400 }
+/** What is wrong with a refused input, the same for whatever address; anything else is not for these pages. */
+function refusalOf(error: unknown): Pick<Refusal, 'reason' | 'retryAt'> {
+  if (error instanceof InvalidInput) return { reason: 'address' }
+  if (error instanceof InvalidCredential) return { reason: 'code' }
   if (error instanceof RateLimited)
-    return { words: `Too many attempts. Try again in ${waitWords(error.retryAfterSeconds)}.`, status: 429 }
+    return { reason: 'attempts', retryAt: after(new Date(), error.retryAfterSeconds).toISOString() }
   throw error
 }
 
-async function sendCode(at: Visit, address: string, page: PageName): Promise<Response> {
+/** Goes on to the page that says what is wrong: rendered as the answer to a form, the back button would send it again. */
+async function refuse(
+  at: Visit,
+  page: Refusal['page'],
+  error: unknown,
+  more: Pick<Refusal, 'entered'> = {},
+): Promise<Response> {
+  await noteRefusal(at.call.ctx.tenant, at.interaction, { page, ...refusalOf(error), ...more })
+  return goOn(at, page)
+}
+
+async function sendCode(at: Visit, address: string, page: Refusal['page']): Promise<Response> {
   try {
     await askForCode(at.call.ctx, at.interaction, address)
   } catch (error) {
-    const { words, status } = faultOf(error)
-    const progress = { ...at.interaction.progress, address }
-    return render({ ...at, interaction: { ...at.interaction, progress } }, page, words, status)
+    return refuse(at, page, error, page === 'email' ? { entered: address } : {})
   }
   return goOn(at, 'code')
 }
@@ -117,8 +131,7 @@ async function enterCode(at: Visit, form: Record<string, string>): Promise<Respo
   try {
     token = await signIn(ctx, at.interaction, form.code ?? '', at.sessionToken)
   } catch (error) {
-    const { words, status } = faultOf(error)
-    return render(at, 'code', words, status)
+    return refuse(at, 'code', error)
   }
   return goOn(at, 'email', [setCookie(ctx.tenant, SESSION_COOKIE, token, BROWSER_LIFETIME_SECONDS)])
 }

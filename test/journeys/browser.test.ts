@@ -206,6 +206,28 @@ describe.skipIf(noBrowser)('a person with a browser, without JavaScript', () => 
     expect(await page.locator('main').textContent()).toContain('Nothing was sent there yet.')
   })
 
+  it('goes back from the application after a wrong code and sees no page of the browser', async () => {
+    const address = await newPerson('Lise')
+    const page = await (await open()).newPage()
+    await page.goto(partyOf.trusted.url)
+    await page.getByLabel('Email address').fill('lise')
+    await page.getByRole('button', { name: 'Continue' }).click()
+    expect(await page.getByRole('alert').textContent()).toMatch(/^Enter an email address/)
+    expect(await page.getByLabel('Email address').inputValue()).toBe('lise')
+    await enterAddress(page, address)
+    const code = await codeFor(page.context(), address)
+    await enterCode(page, another(code))
+    expect(await page.getByRole('alert').textContent()).toMatch(/^That code is wrong/)
+    await enterCode(page, code)
+    await page.waitForURL(`${partyOf.trusted.callback}?**`)
+    for (const _ of ['once', 'twice']) {
+      // Rejects with net::ERR_CACHE_MISS where the browser would ask to send a form again.
+      await page.goBack()
+      expect(new URL(page.url()).origin).toBe(ORIGIN)
+      expect(await heading(page)).toBe('This page has expired')
+    }
+  })
+
   it('stays here with an explanation when the redirect_uri is not the client’s', async () => {
     const page = await (await open()).newPage()
     const authorize = new URL(`${ORIGIN}/${tenant}/oidc/authorize`)
