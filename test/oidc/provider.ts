@@ -10,9 +10,7 @@ import { addOidcRoutes } from '../../src/oidc/oidc.routes.ts'
 import { settleDeliveries } from '../../src/passcodes/send-passcode.ts'
 import { closeRuntime, openRuntime } from '../../src/runtime.ts'
 import { createUser } from '../../src/users/users.ts'
-import { PageBrowser } from '../support/page-browser.ts'
-
-export { csrfIn } from '../support/page-browser.ts'
+import { csrfIn as csrfInPage, PageBrowser } from '../support/page-browser.ts'
 
 /** The protocol endpoints and hosted pages on a port of their own. */
 export type Provider = { origin: string; close: () => Promise<void> }
@@ -33,6 +31,9 @@ export async function startProvider(): Promise<Provider> {
     },
   }
 }
+
+/** The token of a page's form. */
+export const csrfIn = csrfInPage
 
 /** A browser at the provider. */
 export class Browser extends PageBrowser {
