@@ -1,6 +1,6 @@
 import type { H3 } from 'h3'
-import { Forbidden } from '../errors.ts'
-import { readForm, singleParams, targetOf } from '../http.ts'
+import { Forbidden, OAuthError } from '../errors.ts'
+import { readForm, requestMeta, singleParams, targetOf } from '../http.ts'
 import { endSession, findBrowserSession } from '../sessions/sessions.ts'
 import { addRoute, type Call, errorPage, pageOf, seeOther, withCookies } from './answers.routes.ts'
 import { clearCookie, readCookie, SESSION_COOKIE } from './cookies.ts'
@@ -18,9 +18,18 @@ const sessionOf = ({ event, ctx }: Call) => {
   return token ? findBrowserSession(ctx.tenant, token) : null
 }
 
+const requestOf = async ({ ctx, event }: Call): Promise<LogoutRequest> =>
+  parseLogoutRequest(ctx.tenant, singleParams(targetOf(event).query))
+
 async function logout(call: Call): Promise<Response> {
-  const request = await parseLogoutRequest(call.ctx.tenant, singleParams(targetOf(call.event).query))
   const session = await sessionOf(call)
+  let request: LogoutRequest
+  try {
+    request = await requestOf(call)
+  } catch (error) {
+    if (!session || !(error instanceof OAuthError)) throw error
+    return offer(call, session.id, error.message)
+  }
   // Only who holds an ID token of this very session may end it unasked; any site could link here.
   if (session && session.id !== request.hintedSessionId) return confirm(call, request, session.id)
   return finish(call, request, session?.id ?? null)
@@ -44,12 +53,27 @@ function confirm(
   )
 }
 
+/** Who came to sign out must not be left signed in by a client's mistake: the form, without anything of the request. */
+const offer = ({ event, tenant, ctx }: Call, sessionId: string, detail: string): Response =>
+  pageOf(
+    LogoutConfirmPage,
+    {
+      tenant,
+      interaction: {
+        action: `/${ctx.tenant}/oidc/logout`,
+        csrf: csrfOf('logout', ctx.tenant, sessionId),
+      },
+      fault: { detail, requestId: requestMeta(event).requestId },
+    },
+    { status: 400 },
+  )
+
 /** Our own confirmation carries its token; everything else is a client's request, which from another site comes without
  *  the cookie, so that it goes on as a GET of ours. */
 async function postLogout(call: Call): Promise<Response> {
   const form = await readForm(call.event)
   if (form.csrf === undefined) return seeOther(`/${call.ctx.tenant}/oidc/logout?${new URLSearchParams(form)}`)
-  const request = await parseLogoutRequest(call.ctx.tenant, singleParams(targetOf(call.event).query))
+  const request = await requestOf(call)
   const session = await sessionOf(call)
   if (session && !isCsrf(form.csrf, 'logout', call.ctx.tenant, session.id))
     throw new Forbidden('This page was out of date. Go back, reload it and try again.')

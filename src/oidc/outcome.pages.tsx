@@ -1,6 +1,7 @@
 import type { VNode } from 'preact'
 import { type PagePerson, PersonLine } from './consent.pages.tsx'
 import {
+  Fault,
   Given,
   nameOf,
   type PageClient,
@@ -23,9 +24,9 @@ type ErrorPageProps = {
   requestId: string
 }
 
-/** Says what went wrong where it cannot, or must not, be said to the client. */
-export const ErrorPage = ({ tenant, title, message, detail, requestId }: ErrorPageProps): VNode => (
-  <PageShell title={title} lead={message} tenant={tenant} outcome="bad" faulty>
+/** What tells those who can help which request went wrong, and how. */
+const Reference = ({ detail, requestId }: { detail?: string | null; requestId: string }): VNode => (
+  <>
     <dl class="reference">
       {detail && (
         <>
@@ -39,6 +40,13 @@ export const ErrorPage = ({ tenant, title, message, detail, requestId }: ErrorPa
       </dd>
     </dl>
     <p class="hint">If you ask for help, include this.</p>
+  </>
+)
+
+/** Says what went wrong where it cannot, or must not, be said to the client. */
+export const ErrorPage = ({ tenant, title, message, detail, requestId }: ErrorPageProps): VNode => (
+  <PageShell title={title} lead={message} tenant={tenant} outcome="bad" faulty>
+    <Reference detail={detail} requestId={requestId} />
   </PageShell>
 )
 
@@ -91,12 +99,21 @@ type LogoutConfirmPageProps = {
   interaction: PageInteraction
   client?: PageClient | null
   person?: PagePerson | null
+  /** What is wrong with the application's request, which then decides no more than that it is asked. */
+  fault?: { detail: string; requestId: string } | null
 }
 
 /** Asks before a session is ended that the request did not prove to know. Posts `step=logout` or `step=stay`. */
-export const LogoutConfirmPage = ({ tenant, interaction, client, person }: LogoutConfirmPageProps): VNode => (
+export const LogoutConfirmPage = ({
+  tenant,
+  interaction,
+  client,
+  person,
+  fault,
+}: LogoutConfirmPageProps): VNode => (
   <PageShell
     title="Sign out?"
+    faulty={Boolean(fault)}
     lead={
       <>
         This signs you out of <Given>{nameOf(tenant)}</Given> and of the applications you opened with it in
@@ -106,6 +123,12 @@ export const LogoutConfirmPage = ({ tenant, interaction, client, person }: Logou
     tenant={tenant}
     client={client}
   >
+    {fault && (
+      <Fault>
+        The application asked for something that cannot be done. You are still signed in. You can sign out
+        here, but will not go back to the application.
+      </Fault>
+    )}
     {person && (
       <div class="signed-in">
         <PersonLine person={person} />
@@ -119,5 +142,6 @@ export const LogoutConfirmPage = ({ tenant, interaction, client, person }: Logou
         Stay signed in
       </button>
     </StepForm>
+    {fault && <Reference {...fault} />}
   </PageShell>
 )

@@ -161,11 +161,31 @@ describe('logout (RP-Initiated Logout 1.0)', () => {
     ['an access token for a hint', () => ({ id_token_hint: tokens.access_token as string })],
     ['a hint that is none', () => ({ id_token_hint: 'x' })],
     ['U+0000', () => ({ client_id: client.id, post_logout_redirect_uri: '\u0000' })],
-  ])('with %s shows a page, redirects nowhere and ends nothing (security row 5)', async (_name, params) => {
-    const response = await browser.fetch(pathOf(params()))
-    expect([response.status, response.headers.get('location')]).toEqual([400, null])
-    expect(await response.text()).toContain('This request cannot be answered')
-    expect(await sessionOf()).toEqual(ACTIVE)
+  ])(
+    'with %s redirects nowhere, ends nothing, and offers to sign out here (security row 5)',
+    async (_name, params) => {
+      const response = await browser.fetch(pathOf(params()))
+      expect([response.status, response.headers.get('location')]).toEqual([400, null])
+      const html = await response.text()
+      expect(html).toContain('You are still signed in')
+      expect(html).toContain(response.headers.get('x-request-id'))
+      expect(await sessionOf()).toEqual(ACTIVE)
+      const action = /action="([^"]+)"/.exec(html)?.[1] as string
+      const left = await browser.post(action, { csrf: csrfIn(html), step: 'logout' })
+      expect([left.status, left.headers.get('location')]).toEqual([200, null])
+      expect(await left.text()).toContain('You are signed out')
+      expect(await sessionOf()).toEqual(ENDED)
+    },
+  )
+
+  test('names what is wrong, and with nobody signed in only that', async () => {
+    const path = pathOf({ ...hint(), post_logout_redirect_uri: 'https://evil.example' })
+    const detail = 'The post_logout_redirect_uri is not registered for this client.'
+    expect(await (await browser.fetch(path)).text()).toContain(detail)
+    const response = await new Browser(provider).fetch(path)
+    const html = await response.text()
+    expect([response.status, html.includes(detail), html.includes('<form')]).toEqual([400, true, false])
+    expect(html).toContain('This request cannot be answered')
   })
 
   test('of another tenant knows neither the hint nor the session', async () => {

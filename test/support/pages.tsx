@@ -25,6 +25,12 @@ export function pagesWith(text: string) {
     error: <ErrorPage tenant={tenant} title={text} message={text} detail={text} requestId={text} />,
     'signed-out': <SignedOutPage tenant={tenant} client={client} returnTo={text} />,
     logout: <LogoutConfirmPage {...{ tenant, client, interaction, person }} />,
+    'logout-fault': (
+      <LogoutConfirmPage
+        {...{ tenant, client, interaction, person }}
+        fault={{ detail: text, requestId: text }}
+      />
+    ),
     inbox: (
       <InboxPage messages={[{ to: text, channel: 'email', sentAt, subject: text, body: text }]} to={text} />
     ),
