@@ -4,6 +4,7 @@ import { sql } from '../db.ts'
 import { OAuthError } from '../errors.ts'
 import { browserSessionLookup } from '../sessions/sessions.ts'
 import type { CachedTenant } from '../tenants/tenant-cache.ts'
+import { addressKeyOf } from '../users/addresses.ts'
 import { resourcesOf } from './audience.ts'
 import { parseAuthorizeRequest, provenTarget, type ResponseTarget } from './authorize.ts'
 import { issueCode } from './codes.ts'
@@ -14,6 +15,22 @@ import { type NextStep, nextStep } from './next-step.ts'
 import { describable, isRegisteredRedirect, withParameters } from './redirect-uris.ts'
 import { grantableScopes } from './scopes.ts'
 import { type SignInState, selectSignInState } from './sign-in-state.sql.ts'
+
+const addressHintOf = ({ loginHint }: PendingRequest): string | null =>
+  loginHint === null ? null : addressKeyOf(loginHint)
+
+const addressesOf = ({ email, phoneNumber }: SignInState): string[] =>
+  [email, phoneNumber].flatMap((text) => (text && addressKeyOf(text)) || [])
+
+/**
+ * The address to fill in: whom the client expects, else who is signed in here, unless it is to be somebody else. A hint
+ * that is no address gives way to one that is.
+ */
+export function expectedAddress(request: PendingRequest, state: SignInState | null): string | null {
+  const isOther = request.subjectHint !== null && request.subjectHint !== state?.userId
+  const known = state && !isOther ? state.email || state.phoneNumber : null
+  return (addressHintOf(request) === null && known) || request.loginHint
+}
 
 /** Where a request stands: what comes next, who is signed in, and what that person would give. */
 export type Standing = { next: NextStep; state: SignInState | null; scopes: string[]; client: CachedClient }
@@ -76,8 +93,8 @@ export async function standingOf(
     : null
   const scopes = grantableScopes(request.scopes, client, state?.roles ?? [])
   const next = nextStep(
-    { ...request, scopes, requireConsent: client.requireConsent },
-    state && { ...state, isFresh: progress.sessionId === state.id },
+    { ...request, scopes, requireConsent: client.requireConsent, addressHint: addressHintOf(request) },
+    state && { ...state, addresses: addressesOf(state), isFresh: progress.sessionId === state.id },
     state && { scopes: state.consentedScopes ?? [], isFresh: progress.hasConsented === true },
     now,
   )

@@ -64,7 +64,7 @@ export function parseAuthorizeRequest(
     codeChallenge: codeChallenge(params, proven),
     prompt: prompts(params),
     maxAgeSeconds: maxAge(params),
-    loginHint: single(params, 'login_hint')?.slice(0, 320) ?? null,
+    loginHint: single(params, 'login_hint')?.slice(0, 320).toWellFormed() ?? null,
     idTokenHint: single(params, 'id_token_hint'),
     resource: resource(params, resources),
   }

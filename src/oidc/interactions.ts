@@ -28,6 +28,8 @@ export type Progress = {
   /** The session that was started in the course of this request. */
   sessionId?: string
   hasConsented?: boolean
+  /** The person asked to be somebody else: no address is filled in. */
+  isAnother?: boolean
   /** To be shown once. */
   refusal?: Refusal
 }

@@ -7,6 +7,8 @@ export type StepRequest = {
   maxAgeSeconds: number | null
   /** Whom the id_token_hint names. */
   subjectHint: string | null
+  /** What the login_hint is compared by; null when it is no address. */
+  addressHint: string | null
   /** What the person would give, of what was asked. */
   scopes: readonly string[]
   requireConsent: boolean
@@ -15,6 +17,8 @@ export type StepRequest = {
 /** The browser's session, when it has an active one. */
 export type StepSession = {
   userId: string
+  /** What the person's addresses are compared by. */
+  addresses: readonly string[]
   authenticatedAt: Date
   /** Started in the course of this very request. */
   isFresh: boolean
@@ -55,6 +59,8 @@ export function nextStep(
       ? error('login_required', 'Another person signed in than id_token_hint names.')
       : login
   if (!session.isFresh) {
+    // Once somebody signed in for this request the hint has done its part: people have more addresses than we know.
+    if (request.addressHint !== null && !session.addresses.includes(request.addressHint)) return login
     if (request.prompt.includes('login')) return login
     if (request.prompt.includes('select_account')) return { step: 'select' }
     if (isTooOld(session, request.maxAgeSeconds, now)) return login

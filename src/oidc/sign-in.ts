@@ -27,7 +27,7 @@ export async function askForCode(ctx: Ctx, interaction: Interaction, address: st
 
 /** Forgets the address, so that another one can be entered. */
 export const forgetAddress = (ctx: Ctx, interaction: Interaction): Promise<boolean> =>
-  saveInteraction(ctx.tenant, { ...interaction, progress: {} })
+  saveInteraction(ctx.tenant, { ...interaction, progress: { isAnother: true } })
 
 /**
  * Proves the address by its code and starts the browser session: always a new one, whose token this answers (session
@@ -55,7 +55,7 @@ export const switchPerson = (ctx: Ctx, interaction: Interaction): Promise<boolea
       ...interaction.request,
       prompt: [...new Set([...interaction.request.prompt, 'login' as const])],
     },
-    progress: {},
+    progress: { isAnother: true },
   })
 
 /** Goes on as the person who is signed in; select_account has been answered. */

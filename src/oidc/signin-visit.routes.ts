@@ -1,7 +1,7 @@
 import { randomToken } from '../crypto.ts'
 import { AppError } from '../errors.ts'
 import { type Call, pageOf, seeOther } from './answers.routes.ts'
-import { type Standing, standingOf } from './authorization.ts'
+import { expectedAddress, type Standing, standingOf } from './authorization.ts'
 import { ConsentPage } from './consent.pages.tsx'
 import { INTERACTION_COOKIE, readCookie, SESSION_COOKIE, setCookie } from './cookies.ts'
 import {
@@ -99,7 +99,8 @@ export function render(at: Visit, page: PageName): Response {
       { ...common, person: standing.state ?? {}, asks: asksOf(standing.scopes) },
       options,
     )
-  const address = refusal?.entered ?? progress.address ?? request.loginHint
+  const expected = progress.isAnother ? null : expectedAddress(request, standing.state)
+  const address = refusal?.entered ?? progress.address ?? expected
   return page === 'code'
     ? pageOf(
         CodePage,

@@ -14,7 +14,7 @@ type EmailPageProps = {
   tenant: PageTenant
   client: PageClient
   interaction: PageInteraction
-  /** What was entered before, or the request's login_hint. */
+  /** What was entered before, or is expected to be. */
   address?: string | null
   /** What is wrong, as a sentence. */
   fault?: string | null

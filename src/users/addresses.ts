@@ -90,6 +90,13 @@ export type PhoneNumber = {
   canBeVerified: boolean
 }
 
+/** What an e-mail address or a phone number with its country is compared by, whichever it is; null for anything else. */
+export function addressKeyOf(text: string): string | null {
+  if (text.includes('@')) return emailKeyOf(text.trim())
+  const number = phoneNumberOf(text)
+  return number?.canBeVerified ? number.key : null
+}
+
 /** Longer than any number with its extension and punctuation. */
 const PHONE_NUMBER_LENGTH = 100
 
