@@ -144,6 +144,21 @@ describe('what the pages say', () => {
     expect(steps.map((tag) => tag.attributes.value)).toEqual(['code', 'resend', 'restart'])
   })
 
+  it('when a new code can be had stands with the button that asks for one', async () => {
+    const resendAllowedAt = new Date(Date.now() + 20_000)
+    const props = { tenant, client, interaction, address: 'ada@example.com', resendAllowedAt }
+    const html = await htmlOf(<CodePage {...props} />)
+    const order = [
+      'aria-describedby="resend-wait"',
+      'Send a new code',
+      'id="resend-wait"',
+      'Use another address',
+    ]
+    const places = order.map((part) => html.indexOf(part))
+    expect(places).toEqual([...places].sort((a, b) => a - b))
+    expect(places).not.toContain(-1)
+  })
+
   const now = new Date('2030-01-01T00:00:00.000Z')
   it.each([
     [undefined, null],

@@ -86,8 +86,8 @@ a.secondary{color:var(--text)}
 input:focus-visible{outline-offset:-1px}
 input[aria-invalid]:focus-visible{outline-color:var(--danger)}
 
-.alternatives{display:flex;flex-wrap:wrap;align-items:center;justify-content:space-between;gap:.25rem .5rem;margin-inline:-.75rem}
-.alternatives .hint{flex-basis:100%;padding-inline:.75rem}
+.alternatives{display:flex;flex-direction:column;align-items:flex-start;gap:.25rem;margin-inline:-.75rem}
+.alternatives .hint{padding-inline:.75rem}
 
 .signed-in{
   display:flex;flex-wrap:wrap;align-items:center;justify-content:space-between;gap:.5rem;

@@ -142,21 +142,23 @@ export function CodePage({
         </button>
       </StepForm>
       <div class="alternatives">
-        <StepForm interaction={interaction} step="resend">
-          <button type="submit" class="quiet" aria-describedby={wait ? 'resend-wait' : undefined}>
-            Send a new code
-          </button>
-        </StepForm>
+        <div>
+          <StepForm interaction={interaction} step="resend">
+            <button type="submit" class="quiet" aria-describedby={wait ? 'resend-wait' : undefined}>
+              Send a new code
+            </button>
+          </StepForm>
+          {wait && (
+            <p class="hint" id="resend-wait">
+              You can ask for a new code in {wait}.
+            </p>
+          )}
+        </div>
         <StepForm interaction={interaction} step="restart">
           <button type="submit" class="quiet">
             Use another address
           </button>
         </StepForm>
-        {wait && (
-          <p class="hint" id="resend-wait">
-            You can ask for a new code in {wait}.
-          </p>
-        )}
       </div>
     </PageShell>
   )
