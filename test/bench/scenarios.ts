@@ -5,6 +5,8 @@ import { askToken, basic, makeCodes, REDIRECT_URI, type Seed } from './seed.ts'
 
 const FORM = 'application/x-www-form-urlencoded'
 const CODES = 3000
+/** Used up by the warm-up of the exchange. */
+const WARM_UP_CODES = 2000
 /** More than connections: a token is good for one rotation, and one under way when a run is cut off is lost. */
 const FAMILIES = 100
 
@@ -18,7 +20,7 @@ export async function scenariosFor(deployment: Deployment, seed: Seed): Promise<
   const asWeb = { 'content-type': FORM, authorization: basic(web) }
   const asManager = { authorization: `Bearer ${token}` }
 
-  const codes = await makeCodes(deployment, seed, CODES + FAMILIES)
+  const codes = await makeCodes(deployment, seed, CODES + WARM_UP_CODES + FAMILIES)
   const families = await Promise.all(
     codes.splice(0, FAMILIES).map((code) => askToken(deployment.origin, web, redeem(code))),
   )
