@@ -14,6 +14,13 @@ import {
 
 export const APP_TYPES = ['single-page', 'web', 'native', 'machine'] as const
 export type AppType = (typeof APP_TYPES)[number]
+/** Apps that can keep a secret. What runs in a browser or on a person's device cannot (RFC 8252, section 8.5). */
+export const HAS_SECRET: Record<AppType, boolean> = {
+  web: true,
+  machine: true,
+  'single-page': false,
+  native: false,
+}
 export const CLIENT_TYPES = ['login', 'payment'] as const
 export type ClientType = (typeof CLIENT_TYPES)[number]
 
@@ -53,7 +60,7 @@ const fields = {
   allowedLogoutUrls: listOf(redirectUrl),
   initiateLoginUrl: clearable(allowedUrl({ secure: true })),
   tokenExpiryTime: clearable(integer(60, 86_400)),
-  requireConsent: clearable(boolean).transform((value) => value ?? undefined),
+  requireConsent: clearable(boolean).transform((value) => (value === null ? false : value)),
   scopes: listOf(oneOf(SCOPE_NAMES as [(typeof SCOPE_NAMES)[number], ...typeof SCOPE_NAMES])),
 }
 
@@ -66,17 +73,23 @@ function redirectFault(appType: AppType, url: string): string | null {
 
 type Unchecked = Record<string, unknown>
 const isRecord = (value: unknown): value is Unchecked => typeof value === 'object' && value !== null
+const REDIRECT_FIELDS = ['callbacks', 'allowedLogoutUrls'] as const
+
 const textsOf = (value: unknown): [index: number, text: string][] =>
   Array.isArray(value) ? [...value.entries()].filter(([, item]) => typeof item === 'string') : []
 
-/** Rules that concern more than one field, or the tenant. They run beside faults of single fields: all are named at once. */
+/**
+ * Rules that concern more than one field, or the tenant. They run beside faults of single fields: all are named at once.
+ * Redirect targets are checked in `redirectFields` only.
+ */
 function checkAcrossFields(
   tenant: string,
   client: Unchecked,
   report: (path: PropertyKey[], message: string) => void,
+  redirectFields: readonly (typeof REDIRECT_FIELDS)[number][] = REDIRECT_FIELDS,
 ): void {
   const appType = APP_TYPES.find((known) => known === client.appType)
-  for (const field of appType ? (['callbacks', 'allowedLogoutUrls'] as const) : [])
+  for (const field of appType ? redirectFields : [])
     for (const [index, url] of textsOf(client[field])) {
       const fault = redirectFault(appType as AppType, url)
       if (fault && !urlFault(url, ANY_REDIRECT)) report([field, index], fault)
@@ -105,6 +118,74 @@ export const clientCreate = (tenant: string) =>
         ),
       { when: ({ value }) => isRecord(value) },
     )
+
+/** A field that only answers carry: it may come back as it is stored, and is then left out. */
+const answered = (isSame: (sent: unknown) => boolean, message = 'is set by the service') =>
+  z
+    .unknown()
+    .refine((sent) => sent === undefined || isSame(sent), message)
+    .transform(() => undefined)
+    .optional()
+
+const isTime = (time: Date) => (sent: unknown) =>
+  typeof sent === 'string' && Date.parse(sent) === time.getTime()
+
+/** What a change is checked against: the client as it is. */
+export type PatchedClient = {
+  id: string
+  type: string
+  appType: string
+  updatedAt: Date
+  createdAt: Date
+  /** Whether a value is the client's current secret; null where it has none. */
+  isSecret: (sent: unknown) => boolean
+}
+
+/**
+ * What changes a client of `tenant`: omitted is unchanged, '' and null unset. The client must be valid as a whole
+ * afterwards; what is neither given nor judged anew (by another app type) is not checked again.
+ */
+export const clientPatch = (tenant: string, current: PatchedClient) =>
+  z
+    .strictObject(
+      {
+        id: answered((sent) => sent === current.id),
+        name: requiredText(200).optional(),
+        appType: oneOf(APP_TYPES).optional(),
+        ...fields,
+        type: answered((sent) => sent === current.type, 'cannot be changed'),
+        secret: answered(current.isSecret),
+        updatedAt: answered(isTime(current.updatedAt)),
+        createdAt: answered(isTime(current.createdAt)),
+      },
+      'must be an object',
+    )
+    .superRefine(
+      (patch, context) => {
+        const given = Object.fromEntries(Object.entries(patch).filter(([, value]) => value !== undefined))
+        const isOtherType = given.appType !== undefined && given.appType !== current.appType
+        checkAcrossFields(
+          tenant,
+          { ...current, ...given },
+          (path, message) => context.addIssue({ code: 'custom', path, message }),
+          REDIRECT_FIELDS.filter((field) => isOtherType || given[field] !== undefined),
+        )
+      },
+      { when: ({ value }) => isRecord(value) },
+    )
+
+export const MAX_OVERLAP_SECONDS = 2_592_000
+const DEFAULT_OVERLAP_SECONDS = 86_400
+
+/** How long the secret before lives on when a new one is made. */
+export const SecretRotation = z.strictObject(
+  {
+    overlapSeconds: clearable(integer(0, MAX_OVERLAP_SECONDS)).transform(
+      (value) => value ?? DEFAULT_OVERLAP_SECONDS,
+    ),
+  },
+  'must be an object',
+)
 
 export const ClientFilter = z.strictObject({
   type: oneOf(CLIENT_TYPES).nullish(),

@@ -1,5 +1,5 @@
 import { InvalidInput } from '../errors.ts'
-import { builder } from '../graphql/builder.ts'
+import { builder, type GraphQLTypes } from '../graphql/builder.ts'
 import { connectionType, listOf, PAGE_ARGS } from '../graphql/connection.ts'
 import { ID_DESCRIPTION, Node, orNull, registerNode, requireId } from '../graphql/node.graphql.ts'
 import { resultOf } from '../graphql/result.ts'
@@ -7,7 +7,7 @@ import { open, scoped, scopedOrOwn } from '../graphql/scoped.ts'
 import type { AppType, ClientType } from './clients.fields.ts'
 import { type Client, createClient, getClient, listClients } from './clients.ts'
 
-const ClientAppTypeEnum = builder.enumType('ClientAppType', {
+export const ClientAppTypeEnum = builder.enumType('ClientAppType', {
   description: 'What kind of application it is.',
   values: {
     SINGLE_PAGE: { value: 'single-page' as AppType, description: 'Runs in a browser; has no secret.' },
@@ -104,25 +104,30 @@ builder.queryField('clients', (t) =>
   }),
 )
 
+type InputFields = PothosSchemaTypes.InputFieldBuilder<GraphQLTypes, 'InputObject'>
+
+/** What creations and changes have in common. */
+export const clientInputFields = (t: InputFields) => ({
+  description: t.string({ description: 'What it is, for administrators.' }),
+  scopes: t.stringList({
+    description: 'Management scopes that it may ask for; only such as the caller has.',
+  }),
+  themeColor: t.string({ description: 'Accent colour of the hosted pages, as #rrggbb.' }),
+  logoUrl: t.string({ description: 'Logo on the hosted pages; 150x150 is best.' }),
+  callbacks: t.stringList({
+    description: 'URLs that an authorization response may go to; compared byte for byte.',
+  }),
+  allowedOrigins: t.stringList({ description: 'Origins that may call with CORS.' }),
+  webOrigins: t.stringList({ description: 'Origins that may receive web_message responses.' }),
+  allowedLogoutUrls: t.stringList({ description: 'URLs that may be redirected to after logout.' }),
+  initiateLoginUrl: t.string({ description: 'Route of the application that starts a sign-in.' }),
+  tokenExpiryTime: t.int({ description: 'Lifetime of its access tokens in seconds, 60 to 86400.' }),
+  requireConsent: t.boolean({ description: 'Whether people are asked before it gets their data.' }),
+})
+
 const ClientFieldsInput = builder.inputType('ClientFieldsInput', {
   description: 'Fields of a client. Omitted is unchanged; an empty string or null unsets.',
-  fields: (t) => ({
-    description: t.string({ description: 'What it is, for administrators.' }),
-    scopes: t.stringList({
-      description: 'Management scopes that it may ask for; only such as the caller has.',
-    }),
-    themeColor: t.string({ description: 'Accent colour of the hosted pages, as #rrggbb.' }),
-    logoUrl: t.string({ description: 'Logo on the hosted pages; 150x150 is best.' }),
-    callbacks: t.stringList({
-      description: 'URLs that an authorization response may go to; compared byte for byte.',
-    }),
-    allowedOrigins: t.stringList({ description: 'Origins that may call with CORS.' }),
-    webOrigins: t.stringList({ description: 'Origins that may receive web_message responses.' }),
-    allowedLogoutUrls: t.stringList({ description: 'URLs that may be redirected to after logout.' }),
-    initiateLoginUrl: t.string({ description: 'Route of the application that starts a sign-in.' }),
-    tokenExpiryTime: t.int({ description: 'Lifetime of its access tokens in seconds, 60 to 86400.' }),
-    requireConsent: t.boolean({ description: 'Whether people are asked before it gets their data.' }),
-  }),
+  fields: clientInputFields,
 })
 
 const CreateClientInput = builder.inputType('CreateClientInput', {
@@ -144,7 +149,13 @@ const CreateClientPayload = builder
   .implement({
     ...open('The new client.'),
     fields: (t) => ({
-      client: t.field({ type: ClientRef, description: 'The new client.', resolve: ({ client }) => client }),
+      // Who may only write must still get the secret.
+      client: t.field({
+        type: ClientRef,
+        nullable: true,
+        description: 'The new client; null, with an error, for callers without clients:read.',
+        resolve: ({ client }) => client,
+      }),
       secret: t.exposeString('secret', {
         nullable: true,
         description: 'Its secret, told here and nowhere else; null for single-page and native clients.',

@@ -1,5 +1,6 @@
 import { toEnvelope } from '../page.ts'
-import { type RestRoute, restRoute } from '../rest/route.ts'
+import { type RestRoute, restRoute, toDone } from '../rest/route.ts'
+import { deleteClient, rotateClientSecret, updateClient } from './client-changes.ts'
 import { type Client, createClient, getClient, listClients } from './clients.ts'
 
 /** A client in the order of the spec's table. Secrets stand elsewhere and are told once, at creation. */
@@ -55,5 +56,37 @@ export const clientRoutes: readonly RestRoute[] = [
     summary: 'One client.',
     scope: 'clients:read',
     handle: async (ctx, { params }) => toBody(await getClient(ctx, params.clientId)),
+  }),
+  restRoute({
+    method: 'PATCH',
+    path: '/clients/:clientId',
+    operationId: 'updateClient',
+    summary: "Changes a client. Omitted fields are unchanged; '' and null unset a field.",
+    scope: 'clients:write',
+    handle: async (ctx, { params, body }) => toBody(await updateClient(ctx, params.clientId, body)),
+  }),
+  restRoute({
+    method: 'DELETE',
+    path: '/clients/:clientId',
+    operationId: 'deleteClient',
+    summary: 'Deletes a client for ever; its tokens, and sessions that were handed to it, end.',
+    scope: 'clients:write',
+    handle: async (ctx, { params }) => {
+      await deleteClient(ctx, params.clientId)
+      return toDone(ctx, 'The client was deleted.')
+    },
+  }),
+  restRoute({
+    method: 'POST',
+    path: '/clients/:clientId/secret',
+    operationId: 'rotateClientSecret',
+    summary:
+      'Makes a new secret, which is told here and nowhere else; the one before lives on for overlapSeconds.',
+    scope: 'clients:write',
+    hasBody: 'optional',
+    handle: async (ctx, { params, body }) => {
+      const { client, ...told } = await rotateClientSecret(ctx, params.clientId, body)
+      return { ...toBody(client), ...told }
+    },
   }),
 ]

@@ -2,10 +2,10 @@ import type { Sql } from '../db.ts'
 import type { Client } from '../generated/prisma/client.ts'
 
 export type ClientRow = Client
-type SecretJson = { hash: string; expiresAt: string | null }
+export type SecretJson = { hash: string; expiresAt: string | null }
 
 /** The client and all its secrets in one row, so that authenticating a client reads once. */
-const SELECT_CLIENT = `
+export const SELECT_CLIENT = `
   SELECT c.*, (
     SELECT COALESCE(jsonb_agg(jsonb_build_object('hash', encode(s."secretHash", 'hex'), 'expiresAt', s."expiresAt")), '[]')
     FROM "ClientSecret" s WHERE s."tenantId" = c."tenantId" AND s."clientId" = c."id"

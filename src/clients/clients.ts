@@ -8,13 +8,10 @@ import type { Client as ClientModel } from '../generated/prisma/client.ts'
 import { type Page, type PageArgs, parsePaging, toPage } from '../page.ts'
 import { requireNoEscalation } from '../scopes.ts'
 import { isClientId } from './client-cache.ts'
-import { type AppType, ClientFilter, clientCreate } from './clients.fields.ts'
+import { ClientFilter, clientCreate, HAS_SECRET } from './clients.fields.ts'
 
 /** A client as callers see it; its secrets stand in a table of their own. */
 export type Client = ClientModel
-
-/** Apps that can keep a secret. What runs in a browser or on a person's device cannot (RFC 8252, section 8.5). */
-const HAS_SECRET: Record<AppType, boolean> = { web: true, machine: true, 'single-page': false, native: false }
 
 /**
  * Creates a client. A web or machine client gets a secret of 256 random bits, which is returned here and nowhere

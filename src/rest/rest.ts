@@ -27,6 +27,11 @@ const BASE = '/:tenant/api/v1'
 type Params = Record<string, string>
 const paramsOf = (event: H3Event): Params => event.context.params ?? {}
 
+const isBodiless = ({ req: { headers } }: H3Event): boolean =>
+  !headers.has('content-type') &&
+  !headers.has('transfer-encoding') &&
+  Number(headers.get('content-length') ?? 0) === 0
+
 async function answer(event: H3Event, route: RestRoute, requestId: string): Promise<Response> {
   const { tenant = '', ...params } = paramsOf(event)
   const { isCanonical, query } = targetOf(event)
@@ -37,7 +42,11 @@ async function answer(event: H3Event, route: RestRoute, requestId: string): Prom
   )
   requireScope(ctx, route.scope)
   const asked = parseQuery(route, query)
-  const takesBody = route.method !== 'GET' && route.method !== 'DELETE' && route.hasBody !== false
+  const takesBody =
+    route.method !== 'GET' &&
+    route.method !== 'DELETE' &&
+    route.hasBody !== false &&
+    !(route.hasBody === 'optional' && isBodiless(event))
   const body = takesBody ? await readJson(event) : undefined
   const result = await route.handle(ctx, { params, body, ...asked })
   const location = route.location?.(result as Record<string, unknown>)

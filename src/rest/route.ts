@@ -36,8 +36,8 @@ export type RestRoute = {
   query?: readonly string[]
   /** Takes page and pageSize. */
   paged?: true
-  /** False for a POST, PATCH or PUT that takes no body. */
-  hasBody?: false
+  /** False for a POST, PATCH or PUT that takes no body; 'optional' for one that may come without. */
+  hasBody?: false | 'optional'
   handle(ctx: Ctx, request: RestRequest): Promise<object>
 }
 
