@@ -20,6 +20,7 @@ const DELETES = {
   Interaction: deleteBatch('Interaction', 'handleHash', EXPIRED, 'expiresAt'),
   AuthorizationCode: deleteBatch('AuthorizationCode', 'codeHash', EXPIRED, 'expiresAt'),
   EnrollmentToken: deleteBatch('EnrollmentToken', 'tokenHash', EXPIRED, 'expiresAt'),
+  ClientSecret: deleteBatch('ClientSecret', 'secretHash', EXPIRED, 'expiresAt'),
   Grant: deleteBatch('Grant', 'id', EXPIRED, 'expiresAt'),
   // One that has not been ended yet has not been told of either.
   Session: deleteBatch('Session', 'id', `${EXPIRED} AND "endedAt" IS NOT NULL`, 'expiresAt'),

@@ -32,6 +32,8 @@ const KEPT_MS: Record<CleanedTable, number> = {
   // A code that is redeemed again must still be known for a used one, so that its grant is revoked.
   AuthorizationCode: HOUR_MS,
   EnrollmentToken: 0,
+  // One that was replaced: the current one never expires.
+  ClientSecret: 0,
   Grant: DAY_MS,
   Session: DAY_MS,
   // Failures count for a day, across codes.

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { cleanUp, EVENT_RETENTION_MS, IP_RETENTION_MS } from '../src/cleanup.ts'
+import { rotateClientSecret } from '../src/clients/client-changes.ts'
 import { createClient } from '../src/clients/clients.ts'
 import { platformCtx, SYSTEM_TENANT } from '../src/ctx.ts'
 import { dbFor, sql } from '../src/db.ts'
@@ -20,6 +21,7 @@ const NOTHING = {
   Interaction: 0,
   AuthorizationCode: 0,
   EnrollmentToken: 0,
+  ClientSecret: 0,
   Grant: 0,
   Session: 0,
   Passcode: 0,
@@ -168,6 +170,17 @@ describe('clean-up', () => {
       'counting',
       'live',
     ])
+  })
+
+  it('removes secrets of clients that were replaced once they have expired, and never a current one', async () => {
+    const ctx = platformCtx(tenant)
+    const { client } = await createClient(ctx, { name: 'App', appType: 'web', type: 'login' })
+    await rotateClientSecret(ctx, client.id, { overlapSeconds: 3600 }, now)
+    expect(await cleanUp(later(HOUR_MS))).toEqual(NOTHING)
+    expect(await cleanUp(later(HOUR_MS + 1))).toEqual({ ...NOTHING, ClientSecret: 1 })
+    const left = await dbFor(tenant).clientSecret.findMany({ where: { tenantId: tenant } })
+    expect(left.map(({ expiresAt }) => expiresAt)).toEqual([null])
+    expect(await cleanUp(later(365 * DAY_MS))).toMatchObject({ ClientSecret: 0 })
   })
 
   it('keeps a used code for an hour, so that its replay is known for one', async () => {
