@@ -5,6 +5,7 @@ import { sql } from '../../src/db.ts'
 import { listInbox } from '../../src/delivery/inbox.ts'
 import { RateLimited } from '../../src/errors.ts'
 import { LIMITS, networkOf, spend } from '../../src/limits.ts'
+import { codeHashOf } from '../../src/passcodes/code-hash.ts'
 import { authenticatePasscode, verifySignInPasscode } from '../../src/passcodes/passcodes.ts'
 import { sendSignInPasscode, settleDeliveries } from '../../src/passcodes/send-passcode.ts'
 import { grantRole } from '../../src/users/roles.ts'
@@ -152,6 +153,48 @@ describe('security 39, 40: guesses', () => {
     const input = { to: `victim@${tenant}.example`, code: '000000', metadata: { ipAddress: '198.51.100.7' } }
     await expect(authenticatePasscode(ctx, input)).rejects.toThrow(RateLimited)
   })
+})
+
+describe('security 23, 32: a passcode works once', () => {
+  // Of a proven address: the first proof of one takes all codes away in any case.
+  test.each(['in turn', 'at once'])(
+    'used again and again %s, by REST, GraphQL and the hosted page',
+    async (how) => {
+      const to = `once-${how.replace(' ', '-')}@${tenant}.example`
+      await makeUser(tenant, to)
+      const by = new Browser(app)
+      const start = await by.open(authorizePath(tenant, await makeClient(tenant)))
+      const csrf = csrfIn(await start.response.text())
+      // The code of a message that cannot be read here is replaced by one that is known.
+      await app.rest(tenant, token, 'POST', '/passcodes/email', { to })
+      const codeHash = codeHashOf(tenant, to, '123456')
+      await sql(`UPDATE "Passcode" SET "codeHash" = $2 WHERE "tenantId" = $1 AND "address" = $3`, [
+        tenant,
+        codeHash,
+        to,
+      ])
+      await by.post(start.path, { csrf, step: 'email', address: to })
+      const input = `{ to: "${to}", code: "123456" }`
+      const uses = Array.from({ length: 4 }, () => [
+        async () =>
+          (await app.rest(tenant, token, 'POST', '/passcodes/authenticate', { to, code: '123456' }))
+            .status === 200,
+        async () => {
+          const query = `mutation { result: authenticatePasscode(input: ${input}) { __typename } }`
+          return (
+            (await app.gql(tenant, token, query)).body.data?.result?.__typename ===
+            'AuthenticateSessionPayload'
+          )
+        },
+      ]).flat()
+      const taken: boolean[] = []
+      if (how === 'at once') taken.push(...(await Promise.all(uses.map((use) => use()))))
+      else for (const use of uses) taken.push(await use())
+      expect(taken.filter(Boolean)).toHaveLength(1)
+      await by.post(`${start.path}/code`, { csrf, step: 'code', code: '123456' })
+      expect(by.cookies.has('vst_sid')).toBe(false)
+    },
+  )
 })
 
 describe('security 42: a customer of a network is one, whatever address they use', () => {

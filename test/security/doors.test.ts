@@ -94,9 +94,9 @@ describe('security 29: a locked person gets in by no door', () => {
     await by.post(start.path, { csrf, step: 'email', address: email })
     const code = await codeFor(email)
     await lockUser(ctx, id)
-    const refused = await by.post(`${start.path}/code`, { csrf, step: 'code', code })
-    expect(refused.status).toBe(400)
-    expect(await refused.text()).toContain('wrong or has expired')
+    const refused = await by.follow(await by.post(`${start.path}/code`, { csrf, step: 'code', code }))
+    expect(refused.location).toBeNull()
+    expect(await refused.response.text()).toContain('wrong or has expired')
     expect(by.cookies.has('vst_sid')).toBe(false)
     const other = await person()
     await updateUser(ctx, other.id, { locked: true })
@@ -158,5 +158,38 @@ describe('security 29: a locked person gets in by no door', () => {
     )
     for (const [door, isOpen] of Object.entries(DOORS))
       expect([door, await isOpen(app, who)]).toEqual([door, true])
+  })
+})
+
+describe('security 27: each door looks at all that a token stands on, though one change alone would do', () => {
+  const openAfter = async (change: string) => {
+    const who = await signInPerson(app)
+    const all = Object.keys(DOORS)
+    const openDoors = async () => {
+      const open: string[] = []
+      for (const [door, isOpen] of Object.entries(DOORS)) if (await isOpen(app, who)) open.push(door)
+      return open
+    }
+    await inTransaction((sql) =>
+      sql(`${change} WHERE "tenantId" = $1 AND "userId" = $2`, [who.tenant, who.user.id]),
+    )
+    const open = await openDoors()
+    return all.filter((door) => !open.includes(door))
+  }
+  const ONLINE = ['userinfo', 'REST', 'GraphQL', 'viewer']
+  const OFFLINE = ['refresh', 'refresh with management scopes', 'offline userinfo', 'offline REST']
+
+  test('the session, of tokens that are not offline', async () => {
+    const closed = await openAfter(`UPDATE "Session" SET "endedAt" = now()`)
+    expect(closed).toEqual([...ONLINE, 'session token', 'prompt=none', 'code'])
+    expect(await openAfter(`UPDATE "Session" SET "expiresAt" = now() - interval '1 s'`)).toEqual(closed)
+  })
+
+  test('the grant, of all tokens', async () => {
+    expect(await openAfter(`UPDATE "Grant" SET "revokedAt" = now()`)).toEqual([...ONLINE, ...OFFLINE])
+    expect(await openAfter(`UPDATE "Grant" SET "expiresAt" = now() - interval '1 s'`)).toEqual([
+      ...ONLINE,
+      ...OFFLINE,
+    ])
   })
 })
