@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { findClient, isClientSecret } from '../src/clients/client-cache.ts'
+import { createClient } from '../src/clients/clients.ts'
 import { platformCtx } from '../src/ctx.ts'
 import { dbFor, sql } from '../src/db.ts'
 import { closeRuntime, openRuntime } from '../src/runtime.ts'
@@ -149,6 +150,47 @@ describe('vestibule client', () => {
     const list = await vestibule(['client', 'list', '--tenant', tenant, '--json'])
     expect(JSON.parse(list.stdout)).toEqual([expect.objectContaining({ id: created.id, name: 'Shop' })])
     expect(list.stdout).not.toContain('secret')
+  })
+
+  it('rotates a secret, prints the new one once, and deletes the client', async () => {
+    const tenant = await newTenant()
+    const { client, secret } = await createClient(platformCtx(tenant), {
+      name: 'Shop',
+      appType: 'web',
+      type: 'login',
+    })
+    const at = ['--tenant', tenant]
+    const faulty = await vestibule(['client', 'rotate-secret', client.id, ...at, '--overlap-seconds', 'day'])
+    expect(faulty).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('overlapSeconds: must be a whole number from 0 to 2592000'),
+    })
+    const run = await vestibule([
+      'client',
+      'rotate-secret',
+      client.id,
+      ...at,
+      '--overlap-seconds',
+      '60',
+      '--json',
+    ])
+    const rotated = JSON.parse(run.stdout)
+    expect(rotated).toMatchObject({ id: client.id, previousSecretExpiresAt: expect.stringMatching(/Z$/) })
+    const found = await findClient(tenant, client.id)
+    const lives = [secret ?? '', rotated.secret].map((text) => found !== null && isClientSecret(found, text))
+    expect(lives).toEqual([true, true])
+    expect(await vestibule(['client', 'delete', client.id, ...at])).toEqual({
+      code: 0,
+      stdout: `Deleted client ${client.id}.\n`,
+      stderr: '',
+    })
+    expect(await vestibule(['client', 'delete', client.id, ...at, '--yes'])).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: 'No such client.\n',
+    })
+    const told = (await logOf(tenant)).map(({ type, changedFields }) => [type, ...changedFields])
+    expect(told.slice(-2)).toEqual([['client.updated', 'secret'], ['client.deleted']])
   })
 
   it('says that there is no such tenant', async () => {

@@ -1,9 +1,10 @@
+import { deleteClient, rotateClientSecret } from '../clients/client-changes.ts'
 import { type Client, createClient, listClients } from '../clients/clients.ts'
 import { platformCtx } from '../ctx.ts'
 import { NotFound } from '../errors.ts'
 import { MAX_PAGE_SIZE } from '../page.ts'
 import { findTenant } from '../tenants/tenant-cache.ts'
-import { commandGroup, databaseCommand, toTable, wordsOf } from './command.ts'
+import { commandGroup, confirmDeletion, databaseCommand, toTable, wordsOf } from './command.ts'
 
 const TENANT = { type: 'string', required: true, description: 'Slug of the tenant' } as const
 
@@ -65,4 +66,45 @@ const list = databaseCommand({
   },
 })
 
-export const clientCommand = commandGroup('client', 'Clients of a tenant', { create, list })
+const ID = { type: 'positional', required: true, description: 'Id of the client' } as const
+
+const rotateSecret = databaseCommand({
+  name: 'rotate-secret',
+  description: 'Make a new secret and print it; the one before lives on for a while',
+  args: {
+    id: ID,
+    tenant: TENANT,
+    'overlap-seconds': { type: 'string', description: 'How long that is: 0 to 2592000, a day unless told' },
+  },
+  run: async (args) => {
+    const overlap = args['overlap-seconds']
+    const { client, secret, previousSecretExpiresAt } = await rotateClientSecret(
+      await ctxOf(args.tenant),
+      args.id,
+      overlap === undefined ? {} : { overlapSeconds: overlap === '' ? null : Number(overlap) },
+    )
+    const lines = [
+      ['secret', secret],
+      ...(previousSecretExpiresAt ? [['the one before ends', previousSecretExpiresAt.toISOString()]] : []),
+    ]
+    return { text: toTable(lines), json: { ...toBody(client), secret, previousSecretExpiresAt } }
+  },
+})
+
+const remove = databaseCommand({
+  name: 'delete',
+  description: 'Delete a client with all its tokens, for ever',
+  args: { id: ID, tenant: TENANT, yes: { type: 'boolean', description: 'Do not ask' } },
+  run: async ({ id, tenant, yes }) => {
+    const ctx = await ctxOf(tenant)
+    if (!yes) await confirmDeletion(`Client ${id} and all its tokens will be gone for ever. Type its id`, id)
+    return { text: `Deleted client ${id}.`, json: await deleteClient(ctx, id) }
+  },
+})
+
+export const clientCommand = commandGroup('client', 'Clients of a tenant', {
+  create,
+  list,
+  'rotate-secret': rotateSecret,
+  delete: remove,
+})

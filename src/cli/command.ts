@@ -1,6 +1,7 @@
+import { createInterface } from 'node:readline/promises'
 import { type ArgsDef, type CommandDef, defineCommand, type ParsedArgs } from 'citty'
 import { SYSTEM_TENANT } from '../ctx.ts'
-import { describeError, InvalidInput } from '../errors.ts'
+import { AppError, describeError, InvalidInput } from '../errors.ts'
 import { log } from '../log.ts'
 import { closeRuntime, openRuntime } from '../runtime.ts'
 import { ensureTenant } from '../tenants/tenants.ts'
@@ -85,6 +86,15 @@ export const commandGroup = (
   description: string,
   subCommands: Record<string, CommandDef>,
 ): CommandDef => defineCommand({ meta: { name, description }, subCommands })
+
+/** Asks a person at a terminal to type `word`; scripts have decided already. */
+export async function confirmDeletion(warning: string, word: string): Promise<void> {
+  if (!process.stdin.isTTY) return
+  const terminal = createInterface({ input: process.stdin, output: process.stderr })
+  const answer = await terminal.question(`${warning} to go on: `)
+  terminal.close()
+  if (answer.trim() !== word) throw new AppError('BAD_USER_INPUT', 400, 'Nothing was deleted.')
+}
 
 /** Rows as aligned columns. */
 export function toTable(rows: string[][]): string {

@@ -1,10 +1,8 @@
-import { createInterface } from 'node:readline/promises'
 import { platformCtx, SYSTEM_TENANT } from '../ctx.ts'
-import { AppError } from '../errors.ts'
 import { MAX_PAGE_SIZE } from '../page.ts'
 import { toSettings } from '../tenants/settings.ts'
 import { createTenant, deleteTenant, listTenants, type Tenant } from '../tenants/tenants.ts'
-import { commandGroup, databaseCommand, toTable } from './command.ts'
+import { commandGroup, confirmDeletion, databaseCommand, toTable } from './command.ts'
 
 const ctx = platformCtx(SYSTEM_TENANT)
 
@@ -59,17 +57,6 @@ const list = databaseCommand({
   },
 })
 
-/** Asks a person at a terminal; scripts have decided already. */
-async function confirmDeletion(slug: string): Promise<void> {
-  if (!process.stdin.isTTY) return
-  const terminal = createInterface({ input: process.stdin, output: process.stderr })
-  const answer = await terminal.question(
-    `Everything in tenant ${slug} will be gone for ever. Type its slug to go on: `,
-  )
-  terminal.close()
-  if (answer.trim() !== slug) throw new AppError('BAD_USER_INPUT', 400, 'Nothing was deleted.')
-}
-
 const remove = databaseCommand({
   name: 'delete',
   description: 'Delete a tenant with everything in it, for ever',
@@ -78,7 +65,7 @@ const remove = databaseCommand({
     yes: { type: 'boolean', description: 'Do not ask' },
   },
   run: async ({ slug, yes }) => {
-    if (!yes) await confirmDeletion(slug)
+    if (!yes) await confirmDeletion(`Everything in tenant ${slug} will be gone for ever. Type its slug`, slug)
     await deleteTenant(ctx, slug)
     return { text: `Deleted tenant ${slug}.`, json: { deletedTenantId: slug } }
   },
