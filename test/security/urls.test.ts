@@ -1,0 +1,144 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type GraphQLInputType, getNamedType, isInputObjectType, isListType, isNonNullType } from 'graphql'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { buildSchema } from '../../src/graphql/schema.ts'
+import { newTenant, tokenFor } from '../support/actors.ts'
+import { startApp, type TestApp } from '../support/app.ts'
+
+let app: TestApp
+let tenant: string
+let token: string
+let userId: string
+let clientId: string
+
+beforeAll(async () => {
+  app = await startApp()
+  tenant = await newTenant()
+  token = await tokenFor(tenant)
+  const client = { name: 'x', appType: 'web', type: 'login' }
+  clientId = String((await app.rest(tenant, token, 'POST', '/clients', client)).body.id)
+  userId = String((await app.rest(tenant, token, 'POST', '/users', {})).body.id)
+})
+afterAll(() => app.close())
+
+/** Names that say that a value is a URL; a field with such a name is checked here without being listed. */
+const URL_NAME = /ur[il]s?$|callbacks?$|origins?$|^(profile|picture|website|logo)$/i
+/** Named so, and no URL. A new one has to be argued for here. */
+const NOT_URLS: string[] = []
+
+const schema = buildSchema()
+const urlFields = Object.values(schema.getTypeMap())
+  .filter(isInputObjectType)
+  .flatMap((type) => Object.values(type.getFields()).map((field) => ({ type: type.name, field })))
+  .filter(({ field }) => URL_NAME.test(field.name) && !NOT_URLS.includes(field.name))
+
+const isList = (type: GraphQLInputType): boolean =>
+  isNonNullType(type) ? isList(type.ofType) : isListType(type)
+
+/** Where people or clients could be sent, and what a page could be made to run. */
+const BAD = [
+  'javascript:alert(1)',
+  'JaVaScRiPt:alert(1)',
+  'java\nscript:alert(1)',
+  ' javascript:alert(1)',
+  'data:text/html,<script>alert(1)</script>',
+  'vbscript:x',
+  'blob:https://example.com/x',
+  'file:///etc/passwd',
+  '//evil.example',
+  '/\\evil.example',
+  'https://example.com\\@evil.example',
+  'https://user:password@evil.example/',
+  'https://exa mple.com/',
+  'https://example.com/\r\nset-cookie: a=b',
+  'https://',
+  'evil',
+  '*',
+]
+
+describe('security 3, 5, 6: every argument that is a URL is judged as one', () => {
+  test('they are these', () => {
+    const names = [...new Set(urlFields.map(({ field }) => field.name))].sort()
+    expect(names).toEqual(
+      [
+        'allowedLogoutUrls',
+        'allowedOrigins',
+        'callbacks',
+        'initiateLoginUrl',
+        'loginUrl',
+        'logoUrl',
+        'picture',
+        'profile',
+        'supportUrl',
+        'webOrigins',
+        'website',
+      ].sort(),
+    )
+    for (const root of [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()])
+      for (const field of Object.values(root?.getFields() ?? {}))
+        for (const { name, type } of field.args)
+          expect([field.name, name, URL_NAME.test(name) && !isInputObjectType(getNamedType(type))]).toEqual([
+            field.name,
+            name,
+            false,
+          ])
+  })
+
+  test.each(urlFields.map(({ type, field }) => [`${type}.${field.name}`, type, field] as const))(
+    '%s takes nothing that runs, leaves the web or hides where it leads',
+    async (_name, type, field) => {
+      const routes: Record<string, (body: object) => Promise<{ status: number; body: object }>> = {
+        UserFieldsInput: (body) => app.rest(tenant, token, 'PATCH', `/users/${userId}`, body),
+        ClientFieldsInput: (body) =>
+          app.rest(tenant, token, 'POST', '/clients', { name: 'x', appType: 'web', type: 'login', ...body }),
+        UpdateClientFieldsInput: (body) => app.rest(tenant, token, 'PATCH', `/clients/${clientId}`, body),
+        UpdateTenantSettingsInput: (body) => app.rest(tenant, token, 'PATCH', '/settings', body),
+      }
+      const write = routes[type]
+      expect(write, `say here how ${type} is written`).toBeDefined()
+      for (const bad of BAD) {
+        const answer = await write?.({ [field.name]: isList(field.type) ? [bad] : bad })
+        expect([bad, answer?.status]).toEqual([bad, 400])
+        expect(JSON.stringify(answer?.body)).toContain(`"${field.name}`)
+      }
+      const good = 'https://example.com'
+      expect((await write?.({ [field.name]: isList(field.type) ? [good] : good }))?.status).toBeLessThan(300)
+    },
+  )
+})
+
+describe('security 4, 44, 52: what the program does not do at all', () => {
+  const files = (folder: string): string[] =>
+    readdirSync(folder, { withFileTypes: true }).flatMap((entry) =>
+      entry.isDirectory()
+        ? entry.name === 'generated'
+          ? []
+          : files(join(folder, entry.name))
+        : [join(folder, entry.name)],
+    )
+  const using = (pattern: RegExp) => files('src').filter((file) => pattern.test(readFileSync(file, 'utf8')))
+
+  test('it fetches nothing but what the operator configured: no logo, picture or key of anybody', () => {
+    expect(using(/(?<![.\w])fetch\(|\b(https?)\.(request|get)\(|from 'undici'/).sort()).toEqual(
+      [
+        // Its own endpoints, in development.
+        'src/dev/demo-client.routes.ts',
+        // SMS_URL, without following redirects.
+        'src/delivery/sms.ts',
+      ].sort(),
+    )
+  })
+
+  test('it uses none of the helpers that others were broken by', () => {
+    expect(
+      using(
+        /\b(redirectBack|requireBasicAuth|serveStatic|useSession|createEventStream|getRequestHost|getRequestURL)\b/,
+      ),
+    ).toEqual([])
+  })
+
+  test('no SQL is put together from values', () => {
+    expect(using(/\.\$(query|execute)Raw\s*[`(<]|\bPrisma\.raw\(/)).toEqual([])
+  })
+})
