@@ -578,6 +578,16 @@ describe.each(writers)('deleting a client over $surface', ({ surface, remove }) 
 })
 
 describe('deleting a client', () => {
+  it('is for those who have its scopes, and takes nothing away from whom it is refused', async () => {
+    const client = await made()
+    await expect(deleteClient(await ctxFor(tenant, ['clients:write']), client.id)).rejects.toMatchObject({
+      code: 'FORBIDDEN',
+      message: 'This needs scopes that the caller lacks: users:read.',
+    })
+    expect(await findClient(tenant, client.id)).toMatchObject({ name: 'Shop', scopes: ['users:read'] })
+    expect(await secretsOf(client.id)).toHaveLength(1)
+  })
+
   it('is done by one of ten that try at once', async () => {
     const client = await made()
     const ctx = await ctxFor(tenant)

@@ -104,7 +104,7 @@ const DELETE_GRANTS_AND_HOLD = `
   WITH grants AS (
     DELETE FROM "Grant" WHERE "tenantId" = $1 AND "clientId" = $2 RETURNING 1
   )
-  SELECT "allTenants" FROM "Client"
+  SELECT "allTenants", "scopes" FROM "Client"
   WHERE "tenantId" = $1 AND "id" = $2 AND (SELECT count(*) FROM grants) >= 0 FOR UPDATE`
 
 /**
@@ -115,9 +115,12 @@ export async function holdForDeletion(
   sql: Sql,
   tenant: string,
   clientId: string,
-): Promise<Pick<ClientRow, 'allTenants'> | null> {
+): Promise<Pick<ClientRow, 'allTenants' | 'scopes'> | null> {
   await sql(DELETE_CODES, [tenant, clientId])
-  const [row] = await sql<Pick<ClientRow, 'allTenants'>>(DELETE_GRANTS_AND_HOLD, [tenant, clientId])
+  const [row] = await sql<Pick<ClientRow, 'allTenants' | 'scopes'>>(DELETE_GRANTS_AND_HOLD, [
+    tenant,
+    clientId,
+  ])
   return row ?? null
 }
 

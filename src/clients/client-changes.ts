@@ -130,8 +130,8 @@ const EVENT_BATCH = 1000
 
 /**
  * Deletes a client for ever, with its secrets, grants, codes, pending sign-ins and consents; sessions that were handed to
- * it end as revoked. Browser sessions stay: people are signed in to the tenant. Throws NotFound, and Forbidden for an
- * operator's client unless the platform asks.
+ * it end as revoked. Browser sessions stay: people are signed in to the tenant. Throws NotFound, and Forbidden where
+ * the caller lacks scopes that the client has, or for an operator's client.
  */
 export async function deleteClient(ctx: Ctx, clientId: string): Promise<{ deletedClientId: string }> {
   if (!isClientId(clientId)) throw new NotFound('client')
@@ -139,6 +139,7 @@ export async function deleteClient(ctx: Ctx, clientId: string): Promise<{ delete
     const held = await holdForDeletion(sql, ctx.tenant, clientId)
     if (!held) throw new NotFound('client')
     requirePlatformFor(ctx, held)
+    requireControl(ctx, held)
     const sessions = await deleteClientRow(sql, ctx.tenant, clientId)
     const events: NewEvent[] = [
       ...sessions.map(
