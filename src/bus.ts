@@ -1,4 +1,4 @@
-import { Redis } from 'ioredis'
+import type { Redis } from 'ioredis'
 import { sha256Base64url } from './crypto.ts'
 import { env } from './env.ts'
 import { log } from './log.ts'
@@ -23,8 +23,9 @@ function deliver(topic: string, message: string): void {
 }
 
 /** Connects to Redis when REDIS_URL is set; without it, messages stay in the process. */
-export function openBus(): void {
+export async function openBus(): Promise<void> {
   if (!env.redisUrl) return
+  const { Redis } = await import('ioredis') // who has no Redis need not load it
   const connect = (name: string) => {
     const connection = new Redis(env.redisUrl as string, {
       connectionName: `vestibule-${name}`,

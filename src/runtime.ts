@@ -10,7 +10,7 @@ export async function openRuntime(): Promise<void> {
   const settings = await connectionSettings()
   await migrate(settings)
   await openDatabase(settings)
-  openBus()
+  await openBus()
 }
 
 /** Closes it again, in reverse. */

@@ -1,4 +1,4 @@
-import { createTransport, type Transporter } from 'nodemailer'
+import type { Transporter } from 'nodemailer'
 import { env } from '../env.ts'
 import { Unavailable } from '../errors.ts'
 import { log } from '../log.ts'
@@ -11,7 +11,8 @@ export type Mail = { to: string; subject: string; text: string; html?: string }
 export const DELIVERY_LIMIT_MS = 10_000
 
 let transport: Transporter | undefined
-function transportTo(url: string): Transporter {
+async function transportTo(url: string): Promise<Transporter> {
+  const { createTransport } = await import('nodemailer') // not needed to start
   transport ??= createTransport({
     url,
     connectionTimeout: DELIVERY_LIMIT_MS,
@@ -47,7 +48,7 @@ export async function deliverMail({ to, subject, text, html }: Mail): Promise<vo
   try {
     await within(
       DELIVERY_LIMIT_MS,
-      transportTo(env.smtpUrl).sendMail({
+      (await transportTo(env.smtpUrl)).sendMail({
         from: env.mailFrom,
         // As an object it is one address, whatever characters it holds.
         to: { name: '', address: to },
