@@ -1,3 +1,4 @@
+import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { newId } from '../src/crypto.ts'
 import type { Ctx } from '../src/ctx.ts'
@@ -260,7 +261,9 @@ describe.runIf(inject('database').kind === 'postgres')('statements (design, sect
       `INSERT INTO "User" ("tenantId", "id") SELECT $1, 'user_' || lpad(i::text, 26, '0') FROM generate_series(1, 20000) i`,
       [far.tenant],
     )
-    await sql('ANALYZE "User"', [] as never)
+    const admin = new pg.Client({ connectionString: process.env.DATABASE_URL })
+    await admin.connect()
+    await admin.query('ANALYZE "User"').finally(() => admin.end())
     const plan = async (work: () => Promise<unknown>) => {
       const [text = ''] = await recordStatements(work)
       const values = text.includes('OFFSET')
