@@ -80,7 +80,8 @@ function prepared(text: string, values: SqlValues): pg.QueryConfig {
 }
 
 const guarded = new Map<string, TenantDb>()
-const GUARDED_LIMIT = 10_000
+/** Each holds about 10 KB, and a new one costs less than a query. */
+const GUARDED_LIMIT = 1000
 
 /** Prisma for one tenant: every operation must name that tenant as a plain string, or it is refused before it is sent. */
 export function dbFor(tenant: string): TenantDb {
