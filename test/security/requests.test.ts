@@ -53,7 +53,8 @@ const POISON = {
   forwarded: 'for=6.6.6.6;host=evil.example;proto=gopher',
 }
 const authorization = () => ({ authorization: `Bearer ${token}` })
-const NOTHING_EVIL = /evil|666|gopher/
+/** Not '666' or 'evil' alone: random identifiers and keys hold such now and then. */
+const NOTHING_EVIL = /evil\.example|\/evil\b|:666\b|gopher/
 const formType = { 'content-type': 'application/x-www-form-urlencoded' }
 
 describe('security 19, 44, 51: no header of a request has a say in what the platform says of itself', () => {
