@@ -246,7 +246,8 @@ describe.skipIf(!usesPostgres)('two processes on one PostgreSQL and one Redis', 
       { kind: 'STARTED', reason: null, userId },
       { kind: 'ENDED', reason: 'LOCKED', userId },
     ])
-    expect(Date.now() - lockedAt).toBeLessThan(1000)
+    // Live events wait for writers elsewhere in the cluster, such as other tests'; revocation does not, and is tested on its own.
+    expect(Date.now() - lockedAt).toBeLessThan(5000)
     subscriber.dispose()
     expect(await Promise.all([one.stop(), other.stop()])).toEqual([0, 0])
     await new Promise<void>((resolve) => smtp.close(resolve))

@@ -14,7 +14,7 @@ import { createUser, deleteUser, lockUser, unlockUser } from '../src/users/users
 import { ctxFor, newTenant, tokenFor } from './support/actors.ts'
 import type { GraphqlBody } from './support/app.ts'
 import { type GraphqlServer, serveGraphql } from './support/graphql-server.ts'
-import { countStatements } from './support/statements.ts'
+import { countStatements, recordStatements } from './support/statements.ts'
 import { type EventReader, openEventStream, openSocket } from './support/streams.ts'
 
 let server: GraphqlServer
@@ -463,12 +463,17 @@ describe('many subscribers', () => {
     const { id: userId } = await createUser(ctx, { name: 'Ada' })
     const readers = await Promise.all(Array.from({ length: 20 }, () => follow(SESSIONS, { userId })))
     await sleep(100)
-    const statements = await countStatements(async () => {
+    const statements = await recordStatements(async () => {
       await startApiSession(userId)
       await Promise.all(readers.map((reader) => reader.next()))
     })
-    // BEGIN, insert, COMMIT; the log (again while it was hidden); session; user; the tokens.
-    expect(statements).toBeLessThanOrEqual(10)
+    // How often the log is looked at while entries are hidden, and the tokens, is a matter of time, not of readers.
+    const ofLog = statements.filter((text) => text.includes('pg_snapshot_xmin'))
+    const ofTokens = statements.filter((text) => text.includes('unnest('))
+    expect(ofLog.length).toBeLessThan(readers.length)
+    expect(ofTokens.length).toBeLessThan(readers.length)
+    // BEGIN, insert, COMMIT, session and user; tenant, client and keys where their second was over.
+    expect(statements.length - ofLog.length - ofTokens.length).toBeLessThanOrEqual(8)
   })
 
   test('do not notice one who has stopped reading', async () => {
