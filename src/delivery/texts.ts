@@ -18,7 +18,7 @@ const lines = ({ tenantName, code, lifetimeMinutes }: PasscodeText) => {
   }
 }
 
-/** The mail that carries a passcode. */
+/** The mail that carries a passcode. By preact, like all HTML here: a tenant's name is data, never markup. */
 export function passcodeMail(text: PasscodeText): { subject: string; text: string; html: string } {
   const { subject, lead, code, lifetime, ignore } = lines(text)
   const html = h(
