@@ -36,7 +36,10 @@ export function toUser(ctx: Ctx, user: User): Record<string, unknown> {
 
 /** Columns of "User" that are written from outside. */
 export type UserColumns = Partial<
-  Omit<User, 'tenantId' | 'id' | 'lockedAt' | 'lastSeenAt' | 'updatedAt' | 'createdAt'>
+  Omit<
+    User,
+    'tenantId' | 'id' | 'lockedAt' | 'lastSeenAt' | 'updatedAt' | 'createdAt' | 'nameKey' | 'hasCredential'
+  >
 >
 
 /** The columns that checked input comes to; only those that the input is about. */

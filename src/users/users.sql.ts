@@ -2,7 +2,7 @@ import type { Sql } from '../db.ts'
 import { Prisma, type User } from '../generated/prisma/client.ts'
 import type { UserColumns } from './user-body.ts'
 
-/** What the statements below set by themselves. */
+/** What the statements below, or the database, set by themselves. */
 const SET_HERE = [
   'tenantId',
   'id',
@@ -12,6 +12,8 @@ const SET_HERE = [
   'lastSeenAt',
   'updatedAt',
   'createdAt',
+  'nameKey',
+  'hasCredential',
 ]
 const COLUMNS = Object.keys(Prisma.UserScalarFieldEnum)
 /** Columns that hold what the caller wrote. */

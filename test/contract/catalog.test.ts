@@ -89,6 +89,9 @@ test('the migrated database has the tables and columns of schema.prisma, and no 
   expect(inDatabase).toEqual(inSchema)
 })
 
+/** Indexes on expressions, which schema.prisma cannot say. */
+const ONLY_IN_MIGRATIONS = ['Event_subject_idx']
+
 /** What two databases must agree on, as sorted lines. Collations and functions are the migrations' own. */
 const CATALOG = `
   SELECT 'column ' || table_name || '.' || column_name || ' ' || udt_name || ' ' || is_nullable || ' ' || COALESCE(column_default, '') AS line
@@ -116,7 +119,10 @@ test.skipIf(!process.env.DATABASE_URL)(
       await made.query(stdout)
       const [ours, theirs] = await Promise.all([migrated.query(CATALOG), made.query(CATALOG)])
       expect(ours.rows.length).toBeGreaterThan(250)
-      expect(ours.rows.map((row) => row.line)).toEqual(theirs.rows.map((row) => row.line))
+      const isOfSchema = ({ line }: { line: string }) =>
+        !ONLY_IN_MIGRATIONS.some((name) => line.includes(name))
+      expect(ours.rows.filter(isOfSchema)).toEqual(theirs.rows)
+      expect(ours.rows.length - theirs.rows.length).toBe(ONLY_IN_MIGRATIONS.length)
     } finally {
       await made.end()
       await migrated.query(`DROP DATABASE "${name}"`)
