@@ -11,7 +11,10 @@ const WHOLE_NUMBER = /^(0|[1-9][0-9]{0,14})$/
  * Reads the query of a request to `route`. Throws InvalidInput that names every unknown or repeated parameter, and
  * every page or pageSize out of its range.
  */
-export function parseQuery(route: RestRoute, search: URLSearchParams): Pick<RestRequest, 'query' | 'paging'> {
+export function parseQuery(
+  route: RestRoute,
+  search: URLSearchParams,
+): Pick<RestRequest, 'query' | 'paging' | 'filter'> {
   const faults: FieldFault[] = []
   const query: Record<string, string> = {}
   const paging: RestRequest['paging'] = {}
@@ -25,5 +28,5 @@ export function parseQuery(route: RestRoute, search: URLSearchParams): Pick<Rest
   }
   faults.push(...rangeFaults(paging))
   if (faults.length > 0) throw new InvalidInput(faults)
-  return { query, paging }
+  return { query, paging, filter: {} }
 }

@@ -1,4 +1,6 @@
+import type { z } from 'zod'
 import type { Ctx, Scope } from '../ctx.ts'
+import type { PageArgs } from '../page.ts'
 
 /** Names of the parameters in a path such as `/users/:userId`. */
 type ParamNames<Path extends string> = Path extends `${string}:${infer Name}/${infer Rest}`
@@ -12,8 +14,10 @@ export type RestRequest<Param extends string = string, Query extends string = st
   params: Record<Param, string>
   /** The declared query parameters, each given once at most. */
   query: Partial<Record<Query, string>>
-  /** page and pageSize as numbers; empty unless the route is `paged`. */
-  paging: { page?: number; pageSize?: number }
+  /** What a `paged` route was asked for, as services take it; else empty. */
+  paging: PageArgs
+  /** What the parameters of the route's `filter` come to, nested as the shape is; the service checks it. */
+  filter: Record<string, unknown>
   /** The parsed JSON body of POST, PATCH and PUT; undefined otherwise. */
   body: unknown
 }
@@ -32,9 +36,15 @@ export type RestRoute = {
   status?: 201
   /** Path of what was created, without the base, out of the answer. */
   location?: (body: Readonly<Record<string, unknown>>) => string
-  /** Query parameters, besides those of `paged`; any other is refused by name. */
+  /** Shape of the JSON body, for openapi.json; services check it themselves. */
+  body?: z.ZodType
+  /** Shape of the answer of success, for openapi.json and the tests, which check every answer against it. */
+  response?: z.ZodType
+  /** Query parameters, besides those of `paged` and `filter`; any other is refused by name. */
   query?: readonly string[]
-  /** Takes page and pageSize. */
+  /** Shape of a list's filter. Its members are query parameters; those of a member object have dots: `createdAt.gte`. */
+  filter?: z.ZodObject
+  /** Takes page and pageSize, or after, before and pageSize. */
   paged?: true
   /** False for a POST, PATCH or PUT that takes no body; 'optional' for one that may come without. */
   hasBody?: false | 'optional'
