@@ -173,6 +173,7 @@ export class OAuthError extends Error {
 const FIELD_OF_CONSTRAINT: Record<string, string> = {
   User_email_key: 'email',
   User_phoneNumber_key: 'phoneNumber',
+  User_externalId_key: 'externalId',
   Tenant_pkey: 'slug',
   IdentityProvider_pkey: 'id',
   IdpUser_user_idp_key: 'idpId',

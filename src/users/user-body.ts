@@ -109,6 +109,7 @@ const COLUMNS_OF_FIELD: Record<string, readonly string[]> = {
   ...Object.fromEntries(USER_FIELDS.map((field) => [field, [field]])),
   address: ADDRESS_MEMBERS.map(addressColumn),
   roles: ['roles'],
+  externalId: ['externalId'],
   __typename: [],
 }
 

@@ -82,6 +82,7 @@ export const UserRef = builder.prismaObject('User', {
         select: { roles: true },
         resolve: (user) => user.roles as Role[],
       }),
+      externalId: t.exposeString('externalId', { nullable: true }),
     }
   },
 })

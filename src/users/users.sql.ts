@@ -100,23 +100,24 @@ export async function updateUserRow(
 }
 
 const SELECT_TAKEN = `
-  SELECT COALESCE(bool_or("emailKey" = $2), false) AS "email", COALESCE(bool_or("phoneNumberKey" = $3), false) AS "phoneNumber"
-  FROM "User" WHERE "tenantId" = $1 AND ("emailKey" = $2 OR "phoneNumberKey" = $3) AND "id" IS DISTINCT FROM $4`
+  SELECT COALESCE(bool_or("emailKey" = $2), false) AS "email", COALESCE(bool_or("phoneNumberKey" = $3), false) AS "phoneNumber",
+    COALESCE(bool_or("externalId" = $5), false) AS "externalId"
+  FROM "User" WHERE "tenantId" = $1 AND ("emailKey" = $2 OR "phoneNumberKey" = $3 OR "externalId" = $5) AND "id" IS DISTINCT FROM $4`
 
-/** Which of two keys other users hold. */
+/** What only one user of a tenant can have. */
+export const UNIQUE_FIELDS = ['email', 'phoneNumber', 'externalId'] as const
+type Taken = Record<(typeof UNIQUE_FIELDS)[number], boolean>
+
+/** Which of the keys other users hold. */
 export async function selectTaken(
   sql: Sql,
   tenant: string,
-  { emailKey, phoneNumberKey }: Pick<UserColumns, 'emailKey' | 'phoneNumberKey'>,
+  { emailKey, phoneNumberKey, externalId }: Pick<UserColumns, 'emailKey' | 'phoneNumberKey' | 'externalId'>,
   exceptId: string | null,
-): Promise<{ email: boolean; phoneNumber: boolean }> {
-  const [row] = await sql<{ email: boolean; phoneNumber: boolean }>(SELECT_TAKEN, [
-    tenant,
-    emailKey ?? null,
-    phoneNumberKey ?? null,
-    exceptId,
-  ])
-  return row ?? { email: false, phoneNumber: false }
+): Promise<Taken> {
+  const values = [emailKey, phoneNumberKey, exceptId, externalId].map((value) => value ?? null)
+  const [row] = await sql<Taken>(SELECT_TAKEN, [tenant, ...values])
+  return row ?? { email: false, phoneNumber: false, externalId: false }
 }
 
 /** In the order of the table, so that one choice of columns has one text. Null chooses all. */

@@ -26,6 +26,7 @@ import {
   selectUserCount,
   selectUsersBeyond,
   selectUsersByOffset,
+  UNIQUE_FIELDS,
   type UpdatedUser,
   updateUserRow,
 } from './users.sql.ts'
@@ -47,9 +48,9 @@ async function namingConflicts<T>(
   } catch (thrown) {
     const error = describeError(thrown)
     if (!(error instanceof Conflict)) throw thrown
-    // The index names one address; the other may be taken too.
+    // The index names one field; others may be taken too.
     const taken = await selectTaken(sql, ctx.tenant, columns, id)
-    const fields = (['email', 'phoneNumber'] as const).filter(
+    const fields = UNIQUE_FIELDS.filter(
       (field) => taken[field] || error.fields.some((fault) => fault.field === field),
     )
     throw new Conflict(

@@ -39,8 +39,8 @@ const SPEC_RESPONSE_ONLY = ['id', 'lockedAt', 'lastSeenAt', 'updatedAt', 'create
 const SPEC_ADDRESS = ['formatted', 'streetAddress', 'locality', 'region', 'postalCode', 'country']
 const SPEC_WRITABLE = SPEC_USER.filter((field) => !SPEC_RESPONSE_ONLY.includes(field))
 
-/** What GraphQL adds to a user: roles, and lists of what belongs to them. */
-const GRAPHQL_ONLY = ['roles', 'sessions', 'credentials', 'idpUsers']
+/** What GraphQL adds to a user: roles, the identifier of an import, and lists of what belongs to them. */
+const GRAPHQL_ONLY = ['roles', 'externalId', 'sessions', 'credentials', 'idpUsers']
 
 const schema = buildSchema()
 const fieldsOf = (type: string) =>
