@@ -5,7 +5,7 @@ import { clientNamedBy } from './oidc/userinfo.ts'
 
 const METHODS = 'GET, POST, PUT, PATCH, DELETE'
 const REQUEST_HEADERS = 'authorization, content-type, last-event-id, x-request-id'
-const RESPONSE_HEADERS = 'location, retry-after, www-authenticate, x-request-id'
+const RESPONSE_HEADERS = 'link, location, retry-after, www-authenticate, x-request-id'
 const PREFLIGHT_MAX_AGE_SECONDS = 600
 
 const readableBy = (response: ServerResponse, origin: string): void => {

@@ -124,16 +124,32 @@ export function toPage<Row>(
   }
 }
 
-/** The spec's envelope of a list, as REST answers it. */
+/** Cursors to go on with from a page, as far as there are rows beyond it. */
+export type Onward = { after: string | null; before: string | null }
+const ONWARD = Symbol('onward')
+
+/** Lets a list's answer say how to go on, without being part of it. */
+export const withOnward = <Body extends object>(body: Body, onward: Onward): Body =>
+  Object.defineProperty(body, ONWARD, { value: onward })
+
+export const onwardOf = (body: object): Onward =>
+  (body as { [ONWARD]?: Onward })[ONWARD] ?? { after: null, before: null }
+
+/** The spec's envelope of a list, as REST answers it; it has integers only, so that a page by cursor is page 0. */
 export async function toEnvelope<Row, Name extends string>(
   page: Page<Row>,
   name: Name,
   toBody: (row: Row) => object,
 ) {
-  return {
+  const [first, last] = [page.rows.at(0), page.rows.at(-1)]
+  const envelope = {
     page: page.page ?? 0,
     pageSize: page.pageSize,
     totalSize: await page.countAll(),
     [name]: page.rows.map(toBody),
   }
+  return withOnward(envelope, {
+    after: page.hasNextPage && last !== undefined ? page.cursorOf(last) : null,
+    before: page.hasPreviousPage && first !== undefined ? page.cursorOf(first) : null,
+  })
 }

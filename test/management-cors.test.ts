@@ -63,7 +63,7 @@ describe.each(['/graphql', '/api/v1/users'])('%s', (path) => {
         'access-control-allow-origin': origin,
         'access-control-allow-methods': 'GET, POST, PUT, PATCH, DELETE',
         'access-control-allow-headers': 'authorization, content-type, last-event-id, x-request-id',
-        'access-control-expose-headers': 'location, retry-after, www-authenticate, x-request-id',
+        'access-control-expose-headers': 'link, location, retry-after, www-authenticate, x-request-id',
         'access-control-max-age': '600',
         vary: 'origin',
       })

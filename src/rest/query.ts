@@ -1,15 +1,44 @@
 import { type FieldFault, InvalidInput } from '../errors.ts'
-import { rangeFaults } from '../page.ts'
+import { DEFAULT_PAGE_SIZE, type PageArgs, rangeFaults } from '../page.ts'
 import { repeatedNames } from '../params.ts'
+import { filterReader } from './filter.ts'
 import type { RestRequest, RestRoute } from './route.ts'
 
-const PAGING = ['page', 'pageSize'] as const
+/** What a route's `paged` lets through. */
+const PAGING = {
+  true: ['page', 'pageSize', 'after', 'before'],
+  'by-cursor': ['pageSize', 'after', 'before'],
+  undefined: [],
+} as const
+type PagingName = (typeof PAGING)['true'][number]
+
 /** Plain decimal digits: Number() would also take '1e3', ' 5', '0x10' and ''. What is none becomes NaN, out of range. */
 const WHOLE_NUMBER = /^(0|[1-9][0-9]{0,14})$/
+const wholeNumber = (value: string | undefined) =>
+  value === undefined ? undefined : WHOLE_NUMBER.test(value) ? Number(value) : Number.NaN
+
+/** Paging as services take it; adds what is wrong with it, under the names that it has here. */
+function readPaging(
+  paged: RestRoute['paged'],
+  given: Partial<Record<PagingName, string>>,
+  faults: FieldFault[],
+): PageArgs {
+  if (!paged) return {}
+  const [page, pageSize] = [wholeNumber(given.page), wholeNumber(given.pageSize)]
+  const { after, before } = given
+  faults.push(...rangeFaults({ page, pageSize }))
+  const cursors = (['after', 'before'] as const).filter((name) => given[name] !== undefined)
+  if (cursors.length > 0 && page !== undefined)
+    faults.push({ field: 'page', description: `cannot be combined with ${cursors.join(', ')}` })
+  if (cursors.length > 1) faults.push({ field: 'before', description: 'cannot be combined with after' })
+  if (before !== undefined) return { last: pageSize ?? DEFAULT_PAGE_SIZE, before }
+  if (after !== undefined || paged === 'by-cursor') return { first: pageSize ?? DEFAULT_PAGE_SIZE, after }
+  return { page, pageSize }
+}
 
 /**
- * Reads the query of a request to `route`. Throws InvalidInput that names every unknown or repeated parameter, and
- * every page or pageSize out of its range.
+ * Reads the query of a request to `route`. Throws InvalidInput that names every parameter that is unknown, repeated,
+ * out of its range, cannot be combined with another, or is not written as the filter's shape needs it.
  */
 export function parseQuery(
   route: RestRoute,
@@ -17,16 +46,20 @@ export function parseQuery(
 ): Pick<RestRequest, 'query' | 'paging' | 'filter'> {
   const faults: FieldFault[] = []
   const query: Record<string, string> = {}
-  const paging: RestRequest['paging'] = {}
+  const given: Partial<Record<PagingName, string>> = {}
+  const filter = route.filter && filterReader(route.filter)
+  const pagingNames: readonly PagingName[] = PAGING[`${route.paged}`]
   const repeated = new Set(repeatedNames(search))
   for (const [name, value] of new Map(search)) {
-    const pagingName = route.paged && PAGING.find((known) => known === name)
+    const pagingName = pagingNames.find((known) => known === name)
     if (repeated.has(name)) faults.push({ field: name, description: 'is given more than once' })
-    else if (pagingName) paging[pagingName] = WHOLE_NUMBER.test(value) ? Number(value) : Number.NaN
+    else if (pagingName) given[pagingName] = value
     else if (route.query?.includes(name)) query[name] = value
-    else faults.push({ field: name, description: 'is not a parameter of this request' })
+    else if (!filter?.take(name, value))
+      faults.push({ field: name, description: 'is not a parameter of this request' })
   }
-  faults.push(...rangeFaults(paging))
+  const paging = readPaging(route.paged, given, faults)
+  faults.push(...(filter?.faults ?? []))
   if (faults.length > 0) throw new InvalidInput(faults)
-  return { query, paging, filter: {} }
+  return { query, paging, filter: filter?.result() ?? {} }
 }

@@ -9,6 +9,7 @@ import { sessionRoutes } from '../sessions/sessions.rest.ts'
 import { findTenant } from '../tenants/tenant-cache.ts'
 import { tenantRoutes } from '../tenants/tenants.rest.ts'
 import { userRoutes } from '../users/users.rest.ts'
+import { linksOf } from './links.ts'
 import { parseQuery } from './query.ts'
 import { errorResponse, jsonResponse } from './respond.ts'
 import type { RestRoute } from './route.ts'
@@ -52,7 +53,11 @@ async function answer(event: H3Event, route: RestRoute, requestId: string): Prom
   const location = route.location?.(result as Record<string, unknown>)
   return jsonResponse(requestId, result, {
     status: route.status ?? 200,
-    headers: location ? { location: `/${tenant}/api/v1${location}` } : {},
+    headers: {
+      ...(location && { location: `/${tenant}/api/v1${location}` }),
+      // The path has one spelling, which is this one.
+      ...(route.paged && { link: linksOf(event.url.pathname, query, result) }),
+    },
   })
 }
 

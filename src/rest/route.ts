@@ -1,4 +1,4 @@
-import type { z } from 'zod'
+import { z } from 'zod'
 import type { Ctx, Scope } from '../ctx.ts'
 import type { PageArgs } from '../page.ts'
 
@@ -22,7 +22,17 @@ export type RestRequest<Param extends string = string, Query extends string = st
   body: unknown
 }
 
-/** One operation of the management surface over REST. Routes are data: the app, and openapi.json, are made of them. */
+/**
+ * One operation of the management surface over REST. Routes are data: the app, and openapi.json, are made of them.
+ *
+ *     // users.fields.ts: what is answered, out of the resource's one field list (src/shapes.ts), beside what is taken
+ *     export const UserShape = z.object({ id: idOf('user'), …, createdAt: time }).meta({ id: 'User', model: 'User' })
+ *     export const UserPatch = z.strictObject(…).meta({ id: 'UserPatch', model: 'User', example: { locked: true } })
+ *     // users.rest.ts
+ *     restRoute({ …, body: UserPatch, response: UserShape, errors: [409] })
+ *     restRoute({ …, paged: true, response: listShape('users', UserShape) })
+ *     restRoute({ …, response: Done }) // of what answers toDone
+ */
 export type RestRoute = {
   method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
   /** Without the base `/{tenant}/api/v1`, parameters as `:name`. */
@@ -40,12 +50,14 @@ export type RestRoute = {
   body?: z.ZodType
   /** Shape of the answer of success, for openapi.json and the tests, which check every answer against it. */
   response?: z.ZodType
+  /** Errors that this operation may answer besides those of every operation. */
+  errors?: readonly (409 | 429)[]
   /** Query parameters, besides those of `paged` and `filter`; any other is refused by name. */
   query?: readonly string[]
   /** Shape of a list's filter. Its members are query parameters; those of a member object have dots: `createdAt.gte`. */
   filter?: z.ZodObject
-  /** Takes page and pageSize, or after, before and pageSize. */
-  paged?: true
+  /** Takes page and pageSize, or after, before and pageSize; 'by-cursor' does without page. Answers with Link. */
+  paged?: true | 'by-cursor'
   /** False for a POST, PATCH or PUT that takes no body; 'optional' for one that may come without. */
   hasBody?: false | 'optional'
   handle(ctx: Ctx, request: RestRequest): Promise<object>
@@ -59,6 +71,17 @@ export const restRoute = <const Path extends string, const Query extends string 
     handle(ctx: Ctx, request: RestRequest<ParamNames<Path>, Query>): Promise<object>
   },
 ): RestRoute => route as RestRoute
+
+/** Shape of the answer to delete, revoke and unlink. */
+export const Done = z
+  .object({
+    message: z.string().meta({ description: 'What was done.', example: 'The user was deleted.' }),
+    requestId: z
+      .string()
+      .meta({ description: 'As in X-Request-Id.', example: 'a4e1c1c7-5f0c-4d39-9a5e-0d6d3a1f7b52' }),
+    fields: z.array(z.never()).max(0).meta({ description: 'Always empty.', example: [] }),
+  })
+  .meta({ id: 'Done', description: 'It is done.' })
 
 /** The answer to delete, revoke and unlink: the shape of the error body, as the spec has it, without a code. */
 export const toDone = (ctx: Ctx, message: string) => ({ message, requestId: ctx.requestId, fields: [] })
