@@ -31,6 +31,7 @@ export const clientRoutes: readonly RestRoute[] = [
     operationId: 'createClient',
     summary: 'Creates a client; the answer holds its secret, which is told here and nowhere else.',
     scope: 'clients:write',
+    idempotent: true,
     status: 201,
     location: ({ id }) => `/clients/${id}`,
     handle: async (ctx, { body }) => {
@@ -83,6 +84,7 @@ export const clientRoutes: readonly RestRoute[] = [
     summary:
       'Makes a new secret, which is told here and nowhere else; the one before lives on for overlapSeconds.',
     scope: 'clients:write',
+    idempotent: true,
     hasBody: 'optional',
     handle: async (ctx, { params, body }) => {
       const { client, ...told } = await rotateClientSecret(ctx, params.clientId, body)

@@ -11,6 +11,7 @@ export const passcodeRoutes: readonly RestRoute[] = [
     operationId: 'sendEmailPasscode',
     summary: 'Sends a one-time passcode by e-mail.',
     scope: 'passcodes:write',
+    idempotent: true,
     handle: (ctx, { body }) => sendPasscode(ctx, 'email', body),
   }),
   restRoute({
@@ -19,6 +20,7 @@ export const passcodeRoutes: readonly RestRoute[] = [
     operationId: 'sendSmsPasscode',
     summary: 'Sends a one-time passcode by text message.',
     scope: 'passcodes:write',
+    idempotent: true,
     handle: (ctx, { body }) => sendPasscode(ctx, 'sms', body),
   }),
   restRoute({

@@ -58,6 +58,8 @@ export type RestRoute = {
   filter?: z.ZodObject
   /** Takes page and pageSize, or after, before and pageSize; 'by-cursor' does without page. Answers with Link. */
   paged?: true | 'by-cursor'
+  /** A creation, which a caller may repeat under an Idempotency-Key (src/idempotency.ts). Others ignore the header. */
+  idempotent?: true
   /** False for a POST, PATCH or PUT that takes no body; 'optional' for one that may come without. */
   hasBody?: false | 'optional'
   handle(ctx: Ctx, request: RestRequest): Promise<object>

@@ -33,6 +33,7 @@ export const tenantRoutes: readonly RestRoute[] = [
     operationId: 'createTenant',
     summary: 'Creates a tenant with its signing key. Only in tenant system.',
     scope: 'tenants:write',
+    idempotent: true,
     status: 201,
     location: ({ slug }) => `/tenants/${slug}`,
     handle: async (ctx, { body }) => toBody(await createTenant(ctx, body)),

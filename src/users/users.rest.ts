@@ -18,6 +18,7 @@ export const userRoutes: readonly RestRoute[] = [
     operationId: 'createUser',
     summary: 'Creates a user. E-mail address and phone number must be unique in the tenant.',
     scope: 'users:write',
+    idempotent: true,
     status: 201,
     location: ({ id }) => `/users/${id}`,
     handle: async (ctx, { body }) => toUser(ctx, await createUser(ctx, body)),
