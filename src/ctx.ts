@@ -65,6 +65,8 @@ export type Actor =
       clientId: string | null
       sessionId: string | null
       grantId: string | null
+      /** The token carries scope `account`: it may change what is the person's own. */
+      mayChangeOwn?: boolean
     }
 
 /** What every service gets first: whose data, on whose behalf, and what the log must say of the request. */

@@ -217,12 +217,19 @@ describe('what the pages say', () => {
     expect(textOf(await htmlOf(<InboxPage messages={[]} />))).toContain('Codes go to people who exist')
   })
 
-  it.each(['openid', 'profile', 'email', 'phone', 'address', 'offline_access', 'session', ...SCOPE_NAMES])(
-    'scope %s is put in plain words',
-    (scope) => {
-      expect(wordsOf(scope)).toMatch(/^[A-Z][^_:]+$/)
-    },
-  )
+  it.each([
+    'openid',
+    'profile',
+    'email',
+    'phone',
+    'address',
+    'offline_access',
+    'session',
+    'account',
+    ...SCOPE_NAMES,
+  ])('scope %s is put in plain words', (scope) => {
+    expect(wordsOf(scope)).toMatch(/^[A-Z][^_:]+$/)
+  })
 
   it('a scope that nobody described is shown by its name', () => {
     expect(asksOf(['print', 'constructor', 'print'])).toEqual([

@@ -14,6 +14,7 @@ import { sql } from '../db.ts'
 import { Unauthenticated } from '../errors.ts'
 import { selectStanding } from './access-tokens.sql.ts'
 import { apiAudienceOf, issuerOf, signJwt, verifyAccessToken } from './keys.ts'
+import { ACCOUNT_SCOPE, toScopes } from './scopes.ts'
 
 export type AccessTokenRequest = {
   subject: string
@@ -73,6 +74,8 @@ function issuingTenant(target: string, token: string): string {
 const claim = (payload: JWTPayload, name: string): string | null =>
   typeof payload[name] === 'string' ? payload[name] : null
 
+const scopesIn = (payload: JWTPayload): string[] => toScopes(claim(payload, 'scope') ?? '')
+
 /** A checked token: the context of the call, and what is needed to check it again later. */
 export type Authenticated = { ctx: Ctx; token: { jti: string; expiresAt: Date } }
 
@@ -94,7 +97,7 @@ export async function authenticateBearer(
     throw invalidToken(error)
   })
   const { actor, permitted } = await resolveActor(target.tenant, tenant, payload)
-  const asked = (claim(payload, 'scope') ?? '').split(' ').filter(isScope)
+  const asked = scopesIn(payload).filter(isScope)
   const scopes = new Set(
     asked.filter(
       (scope) => permitted.has(scope) && (target.tenant === SYSTEM_TENANT || !SYSTEM_SCOPES.includes(scope)),
@@ -127,7 +130,13 @@ async function resolveActor(
   if (!roles) throw invalidToken()
   const ofRoles = scopesOfRoles(roles)
   return {
-    actor: { kind: 'user', tenant, clientId, ...basis },
+    actor: {
+      kind: 'user',
+      tenant,
+      clientId,
+      ...basis,
+      mayChangeOwn: scopesIn(payload).includes(ACCOUNT_SCOPE),
+    },
     permitted: new Set(client.scopes.filter((scope): scope is Scope => isScope(scope) && ofRoles.has(scope))),
   }
 }

@@ -1,6 +1,7 @@
 import { isScope } from '../ctx.ts'
 import type { CachedTenant } from '../tenants/tenant-cache.ts'
 import { apiAudienceOf, issuerOf } from './keys.ts'
+import { ACCOUNT_SCOPE } from './scopes.ts'
 
 export const userinfoAudienceOf = (tenant: string): string => `${issuerOf(tenant)}/oidc/userinfo`
 
@@ -14,8 +15,8 @@ export const resourcesOf = ({ tenantId, defaultAudience }: TenantAudience): stri
 
 /**
  * Whom an access token is for (RFC 9068, section 3): the resource asked for, else the tenant's default, else its
- * management surface; userinfo as well with openid, and the management surface with a management scope, unless the
- * request narrowed the token to a resource by name.
+ * management surface; userinfo as well with openid, and the management surface with a management scope or `account`,
+ * unless the request narrowed the token to a resource by name.
  */
 export function audienceOf(
   tenant: TenantAudience,
@@ -23,11 +24,12 @@ export function audienceOf(
   resource: string | null,
 ): string[] {
   const api = apiAudienceOf(tenant.tenantId)
+  const isForApi = scopes.some((scope) => isScope(scope) || scope === ACCOUNT_SCOPE)
   return [
     ...new Set([
       resource ?? tenant.defaultAudience ?? api,
       ...(scopes.includes('openid') ? [userinfoAudienceOf(tenant.tenantId)] : []),
-      ...(resource === null && scopes.some(isScope) ? [api] : []),
+      ...(resource === null && isForApi ? [api] : []),
     ]),
   ]
 }

@@ -1,5 +1,6 @@
 import type { OAuthErrorCode } from '../errors.ts'
 import type { Prompt } from './authorize.ts'
+import { ACCOUNT_SCOPE } from './scopes.ts'
 
 /** What of an authorize request decides the next step. */
 export type StepRequest = {
@@ -77,6 +78,10 @@ const isTooOld = (session: StepSession, maxAgeSeconds: number | null, now: Date)
 
 function needsConsent(request: StepRequest, consent: StepConsent | null): boolean {
   if (request.prompt.includes('consent') && !consent?.isFresh) return true
-  // Without requireConsent, registering the client was the tenant's permission, offline_access included (Core 11).
-  return request.requireConsent && !request.scopes.every((scope) => consent?.scopes.includes(scope))
+  // Without requireConsent, registering the client was the tenant's permission, offline_access included (Core 11). To
+  // change somebody's account takes that person's, whoever asks.
+  const needed = request.requireConsent
+    ? request.scopes
+    : request.scopes.filter((scope) => scope === ACCOUNT_SCOPE)
+  return !needed.every((scope) => consent?.scopes.includes(scope))
 }

@@ -11,6 +11,7 @@ const WORDS: Record<string, string> = {
   address: 'See your postal address',
   offline_access: 'Keep this access when you are not using it',
   session: 'Stay signed in for as long as you are signed in here',
+  account: 'Change your profile, your addresses, how you sign in, and which apps may use your account',
 }
 
 const sentenceCase = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)

@@ -1,5 +1,8 @@
 import { isScope, scopesOfRoles } from '../ctx.ts'
 
+/** Lets a client change what is the person's own: profile, addresses, sessions, sign-in methods, consents. Ours. */
+export const ACCOUNT_SCOPE = 'account'
+
 /** Scopes of people's own data and sessions (OIDC Core, sections 5.4 and 11); management scopes stand in ctx.ts. */
 export const OIDC_SCOPES = [
   'openid',
@@ -9,6 +12,7 @@ export const OIDC_SCOPES = [
   'address',
   'offline_access',
   'session',
+  ACCOUNT_SCOPE,
 ] as const
 const known: ReadonlySet<string> = new Set(OIDC_SCOPES)
 

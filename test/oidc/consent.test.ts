@@ -91,6 +91,18 @@ describe('consent (OIDC Core, section 3.1.2.4)', () => {
     expect((await exchange(provider, tenant, client, code)).body).toHaveProperty('refresh_token')
   })
 
+  test('is asked for scope account, also by a client that needs none: nobody else may permit it', async () => {
+    client = await makeClient(tenant)
+    expect(await none('openid account')).toMatchObject({ error: 'consent_required' })
+    const page = await ask({ scope: 'openid account' })
+    expect(page.path).toMatch(/\/consent$/)
+    expect(page.html).toContain(wordsOf('account'))
+    const { code = '' } = answerIn((await browser.submit(page, { step: 'allow' })).location)
+    expect((await exchange(provider, tenant, client, code)).body.scope).toBe('openid account')
+    // Of the other scopes the tenant had permitted all by registering the client.
+    expect(await none('openid account email')).toHaveProperty('code')
+  })
+
   test('by the wrong person can be left for another sign-in', async () => {
     const page = await ask()
     const { response, path } = await browser.submit(page, { step: 'switch' })

@@ -38,7 +38,7 @@ test('the metadata says what is there (OIDC Discovery, section 3; RFC 8414, sect
     authorization_response_iss_parameter_supported: true,
   })
   expect(metadata.scopes_supported).toEqual(
-    expect.arrayContaining(['openid', 'offline_access', 'users:read']),
+    expect.arrayContaining(['openid', 'offline_access', 'account', 'users:read']),
   )
   expect(metadata.scopes_supported).not.toContain('tenants:read')
   expect(metadata.claims_supported).toEqual(

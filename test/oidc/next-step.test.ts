@@ -115,6 +115,21 @@ const table: Row[] = [
     null,
     'login',
   ],
+  ['account, agreed to nothing', request({ scopes: ['openid', 'account'] }), session(), null, 'consent'],
+  [
+    'account, agreed to other scopes, prompt=none',
+    request({ ...none, scopes: ['openid', 'account'] }),
+    session(),
+    agreed,
+    'consent_required',
+  ],
+  [
+    'account, agreed to it alone, by a client that needs no consent for the rest',
+    request({ scopes: ['openid', 'email', 'account'] }),
+    session(),
+    consent('account'),
+    'issue',
+  ],
   ['login_hint, nobody signed in', request({ addressHint: 'eve@example.com' }), null, null, 'login'],
   [
     'login_hint with another address than signed in with: a hint, no demand',
