@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { boolean, requiredText } from '../fields.ts'
 import { RequestMetadata, sessionExpirationMinutes } from '../sessions/sessions.fields.ts'
+import { idOf } from '../shapes.ts'
 import { emailKeyOf, phoneNumberOf } from '../users/addresses.ts'
 
 export type Channel = 'email' | 'sms'
@@ -37,17 +38,45 @@ const SEND_TO = {
   sms: addressBy(smsAddressOf, 'must be a phone number with its country code, such as +41791234567'),
 }
 
+/** What an address of each channel looks like in examples. */
+const EXAMPLE_ADDRESSES: Record<Channel, string> = { email: 'ada@example.com', sms: '+436641234567' }
+
 const sendShape = (channel: Channel) =>
   z.strictObject({
-    to: SEND_TO[channel],
-    createUser: boolean.nullish().transform((value) => value ?? false),
+    to: SEND_TO[channel].meta({
+      description: 'E-mail address, or phone number with its country code.',
+      example: EXAMPLE_ADDRESSES[channel],
+    }),
+    createUser: boolean
+      .nullish()
+      .transform((value) => value ?? false)
+      .meta({ description: 'Create a user when nobody has the address.', example: true }),
     metadata: RequestMetadata,
   })
-export const SendPasscode = { email: sendShape('email'), sms: sendShape('sms') }
+export const SendPasscode = {
+  email: sendShape('email').meta({ id: 'SendEmailPasscode' }),
+  sms: sendShape('sms').meta({ id: 'SendSmsPasscode' }),
+}
 
-export const AuthenticatePasscode = z.strictObject({
-  to: addressBy(addressOf, 'must be an e-mail address or a phone number'),
-  code: requiredText(100),
-  sessionExpirationMinutes,
-  metadata: RequestMetadata,
-})
+export const SentPasscodeShape = z
+  .object({
+    to: z.string().meta({ description: 'Where the code was sent.', example: EXAMPLE_ADDRESSES.email }),
+    userId: idOf('user').meta({ description: 'Id of the user whose address it is.' }),
+    userCreated: z.boolean().meta({ description: 'Whether the user was created by this.', example: true }),
+  })
+  .meta({ id: 'SentPasscode', description: 'The code is on its way.' })
+
+export const AuthenticatePasscode = z
+  .strictObject({
+    to: addressBy(addressOf, 'must be an e-mail address or a phone number').meta({
+      description: 'E-mail address or phone number that the code was sent to.',
+      example: EXAMPLE_ADDRESSES.email,
+    }),
+    code: requiredText(100).meta({ description: 'The code.', example: '123456' }),
+    sessionExpirationMinutes: sessionExpirationMinutes.meta({
+      description: 'Starts a session of so many minutes; 0 to 129600, none when omitted or 0.',
+      example: 60,
+    }),
+    metadata: RequestMetadata,
+  })
+  .meta({ id: 'AuthenticatePasscode' })

@@ -1,6 +1,7 @@
 import { type RestRoute, restRoute } from '../rest/route.ts'
-import { toSession } from '../sessions/sessions.fields.ts'
+import { AuthenticatedSessionShape, toSession } from '../sessions/sessions.fields.ts'
 import { toUser } from '../users/user-body.ts'
+import { AuthenticatePasscode, SendPasscode, SentPasscodeShape } from './passcodes.fields.ts'
 import { authenticatePasscode } from './passcodes.ts'
 import { sendPasscode } from './send-passcode.ts'
 
@@ -12,6 +13,9 @@ export const passcodeRoutes: readonly RestRoute[] = [
     summary: 'Sends a one-time passcode by e-mail.',
     scope: 'passcodes:write',
     idempotent: true,
+    body: SendPasscode.email,
+    response: SentPasscodeShape,
+    errors: [429],
     handle: (ctx, { body }) => sendPasscode(ctx, 'email', body),
   }),
   restRoute({
@@ -21,6 +25,9 @@ export const passcodeRoutes: readonly RestRoute[] = [
     summary: 'Sends a one-time passcode by text message.',
     scope: 'passcodes:write',
     idempotent: true,
+    body: SendPasscode.sms,
+    response: SentPasscodeShape,
+    errors: [429],
     handle: (ctx, { body }) => sendPasscode(ctx, 'sms', body),
   }),
   restRoute({
@@ -29,6 +36,9 @@ export const passcodeRoutes: readonly RestRoute[] = [
     operationId: 'authenticatePasscode',
     summary: 'Authenticates a passcode; starts a session when asked to.',
     scope: 'passcodes:write',
+    body: AuthenticatePasscode,
+    response: AuthenticatedSessionShape,
+    errors: [429],
     handle: async (ctx, { body }) => {
       const { session, sessionToken, user } = await authenticatePasscode(ctx, body)
       return { session: session && toSession(session), sessionToken, user: toUser(ctx, user) }

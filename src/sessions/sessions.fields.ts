@@ -1,6 +1,8 @@
 import { isIP } from 'node:net'
 import { z } from 'zod'
 import { boolean, integer, requiredText, text } from '../fields.ts'
+import { idOf, time, toBodyOf } from '../shapes.ts'
+import { UserShape } from '../users/users.fields.ts'
 
 /** 90 days, the longest that a session can be started for or refreshed by. */
 const MAX_EXPIRATION_MINUTES = 129_600
@@ -14,42 +16,82 @@ export const sessionExpirationMinutes = integer(0, MAX_EXPIRATION_MINUTES)
 const optional = <Shape extends z.ZodType>(shape: Shape) =>
   shape.nullish().transform((value) => value ?? null)
 
+const requestMetadata = z
+  .strictObject({
+    deviceToken: optional(text(2000)).meta({ description: 'Opaque token of the device.' }),
+    userAgent: optional(text(500)).meta({
+      description: 'User-Agent of the browser or application.',
+      example: 'Mozilla/5.0 (X11; Linux x86_64) Firefox/145.0',
+    }),
+    ipAddress: optional(
+      text(100).refine((value) => isIP(value) !== 0, 'must be an IPv4 or IPv6 address'),
+    ).meta({ description: 'IPv4 or IPv6 address of the person.', example: '203.0.113.7' }),
+  })
+  .meta({
+    id: 'RequestMetadata',
+    description: "What the caller knows of the person's request; used to detect fraud.",
+  })
+
 /**
  * What the caller knows of the person's request (spec: request metadata, used for fraud detection). deviceToken is
  * opaque and not kept: nothing evaluates it yet.
  */
-export const RequestMetadata = z
-  .strictObject({
-    deviceToken: optional(text(2000)),
-    userAgent: optional(text(500)),
-    ipAddress: optional(text(100).refine((value) => isIP(value) !== 0, 'must be an IPv4 or IPv6 address')),
-  })
+export const RequestMetadata = requestMetadata
   .nullish()
   .transform((value) => value ?? { deviceToken: null, userAgent: null, ipAddress: null })
+  .meta({ description: "The person's request." })
 
-export const AuthenticateSession = z.strictObject({
-  sessionToken: requiredText(1000),
-  clientId: optional(text(200)),
-  sessionExpirationMinutes,
-  rotateSessionToken: boolean.nullish().transform((value) => value ?? false),
-  metadata: RequestMetadata,
-})
+export const AuthenticateSession = z
+  .strictObject({
+    sessionToken: requiredText(1000).meta({
+      description: 'The session token.',
+      example: '3q2-7wQkXy0mFjZ8m1cV5bT9rLh4sGdP6uNaEoKiWxY',
+    }),
+    clientId: optional(text(200)).meta({
+      description: 'Required, and equal, when the session was started through OIDC.',
+    }),
+    sessionExpirationMinutes: sessionExpirationMinutes.meta({
+      description: 'Moves the end of a refreshable session to so many minutes from now; 0 to 129600.',
+      example: 60,
+    }),
+    rotateSessionToken: boolean
+      .nullish()
+      .transform((value) => value ?? false)
+      .meta({
+        description:
+          'Answers a new token; the old one works 10 s longer, and a retry with it answers the same.',
+        example: true,
+      }),
+    metadata: RequestMetadata,
+  })
+  .meta({ id: 'AuthenticateSession' })
 
-/** Every field of a session, in the order of the specification. */
-export const SESSION_FIELDS = [
-  'id',
-  'userId',
-  'clientId',
-  'lastSeenAt',
-  'lastSeenIp',
-  'lastSeenLocation',
-  'userAgent',
-  'expiresAt',
-  'updatedAt',
-  'createdAt',
-] as const
-type SessionField = (typeof SESSION_FIELDS)[number]
+/** A session as REST answers it: every field, in the order of the specification, null where unset. */
+export const SessionShape = z
+  .object({
+    id: idOf('session'),
+    userId: idOf('user').meta({ description: 'Id of the user who is signed in.' }),
+    clientId: idOf('client').nullable(),
+    lastSeenAt: time.nullable(),
+    lastSeenIp: z.string().nullable().meta({ example: '203.0.113.7' }),
+    lastSeenLocation: z.string().nullable().meta({ example: 'Vienna, Austria' }),
+    userAgent: z.string().nullable().meta({ example: 'Mozilla/5.0 (X11; Linux x86_64) Firefox/145.0' }),
+    expiresAt: time,
+    updatedAt: time,
+    createdAt: time,
+  })
+  .meta({ id: 'Session', model: 'Session' })
 
-/** A session as REST answers it, null where unset. */
-export const toSession = <Row extends Record<SessionField, unknown>>(session: Row) =>
-  Object.fromEntries(SESSION_FIELDS.map((field) => [field, session[field]])) as Pick<Row, SessionField>
+export const toSession = toBodyOf(SessionShape)
+
+/** What authenticating a session token or a passcode answers. */
+export const AuthenticatedSessionShape = z
+  .object({
+    session: SessionShape.nullable().meta({ description: 'The session; null when none was asked for.' }),
+    sessionToken: z.string().nullable().meta({
+      description: 'The token of a new session, or the new one of a rotated session; else null.',
+      example: 'pV4rXcM0yqTe7uLk2sJdH9nBw5gFaZ8oR1iKtQ6vYxE',
+    }),
+    user: UserShape,
+  })
+  .meta({ id: 'AuthenticatedSession' })

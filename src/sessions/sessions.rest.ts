@@ -1,8 +1,9 @@
 import { toEnvelope } from '../page.ts'
-import { type RestRoute, restRoute, toDone } from '../rest/route.ts'
+import { Done, type RestRoute, restRoute, toDone } from '../rest/route.ts'
+import { listShape } from '../shapes.ts'
 import { toUser } from '../users/user-body.ts'
 import { authenticateSession } from './authenticate-session.ts'
-import { toSession } from './sessions.fields.ts'
+import { AuthenticatedSessionShape, AuthenticateSession, SessionShape, toSession } from './sessions.fields.ts'
 import { getSession, listUserSessions, revokeSession, revokeUserSessions } from './sessions.ts'
 
 export const sessionRoutes: readonly RestRoute[] = [
@@ -13,6 +14,7 @@ export const sessionRoutes: readonly RestRoute[] = [
     summary: 'The active sessions of a user.',
     scope: 'sessions:read',
     paged: true,
+    response: listShape('sessions', SessionShape),
     handle: async (ctx, { params, paging }) =>
       toEnvelope(await listUserSessions(ctx, params.userId, paging), 'sessions', toSession),
   }),
@@ -22,6 +24,7 @@ export const sessionRoutes: readonly RestRoute[] = [
     operationId: 'revokeUserSessions',
     summary: 'Ends all active sessions of a user.',
     scope: 'sessions:write',
+    response: Done,
     handle: async (ctx, { params }) => {
       await revokeUserSessions(ctx, params.userId)
       return toDone(ctx, 'The sessions of the user are revoked.')
@@ -33,6 +36,8 @@ export const sessionRoutes: readonly RestRoute[] = [
     operationId: 'authenticateSession',
     summary: 'Authenticates a session token; refreshes and rotates it when asked to.',
     scope: 'sessions:write',
+    body: AuthenticateSession,
+    response: AuthenticatedSessionShape,
     handle: async (ctx, { body }) => {
       const { session, sessionToken, user } = await authenticateSession(ctx, body)
       return { session: toSession(session), sessionToken, user: toUser(ctx, user) }
@@ -44,6 +49,7 @@ export const sessionRoutes: readonly RestRoute[] = [
     operationId: 'getSession',
     summary: 'An active session.',
     scope: 'sessions:read',
+    response: SessionShape,
     handle: async (ctx, { params }) => toSession(await getSession(ctx, params.sessionId)),
   }),
   restRoute({
@@ -52,6 +58,7 @@ export const sessionRoutes: readonly RestRoute[] = [
     operationId: 'revokeSession',
     summary: 'Ends an active session with what hangs on it.',
     scope: 'sessions:write',
+    response: Done,
     handle: async (ctx, { params }) => {
       await revokeSession(ctx, params.sessionId)
       return toDone(ctx, 'The session is revoked.')

@@ -1,17 +1,27 @@
 import { z } from 'zod'
 import type { FieldFault } from '../errors.ts'
+import { expectedUpdatedAt } from '../expected-updated-at.ts'
 import { allowedUrl, boolean, clearable, metadata, text } from '../fields.ts'
+import { idOf, jsonObject, time } from '../shapes.ts'
 import { emailKeyOf, phoneNumberOf } from './addresses.ts'
 
-export const ADDRESS_MEMBERS = [
-  'formatted',
-  'streetAddress',
-  'locality',
-  'region',
-  'postalCode',
-  'country',
-] as const
-export type AddressMember = (typeof ADDRESS_MEMBERS)[number]
+/** The members of an address, in the order of the specification: what they are, and an example. */
+export const ADDRESS = {
+  formatted: {
+    description: 'The whole address as one text, for display or a label.',
+    example: 'Lange Gasse 7\n1080 Wien\nAustria',
+  },
+  streetAddress: {
+    description: 'Street with house number, or what stands for it; may have several lines.',
+    example: 'Lange Gasse 7',
+  },
+  locality: { description: 'City or place.', example: 'Wien' },
+  region: { description: 'State, province or region.', example: 'Wien' },
+  postalCode: { description: 'Postal code.', example: '1080' },
+  country: { description: 'Country.', example: 'Austria' },
+} as const
+export type AddressMember = keyof typeof ADDRESS
+export const ADDRESS_MEMBERS = Object.keys(ADDRESS) as AddressMember[]
 export type Address = Record<AddressMember, string | null>
 
 /** The column of a member of the address. */
@@ -22,10 +32,12 @@ const link = allowedUrl({ fragment: true })
 
 const NOT_AN_OBJECT = 'must be an object'
 
-const emailAddress = text(254).refine(
-  (value) => emailKeyOf(value) !== null,
-  'must be an e-mail address such as name@example.com (RFC 5322 addr-spec)',
-)
+const emailAddress = text(254)
+  .refine(
+    (value) => emailKeyOf(value) !== null,
+    'must be an e-mail address such as name@example.com (RFC 5322 addr-spec)',
+  )
+  .meta({ format: 'idn-email' })
 
 const phoneNumber = text(100).refine(
   (value) => phoneNumberOf(value) !== null,
@@ -79,24 +91,52 @@ const locale = text(100)
   .refine((value) => languageTagOf(value) !== null, 'must be a BCP 47 language tag, such as de-AT')
   .transform((value) => languageTagOf(value) ?? value)
 
-const address = z.strictObject(
-  Object.fromEntries(ADDRESS_MEMBERS.map((member) => [member, clearable(text())])) as Record<
-    AddressMember,
-    ReturnType<typeof clearable<ReturnType<typeof text>>>
-  >,
-  NOT_AN_OBJECT,
-)
+/** An address of which each member has this shape. */
+const addressOf = <Shape extends z.ZodType>(id: string, member: Shape) =>
+  z
+    .strictObject(
+      Object.fromEntries(ADDRESS_MEMBERS.map((name) => [name, member.meta(ADDRESS[name])])) as Record<
+        AddressMember,
+        Shape
+      >,
+      NOT_AN_OBJECT,
+    )
+    .meta({ id, description: 'A postal address (OIDC Core, section 5.1.1).' })
 
-/** A field of the specification: what kind of value it answers, and the shape of its input where it has any. */
-const written = <Kind extends 'text' | 'flag' | 'address' | 'json', Shape extends z.ZodType>(
-  kind: Kind,
+const address = addressOf('AddressInput', clearable(text()))
+const AddressShape = addressOf('Address', z.string().nullable())
+
+/** What the kinds of fields answer. */
+const ANSWERS = {
+  id: idOf('user'),
+  text: z.string().nullable(),
+  flag: z.boolean(),
+  time,
+  timeIfAny: time.nullable(),
+  address: AddressShape.nullable(),
+  json: jsonObject,
+}
+type Kind = keyof typeof ANSWERS
+
+/** A field of the specification: what kind of value it answers, the shape of its input where it has any, an example. */
+const written = <
+  WrittenKind extends Extract<Kind, 'text' | 'flag' | 'address' | 'json'>,
+  Shape extends z.ZodType,
+>(
+  kind: WrittenKind,
   shape: Shape,
+  example?: unknown,
 ) => ({
   kind,
-  shape: clearable(shape),
+  shape: clearable(shape).meta({ example }),
+  answer: ANSWERS[kind].meta({ example }),
 })
 /** What the service alone sets. */
-const responseOnly = <Kind extends 'id' | 'time' | 'timeIfAny'>(kind: Kind) => ({ kind, shape: null })
+const responseOnly = <OwnKind extends Extract<Kind, 'id' | 'time' | 'timeIfAny'>>(kind: OwnKind) => ({
+  kind,
+  shape: null,
+  answer: ANSWERS[kind],
+})
 
 /**
  * Every field of a user, in the order of the specification. This is the one list: input shapes, the REST body and
@@ -104,28 +144,28 @@ const responseOnly = <Kind extends 'id' | 'time' | 'timeIfAny'>(kind: Kind) => (
  */
 export const FIELDS = {
   id: responseOnly('id'),
-  name: written('text', text()),
-  givenName: written('text', text()),
-  familyName: written('text', text()),
-  middleName: written('text', text()),
-  nickname: written('text', text()),
-  preferredUsername: written('text', text()),
-  profile: written('text', link),
-  picture: written('text', link),
-  website: written('text', link),
-  email: written('text', emailAddress),
-  emailVerified: written('flag', boolean),
-  gender: written('text', text()),
-  birthdate: written('text', birthdate),
-  zoneinfo: written('text', zoneinfo),
-  locale: written('text', locale),
-  phoneNumber: written('text', phoneNumber),
-  phoneNumberVerified: written('flag', boolean),
-  locked: written('flag', boolean),
+  name: written('text', text(), 'Ada Lovelace'),
+  givenName: written('text', text(), 'Ada'),
+  familyName: written('text', text(), 'Lovelace'),
+  middleName: written('text', text(), 'Augusta'),
+  nickname: written('text', text(), 'Ada'),
+  preferredUsername: written('text', text(), 'ada'),
+  profile: written('text', link, 'https://example.com/people/ada'),
+  picture: written('text', link, 'https://example.com/people/ada.jpg'),
+  website: written('text', link, 'https://ada.example'),
+  email: written('text', emailAddress, 'ada@example.com'),
+  emailVerified: written('flag', boolean, true),
+  gender: written('text', text(), 'female'),
+  birthdate: written('text', birthdate, '1985-12-10'),
+  zoneinfo: written('text', zoneinfo, 'Europe/Vienna'),
+  locale: written('text', locale, 'de-AT'),
+  phoneNumber: written('text', phoneNumber, '+436641234567'),
+  phoneNumberVerified: written('flag', boolean, false),
+  locked: written('flag', boolean, false),
   lockedAt: responseOnly('timeIfAny'),
   address: written('address', address),
-  userMetadata: written('json', metadata),
-  appMetadata: written('json', metadata),
+  userMetadata: written('json', metadata, { newsletter: true }),
+  appMetadata: written('json', metadata, { plan: 'pro' }),
   lastSeenAt: responseOnly('timeIfAny'),
   updatedAt: responseOnly('time'),
   createdAt: responseOnly('time'),
@@ -147,7 +187,7 @@ const writable = Object.fromEntries(WRITABLE_FIELDS.map((name) => [name, FIELDS[
   [Name in WritableField]: Fields[Name]['shape']
 }
 const responseOnlyShapes = Object.fromEntries(
-  RESPONSE_ONLY_FIELDS.map((name) => [name, z.unknown().optional()]),
+  RESPONSE_ONLY_FIELDS.map((name) => [name, z.unknown().meta({ readOnly: true }).optional()]),
 ) as Record<ResponseOnlyField, z.ZodOptional<z.ZodUnknown>>
 
 /** What is wrong with the flags of a user, given the addresses that they are about. */
@@ -175,17 +215,32 @@ const isObject = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** Input of a creation: '' and null count as omitted. */
-export const UserCreate = z.strictObject(writable, NOT_AN_OBJECT).superRefine(
-  (user, context) => {
-    for (const { field, description } of flagFaults(user))
-      context.addIssue({ code: 'custom', path: [field], message: description })
-  },
-  // Also when other fields are faulty, so that every fault is named at once.
-  { when: ({ value }) => isObject(value) },
-)
+export const UserCreate = z
+  .strictObject(writable, NOT_AN_OBJECT)
+  .superRefine(
+    (user, context) => {
+      for (const { field, description } of flagFaults(user))
+        context.addIssue({ code: 'custom', path: [field], message: description })
+    },
+    // Also when other fields are faulty, so that every fault is named at once.
+    { when: ({ value }) => isObject(value) },
+  )
+  .meta({ id: 'UserCreate', model: 'User' })
 
 /** Input of a change: omitted is unchanged, '' and null unset. Response-only fields may come along unchanged. */
-export const UserPatch = z.strictObject({ ...writable, ...responseOnlyShapes }, NOT_AN_OBJECT)
+export const UserPatch = z
+  .strictObject({ ...writable, ...responseOnlyShapes, expectedUpdatedAt }, NOT_AN_OBJECT)
+  .meta({ id: 'UserPatch', model: 'User', example: { nickname: 'Countess', locked: false, website: null } })
+
+/** A user as REST answers it: every field, null where unset; appMetadata only to who may read it. */
+export const UserShape = z
+  .object({
+    ...(Object.fromEntries(USER_FIELDS.map((name) => [name, FIELDS[name].answer])) as {
+      [Name in UserField]: Fields[Name]['answer']
+    }),
+    appMetadata: FIELDS.appMetadata.answer.optional(),
+  })
+  .meta({ id: 'User', model: 'User' })
 
 export type ParsedPatch = z.output<typeof UserPatch>
 export type WritableUser = z.output<z.ZodObject<typeof writable>>

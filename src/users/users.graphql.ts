@@ -6,17 +6,8 @@ import { ownUserId } from '../graphql/context.ts'
 import { ID_DESCRIPTION, Node, orNull, registerNode, requireId } from '../graphql/node.graphql.ts'
 import { open, scoped, scopedOrOwn } from '../graphql/scoped.ts'
 import { addressOf } from './user-body.ts'
-import { ADDRESS_MEMBERS, type Address, FIELDS, USER_FIELDS } from './users.fields.ts'
+import { ADDRESS, ADDRESS_MEMBERS, type Address, FIELDS, USER_FIELDS } from './users.fields.ts'
 import { getUser, getUserByEmail, getUserByPhoneNumber, listUsers } from './users.ts'
-
-const ADDRESS_DESCRIPTIONS: Record<keyof Address, string> = {
-  formatted: 'The whole address as one text, for display or a label.',
-  streetAddress: 'Street with house number, or what stands for it; may have several lines.',
-  locality: 'City or place.',
-  region: 'State, province or region.',
-  postalCode: 'Postal code.',
-  country: 'Country.',
-}
 
 const AddressRef = builder.objectRef<Address>('Address').implement({
   ...open('A postal address (OIDC Core, section 5.1.1).'),
@@ -24,7 +15,7 @@ const AddressRef = builder.objectRef<Address>('Address').implement({
     Object.fromEntries(
       ADDRESS_MEMBERS.map((member) => [
         member,
-        t.exposeString(member, { nullable: true, description: ADDRESS_DESCRIPTIONS[member] }),
+        t.exposeString(member, { nullable: true, description: ADDRESS[member].description }),
       ]),
     ),
 })

@@ -1,6 +1,8 @@
 import { toEnvelope } from '../page.ts'
-import { type RestRoute, restRoute, toDone } from '../rest/route.ts'
+import { Done, type RestRoute, restRoute, toDone } from '../rest/route.ts'
+import { listShape } from '../shapes.ts'
 import { toUser } from './user-body.ts'
+import { UserCreate, UserPatch, UserShape } from './users.fields.ts'
 import {
   createUser,
   deleteUser,
@@ -21,6 +23,9 @@ export const userRoutes: readonly RestRoute[] = [
     idempotent: true,
     status: 201,
     location: ({ id }) => `/users/${id}`,
+    body: UserCreate,
+    response: UserShape,
+    errors: [409],
     handle: async (ctx, { body }) => toUser(ctx, await createUser(ctx, body)),
   }),
   restRoute({
@@ -30,6 +35,7 @@ export const userRoutes: readonly RestRoute[] = [
     summary: 'Lists the users, in order of creation.',
     scope: 'users:read',
     paged: true,
+    response: listShape('users', UserShape),
     handle: async (ctx, { paging }) =>
       toEnvelope(await listUsers(ctx, paging), 'users', (user) => toUser(ctx, user)),
   }),
@@ -40,6 +46,7 @@ export const userRoutes: readonly RestRoute[] = [
     summary: 'Gets the user with an e-mail address.',
     scope: 'users:read',
     query: ['email'],
+    response: UserShape,
     handle: async (ctx, { query }) => toUser(ctx, await getUserByEmail(ctx, query.email)),
   }),
   restRoute({
@@ -49,6 +56,7 @@ export const userRoutes: readonly RestRoute[] = [
     summary: 'Gets the user with a phone number.',
     scope: 'users:read',
     query: ['phoneNumber'],
+    response: UserShape,
     handle: async (ctx, { query }) => {
       // A + that was not percent-encoded arrives as a space, and no number begins with one.
       const phoneNumber = query.phoneNumber?.replace(/^ /, '+')
@@ -61,6 +69,7 @@ export const userRoutes: readonly RestRoute[] = [
     operationId: 'getUser',
     summary: 'Gets a user.',
     scope: 'users:read',
+    response: UserShape,
     handle: async (ctx, { params }) => toUser(ctx, await getUser(ctx, params.userId)),
   }),
   restRoute({
@@ -69,6 +78,9 @@ export const userRoutes: readonly RestRoute[] = [
     operationId: 'updateUser',
     summary: "Changes a user. Omitted fields are unchanged; '' and null unset a field.",
     scope: 'users:write',
+    body: UserPatch,
+    response: UserShape,
+    errors: [409],
     handle: async (ctx, { params, body }) => toUser(ctx, await updateUser(ctx, params.userId, body)),
   }),
   restRoute({
@@ -77,6 +89,7 @@ export const userRoutes: readonly RestRoute[] = [
     operationId: 'deleteUser',
     summary: 'Deletes a user and everything of theirs, for ever.',
     scope: 'users:write',
+    response: Done,
     handle: async (ctx, { params }) => {
       await deleteUser(ctx, params.userId)
       return toDone(ctx, 'The user was deleted.')
