@@ -109,6 +109,28 @@ export const integer = (min: number, max: number) => {
   return z.number(message).int(message).min(min, message).max(max, message)
 }
 
+/** PostgreSQL's timestamps begin and end elsewhere than JavaScript's: years that both have. */
+const MAX_YEAR = 9999
+const NOT_AN_INSTANT = 'must be an RFC 3339 instant such as 2026-01-31T12:00:00Z'
+
+/** An instant as RFC 3339 writes it, to a Date. */
+export const instant = z.iso
+  .datetime({ offset: true, error: NOT_AN_INSTANT })
+  .transform((value) => new Date(value))
+  .refine((at) => at.getUTCFullYear() >= 1 && at.getUTCFullYear() <= MAX_YEAR, NOT_AN_INSTANT)
+
+/** Bounds of a time in a filter: at or after `gte`, before `lt`. */
+export const timeRange = z.strictObject(
+  {
+    gte: instant.nullish().meta({ description: 'At or after this instant.', format: 'date-time' }),
+    lt: instant.nullish().meta({ description: 'Before this instant.', format: 'date-time' }),
+  },
+  { error: (issue) => (issue.code === 'invalid_type' ? 'must be an object of gte and lt' : undefined) },
+)
+
+/** Which end of a list comes first. */
+export const direction = z.enum(['asc', 'desc'], 'must be asc or desc')
+
 function faultsOf(error: z.ZodError): FieldFault[] {
   return error.issues.flatMap((issue): FieldFault[] => {
     const path = issue.path.join('.')
