@@ -47,6 +47,29 @@ describe('the protocol', () => {
     expect(results.length).toBeGreaterThanOrEqual(61)
   })
 
+  test('refuses what is no GraphQL request under the codes that REST has for it', async () => {
+    const send = async (init: RequestInit) => {
+      const headers = { 'content-type': 'application/json', authorization: `Bearer ${token}` }
+      const response = await fetch(server.urlOf(tenant), { method: 'POST', headers, ...init })
+      const { errors } = (await response.json()) as GraphqlBody
+      return [
+        response.status,
+        errors?.map(({ extensions }) => Object.keys(extensions).sort()),
+        errors?.[0]?.extensions.code,
+      ]
+    }
+    const only = [['code', 'requestId']]
+    for (const body of [
+      '{"query"',
+      '[]',
+      '"{ viewer { scopes } }"',
+      '{"query":"{ viewer { scopes } }","variables":5}',
+    ])
+      expect(await send({ body })).toEqual([400, only, 'BAD_USER_INPUT'])
+    expect(await send({ body: '{}' })).toEqual([200, only, 'BAD_USER_INPUT'])
+    expect(await send({ method: 'PUT', body: '{}' })).toEqual([405, only, 'METHOD_NOT_ALLOWED'])
+  })
+
   test('names each request, takes over a harmless name, and is never cached', async () => {
     const first = await server.post(
       tenant,

@@ -1,5 +1,5 @@
 import { GraphQLError, type GraphQLFormattedError } from 'graphql'
-import { type AppError, describeError, RateLimited } from '../errors.ts'
+import { type AppError, describeError, RateLimited, SignInTooOld } from '../errors.ts'
 import { log } from '../log.ts'
 
 /** What the client did not cause: the log gets it, with what was thrown. */
@@ -22,6 +22,10 @@ export function toGraphQLError(error: AppError, requestId: string, source?: Grap
       requestId,
       ...(error.fields.length > 0 && { fields: error.fields }),
       ...(error instanceof RateLimited && { retryAfterSeconds: error.retryAfterSeconds }),
+      ...(error instanceof SignInTooOld && {
+        challenge: 'insufficient_user_authentication',
+        maxAgeSeconds: error.maxAgeSeconds,
+      }),
       // Errors of single fields stand beside data and leave the status alone.
       ...(!source?.path && { http: httpOf(error) }),
     },
@@ -35,13 +39,23 @@ function causeOf(error: GraphQLError): unknown {
   return cause instanceof GraphQLError ? undefined : cause
 }
 
+/** Refusals of Yoga's own, such as a body that is no JSON, under the codes that REST has for them. */
+function codeOf({ extensions }: GraphQLError): unknown {
+  if (extensions.code !== 'BAD_REQUEST') return extensions.code ?? 'BAD_USER_INPUT'
+  return (extensions.http as { status?: number } | undefined)?.status === 405
+    ? 'METHOD_NOT_ALLOWED'
+    : 'BAD_USER_INPUT'
+}
+
 function maskError(thrown: unknown, requestId: string): GraphQLError {
   const source = thrown instanceof GraphQLError ? thrown : undefined
   const cause = source ? causeOf(source) : thrown
   if (source && cause === undefined) {
     const { code } = source.extensions
     // Without a path nothing was executed: the variables did not fit, or the document is not one.
-    if (code || !source.path)
+    if (code || !source.path) {
+      // Of JSON that could not be parsed: by it, Yoga tells that the request was no GraphQL one, and answers 400 to all.
+      const { originalError, ...extensions } = source.extensions
       return new GraphQLError(source.message, {
         nodes: source.nodes,
         source: source.source,
@@ -49,11 +63,13 @@ function maskError(thrown: unknown, requestId: string): GraphQLError {
         path: source.path,
         extensions: {
           http: { status: 400, spec: true },
-          ...source.extensions,
-          code: code ?? 'BAD_USER_INPUT',
+          ...extensions,
+          ...(originalError !== undefined && { http: { status: 400 } }),
+          code: codeOf(source),
           requestId,
         },
       })
+    }
   }
   const known = describeError(cause ?? source)
   if (isOurs(known))
