@@ -65,6 +65,7 @@ const variables = z.object({
   BOOTSTRAP_CLIENT_SECRET: z.string().min(32, 'must have at least 32 characters').optional(),
   DEMO: flag.optional(),
   TRUST_PROXY: count(16).default(0),
+  FETCH_PRIVATE: flag.optional(),
   WORKERS: count(64)
     .refine((value) => value > 0, 'must be at least 1')
     .default(1),
@@ -121,6 +122,8 @@ function withDefaults(values: Variables) {
       : undefined,
     demo: values.DEMO ?? !isProduction,
     trustProxy: values.TRUST_PROXY,
+    /** Identity providers may be on this machine or in the private network. */
+    fetchPrivate: values.FETCH_PRIVATE ?? values.NODE_ENV === 'development',
     workers: values.WORKERS,
     geoipDb: values.GEOIP_DB,
     logLevel: values.LOG_LEVEL,
