@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { SCOPE_NAMES, SYSTEM_SCOPES, SYSTEM_TENANT } from '../ctx.ts'
 import { env } from '../env.ts'
+import { expectedUpdatedAt } from '../expected-updated-at.ts'
 import {
   allowedUrl,
   boolean,
@@ -11,6 +12,7 @@ import {
   type UrlRules,
   urlFault,
 } from '../fields.ts'
+import { idOf, time } from '../shapes.ts'
 
 export const APP_TYPES = ['single-page', 'web', 'native', 'machine'] as const
 export type AppType = (typeof APP_TYPES)[number]
@@ -62,6 +64,19 @@ const fields = {
   tokenExpiryTime: clearable(integer(60, 86_400)),
   requireConsent: clearable(boolean).transform((value) => (value === null ? false : value)),
   scopes: listOf(oneOf(SCOPE_NAMES as [(typeof SCOPE_NAMES)[number], ...typeof SCOPE_NAMES])),
+}
+
+/** Examples of fields, for openapi.json. */
+const samples = {
+  name: 'Shop',
+  description: 'The web shop of Example Inc.',
+  appType: 'web',
+  themeColor: '#0a7c66',
+  logoUrl: 'https://shop.example/logo.png',
+  callbacks: ['https://shop.example/callback'],
+  allowedOrigins: ['https://shop.example'],
+  allowedLogoutUrls: ['https://shop.example/bye'],
+  tokenExpiryTime: 3600,
 }
 
 /** Why an app of this type may not be sent to `url`, or null. Only native apps have schemes of their own (RFC 8252, 7.1). */
@@ -119,6 +134,9 @@ export const clientCreate = (tenant: string) =>
       { when: ({ value }) => isRecord(value) },
     )
 
+/** The same, for openapi.json. */
+export const ClientCreate = clientCreate(SYSTEM_TENANT).meta({ id: 'ClientCreate', model: 'Client', samples })
+
 /** A field that only answers carry: it may come back as it is stored, and is then left out. */
 const answered = (isSame: (sent: unknown) => boolean, message = 'is set by the service') =>
   z
@@ -126,6 +144,7 @@ const answered = (isSame: (sent: unknown) => boolean, message = 'is set by the s
     .refine((sent) => sent === undefined || isSame(sent), message)
     .transform(() => undefined)
     .optional()
+    .meta({ readOnly: true })
 
 const isTime = (time: Date) => (sent: unknown) =>
   typeof sent === 'string' && Date.parse(sent) === time.getTime()
@@ -157,6 +176,7 @@ export const clientPatch = (tenant: string, current: PatchedClient) =>
         secret: answered(current.isSecret),
         updatedAt: answered(isTime(current.updatedAt)),
         createdAt: answered(isTime(current.createdAt)),
+        expectedUpdatedAt,
       },
       'must be an object',
     )
@@ -174,20 +194,84 @@ export const clientPatch = (tenant: string, current: PatchedClient) =>
       { when: ({ value }) => isRecord(value) },
     )
 
+/** The same, for openapi.json. */
+export const ClientPatch = clientPatch(SYSTEM_TENANT, {} as PatchedClient).meta({
+  id: 'ClientPatch',
+  model: 'Client',
+  example: { name: 'Shop', themeColor: null },
+})
+
 export const MAX_OVERLAP_SECONDS = 2_592_000
 const DEFAULT_OVERLAP_SECONDS = 86_400
 
 /** How long the secret before lives on when a new one is made. */
-export const SecretRotation = z.strictObject(
-  {
-    overlapSeconds: clearable(integer(0, MAX_OVERLAP_SECONDS)).transform(
-      (value) => value ?? DEFAULT_OVERLAP_SECONDS,
-    ),
-  },
-  'must be an object',
-)
+export const SecretRotation = z
+  .strictObject(
+    {
+      overlapSeconds: clearable(integer(0, MAX_OVERLAP_SECONDS))
+        .transform((value) => value ?? DEFAULT_OVERLAP_SECONDS)
+        .meta({
+          description:
+            'How long the current secret lives on, 0 to 2592000 seconds; a day unless told. One before it ends at once.',
+          example: 3600,
+        }),
+    },
+    'must be an object',
+  )
+  .meta({ id: 'SecretRotation' })
 
 export const ClientFilter = z.strictObject({
   type: oneOf(CLIENT_TYPES).nullish(),
   appType: oneOf(APP_TYPES).nullish(),
 })
+
+const list = z.array(z.string())
+const untilType = {
+  id: idOf('client'),
+  name: z.string(),
+  description: z.string().nullable(),
+  appType: z.enum(APP_TYPES),
+  themeColor: z.string().nullable(),
+  logoUrl: z.string().nullable(),
+  callbacks: list,
+  allowedOrigins: list,
+  webOrigins: list,
+  allowedLogoutUrls: list,
+  initiateLoginUrl: z.string().nullable(),
+  tokenExpiryTime: z.int().nullable(),
+  requireConsent: z.boolean(),
+  type: z.enum(CLIENT_TYPES),
+}
+const afterSecret = { scopes: list, updatedAt: time, createdAt: time }
+
+/** A client as REST answers it, in the order of the spec's table. Its secret is told once, in the shapes below. */
+export const ClientShape = z
+  .object({ ...untilType, ...afterSecret })
+  .meta({ id: 'Client', model: 'Client', samples })
+
+/** What a creation answers. */
+export const NewClientShape = z
+  .object({
+    ...untilType,
+    secret: z.string().nullable().meta({
+      description: 'Its secret, told here and nowhere else; null for single-page and native clients.',
+      example: 'Zk1vN3cYp0sRbTq8uXeHj5mLwD7aGfK2iOyQxV4tCnE',
+    }),
+    ...afterSecret,
+  })
+  .meta({ id: 'NewClient', model: 'Client', samples })
+
+/** What a rotation answers. */
+export const RotatedClientShape = z
+  .object({
+    ...untilType,
+    secret: z.string().meta({
+      description: 'The new secret, told here and nowhere else.',
+      example: 'b8WqT0xLr5yHc2NfJv9sKd4PzGm7uEa1oRiQ6tXgYkM',
+    }),
+    ...afterSecret,
+    previousSecretExpiresAt: time
+      .nullable()
+      .meta({ description: 'When the secret before stops working; null when none lives on.' }),
+  })
+  .meta({ id: 'RotatedClient', model: 'Client', samples })

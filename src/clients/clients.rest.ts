@@ -1,28 +1,20 @@
 import { toEnvelope } from '../page.ts'
-import { type RestRoute, restRoute, toDone } from '../rest/route.ts'
+import { Done, type RestRoute, restRoute, toDone } from '../rest/route.ts'
+import { listShape, toBodyOf } from '../shapes.ts'
 import { deleteClient, rotateClientSecret, updateClient } from './client-changes.ts'
-import { type Client, createClient, getClient, listClients } from './clients.ts'
+import {
+  ClientCreate,
+  ClientPatch,
+  ClientShape,
+  NewClientShape,
+  RotatedClientShape,
+  SecretRotation,
+} from './clients.fields.ts'
+import { createClient, getClient, listClients } from './clients.ts'
 
-/** A client in the order of the spec's table. Secrets stand elsewhere and are told once, at creation. */
-const toBody = (client: Client) => ({
-  id: client.id,
-  name: client.name,
-  description: client.description,
-  appType: client.appType,
-  themeColor: client.themeColor,
-  logoUrl: client.logoUrl,
-  callbacks: client.callbacks,
-  allowedOrigins: client.allowedOrigins,
-  webOrigins: client.webOrigins,
-  allowedLogoutUrls: client.allowedLogoutUrls,
-  initiateLoginUrl: client.initiateLoginUrl,
-  tokenExpiryTime: client.tokenExpiryTime,
-  requireConsent: client.requireConsent,
-  type: client.type,
-  scopes: client.scopes,
-  updatedAt: client.updatedAt,
-  createdAt: client.createdAt,
-})
+const toBody = toBodyOf(ClientShape)
+const toNewBody = toBodyOf(NewClientShape)
+const toRotatedBody = toBodyOf(RotatedClientShape)
 
 export const clientRoutes: readonly RestRoute[] = [
   restRoute({
@@ -34,9 +26,11 @@ export const clientRoutes: readonly RestRoute[] = [
     idempotent: true,
     status: 201,
     location: ({ id }) => `/clients/${id}`,
+    body: ClientCreate,
+    response: NewClientShape,
     handle: async (ctx, { body }) => {
       const { client, secret } = await createClient(ctx, body)
-      return { ...toBody(client), secret }
+      return toNewBody({ ...client, secret })
     },
   }),
   restRoute({
@@ -47,6 +41,7 @@ export const clientRoutes: readonly RestRoute[] = [
     scope: 'clients:read',
     query: ['type', 'appType'],
     paged: true,
+    response: listShape('clients', ClientShape),
     handle: async (ctx, { query, paging }) =>
       toEnvelope(await listClients(ctx, { ...paging, filter: query }), 'clients', toBody),
   }),
@@ -56,6 +51,7 @@ export const clientRoutes: readonly RestRoute[] = [
     operationId: 'getClient',
     summary: 'One client.',
     scope: 'clients:read',
+    response: ClientShape,
     handle: async (ctx, { params }) => toBody(await getClient(ctx, params.clientId)),
   }),
   restRoute({
@@ -64,6 +60,9 @@ export const clientRoutes: readonly RestRoute[] = [
     operationId: 'updateClient',
     summary: "Changes a client. Omitted fields are unchanged; '' and null unset a field.",
     scope: 'clients:write',
+    body: ClientPatch,
+    response: ClientShape,
+    errors: [409],
     handle: async (ctx, { params, body }) => toBody(await updateClient(ctx, params.clientId, body)),
   }),
   restRoute({
@@ -72,6 +71,7 @@ export const clientRoutes: readonly RestRoute[] = [
     operationId: 'deleteClient',
     summary: 'Deletes a client for ever; its tokens, and sessions that were handed to it, end.',
     scope: 'clients:write',
+    response: Done,
     handle: async (ctx, { params }) => {
       await deleteClient(ctx, params.clientId)
       return toDone(ctx, 'The client was deleted.')
@@ -86,9 +86,11 @@ export const clientRoutes: readonly RestRoute[] = [
     scope: 'clients:write',
     idempotent: true,
     hasBody: 'optional',
+    body: SecretRotation,
+    response: RotatedClientShape,
     handle: async (ctx, { params, body }) => {
       const { client, ...told } = await rotateClientSecret(ctx, params.clientId, body)
-      return { ...toBody(client), ...told }
+      return toRotatedBody({ ...client, ...told })
     },
   }),
 ]
