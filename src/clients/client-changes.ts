@@ -3,6 +3,7 @@ import { type Ctx, isScope } from '../ctx.ts'
 import { inTransaction } from '../db.ts'
 import { Forbidden, InvalidInput, NotFound } from '../errors.ts'
 import { type NewEvent, recordEvents, toEventRow, wakeReaders } from '../events.ts'
+import { assertExpected } from '../expected-updated-at.ts'
 import { parse } from '../fields.ts'
 import { requireNoEscalation } from '../scopes.ts'
 import { forgetClient, isClientId } from './client-cache.ts'
@@ -47,8 +48,9 @@ const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.s
  * Changes a client (spec: Update client): omitted fields are unchanged, '' and null unset (a list: empty it); response-only
  * fields, and `type`, are ignored where they are as they were. The client must be valid as a whole for its app type. One
  * that becomes single-page or native loses its secrets; one that becomes web or machine has none until
- * rotateClientSecret. A change that changes nothing leaves updatedAt and the log alone. Throws NotFound, InvalidInput, and
- * Forbidden where the caller lacks scopes that the client has or gets, or for an operator's client.
+ * rotateClientSecret. A change that changes nothing leaves updatedAt and the log alone. With `expectedUpdatedAt`, nothing is
+ * written to a client that was changed since: Conflict. Throws NotFound, InvalidInput, and Forbidden where the caller
+ * lacks scopes that the client has or gets, or for an operator's client.
  */
 export async function updateClient(ctx: Ctx, clientId: string, input: unknown): Promise<Client> {
   if (!isClientId(clientId)) throw new NotFound('client')
@@ -56,6 +58,7 @@ export async function updateClient(ctx: Ctx, clientId: string, input: unknown): 
     const held = await holdClient(sql, ctx.tenant, clientId)
     if (!held) throw new NotFound('client')
     const before = held.client
+    assertExpected(input, before.updatedAt)
     const patch = parse(
       clientPatch(ctx.tenant, { ...before, isSecret: isCurrentSecret(held.secrets) }),
       input,

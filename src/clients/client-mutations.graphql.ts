@@ -1,4 +1,5 @@
-import { InvalidInput, NotFound } from '../errors.ts'
+import { Conflict, InvalidInput, NotFound } from '../errors.ts'
+import { EXPECTED_UPDATED_AT } from '../expected-updated-at.ts'
 import { builder } from '../graphql/builder.ts'
 import { requireId } from '../graphql/node.graphql.ts'
 import { resultOf } from '../graphql/result.ts'
@@ -39,6 +40,7 @@ const UpdateClientInput = builder.inputType('UpdateClientInput', {
   description: 'Input of updateClient.',
   fields: (t) => ({
     clientId: t.id({ required: true, description: 'Id of the client.' }),
+    expectedUpdatedAt: t.field({ type: 'DateTime', description: EXPECTED_UPDATED_AT }),
     fields: t.field({ type: UpdateClientFieldsInput, required: true, description: 'What is changed.' }),
   }),
 })
@@ -49,13 +51,16 @@ builder.mutationField('updateClient', (t) =>
       'clients:write',
       'Changes a client, which must be valid as a whole afterwards. Nobody gives or takes scopes that they lack.',
     ),
-    ...resultOf(InvalidInput, NotFound),
+    ...resultOf(InvalidInput, Conflict, NotFound),
     type: ClientPayload,
     args: {
       input: t.arg({ type: UpdateClientInput, required: true, description: 'The client and the change.' }),
     },
-    resolve: async (_root, { input: { clientId, fields } }, { ctx }) => ({
-      client: await updateClient(ctx, requireId('client', clientId, 'clientId'), fields),
+    resolve: async (_root, { input: { clientId, expectedUpdatedAt, fields } }, { ctx }) => ({
+      client: await updateClient(ctx, requireId('client', clientId, 'clientId'), {
+        ...fields,
+        expectedUpdatedAt,
+      }),
     }),
   }),
 )

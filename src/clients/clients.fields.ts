@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { SCOPE_NAMES, SYSTEM_SCOPES, SYSTEM_TENANT } from '../ctx.ts'
 import { env } from '../env.ts'
 import { expectedUpdatedAt } from '../expected-updated-at.ts'
+import { expectedUpdatedAt } from '../expected-updated-at.ts'
 import {
   allowedUrl,
   boolean,
@@ -176,6 +177,7 @@ export const clientPatch = (tenant: string, current: PatchedClient) =>
         secret: answered(current.isSecret),
         updatedAt: answered(isTime(current.updatedAt)),
         createdAt: answered(isTime(current.createdAt)),
+        expectedUpdatedAt,
         expectedUpdatedAt,
       },
       'must be an object',

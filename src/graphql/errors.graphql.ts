@@ -17,7 +17,9 @@ const UserErrorCode = builder.enumType('UserErrorCode', {
   values: {
     BAD_USER_INPUT: { description: 'Fields of the input are invalid.' },
     NOT_FOUND: { description: 'There is no such thing, or it is not yours.' },
-    CONFLICT: { description: 'A value that must be unique is taken.' },
+    CONFLICT: {
+      description: 'A value that must be unique is taken, or what was to change is not as it was expected.',
+    },
     INVALID_CREDENTIAL: { description: 'The code or token is wrong, used up or expired.' },
     USER_LOCKED: { description: 'The user is locked.' },
     RATE_LIMITED: { description: 'Too often; try later.' },
@@ -58,10 +60,10 @@ builder.objectType(InvalidInput, {
 
 builder.objectType(Conflict, {
   name: 'ConflictError',
-  description: 'A value that must be unique is taken.',
+  description: 'A value that must be unique is taken, or what was to change is not as it was expected.',
   interfaces: [UserError],
   fields: (t) => ({
-    fields: t.expose('fields', { type: [FieldError], description: 'The fields that are taken.' }),
+    fields: t.expose('fields', { type: [FieldError], description: 'The fields that conflict.' }),
   }),
 })
 

@@ -12,7 +12,7 @@ import { userRoutes } from '../users/users.rest.ts'
 import { linksOf } from './links.ts'
 import { parseQuery } from './query.ts'
 import { errorResponse, jsonResponse } from './respond.ts'
-import type { RestRoute } from './route.ts'
+import { headersOf, type RestRoute } from './route.ts'
 
 /** Every route of the management surface. A new resource adds its table here. */
 export const restRoutes: readonly RestRoute[] = [
@@ -54,6 +54,7 @@ async function answer(event: H3Event, route: RestRoute, requestId: string): Prom
   return jsonResponse(requestId, result, {
     status: route.status ?? 200,
     headers: {
+      ...headersOf(result),
       ...(location && { location: `/${tenant}/api/v1${location}` }),
       // The path has one spelling, which is this one.
       ...(route.paged && { link: linksOf(event.url.pathname, query, result) }),

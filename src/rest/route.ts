@@ -85,5 +85,14 @@ export const Done = z
   })
   .meta({ id: 'Done', description: 'It is done.' })
 
+const headersOfBodies = new WeakMap<object, Record<string, string>>()
+
+/** An answer with headers of its own, for what the specification's body has no place for. */
+export function withHeaders<Body extends object>(body: Body, headers: Record<string, string>): Body {
+  headersOfBodies.set(body, headers)
+  return body
+}
+export const headersOf = (body: object): Record<string, string> => headersOfBodies.get(body) ?? {}
+
 /** The answer to delete, revoke and unlink: the shape of the error body, as the spec has it, without a code. */
 export const toDone = (ctx: Ctx, message: string) => ({ message, requestId: ctx.requestId, fields: [] })

@@ -1,10 +1,13 @@
 import type { Ctx } from '../ctx.ts'
-import { dbFor, sqlOf } from '../db.ts'
+import { inTransaction } from '../db.ts'
+import { NotFound } from '../errors.ts'
 import { recordEvents, wakeReaders } from '../events.ts'
+import { assertExpected } from '../expected-updated-at.ts'
 import { parse } from '../fields.ts'
 import { forgetTenant } from './tenant-cache.ts'
-import { TenantSettings } from './tenants.fields.ts'
-import { getTenant, HIDDEN_COLUMNS, type Tenant } from './tenants.ts'
+import { TenantSettingsPatch } from './tenants.fields.ts'
+import { updateSettingsRow } from './tenants.sql.ts'
+import { getTenant, type Tenant } from './tenants.ts'
 
 /** The settings of a tenant as the spec's table has them. */
 export const toSettings = ({ friendlyName, logoUrl, defaultAudience, loginUrl, supportUrl }: Tenant) => ({
@@ -19,26 +22,23 @@ export const toSettings = ({ friendlyName, logoUrl, defaultAudience, loginUrl, s
 export const getSettings = async (ctx: Ctx) => toSettings(await getTenant(ctx))
 
 /**
- * Changes the settings that are given; '' and null unset. Four round trips. Throws InvalidInput.
+ * Changes the settings that are given; '' and null unset. A change that changes nothing leaves updatedAt and the log alone.
+ * Four round trips. Throws InvalidInput, and Conflict for a tenant that was changed since `expectedUpdatedAt`.
  * Requests on every process see the change within a second.
  */
 export async function updateSettings(ctx: Ctx, input: unknown): Promise<Tenant> {
-  const settings = parse(TenantSettings, input)
-  const changedFields = Object.entries(settings).flatMap(([name, value]) =>
-    value === undefined ? [] : [name],
-  )
-  if (changedFields.length === 0) return getTenant(ctx)
-  const tenant = await dbFor(ctx.tenant).$transaction(async (tx) => {
-    const where = { tenantId: ctx.tenant }
-    const changed = await tx.tenant.update({
-      where,
-      data: { ...settings, updatedAt: new Date() },
-      omit: HIDDEN_COLUMNS,
-    })
-    await recordEvents(sqlOf(tx), ctx, [{ type: 'tenant.updated', changedFields }])
-    return changed
+  const { expectedUpdatedAt: _, ...settings } = parse(TenantSettingsPatch, input)
+  const { tenant, changed } = await inTransaction(async (sql) => {
+    const updated = await updateSettingsRow<Tenant>(sql, ctx.tenant, settings)
+    if (!updated) throw new NotFound('tenant')
+    assertExpected(input, updated.oldUpdatedAt)
+    if (updated.changed.length > 0)
+      await recordEvents(sql, ctx, [{ type: 'tenant.updated', changedFields: updated.changed }])
+    return updated
   })
-  forgetTenant(ctx.tenant)
-  wakeReaders(ctx.tenant)
+  if (changed.length > 0) {
+    forgetTenant(ctx.tenant)
+    wakeReaders(ctx.tenant)
+  }
   return tenant
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { expectedUpdatedAt } from '../expected-updated-at.ts'
 import { allowedUrl, clearable, text } from '../fields.ts'
 
 const SLUG = /^[a-z0-9](-?[a-z0-9])*$/
@@ -34,6 +35,9 @@ export const TenantSettings = z.strictObject({
   supportUrl: clearable(allowedUrl({ fragment: true })),
 })
 export type TenantSettings = z.output<typeof TenantSettings>
+
+/** Input of a change: the settings, and the updatedAt that the caller read. */
+export const TenantSettingsPatch = TenantSettings.extend({ expectedUpdatedAt })
 
 export const TenantCreate = z.strictObject({
   slug,

@@ -1,11 +1,14 @@
 import { Conflict, InvalidInput, NotFound } from '../errors.ts'
-import { builder } from '../graphql/builder.ts'
+import { EXPECTED_UPDATED_AT } from '../expected-updated-at.ts'
+import { builder, type GraphQLTypes } from '../graphql/builder.ts'
 import { connectionType, listOf, PAGE_ARGS } from '../graphql/connection.ts'
 import { ID_DESCRIPTION, Node, orNull, registerNode } from '../graphql/node.graphql.ts'
 import { resultOf } from '../graphql/result.ts'
 import { open, scoped } from '../graphql/scoped.ts'
 import { toSettings, updateSettings } from './settings.ts'
 import { createTenant, deleteTenant, getTenant, listTenants, type Tenant } from './tenants.ts'
+
+type InputFields = PothosSchemaTypes.InputFieldBuilder<GraphQLTypes, 'InputObject'>
 
 const SETTINGS = {
   friendlyName: 'Name shown to people on the hosted pages.',
@@ -39,6 +42,7 @@ export const TenantRef = builder.objectRef<Tenant>('Tenant').implement({
       type: TenantSettings,
       resolve: toSettings,
     }),
+    updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When its settings changed last.' }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the tenant was created.' }),
   }),
 })
@@ -70,15 +74,25 @@ builder.queryField('tenants', (t) =>
   }),
 )
 
+const settingsInputFields = (t: InputFields) => ({
+  friendlyName: t.string({ description: SETTINGS.friendlyName }),
+  logoUrl: t.string({ description: SETTINGS.logoUrl }),
+  defaultAudience: t.string({ description: SETTINGS.defaultAudience }),
+  loginUrl: t.string({ description: SETTINGS.loginUrl }),
+  supportUrl: t.string({ description: SETTINGS.supportUrl }),
+})
+
 const UpdateTenantSettingsInput = builder.inputType('UpdateTenantSettingsInput', {
   description: 'Omitted is unchanged; an empty string or null unsets.',
   fields: (t) => ({
-    friendlyName: t.string({ description: SETTINGS.friendlyName }),
-    logoUrl: t.string({ description: SETTINGS.logoUrl }),
-    defaultAudience: t.string({ description: SETTINGS.defaultAudience }),
-    loginUrl: t.string({ description: SETTINGS.loginUrl }),
-    supportUrl: t.string({ description: SETTINGS.supportUrl }),
+    expectedUpdatedAt: t.field({ type: 'DateTime', description: EXPECTED_UPDATED_AT }),
+    ...settingsInputFields(t),
   }),
+})
+
+const TenantSettingsInput = builder.inputType('TenantSettingsInput', {
+  description: 'The settings of a new tenant.',
+  fields: settingsInputFields,
 })
 
 const TenantSettingsPayload = builder.objectRef<{ tenant: Tenant }>('TenantSettingsPayload').implement({
@@ -89,7 +103,7 @@ const TenantSettingsPayload = builder.objectRef<{ tenant: Tenant }>('TenantSetti
 builder.mutationField('updateTenantSettings', (t) =>
   t.field({
     ...scoped('tenant:write', 'Changes the settings of this tenant.'),
-    ...resultOf(InvalidInput),
+    ...resultOf(InvalidInput, Conflict),
     type: TenantSettingsPayload,
     args: {
       input: t.arg({
@@ -109,7 +123,7 @@ const CreateTenantInput = builder.inputType('CreateTenantInput', {
       required: true,
       description: 'Lower-case letters, digits and single hyphens, up to 63; for ever part of its addresses.',
     }),
-    settings: t.field({ type: UpdateTenantSettingsInput, description: 'Its first settings.' }),
+    settings: t.field({ type: TenantSettingsInput, description: 'Its first settings.' }),
   }),
 })
 

@@ -1,7 +1,7 @@
 import { toEnvelope } from '../page.ts'
-import { type RestRoute, restRoute, toDone } from '../rest/route.ts'
-import { getSettings, toSettings, updateSettings } from './settings.ts'
-import { createTenant, deleteTenant, listTenants, type Tenant } from './tenants.ts'
+import { type RestRoute, restRoute, toDone, withHeaders } from '../rest/route.ts'
+import { toSettings, updateSettings } from './settings.ts'
+import { createTenant, deleteTenant, getTenant, listTenants, type Tenant } from './tenants.ts'
 
 const toBody = (tenant: Tenant) => ({
   slug: tenant.tenantId,
@@ -10,14 +10,18 @@ const toBody = (tenant: Tenant) => ({
   createdAt: tenant.createdAt,
 })
 
+/** The specification's body of settings has no updatedAt. */
+const toSettingsBody = (tenant: Tenant) =>
+  withHeaders(toSettings(tenant), { 'updated-at': tenant.updatedAt.toISOString() })
+
 export const tenantRoutes: readonly RestRoute[] = [
   restRoute({
     method: 'GET',
     path: '/settings',
     operationId: 'getTenantSettings',
-    summary: 'The settings of the tenant.',
+    summary: 'The settings of the tenant. The header Updated-At says when they changed last.',
     scope: 'tenant:read',
-    handle: (ctx) => getSettings(ctx),
+    handle: async (ctx) => toSettingsBody(await getTenant(ctx)),
   }),
   restRoute({
     method: 'PATCH',
@@ -25,7 +29,7 @@ export const tenantRoutes: readonly RestRoute[] = [
     operationId: 'updateTenantSettings',
     summary: 'Changes settings of the tenant; omitted ones stay, empty strings and null unset.',
     scope: 'tenant:write',
-    handle: async (ctx, { body }) => toSettings(await updateSettings(ctx, body)),
+    handle: async (ctx, { body }) => toSettingsBody(await updateSettings(ctx, body)),
   }),
   restRoute({
     method: 'POST',

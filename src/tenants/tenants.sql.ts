@@ -41,6 +41,39 @@ export async function insertTenant(
   return rows.length > 0
 }
 
+const SETTINGS = ['friendlyName', 'logoUrl', 'defaultAudience', 'loginUrl', 'supportUrl'] as const
+const list = (of: string): string => SETTINGS.map((name) => `${of}"${name}"`).join(', ')
+
+/** As the change of a user: one statement, which holds the row, and moves updatedAt forward when something differs. */
+const UPDATE_SETTINGS = `
+  WITH o AS MATERIALIZED (
+    SELECT t FROM "Tenant" t WHERE t."tenantId" = $1 FOR NO KEY UPDATE
+  )
+  UPDATE "Tenant" t SET ${SETTINGS.map((name) => `"${name}" = n."${name}"`).join(', ')},
+    "updatedAt" = CASE WHEN (${list('n.')}) IS DISTINCT FROM (${list('(o.t).')})
+      THEN GREATEST(now(), (o.t)."updatedAt" + interval '1 millisecond') ELSE (o.t)."updatedAt" END
+  FROM o, LATERAL jsonb_populate_record(o.t, $2::jsonb) n
+  WHERE t."tenantId" = $1
+  RETURNING t."tenantId", ${list('t.')}, t."updatedAt", t."createdAt", (o.t)."updatedAt" AS "oldUpdatedAt",
+    array_remove(ARRAY[${SETTINGS.map((name) => `CASE WHEN t."${name}" IS DISTINCT FROM (o.t)."${name}" THEN '${name}' END`).join(', ')}], NULL) AS "changed"`
+
+export type UpdatedSettings<Row> = { tenant: Row; oldUpdatedAt: Date; changed: string[] }
+
+/** Changes the given settings; null when there is no such tenant. The row stays held until the transaction ends. */
+export async function updateSettingsRow<Row extends { tenantId: string }>(
+  sql: Sql,
+  tenant: string,
+  settings: Partial<Record<(typeof SETTINGS)[number], string | null>>,
+): Promise<UpdatedSettings<Row> | null> {
+  const [row] = await sql<Row & Omit<UpdatedSettings<Row>, 'tenant'>>(UPDATE_SETTINGS, [
+    tenant,
+    JSON.stringify(settings),
+  ])
+  if (!row) return null
+  const { oldUpdatedAt, changed, ...written } = row
+  return { tenant: written as unknown as Row, oldUpdatedAt, changed }
+}
+
 /** Takes the tenant's row and, by foreign keys, all that hangs on it. False when there is none. */
 export async function deleteTenantRow(sql: Sql, tenant: string): Promise<boolean> {
   // A large tenant takes longer than the ten seconds that a request's statement gets.

@@ -16,7 +16,7 @@ import { deleteLooseRows, deleteTenantRow, insertTenant } from './tenants.sql.ts
 export type Tenant = Omit<TenantModel, 'tokenKey' | 'eventsTrimmedTo'>
 
 /** What must never leave the service. */
-export const HIDDEN_COLUMNS = { tokenKey: true, eventsTrimmedTo: true } as const
+const HIDDEN_COLUMNS = { tokenKey: true, eventsTrimmedTo: true } as const
 
 const TOKEN_KEY_BYTES = 32
 

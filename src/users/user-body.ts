@@ -81,7 +81,7 @@ type Echoed = Partial<Record<ResponseOnlyField, unknown>>
 
 /** Parts a checked patch into what is to be written and the response-only fields that came along. */
 export function splitPatch(patch: ParsedPatch): { fields: WritableUser; echoed: Echoed } {
-  const { id, lockedAt, lastSeenAt, updatedAt, createdAt, ...fields } = patch
+  const { id, lockedAt, lastSeenAt, updatedAt, createdAt, expectedUpdatedAt, ...fields } = patch
   return { fields, echoed: { id, lockedAt, lastSeenAt, updatedAt, createdAt } }
 }
 

@@ -1,4 +1,5 @@
 import { Conflict, InvalidInput, NotFound } from '../errors.ts'
+import { EXPECTED_UPDATED_AT } from '../expected-updated-at.ts'
 import { getDatamodel } from '../generated/pothos.ts'
 import type { User } from '../generated/prisma/client.ts'
 import { builder } from '../graphql/builder.ts'
@@ -104,6 +105,7 @@ const UpdateUserInput = builder.inputType('UpdateUserInput', {
   description: 'Input of updateUser.',
   fields: (t) => ({
     userId: t.id({ required: true, description: 'Id of the user.' }),
+    expectedUpdatedAt: t.field({ type: 'DateTime', description: EXPECTED_UPDATED_AT }),
     fields: t.field({ type: UserFieldsInput, required: true, description: 'What is changed.' }),
   }),
 })
@@ -116,8 +118,8 @@ builder.mutationField('updateUser', (t) =>
     args: {
       input: t.arg({ type: UpdateUserInput, required: true, description: 'The user and the change.' }),
     },
-    resolve: async (_root, { input: { userId, fields } }, { ctx }) => ({
-      user: await updateUser(ctx, requireId('user', userId, 'userId'), fields),
+    resolve: async (_root, { input: { userId, expectedUpdatedAt, fields } }, { ctx }) => ({
+      user: await updateUser(ctx, requireId('user', userId, 'userId'), { ...fields, expectedUpdatedAt }),
     }),
   }),
 )

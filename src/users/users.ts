@@ -3,6 +3,7 @@ import { type Ctx, scopesOfRoles } from '../ctx.ts'
 import { dbFor, inTransaction, type Sql, sql } from '../db.ts'
 import { Conflict, describeError, type FieldFault, InvalidInput, NotFound } from '../errors.ts'
 import { type NewEvent, recordEvents, wakeReaders } from '../events.ts'
+import { assertExpected } from '../expected-updated-at.ts'
 import { parse } from '../fields.ts'
 import type { Prisma, User } from '../generated/prisma/client.ts'
 import { type Page, type PageArgs, parsePaging, toPage } from '../page.ts'
@@ -47,7 +48,7 @@ async function namingConflicts<T>(
     return await write()
   } catch (thrown) {
     const error = describeError(thrown)
-    if (!(error instanceof Conflict)) throw thrown
+    if (error === thrown || !(error instanceof Conflict)) throw thrown
     // The index names one field; others may be taken too.
     const taken = await selectTaken(sql, ctx.tenant, columns, id)
     const fields = UNIQUE_FIELDS.filter(
@@ -215,11 +216,15 @@ export async function changeUser(
 /**
  * Changes a user (spec: Update user): omitted fields are unchanged, '' and null unset, the address is merged member by
  * member, metadata objects are replaced; response-only fields are ignored where they are as they were. `locked: true`
- * locks as lockUser does. Throws as changeUser does.
+ * locks as lockUser does. With `expectedUpdatedAt`, nothing is written to a user who was changed since: Conflict. Throws
+ * as changeUser does.
  */
 export async function updateUser(ctx: Ctx, id: string, input: unknown): Promise<User> {
   const { fields, echoed } = splitPatch(parse(UserPatch, input))
-  return changeUser(ctx, id, toColumns(fields), (updated) => echoFaults(echoed, updated))
+  return changeUser(ctx, id, toColumns(fields), (updated) => {
+    assertExpected(input, updated.before.updatedAt)
+    return echoFaults(echoed, updated)
+  })
 }
 
 /** Locks a user: ends sessions, grants, codes and live passcodes. A locked one stays as it is. Throws as changeUser does. */

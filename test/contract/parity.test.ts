@@ -68,7 +68,7 @@ describe('User of the specification', () => {
 
   it('is what creations and changes take', () => {
     expect(Object.keys(UserCreate.shape)).toEqual(SPEC_WRITABLE)
-    expect(Object.keys(UserPatch.shape).sort()).toEqual([...SPEC_USER].sort())
+    expect(Object.keys(UserPatch.shape).sort()).toEqual([...SPEC_USER, 'expectedUpdatedAt'].sort())
   })
 
   it('has no required field on creation', () => {

@@ -350,7 +350,8 @@ describe('security 14, 15: nobody writes what is not theirs to write', () => {
     ClientFieldsInput:
       'description scopes themeColor logoUrl callbacks allowedOrigins webOrigins allowedLogoutUrls initiateLoginUrl tokenExpiryTime requireConsent',
     CreateClientInput: 'type name appType fields',
-    UpdateTenantSettingsInput: 'friendlyName logoUrl defaultAudience loginUrl supportUrl',
+    TenantSettingsInput: 'friendlyName logoUrl defaultAudience loginUrl supportUrl',
+    UpdateTenantSettingsInput: 'expectedUpdatedAt friendlyName logoUrl defaultAudience loginUrl supportUrl',
     SetUserRolesInput: 'userId roles',
   }
   test.each(Object.entries(WRITABLE))('%s takes these fields and no others', (name, expected) => {
