@@ -146,7 +146,7 @@ describe('a filter', () => {
     summary: 'Things.',
     scope: 'users:read',
     paged: true,
-    query: ['orderBy'],
+    query: z.object({ orderBy: z.string() }),
     filter: Filter,
     handle: async () => ({}),
   })

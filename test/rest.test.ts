@@ -1,5 +1,6 @@
 import { request as httpRequest } from 'node:http'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { z } from 'zod'
 import { RateLimited, Unavailable } from '../src/errors.ts'
 import { createRestApp } from '../src/rest/rest.ts'
 import { restRoute, toDone } from '../src/rest/route.ts'
@@ -358,7 +359,7 @@ describe('routes as data', () => {
         operationId: 'putThing',
         summary: 'Tells what it got.',
         scope: 'users:write',
-        query: ['why'],
+        query: z.object({ why: z.string() }),
         handle: async (ctx, { params: { userId, thingId }, query, paging, body }) => {
           seen.push({ tenant: ctx.tenant, userId, thingId, why: query.why, paging, body })
           return toDone(ctx, 'Done.')

@@ -4,6 +4,7 @@ import { listShape, toBodyOf } from '../shapes.ts'
 import { deleteClient, rotateClientSecret, updateClient } from './client-changes.ts'
 import {
   ClientCreate,
+  ClientFilter,
   ClientPatch,
   ClientShape,
   NewClientShape,
@@ -39,11 +40,11 @@ export const clientRoutes: readonly RestRoute[] = [
     operationId: 'listClients',
     summary: 'The clients of the tenant, optionally of one type or app type.',
     scope: 'clients:read',
-    query: ['type', 'appType'],
+    filter: ClientFilter,
     paged: true,
     response: listShape('clients', ClientShape),
-    handle: async (ctx, { query, paging }) =>
-      toEnvelope(await listClients(ctx, { ...paging, filter: query }), 'clients', toBody),
+    handle: async (ctx, { filter, paging }) =>
+      toEnvelope(await listClients(ctx, { ...paging, filter }), 'clients', toBody),
   }),
   restRoute({
     method: 'GET',

@@ -54,7 +54,7 @@ export function parseQuery(
     const pagingName = pagingNames.find((known) => known === name)
     if (repeated.has(name)) faults.push({ field: name, description: 'is given more than once' })
     else if (pagingName) given[pagingName] = value
-    else if (route.query?.includes(name)) query[name] = value
+    else if (route.query && Object.hasOwn(route.query.shape, name)) query[name] = value
     else if (!filter?.take(name, value))
       faults.push({ field: name, description: 'is not a parameter of this request' })
   }

@@ -52,8 +52,8 @@ export type RestRoute = {
   response?: z.ZodType
   /** Errors that this operation may answer besides those of every operation. */
   errors?: readonly (409 | 429)[]
-  /** Query parameters, besides those of `paged` and `filter`; any other is refused by name. */
-  query?: readonly string[]
+  /** Shape of the query parameters besides those of `paged` and `filter`, which the service checks; others are refused. */
+  query?: z.ZodObject
   /** Shape of a list's filter. Its members are query parameters; those of a member object have dots: `createdAt.gte`. */
   filter?: z.ZodObject
   /** Takes page and pageSize, or after, before and pageSize; 'by-cursor' does without page. Answers with Link. */
@@ -66,11 +66,17 @@ export type RestRoute = {
 }
 
 /** Declares a route; `params` and `query` of its handler are typed by `path` and `query`. */
-export const restRoute = <const Path extends string, const Query extends string = never>(
+export const restRoute = <
+  const Path extends string,
+  Query extends z.ZodObject = z.ZodObject<Record<never, z.ZodType>>,
+>(
   route: Omit<RestRoute, 'path' | 'query' | 'handle'> & {
     path: Path
-    query?: readonly Query[]
-    handle(ctx: Ctx, request: RestRequest<ParamNames<Path>, Query>): Promise<object>
+    query?: Query
+    handle(
+      ctx: Ctx,
+      request: RestRequest<ParamNames<Path>, Extract<keyof Query['shape'], string>>,
+    ): Promise<object>
   },
 ): RestRoute => route as RestRoute
 

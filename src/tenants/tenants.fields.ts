@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { expectedUpdatedAt } from '../expected-updated-at.ts'
 import { allowedUrl, clearable, text } from '../fields.ts'
+import { time } from '../shapes.ts'
 
 const SLUG = /^[a-z0-9](-?[a-z0-9])*$/
 const SLUG_MAX = 63
@@ -25,21 +26,65 @@ export const slug = z
   .regex(SLUG, 'must be lower-case letters, digits and single hyphens between them')
   .refine((value) => !RESERVED_SLUGS.has(value), 'is reserved')
 
+/** Examples of settings, for openapi.json. */
+const samples = {
+  friendlyName: 'Example Inc.',
+  logoUrl: 'https://example.com/logo.png',
+  defaultAudience: 'https://api.example.com',
+  supportUrl: 'https://example.com/help',
+}
+
 /** Tenant settings, in the order of the spec's table. Omitted is unchanged, '' and null unset. */
-export const TenantSettings = z.strictObject({
-  friendlyName: clearable(text(200)),
-  logoUrl: clearable(allowedUrl({ secure: true })),
-  /** Often a URL, yet any identifier of an API will do (RFC 9068, section 3). */
-  defaultAudience: clearable(text(2000)),
-  loginUrl: clearable(allowedUrl({ secure: true })),
-  supportUrl: clearable(allowedUrl({ fragment: true })),
-})
+export const TenantSettings = z
+  .strictObject({
+    friendlyName: clearable(text(200)),
+    logoUrl: clearable(allowedUrl({ secure: true })),
+    /** Often a URL, yet any identifier of an API will do (RFC 9068, section 3). */
+    defaultAudience: clearable(text(2000)),
+    loginUrl: clearable(allowedUrl({ secure: true })),
+    supportUrl: clearable(allowedUrl({ fragment: true })),
+  })
+  .meta({ id: 'TenantSettingsInput', model: 'Tenant', samples })
 export type TenantSettings = z.output<typeof TenantSettings>
 
 /** Input of a change: the settings, and the updatedAt that the caller read. */
-export const TenantSettingsPatch = TenantSettings.extend({ expectedUpdatedAt })
-
-export const TenantCreate = z.strictObject({
-  slug,
-  settings: TenantSettings.nullish().transform((value) => value ?? {}),
+export const TenantSettingsPatch = TenantSettings.extend({ expectedUpdatedAt }).meta({
+  id: 'TenantSettingsPatch',
+  model: 'Tenant',
+  example: { supportUrl: samples.supportUrl, loginUrl: null },
 })
+
+const SLUG_META = {
+  description: 'Lower-case letters, digits and single hyphens, up to 63; for ever part of its addresses.',
+  example: 'example',
+}
+
+export const TenantCreate = z
+  .strictObject({
+    slug: slug.meta(SLUG_META),
+    settings: TenantSettings.nullish()
+      .transform((value) => value ?? {})
+      .meta({ description: 'Its first settings.' }),
+  })
+  .meta({ id: 'TenantCreate' })
+
+type Setting = keyof typeof TenantSettings.shape
+
+/** Settings as REST answers them, null where unset. */
+export const TenantSettingsShape = z
+  .object(
+    Object.fromEntries(
+      Object.keys(TenantSettings.shape).map((name) => [name, z.string().nullable()]),
+    ) as Record<Setting, z.ZodNullable<z.ZodString>>,
+  )
+  .meta({ id: 'TenantSettings', model: 'Tenant', samples })
+
+/** A tenant as REST answers it. */
+export const TenantShape = z
+  .object({
+    slug: z.string().meta(SLUG_META),
+    settings: TenantSettingsShape.meta({ description: 'What the tenant chose for itself.' }),
+    updatedAt: time.meta({ description: 'When its settings changed last.' }),
+    createdAt: time.meta({ description: 'When the tenant was created.' }),
+  })
+  .meta({ id: 'Tenant', model: 'Tenant' })

@@ -1,6 +1,8 @@
 import { toEnvelope } from '../page.ts'
-import { type RestRoute, restRoute, toDone, withHeaders } from '../rest/route.ts'
+import { Done, type RestRoute, restRoute, toDone, withHeaders } from '../rest/route.ts'
+import { listShape } from '../shapes.ts'
 import { toSettings, updateSettings } from './settings.ts'
+import { TenantCreate, TenantSettingsPatch, TenantSettingsShape, TenantShape } from './tenants.fields.ts'
 import { createTenant, deleteTenant, getTenant, listTenants, type Tenant } from './tenants.ts'
 
 const toBody = (tenant: Tenant) => ({
@@ -21,6 +23,7 @@ export const tenantRoutes: readonly RestRoute[] = [
     operationId: 'getTenantSettings',
     summary: 'The settings of the tenant. The header Updated-At says when they changed last.',
     scope: 'tenant:read',
+    response: TenantSettingsShape,
     handle: async (ctx) => toSettingsBody(await getTenant(ctx)),
   }),
   restRoute({
@@ -29,6 +32,9 @@ export const tenantRoutes: readonly RestRoute[] = [
     operationId: 'updateTenantSettings',
     summary: 'Changes settings of the tenant; omitted ones stay, empty strings and null unset.',
     scope: 'tenant:write',
+    body: TenantSettingsPatch,
+    response: TenantSettingsShape,
+    errors: [409],
     handle: async (ctx, { body }) => toSettingsBody(await updateSettings(ctx, body)),
   }),
   restRoute({
@@ -40,6 +46,9 @@ export const tenantRoutes: readonly RestRoute[] = [
     idempotent: true,
     status: 201,
     location: ({ slug }) => `/tenants/${slug}`,
+    body: TenantCreate,
+    response: TenantShape,
+    errors: [409],
     handle: async (ctx, { body }) => toBody(await createTenant(ctx, body)),
   }),
   restRoute({
@@ -49,6 +58,7 @@ export const tenantRoutes: readonly RestRoute[] = [
     summary: 'All tenants of the deployment. Only in tenant system.',
     scope: 'tenants:read',
     paged: true,
+    response: listShape('tenants', TenantShape),
     handle: async (ctx, { paging }) => toEnvelope(await listTenants(ctx, paging), 'tenants', toBody),
   }),
   restRoute({
@@ -57,6 +67,7 @@ export const tenantRoutes: readonly RestRoute[] = [
     operationId: 'deleteTenant',
     summary: 'Deletes a tenant with everything in it, for ever. Only in tenant system.',
     scope: 'tenants:write',
+    response: Done,
     handle: async (ctx, { params }) => {
       await deleteTenant(ctx, params.slug)
       return toDone(ctx, 'The tenant was deleted.')

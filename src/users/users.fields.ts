@@ -246,5 +246,7 @@ export type ParsedPatch = z.output<typeof UserPatch>
 export type WritableUser = z.output<z.ZodObject<typeof writable>>
 
 /** Input of the two look-ups, as REST's query and GraphQL's arguments have it. */
-export const EmailLookup = z.strictObject({ email: emailAddress })
-export const PhoneNumberLookup = z.strictObject({ phoneNumber })
+export const EmailLookup = z.strictObject({ email: emailAddress.meta({ example: 'ada@example.com' }) })
+export const PhoneNumberLookup = z.strictObject({
+  phoneNumber: phoneNumber.meta({ example: '+436641234567' }),
+})

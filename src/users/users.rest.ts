@@ -2,7 +2,7 @@ import { toEnvelope } from '../page.ts'
 import { Done, type RestRoute, restRoute, toDone } from '../rest/route.ts'
 import { listShape } from '../shapes.ts'
 import { toUser } from './user-body.ts'
-import { UserCreate, UserPatch, UserShape } from './users.fields.ts'
+import { EmailLookup, PhoneNumberLookup, UserCreate, UserPatch, UserShape } from './users.fields.ts'
 import {
   createUser,
   deleteUser,
@@ -45,7 +45,7 @@ export const userRoutes: readonly RestRoute[] = [
     operationId: 'getUserByEmail',
     summary: 'Gets the user with an e-mail address.',
     scope: 'users:read',
-    query: ['email'],
+    query: EmailLookup,
     response: UserShape,
     handle: async (ctx, { query }) => toUser(ctx, await getUserByEmail(ctx, query.email)),
   }),
@@ -55,7 +55,7 @@ export const userRoutes: readonly RestRoute[] = [
     operationId: 'getUserByPhoneNumber',
     summary: 'Gets the user with a phone number.',
     scope: 'users:read',
-    query: ['phoneNumber'],
+    query: PhoneNumberLookup,
     response: UserShape,
     handle: async (ctx, { query }) => {
       // A + that was not percent-encoded arrives as a space, and no number begins with one.
