@@ -35,6 +35,10 @@ describe('tenants over REST', () => {
       createdAt: expect.any(String),
       updatedAt: expect.any(String),
     })
+    const found = await app.rest(SYSTEM_TENANT, operator, 'GET', '/tenants/rest-made')
+    expect(found).toMatchObject({ status: 200, body: created.body })
+    for (const slug of ['nowhere', 'NOWHERE'])
+      expect((await app.rest(SYSTEM_TENANT, operator, 'GET', `/tenants/${slug}`)).status).toBe(404)
     const again = await app.rest(SYSTEM_TENANT, operator, 'POST', '/tenants', { slug: 'rest-made' })
     expect(again.status).toBe(409)
     expect(again.body).toMatchObject({
@@ -62,6 +66,7 @@ describe('tenants over REST', () => {
     const own = await tokenFor(tenant)
     for (const [method, path, body] of [
       ['GET', '/tenants'],
+      ['GET', `/tenants/${tenant}`],
       ['POST', '/tenants', { slug: 'stolen' }],
       ['DELETE', `/tenants/${tenant}`],
     ] as const) {

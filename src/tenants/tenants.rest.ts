@@ -3,7 +3,7 @@ import { Done, type RestRoute, restRoute, toDone, withHeaders } from '../rest/ro
 import { listShape } from '../shapes.ts'
 import { toSettings, updateSettings } from './settings.ts'
 import { TenantCreate, TenantSettingsPatch, TenantSettingsShape, TenantShape } from './tenants.fields.ts'
-import { createTenant, deleteTenant, getTenant, listTenants, type Tenant } from './tenants.ts'
+import { createTenant, deleteTenant, getAnyTenant, getTenant, listTenants, type Tenant } from './tenants.ts'
 
 const toBody = (tenant: Tenant) => ({
   slug: tenant.tenantId,
@@ -60,6 +60,15 @@ export const tenantRoutes: readonly RestRoute[] = [
     paged: true,
     response: listShape('tenants', TenantShape),
     handle: async (ctx, { paging }) => toEnvelope(await listTenants(ctx, paging), 'tenants', toBody),
+  }),
+  restRoute({
+    method: 'GET',
+    path: '/tenants/:slug',
+    operationId: 'getTenant',
+    summary: 'One tenant of the deployment. Only in tenant system.',
+    scope: 'tenants:read',
+    response: TenantShape,
+    handle: async (ctx, { params }) => toBody(await getAnyTenant(ctx, params.slug)),
   }),
   restRoute({
     method: 'DELETE',

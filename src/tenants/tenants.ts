@@ -95,6 +95,12 @@ export async function getTenant(ctx: Ctx): Promise<Tenant> {
   return tenant
 }
 
+/** One of all tenants, for operators. Throws NotFound or Forbidden. */
+export function getAnyTenant(ctx: Ctx, slug: string): Promise<Tenant> {
+  requireOperator(ctx, 'tenants:read')
+  return isSlug(slug) ? getTenant({ ...ctx, tenant: slug }) : Promise.reject(new NotFound('tenant'))
+}
+
 /** All tenants, by slug. Throws InvalidInput (paging) or Forbidden. */
 export async function listTenants(ctx: Ctx, args: PageArgs): Promise<Page<Tenant>> {
   requireOperator(ctx, 'tenants:read')
