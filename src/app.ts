@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { H3, toNodeHandler } from 'h3'
 import { addAssetRoutes } from './assets.routes.ts'
 import { answerCors } from './cors.ts'
+import { addEnrolmentRoutes } from './credentials/enrolment.routes.ts'
 import { addDemoClientRoutes } from './dev/demo-client.routes.ts'
 import { addInboxRoutes } from './dev/inbox.routes.ts'
 import { env } from './env.ts'
@@ -39,6 +40,7 @@ function createWebApp(isStopping: () => boolean): H3 {
     addDemoClientRoutes(app)
   }
   addOidcRoutes(app)
+  addEnrolmentRoutes(app)
   addNotFoundRoute(app)
   return app
 }

@@ -12,6 +12,8 @@ export const LIMITS = {
   sendPasscode: { points: 30, seconds: 3600 },
   /** Guesses from one network, at whatever address. */
   authenticatePasscode: { points: 100, seconds: 3600 },
+  /** Steps of an enrolment, three for each, from one network: a whole office may enrol in an hour. */
+  enrolCredential: { points: 600, seconds: 3600 },
   /** Failed client authentications from one network. */
   clientAuthentication: { points: 100, seconds: 60 },
 } as const satisfies Record<string, Limit>

@@ -173,7 +173,11 @@ export function withNodes<Query extends object>(nested: unknown, typeName: strin
     include: { getType: () => string; paths: { name: string }[][] },
   ) => Query
   const paths = NODE_PATHS.map((path) => path.map((name) => ({ name })))
-  return select(query, { getType: () => typeName, paths })
+  const selected: Query & { select?: object } = select(query, { getType: () => typeName, paths })
+  // Where no row is asked for, only totalSize or pageInfo, nothing is selected of the rows, which Prisma refuses.
+  return selected.select && Object.keys(selected.select).length === 0
+    ? { ...selected, select: { id: true } }
+    : selected
 }
 
 /** The page out of the rows that were read so. */

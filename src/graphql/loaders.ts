@@ -1,6 +1,6 @@
 import DataLoader from 'dataloader'
 import { dbFor } from '../db.ts'
-import type { Client, Session, User } from '../generated/prisma/client.ts'
+import type { Client, Credential, Session, User } from '../generated/prisma/client.ts'
 
 /** Rows by id, batched within a tick. A missing row is null. Who may see a row is the object type's rule. */
 export type Loaders = {
@@ -8,6 +8,7 @@ export type Loaders = {
   /** Active sessions only, as everywhere. */
   session: DataLoader<string, Session | null>
   client: DataLoader<string, Client | null>
+  credential: DataLoader<string, Credential | null>
 }
 
 export function createLoaders(tenant: string): Loaders {
@@ -21,6 +22,7 @@ export function createLoaders(tenant: string): Loaders {
       }),
     ),
     client: byId((ids) => db().client.findMany({ where: { tenantId, id: { in: ids } } })),
+    credential: byId((ids) => db().credential.findMany({ where: { tenantId, id: { in: ids } } })),
   }
 }
 

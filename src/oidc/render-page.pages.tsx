@@ -7,6 +7,8 @@ export type RenderOptions = {
   themeColor?: string | null
   /** URLs or origins that the page's form may lead to by redirects, such as the request's redirect_uri. */
   formActionOrigins?: readonly string[]
+  /** The page has a script of ours, which calls us. */
+  runsScript?: boolean
   /** HTTP status, 200 when left out. */
   status?: number
 }
@@ -23,10 +25,11 @@ function formActionSource(target: string): string | null {
   return isWeb && !url.hostname.startsWith('[') ? url.origin : url.protocol
 }
 
-function securityPolicy(style: string | null, targets: readonly string[]): string {
+function securityPolicy(style: string | null, targets: readonly string[], runsScript: boolean): string {
   const formAction = new Set(["'self'", ...targets.map(formActionSource).filter((source) => source !== null)])
   return [
     "default-src 'none'",
+    ...(runsScript ? ["script-src 'self'", "connect-src 'self'"] : []),
     `style-src 'self'${style ? ` ${cspHash(style)}` : ''}`,
     'img-src https: data:',
     // Browsers apply it to the redirects that answer a form, too: hence the client's origin.
@@ -36,8 +39,8 @@ function securityPolicy(style: string | null, targets: readonly string[]): strin
   ].join('; ')
 }
 
-/** Renders a hosted page to a response with the headers that every page has: no script at all, never framed,
- *  never cached, no referrer (the URL holds the handle of the interaction). */
+/** Renders a hosted page to a response with the headers that every page has: no script but one of ours where
+ *  the page says so, never framed, never cached, no referrer (the URL holds the handle of the interaction). */
 export function renderPage(page: VNode, options: RenderOptions = {}): Response {
   const client = (page.props as { client?: { themeColor?: string | null } | null }).client
   const style = themeCss(options.themeColor ?? client?.themeColor)
@@ -46,7 +49,11 @@ export function renderPage(page: VNode, options: RenderOptions = {}): Response {
     status: options.status ?? 200,
     headers: {
       'content-type': 'text/html; charset=utf-8',
-      'content-security-policy': securityPolicy(style, options.formActionOrigins ?? []),
+      'content-security-policy': securityPolicy(
+        style,
+        options.formActionOrigins ?? [],
+        options.runsScript ?? false,
+      ),
       'referrer-policy': 'no-referrer',
       'cache-control': 'no-store',
       'x-content-type-options': 'nosniff',

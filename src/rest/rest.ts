@@ -2,6 +2,7 @@ import { H3, type H3Event } from 'h3'
 import { clientRoutes } from '../clients/clients.rest.ts'
 import { MethodNotAllowed, NotFound } from '../errors.ts'
 import { readJson, requestMeta, targetOf } from '../http.ts'
+import { credentialRoutes } from '../credentials/credentials.rest.ts'
 import { authenticateBearer } from '../oidc/access-tokens.ts'
 import { passcodeRoutes } from '../passcodes/passcodes.rest.ts'
 import { requireScope } from '../scopes.ts'
@@ -25,6 +26,7 @@ export const restRoutes: readonly RestRoute[] = [
 
 const BASE = '/:tenant/api/v1'
 
+  ...credentialRoutes,
 type Params = Record<string, string>
 const paramsOf = (event: H3Event): Params => event.context.params ?? {}
 

@@ -14,6 +14,8 @@ const END_ACCESS = `
     RETURNING "id", "clientId", "sessionId"
   ), codes AS (
     DELETE FROM "AuthorizationCode" WHERE "tenantId" = $1 AND "userId" = $2
+  ), enrolments AS (
+    UPDATE "EnrollmentToken" SET "usedAt" = now() WHERE "tenantId" = $1 AND "userId" = $2 AND "usedAt" IS NULL
   ), passcodes AS (
     UPDATE "Passcode" SET "codeHash" = NULL WHERE "tenantId" = $1 AND "userId" = $2 AND "codeHash" IS NOT NULL
   )
@@ -30,9 +32,10 @@ const toEvent = (userId: string, reason: EndReason, { what, id, clientId, sessio
 }
 
 /**
- * Takes away all that a user got by signing in: ends sessions, revokes grants (offline ones too), deletes codes and
- * clears live passcodes; then writes the events, after `alsoRecord`. Two statements, to be sent after one that locked
- * the user's row: a session that was being started meanwhile is seen by a later statement only.
+ * Takes away all that a user got by signing in: ends sessions, revokes grants (offline ones too), deletes codes,
+ * clears live passcodes and voids enrolment tokens; then writes the events, after `alsoRecord`. Two statements, to be
+ * sent after one that locked the user's row: a session that was being started meanwhile is seen by a later statement
+ * only.
  */
 export async function endUserAccess(
   sql: Sql,
