@@ -823,7 +823,7 @@ describe('scopes', () => {
 
   it('lets nobody change the addresses or roles of a user whose roles exceed their own scopes, nor lock or delete them (design, section 5)', async () => {
     const admin = await createUser(await ctxFor(tenant), { email: `admin@${tenant}.example` })
-    await setUserRoles(await ctxFor(tenant), admin.id, ['admin'])
+    await setUserRoles(await ctxFor(tenant), admin.id, { roles: ['admin'] })
     const helper = await withScopes('users:read', 'users:write')
     for (const change of [
       { email: 'evil@example.com' },
@@ -854,6 +854,17 @@ describe('scopes', () => {
       { type: 'user.created' },
       { type: 'role.changed', detail: { roles: 'auditor support' } },
     ])
+    const path = `/users/${mine.id}/roles`
+    expect(await rest('GET', path)).toMatchObject({ status: 200, body: { roles: ['auditor', 'support'] } })
+    expect((await rest('PUT', path, { roles: ['admin'] }, helper)).status).toBe(403)
+    expect(await rest('PUT', path, { roles: ['chief'], x: 1 })).toMatchObject({
+      status: 400,
+      body: { fields: [{ field: 'roles.0' }, { field: 'x' }] },
+    })
+    expect(await rest('PUT', path, { roles: ['support', 'support'] })).toMatchObject({
+      status: 200,
+      body: { roles: ['support'] },
+    })
     expect(await typesOf(admin.id)).toEqual(['user.created', 'role.changed', 'user.updated'])
   })
 })

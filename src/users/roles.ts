@@ -1,24 +1,21 @@
-import { z } from 'zod'
-import { type Ctx, ROLE_NAMES, scopesOfRoles } from '../ctx.ts'
+import { type Ctx, scopesOfRoles } from '../ctx.ts'
 import { inTransaction } from '../db.ts'
 import { InvalidInput, NotFound } from '../errors.ts'
 import { wakeReaders } from '../events.ts'
 import { parse } from '../fields.ts'
 import type { User } from '../generated/prisma/client.ts'
 import { requireNoEscalation } from '../scopes.ts'
+import { RoleSet } from './roles.fields.ts'
 import { toColumns } from './user-body.ts'
 import { EmailLookup } from './users.fields.ts'
 import { addUser, changeUser, getUserByEmail } from './users.ts'
-
-const Role = z.enum(ROLE_NAMES, `must be one of ${ROLE_NAMES.join(', ')}`)
-const RoleSet = z.strictObject({ roles: z.array(Role, 'must be a list of roles') })
 
 /**
  * Gives a user exactly these roles. Throws NotFound, InvalidInput, and Forbidden when a role that is given or taken
  * permits what the caller may not.
  */
-export async function setUserRoles(ctx: Ctx, id: string, roles: unknown): Promise<User> {
-  const wanted = [...new Set(parse(RoleSet, { roles }).roles)].sort()
+export async function setUserRoles(ctx: Ctx, id: string, input: unknown): Promise<User> {
+  const wanted = [...new Set(parse(RoleSet, input).roles)].sort()
   requireNoEscalation(ctx, scopesOfRoles(wanted))
   return changeUser(ctx, id, { roles: wanted })
 }
@@ -43,7 +40,7 @@ export async function grantRole(ctx: Ctx, email: string, role: string): Promise<
         description: 'is not verified, and its user has a phone number that may be anybody’s',
       },
     ])
-  if (user) return setUserRoles(ctx, user.id, [...user.roles, wanted])
+  if (user) return setUserRoles(ctx, user.id, { roles: [...user.roles, wanted] })
   requireNoEscalation(ctx, scopesOfRoles([role]))
   const created = await inTransaction((sql) => addUser(sql, ctx, { ...toColumns(address), roles: [role] }))
   wakeReaders(ctx.tenant)

@@ -46,25 +46,29 @@ const HOW_TO_WRITE: Partial<Record<keyof typeof FIELDS, string>> = {
   appMetadata: 'Replaced as a whole; 64 KB at most.',
 }
 
-const UserFieldsInput = builder.inputType('UserFieldsInput', {
-  description: 'Omitted = unchanged, empty string or null = unset.',
-  fields: (t) =>
-    Object.fromEntries(
-      WRITABLE_FIELDS.map((name) => {
-        const description = HOW_TO_WRITE[name] ?? DOCUMENTATION.get(name) ?? name
-        switch (FIELDS[name].kind) {
-          case 'flag':
-            return [name, t.boolean({ description })]
-          case 'address':
-            return [name, t.field({ type: AddressInput, description })]
-          case 'json':
-            return [name, t.field({ type: 'JSONObject', description })]
-          default:
-            return [name, t.string({ description })]
-        }
-      }),
-    ),
-})
+/** An input of these fields of a user. */
+export const userFieldsInput = (name: string, names: readonly (typeof WRITABLE_FIELDS)[number][]) =>
+  builder.inputType(name, {
+    description: 'Omitted = unchanged, empty string or null = unset.',
+    fields: (t) =>
+      Object.fromEntries(
+        names.map((name) => {
+          const description = HOW_TO_WRITE[name] ?? DOCUMENTATION.get(name) ?? name
+          switch (FIELDS[name].kind) {
+            case 'flag':
+              return [name, t.boolean({ description })]
+            case 'address':
+              return [name, t.field({ type: AddressInput, description })]
+            case 'json':
+              return [name, t.field({ type: 'JSONObject', description })]
+            default:
+              return [name, t.string({ description })]
+          }
+        }),
+      ),
+  })
+
+const UserFieldsInput = userFieldsInput('UserFieldsInput', WRITABLE_FIELDS)
 
 const UserPayload = builder.objectRef<{ user: User }>('UserPayload').implement({
   ...open('The user that was written.'),
@@ -132,7 +136,7 @@ const DeleteUserInput = builder.inputType('DeleteUserInput', {
 builder.mutationField('deleteUser', (t) =>
   t.field({
     ...scoped('users:write', 'Deletes a user and everything of theirs, for ever.'),
-    ...resultOf(NotFound),
+    ...resultOf(InvalidInput, NotFound),
     type: DeleteUserPayload,
     args: { input: t.arg({ type: DeleteUserInput, required: true, description: 'The user.' }) },
     resolve: (_root, { input: { userId } }, { ctx }) => deleteUser(ctx, requireId('user', userId, 'userId')),
@@ -150,7 +154,7 @@ builder.mutationField('lockUser', (t) =>
       'users:write',
       'Locks a user: sessions, tokens and codes end at once, and nobody can sign in as them.',
     ),
-    ...resultOf(NotFound),
+    ...resultOf(InvalidInput, NotFound),
     type: UserPayload,
     args: { input: t.arg({ type: LockUserInput, required: true, description: 'The user.' }) },
     resolve: async (_root, { input: { userId } }, { ctx }) => ({
@@ -167,7 +171,7 @@ const UnlockUserInput = builder.inputType('UnlockUserInput', {
 builder.mutationField('unlockUser', (t) =>
   t.field({
     ...scoped('users:write', 'Lets a locked user sign in again. What the lock ended stays ended.'),
-    ...resultOf(NotFound),
+    ...resultOf(InvalidInput, NotFound),
     type: UserPayload,
     args: { input: t.arg({ type: UnlockUserInput, required: true, description: 'The user.' }) },
     resolve: async (_root, { input: { userId } }, { ctx }) => ({
@@ -199,7 +203,7 @@ builder.mutationField('setUserRoles', (t) =>
     args: {
       input: t.arg({ type: SetUserRolesInput, required: true, description: 'The user and the roles.' }),
     },
-    resolve: async (_root, { input: { userId, roles } }, { ctx }) => ({
+    resolve: async (_root, { input: { userId, ...roles } }, { ctx }) => ({
       user: await setUserRoles(ctx, requireId('user', userId, 'userId'), roles),
     }),
   }),

@@ -205,14 +205,14 @@ describe('scopes', () => {
       return (await exchange(provider, tenant, admin, answer?.code as string)).body
     }
     expect((await given()).scope).toBe('openid')
-    await setUserRoles(platformCtx(tenant), user.id, ['auditor'])
+    await setUserRoles(platformCtx(tenant), user.id, { roles: ['auditor'] })
     const body = await given()
     expect(body.scope).toBe('openid users:read')
     expect(decodeJwt(body.access_token as string)).toMatchObject({
       scope: 'openid users:read',
       aud: [`${ISS()}/api`, `${ISS()}/oidc/userinfo`],
     })
-    await setUserRoles(platformCtx(tenant), user.id, [])
+    await setUserRoles(platformCtx(tenant), user.id, { roles: [] })
     expect((await given()).scope).toBe('openid')
   })
 })

@@ -50,7 +50,7 @@ beforeAll(async () => {
   tenant = await newTenant()
   client = await makeClient(tenant, { scopes: ['users:read'] })
   const user = await makeUser(tenant, `ada@${tenant}.example`)
-  await setUserRoles(platformCtx(tenant), user.id, ['admin'])
+  await setUserRoles(platformCtx(tenant), user.id, { roles: ['admin'] })
   browser = new Browser(app)
   const path = authorizePath(tenant, client, { scope: 'openid users:read' })
   const { location } = await signInAt(browser, path, user.email ?? '')
@@ -270,7 +270,7 @@ describe('security 36, 48: tokens of other tenants', () => {
     const { client: operator } = await createClient(system, { ...machine, allTenants: true })
     expect(await answersTo(await issue(plain.id, plain.id))).toEqual(REFUSED)
     const person = await makeUser('system', `root-${tenant}@system.example`)
-    await setUserRoles(system, person.id, ['admin'])
+    await setUserRoles(system, person.id, { roles: ['admin'] })
     expect(await answersTo(await issue(person.id, operator.id))).toEqual(REFUSED)
     // The control. Even an operator has no scopes of system elsewhere.
     const token = await issue(operator.id, operator.id)

@@ -35,7 +35,7 @@ export async function signInPerson(app: TestApp) {
   })
   const client = { ...made, secret: secret ?? '' }
   const user = await makeUser(tenant, `ada@${tenant}.example`)
-  await setUserRoles(platformCtx(tenant), user.id, ['auditor'])
+  await setUserRoles(platformCtx(tenant), user.id, { roles: ['auditor'] })
   const browser = new Browser(app)
   const { location } = await signInAt(
     browser,
@@ -146,7 +146,7 @@ export const REVOCATIONS: Record<string, { closes: Door[]; happen: (person: Pers
       'offline REST',
       'offline subscription',
     ],
-    happen: ({ tenant, user }) => setUserRoles(platformCtx(tenant), user.id, []),
+    happen: ({ tenant, user }) => setUserRoles(platformCtx(tenant), user.id, { roles: [] }),
   },
   'the tenant deleted': {
     closes: [...ONLINE, ...OFFLINE],
