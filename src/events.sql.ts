@@ -64,7 +64,8 @@ export async function insertEvents(sql: Sql, tenant: string, rows: object[]): Pr
  */
 const VISIBLE = `("era" < event_era() OR "xid" < (pg_snapshot_xmin(pg_current_snapshot())::text)::bigint)`
 
-const COLUMNS = `e."era", e."xid"::text AS "xid", e."seq"::text AS "seq", e."occurredAt", ${WRITTEN.map((name) => `e."${name}"`).join(', ')}`
+/** The columns of an entry `e`. */
+export const EVENT_COLUMNS = `e."era", e."xid"::text AS "xid", e."seq"::text AS "seq", e."occurredAt", ${WRITTEN.map((name) => `e."${name}"`).join(', ')}`
 
 const SELECT_EVENTS = `
   WITH newer AS (
@@ -75,7 +76,7 @@ const SELECT_EVENTS = `
       SELECT FROM "Event" WHERE "tenantId" = $1 AND ("era", "xid", "seq") > ($2::int, $3::bigint, $4::bigint) AND NOT ${VISIBLE}
     ) AS "hidden", ($2::int, $3::bigint) >= (event_era(), (pg_snapshot_xmax(pg_current_snapshot())::text)::bigint) AS "isFuture"
   )
-  SELECT last."hidden", last."isFuture", ${COLUMNS} FROM last LEFT JOIN newer e ON true ORDER BY e."era", e."xid", e."seq"`
+  SELECT last."hidden", last."isFuture", ${EVENT_COLUMNS} FROM last LEFT JOIN newer e ON true ORDER BY e."era", e."xid", e."seq"`
 
 export async function selectEvents(
   sql: Sql,

@@ -118,7 +118,8 @@ export function comparePositions(a: Position, b: Position): number {
   return a.seq === b.seq ? 0 : a.seq < b.seq ? -1 : 1
 }
 
-const toLogEvent = ({ era, xid, seq, ...row }: EventRow): LogEvent => ({
+/** A stored entry as it is read. */
+export const toLogEvent = ({ era, xid, seq, ...row }: EventRow): LogEvent => ({
   ...row,
   position: encodePosition({ era, xid: BigInt(xid), seq: BigInt(seq) }),
 })

@@ -4,7 +4,7 @@ import { type FieldFault, InvalidInput } from './errors.ts'
 export const DEFAULT_PAGE_SIZE = 50
 export const MAX_PAGE_SIZE = 1000
 /** OFFSET is a bigint in PostgreSQL; this many pages of any size stay below what JavaScript counts exactly. */
-const MAX_PAGE = 1_000_000_000
+export const MAX_PAGE = 1_000_000_000
 
 /** Arguments of every list: page and pageSize, or one Relay direction. */
 export type PageArgs = {
@@ -19,10 +19,10 @@ export type PageArgs = {
 /** Values of the row that a cursor stands at: the sort value (null when the order is by id alone) and the id. */
 export type CursorKey = { value: string | null; id: string }
 
-/** A checked request for one page. `seek` asks for rows strictly beyond a row, in the list's order or backwards. */
-export type Paging =
-  | { mode: 'offset'; page: number; pageSize: number }
-  | { mode: 'cursor'; pageSize: number; backward: boolean; seek: CursorKey | null }
+/** A checked request for one page by cursor. `seek` asks for rows strictly beyond one, in the list's order or backwards. */
+export type CursorPaging<Seek> = { mode: 'cursor'; pageSize: number; backward: boolean; seek: Seek | null }
+/** A checked request for one page. */
+export type Paging = { mode: 'offset'; page: number; pageSize: number } | CursorPaging<CursorKey>
 
 const CURSOR_PURPOSE = 'cursor'
 const mac = (list: string, payload: string) =>
@@ -62,8 +62,14 @@ export const rangeFaults = (args: PageArgs): FieldFault[] =>
     return fits ? [] : [{ field, description: `must be a whole number from ${min} to ${max}` }]
   })
 
-/** Checks paging arguments; throws InvalidInput that names every faulty one. */
-export function parsePaging(args: PageArgs, list: string): Paging {
+/**
+ * Checks paging arguments; throws InvalidInput that names every faulty one. `decode` gives null for a cursor that is
+ * none of the list.
+ */
+function readPaging<Seek>(
+  args: PageArgs,
+  decode: (cursor: string) => Seek | null,
+): Extract<Paging, { mode: 'offset' }> | CursorPaging<Seek> {
   const faults = rangeFaults(args)
   const byCursor = (['first', 'after', 'last', 'before'] as const).filter((field) => isGiven(args[field]))
   const byOffset = (['page', 'pageSize'] as const).filter((field) => isGiven(args[field]))
@@ -76,7 +82,7 @@ export function parsePaging(args: PageArgs, list: string): Paging {
     if (backward && isGiven(args[field]))
       faults.push({ field, description: 'cannot be combined with last, before' })
   const cursor = args.after ?? args.before
-  const seek = isGiven(cursor) ? decodeCursor(list, cursor) : null
+  const seek = isGiven(cursor) ? decode(cursor) : null
   if (isGiven(cursor) && !seek)
     faults.push({
       field: isGiven(args.after) ? 'after' : 'before',
@@ -86,6 +92,21 @@ export function parsePaging(args: PageArgs, list: string): Paging {
   if (byCursor.length > 0)
     return { mode: 'cursor', pageSize: args.first ?? args.last ?? DEFAULT_PAGE_SIZE, backward, seek }
   return { mode: 'offset', page: args.page ?? 0, pageSize: args.pageSize ?? DEFAULT_PAGE_SIZE }
+}
+
+/** Checks paging arguments of a list; throws InvalidInput that names every faulty one. */
+export const parsePaging = (args: PageArgs, list: string): Paging =>
+  readPaging(args, (cursor) => decodeCursor(list, cursor))
+
+/** The same for a list without pages and with cursors of its own. */
+export function parseCursorPaging<Seek>(
+  { first, after, last, before }: Omit<PageArgs, 'page' | 'pageSize'>,
+  decode: (cursor: string) => Seek | null,
+): CursorPaging<Seek> {
+  const paging = readPaging({ first, after, last, before }, decode)
+  return paging.mode === 'cursor'
+    ? paging
+    : { mode: 'cursor', pageSize: paging.pageSize, backward: false, seek: null }
 }
 
 /** One page of a list, in list order. `countAll` is asked for only where the caller wants totalSize. */
@@ -99,38 +120,52 @@ export type Page<Row> = {
   countAll: () => Promise<number>
 }
 
+/** Rows of a page in list order, and whether there are more on either side. */
+export type PageRows<Row> = Pick<Page<Row>, 'rows' | 'hasNextPage' | 'hasPreviousPage'>
+
 /**
- * Makes the page out of rows that were read with one more than `pageSize` (the surplus row tells that there is a
+ * Takes the page out of rows that were read with one more than `pageSize` (the surplus row tells that there is a
  * next page). Rows of a backward read come in reverse and are turned here.
  */
-export function toPage<Row>(
-  paging: Paging,
-  read: Row[],
-  list: { name: string; keyOf: (row: Row) => CursorKey; countAll: () => Promise<number> },
-): Page<Row> {
+export function toPageRows<Row>(paging: Paging | CursorPaging<unknown>, read: Row[]): PageRows<Row> {
   const surplus = read.length > paging.pageSize
   const rows = surplus ? read.slice(0, paging.pageSize) : [...read]
   const backward = paging.mode === 'cursor' && paging.backward
   if (backward) rows.reverse()
   const beyond = paging.mode === 'cursor' ? paging.seek !== null : paging.page > 0
-  return {
-    rows,
-    page: paging.mode === 'offset' ? paging.page : null,
-    pageSize: paging.pageSize,
-    hasNextPage: backward ? beyond : surplus,
-    hasPreviousPage: backward ? surplus : beyond,
-    cursorOf: (row) => encodeCursor(list.name, list.keyOf(row)),
-    countAll: list.countAll,
-  }
+  return { rows, hasNextPage: backward ? beyond : surplus, hasPreviousPage: backward ? surplus : beyond }
 }
+
+/** Makes the page out of rows that were read with one more than `pageSize`. */
+export const toPage = <Row>(
+  paging: Paging,
+  read: Row[],
+  list: { name: string; keyOf: (row: Row) => CursorKey; countAll: () => Promise<number> },
+): Page<Row> => ({
+  ...toPageRows(paging, read),
+  page: paging.mode === 'offset' ? paging.page : null,
+  pageSize: paging.pageSize,
+  cursorOf: (row) => encodeCursor(list.name, list.keyOf(row)),
+  countAll: list.countAll,
+})
 
 /** Cursors to go on with from a page, as far as there are rows beyond it. */
 export type Onward = { after: string | null; before: string | null }
 const ONWARD = Symbol('onward')
 
-/** Lets a list's answer say how to go on, without being part of it. */
-export const withOnward = <Body extends object>(body: Body, onward: Onward): Body =>
-  Object.defineProperty(body, ONWARD, { value: onward })
+/** Lets the answer of a list say how to go on, without being part of it. */
+export function withOnward<Body extends object, Row>(
+  body: Body,
+  { rows, hasNextPage, hasPreviousPage }: PageRows<Row>,
+  cursorOf: (row: Row) => string,
+): Body {
+  const [first, last] = [rows.at(0), rows.at(-1)]
+  const onward: Onward = {
+    after: hasNextPage && last !== undefined ? cursorOf(last) : null,
+    before: hasPreviousPage && first !== undefined ? cursorOf(first) : null,
+  }
+  return Object.defineProperty(body, ONWARD, { value: onward })
+}
 
 export const onwardOf = (body: object): Onward =>
   (body as { [ONWARD]?: Onward })[ONWARD] ?? { after: null, before: null }
@@ -141,15 +176,11 @@ export async function toEnvelope<Row, Name extends string>(
   name: Name,
   toBody: (row: Row) => object,
 ) {
-  const [first, last] = [page.rows.at(0), page.rows.at(-1)]
   const envelope = {
     page: page.page ?? 0,
     pageSize: page.pageSize,
     totalSize: await page.countAll(),
     [name]: page.rows.map(toBody),
   }
-  return withOnward(envelope, {
-    after: page.hasNextPage && last !== undefined ? page.cursorOf(last) : null,
-    before: page.hasPreviousPage && first !== undefined ? page.cursorOf(first) : null,
-  })
+  return withOnward(envelope, page, page.cursorOf)
 }

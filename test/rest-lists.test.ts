@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { InvalidInput } from '../src/errors.ts'
 import { parseQuery } from '../src/rest/query.ts'
 import { restRoutes } from '../src/rest/rest.ts'
-import { type RestRoute, restRoute } from '../src/rest/route.ts'
+import { Done, type RestRoute, restRoute } from '../src/rest/route.ts'
 import { createUser } from '../src/users/users.ts'
 import { ctxFor, newTenant, tokenFor } from './support/actors.ts'
 import { linksIn, walk } from './support/lists.ts'
@@ -147,6 +147,7 @@ describe('a filter', () => {
     scope: 'users:read',
     paged: true,
     query: z.object({ orderBy: z.string() }),
+    response: Done,
     filter: Filter,
     handle: async () => ({}),
   })

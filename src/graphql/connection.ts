@@ -86,15 +86,22 @@ export function connectionType<Row>(name: string, node: ObjectRef<GraphQLTypes, 
   })
 }
 
-/** Arguments of a root list: `page` and `pageSize`, or a cursor direction; both is BAD_USER_INPUT. */
-export const PAGE_ARGS = builder.args((t) => ({
-  page: t.int({ description: 'Number of the page, from 0. Not together with cursors.' }),
-  pageSize: t.int({ description: 'Rows per page, 1 to 1000; 50 when omitted.' }),
+/** Arguments of a list that is read by cursor alone. */
+export const CURSOR_ARGS = builder.args((t) => ({
   first: t.int({ description: 'At most this many rows from the start, or after `after`; 1 to 1000.' }),
   after: t.string({ description: 'Only rows after the one with this cursor.' }),
   last: t.int({ description: 'At most this many rows from the end, or before `before`; 1 to 1000.' }),
   before: t.string({ description: 'Only rows before the one with this cursor.' }),
 }))
+
+/** Arguments of a root list: `page` and `pageSize`, or a cursor direction; both is BAD_USER_INPUT. */
+export const PAGE_ARGS = {
+  ...builder.args((t) => ({
+    page: t.int({ description: 'Number of the page, from 0. Not together with cursors.' }),
+    pageSize: t.int({ description: 'Rows per page, 1 to 1000; 50 when omitted.' }),
+  })),
+  ...CURSOR_ARGS,
+}
 
 /** Arguments of a list inside an object. */
 export const NESTED_PAGE_ARGS = builder.args((t) => ({

@@ -1,3 +1,4 @@
+import { subjectIdsOf } from '../audit/event-list.ts'
 import { END_REASONS, type EndReason, type LogEvent } from '../events.ts'
 import { builder } from './builder.ts'
 import { type GraphQLContext, isOwn } from './context.ts'
@@ -40,7 +41,9 @@ const maySeeIp = (event: LogEvent, context: GraphQLContext): boolean =>
   context.ctx.scopes.has('events:read') || isOwn(context, event.actorUserId)
 
 const Actor = builder.objectRef<LogEvent>('Actor').implement({
-  ...open('Who did it: a person, a client, or the platform itself (then all is null).'),
+  ...open(
+    'Who did it, and from where: a person, a client, or somebody unknown (then only the address is told).',
+  ),
   fields: (t) => ({
     userId: t.id({ nullable: true, description: 'Id of the person.', resolve: (event) => event.actorUserId }),
     user: t.field({
@@ -82,14 +85,19 @@ export const EventInterface = builder.interfaceRef<LogEvent>('Event').implement(
     position: t.exposeString('position', { description: 'Where it stands in the log: what `after` takes.' }),
     type: t.exposeString('type', { description: 'What happened, such as session.started.' }),
     occurredAt: t.expose('occurredAt', { type: 'DateTime', description: 'When it happened.' }),
-    actor: t.field({ type: Actor, nullable: true, description: 'Who did it.', resolve: actorOf }),
+    actor: t.field({
+      type: Actor,
+      nullable: true,
+      description: 'Who did it; null for the platform itself.',
+      resolve: actorOf,
+    }),
     requestId: t.exposeString('requestId', { nullable: true, description: 'Which request did it.' }),
   }),
   resolveType: typeNameOf,
 })
 
 function actorOf(event: LogEvent): LogEvent | null {
-  return event.actorUserId || event.actorClientId ? event : null
+  return event.actorUserId || event.actorClientId || event.ip ? event : null
 }
 
 function typeNameOf({ type }: LogEvent): string {
@@ -164,8 +172,7 @@ builder.objectRef<LogEvent>('AuditEvent').implement({
   fields: (t) => ({
     subjectIds: t.idList({
       description: 'Ids of what it happened to: user, session, and further things.',
-      resolve: ({ userId, sessionId, subjectIds }) =>
-        [userId, sessionId, ...subjectIds].filter((id) => typeof id === 'string'),
+      resolve: subjectIdsOf,
     }),
     changedFields: t.exposeStringList('changedFields', {
       description: 'Names of the fields that changed; no values.',

@@ -1,9 +1,7 @@
+import { parseEventTypes } from '../audit/event-list.ts'
 import type { Scope } from '../ctx.ts'
-import { InvalidInput } from '../errors.ts'
-import { decodePosition, EVENT_TYPES, encodePosition, type LogEvent, readEvents } from '../events.ts'
-import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../page.ts'
+import { encodePosition, type LogEvent } from '../events.ts'
 import { builder } from './builder.ts'
-import { PageInfo } from './connection.ts'
 import { type GraphQLContext, ownUserId } from './context.ts'
 import {
   EventInterface,
@@ -13,7 +11,7 @@ import {
   UserLockChange,
 } from './event-types.graphql.ts'
 import { requireId } from './node.graphql.ts'
-import { open, scoped, scopedOrOwnUser } from './scoped.ts'
+import { scoped, scopedOrOwnUser } from './scoped.ts'
 import { type Followed, subscribeToLog } from './stream.ts'
 
 const AFTER =
@@ -35,12 +33,7 @@ function entryOf(followed: Followed): LogEvent {
 
 function typesOf(types: readonly string[] | null | undefined): (event: LogEvent) => boolean {
   if (!types) return () => true
-  const wanted = new Set(types)
-  const known = new Set<string>(EVENT_TYPES)
-  const faults = types.flatMap((type, index) =>
-    known.has(type) ? [] : [{ field: `types.${index}`, description: 'is not a type of event' }],
-  )
-  if (faults.length > 0) throw new InvalidInput(faults)
+  const wanted = parseEventTypes(types)
   return ({ type }) => wanted.has(type)
 }
 
@@ -97,77 +90,5 @@ builder.subscriptionField('events', (t) =>
     },
     subscribe: (_root, { types, after }, context) => subscribeToLog(context, after, typesOf(types)),
     resolve: entryOf,
-  }),
-)
-
-type EventPage = { events: LogEvent[]; hasNextPage: boolean; hasPreviousPage: boolean }
-
-const EventEdge = builder.objectRef<LogEvent>('EventEdge').implement({
-  ...open('One entry of an EventConnection.'),
-  fields: (t) => ({
-    cursor: t.exposeString('position', { description: 'Position of the entry.' }),
-    node: t.field({ type: EventInterface, description: 'The entry.', resolve: (event) => event }),
-  }),
-})
-
-const once = { field: 1, multiplier: 1 }
-
-const EventConnection = builder.objectRef<EventPage>('EventConnection').implement({
-  ...open('A page of the log, oldest first.'),
-  fields: (t) => ({
-    edges: t.field({
-      type: [EventEdge],
-      complexity: once,
-      description: 'The entries, each with its cursor.',
-      resolve: ({ events }) => events,
-    }),
-    nodes: t.field({
-      type: [EventInterface],
-      complexity: once,
-      description: 'The entries.',
-      resolve: ({ events }) => events,
-    }),
-    pageInfo: t.field({
-      type: PageInfo,
-      description: 'What precedes and follows the page.',
-      resolve: ({ events, hasNextPage, hasPreviousPage }) => ({
-        hasNextPage,
-        hasPreviousPage,
-        startCursor: events.at(0)?.position ?? null,
-        endCursor: events.at(-1)?.position ?? null,
-      }),
-    }),
-  }),
-})
-
-const BEGINNING = { era: 0, xid: 0n, seq: 0n }
-
-builder.queryField('events', (t) =>
-  t.field({
-    ...scoped(
-      'events:read',
-      "The tenant's log, oldest first; `after` of the last page is where a subscription starts.",
-    ),
-    type: EventConnection,
-    nullable: true,
-    complexity: ({ first }) => ({ field: 1, multiplier: first ?? DEFAULT_PAGE_SIZE }),
-    args: {
-      first: t.arg.int({ description: 'At most this many entries; 1 to 1000, 50 when omitted.' }),
-      after: t.arg.string({ description: 'Only entries after this position.' }),
-    },
-    resolve: async (_root, { first, after }, { ctx }): Promise<EventPage> => {
-      const size = first ?? DEFAULT_PAGE_SIZE
-      if (size < 1 || size > MAX_PAGE_SIZE)
-        throw new InvalidInput([
-          { field: 'first', description: `must be a whole number from 1 to ${MAX_PAGE_SIZE}` },
-        ])
-      const start = after ? decodePosition(after) : BEGINNING
-      const { events } = await readEvents(ctx.tenant, start, size + 1)
-      return {
-        events: events.slice(0, size),
-        hasNextPage: events.length > size,
-        hasPreviousPage: Boolean(after),
-      }
-    },
   }),
 )

@@ -1,4 +1,5 @@
 import { H3, type H3Event } from 'h3'
+import { eventRoutes } from '../audit/event-list.rest.ts'
 import { clientRoutes } from '../clients/clients.rest.ts'
 import { MethodNotAllowed, NotFound } from '../errors.ts'
 import { readJson, requestMeta, targetOf } from '../http.ts'
@@ -22,6 +23,7 @@ export const restRoutes: readonly RestRoute[] = [
   ...passcodeRoutes,
   ...clientRoutes,
   ...tenantRoutes,
+  ...eventRoutes,
 ]
 
 const BASE = '/:tenant/api/v1'

@@ -1,0 +1,110 @@
+import type { Sql } from '../db.ts'
+import { EVENT_COLUMNS, type EventRow } from '../events.sql.ts'
+import type { Position } from '../events.ts'
+import { type Bind, binder } from '../keyset.ts'
+
+/** What an index leads to, by the column that it begins with after the tenant. */
+const COLUMN = {
+  userId: `e."userId"`,
+  sessionId: `e."sessionId"`,
+  subject: `e."subjectIds"[1]`,
+  actorUserId: `e."actorUserId"`,
+  actorClientId: `e."actorClientId"`,
+} as const
+
+export type EventQuery = {
+  types: string[] | null
+  /** Columns and what they must be. The planner takes the index of the most selective; the others filter its rows. */
+  equals: { column: keyof typeof COLUMN; id: string }[]
+  occurredAt: { gte?: Date | null; lt?: Date | null }
+  /** Strictly between these. */
+  above: Position | null
+  below: Position | null
+  newestFirst: boolean
+  limit: number
+}
+
+const POSITION = `"era", "xid", "seq"`
+
+/**
+ * An entry's time is the start of its transaction and its place in the log that of the transaction's first write, and
+ * no transaction lives for a minute (statements and pauses end after 10 s). So whatever happened a minute before an
+ * instant stands below everything from that instant on, and one entry from there bounds the log for any index.
+ */
+const SLACK = `interval '60 seconds'`
+
+const valuesOf = (bind: Bind, { era, xid, seq }: Position) =>
+  `SELECT ${bind(era)}::int AS "era", ${bind(String(xid))}::bigint AS "xid", ${bind(String(seq))}::bigint AS "seq"`
+
+/** The highest of the bounds from below, and the lowest from above: what is still hidden, too, stands above. */
+function boundsSql(bind: Bind, { above, below, occurredAt: { gte, lt } }: EventQuery): string {
+  const entry = (than: '<=' | '>=', at: Date) =>
+    `(SELECT ${POSITION} FROM "Event"
+      WHERE "tenantId" = $1 AND "occurredAt" ${than} ${bind(at)}::timestamptz ${than === '<=' ? '-' : '+'} ${SLACK}
+      ORDER BY "occurredAt" ${than === '<=' ? 'DESC' : 'ASC'} LIMIT 1)`
+  const low = [
+    above ? valuesOf(bind, above) : `SELECT 0 AS "era", 0::bigint AS "xid", 0::bigint AS "seq"`,
+    ...(gte ? [entry('<=', gte)] : []),
+  ]
+  const high = [
+    `SELECT event_era() AS "era", (pg_snapshot_xmin(pg_current_snapshot())::text)::bigint AS "xid", 0::bigint AS "seq"`,
+    ...(below ? [valuesOf(bind, below)] : []),
+    ...(lt ? [entry('>=', lt)] : []),
+  ]
+  return `low AS MATERIALIZED (
+    SELECT ${POSITION} FROM (${low.join(' UNION ALL ')}) "bounds" ORDER BY "era" DESC, "xid" DESC, "seq" DESC LIMIT 1
+  ), high AS MATERIALIZED (
+    SELECT ${POSITION} FROM (${high.join(' UNION ALL ')}) "bounds" ORDER BY "era", "xid", "seq" LIMIT 1
+  )`
+}
+
+/**
+ * One statement. The bounds are subqueries, whose values the planner does not see: it would take a comparison of rows
+ * for one of their first columns, and all entries of an era for none.
+ */
+function statementOf(bind: Bind, query: EventQuery): string {
+  const { types, equals, newestFirst, occurredAt } = query
+  const bounds = boundsSql(bind, query)
+  const direction = newestFirst ? 'DESC' : 'ASC'
+  const order = (of: string) => ['era', 'xid', 'seq'].map((name) => `${of}."${name}" ${direction}`).join(', ')
+  const limit = `${bind(query.limit)}::int`
+  const wanted = types && bind(types)
+  const conditions = [
+    `e."tenantId" = $1`,
+    ...equals.map(({ column, id }) => `${COLUMN[column]} = ${bind(id)}`),
+    `(e."era", e."xid", e."seq") > (SELECT ${POSITION} FROM low)`,
+    `(e."era", e."xid", e."seq") < (SELECT ${POSITION} FROM high)`,
+    ...(occurredAt.gte ? [`e."occurredAt" >= ${bind(occurredAt.gte)}::timestamptz`] : []),
+    ...(occurredAt.lt ? [`e."occurredAt" < ${bind(occurredAt.lt)}::timestamptz`] : []),
+  ]
+  const page = (more: string[] = []) =>
+    `SELECT e.* FROM "Event" e WHERE ${[...conditions, ...more].join(' AND ')} ORDER BY ${order('e')} LIMIT ${limit}`
+  // An index yields the entries of one type in order, not those of several: a page of each, and a page of those.
+  const pages =
+    wanted === null
+      ? page()
+      : equals.length > 0
+        ? page([`e."type" = ANY(${wanted}::text[])`])
+        : `SELECT each.* FROM unnest(${wanted}::text[]) AS wanted("type")
+           CROSS JOIN LATERAL (${page([`e."type" = wanted."type"`])}) each ORDER BY ${order('each')} LIMIT ${limit}`
+  const given = query.above ?? query.below
+  const isFuture = given
+    ? `(${bind(given.era)}::int, ${bind(String(given.xid))}::bigint) >= (event_era(), (pg_snapshot_xmax(pg_current_snapshot())::text)::bigint)`
+    : 'false'
+  return `WITH ${bounds}, page AS (${pages}), asked AS (SELECT ${isFuture} AS "isFuture")
+    SELECT asked."isFuture", ${EVENT_COLUMNS} FROM asked LEFT JOIN page e ON true ORDER BY ${order('e')}`
+}
+
+/** Entries that `query` asks for; `isFuture` when its bound is a position that no entry can have had yet. */
+export async function selectEventPage(
+  sql: Sql,
+  tenant: string,
+  query: EventQuery,
+): Promise<{ rows: EventRow[]; isFuture: boolean }> {
+  type Row = EventRow & { isFuture: boolean; id: string | null }
+  const bind = binder(tenant)
+  const text = statementOf(bind, query)
+  const read = await sql<Row>(text, bind.values)
+  const rows = read.filter((row) => row.id !== null).map(({ isFuture: _, ...row }) => row)
+  return { rows, isFuture: read[0]?.isFuture ?? false }
+}

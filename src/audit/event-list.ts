@@ -1,0 +1,78 @@
+import { prefixOf } from '../crypto.ts'
+import type { Ctx } from '../ctx.ts'
+import { sql } from '../db.ts'
+import { InvalidInput } from '../errors.ts'
+import { decodePosition, EVENT_TYPES, type LogEvent, type Position, toLogEvent } from '../events.ts'
+import { parse } from '../fields.ts'
+import { type PageArgs, type PageRows, parseCursorPaging, toPageRows } from '../page.ts'
+import { EventFilter, EventOrder } from './event-list.fields.ts'
+import { type EventQuery, selectEventPage } from './event-list.sql.ts'
+
+const KNOWN_TYPES = new Set<string>(EVENT_TYPES)
+
+/** The given types of events, each once. Throws InvalidInput that names those which are none. */
+export function parseEventTypes(types: readonly string[]): Set<string> {
+  const faults = types.flatMap((type, index) =>
+    KNOWN_TYPES.has(type) ? [] : [{ field: `types.${index}`, description: 'is not a type of event' }],
+  )
+  if (faults.length > 0) throw new InvalidInput(faults)
+  return new Set(types)
+}
+
+type Equal = EventQuery['equals'][number]
+
+function subjectOf(id: string): Equal {
+  const prefix = prefixOf(id)
+  return { column: prefix === 'user' ? 'userId' : prefix === 'session' ? 'sessionId' : 'subject', id }
+}
+const actorOf = (id: string): Equal => ({
+  column: prefixOf(id) === 'user' ? 'actorUserId' : 'actorClientId',
+  id,
+})
+
+/** Positions are the cursors of the log, whatever is asked of it: a subscription goes on from any of them. */
+function positionOf(cursor: string): Position | null {
+  try {
+    return decodePosition(cursor)
+  } catch (error) {
+    if (error instanceof InvalidInput) return null
+    throw error
+  }
+}
+
+export type ListEventsArgs = Omit<PageArgs, 'page' | 'pageSize'> & { filter?: unknown; direction?: unknown }
+export type EventPage = PageRows<LogEvent> & { pageSize: number }
+
+/**
+ * The tenant's log as an audit trail, oldest first unless `direction` is 'desc', by cursor only: the position of an
+ * entry is its cursor in every list and for subscriptions. Entries that are still hidden behind an open transaction
+ * (see readEvents) are on no page, so that going on from the last page skips none. One statement. Throws InvalidInput.
+ */
+export async function listEvents(
+  ctx: Ctx,
+  { filter, direction, ...args }: ListEventsArgs,
+): Promise<EventPage> {
+  const { types, subjectId, actorId, occurredAt } = parse(EventFilter, filter ?? {})
+  const order = parse(EventOrder, { direction })
+  const wanted = types ? [...parseEventTypes(types)] : null
+  const paging = parseCursorPaging(args, positionOf)
+  const newestFirst = (order.direction === 'desc') !== paging.backward
+  const { rows, isFuture } = await selectEventPage(sql, ctx.tenant, {
+    types: wanted,
+    equals: [...(subjectId ? [subjectOf(subjectId)] : []), ...(actorId ? [actorOf(actorId)] : [])],
+    occurredAt: occurredAt ?? {},
+    above: newestFirst ? null : paging.seek,
+    below: newestFirst ? paging.seek : null,
+    newestFirst,
+    limit: paging.pageSize + 1,
+  })
+  if (isFuture)
+    throw new InvalidInput([
+      { field: paging.backward ? 'before' : 'after', description: 'is not a cursor of this list' },
+    ])
+  return { ...toPageRows(paging, rows.map(toLogEvent)), pageSize: paging.pageSize }
+}
+
+/** What an entry is about: the user and the session first, then the further things. */
+export const subjectIdsOf = ({ userId, sessionId, subjectIds }: LogEvent): string[] =>
+  [userId, sessionId, ...subjectIds].filter((id) => id !== null)
