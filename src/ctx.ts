@@ -22,6 +22,12 @@ export type Scope = keyof typeof SCOPES
 export const SCOPE_NAMES = Object.keys(SCOPES) as Scope[]
 export const isScope = (text: string): text is Scope => Object.hasOwn(SCOPES, text)
 
+/**
+ * The OIDC scope that lets a client change what is the person's own: profile, addresses, sessions, sign-in methods,
+ * consents. It is asked of the person, never of a role.
+ */
+export const ACCOUNT_SCOPE = 'account'
+
 /** Scopes that only tenant `system` may hold. */
 export const SYSTEM_SCOPES: readonly Scope[] = ['tenants:read', 'tenants:write']
 

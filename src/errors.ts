@@ -67,6 +67,22 @@ export class Forbidden extends AppError {
   }
 }
 
+/** The sign-in is too long ago for what was asked: sign in anew with `max_age`, and come back (RFC 9470). */
+export class SignInTooOld extends AppError {
+  readonly maxAgeSeconds: number
+
+  constructor(maxAgeSeconds: number) {
+    const challenge = `Bearer error="insufficient_user_authentication", max_age="${maxAgeSeconds}"`
+    super(
+      'FORBIDDEN',
+      403,
+      `This needs a sign-in of the last ${maxAgeSeconds / 60} minutes: sign in again with max_age=${maxAgeSeconds}.`,
+      { headers: { 'www-authenticate': challenge } },
+    )
+    this.maxAgeSeconds = maxAgeSeconds
+  }
+}
+
 export class UserLocked extends AppError {
   constructor(message = 'The user is locked.') {
     super('USER_LOCKED', 403, message)

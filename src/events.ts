@@ -22,6 +22,7 @@ export const EVENT_TYPES = [
   'grant.refreshed',
   'grant.revoked',
   'consent.granted',
+  'consent.revoked',
   'credential.enrollment_created',
   'credential.enrollment_failed',
   'credential.enrolled',

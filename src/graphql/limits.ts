@@ -34,6 +34,10 @@ const CREDENTIAL_FIELDS = new Set([
   'authenticateSession',
   'sendEmailPasscode',
   'sendSmsPasscode',
+  'requestEmailChange',
+  'requestPhoneNumberChange',
+  'confirmEmailChange',
+  'confirmPhoneNumberChange',
 ])
 
 /** An error of the limits; the codes below are ours. */

@@ -1,9 +1,12 @@
 import type { AuthFailure } from '@pothos/plugin-scope-auth'
-import { SCOPES, type Scope } from '../ctx.ts'
+import { ACCOUNT_SCOPE, SCOPES, type Scope } from '../ctx.ts'
+import { requireOwnAccount } from '../scopes.ts'
 import { type GraphQLContext, isOwn, ownUserId } from './context.ts'
 
 /** Where the contract test finds the rule of a field or type. */
-export type RuleExtensions = { rule: { scopes?: readonly Scope[]; own?: true; caller?: true; open?: true } }
+export type RuleExtensions = {
+  rule: { scopes?: readonly Scope[]; own?: true; caller?: true; account?: true; open?: true }
+}
 
 const sentence = (description: string): string =>
   /[.!?]$/.test(description) ? description : `${description}.`
@@ -63,6 +66,18 @@ export function caller(description: string) {
     description: `${sentence(description)} Requires an access token.`,
     authScopes: { caller: true },
     extensions: { rule: { caller: true } } satisfies RuleExtensions,
+  }
+}
+
+/** A mutation of what is the caller's own: for a person whose token carries scope `account`. */
+export function ownAccount(description: string) {
+  return {
+    description: `${sentence(description)} Requires a person's access token with scope ${ACCOUNT_SCOPE}.`,
+    authScopes: (_root: object, _args: object, { ctx }: GraphQLContext) => {
+      requireOwnAccount(ctx) // says what is missing
+      return true
+    },
+    extensions: { rule: { account: true } } satisfies RuleExtensions,
   }
 }
 

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { decodeJwt, type JWTPayload } from 'jose'
 import { findClient } from '../clients/client-cache.ts'
 import {
+  ACCOUNT_SCOPE,
   type Actor,
   type Ctx,
   isScope,
@@ -14,7 +15,7 @@ import { sql } from '../db.ts'
 import { Unauthenticated } from '../errors.ts'
 import { selectStanding } from './access-tokens.sql.ts'
 import { apiAudienceOf, issuerOf, signJwt, verifyAccessToken } from './keys.ts'
-import { ACCOUNT_SCOPE, toScopes } from './scopes.ts'
+import { toScopes } from './scopes.ts'
 
 export type AccessTokenRequest = {
   subject: string

@@ -1,7 +1,6 @@
-import { isScope } from '../ctx.ts'
+import { ACCOUNT_SCOPE, isScope } from '../ctx.ts'
 import type { CachedTenant } from '../tenants/tenant-cache.ts'
 import { apiAudienceOf, issuerOf } from './keys.ts'
-import { ACCOUNT_SCOPE } from './scopes.ts'
 
 export const userinfoAudienceOf = (tenant: string): string => `${issuerOf(tenant)}/oidc/userinfo`
 

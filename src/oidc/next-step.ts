@@ -1,6 +1,6 @@
+import { ACCOUNT_SCOPE } from '../ctx.ts'
 import type { OAuthErrorCode } from '../errors.ts'
 import type { Prompt } from './authorize.ts'
-import { ACCOUNT_SCOPE } from './scopes.ts'
 
 /** What of an authorize request decides the next step. */
 export type StepRequest = {

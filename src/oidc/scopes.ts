@@ -1,7 +1,4 @@
-import { isScope, scopesOfRoles } from '../ctx.ts'
-
-/** Lets a client change what is the person's own: profile, addresses, sessions, sign-in methods, consents. Ours. */
-export const ACCOUNT_SCOPE = 'account'
+import { ACCOUNT_SCOPE, isScope, scopesOfRoles } from '../ctx.ts'
 
 /** Scopes of people's own data and sessions (OIDC Core, sections 5.4 and 11); management scopes stand in ctx.ts. */
 export const OIDC_SCOPES = [

@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto'
 import { authenticate, authenticateAll, equals } from '../crypto.ts'
 
 const PURPOSE = 'passcode'
@@ -15,3 +16,9 @@ export function isCode(tenant: string, address: string, code: string, codeHash: 
   const macs = authenticateAll(PURPOSE, bound(tenant, address, code))
   return macs.map((mac) => equals(mac, codeHash)).includes(true)
 }
+
+/** A new code of six digits. */
+export const newCode = (): string => String(randomInt(1_000_000)).padStart(6, '0')
+
+/** People copy codes with spaces and dashes. */
+export const tidyCode = (code: string): string => code.replace(/[\s-]/g, '')

@@ -27,13 +27,13 @@ const SENDS_AN_HOUR = 10
 /** Wrong guesses at an address in a day, whatever number of codes it was sent: 30 in a million. */
 const FAILURES_A_DAY = 30
 /** Guesses at one code. */
-const MAX_ATTEMPTS = 5
+export const MAX_ATTEMPTS = 5
 
-const sendsUsedUp = (p: string, now: string) =>
+export const sendsUsedUp = (p: string, now: string) =>
   `(${p}."sendCount" >= ${SENDS_AN_HOUR} AND ${p}."sendWindowAt" > ${now}::timestamptz - interval '1 hour')`
-const failuresUsedUp = (p: string, now: string) =>
+export const failuresUsedUp = (p: string, now: string) =>
   `(${p}."failureCount" >= ${FAILURES_A_DAY} AND ${p}."failureWindowAt" > ${now}::timestamptz - interval '1 day')`
-const coolsDown = (p: string, now: string) =>
+export const coolsDown = (p: string, now: string) =>
   `${p}."sentAt" > ${now}::timestamptz - interval '${SEND_COOLDOWN_SECONDS} seconds'`
 const isBlocked = (p: string, now: string) =>
   `(${coolsDown(p, now)} OR ${sendsUsedUp(p, now)} OR ${failuresUsedUp(p, now)})`

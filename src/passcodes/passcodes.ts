@@ -7,7 +7,7 @@ import type { User } from '../generated/prisma/client.ts'
 import { spend } from '../limits.ts'
 import type { SessionRow } from '../sessions/sessions.sql.ts'
 import { startBrowserSession, startSession } from '../sessions/sessions.ts'
-import { isCode } from './code-hash.ts'
+import { isCode, tidyCode } from './code-hash.ts'
 import { applyFirstProof, type Removed } from './first-proof.sql.ts'
 import { type Address, AuthenticatePasscode, addressOf, type Channel } from './passcodes.fields.ts'
 import { countAttempt, redeem } from './passcodes.sql.ts'
@@ -17,9 +17,6 @@ const AMR: Record<Channel, string[]> = { email: ['otp'], sms: ['otp', 'sms'] }
 
 /** One answer for a wrong, used, expired or exhausted code, an unknown address and a locked user. */
 const wrongCode = () => new InvalidCredential('The code is wrong or has expired.')
-
-/** People copy codes with spaces and dashes. */
-const tidy = (code: string): string => code.replace(/[\s-]/g, '')
 
 function eventsOfFirstProof(userId: string, channel: Channel, removed: Removed[]): NewEvent[] {
   const gone = (what: Removed['what']) => removed.filter((item) => item.what === what)
@@ -76,7 +73,7 @@ async function redeemCode<T>(
   const attempt = await countAttempt(sql, ctx.tenant, key, now)
   if (!attempt) throw wrongCode()
   const { userId, codeHash } = attempt
-  if (!isCode(ctx.tenant, key, tidy(code), codeHash) || userId === null) {
+  if (!isCode(ctx.tenant, key, tidyCode(code), codeHash) || userId === null) {
     await recordEvents(sql, ctx, [{ type: 'passcode.failed', userId, detail: { channel } }])
     wakeReaders(ctx.tenant)
     throw wrongCode()

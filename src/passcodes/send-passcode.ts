@@ -1,4 +1,3 @@
-import { randomInt } from 'node:crypto'
 import { newId } from '../crypto.ts'
 import type { Ctx } from '../ctx.ts'
 import { sql } from '../db.ts'
@@ -11,14 +10,12 @@ import { parse } from '../fields.ts'
 import { spend } from '../limits.ts'
 import { log } from '../log.ts'
 import { findTenant } from '../tenants/tenant-cache.ts'
-import { codeHashOf } from './code-hash.ts'
+import { codeHashOf, newCode } from './code-hash.ts'
 import { type Address, addressOf, type Channel, SendPasscode } from './passcodes.fields.ts'
 import { insertCode, type Reservation, SEND_COOLDOWN_SECONDS, withdrawCode } from './passcodes.sql.ts'
 
 /** Long enough for slow mail, short enough for a code of six digits. */
-const LIFETIME_MINUTES = 10
-
-const newCode = (): string => String(randomInt(1_000_000)).padStart(6, '0')
+export const LIFETIME_MINUTES = 10
 
 type Stored = Reservation & { code: string; codeHash: Buffer; tenantName: string }
 
@@ -126,6 +123,28 @@ export async function settleDeliveries(): Promise<void> {
 const OUTAGE_MS = 10_000
 const outageUntil: Record<Channel, number> = { email: 0, sms: 0 }
 
+/** Throws Unavailable while messages of this kind are known not to get through, whoever is meant. */
+export function assertDelivering(channel: Channel): void {
+  if (outageUntil[channel] > Date.now())
+    throw new Unavailable('Messages cannot be delivered at the moment; try again.')
+}
+
+/** Sends a message behind the answer: to wait for it would tell whether there was one. */
+export function deliverBehind(channel: Channel, deliver: () => Promise<void>): void {
+  const delivery: Promise<void> = deliver()
+    .then(
+      () => {
+        outageUntil[channel] = 0
+      },
+      (error: unknown) => {
+        outageUntil[channel] = Date.now() + OUTAGE_MS
+        if (!(error instanceof Unavailable)) log.error({ err: error }, 'a code could not be taken back')
+      },
+    )
+    .finally(() => underWay.delete(delivery))
+  underWay.add(delivery)
+}
+
 /**
  * Sends a code for the hosted pages, without telling whether the address is known: for an unknown, locked or
  * exhausted one the same statement runs, and nothing is sent. The message goes out behind the answer, as waiting for
@@ -136,21 +155,9 @@ export async function sendSignInPasscode(ctx: Ctx, to: string, now = new Date())
   const address = addressOf(to)
   if (!address) throw new InvalidInput([{ field: 'to', description: 'must be an e-mail address' }])
   await spend('sendPasscode', ctx.tenant, ctx.ip)
-  if (outageUntil[address.channel] > Date.now())
-    throw new Unavailable('Messages cannot be delivered at the moment; try again.')
+  assertDelivering(address.channel)
   const stored = await storeCode(ctx, address, { createUser: false, keepUnknown: true }, now)
   const isRecipient = stored.userId !== null && !stored.locked && stored.signsIn && stored.isReserved
   if (!isRecipient) return
-  const delivery: Promise<void> = deliverCode(ctx, address, stored)
-    .then(
-      () => {
-        outageUntil[address.channel] = 0
-      },
-      (error: unknown) => {
-        outageUntil[address.channel] = Date.now() + OUTAGE_MS
-        if (!(error instanceof Unavailable)) log.error({ err: error }, 'a code could not be taken back')
-      },
-    )
-    .finally(() => underWay.delete(delivery))
-  underWay.add(delivery)
+  deliverBehind(address.channel, () => deliverCode(ctx, address, stored))
 }

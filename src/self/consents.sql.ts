@@ -1,0 +1,46 @@
+import type { Sql } from '../db.ts'
+import type { EndedSession, RevokedGrant } from '../sessions/sessions.sql.ts'
+
+const DELETE_CONSENT = `
+  DELETE FROM "Consent" WHERE "tenantId" = $1 AND "userId" = $2 AND "clientId" = $3 RETURNING "scopes"`
+
+/** Deletes what a person agreed to for a client; null when that was nothing. */
+export async function deleteConsent(
+  sql: Sql,
+  tenant: string,
+  userId: string,
+  clientId: string,
+): Promise<string[] | null> {
+  const [row] = await sql<{ scopes: string[] }>(DELETE_CONSENT, [tenant, userId, clientId])
+  return row?.scopes ?? null
+}
+
+// Used codes stay, so that their replay is known for one.
+const END_CLIENT_ACCESS = `
+  WITH sessions AS (
+    UPDATE "Session" SET "endedAt" = $4::timestamptz, "updatedAt" = $4::timestamptz, "endReason" = 'revoked'
+    WHERE "tenantId" = $1 AND "userId" = $2 AND "clientId" = $3 AND "endedAt" IS NULL AND "expiresAt" > $4::timestamptz
+    RETURNING "id", "userId", "clientId"
+  ), grants AS (
+    UPDATE "Grant" SET "revokedAt" = $4::timestamptz
+    WHERE "tenantId" = $1 AND "userId" = $2 AND "clientId" = $3 AND "revokedAt" IS NULL AND "expiresAt" > $4::timestamptz
+    RETURNING "id", "userId", "clientId", "sessionId"
+  ), codes AS (
+    DELETE FROM "AuthorizationCode" WHERE "tenantId" = $1 AND "userId" = $2 AND "clientId" = $3 AND "usedAt" IS NULL
+  )
+  SELECT 'session' AS "what", "id", "userId", "clientId", NULL AS "sessionId" FROM sessions
+  UNION ALL SELECT 'grant', "id", "userId", "clientId", "sessionId" FROM grants`
+
+/** Takes away what a client got of a person: sessions handed to it, grants, offline ones too, unused codes. */
+export async function endClientAccess(
+  sql: Sql,
+  tenant: string,
+  { userId, clientId, now }: { userId: string; clientId: string; now: Date },
+): Promise<{ sessions: EndedSession[]; grants: RevokedGrant[] }> {
+  type Row = RevokedGrant & { what: 'session' | 'grant' }
+  const rows = await sql<Row>(END_CLIENT_ACCESS, [tenant, userId, clientId, now])
+  return {
+    sessions: rows.filter(({ what }) => what === 'session'),
+    grants: rows.filter(({ what }) => what === 'grant'),
+  }
+}
