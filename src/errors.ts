@@ -2,20 +2,22 @@
 export type FieldFault = { field: string; description: string }
 
 /** The codes that callers may rely on; each class below carries one with its HTTP status. */
-export type ErrorCode =
-  | 'BAD_USER_INPUT'
-  | 'UNAUTHENTICATED'
-  | 'INVALID_CREDENTIAL'
-  | 'FORBIDDEN'
-  | 'USER_LOCKED'
-  | 'NOT_FOUND'
-  | 'METHOD_NOT_ALLOWED'
-  | 'CONFLICT'
-  | 'PAYLOAD_TOO_LARGE'
-  | 'UNSUPPORTED_MEDIA_TYPE'
-  | 'RATE_LIMITED'
-  | 'INTERNAL_SERVER_ERROR'
-  | 'UNAVAILABLE'
+export const ERROR_CODES = [
+  'BAD_USER_INPUT',
+  'UNAUTHENTICATED',
+  'INVALID_CREDENTIAL',
+  'FORBIDDEN',
+  'USER_LOCKED',
+  'NOT_FOUND',
+  'METHOD_NOT_ALLOWED',
+  'CONFLICT',
+  'PAYLOAD_TOO_LARGE',
+  'UNSUPPORTED_MEDIA_TYPE',
+  'RATE_LIMITED',
+  'INTERNAL_SERVER_ERROR',
+  'UNAVAILABLE',
+] as const
+export type ErrorCode = (typeof ERROR_CODES)[number]
 
 type Details = { fields?: FieldFault[]; headers?: Record<string, string>; cause?: unknown }
 
@@ -161,6 +163,8 @@ export type OAuthErrorCode =
   // RFC 6750, section 3.1
   | 'invalid_token'
   | 'insufficient_scope'
+  // RFC 7009, section 2.2.1
+  | 'unsupported_token_type'
   // RFC 8707, section 2
   | 'invalid_target'
 
@@ -191,6 +195,7 @@ const FIELD_OF_CONSTRAINT: Record<string, string> = {
   User_phoneNumber_key: 'phoneNumber',
   User_externalId_key: 'externalId',
   Tenant_pkey: 'slug',
+  Credential_externalId_key: 'credential',
   IdentityProvider_pkey: 'id',
   IdpUser_user_idp_key: 'idpId',
   IdpUser_external_key: 'externalId',

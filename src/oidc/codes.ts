@@ -4,7 +4,8 @@ import { sql } from '../db.ts'
 import { OAuthError } from '../errors.ts'
 import { toEventRow, wakeReaders } from '../events.ts'
 import type { AuthorizeRequest } from './authorize.ts'
-import { insertCode, type RedeemedCode, redeemCode, revokeReplayed } from './codes.sql.ts'
+import { insertCode, type RedeemedCode, redeemCode } from './codes.sql.ts'
+import { revokeReplayed } from './revoke-grants.sql.ts'
 
 /** A code travels through the browser once, at once. */
 export const CODE_LIFETIME_SECONDS = 60

@@ -8,6 +8,8 @@ import { GRANT_TYPE_NAMES } from './token.ts'
 
 const TOKEN_CLAIMS = ['sub', 'iss', 'aud', 'exp', 'iat', 'auth_time', 'nonce', 'acr', 'amr', 'at_hash', 'sid']
 
+const AUTH_METHODS = ['client_secret_basic', 'client_secret_post', 'none']
+
 /**
  * The provider's metadata (OIDC Discovery 1.0, section 3; RFC 8414; RFC 9207; RP-Initiated Logout 1.0). It names what
  * is there and nothing else: every list comes from the code that implements it, or says no where the default is yes.
@@ -20,6 +22,8 @@ export function discoveryOf(tenant: string): Record<string, unknown> {
     token_endpoint: `${issuer}/oidc/token`,
     userinfo_endpoint: userinfoAudienceOf(tenant),
     jwks_uri: `${issuer}/.well-known/jwks.json`,
+    revocation_endpoint: `${issuer}/oidc/revoke`,
+    revocation_endpoint_auth_methods_supported: AUTH_METHODS,
     end_session_endpoint: `${issuer}/oidc/logout`,
     scopes_supported: [
       ...OIDC_SCOPES,
@@ -30,7 +34,7 @@ export function discoveryOf(tenant: string): Record<string, unknown> {
     grant_types_supported: GRANT_TYPE_NAMES,
     subject_types_supported: ['public'],
     id_token_signing_alg_values_supported: ['ES256'],
-    token_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post', 'none'],
+    token_endpoint_auth_methods_supported: AUTH_METHODS,
     code_challenge_methods_supported: ['S256'],
     prompt_values_supported: ['none', 'login', 'consent', 'select_account'],
     acr_values_supported: [ACR_OTP],

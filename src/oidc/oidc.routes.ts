@@ -22,6 +22,7 @@ import { addLogoutRoutes } from './logout.routes.ts'
 import type { NextStep } from './next-step.ts'
 import { isListedOrigin } from './origins.ts'
 import { withParameters } from './redirect-uris.ts'
+import { revokeToken } from './revocation.ts'
 import { addSignInRoutes } from './signin.routes.ts'
 import { bindBrowser } from './signin-visit.routes.ts'
 import { answerTokenRequest } from './token.ts'
@@ -45,6 +46,7 @@ export function addOidcRoutes(app: H3): void {
   addRoute(app, '/:tenant/oidc/authorize', { GET: authorize, POST: keepAuthorize }, errorPage)
   addRoute(app, '/:tenant/oidc/token', { POST: token, OPTIONS: preflight }, oauthError)
   addRoute(app, '/:tenant/oidc/userinfo', { GET: userinfo, POST: userinfo, OPTIONS: preflight }, oauthError)
+  addRoute(app, '/:tenant/oidc/revoke', { POST: revoke, OPTIONS: preflight }, oauthError)
   addLogoutRoutes(app)
   addSignInRoutes(app)
 }
@@ -106,13 +108,23 @@ async function preflight({ event, ctx, readableBy }: Call): Promise<Response> {
   })
 }
 
-async function token({ event, tenant, ctx, readableBy }: Call): Promise<Response> {
+/** A request by a client: its form, and who it is. A page of the client's may read the answer, whatever it will be. */
+async function readClientCall({ event, ctx, readableBy }: Call) {
   const form = await readForm(event)
   const authorization = event.req.headers.get('authorization')
   if (form.client_id) readableBy(await findClient(ctx.tenant, form.client_id))
   const client = await authenticateClient(ctx, authorization, form)
   const actor = { kind: 'client', tenant: ctx.tenant, clientId: client.id } as const
-  return uncachedJson(await answerTokenRequest({ ctx: { ...ctx, actor }, tenant, client, form }))
+  return { ctx: { ...ctx, actor }, client, form }
+}
+
+const token = async (call: Call): Promise<Response> =>
+  uncachedJson(await answerTokenRequest({ ...(await readClientCall(call)), tenant: call.tenant }))
+
+async function revoke(call: Call): Promise<Response> {
+  const { ctx, client, form } = await readClientCall(call)
+  await revokeToken(ctx, call.tenant, client, form)
+  return uncachedJson({})
 }
 
 async function userinfo({ event, ctx, readableBy }: Call): Promise<Response> {

@@ -24,7 +24,7 @@ const call = (path: string, method: string, origin: string, form?: Record<string
 const allowed = (response: Response) => response.headers.get('access-control-allow-origin')
 
 describe('cross-origin calls (security row 60)', () => {
-  test.each(['token', 'userinfo'])(
+  test.each(['token', 'userinfo', 'revoke'])(
     'of %s pass the preflight from an origin that a client lists',
     async (path) => {
       const response = await call(path, 'OPTIONS', ORIGIN)

@@ -24,6 +24,7 @@ test('the metadata says what is there (OIDC Discovery, section 3; RFC 8414, sect
     token_endpoint: `${issuer}/oidc/token`,
     userinfo_endpoint: `${issuer}/oidc/userinfo`,
     jwks_uri: `${issuer}/.well-known/jwks.json`,
+    revocation_endpoint: `${issuer}/oidc/revoke`,
     end_session_endpoint: `${issuer}/oidc/logout`,
     response_types_supported: ['code'],
     response_modes_supported: ['query'],
