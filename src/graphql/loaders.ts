@@ -1,6 +1,7 @@
 import DataLoader from 'dataloader'
 import { dbFor } from '../db.ts'
-import type { Client, Credential, Session, User } from '../generated/prisma/client.ts'
+import type { Client, Credential, IdpUser, Session, User } from '../generated/prisma/client.ts'
+import { findIdentityProviders, type Idp } from '../idps/idps.ts'
 
 /** Rows by id, batched within a tick. A missing row is null. Who may see a row is the object type's rule. */
 export type Loaders = {
@@ -9,6 +10,8 @@ export type Loaders = {
   session: DataLoader<string, Session | null>
   client: DataLoader<string, Client | null>
   credential: DataLoader<string, Credential | null>
+  idp: DataLoader<string, Idp | null>
+  idpUser: DataLoader<string, IdpUser | null>
 }
 
 export function createLoaders(tenant: string): Loaders {
@@ -23,6 +26,8 @@ export function createLoaders(tenant: string): Loaders {
     ),
     client: byId((ids) => db().client.findMany({ where: { tenantId, id: { in: ids } } })),
     credential: byId((ids) => db().credential.findMany({ where: { tenantId, id: { in: ids } } })),
+    idp: byId((ids) => findIdentityProviders(tenant, ids)),
+    idpUser: byId((ids) => db().idpUser.findMany({ where: { tenantId, id: { in: ids } } })),
   }
 }
 

@@ -1,12 +1,16 @@
 import type { ObjectRef } from '@pothos/core'
-import { ID_PREFIXES, type IdPrefix, prefixOf } from '../crypto.ts'
+import { type IdPrefix, prefixOf } from '../crypto.ts'
 import type { Scope } from '../ctx.ts'
 import { InvalidInput, NotFound } from '../errors.ts'
+import { isIdpId } from '../idps/idps.fields.ts'
 import { builder, type GraphQLTypes } from './builder.ts'
 import { type GraphQLContext, refusalOf } from './context.ts'
 import { open } from './scoped.ts'
 
-/** How things of one kind are found by id. The slug of a tenant has no prefix: its kind is `tenant`. */
+/** Kinds whose ids have no prefix: the slug of a tenant, and what callers chose for an identity provider. */
+type Unprefixed = 'tenant' | 'idp'
+
+/** How things of one kind are found by id. */
 type NodeKind = {
   /** Name of the object type. */
   type: string
@@ -15,7 +19,7 @@ type NodeKind = {
   load: (id: string, context: GraphQLContext) => Promise<object | null>
 }
 
-const kinds = new Map<IdPrefix | 'tenant', NodeKind>()
+const kinds = new Map<IdPrefix | Unprefixed, NodeKind>()
 /** Which type a row that `node` found is of; rows carry no mark of their own. */
 const typeOfRow = new WeakMap<object, string>()
 
@@ -35,7 +39,7 @@ export const Node = builder.interfaceRef<object>('Node').implement({
  * a caller without it cannot tell what exists; `isOwn` lets people at their own.
  */
 export function registerNode<Row extends object>(
-  prefix: IdPrefix | 'tenant',
+  prefix: IdPrefix | Unprefixed,
   kind: {
     ref: ObjectRef<GraphQLTypes, Row>
     scope: Scope
@@ -51,19 +55,17 @@ export function registerNode<Row extends object>(
   })
 }
 
-const SLUG = /^[a-z0-9](-?[a-z0-9])*$/
-
-function kindOf(id: string, field: string): NodeKind | undefined {
+function kindOf(id: string, field: string, { ctx }: GraphQLContext): NodeKind | undefined {
   const prefix = prefixOf(id)
   if (prefix) return kinds.get(prefix)
-  const looksLikeOurs = ID_PREFIXES.some((known) => id.startsWith(`${known}_`))
-  if (looksLikeOurs || id.length > 63 || !SLUG.test(id))
-    throw new InvalidInput([{ field, description: 'is not an id' }])
-  return kinds.get('tenant')
+  // No provider of a tenant has the tenant's name.
+  if (id === ctx.tenant) return kinds.get('tenant')
+  if (!isIdpId(id)) throw new InvalidInput([{ field, description: 'is not an id' }])
+  return kinds.get('idp')
 }
 
 async function findNode(id: string, field: string, context: GraphQLContext): Promise<object | null> {
-  const kind = kindOf(id, field)
+  const kind = kindOf(id, field, context)
   if (!kind) return null
   if (!context.ctx.scopes.has(kind.scope) && !kind.isOwn(id, context)) throw refusalOf(context, [kind.scope])
   const row = await kind.load(id, context)
@@ -93,7 +95,7 @@ builder.queryField('node', (t) =>
     ...open('Anything by its id; null when it is not there. Requires the scope that the type names.'),
     type: Node,
     nullable: true,
-    args: { id: t.arg.id({ required: true, description: 'Id of the thing; of a tenant, its slug.' }) },
+    args: { id: t.arg.id({ required: true, description: 'Id of the thing; of the tenant, its slug.' }) },
     resolve: (_root, { id }, context) => findNode(id, 'id', context),
   }),
 )

@@ -1,0 +1,90 @@
+export const IDP_TYPES = ['oauth2', 'oidc', 'apple', 'facebook', 'google', 'microsoft', 'twitter'] as const
+export type IdpType = (typeof IDP_TYPES)[number]
+
+/** What is known of a kind of provider. What an administrator sets on a provider goes before it. */
+export type ProviderType = {
+  issuer?: string
+  /** Further values of `iss` that mean the same issuer. */
+  issuerAliases?: readonly string[]
+  /** Issuer of one organisation, out of its id in claim `tid`: the provider has as many issuers as customers. */
+  issuerOfOrganisation?: (tid: string) => string
+  /** Its metadata is found through its issuer (OIDC Discovery). */
+  discovers?: true
+  authorizationEndpoint?: string
+  tokenEndpoint?: string
+  userInfoEndpoint?: string
+  jwksUri?: string
+  /** How clients authenticate at the token endpoint, where the metadata does not say. */
+  clientAuthentication: 'basic' | 'post'
+  /** Members of the userinfo answer that the claims stand in, if not in itself. */
+  claimsIn?: string
+  /** Claims that may hold the user's identifier, the first that is there. */
+  subject: readonly ('sub' | 'id')[]
+}
+
+/** One line for each thing that a provider does differently. The endpoints are those of the providers' documentation. */
+export const PROVIDER_TYPES: Record<IdpType, ProviderType> = {
+  oauth2: { clientAuthentication: 'basic', subject: ['sub', 'id'] },
+  oidc: { discovers: true, clientAuthentication: 'basic', subject: ['sub'] },
+  apple: {
+    issuer: 'https://appleid.apple.com',
+    authorizationEndpoint: 'https://appleid.apple.com/auth/authorize',
+    tokenEndpoint: 'https://appleid.apple.com/auth/token',
+    jwksUri: 'https://appleid.apple.com/auth/keys',
+    clientAuthentication: 'post',
+    subject: ['sub'],
+  },
+  facebook: {
+    issuer: 'https://www.facebook.com',
+    authorizationEndpoint: 'https://www.facebook.com/v21.0/dialog/oauth',
+    tokenEndpoint: 'https://graph.facebook.com/v21.0/oauth/access_token',
+    userInfoEndpoint: 'https://graph.facebook.com/v21.0/me?fields=id,name,email',
+    jwksUri: 'https://www.facebook.com/.well-known/oauth/openid/jwks/',
+    clientAuthentication: 'post',
+    subject: ['id'],
+  },
+  google: {
+    issuer: 'https://accounts.google.com',
+    issuerAliases: ['accounts.google.com'],
+    authorizationEndpoint: 'https://accounts.google.com/o/oauth2/v2/auth',
+    tokenEndpoint: 'https://oauth2.googleapis.com/token',
+    userInfoEndpoint: 'https://openidconnect.googleapis.com/v1/userinfo',
+    jwksUri: 'https://www.googleapis.com/oauth2/v3/certs',
+    clientAuthentication: 'post',
+    subject: ['sub'],
+  },
+  microsoft: {
+    issuerOfOrganisation: (tid) => `https://login.microsoftonline.com/${tid}/v2.0`,
+    discovers: true,
+    authorizationEndpoint: 'https://login.microsoftonline.com/common/oauth2/v2.0/authorize',
+    tokenEndpoint: 'https://login.microsoftonline.com/common/oauth2/v2.0/token',
+    userInfoEndpoint: 'https://graph.microsoft.com/oidc/userinfo',
+    jwksUri: 'https://login.microsoftonline.com/common/discovery/v2.0/keys',
+    clientAuthentication: 'post',
+    subject: ['sub'],
+  },
+  twitter: {
+    authorizationEndpoint: 'https://x.com/i/oauth2/authorize',
+    tokenEndpoint: 'https://api.x.com/2/oauth2/token',
+    userInfoEndpoint: 'https://api.x.com/2/users/me',
+    clientAuthentication: 'basic',
+    claimsIn: 'data',
+    subject: ['id'],
+  },
+}
+
+/** Algorithms of ID tokens: asymmetric ones only. `none` proves nothing, and an HMAC key is known to both sides. */
+export const ID_TOKEN_ALGORITHMS = [
+  'RS256',
+  'RS384',
+  'RS512',
+  'PS256',
+  'PS384',
+  'PS512',
+  'ES256',
+  'ES384',
+  'ES512',
+  'EdDSA',
+  'Ed25519',
+] as const
+export type IdTokenAlgorithm = (typeof ID_TOKEN_ALGORITHMS)[number]
