@@ -21,6 +21,7 @@ const DELETES = {
   AuthorizationCode: deleteBatch('AuthorizationCode', 'codeHash', EXPIRED, 'expiresAt'),
   EnrollmentToken: deleteBatch('EnrollmentToken', 'tokenHash', EXPIRED, 'expiresAt'),
   ClientSecret: deleteBatch('ClientSecret', 'secretHash', EXPIRED, 'expiresAt'),
+  IdempotencyKey: deleteBatch('IdempotencyKey', 'keyHash', EXPIRED, 'expiresAt'),
   Grant: deleteBatch('Grant', 'id', EXPIRED, 'expiresAt'),
   // One that has not been ended yet has not been told of either.
   Session: deleteBatch('Session', 'id', `${EXPIRED} AND "endedAt" IS NOT NULL`, 'expiresAt'),

@@ -34,6 +34,8 @@ const KEPT_MS: Record<CleanedTable, number> = {
   EnrollmentToken: 0,
   // One that was replaced: the current one never expires.
   ClientSecret: 0,
+  // With its answer, a day; without one, its caller died.
+  IdempotencyKey: 0,
   Grant: DAY_MS,
   Session: DAY_MS,
   // Failures count for a day, across codes.

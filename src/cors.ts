@@ -4,8 +4,19 @@ import { isListedOrigin } from './oidc/origins.ts'
 import { clientNamedBy } from './oidc/userinfo.ts'
 
 const METHODS = 'GET, POST, PUT, PATCH, DELETE'
-const REQUEST_HEADERS = 'authorization, content-type, last-event-id, x-request-id'
-const RESPONSE_HEADERS = 'link, location, retry-after, www-authenticate, x-request-id'
+const REQUEST_HEADERS = 'authorization, content-type, idempotency-key, last-event-id, x-request-id'
+const RESPONSE_HEADERS = [
+  'idempotency-replayed',
+  'link',
+  'location',
+  'ratelimit-limit',
+  'ratelimit-remaining',
+  'ratelimit-reset',
+  'retry-after',
+  'updated-at',
+  'www-authenticate',
+  'x-request-id',
+].join(', ')
 const PREFLIGHT_MAX_AGE_SECONDS = 600
 
 const readableBy = (response: ServerResponse, origin: string): void => {

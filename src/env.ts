@@ -69,6 +69,9 @@ const variables = z.object({
   WORKERS: count(64)
     .refine((value) => value > 0, 'must be at least 1')
     .default(1),
+  RATE_LIMIT: count(1_000_000_000)
+    .refine((value) => value > 0, 'must be at least 1')
+    .default(60_000),
   GEOIP_DB: z.string().optional(),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
   METRICS: flag.default(true),
@@ -125,6 +128,7 @@ function withDefaults(values: Variables) {
     /** Identity providers may be on this machine or in the private network. */
     fetchPrivate: values.FETCH_PRIVATE ?? values.NODE_ENV === 'development',
     workers: values.WORKERS,
+    rateLimit: values.RATE_LIMIT,
     geoipDb: values.GEOIP_DB,
     logLevel: values.LOG_LEVEL,
     metrics: values.METRICS,

@@ -1,11 +1,12 @@
 import type { Sql } from './db.ts'
 
-export type SealedRow = { tenantId: string; id: string; sealed: string }
+export type SealedRow = { tenantId: string; id: string | Buffer; sealed: string }
 
 /** Columns that hold what `seal` made, and what names a row of theirs besides the tenant. */
 const SEALED = {
   Tenant: { column: 'tokenKey', key: 'tenantId' },
   SigningKey: { column: 'privateKey', key: 'id' },
+  IdempotencyKey: { column: 'answer', key: 'keyHash' },
 } as const
 export type SealedTable = keyof typeof SEALED
 export const SEALED_TABLES = Object.keys(SEALED) as SealedTable[]
@@ -15,13 +16,13 @@ export function selectSealed(
   sql: Sql,
   system: string,
   table: SealedTable,
-  after: { tenantId: string; id: string },
+  after: Pick<SealedRow, 'tenantId' | 'id'>,
   limit: number,
 ): Promise<SealedRow[]> {
   const { column, key } = SEALED[table]
   return sql(
     `SELECT "tenantId", "${key}" AS "id", "${column}" AS "sealed" FROM "${table}"
-     WHERE $1 = 'system' AND ("tenantId", "${key}") > ($2, $3) ORDER BY "tenantId", "${key}" LIMIT $4::int`,
+     WHERE $1 = 'system' AND ("tenantId", "${key}") > ($2, $3) AND "${column}" IS NOT NULL ORDER BY "tenantId", "${key}" LIMIT $4::int`,
     [system, after.tenantId, after.id, limit],
   )
 }

@@ -1,6 +1,7 @@
 import { isSealedByFirstKey, open, seal } from './crypto.ts'
 import { SYSTEM_TENANT } from './ctx.ts'
 import { sql } from './db.ts'
+import { answerPurpose } from './idempotency.ts'
 import { SEAL_PURPOSE } from './oidc/keys.ts'
 import {
   replaceSealed,
@@ -17,11 +18,12 @@ const BATCH = 200
 const PURPOSE_OF: Record<SealedTable, (row: SealedRow) => string> = {
   Tenant: (row) => tokenKeyPurpose(row.tenantId),
   SigningKey: () => SEAL_PURPOSE,
+  IdempotencyKey: (row) => answerPurpose(row.tenantId, row.id as Buffer),
 }
 
 async function reencryptTable(table: SealedTable): Promise<number> {
   let count = 0
-  let last = { tenantId: '', id: '' }
+  let last: Pick<SealedRow, 'tenantId' | 'id'> = { tenantId: '', id: '' }
   for (;;) {
     const rows = await selectSealed(sql, SYSTEM_TENANT, table, last, BATCH)
     for (const row of rows) {

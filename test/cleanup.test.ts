@@ -22,6 +22,7 @@ const NOTHING = {
   AuthorizationCode: 0,
   EnrollmentToken: 0,
   ClientSecret: 0,
+  IdempotencyKey: 0,
   Grant: 0,
   Session: 0,
   Passcode: 0,
@@ -132,6 +133,7 @@ describe('clean-up', () => {
         },
       })
       await db.enrollmentToken.create({ data: { ...own, tokenHash: hash(name), userId } })
+      await db.idempotencyKey.create({ data: { ...own, keyHash: hash(name), requestHash: hash('') } })
       await db.passcode.create({
         data: {
           ...own,
@@ -160,12 +162,14 @@ describe('clean-up', () => {
       Interaction: 1,
       AuthorizationCode: 1,
       EnrollmentToken: 1,
+      IdempotencyKey: 1,
       Passcode: 1,
     })
     const where = { tenantId: tenant }
     expect(await db.interaction.count({ where })).toBe(1)
     expect(await db.authorizationCode.count({ where })).toBe(1)
     expect(await db.enrollmentToken.count({ where })).toBe(1)
+    expect(await db.idempotencyKey.count({ where })).toBe(1)
     expect((await db.passcode.findMany({ where })).map(({ address }) => address).sort()).toEqual([
       'counting',
       'live',

@@ -62,8 +62,10 @@ describe.each(['/graphql', '/api/v1/users'])('%s', (path) => {
       expect(corsOf(response)).toEqual({
         'access-control-allow-origin': origin,
         'access-control-allow-methods': 'GET, POST, PUT, PATCH, DELETE',
-        'access-control-allow-headers': 'authorization, content-type, last-event-id, x-request-id',
-        'access-control-expose-headers': 'link, location, retry-after, www-authenticate, x-request-id',
+        'access-control-allow-headers':
+          'authorization, content-type, idempotency-key, last-event-id, x-request-id',
+        'access-control-expose-headers':
+          'idempotency-replayed, link, location, ratelimit-limit, ratelimit-remaining, ratelimit-reset, retry-after, updated-at, www-authenticate, x-request-id',
         'access-control-max-age': '600',
         vary: 'origin',
       })

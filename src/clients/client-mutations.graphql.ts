@@ -1,6 +1,7 @@
 import { Conflict, InvalidInput, NotFound } from '../errors.ts'
 import { EXPECTED_UPDATED_AT } from '../expected-updated-at.ts'
 import { builder } from '../graphql/builder.ts'
+import { creation } from '../graphql/idempotency.ts'
 import { requireId } from '../graphql/node.graphql.ts'
 import { resultOf } from '../graphql/result.ts'
 import { open, scoped } from '../graphql/scoped.ts'
@@ -122,7 +123,7 @@ const RotateClientSecretInput = builder.inputType('RotateClientSecretInput', {
 
 builder.mutationField('rotateClientSecret', (t) =>
   t.field({
-    ...scoped('clients:write', 'Makes a new secret for a web or machine client; two live at most.'),
+    ...creation(scoped('clients:write', 'Makes a new secret for a web or machine client; two live at most.')),
     ...resultOf(InvalidInput, NotFound),
     type: RotateClientSecretPayload,
     args: {

@@ -1,6 +1,7 @@
 import { InvalidInput } from '../errors.ts'
 import { builder, type GraphQLTypes } from '../graphql/builder.ts'
 import { connectionType, listOf, PAGE_ARGS } from '../graphql/connection.ts'
+import { creation } from '../graphql/idempotency.ts'
 import { ID_DESCRIPTION, Node, orNull, registerNode, requireId } from '../graphql/node.graphql.ts'
 import { resultOf } from '../graphql/result.ts'
 import { open, scoped, scopedOrOwn } from '../graphql/scoped.ts'
@@ -165,7 +166,7 @@ const CreateClientPayload = builder
 
 builder.mutationField('createClient', (t) =>
   t.field({
-    ...scoped('clients:write', 'Creates a client.'),
+    ...creation(scoped('clients:write', 'Creates a client.')),
     ...resultOf(InvalidInput),
     type: CreateClientPayload,
     args: { input: t.arg({ type: CreateClientInput, required: true, description: 'The new client.' }) },

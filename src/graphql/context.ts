@@ -1,13 +1,35 @@
+import type { Budget } from '../call-budget.ts'
 import type { Ctx } from '../ctx.ts'
 import { type AppError, Forbidden, Unauthenticated } from '../errors.ts'
 import type { Loaders } from './loaders.ts'
 
+/** What an operation comes to, and how much is permitted. */
+export type Cost = { requested: number; maximum: number }
+
+/** How an operation was sent and is answered, besides what it asks for. */
+export type Call = {
+  /** What the caller may still call after it. */
+  budget: Budget
+  /** The header Idempotency-Key; null without it, and over WebSockets. */
+  idempotencyKey: string | null
+  /** Known once the operation was looked at. */
+  cost: Cost | null
+  /** Whether a field of the mutation did what it is there for, and whether one failed that may not fail again. */
+  hasCreated: boolean
+  mayFareBetter: boolean
+  /** The errors of the result are as the caller gets them. */
+  isMasked: boolean
+  /** The answer was given before. */
+  isReplayed: boolean
+}
+
 /** What every resolver gets. One operation has one context; a subscription keeps it for all its events. */
 export type GraphQLContext = {
   ctx: Ctx
+  call: Call
   /** The access token of the caller; null when none was sent. */
   token: { jti: string; expiresAt: Date } | null
-  /** Why the token that was sent is no good: nothing is executed then. */
+  /** Why nothing is executed: the token that was sent is no good, or the caller called too often. */
   fault: AppError | null
   /** Rows by id. Renewed for each event of a subscription, so that payloads show what is true now. */
   loaders: Loaders

@@ -1,6 +1,8 @@
 import SchemaBuilder, { BasePlugin, type PothosOutputFieldConfig, type SchemaTypes } from '@pothos/core'
 import type { GraphQLFieldResolver } from 'graphql'
 import { describeError } from '../errors.ts'
+import { isPassing } from '../idempotency.ts'
+import type { GraphQLContext } from './context.ts'
 
 declare global {
   export namespace PothosSchemaTypes {
@@ -10,7 +12,10 @@ declare global {
   }
 }
 
-/** Turns what a resolver throws (a violated constraint, say) into ours, before the errors plugin looks for classes. */
+/**
+ * Turns what a resolver throws (a violated constraint, say) into ours, before the errors plugin looks for classes, and
+ * notes how the mutation fared.
+ */
 class TranslateErrorsPlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
   override wrapResolve(
     resolve: GraphQLFieldResolver<unknown, Types['Context'], object>,
@@ -18,10 +23,15 @@ class TranslateErrorsPlugin<Types extends SchemaTypes> extends BasePlugin<Types>
   ): GraphQLFieldResolver<unknown, Types['Context'], object> {
     if (!field.extensions?.pothosErrors) return resolve
     return async (...args) => {
+      const { call } = args[2] as unknown as GraphQLContext
       try {
-        return await resolve(...args)
+        const result = await resolve(...args)
+        call.hasCreated = true
+        return result
       } catch (error) {
-        throw describeError(error)
+        const known = describeError(error)
+        call.mayFareBetter ||= isPassing(known)
+        throw known
       }
     }
   }

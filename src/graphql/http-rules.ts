@@ -1,8 +1,10 @@
 import type { IncomingMessage } from 'node:http'
 import type { ExecutionResult } from 'graphql'
 import { isAsyncIterable, type Plugin, type YogaInitialContext } from 'graphql-yoga'
+import { budgetHeaders } from '../call-budget.ts'
 import { type AppError, describeError, InvalidInput, UnsupportedMediaType } from '../errors.ts'
 import { JSON_LIMIT_BYTES, readBytes } from '../http.ts'
+import { REPLAYED } from '../idempotency.ts'
 import type { GraphQLContext } from './context.ts'
 import { maskErrors, toGraphQLError } from './masking.ts'
 import { eventStream } from './sse.ts'
@@ -43,6 +45,7 @@ export const httpRules: Plugin<GraphQLContext & YogaInitialContext, GraphQLConte
     if (context.fault) setResult({ errors: [toGraphQLError(context.fault, context.ctx.requestId)] })
   },
   onResultProcess({ request, result, setResult, setResultProcessor, serverContext }) {
+    const { call } = serverContext
     const { requestId } = serverContext.ctx
     if (isAsyncIterable(result)) {
       if (!acceptsEventStream(request)) return
@@ -53,12 +56,18 @@ export const httpRules: Plugin<GraphQLContext & YogaInitialContext, GraphQLConte
           headers: { 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' },
         })
       }, 'text/event-stream')
-    } else if (!Array.isArray(result) && result.errors)
+    } else if (!Array.isArray(result) && result.errors && !call.isMasked)
       setResult({ ...result, errors: maskErrors(result.errors, requestId) })
   },
   onResponse({ response, serverContext }) {
-    response.headers.set('x-request-id', (serverContext as unknown as GraphQLContext).ctx.requestId)
-    response.headers.set('cache-control', 'no-store')
+    const { ctx, call } = serverContext as unknown as GraphQLContext
+    const headers = {
+      'x-request-id': ctx.requestId,
+      'cache-control': 'no-store',
+      ...budgetHeaders(call.budget),
+      ...(call.isReplayed && REPLAYED),
+    }
+    for (const [name, value] of Object.entries(headers)) response.headers.set(name, value)
   },
 }
 

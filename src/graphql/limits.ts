@@ -16,6 +16,7 @@ import {
   visit,
 } from 'graphql'
 import type { Ctx } from '../ctx.ts'
+import type { Cost } from './context.ts'
 
 /** Enough for every operation of our frontends; far below what could keep a process busy. */
 export const MAX_TOKENS = 2000
@@ -41,8 +42,8 @@ const CREDENTIAL_FIELDS = new Set([
 ])
 
 /** An error of the limits; the codes below are ours. */
-const refusal = (message: string, code: string): GraphQLError =>
-  new GraphQLError(message, { extensions: { code, http: { status: 400, spec: true } } })
+const refusal = (message: string, code: string, more: { cost?: Cost } = {}): GraphQLError =>
+  new GraphQLError(message, { extensions: { code, ...more, http: { status: 400, spec: true } } })
 
 const refuseIn = (code: string) => ({
   flattenFragments: true,
@@ -126,22 +127,27 @@ export type OperationArgs = {
   variableValues?: Record<string, unknown> | null
 }
 
+/** What an operation costs (null when it makes no sense), and why it is not executed: nothing when it may be. */
+export type Judgement = { cost: Cost | null; faults: GraphQLError[] }
+
 /**
- * Why an operation is not executed, empty when it may be: what depends on the caller or on variables, which the
- * validation cache does not see. In production the schema is shown to callers who hold a management scope only.
+ * Judges what depends on the caller or on variables, which the validation cache does not see. In production the schema
+ * is shown to callers who hold a management scope only.
  */
-export function operationFaults(args: OperationArgs, ctx: Ctx, isProduction: boolean): GraphQLError[] {
+export function judgeOperation(args: OperationArgs, ctx: Ctx, isProduction: boolean): Judgement {
+  const refused = (...faults: GraphQLError[]): Judgement => ({ cost: null, faults })
   if (isProduction && ctx.scopes.size === 0 && introspects(args.document))
-    return [refusal('Introspection needs an access token with a management scope.', 'FORBIDDEN')]
+    return refused(refusal('Introspection needs an access token with a management scope.', 'FORBIDDEN'))
   const faults = variableFaults(args)
-  if (faults.length > 0) return faults
-  const { complexity } = complexityFromQuery(args.document, {
+  if (faults.length > 0) return refused(...faults)
+  const { complexity: requested } = complexityFromQuery(args.document, {
     schema: args.schema,
     variables: args.variableValues ?? {},
   })
-  if (complexity <= MAX_COMPLEXITY) return []
-  const words = `The operation costs ${complexity}; ${MAX_COMPLEXITY} is allowed. Ask for smaller pages.`
-  return [refusal(words, 'QUERY_TOO_COMPLEX')]
+  const cost = { requested, maximum: MAX_COMPLEXITY }
+  if (requested <= MAX_COMPLEXITY) return { cost, faults: [] }
+  const words = `The operation costs ${requested}; ${MAX_COMPLEXITY} is allowed. Ask for smaller pages.`
+  return { cost, faults: [refusal(words, 'QUERY_TOO_COMPLEX', { cost })] }
 }
 
 /** No more than a person would mend at once. */

@@ -1,7 +1,8 @@
 import { initContextCache } from '@pothos/core'
+import { budgetSpent, chargeCall } from '../call-budget.ts'
 import type { Ctx } from '../ctx.ts'
 import { type AppError, describeError } from '../errors.ts'
-import type { RequestMeta } from '../http.ts'
+import type { HeaderReader, RequestMeta } from '../http.ts'
 import { authenticateBearer } from '../oidc/access-tokens.ts'
 import type { GraphQLContext } from './context.ts'
 import { createLoaders } from './loaders.ts'
@@ -25,12 +26,25 @@ export async function identifyCaller(
   }
 }
 
-/** The context of one operation. */
-export const createContext = (caller: Caller, lastEventId: string | null = null): GraphQLContext => ({
-  ...caller,
-  loaders: createLoaders(caller.ctx.tenant),
-  stream: new AbortController(),
-  position: null,
-  lastEventId,
-  ...initContextCache(),
-})
+/** The context of one operation, which is charged to its caller. `headers` are those of an HTTP request. */
+export function createContext(caller: Caller, headers?: HeaderReader): GraphQLContext {
+  const budget = chargeCall(caller.ctx)
+  return {
+    ...caller,
+    fault: budget.isSpent ? budgetSpent(budget) : caller.fault,
+    call: {
+      budget,
+      idempotencyKey: headers?.get('idempotency-key') ?? null,
+      cost: null,
+      hasCreated: false,
+      mayFareBetter: false,
+      isMasked: false,
+      isReplayed: false,
+    },
+    loaders: createLoaders(caller.ctx.tenant),
+    stream: new AbortController(),
+    position: null,
+    lastEventId: headers?.get('last-event-id') ?? null,
+    ...initContextCache(),
+  }
+}

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { createYoga } from 'graphql-yoga'
+import { budgetHeaders, chargeCall } from '../call-budget.ts'
 import { env } from '../env.ts'
 import { describeError, NotFound, Unavailable } from '../errors.ts'
 import { type HeaderReader, metaOf } from '../http.ts'
@@ -70,16 +71,17 @@ async function contextOf(
 ): Promise<GraphQLContext> {
   const meta = metaOf(headers, peer)
   const caller = await identifyCaller(tenant, meta, headers.get('authorization'))
-  return createContext(caller, headers.get('last-event-id'))
+  return createContext(caller, headers)
 }
 
-function failure(error: unknown, headers: HeaderReader): Response {
-  const { requestId } = metaOf(headers, null)
+function failure(error: unknown, headers: HeaderReader, peer: string | null): Response {
+  const { requestId, ip } = metaOf(headers, peer)
+  const budget = chargeCall({ tenant: '', actor: { kind: 'anonymous' }, ip })
   const known = describeError(error)
   const body = { errors: [toJson(toGraphQLError(known, requestId))] }
   return Response.json(body, {
     status: known.status,
-    headers: { ...known.headers, 'x-request-id': requestId },
+    headers: { ...budgetHeaders(budget), ...known.headers, 'x-request-id': requestId },
   })
 }
 
@@ -110,7 +112,7 @@ export function createGraphql({ isProduction = env.isProduction } = {}): Graphql
       await yoga(request, response, context)
     } catch (error) {
       if (response.headersSent) return void response.destroy()
-      const answer = failure(error, headers)
+      const answer = failure(error, headers, request.socket.remoteAddress ?? null)
       response.writeHead(answer.status, Object.fromEntries(answer.headers)).end(await answer.text())
     }
   }
@@ -122,7 +124,7 @@ export function createGraphql({ isProduction = env.isProduction } = {}): Graphql
         await requireTenant(tenant)
         return await yoga.fetch(request, await contextOf(request.headers, null, tenant))
       } catch (error) {
-        return failure(error, request.headers)
+        return failure(error, request.headers, null)
       }
     },
     upgrade: sockets.upgrade,

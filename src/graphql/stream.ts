@@ -119,10 +119,9 @@ export function guardStream(
         const step = signal.aborted ? 'aborted' : await Promise.race([results.next(), aborted])
         if (step === 'aborted') return signal.reason instanceof AppError ? last(signal.reason) : finish()
         if (step.done) return finish()
-        return {
-          done: false,
-          value: { ...step.value, extensions: { ...step.value.extensions, position: context.position } },
-        }
+        const { position, call } = context
+        const extensions = { ...step.value.extensions, position, ...(call.cost && { cost: call.cost }) }
+        return { done: false, value: { ...step.value, extensions } }
       } catch (error) {
         return last(describeError(error))
       }

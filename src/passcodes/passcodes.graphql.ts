@@ -1,5 +1,6 @@
 import { InvalidCredential, InvalidInput, NotFound, RateLimited, UserLocked } from '../errors.ts'
 import { builder } from '../graphql/builder.ts'
+import { creation } from '../graphql/idempotency.ts'
 import { resultOf } from '../graphql/result.ts'
 import { open, scoped } from '../graphql/scoped.ts'
 import { AuthenticateSessionPayload, RequestMetadataInput } from '../sessions/session-mutations.graphql.ts'
@@ -35,7 +36,7 @@ const SEND_ERRORS = [InvalidInput, NotFound, UserLocked, RateLimited] as const
 
 builder.mutationField('sendEmailPasscode', (t) =>
   t.field({
-    ...scoped('passcodes:write', 'Sends a one-time passcode by e-mail.'),
+    ...creation(scoped('passcodes:write', 'Sends a one-time passcode by e-mail.')),
     ...resultOf(...SEND_ERRORS),
     type: SendPasscodePayload,
     args: { input: t.arg({ type: SendPasscodeInput, required: true, description: 'Where to.' }) },
@@ -45,7 +46,7 @@ builder.mutationField('sendEmailPasscode', (t) =>
 
 builder.mutationField('sendSmsPasscode', (t) =>
   t.field({
-    ...scoped('passcodes:write', 'Sends a one-time passcode by text message.'),
+    ...creation(scoped('passcodes:write', 'Sends a one-time passcode by text message.')),
     ...resultOf(...SEND_ERRORS),
     type: SendPasscodePayload,
     args: { input: t.arg({ type: SendPasscodeInput, required: true, description: 'Where to.' }) },

@@ -1,34 +1,50 @@
-import type { AppError } from '../errors.ts'
-import { describeError } from '../errors.ts'
+import { z } from 'zod'
+import { type AppError, describeError, ERROR_CODES } from '../errors.ts'
 import { jsonAnswer } from '../http.ts'
 import { log } from '../log.ts'
+import { requestId } from '../shapes.ts'
 
 /** Nothing of the management surface may be kept by a cache or taken for anything but JSON. */
 const HEADERS = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' }
 
+/** An answer before it is written. */
+export type Answer = { status: number; headers: Record<string, string>; body: object }
+
 /** Any answer of the REST surface. */
-export function jsonResponse(
-  requestId: string,
-  body: object,
-  { status = 200, headers = {} }: { status?: number; headers?: Record<string, string> } = {},
-): Response {
-  return jsonAnswer(body, { status, headers: { ...HEADERS, 'x-request-id': requestId, ...headers } })
-}
+export const toResponse = (requestId: string, { status, headers, body }: Answer): Response =>
+  jsonAnswer(body, { status, headers: { ...HEADERS, 'x-request-id': requestId, ...headers } })
+
+export const ErrorShape = z
+  .object({
+    message: z.string().meta({ description: 'What was wrong, for whoever writes the caller.' }),
+    requestId,
+    fields: z
+      .array(
+        z.object({
+          field: z.string().meta({
+            description:
+              'The field or parameter, dots between levels; empty when it is the request as a whole.',
+          }),
+          description: z.string().meta({ description: 'What is wrong with it.' }),
+        }),
+      )
+      .meta({ description: 'Every faulty field of the request, at once.' }),
+    code: z.enum(ERROR_CODES).meta({ description: 'What programs go by; GraphQL has the same codes.' }),
+  })
+  .meta({ id: 'Error', description: 'The request was not done.' })
 
 /** Error body of the spec, with the code that GraphQL gives too. */
-const toErrorBody = ({ message, fields, code }: AppError, requestId: string) => ({
-  message,
-  requestId,
-  fields,
-  code,
-})
+export const toErrorBody = (
+  { message, fields, code }: AppError,
+  requestId: string,
+): z.input<typeof ErrorShape> => ({ message, requestId, fields, code })
 
 /** The answer to whatever was thrown; what is not for the caller goes to the log. */
-export function errorResponse(requestId: string, thrown: unknown): Response {
+export function toErrorAnswer(requestId: string, thrown: unknown): Answer {
   const error = describeError(thrown)
   if (error.status >= 500) log.error({ requestId, err: error.cause ?? error }, error.message)
-  return jsonResponse(requestId, toErrorBody(error, requestId), {
-    status: error.status,
-    headers: error.headers,
-  })
+  return { status: error.status, headers: error.headers, body: toErrorBody(error, requestId) }
 }
+
+export const errorResponse = (requestId: string, thrown: unknown): Response =>
+  toResponse(requestId, toErrorAnswer(requestId, thrown))

@@ -1,8 +1,11 @@
 import { H3, type H3Event } from 'h3'
 import { eventRoutes } from '../audit/event-list.rest.ts'
+import { type Budget, budgetHeaders, budgetSpent, chargeCall } from '../call-budget.ts'
 import { clientRoutes } from '../clients/clients.rest.ts'
-import { MethodNotAllowed, NotFound } from '../errors.ts'
-import { readJson, requestMeta, targetOf } from '../http.ts'
+import type { Ctx } from '../ctx.ts'
+import { describeError, MethodNotAllowed, NotFound } from '../errors.ts'
+import { type RequestMeta, readJson, requestMeta, targetOf } from '../http.ts'
+import { answerOnce, IDEMPOTENCY_KEY, idempotencyKeyOf, isPassing, REPLAYED } from '../idempotency.ts'
 import { credentialRoutes } from '../credentials/credentials.rest.ts'
 import { authenticateBearer } from '../oidc/access-tokens.ts'
 import { passcodeRoutes } from '../passcodes/passcodes.rest.ts'
@@ -13,7 +16,7 @@ import { tenantRoutes } from '../tenants/tenants.rest.ts'
 import { userRoutes } from '../users/users.rest.ts'
 import { linksOf } from './links.ts'
 import { parseQuery } from './query.ts'
-import { errorResponse, jsonResponse } from './respond.ts'
+import { type Answer, toErrorAnswer, toResponse } from './respond.ts'
 import { headersOf, type RestRoute } from './route.ts'
 
 /** Every route of the management surface. A new resource adds its table here. */
@@ -37,7 +40,10 @@ const isBodiless = ({ req: { headers } }: H3Event): boolean =>
   !headers.has('transfer-encoding') &&
   Number(headers.get('content-length') ?? 0) === 0
 
-async function answer(event: H3Event, route: RestRoute, requestId: string): Promise<Response> {
+/** What is known of a request before it is answered, however it ends. */
+type Call = RequestMeta & { budget: Budget | null }
+
+async function answer(event: H3Event, route: RestRoute, call: Call): Promise<Answer> {
   const { tenant = '', ...params } = paramsOf(event)
   const { isCanonical, query } = targetOf(event)
   if (!isCanonical || !(await findTenant(tenant))) throw new NotFound()
@@ -45,6 +51,8 @@ async function answer(event: H3Event, route: RestRoute, requestId: string): Prom
     { tenant, ...requestMeta(event) },
     event.req.headers.get('authorization'),
   )
+  call.budget = chargeCall(ctx)
+  if (call.budget.isSpent) throw budgetSpent(call.budget)
   requireScope(ctx, route.scope)
   const asked = parseQuery(route, query)
   const takesBody =
@@ -53,23 +61,53 @@ async function answer(event: H3Event, route: RestRoute, requestId: string): Prom
     route.hasBody !== false &&
     !(route.hasBody === 'optional' && isBodiless(event))
   const body = takesBody ? await readJson(event) : undefined
-  const result = await route.handle(ctx, { params, body, ...asked })
-  const location = route.location?.(result as Record<string, unknown>)
-  return jsonResponse(requestId, result, {
-    status: route.status ?? 200,
-    headers: {
-      ...headersOf(result),
-      ...(location && { location: `/${tenant}/api/v1${location}` }),
-      // The path has one spelling, which is this one.
-      ...(route.paged && { link: linksOf(event.url.pathname, query, result) }),
-    },
+  const handle = async (): Promise<Answer> => {
+    const result = await route.handle(ctx, { params, body, ...asked })
+    const location = route.location?.(result as Record<string, unknown>)
+    return {
+      status: route.status ?? 200,
+      headers: {
+        ...headersOf(result),
+        ...(location && { location: `/${tenant}/api/v1${location}` }),
+        // The path has one spelling, which is this one.
+        ...(route.paged && { link: linksOf(event.url.pathname, query, result) }),
+      },
+      body: result,
+    }
+  }
+  const key = route.idempotent ? idempotencyKeyOf(event.req.headers.get(IDEMPOTENCY_KEY)) : null
+  return key === null ? handle() : answerUnderKey(ctx, key, [route.method, event.url.pathname, body], handle)
+}
+
+/** The answer to a creation; refusals that would be the same again are kept as well. */
+async function answerUnderKey(
+  ctx: Ctx,
+  key: string,
+  request: readonly unknown[],
+  handle: () => Promise<Answer>,
+): Promise<Answer> {
+  const { answer, isReplayed } = await answerOnce(ctx, key, request, async () => {
+    try {
+      return { answer: await handle(), isFinal: true }
+    } catch (error) {
+      if (isPassing(describeError(error))) throw error
+      return { answer: toErrorAnswer(ctx.requestId, error), isFinal: true }
+    }
   })
+  return isReplayed ? { ...answer, headers: { ...answer.headers, ...REPLAYED } } : answer
 }
 
 /** Runs `work`; whatever it throws becomes the error body. HEAD is GET without the body (RFC 9110, section 9.3.2). */
-async function respond(event: H3Event, work: (requestId: string) => Promise<Response>): Promise<Response> {
-  const { requestId } = requestMeta(event)
-  const response = await work(requestId).catch((error: unknown) => errorResponse(requestId, error))
+async function respond(event: H3Event, work: (call: Call) => Promise<Answer>): Promise<Response> {
+  const call: Call = { ...requestMeta(event), budget: null }
+  const { requestId } = call
+  let answer = await work(call).catch((error: unknown) => toErrorAnswer(requestId, error))
+  const budget = call.budget ?? chargeCall({ tenant: '', actor: { kind: 'anonymous' }, ip: call.ip })
+  if (!call.budget && budget.isSpent) answer = toErrorAnswer(requestId, budgetSpent(budget))
+  const response = toResponse(requestId, {
+    ...answer,
+    headers: { ...budgetHeaders(budget), ...answer.headers },
+  })
   return event.req.method === 'HEAD'
     ? new Response(null, { status: response.status, headers: response.headers })
     : response
@@ -88,7 +126,7 @@ export function createRestApp(routes: readonly RestRoute[] = restRoutes): H3 {
   // A malformed percent sign is a path that is not there, with our error body instead of h3's.
   const app = new H3({ allowMalformedURL: true })
   for (const route of routes) {
-    const handler = (event: H3Event) => respond(event, (requestId) => answer(event, route, requestId))
+    const handler = (event: H3Event) => respond(event, (call) => answer(event, route, call))
     app.on(route.method, BASE + route.path, handler)
     if (route.method === 'GET') app.on('HEAD', BASE + route.path, handler)
   }

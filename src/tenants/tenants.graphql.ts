@@ -2,6 +2,7 @@ import { Conflict, InvalidInput, NotFound } from '../errors.ts'
 import { EXPECTED_UPDATED_AT } from '../expected-updated-at.ts'
 import { builder, type GraphQLTypes } from '../graphql/builder.ts'
 import { connectionType, listOf, PAGE_ARGS } from '../graphql/connection.ts'
+import { creation } from '../graphql/idempotency.ts'
 import { ID_DESCRIPTION, Node, orNull, registerNode } from '../graphql/node.graphql.ts'
 import { resultOf } from '../graphql/result.ts'
 import { open, scoped } from '../graphql/scoped.ts'
@@ -134,7 +135,7 @@ const CreateTenantPayload = builder.objectRef<{ tenant: Tenant }>('CreateTenantP
 
 builder.mutationField('createTenant', (t) =>
   t.field({
-    ...scoped('tenants:write', 'Creates a tenant with its signing key. Only in tenant system.'),
+    ...creation(scoped('tenants:write', 'Creates a tenant with its signing key. Only in tenant system.')),
     ...resultOf(InvalidInput, Conflict),
     type: CreateTenantPayload,
     args: { input: t.arg({ type: CreateTenantInput, required: true, description: 'The new tenant.' }) },

@@ -3,6 +3,7 @@ import { EXPECTED_UPDATED_AT } from '../expected-updated-at.ts'
 import { getDatamodel } from '../generated/pothos.ts'
 import type { User } from '../generated/prisma/client.ts'
 import { builder } from '../graphql/builder.ts'
+import { creation } from '../graphql/idempotency.ts'
 import { requireId } from '../graphql/node.graphql.ts'
 import { resultOf } from '../graphql/result.ts'
 import { open, scoped } from '../graphql/scoped.ts'
@@ -97,7 +98,9 @@ const CreateUserInput = builder.inputType('CreateUserInput', {
 
 builder.mutationField('createUser', (t) =>
   t.field({
-    ...scoped('users:write', 'Creates a user. E-mail address and phone number must be unique in the tenant.'),
+    ...creation(
+      scoped('users:write', 'Creates a user. E-mail address and phone number must be unique in the tenant.'),
+    ),
     ...resultOf(InvalidInput, Conflict),
     type: UserPayload,
     args: { input: t.arg({ type: CreateUserInput, required: true, description: 'The new user.' }) },

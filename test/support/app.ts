@@ -1,6 +1,8 @@
 import { type App, createApp } from '../../src/app.ts'
 import { closeRuntime, openRuntime } from '../../src/runtime.ts'
 
+import { withoutCost } from './cost.ts'
+
 /** One answer of the program, read whole. */
 export type Answer<Body = Record<string, unknown>> = { status: number; headers: Headers; body: Body }
 
@@ -62,7 +64,10 @@ export async function startApp(): Promise<TestApp> {
     origin,
     fetch: call,
     rest: (tenant, token, method, path, body) => json(`/${tenant}/api/v1${path}`, token, method, body),
-    gql: (tenant, token, query, variables) => json(`/${tenant}/graphql`, token, 'POST', { query, variables }),
+    gql: async (tenant, token, query, variables) => {
+      const answer = await json(`/${tenant}/graphql`, token, 'POST', { query, variables })
+      return { ...answer, body: withoutCost(answer.body) }
+    },
     close: async () => {
       await app.close()
       await closeRuntime()

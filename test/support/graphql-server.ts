@@ -2,6 +2,7 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createGraphql, type Graphql } from '../../src/graphql/server.ts'
 import type { GraphqlBody } from './app.ts'
+import { withoutCost } from './cost.ts'
 
 /** One answer, read whole. */
 export type GraphqlAnswer = { status: number; headers: Headers; body: GraphqlBody }
@@ -51,7 +52,8 @@ export async function serveGraphql(options: { isProduction?: boolean } = {}): Pr
         },
         body: JSON.stringify({ query, variables }),
       })
-      return { status: response.status, headers: response.headers, body: JSON.parse(await response.text()) }
+      const body = withoutCost(JSON.parse(await response.text()))
+      return { status: response.status, headers: response.headers, body }
     },
     close: async () => {
       const closed = new Promise((resolve) => server.close(resolve))

@@ -3,6 +3,8 @@ import { createRestApp } from '../../src/rest/rest.ts'
 import { closeRuntime, openRuntime } from '../../src/runtime.ts'
 import type { Answer, TestApp } from './app.ts'
 
+import { withoutCost } from './cost.ts'
+
 /** REST and GraphQL of the program without a network, for the many calls of a domain's tests. */
 export type Surfaces = Pick<TestApp, 'gql' | 'close'> & {
   // biome-ignore lint/suspicious/noExplicitAny: what a test asks for decides the shape
@@ -36,10 +38,11 @@ export async function openSurfaces(): Promise<Surfaces> {
     request: async (path, init) => app.request(`${ORIGIN}${path}`, init),
     rest: async (tenant, token, method, path, body) =>
       answerOf(await app.fetch(requestFor(`/${tenant}/api/v1${path}`, token, method, body))),
-    gql: async (tenant, token, query, variables) =>
-      answerOf(
-        await graphql.fetch(requestFor(`/${tenant}/graphql`, token, 'POST', { query, variables }), tenant),
-      ),
+    gql: async (tenant, token, query, variables) => {
+      const request = requestFor(`/${tenant}/graphql`, token, 'POST', { query, variables })
+      const answer = await answerOf(await graphql.fetch(request, tenant))
+      return { ...answer, body: withoutCost(answer.body) }
+    },
     close: async () => {
       await graphql.close()
       await closeRuntime()
