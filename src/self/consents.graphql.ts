@@ -1,8 +1,9 @@
-import { NotFound } from '../errors.ts'
+import { InvalidInput, NotFound } from '../errors.ts'
 import type { Consent } from '../generated/prisma/client.ts'
 import { builder } from '../graphql/builder.ts'
 import { connectionType, listOf, NESTED_PAGE_ARGS, withNodes } from '../graphql/connection.ts'
 import type { GraphQLContext } from '../graphql/context.ts'
+import { requireId } from '../graphql/node.graphql.ts'
 import { resultOf } from '../graphql/result.ts'
 import { open, ownAccount, scopedOrOwn } from '../graphql/scoped.ts'
 import { type Ask, asksOf } from '../oidc/scope-words.ts'
@@ -98,9 +99,10 @@ builder.mutationField('revokeViewerConsent', (t) =>
     ...ownAccount(
       'Takes back what I agreed to for a client, with the tokens and sessions that it got by it.',
     ),
-    ...resultOf(NotFound),
+    ...resultOf(InvalidInput, NotFound),
     type: RevokeViewerConsentPayload,
     args: { input: t.arg({ type: RevokeViewerConsentInput, required: true, description: 'The client.' }) },
-    resolve: (_root, { input: { clientId } }, { ctx }) => revokeViewerConsent(ctx, clientId),
+    resolve: (_root, { input: { clientId } }, { ctx }) =>
+      revokeViewerConsent(ctx, requireId('client', clientId, 'clientId')),
   }),
 )
