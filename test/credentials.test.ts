@@ -304,7 +304,7 @@ describe('an enrolment token (spec: Create credential enrollment token)', () => 
 
 describe('nobody gets into the account of someone who may do more (design, section 5)', () => {
   it('by enrolling for them, nor takes their credentials away', async () => {
-    await setUserRoles(platformCtx(tenant), userId, ['admin'])
+    await setUserRoles(platformCtx(tenant), userId, { roles: ['admin'] })
     const id = await plant()
     const support = await tokenFor(tenant, ROLES.support)
     const answers = [
@@ -321,7 +321,7 @@ describe('nobody gets into the account of someone who may do more (design, secti
     expect((await rest('GET', `/credentials/${id}`, support)).status).toBe(200)
 
     const colleague = (await createUser(ctx, {})).id
-    await setUserRoles(platformCtx(tenant), colleague, ['support'])
+    await setUserRoles(platformCtx(tenant), colleague, { roles: ['support'] })
     const theirs = await plant(colleague)
     const own = await rest('POST', `/users/${colleague}/credentials/enrollment-tokens`, support, {
       send: false,

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { ENROLMENT_SCRIPT_PATH } from '../src/assets/enrolment-script.ts'
 import { htmlOf, pagesWith, TAG, tagsOf } from './support/pages.tsx'
 
 const PAGES = Object.keys(pagesWith('')) as (keyof ReturnType<typeof pagesWith>)[]
@@ -16,7 +17,8 @@ describe.each(PAGES)('the %s page', (name) => {
     const html = await htmlOf(pagesWith(attack)[name])
     if (attack.includes('<')) expect(html).not.toContain(attack)
     const tags = tagsOf(html)
-    expect(tags.map((tag) => tag.name)).not.toContain('script')
+    const scripts = tags.filter((tag) => tag.name === 'script').map((tag) => tag.attributes.src)
+    expect(scripts).toEqual(name === 'enrolment' ? [ENROLMENT_SCRIPT_PATH] : [])
     expect(
       tags
         .flatMap((tag) => Object.keys(tag.attributes))

@@ -12,6 +12,9 @@ const LIBRARY = readFileSync(
   'utf8',
 )
 
+/** What stands below the button while nothing is under way. */
+export const ENROLMENT_HINT = 'You can do this once with the link that brought you here.'
+
 /**
  * What the enrolment page does, as the browser runs it. As text, since tsc would make a module of a file; a browser test
  * runs every line. What it works on, the page's own elements say (enrolment.pages.tsx).
@@ -50,7 +53,7 @@ const PAGE = `
     busy = value
     // Not disabled: that would take the focus away from whoever uses a keyboard.
     button.setAttribute('aria-disabled', String(value))
-    status.textContent = value ? 'Follow the steps on your device…' : ''
+    status.textContent = value ? 'Follow the steps on your device…' : '${ENROLMENT_HINT}'
   }
 
   async function call(step, body) {

@@ -67,6 +67,8 @@ input[aria-invalid]{border-color:var(--danger);box-shadow:inset 0 0 0 1px var(--
   background:var(--danger-surface);color:var(--danger);font-size:.9375rem;font-weight:500;
 }
 
+[role=alert]:empty{display:none}
+
 button,.button{
   display:inline-flex;align-items:center;justify-content:center;min-block-size:3rem;padding:.625rem 1.25rem;
   border:1px solid transparent;border-radius:.625rem;font:inherit;font-weight:600;text-align:center;text-decoration:none;

@@ -1,9 +1,10 @@
 import { InvalidInput, NotFound, RateLimited, UserLocked } from '../errors.ts'
 import { builder } from '../graphql/builder.ts'
+import { creation } from '../graphql/idempotency.ts'
 import { requireId } from '../graphql/node.graphql.ts'
 import { resultOf } from '../graphql/result.ts'
 import { open, scoped } from '../graphql/scoped.ts'
-import { EnrollmentTokenShape } from './credentials.fields.ts'
+import { EnrollmentTokenCreate, EnrollmentTokenShape } from './credentials.fields.ts'
 import { CredentialTypeEnum } from './credentials.graphql.ts'
 import { revokeCredential } from './credentials.ts'
 import { createCredentialEnrollmentToken, type EnrollmentLinks } from './enrolment-tokens.ts'
@@ -32,17 +33,18 @@ const CreateEnrollmentTokenInput = builder.inputType('CreateCredentialEnrollment
       description: 'Kind of the credential; PUBLIC_KEY when omitted.',
     }),
     send: t.boolean({
-      description:
-        "True when omitted: the link goes to the user's verified e-mail address, else to their verified phone number. When false, deliver it yourself.",
+      description: EnrollmentTokenCreate.shape.send.description,
     }),
   }),
 })
 
 builder.mutationField('createCredentialEnrollmentToken', (t) =>
   t.field({
-    ...scoped(
-      'credentials:write',
-      'Makes a link with which a user enrols a credential, once, within 24 hours; it voids those before it.',
+    ...creation(
+      scoped(
+        'credentials:write',
+        'Makes a link with which a user enrols a credential, once, within 24 hours; it voids those before it.',
+      ),
     ),
     ...resultOf(InvalidInput, NotFound, UserLocked, RateLimited),
     type: EnrollmentTokenPayload,

@@ -12,10 +12,22 @@ export const EnrollmentTokenCreate = z
     type: z
       .enum(CREDENTIAL_TYPES, `must be ${PUBLIC_KEY}`)
       .nullish()
-      .transform((value) => value ?? PUBLIC_KEY),
-    send: boolean.nullish().transform((value) => value ?? true),
+      .transform((value) => value ?? PUBLIC_KEY)
+      .meta({ description: 'Kind of the credential.' }),
+    send: boolean
+      .nullish()
+      .transform((value) => value ?? true)
+      .meta({
+        description:
+          "True when omitted: the link goes to the user's verified e-mail address, else to their verified phone number. When false, deliver it yourself.",
+        example: false,
+      }),
   })
-  .meta({ id: 'EnrollmentTokenCreate', example: { type: PUBLIC_KEY, send: false } })
+  .meta({
+    id: 'EnrollmentTokenCreate',
+    description: 'What is to be enrolled, and how.',
+    example: { type: PUBLIC_KEY, send: false },
+  })
 
 export const EnrollmentTokenShape = z
   .object({
@@ -33,7 +45,7 @@ export const EnrollmentTokenShape = z
       example: 'com.example.id:/acme/enroll?token=Yb6wEWJ3vJ5zqgVQmQ0b9dH7uX1nT2cK8sRfLaPoI4E',
     }),
   })
-  .meta({ id: 'EnrollmentToken' })
+  .meta({ id: 'EnrollmentToken', model: 'EnrollmentToken' })
 
 const text = (description: string, example: string) => z.string().nullable().meta({ description, example })
 
@@ -68,7 +80,7 @@ export const CredentialShape = z
     createdAt: time.meta({ description: 'When it was enrolled.' }),
     device: DeviceShape.nullable(),
   })
-  .meta({ id: 'Credential' })
+  .meta({ id: 'Credential', model: 'Credential' })
 
 /** A device as services have it: times are dates. */
 export type Device = Omit<z.output<typeof DeviceShape>, 'lastSeenAt'> & { lastSeenAt: Date | null }

@@ -17,6 +17,7 @@ export const credentialRoutes: readonly RestRoute[] = [
     operationId: 'createCredentialEnrollmentToken',
     summary: 'Makes a link with which the user enrols a credential, and sends it unless told not to.',
     scope: 'credentials:write',
+    idempotent: true,
     // Without Location: what was made is nowhere to be read.
     status: 201,
     hasBody: 'optional',

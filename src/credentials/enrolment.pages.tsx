@@ -1,5 +1,5 @@
 import type { VNode } from 'preact'
-import { ENROLMENT_SCRIPT_PATH } from '../assets/enrolment-script.ts'
+import { ENROLMENT_HINT, ENROLMENT_SCRIPT_PATH } from '../assets/enrolment-script.ts'
 import { Given, nameOf, PageShell, type PageTenant } from '../oidc/page-shell.pages.tsx'
 
 type EnrolmentPageProps = {
@@ -32,17 +32,18 @@ export const EnrolmentPage = ({ tenant, label, token, path }: EnrolmentPageProps
         the link in another browser. The link still works.
       </p>
     </noscript>
+    <div id="enrol-fault" role="alert" />
     {/* Hidden until the script runs: without it the button would do nothing. */}
     <div id="enrol" data-token={token} data-path={path} hidden>
-      <button type="button" id="enrol-button" class="primary" aria-describedby="enrol-hint">
-        Create a passkey
-      </button>
-      <p class="hint" id="enrol-hint">
-        This link works once.
-      </p>
+      <div class="stack">
+        <button type="button" id="enrol-button" class="primary">
+          Create a passkey
+        </button>
+        <p class="hint" id="enrol-status" role="status">
+          {ENROLMENT_HINT}
+        </p>
+      </div>
     </div>
-    <p id="enrol-status" role="status" />
-    <div id="enrol-fault" role="alert" />
     <script src={ENROLMENT_SCRIPT_PATH} defer />
   </PageShell>
 )

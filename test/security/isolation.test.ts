@@ -11,8 +11,9 @@ import {
 } from 'graphql'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createClient } from '../../src/clients/clients.ts'
+import { newId } from '../../src/crypto.ts'
 import { platformCtx, SCOPE_NAMES, type Scope } from '../../src/ctx.ts'
-import { inTransaction, sql } from '../../src/db.ts'
+import { dbFor, inTransaction, sql } from '../../src/db.ts'
 import { listInbox } from '../../src/delivery/inbox.ts'
 import { Prisma } from '../../src/generated/prisma/client.ts'
 import { buildSchema } from '../../src/graphql/schema.ts'
@@ -34,6 +35,7 @@ type World = {
   sessionId: string
   sessionToken: string
   clientId: string
+  credentialId: string
   email: string
   phoneNumber: string
 }
@@ -65,9 +67,14 @@ async function newWorld(): Promise<World> {
     }),
   )
   const token = await tokenFor(tenant)
+  const credentialId = newId('cred')
+  await dbFor(tenant).credential.create({
+    data: { tenantId: tenant, id: credentialId, userId: user.id, externalId: credentialId },
+  })
   return {
     tenant,
     token,
+    credentialId,
     userId: user.id,
     sessionId: session.id,
     sessionToken,
@@ -126,8 +133,9 @@ const NOBODY = {
   userId: 'user_01m7xeb1sbendby702xerkqv3p',
   sessionId: 'session_01m7xeb1sbendby702xerkqv3p',
   clientId: 'client_01m7xeb1sbendby702xerkqv3p',
+  credentialId: 'cred_01m7xeb1sbendby702xerkqv3p',
 }
-type Ids = Pick<World, 'userId' | 'sessionId' | 'clientId'> & Partial<World>
+type Ids = Pick<World, 'userId' | 'sessionId' | 'clientId' | 'credentialId'> & Partial<World>
 
 describe('security 48, 64: every REST route', () => {
   const name = ({ method, path }: { method: string; path: string }) => `${method} ${path}`
@@ -238,8 +246,7 @@ function valueFor(name: string, type: GraphQLInputType, ids: Ids): string {
 function documentOf(root: Root, field: GraphQLField<unknown, unknown>, ids: Ids): string {
   const wanted = ({ name, type }: GraphQLArgument) => isNonNullType(type) || /Id$|^id$/.test(name)
   const args = field.args.filter(wanted).map(({ name, type }) => {
-    const nodeId =
-      field.name === 'client' ? ids.clientId : field.name === 'session' ? ids.sessionId : ids.userId
+    const nodeId = (ids as Record<string, unknown>)[`${field.name}Id`] ?? ids.userId
     return `${name}: ${name === 'id' ? JSON.stringify(nodeId) : valueFor(name, type, ids)}`
   })
   const selection = isCompositeType(getNamedType(field.type)) ? ' { __typename }' : ''
@@ -310,7 +317,8 @@ describe('security 48, 64: every GraphQL root field', () => {
       // What is no id and what is a value of its own (an address to create) may differ; nothing of theirs may show.
       if (!/^(create|update|send|authenticate)/.test(field.name))
         expect(neutral(answers[0])).toBe(neutral(answers[1]))
-      for (const secret of [theirs.userId, theirs.sessionId, theirs.clientId, theirs.email])
+      const { userId, sessionId, clientId, credentialId, email } = theirs
+      for (const secret of [userId, sessionId, clientId, credentialId, email])
         expect(answers[0]).not.toContain(secret)
       const now = await contentsOf(theirs.tenant)
       expect(now).toEqual(before)
@@ -318,7 +326,8 @@ describe('security 48, 64: every GraphQL root field', () => {
   )
 
   test('ids of each kind are found by node at home only', async () => {
-    for (const id of [theirs.userId, theirs.sessionId, theirs.clientId, theirs.tenant]) {
+    const { userId, sessionId, clientId, credentialId } = theirs
+    for (const id of [userId, sessionId, clientId, credentialId, theirs.tenant]) {
       const query = `{ node(id: "${id}") { id } nodes(ids: ["${id}"]) { id } }`
       expect((await app.gql(theirs.tenant, theirs.token, query)).body.data).toEqual({
         node: { id },
@@ -353,6 +362,8 @@ describe('security 14, 15: nobody writes what is not theirs to write', () => {
     TenantSettingsInput: 'friendlyName logoUrl defaultAudience loginUrl supportUrl',
     UpdateTenantSettingsInput: 'expectedUpdatedAt friendlyName logoUrl defaultAudience loginUrl supportUrl',
     SetUserRolesInput: 'userId roles',
+    CreateCredentialEnrollmentTokenInput: 'userId type send',
+    RevokeCredentialInput: 'credentialId',
   }
   test.each(Object.entries(WRITABLE))('%s takes these fields and no others', (name, expected) => {
     const type = schema.getType(name)

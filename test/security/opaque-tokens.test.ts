@@ -177,6 +177,21 @@ describe('security 26: a truncated, altered or extended token is refused', () =>
     )
   })
 
+  test('enrolment token', async () => {
+    const path = `/users/${user.id}/credentials/enrollment-tokens`
+    const { body } = await app.rest(tenant, management, 'POST', path, { send: false })
+    await expectOnlyItself(String(body.token), async (token) => {
+      const page = await app.fetch(`/${tenant}/enroll?token=${encodeURIComponent(token)}`)
+      const options = await app.fetch(`/${tenant}/enroll/options`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ token }),
+      })
+      expect(page.status).toBe(options.status)
+      return isTaken(options, 410)
+    })
+  })
+
   test('passcode', async () => {
     const address = `code@${tenant}.example`
     await makeUser(tenant, address)

@@ -1,4 +1,5 @@
 import type { VNode } from 'preact'
+import { EnrolledPage, EnrolmentGonePage, EnrolmentPage } from '../../src/credentials/enrolment.pages.tsx'
 import { DemoClientPage } from '../../src/dev/demo-client.pages.tsx'
 import { InboxPage } from '../../src/dev/inbox.pages.tsx'
 import { ConsentPage } from '../../src/oidc/consent.pages.tsx'
@@ -31,6 +32,9 @@ export function pagesWith(text: string) {
         fault={{ detail: text, requestId: text }}
       />
     ),
+    enrolment: <EnrolmentPage tenant={tenant} label={text} token={text} path={text} />,
+    enrolled: <EnrolledPage tenant={tenant} />,
+    'enrolment-gone': <EnrolmentGonePage tenant={tenant} />,
     inbox: (
       <InboxPage messages={[{ to: text, channel: 'email', sentAt, subject: text, body: text }]} to={text} />
     ),
