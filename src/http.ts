@@ -5,6 +5,7 @@ import { FastResponse } from 'srvx'
 import type { Ctx } from './ctx.ts'
 import { env } from './env.ts'
 import { InvalidInput, OAuthError, PayloadTooLarge, UnsupportedMediaType } from './errors.ts'
+import { normalIp } from './ip.ts'
 import { repeatedNames } from './params.ts'
 
 export const JSON_LIMIT_BYTES = 100_000
@@ -23,6 +24,9 @@ export function clientIp(direct: string | null, forwardedFor: string | null): st
   return hops.at(-env.trustProxy) || direct
 }
 
+/** One spelling each, for lists that filter by it; a proxy may name what is no address. */
+const knownIp = (ip: string | null): string | null => ip && (normalIp(ip) ?? ip)
+
 export type RequestMeta = Pick<Ctx, 'requestId' | 'ip' | 'userAgent'>
 
 /** Headers to be read only. */
@@ -33,7 +37,7 @@ export function metaOf(headers: HeaderReader, peer: string | null): RequestMeta 
   const given = headers.get('x-request-id') ?? ''
   return {
     requestId: REQUEST_ID.test(given) ? given : randomUUID(),
-    ip: clientIp(peer, headers.get('x-forwarded-for')),
+    ip: knownIp(clientIp(peer, headers.get('x-forwarded-for'))),
     userAgent: headers.get('user-agent')?.slice(0, 500) ?? null,
   }
 }

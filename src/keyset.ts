@@ -16,19 +16,26 @@ export type KeysetOrder = {
   /** SQL of the id. */
   id: string
   /** What the text in a cursor is cast to. */
-  type: 'text' | 'timestamptz'
+  type?: 'text' | 'timestamptz'
   /** Rows without a value come last, whichever the direction. */
   nullable?: boolean
   /** No two rows have one value: the index need not hold the id. */
   unique?: boolean
   descending?: boolean
-  /** SQL of bounds of the value that the filter sets. */
+  /** SQL of bounds that the filter sets to the value: at least `from`, less than `before`. */
   from?: string
   before?: string
 }
 
-/** Rows of the index: FROM and WHERE of a statement, which says `"tenantId" = $1`. */
-export type KeysetSource = { from: string; where: string }
+/** Where the rows come from: FROM and WHERE of a statement that says `"tenantId" = $1`. */
+export type KeysetSource = {
+  from: string
+  where: string
+  /** What is read of each row besides `id` and `value`, as a list of SQL. */
+  columns?: string
+  /** A few rows, each of which has a scan of its own; FROM and WHERE may refer to them. */
+  each?: string
+}
 
 const isBackward = (paging: Paging): boolean => paging.mode === 'cursor' && paging.backward
 const seekOf = (paging: Paging): CursorKey | null => (paging.mode === 'cursor' ? paging.seek : null)
@@ -37,15 +44,24 @@ const seekOf = (paging: Paging): CursorKey | null => (paging.mode === 'cursor' ?
 const directionOf = (order: KeysetOrder, paging: Paging): 'ASC' | 'DESC' =>
   (order.descending ?? false) === isBackward(paging) ? 'ASC' : 'DESC'
 
-/** What the rows beyond the seek have in common. It stands in for the filter's bound on its side, being narrower. */
+/** What the rows beyond the seek have in common. */
 function beyond(order: KeysetOrder, { value, id }: CursorKey, direction: string, bind: Bind): string {
   const than = direction === 'ASC' ? '>' : '<'
   if (order.value === null || value === null) return `${order.id} ${than} ${bind(id)}::text`
-  const from = `${bind(value)}::${order.type}`
+  const from = `${bind(value)}::${order.type ?? 'text'}`
   // One comparison of rows is one position in the index, however many rows share the value.
   return order.unique
     ? `${order.value} ${than} ${from}`
     : `(${order.value}, ${order.id}) ${than} (${from}, ${bind(id)}::text)`
+}
+
+/** The filter's bounds. The one that the seek lies within says nothing more, and hides it from the index scan. */
+export function boundsOf({ value, from, before }: KeysetOrder, sought?: 'ASC' | 'DESC'): string[] {
+  return [
+    // A parameter that is bound has to stand somewhere.
+    ...(from ? [sought === 'ASC' ? `${from} IS NOT NULL` : `${value} >= ${from}`] : []),
+    ...(before ? [sought === 'DESC' ? `${before} IS NOT NULL` : `${value} < ${before}`] : []),
+  ]
 }
 
 /** The rows that have a value, or those that have none, as one scan of an index. */
@@ -59,19 +75,21 @@ function scan(
   const direction = directionOf(order, paging)
   const seek = seekOf(paging)
   const isSought = seek !== null && (order.value === null || (seek.value !== null) === hasValue)
-  const conditions = [source.where]
-  if (order.nullable && !hasValue) conditions.push(`${order.value} IS NULL`)
-  const isBounded = isSought && hasValue
-  const { from, before } = order
-  if (hasValue && from && !(isBounded && direction === 'ASC')) conditions.push(`${order.value} >= ${from}`)
-  if (hasValue && before && !(isBounded && direction === 'DESC'))
-    conditions.push(`${order.value} < ${before}`)
-  if (isSought) conditions.push(beyond(order, seek, direction, bind))
-  else if (order.nullable && hasValue && !from && !before) conditions.push(`${order.value} IS NOT NULL`)
+  const conditions = [
+    source.where,
+    ...(hasValue ? boundsOf(order, isSought ? direction : undefined) : [`${order.value} IS NULL`]),
+    ...(isSought ? [beyond(order, seek, direction, bind)] : []),
+    ...(hasValue && order.nullable && !isSought ? [`${order.value} IS NOT NULL`] : []),
+  ]
   const keys = order.value === null ? [] : [order.value]
   const by = order.unique && hasValue ? keys : [...keys, order.id]
-  return `SELECT ${order.id} AS "id", ${order.value ?? 'NULL::text'} AS "value" FROM ${source.from}
-    WHERE ${conditions.join(' AND ')} ORDER BY ${by.map((key) => `${key} ${direction}`).join(', ')}`
+  const columns = [
+    `${order.id} AS "id"`,
+    `${order.value ?? 'NULL::text'} AS "value"`,
+    ...(source.columns ? [source.columns] : []),
+  ]
+  return `SELECT ${columns.join(', ')} FROM ${source.from} WHERE ${conditions.join(' AND ')}
+    ORDER BY ${by.map((key) => `${key} ${direction}`).join(', ')}`
 }
 
 /** Scans in the order of the list: rows without a value last, or first where the list is read from its end. */
@@ -85,24 +103,29 @@ function scans(source: KeysetSource, order: KeysetOrder, paging: Paging, bind: B
 }
 
 /**
- * A subquery of one page, and one row more: `id` and `value`, read out of the index in the order of the list (backwards
- * for a page before a cursor, as `toPage` wants it). By cursor it reads no more than the page, wherever that is; by
- * offset, the index up to there. Join the rows to it by `id`, and order the whole by `keysetSort`, as a join keeps no
- * order. `order.value` of a timestamp must have the precision of JavaScript's, timestamptz(3).
+ * SELECT of one page and one row more: `id`, `value` and the source's columns, out of the index in the order of the list
+ * (backwards for a page before a cursor, as `toPageRows` wants it). By cursor it reads no more than the page, wherever
+ * that is; by offset, the index up to there: leave `columns` out then, and join the rows to it. Whatever it is part of
+ * has to order by `keysetSort`. A timestamp must have the precision of JavaScript's, timestamptz(3).
  */
 export function keysetPage(source: KeysetSource, order: KeysetOrder, paging: Paging, bind: Bind): string {
-  // The planner takes a parameter for a tenth of the rows, so that a plan for many pages is told the largest.
-  const most = paging.mode === 'cursor' ? `${MAX_PAGE_SIZE + 1}` : null
+  const arms = scans(source, order, paging, bind)
   const offset = paging.mode === 'offset' ? `${bind(paging.page * paging.pageSize)}::bigint` : null
   const limit = `${bind(paging.pageSize + 1)}::int`
-  // A limit of their own keeps the scans from being read side by side: what comes first is read first.
-  const arms = scans(source, order, paging, bind).map(
-    (arm) => `(${arm} LIMIT ${most ?? `${offset} + ${limit}`})`,
+  const needed = offset ? `${offset} + ${limit}` : limit
+  // The planner takes a parameter for a tenth of all rows: by cursor it is told the most that there can be.
+  const most = offset ? needed : `${MAX_PAGE_SIZE + 1}`
+  const { each } = source
+  // With a limit of their own, scans are not run side by side: what comes first is read first.
+  const bounded = arms.map((arm) =>
+    each
+      ? `(SELECT k.* FROM ${each}, LATERAL (${arm} LIMIT ${needed}) k ORDER BY ${keysetSort(order, paging, 'k')} LIMIT ${most})`
+      : `(${arm} LIMIT ${most})`,
   )
-  return `SELECT "id", "value" FROM (${arms.join(' UNION ALL ')}) "arms" ${offset ? `OFFSET ${offset} ` : ''}LIMIT ${limit}`
+  return `SELECT * FROM (${bounded.join(' UNION ALL ')}) "arms" ${offset ? `OFFSET ${offset} ` : ''}LIMIT ${limit}`
 }
 
-/** ORDER BY of the rows of a page that `keysetPage` read: `keys` is the name that the subquery was given. */
+/** ORDER BY of the rows of `keysetPage`: `keys` is the name that it was given in FROM. */
 export function keysetSort(order: KeysetOrder, paging: Paging, keys: string): string {
   const direction = directionOf(order, paging)
   if (order.value === null) return `${keys}."id" ${direction}`

@@ -1,6 +1,6 @@
-import { isIP } from 'node:net'
 import { z } from 'zod'
 import { boolean, integer, requiredText, text } from '../fields.ts'
+import { normalIp } from '../ip.ts'
 import { idOf, time, toBodyOf } from '../shapes.ts'
 import { UserShape } from '../users/users.fields.ts'
 
@@ -16,6 +16,13 @@ export const sessionExpirationMinutes = integer(0, MAX_EXPIRATION_MINUTES)
 const optional = <Shape extends z.ZodType>(shape: Shape) =>
   shape.nullish().transform((value) => value ?? null)
 
+/** An address in any spelling, to the one that is stored. */
+export const ipAddress = text(100).transform((value, context) => {
+  const ip = normalIp(value)
+  if (ip === null) context.addIssue('must be an IPv4 or IPv6 address')
+  return ip ?? z.NEVER
+})
+
 const requestMetadata = z
   .strictObject({
     deviceToken: optional(text(2000)).meta({ description: 'Opaque token of the device.' }),
@@ -23,9 +30,10 @@ const requestMetadata = z
       description: 'User-Agent of the browser or application.',
       example: 'Mozilla/5.0 (X11; Linux x86_64) Firefox/145.0',
     }),
-    ipAddress: optional(
-      text(100).refine((value) => isIP(value) !== 0, 'must be an IPv4 or IPv6 address'),
-    ).meta({ description: 'IPv4 or IPv6 address of the person.', example: '203.0.113.7' }),
+    ipAddress: optional(ipAddress).meta({
+      description: 'IPv4 or IPv6 address of the person.',
+      example: '203.0.113.7',
+    }),
   })
   .meta({
     id: 'RequestMetadata',
@@ -64,13 +72,13 @@ export const AuthenticateSession = z
       }),
     metadata: RequestMetadata,
   })
-  .meta({ id: 'AuthenticateSession' })
+  .meta({ id: 'AuthenticateSession', description: 'A session token to authenticate.' })
 
 /** A session as REST answers it: every field, in the order of the specification, null where unset. */
 export const SessionShape = z
   .object({
     id: idOf('session'),
-    userId: idOf('user').meta({ description: 'Id of the user who is signed in.' }),
+    userId: idOf('user'),
     clientId: idOf('client').nullable(),
     lastSeenAt: time.nullable(),
     lastSeenIp: z.string().nullable().meta({ example: '203.0.113.7' }),
@@ -94,4 +102,4 @@ export const AuthenticatedSessionShape = z
     }),
     user: UserShape,
   })
-  .meta({ id: 'AuthenticatedSession' })
+  .meta({ id: 'AuthenticatedSession', description: 'Who was authenticated, and the session.' })

@@ -24,23 +24,18 @@ export const SessionRef = builder.prismaObject('Session', {
   interfaces: [Node],
   fields: (t) => ({
     id: t.exposeID('id', { description: ID_DESCRIPTION }),
-    userId: t.exposeID('userId', { description: 'Id of the user who is signed in.' }),
+    userId: t.exposeID('userId', {}),
     user: t.field({
       type: UserRef,
       nullable: true,
       description: 'The user who is signed in.',
-      select: { userId: true },
       resolve: ({ userId }, _args, { loaders }) => loaders.user.load(userId),
     }),
-    clientId: t.exposeID('clientId', {
-      nullable: true,
-      description: 'Id of the client that the session was started through.',
-    }),
+    clientId: t.exposeID('clientId', { nullable: true }),
     client: t.field({
       type: ClientRef,
       nullable: true,
       description: 'The client that the session was started through.',
-      select: { clientId: true },
       resolve: ({ clientId }, _args, { loaders }) => (clientId ? loaders.client.load(clientId) : null),
     }),
     lastSeenAt: t.expose('lastSeenAt', { type: 'DateTime', nullable: true }),
@@ -48,11 +43,8 @@ export const SessionRef = builder.prismaObject('Session', {
     lastSeenLocation: t.exposeString('lastSeenLocation', { nullable: true }),
     userAgent: t.exposeString('userAgent', { nullable: true }),
     expiresAt: t.expose('expiresAt', { type: 'DateTime' }),
-    updatedAt: t.expose('updatedAt', {
-      type: 'DateTime',
-      description: 'When the session was last refreshed or rotated.',
-    }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the session started.' }),
+    updatedAt: t.expose('updatedAt', { type: 'DateTime' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime' }),
   }),
 })
 
@@ -62,7 +54,7 @@ registerNode('session', {
   load: (id, { loaders }) => loaders.session.load(id),
 })
 
-const SessionConnection = connectionType('Session', SessionRef)
+export const SessionConnection = connectionType('Session', SessionRef)
 
 builder.prismaObjectField('User', 'sessions', (t) =>
   t.field({

@@ -3,10 +3,25 @@ import { Done, type RestRoute, restRoute, toDone } from '../rest/route.ts'
 import { listShape } from '../shapes.ts'
 import { toUser } from '../users/user-body.ts'
 import { authenticateSession } from './authenticate-session.ts'
+import { SessionFilter, SessionOrder } from './session-list.fields.ts'
+import { listSessions } from './session-list.ts'
 import { AuthenticatedSessionShape, AuthenticateSession, SessionShape, toSession } from './sessions.fields.ts'
 import { getSession, listUserSessions, revokeSession, revokeUserSessions } from './sessions.ts'
 
 export const sessionRoutes: readonly RestRoute[] = [
+  restRoute({
+    method: 'GET',
+    path: '/sessions',
+    operationId: 'listSessions',
+    summary: 'The active sessions of the tenant.',
+    scope: 'sessions:read',
+    paged: true,
+    filter: SessionFilter,
+    query: SessionOrder,
+    response: listShape('sessions', SessionShape),
+    handle: async (ctx, { paging, filter, query }) =>
+      toEnvelope(await listSessions(ctx, { ...paging, ...query, filter }), 'sessions', toSession),
+  }),
   restRoute({
     method: 'GET',
     path: '/users/:userId/sessions',
