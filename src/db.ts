@@ -8,9 +8,13 @@ import { PrismaClient } from './generated/prisma/client.ts'
 import { log } from './log.ts'
 import { assertTenantStatement, guardTenant } from './tenant-guard.ts'
 
-/** What every connection sets: UTC (adapter-pg reads timestamps hours off otherwise) and limits on waiting. */
+/**
+ * What every connection sets: UTC (adapter-pg reads timestamps hours off otherwise), no compiling of statements (it takes
+ * longer than any of ours) and limits on waiting.
+ */
 const SESSION_SETTINGS = [
   '-c timezone=UTC',
+  '-c jit=off',
   '-c statement_timeout=10000',
   '-c lock_timeout=3000',
   '-c idle_in_transaction_session_timeout=10000',

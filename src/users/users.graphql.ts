@@ -1,13 +1,12 @@
 import { ROLE_NAMES, type Role } from '../ctx.ts'
 import type { User } from '../generated/prisma/client.ts'
 import { builder } from '../graphql/builder.ts'
-import { connectionType, listOf, nodeFields, nodeQuery, PAGE_ARGS } from '../graphql/connection.ts'
 import { ownUserId } from '../graphql/context.ts'
 import { ID_DESCRIPTION, Node, orNull, registerNode, requireId } from '../graphql/node.graphql.ts'
 import { open, scoped, scopedOrOwn } from '../graphql/scoped.ts'
 import { addressOf } from './user-body.ts'
 import { ADDRESS, ADDRESS_MEMBERS, type Address, FIELDS, USER_FIELDS } from './users.fields.ts'
-import { getUser, getUserByEmail, getUserByPhoneNumber, listUsers } from './users.ts'
+import { getUser, getUserByEmail, getUserByPhoneNumber } from './users.ts'
 
 const AddressRef = builder.objectRef<Address>('Address').implement({
   ...open('A postal address (OIDC Core, section 5.1.1).'),
@@ -84,18 +83,6 @@ registerNode('user', {
   isOwn: (id, context) => id === ownUserId(context),
   load: (id, { loaders }) => loaders.user.load(id),
 })
-
-const UserConnection = connectionType('User', UserRef)
-
-builder.queryField('users', (t) =>
-  t.field({
-    ...scoped('users:read', 'The users of the tenant, in order of creation.'),
-    ...listOf(UserConnection),
-    args: PAGE_ARGS,
-    resolve: (_root, args, context, info) =>
-      listUsers(context.ctx, args, { query: nodeQuery('User', context, info), fields: nodeFields(info) }),
-  }),
-)
 
 builder.queryField('user', (t) =>
   t.prismaField({

@@ -2,16 +2,14 @@ import { toEnvelope } from '../page.ts'
 import { Done, type RestRoute, restRoute, toDone } from '../rest/route.ts'
 import { listShape } from '../shapes.ts'
 import { toUser } from './user-body.ts'
+import { UserFilter, UserOrder } from './user-filter.fields.ts'
+import { listUsers } from './user-list.ts'
 import { EmailLookup, PhoneNumberLookup, UserCreate, UserPatch, UserShape } from './users.fields.ts'
-import {
-  createUser,
-  deleteUser,
-  getUser,
-  getUserByEmail,
-  getUserByPhoneNumber,
-  listUsers,
-  updateUser,
-} from './users.ts'
+import { createUser, deleteUser, getUser, getUserByEmail, getUserByPhoneNumber, updateUser } from './users.ts'
+
+/** A + that was not percent-encoded arrives as a space, and no number begins with one. */
+const withPlus = ({ phoneNumber }: { phoneNumber?: unknown }) =>
+  typeof phoneNumber === 'string' ? { phoneNumber: phoneNumber.replace(/^ /, '+') } : {}
 
 export const userRoutes: readonly RestRoute[] = [
   restRoute({
@@ -32,12 +30,16 @@ export const userRoutes: readonly RestRoute[] = [
     method: 'GET',
     path: '/users',
     operationId: 'listUsers',
-    summary: 'Lists the users, in order of creation.',
+    summary: 'Lists the users, in order of creation unless told otherwise.',
     scope: 'users:read',
     paged: true,
+    filter: UserFilter,
+    query: UserOrder,
     response: listShape('users', UserShape),
-    handle: async (ctx, { paging }) =>
-      toEnvelope(await listUsers(ctx, paging), 'users', (user) => toUser(ctx, user)),
+    handle: async (ctx, { paging, filter, query }) => {
+      const page = await listUsers(ctx, { ...paging, ...query, filter: { ...filter, ...withPlus(filter) } })
+      return toEnvelope(page, 'users', (user) => toUser(ctx, user))
+    },
   }),
   restRoute({
     method: 'GET',
@@ -58,8 +60,7 @@ export const userRoutes: readonly RestRoute[] = [
     query: PhoneNumberLookup,
     response: UserShape,
     handle: async (ctx, { query }) => {
-      // A + that was not percent-encoded arrives as a space, and no number begins with one.
-      const phoneNumber = query.phoneNumber?.replace(/^ /, '+')
+      const { phoneNumber } = withPlus(query)
       return toUser(ctx, await getUserByPhoneNumber(ctx, phoneNumber))
     },
   }),

@@ -120,49 +120,6 @@ export async function selectTaken(
   return row ?? { email: false, phoneNumber: false, externalId: false }
 }
 
-/** In the order of the table, so that one choice of columns has one text. Null chooses all. */
-type Columns = ReadonlySet<string> | null
-const chosen = (columns: Columns): readonly string[] =>
-  columns ? COLUMNS.filter((column) => columns.has(column)) : COLUMNS
-
-/** A page of the users. The ids come from the primary key's index alone, so that a far page reads only its own rows. */
-export const selectUsersByOffset = (
-  sql: Sql,
-  tenant: string,
-  columns: Columns,
-  { offset, limit }: { offset: number; limit: number },
-): Promise<User[]> =>
-  sql<User>(
-    `SELECT ${list(chosen(columns), 'u.')}
-     FROM (SELECT "id" FROM "User" WHERE "tenantId" = $1 ORDER BY "id" OFFSET $2::bigint LIMIT $3::int) p
-     JOIN "User" u ON u."tenantId" = $1 AND u."id" = p."id" ORDER BY u."id"`,
-    [tenant, offset, limit],
-  )
-
-/** Beyond every id, as ids collate "C". */
-const LAST = '\u{10ffff}'
-
-/** Users strictly beyond an id (null: from the list's end); backward ones come in reverse. */
-export const selectUsersBeyond = (
-  sql: Sql,
-  tenant: string,
-  columns: Columns,
-  { id, backward, limit }: { id: string | null; backward: boolean; limit: number },
-): Promise<User[]> =>
-  sql<User>(
-    `SELECT ${list(chosen(columns))} FROM "User" WHERE "tenantId" = $1 AND "id" ${backward ? '<' : '>'} $2
-     ORDER BY "id" ${backward ? 'DESC' : 'ASC'} LIMIT $3::int`,
-    [tenant, id ?? (backward ? LAST : ''), limit],
-  )
-
-const COUNT_USERS = `SELECT COALESCE(sum("users"), 0)::text AS "users" FROM "UserCount" WHERE "tenantId" = $1`
-
-/** How many users the tenant has: the sum of at most eight rows that a trigger keeps. */
-export async function selectUserCount(sql: Sql, tenant: string): Promise<number> {
-  const [row] = await sql<{ users: string }>(COUNT_USERS, [tenant])
-  return Number(row?.users ?? 0)
-}
-
 // Sessions of other transactions wait for this lock or are seen by the next statement.
 const HOLD_USER = `SELECT "roles" FROM "User" WHERE "tenantId" = $1 AND "id" = $2 FOR UPDATE`
 

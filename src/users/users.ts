@@ -6,27 +6,16 @@ import { type NewEvent, recordEvents, wakeReaders } from '../events.ts'
 import { assertExpected } from '../expected-updated-at.ts'
 import { parse } from '../fields.ts'
 import type { Prisma, User } from '../generated/prisma/client.ts'
-import { type Page, type PageArgs, parsePaging, toPage } from '../page.ts'
 import { requireNoEscalation } from '../scopes.ts'
 import { emailKeyOf, phoneNumberOf } from './addresses.ts'
 import { endUserAccess } from './user-access.sql.ts'
-import {
-  columnsOfFields,
-  echoFaults,
-  fieldsOfColumns,
-  splitPatch,
-  toColumns,
-  type UserColumns,
-} from './user-body.ts'
+import { echoFaults, fieldsOfColumns, splitPatch, toColumns, type UserColumns } from './user-body.ts'
 import { EmailLookup, flagFaults, PhoneNumberLookup, UserCreate, UserPatch } from './users.fields.ts'
 import {
   deleteUserRow,
   holdUser,
   insertUser,
   selectTaken,
-  selectUserCount,
-  selectUsersBeyond,
-  selectUsersByOffset,
   UNIQUE_FIELDS,
   type UpdatedUser,
   updateUserRow,
@@ -82,48 +71,8 @@ export async function createUser(ctx: Ctx, input: unknown): Promise<User> {
   return user
 }
 
-/** What cursors of the users are bound to. */
-const userListOf = (tenant: string): string => `${tenant}:users`
-
 /** What Prisma must read besides the columns, such as the sessions that GraphQL selected below each user. */
 export type UserQuery = Pick<Prisma.UserFindManyArgs, 'include' | 'select'>
-
-/**
- * A page of the users, by id, which is the order of creation (spec: List users): one statement, and one more for
- * totalSize when it is asked for. Given the `fields` that are wanted, rows may hold the columns of those alone. Throws
- * InvalidInput about the paging.
- */
-export async function listUsers(
-  ctx: Ctx,
-  args: PageArgs,
-  { query = {}, fields }: { query?: object; fields?: Iterable<string> } = {},
-): Promise<Page<User>> {
-  const { tenant } = ctx
-  const paging = parsePaging(args, userListOf(tenant))
-  const limit = paging.pageSize + 1
-  const backward = paging.mode === 'cursor' && paging.backward
-  const seek = paging.mode === 'cursor' ? (paging.seek?.id ?? null) : null
-  const offset = paging.mode === 'offset' ? paging.page * paging.pageSize : 0
-  const hasRelations = Object.keys(query).length > 0
-  const columns = fields ? columnsOfFields(fields) : null
-  const rows = hasRelations
-    ? // Relations are joined in the database (relationJoins), so that this is one statement too.
-      await dbFor(tenant).user.findMany({
-        ...(query as UserQuery),
-        where: { tenantId: tenant, ...(seek !== null && { id: backward ? { lt: seek } : { gt: seek } }) },
-        orderBy: { id: backward ? 'desc' : 'asc' },
-        skip: offset,
-        take: limit,
-      })
-    : paging.mode === 'offset'
-      ? await selectUsersByOffset(sql, tenant, columns, { offset, limit })
-      : await selectUsersBeyond(sql, tenant, columns, { id: seek, backward, limit })
-  return toPage(paging, rows, {
-    name: userListOf(tenant),
-    keyOf: ({ id }) => ({ value: null, id }),
-    countAll: () => selectUserCount(sql, tenant),
-  })
-}
 
 /** The user with an id. Throws NotFound. */
 export async function getUser(ctx: Ctx, id: string, query: UserQuery = {}): Promise<User> {

@@ -488,7 +488,8 @@ describe('security 50, 54: lists', () => {
       for (const { name: argument, type } of field.args) {
         const inner = getNamedType(type)
         const names = [argument, ...(isInputObjectType(inner) ? Object.keys(inner.getFields()) : [])]
-        expect([name, names.filter((one) => SECRET.test(one))]).toEqual([name, []])
+        // appMetadata needs the scope that reading it does (test/users-search.test.ts).
+        expect([name, names.filter((one) => SECRET.test(one) && one !== 'appMetadata')]).toEqual([name, []])
       }
     for (const route of restRoutes.filter(({ method, path }) => method === 'GET' && !path.includes(':')))
       for (const name of [
