@@ -63,10 +63,12 @@ export function urlFault(value: string, rules: UrlRules = {}): string | null {
 
 /** A URL that people or clients may be sent to. */
 export const allowedUrl = (rules: UrlRules = {}) =>
-  text(2000).superRefine((value, context) => {
-    const fault = urlFault(value, rules)
-    if (fault) context.addIssue(fault)
-  })
+  text(2000)
+    .superRefine((value, context) => {
+      const fault = urlFault(value, rules)
+      if (fault) context.addIssue(fault)
+    })
+    .meta({ format: 'uri' })
 
 const METADATA_BYTES = 65_536
 /** Deeper values overflow the stack of whoever reads them next, PostgreSQL included. */
@@ -102,6 +104,7 @@ export const metadata = z
       (Buffer.byteLength(JSON.stringify(value)) > METADATA_BYTES ? 'must have 64 KB at most' : null)
     if (fault) context.addIssue(fault)
   })
+  .meta({ type: 'object' })
 
 export const boolean = z.boolean('must be true or false')
 export const integer = (min: number, max: number) => {

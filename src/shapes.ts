@@ -16,6 +16,12 @@ export const idOf = (prefix: IdPrefix) =>
 /** An instant; always in UTC, to the millisecond. */
 export const time = z.string().meta({ format: 'date-time', example: '2026-11-20T09:30:00.000Z' })
 
+/** Which request it was. */
+export const requestId = z.string().meta({
+  description: 'Which request it was, as X-Request-Id says too; the log knows more under it.',
+  example: 'a4e1c1c7-5f0c-4d39-9a5e-0d6d3a1f7b52',
+})
+
 /** An object of free form. */
 export const jsonObject = z.record(z.string(), z.unknown())
 

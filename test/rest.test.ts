@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { RateLimited, Unavailable } from '../src/errors.ts'
 import { createRestApp } from '../src/rest/rest.ts'
-import { restRoute, toDone } from '../src/rest/route.ts'
+import { Done, restRoute, toDone } from '../src/rest/route.ts'
 import { newTenant, tokenFor } from './support/actors.ts'
 import { startApp, type TestApp } from './support/app.ts'
 
@@ -311,6 +311,7 @@ describe('routes as data', () => {
         operationId: 'getThing',
         summary: 'Fails.',
         scope: 'users:read',
+        response: Done,
         handle: async () => {
           throw error
         },
@@ -360,6 +361,7 @@ describe('routes as data', () => {
         summary: 'Tells what it got.',
         scope: 'users:write',
         query: z.object({ why: z.string() }),
+        response: Done,
         handle: async (ctx, { params: { userId, thingId }, query, paging, body }) => {
           seen.push({ tenant: ctx.tenant, userId, thingId, why: query.why, paging, body })
           return toDone(ctx, 'Done.')

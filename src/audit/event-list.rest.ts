@@ -43,7 +43,7 @@ const EventShape = z
       .meta({ description: 'Names of the fields that changed; no values.', example: ['email'] }),
     detail: jsonObject.nullable().meta({ description: 'What else is told of this type.', example: null }),
   })
-  .meta({ id: 'Event' })
+  .meta({ id: 'Event', description: "One entry of the tenant's log." })
 
 const EventListShape = z.object({
   pageSize: z.int().min(1).max(1000).meta({ description: 'How many were asked for.', example: 50 }),

@@ -2,7 +2,6 @@ import { z } from 'zod'
 import { SCOPE_NAMES, SYSTEM_SCOPES, SYSTEM_TENANT } from '../ctx.ts'
 import { env } from '../env.ts'
 import { expectedUpdatedAt } from '../expected-updated-at.ts'
-import { expectedUpdatedAt } from '../expected-updated-at.ts'
 import {
   allowedUrl,
   boolean,
@@ -39,6 +38,7 @@ const listOf = <Item extends z.ZodType>(item: Item, max = 100) =>
     )
     .transform((items) => [...new Set(items)])
     .optional()
+    .meta({ type: ['array', 'null'] })
 
 /** http only reaches this machine in production; in development also test hosts of a local network. */
 const SECURE: UrlRules = { secure: env.isProduction }
@@ -174,10 +174,9 @@ export const clientPatch = (tenant: string, current: PatchedClient) =>
         appType: oneOf(APP_TYPES).optional(),
         ...fields,
         type: answered((sent) => sent === current.type, 'cannot be changed'),
-        secret: answered(current.isSecret),
+        secret: answered(current.isSecret).meta({ description: 'Its current secret, as it is.' }),
         updatedAt: answered(isTime(current.updatedAt)),
         createdAt: answered(isTime(current.createdAt)),
-        expectedUpdatedAt,
         expectedUpdatedAt,
       },
       'must be an object',
@@ -220,7 +219,7 @@ export const SecretRotation = z
     },
     'must be an object',
   )
-  .meta({ id: 'SecretRotation' })
+  .meta({ id: 'SecretRotation', description: 'How the secret is replaced.' })
 
 export const ClientFilter = z.strictObject({
   type: oneOf(CLIENT_TYPES).nullish(),

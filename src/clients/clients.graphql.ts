@@ -1,3 +1,4 @@
+import { descriptionOf } from '../descriptions.ts'
 import { InvalidInput } from '../errors.ts'
 import { builder, type GraphQLTypes } from '../graphql/builder.ts'
 import { connectionType, listOf, PAGE_ARGS } from '../graphql/connection.ts'
@@ -35,11 +36,8 @@ export const ClientRef = builder.prismaObject('Client', {
   interfaces: [Node],
   fields: (t) => ({
     id: t.exposeID('id', { description: `${ID_DESCRIPTION} Also the OAuth client_id.` }),
-    name: t.exposeString('name', { description: 'Name shown to people.' }),
-    description: t.exposeString('description', {
-      nullable: true,
-      description: 'What it is, for administrators.',
-    }),
+    name: t.exposeString('name', {}),
+    description: t.exposeString('description', { nullable: true }),
     appType: t.field({
       type: ClientAppTypeEnum,
       description: 'What kind of application it is.',
@@ -62,11 +60,8 @@ export const ClientRef = builder.prismaObject('Client', {
       resolve: (client) => client.type as ClientType,
     }),
     scopes: t.exposeStringList('scopes', {}),
-    updatedAt: t.expose('updatedAt', {
-      type: 'DateTime',
-      description: 'When somebody last changed the client.',
-    }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the client was created.' }),
+    updatedAt: t.expose('updatedAt', { type: 'DateTime' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime' }),
   }),
 })
 
@@ -107,23 +102,25 @@ builder.queryField('clients', (t) =>
 
 type InputFields = PothosSchemaTypes.InputFieldBuilder<GraphQLTypes, 'InputObject'>
 
+const words = (field: string) => descriptionOf('Client', field)
+
 /** What creations and changes have in common. */
 export const clientInputFields = (t: InputFields) => ({
-  description: t.string({ description: 'What it is, for administrators.' }),
+  description: t.string({ description: words('description') }),
   scopes: t.stringList({
     description: 'Management scopes that it may ask for; only such as the caller has.',
   }),
-  themeColor: t.string({ description: 'Accent colour of the hosted pages, as #rrggbb.' }),
-  logoUrl: t.string({ description: 'Logo on the hosted pages; 150x150 is best.' }),
+  themeColor: t.string({ description: words('themeColor') }),
+  logoUrl: t.string({ description: words('logoUrl') }),
   callbacks: t.stringList({
-    description: 'URLs that an authorization response may go to; compared byte for byte.',
+    description: words('callbacks'),
   }),
-  allowedOrigins: t.stringList({ description: 'Origins that may call with CORS.' }),
-  webOrigins: t.stringList({ description: 'Origins that may receive web_message responses.' }),
-  allowedLogoutUrls: t.stringList({ description: 'URLs that may be redirected to after logout.' }),
-  initiateLoginUrl: t.string({ description: 'Route of the application that starts a sign-in.' }),
-  tokenExpiryTime: t.int({ description: 'Lifetime of its access tokens in seconds, 60 to 86400.' }),
-  requireConsent: t.boolean({ description: 'Whether people are asked before it gets their data.' }),
+  allowedOrigins: t.stringList({ description: words('allowedOrigins') }),
+  webOrigins: t.stringList({ description: words('webOrigins') }),
+  allowedLogoutUrls: t.stringList({ description: words('allowedLogoutUrls') }),
+  initiateLoginUrl: t.string({ description: words('initiateLoginUrl') }),
+  tokenExpiryTime: t.int({ description: words('tokenExpiryTime') }),
+  requireConsent: t.boolean({ description: words('requireConsent') }),
 })
 
 const ClientFieldsInput = builder.inputType('ClientFieldsInput', {

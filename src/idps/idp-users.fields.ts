@@ -63,7 +63,10 @@ export const IdpUserLink = z
     },
     { when: ({ value }) => typeof value === 'object' && value !== null },
   )
-  .meta({ id: 'IdpUserLink', description: 'What proves who somebody is at a provider: exactly one of idToken, accessToken and code.' })
+  .meta({
+    id: 'IdpUserLink',
+    description: 'What proves who somebody is at a provider: exactly one of idToken, accessToken and code.',
+  })
 export type LinkProof = z.output<typeof IdpUserLink>
 
 /** A link as REST answers it, in the order of the specification. */

@@ -53,9 +53,10 @@ const sendShape = (channel: Channel) =>
       .meta({ description: 'Create a user when nobody has the address.', example: true }),
     metadata: RequestMetadata,
   })
+const WHERE_TO = 'Where a code is to go.'
 export const SendPasscode = {
-  email: sendShape('email').meta({ id: 'SendEmailPasscode' }),
-  sms: sendShape('sms').meta({ id: 'SendSmsPasscode' }),
+  email: sendShape('email').meta({ id: 'SendEmailPasscode', description: WHERE_TO }),
+  sms: sendShape('sms').meta({ id: 'SendSmsPasscode', description: WHERE_TO }),
 }
 
 export const SentPasscodeShape = z
@@ -79,4 +80,4 @@ export const AuthenticatePasscode = z
     }),
     metadata: RequestMetadata,
   })
-  .meta({ id: 'AuthenticatePasscode' })
+  .meta({ id: 'AuthenticatePasscode', description: 'A code to authenticate.' })

@@ -19,6 +19,13 @@ export type Io = 'input' | 'output'
 
 const COMPONENT = '#/components/schemas/'
 
+/** What fields that every resource has are, where neither shape nor schema.prisma says more. */
+const COMMON: Record<string, string | undefined> = {
+  id: 'Identifier: the same here, in GraphQL and in tokens.',
+  updatedAt: 'When somebody last changed it.',
+  createdAt: 'When it was created.',
+}
+
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
@@ -35,6 +42,8 @@ function foldNull(schema: JsonSchema): JsonSchema {
   }
 }
 
+const isReference = ({ $ref, anyOf }: JsonSchema) => $ref !== undefined || anyOf?.some(({ $ref }) => $ref)
+
 /** What src/shapes.ts says of `meta` besides JSON Schema's keywords, turned into these. */
 function resolveMeta({ model, samples, example, ...schema }: JsonSchema): JsonSchema {
   const sampleOf = isRecord(samples) ? samples : {}
@@ -42,8 +51,8 @@ function resolveMeta({ model, samples, example, ...schema }: JsonSchema): JsonSc
     schema.properties &&
     Object.fromEntries(
       Object.entries(schema.properties).map(([name, property]) => {
-        const description =
-          property.description ?? (typeof model === 'string' ? descriptionOf(model, name) : undefined)
+        const described = property.description ?? (typeof model === 'string' && descriptionOf(model, name))
+        const description = described || (isReference(property) ? undefined : COMMON[name])
         return [
           name,
           {

@@ -5,7 +5,7 @@ import { filterReader } from './filter.ts'
 import type { RestRequest, RestRoute } from './route.ts'
 
 /** What a route's `paged` lets through. */
-const PAGING = {
+export const PAGING = {
   true: ['page', 'pageSize', 'after', 'before'],
   'by-cursor': ['pageSize', 'after', 'before'],
   undefined: [],

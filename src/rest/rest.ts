@@ -2,19 +2,23 @@ import { H3, type H3Event } from 'h3'
 import { eventRoutes } from '../audit/event-list.rest.ts'
 import { type Budget, budgetHeaders, budgetSpent, chargeCall } from '../call-budget.ts'
 import { clientRoutes } from '../clients/clients.rest.ts'
+import { credentialRoutes } from '../credentials/credentials.rest.ts'
 import type { Ctx } from '../ctx.ts'
 import { describeError, MethodNotAllowed, NotFound } from '../errors.ts'
 import { type RequestMeta, readJson, requestMeta, targetOf } from '../http.ts'
 import { answerOnce, IDEMPOTENCY_KEY, idempotencyKeyOf, isPassing, REPLAYED } from '../idempotency.ts'
-import { credentialRoutes } from '../credentials/credentials.rest.ts'
+import { idpUserRoutes } from '../idps/idp-users.rest.ts'
+import { idpRoutes } from '../idps/idps.rest.ts'
 import { authenticateBearer } from '../oidc/access-tokens.ts'
 import { passcodeRoutes } from '../passcodes/passcodes.rest.ts'
 import { requireScope } from '../scopes.ts'
 import { sessionRoutes } from '../sessions/sessions.rest.ts'
 import { findTenant } from '../tenants/tenant-cache.ts'
 import { tenantRoutes } from '../tenants/tenants.rest.ts'
+import { roleRoutes } from '../users/roles.rest.ts'
 import { userRoutes } from '../users/users.rest.ts'
 import { linksOf } from './links.ts'
+import { createDocuments } from './openapi.ts'
 import { parseQuery } from './query.ts'
 import { type Answer, toErrorAnswer, toResponse } from './respond.ts'
 import { headersOf, type RestRoute } from './route.ts'
@@ -22,8 +26,12 @@ import { headersOf, type RestRoute } from './route.ts'
 /** Every route of the management surface. A new resource adds its table here. */
 export const restRoutes: readonly RestRoute[] = [
   ...userRoutes,
+  ...roleRoutes,
   ...sessionRoutes,
   ...passcodeRoutes,
+  ...credentialRoutes,
+  ...idpRoutes,
+  ...idpUserRoutes,
   ...clientRoutes,
   ...tenantRoutes,
   ...eventRoutes,
@@ -31,9 +39,19 @@ export const restRoutes: readonly RestRoute[] = [
 
 const BASE = '/:tenant/api/v1'
 
-  ...credentialRoutes,
+/** Describes the surface to anybody: it has nothing of the tenant but its addresses. */
+const OPENAPI = { method: 'GET', path: '/openapi.json' } as const
+const OPENAPI_HEADERS = { 'cache-control': 'private, max-age=300', 'access-control-allow-origin': '*' }
+
 type Params = Record<string, string>
 const paramsOf = (event: H3Event): Params => event.context.params ?? {}
+
+/** The tenant that a request is about. Throws NotFound when there is none, and for a second spelling of a path. */
+async function tenantOf(event: H3Event): Promise<string> {
+  const { tenant = '' } = paramsOf(event)
+  if (!targetOf(event).isCanonical || !(await findTenant(tenant))) throw new NotFound()
+  return tenant
+}
 
 const isBodiless = ({ req: { headers } }: H3Event): boolean =>
   !headers.has('content-type') &&
@@ -44,9 +62,9 @@ const isBodiless = ({ req: { headers } }: H3Event): boolean =>
 type Call = RequestMeta & { budget: Budget | null }
 
 async function answer(event: H3Event, route: RestRoute, call: Call): Promise<Answer> {
-  const { tenant = '', ...params } = paramsOf(event)
-  const { isCanonical, query } = targetOf(event)
-  if (!isCanonical || !(await findTenant(tenant))) throw new NotFound()
+  const tenant = await tenantOf(event)
+  const { tenant: _, ...params } = paramsOf(event)
+  const { query } = targetOf(event)
   const { ctx } = await authenticateBearer(
     { tenant, ...requestMeta(event) },
     event.req.headers.get('authorization'),
@@ -114,7 +132,7 @@ async function respond(event: H3Event, work: (call: Call) => Promise<Answer>): P
 }
 
 /** Paths by the methods that they answer. */
-function methodsByPath(routes: readonly RestRoute[]): Map<string, string[]> {
+function methodsByPath(routes: readonly Pick<RestRoute, 'method' | 'path'>[]): Map<string, string[]> {
   const methods = new Map<string, string[]>()
   for (const { method, path } of routes)
     methods.set(path, [...(methods.get(path) ?? []), ...(method === 'GET' ? ['GET', 'HEAD'] : [method])])
@@ -130,11 +148,18 @@ export function createRestApp(routes: readonly RestRoute[] = restRoutes): H3 {
     app.on(route.method, BASE + route.path, handler)
     if (route.method === 'GET') app.on('HEAD', BASE + route.path, handler)
   }
-  for (const [path, methods] of methodsByPath(routes))
+  const documentOf = createDocuments(routes)
+  const openapi = (event: H3Event) =>
+    respond(event, async () => {
+      const tenant = await tenantOf(event)
+      return { status: 200, headers: OPENAPI_HEADERS, body: documentOf(tenant) }
+    })
+  app.get(BASE + OPENAPI.path, openapi).on('HEAD', BASE + OPENAPI.path, openapi)
+  for (const [path, methods] of methodsByPath([...routes, OPENAPI]))
     app.all(BASE + path, (event) =>
       respond(event, async () => {
-        const isThere = targetOf(event).isCanonical && (await findTenant(paramsOf(event).tenant ?? ''))
-        throw isThere ? new MethodNotAllowed(methods) : new NotFound()
+        await tenantOf(event)
+        throw new MethodNotAllowed(methods)
       }),
     )
   const notFound = (event: H3Event) =>

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Ctx, Scope } from '../ctx.ts'
 import type { PageArgs } from '../page.ts'
+import { requestId } from '../shapes.ts'
 
 /** Names of the parameters in a path such as `/users/:userId`. */
 type ParamNames<Path extends string> = Path extends `${string}:${infer Name}/${infer Rest}`
@@ -49,7 +50,9 @@ export type RestRoute = {
   /** Shape of the JSON body, for openapi.json; services check it themselves. */
   body?: z.ZodType
   /** Shape of the answer of success, for openapi.json and the tests, which check every answer against it. */
-  response?: z.ZodType
+  response: z.ZodType
+  /** Headers of success besides those that other members bring about: what they say, by name. */
+  headers?: Readonly<Record<string, string>>
   /** Errors that this operation may answer besides those of every operation. */
   errors?: readonly (409 | 429)[]
   /** Shape of the query parameters besides those of `paged` and `filter`, which the service checks; others are refused. */
@@ -84,9 +87,7 @@ export const restRoute = <
 export const Done = z
   .object({
     message: z.string().meta({ description: 'What was done.', example: 'The user was deleted.' }),
-    requestId: z
-      .string()
-      .meta({ description: 'As in X-Request-Id.', example: 'a4e1c1c7-5f0c-4d39-9a5e-0d6d3a1f7b52' }),
+    requestId,
     fields: z.array(z.never()).max(0).meta({ description: 'Always empty.', example: [] }),
   })
   .meta({ id: 'Done', description: 'It is done.' })

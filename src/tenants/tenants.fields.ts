@@ -66,7 +66,7 @@ export const TenantCreate = z
       .transform((value) => value ?? {})
       .meta({ description: 'Its first settings.' }),
   })
-  .meta({ id: 'TenantCreate' })
+  .meta({ id: 'TenantCreate', description: 'A new tenant.' })
 
 type Setting = keyof typeof TenantSettings.shape
 
@@ -84,7 +84,7 @@ export const TenantShape = z
   .object({
     slug: z.string().meta(SLUG_META),
     settings: TenantSettingsShape.meta({ description: 'What the tenant chose for itself.' }),
-    updatedAt: time.meta({ description: 'When its settings changed last.' }),
-    createdAt: time.meta({ description: 'When the tenant was created.' }),
+    updatedAt: time,
+    createdAt: time,
   })
   .meta({ id: 'Tenant', model: 'Tenant' })

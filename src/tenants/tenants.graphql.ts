@@ -1,3 +1,4 @@
+import { descriptionOf } from '../descriptions.ts'
 import { Conflict, InvalidInput, NotFound } from '../errors.ts'
 import { EXPECTED_UPDATED_AT } from '../expected-updated-at.ts'
 import { builder, type GraphQLTypes } from '../graphql/builder.ts'
@@ -12,11 +13,11 @@ import { createTenant, deleteTenant, getTenant, listTenants, type Tenant } from 
 type InputFields = PothosSchemaTypes.InputFieldBuilder<GraphQLTypes, 'InputObject'>
 
 const SETTINGS = {
-  friendlyName: 'Name shown to people on the hosted pages.',
-  logoUrl: 'Logo shown on the hosted pages.',
-  defaultAudience: 'Audience of access tokens when the request names no resource.',
-  loginUrl: 'Replaces the start of the hosted sign-in when set; https, or http on this machine.',
-  supportUrl: 'Where people find help; linked from every hosted page.',
+  friendlyName: descriptionOf('Tenant', 'friendlyName'),
+  logoUrl: descriptionOf('Tenant', 'logoUrl'),
+  defaultAudience: descriptionOf('Tenant', 'defaultAudience'),
+  loginUrl: descriptionOf('Tenant', 'loginUrl'),
+  supportUrl: descriptionOf('Tenant', 'supportUrl'),
 }
 
 const TenantSettings = builder.objectRef<ReturnType<typeof toSettings>>('TenantSettings').implement({

@@ -16,14 +16,17 @@ const toBody = (tenant: Tenant) => ({
 const toSettingsBody = (tenant: Tenant) =>
   withHeaders(toSettings(tenant), { 'updated-at': tenant.updatedAt.toISOString() })
 
+const UPDATED_AT = { 'Updated-At': 'When the settings changed last: what expectedUpdatedAt takes.' }
+
 export const tenantRoutes: readonly RestRoute[] = [
   restRoute({
     method: 'GET',
     path: '/settings',
     operationId: 'getTenantSettings',
-    summary: 'The settings of the tenant. The header Updated-At says when they changed last.',
+    summary: 'The settings of the tenant.',
     scope: 'tenant:read',
     response: TenantSettingsShape,
+    headers: UPDATED_AT,
     handle: async (ctx) => toSettingsBody(await getTenant(ctx)),
   }),
   restRoute({
@@ -34,6 +37,7 @@ export const tenantRoutes: readonly RestRoute[] = [
     scope: 'tenant:write',
     body: TenantSettingsPatch,
     response: TenantSettingsShape,
+    headers: UPDATED_AT,
     errors: [409],
     handle: async (ctx, { body }) => toSettingsBody(await updateSettings(ctx, body)),
   }),

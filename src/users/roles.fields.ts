@@ -11,4 +11,4 @@ export const RoleSet = z
       example: ['support'],
     }),
   })
-  .meta({ id: 'RoleSet' })
+  .meta({ id: 'RoleSet', description: 'The roles of a user.' })

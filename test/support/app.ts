@@ -1,7 +1,7 @@
 import { type App, createApp } from '../../src/app.ts'
 import { closeRuntime, openRuntime } from '../../src/runtime.ts'
-
 import { withoutCost } from './cost.ts'
+import { checkResponse } from './openapi.ts'
 
 /** One answer of the program, read whole. */
 export type Answer<Body = Record<string, unknown>> = { status: number; headers: Headers; body: Body }
@@ -11,6 +11,7 @@ export type TestApp = {
   app: App
   /** `http://127.0.0.1:port`, for clients that connect for real. */
   origin: string
+  /** A request as it is. Answers of the REST surface must be as openapi.json says. */
   fetch: (path: string, init?: RequestInit) => Promise<Response>
   /** A call of the REST surface of a tenant. */
   rest: (
@@ -44,8 +45,11 @@ export async function startApp(): Promise<TestApp> {
   const app = await createApp()
   const { port } = await app.listen()
   const origin = `http://127.0.0.1:${port}`
-  const call = (path: string, init?: RequestInit) =>
-    fetch(`${origin}${path}`, { redirect: 'manual', ...init })
+  const call = async (path: string, init?: RequestInit) => {
+    const response = await fetch(`${origin}${path}`, { redirect: 'manual', ...init })
+    await checkResponse(path, init, response)
+    return response
+  }
   const json = async (path: string, token: string | null, method: string, body?: unknown) => {
     const response = await call(path, {
       method,

@@ -2,14 +2,14 @@ import { createGraphql } from '../../src/graphql/server.ts'
 import { createRestApp } from '../../src/rest/rest.ts'
 import { closeRuntime, openRuntime } from '../../src/runtime.ts'
 import type { Answer, TestApp } from './app.ts'
-
 import { withoutCost } from './cost.ts'
+import { checkAnswer, checkResponse } from './openapi.ts'
 
 /** REST and GraphQL of the program without a network, for the many calls of a domain's tests. */
 export type Surfaces = Pick<TestApp, 'gql' | 'close'> & {
   // biome-ignore lint/suspicious/noExplicitAny: what a test asks for decides the shape
   rest: (...args: Parameters<TestApp['rest']>) => Promise<Answer<any>>
-  /** A request to the REST surface as it is. */
+  /** A request to the REST surface as it is. Its answers, as those of `rest`, must be as openapi.json says. */
   request: (path: string, init?: RequestInit) => Promise<Response>
 }
 
@@ -35,9 +35,17 @@ export async function openSurfaces(): Promise<Surfaces> {
     return { status: response.status, headers: response.headers, body: text ? JSON.parse(text) : null }
   }
   return {
-    request: async (path, init) => app.request(`${ORIGIN}${path}`, init),
-    rest: async (tenant, token, method, path, body) =>
-      answerOf(await app.fetch(requestFor(`/${tenant}/api/v1${path}`, token, method, body))),
+    request: async (path, init) => {
+      const response = await app.request(`${ORIGIN}${path}`, init)
+      await checkResponse(path, init, response)
+      return response
+    },
+    rest: async (tenant, token, method, path, body) => {
+      const target = `/${tenant}/api/v1${path}`
+      const answer = await answerOf(await app.fetch(requestFor(target, token, method, body)))
+      checkAnswer({ method, path: target, sent: body, ...answer })
+      return answer
+    },
     gql: async (tenant, token, query, variables) => {
       const request = requestFor(`/${tenant}/graphql`, token, 'POST', { query, variables })
       const answer = await answerOf(await graphql.fetch(request, tenant))

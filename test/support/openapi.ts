@@ -1,0 +1,169 @@
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
+import addFormats from 'ajv-formats'
+import { SYSTEM_TENANT } from '../../src/ctx.ts'
+import { createDocuments } from '../../src/rest/openapi.ts'
+import { restRoutes } from '../../src/rest/rest.ts'
+
+type Ref = { $ref: string }
+type Content = Record<string, { schema: object; example?: unknown }>
+type Documented = { headers?: Record<string, Ref | { required?: boolean }>; content?: Content }
+export type Operation = {
+  operationId: string
+  requestBody?: { required: boolean; content: Content }
+  responses: Record<string, Documented | Ref>
+}
+export type OpenApi = {
+  openapi: string
+  servers: { url: string }[]
+  tags: { name: string; description?: string }[]
+  paths: Record<string, Record<string, Operation>>
+  components: {
+    schemas: Record<string, Record<string, unknown>>
+    responses: Record<string, Documented>
+    headers: Record<string, { required?: boolean }>
+    securitySchemes: Record<string, { flows?: Record<string, Record<string, unknown>> }>
+  }
+}
+
+/** The document of a tenant as clients read it. */
+export const openApiOf = (tenant: string): OpenApi =>
+  JSON.parse(JSON.stringify(createDocuments(restRoutes)(tenant)))
+
+export type Seen = {
+  method: string
+  /** As it was sent. */
+  path: string
+  /** What was sent, when it was JSON. */
+  sent?: unknown
+  status: number
+  headers: Headers
+  /** The answer's body; null when there was none. */
+  body: unknown
+}
+
+const BASE = /^\/[^/]*\/api\/v1(?=\/)/
+/** Answers where no operation is. */
+const ANYWHERE = new Set([404, 405, 429, 500, 503])
+const pointer = (...parts: string[]) =>
+  parts.map((part) => encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1'))).join('/')
+
+/** What the document says, compiled as far as it was asked for; once for each process. */
+class Contract {
+  readonly document = openApiOf(SYSTEM_TENANT)
+  readonly #ajv = new Ajv2020({ strict: false, allErrors: true })
+  readonly #compiled = new Map<string, ValidateFunction>()
+  readonly #templates = Object.keys(this.document.paths)
+    .map((path) => ({ path, pattern: new RegExp(`^${path.replaceAll(/\{[^}]+\}/g, '[^/]+')}$`) }))
+    // Static paths win over parameters.
+    .sort((a, b) => a.path.split('{').length - b.path.split('{').length)
+
+  constructor() {
+    addFormats.default(this.#ajv)
+    this.#ajv.addFormat('idn-email', /^.+@.+$/s)
+    this.#ajv.addSchema(this.document, 'openapi.json')
+  }
+
+  /** What a value lacks of the schema at a place in the document, in words. */
+  faultsAt(place: string, value: unknown): string[] {
+    let validate = this.#compiled.get(place)
+    if (!validate) {
+      validate = this.#ajv.compile({ $ref: `openapi.json#/${place}` })
+      this.#compiled.set(place, validate)
+    }
+    if (validate(value)) return []
+    return (validate.errors ?? []).map(
+      ({ instancePath, message, params }) =>
+        `${instancePath || '(body)'} ${message} ${JSON.stringify(params)}`,
+    )
+  }
+
+  templateOf = (path: string) => this.#templates.find(({ pattern }) => pattern.test(path))?.path
+
+  /** What the answer has that the document does not say, or lacks of what it says. */
+  faultsOf({ method, path, sent, status, headers, body }: Seen): string[] {
+    const target = path.split('?', 1)[0]?.replace(BASE, '') ?? ''
+    const isPreflight = method === 'OPTIONS' && status === 204
+    if (target === '/openapi.json' || isPreflight) return []
+    const verb = method === 'HEAD' ? 'get' : method.toLowerCase()
+    const template = this.templateOf(target)
+    const operation = template && this.document.paths[template]?.[verb]
+    if (!operation)
+      return ANYWHERE.has(status)
+        ? this.faultsAt('components/schemas/Error', body)
+        : [`status ${status} where no operation is`]
+    const documented = operation.responses[status]
+    if (!documented) return [`status ${status} is not documented`]
+    const place =
+      '$ref' in documented
+        ? documented.$ref.slice(2)
+        : pointer('paths', template, verb, 'responses', `${status}`)
+    const answer =
+      '$ref' in documented
+        ? this.document.components.responses[documented.$ref.replace('#/components/responses/', '')]
+        : documented
+    const faults = Object.entries(answer?.headers ?? {}).flatMap(([name, header]) => {
+      const { required } = '$ref' in header ? (this.document.components.headers[name] ?? {}) : header
+      return required && !headers.has(name) ? [`has no header ${name}`] : []
+    })
+    const mediaType = headers.get('content-type')?.split(';', 1)[0] ?? ''
+    if (method !== 'HEAD')
+      if (!answer?.content?.[mediaType]) faults.push(`media type ${mediaType} is not documented`)
+      else if (mediaType === 'application/json')
+        faults.push(...this.faultsAt(`${place}/content/${pointer(mediaType)}/schema`, body))
+    if (status < 300 && sent !== undefined && operation.requestBody)
+      faults.push(
+        ...this.faultsAt(
+          pointer('paths', template, verb, 'requestBody', 'content', 'application/json', 'schema'),
+          withNulls(sent),
+        ).map((fault) => `was taken, though the document refuses it: ${fault}`),
+      )
+    return faults
+  }
+}
+
+/** The document says of empty strings that they count as null, in words only. */
+const withNulls = (value: unknown): unknown =>
+  value === ''
+    ? null
+    : typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? Object.fromEntries(Object.entries(value).map(([name, member]) => [name, withNulls(member)]))
+      : value
+
+let contract: Contract | undefined
+export const theContract = (): Contract => {
+  contract ??= new Contract()
+  return contract
+}
+
+/** Throws when an answer of the REST surface is not as openapi.json says. */
+export function checkAnswer(seen: Seen): void {
+  const faults = theContract().faultsOf(seen)
+  if (faults.length > 0)
+    throw new Error(
+      `${seen.method} ${seen.path} answered ${seen.status}, not as openapi.json says:\n  ${faults.join('\n  ')}\n${JSON.stringify(seen.body)?.slice(0, 2000)}`,
+    )
+}
+
+const REST_PATH = /^\/[^/]*\/api\/v1\//
+
+const parsed = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** Checks the answer to a request as it was made with fetch; what is not of the REST surface passes. */
+export async function checkResponse(path: string, init: RequestInit | undefined, response: Response) {
+  if (!REST_PATH.test(path)) return
+  const isJson = response.headers.get('content-type')?.startsWith('application/json')
+  checkAnswer({
+    method: init?.method ?? 'GET',
+    path,
+    sent: typeof init?.body === 'string' ? parsed(init.body) : undefined,
+    status: response.status,
+    headers: response.headers,
+    body: isJson ? parsed(await response.clone().text()) : null,
+  })
+}
