@@ -45,6 +45,8 @@ const MUTATIONS: Record<string, string> = {
   removeViewerPhoneNumber: '{phoneNumber: "+41791112233"}',
   revokeViewerSession: '{sessionId: "session_01m7xeb1sbendby702xerkqv3p"}',
   revokeViewerSessions: '{includeCurrent: true}',
+  revokeViewerCredential: '{credentialId: "cred_01m7xeb1sbendby702xerkqv3p"}',
+  unlinkViewerIdpUser: '{idpId: "partner"}',
   revokeViewerConsent: '{clientId: "client_01m7xeb1sbendby702xerkqv3p"}',
 }
 const mutation = (name: string) => `mutation { ${name}(input: ${MUTATIONS[name]}) { __typename } }`

@@ -6,6 +6,8 @@ import { selectOwnAccess } from './own-access.sql.ts'
 
 /** Whoever changes how an account is got into must have signed in this lately: a token alone may have been stolen. */
 export const RECENT_SIGN_IN_SECONDS = 15 * 60
+/** What descriptions say of operations that demand it. */
+export const RECENT_SIGN_IN = `Takes a sign-in of the last ${RECENT_SIGN_IN_SECONDS / 60} minutes: else FORBIDDEN, with maxAgeSeconds in its extensions.`
 
 /**
  * Whose account the caller may change the ways into: their own, in a session whose sign-in is recent (security 33); a

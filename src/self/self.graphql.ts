@@ -7,12 +7,11 @@ import { resultOf } from '../graphql/result.ts'
 import { open, ownAccount } from '../graphql/scoped.ts'
 import { userFieldsInput } from '../users/user-mutations.graphql.ts'
 import { confirmEmailChange, confirmPhoneNumberChange } from './confirm-address-change.ts'
+import { RECENT_SIGN_IN } from './own-access.ts'
 import { updateViewer } from './own-profile.ts'
 import { removeViewerPhoneNumber } from './remove-phone-number.ts'
 import { requestEmailChange, requestPhoneNumberChange } from './request-address-change.ts'
 import { OWN_FIELDS } from './self.fields.ts'
-
-const RECENT = 'Takes a sign-in of the last 15 minutes: else FORBIDDEN, with maxAgeSeconds in its extensions.'
 
 const ViewerPayload = builder.objectRef<{ user: User }>('ViewerPayload').implement({
   ...open('The person who calls, as they are now.'),
@@ -58,7 +57,7 @@ const RequestEmailChangeInput = builder.inputType('RequestEmailChangeInput', {
 builder.mutationField('requestEmailChange', (t) =>
   t.field({
     ...ownAccount(
-      `Sends a code to the e-mail address that is to be mine; confirmEmailChange takes it, within 10 minutes and in the same session. ${RECENT}`,
+      `Sends a code to the e-mail address that is to be mine; confirmEmailChange takes it, within 10 minutes and in the same session. ${RECENT_SIGN_IN}`,
     ),
     ...resultOf(InvalidInput, RateLimited),
     type: RequestAddressChangePayload,
@@ -77,7 +76,7 @@ const RequestPhoneNumberChangeInput = builder.inputType('RequestPhoneNumberChang
 builder.mutationField('requestPhoneNumberChange', (t) =>
   t.field({
     ...ownAccount(
-      `Sends a code to the phone number that is to be mine; confirmPhoneNumberChange takes it, within 10 minutes and in the same session. ${RECENT}`,
+      `Sends a code to the phone number that is to be mine; confirmPhoneNumberChange takes it, within 10 minutes and in the same session. ${RECENT_SIGN_IN}`,
     ),
     ...resultOf(InvalidInput, RateLimited),
     type: RequestAddressChangePayload,
@@ -137,7 +136,7 @@ const RemoveViewerPhoneNumberInput = builder.inputType('RemoveViewerPhoneNumberI
 
 builder.mutationField('removeViewerPhoneNumber', (t) =>
   t.field({
-    ...ownAccount(`Takes my phone number away; a proven e-mail address must stay. ${RECENT}`),
+    ...ownAccount(`Takes my phone number away; a proven e-mail address must stay. ${RECENT_SIGN_IN}`),
     ...resultOf(InvalidInput),
     type: ViewerPayload,
     args: {

@@ -1,0 +1,59 @@
+import { InvalidInput, NotFound } from '../errors.ts'
+import { builder } from '../graphql/builder.ts'
+import { requireId } from '../graphql/node.graphql.ts'
+import { resultOf } from '../graphql/result.ts'
+import { open, ownAccount } from '../graphql/scoped.ts'
+import { requireIdpId } from '../idps/idps.graphql.ts'
+import { RECENT_SIGN_IN } from './own-access.ts'
+import { revokeViewerCredential, unlinkViewerIdpUser } from './sign-in-methods.ts'
+
+const RevokeViewerCredentialPayload = builder
+  .objectRef<{ revokedCredentialId: string }>('RevokeViewerCredentialPayload')
+  .implement({
+    ...open('The credential is gone.'),
+    fields: (t) => ({
+      revokedCredentialId: t.exposeID('revokedCredentialId', { description: 'Id that the credential had.' }),
+    }),
+  })
+
+const RevokeViewerCredentialInput = builder.inputType('RevokeViewerCredentialInput', {
+  description: 'Input of revokeViewerCredential.',
+  fields: (t) => ({ credentialId: t.id({ required: true, description: 'Id of the credential.' }) }),
+})
+
+builder.mutationField('revokeViewerCredential', (t) =>
+  t.field({
+    ...ownAccount(`Revokes a credential of mine, for ever; a proven address must stay. ${RECENT_SIGN_IN}`),
+    ...resultOf(InvalidInput, NotFound),
+    type: RevokeViewerCredentialPayload,
+    args: {
+      input: t.arg({ type: RevokeViewerCredentialInput, required: true, description: 'The credential.' }),
+    },
+    resolve: (_root, { input: { credentialId } }, { ctx }) =>
+      revokeViewerCredential(ctx, requireId('cred', credentialId, 'credentialId')),
+  }),
+)
+
+const UnlinkViewerIdpUserPayload = builder
+  .objectRef<{ unlinkedIdpUserId: string }>('UnlinkViewerIdpUserPayload')
+  .implement({
+    ...open('The link is gone.'),
+    fields: (t) => ({
+      unlinkedIdpUserId: t.exposeID('unlinkedIdpUserId', { description: 'Id that the link had.' }),
+    }),
+  })
+
+const UnlinkViewerIdpUserInput = builder.inputType('UnlinkViewerIdpUserInput', {
+  description: 'Input of unlinkViewerIdpUser.',
+  fields: (t) => ({ idpId: t.id({ required: true, description: 'Id of the identity provider.' }) }),
+})
+
+builder.mutationField('unlinkViewerIdpUser', (t) =>
+  t.field({
+    ...ownAccount(`Removes my link to an identity provider; a proven address must stay. ${RECENT_SIGN_IN}`),
+    ...resultOf(InvalidInput, NotFound),
+    type: UnlinkViewerIdpUserPayload,
+    args: { input: t.arg({ type: UnlinkViewerIdpUserInput, required: true, description: 'The provider.' }) },
+    resolve: (_root, { input: { idpId } }, { ctx }) => unlinkViewerIdpUser(ctx, requireIdpId(idpId, 'idpId')),
+  }),
+)

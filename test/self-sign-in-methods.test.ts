@@ -1,0 +1,111 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { newId } from '../src/crypto.ts'
+import { dbFor } from '../src/db.ts'
+import { createIdentityProvider } from '../src/idps/idps.ts'
+import { addIdpUser } from '../src/idps/link-idp-user.ts'
+import { RECENT_SIGN_IN_SECONDS } from '../src/self/own-access.ts'
+import { makeUser } from './oidc/provider.ts'
+import { ctxFor, newTenant } from './support/actors.ts'
+import { startApp, type TestApp } from './support/app.ts'
+import { logOf } from './support/events.ts'
+import { makeSpa, type PersonClient, type SignedIn, signInAs } from './support/people.ts'
+
+let app: TestApp
+let tenant: string
+let spa: PersonClient
+let people = 0
+type Person = SignedIn & { credentialId: string; linkId: string }
+let person: Person
+beforeAll(async () => {
+  app = await startApp()
+  tenant = await newTenant()
+  spa = await makeSpa(tenant)
+  await createIdentityProvider(await ctxFor(tenant), { id: 'partner', type: 'oauth2', name: 'Partner' })
+})
+afterAll(() => app.close())
+beforeEach(async () => {
+  person = await newPerson()
+})
+
+/** A person with a credential and a link. */
+async function newPerson(): Promise<Person> {
+  const email = `person${people++}@${tenant}.example`
+  const { id: userId } = await makeUser(tenant, email)
+  const credentialId = newId('cred')
+  await dbFor(tenant).credential.create({
+    data: { tenantId: tenant, id: credentialId, userId, externalId: credentialId },
+  })
+  const { id: linkId } = await addIdpUser(await ctxFor(tenant), userId, 'partner', { externalId: email })
+  return { ...(await signInAs(app, tenant, spa, email, { scope: 'openid account' })), credentialId, linkId }
+}
+
+const RESULT = '... on UserError { code } ... on ValidationError { fields { field } }'
+async function run({ token }: SignedIn, name: string, input: string, selection: string) {
+  const document = `mutation { ${name}(input: ${input}) { ${selection} ${RESULT} } }`
+  const { body } = await app.gql(tenant, token, document)
+  return body.data?.[name] ?? body.errors?.[0]?.extensions
+}
+const revoke = (by: SignedIn, credentialId: string) =>
+  run(
+    by,
+    'revokeViewerCredential',
+    `{credentialId: "${credentialId}"}`,
+    '... on RevokeViewerCredentialPayload { revokedCredentialId }',
+  )
+const unlink = (by: SignedIn, idpId = 'partner') =>
+  run(
+    by,
+    'unlinkViewerIdpUser',
+    `{idpId: "${idpId}"}`,
+    '... on UnlinkViewerIdpUserPayload { unlinkedIdpUserId }',
+  )
+const METHODS = '{ viewer { user { credentials { nodes { id } } idpUsers { nodes { id idpId } } } } }'
+const methodsOf = async ({ token }: SignedIn) => (await app.gql(tenant, token, METHODS)).body.data.viewer.user
+const both = ({ credentialId, linkId }: Person) => ({
+  credentials: { nodes: [{ id: credentialId }] },
+  idpUsers: { nodes: [{ id: linkId, idpId: 'partner' }] },
+})
+
+describe('the ways in of a person', () => {
+  test('are seen and taken away by the person, and the log says so', async () => {
+    expect(await methodsOf(person)).toEqual(both(person))
+    expect(await revoke(person, person.credentialId)).toEqual({ revokedCredentialId: person.credentialId })
+    expect(await unlink(person)).toEqual({ unlinkedIdpUserId: person.linkId })
+    expect(await methodsOf(person)).toEqual({ credentials: { nodes: [] }, idpUsers: { nodes: [] } })
+    expect(await revoke(person, person.credentialId)).toEqual({ code: 'NOT_FOUND' })
+    expect(await unlink(person)).toEqual({ code: 'NOT_FOUND' })
+    const own = (await logOf(tenant)).filter(({ actorUserId }) => actorUserId === person.userId)
+    expect(own).toMatchObject([
+      { type: 'credential.revoked', userId: person.userId, subjectIds: [person.credentialId] },
+      { type: 'idpuser.unlinked', userId: person.userId, subjectIds: [person.linkId, 'partner'] },
+    ])
+  })
+
+  test('of somebody else are not there (security 33)', async () => {
+    const other = await newPerson()
+    expect(await revoke(person, other.credentialId)).toEqual({ code: 'NOT_FOUND' })
+    expect(await unlink(person, 'elsewhere')).toEqual({ code: 'NOT_FOUND' })
+    expect(await methodsOf(other)).toEqual(both(other))
+  })
+
+  test('stay where only a token asks: it takes a sign-in of the last 15 minutes (security 16, 33)', async () => {
+    await dbFor(tenant).session.update({
+      where: { tenantId_id: { tenantId: tenant, id: person.sessionId } },
+      data: { authenticatedAt: new Date(Date.now() - (RECENT_SIGN_IN_SECONDS + 5) * 1000) },
+    })
+    const tooOld = { code: 'FORBIDDEN', maxAgeSeconds: RECENT_SIGN_IN_SECONDS }
+    expect(await revoke(person, person.credentialId)).toMatchObject(tooOld)
+    expect(await unlink(person)).toMatchObject(tooOld)
+    expect(await methodsOf(person)).toEqual(both(person))
+  })
+
+  test('stay where they would be the last: a proven address must be left', async () => {
+    await dbFor(tenant).user.update({
+      where: { tenantId_id: { tenantId: tenant, id: person.userId } },
+      data: { emailVerified: false },
+    })
+    expect(await revoke(person, person.credentialId)).toMatchObject({ fields: [{ field: 'credentialId' }] })
+    expect(await unlink(person)).toMatchObject({ fields: [{ field: 'idpId' }] })
+    expect(await methodsOf(person)).toEqual(both(person))
+  })
+})
