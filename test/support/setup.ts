@@ -13,6 +13,8 @@ const database = inject('database')
 process.env.NODE_ENV = 'test'
 process.env.LOG_LEVEL ??= 'silent'
 process.env.PORT = '0'
+// Upstream providers of the tests run on this machine.
+process.env.FETCH_PRIVATE = '1'
 process.env.BASE_URL = 'http://localhost:3000'
 process.env.ENCRYPTION_KEY = Buffer.alloc(32, 'vestibule-test-key').toString('base64url')
 delete process.env.DATABASE_URL

@@ -1,0 +1,98 @@
+import { createClient } from '../../src/clients/clients.ts'
+import { newId } from '../../src/crypto.ts'
+import { type Ctx, platformCtx } from '../../src/ctx.ts'
+import { dbFor, inTransaction } from '../../src/db.ts'
+import { listInbox } from '../../src/delivery/inbox.ts'
+import { createIdentityProvider } from '../../src/idps/idps.ts'
+import { sendPasscode } from '../../src/passcodes/send-passcode.ts'
+import { startSession } from '../../src/sessions/sessions.ts'
+import { createUser } from '../../src/users/users.ts'
+import { ctxFor, newTenant, tokenFor } from '../support/actors.ts'
+import type { Upstream } from '../support/upstream.ts'
+
+/** The part of an id that nothing has. */
+export const NOBODY = '01m7xeb1sbendby702xerkqv3p'
+export const EMAIL = 'ada@parity.example'
+export const PHONE = '+41791112233'
+
+/** A tenant with one of everything; two of them are alike. */
+export type World = {
+  tenant: string
+  ctx: Ctx
+  token: string
+  userId: string
+  sessionId: string
+  sessionToken: string
+  credentialId: string
+  clientId: string
+  idpId: string
+  /** A passcode that was sent to EMAIL. */
+  code: string
+  upstream: Upstream
+}
+
+/** Makes one. The tenant can prove identities at `upstream`. */
+export async function newWorld(upstream: Upstream): Promise<World> {
+  const tenant = await newTenant()
+  const ctx = await ctxFor(tenant)
+  const user = await createUser(ctx, {
+    name: 'Ada Lovelace',
+    email: EMAIL,
+    emailVerified: true,
+    phoneNumber: PHONE,
+    phoneNumberVerified: true,
+    address: { locality: 'London' },
+    appMetadata: { plan: 'pro' },
+  })
+  await createUser(ctx, { name: 'Bob', email: 'bob@parity.example' })
+  const { client } = await createClient(platformCtx(tenant), { name: 'Shop', appType: 'web', type: 'login' })
+  const { session, token: sessionToken } = await inTransaction((tx) =>
+    startSession(tx, ctx, {
+      userId: user.id,
+      kind: 'api',
+      expiresAt: new Date('2100-01-01T00:00:00Z'),
+      refreshable: true,
+      amr: ['otp'],
+    }),
+  )
+  const db = dbFor(tenant)
+  const own = { tenantId: tenant, userId: user.id }
+  const credential = await db.credential.create({
+    data: { ...own, id: newId('cred'), externalId: 'AAEC', publicKey: 'pQECAyYgASFY', deviceModel: 'Pixel' },
+  })
+  for (const id of ['acme', 'other'])
+    await db.identityProvider.create({
+      data: { tenantId: tenant, id, type: 'oidc', name: id, issuer: `https://${id}.example`, clientId: 'us' },
+    })
+  await createIdentityProvider(ctx, {
+    id: 'real',
+    type: 'oidc',
+    name: 'Upstream',
+    issuer: upstream.issuer,
+    ...upstream.client,
+  })
+  await db.idpUser.create({
+    data: {
+      ...own,
+      id: newId('idpuser'),
+      idpId: 'acme',
+      issuer: 'https://acme.example',
+      externalId: 'ada-1',
+    },
+  })
+  await sendPasscode(ctx, 'email', { to: EMAIL })
+  const code = /\b\d{6}\b/.exec(listInbox(EMAIL)[0]?.body ?? '')?.[0] ?? ''
+  return {
+    tenant,
+    ctx,
+    token: await tokenFor(tenant),
+    userId: user.id,
+    sessionId: session.id,
+    sessionToken,
+    credentialId: credential.id,
+    clientId: client.id,
+    idpId: 'acme',
+    code,
+    upstream,
+  }
+}
