@@ -5,6 +5,7 @@ import { findClient, isClientSecret } from '../src/clients/client-cache.ts'
 import { createClient } from '../src/clients/clients.ts'
 import { platformCtx } from '../src/ctx.ts'
 import { dbFor, sql } from '../src/db.ts'
+import { answerOnce } from '../src/idempotency.ts'
 import { closeRuntime, openRuntime } from '../src/runtime.ts'
 import { findTenant } from '../src/tenants/tenant-cache.ts'
 import { getUserByEmail } from '../src/users/users.ts'
@@ -236,6 +237,12 @@ describe('vestibule keys re-encrypt', () => {
   it('seals every secret with the first key, so that the second can go', async () => {
     const tenant = await newTenant()
     const before = await findTenant(tenant)
+    const once = () =>
+      answerOnce(platformCtx(tenant), 'key', [], async () => ({
+        answer: { secret: 'told once' },
+        isFinal: true,
+      }))
+    await once()
     const [newKey, oldKey] = [
       Buffer.alloc(32, 'another').toString('base64url'),
       process.env.ENCRYPTION_KEY ?? '',
@@ -246,13 +253,14 @@ describe('vestibule keys re-encrypt', () => {
       `SELECT (SELECT count("tenantId")::int FROM "Tenant") AS tenants, (SELECT count(*)::int FROM "SigningKey") AS keys WHERE $1 <> ''`,
       ['all'],
     )
-    expect(counts).toEqual({ Tenant: all?.tenants, SigningKey: all?.keys })
+    expect(counts).toMatchObject({ Tenant: all?.tenants, SigningKey: all?.keys, IdempotencyKey: 1 })
     const again = await vestibule(['keys', 're-encrypt', '--json'], { ENCRYPTION_KEY: newKey })
-    expect(JSON.parse(again.stdout)).toEqual({ Tenant: 0, SigningKey: 0 })
+    expect(new Set(Object.values(JSON.parse(again.stdout)))).toEqual(new Set([0]))
     const back = await vestibule(['keys', 're-encrypt', '--json'], { ENCRYPTION_KEY: `${oldKey},${newKey}` })
     expect(JSON.parse(back.stdout)).toEqual(counts)
     const row = await findTenant(tenant)
     expect(row?.tokenKey).toEqual(before?.tokenKey)
+    expect(await once()).toEqual({ answer: { secret: 'told once' }, isReplayed: true })
     const lost = await vestibule(['keys', 're-encrypt'], { ENCRYPTION_KEY: newKey })
     expect(lost.code).toBe(1)
     expect(lost.stderr).toContain('no configured ENCRYPTION_KEY opens it')

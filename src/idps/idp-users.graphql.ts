@@ -8,6 +8,7 @@ import {
   nestedQuery,
   withNodes,
 } from '../graphql/connection.ts'
+import { creation } from '../graphql/idempotency.ts'
 import { ID_DESCRIPTION, Node, orNull, registerNode, requireId } from '../graphql/node.graphql.ts'
 import { UserRef } from '../graphql/refs.ts'
 import { resultOf } from '../graphql/result.ts'
@@ -116,9 +117,11 @@ const AddIdpUserInput = builder.inputType('AddIdpUserInput', {
 
 builder.mutationField('addIdpUser', (t) =>
   t.field({
-    ...scoped(
-      'idps:write',
-      'Links a user to an identity on the word of the caller: nothing is asked of the provider.',
+    ...creation(
+      scoped(
+        'idps:write',
+        'Links a user to an identity on the word of the caller: nothing is asked of the provider.',
+      ),
     ),
     ...resultOf(InvalidInput, Conflict, NotFound),
     type: IdpUserPayload,

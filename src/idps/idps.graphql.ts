@@ -2,6 +2,7 @@ import { Conflict, InvalidInput, NotFound } from '../errors.ts'
 import { EXPECTED_UPDATED_AT } from '../expected-updated-at.ts'
 import { builder, type GraphQLTypes } from '../graphql/builder.ts'
 import { connectionType, listOf, PAGE_ARGS } from '../graphql/connection.ts'
+import { creation } from '../graphql/idempotency.ts'
 import { ID_DESCRIPTION, Node, orNull, registerNode } from '../graphql/node.graphql.ts'
 import { resultOf } from '../graphql/result.ts'
 import { open, scoped } from '../graphql/scoped.ts'
@@ -154,7 +155,7 @@ const CreateIdentityProviderInput = builder.inputType('CreateIdentityProviderInp
 
 builder.mutationField('createIdentityProvider', (t) =>
   t.field({
-    ...scoped('idps:write', 'Creates an identity provider.'),
+    ...creation(scoped('idps:write', 'Creates an identity provider.')),
     ...resultOf(InvalidInput, Conflict),
     type: IdentityProviderPayload,
     args: {
