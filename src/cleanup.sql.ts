@@ -7,11 +7,15 @@ import type { Position } from './events.ts'
  * clean up at once.
  */
 
-const deleteBatch = (table: string, key: string, isDone: string, order: string): string => `
-  DELETE FROM "${table}" WHERE $1 = 'system' AND ("tenantId", "${key}") IN (
-    SELECT "tenantId", "${key}" FROM "${table}" WHERE ${isDone}
+/** `key` has the columns of the primary key besides the tenant. */
+const deleteBatch = (table: string, key: string | string[], isDone: string, order: string): string => {
+  const columns = ['tenantId', key].flat().map((name) => `"${name}"`)
+  return `
+  DELETE FROM "${table}" WHERE $1 = 'system' AND (${columns.join(', ')}) IN (
+    SELECT ${columns.join(', ')} FROM "${table}" WHERE ${isDone}
     ORDER BY "${order}" LIMIT $3::int FOR UPDATE SKIP LOCKED
   ) RETURNING 1`
+}
 
 const EXPIRED = '"expiresAt" < $2::timestamptz'
 
@@ -25,6 +29,7 @@ const DELETES = {
   Grant: deleteBatch('Grant', 'id', EXPIRED, 'expiresAt'),
   // One that has not been ended yet has not been told of either.
   Session: deleteBatch('Session', 'id', `${EXPIRED} AND "endedAt" IS NOT NULL`, 'expiresAt'),
+  AddressChange: deleteBatch('AddressChange', ['userId', 'channel'], EXPIRED, 'expiresAt'),
   // The counters outlive codes: those of failures count for a day.
   Passcode: deleteBatch(
     'Passcode',

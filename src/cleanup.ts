@@ -38,6 +38,8 @@ const KEPT_MS: Record<CleanedTable, number> = {
   IdempotencyKey: 0,
   Grant: DAY_MS,
   Session: DAY_MS,
+  // Codes that were asked for count for an hour.
+  AddressChange: HOUR_MS,
   // Failures count for a day, across codes.
   Passcode: DAY_MS,
 }

@@ -25,6 +25,7 @@ const NOTHING = {
   IdempotencyKey: 0,
   Grant: 0,
   Session: 0,
+  AddressChange: 0,
   Passcode: 0,
 }
 const START = { era: 0, xid: 0n, seq: 0n }
@@ -145,6 +146,10 @@ describe('clean-up', () => {
         },
       })
     }
+    // Two of one person: each goes by itself.
+    const change = { tenantId: tenant, userId, address: 'a', shown: 'a', sentAt: earlier(HOUR_MS) }
+    await db.addressChange.create({ data: { ...change, channel: 'email', expiresAt: earlier(HOUR_MS + 1) } })
+    await db.addressChange.create({ data: { ...change, channel: 'sms', expiresAt: earlier(HOUR_MS - 1) } })
     // Its code is long over, its failures still count.
     await db.passcode.create({
       data: {
@@ -163,6 +168,7 @@ describe('clean-up', () => {
       AuthorizationCode: 1,
       EnrollmentToken: 1,
       IdempotencyKey: 1,
+      AddressChange: 1,
       Passcode: 1,
     })
     const where = { tenantId: tenant }
@@ -170,6 +176,7 @@ describe('clean-up', () => {
     expect(await db.authorizationCode.count({ where })).toBe(1)
     expect(await db.enrollmentToken.count({ where })).toBe(1)
     expect(await db.idempotencyKey.count({ where })).toBe(1)
+    expect(await db.addressChange.findMany({ where })).toMatchObject([{ channel: 'sms' }])
     expect((await db.passcode.findMany({ where })).map(({ address }) => address).sort()).toEqual([
       'counting',
       'live',

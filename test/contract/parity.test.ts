@@ -40,7 +40,7 @@ const SPEC_ADDRESS = ['formatted', 'streetAddress', 'locality', 'region', 'posta
 const SPEC_WRITABLE = SPEC_USER.filter((field) => !SPEC_RESPONSE_ONLY.includes(field))
 
 /** What GraphQL adds to a user: roles, the identifier of an import, and lists of what belongs to them. */
-const GRAPHQL_ONLY = ['roles', 'externalId', 'sessions', 'credentials', 'idpUsers']
+const GRAPHQL_ONLY = ['roles', 'externalId', 'sessions', 'credentials', 'idpUsers', 'consents']
 
 const schema = buildSchema()
 const fieldsOf = (type: string) =>
