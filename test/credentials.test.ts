@@ -6,6 +6,7 @@ import { setUserRoles } from '../src/users/roles.ts'
 import { createUser } from '../src/users/users.ts'
 import { ctxFor, newTenant, tokenFor } from './support/actors.ts'
 import { logOf } from './support/events.ts'
+import { walk } from './support/lists.ts'
 import { countStatements } from './support/statements.ts'
 import { openSurfaces, type Surfaces } from './support/surfaces.ts'
 
@@ -139,6 +140,15 @@ describe("a user's credentials (spec: List user credentials)", () => {
     const second = await rest('GET', `/users/${userId}/credentials?pageSize=2&page=1`)
     const listed = [...first.body.credentials, ...second.body.credentials]
     expect(listed.map(({ id }: { id: string }) => id)).toEqual(ids)
+    const walked = await walk(
+      app,
+      tenant,
+      token,
+      `/users/${userId}/credentials?pageSize=2`,
+      'credentials',
+      'next',
+    )
+    expect(walked.flat()).toEqual(listed)
 
     const NESTED = `query ($id: ID!, $after: String) { user(id: $id) { credentials(first: 2, after: $after) {
       totalSize nodes { ${FIELDS} } pageInfo { hasNextPage endCursor } } } }`

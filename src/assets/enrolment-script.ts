@@ -3,12 +3,11 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 
+const require = createRequire(import.meta.url)
+
 /** What turns options into calls of the browser, and its answers into JSON, where the browser itself cannot yet. */
 const LIBRARY = readFileSync(
-  join(
-    dirname(createRequire(import.meta.url).resolve('@simplewebauthn/browser')),
-    '../dist/bundle/index.umd.min.js',
-  ),
+  join(dirname(require.resolve('@simplewebauthn/browser')), '../dist/bundle/index.umd.min.js'),
   'utf8',
 )
 
