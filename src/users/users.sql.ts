@@ -15,14 +15,14 @@ const SET_HERE = [
   'nameKey',
   'hasCredential',
 ]
-const COLUMNS = Object.keys(Prisma.UserScalarFieldEnum)
+export const COLUMNS = Object.keys(Prisma.UserScalarFieldEnum)
 /** Columns that hold what the caller wrote. */
 const GIVEN = COLUMNS.filter((column) => !SET_HERE.includes(column))
-const list = (columns: readonly string[], of = ''): string =>
+export const list = (columns: readonly string[], of = ''): string =>
   columns.map((column) => `${of}"${column}"`).join(', ')
 
 /** Rows of JSON have no defaults: these are the columns that may not be null. */
-const NOT_NULL = {
+export const NOT_NULL = {
   emailVerified: false,
   phoneNumberVerified: false,
   locked: false,
@@ -31,10 +31,13 @@ const NOT_NULL = {
   roles: [],
 }
 
-const INSERT_USER = `
+/** Writes the users of a source of rows, named u. */
+export const insertUsersFrom = (source: string): string => `
   INSERT INTO "User" ("tenantId", "id", "emailVerified", "phoneNumberVerified", "lockedAt", ${list(GIVEN)})
   SELECT $1, u."id", u."emailVerified", u."phoneNumberVerified", CASE WHEN u."locked" THEN now() END, ${list(GIVEN, 'u.')}
-  FROM jsonb_populate_record(NULL::"User", $2::jsonb) u
+  FROM ${source} u`
+
+const INSERT_USER = `${insertUsersFrom('jsonb_populate_record(NULL::"User", $2::jsonb)')}
   RETURNING ${list(COLUMNS)}`
 
 /** Writes a user. The unique indexes refuse an address that is taken. */
@@ -46,36 +49,44 @@ export async function insertUser(sql: Sql, tenant: string, id: string, columns: 
 
 /** Large values keep their stored copy unless they are given: the record would rewrite them. */
 const KEPT = ['userMetadata', 'appMetadata']
-const assignments = GIVEN.map((column) =>
-  KEPT.includes(column)
-    ? `"${column}" = CASE WHEN $3::jsonb ? '${column}' THEN n."${column}" ELSE t."${column}" END`
-    : `"${column}" = n."${column}"`,
-)
-/** A flag holds for the address that it was set with. */
-const flag = (name: string, key: string) =>
-  `"${name}" = CASE WHEN $3::jsonb ? '${name}' THEN n."${name}" ELSE (o.u)."${name}" AND n."${key}" IS NOT DISTINCT FROM (o.u)."${key}" END`
 const FLAGS = ['emailVerified', 'phoneNumberVerified']
-const WATCHED = COLUMNS.filter((column) => GIVEN.includes(column) || FLAGS.includes(column))
+/** What is compared to tell whether a change changes anything. */
+export const WATCHED = COLUMNS.filter((column) => GIVEN.includes(column) || FLAGS.includes(column))
 
 /**
- * One statement, so that a change needs no read before it. `o.u` is the row as it was, locked; `n` the same with the
- * given columns of $3 laid over it. Nothing moves updatedAt but a difference between the two; and it always moves
- * forward, whichever of two transactions began first.
+ * The SET list of a change. `o.u` is the row as it was, locked; `n` the same with the columns of the JSON object `given`
+ * laid over it. Nothing moves updatedAt but a difference between the two; and it always moves forward, whichever of two
+ * transactions began first.
  */
-const UPDATE_USER = `
-  WITH o AS MATERIALIZED (
-    SELECT u FROM "User" u WHERE u."tenantId" = $1 AND u."id" = $2 FOR NO KEY UPDATE
+export function changedUser(given: string): string {
+  const assignments = GIVEN.map((column) =>
+    KEPT.includes(column)
+      ? `"${column}" = CASE WHEN ${given} ? '${column}' THEN n."${column}" ELSE t."${column}" END`
+      : `"${column}" = n."${column}"`,
   )
-  UPDATE "User" t SET ${assignments.join(', ')},
+  // A flag holds for the address that it was set with.
+  const flag = (name: string, key: string) =>
+    `"${name}" = CASE WHEN ${given} ? '${name}' THEN n."${name}" ELSE (o.u)."${name}" AND n."${key}" IS NOT DISTINCT FROM (o.u)."${key}" END`
+  return `${assignments.join(', ')},
     ${flag('emailVerified', 'emailKey')}, ${flag('phoneNumberVerified', 'phoneNumberKey')},
     "lockedAt" = CASE WHEN NOT n."locked" THEN NULL WHEN (o.u)."locked" THEN (o.u)."lockedAt" ELSE now() END,
     "updatedAt" = CASE
       WHEN (${list(WATCHED, 'n.')}) IS DISTINCT FROM (${list(WATCHED, '(o.u).')})
-      THEN GREATEST(now(), (o.u)."updatedAt" + interval '1 millisecond') ELSE (o.u)."updatedAt" END
+      THEN GREATEST(now(), (o.u)."updatedAt" + interval '1 millisecond') ELSE (o.u)."updatedAt" END`
+}
+
+/** Names of the columns whose value became another. */
+export const CHANGED = `array_remove(ARRAY[${WATCHED.map((column) => `CASE WHEN t."${column}" IS DISTINCT FROM (o.u)."${column}" THEN '${column}' END`).join(', ')}], NULL) AS "changed"`
+
+/** One statement, so that a change needs no read before it. */
+const UPDATE_USER = `
+  WITH o AS MATERIALIZED (
+    SELECT u FROM "User" u WHERE u."tenantId" = $1 AND u."id" = $2 FOR NO KEY UPDATE
+  )
+  UPDATE "User" t SET ${changedUser('$3::jsonb')}
   FROM o, LATERAL jsonb_populate_record(o.u, $3::jsonb) n
   WHERE t."tenantId" = $1 AND t."id" = $2
-  RETURNING ${list(COLUMNS, 't.')},
-    array_remove(ARRAY[${WATCHED.map((column) => `CASE WHEN t."${column}" IS DISTINCT FROM (o.u)."${column}" THEN '${column}' END`).join(', ')}], NULL) AS "changed",
+  RETURNING ${list(COLUMNS, 't.')}, ${CHANGED},
     (o.u)."roles" AS "oldRoles", (o.u)."updatedAt" AS "oldUpdatedAt", (o.u)."lockedAt" AS "oldLockedAt"`
 
 type OldColumns = { changed: string[]; oldRoles: string[]; oldUpdatedAt: Date; oldLockedAt: Date | null }

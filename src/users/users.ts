@@ -53,17 +53,16 @@ async function namingConflicts<T>(
 /** Writes a user and its events inside the caller's transaction: two statements. Wake the readers after it committed. */
 export async function addUser(sql: Sql, ctx: Ctx, columns: UserColumns): Promise<User> {
   const user = await insertUser(sql, ctx.tenant, newId('user'), columns)
-  const told = eventsOf({
-    user,
-    changed: [...(user.locked ? ['locked'] : []), ...(user.roles.length > 0 ? ['roles'] : [])],
-  })
-  await recordEvents(sql, ctx, [{ type: 'user.created', userId: user.id }, ...told])
+  await recordEvents(sql, ctx, creationEventsOf(user))
   return user
 }
 
 /** Creates a user (spec: Create user). Throws InvalidInput, or Conflict that names the addresses that are taken. */
-export async function createUser(ctx: Ctx, input: unknown): Promise<User> {
-  const columns = toColumns(parse(UserCreate, input))
+export const createUser = async (ctx: Ctx, input: unknown): Promise<User> =>
+  createUserOf(ctx, toColumns(parse(UserCreate, input)))
+
+/** Creates a user of checked columns in one transaction. Throws Conflict that names the fields that are taken. */
+export async function createUserOf(ctx: Ctx, columns: UserColumns): Promise<User> {
   const user = await namingConflicts(ctx, columns, null, () =>
     inTransaction((sql) => addUser(sql, ctx, columns)),
   )
@@ -118,8 +117,19 @@ const ACCESS_COLUMNS = [
   'roles',
 ]
 
+type Told = Pick<User, 'id' | 'locked' | 'roles'>
+
+/** What the log says of a new user. */
+export const creationEventsOf = (user: Told): NewEvent[] => [
+  { type: 'user.created', userId: user.id },
+  ...eventsOf({
+    user,
+    changed: [...(user.locked ? ['locked'] : []), ...(user.roles.length > 0 ? ['roles'] : [])],
+  }),
+]
+
 /** What the log says of a change. A lock is told of as itself, before the ends of the sessions that it ends. */
-function eventsOf({ user, changed }: Pick<UpdatedUser, 'user' | 'changed'>): NewEvent[] {
+export function eventsOf({ user, changed }: { user: Told; changed: string[] }): NewEvent[] {
   const changedFields = fieldsOfColumns(changed.filter((column) => column !== 'locked' && column !== 'roles'))
   const events: NewEvent[] = []
   if (changedFields.length > 0) events.push({ type: 'user.updated', userId: user.id, changedFields })
