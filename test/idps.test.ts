@@ -1,5 +1,14 @@
 import { generateKeyPairSync } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+
+// Tests may reach this machine (test/support/setup.ts); here it is as in production.
+vi.hoisted(() => {
+  process.env.FETCH_PRIVATE = '0'
+})
+
 import { newId } from '../src/crypto.ts'
 import { platformCtx, type Scope } from '../src/ctx.ts'
 import { sql } from '../src/db.ts'
@@ -316,6 +325,39 @@ describe.each(writers)('creating an identity provider over $surface', ({ create,
     expect(await create({ id: fresh(), type: 'google', name: 'x', jwksUri: url })).toEqual(
       faults(['jwksUri', 'must be on a public address']),
     )
+  })
+})
+
+describe('security 52: a provider whose name leads to this machine', () => {
+  it('is never asked, whatever it is asked for', async () => {
+    let seen = 0
+    const server = createServer((_request, response) => {
+      seen += 1
+      response.end('{}')
+    }).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const origin = `http://localhost:${(server.address() as AddressInfo).port}`
+    const id = fresh()
+    const { create, update } = writers[0] as (typeof writers)[0]
+    const endpoints = {
+      userInfoEndpoint: `${origin}/me`,
+      tokenEndpoint: `${origin}/t`,
+      jwksUri: `${origin}/j`,
+    }
+    const { clientSecret } = FULL
+    await create({ id, type: 'oidc', name: 'x', clientId: 'app', clientSecret, issuer: origin, ...endpoints })
+    const user = await createUser(platformCtx(tenant), {})
+    const jwt = `${Buffer.from('{"alg":"ES256"}').toString('base64url')}.e30.AAAA`
+    const unset = Object.fromEntries(Object.keys(endpoints).map((name) => [name, null]))
+    for (const fields of [{}, unset]) {
+      await update(id, fields)
+      for (const proof of [{ idToken: jwt }, { accessToken: 'x' }, { code: 'x' }])
+        expect(
+          (await surfaces.rest(tenant, token, 'PUT', `/users/${user.id}/idps/${id}`, proof)).body,
+        ).toMatchObject({ code: 'UNAVAILABLE', fields: [] })
+    }
+    expect(seen).toBe(0)
+    server.close()
   })
 })
 

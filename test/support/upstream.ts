@@ -1,0 +1,195 @@
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { exportJWK, generateKeyPair, type JWK, type JWTPayload, SignJWT } from 'jose'
+import { Provider } from 'oidc-provider'
+import * as oidc from 'openid-client'
+
+/** A real OpenID provider (node-oidc-provider) on this machine, at which anybody signs in as whom they say. */
+export type Upstream = {
+  issuer: string
+  /** Endpoints, as an administrator would configure them. */
+  endpoints: {
+    authorizationEndpoint: string
+    tokenEndpoint: string
+    userInfoEndpoint: string
+    jwksUri: string
+  }
+  client: { clientId: string; clientSecret: string }
+  redirectUri: string
+  /** An authorization code for somebody, as their browser brings it to the callback. */
+  codeFor: (subject: string, options?: SignInOptions) => Promise<CodeProof>
+  /** The tokens of such a sign-in, redeemed by openid-client. */
+  tokensFor: (subject: string, options?: SignInOptions) => Promise<{ idToken: string; accessToken: string }>
+  /** An ID token signed with the provider's own key, with whatever claims. */
+  sign: (claims: JWTPayload, header?: { typ?: string; alg?: 'ES256' | 'RS256' }) => Promise<string>
+  /** Runs before the provider answers a path, until it is taken away; true when it has answered itself. */
+  before: Map<string, (request: IncomingMessage, response: ServerResponse) => Promise<boolean> | boolean>
+  /** Paths that were asked for. */
+  asked: string[]
+  /** What the provider publishes of its keys. */
+  publicJwks: JWK[]
+  close: () => void
+}
+export type SignInOptions = { clientId?: string; nonce?: string; scope?: string }
+export type CodeProof = { code: string; redirectUri: string; codeVerifier: string }
+
+const REDIRECT_URI = 'https://app.example/callback'
+/** The secret of every client; it needs encoding before it goes into a Basic header. */
+const SECRET = 'secret:of/upstream+client&with=signs%20'
+
+const clientOf = (client_id: string) => ({
+  client_id,
+  client_secret: SECRET,
+  redirect_uris: [REDIRECT_URI],
+  grant_types: ['authorization_code'],
+  response_types: ['code' as const],
+})
+
+async function keysOf() {
+  const keys = []
+  for (const alg of ['RS256', 'ES256'] as const) {
+    const { privateKey, publicKey } = await generateKeyPair(alg, { extractable: true })
+    const kid = `upstream-${alg}`
+    const jwk = async (key: CryptoKey) => ({ ...(await exportJWK(key)), alg, kid, use: 'sig' })
+    keys.push({ alg, kid, privateKey, privateJwk: await jwk(privateKey), publicJwk: await jwk(publicKey) })
+  }
+  return keys
+}
+
+/** Cookies of one browser. */
+function browser() {
+  const cookies = new Map<string, string>()
+  return async (url: string): Promise<string> => {
+    const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+    const response = await fetch(url, { redirect: 'manual', headers: { cookie } })
+    for (const line of response.headers.getSetCookie()) {
+      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? []
+      cookies.set(name, value)
+    }
+    const location = response.headers.get('location')
+    if (!location) throw new Error(`${url} answered ${response.status}: ${await response.text()}`)
+    return new URL(location, url).href
+  }
+}
+
+/** Starts the provider with two clients, `vestibule` and `another`. */
+export async function startUpstream(): Promise<Upstream> {
+  const keys = await keysOf()
+  const before: Upstream['before'] = new Map()
+  const asked: string[] = []
+  const server = createServer()
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const provider = new Provider(issuer, {
+    clients: [clientOf('vestibule'), clientOf('another')],
+    jwks: { keys: keys.map(({ privateJwk }) => privateJwk) as never },
+    cookies: { keys: ['test'] },
+    claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name'] },
+    conformIdTokenClaims: false,
+    pkce: { required: () => false },
+    features: { devInteractions: { enabled: false }, introspection: { enabled: true } },
+    interactions: { url: (_ctx, { uid }) => `/interaction/${uid}` },
+    ttl: {
+      AccessToken: 600,
+      AuthorizationCode: 60,
+      IdToken: 600,
+      Interaction: 600,
+      Session: 600,
+      Grant: 600,
+    },
+    findAccount: (_ctx, sub) => ({
+      accountId: sub,
+      claims: () => ({ sub, name: `Person ${sub}`, email: `${sub}@upstream.example`, email_verified: false }),
+    }),
+  })
+
+  /** Signs in whom the request hints at, and agrees to everything. */
+  async function finish(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { params, prompt, session } = await provider.interactionDetails(request, response)
+    if (prompt.name === 'login')
+      return provider.interactionFinished(request, response, {
+        login: { accountId: String(params.login_hint) },
+      })
+    const grant = new provider.Grant({ accountId: session?.accountId, clientId: String(params.client_id) })
+    grant.addOIDCScope(String(params.scope))
+    const grantId = await grant.save()
+    return provider.interactionFinished(request, response, { consent: { grantId } })
+  }
+
+  const answer = provider.callback()
+  server.on('request', async (request, response) => {
+    const path = request.url?.split('?', 1)[0] ?? ''
+    asked.push(path)
+    if (await before.get(path)?.(request, response)) return
+    if (path.startsWith('/interaction/')) await finish(request, response)
+    else await answer(request, response)
+  })
+
+  const configs = new Map<string, Promise<oidc.Configuration>>()
+  const configOf = (clientId: string) => {
+    const known = configs.get(clientId)
+    if (known) return known
+    const found = oidc.discovery(new URL(issuer), clientId, SECRET, oidc.ClientSecretBasic(SECRET), {
+      execute: [oidc.allowInsecureRequests],
+    })
+    configs.set(clientId, found)
+    return found
+  }
+
+  async function signIn(subject: string, { clientId = 'vestibule', nonce, scope }: SignInOptions = {}) {
+    const config = await configOf(clientId)
+    const codeVerifier = oidc.randomPKCECodeVerifier()
+    let url = oidc.buildAuthorizationUrl(config, {
+      redirect_uri: REDIRECT_URI,
+      scope: scope ?? 'openid email profile',
+      login_hint: subject,
+      code_challenge: await oidc.calculatePKCECodeChallenge(codeVerifier),
+      code_challenge_method: 'S256',
+      ...(nonce && { nonce }),
+    }).href
+    const visit = browser()
+    while (!url.startsWith(REDIRECT_URI)) url = await visit(url)
+    return { config, url: new URL(url), codeVerifier, nonce }
+  }
+
+  return {
+    issuer,
+    endpoints: {
+      authorizationEndpoint: `${issuer}/auth`,
+      tokenEndpoint: `${issuer}/token`,
+      userInfoEndpoint: `${issuer}/me`,
+      jwksUri: `${issuer}/jwks`,
+    },
+    client: { clientId: 'vestibule', clientSecret: SECRET },
+    redirectUri: REDIRECT_URI,
+    codeFor: async (subject, options) => {
+      const { url, codeVerifier } = await signIn(subject, options)
+      return { code: url.searchParams.get('code') ?? '', redirectUri: REDIRECT_URI, codeVerifier }
+    },
+    tokensFor: async (subject, options) => {
+      const { config, url, codeVerifier, nonce } = await signIn(subject, options)
+      const tokens = await oidc.authorizationCodeGrant(config, url, {
+        pkceCodeVerifier: codeVerifier,
+        idTokenExpected: true,
+        ...(nonce && { expectedNonce: nonce }),
+      })
+      return { idToken: tokens.id_token ?? '', accessToken: tokens.access_token }
+    },
+    sign: (claims, { typ, alg = 'ES256' } = {}) => {
+      const key = keys.find((each) => each.alg === alg)
+      if (!key) throw new Error(`no key for ${alg}`)
+      return new SignJWT(claims)
+        .setProtectedHeader({ alg, kid: key.kid, ...(typ && { typ }) })
+        .sign(key.privateKey)
+    },
+    before,
+    asked,
+    publicJwks: keys.map(({ publicJwk }) => publicJwk),
+    close: () => {
+      server.closeAllConnections()
+      server.close()
+    },
+  }
+}
