@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { newTenant, tokenFor } from './support/actors.ts'
 import { logOf } from './support/events.ts'
@@ -53,6 +54,21 @@ const SUBJECTS: Record<string, Subject> = {
       expected,
     ) => `updateClient(input: { clientId: "${id}", expectedUpdatedAt: "${expected}",
       fields: { name: "${name}" } }) { __typename ${ERRORS} }`,
+  },
+  'identity provider': {
+    make: async () => {
+      const id = `idp-${randomUUID()}`
+      await rest('POST', '/idps', { id, type: 'google', name: 'Google', clientId: 'c', clientSecret: 's' })
+      return { path: `/idps/${id}`, id }
+    },
+    updatedAt: ofBody,
+    change: (name) => ({ name }),
+    mutation: (
+      id,
+      name,
+      expected,
+    ) => `updateIdentityProvider(input: { idpId: "${id}", expectedUpdatedAt: "${expected}",
+      name: "${name}" }) { __typename ${ERRORS} }`,
   },
   settings: {
     make: async () => ({ path: '/settings', id: tenant }),
