@@ -18,12 +18,14 @@ import { listInbox } from '../../src/delivery/inbox.ts'
 import { Prisma } from '../../src/generated/prisma/client.ts'
 import { buildSchema } from '../../src/graphql/schema.ts'
 import type { RuleExtensions } from '../../src/graphql/scoped.ts'
+import { createIdentityProvider } from '../../src/idps/idps.ts'
+import { addIdpUser } from '../../src/idps/link-idp-user.ts'
 import { issueAccessToken } from '../../src/oidc/access-tokens.ts'
 import { apiAudienceOf } from '../../src/oidc/keys.ts'
 import { restRoutes } from '../../src/rest/rest.ts'
 import { startSession } from '../../src/sessions/sessions.ts'
 import { createUser } from '../../src/users/users.ts'
-import { ctxFor, newTenant, TENANT_SCOPES, tokenFor } from '../support/actors.ts'
+import { ctxFor, newTenant, ownTokenFor, TENANT_SCOPES, tokenFor } from '../support/actors.ts'
 import { type Answer, type GraphqlBody, startApp, type TestApp } from '../support/app.ts'
 import { openEventStream } from '../support/streams.ts'
 
@@ -36,6 +38,9 @@ type World = {
   sessionToken: string
   clientId: string
   credentialId: string
+  /** Chosen ones: another in each world. */
+  idpId: string
+  idpUserId: string
   email: string
   phoneNumber: string
 }
@@ -47,6 +52,8 @@ let theirs: World
 let narrowed: string
 /** A person of ours without any role, who calls about themselves. */
 let personToken: string
+/** The same person, whose token may change what is theirs. */
+let accountToken: string
 
 let worlds = 0
 async function newWorld(): Promise<World> {
@@ -71,10 +78,15 @@ async function newWorld(): Promise<World> {
   await dbFor(tenant).credential.create({
     data: { tenantId: tenant, id: credentialId, userId: user.id, externalId: credentialId },
   })
+  const idpId = `up-${worlds}`
+  await createIdentityProvider(ctx, { id: idpId, type: 'google', name: 'Upstream' })
+  const { id: idpUserId } = await addIdpUser(ctx, user.id, idpId, { externalId: 'ada' })
   return {
     tenant,
     token,
     credentialId,
+    idpId,
+    idpUserId,
     userId: user.id,
     sessionId: session.id,
     sessionToken,
@@ -110,6 +122,7 @@ beforeAll(async () => {
     lifetimeSeconds: 600,
     sessionId: ours.sessionId,
   })
+  accountToken = await ownTokenFor(ours.tenant, ours.userId, ours.clientId)
 })
 afterAll(() => app.close())
 
@@ -134,8 +147,9 @@ const NOBODY = {
   sessionId: 'session_01m7xeb1sbendby702xerkqv3p',
   clientId: 'client_01m7xeb1sbendby702xerkqv3p',
   credentialId: 'cred_01m7xeb1sbendby702xerkqv3p',
+  idpId: 'nobody',
 }
-type Ids = Pick<World, 'userId' | 'sessionId' | 'clientId' | 'credentialId'> & Partial<World>
+type Ids = Pick<World, 'userId' | 'sessionId' | 'clientId' | 'credentialId' | 'idpId'> & Partial<World>
 
 describe('security 48, 64: every REST route', () => {
   const name = ({ method, path }: { method: string; path: string }) => `${method} ${path}`
@@ -150,8 +164,10 @@ describe('security 48, 64: every REST route', () => {
       : path.endsWith('by-phone-number')
         ? '?phoneNumber=%2B41791112299'
         : ''
-  const bodyOf = ({ method }: { method: string }) =>
-    method === 'GET' || method === 'DELETE' ? undefined : {}
+  /** What must be right before an id is looked at. */
+  const BODIES: Record<string, object> = { addIdpUser: { externalId: 'x' }, linkIdpUser: { idToken: 'x' } }
+  const bodyOf = ({ method, operationId }: { method: string; operationId: string }) =>
+    method === 'GET' || method === 'DELETE' ? undefined : (BODIES[operationId] ?? {})
   const call = (token: string | null, route: (typeof restRoutes)[number], ids: Ids = ours) =>
     app.rest(ours.tenant, token, route.method, pathWith(route.path, ids) + queryOf(route.path), bodyOf(route))
 
@@ -246,11 +262,35 @@ function valueFor(name: string, type: GraphQLInputType, ids: Ids): string {
 function documentOf(root: Root, field: GraphQLField<unknown, unknown>, ids: Ids): string {
   const wanted = ({ name, type }: GraphQLArgument) => isNonNullType(type) || /Id$|^id$/.test(name)
   const args = field.args.filter(wanted).map(({ name, type }) => {
-    const nodeId = (ids as Record<string, unknown>)[`${field.name}Id`] ?? ids.userId
+    const kind = field.name === 'identityProvider' ? 'idp' : field.name
+    const nodeId = (ids as Record<string, unknown>)[`${kind}Id`] ?? ids.userId
     return `${name}: ${name === 'id' ? JSON.stringify(nodeId) : valueFor(name, type, ids)}`
   })
   const selection = isCompositeType(getNamedType(field.type)) ? ' { __typename }' : ''
   return `${root} { result: ${field.name}${args.length > 0 ? `(${args.join(', ')})` : ''}${selection} }`
+}
+
+/** Mutations of the caller's own account. */
+const OWN = fields.filter(([, , field]) => ruleOf(field).account)
+
+/** Another person of a tenant, with what a person can have; the ids only. */
+async function newPersonOf(tenant: string) {
+  const ctx = await ctxFor(tenant)
+  const { id: userId } = await createUser(ctx, {})
+  const { session } = await inTransaction((tx) =>
+    startSession(tx, ctx, {
+      userId,
+      kind: 'api',
+      expiresAt: new Date(Date.now() + 3_600_000),
+      refreshable: true,
+      amr: ['otp'],
+    }),
+  )
+  const credentialId = newId('cred')
+  await dbFor(tenant).credential.create({
+    data: { tenantId: tenant, id: credentialId, userId, externalId: credentialId },
+  })
+  return { userId, sessionId: session.id, credentialId }
 }
 
 /** The first answer: of a subscription the first event, or 'open' where it starts without one. */
@@ -317,17 +357,30 @@ describe('security 48, 64: every GraphQL root field', () => {
       // What is no id and what is a value of its own (an address to create) may differ; nothing of theirs may show.
       if (!/^(create|update|send|authenticate)/.test(field.name))
         expect(neutral(answers[0])).toBe(neutral(answers[1]))
-      const { userId, sessionId, clientId, credentialId, email } = theirs
-      for (const secret of [userId, sessionId, clientId, credentialId, email])
+      const { userId, sessionId, clientId, credentialId, idpUserId, email } = theirs
+      for (const secret of [userId, sessionId, clientId, credentialId, idpUserId, email])
         expect(answers[0]).not.toContain(secret)
       const now = await contentsOf(theirs.tenant)
       expect(now).toEqual(before)
     },
   )
 
+  test.each(OWN.filter(([, , field]) => documentOf('mutation', field, NOBODY).includes('Id')))(
+    "%s: what is another tenant's, or another person's, is nobody's to the person who calls",
+    async (_name, root, field) => {
+      const other = await newPersonOf(ours.tenant)
+      const before = [await contentsOf(theirs.tenant), await contentsOf(ours.tenant)]
+      for (const ids of [theirs, { ...NOBODY, ...other }, NOBODY])
+        expect(await firstAnswer(accountToken, root, documentOf(root, field, ids))).toMatchObject({
+          data: { result: { __typename: 'NotFoundError' } },
+        })
+      expect([await contentsOf(theirs.tenant), await contentsOf(ours.tenant)]).toEqual(before)
+    },
+  )
+
   test('ids of each kind are found by node at home only', async () => {
-    const { userId, sessionId, clientId, credentialId } = theirs
-    for (const id of [userId, sessionId, clientId, credentialId, theirs.tenant]) {
+    const { userId, sessionId, clientId, credentialId, idpId, idpUserId } = theirs
+    for (const id of [userId, sessionId, clientId, credentialId, idpId, idpUserId, theirs.tenant]) {
       const query = `{ node(id: "${id}") { id } nodes(ids: ["${id}"]) { id } }`
       expect((await app.gql(theirs.tenant, theirs.token, query)).body.data).toEqual({
         node: { id },
@@ -364,6 +417,26 @@ describe('security 14, 15: nobody writes what is not theirs to write', () => {
     SetUserRolesInput: 'userId roles',
     CreateCredentialEnrollmentTokenInput: 'userId type send',
     RevokeCredentialInput: 'credentialId',
+    CreateIdentityProviderInput:
+      'id type name clientId clientSecret scopes issuer authorizationEndpoint tokenEndpoint userInfoEndpoint jwksUri idTokenSigningAlg idTokenSigningKey platformTeamId platformKid',
+    UpdateIdentityProviderInput:
+      'idpId expectedUpdatedAt name clientId clientSecret scopes issuer authorizationEndpoint tokenEndpoint userInfoEndpoint jwksUri idTokenSigningAlg idTokenSigningKey platformTeamId platformKid',
+    AddIdpUserInput: 'userId idpId externalId metadata',
+    LinkIdpUserInput: 'userId idpId idToken accessToken code redirectUri codeVerifier',
+    UnlinkIdpUserInput: 'userId idpId',
+    UpdateViewerInput: 'expectedUpdatedAt fields',
+    ViewerFieldsInput:
+      'name givenName familyName middleName nickname preferredUsername profile picture website gender birthdate zoneinfo locale address userMetadata',
+    RequestEmailChangeInput: 'email',
+    ConfirmEmailChangeInput: 'email code',
+    RequestPhoneNumberChangeInput: 'phoneNumber',
+    ConfirmPhoneNumberChangeInput: 'phoneNumber code',
+    RemoveViewerPhoneNumberInput: 'phoneNumber',
+    RevokeViewerSessionInput: 'sessionId',
+    RevokeViewerSessionsInput: 'includeCurrent',
+    RevokeViewerCredentialInput: 'credentialId',
+    UnlinkViewerIdpUserInput: 'idpId',
+    RevokeViewerConsentInput: 'clientId',
   }
   test.each(Object.entries(WRITABLE))('%s takes these fields and no others', (name, expected) => {
     const type = schema.getType(name)
@@ -464,7 +537,7 @@ describe('security 50, 54: lists', () => {
       const { users, clients } = (await app.gql(tenant, token, COUNTS)).body.data
       expect(users.totalSize).toBe(users.nodes.length)
       expect(clients.totalSize).toBe(clients.nodes.length)
-      for (const path of ['users', 'clients']) {
+      for (const path of ['users', 'clients', 'idps']) {
         const { body } = await app.rest(tenant, token, 'GET', `/${path}`)
         expect(body.totalSize).toBe((body[path] as object[]).length)
       }

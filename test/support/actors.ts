@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { createClient } from '../../src/clients/clients.ts'
 import {
+  ACCOUNT_SCOPE,
   type Ctx,
   platformCtx,
   SCOPE_NAMES,
@@ -8,8 +9,10 @@ import {
   SYSTEM_SCOPES,
   SYSTEM_TENANT,
 } from '../../src/ctx.ts'
+import { inTransaction } from '../../src/db.ts'
 import { issueAccessToken } from '../../src/oidc/access-tokens.ts'
 import { apiAudienceOf } from '../../src/oidc/keys.ts'
+import { startBrowserSession } from '../../src/sessions/sessions.ts'
 import { createTenant, ensureTenant } from '../../src/tenants/tenants.ts'
 
 /** Every scope that a tenant's own callers can have. */
@@ -65,4 +68,18 @@ export async function ctxFor(tenant: string, scopes: readonly Scope[] = TENANT_S
     ip: '127.0.0.1',
     userAgent: 'vitest',
   }
+}
+
+/** The token of a person who signed in just now and lets the client change what is theirs. */
+export async function ownTokenFor(tenant: string, userId: string, clientId: string): Promise<string> {
+  const ctx = platformCtx(tenant)
+  const { session } = await inTransaction((tx) => startBrowserSession(tx, ctx, { userId, amr: ['otp'] }))
+  return issueAccessToken(tenant, {
+    subject: userId,
+    clientId,
+    scopes: ['openid', ACCOUNT_SCOPE],
+    audience: [apiAudienceOf(tenant)],
+    lifetimeSeconds: 600,
+    sessionId: session.id,
+  })
 }
