@@ -104,7 +104,7 @@ export const metadata = z
       (Buffer.byteLength(JSON.stringify(value)) > METADATA_BYTES ? 'must have 64 KB at most' : null)
     if (fault) context.addIssue(fault)
   })
-  .meta({ type: 'object' })
+  .meta({ type: 'object', additionalProperties: {} })
 
 export const boolean = z.boolean('must be true or false')
 export const integer = (min: number, max: number) => {

@@ -22,7 +22,7 @@ export function exampleOf(given: JsonSchema, components: Record<string, JsonSche
   if (option) return exampleOf(option, components)
   const types = [schema.type ?? 'null'].flat()
   // Unset rather than made up.
-  if (types.includes('null')) return null
+  if (types.includes('null') && !hasExample(schema, components)) return null
   if (types.includes('array'))
     return schema.items && hasExample(schema.items, components) ? [exampleOf(schema.items, components)] : []
   if (types.includes('object'))

@@ -72,10 +72,11 @@ function resolveMeta({ model, samples, example, ...schema }: JsonSchema): JsonSc
   }
 }
 
-/** What zod writes and nobody needs: the range of safe integers, and that names of members are text. */
+/** What zod writes and nobody needs: the range of safe integers, that names of members are text, the rules of the calendar. */
 function withoutNoise({ $schema, propertyNames, ...schema }: JsonSchema): JsonSchema {
   if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum
   if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum
+  if (schema.format === 'date-time') delete schema.pattern
   if (schema.$ref) schema.$ref = schema.$ref.replace('#/$defs/', COMPONENT)
   return schema
 }

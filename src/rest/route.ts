@@ -65,6 +65,11 @@ export type RestRoute = {
   idempotent?: true
   /** False for a POST, PATCH or PUT that takes no body; 'optional' for one that may come without. */
   hasBody?: false | 'optional'
+  /**
+   * Speaks in lines (application/x-ndjson): `response`, and for 'both' `body`, are the shape of a line. The handler answers
+   * an AsyncGenerator of lines, some at once, and gets as `body` the bytes as they arrive.
+   */
+  ndjson?: 'answer' | 'both'
   handle(ctx: Ctx, request: RestRequest): Promise<object>
 }
 
@@ -86,11 +91,11 @@ export const restRoute = <
 /** Shape of the answer to delete, revoke and unlink. */
 export const Done = z
   .object({
-    message: z.string().meta({ description: 'What was done.', example: 'The user was deleted.' }),
+    message: z.string().meta({ description: 'What was done.', example: 'It is done.' }),
     requestId,
     fields: z.array(z.never()).max(0).meta({ description: 'Always empty.', example: [] }),
   })
-  .meta({ id: 'Done', description: 'It is done.' })
+  .meta({ id: 'Done', description: 'What was asked for is done.' })
 
 const headersOfBodies = new WeakMap<object, Record<string, string>>()
 

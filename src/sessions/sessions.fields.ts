@@ -84,7 +84,7 @@ export const SessionShape = z
     lastSeenIp: z.string().nullable().meta({ example: '203.0.113.7' }),
     lastSeenLocation: z.string().nullable().meta({ example: 'Vienna, Austria' }),
     userAgent: z.string().nullable().meta({ example: 'Mozilla/5.0 (X11; Linux x86_64) Firefox/145.0' }),
-    expiresAt: time,
+    expiresAt: time.meta({ example: '2026-11-20T10:30:00.000Z' }),
     updatedAt: time,
     createdAt: time,
   })

@@ -147,10 +147,13 @@ const written = <
   answer: ANSWERS[kind].meta({ example }),
 })
 /** What the service alone sets. */
-const responseOnly = <OwnKind extends Extract<Kind, 'id' | 'time' | 'timeIfAny'>>(kind: OwnKind) => ({
+const responseOnly = <OwnKind extends Extract<Kind, 'id' | 'time' | 'timeIfAny'>>(
+  kind: OwnKind,
+  example?: null,
+) => ({
   kind,
   shape: null,
-  answer: ANSWERS[kind],
+  answer: example === undefined ? ANSWERS[kind] : ANSWERS[kind].meta({ example }),
 })
 
 /**
@@ -177,7 +180,7 @@ export const FIELDS = {
   phoneNumber: written('text', phoneNumber, '+436641234567'),
   phoneNumberVerified: written('flag', boolean, false),
   locked: written('flag', boolean, false),
-  lockedAt: responseOnly('timeIfAny'),
+  lockedAt: responseOnly('timeIfAny', null),
   address: written('address', address),
   userMetadata: written('json', metadata, { newsletter: true }),
   appMetadata: written('json', metadata, { plan: 'pro' }),
