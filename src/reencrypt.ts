@@ -2,6 +2,7 @@ import { isSealedByFirstKey, open, seal } from './crypto.ts'
 import { SYSTEM_TENANT } from './ctx.ts'
 import { sql } from './db.ts'
 import { answerPurpose } from './idempotency.ts'
+import { idpSecretPurpose } from './idps/idp-secrets.ts'
 import { SEAL_PURPOSE } from './oidc/keys.ts'
 import {
   replaceSealed,
@@ -18,6 +19,8 @@ const BATCH = 200
 const PURPOSE_OF: Record<SealedTable, (row: SealedRow) => string> = {
   Tenant: (row) => tokenKeyPurpose(row.tenantId),
   SigningKey: () => SEAL_PURPOSE,
+  IdpClientSecret: (row) => idpSecretPurpose(row.tenantId, String(row.id), 'clientSecret'),
+  IdpSigningKey: (row) => idpSecretPurpose(row.tenantId, String(row.id), 'idTokenSigningKey'),
   IdempotencyKey: (row) => answerPurpose(row.tenantId, row.id as Buffer),
 }
 

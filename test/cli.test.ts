@@ -5,7 +5,10 @@ import { findClient, isClientSecret } from '../src/clients/client-cache.ts'
 import { createClient } from '../src/clients/clients.ts'
 import { platformCtx } from '../src/ctx.ts'
 import { dbFor, sql } from '../src/db.ts'
+import type { IdentityProvider } from '../src/generated/prisma/client.ts'
 import { answerOnce } from '../src/idempotency.ts'
+import { openSecrets } from '../src/idps/idp-secrets.ts'
+import { createIdentityProvider } from '../src/idps/idps.ts'
 import { closeRuntime, openRuntime } from '../src/runtime.ts'
 import { findTenant } from '../src/tenants/tenant-cache.ts'
 import { getUserByEmail } from '../src/users/users.ts'
@@ -243,6 +246,8 @@ describe('vestibule keys re-encrypt', () => {
         isFinal: true,
       }))
     await once()
+    const idp = { id: 'up', type: 'google', name: 'Up', clientSecret: 'kept' }
+    await createIdentityProvider(platformCtx(tenant), idp)
     const [newKey, oldKey] = [
       Buffer.alloc(32, 'another').toString('base64url'),
       process.env.ENCRYPTION_KEY ?? '',
@@ -254,6 +259,7 @@ describe('vestibule keys re-encrypt', () => {
       ['all'],
     )
     expect(counts).toMatchObject({ Tenant: all?.tenants, SigningKey: all?.keys, IdempotencyKey: 1 })
+    expect(counts).toMatchObject({ IdpClientSecret: 1, IdpSigningKey: 0 })
     const again = await vestibule(['keys', 're-encrypt', '--json'], { ENCRYPTION_KEY: newKey })
     expect(new Set(Object.values(JSON.parse(again.stdout)))).toEqual(new Set([0]))
     const back = await vestibule(['keys', 're-encrypt', '--json'], { ENCRYPTION_KEY: `${oldKey},${newKey}` })
@@ -261,6 +267,10 @@ describe('vestibule keys re-encrypt', () => {
     const row = await findTenant(tenant)
     expect(row?.tokenKey).toEqual(before?.tokenKey)
     expect(await once()).toEqual({ answer: { secret: 'told once' }, isReplayed: true })
+    const [sealed] = await sql<IdentityProvider>('SELECT * FROM "IdentityProvider" WHERE "tenantId" = $1', [
+      tenant,
+    ])
+    expect(sealed && openSecrets(sealed)).toMatchObject({ clientSecret: 'kept', idTokenSigningKey: null })
     const lost = await vestibule(['keys', 're-encrypt'], { ENCRYPTION_KEY: newKey })
     expect(lost.code).toBe(1)
     expect(lost.stderr).toContain('no configured ENCRYPTION_KEY opens it')
