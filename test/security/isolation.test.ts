@@ -165,7 +165,11 @@ describe('security 48, 64: every REST route', () => {
         ? '?phoneNumber=%2B41791112299'
         : ''
   /** What must be right before an id is looked at. */
-  const BODIES: Record<string, object> = { addIdpUser: { externalId: 'x' }, linkIdpUser: { idToken: 'x' } }
+  const BODIES: Record<string, object> = {
+    addIdpUser: { externalId: 'x' },
+    linkIdpUser: { idToken: 'x' },
+    setUserRoles: { roles: [] },
+  }
   const bodyOf = ({ method, operationId }: { method: string; operationId: string }) =>
     method === 'GET' || method === 'DELETE' ? undefined : (BODIES[operationId] ?? {})
   const call = (token: string | null, route: (typeof restRoutes)[number], ids: Ids = ours) =>

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type GraphQLInputType, getNamedType, isInputObjectType, isListType, isNonNullType } from 'graphql'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { SCOPE_NAMES, SYSTEM_TENANT } from '../../src/ctx.ts'
 import { buildSchema } from '../../src/graphql/schema.ts'
 import { newTenant, ownTokenFor, tokenFor } from '../support/actors.ts'
 import { startApp, type TestApp } from '../support/app.ts'
@@ -79,6 +80,16 @@ async function updateViewer(fields: object) {
   return { status: result?.__typename === 'ViewerPayload' ? 200 : 400, body: { fields: result?.fields } }
 }
 
+let tenants = 0
+/** Its faults are named below `settings`. */
+async function createTenantWith(settings: object) {
+  tenants += 1
+  const operator = await tokenFor(SYSTEM_TENANT, SCOPE_NAMES)
+  const body = { slug: `${tenant}-${tenants}`, settings }
+  const answer = await app.rest(SYSTEM_TENANT, operator, 'POST', '/tenants', body)
+  return { ...answer, body: JSON.parse(JSON.stringify(answer.body).replaceAll('"settings.', '"')) }
+}
+
 describe('security 3, 5, 6: every argument that is a URL is judged as one', () => {
   test('they are these', () => {
     const names = [...new Set(urlFields.map(({ field }) => field.name))].sort()
@@ -134,6 +145,7 @@ describe('security 3, 5, 6: every argument that is a URL is judged as one', () =
         UpdateIdentityProviderInput: (body) => app.rest(tenant, token, 'PATCH', '/idps/up', body),
         LinkIdpUserInput: linkIdpUser,
         UpdateTenantSettingsInput: (body) => app.rest(tenant, token, 'PATCH', '/settings', body),
+        TenantSettingsInput: createTenantWith,
       }
       const write = routes[type]
       expect(write, `say here how ${type} is written`).toBeDefined()
