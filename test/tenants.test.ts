@@ -356,4 +356,17 @@ async function fillEveryTable(tenantId: string): Promise<void> {
     },
   })
   await db.consent.create({ data: { tenantId, userId, clientId, scopes: [] } })
+  await db.idempotencyKey.create({ data: { tenantId, keyHash: hash, requestHash: hash, expiresAt } })
+  await db.userTerm.create({ data: { tenantId, userId, term: 'w:ada' } })
+  await db.addressChange.create({
+    data: {
+      tenantId,
+      userId,
+      channel: 'email',
+      address: 'a@b.example',
+      shown: 'a@b.example',
+      expiresAt,
+      sentAt: expiresAt,
+    },
+  })
 }

@@ -23,11 +23,16 @@ export const getSettings = async (ctx: Ctx) => toSettings(await getTenant(ctx))
 
 /**
  * Changes the settings that are given; '' and null unset. A change that changes nothing leaves updatedAt and the log alone.
- * Four round trips. Throws InvalidInput, and Conflict for a tenant that was changed since `expectedUpdatedAt`.
+ * Four round trips; one when nothing is given. Throws InvalidInput, and Conflict for a tenant that was changed since `expectedUpdatedAt`.
  * Requests on every process see the change within a second.
  */
 export async function updateSettings(ctx: Ctx, input: unknown): Promise<Tenant> {
   const { expectedUpdatedAt: _, ...settings } = parse(TenantSettingsPatch, input)
+  if (Object.values(settings).every((value) => value === undefined)) {
+    const tenant = await getTenant(ctx)
+    assertExpected(input, tenant.updatedAt)
+    return tenant
+  }
   const { tenant, changed } = await inTransaction(async (sql) => {
     const updated = await updateSettingsRow<Tenant>(sql, ctx.tenant, settings)
     if (!updated) throw new NotFound('tenant')
