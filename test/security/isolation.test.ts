@@ -23,8 +23,9 @@ import { addIdpUser } from '../../src/idps/link-idp-user.ts'
 import { issueAccessToken } from '../../src/oidc/access-tokens.ts'
 import { apiAudienceOf } from '../../src/oidc/keys.ts'
 import { restRoutes } from '../../src/rest/rest.ts'
-import { startSession } from '../../src/sessions/sessions.ts'
-import { createUser } from '../../src/users/users.ts'
+import { endSession, startSession } from '../../src/sessions/sessions.ts'
+import { setUserRoles } from '../../src/users/roles.ts'
+import { createUser, lockUser } from '../../src/users/users.ts'
 import { ctxFor, newTenant, ownTokenFor, TENANT_SCOPES, tokenFor } from '../support/actors.ts'
 import { type Answer, type GraphqlBody, startApp, type TestApp } from '../support/app.ts'
 import { openEventStream } from '../support/streams.ts'
@@ -52,6 +53,9 @@ let theirs: World
 let narrowed: string
 /** A person of ours without any role, who calls about themselves. */
 let personToken: string
+/** Administrators of ours who could do everything, until one was locked and the session of the other ended. */
+let lockedToken: string
+let endedToken: string
 /** The same person, whose token may change what is theirs. */
 let accountToken: string
 
@@ -123,8 +127,34 @@ beforeAll(async () => {
     sessionId: ours.sessionId,
   })
   accountToken = await ownTokenFor(ours.tenant, ours.userId, ours.clientId)
+  lockedToken = await tokenUntil(({ userId }) => lockUser(platformCtx(ours.tenant), userId))
+  endedToken = await tokenUntil(({ sessionId }) => endSession(platformCtx(ours.tenant), sessionId, 'logout'))
 })
 afterAll(() => app.close())
+
+/** The token of a new administrator of ours, which is seen to work; `end` is what happens to them afterwards. */
+async function tokenUntil(end: (ids: { userId: string; sessionId: string }) => Promise<unknown>) {
+  const { tenant } = ours
+  const { userId, sessionId } = await newPersonOf(tenant)
+  await setUserRoles(platformCtx(tenant), userId, { roles: ['admin'] })
+  const { client } = await createClient(platformCtx(tenant), {
+    name: 'Console',
+    appType: 'single-page',
+    type: 'login',
+    scopes: TENANT_SCOPES,
+  })
+  const token = await issueAccessToken(tenant, {
+    subject: userId,
+    clientId: client.id,
+    scopes: [...TENANT_SCOPES, 'account'],
+    audience: [apiAudienceOf(tenant)],
+    lifetimeSeconds: 600,
+    sessionId,
+  })
+  expect((await app.rest(tenant, token, 'GET', `/users/${userId}`)).status).toBe(200)
+  await end({ userId, sessionId })
+  return token
+}
 
 /** What the database holds of a tenant, table by table: one statement. */
 const CONTENTS = Object.keys(Prisma.ModelName)
@@ -176,10 +206,10 @@ describe('security 48, 64: every REST route', () => {
     app.rest(ours.tenant, token, route.method, pathWith(route.path, ids) + queryOf(route.path), bodyOf(route))
 
   test.each(routes)(
-    '%s: 401 without a token, with one of another tenant, or of an operator of another',
+    '%s: 401 without a token, with one of another tenant or of an operator of another, of a locked caller, of an ended session',
     async (_name, route) => {
       const before = await contentsOf(ours.tenant)
-      for (const token of [null, theirs.token, narrowed, 'garbage'])
+      for (const token of [null, theirs.token, narrowed, lockedToken, endedToken, 'garbage'])
         expect(await call(token, route)).toMatchObject({ status: 401, body: { code: 'UNAUTHENTICATED' } })
       expect(await contentsOf(ours.tenant)).toEqual(before)
     },
@@ -324,12 +354,13 @@ const codeIn = (answer: GraphqlBody | 'open' | number) =>
 
 describe('security 48, 64: every GraphQL root field', () => {
   test.each(fields)(
-    '%s: UNAUTHENTICATED without a token or with one of another tenant',
+    '%s: UNAUTHENTICATED without a token, with one of another tenant, of a locked caller, of an ended session',
     async (_name, root, field) => {
       const before = await contentsOf(ours.tenant)
       const document = documentOf(root, field, ours)
       expect(codeIn(await firstAnswer(null, root, document))).toBe('UNAUTHENTICATED')
-      expect(await firstAnswer(theirs.token, root, document)).toBe(401)
+      for (const token of [theirs.token, lockedToken, endedToken])
+        expect(await firstAnswer(token, root, document)).toBe(401)
       expect(await contentsOf(ours.tenant)).toEqual(before)
     },
   )
