@@ -13,6 +13,7 @@ import { observeRequest, type Surface } from './metrics.ts'
 import { addNotFoundRoute } from './not-found.routes.ts'
 import { addOidcRoutes } from './oidc/oidc.routes.ts'
 import { createRestApp } from './rest/rest.ts'
+import { limitUpload } from './uploads.ts'
 
 /** How long requests under way may take to finish once the program was told to stop. */
 const STOP_LIMIT_MS = 8000
@@ -64,6 +65,7 @@ export async function createApp(): Promise<App> {
 
   // One plain server: GraphQL's event streams need the real response (graphql.md, trap 1).
   const server = createServer((request, response) => {
+    limitUpload(request, response)
     const { surface, handle } = route(request)
     const start = process.hrtime.bigint()
     response.once('close', () => {
@@ -81,6 +83,7 @@ export async function createApp(): Promise<App> {
       .catch(() => false)
       .then((isAnswered) => isAnswered || handle(response))
   })
+  server.requestTimeout = 0
   server.on('upgrade', (request, socket, head) => {
     const tenant = GRAPHQL_PATH.exec(pathOf(request))?.[1]
     if (tenant) graphql.upgrade(request, socket, head, tenant)

@@ -7,6 +7,7 @@ import { env } from './env.ts'
 import { InvalidInput, OAuthError, PayloadTooLarge, UnsupportedMediaType } from './errors.ts'
 import { normalIp } from './ip.ts'
 import { repeatedNames } from './params.ts'
+import { expectStream } from './uploads.ts'
 
 export const JSON_LIMIT_BYTES = 100_000
 export const FORM_LIMIT_BYTES = 65_536
@@ -118,6 +119,29 @@ export async function readJson(event: H3Event): Promise<unknown> {
     return JSON.parse(text)
   } catch {
     throw new InvalidInput([{ field: '', description: 'the body is not valid JSON' }])
+  }
+}
+
+/**
+ * A body of any length as it arrives, no faster than it is taken. Throws UnsupportedMediaType; while it is read, InvalidInput
+ * when it is cut off.
+ */
+export function readStream(event: H3Event, expected: string): AsyncIterable<Uint8Array> {
+  const encoding = event.req.headers.get('content-encoding') ?? 'identity'
+  if (mediaType(event) !== expected || encoding !== 'identity')
+    throw new UnsupportedMediaType(`${expected}, not compressed`)
+  const request = event.runtime?.node?.req as IncomingMessage | undefined
+  if (!request) return event.req.body ?? (async function* () {})()
+  expectStream(request)
+  return chunksOf(request)
+}
+
+async function* chunksOf(request: IncomingMessage): AsyncGenerator<Uint8Array> {
+  try {
+    // Who stops reading still has something to answer, on the same socket.
+    for await (const chunk of request.iterator({ destroyOnReturn: false })) yield chunk as Buffer
+  } catch {
+    throw new InvalidInput([{ field: '', description: 'the body was cut off' }])
   }
 }
 

@@ -1,5 +1,8 @@
 import { isUtf8 } from 'node:buffer'
 
+/** Media type of lines of JSON. */
+export const NDJSON = 'application/x-ndjson'
+
 /** A line of a stream with its number, from 1. `fault` says why it is no text. */
 export type Line =
   | { number: number; text: string; fault?: undefined }

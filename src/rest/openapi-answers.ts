@@ -13,6 +13,7 @@ import {
 } from '../errors.ts'
 import { JSON_LIMIT_BYTES } from '../http.ts'
 import { REPLAYED } from '../idempotency.ts'
+import { NDJSON } from '../ndjson.ts'
 import { exampleOf } from './openapi-examples.ts'
 import type { createSchemas, JsonSchema } from './openapi-schemas.ts'
 import { ErrorShape, toErrorBody } from './respond.ts'
@@ -177,13 +178,16 @@ const errorStatuses = (route: RestRoute): number[] => [
   ]),
 ]
 
+/** Of lines, the document has the schema of one. */
+const mediaTypeOf = (isLines: boolean): string => (isLines ? NDJSON : 'application/json')
+
 /** The body that an operation takes; undefined for one that takes none. */
 export function bodyOf(route: RestRoute, { schemaOf, components }: Schemas) {
   if (!takesBody(route) || !route.body) return undefined
   const schema = schemaOf(route.body, 'input')
   return {
     required: route.hasBody !== 'optional',
-    content: { 'application/json': { schema, example: exampleOf(schema, components) } },
+    content: { [mediaTypeOf(route.ndjson === 'both')]: { schema, example: exampleOf(schema, components) } },
   }
 }
 
@@ -203,7 +207,9 @@ export function answersOf(route: RestRoute, { schemaOf, components }: Schemas): 
   const success: Answer = {
     description: route.status === 201 ? 'It was created.' : 'It is done.',
     headers: { ...headersOf(names), ...Object.fromEntries(own) },
-    content: { 'application/json': { schema, example: exampleOf(schema, components) } },
+    content: {
+      [mediaTypeOf(route.ndjson !== undefined)]: { schema, example: exampleOf(schema, components) },
+    },
   }
   return {
     [route.status ?? 200]: success,

@@ -7,12 +7,27 @@ import { requestId } from '../shapes.ts'
 /** Nothing of the management surface may be kept by a cache or taken for anything but JSON. */
 const HEADERS = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' }
 
-/** An answer before it is written. */
-export type Answer = { status: number; headers: Record<string, string>; body: object }
+export const headersWith = (requestId: string, headers: Record<string, string>) => ({
+  ...HEADERS,
+  'x-request-id': requestId,
+  ...headers,
+})
+
+/** An answer that is made as it is taken (src/rest/lines.ts). */
+export type Lines = {
+  lines: AsyncGenerator<object[]>
+  /** Throws when the caller may no longer be answered. */
+  recheck: () => Promise<void>
+  /** Whether an error becomes the last line, as where each line is a result; else the connection breaks off. */
+  tellsErrors: boolean
+}
+
+/** An answer before it is written. One of `lines` is written as they come, and has no other body. */
+export type Answer = { status: number; headers: Record<string, string>; body: object; lines?: Lines }
 
 /** Any answer of the REST surface. */
 export const toResponse = (requestId: string, { status, headers, body }: Answer): Response =>
-  jsonAnswer(body, { status, headers: { ...HEADERS, 'x-request-id': requestId, ...headers } })
+  jsonAnswer(body, { status, headers: headersWith(requestId, headers) })
 
 export const ErrorShape = z
   .object({

@@ -5,18 +5,21 @@ import { clientRoutes } from '../clients/clients.rest.ts'
 import { credentialRoutes } from '../credentials/credentials.rest.ts'
 import type { Ctx } from '../ctx.ts'
 import { describeError, MethodNotAllowed, NotFound } from '../errors.ts'
-import { type RequestMeta, readJson, requestMeta, targetOf } from '../http.ts'
+import { type RequestMeta, readJson, readStream, requestMeta, targetOf } from '../http.ts'
 import { answerOnce, IDEMPOTENCY_KEY, idempotencyKeyOf, isPassing, REPLAYED } from '../idempotency.ts'
 import { idpUserRoutes } from '../idps/idp-users.rest.ts'
 import { idpRoutes } from '../idps/idps.rest.ts'
+import { NDJSON } from '../ndjson.ts'
 import { authenticateBearer } from '../oidc/access-tokens.ts'
 import { passcodeRoutes } from '../passcodes/passcodes.rest.ts'
 import { requireScope } from '../scopes.ts'
 import { sessionRoutes } from '../sessions/sessions.rest.ts'
 import { findTenant } from '../tenants/tenant-cache.ts'
 import { tenantRoutes } from '../tenants/tenants.rest.ts'
+import { bulkRoutes } from '../users/bulk.rest.ts'
 import { roleRoutes } from '../users/roles.rest.ts'
 import { userRoutes } from '../users/users.rest.ts'
+import { linesResponse } from './lines.ts'
 import { linksOf } from './links.ts'
 import { createDocuments } from './openapi.ts'
 import { parseQuery } from './query.ts'
@@ -26,6 +29,7 @@ import { headersOf, type RestRoute } from './route.ts'
 /** Every route of the management surface. A new resource adds its table here. */
 export const restRoutes: readonly RestRoute[] = [
   ...userRoutes,
+  ...bulkRoutes,
   ...roleRoutes,
   ...sessionRoutes,
   ...passcodeRoutes,
@@ -58,6 +62,9 @@ const isBodiless = ({ req: { headers } }: H3Event): boolean =>
   !headers.has('transfer-encoding') &&
   Number(headers.get('content-length') ?? 0) === 0
 
+const requestOf = (tenant: string, event: H3Event) => ({ tenant, ...requestMeta(event) })
+const authorizationOf = (event: H3Event): string | null => event.req.headers.get('authorization')
+
 /** What is known of a request before it is answered, however it ends. */
 type Call = RequestMeta & { budget: Budget | null }
 
@@ -65,10 +72,7 @@ async function answer(event: H3Event, route: RestRoute, call: Call): Promise<Ans
   const tenant = await tenantOf(event)
   const { tenant: _, ...params } = paramsOf(event)
   const { query } = targetOf(event)
-  const { ctx } = await authenticateBearer(
-    { tenant, ...requestMeta(event) },
-    event.req.headers.get('authorization'),
-  )
+  const { ctx } = await authenticateBearer(requestOf(tenant, event), authorizationOf(event))
   call.budget = chargeCall(ctx)
   if (call.budget.isSpent) throw budgetSpent(call.budget)
   requireScope(ctx, route.scope)
@@ -78,7 +82,21 @@ async function answer(event: H3Event, route: RestRoute, call: Call): Promise<Ans
     route.method !== 'DELETE' &&
     route.hasBody !== false &&
     !(route.hasBody === 'optional' && isBodiless(event))
-  const body = takesBody ? await readJson(event) : undefined
+  const body =
+    route.ndjson === 'both' ? readStream(event, NDJSON) : takesBody ? await readJson(event) : undefined
+  if (route.ndjson) {
+    const lines = (await route.handle(ctx, { params, body, ...asked })) as AsyncGenerator<object[]>
+    const recheck = async () => {
+      const now = await authenticateBearer(requestOf(tenant, event), authorizationOf(event))
+      for (const scope of ctx.scopes) requireScope(now.ctx, scope)
+    }
+    return {
+      status: 200,
+      headers: {},
+      body: {},
+      lines: { lines, recheck, tellsErrors: route.ndjson === 'both' },
+    }
+  }
   const handle = async (): Promise<Answer> => {
     const result = await route.handle(ctx, { params, body, ...asked })
     const location = route.location?.(result as Record<string, unknown>)
@@ -122,10 +140,10 @@ async function respond(event: H3Event, work: (call: Call) => Promise<Answer>): P
   let answer = await work(call).catch((error: unknown) => toErrorAnswer(requestId, error))
   const budget = call.budget ?? chargeCall({ tenant: '', actor: { kind: 'anonymous' }, ip: call.ip })
   if (!call.budget && budget.isSpent) answer = toErrorAnswer(requestId, budgetSpent(budget))
-  const response = toResponse(requestId, {
-    ...answer,
-    headers: { ...budgetHeaders(budget), ...answer.headers },
-  })
+  const headers = { ...budgetHeaders(budget), ...answer.headers }
+  const response = answer.lines
+    ? linesResponse(requestId, headers, answer.lines)
+    : toResponse(requestId, { ...answer, headers })
   return event.req.method === 'HEAD'
     ? new Response(null, { status: response.status, headers: response.headers })
     : response

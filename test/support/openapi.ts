@@ -110,7 +110,7 @@ class Contract {
       if (!answer?.content?.[mediaType]) faults.push(`media type ${mediaType} is not documented`)
       else if (mediaType === 'application/json')
         faults.push(...this.faultsAt(`${place}/content/${pointer(mediaType)}/schema`, body))
-    if (status < 300 && sent !== undefined && operation.requestBody)
+    if (status < 300 && sent !== undefined && operation.requestBody?.content['application/json'])
       faults.push(
         ...this.faultsAt(
           pointer('paths', template, verb, 'requestBody', 'content', 'application/json', 'schema'),

@@ -1,0 +1,54 @@
+import { FastResponse } from 'srvx'
+import { describeError } from '../errors.ts'
+import { log } from '../log.ts'
+import { NDJSON } from '../ndjson.ts'
+import { headersWith, type Lines, toErrorBody } from './respond.ts'
+
+/** As for subscriptions: whoever loses a right is cut off within a second. */
+const RECHECK_MS = 1000
+
+/**
+ * An answer of lines, made as they are taken: nothing is asked of `lines` while the reader is behind, and nothing more
+ * once the reader is gone. What fails after the first line is no status any more: it is told by a line `{error}`, or by
+ * breaking off, so that nobody takes half a file for a whole one.
+ */
+export function linesResponse(
+  requestId: string,
+  headers: Record<string, string>,
+  { lines, recheck, tellsErrors }: Lines,
+): Response {
+  const encoder = new TextEncoder()
+  const encode = (some: readonly object[]) =>
+    encoder.encode(some.map((line) => `${JSON.stringify(line)}\n`).join(''))
+  let checkedAt = performance.now()
+  const body = new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        try {
+          if (performance.now() - checkedAt >= RECHECK_MS) {
+            await recheck()
+            checkedAt = performance.now()
+          }
+          const { done, value } = await lines.next()
+          if (done) controller.close()
+          else controller.enqueue(encode(value))
+        } catch (thrown) {
+          const error = describeError(thrown)
+          if (error.status >= 500) log.error({ requestId, err: error.cause ?? error }, error.message)
+          void lines.return(undefined).catch(() => {})
+          if (!tellsErrors) return controller.error(thrown)
+          controller.enqueue(encode([{ error: toErrorBody(error, requestId) }]))
+          controller.close()
+        }
+      },
+      cancel: async () => {
+        await lines.return(undefined)
+      },
+    },
+    { highWaterMark: 0 },
+  )
+  return new FastResponse(body, {
+    status: 200,
+    headers: { ...headersWith(requestId, headers), 'content-type': NDJSON },
+  })
+}
