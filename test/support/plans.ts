@@ -37,6 +37,23 @@ export type PlanNode = {
   Plans?: PlanNode[]
 }
 
+export type Plan = {
+  kind: (typeof KINDS)[number]
+  /** All steps, the outermost first. */
+  nodes: PlanNode[]
+  /** Tables that are read from one end to the other. */
+  sequential: string[]
+  /** Indexes that are read, each once. */
+  indexes: string[]
+  /** Pages of the database that the run looked at. */
+  buffers: number
+  /** The whole, for messages. */
+  text: string
+}
+
+/** With the values of the call at hand, or for any values: PostgreSQL chooses when a statement was run five times. */
+const KINDS = ['force_custom_plan', 'force_generic_plan'] as const
+
 /** A value as a literal of the same statement would have it. */
 function literalOf(client: pg.Client, value: unknown): string {
   if (value === null || value === undefined) return 'NULL'
@@ -46,25 +63,35 @@ function literalOf(client: pg.Client, value: unknown): string {
   return client.escapeLiteral(String(value))
 }
 
-/** All steps of a plan, the outermost first. */
-export const flatten = (node: PlanNode): PlanNode[] => [node, ...(node.Plans ?? []).flatMap(flatten)]
+const flatten = (node: PlanNode): PlanNode[] => [node, ...(node.Plans ?? []).flatMap(flatten)]
 
-/**
- * Plans and runs a statement as the program's prepared ones are: with the values of the call at hand, or for any values;
- * PostgreSQL chooses when a statement was run five times.
- */
-export async function explain(
-  client: pg.Client,
-  { text, values }: Statement,
-  mode: 'force_custom_plan' | 'force_generic_plan',
-): Promise<PlanNode> {
-  await client.query(`SET plan_cache_mode = ${mode}`)
-  await client.query(`PREPARE explained AS ${text}`)
-  try {
-    const call = values.length > 0 ? `(${values.map((value) => literalOf(client, value)).join(', ')})` : ''
-    const { rows } = await client.query(`EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) EXECUTE explained${call}`)
-    return rows[0]['QUERY PLAN'][0].Plan
-  } finally {
-    await client.query('DEALLOCATE explained')
+function planOf(kind: Plan['kind'], root: PlanNode): Plan {
+  const nodes = flatten(root)
+  return {
+    kind,
+    nodes,
+    sequential: nodes.flatMap((node) =>
+      node['Node Type'] === 'Seq Scan' ? (node['Relation Name'] ?? '') : [],
+    ),
+    indexes: [...new Set(nodes.flatMap((node) => node['Index Name'] ?? []))],
+    buffers: (root['Shared Hit Blocks'] ?? 0) + (root['Shared Read Blocks'] ?? 0),
+    text: JSON.stringify(root, null, 1),
   }
+}
+
+/** Plans a statement in both ways that prepared ones are planned in, and runs it. */
+export async function explain(client: pg.Client, { text, values }: Statement): Promise<Plan[]> {
+  const call = values.length > 0 ? `(${values.map((value) => literalOf(client, value)).join(', ')})` : ''
+  const plans: Plan[] = []
+  for (const kind of KINDS) {
+    await client.query(`SET plan_cache_mode = ${kind}`)
+    await client.query(`PREPARE explained AS ${text}`)
+    try {
+      const { rows } = await client.query(`EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) EXECUTE explained${call}`)
+      plans.push(planOf(kind, rows[0]['QUERY PLAN'][0].Plan))
+    } finally {
+      await client.query('DEALLOCATE explained')
+    }
+  }
+  return plans
 }
