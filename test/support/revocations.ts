@@ -1,7 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createClient } from '../../src/clients/clients.ts'
 import { platformCtx } from '../../src/ctx.ts'
-import { inTransaction } from '../../src/db.ts'
+import { inTransaction, sql } from '../../src/db.ts'
+import { upsertConsent } from '../../src/oidc/consents.sql.ts'
+import { revokeUserConsent } from '../../src/self/consents.ts'
 import { revokeSession } from '../../src/sessions/sessions.ts'
 import { deleteTenant } from '../../src/tenants/tenants.ts'
 import { setUserRoles } from '../../src/users/roles.ts'
@@ -147,6 +149,15 @@ export const REVOCATIONS: Record<string, { closes: Door[]; happen: (person: Pers
       'offline subscription',
     ],
     happen: ({ tenant, user }) => setUserRoles(platformCtx(tenant), user.id, { roles: [] }),
+  },
+  // The person stays signed in, and may let the client in again.
+  'the consent taken back': {
+    closes: [...ONLINE.filter((door) => door !== 'prompt=none'), ...OFFLINE],
+    happen: async ({ tenant, user, client }) => {
+      const agreed = { userId: user.id, clientId: client.id, scopes: ['openid'], now: new Date() }
+      await upsertConsent(sql, tenant, agreed)
+      await revokeUserConsent(platformCtx(tenant), user.id, client.id)
+    },
   },
   'the tenant deleted': {
     closes: [...ONLINE, ...OFFLINE],
