@@ -1,7 +1,6 @@
 import { lookup as lookupByDns } from 'node:dns/promises'
 import type { LookupFunction } from 'node:net'
 import ipaddr from 'ipaddr.js'
-import { Agent, fetch as undiciFetch } from 'undici'
 import { env } from './env.ts'
 
 /** Why nothing was fetched. The message is for the log; callers of the platform are told less. */
@@ -126,19 +125,21 @@ const BODILESS = [204, 205, 304]
  */
 export function createFetcher(rules: FetchRules): GuardedFetch & { close: () => Promise<void> } {
   const { limitMs = LIMIT_MS, limitBytes = LIMIT_BYTES } = rules
-  const agent = new Agent({ connect: { lookup: guardedLookup(rules), timeout: limitMs } })
+  const connect = { lookup: guardedLookup(rules), timeout: limitMs }
+  // Most processes never ask a provider: 20 MB and a tenth of a second that a start does without.
+  const load = () =>
+    import('undici').then(({ Agent, fetch }) => ({ send: fetch, agent: new Agent({ connect }) }))
+  let loaded: ReturnType<typeof load> | undefined
 
   async function fetchOnce(url: URL, init: FetchInit, signal: AbortSignal): Promise<Response> {
     const fault = targetFault(url, rules)
     if (fault) throw new FetchFault('refused', `${url.hostname}: ${fault}`)
     const headers = new Headers(init.headers)
     headers.set('user-agent', 'vestibule')
+    loaded ??= load()
+    const { send, agent } = await loaded
     try {
-      const {
-        status,
-        headers: answered,
-        body,
-      } = await undiciFetch(url, {
+      const answer = await send(url, {
         method: init.method ?? 'GET',
         headers: [...headers] as [string, string][],
         body: init.body,
@@ -146,10 +147,11 @@ export function createFetcher(rules: FetchRules): GuardedFetch & { close: () => 
         dispatcher: agent,
         signal,
       })
-      const content = await readWithin(body, limitBytes, url.hostname)
+      const { status } = answer
+      const content = await readWithin(answer.body, limitBytes, url.hostname)
       return new Response(BODILESS.includes(status) ? null : new Uint8Array(content), {
         status,
-        headers: [...answered] as [string, string][],
+        headers: [...answer.headers] as [string, string][],
       })
     } catch (error) {
       throw toFault(url.hostname, error)
@@ -170,7 +172,7 @@ export function createFetcher(rules: FetchRules): GuardedFetch & { close: () => 
       target = new URL(location, target)
     }
   }
-  return Object.assign(guarded, { close: () => agent.close() })
+  return Object.assign(guarded, { close: async () => (await loaded)?.agent.close() })
 }
 
 const RULES: FetchRules = {

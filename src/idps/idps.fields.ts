@@ -82,7 +82,6 @@ const fields = {
 export type IdpFields = { name: string } & {
   [Field in keyof typeof fields]: NonNullable<z.output<(typeof fields)[Field]>> | null
 }
-export const IDP_FIELDS = ['name', ...Object.keys(fields)] as (keyof IdpFields)[]
 
 /**
  * What is wrong with a provider as a whole, beside faults of single fields. One without a clientId is a draft that nothing

@@ -87,18 +87,30 @@ export async function selectRolesOfLinked(sql: Sql, tenant: string, id: string):
   return rows.map(({ role }) => role)
 }
 
+// In the order of an index, from where the last batch ended: what it removed is still in the index.
 const DELETE_LINKS = `
-  WITH gone AS (
-    DELETE FROM "IdpUser" WHERE "tenantId" = $1 AND "id" IN (
-      SELECT "id" FROM "IdpUser" WHERE "tenantId" = $1 AND "idpId" = $2 LIMIT $3::int
-    ) RETURNING 1
+  WITH batch AS (
+    SELECT "id", "userId" FROM "IdpUser" WHERE "tenantId" = $1 AND "idpId" = $2 AND "userId" > $3
+    ORDER BY "userId" LIMIT $4::int
+  ), gone AS (
+    DELETE FROM "IdpUser" WHERE "tenantId" = $1 AND "id" IN (SELECT "id" FROM batch)
   )
-  SELECT count(*)::int AS "count" FROM gone`
+  SELECT count(*)::int AS "count", max("userId") AS "lastUserId" FROM batch`
 
-/** Removes up to `limit` links to a held provider; answers how many there were. */
-export async function deleteLinks(sql: Sql, tenant: string, id: string, limit: number): Promise<number> {
-  const [row] = await sql<{ count: number }>(DELETE_LINKS, [tenant, id, limit])
-  return row?.count ?? 0
+/** Removes up to `limit` links of users after one to a held provider; answers how many there were, and the last user. */
+export async function deleteLinks(
+  sql: Sql,
+  tenant: string,
+  id: string,
+  { afterUserId, limit }: { afterUserId: string; limit: number },
+): Promise<{ count: number; lastUserId: string | null }> {
+  const [row] = await sql<{ count: number; lastUserId: string | null }>(DELETE_LINKS, [
+    tenant,
+    id,
+    afterUserId,
+    limit,
+  ])
+  return row ?? { count: 0, lastUserId: null }
 }
 
 const DELETE_IDP = `

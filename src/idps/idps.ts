@@ -139,8 +139,14 @@ export async function deleteIdentityProvider(
     if (!(await holdIdp(sql, ctx.tenant, idpId))) throw new NotFound('identity provider')
     await requireControl(sql, ctx, idpId)
     let links = 0
-    for (let gone = LINK_BATCH; gone === LINK_BATCH; links += gone)
-      gone = await deleteLinks(sql, ctx.tenant, idpId, LINK_BATCH)
+    let batch = { count: LINK_BATCH, lastUserId: '' as string | null }
+    while (batch.count === LINK_BATCH) {
+      batch = await deleteLinks(sql, ctx.tenant, idpId, {
+        afterUserId: batch.lastUserId ?? '',
+        limit: LINK_BATCH,
+      })
+      links += batch.count
+    }
     const event = toEventRow(ctx, { type: 'idp.deleted', subjectIds: [idpId], detail: { links } })
     await deleteIdpRow(sql, ctx.tenant, idpId, event)
   })

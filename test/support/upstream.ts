@@ -127,16 +127,10 @@ export async function startUpstream(): Promise<Upstream> {
     else await answer(request, response)
   })
 
-  const configs = new Map<string, Promise<oidc.Configuration>>()
-  const configOf = (clientId: string) => {
-    const known = configs.get(clientId)
-    if (known) return known
-    const found = oidc.discovery(new URL(issuer), clientId, SECRET, oidc.ClientSecretBasic(SECRET), {
+  const configOf = (clientId: string) =>
+    oidc.discovery(new URL(issuer), clientId, SECRET, oidc.ClientSecretBasic(SECRET), {
       execute: [oidc.allowInsecureRequests],
     })
-    configs.set(clientId, found)
-    return found
-  }
 
   async function signIn(subject: string, { clientId = 'vestibule', nonce, scope }: SignInOptions = {}) {
     const config = await configOf(clientId)
