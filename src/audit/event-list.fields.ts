@@ -30,10 +30,8 @@ export const EventFilter = z.strictObject({
 
 /** How they are ordered. */
 export const EventOrder = z.strictObject({
-  direction: direction
-    .nullish()
-    .meta({
-      description: 'asc is oldest first, which is so when left out; desc is newest first.',
-      example: 'desc',
-    }),
+  direction: direction.nullish().meta({
+    description: 'asc is oldest first, which is so when left out; desc is newest first.',
+    example: 'desc',
+  }),
 })

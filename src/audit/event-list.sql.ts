@@ -33,29 +33,54 @@ const POSITION = `"era", "xid", "seq"`
  */
 const SLACK = `interval '60 seconds'`
 
+const BEGINNING: Position = { era: 0, xid: 0n, seq: 0n }
 const valuesOf = (bind: Bind, { era, xid, seq }: Position) =>
   `SELECT ${bind(era)}::int AS "era", ${bind(String(xid))}::bigint AS "xid", ${bind(String(seq))}::bigint AS "seq"`
 
-/** The highest of the bounds from below, and the lowest from above: what is still hidden, too, stands above. */
-function boundsSql(bind: Bind, { above, below, occurredAt: { gte, lt } }: EventQuery): string {
-  const entry = (than: '<=' | '>=', at: Date) =>
-    `(SELECT ${POSITION} FROM "Event"
-      WHERE "tenantId" = $1 AND "occurredAt" ${than} ${bind(at)}::timestamptz ${than === '<=' ? '-' : '+'} ${SLACK}
-      ORDER BY "occurredAt" ${than === '<=' ? 'DESC' : 'ASC'} LIMIT 1)`
-  const low = [
-    above ? valuesOf(bind, above) : `SELECT 0 AS "era", 0::bigint AS "xid", 0::bigint AS "seq"`,
-    ...(gte ? [entry('<=', gte)] : []),
-  ]
+/**
+ * The tenant's entry next to a time, a minute away from it. Both columns of the index are in the order, and the tenant is
+ * a range of one: by an equality, the planner would look for a large tenant's entries in the index of all tenants'.
+ */
+function entryNextTo(bind: Bind, at: Date, where: 'before' | 'after'): string {
+  const [than, back, sign, direction] =
+    where === 'before' ? ['<=', '>=', '-', 'DESC'] : ['>=', '<=', '+', 'ASC']
+  return `(SELECT ${POSITION} FROM "Event"
+    WHERE ("tenantId", "occurredAt") ${than} ((SELECT $1), (SELECT ${bind(at)}::timestamptz ${sign} ${SLACK}))
+      AND "tenantId" ${back} (SELECT $1)
+    ORDER BY "tenantId" ${direction}, "occurredAt" ${direction} LIMIT 1)`
+}
+
+/** The highest of the bounds from below, if any, and the lowest from above: what is still hidden, too, stands above. */
+function boundsOf(bind: Bind, { above, below, occurredAt: { gte, lt } }: EventQuery) {
+  const low = above || gte ? [valuesOf(bind, above ?? BEGINNING)] : []
+  if (gte) low.push(entryNextTo(bind, gte, 'before'))
   const high = [
     `SELECT event_era() AS "era", (pg_snapshot_xmin(pg_current_snapshot())::text)::bigint AS "xid", 0::bigint AS "seq"`,
     ...(below ? [valuesOf(bind, below)] : []),
-    ...(lt ? [entry('>=', lt)] : []),
+    ...(lt ? [entryNextTo(bind, lt, 'after')] : []),
   ]
-  return `low AS MATERIALIZED (
-    SELECT ${POSITION} FROM (${low.join(' UNION ALL ')}) "bounds" ORDER BY "era" DESC, "xid" DESC, "seq" DESC LIMIT 1
-  ), high AS MATERIALIZED (
-    SELECT ${POSITION} FROM (${high.join(' UNION ALL ')}) "bounds" ORDER BY "era", "xid", "seq" LIMIT 1
-  )`
+  const first = (bounds: string[], direction: string) =>
+    `SELECT ${POSITION} FROM (${bounds.join(' UNION ALL ')}) "bounds"
+     ORDER BY ${['era', 'xid', 'seq'].map((name) => `"${name}" ${direction}`).join(', ')} LIMIT 1`
+  return {
+    ctes: [
+      ...(low.length > 0 ? [`low AS MATERIALIZED (${first(low, 'DESC')})`] : []),
+      `high AS MATERIALIZED (${first(high, 'ASC')})`,
+    ],
+    conditions: [
+      ...(low.length > 0 ? [`(e."era", e."xid", e."seq") > (SELECT ${POSITION} FROM low)`] : []),
+      `(e."era", e."xid", e."seq") < (SELECT ${POSITION} FROM high)`,
+    ],
+  }
+}
+
+/** What the bounds leave to be looked at. In a CASE, as the planner would go by an index of the time once more. */
+function timeConditions(bind: Bind, { gte, lt }: EventQuery['occurredAt']): string[] {
+  const within = [
+    ...(gte ? [`e."occurredAt" >= ${bind(gte)}::timestamptz`] : []),
+    ...(lt ? [`e."occurredAt" < ${bind(lt)}::timestamptz`] : []),
+  ]
+  return within.length > 0 ? [`CASE WHEN ${within.join(' AND ')} THEN true ELSE false END`] : []
 }
 
 /**
@@ -63,8 +88,8 @@ function boundsSql(bind: Bind, { above, below, occurredAt: { gte, lt } }: EventQ
  * for one of their first columns, and all entries of an era for none.
  */
 function statementOf(bind: Bind, query: EventQuery): string {
-  const { types, equals, newestFirst, occurredAt } = query
-  const bounds = boundsSql(bind, query)
+  const { types, equals, newestFirst } = query
+  const bounds = boundsOf(bind, query)
   const direction = newestFirst ? 'DESC' : 'ASC'
   const order = (of: string) => ['era', 'xid', 'seq'].map((name) => `${of}."${name}" ${direction}`).join(', ')
   const limit = `${bind(query.limit)}::int`
@@ -72,10 +97,8 @@ function statementOf(bind: Bind, query: EventQuery): string {
   const conditions = [
     `e."tenantId" = $1`,
     ...equals.map(({ column, id }) => `${COLUMN[column]} = ${bind(id)}`),
-    `(e."era", e."xid", e."seq") > (SELECT ${POSITION} FROM low)`,
-    `(e."era", e."xid", e."seq") < (SELECT ${POSITION} FROM high)`,
-    ...(occurredAt.gte ? [`e."occurredAt" >= ${bind(occurredAt.gte)}::timestamptz`] : []),
-    ...(occurredAt.lt ? [`e."occurredAt" < ${bind(occurredAt.lt)}::timestamptz`] : []),
+    ...bounds.conditions,
+    ...timeConditions(bind, query.occurredAt),
   ]
   const page = (more: string[] = []) =>
     `SELECT e.* FROM "Event" e WHERE ${[...conditions, ...more].join(' AND ')} ORDER BY ${order('e')} LIMIT ${limit}`
@@ -91,7 +114,7 @@ function statementOf(bind: Bind, query: EventQuery): string {
   const isFuture = given
     ? `(${bind(given.era)}::int, ${bind(String(given.xid))}::bigint) >= (event_era(), (pg_snapshot_xmax(pg_current_snapshot())::text)::bigint)`
     : 'false'
-  return `WITH ${bounds}, page AS (${pages}), asked AS (SELECT ${isFuture} AS "isFuture")
+  return `WITH ${bounds.ctes.join(', ')}, page AS (${pages}), asked AS (SELECT ${isFuture} AS "isFuture")
     SELECT asked."isFuture", ${EVENT_COLUMNS} FROM asked LEFT JOIN page e ON true ORDER BY ${order('e')}`
 }
 

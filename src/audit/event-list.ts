@@ -1,6 +1,6 @@
 import { prefixOf } from '../crypto.ts'
 import type { Ctx } from '../ctx.ts'
-import { sql } from '../db.ts'
+import { plannedSql } from '../db.ts'
 import { InvalidInput } from '../errors.ts'
 import { decodePosition, EVENT_TYPES, type LogEvent, type Position, toLogEvent } from '../events.ts'
 import { parse } from '../fields.ts'
@@ -57,7 +57,7 @@ export async function listEvents(
   const wanted = types ? [...parseEventTypes(types)] : null
   const paging = parseCursorPaging(args, positionOf)
   const newestFirst = (order.direction === 'desc') !== paging.backward
-  const { rows, isFuture } = await selectEventPage(sql, ctx.tenant, {
+  const { rows, isFuture } = await selectEventPage(plannedSql, ctx.tenant, {
     types: wanted,
     equals: [...(subjectId ? [subjectOf(subjectId)] : []), ...(actorId ? [actorOf(actorId)] : [])],
     occurredAt: occurredAt ?? {},

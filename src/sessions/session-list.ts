@@ -1,5 +1,5 @@
 import type { Ctx } from '../ctx.ts'
-import { sql } from '../db.ts'
+import { plannedSql } from '../db.ts'
 import { parse } from '../fields.ts'
 import { keyOf } from '../keyset.ts'
 import { type Page, type PageArgs, parsePaging, toPage } from '../page.ts'
@@ -27,7 +27,7 @@ export async function listSessions(
   const name = `${ctx.tenant}:sessions:${order}:${descending}:${JSON.stringify(filter)}`
   const paging = parsePaging(args, name)
   const query = { filter, order, descending, now }
-  const rows = await selectSessionPage(sql, ctx.tenant, query, paging)
+  const rows = await selectSessionPage(plannedSql, ctx.tenant, query, paging)
   const values = new Map(rows.map(({ session, value }) => [session.id, value]))
   return toPage(
     paging,
@@ -35,7 +35,7 @@ export async function listSessions(
     {
       name,
       keyOf: ({ id }) => keyOf({ id, value: values.get(id) ?? null }),
-      countAll: () => countSessions(sql, ctx.tenant, query),
+      countAll: () => countSessions(plannedSql, ctx.tenant, query),
     },
   )
 }
