@@ -5,6 +5,7 @@ import { adminCommand } from './cli/admin.ts'
 import { clientCommand } from './cli/client.ts'
 import { keysCommand } from './cli/keys.ts'
 import { tenantCommand } from './cli/tenant.ts'
+import { usersCommand } from './cli/users.ts'
 import { closeDatabase, connectionSettings } from './db.ts'
 import { migrate } from './migrate.ts'
 
@@ -48,6 +49,7 @@ await runMain(
       tenant: tenantCommand,
       client: clientCommand,
       admin: adminCommand,
+      users: usersCommand,
       keys: keysCommand,
     },
   }),

@@ -6,8 +6,8 @@ import { log } from '../log.ts'
 import { closeRuntime, openRuntime } from '../runtime.ts'
 import { ensureTenant } from '../tenants/tenants.ts'
 
-/** What a command came to: `text` for people, `json` for programs (`--json`). */
-export type Outcome = { text: string; json: unknown }
+/** What a command came to: `text` for people, `json` for programs (`--json`); on stderr when its data took the output. */
+export type Outcome = { text: string; json: unknown; isOutputTaken?: boolean }
 
 const JSON_FLAG = { json: { type: 'boolean', description: 'Print JSON' } } as const satisfies ArgsDef
 
@@ -69,8 +69,9 @@ export function databaseCommand<const Args extends ArgsDef>(definition: {
         checkArgs(args as unknown as ParsedArgs, own)
         await openRuntime()
         await ensureTenant(SYSTEM_TENANT, { friendlyName: 'System' })
-        const { text, json } = await run(args as unknown as ParsedArgs<Args>)
-        process.stdout.write(asJson ? `${JSON.stringify(json)}\n` : `${text}\n`)
+        const { text, json, isOutputTaken } = await run(args as unknown as ParsedArgs<Args>)
+        const output = isOutputTaken ? process.stderr : process.stdout
+        output.write(asJson ? `${JSON.stringify(json)}\n` : `${text}\n`)
       } catch (error) {
         report(error, asJson)
       } finally {
