@@ -36,7 +36,7 @@ await vi.hoisted(async () => {
 })
 
 const { platformCtx } = await import('../src/ctx.ts')
-const { sql } = await import('../src/db.ts')
+const { inTransaction, sql } = await import('../src/db.ts')
 const { keepMessage, listInbox } = await import('../src/delivery/inbox.ts')
 const { deliverMail } = await import('../src/delivery/mail.ts')
 const { deliverSms } = await import('../src/delivery/sms.ts')
@@ -48,6 +48,9 @@ const { sendPasscode, sendSignInPasscode, settleDeliveries } = await import(
   '../src/passcodes/send-passcode.ts'
 )
 const { closeRuntime, openRuntime } = await import('../src/runtime.ts')
+const { confirmEmailChange } = await import('../src/self/confirm-address-change.ts')
+const { requestEmailChange } = await import('../src/self/request-address-change.ts')
+const { startBrowserSession } = await import('../src/sessions/sessions.ts')
 const { updateSettings } = await import('../src/tenants/settings.ts')
 const { createUser } = await import('../src/users/users.ts')
 const { ctxFor, newTenant } = await import('./support/actors.ts')
@@ -267,6 +270,47 @@ describe('a passcode', () => {
     await settleDeliveries()
     vi.useRealTimers()
     expect(world.mails).toHaveLength(1)
+  })
+
+  it('of a change of address goes out behind the answer too; one that is lost is taken back', async () => {
+    const { ctx, to } = await setUp()
+    const { tenant } = ctx
+    const { id: userId } = await createUser(ctx, { email: to, emailVerified: true })
+    const { session } = await inTransaction((tx) => startBrowserSession(tx, ctx, { userId, amr: ['otp'] }))
+    const ids = { userId, clientId: null, grantId: null, sessionId: session.id }
+    const own = { ...ctx, actor: { kind: 'user' as const, tenant, ...ids, mayChangeOwn: true } }
+    const email = `new@${tenant}.example`
+    const pending = async () => {
+      const [row] = await sql<Record<string, unknown>>(
+        'SELECT * FROM "AddressChange" WHERE "tenantId" = $1',
+        [tenant],
+      )
+      return row
+    }
+    world.refuseMail = true
+    expect(await requestEmailChange(own, { email })).toEqual({ sentTo: email })
+    await settleDeliveries()
+    expect(await pending()).toMatchObject({ codeHash: null, sendCount: 1 })
+    // Whoever has the address that is asked for next, the answer is one.
+    for (const next of [email, 'other@example.com'])
+      await expect(requestEmailChange(own, { email: next })).rejects.toMatchObject({ status: 503 })
+    world.refuseMail = false
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 11_000 })
+    await requestEmailChange(own, { email })
+    await settleDeliveries()
+    vi.useRealTimers()
+    expect(lastMail()).toMatchObject({ to: [email], email: { subject: 'Confirm your address for Acme' } })
+    const code = codeIn(lastMail().email.text)
+    expect(lastMail().email.html).toContain(code)
+    const later = new Date(Date.now() + 12_000)
+    expect((await confirmEmailChange(own, { email, code }, later)).email).toBe(email)
+    await settleDeliveries()
+    expect(lastMail()).toMatchObject({
+      to: [to],
+      email: { subject: 'Your e-mail address at Acme was changed' },
+    })
+    const failed = (await logOf(tenant)).filter(({ type }) => type === 'passcode.failed')
+    expect(failed).toMatchObject([{ detail: { purpose: 'address-change', reason: 'delivery' } }])
   })
 
   it('never gets into the log', async () => {
