@@ -174,8 +174,9 @@ describe('security 4, 44, 52: what the program does not do at all', () => {
   test('it fetches nothing but what the operator configured: no logo, picture or key of anybody', () => {
     expect(using(/(?<![.\w])fetch\(|\b(https?)\.(request|get)\(|'undici'/).sort()).toEqual(
       [
-        // Its own endpoints, in development.
+        // Its own endpoints: in development, and out of the browser.
         'src/dev/demo-client.routes.ts',
+        'src/assets/enrolment-script.ts',
         // SMS_URL, without following redirects.
         'src/delivery/sms.ts',
         // What administrators name as an identity provider; its tests say what it refuses.
