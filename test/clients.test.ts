@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { findClient, isClientSecret } from '../src/clients/client-cache.ts'
-import { createClient, getClient, listClients } from '../src/clients/clients.ts'
+import { listClients } from '../src/clients/client-list.ts'
+import { createClient, getClient } from '../src/clients/clients.ts'
 import { ensureClient } from '../src/clients/ensure-client.ts'
 import { randomToken, sha256 } from '../src/crypto.ts'
 import { platformCtx, SYSTEM_TENANT } from '../src/ctx.ts'

@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest'
 import { z } from 'zod'
+import { listClients } from '../src/clients/client-list.ts'
+import { createClient } from '../src/clients/clients.ts'
+import { platformCtx } from '../src/ctx.ts'
 import { InvalidInput } from '../src/errors.ts'
 import { parseQuery } from '../src/rest/query.ts'
 import { restRoutes } from '../src/rest/rest.ts'
@@ -7,6 +10,7 @@ import { Done, type RestRoute, restRoute } from '../src/rest/route.ts'
 import { createUser } from '../src/users/users.ts'
 import { ctxFor, newTenant, tokenFor } from './support/actors.ts'
 import { linksIn, walk } from './support/lists.ts'
+import { countStatements } from './support/statements.ts'
 import { openSurfaces, type Surfaces } from './support/surfaces.ts'
 
 let app: Surfaces
@@ -204,6 +208,71 @@ describe('a filter', () => {
     ['unknown=1&locked=x&pageSize=0&after=x&page=1', ['unknown', 'pageSize', 'page', 'locked']],
   ])('%s is refused by name', (query, fields) => {
     expect([...(faults(query) as string[])].sort()).toEqual([...fields].sort())
+  })
+})
+
+describe('clients', () => {
+  const kinds = [
+    ['single-page', 'login', 3],
+    ['web', 'login', 2],
+    ['web', 'payment', 3],
+    ['machine', 'payment', 1],
+    ['native', 'login', 1],
+  ] as const
+  const LIST = `query ($filter: ClientFilter, $first: Int, $after: String) {
+    clients(filter: $filter, first: $first, after: $after) { totalSize nodes { id type appType } pageInfo { endCursor } } }`
+  let other: string
+  let bearer: string
+  let all: { id: string; type: string; appType: string }[]
+
+  beforeAll(async () => {
+    other = await newTenant()
+    bearer = await tokenFor(other)
+    const ctx = await ctxFor(other)
+    for (const [appType, type, count] of kinds)
+      for (let number = 0; number < count; number += 1)
+        await createClient(ctx, { name: 'App', appType, type })
+    all = (await app.rest(other, bearer, 'GET', '/clients')).body.clients
+  })
+
+  const idsOf = (rows: { id: string }[]) => rows.map(({ id }) => id)
+  const ENUMS = { 'single-page': 'SINGLE_PAGE' } as Record<string, string>
+  const toEnum = (value?: string) => value && (ENUMS[value] ?? value.toUpperCase())
+
+  test.each<{ type?: string; appType?: string }>([
+    {},
+    { type: 'login' },
+    { type: 'payment' },
+    { appType: 'web' },
+    { appType: 'single-page' },
+    { type: 'payment', appType: 'web' },
+    { type: 'payment', appType: 'native' },
+  ])('of %j are the same on both surfaces, page by page, there and back', async ({ type, appType }) => {
+    const wanted = all.filter((one) => (!type || one.type === type) && (!appType || one.appType === appType))
+    const query = `${type ? `&type=${type}` : ''}${appType ? `&appType=${appType}` : ''}`
+    const pages = await walk(app, other, bearer, `/clients?pageSize=2${query}`, 'clients', 'next')
+    expect(idsOf(pages.flat())).toEqual(idsOf(wanted))
+    const end = Math.max(0, Math.ceil(wanted.length / 2) - 1)
+    const back = await walk(app, other, bearer, `/clients?pageSize=2&page=${end}${query}`, 'clients', 'prev')
+    expect(idsOf(back.reverse().flat())).toEqual(idsOf(wanted))
+    const filter = { type: toEnum(type), appType: toEnum(appType) }
+    const { clients } = (await app.gql(other, bearer, LIST, { filter, first: 1000 })).body.data
+    expect([clients.totalSize, idsOf(clients.nodes)]).toEqual([wanted.length, idsOf(wanted)])
+    const statements = await countStatements(() =>
+      listClients(platformCtx(other), { filter: { type, appType } }),
+    )
+    expect(statements).toBe(1)
+  })
+
+  test.each([
+    ['type=LOGIN', ['type']],
+    ['type=', ['type']],
+    ['type=login,payment&appType=x', ['type', 'appType']],
+    ['secretHash=x&clientSecret=x&name=x', ['secretHash', 'clientSecret', 'name']],
+    ['orderBy=createdAt', ['orderBy']],
+  ])('are not filtered by %s', async (query, fields) => {
+    const { status, body } = await app.rest(other, bearer, 'GET', `/clients?${query}`)
+    expect([status, faultsOf(body)]).toEqual([400, fields])
   })
 })
 

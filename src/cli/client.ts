@@ -1,5 +1,6 @@
 import { deleteClient, rotateClientSecret } from '../clients/client-changes.ts'
-import { type Client, createClient, listClients } from '../clients/clients.ts'
+import { listClients } from '../clients/client-list.ts'
+import { type Client, createClient } from '../clients/clients.ts'
 import { platformCtx } from '../ctx.ts'
 import { NotFound } from '../errors.ts'
 import { MAX_PAGE_SIZE } from '../page.ts'

@@ -6,8 +6,9 @@ import { creation } from '../graphql/idempotency.ts'
 import { ID_DESCRIPTION, Node, orNull, registerNode, requireId } from '../graphql/node.graphql.ts'
 import { resultOf } from '../graphql/result.ts'
 import { open, scoped, scopedOrOwn } from '../graphql/scoped.ts'
+import { listClients } from './client-list.ts'
 import type { AppType, ClientType } from './clients.fields.ts'
-import { type Client, createClient, getClient, listClients } from './clients.ts'
+import { type Client, createClient, getClient } from './clients.ts'
 
 export const ClientAppTypeEnum = builder.enumType('ClientAppType', {
   description: 'What kind of application it is.',

@@ -2,6 +2,7 @@ import { toEnvelope } from '../page.ts'
 import { Done, type RestRoute, restRoute, toDone } from '../rest/route.ts'
 import { listShape, toBodyOf } from '../shapes.ts'
 import { deleteClient, rotateClientSecret, updateClient } from './client-changes.ts'
+import { listClients } from './client-list.ts'
 import {
   ClientCreate,
   ClientFilter,
@@ -11,7 +12,7 @@ import {
   RotatedClientShape,
   SecretRotation,
 } from './clients.fields.ts'
-import { createClient, getClient, listClients } from './clients.ts'
+import { createClient, getClient } from './clients.ts'
 
 const toBody = toBodyOf(ClientShape)
 const toNewBody = toBodyOf(NewClientShape)

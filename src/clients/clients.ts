@@ -5,10 +5,9 @@ import { Forbidden, NotFound } from '../errors.ts'
 import { recordEvents, wakeReaders } from '../events.ts'
 import { parse } from '../fields.ts'
 import type { Client as ClientModel } from '../generated/prisma/client.ts'
-import { type Page, type PageArgs, parsePaging, toPage } from '../page.ts'
 import { requireNoEscalation } from '../scopes.ts'
 import { isClientId } from './client-cache.ts'
-import { ClientFilter, clientCreate, HAS_SECRET } from './clients.fields.ts'
+import { clientCreate, HAS_SECRET } from './clients.fields.ts'
 
 /** A client as callers see it; its secrets stand in a table of their own. */
 export type Client = ClientModel
@@ -46,28 +45,4 @@ export async function getClient(ctx: Ctx, clientId: string): Promise<Client> {
   const client = isClientId(clientId) ? await dbFor(ctx.tenant).client.findUnique({ where }) : null
   if (!client) throw new NotFound('client')
   return client
-}
-
-export type ListClientsArgs = PageArgs & { filter?: unknown }
-
-/** The tenant's clients, oldest first, optionally of one type or app type. Throws InvalidInput. */
-export async function listClients(ctx: Ctx, { filter, ...args }: ListClientsArgs): Promise<Page<Client>> {
-  const { type, appType } = parse(ClientFilter, filter ?? {})
-  const name = `${ctx.tenant}:clients:${type ?? ''}:${appType ?? ''}`
-  const paging = parsePaging(args, name)
-  const backward = paging.mode === 'cursor' && paging.backward
-  const seek = paging.mode === 'cursor' ? paging.seek : null
-  const wanted = { tenantId: ctx.tenant, type: type ?? undefined, appType: appType ?? undefined }
-  const db = dbFor(ctx.tenant)
-  const read = await db.client.findMany({
-    where: seek ? { ...wanted, id: backward ? { lt: seek.id } : { gt: seek.id } } : wanted,
-    orderBy: { id: backward ? 'desc' : 'asc' },
-    skip: paging.mode === 'offset' ? paging.page * paging.pageSize : 0,
-    take: paging.pageSize + 1,
-  })
-  return toPage(paging, read, {
-    name,
-    keyOf: (client) => ({ value: null, id: client.id }),
-    countAll: () => db.client.count({ where: wanted }),
-  })
 }
