@@ -12,19 +12,21 @@ const COLUMNS = Object.keys(Prisma.ClientScalarFieldEnum)
   .join(', ')
 const BY_ID: KeysetOrder = { value: null, id: 'k."id"' }
 
-/** An index has each kind of one type in order, not the type as a whole: that is a scan of each. */
-function sourceOf({ type, appType }: ClientListQuery, bind: Bind): KeysetSource {
-  const each = type !== null && appType === null
-  const conditions = [
+const matching = ({ type, appType }: ClientListQuery, bind: Bind): string =>
+  [
     `k."tenantId" = $1`,
     ...(type === null ? [] : [`k."type" = ${bind(type)}::text`]),
     ...(appType === null ? [] : [`k."appType" = ${bind(appType)}::text`]),
-    ...(each ? ['k."appType" = kinds."appType"'] : []),
-  ]
+  ].join(' AND ')
+
+/** An index has each kind of one type in order, not the type as a whole: that is a scan of each. */
+function sourceOf(query: ClientListQuery, bind: Bind): KeysetSource {
+  const source = { from: '"Client" k', where: matching(query, bind) }
+  if (query.type === null || query.appType !== null) return source
   return {
-    from: '"Client" k',
-    where: conditions.join(' AND '),
-    ...(each && { each: `unnest(${bind(APP_TYPES)}::text[]) AS kinds("appType")` }),
+    from: source.from,
+    where: `${source.where} AND k."appType" = kinds."appType"`,
+    each: `unnest(${bind(APP_TYPES)}::text[]) AS kinds("appType")`,
   }
 }
 
@@ -44,8 +46,7 @@ export async function selectClientPage(
 /** How many clients a list has. */
 export async function countClients(sql: Sql, tenant: string, query: ClientListQuery): Promise<number> {
   const bind = binder(tenant)
-  const { from, where, each } = sourceOf(query, bind)
-  const text = `SELECT count(*)::text AS "count" FROM ${each ? `${each}, ` : ''}${from} WHERE ${where}`
+  const text = `SELECT count(*)::text AS "count" FROM "Client" k WHERE ${matching(query, bind)}`
   const [row] = await sql<{ count: string }>(text, bind.values)
   return Number(row?.count ?? 0)
 }

@@ -70,7 +70,8 @@ describe.skipIf(!process.env.DATABASE_URL)('a list of clients', () => {
       expect(plan.indexes.filter((name) => indexes.includes(name)).length, about).toBeGreaterThan(0)
       if (!('page' in page)) expect(plan.buffers, about).toBeLessThan(BUFFERS)
     }
-    if (Object.keys(filter).length === 0) return
+    // To count most rows of a table is to read it.
+    if (indexes.length > 1 || Object.keys(filter).length === 0) return
     const [count] = await captureStatements(() => middle.countAll())
     const counting = await planFor(count as Statement)
     expect(counting.sequential, counting.text).toEqual([])
