@@ -7,7 +7,7 @@ import { hasTerm, WANTED } from './user-list-conditions.sql.ts'
 export type Driver = { ctes: string[]; source: KeysetSource; order: KeysetOrder; isUser: boolean }
 
 /** Terms that more users have than this count as equally frequent: finding out costs no more than this. */
-const FREQUENT = 1000
+const FREQUENT = 5000
 
 /**
  * The term that a list is read by: the rarest, so that few users are looked at to find those who have the others too;

@@ -1,6 +1,6 @@
 import { sha256Base64url } from '../crypto.ts'
 import type { Ctx, Scope } from '../ctx.ts'
-import { dbFor, sql } from '../db.ts'
+import { dbFor, plannedSql, sql } from '../db.ts'
 import { parse } from '../fields.ts'
 import type { User } from '../generated/prisma/client.ts'
 import { encodeCursor, type Page, type PageArgs, type Paging, parsePaging, toPageRows } from '../page.ts'
@@ -64,7 +64,7 @@ async function readKeyed(
   paging: Paging,
   query: UserQuery,
 ): Promise<KeyedRow<User | null>[]> {
-  const keys = (await selectUserPage(sql, tenant, list, paging, 'keys')).map(({ key }) => key)
+  const keys = (await selectUserPage(plannedSql, tenant, list, paging, 'keys')).map(({ key }) => key)
   const users = await dbFor(tenant).user.findMany({
     ...query,
     where: { tenantId: tenant, id: { in: keys.map(({ id }) => id) } },
@@ -88,9 +88,11 @@ export async function listUsers(
   const { query: list, name } = queryOf(ctx, args)
   const paging = parsePaging(args, name)
   const isPlain = list.list.by.length === 0 && list.list.order === 'id'
+  // The plan of the plain list is the same whatever its values.
+  const send = isPlain ? sql : plannedSql
   const read: KeyedRow<User | null>[] =
     Object.keys(query).length === 0
-      ? await selectUserPage(sql, tenant, list, paging, fields ? columnsOfFields(fields) : null)
+      ? await selectUserPage(send, tenant, list, paging, fields ? columnsOfFields(fields) : null)
       : await (isPlain ? readById : readKeyed)(tenant, list, paging, query)
   const { rows, ...ends } = toPageRows(paging, read)
   const keys = new Map(rows.map(({ key }) => [key.id, key]))
@@ -100,6 +102,6 @@ export async function listUsers(
     page: paging.mode === 'offset' ? paging.page : null,
     pageSize: paging.pageSize,
     cursorOf: ({ id }) => encodeCursor(name, keys.get(id) ?? { id, value: null }),
-    countAll: () => selectUserCount(sql, tenant, list),
+    countAll: () => selectUserCount(send, tenant, list),
   }
 }

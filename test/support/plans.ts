@@ -31,6 +31,7 @@ export type PlanNode = {
   'Index Cond'?: string
   'Relation Name'?: string
   'Actual Rows'?: number
+  'Actual Loops'?: number
   'Rows Removed by Filter'?: number
   'Shared Hit Blocks'?: number
   'Shared Read Blocks'?: number
