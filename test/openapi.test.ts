@@ -4,7 +4,7 @@ import { SCOPES, SYSTEM_TENANT } from '../src/ctx.ts'
 import { restRoutes } from '../src/rest/rest.ts'
 import { newTenant, tokenFor } from './support/actors.ts'
 import { startApp, type TestApp } from './support/app.ts'
-import { checkAnswer, type OpenApi, openApiOf, theContract } from './support/openapi.ts'
+import { checkAnswer, checkResponse, type OpenApi, openApiOf, theContract } from './support/openapi.ts'
 
 /** The operations of the specification, with the methods and paths that the design gives them. */
 const SPEC_OPERATIONS = {
@@ -40,7 +40,7 @@ const SPEC_OPERATIONS = {
   'Update tenant settings': 'patch /settings',
 }
 
-/** What the design adds to them. */
+/** What the design adds to them, and what came since. */
 const FURTHER_OPERATIONS = [
   'delete /users/{userId}/sessions',
   'get /sessions',
@@ -53,7 +53,12 @@ const FURTHER_OPERATIONS = [
   'get /events',
   'post /tenants',
   'get /tenants',
+  'get /tenants/{slug}',
   'delete /tenants/{slug}',
+  'get /users/{userId}/roles',
+  'put /users/{userId}/roles',
+  'post /users/import',
+  'get /users/export',
 ]
 
 const fieldsOf = (list: string) => list.split(' ')
@@ -229,12 +234,10 @@ describe('the document', () => {
     expect(system.tags.filter(({ description }) => !description)).toEqual([])
   })
 
-  it('has a body wherever one is taken', () => {
-    const lacking = restRoutes.filter(
-      ({ method, hasBody, body }) =>
-        (method !== 'GET' && method !== 'DELETE' && hasBody !== false) !== (body !== undefined),
-    )
-    expect(lacking.map(({ operationId }) => operationId)).toEqual([])
+  it('has a body for every operation that writes by one, and for no other', () => {
+    const BODILESS = ['GET', 'DELETE']
+    const odd = restRoutes.filter(({ method, body }) => BODILESS.includes(method) === (body !== undefined))
+    expect(odd.map(({ operationId }) => operationId)).toEqual([])
   })
 
   it('describes every component and every field of it', () => {
@@ -340,6 +343,12 @@ describe('every answer that the tests see', () => {
     }
     return answer.content['application/json']?.example as Record<string, unknown>
   }
+  const exportedExample = () => {
+    const answer = system.paths['/users/export']?.get?.responses['200'] as {
+      content: Record<string, { example: object }>
+    }
+    return answer.content['application/x-ndjson']?.example as object
+  }
   const seen = { method: 'GET', path: '/demo/api/v1/sessions/session_x', status: 200, headers: headers() }
 
   it('passes when it is as the document says', () => {
@@ -402,5 +411,20 @@ describe('every answer that the tests see', () => {
     expect(() => checkAnswer({ ...authenticated, body, sent: { sessionToken: 'x', why: 1 } })).toThrow(
       /was taken/,
     )
+  })
+
+  it('of lines, fails at the line that is not as the document says', async () => {
+    const answer = (...lines: object[]) =>
+      checkResponse(
+        '/demo/api/v1/users/export',
+        undefined,
+        new Response(lines.map((one) => `${JSON.stringify(one)}\n`).join(''), {
+          headers: { ...Object.fromEntries(headers()), 'content-type': 'application/x-ndjson' },
+        }),
+      )
+    const exported = exportedExample()
+    expect((await (await answer(exported, exported)).text()).split('\n')).toHaveLength(3)
+    const wrong = await answer(exported, { ...exported, passwordHash: 'x' })
+    await expect(wrong.text()).rejects.toThrow(/passwordHash/)
   })
 })

@@ -361,6 +361,7 @@ describe('routes as data', () => {
         summary: 'Tells what it got.',
         scope: 'users:write',
         query: z.object({ why: z.string() }),
+        body: z.object({ a: z.number() }),
         response: Done,
         handle: async (ctx, { params: { userId, thingId }, query, paging, body }) => {
           seen.push({ tenant: ctx.tenant, userId, thingId, why: query.why, paging, body })

@@ -87,7 +87,7 @@ export const clientRoutes: readonly RestRoute[] = [
       'Makes a new secret, which is told here and nowhere else; the one before lives on for overlapSeconds.',
     scope: 'clients:write',
     idempotent: true,
-    hasBody: 'optional',
+    isBodyOptional: true,
     body: SecretRotation,
     response: RotatedClientShape,
     handle: async (ctx, { params, body }) => {

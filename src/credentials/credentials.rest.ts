@@ -20,10 +20,9 @@ export const credentialRoutes: readonly RestRoute[] = [
     idempotent: true,
     // Without Location: what was made is nowhere to be read.
     status: 201,
-    hasBody: 'optional',
+    isBodyOptional: true,
     body: EnrollmentTokenCreate,
     response: EnrollmentTokenShape,
-    errors: [429],
     handle: (ctx, { params, body }) => createCredentialEnrollmentToken(ctx, params.userId, body),
   }),
   restRoute({

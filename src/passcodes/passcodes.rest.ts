@@ -15,7 +15,6 @@ export const passcodeRoutes: readonly RestRoute[] = [
     idempotent: true,
     body: SendPasscode.email,
     response: SentPasscodeShape,
-    errors: [429],
     handle: (ctx, { body }) => sendPasscode(ctx, 'email', body),
   }),
   restRoute({
@@ -27,7 +26,6 @@ export const passcodeRoutes: readonly RestRoute[] = [
     idempotent: true,
     body: SendPasscode.sms,
     response: SentPasscodeShape,
-    errors: [429],
     handle: (ctx, { body }) => sendPasscode(ctx, 'sms', body),
   }),
   restRoute({
@@ -38,7 +36,6 @@ export const passcodeRoutes: readonly RestRoute[] = [
     scope: 'passcodes:write',
     body: AuthenticatePasscode,
     response: AuthenticatedSessionShape,
-    errors: [429],
     handle: async (ctx, { body }) => {
       const { session, sessionToken, user } = await authenticatePasscode(ctx, body)
       return { session: session && toSession(session), sessionToken, user: toUser(ctx, user) }

@@ -165,14 +165,11 @@ export const errorAnswers = (schemas: Schemas): Record<string, Answer> =>
     ]),
   )
 
-const takesBody = ({ method, hasBody }: RestRoute) =>
-  method !== 'GET' && method !== 'DELETE' && hasBody !== false
-
 /** The statuses of errors that an operation can answer. Even what takes no query refuses one that is sent along. */
 const errorStatuses = (route: RestRoute): number[] => [
   ...new Set([
     ...[400, 401, 403, 404, 429, 500, 503],
-    ...(takesBody(route) ? [413, 415] : []),
+    ...(route.body ? [413, 415] : []),
     ...(route.idempotent ? [409] : []),
     ...(route.errors ?? []),
   ]),
@@ -183,10 +180,10 @@ const mediaTypeOf = (isLines: boolean): string => (isLines ? NDJSON : 'applicati
 
 /** The body that an operation takes; undefined for one that takes none. */
 export function bodyOf(route: RestRoute, { schemaOf, components }: Schemas) {
-  if (!takesBody(route) || !route.body) return undefined
+  if (!route.body) return undefined
   const schema = schemaOf(route.body, 'input')
   return {
-    required: route.hasBody !== 'optional',
+    required: !route.isBodyOptional,
     content: { [mediaTypeOf(route.ndjson === 'both')]: { schema, example: exampleOf(schema, components) } },
   }
 }

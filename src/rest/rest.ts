@@ -77,11 +77,7 @@ async function answer(event: H3Event, route: RestRoute, call: Call): Promise<Ans
   if (call.budget.isSpent) throw budgetSpent(call.budget)
   requireScope(ctx, route.scope)
   const asked = parseQuery(route, query)
-  const takesBody =
-    route.method !== 'GET' &&
-    route.method !== 'DELETE' &&
-    route.hasBody !== false &&
-    !(route.hasBody === 'optional' && isBodiless(event))
+  const takesBody = route.body !== undefined && !(route.isBodyOptional && isBodiless(event))
   const body =
     route.ndjson === 'both' ? readStream(event, NDJSON) : takesBody ? await readJson(event) : undefined
   if (route.ndjson) {

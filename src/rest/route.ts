@@ -19,7 +19,7 @@ export type RestRequest<Param extends string = string, Query extends string = st
   paging: PageArgs
   /** What the parameters of the route's `filter` come to, nested as the shape is; the service checks it. */
   filter: Record<string, unknown>
-  /** The parsed JSON body of POST, PATCH and PUT; undefined otherwise. */
+  /** The parsed JSON body, where the route takes one; undefined otherwise. */
   body: unknown
 }
 
@@ -47,14 +47,14 @@ export type RestRoute = {
   status?: 201
   /** Path of what was created, without the base, out of the answer. */
   location?: (body: Readonly<Record<string, unknown>>) => string
-  /** Shape of the JSON body, for openapi.json; services check it themselves. */
+  /** Shape of the JSON body, for openapi.json; services check it themselves. Without it, none is taken. */
   body?: z.ZodType
   /** Shape of the answer of success, for openapi.json and the tests, which check every answer against it. */
   response: z.ZodType
   /** Headers of success besides those that other members bring about: what they say, by name. */
   headers?: Readonly<Record<string, string>>
   /** Errors that this operation may answer besides those of every operation. */
-  errors?: readonly (409 | 429)[]
+  errors?: readonly 409[]
   /** Shape of the query parameters besides those of `paged` and `filter`, which the service checks; others are refused. */
   query?: z.ZodObject
   /** Shape of a list's filter. Its members are query parameters; those of a member object have dots: `createdAt.gte`. */
@@ -63,8 +63,8 @@ export type RestRoute = {
   paged?: true | 'by-cursor'
   /** A creation, which a caller may repeat under an Idempotency-Key (src/idempotency.ts). Others ignore the header. */
   idempotent?: true
-  /** False for a POST, PATCH or PUT that takes no body; 'optional' for one that may come without. */
-  hasBody?: false | 'optional'
+  /** The body may be left out. */
+  isBodyOptional?: true
   /**
    * Speaks in lines (application/x-ndjson): `response`, and for 'both' `body`, are the shape of a line. The handler answers
    * an AsyncGenerator of lines, some at once, and gets as `body` the bytes as they arrive.

@@ -4,19 +4,16 @@ import { NotFound } from '../errors.ts'
 import { recordEvents, wakeReaders } from '../events.ts'
 import { assertExpected } from '../expected-updated-at.ts'
 import { parse } from '../fields.ts'
+import { toBodyOf } from '../shapes.ts'
 import { forgetTenant } from './tenant-cache.ts'
-import { TenantSettingsPatch } from './tenants.fields.ts'
+import { TenantSettingsPatch, TenantSettingsShape } from './tenants.fields.ts'
 import { updateSettingsRow } from './tenants.sql.ts'
 import { getTenant, type Tenant } from './tenants.ts'
 
+const toBody = toBodyOf(TenantSettingsShape)
+
 /** The settings of a tenant as the spec's table has them. */
-export const toSettings = ({ friendlyName, logoUrl, defaultAudience, loginUrl, supportUrl }: Tenant) => ({
-  friendlyName,
-  logoUrl,
-  defaultAudience,
-  loginUrl,
-  supportUrl,
-})
+export const toSettings = (tenant: Tenant) => toBody(tenant)
 
 /** The settings as they are stored now. Throws NotFound. */
 export const getSettings = async (ctx: Ctx) => toSettings(await getTenant(ctx))

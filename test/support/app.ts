@@ -49,8 +49,9 @@ export async function startApp(): Promise<TestApp> {
   const origin = `http://127.0.0.1:${port}`
   const call = async (path: string, init?: RequestInit) => {
     const response = await fetch(`${origin}${path}`, { redirect: 'manual', ...init })
-    if (REST_PATH.test(path)) await (await import('./openapi.ts')).checkResponse(path, init, response)
-    return response
+    if (!REST_PATH.test(path)) return response
+    const { checkResponse } = await import('./openapi.ts')
+    return checkResponse(path, init, response)
   }
   const json = async (path: string, token: string | null, method: string, body?: unknown) => {
     const response = await call(path, {

@@ -1,6 +1,7 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import { SYSTEM_TENANT } from '../../src/ctx.ts'
+import { NDJSON } from '../../src/ndjson.ts'
 import { createDocuments } from '../../src/rest/openapi.ts'
 import { restRoutes } from '../../src/rest/rest.ts'
 
@@ -42,6 +43,7 @@ export type Seen = {
 }
 
 const BASE = /^\/[^/]*\/api\/v1(?=\/)/
+const targetOf = (path: string) => path.split('?', 1)[0]?.replace(BASE, '') ?? ''
 /** Answers where no operation is. */
 const ANYWHERE = new Set([404, 405, 429, 500, 503])
 const pointer = (...parts: string[]) =>
@@ -77,11 +79,21 @@ class Contract {
     )
   }
 
+  /** Where the document says what a line of an answer is; undefined where answers are no lines. */
+  placeOfLines(method: string, path: string): string | undefined {
+    const template = this.templateOf(targetOf(path)) ?? ''
+    const answer = this.document.paths[template]?.[method.toLowerCase()]?.responses['200']
+    const isLines = answer && 'content' in answer && answer.content?.[NDJSON]
+    return isLines
+      ? pointer('paths', template, method.toLowerCase(), 'responses', '200', 'content', NDJSON, 'schema')
+      : undefined
+  }
+
   templateOf = (path: string) => this.#templates.find(({ pattern }) => pattern.test(path))?.path
 
   /** What the answer has that the document does not say, or lacks of what it says. */
   faultsOf({ method, path, sent, status, headers, body }: Seen): string[] {
-    const target = path.split('?', 1)[0]?.replace(BASE, '') ?? ''
+    const target = targetOf(path)
     const isPreflight = method === 'OPTIONS' && status === 204
     if (target === '/openapi.json' || isPreflight) return []
     const verb = method === 'HEAD' ? 'get' : method.toLowerCase()
@@ -152,15 +164,48 @@ const parsed = (text: string): unknown => {
   }
 }
 
-/** Checks the answer to a request of the REST surface as it was made with fetch. */
-export async function checkResponse(path: string, init: RequestInit | undefined, response: Response) {
-  const isJson = response.headers.get('content-type')?.startsWith('application/json')
+/** Passes lines on as they come, each checked. */
+function checkLines(place: string, name: string): TransformStream<Uint8Array, Uint8Array> {
+  const decoder = new TextDecoder()
+  let rest = ''
+  const check = (line: string) => {
+    const faults = line ? theContract().faultsAt(place, parsed(line)) : []
+    if (faults.length > 0)
+      throw new Error(
+        `${name} answered a line that is not as openapi.json says:\n  ${faults.join('\n  ')}\n${line}`,
+      )
+  }
+  return new TransformStream({
+    transform(chunk, controller) {
+      const lines = `${rest}${decoder.decode(chunk, { stream: true })}`.split('\n')
+      rest = lines.pop() ?? ''
+      for (const line of lines) check(line)
+      controller.enqueue(chunk)
+    },
+    flush: () => check(rest),
+  })
+}
+
+/**
+ * Checks the answer to a request of the REST surface as it was made with fetch, and gives it back to be read. Of an answer
+ * in lines, each is checked on its way.
+ */
+export async function checkResponse(
+  path: string,
+  init: RequestInit | undefined,
+  response: Response,
+): Promise<Response> {
+  const method = init?.method ?? 'GET'
+  const mediaType = response.headers.get('content-type')?.split(';', 1)[0]
   checkAnswer({
-    method: init?.method ?? 'GET',
+    method,
     path,
     sent: typeof init?.body === 'string' ? parsed(init.body) : undefined,
     status: response.status,
     headers: response.headers,
-    body: isJson ? parsed(await response.clone().text()) : null,
+    body: mediaType === 'application/json' ? parsed(await response.clone().text()) : null,
   })
+  const place = theContract().placeOfLines(method, path)
+  if (mediaType !== NDJSON || !response.body || !place) return response
+  return new Response(response.body.pipeThrough(checkLines(place, `${method} ${path}`)), response)
 }

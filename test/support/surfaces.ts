@@ -37,8 +37,7 @@ export async function openSurfaces(): Promise<Surfaces> {
   return {
     request: async (path, init) => {
       const response = await app.request(`${ORIGIN}${path}`, init)
-      await checkResponse(path, init, response)
-      return response
+      return checkResponse(path, init, response)
     },
     rest: async (tenant, token, method, path, body) => {
       const target = `/${tenant}/api/v1${path}`
