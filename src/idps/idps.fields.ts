@@ -69,15 +69,14 @@ const fields = {
   userInfoEndpoint: clearable(fetchedUrl).meta({ example: URLS.userInfoEndpoint }),
   jwksUri: clearable(fetchedUrl).meta({ example: URLS.jwksUri }),
   idTokenSigningAlg: clearable(oneOf(ID_TOKEN_ALGORITHMS)).meta({
-    description: 'The only algorithm of its ID tokens that is taken; any asymmetric one when unset.',
     example: 'ES256',
   }),
   idTokenSigningKey: clearable(signingKey).meta({
     description:
       'The key of its ID tokens: an X.509 certificate or public key in PEM. Goes before jwksUri. Never answered.',
   }),
-  platformTeamId: clearable(text(100)).meta({ description: 'Team id at Apple.' }),
-  platformKid: clearable(text(100)).meta({ description: 'Id of the key at Apple.' }),
+  platformTeamId: clearable(text(100)),
+  platformKid: clearable(text(100)),
 }
 export type IdpFields = { name: string } & {
   [Field in keyof typeof fields]: NonNullable<z.output<(typeof fields)[Field]>> | null

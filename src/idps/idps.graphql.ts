@@ -1,6 +1,7 @@
+import { descriptionOf } from '../descriptions.ts'
 import { Conflict, InvalidInput, NotFound } from '../errors.ts'
 import { EXPECTED_UPDATED_AT } from '../expected-updated-at.ts'
-import { builder, type GraphQLTypes } from '../graphql/builder.ts'
+import { builder, type InputFields } from '../graphql/builder.ts'
 import { connectionType, listOf, PAGE_ARGS } from '../graphql/connection.ts'
 import { creation } from '../graphql/idempotency.ts'
 import { ID_DESCRIPTION, Node, orNull, registerNode } from '../graphql/node.graphql.ts'
@@ -33,19 +34,19 @@ const IdentityProviderType = builder.enumType('IdentityProviderType', {
   ) as Record<Uppercase<IdpType>, { value: IdpType; description: string }>,
 })
 
-const DESCRIPTIONS = {
-  clientId: 'OAuth 2.0 client id at the provider; without one, nothing is proven with it.',
-  scopes: 'OAuth 2.0 scopes to ask for, separated by spaces.',
-  issuer: 'OIDC issuer; what is not set below is found through it.',
-  authorizationEndpoint: 'Where sign-ins begin.',
-  tokenEndpoint: 'Where codes are redeemed.',
-  userInfoEndpoint: 'What says whose an access token is.',
-  jwksUri: 'Keys of its ID tokens.',
-  idTokenSigningAlg: 'The only algorithm of its ID tokens that is taken; any asymmetric one when unset.',
-  platformTeamId: 'Team id at Apple.',
-  platformKid: 'Id of the key at Apple.',
-} as const
-const TEXTS = Object.keys(DESCRIPTIONS) as (keyof typeof DESCRIPTIONS)[]
+const TEXTS = [
+  'clientId',
+  'scopes',
+  'issuer',
+  'authorizationEndpoint',
+  'tokenEndpoint',
+  'userInfoEndpoint',
+  'jwksUri',
+  'idTokenSigningAlg',
+  'platformTeamId',
+  'platformKid',
+] as const
+const words = (field: string) => descriptionOf('IdentityProvider', field)
 
 export const IdentityProviderRef = builder.objectRef<Idp>('IdentityProvider').implement({
   ...scoped('idps:read', 'A provider at which people prove who they are.'),
@@ -59,7 +60,7 @@ export const IdentityProviderRef = builder.objectRef<Idp>('IdentityProvider').im
     }),
     name: t.exposeString('name', { description: 'Name shown to people.' }),
     ...Object.fromEntries(
-      TEXTS.map((name) => [name, t.exposeString(name, { nullable: true, description: DESCRIPTIONS[name] })]),
+      TEXTS.map((name) => [name, t.exposeString(name, { nullable: true, description: words(name) })]),
     ),
     hasClientSecret: t.exposeBoolean('hasClientSecret', {
       description: 'Whether it has a client secret, which is never answered.',
@@ -105,13 +106,12 @@ builder.queryField('identityProvider', (t) =>
   }),
 )
 
-type InputFields = PothosSchemaTypes.InputFieldBuilder<GraphQLTypes, 'InputObject'>
-
 /** What creations and changes have in common. */
 const inputFields = (t: InputFields) => ({
-  ...(Object.fromEntries(
-    TEXTS.map((name) => [name, t.string({ description: DESCRIPTIONS[name] })]),
-  ) as Record<keyof typeof DESCRIPTIONS, ReturnType<typeof t.string>>),
+  ...(Object.fromEntries(TEXTS.map((name) => [name, t.string({ description: words(name) })])) as Record<
+    (typeof TEXTS)[number],
+    ReturnType<typeof t.string>
+  >),
   clientSecret: t.string({
     description: 'OAuth 2.0 client secret; for Apple its private key (PKCS #8). Never answered.',
   }),
