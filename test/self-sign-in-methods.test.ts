@@ -9,8 +9,10 @@ import { ctxFor, newTenant } from './support/actors.ts'
 import { startApp, type TestApp } from './support/app.ts'
 import { logOf } from './support/events.ts'
 import { makeSpa, type PersonClient, type SignedIn, signInAs } from './support/people.ts'
+import { startUpstream, type Upstream } from './support/upstream.ts'
 
 let app: TestApp
+let upstream: Upstream
 let tenant: string
 let spa: PersonClient
 let people = 0
@@ -18,11 +20,23 @@ type Person = SignedIn & { credentialId: string; linkId: string }
 let person: Person
 beforeAll(async () => {
   app = await startApp()
+  upstream = await startUpstream()
   tenant = await newTenant()
   spa = await makeSpa(tenant)
   await createIdentityProvider(await ctxFor(tenant), { id: 'partner', type: 'oauth2', name: 'Partner' })
+  const { issuer, client } = upstream
+  await createIdentityProvider(await ctxFor(tenant), {
+    id: 'real',
+    type: 'oidc',
+    name: 'Upstream',
+    issuer,
+    ...client,
+  })
 })
-afterAll(() => app.close())
+afterAll(async () => {
+  upstream.close()
+  await app.close()
+})
 beforeEach(async () => {
   person = await newPerson()
 })
@@ -59,6 +73,8 @@ const unlink = (by: SignedIn, idpId = 'partner') =>
     `{idpId: "${idpId}"}`,
     '... on UnlinkViewerIdpUserPayload { unlinkedIdpUserId }',
   )
+const ENROL =
+  'mutation { createViewerEnrollmentToken(input: {}) { ... on CredentialEnrollmentTokenPayload { token uri } } }'
 const METHODS = '{ viewer { user { credentials { nodes { id } } idpUsers { nodes { id idpId } } } } }'
 const methodsOf = async ({ token }: SignedIn) => (await app.gql(tenant, token, METHODS)).body.data.viewer.user
 const both = ({ credentialId, linkId }: Person) => ({
@@ -81,6 +97,31 @@ describe('the ways in of a person', () => {
     ])
   })
 
+  test('are added by the person: an identity that its provider proves, and a link to create a passkey with', async () => {
+    const { code, redirectUri, codeVerifier } = await upstream.codeFor(person.userId)
+    const link = (by: SignedIn) =>
+      run(
+        by,
+        'linkViewerIdpUser',
+        `{idpId: "real", code: "${code}", redirectUri: "${redirectUri}", codeVerifier: "${codeVerifier}"}`,
+        '... on IdpUserPayload { idpUser { userId externalId } }',
+      )
+    expect(await link(person)).toEqual({ idpUser: { userId: person.userId, externalId: person.userId } })
+    expect(await link(await newPerson())).toMatchObject({ fields: [{ field: 'code' }] })
+    const made = await dbFor(tenant).idpUser.findFirst({
+      where: { tenantId: tenant, idpId: 'real', userId: person.userId },
+    })
+    expect(made).toMatchObject({ byManagement: false, issuer: upstream.issuer })
+    const { body } = await app.gql(tenant, person.token, ENROL)
+    const { token, uri } = body.data.createViewerEnrollmentToken
+    expect(uri).toBe(`http://localhost:3000/${tenant}/enroll?token=${token}`)
+    expect(await dbFor(tenant).enrollmentToken.findFirst({ where: { tenantId: tenant } })).toMatchObject({
+      userId: person.userId,
+      byManagement: false,
+      sentTo: null,
+    })
+  })
+
   test('of somebody else are not there (security 33)', async () => {
     const other = await newPerson()
     expect(await revoke(person, other.credentialId)).toEqual({ code: 'NOT_FOUND' })
@@ -96,6 +137,9 @@ describe('the ways in of a person', () => {
     const tooOld = { code: 'FORBIDDEN', maxAgeSeconds: RECENT_SIGN_IN_SECONDS }
     expect(await revoke(person, person.credentialId)).toMatchObject(tooOld)
     expect(await unlink(person)).toMatchObject(tooOld)
+    const link = await run(person, 'linkViewerIdpUser', '{idpId: "real", idToken: "x"}', '__typename')
+    expect(link).toMatchObject(tooOld)
+    expect((await app.gql(tenant, person.token, ENROL)).body.errors?.[0]?.extensions).toMatchObject(tooOld)
     expect(await methodsOf(person)).toEqual(both(person))
   })
 

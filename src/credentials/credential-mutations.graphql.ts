@@ -11,7 +11,7 @@ import { createCredentialEnrollmentToken, type EnrollmentLinks } from './enrolme
 
 const { token, uri, deepLink } = EnrollmentTokenShape.shape
 
-const EnrollmentTokenPayload = builder
+export const EnrollmentTokenPayload = builder
   .objectRef<EnrollmentLinks>('CredentialEnrollmentTokenPayload')
   .implement({
     ...open(

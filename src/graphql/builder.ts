@@ -86,6 +86,9 @@ type OurTypes = {
 /** The types of our schema, as Pothos' own generics want them. */
 export type GraphQLTypes = PothosSchemaTypes.ExtendDefaultTypes<OurTypes>
 
+/** What fields of an input type are made with, for those that several types have. */
+export type InputFields = PothosSchemaTypes.InputFieldBuilder<GraphQLTypes, 'InputObject'>
+
 const LIST_MULTIPLIER = 10
 
 export const builder = new SchemaBuilder<OurTypes>({

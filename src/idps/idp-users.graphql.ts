@@ -1,5 +1,5 @@
 import { Conflict, InvalidInput, NotFound } from '../errors.ts'
-import { builder } from '../graphql/builder.ts'
+import { builder, type InputFields } from '../graphql/builder.ts'
 import {
   connectionType,
   listOf,
@@ -93,7 +93,7 @@ builder.queryField('idpUser', (t) =>
 )
 
 /** Who may only write must still learn that the write was done. */
-const IdpUserPayload = builder.objectRef<{ idpUser: IdpUser }>('IdpUserPayload').implement({
+export const IdpUserPayload = builder.objectRef<{ idpUser: IdpUser }>('IdpUserPayload').implement({
   ...open('The link that was written.'),
   fields: (t) => ({
     idpUser: t.field({
@@ -132,17 +132,24 @@ builder.mutationField('addIdpUser', (t) =>
   }),
 )
 
+/** A provider, and what it proves somebody by. */
+export const linkInputFields = (t: InputFields) => ({
+  idpId: t.id({ required: true, description: 'Id of the identity provider.' }),
+  idToken: t.string({ description: 'An ID token of the provider, issued to its clientId.' }),
+  accessToken: t.string({ description: 'An access token of the provider, issued to its clientId.' }),
+  code: t.string({ description: 'An authorization code of the provider, issued to its clientId.' }),
+  redirectUri: t.string({ description: 'Of the code: where the provider sent it.' }),
+  codeVerifier: t.string({ description: 'Of the code: the verifier of its challenge (PKCE).' }),
+})
+
+export const ONE_PROOF =
+  'exactly one proof of idToken, accessToken and code. It is checked with the provider before anything is written.'
+
 const LinkIdpUserInput = builder.inputType('LinkIdpUserInput', {
-  description:
-    'Whom to link, and exactly one proof of idToken, accessToken and code. It is checked with the provider before anything is written.',
+  description: `Whom to link, and ${ONE_PROOF}`,
   fields: (t) => ({
     userId: t.id({ required: true, description: 'Id of the user.' }),
-    idpId: t.id({ required: true, description: 'Id of the identity provider.' }),
-    idToken: t.string({ description: 'An ID token of the provider, issued to its clientId.' }),
-    accessToken: t.string({ description: 'An access token of the provider, issued to its clientId.' }),
-    code: t.string({ description: 'An authorization code of the provider, issued to its clientId.' }),
-    redirectUri: t.string({ description: 'Of the code: where the provider sent it.' }),
-    codeVerifier: t.string({ description: 'Of the code: the verifier of its challenge (PKCE).' }),
+    ...linkInputFields(t),
   }),
 })
 

@@ -1,11 +1,41 @@
-import { InvalidInput, NotFound } from '../errors.ts'
+import { EnrollmentTokenPayload } from '../credentials/credential-mutations.graphql.ts'
+import { CredentialTypeEnum } from '../credentials/credentials.graphql.ts'
+import { Conflict, InvalidInput, NotFound, UserLocked } from '../errors.ts'
 import { builder } from '../graphql/builder.ts'
 import { requireId } from '../graphql/node.graphql.ts'
 import { resultOf } from '../graphql/result.ts'
 import { open, ownAccount } from '../graphql/scoped.ts'
+import { IdpUserPayload, linkInputFields, ONE_PROOF } from '../idps/idp-users.graphql.ts'
 import { requireIdpId } from '../idps/idps.graphql.ts'
 import { RECENT_SIGN_IN } from './own-access.ts'
-import { revokeViewerCredential, unlinkViewerIdpUser } from './sign-in-methods.ts'
+import {
+  createViewerEnrollmentToken,
+  linkViewerIdpUser,
+  revokeViewerCredential,
+  unlinkViewerIdpUser,
+} from './sign-in-methods.ts'
+
+const CreateViewerEnrollmentTokenInput = builder.inputType('CreateViewerEnrollmentTokenInput', {
+  description: 'Input of createViewerEnrollmentToken.',
+  fields: (t) => ({
+    type: t.field({
+      type: CredentialTypeEnum,
+      description: 'Kind of the credential; PUBLIC_KEY when omitted.',
+    }),
+  }),
+})
+
+builder.mutationField('createViewerEnrollmentToken', (t) =>
+  t.field({
+    ...ownAccount(`Makes a link with which I create a passkey, once, within 24 hours. ${RECENT_SIGN_IN}`),
+    ...resultOf(InvalidInput, UserLocked),
+    type: EnrollmentTokenPayload,
+    args: {
+      input: t.arg({ type: CreateViewerEnrollmentTokenInput, required: true, description: 'Of what kind.' }),
+    },
+    resolve: (_root, { input }, { ctx }) => createViewerEnrollmentToken(ctx, input),
+  }),
+)
 
 const RevokeViewerCredentialPayload = builder
   .objectRef<{ revokedCredentialId: string }>('RevokeViewerCredentialPayload')
@@ -55,5 +85,22 @@ builder.mutationField('unlinkViewerIdpUser', (t) =>
     type: UnlinkViewerIdpUserPayload,
     args: { input: t.arg({ type: UnlinkViewerIdpUserInput, required: true, description: 'The provider.' }) },
     resolve: (_root, { input: { idpId } }, { ctx }) => unlinkViewerIdpUser(ctx, requireIdpId(idpId, 'idpId')),
+  }),
+)
+
+const LinkViewerIdpUserInput = builder.inputType('LinkViewerIdpUserInput', {
+  description: `Where, and ${ONE_PROOF}`,
+  fields: linkInputFields,
+})
+
+builder.mutationField('linkViewerIdpUser', (t) =>
+  t.field({
+    ...ownAccount(`Links me to the identity that a provider proves. ${RECENT_SIGN_IN}`),
+    ...resultOf(InvalidInput, Conflict, NotFound),
+    type: IdpUserPayload,
+    args: { input: t.arg({ type: LinkViewerIdpUserInput, required: true, description: 'The proof.' }) },
+    resolve: async (_root, { input: { idpId, ...proof } }, { ctx }) => ({
+      idpUser: await linkViewerIdpUser(ctx, requireIdpId(idpId, 'idpId'), proof),
+    }),
   }),
 )

@@ -1,7 +1,9 @@
 import { getCredential, revokeCredential } from '../credentials/credentials.ts'
+import { createCredentialEnrollmentToken } from '../credentials/enrolment-tokens.ts'
 import type { Ctx } from '../ctx.ts'
 import { InvalidInput, NotFound } from '../errors.ts'
-import { unlinkIdpUser } from '../idps/link-idp-user.ts'
+import type { IdpUser } from '../idps/idp-users.ts'
+import { BY_MANAGEMENT, linkIdpUser, unlinkIdpUser } from '../idps/link-idp-user.ts'
 import { getUser } from '../users/users.ts'
 import { requireOwnAccess } from './own-access.ts'
 
@@ -31,4 +33,20 @@ export async function unlinkViewerIdpUser(ctx: Ctx, idpId: string): Promise<{ un
   const { userId } = await requireOwnAccess(ctx)
   await assertOtherWay(ctx, userId, 'idpId')
   return unlinkIdpUser(ctx, userId, idpId)
+}
+
+/**
+ * Makes a link with which the caller creates a passkey in a browser, within a day. Nothing is sent: whoever asks is the
+ * person. Throws UserLocked, and as requireOwnAccess does.
+ */
+export async function createViewerEnrollmentToken(ctx: Ctx, input: object) {
+  const { userId } = await requireOwnAccess(ctx)
+  return createCredentialEnrollmentToken(ctx, userId, { ...input, send: false })
+}
+
+/** Links the caller to the identity that a proof is of, as linkIdpUser does, and throws as it and requireOwnAccess do. */
+export async function linkViewerIdpUser(ctx: Ctx, idpId: string, proof: unknown): Promise<IdpUser> {
+  const { userId } = await requireOwnAccess(ctx)
+  // No administrator vouches for it: it goes when somebody else proves the address first.
+  return linkIdpUser(ctx, userId, idpId, proof, { ...BY_MANAGEMENT, byManagement: false })
 }

@@ -48,6 +48,8 @@ const OWN_ACCOUNT = [
   'revokeViewerSession',
   'revokeViewerSessions',
   'revokeViewerCredential',
+  'createViewerEnrollmentToken',
+  'linkViewerIdpUser',
   'unlinkViewerIdpUser',
   'revokeViewerConsent',
 ]

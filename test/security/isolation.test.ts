@@ -280,7 +280,7 @@ function valueFor(name: string, type: GraphQLInputType, ids: Ids): string {
   if (isListType(type)) return `[${valueFor(name, type.ofType, ids)}]`
   if (isInputObjectType(type))
     return `{ ${Object.values(type.getFields())
-      .filter((field) => isNonNullType(field.type) || /Id$/.test(field.name))
+      .filter((field) => isNonNullType(field.type) || /Id$|^idToken$/.test(field.name))
       .map((field) => `${field.name}: ${valueFor(field.name, field.type, ids)}`)
       .join(', ')} }`
   if (isEnumType(type)) return type.getValues()[0]?.name ?? ''
@@ -471,6 +471,8 @@ describe('security 14, 15: nobody writes what is not theirs to write', () => {
     RevokeViewerSessionsInput: 'includeCurrent',
     RevokeViewerCredentialInput: 'credentialId',
     UnlinkViewerIdpUserInput: 'idpId',
+    LinkViewerIdpUserInput: 'idpId idToken accessToken code redirectUri codeVerifier',
+    CreateViewerEnrollmentTokenInput: 'type',
     RevokeViewerConsentInput: 'clientId',
   }
   test.each(Object.entries(WRITABLE))('%s takes these fields and no others', (name, expected) => {

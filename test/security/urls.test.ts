@@ -144,6 +144,7 @@ describe('security 3, 5, 6: every argument that is a URL is judged as one', () =
         },
         UpdateIdentityProviderInput: (body) => app.rest(tenant, token, 'PATCH', '/idps/up', body),
         LinkIdpUserInput: linkIdpUser,
+        LinkViewerIdpUserInput: linkIdpUser,
         UpdateTenantSettingsInput: (body) => app.rest(tenant, token, 'PATCH', '/settings', body),
         TenantSettingsInput: createTenantWith,
       }

@@ -8,7 +8,7 @@ import type { TypedDocumentNode as DocumentNode } from '@graphql-typed-document-
 export type UserErrorCode =
   /** Fields of the input are invalid. */
   | 'BAD_USER_INPUT'
-  /** A value that must be unique is taken. */
+  /** A value that must be unique is taken, or what was to change is not as it was expected. */
   | 'CONFLICT'
   /** The code or token is wrong, used up or expired. */
   | 'INVALID_CREDENTIAL'
@@ -42,6 +42,7 @@ export type LockUserMutationVariables = Exact<{
 export type LockUserMutation = { lockUser:
     | { __typename: 'NotFoundError', code: UserErrorCode, message: string }
     | { __typename: 'UserPayload', user: { id: string, locked: boolean } | null }
+    | { __typename: 'ValidationError', code: UserErrorCode, message: string }
    | null };
 
 export type CreateUserMutationVariables = Exact<{
