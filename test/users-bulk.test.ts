@@ -1,10 +1,12 @@
 import { once } from 'node:events'
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { deleteClient } from '../src/clients/client-changes.ts'
 import { createClient } from '../src/clients/clients.ts'
 import type { Scope } from '../src/ctx.ts'
 import { platformCtx } from '../src/ctx.ts'
+import { dbFor } from '../src/db.ts'
 import { issueAccessToken } from '../src/oidc/access-tokens.ts'
 import { apiAudienceOf } from '../src/oidc/keys.ts'
 import { getUserByEmail } from '../src/users/users.ts'
@@ -22,6 +24,8 @@ afterAll(() => app.close())
 type Line = any
 
 const NDJSON = 'application/x-ndjson'
+/** A lost right takes effect within a second (design, section 5). */
+const MORE_THAN_A_SECOND_MS = 1100
 const pathOf = (tenant: string, rest: string) => `/${tenant}/api/v1/users/${rest}`
 const person = (n: number) => ({ externalId: `crm-${n}`, email: `p${n}@example.com`, name: `Person ${n}` })
 const people = (count: number, from = 1) => Array.from({ length: count }, (_, i) => person(from + i))
@@ -97,6 +101,26 @@ async function openImport(tenant: string, token: string, query = '') {
   return { sent, next, ended: () => ended }
 }
 
+/** A caller who may import, in a tenant of their own, until they may not. */
+async function importer() {
+  const tenant = await newTenant()
+  const platform = platformCtx(tenant)
+  const { client } = await createClient(platform, {
+    name: 'Importer',
+    appType: 'machine',
+    type: 'login',
+    scopes: ['users:write'],
+  })
+  const token = await issueAccessToken(tenant, {
+    subject: client.id,
+    clientId: client.id,
+    scopes: ['users:write'],
+    audience: [apiAudienceOf(tenant)],
+    lifetimeSeconds: 600,
+  })
+  return { tenant, token, revoke: () => deleteClient(platform, client.id) }
+}
+
 describe('POST /users/import', () => {
   it('answers a line for each line, as openapi.json says', async () => {
     const tenant = await newTenant()
@@ -116,13 +140,13 @@ describe('POST /users/import', () => {
     const ofLine = (path: string, method: string) =>
       `paths/${encodeURIComponent(path.replaceAll('/', '~1'))}/${method}/responses/200/content/application~1x-ndjson/schema`
     for (const line of lines)
-      expect(theContract().faultsAt(ofLine('/users/import', 'post'), line)).toEqual([])
+      expect((await theContract()).faultsAt(ofLine('/users/import', 'post'), line)).toEqual([])
     const exported = await linesOf(
       await app.fetch(pathOf(tenant, 'export'), { headers: { authorization: `Bearer ${token}` } }),
     )
     expect(exported).toHaveLength(2)
     for (const line of exported)
-      expect(theContract().faultsAt(ofLine('/users/export', 'get'), line)).toEqual([])
+      expect((await theContract()).faultsAt(ofLine('/users/export', 'get'), line)).toEqual([])
   })
 
   it('gives results while lines are still being sent', async () => {
@@ -180,25 +204,11 @@ describe('POST /users/import', () => {
   })
 
   it('ends within a second or so once the caller has lost their right, and says so', async () => {
-    const tenant = await newTenant()
-    const platform = platformCtx(tenant)
-    const { client } = await createClient(platform, {
-      name: 'Importer',
-      appType: 'machine',
-      type: 'login',
-      scopes: ['users:write'],
-    })
-    const token = await issueAccessToken(tenant, {
-      subject: client.id,
-      clientId: client.id,
-      scopes: ['users:write'],
-      audience: [apiAudienceOf(tenant)],
-      lifetimeSeconds: 600,
-    })
+    const { tenant, token, revoke } = await importer()
     const upload = await openImport(tenant, token)
     upload.sent.write(toText([person(1)]))
     expect(await upload.next()).toMatchObject({ status: 'created' })
-    await deleteClient(platform, client.id)
+    await revoke()
     let line: Line
     for (let n = 2; !line?.error; n++) {
       expect(n).toBeLessThan(1000)
@@ -209,6 +219,18 @@ describe('POST /users/import', () => {
     expect(await upload.next()).toBeNull()
     // What the client sends on after that is not waited for.
     await once(upload.sent, 'close')
+  })
+
+  it('writes nothing of what is held back until the right is lost', async () => {
+    const { tenant, token, revoke } = await importer()
+    const upload = await openImport(tenant, token)
+    upload.sent.write(toText([person(1)]))
+    expect(await upload.next()).toMatchObject({ status: 'created' })
+    await revoke()
+    await sleep(MORE_THAN_A_SECOND_MS)
+    upload.sent.write(toText(people(400, 2)))
+    expect(await upload.next()).toMatchObject({ error: { code: 'UNAUTHENTICATED' } })
+    expect(await dbFor(tenant).user.count({ where: { tenantId: tenant } })).toBe(1)
   })
 
   it('does not read on for a client that reads no results', async () => {

@@ -7,6 +7,30 @@ import { headersWith, type Lines, toErrorBody } from './respond.ts'
 /** As for subscriptions: whoever loses a right is cut off within a second. */
 const RECHECK_MS = 1000
 
+/** Runs `check` again, where it was a second ago or more. What it throws is thrown. */
+export function onceASecond(check: () => Promise<void>): () => Promise<void> {
+  let checkedAt = performance.now()
+  return async () => {
+    if (performance.now() - checkedAt < RECHECK_MS) return
+    await check()
+    checkedAt = performance.now()
+  }
+}
+
+/**
+ * The chunks of a body, of which none is handed on once `recheck` throws: whoever waits with the lines until their right
+ * is gone sends them in vain.
+ */
+export async function* checkedChunks(
+  chunks: AsyncIterable<Uint8Array>,
+  recheck: () => Promise<void>,
+): AsyncGenerator<Uint8Array> {
+  for await (const chunk of chunks) {
+    await recheck()
+    yield chunk
+  }
+}
+
 /**
  * An answer of lines, made as they are taken: nothing is asked of `lines` while the reader is behind, and nothing more
  * once the reader is gone. What fails after the first line is no status any more: it is told by a line `{error}`, or by
@@ -20,15 +44,11 @@ export function linesResponse(
   const encoder = new TextEncoder()
   const encode = (some: readonly object[]) =>
     encoder.encode(some.map((line) => `${JSON.stringify(line)}\n`).join(''))
-  let checkedAt = performance.now()
   const body = new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
         try {
-          if (performance.now() - checkedAt >= RECHECK_MS) {
-            await recheck()
-            checkedAt = performance.now()
-          }
+          await recheck()
           const { done, value } = await lines.next()
           if (done) controller.close()
           else controller.enqueue(encode(value))

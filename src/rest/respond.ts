@@ -16,7 +16,7 @@ export const headersWith = (requestId: string, headers: Record<string, string>) 
 /** An answer that is made as it is taken (src/rest/lines.ts). */
 export type Lines = {
   lines: AsyncGenerator<object[]>
-  /** Throws when the caller may no longer be answered. */
+  /** Throws when the caller may no longer be answered. Called for each part; asks no more than it must. */
   recheck: () => Promise<void>
   /** Whether an error becomes the last line, as where each line is a result; else the connection breaks off. */
   tellsErrors: boolean

@@ -19,7 +19,7 @@ import { tenantRoutes } from '../tenants/tenants.rest.ts'
 import { bulkRoutes } from '../users/bulk.rest.ts'
 import { roleRoutes } from '../users/roles.rest.ts'
 import { userRoutes } from '../users/users.rest.ts'
-import { linesResponse } from './lines.ts'
+import { checkedChunks, linesResponse, onceASecond } from './lines.ts'
 import { linksOf } from './links.ts'
 import { createDocuments } from './openapi.ts'
 import { parseQuery } from './query.ts'
@@ -78,14 +78,13 @@ async function answer(event: H3Event, route: RestRoute, call: Call): Promise<Ans
   requireScope(ctx, route.scope)
   const asked = parseQuery(route, query)
   const takesBody = route.body !== undefined && !(route.isBodyOptional && isBodiless(event))
-  const body =
-    route.ndjson === 'both' ? readStream(event, NDJSON) : takesBody ? await readJson(event) : undefined
   if (route.ndjson) {
-    const lines = (await route.handle(ctx, { params, body, ...asked })) as AsyncGenerator<object[]>
-    const recheck = async () => {
+    const recheck = onceASecond(async () => {
       const now = await authenticateBearer(requestOf(tenant, event), authorizationOf(event))
       for (const scope of ctx.scopes) requireScope(now.ctx, scope)
-    }
+    })
+    const body = route.ndjson === 'both' ? checkedChunks(readStream(event, NDJSON), recheck) : undefined
+    const lines = (await route.handle(ctx, { params, body, ...asked })) as AsyncGenerator<object[]>
     return {
       status: 200,
       headers: {},
@@ -93,6 +92,7 @@ async function answer(event: H3Event, route: RestRoute, call: Call): Promise<Ans
       lines: { lines, recheck, tellsErrors: route.ndjson === 'both' },
     }
   }
+  const body = takesBody ? await readJson(event) : undefined
   const handle = async (): Promise<Answer> => {
     const result = await route.handle(ctx, { params, body, ...asked })
     const location = route.location?.(result as Record<string, unknown>)
@@ -166,7 +166,7 @@ export function createRestApp(routes: readonly RestRoute[] = restRoutes): H3 {
   const openapi = (event: H3Event) =>
     respond(event, async () => {
       const tenant = await tenantOf(event)
-      return { status: 200, headers: OPENAPI_HEADERS, body: documentOf(tenant) }
+      return { status: 200, headers: OPENAPI_HEADERS, body: await documentOf(tenant) }
     })
   app.get(BASE + OPENAPI.path, openapi).on('HEAD', BASE + OPENAPI.path, openapi)
   for (const [path, methods] of methodsByPath([...routes, OPENAPI]))
