@@ -112,7 +112,7 @@ const SPEC_LISTS: Record<string, string> = {
 
 let app: TestApp
 let tenant: string
-const system = openApiOf(SYSTEM_TENANT)
+const system = await openApiOf(SYSTEM_TENANT)
 const schemas = system.components.schemas
 
 beforeAll(async () => {
@@ -161,7 +161,7 @@ describe('openapi.json', () => {
         scopes: expect.anything(),
       },
     })
-    expect(document).toEqual(openApiOf(tenant))
+    expect(document).toEqual(await openApiOf(tenant))
     expect(await fetchDocument(SYSTEM_TENANT)).toEqual(system)
   })
 
@@ -204,7 +204,7 @@ describe('openapi.json', () => {
 
 describe('the document', () => {
   it('is OpenAPI 3.1', async () => {
-    for (const document of [system, openApiOf(tenant)]) {
+    for (const document of [system, await openApiOf(tenant)]) {
       const { valid, errors } = await new Validator().validate(structuredClone(document))
       expect({ valid, errors }).toEqual({ valid: true, errors: undefined })
       expect(document.openapi).toMatch(/^3\.1\./)
@@ -255,8 +255,8 @@ describe('the document', () => {
     expect(undescribed).toEqual([])
   })
 
-  it('has examples that are as the document says, whole and field by field', () => {
-    const contract = theContract()
+  it('has examples that are as the document says, whole and field by field', async () => {
+    const contract = await theContract()
     const faults: string[] = []
     const check = (place: string, example: unknown) =>
       faults.push(...contract.faultsAt(place, example).map((fault) => `${place}: ${fault}`))
@@ -351,10 +351,10 @@ describe('every answer that the tests see', () => {
   }
   const seen = { method: 'GET', path: '/demo/api/v1/sessions/session_x', status: 200, headers: headers() }
 
-  it('passes when it is as the document says', () => {
-    checkAnswer({ ...seen, body: example('/sessions/{sessionId}') })
-    checkAnswer({ ...seen, method: 'HEAD', body: null })
-    checkAnswer({
+  it('passes when it is as the document says', async () => {
+    await checkAnswer({ ...seen, body: example('/sessions/{sessionId}') })
+    await checkAnswer({ ...seen, method: 'HEAD', body: null })
+    await checkAnswer({
       ...seen,
       status: 404,
       body: { message: 'No such session.', requestId, fields: [], code: 'NOT_FOUND' },
@@ -397,20 +397,19 @@ describe('every answer that the tests see', () => {
       { path: '/demo/api/v1/nothing', body: {} },
       /status 200 where no operation is/,
     ],
-  ])('fails for %s', (_, change, message) => {
-    expect(() => checkAnswer({ ...seen, body: null, ...change })).toThrow(message)
+  ])('fails for %s', async (_, change, message) => {
+    await expect(checkAnswer({ ...seen, body: null, ...change })).rejects.toThrow(message)
   })
 
-  it('fails for a body that was taken, though the document refuses it', () => {
+  it('fails for a body that was taken, though the document refuses it', async () => {
     const path = '/demo/api/v1/sessions/authenticate'
     const authenticated = { method: 'POST', path, status: 200, headers: headers() }
     const operation = system.paths['/sessions/authenticate']?.post
     const answer = operation?.responses['200'] as { content: Record<string, { example: object }> }
     const body = answer.content['application/json']?.example
-    checkAnswer({ ...authenticated, body, sent: { sessionToken: 'x', clientId: '' } })
-    expect(() => checkAnswer({ ...authenticated, body, sent: { sessionToken: 'x', why: 1 } })).toThrow(
-      /was taken/,
-    )
+    await checkAnswer({ ...authenticated, body, sent: { sessionToken: 'x', clientId: '' } })
+    const refused = checkAnswer({ ...authenticated, body, sent: { sessionToken: 'x', why: 1 } })
+    await expect(refused).rejects.toThrow(/was taken/)
   })
 
   it('of lines, fails at the line that is not as the document says', async () => {

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { ROLES, SCOPES, type Scope, SYSTEM_SCOPES, SYSTEM_TENANT } from '../ctx.ts'
 import { descriptionOf } from '../descriptions.ts'
 import { discoveryOf } from '../oidc/discovery.ts'
@@ -59,11 +60,15 @@ function securitySchemes(tenant: string) {
 /** `/users/:userId` as OpenAPI writes it. */
 const templateOf = (path: string) => path.replaceAll(/:([A-Za-z]+)/g, '{$1}')
 
-/** Operations and what they refer to: the same for all tenants that offer the same. */
-function surfaceOf(routes: readonly RestRoute[]) {
+/**
+ * Operations and what they refer to: the same for all tenants that offer the same. All of them at once would keep the event
+ * loop for a tenth of a second and more.
+ */
+async function surfaceOf(routes: readonly RestRoute[]) {
   const schemas = createSchemas()
   const paths: Record<string, Record<string, unknown>> = {}
   for (const route of routes) {
+    await setImmediate()
     const operation = {
       operationId: route.operationId,
       summary: route.summary,
@@ -91,14 +96,15 @@ function surfaceOf(routes: readonly RestRoute[]) {
   }
 }
 
-/** Makes the OpenAPI 3.1 documents of tenants out of the routes: openapi.json. */
+/** Makes the OpenAPI 3.1 documents of tenants out of the routes, each surface once: openapi.json. */
 export function createDocuments(routes: readonly RestRoute[]) {
   const surfaces = new Map<boolean, ReturnType<typeof surfaceOf>>()
-  return (tenant: string) => {
+  return async (tenant: string) => {
     const isSystem = tenant === SYSTEM_TENANT
-    const offered = () => surfaceOf(routes.filter(({ scope }) => isOffered(scope, tenant)))
-    const { tags, paths, components } = surfaces.get(isSystem) ?? offered()
-    surfaces.set(isSystem, { tags, paths, components })
+    const surface =
+      surfaces.get(isSystem) ?? surfaceOf(routes.filter(({ scope }) => isOffered(scope, tenant)))
+    surfaces.set(isSystem, surface)
+    const { tags, paths, components } = await surface
     const { issuer } = discoveryOf(tenant)
     return {
       openapi: '3.1.1',

@@ -27,8 +27,8 @@ export type OpenApi = {
 }
 
 /** The document of a tenant as clients read it. */
-export const openApiOf = (tenant: string): OpenApi =>
-  JSON.parse(JSON.stringify(createDocuments(restRoutes)(tenant)))
+export const openApiOf = async (tenant: string): Promise<OpenApi> =>
+  JSON.parse(JSON.stringify(await createDocuments(restRoutes)(tenant)))
 
 export type Seen = {
   method: string
@@ -51,15 +51,17 @@ const pointer = (...parts: string[]) =>
 
 /** What the document says, compiled as far as it was asked for; once for each process. */
 class Contract {
-  readonly document = openApiOf(SYSTEM_TENANT)
+  readonly document: OpenApi
   readonly #ajv = new Ajv2020({ strict: false, allErrors: true })
   readonly #compiled = new Map<string, ValidateFunction>()
-  readonly #templates = Object.keys(this.document.paths)
-    .map((path) => ({ path, pattern: new RegExp(`^${path.replaceAll(/\{[^}]+\}/g, '[^/]+')}$`) }))
-    // Static paths win over parameters.
-    .sort((a, b) => a.path.split('{').length - b.path.split('{').length)
+  readonly #templates: { path: string; pattern: RegExp }[]
 
-  constructor() {
+  constructor(document: OpenApi) {
+    this.document = document
+    this.#templates = Object.keys(document.paths)
+      .map((path) => ({ path, pattern: new RegExp(`^${path.replaceAll(/\{[^}]+\}/g, '[^/]+')}$`) }))
+      // Static paths win over parameters.
+      .sort((a, b) => a.path.split('{').length - b.path.split('{').length)
     addFormats.default(this.#ajv)
     this.#ajv.addFormat('idn-email', /^.+@.+$/s)
     this.#ajv.addSchema(this.document, 'openapi.json')
@@ -141,15 +143,15 @@ const withNulls = (value: unknown): unknown =>
       ? Object.fromEntries(Object.entries(value).map(([name, member]) => [name, withNulls(member)]))
       : value
 
-let contract: Contract | undefined
-export const theContract = (): Contract => {
-  contract ??= new Contract()
+let contract: Promise<Contract> | undefined
+export const theContract = (): Promise<Contract> => {
+  contract ??= openApiOf(SYSTEM_TENANT).then((document) => new Contract(document))
   return contract
 }
 
 /** Throws when an answer of the REST surface is not as openapi.json says. */
-export function checkAnswer(seen: Seen): void {
-  const faults = theContract().faultsOf(seen)
+export async function checkAnswer(seen: Seen): Promise<void> {
+  const faults = (await theContract()).faultsOf(seen)
   if (faults.length > 0)
     throw new Error(
       `${seen.method} ${seen.path} answered ${seen.status}, not as openapi.json says:\n  ${faults.join('\n  ')}\n${JSON.stringify(seen.body)?.slice(0, 2000)}`,
@@ -165,11 +167,15 @@ const parsed = (text: string): unknown => {
 }
 
 /** Passes lines on as they come, each checked. */
-function checkLines(place: string, name: string): TransformStream<Uint8Array, Uint8Array> {
+function checkLines(
+  contract: Contract,
+  place: string,
+  name: string,
+): TransformStream<Uint8Array, Uint8Array> {
   const decoder = new TextDecoder()
   let rest = ''
   const check = (line: string) => {
-    const faults = line ? theContract().faultsAt(place, parsed(line)) : []
+    const faults = line ? contract.faultsAt(place, parsed(line)) : []
     if (faults.length > 0)
       throw new Error(
         `${name} answered a line that is not as openapi.json says:\n  ${faults.join('\n  ')}\n${line}`,
@@ -197,7 +203,7 @@ export async function checkResponse(
 ): Promise<Response> {
   const method = init?.method ?? 'GET'
   const mediaType = response.headers.get('content-type')?.split(';', 1)[0]
-  checkAnswer({
+  await checkAnswer({
     method,
     path,
     sent: typeof init?.body === 'string' ? parsed(init.body) : undefined,
@@ -205,7 +211,8 @@ export async function checkResponse(
     headers: response.headers,
     body: mediaType === 'application/json' ? parsed(await response.clone().text()) : null,
   })
-  const place = theContract().placeOfLines(method, path)
+  const contract = await theContract()
+  const place = contract.placeOfLines(method, path)
   if (mediaType !== NDJSON || !response.body || !place) return response
-  return new Response(response.body.pipeThrough(checkLines(place, `${method} ${path}`)), response)
+  return new Response(response.body.pipeThrough(checkLines(contract, place, `${method} ${path}`)), response)
 }

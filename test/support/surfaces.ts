@@ -42,7 +42,7 @@ export async function openSurfaces(): Promise<Surfaces> {
     rest: async (tenant, token, method, path, body) => {
       const target = `/${tenant}/api/v1${path}`
       const answer = await answerOf(await app.fetch(requestFor(target, token, method, body)))
-      checkAnswer({ method, path: target, sent: body, ...answer })
+      await checkAnswer({ method, path: target, sent: body, ...answer })
       return answer
     },
     gql: async (tenant, token, query, variables) => {
