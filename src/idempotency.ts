@@ -43,6 +43,16 @@ export function idempotencyKeyOf(header: string | null): string | null {
 
 const hash = (...parts: unknown[]): Buffer => createHash('sha256').update(JSON.stringify(parts)).digest()
 
+/** The hash of a request. JSON is read however deep it is nested, but not written: that overflows the stack. */
+function hashOf(request: readonly unknown[], scopes: ReadonlySet<string>): Buffer {
+  try {
+    return hash(request, [...scopes].sort())
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error
+    throw new InvalidInput([{ field: '', description: 'the body is nested too deep' }])
+  }
+}
+
 const conflict = (description: string, headers = {}) =>
   new AppError('CONFLICT', 409, 'The Idempotency-Key cannot be used for this.', {
     fields: [{ field: IDEMPOTENCY_KEY, description }],
@@ -63,7 +73,8 @@ export type Outcome<Answer> = { answer: Answer; isFinal: boolean }
  * Does `work` unless the caller has had the same `request` answered under the same key; the answer is what JSON keeps of
  * it. An outcome that is not final gives the key back. A key belongs to one caller: client or person, and the tenant they
  * are of. Throws AppError CONFLICT when the key was used for another request (or with a token of other scopes, which
- * answers and permits other things), and while the first call is under way; and whatever `work` throws.
+ * answers and permits other things), and while the first call is under way; InvalidInput for a body that is nested too deep; and
+ * whatever `work` throws.
  */
 export async function answerOnce<Answer extends object>(
   ctx: Ctx,
@@ -79,7 +90,7 @@ export async function answerOnce<Answer extends object>(
         ? [actor.kind, actor.tenant, actor.clientId]
         : [actor.kind]
   const keyHash = hash(caller, key)
-  const requestHash = hash(request, [...ctx.scopes].sort())
+  const requestHash = hashOf(request, ctx.scopes)
   const row = await claimKey(sql, tenant, keyHash, requestHash, CLAIM_SECONDS)
   if (!row?.isClaimed) {
     if (row && !row.requestHash.equals(requestHash))

@@ -110,6 +110,29 @@ describe('the header Idempotency-Key', () => {
   })
 })
 
+describe('security 61: JSON that is nested deep', () => {
+  const nested = `${'['.repeat(45_000)}${']'.repeat(45_000)}`
+  it.each([
+    ['/api/v1/users', nested],
+    ['/api/v1/users', `{"userMetadata":{"a":${nested}}}`],
+    [
+      '/graphql',
+      `{"query":"mutation ($v: JSONObject) { createUser(input: {fields: {userMetadata: $v}}) { __typename } }","variables":{"v":{"a":${nested}}}}`,
+    ],
+  ])('is refused under a key on %s', async (path, body) => {
+    const response = await app.fetch(`/${tenant}${path}`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${token}`,
+        'content-type': 'application/json',
+        'idempotency-key': randomUUID(),
+      },
+      body,
+    })
+    expect(await response.text()).toContain('"BAD_USER_INPUT"')
+  })
+})
+
 describe('a creation over REST under a key', () => {
   it('is done once; its repetition gets the same answer under a request id of its own', async () => {
     const [key, email] = [randomUUID(), emailOf()]
