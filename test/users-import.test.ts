@@ -147,6 +147,9 @@ describe('importing users', () => {
       ['externalId'],
       ['externalId'],
     ])
+    const many = Object.fromEntries(Array.from({ length: 201 }, (_, n) => [`x${n}`, n]))
+    const [crowded] = await run(ctx, [many])
+    expect(crowded.fields).toEqual([{ field: '', description: 'has more than 200 members' }])
     expect(results[2].fields[0].description).toBe('is not valid JSON')
     expect(results[3].fields[0].description).toBe('must be an object')
     expect(results.at(-1).summary).toEqual({ lastLine: 9, created: 2, updated: 0, unchanged: 0, failed: 7 })
@@ -338,6 +341,20 @@ describe('importing users', () => {
       locked: false,
       nickname: 'Boss',
     })
+  })
+
+  it('does not let them lead an import of others to somebody with more scopes, either', async () => {
+    const all = await ctxFor(await newTenant())
+    const [{ userId }] = await run(all, [{ email: 'root@example.com', emailVerified: true }])
+    await setUserRoles(all, userId, { roles: ['admin'] })
+    const writer = await ctxFor(all.tenant, ['users:write'] satisfies Scope[])
+    // Else the next import of the file that crm-666 is in would give the account to the address there.
+    const planted = [{ email: 'root@example.com', externalId: 'crm-666' }]
+    expect(await run(writer, planted, { matchBy: 'email' })).toMatchObject([
+      { status: 'error', code: 'FORBIDDEN' },
+      {},
+    ])
+    expect(await run(all, planted, { matchBy: 'email' })).toMatchObject([{ status: 'updated', userId }, {}])
   })
 
   it('goes on from a line, with the numbers of the whole file', async () => {

@@ -105,9 +105,13 @@ export async function getUserByPhoneNumber(
   return user
 }
 
-/** Columns that decide who gets into the account, and whether anybody does. */
+/**
+ * Columns that decide who gets into the account, and whether anybody does. An import changes the address of whom it finds
+ * by externalId.
+ */
 const ACCESS_COLUMNS = [
   'locked',
+  'externalId',
   'email',
   'emailKey',
   'emailVerified',
