@@ -232,6 +232,44 @@ describe('what is found follows what is changed', () => {
   })
 })
 
+describe('who has a credential or a link', () => {
+  test('is found by it, for as long as it is there', async () => {
+    const user = await createUser(ctx, { name: 'Linked Holder' })
+    const lists = async () => [
+      await find({ hasCredential: true, locked: false }),
+      await find({ idpId: 'acme' }),
+      await find({ search: 'holder', hasCredential: true, idpId: 'acme' }),
+    ]
+    expect(await lists()).toEqual([[], [], []])
+    for (const [text, ...values] of [
+      [
+        `INSERT INTO "IdentityProvider" ("tenantId", "id", "type", "name") VALUES ($1, 'acme', 'oidc', 'Acme')`,
+      ],
+      [
+        `INSERT INTO "IdpUser" ("tenantId", "id", "userId", "idpId", "externalId") VALUES ($1, 'idpuser_1', $2, 'acme', 'x')`,
+        user.id,
+      ],
+      ...['a', 'b'].map((id) => [
+        `INSERT INTO "Credential" ("tenantId", "id", "userId", "externalId") VALUES ($1, 'cred_' || $3, $2, $3)`,
+        user.id,
+        id,
+      ]),
+    ] as [string, ...unknown[]][])
+      await sql(text, [tenant, ...values])
+    expect(await lists()).toEqual([[user.id], [user.id], [user.id]])
+    await sql(`DELETE FROM "Credential" WHERE "tenantId" = $1 AND "id" = 'cred_a'`, [tenant])
+    expect((await lists())[0]).toEqual([user.id])
+    await sql(`DELETE FROM "Credential" WHERE "tenantId" = $1 AND "id" = 'cred_b'`, [tenant])
+    await sql(`DELETE FROM "IdpUser" WHERE "tenantId" = $1`, [tenant])
+    expect(await lists()).toEqual([[], [], []])
+    const [row] = await sql<{ same: boolean }>(
+      `SELECT "updatedAt" = "createdAt" AS "same" FROM "User" WHERE "tenantId" = $1 AND "id" = $2`,
+      [tenant, user.id],
+    )
+    expect(row?.same).toBe(true)
+  })
+})
+
 describe('appMetadata is found by paths', () => {
   const metadata = {
     plan: 'pro',

@@ -106,7 +106,7 @@ const withOf = ({ ctes }: Driver): string => (ctes.length > 0 ? `WITH ${ctes.joi
 type Statement = { text: string; values: ReturnType<typeof binder>['values'] }
 
 /** The statement of a page: keys alone, or rows with these columns. */
-export function userPageStatement(
+function userPageStatement(
   tenant: string,
   query: UserListQuery,
   paging: Paging,
@@ -130,7 +130,7 @@ export function userPageStatement(
 }
 
 /** The statement of how many users a filtered list has; linear in those that its index leads to. */
-export function userCountStatement(tenant: string, query: UserListQuery): Statement {
+function userCountStatement(tenant: string, query: UserListQuery): Statement {
   const bind = binder(tenant)
   const driver = driverOf(query, null, bind)
   const { from, where, each } = driver.source
