@@ -54,7 +54,8 @@ export class Unauthenticated extends AppError {
 /** A wrong passcode or session token. The same answer whatever was wrong with it. */
 export class InvalidCredential extends AppError {
   constructor(message: string) {
-    super('INVALID_CREDENTIAL', 401, message)
+    // A 401 has a challenge (RFC 9110, section 15.5.2); this one is not for the access token, which is good.
+    super('INVALID_CREDENTIAL', 401, message, { headers: { 'www-authenticate': 'Credential' } })
   }
 }
 

@@ -108,6 +108,7 @@ describe('sessions over REST', () => {
     })
     const wrong = await rest('POST', '/sessions/authenticate', { sessionToken: `${sessionToken}x` })
     expect(wrong.status).toBe(401)
+    expect(wrong.headers.get('www-authenticate')).toBe('Credential')
     expect(wrong.body).toEqual({
       message: 'The session token is not valid.',
       requestId: wrong.headers.get('x-request-id'),

@@ -79,7 +79,11 @@ export const HEADERS: Record<string, Header> = {
     schema: seconds,
     example: 30,
   },
-  'WWW-Authenticate': { description: 'What is missing (RFC 6750, section 3).', schema: text },
+  'WWW-Authenticate': {
+    description:
+      'What is missing (RFC 6750, section 3); `Credential` where the access token is good, but not what was to be authenticated.',
+    schema: text,
+  },
 }
 
 const refTo = (kind: 'headers' | 'responses' | 'schemas', name: string): Ref => ({
