@@ -132,8 +132,13 @@ export function readStream(event: H3Event, expected: string): AsyncIterable<Uint
     throw new UnsupportedMediaType(`${expected}, not compressed`)
   const request = event.runtime?.node?.req as IncomingMessage | undefined
   if (!request) return event.req.body ?? (async function* () {})()
-  expectStream(request)
   return chunksOf(request)
+}
+
+/** Lets a request and its answer take as long as they like, as long as something of them arrives. */
+export function limitIdling(event: H3Event): void {
+  const request = event.runtime?.node?.req as IncomingMessage | undefined
+  if (request) expectStream(request)
 }
 
 async function* chunksOf(request: IncomingMessage): AsyncGenerator<Uint8Array> {

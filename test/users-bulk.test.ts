@@ -1,7 +1,9 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { once } from 'node:events'
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { deleteClient } from '../src/clients/client-changes.ts'
 import { createClient } from '../src/clients/clients.ts'
 import type { Scope } from '../src/ctx.ts'
@@ -233,6 +235,34 @@ describe('POST /users/import', () => {
     expect(await dbFor(tenant).user.count({ where: { tenantId: tenant } })).toBe(1)
   })
 
+  it('is one of ten that a tenant has under way, exports included; who drops it makes room', async () => {
+    const tenant = await newTenant()
+    const token = await tokenFor(tenant)
+    const uploads = await Promise.all(Array.from({ length: 10 }, () => openImport(tenant, token)))
+    for (const [i, upload] of uploads.entries()) {
+      upload.sent.write(toText([person(i)]))
+      await upload.next()
+    }
+    const headers = { authorization: `Bearer ${token}` }
+    for (const refused of [
+      await post(tenant, token, toText([person(11)])),
+      await app.fetch(pathOf(tenant, 'export'), { headers }),
+    ]) {
+      expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '1'])
+      expect(await refused.json()).toMatchObject({ code: 'RATE_LIMITED' })
+    }
+    const other = await newTenant()
+    expect((await post(other, await tokenFor(other), toText([person(1)]))).status).toBe(200)
+    uploads[0]?.sent.destroy()
+    await expect
+      .poll(async () => (await app.fetch(pathOf(tenant, 'export'), { headers, method: 'HEAD' })).status)
+      .toBe(200)
+    // Those that came to their end make room as well: none of these, and not the question above, is left.
+    for (let i = 0; i < 3; i++)
+      expect(await linesOf(await app.fetch(pathOf(tenant, 'export'), { headers }))).toHaveLength(10)
+    for (const { sent } of uploads) sent.destroy()
+  })
+
   it('does not read on for a client that reads no results', async () => {
     const tenant = await newTenant()
     const token = await tokenFor(tenant)
@@ -242,7 +272,7 @@ describe('POST /users/import', () => {
     })
     const answered = once(sent, 'response')
     // Each answers far more than it takes.
-    const line = Buffer.from(`{${Array.from({ length: 2000 }, (_, i) => `"x${i}":0`).join(',')}}\n`)
+    const line = Buffer.from(`{${Array.from({ length: 150 }, (_, i) => `"x${i}":0`).join(',')}}\n`)
     let written = 0
     let isBlocked = false
     sent.on('drain', () => {
@@ -312,6 +342,26 @@ describe('GET /users/export', () => {
     expect(line).not.toHaveProperty('appMetadata')
     const head = await get('', token, 'HEAD')
     expect([head.status, head.headers.get('content-type'), await head.text()]).toEqual([200, NDJSON, ''])
+  })
+
+  it('is cut off for a reader that takes nothing for a minute', async () => {
+    const tenant = await newTenant()
+    const token = await tokenFor(tenant)
+    const limits: unknown[] = []
+    const watch = (message: unknown) => {
+      const { socket } = message as { socket: Socket }
+      vi.spyOn(socket, 'setTimeout').mockImplementation((limit) => {
+        limits.push(limit)
+        return socket
+      })
+    }
+    subscribe('http.server.request.start', watch)
+    await (
+      await app.fetch(pathOf(tenant, 'export'), { headers: { authorization: `Bearer ${token}` } })
+    ).text()
+    unsubscribe('http.server.request.start', watch)
+    vi.restoreAllMocks()
+    expect(limits).toContain(60_000)
   })
 
   it('is of the own tenant alone', async () => {

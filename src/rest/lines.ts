@@ -1,11 +1,30 @@
 import { FastResponse } from 'srvx'
-import { describeError } from '../errors.ts'
+import { describeError, RateLimited } from '../errors.ts'
 import { log } from '../log.ts'
 import { NDJSON } from '../ndjson.ts'
 import { headersWith, type Lines, toErrorBody } from './respond.ts'
 
 /** As for subscriptions: whoever loses a right is cut off within a second. */
 const RECHECK_MS = 1000
+
+/** As many imports and exports as a tenant may have under way in a process: each holds up to 25 MB for its other side. */
+const MAX_STREAMS = 10
+const streams = new Map<string, number>()
+
+/** Counts an import or export of a tenant until it is let go. Throws RateLimited when too many are under way. */
+export function takeStream(tenant: string): () => void {
+  const count = streams.get(tenant) ?? 0
+  if (count >= MAX_STREAMS) throw new RateLimited(1, 'Too many imports and exports at once.')
+  streams.set(tenant, count + 1)
+  let isTaken = true
+  return () => {
+    if (!isTaken) return
+    isTaken = false
+    const left = (streams.get(tenant) ?? 0) - 1
+    if (left > 0) streams.set(tenant, left)
+    else streams.delete(tenant)
+  }
+}
 
 /** Runs `check` again, where it was a second ago or more. What it throws is thrown. */
 export function onceASecond(check: () => Promise<void>): () => Promise<void> {
@@ -39,7 +58,7 @@ export async function* checkedChunks(
 export function linesResponse(
   requestId: string,
   headers: Record<string, string>,
-  { lines, recheck, tellsErrors }: Lines,
+  { lines, recheck, release, tellsErrors }: Lines,
 ): Response {
   const encoder = new TextEncoder()
   const encode = (some: readonly object[]) =>
@@ -50,9 +69,11 @@ export function linesResponse(
         try {
           await recheck()
           const { done, value } = await lines.next()
-          if (done) controller.close()
-          else controller.enqueue(encode(value))
+          if (!done) return controller.enqueue(encode(value))
+          release()
+          controller.close()
         } catch (thrown) {
+          release()
           const error = describeError(thrown)
           if (error.status >= 500) log.error({ requestId, err: error.cause ?? error }, error.message)
           void lines.return(undefined).catch(() => {})
@@ -62,6 +83,7 @@ export function linesResponse(
         }
       },
       cancel: async () => {
+        release()
         await lines.return(undefined)
       },
     },

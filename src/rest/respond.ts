@@ -18,6 +18,8 @@ export type Lines = {
   lines: AsyncGenerator<object[]>
   /** Throws when the caller may no longer be answered. Called for each part; asks no more than it must. */
   recheck: () => Promise<void>
+  /** Called once nothing more is made. */
+  release: () => void
   /** Whether an error becomes the last line, as where each line is a result; else the connection breaks off. */
   tellsErrors: boolean
 }

@@ -5,7 +5,7 @@ import { clientRoutes } from '../clients/clients.rest.ts'
 import { credentialRoutes } from '../credentials/credentials.rest.ts'
 import type { Ctx } from '../ctx.ts'
 import { describeError, MethodNotAllowed, NotFound } from '../errors.ts'
-import { type RequestMeta, readJson, readStream, requestMeta, targetOf } from '../http.ts'
+import { limitIdling, type RequestMeta, readJson, readStream, requestMeta, targetOf } from '../http.ts'
 import { answerOnce, IDEMPOTENCY_KEY, idempotencyKeyOf, isPassing, REPLAYED } from '../idempotency.ts'
 import { idpUserRoutes } from '../idps/idp-users.rest.ts'
 import { idpRoutes } from '../idps/idps.rest.ts'
@@ -19,7 +19,7 @@ import { tenantRoutes } from '../tenants/tenants.rest.ts'
 import { bulkRoutes } from '../users/bulk.rest.ts'
 import { roleRoutes } from '../users/roles.rest.ts'
 import { userRoutes } from '../users/users.rest.ts'
-import { checkedChunks, linesResponse, onceASecond } from './lines.ts'
+import { checkedChunks, linesResponse, onceASecond, takeStream } from './lines.ts'
 import { linksOf } from './links.ts'
 import { createDocuments } from './openapi.ts'
 import { parseQuery } from './query.ts'
@@ -85,11 +85,13 @@ async function answer(event: H3Event, route: RestRoute, call: Call): Promise<Ans
     })
     const body = route.ndjson === 'both' ? checkedChunks(readStream(event, NDJSON), recheck) : undefined
     const lines = (await route.handle(ctx, { params, body, ...asked })) as AsyncGenerator<object[]>
+    const release = takeStream(tenant)
+    limitIdling(event)
     return {
       status: 200,
       headers: {},
       body: {},
-      lines: { lines, recheck, tellsErrors: route.ndjson === 'both' },
+      lines: { lines, recheck, release, tellsErrors: route.ndjson === 'both' },
     }
   }
   const body = takesBody ? await readJson(event) : undefined
@@ -140,9 +142,9 @@ async function respond(event: H3Event, work: (call: Call) => Promise<Answer>): P
   const response = answer.lines
     ? linesResponse(requestId, headers, answer.lines)
     : toResponse(requestId, { ...answer, headers })
-  return event.req.method === 'HEAD'
-    ? new Response(null, { status: response.status, headers: response.headers })
-    : response
+  if (event.req.method !== 'HEAD') return response
+  answer.lines?.release()
+  return new Response(null, { status: response.status, headers: response.headers })
 }
 
 /** Paths by the methods that they answer. */
