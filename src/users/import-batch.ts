@@ -36,11 +36,14 @@ export type LineResult =
   | { line: number; status: 'created' | 'updated' | 'unchanged'; userId: string }
   | { line: number; status: 'error'; code: ErrorCode; message: string; fields: FieldFault[] }
 
+/** A line of nothing but faults must not be answered by many times its length. */
+const FAULTS = 100
+
 /** The result of a line that could not be written, for whatever reason. */
 export function failed(line: number, thrown: unknown): LineResult {
   const { code, message, fields, status, cause } = describeError(thrown)
   if (status >= 500) log.error({ line, err: cause ?? thrown }, 'a line could not be imported')
-  return { line, status: 'error', code, message, fields }
+  return { line, status: 'error', code, message, fields: fields.slice(0, FAULTS) }
 }
 
 function keysOf(lines: readonly CheckedLine[]): Keys {

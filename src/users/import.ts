@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import { prefixOf } from '../crypto.ts'
 import type { Ctx } from '../ctx.ts'
 import { AppError, InvalidInput } from '../errors.ts'
@@ -17,11 +17,15 @@ import { toColumns } from './user-body.ts'
 
 /** A line carries two objects of 64 KB; escaped, they may be longer. */
 const LINE_BYTES = 262_144
+/** More than there are fields by far; each that is none would be named. */
+const MEMBERS = 200
 /** Lines that one import may process; more are imported by another one, from the next line on. */
 const IMPORT_LINES = 1_000_000
 /** A transaction of this size takes tenths of a second, and what it costs besides its lines no longer counts. */
 export const BATCH_LINES = 500
 const BATCH_BYTES = 1_048_576
+/** Checked at a stretch: some 10 ms, after which everybody else of the process has a turn. */
+const TURN_BYTES = 32_768
 /** Whoever sends slowly learns of their lines no later than this, besides the time that writing takes. */
 const LINGER_MS = 100
 
@@ -45,6 +49,8 @@ function check({ number, text, fault }: Line, matchBy: MatchBy | undefined): Che
   } catch {
     throw new InvalidInput([{ field: '', description: 'is not valid JSON' }])
   }
+  if (Object.keys(Object(input)).length > MEMBERS)
+    throw new InvalidInput([{ field: '', description: `has more than ${MEMBERS} members` }])
   const { id, lockedAt, lastSeenAt, updatedAt, createdAt, externalId, ...fields } = parse(UserLine, input)
   const columns = { ...toColumns(fields), ...(externalId !== undefined && { externalId }) }
   const by = matchBy ?? MATCH_BY.find((field) => columns[COLUMN_OF[field]])
@@ -94,6 +100,7 @@ function batchesOf(lines: AsyncIterator<Line[]>, matchBy: MatchBy | undefined, l
     const batch: Entry[] = []
     const keys = new Set<string>()
     let bytes = 0
+    let turnBytes = 0
     let late: Promise<'late'> | undefined
     for (;;) {
       for (const [index, item] of waiting.entries()) {
@@ -112,7 +119,13 @@ function batchesOf(lines: AsyncIterator<Line[]>, matchBy: MatchBy | undefined, l
         if (own.some((key) => keys.has(key))) return leave()
         for (const key of own) keys.add(key)
         batch.push(item.entry)
-        bytes += item.line.text?.length ?? 0
+        const length = item.line.text?.length ?? 0
+        bytes += length
+        turnBytes += length
+        if (turnBytes >= TURN_BYTES) {
+          turnBytes = 0
+          await nextTurn()
+        }
       }
       waiting = []
       reading ??= lines.next()

@@ -61,10 +61,13 @@ function isBirthdate(value: string): boolean {
 const birthdate = text(10).refine(isBirthdate, 'must be a date as YYYY-MM-DD, 0000-MM-DD or YYYY')
 
 const REMEMBERED = 1000
+/** Longer than any name of either kind; longer texts are not worth their memory. */
+const REMEMBERED_LENGTH = 100
 /** Asks Intl once for each text: it takes a tenth of a millisecond, which an import of a million users pays twice each. */
 function remembering(find: (value: string) => string | null): (value: string) => string | null {
   const found = new Map<string, string | null>()
   return (value) => {
+    if (value.length > REMEMBERED_LENGTH) return find(value)
     let answer = found.get(value)
     if (answer === undefined) {
       if (found.size >= REMEMBERED) found.clear()

@@ -268,4 +268,30 @@ describe('security 61: no input keeps the process from others', () => {
     for (const document of documents)
       await expectNoStall(document.slice(0, 60), () => app.gql(tenant, token, document))
   })
+
+  test('64 KB lines of an import, as faulty as can be', async () => {
+    const fill = (start: string, part: (n: number) => string, end: string) => {
+      let line = start
+      for (let n = 0; line.length < FORM; n++) line += part(n)
+      return `${line}${end}\n`
+    }
+    const LINES: [string, string][] = [
+      ['unknown members', fill('{"a":0', (n) => `,"x${n}":0`, '}')],
+      ['unknown members of the address', fill('{"address":{"a":0', (n) => `,"x${n}":0`, '}}')],
+      ['a list', fill('[0', () => ',{}', ']')],
+      ['brackets', fill('', () => '[', '')],
+      ['a language tag', fill('{"locale":"de', () => '-a-aa', '"}')],
+    ]
+    for (const [what, line] of LINES)
+      await expectNoStall(what, async () => {
+        const response = await app.fetch(`/${tenant}/api/v1/users/import`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/x-ndjson', authorization: `Bearer ${token}` },
+          // No text, which this process itself would try to parse.
+          body: Buffer.from(line.repeat(20)),
+        })
+        expect((await response.text()).split('\n')).toHaveLength(22)
+        return response
+      })
+  })
 })
