@@ -14,6 +14,8 @@ export const LIMITS = {
   authenticatePasscode: { points: 100, seconds: 3600 },
   /** Steps of an enrolment, three for each, from one network: a whole office may enrol in an hour. */
   enrolCredential: { points: 600, seconds: 3600 },
+  /** Proofs that people have checked with an identity provider, from one network: each asks the provider as our client. */
+  linkIdentity: { points: 100, seconds: 3600 },
   /** Failed client authentications from one network. */
   clientAuthentication: { points: 100, seconds: 60 },
 } as const satisfies Record<string, Limit>

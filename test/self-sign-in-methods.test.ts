@@ -1,9 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { createCredentialEnrollmentToken } from '../src/credentials/enrolment-tokens.ts'
 import { newId } from '../src/crypto.ts'
 import { dbFor } from '../src/db.ts'
 import { createIdentityProvider } from '../src/idps/idps.ts'
 import { addIdpUser } from '../src/idps/link-idp-user.ts'
+import { LIMITS } from '../src/limits.ts'
 import { RECENT_SIGN_IN_SECONDS } from '../src/self/own-access.ts'
+import { revokeUserSessions } from '../src/sessions/sessions.ts'
 import { makeUser } from './oidc/provider.ts'
 import { ctxFor, newTenant } from './support/actors.ts'
 import { startApp, type TestApp } from './support/app.ts'
@@ -120,6 +123,35 @@ describe('the ways in of a person', () => {
       byManagement: false,
       sentTo: null,
     })
+  })
+
+  test('are not added by a link that was made in a session that was revoked since', async () => {
+    const opened = async (token: string) => (await app.fetch(`/${tenant}/enroll?token=${token}`)).status
+    const own = (await app.gql(tenant, person.token, ENROL)).body.data.createViewerEnrollmentToken
+    expect(await opened(own.token)).toBe(200)
+    const ctx = await ctxFor(tenant)
+    await revokeUserSessions(ctx, person.userId)
+    expect(await opened(own.token)).toBe(410)
+    // One that an administrator handed out is theirs to take back.
+    const other = await newPerson()
+    const handed = await createCredentialEnrollmentToken(ctx, other.userId, { send: false })
+    await revokeUserSessions(ctx, other.userId)
+    expect(await opened(handed.token)).toBe(200)
+  })
+
+  test('by a provider are proven one an operation, and a hundred an hour from one network (security 41)', async () => {
+    const proof = '(input: {idpId: "real", idToken: "x"}) { __typename }'
+    const aliased = `mutation { a: linkViewerIdpUser${proof} b: linkViewerIdpUser${proof} }`
+    const { body } = await app.gql(tenant, person.token, aliased)
+    expect(body.errors?.[0]?.extensions.code).toBe('QUERY_TOO_COMPLEX')
+    const results = new Map<string, number>()
+    for (let i = 0; i <= LIMITS.linkIdentity.points; i++) {
+      const { data } = (await app.gql(tenant, person.token, `mutation { linkViewerIdpUser${proof} }`)).body
+      const name: string = data.linkViewerIdpUser.__typename
+      results.set(name, (results.get(name) ?? 0) + 1)
+    }
+    expect(results.get('RateLimitedError')).toBeGreaterThan(0)
+    expect(results.get('ValidationError')).toBeGreaterThan(50)
   })
 
   test('of somebody else are not there (security 33)', async () => {

@@ -39,6 +39,7 @@ const CREDENTIAL_FIELDS = new Set([
   'requestPhoneNumberChange',
   'confirmEmailChange',
   'confirmPhoneNumberChange',
+  'linkViewerIdpUser',
 ])
 
 /** An error of the limits; the codes below are ours. */

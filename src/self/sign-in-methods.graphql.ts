@@ -1,6 +1,6 @@
 import { EnrollmentTokenPayload } from '../credentials/credential-mutations.graphql.ts'
 import { CredentialTypeEnum } from '../credentials/credentials.graphql.ts'
-import { Conflict, InvalidInput, NotFound, UserLocked } from '../errors.ts'
+import { Conflict, InvalidInput, NotFound, RateLimited, UserLocked } from '../errors.ts'
 import { builder } from '../graphql/builder.ts'
 import { requireId } from '../graphql/node.graphql.ts'
 import { resultOf } from '../graphql/result.ts'
@@ -96,7 +96,7 @@ const LinkViewerIdpUserInput = builder.inputType('LinkViewerIdpUserInput', {
 builder.mutationField('linkViewerIdpUser', (t) =>
   t.field({
     ...ownAccount(`Links me to the identity that a provider proves. ${RECENT_SIGN_IN}`),
-    ...resultOf(InvalidInput, Conflict, NotFound),
+    ...resultOf(InvalidInput, Conflict, NotFound, RateLimited),
     type: IdpUserPayload,
     args: { input: t.arg({ type: LinkViewerIdpUserInput, required: true, description: 'The proof.' }) },
     resolve: async (_root, { input: { idpId, ...proof } }, { ctx }) => ({

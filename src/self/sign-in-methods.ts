@@ -4,6 +4,7 @@ import type { Ctx } from '../ctx.ts'
 import { InvalidInput, NotFound } from '../errors.ts'
 import type { IdpUser } from '../idps/idp-users.ts'
 import { BY_MANAGEMENT, linkIdpUser, unlinkIdpUser } from '../idps/link-idp-user.ts'
+import { spend } from '../limits.ts'
 import { getUser } from '../users/users.ts'
 import { requireOwnAccess } from './own-access.ts'
 
@@ -44,9 +45,13 @@ export async function createViewerEnrollmentToken(ctx: Ctx, input: object) {
   return createCredentialEnrollmentToken(ctx, userId, { ...input, send: false })
 }
 
-/** Links the caller to the identity that a proof is of, as linkIdpUser does, and throws as it and requireOwnAccess do. */
+/**
+ * Links the caller to the identity that a proof is of, as linkIdpUser does, and throws as it and requireOwnAccess do; also
+ * RateLimited (the network's budget): anybody may sign in, and each proof asks the provider in our name.
+ */
 export async function linkViewerIdpUser(ctx: Ctx, idpId: string, proof: unknown): Promise<IdpUser> {
   const { userId } = await requireOwnAccess(ctx)
+  await spend('linkIdentity', ctx.tenant, ctx.ip)
   // No administrator vouches for it: it goes when somebody else proves the address first.
   return linkIdpUser(ctx, userId, idpId, proof, { ...BY_MANAGEMENT, byManagement: false })
 }

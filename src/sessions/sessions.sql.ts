@@ -124,7 +124,8 @@ export async function holdUser(sql: Sql, tenant: string, userId: string): Promis
 }
 
 // A statement after the one that ended the sessions: it sees what had held them until then, such as the grant of a
-// code that was being redeemed. Used codes stay, so that their replay is known for one.
+// code that was being redeemed. Used codes stay, so that their replay is known for one. Who revokes a session may mean
+// somebody who got into it: links to enrol, which the person made, go with it.
 const RELEASE = `
   WITH children AS (
     ${END} WHERE "tenantId" = $1 AND "parentId" = ANY($2::text[]) AND "endedAt" IS NULL
@@ -138,13 +139,19 @@ const RELEASE = `
   ), dropped AS (
     DELETE FROM "AuthorizationCode"
     WHERE "tenantId" = $1 AND "userId" = ANY($5::text[]) AND "sessionId" IN (SELECT "id" FROM gone) AND "usedAt" IS NULL
+  ), enrolments AS (
+    UPDATE "EnrollmentToken" SET "usedAt" = $3::timestamptz, "challenge" = NULL
+    WHERE "tenantId" = $1 AND "userId" = ANY($5::text[]) AND NOT "byManagement" AND "usedAt" IS NULL AND $4 = 'revoked'
   )
   SELECT 'session' AS "what", "id", "userId", "clientId", NULL AS "sessionId" FROM children
   UNION ALL SELECT 'grant', "id", "userId", "clientId", "sessionId" FROM revoked`
 
 export type RevokedGrant = { id: string; userId: string; clientId: string; sessionId: string | null }
 
-/** Takes away what hung on ended sessions: their child sessions, grants that are not offline, unused codes. */
+/**
+ * Takes away what hung on ended sessions: their child sessions, grants that are not offline, unused codes; with revoked ones
+ * also links to enrol that the person made.
+ */
 export async function releaseSessions(
   sql: Sql,
   tenant: string,
