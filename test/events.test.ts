@@ -63,7 +63,9 @@ async function freshTenant(): Promise<Position> {
   ctx = platformCtx(tenant)
   // Other databases of the cluster have writers too: the tenant's own first entry may be hidden for a while.
   const beginning = { era: 0, xid: 0n, seq: 0n }
-  await expect.poll(async () => (await readEvents(tenant, beginning, 10)).hidden).toBe(false)
+  await expect
+    .poll(async () => (await readEvents(tenant, beginning, 10)).hidden, { timeout: 20_000 })
+    .toBe(false)
   return (await readHead(tenant)).head
 }
 

@@ -23,6 +23,8 @@ const SESSION = 'session_01m7xeb1sbendby702xer00010'
 const CLIENT = 'client_01m7xeb1sbendby702xer00001'
 const THING = 'cred_01m7xeb1sbendby702xer00020'
 
+/** Entries of the log stay hidden from other tests while a transaction is open: none of these is long. */
+const BATCH = 1000
 /** One every ten seconds, in an era before ours: nothing of it is hidden. */
 const FILL = `
   INSERT INTO "Event" ("tenantId", "id", "era", "xid", "seq", "type", "occurredAt", "userId", "sessionId", "actorUserId", "actorClientId", "subjectIds")
@@ -33,7 +35,7 @@ const FILL = `
     CASE WHEN n % 20 = 0 THEN 'user_01m7xeb1sbendby702xer0000' || (n / 20 % 5) END,
     'client_01m7xeb1sbendby702xer0000' || (n % 3),
     CASE WHEN n % 4 = 0 THEN ARRAY['cred_01m7xeb1sbendby702xer' || lpad((n % 2000)::text, 5, '0')] ELSE '{}' END
-  FROM generate_series(1, $2::int) n`
+  FROM generate_series($3::int + 1, $3::int + ${BATCH}) n`
 
 /** The plan for these values: lists are planned each time (`plannedSql`). */
 async function planFor(statement: Statement): Promise<Plan> {
@@ -48,8 +50,11 @@ describe.skipIf(!process.env.DATABASE_URL)('a list of events', () => {
     ctx = platformCtx(tenant)
     client = new pg.Client({ connectionString: process.env.DATABASE_URL })
     await client.connect()
-    await client.query(FILL, [tenant, ENTRIES])
-    for (let others = 0; others < 10; others += 1) await client.query(FILL, [await newTenant(), ENTRIES / 10])
+    const fill = async (into: string, rows: number) => {
+      for (let from = 0; from < rows; from += BATCH) await client.query(FILL, [into, rows, from])
+    }
+    await fill(tenant, ENTRIES)
+    for (let others = 0; others < 10; others += 1) await fill(await newTenant(), ENTRIES / 10)
     await client.query('ANALYZE "Event"')
   }, 120_000)
   afterAll(async () => {
