@@ -402,20 +402,22 @@ describe('node', () => {
       })
   })
 
-  test.each([
-    'user_',
-    'user_zzz',
-    'USER_01h455vb4pex5vsknk084sn02q',
-    'session_01h455vb4pex5vsknk084sn02',
-    '',
-    'a/b',
-    'x'.repeat(64),
-  ])('refuses the malformed id %j', async (id) => {
-    const { body } = await server.post(tenant, token, 'query ($id: ID!) { node(id: $id) { id } }', { id })
-    expect(errorOf(body)?.extensions).toMatchObject({
-      code: 'BAD_USER_INPUT',
-      fields: [{ field: 'id', description: 'is not an id' }],
-    })
+  test.each(['user_', 'user_zzz', 'session_01h455vb4pex5vsknk084sn02', '', 'a/b', 'x'.repeat(65)])(
+    'refuses the malformed id %j',
+    async (id) => {
+      const { body } = await server.post(tenant, token, 'query ($id: ID!) { node(id: $id) { id } }', { id })
+      expect(errorOf(body)?.extensions).toMatchObject({
+        code: 'BAD_USER_INPUT',
+        fields: [{ field: 'id', description: 'is not an id' }],
+      })
+    },
+  )
+
+  test('finds nothing under an id that could be the one of an identity provider, which tenants choose', async () => {
+    for (const id of ['nowhere', 'USER_01h455vb4pex5vsknk084sn02q', 'x'.repeat(64)]) {
+      const { body } = await server.post(tenant, token, 'query ($id: ID!) { node(id: $id) { id } }', { id })
+      expect(body).toEqual({ data: { node: null } })
+    }
   })
 
   test('refuses an id of another kind where one kind is meant', async () => {
