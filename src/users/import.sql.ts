@@ -1,5 +1,6 @@
 import type { Sql } from '../db.ts'
 import type { User } from '../generated/prisma/client.ts'
+import { TENANT } from './plan-by-keys.sql.ts'
 import type { UserColumns } from './user-body.ts'
 import { CHANGED, changedUser, insertUsersFrom, list, NOT_NULL, WATCHED } from './users.sql.ts'
 
@@ -20,9 +21,9 @@ export type Holder = Pick<User, (typeof HOLDER_COLUMNS)[number]>
 
 const havers = (column: string, keys: string) =>
   `SELECT u."id" FROM unnest(${keys}::text[]) key,
-    LATERAL (SELECT "id" FROM "User" WHERE "tenantId" = $1 AND "${column}" = key LIMIT 1) u`
+    LATERAL (SELECT "id" FROM "User" WHERE "tenantId" = ${TENANT} AND "${column}" = key LIMIT 1) u`
 const HOLDERS = `
-  SELECT ${list(HOLDER_COLUMNS)} FROM "User" WHERE "tenantId" = $1 AND "id" = ANY(ARRAY(
+  SELECT ${list(HOLDER_COLUMNS)} FROM "User" WHERE "tenantId" = ${TENANT} AND "id" = ANY(ARRAY(
     ${havers('id', '$2')} UNION ${havers('externalId', '$3')} UNION ${havers('emailKey', '$4')} UNION ${havers('phoneNumberKey', '$5')}))`
 
 /** The users that hold any of the keys. */
@@ -53,7 +54,7 @@ export async function insertUsers(sql: Sql, tenant: string, users: NewUser[]): P
 const UPDATE_USERS = `
   WITH o AS MATERIALIZED (
     SELECT held.u, held."at", given."columns" FROM jsonb_to_recordset($2::jsonb) AS given("id" TEXT, "columns" JSONB),
-      LATERAL (SELECT u, u.ctid AS "at" FROM "User" u WHERE u."tenantId" = $1 AND u."id" = given."id" LIMIT 1) held
+      LATERAL (SELECT u, u.ctid AS "at" FROM "User" u WHERE u."tenantId" = ${TENANT} AND u."id" = given."id" LIMIT 1) held
   )
   UPDATE "User" t SET ${changedUser('o."columns"')}
   FROM o, LATERAL jsonb_populate_record(o.u, o."columns") n
