@@ -232,6 +232,30 @@ describe('what is found follows what is changed', () => {
   })
 })
 
+describe('security 61: of paths that are longer than a filter takes', () => {
+  const termsOf = async (appMetadata: object) => {
+    const { id } = await createUser(ctx, { appMetadata })
+    const terms = await sql(`SELECT FROM "UserTerm" WHERE "tenantId" = $1 AND "userId" = $2`, [tenant, id])
+    await deleteUser(ctx, id)
+    return terms.length
+  }
+  const members = Object.fromEntries(Array.from({ length: 100 }, (_, i) => [`m${i}`, i]))
+
+  // Members below one of a long name would each repeat it: 60 KB came to 120 MB.
+  test('nothing is kept, on whichever level; of the longest that it takes, all', async () => {
+    expect(await termsOf({ ['k'.repeat(30_000)]: members })).toBe(0)
+    expect(await termsOf({ ['k'.repeat(500)]: { ['k'.repeat(500)]: members } })).toBe(0)
+    expect(await termsOf({ ['k'.repeat(1001)]: 1 })).toBe(0)
+    expect(await termsOf({ ['k'.repeat(996)]: members })).toBe(100)
+    const longest = { ['k'.repeat(1000)]: 1 }
+    expect(await termsOf(longest)).toBe(1)
+    expect(await find({ appMetadata: longest })).toEqual([])
+    const { id } = await createUser(ctx, { appMetadata: longest })
+    expect(await find({ appMetadata: longest })).toEqual([id])
+    await deleteUser(ctx, id)
+  })
+})
+
 describe('who has a credential or a link', () => {
   test('is found by it, for as long as it is there', async () => {
     const user = await createUser(ctx, { name: 'Linked Holder' })
