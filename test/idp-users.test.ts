@@ -502,6 +502,28 @@ describe.each(writers)('linking by an access token over $surface', ({ link }: Wr
   })
 })
 
+describe.each(writers)(
+  'linking by an access token in the form of a JWT over $surface',
+  ({ link }: Writer) => {
+    // Where the provider cannot be asked: a client without a secret introspects nothing.
+    it('refuses one that says to be of another client', async () => {
+      const [userId, idpId] = [await person(), await idp({ clientSecret: null })]
+      upstream.before.set('/me', (_request, response) => {
+        response.setHeader('content-type', 'application/json').end('{"sub": "eve"}')
+        return true
+      })
+      for (const named of ['client_id', 'azp']) {
+        const accessToken = await upstream.sign({ sub: 'eve', [named]: 'another' }, { typ: 'at+jwt' })
+        expect(await link(userId, idpId, { accessToken })).toEqual(
+          refusal('accessToken', 'was issued to another client'),
+        )
+      }
+      upstream.before.delete('/me')
+      expect(await storedOf(userId)).toEqual([])
+    })
+  },
+)
+
 describe.each(writers)('linking by a code over $surface', ({ link }: Writer) => {
   it('redeems it as our client, and checks the ID token that it gets', async () => {
     const [userId, idpId] = [await person(), await idp()]

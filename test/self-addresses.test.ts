@@ -10,6 +10,7 @@ import { confirmEmailChange } from '../src/self/confirm-address-change.ts'
 import { RECENT_SIGN_IN_SECONDS } from '../src/self/own-access.ts'
 import { requestEmailChange } from '../src/self/request-address-change.ts'
 import { updateSettings } from '../src/tenants/settings.ts'
+import { setUserRoles } from '../src/users/roles.ts'
 import { createUser } from '../src/users/users.ts'
 import { makeUser } from './oidc/provider.ts'
 import { ctxFor, newTenant, tokenFor } from './support/actors.ts'
@@ -394,6 +395,16 @@ describe('security 33: a token alone is not enough', () => {
     expect(await run(able, 'confirmEmailChange', { email: fresh, code })).toMatchObject({
       user: { email: fresh },
     })
+  })
+
+  test('nor by one that is granted while the code is on its way', async () => {
+    const person = await newPerson()
+    await run(person, 'requestEmailChange', { email: fresh })
+    const code = await lastCode(fresh)
+    await setUserRoles(await ctxFor(tenant), person.userId, { roles: ['admin'] })
+    const { errors } = await run(person, 'confirmEmailChange', { email: fresh, code })
+    expect(errors).toMatchObject([{ extensions: { code: 'FORBIDDEN' } }])
+    expect(await rowOf(person)).toMatchObject({ email: person.email })
   })
 })
 

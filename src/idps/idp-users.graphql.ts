@@ -142,7 +142,7 @@ export const linkInputFields = (t: InputFields) => ({
   codeVerifier: t.string({ description: 'Of the code: the verifier of its challenge (PKCE).' }),
 })
 
-export const ONE_PROOF =
+const ONE_PROOF =
   'exactly one proof of idToken, accessToken and code. It is checked with the provider before anything is written.'
 
 const LinkIdpUserInput = builder.inputType('LinkIdpUserInput', {

@@ -5,7 +5,7 @@ import { builder } from '../graphql/builder.ts'
 import { requireId } from '../graphql/node.graphql.ts'
 import { resultOf } from '../graphql/result.ts'
 import { open, ownAccount } from '../graphql/scoped.ts'
-import { IdpUserPayload, linkInputFields, ONE_PROOF } from '../idps/idp-users.graphql.ts'
+import { IdpUserPayload, linkInputFields } from '../idps/idp-users.graphql.ts'
 import { requireIdpId } from '../idps/idps.graphql.ts'
 import { RECENT_SIGN_IN } from './own-access.ts'
 import {
@@ -88,9 +88,14 @@ builder.mutationField('unlinkViewerIdpUser', (t) =>
   }),
 )
 
+/** Without accessToken: most providers do not say whose client one was issued to, and any site's that I used would do. */
 const LinkViewerIdpUserInput = builder.inputType('LinkViewerIdpUserInput', {
-  description: `Where, and ${ONE_PROOF}`,
-  fields: linkInputFields,
+  description:
+    'Where, and exactly one proof of idToken and code. It is checked with the provider before anything is written.',
+  fields: (t) => {
+    const { accessToken: _, ...fields } = linkInputFields(t)
+    return fields
+  },
 })
 
 builder.mutationField('linkViewerIdpUser', (t) =>

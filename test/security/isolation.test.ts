@@ -471,7 +471,7 @@ describe('security 14, 15: nobody writes what is not theirs to write', () => {
     RevokeViewerSessionsInput: 'includeCurrent',
     RevokeViewerCredentialInput: 'credentialId',
     UnlinkViewerIdpUserInput: 'idpId',
-    LinkViewerIdpUserInput: 'idpId idToken accessToken code redirectUri codeVerifier',
+    LinkViewerIdpUserInput: 'idpId idToken code redirectUri codeVerifier',
     CreateViewerEnrollmentTokenInput: 'type',
     RevokeViewerConsentInput: 'clientId',
   }
