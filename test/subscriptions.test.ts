@@ -432,6 +432,23 @@ describe('who may subscribe', () => {
     expect(body.errors?.[0]?.message).toMatch(/^Requires scope (sessions|users|events):read\.$/)
   })
 
+  test('from where it was done is told to auditors alone', async () => {
+    const query = 'subscription { sessionChanged { ... on SessionEvent { actor { clientId ip } } } }'
+    const who = await person()
+    const told = [
+      { token: await tokenFor(tenant, ['sessions:read', 'events:read']), ip: ctx.ip },
+      { token: await tokenFor(tenant, ['sessions:read']), ip: null },
+      { token: who.token, ip: null }, // of whoever did it about them
+    ]
+    const readers = await Promise.all(told.map(({ token }) => follow(query, {}, { token })))
+    await startApiSession(who.userId)
+    for (const [i, reader] of readers.entries()) {
+      const event = await reader.next()
+      const actor = { clientId: expect.stringMatching(/^client_/), ip: told[i]?.ip }
+      expect(event?.data?.data.sessionChanged).toMatchObject({ actor })
+    }
+  })
+
   test('without a token nobody follows anything', async () => {
     const { body } = await server.post(tenant, null, EVENTS)
     expect(body.errors?.[0]?.extensions.code).toBe('UNAUTHENTICATED')
