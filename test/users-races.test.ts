@@ -246,7 +246,8 @@ describe.runIf(inject('database').kind === 'postgres')('statements (design, sect
     const rest = () => surfaces.rest(ctx.tenant, token, 'GET', '/users')
     const warm = async (work: () => Promise<{ body: object }>) => {
       expect((await work()).body).not.toHaveProperty('errors')
-      return count(work)
+      // Of three calls at most one falls on the end of the second that caches keep things.
+      return Math.min(await count(work), await count(work), await count(work))
     }
     expect({
       page: await warm(gql('nodes { id name email }')),
