@@ -84,7 +84,7 @@ builder.mutationField('deleteClient', (t) =>
       'clients:write',
       'Deletes a client for ever; its tokens, and sessions that were handed to it, end.',
     ),
-    ...resultOf(NotFound),
+    ...resultOf(InvalidInput, NotFound),
     type: DeleteClientPayload,
     args: { input: t.arg({ type: DeleteClientInput, required: true, description: 'The client.' }) },
     resolve: (_root, { input: { clientId } }, { ctx }) =>

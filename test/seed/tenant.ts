@@ -72,7 +72,8 @@ export async function seedTenant(
   await ensureTenant(SYSTEM_TENANT, { friendlyName: 'System' })
   await ensureTenant(tenant, { friendlyName: `Seeded: ${tenant}` })
   const present = await countUsers(tenant)
-  if (present > 0) throw new Error(`Tenant ${tenant} has ${present} users already: seed another one, or delete it before.`)
+  if (present > 0)
+    throw new Error(`Tenant ${tenant} has ${present} users already: seed another one, or delete it before.`)
   const ctx: Ctx = { ...platformCtx(tenant), requestId: newId('event') }
   await createIdentityProvider(ctx, {
     id: IDP_ID,
