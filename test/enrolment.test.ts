@@ -8,6 +8,7 @@ import { listInbox } from '../src/delivery/inbox.ts'
 import { LIMITS } from '../src/limits.ts'
 import { log } from '../src/log.ts'
 import { updateSettings } from '../src/tenants/settings.ts'
+import { setUserRoles } from '../src/users/roles.ts'
 import { createUser, deleteUser, lockUser, unlockUser, updateUser } from '../src/users/users.ts'
 import { ctxFor, newTenant, tokenFor } from './support/actors.ts'
 import { startApp, type TestApp } from './support/app.ts'
@@ -286,6 +287,10 @@ describe('security 23, 25: an enrolment token is refused', () => {
       async () => [await lockUser(ctx, userId), await unlockUser(ctx, userId)],
     ],
     ['the user was deleted', () => deleteUser(ctx, userId)],
+    [
+      'the user was given a role, which whoever made the link may not have',
+      () => setUserRoles(platformCtx(tenant), userId, { roles: ['admin'] }),
+    ],
   ]
   it.each(between)('once %s', async (_what, happens) => {
     const token = await newToken()

@@ -47,3 +47,11 @@ export async function endUserAccess(
   const ended = await sql<Ended>(END_ACCESS, [ctx.tenant, userId, reason])
   await recordEvents(sql, ctx, [...alsoRecord, ...ended.map((row) => toEvent(userId, reason, row))])
 }
+
+/** Voids the links to enrol that were handed out for a user, by whomever. The user's row must be held. */
+export async function voidEnrolments(sql: Sql, tenant: string, userId: string): Promise<void> {
+  await sql(
+    `UPDATE "EnrollmentToken" SET "usedAt" = now() WHERE "tenantId" = $1 AND "userId" = $2 AND "usedAt" IS NULL`,
+    [tenant, userId],
+  )
+}

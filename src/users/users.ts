@@ -8,7 +8,7 @@ import { parse } from '../fields.ts'
 import type { Prisma, User } from '../generated/prisma/client.ts'
 import { requireNoEscalation } from '../scopes.ts'
 import { emailKeyOf, phoneNumberOf } from './addresses.ts'
-import { endUserAccess } from './user-access.sql.ts'
+import { endUserAccess, voidEnrolments } from './user-access.sql.ts'
 import { echoFaults, fieldsOfColumns, splitPatch, toColumns, type UserColumns } from './user-body.ts'
 import { EmailLookup, flagFaults, PhoneNumberLookup, UserCreate, UserPatch } from './users.fields.ts'
 import {
@@ -169,6 +169,8 @@ export async function changeUser(
       if (updated.user.locked && updated.changed.includes('locked'))
         await endUserAccess(sql, ctx, id, 'locked', events)
       else await recordEvents(sql, ctx, events)
+      // Whoever made a link for somebody without a role may not have one into an administrator's account.
+      if (updated.changed.includes('roles')) await voidEnrolments(sql, ctx.tenant, id)
       return updated
     }),
   )
