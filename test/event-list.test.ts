@@ -5,7 +5,7 @@ import { createClient, getClient } from '../src/clients/clients.ts'
 import { type Ctx, platformCtx } from '../src/ctx.ts'
 import { inTransaction, sql } from '../src/db.ts'
 import type { EventType, LogEvent } from '../src/events.ts'
-import { recordEvents } from '../src/events.ts'
+import { EVENT_TYPES, recordEvents } from '../src/events.ts'
 import { startSession } from '../src/sessions/sessions.ts'
 import { createUser, lockUser, updateUser } from '../src/users/users.ts'
 import { ctxFor, newTenant, TENANT_SCOPES, tokenFor } from './support/actors.ts'
@@ -277,6 +277,12 @@ describe('a filter', () => {
   ])('%s is refused by name over REST', async (query, fields) => {
     const { status, body } = await app.rest(tenant, token, 'GET', `/events?${query}`)
     expect([status, body.fields.map(({ field }: { field: string }) => field)]).toEqual([400, fields])
+  })
+
+  test('what is no type of event is refused with those that are', async () => {
+    const { body } = await app.rest(tenant, token, 'GET', '/events?types=user.created,user.born')
+    const description = `must be one of ${EVENT_TYPES.join(', ')}`
+    expect(body.fields).toEqual([{ field: 'types.1', description }])
   })
 })
 

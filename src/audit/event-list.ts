@@ -13,7 +13,9 @@ const KNOWN_TYPES = new Set<string>(EVENT_TYPES)
 /** The given types of events, each once. Throws InvalidInput that names those which are none. */
 export function parseEventTypes(types: readonly string[]): Set<string> {
   const faults = types.flatMap((type, index) =>
-    KNOWN_TYPES.has(type) ? [] : [{ field: `types.${index}`, description: 'is not a type of event' }],
+    KNOWN_TYPES.has(type)
+      ? []
+      : [{ field: `types.${index}`, description: `must be one of ${EVENT_TYPES.join(', ')}` }],
   )
   if (faults.length > 0) throw new InvalidInput(faults)
   return new Set(types)
