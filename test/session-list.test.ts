@@ -185,18 +185,19 @@ describe('what is not a list', () => {
   }
 
   test.each(pairs)('%s with %s is refused by name', async (a, b) => {
-    await refused(filterOf([a, b]), '', {}, [{ field: b, description: `cannot be combined with ${a}` }])
+    const description = `cannot be combined with ${a}: userId combines with everything, the others stand alone`
+    await refused(filterOf([a, b]), '', {}, [{ field: b, description }])
   })
 
   test.each([
-    ['clientId', 'createdAt'],
-    ['ip', 'lastSeenAt'],
-    ['createdAt', 'lastSeenAt'],
-    ['lastSeenAt', 'createdAt'],
-  ] as const)('%s in the order of %s is refused by name', async (member, order) => {
+    ['clientId', 'createdAt', '; it is in order of the start'],
+    ['ip', 'lastSeenAt', '; it is in order of the start'],
+    ['createdAt', 'lastSeenAt', ', only createdAt'],
+    ['lastSeenAt', 'createdAt', ', only lastSeenAt'],
+  ] as const)('%s in the order of %s is refused by name', async (member, order, instead) => {
     const orderBy = { field: ORDER_ENUM[order] }
     await refused(filterOf([member]), `&orderBy=${order}`, { orderBy }, [
-      { field: 'orderBy', description: `cannot be combined with ${member}` },
+      { field: 'orderBy', description: `cannot be combined with ${member}${instead}` },
     ])
   })
 

@@ -49,6 +49,10 @@ export const SESSION_LISTS: readonly SessionList[] = [
   },
 ]
 
+const HINT = 'userId combines with everything, the others stand alone'
+const insteadOf = ({ orders }: SessionList): string =>
+  orders[0] === 'id' ? '; it is in order of the start' : `, only ${orders.join(', ')}`
+
 /** The list that a filter and an order come to. Throws InvalidInput that says what cannot be combined. */
 export function chooseList(
   filter: SessionFilter,
@@ -59,11 +63,11 @@ export function chooseList(
   const strangers = given.filter((member) => member !== list.by && !list.with.includes(member))
   const faults: FieldFault[] = strangers.map((field) => ({
     field,
-    description: `cannot be combined with ${list.by}`,
+    description: `cannot be combined with ${list.by}: ${HINT}`,
   }))
   const order = orderBy ?? (list.orders[0] as ListOrder)
   if (!list.orders.includes(order))
-    faults.push({ field: 'orderBy', description: `cannot be combined with ${list.by}` })
+    faults.push({ field: 'orderBy', description: `cannot be combined with ${list.by}${insteadOf(list)}` })
   if (faults.length > 0) throw new InvalidInput(faults)
   return { list, order }
 }
