@@ -473,6 +473,16 @@ describe('what no index has is refused by name', () => {
     })
   })
 
+  test.each([
+    ['createdAt=2026-01-01T00:00:00Z', 'createdAt.gte, createdAt.lt'],
+    ['createdAt.gt=2026-01-01T00:00:00Z', null],
+    ['appMetadata=pro', 'appMetadata.{member}'],
+  ])('%s is refused, and the answer says what is meant', async (query, instead) => {
+    const { status, body } = await app.rest(tenant, token, 'GET', `/users?${query}`)
+    const description = `is not a parameter of this request${instead ? `, only ${instead}` : ''}`
+    expect([status, body.fields]).toEqual([400, [{ field: query.split('=')[0], description }]])
+  })
+
   test('null is no filter, and neither is a range without an end', async () => {
     const nothing = {
       search: null,

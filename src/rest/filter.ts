@@ -85,6 +85,13 @@ export function filterReader(filter: z.ZodObject) {
       setAt(members, [...record.path, member], jsonScalar(text))
       return true
     },
+    /** What can be written in place of a name that is no parameter, because only its members are. */
+    membersOf: (name: string): string[] =>
+      parameters
+        .filter(
+          (parameter) => parameter.name.startsWith(`${name}.`) || (parameter.open && parameter.name === name),
+        )
+        .map((parameter) => (parameter.open ? `${parameter.name}.{member}` : parameter.name)),
     result: () => toObject(members),
   }
 }

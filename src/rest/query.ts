@@ -55,8 +55,11 @@ export function parseQuery(
     if (repeated.has(name)) faults.push({ field: name, description: 'is given more than once' })
     else if (pagingName) given[pagingName] = value
     else if (route.query && Object.hasOwn(route.query.shape, name)) query[name] = value
-    else if (!filter?.take(name, value))
-      faults.push({ field: name, description: 'is not a parameter of this request' })
+    else if (!filter?.take(name, value)) {
+      const members = filter?.membersOf(name) ?? []
+      const instead = members.length > 0 ? `, only ${members.join(', ')}` : ''
+      faults.push({ field: name, description: `is not a parameter of this request${instead}` })
+    }
   }
   const paging = readPaging(route.paged, given, faults)
   faults.push(...(filter?.faults ?? []))
