@@ -46,7 +46,10 @@ const UserError = builder.interfaceRef<AppError>('UserError').implement({
 const FieldError = builder.objectRef<FieldFault>('FieldError').implement({
   description: 'One faulty field.',
   fields: (t) => ({
-    field: t.exposeString('field', { description: 'Path of the field below `input`, with dots.' }),
+    field: t.exposeString('field', {
+      description:
+        'Path of the field, with dots, below `input` and its `fields`: the name that it has in REST.',
+    }),
     description: t.exposeString('description', { description: 'What is wrong with it.' }),
   }),
 })

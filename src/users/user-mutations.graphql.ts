@@ -8,7 +8,7 @@ import { requireId } from '../graphql/node.graphql.ts'
 import { resultOf } from '../graphql/result.ts'
 import { open, scoped } from '../graphql/scoped.ts'
 import { setUserRoles } from './roles.ts'
-import { ADDRESS_MEMBERS, FIELDS, WRITABLE_FIELDS } from './users.fields.ts'
+import { ADDRESS, ADDRESS_MEMBERS, FIELDS, WRITABLE_FIELDS } from './users.fields.ts'
 import { RoleEnum, UserRef } from './users.graphql.ts'
 import { createUser, deleteUser, lockUser, unlockUser, updateUser } from './users.ts'
 
@@ -16,10 +16,7 @@ const AddressInput = builder.inputType('AddressInput', {
   description: 'A postal address. Omitted = unchanged, empty string or null = unset.',
   fields: (t) =>
     Object.fromEntries(
-      ADDRESS_MEMBERS.map((member) => [
-        member,
-        t.string({ description: `The member ${member} of the address.` }),
-      ]),
+      ADDRESS_MEMBERS.map((member) => [member, t.string({ description: ADDRESS[member].description })]),
     ),
 })
 
