@@ -13,7 +13,11 @@ import { createTally, plural } from './import-tally.ts'
 import { startProgress } from './progress.ts'
 
 const TENANT = { type: 'string', required: true, description: 'Slug of the tenant' } as const
-const FILE = { type: 'positional', required: true, description: 'NDJSON; - is the standard' } as const
+const FILE = {
+  type: 'positional',
+  required: true,
+  description: 'NDJSON; - is standard input or output',
+} as const
 /** What is said of people is for the caller's eyes. */
 const PRIVATE = { mode: 0o600 }
 
