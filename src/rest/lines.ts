@@ -63,12 +63,15 @@ export function linesResponse(
   const encoder = new TextEncoder()
   const encode = (some: readonly object[]) =>
     encoder.encode(some.map((line) => `${JSON.stringify(line)}\n`).join(''))
+  let isGone = false
   const body = new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
         try {
           await recheck()
           const { done, value } = await lines.next()
+          // The reader left meanwhile, which is nobody's fault: there is nothing to write to.
+          if (isGone) return
           if (!done) return controller.enqueue(encode(value))
           release()
           controller.close()
@@ -77,12 +80,14 @@ export function linesResponse(
           const error = describeError(thrown)
           if (error.status >= 500) log.error({ requestId, err: error.cause ?? error }, error.message)
           void lines.return(undefined).catch(() => {})
+          if (isGone) return
           if (!tellsErrors) return controller.error(thrown)
           controller.enqueue(encode([{ error: toErrorBody(error, requestId) }]))
           controller.close()
         }
       },
       cancel: async () => {
+        isGone = true
         release()
         await lines.return(undefined)
       },
