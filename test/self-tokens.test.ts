@@ -47,6 +47,8 @@ const MUTATIONS: Record<string, string> = {
   revokeViewerSessions: '{includeCurrent: true}',
   revokeViewerCredential: '{credentialId: "cred_01m7xeb1sbendby702xerkqv3p"}',
   unlinkViewerIdpUser: '{idpId: "partner"}',
+  linkViewerIdpUser: '{idpId: "partner", idToken: "x"}',
+  createViewerEnrollmentToken: '{}',
   revokeViewerConsent: '{clientId: "client_01m7xeb1sbendby702xerkqv3p"}',
 }
 const mutation = (name: string) => `mutation { ${name}(input: ${MUTATIONS[name]}) { __typename } }`
