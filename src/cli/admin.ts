@@ -14,9 +14,12 @@ const grant = databaseCommand({
   },
   run: async ({ email, tenant, role }) => {
     if (!(await findTenant(tenant))) throw new NotFound('tenant')
-    const user = await grantRole(platformCtx(tenant), email, role)
-    const text = `${email} (${user.id}) has in tenant ${tenant} now: ${user.roles.join(', ')}.`
-    return { text, json: { userId: user.id, email: user.email, roles: user.roles } }
+    const { user, isCreated } = await grantRole(platformCtx(tenant), email, role)
+    const who = isCreated
+      ? `Nobody had this address: ${email} (${user.id}) was created, and`
+      : `${email} (${user.id})`
+    const text = `${who} has in tenant ${tenant} now: ${user.roles.join(', ')}.`
+    return { text, json: { userId: user.id, email: user.email, roles: user.roles, created: isCreated } }
   },
 })
 

@@ -111,7 +111,7 @@ export const DEMO_ADDRESSES = [DEMO_ADMIN, ...PEOPLE.map(({ email }) => email)]
 async function seedPeople(): Promise<void> {
   const ctx = platformCtx(DEMO_TENANT)
   // The role comes with the user: a start that is cut off leaves no administrator without one.
-  const admin = await grantRole(ctx, DEMO_ADMIN, 'admin')
+  const { user: admin } = await grantRole(ctx, DEMO_ADMIN, 'admin')
   await updateUser(ctx, admin.id, { name: 'Demo Admin', emailVerified: true })
   for (const person of PEOPLE) await createUser(ctx, { ...person, emailVerified: true })
 }

@@ -25,7 +25,11 @@ export async function setUserRoles(ctx: Ctx, id: string, input: unknown): Promis
  * sign-in (command line: the first administrator). Throws as setUserRoles does, and InvalidInput for an unverified address
  * beside a phone number.
  */
-export async function grantRole(ctx: Ctx, email: string, role: string): Promise<User> {
+export async function grantRole(
+  ctx: Ctx,
+  email: string,
+  role: string,
+): Promise<{ user: User; isCreated: boolean }> {
   const [wanted] = parse(RoleSet, { roles: [role] }).roles
   const address = parse(EmailLookup, { email })
   const user = await getUserByEmail(ctx, email).catch((error: unknown) => {
@@ -40,9 +44,10 @@ export async function grantRole(ctx: Ctx, email: string, role: string): Promise<
         description: 'is not verified, and its user has a phone number that may be anybody’s',
       },
     ])
-  if (user) return setUserRoles(ctx, user.id, { roles: [...user.roles, wanted] })
+  if (user)
+    return { user: await setUserRoles(ctx, user.id, { roles: [...user.roles, wanted] }), isCreated: false }
   requireNoEscalation(ctx, scopesOfRoles([role]))
   const created = await inTransaction((sql) => addUser(sql, ctx, { ...toColumns(address), roles: [role] }))
   wakeReaders(ctx.tenant)
-  return created
+  return { user: created, isCreated: true }
 }

@@ -421,6 +421,9 @@ describe('security 11, 12: a planted account', () => {
       emailVerified: true,
       phoneNumber: '+41790000002',
     })
-    expect((await grantRole(platform, 'known@example.com', 'admin')).roles).toEqual(['admin'])
+    expect(await grantRole(platform, 'known@example.com', 'admin')).toMatchObject({
+      user: { roles: ['admin'] },
+      isCreated: false,
+    })
   })
 })
