@@ -1,10 +1,8 @@
 import { ensureClient } from './clients/ensure-client.ts'
-import { SealBroken } from './crypto.ts'
 import { SCOPE_NAMES, SYSTEM_TENANT } from './ctx.ts'
 import { type ClientCredentials, DEMO_ADMIN, DEMO_TENANT, derivedSecret, ensureDemo } from './dev/demo.ts'
 import { keepFile, keptFile } from './dev/kept-files.ts'
 import { env } from './env.ts'
-import { findTenant } from './tenants/tenant-cache.ts'
 import { ensureTenant } from './tenants/tenants.ts'
 
 /** What a start prints. Secrets are in it in development only. */
@@ -65,6 +63,7 @@ function urlsOf(tenant: string): BootstrapReport['urls'] {
     { label: 'OpenID Connect', url: `${issuer}/.well-known/openid-configuration` },
     { label: 'GraphQL', url: `${issuer}/graphql` },
     { label: 'REST', url: `${issuer}/api/v1` },
+    { label: 'OpenAPI', url: `${issuer}/api/v1/openapi.json` },
   ]
 }
 
@@ -75,12 +74,6 @@ function urlsOf(tenant: string): BootstrapReport['urls'] {
  */
 export async function bootstrap(): Promise<BootstrapReport> {
   await ensureTenant(SYSTEM_TENANT, { friendlyName: 'System' })
-  await findTenant(SYSTEM_TENANT).catch((error: unknown) => {
-    // Better now than at the first sign-in.
-    if (error instanceof SealBroken)
-      throw new Error('ENCRYPTION_KEY is not the one that this database was written with', { cause: error })
-    throw error
-  })
   const operator = await ensureOperator()
   const clients = env.demo ? await ensureDemo() : null
   return {

@@ -1,16 +1,31 @@
 import { closeBus, openBus, redisFault } from './bus.ts'
+import { SealBroken } from './crypto.ts'
+import { SYSTEM_TENANT } from './ctx.ts'
 import { closeDatabase, connectionSettings, databaseFault, openDatabase } from './db.ts'
+import { env } from './env.ts'
 import { closeLimits } from './limits.ts'
 import { log } from './log.ts'
 import { migrate } from './migrate.ts'
 import { settleDeliveries } from './passcodes/send-passcode.ts'
+import { findTenant } from './tenants/tenant-cache.ts'
 
-/** Opens what services stand on: the database with its migrations applied, and the bus. */
+/**
+ * Opens what services stand on: the database with its migrations applied, and the bus. Throws for a key that does not
+ * open what the database holds, before anything is sealed with it.
+ */
 export async function openRuntime(): Promise<void> {
   const settings = await connectionSettings()
   await migrate(settings)
   await openDatabase(settings)
   await openBus()
+  await findTenant(SYSTEM_TENANT).catch(async (error: unknown) => {
+    await closeRuntime()
+    if (!(error instanceof SealBroken)) throw error
+    throw new Error(
+      `ENCRYPTION_KEY${env.isProduction ? '' : ' (in development kept in DATA_DIR)'} is not the one that this database was written with`,
+      { cause: error },
+    )
+  })
 }
 
 /** Closes it again, in reverse. */

@@ -218,7 +218,12 @@ describe('vestibule admin grant', () => {
     ])
     const user = await getUserByEmail(platformCtx(tenant), 'boss@acme.example')
     expect(user.roles).toEqual(['admin'])
-    expect(JSON.parse(run.stdout)).toEqual({ userId: user.id, email: 'Boss@Acme.example', roles: ['admin'] })
+    expect(JSON.parse(run.stdout)).toEqual({
+      userId: user.id,
+      email: 'Boss@Acme.example',
+      roles: ['admin'],
+      created: true,
+    })
   })
 
   it('refuses a role that there is not', async () => {
@@ -273,7 +278,18 @@ describe('vestibule keys re-encrypt', () => {
     expect(sealed && openSecrets(sealed)).toMatchObject({ clientSecret: 'kept', idTokenSigningKey: null })
     const lost = await vestibule(['keys', 're-encrypt'], { ENCRYPTION_KEY: newKey })
     expect(lost.code).toBe(1)
-    expect(lost.stderr).toContain('no configured ENCRYPTION_KEY opens it')
+    expect(lost.stderr).toContain('is not the one that this database was written with')
+  })
+})
+
+describe('a key that does not open the database', () => {
+  it('is refused before anything is sealed with it', async () => {
+    await newTenant()
+    const ENCRYPTION_KEY = Buffer.alloc(32, 'another-key').toString('base64url')
+    const run = await vestibule(['tenant', 'create', 'unreadable'], { ENCRYPTION_KEY })
+    expect(run.code).toBe(1)
+    expect(run.stderr).toContain('is not the one that this database was written with')
+    expect(await findTenant('unreadable')).toBeNull()
   })
 })
 

@@ -23,9 +23,13 @@ async function analyze(): Promise<void> {
   await client.query('ANALYZE').finally(() => client.end())
 }
 
+const USAGE = `npm run seed -- [--users 1000] [--tenant demo-large] [--clients 5] [--sessions N] [--random-seed 1] [--force]
+Fills a tenant with plausible people, in the database of DATABASE_URL or the embedded one.`
+
 async function seed(): Promise<void> {
   const { values } = parseArgs({
     options: {
+      help: { type: 'boolean', default: false },
       users: { type: 'string', default: '1000' },
       tenant: { type: 'string', default: 'demo-large' },
       clients: { type: 'string', default: '5' },
@@ -34,6 +38,10 @@ async function seed(): Promise<void> {
       force: { type: 'boolean', default: false },
     },
   })
+  if (values.help) {
+    process.stdout.write(`${USAGE}\n`)
+    return
+  }
   if (env.isProduction && !values.force)
     throw new Error('This writes made-up people. In production it wants to be asked with --force.')
   const users = numberOf('users', values.users)
