@@ -87,6 +87,17 @@ export type Ctx = {
   userAgent: string | null
 }
 
+/**
+ * The context of what somebody did on a hosted page, once it is proven who they are: it names them in the log, with the
+ * client that sent them there. It permits nothing: no scopes, and no changes to their own account.
+ */
+export const asPerson = (ctx: Ctx, { userId, sessionId = null, clientId = null }: PersonHere): Ctx => ({
+  ...ctx,
+  actor: { kind: 'user', tenant: ctx.tenant, userId, clientId, sessionId, grantId: null },
+  scopes: new Set(),
+})
+type PersonHere = { userId: string; sessionId?: string | null; clientId?: string | null }
+
 /** The context of work that the platform does by itself: start, clean-up, command line. */
 export const platformCtx = (tenant: string): Ctx => ({
   tenant,

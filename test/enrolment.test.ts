@@ -218,7 +218,7 @@ describe('an enrolled credential', () => {
     expect(user?.hasCredential).toBe(true)
     const events = await logOf(tenant)
     expect(events.filter(({ type }) => type === 'credential.enrolled')).toMatchObject([
-      { userId, subjectIds: [body.credentialId], actorUserId: null, actorClientId: null, ip: '127.0.0.1' },
+      { userId, subjectIds: [body.credentialId], actorUserId: userId, actorClientId: null, ip: '127.0.0.1' },
     ])
     expect(JSON.stringify(events)).not.toContain(token)
   })

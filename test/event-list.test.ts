@@ -4,8 +4,11 @@ import { listEvents } from '../src/audit/event-list.ts'
 import { createClient, getClient } from '../src/clients/clients.ts'
 import { type Ctx, platformCtx } from '../src/ctx.ts'
 import { inTransaction, sql } from '../src/db.ts'
+import { listInbox } from '../src/delivery/inbox.ts'
 import type { EventType, LogEvent } from '../src/events.ts'
 import { EVENT_TYPES, recordEvents } from '../src/events.ts'
+import { verifySignInPasscode } from '../src/passcodes/passcodes.ts'
+import { sendSignInPasscode, settleDeliveries } from '../src/passcodes/send-passcode.ts'
 import { startSession } from '../src/sessions/sessions.ts'
 import { createUser, lockUser, updateUser } from '../src/users/users.ts'
 import { ctxFor, newTenant, TENANT_SCOPES, tokenFor } from './support/actors.ts'
@@ -115,6 +118,26 @@ describe('an entry', () => {
     const { nodes } = await graphql({ filter: { types: ['user.updated'] } })
     const { userId: _, sessionId: __, ...shared } = updated
     expect(nodes).toEqual([{ __typename: 'AuditEvent', ...shared }])
+  })
+
+  test('of what people did on the hosted pages names them, so that it is found by who did it', async () => {
+    const other = await newTenant()
+    const email = `ada@${other}.example`
+    const person = await createUser(await ctxFor(other), { email, emailVerified: true })
+    const visitor: Ctx = { ...platformCtx(other), actor: { kind: 'anonymous' }, ip: '198.51.100.8' }
+    await sendSignInPasscode(visitor, email)
+    await settleDeliveries()
+    const code = /\b\d{6}\b/.exec(listInbox(email)[0]?.body ?? '')?.[0] ?? ''
+    const { client } = await createClient(platformCtx(other), { name: 'App', appType: 'web', type: 'login' })
+    await verifySignInPasscode(visitor, email, code, client.id)
+    await logOf(other)
+    const bearer = await tokenFor(other)
+    const { body } = await app.rest(other, bearer, 'GET', `/events?actorId=${person.id}`)
+    const query = `{ events(filter: { actorId: "${person.id}" }) { nodes { type actor { userId clientId tenantId ip } } } }`
+    const { nodes } = (await app.gql(other, bearer, query)).body.data.events
+    const actor = { userId: person.id, clientId: client.id, tenantId: null, ip: visitor.ip }
+    for (const entries of [body.events, nodes])
+      expect(entries).toMatchObject([{ type: 'session.started', actor }])
   })
 
   test('of somebody unknown says from where, and of the platform nothing', async () => {

@@ -1,10 +1,11 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it, vi } from 'vitest'
-import { type Ctx, platformCtx } from '../src/ctx.ts'
+import { asPerson, type Ctx, platformCtx } from '../src/ctx.ts'
 import { inTransaction, sql } from '../src/db.ts'
 import { listInbox } from '../src/delivery/inbox.ts'
 import { authenticatePasscode, verifySignInPasscode } from '../src/passcodes/passcodes.ts'
 import { sendPasscode, sendSignInPasscode, settleDeliveries } from '../src/passcodes/send-passcode.ts'
 import { closeRuntime, openRuntime } from '../src/runtime.ts'
+import { requireOwnAccount } from '../src/scopes.ts'
 import { authenticateSession } from '../src/sessions/authenticate-session.ts'
 import { findBrowserSession, startSession } from '../src/sessions/sessions.ts'
 import { findTenant } from '../src/tenants/tenant-cache.ts'
@@ -530,6 +531,26 @@ describe('the hosted pages', () => {
       amr: ['otp'],
     })
     await expect(verifySignInPasscode(visitor, address(), codeFor(address()))).rejects.toThrow(INVALID)
+  })
+
+  it('name who did it in the log once the code is right, and nobody before', async () => {
+    const user = await createUser(ctx, { email: address() })
+    await sendHosted(address())
+    await expect(verifySignInPasscode(visitor, address(), wrongFor(address()))).rejects.toThrow(INVALID)
+    await verifySignInPasscode(visitor, address(), codeFor(address()), 'client_a')
+    const nobody = { userId: user.id, actorUserId: null, actorClientId: null, ip: visitor.ip }
+    const person = { ...nobody, actorUserId: user.id, actorClientId: 'client_a', actorTenantId: null }
+    expect(await eventsOf('passcode.sent')).toMatchObject([nobody])
+    expect(await eventsOf('passcode.failed')).toMatchObject([nobody])
+    expect(await eventsOf('user.updated')).toMatchObject([{ ...person, detail: { cause: 'first proof' } }])
+    expect(await eventsOf('session.started')).toMatchObject([person])
+  })
+
+  it('permit the person whom they name nothing by that', () => {
+    const person = asPerson(ctx, { userId: 'user_a' })
+    expect(ctx.scopes.size).toBeGreaterThan(0)
+    expect(person.scopes.size).toBe(0)
+    expect(() => requireOwnAccount(person)).toThrow('scope account')
   })
 
   it('count by network, whoever is meant', async () => {

@@ -1,7 +1,7 @@
 import type { PublicKeyCredentialCreationOptionsJSON, RegistrationResponseJSON } from '@simplewebauthn/server'
 import { z } from 'zod'
 import { newId, randomToken, sha256 } from '../crypto.ts'
-import type { Ctx } from '../ctx.ts'
+import { asPerson, type Ctx } from '../ctx.ts'
 import { sql } from '../db.ts'
 import { env } from '../env.ts'
 import { AppError, InvalidInput } from '../errors.ts'
@@ -190,7 +190,7 @@ export async function finishEnrolment(
       transports: made.transports ?? [],
       device: toDeviceRow(device),
     },
-    toEventRow(ctx, { type: 'credential.enrolled' }),
+    toEventRow(asPerson(ctx, { userId }), { type: 'credential.enrolled' }),
   )
   if (!isStored) throw gone()
   wakeReaders(ctx.tenant)

@@ -1,4 +1,5 @@
 import type { H3 } from 'h3'
+import { asPerson } from '../ctx.ts'
 import { Forbidden, OAuthError } from '../errors.ts'
 import { readForm, requestMeta, singleParams, targetOf } from '../http.ts'
 import { endSession, findBrowserSession } from '../sessions/sessions.ts'
@@ -32,7 +33,7 @@ async function logout(call: Call): Promise<Response> {
   }
   // Only who holds an ID token of this very session may end it unasked; any site could link here.
   if (session && session.id !== request.hintedSessionId) return confirm(call, request, session.id)
-  return finish(call, request, session?.id ?? null)
+  return finish(call, request, session)
 }
 
 function confirm(
@@ -78,7 +79,7 @@ async function postLogout(call: Call): Promise<Response> {
   if (session && !isCsrf(form.csrf, 'logout', call.ctx.tenant, session.id))
     throw new Forbidden('This page was out of date. Go back, reload it and try again.')
   if (session && form.step !== 'logout') return stay(call, request)
-  return finish(call, request, session?.id ?? null)
+  return finish(call, request, session)
 }
 
 /** The person stays signed in. Going back to the client would tell it the opposite. */
@@ -88,9 +89,12 @@ const stay = ({ tenant }: Call, { client }: LogoutRequest): Response =>
 async function finish(
   { tenant, ctx }: Call,
   request: LogoutRequest,
-  sessionId: string | null,
+  session: { id: string; userId: string } | null,
 ): Promise<Response> {
-  if (sessionId) await endSession(ctx, sessionId, 'logout')
+  if (session) {
+    const by = { userId: session.userId, sessionId: session.id, clientId: request.client?.id }
+    await endSession(asPerson(ctx, by), session.id, 'logout')
+  }
   const cookies = [clearCookie(ctx.tenant, SESSION_COOKIE)]
   if (request.returnTo) return seeOther(request.returnTo, cookies)
   return withCookies(pageOf(SignedOutPage, { tenant, client: request.client }), cookies)

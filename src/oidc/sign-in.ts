@@ -1,4 +1,4 @@
-import type { Ctx } from '../ctx.ts'
+import { asPerson, type Ctx } from '../ctx.ts'
 import { inTransaction } from '../db.ts'
 import { recordEvents, wakeReaders } from '../events.ts'
 import { SEND_COOLDOWN_SECONDS } from '../passcodes/passcodes.sql.ts'
@@ -39,9 +39,17 @@ export async function signIn(
   code: string,
   previousToken: string | null,
 ): Promise<string> {
-  const { session, token } = await verifySignInPasscode(ctx, interaction.progress.address ?? '', code)
+  const { clientId } = interaction.request
+  const { userId, session, token } = await verifySignInPasscode(
+    ctx,
+    interaction.progress.address ?? '',
+    code,
+    clientId,
+  )
   const previous = previousToken ? await findBrowserSession(ctx.tenant, previousToken) : null
-  if (previous) await endSession(ctx, previous.id, 'logout')
+  // Whosever it was: it ends by who signs in now.
+  const by = asPerson(ctx, { userId, clientId, sessionId: session.id })
+  if (previous) await endSession(by, previous.id, 'logout')
   const progress: Progress = { ...interaction.progress, sessionId: session.id }
   await saveInteraction(ctx.tenant, { ...interaction, progress })
   return token
@@ -77,9 +85,10 @@ export async function giveConsent(
 ): Promise<void> {
   if (!state) return
   const { userId } = state
+  const by = asPerson(ctx, { userId, clientId: client.id, sessionId: state.id })
   await inTransaction(async (sql) => {
     await upsertConsent(sql, ctx.tenant, { userId, clientId: client.id, scopes, now })
-    await recordEvents(sql, ctx, [
+    await recordEvents(sql, by, [
       {
         type: 'consent.granted',
         userId,

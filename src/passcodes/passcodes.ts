@@ -1,4 +1,4 @@
-import type { Ctx } from '../ctx.ts'
+import { asPerson, type Ctx } from '../ctx.ts'
 import { inTransaction, type Sql, sql } from '../db.ts'
 import { InvalidCredential, InvalidInput } from '../errors.ts'
 import { type NewEvent, recordEvents, wakeReaders } from '../events.ts'
@@ -60,14 +60,16 @@ const isProven = (user: User, channel: Channel): boolean =>
 /**
  * Redeems a code and runs `then` in the transaction that uses it up, so that a failure there leaves the code alive.
  * The guess is counted and committed before it is compared: parallel guesses cannot outrun the count. Round trips:
- * wrong 2, right 4 and what `then` needs, the first proof of an address 2 more. Throws InvalidCredential.
+ * wrong 2, right 4 and what `then` needs, the first proof of an address 2 more. `by` says on whose behalf the rest is
+ * once the code was right. Throws InvalidCredential.
  */
 async function redeemCode<T>(
   ctx: Ctx,
   address: Address,
   code: string,
   now: Date,
-  finish: (sql: Sql, user: User) => Promise<T>,
+  by: (userId: string) => Ctx,
+  finish: (sql: Sql, ctx: Ctx, user: User) => Promise<T>,
 ): Promise<T> {
   const { channel, key } = address
   const attempt = await countAttempt(sql, ctx.tenant, key, now)
@@ -81,10 +83,11 @@ async function redeemCode<T>(
   const result = await inTransaction(async (sql) => {
     const user = await redeem(sql, ctx.tenant, { channel, key, userId, codeHash, now })
     if (!user) throw wrongCode()
-    if (isProven(user, channel)) return finish(sql, user)
+    const proven = by(userId)
+    if (isProven(user, channel)) return finish(sql, proven, user)
     const proof = await applyFirstProof(sql, ctx.tenant, { channel, userId, now })
-    await recordEvents(sql, ctx, eventsOfFirstProof(userId, channel, proof.removed))
-    return finish(sql, proof.user)
+    await recordEvents(sql, proven, eventsOfFirstProof(userId, channel, proof.removed))
+    return finish(sql, proven, proof.user)
   })
   wakeReaders(ctx.tenant)
   return result
@@ -104,7 +107,8 @@ export async function authenticatePasscode(
 ): Promise<AuthenticatedPasscode> {
   const { to, code, sessionExpirationMinutes, metadata } = parse(AuthenticatePasscode, input)
   if (metadata.ipAddress) await spend('authenticatePasscode', ctx.tenant, metadata.ipAddress)
-  return redeemCode(ctx, to, code, now, async (sql, user) => {
+  const byCaller = () => ctx
+  return redeemCode(ctx, to, code, now, byCaller, async (sql, ctx, user) => {
     if (sessionExpirationMinutes === 0) return { session: null, sessionToken: null, user }
     const { session, token } = await startSession(
       sql,
@@ -126,18 +130,21 @@ export async function authenticatePasscode(
 
 /**
  * Verifies the code of a hosted page and starts the browser session in the same transaction; `ctx` is the visitor's
- * request. `token` goes into the cookie. Throws InvalidCredential, and RateLimited for the network's budget.
+ * request, `clientId` the client that sent them. `token` goes into the cookie. Throws InvalidCredential, and RateLimited
+ * for the network's budget.
  */
 export async function verifySignInPasscode(
   ctx: Ctx,
   to: string,
   code: string,
+  clientId: string | null = null,
   now = new Date(),
 ): Promise<{ userId: string; session: SessionRow; token: string }> {
   const address = addressOf(to)
   if (!address) throw new InvalidInput([{ field: 'to', description: 'must be an e-mail address' }])
   await spend('authenticatePasscode', ctx.tenant, ctx.ip)
-  return redeemCode(ctx, address, code, now, async (sql, user) => {
+  const by = (userId: string) => asPerson(ctx, { userId, clientId })
+  return redeemCode(ctx, address, code, now, by, async (sql, ctx, user) => {
     const started = await startBrowserSession(sql, ctx, { userId: user.id, amr: AMR[address.channel] }, now)
     return { userId: user.id, ...started }
   })

@@ -58,7 +58,12 @@ describe('consent (OIDC Core, section 3.1.2.4)', () => {
       where: { tenantId: tenant, userId: user.id, type: 'consent.granted' },
     })
     expect(events).toMatchObject([
-      { subjectIds: [client.id], detail: { scope: 'openid email offline_access' } },
+      {
+        subjectIds: [client.id],
+        detail: { scope: 'openid email offline_access' },
+        actorUserId: user.id,
+        actorClientId: client.id,
+      },
     ])
     expect(await none('openid email')).toHaveProperty('code')
     expect(await none('openid phone')).toMatchObject({ error: 'consent_required' })

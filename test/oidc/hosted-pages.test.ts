@@ -8,6 +8,7 @@ import { LIMITS, spend } from '../../src/limits.ts'
 import { settleDeliveries } from '../../src/passcodes/send-passcode.ts'
 import { lockUser } from '../../src/users/users.ts'
 import { newTenant } from '../support/actors.ts'
+import { logOf } from '../support/events.ts'
 import {
   answerIn,
   authorizePath,
@@ -172,6 +173,13 @@ describe('a sign-in', () => {
     expect(sessions.map(({ userId, endReason }) => [userId === otherId, endReason])).toEqual([
       [true, null],
       [false, 'logout'],
+    ])
+    const [started, ended] = sessions.map(({ id }) => id)
+    const log = (await logOf(tenant)).filter(({ actorUserId }) => actorUserId === otherId)
+    const by = { actorClientId: client.id, actorTenantId: null, ip: '127.0.0.1' }
+    expect(log).toMatchObject([
+      { type: 'session.started', userId: otherId, sessionId: started, ...by },
+      { type: 'session.ended', userId: sessions[1]?.userId, sessionId: ended, ...by },
     ])
   })
 

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { dbFor } from '../../src/db.ts'
 import { signJwt } from '../../src/oidc/keys.ts'
 import { newTenant } from '../support/actors.ts'
+import { logOf } from '../support/events.ts'
 import {
   answerIn,
   authorizePath,
@@ -51,6 +52,15 @@ const sessionOf = async () => {
   const { endedAt, endReason } = await dbFor(tenant).session.findUniqueOrThrow({ where })
   return { isEnded: endedAt !== null, endReason }
 }
+/** By whom, and from which client, the session was ended, as the log has it. */
+const enders = async () => {
+  const { sid } = decodeJwt(tokens.id_token as string)
+  const log = await logOf(tenant)
+  return log
+    .filter(({ type, sessionId }) => type === 'session.ended' && sessionId === sid)
+    .map(({ actorUserId, actorClientId }) => [actorUserId, actorClientId])
+}
+const personOf = () => decodeJwt(tokens.id_token as string).sub
 const ENDED = { isEnded: true, endReason: 'logout' }
 const ACTIVE = { isEnded: false, endReason: null }
 const hint = () => ({ id_token_hint: tokens.id_token as string })
@@ -63,6 +73,7 @@ describe('logout (RP-Initiated Logout 1.0)', () => {
       `vst_sid=; Path=/${tenant}/; Max-Age=0; HttpOnly; SameSite=Lax`,
     ])
     expect(await sessionOf()).toEqual(ENDED)
+    expect(await enders()).toEqual([[personOf(), client.id]])
     const again = await browser.fetch(authorizePath(tenant, client, { prompt: 'none' }))
     expect(answerIn(again.headers.get('location'))).toMatchObject({ error: 'login_required' })
     // What was given for offline use stays (design, section 6).
@@ -125,6 +136,7 @@ describe('logout (RP-Initiated Logout 1.0)', () => {
     const left = await browser.post(path, { csrf, step: 'logout' })
     expect([left.status, left.headers.get('location')]).toEqual([303, `${AFTER}&state=s`])
     expect(await sessionOf()).toEqual(ENDED)
+    expect(await enders()).toEqual([[personOf(), client.id]])
   })
 
   test('is not confirmed by a form of another session', async () => {
@@ -175,6 +187,7 @@ describe('logout (RP-Initiated Logout 1.0)', () => {
       expect([left.status, left.headers.get('location')]).toEqual([200, null])
       expect(await left.text()).toContain('You are signed out')
       expect(await sessionOf()).toEqual(ENDED)
+      expect(await enders()).toEqual([[personOf(), null]])
     },
   )
 
