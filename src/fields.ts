@@ -134,7 +134,8 @@ export const timeRange = z.strictObject(
 /** Which end of a list comes first. */
 export const direction = z.enum(['asc', 'desc'], 'must be asc or desc')
 
-function faultsOf(error: z.ZodError): FieldFault[] {
+/** What is wrong, field by field, out of a parse with `reportInput`. */
+export function faultsOf(error: z.ZodError): FieldFault[] {
   return error.issues.flatMap((issue): FieldFault[] => {
     const path = issue.path.join('.')
     if (issue.code === 'unrecognized_keys')

@@ -1,5 +1,7 @@
+import type { z } from 'zod'
 import { authenticate, authenticateAll, equals } from './crypto.ts'
 import { type FieldFault, InvalidInput } from './errors.ts'
+import { faultsOf } from './fields.ts'
 
 export const DEFAULT_PAGE_SIZE = 50
 export const MAX_PAGE_SIZE = 1000
@@ -62,6 +64,43 @@ export const rangeFaults = (args: PageArgs): FieldFault[] =>
     return fits ? [] : [{ field, description: `must be a whole number from ${min} to ${max}` }]
   })
 
+const BY_CURSOR = ['first', 'after', 'last', 'before'] as const
+const isByCursor = (args: PageArgs): boolean => BY_CURSOR.some((field) => isGiven(args[field]))
+const isBackward = ({ last, before }: PageArgs): boolean => isGiven(last) || isGiven(before)
+
+/** What is wrong with paging arguments, whatever list they are for: ranges, and what cannot be combined. */
+function pagingFaults(args: PageArgs): FieldFault[] {
+  const faults = rangeFaults(args)
+  const byCursor = BY_CURSOR.filter((field) => isGiven(args[field]))
+  const byOffset = (['page', 'pageSize'] as const).filter((field) => isGiven(args[field]))
+  if (byCursor.length > 0 && byOffset.length > 0)
+    faults.push(
+      ...byOffset.map((field) => ({ field, description: `cannot be combined with ${byCursor.join(', ')}` })),
+    )
+  for (const field of ['first', 'after'] as const)
+    if (isBackward(args) && isGiven(args[field]))
+      faults.push({ field, description: 'cannot be combined with last, before' })
+  return faults
+}
+
+/** Values with the shape that each must have. */
+type Asked<Shapes extends readonly z.ZodType[]> = { [Index in keyof Shapes]: [Shapes[Index], unknown] }
+type Parsed<Shapes extends readonly z.ZodType[]> = { [Index in keyof Shapes]: z.output<Shapes[Index]> }
+
+/**
+ * Checks what a list is asked for, its filter and its order. Throws InvalidInput that names every faulty field of them,
+ * and then of the paging arguments too; of good ones, parsePaging is the judge.
+ */
+export function parseAsked<const Shapes extends readonly z.ZodType[]>(
+  args: PageArgs,
+  ...asked: Asked<Shapes>
+): Parsed<Shapes> {
+  const parsed = asked.map(([shape, input]) => shape.safeParse(input, { reportInput: true }))
+  const faults = parsed.flatMap(({ error }) => (error ? faultsOf(error) : []))
+  if (faults.length > 0) throw new InvalidInput([...faults, ...pagingFaults(args)])
+  return parsed.map(({ data }) => data) as Parsed<Shapes>
+}
+
 /**
  * Checks paging arguments; throws InvalidInput that names every faulty one. `decode` gives null for a cursor that is
  * none of the list.
@@ -70,17 +109,7 @@ function readPaging<Seek>(
   args: PageArgs,
   decode: (cursor: string) => Seek | null,
 ): Extract<Paging, { mode: 'offset' }> | CursorPaging<Seek> {
-  const faults = rangeFaults(args)
-  const byCursor = (['first', 'after', 'last', 'before'] as const).filter((field) => isGiven(args[field]))
-  const byOffset = (['page', 'pageSize'] as const).filter((field) => isGiven(args[field]))
-  if (byCursor.length > 0 && byOffset.length > 0)
-    faults.push(
-      ...byOffset.map((field) => ({ field, description: `cannot be combined with ${byCursor.join(', ')}` })),
-    )
-  const backward = isGiven(args.last) || isGiven(args.before)
-  for (const field of ['first', 'after'] as const)
-    if (backward && isGiven(args[field]))
-      faults.push({ field, description: 'cannot be combined with last, before' })
+  const faults = pagingFaults(args)
   const cursor = args.after ?? args.before
   const seek = isGiven(cursor) ? decode(cursor) : null
   if (isGiven(cursor) && !seek)
@@ -89,8 +118,10 @@ function readPaging<Seek>(
       description: 'is not a cursor of this list',
     })
   if (faults.length > 0) throw new InvalidInput(faults)
-  if (byCursor.length > 0)
-    return { mode: 'cursor', pageSize: args.first ?? args.last ?? DEFAULT_PAGE_SIZE, backward, seek }
+  if (isByCursor(args)) {
+    const pageSize = args.first ?? args.last ?? DEFAULT_PAGE_SIZE
+    return { mode: 'cursor', pageSize, backward: isBackward(args), seek }
+  }
   return { mode: 'offset', page: args.page ?? 0, pageSize: args.pageSize ?? DEFAULT_PAGE_SIZE }
 }
 

@@ -297,9 +297,18 @@ describe('a filter', () => {
     ['direction=up', ['direction']],
     ['type=user.created&userId=x&ip=1', ['type', 'userId', 'ip']],
     ['page=0&totalSize=1', ['page', 'totalSize']],
+    ['pageSize=0&types=user.born&actorId=x&direction=up', ['pageSize', 'actorId', 'types.0', 'direction']],
+    ['types=user.born&direction=up', ['types.0', 'direction']],
   ])('%s is refused by name over REST', async (query, fields) => {
     const { status, body } = await app.rest(tenant, token, 'GET', `/events?${query}`)
     expect([status, body.fields.map(({ field }: { field: string }) => field)]).toEqual([400, fields])
+  })
+
+  test('every faulty field is named at once over GraphQL, too', async () => {
+    const query = `{ events(first: 5000, filter: { types: ["user.born"], actorId: "x" }) { pageInfo { endCursor } } }`
+    const { body } = await app.gql(tenant, token, query)
+    const named = body.errors?.[0]?.extensions.fields.map(({ field }: { field: string }) => field)
+    expect(named).toEqual(['actorId', 'types.0', 'first'])
   })
 
   test('what is no type of event is refused with those that are', async () => {

@@ -72,6 +72,12 @@ describe('page and pageSize (spec, Limits)', () => {
     ['page=0&before=x&after=y', ['page', 'before']],
     ['before=x&pageSize=0', ['pageSize']],
     ['tenantId=x&PAGE=1', ['tenantId', 'PAGE']],
+    ['page=-1&email=nope', ['page', 'email']],
+    ['page=-1&locked=yes&orderBy=x&createdAt.gte=x', ['page', 'locked', 'createdAt.gte', 'orderBy']],
+    ['x=1&email=nope&email=nope', ['x', 'email']],
+    // A + that was not percent-encoded is no fault.
+    ['page=-1&phoneNumber=+436641234567', ['page']],
+    ['email=nope&orderBy=x', ['email', 'orderBy']],
   ])('users?%s is refused by name', async (query, fields) => {
     const { status, body } = await get(`/users?${query}`)
     expect([status, body.code, faultsOf(body)]).toEqual([400, 'BAD_USER_INPUT', fields])
@@ -141,7 +147,10 @@ describe('a filter', () => {
     createdAt: range.nullish(),
     metadata: z.record(z.string(), z.unknown()).optional(),
     folded: z.preprocess((value) => value, z.boolean()).optional(),
-    trimmed: z.string().transform((value) => value.trim()),
+    trimmed: z
+      .string()
+      .transform((value) => value.trim())
+      .optional(),
   })
   const route = restRoute({
     method: 'GET',
@@ -150,7 +159,7 @@ describe('a filter', () => {
     summary: 'Things.',
     scope: 'users:read',
     paged: true,
-    query: z.object({ orderBy: z.string() }),
+    query: z.object({ orderBy: z.string().optional() }),
     response: Done,
     filter: Filter,
     handle: async () => ({}),
@@ -270,9 +279,21 @@ describe('clients', () => {
     ['type=login,payment&appType=x', ['type', 'appType']],
     ['secretHash=x&clientSecret=x&name=x', ['secretHash', 'clientSecret', 'name']],
     ['orderBy=createdAt', ['orderBy']],
+    ['pageSize=0&type=x&appType=web', ['pageSize', 'type']],
   ])('are not filtered by %s', async (query, fields) => {
     const { status, body } = await app.rest(other, bearer, 'GET', `/clients?${query}`)
     expect([status, faultsOf(body)]).toEqual([400, fields])
+  })
+
+  // GraphQL's enums let no such filter through to the service.
+  test('are refused by every faulty field at once', async () => {
+    const error = await listClients(platformCtx(other), {
+      filter: { type: 'x' },
+      first: 5000,
+      page: 1,
+    }).catch((thrown) => thrown)
+    expect(error).toBeInstanceOf(InvalidInput)
+    expect(faultsOf(error)).toEqual(['type', 'first', 'page'])
   })
 })
 

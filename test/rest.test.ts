@@ -381,7 +381,7 @@ describe('routes as data', () => {
       { message: 'Done.', requestId: expect.any(String), fields: [] },
     ])
     expect(seen).toEqual([{ tenant, userId: 'u1', thingId: 't-2', why: 'a b', paging: {}, body: { a: 1 } }])
-    await expectError(await put('?page=1'), 400, 'BAD_USER_INPUT', expect.any(String), [
+    await expectError(await put('?why=a&page=1'), 400, 'BAD_USER_INPUT', expect.any(String), [
       { field: 'page', description: 'is not a parameter of this request' },
     ])
   })

@@ -204,11 +204,13 @@ describe('what is not a list', () => {
   it.each([
     ['userId=x', ['userId']],
     ['userId=client_01m7xeb1sbendby702xerkqv3p&clientId=x&ip=x', ['userId', 'clientId', 'ip']],
-    ['ip=1.2.3&createdAt.gte=x&createdAt.gt=2026-01-01T00:00:00Z', ['createdAt.gt']],
+    ['ip=1.2.3&createdAt.gte=x&createdAt.gt=2026-01-01T00:00:00Z', ['createdAt.gt', 'ip', 'createdAt.gte']],
     ['ip=1.2.3&createdAt.gte=x', ['ip', 'createdAt.gte']],
     ['ip=', ['ip']],
     ['orderBy=userAgent&direction=up', ['orderBy', 'direction']],
     ['orderBy=tokenHash', ['orderBy']],
+    ['page=-1&ip=1.2.3&orderBy=x&x=1', ['x', 'page', 'ip', 'orderBy']],
+    ['ip=1.2.3&orderBy=x', ['ip', 'orderBy']],
     // Nothing secret can be asked for (security, row 54).
     ...['tokenHash', 'previousTokenHash', 'parentId', 'grantId', 'user.email'].map(
       (field): [string, string[]] => [`${field}=x`, [field]],
@@ -216,6 +218,13 @@ describe('what is not a list', () => {
   ])('%s is refused by name', async (query, fields) => {
     const { status, body } = await rest(query)
     expect([status, faults(body).map(({ field }) => field)]).toEqual([400, fields])
+  })
+
+  test('every faulty field is named at once over GraphQL, too', async () => {
+    const query = `{ sessions(pageSize: 5000, filter: { ip: "1.2.3", userId: "x" }) { totalSize } }`
+    const { errors } = (await app.gql(tenant, token, query)).body
+    const named = errors?.[0]?.extensions.fields.map(({ field }: { field: string }) => field)
+    expect(named).toEqual(['userId', 'ip', 'pageSize'])
   })
 })
 

@@ -208,6 +208,9 @@ describe('POST /users/import', () => {
     expect(await codeOf(packed)).toEqual([415, 'UNSUPPORTED_MEDIA_TYPE'])
     const faulty = await post(tenant, token, '{}', {}, '?startLine=1e3&matchBy=name&page=1')
     expect(faulty.status).toBe(400)
+    const several = await post(tenant, token, '{}', {}, '?startLine=0&matchBy=foo&x=1')
+    const { fields } = (await several.json()) as { fields: { field: string }[] }
+    expect([several.status, fields.map(({ field }) => field)]).toEqual([400, ['x', 'matchBy', 'startLine']])
     for (const query of ['?startLine=1e3&matchBy=name', '?page=1'])
       expect((await post(tenant, token, '{}', {}, query)).status).toBe(400)
     const method = await app.fetch(pathOf(tenant, 'import'), { method: 'PUT' })

@@ -432,6 +432,20 @@ describe('members that name an address', () => {
     expect(await faults({ phoneNumber: '\t' })).toEqual(['phoneNumber'])
     expect(await faults({ email: '' })).toEqual(['email'])
   })
+
+  test.each([
+    ['first: 5000, filter: { email: "nope" }', ['email', 'first']],
+    [
+      'first: 5000, page: 1, filter: { email: "nope", phoneNumber: "" }',
+      ['email', 'phoneNumber', 'first', 'page'],
+    ],
+    ['pageSize: 0, filter: { email: "a@example.com" }', ['pageSize']],
+  ])('are named along with every other faulty field: %s', async (args, fields) => {
+    const { body } = await app.gql(tenant, token, `{ users(${args}) { totalSize } }`)
+    const { extensions } = body.errors?.[0] ?? {}
+    expect(extensions?.code).toBe('BAD_USER_INPUT')
+    expect(extensions?.fields.map(({ field }: { field: string }) => field)).toEqual(fields)
+  })
 })
 
 describe('what no index has is refused by name', () => {

@@ -3,8 +3,8 @@ import type { LogEvent } from '../events.ts'
 import { withOnward } from '../page.ts'
 import { type RestRoute, restRoute } from '../rest/route.ts'
 import { idOf, jsonObject, time } from '../shapes.ts'
-import { EventFilter, EventOrder } from './event-list.fields.ts'
-import { listEvents, subjectIdsOf } from './event-list.ts'
+import { EventOrder } from './event-list.fields.ts'
+import { KnownEventFilter, listEvents, subjectIdsOf } from './event-list.ts'
 
 const EventShape = z
   .object({
@@ -79,7 +79,7 @@ export const eventRoutes: readonly RestRoute[] = [
     scope: 'events:read',
     paged: 'by-cursor',
     query: EventOrder,
-    filter: EventFilter,
+    filter: KnownEventFilter,
     response: EventListShape,
     handle: async (ctx, { filter, query, paging }) => {
       const page = await listEvents(ctx, { ...paging, filter, direction: query.direction })

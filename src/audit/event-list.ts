@@ -3,20 +3,30 @@ import type { Ctx } from '../ctx.ts'
 import { plannedSql } from '../db.ts'
 import { InvalidInput } from '../errors.ts'
 import { decodePosition, EVENT_TYPES, type LogEvent, type Position, toLogEvent } from '../events.ts'
-import { parse } from '../fields.ts'
-import { type PageArgs, type PageRows, parseCursorPaging, toPageRows } from '../page.ts'
+import { type PageArgs, type PageRows, parseAsked, parseCursorPaging, toPageRows } from '../page.ts'
 import { EventFilter, EventOrder } from './event-list.fields.ts'
 import { type EventQuery, selectEventPage } from './event-list.sql.ts'
 
 const KNOWN_TYPES = new Set<string>(EVENT_TYPES)
+const NO_TYPE = `must be one of ${EVENT_TYPES.join(', ')}`
+const unknownAmong = (types: readonly string[]): number[] =>
+  types.flatMap((type, index) => (KNOWN_TYPES.has(type) ? [] : [index]))
+
+/** The filter with what shapes alone do not know: which types there are. Runs beside faults of other members. */
+export const KnownEventFilter = EventFilter.superRefine(
+  ({ types }, context) => {
+    for (const index of unknownAmong(types ?? []))
+      context.addIssue({ code: 'custom', path: ['types', index], message: NO_TYPE })
+  },
+  {
+    when: ({ value, issues }) =>
+      typeof value === 'object' && value !== null && !issues.some(({ path }) => path?.[0] === 'types'),
+  },
+)
 
 /** The given types of events, each once. Throws InvalidInput that names those which are none. */
 export function parseEventTypes(types: readonly string[]): Set<string> {
-  const faults = types.flatMap((type, index) =>
-    KNOWN_TYPES.has(type)
-      ? []
-      : [{ field: `types.${index}`, description: `must be one of ${EVENT_TYPES.join(', ')}` }],
-  )
+  const faults = unknownAmong(types).map((index) => ({ field: `types.${index}`, description: NO_TYPE }))
   if (faults.length > 0) throw new InvalidInput(faults)
   return new Set(types)
 }
@@ -54,9 +64,12 @@ export async function listEvents(
   ctx: Ctx,
   { filter, direction, ...args }: ListEventsArgs,
 ): Promise<EventPage> {
-  const { types, subjectId, actorId, occurredAt } = parse(EventFilter, filter ?? {})
-  const order = parse(EventOrder, { direction })
-  const wanted = types ? [...parseEventTypes(types)] : null
+  const [{ types, subjectId, actorId, occurredAt }, order] = parseAsked(
+    args,
+    [KnownEventFilter, filter ?? {}],
+    [EventOrder, { direction }],
+  )
+  const wanted = types ? [...new Set(types)] : null
   const paging = parseCursorPaging(args, positionOf)
   const newestFirst = (order.direction === 'desc') !== paging.backward
   const { rows, isFuture } = await selectEventPage(plannedSql, ctx.tenant, {

@@ -1,7 +1,6 @@
 import type { Ctx } from '../ctx.ts'
 import { plannedSql } from '../db.ts'
-import { parse } from '../fields.ts'
-import { type Page, type PageArgs, parsePaging, toPage } from '../page.ts'
+import { type Page, type PageArgs, parseAsked, parsePaging, toPage } from '../page.ts'
 import { countClients, selectClientPage } from './client-list.sql.ts'
 import { ClientFilter } from './clients.fields.ts'
 import type { Client } from './clients.ts'
@@ -13,7 +12,7 @@ export type ListClientsArgs = PageArgs & { filter?: unknown }
  * it is asked for. Throws InvalidInput.
  */
 export async function listClients(ctx: Ctx, { filter, ...args }: ListClientsArgs): Promise<Page<Client>> {
-  const { type = null, appType = null } = parse(ClientFilter, filter ?? {})
+  const [{ type = null, appType = null }] = parseAsked(args, [ClientFilter, filter ?? {}])
   const name = `${ctx.tenant}:clients:${type ?? ''}:${appType ?? ''}`
   const paging = parsePaging(args, name)
   const query = { type, appType }

@@ -76,7 +76,10 @@ export function filterReader(filter: z.ZodObject) {
       const exact = parameters.find((parameter) => !parameter.open && parameter.name === name)
       if (exact) {
         const refuse = (description: string) => void faults.push({ field: name, description })
-        setAt(members, exact.path, readValue(exact.shape, text, refuse))
+        const before = faults.length
+        const value = readValue(exact.shape, text, refuse)
+        // What was refused is named already, and must not be once more by the shape.
+        if (faults.length === before) setAt(members, exact.path, value)
         return true
       }
       const record = parameters.find(({ open, name: of }) => open && name.startsWith(`${of}.`))

@@ -1,4 +1,5 @@
 import { type FieldFault, InvalidInput } from '../errors.ts'
+import { faultsOf } from '../fields.ts'
 import { DEFAULT_PAGE_SIZE, type PageArgs, rangeFaults } from '../page.ts'
 import { repeatedNames } from '../params.ts'
 import { filterReader } from './filter.ts'
@@ -36,9 +37,27 @@ function readPaging(
   return { page, pageSize }
 }
 
+/** Those that the service would find, of fields that are not named yet. */
+function serviceFaults(
+  route: RestRoute,
+  query: object,
+  filter: object,
+  named: readonly FieldFault[],
+): FieldFault[] {
+  const seen = new Set(named.map(({ field }) => field))
+  const parsed = [
+    route.filter?.safeParse(filter, { reportInput: true }),
+    route.query?.safeParse(query, { reportInput: true }),
+  ]
+  return parsed
+    .flatMap((result) => (result?.error ? faultsOf(result.error) : []))
+    .filter(({ field }) => !seen.has(field) && seen.add(field))
+}
+
 /**
  * Reads the query of a request to `route`. Throws InvalidInput that names every parameter that is unknown, repeated,
- * out of its range, cannot be combined with another, or is not written as the filter's shape needs it.
+ * out of its range, cannot be combined with another, or is not written as the filter's shape needs it; and then also
+ * those that the service would refuse, which is their judge as long as nothing else is wrong.
  */
 export function parseQuery(
   route: RestRoute,
@@ -63,6 +82,7 @@ export function parseQuery(
   }
   const paging = readPaging(route.paged, given, faults)
   faults.push(...(filter?.faults ?? []))
-  if (faults.length > 0) throw new InvalidInput(faults)
-  return { query, paging, filter: filter?.result() ?? {} }
+  const members = filter?.result() ?? {}
+  if (faults.length > 0) throw new InvalidInput([...faults, ...serviceFaults(route, query, members, faults)])
+  return { query, paging, filter: members }
 }

@@ -1,8 +1,7 @@
 import type { Ctx } from '../ctx.ts'
 import { plannedSql } from '../db.ts'
-import { parse } from '../fields.ts'
 import { keyOf } from '../keyset.ts'
-import { type Page, type PageArgs, parsePaging, toPage } from '../page.ts'
+import { type Page, type PageArgs, parseAsked, parsePaging, toPage } from '../page.ts'
 import { SessionFilter, SessionOrder, toFilter } from './session-list.fields.ts'
 import { countSessions, selectSessionPage } from './session-list.sql.ts'
 import { chooseList } from './session-list-choice.ts'
@@ -17,11 +16,15 @@ export type ListSessionsArgs = PageArgs & { filter?: unknown; orderBy?: unknown;
  */
 export async function listSessions(
   ctx: Ctx,
-  { filter: given, orderBy, direction, ...args }: ListSessionsArgs,
+  { filter: members, orderBy, direction, ...args }: ListSessionsArgs,
   now = new Date(),
 ): Promise<Page<SessionRow>> {
-  const filter = toFilter(parse(SessionFilter, given ?? {}))
-  const asked = parse(SessionOrder, { orderBy, direction })
+  const [given, asked] = parseAsked(
+    args,
+    [SessionFilter, members ?? {}],
+    [SessionOrder, { orderBy, direction }],
+  )
+  const filter = toFilter(given)
   const { order } = chooseList(filter, asked.orderBy ?? null)
   const descending = asked.direction === 'desc'
   const name = `${ctx.tenant}:sessions:${order}:${descending}:${JSON.stringify(filter)}`

@@ -1,9 +1,16 @@
 import { sha256Base64url } from '../crypto.ts'
 import type { Ctx, Scope } from '../ctx.ts'
 import { dbFor, plannedSql, sql } from '../db.ts'
-import { parse } from '../fields.ts'
 import type { User } from '../generated/prisma/client.ts'
-import { encodeCursor, type Page, type PageArgs, type Paging, parsePaging, toPageRows } from '../page.ts'
+import {
+  encodeCursor,
+  type Page,
+  type PageArgs,
+  type Paging,
+  parseAsked,
+  parsePaging,
+  toPageRows,
+} from '../page.ts'
 import { requireScope } from '../scopes.ts'
 import { columnsOfFields } from './user-body.ts'
 import { type FilterMember, toFilter, UserFilter, UserOrder } from './user-filter.fields.ts'
@@ -22,8 +29,12 @@ const SCOPES_OF_MEMBERS: Partial<Record<FilterMember, Scope>> = {
 }
 
 function queryOf(ctx: Ctx, args: ListUsersArgs): { query: UserListQuery; name: string } {
-  const filter = toFilter(parse(UserFilter, args.filter ?? {}))
-  const { orderBy, direction } = parse(UserOrder, { orderBy: args.orderBy, direction: args.direction })
+  const [given, { orderBy, direction }] = parseAsked(
+    args,
+    [UserFilter, args.filter ?? {}],
+    [UserOrder, { orderBy: args.orderBy, direction: args.direction }],
+  )
+  const filter = toFilter(given)
   for (const member of Object.keys(filter) as FilterMember[]) {
     const scope = SCOPES_OF_MEMBERS[member]
     if (scope) requireScope(ctx, scope)
