@@ -16,7 +16,7 @@ import { makeUser } from './oidc/provider.ts'
 import { ctxFor, newTenant, tokenFor } from './support/actors.ts'
 import { startApp, type TestApp } from './support/app.ts'
 import { logOf } from './support/events.ts'
-import { makeSpa, type PersonClient, type SignedIn, signInAs } from './support/people.ts'
+import { doneBy, makeSpa, type PersonClient, type SignedIn, signInAs } from './support/people.ts'
 
 let app: TestApp
 let tenant: string
@@ -113,7 +113,7 @@ describe('a change of the e-mail address', () => {
     expect(notices).toHaveLength(before + 1)
     expect(notices[0]?.subject).toBe('Your e-mail address at Analytical Engines was changed')
     expect(notices[0]?.body).not.toContain('@')
-    const own = (await logOf(tenant)).filter(({ actorUserId }) => actorUserId === person.userId)
+    const own = await doneBy(tenant, person)
     expect(own).toMatchObject([
       { type: 'passcode.sent', detail: { channel: 'email', purpose: 'address-change' } },
       { type: 'user.updated', changedFields: ['email'], userId: person.userId },

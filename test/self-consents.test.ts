@@ -3,8 +3,7 @@ import { dbFor } from '../src/db.ts'
 import { makeUser, refreshWith } from './oidc/provider.ts'
 import { newTenant, tokenFor } from './support/actors.ts'
 import { startApp, type TestApp } from './support/app.ts'
-import { logOf } from './support/events.ts'
-import { makeSpa, type PersonClient, type SignedIn, signInAs } from './support/people.ts'
+import { doneBy, makeSpa, type PersonClient, type SignedIn, signInAs } from './support/people.ts'
 import { recordStatements } from './support/statements.ts'
 
 let app: TestApp
@@ -124,9 +123,7 @@ describe('consents', () => {
     ])
     expect([await statusOf(person), await statusOf(untouched)]).toEqual([200, 200])
 
-    const own = (await logOf(tenant)).filter(
-      ({ actorUserId, actorClientId }) => actorUserId === person.userId && actorClientId === portal.id,
-    )
+    const own = (await doneBy(tenant, person)).filter(({ actorClientId }) => actorClientId === portal.id)
     expect(own.map(({ type }) => type)).toEqual(['consent.revoked', 'session.ended', 'grant.revoked'])
     expect(own[0]).toMatchObject({ userId: person.userId, subjectIds: [game.id] })
     expect(await revoke(person, game.id)).toMatchObject({ code: 'NOT_FOUND' })

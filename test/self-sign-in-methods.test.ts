@@ -10,8 +10,7 @@ import { revokeUserSessions } from '../src/sessions/sessions.ts'
 import { makeUser } from './oidc/provider.ts'
 import { ctxFor, newTenant } from './support/actors.ts'
 import { startApp, type TestApp } from './support/app.ts'
-import { logOf } from './support/events.ts'
-import { makeSpa, type PersonClient, type SignedIn, signInAs } from './support/people.ts'
+import { doneBy, makeSpa, type PersonClient, type SignedIn, signInAs } from './support/people.ts'
 import { startUpstream, type Upstream } from './support/upstream.ts'
 
 let app: TestApp
@@ -93,7 +92,7 @@ describe('the ways in of a person', () => {
     expect(await methodsOf(person)).toEqual({ credentials: { nodes: [] }, idpUsers: { nodes: [] } })
     expect(await revoke(person, person.credentialId)).toEqual({ code: 'NOT_FOUND' })
     expect(await unlink(person)).toEqual({ code: 'NOT_FOUND' })
-    const own = (await logOf(tenant)).filter(({ actorUserId }) => actorUserId === person.userId)
+    const own = await doneBy(tenant, person)
     expect(own).toMatchObject([
       { type: 'credential.revoked', userId: person.userId, subjectIds: [person.credentialId] },
       { type: 'idpuser.unlinked', userId: person.userId, subjectIds: [person.linkId, 'partner'] },

@@ -1,4 +1,5 @@
 import { decodeJwt } from 'jose'
+import type { LogEvent } from '../../src/events.ts'
 import {
   answerIn,
   authorizePath,
@@ -9,6 +10,7 @@ import {
   signInAt,
   type TokenAnswer,
 } from '../oidc/provider.ts'
+import { logOf } from './events.ts'
 
 /** Where the program listens: the whole of it, or the protocol alone. */
 type At = { origin: string }
@@ -61,3 +63,10 @@ export async function signInAs(
     answer: body,
   }
 }
+
+/** What the log says that a person did themselves since they signed in and agreed to what the client asked for. */
+export const doneBy = async (tenant: string, { userId }: Pick<SignedIn, 'userId'>): Promise<LogEvent[]> =>
+  (await logOf(tenant)).filter(
+    ({ actorUserId, type }) =>
+      actorUserId === userId && type !== 'session.started' && type !== 'consent.granted',
+  )
