@@ -5,7 +5,7 @@ import { type Ctx, platformCtx } from '../../src/ctx.ts'
 import type { PageArgs } from '../../src/page.ts'
 import { closeRuntime, openRuntime } from '../../src/runtime.ts'
 import { newTenant } from '../support/actors.ts'
-import { captureStatements, explain, type Plan, type Statement } from '../support/plans.ts'
+import { BATCH, captureStatements, explainForValues, fillTenant, type Statement } from '../support/plans.ts'
 
 /** A tenant of many clients among others; those of one type are few. */
 const CLIENTS = 10_000
@@ -17,18 +17,11 @@ let tenant: string
 let ctx: Ctx
 let client: pg.Client
 
-/** Entries of the log stay hidden from other tests while a transaction is open: none of these is long. */
-const BATCH = 1000
 const FILL = `
   INSERT INTO "Client" ("tenantId", "id", "name", "appType", "type")
   SELECT $1, 'client_01m7xeb1sbendby702' || lpad(n::text, 8, '0'), 'App ' || n,
     (ARRAY['single-page', 'web', 'native', 'machine'])[1 + n % 4], CASE WHEN n % 50 = 0 THEN 'payment' ELSE 'login' END
-  FROM generate_series($2::int + 1, $2::int + ${BATCH}) n`
-
-async function planFor(statement: Statement): Promise<Plan> {
-  const plans = await explain(client, statement)
-  return plans.find(({ kind }) => kind === 'force_custom_plan') as Plan
-}
+  FROM generate_series($3::int + 1, $3::int + LEAST(${BATCH}, $2::int)) n`
 
 describe.skipIf(!process.env.DATABASE_URL)('a list of clients', () => {
   beforeAll(async () => {
@@ -37,11 +30,9 @@ describe.skipIf(!process.env.DATABASE_URL)('a list of clients', () => {
     ctx = platformCtx(tenant)
     client = new pg.Client({ connectionString: process.env.DATABASE_URL })
     await client.connect()
-    const fill = async (into: string, rows: number) => {
-      for (let from = 0; from < rows; from += BATCH) await client.query(FILL, [into, from])
-    }
-    await fill(tenant, CLIENTS)
-    for (let others = 0; others < 10; others += 1) await fill(await newTenant(), CLIENTS / 10)
+    await fillTenant(client, FILL, tenant, CLIENTS)
+    for (let others = 0; others < 10; others += 1)
+      await fillTenant(client, FILL, await newTenant(), CLIENTS / 10)
     await client.query('ANALYZE "Client"')
   }, 120_000)
   afterAll(async () => {
@@ -69,7 +60,7 @@ describe.skipIf(!process.env.DATABASE_URL)('a list of clients', () => {
     ]
     for (const page of pages) {
       const [statement] = await captureStatements(() => listClients(ctx, { filter, ...page }))
-      const plan = await planFor(statement as Statement)
+      const plan = await explainForValues(client, statement as Statement)
       const about = `${JSON.stringify(page)} ${plan.text}`
       expect(plan.sequential, about).toEqual([])
       expect(plan.indexes.filter((name) => indexes.includes(name)).length, about).toBeGreaterThan(0)
@@ -78,7 +69,7 @@ describe.skipIf(!process.env.DATABASE_URL)('a list of clients', () => {
     // To count most rows of a table is to read it.
     if (indexes.length > 1 || Object.keys(filter).length === 0) return
     const [count] = await captureStatements(() => middle.countAll())
-    const counting = await planFor(count as Statement)
+    const counting = await explainForValues(client, count as Statement)
     expect(counting.sequential, counting.text).toEqual([])
   })
 })

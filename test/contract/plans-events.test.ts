@@ -5,7 +5,7 @@ import { type Ctx, platformCtx } from '../../src/ctx.ts'
 import { encodePosition } from '../../src/events.ts'
 import { closeRuntime, openRuntime } from '../../src/runtime.ts'
 import { newTenant } from '../support/actors.ts'
-import { captureStatements, explain, type Plan, type Statement } from '../support/plans.ts'
+import { BATCH, captureStatements, explainForValues, fillTenant, type Statement } from '../support/plans.ts'
 
 /** A tenant with a long log among others. */
 const ENTRIES = 40_000
@@ -23,8 +23,6 @@ const SESSION = 'session_01m7xeb1sbendby702xer00010'
 const CLIENT = 'client_01m7xeb1sbendby702xer00001'
 const THING = 'cred_01m7xeb1sbendby702xer00020'
 
-/** Entries of the log stay hidden from other tests while a transaction is open: none of these is long. */
-const BATCH = 1000
 /** One every ten seconds, in an era before ours: nothing of it is hidden. */
 const FILL = `
   INSERT INTO "Event" ("tenantId", "id", "era", "xid", "seq", "type", "occurredAt", "userId", "sessionId", "actorUserId", "actorClientId", "subjectIds")
@@ -37,12 +35,6 @@ const FILL = `
     CASE WHEN n % 4 = 0 THEN ARRAY['cred_01m7xeb1sbendby702xer' || lpad((n % 2000)::text, 5, '0')] ELSE '{}' END
   FROM generate_series($3::int + 1, $3::int + ${BATCH}) n`
 
-/** The plan for these values: lists are planned each time (`plannedSql`). */
-async function planFor(statement: Statement): Promise<Plan> {
-  const plans = await explain(client, statement)
-  return plans.find(({ kind }) => kind === 'force_custom_plan') as Plan
-}
-
 describe.skipIf(!process.env.DATABASE_URL)('a list of events', () => {
   beforeAll(async () => {
     await openRuntime()
@@ -50,11 +42,9 @@ describe.skipIf(!process.env.DATABASE_URL)('a list of events', () => {
     ctx = platformCtx(tenant)
     client = new pg.Client({ connectionString: process.env.DATABASE_URL })
     await client.connect()
-    const fill = async (into: string, rows: number) => {
-      for (let from = 0; from < rows; from += BATCH) await client.query(FILL, [into, rows, from])
-    }
-    await fill(tenant, ENTRIES)
-    for (let others = 0; others < 10; others += 1) await fill(await newTenant(), ENTRIES / 10)
+    await fillTenant(client, FILL, tenant, ENTRIES)
+    for (let others = 0; others < 10; others += 1)
+      await fillTenant(client, FILL, await newTenant(), ENTRIES / 10)
     await client.query('ANALYZE "Event"')
   }, 120_000)
   afterAll(async () => {
@@ -113,7 +103,7 @@ describe.skipIf(!process.env.DATABASE_URL)('a list of events', () => {
       for (const page of pages) {
         const [statement, ...rest] = await captureStatements(() => listEvents(ctx, { filter, ...page }))
         expect(rest).toEqual([])
-        const plan = await planFor(statement as Statement)
+        const plan = await explainForValues(client, statement as Statement)
         const about = `${JSON.stringify(page)} ${plan.text}`
         expect(plan.sequential, about).toEqual([])
         expect(plan.indexes.toSorted(), about).toEqual(indexes.toSorted())

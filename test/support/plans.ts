@@ -96,3 +96,22 @@ export async function explain(client: pg.Client, { text, values }: Statement): P
   }
   return plans
 }
+
+/** The plan of a statement for its values: lists are planned each time (`plannedSql`). */
+export async function explainForValues(client: pg.Client, statement: Statement): Promise<Plan> {
+  const plans = await explain(client, statement)
+  return plans.find(({ kind }) => kind === 'force_custom_plan') as Plan
+}
+
+/** Rows of one INSERT: entries of the log stay hidden from other tests while a transaction is open, so none is long. */
+export const BATCH = 1000
+
+/** Fills a tenant by a statement that takes `$1` the tenant, `$2` how many rows in all, and `$3` after which to go on. */
+export async function fillTenant(
+  client: pg.Client,
+  fill: string,
+  tenant: string,
+  rows: number,
+): Promise<void> {
+  for (let from = 0; from < rows; from += BATCH) await client.query(fill, [tenant, rows, from])
+}
