@@ -2,6 +2,8 @@ import { closeBus, openBus, redisFault } from './bus.ts'
 import { SealBroken } from './crypto.ts'
 import { SYSTEM_TENANT } from './ctx.ts'
 import { closeDatabase, connectionSettings, databaseFault, openDatabase } from './db.ts'
+import { renderMail } from './delivery/mail.pages.tsx'
+import { renderMailBy } from './delivery/mail.ts'
 import { env } from './env.ts'
 import { closeLimits } from './limits.ts'
 import { log } from './log.ts'
@@ -18,6 +20,7 @@ export async function openRuntime(): Promise<void> {
   await migrate(settings)
   await openDatabase(settings)
   await openBus()
+  renderMailBy(renderMail)
   await findTenant(SYSTEM_TENANT).catch(async (error: unknown) => {
     await closeRuntime()
     if (!(error instanceof SealBroken)) throw error

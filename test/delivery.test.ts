@@ -38,6 +38,7 @@ await vi.hoisted(async () => {
 const { platformCtx } = await import('../src/ctx.ts')
 const { inTransaction, sql } = await import('../src/db.ts')
 const { keepMessage, listInbox } = await import('../src/delivery/inbox.ts')
+const { renderMail } = await import('../src/delivery/mail.pages.tsx')
 const { deliverMail } = await import('../src/delivery/mail.ts')
 const { deliverSms } = await import('../src/delivery/sms.ts')
 const { passcodeMail, passcodeSms } = await import('../src/delivery/texts.ts')
@@ -120,7 +121,7 @@ beforeEach(() => {
 
 describe('mail', () => {
   it('reaches the server as text and HTML, from MAIL_FROM, to one address', async () => {
-    await deliverMail({ to: 'ada@example.com', subject: 'Hällo', text: 'Text\n', html: '<p>Text</p>' })
+    await deliverMail({ to: 'ada@example.com', subject: 'Hällo', text: 'Text\n', parts: [{ text: 'Text' }] })
     expect(lastMail()).toMatchObject({
       from: 'no-reply@vestibule.example',
       to: ['ada@example.com'],
@@ -184,7 +185,9 @@ describe('the texts', () => {
   const given = { tenantName: 'A & <b>B</b>\r\nBcc: x', code: '012345', lifetimeMinutes: 10 }
 
   it('say what the code is for, how long it lives and what to do with one that nobody asked for', () => {
-    const { subject, text, html } = passcodeMail(given)
+    const mail = passcodeMail(given)
+    const { subject, text } = mail
+    const html = renderMail(mail)
     expect(subject).toBe('Your code for A & <b>B</b> Bcc: x')
     expect(text).toMatchInlineSnapshot(`
       "Your code for A & <b>B</b> Bcc: x:

@@ -14,6 +14,7 @@ const { createCredentialEnrollmentToken } = await import('../src/credentials/enr
 const { findEnrolment } = await import('../src/credentials/enrolment.ts')
 const { platformCtx } = await import('../src/ctx.ts')
 const { dbFor } = await import('../src/db.ts')
+const { renderMail } = await import('../src/delivery/mail.pages.tsx')
 const { enrolmentMail, enrolmentSms } = await import('../src/delivery/texts.ts')
 const { log } = await import('../src/log.ts')
 const { updateSettings } = await import('../src/tenants/settings.ts')
@@ -226,7 +227,9 @@ describe('the texts', () => {
   it('say what the link is for, how long it lives and what to do with one that nobody expected', () => {
     const uri = 'https://id.example/acme/enroll?token=x'
     const given = { tenantName: 'A & <b>B</b>\r\nBcc: x', uri, lifetimeHours: 24 }
-    const { subject, text, html } = enrolmentMail(given)
+    const mail = enrolmentMail(given)
+    const { subject, text } = mail
+    const html = renderMail(mail)
     expect(subject).toBe('Create your passkey for A & <b>B</b> Bcc: x')
     expect(text).toMatchInlineSnapshot(`
       "Open this link to create a passkey for A & <b>B</b> Bcc: x on your device:

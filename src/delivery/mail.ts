@@ -4,8 +4,18 @@ import { Unavailable } from '../errors.ts'
 import { log } from '../log.ts'
 import { keepMessage } from './inbox.ts'
 
-/** `to` is one addr-spec, never a list. */
-export type Mail = { to: string; subject: string; text: string; html?: string }
+/** A paragraph of a mail as HTML; one with `href` is a link. */
+export type MailPart = { text: string; look?: 'plain' | 'code' | 'link' | 'aside'; href?: string }
+/** A mail in both forms: as text, and as the parts of which its HTML is made. */
+export type RichMail = { subject: string; text: string; parts: readonly MailPart[] }
+/** `to` is one addr-spec, never a list. Without parts it is a mail of text alone. */
+export type Mail = { to: string; subject: string; text: string; parts?: readonly MailPart[] }
+
+let renderHtml: ((mail: RichMail) => string) | undefined
+/** Says what makes HTML of mails: a page, of which services know nothing. Until then mails are text alone. */
+export const renderMailBy = (render: typeof renderHtml): void => {
+  renderHtml = render
+}
 
 /** A person waits for the answer; a mail server that takes longer is as good as away. */
 export const DELIVERY_LIMIT_MS = 10_000
@@ -40,7 +50,7 @@ const oneLine = (text: string): string => text.replace(/\p{Cc}+/gu, ' ')
  * Sends a mail and waits until the server has taken it, 10 s at most. Throws Unavailable otherwise. Without SMTP_URL
  * it goes to the console and the inbox of development; production does not start without.
  */
-export async function deliverMail({ to, subject, text, html }: Mail): Promise<void> {
+export async function deliverMail({ to, subject, text, parts }: Mail): Promise<void> {
   if (!env.smtpUrl) {
     if (env.isProduction) throw new Unavailable('Mail is not configured.')
     return keepMessage({ to, channel: 'email', sentAt: new Date(), subject, body: text })
@@ -54,7 +64,7 @@ export async function deliverMail({ to, subject, text, html }: Mail): Promise<vo
         to: { name: '', address: to },
         subject: oneLine(subject),
         text,
-        html,
+        html: parts && renderHtml?.({ subject, text, parts }),
       }),
     )
   } catch (error) {

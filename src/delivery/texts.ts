@@ -1,5 +1,4 @@
-import { h } from 'preact'
-import { renderToString } from 'preact-render-to-string'
+import type { MailPart, RichMail } from './mail.ts'
 
 /** What a message about a code says. `tenantName` is what people know the tenant by. */
 export type PasscodeText = { tenantName: string; code: string; lifetimeMinutes: number }
@@ -30,30 +29,22 @@ const lines = ({ tenantName, code, lifetimeMinutes }: PasscodeText, purpose: Pur
   return { ...texts[purpose], code, lifetime: `It works once and expires in ${lifetimeMinutes} minutes.` }
 }
 
-/** The mail that carries a passcode. By preact, like all HTML here: a tenant's name is data, never markup. */
-export function passcodeMail(
-  passcode: PasscodeText,
-  purpose: Purpose = 'sign-in',
-): { subject: string; text: string; html: string } {
+/** Words of a mail: the text of each part, a link by its address. */
+const toMail = (subject: string, parts: MailPart[]): RichMail => ({
+  subject,
+  text: `${parts.map(({ text, href }) => href ?? text).join('\n\n')}\n`,
+  parts,
+})
+
+/** The mail that carries a passcode. */
+export function passcodeMail(passcode: PasscodeText, purpose: Purpose = 'sign-in'): RichMail {
   const { subject, lead, code, lifetime, ignore } = lines(passcode, purpose)
-  const html = h(
-    'html',
-    { lang: 'en' },
-    h('head', null, h('meta', { charset: 'utf-8' }), h('title', null, subject)),
-    h(
-      'body',
-      { style: 'font-family: sans-serif; line-height: 1.5' },
-      h('p', null, lead),
-      h('p', { style: 'font-size: 2em; font-weight: bold; letter-spacing: 0.2em' }, code),
-      h('p', null, lifetime),
-      h('p', { style: 'color: #666' }, ignore),
-    ),
-  )
-  return {
-    subject,
-    text: `${lead}\n\n${code}\n\n${lifetime}\n\n${ignore}\n`,
-    html: `<!doctype html>${renderToString(html)}`,
-  }
+  return toMail(subject, [
+    { text: lead },
+    { text: code, look: 'code' },
+    { text: lifetime },
+    { text: ignore, look: 'aside' },
+  ])
 }
 
 /** The text message that carries a passcode; the code comes first, where a notification shows it. */
@@ -97,27 +88,14 @@ const enrolmentLines = ({ tenantName, lifetimeHours }: EnrolmentText) => {
 }
 
 /** The mail that carries an enrolment link. */
-export function enrolmentMail(text: EnrolmentText): { subject: string; text: string; html: string } {
-  const { uri } = text
+export function enrolmentMail(text: EnrolmentText): RichMail {
   const { subject, lead, button, lifetime, ignore } = enrolmentLines(text)
-  const html = h(
-    'html',
-    { lang: 'en' },
-    h('head', null, h('meta', { charset: 'utf-8' }), h('title', null, subject)),
-    h(
-      'body',
-      { style: 'font-family: sans-serif; line-height: 1.5' },
-      h('p', null, lead),
-      h('p', null, h('a', { href: uri, style: 'font-size: 1.2em; font-weight: bold' }, button)),
-      h('p', null, lifetime),
-      h('p', { style: 'color: #666' }, ignore),
-    ),
-  )
-  return {
-    subject,
-    text: `${lead}\n\n${uri}\n\n${lifetime}\n\n${ignore}\n`,
-    html: `<!doctype html>${renderToString(html)}`,
-  }
+  return toMail(subject, [
+    { text: lead },
+    { text: button, look: 'link', href: text.uri },
+    { text: lifetime },
+    { text: ignore, look: 'aside' },
+  ])
 }
 
 /** The text message that carries an enrolment link. */

@@ -1,5 +1,5 @@
 import { authenticate, authenticateAll, equals } from '../crypto.ts'
-import { deliverMail } from '../delivery/mail.ts'
+import { deliverMail, type Mail } from '../delivery/mail.ts'
 import { deliverSms } from '../delivery/sms.ts'
 import type { Address, Channel } from '../passcodes/passcodes.fields.ts'
 import { findTenant } from '../tenants/tenant-cache.ts'
@@ -25,7 +25,7 @@ export const isChangeCode = (tenant: string, asking: Asking, code: string, codeH
     .map((mac) => equals(mac, codeHash))
     .includes(true)
 
-export type Message = { channel: Channel; to: string; subject: string; text: string; html?: string }
+export type Message = Mail & { channel: Channel }
 
 /** Sends a message to an address of either kind; a text message has no subject. */
 export const deliver = ({ channel, text, ...mail }: Message): Promise<void> =>
