@@ -26,6 +26,10 @@ const DELETES = {
   EnrollmentToken: deleteBatch('EnrollmentToken', 'tokenHash', EXPIRED, 'expiresAt'),
   ClientSecret: deleteBatch('ClientSecret', 'secretHash', EXPIRED, 'expiresAt'),
   IdempotencyKey: deleteBatch('IdempotencyKey', 'keyHash', EXPIRED, 'expiresAt'),
+  PushedRequest: deleteBatch('PushedRequest', 'requestHash', EXPIRED, 'expiresAt'),
+  DeviceCode: deleteBatch('DeviceCode', 'codeHash', EXPIRED, 'expiresAt'),
+  UsedProof: deleteBatch('UsedProof', 'proofHash', EXPIRED, 'expiresAt'),
+  RegistrationToken: deleteBatch('RegistrationToken', 'id', EXPIRED, 'expiresAt'),
   Grant: deleteBatch('Grant', 'id', EXPIRED, 'expiresAt'),
   // One that has not been ended yet has not been told of either.
   Session: deleteBatch('Session', 'id', `${EXPIRED} AND "endedAt" IS NOT NULL`, 'expiresAt'),

@@ -36,6 +36,12 @@ const KEPT_MS: Record<CleanedTable, number> = {
   ClientSecret: 0,
   // With its answer, a day; without one, its caller died.
   IdempotencyKey: 0,
+  PushedRequest: 0,
+  // A device that still polls is told that its code has expired.
+  DeviceCode: HOUR_MS,
+  // What it proved is too old by itself from then on.
+  UsedProof: 0,
+  RegistrationToken: 0,
   Grant: DAY_MS,
   Session: DAY_MS,
   // Codes that were asked for count for an hour.

@@ -18,6 +18,12 @@ export const CHANGEABLE = [
   'tokenExpiryTime',
   'requireConsent',
   'scopes',
+  'jwks',
+  'backchannelLogoutUrl',
+  'idTokenSigningAlg',
+  'userInfoSigningAlg',
+  'requirePushedRequests',
+  'resources',
 ] as const satisfies (keyof ClientRow)[]
 export type ChangeableClient = Pick<ClientRow, (typeof CHANGEABLE)[number]>
 

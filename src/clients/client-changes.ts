@@ -16,7 +16,7 @@ import {
   rotateSecretRow,
   updateClientRow,
 } from './client-changes.sql.ts'
-import { type AppType, clientPatch, HAS_SECRET, SecretRotation } from './clients.fields.ts'
+import { type AppType, clientPatch, HAS_SECRET, NO_SECRET_FIELDS, SecretRotation } from './clients.fields.ts'
 import type { SecretJson } from './clients.sql.ts'
 import type { Client } from './clients.ts'
 
@@ -63,9 +63,10 @@ export async function updateClient(ctx: Ctx, clientId: string, input: unknown): 
       clientPatch(ctx.tenant, { ...before, isSecret: isCurrentSecret(held.secrets) }),
       input,
     ) as Partial<ChangeableClient>
-    const after = Object.fromEntries(
+    const merged = Object.fromEntries(
       CHANGEABLE.map((column) => [column, patch[column] === undefined ? before[column] : patch[column]]),
     ) as ChangeableClient
+    const after = canKeepSecret(merged) ? merged : { ...merged, ...NO_SECRET_FIELDS }
     const changedFields: string[] = CHANGEABLE.filter((column) => !isSame(before[column], after[column]))
     if (changedFields.length === 0) return { client: before, isChanged: false }
     requirePlatformFor(ctx, before)

@@ -13,6 +13,8 @@ import {
   urlFault,
 } from '../fields.ts'
 import { idOf, time } from '../shapes.ts'
+import { SIGNING_ALGORITHMS } from '../signing-algorithms.ts'
+import { jwkSet } from './client-keys.fields.ts'
 
 export const APP_TYPES = ['single-page', 'web', 'native', 'machine'] as const
 export type AppType = (typeof APP_TYPES)[number]
@@ -52,7 +54,19 @@ const ANY_REDIRECT: UrlRules = { ...SECURE, customSchemes: true }
 const redirectUrl = plainUrl(ANY_REDIRECT)
 const origin = plainUrl({ ...SECURE, originOnly: true })
 
-/** Client fields of the spec, in the order of its table. */
+/** What is on or off: unset is off. */
+const flag = clearable(boolean).transform((value) => (value === null ? false : value))
+
+/** The identifier of somebody's API (RFC 8707, section 2): none of this deployment's own, whose tokens are not for others. */
+const resourceUri = text(2000)
+  .refine((value) => URL.canParse(value), 'must be an absolute URI')
+  .refine((value) => !value.includes('#'), 'must not contain a fragment')
+  .refine(
+    (value) => value !== env.baseUrl && !value.startsWith(`${env.baseUrl}/`),
+    'belongs to this deployment',
+  )
+
+/** Client fields of the spec, in the order of its table, and those of OpenID Connect that it leaves open. */
 const fields = {
   description: clearable(text(2000)),
   themeColor: clearable(text().regex(/^#[0-9a-fA-F]{6}$/, 'must be a colour such as #0a7c66')),
@@ -63,8 +77,14 @@ const fields = {
   allowedLogoutUrls: listOf(redirectUrl),
   initiateLoginUrl: clearable(allowedUrl({ secure: true })),
   tokenExpiryTime: clearable(integer(60, 86_400)),
-  requireConsent: clearable(boolean).transform((value) => (value === null ? false : value)),
+  requireConsent: flag,
   scopes: listOf(oneOf(SCOPE_NAMES as [(typeof SCOPE_NAMES)[number], ...typeof SCOPE_NAMES])),
+  jwks: clearable(jwkSet),
+  backchannelLogoutUrl: clearable(allowedUrl({ secure: true })),
+  idTokenSigningAlg: clearable(oneOf(SIGNING_ALGORITHMS)),
+  userInfoSigningAlg: clearable(oneOf(SIGNING_ALGORITHMS)),
+  requirePushedRequests: flag,
+  resources: listOf(resourceUri, 20),
 }
 
 /** Examples of fields, for openapi.json. */
@@ -78,6 +98,9 @@ const samples = {
   allowedOrigins: ['https://shop.example'],
   allowedLogoutUrls: ['https://shop.example/bye'],
   tokenExpiryTime: 3600,
+  backchannelLogoutUrl: 'https://shop.example/backchannel-logout',
+  idTokenSigningAlg: 'ES256',
+  resources: ['https://api.shop.example'],
 }
 
 /** Why an app of this type may not be sent to `url`, or null. Only native apps have schemes of their own (RFC 8252, 7.1). */
@@ -88,11 +111,18 @@ function redirectFault(appType: AppType, url: string): string | null {
 }
 
 type Unchecked = Record<string, unknown>
+/** What a client that can keep no secret has none of. */
+export const NO_SECRET_FIELDS = { jwks: null, resources: [] }
 const isRecord = (value: unknown): value is Unchecked => typeof value === 'object' && value !== null
 const REDIRECT_FIELDS = ['callbacks', 'allowedLogoutUrls'] as const
 
 const textsOf = (value: unknown): [index: number, text: string][] =>
   Array.isArray(value) ? [...value.entries()].filter(([, item]) => typeof item === 'string') : []
+
+/** Fields of clients that can keep something secret. */
+const SECRET_FIELDS = ['jwks', 'resources'] as const
+const isGiven = (value: unknown): boolean =>
+  value !== undefined && value !== null && !(Array.isArray(value) && value.length === 0)
 
 /**
  * Rules that concern more than one field, or the tenant. They run beside faults of single fields: all are named at once.
@@ -110,6 +140,9 @@ function checkAcrossFields(
       const fault = redirectFault(appType as AppType, url)
       if (fault && !urlFault(url, ANY_REDIRECT)) report([field, index], fault)
     }
+  for (const field of appType && !HAS_SECRET[appType] ? SECRET_FIELDS : [])
+    if (isGiven(client[field]))
+      report([field], `a ${appType} client can keep no secret to prove that it is meant`)
   for (const [index, scope] of textsOf(client.scopes))
     if (tenant !== SYSTEM_TENANT && (SYSTEM_SCOPES as readonly string[]).includes(scope))
       report(['scopes', index], 'belongs to tenant system')
@@ -187,7 +220,7 @@ export const clientPatch = (tenant: string, current: PatchedClient) =>
         const isOtherType = given.appType !== undefined && given.appType !== current.appType
         checkAcrossFields(
           tenant,
-          { ...current, ...given },
+          { ...current, ...NO_SECRET_FIELDS, ...given },
           (path, message) => context.addIssue({ code: 'custom', path, message }),
           REDIRECT_FIELDS.filter((field) => isOtherType || given[field] !== undefined),
         )
@@ -243,7 +276,17 @@ const untilType = {
   requireConsent: z.boolean(),
   type: z.enum(CLIENT_TYPES),
 }
-const afterSecret = { scopes: list, updatedAt: time, createdAt: time }
+const afterSecret = {
+  scopes: list,
+  jwks: z.record(z.string(), z.unknown()).nullable(),
+  backchannelLogoutUrl: z.string().nullable(),
+  idTokenSigningAlg: z.enum(SIGNING_ALGORITHMS).nullable(),
+  userInfoSigningAlg: z.enum(SIGNING_ALGORITHMS).nullable(),
+  requirePushedRequests: z.boolean(),
+  resources: list,
+  updatedAt: time,
+  createdAt: time,
+}
 
 /** A client as REST answers it, in the order of the spec's table. Its secret is told once, in the shapes below. */
 export const ClientShape = z

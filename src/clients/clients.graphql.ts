@@ -6,6 +6,7 @@ import { creation } from '../graphql/idempotency.ts'
 import { ID_DESCRIPTION, Node, orNull, registerNode, requireId } from '../graphql/node.graphql.ts'
 import { resultOf } from '../graphql/result.ts'
 import { open, scoped, scopedOrOwn } from '../graphql/scoped.ts'
+import { SIGNING_ALGORITHMS, type SigningAlgorithm } from '../signing-algorithms.ts'
 import { listClients } from './client-list.ts'
 import type { AppType, ClientType } from './clients.fields.ts'
 import { type Client, createClient, getClient } from './clients.ts'
@@ -26,6 +27,15 @@ const ClientTypeEnum = builder.enumType('ClientType', {
     LOGIN: { value: 'login' as ClientType, description: 'Signs people in.' },
     PAYMENT: { value: 'payment' as ClientType, description: 'Has people confirm payments.' },
   },
+})
+
+const words = (field: string) => descriptionOf('Client', field)
+
+const SigningAlgorithmEnum = builder.enumType('SigningAlgorithm', {
+  description: 'A JWS algorithm (RFC 7518, RFC 8037).',
+  values: Object.fromEntries(
+    SIGNING_ALGORITHMS.map((alg) => [alg.toUpperCase(), { value: alg, description: `alg=${alg}.` }]),
+  ) as Record<Uppercase<SigningAlgorithm>, { value: SigningAlgorithm; description: string }>,
 })
 
 export const ClientRef = builder.prismaObject('Client', {
@@ -61,6 +71,24 @@ export const ClientRef = builder.prismaObject('Client', {
       resolve: (client) => client.type as ClientType,
     }),
     scopes: t.exposeStringList('scopes', {}),
+    jwks: t.expose('jwks', { type: 'JSONObject', nullable: true }),
+    backchannelLogoutUrl: t.exposeString('backchannelLogoutUrl', { nullable: true }),
+    idTokenSigningAlg: t.field({
+      type: SigningAlgorithmEnum,
+      nullable: true,
+      description: words('idTokenSigningAlg'),
+      select: { idTokenSigningAlg: true },
+      resolve: (client) => client.idTokenSigningAlg as SigningAlgorithm | null,
+    }),
+    userInfoSigningAlg: t.field({
+      type: SigningAlgorithmEnum,
+      nullable: true,
+      description: words('userInfoSigningAlg'),
+      select: { userInfoSigningAlg: true },
+      resolve: (client) => client.userInfoSigningAlg as SigningAlgorithm | null,
+    }),
+    requirePushedRequests: t.exposeBoolean('requirePushedRequests', {}),
+    resources: t.exposeStringList('resources', {}),
     updatedAt: t.expose('updatedAt', { type: 'DateTime' }),
     createdAt: t.expose('createdAt', { type: 'DateTime' }),
   }),
@@ -103,8 +131,6 @@ builder.queryField('clients', (t) =>
 
 type InputFields = PothosSchemaTypes.InputFieldBuilder<GraphQLTypes, 'InputObject'>
 
-const words = (field: string) => descriptionOf('Client', field)
-
 /** What creations and changes have in common. */
 export const clientInputFields = (t: InputFields) => ({
   description: t.string({ description: words('description') }),
@@ -122,6 +148,12 @@ export const clientInputFields = (t: InputFields) => ({
   initiateLoginUrl: t.string({ description: words('initiateLoginUrl') }),
   tokenExpiryTime: t.int({ description: words('tokenExpiryTime') }),
   requireConsent: t.boolean({ description: words('requireConsent') }),
+  jwks: t.field({ type: 'JSONObject', description: words('jwks') }),
+  backchannelLogoutUrl: t.string({ description: words('backchannelLogoutUrl') }),
+  idTokenSigningAlg: t.field({ type: SigningAlgorithmEnum, description: words('idTokenSigningAlg') }),
+  userInfoSigningAlg: t.field({ type: SigningAlgorithmEnum, description: words('userInfoSigningAlg') }),
+  requirePushedRequests: t.boolean({ description: words('requirePushedRequests') }),
+  resources: t.stringList({ description: words('resources') }),
 })
 
 const ClientFieldsInput = builder.inputType('ClientFieldsInput', {

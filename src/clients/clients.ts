@@ -4,7 +4,7 @@ import { dbFor, sqlOf } from '../db.ts'
 import { Forbidden, NotFound } from '../errors.ts'
 import { recordEvents, wakeReaders } from '../events.ts'
 import { parse } from '../fields.ts'
-import type { Client as ClientModel } from '../generated/prisma/client.ts'
+import type { Client as ClientModel, Prisma } from '../generated/prisma/client.ts'
 import { requireNoEscalation } from '../scopes.ts'
 import { isClientId } from './client-cache.ts'
 import { clientCreate, HAS_SECRET } from './clients.fields.ts'
@@ -27,7 +27,14 @@ export async function createClient(
   const id = newId('client')
   const secret = HAS_SECRET[data.appType] ? randomToken() : null
   const client = await dbFor(ctx.tenant).$transaction(async (tx) => {
-    const created = await tx.client.create({ data: { ...data, tenantId: ctx.tenant, id } })
+    const created = await tx.client.create({
+      data: {
+        ...data,
+        jwks: (data.jwks ?? undefined) as Prisma.InputJsonObject | undefined,
+        tenantId: ctx.tenant,
+        id,
+      },
+    })
     if (secret)
       await tx.clientSecret.create({
         data: { tenantId: ctx.tenant, clientId: id, secretHash: sha256(secret) },

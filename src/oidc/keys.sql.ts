@@ -1,6 +1,6 @@
 import type { JWK } from 'jose'
 import type { Sql } from '../db.ts'
-import type { SigningAlgorithm } from './keys.ts'
+import type { SigningAlgorithm } from '../signing-algorithms.ts'
 
 export type SigningKeyRow = {
   id: string

@@ -6,6 +6,7 @@ import { open, seal, sha256Base64url } from '../crypto.ts'
 import type { Sql } from '../db.ts'
 import { sql } from '../db.ts'
 import { env } from '../env.ts'
+import { SIGNING_ALGORITHMS, type SigningAlgorithm } from '../signing-algorithms.ts'
 import { insertSigningKey, type SigningKeyRow, selectSigningKeys } from './keys.sql.ts'
 
 /** The issuer identifier of a tenant, also its base URL. Never taken from a request. */
@@ -14,8 +15,6 @@ export const issuerOf = (tenant: string): string => `${env.baseUrl}/${tenant}`
 /** The audience of tokens for a tenant's management surface. */
 export const apiAudienceOf = (tenant: string): string => `${issuerOf(tenant)}/api`
 
-export const SIGNING_ALGORITHMS = ['ES256', 'RS256'] as const
-export type SigningAlgorithm = (typeof SIGNING_ALGORITHMS)[number]
 /** What the `typ` header says; a token of one kind never passes for another. */
 export type TokenType = 'JWT' | 'at+jwt' | 'logout+jwt'
 

@@ -97,7 +97,8 @@ export async function deleteLooseRows(sql: Sql, tenant: string): Promise<void> {
     `WITH a AS (DELETE FROM "Event" WHERE "tenantId" = $1),
        b AS (DELETE FROM "UserCount" WHERE "tenantId" = $1),
        c AS (DELETE FROM "Interaction" WHERE "tenantId" = $1),
-       d AS (DELETE FROM "AuthorizationCode" WHERE "tenantId" = $1)
+       d AS (DELETE FROM "AuthorizationCode" WHERE "tenantId" = $1),
+       e AS (DELETE FROM "UsedProof" WHERE "tenantId" = $1)
      DELETE FROM "Passcode" WHERE "tenantId" = $1`,
     [tenant],
   )
