@@ -168,21 +168,47 @@ export type OAuthErrorCode =
   | 'unsupported_token_type'
   // RFC 8707, section 2
   | 'invalid_target'
+  // OpenID Connect Core Error Code unmet_authentication_requirements 1.0
+  | 'unmet_authentication_requirements'
+  // RFC 8628, section 3.5
+  | 'authorization_pending'
+  | 'slow_down'
+  | 'expired_token'
+  // RFC 9449, sections 5 and 8
+  | 'invalid_dpop_proof'
+  | 'use_dpop_nonce'
+  // RFC 7591, section 3.2.2
+  | 'invalid_redirect_uri'
+  | 'invalid_client_metadata'
 
-/** A failure that an OAuth client reads. `redirect: false` keeps it on our own page (bad client or redirect_uri). */
+/** What exactly was wrong with a refused request: facts for the tenant's log, such as what was expected. Never a secret. */
+export type Why = Record<string, string | number | boolean | null>
+
+/**
+ * A failure that an OAuth client reads. `redirect: false` keeps it on our own page (bad client or redirect_uri). The client
+ * learns what the RFC wants it to; `why` is for the people who run it, in the event log.
+ */
 export class OAuthError extends Error {
   readonly error: OAuthErrorCode
   readonly status: number
   readonly redirect: boolean
   readonly headers: Record<string, string>
+  readonly why: Why
 
   constructor(
     error: OAuthErrorCode,
     description: string,
-    options: { status?: number; redirect?: boolean; headers?: Record<string, string>; cause?: unknown } = {},
+    options: {
+      status?: number
+      redirect?: boolean
+      headers?: Record<string, string>
+      why?: Why
+      cause?: unknown
+    } = {},
   ) {
     super(description, { cause: options.cause })
     this.name = 'OAuthError'
+    this.why = options.why ?? {}
     this.error = error
     this.status = options.status ?? 400
     this.redirect = options.redirect ?? true
