@@ -27,6 +27,8 @@ export type AccessTokenRequest = {
   sessionId?: string | null
   /** Time of authentication and method, for resource servers that ask for a recent sign-in (RFC 9068, section 2.2.1). */
   authenticatedAt?: Date
+  /** Thumbprint of the key that the token is bound to (RFC 9449, section 6). */
+  dpopJkt?: string | null
 }
 
 /** Issues a JWT access token (RFC 9068). `sid` and `gid` name the session and the grant that it depends on. */
@@ -43,6 +45,7 @@ export function issueAccessToken(tenant: string, request: AccessTokenRequest): P
     jti: randomUUID(),
     ...(request.sessionId && { sid: request.sessionId }),
     ...(request.grantId && { gid: request.grantId }),
+    ...(request.dpopJkt && { cnf: { jkt: request.dpopJkt } }),
     ...(request.authenticatedAt && { auth_time: Math.floor(request.authenticatedAt.getTime() / 1000) }),
   })
 }

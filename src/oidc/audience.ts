@@ -13,22 +13,23 @@ export const resourcesOf = ({ tenantId, defaultAudience }: TenantAudience): stri
 ]
 
 /**
- * Whom an access token is for (RFC 9068, section 3): the resource asked for, else the tenant's default, else its
+ * Whom an access token is for (RFC 9068, section 3): the resources asked for, else the tenant's default, else its
  * management surface; userinfo as well with openid, and the management surface with a management scope or `account`,
- * unless the request narrowed the token to a resource by name.
+ * unless the request narrowed the token to resources by name.
  */
 export function audienceOf(
   tenant: TenantAudience,
   scopes: readonly string[],
-  resource: string | null,
+  resources: readonly string[],
 ): string[] {
   const api = apiAudienceOf(tenant.tenantId)
+  const isNarrowed = resources.length > 0
   const isForApi = scopes.some((scope) => isScope(scope) || scope === ACCOUNT_SCOPE)
   return [
     ...new Set([
-      resource ?? tenant.defaultAudience ?? api,
+      ...(isNarrowed ? resources : [tenant.defaultAudience ?? api]),
       ...(scopes.includes('openid') ? [userinfoAudienceOf(tenant.tenantId)] : []),
-      ...(resource === null && isForApi ? [api] : []),
+      ...(!isNarrowed && isForApi ? [api] : []),
     ]),
   ]
 }

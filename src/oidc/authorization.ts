@@ -6,13 +6,13 @@ import { browserSessionLookup } from '../sessions/sessions.ts'
 import type { CachedTenant } from '../tenants/tenant-cache.ts'
 import { addressKeyOf } from '../users/addresses.ts'
 import { resourcesOf } from './audience.ts'
-import { parseAuthorizeRequest, provenTarget, type ResponseTarget } from './authorize.ts'
+import { parseAuthorizeRequest, provenTarget } from './authorize.ts'
 import { issueCode } from './codes.ts'
 import { readIdTokenHint } from './id-tokens.ts'
 import { type Interaction, interactionHashOf, type PendingRequest, type Progress } from './interactions.ts'
-import { issuerOf } from './keys.ts'
 import { type NextStep, nextStep } from './next-step.ts'
-import { describable, isRegisteredRedirect, withParameters } from './redirect-uris.ts'
+import { isRegisteredRedirect } from './redirect-uris.ts'
+import { type AuthorizationAnswer, codeAnswer, errorAnswer } from './response-modes.ts'
 import { grantableScopes } from './scopes.ts'
 import { type SignInState, selectSignInState } from './sign-in-state.sql.ts'
 
@@ -35,12 +35,12 @@ export function expectedAddress(request: PendingRequest, state: SignInState | nu
 /** Where a request stands: what comes next, who is signed in, and what that person would give. */
 export type Standing = { next: NextStep; state: SignInState | null; scopes: string[]; client: CachedClient }
 
-/** An authorize request that was checked, or the redirect that tells the client what was wrong with it. */
-export type CheckedRequest = { request: PendingRequest } | { location: string }
+/** An authorize request that was checked, or the answer that tells the client what was wrong with it. */
+export type CheckedRequest = { request: PendingRequest } | { answer: AuthorizationAnswer }
 
 /**
- * Checks an authorize request. Throws OAuthError while nothing may be redirected; a later fault becomes the redirect
- * that reports it.
+ * Checks an authorize request. Throws OAuthError while nothing may be answered to the client; a later fault becomes the
+ * answer that reports it.
  */
 export async function checkRequest(tenant: CachedTenant, params: URLSearchParams): Promise<CheckedRequest> {
   const client = await findClient(tenant.tenantId, params.get('client_id') ?? '')
@@ -53,24 +53,10 @@ export async function checkRequest(tenant: CachedTenant, params: URLSearchParams
   } catch (error) {
     if (!(error instanceof OAuthError && error.redirect)) throw error
     return {
-      location: errorLocation(tenant.tenantId, provenTarget(params, client), error.error, error.message),
+      answer: errorAnswer(tenant.tenantId, provenTarget(params, client), error.error, error.message),
     }
   }
 }
-
-/** The error response of authorize (RFC 6749, section 4.1.2.1; RFC 9207). */
-export const errorLocation = (
-  tenant: string,
-  { redirectUri, state }: ResponseTarget,
-  error: string,
-  description: string,
-): string =>
-  withParameters(redirectUri, {
-    error,
-    error_description: describable(description),
-    state,
-    iss: issuerOf(tenant),
-  })
 
 /**
  * Finds out where a request stands: one statement when the browser has a session cookie, none otherwise. Throws
@@ -102,21 +88,19 @@ export async function standingOf(
 }
 
 /**
- * Issues the code and answers where to send it (RFC 6749, section 4.1.2; RFC 9207), ending the interaction. Null when the
- * session or the user was ended or locked meanwhile, or the interaction was finished by another submission.
+ * Issues the code and answers with it (RFC 6749, section 4.1.2), ending the interaction. Null when the session or the user was
+ * ended or locked meanwhile, or the interaction was finished by another submission.
  */
-export async function successLocation(
+export async function grantAnswer(
   ctx: Ctx,
   request: PendingRequest,
   { state, scopes }: Standing,
   interaction: Interaction | null,
-): Promise<string | null> {
+): Promise<AuthorizationAnswer | null> {
   if (!state) return null
   const code = await issueCode(ctx, request, state, {
     scopes,
     interactionHash: interaction && interactionHashOf(interaction),
   })
-  return (
-    code && withParameters(request.redirectUri, { code, state: request.state, iss: issuerOf(ctx.tenant) })
-  )
+  return code === null ? null : codeAnswer(ctx.tenant, request, code)
 }

@@ -1,16 +1,17 @@
 import { OAuthError } from '../errors.ts'
 import { repeatedNames } from '../params.ts'
+import type { ClaimsRequest } from './claims-request.ts'
+import { invalid, single, unproven } from './parameters.ts'
 import { isRegisteredRedirect } from './redirect-uris.ts'
+import { type ResponseTarget, requestedMode } from './response-modes.ts'
 import { requestableScopes, toScopes } from './scopes.ts'
 
 const PROMPTS = ['none', 'login', 'consent', 'select_account'] as const
 export type Prompt = (typeof PROMPTS)[number]
 
 /** A checked authorize request; plain JSON, so that an interaction can keep it. */
-export type AuthorizeRequest = {
+export type AuthorizeRequest = ResponseTarget & {
   clientId: string
-  redirectUri: string
-  state: string | null
   /** Known ones that the client may ask for; always with openid. */
   scopes: string[]
   nonce: string | null
@@ -20,24 +21,16 @@ export type AuthorizeRequest = {
   maxAgeSeconds: number | null
   loginHint: string | null
   idTokenHint: string | null
-  /** The one audience that the client wants (RFC 8707). */
-  resource: string | null
+  /** The audiences that the client wants (RFC 8707). */
+  resources: string[]
+  /** Claims that are asked for one by one. */
+  claims: ClaimsRequest | null
+  /** Thumbprint of the DPoP key that the code is to be bound to (RFC 9449, section 10). */
+  dpopJkt: string | null
 }
 
 /** What a request is checked against. */
 export type RequestingClient = { id: string; appType: string; callbacks: string[]; scopes: string[] }
-
-/** Where the answer goes, good or bad. */
-export type ResponseTarget = { redirectUri: string; state: string | null }
-
-/** The value of a parameter; null when it is absent, empty (RFC 6749, section 3.1) or repeated. */
-function single(params: URLSearchParams, name: string): string | null {
-  const values = params.getAll(name)
-  return values.length === 1 ? values[0] || null : null
-}
-
-const invalid = (description: string) => new OAuthError('invalid_request', description)
-const unproven = (description: string) => new OAuthError('invalid_request', description, { redirect: false })
 
 /**
  * Checks an authorize request (RFC 6749, section 4.1.1; OIDC Core, section 3.1.2.2). The client and the redirect_uri
@@ -49,16 +42,16 @@ export function parseAuthorizeRequest(
   client: RequestingClient | null,
   resources: readonly string[],
 ): AuthorizeRequest {
-  const { redirectUri, state } = provenTarget(params, client)
+  const target = provenTarget(params, client)
   const proven = client as RequestingClient
   refuseRepeated(params)
   refuseMachine(proven)
   refuseUnsupported(params)
   requireCode(params)
   return {
+    ...target,
+    responseMode: requestedMode(params),
     clientId: proven.id,
-    redirectUri,
-    state,
     scopes: requestedScopes(params, proven),
     nonce: single(params, 'nonce'),
     codeChallenge: codeChallenge(params, proven),
@@ -66,7 +59,9 @@ export function parseAuthorizeRequest(
     maxAgeSeconds: maxAge(params),
     loginHint: single(params, 'login_hint')?.slice(0, 320).toWellFormed() ?? null,
     idTokenHint: single(params, 'id_token_hint'),
-    resource: resource(params, resources),
+    resources: requestedResources(params, resources),
+    claims: null,
+    dpopJkt: null,
   }
 }
 
@@ -82,11 +77,12 @@ export function provenTarget(params: URLSearchParams, client: RequestingClient |
   if (!redirectUri) throw unproven('redirect_uri is missing or repeated.')
   if (!isRegisteredRedirect(client, redirectUri))
     throw unproven('The redirect_uri is not registered for this client.')
-  return { redirectUri, state: single(params, 'state') }
+  return { redirectUri, state: single(params, 'state'), responseMode: 'query' }
 }
 
 function refuseRepeated(params: URLSearchParams): void {
-  const repeated = repeatedNames(params)
+  // Several audiences are several parameters (RFC 8707, section 2).
+  const repeated = repeatedNames(params).filter((name) => name !== 'resource')
   if (repeated.length > 0) throw invalid(`Repeated parameters: ${repeated.join(', ')}.`)
 }
 
@@ -110,8 +106,6 @@ function requireCode(params: URLSearchParams): void {
   if (!type) throw invalid('response_type is missing.')
   if (type !== 'code')
     throw new OAuthError('unsupported_response_type', 'Only response_type=code is supported.')
-  const mode = single(params, 'response_mode')
-  if (mode && mode !== 'query') throw invalid('Only response_mode=query is supported.')
 }
 
 function requestedScopes(params: URLSearchParams, client: RequestingClient): string[] {
@@ -150,9 +144,9 @@ function maxAge(params: URLSearchParams): number | null {
   return Number(text)
 }
 
-function resource(params: URLSearchParams, resources: readonly string[]): string | null {
-  const asked = single(params, 'resource')
-  if (asked && !resources.includes(asked))
+function requestedResources(params: URLSearchParams, allowed: readonly string[]): string[] {
+  const asked = [...new Set(params.getAll('resource').filter((resource) => resource !== ''))]
+  if (asked.some((resource) => !allowed.includes(resource)))
     throw new OAuthError('invalid_target', 'The resource is not one of this tenant.')
   return asked
 }

@@ -1,5 +1,6 @@
 import type { Sql } from '../db.ts'
 import { insertEventsSql } from '../events.sql.ts'
+import type { ClaimsRequest } from './claims-request.ts'
 
 /** What a code is inserted with; times of the session are read with it. */
 export type NewCode = {
@@ -13,6 +14,8 @@ export type NewCode = {
   nonce: string | null
   scopes: string[]
   resources: string[]
+  claims: ClaimsRequest | null
+  dpopJkt: string | null
   expiresAt: Date
   now: Date
 }
@@ -20,9 +23,9 @@ export type NewCode = {
 // FOR SHARE makes a lock of the user, or the end of the session, and this wait for each other (design, section 6).
 const insertCodeText = (guard: string) => `
   INSERT INTO "AuthorizationCode" ("tenantId", "codeHash", "grantId", "clientId", "userId", "sessionId", "redirectUri",
-    "codeChallenge", "nonce", "scopes", "resources", "authenticatedAt", "amr", "expiresAt", "createdAt")
-  SELECT $1, $2::bytea, $3, $4, u."id", s."id", $7, $8::text, $9::text, $10::text[], $11::text[], s."authenticatedAt", s."amr",
-    $12::timestamptz, $13::timestamptz
+    "codeChallenge", "nonce", "scopes", "resources", "claims", "dpopJkt", "authenticatedAt", "amr", "expiresAt", "createdAt")
+  SELECT $1, $2::bytea, $3, $4, u."id", s."id", $7, $8::text, $9::text, $10::text[], $11::text[], $14::jsonb, $15::text,
+    s."authenticatedAt", s."amr", $12::timestamptz, $13::timestamptz
   FROM "User" u JOIN "Session" s ON s."tenantId" = $1 AND s."userId" = u."id"
   WHERE u."tenantId" = $1 AND u."id" = $5 AND NOT u."locked"
     AND s."id" = $6 AND s."endedAt" IS NULL AND s."expiresAt" > $13::timestamptz ${guard}
@@ -32,7 +35,7 @@ const insertCodeText = (guard: string) => `
 const INSERT_CODE = insertCodeText('')
 /** Of two submissions of the last form only the one that removes the interaction issues a code. */
 const INSERT_CODE_AND_FINISH = `
-  WITH finished AS (DELETE FROM "Interaction" WHERE "tenantId" = $1 AND "handleHash" = $14::bytea RETURNING "handleHash")
+  WITH finished AS (DELETE FROM "Interaction" WHERE "tenantId" = $1 AND "handleHash" = $16::bytea RETURNING "handleHash")
   ${insertCodeText('AND EXISTS (SELECT FROM finished)')}`
 
 /** Inserts a code, ending the interaction that led to it. False when the user or the session is not to be used any more,
@@ -57,6 +60,8 @@ export async function insertCode(
     code.resources,
     code.expiresAt,
     code.now,
+    code.claims && JSON.stringify(code.claims),
+    code.dpopJkt,
     ...(interactionHash ? [interactionHash] : []),
   ])
   return rows.length > 0
@@ -68,6 +73,10 @@ export type Redemption = {
   clientId: string
   redirectUri: string
   codeChallenge: string | null
+  /** Thumbprint of the key that was proven: a code that is bound to another one is not for this caller. */
+  dpopJkt: string | null
+  /** The key that the grant's refresh tokens are bound to. */
+  grantDpopJkt: string | null
   /** SHA-256 of the secret of the refresh tokens, for grants with offline_access. */
   secretHash: Buffer
   now: Date
@@ -84,6 +93,7 @@ export type RedeemedCode = {
   sessionId: string
   scopes: string[]
   resources: string[]
+  claims: ClaimsRequest | null
   nonce: string | null
   authenticatedAt: Date
   amr: string[]
@@ -95,13 +105,14 @@ export type RedeemedCode = {
 // this order too, and deletes codes last.
 const REDEEM_CODE = `
   WITH person AS MATERIALIZED (
-    SELECT c."grantId", c."clientId", c."userId", c."sessionId", c."scopes", c."resources", c."nonce", c."authenticatedAt",
-      c."amr", 'offline_access' = ANY (c."scopes") AS "offline", u."roles"
+    SELECT c."grantId", c."clientId", c."userId", c."sessionId", c."scopes", c."resources", c."claims", c."nonce",
+      c."authenticatedAt", c."amr", 'offline_access' = ANY (c."scopes") AS "offline", u."roles"
     FROM "AuthorizationCode" c
     JOIN "User" u ON u."tenantId" = $1 AND u."id" = c."userId"
     JOIN "Session" s ON s."tenantId" = $1 AND s."id" = c."sessionId"
     WHERE c."tenantId" = $1 AND c."codeHash" = $2::bytea AND c."clientId" = $3 AND c."redirectUri" = $4
-      AND c."codeChallenge" IS NOT DISTINCT FROM $5::text AND c."usedAt" IS NULL AND c."expiresAt" > $6::timestamptz
+      AND c."codeChallenge" IS NOT DISTINCT FROM $5::text
+      AND (c."dpopJkt" IS NULL OR c."dpopJkt" = $12::text) AND c."usedAt" IS NULL AND c."expiresAt" > $6::timestamptz
       AND NOT u."locked" AND s."endedAt" IS NULL AND s."expiresAt" > $6::timestamptz
     FOR SHARE OF u, s
   ), used AS (
@@ -109,10 +120,10 @@ const REDEEM_CODE = `
     WHERE c."tenantId" = $1 AND c."codeHash" = $2::bytea AND c."usedAt" IS NULL
     RETURNING c."grantId"
   ), granted AS (
-    INSERT INTO "Grant" ("tenantId", "id", "clientId", "userId", "sessionId", "scopes", "resources", "offline", "secretHash",
-      "authenticatedAt", "amr", "idleExpiresAt", "expiresAt", "createdAt")
-    SELECT $1, p."grantId", p."clientId", p."userId", p."sessionId", p."scopes", p."resources", p."offline",
-      CASE WHEN p."offline" THEN $7::bytea END, p."authenticatedAt", p."amr",
+    INSERT INTO "Grant" ("tenantId", "id", "clientId", "userId", "sessionId", "scopes", "resources", "claims", "dpopJkt", "offline",
+      "secretHash", "authenticatedAt", "amr", "idleExpiresAt", "expiresAt", "createdAt")
+    SELECT $1, p."grantId", p."clientId", p."userId", p."sessionId", p."scopes", p."resources", p."claims", $13::text,
+      p."offline", CASE WHEN p."offline" THEN $7::bytea END, p."authenticatedAt", p."amr",
       CASE WHEN p."offline" THEN $8::timestamptz ELSE $10::timestamptz END,
       CASE WHEN p."offline" THEN $9::timestamptz ELSE $10::timestamptz END, $6::timestamptz
     FROM person p JOIN used ON used."grantId" = p."grantId"
@@ -146,6 +157,8 @@ export async function redeemCode(
     redemption.expiresAt,
     redemption.onlineExpiresAt,
     JSON.stringify([event]),
+    redemption.dpopJkt,
+    redemption.grantDpopJkt,
   ])
   return row ?? null
 }

@@ -42,7 +42,9 @@ export async function issueCode(
       codeChallenge: request.codeChallenge,
       nonce: request.nonce,
       scopes: granted.scopes,
-      resources: request.resource ? [request.resource] : [],
+      resources: request.resources,
+      claims: request.claims,
+      dpopJkt: request.dpopJkt,
       expiresAt: after(now, CODE_LIFETIME_SECONDS),
       now,
     },
@@ -51,18 +53,29 @@ export async function issueCode(
   return isIssued ? code : null
 }
 
-export type PresentedCode = { code: string; redirectUri: string; codeVerifier: string | null }
+export type PresentedCode = {
+  code: string
+  redirectUri: string
+  codeVerifier: string | null
+  /** Thumbprint of the key that the request proved to hold. */
+  dpopJkt: string | null
+}
 
 /**
  * Redeems a code once (RFC 6749, section 4.1.3; RFC 7636, section 4.6): one statement. Throws OAuthError invalid_grant
  * when it is unknown, expired, another client's, for another redirect_uri, without its PKCE verifier, or used before;
- * the latter revokes what was issued for it. `refreshSecret` is the secret of the grant's refresh tokens.
+ * the latter revokes what was issued for it. `refreshSecret` is the secret of the grant's refresh tokens, which `bindsRefresh` binds to
+ * the key that was proven (RFC 9449, section 5).
  */
 export async function redeem(
   ctx: Ctx,
   clientId: string,
   presented: PresentedCode,
-  { refreshSecret, lifetimeSeconds }: { refreshSecret: string; lifetimeSeconds: number },
+  {
+    refreshSecret,
+    lifetimeSeconds,
+    bindsRefresh,
+  }: { refreshSecret: string; lifetimeSeconds: number; bindsRefresh: boolean },
   now = new Date(),
 ): Promise<RedeemedCode> {
   const codeHash = sha256(presented.code)
@@ -74,6 +87,8 @@ export async function redeem(
       clientId,
       redirectUri: presented.redirectUri,
       codeChallenge: presented.codeVerifier === null ? null : sha256Base64url(presented.codeVerifier),
+      dpopJkt: presented.dpopJkt,
+      grantDpopJkt: bindsRefresh ? presented.dpopJkt : null,
       secretHash: sha256(refreshSecret),
       now,
       onlineExpiresAt: after(now, lifetimeSeconds + SLACK_SECONDS),

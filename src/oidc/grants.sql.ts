@@ -1,5 +1,6 @@
 import type { Sql } from '../db.ts'
 import { insertEventsSql } from '../events.sql.ts'
+import type { ClaimsRequest } from './claims-request.ts'
 
 /** A refresh token as it was presented, after its mac was checked. */
 export type PresentedToken = {
@@ -9,6 +10,8 @@ export type PresentedToken = {
   clientId: string
   /** The scope parameter; null when the request has none. */
   scopes: string[] | null
+  /** Thumbprint of the key that the request proved to hold. */
+  dpopJkt: string | null
   now: Date
   /** Before this, the previous generation is no retry any more. */
   retryFrom: Date
@@ -22,6 +25,7 @@ export type RefreshedGrant = {
   sessionId: string | null
   scopes: string[]
   resources: string[]
+  claims: ClaimsRequest | null
   authenticatedAt: Date
   amr: string[]
   roles: string[]
@@ -30,7 +34,8 @@ export type RefreshedGrant = {
 // Row by row: whoever comes second waits for the lock and then sees the row as the first one left it.
 const REFRESH_GRANT = `
   WITH found AS MATERIALIZED (
-    SELECT g."id", g."userId", g."sessionId", g."clientId", g."scopes", g."resources", g."authenticatedAt", g."amr", u."roles",
+    SELECT g."id", g."userId", g."sessionId", g."clientId", g."scopes", g."resources", g."claims", g."authenticatedAt", g."amr",
+      u."roles",
       CASE
         WHEN g."generation" = $3::int THEN 'rotated'
         WHEN g."generation" = $3::int + 1 AND g."rotatedAt" >= $8::timestamptz THEN 'repeated'
@@ -39,6 +44,7 @@ const REFRESH_GRANT = `
     FROM "Grant" g JOIN "User" u ON u."tenantId" = $1 AND u."id" = g."userId"
     WHERE g."tenantId" = $1 AND g."id" = $2 AND g."secretHash" = $4::bytea AND g."clientId" = $5
       AND ($6::text[] IS NULL OR $6::text[] <@ g."scopes")
+      AND (g."dpopJkt" IS NULL OR g."dpopJkt" = $11::text)
       AND g."generation" >= $3::int AND g."revokedAt" IS NULL
       AND g."idleExpiresAt" > $7::timestamptz AND g."expiresAt" > $7::timestamptz AND NOT u."locked"
     FOR NO KEY UPDATE OF g
@@ -82,6 +88,7 @@ export async function refreshGrant(
     token.retryFrom,
     token.idleExpiresAt,
     JSON.stringify([event]),
+    token.dpopJkt,
   ])
   return row ?? null
 }

@@ -7,10 +7,16 @@ import { issueAccessToken } from './access-tokens.ts'
 import { audienceOf } from './audience.ts'
 import { apiAudienceOf } from './keys.ts'
 import { toScopes } from './scopes.ts'
-import { lifetimeOf, type TokenRequest, type TokenResponse } from './token-response.ts'
+import { lifetimeOf, type TokenRequest, type TokenResponse, tokenTypeOf } from './token-response.ts'
 
 /** client_credentials (RFC 6749, section 4.4): management scopes out of those that the client was given. */
-export async function issueToMachine({ tenant, client, form }: TokenRequest): Promise<TokenResponse> {
+export async function issueToMachine({
+  tenant,
+  client,
+  form,
+  resources,
+  dpopJkt,
+}: TokenRequest): Promise<TokenResponse> {
   const own = client.scopes.filter(
     (scope) => tenant.tenantId === SYSTEM_TENANT || !(isScope(scope) && SYSTEM_SCOPES.includes(scope)),
   )
@@ -22,30 +28,36 @@ export async function issueToMachine({ tenant, client, form }: TokenRequest): Pr
     subject: client.id,
     clientId: client.id,
     scopes,
-    audience: await machineAudience(tenant, client, scopes, form.resource ?? null),
+    audience: await machineAudience(tenant, client, scopes, resources),
     lifetimeSeconds,
+    dpopJkt,
   })
   return {
     access_token: accessToken,
-    token_type: 'Bearer',
+    token_type: tokenTypeOf(dpopJkt),
     expires_in: lifetimeSeconds,
     scope: scopes.join(' '),
   }
 }
 
-/** `resource` narrows an operator's token to the management surface of one tenant (RFC 8707). */
+/** `resource` narrows an operator's token to the management surface of other tenants (RFC 8707). */
 async function machineAudience(
   tenant: CachedTenant,
   client: CachedClient,
   scopes: string[],
-  resource: string | null,
+  resources: string[],
 ): Promise<string[]> {
-  if (resource === null || [apiAudienceOf(tenant.tenantId), tenant.defaultAudience].includes(resource))
-    return audienceOf(tenant, scopes, resource)
-  const slug = resource.startsWith(`${env.baseUrl}/`)
-    ? resource.slice(env.baseUrl.length + 1, -'/api'.length)
-    : ''
-  if (!client.allTenants || !(await findTenant(slug)) || apiAudienceOf(slug) !== resource)
-    throw new OAuthError('invalid_target', 'The resource is not one that this client may call.')
-  return [resource]
+  const own = [apiAudienceOf(tenant.tenantId), tenant.defaultAudience]
+  for (const resource of resources)
+    if (!own.includes(resource) && !(client.allTenants && (await isOfTenant(resource))))
+      throw new OAuthError('invalid_target', 'The resource is not one that this client may call.', {
+        why: { resource },
+      })
+  return audienceOf(tenant, scopes, resources)
+}
+
+async function isOfTenant(resource: string): Promise<boolean> {
+  const prefix = `${env.baseUrl}/`
+  const slug = resource.startsWith(prefix) ? resource.slice(prefix.length, -'/api'.length) : ''
+  return apiAudienceOf(slug) === resource && (await findTenant(slug)) !== null
 }

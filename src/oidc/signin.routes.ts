@@ -2,8 +2,8 @@ import type { H3 } from 'h3'
 import { Forbidden, InvalidCredential, InvalidInput, RateLimited } from '../errors.ts'
 import { readForm } from '../http.ts'
 import { BROWSER_LIFETIME_SECONDS } from '../sessions/sessions.ts'
-import { addRoute, type Call, errorPage, seeOther, withCookies } from './answers.routes.ts'
-import { errorLocation, successLocation } from './authorization.ts'
+import { addRoute, type Call, errorPage, withCookies } from './answers.routes.ts'
+import { grantAnswer } from './authorization.ts'
 import { after } from './codes.ts'
 import { INTERACTION_COOKIE, SESSION_COOKIE, setCookie } from './cookies.ts'
 import {
@@ -14,6 +14,8 @@ import {
   noteRefusal,
   type Refusal,
 } from './interactions.ts'
+import { sendAnswer } from './response-modes.routes.ts'
+import { errorAnswer } from './response-modes.ts'
 import { askForCode, forgetAddress, giveConsent, keepPerson, signIn, switchPerson } from './sign-in.ts'
 import { gone, goOn, PAGES, PATHS, type PageName, render, type Visit, visit } from './signin-visit.routes.ts'
 
@@ -38,7 +40,7 @@ async function show(call: Call, asked: PageName): Promise<Response> {
   if (next.step === 'issue') return issue(at, cookies)
   if (next.step === 'error') {
     await endInteraction(call.ctx.tenant, interaction.handle)
-    return seeOther(errorLocation(call.ctx.tenant, interaction.request, next.error, next.description))
+    return sendAnswer(errorAnswer(call.ctx.tenant, interaction.request, next.error, next.description))
   }
   const belongs = pageFor(at, asked)
   if (belongs !== asked) return goOn(at, belongs, cookies)
@@ -55,9 +57,9 @@ function pageFor({ interaction, standing }: Visit, asked: PageName): PageName {
 
 async function issue(at: Visit, cookies: string[]): Promise<Response> {
   const { call, interaction, standing } = at
-  const location = await successLocation(call.ctx, interaction.request, standing, interaction)
-  if (!location) throw gone()
-  return seeOther(location, cookies)
+  const answer = await grantAnswer(call.ctx, interaction.request, standing, interaction)
+  if (!answer) throw gone()
+  return sendAnswer(answer, cookies)
 }
 
 type Step = (at: Visit, form: Record<string, string>) => Promise<Response>
@@ -145,7 +147,7 @@ async function deny(at: Visit): Promise<Response> {
   const { ctx } = at.call
   const { request, handle } = at.interaction
   await endInteraction(ctx.tenant, handle)
-  return seeOther(errorLocation(ctx.tenant, request, 'access_denied', 'The person did not consent.'))
+  return sendAnswer(errorAnswer(ctx.tenant, request, 'access_denied', 'The person did not consent.'))
 }
 
 async function keepAccount(at: Visit): Promise<Response> {

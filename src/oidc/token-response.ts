@@ -4,6 +4,7 @@ import { OAuthError } from '../errors.ts'
 import type { CachedTenant } from '../tenants/tenant-cache.ts'
 import { issueAccessToken } from './access-tokens.ts'
 import { audienceOf } from './audience.ts'
+import type { ClaimsRequest } from './claims-request.ts'
 import { issueIdToken } from './id-tokens.ts'
 
 /** Of clients that set no tokenExpiryTime. */
@@ -11,7 +12,7 @@ const DEFAULT_TOKEN_LIFETIME_SECONDS = 3600
 /** A successful answer (RFC 6749, section 5.1; OIDC Core, section 3.1.3.3). */
 export type TokenResponse = {
   access_token: string
-  token_type: 'Bearer'
+  token_type: 'Bearer' | 'DPoP'
   expires_in: number
   scope: string
   id_token?: string
@@ -26,7 +27,16 @@ export type TokenRequest = {
   tenant: CachedTenant
   client: CachedClient
   form: Record<string, string>
+  /** The `resource` parameters, of which there may be several (RFC 8707). */
+  resources: string[]
+  /** Thumbprint of the key that the request proved to hold by DPoP (RFC 9449); null without a proof. */
+  dpopJkt: string | null
 }
+
+/** How an access token is presented: one that is bound to a key together with a proof of it (RFC 9449, section 5). */
+export const tokenTypeOf = (dpopJkt: string | null): 'Bearer' | 'DPoP' =>
+  dpopJkt === null ? 'Bearer' : 'DPoP'
+
 /** The value of a parameter that the request needs. Throws OAuthError invalid_request. */
 export function required(form: Record<string, string>, name: string): string {
   const value = form[name]
@@ -46,6 +56,7 @@ type PersonGrant = {
   sessionId: string | null
   scopes: string[]
   resources: string[]
+  claims: ClaimsRequest | null
   nonce: string | null
   authenticatedAt: Date
   amr: string[]
@@ -53,7 +64,7 @@ type PersonGrant = {
 
 /** Issues what a person's grant comes to: access token, ID token with openid, and the refresh token given. */
 export async function issueToPerson(
-  { tenant, client }: TokenRequest,
+  { tenant, client, dpopJkt }: TokenRequest,
   grant: PersonGrant,
   refreshToken: string | null,
 ): Promise<TokenResponse> {
@@ -62,7 +73,8 @@ export async function issueToPerson(
     subject: grant.userId,
     clientId: client.id,
     scopes: grant.scopes,
-    audience: audienceOf(tenant, grant.scopes, grant.resources[0] ?? null),
+    audience: audienceOf(tenant, grant.scopes, grant.resources),
+    dpopJkt,
     lifetimeSeconds,
     grantId: grant.grantId,
     sessionId: grant.sessionId,
@@ -70,7 +82,7 @@ export async function issueToPerson(
   })
   return {
     access_token: accessToken,
-    token_type: 'Bearer',
+    token_type: tokenTypeOf(dpopJkt),
     expires_in: lifetimeSeconds,
     scope: grant.scopes.join(' '),
     ...(refreshToken !== null && { refresh_token: refreshToken }),

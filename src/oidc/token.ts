@@ -43,11 +43,12 @@ export const REFRESH_RETRY_SECONDS = 30
 
 /** authorization_code (RFC 6749, section 4.1.3; RFC 7636, section 4.5). */
 async function exchangeCode(request: TokenRequest): Promise<TokenResponse> {
-  const { ctx, tenant, client, form } = request
+  const { ctx, tenant, client, form, dpopJkt } = request
   const presented = {
     code: required(form, 'code'),
     redirectUri: required(form, 'redirect_uri'),
     codeVerifier: form.code_verifier ?? null,
+    dpopJkt,
   }
   // Codes of public clients always have a challenge, so that a missing verifier cannot match (RFC 7636, section 4.6).
   if (isPublic(client)) required(form, 'code_verifier')
@@ -55,6 +56,8 @@ async function exchangeCode(request: TokenRequest): Promise<TokenResponse> {
   const grant = await redeem(ctx, client.id, presented, {
     refreshSecret: secret,
     lifetimeSeconds: lifetimeOf(client),
+    // Who authenticates is bound by that; who cannot, by the key (RFC 9449, section 5).
+    bindsRefresh: isPublic(client),
   })
   const refreshToken = grant.offline
     ? writeRefreshToken(tenant.tokenKey, { grantId: grant.grantId, generation: 0, secret })
@@ -75,7 +78,7 @@ const invalidRefreshToken = () =>
  * generation (of a database restored from a copy) is refused without revoking.
  */
 async function refresh(request: TokenRequest): Promise<TokenResponse> {
-  const { ctx, tenant, client, form } = request
+  const { ctx, tenant, client, form, dpopJkt } = request
   const token = readRefreshToken(tenant.tokenKey, required(form, 'refresh_token'))
   if (!token) throw invalidRefreshToken()
   const now = new Date()
@@ -86,6 +89,7 @@ async function refresh(request: TokenRequest): Promise<TokenResponse> {
     secretHash: sha256(token.secret),
     clientId: client.id,
     scopes: asked,
+    dpopJkt,
     now,
     retryFrom: after(now, -REFRESH_RETRY_SECONDS),
     idleExpiresAt: after(now, GRANT_IDLE_SECONDS),

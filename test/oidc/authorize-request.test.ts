@@ -66,7 +66,10 @@ describe('parseAuthorizeRequest', () => {
       maxAgeSeconds: 300,
       loginHint: 'ada@example.com',
       idTokenHint: null,
-      resource: 'urn:orders',
+      resources: ['urn:orders'],
+      responseMode: 'query',
+      claims: null,
+      dpopJkt: null,
     })
   })
 

@@ -1,0 +1,57 @@
+import type { H3 } from 'h3'
+import { env } from '../env.ts'
+import { readFormParams, targetOf } from '../http.ts'
+import type { CachedTenant } from '../tenants/tenant-cache.ts'
+import { addRoute, type Call, errorPage, seeOther } from './answers.routes.ts'
+import { checkRequest, grantAnswer, standingOf } from './authorization.ts'
+import { INTERACTION_COOKIE, readCookie, SESSION_COOKIE } from './cookies.ts'
+import { openInteraction } from './interactions.ts'
+import type { NextStep } from './next-step.ts'
+import { withParameters } from './redirect-uris.ts'
+import { sendAnswer } from './response-modes.routes.ts'
+import { errorAnswer } from './response-modes.ts'
+import { bindBrowser } from './signin-visit.routes.ts'
+
+/** Where sign-ins begin (RFC 6749, section 3.1; OIDC Core, section 3.1.2). */
+export function addAuthorizeRoutes(app: H3): void {
+  addRoute(app, '/:tenant/oidc/authorize', { GET: authorize, POST: keepAuthorize }, errorPage)
+}
+
+/** GET authorize: answers at once when nobody has to be asked, else goes on to the hosted pages. */
+async function authorize({ event, tenant, ctx }: Call): Promise<Response> {
+  const cookies = event.req.headers.get('cookie')
+  const checked = await checkRequest(tenant, targetOf(event).query)
+  if ('answer' in checked) return sendAnswer(checked.answer)
+  const { request } = checked
+  const standing = await standingOf(ctx, request, {}, readCookie(cookies, SESSION_COOKIE))
+  const { next } = standing
+  if (next.step === 'error') return sendAnswer(errorAnswer(ctx.tenant, request, next.error, next.description))
+  if (next.step === 'issue') {
+    const answer = await grantAnswer(ctx, request, standing, null)
+    if (answer) return sendAnswer(answer)
+    // The session ended, or the user was locked, between the two statements.
+    if (request.prompt.includes('none'))
+      return sendAnswer(errorAnswer(ctx.tenant, request, 'login_required', 'The person must sign in.'))
+  }
+  const browser = bindBrowser(ctx.tenant, readCookie(cookies, INTERACTION_COOKIE))
+  const handle = await openInteraction(ctx.tenant, request, browser.key)
+  return seeOther(startOf(tenant, next, handle), [browser.cookie])
+}
+
+const hostedPath = (tenant: string, handle: string): string => `/${tenant}/signin/${handle}`
+
+/** Where a person starts: the tenant's own page when it has one, which leads back to the hosted ones, else these. */
+function startOf({ tenantId, loginUrl }: CachedTenant, next: NextStep, handle: string): string {
+  const hosted = hostedPath(tenantId, handle)
+  if (!loginUrl || next.step === 'consent') return hosted
+  return withParameters(loginUrl, { continue: `${env.baseUrl}${hosted}` })
+}
+
+/** POST authorize (OIDC Core, section 3.1.2.1). From another site it comes without our cookies, so that it is kept and the
+ *  browser sent on to a GET of ours, which has them. */
+async function keepAuthorize({ event, tenant, ctx }: Call): Promise<Response> {
+  const checked = await checkRequest(tenant, await readFormParams(event))
+  if ('answer' in checked) return sendAnswer(checked.answer)
+  const handle = await openInteraction(ctx.tenant, checked.request, null)
+  return seeOther(hostedPath(ctx.tenant, handle))
+}

@@ -1,0 +1,37 @@
+import { findClient } from '../clients/client-cache.ts'
+import { readFormParams, singleParams } from '../http.ts'
+import type { Call } from './answers.routes.ts'
+import { authenticateClient } from './client-authentication.ts'
+import { isListedOrigin } from './origins.ts'
+import type { TokenRequest } from './token-response.ts'
+
+/**
+ * A request by a client: its form, and who it is. A page of the client's may read the answer, whatever it will be. `resource` is
+ * the one parameter that may be repeated (RFC 8707, section 2).
+ */
+export async function readClientCall({ event, ctx, tenant, readableBy }: Call): Promise<TokenRequest> {
+  const params = await readFormParams(event)
+  const resources = [...new Set(params.getAll('resource').filter((resource) => resource !== ''))]
+  params.delete('resource')
+  const form = singleParams(params)
+  const authorization = event.req.headers.get('authorization')
+  if (form.client_id) readableBy(await findClient(ctx.tenant, form.client_id))
+  const client = await authenticateClient(ctx, authorization, form)
+  const actor = { kind: 'client', tenant: ctx.tenant, clientId: client.id } as const
+  return { ctx: { ...ctx, actor }, tenant, client, form, resources, dpopJkt: null }
+}
+
+/** A single-page application asks before it calls (Fetch, section 3.2). Whose it is shows with the call itself. */
+export async function preflight({ event, ctx, readableBy }: Call): Promise<Response> {
+  const origin = event.req.headers.get('origin')
+  if (!origin || !(await isListedOrigin(ctx.tenant, origin))) return new Response(null, { status: 204 })
+  readableBy({ allowedOrigins: [origin] })
+  return new Response(null, {
+    status: 204,
+    headers: {
+      'access-control-allow-methods': 'GET, POST',
+      'access-control-allow-headers': 'authorization, content-type',
+      'access-control-max-age': '600',
+    },
+  })
+}

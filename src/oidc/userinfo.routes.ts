@@ -1,0 +1,20 @@
+import type { H3 } from 'h3'
+import { findClient } from '../clients/client-cache.ts'
+import { readForm } from '../http.ts'
+import { addRoute, type Call, oauthError, uncachedJson } from './answers.routes.ts'
+import { preflight } from './client-call.routes.ts'
+import { accessTokenOf, clientNamedBy, readUserinfo } from './userinfo.ts'
+
+/** What an access token says about its person (OIDC Core, section 5.3). */
+export function addUserinfoRoutes(app: H3): void {
+  addRoute(app, '/:tenant/oidc/userinfo', { GET: userinfo, POST: userinfo, OPTIONS: preflight }, oauthError)
+}
+
+async function userinfo({ event, ctx, readableBy }: Call): Promise<Response> {
+  const { headers, method } = event.req
+  const isForm = method === 'POST' && headers.get('content-type') !== null
+  const form = isForm ? await readForm(event) : {}
+  const accessToken = accessTokenOf(ctx.tenant, headers.get('authorization'), form.access_token ?? null)
+  if (headers.get('origin')) readableBy(await findClient(ctx.tenant, clientNamedBy(accessToken)))
+  return uncachedJson(await readUserinfo(ctx.tenant, accessToken))
+}
