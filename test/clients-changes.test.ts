@@ -328,7 +328,7 @@ describe('changing a client', () => {
       createdAt: null,
       allTenants: true,
       tenantId: tenant,
-      jwks: { keys: [] },
+      registeredBy: 'registration',
     }
     expect(await rest('PATCH', client.id, body)).toEqual(
       faults(
@@ -341,7 +341,7 @@ describe('changing a client', () => {
         ['createdAt', 'is set by the service'],
         ['allTenants', 'is not a field of this request'],
         ['tenantId', 'is not a field of this request'],
-        ['jwks', 'is not a field of this request'],
+        ['registeredBy', 'is not a field of this request'],
       ),
     )
     for (const body of [null, [], 'x', 7])

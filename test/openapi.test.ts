@@ -95,7 +95,15 @@ const SPEC_FIELDS: Record<string, string[]> = {
 
 /** What we answer beside them. */
 const OUR_FIELDS: Record<string, string[]> = {
-  NewClient: ['scopes'],
+  NewClient: [
+    'scopes',
+    'jwks',
+    'backchannelLogoutUrl',
+    'idTokenSigningAlg',
+    'userInfoSigningAlg',
+    'requirePushedRequests',
+    'resources',
+  ],
   IdentityProvider: ['hasClientSecret', 'hasIdTokenSigningKey'],
   Error: ['code'],
 }

@@ -197,6 +197,12 @@ describe('clients over REST and GraphQL', () => {
       initiateLoginUrl: null,
       tokenExpiryTime: null,
       requireConsent: false,
+      jwks: null,
+      backchannelLogoutUrl: null,
+      idTokenSigningAlg: null,
+      userInfoSigningAlg: null,
+      requirePushedRequests: false,
+      resources: [],
       updatedAt: expect.any(String),
       createdAt: expect.any(String),
     })

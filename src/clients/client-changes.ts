@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { equals, randomToken, sha256 } from '../crypto.ts'
 import { type Ctx, isScope } from '../ctx.ts'
 import { inTransaction } from '../db.ts'
@@ -16,7 +17,9 @@ import {
   rotateSecretRow,
   updateClientRow,
 } from './client-changes.sql.ts'
-import { type AppType, clientPatch, HAS_SECRET, NO_SECRET_FIELDS, SecretRotation } from './clients.fields.ts'
+import { NO_SECRET_FIELDS } from './client-rules.fields.ts'
+import { type AppType, HAS_SECRET } from './client-types.ts'
+import { clientPatch, SecretRotation } from './clients.fields.ts'
 import type { SecretJson } from './clients.sql.ts'
 import type { Client } from './clients.ts'
 
@@ -42,8 +45,6 @@ const isCurrentSecret = (secrets: SecretJson[]) => (sent: unknown) => {
   return typeof sent === 'string' && equals(Buffer.from(current.hash, 'hex'), sha256(sent))
 }
 
-const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b)
-
 /**
  * Changes a client (spec: Update client): omitted fields are unchanged, '' and null unset (a list: empty it); response-only
  * fields, and `type`, are ignored where they are as they were. The client must be valid as a whole for its app type. One
@@ -67,7 +68,9 @@ export async function updateClient(ctx: Ctx, clientId: string, input: unknown): 
       CHANGEABLE.map((column) => [column, patch[column] === undefined ? before[column] : patch[column]]),
     ) as ChangeableClient
     const after = canKeepSecret(merged) ? merged : { ...merged, ...NO_SECRET_FIELDS }
-    const changedFields: string[] = CHANGEABLE.filter((column) => !isSame(before[column], after[column]))
+    const changedFields: string[] = CHANGEABLE.filter(
+      (column) => !isDeepStrictEqual(before[column], after[column]),
+    )
     if (changedFields.length === 0) return { client: before, isChanged: false }
     requirePlatformFor(ctx, before)
     if (changedFields.some((field) => !PRESENTATION.includes(field))) requireControl(ctx, before, after)

@@ -1,8 +1,18 @@
 import { createPublicKey, type KeyObject } from 'node:crypto'
 import { z } from 'zod'
+import { metadata } from '../fields.ts'
 
-/** Algorithms that clients may sign their assertions with (RFC 7518, RFC 8037). */
-export const ASSERTION_ALGORITHMS = ['ES256', 'ES384', 'ES512', 'RS256', 'PS256', 'EdDSA'] as const
+/** What keys of each kind sign by (RFC 7518, section 3.1; RFC 8037); keys of other kinds sign nothing for clients. */
+const ALGORITHMS_OF_KINDS = {
+  prime256v1: ['ES256'],
+  secp384r1: ['ES384'],
+  secp521r1: ['ES512'],
+  rsa: ['RS256', 'PS256'],
+  ed25519: ['EdDSA'],
+} as const satisfies Record<string, readonly string[]>
+
+/** Algorithms that clients may sign their assertions with. */
+export const ASSERTION_ALGORITHMS = Object.values(ALGORITHMS_OF_KINDS).flat()
 
 const MAX_KEYS = 10
 const MIN_RSA_BITS = 2048
@@ -17,21 +27,30 @@ function importKey(jwk: Record<string, unknown>): KeyObject | null {
   }
 }
 
+/** Its curve, or its type where that has but one. */
+const kindOf = ({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject): string =>
+  asymmetricKeyDetails?.namedCurve ?? asymmetricKeyType ?? ''
+
 /** Why a key may not be a client's, or null. */
 function keyFault(jwk: Record<string, unknown>): string | null {
   if (SECRET_MEMBERS.some((member) => Object.hasOwn(jwk, member)))
     return 'holds a private or symmetric key: send the public part alone'
   const key = importKey(jwk)
-  if (!key) return 'is not a public key of type EC, RSA or OKP'
+  const kind = key && kindOf(key)
+  if (!key || !kind || !Object.hasOwn(ALGORITHMS_OF_KINDS, kind))
+    return 'must be a public key: RSA, EC on P-256, P-384 or P-521, or OKP on Ed25519'
   if ((key.asymmetricKeyDetails?.modulusLength ?? MIN_RSA_BITS) < MIN_RSA_BITS)
     return `must have ${MIN_RSA_BITS} bits at least`
   if (jwk.use !== undefined && jwk.use !== 'sig') return 'is not for signatures (use)'
-  if (jwk.alg !== undefined && !(ASSERTION_ALGORITHMS as readonly unknown[]).includes(jwk.alg))
-    return `has an alg that is none of: ${ASSERTION_ALGORITHMS.join(', ')}`
+  const algorithms: readonly unknown[] = ALGORITHMS_OF_KINDS[kind as keyof typeof ALGORITHMS_OF_KINDS]
+  if (jwk.alg !== undefined && !algorithms.includes(jwk.alg))
+    return `must have the alg ${algorithms.join(' or ')}, or none`
+  if (jwk.kid !== undefined && typeof jwk.kid !== 'string') return 'has a kid that is no text'
   return null
 }
 
-const publicKey = z.record(z.string(), z.unknown(), 'must be an object').superRefine((jwk, context) => {
+// As any object that callers hand in, it must be such as the database can hold.
+const publicKey = metadata.superRefine((jwk, context) => {
   const fault = keyFault(jwk)
   if (fault) context.addIssue(fault)
 })
@@ -47,5 +66,5 @@ export const jwkSet = z
     },
     'must be an object',
   )
-  .transform(({ keys }) => ({ keys }))
-  .meta({ override: { type: 'object' } })
+  // Objects out of a GraphQL document have no prototype, by which they would differ from those out of the database.
+  .transform(({ keys }) => ({ keys: keys.map((key) => ({ ...key })) }))

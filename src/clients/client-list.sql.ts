@@ -2,7 +2,7 @@ import type { Sql } from '../db.ts'
 import { Prisma } from '../generated/prisma/client.ts'
 import { type Bind, binder, type KeysetOrder, type KeysetSource, keysetPage, keysetSort } from '../keyset.ts'
 import type { Paging } from '../page.ts'
-import { APP_TYPES, type AppType, type ClientType } from './clients.fields.ts'
+import { APP_TYPES, type AppType, type ClientType } from './client-types.ts'
 import type { Client } from './clients.ts'
 
 export type ClientListQuery = { type: ClientType | null; appType: AppType | null }

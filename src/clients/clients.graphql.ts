@@ -8,7 +8,7 @@ import { resultOf } from '../graphql/result.ts'
 import { open, scoped, scopedOrOwn } from '../graphql/scoped.ts'
 import { SIGNING_ALGORITHMS, type SigningAlgorithm } from '../signing-algorithms.ts'
 import { listClients } from './client-list.ts'
-import type { AppType, ClientType } from './clients.fields.ts'
+import type { AppType, ClientType } from './client-types.ts'
 import { type Client, createClient, getClient } from './clients.ts'
 
 export const ClientAppTypeEnum = builder.enumType('ClientAppType', {

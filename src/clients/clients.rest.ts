@@ -3,15 +3,8 @@ import { Done, type RestRoute, restRoute, toDone } from '../rest/route.ts'
 import { listShape, toBodyOf } from '../shapes.ts'
 import { deleteClient, rotateClientSecret, updateClient } from './client-changes.ts'
 import { listClients } from './client-list.ts'
-import {
-  ClientCreate,
-  ClientFilter,
-  ClientPatch,
-  ClientShape,
-  NewClientShape,
-  RotatedClientShape,
-  SecretRotation,
-} from './clients.fields.ts'
+import { ClientShape, NewClientShape, RotatedClientShape } from './client-shapes.fields.ts'
+import { ClientCreate, ClientFilter, ClientPatch, SecretRotation } from './clients.fields.ts'
 import { createClient, getClient } from './clients.ts'
 
 const toBody = toBodyOf(ClientShape)

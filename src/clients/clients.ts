@@ -7,7 +7,8 @@ import { parse } from '../fields.ts'
 import type { Client as ClientModel, Prisma } from '../generated/prisma/client.ts'
 import { requireNoEscalation } from '../scopes.ts'
 import { isClientId } from './client-cache.ts'
-import { clientCreate, HAS_SECRET } from './clients.fields.ts'
+import { HAS_SECRET } from './client-types.ts'
+import { clientCreate } from './clients.fields.ts'
 
 /** A client as callers see it; its secrets stand in a table of their own. */
 export type Client = ClientModel

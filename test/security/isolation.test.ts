@@ -445,7 +445,7 @@ describe('security 14, 15: nobody writes what is not theirs to write', () => {
     UserFieldsInput:
       'name givenName familyName middleName nickname preferredUsername profile picture website email emailVerified gender birthdate zoneinfo locale phoneNumber phoneNumberVerified locked address userMetadata appMetadata',
     ClientFieldsInput:
-      'description scopes themeColor logoUrl callbacks allowedOrigins webOrigins allowedLogoutUrls initiateLoginUrl tokenExpiryTime requireConsent',
+      'description scopes themeColor logoUrl callbacks allowedOrigins webOrigins allowedLogoutUrls initiateLoginUrl tokenExpiryTime requireConsent jwks backchannelLogoutUrl idTokenSigningAlg userInfoSigningAlg requirePushedRequests resources',
     CreateClientInput: 'type name appType fields',
     TenantSettingsInput: 'friendlyName logoUrl defaultAudience loginUrl supportUrl',
     UpdateTenantSettingsInput: 'expectedUpdatedAt friendlyName logoUrl defaultAudience loginUrl supportUrl',

@@ -98,6 +98,7 @@ describe('security 3, 5, 6: every argument that is a URL is judged as one', () =
         'allowedLogoutUrls',
         'allowedOrigins',
         'authorizationEndpoint',
+        'backchannelLogoutUrl',
         'callbacks',
         'initiateLoginUrl',
         'issuer',
