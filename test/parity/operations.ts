@@ -41,6 +41,13 @@ const NEW_CLIENT = {
   callbacks: ['https://app.example/cb'],
   tokenExpiryTime: 600,
   scopes: ['users:read'],
+  jwks: {
+    keys: [{ kty: 'OKP', crv: 'Ed25519', x: '11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo', kid: 'one' }],
+  },
+  backchannelLogoutUrl: 'https://app.example/logout',
+  idTokenSigningAlg: 'ES384',
+  requirePushedRequests: true,
+  resources: ['https://api.app.example'],
 }
 const NEW_IDP = {
   name: 'New',
@@ -302,13 +309,16 @@ export const OPERATIONS: Record<string, Call[]> = {
       variables: { id: id === 'it' ? world.clientId : id },
     }),
   })),
-  updateClient: [{ callbacks: ['https://*.example'] }, { name: 'Renamed', description: '' }].map(
-    (fields) => ({
-      title: Object.keys(fields).join(', '),
-      rest: ({ clientId }): Rest => ['PATCH', `/clients/${clientId}`, fields],
-      gql: ({ clientId }): Gql => ({ mutation: 'updateClient', input: { clientId, fields } }),
-    }),
-  ),
+  updateClient: [
+    { callbacks: ['https://*.example'], jwks: { keys: [{ kty: 'oct', k: 'AA' }] } },
+    { resources: ['no URI'], backchannelLogoutUrl: 'http://app.example/logout' },
+    { name: 'Renamed', description: '', idTokenSigningAlg: 'RS256', resources: ['urn:app:api'] },
+    { idTokenSigningAlg: null, resources: null },
+  ].map((fields) => ({
+    title: Object.keys(fields).join(', '),
+    rest: ({ clientId }): Rest => ['PATCH', `/clients/${clientId}`, fields],
+    gql: ({ clientId }): Gql => ({ mutation: 'updateClient', input: { clientId, fields } }),
+  })),
   deleteClient: [
     {
       title: 'of nobody',
