@@ -165,6 +165,7 @@ describe('a filter', () => {
   const within = (entry: LogEvent, gte: Date | null, lt: Date | null) =>
     (!gte || entry.occurredAt >= gte) && (!lt || entry.occurredAt < lt)
   const machine = () => (ctx.actor as { clientId: string }).clientId
+  const requestId = () => log.find(({ type }) => type === 'user.locked')?.requestId ?? ''
   const instant = (at: Date) => at.toISOString()
 
   const CASES: [string, () => object, (entry: LogEvent) => boolean, least: number][] = [
@@ -193,6 +194,12 @@ describe('a filter', () => {
       () => ({ actorId: clientId }),
       ({ actorClientId }) => actorClientId === clientId,
       4,
+    ],
+    [
+      'a request, but for refreshes',
+      () => ({ requestId: requestId() }),
+      (entry) => entry.requestId === requestId() && !entry.type.endsWith('.refreshed'),
+      1,
     ],
     [
       'a subject and types',

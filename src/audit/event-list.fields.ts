@@ -25,6 +25,11 @@ export const EventFilter = z.strictObject({
       'Only what this person, or this client, did; what a person did is also of the client they used.',
     example: 'client_01k7r3m8wxe4gbr5v2c9t6hznq',
   }),
+  requestId: requiredText(200).nullish().meta({
+    description:
+      'Only what this request led to, such as why it was refused: error pages and answers name it. Refreshes of tokens and sessions are not found by it.',
+    example: 'req-5f1c2a9e',
+  }),
   occurredAt: timeRange.nullish().meta({ description: 'Only what happened in this time.' }),
 })
 

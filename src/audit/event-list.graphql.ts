@@ -56,6 +56,10 @@ const EventFilter = builder.inputType('EventFilter', {
     actorId: t.id({
       description: 'Done by this person or client; what a person did is also of the client that they used.',
     }),
+    requestId: t.string({
+      description:
+        'That this request led to, such as why it was refused: error pages and answers name it. Refreshes of tokens and sessions are not found by it.',
+    }),
     occurredAt: t.field({ type: DateTimeRange, description: 'That happened in this time.' }),
   }),
 })

@@ -64,7 +64,7 @@ export async function listEvents(
   ctx: Ctx,
   { filter, direction, ...args }: ListEventsArgs,
 ): Promise<EventPage> {
-  const [{ types, subjectId, actorId, occurredAt }, order] = parseAsked(
+  const [{ types, subjectId, actorId, requestId, occurredAt }, order] = parseAsked(
     args,
     [KnownEventFilter, filter ?? {}],
     [EventOrder, { direction }],
@@ -74,7 +74,11 @@ export async function listEvents(
   const newestFirst = (order.direction === 'desc') !== paging.backward
   const { rows, isFuture } = await selectEventPage(plannedSql, ctx.tenant, {
     types: wanted,
-    equals: [...(subjectId ? [subjectOf(subjectId)] : []), ...(actorId ? [actorOf(actorId)] : [])],
+    equals: [
+      ...(subjectId ? [subjectOf(subjectId)] : []),
+      ...(actorId ? [actorOf(actorId)] : []),
+      ...(requestId ? [{ column: 'requestId' as const, id: requestId }] : []),
+    ],
     occurredAt: occurredAt ?? {},
     above: newestFirst ? null : paging.seek,
     below: newestFirst ? paging.seek : null,

@@ -25,14 +25,15 @@ const THING = 'cred_01m7xeb1sbendby702xer00020'
 
 /** One every ten seconds, in an era before ours: nothing of it is hidden. */
 const FILL = `
-  INSERT INTO "Event" ("tenantId", "id", "era", "xid", "seq", "type", "occurredAt", "userId", "sessionId", "actorUserId", "actorClientId", "subjectIds")
+  INSERT INTO "Event" ("tenantId", "id", "era", "xid", "seq", "type", "occurredAt", "userId", "sessionId", "actorUserId", "actorClientId", "subjectIds", "requestId")
   SELECT $1, $1 || n, 0, n, n, CASE WHEN n % 2000 = 0 THEN 'key.rotated' WHEN n % 5 = 0 THEN 'user.updated' ELSE 'grant.refreshed' END,
     now() - ($2 - n + n % 3) * interval '10 seconds',
     'user_01m7xeb1sbendby702xer' || lpad((n % 1000)::text, 5, '0'),
     CASE WHEN n % 3 = 0 THEN 'session_01m7xeb1sbendby702xer' || lpad((n % 3000)::text, 5, '0') END,
     CASE WHEN n % 20 = 0 THEN 'user_01m7xeb1sbendby702xer0000' || (n / 20 % 5) END,
     'client_01m7xeb1sbendby702xer0000' || (n % 3),
-    CASE WHEN n % 4 = 0 THEN ARRAY['cred_01m7xeb1sbendby702xer' || lpad((n % 2000)::text, 5, '0')] ELSE '{}' END
+    CASE WHEN n % 4 = 0 THEN ARRAY['cred_01m7xeb1sbendby702xer' || lpad((n % 2000)::text, 5, '0')] ELSE '{}' END,
+    'request-' || (n % 2000)
   FROM generate_series($3::int + 1, $3::int + ${BATCH}) n`
 
 describe.skipIf(!process.env.DATABASE_URL)('a list of events', () => {
@@ -64,6 +65,7 @@ describe.skipIf(!process.env.DATABASE_URL)('a list of events', () => {
     ['another subject', { subjectId: THING }, 'Event_subject_idx'],
     ['a person who did it', { actorId: ADMIN }, 'Event_tenantId_actorUserId_era_xid_seq_idx'],
     ['a client that did it', { actorId: CLIENT }, 'Event_tenantId_actorClientId_era_xid_seq_idx'],
+    ['a request', { requestId: 'request-5' }, 'Event_request_idx'],
     [
       'a user and types',
       { subjectId: USER, types: ['user.updated'] },
