@@ -2,6 +2,7 @@ import { createCache } from '../cache.ts'
 import { equals, sha256 } from '../crypto.ts'
 import { sql } from '../db.ts'
 import { type ClientRow, selectClient } from './clients.sql.ts'
+import { forgetDeclaredResources } from './declared-resources.ts'
 
 /** A client as requests need it: the row and the hashes of its secrets. */
 export type CachedClient = ClientRow & { secretHashes: { hash: Buffer; expiresAt: Date | null }[] }
@@ -25,7 +26,10 @@ export const findClient = async (tenant: string, clientId: string): Promise<Cach
   isClientId(clientId) ? cache.get(tenant, clientId) : null
 
 /** Call after a change of the client or of its secrets has committed. */
-export const forgetClient = (tenant: string, clientId: string): void => cache.invalidate(tenant, clientId)
+export function forgetClient(tenant: string, clientId: string): void {
+  cache.invalidate(tenant, clientId)
+  forgetDeclaredResources(tenant)
+}
 
 /** Whether `secret` is one that the client may use now; every live one is compared, in constant time. */
 export function isClientSecret(client: CachedClient, secret: string, now = new Date()): boolean {

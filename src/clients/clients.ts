@@ -9,6 +9,7 @@ import { requireNoEscalation } from '../scopes.ts'
 import { isClientId } from './client-cache.ts'
 import { HAS_SECRET } from './client-types.ts'
 import { clientCreate } from './clients.fields.ts'
+import { forgetDeclaredResources } from './declared-resources.ts'
 
 /** A client as callers see it; its secrets stand in a table of their own. */
 export type Client = ClientModel
@@ -43,6 +44,7 @@ export async function createClient(
     await recordEvents(sqlOf(tx), ctx, [{ type: 'client.created', subjectIds: [id] }])
     return created
   })
+  forgetDeclaredResources(ctx.tenant)
   wakeReaders(ctx.tenant)
   return { client, secret }
 }

@@ -1,16 +1,24 @@
+import { declaredResources } from '../clients/declared-resources.ts'
 import { ACCOUNT_SCOPE, isScope } from '../ctx.ts'
 import type { CachedTenant } from '../tenants/tenant-cache.ts'
 import { apiAudienceOf, issuerOf } from './keys.ts'
 
 export const userinfoAudienceOf = (tenant: string): string => `${issuerOf(tenant)}/oidc/userinfo`
 
-type TenantAudience = Pick<CachedTenant, 'tenantId' | 'defaultAudience'>
+export type TenantAudience = Pick<CachedTenant, 'tenantId' | 'defaultAudience'>
 
-/** The audiences that a person's token may be asked for by `resource` (RFC 8707). */
-export const resourcesOf = ({ tenantId, defaultAudience }: TenantAudience): string[] => [
-  apiAudienceOf(tenantId),
-  ...(defaultAudience ? [defaultAudience] : []),
-]
+/**
+ * The audiences that a token may be asked for by `resource` (RFC 8707, section 2): the tenant's management surface, its
+ * default, and the APIs that its clients declare, which are looked up only when something else than the former is asked.
+ */
+export async function allowedResources(
+  { tenantId, defaultAudience }: TenantAudience,
+  asked: readonly string[],
+): Promise<string[]> {
+  const own = [apiAudienceOf(tenantId), ...(defaultAudience ? [defaultAudience] : [])]
+  const isOwn = asked.every((resource) => resource === '' || own.includes(resource))
+  return isOwn ? own : [...own, ...(await declaredResources(tenantId))]
+}
 
 /**
  * Whom an access token is for (RFC 9068, section 3): the resources asked for, else the tenant's default, else its

@@ -5,7 +5,7 @@ import { OAuthError } from '../errors.ts'
 import { browserSessionLookup } from '../sessions/sessions.ts'
 import type { CachedTenant } from '../tenants/tenant-cache.ts'
 import { addressKeyOf } from '../users/addresses.ts'
-import { resourcesOf } from './audience.ts'
+import { allowedResources } from './audience.ts'
 import { parseAuthorizeRequest, provenTarget } from './authorize.ts'
 import { issueCode } from './codes.ts'
 import { readIdTokenHint } from './id-tokens.ts'
@@ -45,7 +45,8 @@ export type CheckedRequest = { request: PendingRequest } | { answer: Authorizati
 export async function checkRequest(tenant: CachedTenant, params: URLSearchParams): Promise<CheckedRequest> {
   const client = await findClient(tenant.tenantId, params.get('client_id') ?? '')
   try {
-    const request = parseAuthorizeRequest(params, client, resourcesOf(tenant))
+    const resources = await allowedResources(tenant, params.getAll('resource'))
+    const request = parseAuthorizeRequest(params, client, resources)
     const hint = await readIdTokenHint(tenant.tenantId, request.idTokenHint)
     if (request.idTokenHint !== null && !hint)
       throw new OAuthError('invalid_request', 'The id_token_hint is not an ID token of this issuer.')

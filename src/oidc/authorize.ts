@@ -147,6 +147,8 @@ function maxAge(params: URLSearchParams): number | null {
 function requestedResources(params: URLSearchParams, allowed: readonly string[]): string[] {
   const asked = [...new Set(params.getAll('resource').filter((resource) => resource !== ''))]
   if (asked.some((resource) => !allowed.includes(resource)))
-    throw new OAuthError('invalid_target', 'The resource is not one of this tenant.')
+    throw new OAuthError('invalid_target', 'The resource is not one of this tenant.', {
+      why: { asked: asked.join(' '), allowed: allowed.join(' ') },
+    })
   return asked
 }

@@ -4,7 +4,7 @@ import { env } from '../env.ts'
 import { OAuthError } from '../errors.ts'
 import { type CachedTenant, findTenant } from '../tenants/tenant-cache.ts'
 import { issueAccessToken } from './access-tokens.ts'
-import { audienceOf } from './audience.ts'
+import { allowedResources, audienceOf } from './audience.ts'
 import { apiAudienceOf } from './keys.ts'
 import { toScopes } from './scopes.ts'
 import { lifetimeOf, type TokenRequest, type TokenResponse, tokenTypeOf } from './token-response.ts'
@@ -40,16 +40,18 @@ export async function issueToMachine({
   }
 }
 
-/** `resource` narrows an operator's token to the management surface of other tenants (RFC 8707). */
+/** `resource` narrows the token to APIs of this tenant, and an operator's to the management surface of other tenants (RFC 8707). */
 async function machineAudience(
   tenant: CachedTenant,
   client: CachedClient,
   scopes: string[],
   resources: string[],
 ): Promise<string[]> {
-  const own = [apiAudienceOf(tenant.tenantId), tenant.defaultAudience]
   for (const resource of resources)
-    if (!own.includes(resource) && !(client.allTenants && (await isOfTenant(resource))))
+    if (
+      !(client.allTenants && (await isOfTenant(resource))) &&
+      !(await allowedResources(tenant, [resource])).includes(resource)
+    )
       throw new OAuthError('invalid_target', 'The resource is not one that this client may call.', {
         why: { resource },
       })

@@ -9,6 +9,7 @@ import { type PresentedToken, refreshGrant, selectGrantScopes } from './grants.s
 import { issueToMachine } from './machine-tokens.ts'
 import { readRefreshToken, writeRefreshToken } from './refresh-tokens.ts'
 import { grantableScopes, toScopes } from './scopes.ts'
+import { checkCodeResources, checkRefreshResources, narrowedResources } from './token-resources.ts'
 import {
   issueToPerson,
   lifetimeOf,
@@ -52,6 +53,7 @@ async function exchangeCode(request: TokenRequest): Promise<TokenResponse> {
   }
   // Codes of public clients always have a challenge, so that a missing verifier cannot match (RFC 7636, section 4.6).
   if (isPublic(client)) required(form, 'code_verifier')
+  await checkCodeResources(request, presented.code)
   const secret = randomToken()
   const grant = await redeem(ctx, client.id, presented, {
     refreshSecret: secret,
@@ -63,7 +65,8 @@ async function exchangeCode(request: TokenRequest): Promise<TokenResponse> {
     ? writeRefreshToken(tenant.tokenKey, { grantId: grant.grantId, generation: 0, secret })
     : null
   const scopes = grantableScopes(grant.scopes, client, grant.roles)
-  const response = await issueToPerson(request, { ...grant, scopes }, refreshToken)
+  const resources = narrowedResources(tenant, grant, request.resources)
+  const response = await issueToPerson(request, { ...grant, scopes, resources }, refreshToken)
   return scopes.includes('session')
     ? { ...response, session_token: await startClientSession(ctx, client, grant) }
     : response
@@ -81,6 +84,7 @@ async function refresh(request: TokenRequest): Promise<TokenResponse> {
   const { ctx, tenant, client, form, dpopJkt } = request
   const token = readRefreshToken(tenant.tokenKey, required(form, 'refresh_token'))
   if (!token) throw invalidRefreshToken()
+  await checkRefreshResources(request, token)
   const now = new Date()
   const asked = form.scope === undefined ? null : toScopes(required(form, 'scope'))
   const presented = {
@@ -100,7 +104,9 @@ async function refresh(request: TokenRequest): Promise<TokenResponse> {
   if (!grant || grant.outcome === 'replayed') throw invalidRefreshToken()
   const scopes = grantableScopes(asked ?? grant.scopes, client, grant.roles)
   const successor = writeRefreshToken(tenant.tokenKey, { ...token, generation: token.generation + 1 })
-  return issueToPerson(request, { ...grant, grantId: token.grantId, scopes, nonce: null }, successor)
+  const resources = narrowedResources(tenant, grant, request.resources)
+  const reissued = { ...grant, grantId: token.grantId, scopes, resources, nonce: null }
+  return issueToPerson(request, reissued, successor)
 }
 
 /** Tells a scope that is too wide from a token that is wrong; only after a refusal. */
