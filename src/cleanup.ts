@@ -11,8 +11,9 @@ import {
 } from './cleanup.sql.ts'
 import { platformCtx, SYSTEM_TENANT } from './ctx.ts'
 import { inTransaction, sql } from './db.ts'
-import { encodePosition, wakeReaders } from './events.ts'
+import { encodePosition } from './events.ts'
 import { log } from './log.ts'
+import { wakeAfterEnding } from './sessions/after-ending.ts'
 import { finishEnding } from './sessions/sessions.ts'
 
 /** Rows that one statement takes at most: locks stay short, and other writers never wait for long. */
@@ -74,7 +75,7 @@ async function endExpiredSessions(now: Date): Promise<number> {
         return sessions.length
       }),
     )
-    if (ended > 0) wakeReaders(tenant)
+    if (ended > 0) wakeAfterEnding(tenant)
     total += ended
   }
   return total

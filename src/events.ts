@@ -43,6 +43,8 @@ export const EVENT_TYPES = [
   'tenant.updated',
   'tenant.deleted',
   'key.rotated',
+  'logout.delivered',
+  'logout.failed',
 ] as const
 export type EventType = (typeof EVENT_TYPES)[number]
 

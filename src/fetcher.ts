@@ -36,8 +36,10 @@ export type FetchInit = {
   headers?: HeadersInit
   body?: string
   signal?: AbortSignal
+  /** Whether the answer's body is read; where only the status counts, its length is the other side's affair. */
+  readBody?: boolean
 }
-/** Fetches like `fetch`, within the rules. Throws FetchFault. The answer's body has been read. */
+/** Fetches like `fetch`, within the rules. Throws FetchFault. The answer's body has been read, or left. */
 export type GuardedFetch = (url: string | URL, init?: FetchInit) => Promise<Response>
 
 /** Where IPv6 hands out addresses that are routed worldwide. What stands outside may embed an IPv4 address. */
@@ -148,8 +150,11 @@ export function createFetcher(rules: FetchRules): GuardedFetch & { close: () => 
         signal,
       })
       const { status } = answer
-      const content = await readWithin(answer.body, limitBytes, url.hostname)
-      return new Response(BODILESS.includes(status) ? null : new Uint8Array(content), {
+      const content =
+        init.readBody === false
+          ? await answer.body?.cancel()
+          : await readWithin(answer.body, limitBytes, url.hostname)
+      return new Response(BODILESS.includes(status) || !content ? null : new Uint8Array(content), {
         status,
         headers: [...answer.headers] as [string, string][],
       })

@@ -6,6 +6,7 @@ import { bootstrap } from './bootstrap.ts'
 import { startCleanup } from './cleanup.ts'
 import { env } from './env.ts'
 import { log } from './log.ts'
+import { startLogoutDeliveries } from './oidc/logout-deliveries.ts'
 import { closeRuntime, openRuntime } from './runtime.ts'
 
 /** A process that has not stopped by itself by now is ended: balancers and systemd wait no longer. */
@@ -16,6 +17,7 @@ async function serve(): Promise<void> {
   const report = await bootstrap()
   const app = await createApp()
   const stopCleanup = startCleanup()
+  const stopDeliveries = startLogoutDeliveries()
   const { port } = await app.listen()
   if (!cluster.isWorker || cluster.worker?.id === 1) process.stdout.write(bannerOf(report, port))
   log.info({ port }, 'ready')
@@ -27,7 +29,7 @@ async function serve(): Promise<void> {
     log.info({ signal }, 'stopping')
     setTimeout(() => process.exit(1), EXIT_LIMIT_MS).unref()
     stopCleanup()
-    await app.close()
+    await Promise.all([app.close(), stopDeliveries()])
     await closeRuntime()
     process.exit(0)
   }

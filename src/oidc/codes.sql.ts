@@ -1,5 +1,6 @@
 import type { Sql } from '../db.ts'
 import { insertEventsSql } from '../events.sql.ts'
+import { rememberClientsSql } from '../sessions/session-clients.sql.ts'
 import type { ClaimsRequest } from './claims-request.ts'
 
 /** What a code is inserted with; times of the session are read with it. */
@@ -128,6 +129,7 @@ const REDEEM_CODE = `
       CASE WHEN p."offline" THEN $9::timestamptz ELSE $10::timestamptz END, $6::timestamptz
     FROM person p JOIN used ON used."grantId" = p."grantId"
     RETURNING "id", "userId", "sessionId", "clientId"
+  ), remembered AS (${rememberClientsSql('granted')}
   ), told AS (${insertEventsSql('$11', {
     from: 'granted',
     columns: {

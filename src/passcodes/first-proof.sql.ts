@@ -1,5 +1,6 @@
 import type { Sql } from '../db.ts'
 import type { User } from '../generated/prisma/client.ts'
+import { queueLogoutsSql } from '../sessions/session-clients.sql.ts'
 import { userColumns, userOf } from '../sessions/sessions.sql.ts'
 import type { Channel } from './passcodes.fields.ts'
 
@@ -13,6 +14,7 @@ const firstProof = (flag: string): string => `
     UPDATE "Session" SET "endedAt" = $3::timestamptz, "updatedAt" = $3::timestamptz, "endReason" = 'revoked'
     WHERE "tenantId" = $1 AND "userId" = $2 AND NOT "byManagement" AND "endedAt" IS NULL AND "expiresAt" > $3::timestamptz
     RETURNING "id", "clientId"
+  ), queued AS (${queueLogoutsSql('sessions')}
   ), grants AS (
     UPDATE "Grant" g SET "revokedAt" = $3::timestamptz
     WHERE "tenantId" = $1 AND "userId" = $2 AND "revokedAt" IS NULL AND NOT EXISTS (

@@ -5,6 +5,7 @@ import { type NewEvent, recordEvents, wakeReaders } from '../events.ts'
 import { parse } from '../fields.ts'
 import type { User } from '../generated/prisma/client.ts'
 import { spend } from '../limits.ts'
+import { wakeAfterEnding } from '../sessions/after-ending.ts'
 import type { SessionRow } from '../sessions/sessions.sql.ts'
 import { startBrowserSession, startSession } from '../sessions/sessions.ts'
 import { isCode, tidyCode } from './code-hash.ts'
@@ -80,6 +81,7 @@ async function redeemCode<T>(
     wakeReaders(ctx.tenant)
     throw wrongCode()
   }
+  let wake = wakeReaders
   const result = await inTransaction(async (sql) => {
     const user = await redeem(sql, ctx.tenant, { channel, key, userId, codeHash, now })
     if (!user) throw wrongCode()
@@ -87,9 +89,10 @@ async function redeemCode<T>(
     if (isProven(user, channel)) return finish(sql, proven, user)
     const proof = await applyFirstProof(sql, ctx.tenant, { channel, userId, now })
     await recordEvents(sql, proven, eventsOfFirstProof(userId, channel, proof.removed))
+    wake = wakeAfterEnding
     return finish(sql, proven, proof.user)
   })
-  wakeReaders(ctx.tenant)
+  wake(ctx.tenant)
   return result
 }
 

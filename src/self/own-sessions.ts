@@ -1,9 +1,9 @@
 import type { Ctx } from '../ctx.ts'
 import { inTransaction } from '../db.ts'
 import { NotFound } from '../errors.ts'
-import { wakeReaders } from '../events.ts'
 import { parse } from '../fields.ts'
 import { requireOwnAccount } from '../scopes.ts'
+import { wakeAfterEnding } from '../sessions/after-ending.ts'
 import { holdUser } from '../sessions/sessions.sql.ts'
 import { finishEnding, getSession, revokeSession, revokeUserSessions } from '../sessions/sessions.ts'
 import { endOthersOf } from './own-sessions.sql.ts'
@@ -38,6 +38,6 @@ export async function revokeViewerSessions(
     await finishEnding(sql, ctx, sessions, 'revoked', now)
     return sessions
   })
-  if (ended.length > 0) wakeReaders(ctx.tenant)
+  if (ended.length > 0) wakeAfterEnding(ctx.tenant)
   return { revokedSessionIds: ended.map(({ id }) => id).sort() }
 }

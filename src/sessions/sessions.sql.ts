@@ -1,6 +1,7 @@
 import type { Sql } from '../db.ts'
 import { insertEventsSql } from '../events.sql.ts'
 import { Prisma, type Session, type User } from '../generated/prisma/client.ts'
+import { queueLogoutsSql } from './session-clients.sql.ts'
 
 /** A session as services hand it on: without the hashes of its tokens. */
 export type SessionRow = Omit<Session, 'tokenHash' | 'previousTokenHash'>
@@ -142,6 +143,7 @@ const RELEASE = `
   ), enrolments AS (
     UPDATE "EnrollmentToken" SET "usedAt" = $3::timestamptz, "challenge" = NULL
     WHERE "tenantId" = $1 AND "userId" = ANY($5::text[]) AND NOT "byManagement" AND "usedAt" IS NULL AND $4 = 'revoked'
+  ), queued AS (${queueLogoutsSql('gone')}
   )
   SELECT 'session' AS "what", "id", "userId", "clientId", NULL AS "sessionId" FROM children
   UNION ALL SELECT 'grant', "id", "userId", "clientId", "sessionId" FROM revoked`
@@ -150,7 +152,7 @@ export type RevokedGrant = { id: string; userId: string; clientId: string; sessi
 
 /**
  * Takes away what hung on ended sessions: their child sessions, grants that are not offline, unused codes; with revoked ones
- * also links to enrol that the person made.
+ * also links to enrol that the person made. Queues the logout tokens of their clients.
  */
 export async function releaseSessions(
   sql: Sql,

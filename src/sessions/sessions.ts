@@ -2,8 +2,9 @@ import { newId, randomToken, sha256 } from '../crypto.ts'
 import type { Ctx } from '../ctx.ts'
 import { dbFor, inTransaction, type Sql, type SqlValues, sql } from '../db.ts'
 import { NotFound, UserLocked } from '../errors.ts'
-import { type EndReason, type NewEvent, recordEvents, toEventRow, wakeReaders } from '../events.ts'
+import { type EndReason, type NewEvent, recordEvents, toEventRow } from '../events.ts'
 import { type Page, type PageArgs, parsePaging, toPage } from '../page.ts'
+import { wakeAfterEnding } from './after-ending.ts'
 import { locationOf } from './location.ts'
 import { type BrowserSession, browserSessionValues, selectBrowserSession } from './session-use.sql.ts'
 import {
@@ -203,7 +204,7 @@ function endingEvents(sessions: EndedSession[], grants: RevokedGrant[], reason: 
   ]
 }
 
-/** Takes away what hung on sessions that were just ended, and writes all their events. */
+/** Takes away what hung on sessions that were just ended, queues what their clients are told, and writes all their events. */
 export async function finishEnding(sql: Sql, ctx: Ctx, ended: EndedSession[], reason: EndReason, now: Date) {
   if (ended.length === 0) return
   const { children, grants } = await releaseSessions(sql, ctx.tenant, ended, { now, reason })
@@ -225,7 +226,7 @@ export async function endSession(
     if (session) await finishEnding(sql, ctx, [session], reason, now)
     return session !== null
   })
-  if (ended) wakeReaders(ctx.tenant)
+  if (ended) wakeAfterEnding(ctx.tenant)
   return ended
 }
 
@@ -248,6 +249,6 @@ export async function revokeUserSessions(
     await finishEnding(sql, ctx, sessions, ending.reason, now)
     return sessions
   })
-  if (ended.length > 0) wakeReaders(ctx.tenant)
+  if (ended.length > 0) wakeAfterEnding(ctx.tenant)
   return { revokedSessionIds: ended.map(({ id }) => id).sort() }
 }

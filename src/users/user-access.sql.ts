@@ -1,6 +1,7 @@
 import type { Ctx } from '../ctx.ts'
 import type { Sql } from '../db.ts'
 import { type EndReason, type NewEvent, recordEvents } from '../events.ts'
+import { queueLogoutsSql } from '../sessions/session-clients.sql.ts'
 
 // Expired rows are left to the clean-up. Counters of the passcodes stay: a lock is no way to new guesses.
 const END_ACCESS = `
@@ -18,6 +19,7 @@ const END_ACCESS = `
     UPDATE "EnrollmentToken" SET "usedAt" = now() WHERE "tenantId" = $1 AND "userId" = $2 AND "usedAt" IS NULL
   ), passcodes AS (
     UPDATE "Passcode" SET "codeHash" = NULL WHERE "tenantId" = $1 AND "userId" = $2 AND "codeHash" IS NOT NULL
+  ), queued AS (${queueLogoutsSql('sessions')}
   )
   SELECT 'session' AS "what", "id", "clientId", "id" AS "sessionId" FROM sessions
   UNION ALL SELECT 'grant', "id", "clientId", "sessionId" FROM grants`
@@ -33,7 +35,8 @@ const toEvent = (userId: string, reason: EndReason, { what, id, clientId, sessio
 
 /**
  * Takes away all that a user got by signing in: ends sessions, revokes grants (offline ones too), deletes codes,
- * clears live passcodes and voids enrolment tokens; then writes the events, after `alsoRecord`. Two statements, to be
+ * clears live passcodes, voids enrolment tokens and queues the logout tokens of the clients; then writes the events,
+ * after `alsoRecord`. Two statements, to be
  * sent after one that locked the user's row: a session that was being started meanwhile is seen by a later statement
  * only.
  */

@@ -1,5 +1,6 @@
 import type { Sql } from '../db.ts'
 import { Prisma, type User } from '../generated/prisma/client.ts'
+import { queueLogoutsSql } from '../sessions/session-clients.sql.ts'
 import type { UserColumns } from './user-body.ts'
 
 /** What the statements below, or the database, set by themselves. */
@@ -140,11 +141,14 @@ export async function holdUser(sql: Sql, tenant: string, id: string): Promise<{ 
   return row ?? null
 }
 
-/** What foreign keys do not take along: codes, and the addresses in the log that tell where the person was. */
+/**
+ * What foreign keys do not take along: codes, and the addresses in the log that tell where the person was. Clients are told
+ * of sessions that have expired, too, where the clean-up had no time to yet.
+ */
 const DELETE_USER = `
-  WITH ended AS (
-    SELECT "id", "clientId" FROM "Session"
-    WHERE "tenantId" = $1 AND "userId" = $2 AND "endedAt" IS NULL AND "expiresAt" > now()
+  WITH unended AS (
+    SELECT "id", "clientId", "expiresAt" FROM "Session" WHERE "tenantId" = $1 AND "userId" = $2 AND "endedAt" IS NULL
+  ), queued AS (${queueLogoutsSql('unended')}
   ), codes AS (
     DELETE FROM "AuthorizationCode" WHERE "tenantId" = $1 AND "userId" = $2
   ), places AS (
@@ -152,7 +156,7 @@ const DELETE_USER = `
   ), gone AS (
     DELETE FROM "User" WHERE "tenantId" = $1 AND "id" = $2
   )
-  SELECT "id", "clientId" FROM ended`
+  SELECT "id", "clientId" FROM unended WHERE "expiresAt" > now()`
 
 /** Deletes a held user with everything of theirs; answers the sessions that this ended. */
 export const deleteUserRow = (sql: Sql, tenant: string, id: string) =>

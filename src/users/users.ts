@@ -7,6 +7,7 @@ import { assertExpected } from '../expected-updated-at.ts'
 import { parse } from '../fields.ts'
 import type { Prisma, User } from '../generated/prisma/client.ts'
 import { requireNoEscalation } from '../scopes.ts'
+import { wakeAfterEnding } from '../sessions/after-ending.ts'
 import { emailKeyOf, phoneNumberOf } from './addresses.ts'
 import { endUserAccess, voidEnrolments } from './user-access.sql.ts'
 import { echoFaults, fieldsOfColumns, splitPatch, toColumns, type UserColumns } from './user-body.ts'
@@ -174,7 +175,8 @@ export async function changeUser(
       return updated
     }),
   )
-  if (changed.length > 0) wakeReaders(ctx.tenant)
+  if (changed.includes('locked')) wakeAfterEnding(ctx.tenant)
+  else if (changed.length > 0) wakeReaders(ctx.tenant)
   return user
 }
 
@@ -224,6 +226,6 @@ export async function deleteUser(ctx: Ctx, id: string): Promise<{ deletedUserId:
       { type: 'user.deleted', userId: id },
     ])
   })
-  wakeReaders(ctx.tenant)
+  wakeAfterEnding(ctx.tenant)
   return { deletedUserId: id }
 }
