@@ -28,6 +28,8 @@ export const EVENT_TYPES = [
   'credential.enrolled',
   'credential.revoked',
   'signin.failed',
+  'authorize.refused',
+  'token.refused',
   'client.created',
   'client.updated',
   'client.deleted',

@@ -7,6 +7,7 @@ import { log } from '../log.ts'
 import { type CachedTenant, findTenant } from '../tenants/tenant-cache.ts'
 import { ErrorPage } from './outcome.pages.tsx'
 import { describable } from './redirect-uris.ts'
+import { type RefusedAs, recordRefusal } from './refusals.ts'
 import { type RenderOptions, renderPage } from './render-page.pages.tsx'
 
 /** A request to one tenant, by nobody known yet. */
@@ -16,18 +17,27 @@ export type Call = {
   ctx: Ctx
   /** Lets a page of this client's own origin read the answer, whatever it will be. */
   readableBy: (client: { allowedOrigins: readonly string[] } | null) => void
+  /** Says whose request it is, for the log: the client that it names, and who that proved to be. */
+  isOf: (clientId: string | null, proven?: Ctx) => void
+  /** Tells the log why the request is refused by another answer than an error. */
+  tellRefusal: (error: OAuthError) => Promise<void>
 }
 type Handle = (call: Call) => Promise<Response>
 type Render = (error: unknown, event: H3Event, tenant: CachedTenant | null) => Response
 type Method = 'GET' | 'HEAD' | 'POST' | 'OPTIONS'
 
-/** Adds a path with its methods. Whatever a handler throws is rendered by `render`; other methods are 405. */
+/**
+ * Adds a path with its methods. Whatever a handler throws is rendered by `render`; other methods are 405. Of what is refused,
+ * the log is told as `refusedAs`.
+ */
 export function addRoute(
   app: H3,
   path: string,
   handlers: Partial<Record<Method, Handle>>,
   render: Render,
+  refusedAs?: RefusedAs,
 ): void {
+  const endpoint = path.replace('/:tenant/oidc/', '').replace(/^\/:tenant\/signin.*/, 'signin')
   const allowed = Object.keys(handlers)
   app.all(path, async (event) => {
     const { method, headers } = event.req
@@ -35,20 +45,31 @@ export function addRoute(
     let isReadable = false
     let tenant: CachedTenant | null = null
     let response: Response
+    let tellRefusal = async (_: OAuthError) => {}
     try {
       if (targetOf(event).isCanonical) tenant = await findTenant(event.context.params?.tenant ?? '')
       if (!tenant) throw new NotFound('page')
       const handle = handlers[method as Method]
       if (!handle) throw new MethodNotAllowed(allowed)
+      const ctx = ctxOf(event, tenant.tenantId)
+      let request: { by: Ctx; clientId: string | null } = { by: ctx, clientId: null }
+      if (refusedAs)
+        tellRefusal = (error) =>
+          recordRefusal(request.by, refusedAs, { endpoint, clientId: request.clientId }, error)
       response = await handle({
         event,
         tenant,
-        ctx: ctxOf(event, tenant.tenantId),
+        ctx,
+        isOf: (clientId, by = ctx) => {
+          request = { by, clientId }
+        },
+        tellRefusal,
         readableBy: (client) => {
           isReadable = origin !== null && (client?.allowedOrigins.includes(origin) ?? false)
         },
       })
     } catch (error) {
+      if (error instanceof OAuthError) await tellRefusal(error)
       response = render(error, event, tenant)
     }
     response.headers.set('x-request-id', requestMeta(event).requestId)

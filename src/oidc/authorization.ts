@@ -7,12 +7,13 @@ import type { CachedTenant } from '../tenants/tenant-cache.ts'
 import { addressKeyOf } from '../users/addresses.ts'
 import { allowedResources } from './audience.ts'
 import { parseAuthorizeRequest, provenTarget } from './authorize.ts'
+import { claimsBeside } from './claims.ts'
 import { issueCode } from './codes.ts'
 import { readIdTokenHint } from './id-tokens.ts'
 import { type Interaction, interactionHashOf, type PendingRequest, type Progress } from './interactions.ts'
 import { type NextStep, nextStep } from './next-step.ts'
 import { isRegisteredRedirect } from './redirect-uris.ts'
-import { type AuthorizationAnswer, codeAnswer, errorAnswer } from './response-modes.ts'
+import { type AuthorizationAnswer, codeAnswer, type ResponseTarget } from './response-modes.ts'
 import { grantableScopes } from './scopes.ts'
 import { type SignInState, selectSignInState } from './sign-in-state.sql.ts'
 
@@ -33,14 +34,20 @@ export function expectedAddress(request: PendingRequest, state: SignInState | nu
 }
 
 /** Where a request stands: what comes next, who is signed in, and what that person would give. */
-export type Standing = { next: NextStep; state: SignInState | null; scopes: string[]; client: CachedClient }
+export type Standing = {
+  next: NextStep
+  state: SignInState | null
+  scopes: string[]
+  /** Asked for one by one, beside those of the scopes. */
+  claims: string[]
+  client: CachedClient
+}
 
-/** An authorize request that was checked, or the answer that tells the client what was wrong with it. */
-export type CheckedRequest = { request: PendingRequest } | { answer: AuthorizationAnswer }
+/** An authorize request that was checked, or what was wrong with it, and where the client is told. */
+export type CheckedRequest = { request: PendingRequest } | { error: OAuthError; target: ResponseTarget }
 
 /**
- * Checks an authorize request. Throws OAuthError while nothing may be answered to the client; a later fault becomes the
- * answer that reports it.
+ * Checks an authorize request. Throws OAuthError while nothing may be answered to the client; a later fault is for it to know.
  */
 export async function checkRequest(tenant: CachedTenant, params: URLSearchParams): Promise<CheckedRequest> {
   const client = await findClient(tenant.tenantId, params.get('client_id') ?? '')
@@ -53,9 +60,7 @@ export async function checkRequest(tenant: CachedTenant, params: URLSearchParams
     return { request: { ...request, idTokenHint: null, subjectHint: hint?.userId ?? null } }
   } catch (error) {
     if (!(error instanceof OAuthError && error.redirect)) throw error
-    return {
-      answer: errorAnswer(tenant.tenantId, provenTarget(params, client), error.error, error.message),
-    }
+    return { error, target: provenTarget(params, client) }
   }
 }
 
@@ -82,10 +87,14 @@ export async function standingOf(
   const next = nextStep(
     { ...request, scopes, requireConsent: client.requireConsent, addressHint: addressHintOf(request) },
     state && { ...state, addresses: addressesOf(state), isFresh: progress.sessionId === state.id },
-    state && { scopes: state.consentedScopes ?? [], isFresh: progress.hasConsented === true },
+    state && {
+      scopes: state.consentedScopes ?? [],
+      claims: state.consentedClaims ?? [],
+      isFresh: progress.hasConsented === true,
+    },
     now,
   )
-  return { next, state, scopes, client }
+  return { next, state, scopes, claims: claimsBeside(request.claims, scopes), client }
 }
 
 /**

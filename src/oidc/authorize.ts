@@ -1,23 +1,29 @@
-import { OAuthError } from '../errors.ts'
+import { OAuthError, type Why } from '../errors.ts'
 import { repeatedNames } from '../params.ts'
+import { requestedClaims } from './claims-parameter.ts'
 import type { ClaimsRequest } from './claims-request.ts'
 import { invalid, single, unproven } from './parameters.ts'
+import { differenceOf, nearestOf } from './redirect-difference.ts'
 import { isRegisteredRedirect } from './redirect-uris.ts'
-import { type ResponseTarget, requestedMode } from './response-modes.ts'
+import { messageOriginOf, RESPONSE_MODES, type ResponseTarget, requestedMode } from './response-modes.ts'
 import { requestableScopes, toScopes } from './scopes.ts'
 
-const PROMPTS = ['none', 'login', 'consent', 'select_account'] as const
+export const PROMPTS = ['none', 'login', 'consent', 'select_account'] as const
 export type Prompt = (typeof PROMPTS)[number]
+
+/** How pages are shown (OIDC Core, section 3.1.2.1). Every page is one for fingers, so that touch is page. */
+export const DISPLAYS = ['page', 'popup', 'touch'] as const
+export type Display = (typeof DISPLAYS)[number]
 
 /** A checked authorize request; plain JSON, so that an interaction can keep it. */
 export type AuthorizeRequest = ResponseTarget & {
-  clientId: string
   /** Known ones that the client may ask for; always with openid. */
   scopes: string[]
   nonce: string | null
   /** S256 (RFC 7636). */
   codeChallenge: string | null
   prompt: Prompt[]
+  display: Display
   maxAgeSeconds: number | null
   loginHint: string | null
   idTokenHint: string | null
@@ -30,7 +36,13 @@ export type AuthorizeRequest = ResponseTarget & {
 }
 
 /** What a request is checked against. */
-export type RequestingClient = { id: string; appType: string; callbacks: string[]; scopes: string[] }
+export type RequestingClient = {
+  id: string
+  appType: string
+  callbacks: string[]
+  webOrigins: string[]
+  scopes: string[]
+}
 
 /**
  * Checks an authorize request (RFC 6749, section 4.1.1; OIDC Core, section 3.1.2.2). The client and the redirect_uri
@@ -48,19 +60,19 @@ export function parseAuthorizeRequest(
   refuseMachine(proven)
   refuseUnsupported(params)
   requireCode(params)
+  requireMode(params, target)
   return {
     ...target,
-    responseMode: requestedMode(params),
-    clientId: proven.id,
     scopes: requestedScopes(params, proven),
     nonce: single(params, 'nonce'),
     codeChallenge: codeChallenge(params, proven),
     prompt: prompts(params),
+    display: display(params),
     maxAgeSeconds: maxAge(params),
     loginHint: single(params, 'login_hint')?.slice(0, 320).toWellFormed() ?? null,
     idTokenHint: single(params, 'id_token_hint'),
     resources: requestedResources(params, resources),
-    claims: null,
+    claims: requestedClaims(params),
     dpopJkt: null,
   }
 }
@@ -72,12 +84,29 @@ export function provenTarget(params: URLSearchParams, client: RequestingClient |
     throw unproven('A parameter contains U+0000.')
   const clientId = single(params, 'client_id')
   if (!clientId) throw unproven('client_id is missing or repeated.')
-  if (!client || client.id !== clientId) throw unproven('The client_id is not known.')
+  if (!client || client.id !== clientId)
+    throw unproven('The client_id is not known.', { client_id: clientId })
   const redirectUri = single(params, 'redirect_uri')
   if (!redirectUri) throw unproven('redirect_uri is missing or repeated.')
   if (!isRegisteredRedirect(client, redirectUri))
-    throw unproven('The redirect_uri is not registered for this client.')
-  return { redirectUri, state: single(params, 'state'), responseMode: 'query' }
+    throw unproven(
+      'The redirect_uri is not registered for this client.',
+      whyNotRegistered(client, redirectUri),
+    )
+  // A mode that there is not is told of by the default one.
+  const responseMode = requestedMode(params, redirectUri) ?? 'query'
+  // A redirect instead would put the answer where the application does not listen: it waits for a message.
+  if (responseMode === 'web_message' && messageOriginOf(client, redirectUri) === null)
+    throw unproven('The origin of the redirect_uri is not one of the webOrigins of this client.', {
+      given: redirectUri,
+    })
+  return { clientId, redirectUri, state: single(params, 'state'), responseMode }
+}
+
+function whyNotRegistered({ callbacks }: RequestingClient, given: string): Why {
+  const nearest = nearestOf(given, callbacks)
+  if (nearest === null) return { reason: 'the client has no callbacks', given }
+  return { given, expected: nearest, registered: callbacks.length, difference: differenceOf(given, nearest) }
 }
 
 function refuseRepeated(params: URLSearchParams): void {
@@ -108,6 +137,17 @@ function requireCode(params: URLSearchParams): void {
     throw new OAuthError('unsupported_response_type', 'Only response_type=code is supported.')
 }
 
+function requireMode(params: URLSearchParams, { redirectUri }: ResponseTarget): void {
+  if (requestedMode(params, redirectUri) !== null) return
+  throw invalid(
+    `Supported response_modes: ${RESPONSE_MODES.join(', ')}; query alone where it is no web address.`,
+    {
+      response_mode: single(params, 'response_mode'),
+      redirect_uri: redirectUri,
+    },
+  )
+}
+
 function requestedScopes(params: URLSearchParams, client: RequestingClient): string[] {
   const scopes = toScopes(single(params, 'scope') ?? '')
   if (!scopes.includes('openid')) throw new OAuthError('invalid_scope', 'The scope must contain openid.')
@@ -136,6 +176,10 @@ function prompts(params: URLSearchParams): Prompt[] {
   if (asked.includes('none') && asked.length > 1) throw invalid('prompt=none cannot be combined with others.')
   return asked as Prompt[]
 }
+
+/** Values that are not understood are better ignored than refused (OIDC Core, section 3.1.2.1). */
+const display = (params: URLSearchParams): Display =>
+  DISPLAYS.find((known) => known === single(params, 'display')) ?? 'page'
 
 function maxAge(params: URLSearchParams): number | null {
   const text = single(params, 'max_age')

@@ -1,4 +1,5 @@
 import { findClient } from '../clients/client-cache.ts'
+import type { Ctx } from '../ctx.ts'
 import { readFormParams, singleParams } from '../http.ts'
 import type { Call } from './answers.routes.ts'
 import { authenticateClient } from './client-authentication.ts'
@@ -9,16 +10,18 @@ import type { TokenRequest } from './token-response.ts'
  * A request by a client: its form, and who it is. A page of the client's may read the answer, whatever it will be. `resource` is
  * the one parameter that may be repeated (RFC 8707, section 2).
  */
-export async function readClientCall({ event, ctx, tenant, readableBy }: Call): Promise<TokenRequest> {
+export async function readClientCall({ event, ctx, tenant, readableBy, isOf }: Call): Promise<TokenRequest> {
   const params = await readFormParams(event)
   const resources = [...new Set(params.getAll('resource').filter((resource) => resource !== ''))]
   params.delete('resource')
   const form = singleParams(params)
   const authorization = event.req.headers.get('authorization')
+  isOf(form.client_id ?? null)
   if (form.client_id) readableBy(await findClient(ctx.tenant, form.client_id))
   const client = await authenticateClient(ctx, authorization, form)
-  const actor = { kind: 'client', tenant: ctx.tenant, clientId: client.id } as const
-  return { ctx: { ...ctx, actor }, tenant, client, form, resources, dpopJkt: null }
+  const by: Ctx = { ...ctx, actor: { kind: 'client', tenant: ctx.tenant, clientId: client.id } }
+  isOf(client.id, by)
+  return { ctx: by, tenant, client, form, resources, dpopJkt: null }
 }
 
 /** A single-page application asks before it calls (Fetch, section 3.2). Whose it is shows with the call itself. */

@@ -5,6 +5,7 @@ import { OAuthError } from '../errors.ts'
 import { toEventRow, wakeReaders } from '../events.ts'
 import type { AuthorizeRequest } from './authorize.ts'
 import { insertCode, type RedeemedCode, redeemCode } from './codes.sql.ts'
+import { explainCode } from './explain-code.ts'
 import { revokeReplayed } from './revoke-grants.sql.ts'
 
 /** A code travels through the browser once, at once. */
@@ -79,6 +80,7 @@ export async function redeem(
   now = new Date(),
 ): Promise<RedeemedCode> {
   const codeHash = sha256(presented.code)
+  const computedChallenge = presented.codeVerifier === null ? null : sha256Base64url(presented.codeVerifier)
   const redeemed = await redeemCode(
     sql,
     ctx.tenant,
@@ -86,7 +88,7 @@ export async function redeem(
       codeHash,
       clientId,
       redirectUri: presented.redirectUri,
-      codeChallenge: presented.codeVerifier === null ? null : sha256Base64url(presented.codeVerifier),
+      codeChallenge: computedChallenge,
       dpopJkt: presented.dpopJkt,
       grantDpopJkt: bindsRefresh ? presented.dpopJkt : null,
       secretHash: sha256(refreshSecret),
@@ -106,5 +108,6 @@ export async function redeem(
     ended: toEventRow(ctx, { type: 'session.ended', detail: { reason: 'revoked' } }),
   }
   if (await revokeReplayed(sql, ctx.tenant, codeHash, events, now)) wakeReaders(ctx.tenant)
-  throw new OAuthError('invalid_grant', 'The code is invalid, expired, or was used before.')
+  const why = await explainCode(ctx.tenant, codeHash, { ...presented, clientId, computedChallenge }, now)
+  throw new OAuthError('invalid_grant', 'The code is invalid, expired, or was used before.', { why })
 }

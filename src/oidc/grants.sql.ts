@@ -92,25 +92,3 @@ export async function refreshGrant(
   ])
   return row ?? null
 }
-
-const SELECT_GRANT_SCOPES = `
-  SELECT "scopes" FROM "Grant"
-  WHERE "tenantId" = $1 AND "id" = $2 AND "secretHash" = $3::bytea AND "clientId" = $4 AND "generation" >= $5::int
-    AND "revokedAt" IS NULL AND "idleExpiresAt" > $6::timestamptz AND "expiresAt" > $6::timestamptz`
-
-/** The scopes of a grant that lives, to tell a scope that is too wide from a token that is wrong. */
-export async function selectGrantScopes(
-  sql: Sql,
-  tenant: string,
-  token: PresentedToken,
-): Promise<string[] | null> {
-  const [row] = await sql<{ scopes: string[] }>(SELECT_GRANT_SCOPES, [
-    tenant,
-    token.grantId,
-    token.secretHash,
-    token.clientId,
-    token.generation,
-    token.now,
-  ])
-  return row?.scopes ?? null
-}

@@ -11,8 +11,9 @@ import {
   type Interaction,
   type Refusal,
 } from './interactions.ts'
+import { destinationsOf } from './redirect-uris.ts'
 import type { RenderOptions } from './render-page.pages.tsx'
-import { asksOf } from './scope-words.ts'
+import { asksOf, asksOfClaims } from './scope-words.ts'
 import { SelectPage } from './select.pages.tsx'
 import { resendAllowedAt } from './sign-in.ts'
 import { CodePage, EmailPage, refusalWords } from './signin.pages.tsx'
@@ -54,6 +55,7 @@ export async function visit(call: Call): Promise<Visit> {
     readCookie(cookies, INTERACTION_COOKIE),
   )
   if (!interaction) throw gone()
+  call.isOf(interaction.request.clientId)
   const standing = await standingOf(ctx, interaction.request, interaction.progress, sessionToken)
   return { call, interaction, standing, sessionToken }
 }
@@ -64,17 +66,6 @@ const pathOf = ({ call, interaction }: Visit, page: PageName): string =>
 /** Sends the browser to where the sign-in stands. */
 export const goOn = (at: Visit, page: PageName = 'email', cookies: string[] = []): Response =>
   seeOther(pathOf(at, page), cookies)
-
-/**
- * Where a form of ours may end up. Browsers hold every redirect after a form to form-action, so that a client whose
- * callback leads on to another of its origins needs that one admitted too: those that it has registered are.
- */
-const destinationsOf = (client: Standing['client'], request: Interaction['request']): string[] => [
-  request.redirectUri,
-  ...client.callbacks,
-  ...client.allowedOrigins,
-  ...client.webOrigins,
-]
 
 /** What was refused on this page just now. */
 const refusalOn = (page: PageName, { refusal }: Interaction['progress']): Refusal | null =>
@@ -91,12 +82,19 @@ export function render(at: Visit, page: PageName): Response {
   const refusal = refusalOn(page, progress)
   const fault = refusal && refusalWords(refusal)
   const common = { tenant: call.tenant, client: standing.client, interaction: form, fault }
-  const options: RenderOptions = { formActionOrigins: destinationsOf(standing.client, request) }
+  const options: RenderOptions = {
+    formActionOrigins: destinationsOf(standing.client, request.redirectUri),
+    isPopup: request.display === 'popup',
+  }
   if (page === 'select') return pageOf(SelectPage, { ...common, person: standing.state ?? {} }, options)
   if (page === 'consent')
     return pageOf(
       ConsentPage,
-      { ...common, person: standing.state ?? {}, asks: asksOf(standing.scopes) },
+      {
+        ...common,
+        person: standing.state ?? {},
+        asks: [...asksOf(standing.scopes), ...asksOfClaims(standing.claims)],
+      },
       options,
     )
   const expected = progress.isAnother ? null : expectedAddress(request, standing.state)

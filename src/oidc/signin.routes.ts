@@ -1,11 +1,12 @@
 import type { H3 } from 'h3'
-import { Forbidden, InvalidCredential, InvalidInput, RateLimited } from '../errors.ts'
+import { Forbidden, InvalidCredential, InvalidInput, OAuthError, RateLimited } from '../errors.ts'
 import { readForm } from '../http.ts'
 import { BROWSER_LIFETIME_SECONDS } from '../sessions/sessions.ts'
 import { addRoute, type Call, errorPage, withCookies } from './answers.routes.ts'
 import { grantAnswer } from './authorization.ts'
 import { after } from './codes.ts'
 import { INTERACTION_COOKIE, SESSION_COOKIE, setCookie } from './cookies.ts'
+import { stepError } from './explain-step.ts'
 import {
   dropRefusal,
   endInteraction,
@@ -14,8 +15,8 @@ import {
   noteRefusal,
   type Refusal,
 } from './interactions.ts'
+import { sendRefusal } from './refusals.routes.ts'
 import { sendAnswer } from './response-modes.routes.ts'
-import { errorAnswer } from './response-modes.ts'
 import { askForCode, forgetAddress, giveConsent, keepPerson, signIn, switchPerson } from './sign-in.ts'
 import { gone, goOn, PAGES, PATHS, type PageName, render, type Visit, visit } from './signin-visit.routes.ts'
 
@@ -28,6 +29,7 @@ export function addSignInRoutes(app: H3): void {
       `/:tenant/signin/:handle${PATHS[page]}`,
       { GET: (call) => show(call, page), POST: submit },
       errorPage,
+      'authorize.refused',
     )
 }
 
@@ -40,7 +42,11 @@ async function show(call: Call, asked: PageName): Promise<Response> {
   if (next.step === 'issue') return issue(at, cookies)
   if (next.step === 'error') {
     await endInteraction(call.ctx.tenant, interaction.handle)
-    return sendAnswer(errorAnswer(call.ctx.tenant, interaction.request, next.error, next.description))
+    return sendRefusal(
+      call,
+      interaction.request,
+      stepError(next, interaction.request, standing, at.sessionToken !== null),
+    )
   }
   const belongs = pageFor(at, asked)
   if (belongs !== asked) return goOn(at, belongs, cookies)
@@ -144,10 +150,9 @@ async function allow(at: Visit): Promise<Response> {
 }
 
 async function deny(at: Visit): Promise<Response> {
-  const { ctx } = at.call
   const { request, handle } = at.interaction
-  await endInteraction(ctx.tenant, handle)
-  return sendAnswer(errorAnswer(ctx.tenant, request, 'access_denied', 'The person did not consent.'))
+  await endInteraction(at.call.ctx.tenant, handle)
+  return sendRefusal(at.call, request, new OAuthError('access_denied', 'The person did not consent.'))
 }
 
 async function keepAccount(at: Visit): Promise<Response> {

@@ -6,8 +6,8 @@ import { answerTokenRequest } from './token.ts'
 
 /** Where clients get tokens, and give them back (RFC 6749, section 3.2; RFC 7009). */
 export function addTokenRoutes(app: H3): void {
-  addRoute(app, '/:tenant/oidc/token', { POST: token, OPTIONS: preflight }, oauthError)
-  addRoute(app, '/:tenant/oidc/revoke', { POST: revoke, OPTIONS: preflight }, oauthError)
+  addRoute(app, '/:tenant/oidc/token', { POST: token, OPTIONS: preflight }, oauthError, 'token.refused')
+  addRoute(app, '/:tenant/oidc/revoke', { POST: revoke, OPTIONS: preflight }, oauthError, 'token.refused')
 }
 
 const token = async (call: Call): Promise<Response> =>

@@ -1,11 +1,13 @@
 import { randomToken, sha256 } from '../crypto.ts'
 import { sql } from '../db.ts'
-import { OAuthError } from '../errors.ts'
+import { OAuthError, type Why } from '../errors.ts'
 import { toEventRow, wakeReaders } from '../events.ts'
 import { isPublic } from './client-authentication.ts'
 import { startClientSession } from './client-sessions.ts'
 import { after, GRANT_IDLE_SECONDS, redeem } from './codes.ts'
-import { type PresentedToken, refreshGrant, selectGrantScopes } from './grants.sql.ts'
+import { selectExplainedGrant } from './explain.sql.ts'
+import { TOO_WIDE, whyRefresh, whyReplayed } from './explain-refresh.ts'
+import { type PresentedToken, refreshGrant } from './grants.sql.ts'
 import { issueToMachine } from './machine-tokens.ts'
 import { readRefreshToken, writeRefreshToken } from './refresh-tokens.ts'
 import { grantableScopes, toScopes } from './scopes.ts'
@@ -72,8 +74,8 @@ async function exchangeCode(request: TokenRequest): Promise<TokenResponse> {
     : response
 }
 
-const invalidRefreshToken = () =>
-  new OAuthError('invalid_grant', 'The refresh token is invalid, expired, or was used before.')
+const invalidRefreshToken = (why: Why) =>
+  new OAuthError('invalid_grant', 'The refresh token is invalid, expired, or was used before.', { why })
 
 /**
  * refresh_token (RFC 6749, section 6; RFC 9700, section 4.14.2). The token rotates with every use, by one statement.
@@ -83,7 +85,8 @@ const invalidRefreshToken = () =>
 async function refresh(request: TokenRequest): Promise<TokenResponse> {
   const { ctx, tenant, client, form, dpopJkt } = request
   const token = readRefreshToken(tenant.tokenKey, required(form, 'refresh_token'))
-  if (!token) throw invalidRefreshToken()
+  if (!token)
+    throw invalidRefreshToken({ reason: 'it is no refresh token of this tenant, or was cut or altered' })
   await checkRefreshResources(request, token)
   const now = new Date()
   const asked = form.scope === undefined ? null : toScopes(required(form, 'scope'))
@@ -99,9 +102,9 @@ async function refresh(request: TokenRequest): Promise<TokenResponse> {
     idleExpiresAt: after(now, GRANT_IDLE_SECONDS),
   }
   const grant = await refreshGrant(sql, ctx.tenant, presented, toEventRow(ctx, { type: 'grant.refreshed' }))
-  if (!grant && asked) await refuseWiderScope(ctx.tenant, presented, asked)
-  if (grant && grant.outcome !== 'repeated') wakeReaders(ctx.tenant)
-  if (!grant || grant.outcome === 'replayed') throw invalidRefreshToken()
+  if (!grant) throw await refreshRefusal(ctx.tenant, presented)
+  if (grant.outcome !== 'repeated') wakeReaders(ctx.tenant)
+  if (grant.outcome === 'replayed') throw invalidRefreshToken(whyReplayed(presented, REFRESH_RETRY_SECONDS))
   const scopes = grantableScopes(asked ?? grant.scopes, client, grant.roles)
   const successor = writeRefreshToken(tenant.tokenKey, { ...token, generation: token.generation + 1 })
   const resources = narrowedResources(tenant, grant, request.resources)
@@ -109,9 +112,10 @@ async function refresh(request: TokenRequest): Promise<TokenResponse> {
   return issueToPerson(request, reissued, successor)
 }
 
-/** Tells a scope that is too wide from a token that is wrong; only after a refusal. */
-async function refuseWiderScope(tenant: string, presented: PresentedToken, asked: string[]): Promise<void> {
-  const granted = await selectGrantScopes(sql, tenant, presented)
-  if (granted && asked.some((scope) => !granted.includes(scope)))
-    throw new OAuthError('invalid_scope', 'A refresh cannot ask for more than was granted.')
+/** Tells a scope that is too wide from a token that is wrong: one statement, only after a refusal. */
+async function refreshRefusal(tenant: string, presented: PresentedToken): Promise<OAuthError> {
+  const row = await selectExplainedGrant(sql, tenant, presented)
+  const why = whyRefresh(row, presented)
+  if (why.reason !== TOO_WIDE) return invalidRefreshToken(why)
+  return new OAuthError('invalid_scope', 'A refresh cannot ask for more than was granted.', { why })
 }

@@ -1,0 +1,10 @@
+import type { OAuthError } from '../errors.ts'
+import type { Call } from './answers.routes.ts'
+import { sendAnswer } from './response-modes.routes.ts'
+import { errorAnswer, type ResponseTarget } from './response-modes.ts'
+
+/** Answers a refusal through the browser, as briefly as the RFC wants it, and tells the log why. */
+export async function sendRefusal(call: Call, target: ResponseTarget, error: OAuthError): Promise<Response> {
+  await call.tellRefusal(error)
+  return sendAnswer(errorAnswer(call.ctx.tenant, target, error.error, error.message))
+}
