@@ -9,7 +9,6 @@ import {
   type PageTenant,
   StepForm,
 } from './page-shell.pages.tsx'
-import type { Ask } from './scope-words.ts'
 
 /** The person who is signed in; pages show the name and the address when they have them. */
 export type PagePerson = { name?: string | null; email?: string | null; phoneNumber?: string | null }
@@ -40,8 +39,8 @@ type ConsentPageProps = {
   client: PageClient
   interaction: PageInteraction
   person: PagePerson
-  /** What the client asks for, in plain words (`asksOf`). */
-  asks: readonly Ask[]
+  /** What the client asks for, in plain words (`asksOf`, `asksOfClaims`), each once. */
+  asks: readonly { words: string }[]
 }
 
 /** Asks whether a client may have what it asks for. Posts `step=allow`, `step=deny` or `step=switch` (not you). */
@@ -74,7 +73,7 @@ export const ConsentPage = ({ tenant, client, interaction, person, asks }: Conse
       {/* biome-ignore lint/a11y/noRedundantRoles: VoiceOver takes a list without bullets for no list. */}
       <ul class="asks" role="list" aria-labelledby="asks">
         {asks.map((ask) => (
-          <li key={ask.scope}>
+          <li key={ask.words}>
             <Given>{ask.words}</Given>
           </li>
         ))}

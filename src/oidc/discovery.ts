@@ -1,7 +1,7 @@
 import { SCOPE_NAMES, SYSTEM_SCOPES, SYSTEM_TENANT } from '../ctx.ts'
+import { ACR_OTP } from './acr.ts'
 import { userinfoAudienceOf } from './audience.ts'
 import { CLAIMS } from './claims.ts'
-import { ACR_OTP } from './id-tokens.ts'
 import { issuerOf } from './keys.ts'
 import { OIDC_SCOPES } from './scopes.ts'
 import { GRANT_TYPE_NAMES } from './token.ts'
@@ -40,7 +40,7 @@ export function discoveryOf(tenant: string): Record<string, unknown> {
     acr_values_supported: [ACR_OTP],
     claim_types_supported: ['normal'],
     claims_supported: [...TOKEN_CLAIMS, ...Object.keys(CLAIMS)],
-    claims_parameter_supported: false,
+    claims_parameter_supported: true,
     request_parameter_supported: false,
     request_uri_parameter_supported: false,
     authorization_response_iss_parameter_supported: true,

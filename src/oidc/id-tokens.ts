@@ -1,8 +1,6 @@
 import { createHash } from 'node:crypto'
+import { ACR_OTP } from './acr.ts'
 import { issuerOf, signJwt, verifyJwt } from './keys.ts'
-
-/** How a sign-in is named towards relying parties (OIDC Core, section 2: acr). */
-export const ACR_OTP = 'urn:vestibule:otp'
 
 export type IdTokenRequest = {
   userId: string
@@ -11,6 +9,8 @@ export type IdTokenRequest = {
   nonce: string | null
   authenticatedAt: Date
   amr: string[]
+  /** Claims about the person that were asked for in the ID token. */
+  claims: Record<string, unknown>
   accessToken: string
   lifetimeSeconds: number
 }
@@ -20,12 +20,13 @@ const halfHash = (token: string): string =>
   createHash('sha256').update(token).digest().subarray(0, 16).toString('base64url')
 
 /**
- * Issues an ID token (OIDC Core, sections 2 and 3.1.3.6). It says who signed in, when and how; what else the scopes
- * cover comes from userinfo, since there is always an access token (section 5.4).
+ * Issues an ID token (OIDC Core, sections 2 and 3.1.3.6). It says who signed in, when and how; what the scopes cover
+ * comes from userinfo, since there is always an access token (section 5.4), unless claims ask for it here (section 5.5).
  */
 export function issueIdToken(tenant: string, request: IdTokenRequest): Promise<string> {
   const issuedAt = Math.floor(Date.now() / 1000)
   return signJwt(tenant, 'JWT', {
+    ...request.claims,
     iss: issuerOf(tenant),
     sub: request.userId,
     aud: request.clientId,

@@ -1,6 +1,9 @@
 import { ACCOUNT_SCOPE } from '../ctx.ts'
 import type { OAuthErrorCode } from '../errors.ts'
+import { ACR_OTP } from './acr.ts'
 import type { Prompt } from './authorize.ts'
+import { claimsBeside } from './claims.ts'
+import { type ClaimsRequest, isAbout, isClassTaken } from './claims-request.ts'
 
 /** What of an authorize request decides the next step. */
 export type StepRequest = {
@@ -12,6 +15,7 @@ export type StepRequest = {
   addressHint: string | null
   /** What the person would give, of what was asked. */
   scopes: readonly string[]
+  claims: ClaimsRequest | null
   requireConsent: boolean
 }
 
@@ -28,6 +32,8 @@ export type StepSession = {
 /** What the person has agreed to for this client. */
 export type StepConsent = {
   scopes: readonly string[]
+  /** Those that were asked for one by one. */
+  claims: readonly string[]
   /** Agreed in the course of this very request. */
   isFresh: boolean
 }
@@ -52,12 +58,15 @@ export function nextStep(
   consent: StepConsent | null,
   now: Date,
 ): NextStep {
+  // Whoever signed in: it would not be in one of the ways that are demanded.
+  if (!isClassTaken(request.claims, ACR_OTP))
+    return error('unmet_authentication_requirements', 'Nobody can sign in here in a way that acr demands.')
   const quiet = request.prompt.includes('none')
   const login = quiet ? error('login_required', 'The person must sign in.') : ({ step: 'login' } as const)
   if (!session) return login
-  if (request.subjectHint !== null && request.subjectHint !== session.userId)
+  if (!isMeant(request, session))
     return session.isFresh
-      ? error('login_required', 'Another person signed in than id_token_hint names.')
+      ? error('login_required', 'Another person signed in than the request is about.')
       : login
   if (!session.isFresh) {
     // Once somebody signed in for this request the hint has done its part: people have more addresses than we know.
@@ -71,6 +80,10 @@ export function nextStep(
   return { step: 'issue' }
 }
 
+/** An id_token_hint, or a `sub` with a value, says who may be answered about (OIDC Core, section 3.1.2.2). */
+const isMeant = ({ subjectHint, claims }: StepRequest, { userId }: StepSession): boolean =>
+  (subjectHint === null || subjectHint === userId) && isAbout(claims, userId)
+
 /** max_age=0 asks for a new sign-in, like prompt=login (OIDC Core, section 3.1.2.1). */
 const isTooOld = (session: StepSession, maxAgeSeconds: number | null, now: Date): boolean =>
   maxAgeSeconds !== null &&
@@ -83,5 +96,8 @@ function needsConsent(request: StepRequest, consent: StepConsent | null): boolea
   const needed = request.requireConsent
     ? request.scopes
     : request.scopes.filter((scope) => scope === ACCOUNT_SCOPE)
-  return !needed.every((scope) => consent?.scopes.includes(scope))
+  if (!needed.every((scope) => consent?.scopes.includes(scope))) return true
+  // Who agreed to a scope agreed to each claim of it.
+  const beside = claimsBeside(request.claims, [...request.scopes, ...(consent?.scopes ?? [])])
+  return request.requireConsent && !beside.every((claim) => consent?.claims.includes(claim))
 }

@@ -1,4 +1,5 @@
 import { isScope, SCOPES } from '../ctx.ts'
+import { CLAIMS } from './claims.ts'
 
 /** What a person is asked to allow: the scope and what it means in plain words. */
 export type Ask = { scope: string; words: string }
@@ -26,3 +27,14 @@ export function wordsOf(scope: string): string {
 /** The consent page's list for the scopes of a request, in the order asked, each once. */
 export const asksOf = (scopes: readonly string[]): Ask[] =>
   [...new Set(scopes)].map((scope) => ({ scope, words: wordsOf(scope) }))
+
+/** A claim that is asked for by itself, and what it means in plain words. */
+export type ClaimAsk = { claim: string; words: string }
+
+/** What one claim means to the person whom it is about; one that we do not have any more is shown by its name. */
+export const wordsOfClaim = (claim: string): string =>
+  (Object.hasOwn(CLAIMS, claim) && CLAIMS[claim]?.words) || `See “${claim}”`
+
+/** The consent page's list for claims that no asked scope covers (`claimsBeside`). */
+export const asksOfClaims = (claims: readonly string[]): ClaimAsk[] =>
+  claims.map((claim) => ({ claim, words: wordsOfClaim(claim) }))

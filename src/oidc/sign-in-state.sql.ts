@@ -12,11 +12,12 @@ export type SignInState = {
   phoneNumber: string | null
   /** Null when the person has agreed to nothing yet. */
   consentedScopes: string[] | null
+  consentedClaims: string[] | null
 }
 
 const SELECT_SIGN_IN_STATE = `${WITH_BROWSER_SESSION}
   SELECT found."id", found."userId", found."authenticatedAt", u."roles", u."name", u."email", u."phoneNumber",
-    k."scopes" AS "consentedScopes"
+    k."scopes" AS "consentedScopes", k."claims" AS "consentedClaims"
   FROM found JOIN "User" u ON u."tenantId" = $1 AND u."id" = found."userId"
   LEFT JOIN "Consent" k ON k."tenantId" = $1 AND k."userId" = found."userId" AND k."clientId" = $9`
 

@@ -80,21 +80,21 @@ export const keepPerson = (ctx: Ctx, interaction: Interaction): Promise<boolean>
 export async function giveConsent(
   ctx: Ctx,
   interaction: Interaction,
-  { state, scopes, client }: Standing,
+  { state, scopes, claims, client }: Standing,
   now = new Date(),
 ): Promise<void> {
   if (!state) return
   const { userId } = state
   const by = asPerson(ctx, { userId, clientId: client.id, sessionId: state.id })
   await inTransaction(async (sql) => {
-    await upsertConsent(sql, ctx.tenant, { userId, clientId: client.id, scopes, now })
+    await upsertConsent(sql, ctx.tenant, { userId, clientId: client.id, scopes, claims, now })
     await recordEvents(sql, by, [
       {
         type: 'consent.granted',
         userId,
         sessionId: state.id,
         subjectIds: [client.id],
-        detail: { scope: scopes.join(' ') },
+        detail: { scope: scopes.join(' '), ...(claims.length > 0 && { claims: claims.join(' ') }) },
       },
     ])
   })

@@ -5,6 +5,7 @@ import type { CachedTenant } from '../tenants/tenant-cache.ts'
 import { issueAccessToken } from './access-tokens.ts'
 import { audienceOf } from './audience.ts'
 import type { ClaimsRequest } from './claims-request.ts'
+import { idTokenClaims } from './id-token-claims.ts'
 import { issueIdToken } from './id-tokens.ts'
 
 /** Of clients that set no tokenExpiryTime. */
@@ -89,6 +90,7 @@ export async function issueToPerson(
     ...(grant.scopes.includes('openid') && {
       id_token: await issueIdToken(tenant.tenantId, {
         ...grant,
+        claims: await idTokenClaims(tenant.tenantId, grant),
         clientId: client.id,
         accessToken,
         lifetimeSeconds,

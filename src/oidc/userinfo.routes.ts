@@ -1,4 +1,5 @@
 import type { H3 } from 'h3'
+import { FastResponse } from 'srvx'
 import { findClient } from '../clients/client-cache.ts'
 import { readForm } from '../http.ts'
 import { addRoute, type Call, oauthError, uncachedJson } from './answers.routes.ts'
@@ -16,5 +17,17 @@ async function userinfo({ event, ctx, readableBy }: Call): Promise<Response> {
   const form = isForm ? await readForm(event) : {}
   const accessToken = accessTokenOf(ctx.tenant, headers.get('authorization'), form.access_token ?? null)
   if (headers.get('origin')) readableBy(await findClient(ctx.tenant, clientNamedBy(accessToken)))
-  return uncachedJson(await readUserinfo(ctx.tenant, accessToken))
+  const answer = await readUserinfo(ctx.tenant, accessToken)
+  return typeof answer === 'string' ? uncachedJwt(answer) : uncachedJson(answer)
 }
+
+/** A signed answer (OIDC Core, section 5.3.2). */
+const uncachedJwt = (token: string): Response =>
+  new FastResponse(token, {
+    headers: {
+      'content-type': 'application/jwt',
+      'cache-control': 'no-store',
+      pragma: 'no-cache',
+      'x-content-type-options': 'nosniff',
+    },
+  })

@@ -3,9 +3,9 @@ import { sql } from '../db.ts'
 import { OAuthError, type OAuthErrorCode } from '../errors.ts'
 import { userinfoAudienceOf } from './audience.ts'
 import { claimsFor } from './claims.ts'
-import { issuerOf, verifyAccessToken } from './keys.ts'
+import { issuerOf, signJwt, verifyAccessToken } from './keys.ts'
 import { toScopes } from './scopes.ts'
-import { selectClaimsUser } from './userinfo.sql.ts'
+import { selectGrantedPerson } from './userinfo.sql.ts'
 
 /** A refusal of a protected resource, with its challenge (RFC 6750, section 3). */
 function refusal(tenant: string, status: number, error: OAuthErrorCode, description: string, scope?: string) {
@@ -39,11 +39,12 @@ export function accessTokenOf(
 }
 
 /**
- * The claims about the person that an access token stands for (OIDC Core, section 5.3). The token must be of this
- * tenant, for userinfo, and what it depends on must stand now: user, grant, and session unless the grant is offline.
- * One statement. Throws OAuthError invalid_token or insufficient_scope with the challenge of RFC 6750.
+ * The claims about the person that an access token stands for: those of its scopes, and those that were asked for one by
+ * one (OIDC Core, sections 5.3 and 5.5); a JWT of them for a client that wants it signed (section 5.3.2). The token must be
+ * of this tenant, for userinfo, and what it depends on must stand now: user, grant, and session unless the grant is
+ * offline. One statement. Throws OAuthError invalid_token or insufficient_scope with the challenge of RFC 6750.
  */
-export async function readUserinfo(tenant: string, token: string): Promise<Record<string, unknown>> {
+export async function readUserinfo(tenant: string, token: string): Promise<Record<string, unknown> | string> {
   const payload = await verifyAccessToken(tenant, token, [userinfoAudienceOf(tenant)]).catch(() => {
     throw invalidToken(tenant)
   })
@@ -51,13 +52,21 @@ export async function readUserinfo(tenant: string, token: string): Promise<Recor
   const scopes = toScopes(textOf('scope') ?? '')
   if (!scopes.includes('openid'))
     throw refusal(tenant, 403, 'insufficient_scope', 'The access token lacks the scope openid.', 'openid')
-  const user = await selectClaimsUser(sql, tenant, {
+  const person = await selectGrantedPerson(sql, tenant, {
     userId: payload.sub ?? '',
     grantId: textOf('gid'),
     sessionId: textOf('sid'),
   })
-  if (!user) throw invalidToken(tenant)
-  return claimsFor(user, scopes)
+  if (!person) throw invalidToken(tenant)
+  const claims = claimsFor(person, scopes, person.claims?.userinfo)
+  return person.userInfoSigningAlg === null
+    ? claims
+    : signJwt(
+        tenant,
+        'JWT',
+        { ...claims, iss: issuerOf(tenant), aud: person.clientId },
+        person.userInfoSigningAlg,
+      )
 }
 
 /** The client that a token says to be of, unchecked: whether its page may read a refusal is not a secret. */

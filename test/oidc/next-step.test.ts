@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import type { ClaimsRequest } from '../../src/oidc/claims-request.ts'
 import { nextStep, type StepConsent, type StepRequest, type StepSession } from '../../src/oidc/next-step.ts'
 
 const now = new Date('2026-11-20T12:00:00Z')
@@ -9,6 +10,7 @@ const request = (more: Partial<StepRequest> = {}): StepRequest => ({
   subjectHint: null,
   addressHint: null,
   scopes: ['openid', 'email', 'offline_access'],
+  claims: null,
   requireConsent: false,
   ...more,
 })
@@ -20,10 +22,15 @@ const session = (more: Partial<StepSession> = {}): StepSession => ({
   ...more,
 })
 const fresh = session({ isFresh: true, authenticatedAt: ago(0) })
-const consent = (...scopes: string[]): StepConsent => ({ scopes, isFresh: false })
+const consent = (...scopes: string[]): StepConsent => ({ scopes, claims: [], isFresh: false })
 const agreed = consent('openid', 'email', 'offline_access')
 const none = { prompt: ['none'] } as const
 const asking = { requireConsent: true }
+const claims = (idToken: ClaimsRequest['id_token'], userinfo: ClaimsRequest['userinfo'] = {}) => ({
+  claims: { id_token: idToken, userinfo },
+})
+const subject = (sub: string) => claims({ sub: { value: sub } })
+const OTHER_ACR = 'urn:vestibule:phishing-resistant'
 
 type Row = [string, StepRequest, StepSession | null, StepConsent | null, string]
 const table: Row[] = [
@@ -173,6 +180,109 @@ const table: Row[] = [
     request(asking),
     session(),
     consent('openid', 'email', 'offline_access', 'phone'),
+    'issue',
+  ],
+  ['sub of this person', request({ ...none, ...subject('user_1') }), session(), null, 'issue'],
+  ['sub of another', request(subject('user_2')), session(), null, 'login'],
+  [
+    'sub of another, prompt=none',
+    request({ ...none, ...subject('user_2') }),
+    session(),
+    null,
+    'login_required',
+  ],
+  ['sub of another than signed in', request(subject('user_2')), fresh, null, 'login_required'],
+  [
+    'sub of another in userinfo',
+    request({ ...none, ...claims({}, { sub: { value: 'user_2' } }) }),
+    session(),
+    null,
+    'login_required',
+  ],
+  [
+    'sub of this person and an id_token_hint of another',
+    request({ ...none, ...subject('user_1'), subjectHint: 'user_2' }),
+    session(),
+    null,
+    'login_required',
+  ],
+  [
+    'an essential acr that we have, among others',
+    request(claims({ acr: { essential: true, values: [OTHER_ACR, 'urn:vestibule:otp'] } })),
+    session(),
+    null,
+    'issue',
+  ],
+  ['an essential acr, whichever', request(claims({ acr: { essential: true } })), session(), null, 'issue'],
+  [
+    'an essential acr that we do not have: nobody need sign in first',
+    request(claims({ acr: { essential: true, values: [OTHER_ACR] } })),
+    null,
+    null,
+    'unmet_authentication_requirements',
+  ],
+  [
+    'an essential acr by one value',
+    request(claims({ acr: { essential: true, value: OTHER_ACR } })),
+    session(),
+    null,
+    'unmet_authentication_requirements',
+  ],
+  ['a voluntary acr', request(claims({ acr: { values: [OTHER_ACR] } })), session(), null, 'issue'],
+  [
+    'a claim that was not agreed to',
+    request({ ...asking, ...claims({}, { birthdate: null }) }),
+    session(),
+    agreed,
+    'consent',
+  ],
+  [
+    'a claim in the ID token that was not agreed to, prompt=none',
+    request({ ...asking, ...none, ...claims({ birthdate: { essential: true } }) }),
+    session(),
+    agreed,
+    'consent_required',
+  ],
+  [
+    'a claim that was agreed to',
+    request({ ...asking, ...claims({ birthdate: null }, { birthdate: null }) }),
+    session(),
+    { ...agreed, claims: ['birthdate'] },
+    'issue',
+  ],
+  [
+    'a claim that an asked scope covers',
+    request({ ...asking, ...claims({ email_verified: null }) }),
+    session(),
+    agreed,
+    'issue',
+  ],
+  [
+    'a claim of a scope that was agreed to before',
+    request({ ...asking, scopes: ['openid'], ...claims({ email_verified: null }) }),
+    session(),
+    agreed,
+    'issue',
+  ],
+  [
+    'a scope of which one claim was agreed to',
+    request({ ...asking, scopes: ['openid', 'email'] }),
+    session(),
+    { ...consent('openid'), claims: ['email'] },
+    'consent',
+  ],
+  [
+    'what every ID token says',
+    request({ ...asking, ...claims({ auth_time: { essential: true }, acr: null }) }),
+    session(),
+    agreed,
+    'issue',
+  ],
+  [
+    'a claim, of a client that needs no consent',
+    request(claims({ birthdate: null })),
+    session(),
+    null,
     'issue',
   ],
 ]

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createClient } from '../../src/clients/clients.ts'
+import { revokeUserConsent } from '../../src/consents/consents.ts'
 import { platformCtx } from '../../src/ctx.ts'
 import { inTransaction, sql } from '../../src/db.ts'
 import { upsertConsent } from '../../src/oidc/consents.sql.ts'
-import { revokeUserConsent } from '../../src/self/consents.ts'
 import { revokeSession } from '../../src/sessions/sessions.ts'
 import { deleteTenant } from '../../src/tenants/tenants.ts'
 import { setUserRoles } from '../../src/users/roles.ts'
@@ -154,7 +154,7 @@ export const REVOCATIONS: Record<string, { closes: Door[]; happen: (person: Pers
   'the consent taken back': {
     closes: [...ONLINE.filter((door) => door !== 'prompt=none'), ...OFFLINE],
     happen: async ({ tenant, user, client }) => {
-      const agreed = { userId: user.id, clientId: client.id, scopes: ['openid'], now: new Date() }
+      const agreed = { userId: user.id, clientId: client.id, scopes: ['openid'], claims: [], now: new Date() }
       await upsertConsent(sql, tenant, agreed)
       await revokeUserConsent(platformCtx(tenant), user.id, client.id)
     },
