@@ -160,6 +160,7 @@ export type OAuthErrorCode =
   | 'account_selection_required'
   | 'request_not_supported'
   | 'request_uri_not_supported'
+  | 'invalid_request_uri'
   | 'registration_not_supported'
   // RFC 6750, section 3.1
   | 'invalid_token'

@@ -12,6 +12,7 @@ import { issueCode } from './codes.ts'
 import { readIdTokenHint } from './id-tokens.ts'
 import { type Interaction, interactionHashOf, type PendingRequest, type Progress } from './interactions.ts'
 import { type NextStep, nextStep } from './next-step.ts'
+import { isPushedRequest, takePushedRequest } from './pushed-requests.ts'
 import { isRegisteredRedirect } from './redirect-uris.ts'
 import { type AuthorizationAnswer, codeAnswer, type ResponseTarget } from './response-modes.ts'
 import { grantableScopes } from './scopes.ts'
@@ -46,18 +47,31 @@ export type Standing = {
 /** An authorize request that was checked, or what was wrong with it, and where the client is told. */
 export type CheckedRequest = { request: PendingRequest } | { error: OAuthError; target: ResponseTarget }
 
+/** Checks the parameters of an authorize request, whichever way they came. Throws OAuthError. */
+export async function checkParameters(
+  tenant: CachedTenant,
+  client: CachedClient | null,
+  params: URLSearchParams,
+  { isPushed }: { isPushed: boolean },
+): Promise<PendingRequest> {
+  const resources = await allowedResources(tenant, params.getAll('resource'))
+  const request = parseAuthorizeRequest(params, client, resources, isPushed)
+  const hint = await readIdTokenHint(tenant.tenantId, request.idTokenHint)
+  if (request.idTokenHint !== null && !hint)
+    throw new OAuthError('invalid_request', 'The id_token_hint is not an ID token of this issuer.')
+  return { ...request, idTokenHint: null, subjectHint: hint?.userId ?? null }
+}
+
 /**
- * Checks an authorize request. Throws OAuthError while nothing may be answered to the client; a later fault is for it to know.
+ * Checks an authorize request as the browser brought it, or as it was pushed before (RFC 9126). Throws OAuthError while nothing
+ * may be answered to the client; a later fault is for it to know.
  */
-export async function checkRequest(tenant: CachedTenant, params: URLSearchParams): Promise<CheckedRequest> {
+export async function checkRequest(tenant: CachedTenant, given: URLSearchParams): Promise<CheckedRequest> {
+  const isPushed = isPushedRequest(given)
+  const params = isPushed ? await takePushedRequest(tenant.tenantId, given) : given
   const client = await findClient(tenant.tenantId, params.get('client_id') ?? '')
   try {
-    const resources = await allowedResources(tenant, params.getAll('resource'))
-    const request = parseAuthorizeRequest(params, client, resources)
-    const hint = await readIdTokenHint(tenant.tenantId, request.idTokenHint)
-    if (request.idTokenHint !== null && !hint)
-      throw new OAuthError('invalid_request', 'The id_token_hint is not an ID token of this issuer.')
-    return { request: { ...request, idTokenHint: null, subjectHint: hint?.userId ?? null } }
+    return { request: await checkParameters(tenant, client, params, { isPushed }) }
   } catch (error) {
     if (!(error instanceof OAuthError && error.redirect)) throw error
     return { error, target: provenTarget(params, client) }

@@ -42,22 +42,25 @@ export type RequestingClient = {
   callbacks: string[]
   webOrigins: string[]
   scopes: string[]
+  requirePushedRequests: boolean
 }
 
 /**
  * Checks an authorize request (RFC 6749, section 4.1.1; OIDC Core, section 3.1.2.2). The client and the redirect_uri
  * come first: only then may an error be sent anywhere. Throws OAuthError, with `redirect` false until both are proven.
- * `resources` are the audiences that may be asked for.
+ * `resources` are the audiences that may be asked for; `isPushed` says that the client itself brought the request (RFC 9126).
  */
 export function parseAuthorizeRequest(
   params: URLSearchParams,
   client: RequestingClient | null,
   resources: readonly string[],
+  isPushed: boolean,
 ): AuthorizeRequest {
   const target = provenTarget(params, client)
   const proven = client as RequestingClient
   refuseRepeated(params)
   refuseMachine(proven)
+  requirePushed(proven, isPushed)
   refuseUnsupported(params)
   requireCode(params)
   requireMode(params, target)
@@ -118,6 +121,12 @@ function refuseRepeated(params: URLSearchParams): void {
 function refuseMachine(client: RequestingClient): void {
   if (client.appType === 'machine')
     throw new OAuthError('unauthorized_client', 'Machine clients cannot sign people in.')
+}
+
+/** Some clients' requests are not taken from a browser (RFC 9126, section 4). */
+function requirePushed(client: RequestingClient, isPushed: boolean): void {
+  if (client.requirePushedRequests && !isPushed)
+    throw invalid('This client must push its requests: a request_uri of the pushed request is missing.')
 }
 
 /** Parameters that change the meaning of the request and that we do not support (OIDC Core, section 3.1.2.6). */

@@ -19,6 +19,8 @@ export function discoveryOf(tenant: string): Record<string, unknown> {
   return {
     issuer,
     authorization_endpoint: `${issuer}/oidc/authorize`,
+    pushed_authorization_request_endpoint: `${issuer}/oidc/par`,
+    require_pushed_authorization_requests: false,
     token_endpoint: `${issuer}/oidc/token`,
     userinfo_endpoint: userinfoAudienceOf(tenant),
     jwks_uri: `${issuer}/.well-known/jwks.json`,

@@ -2,6 +2,7 @@ import type { H3 } from 'h3'
 import { addAuthorizeRoutes } from './authorize.routes.ts'
 import { addDiscoveryRoutes } from './discovery.routes.ts'
 import { addLogoutRoutes } from './logout.routes.ts'
+import { addPushedRequestRoutes } from './pushed-requests.routes.ts'
 import { addSignInRoutes } from './signin.routes.ts'
 import { addTokenRoutes } from './token.routes.ts'
 import { addUserinfoRoutes } from './userinfo.routes.ts'
@@ -10,6 +11,7 @@ import { addUserinfoRoutes } from './userinfo.routes.ts'
 export function addOidcRoutes(app: H3): void {
   addDiscoveryRoutes(app)
   addAuthorizeRoutes(app)
+  addPushedRequestRoutes(app)
   addTokenRoutes(app)
   addUserinfoRoutes(app)
   addLogoutRoutes(app)

@@ -11,14 +11,22 @@ import type { TokenRequest } from './token-response.ts'
  * for. Of a grant that names none, they are the audiences which its tokens have by default, so that no request can make
  * the audience grow beyond what was authorised. Throws OAuthError invalid_target.
  */
-export function narrowedResources(tenant: TenantAudience, granted: Reach, asked: readonly string[]): string[] {
+export function narrowedResources(
+  tenant: TenantAudience,
+  granted: Reach,
+  asked: readonly string[],
+): string[] {
   if (asked.length === 0) return granted.resources
   const reach = audienceOf(tenant, granted.scopes, granted.resources)
   const beyond = asked.filter((resource) => !reach.includes(resource))
   if (beyond.length > 0)
-    throw new OAuthError('invalid_target', 'A token request cannot ask for more resources than were granted.', {
-      why: { asked: beyond.join(' '), granted: reach.join(' ') },
-    })
+    throw new OAuthError(
+      'invalid_target',
+      'A token request cannot ask for more resources than were granted.',
+      {
+        why: { asked: beyond.join(' '), granted: reach.join(' ') },
+      },
+    )
   return [...asked]
 }
 

@@ -9,6 +9,7 @@ const client = (more: Partial<RequestingClient> = {}): RequestingClient => ({
   appType: 'web',
   callbacks: ['https://rp.example.com/cb'],
   scopes: ['users:read'],
+  requirePushedRequests: false,
   ...more,
 })
 const good = {
@@ -18,9 +19,9 @@ const good = {
   scope: 'openid',
 }
 
-function outcome(params: URLSearchParams, of: RequestingClient | null = client()) {
+function outcome(params: URLSearchParams, of: RequestingClient | null = client(), isPushed = false) {
   try {
-    return parseAuthorizeRequest(params, of, RESOURCES)
+    return parseAuthorizeRequest(params, of, RESOURCES, isPushed)
   } catch (error) {
     if (!(error instanceof OAuthError)) throw error
     return { error: error.error, redirect: error.redirect }
@@ -133,6 +134,12 @@ describe('parseAuthorizeRequest', () => {
     expect(outcome(withChange({}), client({ appType }))).toEqual({ error: 'invalid_request', redirect: true })
     const pkce = withChange({ code_challenge: CHALLENGE, code_challenge_method: 'S256' })
     expect(outcome(pkce, client({ appType }))).toMatchObject({ codeChallenge: CHALLENGE })
+  })
+
+  test('of a client that must push its requests is refused unless it was pushed (RFC 9126, section 4)', () => {
+    const pushing = client({ requirePushedRequests: true })
+    expect(outcome(withChange({}), pushing)).toEqual({ error: 'invalid_request', redirect: true })
+    expect(outcome(withChange({}), pushing, true)).toMatchObject({ clientId: 'client_1' })
   })
 
   test('of a machine client is refused', () => {
