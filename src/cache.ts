@@ -42,6 +42,11 @@ export function createCache<Value extends object>(
       const entry = keyOf(tenant, key)
       return entries.get(entry) ?? loading.get(entry) ?? startLoad(entry, tenant, key)
     },
+    /** Reads it anew, for who missed something in what was kept: it may have come since, and the news of it been lost. */
+    reload: (tenant: string, key: string): Promise<Value | null> => {
+      const entry = keyOf(tenant, key)
+      return loading.get(entry) ?? startLoad(entry, tenant, key)
+    },
     /** Forgets it here and on the other processes. */
     invalidate: (tenant: string, key: string): void => publish(topic, `${tenant} ${key}`),
   }

@@ -30,6 +30,7 @@ const DELETES = {
   DeviceCode: deleteBatch('DeviceCode', 'codeHash', EXPIRED, 'expiresAt'),
   UsedProof: deleteBatch('UsedProof', 'proofHash', EXPIRED, 'expiresAt'),
   RegistrationToken: deleteBatch('RegistrationToken', 'id', EXPIRED, 'expiresAt'),
+  SigningKey: deleteBatch('SigningKey', 'id', EXPIRED, 'expiresAt'),
   Grant: deleteBatch('Grant', 'id', EXPIRED, 'expiresAt'),
   // One that has not been ended yet has not been told of either.
   Session: deleteBatch('Session', 'id', `${EXPIRED} AND "endedAt" IS NOT NULL`, 'expiresAt'),
@@ -99,11 +100,6 @@ export async function selectTenantsWithEvents(
     [system, before, limit],
   )
   return rows.map(({ tenantId }) => tenantId)
-}
-
-/** Lets one process at a time trim a tenant's log, so that `eventsTrimmedTo` never goes back. */
-export async function holdTenant(sql: Sql, tenant: string): Promise<void> {
-  await sql(`SELECT 1 FROM "Tenant" WHERE "tenantId" = $1 FOR NO KEY UPDATE`, [tenant])
 }
 
 /** Removes the oldest entries of a tenant from before `before`; returns how many, and the position of the last. */

@@ -4,7 +4,6 @@ import {
   deleteDone,
   deleteEvents,
   endExpired,
-  holdTenant,
   selectTenantsWithEvents,
   selectTenantsWithExpired,
   updateTrimmedTo,
@@ -13,8 +12,10 @@ import { platformCtx, SYSTEM_TENANT } from './ctx.ts'
 import { inTransaction, sql } from './db.ts'
 import { encodePosition } from './events.ts'
 import { log } from './log.ts'
+import { rotateDueKeys } from './oidc/key-rotation.ts'
 import { wakeAfterEnding } from './sessions/after-ending.ts'
 import { finishEnding } from './sessions/sessions.ts'
+import { holdTenant } from './tenants/tenants.sql.ts'
 
 /** Rows that one statement takes at most: locks stay short, and other writers never wait for long. */
 const BATCH = 500
@@ -43,6 +44,8 @@ const KEPT_MS: Record<CleanedTable, number> = {
   // What it proved is too old by itself from then on.
   UsedProof: 0,
   RegistrationToken: 0,
+  // An ID token that it signed still tells who wants to sign out.
+  SigningKey: 90 * DAY_MS,
   Grant: DAY_MS,
   Session: DAY_MS,
   // Codes that were asked for count for an hour.
@@ -88,6 +91,7 @@ async function trimEvents(now: Date): Promise<number> {
   for (const tenant of await selectTenantsWithEvents(sql, SYSTEM_TENANT, before, BATCH))
     total += await inBatches(() =>
       inTransaction(async (tx) => {
+        // One process at a time, so that `eventsTrimmedTo` never goes back.
         await holdTenant(tx, tenant)
         const { count, last } = await deleteEvents(tx, tenant, before, BATCH)
         if (last) await updateTrimmedTo(tx, tenant, encodePosition(last))
@@ -111,9 +115,9 @@ async function clearOldIps(now: Date): Promise<number> {
 }
 
 /** How many rows each part of a run took. */
-export type CleanupReport = Record<CleanedTable | 'endedSessions' | 'events' | 'ips', number>
+export type CleanupReport = Record<CleanedTable | 'endedSessions' | 'events' | 'ips' | 'newKeys', number>
 
-/** Removes what has expired, in small batches, from all tenants (design, section 4: growth). */
+/** Removes what has expired, in small batches, from all tenants (design, section 4: growth), and replaces signing keys. */
 export async function cleanUp(now = new Date()): Promise<CleanupReport> {
   const endedSessions = await endExpiredSessions(now)
   const counts = { endedSessions } as CleanupReport
@@ -123,6 +127,7 @@ export async function cleanUp(now = new Date()): Promise<CleanupReport> {
     )
   counts.events = await trimEvents(now)
   counts.ips = await clearOldIps(now)
+  counts.newKeys = await rotateDueKeys(now, BATCH)
   return counts
 }
 

@@ -6,6 +6,8 @@ import { Forbidden, InvalidInput, NotFound } from '../errors.ts'
 import { type NewEvent, recordEvents, toEventRow, wakeReaders } from '../events.ts'
 import { assertExpected } from '../expected-updated-at.ts'
 import { parse } from '../fields.ts'
+import { ensureSigningKeys } from '../oidc/key-rotation.ts'
+import { forgetKeys } from '../oidc/keys.ts'
 import { requireNoEscalation } from '../scopes.ts'
 import { forgetClient, isClientId } from './client-cache.ts'
 import {
@@ -55,7 +57,7 @@ const isCurrentSecret = (secrets: SecretJson[]) => (sent: unknown) => {
  */
 export async function updateClient(ctx: Ctx, clientId: string, input: unknown): Promise<Client> {
   if (!isClientId(clientId)) throw new NotFound('client')
-  const { client, isChanged } = await inTransaction(async (sql) => {
+  const { client, isChanged, hasNewKeys } = await inTransaction(async (sql) => {
     const held = await holdClient(sql, ctx.tenant, clientId)
     if (!held) throw new NotFound('client')
     const before = held.client
@@ -71,15 +73,16 @@ export async function updateClient(ctx: Ctx, clientId: string, input: unknown): 
     const changedFields: string[] = CHANGEABLE.filter(
       (column) => !isDeepStrictEqual(before[column], after[column]),
     )
-    if (changedFields.length === 0) return { client: before, isChanged: false }
+    if (changedFields.length === 0) return { client: before, isChanged: false, hasNewKeys: false }
     requirePlatformFor(ctx, before)
     if (changedFields.some((field) => !PRESENTATION.includes(field))) requireControl(ctx, before, after)
     const dropSecrets = canKeepSecret(before) && !canKeepSecret(after)
     if (dropSecrets) changedFields.push('secret')
     const event = toEventRow(ctx, { type: 'client.updated', subjectIds: [clientId], changedFields })
     const written = await updateClientRow(sql, ctx.tenant, clientId, after, { dropSecrets, event })
-    return { client: written, isChanged: true }
+    return { client: written, isChanged: true, hasNewKeys: await ensureSigningKeys(sql, ctx, after) }
   })
+  if (hasNewKeys) forgetKeys(ctx.tenant)
   if (isChanged) tellAll(ctx.tenant, clientId)
   return client
 }

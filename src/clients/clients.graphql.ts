@@ -31,7 +31,7 @@ const ClientTypeEnum = builder.enumType('ClientType', {
 
 const words = (field: string) => descriptionOf('Client', field)
 
-const SigningAlgorithmEnum = builder.enumType('SigningAlgorithm', {
+export const SigningAlgorithmEnum = builder.enumType('SigningAlgorithm', {
   description: 'A JWS algorithm (RFC 7518, RFC 8037).',
   values: Object.fromEntries(
     SIGNING_ALGORITHMS.map((alg) => [alg.toUpperCase(), { value: alg, description: `alg=${alg}.` }]),

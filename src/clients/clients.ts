@@ -5,6 +5,8 @@ import { Forbidden, NotFound } from '../errors.ts'
 import { recordEvents, wakeReaders } from '../events.ts'
 import { parse } from '../fields.ts'
 import type { Client as ClientModel, Prisma } from '../generated/prisma/client.ts'
+import { ensureSigningKeys } from '../oidc/key-rotation.ts'
+import { forgetKeys } from '../oidc/keys.ts'
 import { requireNoEscalation } from '../scopes.ts'
 import { isClientId } from './client-cache.ts'
 import { HAS_SECRET } from './client-types.ts'
@@ -28,7 +30,7 @@ export async function createClient(
     throw new Forbidden('Only the platform itself makes clients for all tenants.')
   const id = newId('client')
   const secret = HAS_SECRET[data.appType] ? randomToken() : null
-  const client = await dbFor(ctx.tenant).$transaction(async (tx) => {
+  const { client, hasNewKeys } = await dbFor(ctx.tenant).$transaction(async (tx) => {
     const created = await tx.client.create({
       data: {
         ...data,
@@ -42,8 +44,9 @@ export async function createClient(
         data: { tenantId: ctx.tenant, clientId: id, secretHash: sha256(secret) },
       })
     await recordEvents(sqlOf(tx), ctx, [{ type: 'client.created', subjectIds: [id] }])
-    return created
+    return { client: created, hasNewKeys: await ensureSigningKeys(sqlOf(tx), ctx, created) }
   })
+  if (hasNewKeys) forgetKeys(ctx.tenant)
   forgetDeclaredResources(ctx.tenant)
   wakeReaders(ctx.tenant)
   return { client, secret }

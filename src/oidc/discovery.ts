@@ -1,4 +1,5 @@
 import { SCOPE_NAMES, SYSTEM_SCOPES, SYSTEM_TENANT } from '../ctx.ts'
+import { SIGNING_ALGORITHMS } from '../signing-algorithms.ts'
 import { ACR_OTP } from './acr.ts'
 import { userinfoAudienceOf } from './audience.ts'
 import { CLAIMS } from './claims.ts'
@@ -35,7 +36,7 @@ export function discoveryOf(tenant: string): Record<string, unknown> {
     response_modes_supported: ['query'],
     grant_types_supported: GRANT_TYPE_NAMES,
     subject_types_supported: ['public'],
-    id_token_signing_alg_values_supported: ['ES256'],
+    id_token_signing_alg_values_supported: SIGNING_ALGORITHMS,
     token_endpoint_auth_methods_supported: AUTH_METHODS,
     code_challenge_methods_supported: ['S256'],
     prompt_values_supported: ['none', 'login', 'consent', 'select_account'],

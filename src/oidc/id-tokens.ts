@@ -1,6 +1,7 @@
-import { createHash } from 'node:crypto'
+import { DEFAULT_SIGNING_ALGORITHM, type SigningAlgorithm } from '../signing-algorithms.ts'
 import { ACR_OTP } from './acr.ts'
-import { issuerOf, signJwt, verifyJwt } from './keys.ts'
+import { halfHash } from './key-algorithms.ts'
+import { issuerOf, signJwt, verifyOldJwt } from './keys.ts'
 
 export type IdTokenRequest = {
   userId: string
@@ -13,11 +14,9 @@ export type IdTokenRequest = {
   claims: Record<string, unknown>
   accessToken: string
   lifetimeSeconds: number
+  /** What the client asked for; null is ours to choose. */
+  signingAlg: string | null
 }
-
-/** The left half of the access token's SHA-256 (OIDC Core, section 3.1.3.6). */
-const halfHash = (token: string): string =>
-  createHash('sha256').update(token).digest().subarray(0, 16).toString('base64url')
 
 /**
  * Issues an ID token (OIDC Core, sections 2 and 3.1.3.6). It says who signed in, when and how; what the scopes cover
@@ -25,7 +24,8 @@ const halfHash = (token: string): string =>
  */
 export function issueIdToken(tenant: string, request: IdTokenRequest): Promise<string> {
   const issuedAt = Math.floor(Date.now() / 1000)
-  return signJwt(tenant, 'JWT', {
+  const alg = (request.signingAlg as SigningAlgorithm | null) ?? DEFAULT_SIGNING_ALGORITHM
+  const claims = {
     ...request.claims,
     iss: issuerOf(tenant),
     sub: request.userId,
@@ -33,26 +33,27 @@ export function issueIdToken(tenant: string, request: IdTokenRequest): Promise<s
     iat: issuedAt,
     exp: issuedAt + request.lifetimeSeconds,
     auth_time: Math.floor(request.authenticatedAt.getTime() / 1000),
-    at_hash: halfHash(request.accessToken),
+    at_hash: halfHash(alg, request.accessToken),
     acr: ACR_OTP,
     ...(request.amr.length > 0 && { amr: request.amr }),
     ...(request.nonce !== null && { nonce: request.nonce }),
     ...(request.sessionId !== null && { sid: request.sessionId }),
-  })
+  }
+  return signJwt(tenant, 'JWT', claims, alg)
 }
 
 /** What an id_token_hint proves: an ID token of ours, for whom, of which client and of which session. */
 export type IdTokenHint = { userId: string; clientId: string; sessionId: string | null }
 
 /**
- * Reads an id_token_hint. An expired one is as good (RP-Initiated Logout 1.0, section 2); null for anything that we did
- * not sign as an ID token of this tenant.
+ * Reads an id_token_hint. An expired one is as good (RP-Initiated Logout 1.0, section 2), for 90 days after its key was
+ * published last; null for anything that we did not sign as an ID token of this tenant.
  */
 export async function readIdTokenHint(tenant: string, token: string | null): Promise<IdTokenHint | null> {
   if (token === null) return null
   try {
     // At its epoch, no token has expired yet.
-    const { sub, aud, sid } = await verifyJwt(tenant, token, 'JWT', { currentDate: new Date(0) })
+    const { sub, aud, sid } = await verifyOldJwt(tenant, token, 'JWT', { currentDate: new Date(0) })
     if (typeof sub !== 'string' || typeof aud !== 'string') return null
     return { userId: sub, clientId: aud, sessionId: typeof sid === 'string' ? sid : null }
   } catch {

@@ -94,6 +94,7 @@ export async function issueToPerson(
         clientId: client.id,
         accessToken,
         lifetimeSeconds,
+        signingAlg: client.idTokenSigningAlg,
       }),
     }),
   }

@@ -41,6 +41,11 @@ export async function insertTenant(
   return rows.length > 0
 }
 
+/** Makes others who hold it wait until the transaction ends: for what one at a time may do of a tenant. */
+export async function holdTenant(sql: Sql, tenant: string): Promise<void> {
+  await sql(`SELECT 1 FROM "Tenant" WHERE "tenantId" = $1 FOR NO KEY UPDATE`, [tenant])
+}
+
 const SETTINGS = ['friendlyName', 'logoUrl', 'defaultAudience', 'loginUrl', 'supportUrl'] as const
 const list = (of: string): string => SETTINGS.map((name) => `${of}"${name}"`).join(', ')
 

@@ -30,7 +30,7 @@ test('the metadata says what is there (OIDC Discovery, section 3; RFC 8414, sect
     response_modes_supported: ['query'],
     grant_types_supported: ['authorization_code', 'refresh_token', 'client_credentials'],
     subject_types_supported: ['public'],
-    id_token_signing_alg_values_supported: ['ES256'],
+    id_token_signing_alg_values_supported: ['ES256', 'RS256', 'ES384', 'EdDSA'],
     token_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post', 'none'],
     code_challenge_methods_supported: ['S256'],
     claims_parameter_supported: false,
