@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest'
-import { dbFor } from '../src/db.ts'
 import { listInbox } from '../src/delivery/inbox.ts'
 import { EVENT_TYPES, type LogEvent } from '../src/events.ts'
 import { buildSchema } from '../src/graphql/schema.ts'
@@ -102,14 +101,7 @@ const MORE: Record<string, Drive[]> = {
   removeViewerPhoneNumber: [own('removeViewerPhoneNumber', () => ({ phoneNumber: PHONE }))],
   revokeViewerSession: [own('revokeViewerSession', ({ sessionId }) => ({ sessionId }))],
   revokeViewerSessions: [own('revokeViewerSessions', () => ({ includeCurrent: true }))],
-  revokeViewerConsent: [
-    own('revokeViewerConsent', async ({ tenant, userId, clientId }) => {
-      await dbFor(tenant).consent.create({
-        data: { tenantId: tenant, userId, clientId, scopes: ['profile'] },
-      })
-      return { clientId }
-    }),
-  ],
+  revokeViewerConsent: [own('revokeViewerConsent', ({ clientId }) => ({ clientId }))],
   createViewerEnrollmentToken: [own('createViewerEnrollmentToken', () => ({}))],
   revokeViewerCredential: [own('revokeViewerCredential', ({ credentialId }) => ({ credentialId }))],
   linkViewerIdpUser: [

@@ -48,6 +48,8 @@ const FURTHER_OPERATIONS = [
   'get /idps/{idpId}',
   'patch /idps/{idpId}',
   'delete /idps/{idpId}',
+  'get /users/{userId}/consents',
+  'delete /users/{userId}/consents/{clientId}',
   'post /clients/{clientId}/secret',
   'get /settings',
   'get /events',

@@ -172,8 +172,16 @@ export function nestedQuery<Where extends object>(
   }
 }
 
-/** Adds to such a query what was selected of the rows. `nested` is the third parameter of a field's `select`. */
-export function withNodes<Query extends object>(nested: unknown, typeName: string, query: Query): Query {
+/**
+ * Adds to such a query what was selected of the rows, which `key` tells apart in their list. `nested` is the third parameter
+ * of a field's `select`.
+ */
+export function withNodes<Query extends object>(
+  nested: unknown,
+  typeName: string,
+  query: Query,
+  key = 'id',
+): Query {
   // Pothos takes several paths where it plans its own connections, but types its public function for one.
   const select = nested as (
     query: Query,
@@ -183,7 +191,7 @@ export function withNodes<Query extends object>(nested: unknown, typeName: strin
   const selected: Query & { select?: object } = select(query, { getType: () => typeName, paths })
   // Where no row is asked for, only totalSize or pageInfo, nothing is selected of the rows, which Prisma refuses.
   return selected.select && Object.keys(selected.select).length === 0
-    ? { ...selected, select: { id: true } }
+    ? { ...selected, select: { [key]: true } }
     : selected
 }
 

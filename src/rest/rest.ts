@@ -2,6 +2,7 @@ import { H3, type H3Event } from 'h3'
 import { eventRoutes } from '../audit/event-list.rest.ts'
 import { type Budget, budgetHeaders, budgetSpent, chargeCall } from '../call-budget.ts'
 import { clientRoutes } from '../clients/clients.rest.ts'
+import { consentRoutes } from '../consents/consents.rest.ts'
 import { credentialRoutes } from '../credentials/credentials.rest.ts'
 import type { Ctx } from '../ctx.ts'
 import { describeError, MethodNotAllowed, NotFound } from '../errors.ts'
@@ -36,6 +37,7 @@ export const restRoutes: readonly RestRoute[] = [
   ...credentialRoutes,
   ...idpRoutes,
   ...idpUserRoutes,
+  ...consentRoutes,
   ...clientRoutes,
   ...tenantRoutes,
   ...eventRoutes,

@@ -59,6 +59,7 @@ const OPEN_TYPES: Record<string, string> = {
   Actor: 'user and client have rules; ip is for auditors and oneself',
   Address: 'is part of User',
   ConsentedScope: 'is part of Consent',
+  ConsentedClaim: 'is part of Consent',
   Device: 'is part of Credential',
   EventGap: 'says that there is nothing',
   FieldError: 'is part of an error',

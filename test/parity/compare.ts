@@ -14,7 +14,7 @@ import { buildSchema } from '../../src/graphql/schema.ts'
 
 const schema = buildSchema()
 /** Objects that are part of another one's own fields, as REST has them. */
-const EMBEDDED = ['Address', 'Device', 'TenantSettings']
+const EMBEDDED = ['Address', 'Device', 'TenantSettings', 'ConsentedScope', 'ConsentedClaim']
 
 /** Every field of a type that is a value of its own: what REST answers of it, and more. */
 export function allFieldsOf(typeName: string): string {

@@ -393,6 +393,28 @@ export const OPERATIONS: Record<string, Call[]> = {
       read: done,
     }),
   })),
+  listUserConsents: ['them', nobody('user')].map((id) => ({
+    title: id,
+    rest: (world): Rest => ['GET', `/users/${id === 'them' ? world.userId : id}/consents`],
+    gql: (world): Gql => nested('consents', 'Consent', 'consents')(id === 'them' ? world.userId : id),
+  })),
+  revokeUserConsent: [
+    { userId: nobody('user') },
+    { clientId: nobody('client') },
+    {}, // theirs
+    {}, // which is gone now
+  ].map((other) => ({
+    title: JSON.stringify(other),
+    rest: ({ userId, clientId }): Rest => {
+      const ids = { userId, clientId, ...other }
+      return ['DELETE', `/users/${ids.userId}/consents/${ids.clientId}`]
+    },
+    gql: ({ userId, clientId }): Gql => ({
+      mutation: 'revokeUserConsent',
+      input: { userId, clientId, ...other },
+      read: done,
+    }),
+  })),
   setUserRoles: [['support', 'auditor'], []].map((roles) => ({
     title: roles.join(', ') || 'none',
     rest: ({ userId }): Rest => ['PUT', `/users/${userId}/roles`, { roles }],

@@ -60,6 +60,9 @@ export async function newWorld(upstream: Upstream): Promise<World> {
   const credential = await db.credential.create({
     data: { ...own, id: newId('cred'), externalId: 'AAEC', publicKey: 'pQECAyYgASFY', deviceModel: 'Pixel' },
   })
+  await db.consent.create({
+    data: { ...own, clientId: client.id, scopes: ['openid', 'email'], claims: ['birthdate'] },
+  })
   for (const id of ['acme', 'other'])
     await db.identityProvider.create({
       data: { tenantId: tenant, id, type: 'oidc', name: id, issuer: `https://${id}.example`, clientId: 'us' },

@@ -82,6 +82,9 @@ async function newWorld(): Promise<World> {
   await dbFor(tenant).credential.create({
     data: { tenantId: tenant, id: credentialId, userId: user.id, externalId: credentialId },
   })
+  await dbFor(tenant).consent.create({
+    data: { tenantId: tenant, userId: user.id, clientId: client.id, scopes: ['openid'] },
+  })
   const idpId = `up-${worlds}`
   await createIdentityProvider(ctx, { id: idpId, type: 'google', name: 'Upstream' })
   const { id: idpUserId } = await addIdpUser(ctx, user.id, idpId, { externalId: 'ada' })
@@ -474,6 +477,7 @@ describe('security 14, 15: nobody writes what is not theirs to write', () => {
     LinkViewerIdpUserInput: 'idpId idToken code redirectUri codeVerifier',
     CreateViewerEnrollmentTokenInput: 'type',
     RevokeViewerConsentInput: 'clientId',
+    RevokeUserConsentInput: 'userId clientId',
   }
   test.each(Object.entries(WRITABLE))('%s takes these fields and no others', (name, expected) => {
     const type = schema.getType(name)

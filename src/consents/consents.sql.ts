@@ -1,8 +1,22 @@
 import type { Sql } from '../db.ts'
 import type { EndedSession, RevokedGrant } from '../sessions/sessions.sql.ts'
 
+// Codes that are being redeemed wait, or are seen as grants by the statements after this one. Sign-ins may go on.
+const HOLD_USER = `SELECT "roles" FROM "User" WHERE "tenantId" = $1 AND "id" = $2 FOR NO KEY UPDATE`
+
+/** Makes other changes of what the user agreed to wait until the transaction ends; null when there is no such user. */
+export async function holdUser(
+  sql: Sql,
+  tenant: string,
+  userId: string,
+): Promise<{ roles: string[] } | null> {
+  const [row] = await sql<{ roles: string[] }>(HOLD_USER, [tenant, userId])
+  return row ?? null
+}
+
 const DELETE_CONSENT = `
-  DELETE FROM "Consent" WHERE "tenantId" = $1 AND "userId" = $2 AND "clientId" = $3 RETURNING "scopes"`
+  DELETE FROM "Consent" WHERE "tenantId" = $1 AND "userId" = $2 AND "clientId" = $3
+  RETURNING "scopes", "claims"`
 
 /** Deletes what a person agreed to for a client; null when that was nothing. */
 export async function deleteConsent(
@@ -10,9 +24,9 @@ export async function deleteConsent(
   tenant: string,
   userId: string,
   clientId: string,
-): Promise<string[] | null> {
-  const [row] = await sql<{ scopes: string[] }>(DELETE_CONSENT, [tenant, userId, clientId])
-  return row?.scopes ?? null
+): Promise<{ scopes: string[]; claims: string[] } | null> {
+  const [row] = await sql<{ scopes: string[]; claims: string[] }>(DELETE_CONSENT, [tenant, userId, clientId])
+  return row ?? null
 }
 
 // Used codes stay, so that their replay is known for one.
