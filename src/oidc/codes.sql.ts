@@ -1,7 +1,6 @@
 import type { Sql } from '../db.ts'
-import { insertEventsSql } from '../events.sql.ts'
-import { rememberClientsSql } from '../sessions/session-clients.sql.ts'
 import type { ClaimsRequest } from './claims-request.ts'
+import { type GrantTerms, NEW_GRANT, type NewGrant, newGrantValues } from './new-grant.sql.ts'
 
 /** What a code is inserted with; times of the session are read with it. */
 export type NewCode = {
@@ -68,39 +67,17 @@ export async function insertCode(
   return rows.length > 0
 }
 
-/** What proves that a code may be redeemed, and what its grant is made with. */
-export type Redemption = {
+/** What proves that a code may be redeemed. */
+export type Proof = {
   codeHash: Buffer
   clientId: string
   redirectUri: string
   codeChallenge: string | null
   /** Thumbprint of the key that was proven: a code that is bound to another one is not for this caller. */
   dpopJkt: string | null
-  /** The key that the grant's refresh tokens are bound to. */
-  grantDpopJkt: string | null
-  /** SHA-256 of the secret of the refresh tokens, for grants with offline_access. */
-  secretHash: Buffer
-  now: Date
-  /** When the last access token of a grant without refresh tokens ends. */
-  onlineExpiresAt: Date
-  idleExpiresAt: Date
-  expiresAt: Date
 }
 
-/** The grant that a code became. */
-export type RedeemedCode = {
-  grantId: string
-  userId: string
-  sessionId: string
-  scopes: string[]
-  resources: string[]
-  claims: ClaimsRequest | null
-  nonce: string | null
-  authenticatedAt: Date
-  amr: string[]
-  offline: boolean
-  roles: string[]
-}
+export type RedeemedCode = NewGrant<ClaimsRequest>
 
 // The rows of the user and the session are locked before the code is touched: whoever locks the user takes them in
 // this order too, and deletes codes last.
@@ -111,56 +88,34 @@ const REDEEM_CODE = `
     FROM "AuthorizationCode" c
     JOIN "User" u ON u."tenantId" = $1 AND u."id" = c."userId"
     JOIN "Session" s ON s."tenantId" = $1 AND s."id" = c."sessionId"
-    WHERE c."tenantId" = $1 AND c."codeHash" = $2::bytea AND c."clientId" = $3 AND c."redirectUri" = $4
-      AND c."codeChallenge" IS NOT DISTINCT FROM $5::text
-      AND (c."dpopJkt" IS NULL OR c."dpopJkt" = $12::text) AND c."usedAt" IS NULL AND c."expiresAt" > $6::timestamptz
-      AND NOT u."locked" AND s."endedAt" IS NULL AND s."expiresAt" > $6::timestamptz
+    WHERE c."tenantId" = $1 AND c."codeHash" = $9::bytea AND c."clientId" = $10 AND c."redirectUri" = $11
+      AND c."codeChallenge" IS NOT DISTINCT FROM $12::text
+      AND (c."dpopJkt" IS NULL OR c."dpopJkt" = $13::text) AND c."usedAt" IS NULL AND c."expiresAt" > $2::timestamptz
+      AND NOT u."locked" AND s."endedAt" IS NULL AND s."expiresAt" > $2::timestamptz
     FOR SHARE OF u, s
   ), used AS (
-    UPDATE "AuthorizationCode" c SET "usedAt" = $6::timestamptz FROM person
-    WHERE c."tenantId" = $1 AND c."codeHash" = $2::bytea AND c."usedAt" IS NULL
+    UPDATE "AuthorizationCode" c SET "usedAt" = $2::timestamptz FROM person
+    WHERE c."tenantId" = $1 AND c."codeHash" = $9::bytea AND c."usedAt" IS NULL
     RETURNING c."grantId"
-  ), granted AS (
-    INSERT INTO "Grant" ("tenantId", "id", "clientId", "userId", "sessionId", "scopes", "resources", "claims", "dpopJkt", "offline",
-      "secretHash", "authenticatedAt", "amr", "idleExpiresAt", "expiresAt", "createdAt")
-    SELECT $1, p."grantId", p."clientId", p."userId", p."sessionId", p."scopes", p."resources", p."claims", $13::text,
-      p."offline", CASE WHEN p."offline" THEN $7::bytea END, p."authenticatedAt", p."amr",
-      CASE WHEN p."offline" THEN $8::timestamptz ELSE $10::timestamptz END,
-      CASE WHEN p."offline" THEN $9::timestamptz ELSE $10::timestamptz END, $6::timestamptz
-    FROM person p JOIN used ON used."grantId" = p."grantId"
-    RETURNING "id", "userId", "sessionId", "clientId"
-  ), remembered AS (${rememberClientsSql('granted')}
-  ), told AS (${insertEventsSql('$11', {
-    from: 'granted',
-    columns: {
-      userId: 'granted."userId"',
-      sessionId: 'granted."sessionId"',
-      subjectIds: 'ARRAY[granted."id", granted."clientId"]',
-    },
-  })})
+  ), ${NEW_GRANT}
   SELECT person.* FROM person JOIN granted ON granted."id" = person."grantId"`
 
 /** Marks a code as used, makes its grant and writes the event, in one statement; null when anything does not match. */
 export async function redeemCode(
   sql: Sql,
   tenant: string,
-  redemption: Redemption,
+  proof: Proof,
+  terms: GrantTerms,
   event: object,
 ): Promise<RedeemedCode | null> {
   const [row] = await sql<RedeemedCode>(REDEEM_CODE, [
     tenant,
-    redemption.codeHash,
-    redemption.clientId,
-    redemption.redirectUri,
-    redemption.codeChallenge,
-    redemption.now,
-    redemption.secretHash,
-    redemption.idleExpiresAt,
-    redemption.expiresAt,
-    redemption.onlineExpiresAt,
-    JSON.stringify([event]),
-    redemption.dpopJkt,
-    redemption.grantDpopJkt,
+    ...newGrantValues(terms, event),
+    proof.codeHash,
+    proof.clientId,
+    proof.redirectUri,
+    proof.codeChallenge,
+    proof.dpopJkt,
   ])
   return row ?? null
 }

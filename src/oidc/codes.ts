@@ -1,12 +1,16 @@
+import type { CachedClient } from '../clients/client-cache.ts'
 import { newId, randomToken, sha256, sha256Base64url } from '../crypto.ts'
 import type { Ctx } from '../ctx.ts'
 import { sql } from '../db.ts'
 import { OAuthError } from '../errors.ts'
 import { toEventRow, wakeReaders } from '../events.ts'
 import type { AuthorizeRequest } from './authorize.ts'
+import { isPublic } from './client-authentication.ts'
 import { insertCode, type RedeemedCode, redeemCode } from './codes.sql.ts'
 import { explainCode } from './explain-code.ts'
+import type { GrantTerms } from './new-grant.sql.ts'
 import { revokeReplayed } from './revoke-grants.sql.ts'
+import { lifetimeOf } from './token-response.ts'
 
 /** A code travels through the browser once, at once. */
 export const CODE_LIFETIME_SECONDS = 60
@@ -17,6 +21,22 @@ export const GRANT_LIFETIME_SECONDS = 90 * 86_400
 const SLACK_SECONDS = 60
 
 export const after = (now: Date, seconds: number): Date => new Date(now.getTime() + seconds * 1000)
+
+/** What a grant of the client's is made with; `secret` is that of its refresh tokens, `dpopJkt` the key that was proven. */
+export const grantTerms = (
+  client: CachedClient,
+  dpopJkt: string | null,
+  secret: string,
+  now: Date,
+): GrantTerms => ({
+  // Who authenticates is bound by that; who cannot, by the key (RFC 9449, section 5).
+  grantDpopJkt: isPublic(client) ? dpopJkt : null,
+  secretHash: sha256(secret),
+  now,
+  onlineExpiresAt: after(now, lifetimeOf(client) + SLACK_SECONDS),
+  idleExpiresAt: after(now, GRANT_IDLE_SECONDS),
+  expiresAt: after(now, GRANT_LIFETIME_SECONDS),
+})
 
 /**
  * Issues an authorization code for the session's person (RFC 6749, section 4.1.2). The id of its grant is allocated
@@ -65,18 +85,13 @@ export type PresentedCode = {
 /**
  * Redeems a code once (RFC 6749, section 4.1.3; RFC 7636, section 4.6): one statement. Throws OAuthError invalid_grant
  * when it is unknown, expired, another client's, for another redirect_uri, without its PKCE verifier, or used before;
- * the latter revokes what was issued for it. `refreshSecret` is the secret of the grant's refresh tokens, which `bindsRefresh` binds to
- * the key that was proven (RFC 9449, section 5).
+ * the latter revokes what was issued for it. `refreshSecret` is the secret of the grant's refresh tokens.
  */
 export async function redeem(
   ctx: Ctx,
-  clientId: string,
+  client: CachedClient,
   presented: PresentedCode,
-  {
-    refreshSecret,
-    lifetimeSeconds,
-    bindsRefresh,
-  }: { refreshSecret: string; lifetimeSeconds: number; bindsRefresh: boolean },
+  refreshSecret: string,
   now = new Date(),
 ): Promise<RedeemedCode> {
   const codeHash = sha256(presented.code)
@@ -86,17 +101,12 @@ export async function redeem(
     ctx.tenant,
     {
       codeHash,
-      clientId,
+      clientId: client.id,
       redirectUri: presented.redirectUri,
       codeChallenge: computedChallenge,
       dpopJkt: presented.dpopJkt,
-      grantDpopJkt: bindsRefresh ? presented.dpopJkt : null,
-      secretHash: sha256(refreshSecret),
-      now,
-      onlineExpiresAt: after(now, lifetimeSeconds + SLACK_SECONDS),
-      idleExpiresAt: after(now, GRANT_IDLE_SECONDS),
-      expiresAt: after(now, GRANT_LIFETIME_SECONDS),
     },
+    grantTerms(client, presented.dpopJkt, refreshSecret, now),
     toEventRow(ctx, { type: 'grant.created' }),
   )
   if (redeemed) {
@@ -108,6 +118,11 @@ export async function redeem(
     ended: toEventRow(ctx, { type: 'session.ended', detail: { reason: 'revoked' } }),
   }
   if (await revokeReplayed(sql, ctx.tenant, codeHash, events, now)) wakeReaders(ctx.tenant)
-  const why = await explainCode(ctx.tenant, codeHash, { ...presented, clientId, computedChallenge }, now)
+  const why = await explainCode(
+    ctx.tenant,
+    codeHash,
+    { ...presented, clientId: client.id, computedChallenge },
+    now,
+  )
   throw new OAuthError('invalid_grant', 'The code is invalid, expired, or was used before.', { why })
 }

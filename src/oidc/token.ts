@@ -3,22 +3,16 @@ import { sql } from '../db.ts'
 import { OAuthError, type Why } from '../errors.ts'
 import { toEventRow, wakeReaders } from '../events.ts'
 import { isPublic } from './client-authentication.ts'
-import { startClientSession } from './client-sessions.ts'
 import { after, GRANT_IDLE_SECONDS, redeem } from './codes.ts'
 import { selectExplainedGrant } from './explain.sql.ts'
 import { TOO_WIDE, whyRefresh, whyReplayed } from './explain-refresh.ts'
 import { type PresentedToken, refreshGrant } from './grants.sql.ts'
 import { issueToMachine } from './machine-tokens.ts'
+import { answerNewGrant } from './new-grant.ts'
 import { readRefreshToken, writeRefreshToken } from './refresh-tokens.ts'
 import { grantableScopes, toScopes } from './scopes.ts'
 import { checkCodeResources, checkRefreshResources, narrowedResources } from './token-resources.ts'
-import {
-  issueToPerson,
-  lifetimeOf,
-  required,
-  type TokenRequest,
-  type TokenResponse,
-} from './token-response.ts'
+import { issueToPerson, required, type TokenRequest, type TokenResponse } from './token-response.ts'
 
 type GrantType = (request: TokenRequest) => Promise<TokenResponse>
 
@@ -46,7 +40,7 @@ export const REFRESH_RETRY_SECONDS = 30
 
 /** authorization_code (RFC 6749, section 4.1.3; RFC 7636, section 4.5). */
 async function exchangeCode(request: TokenRequest): Promise<TokenResponse> {
-  const { ctx, tenant, client, form, dpopJkt } = request
+  const { ctx, client, form, dpopJkt } = request
   const presented = {
     code: required(form, 'code'),
     redirectUri: required(form, 'redirect_uri'),
@@ -57,21 +51,7 @@ async function exchangeCode(request: TokenRequest): Promise<TokenResponse> {
   if (isPublic(client)) required(form, 'code_verifier')
   await checkCodeResources(request, presented.code)
   const secret = randomToken()
-  const grant = await redeem(ctx, client.id, presented, {
-    refreshSecret: secret,
-    lifetimeSeconds: lifetimeOf(client),
-    // Who authenticates is bound by that; who cannot, by the key (RFC 9449, section 5).
-    bindsRefresh: isPublic(client),
-  })
-  const refreshToken = grant.offline
-    ? writeRefreshToken(tenant.tokenKey, { grantId: grant.grantId, generation: 0, secret })
-    : null
-  const scopes = grantableScopes(grant.scopes, client, grant.roles)
-  const resources = narrowedResources(tenant, grant, request.resources)
-  const response = await issueToPerson(request, { ...grant, scopes, resources }, refreshToken)
-  return scopes.includes('session')
-    ? { ...response, session_token: await startClientSession(ctx, client, grant) }
-    : response
+  return answerNewGrant(request, await redeem(ctx, client, presented, secret), secret)
 }
 
 const invalidRefreshToken = (why: Why) =>
