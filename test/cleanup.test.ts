@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { cleanUp, EVENT_RETENTION_MS, IP_RETENTION_MS } from '../src/cleanup.ts'
+import { type CleanupReport, cleanUp, EVENT_RETENTION_MS, IP_RETENTION_MS } from '../src/cleanup.ts'
 import { rotateClientSecret } from '../src/clients/client-changes.ts'
 import { createClient } from '../src/clients/clients.ts'
 import { platformCtx, SYSTEM_TENANT } from '../src/ctx.ts'
@@ -14,15 +14,21 @@ import { logOf } from './support/events.ts'
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
 const DAY_MS = 24 * HOUR_MS
-const NOTHING = {
+const NOTHING: CleanupReport = {
   endedSessions: 0,
   events: 0,
   ips: 0,
+  newKeys: 0,
   Interaction: 0,
   AuthorizationCode: 0,
   EnrollmentToken: 0,
   ClientSecret: 0,
   IdempotencyKey: 0,
+  PushedRequest: 0,
+  DeviceCode: 0,
+  UsedProof: 0,
+  RegistrationToken: 0,
+  SigningKey: 0,
   Grant: 0,
   Session: 0,
   AddressChange: 0,
