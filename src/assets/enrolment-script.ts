@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
+import { assetPath } from './asset-path.ts'
 
 const require = createRequire(import.meta.url)
 
@@ -96,5 +96,4 @@ const PAGE = `
 /** The script of the enrolment page. */
 export const ENROLMENT_SCRIPT = `${LIBRARY}\n${PAGE}`
 
-/** Named by its content, so that it can be cached for ever. */
-export const ENROLMENT_SCRIPT_PATH = `/assets/${createHash('sha256').update(ENROLMENT_SCRIPT).digest('hex').slice(0, 16)}.js`
+export const ENROLMENT_SCRIPT_PATH = assetPath(ENROLMENT_SCRIPT, 'js')

@@ -37,6 +37,15 @@ export type Progress = {
 /** A pending authorize request. `handle` is in the pages' URLs; `key` is the cookie that binds it to one browser. */
 export type Interaction = { handle: string; key: string; request: PendingRequest; progress: Progress }
 
+/** A request that an older version kept, with what requests lacked there; they had one `resource`. */
+function fromBefore({ resource, ...kept }: PendingRequest & { resource?: string | null }): PendingRequest {
+  const resources = resource ? [resource] : []
+  return {
+    ...{ responseMode: 'query', display: 'page', resources, claims: null, dpopJkt: null },
+    ...kept,
+  }
+}
+
 const TOKEN = /^[A-Za-z0-9_-]{43}$/
 /** Of an interaction that arrived by a cross-site POST, so without cookies: the browser is known with its next request. */
 const UNBOUND = Buffer.alloc(0)
@@ -87,7 +96,12 @@ export async function findInteraction(
       ? await bind(tenant, handle, key)
       : isToken(cookie) && equals(Buffer.from(row.browserHash), sha256(cookie))
   if (!isOurs) return null
-  return { handle, key, request: row.request as PendingRequest, progress: row.progress as Progress }
+  return {
+    handle,
+    key,
+    request: fromBefore(row.request as PendingRequest),
+    progress: row.progress as Progress,
+  }
 }
 
 /** True for the one browser that comes first. */

@@ -1,7 +1,7 @@
 import type { ComponentChildren, VNode } from 'preact'
 import { useContext } from 'preact/hooks'
 import { STYLESHEET_PATH } from '../assets/stylesheet.ts'
-import { ThemeStyle } from './render-page.pages.tsx'
+import { PopupDisplay, ThemeStyle } from './render-page.pages.tsx'
 
 /** What pages show of a tenant. */
 export type PageTenant = {
@@ -78,6 +78,8 @@ type ShellProps = {
 export function PageShell(props: ShellProps): VNode {
   const { title, tenant, client, outcome, faulty } = props
   const theme = useContext(ThemeStyle)
+  // The window's own title has the tenant's name (OIDC Core, section 3.1.2.1: display).
+  const isPopup = useContext(PopupDisplay)
   const logo = safeImage(tenant?.logoUrl)
   const support = safeLink(tenant?.supportUrl)
   return (
@@ -94,7 +96,7 @@ export function PageShell(props: ShellProps): VNode {
       </head>
       <body>
         <div class={props.wide ? 'page wide' : 'page'}>
-          {tenant && (
+          {tenant && !isPopup && (
             <header class="tenant">
               {logo && <img class="tenant-logo" src={logo} alt="" width={32} height={32} />}
               <Given>{nameOf(tenant)}</Given>

@@ -19,6 +19,15 @@ export function isRegisteredRedirect(
   return given !== null && client.callbacks.some((registered) => withoutLoopbackPort(registered) === given)
 }
 
+/**
+ * Where a form on the way back to a client may end up. Browsers hold every redirect after a form to form-action, so that
+ * a client whose callback leads on to another of its origins needs that one admitted too: those that it has registered are.
+ */
+export const destinationsOf = (
+  client: Record<'callbacks' | 'allowedOrigins' | 'webOrigins', readonly string[]>,
+  redirectUri: string,
+): string[] => [redirectUri, ...client.callbacks, ...client.allowedOrigins, ...client.webOrigins]
+
 /** `uri` with parameters added to its query, which is kept as it is (RFC 6749, section 4.1.2). Null ones are left out. */
 export function withParameters(uri: string, parameters: Record<string, string | null>): string {
   const given = Object.entries(parameters).filter((entry): entry is [string, string] => entry[1] !== null)

@@ -7,14 +7,21 @@ export type RenderOptions = {
   themeColor?: string | null
   /** URLs or origins that the page's form may lead to by redirects, such as the request's redirect_uri. */
   formActionOrigins?: readonly string[]
-  /** The page has a script of ours, which calls us. */
+  /** The page has a script of ours, which may call us. */
   runsScript?: boolean
+  /** The one origin whose pages may frame this one; none when left out. */
+  frameAncestor?: string
+  /** The page is shown in a popup window: without what stands around the card. */
+  isPopup?: boolean
   /** HTTP status, 200 when left out. */
   status?: number
 }
 
 /** The page's one inline style, which `renderPage` admits by its hash and the shell writes. */
 export const ThemeStyle = createContext<string | null>(null)
+
+/** Whether the page is shown in a popup window. */
+export const PopupDisplay = createContext(false)
 
 /** The CSP source for where a form's answer may redirect to: an origin, or the scheme of a native application. */
 function formActionSource(target: string): string | null {
@@ -25,39 +32,41 @@ function formActionSource(target: string): string | null {
   return isWeb && !url.hostname.startsWith('[') ? url.origin : url.protocol
 }
 
-function securityPolicy(style: string | null, targets: readonly string[], runsScript: boolean): string {
+function securityPolicy(style: string | null, options: RenderOptions): string {
+  const targets = options.formActionOrigins ?? []
   const formAction = new Set(["'self'", ...targets.map(formActionSource).filter((source) => source !== null)])
   return [
     "default-src 'none'",
-    ...(runsScript ? ["script-src 'self'", "connect-src 'self'"] : []),
+    ...(options.runsScript ? ["script-src 'self'", "connect-src 'self'"] : []),
     `style-src 'self'${style ? ` ${cspHash(style)}` : ''}`,
     'img-src https: data:',
     // Browsers apply it to the redirects that answer a form, too: hence the client's origin.
     `form-action ${[...formAction].join(' ')}`,
-    "frame-ancestors 'none'",
+    `frame-ancestors ${options.frameAncestor ?? "'none'"}`,
     "base-uri 'none'",
   ].join('; ')
 }
 
-/** Renders a hosted page to a response with the headers that every page has: no script but one of ours where
- *  the page says so, never framed, never cached, no referrer (the URL holds the handle of the interaction). */
+/** Renders a hosted page to a response with the headers that every page has: no script but one of ours and
+ *  no frame but one origin's where the page says so, never cached, no referrer (the URL holds the handle of the interaction). */
 export function renderPage(page: VNode, options: RenderOptions = {}): Response {
   const client = (page.props as { client?: { themeColor?: string | null } | null }).client
   const style = themeCss(options.themeColor ?? client?.themeColor)
-  const html = renderToString(<ThemeStyle.Provider value={style}>{page}</ThemeStyle.Provider>)
+  const html = renderToString(
+    <PopupDisplay.Provider value={options.isPopup ?? false}>
+      <ThemeStyle.Provider value={style}>{page}</ThemeStyle.Provider>
+    </PopupDisplay.Provider>,
+  )
   return new Response(`<!doctype html>${html}`, {
     status: options.status ?? 200,
     headers: {
       'content-type': 'text/html; charset=utf-8',
-      'content-security-policy': securityPolicy(
-        style,
-        options.formActionOrigins ?? [],
-        options.runsScript ?? false,
-      ),
+      'content-security-policy': securityPolicy(style, options),
       'referrer-policy': 'no-referrer',
       'cache-control': 'no-store',
       'x-content-type-options': 'nosniff',
-      'x-frame-options': 'DENY',
+      // It knows no origins: where one may frame the page, frame-ancestors alone says which.
+      ...(!options.frameAncestor && { 'x-frame-options': 'DENY' }),
     },
   })
 }

@@ -3,11 +3,13 @@ import { EnrolledPage, EnrolmentGonePage, EnrolmentPage } from '../../src/creden
 import { DemoClientPage } from '../../src/dev/demo-client.pages.tsx'
 import { InboxPage } from '../../src/dev/inbox.pages.tsx'
 import { ConsentPage } from '../../src/oidc/consent.pages.tsx'
+import { FormPostPage } from '../../src/oidc/form-post.pages.tsx'
 import { ErrorPage, LogoutConfirmPage, SignedOutPage } from '../../src/oidc/outcome.pages.tsx'
 import { renderPage } from '../../src/oidc/render-page.pages.tsx'
 import { asksOf } from '../../src/oidc/scope-words.ts'
 import { SelectPage } from '../../src/oidc/select.pages.tsx'
 import { CodePage, EmailPage } from '../../src/oidc/signin.pages.tsx'
+import { WebMessagePage } from '../../src/oidc/web-message.pages.tsx'
 
 export const interaction = { action: '/acme/signin/handle', csrf: 'csrf-token' }
 
@@ -23,6 +25,8 @@ export function pagesWith(text: string) {
     code: <CodePage {...{ tenant, client, interaction }} address={text} fault={text} />,
     consent: <ConsentPage {...{ tenant, client, interaction, person, asks }} />,
     select: <SelectPage {...{ tenant, client, interaction, person }} />,
+    'form-post': <FormPostPage {...{ tenant, client }} redirectUri={text} fields={[['state', text]]} />,
+    'web-message': <WebMessagePage {...{ tenant, client }} origin={text} response={{ state: text }} />,
     error: <ErrorPage tenant={tenant} title={text} message={text} detail={text} requestId={text} />,
     'signed-out': <SignedOutPage tenant={tenant} client={client} returnTo={text} />,
     logout: <LogoutConfirmPage {...{ tenant, client, interaction, person }} />,
