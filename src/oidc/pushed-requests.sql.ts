@@ -50,3 +50,16 @@ export async function deletePushedRequest(
   ])
   return row?.parameters ?? null
 }
+
+/** A pushed request that is still there, whoever pushed it, to tell why it could not be used. */
+export async function selectPushedRequest(
+  sql: Sql,
+  tenant: string,
+  requestHash: Buffer,
+): Promise<{ clientId: string; expiresAt: Date } | null> {
+  const [row] = await sql<{ clientId: string; expiresAt: Date }>(
+    `SELECT "clientId", "expiresAt" FROM "PushedRequest" WHERE "tenantId" = $1 AND "requestHash" = $2::bytea`,
+    [tenant, requestHash],
+  )
+  return row ?? null
+}

@@ -1,9 +1,10 @@
+import { isClientId } from '../clients/client-cache.ts'
 import { randomToken, sha256 } from '../crypto.ts'
 import { sql } from '../db.ts'
-import { OAuthError } from '../errors.ts'
+import { OAuthError, type Why } from '../errors.ts'
 import { after } from './codes.ts'
 import { invalid, single, unproven } from './parameters.ts'
-import { deletePushedRequest, insertPushedRequest } from './pushed-requests.sql.ts'
+import { deletePushedRequest, insertPushedRequest, selectPushedRequest } from './pushed-requests.sql.ts'
 import type { TokenRequest } from './token-response.ts'
 
 /** The browser is sent on at once, over however slow a network. RFC 9126, section 2.2 names 5 to 600 s. */
@@ -68,15 +69,22 @@ export async function takePushedRequest(
   now = new Date(),
 ): Promise<URLSearchParams> {
   const clientId = single(params, 'client_id')
-  if (!clientId) throw unproven('client_id is missing or repeated.')
+  if (!clientId || !isClientId(clientId)) throw unproven('client_id is missing, repeated or malformed.')
   const reference = (single(params, 'request_uri') ?? '').slice(PREFIX.length)
-  const pushed = clientId.includes('\u0000')
-    ? null
-    : await deletePushedRequest(sql, tenant, sha256(reference), clientId, now)
+  const pushed = await deletePushedRequest(sql, tenant, sha256(reference), clientId, now)
   if (!pushed)
-    throw new OAuthError('invalid_request_uri', 'The request_uri is unknown, has expired, or was used before.', {
+    throw new OAuthError('invalid_request_uri', 'The request_uri is unknown, expired or used up.', {
       redirect: false,
-      why: { client_id: clientId, lifetime_seconds: PUSHED_REQUEST_LIFETIME_SECONDS },
+      why: await whyRefused(tenant, sha256(reference), clientId),
     })
   return new URLSearchParams(pushed)
+}
+
+/** Why a request_uri was refused, for the log: one statement, only after a refusal. */
+async function whyRefused(tenant: string, requestHash: Buffer, clientId: string): Promise<Why> {
+  const found = await selectPushedRequest(sql, tenant, requestHash)
+  if (!found) return { reason: 'it was used before, was never pushed here, or expired a while ago' }
+  if (found.clientId !== clientId)
+    return { reason: 'another client pushed it', pushed_by: found.clientId, client_id: clientId }
+  return { reason: 'it has expired', expired_at: found.expiresAt.toISOString() }
 }
