@@ -2,8 +2,10 @@ import { SCOPE_NAMES, SYSTEM_SCOPES, SYSTEM_TENANT } from '../ctx.ts'
 import { SIGNING_ALGORITHMS } from '../signing-algorithms.ts'
 import { ACR_OTP } from './acr.ts'
 import { userinfoAudienceOf } from './audience.ts'
+import { DISPLAYS, PROMPTS } from './authorize.ts'
 import { CLAIMS } from './claims.ts'
 import { issuerOf } from './keys.ts'
+import { RESPONSE_MODES } from './response-modes.ts'
 import { OIDC_SCOPES } from './scopes.ts'
 import { GRANT_TYPE_NAMES } from './token.ts'
 
@@ -33,13 +35,15 @@ export function discoveryOf(tenant: string): Record<string, unknown> {
       ...SCOPE_NAMES.filter((scope) => tenant === SYSTEM_TENANT || !SYSTEM_SCOPES.includes(scope)),
     ],
     response_types_supported: ['code'],
-    response_modes_supported: ['query'],
+    response_modes_supported: RESPONSE_MODES,
     grant_types_supported: GRANT_TYPE_NAMES,
     subject_types_supported: ['public'],
     id_token_signing_alg_values_supported: SIGNING_ALGORITHMS,
+    userinfo_signing_alg_values_supported: SIGNING_ALGORITHMS,
     token_endpoint_auth_methods_supported: AUTH_METHODS,
     code_challenge_methods_supported: ['S256'],
-    prompt_values_supported: ['none', 'login', 'consent', 'select_account'],
+    prompt_values_supported: PROMPTS,
+    display_values_supported: DISPLAYS,
     acr_values_supported: [ACR_OTP],
     claim_types_supported: ['normal'],
     claims_supported: [...TOKEN_CLAIMS, ...Object.keys(CLAIMS)],
