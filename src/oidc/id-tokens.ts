@@ -53,8 +53,9 @@ export async function readIdTokenHint(tenant: string, token: string | null): Pro
   if (token === null) return null
   try {
     // At its epoch, no token has expired yet.
-    const { sub, aud, sid } = await verifyOldJwt(tenant, token, 'JWT', { currentDate: new Date(0) })
-    if (typeof sub !== 'string' || typeof aud !== 'string') return null
+    const { sub, aud, sid, exp } = await verifyOldJwt(tenant, token, 'JWT', { currentDate: new Date(0) })
+    // Signed userinfo has no end (OIDC Core, section 5.3.2).
+    if (typeof sub !== 'string' || typeof aud !== 'string' || exp === undefined) return null
     return { userId: sub, clientId: aud, sessionId: typeof sid === 'string' ? sid : null }
   } catch {
     return null // forged, of another tenant, or no JWT at all: the caller goes on without the hint

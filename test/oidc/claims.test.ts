@@ -51,7 +51,7 @@ const ask = async (claims: unknown, more: Record<string, string> = {}) =>
 const tokensFor = async (claims: unknown, more: Record<string, string> = {}) =>
   (await exchange(provider, tenant, client, (await ask(claims, more)).code ?? '')).body
 const userinfo = async (tokens: Record<string, string>) =>
-  (await userinfoOf(provider, tenant, tokens.access_token ?? '')).json()
+  (await (await userinfoOf(provider, tenant, tokens.access_token ?? '')).json()) as object
 const idTokenOf = (tokens: Record<string, string>): JWTPayload => decodeJwt(tokens.id_token ?? '')
 
 describe('claims that are asked for one by one (OIDC Core, section 5.5)', () => {
@@ -153,6 +153,38 @@ describe('claims that are asked for one by one (OIDC Core, section 5.5)', () => 
       expect(await countStatements(() => exchange(provider, tenant, client, plain))).toBe(1)
     },
   )
+})
+
+test('discovery names exactly the claims that there are (OIDC Discovery 1.0, section 3)', async () => {
+  const everything = {
+    name: 'A B C',
+    givenName: 'A',
+    middleName: 'B',
+    familyName: 'C',
+    nickname: 'a',
+    preferredUsername: 'abc',
+    profile: 'https://example.com/abc',
+    picture: 'https://example.com/abc.png',
+    website: 'https://example.com',
+    gender: 'x',
+    birthdate: '2000-01-01',
+    zoneinfo: 'Europe/Zurich',
+    locale: 'de-CH',
+    phoneNumber: '+41791234567',
+    address: { country: 'CH' },
+  }
+  await makeUser(tenant, 'abc@example.com', everything)
+  const scope = 'openid profile email phone address'
+  const { location } = await signInAt(
+    new Browser(provider),
+    authorizePath(tenant, client, { scope, nonce: 'n' }),
+    'abc@example.com',
+  )
+  const { body } = await exchange(provider, tenant, client, answerIn(location).code ?? '')
+  const response = await fetch(`${provider.origin}/${tenant}/.well-known/openid-configuration`)
+  const { claims_supported: named } = (await response.json()) as { claims_supported: string[] }
+  const given = new Set([...Object.keys(idTokenOf(body)), ...Object.keys(await userinfo(body))])
+  expect([...given].sort()).toEqual([...named].sort())
 })
 
 describe('a sub with a value (OIDC Core, sections 3.1.2.2 and 5.5.1)', () => {

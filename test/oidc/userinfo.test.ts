@@ -1,12 +1,14 @@
 import { createHmac, generateKeyPairSync, sign } from 'node:crypto'
-import { decodeJwt } from 'jose'
+import { createRemoteJWKSet, decodeJwt, jwtVerify } from 'jose'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { platformCtx } from '../../src/ctx.ts'
+import { dbFor } from '../../src/db.ts'
 import type { User } from '../../src/generated/prisma/client.ts'
 import { issueAccessToken } from '../../src/oidc/access-tokens.ts'
 import { claimsFor } from '../../src/oidc/claims.ts'
 import { publicKeys, signJwt } from '../../src/oidc/keys.ts'
 import { endSession } from '../../src/sessions/sessions.ts'
+import { SIGNING_ALGORITHMS } from '../../src/signing-algorithms.ts'
 import { newTenant } from '../support/actors.ts'
 import {
   answerIn,
@@ -211,6 +213,65 @@ describe('userinfo (OIDC Core, section 5.3)', () => {
   test('ends with the session, at once (security row 27)', async () => {
     const token = await newToken()
     await endSession(platformCtx(tenant), decodeJwt(token).sid as string, 'logout')
+    await expectRefused(await userinfoOf(provider, tenant, token))
+  })
+})
+
+describe('a signed answer (OIDC Core, section 5.3.2)', () => {
+  const keys = () => createRemoteJWKSet(new URL(`${provider.origin}/${tenant}/.well-known/jwks.json`))
+  beforeAll(async () => {
+    browser = new Browser(provider)
+    await dbFor(tenant).passcode.deleteMany({ where: { tenantId: tenant } })
+    await signInAt(browser, authorizePath(tenant, client), 'ada@example.com')
+  })
+  const signedFor = async (alg: string) => {
+    const signing = await makeClient(tenant, { userInfoSigningAlg: alg })
+    const scope = 'openid email'
+    const { location } = await browser.open(authorizePath(tenant, signing, { prompt: 'none', scope }))
+    const { code = '' } = answerIn(location)
+    const { body } = await exchange(provider, tenant, signing, code)
+    const response = await userinfoOf(provider, tenant, body.access_token as string)
+    expect([response.status, response.headers.get('content-type')]).toEqual([200, 'application/jwt'])
+    return { signing, response }
+  }
+
+  test.each(SIGNING_ALGORITHMS)('is a JWT of the same claims for a client that wants %s', async (alg) => {
+    const { signing, response } = await signedFor(alg)
+    expect(response.headers.get('cache-control')).toBe('no-store')
+    const token = await response.text()
+    const { payload, protectedHeader } = await jwtVerify(token, keys(), {
+      issuer: `http://localhost:3000/${tenant}`,
+      audience: signing.id,
+      algorithms: [alg],
+    })
+    expect(protectedHeader).toMatchObject({ alg, kid: expect.any(String) })
+    expect(payload).toEqual({
+      iss: `http://localhost:3000/${tenant}`,
+      aud: signing.id,
+      sub: user.id,
+      email: 'ada@example.com',
+      email_verified: true,
+    })
+  })
+
+  test('is no token of another kind: neither an access token nor an ID token', async () => {
+    const { signing, response } = await signedFor('ES256')
+    const token = await response.text()
+    await expectRefused(await userinfoOf(provider, tenant, token))
+    const hinted = authorizePath(tenant, signing, { prompt: 'none', scope: 'openid', id_token_hint: token })
+    expect(answerIn((await browser.open(hinted)).location)).toMatchObject({ error: 'invalid_request' })
+  })
+
+  test('is no answer to a fault: that is JSON', async () => {
+    const { signing } = await signedFor('ES256')
+    const audience = [`http://localhost:3000/${tenant}/oidc/userinfo`]
+    const token = await issueAccessToken(tenant, {
+      subject: user.id,
+      clientId: signing.id,
+      scopes: ['openid'],
+      audience,
+      lifetimeSeconds: 60,
+    })
     await expectRefused(await userinfoOf(provider, tenant, token))
   })
 })
