@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { dbFor } from '../../src/db.ts'
 import type { User } from '../../src/generated/prisma/client.ts'
-import { wordsOf } from '../../src/oidc/scope-words.ts'
+import { wordsOf, wordsOfClaim } from '../../src/oidc/scope-words.ts'
 import { newTenant } from '../support/actors.ts'
 import {
   answerIn,
@@ -119,5 +119,84 @@ describe('consent (OIDC Core, section 3.1.2.4)', () => {
     const page = await ask()
     const { path } = await browser.submit(page, { step: 'email', address: 'x@example.com' })
     expect(path).toBe(page.path)
+  })
+
+  test('names each claim that is asked for by itself, and remembers it (OIDC Core, section 5.5)', async () => {
+    const claims = (idToken: object, userinfo: object) => JSON.stringify({ id_token: idToken, userinfo })
+    const asked = {
+      scope: 'openid email',
+      claims: claims(
+        { birthdate: null, auth_time: { essential: true } },
+        { birthdate: null, email: null, address: null },
+      ),
+    }
+    const page = await ask(asked)
+    expect(page.path).toMatch(/\/consent$/)
+    // What a scope covers is listed with it, and a claim of both places once.
+    const listed = [...page.html.matchAll(/<li><bdi class="given">([^<]*)<\/bdi><\/li>/g)].map(
+      ([, words]) => words,
+    )
+    expect(listed).toEqual([
+      wordsOf('openid'),
+      wordsOf('email'),
+      wordsOfClaim('birthdate'),
+      wordsOfClaim('address'),
+    ])
+    expect(answerIn((await browser.submit(page, { step: 'allow' })).location)).toHaveProperty('code')
+    const where = { tenantId_userId_clientId: { tenantId: tenant, userId: user.id, clientId: client.id } }
+    const consent = await dbFor(tenant).consent.findUniqueOrThrow({ where })
+    expect([...consent.claims].sort()).toEqual(['address', 'birthdate'])
+    const events = await dbFor(tenant).event.findMany({
+      where: { tenantId: tenant, userId: user.id, type: 'consent.granted' },
+    })
+    expect(events).toMatchObject([{ detail: { scope: 'openid email', claims: 'birthdate address' } }])
+
+    const again = async (more: Record<string, string | null>) =>
+      answerIn((await ask({ prompt: 'none', scope: 'openid', ...more })).location)
+    // Agreed to before: asked for elsewhere, or covered by a scope that was agreed to.
+    for (const given of [
+      claims({ address: null }, {}),
+      claims({ email_verified: null }, { birthdate: null }),
+    ])
+      expect(await again({ claims: given })).toHaveProperty('code')
+    expect(await again({ claims: claims({}, { phone_number: null }) })).toMatchObject({
+      error: 'consent_required',
+    })
+    // The scope is more than its one claim.
+    expect(await again({ scope: 'openid address' })).toMatchObject({ error: 'consent_required' })
+  })
+
+  test('of two requests adds up', async () => {
+    for (const name of ['birthdate', 'phone_number']) {
+      const page = await ask({ scope: 'openid', claims: `{"userinfo":{"${name}":null}}` })
+      expect(page.html).toContain(wordsOfClaim(name))
+      await browser.submit(page, { step: 'allow' })
+    }
+    const both = '{"userinfo":{"birthdate":null},"id_token":{"phone_number":null}}'
+    expect(answerIn((await ask({ prompt: 'none', scope: 'openid', claims: both })).location)).toHaveProperty(
+      'code',
+    )
+  })
+
+  test('is asked of a client that needs it for offline_access too, and remembered (OIDC Core, section 11)', async () => {
+    const page = await ask({ scope: 'openid' })
+    await browser.submit(page, { step: 'allow' })
+    expect(await none('openid offline_access')).toMatchObject({ error: 'consent_required' })
+    const offline = await ask({ scope: 'openid offline_access', prompt: 'consent' })
+    expect(offline.html).toContain(wordsOf('offline_access'))
+    await browser.submit(offline, { step: 'allow' })
+    const { code = '' } = await none('openid offline_access')
+    expect((await exchange(provider, tenant, client, code)).body).toHaveProperty('refresh_token')
+    // Not asked for, not given.
+    const { code: online = '' } = await none('openid')
+    expect((await exchange(provider, tenant, client, online)).body).not.toHaveProperty('refresh_token')
+  })
+
+  test('refused keeps no claim', async () => {
+    const asked = { scope: 'openid', claims: '{"userinfo":{"birthdate":null}}' }
+    await browser.submit(await ask(asked), { step: 'deny' })
+    expect(answerIn((await ask({ prompt: 'none', ...asked })).location)).toMatchObject({
+      error: 'consent_required',
+    })
   })
 })
