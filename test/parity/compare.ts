@@ -51,6 +51,8 @@ export function asRest(typeName: string, value: unknown): unknown {
 }
 
 const TYPE_ID = /\b(user|session|cred|client|idpuser|grant|event)_[0-9a-z]{26}\b/g
+/** What names a signing key (RFC 7638), among the subjects of an event. */
+const THUMBPRINT = /"[\w-]{43}"/g
 const INSTANT = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|\+00:00)/g
 /** Random or of the request: no two calls agree on them. */
 const OWN_VALUES =
@@ -58,9 +60,13 @@ const OWN_VALUES =
 
 /** The same text for the same thing in whatever tenant: ids by the order in which they were made, times as times. */
 export function neutral(tenant: string, value: unknown): unknown {
-  const text = JSON.stringify(value, (key, member) =>
-    OWN_VALUES.test(key) && member !== null && member !== undefined ? `<${key}>` : member,
-  )
+  const text = JSON.stringify(value, (key, member) => {
+    if (OWN_VALUES.test(key) && member !== null && member !== undefined) return `<${key}>`
+    // Keys of signatures, which are events' subjects, are named by their thumbprints.
+    return key === 'subjectIds' && Array.isArray(member)
+      ? member.map((id) => (/^[\w-]{43}$/.test(id) ? '<kid>' : id))
+      : member
+  })
   const ids = [...new Set(text.match(TYPE_ID) ?? [])].sort()
   const names = new Map<string, string>()
   const counts = new Map<string, number>()
@@ -73,6 +79,7 @@ export function neutral(tenant: string, value: unknown): unknown {
     text
       .replace(TYPE_ID, (id) => names.get(id) ?? id)
       .replace(INSTANT, '<time>')
+      .replace(THUMBPRINT, '"<thumbprint>"')
       .replaceAll(tenant, '<tenant>'),
   )
 }
