@@ -52,6 +52,8 @@ const FURTHER_OPERATIONS = [
   'delete /users/{userId}/consents/{clientId}',
   'post /clients/{clientId}/secret',
   'get /settings',
+  'get /keys',
+  'post /keys/rotate',
   'get /events',
   'post /tenants',
   'get /tenants',

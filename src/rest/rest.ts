@@ -6,12 +6,21 @@ import { consentRoutes } from '../consents/consents.rest.ts'
 import { credentialRoutes } from '../credentials/credentials.rest.ts'
 import type { Ctx } from '../ctx.ts'
 import { describeError, MethodNotAllowed, NotFound } from '../errors.ts'
-import { limitIdling, type RequestMeta, readJson, readStream, requestMeta, targetOf } from '../http.ts'
+import {
+  limitIdling,
+  provableOf,
+  type RequestMeta,
+  readJson,
+  readStream,
+  requestMeta,
+  targetOf,
+} from '../http.ts'
 import { answerOnce, IDEMPOTENCY_KEY, idempotencyKeyOf, isPassing, REPLAYED } from '../idempotency.ts'
 import { idpUserRoutes } from '../idps/idp-users.rest.ts'
 import { idpRoutes } from '../idps/idps.rest.ts'
 import { NDJSON } from '../ndjson.ts'
 import { authenticateBearer } from '../oidc/access-tokens.ts'
+import { keyRoutes } from '../oidc/key-rotation.rest.ts'
 import { passcodeRoutes } from '../passcodes/passcodes.rest.ts'
 import { requireScope } from '../scopes.ts'
 import { sessionRoutes } from '../sessions/sessions.rest.ts'
@@ -40,6 +49,7 @@ export const restRoutes: readonly RestRoute[] = [
   ...consentRoutes,
   ...clientRoutes,
   ...tenantRoutes,
+  ...keyRoutes,
   ...eventRoutes,
 ]
 
@@ -68,13 +78,18 @@ const requestOf = (tenant: string, event: H3Event) => ({ tenant, ...requestMeta(
 const authorizationOf = (event: H3Event): string | null => event.req.headers.get('authorization')
 
 /** What is known of a request before it is answered, however it ends. */
-type Call = RequestMeta & { budget: Budget | null }
+type Call = RequestMeta & { budget: Budget | null; nextNonce: string | null }
 
 async function answer(event: H3Event, route: RestRoute, call: Call): Promise<Answer> {
   const tenant = await tenantOf(event)
   const { tenant: _, ...params } = paramsOf(event)
   const { query } = targetOf(event)
-  const { ctx } = await authenticateBearer(requestOf(tenant, event), authorizationOf(event))
+  const { ctx, binding } = await authenticateBearer(
+    requestOf(tenant, event),
+    authorizationOf(event),
+    provableOf(event),
+  )
+  call.nextNonce = binding.nextNonce
   call.budget = chargeCall(ctx)
   if (call.budget.isSpent) throw budgetSpent(call.budget)
   requireScope(ctx, route.scope)
@@ -82,7 +97,9 @@ async function answer(event: H3Event, route: RestRoute, call: Call): Promise<Ans
   const takesBody = route.body !== undefined && !(route.isBodyOptional && isBodiless(event))
   if (route.ndjson) {
     const recheck = onceASecond(async () => {
-      const now = await authenticateBearer(requestOf(tenant, event), authorizationOf(event))
+      const now = await authenticateBearer(requestOf(tenant, event), authorizationOf(event), {
+        provenJkt: binding.jkt,
+      })
       for (const scope of ctx.scopes) requireScope(now.ctx, scope)
     })
     const body = route.ndjson === 'both' ? checkedChunks(readStream(event, NDJSON), recheck) : undefined
@@ -135,12 +152,16 @@ async function answerUnderKey(
 
 /** Runs `work`; whatever it throws becomes the error body. HEAD is GET without the body (RFC 9110, section 9.3.2). */
 async function respond(event: H3Event, work: (call: Call) => Promise<Answer>): Promise<Response> {
-  const call: Call = { ...requestMeta(event), budget: null }
+  const call: Call = { ...requestMeta(event), budget: null, nextNonce: null }
   const { requestId } = call
   let answer = await work(call).catch((error: unknown) => toErrorAnswer(requestId, error))
   const budget = call.budget ?? chargeCall({ tenant: '', actor: { kind: 'anonymous' }, ip: call.ip })
   if (!call.budget && budget.isSpent) answer = toErrorAnswer(requestId, budgetSpent(budget))
-  const headers = { ...budgetHeaders(budget), ...answer.headers }
+  const headers = {
+    ...budgetHeaders(budget),
+    ...(call.nextNonce && { 'dpop-nonce': call.nextNonce }),
+    ...answer.headers,
+  }
   const response = answer.lines
     ? linesResponse(requestId, headers, answer.lines)
     : toResponse(requestId, { ...answer, headers })

@@ -64,6 +64,7 @@ const OPEN_TYPES: Record<string, string> = {
   EventGap: 'says that there is nothing',
   FieldError: 'is part of an error',
   PageInfo: 'is part of a connection',
+  SigningKey: 'is told by the key set, which everybody may read',
   Tenant: 'slug and age; whoever reaches it knows the slug, and TenantSettings has a rule',
   Viewer: 'is about the caller alone',
 }

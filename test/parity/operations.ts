@@ -372,6 +372,26 @@ export const OPERATIONS: Record<string, Call[]> = {
       read: ({ client, ...told }) => ({ ...client, ...told }),
     }),
   })),
+  rotateSigningKeys: [
+    { activateInSeconds: -1 },
+    { activateInSeconds: 60, retireAtOnce: true },
+    { activateInSeconds: 60, retireAtOnce: false },
+    {},
+  ].map((input) => ({
+    title: JSON.stringify(input),
+    rest: (): Rest => ['POST', '/keys/rotate', input],
+    gql: (): Gql => ({ mutation: 'rotateSigningKeys', input, read: ({ keys }) => ({ keys }) }),
+  })),
+  listSigningKeys: [
+    {
+      title: 'all',
+      rest: (): Rest => ['GET', '/keys'],
+      gql: (): Gql => ({
+        query: `{ result: signingKeys ${node('SigningKey')} }`,
+        read: ({ result }: Any) => ({ keys: result }),
+      }),
+    },
+  ],
   revokeSession: ['nobody', 'theirs'].map((whose) => ({
     title: whose,
     rest: ({ sessionId }): Rest => [

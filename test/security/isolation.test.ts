@@ -452,6 +452,7 @@ describe('security 14, 15: nobody writes what is not theirs to write', () => {
     CreateClientInput: 'type name appType fields',
     TenantSettingsInput: 'friendlyName logoUrl defaultAudience loginUrl supportUrl',
     UpdateTenantSettingsInput: 'expectedUpdatedAt friendlyName logoUrl defaultAudience loginUrl supportUrl',
+    RotateSigningKeysInput: 'activateInSeconds retireAtOnce',
     SetUserRolesInput: 'userId roles',
     CreateCredentialEnrollmentTokenInput: 'userId type send',
     RevokeCredentialInput: 'credentialId',
