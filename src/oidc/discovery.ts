@@ -29,6 +29,8 @@ export function discoveryOf(tenant: string): Record<string, unknown> {
     jwks_uri: `${issuer}/.well-known/jwks.json`,
     revocation_endpoint: `${issuer}/oidc/revoke`,
     revocation_endpoint_auth_methods_supported: AUTH_METHODS,
+    introspection_endpoint: `${issuer}/oidc/introspect`,
+    introspection_endpoint_auth_methods_supported: AUTH_METHODS.filter((method) => method !== 'none'),
     end_session_endpoint: `${issuer}/oidc/logout`,
     scopes_supported: [
       ...OIDC_SCOPES,

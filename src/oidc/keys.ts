@@ -159,17 +159,17 @@ const verified = new LRUCache<string, Verified>({ max: 5000 })
 /**
  * Verifies an access token of the tenant as `verifyJwt` does. One comes with every call, and checking its signature
  * costs more than the call: it is checked again only when the key that it was checked with is no longer published.
- * What the token stands for is the caller's to ask, each time.
+ * What the token stands for is the caller's to ask, each time; without `audience`, whom it is for as well.
  */
 export async function verifyAccessToken(
   tenant: string,
   token: string,
-  audience: string[],
+  audience?: string[],
 ): Promise<Readonly<JWTPayload>> {
-  const entry = sha256Base64url([tenant, ...audience, token].join('\n'))
+  const entry = sha256Base64url([tenant, ...(audience ?? ['']), token].join('\n'))
   const known = verified.get(entry)
   if (known && (await stillStands(tenant, known))) return known.payload
-  const checked = await verifyBy(isPublished, tenant, token, 'at+jwt', { audience })
+  const checked = await verifyBy(isPublished, tenant, token, 'at+jwt', { ...(audience && { audience }) })
   verified.set(entry, checked)
   return checked.payload
 }

@@ -1,6 +1,7 @@
 import type { H3 } from 'h3'
 import { addAuthorizeRoutes } from './authorize.routes.ts'
 import { addDiscoveryRoutes } from './discovery.routes.ts'
+import { addIntrospectionRoutes } from './introspection.routes.ts'
 import { addLogoutRoutes } from './logout.routes.ts'
 import { addPushedRequestRoutes } from './pushed-requests.routes.ts'
 import { addSignInRoutes } from './signin.routes.ts'
@@ -13,6 +14,7 @@ export function addOidcRoutes(app: H3): void {
   addAuthorizeRoutes(app)
   addPushedRequestRoutes(app)
   addTokenRoutes(app)
+  addIntrospectionRoutes(app)
   addUserinfoRoutes(app)
   addLogoutRoutes(app)
   addSignInRoutes(app)
