@@ -1,15 +1,22 @@
 import { spawn } from 'node:child_process'
+import { createPrivateKey, createPublicKey } from 'node:crypto'
 import { readFileSync } from 'node:fs'
+import { calculateJwkThumbprint, type JWK } from 'jose'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { findClient, isClientSecret } from '../src/clients/client-cache.ts'
 import { createClient } from '../src/clients/clients.ts'
+import { open } from '../src/crypto.ts'
 import { platformCtx } from '../src/ctx.ts'
 import { dbFor, sql } from '../src/db.ts'
 import type { IdentityProvider } from '../src/generated/prisma/client.ts'
 import { answerOnce } from '../src/idempotency.ts'
 import { openSecrets } from '../src/idps/idp-secrets.ts'
 import { createIdentityProvider } from '../src/idps/idps.ts'
+import { listSigningKeys, rotateSigningKeys } from '../src/oidc/key-rotation.ts'
+import { selectSigningKeys } from '../src/oidc/keys.sql.ts'
+import { issuerOf, SEAL_PURPOSE, signJwt, verifyJwt } from '../src/oidc/keys.ts'
 import { closeRuntime, openRuntime } from '../src/runtime.ts'
+import { SIGNING_ALGORITHMS } from '../src/signing-algorithms.ts'
 import { findTenant } from '../src/tenants/tenant-cache.ts'
 import { getUserByEmail } from '../src/users/users.ts'
 import { newTenant } from './support/actors.ts'
@@ -253,6 +260,10 @@ describe('vestibule keys re-encrypt', () => {
     await once()
     const idp = { id: 'up', type: 'google', name: 'Up', clientSecret: 'kept' }
     await createIdentityProvider(platformCtx(tenant), idp)
+    // Keys of each algorithm that sign, and some that have signed.
+    for (const idTokenSigningAlg of SIGNING_ALGORITHMS)
+      await createClient(platformCtx(tenant), { name: 'A', appType: 'web', type: 'login', idTokenSigningAlg })
+    await rotateSigningKeys(platformCtx(tenant), {})
     const [newKey, oldKey] = [
       Buffer.alloc(32, 'another').toString('base64url'),
       process.env.ENCRYPTION_KEY ?? '',
@@ -269,6 +280,13 @@ describe('vestibule keys re-encrypt', () => {
     expect(new Set(Object.values(JSON.parse(again.stdout)))).toEqual(new Set([0]))
     const back = await vestibule(['keys', 're-encrypt', '--json'], { ENCRYPTION_KEY: `${oldKey},${newKey}` })
     expect(JSON.parse(back.stdout)).toEqual(counts)
+    const keys = await selectSigningKeys(sql, tenant)
+    expect(keys).toHaveLength(2 * SIGNING_ALGORITHMS.length)
+    for (const { id, privateKey } of keys) {
+      const key = createPrivateKey({ key: open(SEAL_PURPOSE, privateKey), format: 'der', type: 'pkcs8' })
+      const jwk = createPublicKey(key).export({ format: 'jwk' })
+      expect(await calculateJwkThumbprint(jwk as JWK)).toBe(id)
+    }
     const row = await findTenant(tenant)
     expect(row?.tokenKey).toEqual(before?.tokenKey)
     expect(await once()).toEqual({ answer: { secret: 'told once' }, isReplayed: true })
@@ -279,6 +297,43 @@ describe('vestibule keys re-encrypt', () => {
     const lost = await vestibule(['keys', 're-encrypt'], { ENCRYPTION_KEY: newKey })
     expect(lost.code).toBe(1)
     expect(lost.stderr).toContain('is not the one that this database was written with')
+  })
+})
+
+describe('vestibule keys rotate', () => {
+  it('publishes new keys that sign later, and says until when those before are published', async () => {
+    const tenant = await newTenant()
+    const [first] = await listSigningKeys(platformCtx(tenant))
+    const run = await vestibule(['keys', 'rotate', '--tenant', tenant, '--activate-in', '3600', '--json'])
+    expect(run).toMatchObject({ code: 0, stderr: '' })
+    const { keys } = JSON.parse(run.stdout) as { keys: { kid: string; activeAt: string }[] }
+    expect(keys).toEqual([
+      { kid: expect.any(String), alg: 'ES256', activeAt: expect.any(String), expiresAt: null },
+      { kid: first?.kid, alg: 'ES256', activeAt: expect.any(String), expiresAt: expect.any(String) },
+    ])
+    expect(Date.parse(keys[0]?.activeAt ?? '')).toBeGreaterThan(Date.now() + 3000_000)
+    // As text, and what it means for the server beside it: a token by the keys before is none.
+    const token = await signJwt(tenant, 'JWT', { iss: issuerOf(tenant) })
+    const text = await vestibule(['keys', 'rotate', '--tenant', tenant, '--retire-at-once'])
+    expect(text.stdout).toMatch(/^KID +ALG +SIGNS FROM +PUBLISHED UNTIL\n[\w-]{43} +ES256 +\S+Z +-\n$/)
+    await vi.waitFor(() => expect(verifyJwt(tenant, token, 'JWT')).rejects.toThrow('key'), 5000)
+  })
+
+  it('refuses what it does not understand', async () => {
+    const tenant = await newTenant()
+    const cases: [string[], string][] = [
+      [['--activate-in', 'soon'], 'activateInSeconds: must be a whole number from 0 to 2592000'],
+      [['--activate-in='], 'activateInSeconds: must be a whole number from 0 to 2592000'],
+      [['--activate-in', '5', '--retire-at-once'], 'activateInSeconds: must be 0 or omitted'],
+      [['--tenant', 'nobody'], 'No such tenant.'],
+    ]
+    const runs = await Promise.all(
+      cases.map(([args]) => vestibule(['keys', 'rotate', '--tenant', tenant, ...args])),
+    )
+    expect(runs).toEqual(
+      cases.map(([, message]) => ({ code: 1, stdout: '', stderr: expect.stringContaining(message) })),
+    )
+    expect(await listSigningKeys(platformCtx(tenant))).toHaveLength(1)
   })
 })
 

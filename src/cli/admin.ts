@@ -1,20 +1,16 @@
-import { platformCtx } from '../ctx.ts'
-import { NotFound } from '../errors.ts'
-import { findTenant } from '../tenants/tenant-cache.ts'
 import { grantRole } from '../users/roles.ts'
-import { commandGroup, databaseCommand } from './command.ts'
+import { commandGroup, databaseCommand, TENANT, tenantCtx } from './command.ts'
 
 const grant = databaseCommand({
   name: 'grant',
   description: 'Give a person a role; the first administrator is made so',
   args: {
     email: { type: 'positional', required: true, description: 'Address; the user is created where missing' },
-    tenant: { type: 'string', required: true, description: 'Slug of the tenant' },
+    tenant: TENANT,
     role: { type: 'string', default: 'admin', description: 'admin, support or auditor' },
   },
   run: async ({ email, tenant, role }) => {
-    if (!(await findTenant(tenant))) throw new NotFound('tenant')
-    const { user, isCreated } = await grantRole(platformCtx(tenant), email, role)
+    const { user, isCreated } = await grantRole(await tenantCtx(tenant), email, role)
     const who = isCreated
       ? `Nobody had this address: ${email} (${user.id}) was created, and`
       : `${email} (${user.id})`

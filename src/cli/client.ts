@@ -1,18 +1,16 @@
 import { deleteClient, rotateClientSecret } from '../clients/client-changes.ts'
 import { listClients } from '../clients/client-list.ts'
 import { type Client, createClient } from '../clients/clients.ts'
-import { platformCtx } from '../ctx.ts'
-import { NotFound } from '../errors.ts'
 import { MAX_PAGE_SIZE } from '../page.ts'
-import { findTenant } from '../tenants/tenant-cache.ts'
-import { commandGroup, confirmDeletion, databaseCommand, toTable, wordsOf } from './command.ts'
-
-const TENANT = { type: 'string', required: true, description: 'Slug of the tenant' } as const
-
-async function ctxOf(tenant: string) {
-  if (!(await findTenant(tenant))) throw new NotFound('tenant')
-  return platformCtx(tenant)
-}
+import {
+  commandGroup,
+  confirmDeletion,
+  databaseCommand,
+  TENANT,
+  tenantCtx,
+  toTable,
+  wordsOf,
+} from './command.ts'
 
 const toBody = ({ id, name, appType, type, callbacks, scopes, createdAt }: Client) => ({
   id,
@@ -37,7 +35,7 @@ const create = databaseCommand({
     'all-tenants': { type: 'boolean', description: 'Its tokens work in every tenant (tenant system only)' },
   },
   run: async (args) => {
-    const { client, secret } = await createClient(await ctxOf(args.tenant), {
+    const { client, secret } = await createClient(await tenantCtx(args.tenant), {
       name: args.name,
       appType: args['app-type'],
       type: args.type,
@@ -55,7 +53,7 @@ const list = databaseCommand({
   description: 'List the clients of a tenant',
   args: { tenant: TENANT },
   run: async ({ tenant }) => {
-    const ctx = await ctxOf(tenant)
+    const ctx = await tenantCtx(tenant)
     const clients: Client[] = []
     for (let page = 0, more = true; more; page++) {
       const read = await listClients(ctx, { page, pageSize: MAX_PAGE_SIZE })
@@ -80,7 +78,7 @@ const rotateSecret = databaseCommand({
   run: async (args) => {
     const overlap = args['overlap-seconds']
     const { client, secret, previousSecretExpiresAt } = await rotateClientSecret(
-      await ctxOf(args.tenant),
+      await tenantCtx(args.tenant),
       args.id,
       overlap === undefined ? {} : { overlapSeconds: overlap === '' ? null : Number(overlap) },
     )
@@ -97,7 +95,7 @@ const remove = databaseCommand({
   description: 'Delete a client with all its tokens, for ever',
   args: { id: ID, tenant: TENANT, yes: { type: 'boolean', description: 'Do not ask' } },
   run: async ({ id, tenant, yes }) => {
-    const ctx = await ctxOf(tenant)
+    const ctx = await tenantCtx(tenant)
     if (!yes) await confirmDeletion(`Client ${id} and all its tokens will be gone for ever. Type its id`, id)
     return { text: `Deleted client ${id}.`, json: await deleteClient(ctx, id) }
   },

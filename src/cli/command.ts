@@ -1,9 +1,10 @@
 import { createInterface } from 'node:readline/promises'
 import { type ArgsDef, type CommandDef, defineCommand, type ParsedArgs } from 'citty'
-import { SYSTEM_TENANT } from '../ctx.ts'
-import { AppError, describeError, InvalidInput } from '../errors.ts'
+import { type Ctx, platformCtx, SYSTEM_TENANT } from '../ctx.ts'
+import { AppError, describeError, InvalidInput, NotFound } from '../errors.ts'
 import { log } from '../log.ts'
 import { closeRuntime, openRuntime } from '../runtime.ts'
+import { findTenant } from '../tenants/tenant-cache.ts'
 import { ensureTenant } from '../tenants/tenants.ts'
 
 /** What a command came to: `text` for people, `json` for programs (`--json`); on stderr when its data took the output. */
@@ -87,6 +88,15 @@ export const commandGroup = (
   description: string,
   subCommands: Record<string, CommandDef>,
 ): CommandDef => defineCommand({ meta: { name, description }, subCommands })
+
+/** The option that says which tenant a command is about. */
+export const TENANT = { type: 'string', required: true, description: 'Slug of the tenant' } as const
+
+/** The context of the platform in a tenant. Throws NotFound. */
+export async function tenantCtx(tenant: string): Promise<Ctx> {
+  if (!(await findTenant(tenant))) throw new NotFound('tenant')
+  return platformCtx(tenant)
+}
 
 /** Asks a person at a terminal to type `word`; scripts have decided already. */
 export async function confirmDeletion(warning: string, word: string): Promise<void> {

@@ -2,17 +2,14 @@ import { createReadStream, createWriteStream, type WriteStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { type Ctx, platformCtx } from '../ctx.ts'
-import { NotFound } from '../errors.ts'
-import { findTenant } from '../tenants/tenant-cache.ts'
+import type { Ctx } from '../ctx.ts'
 import { exportUsers } from '../users/export.ts'
 import { importUsers } from '../users/import.ts'
 import { listUsers } from '../users/user-list.ts'
-import { commandGroup, databaseCommand } from './command.ts'
+import { commandGroup, databaseCommand, TENANT, tenantCtx } from './command.ts'
 import { createTally, plural } from './import-tally.ts'
 import { startProgress } from './progress.ts'
 
-const TENANT = { type: 'string', required: true, description: 'Slug of the tenant' } as const
 const FILE = {
   type: 'positional',
   required: true,
@@ -23,8 +20,7 @@ const PRIVATE = { mode: 0o600 }
 
 /** The platform reads and writes everything. */
 async function ctxOf(tenant: string): Promise<Ctx> {
-  if (!(await findTenant(tenant))) throw new NotFound('tenant')
-  return { ...platformCtx(tenant), scopes: new Set(['users:read_app_metadata']) }
+  return { ...(await tenantCtx(tenant)), scopes: new Set(['users:read_app_metadata']) }
 }
 
 const toText = (lines: readonly object[]): string => lines.map((line) => `${JSON.stringify(line)}\n`).join('')
