@@ -2,7 +2,8 @@
 const LOOPBACK = /^(http:\/\/(?:127\.0\.0\.1|\[::1\]))(?::[1-9]\d{0,4})?((?:[/?][^\s#\\]*)?)$/
 
 function withoutLoopbackPort(uri: string): string | null {
-  const match = LOOPBACK.exec(uri)
+  // Not every port of five digits is one.
+  const match = URL.canParse(uri) ? LOOPBACK.exec(uri) : null
   return match && `${match[1]}${match[2]}`
 }
 

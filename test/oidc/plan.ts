@@ -59,20 +59,23 @@ export async function runAuthorize(
 ): Promise<Arrival> {
   const pages: PlanPage[] = []
   let at = await browser.open(path)
+  // A page that is shown at once is where it was asked for.
+  let where = path
   for (let hop = 0; hop < 8; hop++) {
     if (at.location !== null) {
       const [target = '', query = ''] = at.location.split('?')
       const answer = Object.fromEntries(new URLSearchParams(query))
       return { pages, target, answer, html: '', response: at.response }
     }
+    where = at.path || where
     const html = await at.response.text()
     const posted = postedAnswer(html)
     if (posted) return { pages, ...posted, html, response: at.response }
-    const shown = at.response.ok ? pageAt(at.path) : 'error'
+    const shown = at.response.ok ? pageAt(where) : 'error'
     pages.push(shown)
     if (shown === 'error' || shown === stopAt)
       return { pages, target: null, answer: {}, html, response: at.response }
-    at = await browser.submit({ html, path: at.path }, await entryFor(shown, tenant, email))
+    at = await browser.submit({ html, path: where }, await entryFor(shown, tenant, email))
   }
   throw new Error(`no end to the pages: ${pages.join(', ')}`)
 }
