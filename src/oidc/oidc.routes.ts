@@ -1,6 +1,8 @@
 import type { H3 } from 'h3'
 import { addAuthorizeRoutes } from './authorize.routes.ts'
+import { addDeviceRoutes } from './device.routes.ts'
 import { addDiscoveryRoutes } from './discovery.routes.ts'
+import { addInitiateLoginRoutes } from './initiate-login.routes.ts'
 import { addIntrospectionRoutes } from './introspection.routes.ts'
 import { addLogoutRoutes } from './logout.routes.ts'
 import { addPushedRequestRoutes } from './pushed-requests.routes.ts'
@@ -14,8 +16,10 @@ export function addOidcRoutes(app: H3): void {
   addAuthorizeRoutes(app)
   addPushedRequestRoutes(app)
   addTokenRoutes(app)
+  addDeviceRoutes(app)
   addIntrospectionRoutes(app)
   addUserinfoRoutes(app)
+  addInitiateLoginRoutes(app)
   addLogoutRoutes(app)
   addSignInRoutes(app)
 }
