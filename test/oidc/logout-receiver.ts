@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createLocalJWKSet, decodeJwt, type JWTPayload, jwtVerify } from 'jose'
 
@@ -16,7 +16,7 @@ export type LogoutReceiver = {
   /** Waits until a path has heard so many. */
   waitFor: (path: string, count?: number) => Promise<Heard[]>
   /** How a path answers; 200 without a body unless told. */
-  answers: Map<string, (request: IncomingMessage, response: ServerResponse) => void>
+  answers: Map<string, RequestListener>
   close: () => Promise<void>
 }
 
