@@ -25,7 +25,7 @@ export const KeyRotation = z
   )
   .superRefine(
     ({ activateInSeconds, retireAtOnce }, context) => {
-      if (retireAtOnce && activateInSeconds)
+      if (retireAtOnce === true && (activateInSeconds ?? 0) > 0)
         context.addIssue({
           code: 'custom',
           path: ['activateInSeconds'],
