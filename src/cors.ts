@@ -4,8 +4,9 @@ import { isListedOrigin } from './oidc/origins.ts'
 import { clientNamedBy } from './oidc/userinfo.ts'
 
 const METHODS = 'GET, POST, PUT, PATCH, DELETE'
-const REQUEST_HEADERS = 'authorization, content-type, idempotency-key, last-event-id, x-request-id'
+const REQUEST_HEADERS = 'authorization, content-type, dpop, idempotency-key, last-event-id, x-request-id'
 const RESPONSE_HEADERS = [
+  'dpop-nonce',
   'idempotency-replayed',
   'link',
   'location',
@@ -48,7 +49,7 @@ export async function answerCors(
     response.writeHead(204).end()
     return true
   }
-  const token = /^bearer +(\S+) *$/i.exec(authorization ?? '')?.[1]
+  const token = /^(?:bearer|dpop) +(\S+) *$/i.exec(authorization ?? '')?.[1]
   const client = token ? await findClient(tenant, clientNamedBy(token)) : null
   if (client?.allowedOrigins.includes(origin)) readableBy(response, origin)
   return false

@@ -45,9 +45,13 @@ export class InvalidInput extends AppError {
 }
 
 export class Unauthenticated extends AppError {
-  /** `challenge` is the value of WWW-Authenticate (RFC 6750, section 3). */
-  constructor(message = 'A valid access token is required.', challenge = 'Bearer', cause?: unknown) {
-    super('UNAUTHENTICATED', 401, message, { headers: { 'www-authenticate': challenge }, cause })
+  /** `challenge` is the value of WWW-Authenticate (RFC 6750, section 3); `headers` go with it. */
+  constructor(
+    message = 'A valid access token is required.',
+    challenge = 'Bearer',
+    { cause, headers }: { cause?: unknown; headers?: Record<string, string> } = {},
+  ) {
+    super('UNAUTHENTICATED', 401, message, { headers: { 'www-authenticate': challenge, ...headers }, cause })
   }
 }
 

@@ -74,6 +74,13 @@ export function requestMeta(event: H3Event): RequestMeta {
   return meta
 }
 
+/** A request as a proof of a key is of it (RFC 9449, section 4.2): our own URL, not the one that its Host header makes. */
+export const provableOf = ({ req, url }: H3Event) => ({
+  proof: req.headers.get('dpop'),
+  method: req.method,
+  url: env.baseUrl + url.pathname,
+})
+
 const mediaType = (event: H3Event): string =>
   (event.req.headers.get('content-type') ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? ''
 

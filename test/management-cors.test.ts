@@ -63,9 +63,9 @@ describe.each(['/graphql', '/api/v1/users'])('%s', (path) => {
         'access-control-allow-origin': origin,
         'access-control-allow-methods': 'GET, POST, PUT, PATCH, DELETE',
         'access-control-allow-headers':
-          'authorization, content-type, idempotency-key, last-event-id, x-request-id',
+          'authorization, content-type, dpop, idempotency-key, last-event-id, x-request-id',
         'access-control-expose-headers':
-          'idempotency-replayed, link, location, ratelimit-limit, ratelimit-remaining, ratelimit-reset, retry-after, updated-at, www-authenticate, x-request-id',
+          'dpop-nonce, idempotency-replayed, link, location, ratelimit-limit, ratelimit-remaining, ratelimit-reset, retry-after, updated-at, www-authenticate, x-request-id',
         'access-control-max-age': '600',
         vary: 'origin',
       })

@@ -183,7 +183,7 @@ describe('methods', () => {
 
 describe('authentication', () => {
   it.each([
-    ['no header', undefined, 'Bearer'],
+    ['no header', undefined, 'Bearer, DPoP algs="ES256 ES384 ES512 RS256 PS256 EdDSA Ed25519"'],
     ['another scheme', 'Basic dXNlcjpwYXNz', 'Bearer error="invalid_token"'],
     ['a token that is none', 'Bearer nonsense', 'Bearer error="invalid_token"'],
     ['what only looks like a JWT', 'Bearer a.b.c', 'Bearer error="invalid_token"'],

@@ -2,13 +2,13 @@ import { createPublicKey, type KeyObject } from 'node:crypto'
 import { z } from 'zod'
 import { metadata } from '../fields.ts'
 
-/** What keys of each kind sign by (RFC 7518, section 3.1; RFC 8037); keys of other kinds sign nothing for clients. */
+/** What keys of each kind sign by (RFC 7518, section 3.1; RFC 8037; RFC 9864); keys of other kinds sign nothing for clients. */
 const ALGORITHMS_OF_KINDS = {
   prime256v1: ['ES256'],
   secp384r1: ['ES384'],
   secp521r1: ['ES512'],
   rsa: ['RS256', 'PS256'],
-  ed25519: ['EdDSA'],
+  ed25519: ['EdDSA', 'Ed25519'],
 } as const satisfies Record<string, readonly string[]>
 
 /** Algorithms that clients may sign their assertions with. */
@@ -17,7 +17,7 @@ export const ASSERTION_ALGORITHMS = Object.values(ALGORITHMS_OF_KINDS).flat()
 const MAX_KEYS = 10
 const MIN_RSA_BITS = 2048
 /** Members of private and symmetric keys (RFC 7518, section 6). */
-const SECRET_MEMBERS = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k']
+export const SECRET_MEMBERS = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k']
 
 function importKey(jwk: Record<string, unknown>): KeyObject | null {
   try {

@@ -1,6 +1,7 @@
 import type { Budget } from '../call-budget.ts'
 import type { Ctx } from '../ctx.ts'
 import { type AppError, Forbidden, Unauthenticated } from '../errors.ts'
+import type { Binding } from '../oidc/dpop-binding.ts'
 import type { Loaders } from './loaders.ts'
 
 /** What an operation comes to, and how much is permitted. */
@@ -21,6 +22,8 @@ export type Call = {
   isMasked: boolean
   /** The answer was given before. */
   isReplayed: boolean
+  /** For the header DPoP-Nonce: what the caller's next proof should have; null when the last one will do. */
+  nextNonce: string | null
 }
 
 /** What every resolver gets. One operation has one context; a subscription keeps it for all its events. */
@@ -29,6 +32,8 @@ export type GraphQLContext = {
   call: Call
   /** The access token of the caller; null when none was sent. */
   token: { jti: string; expiresAt: Date } | null
+  /** The key that the token is bound to, which the caller proved (RFC 9449). */
+  binding: Binding
   /** Why nothing is executed: the token that was sent is no good, or the caller called too often. */
   fault: AppError | null
   /** Rows by id. Renewed for each event of a subscription, so that payloads show what is true now. */

@@ -66,6 +66,7 @@ export const httpRules: Plugin<GraphQLContext & YogaInitialContext, GraphQLConte
       'cache-control': 'no-store',
       ...budgetHeaders(call.budget),
       ...(call.isReplayed && REPLAYED),
+      ...(call.nextNonce && { 'dpop-nonce': call.nextNonce }),
     }
     for (const [name, value] of Object.entries(headers)) response.headers.set(name, value)
   },

@@ -4,25 +4,33 @@ import type { Ctx } from '../ctx.ts'
 import { type AppError, describeError } from '../errors.ts'
 import type { HeaderReader, RequestMeta } from '../http.ts'
 import { authenticateBearer } from '../oidc/access-tokens.ts'
+import type { Binding, KeyProof } from '../oidc/dpop-binding.ts'
+import { issuerOf } from '../oidc/keys.ts'
 import type { GraphQLContext } from './context.ts'
 import { createLoaders } from './loaders.ts'
 
+/** Where the surface of a tenant is, as proofs of keys name it (RFC 9449, section 4.2). */
+export const urlOf = (tenant: string): string => `${issuerOf(tenant)}/graphql`
+
 /** Who calls: with a good token, with none, or with a bad one (`fault`). */
-export type Caller = Pick<GraphQLContext, 'ctx' | 'token' | 'fault'>
+export type Caller = Pick<GraphQLContext, 'ctx' | 'token' | 'binding' | 'fault'>
+
+const UNBOUND: Binding = { jkt: null, nextNonce: null }
 
 /** Authenticates an Authorization header, where there is one. Throws nothing: what is wrong is part of the answer. */
 export async function identifyCaller(
   tenant: string,
   meta: RequestMeta,
   authorization: string | null,
+  by: KeyProof,
 ): Promise<Caller> {
   const anonymous: Ctx = { ...meta, tenant, actor: { kind: 'anonymous' }, scopes: new Set() }
-  if (authorization === null) return { ctx: anonymous, token: null, fault: null }
+  if (authorization === null) return { ctx: anonymous, token: null, binding: UNBOUND, fault: null }
   try {
-    return { ...(await authenticateBearer({ tenant, ...meta }, authorization)), fault: null }
+    return { ...(await authenticateBearer({ tenant, ...meta }, authorization, by)), fault: null }
   } catch (error) {
     const fault: AppError = describeError(error)
-    return { ctx: anonymous, token: null, fault }
+    return { ctx: anonymous, token: null, binding: UNBOUND, fault }
   }
 }
 
@@ -40,6 +48,7 @@ export function createContext(caller: Caller, headers?: HeaderReader): GraphQLCo
       mayFareBetter: false,
       isMasked: false,
       isReplayed: false,
+      nextNonce: caller.binding.nextNonce,
     },
     loaders: createLoaders(caller.ctx.tenant),
     stream: new AbortController(),

@@ -10,7 +10,7 @@ import type { GraphQLContext } from './context.ts'
 import { httpRules } from './http-rules.ts'
 import { toGraphQLError, toJson } from './masking.ts'
 import { operationRules } from './operations.ts'
-import { createContext, identifyCaller } from './request-context.ts'
+import { createContext, identifyCaller, urlOf } from './request-context.ts'
 import { endAllStreams } from './revocation.ts'
 import { buildSchema } from './schema.ts'
 import { createSocketServer } from './socket.ts'
@@ -65,12 +65,16 @@ const headersOf = (request: IncomingMessage): HeaderReader => ({
 })
 
 async function contextOf(
-  headers: HeaderReader,
+  { method, headers }: { method?: string; headers: HeaderReader },
   peer: string | null,
   tenant: string,
 ): Promise<GraphQLContext> {
   const meta = metaOf(headers, peer)
-  const caller = await identifyCaller(tenant, meta, headers.get('authorization'))
+  const caller = await identifyCaller(tenant, meta, headers.get('authorization'), {
+    proof: headers.get('dpop'),
+    method: method ?? '',
+    url: urlOf(tenant),
+  })
   return createContext(caller, headers)
 }
 
@@ -99,13 +103,14 @@ export function createGraphql({ isProduction = env.isProduction } = {}): Graphql
     response: ServerResponse,
     tenant: string,
   ): Promise<void> => {
+    const { method } = request
     const headers = headersOf(request)
     // Yoga makes a URL of them: a malformed one would be a 500 with a stack trace, and no Host has a say here.
     request.headers.host = HOST
     request.url = ENDPOINT + (request.url ?? '').slice(`/${tenant}${ENDPOINT}`.length)
     try {
       await requireTenant(tenant)
-      const context = await contextOf(headers, request.socket.remoteAddress ?? null, tenant)
+      const context = await contextOf({ method, headers }, request.socket.remoteAddress ?? null, tenant)
       context.stream.signal.addEventListener('abort', () => {
         setTimeout(() => response.destroy(), LAST_WORDS_MS).unref()
       })
@@ -122,7 +127,7 @@ export function createGraphql({ isProduction = env.isProduction } = {}): Graphql
     fetch: async (request, tenant) => {
       try {
         await requireTenant(tenant)
-        return await yoga.fetch(request, await contextOf(request.headers, null, tenant))
+        return await yoga.fetch(request, await contextOf(request, null, tenant))
       } catch (error) {
         return failure(error, request.headers, null)
       }

@@ -11,11 +11,12 @@ import { env } from '../env.ts'
 import { AppError, Unauthenticated } from '../errors.ts'
 import { JSON_LIMIT_BYTES, metaOf } from '../http.ts'
 import { log } from '../log.ts'
+import type { KeyProof } from '../oidc/dpop-binding.ts'
 import { isListedOrigin } from '../oidc/origins.ts'
 import { findTenant } from '../tenants/tenant-cache.ts'
 import type { GraphQLContext } from './context.ts'
 import { maskErrors, toGraphQLError, toJson } from './masking.ts'
-import { createContext, identifyCaller } from './request-context.ts'
+import { createContext, identifyCaller, urlOf } from './request-context.ts'
 
 const INIT_WAIT_MS = 3000
 const PING_MS = 12_000
@@ -28,7 +29,12 @@ const TOO_SLOW = 4413
 /** setTimeout counts in 31 bits. */
 const MAX_TIMEOUT_MS = 2 ** 31 - 1
 
-type Extra = { socket: WebSocket; request: IncomingMessage }
+type Extra = {
+  socket: WebSocket
+  request: IncomingMessage
+  /** The key that was proven as the connection began: a proof is for one use. */
+  provenJkt?: string | null
+}
 type Connection = Context<Record<string, unknown>, Extra>
 type Enveloped = ReturnType<YogaServerInstance<object, GraphQLContext>['getEnveloped']>
 
@@ -48,16 +54,14 @@ async function mayUse({ headers: { origin } }: IncomingMessage, { actor }: Ctx):
   return client?.allowedOrigins.includes(origin as string) ?? false
 }
 
-/** HTTP's header is written either way, and so are connection parameters. */
-const authorizationOf = ({ connectionParams }: Connection): string | null => {
-  const given = Object.entries(connectionParams ?? {}).find(
-    ([name]) => name.toLowerCase() === 'authorization',
-  )
+/** HTTP's headers are written either way, and so are connection parameters. */
+const paramOf = ({ connectionParams }: Connection, header: 'authorization' | 'dpop'): string | null => {
+  const given = Object.entries(connectionParams ?? {}).find(([name]) => name.toLowerCase() === header)
   return typeof given?.[1] === 'string' ? given[1] : null
 }
 
 /** Who speaks on the connection, checked anew for each operation: sockets outlive revocations. */
-async function callerOf(connection: Connection) {
+async function callerOf(connection: Connection, by: (tenant: string) => KeyProof) {
   const { request } = connection.extra
   const headers = new Headers()
   for (const name of ['x-forwarded-for', 'user-agent']) {
@@ -65,21 +69,32 @@ async function callerOf(connection: Connection) {
     if (typeof value === 'string') headers.set(name, value)
   }
   const meta = metaOf(headers, request.socket.remoteAddress ?? null)
-  return identifyCaller(tenants.get(request) ?? '', meta, authorizationOf(connection))
+  const tenant = tenants.get(request) ?? ''
+  return identifyCaller(tenant, meta, paramOf(connection, 'authorization'), by(tenant))
 }
 
 const isBadToken = (error: unknown): boolean => error instanceof Unauthenticated
 
+/** The proof of a bound token stands beside it, and is of the request that opened the socket. */
+const byParams = (connection: Connection) => (tenant: string) => ({
+  proof: paramOf(connection, 'dpop'),
+  method: 'GET',
+  url: urlOf(tenant),
+})
+
+/** Why a token was refused, in the 123 bytes that a closing frame has for it; a nonce that is wanted stands last. */
+const reasonOf = ({ message, headers }: AppError): string =>
+  headers['dpop-nonce'] ? `use_dpop_nonce ${headers['dpop-nonce']}` : message
+
 async function connect(connection: Connection): Promise<boolean> {
   const { socket } = connection.extra
-  if (authorizationOf(connection) === null) {
+  if (paramOf(connection, 'authorization') === null) {
     socket.close(CloseCode.Unauthorized, 'Send connection_init with {authorization: "Bearer …"}')
     return true // the socket is closed already: `false` would say 4403
   }
-  const { ctx, fault, token } = await callerOf(connection)
+  const { ctx, fault, token, binding } = await callerOf(connection, byParams(connection))
   if (fault) {
-    if (isBadToken(fault))
-      socket.close(CloseCode.Forbidden, 'The access token is invalid, expired or revoked')
+    if (isBadToken(fault)) socket.close(CloseCode.Forbidden, reasonOf(fault))
     else socket.close(CloseCode.InternalServerError, 'Try again')
     return true
   }
@@ -87,6 +102,7 @@ async function connect(connection: Connection): Promise<boolean> {
     socket.close(CloseCode.Forbidden, "The page's origin is not among its client's allowedOrigins")
     return true
   }
+  connection.extra.provenJkt = binding.jkt
   const remaining = Math.min((token?.expiresAt.getTime() ?? 0) - Date.now(), MAX_TIMEOUT_MS)
   const expiry = setTimeout(
     () => socket.close(CloseCode.Forbidden, 'The access token has expired'),
@@ -103,7 +119,8 @@ async function prepare(
   connection: Connection,
   payload: SubscribePayload,
 ): Promise<ExecutionArgs | GraphQLError[]> {
-  const context = createContext(await callerOf(connection))
+  const { provenJkt = null } = connection.extra
+  const context = createContext(await callerOf(connection, () => ({ provenJkt })))
   const { requestId } = context.ctx
   if (context.fault) {
     if (isBadToken(context.fault)) connection.extra.socket.close(CloseCode.Forbidden, context.fault.message)

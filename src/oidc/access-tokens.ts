@@ -12,8 +12,17 @@ import {
   scopesOfRoles,
 } from '../ctx.ts'
 import { sql } from '../db.ts'
-import { Unauthenticated } from '../errors.ts'
+import { OAuthError, Unauthenticated } from '../errors.ts'
 import { selectStanding } from './access-tokens.sql.ts'
+import {
+  type Binding,
+  challengeOf,
+  checkBinding,
+  DPOP_CHALLENGE,
+  type KeyProof,
+  type PresentedAccessToken,
+  readAuthorization,
+} from './dpop-binding.ts'
 import { apiAudienceOf, issuerOf, signJwt, verifyAccessToken } from './keys.ts'
 import { toScopes } from './scopes.ts'
 
@@ -50,17 +59,8 @@ export function issueAccessToken(tenant: string, request: AccessTokenRequest): P
   })
 }
 
-const INVALID_TOKEN = 'Bearer error="invalid_token"'
 const invalidToken = (cause?: unknown) =>
-  new Unauthenticated('The access token is invalid, expired or revoked.', INVALID_TOKEN, cause)
-
-/** The token of an Authorization header; null without one. Throws Unauthenticated for anything but Bearer. */
-export function bearerOf(authorization: string | null): string | null {
-  if (authorization === null) return null
-  const token = /^bearer +([A-Za-z0-9\-._~+/]+=*) *$/i.exec(authorization)?.[1]
-  if (!token) throw invalidToken()
-  return token
-}
+  new OAuthError('invalid_token', 'The access token is invalid, expired or revoked.', { status: 401, cause })
 
 /** Which tenant says to have issued the token: the target's own or `system`, by exact issuer. */
 function issuingTenant(target: string, token: string): string {
@@ -81,25 +81,45 @@ const claim = (payload: JWTPayload, name: string): string | null =>
 const scopesIn = (payload: JWTPayload): string[] => toScopes(claim(payload, 'scope') ?? '')
 
 /** A checked token: the context of the call, and what is needed to check it again later. */
-export type Authenticated = { ctx: Ctx; token: { jti: string; expiresAt: Date } }
+export type Authenticated = { ctx: Ctx; token: { jti: string; expiresAt: Date }; binding: Binding }
+
+type Target = Pick<Ctx, 'tenant' | 'requestId' | 'ip' | 'userAgent'>
 
 /**
- * Authenticates a management or viewer call (RFC 6750; RFC 9068, section 4). Checks signature, issuer, audience and
- * lifetime, then that what the token depends on still stands: one statement for a person, a cached row for a client.
- * The scopes of the context are those of the token that the client, or the person's roles, permit now.
- * Throws Unauthenticated, the same for every reason.
+ * Authenticates a management or viewer call (RFC 6750; RFC 9068, section 4; RFC 9449, section 7). Checks signature, issuer,
+ * audience and lifetime, the proof of the key if the token is bound to one, then that what the token depends on still
+ * stands: one statement for a person, a cached row for a client, and one more for a proof. The scopes of the context are
+ * those of the token that the client, or the person's roles, permit now.
+ * Throws Unauthenticated, the same for whatever is wrong with the token itself.
  */
 export async function authenticateBearer(
-  target: Pick<Ctx, 'tenant' | 'requestId' | 'ip' | 'userAgent'>,
+  target: Target,
   authorization: string | null,
+  by: KeyProof = { provenJkt: null },
 ): Promise<Authenticated> {
-  const token = bearerOf(authorization)
-  if (!token) throw new Unauthenticated()
-  const tenant = issuingTenant(target.tenant, token)
+  if (authorization === null) throw new Unauthenticated(undefined, `Bearer, ${DPOP_CHALLENGE}`)
+  const presented = readAuthorization(authorization)
+  try {
+    if (!presented) throw invalidToken()
+    return await authenticate(target, presented, by)
+  } catch (error) {
+    if (!(error instanceof OAuthError)) throw error
+    const challenge = challengeOf(presented?.scheme ?? 'Bearer', error.error, error.message)
+    throw new Unauthenticated(error.message, challenge, { cause: error, headers: error.headers })
+  }
+}
+
+async function authenticate(
+  target: Target,
+  presented: PresentedAccessToken,
+  by: KeyProof,
+): Promise<Authenticated> {
+  const tenant = issuingTenant(target.tenant, presented.token)
   const audience = [apiAudienceOf(tenant), apiAudienceOf(target.tenant)]
-  const payload = await verifyAccessToken(tenant, token, audience).catch((error) => {
+  const payload = await verifyAccessToken(tenant, presented.token, audience).catch((error) => {
     throw invalidToken(error)
   })
+  const binding = await checkBinding(target.tenant, presented, payload, by)
   const { actor, permitted } = await resolveActor(target.tenant, tenant, payload)
   const asked = scopesIn(payload).filter(isScope)
   const scopes = new Set(
@@ -110,6 +130,7 @@ export async function authenticateBearer(
   return {
     ctx: { ...target, actor, scopes },
     token: { jti: claim(payload, 'jti') ?? '', expiresAt: new Date((payload.exp ?? 0) * 1000) },
+    binding,
   }
 }
 

@@ -23,7 +23,13 @@ export type Call = {
   tellRefusal: (error: OAuthError) => Promise<void>
 }
 type Handle = (call: Call) => Promise<Response>
-type Render = (error: unknown, event: H3Event, tenant: CachedTenant | null) => Response
+/** `clientId` is the client that the request named, who need not have sent it. */
+type Render = (
+  error: unknown,
+  event: H3Event,
+  tenant: CachedTenant | null,
+  clientId: string | null,
+) => Response | Promise<Response>
 type Method = 'GET' | 'HEAD' | 'POST' | 'OPTIONS'
 
 /**
@@ -45,6 +51,7 @@ export function addRoute(
     let isReadable = false
     let tenant: CachedTenant | null = null
     let response: Response
+    let request: { by: Ctx | null; clientId: string | null } = { by: null, clientId: null }
     let tellRefusal = async (_: OAuthError) => {}
     try {
       if (targetOf(event).isCanonical) tenant = await findTenant(event.context.params?.tenant ?? '')
@@ -52,16 +59,15 @@ export function addRoute(
       const handle = handlers[method as Method]
       if (!handle) throw new MethodNotAllowed(allowed)
       const ctx = ctxOf(event, tenant.tenantId)
-      let request: { by: Ctx; clientId: string | null } = { by: ctx, clientId: null }
       if (refusedAs)
         tellRefusal = (error) =>
-          recordRefusal(request.by, refusedAs, { endpoint, clientId: request.clientId }, error)
+          recordRefusal(request.by ?? ctx, refusedAs, { endpoint, clientId: request.clientId }, error)
       response = await handle({
         event,
         tenant,
         ctx,
-        isOf: (clientId, by = ctx) => {
-          request = { by, clientId }
+        isOf: (clientId, by) => {
+          request = { by: by ?? null, clientId }
         },
         tellRefusal,
         readableBy: (client) => {
@@ -70,12 +76,12 @@ export function addRoute(
       })
     } catch (error) {
       if (error instanceof OAuthError) await tellRefusal(error)
-      response = render(error, event, tenant)
+      response = await render(error, event, tenant, request.clientId)
     }
     response.headers.set('x-request-id', requestMeta(event).requestId)
     if (isReadable) {
       response.headers.set('access-control-allow-origin', origin as string)
-      response.headers.set('access-control-expose-headers', 'www-authenticate, x-request-id')
+      response.headers.set('access-control-expose-headers', 'dpop-nonce, www-authenticate, x-request-id')
       response.headers.append('vary', 'origin')
     }
     return method === 'HEAD' ? new Response(null, response) : response

@@ -76,7 +76,7 @@ export function parseAuthorizeRequest(
     idTokenHint: single(params, 'id_token_hint'),
     resources: requestedResources(params, resources),
     claims: requestedClaims(params),
-    dpopJkt: null,
+    dpopJkt: dpopJkt(params),
   }
 }
 
@@ -176,6 +176,14 @@ function codeChallenge(params: URLSearchParams, client: RequestingClient): strin
   if (method !== 'S256') throw invalid('Only code_challenge_method=S256 is supported.')
   if (!/^[A-Za-z0-9_-]{43}$/.test(challenge)) throw invalid('The code_challenge is not one of S256.')
   return challenge
+}
+
+/** A SHA-256 thumbprint (RFC 9449, section 10). */
+function dpopJkt(params: URLSearchParams): string | null {
+  const thumbprint = single(params, 'dpop_jkt')
+  if (thumbprint !== null && !/^[A-Za-z0-9_-]{43}$/.test(thumbprint))
+    throw invalid('The dpop_jkt is not a SHA-256 thumbprint of a key.')
+  return thumbprint
 }
 
 function prompts(params: URLSearchParams): Prompt[] {

@@ -1,14 +1,15 @@
 import { findClient } from '../clients/client-cache.ts'
 import type { Ctx } from '../ctx.ts'
-import { readFormParams, singleParams } from '../http.ts'
+import { provableOf, readFormParams, singleParams } from '../http.ts'
 import type { Call } from './answers.routes.ts'
-import { authenticateClient } from './client-authentication.ts'
+import { authenticateClient, readClientCredentials } from './client-authentication.ts'
+import { checkProof, useProof } from './dpop.ts'
 import { isListedOrigin } from './origins.ts'
 import type { TokenRequest } from './token-response.ts'
 
 /**
  * A request by a client: its form, and who it is. A page of the client's may read the answer, whatever it will be. `resource` is
- * the one parameter that may be repeated (RFC 8707, section 2).
+ * the one parameter that may be repeated (RFC 8707, section 2). A DPoP proof is checked and used up (RFC 9449, section 5).
  */
 export async function readClientCall({ event, ctx, tenant, readableBy, isOf }: Call): Promise<TokenRequest> {
   const params = await readFormParams(event)
@@ -18,10 +19,20 @@ export async function readClientCall({ event, ctx, tenant, readableBy, isOf }: C
   const authorization = event.req.headers.get('authorization')
   isOf(form.client_id ?? null)
   if (form.client_id) readableBy(await findClient(ctx.tenant, form.client_id))
-  const client = await authenticateClient(ctx, authorization, form)
+  const credentials = readClientCredentials(authorization, form)
+  if (credentials) isOf(credentials.clientId)
+  const request = provableOf(event)
+  // Before the client's assertion is used up: who only lacks a nonce comes back with the same.
+  const proof = request.proof === null ? null : await checkProof(request)
+  const client = await authenticateClient(ctx, credentials, {
+    endpoint: request.url,
+    usedHeader: authorization !== null,
+  })
   const by: Ctx = { ...ctx, actor: { kind: 'client', tenant: ctx.tenant, clientId: client.id } }
   isOf(client.id, by)
-  return { ctx: by, tenant, client, form, resources, dpopJkt: null }
+  if (proof) await useProof(ctx.tenant, proof)
+  if (proof?.nextNonce) event.res.headers.set('dpop-nonce', proof.nextNonce)
+  return { ctx: by, tenant, client, form, resources, dpopJkt: proof?.jkt ?? null }
 }
 
 /** A single-page application asks before it calls (Fetch, section 3.2). Whose it is shows with the call itself. */
@@ -33,7 +44,7 @@ export async function preflight({ event, ctx, readableBy }: Call): Promise<Respo
     status: 204,
     headers: {
       'access-control-allow-methods': 'GET, POST',
-      'access-control-allow-headers': 'authorization, content-type',
+      'access-control-allow-headers': 'authorization, content-type, dpop',
       'access-control-max-age': '600',
     },
   })

@@ -1,17 +1,18 @@
+import { ASSERTION_ALGORITHMS } from '../clients/client-keys.fields.ts'
 import { SCOPE_NAMES, SYSTEM_SCOPES, SYSTEM_TENANT } from '../ctx.ts'
 import { SIGNING_ALGORITHMS } from '../signing-algorithms.ts'
 import { ACR_OTP } from './acr.ts'
 import { userinfoAudienceOf } from './audience.ts'
 import { DISPLAYS, PROMPTS } from './authorize.ts'
 import { CLAIMS } from './claims.ts'
+import { AUTH_METHODS } from './client-authentication.ts'
+import { DPOP_ALGORITHMS } from './dpop.ts'
 import { issuerOf } from './keys.ts'
 import { RESPONSE_MODES } from './response-modes.ts'
 import { OIDC_SCOPES } from './scopes.ts'
 import { GRANT_TYPE_NAMES } from './token.ts'
 
 const TOKEN_CLAIMS = ['sub', 'iss', 'aud', 'exp', 'iat', 'auth_time', 'nonce', 'acr', 'amr', 'at_hash', 'sid']
-
-const AUTH_METHODS = ['client_secret_basic', 'client_secret_post', 'none']
 
 /**
  * The provider's metadata (OIDC Discovery 1.0, section 3; RFC 8414; RFC 9207; RP-Initiated Logout 1.0). It names what
@@ -25,13 +26,18 @@ export function discoveryOf(tenant: string): Record<string, unknown> {
     pushed_authorization_request_endpoint: `${issuer}/oidc/par`,
     require_pushed_authorization_requests: false,
     token_endpoint: `${issuer}/oidc/token`,
+    device_authorization_endpoint: `${issuer}/oidc/device`,
     userinfo_endpoint: userinfoAudienceOf(tenant),
     jwks_uri: `${issuer}/.well-known/jwks.json`,
     revocation_endpoint: `${issuer}/oidc/revoke`,
     revocation_endpoint_auth_methods_supported: AUTH_METHODS,
+    revocation_endpoint_auth_signing_alg_values_supported: ASSERTION_ALGORITHMS,
     introspection_endpoint: `${issuer}/oidc/introspect`,
     introspection_endpoint_auth_methods_supported: AUTH_METHODS.filter((method) => method !== 'none'),
+    introspection_endpoint_auth_signing_alg_values_supported: ASSERTION_ALGORITHMS,
     end_session_endpoint: `${issuer}/oidc/logout`,
+    backchannel_logout_supported: true,
+    backchannel_logout_session_supported: true,
     scopes_supported: [
       ...OIDC_SCOPES,
       ...SCOPE_NAMES.filter((scope) => tenant === SYSTEM_TENANT || !SYSTEM_SCOPES.includes(scope)),
@@ -43,6 +49,8 @@ export function discoveryOf(tenant: string): Record<string, unknown> {
     id_token_signing_alg_values_supported: SIGNING_ALGORITHMS,
     userinfo_signing_alg_values_supported: SIGNING_ALGORITHMS,
     token_endpoint_auth_methods_supported: AUTH_METHODS,
+    token_endpoint_auth_signing_alg_values_supported: ASSERTION_ALGORITHMS,
+    dpop_signing_alg_values_supported: DPOP_ALGORITHMS,
     code_challenge_methods_supported: ['S256'],
     prompt_values_supported: PROMPTS,
     display_values_supported: DISPLAYS,

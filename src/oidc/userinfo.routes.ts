@@ -1,7 +1,7 @@
 import type { H3 } from 'h3'
 import { FastResponse } from 'srvx'
 import { findClient } from '../clients/client-cache.ts'
-import { readForm } from '../http.ts'
+import { provableOf, readForm } from '../http.ts'
 import { addRoute, type Call, oauthError, uncachedJson } from './answers.routes.ts'
 import { preflight } from './client-call.routes.ts'
 import { accessTokenOf, clientNamedBy, readUserinfo } from './userinfo.ts'
@@ -15,9 +15,10 @@ async function userinfo({ event, ctx, readableBy }: Call): Promise<Response> {
   const { headers, method } = event.req
   const isForm = method === 'POST' && headers.get('content-type') !== null
   const form = isForm ? await readForm(event) : {}
-  const accessToken = accessTokenOf(ctx.tenant, headers.get('authorization'), form.access_token ?? null)
-  if (headers.get('origin')) readableBy(await findClient(ctx.tenant, clientNamedBy(accessToken)))
-  const answer = await readUserinfo(ctx.tenant, accessToken)
+  const presented = accessTokenOf(ctx.tenant, headers.get('authorization'), form.access_token ?? null)
+  if (headers.get('origin')) readableBy(await findClient(ctx.tenant, clientNamedBy(presented.token)))
+  const { answer, nextNonce } = await readUserinfo(ctx.tenant, presented, provableOf(event))
+  if (nextNonce) event.res.headers.set('dpop-nonce', nextNonce)
   return typeof answer === 'string' ? uncachedJwt(answer) : uncachedJson(answer)
 }
 

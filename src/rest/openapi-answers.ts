@@ -79,9 +79,13 @@ export const HEADERS: Record<string, Header> = {
     schema: seconds,
     example: 30,
   },
+  'DPoP-Nonce': {
+    description: 'The nonce of the next DPoP proof, when it should be another one (RFC 9449, section 8.2).',
+    schema: text,
+  },
   'WWW-Authenticate': {
     description:
-      'What is missing (RFC 6750, section 3); `Credential` where the access token is good, but not what was to be authenticated.',
+      'What is missing (RFC 6750, section 3; RFC 9449, section 7.1); `Credential` where the access token is good, but not what was to be authenticated.',
     schema: text,
   },
 }
@@ -92,7 +96,13 @@ const refTo = (kind: 'headers' | 'responses' | 'schemas', name: string): Ref => 
 const headersOf = (names: readonly string[]) =>
   Object.fromEntries(names.map((name) => [name, refTo('headers', name)]))
 
-const ALWAYS = ['X-Request-Id', 'RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'] as const
+const ALWAYS = [
+  'X-Request-Id',
+  'RateLimit-Limit',
+  'RateLimit-Remaining',
+  'RateLimit-Reset',
+  'DPoP-Nonce',
+] as const
 
 /** Errors by status: the component, when it comes about, one of them as it is, and its headers. */
 const ERRORS: Record<number, { name: string; description: string; error: AppError; headers?: string[] }> = {

@@ -42,7 +42,7 @@ function securitySchemes(tenant: string) {
     oauth2: {
       type: 'oauth2',
       description:
-        'Machine clients get a token by their secret; people with a role by the authorization code flow with PKCE (S256).',
+        'Machine clients get a token by their secret or a signed assertion; people with a role by the authorization code flow with PKCE (S256). A token that is bound to a key comes with a proof, by the scheme DPoP (RFC 9449).',
       flows: {
         clientCredentials: { tokenUrl, scopes },
         authorizationCode: { authorizationUrl, tokenUrl, refreshUrl: tokenUrl, scopes: forPeople },

@@ -30,14 +30,22 @@ const call = (form: Record<string, string>, authorization?: string) =>
 
 describe('readClientCredentials (RFC 6749, section 2.3.1)', () => {
   test.each([
-    ['an id and a secret', basic('a', 'b'), { clientId: 'a', secret: 'b', isBasic: true }],
-    ['form-encoded ones', basic('a%3Ab', 'c%2Bd+e%25'), { clientId: 'a:b', secret: 'c+d e%', isBasic: true }],
-    ['a colon in the secret', basic('a', 'b:c'), { clientId: 'a', secret: 'b:c', isBasic: true }],
-    ['an empty secret', basic('a', ''), { clientId: 'a', secret: '', isBasic: true }],
+    ['an id and a secret', basic('a', 'b'), { method: 'client_secret_basic', clientId: 'a', secret: 'b' }],
+    [
+      'form-encoded ones',
+      basic('a%3Ab', 'c%2Bd+e%25'),
+      { method: 'client_secret_basic', clientId: 'a:b', secret: 'c+d e%' },
+    ],
+    [
+      'a colon in the secret',
+      basic('a', 'b:c'),
+      { method: 'client_secret_basic', clientId: 'a', secret: 'b:c' },
+    ],
+    ['an empty secret', basic('a', ''), { method: 'client_secret_basic', clientId: 'a', secret: '' }],
     [
       'the scheme in other letters',
       basic('a', 'b').replace('Basic', 'bAsIc'),
-      { clientId: 'a', secret: 'b', isBasic: true },
+      { method: 'client_secret_basic', clientId: 'a', secret: 'b' },
     ],
     ['no colon', `Basic ${Buffer.from('ab').toString('base64')}`, null],
     ['no id', basic('', 'b'), null],

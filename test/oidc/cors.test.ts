@@ -33,7 +33,7 @@ describe('cross-origin calls (security row 60)', () => {
         ORIGIN,
         'origin',
       ])
-      expect(response.headers.get('access-control-allow-headers')).toBe('authorization, content-type')
+      expect(response.headers.get('access-control-allow-headers')).toBe('authorization, content-type, dpop')
       expect(response.headers.get('access-control-allow-credentials')).toBeNull()
     },
   )

@@ -4,6 +4,9 @@ import { type Provider, startProvider } from './provider.ts'
 
 let provider: Provider
 let tenant: string
+/** Of keys that clients sign by. */
+const ALGORITHMS = ['ES256', 'ES384', 'ES512', 'RS256', 'PS256', 'EdDSA', 'Ed25519']
+
 beforeAll(async () => {
   provider = await startProvider()
   tenant = await newTenant()
@@ -34,7 +37,16 @@ test('the metadata says what is there (OIDC Discovery, section 3; RFC 8414, sect
     subject_types_supported: ['public'],
     id_token_signing_alg_values_supported: ['ES256', 'RS256', 'ES384', 'EdDSA'],
     userinfo_signing_alg_values_supported: ['ES256', 'RS256', 'ES384', 'EdDSA'],
-    token_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post', 'none'],
+    token_endpoint_auth_methods_supported: [
+      'client_secret_basic',
+      'client_secret_post',
+      'private_key_jwt',
+      'none',
+    ],
+    token_endpoint_auth_signing_alg_values_supported: ALGORITHMS,
+    revocation_endpoint_auth_signing_alg_values_supported: ALGORITHMS,
+    introspection_endpoint_auth_signing_alg_values_supported: ALGORITHMS,
+    dpop_signing_alg_values_supported: ALGORITHMS,
     code_challenge_methods_supported: ['S256'],
     claims_parameter_supported: true,
     request_parameter_supported: false,

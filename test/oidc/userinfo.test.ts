@@ -123,7 +123,8 @@ describe('userinfo (OIDC Core, section 5.3)', () => {
 
   test('without a token asks for one, and names no error (RFC 6750, section 3.1)', async () => {
     const response = await fetch(url())
-    expect([response.status, response.headers.get('www-authenticate')]).toEqual([401, REALM()])
+    const dpop = 'DPoP algs="ES256 ES384 ES512 RS256 PS256 EdDSA Ed25519"'
+    expect([response.status, response.headers.get('www-authenticate')]).toEqual([401, `${REALM()}, ${dpop}`])
   })
 
   test('refuses a token without openid', async () => {
