@@ -159,7 +159,7 @@ describe('response_mode=web_message (draft-sakimura-oauth-wmrm)', () => {
   })
 
   test('security 10: an origin that is not among the webOrigins gets a page of ours, whatever else is wrong', async () => {
-    for (const more of [none, { scope: 'profile' }, { response_type: null }]) {
+    for (const more of [none, { scope: 'profile' }, { response_type: 'token' }] as Record<string, string>[]) {
       const response = await visit({ ...web, ...more, redirect_uri: 'https://elsewhere.example.com/cb' })
       expect([response.status, response.headers.get('location')]).toEqual([400, null])
       expect(policyOf(response)['frame-ancestors']).toBe("'none'")

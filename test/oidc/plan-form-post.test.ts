@@ -1,0 +1,3 @@
+import { describeBasicModules } from './plan-modules.ts'
+
+describeBasicModules('form_post')
