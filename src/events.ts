@@ -23,6 +23,8 @@ export const EVENT_TYPES = [
   'grant.revoked',
   'consent.granted',
   'consent.revoked',
+  'device.approved',
+  'device.denied',
   'credential.enrollment_created',
   'credential.enrollment_failed',
   'credential.enrolled',

@@ -18,6 +18,8 @@ export const LIMITS = {
   linkIdentity: { points: 100, seconds: 3600 },
   /** Failed client authentications from one network. */
   clientAuthentication: { points: 100, seconds: 60 },
+  /** Codes of devices that are entered from one network, right and wrong ones: of 20^8, at whatever devices. */
+  enterUserCode: { points: 100, seconds: 3600 },
   /** Refused requests from one network that the log tells of. */
   refusedRequest: { points: 120, seconds: 60 },
 } as const satisfies Record<string, Limit>

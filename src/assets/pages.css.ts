@@ -62,6 +62,11 @@ input[aria-invalid]{border-color:var(--danger);box-shadow:inset 0 0 0 1px var(--
   min-block-size:3.75rem;font:600 1.625rem/1 ui-monospace,"SF Mono","Cascadia Mono",Menlo,Consolas,"DejaVu Sans Mono",monospace;
   font-variant-numeric:tabular-nums;letter-spacing:.35em;text-align:center;padding-inline:1.2em .85em;
 }
+.letters{text-transform:uppercase;letter-spacing:.15em;padding-inline:.875rem}
+.user-code{
+  padding:.75rem;border-radius:.625rem;background:var(--raised);text-align:center;user-select:all;
+  font:600 1.625rem/1.4 ui-monospace,"SF Mono","Cascadia Mono",Menlo,Consolas,"DejaVu Sans Mono",monospace;letter-spacing:.1em;
+}
 .fault{
   display:flex;gap:.5rem;padding:.625rem .875rem;border-radius:.625rem;
   background:var(--danger-surface);color:var(--danger);font-size:.9375rem;font-weight:500;

@@ -105,7 +105,11 @@ export async function rotateSecretRow(
 
 // Whoever redeems a code holds it, makes the grant, starts a session while holding that, and waits for the client with
 // each. The same order here, one statement after the other, is what keeps the two from waiting for each other.
-const DELETE_CODES = `DELETE FROM "AuthorizationCode" WHERE "tenantId" = $1 AND "clientId" = $2`
+const DELETE_CODES = `
+  WITH devices AS (
+    DELETE FROM "DeviceCode" WHERE "tenantId" = $1 AND "clientId" = $2
+  )
+  DELETE FROM "AuthorizationCode" WHERE "tenantId" = $1 AND "clientId" = $2`
 const DELETE_GRANTS_AND_HOLD = `
   WITH grants AS (
     DELETE FROM "Grant" WHERE "tenantId" = $1 AND "clientId" = $2 RETURNING 1

@@ -41,6 +41,8 @@ const END_CLIENT_ACCESS = `
     RETURNING "id", "userId", "clientId", "sessionId"
   ), codes AS (
     DELETE FROM "AuthorizationCode" WHERE "tenantId" = $1 AND "userId" = $2 AND "clientId" = $3 AND "usedAt" IS NULL
+  ), devices AS (
+    DELETE FROM "DeviceCode" WHERE "tenantId" = $1 AND "userId" = $2 AND "clientId" = $3 AND "status" = 'approved'
   )
   SELECT 'session' AS "what", "id", "userId", "clientId", NULL AS "sessionId" FROM sessions
   UNION ALL SELECT 'grant', "id", "userId", "clientId", "sessionId" FROM grants`

@@ -9,8 +9,15 @@ import { allowedResources } from './audience.ts'
 import { parseAuthorizeRequest, provenTarget } from './authorize.ts'
 import { claimsBeside } from './claims.ts'
 import { issueCode } from './codes.ts'
+import { mayUseDevices } from './device-authorization.ts'
 import { readIdTokenHint } from './id-tokens.ts'
-import { type Interaction, interactionHashOf, type PendingRequest, type Progress } from './interactions.ts'
+import {
+  type Interaction,
+  interactionHashOf,
+  type PendingRedirect,
+  type PendingRequest,
+  type Progress,
+} from './interactions.ts'
 import { type NextStep, nextStep } from './next-step.ts'
 import { isPushedRequest, takePushedRequest } from './pushed-requests.ts'
 import { isRegisteredRedirect } from './redirect-uris.ts'
@@ -45,7 +52,7 @@ export type Standing = {
 }
 
 /** An authorize request that was checked, or what was wrong with it, and where the client is told. */
-export type CheckedRequest = { request: PendingRequest } | { error: OAuthError; target: ResponseTarget }
+export type CheckedRequest = { request: PendingRedirect } | { error: OAuthError; target: ResponseTarget }
 
 /** Checks the parameters of an authorize request, whichever way they came. Throws OAuthError. */
 export async function checkParameters(
@@ -53,7 +60,7 @@ export async function checkParameters(
   client: CachedClient | null,
   params: URLSearchParams,
   { isPushed }: { isPushed: boolean },
-): Promise<PendingRequest> {
+): Promise<PendingRedirect> {
   const resources = await allowedResources(tenant, params.getAll('resource'))
   const request = parseAuthorizeRequest(params, client, resources, isPushed)
   const hint = await readIdTokenHint(tenant.tenantId, request.idTokenHint)
@@ -78,6 +85,12 @@ export async function checkRequest(tenant: CachedTenant, given: URLSearchParams)
   }
 }
 
+/** Whether the client may still be answered in the way that its request wants. */
+const isAnswerable = (client: CachedClient, request: PendingRequest): boolean =>
+  request.responseMode === 'device'
+    ? mayUseDevices(client)
+    : isRegisteredRedirect(client, request.redirectUri)
+
 /**
  * Finds out where a request stands: one statement when the browser has a session cookie, none otherwise. Throws
  * OAuthError that is not redirected when the client, or its redirect_uri, is gone since.
@@ -90,7 +103,7 @@ export async function standingOf(
   now = new Date(),
 ): Promise<Standing> {
   const client = await findClient(ctx.tenant, request.clientId)
-  if (!client || !isRegisteredRedirect(client, request.redirectUri))
+  if (!client || !isAnswerable(client, request))
     throw new OAuthError('invalid_request', 'The application is not registered any more.', {
       redirect: false,
     })
@@ -104,7 +117,7 @@ export async function standingOf(
     state && {
       scopes: state.consentedScopes ?? [],
       claims: state.consentedClaims ?? [],
-      isFresh: progress.hasConsented === true,
+      isFresh: progress.consentedIn === state.id,
     },
     now,
   )
@@ -117,7 +130,7 @@ export async function standingOf(
  */
 export async function grantAnswer(
   ctx: Ctx,
-  request: PendingRequest,
+  request: PendingRedirect,
   { state, scopes }: Standing,
   interaction: Interaction | null,
 ): Promise<AuthorizationAnswer | null> {

@@ -34,7 +34,7 @@ export function PersonLine({ person }: { person: PagePerson }): VNode {
   )
 }
 
-type ConsentPageProps = {
+export type ConsentPageProps = {
   tenant: PageTenant
   client: PageClient
   interaction: PageInteraction
@@ -42,6 +42,48 @@ type ConsentPageProps = {
   /** What the client asks for, in plain words (`asksOf`, `asksOfClaims`), each once. */
   asks: readonly { words: string }[]
 }
+
+/** Who is being asked, and a way out for whom that is not. Posts `step=switch`. */
+export const AskedPerson = ({
+  interaction,
+  person,
+}: Pick<ConsentPageProps, 'interaction' | 'person'>): VNode => (
+  <div class="signed-in">
+    <PersonLine person={person} />
+    <StepForm interaction={interaction} step="switch">
+      <button type="submit" class="quiet">
+        Not you?
+      </button>
+    </StepForm>
+  </div>
+)
+
+/** What is asked for, in plain words. */
+export const Asks = ({ asks }: Pick<ConsentPageProps, 'asks'>): VNode => (
+  <section>
+    <h2 id="asks">It will be able to:</h2>
+    {/* biome-ignore lint/a11y/noRedundantRoles: VoiceOver takes a list without bullets for no list. */}
+    <ul class="asks" role="list" aria-labelledby="asks">
+      {asks.map((ask) => (
+        <li key={ask.words}>
+          <Given>{ask.words}</Given>
+        </li>
+      ))}
+    </ul>
+  </section>
+)
+
+/** Posts `step=allow` or `step=deny`. */
+export const AllowOrDeny = ({ interaction }: Pick<ConsentPageProps, 'interaction'>): VNode => (
+  <StepForm interaction={interaction} class="choice">
+    <button type="submit" name="step" value="allow" class="primary">
+      Allow
+    </button>
+    <button type="submit" name="step" value="deny" class="secondary">
+      Deny
+    </button>
+  </StepForm>
+)
 
 /** Asks whether a client may have what it asks for. Posts `step=allow`, `step=deny` or `step=switch` (not you). */
 export const ConsentPage = ({ tenant, client, interaction, person, asks }: ConsentPageProps): VNode => (
@@ -60,33 +102,9 @@ export const ConsentPage = ({ tenant, client, interaction, person, asks }: Conse
     tenant={tenant}
     client={client}
   >
-    <div class="signed-in">
-      <PersonLine person={person} />
-      <StepForm interaction={interaction} step="switch">
-        <button type="submit" class="quiet">
-          Not you?
-        </button>
-      </StepForm>
-    </div>
-    <section>
-      <h2 id="asks">It will be able to:</h2>
-      {/* biome-ignore lint/a11y/noRedundantRoles: VoiceOver takes a list without bullets for no list. */}
-      <ul class="asks" role="list" aria-labelledby="asks">
-        {asks.map((ask) => (
-          <li key={ask.words}>
-            <Given>{ask.words}</Given>
-          </li>
-        ))}
-      </ul>
-    </section>
-    <StepForm interaction={interaction} class="choice">
-      <button type="submit" name="step" value="allow" class="primary">
-        Allow
-      </button>
-      <button type="submit" name="step" value="deny" class="secondary">
-        Deny
-      </button>
-    </StepForm>
+    <AskedPerson interaction={interaction} person={person} />
+    <Asks asks={asks} />
+    <AllowOrDeny interaction={interaction} />
     <p class="hint">If you deny, you go back without sharing anything.</p>
   </PageShell>
 )

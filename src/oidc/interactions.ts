@@ -2,13 +2,16 @@ import { authenticate, authenticateAll, equals, randomToken, sha256 } from '../c
 import { dbFor, sql } from '../db.ts'
 import type { Prisma } from '../generated/prisma/client.ts'
 import type { AuthorizeRequest } from './authorize.ts'
+import type { DeviceRequest } from './device-request.ts'
 import { updateRefusal } from './interactions.sql.ts'
 
 /** How long a person may take over the hosted pages. */
 export const INTERACTION_LIFETIME_SECONDS = 3600
 
 /** A checked request with whom its id_token_hint names. */
-export type PendingRequest = AuthorizeRequest & { subjectHint: string | null }
+export type PendingRedirect = AuthorizeRequest & { subjectHint: string | null }
+/** What a person signs in for; `responseMode` tells where the answer goes. */
+export type PendingRequest = PendingRedirect | DeviceRequest
 
 /** Why the last input of a page was refused. The same for whatever address; its words are the page's. */
 export type Refusal = {
@@ -27,14 +30,15 @@ export type Progress = {
   sentAt?: string
   /** The session that was started in the course of this request. */
   sessionId?: string
-  hasConsented?: boolean
+  /** The session whose person agreed in the course of this request. */
+  consentedIn?: string
   /** The person asked to be somebody else: no address is filled in. */
   isAnother?: boolean
   /** To be shown once. */
   refusal?: Refusal
 }
 
-/** A pending authorize request. `handle` is in the pages' URLs; `key` is the cookie that binds it to one browser. */
+/** A pending request. `handle` is in the pages' URLs; `key` is the cookie that binds it to one browser. */
 export type Interaction = { handle: string; key: string; request: PendingRequest; progress: Progress }
 
 /** A request that an older version kept, with what requests lacked there; they had one `resource`. */

@@ -1,7 +1,7 @@
 import { findClient } from '../clients/client-cache.ts'
 import type { Ctx } from '../ctx.ts'
 import { sql } from '../db.ts'
-import { type OAuthError, RateLimited, type Why } from '../errors.ts'
+import { type OAuthError, type OAuthErrorCode, RateLimited, type Why } from '../errors.ts'
 import { type EventType, recordEvents, wakeReaders } from '../events.ts'
 import { spend } from '../limits.ts'
 import { log } from '../log.ts'
@@ -22,6 +22,9 @@ const tellableWhy = (why: Why): Why =>
 /** A refused request: at which endpoint, and as whose it came; what it said of its client need not be true. */
 export type RefusedRequest = { endpoint: string; clientId: string | null }
 
+/** What tells a client to go on (RFC 8628, section 3.5): nothing was wrong. */
+const GOES_ON: ReadonlySet<string> = new Set<OAuthErrorCode>(['authorization_pending', 'slow_down'])
+
 /**
  * Tells the tenant's log why a request was refused, with what the caller is not told, so that it is found by the request's
  * id. Anybody can be refused as often as they like: each network has its share of the log, and after that nothing is written.
@@ -33,6 +36,7 @@ export async function recordRefusal(
   { endpoint, clientId }: RefusedRequest,
   { error, message, why }: OAuthError,
 ): Promise<void> {
+  if (GOES_ON.has(error)) return
   try {
     await spend('refusedRequest', ctx.tenant, ctx.ip)
     const client = clientId ? await findClient(ctx.tenant, clientId) : null

@@ -101,6 +101,6 @@ export async function giveConsent(
   wakeReaders(ctx.tenant)
   await saveInteraction(ctx.tenant, {
     ...interaction,
-    progress: { ...interaction.progress, hasConsented: true },
+    progress: { ...interaction.progress, consentedIn: state.id },
   })
 }

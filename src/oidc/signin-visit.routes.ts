@@ -2,8 +2,8 @@ import { randomToken } from '../crypto.ts'
 import { AppError } from '../errors.ts'
 import { type Call, pageOf, seeOther } from './answers.routes.ts'
 import { expectedAddress, type Standing, standingOf } from './authorization.ts'
-import { ConsentPage } from './consent.pages.tsx'
 import { INTERACTION_COOKIE, readCookie, SESSION_COOKIE, setCookie } from './cookies.ts'
+import { endingOf } from './endings.routes.ts'
 import {
   csrfOf,
   findInteraction,
@@ -11,7 +11,6 @@ import {
   type Interaction,
   type Refusal,
 } from './interactions.ts'
-import { destinationsOf } from './redirect-uris.ts'
 import type { RenderOptions } from './render-page.pages.tsx'
 import { asksOf, asksOfClaims } from './scope-words.ts'
 import { SelectPage } from './select.pages.tsx'
@@ -67,6 +66,16 @@ const pathOf = ({ call, interaction }: Visit, page: PageName): string =>
 export const goOn = (at: Visit, page: PageName = 'email', cookies: string[] = []): Response =>
   seeOther(pathOf(at, page), cookies)
 
+/**
+ * What the forms of a page are bound to: this sign-in, in this browser; and, where somebody decides, who that was, since another
+ * tab may have signed in somebody else meanwhile.
+ */
+export function boundTo({ call, interaction, standing }: Visit, page: PageName): string[] {
+  const isDecision = page === 'consent' || page === 'select'
+  const person = isDecision ? [standing.state?.id ?? ''] : []
+  return [call.ctx.tenant, interaction.handle, interaction.key, ...person]
+}
+
 /** What was refused on this page just now. */
 const refusalOn = (page: PageName, { refusal }: Interaction['progress']): Refusal | null =>
   refusal?.page === page ? refusal : null
@@ -74,22 +83,22 @@ const refusalOn = (page: PageName, { refusal }: Interaction['progress']): Refusa
 /** The page as it stands, with what is wrong, if anything. */
 export function render(at: Visit, page: PageName): Response {
   const { call, interaction, standing } = at
-  const { request, progress, handle, key } = interaction
+  const { request, progress } = interaction
+  const ending = endingOf(at)
   const form = {
     action: pathOf(at, page),
-    csrf: csrfOf('signin', call.ctx.tenant, handle, key),
+    csrf: csrfOf('signin', ...boundTo(at, page)),
   }
   const refusal = refusalOn(page, progress)
   const fault = refusal && refusalWords(refusal)
   const common = { tenant: call.tenant, client: standing.client, interaction: form, fault }
   const options: RenderOptions = {
-    formActionOrigins: destinationsOf(standing.client, request.redirectUri),
+    formActionOrigins: ending.destinations,
     isPopup: request.display === 'popup',
   }
   if (page === 'select') return pageOf(SelectPage, { ...common, person: standing.state ?? {} }, options)
   if (page === 'consent')
-    return pageOf(
-      ConsentPage,
+    return ending.ask(
       {
         ...common,
         person: standing.state ?? {},

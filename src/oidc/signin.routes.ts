@@ -3,22 +3,29 @@ import { Forbidden, InvalidCredential, InvalidInput, OAuthError, RateLimited } f
 import { readForm } from '../http.ts'
 import { BROWSER_LIFETIME_SECONDS } from '../sessions/sessions.ts'
 import { addRoute, type Call, errorPage, withCookies } from './answers.routes.ts'
-import { grantAnswer } from './authorization.ts'
 import { after } from './codes.ts'
 import { INTERACTION_COOKIE, SESSION_COOKIE, setCookie } from './cookies.ts'
+import { endingOf } from './endings.routes.ts'
 import { stepError } from './explain-step.ts'
 import {
   dropRefusal,
-  endInteraction,
   INTERACTION_LIFETIME_SECONDS,
   isCsrf,
   noteRefusal,
   type Refusal,
 } from './interactions.ts'
-import { sendRefusal } from './refusals.routes.ts'
-import { sendAnswer } from './response-modes.routes.ts'
 import { askForCode, forgetAddress, giveConsent, keepPerson, signIn, switchPerson } from './sign-in.ts'
-import { gone, goOn, PAGES, PATHS, type PageName, render, type Visit, visit } from './signin-visit.routes.ts'
+import {
+  boundTo,
+  gone,
+  goOn,
+  PAGES,
+  PATHS,
+  type PageName,
+  render,
+  type Visit,
+  visit,
+} from './signin-visit.routes.ts'
 
 /** The hosted pages: address, code, consent. Where a person belongs is decided anew with each request, so that going
  *  back, sending twice and several tabs end on a page that makes sense. */
@@ -27,7 +34,7 @@ export function addSignInRoutes(app: H3): void {
     addRoute(
       app,
       `/:tenant/signin/:handle${PATHS[page]}`,
-      { GET: (call) => show(call, page), POST: submit },
+      { GET: (call) => show(call, page), POST: (call) => submit(call, page) },
       errorPage,
       'authorize.refused',
     )
@@ -40,14 +47,8 @@ async function show(call: Call, asked: PageName): Promise<Response> {
   const cookies = [setCookie(call.ctx.tenant, INTERACTION_COOKIE, key, INTERACTION_LIFETIME_SECONDS)]
   const { next } = standing
   if (next.step === 'issue') return issue(at, cookies)
-  if (next.step === 'error') {
-    await endInteraction(call.ctx.tenant, interaction.handle)
-    return sendRefusal(
-      call,
-      interaction.request,
-      stepError(next, interaction.request, standing, at.sessionToken !== null),
-    )
-  }
+  if (next.step === 'error')
+    return endingOf(at).refuse(stepError(next, interaction.request, standing, at.sessionToken !== null))
   const belongs = pageFor(at, asked)
   if (belongs !== asked) return goOn(at, belongs, cookies)
   if (interaction.progress.refusal) await dropRefusal(call.ctx.tenant, interaction)
@@ -62,10 +63,9 @@ function pageFor({ interaction, standing }: Visit, asked: PageName): PageName {
 }
 
 async function issue(at: Visit, cookies: string[]): Promise<Response> {
-  const { call, interaction, standing } = at
-  const answer = await grantAnswer(call.ctx, interaction.request, standing, interaction)
+  const answer = await endingOf(at).grant()
   if (!answer) throw gone()
-  return sendAnswer(answer, cookies)
+  return withCookies(answer, cookies)
 }
 
 type Step = (at: Visit, form: Record<string, string>) => Promise<Response>
@@ -77,11 +77,10 @@ const FORMS: Record<string, Record<string, Step>> = {
   consent: { allow, deny, switch: switchAccount },
 }
 
-async function submit(call: Call): Promise<Response> {
+async function submit(call: Call, page: PageName): Promise<Response> {
   const form = await readForm(call.event)
   const at = await visit(call)
-  const { handle, key } = at.interaction
-  if (!isCsrf(form.csrf, 'signin', call.ctx.tenant, handle, key))
+  if (!isCsrf(form.csrf, 'signin', ...boundTo(at, page)))
     throw new Forbidden('This page was out of date. Go back, reload it and try again.')
   const forms = FORMS[at.standing.next.step] ?? {}
   // Sent twice, or from a page that the sign-in has left behind: go on from where it stands.
@@ -150,9 +149,7 @@ async function allow(at: Visit): Promise<Response> {
 }
 
 async function deny(at: Visit): Promise<Response> {
-  const { request, handle } = at.interaction
-  await endInteraction(at.call.ctx.tenant, handle)
-  return sendRefusal(at.call, request, new OAuthError('access_denied', 'The person did not consent.'))
+  return endingOf(at).refuse(new OAuthError('access_denied', 'The person did not consent.'))
 }
 
 async function keepAccount(at: Visit): Promise<Response> {

@@ -1,10 +1,14 @@
 import type { Sql } from '../db.ts'
 
-/** What was authorised: a token can be for no more, however often it is refreshed. Neither ever changes. */
+/** What was authorised: a token can be for no more, however often it is refreshed. */
 export type Reach = { scopes: string[]; resources: string[] }
 
 const SELECT_CODE_REACH = `
   SELECT "scopes", "resources" FROM "AuthorizationCode"
+  WHERE "tenantId" = $1 AND "codeHash" = $2::bytea AND "clientId" = $3`
+
+const SELECT_DEVICE_REACH = `
+  SELECT "scopes", "resources" FROM "DeviceCode"
   WHERE "tenantId" = $1 AND "codeHash" = $2::bytea AND "clientId" = $3`
 
 const SELECT_GRANT_REACH = `
@@ -19,6 +23,17 @@ export async function selectCodeReach(
   clientId: string,
 ): Promise<Reach | null> {
   const [row] = await sql<Reach>(SELECT_CODE_REACH, [tenant, codeHash, clientId])
+  return row ?? null
+}
+
+/** What a device code of this client is for; null when there is none. */
+export async function selectDeviceReach(
+  sql: Sql,
+  tenant: string,
+  codeHash: Buffer,
+  clientId: string,
+): Promise<Reach | null> {
+  const [row] = await sql<Reach>(SELECT_DEVICE_REACH, [tenant, codeHash, clientId])
   return row ?? null
 }
 

@@ -3,7 +3,7 @@ import { sql } from '../db.ts'
 import { OAuthError } from '../errors.ts'
 import { audienceOf, type TenantAudience } from './audience.ts'
 import type { RefreshToken } from './refresh-tokens.ts'
-import { type Reach, selectCodeReach, selectGrantReach } from './token-resources.sql.ts'
+import { type Reach, selectCodeReach, selectDeviceReach, selectGrantReach } from './token-resources.sql.ts'
 import type { TokenRequest } from './token-response.ts'
 
 /**
@@ -37,6 +37,16 @@ export async function checkCodeResources(
 ): Promise<void> {
   if (resources.length === 0) return
   const reach = await selectCodeReach(sql, ctx.tenant, sha256(code), client.id)
+  if (reach) narrowedResources(tenant, reach, resources)
+}
+
+/** Refuses resources beyond a device code's, likewise. */
+export async function checkDeviceResources(
+  { ctx, tenant, client, resources }: TokenRequest,
+  codeHash: Buffer,
+): Promise<void> {
+  if (resources.length === 0) return
+  const reach = await selectDeviceReach(sql, ctx.tenant, codeHash, client.id)
   if (reach) narrowedResources(tenant, reach, resources)
 }
 

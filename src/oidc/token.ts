@@ -4,6 +4,8 @@ import { OAuthError, type Why } from '../errors.ts'
 import { toEventRow, wakeReaders } from '../events.ts'
 import { isPublic } from './client-authentication.ts'
 import { after, GRANT_IDLE_SECONDS, redeem } from './codes.ts'
+import { DEVICE_APP_TYPES } from './device-authorization.ts'
+import { DEVICE_CODE_GRANT, redeemDeviceCode } from './device-grant.ts'
 import { selectExplainedGrant } from './explain.sql.ts'
 import { TOO_WIDE, whyRefresh, whyReplayed } from './explain-refresh.ts'
 import { type PresentedToken, refreshGrant } from './grants.sql.ts'
@@ -21,17 +23,27 @@ const GRANT_TYPES: Record<string, GrantType> = {
   authorization_code: exchangeCode,
   refresh_token: refresh,
   client_credentials: issueToMachine,
+  [DEVICE_CODE_GRANT]: redeemDeviceCode,
 }
 export const GRANT_TYPE_NAMES = Object.keys(GRANT_TYPES)
+
+/** Who may use a grant type, where that is not everybody who signs people in. */
+const APP_TYPES: Record<string, readonly string[]> = {
+  client_credentials: ['machine'],
+  [DEVICE_CODE_GRANT]: DEVICE_APP_TYPES,
+}
+const SIGNING_IN = ['web', 'single-page', 'native']
 
 /** Answers a token request by its grant_type (RFC 6749, section 3.2). Throws OAuthError. */
 export async function answerTokenRequest(request: TokenRequest): Promise<TokenResponse> {
   const type = required(request.form, 'grant_type')
   if (!Object.hasOwn(GRANT_TYPES, type))
     throw new OAuthError('unsupported_grant_type', `Supported here: ${GRANT_TYPE_NAMES.join(', ')}.`)
-  const isMachine = request.client.appType === 'machine'
-  if (isMachine !== (type === 'client_credentials'))
-    throw new OAuthError('unauthorized_client', 'The client may not use this grant_type.')
+  const { appType } = request.client
+  if (!(APP_TYPES[type] ?? SIGNING_IN).includes(appType))
+    throw new OAuthError('unauthorized_client', 'The client may not use this grant_type.', {
+      why: { app_type: appType },
+    })
   return (GRANT_TYPES[type] as GrantType)(request)
 }
 

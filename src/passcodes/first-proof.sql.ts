@@ -23,6 +23,8 @@ const firstProof = (flag: string): string => `
     RETURNING "id", "clientId", "sessionId"
   ), codes AS (
     DELETE FROM "AuthorizationCode" WHERE "tenantId" = $1 AND "userId" = $2
+  ), devices AS (
+    DELETE FROM "DeviceCode" WHERE "tenantId" = $1 AND "userId" = $2
   ), consents AS (
     DELETE FROM "Consent" WHERE "tenantId" = $1 AND "userId" = $2
   ), enrolments AS (

@@ -140,6 +140,9 @@ const RELEASE = `
   ), dropped AS (
     DELETE FROM "AuthorizationCode"
     WHERE "tenantId" = $1 AND "userId" = ANY($5::text[]) AND "sessionId" IN (SELECT "id" FROM gone) AND "usedAt" IS NULL
+  ), devices AS (
+    DELETE FROM "DeviceCode"
+    WHERE "tenantId" = $1 AND "userId" = ANY($5::text[]) AND "sessionId" IN (SELECT "id" FROM gone) AND "status" = 'approved'
   ), enrolments AS (
     UPDATE "EnrollmentToken" SET "usedAt" = $3::timestamptz, "challenge" = NULL
     WHERE "tenantId" = $1 AND "userId" = ANY($5::text[]) AND NOT "byManagement" AND "usedAt" IS NULL AND $4 = 'revoked'

@@ -15,6 +15,8 @@ const END_ACCESS = `
     RETURNING "id", "clientId", "sessionId"
   ), codes AS (
     DELETE FROM "AuthorizationCode" WHERE "tenantId" = $1 AND "userId" = $2
+  ), devices AS (
+    DELETE FROM "DeviceCode" WHERE "tenantId" = $1 AND "userId" = $2
   ), enrolments AS (
     UPDATE "EnrollmentToken" SET "usedAt" = now() WHERE "tenantId" = $1 AND "userId" = $2 AND "usedAt" IS NULL
   ), passcodes AS (

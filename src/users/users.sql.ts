@@ -151,6 +151,8 @@ const DELETE_USER = `
   ), queued AS (${queueLogoutsSql('unended')}
   ), codes AS (
     DELETE FROM "AuthorizationCode" WHERE "tenantId" = $1 AND "userId" = $2
+  ), devices AS (
+    DELETE FROM "DeviceCode" WHERE "tenantId" = $1 AND "userId" = $2
   ), places AS (
     UPDATE "Event" SET "ip" = NULL WHERE "tenantId" = $1 AND "userId" = $2 AND "ip" IS NOT NULL
   ), gone AS (

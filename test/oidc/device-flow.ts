@@ -1,0 +1,55 @@
+import { type Browser, csrfIn, type Provider, type TokenAnswer, tokenRequest } from './provider.ts'
+
+export const DEVICE_CODE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code'
+
+type Client = { id: string; secret: string }
+
+/** Asks for a device code; a client with a secret authenticates by Basic, another by its client_id. */
+export async function startDevice(
+  provider: Provider,
+  tenant: string,
+  client: Client,
+  form: Record<string, string> = { scope: 'openid profile offline_access' },
+): Promise<TokenAnswer> {
+  const basic = Buffer.from(`${client.id}:${client.secret}`).toString('base64')
+  const response = await fetch(`${provider.origin}/${tenant}/oidc/device`, {
+    method: 'POST',
+    headers: client.secret ? { authorization: `Basic ${basic}` } : {},
+    body: new URLSearchParams({ ...(!client.secret && { client_id: client.id }), ...form }),
+  })
+  return { status: response.status, headers: response.headers, body: (await response.json()) as never }
+}
+
+/** A poll of the device (RFC 8628, section 3.4). */
+export const pollWith = (
+  provider: Pick<Provider, 'origin'>,
+  tenant: string,
+  client: Client,
+  deviceCode: string,
+  more: Record<string, string> = {},
+  headers: Record<string, string> = {},
+): Promise<TokenAnswer> =>
+  tokenRequest(
+    provider as Provider,
+    tenant,
+    client,
+    { grant_type: DEVICE_CODE_GRANT, device_code: deviceCode, ...more },
+    headers,
+  )
+
+/** Enters a code on the page for it; answers where that leads. */
+export async function enterCode(browser: Browser, tenant: string, userCode: string) {
+  const path = `/${tenant}/device`
+  const form = await (await browser.fetch(path)).text()
+  const { response, path: next } = await browser.follow(
+    await browser.post(path, { csrf: csrfIn(form), user_code: userCode }),
+  )
+  return { html: await response.text(), path: next, status: response.status }
+}
+
+/** Decides about a device, as who is signed in with the browser. */
+export async function decide(browser: Browser, tenant: string, userCode: string, step: 'allow' | 'deny') {
+  const page = await enterCode(browser, tenant, userCode)
+  const { response, path } = await browser.submit(page, { step })
+  return { html: await response.text(), path, status: response.status }
+}
