@@ -5,9 +5,11 @@ import { readForm, requestMeta, singleParams, targetOf } from '../http.ts'
 import { endSession, findBrowserSession } from '../sessions/sessions.ts'
 import { addRoute, type Call, errorPage, pageOf, seeOther, withCookies } from './answers.routes.ts'
 import { clearCookie, readCookie, SESSION_COOKIE } from './cookies.ts'
+import { initiationOf } from './initiate-login.ts'
 import { csrfOf, isCsrf } from './interactions.ts'
 import { type LogoutRequest, parseLogoutRequest } from './logout.ts'
 import { LogoutConfirmPage, SignedOutPage, StillSignedInPage } from './outcome.pages.tsx'
+import { destinationsOf } from './redirect-uris.ts'
 
 /** The end of a session, asked for by a client (RP-Initiated Logout 1.0). */
 export function addLogoutRoutes(app: H3): void {
@@ -48,9 +50,7 @@ function confirm(
   return pageOf(
     LogoutConfirmPage,
     { tenant, client, interaction },
-    {
-      formActionOrigins: returnTo ? [returnTo] : [],
-    },
+    { formActionOrigins: client && returnTo ? destinationsOf(client, returnTo) : [] },
   )
 }
 
@@ -97,5 +97,9 @@ async function finish(
   }
   const cookies = [clearCookie(ctx.tenant, SESSION_COOKIE)]
   if (request.returnTo) return seeOther(request.returnTo, cookies)
-  return withCookies(pageOf(SignedOutPage, { tenant, client: request.client }), cookies)
+  const { client } = request
+  return withCookies(
+    pageOf(SignedOutPage, { tenant, client, startAt: initiationOf(ctx.tenant, client) }),
+    cookies,
+  )
 }

@@ -1,11 +1,11 @@
-import { findClient } from '../clients/client-cache.ts'
+import { type CachedClient, findClient } from '../clients/client-cache.ts'
 import { OAuthError } from '../errors.ts'
 import { readIdTokenHint } from './id-tokens.ts'
-import { withParameters } from './redirect-uris.ts'
+import { isRegisteredRedirect, withParameters } from './redirect-uris.ts'
 
 /** A checked logout request (RP-Initiated Logout 1.0, section 2). */
 export type LogoutRequest = {
-  client: { id: string; name: string; themeColor: string | null; logoUrl: string | null } | null
+  client: CachedClient | null
   /** The session that the id_token_hint was issued in. */
   hintedSessionId: string | null
   /** Where to go afterwards, with its state; null when the request names no place. */
@@ -14,9 +14,15 @@ export type LogoutRequest = {
 
 const invalid = (description: string) => new OAuthError('invalid_request', description, { redirect: false })
 
+/** Compared as callbacks are: a native application listens on whatever port it was given, when it signs out, too. */
+const mayReturnTo = ({ appType, allowedLogoutUrls }: CachedClient, uri: string): boolean =>
+  isRegisteredRedirect({ appType, callbacks: allowedLogoutUrls }, uri)
+
 /**
  * Checks a logout request. Throws OAuthError, which is never redirected, for a hint that is not ours or is another
- * client's, an unknown client, and a post_logout_redirect_uri that the client did not register, byte for byte.
+ * client's, an unknown client, and a post_logout_redirect_uri that the client did not register, byte for byte (but for
+ * the port of a native application's loopback address). logout_hint and ui_locales may be given; the session that ends is
+ * the browser's, and there is one language.
  */
 export async function parseLogoutRequest(
   tenant: string,
@@ -32,7 +38,7 @@ export async function parseLogoutRequest(
   const client = clientId ? await findClient(tenant, clientId) : null
   if (params.client_id && !client) throw invalid('The client_id is not known.')
   const target = params.post_logout_redirect_uri
-  if (target && !client?.allowedLogoutUrls.includes(target))
+  if (target && !(client && mayReturnTo(client, target)))
     throw invalid('The post_logout_redirect_uri is not registered for this client.')
   return {
     client,
