@@ -38,8 +38,6 @@ export function discoveryOf(tenant: string): Record<string, unknown> {
     end_session_endpoint: `${issuer}/oidc/logout`,
     backchannel_logout_supported: true,
     backchannel_logout_session_supported: true,
-    backchannel_logout_supported: true,
-    backchannel_logout_session_supported: true,
     scopes_supported: [
       ...OIDC_SCOPES,
       ...SCOPE_NAMES.filter((scope) => tenant === SYSTEM_TENANT || !SYSTEM_SCOPES.includes(scope)),
