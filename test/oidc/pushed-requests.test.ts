@@ -14,7 +14,7 @@ const { pushedParameters } = await import('../../src/oidc/pushed-requests.ts')
 const { newTenant } = await import('../support/actors.ts')
 const { startApp } = await import('../support/app.ts')
 const { alterationsOf } = await import('../support/attacks.ts')
-const { countStatements } = await import('../support/statements.ts')
+const { leastStatements } = await import('../support/statements.ts')
 const { answerIn, authorizePath, Browser, exchange, makeClient, makeUser, REDIRECT_URI, signInAt } =
   await import('./provider.ts')
 
@@ -360,11 +360,10 @@ describe('a client that must push its requests (RFC 9126, section 6)', () => {
 describe.runIf(process.env.DATABASE_URL)('on PostgreSQL', () => {
   test('a push costs one statement, and one more at authorize than without (design, section 9)', async () => {
     const silent = { prompt: 'none' }
-    const path = pathOf(await pushed(silent))
-    await signedIn.fetch(authorizePath(tenant, client, silent))
-    const direct = await countStatements(() => signedIn.fetch(authorizePath(tenant, client, silent)))
-    expect(await countStatements(() => signedIn.fetch(path))).toBe(direct + 1)
-    expect(await countStatements(() => push(good(client, silent)))).toBe(1)
+    const paths = [await pushed(silent), await pushed(silent), await pushed(silent)].map((uri) => pathOf(uri))
+    const direct = await leastStatements(() => signedIn.fetch(authorizePath(tenant, client, silent)))
+    expect(await leastStatements(() => signedIn.fetch(paths.pop() as string))).toBe(direct + 1)
+    expect(await leastStatements(() => push(good(client, silent)))).toBe(1)
   })
 
   test('what is pushed to one process is used on another', async () => {
