@@ -16,6 +16,8 @@ const { startApp } = await import('../support/app.ts')
 const { authorizePath, codeFor, exchange, makeClient, makeUser } = await import('./provider.ts')
 const { updateClient } = await import('../../src/clients/client-changes.ts')
 const { platformCtx } = await import('../../src/ctx.ts')
+const { dbFor } = await import('../../src/db.ts')
+const { forgetClient } = await import('../../src/clients/client-cache.ts')
 
 if (noBrowser) process.stderr.write(`skipped: ${noBrowser}\n`)
 
@@ -275,5 +277,29 @@ describe.skipIf(noBrowser)('in a browser', () => {
       await page.waitForURL(`${party.origin}/cb`)
       expect(party.posted.at(-1)).toMatchObject({ error: 'login_required', state: 'a-state' })
     })
+  })
+
+  test('security 6: a script for an address, had it come into the database all the same, runs nowhere', async () => {
+    const script = 'javascript:alert(document.domain)'
+    const planted = await makeClient(tenant, { callbacks: [`${party.origin}/cb`] })
+    await dbFor(tenant).client.updateMany({
+      where: { tenantId: tenant, id: planted.id },
+      data: { callbacks: [script], webOrigins: ['null', script], logoUrl: script },
+    })
+    forgetClient(tenant, planted.id)
+    const page = await signedIn.newPage()
+    const dialogs: string[] = []
+    page.on('dialog', (dialog) => {
+      dialogs.push(dialog.message())
+      return dialog.dismiss()
+    })
+    for (const response_mode of ['query', 'form_post', 'web_message'])
+      for (const prompt of ['none', 'select_account']) {
+        const more = { redirect_uri: script, response_mode, prompt }
+        await page.goto(`${ORIGIN}${authorizePath(tenant, planted, more)}`).catch(() => null)
+        for (const button of await page.getByRole('button').all())
+          await button.click({ timeout: 500 }).catch(() => null)
+      }
+    expect(dialogs).toEqual([])
   })
 })
