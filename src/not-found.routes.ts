@@ -9,11 +9,11 @@ import { errorResponse } from './rest/respond.ts'
  * neither, nor a request id. Add it last.
  */
 export function addNotFoundRoute(app: H3): void {
-  app.all('/**', (event) => {
+  app.all('/**', async (event) => {
     const { requestId } = requestMeta(event)
     const isBrowser = event.req.headers.get('accept')?.includes('text/html') ?? false
     const response = isBrowser
-      ? errorPage(new NotFound('page'), event, null)
+      ? await errorPage(new NotFound('page'), event, null, null)
       : errorResponse(requestId, new NotFound())
     response.headers.set('x-request-id', requestId)
     return response

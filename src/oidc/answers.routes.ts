@@ -1,10 +1,12 @@
 import type { H3, H3Event } from 'h3'
 import { type FunctionComponent, h, type VNode } from 'preact'
+import { findClient } from '../clients/client-cache.ts'
 import type { Ctx } from '../ctx.ts'
 import { type AppError, describeError, MethodNotAllowed, NotFound, OAuthError } from '../errors.ts'
 import { jsonAnswer, requestMeta, targetOf } from '../http.ts'
 import { log } from '../log.ts'
 import { type CachedTenant, findTenant } from '../tenants/tenant-cache.ts'
+import { initiationOf } from './initiate-login.ts'
 import { ErrorPage } from './outcome.pages.tsx'
 import { describable } from './redirect-uris.ts'
 import { type RefusedAs, recordRefusal } from './refusals.ts'
@@ -51,7 +53,7 @@ export function addRoute(
     let isReadable = false
     let tenant: CachedTenant | null = null
     let response: Response
-    let request: { by: Ctx | null; clientId: string | null } = { by: null, clientId: null }
+    let whose: { clientId: string | null; by?: Ctx } = { clientId: null }
     let tellRefusal = async (_: OAuthError) => {}
     try {
       if (targetOf(event).isCanonical) tenant = await findTenant(event.context.params?.tenant ?? '')
@@ -61,13 +63,13 @@ export function addRoute(
       const ctx = ctxOf(event, tenant.tenantId)
       if (refusedAs)
         tellRefusal = (error) =>
-          recordRefusal(request.by ?? ctx, refusedAs, { endpoint, clientId: request.clientId }, error)
+          recordRefusal(whose.by ?? ctx, refusedAs, { endpoint, clientId: whose.clientId }, error)
       response = await handle({
         event,
         tenant,
         ctx,
         isOf: (clientId, by) => {
-          request = { by: by ?? null, clientId }
+          whose = { clientId, by }
         },
         tellRefusal,
         readableBy: (client) => {
@@ -76,7 +78,7 @@ export function addRoute(
       })
     } catch (error) {
       if (error instanceof OAuthError) await tellRefusal(error)
-      response = await render(error, event, tenant, request.clientId)
+      response = await render(error, event, tenant, whose.clientId)
     }
     response.headers.set('x-request-id', requestMeta(event).requestId)
     if (isReadable) {
@@ -180,15 +182,29 @@ export const pageOf = <Props extends object>(
 const CLIENT_FAULT =
   'The application that sent you here asked for something that cannot be done. Go back to it and try again. If that does not help, tell the people who run it.'
 
+/** Where the client of a faulty request starts a sign-in anew, for the person to go on; null when it told of no such place. */
+async function startOf(tenant: CachedTenant | null, clientId: string | null) {
+  const client = tenant && clientId ? await findClient(tenant.tenantId, clientId) : null
+  const url = client && initiationOf(client.tenantId, client)
+  return client && url ? { name: client.name, url } : null
+}
+
 /** Renders an error for a person. */
-export const errorPage: Render = (thrown, event, tenant) => {
+export const errorPage: Render = async (thrown, event, tenant, clientId) => {
   const { requestId } = requestMeta(event)
   const error = thrown instanceof OAuthError ? thrown : describeAndLog(thrown, event)
   const title = TITLE_BY_STATUS[error.status] ?? 'This request cannot be answered'
   const response = pageOf(
     ErrorPage,
     thrown instanceof OAuthError
-      ? { tenant, title, message: CLIENT_FAULT, detail: error.message, requestId }
+      ? {
+          tenant,
+          title,
+          message: CLIENT_FAULT,
+          detail: error.message,
+          requestId,
+          startAt: await startOf(tenant, clientId),
+        }
       : { tenant, title, message: error.message, requestId },
     {
       status: error.status,

@@ -1,4 +1,4 @@
-import type { VNode } from 'preact'
+import type { ComponentChildren, VNode } from 'preact'
 import { type PagePerson, PersonLine } from './consent.pages.tsx'
 import {
   Fault,
@@ -12,6 +12,17 @@ import {
   safeLink,
 } from './page-shell.pages.tsx'
 
+/** The one way on from a page that ends here; left out when there is none. */
+function Onward({ to, children }: { to?: string | null; children: ComponentChildren }): VNode | null {
+  const link = safeLink(to)
+  if (!link) return null
+  return (
+    <a class="button primary" href={link}>
+      <span>{children}</span>
+    </a>
+  )
+}
+
 type ErrorPageProps = {
   /** Left out when the address names no tenant. */
   tenant?: PageTenant | null
@@ -22,6 +33,8 @@ type ErrorPageProps = {
   /** The same for the application's makers, in the words of the protocol. */
   detail?: string | null
   requestId: string
+  /** The application whose request it was, and where it starts a sign-in anew. */
+  startAt?: { name: string; url: string } | null
 }
 
 /** What tells those who can help which request went wrong, and how. */
@@ -44,8 +57,11 @@ const Reference = ({ detail, requestId }: { detail?: string | null; requestId: s
 )
 
 /** Says what went wrong where it cannot, or must not, be said to the client. */
-export const ErrorPage = ({ tenant, title, message, detail, requestId }: ErrorPageProps): VNode => (
+export const ErrorPage = ({ tenant, title, message, detail, requestId, startAt }: ErrorPageProps): VNode => (
   <PageShell title={title} lead={message} tenant={tenant} outcome="bad" faulty>
+    <Onward to={startAt?.url}>
+      Go to <Given>{startAt?.name}</Given>
+    </Onward>
     <Reference detail={detail} requestId={requestId} />
   </PageShell>
 )
@@ -53,36 +69,29 @@ export const ErrorPage = ({ tenant, title, message, detail, requestId }: ErrorPa
 type SignedOutPageProps = {
   tenant: PageTenant
   client?: PageClient | null
-  /** Where the person may go on to; left out when there is no such place. */
-  returnTo?: string | null
+  /** Where the application starts a sign-in; left out when it told of no such place. */
+  startAt?: string | null
 }
 
 /** Says that the session has ended (OpenID Connect RP-Initiated Logout, without post_logout_redirect_uri). */
-export function SignedOutPage({ tenant, client, returnTo }: SignedOutPageProps): VNode {
-  const link = safeLink(returnTo)
-  return (
-    <PageShell
-      title="You are signed out"
-      lead={
-        <>
-          Your <Given>{nameOf(tenant)}</Given> session in this browser has ended. You can close this page.
-        </>
-      }
-      tenant={tenant}
-      client={client}
-      outcome="good"
-    >
-      {link && (
-        <a class="button primary" href={link}>
-          <span>Back to {client ? <Given>{client.name}</Given> : 'the application'}</span>
-        </a>
-      )}
-    </PageShell>
-  )
-}
+export const SignedOutPage = ({ tenant, client, startAt }: SignedOutPageProps): VNode => (
+  <PageShell
+    title="You are signed out"
+    lead={
+      <>
+        Your <Given>{nameOf(tenant)}</Given> session in this browser has ended. You can close this page.
+      </>
+    }
+    tenant={tenant}
+    client={client}
+    outcome="good"
+  >
+    <Onward to={startAt}>Sign in again</Onward>
+  </PageShell>
+)
 
 /** Says that nothing happened, after a person chose to stay signed in and there is nowhere to go back to. */
-export const StillSignedInPage = ({ tenant, client }: Omit<SignedOutPageProps, 'returnTo'>): VNode => (
+export const StillSignedInPage = ({ tenant, client }: Omit<SignedOutPageProps, 'startAt'>): VNode => (
   <PageShell
     title="You are still signed in"
     lead="Nothing has changed. You can close this page."

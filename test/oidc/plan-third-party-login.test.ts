@@ -2,7 +2,8 @@ import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import * as oidc from 'openid-client'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import { launchBrowser, noBrowser } from '../support/browser.ts'
 import { freePort } from '../support/process.ts'
 
 // OpenID Connect Core 1.0, section 4: the plan of the OpenID Foundation for logins that a third party initiates, its module in
@@ -14,8 +15,9 @@ process.env.BASE_URL = `http://localhost:${port}`
 process.env.PORT = String(port)
 const { newTenant } = await import('../support/actors.ts')
 const { startApp } = await import('../support/app.ts')
+const { dbFor } = await import('../../src/db.ts')
 const { logOf } = await import('../support/events.ts')
-const { Browser, makeClient, makeUser, signInAt } = await import('./provider.ts')
+const { Browser, codeFor, makeClient, makeUser, signInAt } = await import('./provider.ts')
 
 const EMAIL = 'ada@example.com'
 
@@ -293,3 +295,88 @@ describe('security 3: nobody is led anywhere but to the client', () => {
     expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET'])
   })
 })
+
+/** The link that a page offers as the way on; null when there is none. */
+const onwardIn = (html: string): { to: string; text: string } | null => {
+  const [, to, text] = /<a class="button primary" href="([^"]*)"><span>(.*?)<\/span><\/a>/.exec(html) ?? []
+  return to === undefined
+    ? null
+    : { to: to.replaceAll('&amp;', '&'), text: (text ?? '').replaceAll(/<[^>]*>/g, '') }
+}
+
+describe('our own pages lead back to the client by it', () => {
+  test('who is signed out may sign in again', async () => {
+    const browser = new Browser(app)
+    const { html } = await pageAfterLogout(browser, `?client_id=${client.id}`)
+    expect(onwardIn(html)).toEqual({
+      to: `${issuer}/oidc/initiate?client_id=${client.id}`,
+      text: 'Sign in again',
+    })
+    await signInAt(browser, await sentTo(browser, await sentTo(browser, onwardIn(html)?.to ?? '')), EMAIL)
+    expect(party.asked).toEqual([{ from: 'vestibule', x: ' y', iss: issuer }])
+  })
+
+  test('whose request cannot be answered may start again at the application', async () => {
+    for (const query of [
+      `response_type=code&scope=openid&client_id=${client.id}&redirect_uri=https%3A%2F%2Fevil.example`,
+      `client_id=${client.id}`,
+    ]) {
+      const { html } = await refusalOf(`/${tenant}/oidc/authorize?${query}`)
+      expect(onwardIn(html)).toEqual({
+        to: `${issuer}/oidc/initiate?client_id=${client.id}`,
+        text: 'Go to Shop',
+      })
+    }
+    const { html } = await refusalOf(initiate({ target_link_uri: 'https://evil.example' }))
+    expect(onwardIn(html)?.to).toBe(`${issuer}/oidc/initiate?client_id=${client.id}`)
+  })
+
+  test('of a client without such a page, or of nobody known, there is no way on', async () => {
+    const plain = await makeClient(tenant)
+    for (const id of [plain.id, 'nobody', 'client_01m7xeb1sbendby702xerkqv3p']) {
+      const { html } = await refusalOf(`/${tenant}/oidc/authorize?client_id=${id}`)
+      expect([id, onwardIn(html)]).toEqual([id, null])
+    }
+    const browser = new Browser(app)
+    expect(onwardIn((await pageAfterLogout(browser, `?client_id=${plain.id}`)).html)).toBeNull()
+    expect(onwardIn((await pageAfterLogout(browser, '')).html)).toBeNull()
+  })
+})
+
+describe.skipIf(noBrowser)('in a real browser', () => {
+  test('a person signs in from elsewhere, signs out, and signs in again by the page’s link', async () => {
+    const browser = await launchBrowser()
+    onTestFinished(() => browser.close())
+    const page = await browser.newPage()
+    const enter = async (email: string) => {
+      await page.fill('input[name=address]', email)
+      await page.keyboard.press('Enter')
+      await page.waitForURL('**/code')
+      await page.fill('input[name=code]', await codeFor(email))
+      await page.keyboard.press('Enter')
+      await page.waitForURL(`${party.origin}/**`)
+    }
+    const email = 'hedy@example.com'
+    const hedy = await makeUser(tenant, email)
+    const target = `${party.origin}/orders/7#items`
+    await page.goto(`http://localhost:${port}${initiate({ login_hint: email, target_link_uri: target })}`)
+    expect(await page.inputValue('input[name=address]')).toBe(email)
+    await enter(email)
+    expect(page.url()).toBe(target)
+
+    await page.goto(`${issuer}/oidc/logout?client_id=${client.id}`)
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.getByRole('link', { name: 'Sign in again' }).focus()
+    await page.keyboard.press('Enter')
+    await page.waitForURL('**/signin/**')
+    await dbFor(tenant).passcode.deleteMany({ where: { tenantId: tenant } }) // 30 s between codes are for people
+    await enter(email)
+    expect(page.url()).toBe(`${party.origin}/home`)
+    expect(party.subjects).toEqual([hedy.id, hedy.id])
+  })
+})
+
+const pageAfterLogout = async (browser: Page, query: string) => {
+  const { response } = await browser.open(`/${tenant}/oidc/logout${query}`)
+  return { html: await response.text() }
+}

@@ -27,8 +27,13 @@ export function pagesWith(text: string) {
     select: <SelectPage {...{ tenant, client, interaction, person }} />,
     'form-post': <FormPostPage {...{ tenant, client }} redirectUri={text} fields={[['state', text]]} />,
     'web-message': <WebMessagePage {...{ tenant, client }} origin={text} response={{ state: text }} />,
-    error: <ErrorPage tenant={tenant} title={text} message={text} detail={text} requestId={text} />,
-    'signed-out': <SignedOutPage tenant={tenant} client={client} returnTo={text} />,
+    error: (
+      <ErrorPage
+        {...{ tenant, title: text, message: text, detail: text, requestId: text }}
+        startAt={{ name: text, url: text }}
+      />
+    ),
+    'signed-out': <SignedOutPage tenant={tenant} client={client} startAt={text} />,
     logout: <LogoutConfirmPage {...{ tenant, client, interaction, person }} />,
     'logout-fault': (
       <LogoutConfirmPage
