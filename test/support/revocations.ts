@@ -5,6 +5,7 @@ import { platformCtx } from '../../src/ctx.ts'
 import { inTransaction, sql } from '../../src/db.ts'
 import { upsertConsent } from '../../src/oidc/consents.sql.ts'
 import { revokeSession } from '../../src/sessions/sessions.ts'
+import { updateSettings } from '../../src/tenants/settings.ts'
 import { deleteTenant } from '../../src/tenants/tenants.ts'
 import { setUserRoles } from '../../src/users/roles.ts'
 import { deleteUser, lockUser } from '../../src/users/users.ts'
@@ -13,6 +14,7 @@ import {
   authorizePath,
   Browser,
   exchange,
+  makeClient,
   makeUser,
   REDIRECT_URI,
   refreshWith,
@@ -24,10 +26,14 @@ import type { TestApp } from './app.ts'
 import { openEventStream } from './streams.ts'
 
 const SCOPE = 'openid profile session users:read sessions:read'
+/** Tokens of the tenant are for this API as well, whose server asks what they are worth. */
+const RESOURCE = 'urn:orders'
 
 /** A person with a role who is signed in through a client, with everything that can be had by that. */
 export async function signInPerson(app: TestApp) {
   const tenant = await newTenant()
+  await updateSettings(platformCtx(tenant), { defaultAudience: RESOURCE })
+  const resourceServer = await makeClient(tenant, { resources: [RESOURCE] })
   const { client: made, secret } = await createClient(platformCtx(tenant), {
     name: 'Relying party',
     appType: 'web',
@@ -55,12 +61,24 @@ export async function signInPerson(app: TestApp) {
   const { access_token: offlineToken = '', refresh_token: refreshToken = '' } = offline
   const management = await tokenFor(tenant)
   return {
-    ...{ tenant, client, user, browser, management, pendingCode },
+    ...{ tenant, client, resourceServer, user, browser, management, pendingCode },
     ...{ accessToken, sessionToken, idToken, offlineToken, refreshToken },
     sessionId: JSON.parse(Buffer.from(idToken.split('.')[1] ?? '', 'base64url').toString()).sid as string,
   }
 }
 export type Person = Awaited<ReturnType<typeof signInPerson>>
+
+/** What introspection says of a token. */
+async function isActive(
+  app: TestApp,
+  tenant: string,
+  { id, secret }: { id: string; secret: string },
+  token: string,
+): Promise<boolean> {
+  const body = new URLSearchParams({ client_id: id, client_secret: secret, token })
+  const response = await app.fetch(`/${tenant}/oidc/introspect`, { method: 'POST', body })
+  return ((await response.json()) as { active?: boolean }).active === true
+}
 
 /** Through which a token of any kind gets something out of the platform: true while it does. */
 export const DOORS = {
@@ -72,6 +90,15 @@ export const DOORS = {
     (await app.gql(tenant, accessToken, '{ users { page } }')).body.data?.users?.page === 0,
   viewer: async (app, { tenant, accessToken }) =>
     !!(await app.gql(tenant, accessToken, '{ viewer { user { id } } }')).body.data?.viewer?.user,
+  introspection: (app, { tenant, resourceServer, accessToken }) =>
+    isActive(app, tenant, resourceServer, accessToken),
+  'introspection by its client': (app, { tenant, client, accessToken }) =>
+    isActive(app, tenant, client, accessToken),
+  'offline introspection': (app, { tenant, resourceServer, offlineToken }) =>
+    isActive(app, tenant, resourceServer, offlineToken),
+  // Before the refresh, after which it is over.
+  'introspection of the refresh token': (app, { tenant, client, refreshToken }) =>
+    isActive(app, tenant, client, refreshToken),
   'session token': async (app, { tenant, management, sessionToken, client }) => {
     const body = { sessionToken, clientId: client.id }
     return (await app.rest(tenant, management, 'POST', '/sessions/authenticate', body)).status === 200
@@ -94,6 +121,8 @@ export const DOORS = {
 export type Door = keyof typeof DOORS | 'subscription' | 'offline subscription'
 
 const ONLINE: Door[] = [
+  'introspection',
+  'introspection by its client',
   'userinfo',
   'REST',
   'GraphQL',
@@ -104,6 +133,8 @@ const ONLINE: Door[] = [
   'subscription',
 ]
 const OFFLINE: Door[] = [
+  'offline introspection',
+  'introspection of the refresh token',
   'refresh',
   'refresh with management scopes',
   'offline userinfo',
@@ -200,7 +231,7 @@ export async function openDoorsAfterEach(app: TestApp): Promise<Map<string, Door
       'offline subscription': await follow(app, person.tenant, person.offlineToken),
     }
     // Everything that is cached is cached now.
-    for (const door of ['userinfo', 'REST', 'GraphQL', 'session token'] as const)
+    for (const door of ['userinfo', 'introspection', 'REST', 'GraphQL', 'session token'] as const)
       if (!(await DOORS[door](app, person))) throw new Error(`${door} was never open`)
     cases.push({ name, person, streams })
   }
