@@ -3,7 +3,7 @@ import { boolean, clearable, integer } from '../fields.ts'
 import { time } from '../shapes.ts'
 import { SIGNING_ALGORITHMS } from '../signing-algorithms.ts'
 
-export const MAX_ACTIVATE_IN_SECONDS = 2_592_000
+const MAX_ACTIVATE_IN_SECONDS = 2_592_000
 /** What we let others cache the keys for, and again what relying parties' libraries keep them (openid-client: 300 s). */
 export const DEFAULT_ACTIVATE_IN_SECONDS = 600
 

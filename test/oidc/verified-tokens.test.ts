@@ -41,6 +41,16 @@ test('it is refused once the key that signed it is gone, and stays good beside a
   await expect(verifyAccessToken(tenant, token, audience)).rejects.toThrow('key')
 })
 
+test('it is refused once the key that signed it is published no longer', async () => {
+  const tenant = await newTenant()
+  const audience = [apiAudienceOf(tenant)]
+  const token = await tokenOf(tenant)
+  await verifyAccessToken(tenant, token, audience)
+  await sql(`UPDATE "SigningKey" SET "expiresAt" = now() WHERE "tenantId" = $1`, [tenant])
+  forgetKeys(tenant)
+  await expect(verifyAccessToken(tenant, token, audience)).rejects.toThrow('key')
+})
+
 test('it is refused once it has expired', async () => {
   const tenant = await newTenant()
   const token = await tokenOf(tenant, 2)

@@ -4,6 +4,7 @@ import {
   createPublicKey,
   generateKeyPairSync,
   type KeyObject,
+  type KeyPairKeyObjectResult,
   sign,
 } from 'node:crypto'
 import { decodeJwt, type JWK } from 'jose'
@@ -15,6 +16,7 @@ import { sql } from '../../src/db.ts'
 import { issueAccessToken } from '../../src/oidc/access-tokens.ts'
 import { selectSigningKeys } from '../../src/oidc/keys.sql.ts'
 import { apiAudienceOf, publicKeys, SEAL_PURPOSE } from '../../src/oidc/keys.ts'
+import { SIGNING_ALGORITHMS, type SigningAlgorithm } from '../../src/signing-algorithms.ts'
 import { setUserRoles } from '../../src/users/roles.ts'
 import {
   answerIn,
@@ -39,8 +41,11 @@ let browser: Browser
 let privateKey: KeyObject
 let kid: string
 
-async function keyOf(slug: string): Promise<{ kid: string; privateKey: KeyObject }> {
-  const [row] = await selectSigningKeys(sql, slug)
+async function keyOf(
+  slug: string,
+  alg: SigningAlgorithm = 'ES256',
+): Promise<{ kid: string; privateKey: KeyObject }> {
+  const row = (await selectSigningKeys(sql, slug)).find((key) => key.alg === alg)
   const key = open(SEAL_PURPOSE, row?.privateKey ?? '')
   return { kid: row?.id ?? '', privateKey: createPrivateKey({ key, format: 'der', type: 'pkcs8' }) }
 }
@@ -232,6 +237,109 @@ describe('security 34: only what this tenant signed as an access token is one', 
       expect(error).toBe('invalid_request')
     }
     expect((await userinfoOf(app, tenant, access)).status).toBe(200)
+  })
+})
+
+/** How each algorithm signs, and a new key of its kind. */
+const KINDS: Record<SigningAlgorithm, { digest: string | null; newKey: () => KeyPairKeyObjectResult }> = {
+  ES256: { digest: 'sha256', newKey: () => generateKeyPairSync('ec', { namedCurve: 'P-256' }) },
+  RS256: { digest: 'sha256', newKey: () => generateKeyPairSync('rsa', { modulusLength: 2048 }) },
+  ES384: { digest: 'sha384', newKey: () => generateKeyPairSync('ec', { namedCurve: 'P-384' }) },
+  EdDSA: { digest: null, newKey: () => generateKeyPairSync('ed25519') },
+}
+
+describe.each(SIGNING_ALGORITHMS)('security 34: a key of %s', (alg) => {
+  let own: Awaited<ReturnType<typeof keyOf>>
+  let jwk: JWK
+  beforeAll(async () => {
+    await makeClient(tenant, { idTokenSigningAlg: alg })
+    // The others' keys are there too, to be confused with.
+    for (const other of SIGNING_ALGORITHMS) await makeClient(tenant, { userInfoSigningAlg: other })
+    own = await keyOf(tenant, alg)
+    jwk = (await publicKeys(tenant)).keys.find((key) => key.kid === own.kid) as JWK
+  })
+
+  const signedAs = (by: SigningAlgorithm, header: object, payload: object, key: KeyObject) => {
+    const input = `${encode(header)}.${encode(payload)}`
+    const signature = sign(KINDS[by].digest, Buffer.from(input), { key, dsaEncoding: 'ieee-p1363' })
+    return `${input}.${signature.toString('base64url')}`
+  }
+  /** The error of an authorize request with an ID token as its hint; undefined where it is taken. */
+  async function hintError(token: string): Promise<string | undefined> {
+    const path = authorizePath(tenant, client, { prompt: 'none', id_token_hint: token })
+    return answerIn((await browser.fetch(path)).headers.get('location')).error
+  }
+  /** The same forgery as an access token and as an ID token is refused by all that take either. */
+  async function expectRefused(forge: (typ: string, payload: object) => string) {
+    expect(await answersTo(forge('at+jwt', claims()))).toEqual(REFUSED)
+    const forged = forge('JWT', decodeJwt(idToken))
+    expect(await hintError(forged)).toBe('invalid_request')
+    expect((await browser.fetch(`/${tenant}/oidc/logout?id_token_hint=${forged}`)).status).toBe(400)
+  }
+
+  test('the control: what it signed is taken', async () => {
+    const header = (typ: string) => ({ alg, typ, kid: own.kid })
+    expect(await answersTo(signedAs(alg, header('at+jwt'), claims(), own.privateKey))).toEqual(TAKEN)
+    const hint = signedAs(alg, header('JWT'), decodeJwt(idToken), own.privateKey)
+    expect(await hintError(hint)).toBeUndefined()
+  })
+
+  test('verifies nothing without a signature, or with an HMAC under what is public of it', async () => {
+    for (const none of ['none', 'NONE', alg, ''])
+      await expectRefused((typ, payload) => `${encode({ alg: none, typ, kid: own.kid })}.${encode(payload)}.`)
+    const publicKey = createPublicKey({ key: jwk, format: 'jwk' } as never)
+    const secrets = [
+      publicKey.export({ format: 'pem', type: 'spki' }) as string,
+      publicKey.export({ format: 'der', type: 'spki' }) as Buffer,
+      JSON.stringify(jwk),
+      Buffer.from(jwk.n ?? jwk.x ?? '', 'base64url'),
+      own.kid,
+    ]
+    for (const hmac of ['HS256', 'HS384', 'HS512', alg])
+      for (const secret of secrets)
+        await expectRefused((typ, payload) => {
+          const input = `${encode({ alg: hmac, typ, kid: own.kid })}.${encode(payload)}`
+          const hash = /^HS/.test(hmac) ? `sha${hmac.slice(2)}` : 'sha256'
+          return `${input}.${createHmac(hash, secret).update(input).digest('base64url')}`
+        })
+  })
+
+  test('is found by its kid alone, and takes its own algorithm alone', async () => {
+    for (const kid of [undefined, 'unknown', `${own.kid} `])
+      await expectRefused((typ, payload) => signedAs(alg, { alg, typ, kid }, payload, own.privateKey))
+    for (const other of SIGNING_ALGORITHMS.filter((known) => known !== alg)) {
+      const theirs = await keyOf(tenant, other)
+      // By this key under the other's kid, and by the other's under this one's, with either algorithm in the header.
+      for (const named of [alg, other]) {
+        await expectRefused((typ, payload) =>
+          signedAs(alg, { alg: named, typ, kid: theirs.kid }, payload, own.privateKey),
+        )
+        await expectRefused((typ, payload) =>
+          signedAs(other, { alg: named, typ, kid: own.kid }, payload, theirs.privateKey),
+        )
+      }
+      // By this key, under its kid, with another algorithm than it is for.
+      await expectRefused((typ, payload) =>
+        signedAs(alg, { alg: other, typ, kid: own.kid }, payload, own.privateKey),
+      )
+    }
+    for (const unknown of ['PS256', 'RS384', 'ES512', 'ES256K', 'Ed25519', 'Ed448'])
+      await expectRefused((typ, payload) =>
+        signedAs(alg, { alg: unknown, typ, kid: own.kid }, payload, own.privateKey),
+      )
+  })
+
+  test('is not replaced by one that the token brings along', async () => {
+    const { privateKey: mine, publicKey } = KINDS[alg].newKey()
+    const brought = { ...publicKey.export({ format: 'jwk' }), kid: own.kid, alg, use: 'sig' }
+    for (const extra of [
+      { jwk: brought },
+      { jwk: brought, kid: undefined },
+      { jku: 'https://evil.example/' },
+    ])
+      await expectRefused((typ, payload) =>
+        signedAs(alg, { alg, typ, kid: own.kid, ...extra }, payload, mine),
+      )
   })
 })
 
