@@ -110,7 +110,9 @@ export function describeBasicModules(responseMode: ResponseMode): void {
   }
 
   /** An error that the client is told of (OIDC Core, section 3.1.2.6). */
-  const expectError = ({ target, answer }: Arrival, error: string, state: string | null = 'a-state') => {
+  const expectError = (arrival: Arrival, error: string, state: string | null = 'a-state') => {
+    const { target, answer } = arrival
+    expectMode(arrival)
     expect([target, answer.error, answer.state ?? null, answer.iss]).toEqual([
       REDIRECT_URI,
       error,
