@@ -26,15 +26,16 @@ export const WebMessagePage = ({ tenant, client, origin, response }: WebMessageP
     tenant={tenant}
     client={client}
   >
-    <div
-      id="answer"
-      data-origin={origin}
-      data-message={JSON.stringify({ type: 'authorization_response', response })}
-    />
     <noscript>
       <p class="fault">The application can only be told with JavaScript. Turn it on and sign in again.</p>
     </noscript>
-    <a class="button primary" href={safeLink(origin) ?? undefined}>
+    <a
+      class="button primary"
+      href={safeLink(origin) ?? undefined}
+      id="answer"
+      data-origin={origin}
+      data-message={JSON.stringify({ type: 'authorization_response', response })}
+    >
       <span>Open the application</span>
     </a>
     <script src={WEB_MESSAGE_SCRIPT_PATH} defer />
