@@ -1,4 +1,5 @@
 import type { Sql } from '../db.ts'
+import { queueLogoutsSql } from '../sessions/session-clients.sql.ts'
 import type { EndedSession, RevokedGrant } from '../sessions/sessions.sql.ts'
 
 // Codes that are being redeemed wait, or are seen as grants by the statements after this one. Sign-ins may go on.
@@ -29,7 +30,7 @@ export async function deleteConsent(
   return row ?? null
 }
 
-// Used codes stay, so that their replay is known for one.
+// Used codes stay, so that their replay is known for one. The browser's sessions go on, but not at this client.
 const END_CLIENT_ACCESS = `
   WITH sessions AS (
     UPDATE "Session" SET "endedAt" = $4::timestamptz, "updatedAt" = $4::timestamptz, "endReason" = 'revoked'
@@ -43,11 +44,16 @@ const END_CLIENT_ACCESS = `
     DELETE FROM "AuthorizationCode" WHERE "tenantId" = $1 AND "userId" = $2 AND "clientId" = $3 AND "usedAt" IS NULL
   ), devices AS (
     DELETE FROM "DeviceCode" WHERE "tenantId" = $1 AND "userId" = $2 AND "clientId" = $3 AND "status" = 'approved'
+  ), open AS (
+    SELECT "id" FROM "Session" WHERE "tenantId" = $1 AND "userId" = $2 AND "endedAt" IS NULL
+  ), queued AS (${queueLogoutsSql('open', '$3')}
+  ), forgotten AS (
+    DELETE FROM "SessionClient" WHERE "tenantId" = $1 AND "sessionId" IN (SELECT "id" FROM open) AND "clientId" = $3
   )
   SELECT 'session' AS "what", "id", "userId", "clientId", NULL AS "sessionId" FROM sessions
   UNION ALL SELECT 'grant', "id", "userId", "clientId", "sessionId" FROM grants`
 
-/** Takes away what a client got of a person: sessions handed to it, grants, offline ones too, unused codes. */
+/** Takes away what a client got of a person: sessions handed to it, grants, offline ones too, unused codes; queues its logout tokens. */
 export async function endClientAccess(
   sql: Sql,
   tenant: string,

@@ -3,10 +3,11 @@ import { prefixOf } from '../crypto.ts'
 import { type Ctx, scopesOfRoles } from '../ctx.ts'
 import { dbFor, inTransaction } from '../db.ts'
 import { NotFound } from '../errors.ts'
-import { type NewEvent, recordEvents, wakeReaders } from '../events.ts'
+import { type NewEvent, recordEvents } from '../events.ts'
 import type { Prisma } from '../generated/prisma/client.ts'
 import { type Page, type PageArgs, parsePaging, toPage } from '../page.ts'
 import { requireNoEscalation } from '../scopes.ts'
+import { wakeAfterEnding } from '../sessions/after-ending.ts'
 import { deleteConsent, endClientAccess, holdUser } from './consents.sql.ts'
 
 const WITH_CLIENT = { client: { select: { name: true, logoUrl: true } } } as const
@@ -59,7 +60,8 @@ const assertMayRevoke = (ctx: Ctx, roles: readonly string[]) => requireNoEscalat
 
 /**
  * Takes back what a user agreed to for a client, with all that the client got by it: its grants, refresh tokens
- * included, the sessions handed to it, unused codes. Its tokens end with their grants. `assertMay` throws where the caller
+ * included, the sessions handed to it, unused codes. Its tokens end with their grants, and it is told to sign the person
+ * out, too. `assertMay` throws where the caller
  * may not do so to a user with these roles. Throws NotFound without such a user or consent.
  */
 export async function revokeUserConsent(
@@ -101,6 +103,6 @@ export async function revokeUserConsent(
       ),
     ])
   })
-  wakeReaders(ctx.tenant)
+  wakeAfterEnding(ctx.tenant)
   return { revokedClientId: clientId }
 }

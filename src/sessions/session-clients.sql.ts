@@ -19,13 +19,14 @@ export const rememberClientsSql = (from: string): string => `
 const TRIED_FOR = "interval '1 day'"
 
 /**
- * Queues a logout token for each client of the sessions `from`, which names rows with "id". The statement must have
- * begun after the sessions, or their user, were locked: a code that was being redeemed meanwhile is seen only then.
+ * Queues a logout token for each client of the sessions `from`, which names rows with "id"; with `clientId`, for that one
+ * alone. The statement must have begun after the sessions, or their user, were locked: a code that was being redeemed
+ * meanwhile is seen only then.
  */
-export const queueLogoutsSql = (from: string): string => `
+export const queueLogoutsSql = (from: string, clientId: string | null = null): string => `
   INSERT INTO "LogoutDelivery" ("tenantId", "id", "clientId", "userId", "sessionId", "expiresAt")
   SELECT $1, gen_random_uuid()::text, k."clientId", s."userId", s."id", now() + ${TRIED_FOR}
   FROM ${from} f
-  JOIN "SessionClient" k ON k."tenantId" = $1 AND k."sessionId" = f."id"
+  JOIN "SessionClient" k ON k."tenantId" = $1 AND k."sessionId" = f."id"${clientId ? ` AND k."clientId" = ${clientId}` : ''}
   JOIN "Session" s ON s."tenantId" = $1 AND s."id" = f."id"
   JOIN "Client" c ON c."tenantId" = $1 AND c."id" = k."clientId" AND c."backchannelLogoutUrl" IS NOT NULL`

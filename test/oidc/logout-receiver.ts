@@ -14,7 +14,7 @@ export type LogoutReceiver = {
   /** The `sid`s that a path was told of. */
   toldAt: (path: string) => string[]
   /** Waits until a path has heard so many. */
-  waitFor: (path: string, count?: number) => Promise<Heard[]>
+  waitFor: (path: string, count?: number, limitMs?: number) => Promise<Heard[]>
   /** How a path answers; 200 without a body unless told. */
   answers: Map<string, RequestListener>
   close: () => Promise<void>
@@ -50,12 +50,12 @@ export async function startLogoutReceiver(): Promise<LogoutReceiver> {
     urlOf: (path) => `${origin}${path}`,
     heardAt,
     toldAt: (path) => heardAt(path).map(({ form }) => String(decodeJwt(form.logout_token as string).sid)),
-    waitFor: (path, count = 1) =>
+    waitFor: (path, count = 1, limitMs = WAIT_LIMIT_MS) =>
       new Promise((resolve, reject) => {
         const limit = setTimeout(() => {
           waiting.delete(look)
           reject(new Error(`${path} heard ${heardAt(path).length} of ${count}`))
-        }, WAIT_LIMIT_MS)
+        }, limitMs)
         const look = () => {
           if (heardAt(path).length < count) return
           clearTimeout(limit)

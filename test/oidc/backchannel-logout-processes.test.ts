@@ -1,0 +1,155 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { decodeJwt } from 'jose'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { PageBrowser } from '../support/page-browser.ts'
+import { freePort, operatorToken, type ServerProcess, startServer } from '../support/process.ts'
+import { type LogoutReceiver, startLogoutReceiver, validateLogoutToken } from './logout-receiver.ts'
+import { answerIn, authorizePath, REDIRECT_URI, VERIFIER } from './provider.ts'
+
+// Back-Channel Logout 1.0 by processes as an operator runs them: what was queued survives whoever queued it.
+
+const usesPostgres = Boolean(process.env.DATABASE_URL)
+/** A claim of one that died is left alone for 20 s. */
+const LEASE_LIMIT_MS = 40_000
+
+const servers: ServerProcess[] = []
+let directory: string
+let receiver: LogoutReceiver
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'vestibule-logout-'))
+  receiver = await startLogoutReceiver()
+})
+afterAll(async () => {
+  for (const server of servers) await server.kill().catch(() => {})
+  await receiver.close()
+  await rm(directory, { recursive: true, force: true })
+})
+
+async function start(port: number): Promise<ServerProcess> {
+  const server = await startServer({
+    DATA_DIR: directory,
+    PORT: String(port),
+    ENCRYPTION_KEY: process.env.ENCRYPTION_KEY,
+    ...(usesPostgres && { DATABASE_URL: process.env.DATABASE_URL, REDIS_URL: process.env.REDIS_URL }),
+  })
+  servers.push(server)
+  return server
+}
+
+/** A person who is signed in with a client of a new tenant, and means to end that. */
+async function signedIn(server: ServerProcess, tenant: string, path: string) {
+  const baseUrl = `http://localhost:${new URL(server.origin).port}`
+  const call = async (slug: string, token: string, method: string, route: string, body?: object) => {
+    const response = await fetch(`${server.origin}/${slug}/api/v1${route}`, {
+      method,
+      headers: { authorization: `Bearer ${token}`, ...(body && { 'content-type': 'application/json' }) },
+      ...(body && { body: JSON.stringify(body) }),
+    })
+    if (!response.ok) throw new Error(`${method} ${route}: ${response.status} ${await response.text()}`)
+    return (await response.json()) as Record<string, string>
+  }
+  await call('system', await operatorToken(server, baseUrl, 'system', 'tenants:write'), 'POST', '/tenants', {
+    slug: tenant,
+  })
+  const token = await operatorToken(server, baseUrl, tenant, 'users:write sessions:write clients:write')
+  const email = `ada@${tenant}.example`
+  await call(tenant, token, 'POST', '/users', { email, emailVerified: true })
+  const client = await call(tenant, token, 'POST', '/clients', {
+    name: 'Relying party',
+    appType: 'single-page',
+    type: 'login',
+    callbacks: [REDIRECT_URI],
+    backchannelLogoutUrl: receiver.urlOf(path),
+  })
+  const id = client.id as string
+  const browser = new PageBrowser(server.origin)
+  const at = await browser.open(authorizePath(tenant, { id }))
+  const entered = await browser.submit(
+    { html: await at.response.text(), path: at.path },
+    { step: 'email', address: email },
+  )
+  const code = async () => {
+    const inbox = await fetch(`${server.origin}/dev/inbox.json?to=${encodeURIComponent(email)}`)
+    const { messages } = (await inbox.json()) as { messages: { body: string }[] }
+    return /\b\d{6}\b/.exec(messages[0]?.body ?? '')?.[0] ?? ''
+  }
+  await expect.poll(code, { timeout: 10_000 }).not.toBe('')
+  const arrived = await browser.submit(
+    { html: await entered.response.text(), path: entered.path },
+    { step: 'code', code: await code() },
+  )
+  const response = await fetch(`${server.origin}/${tenant}/oidc/token`, {
+    method: 'POST',
+    body: new URLSearchParams({
+      grant_type: 'authorization_code',
+      client_id: id,
+      code: answerIn(arrived.location).code ?? '',
+      redirect_uri: REDIRECT_URI,
+      code_verifier: VERIFIER,
+    }),
+  })
+  const { id_token: idToken } = (await response.json()) as { id_token: string }
+  const sid = String(decodeJwt(idToken).sid)
+  return { clientId: id, sid, end: () => call(tenant, token, 'DELETE', `/sessions/${sid}`) }
+}
+
+describe('a client that is still to be told', { timeout: 120_000 }, () => {
+  test('is told by the next process, after the one that ended the session was killed', async () => {
+    const port = await freePort()
+    const first = await start(port)
+    receiver.answers.set('/killed', () => {})
+    const { clientId, sid, end } = await signedIn(first, 'killed', '/killed')
+    await end()
+    await first.kill()
+    const before = receiver.heardAt('/killed').length
+    receiver.answers.delete('/killed')
+    const second = await start(port)
+    const heard = await receiver.waitFor('/killed', before + 1, LEASE_LIMIT_MS)
+    const last = heard.at(-1) as (typeof heard)[number]
+    expect((await validateLogoutToken(second.origin, 'killed', clientId, last)).claims.sid).toBe(sid)
+    expect(await second.stop()).toBe(0)
+  })
+
+  test('and answers nothing does not keep a process from stopping on SIGTERM; the next one tells it', async () => {
+    const port = await freePort()
+    const first = await start(port)
+    receiver.answers.set('/stopped', () => {})
+    const { clientId, sid, end } = await signedIn(first, 'stopped', '/stopped')
+    await end()
+    await receiver.waitFor('/stopped')
+    expect(await first.stop()).toBe(0)
+    receiver.answers.delete('/stopped')
+    const second = await start(port)
+    const [, last] = await receiver.waitFor('/stopped', 2)
+    expect(
+      (await validateLogoutToken(second.origin, 'stopped', clientId, last as NonNullable<typeof last>)).claims
+        .sid,
+    ).toBe(sid)
+    expect(await second.stop()).toBe(0)
+  })
+
+  test.skipIf(!usesPostgres)(
+    'is told once, however many processes there are, and by any of them',
+    async () => {
+      const [one, two] = [await start(await freePort()), await start(await freePort())]
+      const people = []
+      for (const name of ['a', 'b', 'c', 'd']) {
+        people.push(await signedIn(one, `shared-${name}`, `/shared-${name}`))
+        people.push(await signedIn(two, `shared-${name}2`, `/shared-${name}2`))
+      }
+      await Promise.all(people.map(({ end }) => end()))
+      for (const name of ['a', 'b', 'c', 'd']) {
+        await receiver.waitFor(`/shared-${name}`)
+        await receiver.waitFor(`/shared-${name}2`)
+      }
+      expect(await Promise.all([one.stop(), two.stop()])).toEqual([0, 0])
+      for (const name of ['a', 'b', 'c', 'd'])
+        expect([receiver.heardAt(`/shared-${name}`), receiver.heardAt(`/shared-${name}2`)]).toMatchObject([
+          { length: 1 },
+          { length: 1 },
+        ])
+    },
+  )
+})
