@@ -9,6 +9,13 @@ import { log } from '../log.ts'
 /** What the log calls a refusal: of a person who was to be signed in, or of a client that wanted something by itself. */
 export type RefusedAs = Extract<EventType, 'authorize.refused' | 'token.refused'>
 
+/** Steps of a protocol that are told as errors, and nothing that anybody looks for: a device that waits, a nonce handed out. */
+const IN_COURSE: ReadonlySet<OAuthErrorCode> = new Set([
+  'authorization_pending',
+  'slow_down',
+  'use_dpop_nonce',
+])
+
 const MAX_TOLD = 500
 
 /** Any text from outside, as the log can hold it. */
@@ -37,6 +44,7 @@ export async function recordRefusal(
   { error, message, why }: OAuthError,
 ): Promise<void> {
   if (GOES_ON.has(error)) return
+  if (IN_COURSE.has(error)) return
   try {
     await spend('refusedRequest', ctx.tenant, ctx.ip)
     const client = clientId ? await findClient(ctx.tenant, clientId) : null

@@ -286,6 +286,25 @@ describe('a refused token request', () => {
   })
 })
 
+test('a step of a protocol that is told as an error is no refusal: a device that waits leaves no entries', async () => {
+  const device = await makeClient(tenant, { appType: 'native', callbacks: ['com.example.tv:/cb'] })
+  const form = new URLSearchParams({ client_id: device.id, scope: 'openid' })
+  const started = await app.fetch(`/${tenant}/oidc/device`, { method: 'POST', body: form })
+  const { device_code } = (await started.json()) as { device_code: string }
+  const poll = () =>
+    tokenRequest(app, tenant, device, {
+      grant_type: 'urn:ietf:params:oauth:grant-type:device_code',
+      device_code,
+    })
+  expect((await poll()).body.error).toBe('authorization_pending')
+  expect((await poll()).body.error).toBe('slow_down')
+  const [row] = await sql<{ count: number }>(
+    `SELECT count(*)::int AS "count" FROM "Event" WHERE "tenantId" = $1 AND "actorClientId" = $2 AND "type" LIKE '%.refused'`,
+    [tenant, device.id],
+  )
+  expect(row?.count).toBe(0)
+})
+
 test('a flood of refusals writes no more than its share of the log, and is answered all the same', async () => {
   const flooded = await newTenant()
   const answers = await Promise.all(
