@@ -251,10 +251,26 @@ describe('redemption (RFC 8628, section 3.5)', () => {
     expect(decodeJwt(body.access_token as string).aud).toContain(api)
   })
 
-  test('a person gives what their role reaches, as with codes (security 38)', async () => {
-    const admin = await makeClient(tenant, { appType: 'native', callbacks: [], scopes: ['users:read'] })
-    const { body } = await poll(await approved({ scope: 'openid users:read' }, admin), admin)
-    expect(body.scope).toBe('openid')
+  test('a person gives what their role reaches, at the approval and at the poll (security 38)', async () => {
+    const office = await makeClient(tenant, { appType: 'native', callbacks: [], scopes: ['users:read'] })
+    const scope = 'openid users:read'
+    const setRoles = (roles: string[]) =>
+      dbFor(tenant).user.update({
+        where: { tenantId_id: { tenantId: tenant, id: user.id } },
+        data: { roles },
+      })
+    const scopeAfter = async (before: string[], atPoll: string[]) => {
+      await setRoles(before)
+      const code = await approved({ scope }, office)
+      await setRoles(atPoll)
+      const { body } = await poll(code, office)
+      await setRoles([])
+      return body.scope
+    }
+    expect(await scopeAfter(['admin'], ['admin'])).toBe(scope)
+    expect(await scopeAfter(['admin'], [])).toBe('openid')
+    // Nobody was asked for it.
+    expect(await scopeAfter([], ['admin'])).toBe('openid')
   })
 
   test('a client that was made another kind meanwhile gets nothing', async () => {
