@@ -29,9 +29,6 @@ const tellableWhy = (why: Why): Why =>
 /** A refused request: at which endpoint, and as whose it came; what it said of its client need not be true. */
 export type RefusedRequest = { endpoint: string; clientId: string | null }
 
-/** What tells a client to go on (RFC 8628, section 3.5): nothing was wrong. */
-const GOES_ON: ReadonlySet<string> = new Set<OAuthErrorCode>(['authorization_pending', 'slow_down'])
-
 /**
  * Tells the tenant's log why a request was refused, with what the caller is not told, so that it is found by the request's
  * id. Anybody can be refused as often as they like: each network has its share of the log, and after that nothing is written.
@@ -43,7 +40,6 @@ export async function recordRefusal(
   { endpoint, clientId }: RefusedRequest,
   { error, message, why }: OAuthError,
 ): Promise<void> {
-  if (GOES_ON.has(error)) return
   if (IN_COURSE.has(error)) return
   try {
     await spend('refusedRequest', ctx.tenant, ctx.ip)
