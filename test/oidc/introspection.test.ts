@@ -315,6 +315,22 @@ describe('security 36: inactive is what does not concern the caller', () => {
     expect((await introspect(refresh, client)).body.active).toBe(true)
   })
 
+  test("a locked person's, even where the lock has ended nothing yet", async () => {
+    const { access, refresh } = await personTokens()
+    const id = { tenantId_id: { tenantId: tenant, id: userId } }
+    await dbFor(tenant).user.update({ where: id, data: { locked: true } })
+    try {
+      for (const [token, by] of [
+        [access, client],
+        [access, server],
+        [refresh, client],
+      ] as const)
+        expect(await introspect(token, by)).toMatchObject(INACTIVE)
+    } finally {
+      await dbFor(tenant).user.update({ where: id, data: { locked: false } })
+    }
+  })
+
   test("a deleted machine's", async () => {
     const gone = await makeClient(tenant, { appType: 'machine', callbacks: [], scopes: [] })
     const { body } = await tokenRequest(provider, tenant, gone, {
