@@ -4,8 +4,9 @@ import { sql } from '../../src/db.ts'
 import { currentNonce, standingOfNonce } from '../../src/oidc/dpop-nonces.ts'
 import { newTenant } from '../support/actors.ts'
 import { logOf } from '../support/events.ts'
-import { type ClientKey, makeKey, makeProof, nowSeconds, unsigned } from '../support/proofs.ts'
+import { type ClientKey, makeAssertion, makeKey, makeProof, nowSeconds, unsigned } from '../support/proofs.ts'
 import { countStatements } from '../support/statements.ts'
+import { decide, pollWith, startDevice } from './device-flow.ts'
 import {
   answerIn,
   authorizePath,
@@ -256,6 +257,8 @@ describe('nonces (RFC 9449, section 8)', () => {
   ])('a proof with %s is answered by one that is good', async (_name, nonce) => {
     const answer = await ask(await prove({ nonce: nonce() }))
     expect(answer).toMatchObject({ status: 400, body: { error: 'use_dpop_nonce' } })
+    // Nothing was wrong: the log does not tell of it.
+    expect(await whyOf(answer)).toBeUndefined()
     const given = answer.headers.get('dpop-nonce') as string
     expect(await ask(await prove({ nonce: given }))).toMatchObject({ status: 200 })
   })
@@ -289,7 +292,6 @@ describe('nonces (RFC 9449, section 8)', () => {
   })
 
   test('who asks by a client assertion has it still when coming back with a nonce', async () => {
-    const { makeAssertion } = await import('../support/proofs.ts')
     const client = await makeClient(tenant, {
       appType: 'machine',
       callbacks: [],
@@ -360,6 +362,40 @@ describe('codes and refresh tokens that are bound to a key (RFC 9449, sections 5
       expect(answerIn(response.headers.get('location')).error).toBe('invalid_request')
     },
   )
+
+  test('a request that is pushed with a proof binds its code (section 10.1)', async () => {
+    const push = async (more: Record<string, string> = {}, by = key) => {
+      const url = `${issuer}/oidc/par`
+      const asked = new URL(authorizePath(tenant, web, { prompt: 'none', ...more }), issuer).searchParams
+      asked.set('client_secret', web.secret)
+      const response = await fetch(`${provider.origin}/${tenant}/oidc/par`, {
+        method: 'POST',
+        headers: { dpop: await makeProof(by, { method: 'POST', url, nonce: currentNonce() }) },
+        body: asked,
+      })
+      return (await response.json()) as Record<string, string>
+    }
+    expect((await push({ dpop_jkt: key.thumbprint }, otherKey)).error).toBe('invalid_request')
+    const { request_uri = '' } = await push()
+    const query = new URLSearchParams({ client_id: web.id, request_uri })
+    const response = await browser.fetch(`/${tenant}/oidc/authorize?${query}`)
+    const { code = '' } = answerIn(response.headers.get('location'))
+    for (const proof of [await prove({}, {}, otherKey), null])
+      expect(await redeem(web, code, proof)).toMatchObject({ status: 400, body: { error: 'invalid_grant' } })
+    expect(await redeem(web, code, await prove())).toMatchObject({ status: 200 })
+  })
+
+  test('a device gets a token for its key, and a refresh token that is bound to it', async () => {
+    const tv = await makeClient(tenant, { appType: 'native', callbacks: [] })
+    const { body: device } = await startDevice(provider, tenant, tv)
+    await decide(browser, tenant, device.user_code as string, 'allow')
+    const poll = { dpop: await prove() }
+    const { status, body } = await pollWith(provider, tenant, tv, device.device_code as string, {}, poll)
+    expect([status, body.token_type]).toEqual([200, 'DPoP'])
+    expect(decodeJwt(body.access_token as string).cnf).toEqual({ jkt: key.thumbprint })
+    const refused = await refreshWith(provider, tenant, tv, body.refresh_token as string)
+    expect(refused).toMatchObject({ status: 400, body: { error: 'invalid_grant' } })
+  })
 
   test('the refresh token of a public client is bound to the key', async () => {
     const { refresh_token: token = '' } = await boundTokens(spa)
