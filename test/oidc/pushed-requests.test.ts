@@ -1,3 +1,4 @@
+import { exportJWK, generateKeyPair } from 'jose'
 import * as oidc from 'openid-client'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { freePort, startServer } from '../support/process.ts'
@@ -10,7 +11,6 @@ const { deleteClient, updateClient } = await import('../../src/clients/client-ch
 const { sha256 } = await import('../../src/crypto.ts')
 const { platformCtx } = await import('../../src/ctx.ts')
 const { dbFor } = await import('../../src/db.ts')
-const { pushedParameters } = await import('../../src/oidc/pushed-requests.ts')
 const { newTenant } = await import('../support/actors.ts')
 const { startApp } = await import('../support/app.ts')
 const { alterationsOf } = await import('../support/attacks.ts')
@@ -167,22 +167,6 @@ describe('POST par', () => {
     expect(
       (await Promise.all(origins)).map(({ headers }) => headers.get('access-control-allow-origin')),
     ).toEqual([SPA_ORIGIN, null])
-  })
-
-  test('binds to the key of a DPoP proof (RFC 9449, section 10.1)', () => {
-    const call = { client, resources: [], ctx: platformCtx(tenant) } as unknown as Parameters<
-      typeof pushedParameters
-    >[0]
-    expect(pushedParameters({ ...call, form: {}, dpopJkt: 'key' }).get('dpop_jkt')).toBe('key')
-    expect(pushedParameters({ ...call, form: { dpop_jkt: 'key' }, dpopJkt: 'key' }).get('dpop_jkt')).toBe(
-      'key',
-    )
-    expect(pushedParameters({ ...call, form: { dpop_jkt: 'key' }, dpopJkt: null }).get('dpop_jkt')).toBe(
-      'key',
-    )
-    expect(() => pushedParameters({ ...call, form: { dpop_jkt: 'other' }, dpopJkt: 'key' })).toThrow(
-      'dpop_jkt',
-    )
   })
 })
 
@@ -380,41 +364,53 @@ describe.runIf(process.env.DATABASE_URL)('on PostgreSQL', () => {
   })
 })
 
+const keyPair = await generateKeyPair('ES256', { extractable: true })
+const jwks = { keys: [{ ...(await exportJWK(keyPair.publicKey)), kid: 'k1', alg: 'ES256', use: 'sig' }] }
+
 describe.each([
   ['web', { appType: 'web' }, (secret: string) => oidc.ClientSecretBasic(secret)],
   ['web by client_secret_post', { appType: 'web' }, (secret: string) => oidc.ClientSecretPost(secret)],
+  [
+    'web by private_key_jwt',
+    { appType: 'web', jwks },
+    () => oidc.PrivateKeyJwt({ key: keyPair.privateKey, kid: 'k1' }),
+  ],
   ['single-page', { appType: 'single-page' }, () => oidc.None()],
 ])('openid-client as a relying party that pushes: %s', (_name, fields, authentication) => {
-  test('signs a person in', async () => {
+  test.each([false, true])('signs a person in, with DPoP: %s (RFC 9449, section 10.1)', async (withKey) => {
     const party = await makeClient(tenant, { ...fields, requirePushedRequests: true })
     const issuer = new URL(`http://localhost:${port}/${tenant}`)
     const config = await oidc.discovery(issuer, party.id, undefined, authentication(party.secret), {
       execute: [oidc.allowInsecureRequests],
     })
     expect(config.serverMetadata()).toMatchObject({ require_pushed_authorization_requests: false })
+    const keyed = async () => ({ DPoP: oidc.getDPoPHandle(config, await oidc.randomDPoPKeyPair()) })
+    const by = withKey ? await keyed() : {}
     const checks = {
       pkceCodeVerifier: oidc.randomPKCECodeVerifier(),
       expectedState: oidc.randomState(),
       expectedNonce: oidc.randomNonce(),
+      idTokenExpected: true,
     }
-    const url = await oidc.buildAuthorizationUrlWithPAR(config, {
+    const parameters = {
       redirect_uri: REDIRECT_URI,
       scope: 'openid email',
       state: checks.expectedState,
       nonce: checks.expectedNonce,
       code_challenge: await oidc.calculatePKCECodeChallenge(checks.pkceCodeVerifier),
       code_challenge_method: 'S256',
-    })
+    }
+    const url = await oidc.buildAuthorizationUrlWithPAR(config, parameters, by)
     expect([...url.searchParams.keys()].sort()).toEqual(['client_id', 'request_uri'])
     const answer = await signedIn.fetch(url.pathname + url.search)
-    const tokens = await oidc.authorizationCodeGrant(
-      config,
-      new URL(answer.headers.get('location') as string),
-      {
-        ...checks,
-        idTokenExpected: true,
-      },
-    )
+    const location = new URL(answer.headers.get('location') as string)
+    if (withKey)
+      for (const other of [await keyed(), {}])
+        await expect(
+          oidc.authorizationCodeGrant(config, location, checks, undefined, other),
+        ).rejects.toMatchObject({ error: 'invalid_grant' })
+    const tokens = await oidc.authorizationCodeGrant(config, location, checks, undefined, by)
+    expect(tokens.token_type).toBe(withKey ? 'dpop' : 'bearer')
     expect(tokens.claims()).toMatchObject({ aud: party.id, nonce: checks.expectedNonce })
   })
 })
