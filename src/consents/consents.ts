@@ -61,8 +61,8 @@ const assertMayRevoke = (ctx: Ctx, roles: readonly string[]) => requireNoEscalat
 /**
  * Takes back what a user agreed to for a client, with all that the client got by it: its grants, refresh tokens
  * included, the sessions handed to it, unused codes. Its tokens end with their grants, and it is told to sign the person
- * out, too. `assertMay` throws where the caller
- * may not do so to a user with these roles. Throws NotFound without such a user or consent.
+ * out, too. `assertMay` throws where the caller may not do so to a user with these roles. Throws NotFound without such a
+ * user or consent.
  */
 export async function revokeUserConsent(
   ctx: Ctx,

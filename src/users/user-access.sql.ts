@@ -38,9 +38,8 @@ const toEvent = (userId: string, reason: EndReason, { what, id, clientId, sessio
 /**
  * Takes away all that a user got by signing in: ends sessions, revokes grants (offline ones too), deletes codes,
  * clears live passcodes, voids enrolment tokens and queues the logout tokens of the clients; then writes the events,
- * after `alsoRecord`. Two statements, to be
- * sent after one that locked the user's row: a session that was being started meanwhile is seen by a later statement
- * only.
+ * after `alsoRecord`. Two statements, to be sent after one that locked the user's row: a session that was being started
+ * meanwhile is seen by a later statement only.
  */
 export async function endUserAccess(
   sql: Sql,
