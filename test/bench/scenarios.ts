@@ -75,6 +75,17 @@ export async function scenariosFor(deployment: Deployment, seed: Seed): Promise<
       name: 'userinfo',
       requests: [{ path: `/${tenant}/oidc/userinfo`, headers: { authorization: `Bearer ${personToken}` } }],
     },
+    {
+      name: 'introspection',
+      requests: [
+        {
+          method: 'POST',
+          path: `/${tenant}/oidc/introspect`,
+          headers: asWeb,
+          body: form({ token: personToken }),
+        },
+      ],
+    },
     { name: 'GraphQL users, 50 of 12 fields', requests: [graphql(`{ users { ${nodes} } }`)] },
     { name: 'the same with totalSize', requests: [graphql(`{ users { totalSize ${nodes} } }`)] },
     { name: 'REST users, 50', requests: [{ path: `/${tenant}/api/v1/users`, headers: asManager }] },
