@@ -10,7 +10,7 @@ import { requestableScopes, toScopes } from './scopes.ts'
 import type { TokenRequest } from './token-response.ts'
 
 /** Time enough to fetch a telephone and to sign in there; no longer, since somebody else may have sent the code. */
-export const DEVICE_CODE_LIFETIME_SECONDS = 600
+const DEVICE_CODE_LIFETIME_SECONDS = 600
 /** What RFC 8628, section 3.2 takes for granted. */
 const POLL_INTERVAL_SECONDS = 5
 /** Of 20^8 codes one is taken so seldom that a second time in a row means something else is wrong. */
@@ -31,7 +31,7 @@ export type DeviceAuthorization = {
 }
 
 /** Where people enter the code that a device shows. */
-export const verificationUriOf = (tenant: string): string => `${issuerOf(tenant)}/device`
+const verificationUriOf = (tenant: string): string => `${issuerOf(tenant)}/device`
 
 /**
  * Lets a device ask for a person's permission (RFC 8628, section 3.1): one statement. Throws OAuthError unauthorized_client,

@@ -119,7 +119,6 @@ export const DeviceDeniedPage = ({ tenant }: { tenant: PageTenant }): VNode => (
     title="Your device is not connected"
     lead="Nothing was shared. You can go back to your device, and close this page."
     tenant={tenant}
-    outcome="good"
   >
     {null}
   </PageShell>

@@ -3,6 +3,12 @@ import { EnrolledPage, EnrolmentGonePage, EnrolmentPage } from '../../src/creden
 import { DemoClientPage } from '../../src/dev/demo-client.pages.tsx'
 import { InboxPage } from '../../src/dev/inbox.pages.tsx'
 import { ConsentPage } from '../../src/oidc/consent.pages.tsx'
+import {
+  DeviceApprovedPage,
+  DeviceConsentPage,
+  DeviceDeniedPage,
+  UserCodePage,
+} from '../../src/oidc/device.pages.tsx'
 import { FormPostPage } from '../../src/oidc/form-post.pages.tsx'
 import { ErrorPage, LogoutConfirmPage, SignedOutPage } from '../../src/oidc/outcome.pages.tsx'
 import { renderPage } from '../../src/oidc/render-page.pages.tsx'
@@ -24,6 +30,10 @@ export function pagesWith(text: string) {
     email: <EmailPage {...{ tenant, client, interaction }} address={text} fault={text} />,
     code: <CodePage {...{ tenant, client, interaction }} address={text} fault={text} />,
     consent: <ConsentPage {...{ tenant, client, interaction, person, asks }} />,
+    'user-code': <UserCodePage {...{ tenant, interaction }} code={text} fault={text} />,
+    device: <DeviceConsentPage {...{ tenant, client, interaction, person, asks }} userCode={text} />,
+    'device-approved': <DeviceApprovedPage tenant={tenant} />,
+    'device-denied': <DeviceDeniedPage tenant={tenant} />,
     select: <SelectPage {...{ tenant, client, interaction, person }} />,
     'form-post': <FormPostPage {...{ tenant, client }} redirectUri={text} fields={[['state', text]]} />,
     'web-message': <WebMessagePage {...{ tenant, client }} origin={text} response={{ state: text }} />,
