@@ -1,0 +1,382 @@
+import { randomUUID } from 'node:crypto'
+import { decodeJwt, decodeProtectedHeader } from 'jose'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { platformCtx } from '../../src/ctx.ts'
+import { startLogoutDeliveries } from '../../src/oidc/logout-deliveries.ts'
+import { revokeUserSessions } from '../../src/sessions/sessions.ts'
+import { setUserRoles } from '../../src/users/roles.ts'
+import { newTenant } from '../support/actors.ts'
+import { type ClientKey, makeAssertion, makeKey, makeProof } from '../support/proofs.ts'
+import { decide, pollWith, startDevice } from './device-flow.ts'
+import { type LogoutReceiver, startLogoutReceiver } from './logout-receiver.ts'
+import { type Plan, startPlan } from './plan.ts'
+import {
+  answerIn,
+  authorizePath,
+  makeClient,
+  makeUser,
+  type Provider,
+  refreshWith,
+  startProvider,
+  tokenRequest,
+  userinfoOf,
+} from './provider.ts'
+
+// Issue 4, item 7: metadata says exactly what is supported. Every member has a check here, so that a new one needs one:
+// each value that is advertised works, and what is not advertised, of all that the registries know, does not.
+
+type Client = Awaited<ReturnType<typeof makeClient>>
+const EMAIL = 'ada@discovery.example'
+const ENDPOINTS = ['token', 'revoke', 'introspect', 'par'] as const
+
+let provider: Provider
+let tenant: string
+let issuer: string
+let metadata: Record<string, unknown>
+let plan: Plan
+let web: Client
+let machine: Client
+let spa: Client
+let receiver: LogoutReceiver
+let userId: string
+const keys = new Map<string, ClientKey>()
+const keyFor = async (alg: string): Promise<ClientKey> => {
+  const key = keys.get(alg) ?? (await makeKey(alg))
+  keys.set(alg, key)
+  return key
+}
+
+beforeAll(async () => {
+  provider = await startProvider()
+  receiver = await startLogoutReceiver()
+  tenant = await newTenant()
+  issuer = `http://localhost:3000/${tenant}`
+  metadata = await (await fetch(`${provider.origin}/${tenant}/.well-known/openid-configuration`)).json()
+  userId = (await makeUser(tenant, EMAIL)).id
+  await setUserRoles(platformCtx(tenant), userId, { roles: ['admin'] })
+  const algorithms = ['ES256', 'ES384', 'ES512', 'RS256', 'PS256', 'EdDSA', 'Ed25519']
+  const jwks = { keys: await Promise.all(algorithms.map(async (alg) => (await keyFor(alg)).jwk)) }
+  machine = await makeClient(tenant, { appType: 'machine', callbacks: [], scopes: ['users:read'], jwks })
+  web = await makeClient(tenant, {
+    jwks,
+    scopes: valuesOf('scopes_supported').filter((scope) => scope.includes(':')),
+  })
+  spa = await makeClient(tenant, { appType: 'single-page' })
+  plan = await startPlan(provider, tenant, EMAIL, 'query')
+  await plan.signIn()
+})
+afterAll(async () => {
+  await receiver.close()
+  await provider.close()
+})
+
+const valuesOf = (name: string): string[] => metadata[name] as string[]
+const at = (url: unknown) => String(url).replace('http://localhost:3000', provider.origin)
+
+/** Of all values that a registry knows, exactly the advertised ones work. */
+async function expectExactly(
+  name: string,
+  registry: readonly string[],
+  works: (value: string) => Promise<boolean>,
+): Promise<void> {
+  const working: string[] = []
+  for (const value of registry) if (await works(value)) working.push(value)
+  expect(working.sort()).toEqual([...valuesOf(name)].sort())
+}
+
+const METHODS = [
+  'client_secret_basic',
+  'client_secret_post',
+  'client_secret_jwt',
+  'private_key_jwt',
+  'tls_client_auth',
+  'none',
+]
+const JWS = [
+  'ES256',
+  'ES384',
+  'ES512',
+  'RS256',
+  'RS384',
+  'RS512',
+  'PS256',
+  'PS384',
+  'PS512',
+  'EdDSA',
+  'Ed25519',
+]
+
+/** Calls an endpoint as a client; whether it was believed to be that client. */
+async function isBelieved(
+  endpoint: (typeof ENDPOINTS)[number],
+  form: Record<string, string>,
+  headers: Record<string, string> = {},
+): Promise<boolean> {
+  const response = await fetch(`${provider.origin}/${tenant}/oidc/${endpoint}`, {
+    method: 'POST',
+    headers,
+    body: new URLSearchParams({ grant_type: 'client_credentials', token: 'x', ...form }),
+  })
+  const { error } = (await response.json()) as { error?: string }
+  return error !== 'invalid_client' && error !== 'unauthorized_client'
+}
+
+async function assertionBy(client: Client, alg: string): Promise<Record<string, string>> {
+  return {
+    client_assertion_type: 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer',
+    client_assertion: await makeAssertion(await keyFor(alg), { clientId: client.id, audience: issuer }),
+  }
+}
+
+async function believes(endpoint: (typeof ENDPOINTS)[number], method: string): Promise<boolean> {
+  const { id, secret } = machine
+  const basic = Buffer.from(`${id}:${secret}`).toString('base64')
+  if (method === 'client_secret_basic') return isBelieved(endpoint, {}, { authorization: `Basic ${basic}` })
+  if (method === 'client_secret_post') return isBelieved(endpoint, { client_id: id, client_secret: secret })
+  if (method === 'private_key_jwt') return isBelieved(endpoint, await assertionBy(machine, 'ES256'))
+  if (method === 'none') return isBelieved(endpoint, { client_id: spa.id, grant_type: 'refresh_token' })
+  // A symmetric assertion, and one by the certificate of the connection, which nothing here asks for.
+  return isBelieved(endpoint, {
+    client_id: id,
+    ...(method === 'client_secret_jwt' && {
+      client_assertion_type: 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer',
+      client_assertion: 'eyJhbGciOiJIUzI1NiJ9.e30.x',
+    }),
+  })
+}
+const methodsOf = (endpoint: (typeof ENDPOINTS)[number]) => (name: string) =>
+  expectExactly(name, METHODS, (method) => believes(endpoint, method))
+const assertionsOf = (endpoint: (typeof ENDPOINTS)[number]) => (name: string) =>
+  expectExactly(name, JWS, async (alg) => isBelieved(endpoint, await assertionBy(machine, alg)))
+
+/** What an unfinished request answers with, or that there was an answer. */
+const errorOf = async (more: Record<string, string | null>): Promise<string> => {
+  const { answer, pages } = await plan.authorize(more)
+  return answer.error ?? (answer.code ? 'none' : (pages.at(-1) as string))
+}
+
+/** Whether clients can have a member, and what it leads to. */
+async function registers(more: object): Promise<Client | null> {
+  return makeClient(tenant, more).catch(() => null)
+}
+
+async function hasDpop(alg: string): Promise<boolean> {
+  const key = await keyFor(alg)
+  const ask = async (nonce?: string) =>
+    tokenRequest(
+      provider,
+      tenant,
+      machine,
+      { grant_type: 'client_credentials' },
+      {
+        dpop: await makeProof(key, { method: 'POST', url: `${issuer}/oidc/token`, nonce }),
+      },
+    )
+  const first = await ask()
+  const second = await ask(first.headers.get('dpop-nonce') ?? randomUUID())
+  return second.body.token_type === 'DPoP'
+}
+
+const answers = (allowed: number[], init?: RequestInit) => async (name: string) => {
+  expect(String(metadata[name]).startsWith(`${issuer}/`)).toBe(true)
+  expect(allowed).toContain((await fetch(at(metadata[name]), { redirect: 'manual', ...init })).status)
+}
+const POST = { method: 'POST', body: new URLSearchParams({ a: 'b' }) }
+
+const CHECKS: Record<string, (name: string) => Promise<void>> = {
+  issuer: async () => {
+    expect(metadata.issuer).toBe(issuer)
+    expect((await plan.signIn()).idToken.iss).toBe(issuer)
+  },
+  authorization_endpoint: answers([400]),
+  token_endpoint: answers([401], POST),
+  userinfo_endpoint: answers([401]),
+  revocation_endpoint: answers([401], POST),
+  introspection_endpoint: answers([401], POST),
+  pushed_authorization_request_endpoint: answers([401], POST),
+  device_authorization_endpoint: answers([401], POST),
+  end_session_endpoint: answers([200]),
+  jwks_uri: async () => {
+    const { tokens } = await plan.signIn()
+    const { kid } = decodeProtectedHeader(tokens.body.id_token as string)
+    const jwks = (await (await fetch(at(metadata.jwks_uri))).json()) as { keys: { kid: string }[] }
+    expect(jwks.keys.map((key) => key.kid)).toContain(kid)
+  },
+  require_pushed_authorization_requests: async () => {
+    expect([metadata.require_pushed_authorization_requests, await errorOf({})]).toEqual([false, 'none'])
+  },
+  token_endpoint_auth_methods_supported: methodsOf('token'),
+  revocation_endpoint_auth_methods_supported: methodsOf('revoke'),
+  introspection_endpoint_auth_methods_supported: methodsOf('introspect'),
+  token_endpoint_auth_signing_alg_values_supported: assertionsOf('token'),
+  revocation_endpoint_auth_signing_alg_values_supported: assertionsOf('revoke'),
+  introspection_endpoint_auth_signing_alg_values_supported: assertionsOf('introspect'),
+  dpop_signing_alg_values_supported: (name) => expectExactly(name, JWS, hasDpop),
+  backchannel_logout_supported: async () => {
+    const client = await makeClient(tenant, { backchannelLogoutUrl: receiver.urlOf('/told') })
+    const { idToken } = await plan.signIn({}, { client })
+    const stop = startLogoutDeliveries()
+    await revokeUserSessions(platformCtx(tenant), userId)
+    await receiver.waitFor('/told')
+    await stop()
+    expect([metadata.backchannel_logout_supported, receiver.toldAt('/told')]).toEqual([true, [idToken.sid]])
+  },
+  backchannel_logout_session_supported: async () => {
+    // The logout token above names its session, as does every ID token.
+    expect(metadata.backchannel_logout_session_supported).toBe(true)
+    expect((await plan.signIn()).idToken.sid).toEqual(expect.any(String))
+  },
+  scopes_supported: async (name) => {
+    const scope = [...valuesOf(name), 'tenants:read', 'unknown'].join(' ')
+    const { tokens } = await plan.signIn({ scope }, { client: web })
+    expect((tokens.body.scope as string).split(' ').sort()).toEqual([...valuesOf(name)].sort())
+  },
+  response_types_supported: (name) =>
+    expectExactly(
+      name,
+      ['code', 'token', 'id_token', 'code id_token', 'code token', 'id_token token', 'none'],
+      async (type) => (await errorOf({ response_type: type })) !== 'unsupported_response_type',
+    ),
+  response_modes_supported: async (name) => {
+    const client = await makeClient(tenant, { webOrigins: ['https://rp.example.com'] })
+    await expectExactly(
+      name,
+      ['query', 'fragment', 'form_post', 'web_message', 'jwt', 'query.jwt'],
+      async (mode) => {
+        const path = authorizePath(tenant, client, { response_mode: mode })
+        const response = await plan.browser.fetch(path)
+        const told = (response.headers.get('location') ?? '') + (await response.text())
+        return /code(=|&quot;|")/.test(told) && !/error/.test(told)
+      },
+    )
+  },
+  grant_types_supported: async (name) => {
+    const { tokens } = await plan.signIn({ scope: 'openid offline_access', prompt: 'consent' })
+    const device = await startDevice(provider, tenant, plan.client, { scope: 'openid' })
+    await decide(plan.browser, tenant, device.body.user_code as string, 'allow')
+    const outcomes: Record<string, { status: number }> = {
+      authorization_code: tokens,
+      refresh_token: await refreshWith(provider, tenant, plan.client, tokens.body.refresh_token as string),
+      client_credentials: await tokenRequest(provider, tenant, machine, { grant_type: 'client_credentials' }),
+      'urn:ietf:params:oauth:grant-type:device_code': await pollWith(
+        provider,
+        tenant,
+        plan.client,
+        device.body.device_code as string,
+      ),
+    }
+    for (const other of [
+      'password',
+      'implicit',
+      'urn:ietf:params:oauth:grant-type:jwt-bearer',
+      'urn:ietf:params:oauth:grant-type:token-exchange',
+      'urn:openid:params:grant-type:ciba',
+    ])
+      outcomes[other] = await tokenRequest(provider, tenant, plan.client, { grant_type: other })
+    await expectExactly(name, Object.keys(outcomes), async (type) => outcomes[type]?.status === 200)
+  },
+  subject_types_supported: async (name) => {
+    const other = await plan.signIn({}, { client: web })
+    expect([valuesOf(name), other.idToken.sub]).toEqual([['public'], (await plan.signIn()).idToken.sub])
+  },
+  id_token_signing_alg_values_supported: (name) =>
+    expectExactly(name, [...JWS, 'HS256', 'none'], async (alg) => {
+      const client = await registers({ idTokenSigningAlg: alg })
+      if (!client) return false
+      const { tokens } = await plan.signIn({}, { client })
+      return decodeProtectedHeader(tokens.body.id_token as string).alg === alg
+    }),
+  userinfo_signing_alg_values_supported: (name) =>
+    expectExactly(name, [...JWS, 'HS256', 'none'], async (alg) => {
+      const client = await registers({ userInfoSigningAlg: alg })
+      if (!client) return false
+      const { tokens } = await plan.signIn({}, { client })
+      const answer = await userinfoOf(provider, tenant, tokens.body.access_token as string)
+      return decodeProtectedHeader(await answer.text()).alg === alg
+    }),
+  code_challenge_methods_supported: (name) =>
+    expectExactly(name, ['plain', 'S256'], async (method) => {
+      const challenge = 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM'
+      return (await errorOf({ code_challenge: challenge, code_challenge_method: method })) === 'none'
+    }),
+  prompt_values_supported: (name) =>
+    expectExactly(
+      name,
+      ['none', 'login', 'consent', 'select_account', 'create'],
+      async (prompt) => (await errorOf({ prompt })) !== 'invalid_request',
+    ),
+  display_values_supported: async (name) => {
+    const shown: Record<string, string> = {}
+    for (const display of ['page', 'popup', 'touch', 'wap']) {
+      const { html } = await plan.authorize({ display, prompt: 'login' }, { stopAt: 'email' })
+      shown[display] = html
+    }
+    expect(valuesOf(name)).toEqual(['page', 'popup', 'touch'])
+    expect(shown.page).toContain('<header class="tenant">')
+    expect(shown.popup).not.toContain('<header class="tenant">')
+  },
+  acr_values_supported: (name) =>
+    expectExactly(
+      name,
+      ['urn:vestibule:otp', 'urn:vestibule:phishing-resistant', 'phr', '1'],
+      async (value) => {
+        const claims = JSON.stringify({ id_token: { acr: { essential: true, value } } })
+        const { answer } = await plan.authorize({ claims })
+        if (answer.code) return true
+        expect(answer.error).toBe('unmet_authentication_requirements')
+        return false
+      },
+    ),
+  claim_types_supported: async (name) => {
+    const { tokens } = await plan.signIn({ scope: 'openid profile email' })
+    const claims = await (await userinfoOf(provider, tenant, tokens.body.access_token as string)).json()
+    expect([valuesOf(name), Object.keys(claims as object)]).toEqual([
+      ['normal'],
+      expect.not.arrayContaining(['_claim_names']),
+    ])
+  },
+  // By claims.test.ts, which compares them with those of somebody who has all of them.
+  claims_supported: async (name) => {
+    const { idToken } = await plan.signIn({ nonce: 'n' })
+    expect(valuesOf(name)).toEqual(expect.arrayContaining(Object.keys(idToken)))
+  },
+  claims_parameter_supported: async () => {
+    const claims = JSON.stringify({ id_token: { email: null } })
+    const { idToken } = await plan.signIn({ claims })
+    expect([metadata.claims_parameter_supported, idToken.email]).toEqual([true, EMAIL])
+  },
+  request_parameter_supported: async () => {
+    const request = 'eyJhbGciOiJub25lIn0.e30.'
+    expect([metadata.request_parameter_supported, await errorOf({ request })]).toEqual([
+      false,
+      'request_not_supported',
+    ])
+  },
+  request_uri_parameter_supported: async () => {
+    const asked = await errorOf({ request_uri: 'https://rp.example.com/request.jwt' })
+    expect([metadata.request_uri_parameter_supported, asked]).toEqual([false, 'request_uri_not_supported'])
+  },
+  authorization_response_iss_parameter_supported: async () => {
+    expect(metadata.authorization_response_iss_parameter_supported).toBe(true)
+    expect((await plan.authorize()).answer.iss).toBe(issuer)
+    const refused = await plan.browser.fetch(authorizePath(tenant, plan.client, { response_type: 'token' }))
+    expect(answerIn(refused.headers.get('location')).iss).toBe(issuer)
+  },
+  ui_locales_supported: async (name) => {
+    const { html } = await plan.authorize({ ui_locales: 'de en', prompt: 'login' }, { stopAt: 'email' })
+    expect(valuesOf(name)).toEqual([/<html lang="([^"]+)"/.exec(html)?.[1]])
+  },
+}
+
+test('every member is checked', () => {
+  expect(Object.keys(CHECKS).sort()).toEqual(Object.keys(metadata).sort())
+})
+
+test.each(Object.keys(CHECKS))('%s is as it behaves', async (name) => {
+  await CHECKS[name]?.(name)
+})
+
+test('an access token says what it is for, by the issuer of the metadata', async () => {
+  const { tokens } = await plan.signIn()
+  expect(decodeJwt(tokens.body.access_token as string)).toMatchObject({ iss: issuer, aud: expect.any(Array) })
+})
