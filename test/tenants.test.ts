@@ -33,6 +33,8 @@ describe('creating a tenant', () => {
       defaultAudience: null,
       loginUrl: null,
       supportUrl: null,
+      dynamicRegistration: false,
+      clientIdMetadataDocuments: false,
       createdAt: expect.any(Date),
       updatedAt: expect.any(Date),
     })
@@ -184,7 +186,7 @@ describe('deleting a tenant', () => {
     const [gone, kept] = [await newTenant(), await newTenant()]
     for (const tenant of [gone, kept]) await fillEveryTable(tenant)
     const tables = await tenantTables()
-    expect(tables.length).toBeGreaterThanOrEqual(17)
+    expect(tables.length).toBeGreaterThanOrEqual(23)
     expect(await tablesWithRows(tables, gone)).toEqual(tables)
     await deleteTenant(system, gone)
     expect(await tablesWithRows(tables, gone)).toEqual([])
@@ -356,6 +358,14 @@ async function fillEveryTable(tenantId: string): Promise<void> {
     },
   })
   await db.consent.create({ data: { tenantId, userId, clientId, scopes: [] } })
+  await db.pushedRequest.create({ data: { tenantId, requestHash: hash, clientId, parameters: {}, expiresAt } })
+  await db.deviceCode.create({
+    data: { tenantId, codeHash: hash, userCodeHash: hash, clientId, scopes: [], grantId: 'g', expiresAt },
+  })
+  await db.usedProof.create({ data: { tenantId, proofHash: hash, expiresAt } })
+  await db.sessionClient.create({ data: { tenantId, sessionId, clientId } })
+  await db.logoutDelivery.create({ data: { tenantId, id: 'd', clientId, userId, sessionId, expiresAt } })
+  await db.registrationToken.create({ data: { tenantId, id: 't', tokenHash: hash, expiresAt } })
   await db.idempotencyKey.create({ data: { tenantId, keyHash: hash, requestHash: hash, expiresAt } })
   await db.userTerm.create({ data: { tenantId, userId, term: 'w:ada' } })
   await db.addressChange.create({

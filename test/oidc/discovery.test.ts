@@ -33,7 +33,12 @@ test('the metadata says what is there (OIDC Discovery, section 3; RFC 8414, sect
     response_modes_supported: ['query', 'form_post', 'web_message'],
     display_values_supported: ['page', 'popup', 'touch'],
     prompt_values_supported: ['none', 'login', 'consent', 'select_account'],
-    grant_types_supported: ['authorization_code', 'refresh_token', 'client_credentials'],
+    grant_types_supported: [
+      'authorization_code',
+      'refresh_token',
+      'client_credentials',
+      'urn:ietf:params:oauth:grant-type:device_code',
+    ],
     subject_types_supported: ['public'],
     id_token_signing_alg_values_supported: ['ES256', 'RS256', 'ES384', 'EdDSA'],
     userinfo_signing_alg_values_supported: ['ES256', 'RS256', 'ES384', 'EdDSA'],
