@@ -358,7 +358,9 @@ async function fillEveryTable(tenantId: string): Promise<void> {
     },
   })
   await db.consent.create({ data: { tenantId, userId, clientId, scopes: [] } })
-  await db.pushedRequest.create({ data: { tenantId, requestHash: hash, clientId, parameters: {}, expiresAt } })
+  await db.pushedRequest.create({
+    data: { tenantId, requestHash: hash, clientId, parameters: {}, expiresAt },
+  })
   await db.deviceCode.create({
     data: { tenantId, codeHash: hash, userCodeHash: hash, clientId, scopes: [], grantId: 'g', expiresAt },
   })
