@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { deleteClient, rotateClientSecret, updateClient } from '../src/clients/client-changes.ts'
 import { platformCtx } from '../src/ctx.ts'
 import { dbFor } from '../src/db.ts'
-import { authenticateBearer } from '../src/oidc/access-tokens.ts'
+import { authenticateToken } from '../src/oidc/access-tokens.ts'
 import {
   answerIn,
   authorizePath,
@@ -50,7 +50,7 @@ const codeIn = async (browser: Browser, client: TestClient): Promise<string> => 
   return answerIn((await browser.fetch(path)).headers.get('location')).code ?? ''
 }
 const bearer = (token = '') =>
-  authenticateBearer({ tenant, requestId: 'test', ip: null, userAgent: null }, `Bearer ${token}`)
+  authenticateToken({ tenant, requestId: 'test', ip: null, userAgent: null }, `Bearer ${token}`)
 const machineToken = (client: TestClient) =>
   tokenRequest(provider, tenant, client, { grant_type: 'client_credentials' })
 

@@ -4,7 +4,7 @@ import { type Ctx, scopesOfRoles } from '../src/ctx.ts'
 import { dbFor } from '../src/db.ts'
 import { type InboxMessage, listInbox } from '../src/delivery/inbox.ts'
 import { buildSchema } from '../src/graphql/schema.ts'
-import { authenticateBearer } from '../src/oidc/access-tokens.ts'
+import { authenticateToken } from '../src/oidc/access-tokens.ts'
 import { settleDeliveries } from '../src/passcodes/send-passcode.ts'
 import { confirmEmailChange } from '../src/self/confirm-address-change.ts'
 import { RECENT_SIGN_IN_SECONDS } from '../src/self/own-access.ts'
@@ -47,7 +47,7 @@ async function newPerson(more: object = {}, scope = 'openid account', client = s
 }
 async function withCtx(email: string, signedIn: SignedIn): Promise<Person> {
   const target = { tenant, requestId: 'test', ip: '192.0.2.1', userAgent: null }
-  const { ctx } = await authenticateBearer(target, `Bearer ${signedIn.token}`)
+  const { ctx } = await authenticateToken(target, `Bearer ${signedIn.token}`)
   return { email, ...signedIn, ctx }
 }
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ROLE_NAMES } from '../src/ctx.ts'
 import { dbFor } from '../src/db.ts'
-import { authenticateBearer } from '../src/oidc/access-tokens.ts'
+import { authenticateToken } from '../src/oidc/access-tokens.ts'
 import { updateViewer } from '../src/self/own-profile.ts'
 import { makeUser } from './oidc/provider.ts'
 import { newTenant } from './support/actors.ts'
@@ -117,7 +117,7 @@ describe('updateViewer', () => {
         expect([field, body.errors?.[0]?.extensions.code]).toEqual([field, 'BAD_USER_INPUT'])
         // The service refuses it too, whatever a transport lets pass.
         const target = { tenant, requestId: 'test', ip: null, userAgent: null }
-        const { ctx } = await authenticateBearer(target, `Bearer ${token}`)
+        const { ctx } = await authenticateToken(target, `Bearer ${token}`)
         await expect(updateViewer(ctx, input.fields)).rejects.toMatchObject({
           code: 'BAD_USER_INPUT',
           fields: [{ field }],

@@ -3,7 +3,7 @@ import { budgetSpent, chargeCall } from '../call-budget.ts'
 import type { Ctx } from '../ctx.ts'
 import { type AppError, describeError } from '../errors.ts'
 import type { HeaderReader, RequestMeta } from '../http.ts'
-import { authenticateBearer } from '../oidc/access-tokens.ts'
+import { authenticateToken } from '../oidc/access-tokens.ts'
 import type { Binding, KeyProof } from '../oidc/dpop-binding.ts'
 import { issuerOf } from '../oidc/keys.ts'
 import type { GraphQLContext } from './context.ts'
@@ -27,7 +27,7 @@ export async function identifyCaller(
   const anonymous: Ctx = { ...meta, tenant, actor: { kind: 'anonymous' }, scopes: new Set() }
   if (authorization === null) return { ctx: anonymous, token: null, binding: UNBOUND, fault: null }
   try {
-    return { ...(await authenticateBearer({ tenant, ...meta }, authorization, by)), fault: null }
+    return { ...(await authenticateToken({ tenant, ...meta }, authorization, by)), fault: null }
   } catch (error) {
     const fault: AppError = describeError(error)
     return { ctx: anonymous, token: null, binding: UNBOUND, fault }

@@ -92,7 +92,7 @@ type Target = Pick<Ctx, 'tenant' | 'requestId' | 'ip' | 'userAgent'>
  * those of the token that the client, or the person's roles, permit now.
  * Throws Unauthenticated, the same for whatever is wrong with the token itself.
  */
-export async function authenticateBearer(
+export async function authenticateToken(
   target: Target,
   authorization: string | null,
   by: KeyProof = { provenJkt: null },

@@ -9,9 +9,9 @@ import { isFirstUse } from './used-proofs.ts'
 export const JWT_BEARER = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer'
 
 /** An assertion is for one request: one that is good for longer is worth stealing, and its jti has to be kept as long. */
-export const MAX_LIFETIME_SECONDS = 3600
+const MAX_LIFETIME_SECONDS = 3600
 /** How far a client's clock may be from ours. */
-export const CLOCK_TOLERANCE_SECONDS = 30
+const CLOCK_TOLERANCE_SECONDS = 30
 /** Keys of a client sign other things too: what says that it is one of those is no assertion (RFC 8725, section 3.11). */
 const TYPES = ['jwt', 'client-authentication+jwt']
 

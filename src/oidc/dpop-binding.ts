@@ -38,7 +38,7 @@ export type Binding = {
 }
 
 /** The key that an access token is bound to (RFC 9449, section 6.1); null for one that is bound to none. */
-export function boundKeyOf({ cnf }: Readonly<JWTPayload>): string | null {
+function boundKeyOf({ cnf }: Readonly<JWTPayload>): string | null {
   const jkt = (cnf as { jkt?: unknown } | undefined)?.jkt
   return typeof jkt === 'string' ? jkt : null
 }

@@ -2,7 +2,7 @@ import { authenticate, authenticateAll, equals } from '../crypto.ts'
 
 /** A new nonce is made every minute, and good for five. */
 const STEP_SECONDS = 60
-export const NONCE_LIFETIME_SECONDS = 300
+const NONCE_LIFETIME_SECONDS = 300
 const PURPOSE = 'dpop-nonce'
 /** Digits of base 36: minutes since 1970, for the next thousands of years. */
 const NONCE = /^([0-9a-z]{1,9})\.[\w-]{22}$/

@@ -9,7 +9,7 @@ import { isFirstUse } from './used-proofs.ts'
 export const DPOP_ALGORITHMS = ASSERTION_ALGORITHMS
 
 /** How far a client's clock may be from ours, either way. */
-export const IAT_WINDOW_SECONDS = 60
+const IAT_WINDOW_SECONDS = 60
 /** The longest members of an RSA key, in base64url: a key that the caller makes up must not cost more than others. */
 const MAX_MODULUS_LENGTH = Math.ceil(4096 / 6)
 const MAX_EXPONENT_LENGTH = Math.ceil(32 / 6)

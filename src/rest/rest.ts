@@ -19,7 +19,7 @@ import { answerOnce, IDEMPOTENCY_KEY, idempotencyKeyOf, isPassing, REPLAYED } fr
 import { idpUserRoutes } from '../idps/idp-users.rest.ts'
 import { idpRoutes } from '../idps/idps.rest.ts'
 import { NDJSON } from '../ndjson.ts'
-import { authenticateBearer } from '../oidc/access-tokens.ts'
+import { authenticateToken } from '../oidc/access-tokens.ts'
 import { keyRoutes } from '../oidc/key-rotation.rest.ts'
 import { passcodeRoutes } from '../passcodes/passcodes.rest.ts'
 import { requireScope } from '../scopes.ts'
@@ -84,7 +84,7 @@ async function answer(event: H3Event, route: RestRoute, call: Call): Promise<Ans
   const tenant = await tenantOf(event)
   const { tenant: _, ...params } = paramsOf(event)
   const { query } = targetOf(event)
-  const { ctx, binding } = await authenticateBearer(
+  const { ctx, binding } = await authenticateToken(
     requestOf(tenant, event),
     authorizationOf(event),
     provableOf(event),
@@ -97,7 +97,7 @@ async function answer(event: H3Event, route: RestRoute, call: Call): Promise<Ans
   const takesBody = route.body !== undefined && !(route.isBodyOptional && isBodiless(event))
   if (route.ndjson) {
     const recheck = onceASecond(async () => {
-      const now = await authenticateBearer(requestOf(tenant, event), authorizationOf(event), {
+      const now = await authenticateToken(requestOf(tenant, event), authorizationOf(event), {
         provenJkt: binding.jkt,
       })
       for (const scope of ctx.scopes) requireScope(now.ctx, scope)

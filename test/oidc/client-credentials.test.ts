@@ -2,7 +2,7 @@ import { decodeJwt } from 'jose'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { platformCtx, SYSTEM_TENANT } from '../../src/ctx.ts'
 import { dbFor } from '../../src/db.ts'
-import { authenticateBearer } from '../../src/oidc/access-tokens.ts'
+import { authenticateToken } from '../../src/oidc/access-tokens.ts'
 import { updateSettings } from '../../src/tenants/settings.ts'
 import { newTenant } from '../support/actors.ts'
 import { makeClient, type Provider, startProvider, tokenRequest } from './provider.ts'
@@ -33,7 +33,7 @@ afterAll(() => provider.close())
 const ask = (form: Record<string, string> = {}, who = machine, of = tenant) =>
   tokenRequest(provider, of, who, { grant_type: 'client_credentials', ...form })
 const bearer = (of: string, token: string) =>
-  authenticateBearer({ tenant: of, requestId: 'r', ip: null, userAgent: null }, `Bearer ${token}`)
+  authenticateToken({ tenant: of, requestId: 'r', ip: null, userAgent: null }, `Bearer ${token}`)
 
 describe('client_credentials (RFC 6749, section 4.4)', () => {
   test('gives a management token with all scopes of the client, or fewer', async () => {

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { deleteClient, updateClient } from '../../src/clients/client-changes.ts'
 import { platformCtx } from '../../src/ctx.ts'
 import { dbFor } from '../../src/db.ts'
-import { authenticateBearer } from '../../src/oidc/access-tokens.ts'
+import { authenticateToken } from '../../src/oidc/access-tokens.ts'
 import { updateSettings } from '../../src/tenants/settings.ts'
 import { setUserRoles } from '../../src/users/roles.ts'
 import { newTenant } from '../support/actors.ts'
@@ -245,7 +245,7 @@ describe('resources of machines (RFC 8707, section 2.2; security 38)', () => {
 
   test('a token for somebody else’s API is useless at ours, whatever its scopes', async () => {
     const bearer = (accessToken: string | undefined) =>
-      authenticateBearer({ tenant, requestId: 'r', ip: null, userAgent: null }, `Bearer ${accessToken}`)
+      authenticateToken({ tenant, requestId: 'r', ip: null, userAgent: null }, `Bearer ${accessToken}`)
     const foreign = await forMachine([ORDERS], [['scope', 'users:read users:write']])
     expect(foreign.body.scope).toBe('users:read users:write')
     await expect(bearer(foreign.body.access_token)).rejects.toThrow('invalid')
