@@ -1,5 +1,6 @@
 import { decodeJwt } from 'jose'
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest'
+import { cleanUp } from '../../src/cleanup.ts'
 import { updateClient } from '../../src/clients/client-changes.ts'
 import { sha256 } from '../../src/crypto.ts'
 import { platformCtx } from '../../src/ctx.ts'
@@ -203,6 +204,15 @@ describe('polls (RFC 8628, sections 3.4 and 3.5)', () => {
     expect(events).toMatchObject([{ type: 'token.refused', detail: { error: 'invalid_grant' } }])
     expect(textOf(events)).not.toContain(code)
   })
+})
+
+test('rows go an hour after they have expired', async () => {
+  const [old, live] = [await started(), await started()]
+  await change(old.device_code as string, { expiresAt: new Date(Date.now() - 3_601_000) })
+  await change(live.device_code as string, { expiresAt: new Date(Date.now() - 3_000_000) })
+  await cleanUp(new Date())
+  expect(await poll(old.device_code as string)).toMatchObject({ body: { error: 'invalid_grant' } })
+  expect(await poll(live.device_code as string)).toMatchObject({ body: { error: 'expired_token' } })
 })
 
 describe('redemption (RFC 8628, section 3.5)', () => {

@@ -25,6 +25,7 @@ test('the metadata says what is there (OIDC Discovery, section 3; RFC 8414, sect
     issuer,
     authorization_endpoint: `${issuer}/oidc/authorize`,
     token_endpoint: `${issuer}/oidc/token`,
+    device_authorization_endpoint: `${issuer}/oidc/device`,
     userinfo_endpoint: `${issuer}/oidc/userinfo`,
     jwks_uri: `${issuer}/.well-known/jwks.json`,
     revocation_endpoint: `${issuer}/oidc/revoke`,

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import PostalMime from 'postal-mime'
 import { SMTPServer } from 'smtp-server'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { decide, pollWith, startDevice } from '../oidc/device-flow.ts'
 import {
   answerIn,
   authorizePath,
@@ -134,7 +135,10 @@ test('security 65: a whole sign-in, its mistakes and its attacks leave no secret
   await browser.post(`${start.path}/code`, { csrf, step: 'code', code: code.split('').reverse().join('') })
   await browser.post(`${start.path}/code`, { csrf, step: 'code', code })
   for (const [name, value] of browser.cookies) keep(`cookie ${name}`, value)
-  const consented = await browser.follow(await browser.post(`${start.path}/consent`, { csrf, step: 'allow' }))
+  const asked = { path: `${start.path}/consent`, html: '' }
+  asked.html = await (await browser.fetch(asked.path)).text()
+  keep('form token of a decision', csrfIn(asked.html))
+  const consented = await browser.submit(asked, { step: 'allow' })
   const authorizationCode = keep('code', answerIn(consented.location).code)
   await exchange(provider, tenant, client, authorizationCode, { code_verifier: `${VERIFIER}x` })
   const { body: tokens } = await exchange(provider, tenant, client, authorizationCode)
@@ -144,6 +148,14 @@ test('security 65: a whole sign-in, its mistakes and its attacks leave no secret
   const { body: next } = await refreshWith(provider, tenant, client, tokens.refresh_token ?? '')
   keep('next refresh token', next.refresh_token)
   keep('next access token', next.access_token)
+
+  // A device, whose code stands in an address, too.
+  const { body: device } = await startDevice(provider, tenant, client)
+  const deviceCode = keep('device code', device.device_code)
+  const userCode = keep('user code', device.user_code)
+  await browser.fetch(`/${tenant}/device?user_code=${userCode}`)
+  await decide(browser, tenant, userCode, 'allow')
+  for (let i = 0; i < 2; i++) await pollWith(provider, tenant, client, deviceCode)
 
   // Sessions and passcodes through the management surface.
   const rotated = await call(token, 'POST', '/sessions/authenticate', {
@@ -175,6 +187,8 @@ test('security 65: a whole sign-in, its mistakes and its attacks leave no secret
       `${server.origin}/${tenant}/oidc/authorize?client_id=${text}&redirect_uri=${text}&state=${text}`,
     )
     await fetch(`${server.origin}/${tenant}/signin/${text}`)
+    await fetch(`${server.origin}/${tenant}/device?user_code=${text}`)
+    await pollWith(provider, tenant, client, secret)
     await fetch(`${server.origin}/${tenant}/api/v1/users/${text}?token=${text}`, {
       headers: { authorization: `Bearer ${secret}x` },
     })
