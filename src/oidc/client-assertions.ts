@@ -21,7 +21,8 @@ type Keys = ReturnType<typeof createLocalJWKSet>
 /** Whose assertion it says to be, unchecked; null when it cannot be read. */
 export function clientAsserted(assertion: string): string | null {
   try {
-    return decodeJwt(assertion).sub ?? null
+    const { sub } = decodeJwt(assertion)
+    return typeof sub === 'string' ? sub : null
   } catch {
     return null // no JWT
   }
@@ -126,7 +127,7 @@ export async function assertionFault(
   } catch {
     return { reason: 'it is no JWT' }
   }
-  if (header.typ !== undefined && !TYPES.includes(header.typ.toLowerCase()))
+  if (header.typ !== undefined && !TYPES.includes(textOf(header.typ).toLowerCase()))
     return { reason: 'it is of another type', typ: textOf(header.typ) }
   try {
     await verifyByAny(assertion, keysOf(client.jwks as object), {

@@ -56,12 +56,16 @@ function headerOf(proof: string): { alg?: unknown; typ?: unknown; jwk?: unknown 
   }
 }
 
+/** A member of any type; not all of them have a text of their own. */
+const textOf = (value: unknown): string =>
+  typeof value === 'string' ? value : (JSON.stringify(value) ?? 'none')
+
 function refuseKey(jwk: unknown): void {
   if (typeof jwk !== 'object' || jwk === null) throw invalid({ reason: 'the proof has no jwk' })
   if (SECRET_MEMBERS.some((member) => Object.hasOwn(jwk, member)))
     throw invalid({ reason: 'the jwk of the proof has private members' })
-  const { n = '', e = '' } = jwk as JWK
-  if (String(n).length > MAX_MODULUS_LENGTH || String(e).length > MAX_EXPONENT_LENGTH)
+  const { n, e } = jwk as JWK
+  if (textOf(n).length > MAX_MODULUS_LENGTH || textOf(e).length > MAX_EXPONENT_LENGTH)
     throw invalid({ reason: 'the RSA key of the proof is too long', expected: '4096 bits at most' })
 }
 
@@ -75,7 +79,7 @@ async function verify(proof: string): Promise<{ jkt: string; claims: Record<stri
     return { jkt: await calculateJwkThumbprint(jwk as JWK), claims: payload }
   } catch (error) {
     if (error instanceof errors.JOSEError || error instanceof TypeError || error instanceof DOMException)
-      throw invalid({ reason: error.message, alg: String(alg), typ: String(typ) })
+      throw invalid({ reason: error.message, alg: textOf(alg), typ: textOf(typ) })
     throw error
   }
 }
@@ -99,18 +103,18 @@ function refuseClaims(
   now: Date,
 ): void {
   const differs = (claim: string, given: unknown, expected: string) =>
-    invalid({ reason: 'the proof is for another request', claim, given: String(given), expected })
+    invalid({ reason: 'the proof is for another request', claim, given: textOf(given), expected })
   if (htm !== method) throw differs('htm', htm, method)
   if (!isOf(htu, url)) throw differs('htu', htu, url)
   if (accessToken !== null && ath !== sha256Base64url(accessToken))
     throw invalid({ reason: 'the proof is for another access token', claim: 'ath', given: ath !== undefined })
   if (typeof jti !== 'string' || jti === '') throw invalid({ reason: 'the proof has no jti', claim: 'jti' })
-  const seconds = Math.floor(now.getTime() / 1000) - Number(iat)
-  if (typeof iat !== 'number' || Math.abs(seconds) > IAT_WINDOW_SECONDS)
+  const seconds = typeof iat === 'number' ? Math.floor(now.getTime() / 1000) - iat : null
+  if (seconds === null || Math.abs(seconds) > IAT_WINDOW_SECONDS)
     throw invalid({
       reason: 'the proof is too old, or from the future: are both clocks right?',
       claim: 'iat',
-      ...(Number.isFinite(seconds) && { seconds_old: seconds }),
+      seconds_old: seconds,
       expected: IAT_WINDOW_SECONDS,
     })
 }

@@ -50,6 +50,8 @@ beforeAll(async () => {
 afterAll(() => provider.close())
 
 const MINUTE_MS = 60_000
+/** What JSON can hold and JavaScript can make neither a text nor a number of. */
+const ODD = { toString: 1, valueOf: 1 }
 const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * MINUTE_MS)
 
 /** A good proof for the token endpoint, but for the changes. */
@@ -134,7 +136,7 @@ describe('the token endpoint (RFC 9449, section 5)', () => {
     ],
     ['what is no JWT', () => 'a.b.c', { reason: 'the header DPoP holds no JWT' }],
     ['typ JWT', () => prove({}, { typ: 'JWT' }), { typ: 'JWT' }],
-    ['no typ', () => prove({}, { typ: undefined }), { typ: 'undefined' }],
+    ['no typ', () => prove({}, { typ: undefined }), { typ: 'none' }],
     [
       'alg none (security 34)',
       async () => unsigned({ alg: 'none', typ: 'dpop+jwt', jwk: key.jwk }, decodeJwt(await prove()), 'AA'),
@@ -218,7 +220,15 @@ describe('the token endpoint (RFC 9449, section 5)', () => {
       () => prove({ iat: nowSeconds() + 100 }),
       { claim: 'iat', seconds_old: expect.closeTo(-100, -1) },
     ],
-    ['no time', () => prove({ iat: undefined }), { claim: 'iat' }],
+    ['no time', () => prove({ iat: undefined }), { claim: 'iat', seconds_old: null }],
+    ['a time that is no number', () => prove({ iat: ODD }), { reason: expect.stringContaining('iat') }],
+    ['a method that is no text', () => prove({ htm: ODD }), { claim: 'htm' }],
+    ['a type that is no text', () => prove({}, { typ: ODD }), { typ: JSON.stringify(ODD) }],
+    [
+      'members of a key that are no text',
+      () => prove({}, { jwk: { kty: 'RSA', n: ODD, e: ODD } }),
+      { reason: expect.any(String) },
+    ],
     ['no jti', () => prove({ jti: undefined }), { claim: 'jti' }],
     ['a jti that is no text', () => prove({ jti: 1 }), { claim: 'jti' }],
   ])('refuses a proof with %s (section 4.3), and the log says why', async (_name, make, why) => {
@@ -244,9 +254,10 @@ describe('the token endpoint (RFC 9449, section 5)', () => {
 })
 
 describe('nonces (RFC 9449, section 8)', () => {
-  test.each<[string, () => string | undefined]>([
+  test.each<[string, () => unknown]>([
     ['no nonce', () => undefined],
     ['a nonce that is not ours', () => 'x'],
+    ['a nonce that is no text', () => ODD],
     [
       'a nonce with another mac',
       () => `${currentNonce().slice(0, -1)}${currentNonce().endsWith('A') ? 'Q' : 'A'}`,

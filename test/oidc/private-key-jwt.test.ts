@@ -151,6 +151,9 @@ describe('an assertion is taken', () => {
   })
 })
 
+/** What JSON can hold and JavaScript can make neither a text nor a number of. */
+const ODD = { toString: 1, valueOf: 1 }
+
 const hs256 = (claims: object, secret: string) => {
   const input = unsigned({ alg: 'HS256', kid: 'ec' }, claims).slice(0, -1)
   return `${input}.${createHmac('sha256', secret).update(input).digest('base64url')}`
@@ -255,6 +258,10 @@ describe('an assertion is refused, always in the same way, and the log says why'
       () => assert({}, { typ: 'dpop+jwt' }),
       { reason: 'it is of another type', typ: 'dpop+jwt' },
     ],
+    ['of a type that is no text', () => assert({}, { typ: ODD }), { reason: 'it is of another type' }],
+    ['with a kid that is no text', () => assert({}, { kid: ODD }), { kid: JSON.stringify(ODD) }],
+    ['about what is no text', () => assert({ iss: ODD, sub: ODD }), { claim: 'iss' }],
+    ['for what is no text', () => assert({ aud: [ODD] }), { claim: 'aud' }],
     ['that is none', () => 'nonsense', { reason: 'it is no JWT' }],
     ['of three empty parts', () => '..', { reason: 'it is no JWT' }],
   ])('%s', async (_name, make, why) => {
@@ -265,6 +272,11 @@ describe('an assertion is refused, always in the same way, and the log says why'
     const told = await whyOf(answer)
     expect(told).toMatchObject(why)
     expect(JSON.stringify(told)).not.toContain(assertion.split('.')[2] || 'eyJ')
+  })
+
+  test('that names its client by what is no text', async () => {
+    const answer = await present(await assert({ sub: ODD }))
+    expect(answer).toMatchObject({ status: 401, body: INVALID_CLIENT })
   })
 
   test('of another type of assertion, or of none (RFC 7521, section 4.2)', async () => {
