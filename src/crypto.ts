@@ -10,7 +10,16 @@ import { TypeID, typeid } from 'typeid-js'
 import { env } from './env.ts'
 
 /** Prefixes of the identifiers that the platform makes (design: TypeID, prefix + UUIDv7). */
-export const ID_PREFIXES = ['user', 'session', 'cred', 'client', 'idpuser', 'grant', 'event'] as const
+export const ID_PREFIXES = [
+  'user',
+  'session',
+  'cred',
+  'client',
+  'idpuser',
+  'grant',
+  'event',
+  'regtoken',
+] as const
 export type IdPrefix = (typeof ID_PREFIXES)[number]
 
 /** A new identifier such as `user_01h455vb4pex5vsknk084sn02q`; later ones sort after earlier ones. */

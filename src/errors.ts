@@ -227,6 +227,7 @@ const FIELD_OF_CONSTRAINT: Record<string, string> = {
   User_phoneNumber_key: 'phoneNumber',
   User_externalId_key: 'externalId',
   Tenant_pkey: 'slug',
+  Client_pkey: 'id',
   Credential_externalId_key: 'credential',
   IdentityProvider_pkey: 'id',
   IdpUser_user_idp_key: 'idpId',

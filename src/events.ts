@@ -35,6 +35,8 @@ export const EVENT_TYPES = [
   'client.created',
   'client.updated',
   'client.deleted',
+  'registration_token.created',
+  'registration_token.revoked',
   'idp.created',
   'idp.updated',
   'idp.deleted',

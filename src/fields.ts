@@ -107,6 +107,11 @@ export const metadata = z
   .meta({ type: 'object', additionalProperties: {} })
 
 export const boolean = z.boolean('must be true or false')
+/** What is on or off: unset is off. */
+export const flag = clearable(boolean)
+  .transform((value) => (value === null ? false : value))
+  .optional()
+
 export const integer = (min: number, max: number) => {
   const message = `must be a whole number from ${min} to ${max}`
   return z.number(message).int(message).min(min, message).max(max, message)

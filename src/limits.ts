@@ -18,6 +18,10 @@ export const LIMITS = {
   linkIdentity: { points: 100, seconds: 3600 },
   /** Failed client authentications from one network. */
   clientAuthentication: { points: 100, seconds: 60 },
+  /** Registrations, and calls about one's own, from one network: each new one takes a token that an administrator issued. */
+  registerClient: { points: 300, seconds: 3600 },
+  /** Metadata documents of clients that requests from one network have us fetch. */
+  fetchDocument: { points: 120, seconds: 3600 },
   /** Codes of devices that are entered from one network, right and wrong ones: of 20^8, at whatever devices. */
   enterUserCode: { points: 100, seconds: 3600 },
   /** Refused requests from one network that the log tells of. */

@@ -13,6 +13,9 @@ export const idOf = (prefix: IdPrefix) =>
     example: `${prefix}_01k7r3m8wxe4gbr5v2c9t6hznq`,
   })
 
+/** The id of a client: most are ours, those of clients that publish a metadata document are its URL. */
+export const clientId = z.string().meta({ example: 'client_01k7r3m8wxe4gbr5v2c9t6hznq' })
+
 /** An instant; always in UTC, to the millisecond. */
 export const time = z.string().meta({ format: 'date-time', example: '2026-11-20T09:30:00.000Z' })
 

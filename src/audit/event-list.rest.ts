@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { LogEvent } from '../events.ts'
 import { withOnward } from '../page.ts'
 import { type RestRoute, restRoute } from '../rest/route.ts'
-import { idOf, jsonObject, time } from '../shapes.ts'
+import { clientId, idOf, jsonObject, time } from '../shapes.ts'
 import { EventOrder } from './event-list.fields.ts'
 import { KnownEventFilter, listEvents, subjectIdsOf } from './event-list.ts'
 
@@ -18,7 +18,7 @@ const EventShape = z
     actor: z
       .object({
         userId: idOf('user').nullable().meta({ description: 'The person who did it.' }),
-        clientId: idOf('client')
+        clientId: clientId
           .nullable()
           .meta({ description: 'The client that did it, or that the person used.' }),
         tenantId: z

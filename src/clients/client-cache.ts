@@ -1,6 +1,8 @@
 import { createCache } from '../cache.ts'
 import { equals, sha256 } from '../crypto.ts'
 import { sql } from '../db.ts'
+import { findTenant } from '../tenants/tenant-cache.ts'
+import { isClientId } from './client-ids.ts'
 import { type ClientRow, selectClient } from './clients.sql.ts'
 import { forgetDeclaredResources } from './declared-resources.ts'
 
@@ -17,13 +19,15 @@ const cache = createCache<CachedClient>('client', async (tenant, clientId) => {
   return { ...found.client, secretHashes }
 })
 
-/** The operator's own client has an id of the operator's choice, so that not only ours are admitted. */
-const CLIENT_ID = /^[\x21-\x7e]{1,200}$/
-export const isClientId = (text: string): boolean => CLIENT_ID.test(text)
-
-/** The client with this id, or null; at most a second old. One statement when it is not in memory, none otherwise. */
-export const findClient = async (tenant: string, clientId: string): Promise<CachedClient | null> =>
-  isClientId(clientId) ? cache.get(tenant, clientId) : null
+/**
+ * The client with this id, or null; at most a second old. One statement when it is not in memory, none otherwise. One that is
+ * known by its metadata document is there only while the tenant takes such.
+ */
+export async function findClient(tenant: string, clientId: string): Promise<CachedClient | null> {
+  const client = isClientId(clientId) ? await cache.get(tenant, clientId) : null
+  if (client?.registeredBy !== 'document') return client
+  return (await findTenant(tenant))?.clientIdMetadataDocuments ? client : null
+}
 
 /** Call after a change of the client or of its secrets has committed. */
 export function forgetClient(tenant: string, clientId: string): void {

@@ -9,7 +9,7 @@ import { parse } from '../fields.ts'
 import { ensureSigningKeys } from '../oidc/key-rotation.ts'
 import { forgetKeys } from '../oidc/keys.ts'
 import { requireNoEscalation } from '../scopes.ts'
-import { forgetClient, isClientId } from './client-cache.ts'
+import { forgetClient } from './client-cache.ts'
 import {
   CHANGEABLE,
   type ChangeableClient,
@@ -19,11 +19,12 @@ import {
   rotateSecretRow,
   updateClientRow,
 } from './client-changes.sql.ts'
+import { isClientId } from './client-ids.ts'
 import { NO_SECRET_FIELDS } from './client-rules.fields.ts'
-import { type AppType, HAS_SECRET } from './client-types.ts'
+import { type AppType, HAS_SECRET, type RegisteredBy } from './client-types.ts'
 import { clientPatch, SecretRotation } from './clients.fields.ts'
 import type { SecretJson } from './clients.sql.ts'
-import type { Client } from './clients.ts'
+import { type Client, detailOf } from './clients.ts'
 
 const canKeepSecret = ({ appType }: Pick<Client, 'appType'>): boolean => HAS_SECRET[appType as AppType]
 
@@ -53,9 +54,15 @@ const isCurrentSecret = (secrets: SecretJson[]) => (sent: unknown) => {
  * that becomes single-page or native loses its secrets; one that becomes web or machine has none until
  * rotateClientSecret. A change that changes nothing leaves updatedAt and the log alone. With `expectedUpdatedAt`, nothing is
  * written to a client that was changed since: Conflict. Throws NotFound, InvalidInput, and Forbidden where the caller
- * lacks scopes that the client has or gets, or for an operator's client.
+ * lacks scopes that the client has or gets, or for an operator's client. `by` tells the log whose doing it is, unless an
+ * administrator's.
  */
-export async function updateClient(ctx: Ctx, clientId: string, input: unknown): Promise<Client> {
+export async function updateClient(
+  ctx: Ctx,
+  clientId: string,
+  input: unknown,
+  by?: RegisteredBy,
+): Promise<Client> {
   if (!isClientId(clientId)) throw new NotFound('client')
   const { client, isChanged, hasNewKeys } = await inTransaction(async (sql) => {
     const held = await holdClient(sql, ctx.tenant, clientId)
@@ -78,7 +85,12 @@ export async function updateClient(ctx: Ctx, clientId: string, input: unknown): 
     if (changedFields.some((field) => !PRESENTATION.includes(field))) requireControl(ctx, before, after)
     const dropSecrets = canKeepSecret(before) && !canKeepSecret(after)
     if (dropSecrets) changedFields.push('secret')
-    const event = toEventRow(ctx, { type: 'client.updated', subjectIds: [clientId], changedFields })
+    const event = toEventRow(ctx, {
+      type: 'client.updated',
+      subjectIds: [clientId],
+      changedFields,
+      detail: detailOf(by),
+    })
     const written = await updateClientRow(sql, ctx.tenant, clientId, after, { dropSecrets, event })
     return { client: written, isChanged: true, hasNewKeys: await ensureSigningKeys(sql, ctx, after) }
   })
@@ -143,7 +155,11 @@ const EVENT_BATCH = 1000
  * it end as revoked. Browser sessions stay: people are signed in to the tenant. Throws NotFound, and Forbidden where
  * the caller lacks scopes that the client has, or for an operator's client.
  */
-export async function deleteClient(ctx: Ctx, clientId: string): Promise<{ deletedClientId: string }> {
+export async function deleteClient(
+  ctx: Ctx,
+  clientId: string,
+  by?: RegisteredBy,
+): Promise<{ deletedClientId: string }> {
   if (!isClientId(clientId)) throw new NotFound('client')
   await inTransaction(async (sql) => {
     const held = await holdForDeletion(sql, ctx.tenant, clientId)
@@ -161,7 +177,7 @@ export async function deleteClient(ctx: Ctx, clientId: string): Promise<{ delete
           detail: { reason: 'revoked' },
         }),
       ),
-      { type: 'client.deleted', subjectIds: [clientId] },
+      { type: 'client.deleted', subjectIds: [clientId], detail: detailOf(by) },
     ]
     for (let start = 0; start < events.length; start += EVENT_BATCH)
       await recordEvents(sql, ctx, events.slice(start, start + EVENT_BATCH))

@@ -2,7 +2,7 @@ import { Conflict, InvalidInput, NotFound } from '../errors.ts'
 import { EXPECTED_UPDATED_AT } from '../expected-updated-at.ts'
 import { builder } from '../graphql/builder.ts'
 import { creation } from '../graphql/idempotency.ts'
-import { requireId } from '../graphql/node.graphql.ts'
+import { requireClientId } from '../graphql/node.graphql.ts'
 import { resultOf } from '../graphql/result.ts'
 import { open, scoped } from '../graphql/scoped.ts'
 import { deleteClient, type RotatedSecret, rotateClientSecret, updateClient } from './client-changes.ts'
@@ -58,7 +58,7 @@ builder.mutationField('updateClient', (t) =>
       input: t.arg({ type: UpdateClientInput, required: true, description: 'The client and the change.' }),
     },
     resolve: async (_root, { input: { clientId, expectedUpdatedAt, fields } }, { ctx }) => ({
-      client: await updateClient(ctx, requireId('client', clientId, 'clientId'), {
+      client: await updateClient(ctx, requireClientId(clientId, 'clientId'), {
         ...fields,
         expectedUpdatedAt,
       }),
@@ -88,7 +88,7 @@ builder.mutationField('deleteClient', (t) =>
     type: DeleteClientPayload,
     args: { input: t.arg({ type: DeleteClientInput, required: true, description: 'The client.' }) },
     resolve: (_root, { input: { clientId } }, { ctx }) =>
-      deleteClient(ctx, requireId('client', clientId, 'clientId')),
+      deleteClient(ctx, requireClientId(clientId, 'clientId')),
   }),
 )
 
@@ -134,6 +134,6 @@ builder.mutationField('rotateClientSecret', (t) =>
       }),
     },
     resolve: (_root, { input: { clientId, ...rotation } }, { ctx }) =>
-      rotateClientSecret(ctx, requireId('client', clientId, 'clientId'), rotation),
+      rotateClientSecret(ctx, requireClientId(clientId, 'clientId'), rotation),
   }),
 )

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { idOf, time } from '../shapes.ts'
+import { clientId, time } from '../shapes.ts'
 import { SIGNING_ALGORITHMS } from '../signing-algorithms.ts'
-import { APP_TYPES, CLIENT_TYPES } from './client-types.ts'
+import { APP_TYPES, CLIENT_TYPES, REGISTERED_BY } from './client-types.ts'
 
 /** Examples of fields, for openapi.json. */
 export const samples = {
@@ -16,12 +16,13 @@ export const samples = {
   tokenExpiryTime: 3600,
   backchannelLogoutUrl: 'https://shop.example/backchannel-logout',
   idTokenSigningAlg: 'ES256',
+  registeredBy: 'administrator',
   resources: ['https://api.shop.example'],
 }
 
 const list = z.array(z.string())
 const untilType = {
-  id: idOf('client'),
+  id: clientId,
   name: z.string(),
   description: z.string().nullable(),
   appType: z.enum(APP_TYPES),
@@ -44,6 +45,7 @@ const afterSecret = {
   userInfoSigningAlg: z.enum(SIGNING_ALGORITHMS).nullable(),
   requirePushedRequests: z.boolean(),
   resources: list,
+  registeredBy: z.enum(REGISTERED_BY),
   updatedAt: time,
   createdAt: time,
 }

@@ -7,5 +7,8 @@ export const HAS_SECRET: Record<AppType, boolean> = {
   'single-page': false,
   native: false,
 }
+/** Who made a client: an administrator, it itself (RFC 7591), or whoever publishes the document that its id is the URL of. */
+export const REGISTERED_BY = ['administrator', 'registration', 'document'] as const
+export type RegisteredBy = (typeof REGISTERED_BY)[number]
 export const CLIENT_TYPES = ['login', 'payment'] as const
 export type ClientType = (typeof CLIENT_TYPES)[number]

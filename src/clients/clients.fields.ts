@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { SCOPE_NAMES, SYSTEM_TENANT } from '../ctx.ts'
 import { env } from '../env.ts'
 import { expectedUpdatedAt } from '../expected-updated-at.ts'
-import { allowedUrl, boolean, clearable, integer, requiredText, text } from '../fields.ts'
+import { allowedUrl, boolean, clearable, flag, integer, requiredText, text } from '../fields.ts'
 import { SIGNING_ALGORITHMS } from '../signing-algorithms.ts'
 import { jwkSet } from './client-keys.fields.ts'
 import {
@@ -28,9 +28,6 @@ const listOf = <Item extends z.ZodType>(item: Item, max = 100) =>
     .transform((items) => [...new Set(items)])
     .optional()
     .meta({ type: ['array', 'null'] })
-
-/** What is on or off: unset is off. */
-const flag = clearable(boolean).transform((value) => (value === null ? false : value))
 
 /** The identifier of somebody's API (RFC 8707, section 2): none of this deployment's own, whose tokens are not for others. */
 const resourceUri = text(2000)
@@ -105,6 +102,7 @@ export type PatchedClient = {
   id: string
   type: string
   appType: string
+  registeredBy: string
   updatedAt: Date
   createdAt: Date
   /** Whether a value is the client's current secret; null where it has none. */
@@ -125,6 +123,7 @@ export const clientPatch = (tenant: string, current: PatchedClient) =>
         ...fields,
         type: answered((sent) => sent === current.type, 'cannot be changed'),
         secret: answered(current.isSecret).meta({ description: 'Its current secret, as it is.' }),
+        registeredBy: answered((sent) => sent === current.registeredBy),
         updatedAt: answered(isTime(current.updatedAt)),
         createdAt: answered(isTime(current.createdAt)),
         expectedUpdatedAt,

@@ -3,12 +3,12 @@ import { InvalidInput } from '../errors.ts'
 import { builder, type GraphQLTypes } from '../graphql/builder.ts'
 import { connectionType, listOf, PAGE_ARGS } from '../graphql/connection.ts'
 import { creation } from '../graphql/idempotency.ts'
-import { ID_DESCRIPTION, Node, orNull, registerNode, requireId } from '../graphql/node.graphql.ts'
+import { ID_DESCRIPTION, Node, orNull, registerNode, requireClientId } from '../graphql/node.graphql.ts'
 import { resultOf } from '../graphql/result.ts'
 import { open, scoped, scopedOrOwn } from '../graphql/scoped.ts'
 import { SIGNING_ALGORITHMS, type SigningAlgorithm } from '../signing-algorithms.ts'
 import { listClients } from './client-list.ts'
-import type { AppType, ClientType } from './client-types.ts'
+import type { AppType, ClientType, RegisteredBy } from './client-types.ts'
 import { type Client, createClient, getClient } from './clients.ts'
 
 export const ClientAppTypeEnum = builder.enumType('ClientAppType', {
@@ -26,6 +26,21 @@ const ClientTypeEnum = builder.enumType('ClientType', {
   values: {
     LOGIN: { value: 'login' as ClientType, description: 'Signs people in.' },
     PAYMENT: { value: 'payment' as ClientType, description: 'Has people confirm payments.' },
+  },
+})
+
+const ClientRegistrationEnum = builder.enumType('ClientRegistration', {
+  description: 'Who made a client.',
+  values: {
+    ADMINISTRATOR: {
+      value: 'administrator' as RegisteredBy,
+      description: 'An administrator, or the operator.',
+    },
+    REGISTRATION: { value: 'registration' as RegisteredBy, description: 'It registered itself (RFC 7591).' },
+    DOCUMENT: {
+      value: 'document' as RegisteredBy,
+      description: 'Nobody here: its id is the URL of the document that says what it is.',
+    },
   },
 })
 
@@ -89,6 +104,12 @@ export const ClientRef = builder.prismaObject('Client', {
     }),
     requirePushedRequests: t.exposeBoolean('requirePushedRequests', {}),
     resources: t.exposeStringList('resources', {}),
+    registeredBy: t.field({
+      type: ClientRegistrationEnum,
+      description: words('registeredBy'),
+      select: { registeredBy: true },
+      resolve: (client) => client.registeredBy as RegisteredBy,
+    }),
     updatedAt: t.expose('updatedAt', { type: 'DateTime' }),
     createdAt: t.expose('createdAt', { type: 'DateTime' }),
   }),
@@ -106,7 +127,7 @@ builder.queryField('client', (t) =>
     type: ClientRef,
     nullable: true,
     args: { id: t.arg.id({ required: true, description: 'Id of the client.' }) },
-    resolve: (_root, { id }, { ctx }) => orNull(getClient(ctx, requireId('client', id))),
+    resolve: (_root, { id }, { ctx }) => orNull(getClient(ctx, requireClientId(id, 'id'))),
   }),
 )
 

@@ -2,6 +2,7 @@ import { toEnvelope } from '../page.ts'
 import { Done, type RestRoute, restRoute, toDone } from '../rest/route.ts'
 import { listShape, toBodyOf } from '../shapes.ts'
 import { deleteClient, rotateClientSecret, updateClient } from './client-changes.ts'
+import { fromPathId } from './client-ids.ts'
 import { listClients } from './client-list.ts'
 import { ClientShape, NewClientShape, RotatedClientShape } from './client-shapes.fields.ts'
 import { ClientCreate, ClientFilter, ClientPatch, SecretRotation } from './clients.fields.ts'
@@ -47,7 +48,7 @@ export const clientRoutes: readonly RestRoute[] = [
     summary: 'One client.',
     scope: 'clients:read',
     response: ClientShape,
-    handle: async (ctx, { params }) => toBody(await getClient(ctx, params.clientId)),
+    handle: async (ctx, { params }) => toBody(await getClient(ctx, fromPathId(params.clientId))),
   }),
   restRoute({
     method: 'PATCH',
@@ -58,7 +59,8 @@ export const clientRoutes: readonly RestRoute[] = [
     body: ClientPatch,
     response: ClientShape,
     errors: [409],
-    handle: async (ctx, { params, body }) => toBody(await updateClient(ctx, params.clientId, body)),
+    handle: async (ctx, { params, body }) =>
+      toBody(await updateClient(ctx, fromPathId(params.clientId), body)),
   }),
   restRoute({
     method: 'DELETE',
@@ -68,7 +70,7 @@ export const clientRoutes: readonly RestRoute[] = [
     scope: 'clients:write',
     response: Done,
     handle: async (ctx, { params }) => {
-      await deleteClient(ctx, params.clientId)
+      await deleteClient(ctx, fromPathId(params.clientId))
       return toDone(ctx, 'The client was deleted.')
     },
   }),
@@ -84,7 +86,7 @@ export const clientRoutes: readonly RestRoute[] = [
     body: SecretRotation,
     response: RotatedClientShape,
     handle: async (ctx, { params, body }) => {
-      const { client, ...told } = await rotateClientSecret(ctx, params.clientId, body)
+      const { client, ...told } = await rotateClientSecret(ctx, fromPathId(params.clientId), body)
       return toRotatedBody({ ...client, ...told })
     },
   }),

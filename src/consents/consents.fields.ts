@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { asksOf, asksOfClaims } from '../oidc/scope-words.ts'
-import { idOf, time, toBodyOf } from '../shapes.ts'
+import { clientId, time, toBodyOf } from '../shapes.ts'
 import type { ConsentOfClient } from './consents.ts'
 
 const words = z.string().meta({ description: 'What it means, as the person was asked.' })
@@ -8,7 +8,7 @@ const words = z.string().meta({ description: 'What it means, as the person was a
 /** A consent as REST answers it. */
 export const ConsentShape = z
   .object({
-    clientId: idOf('client').meta({ description: 'Id of the client.' }),
+    clientId: clientId.meta({ description: 'Id of the client.' }),
     clientName: z.string().meta({ description: 'Name of the client.', example: 'Shop' }),
     clientLogoUrl: z
       .string()

@@ -3,7 +3,7 @@ import type { Consent } from '../generated/prisma/client.ts'
 import { builder } from '../graphql/builder.ts'
 import { connectionType, listOf, NESTED_PAGE_ARGS, withNodes } from '../graphql/connection.ts'
 import type { GraphQLContext } from '../graphql/context.ts'
-import { requireId } from '../graphql/node.graphql.ts'
+import { requireClientId, requireId } from '../graphql/node.graphql.ts'
 import { resultOf } from '../graphql/result.ts'
 import { open, scoped, scopedOrOwn } from '../graphql/scoped.ts'
 import { type Ask, asksOf, asksOfClaims, type ClaimAsk } from '../oidc/scope-words.ts'
@@ -123,6 +123,6 @@ builder.mutationField('revokeUserConsent', (t) =>
       input: t.arg({ type: RevokeUserConsentInput, required: true, description: 'The user and the client.' }),
     },
     resolve: (_root, { input: { userId, clientId } }, { ctx }) =>
-      revokeUserConsent(ctx, requireId('user', userId, 'userId'), requireId('client', clientId, 'clientId')),
+      revokeUserConsent(ctx, requireId('user', userId, 'userId'), requireClientId(clientId, 'clientId')),
   }),
 )

@@ -1,3 +1,4 @@
+import { fromPathId } from '../clients/client-ids.ts'
 import { toEnvelope } from '../page.ts'
 import { Done, type RestRoute, restRoute, toDone } from '../rest/route.ts'
 import { listShape } from '../shapes.ts'
@@ -24,7 +25,7 @@ export const consentRoutes: readonly RestRoute[] = [
     scope: 'users:write',
     response: Done,
     handle: async (ctx, { params }) => {
-      await revokeUserConsent(ctx, params.userId, params.clientId)
+      await revokeUserConsent(ctx, params.userId, fromPathId(params.clientId))
       return toDone(ctx, 'The consent is revoked.')
     },
   }),

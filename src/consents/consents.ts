@@ -1,4 +1,4 @@
-import { isClientId } from '../clients/client-cache.ts'
+import { isClientId } from '../clients/client-ids.ts'
 import { prefixOf } from '../crypto.ts'
 import { type Ctx, scopesOfRoles } from '../ctx.ts'
 import { dbFor, inTransaction } from '../db.ts'

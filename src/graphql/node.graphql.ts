@@ -1,4 +1,5 @@
 import type { ObjectRef } from '@pothos/core'
+import { isNameOfClient, isUrlId } from '../clients/client-ids.ts'
 import { type IdPrefix, prefixOf } from '../crypto.ts'
 import type { Scope } from '../ctx.ts'
 import { InvalidInput, NotFound } from '../errors.ts'
@@ -60,6 +61,7 @@ function kindOf(id: string, field: string, { ctx }: GraphQLContext): NodeKind | 
   if (prefix) return kinds.get(prefix)
   // No provider of a tenant has the tenant's name.
   if (id === ctx.tenant) return kinds.get('tenant')
+  if (isUrlId(id)) return kinds.get('client')
   if (!isIdpId(id)) throw new InvalidInput([{ field, description: 'is not an id' }])
   return kinds.get('idp')
 }
@@ -77,6 +79,13 @@ async function findNode(id: string, field: string, context: GraphQLContext): Pro
 export function requireId(prefix: IdPrefix, id: string, field = 'id'): string {
   if (prefixOf(id) !== prefix)
     throw new InvalidInput([{ field, description: `is not an id that starts with ${prefix}_` }])
+  return id
+}
+
+/** The same for a client, whose id may be the URL of its metadata document. */
+export function requireClientId(id: string, field: string): string {
+  if (!isNameOfClient(id))
+    throw new InvalidInput([{ field, description: 'is not an id that starts with client_, or a URL' }])
   return id
 }
 

@@ -32,7 +32,7 @@ type Render = (
   tenant: CachedTenant | null,
   clientId: string | null,
 ) => Response | Promise<Response>
-type Method = 'GET' | 'HEAD' | 'POST' | 'OPTIONS'
+type Method = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'DELETE' | 'OPTIONS'
 
 /**
  * Adds a path with its methods. Whatever a handler throws is rendered by `render`; other methods are 405. Of what is refused,

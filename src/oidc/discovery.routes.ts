@@ -15,7 +15,7 @@ export function addDiscoveryRoutes(app: H3): void {
 }
 
 const discovery = async ({ tenant }: Call): Promise<Response> =>
-  publicJson(discoveryOf(tenant.tenantId), DISCOVERY_MAX_AGE_SECONDS)
+  publicJson(discoveryOf(tenant), DISCOVERY_MAX_AGE_SECONDS)
 
 const keys = async ({ tenant }: Call): Promise<Response> =>
   publicJson(await publicKeys(tenant.tenantId), DISCOVERY_MAX_AGE_SECONDS)

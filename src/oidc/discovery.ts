@@ -1,6 +1,8 @@
 import { ASSERTION_ALGORITHMS } from '../clients/client-keys.fields.ts'
 import { SCOPE_NAMES, SYSTEM_SCOPES, SYSTEM_TENANT } from '../ctx.ts'
+import { registrationEndpointOf } from '../registration/registration.ts'
 import { SIGNING_ALGORITHMS } from '../signing-algorithms.ts'
+import type { CachedTenant } from '../tenants/tenant-cache.ts'
 import { ACR_OTP } from './acr.ts'
 import { userinfoAudienceOf } from './audience.ts'
 import { DISPLAYS, PROMPTS } from './authorize.ts'
@@ -18,7 +20,14 @@ const TOKEN_CLAIMS = ['sub', 'iss', 'aud', 'exp', 'iat', 'auth_time', 'nonce', '
  * The provider's metadata (OIDC Discovery 1.0, section 3; RFC 8414; RFC 9207; RP-Initiated Logout 1.0). It names what
  * is there and nothing else: every list comes from the code that implements it, or says no where the default is yes.
  */
-export function discoveryOf(tenant: string): Record<string, unknown> {
+export function discoveryOf({
+  tenantId: tenant,
+  dynamicRegistration,
+  clientIdMetadataDocuments,
+}: Pick<CachedTenant, 'tenantId' | 'dynamicRegistration' | 'clientIdMetadataDocuments'>): Record<
+  string,
+  unknown
+> {
   const issuer = issuerOf(tenant)
   return {
     issuer,
@@ -27,6 +36,8 @@ export function discoveryOf(tenant: string): Record<string, unknown> {
     require_pushed_authorization_requests: false,
     token_endpoint: `${issuer}/oidc/token`,
     device_authorization_endpoint: `${issuer}/oidc/device`,
+    ...(dynamicRegistration && { registration_endpoint: registrationEndpointOf(tenant) }),
+    ...(clientIdMetadataDocuments && { client_id_metadata_document_supported: true }),
     userinfo_endpoint: userinfoAudienceOf(tenant),
     jwks_uri: `${issuer}/.well-known/jwks.json`,
     revocation_endpoint: `${issuer}/oidc/revoke`,

@@ -1,4 +1,5 @@
 import type { H3 } from 'h3'
+import { addRegistrationRoutes } from '../registration/registration.routes.ts'
 import { addAuthorizeRoutes } from './authorize.routes.ts'
 import { addDeviceRoutes } from './device.routes.ts'
 import { addDiscoveryRoutes } from './discovery.routes.ts'
@@ -16,6 +17,7 @@ export function addOidcRoutes(app: H3): void {
   addAuthorizeRoutes(app)
   addPushedRequestRoutes(app)
   addTokenRoutes(app)
+  addRegistrationRoutes(app)
   addDeviceRoutes(app)
   addIntrospectionRoutes(app)
   addUserinfoRoutes(app)

@@ -1,4 +1,4 @@
-import { isClientId } from '../clients/client-cache.ts'
+import { isClientId } from '../clients/client-ids.ts'
 import { randomToken, sha256 } from '../crypto.ts'
 import { sql } from '../db.ts'
 import { OAuthError, type Why } from '../errors.ts'

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { IDEMPOTENCY_KEY } from '../idempotency.ts'
 import { DEFAULT_PAGE_SIZE, MAX_PAGE, MAX_PAGE_SIZE } from '../page.ts'
-import { idOf } from '../shapes.ts'
+import { clientId, idOf } from '../shapes.ts'
 import { slug } from '../tenants/tenants.fields.ts'
 import { filterParameters } from './filter.ts'
 import type { createSchemas, JsonSchema } from './openapi-schemas.ts'
@@ -16,7 +16,11 @@ const PATH_PARAMETERS: Record<string, { shape: z.ZodType; description: string }>
   userId: { shape: idOf('user'), description: 'Id of the user.' },
   sessionId: { shape: idOf('session'), description: 'Id of the session.' },
   credentialId: { shape: idOf('cred'), description: 'Id of the credential.' },
-  clientId: { shape: idOf('client'), description: 'Id of the client.' },
+  clientId: {
+    shape: clientId,
+    description: 'Id of the client; where that is a URL, `url_` and the base64url of it.',
+  },
+  registrationTokenId: { shape: idOf('regtoken'), description: 'Id of the registration token.' },
   idpId: { shape: z.string().meta({ example: 'google' }), description: 'Id of the identity provider.' },
   slug: { shape: slug.meta({ example: 'example' }), description: 'Slug of the tenant.' },
 }

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { ROLES, SCOPES, type Scope, SYSTEM_SCOPES, SYSTEM_TENANT } from '../ctx.ts'
 import { descriptionOf } from '../descriptions.ts'
-import { discoveryOf } from '../oidc/discovery.ts'
+import { issuerOf } from '../oidc/keys.ts'
 import { answersOf, bodyOf, errorAnswers, HEADERS } from './openapi-answers.ts'
 import { IDEMPOTENCY_PARAMETER, PAGING_PARAMETERS, parametersOf } from './openapi-parameters.ts'
 import { createSchemas } from './openapi-schemas.ts'
@@ -33,7 +33,9 @@ const DESCRIPTION = `Users, sessions, credentials, passcodes, identity providers
 const isOffered = (scope: Scope, tenant: string) => tenant === SYSTEM_TENANT || !SYSTEM_SCOPES.includes(scope)
 
 function securitySchemes(tenant: string) {
-  const { authorization_endpoint: authorizationUrl, token_endpoint: tokenUrl } = discoveryOf(tenant)
+  const [authorizationUrl, tokenUrl] = ['authorize', 'token'].map(
+    (name) => `${issuerOf(tenant)}/oidc/${name}`,
+  )
   const wordsOf = (isIncluded: (scope: Scope) => boolean) =>
     Object.fromEntries(Object.entries(SCOPES).filter(([scope]) => isIncluded(scope as Scope)))
   const scopes = wordsOf((scope) => isOffered(scope, tenant))
@@ -105,7 +107,6 @@ export function createDocuments(routes: readonly RestRoute[]) {
       surfaces.get(isSystem) ?? surfaceOf(routes.filter(({ scope }) => isOffered(scope, tenant)))
     surfaces.set(isSystem, surface)
     const { tags, paths, components } = await surface
-    const { issuer } = discoveryOf(tenant)
     return {
       openapi: '3.1.1',
       info: {
@@ -114,7 +115,7 @@ export function createDocuments(routes: readonly RestRoute[]) {
         description: DESCRIPTION,
         license: { name: 'Apache 2.0', identifier: 'Apache-2.0' },
       },
-      servers: [{ url: `${issuer}/api/v1`, description: `Tenant ${tenant}.` }],
+      servers: [{ url: `${issuerOf(tenant)}/api/v1`, description: `Tenant ${tenant}.` }],
       tags,
       paths,
       components: { securitySchemes: securitySchemes(tenant), ...components },

@@ -22,6 +22,7 @@ import { NDJSON } from '../ndjson.ts'
 import { authenticateToken } from '../oidc/access-tokens.ts'
 import { keyRoutes } from '../oidc/key-rotation.rest.ts'
 import { passcodeRoutes } from '../passcodes/passcodes.rest.ts'
+import { registrationTokenRoutes } from '../registration/registration-tokens.rest.ts'
 import { requireScope } from '../scopes.ts'
 import { sessionRoutes } from '../sessions/sessions.rest.ts'
 import { findTenant } from '../tenants/tenant-cache.ts'
@@ -47,6 +48,7 @@ export const restRoutes: readonly RestRoute[] = [
   ...idpRoutes,
   ...idpUserRoutes,
   ...consentRoutes,
+  ...registrationTokenRoutes,
   ...clientRoutes,
   ...tenantRoutes,
   ...keyRoutes,

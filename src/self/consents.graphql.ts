@@ -1,6 +1,6 @@
 import { InvalidInput, NotFound } from '../errors.ts'
 import { builder } from '../graphql/builder.ts'
-import { requireId } from '../graphql/node.graphql.ts'
+import { requireClientId } from '../graphql/node.graphql.ts'
 import { resultOf } from '../graphql/result.ts'
 import { open, ownAccount } from '../graphql/scoped.ts'
 import { revokeViewerConsent } from './consents.ts'
@@ -26,6 +26,6 @@ builder.mutationField('revokeViewerConsent', (t) =>
     type: RevokeViewerConsentPayload,
     args: { input: t.arg({ type: RevokeViewerConsentInput, required: true, description: 'The client.' }) },
     resolve: (_root, { input: { clientId } }, { ctx }) =>
-      revokeViewerConsent(ctx, requireId('client', clientId, 'clientId')),
+      revokeViewerConsent(ctx, requireClientId(clientId, 'clientId')),
   }),
 )

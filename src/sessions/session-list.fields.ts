@@ -1,16 +1,20 @@
 import { z } from 'zod'
+import { isNameOfClient } from '../clients/client-ids.ts'
 import { prefixOf } from '../crypto.ts'
 import { direction, requiredText, timeRange } from '../fields.ts'
 import { ipAddress } from './sessions.fields.ts'
 
-const idOf = (prefix: 'user' | 'client') =>
-  requiredText(200).refine((id) => prefixOf(id) === prefix, `is not an id that starts with ${prefix}_`)
+const userId = requiredText(200).refine(
+  (id) => prefixOf(id) === 'user',
+  'is not an id that starts with user_',
+)
+const clientId = requiredText(200).refine(isNameOfClient, 'is not an id that starts with client_, or a URL')
 
 /** Which sessions a list is about: those that are all of this. Null counts as omitted. */
 export const SessionFilter = z.strictObject(
   {
-    userId: idOf('user').nullish().meta({ description: 'Of this user.' }),
-    clientId: idOf('client').nullish().meta({ description: 'Started through this client.' }),
+    userId: userId.nullish().meta({ description: 'Of this user.' }),
+    clientId: clientId.nullish().meta({ description: 'Started through this client.' }),
     ip: ipAddress
       .nullish()
       .meta({ description: 'Last used from this address, however it is spelled.', example: '203.0.113.7' }),

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { boolean, integer, requiredText, text } from '../fields.ts'
 import { normalIp } from '../ip.ts'
-import { idOf, time, toBodyOf } from '../shapes.ts'
+import { clientId, idOf, time, toBodyOf } from '../shapes.ts'
 import { UserShape } from '../users/users.fields.ts'
 
 /** 90 days, the longest that a session can be started for or refreshed by. */
@@ -79,7 +79,7 @@ export const SessionShape = z
   .object({
     id: idOf('session'),
     userId: idOf('user'),
-    clientId: idOf('client').nullable(),
+    clientId: clientId.nullable(),
     lastSeenAt: time.nullable(),
     lastSeenIp: z.string().nullable().meta({ example: '203.0.113.7' }),
     lastSeenLocation: z.string().nullable().meta({ example: 'Vienna, Austria' }),

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { expectedUpdatedAt } from '../expected-updated-at.ts'
-import { allowedUrl, clearable, text } from '../fields.ts'
+import { allowedUrl, clearable, flag, text } from '../fields.ts'
 import { time } from '../shapes.ts'
 
 const SLUG = /^[a-z0-9](-?[a-z0-9])*$/
@@ -43,6 +43,8 @@ export const TenantSettings = z
     defaultAudience: clearable(text(2000)),
     loginUrl: clearable(allowedUrl({ secure: true })),
     supportUrl: clearable(allowedUrl({ fragment: true })),
+    dynamicRegistration: flag,
+    clientIdMetadataDocuments: flag,
   })
   .meta({ id: 'TenantSettingsInput', model: 'Tenant', samples })
 export type TenantSettings = z.output<typeof TenantSettings>
@@ -68,14 +70,19 @@ export const TenantCreate = z
   })
   .meta({ id: 'TenantCreate', description: 'A new tenant.' })
 
-type Setting = keyof typeof TenantSettings.shape
+const FLAGS = ['dynamicRegistration', 'clientIdMetadataDocuments'] as const
+type Flag = (typeof FLAGS)[number]
+type Text = Exclude<keyof typeof TenantSettings.shape, Flag>
 
-/** Settings as REST answers them, null where unset. */
+/** Settings as REST answers them, null where unset; what is on or off is never unset. */
 export const TenantSettingsShape = z
   .object(
     Object.fromEntries(
-      Object.keys(TenantSettings.shape).map((name) => [name, z.string().nullable()]),
-    ) as Record<Setting, z.ZodNullable<z.ZodString>>,
+      Object.keys(TenantSettings.shape).map((name) => [
+        name,
+        (FLAGS as readonly string[]).includes(name) ? z.boolean() : z.string().nullable(),
+      ]),
+    ) as Record<Text, z.ZodNullable<z.ZodString>> & Record<Flag, z.ZodBoolean>,
   )
   .meta({ id: 'TenantSettings', model: 'Tenant', samples })
 

@@ -18,6 +18,8 @@ const SETTINGS = {
   defaultAudience: descriptionOf('Tenant', 'defaultAudience'),
   loginUrl: descriptionOf('Tenant', 'loginUrl'),
   supportUrl: descriptionOf('Tenant', 'supportUrl'),
+  dynamicRegistration: descriptionOf('Tenant', 'dynamicRegistration'),
+  clientIdMetadataDocuments: descriptionOf('Tenant', 'clientIdMetadataDocuments'),
 }
 
 const TenantSettings = builder.objectRef<ReturnType<typeof toSettings>>('TenantSettings').implement({
@@ -31,6 +33,12 @@ const TenantSettings = builder.objectRef<ReturnType<typeof toSettings>>('TenantS
     }),
     loginUrl: t.exposeString('loginUrl', { nullable: true, description: SETTINGS.loginUrl }),
     supportUrl: t.exposeString('supportUrl', { nullable: true, description: SETTINGS.supportUrl }),
+    dynamicRegistration: t.exposeBoolean('dynamicRegistration', {
+      description: SETTINGS.dynamicRegistration,
+    }),
+    clientIdMetadataDocuments: t.exposeBoolean('clientIdMetadataDocuments', {
+      description: SETTINGS.clientIdMetadataDocuments,
+    }),
   }),
 })
 
@@ -82,6 +90,8 @@ const settingsInputFields = (t: InputFields) => ({
   defaultAudience: t.string({ description: SETTINGS.defaultAudience }),
   loginUrl: t.string({ description: SETTINGS.loginUrl }),
   supportUrl: t.string({ description: SETTINGS.supportUrl }),
+  dynamicRegistration: t.boolean({ description: SETTINGS.dynamicRegistration }),
+  clientIdMetadataDocuments: t.boolean({ description: SETTINGS.clientIdMetadataDocuments }),
 })
 
 const UpdateTenantSettingsInput = builder.inputType('UpdateTenantSettingsInput', {

@@ -7,11 +7,24 @@ export type TenantRow = {
   defaultAudience: string | null
   loginUrl: string | null
   supportUrl: string | null
+  dynamicRegistration: boolean
+  clientIdMetadataDocuments: boolean
   tokenKey: string
 }
 
+const SETTINGS = [
+  'friendlyName',
+  'logoUrl',
+  'defaultAudience',
+  'loginUrl',
+  'supportUrl',
+  'dynamicRegistration',
+  'clientIdMetadataDocuments',
+] as const satisfies (keyof TenantRow)[]
+const list = (of = ''): string => SETTINGS.map((name) => `${of}"${name}"`).join(', ')
+
 const SELECT_TENANT = `
-  SELECT "tenantId", "friendlyName", "logoUrl", "defaultAudience", "loginUrl", "supportUrl", "tokenKey"
+  SELECT "tenantId", ${list()}, "tokenKey"
   FROM "Tenant" WHERE "tenantId" = $1`
 
 export async function selectTenant(sql: Sql, tenant: string): Promise<TenantRow | null> {
@@ -26,8 +39,9 @@ export async function insertTenant(
   row: Partial<TenantRow> & Pick<TenantRow, 'tokenKey'>,
 ): Promise<boolean> {
   const rows = await sql<{ tenantId: string }>(
-    `INSERT INTO "Tenant" ("tenantId", "tokenKey", "friendlyName", "logoUrl", "defaultAudience", "loginUrl", "supportUrl")
-     VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT ("tenantId") DO NOTHING RETURNING "tenantId"`,
+    `INSERT INTO "Tenant" ("tenantId", "tokenKey", "friendlyName", "logoUrl", "defaultAudience", "loginUrl", "supportUrl",
+       "dynamicRegistration", "clientIdMetadataDocuments")
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT ("tenantId") DO NOTHING RETURNING "tenantId"`,
     [
       tenant,
       row.tokenKey,
@@ -36,6 +50,8 @@ export async function insertTenant(
       row.defaultAudience ?? null,
       row.loginUrl ?? null,
       row.supportUrl ?? null,
+      row.dynamicRegistration ?? false,
+      row.clientIdMetadataDocuments ?? false,
     ],
   )
   return rows.length > 0
@@ -45,9 +61,6 @@ export async function insertTenant(
 export async function holdTenant(sql: Sql, tenant: string): Promise<void> {
   await sql(`SELECT 1 FROM "Tenant" WHERE "tenantId" = $1 FOR NO KEY UPDATE`, [tenant])
 }
-
-const SETTINGS = ['friendlyName', 'logoUrl', 'defaultAudience', 'loginUrl', 'supportUrl'] as const
-const list = (of: string): string => SETTINGS.map((name) => `${of}"${name}"`).join(', ')
 
 /** As the change of a user: one statement, which holds the row, and moves updatedAt forward when something differs. */
 const UPDATE_SETTINGS = `
@@ -68,7 +81,7 @@ export type UpdatedSettings<Row> = { tenant: Row; oldUpdatedAt: Date; changed: s
 export async function updateSettingsRow<Row extends { tenantId: string }>(
   sql: Sql,
   tenant: string,
-  settings: Partial<Record<(typeof SETTINGS)[number], string | null>>,
+  settings: Partial<Pick<TenantRow, (typeof SETTINGS)[number]>>,
 ): Promise<UpdatedSettings<Row> | null> {
   const [row] = await sql<Row & Omit<UpdatedSettings<Row>, 'tenant'>>(UPDATE_SETTINGS, [
     tenant,

@@ -50,7 +50,7 @@ export function asRest(typeName: string, value: unknown): unknown {
   )
 }
 
-const TYPE_ID = /\b(user|session|cred|client|idpuser|grant|event)_[0-9a-z]{26}\b/g
+const TYPE_ID = /\b(user|session|cred|client|idpuser|grant|event|regtoken)_[0-9a-z]{26}\b/g
 const INSTANT = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|\+00:00)/g
 /** Random or of the request: no two calls agree on them. */
 const OWN_VALUES =

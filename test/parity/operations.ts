@@ -28,6 +28,7 @@ const nobody = (kind: string) => `${kind}_${NOBODY}`
 
 const users = list('users', 'User', 'users')
 const clients = list('clients', 'Client', 'clients')
+const registrationTokens = list('registrationTokens', 'RegistrationToken', 'registrationTokens')
 const idps = list('identityProviders', 'IdentityProvider', 'idps')
 const NEW_USER = {
   name: 'Cleo',
@@ -331,8 +332,43 @@ export const OPERATIONS: Record<string, Call[]> = {
       gql: ({ clientId }) => ({ mutation: 'deleteClient', input: { clientId }, read: done }),
     },
   ],
+  createRegistrationToken: [
+    { note: 'x'.repeat(201), uses: 0, expiresInSeconds: 2_592_001 },
+    {},
+    { note: 'Partner', uses: null, expiresInSeconds: 60 },
+  ].map((input) => ({
+    title: Object.keys(input).join(', '),
+    rest: (): Rest => ['POST', '/clients/registration-tokens', input],
+    gql: (): Gql => ({
+      mutation: 'createRegistrationToken',
+      input,
+      read: ({ registrationToken, token }) => ({ ...registrationToken, token }),
+    }),
+  })),
+  listRegistrationTokens: [{}, { page: 1, pageSize: 1 }, { pageSize: 0 }].map((page) => ({
+    title: JSON.stringify(page),
+    rest: (): Rest => [
+      'GET',
+      `/clients/registration-tokens?${new URLSearchParams(page as Record<string, string>)}`,
+    ],
+    gql: (): Gql => registrationTokens(page),
+  })),
+  revokeRegistrationToken: ['nobody', 'it', 'it'].map((which) => ({
+    title: which,
+    rest: ({ registrationTokenId }): Rest => [
+      'DELETE',
+      `/clients/registration-tokens/${which === 'it' ? registrationTokenId : nobody('regtoken')}`,
+    ],
+    gql: ({ registrationTokenId }): Gql => ({
+      mutation: 'revokeRegistrationToken',
+      input: { registrationTokenId: which === 'it' ? registrationTokenId : nobody('regtoken') },
+      read: done,
+    }),
+  })),
   updateTenantSettings: [
     { logoUrl: 'javascript:x', supportUrl: 'x' },
+    { dynamicRegistration: true, clientIdMetadataDocuments: true },
+    { dynamicRegistration: null },
     { friendlyName: 'Parity', supportUrl: 'https://help.example' },
   ].map((settings) => ({
     title: Object.keys(settings).join(', '),

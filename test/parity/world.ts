@@ -5,6 +5,7 @@ import { dbFor, inTransaction } from '../../src/db.ts'
 import { listInbox } from '../../src/delivery/inbox.ts'
 import { createIdentityProvider } from '../../src/idps/idps.ts'
 import { sendPasscode } from '../../src/passcodes/send-passcode.ts'
+import { createRegistrationToken } from '../../src/registration/registration-tokens.ts'
 import { startSession } from '../../src/sessions/sessions.ts'
 import { createUser } from '../../src/users/users.ts'
 import { ctxFor, newTenant, tokenFor } from '../support/actors.ts'
@@ -26,6 +27,7 @@ export type World = {
   credentialId: string
   clientId: string
   idpId: string
+  registrationTokenId: string
   /** A passcode that was sent to EMAIL. */
   code: string
   upstream: Upstream
@@ -83,6 +85,7 @@ export async function newWorld(upstream: Upstream): Promise<World> {
       externalId: 'ada-1',
     },
   })
+  const { registrationToken } = await createRegistrationToken(ctx, { note: 'Partner', uses: null })
   await sendPasscode(ctx, 'email', { to: EMAIL })
   const code = /\b\d{6}\b/.exec(listInbox(EMAIL)[0]?.body ?? '')?.[0] ?? ''
   return {
@@ -95,6 +98,7 @@ export async function newWorld(upstream: Upstream): Promise<World> {
     credentialId: credential.id,
     clientId: client.id,
     idpId: 'acme',
+    registrationTokenId: registrationToken.id,
     code,
     upstream,
   }

@@ -22,6 +22,7 @@ import { createIdentityProvider } from '../../src/idps/idps.ts'
 import { addIdpUser } from '../../src/idps/link-idp-user.ts'
 import { issueAccessToken } from '../../src/oidc/access-tokens.ts'
 import { apiAudienceOf } from '../../src/oidc/keys.ts'
+import { createRegistrationToken } from '../../src/registration/registration-tokens.ts'
 import { restRoutes } from '../../src/rest/rest.ts'
 import { endSession, startSession } from '../../src/sessions/sessions.ts'
 import { setUserRoles } from '../../src/users/roles.ts'
@@ -42,6 +43,7 @@ type World = {
   /** Chosen ones: another in each world. */
   idpId: string
   idpUserId: string
+  registrationTokenId: string
   email: string
   phoneNumber: string
 }
@@ -88,9 +90,11 @@ async function newWorld(): Promise<World> {
   const idpId = `up-${worlds}`
   await createIdentityProvider(ctx, { id: idpId, type: 'google', name: 'Upstream' })
   const { id: idpUserId } = await addIdpUser(ctx, user.id, idpId, { externalId: 'ada' })
+  const { registrationToken } = await createRegistrationToken(ctx, { note: 'Partner' })
   return {
     tenant,
     token,
+    registrationTokenId: registrationToken.id,
     credentialId,
     idpId,
     idpUserId,
@@ -181,8 +185,13 @@ const NOBODY = {
   clientId: 'client_01m7xeb1sbendby702xerkqv3p',
   credentialId: 'cred_01m7xeb1sbendby702xerkqv3p',
   idpId: 'nobody',
+  registrationTokenId: 'regtoken_01m7xeb1sbendby702xerkqv3p',
 }
-type Ids = Pick<World, 'userId' | 'sessionId' | 'clientId' | 'credentialId' | 'idpId'> & Partial<World>
+type Ids = Pick<
+  World,
+  'userId' | 'sessionId' | 'clientId' | 'credentialId' | 'idpId' | 'registrationTokenId'
+> &
+  Partial<World>
 
 describe('security 48, 64: every REST route', () => {
   const name = ({ method, path }: { method: string; path: string }) => `${method} ${path}`
@@ -395,8 +404,8 @@ describe('security 48, 64: every GraphQL root field', () => {
       // What is no id and what is a value of its own (an address to create) may differ; nothing of theirs may show.
       if (!/^(create|update|send|authenticate)/.test(field.name))
         expect(neutral(answers[0])).toBe(neutral(answers[1]))
-      const { userId, sessionId, clientId, credentialId, idpUserId, email } = theirs
-      for (const secret of [userId, sessionId, clientId, credentialId, idpUserId, email])
+      const { userId, sessionId, clientId, credentialId, idpUserId, registrationTokenId, email } = theirs
+      for (const secret of [userId, sessionId, clientId, credentialId, idpUserId, registrationTokenId, email])
         expect(answers[0]).not.toContain(secret)
       const now = await contentsOf(theirs.tenant)
       expect(now).toEqual(before)
@@ -450,8 +459,12 @@ describe('security 14, 15: nobody writes what is not theirs to write', () => {
     ClientFieldsInput:
       'description scopes themeColor logoUrl callbacks allowedOrigins webOrigins allowedLogoutUrls initiateLoginUrl tokenExpiryTime requireConsent jwks backchannelLogoutUrl idTokenSigningAlg userInfoSigningAlg requirePushedRequests resources',
     CreateClientInput: 'type name appType fields',
-    TenantSettingsInput: 'friendlyName logoUrl defaultAudience loginUrl supportUrl',
-    UpdateTenantSettingsInput: 'expectedUpdatedAt friendlyName logoUrl defaultAudience loginUrl supportUrl',
+    TenantSettingsInput:
+      'friendlyName logoUrl defaultAudience loginUrl supportUrl dynamicRegistration clientIdMetadataDocuments',
+    UpdateTenantSettingsInput:
+      'expectedUpdatedAt friendlyName logoUrl defaultAudience loginUrl supportUrl dynamicRegistration clientIdMetadataDocuments',
+    CreateRegistrationTokenInput: 'note uses expiresInSeconds',
+    RevokeRegistrationTokenInput: 'registrationTokenId',
     RotateSigningKeysInput: 'activateInSeconds retireAtOnce',
     SetUserRolesInput: 'userId roles',
     CreateCredentialEnrollmentTokenInput: 'userId type send',
