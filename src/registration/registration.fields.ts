@@ -34,9 +34,9 @@ const memberOf = new Map<string, string>(MEMBERS.map(([member, field]) => [field
 /** What clients that nobody vouches for may do: sign people in, and stay so. */
 const GRANT_TYPES = ['authorization_code', 'refresh_token', DEVICE_CODE_GRANT] as const
 
-const oneOf = <const Values extends readonly [string, ...string[]]>(values: Values) =>
+export const oneOf = <const Values extends readonly [string, ...string[]]>(values: Values) =>
   z.enum(values, `must be one of: ${values.join(', ')}`)
-export const refused = (why: string) => z.undefined(why)
+export const refused = (why: string) => z.undefined(why).optional()
 
 /** What becomes no field of a client, and says how it works. Members that are not known here are ignored (RFC 7591, section 2). */
 export const Metadata = z.looseObject(
