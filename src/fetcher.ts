@@ -26,6 +26,8 @@ export type FetchRules = {
   requireHttps: boolean
   limitMs?: number
   limitBytes?: number
+  /** How many redirects of a GET are followed. */
+  maxRedirects?: number
   /** Looks a host name up; the system's resolver unless told. */
   resolve?: (host: string) => Promise<Address[]>
 }
@@ -122,11 +124,11 @@ const BODILESS = [204, 205, 304]
 
 /**
  * Makes a fetcher. Names are looked up once a connection and judged there; redirects of plain GETs are followed by
- * hand, three at most, each judged like the first; what carries a token or a body is never redirected. Proxies of the
+ * hand, three at most unless told, each judged like the first; what carries a token or a body is never redirected. Proxies of the
  * environment are not used, and no cookie or credential is kept.
  */
 export function createFetcher(rules: FetchRules): GuardedFetch & { close: () => Promise<void> } {
-  const { limitMs = LIMIT_MS, limitBytes = LIMIT_BYTES } = rules
+  const { limitMs = LIMIT_MS, limitBytes = LIMIT_BYTES, maxRedirects = MAX_REDIRECTS } = rules
   const connect = { lookup: guardedLookup(rules), timeout: limitMs }
   // Most processes never ask a provider: 20 MB and a tenth of a second that a start does without.
   const load = () =>
@@ -172,7 +174,7 @@ export function createFetcher(rules: FetchRules): GuardedFetch & { close: () => 
       const response = await fetchOnce(target, init, signal)
       if (!isRedirect(response.status)) return response
       const location = response.headers.get('location') ?? ''
-      if (!mayMove || moves === MAX_REDIRECTS || !URL.canParse(location, target))
+      if (!mayMove || moves === maxRedirects || !URL.canParse(location, target))
         throw new FetchFault('refused', `${target.hostname} redirects elsewhere`)
       target = new URL(location, target)
     }
@@ -187,3 +189,12 @@ const RULES: FetchRules = {
 
 /** The one way out to hosts that callers name, such as identity providers. Never used for pictures and logos. */
 export const guardedFetch: GuardedFetch = createFetcher(RULES)
+
+const DOCUMENT_LIMIT_BYTES = 65_536
+
+/** The same for metadata documents that anybody may name: these are small, and where they are said to be. */
+export const documentFetch: GuardedFetch = createFetcher({
+  ...RULES,
+  limitBytes: DOCUMENT_LIMIT_BYTES,
+  maxRedirects: 0,
+})

@@ -2,6 +2,7 @@ import { type CachedClient, findClient } from '../clients/client-cache.ts'
 import type { Ctx } from '../ctx.ts'
 import { sql } from '../db.ts'
 import { OAuthError } from '../errors.ts'
+import { findRequestingClient } from '../registration/client-documents.ts'
 import { browserSessionLookup } from '../sessions/sessions.ts'
 import type { CachedTenant } from '../tenants/tenant-cache.ts'
 import { addressKeyOf } from '../users/addresses.ts'
@@ -73,10 +74,14 @@ export async function checkParameters(
  * Checks an authorize request as the browser brought it, or as it was pushed before (RFC 9126). Throws OAuthError while nothing
  * may be answered to the client; a later fault is for it to know.
  */
-export async function checkRequest(tenant: CachedTenant, given: URLSearchParams): Promise<CheckedRequest> {
+export async function checkRequest(
+  ctx: Ctx,
+  tenant: CachedTenant,
+  given: URLSearchParams,
+): Promise<CheckedRequest> {
   const isPushed = isPushedRequest(given)
   const params = isPushed ? await takePushedRequest(tenant.tenantId, given) : given
-  const client = await findClient(tenant.tenantId, params.get('client_id') ?? '')
+  const client = await findRequestingClient(ctx, tenant, params.get('client_id') ?? '')
   try {
     return { request: await checkParameters(tenant, client, params, { isPushed }) }
   } catch (error) {

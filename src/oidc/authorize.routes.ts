@@ -26,9 +26,9 @@ export function addAuthorizeRoutes(app: H3): void {
 }
 
 /** Checks a request, which from here on is known for its client's. */
-function checkFor({ tenant, isOf }: Call, params: URLSearchParams): Promise<CheckedRequest> {
+function checkFor({ ctx, tenant, isOf }: Call, params: URLSearchParams): Promise<CheckedRequest> {
   isOf(params.get('client_id'))
-  return checkRequest(tenant, params)
+  return checkRequest(ctx, tenant, params)
 }
 
 /** GET authorize: answers at once when nobody has to be asked, else goes on to the hosted pages. */

@@ -10,8 +10,12 @@ import type { TokenRequest } from './token-response.ts'
 /**
  * A request by a client: its form, and who it is. A page of the client's may read the answer, whatever it will be. `resource` is
  * the one parameter that may be repeated (RFC 8707, section 2). A DPoP proof is checked and used up (RFC 9449, section 5).
+ * `meet` gets the client_id first, where one may be that is not known here yet.
  */
-export async function readClientCall({ event, ctx, tenant, readableBy, isOf }: Call): Promise<TokenRequest> {
+export async function readClientCall(
+  { event, ctx, tenant, readableBy, isOf }: Call,
+  meet?: (clientId: string) => Promise<unknown>,
+): Promise<TokenRequest> {
   const params = await readFormParams(event)
   const resources = [...new Set(params.getAll('resource').filter((resource) => resource !== ''))]
   params.delete('resource')
@@ -20,7 +24,10 @@ export async function readClientCall({ event, ctx, tenant, readableBy, isOf }: C
   isOf(form.client_id ?? null)
   if (form.client_id) readableBy(await findClient(ctx.tenant, form.client_id))
   const credentials = readClientCredentials(authorization, form)
-  if (credentials) isOf(credentials.clientId)
+  if (credentials) {
+    isOf(credentials.clientId)
+    await meet?.(credentials.clientId)
+  }
   const request = provableOf(event)
   // Before the client's assertion is used up: who only lacks a nonce comes back with the same.
   const proof = request.proof === null ? null : await checkProof(request)

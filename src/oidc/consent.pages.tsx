@@ -58,6 +58,18 @@ export const AskedPerson = ({
   </div>
 )
 
+/** Whose application it is, where only its own document says its name: that name may be anybody's, the host is not. */
+export const Publisher = ({ client }: Pick<ConsentPageProps, 'client'>): VNode | null =>
+  client.registeredBy === 'document' && client.id ? (
+    <p>
+      It is published by{' '}
+      <strong>
+        <Given>{new URL(client.id).host}</Given>
+      </strong>
+      . Nobody has checked it here: go on only if you trust that site.
+    </p>
+  ) : null
+
 /** What is asked for, in plain words. */
 export const Asks = ({ asks }: Pick<ConsentPageProps, 'asks'>): VNode => (
   <section>
@@ -102,6 +114,7 @@ export const ConsentPage = ({ tenant, client, interaction, person, asks }: Conse
     tenant={tenant}
     client={client}
   >
+    <Publisher client={client} />
     <AskedPerson interaction={interaction} person={person} />
     <Asks asks={asks} />
     <AllowOrDeny interaction={interaction} />

@@ -1,5 +1,5 @@
 import type { VNode } from 'preact'
-import { AllowOrDeny, AskedPerson, Asks, type ConsentPageProps } from './consent.pages.tsx'
+import { AllowOrDeny, AskedPerson, Asks, type ConsentPageProps, Publisher } from './consent.pages.tsx'
 import {
   Fault,
   Given,
@@ -88,6 +88,7 @@ export const DeviceConsentPage = ({
     tenant={tenant}
     client={client}
   >
+    <Publisher client={client} />
     <AskedPerson interaction={interaction} person={person} />
     <section class="field">
       <h2>The device shows this code:</h2>

@@ -12,7 +12,13 @@ export type PageTenant = {
 }
 
 /** What pages show of the application that a person came from. */
-export type PageClient = { name: string; logoUrl?: string | null; themeColor?: string | null }
+export type PageClient = {
+  name: string
+  logoUrl?: string | null
+  themeColor?: string | null
+  id?: string
+  registeredBy?: string
+}
 
 /** Where a page's forms go (POST), and the token that binds them to this interaction. */
 export type PageInteraction = { action: string; csrf: string }

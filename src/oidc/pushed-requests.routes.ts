@@ -1,4 +1,5 @@
 import type { H3 } from 'h3'
+import { findRequestingClient } from '../registration/client-documents.ts'
 import { addRoute, type Call, oauthError, uncachedJson } from './answers.routes.ts'
 import { checkParameters } from './authorization.ts'
 import { preflight, readClientCall } from './client-call.routes.ts'
@@ -10,7 +11,9 @@ export function addPushedRequestRoutes(app: H3): void {
 }
 
 async function push(call: Call): Promise<Response> {
-  const request = await readClientCall(call)
+  const request = await readClientCall(call, (clientId) =>
+    findRequestingClient(call.ctx, call.tenant, clientId),
+  )
   const params = pushedParameters(request)
   await checkParameters(request.tenant, request.client, params, { isPushed: true })
   return uncachedJson(await keepPushedRequest(request.ctx.tenant, request.client.id, params), { status: 201 })
