@@ -23,17 +23,24 @@ export const ThemeStyle = createContext<string | null>(null)
 /** Whether the page is shown in a popup window. */
 export const PopupDisplay = createContext(false)
 
+/** URLs admit more in a host: of what has a meaning in a policy, `;` would begin another directive. */
+const PLAIN_HOST = /^[\w.-]+$/
+
+/** The CSP source for an origin; null for a host that it cannot name, such as an IPv6 address (CSP 3, section 2.3.1). */
+const originSource = ({ hostname, origin }: URL): string | null => (PLAIN_HOST.test(hostname) ? origin : null)
+
 /** The CSP source for where a form's answer may redirect to: an origin, or the scheme of a native application. */
 function formActionSource(target: string): string | null {
   if (!URL.canParse(target)) return null
   const url = new URL(target)
   const isWeb = url.protocol === 'https:' || url.protocol === 'http:'
-  // A host source cannot name an IPv6 address (CSP 3, section 2.3.1), and other schemes have no origin.
-  return isWeb && !url.hostname.startsWith('[') ? url.origin : url.protocol
+  // Other schemes have no origin, and an IPv6 address is no source.
+  return isWeb && !url.hostname.startsWith('[') ? originSource(url) : url.protocol
 }
 
 function securityPolicy(style: string | null, options: RenderOptions): string {
   const targets = options.formActionOrigins ?? []
+  const frameAncestor = options.frameAncestor ? originSource(new URL(options.frameAncestor)) : null
   const formAction = new Set(["'self'", ...targets.map(formActionSource).filter((source) => source !== null)])
   return [
     "default-src 'none'",
@@ -42,7 +49,7 @@ function securityPolicy(style: string | null, options: RenderOptions): string {
     'img-src https: data:',
     // Browsers apply it to the redirects that answer a form, too: hence the client's origin.
     `form-action ${[...formAction].join(' ')}`,
-    `frame-ancestors ${options.frameAncestor ?? "'none'"}`,
+    `frame-ancestors ${frameAncestor ?? "'none'"}`,
     "base-uri 'none'",
   ].join('; ')
 }
