@@ -22,6 +22,9 @@ function deliver(topic: string, message: string): void {
   for (const listener of listeners.get(topic) ?? []) listener(message)
 }
 
+/** Requests wait for Redis where limits are counted: one that hangs may not keep them, and is as good as away. */
+const ANSWER_LIMIT_MS = 500
+
 /** Connects to Redis when REDIS_URL is set; without it, messages stay in the process. */
 export async function openBus(): Promise<void> {
   if (!env.redisUrl) return
@@ -30,7 +33,10 @@ export async function openBus(): Promise<void> {
     const connection = new Redis(env.redisUrl as string, {
       connectionName: `vestibule-${name}`,
       maxRetriesPerRequest: 1,
-      enableOfflineQueue: name === 'subscriber',
+      enableOfflineQueue: false,
+      autoResubscribe: false,
+      commandTimeout: ANSWER_LIMIT_MS,
+      socketTimeout: ANSWER_LIMIT_MS,
       retryStrategy: (attempt) => Math.min(attempt * 100, 2000),
     })
     connection.on('error', (error) => log.warn({ err: error.message }, `redis ${name}`))
@@ -42,7 +48,12 @@ export async function openBus(): Promise<void> {
     const [topic = '', message = ''] = text.split('\n', 2)
     deliver(topic, message)
   })
-  subscriber.subscribe(channel).catch((error: Error) => log.warn({ err: error.message }, 'redis subscribe'))
+  // With every connection anew: the first may come long after the start.
+  subscriber.on('ready', () => {
+    subscriber
+      ?.subscribe(channel)
+      .catch((error: Error) => log.warn({ err: error.message }, 'redis subscribe'))
+  })
 }
 
 export function closeBus(): void {
