@@ -1,0 +1,43 @@
+import { buffer } from 'node:stream/consumers'
+import PostalMime from 'postal-mime'
+import { SMTPServer } from 'smtp-server'
+import { vi } from 'vitest'
+import { freePort } from './process.ts'
+
+const WAIT_LIMIT_MS = 10_000
+
+/** A mail server, for programs whose own inbox is not in reach: which of several processes sent a mail does not show. */
+export type Mailbox = {
+  url: string
+  /** The newest code that was sent to an address; waits for one. */
+  codeFor: (address: string) => Promise<string>
+  close: () => Promise<void>
+}
+
+export async function startMailbox(): Promise<Mailbox> {
+  const texts = new Map<string, string>()
+  const server = new SMTPServer({
+    authOptional: true,
+    disabledCommands: ['STARTTLS'],
+    onData: async (stream, session, done) => {
+      const { text = '' } = await PostalMime.parse(await buffer(stream))
+      for (const { address } of session.envelope.rcptTo) texts.set(address, text)
+      done()
+    },
+  })
+  const port = await freePort()
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
+  return {
+    url: `smtp://127.0.0.1:${port}`,
+    codeFor: (address) =>
+      vi.waitFor(
+        () => {
+          const code = /\b(\d{6})\b/.exec(texts.get(address) ?? '')?.[1]
+          if (!code) throw new Error(`no code was sent to ${address}`)
+          return code
+        },
+        { timeout: WAIT_LIMIT_MS, interval: 20 },
+      ),
+    close: () => new Promise((resolve) => server.close(resolve)),
+  }
+}

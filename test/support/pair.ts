@@ -1,0 +1,115 @@
+import { randomBytes } from 'node:crypto'
+import { REDIRECT_URI } from '../oidc/provider.ts'
+import { startMailbox } from './mailbox.ts'
+import { PageBrowser } from './page-browser.ts'
+import { operatorToken, type ServerProcess, startServer } from './process.ts'
+import { type Balancer, inTurns, type RedisLink, startBalancer, startRedisLink } from './round-robin.ts'
+
+const SCOPES = 'users:read users:write sessions:read clients:read clients:write tenant:read tenant:write'
+
+/** Two processes of the program on one PostgreSQL and one Redis, behind the one origin that everybody knows. */
+export type Pair = {
+  origin: string
+  servers: readonly [ServerProcess, ServerProcess]
+  balancer: Balancer
+  /** Their way to Redis. */
+  redis: RedisLink
+  codeFor: (address: string) => Promise<string>
+  newTenant: () => Promise<PairTenant>
+  /** Stops both by SIGTERM, and all that is around them; answers their exit codes. */
+  stop: () => Promise<(number | null)[]>
+}
+
+/** A tenant of the pair, and its operator. */
+export type PairTenant = {
+  slug: string
+  issuer: string
+  /** A call of the management surface at one of the processes; throws when it is refused. */
+  manage: (at: ServerProcess, method: string, path: string, body?: object) => Promise<Managed>
+  /** A client that may be answered at REDIRECT_URI. */
+  makeClient: (more?: object, at?: ServerProcess) => Promise<{ id: string; secret: string }>
+  makePerson: (at?: ServerProcess) => Promise<{ id: string; email: string }>
+}
+// biome-ignore lint/suspicious/noExplicitAny: the operation decides the shape
+type Managed = any
+
+export async function startPair(): Promise<Pair> {
+  const balancer = await startBalancer()
+  const { origin } = balancer
+  const mailbox = await startMailbox()
+  const redis = await startRedisLink(process.env.REDIS_URL ?? '')
+  const { DATABASE_URL, ENCRYPTION_KEY } = process.env
+  const env = { BASE_URL: origin, DATABASE_URL, ENCRYPTION_KEY, REDIS_URL: redis.url, SMTP_URL: mailbox.url }
+  const servers = (await Promise.all([startServer(env), startServer(env)])) as [ServerProcess, ServerProcess]
+  balancer.route(
+    servers.map((server) => server.origin),
+    inTurns(),
+  )
+
+  async function call(
+    at: ServerProcess,
+    slug: string,
+    token: string,
+    method: string,
+    path: string,
+    body?: object,
+  ) {
+    const response = await fetch(`${at.origin}/${slug}/api/v1${path}`, {
+      method,
+      headers: { authorization: `Bearer ${token}`, ...(body && { 'content-type': 'application/json' }) },
+      body: body && JSON.stringify(body),
+    })
+    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`)
+    return response.json() as Promise<Managed>
+  }
+  return {
+    origin,
+    servers,
+    balancer,
+    redis,
+    codeFor: mailbox.codeFor,
+    newTenant: async () => {
+      const slug = `t-${randomBytes(4).toString('hex')}`
+      const root = await operatorToken(servers[0], origin, 'system', 'tenants:write')
+      await call(servers[0], 'system', root, 'POST', '/tenants', { slug })
+      const token = await operatorToken(servers[1], origin, slug, SCOPES)
+      const manage: PairTenant['manage'] = (at, method, path, body) =>
+        call(at, slug, token, method, path, body)
+      return {
+        slug,
+        issuer: `${origin}/${slug}`,
+        manage,
+        makeClient: (more, at = servers[0]) => {
+          const fields = { name: 'Relying party', appType: 'web', type: 'login', callbacks: [REDIRECT_URI] }
+          return manage(at, 'POST', '/clients', { ...fields, ...more })
+        },
+        makePerson: (at = servers[1]) => {
+          const email = `${randomBytes(6).toString('hex')}@example.com`
+          return manage(at, 'POST', '/users', { email, emailVerified: true, name: 'Ada Lovelace' })
+        },
+      }
+    },
+    stop: async () => {
+      const codes = await Promise.all(servers.map((server) => server.stop()))
+      redis.close()
+      await Promise.all([balancer.close(), mailbox.close()])
+      return codes
+    },
+  }
+}
+
+/** Signs a person in, by a code, from an authorize request; answers where that leads. */
+export async function signInThrough(
+  pair: Pair,
+  path: string,
+  email: string,
+  browser = new PageBrowser(pair.origin),
+) {
+  const start = await browser.open(path)
+  const sent = await browser.submit(
+    { html: await start.response.text(), path: start.path },
+    { step: 'email', address: email },
+  )
+  const codePage = { html: await sent.response.text(), path: sent.path }
+  return browser.submit(codePage, { step: 'code', code: await pair.codeFor(email) })
+}
