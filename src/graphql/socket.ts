@@ -86,21 +86,22 @@ const byParams = (connection: Connection) => (tenant: string) => ({
 const reasonOf = ({ message, headers }: AppError): string =>
   headers['dpop-nonce'] ? `use_dpop_nonce ${headers['dpop-nonce']}` : message
 
+/** Whether the socket may be used. One that was closed here stays without an acknowledgement, and runs nothing that still comes. */
 async function connect(connection: Connection): Promise<boolean> {
   const { socket } = connection.extra
   if (paramOf(connection, 'authorization') === null) {
     socket.close(CloseCode.Unauthorized, 'Send connection_init with {authorization: "Bearer …"}')
-    return true // the socket is closed already: `false` would say 4403
+    return false
   }
   const { ctx, fault, token, binding } = await callerOf(connection, byParams(connection))
   if (fault) {
     if (isBadToken(fault)) socket.close(CloseCode.Forbidden, reasonOf(fault))
     else socket.close(CloseCode.InternalServerError, 'Try again')
-    return true
+    return false
   }
   if (!(await mayUse(connection.extra.request, ctx))) {
     socket.close(CloseCode.Forbidden, "The page's origin is not among its client's allowedOrigins")
-    return true
+    return false
   }
   connection.extra.provenJkt = binding.jkt
   const remaining = Math.min((token?.expiresAt.getTime() ?? 0) - Date.now(), MAX_TIMEOUT_MS)

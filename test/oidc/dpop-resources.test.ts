@@ -1,3 +1,7 @@
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { createClient } from 'graphql-ws'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
@@ -284,5 +288,59 @@ describe('a WebSocket', () => {
     const { code, reason } = await opened(await params())
     expect(code).toBe(4403)
     expect(reason).not.toBe('')
+  })
+})
+
+/** A frame of a client's (RFC 6455, section 5.2), of up to 64 KB: a text, or the end. */
+function frame(opcode: 1 | 8, text = ''): Buffer {
+  const [mask, body, length] = [randomBytes(4), Buffer.from(text), Buffer.alloc(2)]
+  length.writeUInt16BE(body.length)
+  const head = Buffer.concat([Buffer.from([0x80 | opcode, 0x80 | 126]), length, mask])
+  return Buffer.concat([head, body.map((byte, index) => byte ^ (mask[index % 4] as number))])
+}
+
+describe('a refused WebSocket', () => {
+  /** Goes on sending although the server has closed, which a browser's socket does for a moment and an attacker's for longer. */
+  async function insist(params: object, origin: string | null, email: string): Promise<number> {
+    const socket = connect(Number(new URL(app.origin).port), '127.0.0.1')
+    const lines = [
+      `GET /${tenant}/graphql HTTP/1.1`,
+      'Host: localhost',
+      'Connection: Upgrade',
+      'Upgrade: websocket',
+      'Sec-WebSocket-Version: 13',
+      `Sec-WebSocket-Key: ${randomBytes(16).toString('base64')}`,
+      'Sec-WebSocket-Protocol: graphql-transport-ws',
+      ...(origin ? [`Origin: ${origin}`] : []),
+    ]
+    socket.write(`${lines.join('\r\n')}\r\n\r\n`)
+    const [opened] = await once(socket, 'data')
+    expect(String(opened)).toContain(' 101 ')
+    socket.write(frame(1, JSON.stringify({ type: 'connection_init', payload: params })))
+    const [closing] = (await once(socket, 'data')) as [Buffer]
+    expect(closing[0]).toBe(0x88)
+    const query = `mutation { createUser(input: { fields: { email: "${email}" } }) { __typename } }`
+    for (const id of ['1', '2'])
+      socket.write(frame(1, JSON.stringify({ type: 'subscribe', id, payload: { query } })))
+    await sleep(300)
+    socket.end(frame(8))
+    await once(socket.resume(), 'close')
+    return closing.readUInt16BE(2)
+  }
+  const usersNamed = async (email: string) =>
+    (await app.rest(tenant, bearer, 'GET', `/users?email=${email}`)).body.users
+
+  test.each<[string, () => object, string | null]>([
+    ['without the proof of its key', () => ({ authorization: `DPoP ${bound}` }), null],
+    [
+      'by a page of another client',
+      () => ({ authorization: `Bearer ${bearer}` }),
+      'https://else.example.com',
+    ],
+  ])('%s runs nothing (security 59)', async (name, params, origin) => {
+    await makeClient(tenant, { allowedOrigins: ['https://else.example.com'] })
+    const email = `${name.replaceAll(' ', '-')}@example.com`
+    expect(await insist(params(), origin, email)).toBe(4403)
+    expect(await usersNamed(email)).toEqual([])
   })
 })
