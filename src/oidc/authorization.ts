@@ -19,7 +19,7 @@ import {
   type PendingRequest,
   type Progress,
 } from './interactions.ts'
-import { type NextStep, nextStep } from './next-step.ts'
+import { type NextStep, nextStep, scopesToAgreeTo } from './next-step.ts'
 import { isPushedRequest, takePushedRequest } from './pushed-requests.ts'
 import { isRegisteredRedirect } from './redirect-uris.ts'
 import { type AuthorizationAnswer, codeAnswer, type ResponseTarget } from './response-modes.ts'
@@ -131,18 +131,19 @@ export async function standingOf(
 
 /**
  * Issues the code and answers with it (RFC 6749, section 4.1.2), ending the interaction. Null when the session or the user was
- * ended or locked meanwhile, or the interaction was finished by another submission.
+ * ended or locked meanwhile, the consent taken back, or the interaction was finished by another submission.
  */
 export async function grantAnswer(
   ctx: Ctx,
   request: PendingRedirect,
-  { state, scopes }: Standing,
+  { state, scopes, client }: Standing,
   interaction: Interaction | null,
 ): Promise<AuthorizationAnswer | null> {
   if (!state) return null
   const code = await issueCode(ctx, request, state, {
     scopes,
     interactionHash: interaction && interactionHashOf(interaction),
+    needsConsent: scopesToAgreeTo({ requireConsent: client.requireConsent, scopes }).length > 0,
   })
   return code === null ? null : codeAnswer(ctx.tenant, request, code)
 }

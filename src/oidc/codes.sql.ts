@@ -20,33 +20,43 @@ export type NewCode = {
   now: Date
 }
 
-// FOR SHARE makes a lock of the user, or the end of the session, and this wait for each other (design, section 6).
-const insertCodeText = (guard: string) => `
+/** Of two submissions of the last form only the one that removes the interaction issues a code. */
+const FINISH = `
+  WITH finished AS (DELETE FROM "Interaction" WHERE "tenantId" = $1 AND "handleHash" = $16::bytea RETURNING "handleHash")`
+
+/** What a code depends on beside its user and session. */
+export type CodeTerms = {
+  /** The interaction that it ends. */
+  interactionHash: Buffer | null
+  /** Whether the person must have agreed to something for the client. */
+  needsConsent: boolean
+}
+
+// FOR SHARE makes a lock of the user, the end of the session, or of the consent, and this wait for each other (design,
+// section 6). In this order: who takes a consent back holds the user first.
+const insertCodeText = ({ interactionHash, needsConsent }: CodeTerms) => `
+  ${interactionHash ? FINISH : ''}
   INSERT INTO "AuthorizationCode" ("tenantId", "codeHash", "grantId", "clientId", "userId", "sessionId", "redirectUri",
     "codeChallenge", "nonce", "scopes", "resources", "claims", "dpopJkt", "authenticatedAt", "amr", "expiresAt", "createdAt")
   SELECT $1, $2::bytea, $3, $4, u."id", s."id", $7, $8::text, $9::text, $10::text[], $11::text[], $14::jsonb, $15::text,
     s."authenticatedAt", s."amr", $12::timestamptz, $13::timestamptz
   FROM "User" u JOIN "Session" s ON s."tenantId" = $1 AND s."userId" = u."id"
+  ${needsConsent ? `JOIN "Consent" k ON k."tenantId" = $1 AND k."userId" = u."id" AND k."clientId" = $4` : ''}
   WHERE u."tenantId" = $1 AND u."id" = $5 AND NOT u."locked"
-    AND s."id" = $6 AND s."endedAt" IS NULL AND s."expiresAt" > $13::timestamptz ${guard}
-  FOR SHARE OF u, s
+    AND s."id" = $6 AND s."endedAt" IS NULL AND s."expiresAt" > $13::timestamptz
+    ${interactionHash ? 'AND EXISTS (SELECT FROM finished)' : ''}
+  FOR SHARE OF u, s${needsConsent ? ', k' : ''}
   RETURNING "grantId"`
 
-const INSERT_CODE = insertCodeText('')
-/** Of two submissions of the last form only the one that removes the interaction issues a code. */
-const INSERT_CODE_AND_FINISH = `
-  WITH finished AS (DELETE FROM "Interaction" WHERE "tenantId" = $1 AND "handleHash" = $16::bytea RETURNING "handleHash")
-  ${insertCodeText('AND EXISTS (SELECT FROM finished)')}`
-
 /** Inserts a code, ending the interaction that led to it. False when the user or the session is not to be used any more,
- *  or when the interaction had ended already. One statement. */
+ *  the consent that it needs was taken back, or the interaction had ended already. One statement. */
 export async function insertCode(
   sql: Sql,
   tenant: string,
   code: NewCode,
-  interactionHash: Buffer | null,
+  terms: CodeTerms,
 ): Promise<boolean> {
-  const rows = await sql(interactionHash ? INSERT_CODE_AND_FINISH : INSERT_CODE, [
+  const rows = await sql(insertCodeText(terms), [
     tenant,
     code.codeHash,
     code.grantId,
@@ -62,7 +72,7 @@ export async function insertCode(
     code.now,
     code.claims && JSON.stringify(code.claims),
     code.dpopJkt,
-    ...(interactionHash ? [interactionHash] : []),
+    ...(terms.interactionHash ? [terms.interactionHash] : []),
   ])
   return rows.length > 0
 }

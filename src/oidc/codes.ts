@@ -6,7 +6,7 @@ import { OAuthError } from '../errors.ts'
 import { toEventRow, wakeReaders } from '../events.ts'
 import type { AuthorizeRequest } from './authorize.ts'
 import { isPublic } from './client-authentication.ts'
-import { insertCode, type RedeemedCode, redeemCode } from './codes.sql.ts'
+import { type CodeTerms, insertCode, type RedeemedCode, redeemCode } from './codes.sql.ts'
 import { explainCode } from './explain-code.ts'
 import type { GrantTerms } from './new-grant.sql.ts'
 import { revokeReplayed } from './revoke-grants.sql.ts'
@@ -40,13 +40,14 @@ export const grantTerms = (
 
 /**
  * Issues an authorization code for the session's person (RFC 6749, section 4.1.2). The id of its grant is allocated
- * with it. Null when the user is locked, the session over, or the interaction finished already. One statement.
+ * with it. Null when the user is locked, the session over, a consent that it needs taken back, or the interaction finished
+ * already. One statement.
  */
 export async function issueCode(
   ctx: Ctx,
   request: AuthorizeRequest,
   session: { id: string; userId: string },
-  granted: { scopes: string[]; interactionHash: Buffer | null },
+  { scopes, ...terms }: CodeTerms & { scopes: string[] },
   now = new Date(),
 ): Promise<string | null> {
   const code = randomToken()
@@ -62,14 +63,14 @@ export async function issueCode(
       redirectUri: request.redirectUri,
       codeChallenge: request.codeChallenge,
       nonce: request.nonce,
-      scopes: granted.scopes,
+      scopes,
       resources: request.resources,
       claims: request.claims,
       dpopJkt: request.dpopJkt,
       expiresAt: after(now, CODE_LIFETIME_SECONDS),
       now,
     },
-    granted.interactionHash,
+    terms,
   )
   return isIssued ? code : null
 }

@@ -89,14 +89,19 @@ const isTooOld = (session: StepSession, maxAgeSeconds: number | null, now: Date)
   maxAgeSeconds !== null &&
   (maxAgeSeconds === 0 || now.getTime() - session.authenticatedAt.getTime() > maxAgeSeconds * 1000)
 
-function needsConsent(request: StepRequest, consent: StepConsent | null): boolean {
-  if (request.prompt.includes('consent') && !consent?.isFresh) return true
+/** The scopes that the person must have agreed to. */
+export function scopesToAgreeTo({
+  requireConsent,
+  scopes,
+}: Pick<StepRequest, 'requireConsent' | 'scopes'>): readonly string[] {
   // Without requireConsent, registering the client was the tenant's permission, offline_access included (Core 11). To
   // change somebody's account takes that person's, whoever asks.
-  const needed = request.requireConsent
-    ? request.scopes
-    : request.scopes.filter((scope) => scope === ACCOUNT_SCOPE)
-  if (!needed.every((scope) => consent?.scopes.includes(scope))) return true
+  return requireConsent ? scopes : scopes.filter((scope) => scope === ACCOUNT_SCOPE)
+}
+
+function needsConsent(request: StepRequest, consent: StepConsent | null): boolean {
+  if (request.prompt.includes('consent') && !consent?.isFresh) return true
+  if (!scopesToAgreeTo(request).every((scope) => consent?.scopes.includes(scope))) return true
   // Who agreed to a scope agreed to each claim of it.
   const beside = claimsBeside(request.claims, [...request.scopes, ...(consent?.scopes ?? [])])
   return request.requireConsent && !beside.every((claim) => consent?.claims.includes(claim))

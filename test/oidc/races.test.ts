@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { revokeUserConsent } from '../../src/consents/consents.ts'
 import { platformCtx } from '../../src/ctx.ts'
 import { dbFor, inTransaction, type Sql } from '../../src/db.ts'
 import { endSession } from '../../src/sessions/sessions.ts'
@@ -39,7 +40,7 @@ async function signedIn() {
     answerIn(
       (await browser.fetch(authorizePath(tenant, client, { prompt: 'none', scope }))).headers.get('location'),
     )
-  return { user, authorize }
+  return { user, browser, authorize }
 }
 
 /** Starts `work` while another transaction has done `first`, and lets that commit once all of it had to wait. */
@@ -105,6 +106,32 @@ describe.runIf(inject('database').kind === 'postgres')('what truly happens at on
     const { user, authorize } = await signedIn()
     const answer = await whileHeld(lock(user.id), () => authorize())
     expect(answer).toMatchObject({ error: 'login_required' })
+  })
+
+  test('security 29: authorize waits for a consent that is being taken back, and issues no code', async () => {
+    const asking = await makeClient(tenant, { requireConsent: true })
+    const { user, browser } = await signedIn()
+    const agree = async () => {
+      const asked = await browser.open(authorizePath(tenant, asking))
+      await browser.submit({ html: await asked.response.text(), path: asked.path }, { step: 'allow' })
+    }
+    const atOnce = (path: string) =>
+      whileHeld(holdUser(user.id), async () => {
+        const takingBack = revokeUserConsent(platformCtx(tenant), user.id, asking.id, { assertMay: () => {} })
+        await sleep(100)
+        const [answer] = await Promise.all([browser.fetch(path), takingBack])
+        return answer
+      })
+    await agree()
+    const quiet = await atOnce(authorizePath(tenant, asking, { prompt: 'none' }))
+    expect(answerIn(quiet.headers.get('location'))).toMatchObject({ error: 'login_required' })
+    await agree()
+    // By POST there are pages, even where nobody has to be asked.
+    const [path, query] = authorizePath(tenant, asking).split('?')
+    const kept = await browser.post(path as string, Object.fromEntries(new URLSearchParams(query)))
+    expect((await atOnce(kept.headers.get('location') as string)).status).toBe(410)
+    const where = { tenantId: tenant, userId: user.id, clientId: asking.id }
+    expect(await dbFor(tenant).authorizationCode.count({ where })).toBe(0)
   })
 
   test('a code waits for the end of its session, and is then refused', async () => {
