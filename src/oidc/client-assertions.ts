@@ -3,6 +3,7 @@ import type { CachedClient } from '../clients/client-cache.ts'
 import { ASSERTION_ALGORITHMS } from '../clients/client-keys.fields.ts'
 import type { Why } from '../errors.ts'
 import { issuerOf } from './keys.ts'
+import { textOf } from './member-text.ts'
 import { isFirstUse } from './used-proofs.ts'
 
 /** What client_assertion_type must be (RFC 7523, section 2.2). */
@@ -62,9 +63,6 @@ async function verifyByAny(assertion: string, keys: Keys, options: object): Prom
     throw new errors.JWSSignatureVerificationFailed()
   }
 }
-
-const textOf = (value: unknown): string =>
-  typeof value === 'string' ? value : (JSON.stringify(value) ?? 'none')
 
 /** What a library's refusal comes to for those who look for the fault: which value, and which was wanted. */
 function explain(error: unknown, header: { kid?: unknown; alg?: unknown }, claims: Claims, now: number): Why {

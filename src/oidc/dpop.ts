@@ -3,6 +3,7 @@ import { ASSERTION_ALGORITHMS, SECRET_MEMBERS } from '../clients/client-keys.fie
 import { sha256Base64url } from '../crypto.ts'
 import { OAuthError, type OAuthErrorCode, type Why } from '../errors.ts'
 import { currentNonce, standingOfNonce } from './dpop-nonces.ts'
+import { textOf } from './member-text.ts'
 import { isFirstUse } from './used-proofs.ts'
 
 /** Algorithms that proofs may be signed by: those of any key of a client's. */
@@ -56,18 +57,23 @@ function headerOf(proof: string): { alg?: unknown; typ?: unknown; jwk?: unknown 
   }
 }
 
-/** A member of any type; not all of them have a text of their own. */
-const textOf = (value: unknown): string =>
-  typeof value === 'string' ? value : (JSON.stringify(value) ?? 'none')
+const isWithin = (length: number, member: unknown): boolean =>
+  member === undefined || (typeof member === 'string' && member.length <= length)
 
 function refuseKey(jwk: unknown): void {
   if (typeof jwk !== 'object' || jwk === null) throw invalid({ reason: 'the proof has no jwk' })
   if (SECRET_MEMBERS.some((member) => Object.hasOwn(jwk, member)))
     throw invalid({ reason: 'the jwk of the proof has private members' })
   const { n, e } = jwk as JWK
-  if (textOf(n).length > MAX_MODULUS_LENGTH || textOf(e).length > MAX_EXPONENT_LENGTH)
-    throw invalid({ reason: 'the RSA key of the proof is too long', expected: '4096 bits at most' })
+  if (!isWithin(MAX_MODULUS_LENGTH, n) || !isWithin(MAX_EXPONENT_LENGTH, e))
+    throw invalid({
+      reason: 'the RSA key of the proof is too long',
+      expected: '4096 bits at most',
+    })
 }
+
+/** What a proof can make of its verification: of members that are nested too deeply, a RangeError. */
+const FAULTS_OF_PROOFS = [errors.JOSEError, TypeError, DOMException, RangeError]
 
 /** Signature, type and algorithm (RFC 9449, section 4.3, points 2 to 7). */
 async function verify(proof: string): Promise<{ jkt: string; claims: Record<string, unknown> }> {
@@ -78,7 +84,7 @@ async function verify(proof: string): Promise<{ jkt: string; claims: Record<stri
     const { payload } = await jwtVerify(proof, EmbeddedJWK, options)
     return { jkt: await calculateJwkThumbprint(jwk as JWK), claims: payload }
   } catch (error) {
-    if (error instanceof errors.JOSEError || error instanceof TypeError || error instanceof DOMException)
+    if (error instanceof Error && FAULTS_OF_PROOFS.some((kind) => error instanceof kind))
       throw invalid({ reason: error.message, alg: textOf(alg), typ: textOf(typ) })
     throw error
   }

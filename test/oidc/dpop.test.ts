@@ -52,6 +52,9 @@ afterAll(() => provider.close())
 const MINUTE_MS = 60_000
 /** What JSON can hold and JavaScript can make neither a text nor a number of. */
 const ODD = { toString: 1, valueOf: 1 }
+/** What JSON.parse reads and JSON.stringify cannot write, within the 16 KB of all headers. */
+const NESTED = '['.repeat(5200) + ']'.repeat(5200)
+const header = (text: string): string => `${Buffer.from(text).toString('base64url')}.e30.AA`
 const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * MINUTE_MS)
 
 /** A good proof for the token endpoint, but for the changes. */
@@ -228,6 +231,22 @@ describe('the token endpoint (RFC 9449, section 5)', () => {
       'members of a key that are no text',
       () => prove({}, { jwk: { kty: 'RSA', n: ODD, e: ODD } }),
       { reason: expect.any(String) },
+    ],
+    [
+      'a type that is nested too deeply to be told (security 61)',
+      () => header(`{"alg":"ES256","typ":${NESTED},"jwk":${JSON.stringify(key.jwk)}}`),
+      { typ: 'nested too deeply to be told' },
+    ],
+    [
+      'members of a key that are nested too deeply (security 61)',
+      () =>
+        header(`{"alg":"ES256","typ":"dpop+jwt","jwk":{"kty":"EC","crv":"P-256","x":${NESTED},"y":"AA"}}`),
+      { reason: expect.any(String) },
+    ],
+    [
+      'a modulus that is nested too deeply (security 61)',
+      () => header(`{"alg":"RS256","typ":"dpop+jwt","jwk":{"kty":"RSA","n":${NESTED},"e":"AQAB"}}`),
+      { reason: expect.stringContaining('RSA') },
     ],
     ['no jti', () => prove({ jti: undefined }), { claim: 'jti' }],
     ['a jti that is no text', () => prove({ jti: 1 }), { claim: 'jti' }],

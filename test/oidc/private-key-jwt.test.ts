@@ -153,6 +153,8 @@ describe('an assertion is taken', () => {
 
 /** What JSON can hold and JavaScript can make neither a text nor a number of. */
 const ODD = { toString: 1, valueOf: 1 }
+/** What JSON.parse reads and JSON.stringify cannot write. */
+const NESTED = '['.repeat(20_000) + ']'.repeat(20_000)
 
 const hs256 = (claims: object, secret: string) => {
   const input = unsigned({ alg: 'HS256', kid: 'ec' }, claims).slice(0, -1)
@@ -260,6 +262,11 @@ describe('an assertion is refused, always in the same way, and the log says why'
     ],
     ['of a type that is no text', () => assert({}, { typ: ODD }), { reason: 'it is of another type' }],
     ['with a kid that is no text', () => assert({}, { kid: ODD }), { kid: JSON.stringify(ODD) }],
+    [
+      'with a kid that is nested too deeply to be told (security 61)',
+      () => `${Buffer.from(`{"alg":"ES256","kid":${NESTED}}`).toString('base64url')}.e30.AA`,
+      { kid: 'nested too deeply to be told' },
+    ],
     ['about what is no text', () => assert({ iss: ODD, sub: ODD }), { claim: 'iss' }],
     ['for what is no text', () => assert({ aud: [ODD] }), { claim: 'aud' }],
     ['that is none', () => 'nonsense', { reason: 'it is no JWT' }],
