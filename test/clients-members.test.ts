@@ -235,6 +235,24 @@ describe.each(SURFACES)('members of clients over $surface', ({ surface, create, 
     expect(await eventsOf(id)).toEqual([])
   })
 
+  it('take no keys that cost anybody else too much, or that fit no signature (security 61)', async () => {
+    const costly = 'must have 4096 bits at most, and an exponent of 32'
+    const { n } = keys.RS256 as { n: string }
+    const faulty = [
+      { kty: 'RSA', n: Buffer.alloc(1024, 0xff).toString('base64url'), e: 'AQAB' },
+      { kty: 'RSA', n, e: Buffer.alloc(8, 0xff).toString('base64url') },
+      { ...keys.ES256, key_ops: ['verify', 'foo'] },
+      { ...keys.ES256, key_ops: ['sign'] },
+      { ...keys.ES256, key_ops: ['verify'] },
+    ]
+    expect(faultsIn(await create({ ...given(), jwks: { keys: faulty } }))).toEqual([
+      ['jwks.keys.0', costly],
+      ['jwks.keys.1', costly],
+      ['jwks.keys.2', 'must have the key_ops ["verify"], or none'],
+      ['jwks.keys.3', 'must have the key_ops ["verify"], or none'],
+    ])
+  })
+
   it.each<[string, () => unknown, string, string]>([
     ['no key', () => [], 'jwks.keys', 'must have a key at least'],
     ['eleven', () => Array.from({ length: 11 }, () => keys.ES256), 'jwks.keys', 'must have 10 keys at most'],

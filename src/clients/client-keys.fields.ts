@@ -1,4 +1,5 @@
 import { createPublicKey, type KeyObject } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
 import { metadata } from '../fields.ts'
 
@@ -16,6 +17,9 @@ export const ASSERTION_ALGORITHMS = Object.values(ALGORITHMS_OF_KINDS).flat()
 
 const MAX_KEYS = 10
 const MIN_RSA_BITS = 2048
+/** Anybody may have us check a signature by a client's keys: none may cost much more than others. */
+const MAX_RSA_BITS = 4096
+const MAX_RSA_EXPONENT = 2n ** 32n
 /** Members of private and symmetric keys (RFC 7518, section 6). */
 export const SECRET_MEMBERS = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k']
 
@@ -39,9 +43,13 @@ function keyFault(jwk: Record<string, unknown>): string | null {
   const kind = key && kindOf(key)
   if (!key || !kind || !Object.hasOwn(ALGORITHMS_OF_KINDS, kind))
     return 'must be a public key: RSA, EC on P-256, P-384 or P-521, or OKP on Ed25519'
-  if ((key.asymmetricKeyDetails?.modulusLength ?? MIN_RSA_BITS) < MIN_RSA_BITS)
-    return `must have ${MIN_RSA_BITS} bits at least`
+  const { modulusLength: bits = MIN_RSA_BITS, publicExponent = 0n } = key.asymmetricKeyDetails ?? {}
+  if (bits < MIN_RSA_BITS) return `must have ${MIN_RSA_BITS} bits at least`
+  if (bits > MAX_RSA_BITS || publicExponent > MAX_RSA_EXPONENT)
+    return `must have ${MAX_RSA_BITS} bits at most, and an exponent of 32`
   if (jwk.use !== undefined && jwk.use !== 'sig') return 'is not for signatures (use)'
+  if (jwk.key_ops !== undefined && !isDeepStrictEqual(jwk.key_ops, ['verify']))
+    return 'must have the key_ops ["verify"], or none'
   const algorithms: readonly unknown[] = ALGORITHMS_OF_KINDS[kind as keyof typeof ALGORITHMS_OF_KINDS]
   if (jwk.alg !== undefined && !algorithms.includes(jwk.alg))
     return `must have the alg ${algorithms.join(' or ')}, or none`
