@@ -116,7 +116,8 @@ async function faultOf(
     return {
       reason: 'client_assertion_type is another',
       method,
-      given: credentials.type ?? null,
+      // Another text may be the assertion, in the wrong place.
+      given: credentials.type?.startsWith('urn:') ? credentials.type : null,
       expected: JWT_BEARER,
     }
   const fault = await assertionFault(tenant, client, credentials.assertion, endpoint)

@@ -26,6 +26,11 @@ const tellableWhy = (why: Why): Why =>
     Object.entries(why).map(([name, value]) => [name, typeof value === 'string' ? tellable(value) : value]),
   )
 
+/** Secrets of ours look like this: who swaps id and secret must not find the secret in the log. */
+const SECRET = /^[\w-]{43}$/
+const unknownClient = (clientId: string): string =>
+  SECRET.test(clientId) ? 'untold: it looks like a secret' : tellable(clientId)
+
 /** A refused request: at which endpoint, and as whose it came; what it said of its client need not be true. */
 export type RefusedRequest = { endpoint: string; clientId: string | null }
 
@@ -48,7 +53,7 @@ export async function recordRefusal(
       error,
       description: tellable(message),
       ...(endpoint !== 'authorize' && { endpoint }),
-      ...(clientId && !client && { client_id: tellable(clientId) }),
+      ...(clientId && !client && { client_id: unknownClient(clientId) }),
       ...tellableWhy(why),
     }
     await recordEvents(sql, ctx, [{ type: as, subjectIds: client ? [client.id] : [], detail }])

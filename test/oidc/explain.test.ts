@@ -284,6 +284,27 @@ describe('a refused token request', () => {
     expect(told?.detail.reason).toMatch(/secret/)
     expect(JSON.stringify(told)).not.toContain(secret)
   })
+
+  test('of a client that swaps id and secret, or assertion and type, tells neither', async () => {
+    const swapped = await tokenRequest(
+      app,
+      tenant,
+      { id: client.secret, secret: client.id },
+      { grant_type: 'authorization_code' },
+    )
+    expect(swapped.body.error).toBe('invalid_client')
+    const assertion = 'eyJhbGciOiJFUzI1NiJ9.e30.c2lnbmF0dXJl'
+    const misplaced = await tokenRequest(app, tenant, null, {
+      grant_type: 'authorization_code',
+      client_id: client.id,
+      client_assertion_type: assertion,
+      client_assertion: 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer',
+    })
+    expect(misplaced.body.error).toBe('invalid_client')
+    const told = JSON.stringify([await toldOf(idOf(swapped)), await toldOf(idOf(misplaced))])
+    expect(told).not.toContain(client.secret)
+    expect(told).not.toContain(assertion)
+  })
 })
 
 test('a step of a protocol that is told as an error is no refusal: a device that waits leaves no entries', async () => {
