@@ -337,11 +337,11 @@ describe('changing a client', () => {
         ['appType', 'must be one of: single-page, web, native, machine'],
         ['type', 'cannot be changed'],
         ['secret', 'is set by the service'],
+        ['registeredBy', 'is set by the service'],
         ['updatedAt', 'is set by the service'],
         ['createdAt', 'is set by the service'],
         ['allTenants', 'is not a field of this request'],
         ['tenantId', 'is not a field of this request'],
-        ['registeredBy', 'is not a field of this request'],
       ),
     )
     for (const body of [null, [], 'x', 7])

@@ -19,6 +19,8 @@ const SETTINGS = {
   defaultAudience: null,
   loginUrl: null,
   supportUrl: null,
+  dynamicRegistration: false,
+  clientIdMetadataDocuments: false,
 }
 
 describe('tenants over REST', () => {
@@ -203,6 +205,7 @@ describe('clients over REST and GraphQL', () => {
       userInfoSigningAlg: null,
       requirePushedRequests: false,
       resources: [],
+      registeredBy: 'administrator',
       updatedAt: expect.any(String),
       createdAt: expect.any(String),
     })

@@ -149,19 +149,20 @@ describe('settings of a tenant', () => {
       defaultAudience: 'https://api.acme.example',
       loginUrl: 'https://acme.example/login',
       supportUrl: 'https://acme.example/help',
+      dynamicRegistration: true,
+      clientIdMetadataDocuments: true,
     }
     await findTenant(tenant)
     expect(await updateSettings(ctx, full)).toMatchObject(full)
     expect(await findTenant(tenant)).toMatchObject(full)
-    expect(await updateSettings(ctx, { logoUrl: '', loginUrl: null })).toMatchObject({
-      ...full,
-      logoUrl: null,
-      loginUrl: null,
-    })
-    expect(await getSettings(ctx)).toEqual({ ...full, logoUrl: null, loginUrl: null })
+    const unset = { logoUrl: null, loginUrl: null, dynamicRegistration: false }
+    expect(
+      await updateSettings(ctx, { logoUrl: '', loginUrl: null, dynamicRegistration: null }),
+    ).toMatchObject({ ...full, ...unset })
+    expect(await getSettings(ctx)).toEqual({ ...full, ...unset })
     expect((await logOf(tenant)).slice(-2)).toEqual([
       expect.objectContaining({ type: 'tenant.updated', changedFields: Object.keys(full) }),
-      expect.objectContaining({ type: 'tenant.updated', changedFields: ['logoUrl', 'loginUrl'] }),
+      expect.objectContaining({ type: 'tenant.updated', changedFields: Object.keys(unset) }),
     ])
   })
 
