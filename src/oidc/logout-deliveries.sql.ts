@@ -17,18 +17,20 @@ export type LogoutDelivery = {
   alg: SigningAlgorithm | null
 }
 
-// The oldest that are due, looked at by client, so that one client's thousands leave room for others'. Rows that another
+// The oldest that are due, looked at by client and by tenant, so that one's thousands leave room for others'. Rows that another
 // process is claiming are passed over; of those that it just claimed, the second look at nextAt tells.
 const CLAIM = `
   WITH oldest AS (
     SELECT "tenantId", "id", "clientId", "nextAt" FROM "LogoutDelivery"
-    WHERE $1 = 'system' AND "nextAt" <= now() AND "clientId" <> ALL($4::text[])
+    WHERE $1 = 'system' AND "nextAt" <= now() AND "clientId" <> ALL($4::text[]) AND "tenantId" <> ALL($7::text[])
     ORDER BY "nextAt" LIMIT 500
   ), placed AS (
     SELECT o.*, row_number() OVER (PARTITION BY o."tenantId", o."clientId" ORDER BY o."nextAt") AS "place" FROM oldest o
+  ), ranked AS (
+    SELECT p.*, row_number() OVER (PARTITION BY p."tenantId" ORDER BY p."nextAt") AS "rank" FROM placed p WHERE p."place" <= $3::int
   ), picked AS (
     SELECT d."tenantId", d."id" FROM "LogoutDelivery" d
-    JOIN placed p ON p."tenantId" = d."tenantId" AND p."id" = d."id" AND p."place" <= $3::int
+    JOIN ranked r ON r."tenantId" = d."tenantId" AND r."id" = d."id" AND r."rank" <= $6::int
     WHERE d."nextAt" <= now() ORDER BY d."nextAt" LIMIT $2::int FOR UPDATE OF d SKIP LOCKED
   )
   UPDATE "LogoutDelivery" d SET "nextAt" = now() + make_interval(secs => $5::float8), "attempts" = d."attempts" + 1
@@ -38,11 +40,13 @@ const CLAIM = `
     c."backchannelLogoutUrl" AS "url", c."idTokenSigningAlg" AS "alg"`
 
 export type Claim = {
-  /** How many at most, and how many of one client. */
+  /** How many at most, how many of one client, and of one tenant. */
   limit: number
   perClient: number
-  /** Clients that are left out. */
-  except: string[]
+  perTenant: number
+  /** Those that are left out. */
+  exceptClients: string[]
+  exceptTenants: string[]
   /** For how long nobody else claims them. */
   leaseSeconds: number
 }
@@ -51,8 +55,9 @@ export type Claim = {
 export const claimDeliveries = (
   sql: Sql,
   system: string,
-  { limit, perClient, except, leaseSeconds }: Claim,
-): Promise<LogoutDelivery[]> => sql(CLAIM, [system, limit, perClient, except, leaseSeconds])
+  { limit, perClient, perTenant, exceptClients, exceptTenants, leaseSeconds }: Claim,
+): Promise<LogoutDelivery[]> =>
+  sql(CLAIM, [system, limit, perClient, exceptClients, leaseSeconds, perTenant, exceptTenants])
 
 const FINISH = `
   WITH done AS (

@@ -12,9 +12,11 @@ import {
   postponeDelivery,
 } from './logout-deliveries.sql.ts'
 
-/** Attempts that a process has under way, and about how many of them at one client: a slow one delays only itself. */
+/** Attempts that a process has under way, and about how many of them at one client, and at one tenant's: slow ones delay
+ *  only themselves, and no other tenant. */
 const CONCURRENT = 32
 const PER_CLIENT = 4
+const PER_TENANT = 16
 /** An attempt takes ten seconds at most. Who has not come back by then has died. */
 const LEASE_SECONDS = 20
 /** What other processes queued, and what was tried before, is found this often. */
@@ -56,7 +58,7 @@ async function deliver(delivery: LogoutDelivery, signal: AbortSignal): Promise<v
  * none is under way any more. Starts when sessions end in this process, and by itself every few seconds.
  */
 export function startLogoutDeliveries(): () => Promise<void> {
-  const underWay = new Map<Promise<void>, string>()
+  const underWay = new Map<Promise<void>, LogoutDelivery>()
   const cutOff = new AbortController()
   let timer: NodeJS.Timeout
   let stopped = false
@@ -71,13 +73,13 @@ export function startLogoutDeliveries(): () => Promise<void> {
         underWay.delete(attempt)
         wake()
       })
-    underWay.set(attempt, delivery.clientId)
+    underWay.set(attempt, delivery)
   }
 
-  /** Clients that have enough under way. */
-  const busy = (): string[] => {
-    const clients = [...underWay.values()]
-    return [...new Set(clients)].filter((id) => clients.filter((each) => each === id).length >= PER_CLIENT)
+  /** Clients or tenants that have enough under way. */
+  const busy = (of: 'clientId' | 'tenantId', enough: number): string[] => {
+    const ids = [...underWay.values()].map((delivery) => delivery[of])
+    return [...new Set(ids)].filter((id) => ids.filter((each) => each === id).length >= enough)
   }
 
   const claim = async (): Promise<void> => {
@@ -86,7 +88,9 @@ export function startLogoutDeliveries(): () => Promise<void> {
       const deliveries = await claimDeliveries(sql, SYSTEM_TENANT, {
         limit: CONCURRENT - underWay.size,
         perClient: PER_CLIENT,
-        except: busy(),
+        perTenant: PER_TENANT,
+        exceptClients: busy('clientId', PER_CLIENT),
+        exceptTenants: busy('tenantId', PER_TENANT),
         leaseSeconds: LEASE_SECONDS,
       })
       deliveries.forEach(start)

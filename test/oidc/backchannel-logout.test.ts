@@ -432,6 +432,31 @@ describe('many at once', () => {
     expect(toldAt('one').sort()).toEqual(slow.ids.sort())
   })
 
+  test('security 61: slow clients of a tenant, however many, delay no other tenant', async () => {
+    const hanging: { end: () => void }[] = []
+    receiver.answers.set(pathOf('one'), (_, response) => hanging.push(response.writeHead(200)))
+    const slow = await manySessions('one', 8)
+    const backchannelLogoutUrl = receiver.urlOf(pathOf('one'))
+    for (let more = 0; more < 9; more++) {
+      const { id: clientId } = await makeClient(tenant, { backchannelLogoutUrl })
+      const data = slow.ids.map((sessionId) => ({ tenantId: tenant, sessionId, clientId }))
+      await dbFor(tenant).sessionClient.createMany({ data })
+    }
+    await revokeUserSessions(ctx, slow.userId)
+    await heard('one', 16)
+    const slowPath = pathOf('one')
+    tenant = await newTenant()
+    ctx = platformCtx(tenant)
+    clients.two = await makeClient(tenant, { backchannelLogoutUrl: receiver.urlOf(pathOf('two')) })
+    const person = await signedIn(['two'])
+    await endSession(ctx, person.sid, 'logout')
+    await heard('two')
+    expect(receiver.heardAt(slowPath).length).toBeLessThan(32)
+    receiver.answers.delete(slowPath)
+    for (const response of hanging) response.end()
+    await receiver.waitFor(slowPath, 80)
+  })
+
   test('several who deliver tell each client once, and the log once', async () => {
     const others = [startLogoutDeliveries(), startLogoutDeliveries()]
     const { userId, ids } = await manySessions('one', 100)
