@@ -38,14 +38,18 @@ export type StepConsent = {
   isFresh: boolean
 }
 
+/** Which rule a request fails by, for those who want to know. */
+export type FailedRule = 'acr' | 'session' | 'person' | 'login_hint' | 'max_age' | 'consent'
+
 export type NextStep =
   | { step: 'login' | 'consent' | 'select' | 'issue' }
-  | { step: 'error'; error: OAuthErrorCode; description: string }
+  | { step: 'error'; error: OAuthErrorCode; description: string; rule: FailedRule }
 
-const error = (error: OAuthErrorCode, description: string): NextStep => ({
+const failure = (rule: FailedRule, error: OAuthErrorCode, description: string): NextStep => ({
   step: 'error',
   error,
   description,
+  rule,
 })
 
 /**
@@ -60,23 +64,29 @@ export function nextStep(
 ): NextStep {
   // Whoever signed in: it would not be in one of the ways that are demanded.
   if (!isClassTaken(request.claims, ACR_OTP))
-    return error('unmet_authentication_requirements', 'Nobody can sign in here in a way that acr demands.')
+    return failure(
+      'acr',
+      'unmet_authentication_requirements',
+      'Nobody can sign in here in a way that acr demands.',
+    )
   const quiet = request.prompt.includes('none')
-  const login = quiet ? error('login_required', 'The person must sign in.') : ({ step: 'login' } as const)
-  if (!session) return login
+  const login = (rule: FailedRule): NextStep =>
+    quiet ? failure(rule, 'login_required', 'The person must sign in.') : { step: 'login' }
+  if (!session) return login('session')
   if (!isMeant(request, session))
     return session.isFresh
-      ? error('login_required', 'Another person signed in than the request is about.')
-      : login
+      ? failure('person', 'login_required', 'Another person signed in than the request is about.')
+      : login('person')
   if (!session.isFresh) {
     // Once somebody signed in for this request the hint has done its part: people have more addresses than we know.
-    if (request.addressHint !== null && !session.addresses.includes(request.addressHint)) return login
-    if (request.prompt.includes('login')) return login
+    if (request.addressHint !== null && !session.addresses.includes(request.addressHint))
+      return login('login_hint')
+    if (request.prompt.includes('login')) return { step: 'login' }
     if (request.prompt.includes('select_account')) return { step: 'select' }
-    if (isTooOld(session, request.maxAgeSeconds, now)) return login
+    if (isTooOld(session, request.maxAgeSeconds, now)) return login('max_age')
   }
   if (needsConsent(request, consent))
-    return quiet ? error('consent_required', 'The person must consent.') : { step: 'consent' }
+    return quiet ? failure('consent', 'consent_required', 'The person must consent.') : { step: 'consent' }
   return { step: 'issue' }
 }
 

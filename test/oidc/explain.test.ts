@@ -141,6 +141,39 @@ describe('a refused authorize request', () => {
     ])
   })
 
+  test('says which rule it failed by: whose, whose address, which class, which claims', async () => {
+    const ada = await makeUser(tenant, 'ada.rules@example.com')
+    const browser = new Browser(app)
+    await signInAt(browser, authorizePath(tenant, client), 'ada.rules@example.com')
+    const asking = await makeClient(tenant, { requireConsent: true })
+    const whyOf = async (more: Record<string, string>, of = client) => {
+      const answer = await browser.fetch(authorizePath(tenant, of, { prompt: 'none', ...more }))
+      return (await toldOf(idOf(answer)))[0]?.detail
+    }
+    const claims = (request: object) => ({ claims: JSON.stringify(request) })
+    expect(await whyOf({ login_hint: 'eve@example.com' })).toMatchObject({
+      error: 'login_required',
+      reason: 'the login_hint is no address of who is signed in',
+      signed_in: ada.id,
+    })
+    expect(await whyOf(claims({ id_token: { sub: { value: 'user_other' } } }))).toMatchObject({
+      error: 'login_required',
+      reason: expect.stringContaining('somebody else'),
+      signed_in: ada.id,
+    })
+    const acr = { essential: true, values: ['urn:vestibule:phishing-resistant'] }
+    expect(await whyOf(claims({ id_token: { acr } }))).toMatchObject({
+      error: 'unmet_authentication_requirements',
+      demanded: JSON.stringify(acr),
+      supported: 'urn:vestibule:otp',
+    })
+    const phone = { scope: 'openid', ...claims({ userinfo: { phone_number: null } }) }
+    expect(await whyOf(phone, asking)).toMatchObject({
+      error: 'consent_required',
+      not_agreed_to: 'openid phone_number',
+    })
+  })
+
   test('is told also when the person declines', async () => {
     await makeUser(tenant, 'ada.declines@example.com')
     const asking = await makeClient(tenant, { requireConsent: true })
