@@ -12,7 +12,7 @@ import type { IdentityProvider } from '../src/generated/prisma/client.ts'
 import { answerOnce } from '../src/idempotency.ts'
 import { openSecrets } from '../src/idps/idp-secrets.ts'
 import { createIdentityProvider } from '../src/idps/idps.ts'
-import { listSigningKeys, rotateSigningKeys } from '../src/oidc/key-rotation.ts'
+import { getSigningKeys, rotateSigningKeys } from '../src/oidc/key-rotation.ts'
 import { selectSigningKeys } from '../src/oidc/keys.sql.ts'
 import { issuerOf, SEAL_PURPOSE, signJwt, verifyJwt } from '../src/oidc/keys.ts'
 import { closeRuntime, openRuntime } from '../src/runtime.ts'
@@ -303,7 +303,7 @@ describe('vestibule keys re-encrypt', () => {
 describe('vestibule keys rotate', () => {
   it('publishes new keys that sign later, and says until when those before are published', async () => {
     const tenant = await newTenant()
-    const [first] = await listSigningKeys(platformCtx(tenant))
+    const [first] = await getSigningKeys(platformCtx(tenant))
     const run = await vestibule(['keys', 'rotate', '--tenant', tenant, '--activate-in', '3600', '--json'])
     expect(run).toMatchObject({ code: 0, stderr: '' })
     const { keys } = JSON.parse(run.stdout) as { keys: { kid: string; activeAt: string }[] }
@@ -333,7 +333,7 @@ describe('vestibule keys rotate', () => {
     expect(runs).toEqual(
       cases.map(([, message]) => ({ code: 1, stdout: '', stderr: expect.stringContaining(message) })),
     )
-    expect(await listSigningKeys(platformCtx(tenant))).toHaveLength(1)
+    expect(await getSigningKeys(platformCtx(tenant))).toHaveLength(1)
   })
 })
 

@@ -6,7 +6,7 @@ import { creation } from '../graphql/idempotency.ts'
 import { resultOf } from '../graphql/result.ts'
 import { open, scoped } from '../graphql/scoped.ts'
 import { KeyRotation, SigningKeyShape } from './key-rotation.fields.ts'
-import { listSigningKeys, rotateSigningKeys, type SigningKey } from './key-rotation.ts'
+import { getSigningKeys, rotateSigningKeys, type SigningKey } from './key-rotation.ts'
 
 const words = (field: keyof typeof SigningKeyShape.shape) =>
   SigningKeyShape.shape[field].meta()?.description ?? descriptionOf('SigningKey', field)
@@ -29,7 +29,7 @@ builder.queryField('signingKeys', (t) =>
     ),
     type: [SigningKeyRef],
     nullable: true,
-    resolve: (_root, _args, { ctx }) => listSigningKeys(ctx),
+    resolve: (_root, _args, { ctx }) => getSigningKeys(ctx),
   }),
 )
 

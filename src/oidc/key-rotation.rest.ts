@@ -1,7 +1,7 @@
 import { type RestRoute, restRoute } from '../rest/route.ts'
 import { toBodyOf } from '../shapes.ts'
 import { KeyRotation, SigningKeyShape, SigningKeysShape } from './key-rotation.fields.ts'
-import { listSigningKeys, rotateSigningKeys, type SigningKey } from './key-rotation.ts'
+import { getSigningKeys, rotateSigningKeys, type SigningKey } from './key-rotation.ts'
 
 const toBody = toBodyOf(SigningKeyShape)
 const toKeysBody = (keys: SigningKey[]) => ({ keys: keys.map(toBody) })
@@ -10,12 +10,12 @@ export const keyRoutes: readonly RestRoute[] = [
   restRoute({
     method: 'GET',
     path: '/keys',
-    operationId: 'listSigningKeys',
+    operationId: 'getSigningKeys',
     summary:
       'The signing keys that are published, newest first: what signs, what will, and what has signed of late.',
     scope: 'tenant:read',
     response: SigningKeysShape,
-    handle: async (ctx) => toKeysBody(await listSigningKeys(ctx)),
+    handle: async (ctx) => toKeysBody(await getSigningKeys(ctx)),
   }),
   restRoute({
     method: 'POST',

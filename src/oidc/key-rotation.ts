@@ -107,7 +107,7 @@ export async function ensureSigningKeys(
 export type SigningKey = { kid: string } & Pick<SigningKeyRow, 'alg' | 'activeAt' | 'expiresAt'>
 
 /** The keys of the tenant that are published, newest first: what signs, what will, and what has. One statement. */
-export async function listSigningKeys(ctx: Ctx, now = new Date()): Promise<SigningKey[]> {
+export async function getSigningKeys(ctx: Ctx, now = new Date()): Promise<SigningKey[]> {
   const rows = await selectSigningKeys(sql, ctx.tenant)
   return rows
     .filter(({ expiresAt }) => expiresAt === null || expiresAt > now)
@@ -146,7 +146,7 @@ export async function rotateSigningKeys(ctx: Ctx, input: unknown, now = new Date
     await addKeys(sql, ctx, algs, activeAt)
   })
   tellAll(ctx.tenant)
-  return listSigningKeys(ctx, now)
+  return getSigningKeys(ctx, now)
 }
 
 /**

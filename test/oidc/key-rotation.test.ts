@@ -5,7 +5,7 @@ import { cleanUp } from '../../src/cleanup.ts'
 import { platformCtx } from '../../src/ctx.ts'
 import { sql } from '../../src/db.ts'
 import { readIdTokenHint } from '../../src/oidc/id-tokens.ts'
-import { listSigningKeys, rotateDueKeys, rotateSigningKeys } from '../../src/oidc/key-rotation.ts'
+import { getSigningKeys, rotateDueKeys, rotateSigningKeys } from '../../src/oidc/key-rotation.ts'
 import { forgetKeys, issuerOf, signJwt, verifyJwt } from '../../src/oidc/keys.ts'
 import { SIGNING_ALGORITHMS } from '../../src/signing-algorithms.ts'
 import { newTenant } from '../support/actors.ts'
@@ -60,7 +60,7 @@ async function age(ms: number): Promise<void> {
 describe('rotation on demand', () => {
   test('publishes new keys of every algorithm at once, which sign ten minutes later', async () => {
     for (const idTokenSigningAlg of SIGNING_ALGORITHMS) await makeClient(tenant, { idTokenSigningAlg })
-    const before = await listSigningKeys(ctx())
+    const before = await getSigningKeys(ctx())
     const keys = await rotateSigningKeys(ctx(), {}, now)
     expect(keys).toHaveLength(8)
     const made = keys.filter(({ kid }) => !before.some((key) => key.kid === kid))
@@ -132,7 +132,7 @@ describe('rotation on demand', () => {
   test('of many at the same time, each makes one successor of every algorithm', async () => {
     await makeClient(tenant, { idTokenSigningAlg: 'EdDSA' })
     await Promise.all(Array.from({ length: 6 }, () => rotateSigningKeys(ctx(), { activateInSeconds: 0 })))
-    const keys = await listSigningKeys(ctx())
+    const keys = await getSigningKeys(ctx())
     expect(keys).toHaveLength(14)
     const last = keys.filter(({ expiresAt }) => expiresAt === null)
     expect(last.map(({ alg }) => alg).sort()).toEqual(['ES256', 'EdDSA'].sort())
@@ -170,12 +170,12 @@ describe('rotation by schedule', () => {
     await age(60 * DAY_MS)
     await makeClient(tenant, { idTokenSigningAlg: 'EdDSA' })
     now = new Date()
-    const before = await listSigningKeys(ctx())
+    const before = await getSigningKeys(ctx())
     expect(await rotateDueKeys(later(29 * DAY_MS - HOUR_MS), 500)).toBe(0)
     const due = later(29 * DAY_MS + HOUR_MS)
     expect(await rotateDueKeys(due, 500)).toBeGreaterThanOrEqual(2)
     expect(await rotateDueKeys(due, 500)).toBe(0)
-    const keys = await listSigningKeys(ctx())
+    const keys = await getSigningKeys(ctx())
     const made = keys.filter(({ kid }) => !before.some((key) => key.kid === kid))
     expect(made.map(({ alg }) => alg).sort()).toEqual(['ES256', 'ES384'])
     const activeAt = new Date(due.getTime() + DAY_MS)
@@ -194,7 +194,7 @@ describe('rotation by schedule', () => {
     await age(90 * DAY_MS)
     const made = await Promise.all(Array.from({ length: 6 }, () => rotateDueKeys(new Date(), 500)))
     expect(made.reduce((sum, count) => sum + count, 0)).toBe(2)
-    expect(await listSigningKeys(ctx())).toHaveLength(4)
+    expect(await getSigningKeys(ctx())).toHaveLength(4)
     const told = (await logOf(tenant)).filter(({ type }) => type === 'key.rotated')
     expect(told.slice(-2).map(({ requestId, detail }) => [requestId, detail?.alg])).toEqual([
       ['platform', 'ES256'],
@@ -206,7 +206,7 @@ describe('rotation by schedule', () => {
     await age(80 * DAY_MS)
     await rotateSigningKeys(ctx(), {})
     expect(await rotateDueKeys(later(20 * DAY_MS), 500)).toBe(0)
-    expect(await listSigningKeys(ctx())).toHaveLength(2)
+    expect(await getSigningKeys(ctx())).toHaveLength(2)
   })
 })
 
@@ -222,7 +222,7 @@ describe('a key after its time', () => {
     expect(await verifyJwt(tenant, token, 'at+jwt')).toMatchObject({ sub: 'somebody' })
     await age(2 * HOUR_MS)
     expect(await published()).not.toContain(kid)
-    expect((await listSigningKeys(ctx())).map((key) => key.kid)).not.toContain(kid)
+    expect((await getSigningKeys(ctx())).map((key) => key.kid)).not.toContain(kid)
     await expect(verifyJwt(tenant, token, 'at+jwt')).rejects.toThrow('key')
     await expect(verifyJwt(tenant, hint, 'JWT')).rejects.toThrow('key')
     expect(await readIdTokenHint(tenant, hint)).toEqual(hinted)
@@ -242,7 +242,7 @@ describe('a key after its time', () => {
       [tenant, kidOf(token)],
     )
     forgetKeys(tenant)
-    const end = (await listSigningKeys(ctx())).find(({ kid }) => kid === kidOf(token))?.expiresAt
+    const end = (await getSigningKeys(ctx())).find(({ kid }) => kid === kidOf(token))?.expiresAt
     await verifyJwt(tenant, token, 'at+jwt').catch(() => {})
     await sleep(Math.max(0, (end?.getTime() ?? 0) - Date.now()) + 5)
     await expect(verifyJwt(tenant, token, 'at+jwt')).rejects.toThrow('key')

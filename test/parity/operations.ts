@@ -418,7 +418,7 @@ export const OPERATIONS: Record<string, Call[]> = {
     rest: (): Rest => ['POST', '/keys/rotate', input],
     gql: (): Gql => ({ mutation: 'rotateSigningKeys', input, read: ({ keys }) => ({ keys }) }),
   })),
-  listSigningKeys: [
+  getSigningKeys: [
     {
       title: 'all',
       rest: (): Rest => ['GET', '/keys'],
