@@ -12,8 +12,10 @@ process.env.BASE_URL = `http://localhost:${port}`
 process.env.PORT = String(port)
 const { forgetClient } = await import('../../src/clients/client-cache.ts')
 const { updateClient } = await import('../../src/clients/client-changes.ts')
+const { createClient } = await import('../../src/clients/clients.ts')
 const { platformCtx } = await import('../../src/ctx.ts')
 const { dbFor } = await import('../../src/db.ts')
+const { describeError } = await import('../../src/errors.ts')
 const { freshSeconds, isDocumentId } = await import('../../src/registration/client-document.fields.ts')
 const { updateSettings } = await import('../../src/tenants/settings.ts')
 const { newTenant, tokenFor } = await import('../support/actors.ts')
@@ -205,6 +207,21 @@ describe('a client that nobody registered', () => {
     expect(timesAsked(clientId)).toBe(1)
     const made = (await logOf(slug)).filter(({ type }) => type === 'client.created')
     expect(made).toMatchObject([{ subjectIds: [clientId], detail: { by: 'document' } }])
+  })
+
+  test('of several processes that make it at once, one does, and the others see that it is there', async () => {
+    const slug = await newOpenTenant()
+    const id = 'https://app.example.com/raced'
+    const make = () =>
+      createClient(
+        platformCtx(slug),
+        { name: 'Raced', appType: 'native', type: 'login' },
+        { by: 'document', columns: { id }, hasSecret: false },
+      )
+    const results = await Promise.allSettled(Array.from({ length: 8 }, make))
+    const failures = results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []))
+    expect(failures.map((failure) => describeError(failure).code)).toEqual(Array(7).fill('CONFLICT'))
+    expect((await logOf(slug)).filter(({ type }) => type === 'client.created')).toHaveLength(1)
   })
 
   test('native applications are answered on any loopback port (RFC 8252, section 7.3)', async () => {
