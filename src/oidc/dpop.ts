@@ -111,7 +111,8 @@ function refuseClaims(
   const differs = (claim: string, given: unknown, expected: string) =>
     invalid({ reason: 'the proof is for another request', claim, given: textOf(given), expected })
   if (htm !== method) throw differs('htm', htm, method)
-  if (!isOf(htu, url)) throw differs('htu', htu, url)
+  // Its query is for nobody: it does not count, and may hold anything.
+  if (!isOf(htu, url)) throw differs('htu', textOf(htu).replace(/[?#].*/s, ''), url)
   if (accessToken !== null && ath !== sha256Base64url(accessToken))
     throw invalid({ reason: 'the proof is for another access token', claim: 'ath', given: ath !== undefined })
   if (typeof jti !== 'string' || jti === '') throw invalid({ reason: 'the proof has no jti', claim: 'jti' })

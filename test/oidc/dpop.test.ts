@@ -190,11 +190,11 @@ describe('the token endpoint (RFC 9449, section 5)', () => {
     ['a method in small letters', () => prove({ htm: 'post' }), { claim: 'htm' }],
     ['no method', () => prove({ htm: undefined }), { claim: 'htm' }],
     [
-      'another endpoint',
-      () => prove({ htu: `${issuer}/oidc/userinfo` }),
+      'another endpoint, whose query is nobody else’s business,',
+      () => prove({ htu: `${issuer}/oidc/userinfo?access_token=a-secret` }),
       {
         claim: 'htu',
-        given: expect.stringContaining('userinfo'),
+        given: expect.stringMatching(/userinfo$/),
         expected: expect.stringContaining('token'),
       },
     ],
