@@ -21,8 +21,11 @@ export async function issueToMachine({
     (scope) => tenant.tenantId === SYSTEM_TENANT || !(isScope(scope) && SYSTEM_SCOPES.includes(scope)),
   )
   const scopes = form.scope === undefined ? own : toScopes(form.scope)
-  if (scopes.some((scope) => !own.includes(scope)))
-    throw new OAuthError('invalid_scope', 'The client may not ask for one of these scopes.')
+  const notGiven = scopes.filter((scope) => !own.includes(scope))
+  if (notGiven.length > 0)
+    throw new OAuthError('invalid_scope', 'The client may not ask for one of these scopes.', {
+      why: { not_given: notGiven.join(' '), allowed: own.join(' ') },
+    })
   const lifetimeSeconds = lifetimeOf(client)
   const accessToken = await issueAccessToken(tenant.tenantId, {
     subject: client.id,

@@ -5,6 +5,7 @@ import { dbFor } from '../../src/db.ts'
 import { authenticateToken } from '../../src/oidc/access-tokens.ts'
 import { updateSettings } from '../../src/tenants/settings.ts'
 import { newTenant } from '../support/actors.ts'
+import { logOf } from '../support/events.ts'
 import { makeClient, type Provider, startProvider, tokenRequest } from './provider.ts'
 
 let provider: Provider
@@ -64,6 +65,15 @@ describe('client_credentials (RFC 6749, section 4.4)', () => {
       expect(await ask({ scope })).toMatchObject({ status: 400, body: { error: 'invalid_scope' } })
     },
   )
+
+  test('tells the log which scope the client was not given, and what it may ask for', async () => {
+    const { headers } = await ask({ scope: 'users:read user:write' })
+    const id = headers.get('x-request-id')
+    expect((await logOf(tenant)).find(({ requestId }) => requestId === id)).toMatchObject({
+      type: 'token.refused',
+      detail: { error: 'invalid_scope', not_given: 'user:write', allowed: 'users:read users:write' },
+    })
+  })
 
   test('takes the tenant default audience, and its own resources only (RFC 8707)', async () => {
     const other = await newTenant()
