@@ -1,9 +1,9 @@
-import { OAuthError, type Why } from '../errors.ts'
+import { OAuthError } from '../errors.ts'
 import { repeatedNames } from '../params.ts'
 import { requestedClaims } from './claims-parameter.ts'
 import type { ClaimsRequest } from './claims-request.ts'
 import { invalid, single, unproven } from './parameters.ts'
-import { differenceOf, nearestOf } from './redirect-difference.ts'
+import { whyNotRegistered } from './redirect-difference.ts'
 import { isRegisteredRedirect } from './redirect-uris.ts'
 import { messageOriginOf, RESPONSE_MODES, type ResponseTarget, requestedMode } from './response-modes.ts'
 import { requestableScopes, toScopes } from './scopes.ts'
@@ -94,7 +94,7 @@ export function provenTarget(params: URLSearchParams, client: RequestingClient |
   if (!isRegisteredRedirect(client, redirectUri))
     throw unproven(
       'The redirect_uri is not registered for this client.',
-      whyNotRegistered(client, redirectUri),
+      whyNotRegistered(redirectUri, client.callbacks, 'callbacks'),
     )
   // A mode that there is not is told of by the default one.
   const responseMode = requestedMode(params, redirectUri) ?? 'query'
@@ -104,12 +104,6 @@ export function provenTarget(params: URLSearchParams, client: RequestingClient |
       given: redirectUri,
     })
   return { clientId, redirectUri, state: single(params, 'state'), responseMode }
-}
-
-function whyNotRegistered({ callbacks }: RequestingClient, given: string): Why {
-  const nearest = nearestOf(given, callbacks)
-  if (nearest === null) return { reason: 'the client has no callbacks', given }
-  return { given, expected: nearest, registered: callbacks.length, difference: differenceOf(given, nearest) }
 }
 
 function refuseRepeated(params: URLSearchParams): void {

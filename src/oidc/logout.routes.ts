@@ -13,7 +13,7 @@ import { destinationsOf } from './redirect-uris.ts'
 
 /** The end of a session, asked for by a client (RP-Initiated Logout 1.0). */
 export function addLogoutRoutes(app: H3): void {
-  addRoute(app, '/:tenant/oidc/logout', { GET: logout, POST: postLogout }, errorPage)
+  addRoute(app, '/:tenant/oidc/logout', { GET: logout, POST: postLogout }, errorPage, 'authorize.refused')
 }
 
 const sessionOf = ({ event, ctx }: Call) => {
@@ -21,8 +21,11 @@ const sessionOf = ({ event, ctx }: Call) => {
   return token ? findBrowserSession(ctx.tenant, token) : null
 }
 
-const requestOf = async ({ ctx, event }: Call): Promise<LogoutRequest> =>
-  parseLogoutRequest(ctx.tenant, singleParams(targetOf(event).query))
+const requestOf = async ({ ctx, event, isOf }: Call): Promise<LogoutRequest> => {
+  const { query } = targetOf(event)
+  isOf(query.get('client_id'))
+  return parseLogoutRequest(ctx.tenant, singleParams(query))
+}
 
 async function logout(call: Call): Promise<Response> {
   const session = await sessionOf(call)
@@ -31,6 +34,7 @@ async function logout(call: Call): Promise<Response> {
     request = await requestOf(call)
   } catch (error) {
     if (!session || !(error instanceof OAuthError)) throw error
+    await call.tellRefusal(error)
     return offer(call, session.id, error.message)
   }
   // Only who holds an ID token of this very session may end it unasked; any site could link here.

@@ -1,6 +1,7 @@
 import { type CachedClient, findClient } from '../clients/client-cache.ts'
-import { OAuthError } from '../errors.ts'
+import { OAuthError, type Why } from '../errors.ts'
 import { readIdTokenHint } from './id-tokens.ts'
+import { whyNotRegistered } from './redirect-difference.ts'
 import { isRegisteredRedirect, withParameters } from './redirect-uris.ts'
 
 /** A checked logout request (RP-Initiated Logout 1.0, section 2). */
@@ -12,7 +13,8 @@ export type LogoutRequest = {
   returnTo: string | null
 }
 
-const invalid = (description: string) => new OAuthError('invalid_request', description, { redirect: false })
+const invalid = (description: string, why: Why = {}) =>
+  new OAuthError('invalid_request', description, { redirect: false, why })
 
 /** Compared as callbacks are: a native application listens on whatever port it was given, when it signs out, too. */
 const mayReturnTo = ({ appType, allowedLogoutUrls }: CachedClient, uri: string): boolean =>
@@ -33,13 +35,18 @@ export async function parseLogoutRequest(
   const hint = await readIdTokenHint(tenant, params.id_token_hint ?? null)
   if (params.id_token_hint && !hint) throw invalid('The id_token_hint is not an ID token of this issuer.')
   if (hint && params.client_id && params.client_id !== hint.clientId)
-    throw invalid('The id_token_hint was issued to another client.')
+    throw invalid('The id_token_hint was issued to another client.', { issued_to: hint.clientId })
   const clientId = hint?.clientId ?? params.client_id
   const client = clientId ? await findClient(tenant, clientId) : null
   if (params.client_id && !client) throw invalid('The client_id is not known.')
   const target = params.post_logout_redirect_uri
   if (target && !(client && mayReturnTo(client, target)))
-    throw invalid('The post_logout_redirect_uri is not registered for this client.')
+    throw invalid(
+      'The post_logout_redirect_uri is not registered for this client.',
+      client
+        ? { client_id: client.id, ...whyNotRegistered(target, client.allowedLogoutUrls, 'allowedLogoutUrls') }
+        : { reason: 'neither id_token_hint nor client_id says whose address it is', given: target },
+    )
   return {
     client,
     hintedSessionId: hint?.sessionId ?? null,

@@ -1,3 +1,5 @@
+import type { Why } from '../errors.ts'
+
 const PARTS = ['protocol', 'hostname', 'port', 'pathname', 'search', 'hash'] as const
 const NAMES: Record<(typeof PARTS)[number], string> = {
   protocol: 'scheme',
@@ -16,7 +18,7 @@ function commonLength(a: string, b: string): number {
 }
 
 /** The registered address that the given one most likely means; null when none is registered. */
-export const nearestOf = (given: string, registered: readonly string[]): string | null =>
+const nearestOf = (given: string, registered: readonly string[]): string | null =>
   registered.reduce<string | null>(
     (best, url) => (best === null || commonLength(given, url) > commonLength(given, best) ? url : best),
     null,
@@ -35,4 +37,15 @@ export function differenceOf(given: string, expected: string): string {
     if (part) return `${NAMES[part]}: expected "${b[part]}", got "${a[part]}"`
   }
   return `the same address in another spelling: it differs from character ${at} on`
+}
+
+/** Why an address is not one of those that a client registered as its `member`. */
+export function whyNotRegistered(
+  given: string,
+  registered: readonly string[],
+  member: 'callbacks' | 'allowedLogoutUrls',
+): Why {
+  const nearest = nearestOf(given, registered)
+  if (nearest === null) return { reason: `the client has no ${member}`, given }
+  return { given, expected: nearest, registered: registered.length, difference: differenceOf(given, nearest) }
 }

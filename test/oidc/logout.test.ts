@@ -201,6 +201,35 @@ describe('logout (RP-Initiated Logout 1.0)', () => {
     expect(html).toContain('This request cannot be answered')
   })
 
+  test.each([
+    ['who is signed in', () => browser],
+    ['nobody', () => new Browser(provider)],
+  ])('of %s tells the log which address differs where, by the id on the page', async (_, of) => {
+    const refuse = async (params: Record<string, string>) => {
+      const response = await of().fetch(pathOf(params))
+      const id = response.headers.get('x-request-id') as string
+      expect(await response.text()).toContain(id)
+      return (await logOf(tenant)).find(({ requestId }) => requestId === id)
+    }
+    const given = AFTER.replace('a=1', 'a=2')
+    expect(await refuse({ ...hint(), post_logout_redirect_uri: given })).toMatchObject({
+      type: 'authorize.refused',
+      detail: {
+        endpoint: 'logout',
+        client_id: client.id,
+        given,
+        expected: AFTER,
+        difference: 'query: expected "?a=1", got "?a=2"',
+      },
+    })
+    expect(await refuse({ client_id: client.id, post_logout_redirect_uri: given })).toMatchObject({
+      subjectIds: [client.id],
+    })
+    expect(await refuse({ post_logout_redirect_uri: AFTER })).toMatchObject({
+      detail: { reason: 'neither id_token_hint nor client_id says whose address it is', given: AFTER },
+    })
+  })
+
   test('of another tenant knows neither the hint nor the session', async () => {
     const other = await newTenant()
     expect((await browser.fetch(`/${other}/oidc/logout?${new URLSearchParams(hint())}`)).status).toBe(400)
