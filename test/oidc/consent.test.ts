@@ -115,6 +115,16 @@ describe('consent (OIDC Core, section 3.1.2.4)', () => {
     expect(await response.text()).toContain('Email address')
   })
 
+  test('security 38: cannot be given by who signed in after the page was shown', async () => {
+    const page = await ask()
+    const other = `person${count++}@example.com`
+    const { id: userId } = await makeUser(tenant, other)
+    await signInAt(browser, authorizePath(tenant, await makeClient(tenant), { prompt: 'login' }), other)
+    const { response } = await browser.submit(page, { step: 'allow' })
+    expect(response.status).toBe(403)
+    expect(await dbFor(tenant).consent.count({ where: { tenantId: tenant, userId } })).toBe(0)
+  })
+
   test('cannot be given by a form of the page before', async () => {
     const page = await ask()
     const { path } = await browser.submit(page, { step: 'email', address: 'x@example.com' })

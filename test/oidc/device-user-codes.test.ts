@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { sha256 } from '../../src/crypto.ts'
 import { dbFor } from '../../src/db.ts'
 import { LIMITS } from '../../src/limits.ts'
-import { readUserCode } from '../../src/oidc/device-user-codes.ts'
+import { readUserCode, userCodeHashesOf, userCodeHashOf } from '../../src/oidc/device-user-codes.ts'
 import { newTenant } from '../support/actors.ts'
 import { decide, pollWith, startDevice } from './device-flow.ts'
 import {
@@ -59,6 +59,11 @@ async function submitCode(entered: string) {
   const { html } = await page(`/${tenant}/device`)
   return browser.post(`/${tenant}/device`, { csrf: csrfIn(html), user_code: entered })
 }
+
+test('security 48: a user code is stored as something else at each tenant', () => {
+  expect(userCodeHashOf('acme', 'BCDFGHJK')).not.toEqual(userCodeHashOf('other', 'BCDFGHJK'))
+  expect(userCodeHashesOf('acme', 'BCDFGHJK')).toEqual([userCodeHashOf('acme', 'BCDFGHJK')])
+})
 
 describe('user codes (RFC 8628, section 6.1)', () => {
   test.each([
