@@ -102,6 +102,7 @@ export function provenTarget(params: URLSearchParams, client: RequestingClient |
   if (responseMode === 'web_message' && messageOriginOf(client, redirectUri) === null)
     throw unproven('The origin of the redirect_uri is not one of the webOrigins of this client.', {
       given: redirectUri,
+      webOrigins: client.webOrigins.join(' '),
     })
   return { clientId, redirectUri, state: single(params, 'state'), responseMode }
 }

@@ -3,6 +3,7 @@ import { updateClient } from '../../src/clients/client-changes.ts'
 import { platformCtx } from '../../src/ctx.ts'
 import { messageOriginOf } from '../../src/oidc/response-modes.ts'
 import { newTenant } from '../support/actors.ts'
+import { logOf } from '../support/events.ts'
 import { tagsOf } from '../support/pages.tsx'
 import { type Plan, postedAnswer, startPlan } from './plan.ts'
 import {
@@ -166,6 +167,11 @@ describe('response_mode=web_message (draft-sakimura-oauth-wmrm)', () => {
       const html = await response.text()
       expect(html).toContain('is not one of the webOrigins')
       expect(html).not.toContain('authorization_response')
+      const id = response.headers.get('x-request-id')
+      expect((await logOf(plan.tenant)).find(({ requestId }) => requestId === id)).toMatchObject({
+        type: 'authorize.refused',
+        detail: { given: 'https://elsewhere.example.com/cb', webOrigins: 'https://rp.example.com' },
+      })
     }
   })
 
