@@ -26,6 +26,15 @@ const DELETES = {
   EnrollmentToken: deleteBatch('EnrollmentToken', 'tokenHash', EXPIRED, 'expiresAt'),
   ClientSecret: deleteBatch('ClientSecret', 'secretHash', EXPIRED, 'expiresAt'),
   IdempotencyKey: deleteBatch('IdempotencyKey', 'keyHash', EXPIRED, 'expiresAt'),
+  // Anybody can make such a client, by the URL of a document. One that people use has what they gave it.
+  Client: deleteBatch(
+    'Client',
+    'id',
+    `"registeredBy" = 'document' AND "documentFreshUntil" < $2::timestamptz
+     AND NOT EXISTS (SELECT FROM "Grant" g WHERE g."tenantId" = "Client"."tenantId" AND g."clientId" = "Client"."id")
+     AND NOT EXISTS (SELECT FROM "Consent" k WHERE k."tenantId" = "Client"."tenantId" AND k."clientId" = "Client"."id")`,
+    'documentFreshUntil',
+  ),
   PushedRequest: deleteBatch('PushedRequest', 'requestHash', EXPIRED, 'expiresAt'),
   DeviceCode: deleteBatch('DeviceCode', 'codeHash', EXPIRED, 'expiresAt'),
   UsedProof: deleteBatch('UsedProof', 'proofHash', EXPIRED, 'expiresAt'),

@@ -11,8 +11,7 @@ import {
 import { platformCtx, SYSTEM_TENANT } from './ctx.ts'
 import { inTransaction, sql } from './db.ts'
 import { encodePosition } from './events.ts'
-import { log } from './log.ts'
-import { rotateDueKeys } from './oidc/key-rotation.ts'
+import { startRepeated } from './repeated.ts'
 import { wakeAfterEnding } from './sessions/after-ending.ts'
 import { finishEnding } from './sessions/sessions.ts'
 import { holdTenant } from './tenants/tenants.sql.ts'
@@ -38,6 +37,7 @@ const KEPT_MS: Record<CleanedTable, number> = {
   ClientSecret: 0,
   // With its answer, a day; without one, its caller died.
   IdempotencyKey: 0,
+  Client: 30 * DAY_MS,
   PushedRequest: 0,
   // A device that still polls is told that its code has expired.
   DeviceCode: HOUR_MS,
@@ -115,9 +115,9 @@ async function clearOldIps(now: Date): Promise<number> {
 }
 
 /** How many rows each part of a run took. */
-export type CleanupReport = Record<CleanedTable | 'endedSessions' | 'events' | 'ips' | 'newKeys', number>
+export type CleanupReport = Record<CleanedTable | 'endedSessions' | 'events' | 'ips', number>
 
-/** Removes what has expired, in small batches, from all tenants (design, section 4: growth), and replaces signing keys. */
+/** Removes what has expired, in small batches, from all tenants (design, section 4: growth). */
 export async function cleanUp(now = new Date()): Promise<CleanupReport> {
   const endedSessions = await endExpiredSessions(now)
   const counts = { endedSessions } as CleanupReport
@@ -127,30 +127,8 @@ export async function cleanUp(now = new Date()): Promise<CleanupReport> {
     )
   counts.events = await trimEvents(now)
   counts.ips = await clearOldIps(now)
-  counts.newKeys = await rotateDueKeys(now, BATCH)
   return counts
 }
 
-/** Cleans up about once a minute until the returned function is called. A failed run is logged; the next one tries again. */
-export function startCleanup(): () => void {
-  let timer: NodeJS.Timeout
-  let stopped = false
-  const plan = () => {
-    // Not all processes at once.
-    timer = setTimeout(run, INTERVAL_MS * (0.75 + Math.random() / 2)).unref()
-  }
-  const run = async () => {
-    try {
-      await cleanUp()
-    } catch (error) {
-      if (!stopped)
-        log.warn({ err: error instanceof Error ? error.message : String(error) }, 'clean-up failed')
-    }
-    if (!stopped) plan()
-  }
-  plan()
-  return () => {
-    stopped = true
-    clearTimeout(timer)
-  }
-}
+/** Cleans up about once a minute until the returned function is called. */
+export const startCleanup = (): (() => void) => startRepeated('clean-up', INTERVAL_MS, cleanUp)

@@ -6,6 +6,7 @@ import { bootstrap } from './bootstrap.ts'
 import { startCleanup } from './cleanup.ts'
 import { env } from './env.ts'
 import { log } from './log.ts'
+import { startKeyRotation } from './oidc/key-schedule.ts'
 import { startLogoutDeliveries } from './oidc/logout-deliveries.ts'
 import { closeRuntime, openRuntime } from './runtime.ts'
 
@@ -16,7 +17,7 @@ async function serve(): Promise<void> {
   await openRuntime()
   const report = await bootstrap()
   const app = await createApp()
-  const stopCleanup = startCleanup()
+  const stopRepeated = [startCleanup(), startKeyRotation()]
   const stopDeliveries = startLogoutDeliveries()
   const { port } = await app.listen()
   if (!cluster.isWorker || cluster.worker?.id === 1) process.stdout.write(bannerOf(report, port))
@@ -28,7 +29,7 @@ async function serve(): Promise<void> {
     stopping = true
     log.info({ signal }, 'stopping')
     setTimeout(() => process.exit(1), EXIT_LIMIT_MS).unref()
-    stopCleanup()
+    for (const stop of stopRepeated) stop()
     await Promise.all([app.close(), stopDeliveries()])
     await closeRuntime()
     process.exit(0)

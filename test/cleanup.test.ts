@@ -18,12 +18,12 @@ const NOTHING: CleanupReport = {
   endedSessions: 0,
   events: 0,
   ips: 0,
-  newKeys: 0,
   Interaction: 0,
   AuthorizationCode: 0,
   EnrollmentToken: 0,
   ClientSecret: 0,
   IdempotencyKey: 0,
+  Client: 0,
   PushedRequest: 0,
   DeviceCode: 0,
   UsedProof: 0,
@@ -72,6 +72,35 @@ const addEvent = (id: string, occurredAt: Date, ip: string | null = '192.0.2.1')
   dbFor(tenant).event.create({ data: { tenantId: tenant, id, type: 'signin.failed', occurredAt, ip } })
 
 describe('clean-up', () => {
+  it('removes clients of metadata documents that nobody uses, 30 days after they were fresh', async () => {
+    await addUser()
+    const ids = ['used', 'agreed', 'unused', 'fresh'].map((name) => `https://${name}.example/client.json`)
+    const base = { tenantId: tenant, name: 'App', appType: 'web', type: 'login' }
+    const documentFreshUntil = earlier(30 * DAY_MS + MINUTE_MS)
+    await dbFor(tenant).client.createMany({
+      data: [
+        ...ids.map((id) => ({ ...base, id, registeredBy: 'document', documentFreshUntil })),
+        { ...base, id: 'client_of-an-administrator', documentFreshUntil },
+      ],
+    })
+    const [used = '', agreed = '', , fresh = ''] = ids
+    await sql(`UPDATE "Client" SET "documentFreshUntil" = $3 WHERE "tenantId" = $1 AND "id" = $2`, [
+      tenant,
+      fresh,
+      earlier(29 * DAY_MS),
+    ])
+    const times = { authenticatedAt: now, idleExpiresAt: later(DAY_MS), expiresAt: later(DAY_MS) }
+    await dbFor(tenant).grant.create({
+      data: { tenantId: tenant, id: 'g', clientId: used, userId: 'u', scopes: [], ...times },
+    })
+    await dbFor(tenant).consent.create({
+      data: { tenantId: tenant, userId: 'u', clientId: agreed, scopes: [] },
+    })
+    expect(await cleanUp(now)).toEqual({ ...NOTHING, Client: 1 })
+    const left = await dbFor(tenant).client.findMany({ where: { tenantId: tenant }, orderBy: { id: 'asc' } })
+    expect(left.map(({ id }) => id)).toEqual(['client_of-an-administrator', agreed, fresh, used].sort())
+  })
+
   it('ends expired sessions, tells of it, and removes them a day later', async () => {
     await addUser()
     const { client } = await createClient(platformCtx(tenant), { name: 'App', appType: 'web', type: 'login' })

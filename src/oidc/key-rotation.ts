@@ -1,6 +1,6 @@
 import { calculateJwkThumbprint, type JWK } from 'jose'
 import { seal } from '../crypto.ts'
-import { type Ctx, platformCtx, SYSTEM_TENANT } from '../ctx.ts'
+import type { Ctx } from '../ctx.ts'
 import { inTransaction, type Sql, sql } from '../db.ts'
 import { NotFound, RateLimited } from '../errors.ts'
 import { type NewEvent, recordEvents, wakeReaders } from '../events.ts'
@@ -22,19 +22,14 @@ import {
   type SigningKeyRow,
   selectAlgorithms,
   selectSigningKeys,
-  selectTenantsWithDueKeys,
 } from './keys.sql.ts'
 import { forgetKeys, SEAL_PURPOSE } from './keys.ts'
 
-/** Each key signs for so long, then its successor does. */
-const SIGNS_SECONDS = 90 * 86_400
-/** A successor by schedule is published so long before: longer than anybody caches keys. */
-const PUBLISHED_AHEAD_SECONDS = 86_400
 /**
  * A key stays published so long after its successor took over: until the last token has expired that it signed (clients'
  * tokenExpiryTime is a day at most), and an hour for clocks that differ.
  */
-const PUBLISHED_BEHIND_SECONDS = 86_400 + 3600
+export const PUBLISHED_BEHIND_SECONDS = 86_400 + 3600
 /** Of an algorithm, besides the last one. Whoever rotates more often makes a key set that relying parties may not take. */
 const MAX_RETIRING_KEYS = 20
 
@@ -58,7 +53,12 @@ export async function createSigningKey(sql: Sql, tenant: string): Promise<void> 
 }
 
 /** Makes a key of each algorithm, and tells of it. Whoever calls this holds the tenant's row. */
-async function addKeys(sql: Sql, ctx: Ctx, algs: readonly SigningAlgorithm[], activeAt: Date): Promise<void> {
+export async function addKeys(
+  sql: Sql,
+  ctx: Ctx,
+  algs: readonly SigningAlgorithm[],
+  activeAt: Date,
+): Promise<void> {
   const keys = await Promise.all(algs.map(makeKey))
   await insertSigningKeys(sql, ctx.tenant, keys, activeAt)
   await recordEvents(
@@ -75,7 +75,7 @@ async function addKeys(sql: Sql, ctx: Ctx, algs: readonly SigningAlgorithm[], ac
 }
 
 /** After the commit: every process knows the keys within a second, at once where the bus works. */
-function tellAll(tenant: string): void {
+export function tellAll(tenant: string): void {
   forgetKeys(tenant)
   wakeReaders(tenant)
 }
@@ -147,29 +147,4 @@ export async function rotateSigningKeys(ctx: Ctx, input: unknown, now = new Date
   })
   tellAll(ctx.tenant)
   return getSigningKeys(ctx, now)
-}
-
-/**
- * Rotation by schedule, of up to `limit` tenants: makes successors of keys that have signed for almost 90 days, and
- * publishes them a day ahead. Any number of processes may do so at once: each key gets one successor. Returns how many
- * were made.
- */
-export async function rotateDueKeys(now: Date, limit: number): Promise<number> {
-  const activeAt = after(now, PUBLISHED_AHEAD_SECONDS)
-  const dueBefore = after(activeAt, -SIGNS_SECONDS)
-  let total = 0
-  for (const tenant of await selectTenantsWithDueKeys(sql, SYSTEM_TENANT, dueBefore, limit)) {
-    const made = await inTransaction(async (tx) => {
-      await holdTenant(tx, tenant)
-      const algorithms = await selectAlgorithms(tx, tenant, now)
-      const due = algorithms.filter((known) => known.activeAt <= dueBefore).map(({ alg }) => alg)
-      if (due.length === 0) return 0
-      await retireSigningKeys(tx, tenant, due, after(activeAt, PUBLISHED_BEHIND_SECONDS))
-      await addKeys(tx, platformCtx(tenant), due, activeAt)
-      return due.length
-    })
-    if (made > 0) tellAll(tenant)
-    total += made
-  }
-  return total
 }
