@@ -176,8 +176,15 @@ describe('security 27: each door looks at all that a token stands on, though one
     const open = await openDoors()
     return all.filter((door) => !open.includes(door))
   }
-  const ONLINE = ['userinfo', 'REST', 'GraphQL', 'viewer']
-  const OFFLINE = ['refresh', 'refresh with management scopes', 'offline userinfo', 'offline REST']
+  const ONLINE = ['userinfo', 'REST', 'GraphQL', 'viewer', 'introspection', 'introspection by its client']
+  const OFFLINE = [
+    'offline introspection',
+    'introspection of the refresh token',
+    'refresh',
+    'refresh with management scopes',
+    'offline userinfo',
+    'offline REST',
+  ]
 
   test('the session, of tokens that are not offline', async () => {
     const closed = await openAfter(`UPDATE "Session" SET "endedAt" = now()`)
