@@ -24,6 +24,9 @@ export const LIMITS = {
   fetchDocument: { points: 120, seconds: 3600 },
   /** Codes of devices that are entered from one network, right and wrong ones: of 20^8, at whatever devices. */
   enterUserCode: { points: 100, seconds: 3600 },
+  /** Sign-ins that are begun, devices and pushed requests of clients that cannot prove themselves, from one network: each
+   *  is a row that stays for up to an hour. */
+  keepRequest: { points: 600, seconds: 60 },
   /** Refused requests from one network that the log tells of. */
   refusedRequest: { points: 120, seconds: 60 },
 } as const satisfies Record<string, Limit>

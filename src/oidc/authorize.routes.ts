@@ -2,6 +2,7 @@ import type { H3 } from 'h3'
 import { env } from '../env.ts'
 import { OAuthError } from '../errors.ts'
 import { readFormParams, targetOf } from '../http.ts'
+import { spend } from '../limits.ts'
 import type { CachedTenant } from '../tenants/tenant-cache.ts'
 import { addRoute, type Call, errorPage, seeOther } from './answers.routes.ts'
 import { type CheckedRequest, checkRequest, grantAnswer, standingOf } from './authorization.ts'
@@ -50,6 +51,7 @@ async function authorize(call: Call): Promise<Response> {
     if (request.prompt.includes('none'))
       return sendRefusal(call, request, new OAuthError('login_required', 'The person must sign in.'))
   }
+  await spend('keepRequest', ctx.tenant, ctx.ip)
   const browser = bindBrowser(ctx.tenant, readCookie(cookies, INTERACTION_COOKIE))
   const handle = await openInteraction(ctx.tenant, request, browser.key)
   return seeOther(startOf(tenant, next, handle), [browser.cookie])
@@ -70,6 +72,7 @@ async function keepAuthorize(call: Call): Promise<Response> {
   const { event, ctx } = call
   const checked = await checkFor(call, await readFormParams(event))
   if ('error' in checked) return sendRefusal(call, checked.target, checked.error)
+  await spend('keepRequest', ctx.tenant, ctx.ip)
   const handle = await openInteraction(ctx.tenant, checked.request, null)
   return seeOther(hostedPath(ctx.tenant, handle))
 }

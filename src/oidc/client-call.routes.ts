@@ -1,8 +1,9 @@
 import { findClient } from '../clients/client-cache.ts'
 import type { Ctx } from '../ctx.ts'
 import { provableOf, readFormParams, singleParams } from '../http.ts'
+import { spend } from '../limits.ts'
 import type { Call } from './answers.routes.ts'
-import { authenticateClient, readClientCredentials } from './client-authentication.ts'
+import { authenticateClient, isPublic, readClientCredentials } from './client-authentication.ts'
 import { checkProof, useProof } from './dpop.ts'
 import { isListedOrigin } from './origins.ts'
 import type { TokenRequest } from './token-response.ts'
@@ -40,6 +41,11 @@ export async function readClientCall(
   if (proof) await useProof(ctx.tenant, proof)
   if (proof?.nextNonce) event.res.headers.set('dpop-nonce', proof.nextNonce)
   return { ctx: by, tenant, client, form, resources, dpopJkt: proof?.jkt ?? null }
+}
+
+/** Of clients that cannot prove who they are, anybody can have us keep something. Throws RateLimited. */
+export async function limitUnproven({ ctx, client }: TokenRequest): Promise<void> {
+  if (isPublic(client)) await spend('keepRequest', ctx.tenant, ctx.ip)
 }
 
 /** A single-page application asks before it calls (Fetch, section 3.2). Whose it is shows with the call itself. */

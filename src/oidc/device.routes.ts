@@ -11,7 +11,7 @@ import {
   uncachedJson,
   withCookies,
 } from './answers.routes.ts'
-import { readClientCall } from './client-call.routes.ts'
+import { limitUnproven, readClientCall } from './client-call.routes.ts'
 import { after } from './codes.ts'
 import { INTERACTION_COOKIE, readCookie } from './cookies.ts'
 import { DeviceApprovedPage, DeviceDeniedPage, UserCodePage } from './device.pages.tsx'
@@ -40,8 +40,11 @@ export function addDeviceRoutes(app: H3): void {
   )
 }
 
-const start = async (call: Call): Promise<Response> =>
-  uncachedJson(await startDeviceAuthorization(await readClientCall(call)))
+async function start(call: Call): Promise<Response> {
+  const request = await readClientCall(call)
+  await limitUnproven(request)
+  return uncachedJson(await startDeviceAuthorization(request))
+}
 
 /** More than anybody enters, and little enough to be shown again. */
 const MAX_ENTERED = 40
