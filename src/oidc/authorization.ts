@@ -1,7 +1,7 @@
 import { type CachedClient, findClient } from '../clients/client-cache.ts'
 import type { Ctx } from '../ctx.ts'
 import { sql } from '../db.ts'
-import { OAuthError } from '../errors.ts'
+import { OAuthError, PayloadTooLarge } from '../errors.ts'
 import { findRequestingClient } from '../registration/client-documents.ts'
 import { browserSessionLookup } from '../sessions/sessions.ts'
 import type { CachedTenant } from '../tenants/tenant-cache.ts'
@@ -55,13 +55,17 @@ export type Standing = {
 /** An authorize request that was checked, or what was wrong with it, and where the client is told. */
 export type CheckedRequest = { request: PendingRedirect } | { error: OAuthError; target: ResponseTarget }
 
-/** Checks the parameters of an authorize request, whichever way they came. Throws OAuthError. */
+/** A request is kept while the person signs in, for whoever sent it: it must not be as long as a form may be. */
+const MAX_REQUEST_CHARACTERS = 16_384
+
+/** Checks the parameters of an authorize request, whichever way they came. Throws OAuthError, and PayloadTooLarge. */
 export async function checkParameters(
   tenant: CachedTenant,
   client: CachedClient | null,
   params: URLSearchParams,
   { isPushed }: { isPushed: boolean },
 ): Promise<PendingRedirect> {
+  if (params.toString().length > MAX_REQUEST_CHARACTERS) throw new PayloadTooLarge(MAX_REQUEST_CHARACTERS)
   const resources = await allowedResources(tenant, params.getAll('resource'))
   const request = parseAuthorizeRequest(params, client, resources, isPushed)
   const hint = await readIdTokenHint(tenant.tenantId, request.idTokenHint)

@@ -1,4 +1,5 @@
 import { newId, randomToken, sha256 } from '../crypto.ts'
+import { ACCOUNT_SCOPE } from '../ctx.ts'
 import { sql } from '../db.ts'
 import { OAuthError } from '../errors.ts'
 import { allowedResources } from './audience.ts'
@@ -47,7 +48,10 @@ export async function startDeviceAuthorization(
     throw new OAuthError('unauthorized_client', 'The client may not connect devices.', {
       why: { app_type: client.appType },
     })
-  const scopes = requestableScopes(toScopes(form.scope ?? ''), client)
+  // Who is talked into entering a code must not lose the account by it.
+  const scopes = requestableScopes(toScopes(form.scope ?? ''), client).filter(
+    (scope) => scope !== ACCOUNT_SCOPE,
+  )
   if (scopes.length === 0)
     throw new OAuthError('invalid_scope', 'The scope names nothing that this client may ask for.', {
       why: { scope: form.scope ?? null },

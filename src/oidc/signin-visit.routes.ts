@@ -68,12 +68,13 @@ export const goOn = (at: Visit, page: PageName = 'email', cookies: string[] = []
 
 /**
  * What the forms of a page are bound to: this sign-in, in this browser; and, where somebody decides, who that was, since another
- * tab may have signed in somebody else meanwhile.
+ * tab may have signed in somebody else meanwhile, and what they were asked, since a role may have come meanwhile.
  */
 export function boundTo({ call, interaction, standing }: Visit, page: PageName): string[] {
   const isDecision = page === 'consent' || page === 'select'
-  const person = isDecision ? [standing.state?.id ?? ''] : []
-  return [call.ctx.tenant, interaction.handle, interaction.key, ...person]
+  const { state, scopes, claims } = standing
+  const decision = isDecision ? [state?.id ?? '', scopes.join(' '), claims.join(' ')] : []
+  return [call.ctx.tenant, interaction.handle, interaction.key, ...decision]
 }
 
 /** What was refused on this page just now. */

@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { platformCtx } from '../../src/ctx.ts'
 import { dbFor } from '../../src/db.ts'
 import type { User } from '../../src/generated/prisma/client.ts'
 import { wordsOf, wordsOfClaim } from '../../src/oidc/scope-words.ts'
+import { setUserRoles } from '../../src/users/roles.ts'
 import { newTenant } from '../support/actors.ts'
 import {
   answerIn,
@@ -80,6 +82,23 @@ describe('consent (OIDC Core, section 3.1.2.4)', () => {
     })
     expect((await browser.submit(page, { step: 'allow' })).response.status).toBe(410)
     expect(await dbFor(tenant).consent.count({ where: { tenantId: tenant, userId: user.id } })).toBe(0)
+  })
+
+  test('is given to what was shown: a role that came meanwhile is asked about anew', async () => {
+    const admin = await makeUser(tenant, 'role-meanwhile@example.com')
+    client = await makeClient(tenant, { requireConsent: true, scopes: ['users:read'] })
+    const at = new Browser(provider)
+    const path = authorizePath(tenant, client, { scope: 'openid users:read' })
+    const page = await signInAt(at, path, 'role-meanwhile@example.com')
+    const html = await page.response.text()
+    expect(html).not.toContain(wordsOf('users:read'))
+    await setUserRoles(platformCtx(tenant), admin.id, { roles: ['auditor'] })
+    expect((await at.submit({ html, path: page.path }, { step: 'allow' })).response.status).toBe(403)
+    const again = await at.open(page.path)
+    const shown = await again.response.text()
+    expect(shown).toContain(wordsOf('users:read'))
+    const { location } = await at.submit({ html: shown, path: page.path }, { step: 'allow' })
+    expect(answerIn(location)).toHaveProperty('code')
   })
 
   test('is asked again with prompt=consent, also by a client that needs none', async () => {

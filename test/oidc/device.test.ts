@@ -104,9 +104,9 @@ describe('the device authorization request (RFC 8628, section 3.1)', () => {
   })
 
   test('asks for no more than the client may (security 38)', async () => {
-    const { device_code: code } = await started({ scope: 'openid users:write made-up profile' })
+    const { device_code: code } = await started({ scope: 'openid account users:write made-up profile' })
     expect((await stored(code as string)).scopes).toEqual(['openid', 'profile'])
-    for (const form of [{ scope: 'users:write' }, { scope: '' }, {}])
+    for (const form of [{ scope: 'users:write' }, { scope: 'account' }, { scope: '' }, {}])
       expect(await start(form as never)).toMatchObject({ status: 400, body: { error: 'invalid_scope' } })
     expect(await start({ scope: 'openid', resource: 'https://else.example.com' })).toMatchObject({
       status: 400,
