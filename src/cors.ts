@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { findClient } from './clients/client-cache.ts'
 import { isListedOrigin } from './oidc/origins.ts'
-import { clientNamedBy } from './oidc/userinfo.ts'
+import { clientNamedBy } from './oidc/userinfo/userinfo.ts'
 
 const METHODS = 'GET, POST, PUT, PATCH, DELETE'
 const REQUEST_HEADERS = 'authorization, content-type, dpop, idempotency-key, last-event-id, x-request-id'

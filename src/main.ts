@@ -6,8 +6,8 @@ import { bootstrap } from './bootstrap.ts'
 import { startCleanup } from './cleanup.ts'
 import { env } from './env.ts'
 import { log } from './log.ts'
-import { startKeyRotation } from './oidc/key-schedule.ts'
-import { startLogoutDeliveries } from './oidc/logout-deliveries.ts'
+import { startKeyRotation } from './oidc/keys/key-schedule.ts'
+import { startLogoutDeliveries } from './oidc/logout/logout-deliveries.ts'
 import { closeRuntime, openRuntime } from './runtime.ts'
 
 /** A process that has not stopped by itself by now is ended: balancers and systemd wait no longer. */

@@ -3,7 +3,7 @@ import { SYSTEM_TENANT } from './ctx.ts'
 import { sql } from './db.ts'
 import { answerPurpose } from './idempotency.ts'
 import { idpSecretPurpose } from './idps/idp-secrets.ts'
-import { SEAL_PURPOSE } from './oidc/keys.ts'
+import { SEAL_PURPOSE } from './oidc/keys/keys.ts'
 import {
   replaceSealed,
   SEALED_TABLES,

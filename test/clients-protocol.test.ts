@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { deleteClient, rotateClientSecret, updateClient } from '../src/clients/client-changes.ts'
 import { platformCtx } from '../src/ctx.ts'
 import { dbFor } from '../src/db.ts'
-import { authenticateToken } from '../src/oidc/access-tokens.ts'
+import { authenticateToken } from '../src/oidc/token/access-tokens.ts'
 import {
   answerIn,
   authorizePath,

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createClient } from '../src/clients/clients.ts'
 import { platformCtx } from '../src/ctx.ts'
-import { issueAccessToken } from '../src/oidc/access-tokens.ts'
-import { apiAudienceOf } from '../src/oidc/keys.ts'
+import { apiAudienceOf } from '../src/oidc/keys/keys.ts'
+import { issueAccessToken } from '../src/oidc/token/access-tokens.ts'
 import { newTenant } from './support/actors.ts'
 import { startApp, type TestApp } from './support/app.ts'
 

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { STYLESHEET, STYLESHEET_PATH } from '../src/assets/stylesheet.ts'
-import { renderPage } from '../src/oidc/render-page.pages.tsx'
+import { renderPage } from '../src/oidc/pages/render-page.pages.tsx'
 import { DESKTOP, launchBrowser, noBrowser, PHONE } from './support/browser.ts'
 import { pagesWith } from './support/pages.tsx'
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ROLE_NAMES } from '../src/ctx.ts'
 import { dbFor } from '../src/db.ts'
-import { authenticateToken } from '../src/oidc/access-tokens.ts'
+import { authenticateToken } from '../src/oidc/token/access-tokens.ts'
 import { updateViewer } from '../src/self/own-profile.ts'
 import { makeUser } from './oidc/provider.ts'
 import { newTenant } from './support/actors.ts'

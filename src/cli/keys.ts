@@ -1,4 +1,4 @@
-import { rotateSigningKeys } from '../oidc/key-rotation.ts'
+import { rotateSigningKeys } from '../oidc/keys/key-rotation.ts'
 import { reencrypt } from '../reencrypt.ts'
 import { commandGroup, databaseCommand, TENANT, tenantCtx, toTable } from './command.ts'
 

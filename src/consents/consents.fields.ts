@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { asksOf, asksOfClaims } from '../oidc/scope-words.ts'
+import { asksOf, asksOfClaims } from '../oidc/signin/scope-words.ts'
 import { clientId, time, toBodyOf } from '../shapes.ts'
 import type { ConsentOfClient } from './consents.ts'
 

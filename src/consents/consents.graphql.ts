@@ -6,7 +6,7 @@ import type { GraphQLContext } from '../graphql/context.ts'
 import { requireClientId, requireId } from '../graphql/node.graphql.ts'
 import { resultOf } from '../graphql/result.ts'
 import { open, scoped, scopedOrOwn } from '../graphql/scoped.ts'
-import { type Ask, asksOf, asksOfClaims, type ClaimAsk } from '../oidc/scope-words.ts'
+import { type Ask, asksOf, asksOfClaims, type ClaimAsk } from '../oidc/signin/scope-words.ts'
 import { DEFAULT_PAGE_SIZE, type PageArgs, parsePaging, toPage } from '../page.ts'
 import { countUserConsents, revokeUserConsent } from './consents.ts'
 

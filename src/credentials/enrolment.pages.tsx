@@ -1,6 +1,6 @@
 import type { VNode } from 'preact'
 import { ENROLMENT_HINT, ENROLMENT_SCRIPT_PATH } from '../assets/enrolment-script.ts'
-import { Given, nameOf, PageShell, type PageTenant } from '../oidc/page-shell.pages.tsx'
+import { Given, nameOf, PageShell, type PageTenant } from '../oidc/pages/page-shell.pages.tsx'
 
 type EnrolmentPageProps = {
   tenant: PageTenant

@@ -1,5 +1,5 @@
 import { Fragment, type VNode } from 'preact'
-import { Fault, Given, type PageClient, PageShell } from '../oidc/page-shell.pages.tsx'
+import { Fault, Given, type PageClient, PageShell } from '../oidc/pages/page-shell.pages.tsx'
 
 type DemoClientPageProps = {
   client: PageClient

@@ -4,7 +4,7 @@ import { createLocalJWKSet, type JSONWebKeySet, jwtVerify } from 'jose'
 import { randomToken, sha256Base64url } from '../crypto.ts'
 import { env } from '../env.ts'
 import { targetOf } from '../http.ts'
-import { renderPage } from '../oidc/render-page.pages.tsx'
+import { renderPage } from '../oidc/pages/render-page.pages.tsx'
 import { DEMO_ADDRESSES, DEMO_ORIGINS, DEMO_TENANT, demoClients } from './demo.ts'
 import { DemoClientPage } from './demo-client.pages.tsx'
 

@@ -1,6 +1,6 @@
 import type { VNode } from 'preact'
 import type { InboxMessage } from '../delivery/inbox.ts'
-import { Given, PageShell } from '../oidc/page-shell.pages.tsx'
+import { Given, PageShell } from '../oidc/pages/page-shell.pages.tsx'
 
 /** The first six-digit number of a text: what somebody who looks here came for. */
 const codeIn = (body: string): string | null => /(?<!\d)\d{6}(?!\d)/.exec(body)?.[0] ?? null

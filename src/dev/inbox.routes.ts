@@ -1,6 +1,6 @@
 import { getQuery, type H3, type H3Event } from 'h3'
 import { listInbox } from '../delivery/inbox.ts'
-import { renderPage } from '../oidc/render-page.pages.tsx'
+import { renderPage } from '../oidc/pages/render-page.pages.tsx'
 import { InboxPage } from './inbox.pages.tsx'
 
 const addressOf = (event: H3Event): string | null => {

@@ -1,7 +1,7 @@
 import type { Budget } from '../call-budget.ts'
 import type { Ctx } from '../ctx.ts'
 import { type AppError, Forbidden, Unauthenticated } from '../errors.ts'
-import type { Binding } from '../oidc/dpop-binding.ts'
+import type { Binding } from '../oidc/client-auth/dpop-binding.ts'
 import type { Loaders } from './loaders.ts'
 
 /** What an operation comes to, and how much is permitted. */

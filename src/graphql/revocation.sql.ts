@@ -1,5 +1,5 @@
 import type { Sql } from '../db.ts'
-import { BASIS_STANDS } from '../oidc/access-tokens.sql.ts'
+import { BASIS_STANDS } from '../oidc/token/access-tokens.sql.ts'
 
 /** What an access token depends on. A client's own token has no user. */
 export type Basis = {

@@ -6,11 +6,11 @@ import { type AppError, describeError, MethodNotAllowed, NotFound, OAuthError } 
 import { jsonAnswer, requestMeta, targetOf } from '../http.ts'
 import { log } from '../log.ts'
 import { type CachedTenant, findTenant } from '../tenants/tenant-cache.ts'
-import { initiationOf } from './initiate-login.ts'
-import { ErrorPage } from './outcome.pages.tsx'
-import { describable } from './redirect-uris.ts'
+import { initiationOf } from './authorize/initiate-login.ts'
+import { describable } from './authorize/redirect-uris.ts'
+import { ErrorPage } from './pages/outcome.pages.tsx'
+import { type RenderOptions, renderPage } from './pages/render-page.pages.tsx'
 import { type RefusedAs, recordRefusal } from './refusals.ts'
-import { type RenderOptions, renderPage } from './render-page.pages.tsx'
 
 /** A request to one tenant, by nobody known yet. */
 export type Call = {

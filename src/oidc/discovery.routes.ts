@@ -1,7 +1,7 @@
 import type { H3 } from 'h3'
 import { addRoute, type Call, oauthError, publicJson } from './answers.routes.ts'
 import { discoveryOf } from './discovery.ts'
-import { publicKeys } from './keys.ts'
+import { publicKeys } from './keys/keys.ts'
 
 const DISCOVERY_MAX_AGE_SECONDS = 300
 

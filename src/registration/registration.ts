@@ -6,7 +6,7 @@ import type { Ctx } from '../ctx.ts'
 import { sql } from '../db.ts'
 import { type FieldFault, NotFound, OAuthError } from '../errors.ts'
 import { spend } from '../limits.ts'
-import { issuerOf } from '../oidc/keys.ts'
+import { issuerOf } from '../oidc/keys/keys.ts'
 import type { CachedTenant } from '../tenants/tenant-cache.ts'
 import {
   hasSecret,

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { ROLES, SCOPES, type Scope, SYSTEM_SCOPES, SYSTEM_TENANT } from '../ctx.ts'
 import { descriptionOf } from '../descriptions.ts'
-import { issuerOf } from '../oidc/keys.ts'
+import { issuerOf } from '../oidc/keys/keys.ts'
 import { answersOf, bodyOf, errorAnswers, HEADERS } from './openapi-answers.ts'
 import { IDEMPOTENCY_PARAMETER, PAGING_PARAMETERS, parametersOf } from './openapi-parameters.ts'
 import { createSchemas } from './openapi-schemas.ts'

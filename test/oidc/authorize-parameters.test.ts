@@ -1,7 +1,7 @@
 import { decodeJwt, type JWTPayload } from 'jose'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { dbFor } from '../../src/db.ts'
-import { signJwt } from '../../src/oidc/keys.ts'
+import { signJwt } from '../../src/oidc/keys/keys.ts'
 import { newTenant } from '../support/actors.ts'
 import { type Plan, runAuthorize, startPlan } from './plan.ts'
 import {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { OAuthError } from '../../src/errors.ts'
-import { parseAuthorizeRequest, type RequestingClient } from '../../src/oidc/authorize.ts'
+import { parseAuthorizeRequest, type RequestingClient } from '../../src/oidc/authorize/authorize.ts'
 
 const CHALLENGE = 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM'
 const RESOURCES = ['http://localhost:3000/acme/api', 'urn:orders']

@@ -6,8 +6,8 @@ vi.hoisted(() => {
 
 import { platformCtx } from '../../src/ctx.ts'
 import { dbFor, sql } from '../../src/db.ts'
-import { sendLogoutToken } from '../../src/oidc/backchannel-logout.ts'
-import { startLogoutDeliveries } from '../../src/oidc/logout-deliveries.ts'
+import { sendLogoutToken } from '../../src/oidc/logout/backchannel-logout.ts'
+import { startLogoutDeliveries } from '../../src/oidc/logout/logout-deliveries.ts'
 import { closeRuntime, openRuntime } from '../../src/runtime.ts'
 import { wakeAfterEnding } from '../../src/sessions/after-ending.ts'
 import { revokeUserSessions } from '../../src/sessions/sessions.ts'

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { OAuthError } from '../../src/errors.ts'
-import { CLAIMS, claimsBeside, claimsFor } from '../../src/oidc/claims.ts'
-import { requestedClaims } from '../../src/oidc/claims-parameter.ts'
-import { isTaken } from '../../src/oidc/claims-request.ts'
-import { wordsOfClaim } from '../../src/oidc/scope-words.ts'
+import { requestedClaims } from '../../src/oidc/authorize/claims-parameter.ts'
+import { isTaken } from '../../src/oidc/authorize/claims-request.ts'
+import { wordsOfClaim } from '../../src/oidc/signin/scope-words.ts'
+import { CLAIMS, claimsBeside, claimsFor } from '../../src/oidc/userinfo/claims.ts'
 
 const requested = (text: string) => requestedClaims(new URLSearchParams({ claims: text }))
 function faultOf(text: string): string {

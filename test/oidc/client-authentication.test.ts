@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { readClientCredentials } from '../../src/oidc/client-authentication.ts'
+import { readClientCredentials } from '../../src/oidc/client-auth/client-authentication.ts'
 import { newTenant } from '../support/actors.ts'
 import { makeClient, type Provider, REDIRECT_URI, startProvider, tokenRequest } from './provider.ts'
 

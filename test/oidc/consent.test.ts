@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { platformCtx } from '../../src/ctx.ts'
 import { dbFor } from '../../src/db.ts'
 import type { User } from '../../src/generated/prisma/client.ts'
-import { wordsOf, wordsOfClaim } from '../../src/oidc/scope-words.ts'
+import { wordsOf, wordsOfClaim } from '../../src/oidc/signin/scope-words.ts'
 import { setUserRoles } from '../../src/users/roles.ts'
 import { newTenant } from '../support/actors.ts'
 import {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { sha256 } from '../../src/crypto.ts'
 import { dbFor } from '../../src/db.ts'
 import { LIMITS } from '../../src/limits.ts'
-import { readUserCode, userCodeHashesOf, userCodeHashOf } from '../../src/oidc/device-user-codes.ts'
+import { readUserCode, userCodeHashesOf, userCodeHashOf } from '../../src/oidc/device/device-user-codes.ts'
 import { newTenant } from '../support/actors.ts'
 import { decide, pollWith, startDevice } from './device-flow.ts'
 import {

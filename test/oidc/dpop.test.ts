@@ -1,7 +1,7 @@
 import { decodeJwt } from 'jose'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { sql } from '../../src/db.ts'
-import { currentNonce, standingOfNonce } from '../../src/oidc/dpop-nonces.ts'
+import { currentNonce, standingOfNonce } from '../../src/oidc/client-auth/dpop-nonces.ts'
 import { newTenant } from '../support/actors.ts'
 import { logOf } from '../support/events.ts'
 import { type ClientKey, makeAssertion, makeKey, makeProof, nowSeconds, unsigned } from '../support/proofs.ts'

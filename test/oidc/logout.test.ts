@@ -1,7 +1,7 @@
 import { decodeJwt } from 'jose'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { dbFor } from '../../src/db.ts'
-import { signJwt } from '../../src/oidc/keys.ts'
+import { signJwt } from '../../src/oidc/keys/keys.ts'
 import { newTenant } from '../support/actors.ts'
 import { logOf } from '../support/events.ts'
 import {

@@ -1,6 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import type { ClaimsRequest } from '../../src/oidc/claims-request.ts'
-import { nextStep, type StepConsent, type StepRequest, type StepSession } from '../../src/oidc/next-step.ts'
+import type { ClaimsRequest } from '../../src/oidc/authorize/claims-request.ts'
+import {
+  nextStep,
+  type StepConsent,
+  type StepRequest,
+  type StepSession,
+} from '../../src/oidc/authorize/next-step.ts'
 
 const now = new Date('2026-11-20T12:00:00Z')
 const ago = (seconds: number) => new Date(now.getTime() - seconds * 1000)

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { startLogoutDeliveries } from '../../src/oidc/logout-deliveries.ts'
+import { startLogoutDeliveries } from '../../src/oidc/logout/logout-deliveries.ts'
 import { newTenant } from '../support/actors.ts'
 import { type LogoutReceiver, startLogoutReceiver, validateLogoutToken } from './logout-receiver.ts'
 import { type Plan, startPlan } from './plan.ts'

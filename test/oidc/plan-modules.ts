@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { sha256, sha256Base64url } from '../../src/crypto.ts'
 import { dbFor, sql } from '../../src/db.ts'
 import type { User } from '../../src/generated/prisma/client.ts'
-import type { ResponseMode } from '../../src/oidc/response-modes.ts'
+import type { ResponseMode } from '../../src/oidc/authorize/response-modes.ts'
 import { newTenant } from '../support/actors.ts'
 import { type Arrival, type Plan, postedAnswer, runAuthorize, startPlan } from './plan.ts'
 import {

@@ -1,6 +1,6 @@
 import { decodeJwt, type JWTPayload } from 'jose'
 import { dbFor } from '../../src/db.ts'
-import type { ResponseMode } from '../../src/oidc/response-modes.ts'
+import type { ResponseMode } from '../../src/oidc/authorize/response-modes.ts'
 import {
   authorizePath,
   Browser,

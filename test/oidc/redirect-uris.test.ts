@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { isRegisteredRedirect, withParameters } from '../../src/oidc/redirect-uris.ts'
+import { isRegisteredRedirect, withParameters } from '../../src/oidc/authorize/redirect-uris.ts'
 
 const registered = [
   'https://rp.example.com/cb',

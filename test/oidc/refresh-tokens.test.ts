@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { newId, randomToken } from '../../src/crypto.ts'
-import { readRefreshToken, writeRefreshToken } from '../../src/oidc/refresh-tokens.ts'
+import { readRefreshToken, writeRefreshToken } from '../../src/oidc/token/refresh-tokens.ts'
 
 const key = randomBytes(32)
 const token = { grantId: newId('grant'), generation: 7, secret: randomToken() }

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { updateClient } from '../../src/clients/client-changes.ts'
 import { platformCtx } from '../../src/ctx.ts'
-import { messageOriginOf } from '../../src/oidc/response-modes.ts'
+import { messageOriginOf } from '../../src/oidc/authorize/response-modes.ts'
 import { newTenant } from '../support/actors.ts'
 import { logOf } from '../support/events.ts'
 import { tagsOf } from '../support/pages.tsx'

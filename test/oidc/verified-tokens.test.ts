@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { sql } from '../../src/db.ts'
-import { createSigningKey } from '../../src/oidc/key-rotation.ts'
-import { apiAudienceOf, forgetKeys, issuerOf, signJwt, verifyAccessToken } from '../../src/oidc/keys.ts'
+import { createSigningKey } from '../../src/oidc/keys/key-rotation.ts'
+import { apiAudienceOf, forgetKeys, issuerOf, signJwt, verifyAccessToken } from '../../src/oidc/keys/keys.ts'
 import { newTenant } from '../support/actors.ts'
 import { type Provider, startProvider } from './provider.ts'
 

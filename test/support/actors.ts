@@ -10,8 +10,8 @@ import {
   SYSTEM_TENANT,
 } from '../../src/ctx.ts'
 import { inTransaction } from '../../src/db.ts'
-import { issueAccessToken } from '../../src/oidc/access-tokens.ts'
-import { apiAudienceOf } from '../../src/oidc/keys.ts'
+import { apiAudienceOf } from '../../src/oidc/keys/keys.ts'
+import { issueAccessToken } from '../../src/oidc/token/access-tokens.ts'
 import { startBrowserSession } from '../../src/sessions/sessions.ts'
 import { createTenant, ensureTenant } from '../../src/tenants/tenants.ts'
 

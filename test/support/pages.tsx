@@ -2,20 +2,20 @@ import type { VNode } from 'preact'
 import { EnrolledPage, EnrolmentGonePage, EnrolmentPage } from '../../src/credentials/enrolment.pages.tsx'
 import { DemoClientPage } from '../../src/dev/demo-client.pages.tsx'
 import { InboxPage } from '../../src/dev/inbox.pages.tsx'
-import { ConsentPage } from '../../src/oidc/consent.pages.tsx'
+import { FormPostPage } from '../../src/oidc/authorize/form-post.pages.tsx'
+import { WebMessagePage } from '../../src/oidc/authorize/web-message.pages.tsx'
 import {
   DeviceApprovedPage,
   DeviceConsentPage,
   DeviceDeniedPage,
   UserCodePage,
-} from '../../src/oidc/device.pages.tsx'
-import { FormPostPage } from '../../src/oidc/form-post.pages.tsx'
-import { ErrorPage, LogoutConfirmPage, SignedOutPage } from '../../src/oidc/outcome.pages.tsx'
-import { renderPage } from '../../src/oidc/render-page.pages.tsx'
-import { asksOf } from '../../src/oidc/scope-words.ts'
-import { SelectPage } from '../../src/oidc/select.pages.tsx'
-import { CodePage, EmailPage } from '../../src/oidc/signin.pages.tsx'
-import { WebMessagePage } from '../../src/oidc/web-message.pages.tsx'
+} from '../../src/oidc/device/device.pages.tsx'
+import { ErrorPage, LogoutConfirmPage, SignedOutPage } from '../../src/oidc/pages/outcome.pages.tsx'
+import { renderPage } from '../../src/oidc/pages/render-page.pages.tsx'
+import { ConsentPage } from '../../src/oidc/signin/consent.pages.tsx'
+import { asksOf } from '../../src/oidc/signin/scope-words.ts'
+import { SelectPage } from '../../src/oidc/signin/select.pages.tsx'
+import { CodePage, EmailPage } from '../../src/oidc/signin/signin.pages.tsx'
 
 export const interaction = { action: '/acme/signin/handle', csrf: 'csrf-token' }
 

@@ -1,0 +1,36 @@
+import type { VNode } from 'preact'
+import { FORM_POST_SCRIPT_PATH } from '../../assets/form-post-script.ts'
+import { Given, type PageClient, PageShell, type PageTenant, safeLink } from '../pages/page-shell.pages.tsx'
+
+type FormPostPageProps = {
+  tenant: PageTenant
+  client: PageClient
+  /** Where the form goes. */
+  redirectUri: string
+  fields: readonly (readonly [name: string, value: string])[]
+}
+
+/** Takes an authorization response to the client (OAuth 2.0 Form Post Response Mode, section 2), by itself where scripts run. */
+export const FormPostPage = ({ tenant, client, redirectUri, fields }: FormPostPageProps): VNode => (
+  <PageShell
+    title={`Back to ${client.name}`}
+    heading={
+      <>
+        Back to <Given>{client.name}</Given>
+      </>
+    }
+    lead="If nothing happens, press the button."
+    tenant={tenant}
+    client={client}
+  >
+    <form method="post" action={safeLink(redirectUri) ?? undefined} id="answer">
+      {fields.map(([name, value]) => (
+        <input type="hidden" name={name} value={value} />
+      ))}
+      <button type="submit" class="primary">
+        Continue
+      </button>
+    </form>
+    <script src={FORM_POST_SCRIPT_PATH} defer />
+  </PageShell>
+)
