@@ -8,6 +8,7 @@ import { Conflict, describeError, Forbidden, OAuthError, RateLimited } from '../
 import { documentFetch, FetchFault } from '../fetcher.ts'
 import { spend } from '../limits.ts'
 import type { CachedTenant } from '../tenants/tenant-cache.ts'
+import { after } from '../time.ts'
 import { freshSeconds, isDocumentId, readDocument } from './client-document.fields.ts'
 import { updateFreshUntil } from './client-documents.sql.ts'
 
@@ -85,8 +86,7 @@ async function readAndKeep(ctx: Ctx, clientId: string, now: Date): Promise<void>
   const { input, faults } = readDocument(ctx.tenant, clientId, await jsonOf(answer))
   if (faults.length > 0)
     throw new DocumentFault(faults.map(({ field, description }) => `${field} ${description}`).join('; '))
-  const lifetimeMs = freshSeconds(answer.headers.get('cache-control')) * 1000
-  await keep(ctx, clientId, input, new Date(now.getTime() + lifetimeMs))
+  await keep(ctx, clientId, input, after(now, freshSeconds(answer.headers.get('cache-control'))))
 }
 
 async function fetchDocument(clientId: string): Promise<Response> {

@@ -6,6 +6,7 @@ import { recordEvents, wakeReaders } from '../events.ts'
 import { parse } from '../fields.ts'
 import type { RegistrationToken as Row } from '../generated/prisma/client.ts'
 import { type Page, type PageArgs, parsePaging, toPage } from '../page.ts'
+import { after } from '../time.ts'
 import { RegistrationTokenCreate } from './registration-tokens.fields.ts'
 import { deleteToken } from './registration-tokens.sql.ts'
 
@@ -33,7 +34,7 @@ export async function createRegistrationToken(
         tokenHash: sha256(token),
         note,
         usesLeft: uses,
-        expiresAt: new Date(now.getTime() + expiresInSeconds * 1000),
+        expiresAt: after(now, expiresInSeconds),
       },
       omit: HIDDEN,
     })

@@ -9,6 +9,7 @@ import { mayUseDevices } from '../oidc/device/device-authorization.ts'
 import { DEVICE_CODE_GRANT } from '../oidc/device/device-grant.ts'
 import { OIDC_SCOPES } from '../oidc/scopes.ts'
 import { DEFAULT_SIGNING_ALGORITHM } from '../signing-algorithms.ts'
+import { epochSeconds } from '../time.ts'
 
 type AuthMethod = (typeof AUTH_METHODS)[number]
 
@@ -147,7 +148,7 @@ export function toMetadata(client: Client, method: AuthMethod): Record<string, u
   const set = MEMBERS.map(([member, field]) => [member, client[field]] as const)
   return {
     client_id: client.id,
-    client_id_issued_at: Math.floor(client.createdAt.getTime() / 1000),
+    client_id_issued_at: epochSeconds(client.createdAt),
     ...Object.fromEntries(set.filter(([, value]) => value !== null)),
     id_token_signed_response_alg: client.idTokenSigningAlg ?? DEFAULT_SIGNING_ALGORITHM,
     application_type: client.appType === 'native' ? 'native' : 'web',

@@ -4,6 +4,7 @@ import { dbFor, inTransaction, type Sql, type SqlValues, sql } from '../db.ts'
 import { NotFound, UserLocked } from '../errors.ts'
 import { type EndReason, type NewEvent, recordEvents, toEventRow } from '../events.ts'
 import { type Page, type PageArgs, parsePaging, toPage } from '../page.ts'
+import { after } from '../time.ts'
 import { wakeAfterEnding } from './after-ending.ts'
 import { locationOf } from './location.ts'
 import { type BrowserSession, browserSessionValues, selectBrowserSession } from './session-use.sql.ts'
@@ -102,7 +103,7 @@ export const startBrowserSession = (
       amr,
       kind: 'browser',
       refreshable: false,
-      expiresAt: new Date(now.getTime() + BROWSER_IDLE_SECONDS * 1000),
+      expiresAt: after(now, BROWSER_IDLE_SECONDS),
     },
     now,
   )

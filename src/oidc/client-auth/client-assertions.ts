@@ -2,6 +2,7 @@ import { createLocalJWKSet, decodeJwt, decodeProtectedHeader, errors, type JWK, 
 import type { CachedClient } from '../../clients/client-cache.ts'
 import { ASSERTION_ALGORITHMS } from '../../clients/client-keys.fields.ts'
 import type { Why } from '../../errors.ts'
+import { epochSeconds } from '../../time.ts'
 import { issuerOf } from '../keys/keys.ts'
 import { textOf } from './member-text.ts'
 import { isFirstUse } from './used-proofs.ts'
@@ -65,7 +66,12 @@ async function verifyByAny(assertion: string, keys: Keys, options: object): Prom
 }
 
 /** What a library's refusal comes to for those who look for the fault: which value, and which was wanted. */
-function explain(error: unknown, header: { kid?: unknown; alg?: unknown }, claims: Claims, now: number): Why {
+function explain(
+  error: unknown,
+  header: { kid?: unknown; alg?: unknown },
+  claims: Claims,
+  nowSeconds: number,
+): Why {
   const key = { kid: textOf(header.kid), alg: textOf(header.alg) }
   if (error instanceof errors.JOSEAlgNotAllowed)
     return { reason: 'the algorithm is not supported', ...key, expected: ASSERTION_ALGORITHMS.join(' ') }
@@ -73,24 +79,24 @@ function explain(error: unknown, header: { kid?: unknown; alg?: unknown }, claim
   if (error instanceof errors.JWSSignatureVerificationFailed)
     return { reason: 'the signature is not by this key', ...key }
   if (error instanceof errors.JWTExpired)
-    return { reason: 'it has expired', claim: 'exp', seconds_late: now - (claims.exp ?? 0) }
+    return { reason: 'it has expired', claim: 'exp', seconds_late: nowSeconds - (claims.exp ?? 0) }
   if (!(error instanceof errors.JOSEError)) throw error
   const claim = error instanceof errors.JWTClaimValidationFailed ? error.claim : null
   return { reason: error.message, ...(claim && { claim, given: textOf(claims[claim]) }) }
 }
 
 /** What is wrong with times and audience, beyond what signs of a good JWT are; null when nothing is. */
-function claimsFault(claims: Claims, audiences: readonly string[], now: number): Why | null {
+function claimsFault(claims: Claims, audiences: readonly string[], nowSeconds: number): Why | null {
   const { exp = 0, iat = 0, aud, jti } = claims
-  if (exp > now + MAX_LIFETIME_SECONDS + CLOCK_TOLERANCE_SECONDS)
+  if (exp > nowSeconds + MAX_LIFETIME_SECONDS + CLOCK_TOLERANCE_SECONDS)
     return {
       reason: 'it is good for too long',
       claim: 'exp',
-      seconds: exp - now,
+      seconds: exp - nowSeconds,
       expected: MAX_LIFETIME_SECONDS,
     }
-  if (iat > now + CLOCK_TOLERANCE_SECONDS)
-    return { reason: 'it was issued in the future', claim: 'iat', seconds_ahead: iat - now }
+  if (iat > nowSeconds + CLOCK_TOLERANCE_SECONDS)
+    return { reason: 'it was issued in the future', claim: 'iat', seconds_ahead: iat - nowSeconds }
   // One for others as well could be used here by any of them.
   if (![aud].flat().every((given) => audiences.includes(given as string)))
     return {
@@ -114,7 +120,7 @@ export async function assertionFault(
   client: Pick<CachedClient, 'id' | 'jwks'>,
   assertion: string,
   endpoint: string,
-  now = Math.floor(Date.now() / 1000),
+  now = new Date(),
 ): Promise<Why | null> {
   if (!client.jwks) return { reason: 'the client has no keys (jwks)' }
   let header: ReturnType<typeof decodeProtectedHeader>
@@ -134,13 +140,17 @@ export async function assertionFault(
       subject: client.id,
       requiredClaims: ['aud', 'exp', 'jti'],
       clockTolerance: CLOCK_TOLERANCE_SECONDS,
-      currentDate: new Date(now * 1000),
+      currentDate: now,
     })
   } catch (error) {
-    return explain(error, header, claims, now)
+    return explain(error, header, claims, epochSeconds(now))
   }
   const issuer = issuerOf(tenant)
-  const fault = claimsFault(claims, [...new Set([issuer, `${issuer}/oidc/token`, endpoint])], now)
+  const fault = claimsFault(
+    claims,
+    [...new Set([issuer, `${issuer}/oidc/token`, endpoint])],
+    epochSeconds(now),
+  )
   if (fault) return fault
   const { jti = '', exp = 0 } = claims
   const use = {

@@ -1,4 +1,5 @@
 import { authenticate, authenticateAll, equals } from '../../crypto.ts'
+import { epochSeconds } from '../../time.ts'
 
 /** A new nonce is made every minute, and good for five. */
 const STEP_SECONDS = 60
@@ -7,7 +8,7 @@ const PURPOSE = 'dpop-nonce'
 /** Digits of base 36: minutes since 1970, for the next thousands of years. */
 const NONCE = /^([0-9a-z]{1,9})\.[\w-]{22}$/
 
-const stepAt = (now: Date): number => Math.floor(now.getTime() / 1000 / STEP_SECONDS)
+const stepAt = (now: Date): number => Math.floor(epochSeconds(now) / STEP_SECONDS)
 const MAC_BYTES = 16
 const write = (step: string, mac: Buffer): string =>
   `${step}.${mac.subarray(0, MAC_BYTES).toString('base64url')}`

@@ -2,6 +2,7 @@ import { calculateJwkThumbprint, decodeProtectedHeader, EmbeddedJWK, errors, typ
 import { ASSERTION_ALGORITHMS, SECRET_MEMBERS } from '../../clients/client-keys.fields.ts'
 import { sha256Base64url } from '../../crypto.ts'
 import { OAuthError, type OAuthErrorCode, type Why } from '../../errors.ts'
+import { epochSeconds } from '../../time.ts'
 import { currentNonce, standingOfNonce } from './dpop-nonces.ts'
 import { textOf } from './member-text.ts'
 import { isFirstUse } from './used-proofs.ts'
@@ -116,7 +117,7 @@ function refuseClaims(
   if (accessToken !== null && ath !== sha256Base64url(accessToken))
     throw invalid({ reason: 'the proof is for another access token', claim: 'ath', given: ath !== undefined })
   if (typeof jti !== 'string' || jti === '') throw invalid({ reason: 'the proof has no jti', claim: 'jti' })
-  const seconds = typeof iat === 'number' ? Math.floor(now.getTime() / 1000) - iat : null
+  const seconds = typeof iat === 'number' ? epochSeconds(now) - iat : null
   if (seconds === null || Math.abs(seconds) > IAT_WINDOW_SECONDS)
     throw invalid({
       reason: 'the proof is too old, or from the future: are both clocks right?',

@@ -1,6 +1,7 @@
 import type { H3 } from 'h3'
 import { Forbidden, RateLimited } from '../../errors.ts'
 import { readForm, singleParams, targetOf } from '../../http.ts'
+import { after } from '../../time.ts'
 import {
   addRoute,
   type Call,
@@ -16,7 +17,6 @@ import { INTERACTION_COOKIE, readCookie } from '../cookies.ts'
 import { csrfOf, isCsrf, openInteraction } from '../signin/interactions.ts'
 import { refusalWords } from '../signin/signin.pages.tsx'
 import { bindBrowser } from '../signin/signin-visit.routes.ts'
-import { after } from '../token/codes.ts'
 import { DeviceApprovedPage, DeviceDeniedPage, UserCodePage } from './device.pages.tsx'
 import { startDeviceAuthorization } from './device-authorization.ts'
 import { findDeviceRequest } from './device-request.ts'

@@ -11,6 +11,7 @@ import {
   type SigningAlgorithm,
 } from '../../signing-algorithms.ts'
 import { holdTenant } from '../../tenants/tenants.sql.ts'
+import { after } from '../../time.ts'
 import { makeKeyPair } from './key-algorithms.ts'
 import { DEFAULT_ACTIVATE_IN_SECONDS, KeyRotation } from './key-rotation.fields.ts'
 import {
@@ -32,8 +33,6 @@ import { forgetKeys, SEAL_PURPOSE } from './keys.ts'
 export const PUBLISHED_BEHIND_SECONDS = 86_400 + 3600
 /** Of an algorithm, besides the last one. Whoever rotates more often makes a key set that relying parties may not take. */
 const MAX_RETIRING_KEYS = 20
-
-const after = (now: Date, seconds: number): Date => new Date(now.getTime() + seconds * 1000)
 
 async function makeKey(alg: SigningAlgorithm): Promise<NewKey> {
   const { privateKey, publicKey } = await makeKeyPair(alg)

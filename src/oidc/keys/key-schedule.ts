@@ -3,7 +3,7 @@ import { inTransaction, sql } from '../../db.ts'
 import { log } from '../../log.ts'
 import { startRepeated } from '../../repeated.ts'
 import { holdTenant } from '../../tenants/tenants.sql.ts'
-import { after } from '../token/codes.ts'
+import { after } from '../../time.ts'
 import { addKeys, PUBLISHED_BEHIND_SECONDS, tellAll } from './key-rotation.ts'
 import { retireSigningKeys, selectAlgorithms, selectTenantsWithDueKeys } from './keys.sql.ts'
 

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { FetchFault, guardedFetch } from '../../fetcher.ts'
 import { log } from '../../log.ts'
+import { epochSeconds } from '../../time.ts'
 import { issuerOf, signJwt } from '../keys/keys.ts'
 import type { LogoutDelivery } from './logout-deliveries.sql.ts'
 
@@ -19,7 +20,7 @@ export function issueLogoutToken({
   sessionId,
   alg,
 }: Omit<LogoutDelivery, 'url'>): Promise<string> {
-  const issuedAt = Math.floor(Date.now() / 1000)
+  const issuedAt = epochSeconds(new Date())
   const claims = {
     iss: issuerOf(tenantId),
     sub: userId,

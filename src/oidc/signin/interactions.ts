@@ -1,6 +1,7 @@
 import { authenticate, authenticateAll, equals, randomToken, sha256 } from '../../crypto.ts'
 import { dbFor, sql } from '../../db.ts'
 import type { Prisma } from '../../generated/prisma/client.ts'
+import { after } from '../../time.ts'
 import type { AuthorizeRequest } from '../authorize/authorize.ts'
 import type { DeviceRequest } from '../device/device-request.ts'
 import { updateRefusal } from './interactions.sql.ts'
@@ -75,7 +76,7 @@ export async function openInteraction(
       browserHash: key ? sha256(key) : UNBOUND,
       clientId: request.clientId,
       request: request as unknown as Prisma.InputJsonValue,
-      expiresAt: new Date(now.getTime() + INTERACTION_LIFETIME_SECONDS * 1000),
+      expiresAt: after(now, INTERACTION_LIFETIME_SECONDS),
     },
     select: { clientId: true },
   })

@@ -2,10 +2,10 @@ import type { H3 } from 'h3'
 import { Forbidden, InvalidCredential, InvalidInput, OAuthError, RateLimited } from '../../errors.ts'
 import { readForm } from '../../http.ts'
 import { BROWSER_LIFETIME_SECONDS } from '../../sessions/sessions.ts'
+import { after } from '../../time.ts'
 import { addRoute, type Call, errorPage, withCookies } from '../answers.routes.ts'
 import { stepError } from '../authorize/explain-step.ts'
 import { INTERACTION_COOKIE, SESSION_COOKIE, setCookie } from '../cookies.ts'
-import { after } from '../token/codes.ts'
 import { endingOf } from './endings.routes.ts'
 import {
   dropRefusal,

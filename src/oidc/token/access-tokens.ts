@@ -13,6 +13,7 @@ import {
 } from '../../ctx.ts'
 import { sql } from '../../db.ts'
 import { OAuthError, Unauthenticated } from '../../errors.ts'
+import { epochSeconds } from '../../time.ts'
 import {
   type Binding,
   challengeOf,
@@ -42,7 +43,7 @@ export type AccessTokenRequest = {
 
 /** Issues a JWT access token (RFC 9068). `sid` and `gid` name the session and the grant that it depends on. */
 export function issueAccessToken(tenant: string, request: AccessTokenRequest): Promise<string> {
-  const issuedAt = Math.floor(Date.now() / 1000)
+  const issuedAt = epochSeconds(new Date())
   return signJwt(tenant, 'at+jwt', {
     iss: issuerOf(tenant),
     sub: request.subject,
@@ -55,7 +56,7 @@ export function issueAccessToken(tenant: string, request: AccessTokenRequest): P
     ...(request.sessionId && { sid: request.sessionId }),
     ...(request.grantId && { gid: request.grantId }),
     ...(request.dpopJkt && { cnf: { jkt: request.dpopJkt } }),
-    ...(request.authenticatedAt && { auth_time: Math.floor(request.authenticatedAt.getTime() / 1000) }),
+    ...(request.authenticatedAt && { auth_time: epochSeconds(request.authenticatedAt) }),
   })
 }
 

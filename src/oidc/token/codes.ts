@@ -4,6 +4,7 @@ import type { Ctx } from '../../ctx.ts'
 import { sql } from '../../db.ts'
 import { OAuthError } from '../../errors.ts'
 import { toEventRow, wakeReaders } from '../../events.ts'
+import { after } from '../../time.ts'
 import type { AuthorizeRequest } from '../authorize/authorize.ts'
 import { isPublic } from '../client-auth/client-authentication.ts'
 import { type CodeTerms, insertCode, type RedeemedCode, redeemCode } from './codes.sql.ts'
@@ -19,8 +20,6 @@ export const GRANT_IDLE_SECONDS = 30 * 86_400
 export const GRANT_LIFETIME_SECONDS = 90 * 86_400
 /** Grants outlive their last access token a little, so that clocks need not agree to the second. */
 const SLACK_SECONDS = 60
-
-export const after = (now: Date, seconds: number): Date => new Date(now.getTime() + seconds * 1000)
 
 /** What a grant of the client's is made with; `secret` is that of its refresh tokens, `dpopJkt` the key that was proven. */
 export const grantTerms = (

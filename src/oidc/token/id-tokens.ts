@@ -1,4 +1,5 @@
 import { DEFAULT_SIGNING_ALGORITHM, type SigningAlgorithm } from '../../signing-algorithms.ts'
+import { epochSeconds } from '../../time.ts'
 import { ACR_OTP } from '../authorize/acr.ts'
 import { halfHash } from '../keys/key-algorithms.ts'
 import { issuerOf, signJwt, verifyOldJwt } from '../keys/keys.ts'
@@ -23,7 +24,7 @@ export type IdTokenRequest = {
  * comes from userinfo, since there is always an access token (section 5.4), unless claims ask for it here (section 5.5).
  */
 export function issueIdToken(tenant: string, request: IdTokenRequest): Promise<string> {
-  const issuedAt = Math.floor(Date.now() / 1000)
+  const issuedAt = epochSeconds(new Date())
   const alg = (request.signingAlg as SigningAlgorithm | null) ?? DEFAULT_SIGNING_ALGORITHM
   const claims = {
     ...request.claims,
@@ -32,7 +33,7 @@ export function issueIdToken(tenant: string, request: IdTokenRequest): Promise<s
     aud: request.clientId,
     iat: issuedAt,
     exp: issuedAt + request.lifetimeSeconds,
-    auth_time: Math.floor(request.authenticatedAt.getTime() / 1000),
+    auth_time: epochSeconds(request.authenticatedAt),
     at_hash: halfHash(alg, request.accessToken),
     acr: ACR_OTP,
     ...(request.amr.length > 0 && { amr: request.amr }),

@@ -4,6 +4,7 @@ import { sha256 } from '../../crypto.ts'
 import { sql } from '../../db.ts'
 import { OAuthError } from '../../errors.ts'
 import { spend } from '../../limits.ts'
+import { epochSeconds } from '../../time.ts'
 import { isPublic } from '../client-auth/client-authentication.ts'
 import { issuerOf, verifyAccessToken } from '../keys/keys.ts'
 import { grantableScopes, toScopes } from '../scopes.ts'
@@ -16,7 +17,6 @@ import { required, type TokenRequest } from './token-response.ts'
 export type Introspection = { active: false } | ({ active: true } & Record<string, unknown>)
 
 const INACTIVE: Introspection = { active: false }
-const secondsOf = (time: Date): number => Math.floor(time.getTime() / 1000)
 
 /**
  * Tells a client about a token (RFC 7662): of its own tokens, and of access tokens for an API that it serves, as long as what
@@ -56,9 +56,9 @@ async function introspectRefreshToken(
     sub: grant.userId,
     client_id: client.id,
     scope: grantableScopes(grant.scopes, client, grant.roles).join(' '),
-    iat: secondsOf(grant.issuedAt),
-    exp: secondsOf(grant.idleExpiresAt),
-    auth_time: secondsOf(grant.authenticatedAt),
+    iat: epochSeconds(grant.issuedAt),
+    exp: epochSeconds(grant.idleExpiresAt),
+    auth_time: epochSeconds(grant.authenticatedAt),
     ...(grant.sessionId && { sid: grant.sessionId }),
     ...(grant.dpopJkt && { cnf: { jkt: grant.dpopJkt } }),
   }

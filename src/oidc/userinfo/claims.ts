@@ -1,4 +1,5 @@
 import type { User } from '../../generated/prisma/client.ts'
+import { epochSeconds } from '../../time.ts'
 import { type ClaimRequest, type ClaimsRequest, isTaken } from '../authorize/claims-request.ts'
 
 /** Columns of a user that claims are made of; statements of the hot paths select exactly these. */
@@ -63,7 +64,7 @@ export const CLAIMS: Record<string, Claim> = {
   updated_at: {
     scope: 'profile',
     words: 'See when your profile was last changed',
-    resolve: (user) => Math.floor(user.updatedAt.getTime() / 1000),
+    resolve: (user) => epochSeconds(user.updatedAt),
   },
   email: { scope: 'email', words: 'See your email address', resolve: (user) => user.email },
   email_verified: {
