@@ -1,12 +1,12 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest'
 import { sha256 } from '../../src/crypto.ts'
 import { platformCtx } from '../../src/ctx.ts'
-import { dbFor, inTransaction, type Sql } from '../../src/db.ts'
+import { dbFor, type Sql } from '../../src/db.ts'
 import type { User } from '../../src/generated/prisma/client.ts'
 import { endSession } from '../../src/sessions/sessions.ts'
 import { lockUser } from '../../src/users/users.ts'
 import { newTenant } from '../support/actors.ts'
+import { whileHeld } from '../support/locks.ts'
 import { decide, enterCode, pollWith, startDevice } from './device-flow.ts'
 import {
   authorizePath,
@@ -134,16 +134,6 @@ test('a lock and polls neither deadlock nor leave a token that works (security 2
   expect((await poll(device)).body.error).toBe('invalid_grant')
 })
 
-/** Starts `work` while another transaction has done `first`, and lets that commit once all of it had to wait. */
-async function whileHeld<T>(first: (sql: Sql) => Promise<unknown>, work: () => Promise<T>): Promise<T> {
-  let started: Promise<T> | undefined
-  await inTransaction(async (sql) => {
-    await first(sql)
-    started = work()
-    await sleep(300)
-  })
-  return started as Promise<T>
-}
 const lock = (sql: Sql) =>
   sql('UPDATE "User" SET "locked" = true WHERE "tenantId" = $1 AND "id" = $2', [tenant, user.id])
 
@@ -168,7 +158,7 @@ describe.runIf(inject('database').kind === 'postgres')('what waits for a lock', 
     const device = await approved()
     const hold = (sql: Sql) =>
       sql('SELECT 1 FROM "User" WHERE "tenantId" = $1 AND "id" = $2 FOR UPDATE', [tenant, user.id])
-    const answers = await whileHeld(hold, () => all(8, () => poll(device)))
+    const answers = await whileHeld(hold, () => all(8, () => poll(device)), 8)
     expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array(7).fill(400)])
     expect(await grants()).toBe(1)
   })

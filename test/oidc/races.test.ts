@@ -1,10 +1,10 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { revokeUserConsent } from '../../src/consents/consents.ts'
 import { platformCtx } from '../../src/ctx.ts'
-import { dbFor, inTransaction, type Sql } from '../../src/db.ts'
+import { dbFor, type Sql } from '../../src/db.ts'
 import { endSession } from '../../src/sessions/sessions.ts'
 import { newTenant } from '../support/actors.ts'
+import { untilWaiting, whileHeld } from '../support/locks.ts'
 import {
   answerIn,
   authorizePath,
@@ -43,16 +43,6 @@ async function signedIn() {
   return { user, browser, authorize }
 }
 
-/** Starts `work` while another transaction has done `first`, and lets that commit once all of it had to wait. */
-async function whileHeld<T>(first: (sql: Sql) => Promise<unknown>, work: () => Promise<T>): Promise<T> {
-  let started: Promise<T> | undefined
-  await inTransaction(async (sql) => {
-    await first(sql)
-    started = work()
-    await sleep(300)
-  })
-  return started as Promise<T>
-}
 /** As many as there are connections left: each has read the row as it was before, and waits for it. */
 const eight = <T>(work: () => Promise<T>): Promise<T[]> => Promise.all(Array.from({ length: 8 }, work))
 const holdUser = (userId: string) => (sql: Sql) =>
@@ -65,9 +55,8 @@ describe.runIf(inject('database').kind === 'postgres')('what truly happens at on
   test('redemptions of one code make one grant (security row 22)', async () => {
     const { user, authorize } = await signedIn()
     const { code = '' } = await authorize()
-    const answers = await whileHeld(holdUser(user.id), () =>
-      eight(() => exchange(provider, tenant, client, code)),
-    )
+    const redeem = () => exchange(provider, tenant, client, code)
+    const answers = await whileHeld(holdUser(user.id), () => eight(redeem), 8)
     expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array(7).fill(400)])
     expect(new Set(answers.filter(({ status }) => status === 400).map(({ body }) => body.error))).toEqual(
       new Set(['invalid_grant']),
@@ -83,6 +72,7 @@ describe.runIf(inject('database').kind === 'postgres')('what truly happens at on
     const answers = await whileHeld(
       (sql) => sql('SELECT 1 FROM "Grant" WHERE "tenantId" = $1 AND "id" = $2 FOR UPDATE', [tenant, id]),
       () => eight(() => refreshWith(provider, tenant, client, token)),
+      8,
     )
     expect(answers.map(({ status }) => status)).toEqual(Array(8).fill(200))
     expect(new Set(answers.map(({ body: { refresh_token: successor } }) => successor)).size).toBe(1)
@@ -116,12 +106,18 @@ describe.runIf(inject('database').kind === 'postgres')('what truly happens at on
       await browser.submit({ html: await asked.response.text(), path: asked.path }, { step: 'allow' })
     }
     const atOnce = (path: string) =>
-      whileHeld(holdUser(user.id), async () => {
-        const takingBack = revokeUserConsent(platformCtx(tenant), user.id, asking.id, { assertMay: () => {} })
-        await sleep(100)
-        const [answer] = await Promise.all([browser.fetch(path), takingBack])
-        return answer
-      })
+      whileHeld(
+        holdUser(user.id),
+        async () => {
+          const takingBack = revokeUserConsent(platformCtx(tenant), user.id, asking.id, {
+            assertMay: () => {},
+          })
+          await untilWaiting(1)
+          const [answer] = await Promise.all([browser.fetch(path), takingBack])
+          return answer
+        },
+        2,
+      )
     await agree()
     const quiet = await atOnce(authorizePath(tenant, asking, { prompt: 'none' }))
     expect(answerIn(quiet.headers.get('location'))).toMatchObject({ error: 'login_required' })
