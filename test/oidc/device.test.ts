@@ -158,7 +158,7 @@ describe('polls (RFC 8628, sections 3.4 and 3.5)', () => {
       expect(await poll(code)).toMatchObject({ status: 400, body: { error: 'slow_down' } })
       expect(await stored(code)).toMatchObject({ intervalSeconds, status: 'pending' })
     }
-    await change(code, { lastPolledAt: new Date(Date.now() - 13_000) })
+    await change(code, { lastPolledAt: new Date(Date.now() - 5000) })
     expect(await poll(code)).toMatchObject({ body: { error: 'slow_down' } })
     await change(code, { lastPolledAt: new Date(Date.now() - 20_000) })
     expect(await poll(code)).toMatchObject({ body: { error: 'authorization_pending' } })
