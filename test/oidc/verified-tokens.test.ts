@@ -1,21 +1,23 @@
-import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
 import { sql } from '../../src/db.ts'
 import { createSigningKey } from '../../src/oidc/keys/key-rotation.ts'
 import { apiAudienceOf, forgetKeys, issuerOf, signJwt, verifyAccessToken } from '../../src/oidc/keys/keys.ts'
 import { newTenant } from '../support/actors.ts'
 import { type Provider, startProvider } from './provider.ts'
 
+const LIFETIME_SECONDS = 60
+
 let provider: Provider
 beforeAll(async () => {
   provider = await startProvider()
 })
 afterAll(() => provider.close())
+afterEach(() => vi.useRealTimers())
 
-async function tokenOf(tenant: string, lifetimeSeconds = 60): Promise<string> {
+async function tokenOf(tenant: string): Promise<string> {
   const now = Math.floor(Date.now() / 1000)
   const claims = { iss: issuerOf(tenant), sub: 'somebody', aud: apiAudienceOf(tenant), iat: now }
-  return signJwt(tenant, 'at+jwt', { ...claims, exp: now + lifetimeSeconds })
+  return signJwt(tenant, 'at+jwt', { ...claims, exp: now + LIFETIME_SECONDS })
 }
 
 test('a token that was found good is good for that tenant and that audience only', async () => {
@@ -53,8 +55,8 @@ test('it is refused once the key that signed it is published no longer', async (
 
 test('it is refused once it has expired', async () => {
   const tenant = await newTenant()
-  const token = await tokenOf(tenant, 2)
+  const token = await tokenOf(tenant)
   await verifyAccessToken(tenant, token, [apiAudienceOf(tenant)])
-  await sleep(2100)
+  vi.setSystemTime(Date.now() + LIFETIME_SECONDS * 1000)
   await expect(verifyAccessToken(tenant, token, [apiAudienceOf(tenant)])).rejects.toThrow('"exp"')
 })
