@@ -6,7 +6,7 @@ import type { CachedTenant } from '../tenants/tenant-cache.ts'
 import { ACR_OTP } from './authorize/acr.ts'
 import { DISPLAYS, PROMPTS } from './authorize/authorize.ts'
 import { RESPONSE_MODES } from './authorize/response-modes.ts'
-import { AUTH_METHODS } from './client-auth/client-authentication.ts'
+import { AUTH_METHODS } from './client-auth/auth-methods.ts'
 import { DPOP_ALGORITHMS } from './client-auth/dpop.ts'
 import { issuerOf } from './keys/keys.ts'
 import { OIDC_SCOPES } from './scopes.ts'
@@ -14,7 +14,20 @@ import { userinfoAudienceOf } from './token/audience.ts'
 import { GRANT_TYPE_NAMES } from './token/token.ts'
 import { CLAIMS } from './userinfo/claims.ts'
 
-const TOKEN_CLAIMS = ['sub', 'iss', 'aud', 'exp', 'iat', 'auth_time', 'nonce', 'acr', 'amr', 'at_hash', 'sid']
+/** What ID tokens say of the sign-in, beside what they say of the person. */
+const ID_TOKEN_CLAIMS = [
+  'sub',
+  'iss',
+  'aud',
+  'exp',
+  'iat',
+  'auth_time',
+  'nonce',
+  'acr',
+  'amr',
+  'at_hash',
+  'sid',
+]
 
 /**
  * The provider's metadata (OIDC Discovery 1.0, section 3; RFC 8414; RFC 9207; RP-Initiated Logout 1.0). It names what
@@ -67,7 +80,7 @@ export function discoveryOf({
     display_values_supported: DISPLAYS,
     acr_values_supported: [ACR_OTP],
     claim_types_supported: ['normal'],
-    claims_supported: [...TOKEN_CLAIMS, ...Object.keys(CLAIMS)],
+    claims_supported: [...ID_TOKEN_CLAIMS, ...Object.keys(CLAIMS)],
     claims_parameter_supported: true,
     request_parameter_supported: false,
     request_uri_parameter_supported: false,

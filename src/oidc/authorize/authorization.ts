@@ -6,7 +6,7 @@ import { findRequestingClient } from '../../registration/client-documents.ts'
 import { browserSessionLookup } from '../../sessions/sessions.ts'
 import type { CachedTenant } from '../../tenants/tenant-cache.ts'
 import { addressKeyOf } from '../../users/addresses.ts'
-import { mayUseDevices } from '../device/device-authorization.ts'
+import { mayUseDevices } from '../device/device-clients.ts'
 import { grantableScopes } from '../scopes.ts'
 import {
   type Interaction,
@@ -22,6 +22,7 @@ import { readIdTokenHint } from '../token/id-tokens.ts'
 import { claimsBeside } from '../userinfo/claims.ts'
 import { parseAuthorizeRequest, provenTarget } from './authorize.ts'
 import { type NextStep, nextStep, scopesToAgreeTo } from './next-step.ts'
+import { invalid, unproven } from './parameters.ts'
 import { isPushedRequest, takePushedRequest } from './pushed-requests.ts'
 import { isRegisteredRedirect } from './redirect-uris.ts'
 import { type AuthorizationAnswer, codeAnswer, type ResponseTarget } from './response-modes.ts'
@@ -70,7 +71,7 @@ export async function checkParameters(
   const request = parseAuthorizeRequest(params, client, resources, isPushed)
   const hint = await readIdTokenHint(tenant.tenantId, request.idTokenHint)
   if (request.idTokenHint !== null && !hint)
-    throw new OAuthError('invalid_request', 'The id_token_hint is not an ID token of this issuer.')
+    throw invalid('The id_token_hint is not an ID token of this issuer.')
   return { ...request, idTokenHint: null, subjectHint: hint?.userId ?? null }
 }
 
@@ -112,10 +113,7 @@ export async function standingOf(
   now = new Date(),
 ): Promise<Standing> {
   const client = await findClient(ctx.tenant, request.clientId)
-  if (!client || !isAnswerable(client, request))
-    throw new OAuthError('invalid_request', 'The application is not registered any more.', {
-      redirect: false,
-    })
+  if (!client || !isAnswerable(client, request)) throw unproven('The application is not registered any more.')
   const state = sessionToken
     ? await selectSignInState(sql, browserSessionLookup(ctx.tenant, sessionToken, now, ctx), client.id)
     : null

@@ -5,7 +5,8 @@ import { spend } from '../../limits.ts'
 import type { Call } from '../answers.routes.ts'
 import { isListedOrigin } from '../origins.ts'
 import type { TokenRequest } from '../token/token-response.ts'
-import { authenticateClient, isPublic, readClientCredentials } from './client-authentication.ts'
+import { isPublic } from './auth-methods.ts'
+import { authenticateClient, readClientCredentials } from './client-authentication.ts'
 import { checkProof, useProof } from './dpop.ts'
 
 /**

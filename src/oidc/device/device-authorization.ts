@@ -7,6 +7,7 @@ import { issuerOf } from '../keys/keys.ts'
 import { requestableScopes, toScopes } from '../scopes.ts'
 import { allowedResources } from '../token/audience.ts'
 import type { TokenRequest } from '../token/token-response.ts'
+import { mayUseDevices } from './device-clients.ts'
 import { insertDeviceCode } from './device-codes.sql.ts'
 import { newUserCode, shownUserCode, userCodeHashOf } from './device-user-codes.ts'
 
@@ -16,10 +17,6 @@ const DEVICE_CODE_LIFETIME_SECONDS = 600
 const POLL_INTERVAL_SECONDS = 5
 /** Of 20^8 codes one is taken so seldom that a second time in a row means something else is wrong. */
 const MAX_TRIES = 5
-
-/** Whose devices may be connected: a page in a browser has somewhere to be redirected to, and a machine has no person. */
-export const DEVICE_APP_TYPES: readonly string[] = ['native', 'web']
-export const mayUseDevices = ({ appType }: { appType: string }): boolean => DEVICE_APP_TYPES.includes(appType)
 
 /** The device authorization response (RFC 8628, section 3.2). */
 export type DeviceAuthorization = {

@@ -8,8 +8,6 @@ import { checkDeviceResources } from '../token/token-resources.ts'
 import { required, type TokenRequest, type TokenResponse } from '../token/token-response.ts'
 import { type Poll, pollDeviceCode } from './device-codes.sql.ts'
 
-export const DEVICE_CODE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code'
-
 /** Networks are not punctual: a poll may come this much before its time. The interval grows as RFC 8628, section 3.5 says. */
 const PATIENCE = { leewaySeconds: 1, slowDownSeconds: 5 }
 
@@ -26,7 +24,10 @@ function refusalOf(poll: Poll | null): OAuthError {
   if (poll.status === 'approved')
     return invalidCode({ reason: 'the session of whoever approved it has ended, or another poll was faster' })
   return poll.isEarly
-    ? new OAuthError('slow_down', 'Too early. Wait 5 seconds longer between polls from now on.')
+    ? new OAuthError(
+        'slow_down',
+        `Too early. Wait ${PATIENCE.slowDownSeconds} seconds longer between polls from now on.`,
+      )
     : new OAuthError('authorization_pending', 'The person has not decided yet.')
 }
 

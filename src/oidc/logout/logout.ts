@@ -1,5 +1,5 @@
 import { type CachedClient, findClient } from '../../clients/client-cache.ts'
-import { OAuthError, type Why } from '../../errors.ts'
+import { unproven } from '../authorize/parameters.ts'
 import { whyNotRegistered } from '../authorize/redirect-difference.ts'
 import { isRegisteredRedirect, withParameters } from '../authorize/redirect-uris.ts'
 import { readIdTokenHint } from '../token/id-tokens.ts'
@@ -12,9 +12,6 @@ export type LogoutRequest = {
   /** Where to go afterwards, with its state; null when the request names no place. */
   returnTo: string | null
 }
-
-const invalid = (description: string, why: Why = {}) =>
-  new OAuthError('invalid_request', description, { redirect: false, why })
 
 /** Compared as callbacks are: a native application listens on whatever port it was given, when it signs out, too. */
 const mayReturnTo = ({ appType, allowedLogoutUrls }: CachedClient, uri: string): boolean =>
@@ -31,17 +28,17 @@ export async function parseLogoutRequest(
   params: Record<string, string>,
 ): Promise<LogoutRequest> {
   if (Object.values(params).some((value) => value.includes('\u0000')))
-    throw invalid('A parameter contains U+0000.')
+    throw unproven('A parameter contains U+0000.')
   const hint = await readIdTokenHint(tenant, params.id_token_hint ?? null)
-  if (params.id_token_hint && !hint) throw invalid('The id_token_hint is not an ID token of this issuer.')
+  if (params.id_token_hint && !hint) throw unproven('The id_token_hint is not an ID token of this issuer.')
   if (hint && params.client_id && params.client_id !== hint.clientId)
-    throw invalid('The id_token_hint was issued to another client.', { issued_to: hint.clientId })
+    throw unproven('The id_token_hint was issued to another client.', { issued_to: hint.clientId })
   const clientId = hint?.clientId ?? params.client_id
   const client = clientId ? await findClient(tenant, clientId) : null
-  if (params.client_id && !client) throw invalid('The client_id is not known.')
+  if (params.client_id && !client) throw unproven('The client_id is not known.')
   const target = params.post_logout_redirect_uri
   if (target && !(client && mayReturnTo(client, target)))
-    throw invalid(
+    throw unproven(
       'The post_logout_redirect_uri is not registered for this client.',
       client
         ? { client_id: client.id, ...whyNotRegistered(target, client.allowedLogoutUrls, 'allowedLogoutUrls') }

@@ -4,7 +4,7 @@ import { OAuthError, UserLocked } from '../../errors.ts'
 import { wakeReaders } from '../../events.ts'
 import { startSession } from '../../sessions/sessions.ts'
 import { after } from '../../time.ts'
-import { isPublic } from '../client-auth/client-authentication.ts'
+import { isPublic } from '../client-auth/auth-methods.ts'
 
 /** As long as an unused browser session; whoever authenticates it may move its end. */
 const CLIENT_SESSION_SECONDS = 12 * 3600
