@@ -16,10 +16,11 @@ const IN_COURSE: ReadonlySet<OAuthErrorCode> = new Set([
   'use_dpop_nonce',
 ])
 
-const MAX_TOLD = 500
+const MAX_TOLD_CHARACTERS = 500
 
 /** Any text from outside, as the log can hold it. */
-const tellable = (text: string): string => text.replaceAll('\u0000', '').slice(0, MAX_TOLD).toWellFormed()
+const tellable = (text: string): string =>
+  text.replaceAll('\u0000', '').slice(0, MAX_TOLD_CHARACTERS).toWellFormed()
 
 const tellableWhy = (why: Why): Why =>
   Object.fromEntries(

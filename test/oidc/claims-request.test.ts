@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { OAuthError } from '../../src/errors.ts'
 import { requestedClaims } from '../../src/oidc/authorize/claims-parameter.ts'
-import { isTaken } from '../../src/oidc/authorize/claims-request.ts'
+import { isAcceptable } from '../../src/oidc/authorize/claims-request.ts'
 import { wordsOfClaim } from '../../src/oidc/signin/scope-words.ts'
 import { CLAIMS, claimsBeside, claimsFor } from '../../src/oidc/userinfo/claims.ts'
 
@@ -70,14 +70,14 @@ describe('the claims parameter (OIDC Core, section 5.5)', () => {
   })
 
   test('takes a value that is one of those named, if any are', () => {
-    expect(isTaken(null, 'a')).toBe(true)
-    expect(isTaken({ essential: true }, 'a')).toBe(true)
-    expect(isTaken({ values: [] }, 'a')).toBe(true)
-    expect(isTaken({ value: 'a' }, 'a')).toBe(true)
-    expect(isTaken({ value: 'b' }, 'a')).toBe(false)
-    expect(isTaken({ values: ['b', 'a'] }, 'a')).toBe(true)
-    expect(isTaken({ values: ['b', 1] }, '1')).toBe(false)
-    expect(isTaken({ value: { country: 'GB' } }, { country: 'GB' })).toBe(true)
+    expect(isAcceptable(null, 'a')).toBe(true)
+    expect(isAcceptable({ essential: true }, 'a')).toBe(true)
+    expect(isAcceptable({ values: [] }, 'a')).toBe(true)
+    expect(isAcceptable({ value: 'a' }, 'a')).toBe(true)
+    expect(isAcceptable({ value: 'b' }, 'a')).toBe(false)
+    expect(isAcceptable({ values: ['b', 'a'] }, 'a')).toBe(true)
+    expect(isAcceptable({ values: ['b', 1] }, '1')).toBe(false)
+    expect(isAcceptable({ value: { country: 'GB' } }, { country: 'GB' })).toBe(true)
   })
 })
 

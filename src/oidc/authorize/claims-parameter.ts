@@ -6,7 +6,7 @@ import { invalid, single } from './parameters.ts'
 const CLAIMS_LIMIT_CHARACTERS = 4000
 
 /** What ID tokens say anyway, and a request may make demands on. */
-const TOKEN_CLAIMS = ['sub', 'acr', 'auth_time']
+const DEMANDABLE_CLAIMS = ['sub', 'acr', 'auth_time']
 
 /**
  * The claims parameter of an authorize request (OIDC Core, section 5.5), reduced to claims that we know; null when it asks
@@ -20,7 +20,7 @@ export function requestedClaims(params: URLSearchParams): ClaimsRequest | null {
   const members = objectOf(parsed(text), 'claims')
   const claims = {
     userinfo: claimsIn(members, 'userinfo', (name) => isClaim(name) || name === 'sub'),
-    id_token: claimsIn(members, 'id_token', (name) => isClaim(name) || TOKEN_CLAIMS.includes(name)),
+    id_token: claimsIn(members, 'id_token', (name) => isClaim(name) || DEMANDABLE_CLAIMS.includes(name)),
   }
   return Object.keys({ ...claims.userinfo, ...claims.id_token }).length > 0 ? claims : null
 }

@@ -3,7 +3,7 @@ import type { OAuthErrorCode } from '../../errors.ts'
 import { claimsBeside } from '../userinfo/claims.ts'
 import { ACR_OTP } from './acr.ts'
 import type { Prompt } from './authorize.ts'
-import { type ClaimsRequest, isAbout, isClassTaken } from './claims-request.ts'
+import { type ClaimsRequest, isAbout, isAcrAcceptable } from './claims-request.ts'
 
 /** What of an authorize request decides the next step. */
 export type StepRequest = {
@@ -63,7 +63,7 @@ export function nextStep(
   now: Date,
 ): NextStep {
   // Whoever signed in: it would not be in one of the ways that are demanded.
-  if (!isClassTaken(request.claims, ACR_OTP))
+  if (!isAcrAcceptable(request.claims, ACR_OTP))
     return failure(
       'acr',
       'unmet_authentication_requirements',

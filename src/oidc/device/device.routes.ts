@@ -47,7 +47,7 @@ async function start(call: Call): Promise<Response> {
 }
 
 /** More than anybody enters, and little enough to be shown again. */
-const MAX_ENTERED = 40
+const MAX_ENTERED_CHARACTERS = 40
 
 type Shown = { code?: string; fault?: string; status?: number }
 
@@ -70,7 +70,7 @@ async function show(call: Call): Promise<Response> {
 async function enter(call: Call): Promise<Response> {
   const { event, ctx } = call
   const { csrf, user_code: entered = '' } = await readForm(event)
-  const code = entered.slice(0, MAX_ENTERED)
+  const code = entered.slice(0, MAX_ENTERED_CHARACTERS)
   const key = readCookie(event.req.headers.get('cookie'), INTERACTION_COOKIE)
   if (!key || !isCsrf(csrf, 'device', ctx.tenant, key))
     throw new Forbidden('This page was out of date. Go back, reload it and try again.')

@@ -7,7 +7,7 @@ import type { LogoutDelivery } from './logout-deliveries.sql.ts'
 
 /** A token is made anew for each attempt, so that it may be as short-lived as the recommendation (section 4). */
 const LIFETIME_SECONDS = 120
-const EVENT = 'http://schemas.openid.net/event/backchannel-logout'
+const BACKCHANNEL_LOGOUT_EVENT = 'http://schemas.openid.net/event/backchannel-logout'
 
 /**
  * Issues a logout token (OpenID Connect Back-Channel Logout 1.0, section 2.4): signed as the client's ID tokens are, and
@@ -28,7 +28,7 @@ export function issueLogoutToken({
     iat: issuedAt,
     exp: issuedAt + LIFETIME_SECONDS,
     jti: randomUUID(),
-    events: { [EVENT]: {} },
+    events: { [BACKCHANNEL_LOGOUT_EVENT]: {} },
     sid: sessionId,
   }
   return signJwt(tenantId, 'logout+jwt', claims, alg ?? undefined)
@@ -38,7 +38,8 @@ export function issueLogoutToken({
 export type LogoutAnswer = { status: number | null; fault: FetchFault['kind'] | 'internal' | null }
 
 /** Whether the client was told (section 2.8; frameworks make a 204 of an empty 200). */
-export const isTaken = ({ status }: LogoutAnswer): boolean => status !== null && status >= 200 && status < 300
+export const wasAccepted = ({ status }: LogoutAnswer): boolean =>
+  status !== null && status >= 200 && status < 300
 
 /**
  * Sends a logout token to the client's backchannelLogoutUrl (section 2.5): within ten seconds, to a public address, and

@@ -4,7 +4,7 @@ import { sql } from '../../db.ts'
 import { type EventType, toEventRow, wakeReaders } from '../../events.ts'
 import { log } from '../../log.ts'
 import { onEnding } from '../../sessions/after-ending.ts'
-import { isTaken, type LogoutAnswer, sendLogoutToken } from './backchannel-logout.ts'
+import { type LogoutAnswer, sendLogoutToken, wasAccepted } from './backchannel-logout.ts'
 import {
   claimDeliveries,
   finishDelivery,
@@ -46,7 +46,7 @@ async function deliver(delivery: LogoutDelivery, signal: AbortSignal): Promise<v
     return
   }
   const answer = await sendLogoutToken({ ...delivery, url }, signal)
-  if (isTaken(answer)) return finish(delivery, 'logout.delivered', answer)
+  if (wasAccepted(answer)) return finish(delivery, 'logout.delivered', answer)
   log.warn({ tenant: tenantId, clientId, attempts, ...answer }, 'a client did not take its logout token')
   const pauseSeconds = pauseAfter(attempts)
   if (Date.now() + pauseSeconds * 1000 > expiresAt.getTime()) return finish(delivery, 'logout.failed', answer)

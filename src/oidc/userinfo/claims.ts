@@ -1,6 +1,6 @@
 import type { User } from '../../generated/prisma/client.ts'
 import { epochSeconds } from '../../time.ts'
-import { type ClaimRequest, type ClaimsRequest, isTaken } from '../authorize/claims-request.ts'
+import { type ClaimRequest, type ClaimsRequest, isAcceptable } from '../authorize/claims-request.ts'
 
 /** Columns of a user that claims are made of; statements of the hot paths select exactly these. */
 export const CLAIM_COLUMNS = [
@@ -115,7 +115,7 @@ export const claimsFor = (
         .map(([name, { scope, resolve }]) => ({ name, scope, value: resolve(user) }))
         .filter(
           ({ name, scope, value }) =>
-            scopes.includes(scope) || (asked[name] !== undefined && isTaken(asked[name], value)),
+            scopes.includes(scope) || (asked[name] !== undefined && isAcceptable(asked[name], value)),
         )
         .map(({ name, value }) => [name, value]),
     ),
