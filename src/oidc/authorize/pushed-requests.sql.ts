@@ -7,6 +7,7 @@ const INSERT_PUSHED_REQUEST = `
   INSERT INTO "PushedRequest" ("tenantId", "requestHash", "clientId", "parameters", "expiresAt", "createdAt")
   VALUES ($1, $2::bytea, $3, $4::jsonb, $5::timestamptz, $6::timestamptz)`
 
+/** Keeps a request that a client pushed, until `expiresAt` (RFC 9126, section 2.2). */
 export async function insertPushedRequest(
   sql: Sql,
   tenant: string,

@@ -73,6 +73,7 @@ export type AlgorithmKeys = {
   nextExpiresAt: Date | null
 }
 
+/** The algorithms that a tenant has keys of, each once, by name. */
 export function selectAlgorithms(sql: Sql, tenant: string, now: Date): Promise<AlgorithmKeys[]> {
   return sql(
     `SELECT "alg", max("activeAt") FILTER (WHERE "expiresAt" IS NULL) AS "activeAt",

@@ -87,6 +87,7 @@ const POSTPONE = `
   UPDATE "LogoutDelivery" SET "nextAt" = now() + make_interval(secs => $4::float8)
   WHERE "tenantId" = $1 AND "id" = $2 AND "attempts" = $3::int`
 
+/** Puts a claimed delivery off by `pauseSeconds`, unless another process has claimed it since. */
 export async function postponeDelivery(
   sql: Sql,
   tenant: string,

@@ -36,6 +36,7 @@ const redirectEnding = ({ call, interaction, standing }: Visit, request: Pending
   },
 })
 
+/** How this sign-in ends: on the device that asked for it, or at the redirect_uri. */
 export function endingOf(at: Visit): Ending {
   const { request } = at.interaction
   return request.responseMode === 'device' ? deviceEnding(at, request) : redirectEnding(at, request)

@@ -20,6 +20,7 @@ const SELECT_CODE = `
   LEFT JOIN "Session" s ON s."tenantId" = $1 AND s."id" = c."sessionId"
   WHERE c."tenantId" = $1 AND c."codeHash" = $2::bytea`
 
+/** A code whosever it is and whatever has become of it; null when there is none. */
 export async function selectExplainedCode(
   sql: Sql,
   tenant: string,
