@@ -19,6 +19,7 @@ import { answerOnce, IDEMPOTENCY_KEY, idempotencyKeyOf, isPassing, REPLAYED } fr
 import { idpUserRoutes } from '../idps/idp-users.rest.ts'
 import { idpRoutes } from '../idps/idps.rest.ts'
 import { NDJSON } from '../ndjson.ts'
+import { type Binding, inSchemeOf } from '../oidc/client-auth/dpop-binding.ts'
 import { keyRoutes } from '../oidc/keys/key-rotation.rest.ts'
 import { authenticateToken } from '../oidc/token/access-tokens.ts'
 import { passcodeRoutes } from '../passcodes/passcodes.rest.ts'
@@ -80,7 +81,7 @@ const requestOf = (tenant: string, event: H3Event) => ({ tenant, ...requestMeta(
 const authorizationOf = (event: H3Event): string | null => event.req.headers.get('authorization')
 
 /** What is known of a request before it is answered, however it ends. */
-type Call = RequestMeta & { budget: Budget | null; nextNonce: string | null }
+type Call = RequestMeta & { budget: Budget | null; binding: Binding | null }
 
 async function answer(event: H3Event, route: RestRoute, call: Call): Promise<Answer> {
   const tenant = await tenantOf(event)
@@ -91,7 +92,7 @@ async function answer(event: H3Event, route: RestRoute, call: Call): Promise<Ans
     authorizationOf(event),
     provableOf(event),
   )
-  call.nextNonce = binding.nextNonce
+  call.binding = binding
   call.budget = chargeCall(ctx)
   if (call.budget.isSpent) throw budgetSpent(call.budget)
   requireScope(ctx, route.scope)
@@ -154,15 +155,17 @@ async function answerUnderKey(
 
 /** Runs `work`; whatever it throws becomes the error body. HEAD is GET without the body (RFC 9110, section 9.3.2). */
 async function respond(event: H3Event, work: (call: Call) => Promise<Answer>): Promise<Response> {
-  const call: Call = { ...requestMeta(event), budget: null, nextNonce: null }
+  const call: Call = { ...requestMeta(event), budget: null, binding: null }
   const { requestId } = call
   let answer = await work(call).catch((error: unknown) => toErrorAnswer(requestId, error))
   const budget = call.budget ?? chargeCall({ tenant: '', actor: { kind: 'anonymous' }, ip: call.ip })
   if (!call.budget && budget.isSpent) answer = toErrorAnswer(requestId, budgetSpent(budget))
+  const { 'www-authenticate': challenge, ...others } = answer.headers
   const headers = {
     ...budgetHeaders(budget),
-    ...(call.nextNonce && { 'dpop-nonce': call.nextNonce }),
-    ...answer.headers,
+    ...(call.binding?.nextNonce && { 'dpop-nonce': call.binding.nextNonce }),
+    ...others,
+    ...(challenge && { 'www-authenticate': call.binding ? inSchemeOf(call.binding, challenge) : challenge }),
   }
   const response = answer.lines
     ? linesResponse(requestId, headers, answer.lines)

@@ -132,20 +132,33 @@ describe.each(Object.entries(surfaces))('%s (RFC 9449, section 7)', (_name, surf
     expect(swapped.body).toContain('bound to no key')
   })
 
-  test.each<[string, () => Promise<string> | null, string]>([
-    ['no proof', () => null, 'invalid_dpop_proof'],
-    ['no ath', () => prove({ ath: undefined }), 'invalid_dpop_proof'],
-    ['the ath of another token', () => prove({}, key, bearer), 'invalid_dpop_proof'],
-    ['another method', () => prove({ htm: 'DELETE' }), 'invalid_dpop_proof'],
-    ['another path', () => prove({ htu: urlOf('/api/v1/clients') }), 'invalid_dpop_proof'],
-    ['another tenant', () => prove({ htu: 'http://localhost:3000/other/graphql' }), 'invalid_dpop_proof'],
-    ['the key of another', () => prove({}, otherKey), 'invalid_token'],
-    ['no nonce', () => prove({ nonce: undefined }), 'use_dpop_nonce'],
-    ['an expired nonce', () => prove({ nonce: nonceOf(7) }), 'use_dpop_nonce'],
-  ])('refuses a bound token with %s', async (_fault, make, error) => {
+  test.each<[string, () => Promise<string> | string | null, string, string]>([
+    ['no proof', () => null, 'invalid_dpop_proof', 'The header DPoP is missing.'],
+    ['what is no JWT', () => 'abc', 'invalid_dpop_proof', 'The header DPoP holds no JWT.'],
+    ['no ath', () => prove({ ath: undefined }), 'invalid_dpop_proof', 'The claim ath of'],
+    ['the ath of another token', () => prove({}, key, bearer), 'invalid_dpop_proof', 'The claim ath of'],
+    ['another method', () => prove({ htm: 'DELETE' }), 'invalid_dpop_proof', 'The claim htm of'],
+    [
+      'another path',
+      () => prove({ htu: urlOf('/api/v1/clients') }),
+      'invalid_dpop_proof',
+      'The claim htu of',
+    ],
+    [
+      'another tenant',
+      () => prove({ htu: 'http://localhost:3000/other/graphql' }),
+      'invalid_dpop_proof',
+      'The claim htu of',
+    ],
+    ['the key of another', () => prove({}, otherKey), 'invalid_token', 'is not by the key that'],
+    ['no nonce', () => prove({ nonce: undefined }), 'use_dpop_nonce', 'must have the nonce'],
+    ['an expired nonce', () => prove({ nonce: nonceOf(7) }), 'use_dpop_nonce', 'must have the nonce'],
+  ])('refuses a bound token with %s, and says what is wrong', async (_fault, make, error, words) => {
     const answer = await call('DPoP', bound, await make())
     expect(answer).toMatchObject({ status: 401, challenge: expect.stringContaining(`DPoP error="${error}"`) })
+    expect(answer.challenge).toContain(words)
     expect(answer.body).toContain('UNAUTHENTICATED')
+    expect(answer.body).toContain(words)
     expect(answer.nonce === null).toBe(error !== 'use_dpop_nonce')
   })
 
@@ -168,6 +181,26 @@ describe.each(Object.entries(surfaces))('%s (RFC 9449, section 7)', (_name, surf
       challenge: expect.stringMatching(/^DPoP error="invalid_token"/),
     })
   })
+})
+
+test('what a bound token does not permit is told in its scheme (RFC 9449, section 7.1)', async () => {
+  const reader = await issueAccessToken(tenant, {
+    subject: clientId,
+    clientId,
+    scopes: ['clients:read'],
+    audience: [apiAudienceOf(tenant)],
+    lifetimeSeconds: 600,
+    dpopJkt: key.thumbprint,
+  })
+  const url = urlOf('/api/v1/users')
+  const dpop = await makeProof(key, { method: 'GET', url, nonce: currentNonce(), token: reader })
+  const response = await app.fetch(`/${tenant}/api/v1/users`, {
+    headers: { authorization: `DPoP ${reader}`, dpop },
+  })
+  expect([response.status, response.headers.get('www-authenticate')]).toEqual([
+    403,
+    `DPoP error="insufficient_scope", scope="users:read", ${ALGS}`,
+  ])
 })
 
 test('an operator’s bound token works in other tenants, by proofs for them', async () => {

@@ -5,7 +5,7 @@ import { currentNonce, standingOfNonce } from '../../src/oidc/client-auth/dpop-n
 import { newTenant } from '../support/actors.ts'
 import { logOf } from '../support/events.ts'
 import { type ClientKey, makeAssertion, makeKey, makeProof, nowSeconds, unsigned } from '../support/proofs.ts'
-import { countStatements } from '../support/statements.ts'
+import { countWarmStatements } from '../support/statements.ts'
 import { decide, pollWith, startDevice } from './device-flow.ts'
 import {
   answerIn,
@@ -131,13 +131,24 @@ describe('the token endpoint (RFC 9449, section 5)', () => {
 
   const secretJwk = async () => ({ ...key.jwk, d: Buffer.alloc(32, 1).toString('base64url') })
   test.each<[string, () => Promise<string> | string, object]>([
-    ['no proof', () => '', { reason: 'the header DPoP must hold exactly one proof' }],
+    [
+      'nothing in it',
+      () => '',
+      { description: 'The header DPoP is missing.', reason: expect.stringContaining('missing') },
+    ],
     [
       'two proofs',
       async () => `${await prove()}, ${await prove()}`,
-      { reason: expect.stringContaining('one') },
+      {
+        description: 'The header DPoP must hold exactly one proof.',
+        reason: 'the header DPoP must hold exactly one proof',
+      },
     ],
-    ['what is no JWT', () => 'a.b.c', { reason: 'the header DPoP holds no JWT' }],
+    ...['a.b.c', 'abc', 'a.b', '(a.b.c)'].map((text): [string, () => string, object] => [
+      `${text} for a JWT`,
+      () => text,
+      { description: 'The header DPoP holds no JWT.', reason: 'the header DPoP holds no JWT' },
+    ]),
     ['typ JWT', () => prove({}, { typ: 'JWT' }), { typ: 'JWT' }],
     ['no typ', () => prove({}, { typ: undefined }), { typ: 'none' }],
     [
@@ -256,11 +267,15 @@ describe('the token endpoint (RFC 9449, section 5)', () => {
       status: 400,
       body: {
         error: 'invalid_dpop_proof',
-        error_description: 'The DPoP proof is not one of this request.',
+        // Of the proof, which the caller made; what was expected is for the log alone.
+        error_description: expect.not.stringContaining('localhost'),
       },
     })
     expect(answer.headers.get('cache-control')).toBe('no-store')
-    expect(await whyOf(answer)).toMatchObject({ error: 'invalid_dpop_proof', ...why })
+    const told = await whyOf(answer)
+    expect(told).toMatchObject({ error: 'invalid_dpop_proof', ...why })
+    expect(answer.body.error_description).toBe(told?.description)
+    if (told?.claim) expect(answer.body.error_description).toContain(`claim ${told.claim} of`)
   })
 
   test('takes it for the client that authenticates, and checks that one all the same', async () => {
@@ -528,6 +543,28 @@ describe('userinfo (RFC 9449, section 7)', () => {
     })
   })
 
+  test('the log tells of a good token that is not presented as it is bound, and of none that is over', async () => {
+    const byBearer = await present(null, 'Bearer')
+    expect(await whyOf(byBearer)).toMatchObject({
+      error: 'invalid_token',
+      endpoint: 'userinfo',
+      reason: expect.stringContaining('bound to a key'),
+    })
+    const elsewhere = await present(await proveAt(`${issuer}/oidc/token`, token))
+    expect(await whyOf(elsewhere)).toMatchObject({
+      error: 'invalid_dpop_proof',
+      endpoint: 'userinfo',
+      claim: 'htu',
+      expected: userinfoUrl(),
+    })
+    const event = (await logOf(tenant)).find(
+      ({ requestId }) => requestId === elsewhere.headers.get('x-request-id'),
+    )
+    expect(event).toMatchObject({ type: 'token.refused', subjectIds: [web.id] })
+    const spoilt = await present(null, 'Bearer', `${token.slice(0, -4)}AAAA`)
+    expect([spoilt.status, await whyOf(spoilt)]).toEqual([401, undefined])
+  })
+
   test('refuses a proof that was used', async () => {
     const proof = await proveAt(userinfoUrl(), token)
     expect((await present(proof)).status).toBe(200)
@@ -542,6 +579,8 @@ describe('userinfo (RFC 9449, section 7)', () => {
       error: 'use_dpop_nonce',
       challenge: expect.stringContaining('DPoP error="use_dpop_nonce"'),
     })
+    // Nothing was wrong, here either.
+    expect(await whyOf(response)).toBeUndefined()
     expect((await present(await proveAt(userinfoUrl(), token, { nonce }))).status).toBe(200)
     const ageing = await present(await proveAt(userinfoUrl(), token, { nonce: currentNonce(minutesAgo(3)) }))
     expect(standingOfNonce(ageing.headers.get('dpop-nonce') ?? '')).toBe('current')
@@ -566,13 +605,17 @@ test.runIf(inject('database').kind === 'postgres')(
   'a proof costs one statement (design, section 9), and a proof that is wrong none',
   async () => {
     const { access_token: token = '' } = await boundTokens(web)
-    const proofs = [await proveAt(userinfoUrl(), token), await proveAt(userinfoUrl(), token)]
     const callWith = (proof: string) => callUserinfo({ authorization: `DPoP ${token}`, dpop: proof })
-    await callWith(proofs[0] as string)
-    expect(await countStatements(() => callWith(proofs[1] as string))).toBe(2)
-    expect(await countStatements(async () => callWith(await proveAt(issuer, token)))).toBe(0)
-    const proof = await prove()
-    await ask(await prove())
-    expect(await countStatements(() => ask(proof))).toBe(1)
+    const warm = async () => callWith(await proveAt(userinfoUrl(), token))
+    const [proof, misplaced] = [await proveAt(userinfoUrl(), token), await proveAt(issuer, token)]
+    expect(await countWarmStatements(warm, () => callWith(proof))).toBe(2)
+    expect(await countWarmStatements(warm, () => callWith(misplaced))).toBe(0)
+    const [first, second] = [await prove(), await prove()]
+    expect(
+      await countWarmStatements(
+        () => ask(first),
+        () => ask(second),
+      ),
+    ).toBe(1)
   },
 )

@@ -141,6 +141,16 @@ describe('userinfo (OIDC Core, section 5.3)', () => {
     expect(response.headers.get('www-authenticate')).toMatch(
       /^Bearer realm="[^"]+", error="insufficient_scope", .*scope="openid"$/,
     )
+    const told = await dbFor(tenant).event.findMany({
+      where: { tenantId: tenant, requestId: response.headers.get('x-request-id') ?? '' },
+    })
+    expect(told).toMatchObject([
+      {
+        type: 'token.refused',
+        subjectIds: [client.id],
+        detail: { error: 'insufficient_scope', endpoint: 'userinfo', scope: 'email' },
+      },
+    ])
   })
 
   test("refuses another tenant's token, and its own for another audience (security row 36)", async () => {

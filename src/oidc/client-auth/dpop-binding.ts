@@ -71,9 +71,14 @@ export async function checkBinding(
   const jkt = boundKeyOf(payload)
   if (scheme === 'Bearer') {
     if (jkt === null) return { jkt: null, nextNonce: null }
-    throw notBound('The access token is bound to a key: present it by the scheme DPoP, with a proof.')
+    throw notBound('The access token is bound to a key: present it by the scheme DPoP, with a proof.', {
+      reason: 'the access token is bound to a key, and came as a bearer token',
+    })
   }
-  if (jkt === null) throw notBound('The access token is bound to no key: present it by the scheme Bearer.')
+  if (jkt === null)
+    throw notBound('The access token is bound to no key: present it by the scheme Bearer.', {
+      reason: 'the access token is bound to no key, and came by the scheme DPoP',
+    })
   if ('provenJkt' in by) {
     if (by.provenJkt === jkt) return { jkt, nextNonce: null }
     throw notBound('The key of the access token is not proven.')
@@ -82,11 +87,16 @@ export async function checkBinding(
   return { jkt, nextNonce: proof.nextNonce }
 }
 
+/** A challenge of what a good token does not permit, in the scheme that it came by (RFC 9449, section 7.1). */
+export const inSchemeOf = ({ jkt }: Binding, challenge: string): string =>
+  jkt === null ? challenge : challenge.replace(/^Bearer (.*)$/, `DPoP $1, ${ALGORITHMS}`)
+
 async function provenBy(tenant: string, by: ProvableRequest, token: string, jkt: string): Promise<Proof> {
   try {
     const proof = await checkProof(by, token)
     if (proof.jkt !== jkt)
       throw notBound('The DPoP proof is not by the key that the access token is bound to.', {
+        reason: 'the proof is by another key',
         given: proof.jkt,
         expected: jkt,
       })

@@ -15,8 +15,7 @@ const IAT_WINDOW_SECONDS = 60
 /** The longest members of an RSA key, in base64url: a key that the caller makes up must not cost more than others. */
 const MAX_MODULUS_LENGTH = Math.ceil(4096 / 6)
 const MAX_EXPONENT_LENGTH = Math.ceil(32 / 6)
-/** Several headers arrive as one, with commas between them. */
-const ONE_PROOF = /^[\w-]+\.[\w-]+\.[\w-]+$/
+const COMPACT_JWT = /^[\w-]+\.[\w-]+\.[\w-]+$/
 
 /** A request, as its proof has to be of it. */
 export type ProvableRequest = {
@@ -44,8 +43,17 @@ const refusal = (error: OAuthErrorCode, description: string, why: Why): OAuthErr
     ...(error === 'use_dpop_nonce' && { headers: { 'dpop-nonce': currentNonce() } }),
   })
 
-const invalid = (why: Why): OAuthError =>
-  refusal('invalid_dpop_proof', 'The DPoP proof is not one of this request.', why)
+/** The caller made the proof, and may know what of it is wrong; what was expected is for the log. */
+const invalid = (description: string, why: Why): OAuthError => refusal('invalid_dpop_proof', description, why)
+
+const noJwt = (): OAuthError =>
+  invalid('The header DPoP holds no JWT.', { reason: 'the header DPoP holds no JWT' })
+
+const badKey = (why: Why): OAuthError =>
+  invalid('The key of the DPoP proof is missing, or not one to be taken.', why)
+
+const badClaim = (claim: string, why: Why): OAuthError =>
+  invalid(`The claim ${claim} of the DPoP proof is missing, or not one of this request.`, { ...why, claim })
 
 const needsNonce = (reason: string): OAuthError =>
   refusal('use_dpop_nonce', 'The DPoP proof must have the nonce that comes with this answer.', { reason })
@@ -54,7 +62,7 @@ function headerOf(proof: string): { alg?: unknown; typ?: unknown; jwk?: unknown 
   try {
     return decodeProtectedHeader(proof)
   } catch {
-    throw invalid({ reason: 'the header DPoP holds no JWT' })
+    throw noJwt()
   }
 }
 
@@ -62,12 +70,12 @@ const isWithin = (length: number, member: unknown): boolean =>
   member === undefined || (typeof member === 'string' && member.length <= length)
 
 function refuseKey(jwk: unknown): void {
-  if (typeof jwk !== 'object' || jwk === null) throw invalid({ reason: 'the proof has no jwk' })
+  if (typeof jwk !== 'object' || jwk === null) throw badKey({ reason: 'the proof has no jwk' })
   if (SECRET_MEMBERS.some((member) => Object.hasOwn(jwk, member)))
-    throw invalid({ reason: 'the jwk of the proof has private members' })
+    throw badKey({ reason: 'the jwk of the proof has private members' })
   const { n, e } = jwk as JWK
   if (!isWithin(MAX_MODULUS_LENGTH, n) || !isWithin(MAX_EXPONENT_LENGTH, e))
-    throw invalid({
+    throw badKey({
       reason: 'the RSA key of the proof is too long',
       expected: '4096 bits at most',
     })
@@ -86,7 +94,11 @@ async function verify(proof: string): Promise<{ jkt: string; claims: Record<stri
     return { jkt: await calculateJwkThumbprint(jwk as JWK), claims: payload }
   } catch (error) {
     if (error instanceof Error && FAULTS_OF_PROOFS.some((kind) => error instanceof kind))
-      throw invalid({ reason: error.message, alg: textOf(alg), typ: textOf(typ) })
+      throw invalid('The DPoP proof is not valid: look at its type, algorithm, key and signature.', {
+        reason: error.message,
+        alg: textOf(alg),
+        typ: textOf(typ),
+      })
     throw error
   }
 }
@@ -110,18 +122,19 @@ function refuseClaims(
   now: Date,
 ): void {
   const differs = (claim: string, given: unknown, expected: string) =>
-    invalid({ reason: 'the proof is for another request', claim, given: textOf(given), expected })
+    badClaim(claim, { reason: 'the proof is for another request', given: textOf(given), expected })
   if (htm !== method) throw differs('htm', htm, method)
   // Its query is for nobody: it does not count, and may hold anything.
   if (!isOf(htu, url)) throw differs('htu', textOf(htu).replace(/[?#].*/s, ''), url)
   if (accessToken !== null && ath !== sha256Base64url(accessToken))
-    throw invalid({ reason: 'the proof is for another access token', claim: 'ath', given: ath !== undefined })
-  if (typeof jti !== 'string' || jti === '') throw invalid({ reason: 'the proof has no jti', claim: 'jti' })
+    throw badClaim('ath', {
+      reason: ath === undefined ? 'the proof has no ath' : 'the proof is for another access token',
+    })
+  if (typeof jti !== 'string' || jti === '') throw badClaim('jti', { reason: 'the proof has no jti' })
   const seconds = typeof iat === 'number' ? epochSeconds(now) - iat : null
   if (seconds === null || Math.abs(seconds) > IAT_WINDOW_SECONDS)
-    throw invalid({
+    throw badClaim('iat', {
       reason: 'the proof is too old, or from the future: are both clocks right?',
-      claim: 'iat',
       seconds_old: seconds,
       expected: IAT_WINDOW_SECONDS,
     })
@@ -146,8 +159,14 @@ export async function checkProof(
   accessToken: string | null = null,
   now = new Date(),
 ): Promise<Proof> {
-  if (request.proof === null || !ONE_PROOF.test(request.proof))
-    throw invalid({ reason: 'the header DPoP must hold exactly one proof' })
+  if (!request.proof)
+    throw invalid('The header DPoP is missing.', { reason: 'the header DPoP is missing, or empty' })
+  // Several headers arrive as one, with commas between them.
+  if (request.proof.includes(','))
+    throw invalid('The header DPoP must hold exactly one proof.', {
+      reason: 'the header DPoP must hold exactly one proof',
+    })
+  if (!COMPACT_JWT.test(request.proof)) throw noJwt()
   const { jkt, claims } = await verify(request.proof)
   refuseClaims(claims, request, accessToken, now)
   const nextNonce = nextNonceAfter(claims.nonce, now)
@@ -158,5 +177,9 @@ export async function checkProof(
 export async function useProof(tenant: string, { jkt, jti, issuedAtSeconds }: Proof): Promise<void> {
   const untilSeconds = Math.ceil(issuedAtSeconds) + IAT_WINDOW_SECONDS
   if (!(await isFirstUse(tenant, { kind: 'dpop', owner: jkt, jti, untilSeconds })))
-    throw invalid({ reason: 'the proof was used before', claim: 'jti', given: jti })
+    throw invalid('The DPoP proof was used before.', {
+      reason: 'the proof was used before',
+      claim: 'jti',
+      given: jti,
+    })
 }

@@ -1,6 +1,6 @@
 import { decodeJwt } from 'jose'
 import { sql } from '../../db.ts'
-import { OAuthError, type OAuthErrorCode } from '../../errors.ts'
+import { OAuthError, type OAuthErrorCode, type Why } from '../../errors.ts'
 import {
   challengeOf,
   checkBinding,
@@ -20,7 +20,7 @@ function refusal(
   tenant: string,
   scheme: PresentedAccessToken['scheme'],
   [status, error, description]: [number, OAuthErrorCode, string],
-  scope?: string,
+  { scope, why }: { scope?: string; why?: Why } = {},
 ) {
   const challenge =
     scheme === 'DPoP'
@@ -28,6 +28,7 @@ function refusal(
       : `Bearer realm="${issuerOf(tenant)}", error="${error}", error_description="${description}"`
   return new OAuthError(error, description, {
     status,
+    why,
     headers: { 'www-authenticate': scope ? `${challenge}, scope="${scope}"` : challenge },
   })
 }
@@ -64,7 +65,8 @@ export function accessTokenOf(
  * The claims about the person that an access token stands for: those of its scopes, and those that were asked for one by
  * one (OIDC Core, sections 5.3 and 5.5); a JWT of them for a client that wants it signed (section 5.3.2). The token must be
  * of this tenant, for userinfo, and what it depends on must stand now: user, grant, and session unless the grant is
- * offline. One statement, and one more for the proof of a token that is bound to a key. Throws OAuthError with a challenge.
+ * offline. One statement, and one more for the proof of a token that is bound to a key. Throws OAuthError with a challenge,
+ * and with a `why` for a good token that is refused for its binding or its scopes.
  */
 export async function readUserinfo(
   tenant: string,
@@ -79,12 +81,10 @@ export async function readUserinfo(
   const textOf = (name: string): string | null => (typeof payload[name] === 'string' ? payload[name] : null)
   const scopes = toScopes(textOf('scope') ?? '')
   if (!scopes.includes('openid'))
-    throw refusal(
-      tenant,
-      scheme,
-      [403, 'insufficient_scope', 'The access token lacks the scope openid.'],
-      'openid',
-    )
+    throw refusal(tenant, scheme, [403, 'insufficient_scope', 'The access token lacks the scope openid.'], {
+      scope: 'openid',
+      why: { reason: 'the access token lacks the scope openid', scope: scopes.join(' ') },
+    })
   const person = await selectGrantedPerson(sql, tenant, {
     userId: payload.sub ?? '',
     grantId: textOf('gid'),
