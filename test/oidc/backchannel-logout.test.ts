@@ -13,7 +13,7 @@ import { wakeAfterEnding } from '../../src/sessions/after-ending.ts'
 import { endSession, revokeSession, revokeUserSessions } from '../../src/sessions/sessions.ts'
 import { deleteUser, lockUser, updateUser } from '../../src/users/users.ts'
 import { newTenant } from '../support/actors.ts'
-import { countStatements } from '../support/statements.ts'
+import { countStatements, countWarmStatements } from '../support/statements.ts'
 import {
   type Heard,
   type LogoutReceiver,
@@ -188,10 +188,11 @@ describe('the end of a session (OpenID Connect Back-Channel Logout 1.0)', () => 
     const statements = async (name: keyof typeof clients) => {
       const { browser, sid } = await signedIn([name])
       const [first, second] = [await codeFor(browser, name), await codeFor(browser, name)]
-      // Fills the caches, which live for a second.
-      await exchange(provider, tenant, clients[name], first)
       return [
-        await countStatements(() => exchange(provider, tenant, clients[name], second)),
+        await countWarmStatements(
+          () => exchange(provider, tenant, clients[name], first),
+          () => exchange(provider, tenant, clients[name], second),
+        ),
         await countStatements(() => endSession(ctx, sid, 'logout')),
       ]
     }

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { dbFor } from '../../src/db.ts'
 import type { User } from '../../src/generated/prisma/client.ts'
 import { newTenant } from '../support/actors.ts'
-import { countStatements } from '../support/statements.ts'
+import { countWarmStatements } from '../support/statements.ts'
 import {
   answerIn,
   authorizePath,
@@ -141,16 +141,15 @@ describe('claims that are asked for one by one (OIDC Core, section 5.5)', () => 
     'cost one more statement for an ID token, and none for userinfo',
     async () => {
       const { code = '' } = await ask({ id_token: { email: null }, userinfo: { name: null } })
-      await exchange(provider, tenant, client, 'x') // fills the caches, which live for a second
+      const warm = () => exchange(provider, tenant, client, 'x')
       let tokens: Record<string, string> = {}
       const exchanging = async () => {
         tokens = (await exchange(provider, tenant, client, code)).body
       }
-      expect(await countStatements(exchanging)).toBe(2)
-      expect(await countStatements(() => userinfo(tokens))).toBe(1)
+      expect(await countWarmStatements(warm, exchanging)).toBe(2)
+      expect(await countWarmStatements(warm, () => userinfo(tokens))).toBe(1)
       const { code: plain = '' } = await ask({ id_token: { auth_time: { essential: true } } })
-      await exchange(provider, tenant, client, 'x')
-      expect(await countStatements(() => exchange(provider, tenant, client, plain))).toBe(1)
+      expect(await countWarmStatements(warm, () => exchange(provider, tenant, client, plain))).toBe(1)
     },
   )
 })

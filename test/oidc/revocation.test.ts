@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { newTenant, tokenFor } from '../support/actors.ts'
 import { logOf } from '../support/events.ts'
-import { countStatements } from '../support/statements.ts'
+import { countWarmStatements } from '../support/statements.ts'
 import {
   answerIn,
   authorizePath,
@@ -121,8 +121,12 @@ describe('token revocation (RFC 7009)', () => {
   })
 
   test('is one statement', async () => {
-    await revoke({ token: 'nonsense' })
     const { refresh_token: token = '' } = tokens
-    expect(await countStatements(() => revoke({ token }))).toBe(1)
+    expect(
+      await countWarmStatements(
+        () => revoke({ token: 'nonsense' }),
+        () => revoke({ token }),
+      ),
+    ).toBe(1)
   })
 })
