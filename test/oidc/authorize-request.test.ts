@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { OAuthError } from '../../src/errors.ts'
-import { parseAuthorizeRequest, type RequestingClient } from '../../src/oidc/authorize/authorize.ts'
+import { parseAuthorizeRequest } from '../../src/oidc/authorize/authorize.ts'
+import type { RequestingClient } from '../../src/oidc/authorize/proven-target.ts'
 
 const CHALLENGE = 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM'
 const RESOURCES = ['http://localhost:3000/acme/api', 'urn:orders']

@@ -121,6 +121,20 @@ describe('resources at authorize (RFC 8707, section 2.1)', () => {
     expect(await authorize([ORDERS, resource])).toMatchObject({ error: 'invalid_target', state: 'a-state' })
   })
 
+  test('takes twenty at most, each counted once, at authorize and at the token endpoint', async () => {
+    const twenty = Array.from({ length: 20 }, (_, index) => `https://many.example.com/${index}`)
+    await makeClient(tenant, { resources: twenty })
+    const { code } = await authorize([...twenty, ...twenty])
+    expect((await redeem(code)).audience).toEqual([...twenty, userinfo])
+    const refusal = {
+      error: 'invalid_target',
+      error_description: 'A request may ask for 20 resources at most.',
+    }
+    expect(await authorize([...twenty, ORDERS])).toMatchObject({ ...refusal, state: 'a-state' })
+    expect(await forMachine([...twenty, ORDERS])).toMatchObject({ status: 400, body: refusal })
+    expect((await forMachine(twenty)).audience).toEqual(twenty)
+  })
+
   test('knows of an API as soon as a client declares it, and forgets it with the client', async () => {
     const resource = 'https://new.example.com'
     expect(await authorize([resource])).toMatchObject({ error: 'invalid_target' })

@@ -1,12 +1,12 @@
 import { OAuthError } from '../../errors.ts'
 import { repeatedNames } from '../../params.ts'
 import { requestableScopes, toScopes } from '../scopes.ts'
+import { askedResources, requireAllowed } from '../token/asked-resources.ts'
 import { requestedClaims } from './claims-parameter.ts'
 import type { ClaimsRequest } from './claims-request.ts'
-import { invalid, single, unproven } from './parameters.ts'
-import { whyNotRegistered } from './redirect-difference.ts'
-import { isRegisteredRedirect } from './redirect-uris.ts'
-import { messageOriginOf, RESPONSE_MODES, type ResponseTarget, requestedMode } from './response-modes.ts'
+import { invalid, single } from './parameters.ts'
+import { provenTarget, type RequestingClient } from './proven-target.ts'
+import { RESPONSE_MODES, type ResponseTarget, requestedMode } from './response-modes.ts'
 
 export const PROMPTS = ['none', 'login', 'consent', 'select_account'] as const
 export type Prompt = (typeof PROMPTS)[number]
@@ -33,16 +33,6 @@ export type AuthorizeRequest = ResponseTarget & {
   claims: ClaimsRequest | null
   /** Thumbprint of the DPoP key that the code is to be bound to (RFC 9449, section 10). */
   dpopJkt: string | null
-}
-
-/** What a request is checked against. */
-export type RequestingClient = {
-  id: string
-  appType: string
-  callbacks: string[]
-  webOrigins: string[]
-  scopes: string[]
-  requirePushedRequests: boolean
 }
 
 /**
@@ -78,33 +68,6 @@ export function parseAuthorizeRequest(
     claims: requestedClaims(params),
     dpopJkt: dpopJkt(params),
   }
-}
-
-/** Proves where the answer may go. Throws OAuthError that must not be redirected (RFC 6749, section 4.1.2.1). */
-export function provenTarget(params: URLSearchParams, client: RequestingClient | null): ResponseTarget {
-  // No text column holds U+0000, and no honest client sends it.
-  if ([...params].some(([name, value]) => name.includes('\u0000') || value.includes('\u0000')))
-    throw unproven('A parameter contains U+0000.')
-  const clientId = single(params, 'client_id')
-  if (!clientId) throw unproven('client_id is missing or repeated.')
-  if (!client || client.id !== clientId)
-    throw unproven('The client_id is not known.', { client_id: clientId })
-  const redirectUri = single(params, 'redirect_uri')
-  if (!redirectUri) throw unproven('redirect_uri is missing or repeated.')
-  if (!isRegisteredRedirect(client, redirectUri))
-    throw unproven(
-      'The redirect_uri is not registered for this client.',
-      whyNotRegistered(redirectUri, client.callbacks, 'callbacks'),
-    )
-  // A mode that there is not is told of by the default one.
-  const responseMode = requestedMode(params, redirectUri) ?? 'query'
-  // A redirect instead would put the answer where the application does not listen: it waits for a message.
-  if (responseMode === 'web_message' && messageOriginOf(client, redirectUri) === null)
-    throw unproven('The origin of the redirect_uri is not one of the webOrigins of this client.', {
-      given: redirectUri,
-      webOrigins: client.webOrigins.join(' '),
-    })
-  return { clientId, redirectUri, state: single(params, 'state'), responseMode }
 }
 
 function refuseRepeated(params: URLSearchParams): void {
@@ -201,10 +164,7 @@ function maxAge(params: URLSearchParams): number | null {
 }
 
 function requestedResources(params: URLSearchParams, allowed: readonly string[]): string[] {
-  const asked = [...new Set(params.getAll('resource').filter((resource) => resource !== ''))]
-  if (asked.some((resource) => !allowed.includes(resource)))
-    throw new OAuthError('invalid_target', 'The resource is not one of this tenant.', {
-      why: { asked: asked.join(' '), allowed: allowed.join(' ') },
-    })
+  const asked = askedResources(params)
+  requireAllowed(asked, allowed)
   return asked
 }

@@ -4,6 +4,7 @@ import { provableOf, readFormParams, singleParams } from '../../http.ts'
 import { spend } from '../../limits.ts'
 import type { Call } from '../answers.routes.ts'
 import { isListedOrigin } from '../origins.ts'
+import { askedResources } from '../token/asked-resources.ts'
 import type { TokenRequest } from '../token/token-response.ts'
 import { isPublic } from './auth-methods.ts'
 import { authenticateClient, readClientCredentials } from './client-authentication.ts'
@@ -19,9 +20,7 @@ export async function readClientCall(
   meet?: (clientId: string) => Promise<unknown>,
 ): Promise<TokenRequest> {
   const params = await readFormParams(event)
-  const resources = [...new Set(params.getAll('resource').filter((resource) => resource !== ''))]
-  params.delete('resource')
-  const form = singleParams(params)
+  const form = singleParams(new URLSearchParams([...params].filter(([name]) => name !== 'resource')))
   const authorization = event.req.headers.get('authorization')
   isOf(form.client_id ?? null)
   if (form.client_id) readableBy(await findClient(ctx.tenant, form.client_id))
@@ -41,7 +40,7 @@ export async function readClientCall(
   isOf(client.id, by)
   if (proof) await useProof(ctx.tenant, proof)
   if (proof?.nextNonce) event.res.headers.set('dpop-nonce', proof.nextNonce)
-  return { ctx: by, tenant, client, form, resources, dpopJkt: proof?.jkt ?? null }
+  return { ctx: by, tenant, client, form, resources: askedResources(params), dpopJkt: proof?.jkt ?? null }
 }
 
 /** Of clients that cannot prove who they are, anybody can have us keep something. Throws RateLimited. */

@@ -5,6 +5,7 @@ import { OAuthError } from '../../errors.ts'
 import { after } from '../../time.ts'
 import { issuerOf } from '../keys/keys.ts'
 import { requestableScopes, toScopes } from '../scopes.ts'
+import { requireAllowed } from '../token/asked-resources.ts'
 import { allowedResources } from '../token/audience.ts'
 import type { TokenRequest } from '../token/token-response.ts'
 import { mayUseDevices } from './device-clients.ts'
@@ -53,11 +54,7 @@ export async function startDeviceAuthorization(
     throw new OAuthError('invalid_scope', 'The scope names nothing that this client may ask for.', {
       why: { scope: form.scope ?? null },
     })
-  const allowed = await allowedResources(tenant, resources)
-  if (resources.some((resource) => !allowed.includes(resource)))
-    throw new OAuthError('invalid_target', 'The resource is not one of this tenant.', {
-      why: { asked: resources.join(' '), allowed: allowed.join(' ') },
-    })
+  requireAllowed(resources, await allowedResources(tenant, resources))
   const deviceCode = randomToken()
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     const userCode = makeUserCode()
