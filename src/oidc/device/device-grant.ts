@@ -4,7 +4,7 @@ import { OAuthError, type Why } from '../../errors.ts'
 import { toEventRow, wakeReaders } from '../../events.ts'
 import { grantTerms } from '../token/codes.ts'
 import { answerNewGrant } from '../token/new-grant.ts'
-import { checkDeviceResources } from '../token/token-resources.ts'
+import { checkResources } from '../token/token-resources.ts'
 import { required, type TokenRequest, type TokenResponse } from '../token/token-response.ts'
 import { type Poll, pollDeviceCode } from './device-codes.sql.ts'
 
@@ -38,7 +38,7 @@ function refusalOf(poll: Poll | null): OAuthError {
 export async function redeemDeviceCode(request: TokenRequest): Promise<TokenResponse> {
   const { ctx, client, form, dpopJkt } = request
   const codeHash = sha256(required(form, 'device_code'))
-  await checkDeviceResources(request, codeHash)
+  await checkResources(request, { from: 'DeviceCode', codeHash })
   const secret = randomToken()
   const poll = await pollDeviceCode(
     sql,

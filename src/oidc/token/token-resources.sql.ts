@@ -3,47 +3,31 @@ import type { Sql } from '../../db.ts'
 /** What was authorised: a token can be for no more, however often it is refreshed. */
 export type Reach = { scopes: string[]; resources: string[] }
 
-const SELECT_CODE_REACH = `
-  SELECT "scopes", "resources" FROM "AuthorizationCode"
-  WHERE "tenantId" = $1 AND "codeHash" = $2::bytea AND "clientId" = $3`
+/** What a token request comes with: a code, a device code, or the grant that a refresh token names with its secret. */
+export type Presented =
+  | { from: 'AuthorizationCode' | 'DeviceCode'; codeHash: Buffer }
+  | { from: 'Grant'; grantId: string; secretHash: Buffer }
 
-const SELECT_DEVICE_REACH = `
-  SELECT "scopes", "resources" FROM "DeviceCode"
-  WHERE "tenantId" = $1 AND "codeHash" = $2::bytea AND "clientId" = $3`
+const selectCode = (table: string): string => `
+  SELECT "scopes", "resources" FROM "${table}"
+  WHERE "tenantId" = $1 AND "clientId" = $2 AND "codeHash" = $3::bytea`
 
-const SELECT_GRANT_REACH = `
+const SELECT_REACH = {
+  AuthorizationCode: selectCode('AuthorizationCode'),
+  DeviceCode: selectCode('DeviceCode'),
+  Grant: `
   SELECT "scopes", "resources" FROM "Grant"
-  WHERE "tenantId" = $1 AND "id" = $2 AND "secretHash" = $3::bytea AND "clientId" = $4`
-
-/** What a code of this client was issued for; null when there is none. */
-export async function selectCodeReach(
-  sql: Sql,
-  tenant: string,
-  codeHash: Buffer,
-  clientId: string,
-): Promise<Reach | null> {
-  const [row] = await sql<Reach>(SELECT_CODE_REACH, [tenant, codeHash, clientId])
-  return row ?? null
+  WHERE "tenantId" = $1 AND "clientId" = $2 AND "secretHash" = $3::bytea AND "id" = $4`,
 }
 
-/** What a device code of this client is for; null when there is none. */
-export async function selectDeviceReach(
+/** What it was issued to this client for; null when there is no such thing. */
+export async function selectReach(
   sql: Sql,
   tenant: string,
-  codeHash: Buffer,
+  presented: Presented,
   clientId: string,
 ): Promise<Reach | null> {
-  const [row] = await sql<Reach>(SELECT_DEVICE_REACH, [tenant, codeHash, clientId])
-  return row ?? null
-}
-
-/** What the grant of a refresh token of this client is for; null when there is none. */
-export async function selectGrantReach(
-  sql: Sql,
-  tenant: string,
-  token: { grantId: string; secretHash: Buffer },
-  clientId: string,
-): Promise<Reach | null> {
-  const [row] = await sql<Reach>(SELECT_GRANT_REACH, [tenant, token.grantId, token.secretHash, clientId])
+  const known = presented.from === 'Grant' ? [presented.secretHash, presented.grantId] : [presented.codeHash]
+  const [row] = await sql<Reach>(SELECT_REACH[presented.from], [tenant, clientId, ...known])
   return row ?? null
 }

@@ -1,9 +1,7 @@
-import { sha256 } from '../../crypto.ts'
 import { sql } from '../../db.ts'
 import { OAuthError } from '../../errors.ts'
 import { audienceOf, type TenantAudience } from './audience.ts'
-import type { RefreshToken } from './refresh-tokens.ts'
-import { type Reach, selectCodeReach, selectDeviceReach, selectGrantReach } from './token-resources.sql.ts'
+import { type Presented, type Reach, selectReach } from './token-resources.sql.ts'
 import type { TokenRequest } from './token-response.ts'
 
 /**
@@ -30,32 +28,12 @@ export function narrowedResources(
   return [...asked]
 }
 
-/** Refuses resources beyond a code's before it is used up: one statement when some are asked for, none otherwise. */
-export async function checkCodeResources(
+/** Refuses resources beyond what a code or a refresh token is for before it is used up: one statement when some are asked for, none otherwise. */
+export async function checkResources(
   { ctx, tenant, client, resources }: TokenRequest,
-  code: string,
+  presented: Presented,
 ): Promise<void> {
   if (resources.length === 0) return
-  const reach = await selectCodeReach(sql, ctx.tenant, sha256(code), client.id)
-  if (reach) narrowedResources(tenant, reach, resources)
-}
-
-/** Refuses resources beyond a device code's, likewise. */
-export async function checkDeviceResources(
-  { ctx, tenant, client, resources }: TokenRequest,
-  codeHash: Buffer,
-): Promise<void> {
-  if (resources.length === 0) return
-  const reach = await selectDeviceReach(sql, ctx.tenant, codeHash, client.id)
-  if (reach) narrowedResources(tenant, reach, resources)
-}
-
-/** Refuses resources beyond a grant's before its refresh token rotates, likewise. */
-export async function checkRefreshResources(
-  { ctx, tenant, client, resources }: TokenRequest,
-  { grantId, secret }: RefreshToken,
-): Promise<void> {
-  if (resources.length === 0) return
-  const reach = await selectGrantReach(sql, ctx.tenant, { grantId, secretHash: sha256(secret) }, client.id)
+  const reach = await selectReach(sql, ctx.tenant, presented, client.id)
   if (reach) narrowedResources(tenant, reach, resources)
 }

@@ -14,7 +14,7 @@ import { type PresentedToken, refreshGrant } from './grants.sql.ts'
 import { issueToMachine } from './machine-tokens.ts'
 import { answerNewGrant } from './new-grant.ts'
 import { readRefreshToken, writeRefreshToken } from './refresh-tokens.ts'
-import { checkCodeResources, checkRefreshResources, narrowedResources } from './token-resources.ts'
+import { checkResources, narrowedResources } from './token-resources.ts'
 import { issueToPerson, required, type TokenRequest, type TokenResponse } from './token-response.ts'
 
 type GrantType = (request: TokenRequest) => Promise<TokenResponse>
@@ -39,7 +39,9 @@ const SIGNING_IN = ['web', 'single-page', 'native']
 export async function answerTokenRequest(request: TokenRequest): Promise<TokenResponse> {
   const type = required(request.form, 'grant_type')
   if (!Object.hasOwn(GRANT_TYPES, type))
-    throw new OAuthError('unsupported_grant_type', `Supported here: ${GRANT_TYPE_NAMES.join(', ')}.`)
+    throw new OAuthError('unsupported_grant_type', `Supported here: ${GRANT_TYPE_NAMES.join(', ')}.`, {
+      why: { given: type },
+    })
   const { appType } = request.client
   if (!(APP_TYPES[type] ?? SIGNING_IN).includes(appType))
     throw new OAuthError('unauthorized_client', 'The client may not use this grant_type.', {
@@ -62,7 +64,7 @@ async function exchangeCode(request: TokenRequest): Promise<TokenResponse> {
   }
   // Codes of public clients always have a challenge, so that a missing verifier cannot match (RFC 7636, section 4.6).
   if (isPublic(client)) required(form, 'code_verifier')
-  await checkCodeResources(request, presented.code)
+  await checkResources(request, { from: 'AuthorizationCode', codeHash: sha256(presented.code) })
   const secret = randomToken()
   return answerNewGrant(request, await redeem(ctx, client, presented, secret), secret)
 }
@@ -80,7 +82,11 @@ async function refresh(request: TokenRequest): Promise<TokenResponse> {
   const token = readRefreshToken(tenant.tokenKey, required(form, 'refresh_token'))
   if (!token)
     throw invalidRefreshToken({ reason: 'it is no refresh token of this tenant, or was cut or altered' })
-  await checkRefreshResources(request, token)
+  await checkResources(request, {
+    from: 'Grant',
+    grantId: token.grantId,
+    secretHash: sha256(token.secret),
+  })
   const now = new Date()
   const asked = form.scope === undefined ? null : toScopes(required(form, 'scope'))
   const presented = {
