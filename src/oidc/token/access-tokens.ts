@@ -26,6 +26,7 @@ import {
 import { apiAudienceOf, issuerOf, signJwt, verifyAccessToken } from '../keys/keys.ts'
 import { toScopes } from '../scopes.ts'
 import { selectStanding } from './access-tokens.sql.ts'
+import { textClaim } from './text-claim.ts'
 
 export type AccessTokenRequest = {
   subject: string
@@ -76,10 +77,7 @@ function issuingTenant(target: string, token: string): string {
   return tenant
 }
 
-const claim = (payload: JWTPayload, name: string): string | null =>
-  typeof payload[name] === 'string' ? payload[name] : null
-
-const scopesIn = (payload: JWTPayload): string[] => toScopes(claim(payload, 'scope') ?? '')
+const scopesIn = (payload: JWTPayload): string[] => toScopes(textClaim(payload, 'scope') ?? '')
 
 /** A checked token: the context of the call, and what is needed to check it again later. */
 export type Authenticated = { ctx: Ctx; token: { jti: string; expiresAt: Date }; binding: Binding }
@@ -130,7 +128,7 @@ async function authenticate(
   )
   return {
     ctx: { ...target, actor, scopes },
-    token: { jti: claim(payload, 'jti') ?? '', expiresAt: new Date((payload.exp ?? 0) * 1000) },
+    token: { jti: textClaim(payload, 'jti') ?? '', expiresAt: new Date((payload.exp ?? 0) * 1000) },
     binding,
   }
 }
@@ -140,7 +138,7 @@ async function resolveActor(
   tenant: string,
   payload: JWTPayload,
 ): Promise<{ actor: Actor; permitted: ReadonlySet<Scope> }> {
-  const clientId = claim(payload, 'client_id') ?? ''
+  const clientId = textClaim(payload, 'client_id') ?? ''
   const client = await findClient(tenant, clientId)
   if (!client || (tenant !== target && !client.allTenants)) throw invalidToken()
   if (payload.sub === clientId)
@@ -149,8 +147,8 @@ async function resolveActor(
   if (tenant !== target) throw invalidToken()
   const basis = {
     userId: payload.sub ?? '',
-    grantId: claim(payload, 'gid'),
-    sessionId: claim(payload, 'sid'),
+    grantId: textClaim(payload, 'gid'),
+    sessionId: textClaim(payload, 'sid'),
   }
   const [roles] = await selectStanding(sql, tenant, [basis])
   if (!roles) throw invalidToken()

@@ -11,6 +11,7 @@ import { grantableScopes, toScopes } from '../scopes.ts'
 import { selectStanding } from './access-tokens.sql.ts'
 import { selectStandingGrant } from './introspection.sql.ts'
 import { type RefreshToken, readRefreshToken } from './refresh-tokens.ts'
+import { textClaim } from './text-claim.ts'
 import { required, type TokenRequest } from './token-response.ts'
 
 /** What is told of a token (RFC 7662, section 2.2): of one that is not for the caller as little as of one that is over. */
@@ -98,15 +99,17 @@ async function introspectAccessToken(
   }
 }
 
-const textIn = (value: unknown): string | null => (typeof value === 'string' ? value : null)
-
 /** The scopes of a token that its client, and its person's roles, permit now; null when what it depends on is over. */
 async function standingScopes(tenant: string, payload: Readonly<JWTPayload>): Promise<string[] | null> {
-  const client = await findClient(tenant, textIn(payload.client_id) ?? '')
+  const client = await findClient(tenant, textClaim(payload, 'client_id') ?? '')
   if (!client) return null
-  const scopes = toScopes(textIn(payload.scope) ?? '')
+  const scopes = toScopes(textClaim(payload, 'scope') ?? '')
   if (payload.sub === client.id) return scopes.filter((scope) => client.scopes.includes(scope))
-  const basis = { userId: payload.sub ?? '', grantId: textIn(payload.gid), sessionId: textIn(payload.sid) }
+  const basis = {
+    userId: payload.sub ?? '',
+    grantId: textClaim(payload, 'gid'),
+    sessionId: textClaim(payload, 'sid'),
+  }
   const [roles] = await selectStanding(sql, tenant, [basis])
   return roles ? grantableScopes(scopes, client, roles) : null
 }

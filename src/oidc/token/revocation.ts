@@ -7,12 +7,11 @@ import { toEventRow, wakeReaders } from '../../events.ts'
 import { verifyJwt } from '../keys/keys.ts'
 import { readRefreshToken } from './refresh-tokens.ts'
 import { revokeGrant } from './revoke-grants.sql.ts'
+import { textClaim } from './text-claim.ts'
 import { required } from './token-response.ts'
 
 /** Whose token it says to be, and the grant that it lives by; `secretHash` of a refresh token alone. */
 type RevocableToken = { clientId: string | null; grantId: string; secretHash: Buffer | null }
-
-const textIn = (value: unknown): string | null => (typeof value === 'string' ? value : null)
 
 /** Reads either kind of token, whatever the hint says (RFC 7009, section 2.1); null for what is none of ours. */
 async function readToken(tenant: string, tokenKey: Buffer, token: string): Promise<RevocableToken | null> {
@@ -20,11 +19,11 @@ async function readToken(tenant: string, tokenKey: Buffer, token: string): Promi
   if (refresh) return { clientId: null, grantId: refresh.grantId, secretHash: sha256(refresh.secret) }
   const payload = await verifyJwt(tenant, token, 'at+jwt', {}).catch(() => null)
   if (!payload) return null
-  const grantId = textIn(payload.gid)
+  const grantId = textClaim(payload, 'gid')
   // A machine's token lives by nothing but its time.
   if (!grantId)
     throw new OAuthError('unsupported_token_type', 'Tokens of client_credentials end by themselves.')
-  return { clientId: textIn(payload.client_id), grantId, secretHash: null }
+  return { clientId: textClaim(payload, 'client_id'), grantId, secretHash: null }
 }
 
 /**
