@@ -1,7 +1,9 @@
+import { decodeProtectedHeader } from 'jose'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { sha256Base64url } from '../../src/crypto.ts'
 import { platformCtx } from '../../src/ctx.ts'
 import { sql } from '../../src/db.ts'
+import { signJwt } from '../../src/oidc/keys/keys.ts'
 import { lockUser } from '../../src/users/users.ts'
 import { newTenant, tokenFor } from '../support/actors.ts'
 import { startApp, type TestApp } from '../support/app.ts'
@@ -174,6 +176,51 @@ describe('a refused authorize request', () => {
     })
   })
 
+  test.each(['authorize', 'logout'])(
+    'at %s says what its id_token_hint is instead of an ID token of the tenant',
+    async (endpoint) => {
+      const whyOf = async (hint: string) => {
+        const params = { id_token_hint: hint, prompt: 'none' }
+        const logout = `/${tenant}/oidc/logout?${new URLSearchParams(params)}`
+        const answer = await app.fetch(endpoint === 'logout' ? logout : authorizePath(tenant, client, params))
+        const [told] = await toldOf(idOf(answer))
+        expect(told?.detail.description).toBe('The id_token_hint is not an ID token of this issuer.')
+        expect(JSON.stringify(told)).not.toContain(hint)
+        return told?.detail
+      }
+      const claims = { iss: `http://localhost:3000/${tenant}`, sub: 'user_x', aud: client.id, exp: 1 }
+      const good = await signJwt(tenant, 'JWT', claims)
+      const [header = '', payload = '', signature = ''] = good.split('.')
+      const altered = `${signature[0] === 'A' ? 'B' : 'A'}${signature.slice(1)}`
+      const { kid } = decodeProtectedHeader(good)
+      const unknown = Buffer.from(JSON.stringify({ alg: 'ES256', typ: 'JWT', kid: 'nobody' }))
+      expect(await whyOf('no-jwt-at-all')).toMatchObject({ reason: 'it is no JWT, or was cut' })
+      const elsewhere = await newTenant()
+      const foreign = await signJwt(elsewhere, 'JWT', {
+        ...claims,
+        iss: `http://localhost:3000/${elsewhere}`,
+      })
+      expect(await whyOf(foreign)).toMatchObject({
+        reason: 'it is of another issuer',
+        given: `http://localhost:3000/${elsewhere}`,
+        expected: `http://localhost:3000/${tenant}`,
+      })
+      expect(await whyOf(`${unknown.toString('base64url')}.${payload}.${signature}`)).toMatchObject({
+        reason: expect.stringContaining('its key is none'),
+        kid: 'nobody',
+      })
+      expect(await whyOf(`${header}.${payload}.${altered}`)).toMatchObject({
+        reason: expect.stringContaining('its signature is wrong'),
+        kid,
+      })
+      for (const other of [
+        await signJwt(tenant, 'at+jwt', claims),
+        await signJwt(tenant, 'JWT', { ...claims, exp: undefined }),
+      ])
+        expect(await whyOf(other)).toMatchObject({ reason: expect.stringContaining('another kind') })
+    },
+  )
+
   test('is told also when the person declines', async () => {
     await makeUser(tenant, 'ada.declines@example.com')
     const asking = await makeClient(tenant, { requireConsent: true })
@@ -338,6 +385,14 @@ describe('a refused token request', () => {
     expect(told).not.toContain(client.secret)
     expect(told).not.toContain(assertion)
   })
+})
+
+test('of a grant_type that there is not, the log says which', async () => {
+  const answer = await tokenRequest(app, tenant, client, { grant_type: 'password' })
+  expect(answer.body.error_description).not.toContain('password')
+  expect(await toldOf(idOf(answer))).toMatchObject([
+    { detail: { error: 'unsupported_grant_type', given: 'password' } },
+  ])
 })
 
 test('a step of a protocol that is told as an error is no refusal: a device that waits leaves no entries', async () => {

@@ -22,7 +22,7 @@ import { readIdTokenHint } from '../token/id-tokens.ts'
 import { claimsBeside } from '../userinfo/claims.ts'
 import { parseAuthorizeRequest } from './authorize.ts'
 import { type NextStep, nextStep, scopesToAgreeTo } from './next-step.ts'
-import { invalid, unproven } from './parameters.ts'
+import { unproven } from './parameters.ts'
 import { provenTarget } from './proven-target.ts'
 import { isPushedRequest, takePushedRequest } from './pushed-requests.ts'
 import { isRegisteredRedirect } from './redirect-uris.ts'
@@ -70,9 +70,7 @@ export async function checkParameters(
   if (params.toString().length > MAX_REQUEST_CHARACTERS) throw new PayloadTooLarge(MAX_REQUEST_CHARACTERS)
   const resources = await allowedResources(tenant, params.getAll('resource'))
   const request = parseAuthorizeRequest(params, client, resources, isPushed)
-  const hint = await readIdTokenHint(tenant.tenantId, request.idTokenHint)
-  if (request.idTokenHint !== null && !hint)
-    throw invalid('The id_token_hint is not an ID token of this issuer.')
+  const hint = request.idTokenHint === null ? null : await readIdTokenHint(tenant.tenantId, request.idTokenHint)
   return { ...request, idTokenHint: null, subjectHint: hint?.userId ?? null }
 }
 

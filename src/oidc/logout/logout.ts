@@ -29,8 +29,7 @@ export async function parseLogoutRequest(
 ): Promise<LogoutRequest> {
   if (Object.values(params).some((value) => value.includes('\u0000')))
     throw unproven('A parameter contains U+0000.')
-  const hint = await readIdTokenHint(tenant, params.id_token_hint ?? null)
-  if (params.id_token_hint && !hint) throw unproven('The id_token_hint is not an ID token of this issuer.')
+  const hint = params.id_token_hint ? await readIdTokenHint(tenant, params.id_token_hint) : null
   if (hint && params.client_id && params.client_id !== hint.clientId)
     throw unproven('The id_token_hint was issued to another client.', { issued_to: hint.clientId })
   const clientId = hint?.clientId ?? params.client_id
