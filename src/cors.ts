@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { findClient } from './clients/client-cache.ts'
+import { readAuthorization } from './oidc/client-auth/dpop-binding.ts'
 import { isListedOrigin } from './oidc/origins.ts'
 import { clientNamedBy } from './oidc/userinfo/userinfo.ts'
 
@@ -49,8 +50,8 @@ export async function answerCors(
     response.writeHead(204).end()
     return true
   }
-  const token = /^(?:bearer|dpop) +(\S+) *$/i.exec(authorization ?? '')?.[1]
-  const client = token ? await findClient(tenant, clientNamedBy(token)) : null
+  const presented = readAuthorization(authorization ?? '')
+  const client = presented && (await findClient(tenant, clientNamedBy(presented.token)))
   if (client?.allowedOrigins.includes(origin)) readableBy(response, origin)
   return false
 }

@@ -1,6 +1,6 @@
 import { ASSERTION_ALGORITHMS } from '../clients/client-keys.fields.ts'
 import { SCOPE_NAMES, SYSTEM_SCOPES, SYSTEM_TENANT } from '../ctx.ts'
-import { registrationEndpointOf } from '../registration/registration.ts'
+import { registrationEndpointOf } from '../registration/registration-calls.ts'
 import { SIGNING_ALGORITHMS } from '../signing-algorithms.ts'
 import type { CachedTenant } from '../tenants/tenant-cache.ts'
 import { ACR_OTP } from './authorize/acr.ts'

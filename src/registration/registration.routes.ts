@@ -2,7 +2,8 @@ import type { H3 } from 'h3'
 import { InvalidInput, OAuthError } from '../errors.ts'
 import { readJson } from '../http.ts'
 import { addRoute, type Call, oauthError, uncachedJson } from '../oidc/answers.routes.ts'
-import { deleteRegistration, readRegistration, registerClient, replaceRegistration } from './registration.ts'
+import { deleteRegistration, readRegistration, replaceRegistration } from './own-registration.ts'
+import { registerClient } from './registration.ts'
 
 /** Where clients register themselves (RFC 7591, section 3), and manage what they registered (RFC 7592, section 2). */
 export function addRegistrationRoutes(app: H3): void {
