@@ -2,19 +2,6 @@ import type { Sql } from '../db.ts'
 import { queueLogoutsSql } from '../sessions/session-clients.sql.ts'
 import type { EndedSession, RevokedGrant } from '../sessions/sessions.sql.ts'
 
-// Codes that are being redeemed wait, or are seen as grants by the statements after this one. Sign-ins may go on.
-const HOLD_USER = `SELECT "roles" FROM "User" WHERE "tenantId" = $1 AND "id" = $2 FOR NO KEY UPDATE`
-
-/** Makes other changes of what the user agreed to wait until the transaction ends; null when there is no such user. */
-export async function holdUser(
-  sql: Sql,
-  tenant: string,
-  userId: string,
-): Promise<{ roles: string[] } | null> {
-  const [row] = await sql<{ roles: string[] }>(HOLD_USER, [tenant, userId])
-  return row ?? null
-}
-
 const DELETE_CONSENT = `
   DELETE FROM "Consent" WHERE "tenantId" = $1 AND "userId" = $2 AND "clientId" = $3
   RETURNING "scopes", "claims"`

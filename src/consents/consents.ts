@@ -8,7 +8,8 @@ import type { Prisma } from '../generated/prisma/client.ts'
 import { type Page, type PageArgs, parsePaging, toPage } from '../page.ts'
 import { requireNoEscalation } from '../scopes.ts'
 import { wakeAfterEnding } from '../sessions/after-ending.ts'
-import { deleteConsent, endClientAccess, holdUser } from './consents.sql.ts'
+import { holdUser } from '../users/hold-user.sql.ts'
+import { deleteConsent, endClientAccess } from './consents.sql.ts'
 
 const WITH_CLIENT = { client: { select: { name: true, logoUrl: true } } } as const
 /** What a person agreed to let a client do, with the client as people know it. */

@@ -2,19 +2,6 @@ import type { Sql } from '../db.ts'
 import { insertEventsSql } from '../events.sql.ts'
 import type { IdentityProvider, IdpUser } from '../generated/prisma/client.ts'
 
-// Every writer of a user's links holds the user first, so that they come one after the other. Sign-ins may go on.
-const HOLD_USER = `SELECT "roles" FROM "User" WHERE "tenantId" = $1 AND "id" = $2 FOR NO KEY UPDATE`
-
-/** Makes other changes of the user and of their links wait until the transaction ends; null when there is no such user. */
-export async function holdUser(
-  sql: Sql,
-  tenant: string,
-  userId: string,
-): Promise<{ roles: string[] } | null> {
-  const [row] = await sql<{ roles: string[] }>(HOLD_USER, [tenant, userId])
-  return row ?? null
-}
-
 const SELECT_USER_AND_IDP = `
   SELECT i.*, u."roles" AS "userRoles" FROM (SELECT $1::text AS "tenantId") t
   LEFT JOIN "User" u ON u."tenantId" = t."tenantId" AND u."id" = $2

@@ -6,11 +6,11 @@ import { Conflict, describeError, NotFound, Unavailable } from '../errors.ts'
 import { toEventRow, wakeReaders } from '../events.ts'
 import { parse } from '../fields.ts'
 import { requireNoEscalation } from '../scopes.ts'
+import { holdUser } from '../users/hold-user.sql.ts'
 import { IdpUserAdd, IdpUserLink } from './idp-users.fields.ts'
 import {
   deleteLink,
   holdIdpAndLink,
-  holdUser,
   insertLink,
   type LinkColumns,
   refreshLink,

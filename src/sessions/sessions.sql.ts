@@ -115,15 +115,6 @@ export async function endOne(sql: Sql, tenant: string, sessionId: string, { now,
 export const endAllOf = (sql: Sql, tenant: string, userId: string, { now, reason }: Ending) =>
   sql<EndedSession>(END_USER_SESSIONS, [tenant, userId, now, reason])
 
-/** Makes starts of sessions and locks of the user wait; false when there is no such user. */
-export async function holdUser(sql: Sql, tenant: string, userId: string): Promise<boolean> {
-  const rows = await sql(`SELECT FROM "User" WHERE "tenantId" = $1 AND "id" = $2 FOR NO KEY UPDATE`, [
-    tenant,
-    userId,
-  ])
-  return rows.length > 0
-}
-
 // A statement after the one that ended the sessions: it sees what had held them until then, such as the grant of a
 // code that was being redeemed. Used codes stay, so that their replay is known for one. Who revokes a session may mean
 // somebody who got into it: links to enrol, which the person made, go with it.

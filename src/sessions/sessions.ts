@@ -5,6 +5,7 @@ import { NotFound, UserLocked } from '../errors.ts'
 import { type EndReason, type NewEvent, recordEvents, toEventRow } from '../events.ts'
 import { type Page, type PageArgs, parsePaging, toPage } from '../page.ts'
 import { after } from '../time.ts'
+import { holdUser } from '../users/hold-user.sql.ts'
 import { wakeAfterEnding } from './after-ending.ts'
 import { locationOf } from './location.ts'
 import { type BrowserSession, browserSessionValues, selectBrowserSession } from './session-use.sql.ts'
@@ -12,7 +13,6 @@ import {
   type EndedSession,
   endAllOf,
   endOne,
-  holdUser,
   insertSession,
   type RevokedGrant,
   releaseSessions,

@@ -132,15 +132,6 @@ export async function selectTaken(
   return row ?? { email: false, phoneNumber: false, externalId: false }
 }
 
-// Sessions of other transactions wait for this lock or are seen by the next statement.
-const HOLD_USER = `SELECT "roles" FROM "User" WHERE "tenantId" = $1 AND "id" = $2 FOR UPDATE`
-
-/** Makes everything that is about the user wait until the transaction ends; null when there is none. */
-export async function holdUser(sql: Sql, tenant: string, id: string): Promise<{ roles: string[] } | null> {
-  const [row] = await sql<{ roles: string[] }>(HOLD_USER, [tenant, id])
-  return row ?? null
-}
-
 /**
  * What foreign keys do not take along: codes, and the addresses in the log that tell where the person was. Clients are told
  * of sessions that have expired, too, where the clean-up had no time to yet.

@@ -9,12 +9,12 @@ import type { Prisma, User } from '../generated/prisma/client.ts'
 import { requireNoEscalation } from '../scopes.ts'
 import { wakeAfterEnding } from '../sessions/after-ending.ts'
 import { emailKeyOf, phoneNumberOf } from './addresses.ts'
+import { holdAllOfUser } from './hold-user.sql.ts'
 import { endUserAccess, voidEnrolments } from './user-access.sql.ts'
 import { echoFaults, fieldsOfColumns, splitPatch, toColumns, type UserColumns } from './user-body.ts'
 import { EmailLookup, flagFaults, PhoneNumberLookup, UserCreate, UserPatch } from './users.fields.ts'
 import {
   deleteUserRow,
-  holdUser,
   insertUser,
   selectTaken,
   UNIQUE_FIELDS,
@@ -207,7 +207,7 @@ export const unlockUser = (ctx: Ctx, id: string): Promise<User> => changeUser(ct
 export async function deleteUser(ctx: Ctx, id: string): Promise<{ deletedUserId: string }> {
   assertUserId(id)
   await inTransaction(async (sql) => {
-    const held = await holdUser(sql, ctx.tenant, id)
+    const held = await holdAllOfUser(sql, ctx.tenant, id)
     if (!held) throw new NotFound('user')
     requireNoEscalation(ctx, scopesOfRoles(held.roles))
     const sessions = await deleteUserRow(sql, ctx.tenant, id)
