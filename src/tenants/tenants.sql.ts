@@ -32,29 +32,22 @@ export async function selectTenant(sql: Sql, tenant: string): Promise<TenantRow 
   return row ?? null
 }
 
+/** Switches of a tenant that is made without them are off; other settings are unset. */
+const UNSET: Partial<TenantRow> = { dynamicRegistration: false, clientIdMetadataDocuments: false }
+
+const INSERT_TENANT = `
+  INSERT INTO "Tenant" ("tenantId", "tokenKey", ${list()})
+  VALUES ($1, $2, ${SETTINGS.map((_, index) => `$${index + 3}`).join(', ')})
+  ON CONFLICT ("tenantId") DO NOTHING RETURNING "tenantId"`
+
 /** Makes the row unless the slug is taken; false then. Waits for whoever is making the same one. */
 export async function insertTenant(
   sql: Sql,
   tenant: string,
   row: Partial<TenantRow> & Pick<TenantRow, 'tokenKey'>,
 ): Promise<boolean> {
-  const rows = await sql<{ tenantId: string }>(
-    `INSERT INTO "Tenant" ("tenantId", "tokenKey", "friendlyName", "logoUrl", "defaultAudience", "loginUrl", "supportUrl",
-       "dynamicRegistration", "clientIdMetadataDocuments")
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT ("tenantId") DO NOTHING RETURNING "tenantId"`,
-    [
-      tenant,
-      row.tokenKey,
-      row.friendlyName ?? null,
-      row.logoUrl ?? null,
-      row.defaultAudience ?? null,
-      row.loginUrl ?? null,
-      row.supportUrl ?? null,
-      row.dynamicRegistration ?? false,
-      row.clientIdMetadataDocuments ?? false,
-    ],
-  )
-  return rows.length > 0
+  const values = SETTINGS.map((name) => row[name] ?? UNSET[name] ?? null)
+  return (await sql(INSERT_TENANT, [tenant, row.tokenKey, ...values])).length > 0
 }
 
 /** Makes others who hold it wait until the transaction ends: for what one at a time may do of a tenant. */
