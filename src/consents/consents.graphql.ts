@@ -8,58 +8,61 @@ import { resultOf } from '../graphql/result.ts'
 import { open, scoped, scopedOrOwn } from '../graphql/scoped.ts'
 import { type Ask, asksOf, asksOfClaims, type ClaimAsk } from '../oidc/signin/scope-words.ts'
 import { DEFAULT_PAGE_SIZE, type PageArgs, parsePaging, toPage } from '../page.ts'
+import { ConsentShape } from './consents.fields.ts'
 import { countUserConsents, revokeUserConsent } from './consents.ts'
+
+const { shape } = ConsentShape
+/** As REST tells it. */
+const told = (field: keyof typeof shape) => ({ description: shape[field].meta()?.description })
+const scopeWords = shape.scopes.element.shape
+const claimWords = shape.claims.element.shape
 
 const ConsentedScope = builder.objectRef<Ask>('ConsentedScope').implement({
   ...open('Something that a person lets a client do.'),
   fields: (t) => ({
-    scope: t.exposeString('scope', { description: 'Name of the scope.' }),
-    words: t.exposeString('words', { description: 'What it means, as the person was asked.' }),
+    scope: t.exposeString('scope', { description: scopeWords.scope.meta()?.description }),
+    words: t.exposeString('words', { description: scopeWords.words.meta()?.description }),
   }),
 })
 
 const ConsentedClaim = builder.objectRef<ClaimAsk>('ConsentedClaim').implement({
   ...open('Something that a person lets a client know, asked for by itself.'),
   fields: (t) => ({
-    claim: t.exposeString('claim', { description: 'Name of the claim.' }),
-    words: t.exposeString('words', { description: 'What it means, as the person was asked.' }),
+    claim: t.exposeString('claim', { description: claimWords.claim.meta()?.description }),
+    words: t.exposeString('words', { description: claimWords.words.meta()?.description }),
   }),
 })
 
 /** Rows are ordered by the client, which is what names them within a person's list. */
 const ConsentRef = builder.prismaObject('Consent', {
-  ...scopedOrOwn(
-    'users:read',
-    'What a person agreed to let a client do.',
-    (consent: Consent) => consent.userId,
-  ),
+  ...scopedOrOwn('users:read', ConsentShape.meta()?.description ?? '', (consent: Consent) => consent.userId),
   fields: (t) => ({
-    clientId: t.exposeID('clientId', { description: 'Id of the client.' }),
+    clientId: t.exposeID('clientId', told('clientId')),
     clientName: t.string({
-      description: 'Name of the client.',
+      ...told('clientName'),
       select: { client: { select: { name: true } } },
       resolve: ({ client }) => client.name,
     }),
     clientLogoUrl: t.string({
       nullable: true,
-      description: 'Logo of the client.',
+      ...told('clientLogoUrl'),
       select: { client: { select: { logoUrl: true } } },
       resolve: ({ client }) => client.logoUrl,
     }),
     scopes: t.field({
       type: [ConsentedScope],
-      description: 'What the person agreed to.',
+      ...told('scopes'),
       select: { scopes: true },
       resolve: ({ scopes }) => asksOf(scopes),
     }),
     claims: t.field({
       type: [ConsentedClaim],
-      description: 'Claims that the person agreed to one by one, beside those of the scopes.',
+      ...told('claims'),
       select: { claims: true },
       resolve: ({ claims }) => asksOfClaims(claims),
     }),
-    updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When the person last agreed.' }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the person first agreed.' }),
+    updatedAt: t.expose('updatedAt', { type: 'DateTime', ...told('updatedAt') }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', ...told('createdAt') }),
   }),
 })
 
