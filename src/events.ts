@@ -50,6 +50,7 @@ export const EVENT_TYPES = [
   'tenant.deleted',
   'key.rotated',
   'logout.delivered',
+  'logout.delayed',
   'logout.failed',
 ] as const
 export type EventType = (typeof EVENT_TYPES)[number]

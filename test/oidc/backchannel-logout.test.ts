@@ -310,6 +310,7 @@ describe('a client that does not take its logout token', () => {
     const tokens = receiver.heardAt(pathOf('one')).map(({ form }) => decodeJwt(form.logout_token as string))
     expect(new Set(tokens.map(({ jti }) => jti)).size).toBe(3)
     expect((await outcomes()).map(({ type, detail }) => ({ type, detail }))).toEqual([
+      { type: 'logout.delayed', detail: { attempts: 1, status: 500, fault: null } },
       { type: 'logout.delivered', detail: { attempts: 3, status: 204, fault: null } },
     ])
   })
@@ -350,24 +351,25 @@ describe('a client that does not take its logout token', () => {
     },
   )
 
-  test('for a day is given up, and the log says so once', async () => {
+  test('for a day is given up; the log says so once, and once at the first failure', async () => {
     receiver.answers.set(pathOf('one'), (_, response) => response.writeHead(500).end())
     const person = await signedIn()
     await endSession(ctx, person.sid, 'logout')
     await failed()
+    const about = { subjectIds: [clients.one.id], userId: person.user.id, sessionId: person.sid }
+    const delayed = { ...about, type: 'logout.delayed', detail: { attempts: 1, status: 500, fault: null } }
+    expect(await outcomes()).toEqual([delayed])
+    await passPause()
+    await failed(2)
+    expect(await outcomes()).toEqual([delayed])
     const [row] = await queued()
     expect((row?.expiresAt.getTime() ?? 0) - (row?.createdAt.getTime() ?? 0)).toBe(86_400_000)
     await sql('UPDATE "LogoutDelivery" SET "expiresAt" = now() WHERE "tenantId" = $1', [tenant])
     await passPause()
     await settled()
     expect(await outcomes()).toEqual([
-      {
-        type: 'logout.failed',
-        subjectIds: [clients.one.id],
-        userId: person.user.id,
-        sessionId: person.sid,
-        detail: { attempts: 2, status: 500, fault: null },
-      },
+      delayed,
+      { ...about, type: 'logout.failed', detail: { attempts: 3, status: 500, fault: null } },
     ])
   })
 
@@ -382,7 +384,9 @@ describe('a client that does not take its logout token', () => {
       await sql('DELETE FROM "LogoutDelivery" WHERE "tenantId" = $1', [tenant])
     }
     expect(receiver.heardAt(pathOf('elsewhere'))).toEqual([])
-    expect(await outcomes()).toEqual([])
+    expect((await outcomes()).map(({ type, detail }) => [type, detail])).toEqual(
+      Array(5).fill(['logout.delayed', { attempts: 1, status: null, fault: 'refused' }]),
+    )
   })
 
   test('to its end, but says 200 and goes on talking, was told', async () => {
@@ -411,7 +415,7 @@ describe('a client that does not take its logout token', () => {
     await passPause()
     await settled()
     expect([toldAt('one'), toldAt('two')]).toEqual([[person.sid], [person.sid]])
-    expect(await outcomes()).toEqual([])
+    expect((await outcomes()).map(({ type }) => type)).not.toContain('logout.failed')
   })
 })
 

@@ -59,17 +59,21 @@ export const claimDeliveries = (
 ): Promise<LogoutDelivery[]> =>
   sql(CLAIM, [system, limit, perClient, exceptClients, leaseSeconds, perTenant, exceptTenants])
 
+/** Tells of the delivery in `from`. */
+const tellSql = (events: string, from: string): string =>
+  insertEventsSql(events, {
+    from,
+    columns: {
+      userId: `${from}."userId"`,
+      sessionId: `${from}."sessionId"`,
+      subjectIds: `ARRAY[${from}."clientId"]`,
+    },
+  })
+
 const FINISH = `
   WITH done AS (
     DELETE FROM "LogoutDelivery" WHERE "tenantId" = $1 AND "id" = $2 RETURNING "userId", "sessionId", "clientId"
-  ), told AS (${insertEventsSql('$3', {
-    from: 'done',
-    columns: {
-      userId: 'done."userId"',
-      sessionId: 'done."sessionId"',
-      subjectIds: 'ARRAY[done."clientId"]',
-    },
-  })})
+  ), told AS (${tellSql('$3', 'done')})
   SELECT 1 FROM done`
 
 /** Removes a delivery with the events, in one statement. False, and nothing is told, when another process did before. */
@@ -84,15 +88,22 @@ export async function finishDelivery(
 
 // Whoever claimed it since knows better.
 const POSTPONE = `
-  UPDATE "LogoutDelivery" SET "nextAt" = now() + make_interval(secs => $4::float8)
-  WHERE "tenantId" = $1 AND "id" = $2 AND "attempts" = $3::int`
+  WITH later AS (
+    UPDATE "LogoutDelivery" SET "nextAt" = now() + make_interval(secs => $4::float8)
+    WHERE "tenantId" = $1 AND "id" = $2 AND "attempts" = $3::int RETURNING "userId", "sessionId", "clientId"
+  ), told AS (${tellSql('$5', 'later')})
+  SELECT 1 FROM later`
 
-/** Puts a claimed delivery off by `pauseSeconds`, unless another process has claimed it since. */
+/**
+ * Puts a claimed delivery off by `pauseSeconds` with the events, in one statement. False, and nothing is told, when another
+ * process has claimed it since.
+ */
 export async function postponeDelivery(
   sql: Sql,
   tenant: string,
   { id, attempts }: Pick<LogoutDelivery, 'id' | 'attempts'>,
   pauseSeconds: number,
-): Promise<void> {
-  await sql(POSTPONE, [tenant, id, attempts, pauseSeconds])
+  events: object[],
+): Promise<boolean> {
+  return (await sql(POSTPONE, [tenant, id, attempts, pauseSeconds, JSON.stringify(events)])).length > 0
 }

@@ -31,11 +31,27 @@ const LONGEST_PAUSE_SECONDS = 3600
 export const pauseAfter = (attempts: number): number =>
   Math.min(FIRST_PAUSE_SECONDS * 3 ** (attempts - 1), LONGEST_PAUSE_SECONDS) * (1 + Math.random() / 4)
 
+const eventOf = ({ tenantId, attempts }: LogoutDelivery, type: EventType, answer: LogoutAnswer): object =>
+  toEventRow(platformCtx(tenantId), { type, detail: { attempts, ...answer } })
+
 /** Removes a delivery, and tells how it ended. */
 async function finish(delivery: LogoutDelivery, type: EventType, answer: LogoutAnswer): Promise<void> {
-  const { tenantId, id, attempts } = delivery
-  const event = toEventRow(platformCtx(tenantId), { type, detail: { attempts, ...answer } })
-  if (await finishDelivery(sql, tenantId, id, [event])) wakeReaders(tenantId)
+  const { tenantId, id } = delivery
+  if (await finishDelivery(sql, tenantId, id, [eventOf(delivery, type, answer)])) wakeReaders(tenantId)
+}
+
+/** Leaves a delivery for later. After the first attempt, the tenant is told: who runs the client need not wait a day for it. */
+async function postpone(
+  delivery: LogoutDelivery,
+  pauseSeconds: number,
+  answer: LogoutAnswer,
+  isCutOff: boolean,
+): Promise<void> {
+  const { tenantId, attempts } = delivery
+  // What this process cut off tells nothing of the client.
+  const events = attempts === 1 && !isCutOff ? [eventOf(delivery, 'logout.delayed', answer)] : []
+  const isMine = await postponeDelivery(sql, tenantId, delivery, pauseSeconds, events)
+  if (isMine && events.length > 0) wakeReaders(tenantId)
 }
 
 /** Tries once. The row goes when the client was told, or when it is too late for another attempt. */
@@ -50,7 +66,7 @@ async function deliver(delivery: LogoutDelivery, signal: AbortSignal): Promise<v
   log.warn({ tenant: tenantId, clientId, attempts, ...answer }, 'a client did not take its logout token')
   const pauseSeconds = pauseAfter(attempts)
   if (Date.now() + pauseSeconds * 1000 > expiresAt.getTime()) return finish(delivery, 'logout.failed', answer)
-  await postponeDelivery(sql, tenantId, delivery, pauseSeconds)
+  await postpone(delivery, pauseSeconds, answer, signal.aborted)
 }
 
 /**
