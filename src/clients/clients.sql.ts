@@ -1,7 +1,12 @@
 import type { Sql } from '../db.ts'
 import type { Client } from '../generated/prisma/client.ts'
+import type { SigningAlgorithm } from '../signing-algorithms.ts'
 
-export type ClientRow = Client
+/** The row. Of the algorithms only those get in that tokens are signed by. */
+export type ClientRow = Omit<Client, 'idTokenSigningAlg' | 'userInfoSigningAlg'> & {
+  idTokenSigningAlg: SigningAlgorithm | null
+  userInfoSigningAlg: SigningAlgorithm | null
+}
 export type SecretJson = { hash: string; expiresAt: string | null }
 
 /** The client and all its secrets in one row, so that authenticating a client reads once. */

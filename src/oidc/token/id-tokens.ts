@@ -19,7 +19,7 @@ export type IdTokenRequest = {
   accessToken: string
   lifetimeSeconds: number
   /** What the client asked for; null is ours to choose. */
-  signingAlg: string | null
+  signingAlg: SigningAlgorithm | null
 }
 
 /**
@@ -28,7 +28,7 @@ export type IdTokenRequest = {
  */
 export function issueIdToken(tenant: string, request: IdTokenRequest): Promise<string> {
   const issuedAt = epochSeconds(new Date())
-  const alg = (request.signingAlg as SigningAlgorithm | null) ?? DEFAULT_SIGNING_ALGORITHM
+  const alg = request.signingAlg ?? DEFAULT_SIGNING_ALGORITHM
   const claims = {
     ...request.claims,
     iss: issuerOf(tenant),
