@@ -87,9 +87,9 @@ async function person(scopes: Scope[] = []): Promise<{ userId: string; sessionId
 
 /** Entries stay hidden behind every older transaction of the database server, those of other files' databases too. What
  *  happened before a stream was opened would come to it when they end. */
-const allVisible = () =>
+const allVisible = (of = tenant) =>
   expect
-    .poll(async () => readEvents(tenant, (await readHead(tenant)).head, 1), { timeout: 10_000, interval: 5 })
+    .poll(async () => readEvents(of, (await readHead(of)).head, 1), { timeout: 10_000, interval: 5 })
     .toEqual({ events: [], hidden: false })
 
 async function follow(
@@ -475,7 +475,9 @@ describe('who may subscribe', () => {
 
   test('events of another tenant are not seen', async () => {
     const other = await newTenant()
-    const reader = await openEventStream(server.urlOf(other), await tokenFor(other), EVENTS)
+    const bearer = await tokenFor(other)
+    await allVisible(other)
+    const reader = await openEventStream(server.urlOf(other), bearer, EVENTS)
     opened.push(reader)
     await note(21)
     await createUser(await ctxFor(other), { name: 'Mine' })
