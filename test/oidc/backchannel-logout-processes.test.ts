@@ -1,6 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { decodeJwt } from 'jose'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -20,15 +17,15 @@ import { answerIn, authorizePath, REDIRECT_URI, VERIFIER } from './provider.ts'
 const usesPostgres = Boolean(process.env.DATABASE_URL)
 /** A claim of one that died is left alone for this long. */
 const LEASE = "interval '20 seconds'"
+/** Where the embedded database of this file is, which this process leaves to the others. */
+const directory = process.env.DATA_DIR ?? ''
 const SHARED = ['a', 'b', 'c', 'd'].flatMap((name) => [`/shared-${name}1`, `/shared-${name}2`])
 
 const servers: ServerProcess[] = []
-let directory: string
 let receiver: LogoutReceiver
 let first: ServerProcess
 let second: ServerProcess
 beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'vestibule-logout-'))
   receiver = await startLogoutReceiver()
   // The embedded database is one process's.
   const [one, two] = await Promise.all([start(await freePort()), usesPostgres && start(await freePort())])
@@ -38,7 +35,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await Promise.all(servers.map((server) => server.kill().catch(() => {})))
   await receiver.close()
-  await rm(directory, { recursive: true, force: true })
 })
 
 async function start(port: number): Promise<ServerProcess> {
