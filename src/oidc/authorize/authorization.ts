@@ -70,7 +70,8 @@ export async function checkParameters(
   if (params.toString().length > MAX_REQUEST_CHARACTERS) throw new PayloadTooLarge(MAX_REQUEST_CHARACTERS)
   const resources = await allowedResources(tenant, params.getAll('resource'))
   const request = parseAuthorizeRequest(params, client, resources, isPushed)
-  const hint = request.idTokenHint === null ? null : await readIdTokenHint(tenant.tenantId, request.idTokenHint)
+  const hint =
+    request.idTokenHint === null ? null : await readIdTokenHint(tenant.tenantId, request.idTokenHint)
   return { ...request, idTokenHint: null, subjectHint: hint?.userId ?? null }
 }
 
