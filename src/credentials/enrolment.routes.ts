@@ -1,6 +1,7 @@
 import type { H3 } from 'h3'
 import { readJson, requestMeta, singleParams, targetOf } from '../http.ts'
-import { addRoute, type Call, errorPage, pageOf, uncachedJson } from '../oidc/answers.routes.ts'
+import { errorPage, pageOf, uncachedJson } from '../oidc/answers.routes.ts'
+import { addRoute, type Call } from '../oidc/call.routes.ts'
 import { errorResponse } from '../rest/respond.ts'
 import { ACCEPT_CH, describeDevice } from './device.ts'
 import { EnrolledPage, EnrolmentGonePage, EnrolmentPage } from './enrolment.pages.tsx'

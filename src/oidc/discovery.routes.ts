@@ -1,5 +1,6 @@
 import type { H3 } from 'h3'
-import { addRoute, type Call, oauthError, publicJson } from './answers.routes.ts'
+import { oauthError, publicJson } from './answers.routes.ts'
+import { addRoute, type Call } from './call.routes.ts'
 import { discoveryOf } from './discovery.ts'
 import { publicKeys } from './keys/keys.ts'
 

@@ -1,7 +1,7 @@
 import type { OAuthError } from '../errors.ts'
-import type { Call } from './answers.routes.ts'
 import { sendAnswer } from './authorize/response-modes.routes.ts'
 import { errorAnswer, type ResponseTarget } from './authorize/response-modes.ts'
+import type { Call } from './call.routes.ts'
 
 /** Answers a refusal through the browser, as briefly as the RFC wants it, and tells the log why. */
 export async function sendRefusal(call: Call, target: ResponseTarget, error: OAuthError): Promise<Response> {

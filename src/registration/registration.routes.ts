@@ -1,7 +1,8 @@
 import type { H3 } from 'h3'
 import { InvalidInput, OAuthError } from '../errors.ts'
 import { readJson } from '../http.ts'
-import { addRoute, type Call, oauthError, uncachedJson } from '../oidc/answers.routes.ts'
+import { oauthError, uncachedJson } from '../oidc/answers.routes.ts'
+import { addRoute, type Call } from '../oidc/call.routes.ts'
 import { deleteRegistration, readRegistration, replaceRegistration } from './own-registration.ts'
 import { registerClient } from './registration.ts'
 

@@ -1,6 +1,7 @@
 import type { H3 } from 'h3'
 import { singleParams, targetOf } from '../../http.ts'
-import { addRoute, type Call, errorPage, seeOther } from '../answers.routes.ts'
+import { errorPage, seeOther } from '../answers.routes.ts'
+import { addRoute, type Call } from '../call.routes.ts'
 import { initiatedLogin } from './initiate-login.ts'
 
 /** Has a client start a sign-in, whoever sent the person here: a portal, an e-mail, a page of ours (OIDC Core, section 4). */

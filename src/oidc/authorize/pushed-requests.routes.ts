@@ -1,6 +1,7 @@
 import type { H3 } from 'h3'
 import { findRequestingClient } from '../../registration/client-documents.ts'
-import { addRoute, type Call, oauthError, uncachedJson } from '../answers.routes.ts'
+import { oauthError, uncachedJson } from '../answers.routes.ts'
+import { addRoute, type Call } from '../call.routes.ts'
 import { limitUnproven, preflight, readClientCall } from '../client-auth/client-call.routes.ts'
 import { checkParameters } from './authorization.ts'
 import { keepPushedRequest, pushedParameters } from './pushed-requests.ts'

@@ -2,16 +2,8 @@ import type { H3 } from 'h3'
 import { Forbidden, RateLimited } from '../../errors.ts'
 import { readForm, singleParams, targetOf } from '../../http.ts'
 import { after } from '../../time.ts'
-import {
-  addRoute,
-  type Call,
-  errorPage,
-  oauthError,
-  pageOf,
-  seeOther,
-  uncachedJson,
-  withCookies,
-} from '../answers.routes.ts'
+import { errorPage, oauthError, pageOf, seeOther, uncachedJson, withCookies } from '../answers.routes.ts'
+import { addRoute, type Call } from '../call.routes.ts'
 import { limitUnproven, readClientCall } from '../client-auth/client-call.routes.ts'
 import { INTERACTION_COOKIE, readCookie } from '../cookies.ts'
 import { csrfOf, isCsrf, openInteraction } from '../signin/interactions.ts'

@@ -3,8 +3,9 @@ import { Forbidden, InvalidCredential, InvalidInput, OAuthError, RateLimited } f
 import { readForm } from '../../http.ts'
 import { BROWSER_LIFETIME_SECONDS } from '../../sessions/sessions.ts'
 import { after } from '../../time.ts'
-import { addRoute, type Call, errorPage, withCookies } from '../answers.routes.ts'
+import { errorPage, withCookies } from '../answers.routes.ts'
 import { stepError } from '../authorize/explain-step.ts'
+import { addRoute, type Call } from '../call.routes.ts'
 import { INTERACTION_COOKIE, SESSION_COOKIE, setCookie } from '../cookies.ts'
 import { endingOf } from './endings.routes.ts'
 import {

@@ -1,5 +1,6 @@
 import type { H3 } from 'h3'
-import { addRoute, type Call, oauthError, uncachedJson } from '../answers.routes.ts'
+import { oauthError, uncachedJson } from '../answers.routes.ts'
+import { addRoute, type Call } from '../call.routes.ts'
 import { preflight, readClientCall } from '../client-auth/client-call.routes.ts'
 import { revokeToken } from './revocation.ts'
 import { answerTokenRequest } from './token.ts'

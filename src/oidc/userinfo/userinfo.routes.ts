@@ -1,10 +1,10 @@
 import type { H3 } from 'h3'
-import { FastResponse } from 'srvx'
 import { findClient } from '../../clients/client-cache.ts'
 import type { Ctx } from '../../ctx.ts'
 import { OAuthError } from '../../errors.ts'
 import { provableOf, readForm } from '../../http.ts'
-import { addRoute, type Call, oauthError, uncachedJson } from '../answers.routes.ts'
+import { oauthError, uncachedJson, uncachedJwt } from '../answers.routes.ts'
+import { addRoute, type Call } from '../call.routes.ts'
 import { preflight } from '../client-auth/client-call.routes.ts'
 import { recordRefusal } from '../refusals.ts'
 import { accessTokenOf, clientNamedBy, readUserinfo } from './userinfo.ts'
@@ -38,14 +38,3 @@ async function tellMisuse(ctx: Ctx, token: string, error: OAuthError): Promise<v
   if (Object.keys(error.why).length === 0) return
   await recordRefusal(ctx, 'token.refused', { endpoint: 'userinfo', clientId: clientNamedBy(token) }, error)
 }
-
-/** A signed answer (OIDC Core, section 5.3.2). */
-const uncachedJwt = (token: string): Response =>
-  new FastResponse(token, {
-    headers: {
-      'content-type': 'application/jwt',
-      'cache-control': 'no-store',
-      pragma: 'no-cache',
-      'x-content-type-options': 'nosniff',
-    },
-  })
