@@ -17,15 +17,21 @@ export function readAuthorization(authorization: string): PresentedAccessToken |
   return token ? { token, scheme: scheme.toLowerCase() === 'dpop' ? 'DPoP' : 'Bearer' } : null
 }
 
-/** A challenge of a scheme, of which DPoP's tells what proofs may be signed by (RFC 9449, section 7.1). */
-export const challengeOf = (
+/**
+ * A challenge of a scheme (RFC 6750, section 3), of which DPoP's tells what proofs may be signed by (RFC 9449, section 7.1), and
+ * Bearer's as much as the surface does: `realm` and description, or the error alone. `scope` is what the token lacks.
+ */
+export function challengeOf(
   scheme: PresentedAccessToken['scheme'],
   error: OAuthErrorCode,
   description: string,
-): string =>
-  scheme === 'DPoP'
-    ? `DPoP error="${error}", error_description="${description}", ${ALGORITHMS}`
-    : `Bearer error="${error}"`
+  { realm, scope }: { realm?: string; scope?: string } = {},
+): string {
+  const told = `error="${error}", error_description="${description}"`
+  const bearer = realm === undefined ? `error="${error}"` : `realm="${realm}", ${told}`
+  const challenge = scheme === 'DPoP' ? `DPoP ${told}, ${ALGORITHMS}` : `Bearer ${bearer}`
+  return scope === undefined ? challenge : `${challenge}, scope="${scope}"`
+}
 
 /** How the key of a bound token is proven: by the request, or as what was proven before on the same connection. */
 export type KeyProof = ProvableRequest | { provenJkt: string | null }

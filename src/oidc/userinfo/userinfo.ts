@@ -12,6 +12,7 @@ import {
 import { issuerOf, signJwt, verifyAccessToken } from '../keys/keys.ts'
 import { toScopes } from '../scopes.ts'
 import { userinfoAudienceOf } from '../token/audience.ts'
+import { textClaim } from '../token/text-claim.ts'
 import { claimsFor } from './claims.ts'
 import { selectGrantedPerson } from './userinfo.sql.ts'
 
@@ -22,14 +23,11 @@ function refusal(
   [status, error, description]: [number, OAuthErrorCode, string],
   { scope, why }: { scope?: string; why?: Why } = {},
 ) {
-  const challenge =
-    scheme === 'DPoP'
-      ? challengeOf(scheme, error, description)
-      : `Bearer realm="${issuerOf(tenant)}", error="${error}", error_description="${description}"`
+  const challenge = challengeOf(scheme, error, description, { realm: issuerOf(tenant), scope })
   return new OAuthError(error, description, {
     status,
     why,
-    headers: { 'www-authenticate': scope ? `${challenge}, scope="${scope}"` : challenge },
+    headers: { 'www-authenticate': challenge },
   })
 }
 
@@ -78,8 +76,7 @@ export async function readUserinfo(
     throw invalidToken(tenant, scheme)
   })
   const { nextNonce } = await checkBinding(tenant, presented, payload, by)
-  const textOf = (name: string): string | null => (typeof payload[name] === 'string' ? payload[name] : null)
-  const scopes = toScopes(textOf('scope') ?? '')
+  const scopes = toScopes(textClaim(payload, 'scope') ?? '')
   if (!scopes.includes('openid'))
     throw refusal(tenant, scheme, [403, 'insufficient_scope', 'The access token lacks the scope openid.'], {
       scope: 'openid',
@@ -87,8 +84,8 @@ export async function readUserinfo(
     })
   const person = await selectGrantedPerson(sql, tenant, {
     userId: payload.sub ?? '',
-    grantId: textOf('gid'),
-    sessionId: textOf('sid'),
+    grantId: textClaim(payload, 'gid'),
+    sessionId: textClaim(payload, 'sid'),
   })
   if (!person) throw invalidToken(tenant, scheme)
   const claims = claimsFor(person, scopes, person.claims?.userinfo)
