@@ -55,6 +55,7 @@ export function isPublicAddress(address: string): boolean {
   return parsed.kind() === 'ipv4' || (parsed as ipaddr.IPv6).match(GLOBAL_IPV6)
 }
 
+const THIS_MACHINE = /^(.+\.)?localhost\.?$/
 const unbracketed = (host: string): string => host.replace(/^\[|\]$/g, '')
 
 /** Why `url` must not be fetched, as far as it can be told without looking its name up, or null. */
@@ -63,8 +64,9 @@ export function targetFault(url: URL, { mayReach, requireHttps }: FetchRules = R
   if (requireHttps && url.protocol !== 'https:') return 'must be an https URL'
   if (url.username || url.password) return 'must not contain user information'
   const host = unbracketed(url.hostname)
-  // Connections to an address skip the lookup, so that it is judged here.
-  if (ipaddr.isValid(host) && !mayReach(host)) return 'must be on a public address'
+  // Connections to an address skip the lookup, so that it is judged here; of this machine's name it is known (RFC 6761).
+  const address = THIS_MACHINE.test(host) ? '127.0.0.1' : host
+  if (ipaddr.isValid(address) && !mayReach(address)) return 'must be on a public address'
   return null
 }
 

@@ -57,7 +57,7 @@ export function urlFault(value: string, rules: UrlRules = {}): string | null {
   if (/[\s\\]/.test(value)) return 'must not contain spaces or backslashes'
   if (rules.originOnly && value !== url.origin) return 'must be an origin such as https://example.com'
   if (rules.secure && url.protocol === 'http:' && !LOOPBACK_HOSTS.has(url.hostname))
-    return 'must be an https URL'
+    return 'must be an https URL (http on this machine only)'
   return null
 }
 

@@ -216,7 +216,7 @@ describe.each(writers)('changing a client over $surface', ({ surface, update }) 
       faults(
         ['name', 'must not be empty'],
         ['themeColor', 'must be a colour such as #0a7c66'],
-        ['logoUrl', 'must be an https URL'],
+        ['logoUrl', 'must be an https URL (http on this machine only)'],
         ['callbacks.1', 'must be an absolute URL'],
         ['webOrigins.0', 'must be an origin such as https://example.com'],
         ['tokenExpiryTime', 'must be a whole number from 60 to 86400'],
@@ -366,7 +366,9 @@ describe('changing a client', () => {
     expect(await updateClient(ctx, client.id, { name: 'Renamed' })).toMatchObject({ name: 'Renamed' })
     await expect(
       updateClient(ctx, client.id, { callbacks: ['http://app.example/cb'] }),
-    ).rejects.toMatchObject({ fields: [{ field: 'callbacks.0', description: 'must be an https URL' }] })
+    ).rejects.toMatchObject({
+      fields: [{ field: 'callbacks.0', description: 'must be an https URL (http on this machine only)' }],
+    })
   })
 
   it.runIf(inject('database').kind === 'postgres')(

@@ -219,7 +219,7 @@ describe.each(SURFACES)('members of clients over $surface', ({ surface, create, 
       ['jwks.keys.7', 'must have the alg RS256 or PS256, or none'],
       ['jwks.keys.8', 'has a kid that is no text'],
       ['jwks.keys.9', 'must not contain U+0000 or lone surrogates'],
-      ['backchannelLogoutUrl', 'must be an https URL'],
+      ['backchannelLogoutUrl', 'must be an https URL (http on this machine only)'],
       ['resources.0', 'belongs to this deployment'],
       ['resources.1', 'belongs to this deployment'],
       ['resources.2', 'belongs to this deployment'],
@@ -283,7 +283,9 @@ describe.each(SURFACES)('members of clients over $surface', ({ surface, create, 
         'http://127.0.0.1.nip.example/x',
         'http://localhost.shop.example/',
       ])
-        expect(faultsIn(await update(id, { [field]: bad }))).toEqual([[field, 'must be an https URL']])
+        expect(faultsIn(await update(id, { [field]: bad }))).toEqual([
+          [field, 'must be an https URL (http on this machine only)'],
+        ])
       expect(faultsIn(await update(id, { [field]: 'https://shop.example/#x' }))).toEqual([
         [field, 'must not contain a fragment'],
       ])

@@ -11,7 +11,7 @@ vi.hoisted(() => {
 
 import { newId } from '../src/crypto.ts'
 import { platformCtx, type Scope } from '../src/ctx.ts'
-import { sql } from '../src/db.ts'
+import { dbFor, sql } from '../src/db.ts'
 import { isIdpId } from '../src/idps/idps.fields.ts'
 import { createIdentityProvider, listIdentityProviders } from '../src/idps/idps.ts'
 import { addIdpUser } from '../src/idps/link-idp-user.ts'
@@ -329,6 +329,17 @@ describe.each(writers)('creating an identity provider over $surface', ({ create,
 })
 
 describe('security 52: a provider whose name leads to this machine', () => {
+  it.each(['localhost', 'localhost.', 'a.localhost', 'LOCALHOST'])(
+    'is not taken when it is %s',
+    async (name) => {
+      const issuer = `https://${name}:8443`
+      const { create } = writers[0] as (typeof writers)[0]
+      expect(await create({ id: fresh(), type: 'oidc', name: 'x', issuer })).toEqual(
+        faults(['issuer', 'must be on a public address']),
+      )
+    },
+  )
+
   it('is never asked, whatever it is asked for', async () => {
     let seen = 0
     const server = createServer((_request, response) => {
@@ -345,7 +356,19 @@ describe('security 52: a provider whose name leads to this machine', () => {
       jwksUri: `${origin}/j`,
     }
     const { clientSecret } = FULL
-    await create({ id, type: 'oidc', name: 'x', clientId: 'app', clientSecret, issuer: origin, ...endpoints })
+    await create({
+      id,
+      type: 'oidc',
+      name: 'x',
+      clientId: 'app',
+      clientSecret,
+      issuer: 'https://partner.example',
+    })
+    // Other names lead here as well, which shows only when they are looked up.
+    await dbFor(tenant).identityProvider.updateMany({
+      where: { tenantId: tenant, id },
+      data: { issuer: origin, ...endpoints },
+    })
     const user = await createUser(platformCtx(tenant), {})
     const jwt = `${Buffer.from('{"alg":"ES256"}').toString('base64url')}.e30.AAAA`
     const unset = Object.fromEntries(Object.keys(endpoints).map((name) => [name, null]))

@@ -89,7 +89,7 @@ describe('creating a tenant', () => {
         { field: 'slug', description: 'must be lower-case letters, digits and single hyphens between them' },
         { field: 'settings.friendlyName', description: 'must be a string' },
         { field: 'settings.logoUrl', description: 'must be an http or https URL' },
-        { field: 'settings.loginUrl', description: 'must be an https URL' },
+        { field: 'settings.loginUrl', description: 'must be an https URL (http on this machine only)' },
         { field: 'settings.tokenKey', description: 'is not a field of this request' },
       ]),
     )

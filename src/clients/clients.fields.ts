@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { SCOPE_NAMES, SYSTEM_TENANT } from '../ctx.ts'
 import { env } from '../env.ts'
 import { expectedUpdatedAt } from '../expected-updated-at.ts'
+import { fetchedUrl } from '../fetched-url.fields.ts'
 import { allowedUrl, boolean, clearable, flag, integer, requiredText, text } from '../fields.ts'
 import { SIGNING_ALGORITHMS } from '../signing-algorithms.ts'
 import { jwkSet } from './client-keys.fields.ts'
@@ -53,7 +54,7 @@ const fields = {
   requireConsent: flag,
   scopes: listOf(oneOf(SCOPE_NAMES as [(typeof SCOPE_NAMES)[number], ...typeof SCOPE_NAMES])),
   jwks: clearable(jwkSet),
-  backchannelLogoutUrl: clearable(allowedUrl({ secure: true })),
+  backchannelLogoutUrl: clearable(fetchedUrl({ secure: true })),
   idTokenSigningAlg: clearable(oneOf(SIGNING_ALGORITHMS)),
   userInfoSigningAlg: clearable(oneOf(SIGNING_ALGORITHMS)),
   requirePushedRequests: flag,

@@ -3,8 +3,8 @@ import { ID_PREFIXES } from '../crypto.ts'
 import { env } from '../env.ts'
 import type { FieldFault } from '../errors.ts'
 import { expectedUpdatedAt } from '../expected-updated-at.ts'
-import { targetFault } from '../fetcher.ts'
-import { allowedUrl, clearable, requiredText, text, type UrlRules, urlFault } from '../fields.ts'
+import { fetchedUrl } from '../fetched-url.fields.ts'
+import { clearable, requiredText, text, type UrlRules } from '../fields.ts'
 import { time } from '../shapes.ts'
 import { applePrivateKeyOf, publicKeyOf } from './provider-keys.ts'
 import { ID_TOKEN_ALGORITHMS, IDP_TYPES } from './provider-types.ts'
@@ -22,13 +22,9 @@ const oneOf = <const Values extends readonly [string, ...string[]]>(values: Valu
 /** https, or http on this machine; in development also hosts of a local network. */
 const SECURE: UrlRules = { secure: env.isProduction }
 
-/** A URL of the provider's that the service itself asks: the fetcher would refuse others later. */
-const fetchedUrl = allowedUrl(SECURE).superRefine((value, context) => {
-  const fault = urlFault(value, SECURE) ? null : targetFault(new URL(value))
-  if (fault) context.addIssue(fault)
-})
+const providerUrl = fetchedUrl(SECURE)
 
-const issuerUrl = fetchedUrl.refine(
+const issuerUrl = providerUrl.refine(
   (value) => !value.includes('?'),
   'must not contain a query (OIDC Discovery, section 3)',
 )
@@ -64,10 +60,10 @@ const fields = {
     example: 'openid email profile',
   }),
   issuer: clearable(issuerUrl).meta({ example: URLS.issuer }),
-  authorizationEndpoint: clearable(fetchedUrl).meta({ example: URLS.authorizationEndpoint }),
-  tokenEndpoint: clearable(fetchedUrl).meta({ example: URLS.tokenEndpoint }),
-  userInfoEndpoint: clearable(fetchedUrl).meta({ example: URLS.userInfoEndpoint }),
-  jwksUri: clearable(fetchedUrl).meta({ example: URLS.jwksUri }),
+  authorizationEndpoint: clearable(providerUrl).meta({ example: URLS.authorizationEndpoint }),
+  tokenEndpoint: clearable(providerUrl).meta({ example: URLS.tokenEndpoint }),
+  userInfoEndpoint: clearable(providerUrl).meta({ example: URLS.userInfoEndpoint }),
+  jwksUri: clearable(providerUrl).meta({ example: URLS.jwksUri }),
   idTokenSigningAlg: clearable(oneOf(ID_TOKEN_ALGORITHMS)).meta({
     example: 'ES256',
   }),

@@ -4,6 +4,7 @@ vi.hoisted(() => {
   process.env.FETCH_PRIVATE = '0'
 })
 
+import { updateClient } from '../../src/clients/client-changes.ts'
 import { platformCtx } from '../../src/ctx.ts'
 import { dbFor, sql } from '../../src/db.ts'
 import { sendLogoutToken } from '../../src/oidc/logout/backchannel-logout.ts'
@@ -57,10 +58,23 @@ test.each([
   const answer = await sendLogoutToken(deliveryTo(url), AbortSignal.timeout(10_000))
   expect(answer).toEqual({ status: null, fault: 'refused' })
   expect(receiver.heardAt('/')).toEqual([])
+  // What is never delivered to is not taken, either.
+  const { id } = await makeClient(tenant)
+  const fields = [{ field: 'backchannelLogoutUrl', description: 'must be on a public address' }]
+  for (const backchannelLogoutUrl of [url, url.replace('http:', 'https:')]) {
+    await expect(makeClient(tenant, { backchannelLogoutUrl })).rejects.toMatchObject({ fields })
+    await expect(updateClient(platformCtx(tenant), id, { backchannelLogoutUrl })).rejects.toMatchObject({
+      fields,
+    })
+  }
 })
 
-test('a client that listens on a private address is never told, and the log says why in the end', async () => {
-  const client = await makeClient(tenant, { backchannelLogoutUrl: receiver.urlOf('/') })
+test('a client of a time when it could be is never told on a private address, and the log says why', async () => {
+  const client = await makeClient(tenant)
+  await dbFor(tenant).client.updateMany({
+    where: { tenantId: tenant, id: client.id },
+    data: { backchannelLogoutUrl: receiver.urlOf('/') },
+  })
   const { id: userId } = await makeUser(tenant, 'ada@example.com')
   const own = { tenantId: tenant, userId, kind: 'browser', expiresAt: new Date(Date.now() + 60_000) }
   await dbFor(tenant).session.create({ data: { ...own, id: 'session_x', tokenHash: Buffer.from('x') } })
