@@ -1,6 +1,16 @@
 import type { RequestListener } from 'node:http'
 import { decodeJwt } from 'jose'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import {
+  afterAll,
+  afterEach,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  onTestFinished,
+  test,
+  vi,
+} from 'vitest'
 import { cleanUp } from '../../src/cleanup.ts'
 import { deleteClient, updateClient } from '../../src/clients/client-changes.ts'
 import { revokeUserConsent } from '../../src/consents/consents.ts'
@@ -334,22 +344,23 @@ describe('a client that does not take its logout token', () => {
   test.each<[string, RequestListener, string]>([
     ['hangs up', (request) => request.socket.destroy(), 'unreachable'],
     ['says nothing for ten seconds', () => {}, 'slow'],
-  ])(
-    'because it %s is given up with that reason in the end',
-    { timeout: 40_000 },
-    async (_name, answer, fault) => {
-      receiver.answers.set(pathOf('one'), answer)
-      await stopDeliveries()
-      const person = await signedIn()
-      await endSession(ctx, person.sid, 'logout')
-      await sql('UPDATE "LogoutDelivery" SET "expiresAt" = now() WHERE "tenantId" = $1', [tenant])
-      stopDeliveries = startLogoutDeliveries()
-      await settled()
-      expect((await outcomes()).map(({ type, detail }) => ({ type, detail }))).toEqual([
-        { type: 'logout.failed', detail: { attempts: 1, status: null, fault } },
-      ])
-    },
-  )
+  ])('because it %s is given up with that reason in the end', async (_name, answer, fault) => {
+    // A second stands for twenty.
+    const timeout = AbortSignal.timeout.bind(AbortSignal)
+    const limit = vi.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => timeout(ms / 20))
+    onTestFinished(() => limit.mockRestore())
+    receiver.answers.set(pathOf('one'), answer)
+    await stopDeliveries()
+    const person = await signedIn()
+    await endSession(ctx, person.sid, 'logout')
+    await sql('UPDATE "LogoutDelivery" SET "expiresAt" = now() WHERE "tenantId" = $1', [tenant])
+    stopDeliveries = startLogoutDeliveries()
+    await settled()
+    expect((await outcomes()).map(({ type, detail }) => ({ type, detail }))).toEqual([
+      { type: 'logout.failed', detail: { attempts: 1, status: null, fault } },
+    ])
+    expect(limit.mock.calls).toEqual([[10_000]])
+  })
 
   test('for a day is given up; the log says so once, and once at the first failure', async () => {
     receiver.answers.set(pathOf('one'), (_, response) => response.writeHead(500).end())
