@@ -61,7 +61,9 @@ describe.runIf(inject('database').kind === 'postgres')('what one of two processe
     const machineFields = { appType: 'machine', callbacks: [], scopes: ['users:read'] }
     const machineGrant = { grant_type: 'client_credentials' }
 
-    test('a client is there, changed, has another secret and is gone at the other', async () => {
+    test.concurrent('a client is there, changed, has another secret and is gone at the other', async ({
+      expect,
+    }) => {
       const client = await tenant.makeClient(machineFields, one)
       const ask = async (secret: string, scope = 'users:read') => {
         const by = { id: client.id, secret }
@@ -82,7 +84,9 @@ describe.runIf(inject('database').kind === 'postgres')('what one of two processe
       await expect.poll(() => ask(secret, 'sessions:read'), SOON).toBe('invalid_client')
     })
 
-    test('an address that a client no longer has gets no answer at the other', async () => {
+    test.concurrent('an address that a client no longer has gets no answer at the other', async ({
+      expect,
+    }) => {
       const client = await tenant.makeClient({}, one)
       const browser = new PageBrowser(other.origin)
       const path = authorizePath(tenant.slug, client, { prompt: 'none' })
@@ -93,7 +97,9 @@ describe.runIf(inject('database').kind === 'postgres')('what one of two processe
       await expect.poll(visit, SOON).toBe(400)
     })
 
-    test('security 35: an assertion or proof that it took is refused by the other, also when both have it at once', async () => {
+    test.concurrent('security 35: an assertion or proof that it took is refused by the other, also when both have it at once', async ({
+      expect,
+    }) => {
       const key = await makeKey()
       const client = await tenant.makeClient({ ...machineFields, jwks: { keys: [key.jwk] } }, one)
       const assertion = () => makeAssertion(key, { clientId: client.id, audience: tenant.issuer })
@@ -126,7 +132,9 @@ describe.runIf(inject('database').kind === 'postgres')('what one of two processe
       expect((await ask(one, await assertion(), proof)).result).toBe('invalid_dpop_proof')
     })
 
-    test('security 27, 28: a lock closes userinfo, introspection and refresh at the other', async () => {
+    test.concurrent('security 27, 28: a lock closes userinfo, introspection and refresh at the other', async ({
+      expect,
+    }) => {
       const { person, client, redeem } = await arriveBy({}, pair, tenant)
       const { access_token: token, refresh_token: refreshToken = '' } = await redeem()
       const userinfo = async () => (await userinfoOf(at(other), tenant.slug, token)).status
@@ -144,7 +152,9 @@ describe.runIf(inject('database').kind === 'postgres')('what one of two processe
       expect(refreshed).toMatchObject({ status: 400, body: { error: 'invalid_grant' } })
     })
 
-    test('new keys sign at both, and nobody who verifies is ever without them', async () => {
+    test.concurrent('new keys sign at both, and nobody who verifies is ever without them', async ({
+      expect,
+    }) => {
       const client = await tenant.makeClient(machineFields)
       const config = await discover(tenant, client.id, oidc.ClientSecretBasic(client.secret))
       // Who meets a key that it has not seen asks for it, whichever process that comes to.
