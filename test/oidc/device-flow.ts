@@ -1,4 +1,4 @@
-import { type Browser, csrfIn, type Provider, type TokenAnswer, tokenRequest } from './provider.ts'
+import { type Browser, basic, csrfIn, type Provider, type TokenAnswer, tokenRequest } from './provider.ts'
 
 export const DEVICE_CODE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code'
 
@@ -11,10 +11,9 @@ export async function startDevice(
   client: Client,
   form: Record<string, string> = { scope: 'openid profile offline_access' },
 ): Promise<TokenAnswer> {
-  const basic = Buffer.from(`${client.id}:${client.secret}`).toString('base64')
   const response = await fetch(`${provider.origin}/${tenant}/oidc/device`, {
     method: 'POST',
-    headers: client.secret ? { authorization: `Basic ${basic}` } : {},
+    headers: client.secret ? { authorization: basic(client) } : {},
     body: new URLSearchParams({ ...(!client.secret && { client_id: client.id }), ...form }),
   })
   return { status: response.status, headers: response.headers, body: (await response.json()) as never }

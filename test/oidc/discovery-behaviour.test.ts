@@ -13,6 +13,7 @@ import { type Plan, startPlan } from './plan.ts'
 import {
   answerIn,
   authorizePath,
+  basic,
   makeClient,
   makeUser,
   type Provider,
@@ -130,8 +131,8 @@ async function assertionBy(client: Client, alg: string): Promise<Record<string, 
 
 async function believes(endpoint: (typeof ENDPOINTS)[number], method: string): Promise<boolean> {
   const { id, secret } = machine
-  const basic = Buffer.from(`${id}:${secret}`).toString('base64')
-  if (method === 'client_secret_basic') return isBelieved(endpoint, {}, { authorization: `Basic ${basic}` })
+  if (method === 'client_secret_basic')
+    return isBelieved(endpoint, {}, { authorization: basic({ id, secret }) })
   if (method === 'client_secret_post') return isBelieved(endpoint, { client_id: id, client_secret: secret })
   if (method === 'private_key_jwt') return isBelieved(endpoint, await assertionBy(machine, 'ES256'))
   if (method === 'none') return isBelieved(endpoint, { client_id: spa.id, grant_type: 'refresh_token' })

@@ -13,6 +13,7 @@ import {
   answerIn,
   authorizePath,
   Browser,
+  basic,
   exchange,
   makeClient,
   makeUser,
@@ -57,9 +58,6 @@ beforeAll(async () => {
   await signInAt(browser, authorizePath(tenant, client), 'ada@example.com')
 })
 afterAll(() => provider.close())
-
-const basic = ({ id, secret }: { id: string; secret: string }) =>
-  `Basic ${Buffer.from(`${encodeURIComponent(id)}:${encodeURIComponent(secret)}`).toString('base64')}`
 
 async function introspect(
   token: string,

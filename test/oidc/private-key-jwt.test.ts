@@ -13,7 +13,9 @@ const { startApp } = await import('../support/app.ts')
 const { logOf } = await import('../support/events.ts')
 const { makeAssertion, makeKey, nowSeconds, unsigned } = await import('../support/proofs.ts')
 const { countWarmStatements } = await import('../support/statements.ts')
-const { Browser, makeClient, makeUser, REDIRECT_URI, signInAt, tokenRequest } = await import('./provider.ts')
+const { Browser, basic, makeClient, makeUser, REDIRECT_URI, signInAt, tokenRequest } = await import(
+  './provider.ts'
+)
 
 type Key = Awaited<ReturnType<typeof makeKey>>
 type Client = Awaited<ReturnType<typeof makeClient>>
@@ -326,9 +328,11 @@ describe('an assertion is refused, always in the same way, and the log says why'
 
   test('beside another way to authenticate (RFC 6749, section 2.3)', async () => {
     const both = { client_id: machine.id, client_secret: machine.secret }
-    const basic = `Basic ${Buffer.from(`${machine.id}:${machine.secret}`).toString('base64')}`
     const form = { client_assertion_type: JWT_BEARER, client_assertion: await assert() }
-    for (const answer of [await send({ ...both, ...form }), await send(form, { authorization: basic })])
+    for (const answer of [
+      await send({ ...both, ...form }),
+      await send(form, { authorization: basic(machine) }),
+    ])
       expect(answer).toMatchObject({ status: 400, body: { error: 'invalid_request' } })
   })
 

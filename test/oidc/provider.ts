@@ -101,7 +101,8 @@ export async function signInAt(browser: Browser, path: string, email: string) {
 export const answerIn = (location: string | null): Record<string, string> =>
   Object.fromEntries(new URL(location ?? 'about:blank').searchParams)
 
-const basic = (client: { id: string; secret: string }) =>
+/** How a client authenticates by client_secret_basic (RFC 6749, section 2.3.1): the value of the Authorization header. */
+export const basic = (client: { id: string; secret: string }): string =>
   `Basic ${Buffer.from(`${encodeURIComponent(client.id)}:${encodeURIComponent(client.secret)}`).toString('base64')}`
 
 export type TokenAnswer = { status: number; headers: Headers; body: Record<string, string> }

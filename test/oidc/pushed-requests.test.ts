@@ -15,7 +15,7 @@ const { newTenant } = await import('../support/actors.ts')
 const { startApp } = await import('../support/app.ts')
 const { alterationsOf } = await import('../support/attacks.ts')
 const { leastStatements } = await import('../support/statements.ts')
-const { answerIn, authorizePath, Browser, exchange, makeClient, makeUser, REDIRECT_URI, signInAt } =
+const { basic, answerIn, authorizePath, Browser, exchange, makeClient, makeUser, REDIRECT_URI, signInAt } =
   await import('./provider.ts')
 
 type TestClient = Awaited<ReturnType<typeof makeClient>>
@@ -42,8 +42,6 @@ beforeAll(async () => {
 })
 afterAll(() => app.close())
 
-const basic = ({ id, secret }: TestClient) =>
-  `Basic ${Buffer.from(`${encodeURIComponent(id)}:${encodeURIComponent(secret)}`).toString('base64')}`
 const good = (of: TestClient, more: Form = {}): URLSearchParams =>
   new URLSearchParams(authorizePath(tenant, of, more).split('?')[1])
 

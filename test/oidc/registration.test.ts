@@ -17,7 +17,7 @@ const { updateSettings } = await import('../../src/tenants/settings.ts')
 const { newTenant, tokenFor } = await import('../support/actors.ts')
 const { startApp } = await import('../support/app.ts')
 const { logOf } = await import('../support/events.ts')
-const { Browser, csrfIn, makeUser, REDIRECT_URI, signInAt } = await import('./provider.ts')
+const { Browser, basic, csrfIn, makeUser, REDIRECT_URI, signInAt } = await import('./provider.ts')
 
 // biome-ignore lint/suspicious/noExplicitAny: what a test asks for decides the shape
 type Any = any
@@ -313,7 +313,7 @@ describe('RFC 7591, section 3: the registration endpoint', () => {
     expect(body.scope).not.toContain(':')
     const answer = await fetch(`${issuerUrl().href}/oidc/token`, {
       method: 'POST',
-      headers: { authorization: `Basic ${btoa(`${body.client_id}:${body.client_secret}`)}` },
+      headers: { authorization: basic({ id: body.client_id, secret: body.client_secret }) },
       body: new URLSearchParams({ grant_type: 'client_credentials', scope: 'users:read' }),
     })
     expect(answer.status).toBe(400)

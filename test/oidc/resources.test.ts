@@ -12,6 +12,7 @@ import {
   answerIn,
   authorizePath,
   Browser,
+  basic,
   makeClient,
   makeUser,
   type Provider,
@@ -65,10 +66,9 @@ async function authorize(resources: string[], scope = 'openid offline_access', o
 }
 
 async function token(form: Parameters, by = client) {
-  const credentials = Buffer.from(`${by.id}:${by.secret}`).toString('base64')
   const response = await fetch(`${provider.origin}/${tenant}/oidc/token`, {
     method: 'POST',
-    headers: { authorization: `Basic ${credentials}` },
+    headers: { authorization: basic(by) },
     body: new URLSearchParams(form),
   })
   const body = (await response.json()) as Record<string, string>

@@ -6,6 +6,7 @@ import {
   answerIn,
   authorizePath,
   Browser,
+  basic,
   exchange,
   makeClient,
   makeUser,
@@ -46,7 +47,7 @@ async function revoke(
 ): Promise<{ status: number; body: unknown; headers: Headers }> {
   const response = await fetch(`${provider.origin}/${tenant}/oidc/revoke`, {
     method: 'POST',
-    headers: by ? { authorization: `Basic ${Buffer.from(`${by.id}:${by.secret}`).toString('base64')}` } : {},
+    headers: by ? { authorization: basic(by) } : {},
     body: new URLSearchParams(form),
   })
   return { status: response.status, body: await response.json(), headers: response.headers }
