@@ -174,7 +174,7 @@ describe('vestibule client', () => {
     const faulty = await vestibule(['client', 'rotate-secret', client.id, ...at, '--overlap-seconds', 'day'])
     expect(faulty).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining('overlapSeconds: must be a whole number from 0 to 2592000'),
+      stderr: expect.stringContaining('--overlap-seconds: must be a whole number from 0 to 2592000'),
     })
     const run = await vestibule([
       'client',
@@ -322,9 +322,9 @@ describe('vestibule keys rotate', () => {
   it('refuses what it does not understand', async () => {
     const tenant = await newTenant()
     const cases: [string[], string][] = [
-      [['--activate-in', 'soon'], 'activateInSeconds: must be a whole number from 0 to 2592000'],
-      [['--activate-in='], 'activateInSeconds: must be a whole number from 0 to 2592000'],
-      [['--activate-in', '5', '--retire-at-once'], 'activateInSeconds: must be 0 or omitted'],
+      [['--activate-in', 'soon'], '--activate-in: must be a whole number from 0 to 2592000'],
+      [['--activate-in='], '--activate-in: must be a whole number from 0 to 2592000'],
+      [['--activate-in', '5', '--retire-at-once'], '--activate-in: must be 0 or omitted'],
       [['--tenant', 'nobody'], 'No such tenant.'],
     ]
     const runs = await Promise.all(

@@ -148,7 +148,7 @@ describe('vestibule users', () => {
       'two',
     )
     expect(faulty).toMatchObject({ code: 1, stdout: '' })
-    expect(faulty.stderr).toMatch(/^The request has invalid fields\.\n {2}matchBy: .+\n {2}startLine: /)
+    expect(faulty.stderr).toMatch(/^The request has invalid fields\.\n {2}--match-by: .+\n {2}--start-line: /)
     expect(await users('export', '-', '--tenant', 'nobody')).toEqual({
       code: 1,
       stdout: '',

@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline/promises'
 import { type ArgsDef, type CommandDef, defineCommand, type ParsedArgs } from 'citty'
 import { type Ctx, platformCtx, SYSTEM_TENANT } from '../ctx.ts'
-import { AppError, describeError, InvalidInput, NotFound } from '../errors.ts'
+import { AppError, describeError, type FieldFault, InvalidInput, NotFound } from '../errors.ts'
 import { log } from '../log.ts'
 import { closeRuntime, openRuntime } from '../runtime.ts'
 import { findTenant } from '../tenants/tenant-cache.ts'
@@ -31,17 +31,28 @@ function checkArgs(args: ParsedArgs, known: ArgsDef): void {
 }
 
 /** What was thrown, as a person or a program wants to read it. Anything unexpected keeps its own text: the reader is the operator. */
-function describeFailure(thrown: unknown): { code: string; message: string; fields: object[] } {
+function describeFailure(thrown: unknown): { code: string; message: string; fields: FieldFault[] } {
   const { code, message, fields, cause } = describeError(thrown)
   const hidden = code === 'INTERNAL_SERVER_ERROR' || code === 'UNAVAILABLE' ? cause : undefined
   return { code, message: hidden instanceof Error ? hidden.message || message : message, fields }
 }
 
-function report(thrown: unknown, asJson: boolean): void {
-  const failure = describeFailure(thrown)
-  const fields = (failure.fields as { field: string; description: string }[]).map(
-    ({ field, description }) => `\n  ${field}: ${description}`,
+/** A field by the option that it was given with: of a service's overlapSeconds, people typed --overlap-seconds. */
+function asTyped(field: string, known: ArgsDef): string {
+  const [name, ...rest] = field.split('.')
+  const option = Object.keys(known).find(
+    (each) =>
+      known[each]?.type !== 'positional' &&
+      [camelCase(each), `${camelCase(each)}Seconds`].includes(name ?? ''),
   )
+  return option ? [`--${option}`, ...rest].join('.') : field
+}
+
+function report(thrown: unknown, known: ArgsDef, asJson: boolean): void {
+  const described = describeFailure(thrown)
+  const faults = described.fields.map((fault) => ({ ...fault, field: asTyped(fault.field, known) }))
+  const failure = { ...described, fields: faults }
+  const fields = faults.map(({ field, description }) => `\n  ${field}: ${description}`)
   process.stderr.write(
     asJson ? `${JSON.stringify({ error: failure })}\n` : `${failure.message}${fields.join('')}\n`,
   )
@@ -74,7 +85,7 @@ export function databaseCommand<const Args extends ArgsDef>(definition: {
         const output = isOutputTaken ? process.stderr : process.stdout
         output.write(asJson ? `${JSON.stringify(json)}\n` : `${text}\n`)
       } catch (error) {
-        report(error, asJson)
+        report(error, own, asJson)
       } finally {
         await closeRuntime()
       }
