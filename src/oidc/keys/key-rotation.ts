@@ -16,6 +16,7 @@ import { makeKeyPair } from './key-algorithms.ts'
 import { DEFAULT_ACTIVATE_IN_SECONDS, KeyRotation } from './key-rotation.fields.ts'
 import {
   type AlgorithmKeys,
+  deleteOvertakenKeys,
   deleteSigningKeys,
   insertSigningKeys,
   type NewKey,
@@ -31,6 +32,8 @@ import { forgetKeys, SEAL_PURPOSE } from './keys.ts'
  * tokenExpiryTime is a day at most), and an hour for clocks that differ.
  */
 export const PUBLISHED_BEHIND_SECONDS = 86_400 + 3600
+/** By how much clocks of processes may differ: a key that is to sign this soon may have signed already. */
+const CLOCK_SKEW_SECONDS = 60
 /** Of an algorithm, besides the last one. Whoever rotates more often makes a key set that relying parties may not take. */
 const MAX_RETIRING_KEYS = 20
 
@@ -126,7 +129,7 @@ function assertRoom(algorithms: readonly AlgorithmKeys[], now: Date): void {
 /**
  * Replaces the keys of all algorithms that the tenant has. The new ones are published at once and sign after
  * `activateInSeconds` (0 to 30 days, 600 unless told); those before them stay published until their last token has
- * expired. With `retireAtOnce`, all that the tenant had are gone, and every token that they signed with them.
+ * expired, and those that would have signed only after them are gone: they never will. With `retireAtOnce`, all that the tenant had are gone, and every token that they signed with them.
  * Returns the published keys. Throws InvalidInput, RateLimited and NotFound.
  */
 export async function rotateSigningKeys(ctx: Ctx, input: unknown, now = new Date()): Promise<SigningKey[]> {
@@ -140,6 +143,7 @@ export async function rotateSigningKeys(ctx: Ctx, input: unknown, now = new Date
     if (retireAtOnce) await deleteSigningKeys(sql, ctx.tenant)
     else {
       assertRoom(algorithms, now)
+      await deleteOvertakenKeys(sql, ctx.tenant, activeAt, after(now, CLOCK_SKEW_SECONDS))
       await retireSigningKeys(sql, ctx.tenant, algs, after(activeAt, PUBLISHED_BEHIND_SECONDS))
     }
     await addKeys(sql, ctx, algs, activeAt)

@@ -58,6 +58,19 @@ export async function retireSigningKeys(
   )
 }
 
+/** Takes the keys of a tenant that would sign only after `activeAt`, and have not signed yet by a clock that is this far ahead. */
+export async function deleteOvertakenKeys(
+  sql: Sql,
+  tenant: string,
+  activeAt: Date,
+  latestClock: Date,
+): Promise<void> {
+  await sql(
+    `DELETE FROM "SigningKey" WHERE "tenantId" = $1 AND "activeAt" > GREATEST($2::timestamptz, $3::timestamptz)`,
+    [tenant, activeAt, latestClock],
+  )
+}
+
 /** Takes all keys of a tenant. */
 export async function deleteSigningKeys(sql: Sql, tenant: string): Promise<void> {
   await sql(`DELETE FROM "SigningKey" WHERE "tenantId" = $1`, [tenant])
