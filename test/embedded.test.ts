@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { chmod, cp, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -13,8 +13,19 @@ import { findHolder, takeLock } from '../src/embedded-lock.ts'
 // A first start runs initdb: 2 to 5 s on two busy cores.
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
 
+/** Where a database was made and closed, to be copied: what initdb takes seconds for. */
+let made: string
 let directory: string
 let cleanUps: (() => unknown)[] = []
+
+beforeAll(async () => {
+  made = await mkdtemp(join(tmpdir(), 'vestibule-test-'))
+  await (await openEmbedded(made)).close()
+})
+afterAll(() => rm(made, { recursive: true, force: true }))
+
+/** Has the next that opens `path` find the database made. */
+const makeBefore = (path = directory) => cp(join(made, 'db'), join(path, 'db'), { recursive: true })
 
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'vestibule-test-'))
@@ -73,6 +84,7 @@ const isDone = (lines: string[]) => lines.includes('done')
 
 describe('one process', () => {
   test('keeps rows over close and reopen, and closes twice without harm', async () => {
+    await makeBefore()
     const first = await open()
     const client = await connectTo(first)
     await client.query('CREATE TABLE row (id text)')
@@ -98,6 +110,7 @@ describe('one process', () => {
   })
 
   test('a second opening in the same process shares the first', async () => {
+    await makeBefore()
     const [first, second] = await Promise.all([open(), open()])
     expect([first.owner, second.owner].sort()).toEqual([false, true])
     expect(second.connection).toEqual(first.connection)
@@ -105,6 +118,7 @@ describe('one process', () => {
 
   test('a directory too long for a socket gets a private one under the temporary directory', async () => {
     const long = join(directory, 'x'.repeat(100))
+    await makeBefore(long)
     const first = await open(long)
     expect(first.connection.host.startsWith(join(tmpdir(), 'vestibule-'))).toBe(true)
     cleanUps.unshift(() => rm(first.connection.host, { recursive: true }))
@@ -115,6 +129,7 @@ describe('one process', () => {
   })
 
   test('a database cut off while it was first made is made anew', async () => {
+    await makeBefore()
     const first = await open()
     await first.close()
     await rm(join(directory, 'db/vestibule.ready'))
@@ -130,6 +145,7 @@ describe('many connections', () => {
 
   beforeAll(async () => {
     shared = await mkdtemp(join(tmpdir(), 'vestibule-test-'))
+    await makeBefore(shared)
     embedded = await openEmbedded(shared)
   })
 
@@ -286,6 +302,7 @@ describe('two processes', () => {
   })
 
   test('after kill -9 in a burst of writes nothing acknowledged is missing', async () => {
+    await makeBefore()
     const acknowledged: string[] = []
     for (const name of ['first', 'second']) {
       const writer = startChild(name, 1_000_000)
@@ -300,6 +317,7 @@ describe('two processes', () => {
   })
 
   test('several that find a killed owner at once: one takes over', async () => {
+    await makeBefore()
     const owner = startChild('owner', 10)
     await owner.until(isDone)
     owner.child.kill('SIGKILL')
@@ -313,6 +331,7 @@ describe('two processes', () => {
   })
 
   test('a client process killed in a transaction leaves the owner working', async () => {
+    await makeBefore()
     const embedded = await open()
     const writer = startChild('client', 1_000_000)
     await writer.until(() => writer.written().length > 50)
