@@ -1,13 +1,14 @@
 import { isDeepStrictEqual } from 'node:util'
 import { equals, randomToken, sha256 } from '../crypto.ts'
 import { type Ctx, isScope } from '../ctx.ts'
-import { inTransaction } from '../db.ts'
+import { inTransaction, type Sql } from '../db.ts'
 import { Forbidden, InvalidInput, NotFound } from '../errors.ts'
 import { type NewEvent, recordEvents, toEventRow, wakeReaders } from '../events.ts'
 import { assertExpected } from '../expected-updated-at.ts'
 import { parse } from '../fields.ts'
 import { ensureSigningKeys } from '../oidc/keys/key-rotation.ts'
 import { forgetKeys } from '../oidc/keys/keys.ts'
+import { revokeGrantsOf } from '../oidc/token/revoke-grants.sql.ts'
 import { requireNoEscalation } from '../scopes.ts'
 import { forgetClient } from './client-cache.ts'
 import {
@@ -21,7 +22,7 @@ import {
 } from './client-changes.sql.ts'
 import { isClientId } from './client-ids.ts'
 import { NO_SECRET_FIELDS } from './client-rules.fields.ts'
-import { type AppType, HAS_SECRET, type RegisteredBy } from './client-types.ts'
+import { APP_TYPES, type AppType, HAS_SECRET, type RegisteredBy } from './client-types.ts'
 import { clientPatch, SecretRotation } from './clients.fields.ts'
 import type { SecretJson } from './clients.sql.ts'
 import { type Client, detailOf } from './clients.ts'
@@ -48,10 +49,31 @@ const isCurrentSecret = (secrets: SecretJson[]) => (sent: unknown) => {
   return typeof sent === 'string' && equals(Buffer.from(current.hash, 'hex'), sha256(sent))
 }
 
+const WITH_SECRET = APP_TYPES.filter((type) => HAS_SECRET[type])
+
+/** Whether a change makes a single-page or native client of whatever it is about. */
+const losesSecret = (input: unknown): boolean => {
+  const { appType } = (input ?? {}) as { appType?: unknown }
+  return APP_TYPES.some((type) => type === appType && !HAS_SECRET[type])
+}
+
+/**
+ * Revokes what a client got that proved to be itself, before it is one that cannot: its refresh tokens would work for whoever
+ * has a copy. A transaction that refuses the change takes it back. Before the client is held, as a deletion does it.
+ */
+async function revokeAuthenticated(sql: Sql, ctx: Ctx, clientId: string): Promise<void> {
+  const detail = { reason: 'revoked' }
+  const events = {
+    revoked: toEventRow(ctx, { type: 'grant.revoked', detail }),
+    ended: toEventRow(ctx, { type: 'session.ended', detail }),
+  }
+  await revokeGrantsOf(sql, ctx.tenant, { clientId, appTypes: WITH_SECRET }, events, new Date())
+}
+
 /**
  * Changes a client (spec: Update client): omitted fields are unchanged, '' and null unset (a list: empty it); response-only
  * fields, and `type`, are ignored where they are as they were. The client must be valid as a whole for its app type. One
- * that becomes single-page or native loses its secrets; one that becomes web or machine has none until
+ * that becomes single-page or native loses its secrets and its grants; one that becomes web or machine has none until
  * rotateClientSecret. A change that changes nothing leaves updatedAt and the log alone. With `expectedUpdatedAt`, nothing is
  * written to a client that was changed since: Conflict. Throws NotFound, InvalidInput, and Forbidden where the caller
  * lacks scopes that the client has or gets, or for an operator's client. `by` tells the log whose doing it is, unless an
@@ -65,6 +87,7 @@ export async function updateClient(
 ): Promise<Client> {
   if (!isClientId(clientId)) throw new NotFound('client')
   const { client, isChanged, hasNewKeys } = await inTransaction(async (sql) => {
+    if (losesSecret(input)) await revokeAuthenticated(sql, ctx, clientId)
     const held = await holdClient(sql, ctx.tenant, clientId)
     if (!held) throw new NotFound('client')
     const before = held.client

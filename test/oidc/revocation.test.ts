@@ -1,4 +1,8 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { decodeJwt } from 'jose'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { deleteClient, updateClient } from '../../src/clients/client-changes.ts'
+import { platformCtx } from '../../src/ctx.ts'
+import { dbFor } from '../../src/db.ts'
 import { newTenant, tokenFor } from '../support/actors.ts'
 import { logOf } from '../support/events.ts'
 import { countWarmStatements } from '../support/statements.ts'
@@ -15,6 +19,7 @@ import {
   signInAt,
   startProvider,
   type TokenAnswer,
+  tokenRequest,
   userinfoOf,
 } from './provider.ts'
 
@@ -129,5 +134,64 @@ describe('token revocation (RFC 7009)', () => {
         () => revoke({ token }),
       ),
     ).toBe(1)
+  })
+})
+
+describe('a client that becomes one without a secret', () => {
+  afterEach(async () => {
+    client = await makeClient(tenant)
+  })
+
+  test.each(['single-page', 'native'])(
+    '%s loses what it got while it had one, which now would work for whoever has a copy',
+    async (appType) => {
+      const ctx = platformCtx(tenant)
+      const grantId = decodeJwt(tokens.access_token as string).gid
+      // A change that is refused revokes nothing, nor does one that leaves the secret.
+      const refused = updateClient(ctx, client.id, { appType, callbacks: ['x'] })
+      await expect(refused).rejects.toMatchObject({ code: 'BAD_USER_INPUT' })
+      await updateClient(ctx, client.id, { name: 'Renamed', appType: 'web' })
+      expect(await userinfo()).toBe(200)
+      await updateClient(ctx, client.id, { appType })
+      expect(await userinfo()).toBe(401)
+      const answer = await tokenRequest(provider, tenant, null, {
+        grant_type: 'refresh_token',
+        refresh_token: tokens.refresh_token as string,
+        client_id: client.id,
+      })
+      expect([answer.status, answer.body.error]).toEqual([400, 'invalid_grant'])
+      const told = (await logOf(tenant)).filter(({ subjectIds }) => subjectIds.includes(grantId as string))
+      expect(told.map(({ type }) => type)).toEqual(['grant.created', 'grant.revoked'])
+      const handedOut = await dbFor(tenant).session.findMany({
+        where: { tenantId: tenant, grantId: grantId as string },
+      })
+      expect(handedOut.map(({ endReason }) => endReason)).toEqual(['revoked'])
+    },
+  )
+
+  test('is changed while it refreshes and is deleted: nobody waits for the other for ever', async () => {
+    for (let round = 0; round < 8; round++) {
+      const { id } = await makeClient(tenant)
+      const { id: userId } = await makeUser(tenant, `racer${round}@example.com`)
+      const data = Array.from({ length: 20 }, (_, index) => ({
+        tenantId: tenant,
+        id: `grant_race_${round}_${index}`,
+        clientId: id,
+        userId,
+        scopes: ['openid'],
+        authenticatedAt: new Date(),
+        idleExpiresAt: new Date(Date.now() + 60_000),
+        expiresAt: new Date(Date.now() + 60_000),
+      }))
+      await dbFor(tenant).grant.createMany({ data })
+      const ctx = platformCtx(tenant)
+      const [change, deletion] = await Promise.allSettled([
+        updateClient(ctx, id, { appType: 'native' }),
+        deleteClient(ctx, id),
+      ])
+      expect(deletion.status).toBe('fulfilled')
+      if (change.status === 'rejected') expect(change.reason).toMatchObject({ code: 'NOT_FOUND' })
+      expect(await dbFor(tenant).grant.count({ where: { tenantId: tenant, clientId: id } })).toBe(0)
+    }
   })
 })

@@ -36,7 +36,7 @@ const revoke = async (
   tenant: string,
   { revoked, ended }: RevocationEvents,
   now: Date,
-  matching: (string | Buffer | null)[],
+  matching: (string | string[] | Buffer | null)[],
 ): Promise<boolean> => {
   const told = [JSON.stringify([revoked]), JSON.stringify([ended])]
   return (await sql(statement, [tenant, now, ...told, ...matching])).length > 0
@@ -53,6 +53,18 @@ export const revokeReplayed = (
   events: RevocationEvents,
   now: Date,
 ): Promise<boolean> => revoke(sql, REVOKE_REPLAYED, tenant, events, now, [codeHash])
+
+const REVOKE_GRANTS_OF_SECRET = revokingSql(`
+    FROM "Client" c WHERE c."tenantId" = $1 AND c."id" = $5 AND c."appType" = ANY($6::text[]) AND g."clientId" = c."id"`)
+
+/** Revokes all grants of a client that is of one of these app types as yet. True when there were some. */
+export const revokeGrantsOf = (
+  sql: Sql,
+  tenant: string,
+  { clientId, appTypes }: { clientId: string; appTypes: string[] },
+  events: RevocationEvents,
+  now: Date,
+): Promise<boolean> => revoke(sql, REVOKE_GRANTS_OF_SECRET, tenant, events, now, [clientId, appTypes])
 
 const REVOKE_GRANT = revokingSql(`
     WHERE g."id" = $5 AND g."clientId" = $6 AND ($7::bytea IS NULL OR g."secretHash" = $7::bytea)`)
