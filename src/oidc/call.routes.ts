@@ -49,8 +49,9 @@ export function addRoute(
     let whose: { clientId: string | null; by?: Ctx } = { clientId: null }
     let tellRefusal = async (_: OAuthError) => {}
     try {
-      if (targetOf(event).isCanonical) tenant = await findTenant(event.context.params?.tenant ?? '')
-      if (!tenant) throw new NotFound('page')
+      if (!targetOf(event).isCanonical) throw new NotFound('page')
+      tenant = await findTenant(event.context.params?.tenant ?? '')
+      if (!tenant) throw new NotFound('tenant at this address')
       const handle = handlers[method as Method]
       if (!handle) throw new MethodNotAllowed(allowed)
       const ctx = ctxOf(event, tenant.tenantId)

@@ -81,7 +81,13 @@ describe('a faulty authorize request', () => {
   })
 
   test('to an unknown tenant shows a page, another method 405', async () => {
-    expect((await browser.fetch('/nobody/oidc/authorize')).status).toBe(404)
+    const nobody = await browser.fetch('/nobody/oidc/authorize')
+    expect([nobody.status, await nobody.text()]).toEqual([
+      404,
+      expect.stringContaining('No such tenant at this address.'),
+    ])
+    const token = await fetch(`${provider.origin}/nobody/oidc/token`, { method: 'POST' })
+    expect(await token.json()).toMatchObject({ error_description: 'No such tenant at this address.' })
     const response = await browser.fetch(authorizePath(tenant, client), { method: 'DELETE' })
     expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, POST'])
   })
