@@ -1,5 +1,6 @@
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { jwkSet } from '../src/clients/client-keys.fields.ts'
 import { SCOPES, SYSTEM_TENANT } from '../src/ctx.ts'
 import { restRoutes } from '../src/rest/rest.ts'
 import { newTenant, tokenFor } from './support/actors.ts'
@@ -270,6 +271,16 @@ describe('the document', () => {
       ),
     ])
     expect(undescribed).toEqual([])
+  })
+
+  it('shows how keys of a client are given, by some that are taken, and says what becomes of its secret', () => {
+    for (const name of ['ClientCreate', 'ClientPatch', 'Client']) {
+      const schema = JSON.stringify(system.components.schemas[name])
+      expect(schema).toContain('stays valid beside them')
+      const { jwks } = (JSON.parse(schema) as { properties: Record<string, { examples?: unknown[] }> })
+        .properties
+      if (name !== 'ClientPatch') expect(jwkSet.parse(jwks?.examples?.[0])).toEqual(jwks?.examples?.[0])
+    }
   })
 
   it('has examples that are as the document says, whole and field by field', async () => {

@@ -14,6 +14,17 @@ export const samples = {
   allowedOrigins: ['https://shop.example'],
   allowedLogoutUrls: ['https://shop.example/bye'],
   tokenExpiryTime: 3600,
+  jwks: {
+    keys: [
+      {
+        kty: 'EC',
+        crv: 'P-256',
+        x: 'MKBCTNIcKUSDii11ySs3526iDZ8AiTo7Tu6KPAqv7D4',
+        y: '4Etl6SRW2YiLUrN5vfvVHuhp7x8PxltmWWlbbM4IFyM',
+        kid: 'shop-1',
+      },
+    ],
+  },
   backchannelLogoutUrl: 'https://shop.example/backchannel-logout',
   idTokenSigningAlg: 'ES256',
   registeredBy: 'administrator',
