@@ -4,10 +4,31 @@ import { defineConfig } from 'vitest/config'
 const WITHOUT_DATABASE = [
   'test/addresses.test.ts',
   'test/contract/lint.test.ts',
+  'test/delivery.test.ts',
   'test/embedded.test.ts',
   'test/env.test.ts',
+  'test/fetcher.test.ts',
+  'test/oidc/{authorize-request,claims-request,cookies,next-step,redirect-uris,refresh-tokens}.test.ts',
   'test/pages*.test.tsx',
   'test/theme.test.ts',
+]
+
+/**
+ * What sends the same statements as other files do, about transports, authorisation or pages; or is about several
+ * processes, Redis, or how PostgreSQL plans. The embedded database is slow to start, and each file starts one.
+ */
+const ON_POSTGRESQL_ALONE = [
+  'test/{audit-coverage,graphql-cost,management-cors,openapi,rate-limit-headers,redis-away,request-ids}.test.ts',
+  'test/{credentials-device,enrolment-delivery,expected-updated-at,idps-types,rest-lines,rest-lists,tenants-surfaces}.test.ts',
+  'test/clients/**',
+  'test/contract/**',
+  'test/journeys/{browser,enrolment,graphiql}.test.ts',
+  'test/oidc/*-{addresses,processes,private}.test.ts',
+  'test/oidc/{client-authentication,cors,discovery-behaviour,dpop-resources,hints,hosted-pages,key-rotation-load}.test.ts',
+  'test/oidc/{plan-form-post,response-modes,response-modes-browser,select-account,statements,token-errors}.test.ts',
+  'test/oidc/two-processes*.test.ts',
+  'test/parity/**',
+  'test/security/{isolation,jwt,requests,revocation-*,stalls,urls}.test.ts',
 ]
 
 export default defineConfig({
@@ -17,7 +38,8 @@ export default defineConfig({
     alias: [{ find: /^graphql$/, replacement: 'graphql/index.js' }],
   },
   test: {
-    exclude: process.env.VESTIBULE_TEST_DATABASE === 'embedded' ? WITHOUT_DATABASE : [],
+    exclude:
+      process.env.VESTIBULE_TEST_DATABASE === 'embedded' ? [...WITHOUT_DATABASE, ...ON_POSTGRESQL_ALONE] : [],
     include: ['test/**/*.test.{ts,tsx}'],
     globalSetup: ['test/support/global.ts'],
     setupFiles: ['test/support/setup.ts'],

@@ -14,7 +14,7 @@ import { createUser, lockUser, updateUser } from '../src/users/users.ts'
 import { ctxFor, newTenant, TENANT_SCOPES, tokenFor } from './support/actors.ts'
 import { logOf } from './support/events.ts'
 import { linksIn, walk } from './support/lists.ts'
-import { countStatements } from './support/statements.ts'
+import { countStatements, countWarmStatements } from './support/statements.ts'
 import { openSurfaces, type Surfaces } from './support/surfaces.ts'
 
 const isPostgres = inject('database').kind === 'postgres'
@@ -403,7 +403,8 @@ describe('the pages', () => {
   test('are one statement each', async () => {
     const filter = { types: ['user.created', 'user.locked'], occurredAt: { gte: past(1).toISOString() } }
     expect(await countStatements(() => listEvents(ctx, { filter, first: 5 }))).toBe(1)
-    expect(await countStatements(() => graphql({ filter, last: 5 }))).toBe(1)
+    const page = () => graphql({ filter, last: 5 })
+    expect(await countWarmStatements(page, page)).toBe(1)
   })
 
   test("hold nothing of another tenant's log", async () => {
