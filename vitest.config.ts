@@ -20,6 +20,7 @@ const WITHOUT_DATABASE = [
 const ON_POSTGRESQL_ALONE = [
   'test/{audit-coverage,graphql-cost,management-cors,openapi,rate-limit-headers,redis-away,request-ids}.test.ts',
   'test/{credentials-device,enrolment-delivery,expected-updated-at,idps-types,rest-lines,rest-lists,tenants-surfaces}.test.ts',
+  'test/users-{bulk,cli}.test.ts',
   'test/clients/**',
   'test/contract/**',
   'test/journeys/{browser,enrolment,graphiql}.test.ts',
