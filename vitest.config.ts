@@ -21,15 +21,18 @@ const ON_POSTGRESQL_ALONE = [
   'test/{audit-coverage,graphql-cost,management-cors,openapi,rate-limit-headers,redis-away,request-ids}.test.ts',
   'test/{credentials-device,enrolment-delivery,expected-updated-at,idps-types,rest-lines,rest-lists,tenants-surfaces}.test.ts',
   'test/users-{bulk,cli}.test.ts',
+  'test/{clients-members,graphql,seed,subscriptions}.test.ts',
   'test/clients/**',
   'test/contract/**',
   'test/journeys/{browser,enrolment,graphiql}.test.ts',
   'test/oidc/*-{addresses,processes,private}.test.ts',
   'test/oidc/{client-authentication,cors,discovery-behaviour,dpop-resources,hints,hosted-pages,key-rotation-load}.test.ts',
   'test/oidc/{plan-form-post,response-modes,response-modes-browser,select-account,statements,token-errors}.test.ts',
+  'test/oidc/{authorize-parameters,backchannel-logout,device-pages,dpop,logout-requests,private-key-jwt,role-scopes}.test.ts',
+  'test/oidc/plan-third-party-login.test.ts',
   'test/oidc/two-processes*.test.ts',
   'test/parity/**',
-  'test/security/{isolation,jwt,requests,revocation-*,stalls,urls}.test.ts',
+  'test/security/{abuse,isolation,jwt,opaque-tokens,requests,revocation-*,stalls,urls}.test.ts',
 ]
 
 export default defineConfig({
