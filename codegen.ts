@@ -1,14 +1,14 @@
 import type { CodegenConfig } from '@graphql-codegen/cli'
 import { printSchema } from 'graphql'
-import { buildSchema } from './src/graphql/schema.ts'
+import { buildSchema } from './src/server/graphql-schema.ts'
 
 export default {
   schema: printSchema(buildSchema()),
   generates: {
     'schema.graphql': { plugins: ['schema-ast'] },
-    'test/clients/generated/': {
+    'test/client-libraries/generated/': {
       preset: 'client',
-      documents: ['test/clients/operations.ts'],
+      documents: ['test/client-libraries/operations.ts'],
       presetConfig: { fragmentMasking: false },
       config: {
         enumsAsTypes: true,

@@ -1,12 +1,14 @@
-/** Writes the migration that leads from prisma/migrations to schema.prisma.
+/**
+ * Writes the migration that leads from prisma/migrations to schema.prisma.
  *
- *    npm run db:diff -- add-user-nickname     writes prisma/migrations/<time>_add_user_nickname/migration.sql
- *    npm run db:diff -- --print               prints the SQL of the whole schema, from empty
+ * npm run db:diff -- add-user-nickname writes prisma/migrations/<time>_add_user_nickname/migration.sql npm
+ * run db:diff -- --print prints the SQL of the whole schema, from empty
  *
- *  Prisma's own engine binary is a download that closed networks refuse, so this drives the same engine built as
- *  WebAssembly. That is internal API: it writes migrations and has no place in the product. It needs a PostgreSQL
- *  where it may create a scratch database (TEST_DATABASE_URL). The engine knows no triggers, functions or
- *  collations: read what it wrote before committing it. */
+ * Prisma's own engine binary is a download that closed networks refuse, so this drives the same engine built
+ * as WebAssembly. That is internal API: it writes migrations and has no place in the product. It needs a
+ * PostgreSQL where it may create a scratch database (TEST_DATABASE_URL). The engine knows no triggers,
+ * functions or collations: read what it wrote before committing it.
+ */
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { pathToFileURL } from 'node:url'
@@ -14,6 +16,7 @@ import { parseArgs } from 'node:util'
 import { PrismaPg } from '@prisma/adapter-pg'
 import type { DiffTarget, SchemaEngine, SchemasContainer } from '@prisma/schema-engine-wasm'
 import pg from 'pg'
+import { createDatabase, dropDatabase, withConnection } from '../test/support/databases.ts'
 
 const ADMIN_URL = process.env.TEST_DATABASE_URL ?? 'postgresql://postgres@127.0.0.1:5432/postgres'
 const CHAR_OID = 18
@@ -91,7 +94,8 @@ async function openEngine(connectionString: string, { files }: SchemasContainer)
   const { instance } = await WebAssembly.instantiate(wasm, { './schema_engine_bg.js': glue })
   glue.__wbg_set_wasm(instance.exports)
   ;(instance.exports.__wbindgen_start as () => void)()
-  // Taken through adapter-pg: both must be the same copy, and the engine wants the wrapped form of the factory.
+  // Taken through adapter-pg: both must be the same copy, and the engine wants the wrapped form of the
+  // factory.
   const adapterRequire = createRequire(import.meta.resolve('@prisma/adapter-pg'))
   const { bindMigrationAwareSqlAdapterFactory } = adapterRequire('@prisma/driver-adapter-utils')
   const datamodels = files.map(({ path, content }) => [path, content])
@@ -99,7 +103,8 @@ async function openEngine(connectionString: string, { files }: SchemasContainer)
   return glue.SchemaEngine.new(
     { datamodels },
     ignoreLog,
-    bindMigrationAwareSqlAdapterFactory(new CatalogReader({ connectionString })),
+    // The pool is never closed: without this option its idle connection delays the exit by ten seconds.
+    bindMigrationAwareSqlAdapterFactory(new CatalogReader({ connectionString, allowExitOnIdle: true })),
   )
 }
 
@@ -109,7 +114,10 @@ type PgAdapter = Pick<SqlDriverAdapter, 'queryRaw'> & {
   performIO(query: Query): Promise<pg.QueryArrayResult>
 }
 
-/** adapter-pg refuses the one-byte type "char" of the system catalogs, and the engine takes it as Character only. */
+/**
+ * adapter-pg refuses the one-byte type "char" of the system catalogs, and the engine takes it as Character
+ * only.
+ */
 class CatalogReader extends PrismaPg {
   override async connect(): Promise<SqlDriverAdapter> {
     const connected = await super.connect()
@@ -155,17 +163,16 @@ async function applyMigrations(connectionString: string): Promise<string[]> {
 
 async function withScratchDatabase<T>(use: (url: string) => Promise<T>): Promise<T> {
   const name = `vestibule_diff_${process.pid}`
-  const admin = new pg.Client({ connectionString: ADMIN_URL })
-  await admin.connect()
-  try {
-    await admin.query(`CREATE DATABASE ${name}`)
-    const url = new URL(ADMIN_URL)
-    url.pathname = `/${name}`
-    return await use(url.href)
-  } finally {
-    await admin.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`)
-    await admin.end()
-  }
+  return withConnection(ADMIN_URL, async (admin) => {
+    try {
+      await createDatabase(admin, name)
+      const url = new URL(ADMIN_URL)
+      url.pathname = `/${name}`
+      return await use(url.href)
+    } finally {
+      await dropDatabase(admin, name)
+    }
+  })
 }
 
 await main()

@@ -1,27 +1,35 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { H3, toNodeHandler } from 'h3'
-import { addAssetRoutes } from './assets.routes.ts'
-import { answerCors } from './cors.ts'
-import { addEnrolmentRoutes } from './credentials/enrolment.routes.ts'
+import { addEnrollmentRoutes } from './account/enrollment.routes.ts'
+import { env } from './core/env.ts'
+import { observeRequest, type Surface } from './core/metrics.ts'
+import { enterProtocol } from './core/turns.ts'
 import { addDemoClientRoutes } from './dev/demo-client.routes.ts'
 import { addInboxRoutes } from './dev/inbox.routes.ts'
-import { env } from './env.ts'
-import { createGraphql } from './graphql/server.ts'
-import { addHealthRoutes } from './health.routes.ts'
-import { observeRequest, type Surface } from './metrics.ts'
-import { addNotFoundRoute } from './not-found.routes.ts'
+import { createGraphqlHandler } from './graphql/server.ts'
+import {
+  HEADERS_CHECK_MS,
+  setBodyTimeout,
+  setHeadersTimeout,
+  setReadTimeout,
+} from './http/connection-timeouts.ts'
 import { addOidcRoutes } from './oidc/oidc.routes.ts'
 import { createRestApp } from './rest/rest.ts'
-import { limitUpload } from './uploads.ts'
+import { addAssetRoutes } from './server/assets.routes.ts'
+import { applyCors } from './server/cors.ts'
+import { buildSchema } from './server/graphql-schema.ts'
+import { addHealthRoutes } from './server/health.routes.ts'
+import { listenOnPort } from './server/listen.ts'
+import { addNotFoundRoute } from './server/not-found.routes.ts'
+import { restRoutes } from './server/rest-routes.ts'
 
-/** How long requests under way may take to finish once the program was told to stop. */
-const STOP_LIMIT_MS = 8000
+/** How long running requests may take after the program receives the signal to stop. */
+const STOP_TIMEOUT_MS = 8000
 
 export type App = {
-  /** Listens on the configured port (or the given one) and answers which it became. */
+  /** Listens on the given or the configured port. Resolves with the port. */
   listen: (port?: number) => Promise<{ port: number }>
-  /** Stops accepting, lets requests finish, closes sockets with 1001; within 10 s. */
+  /** Stops accepting connections, waits for running requests and closes WebSockets with 1001, within 10 s. */
   close: () => Promise<void>
 }
 
@@ -29,11 +37,21 @@ const GRAPHQL_PATH = /^\/([A-Za-z0-9-]+)\/graphql$/
 const REST_PATH = /^\/[^/]*\/api(\/|$)/
 const MANAGEMENT_PATH = /^\/([A-Za-z0-9-]+)\/(?:graphql$|api\/)/
 
-const pathOf = (request: IncomingMessage): string => (request.url ?? '/').split('?', 1)[0] ?? '/'
+const readPath = (request: IncomingMessage): string => (request.url ?? '/').split('?', 1)[0] ?? '/'
 
-/** Pages, protocol endpoints and what stands outside the tenants. */
-function createWebApp(isStopping: () => boolean): H3 {
-  const app = new H3({ allowMalformedURL: true })
+/** Browsers use https alone for a year (RFC 6797). Other names of the domain are not ours to decide. */
+const HSTS = 'max-age=31536000'
+const IS_HTTPS = env.baseUrl.startsWith('https:')
+
+/** Hosted pages, protocol endpoints and the paths outside the tenants. */
+function createHttpApp(isStopping: () => boolean): H3 {
+  const app = new H3({
+    allowMalformedURL: true,
+    // A header of the ServerResponse would have Node keep only the last Set-Cookie of a response.
+    onResponse: (response) => {
+      if (IS_HTTPS) response.headers.set('strict-transport-security', HSTS)
+    },
+  })
   addHealthRoutes(app, isStopping)
   addAssetRoutes(app)
   if (!env.isProduction) {
@@ -41,33 +59,38 @@ function createWebApp(isStopping: () => boolean): H3 {
     addDemoClientRoutes(app)
   }
   addOidcRoutes(app)
-  addEnrolmentRoutes(app)
+  addEnrollmentRoutes(app)
   addNotFoundRoute(app)
   return app
 }
 
-/** Puts the program together. The runtime must be open. */
+/** Composes the HTTP server. The runtime must be open. */
 export async function createApp(): Promise<App> {
   let stopping = false
-  const graphql = createGraphql()
-  const web = toNodeHandler(createWebApp(() => stopping))
-  const rest = toNodeHandler(createRestApp())
+  const graphql = createGraphqlHandler(buildSchema())
+  const web = toNodeHandler(createHttpApp(() => stopping))
+  const rest = toNodeHandler(createRestApp(restRoutes))
 
-  const route = (
+  const matchSurface = (
     request: IncomingMessage,
   ): { surface: Surface; handle: (response: ServerResponse) => unknown } => {
-    const path = pathOf(request)
+    const path = readPath(request)
     const tenant = GRAPHQL_PATH.exec(path)?.[1]
     if (tenant) return { surface: 'graphql', handle: (response) => graphql.handle(request, response, tenant) }
     if (REST_PATH.test(path)) return { surface: 'rest', handle: (response) => rest(request, response) }
     return { surface: 'oidc', handle: (response) => web(request, response) }
   }
 
-  // One plain server: GraphQL's event streams need the real response (graphql.md, trap 1).
-  const server = createServer((request, response) => {
-    limitUpload(request, response)
-    const { surface, handle } = route(request)
+  // One node:http server: GraphQL event streams need the ServerResponse of Node.
+  const server = createServer({ connectionsCheckingInterval: HEADERS_CHECK_MS }, (request, response) => {
+    setBodyTimeout(request, response)
+    setReadTimeout(request, response)
+    // Otherwise clients that send one request after the other keep the process from stopping.
+    if (stopping) response.shouldKeepAlive = false
+    const { surface, handle } = matchSurface(request)
+    if (IS_HTTPS && surface !== 'oidc') response.setHeader('strict-transport-security', HSTS)
     const start = process.hrtime.bigint()
+    if (surface === 'oidc') response.once('close', enterProtocol())
     response.once('close', () => {
       observeRequest(
         surface,
@@ -76,37 +99,32 @@ export async function createApp(): Promise<App> {
         Number(process.hrtime.bigint() - start) / 1e9,
       )
     })
-    const tenant = request.headers.origin && MANAGEMENT_PATH.exec(pathOf(request))?.[1]
+    const tenant = request.headers.origin && MANAGEMENT_PATH.exec(readPath(request))?.[1]
     if (!tenant) return void handle(response)
-    // Without the database nobody's origins are known; the surface itself says what is wrong.
-    void answerCors(request, response, tenant)
+    // Without the database the origins are unknown; the API itself then reports the error.
+    void applyCors(request, response, tenant)
       .catch(() => false)
       .then((isAnswered) => isAnswered || handle(response))
   })
-  server.requestTimeout = 0
+  setHeadersTimeout(server)
   server.on('upgrade', (request, socket, head) => {
-    const tenant = GRAPHQL_PATH.exec(pathOf(request))?.[1]
+    // Node removes its own listener: a reset would end the process.
+    socket.on('error', () => socket.destroy())
+    const tenant = GRAPHQL_PATH.exec(readPath(request))?.[1]
     if (tenant) graphql.upgrade(request, socket, head, tenant)
     else socket.end('HTTP/1.1 404 Not Found\r\nConnection: close\r\n\r\n')
   })
 
   return {
-    listen: (port = env.port) => listen(server, port),
+    listen: (port = env.port) => listenOnPort(server, port),
     close: async () => {
       stopping = true
       const closed = new Promise<void>((resolve) => server.close(() => resolve()))
       await graphql.close()
       server.closeIdleConnections()
-      const limit = setTimeout(() => server.closeAllConnections(), STOP_LIMIT_MS)
+      const limit = setTimeout(() => server.closeAllConnections(), STOP_TIMEOUT_MS)
       await closed
       clearTimeout(limit)
     },
   }
-}
-
-function listen(server: Server, port: number): Promise<{ port: number }> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(port, env.host, () => resolve({ port: (server.address() as AddressInfo).port }))
-  })
 }

@@ -4,12 +4,16 @@ import { defineCommand, runMain } from 'citty'
 import { adminCommand } from './cli/admin.ts'
 import { clientCommand } from './cli/client.ts'
 import { keysCommand } from './cli/keys.ts'
+import { limitsCommand } from './cli/limits.ts'
 import { tenantCommand } from './cli/tenant.ts'
 import { usersCommand } from './cli/users.ts'
-import { closeDatabase, connectionSettings } from './db.ts'
-import { migrate } from './migrate.ts'
+import { env } from './core/env.ts'
+import { errorMessage } from './core/error-message.ts'
+import { closeDatabase, resolveConnectionSettings } from './database/db.ts'
+import { runMigrations } from './database/migrate.ts'
+import { explainStartError } from './server/start-errors.ts'
 
-const serve = defineCommand({
+const serveCommand = defineCommand({
   meta: { name: 'serve', description: 'Run the server' },
   run: async () => {
     await import('./main.ts')
@@ -17,13 +21,18 @@ const serve = defineCommand({
 })
 
 const migrateCommand = defineCommand({
-  meta: { name: 'migrate', description: 'Apply pending migrations; the server does so too when it starts' },
+  meta: {
+    name: 'migrate',
+    description: 'Apply pending migrations; the server also applies them at its start',
+  },
   run: async () => {
     try {
-      const names = await migrate(await connectionSettings())
+      const names = await runMigrations(await resolveConnectionSettings({ canCreate: false }), {
+        isPooled: env.databasePooler,
+      })
       process.stdout.write(names.length > 0 ? `Applied ${names.join(', ')}.\n` : 'Nothing to apply.\n')
     } catch (error) {
-      process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
+      process.stderr.write(`${explainStartError(error) ?? errorMessage(error)}\n`)
       process.exitCode = 1
     } finally {
       await closeDatabase()
@@ -31,7 +40,7 @@ const migrateCommand = defineCommand({
   },
 })
 
-// Beside src as beside dist.
+// The path is the same from src and from dist.
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
   version: string
 }
@@ -44,13 +53,14 @@ await runMain(
       description: 'Identity platform: OpenID Connect, hosted sign-in, GraphQL and REST',
     },
     subCommands: {
-      serve,
+      serve: serveCommand,
       migrate: migrateCommand,
       tenant: tenantCommand,
       client: clientCommand,
       admin: adminCommand,
       users: usersCommand,
       keys: keysCommand,
+      limits: limitsCommand,
     },
   }),
 )

@@ -1,26 +1,36 @@
 import cluster from 'node:cluster'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createApp } from './app.ts'
-import { bannerOf } from './banner.ts'
-import { bootstrap } from './bootstrap.ts'
-import { startCleanup } from './cleanup.ts'
-import { env } from './env.ts'
-import { log } from './log.ts'
-import { startKeyRotation } from './oidc/keys/key-schedule.ts'
+import { env } from './core/env.ts'
+import { log } from './core/log.ts'
+import { startCleanup } from './jobs/cleanup.ts'
+import { startKeyRotation } from './jobs/key-schedule.ts'
 import { startLogoutDeliveries } from './oidc/logout/logout-deliveries.ts'
-import { closeRuntime, openRuntime } from './runtime.ts'
+import { formatBanner } from './server/banner.ts'
+import { bootstrap } from './server/bootstrap.ts'
+import { startMetricsServer } from './server/metrics-server.ts'
+import { handleUncaughtErrors } from './server/process-errors.ts'
+import { closeRuntime, openRuntime } from './server/runtime.ts'
+import { checkConfiguration } from './server/start-checks.ts'
+import { explainStartError } from './server/start-errors.ts'
 
-/** A process that has not stopped by itself by now is ended: balancers and systemd wait no longer. */
-const EXIT_LIMIT_MS = 9500
+/**
+ * A process that has not stopped by then is terminated, because load balancers and systemd wait for ten
+ * seconds.
+ */
+const EXIT_TIMEOUT_MS = 9500
 
-async function serve(): Promise<void> {
+async function startServer(): Promise<void> {
+  handleUncaughtErrors()
+  checkConfiguration()
   await openRuntime()
   const report = await bootstrap()
   const app = await createApp()
   const stopRepeated = [startCleanup(), startKeyRotation()]
   const stopDeliveries = startLogoutDeliveries()
   const { port } = await app.listen()
-  if (!cluster.isWorker || cluster.worker?.id === 1) process.stdout.write(bannerOf(report, port))
+  const stopMetrics = await startMetricsServer()
+  if (!cluster.isWorker || cluster.worker?.id === 1) process.stdout.write(formatBanner(report, port))
   log.info({ port }, 'ready')
 
   let stopping = false
@@ -28,8 +38,9 @@ async function serve(): Promise<void> {
     if (stopping) return
     stopping = true
     log.info({ signal }, 'stopping')
-    setTimeout(() => process.exit(1), EXIT_LIMIT_MS).unref()
+    setTimeout(() => process.exit(1), EXIT_TIMEOUT_MS).unref()
     for (const stop of stopRepeated) stop()
+    stopMetrics()
     await Promise.all([app.close(), stopDeliveries()])
     await closeRuntime()
     process.exit(0)
@@ -38,13 +49,16 @@ async function serve(): Promise<void> {
   process.on('SIGINT', () => void stop('SIGINT'))
 }
 
-/** Keeps WORKERS processes on one port; one that dies is replaced, after a pause in case it dies at once. */
-function supervise(): void {
+/**
+ * Runs WORKERS processes on one port. A process that dies is replaced after a pause, in case it dies
+ * immediately.
+ */
+function superviseWorkers(): void {
   let stopping = false
   for (let index = 0; index < env.workers; index++) cluster.fork()
   cluster.on('exit', async (worker, code) => {
     if (stopping) return
-    log.error({ pid: worker.process.pid, code }, 'a worker ended and is replaced')
+    log.error({ pid: worker.process.pid, code }, 'a worker process ended and is being replaced')
     await sleep(1000)
     if (!stopping) cluster.fork()
   })
@@ -55,9 +69,11 @@ function supervise(): void {
     })
 }
 
-if (env.workers > 1 && cluster.isPrimary) supervise()
+if (env.workers > 1 && cluster.isPrimary) superviseWorkers()
 else
-  serve().catch((error: unknown) => {
-    log.fatal({ err: error }, 'Vestibule could not start')
+  startServer().catch((error: unknown) => {
+    const sentence = explainStartError(error)
+    if (sentence) process.stderr.write(`Vestibule cannot start: ${sentence}\n`)
+    else log.fatal({ err: error }, 'Vestibule cannot start')
     process.exit(1)
   })

@@ -1,5 +1,7 @@
-// npm run demo [-- --origin http://localhost:3000]: the main journey against the running server, step by step.
-// Without --origin it looks where BASE_URL or PORT would have the server listen.
+// npm run demo [-- --origin http://localhost:3000]
+//
+// Runs the main journey against the running server, step by step.
+// The default of --origin is the address that BASE_URL or PORT configures.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -27,7 +29,7 @@ let number = 0
 const step = (text: string) => process.stdout.write(`\n${++number}. ${text}\n`)
 const note = (text: string) => process.stdout.write(`   ${text}\n`)
 
-/** Waits until something is so, and says after how long. */
+/** Waits until a condition is true; prints how long it took. */
 async function until(what: string, holds: () => boolean | Promise<boolean>, limitMs: number): Promise<void> {
   const started = Date.now()
   while (!(await holds())) {
@@ -121,7 +123,7 @@ async function main(): Promise<void> {
     expectedNonce: nonce,
   })
   const claims = tokens.claims()
-  if (!claims || claims.sub !== createUser.user.id) throw new Error('the ID token is about somebody else')
+  if (!claims || claims.sub !== createUser.user.id) throw new Error('the ID token has another subject')
   note(`ID token: iss ${claims.iss}, sub ${claims.sub}, amr ${JSON.stringify(claims.amr)}`)
   const userinfo = await oidc.fetchUserInfo(config, tokens.access_token, claims.sub)
   note(`userinfo: ${userinfo.name}, ${userinfo.email}, verified: ${userinfo.email_verified}`)
@@ -139,15 +141,15 @@ async function main(): Promise<void> {
       id: createUser.user.id,
     },
   )
-  const isRefused = () =>
+  const isRejected = () =>
     oidc.fetchUserInfo(config, refreshed.access_token, oidc.skipSubjectCheck).then(
       () => false,
       () => true,
     )
-  await until('userinfo refuses the access token', isRefused, REVOCATION_LIMIT_MS)
+  await until('userinfo rejects the access token', isRejected, REVOCATION_LIMIT_MS)
   const error = await oidc.refreshTokenGrant(config, refreshed.refresh_token ?? '').then(
     () => 'nothing',
-    (refusal: { error?: string }) => refusal.error,
+    (rejection: { error?: string }) => rejection.error,
   )
   if (error !== 'invalid_grant') throw new Error(`the refresh token was answered with ${error}`)
   note('the refresh token is answered with invalid_grant')

@@ -1,21 +1,25 @@
-// npm run seed -- --users 1000000 [--tenant demo-large]: fills a tenant with plausible people, in the database of
-// DATABASE_URL or the embedded one, through the server that has it open. The same --random-seed makes the same people.
 import { parseArgs } from 'node:util'
 import pg from 'pg'
 import { startProgress } from '../src/cli/progress.ts'
-import { env } from '../src/env.ts'
-import { log } from '../src/log.ts'
-import { closeRuntime, openRuntime } from '../src/runtime.ts'
+import { env } from '../src/core/env.ts'
+import { errorMessage } from '../src/core/error-message.ts'
+import { log } from '../src/core/log.ts'
+import { closeRuntime, openRuntime } from '../src/server/runtime.ts'
 import { seedTenant } from './seed/tenant.ts'
+
+// npm run seed -- --users 1000000 [--tenant demo-large]
+//
+// Fills a tenant with generated users, in the database of DATABASE_URL or the embedded one. The same
+// --random-seed generates the same users.
 
 const DAY_MS = 86_400_000
 
-function numberOf(name: string, text: string): number {
+function parseCount(name: string, text: string): number {
   if (!/^\d{1,9}$/.test(text)) throw new Error(`--${name} must be a whole number.`)
   return Number(text)
 }
 
-/** Statistics, so that lists are planned for what is there now and not for an empty tenant. */
+/** Updates the statistics: without them, lists are planned for an empty tenant. */
 async function analyze(): Promise<void> {
   if (!env.databaseUrl) return
   const client = new pg.Client({ connectionString: env.databaseUrl })
@@ -24,7 +28,7 @@ async function analyze(): Promise<void> {
 }
 
 const USAGE = `npm run seed -- [--users 1000] [--tenant demo-large] [--clients 5] [--sessions N] [--random-seed 1] [--force]
-Fills a tenant with plausible people, in the database of DATABASE_URL or the embedded one.`
+Fills a tenant with generated users, in the database of DATABASE_URL or the embedded one.`
 
 async function seed(): Promise<void> {
   const { values } = parseArgs({
@@ -43,14 +47,14 @@ async function seed(): Promise<void> {
     return
   }
   if (env.isProduction && !values.force)
-    throw new Error('This writes made-up people. In production it wants to be asked with --force.')
-  const users = numberOf('users', values.users)
+    throw new Error('This writes generated users. In production it requires --force.')
+  const users = parseCount('users', values.users)
   const options = {
     tenant: values.tenant,
     users,
-    sessions: values.sessions === undefined ? Math.ceil(users / 10) : numberOf('sessions', values.sessions),
-    clients: numberOf('clients', values.clients),
-    randomSeed: numberOf('random-seed', values['random-seed']),
+    sessions: values.sessions === undefined ? Math.ceil(users / 10) : parseCount('sessions', values.sessions),
+    clients: parseCount('clients', values.clients),
+    randomSeed: parseCount('random-seed', values['random-seed']),
     // The same all day long.
     until: new Date(Math.floor(Date.now() / DAY_MS) * DAY_MS),
   }
@@ -62,7 +66,7 @@ async function seed(): Promise<void> {
     const note = (written: number) => `${written.toLocaleString('en')} users`
     await seedTenant(options, {
       parallel: env.databaseUrl ? 2 : 1,
-      progress: (written) => progress.at(written, note(written)),
+      progress: (written) => progress.report(written, note(written)),
     })
     await analyze()
   } finally {
@@ -76,6 +80,6 @@ async function seed(): Promise<void> {
 }
 
 await seed().catch((error: unknown) => {
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
+  process.stderr.write(`${errorMessage(error)}\n`)
   process.exitCode = 1
 })

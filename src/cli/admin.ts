@@ -1,22 +1,26 @@
 import { grantRole } from '../users/roles.ts'
-import { commandGroup, databaseCommand, TENANT, tenantCtx } from './command.ts'
+import { createTenantCtx, defineCommandGroup, defineDatabaseCommand, TENANT_ARG } from './command.ts'
 
-const grant = databaseCommand({
+const grantCommand = defineDatabaseCommand({
   name: 'grant',
-  description: 'Give a person a role; the first administrator is made so',
+  description: 'Grant a role to a user; creates the first administrator',
   args: {
-    email: { type: 'positional', required: true, description: 'Address; the user is created where missing' },
-    tenant: TENANT,
+    email: {
+      type: 'positional',
+      required: true,
+      description: 'E-mail address; the user is created if missing',
+    },
+    tenant: TENANT_ARG,
     role: { type: 'string', default: 'admin', description: 'admin, support or auditor' },
   },
   run: async ({ email, tenant, role }) => {
-    const { user, isCreated } = await grantRole(await tenantCtx(tenant), email, role)
+    const { user, isCreated } = await grantRole(await createTenantCtx(tenant), email, role)
     const who = isCreated
-      ? `Nobody had this address: ${email} (${user.id}) was created, and`
+      ? `No user had this address: ${email} (${user.id}) was created, and`
       : `${email} (${user.id})`
     const text = `${who} has in tenant ${tenant} now: ${user.roles.join(', ')}.`
     return { text, json: { userId: user.id, email: user.email, roles: user.roles, created: isCreated } }
   },
 })
 
-export const adminCommand = commandGroup('admin', 'Administrators', { grant })
+export const adminCommand = defineCommandGroup('admin', 'Administrators', { grant: grantCommand })

@@ -1,20 +1,20 @@
 import type { ImportSummary } from '../users/import.ts'
 import type { LineResult } from '../users/import-batch.ts'
 
-/** How many refused lines are told of by themselves. */
-const TOLD_LINES = 20
+/** How many rejected lines are reported individually. */
+const MAX_REPORTED_LINES = 20
 
-export const plural = (count: number, word: string): string =>
+export const formatCount = (count: number, word: string): string =>
   `${count.toLocaleString('en')} ${word}${count === 1 ? '' : 's'}`
 
-/** Why a line was refused, for people. */
-const reasonOf = ({ line, fields, message }: Extract<LineResult, { status: 'error' }>): string =>
+/** Formats why a line was rejected. */
+const formatLineError = ({ line, fields, message }: Extract<LineResult, { status: 'error' }>): string =>
   `line ${line}: ${fields.map(({ field, description }) => `${field || 'it'} ${description}`).join(', ') || message}`
 
-/** Counts what became of lines, and keeps the first of those that were refused. */
-export function createTally() {
+/** Counts the results of lines, and keeps the first rejected ones. */
+export function createImportTally() {
   const summary: ImportSummary['summary'] = { lastLine: 0, created: 0, updated: 0, unchanged: 0, failed: 0 }
-  const refused: string[] = []
+  const rejected: string[] = []
   return {
     summary,
     add(lines: readonly (LineResult | ImportSummary)[]): void {
@@ -22,23 +22,27 @@ export function createTally() {
         if ('summary' in line) continue
         summary.lastLine = line.line
         summary[line.status === 'error' ? 'failed' : line.status]++
-        if (line.status === 'error' && refused.length < TOLD_LINES) refused.push(reasonOf(line))
+        if (line.status === 'error' && rejected.length < MAX_REPORTED_LINES)
+          rejected.push(formatLineError(line))
       }
     },
-    progress: () => `${plural(summary.lastLine, 'line')}, ${summary.failed.toLocaleString('en')} refused`,
-    /** How to go on with the lines that have no result. */
+    progress: () =>
+      `${formatCount(summary.lastLine, 'line')}, ${summary.failed.toLocaleString('en')} rejected`,
+    /** How to continue after an interruption. */
     onward: () =>
       summary.lastLine === 0
         ? 'Stopped before the first line.'
-        : `Stopped behind line ${summary.lastLine}. To go on, add --start-line ${summary.lastLine + 1}.`,
+        : `Stopped after line ${summary.lastLine}. To continue, add --start-line ${summary.lastLine + 1}.`,
     refusals(): string[] {
-      const more = summary.failed - refused.length
-      return more > 0 ? [...refused, `and ${plural(more, 'line')} more; --results FILE keeps all`] : refused
+      const more = summary.failed - rejected.length
+      return more > 0
+        ? [...rejected, `and ${formatCount(more, 'line')} more; --results FILE writes all of them`]
+        : rejected
     },
     text(): string {
       const { created, updated, unchanged, failed } = summary
-      const users = plural(created + updated + unchanged, 'user')
-      return `Imported ${users}: ${created} created, ${updated} changed, ${unchanged} unchanged; ${plural(failed, 'line')} refused.`
+      const users = formatCount(created + updated + unchanged, 'user')
+      return `Imported ${users}: ${created} created, ${updated} changed, ${unchanged} unchanged; ${formatCount(failed, 'line')} rejected.`
     },
   }
 }

@@ -1,36 +1,44 @@
-import { rotateSigningKeys } from '../oidc/keys/key-rotation.ts'
-import { reencrypt } from '../reencrypt.ts'
-import { commandGroup, databaseCommand, TENANT, tenantCtx, toTable } from './command.ts'
+import { reencryptAll } from '../jobs/reencrypt.ts'
+import { rotateSigningKeys } from '../keys/key-rotation.ts'
+import {
+  createTenantCtx,
+  defineCommandGroup,
+  defineDatabaseCommand,
+  formatTable,
+  TENANT_ARG,
+} from './command.ts'
 
-const reEncrypt = databaseCommand({
+const reEncryptCommand = defineDatabaseCommand({
   name: 're-encrypt',
   description: 'Encrypt every stored secret with the first ENCRYPTION_KEY',
   args: {},
   run: async () => {
-    const counts = await reencrypt()
+    const counts = await reencryptAll()
     const total = Object.values(counts).reduce((sum, count) => sum + count, 0)
-    return { text: `Encrypted ${total} secrets anew.`, json: counts }
+    return { text: `Re-encrypted ${total} secrets.`, json: counts }
   },
 })
 
-const rotate = databaseCommand({
+const rotateCommand = defineDatabaseCommand({
   name: 'rotate',
-  description: 'Replace the keys that a tenant signs tokens with; those before live on while their tokens do',
+  description:
+    'Replace the signing keys of a tenant; the previous keys stay published while their tokens are valid',
   args: {
-    tenant: TENANT,
+    tenant: TENANT_ARG,
     'activate-in': {
       type: 'string',
       description:
-        'How many seconds the new ones are published before they sign: 600 unless told, 0 is at once',
+        'How many seconds the new keys are published before they sign: 600 by default, 0 for immediately',
     },
     'retire-at-once': {
       type: 'boolean',
-      description: 'For keys that leaked: the ones before are gone at once, with all tokens that they signed',
+      description:
+        'For leaked keys: removes the previous keys immediately, which invalidates all tokens that they signed',
     },
   },
   run: async (args) => {
     const activateIn = args['activate-in']
-    const keys = await rotateSigningKeys(await tenantCtx(args.tenant), {
+    const keys = await rotateSigningKeys(await createTenantCtx(args.tenant), {
       ...(activateIn !== undefined && {
         activateInSeconds: activateIn === '' ? Number.NaN : Number(activateIn),
       }),
@@ -42,11 +50,11 @@ const rotate = databaseCommand({
       activeAt.toISOString(),
       expiresAt?.toISOString() ?? '-',
     ])
-    return { text: toTable([['KID', 'ALG', 'SIGNS FROM', 'PUBLISHED UNTIL'], ...rows]), json: { keys } }
+    return { text: formatTable([['KID', 'ALG', 'SIGNS FROM', 'PUBLISHED UNTIL'], ...rows]), json: { keys } }
   },
 })
 
-export const keysCommand = commandGroup('keys', 'Keys of encryption and of signatures', {
-  're-encrypt': reEncrypt,
-  rotate,
+export const keysCommand = defineCommandGroup('keys', 'Encryption keys and signing keys', {
+  're-encrypt': reEncryptCommand,
+  rotate: rotateCommand,
 })

@@ -1,20 +1,29 @@
 import progress from 'cli-progress'
 
-/** What a long command tells while it works. It goes to stderr, as the output may be a stream of its own. */
-export type Progress = { at: (done: number, note: string) => void; stop: () => void }
+/** Progress of a long command, on stderr, because stdout may carry its data. */
+export type ProgressReporter = { report: (done: number, note: string) => void; stop: () => void }
 
-/** How often somebody who reads a log wants to be told. */
-const QUIET_MS = 10_000
+/** Interval of progress lines when stderr is not a terminal. */
+const LOG_INTERVAL_MS = 10_000
 
-/** A bar on a terminal (of `total`, where that is known); a line now and then elsewhere; nothing when not asked for. */
-export function startProgress({ total, isShown }: { total: number | null; isShown: boolean }): Progress {
-  if (!isShown) return { at: () => {}, stop: () => {} }
+/**
+ * Shows a progress bar on a terminal (of `total` if it is known), a line per interval otherwise, and nothing
+ * unless `isShown`.
+ */
+export function startProgress({
+  total,
+  isShown,
+}: {
+  total: number | null
+  isShown: boolean
+}): ProgressReporter {
+  if (!isShown) return { report: () => {}, stop: () => {} }
   if (!process.stderr.isTTY) {
-    let toldAt = Date.now()
+    let reportedAt = Date.now()
     return {
-      at: (_done, note) => {
-        if (Date.now() - toldAt < QUIET_MS) return
-        toldAt = Date.now()
+      report: (_done, note) => {
+        if (Date.now() - reportedAt < LOG_INTERVAL_MS) return
+        reportedAt = Date.now()
         process.stderr.write(`${note}\n`)
       },
       stop: () => {},
@@ -27,7 +36,7 @@ export function startProgress({ total, isShown }: { total: number | null; isShow
   )
   bar.start(total ?? 1, 0, { note: '' })
   return {
-    at: (done, note) => bar.update(total === null ? 0 : Math.min(done, total), { note }),
+    report: (done, note) => bar.update(total === null ? 0 : Math.min(done, total), { note }),
     stop: () => bar.stop(),
   }
 }

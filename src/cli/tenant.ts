@@ -1,18 +1,19 @@
-import { platformCtx, SYSTEM_TENANT } from '../ctx.ts'
-import { MAX_PAGE_SIZE } from '../page.ts'
+import { createPlatformCtx } from '../core/context.ts'
+import { SYSTEM_TENANT } from '../core/scopes.ts'
+import { MAX_PAGE_SIZE } from '../schema/page.ts'
 import { toSettings } from '../tenants/settings.ts'
 import { createTenant, deleteTenant, listTenants, type Tenant } from '../tenants/tenants.ts'
-import { commandGroup, confirmDeletion, databaseCommand, toTable } from './command.ts'
+import { confirmDeletion, defineCommandGroup, defineDatabaseCommand, formatTable } from './command.ts'
 
-const ctx = platformCtx(SYSTEM_TENANT)
+const ctx = createPlatformCtx(SYSTEM_TENANT)
 
-const toBody = (tenant: Tenant) => ({
+const toTenantOutput = (tenant: Tenant) => ({
   slug: tenant.tenantId,
   settings: toSettings(tenant),
   createdAt: tenant.createdAt,
 })
 
-const create = databaseCommand({
+const createCommand = defineDatabaseCommand({
   name: 'create',
   description: 'Create a tenant with its signing key',
   args: {
@@ -27,52 +28,56 @@ const create = databaseCommand({
   run: async (args) => {
     const settings = { friendlyName: args['friendly-name'], supportUrl: args['support-url'] }
     const tenant = await createTenant(ctx, { slug: args.slug, settings })
-    return { text: `Created tenant ${tenant.tenantId}.`, json: toBody(tenant) }
+    return { text: `Created tenant ${tenant.tenantId}.`, json: toTenantOutput(tenant) }
   },
 })
 
-async function allTenants(): Promise<Tenant[]> {
+async function listAllTenants(): Promise<Tenant[]> {
   const tenants: Tenant[] = []
   for (let after: string | null = null; ; ) {
     const page = await listTenants(ctx, { first: MAX_PAGE_SIZE, after })
     tenants.push(...page.rows)
     const last = page.rows.at(-1)
     if (!page.hasNextPage || !last) return tenants
-    after = page.cursorOf(last)
+    after = page.encodeRowCursor(last)
   }
 }
 
-const list = databaseCommand({
+const listCommand = defineDatabaseCommand({
   name: 'list',
   description: 'List all tenants',
   args: {},
   run: async () => {
-    const tenants = await allTenants()
+    const tenants = await listAllTenants()
     const rows = tenants.map(({ tenantId, friendlyName, createdAt }) => [
       tenantId,
       createdAt.toISOString(),
       friendlyName ?? '',
     ])
-    return { text: toTable([['SLUG', 'CREATED', 'NAME'], ...rows]), json: tenants.map(toBody) }
+    return { text: formatTable([['SLUG', 'CREATED', 'NAME'], ...rows]), json: tenants.map(toTenantOutput) }
   },
 })
 
-const remove = databaseCommand({
+const deleteCommand = defineDatabaseCommand({
   name: 'delete',
-  description: 'Delete a tenant with everything in it, for ever',
+  description: 'Delete a tenant and all its data permanently',
   args: {
     slug: { type: 'positional', required: true, description: 'The tenant' },
-    yes: { type: 'boolean', description: 'Do not ask' },
+    yes: { type: 'boolean', description: 'Do not ask for confirmation' },
   },
   run: async ({ slug, yes }) => {
-    if (!yes) await confirmDeletion(`Everything in tenant ${slug} will be gone for ever. Type its slug`, slug)
+    if (!yes)
+      await confirmDeletion(
+        `Tenant ${slug} and all its data will be deleted permanently. Type its slug`,
+        slug,
+      )
     await deleteTenant(ctx, slug)
     return { text: `Deleted tenant ${slug}.`, json: { deletedTenantId: slug } }
   },
 })
 
-export const tenantCommand = commandGroup('tenant', 'Tenants of the deployment', {
-  create,
-  list,
-  delete: remove,
+export const tenantCommand = defineCommandGroup('tenant', 'Tenants of the deployment', {
+  create: createCommand,
+  list: listCommand,
+  delete: deleteCommand,
 })

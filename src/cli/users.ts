@@ -2,71 +2,75 @@ import { createReadStream, createWriteStream, type WriteStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import type { Ctx } from '../ctx.ts'
+import type { Ctx } from '../core/context.ts'
 import { exportUsers } from '../users/export.ts'
 import { importUsers } from '../users/import.ts'
 import { listUsers } from '../users/user-list.ts'
-import { commandGroup, databaseCommand, TENANT, tenantCtx } from './command.ts'
-import { createTally, plural } from './import-tally.ts'
+import { createTenantCtx, defineCommandGroup, defineDatabaseCommand, TENANT_ARG } from './command.ts'
+import { createImportTally, formatCount } from './import-tally.ts'
 import { startProgress } from './progress.ts'
 
-const FILE = {
+const FILE_ARG = {
   type: 'positional',
   required: true,
   description: 'NDJSON; - is standard input or output',
 } as const
-/** What is said of people is for the caller's eyes. */
-const PRIVATE = { mode: 0o600 }
+/** The files contain personal data, so only the caller may read them. */
+const PRIVATE_FILE = { mode: 0o600 }
 
-/** The platform reads and writes everything. */
-async function ctxOf(tenant: string): Promise<Ctx> {
-  return { ...(await tenantCtx(tenant)), scopes: new Set(['users:read_app_metadata']) }
+/** The command line has no access token: it may read and write all fields. */
+async function createUsersCtx(tenant: string): Promise<Ctx> {
+  return { ...(await createTenantCtx(tenant)), scopes: new Set(['users:read_app_metadata']) }
 }
 
-const toText = (lines: readonly object[]): string => lines.map((line) => `${JSON.stringify(line)}\n`).join('')
+const toNdjson = (lines: readonly object[]): string =>
+  lines.map((line) => `${JSON.stringify(line)}\n`).join('')
 
-/** Writes lines; resolves when they are written, so that a slow disk holds the import up and not the memory. */
-const write = (stream: WriteStream, lines: readonly object[]): Promise<void> =>
+/**
+ * Writes lines. Resolves when they are written, so that a slow disk slows the import down instead of filling
+ * memory.
+ */
+const writeLines = (stream: WriteStream, lines: readonly object[]): Promise<void> =>
   new Promise((resolve, reject) => {
-    stream.write(toText(lines), (error) => (error ? reject(error) : resolve()))
+    stream.write(toNdjson(lines), (error) => (error ? reject(error) : resolve()))
   })
 
-/** Options of the command line by the names that the service has; those that were not given are left out. */
-const given = (options: Record<string, string | undefined>): Record<string, string> =>
+/** Removes the options that were not given. */
+const withoutUndefined = (options: Record<string, string | undefined>): Record<string, string> =>
   Object.fromEntries(
     Object.entries(options).filter((entry): entry is [string, string] => entry[1] !== undefined),
   )
 
-const importCommand = databaseCommand({
+const importCommand = defineDatabaseCommand({
   name: 'import',
-  description: 'Create or change users, one a line; ends with 1 when a line was refused',
+  description: 'Create or update users, one per line; exits with 1 when a line was rejected',
   args: {
-    file: FILE,
-    tenant: TENANT,
+    file: FILE_ARG,
+    tenant: TENANT_ARG,
     'match-by': {
       type: 'string',
-      description: 'What finds the user of a line: externalId, email or phoneNumber',
+      description: 'Field that matches a line to a user: externalId, email or phoneNumber',
     },
-    'start-line': { type: 'string', description: 'Line to go on from' },
+    'start-line': { type: 'string', description: 'Number of the first line to import' },
     results: { type: 'string', description: 'File for the result of each line, as NDJSON' },
   },
   run: async (args) => {
-    const ctx = await ctxOf(args.tenant)
+    const ctx = await createUsersCtx(args.tenant)
     const isStdin = args.file === '-'
     const total = isStdin ? null : (await stat(args.file)).size
     const input: Readable = isStdin ? process.stdin : createReadStream(args.file)
     let bytes = 0
-    async function* counted() {
+    async function* countBytes() {
       for await (const chunk of input) {
         bytes += (chunk as Buffer).length
         yield chunk as Buffer
       }
     }
-    const options = given({ matchBy: args['match-by'], startLine: args['start-line'] })
-    const lines = importUsers(ctx, counted(), options, { maxLines: Number.POSITIVE_INFINITY })
-    const tally = createTally()
+    const options = withoutUndefined({ matchBy: args['match-by'], startLine: args['start-line'] })
+    const lines = importUsers(ctx, countBytes(), options, { maxLines: Number.POSITIVE_INFINITY })
+    const tally = createImportTally()
     const progress = startProgress({ total, isShown: args.json !== true })
-    const results = args.results === undefined ? null : createWriteStream(args.results, PRIVATE)
+    const results = args.results === undefined ? null : createWriteStream(args.results, PRIVATE_FILE)
     let isStopped = false
     const stop = () => {
       isStopped = true
@@ -76,8 +80,8 @@ const importCommand = databaseCommand({
     try {
       for await (const some of lines) {
         tally.add(some)
-        if (results) await write(results, some)
-        progress.at(bytes, tally.progress())
+        if (results) await writeLines(results, some)
+        progress.report(bytes, tally.progress())
         if (isStopped) break
       }
     } catch (error) {
@@ -99,42 +103,46 @@ const importCommand = databaseCommand({
   },
 })
 
-const exportCommand = databaseCommand({
+const exportCommand = defineDatabaseCommand({
   name: 'export',
-  description: 'Write all users, one a line, as import takes them',
+  description: 'Write all users, one per line, in the format of import',
   args: {
-    file: FILE,
-    tenant: TENANT,
-    'after-id': { type: 'string', description: 'Id of a user: only those behind it' },
+    file: FILE_ARG,
+    tenant: TENANT_ARG,
+    'after-id': { type: 'string', description: 'Export only users after this user id' },
   },
   run: async (args) => {
-    const ctx = await ctxOf(args.tenant)
+    const ctx = await createUsersCtx(args.tenant)
     const isStdout = args.file === '-'
-    const users = exportUsers(ctx, given({ afterId: args['after-id'] }))
+    const users = exportUsers(ctx, withoutUndefined({ afterId: args['after-id'] }))
     const total = args['after-id'] === undefined ? await (await listUsers(ctx, {})).countAll() : null
     const progress = startProgress({ total, isShown: args.json !== true && !isStdout })
     let count = 0
-    async function* texts() {
+    async function* renderLines() {
       for await (const some of users) {
-        yield toText(some)
+        yield toNdjson(some)
         count += some.length
-        progress.at(count, plural(count, 'user'))
+        progress.report(count, formatCount(count, 'user'))
       }
     }
-    const output = isStdout ? process.stdout : createWriteStream(args.file, PRIVATE)
+    const output = isStdout ? process.stdout : createWriteStream(args.file, PRIVATE_FILE)
     try {
-      await pipeline(Readable.from(texts()), output, { end: !isStdout })
+      await pipeline(Readable.from(renderLines()), output, { end: !isStdout })
     } catch (error) {
-      // Whoever reads has seen enough, as `head` does.
+      // The reader closed the pipe, as `head` does.
       if (!isStdout || (error as NodeJS.ErrnoException).code !== 'EPIPE') throw error
     } finally {
       progress.stop()
     }
-    return { text: `Exported ${plural(count, 'user')}.`, json: { users: count }, isOutputTaken: isStdout }
+    return {
+      text: `Exported ${formatCount(count, 'user')}.`,
+      json: { users: count },
+      hasWrittenOutput: isStdout,
+    }
   },
 })
 
-export const usersCommand = commandGroup('users', 'Users of a tenant, by the file', {
+export const usersCommand = defineCommandGroup('users', 'Import and export of users', {
   import: importCommand,
   export: exportCommand,
 })

@@ -1,10 +1,13 @@
-import type { Sql } from '../db.ts'
-import { insertEventsSql } from '../events.sql.ts'
-import type { ClientRow, SecretJson } from './clients.sql.ts'
-import { SELECT_CLIENT } from './clients.sql.ts'
+import { CLIENT_TYPES, CLIENT_WITH_SECRETS, type ClientRow, type SecretRow } from '../access/client.sql.ts'
+import { DELETE_CLIENT_GRANTS } from '../access/grant-revocation.sql.ts'
+import { deleteClientCodes, type EndedSession } from '../access/revocation.sql.ts'
+import { storedColumns } from '../database/columns.ts'
+import type { Sql } from '../database/db.ts'
+import { statement } from '../database/statement.ts'
+import { buildInsertEventsSql } from '../events/log.sql.ts'
 
-/** Columns that a change may write. */
-export const CHANGEABLE = [
+/** Columns that an update may write. */
+export const CHANGEABLE_CLIENT_COLUMNS = [
   'name',
   'description',
   'appType',
@@ -25,66 +28,76 @@ export const CHANGEABLE = [
   'requirePushedRequests',
   'resources',
 ] as const satisfies (keyof ClientRow)[]
-export type ChangeableClient = Pick<ClientRow, (typeof CHANGEABLE)[number]>
+export type ChangeableClient = Pick<ClientRow, (typeof CHANGEABLE_CLIENT_COLUMNS)[number]>
 
-// Sign-ins may go on meanwhile: they take the key of the row alone.
-const HOLD_CLIENT = `${SELECT_CLIENT} FOR NO KEY UPDATE OF c`
+// Sign-ins are not blocked, because they lock the key of the row only.
+const LOCK_CLIENT = statement(CLIENT_TYPES)`${CLIENT_WITH_SECRETS} FOR NO KEY UPDATE OF c`
 
-/** The client and its secrets; makes other changes of it wait until the transaction ends. Null when there is none. */
-export async function holdClient(
+/** Locks a client until the transaction ends and returns it with its secrets; null when it does not exist. */
+export async function lockClientRow(
   sql: Sql,
   tenant: string,
   clientId: string,
-): Promise<{ client: ClientRow; secrets: SecretJson[] } | null> {
-  const [row] = await sql<ClientRow & { secrets: SecretJson[] }>(HOLD_CLIENT, [tenant, clientId])
+): Promise<{ client: ClientRow; secrets: SecretRow[] } | null> {
+  const row = await LOCK_CLIENT.first(sql, { tenant, clientId })
   if (!row) return null
   const { secrets, ...client } = row
   return { client, secrets }
 }
 
-/** Always forward, whichever of two transactions began first. */
-const LATER = `GREATEST(now(), t."updatedAt" + interval '1 millisecond')`
+/** Later than the old value, even when a transaction that began later committed first. */
+const NEXT_UPDATED_AT = `GREATEST(now(), t."updatedAt" + interval '1 millisecond')`
+const { secrets: _, ...CLIENT_RETURNS } = CLIENT_TYPES.returns
 
-const UPDATE_CLIENT = `
-  WITH dropped AS (
-    DELETE FROM "ClientSecret" WHERE "tenantId" = $1 AND "clientId" = $2 AND $4::boolean
-  ), told AS (${insertEventsSql('$5')})
-  UPDATE "Client" t SET ${CHANGEABLE.map((column) => `"${column}" = n."${column}"`).join(', ')}, "updatedAt" = ${LATER}
-  FROM jsonb_populate_record(NULL::"Client", $3::jsonb) n
-  WHERE t."tenantId" = $1 AND t."id" = $2 RETURNING t.*`
+const UPDATE_CLIENT = statement({
+  takes: { clientId: 'text', columns: 'jsonb', deletesSecrets: 'boolean', events: 'jsonb' },
+  returns: CLIENT_RETURNS,
+})`
+  WITH deleted_secrets AS (
+    DELETE FROM "ClientSecret" WHERE "tenantId" = :tenant AND "clientId" = :clientId AND :deletesSecrets
+  ), event_log AS (${buildInsertEventsSql(':events')})
+  UPDATE "Client" t SET ${CHANGEABLE_CLIENT_COLUMNS.map((column) => `"${column}" = n."${column}"`).join(', ')}, "updatedAt" = ${NEXT_UPDATED_AT}
+  FROM jsonb_populate_record(NULL::"Client", :columns) n
+  WHERE t."tenantId" = :tenant AND t."id" = :clientId RETURNING t.*`
 
-/** Writes all changeable columns of a held client with the event, and removes its secrets if told so: one statement. */
+/**
+ * Writes all changeable columns of a locked client with the event, and deletes its secrets with
+ * `deletesSecrets`: one statement.
+ */
 export async function updateClientRow(
   sql: Sql,
   tenant: string,
   clientId: string,
   columns: ChangeableClient,
-  { dropSecrets, event }: { dropSecrets: boolean; event: object },
+  { deletesSecrets, event }: { deletesSecrets: boolean; event: object },
 ): Promise<ClientRow> {
-  const values = [JSON.stringify(columns), dropSecrets, JSON.stringify([event])]
-  const [row] = await sql<ClientRow>(UPDATE_CLIENT, [tenant, clientId, ...values])
+  const row = await UPDATE_CLIENT.first(sql, { tenant, clientId, columns, deletesSecrets, events: [event] })
   if (!row) throw new Error('the client was not written')
   return row
 }
 
-// The secrets are of the snapshot of this statement, which began after the client was held. The three parts are
-// about different rows: the expiring ones, the current one, the new one.
-const ROTATE_SECRET = `
-  WITH dead AS (
+// The secrets are those of the statement's snapshot, which was taken after the client was locked. The three
+// parts write different rows: the expiring secrets, the current one, the new one.
+const ROTATE_SECRET = statement({
+  takes: { clientId: 'text', secretHash: 'bytea', previousExpiresAt: 'timestamptz?', events: 'jsonb' },
+  returns: { ...CLIENT_RETURNS, overlaps: 'boolean' },
+})`
+  WITH deleted_secrets AS (
     DELETE FROM "ClientSecret"
-    WHERE "tenantId" = $1 AND "clientId" = $2 AND ("expiresAt" IS NOT NULL OR $4::timestamptz IS NULL)
-  ), ageing AS (
-    UPDATE "ClientSecret" SET "expiresAt" = $4::timestamptz
-    WHERE "tenantId" = $1 AND "clientId" = $2 AND "expiresAt" IS NULL AND $4::timestamptz IS NOT NULL RETURNING 1
-  ), made AS (
-    INSERT INTO "ClientSecret" ("tenantId", "clientId", "secretHash") VALUES ($1, $2, $3::bytea)
-  ), told AS (${insertEventsSql('$5')})
-  UPDATE "Client" t SET "updatedAt" = ${LATER}
-  WHERE t."tenantId" = $1 AND t."id" = $2 RETURNING t.*, EXISTS (SELECT FROM ageing) AS "overlaps"`
+    WHERE "tenantId" = :tenant AND "clientId" = :clientId AND ("expiresAt" IS NOT NULL OR :previousExpiresAt IS NULL)
+  ), expiring_secret AS (
+    UPDATE "ClientSecret" SET "expiresAt" = :previousExpiresAt
+    WHERE "tenantId" = :tenant AND "clientId" = :clientId AND "expiresAt" IS NULL AND :previousExpiresAt IS NOT NULL RETURNING 1
+  ), new_secret AS (
+    INSERT INTO "ClientSecret" ("tenantId", "clientId", "secretHash") VALUES (:tenant, :clientId, :secretHash)
+  ), event_log AS (${buildInsertEventsSql(':events')})
+  UPDATE "Client" t SET "updatedAt" = ${NEXT_UPDATED_AT}
+  WHERE t."tenantId" = :tenant AND t."id" = :clientId RETURNING t.*, EXISTS (SELECT FROM expiring_secret) AS "overlaps"`
 
 /**
- * Gives a held client a new secret, with the event: the current one lives until `previousExpiresAt` (null: ends now), an
- * older one ends. `overlaps` says whether there is one that lives on. One statement.
+ * Gives a locked client a new secret, with the event: the current secret expires at `previousExpiresAt`
+ * (null: it is deleted), older ones are deleted. `overlaps` is true when the current secret stays valid. One
+ * statement.
  */
 export async function rotateSecretRow(
   sql: Sql,
@@ -96,56 +109,54 @@ export async function rotateSecretRow(
     event,
   }: { secretHash: Buffer; previousExpiresAt: Date | null; event: object },
 ): Promise<{ client: ClientRow; overlaps: boolean }> {
-  const values = [secretHash, previousExpiresAt, JSON.stringify([event])]
-  const [row] = await sql<ClientRow & { overlaps: boolean }>(ROTATE_SECRET, [tenant, clientId, ...values])
+  const values = { secretHash, previousExpiresAt, events: [event] }
+  const row = await ROTATE_SECRET.first(sql, { tenant, clientId, ...values })
   if (!row) throw new Error('the secret was not written')
   const { overlaps, ...client } = row
   return { client, overlaps }
 }
 
-// Whoever redeems a code holds it, makes the grant, starts a session while holding that, and waits for the client with
-// each. The same order here, one statement after the other, is what keeps the two from waiting for each other.
-const DELETE_CODES = `
-  WITH devices AS (
-    DELETE FROM "DeviceCode" WHERE "tenantId" = $1 AND "clientId" = $2
-  )
-  DELETE FROM "AuthorizationCode" WHERE "tenantId" = $1 AND "clientId" = $2`
-const DELETE_GRANTS_AND_HOLD = `
-  WITH grants AS (
-    DELETE FROM "Grant" WHERE "tenantId" = $1 AND "clientId" = $2 RETURNING 1
+// The redemption of a code locks the code, inserts the grant, starts a session with the grant locked, and
+// waits for the client at each step. This deletion takes the same rows in the same order, one statement after
+// the other, so that the two cannot deadlock.
+const DELETE_GRANTS_AND_LOCK = statement({
+  takes: { clientId: 'text' },
+  returns: storedColumns('Client', ['allTenants', 'scopes']),
+})`
+  WITH deleted_grants AS (${DELETE_CLIENT_GRANTS}
   )
   SELECT "allTenants", "scopes" FROM "Client"
-  WHERE "tenantId" = $1 AND "id" = $2 AND (SELECT count(*) FROM grants) >= 0 FOR UPDATE`
+  WHERE "tenantId" = :tenant AND "id" = :clientId AND (SELECT count(*) FROM deleted_grants) >= 0 FOR UPDATE`
 
 /**
- * Removes codes and grants, then makes whatever refers to the client wait until the transaction ends: two statements.
- * Null when there is none.
+ * Deletes a client's codes and grants, then locks the client, so that inserts of rows that refer to it wait
+ * until the transaction ends: two statements. Null when the client does not exist.
  */
-export async function holdForDeletion(
+export async function lockClientForDelete(
   sql: Sql,
   tenant: string,
   clientId: string,
 ): Promise<Pick<ClientRow, 'allTenants' | 'scopes'> | null> {
-  await sql(DELETE_CODES, [tenant, clientId])
-  const [row] = await sql<Pick<ClientRow, 'allTenants' | 'scopes'>>(DELETE_GRANTS_AND_HOLD, [
-    tenant,
-    clientId,
-  ])
-  return row ?? null
+  await deleteClientCodes(sql, tenant, clientId)
+  return DELETE_GRANTS_AND_LOCK.first(sql, { tenant, clientId })
 }
 
-// Foreign keys take secrets, sessions, consents and late grants along. A late code is worth nothing without its client.
-const DELETE_CLIENT = `
-  WITH ended AS (
-    SELECT "id", "userId" FROM "Session"
-    WHERE "tenantId" = $1 AND "clientId" = $2 AND "endedAt" IS NULL AND "expiresAt" > now()
-  ), interactions AS (
-    DELETE FROM "Interaction" WHERE "tenantId" = $1 AND "clientId" = $2
-  ), gone AS (
-    DELETE FROM "Client" WHERE "tenantId" = $1 AND "id" = $2
+// Foreign keys delete secrets, sessions, consents and grants inserted since. A code inserted since is
+// worthless without its client.
+const DELETE_CLIENT = statement({
+  takes: { clientId: 'text' },
+  returns: { id: 'text', userId: 'text', clientId: 'text?' },
+})`
+  WITH active_sessions AS (
+    SELECT "id", "userId", "clientId" FROM "Session"
+    WHERE "tenantId" = :tenant AND "clientId" = :clientId AND "endedAt" IS NULL AND "expiresAt" > now()
+  ), deleted_interactions AS (
+    DELETE FROM "Interaction" WHERE "tenantId" = :tenant AND "clientId" = :clientId
+  ), deleted_client AS (
+    DELETE FROM "Client" WHERE "tenantId" = :tenant AND "id" = :clientId
   )
-  SELECT "id", "userId" FROM ended`
+  SELECT "id", "userId", "clientId" FROM active_sessions`
 
-/** Deletes a held client with everything of it; answers the sessions that this ended. */
-export const deleteClientRow = (sql: Sql, tenant: string, clientId: string) =>
-  sql<{ id: string; userId: string }>(DELETE_CLIENT, [tenant, clientId])
+/** Deletes a locked client with everything that belongs to it; returns the sessions that this ended. */
+export const deleteClientRow = (sql: Sql, tenant: string, clientId: string): Promise<EndedSession[]> =>
+  DELETE_CLIENT.all(sql, { tenant, clientId })

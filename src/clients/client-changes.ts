@@ -1,83 +1,92 @@
 import { isDeepStrictEqual } from 'node:util'
-import { equals, randomToken, sha256 } from '../crypto.ts'
-import { type Ctx, isScope } from '../ctx.ts'
-import { inTransaction, type Sql } from '../db.ts'
-import { Forbidden, InvalidInput, NotFound } from '../errors.ts'
-import { type NewEvent, recordEvents, toEventRow, wakeReaders } from '../events.ts'
-import { assertExpected } from '../expected-updated-at.ts'
-import { parse } from '../fields.ts'
-import { ensureSigningKeys } from '../oidc/keys/key-rotation.ts'
-import { forgetKeys } from '../oidc/keys/keys.ts'
-import { revokeGrantsOf } from '../oidc/token/revoke-grants.sql.ts'
-import { requireNoEscalation } from '../scopes.ts'
-import { forgetClient } from './client-cache.ts'
+import type { SecretRow } from '../access/client.sql.ts'
+import { invalidateClient } from '../access/client-cache.ts'
+import { isClientId } from '../access/client-ids.ts'
+import { requireNoEscalation } from '../access/require-scope.ts'
+import { revokeGrants } from '../access/revocation.ts'
+import type { Ctx } from '../core/context.ts'
+import { equalsConstantTime, randomToken, sha256 } from '../core/crypto.ts'
+import { Forbidden, InvalidInput, NotFound } from '../core/errors.ts'
+import { ACCOUNT_SCOPE, isScope } from '../core/scopes.ts'
+import type { Sql } from '../database/db.ts'
+import { inTransaction } from '../database/db.ts'
+import { createEventRow, recordEvents, wakeReaders } from '../events/log.ts'
+import { clientDeleted, clientUpdated } from '../events/management-events.ts'
+import { sessionEnded } from '../events/session-events.ts'
+import type { NewEvent } from '../events/types.ts'
+import { ensureSigningKeys } from '../keys/key-rotation.ts'
+import { invalidateKeys } from '../keys/keys.ts'
+import { assertExpectedUpdatedAt } from '../schema/expected-updated-at.ts'
+import { parseInput } from '../schema/input-shapes.ts'
 import {
-  CHANGEABLE,
+  CHANGEABLE_CLIENT_COLUMNS,
   type ChangeableClient,
   deleteClientRow,
-  holdClient,
-  holdForDeletion,
+  lockClientForDelete,
+  lockClientRow,
   rotateSecretRow,
   updateClientRow,
 } from './client-changes.sql.ts'
-import { isClientId } from './client-ids.ts'
-import { NO_SECRET_FIELDS } from './client-rules.fields.ts'
+import { SECRET_FIELD_DEFAULTS } from './client-rules.fields.ts'
 import { APP_TYPES, type AppType, HAS_SECRET, type RegisteredBy } from './client-types.ts'
-import { clientPatch, SecretRotation } from './clients.fields.ts'
-import type { SecretJson } from './clients.sql.ts'
-import { type Client, detailOf } from './clients.ts'
+import { createClientPatchShape, SecretRotation } from './clients.fields.ts'
+import type { Client } from './clients.ts'
 
-const canKeepSecret = ({ appType }: Pick<Client, 'appType'>): boolean => HAS_SECRET[appType as AppType]
+const mayHaveSecret = ({ appType }: Pick<Client, 'appType'>): boolean => HAS_SECRET[appType as AppType]
 
-/** Throws Forbidden for operators' clients, which act in every tenant: only the platform (the command line) changes them. */
-function requirePlatformFor(ctx: Ctx, client: Pick<Client, 'allTenants'>): void {
+/** Throws Forbidden for operator clients, which act in every tenant: only the command line changes them. */
+function requirePlatformForSharedClient(ctx: Ctx, client: Pick<Client, 'allTenants'>): void {
   if (client.allTenants && ctx.actor.kind !== 'platform')
     throw new Forbidden("An operator's client is changed and deleted on the command line only.")
 }
 
-/** Throws Forbidden unless the caller may do all that whoever controls the client may: its tokens would be theirs. */
-function requireControl(ctx: Ctx, ...states: Pick<Client, 'scopes'>[]): void {
-  requireNoEscalation(ctx, new Set(states.flatMap(({ scopes }) => scopes.filter(isScope))))
+/**
+ * Throws Forbidden unless the caller has every management scope of the client, because controlling a client
+ * means getting its tokens. A client that registered itself, or the publisher of its document (`by`), does
+ * not control it once an administrator has assigned `account` either.
+ */
+function requireClientControl(ctx: Ctx, states: Pick<Client, 'scopes'>[], by?: RegisteredBy): void {
+  const scopes = new Set(states.flatMap((state) => state.scopes))
+  requireNoEscalation(ctx, [...scopes].filter(isScope))
+  if (by && scopes.has(ACCOUNT_SCOPE))
+    throw new Forbidden(`Only administrators change a client with scope ${ACCOUNT_SCOPE}.`)
 }
 
-/** What people see of a client. Everything else decides who gets tokens, or where people are sent. */
-const PRESENTATION: readonly string[] = ['name', 'description', 'themeColor', 'logoUrl']
+/** Display fields of a client. All other fields affect who gets tokens, or where users are redirected. */
+const PRESENTATION_FIELDS: readonly string[] = ['name', 'description', 'themeColor', 'logoUrl']
 
-const isCurrentSecret = (secrets: SecretJson[]) => (sent: unknown) => {
+const createSecretCheck = (secrets: SecretRow[]) => (sent: unknown) => {
   const current = secrets.find(({ expiresAt }) => expiresAt === null)
   if (!current) return sent === null
-  return typeof sent === 'string' && equals(Buffer.from(current.hash, 'hex'), sha256(sent))
+  return typeof sent === 'string' && equalsConstantTime(Buffer.from(current.hash, 'hex'), sha256(sent))
 }
 
-const WITH_SECRET = APP_TYPES.filter((type) => HAS_SECRET[type])
+const APP_TYPES_WITH_SECRET = APP_TYPES.filter((type) => HAS_SECRET[type])
 
-/** Whether a change makes a single-page or native client of whatever it is about. */
+/** Whether an update makes the client a single-page or native client. */
 const losesSecret = (input: unknown): boolean => {
   const { appType } = (input ?? {}) as { appType?: unknown }
   return APP_TYPES.some((type) => type === appType && !HAS_SECRET[type])
 }
 
 /**
- * Revokes what a client got that proved to be itself, before it is one that cannot: its refresh tokens would work for whoever
- * has a copy. A transaction that refuses the change takes it back. Before the client is held, as a deletion does it.
+ * Revokes the grants of a confidential client before it becomes a public one, because its refresh tokens
+ * would then work for anyone with a copy. A rejected update rolls this back. Runs before the client is
+ * locked, in the lock order of a deletion.
  */
-async function revokeAuthenticated(sql: Sql, ctx: Ctx, clientId: string): Promise<void> {
-  const detail = { reason: 'revoked' }
-  const events = {
-    revoked: toEventRow(ctx, { type: 'grant.revoked', detail }),
-    ended: toEventRow(ctx, { type: 'session.ended', detail }),
-  }
-  await revokeGrantsOf(sql, ctx.tenant, { clientId, appTypes: WITH_SECRET }, events, new Date())
+async function revokeAuthenticatedGrants(sql: Sql, ctx: Ctx, clientId: string): Promise<void> {
+  const scope = { kind: 'client', clientId, appTypes: APP_TYPES_WITH_SECRET } as const
+  await revokeGrants(sql, ctx, scope, 'revoked', new Date())
 }
 
 /**
- * Changes a client (spec: Update client): omitted fields are unchanged, '' and null unset (a list: empty it); response-only
- * fields, and `type`, are ignored where they are as they were. The client must be valid as a whole for its app type. One
- * that becomes single-page or native loses its secrets and its grants; one that becomes web or machine has none until
- * rotateClientSecret. A change that changes nothing leaves updatedAt and the log alone. With `expectedUpdatedAt`, nothing is
- * written to a client that was changed since: Conflict. Throws NotFound, InvalidInput, and Forbidden where the caller
- * lacks scopes that the client has or gets, or for an operator's client. `by` tells the log whose doing it is, unless an
- * administrator's.
+ * Updates a client: omitted fields are unchanged, null unsets (or empties a list), '' unsets a text; read-only fields and
+ * `type` are ignored with their returned value. The client must be valid as a whole for its app type. A
+ * client that becomes single-page or native loses its secrets and grants; one that becomes web or machine has
+ * no secret until rotateClientSecret. An update without a difference changes neither updatedAt nor the event
+ * log. Throws Conflict when the client has changed since `expectedUpdatedAt`; NotFound; InvalidInput; and
+ * Forbidden when the caller lacks scopes that the client has or gets, or for an operator's client. `by` is
+ * recorded in the event when the caller is not an administrator.
  */
 export async function updateClient(
   ctx: Ctx,
@@ -87,59 +96,58 @@ export async function updateClient(
 ): Promise<Client> {
   if (!isClientId(clientId)) throw new NotFound('client')
   const { client, isChanged, hasNewKeys } = await inTransaction(async (sql) => {
-    if (losesSecret(input)) await revokeAuthenticated(sql, ctx, clientId)
-    const held = await holdClient(sql, ctx.tenant, clientId)
-    if (!held) throw new NotFound('client')
-    const before = held.client
-    assertExpected(input, before.updatedAt)
-    const patch = parse(
-      clientPatch(ctx.tenant, { ...before, isSecret: isCurrentSecret(held.secrets) }),
+    if (losesSecret(input)) await revokeAuthenticatedGrants(sql, ctx, clientId)
+    const current = await lockClientRow(sql, ctx.tenant, clientId)
+    if (!current) throw new NotFound('client')
+    const before = current.client
+    assertExpectedUpdatedAt(input, before.updatedAt)
+    const patch = parseInput(
+      createClientPatchShape(ctx.tenant, { ...before, isCurrentSecret: createSecretCheck(current.secrets) }),
       input,
     ) as Partial<ChangeableClient>
     const merged = Object.fromEntries(
-      CHANGEABLE.map((column) => [column, patch[column] === undefined ? before[column] : patch[column]]),
+      CHANGEABLE_CLIENT_COLUMNS.map((column) => [
+        column,
+        patch[column] === undefined ? before[column] : patch[column],
+      ]),
     ) as ChangeableClient
-    const after = canKeepSecret(merged) ? merged : { ...merged, ...NO_SECRET_FIELDS }
-    const changedFields: string[] = CHANGEABLE.filter(
+    const after = mayHaveSecret(merged) ? merged : { ...merged, ...SECRET_FIELD_DEFAULTS }
+    const changedFields: string[] = CHANGEABLE_CLIENT_COLUMNS.filter(
       (column) => !isDeepStrictEqual(before[column], after[column]),
     )
     if (changedFields.length === 0) return { client: before, isChanged: false, hasNewKeys: false }
-    requirePlatformFor(ctx, before)
-    if (changedFields.some((field) => !PRESENTATION.includes(field))) requireControl(ctx, before, after)
-    const dropSecrets = canKeepSecret(before) && !canKeepSecret(after)
-    if (dropSecrets) changedFields.push('secret')
-    const event = toEventRow(ctx, {
-      type: 'client.updated',
-      subjectIds: [clientId],
-      changedFields,
-      detail: detailOf(by),
-    })
-    const written = await updateClientRow(sql, ctx.tenant, clientId, after, { dropSecrets, event })
+    requirePlatformForSharedClient(ctx, before)
+    if (changedFields.some((field) => !PRESENTATION_FIELDS.includes(field)))
+      requireClientControl(ctx, [before, after], by)
+    const deletesSecrets = mayHaveSecret(before) && !mayHaveSecret(after)
+    if (deletesSecrets) changedFields.push('secret')
+    const event = createEventRow(ctx, clientUpdated(clientId, changedFields, by))
+    const written = await updateClientRow(sql, ctx.tenant, clientId, after, { deletesSecrets, event })
     return { client: written, isChanged: true, hasNewKeys: await ensureSigningKeys(sql, ctx, after) }
   })
-  if (hasNewKeys) forgetKeys(ctx.tenant)
-  if (isChanged) tellAll(ctx.tenant, clientId)
+  if (hasNewKeys) invalidateKeys(ctx.tenant)
+  if (isChanged) announceClientChange(ctx.tenant, clientId)
   return client
 }
 
-/** After the commit: every process sees it within a second, at once where the bus works. */
-function tellAll(tenant: string, clientId: string): void {
-  forgetClient(tenant, clientId)
+/** Called after the commit. Every process sees the change within a second, immediately with Redis. */
+function announceClientChange(tenant: string, clientId: string): void {
+  invalidateClient(tenant, clientId)
   wakeReaders(tenant)
 }
 
 export type RotatedSecret = {
   client: Client
-  /** 256 random bits, told here and nowhere else. */
+  /** 256 random bits, returned only once. */
   secret: string
-  /** When the secret before ends; null when none lives on. */
+  /** When the previous secret expires; null when there is none. */
   previousSecretExpiresAt: Date | null
 }
 
 /**
- * Makes a new secret. The current one lives on for `overlapSeconds` (0 to 30 days, a day unless told); one before it ends
- * at once, so that two live at most. Throws NotFound, InvalidInput (also for a client that can keep no secret), and
- * Forbidden where the caller lacks scopes that the client has, or for an operator's client.
+ * Creates a new secret. The current one stays valid for `overlapSeconds` (0 to 30 days, by default one day);
+ * an older one is deleted, so that at most two are valid. Throws NotFound, InvalidInput (also for a public
+ * client), and Forbidden when the caller lacks scopes of the client, or for an operator's client.
  */
 export async function rotateClientSecret(
   ctx: Ctx,
@@ -147,36 +155,39 @@ export async function rotateClientSecret(
   input: unknown,
   now = new Date(),
 ): Promise<RotatedSecret> {
-  const { overlapSeconds } = parse(SecretRotation, input ?? {})
+  const { overlapSeconds } = parseInput(SecretRotation, input === undefined ? {} : input)
   if (!isClientId(clientId)) throw new NotFound('client')
   const secret = randomToken()
   const overlapEnd = overlapSeconds > 0 ? new Date(now.getTime() + overlapSeconds * 1000) : null
   const { client, overlaps } = await inTransaction(async (sql) => {
-    const held = await holdClient(sql, ctx.tenant, clientId)
-    if (!held) throw new NotFound('client')
-    requirePlatformFor(ctx, held.client)
-    requireControl(ctx, held.client)
-    if (!canKeepSecret(held.client))
+    const current = await lockClientRow(sql, ctx.tenant, clientId)
+    if (!current) throw new NotFound('client')
+    requirePlatformForSharedClient(ctx, current.client)
+    requireClientControl(ctx, [current.client])
+    if (!mayHaveSecret(current.client))
       throw new InvalidInput([
-        { field: 'clientId', description: `is a ${held.client.appType} client, which can keep no secret` },
+        {
+          field: 'clientId',
+          description: `is a ${current.client.appType} client, which cannot keep a secret`,
+        },
       ])
     return rotateSecretRow(sql, ctx.tenant, clientId, {
       secretHash: sha256(secret),
       previousExpiresAt: overlapEnd,
-      event: toEventRow(ctx, { type: 'client.updated', subjectIds: [clientId], changedFields: ['secret'] }),
+      event: createEventRow(ctx, clientUpdated(clientId, ['secret'])),
     })
   })
-  tellAll(ctx.tenant, clientId)
+  announceClientChange(ctx.tenant, clientId)
   return { client, secret, previousSecretExpiresAt: overlaps ? overlapEnd : null }
 }
 
-/** Entries of one statement: a client may have very many sessions. */
+/** Events per statement, because a client may have very many sessions. */
 const EVENT_BATCH = 1000
 
 /**
- * Deletes a client for ever, with its secrets, grants, codes, pending sign-ins and consents; sessions that were handed to
- * it end as revoked. Browser sessions stay: people are signed in to the tenant. Throws NotFound, and Forbidden where
- * the caller lacks scopes that the client has, or for an operator's client.
+ * Deletes a client permanently, with its secrets, grants, codes, pending sign-ins and consents; its sessions
+ * end as revoked. Browser sessions stay active, because users are signed in to the tenant. Throws NotFound,
+ * and Forbidden when the caller lacks scopes of the client, or for an operator's client.
  */
 export async function deleteClient(
   ctx: Ctx,
@@ -185,26 +196,18 @@ export async function deleteClient(
 ): Promise<{ deletedClientId: string }> {
   if (!isClientId(clientId)) throw new NotFound('client')
   await inTransaction(async (sql) => {
-    const held = await holdForDeletion(sql, ctx.tenant, clientId)
-    if (!held) throw new NotFound('client')
-    requirePlatformFor(ctx, held)
-    requireControl(ctx, held)
+    const current = await lockClientForDelete(sql, ctx.tenant, clientId)
+    if (!current) throw new NotFound('client')
+    requirePlatformForSharedClient(ctx, current)
+    requireClientControl(ctx, [current], by)
     const sessions = await deleteClientRow(sql, ctx.tenant, clientId)
     const events: NewEvent[] = [
-      ...sessions.map(
-        ({ id, userId }): NewEvent => ({
-          type: 'session.ended',
-          userId,
-          sessionId: id,
-          subjectIds: [clientId],
-          detail: { reason: 'revoked' },
-        }),
-      ),
-      { type: 'client.deleted', subjectIds: [clientId], detail: detailOf(by) },
+      ...sessions.map((session) => sessionEnded(session, 'revoked')),
+      clientDeleted(clientId, by),
     ]
     for (let start = 0; start < events.length; start += EVENT_BATCH)
       await recordEvents(sql, ctx, events.slice(start, start + EVENT_BATCH))
   })
-  tellAll(ctx.tenant, clientId)
+  announceClientChange(ctx.tenant, clientId)
   return { deletedClientId: clientId }
 }

@@ -1,7 +1,16 @@
-import type { Sql } from '../db.ts'
+import { storedColumns } from '../database/columns.ts'
+import type { Sql } from '../database/db.ts'
+import {
+  type BindParameter,
+  buildKeysetPage,
+  buildKeysetSort,
+  createBinder,
+  type KeysetOrder,
+  type KeysetSource,
+} from '../database/keyset.ts'
+import { boundStatement } from '../database/statement.ts'
 import { Prisma } from '../generated/prisma/client.ts'
-import { type Bind, binder, type KeysetOrder, type KeysetSource, keysetPage, keysetSort } from '../keyset.ts'
-import type { Paging } from '../page.ts'
+import type { Paging } from '../schema/page.ts'
 import { APP_TYPES, type AppType, type ClientType } from './client-types.ts'
 import type { Client } from './clients.ts'
 
@@ -12,16 +21,16 @@ const COLUMNS = Object.keys(Prisma.ClientScalarFieldEnum)
   .join(', ')
 const BY_ID: KeysetOrder = { value: null, id: 'k."id"' }
 
-const matching = ({ type, appType }: ClientListQuery, bind: Bind): string =>
+const buildClientFilterSql = ({ type, appType }: ClientListQuery, bind: BindParameter): string =>
   [
     `k."tenantId" = $1`,
     ...(type === null ? [] : [`k."type" = ${bind(type)}::text`]),
     ...(appType === null ? [] : [`k."appType" = ${bind(appType)}::text`]),
   ].join(' AND ')
 
-/** An index has each kind of one type in order, not the type as a whole: that is a scan of each. */
-function sourceOf(query: ClientListQuery, bind: Bind): KeysetSource {
-  const source = { from: '"Client" k', where: matching(query, bind) }
+/** An index orders the clients of one type and app type, so a list of one type scans each app type. */
+function buildClientSource(query: ClientListQuery, bind: BindParameter): KeysetSource {
+  const source = { from: '"Client" k', where: buildClientFilterSql(query, bind) }
   if (query.type === null || query.appType !== null) return source
   return {
     from: source.from,
@@ -30,23 +39,29 @@ function sourceOf(query: ClientListQuery, bind: Bind): KeysetSource {
   }
 }
 
-/** A page of clients, as `toPage` wants them. One statement. */
-export async function selectClientPage(
+export function clientPageStatement(tenant: string, query: ClientListQuery, paging: Paging) {
+  const bind = createBinder(tenant)
+  const text = `SELECT ${COLUMNS} FROM (${buildKeysetPage(buildClientSource(query, bind), BY_ID, paging, bind)}) p
+    JOIN "Client" s ON s."tenantId" = $1 AND s."id" = p."id" ORDER BY ${buildKeysetSort(BY_ID, paging, 'p')}`
+  return boundStatement(storedColumns('Client'), text, bind.values)
+}
+
+/** A page of clients, as `toPage` takes it. One statement. */
+export const selectClientPage = (
   sql: Sql,
   tenant: string,
   query: ClientListQuery,
   paging: Paging,
-): Promise<Client[]> {
-  const bind = binder(tenant)
-  const text = `SELECT ${COLUMNS} FROM (${keysetPage(sourceOf(query, bind), BY_ID, paging, bind)}) p
-    JOIN "Client" s ON s."tenantId" = $1 AND s."id" = p."id" ORDER BY ${keysetSort(BY_ID, paging, 'p')}`
-  return sql<Client>(text, bind.values)
+): Promise<Client[]> => clientPageStatement(tenant, query, paging).all(sql)
+
+export function clientCountStatement(tenant: string, query: ClientListQuery) {
+  const bind = createBinder(tenant)
+  const text = `SELECT count(*)::text AS "count" FROM "Client" k WHERE ${buildClientFilterSql(query, bind)}`
+  return boundStatement({ count: 'text' }, text, bind.values)
 }
 
-/** How many clients a list has. */
+/** Counts the clients of a list. */
 export async function countClients(sql: Sql, tenant: string, query: ClientListQuery): Promise<number> {
-  const bind = binder(tenant)
-  const text = `SELECT count(*)::text AS "count" FROM "Client" k WHERE ${matching(query, bind)}`
-  const [row] = await sql<{ count: string }>(text, bind.values)
+  const [row] = await clientCountStatement(tenant, query).all(sql)
   return Number(row?.count ?? 0)
 }

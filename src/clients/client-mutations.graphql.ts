@@ -1,39 +1,41 @@
-import { Conflict, InvalidInput, NotFound } from '../errors.ts'
-import { EXPECTED_UPDATED_AT } from '../expected-updated-at.ts'
+import { Conflict, InvalidInput, NotFound } from '../core/errors.ts'
 import { builder } from '../graphql/builder.ts'
-import { creation } from '../graphql/idempotency.ts'
+import { withPublicAccess, withScope } from '../graphql/field-access.ts'
+import { markCreation } from '../graphql/idempotency.ts'
 import { requireClientId } from '../graphql/node.graphql.ts'
-import { resultOf } from '../graphql/result.ts'
-import { open, scoped } from '../graphql/scoped.ts'
+import { toResultOptions } from '../graphql/result-options.ts'
+import { EXPECTED_UPDATED_AT_DESCRIPTION } from '../schema/expected-updated-at.ts'
 import { deleteClient, type RotatedSecret, rotateClientSecret, updateClient } from './client-changes.ts'
-import { ClientAppTypeEnum, ClientRef, clientInputFields } from './clients.graphql.ts'
+import { buildClientInputFields, ClientAppTypeEnum, ClientRef } from './clients.graphql.ts'
 import type { Client } from './clients.ts'
 
-/** Who may only write must still learn that the write was done. */
-const CLIENT_NOW = 'The client as it is now; null, with an error, for callers without clients:read.'
+/** Callers with the write scope alone must still learn that the write succeeded. */
+const CLIENT_DESCRIPTION =
+  'The client after the change; null, with an error, for callers without clients:read.'
 
 const ClientPayload = builder.objectRef<{ client: Client }>('ClientPayload').implement({
-  ...open('The client that was written.'),
+  ...withPublicAccess('The changed client.'),
   fields: (t) => ({
     client: t.field({
       type: ClientRef,
       nullable: true,
-      description: CLIENT_NOW,
+      description: CLIENT_DESCRIPTION,
       resolve: ({ client }) => client,
     }),
   }),
 })
 
 const UpdateClientFieldsInput = builder.inputType('UpdateClientFieldsInput', {
-  description: 'What is changed of a client. Omitted is unchanged; an empty string or null unsets.',
+  description:
+    'Fields of a client to update. Omitted is unchanged; null unsets, and an empty string unsets a text.',
   fields: (t) => ({
     name: t.string({ description: 'Name shown to people; cannot be unset.' }),
     appType: t.field({
       type: ClientAppTypeEnum,
       description:
-        'What kind of application it is. One that becomes single-page or native loses its secrets; one that becomes web or machine gets one by rotateClientSecret.',
+        'The kind of application. A client that becomes single-page or native loses its secrets; one that becomes web or machine gets a secret by rotateClientSecret.',
     }),
-    ...clientInputFields(t),
+    ...buildClientInputFields(t),
   }),
 })
 
@@ -41,18 +43,18 @@ const UpdateClientInput = builder.inputType('UpdateClientInput', {
   description: 'Input of updateClient.',
   fields: (t) => ({
     clientId: t.id({ required: true, description: 'Id of the client.' }),
-    expectedUpdatedAt: t.field({ type: 'DateTime', description: EXPECTED_UPDATED_AT }),
-    fields: t.field({ type: UpdateClientFieldsInput, required: true, description: 'What is changed.' }),
+    expectedUpdatedAt: t.field({ type: 'DateTime', description: EXPECTED_UPDATED_AT_DESCRIPTION }),
+    fields: t.field({ type: UpdateClientFieldsInput, required: true, description: 'The fields to update.' }),
   }),
 })
 
 builder.mutationField('updateClient', (t) =>
   t.field({
-    ...scoped(
+    ...withScope(
       'clients:write',
-      'Changes a client, which must be valid as a whole afterwards. Nobody gives or takes scopes that they lack.',
+      'Updates a client. The result must be valid as a whole. Callers can only grant or remove scopes that they have.',
     ),
-    ...resultOf(InvalidInput, Conflict, NotFound),
+    ...toResultOptions(InvalidInput, Conflict, NotFound),
     type: ClientPayload,
     args: {
       input: t.arg({ type: UpdateClientInput, required: true, description: 'The client and the change.' }),
@@ -67,9 +69,9 @@ builder.mutationField('updateClient', (t) =>
 )
 
 const DeleteClientPayload = builder.objectRef<{ deletedClientId: string }>('DeleteClientPayload').implement({
-  ...open('The client is gone.'),
+  ...withPublicAccess('The client was deleted.'),
   fields: (t) => ({
-    deletedClientId: t.exposeID('deletedClientId', { description: 'Id that the client had.' }),
+    deletedClientId: t.exposeID('deletedClientId', { description: 'Id of the deleted client.' }),
   }),
 })
 
@@ -80,11 +82,11 @@ const DeleteClientInput = builder.inputType('DeleteClientInput', {
 
 builder.mutationField('deleteClient', (t) =>
   t.field({
-    ...scoped(
+    ...withScope(
       'clients:write',
-      'Deletes a client for ever; its tokens, and sessions that were handed to it, end.',
+      'Deletes a client permanently. Its tokens are revoked and its sessions end.',
     ),
-    ...resultOf(InvalidInput, NotFound),
+    ...toResultOptions(InvalidInput, NotFound),
     type: DeleteClientPayload,
     args: { input: t.arg({ type: DeleteClientInput, required: true, description: 'The client.' }) },
     resolve: (_root, { input: { clientId } }, { ctx }) =>
@@ -93,19 +95,19 @@ builder.mutationField('deleteClient', (t) =>
 )
 
 const RotateClientSecretPayload = builder.objectRef<RotatedSecret>('RotateClientSecretPayload').implement({
-  ...open('The new secret.'),
+  ...withPublicAccess('The new secret.'),
   fields: (t) => ({
     client: t.field({
       type: ClientRef,
       nullable: true,
-      description: CLIENT_NOW,
+      description: CLIENT_DESCRIPTION,
       resolve: ({ client }) => client,
     }),
-    secret: t.exposeString('secret', { description: 'The new secret, told here and nowhere else.' }),
+    secret: t.exposeString('secret', { description: 'The new secret. It is shown only once.' }),
     previousSecretExpiresAt: t.expose('previousSecretExpiresAt', {
       type: 'DateTime',
       nullable: true,
-      description: 'When the secret before stops working; null when none lives on.',
+      description: 'When the previous secret expires; null when there is none.',
     }),
   }),
 })
@@ -116,15 +118,21 @@ const RotateClientSecretInput = builder.inputType('RotateClientSecretInput', {
     clientId: t.id({ required: true, description: 'Id of the client.' }),
     overlapSeconds: t.int({
       defaultValue: 86_400,
-      description: 'How long the current secret lives on, 0 to 2592000 seconds. One before it ends at once.',
+      description:
+        'How long the current secret stays valid, 0 to 2592000 seconds. An older secret is deleted immediately.',
     }),
   }),
 })
 
 builder.mutationField('rotateClientSecret', (t) =>
   t.field({
-    ...creation(scoped('clients:write', 'Makes a new secret for a web or machine client; two live at most.')),
-    ...resultOf(InvalidInput, NotFound),
+    ...markCreation(
+      withScope(
+        'clients:write',
+        'Creates a new secret for a web or machine client. At most two secrets are valid.',
+      ),
+    ),
+    ...toResultOptions(InvalidInput, NotFound),
     type: RotateClientSecretPayload,
     args: {
       input: t.arg({

@@ -1,43 +1,45 @@
-import { SYSTEM_SCOPES, SYSTEM_TENANT } from '../ctx.ts'
-import { env } from '../env.ts'
-import { allowedUrl, type UrlRules, urlFault } from '../fields.ts'
+import { env } from '../core/env.ts'
+import { ACCOUNT_SCOPE, SYSTEM_SCOPES, SYSTEM_TENANT } from '../core/scopes.ts'
+import { createAllowedUrl, findUrlIssue, type UrlRules } from '../schema/url-shapes.ts'
 import { APP_TYPES, type AppType, HAS_SECRET } from './client-types.ts'
 
-/** http only reaches this machine in production; in development also test hosts of a local network. */
-const SECURE: UrlRules = { secure: env.isProduction }
+/** In production, http is allowed for loopback hosts only; in development also for private hosts. */
+const SECURE_URL: UrlRules = { secure: env.isProduction }
 
-/** Redirect targets are compared byte for byte, so that a pattern would never match: refuse it instead. */
-const plainUrl = (rules: UrlRules) =>
-  allowedUrl(rules).refine((value) => !value.includes('*'), 'must not contain wildcards')
+/** Redirect URIs are compared exactly, so a wildcard would never match and is rejected. */
+const createPlainUrl = (rules: UrlRules) => createAllowedUrl({ ...rules, noWildcards: true })
 
-/** Whether apps of this type may have `url` as a redirect target is checked once the type is known. */
-const ANY_REDIRECT: UrlRules = { ...SECURE, customSchemes: true }
-export const redirectUrl = plainUrl(ANY_REDIRECT)
-export const origin = plainUrl({ ...SECURE, originOnly: true })
+/** A redirect URI. Rules that depend on the app type are checked once the type is known. */
+const REDIRECT_URL_RULES: UrlRules = { ...SECURE_URL, customSchemes: true }
+export const redirectUri = createPlainUrl(REDIRECT_URL_RULES)
+export const webOrigin = createPlainUrl({ ...SECURE_URL, originOnly: true })
 
-/** Why an app of this type may not be sent to `url`, or null. Only native apps have schemes of their own (RFC 8252, 7.1). */
-function redirectFault(appType: AppType, url: string): string | null {
+/**
+ * Why `url` is not a redirect URI for this app type, or null. Private-use schemes are for native apps (RFC
+ * 8252, section 7.1).
+ */
+function findRedirectIssue(appType: AppType, url: string): string | null {
   if (appType === 'machine') return 'a machine client has no browser to send anywhere'
-  // On a person's own device, unencrypted http is for the app's loopback listener only (RFC 8252, section 7.3).
-  return urlFault(url, appType === 'native' ? { customSchemes: true, secure: true } : SECURE)
+  // For native apps, http is allowed for a loopback listener only (RFC 8252, section 7.3).
+  return findUrlIssue(url, appType === 'native' ? { customSchemes: true, secure: true } : SECURE_URL)
 }
 
-/** What a client that can keep no secret has none of. */
-export const NO_SECRET_FIELDS = { jwks: null, resources: [] }
-const SECRET_FIELDS = Object.keys(NO_SECRET_FIELDS) as (keyof typeof NO_SECRET_FIELDS)[]
+/** Fields that public clients do not have. */
+export const SECRET_FIELD_DEFAULTS = { jwks: null, resources: [] }
+const SECRET_ONLY_FIELDS = Object.keys(SECRET_FIELD_DEFAULTS) as (keyof typeof SECRET_FIELD_DEFAULTS)[]
 export const REDIRECT_FIELDS = ['callbacks', 'allowedLogoutUrls'] as const
 
-const textsOf = (value: unknown): [index: number, text: string][] =>
+const listTexts = (value: unknown): [index: number, text: string][] =>
   Array.isArray(value) ? [...value.entries()].filter(([, item]) => typeof item === 'string') : []
 
 const isGiven = (value: unknown): boolean =>
   value !== undefined && value !== null && !(Array.isArray(value) && value.length === 0)
 
 /**
- * Rules that concern more than one field, or the tenant. They run beside faults of single fields: all are named at once.
- * Redirect targets are checked in `redirectFields` only.
+ * Rules across several fields, or about the tenant. They run also when single fields are invalid, so that all
+ * issues are reported. Redirect URIs are checked in `redirectFields` only.
  */
-export function checkAcrossFields(
+export function checkClientConsistency(
   tenant: string,
   client: Record<string, unknown>,
   report: (path: PropertyKey[], message: string) => void,
@@ -45,14 +47,17 @@ export function checkAcrossFields(
 ): void {
   const appType = APP_TYPES.find((known) => known === client.appType)
   for (const field of appType ? redirectFields : [])
-    for (const [index, url] of textsOf(client[field])) {
-      const fault = redirectFault(appType as AppType, url)
-      if (fault && !urlFault(url, ANY_REDIRECT)) report([field, index], fault)
+    for (const [index, url] of listTexts(client[field])) {
+      const issue = findRedirectIssue(appType as AppType, url)
+      if (issue && !findUrlIssue(url, REDIRECT_URL_RULES)) report([field, index], issue)
     }
-  for (const field of appType && !HAS_SECRET[appType] ? SECRET_FIELDS : [])
+  for (const field of appType && !HAS_SECRET[appType] ? SECRET_ONLY_FIELDS : [])
     if (isGiven(client[field]))
-      report([field], `a ${appType} client can keep no secret to prove that it is meant`)
-  for (const [index, scope] of textsOf(client.scopes))
+      report([field], `a ${appType} client cannot keep a secret to authenticate with`)
+  for (const [index, scope] of listTexts(client.scopes)) {
+    if (appType === 'machine' && scope === ACCOUNT_SCOPE)
+      report(['scopes', index], 'is for accounts of users: a machine client acts for itself')
     if (tenant !== SYSTEM_TENANT && (SYSTEM_SCOPES as readonly string[]).includes(scope))
       report(['scopes', index], 'belongs to tenant system')
+  }
 }

@@ -1,10 +1,10 @@
 import { z } from 'zod'
-import { clientId, time } from '../shapes.ts'
-import { SIGNING_ALGORITHMS } from '../signing-algorithms.ts'
+import { SIGNING_ALGORITHMS } from '../keys/signing-algorithms.ts'
+import { clientIdShape, instantShape } from '../schema/response-shapes.ts'
 import { APP_TYPES, CLIENT_TYPES, REGISTERED_BY } from './client-types.ts'
 
 /** Examples of fields, for openapi.json. */
-export const samples = {
+export const clientSamples = {
   name: 'Shop',
   description: 'The web shop of Example Inc.',
   appType: 'web',
@@ -31,64 +31,67 @@ export const samples = {
   resources: ['https://api.shop.example'],
 }
 
-const list = z.array(z.string())
-const untilType = {
-  id: clientId,
+const textList = z.array(z.string())
+const fieldsBeforeSecret = {
+  id: clientIdShape,
   name: z.string(),
   description: z.string().nullable(),
   appType: z.enum(APP_TYPES),
   themeColor: z.string().nullable(),
   logoUrl: z.string().nullable(),
-  callbacks: list,
-  allowedOrigins: list,
-  webOrigins: list,
-  allowedLogoutUrls: list,
+  callbacks: textList,
+  allowedOrigins: textList,
+  webOrigins: textList,
+  allowedLogoutUrls: textList,
   initiateLoginUrl: z.string().nullable(),
   tokenExpiryTime: z.int().nullable(),
   requireConsent: z.boolean(),
   type: z.enum(CLIENT_TYPES),
 }
-const afterSecret = {
-  scopes: list,
+const fieldsAfterSecret = {
+  scopes: textList,
   jwks: z.record(z.string(), z.unknown()).nullable(),
   backchannelLogoutUrl: z.string().nullable(),
   idTokenSigningAlg: z.enum(SIGNING_ALGORITHMS).nullable(),
   userInfoSigningAlg: z.enum(SIGNING_ALGORITHMS).nullable(),
   requirePushedRequests: z.boolean(),
-  resources: list,
+  resources: textList,
   registeredBy: z.enum(REGISTERED_BY),
-  updatedAt: time,
-  createdAt: time,
+  updatedAt: instantShape,
+  createdAt: instantShape,
 }
 
-/** A client as REST answers it, in the order of the spec's table. Its secret is told once, in the shapes below. */
+/**
+ * A client as REST returns it, in the order of the API. Its secret is returned only once, in the shapes
+ * below.
+ */
 export const ClientShape = z
-  .object({ ...untilType, ...afterSecret })
-  .meta({ id: 'Client', model: 'Client', samples })
+  .object({ ...fieldsBeforeSecret, ...fieldsAfterSecret })
+  .meta({ id: 'Client', model: 'Client', samples: clientSamples })
 
-/** What a creation answers. */
+/** The response of a creation. */
 export const NewClientShape = z
   .object({
-    ...untilType,
+    ...fieldsBeforeSecret,
     secret: z.string().nullable().meta({
-      description: 'Its secret, told here and nowhere else; null for single-page and native clients.',
+      description: 'The client secret, which is shown only once; null for single-page and native clients.',
       example: 'Zk1vN3cYp0sRbTq8uXeHj5mLwD7aGfK2iOyQxV4tCnE',
     }),
-    ...afterSecret,
+    ...fieldsAfterSecret,
   })
-  .meta({ id: 'NewClient', model: 'Client', samples })
+  .meta({ id: 'NewClient', model: 'Client', samples: clientSamples })
 
-/** What a rotation answers. */
+/** The response of a secret rotation. */
 export const RotatedClientShape = z
   .object({
-    ...untilType,
+    ...fieldsBeforeSecret,
     secret: z.string().meta({
-      description: 'The new secret, told here and nowhere else.',
+      description: 'The new secret. It is shown only once.',
       example: 'b8WqT0xLr5yHc2NfJv9sKd4PzGm7uEa1oRiQ6tXgYkM',
     }),
-    ...afterSecret,
-    previousSecretExpiresAt: time
+    ...fieldsAfterSecret,
+    previousSecretExpiresAt: instantShape
       .nullable()
-      .meta({ description: 'When the secret before stops working; null when none lives on.' }),
+      .meta({ description: 'When the previous secret expires; null when there is none.' }),
   })
-  .meta({ id: 'RotatedClient', model: 'Client', samples })
+  .meta({ id: 'RotatedClient', model: 'Client', samples: clientSamples })

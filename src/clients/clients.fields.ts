@@ -1,93 +1,102 @@
 import { z } from 'zod'
-import { SCOPE_NAMES, SYSTEM_TENANT } from '../ctx.ts'
-import { env } from '../env.ts'
-import { expectedUpdatedAt } from '../expected-updated-at.ts'
-import { fetchedUrl } from '../fetched-url.fields.ts'
-import { allowedUrl, boolean, clearable, flag, integer, requiredText, text } from '../fields.ts'
-import { SIGNING_ALGORITHMS } from '../signing-algorithms.ts'
-import { jwkSet } from './client-keys.fields.ts'
+import { env } from '../core/env.ts'
+import { isJsonObject } from '../core/json-object.ts'
+import { ASSIGNABLE_SCOPES, SYSTEM_TENANT } from '../core/scopes.ts'
+import { SIGNING_ALGORITHMS } from '../keys/signing-algorithms.ts'
+import { expectedUpdatedAt } from '../schema/expected-updated-at.ts'
+import { createFetchedUrl } from '../schema/fetched-url.fields.ts'
 import {
-  checkAcrossFields,
-  NO_SECRET_FIELDS,
-  origin,
+  boolean,
+  clearable,
+  flag,
+  integer,
+  oneOf,
+  optional,
+  requiredText,
+  text,
+} from '../schema/input-shapes.ts'
+import { CANNOT_BE_CHANGED, isUnchanged, SET_BY_SERVICE } from '../schema/response-only.ts'
+import { createAllowedUrl, createUri } from '../schema/url-shapes.ts'
+import { clientJwks } from './client-keys.fields.ts'
+import {
+  checkClientConsistency,
   REDIRECT_FIELDS,
-  redirectUrl,
+  redirectUri,
+  SECRET_FIELD_DEFAULTS,
+  webOrigin,
 } from './client-rules.fields.ts'
-import { samples } from './client-shapes.fields.ts'
+import { clientSamples } from './client-shapes.fields.ts'
 import { APP_TYPES, CLIENT_TYPES } from './client-types.ts'
 
-const oneOf = <const Values extends readonly [string, ...string[]]>(values: Values) =>
-  z.enum(values, `must be one of: ${values.join(', ')}`)
-
-/** A list; '' and null empty it, as they unset other fields. What stands in it twice counts once. */
-const listOf = <Item extends z.ZodType>(item: Item, max = 100) =>
+/** A list without duplicates. Null empties it, as it unsets other fields. */
+const list = <Item extends z.ZodType>(item: Item, max = 100) =>
   z
-    .preprocess(
-      (value) => (value === '' || value === null ? [] : value),
-      z.array(item, 'must be an array').max(max, `must have ${max} entries at most`),
-    )
+    .array(item, 'must be an array')
+    .max(max, `must have at most ${max} entries`)
+    .nullable()
     .transform((items) => [...new Set(items)])
     .optional()
-    .meta({ type: ['array', 'null'] })
 
-/** The identifier of somebody's API (RFC 8707, section 2): none of this deployment's own, whose tokens are not for others. */
-const resourceUri = text(2000)
-  .refine((value) => URL.canParse(value), 'must be an absolute URI')
-  .refine((value) => !value.includes('#'), 'must not contain a fragment')
-  .refine((value) => !/[\s\\]/.test(value), 'must not contain spaces or backslashes')
-  .refine(
-    (value) => !URL.canParse(value) || new URL(value).origin !== env.baseUrl,
-    'belongs to this deployment',
-  )
+/** The identifier of an API (RFC 8707, section 2). Identifiers of this deployment are rejected. */
+const resourceUri = createUri().refine(
+  (value) => !URL.canParse(value) || new URL(value).origin !== env.baseUrl,
+  'belongs to this deployment',
+)
 
-/** Client fields of the spec, in the order of its table, and those of OpenID Connect that it leaves open. */
-const fields = {
-  description: clearable(text(2000)),
-  themeColor: clearable(text().regex(/^#[0-9a-fA-F]{6}$/, 'must be a colour such as #0a7c66')),
-  logoUrl: clearable(allowedUrl({ secure: true })),
-  callbacks: listOf(redirectUrl),
-  allowedOrigins: listOf(origin),
-  webOrigins: listOf(origin),
-  allowedLogoutUrls: listOf(redirectUrl),
-  initiateLoginUrl: clearable(allowedUrl({ secure: true })),
-  tokenExpiryTime: clearable(integer(60, 86_400)),
-  requireConsent: flag,
-  scopes: listOf(oneOf(SCOPE_NAMES as [(typeof SCOPE_NAMES)[number], ...typeof SCOPE_NAMES])),
-  jwks: clearable(jwkSet),
-  backchannelLogoutUrl: clearable(fetchedUrl({ secure: true })),
-  idTokenSigningAlg: clearable(oneOf(SIGNING_ALGORITHMS)),
-  userInfoSigningAlg: clearable(oneOf(SIGNING_ALGORITHMS)),
-  requirePushedRequests: flag,
-  resources: listOf(resourceUri, 20),
+/** Fields of a client, in the order of the API. */
+const createClientFields = (kind: 'creation' | 'change') => {
+  const member = <Shape extends z.ZodType>(shape: Shape) =>
+    kind === 'change' ? clearable(shape) : optional(shape)
+  return {
+    description: member(text(2000)),
+    themeColor: member(text().regex(/^#[0-9a-fA-F]{6}$/, 'must be a color such as #0a7c66')),
+    logoUrl: member(createAllowedUrl({ secure: true })),
+    callbacks: list(redirectUri),
+    allowedOrigins: list(webOrigin),
+    webOrigins: list(webOrigin),
+    allowedLogoutUrls: list(redirectUri),
+    initiateLoginUrl: member(createAllowedUrl({ secure: true })),
+    tokenExpiryTime: integer(60, 86_400).nullish(),
+    requireConsent: flag,
+    scopes: list(oneOf(ASSIGNABLE_SCOPES)),
+    jwks: clientJwks.nullish(),
+    backchannelLogoutUrl: member(createFetchedUrl({ secure: true })),
+    idTokenSigningAlg: member(oneOf(SIGNING_ALGORITHMS)),
+    userInfoSigningAlg: member(oneOf(SIGNING_ALGORITHMS)),
+    requirePushedRequests: flag,
+    resources: list(resourceUri, 20),
+  }
 }
 
-const isRecord = (value: unknown): boolean => typeof value === 'object' && value !== null
-
-/** What creates a client of `tenant`. */
-export const clientCreate = (tenant: string) =>
+/** Input of createClient in `tenant`. */
+export const createClientCreateShape = (tenant: string) =>
   z
     .strictObject({
       name: requiredText(200),
       appType: oneOf(APP_TYPES),
-      ...fields,
+      ...createClientFields('creation'),
       /** Never changes. */
       type: oneOf(CLIENT_TYPES),
-      /** Operator clients: their tokens work in every tenant. */
+      /** Marks an operator client, whose tokens are valid in every tenant. */
       allTenants: boolean.optional(),
     })
     .superRefine(
       (client, context) =>
-        checkAcrossFields(tenant, client, (path, message) =>
+        checkClientConsistency(tenant, client, (path, message) =>
           context.addIssue({ code: 'custom', path, message }),
         ),
-      { when: ({ value }) => isRecord(value) },
+      { when: ({ value }) => isJsonObject(value) },
     )
 
 /** The same, for openapi.json. */
-export const ClientCreate = clientCreate(SYSTEM_TENANT).meta({ id: 'ClientCreate', model: 'Client', samples })
+export const ClientCreate = createClientCreateShape(SYSTEM_TENANT).meta({
+  id: 'ClientCreate',
+  model: 'Client',
+  samples: clientSamples,
+})
 
-/** A field that only answers carry: it may come back as it is stored, and is then left out. */
-const answered = (isSame: (sent: unknown) => boolean, message = 'is set by the service') =>
+/** A read-only field: it is accepted with its stored value and ignored. */
+const responseOnly = (isSame: (sent: unknown) => boolean, message = SET_BY_SERVICE) =>
   z
     .unknown()
     .refine((sent) => sent === undefined || isSame(sent), message)
@@ -95,38 +104,37 @@ const answered = (isSame: (sent: unknown) => boolean, message = 'is set by the s
     .optional()
     .meta({ readOnly: true })
 
-const isTime = (time: Date) => (sent: unknown) =>
-  typeof sent === 'string' && Date.parse(sent) === time.getTime()
+const unchanged = (current: unknown) => (sent: unknown) => isUnchanged(sent, current)
 
-/** What a change is checked against: the client as it is. */
-export type PatchedClient = {
+/** The stored client, against which an update is validated. */
+export type CurrentClient = {
   id: string
   type: string
   appType: string
   registeredBy: string
   updatedAt: Date
   createdAt: Date
-  /** Whether a value is the client's current secret; null where it has none. */
-  isSecret: (sent: unknown) => boolean
+  /** Whether a value is the current secret of the client; null without a secret. */
+  isCurrentSecret: (sent: unknown) => boolean
 }
 
 /**
- * What changes a client of `tenant`: omitted is unchanged, '' and null unset. The client must be valid as a whole
- * afterwards; what is neither given nor judged anew (by another app type) is not checked again.
+ * Input of updateClient in `tenant`: omitted is unchanged, null and, for text, '' unset. The result must be valid as a
+ * whole; fields that are not given, and not affected by another app type, are not validated again.
  */
-export const clientPatch = (tenant: string, current: PatchedClient) =>
+export const createClientPatchShape = (tenant: string, current: CurrentClient) =>
   z
     .strictObject(
       {
-        id: answered((sent) => sent === current.id),
+        id: responseOnly(unchanged(current.id)),
         name: requiredText(200).optional(),
         appType: oneOf(APP_TYPES).optional(),
-        ...fields,
-        type: answered((sent) => sent === current.type, 'cannot be changed'),
-        secret: answered(current.isSecret).meta({ description: 'Its current secret, as it is.' }),
-        registeredBy: answered((sent) => sent === current.registeredBy),
-        updatedAt: answered(isTime(current.updatedAt)),
-        createdAt: answered(isTime(current.createdAt)),
+        ...createClientFields('change'),
+        type: responseOnly(unchanged(current.type), CANNOT_BE_CHANGED),
+        secret: responseOnly(current.isCurrentSecret).meta({ description: 'The current secret; ignored.' }),
+        registeredBy: responseOnly(unchanged(current.registeredBy)),
+        updatedAt: responseOnly(unchanged(current.updatedAt)),
+        createdAt: responseOnly(unchanged(current.createdAt)),
         expectedUpdatedAt,
       },
       'must be an object',
@@ -135,35 +143,36 @@ export const clientPatch = (tenant: string, current: PatchedClient) =>
       (patch, context) => {
         const given = Object.fromEntries(Object.entries(patch).filter(([, value]) => value !== undefined))
         const isOtherType = given.appType !== undefined && given.appType !== current.appType
-        checkAcrossFields(
+        checkClientConsistency(
           tenant,
-          { ...current, ...NO_SECRET_FIELDS, ...given },
+          { ...current, ...SECRET_FIELD_DEFAULTS, ...given },
           (path, message) => context.addIssue({ code: 'custom', path, message }),
           REDIRECT_FIELDS.filter((field) => isOtherType || given[field] !== undefined),
         )
       },
-      { when: ({ value }) => isRecord(value) },
+      { when: ({ value }) => isJsonObject(value) },
     )
 
 /** The same, for openapi.json. */
-export const ClientPatch = clientPatch(SYSTEM_TENANT, {} as PatchedClient).meta({
+export const ClientPatch = createClientPatchShape(SYSTEM_TENANT, {} as CurrentClient).meta({
   id: 'ClientPatch',
   model: 'Client',
   example: { name: 'Shop', themeColor: null },
 })
 
-export const MAX_OVERLAP_SECONDS = 2_592_000
-const DEFAULT_OVERLAP_SECONDS = 86_400
+export const MAX_SECRET_OVERLAP_SECONDS = 2_592_000
+const DEFAULT_SECRET_OVERLAP_SECONDS = 86_400
 
-/** How long the secret before lives on when a new one is made. */
+/** How long the previous secret stays valid after a rotation. */
 export const SecretRotation = z
   .strictObject(
     {
-      overlapSeconds: clearable(integer(0, MAX_OVERLAP_SECONDS))
-        .transform((value) => value ?? DEFAULT_OVERLAP_SECONDS)
+      overlapSeconds: integer(0, MAX_SECRET_OVERLAP_SECONDS)
+        .nullish()
+        .transform((value) => value ?? DEFAULT_SECRET_OVERLAP_SECONDS)
         .meta({
           description:
-            'How long the current secret lives on, 0 to 2592000 seconds; a day unless told. One before it ends at once.',
+            'How long the current secret stays valid, 0 to 2592000 seconds; one day by default. An older secret is deleted immediately.',
           example: 3600,
         }),
     },

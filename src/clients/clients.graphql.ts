@@ -1,18 +1,25 @@
-import { descriptionOf } from '../descriptions.ts'
-import { InvalidInput } from '../errors.ts'
+import { InvalidInput } from '../core/errors.ts'
 import { builder, type GraphQLTypes } from '../graphql/builder.ts'
-import { connectionType, listOf, PAGE_ARGS } from '../graphql/connection.ts'
-import { creation } from '../graphql/idempotency.ts'
-import { ID_DESCRIPTION, Node, orNull, registerNode, requireClientId } from '../graphql/node.graphql.ts'
-import { resultOf } from '../graphql/result.ts'
-import { open, scoped, scopedOrOwn } from '../graphql/scoped.ts'
-import { SIGNING_ALGORITHMS, type SigningAlgorithm } from '../signing-algorithms.ts'
+import { connectionField, defineConnectionType, PAGE_ARGS } from '../graphql/connection.ts'
+import { withPublicAccess, withScope, withScopeOrOwnClient } from '../graphql/field-access.ts'
+import { markCreation } from '../graphql/idempotency.ts'
+import {
+  ID_DESCRIPTION,
+  Node,
+  nullIfNotFound,
+  registerNode,
+  requireClientId,
+} from '../graphql/node.graphql.ts'
+import { toResultOptions } from '../graphql/result-options.ts'
+import { SigningAlgorithmEnum } from '../keys/signing-algorithms.graphql.ts'
+import type { SigningAlgorithm } from '../keys/signing-algorithms.ts'
+import { findDescription } from '../schema/schema-descriptions.ts'
 import { listClients } from './client-list.ts'
 import type { AppType, ClientType, RegisteredBy } from './client-types.ts'
 import { type Client, createClient, getClient } from './clients.ts'
 
 export const ClientAppTypeEnum = builder.enumType('ClientAppType', {
-  description: 'What kind of application it is.',
+  description: 'The kind of application.',
   values: {
     SINGLE_PAGE: { value: 'single-page' as AppType, description: 'Runs in a browser; has no secret.' },
     WEB: { value: 'web' as AppType, description: 'Runs on a server; has a secret.' },
@@ -22,7 +29,7 @@ export const ClientAppTypeEnum = builder.enumType('ClientAppType', {
 })
 
 const ClientTypeEnum = builder.enumType('ClientType', {
-  description: 'What the client is for; never changes.',
+  description: 'The purpose of the client; never changes.',
   values: {
     LOGIN: { value: 'login' as ClientType, description: 'Signs people in.' },
     PAYMENT: { value: 'payment' as ClientType, description: 'Has people confirm payments.' },
@@ -30,7 +37,7 @@ const ClientTypeEnum = builder.enumType('ClientType', {
 })
 
 const ClientRegistrationEnum = builder.enumType('ClientRegistration', {
-  description: 'Who made a client.',
+  description: 'Who created a client.',
   values: {
     ADMINISTRATOR: {
       value: 'administrator' as RegisteredBy,
@@ -39,26 +46,14 @@ const ClientRegistrationEnum = builder.enumType('ClientRegistration', {
     REGISTRATION: { value: 'registration' as RegisteredBy, description: 'It registered itself (RFC 7591).' },
     DOCUMENT: {
       value: 'document' as RegisteredBy,
-      description: 'Nobody here: its id is the URL of the document that says what it is.',
+      description: 'The publisher of its metadata document: its id is the URL of the document.',
     },
   },
 })
 
-const words = (field: string) => descriptionOf('Client', field)
-
-export const SigningAlgorithmEnum = builder.enumType('SigningAlgorithm', {
-  description: 'A JWS algorithm (RFC 7518, RFC 8037).',
-  values: Object.fromEntries(
-    SIGNING_ALGORITHMS.map((alg) => [alg.toUpperCase(), { value: alg, description: `alg=${alg}.` }]),
-  ) as Record<Uppercase<SigningAlgorithm>, { value: SigningAlgorithm; description: string }>,
-})
-
+const describeField = (field: string) => findDescription('Client', field)
 export const ClientRef = builder.prismaObject('Client', {
-  ...scopedOrOwn(
-    'clients:read',
-    'An application that signs people in or calls the management surface.',
-    (client: { id: string }) => client.id,
-  ),
+  ...withScopeOrOwnClient('clients:read', 'An application that signs users in or calls the management API.'),
   interfaces: [Node],
   fields: (t) => ({
     id: t.exposeID('id', { description: `${ID_DESCRIPTION} Also the OAuth client_id.` }),
@@ -66,7 +61,7 @@ export const ClientRef = builder.prismaObject('Client', {
     description: t.exposeString('description', { nullable: true }),
     appType: t.field({
       type: ClientAppTypeEnum,
-      description: 'What kind of application it is.',
+      description: 'The kind of application.',
       select: { appType: true },
       resolve: (client) => client.appType as AppType,
     }),
@@ -81,7 +76,7 @@ export const ClientRef = builder.prismaObject('Client', {
     requireConsent: t.exposeBoolean('requireConsent', {}),
     type: t.field({
       type: ClientTypeEnum,
-      description: 'What the client is for; never changes.',
+      description: 'The purpose of the client; never changes.',
       select: { type: true },
       resolve: (client) => client.type as ClientType,
     }),
@@ -91,14 +86,14 @@ export const ClientRef = builder.prismaObject('Client', {
     idTokenSigningAlg: t.field({
       type: SigningAlgorithmEnum,
       nullable: true,
-      description: words('idTokenSigningAlg'),
+      description: describeField('idTokenSigningAlg'),
       select: { idTokenSigningAlg: true },
       resolve: (client) => client.idTokenSigningAlg as SigningAlgorithm | null,
     }),
     userInfoSigningAlg: t.field({
       type: SigningAlgorithmEnum,
       nullable: true,
-      description: words('userInfoSigningAlg'),
+      description: describeField('userInfoSigningAlg'),
       select: { userInfoSigningAlg: true },
       resolve: (client) => client.userInfoSigningAlg as SigningAlgorithm | null,
     }),
@@ -106,7 +101,7 @@ export const ClientRef = builder.prismaObject('Client', {
     resources: t.exposeStringList('resources', {}),
     registeredBy: t.field({
       type: ClientRegistrationEnum,
-      description: words('registeredBy'),
+      description: describeField('registeredBy'),
       select: { registeredBy: true },
       resolve: (client) => client.registeredBy as RegisteredBy,
     }),
@@ -123,85 +118,88 @@ registerNode('client', {
 
 builder.queryField('client', (t) =>
   t.field({
-    ...scoped('clients:read', 'One client.'),
+    ...withScope('clients:read', 'A client.'),
     type: ClientRef,
     nullable: true,
     args: { id: t.arg.id({ required: true, description: 'Id of the client.' }) },
-    resolve: (_root, { id }, { ctx }) => orNull(getClient(ctx, requireClientId(id, 'id'))),
+    resolve: (_root, { id }, { ctx }) => nullIfNotFound(getClient(ctx, requireClientId(id, 'id'))),
   }),
 )
 
 const ClientFilter = builder.inputType('ClientFilter', {
-  description: 'Only clients that are all of this.',
+  description: 'Only clients that match all members.',
   fields: (t) => ({
     type: t.field({ type: ClientTypeEnum, description: 'Of this type.' }),
     appType: t.field({ type: ClientAppTypeEnum, description: 'Of this kind.' }),
   }),
 })
 
-const ClientConnection = connectionType<Client>('Client', ClientRef as never)
+const ClientConnection = defineConnectionType<Client>('Client', ClientRef as never)
 
 builder.queryField('clients', (t) =>
   t.field({
-    ...scoped('clients:read', 'The clients of the tenant, oldest first.'),
-    ...listOf(ClientConnection),
-    args: { ...PAGE_ARGS, filter: t.arg({ type: ClientFilter, description: 'Which clients.' }) },
+    ...withScope('clients:read', 'The clients of the tenant, oldest first.'),
+    ...connectionField(ClientConnection),
+    args: { ...PAGE_ARGS, filter: t.arg({ type: ClientFilter, description: 'The filter.' }) },
     resolve: (_root, args, { ctx }) => listClients(ctx, args),
   }),
 )
 
 type InputFields = PothosSchemaTypes.InputFieldBuilder<GraphQLTypes, 'InputObject'>
 
-/** What creations and changes have in common. */
-export const clientInputFields = (t: InputFields) => ({
-  description: t.string({ description: words('description') }),
+/** Fields that creation and update share. */
+export const buildClientInputFields = (t: InputFields) => ({
+  description: t.string({ description: describeField('description') }),
   scopes: t.stringList({
-    description: 'Management scopes that it may ask for; only such as the caller has.',
+    description: 'Management scopes that it may request, limited to those of the caller, and account.',
   }),
-  themeColor: t.string({ description: words('themeColor') }),
-  logoUrl: t.string({ description: words('logoUrl') }),
+  themeColor: t.string({ description: describeField('themeColor') }),
+  logoUrl: t.string({ description: describeField('logoUrl') }),
   callbacks: t.stringList({
-    description: words('callbacks'),
+    description: describeField('callbacks'),
   }),
-  allowedOrigins: t.stringList({ description: words('allowedOrigins') }),
-  webOrigins: t.stringList({ description: words('webOrigins') }),
-  allowedLogoutUrls: t.stringList({ description: words('allowedLogoutUrls') }),
-  initiateLoginUrl: t.string({ description: words('initiateLoginUrl') }),
-  tokenExpiryTime: t.int({ description: words('tokenExpiryTime') }),
-  requireConsent: t.boolean({ description: words('requireConsent') }),
-  jwks: t.field({ type: 'JSONObject', description: words('jwks') }),
-  backchannelLogoutUrl: t.string({ description: words('backchannelLogoutUrl') }),
-  idTokenSigningAlg: t.field({ type: SigningAlgorithmEnum, description: words('idTokenSigningAlg') }),
-  userInfoSigningAlg: t.field({ type: SigningAlgorithmEnum, description: words('userInfoSigningAlg') }),
-  requirePushedRequests: t.boolean({ description: words('requirePushedRequests') }),
-  resources: t.stringList({ description: words('resources') }),
+  allowedOrigins: t.stringList({ description: describeField('allowedOrigins') }),
+  webOrigins: t.stringList({ description: describeField('webOrigins') }),
+  allowedLogoutUrls: t.stringList({ description: describeField('allowedLogoutUrls') }),
+  initiateLoginUrl: t.string({ description: describeField('initiateLoginUrl') }),
+  tokenExpiryTime: t.int({ description: describeField('tokenExpiryTime') }),
+  requireConsent: t.boolean({ description: describeField('requireConsent') }),
+  jwks: t.field({ type: 'JSONObject', description: describeField('jwks') }),
+  backchannelLogoutUrl: t.string({ description: describeField('backchannelLogoutUrl') }),
+  idTokenSigningAlg: t.field({ type: SigningAlgorithmEnum, description: describeField('idTokenSigningAlg') }),
+  userInfoSigningAlg: t.field({
+    type: SigningAlgorithmEnum,
+    description: describeField('userInfoSigningAlg'),
+  }),
+  requirePushedRequests: t.boolean({ description: describeField('requirePushedRequests') }),
+  resources: t.stringList({ description: describeField('resources') }),
 })
 
 const ClientFieldsInput = builder.inputType('ClientFieldsInput', {
-  description: 'Fields of a client. Omitted is unchanged; an empty string or null unsets.',
-  fields: clientInputFields,
+  description: 'Fields of a new client. Omitted or null is unset; an empty string is no value.',
+  fields: buildClientInputFields,
 })
 
 const CreateClientInput = builder.inputType('CreateClientInput', {
   description: 'A new client.',
   fields: (t) => ({
-    type: t.field({ type: ClientTypeEnum, required: true, description: 'What it is for; never changes.' }),
+    type: t.field({ type: ClientTypeEnum, required: true, description: 'The purpose; never changes.' }),
     name: t.string({ required: true, description: 'Name shown to people.' }),
     appType: t.field({
       type: ClientAppTypeEnum,
       required: true,
-      description: 'What kind of application it is.',
+      description: 'The kind of application.',
     }),
-    fields: t.field({ type: ClientFieldsInput, description: 'Everything else.' }),
+    fields: t.field({ type: ClientFieldsInput, description: 'Further fields.' }),
   }),
 })
 
 const CreateClientPayload = builder
   .objectRef<{ client: Client; secret: string | null }>('CreateClientPayload')
   .implement({
-    ...open('The new client.'),
+    ...withPublicAccess('The new client.'),
     fields: (t) => ({
-      // Who may only write must still get the secret.
+      // Callers with the write scope alone must still get the secret.
       client: t.field({
         type: ClientRef,
         nullable: true,
@@ -210,15 +208,15 @@ const CreateClientPayload = builder
       }),
       secret: t.exposeString('secret', {
         nullable: true,
-        description: 'Its secret, told here and nowhere else; null for single-page and native clients.',
+        description: 'The client secret, which is shown only once; null for single-page and native clients.',
       }),
     }),
   })
 
 builder.mutationField('createClient', (t) =>
   t.field({
-    ...creation(scoped('clients:write', 'Creates a client.')),
-    ...resultOf(InvalidInput),
+    ...markCreation(withScope('clients:write', 'Creates a client.')),
+    ...toResultOptions(InvalidInput),
     type: CreateClientPayload,
     args: { input: t.arg({ type: CreateClientInput, required: true, description: 'The new client.' }) },
     resolve: (_root, { input: { fields, ...required } }, { ctx }) =>

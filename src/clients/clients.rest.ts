@@ -1,23 +1,23 @@
-import { toEnvelope } from '../page.ts'
-import { Done, type RestRoute, restRoute, toDone } from '../rest/route.ts'
-import { listShape, toBodyOf } from '../shapes.ts'
+import { parseClientPathId } from '../access/client-ids.ts'
+import { DoneShape, defineRestRoute, type RestRoute, toDoneBody } from '../rest/route.ts'
+import { toPageEnvelope } from '../schema/page.ts'
+import { createBodyMapper, createListShape } from '../schema/response-shapes.ts'
 import { deleteClient, rotateClientSecret, updateClient } from './client-changes.ts'
-import { fromPathId } from './client-ids.ts'
 import { listClients } from './client-list.ts'
 import { ClientShape, NewClientShape, RotatedClientShape } from './client-shapes.fields.ts'
 import { ClientCreate, ClientFilter, ClientPatch, SecretRotation } from './clients.fields.ts'
 import { createClient, getClient } from './clients.ts'
 
-const toBody = toBodyOf(ClientShape)
-const toNewBody = toBodyOf(NewClientShape)
-const toRotatedBody = toBodyOf(RotatedClientShape)
+const toClientBody = createBodyMapper(ClientShape)
+const toNewClientBody = createBodyMapper(NewClientShape)
+const toRotatedClientBody = createBodyMapper(RotatedClientShape)
 
 export const clientRoutes: readonly RestRoute[] = [
-  restRoute({
+  defineRestRoute({
     method: 'POST',
     path: '/clients',
     operationId: 'createClient',
-    summary: 'Creates a client; the answer holds its secret, which is told here and nowhere else.',
+    summary: 'Creates a client. The response contains its secret, which is shown only once.',
     scope: 'clients:write',
     idempotent: true,
     status: 201,
@@ -26,10 +26,10 @@ export const clientRoutes: readonly RestRoute[] = [
     response: NewClientShape,
     handle: async (ctx, { body }) => {
       const { client, secret } = await createClient(ctx, body)
-      return toNewBody({ ...client, secret })
+      return toNewClientBody({ ...client, secret })
     },
   }),
-  restRoute({
+  defineRestRoute({
     method: 'GET',
     path: '/clients',
     operationId: 'listClients',
@@ -37,57 +37,57 @@ export const clientRoutes: readonly RestRoute[] = [
     scope: 'clients:read',
     filter: ClientFilter,
     paged: true,
-    response: listShape('clients', ClientShape),
+    response: createListShape('clients', ClientShape),
     handle: async (ctx, { filter, paging }) =>
-      toEnvelope(await listClients(ctx, { ...paging, filter }), 'clients', toBody),
+      toPageEnvelope(await listClients(ctx, { ...paging, filter }), 'clients', toClientBody),
   }),
-  restRoute({
+  defineRestRoute({
     method: 'GET',
     path: '/clients/:clientId',
     operationId: 'getClient',
-    summary: 'One client.',
+    summary: 'A client.',
     scope: 'clients:read',
     response: ClientShape,
-    handle: async (ctx, { params }) => toBody(await getClient(ctx, fromPathId(params.clientId))),
+    handle: async (ctx, { params }) => toClientBody(await getClient(ctx, parseClientPathId(params.clientId))),
   }),
-  restRoute({
+  defineRestRoute({
     method: 'PATCH',
     path: '/clients/:clientId',
     operationId: 'updateClient',
-    summary: "Changes a client. Omitted fields are unchanged; '' and null unset a field.",
+    summary: "Updates a client. Omitted fields are unchanged; null and, for text, '' unset a field.",
     scope: 'clients:write',
     body: ClientPatch,
     response: ClientShape,
     errors: [409],
     handle: async (ctx, { params, body }) =>
-      toBody(await updateClient(ctx, fromPathId(params.clientId), body)),
+      toClientBody(await updateClient(ctx, parseClientPathId(params.clientId), body)),
   }),
-  restRoute({
+  defineRestRoute({
     method: 'DELETE',
     path: '/clients/:clientId',
     operationId: 'deleteClient',
-    summary: 'Deletes a client for ever; its tokens, and sessions that were handed to it, end.',
+    summary: 'Deletes a client permanently. Its tokens are revoked and its sessions end.',
     scope: 'clients:write',
-    response: Done,
+    response: DoneShape,
     handle: async (ctx, { params }) => {
-      await deleteClient(ctx, fromPathId(params.clientId))
-      return toDone(ctx, 'The client was deleted.')
+      await deleteClient(ctx, parseClientPathId(params.clientId))
+      return toDoneBody(ctx, 'The client was deleted.')
     },
   }),
-  restRoute({
+  defineRestRoute({
     method: 'POST',
     path: '/clients/:clientId/secret',
     operationId: 'rotateClientSecret',
     summary:
-      'Makes a new secret, which is told here and nowhere else; the one before lives on for overlapSeconds.',
+      'Creates a new secret, which is shown only once. The previous secret stays valid for overlapSeconds.',
     scope: 'clients:write',
     idempotent: true,
     isBodyOptional: true,
     body: SecretRotation,
     response: RotatedClientShape,
     handle: async (ctx, { params, body }) => {
-      const { client, ...told } = await rotateClientSecret(ctx, fromPathId(params.clientId), body)
-      return toRotatedBody({ ...client, ...told })
+      const { client, ...rotation } = await rotateClientSecret(ctx, parseClientPathId(params.clientId), body)
+      return toRotatedClientBody({ ...client, ...rotation })
     },
   }),
 ]

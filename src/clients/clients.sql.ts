@@ -1,32 +1,6 @@
-import type { Sql } from '../db.ts'
-import type { Client } from '../generated/prisma/client.ts'
-import type { SigningAlgorithm } from '../signing-algorithms.ts'
-
-/** The row. Of the algorithms only those get in that tokens are signed by. */
-export type ClientRow = Omit<Client, 'idTokenSigningAlg' | 'userInfoSigningAlg'> & {
-  idTokenSigningAlg: SigningAlgorithm | null
-  userInfoSigningAlg: SigningAlgorithm | null
-}
-export type SecretJson = { hash: string; expiresAt: string | null }
-
-/** The client and all its secrets in one row, so that authenticating a client reads once. */
-export const SELECT_CLIENT = `
-  SELECT c.*, (
-    SELECT COALESCE(jsonb_agg(jsonb_build_object('hash', encode(s."secretHash", 'hex'), 'expiresAt', s."expiresAt")), '[]')
-    FROM "ClientSecret" s WHERE s."tenantId" = c."tenantId" AND s."clientId" = c."id"
-  ) AS "secrets"
-  FROM "Client" c WHERE c."tenantId" = $1 AND c."id" = $2`
-
-export async function selectClient(
-  sql: Sql,
-  tenant: string,
-  clientId: string,
-): Promise<{ client: ClientRow; secrets: SecretJson[] } | null> {
-  const [row] = await sql<ClientRow & { secrets: SecretJson[] }>(SELECT_CLIENT, [tenant, clientId])
-  if (!row) return null
-  const { secrets, ...client } = row
-  return { client, secrets }
-}
+import type { ClientRow } from '../access/client.sql.ts'
+import type { Sql } from '../database/db.ts'
+import { statement } from '../database/statement.ts'
 
 /** Columns that an ensured client has; the others keep their defaults. */
 export type EnsuredClient = Pick<
@@ -42,7 +16,7 @@ export type EnsuredClient = Pick<
   | 'allTenants'
   | 'requireConsent'
 >
-const ENSURED = [
+const ENSURED_COLUMNS = [
   'name',
   'description',
   'appType',
@@ -54,47 +28,67 @@ const ENSURED = [
   'requireConsent',
 ] as const satisfies (keyof EnsuredClient)[]
 
-const columnList = (prefix = ''): string => ENSURED.map((name) => `${prefix}"${name}"`).join(', ')
+const toColumnList = (prefix = ''): string => ENSURED_COLUMNS.map((name) => `${prefix}"${name}"`).join(', ')
+
+const UPSERT_CLIENT = statement({
+  takes: {
+    id: 'text',
+    name: 'text',
+    description: 'text?',
+    appType: 'text',
+    type: 'text',
+    callbacks: 'text[]',
+    allowedLogoutUrls: 'text[]',
+    scopes: 'text[]',
+    allTenants: 'boolean',
+    requireConsent: 'boolean',
+  },
+  returns: { created: 'boolean' },
+})`
+  INSERT INTO "Client" AS c ("tenantId", "id", ${toColumnList()})
+  VALUES (:tenant, :id, ${ENSURED_COLUMNS.map((name) => `:${name}`).join(', ')})
+  ON CONFLICT ("tenantId", "id") DO UPDATE SET (${toColumnList()}, "updatedAt") = (${toColumnList('EXCLUDED.')}, now())
+  WHERE (${toColumnList('c.')}) IS DISTINCT FROM (${toColumnList('EXCLUDED.')})
+  RETURNING xmax = 0 AS "created"`
 
 /**
- * Makes the client, or puts the ensured columns back where they differ. Whoever comes second waits for the first.
- * 'same' when there was nothing to do.
+ * Creates the client, or resets the ensured columns if they differ. Concurrent calls wait. 'same' when
+ * nothing differed.
  */
 export async function upsertClient(
   sql: Sql,
   tenant: string,
   client: EnsuredClient,
 ): Promise<'created' | 'changed' | 'same'> {
-  const [row] = await sql<{ created: boolean }>(
-    `INSERT INTO "Client" AS c ("tenantId", "id", ${columnList()})
-     VALUES ($1, $2, $3, $4, $5, $6, $7::text[], $8::text[], $9::text[], $10::boolean, $11::boolean)
-     ON CONFLICT ("tenantId", "id") DO UPDATE SET (${columnList()}, "updatedAt") = (${columnList('EXCLUDED.')}, now())
-     WHERE (${columnList('c.')}) IS DISTINCT FROM (${columnList('EXCLUDED.')})
-     RETURNING xmax = 0 AS "created"`,
-    [tenant, client.id, ...ENSURED.map((name) => client[name])],
-  )
+  const row = await UPSERT_CLIENT.first(sql, { tenant, ...client })
   return row ? (row.created ? 'created' : 'changed') : 'same'
 }
 
-/** Makes `secretHash` the client's only secret; false when it was that already. */
-export async function replaceSecrets(
+const LOCK_CLIENT = statement({ takes: { clientId: 'text' }, returns: { id: 'text' } })`
+  SELECT "id" FROM "Client" WHERE "tenantId" = :tenant AND "id" = :clientId FOR UPDATE`
+
+const REPLACE_SECRETS = statement({
+  takes: { clientId: 'text', secretHash: 'bytea' },
+  returns: { secretHash: 'bytea' },
+})`
+  WITH removed AS (
+    DELETE FROM "ClientSecret" WHERE "tenantId" = :tenant AND "clientId" = :clientId
+    AND ("secretHash" <> :secretHash OR "expiresAt" IS NOT NULL) RETURNING "secretHash"
+  ), added AS (
+    INSERT INTO "ClientSecret" ("tenantId", "clientId", "secretHash") VALUES (:tenant, :clientId, :secretHash)
+    ON CONFLICT ("tenantId", "secretHash") DO NOTHING RETURNING "secretHash"
+  )
+  SELECT "secretHash" FROM removed UNION ALL SELECT "secretHash" FROM added`
+
+/** Makes `secretHash` the only secret of the client; false when it already was. */
+export async function replaceClientSecrets(
   sql: Sql,
   tenant: string,
   clientId: string,
   secretHash: Buffer,
 ): Promise<boolean> {
-  // FOR UPDATE orders processes that start at once, so that none of them undoes half of another's work.
-  await sql(`SELECT 1 FROM "Client" WHERE "tenantId" = $1 AND "id" = $2 FOR UPDATE`, [tenant, clientId])
-  const rows = await sql(
-    `WITH removed AS (
-       DELETE FROM "ClientSecret" WHERE "tenantId" = $1 AND "clientId" = $2
-       AND ("secretHash" <> $3 OR "expiresAt" IS NOT NULL) RETURNING 1
-     ), added AS (
-       INSERT INTO "ClientSecret" ("tenantId", "clientId", "secretHash") VALUES ($1, $2, $3)
-       ON CONFLICT ("tenantId", "secretHash") DO NOTHING RETURNING 1
-     )
-     SELECT 1 FROM removed UNION ALL SELECT 1 FROM added`,
-    [tenant, clientId, secretHash],
-  )
-  return rows.length > 0
+  // The lock orders processes that start at the same time, so that none of them undoes half of another's
+  // work.
+  await LOCK_CLIENT.run(sql, { tenant, clientId })
+  return (await REPLACE_SECRETS.first(sql, { tenant, clientId, secretHash })) !== null
 }

@@ -1,14 +1,15 @@
-import { sha256 } from '../crypto.ts'
-import { platformCtx } from '../ctx.ts'
-import { inTransaction } from '../db.ts'
-import { recordEvents, wakeReaders } from '../events.ts'
-import { forgetClient } from './client-cache.ts'
-import { type EnsuredClient, replaceSecrets, upsertClient } from './clients.sql.ts'
+import { invalidateClient } from '../access/client-cache.ts'
+import { createPlatformCtx } from '../core/context.ts'
+import { sha256 } from '../core/crypto.ts'
+import { inTransaction } from '../database/db.ts'
+import { recordEvents, wakeReaders } from '../events/log.ts'
+import { clientCreated, clientUpdated } from '../events/management-events.ts'
+import { type EnsuredClient, replaceClientSecrets, upsertClient } from './clients.sql.ts'
 
 /**
- * Makes sure, at the start of a process, that a client with this id and this secret is there, as the platform; any
- * other secret of it stops working. Any number of processes may do so at once. Input is the deployment's own
- * configuration, so that it is not checked as callers' is.
+ * Ensures at the start of a process that a client with this id and secret exists; its other secrets are
+ * deleted. Processes may call it concurrently. The input is configuration and is not validated like that of a
+ * caller.
  */
 export async function ensureClient(
   tenant: string,
@@ -17,7 +18,7 @@ export async function ensureClient(
     ...client
   }: Pick<EnsuredClient, 'id' | 'name' | 'appType'> & Partial<EnsuredClient> & { secret: string | null },
 ): Promise<void> {
-  const ctx = platformCtx(tenant)
+  const ctx = createPlatformCtx(tenant)
   const row: EnsuredClient = {
     description: null,
     type: 'login',
@@ -30,13 +31,12 @@ export async function ensureClient(
   }
   const isChanged = await inTransaction(async (sql) => {
     const outcome = await upsertClient(sql, tenant, row)
-    const isReplaced = secret !== null && (await replaceSecrets(sql, tenant, row.id, sha256(secret)))
+    const isReplaced = secret !== null && (await replaceClientSecrets(sql, tenant, row.id, sha256(secret)))
     if (outcome === 'same' && !isReplaced) return false
-    const type = outcome === 'created' ? 'client.created' : 'client.updated'
-    await recordEvents(sql, ctx, [{ type, subjectIds: [row.id] }])
+    await recordEvents(sql, ctx, [outcome === 'created' ? clientCreated(row.id) : clientUpdated(row.id, [])])
     return true
   })
   if (!isChanged) return
-  forgetClient(tenant, row.id)
+  invalidateClient(tenant, row.id)
   wakeReaders(tenant)
 }

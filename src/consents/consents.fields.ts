@@ -1,40 +1,45 @@
 import { z } from 'zod'
-import { asksOf, asksOfClaims } from '../oidc/signin/scope-words.ts'
-import { clientId, time, toBodyOf } from '../shapes.ts'
-import type { ConsentOfClient } from './consents.ts'
+import { clientIdShape, createBodyMapper, instantShape } from '../schema/response-shapes.ts'
+import { toClaimConsentItems, toScopeConsentItems } from './consent-items.ts'
+import type { ConsentWithClient } from './consents.ts'
 
-const words = z.string().meta({ description: 'What it means, as the person was asked.' })
+const consentWords = z.string().meta({ description: 'Its meaning, as shown on the consent page.' })
 
-/** A consent as REST answers it. */
+/** A consent in REST responses. */
 export const ConsentShape = z
   .object({
-    clientId: clientId.meta({ description: 'Id of the client.' }),
+    clientId: clientIdShape.meta({ description: 'Id of the client.' }),
     clientName: z.string().meta({ description: 'Name of the client.', example: 'Shop' }),
     clientLogoUrl: z
       .string()
       .nullable()
       .meta({ description: 'Logo of the client.', example: 'https://shop.example/logo.png' }),
-    scopes: z.array(z.object({ scope: z.string().meta({ description: 'Name of the scope.' }), words })).meta({
-      description: 'What the person agreed to.',
-      example: [{ scope: 'email', words: 'See your email address' }],
-    }),
-    claims: z.array(z.object({ claim: z.string().meta({ description: 'Name of the claim.' }), words })).meta({
-      description: 'Claims that the person agreed to one by one, beside those of the scopes.',
-      example: [],
-    }),
-    updatedAt: time.meta({ description: 'When the person last agreed.' }),
-    createdAt: time.meta({ description: 'When the person first agreed.' }),
+    scopes: z
+      .array(z.object({ scope: z.string().meta({ description: 'Name of the scope.' }), words: consentWords }))
+      .meta({
+        description: 'Scopes that the user consented to.',
+        example: [{ scope: 'email', words: 'See your email address' }],
+      }),
+    claims: z
+      .array(z.object({ claim: z.string().meta({ description: 'Name of the claim.' }), words: consentWords }))
+      .meta({
+        description:
+          'Individually requested claims that the user consented to, in addition to those of the scopes.',
+        example: [],
+      }),
+    updatedAt: instantShape.meta({ description: 'When the user last consented.' }),
+    createdAt: instantShape.meta({ description: 'When the user first consented.' }),
   })
-  .meta({ id: 'Consent', description: 'What a person agreed to let a client do.' })
+  .meta({ id: 'Consent', description: "A user's consent for a client." })
 
-const toBody = toBodyOf(ConsentShape)
+const toConsentBody = createBodyMapper(ConsentShape)
 
-/** A consent as REST answers it. */
-export const toConsent = ({ client, scopes, claims, ...consent }: ConsentOfClient) =>
-  toBody({
+/** Converts a consent to its REST representation. */
+export const toConsent = ({ client, scopes, claims, ...consent }: ConsentWithClient) =>
+  toConsentBody({
     ...consent,
     clientName: client.name,
     clientLogoUrl: client.logoUrl,
-    scopes: asksOf(scopes),
-    claims: asksOfClaims(claims),
+    scopes: toScopeConsentItems(scopes),
+    claims: toClaimConsentItems(claims),
   })

@@ -1,82 +1,92 @@
-import { InvalidInput, NotFound } from '../errors.ts'
+import { InvalidInput, NotFound } from '../core/errors.ts'
 import type { Consent } from '../generated/prisma/client.ts'
 import { builder } from '../graphql/builder.ts'
-import { connectionType, listOf, NESTED_PAGE_ARGS, withNodes } from '../graphql/connection.ts'
+import { defineConnectionType, NESTED_PAGE_ARGS, nestedConnectionField } from '../graphql/connection.ts'
 import type { GraphQLContext } from '../graphql/context.ts'
-import { requireClientId, requireId } from '../graphql/node.graphql.ts'
-import { resultOf } from '../graphql/result.ts'
-import { open, scoped, scopedOrOwn } from '../graphql/scoped.ts'
-import { type Ask, asksOf, asksOfClaims, type ClaimAsk } from '../oidc/signin/scope-words.ts'
-import { DEFAULT_PAGE_SIZE, type PageArgs, parsePaging, toPage } from '../page.ts'
+import { withPublicAccess, withScope, withScopeOrOwner } from '../graphql/field-access.ts'
+import { requireClientId, requireNodeId } from '../graphql/node.graphql.ts'
+import { addNodeSelection } from '../graphql/node-selection.ts'
+import { toResultOptions } from '../graphql/result-options.ts'
+import { DEFAULT_PAGE_SIZE, type PageArgs, parsePaging, toPage } from '../schema/page.ts'
+import {
+  type ClaimConsentItem,
+  type ScopeConsentItem,
+  toClaimConsentItems,
+  toScopeConsentItems,
+} from './consent-items.ts'
 import { ConsentShape } from './consents.fields.ts'
 import { countUserConsents, revokeUserConsent } from './consents.ts'
 
 const { shape } = ConsentShape
-/** As REST tells it. */
-const told = (field: keyof typeof shape) => ({ description: shape[field].meta()?.description })
-const scopeWords = shape.scopes.element.shape
-const claimWords = shape.claims.element.shape
+/** The description of the REST member. */
+const describeField = (field: keyof typeof shape) => ({ description: shape[field].meta()?.description })
+const scopeFields = shape.scopes.element.shape
+const claimFields = shape.claims.element.shape
 
-const ConsentedScope = builder.objectRef<Ask>('ConsentedScope').implement({
-  ...open('Something that a person lets a client do.'),
+const ConsentedScope = builder.objectRef<ScopeConsentItem>('ConsentedScope').implement({
+  ...withPublicAccess('A scope that the user consented to.'),
   fields: (t) => ({
-    scope: t.exposeString('scope', { description: scopeWords.scope.meta()?.description }),
-    words: t.exposeString('words', { description: scopeWords.words.meta()?.description }),
+    scope: t.exposeString('scope', { description: scopeFields.scope.meta()?.description }),
+    words: t.exposeString('words', { description: scopeFields.words.meta()?.description }),
   }),
 })
 
-const ConsentedClaim = builder.objectRef<ClaimAsk>('ConsentedClaim').implement({
-  ...open('Something that a person lets a client know, asked for by itself.'),
+const ConsentedClaim = builder.objectRef<ClaimConsentItem>('ConsentedClaim').implement({
+  ...withPublicAccess('An individually requested claim that the user consented to.'),
   fields: (t) => ({
-    claim: t.exposeString('claim', { description: claimWords.claim.meta()?.description }),
-    words: t.exposeString('words', { description: claimWords.words.meta()?.description }),
+    claim: t.exposeString('claim', { description: claimFields.claim.meta()?.description }),
+    words: t.exposeString('words', { description: claimFields.words.meta()?.description }),
   }),
 })
 
-/** Rows are ordered by the client, which is what names them within a person's list. */
+/** Rows are ordered by client id, which identifies a consent in a user's list. */
 const ConsentRef = builder.prismaObject('Consent', {
-  ...scopedOrOwn('users:read', ConsentShape.meta()?.description ?? '', (consent: Consent) => consent.userId),
+  ...withScopeOrOwner(
+    'users:read',
+    ConsentShape.meta()?.description ?? '',
+    (consent: Consent) => consent.userId,
+  ),
   fields: (t) => ({
-    clientId: t.exposeID('clientId', told('clientId')),
+    clientId: t.exposeID('clientId', describeField('clientId')),
     clientName: t.string({
-      ...told('clientName'),
+      ...describeField('clientName'),
       select: { client: { select: { name: true } } },
       resolve: ({ client }) => client.name,
     }),
     clientLogoUrl: t.string({
       nullable: true,
-      ...told('clientLogoUrl'),
+      ...describeField('clientLogoUrl'),
       select: { client: { select: { logoUrl: true } } },
       resolve: ({ client }) => client.logoUrl,
     }),
     scopes: t.field({
       type: [ConsentedScope],
-      ...told('scopes'),
+      ...describeField('scopes'),
       select: { scopes: true },
-      resolve: ({ scopes }) => asksOf(scopes),
+      resolve: ({ scopes }) => toScopeConsentItems(scopes),
     }),
     claims: t.field({
       type: [ConsentedClaim],
-      ...told('claims'),
+      ...describeField('claims'),
       select: { claims: true },
-      resolve: ({ claims }) => asksOfClaims(claims),
+      resolve: ({ claims }) => toClaimConsentItems(claims),
     }),
-    updatedAt: t.expose('updatedAt', { type: 'DateTime', ...told('updatedAt') }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', ...told('createdAt') }),
+    updatedAt: t.expose('updatedAt', { type: 'DateTime', ...describeField('updatedAt') }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', ...describeField('createdAt') }),
   }),
 })
 
-const ConsentConnection = connectionType('Consent', ConsentRef)
+const ConsentConnection = defineConnectionType('Consent', ConsentRef)
 
-const listName = ({ ctx }: GraphQLContext): string => `${ctx.tenant}:User.consents`
-const paging = (args: PageArgs, context: GraphQLContext) =>
-  parsePaging({ first: args.first ?? DEFAULT_PAGE_SIZE, after: args.after }, listName(context))
+const getListName = ({ ctx }: GraphQLContext): string => `${ctx.tenant}:User.consents`
+const parseConsentPaging = (args: PageArgs, context: GraphQLContext) =>
+  parsePaging({ first: args.first ?? DEFAULT_PAGE_SIZE, after: args.after }, getListName(context))
 
-function consentQuery(args: PageArgs, context: GraphQLContext) {
-  const asked = paging(args, context)
-  const seek = asked.mode === 'cursor' ? asked.seek : null
+function buildConsentQuery(args: PageArgs, context: GraphQLContext) {
+  const paging = parseConsentPaging(args, context)
+  const seek = paging.mode === 'cursor' ? paging.seek : null
   return {
-    take: asked.pageSize + 1,
+    take: paging.pageSize + 1,
     orderBy: { clientId: 'asc' as const },
     where: seek ? { clientId: { gt: seek.id } } : {},
   }
@@ -84,16 +94,16 @@ function consentQuery(args: PageArgs, context: GraphQLContext) {
 
 builder.prismaObjectField('User', 'consents', (t) =>
   t.field({
-    ...scopedOrOwn('users:read', 'Clients that the user gave consent to, by client.', ({ id }) => id),
-    ...listOf(ConsentConnection),
+    ...withScopeOrOwner('users:read', 'Consents of the user, by client.', ({ id }) => id),
+    ...nestedConnectionField(ConsentConnection),
     args: NESTED_PAGE_ARGS,
     select: (args, context, nested) => ({
-      consents: withNodes(nested, 'Consent', consentQuery(args, context), 'clientId'),
+      consents: addNodeSelection(nested, 'Consent', buildConsentQuery(args, context), 'clientId'),
     }),
     resolve: (user, args, context) =>
-      toPage(paging(args, context), user.consents, {
-        name: listName(context),
-        keyOf: ({ clientId }) => ({ value: null, id: clientId }),
+      toPage(parseConsentPaging(args, context), user.consents, {
+        name: getListName(context),
+        toKey: ({ clientId }) => ({ value: null, id: clientId }),
         countAll: () => countUserConsents(context.ctx, user.id),
       }),
   }),
@@ -102,7 +112,7 @@ builder.prismaObjectField('User', 'consents', (t) =>
 const RevokeUserConsentPayload = builder
   .objectRef<{ revokedClientId: string }>('RevokeUserConsentPayload')
   .implement({
-    ...open('The client can do nothing for the user any more.'),
+    ...withPublicAccess('The consent is revoked.'),
     fields: (t) => ({ revokedClientId: t.exposeID('revokedClientId', { description: 'Id of the client.' }) }),
   })
 
@@ -116,16 +126,16 @@ const RevokeUserConsentInput = builder.inputType('RevokeUserConsentInput', {
 
 builder.mutationField('revokeUserConsent', (t) =>
   t.field({
-    ...scoped(
+    ...withScope(
       'users:write',
-      'Takes back what a user agreed to for a client, with the tokens and sessions that it got by it. For users whose roles permit no more than the caller may.',
+      "Revokes a user's consent for a client, with the tokens and sessions of the client. The caller must have all scopes of the user's roles.",
     ),
-    ...resultOf(InvalidInput, NotFound),
+    ...toResultOptions(InvalidInput, NotFound),
     type: RevokeUserConsentPayload,
     args: {
       input: t.arg({ type: RevokeUserConsentInput, required: true, description: 'The user and the client.' }),
     },
     resolve: (_root, { input: { userId, clientId } }, { ctx }) =>
-      revokeUserConsent(ctx, requireId('user', userId, 'userId'), requireClientId(clientId, 'clientId')),
+      revokeUserConsent(ctx, requireNodeId('user', userId, 'userId'), requireClientId(clientId, 'clientId')),
   }),
 )

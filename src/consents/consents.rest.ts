@@ -1,32 +1,33 @@
-import { fromPathId } from '../clients/client-ids.ts'
-import { toEnvelope } from '../page.ts'
-import { Done, type RestRoute, restRoute, toDone } from '../rest/route.ts'
-import { listShape } from '../shapes.ts'
+import { parseClientPathId } from '../access/client-ids.ts'
+import { DoneShape, defineRestRoute, type RestRoute, toDoneBody } from '../rest/route.ts'
+import { toPageEnvelope } from '../schema/page.ts'
+import { createListShape } from '../schema/response-shapes.ts'
 import { ConsentShape, toConsent } from './consents.fields.ts'
 import { listUserConsents, revokeUserConsent } from './consents.ts'
 
 export const consentRoutes: readonly RestRoute[] = [
-  restRoute({
+  defineRestRoute({
     method: 'GET',
     path: '/users/:userId/consents',
     operationId: 'listUserConsents',
-    summary: 'What a user agreed to let clients do, by client.',
+    summary: 'Consents of a user, by client.',
     scope: 'users:read',
     paged: true,
-    response: listShape('consents', ConsentShape),
+    response: createListShape('consents', ConsentShape),
     handle: async (ctx, { params, paging }) =>
-      toEnvelope(await listUserConsents(ctx, params.userId, paging), 'consents', toConsent),
+      toPageEnvelope(await listUserConsents(ctx, params.userId, paging), 'consents', toConsent),
   }),
-  restRoute({
+  defineRestRoute({
     method: 'DELETE',
     path: '/users/:userId/consents/:clientId',
     operationId: 'revokeUserConsent',
-    summary: 'Takes back what a user agreed to for a client, with the tokens and sessions that it got by it.',
+    summary:
+      "Revokes a user's consent for a client, with the tokens and sessions of the client. The caller must have all scopes of the user's roles.",
     scope: 'users:write',
-    response: Done,
+    response: DoneShape,
     handle: async (ctx, { params }) => {
-      await revokeUserConsent(ctx, params.userId, fromPathId(params.clientId))
-      return toDone(ctx, 'The consent is revoked.')
+      await revokeUserConsent(ctx, params.userId, parseClientPathId(params.clientId))
+      return toDoneBody(ctx, 'The consent is revoked.')
     },
   }),
 ]

@@ -1,21 +1,21 @@
-import { InvalidInput, NotFound, RateLimited, UserLocked } from '../errors.ts'
+import { InvalidInput, NotFound, RateLimited, UserLocked } from '../core/errors.ts'
 import { builder } from '../graphql/builder.ts'
-import { creation } from '../graphql/idempotency.ts'
-import { requireId } from '../graphql/node.graphql.ts'
-import { resultOf } from '../graphql/result.ts'
-import { open, scoped } from '../graphql/scoped.ts'
+import { withPublicAccess, withScope } from '../graphql/field-access.ts'
+import { markCreation } from '../graphql/idempotency.ts'
+import { requireNodeId } from '../graphql/node.graphql.ts'
+import { toResultOptions } from '../graphql/result-options.ts'
 import { EnrollmentTokenCreate, EnrollmentTokenShape } from './credentials.fields.ts'
 import { CredentialTypeEnum } from './credentials.graphql.ts'
 import { revokeCredential } from './credentials.ts'
-import { createCredentialEnrollmentToken, type EnrollmentLinks } from './enrolment-tokens.ts'
+import { createCredentialEnrollmentToken, type EnrollmentLinks } from './enrollment-tokens.ts'
 
 const { token, uri, deepLink } = EnrollmentTokenShape.shape
 
 export const EnrollmentTokenPayload = builder
   .objectRef<EnrollmentLinks>('CredentialEnrollmentTokenPayload')
   .implement({
-    ...open(
-      'The token was made, and its link was sent unless told not to. It is shown here and nowhere else.',
+    ...withPublicAccess(
+      'The token was created, and its link was sent unless send is false. The token is shown only once.',
     ),
     fields: (t) => ({
       token: t.exposeString('token', { description: token.meta()?.description }),
@@ -27,7 +27,7 @@ export const EnrollmentTokenPayload = builder
 const CreateEnrollmentTokenInput = builder.inputType('CreateCredentialEnrollmentTokenInput', {
   description: 'Input of createCredentialEnrollmentToken.',
   fields: (t) => ({
-    userId: t.id({ required: true, description: 'Id of the user who shall enrol.' }),
+    userId: t.id({ required: true, description: 'Id of the user who enrolls the credential.' }),
     type: t.field({
       type: CredentialTypeEnum,
       description: 'Kind of the credential; PUBLIC_KEY when omitted.',
@@ -40,28 +40,34 @@ const CreateEnrollmentTokenInput = builder.inputType('CreateCredentialEnrollment
 
 builder.mutationField('createCredentialEnrollmentToken', (t) =>
   t.field({
-    ...creation(
-      scoped(
+    ...markCreation(
+      withScope(
         'credentials:write',
-        'Makes a link with which a user enrols a credential, once, within 24 hours; it voids those before it.',
+        'Creates a link with which a user enrolls a credential, once, within 24 hours. It invalidates earlier links.',
       ),
     ),
-    ...resultOf(InvalidInput, NotFound, UserLocked, RateLimited),
+    ...toResultOptions(InvalidInput, NotFound, UserLocked, RateLimited),
     type: EnrollmentTokenPayload,
     args: {
-      input: t.arg({ type: CreateEnrollmentTokenInput, required: true, description: 'Who shall enrol.' }),
+      input: t.arg({
+        type: CreateEnrollmentTokenInput,
+        required: true,
+        description: 'The user who enrolls.',
+      }),
     },
     resolve: (_root, { input: { userId, ...input } }, { ctx }) =>
-      createCredentialEnrollmentToken(ctx, requireId('user', userId, 'userId'), input),
+      createCredentialEnrollmentToken(ctx, requireNodeId('user', userId, 'userId'), input),
   }),
 )
 
 const RevokeCredentialPayload = builder
   .objectRef<{ revokedCredentialId: string }>('RevokeCredentialPayload')
   .implement({
-    ...open('The credential is gone.'),
+    ...withPublicAccess('The credential was deleted.'),
     fields: (t) => ({
-      revokedCredentialId: t.exposeID('revokedCredentialId', { description: 'Id that the credential had.' }),
+      revokedCredentialId: t.exposeID('revokedCredentialId', {
+        description: 'Id of the deleted credential.',
+      }),
     }),
   })
 
@@ -72,16 +78,16 @@ const RevokeCredentialInput = builder.inputType('RevokeCredentialInput', {
 
 builder.mutationField('revokeCredential', (t) =>
   t.field({
-    ...scoped(
+    ...withScope(
       'credentials:write',
-      'Revokes a credential, for ever. Sessions stay: revokeUserSessions ends them.',
+      'Revokes a credential permanently. Sessions stay active; revokeUserSessions ends them.',
     ),
-    ...resultOf(InvalidInput, NotFound),
+    ...toResultOptions(InvalidInput, NotFound),
     type: RevokeCredentialPayload,
     args: {
-      input: t.arg({ type: RevokeCredentialInput, required: true, description: 'Which credential.' }),
+      input: t.arg({ type: RevokeCredentialInput, required: true, description: 'The credential.' }),
     },
     resolve: (_root, { input }, { ctx }) =>
-      revokeCredential(ctx, requireId('cred', input.credentialId, 'credentialId')),
+      revokeCredential(ctx, requireNodeId('cred', input.credentialId, 'credentialId')),
   }),
 )

@@ -1,12 +1,12 @@
 import { z } from 'zod'
-import { boolean } from '../fields.ts'
-import { idOf, time } from '../shapes.ts'
+import { boolean } from '../schema/input-shapes.ts'
+import { createIdShape, instantShape } from '../schema/response-shapes.ts'
 
 /** Of the Web Authentication API (PublicKeyCredentialType); passkeys and security keys are of this type. */
 export const CREDENTIAL_TYPES = ['public-key'] as const
 const [PUBLIC_KEY] = CREDENTIAL_TYPES
 
-/** Input of the creation of an enrolment token (spec: Create credential enrollment token). */
+/** Input of createCredentialEnrollmentToken. */
 export const EnrollmentTokenCreate = z
   .strictObject({
     type: z
@@ -25,18 +25,19 @@ export const EnrollmentTokenCreate = z
   })
   .meta({
     id: 'EnrollmentTokenCreate',
-    description: 'What is to be enrolled, and how.',
+    description: 'The credential to enroll, and the delivery of the link.',
     example: { type: PUBLIC_KEY, send: false },
   })
 
 export const EnrollmentTokenShape = z
   .object({
     token: z.string().meta({
-      description: 'The token, 256 random bits. It works once, for 24 hours; a newer one voids it.',
+      description:
+        'The token, 256 random bits. It is valid once, for 24 hours, until a newer token is created.',
       example: 'Yb6wEWJ3vJ5zqgVQmQ0b9dH7uX1nT2cK8sRfLaPoI4E',
     }),
     uri: z.string().meta({
-      description: 'Where the person enrols in a browser.',
+      description: 'The URL at which the user enrolls in a browser.',
       example: 'https://id.example.com/acme/enroll?token=Yb6wEWJ3vJ5zqgVQmQ0b9dH7uX1nT2cK8sRfLaPoI4E',
     }),
     deepLink: z.string().meta({
@@ -47,58 +48,62 @@ export const EnrollmentTokenShape = z
   })
   .meta({ id: 'EnrollmentToken', model: 'EnrollmentToken' })
 
-const text = (description: string, example: string) => z.string().nullable().meta({ description, example })
+const nullableText = (description: string, example: string) =>
+  z.string().nullable().meta({ description, example })
 
-/** Fields of a device, in the order of the specification. */
+/** Fields of a device, in the order of the API. */
 export const DeviceShape = z
   .object({
-    hash: text('The same for devices of the tenant that look the same; no proof of a device.', '6mZQf0y9Xn0'),
-    swVersion: text('Version of the application that enrolled; null for the hosted page.', '2.3.1'),
+    hash: nullableText(
+      'Identical for devices of the tenant with the same properties. It does not authenticate a device.',
+      '6mZQf0y9Xn0',
+    ),
+    swVersion: nullableText('Version of the application that enrolled; null for the hosted page.', '2.3.1'),
     mobile: z.boolean().nullable().meta({ description: 'Whether it is a phone.', example: false }),
-    platform: text('Operating system.', 'macOS'),
-    architecture: text('Architecture of the processor.', 'arm'),
-    bitness: text('Bits of the architecture.', '64'),
-    model: text('Model of the device.', 'Pixel 9'),
-    platformVersion: text('Version of the operating system.', '15.1.0'),
-    uaBrand: text('Browser.', 'Google Chrome'),
-    uaVersion: text('Version of the browser.', '142.0.7444.60'),
-    lastSeenIp: text('Address that it was last seen at.', '203.0.113.7'),
-    lastSeenAt: time.nullable().meta({ description: 'When it was last seen.' }),
+    platform: nullableText('Operating system.', 'macOS'),
+    architecture: nullableText('Architecture of the processor.', 'arm'),
+    bitness: nullableText('Bits of the architecture.', '64'),
+    model: nullableText('Model of the device.', 'Pixel 9'),
+    platformVersion: nullableText('Version of the operating system.', '15.1.0'),
+    uaBrand: nullableText('Browser.', 'Google Chrome'),
+    uaVersion: nullableText('Version of the browser.', '142.0.7444.60'),
+    lastSeenIp: nullableText('Address that it was last seen at.', '203.0.113.7'),
+    lastSeenAt: instantShape.nullable().meta({ description: 'When it was last seen.' }),
   })
-  .meta({ id: 'Device', description: 'The device that a credential was enrolled on.' })
+  .meta({ id: 'Device', description: 'The device on which a credential was enrolled.' })
 
-/** A credential as it is answered, in the order of the specification. */
+/** A credential as it is returned, in the order of the API. */
 export const CredentialShape = z
   .object({
-    id: idOf('cred'),
+    id: createIdShape('cred'),
     type: z.enum(CREDENTIAL_TYPES).meta({ description: 'Kind of the credential.', example: PUBLIC_KEY }),
     publicKey: z.string().nullable().meta({
       description: 'The public key as WebAuthn has it: COSE_Key (RFC 9052, section 7) in base64url.',
       example: 'pQECAyYgASFYIA',
     }),
-    lastUsedAt: time.nullable().meta({ description: 'When it was last signed in with.' }),
-    createdAt: time.meta({ description: 'When it was enrolled.' }),
+    lastUsedAt: instantShape.nullable().meta({ description: 'When a user last signed in with it.' }),
+    createdAt: instantShape.meta({ description: 'When it was enrolled.' }),
     device: DeviceShape.nullable(),
   })
   .meta({ id: 'Credential', model: 'Credential' })
 
-/** A device as services have it: times are dates. */
+/** A device as services use it: times are dates. */
 export type Device = Omit<z.output<typeof DeviceShape>, 'lastSeenAt'> & { lastSeenAt: Date | null }
 
 /** Names of the fields of a device. */
 export const DEVICE_FIELDS = Object.keys(DeviceShape.shape) as (keyof Device)[]
 
-type Capital<Name extends string> = `device${Capitalize<Name>}`
-export type DeviceRow = { [Field in keyof Device as Capital<Field>]: Device[Field] }
+type DeviceColumnName<Name extends string> = `device${Capitalize<Name>}`
+export type DeviceRow = { [Field in keyof Device as DeviceColumnName<Field>]: Device[Field] }
 
-/** The column of a credential that a field of its device stands in. */
-export const deviceColumn = <Field extends keyof Device>(field: Field): Capital<Field> =>
-  `device${field.charAt(0).toUpperCase()}${field.slice(1)}` as Capital<Field>
+/** The column of a credential that stores a field of its device. */
+export const toDeviceColumn = <Field extends keyof Device>(field: Field): DeviceColumnName<Field> =>
+  `device${field.charAt(0).toUpperCase()}${field.slice(1)}` as DeviceColumnName<Field>
 
-/** The device of a credential; null when nothing is known of it. */
-export function deviceOf(row: DeviceRow): Device | null {
+/** The device of a credential; null when unknown. */
+export function toDevice(row: DeviceRow): Device | null {
   const device = Object.fromEntries(
-    DEVICE_FIELDS.map((field) => [field, row[deviceColumn(field)]]),
+    DEVICE_FIELDS.map((field) => [field, row[toDeviceColumn(field)]]),
   ) as unknown as Device
   return Object.values(device).every((value) => value === null) ? null : device
 }
@@ -111,12 +116,12 @@ type CredentialFields = {
   createdAt: Date
 }
 
-/** A credential as REST answers it, null where unset. */
+/** A credential as REST returns it, null where unset. */
 export const toCredential = (row: CredentialFields & DeviceRow) => ({
   id: row.id,
   type: row.type,
   publicKey: row.publicKey,
   lastUsedAt: row.lastUsedAt,
   createdAt: row.createdAt,
-  device: deviceOf(row),
+  device: toDevice(row),
 })

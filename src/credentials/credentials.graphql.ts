@@ -1,15 +1,9 @@
 import type { Credential } from '../generated/prisma/client.ts'
 import { builder } from '../graphql/builder.ts'
-import {
-  connectionType,
-  listOf,
-  NESTED_PAGE_ARGS,
-  nestedPage,
-  nestedQuery,
-  withNodes,
-} from '../graphql/connection.ts'
-import { ID_DESCRIPTION, Node, orNull, registerNode, requireId } from '../graphql/node.graphql.ts'
-import { open, scoped, scopedOrOwn } from '../graphql/scoped.ts'
+import { defineConnectionType, NESTED_PAGE_ARGS, nestedConnectionField } from '../graphql/connection.ts'
+import { withPublicAccess, withScope, withScopeOrOwner } from '../graphql/field-access.ts'
+import { ID_DESCRIPTION, Node, nullIfNotFound, registerNode, requireNodeId } from '../graphql/node.graphql.ts'
+import { addNodeSelection, buildNestedQuery, toNestedPage } from '../graphql/node-selection.ts'
 import { UserRef } from '../users/users.graphql.ts'
 import {
   CREDENTIAL_TYPES,
@@ -17,8 +11,8 @@ import {
   DEVICE_FIELDS,
   type Device,
   DeviceShape,
-  deviceColumn,
-  deviceOf,
+  toDevice,
+  toDeviceColumn,
 } from './credentials.fields.ts'
 import { countUserCredentials, getCredential } from './credentials.ts'
 
@@ -32,15 +26,15 @@ export const CredentialTypeEnum = builder.enumType('CredentialType', {
   },
 })
 
-const describedBy = (shape: { meta: () => { description?: string } | undefined }): string =>
+const getDescription = (shape: { meta: () => { description?: string } | undefined }): string =>
   shape.meta()?.description ?? ''
 
 const DeviceRef = builder.objectRef<Device>('Device').implement({
-  ...open('The device that a credential was enrolled on, as its browser described itself.'),
+  ...withPublicAccess('The device on which a credential was enrolled, as reported by its browser.'),
   fields: (t) =>
     Object.fromEntries(
       DEVICE_FIELDS.map((name) => {
-        const options = { nullable: true as const, description: describedBy(DeviceShape.shape[name]) }
+        const options = { nullable: true as const, description: getDescription(DeviceShape.shape[name]) }
         if (name === 'mobile') return [name, t.exposeBoolean(name, options)]
         if (name === 'lastSeenAt') return [name, t.expose(name, { ...options, type: 'DateTime' })]
         return [name, t.exposeString(name, options)]
@@ -48,11 +42,11 @@ const DeviceRef = builder.objectRef<Device>('Device').implement({
     ),
 })
 
-const DEVICE_COLUMNS = Object.fromEntries(DEVICE_FIELDS.map((field) => [deviceColumn(field), true]))
+const DEVICE_COLUMNS = Object.fromEntries(DEVICE_FIELDS.map((field) => [toDeviceColumn(field), true]))
 
-/** A credential. Nothing of what only signing in needs is shown. */
+/** A credential. Columns that only the sign-in needs are not exposed. */
 export const CredentialRef = builder.prismaObject('Credential', {
-  ...scopedOrOwn(
+  ...withScopeOrOwner(
     'credentials:read',
     'A credential that a user enrolled: a passkey or a security key.',
     (credential: Credential) => credential.userId,
@@ -70,29 +64,29 @@ export const CredentialRef = builder.prismaObject('Credential', {
     }),
     type: t.field({
       type: CredentialTypeEnum,
-      description: describedBy(CredentialShape.shape.type),
+      description: getDescription(CredentialShape.shape.type),
       select: { type: true },
       resolve: ({ type }) => type as (typeof CREDENTIAL_TYPES)[number],
     }),
     publicKey: t.exposeString('publicKey', {
       nullable: true,
-      description: describedBy(CredentialShape.shape.publicKey),
+      description: getDescription(CredentialShape.shape.publicKey),
     }),
     lastUsedAt: t.expose('lastUsedAt', {
       type: 'DateTime',
       nullable: true,
-      description: describedBy(CredentialShape.shape.lastUsedAt),
+      description: getDescription(CredentialShape.shape.lastUsedAt),
     }),
     createdAt: t.expose('createdAt', {
       type: 'DateTime',
-      description: describedBy(CredentialShape.shape.createdAt),
+      description: getDescription(CredentialShape.shape.createdAt),
     }),
     device: t.field({
       type: DeviceRef,
       nullable: true,
-      description: 'The device that it was enrolled on; null when nothing is known of it.',
+      description: 'The device on which it was enrolled; null when unknown.',
       select: DEVICE_COLUMNS as Record<'deviceHash', true>,
-      resolve: (credential) => deviceOf(credential as Credential),
+      resolve: (credential) => toDevice(credential as Credential),
     }),
   }),
 })
@@ -103,18 +97,26 @@ registerNode('cred', {
   load: (id, { loaders }) => loaders.credential.load(id),
 })
 
-const CredentialConnection = connectionType('Credential', CredentialRef)
+const CredentialConnection = defineConnectionType('Credential', CredentialRef)
 
 builder.prismaObjectField('User', 'credentials', (t) =>
   t.field({
-    ...scopedOrOwn('credentials:read', 'Credentials of the user, in order of enrolment.', ({ id }) => id),
-    ...listOf(CredentialConnection),
+    ...withScopeOrOwner(
+      'credentials:read',
+      'Credentials of the user, in order of enrollment.',
+      ({ id }) => id,
+    ),
+    ...nestedConnectionField(CredentialConnection),
     args: NESTED_PAGE_ARGS,
     select: (args, context, nested) => ({
-      credentials: withNodes(nested, 'Credential', nestedQuery(args, context, 'User.credentials', {})),
+      credentials: addNodeSelection(
+        nested,
+        'Credential',
+        buildNestedQuery(args, context, 'User.credentials', {}),
+      ),
     }),
     resolve: (user, args, context) =>
-      nestedPage(args, context, 'User.credentials', user.credentials, () =>
+      toNestedPage(args, context, 'User.credentials', user.credentials, () =>
         countUserCredentials(context.ctx, user.id),
       ),
   }),
@@ -122,11 +124,11 @@ builder.prismaObjectField('User', 'credentials', (t) =>
 
 builder.queryField('credential', (t) =>
   t.field({
-    ...scoped('credentials:read', 'One credential; null when there is none with this id.'),
+    ...withScope('credentials:read', 'One credential; null when there is none with this id.'),
     type: CredentialRef,
     nullable: true,
     args: { id: t.arg.id({ required: true, description: 'Id of the credential.' }) },
     resolve: (_root, { id }, { ctx }) =>
-      orNull(getCredential(ctx, requireId('cred', id)) as Promise<Credential>),
+      nullIfNotFound(getCredential(ctx, requireNodeId('cred', id)) as Promise<Credential>),
   }),
 )

@@ -1,6 +1,6 @@
-import { toEnvelope } from '../page.ts'
-import { Done, type RestRoute, restRoute, toDone } from '../rest/route.ts'
-import { listShape } from '../shapes.ts'
+import { DoneShape, defineRestRoute, type RestRoute, toDoneBody } from '../rest/route.ts'
+import { toPageEnvelope } from '../schema/page.ts'
+import { createListShape } from '../schema/response-shapes.ts'
 import {
   CredentialShape,
   EnrollmentTokenCreate,
@@ -8,35 +8,35 @@ import {
   toCredential,
 } from './credentials.fields.ts'
 import { getCredential, listUserCredentials, revokeCredential } from './credentials.ts'
-import { createCredentialEnrollmentToken } from './enrolment-tokens.ts'
+import { createCredentialEnrollmentToken } from './enrollment-tokens.ts'
 
 export const credentialRoutes: readonly RestRoute[] = [
-  restRoute({
+  defineRestRoute({
     method: 'POST',
     path: '/users/:userId/credentials/enrollment-tokens',
     operationId: 'createCredentialEnrollmentToken',
-    summary: 'Makes a link with which the user enrols a credential, and sends it unless told not to.',
+    summary: 'Creates a link with which the user enrolls a credential, and sends it unless send is false.',
     scope: 'credentials:write',
     idempotent: true,
-    // Without Location: what was made is nowhere to be read.
+    // No Location header, because the token cannot be read again.
     status: 201,
     isBodyOptional: true,
     body: EnrollmentTokenCreate,
     response: EnrollmentTokenShape,
     handle: (ctx, { params, body }) => createCredentialEnrollmentToken(ctx, params.userId, body),
   }),
-  restRoute({
+  defineRestRoute({
     method: 'GET',
     path: '/users/:userId/credentials',
     operationId: 'listUserCredentials',
     summary: 'The credentials of a user.',
     scope: 'credentials:read',
     paged: true,
-    response: listShape('credentials', CredentialShape),
+    response: createListShape('credentials', CredentialShape),
     handle: async (ctx, { params, paging }) =>
-      toEnvelope(await listUserCredentials(ctx, params.userId, paging), 'credentials', toCredential),
+      toPageEnvelope(await listUserCredentials(ctx, params.userId, paging), 'credentials', toCredential),
   }),
-  restRoute({
+  defineRestRoute({
     method: 'GET',
     path: '/credentials/:credentialId',
     operationId: 'getCredential',
@@ -45,16 +45,16 @@ export const credentialRoutes: readonly RestRoute[] = [
     response: CredentialShape,
     handle: async (ctx, { params }) => toCredential(await getCredential(ctx, params.credentialId)),
   }),
-  restRoute({
+  defineRestRoute({
     method: 'DELETE',
     path: '/credentials/:credentialId',
     operationId: 'revokeCredential',
-    summary: 'Revokes a credential, for ever.',
+    summary: 'Revokes a credential permanently.',
     scope: 'credentials:write',
-    response: Done,
+    response: DoneShape,
     handle: async (ctx, { params }) => {
       await revokeCredential(ctx, params.credentialId)
-      return toDone(ctx, 'The credential is revoked.')
+      return toDoneBody(ctx, 'The credential is revoked.')
     },
   }),
 ]

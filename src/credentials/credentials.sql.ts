@@ -1,34 +1,39 @@
-import type { Sql } from '../db.ts'
-import { insertEventsSql } from '../events.sql.ts'
+import type { Sql } from '../database/db.ts'
+import { statement } from '../database/statement.ts'
+import { buildInsertEventsSql } from '../events/log.sql.ts'
 
-// The flag of the user is kept by a trigger: it must be alone with the user's credentials, or two revocations at once
-// would each see the other's credential and leave the flag.
-const HOLD_OWNER = `
-  SELECT u."id" AS "userId", u."roles" FROM "Credential" c JOIN "User" u ON u."tenantId" = $1 AND u."id" = c."userId"
-  WHERE c."tenantId" = $1 AND c."id" = $2 FOR NO KEY UPDATE OF u`
+// A trigger keeps the user's flag. Without the lock, two concurrent revocations would each see the other's
+// credential and leave the flag set.
+const LOCK_OWNER = statement({
+  takes: { credentialId: 'text' },
+  returns: { userId: 'text', roles: 'text[]' },
+})`
+  SELECT u."id" AS "userId", u."roles"
+  FROM "Credential" c JOIN "User" u ON u."tenantId" = :tenant AND u."id" = c."userId"
+  WHERE c."tenantId" = :tenant AND c."id" = :credentialId FOR NO KEY UPDATE OF u`
 
-/** Makes everything that is about the credential's user wait; null when there is no such credential. */
-export async function holdOwner(
+/** Locks the row of the credential's user; null when there is no such credential. */
+export const lockCredentialOwner = (
   sql: Sql,
   tenant: string,
   credentialId: string,
-): Promise<{ userId: string; roles: string[] } | null> {
-  const [row] = await sql<{ userId: string; roles: string[] }>(HOLD_OWNER, [tenant, credentialId])
-  return row ?? null
-}
+): Promise<{ userId: string; roles: string[] } | null> => LOCK_OWNER.first(sql, { tenant, credentialId })
 
-const DELETE_CREDENTIAL = `
-  WITH gone AS (
-    DELETE FROM "Credential" WHERE "tenantId" = $1 AND "id" = $2 RETURNING "id"
-  ), told AS (${insertEventsSql('$3', { from: 'gone' })})
-  SELECT "id" FROM gone`
+const DELETE_CREDENTIAL = statement({
+  takes: { credentialId: 'text', events: 'jsonb' },
+  returns: { id: 'text' },
+})`
+  WITH deleted AS (
+    DELETE FROM "Credential" WHERE "tenantId" = :tenant AND "id" = :credentialId RETURNING "id"
+  ), event_log AS (${buildInsertEventsSql(':events', { from: 'deleted' })})
+  SELECT "id" FROM deleted`
 
-/** Deletes a credential and tells so; false when somebody was faster. Hold its owner first. */
+/** Deletes a credential with its event; false when it was deleted before. Lock its owner first. */
 export async function deleteCredential(
   sql: Sql,
   tenant: string,
   credentialId: string,
   event: object,
 ): Promise<boolean> {
-  return (await sql(DELETE_CREDENTIAL, [tenant, credentialId, JSON.stringify([event])])).length > 0
+  return (await DELETE_CREDENTIAL.first(sql, { tenant, credentialId, events: [event] })) !== null
 }

@@ -1,10 +1,11 @@
-import { sha256Base64url } from '../crypto.ts'
-import { DEVICE_FIELDS, type Device, type DeviceRow, deviceColumn } from './credentials.fields.ts'
+import { sha256Base64url } from '../core/crypto.ts'
+import { parseHeaderList, parseHeaderString } from '../core/structured-headers.ts'
+import { DEVICE_FIELDS, type Device, type DeviceRow, toDeviceColumn } from './credentials.fields.ts'
 
-/** Headers to be read. */
-type HeaderReader = { get(name: string): string | null }
+/** Reads request headers. */
+type HeaderSource = { get(name: string): string | null }
 
-/** What browsers tell only a site that asks for it (User-Agent Client Hints, Accept-CH). */
+/** Client hints that browsers send only when requested by Accept-CH (User-Agent Client Hints). */
 export const ACCEPT_CH = [
   'Sec-CH-UA-Full-Version-List',
   'Sec-CH-UA-Platform-Version',
@@ -13,33 +14,34 @@ export const ACCEPT_CH = [
   'Sec-CH-UA-Model',
 ].join(', ')
 
-/** A hint is for people to read: no longer than this, and without what is not printed. */
-const MAX_LENGTH = 100
-const tidy = (value: string | undefined): string | null =>
+/** Maximum length of a hint. Control characters are removed, because hints are displayed. */
+const MAX_TEXT_LENGTH = 100
+const cleanHeaderText = (value: string | undefined): string | null =>
   value
     ?.replace(/\p{C}+/gu, '')
     .trim()
-    .slice(0, MAX_LENGTH) || null
+    .slice(0, MAX_TEXT_LENGTH) || null
 
-/** A string of a structured header (RFC 9651, section 3.3.3), or null. */
-const hint = (headers: HeaderReader, name: string): string | null =>
-  tidy(/^"((?:[^"\\]|\\["\\])*)"$/.exec(headers.get(`sec-ch-ua-${name}`) ?? '')?.[1])
+const readClientHint = (headers: HeaderSource, name: string): string | null =>
+  cleanHeaderText(parseHeaderString(headers.get(`sec-ch-ua-${name}`) ?? '') ?? undefined)
 
-/** Brands of a list such as `"Chromium";v="142", "Not_A Brand";v="99"`, without those that are made up on purpose. */
-const brandsOf = (list: string | null): { brand: string; version: string }[] =>
-  [...(list ?? '').slice(0, 1000).matchAll(/"([^"\\]*)";\s*v="([^"\\]*)"/g)]
-    .map(([, brand = '', version = '']) => ({ brand, version }))
-    .filter(({ brand }) => !/not.*brand/i.test(brand))
+/** Brands of a list such as `"Chromium";v="142", "Not_A Brand";v="99"`, without GREASE brands. */
+const parseBrands = (list: string | null): { brand: string; version: string }[] =>
+  parseHeaderList(list ?? '').flatMap(([brand, parameters]) => {
+    const version = parameters.get('v')
+    const isNamed = typeof brand === 'string' && typeof version === 'string' && !/not.*brand/i.test(brand)
+    return isNamed ? [{ brand, version }] : []
+  })
 
-function browserOf(headers: HeaderReader): Pick<Device, 'uaBrand' | 'uaVersion'> {
-  const full = brandsOf(headers.get('sec-ch-ua-full-version-list'))
-  const brands = full.length > 0 ? full : brandsOf(headers.get('sec-ch-ua'))
-  // A browser names what it is made of, too.
+function detectBrowser(headers: HeaderSource): Pick<Device, 'uaBrand' | 'uaVersion'> {
+  const full = parseBrands(headers.get('sec-ch-ua-full-version-list'))
+  const brands = full.length > 0 ? full : parseBrands(headers.get('sec-ch-ua'))
+  // The list also contains the engine, such as Chromium.
   const own = brands.find(({ brand }) => brand !== 'Chromium') ?? brands[0]
-  return { uaBrand: tidy(own?.brand), uaVersion: tidy(own?.version) }
+  return { uaBrand: cleanHeaderText(own?.brand), uaVersion: cleanHeaderText(own?.version) }
 }
 
-/** For browsers without client hints: names in their User-Agent, the more particular first. */
+/** For browsers without client hints: names in the User-Agent, most specific first. */
 const BROWSERS: [brand: string, pattern: RegExp][] = [
   ['Firefox', /(?:Firefox|FxiOS)\/([\d.]+)/],
   ['Chrome', /(?:Chrome|CriOS)\/([\d.]+)/],
@@ -54,50 +56,50 @@ const PLATFORMS: [platform: string, pattern: RegExp][] = [
   ['Linux', /Linux/],
 ]
 
-function guessFrom(userAgent: string): Pick<Device, 'uaBrand' | 'uaVersion' | 'platform' | 'mobile'> {
+function parseUserAgent(userAgent: string): Pick<Device, 'uaBrand' | 'uaVersion' | 'platform' | 'mobile'> {
   const browser = BROWSERS.find(([, pattern]) => pattern.test(userAgent))
   return {
     uaBrand: browser?.[0] ?? null,
-    uaVersion: tidy(browser?.[1].exec(userAgent)?.[1]),
+    uaVersion: cleanHeaderText(browser?.[1].exec(userAgent)?.[1]),
     platform: PLATFORMS.find(([, pattern]) => pattern.test(userAgent))?.[0] ?? null,
     mobile: userAgent ? /Mobi/.test(userAgent) : null,
   }
 }
 
 /**
- * The device that a request comes from, as its browser describes itself (client hints, else the User-Agent); anybody can
- * claim to be any device. Pure.
+ * The device of a request as its browser reports it, by client hints or the User-Agent. The report is not
+ * authenticated. Pure.
  */
 export function describeDevice(
   tenant: string,
-  headers: HeaderReader,
+  headers: HeaderSource,
   seen: { ip: string | null; now: Date },
 ): Device {
-  const guess = guessFrom((headers.get('user-agent') ?? '').slice(0, 500))
-  const browser = browserOf(headers)
+  const guess = parseUserAgent((headers.get('user-agent') ?? '').slice(0, 500))
+  const browser = detectBrowser(headers)
   const mobile = { '?1': true, '?0': false }[headers.get('sec-ch-ua-mobile') ?? '']
   const looks = {
     mobile: mobile ?? guess.mobile,
-    platform: hint(headers, 'platform') ?? guess.platform,
-    architecture: hint(headers, 'arch'),
-    bitness: hint(headers, 'bitness'),
-    model: hint(headers, 'model'),
+    platform: readClientHint(headers, 'platform') ?? guess.platform,
+    architecture: readClientHint(headers, 'arch'),
+    bitness: readClientHint(headers, 'bitness'),
+    model: readClientHint(headers, 'model'),
     uaBrand: browser.uaBrand ?? guess.uaBrand,
   }
   return {
-    // Versions change with every update of the same device.
+    // Versions are left out, because they change with every update of the device.
     hash: sha256Base64url(JSON.stringify([tenant, ...Object.values(looks)])),
     swVersion: null,
     ...looks,
-    platformVersion: hint(headers, 'platform-version'),
+    platformVersion: readClientHint(headers, 'platform-version'),
     uaVersion: browser.uaBrand ? browser.uaVersion : guess.uaVersion,
     lastSeenIp: seen.ip,
     lastSeenAt: seen.now,
   }
 }
 
-/** The columns of a credential that a device is stored in. */
+/** The columns of a credential that store its device. */
 export const toDeviceRow = (device: Device): DeviceRow =>
   Object.fromEntries(
-    DEVICE_FIELDS.map((field) => [deviceColumn(field), device[field]]),
+    DEVICE_FIELDS.map((field) => [toDeviceColumn(field), device[field]]),
   ) as unknown as DeviceRow

@@ -1,6 +1,6 @@
-import { env } from '../env.ts'
+import { env } from '../core/env.ts'
 
-/** A message that was kept instead of sent. */
+/** A message that was stored instead of sent. */
 export type InboxMessage = {
   to: string
   channel: 'email' | 'sms'
@@ -10,23 +10,23 @@ export type InboxMessage = {
 }
 
 const MAX_MESSAGES = 100
-const kept: InboxMessage[] = []
+const messages: InboxMessage[] = []
 
 /**
- * Where development's messages go: memory (the last 100) and the console. Written to stdout directly, because the
- * log never holds a code.
+ * Stores a message of a development server in memory (the last 100) and prints it. It is written to stdout
+ * directly, because the log never contains a code.
  */
-export function keepMessage(message: InboxMessage): void {
-  kept.unshift(message)
-  kept.length = Math.min(kept.length, MAX_MESSAGES)
+export function addInboxMessage(message: InboxMessage): void {
+  messages.unshift(message)
+  messages.length = Math.min(messages.length, MAX_MESSAGES)
   if (!env.isTest)
     process.stdout.write(
       `\n[${message.channel} to ${message.to}] ${message.subject ?? ''}\n${message.body.trimEnd()}\n\n`,
     )
 }
 
-/** The kept messages, newest first; only those to one address when given. */
-export function listInbox(to?: string | null): InboxMessage[] {
+/** The stored messages, newest first; with `to`, only those to one address. */
+export function listInboxMessages(to?: string | null): InboxMessage[] {
   const wanted = to?.trim().toLowerCase()
-  return wanted ? kept.filter((message) => message.to.toLowerCase() === wanted) : [...kept]
+  return wanted ? messages.filter((message) => message.to.toLowerCase() === wanted) : [...messages]
 }

@@ -9,7 +9,7 @@ const STYLES = {
   aside: 'color: #666',
 }
 
-const Part = ({ part: { text, look = 'plain', href } }: { part: MailPart }): VNode =>
+const MailPartView = ({ part: { text, style: look = 'plain', href } }: { part: MailPart }): VNode =>
   href ? (
     <p>
       <a href={href} style={STYLES[look]}>
@@ -20,7 +20,7 @@ const Part = ({ part: { text, look = 'plain', href } }: { part: MailPart }): VNo
     <p style={STYLES[look]}>{text}</p>
   )
 
-/** A mail as HTML. By preact, like all HTML here: a tenant's name is data, never markup. */
+/** Renders a mail as HTML. Preact escapes names of tenants. */
 export function renderMail({ subject, parts }: RichMail): string {
   const html = (
     <html lang="en">
@@ -30,7 +30,7 @@ export function renderMail({ subject, parts }: RichMail): string {
       </head>
       <body style="font-family: sans-serif; line-height: 1.5">
         {parts.map((part) => (
-          <Part part={part} />
+          <MailPartView part={part} />
         ))}
       </body>
     </html>

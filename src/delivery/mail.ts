@@ -1,42 +1,46 @@
 import type { Transporter } from 'nodemailer'
-import { env } from '../env.ts'
-import { Unavailable } from '../errors.ts'
-import { log } from '../log.ts'
-import { keepMessage } from './inbox.ts'
+import { env } from '../core/env.ts'
+import { errorMessage } from '../core/error-message.ts'
+import { Unavailable } from '../core/errors.ts'
+import { log } from '../core/log.ts'
+import { addInboxMessage } from './inbox.ts'
 
-/** A paragraph of a mail as HTML; one with `href` is a link. */
-export type MailPart = { text: string; look?: 'plain' | 'code' | 'link' | 'aside'; href?: string }
-/** A mail in both forms: as text, and as the parts of which its HTML is made. */
+/** A paragraph of an HTML mail; with `href`, a link. */
+export type MailPart = { text: string; style?: 'plain' | 'code' | 'link' | 'aside'; href?: string }
+/** A mail as text, and as the parts from which its HTML is rendered. */
 export type RichMail = { subject: string; text: string; parts: readonly MailPart[] }
-/** `to` is one addr-spec, never a list. Without parts it is a mail of text alone. */
+/** `to` is one addr-spec, never a list. Without parts the mail is text only. */
 export type Mail = { to: string; subject: string; text: string; parts?: readonly MailPart[] }
 
 let renderHtml: ((mail: RichMail) => string) | undefined
-/** Says what makes HTML of mails: a page, of which services know nothing. Until then mails are text alone. */
-export const renderMailBy = (render: typeof renderHtml): void => {
+/**
+ * Sets the function that renders mails to HTML, so that services do not import pages. Until then mails are
+ * text only.
+ */
+export const setMailRenderer = (render: typeof renderHtml): void => {
   renderHtml = render
 }
 
-/** A person waits for the answer; a mail server that takes longer is as good as away. */
-export const DELIVERY_LIMIT_MS = 10_000
+/** A user waits for the response, so a slower server counts as unavailable. */
+export const DELIVERY_TIMEOUT_MS = 10_000
 
 let transport: Transporter | undefined
-async function transportTo(url: string): Promise<Transporter> {
-  const { createTransport } = await import('nodemailer') // not needed to start
+async function openTransport(url: string): Promise<Transporter> {
+  const { createTransport } = await import('nodemailer') // loaded on first use
   transport ??= createTransport({
     url,
-    connectionTimeout: DELIVERY_LIMIT_MS,
-    greetingTimeout: DELIVERY_LIMIT_MS,
-    socketTimeout: DELIVERY_LIMIT_MS,
-    // Nothing that a tenant or a person wrote may make the server read a file or a URL.
+    connectionTimeout: DELIVERY_TIMEOUT_MS,
+    greetingTimeout: DELIVERY_TIMEOUT_MS,
+    socketTimeout: DELIVERY_TIMEOUT_MS,
+    // No content of a tenant or user may make the server read a file or a URL.
     disableFileAccess: true,
     disableUrlAccess: true,
   })
   return transport
 }
 
-/** Rejects once the limit has passed. The timeouts above each count for one step of the conversation only. */
-async function within<T>(limitMs: number, work: Promise<T>): Promise<T> {
+/** Rejects after the limit. The timeouts above apply to single steps of the SMTP conversation. */
+async function withTimeout<T>(limitMs: number, work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined
   const limit = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new Error(`took longer than ${limitMs} ms`)), limitMs)
@@ -44,31 +48,51 @@ async function within<T>(limitMs: number, work: Promise<T>): Promise<T> {
   return Promise.race([work, limit]).finally(() => clearTimeout(timer))
 }
 
-const oneLine = (text: string): string => text.replace(/\p{Cc}+/gu, ' ')
+/** Why the mail server of SMTP_URL cannot be used, or null. */
+export async function verifyMailServer(): Promise<string | null> {
+  if (!env.smtpUrl) return null
+  try {
+    await withTimeout(DELIVERY_TIMEOUT_MS, (await openTransport(env.smtpUrl)).verify())
+    return null
+  } catch (error) {
+    const { code, responseCode } = error as { code?: string; responseCode?: number }
+    return [code, responseCode].filter(Boolean).join(' ') || errorMessage(error)
+  }
+}
+
+const toSingleLine = (text: string): string => text.replace(/\p{Cc}+/gu, ' ')
 
 /**
- * Sends a mail and waits until the server has taken it, 10 s at most. Throws Unavailable otherwise. Without SMTP_URL
- * it goes to the console and the inbox of development; production does not start without.
+ * Connects to the mail server and authenticates, without a mail. Throws when that fails or takes longer than
+ * 10 s. Does nothing without SMTP_URL.
+ */
+export async function connectMailServer(): Promise<void> {
+  if (env.smtpUrl) await withTimeout(DELIVERY_TIMEOUT_MS, (await openTransport(env.smtpUrl)).verify())
+}
+
+/**
+ * Sends a mail and waits until the server has accepted it, at most 10 s. Throws Unavailable otherwise.
+ * Without SMTP_URL the mail is stored in the development inbox; production does not start without SMTP_URL.
  */
 export async function deliverMail({ to, subject, text, parts }: Mail): Promise<void> {
   if (!env.smtpUrl) {
     if (env.isProduction) throw new Unavailable('Mail is not configured.')
-    return keepMessage({ to, channel: 'email', sentAt: new Date(), subject, body: text })
+    return addInboxMessage({ to, channel: 'email', sentAt: new Date(), subject, body: text })
   }
   try {
-    await within(
-      DELIVERY_LIMIT_MS,
-      (await transportTo(env.smtpUrl)).sendMail({
+    await withTimeout(
+      DELIVERY_TIMEOUT_MS,
+      (await openTransport(env.smtpUrl)).sendMail({
         from: env.mailFrom,
-        // As an object it is one address, whatever characters it holds.
+        // An object is always one address, even if it contains separators.
         to: { name: '', address: to },
-        subject: oneLine(subject),
+        subject: toSingleLine(subject),
         text,
         html: parts && renderHtml?.({ subject, text, parts }),
       }),
     )
   } catch (error) {
-    // The code of the failure only: the server's answer may quote the mail.
+    // The error code only, because the response of the server may quote the mail.
     const { code, responseCode } = error as { code?: string; responseCode?: number }
     log.error({ code, responseCode }, 'a mail could not be delivered')
     throw new Unavailable('The message could not be delivered; try again.')

@@ -1,35 +1,54 @@
-import { env } from '../env.ts'
-import { Unavailable } from '../errors.ts'
-import { log } from '../log.ts'
-import { keepMessage } from './inbox.ts'
-import { DELIVERY_LIMIT_MS } from './mail.ts'
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { env } from '../core/env.ts'
+import { Unavailable } from '../core/errors.ts'
+import { log } from '../core/log.ts'
+import { addInboxMessage } from './inbox.ts'
+import { DELIVERY_TIMEOUT_MS } from './mail.ts'
 
 /** `to` is a number in E.164. */
 export type Sms = { to: string; body: string }
 
 /**
- * Hands a text message to the gateway (SMS_URL: POST JSON {to, body} with a bearer token) and waits for its 2xx, 10 s
- * at most. Throws Unavailable otherwise. Without SMS_URL it goes to the console and the inbox of development.
+ * Sends a text message to the gateway (SMS_URL: POST JSON {to, body} with a bearer token) and waits for a 2xx
+ * status, at most 10 s. Throws Unavailable otherwise. Without SMS_URL the message is stored in the
+ * development inbox.
  */
 export async function deliverSms({ to, body }: Sms): Promise<void> {
   if (!env.sms) {
     if (env.isProduction) throw new Unavailable('Text messages are not configured.')
-    return keepMessage({ to, channel: 'sms', sentAt: new Date(), body })
+    return addInboxMessage({ to, channel: 'sms', sentAt: new Date(), body })
   }
   const response = await fetch(env.sms.url, {
     method: 'POST',
     headers: { 'content-type': 'application/json', authorization: `Bearer ${env.sms.token}` },
     body: JSON.stringify({ to, body }),
-    // Elsewhere the token and the code have no business.
+    // The token and the code must not be sent to another host.
     redirect: 'error',
-    signal: AbortSignal.timeout(DELIVERY_LIMIT_MS),
-  }).catch((error: unknown) => refuse(error instanceof Error ? error.name : 'unknown'))
+    signal: AbortSignal.timeout(DELIVERY_TIMEOUT_MS),
+  }).catch((error: unknown) => throwDeliveryError(error instanceof Error ? error.name : 'unknown'))
   await response.body?.cancel()
-  if (!response.ok) refuse(`status ${response.status}`)
+  if (!response.ok) throwDeliveryError(`status ${response.status}`)
 }
 
-/** What the gateway says stays out of the log: it may quote the message. */
-function refuse(reason: string): never {
+/**
+ * Connects to the gateway, without a request. Throws when that fails or takes longer than 10 s. Does nothing
+ * without SMS_URL.
+ */
+export async function connectSmsGateway(): Promise<void> {
+  if (!env.sms) return
+  const { hostname, port, protocol } = new URL(env.sms.url)
+  const socket = connect({
+    // A URL has IPv6 addresses in brackets.
+    host: hostname.replace(/^\[(.*)\]$/, '$1'),
+    port: Number(port) || (protocol === 'https:' ? 443 : 80),
+    signal: AbortSignal.timeout(DELIVERY_TIMEOUT_MS),
+  })
+  await once(socket, 'connect').finally(() => socket.destroy())
+}
+
+/** The response of the gateway is not logged, because it may quote the message. */
+function throwDeliveryError(reason: string): never {
   log.error({ reason }, 'a text message could not be delivered')
   throw new Unavailable('The message could not be delivered; try again.')
 }

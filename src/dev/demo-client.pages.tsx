@@ -1,20 +1,20 @@
 import { Fragment, type VNode } from 'preact'
-import { Fault, Given, type PageClient, PageShell } from '../oidc/pages/page-shell.pages.tsx'
+import { BidiText, ErrorMessage, type PageClient, PageShell } from '../pages/page-shell.pages.tsx'
 
 type DemoClientPageProps = {
   client: PageClient
-  /** Where "Sign in" leads: the demo client's own start, which redirects to the authorize endpoint. */
+  /** Target of "Sign in": the start of the demo client, which redirects to the authorize endpoint. */
   signInUrl: string
   inboxUrl: string
-  /** Who can sign in. */
+  /** Addresses that can sign in. */
   addresses: readonly string[]
-  /** What went wrong with the last sign-in. */
-  fault?: string | null
-  /** Present after a sign-in: claims of the ID token or of userinfo, and where "Sign out" leads. */
+  /** Error of the last sign-in. */
+  error?: string | null
+  /** After a sign-in: claims of the ID token or of userinfo, and the target of "Sign out". */
   signedIn?: { claims: Readonly<Record<string, unknown>>; signOutUrl: string } | null
 }
 
-const shown = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
+const formatClaim = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
 
 const Claims = ({ claims }: { claims: Readonly<Record<string, unknown>> }): VNode => (
   <dl class="claims">
@@ -22,41 +22,41 @@ const Claims = ({ claims }: { claims: Readonly<Record<string, unknown>> }): VNod
       <Fragment key={name}>
         <dt>{name}</dt>
         <dd>
-          <Given>{shown(value)}</Given>
+          <BidiText>{formatClaim(value)}</BidiText>
         </dd>
       </Fragment>
     ))}
   </dl>
 )
 
-const INTRODUCTION = 'A small application to try a sign-in with. It is part of the development server.'
+const INTRO = 'A small application to try a sign-in with. It is part of the development server.'
 
-const Learned = ({ client }: { client: PageClient }): VNode => (
+const ClaimsIntro = ({ client }: { client: PageClient }): VNode => (
   <>
-    <Given>{client.name}</Given> learned this about you:
+    <BidiText>{client.name}</BidiText> learned this about you:
   </>
 )
 
-/** The relying party that a development server brings along, to try a sign-in with. */
+/** The page of the demo relying party. */
 export function DemoClientPage({
   client,
   signInUrl,
   inboxUrl,
   addresses,
-  fault,
+  error,
   signedIn,
 }: DemoClientPageProps): VNode {
   const title = signedIn ? 'You are signed in' : client.name
   return (
     <PageShell
       title={title}
-      lead={signedIn ? <Learned client={client} /> : INTRODUCTION}
+      lead={signedIn ? <ClaimsIntro client={client} /> : INTRO}
       client={client}
       outcome={signedIn ? 'good' : undefined}
-      faulty={Boolean(fault)}
+      isError={Boolean(error)}
       wide={Boolean(signedIn)}
     >
-      {fault && <Fault>{fault}</Fault>}
+      {error && <ErrorMessage>{error}</ErrorMessage>}
       {signedIn && <Claims claims={signedIn.claims} />}
       <div class="choice">
         {signedIn ? (
@@ -71,14 +71,14 @@ export function DemoClientPage({
       </div>
       {!signedIn && (
         <p class="hint">
-          These people can sign in:{' '}
+          These users can sign in:{' '}
           {addresses.map((address, index) => (
             <Fragment key={address}>
               {index > 0 && ', '}
-              <Given>{address}</Given>
+              <BidiText>{address}</BidiText>
             </Fragment>
           ))}
-          . Nobody else is sent a code.
+          . Codes are sent only to them.
         </p>
       )}
       <p class="hint">

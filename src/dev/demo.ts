@@ -1,18 +1,20 @@
 import { ensureClient } from '../clients/ensure-client.ts'
-import { authenticate } from '../crypto.ts'
-import { platformCtx, ROLES } from '../ctx.ts'
-import { env } from '../env.ts'
-import { Conflict, describeError } from '../errors.ts'
+import { createPlatformCtx } from '../core/context.ts'
+import { computeMac } from '../core/crypto.ts'
+import { env } from '../core/env.ts'
+import { Conflict } from '../core/errors.ts'
+import { ROLES } from '../core/scopes.ts'
+import { toAppError } from '../core/to-app-error.ts'
 import { ensureTenant } from '../tenants/tenants.ts'
 import { grantRole } from '../users/roles.ts'
 import { listUsers } from '../users/user-list.ts'
 import { createUser, updateUser } from '../users/users.ts'
-import { keepFile } from './kept-files.ts'
+import { ensureDataFile } from './data-files.ts'
 
 export const DEMO_TENANT = 'demo'
 export const DEMO_ADMIN = 'admin@demo.example'
 
-/** What a person or a script needs to use a client. */
+/** The credentials of a client. */
 export type ClientCredentials = {
   name: string
   appType: string
@@ -20,22 +22,22 @@ export type ClientCredentials = {
   clientSecret: string | null
 }
 
-/** Where the web app of src/dev/demo-client.routes.ts may be opened. */
+/** The origins of the demo client at /dev/client. */
 export const DEMO_ORIGINS = [env.baseUrl, `http://127.0.0.1:${env.port}`]
 
 /**
- * Secret of a client that the platform makes for itself. Derived from the server key, so that processes on several
- * machines that share a database agree without asking each other, and an emptied data directory changes nothing.
+ * Derives the secret of a client that Vestibule creates itself from ENCRYPTION_KEY, so that processes on
+ * several machines with one database agree on it, and deleting the data directory does not change it.
  */
-export const derivedSecret = (tenant: string, clientId: string): string =>
-  authenticate('bootstrap-client', `${tenant}\n${clientId}`).toString('base64url')
+export const deriveClientSecret = (tenant: string, clientId: string): string =>
+  computeMac('bootstrap-client', `${tenant}\n${clientId}`).toString('base64url')
 
-/** Ids are constants, so that processes which start at once mean the same clients. */
-const CLIENTS = {
+/** Ids are constants, so that processes that start concurrently create the same clients. */
+const DEMO_CLIENTS = {
   web: {
     id: 'client_01j0000000e008000000000001',
     name: 'Demo web app',
-    description: 'Try a sign-in with it at /dev/client.',
+    description: 'Used by the sign-in demo at /dev/client.',
     appType: 'web',
     callbacks: DEMO_ORIGINS.map((origin) => `${origin}/dev/client/callback`),
     allowedLogoutUrls: DEMO_ORIGINS.map((origin) => `${origin}/dev/client`),
@@ -55,7 +57,7 @@ const CLIENTS = {
   backend: {
     id: 'client_01j0000000e008000000000003',
     name: 'Demo backend',
-    description: 'Calls the management surface of the demo tenant.',
+    description: 'Calls the management API of the demo tenant.',
     appType: 'machine',
     callbacks: [],
     allowedLogoutUrls: [],
@@ -63,17 +65,17 @@ const CLIENTS = {
     requireConsent: false,
   },
 }
-export type DemoClientKey = keyof typeof CLIENTS
+export type DemoClientKey = keyof typeof DEMO_CLIENTS
 
-const hasSecret = (appType: string): boolean => appType === 'web' || appType === 'machine'
+const isConfidential = (appType: string): boolean => appType === 'web' || appType === 'machine'
 
-/** Credentials of the demo clients, as `demo.json` keeps them. */
-export function demoClients(): Record<DemoClientKey, ClientCredentials> {
-  const entries = Object.entries(CLIENTS).map(([key, { id, name, appType }]) => {
-    const clientSecret = hasSecret(appType) ? derivedSecret(DEMO_TENANT, id) : null
+/** The credentials of the demo clients, as stored in `demo.json`. */
+export function getDemoClients(): Record<DemoClientKey, ClientCredentials> {
+  const entries = Object.entries(DEMO_CLIENTS).map(([key, { id, name, appType }]) => {
+    const clientSecret = isConfidential(appType) ? deriveClientSecret(DEMO_TENANT, id) : null
     return [key, { name, appType, clientId: id, clientSecret }] as const
   })
-  const kept = keepFile('demo.json', {
+  const kept = ensureDataFile('demo.json', {
     tenant: DEMO_TENANT,
     admin: DEMO_ADMIN,
     clients: Object.fromEntries(entries) as Record<DemoClientKey, ClientCredentials>,
@@ -81,7 +83,7 @@ export function demoClients(): Record<DemoClientKey, ClientCredentials> {
   return kept.clients
 }
 
-const PEOPLE = [
+const DEMO_USERS = [
   {
     name: 'Ada Lovelace',
     givenName: 'Ada',
@@ -105,33 +107,34 @@ const PEOPLE = [
   },
 ]
 
-/** Who can sign in to the demo tenant: a code goes to people who exist, and to nobody else. */
-export const DEMO_ADDRESSES = [DEMO_ADMIN, ...PEOPLE.map(({ email }) => email)]
+/** The users of the demo tenant. Codes are sent to existing users only. */
+export const DEMO_ADDRESSES = [DEMO_ADMIN, ...DEMO_USERS.map(({ email }) => email)]
 
-async function seedPeople(): Promise<void> {
-  const ctx = platformCtx(DEMO_TENANT)
-  // The role comes with the user: a start that is cut off leaves no administrator without one.
+async function seedDemoUsers(): Promise<void> {
+  const ctx = createPlatformCtx(DEMO_TENANT)
+  // The user is created together with the role, so that an interrupted start leaves no administrator without
+  // it.
   const { user: admin } = await grantRole(ctx, DEMO_ADMIN, 'admin')
   await updateUser(ctx, admin.id, { name: 'Demo Admin', emailVerified: true })
-  for (const person of PEOPLE) await createUser(ctx, { ...person, emailVerified: true })
+  for (const person of DEMO_USERS) await createUser(ctx, { ...person, emailVerified: true })
 }
 
 /**
- * Ensures the demo tenant: its clients are put back as they are here at every start, its people are made only while
- * it has none. Any number of processes may do so at once.
+ * Ensures the demo tenant. Its clients are reset at every start; its users are created only while it has
+ * none. Processes may call it concurrently.
  */
 export async function ensureDemo(): Promise<ClientCredentials[]> {
   await ensureTenant(DEMO_TENANT, { friendlyName: 'Demo', supportUrl: 'https://example.com/help' })
-  const credentials = demoClients()
-  for (const key of Object.keys(CLIENTS) as DemoClientKey[]) {
+  const credentials = getDemoClients()
+  for (const key of Object.keys(DEMO_CLIENTS) as DemoClientKey[]) {
     const { clientId, clientSecret } = credentials[key]
-    await ensureClient(DEMO_TENANT, { ...CLIENTS[key], id: clientId, secret: clientSecret })
+    await ensureClient(DEMO_TENANT, { ...DEMO_CLIENTS[key], id: clientId, secret: clientSecret })
   }
-  const anyone = await listUsers(platformCtx(DEMO_TENANT), { first: 1 })
-  if (anyone.rows.length === 0)
-    await seedPeople().catch((error: unknown) => {
-      // Another process is making them.
-      if (!(describeError(error) instanceof Conflict)) throw error
+  const existing = await listUsers(createPlatformCtx(DEMO_TENANT), { first: 1 })
+  if (existing.rows.length === 0)
+    await seedDemoUsers().catch((error: unknown) => {
+      // Another process creates them.
+      if (!(toAppError(error) instanceof Conflict)) throw error
     })
   return Object.values(credentials)
 }

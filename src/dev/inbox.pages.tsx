@@ -1,21 +1,21 @@
 import type { VNode } from 'preact'
 import type { InboxMessage } from '../delivery/inbox.ts'
-import { Given, PageShell } from '../oidc/pages/page-shell.pages.tsx'
+import { BidiText, PageShell } from '../pages/page-shell.pages.tsx'
 
-/** The first six-digit number of a text: what somebody who looks here came for. */
-const codeIn = (body: string): string | null => /(?<!\d)\d{6}(?!\d)/.exec(body)?.[0] ?? null
+/** The first six-digit number of a text: the code. */
+const findCode = (body: string): string | null => /(?<!\d)\d{6}(?!\d)/.exec(body)?.[0] ?? null
 
 const CHANNEL_NAMES = { email: 'Email', sms: 'SMS' } as const
 
-function Message({ message }: { message: InboxMessage }): VNode {
-  const code = codeIn(message.body)
+function InboxMessageItem({ message }: { message: InboxMessage }): VNode {
+  const code = findCode(message.body)
   return (
     <li class="message">
       <div class="row between">
         <span class="row">
           <span class="tag">{CHANNEL_NAMES[message.channel]}</span>
           <strong>
-            <Given>{message.to}</Given>
+            <BidiText>{message.to}</BidiText>
           </strong>
         </span>
         <time class="hint" dateTime={message.sentAt.toISOString()}>
@@ -24,7 +24,7 @@ function Message({ message }: { message: InboxMessage }): VNode {
       </div>
       {message.subject && (
         <h2>
-          <Given>{message.subject}</Given>
+          <BidiText>{message.subject}</BidiText>
         </h2>
       )}
       {code && <code class="message-code">{code}</code>}
@@ -36,11 +36,14 @@ function Message({ message }: { message: InboxMessage }): VNode {
 type InboxPageProps = {
   /** Newest first. */
   messages: readonly InboxMessage[]
-  /** The address that the list is narrowed to. */
+  /** The address that the list is filtered by. */
   to?: string | null
 }
 
-/** Mail and text messages of a development server, which has nowhere to send them. Asks by `GET ?to=`. */
+/**
+ * The e-mails and text messages of a development server without SMTP_URL and SMS_URL. The filter form sends
+ * `GET ?to=`.
+ */
 export const InboxPage = ({ messages, to }: InboxPageProps): VNode => (
   <PageShell
     title="Development inbox"
@@ -68,13 +71,16 @@ export const InboxPage = ({ messages, to }: InboxPageProps): VNode => (
     {messages.length === 0 ? (
       <p class="hint">
         {to ? 'Nothing was sent there yet.' : 'Nothing was sent yet.'} Reload the page to look again. Codes go
-        to people who exist and are not locked, and to nobody else.
+        only to users who exist and are not locked.
       </p>
     ) : (
       // biome-ignore lint/a11y/noRedundantRoles: VoiceOver takes a list without bullets for no list.
       <ul class="messages" role="list">
         {messages.map((message) => (
-          <Message message={message} key={`${message.sentAt.getTime()} ${message.to} ${message.body}`} />
+          <InboxMessageItem
+            message={message}
+            key={`${message.sentAt.getTime()} ${message.to} ${message.body}`}
+          />
         ))}
       </ul>
     )}

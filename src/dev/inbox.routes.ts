@@ -1,21 +1,24 @@
 import { getQuery, type H3, type H3Event } from 'h3'
-import { listInbox } from '../delivery/inbox.ts'
-import { renderPage } from '../oidc/pages/render-page.pages.tsx'
+import { listInboxMessages } from '../delivery/inbox.ts'
+import { renderPage } from '../pages/render-page.pages.tsx'
 import { InboxPage } from './inbox.pages.tsx'
 
-const addressOf = (event: H3Event): string | null => {
+const readAddressFilter = (event: H3Event): string | null => {
   const { to } = getQuery(event)
-  // The + of a number means a space in a query; people will not think of %2B.
+  // A + in a query decodes to a space, which is taken as the + of a phone number.
   return typeof to === 'string' && to !== '' ? to.replace(/^ (?=\d)/, '+') : null
 }
 
-/** What development would have sent, as a page and as JSON (`?to=` narrows it). Never added in production. */
+/** The development inbox as a page and as JSON; `?to=` filters by address. Never added in production. */
 export function addInboxRoutes(app: H3): void {
   app.get('/dev/inbox', (event) => {
-    const to = addressOf(event)
-    return renderPage(InboxPage({ messages: listInbox(to), to }))
+    const to = readAddressFilter(event)
+    return renderPage(InboxPage({ messages: listInboxMessages(to), to }))
   })
   app.get('/dev/inbox.json', (event) =>
-    Response.json({ messages: listInbox(addressOf(event)) }, { headers: { 'cache-control': 'no-store' } }),
+    Response.json(
+      { messages: listInboxMessages(readAddressFilter(event)) },
+      { headers: { 'cache-control': 'no-store' } },
+    ),
   )
 }

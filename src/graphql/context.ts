@@ -1,67 +1,82 @@
-import type { Budget } from '../call-budget.ts'
-import type { Ctx } from '../ctx.ts'
-import { type AppError, Forbidden, Unauthenticated } from '../errors.ts'
-import type { Binding } from '../oidc/client-auth/dpop-binding.ts'
+import type { TokenBinding } from '../access/dpop-binding.ts'
+import type { CallBudget } from '../coordination/call-budget.ts'
+import type { Ctx } from '../core/context.ts'
+import { type AppError, Forbidden, Unauthenticated } from '../core/errors.ts'
+import { ACCOUNT_SCOPE, type Scope, SYSTEM_SCOPES, SYSTEM_TENANT } from '../core/scopes.ts'
 import type { Loaders } from './loaders.ts'
 
-/** What an operation comes to, and how much is permitted. */
-export type Cost = { requested: number; maximum: number }
+/** What a user's token must have for the user's own data: a scope of userinfo, or `account`. */
+export type OwnScope = 'openid' | 'profile' | 'email' | 'phone' | 'address' | 'account'
 
-/** How an operation was sent and is answered, besides what it asks for. */
-export type Call = {
-  /** What the caller may still call after it. */
-  budget: Budget
-  /** The header Idempotency-Key; null without it, and over WebSockets. */
+/** The cost of an operation, and the maximum. */
+export type OperationCost = { requested: number; maximum: number }
+
+/** State of one operation apart from its document. */
+export type OperationCall = {
+  /** The call budget after this operation. */
+  budget: CallBudget
+  /** The Idempotency-Key header; null without it, and over WebSockets. */
   idempotencyKey: string | null
-  /** Known once the operation was looked at. */
-  cost: Cost | null
-  /** Whether a field of the mutation did what it is there for, and whether one failed that may not fail again. */
-  hasCreated: boolean
-  mayFareBetter: boolean
-  /** The errors of the result are as the caller gets them. */
+  /** Null until the operation has been checked. */
+  cost: OperationCost | null
+  /** A field of the mutation has succeeded. */
+  hasSucceeded: boolean
+  /** A field of the mutation has failed with a transient error. */
+  isRetryable: boolean
+  /** The errors of the result are already masked. */
   isMasked: boolean
-  /** The answer was given before. */
+  /** The response was stored under the Idempotency-Key. */
   isReplayed: boolean
-  /** For the header DPoP-Nonce: what the caller's next proof should have; null when the last one will do. */
+  /** The value of the DPoP-Nonce response header; null when the nonce of the proof stays valid. */
   nextNonce: string | null
 }
 
-/** What every resolver gets. One operation has one context; a subscription keeps it for all its events. */
+/** The context of the resolvers of one operation. A subscription keeps it for all its events. */
 export type GraphQLContext = {
   ctx: Ctx
-  call: Call
-  /** The access token of the caller; null when none was sent. */
+  call: OperationCall
+  /** The verified access token; null for an anonymous caller. */
   token: { jti: string; expiresAt: Date } | null
-  /** The key that the token is bound to, which the caller proved (RFC 9449). */
-  binding: Binding
-  /** Why nothing is executed: the token that was sent is no good, or the caller called too often. */
-  fault: AppError | null
-  /** Rows by id. Renewed for each event of a subscription, so that payloads show what is true now. */
+  /** The key that the token is bound to (RFC 9449). */
+  binding: TokenBinding
+  /**
+   * The error that the operation is answered with instead of being executed: an invalid token or an exhausted
+   * budget.
+   */
+  rejection: AppError | null
+  /** Replaced for each event of a subscription, so that payloads have current rows. */
   loaders: Loaders
-  /** Ends the operation's stream, if it has one. */
+  /** Ends the stream of a subscription. */
   stream: AbortController
-  /** Where the stream stands: the position of the event being executed. */
-  position: string | null
-  /** What an HTTP client sent as Last-Event-ID: stands in for an omitted `after`. */
+  /** The position of the event that is being executed, or of the start; null outside subscriptions. */
+  streamPosition: string | null
+  /** The Last-Event-ID header, which takes precedence over `after`. */
   lastEventId: string | null
 }
 
-/** The id of the person who calls about the tenant they belong to, else null. */
-export function ownUserId({ ctx }: GraphQLContext): string | null {
+/** The id of a user who calls the user's own tenant; null for other callers. */
+export function findOwnUserId({ ctx }: GraphQLContext): string | null {
   const { actor } = ctx
   return actor.kind === 'user' && actor.tenant === ctx.tenant ? actor.userId : null
 }
 
-/** Whether `id` names the caller: the person, or the client that calls for itself. */
-export function isOwn(context: GraphQLContext, id: string | null | undefined): boolean {
-  const { actor, tenant } = context.ctx
-  if (!id || actor.kind === 'anonymous' || actor.kind === 'platform' || actor.tenant !== tenant) return false
-  return (actor.kind === 'user' && id === actor.userId) || id === actor.clientId
-}
+/** True for a client that calls its own tenant on its own behalf, with its own id. */
+export const isCallingClient = ({ ctx: { actor, tenant } }: GraphQLContext, id: string): boolean =>
+  actor.kind === 'client' && actor.tenant === tenant && actor.clientId === id
 
-/** How a missing scope is refused: with what is missing, and as UNAUTHENTICATED when nobody signed in at all. */
-export function refusalOf({ ctx }: GraphQLContext, missing: readonly string[]): AppError {
+/** True when the access token of a user has the scope `scope`, or `account`, which includes it. */
+export const hasOwnScope = ({ ctx: { actor } }: GraphQLContext, scope: OwnScope): boolean =>
+  actor.kind === 'user' && [scope, ACCOUNT_SCOPE].some((name) => actor.oidcScopes?.has(name))
+
+/** True when `id` is that of the calling user and the token permits to read what `scope` stands for. */
+export const isOwner = (context: GraphQLContext, id: string | null | undefined, scope: OwnScope): boolean =>
+  Boolean(id) && id === findOwnUserId(context) && hasOwnScope(context, scope)
+
+/** The error for missing scopes: Unauthenticated for an anonymous caller, else Forbidden with the scopes. */
+export function createScopeError({ ctx }: GraphQLContext, missing: readonly string[]): AppError {
   if (ctx.actor.kind === 'anonymous') return new Unauthenticated()
   if (missing.length === 0) return new Forbidden('This is not permitted.')
+  if (ctx.tenant !== SYSTEM_TENANT && missing.some((scope) => SYSTEM_SCOPES.includes(scope as Scope)))
+    return new Forbidden(`This exists in tenant ${SYSTEM_TENANT} only.`)
   return new Forbidden(`Requires scope ${missing.join(' or ')}.`)
 }

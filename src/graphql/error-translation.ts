@@ -1,7 +1,7 @@
 import SchemaBuilder, { BasePlugin, type PothosOutputFieldConfig, type SchemaTypes } from '@pothos/core'
 import type { GraphQLFieldResolver } from 'graphql'
-import { describeError } from '../errors.ts'
-import { isPassing } from '../idempotency.ts'
+import { toAppError } from '../core/to-app-error.ts'
+import { isTransient } from '../http/idempotency.ts'
 import type { GraphQLContext } from './context.ts'
 
 declare global {
@@ -13,8 +13,8 @@ declare global {
 }
 
 /**
- * Turns what a resolver throws (a violated constraint, say) into ours, before the errors plugin looks for classes, and
- * notes how the mutation fared.
+ * Converts errors of resolvers (such as a violated constraint) to AppErrors before the errors plugin compares
+ * classes, and records the outcome of the mutation in `call`.
  */
 class TranslateErrorsPlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
   override wrapResolve(
@@ -26,12 +26,12 @@ class TranslateErrorsPlugin<Types extends SchemaTypes> extends BasePlugin<Types>
       const { call } = args[2] as unknown as GraphQLContext
       try {
         const result = await resolve(...args)
-        call.hasCreated = true
+        call.hasSucceeded = true
         return result
       } catch (error) {
-        const known = describeError(error)
-        call.mayFareBetter ||= isPassing(known)
-        throw known
+        const translated = toAppError(error)
+        call.isRetryable ||= isTransient(translated)
+        throw translated
       }
     }
   }

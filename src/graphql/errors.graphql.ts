@@ -2,68 +2,67 @@ import {
   type AppError,
   Conflict,
   type ErrorCode,
-  type FieldFault,
+  type FieldIssue,
   InvalidCredential,
   InvalidInput,
   NotFound,
   RateLimited,
   UserLocked,
-} from '../errors.ts'
+} from '../core/errors.ts'
 import { builder } from './builder.ts'
 
-/** Codes of the failures that are data. The others are top-level errors with `extensions.code`. */
+/** Codes of errors that are data. Other errors are top-level errors with `extensions.code`. */
 const UserErrorCode = builder.enumType('UserErrorCode', {
-  description: 'What kind of failure it was; the same codes as in REST and in `extensions.code`.',
+  description: 'Code of an expected error; the same codes as in REST and in `extensions.code`.',
   values: {
     BAD_USER_INPUT: { description: 'Fields of the input are invalid.' },
-    NOT_FOUND: { description: 'There is no such thing, or it is not yours.' },
+    NOT_FOUND: { description: 'The object does not exist or is not accessible.' },
     CONFLICT: {
-      description: 'A value that must be unique is taken, or what was to change is not as it was expected.',
+      description: 'A value that must be unique is taken, or the object has changed since it was read.',
     },
-    INVALID_CREDENTIAL: { description: 'The code or token is wrong, used up or expired.' },
+    INVALID_CREDENTIAL: { description: 'The code or token is wrong, used or expired.' },
     USER_LOCKED: { description: 'The user is locked.' },
-    RATE_LIMITED: { description: 'Too often; try later.' },
+    RATE_LIMITED: { description: 'Too many requests; try again later.' },
   },
 })
 
 const UserError = builder.interfaceRef<AppError>('UserError').implement({
-  description:
-    'Base of every expected failure: `... on UserError { code message }` works in every result union.',
+  description: 'Every expected error: `... on UserError { code message }` works in every result union.',
   fields: (t) => ({
     code: t.field({
       type: UserErrorCode,
-      description: 'What kind of failure it was.',
+      description: 'Code of the error.',
       resolve: (error) => error.code as Exclude<ErrorCode, 'UNAUTHENTICATED'> as 'NOT_FOUND',
     }),
-    message: t.exposeString('message', { description: 'What was wrong, in English, for people.' }),
+    message: t.exposeString('message', { description: 'Message in English.' }),
     requestId: t.string({
-      description: "Names the request in the platform's log.",
+      description: "Id of the request in the platform's logs.",
       resolve: (_error, _args, { ctx }) => ctx.requestId,
     }),
   }),
 })
 
-const FieldError = builder.objectRef<FieldFault>('FieldError').implement({
-  description: 'One faulty field.',
+const FieldError = builder.objectRef<FieldIssue>('FieldError').implement({
+  description: 'An invalid field.',
   fields: (t) => ({
     field: t.exposeString('field', {
       description:
-        'Path of the field, with dots, below `input` and its `fields`: the name that it has in REST.',
+        'Path of the field with dots, relative to `input` or its `fields`: the same name as in REST.',
     }),
-    description: t.exposeString('description', { description: 'What is wrong with it.' }),
+    description: t.exposeString('description', { description: 'What is invalid.' }),
   }),
 })
 
 builder.objectType(InvalidInput, {
   name: 'ValidationError',
-  description: 'The input is invalid; all faulty fields are named at once.',
+  description: 'The input is invalid; `fields` has all invalid fields.',
   interfaces: [UserError],
-  fields: (t) => ({ fields: t.expose('fields', { type: [FieldError], description: 'The faulty fields.' }) }),
+  fields: (t) => ({ fields: t.expose('fields', { type: [FieldError], description: 'The invalid fields.' }) }),
 })
 
 builder.objectType(Conflict, {
   name: 'ConflictError',
-  description: 'A value that must be unique is taken, or what was to change is not as it was expected.',
+  description: 'A value that must be unique is taken, or the object has changed since it was read.',
   interfaces: [UserError],
   fields: (t) => ({
     fields: t.expose('fields', { type: [FieldError], description: 'The fields that conflict.' }),
@@ -72,13 +71,13 @@ builder.objectType(Conflict, {
 
 builder.objectType(NotFound, {
   name: 'NotFoundError',
-  description: 'What the input names is not there.',
+  description: 'An object that the input refers to does not exist.',
   interfaces: [UserError],
 })
 
 builder.objectType(InvalidCredential, {
   name: 'AuthenticationError',
-  description: 'The code or token did not prove anything. It is never said why.',
+  description: 'The code or token is wrong, used or expired; the error does not say which.',
   interfaces: [UserError],
 })
 

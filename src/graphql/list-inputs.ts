@@ -1,19 +1,19 @@
 import { builder } from './builder.ts'
 
-/** Bounds of a time in a filter; services take it as `timeRange` of fields.ts. */
+/** A range of time in a filter; services parse it as `timeRange` of schema/input-shapes.ts. */
 export const DateTimeRange = builder.inputType('DateTimeRange', {
-  description: 'From an instant on, up to another; one of the two may be left out.',
+  description: 'A range of time; one of the bounds may be omitted.',
   fields: (t) => ({
     gte: t.field({ type: 'DateTime', description: 'At or after this instant.' }),
     lt: t.field({ type: 'DateTime', description: 'Before this instant.' }),
   }),
 })
 
-/** Values are those of REST's parameter `direction`. */
+/** The values are those of the REST parameter `direction`. */
 export const OrderDirection = builder.enumType('OrderDirection', {
-  description: 'Which end of a list comes first.',
+  description: 'Order of a list.',
   values: {
-    ASC: { value: 'asc' as const, description: 'The least, or oldest, first.' },
-    DESC: { value: 'desc' as const, description: 'The greatest, or newest, first.' },
+    ASC: { value: 'asc' as const, description: 'Ascending: smallest or oldest first.' },
+    DESC: { value: 'desc' as const, description: 'Descending: greatest or newest first.' },
   },
 })

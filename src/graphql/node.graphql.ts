@@ -1,17 +1,20 @@
 import type { ObjectRef } from '@pothos/core'
-import { isNameOfClient, isUrlId } from '../clients/client-ids.ts'
-import { type IdPrefix, prefixOf } from '../crypto.ts'
-import type { Scope } from '../ctx.ts'
-import { InvalidInput, NotFound } from '../errors.ts'
-import { isIdpId } from '../idps/idps.fields.ts'
+import { isClientIdSyntax, isUrlClientId } from '../access/client-ids.ts'
+import { type IdPrefix, readIdPrefix } from '../core/crypto.ts'
+import { InvalidInput, NotFound } from '../core/errors.ts'
+import type { Scope } from '../core/scopes.ts'
+import { isIdpId } from '../schema/idp-id.ts'
 import { builder, type GraphQLTypes } from './builder.ts'
-import { type GraphQLContext, refusalOf } from './context.ts'
-import { open } from './scoped.ts'
+import { createScopeError, type GraphQLContext } from './context.ts'
+import { withPublicAccess } from './field-access.ts'
 
-/** Kinds whose ids have no prefix: the slug of a tenant, and what callers chose for an identity provider. */
-type Unprefixed = 'tenant' | 'idp'
+/**
+ * Kinds whose ids have no prefix: a tenant is identified by its slug, an identity provider by an id that its
+ * creator chose.
+ */
+type UnprefixedKind = 'tenant' | 'idp'
 
-/** How things of one kind are found by id. */
+/** How objects of one kind are found by id. */
 type NodeKind = {
   /** Name of the object type. */
   type: string
@@ -20,27 +23,27 @@ type NodeKind = {
   load: (id: string, context: GraphQLContext) => Promise<object | null>
 }
 
-const kinds = new Map<IdPrefix | Unprefixed, NodeKind>()
-/** Which type a row that `node` found is of; rows carry no mark of their own. */
-const typeOfRow = new WeakMap<object, string>()
+const nodeKinds = new Map<IdPrefix | UnprefixedKind, NodeKind>()
+/** The type names of rows that `node` has found: rows do not have their type. */
+const typeNameByRow = new WeakMap<object, string>()
 
 /** The description of every `id` field. */
-export const ID_DESCRIPTION = 'Globally unique id: the same here, in REST and in tokens.'
+export const ID_DESCRIPTION = 'Globally unique id; the same in GraphQL, REST and tokens.'
 
 export const Node = builder.interfaceRef<object>('Node').implement({
-  ...open('Anything with a globally unique id.'),
+  ...withPublicAccess('An object with a globally unique id.'),
   fields: (t) => ({
     id: t.id({ description: ID_DESCRIPTION, resolve: (row) => (row as { id: string }).id }),
   }),
-  resolveType: (row) => typeOfRow.get(row),
+  resolveType: (row) => typeNameByRow.get(row),
 })
 
 /**
- * Makes things of a kind findable by `node` and `nodes`. The scope is checked before the row is looked for, so that
- * a caller without it cannot tell what exists; `isOwn` lets people at their own.
+ * Registers a kind of objects for `node` and `nodes`. The scope is checked before the row is loaded, so that
+ * a caller without it cannot find out which ids exist; ids of `isOwn` do not require the scope.
  */
 export function registerNode<Row extends object>(
-  prefix: IdPrefix | Unprefixed,
+  prefix: IdPrefix | UnprefixedKind,
   kind: {
     ref: ObjectRef<GraphQLTypes, Row>
     scope: Scope
@@ -48,7 +51,7 @@ export function registerNode<Row extends object>(
     load: (id: string, context: GraphQLContext) => Promise<NoInfer<Row> | null>
   },
 ): void {
-  kinds.set(prefix, {
+  nodeKinds.set(prefix, {
     type: kind.ref.name,
     scope: kind.scope,
     isOwn: kind.isOwn ?? (() => false),
@@ -56,41 +59,45 @@ export function registerNode<Row extends object>(
   })
 }
 
-function kindOf(id: string, field: string, { ctx }: GraphQLContext): NodeKind | undefined {
-  const prefix = prefixOf(id)
-  if (prefix) return kinds.get(prefix)
-  // No provider of a tenant has the tenant's name.
-  if (id === ctx.tenant) return kinds.get('tenant')
-  if (isUrlId(id)) return kinds.get('client')
+function findNodeKind(id: string, field: string, { ctx }: GraphQLContext): NodeKind | undefined {
+  const prefix = readIdPrefix(id)
+  if (prefix) return nodeKinds.get(prefix)
+  // An identity provider cannot have the slug of its tenant as its id.
+  if (id === ctx.tenant) return nodeKinds.get('tenant')
+  if (isUrlClientId(id)) return nodeKinds.get('client')
   if (!isIdpId(id)) throw new InvalidInput([{ field, description: 'is not an id' }])
-  return kinds.get('idp')
+  return nodeKinds.get('idp')
 }
 
 async function findNode(id: string, field: string, context: GraphQLContext): Promise<object | null> {
-  const kind = kindOf(id, field, context)
+  const kind = findNodeKind(id, field, context)
   if (!kind) return null
-  if (!context.ctx.scopes.has(kind.scope) && !kind.isOwn(id, context)) throw refusalOf(context, [kind.scope])
+  if (!context.ctx.scopes.has(kind.scope) && !kind.isOwn(id, context))
+    throw createScopeError(context, [kind.scope])
   const row = await kind.load(id, context)
-  if (row) typeOfRow.set(row, kind.type)
+  if (row) typeNameByRow.set(row, kind.type)
   return row
 }
 
-/** Checks that an argument is an id of the right kind; throws InvalidInput about `field` otherwise. Returns it. */
-export function requireId(prefix: IdPrefix, id: string, field = 'id'): string {
-  if (prefixOf(id) !== prefix)
+/** Requires an id with the prefix and returns it. Throws InvalidInput about `field`. */
+export function requireNodeId(prefix: IdPrefix, id: string, field = 'id'): string {
+  if (readIdPrefix(id) !== prefix)
     throw new InvalidInput([{ field, description: `is not an id that starts with ${prefix}_` }])
   return id
 }
 
-/** The same for a client, whose id may be the URL of its metadata document. */
+/**
+ * Requires the id of a client, which may be the URL of its metadata document. Throws InvalidInput about
+ * `field`.
+ */
 export function requireClientId(id: string, field: string): string {
-  if (!isNameOfClient(id))
+  if (!isClientIdSyntax(id))
     throw new InvalidInput([{ field, description: 'is not an id that starts with client_, or a URL' }])
   return id
 }
 
-/** Null for what is not there, as root fields answer; `get*` services throw NotFound. */
-export async function orNull<T>(found: Promise<T>): Promise<T | null> {
+/** Converts NotFound to null, which root fields return for a missing object. */
+export async function nullIfNotFound<T>(found: Promise<T>): Promise<T | null> {
   try {
     return await found
   } catch (error) {
@@ -101,10 +108,10 @@ export async function orNull<T>(found: Promise<T>): Promise<T | null> {
 
 builder.queryField('node', (t) =>
   t.field({
-    ...open('Anything by its id; null when it is not there. Requires the scope that the type names.'),
+    ...withPublicAccess('An object by its id; null when it does not exist. Requires the scope of its type.'),
     type: Node,
     nullable: true,
-    args: { id: t.arg.id({ required: true, description: 'Id of the thing; of the tenant, its slug.' }) },
+    args: { id: t.arg.id({ required: true, description: 'Id of the object; for a tenant, its slug.' }) },
     resolve: (_root, { id }, context) => findNode(id, 'id', context),
   }),
 )
@@ -113,16 +120,16 @@ const MAX_NODES = 100
 
 builder.queryField('nodes', (t) =>
   t.field({
-    ...open(
-      `Up to ${MAX_NODES} things by their ids, in that order; null in place of each that is not there.`,
+    ...withPublicAccess(
+      `Up to ${MAX_NODES} objects by their ids, in that order; null for each that does not exist.`,
     ),
     type: [Node],
     nullable: { list: true, items: true },
     complexity: ({ ids }) => ({ field: 1, multiplier: ids.length }),
-    args: { ids: t.arg.idList({ required: true, description: 'Ids of the things.' }) },
+    args: { ids: t.arg.idList({ required: true, description: 'Ids of the objects.' }) },
     resolve: (_root, { ids }, context) => {
       if (ids.length > MAX_NODES)
-        throw new InvalidInput([{ field: 'ids', description: `must have ${MAX_NODES} ids at most` }])
+        throw new InvalidInput([{ field: 'ids', description: `must have at most ${MAX_NODES} ids` }])
       return ids.map((id, index) => findNode(id, `ids.${index}`, context))
     },
   }),

@@ -1,58 +1,60 @@
 import { initContextCache } from '@pothos/core'
-import { budgetSpent, chargeCall } from '../call-budget.ts'
-import type { Ctx } from '../ctx.ts'
-import { type AppError, describeError } from '../errors.ts'
-import type { HeaderReader, RequestMeta } from '../http.ts'
-import type { Binding, KeyProof } from '../oidc/client-auth/dpop-binding.ts'
-import { issuerOf } from '../oidc/keys/keys.ts'
-import { authenticateToken } from '../oidc/token/access-tokens.ts'
+import { authenticateToken } from '../access/authenticate.ts'
+import type { KeyProof, TokenBinding } from '../access/dpop-binding.ts'
+import { chargeCall, createBudgetError } from '../coordination/call-budget.ts'
+import type { Ctx } from '../core/context.ts'
+import { issuerOf } from '../core/issuer.ts'
+import { toAppError } from '../core/to-app-error.ts'
+import type { HeaderReader, RequestMeta } from '../http/request.ts'
 import type { GraphQLContext } from './context.ts'
 import { createLoaders } from './loaders.ts'
 
-/** Where the surface of a tenant is, as proofs of keys name it (RFC 9449, section 4.2). */
-export const urlOf = (tenant: string): string => `${issuerOf(tenant)}/graphql`
+/** The URL of the GraphQL endpoint of a tenant: the `htu` of DPoP proofs (RFC 9449, section 4.2). */
+export const getGraphqlUrl = (tenant: string): string => `${issuerOf(tenant)}/graphql`
 
-/** Who calls: with a good token, with none, or with a bad one (`fault`). */
-export type Caller = Pick<GraphQLContext, 'ctx' | 'token' | 'binding' | 'fault'>
+/** The caller of an operation. `rejection` is the error of an invalid token; the caller is anonymous then. */
+export type IdentifiedCaller = Pick<GraphQLContext, 'ctx' | 'token' | 'binding' | 'rejection'>
 
-const UNBOUND: Binding = { jkt: null, nextNonce: null }
+const UNBOUND_TOKEN: TokenBinding = { jkt: null, nextNonce: null }
 
-/** Authenticates an Authorization header, where there is one. Throws nothing: what is wrong is part of the answer. */
+/** Authenticates the caller by the Authorization header. Never throws: errors are returned as `rejection`. */
 export async function identifyCaller(
   tenant: string,
   meta: RequestMeta,
   authorization: string | null,
-  by: KeyProof,
-): Promise<Caller> {
+  keyProof: KeyProof,
+): Promise<IdentifiedCaller> {
   const anonymous: Ctx = { ...meta, tenant, actor: { kind: 'anonymous' }, scopes: new Set() }
-  if (authorization === null) return { ctx: anonymous, token: null, binding: UNBOUND, fault: null }
+  if (authorization === null) return { ctx: anonymous, token: null, binding: UNBOUND_TOKEN, rejection: null }
   try {
-    return { ...(await authenticateToken({ tenant, ...meta }, authorization, by)), fault: null }
+    return { ...(await authenticateToken({ tenant, ...meta }, authorization, keyProof)), rejection: null }
   } catch (error) {
-    const fault: AppError = describeError(error)
-    return { ctx: anonymous, token: null, binding: UNBOUND, fault }
+    return { ctx: anonymous, token: null, binding: UNBOUND_TOKEN, rejection: toAppError(error) }
   }
 }
 
-/** The context of one operation, which is charged to its caller. `headers` are those of an HTTP request. */
-export function createContext(caller: Caller, headers?: HeaderReader): GraphQLContext {
+/**
+ * Creates the context of one operation, and charges the operation to the caller's budget. `headers` are those
+ * of HTTP requests.
+ */
+export function createContext(caller: IdentifiedCaller, headers?: HeaderReader): GraphQLContext {
   const budget = chargeCall(caller.ctx)
   return {
     ...caller,
-    fault: budget.isSpent ? budgetSpent(budget) : caller.fault,
+    rejection: budget.isExhausted ? createBudgetError(budget) : caller.rejection,
     call: {
       budget,
       idempotencyKey: headers?.get('idempotency-key') ?? null,
       cost: null,
-      hasCreated: false,
-      mayFareBetter: false,
+      hasSucceeded: false,
+      isRetryable: false,
       isMasked: false,
       isReplayed: false,
       nextNonce: caller.binding.nextNonce,
     },
     loaders: createLoaders(caller.ctx.tenant),
     stream: new AbortController(),
-    position: null,
+    streamPosition: null,
     lastEventId: headers?.get('last-event-id') ?? null,
     ...initContextCache(),
   }

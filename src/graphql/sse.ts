@@ -1,19 +1,21 @@
 import type { ExecutionResult } from 'graphql'
-import { maskErrors, toJson } from './masking.ts'
+import { maskErrors, toErrorJson } from './error-masking.ts'
 
-/** Proxies close what is silent; a comment keeps it open. */
+/** Interval of comments, which keep proxies from closing an idle connection. */
 const PING_MS = 12_000
+/** A client that has left a chunk unread for so many intervals is disconnected, and can resume. */
+const MAX_UNREAD_PINGS = 5
 
-/** A position of ours, never a line break: what stands in a line of its own must not start another. */
-const idLine = (position: unknown): string => (typeof position === 'string' ? `id: ${position}\n` : '')
+/** Positions are base64url and have no line break, which would start another field. */
+const formatIdLine = (position: unknown): string => (typeof position === 'string' ? `id: ${position}\n` : '')
 
 /**
- * The results of a subscription as server-sent events (GraphQL over SSE, distinct connections mode), each with the
- * position as `id:`, so that Last-Event-ID resumes. The first chunk carries the start: a stream that was cut before
- * its first event resumes from there.
- * Results are pulled: a reader that stalls costs one of them, and no other reader anything.
+ * Creates a stream of server-sent events from the results of a subscription (GraphQL over SSE, distinct
+ * connections mode). Each event has its position as `id:`, so that Last-Event-ID resumes. The first chunk has
+ * the start position, for streams that are disconnected before their first event. Results are pulled: a slow
+ * reader buffers one result, and does not affect other readers.
  */
-export function eventStream(
+export function toServerSentEvents(
   results: AsyncGenerator<ExecutionResult>,
   start: string | null,
   requestId: string,
@@ -22,9 +24,18 @@ export function eventStream(
   let ping: NodeJS.Timeout | undefined
   return new ReadableStream<Uint8Array>({
     start(controller) {
-      controller.enqueue(encoder.encode(`:\n${idLine(start)}\n`))
+      controller.enqueue(encoder.encode(`:\n${formatIdLine(start)}\n`))
+      let unreadPings = 0
       ping = setInterval(() => {
-        if ((controller.desiredSize ?? 0) > 0) controller.enqueue(encoder.encode(':\n\n'))
+        if ((controller.desiredSize ?? 0) > 0) {
+          unreadPings = 0
+          return controller.enqueue(encoder.encode(':\n\n'))
+        }
+        unreadPings += 1
+        if (unreadPings < MAX_UNREAD_PINGS) return
+        clearInterval(ping)
+        void results.return(undefined)
+        controller.error(new Error('the client does not read the stream'))
       }, PING_MS)
       ping.unref()
     },
@@ -37,13 +48,13 @@ export function eventStream(
         return
       }
       const { errors, ...rest } = value
-      // JSON has no raw line break, so that one data line holds it.
+      // JSON.stringify writes no line break: one data line is sufficient.
       const body = JSON.stringify({
         ...rest,
-        ...(errors && { errors: maskErrors(errors, requestId).map(toJson) }),
+        ...(errors && { errors: maskErrors(errors, requestId).map(toErrorJson) }),
       })
       controller.enqueue(
-        encoder.encode(`event: next\n${idLine(value.extensions?.position)}data: ${body}\n\n`),
+        encoder.encode(`event: next\n${formatIdLine(value.extensions?.position)}data: ${body}\n\n`),
       )
     },
     async cancel() {

@@ -1,6 +1,8 @@
 import { z } from 'zod'
-import { allowedUrl, metadata, requiredText, text } from '../fields.ts'
-import { idOf, jsonObject, time } from '../shapes.ts'
+import { isJsonObject } from '../core/json-object.ts'
+import { metadata, optional, requiredText, text } from '../schema/input-shapes.ts'
+import { createIdShape, instantShape, jsonObjectShape } from '../schema/response-shapes.ts'
+import { createAllowedUrl } from '../schema/url-shapes.ts'
 
 /** OIDC Core, section 2: a subject has 255 characters at most. */
 const externalId = requiredText(255).meta({
@@ -8,7 +10,7 @@ const externalId = requiredText(255).meta({
   example: '248289761001',
 })
 
-/** An administrator's assertion of who somebody is at a provider. */
+/** An identity at a provider that an administrator asserts. */
 export const IdpUserAdd = z
   .strictObject(
     {
@@ -20,18 +22,15 @@ export const IdpUserAdd = z
     },
     'must be an object',
   )
-  .meta({ id: 'IdpUserAdd', description: 'Who somebody is at a provider, as the caller asserts.' })
+  .meta({ id: 'IdpUserAdd', description: 'The identity at a provider that the caller asserts.' })
 
 const PROOFS = ['idToken', 'accessToken', 'code'] as const
-/** Tokens with many claims have some kilobytes. */
-const proof = text(20_000)
-  .transform((value) => value || null)
-  .nullish()
-  .transform((value) => value ?? null)
-const ofCode = <Shape extends z.ZodType<string>>(shape: Shape) =>
-  z.preprocess((value) => (value === '' ? null : value), shape.nullish()).transform((value) => value ?? null)
+/** Maximum length of a token. */
+const proof = optional(text(20_000)).transform((value) => value ?? null)
+const codeField = <Shape extends z.ZodType<string>>(shape: Shape) =>
+  optional(shape).transform((value) => value ?? null)
 
-/** What proves who somebody is at a provider: exactly one of idToken, accessToken and code. */
+/** The proof of an identity at a provider: exactly one of idToken, accessToken and code. */
 export const IdpUserLink = z
   .strictObject(
     {
@@ -41,12 +40,12 @@ export const IdpUserLink = z
         description: 'An authorization code of the provider, issued to its clientId.',
         example: 'SplxlOBeZQQYbYS6WxSbIA',
       }),
-      redirectUri: ofCode(allowedUrl({ customSchemes: true })).meta({
-        description: 'Of the code: where the provider sent it.',
+      redirectUri: codeField(createAllowedUrl({ customSchemes: true })).meta({
+        description: 'With code: the redirect URI to which the provider sent it.',
         example: 'https://app.example/callback',
       }),
-      codeVerifier: ofCode(text(128)).meta({
-        description: 'Of the code: the verifier of its challenge (PKCE).',
+      codeVerifier: codeField(text(128)).meta({
+        description: 'With code: the code verifier (PKCE).',
       }),
     },
     'must be an object',
@@ -54,35 +53,38 @@ export const IdpUserLink = z
   .superRefine(
     (input, context) => {
       const given = PROOFS.filter((name) => input[name])
-      const report = (field: string, message: string) =>
+      const addIssue = (field: string, message: string) =>
         context.addIssue({ code: 'custom', path: [field], message })
-      if (given.length === 0) report('idToken', 'is required, or else accessToken or code')
-      for (const name of given.slice(1)) report(name, `cannot be combined with ${given[0]}`)
+      if (PROOFS.every((name) => (input[name] ?? null) === null))
+        addIssue('idToken', 'is required, or else accessToken or code')
+      for (const name of given.slice(1)) addIssue(name, `cannot be combined with ${given[0]}`)
       for (const name of ['redirectUri', 'codeVerifier'] as const)
-        if (input[name] && !input.code) report(name, 'goes with a code only')
+        if (input[name] && !input.code) addIssue(name, 'requires code')
     },
-    { when: ({ value }) => typeof value === 'object' && value !== null },
+    { when: ({ value }) => isJsonObject(value) },
   )
   .meta({
     id: 'IdpUserLink',
-    description: 'What proves who somebody is at a provider: exactly one of idToken, accessToken and code.',
+    description: 'The proof of an identity at a provider: exactly one of idToken, accessToken and code.',
   })
 export type LinkProof = z.output<typeof IdpUserLink>
 
-/** A link as REST answers it, in the order of the specification. */
+/** A link as REST returns it, in the order of the API. */
 export const IdpUserShape = z
   .object({
     idpId: z.string().meta({ description: 'Id of the identity provider.', example: 'partner' }),
-    userId: idOf('user').meta({ description: 'Id of the user.' }),
+    userId: createIdShape('user').meta({ description: 'Id of the user.' }),
     externalId: z
       .string()
       .meta({ description: 'Identifier of the user at the provider.', example: '248289761001' }),
-    metadata: jsonObject.meta({
-      description: 'Free-form object; of a link that the provider proved, its unverified claims.',
+    metadata: jsonObjectShape.meta({
+      description: 'Free-form object. For a link that the provider proved, its unverified claims.',
       example: { email: 'ada@partner.example' },
     }),
-    lastLoginAt: time.nullable().meta({ description: 'When the provider last proved it; null for never.' }),
-    updatedAt: time.meta({ description: 'When the link was last changed.' }),
-    createdAt: time.meta({ description: 'When the link was made.' }),
+    lastLoginAt: instantShape
+      .nullable()
+      .meta({ description: 'When the provider last proved the identity; null if never.' }),
+    updatedAt: instantShape.meta({ description: 'When the link was last changed.' }),
+    createdAt: instantShape.meta({ description: 'When the link was created.' }),
   })
   .meta({ id: 'IdpUser', model: 'IdpUser' })

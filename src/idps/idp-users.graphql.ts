@@ -1,24 +1,23 @@
-import { Conflict, InvalidInput, NotFound } from '../errors.ts'
+import { Conflict, InvalidInput, NotFound } from '../core/errors.ts'
 import { builder, type InputFields } from '../graphql/builder.ts'
-import {
-  connectionType,
-  listOf,
-  NESTED_PAGE_ARGS,
-  nestedPage,
-  nestedQuery,
-  withNodes,
-} from '../graphql/connection.ts'
-import { creation } from '../graphql/idempotency.ts'
-import { ID_DESCRIPTION, Node, orNull, registerNode, requireId } from '../graphql/node.graphql.ts'
-import { UserRef } from '../graphql/refs.ts'
-import { resultOf } from '../graphql/result.ts'
-import { open, scoped, scopedOrOwn } from '../graphql/scoped.ts'
+import { defineConnectionType, NESTED_PAGE_ARGS, nestedConnectionField } from '../graphql/connection.ts'
+import { withPublicAccess, withScope, withScopeOrOwner } from '../graphql/field-access.ts'
+import { markCreation } from '../graphql/idempotency.ts'
+import { ID_DESCRIPTION, Node, nullIfNotFound, registerNode, requireNodeId } from '../graphql/node.graphql.ts'
+import { addNodeSelection, buildNestedQuery, toNestedPage } from '../graphql/node-selection.ts'
+import { UserRef } from '../graphql/object-refs.ts'
+import { toResultOptions } from '../graphql/result-options.ts'
+import { addIdpUser, linkIdpUser, unlinkIdpUser } from './idp-links.ts'
 import { countIdpUsers, getIdpUser, type IdpUser } from './idp-users.ts'
 import { IdentityProviderRef, requireIdpId } from './idps.graphql.ts'
-import { addIdpUser, linkIdpUser, unlinkIdpUser } from './link-idp-user.ts'
+import { findIdentityProviders } from './idps.ts'
 
 export const IdpUserRef = builder.prismaObject('IdpUser', {
-  ...scopedOrOwn('idps:read', "A user's link to an identity at a provider.", (link: IdpUser) => link.userId),
+  ...withScopeOrOwner(
+    'idps:read',
+    "A user's link to an identity at a provider.",
+    (link: IdpUser) => link.userId,
+  ),
   interfaces: [Node],
   fields: (t) => ({
     id: t.exposeID('id', { description: ID_DESCRIPTION }),
@@ -36,20 +35,20 @@ export const IdpUserRef = builder.prismaObject('IdpUser', {
       nullable: true,
       description: 'The identity provider.',
       select: { idpId: true },
-      resolve: ({ idpId }, _args, { loaders }) => loaders.idp.load(idpId),
+      resolve: ({ idpId }, _args, { loaders }) => loaders.over(findIdentityProviders).load(idpId),
     }),
     externalId: t.exposeString('externalId', { description: 'Identifier of the user at the provider.' }),
     metadata: t.expose('metadata', {
       type: 'JSONObject',
-      description: 'Free-form object; of a link that the provider proved, its unverified claims.',
+      description: 'Free-form object. For a link that the provider proved, its unverified claims.',
     }),
     lastLoginAt: t.expose('lastLoginAt', {
       type: 'DateTime',
       nullable: true,
-      description: 'When the provider last proved it; null for never.',
+      description: 'When the provider last proved the identity; null if never.',
     }),
     updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When the link was last changed.' }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the link was made.' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the link was created.' }),
   }),
 })
 
@@ -59,28 +58,28 @@ registerNode('idpuser', {
   load: (id, { loaders }) => loaders.idpUser.load(id),
 })
 
-const IdpUserConnection = connectionType('IdpUser', IdpUserRef)
+const IdpUserConnection = defineConnectionType('IdpUser', IdpUserRef)
 
 builder.prismaObjectField('User', 'idpUsers', (t) =>
   t.field({
-    ...scopedOrOwn(
+    ...withScopeOrOwner(
       'idps:read',
-      'Links of the user to identity providers, in the order in which they were made.',
+      'Links of the user to identity providers, in order of creation.',
       ({ id }) => id,
     ),
-    ...listOf(IdpUserConnection),
+    ...nestedConnectionField(IdpUserConnection),
     args: NESTED_PAGE_ARGS,
     select: (args, context, nested) => ({
-      idpUsers: withNodes(nested, 'IdpUser', nestedQuery(args, context, 'User.idpUsers', {})),
+      idpUsers: addNodeSelection(nested, 'IdpUser', buildNestedQuery(args, context, 'User.idpUsers', {})),
     }),
     resolve: (user, args, context) =>
-      nestedPage(args, context, 'User.idpUsers', user.idpUsers, () => countIdpUsers(context.ctx, user.id)),
+      toNestedPage(args, context, 'User.idpUsers', user.idpUsers, () => countIdpUsers(context.ctx, user.id)),
   }),
 )
 
 builder.queryField('idpUser', (t) =>
   t.field({
-    ...scoped('idps:read', "A user's link at a provider; null when there is none."),
+    ...withScope('idps:read', "A user's link at a provider; null when there is none."),
     type: IdpUserRef,
     nullable: true,
     args: {
@@ -88,18 +87,18 @@ builder.queryField('idpUser', (t) =>
       idpId: t.arg.id({ required: true, description: 'Id of the identity provider.' }),
     },
     resolve: (_root, { userId, idpId }, { ctx }) =>
-      orNull(getIdpUser(ctx, requireId('user', userId, 'userId'), requireIdpId(idpId, 'idpId'))),
+      nullIfNotFound(getIdpUser(ctx, requireNodeId('user', userId, 'userId'), requireIdpId(idpId, 'idpId'))),
   }),
 )
 
-/** Who may only write must still learn that the write was done. */
+/** Callers with the write scope alone must still learn that the write succeeded. */
 export const IdpUserPayload = builder.objectRef<{ idpUser: IdpUser }>('IdpUserPayload').implement({
-  ...open('The link that was written.'),
+  ...withPublicAccess('The changed link.'),
   fields: (t) => ({
     idpUser: t.field({
       type: IdpUserRef,
       nullable: true,
-      description: 'The link as it is now; null, with an error, for callers without idps:read.',
+      description: 'The link after the change; null, with an error, for callers without idps:read.',
       resolve: ({ idpUser }) => idpUser,
     }),
   }),
@@ -117,52 +116,57 @@ const AddIdpUserInput = builder.inputType('AddIdpUserInput', {
 
 builder.mutationField('addIdpUser', (t) =>
   t.field({
-    ...creation(
-      scoped(
+    ...markCreation(
+      withScope(
         'idps:write',
-        'Links a user to an identity on the word of the caller: nothing is asked of the provider.',
+        'Links a user to an identity that the caller asserts. The provider is not contacted.',
       ),
     ),
-    ...resultOf(InvalidInput, Conflict, NotFound),
+    ...toResultOptions(InvalidInput, Conflict, NotFound),
     type: IdpUserPayload,
     args: { input: t.arg({ type: AddIdpUserInput, required: true, description: 'The link.' }) },
     resolve: async (_root, { input: { userId, idpId, ...link } }, { ctx }) => ({
-      idpUser: await addIdpUser(ctx, requireId('user', userId, 'userId'), requireIdpId(idpId, 'idpId'), link),
+      idpUser: await addIdpUser(
+        ctx,
+        requireNodeId('user', userId, 'userId'),
+        requireIdpId(idpId, 'idpId'),
+        link,
+      ),
     }),
   }),
 )
 
-/** A provider, and what it proves somebody by. */
-export const linkInputFields = (t: InputFields) => ({
+/** A provider and a proof. */
+export const buildLinkInputFields = (t: InputFields) => ({
   idpId: t.id({ required: true, description: 'Id of the identity provider.' }),
   idToken: t.string({ description: 'An ID token of the provider, issued to its clientId.' }),
   accessToken: t.string({ description: 'An access token of the provider, issued to its clientId.' }),
   code: t.string({ description: 'An authorization code of the provider, issued to its clientId.' }),
-  redirectUri: t.string({ description: 'Of the code: where the provider sent it.' }),
-  codeVerifier: t.string({ description: 'Of the code: the verifier of its challenge (PKCE).' }),
+  redirectUri: t.string({ description: 'With code: the redirect URI to which the provider sent it.' }),
+  codeVerifier: t.string({ description: 'With code: the code verifier (PKCE).' }),
 })
 
-const ONE_PROOF =
+const ONE_PROOF_DESCRIPTION =
   'exactly one proof of idToken, accessToken and code. It is checked with the provider before anything is written.'
 
 const LinkIdpUserInput = builder.inputType('LinkIdpUserInput', {
-  description: `Whom to link, and ${ONE_PROOF}`,
+  description: `Whom to link, and ${ONE_PROOF_DESCRIPTION}`,
   fields: (t) => ({
     userId: t.id({ required: true, description: 'Id of the user.' }),
-    ...linkInputFields(t),
+    ...buildLinkInputFields(t),
   }),
 })
 
 builder.mutationField('linkIdpUser', (t) =>
   t.field({
-    ...scoped('idps:write', 'Links a user to the identity that the provider proves.'),
-    ...resultOf(InvalidInput, Conflict, NotFound),
+    ...withScope('idps:write', 'Links a user to the identity that the provider proves.'),
+    ...toResultOptions(InvalidInput, Conflict, NotFound),
     type: IdpUserPayload,
     args: { input: t.arg({ type: LinkIdpUserInput, required: true, description: 'The proof.' }) },
     resolve: async (_root, { input: { userId, idpId, ...proof } }, { ctx }) => ({
       idpUser: await linkIdpUser(
         ctx,
-        requireId('user', userId, 'userId'),
+        requireNodeId('user', userId, 'userId'),
         requireIdpId(idpId, 'idpId'),
         proof,
       ),
@@ -173,9 +177,9 @@ builder.mutationField('linkIdpUser', (t) =>
 const UnlinkIdpUserPayload = builder
   .objectRef<{ unlinkedIdpUserId: string; userId: string }>('UnlinkIdpUserPayload')
   .implement({
-    ...open('The link is gone.'),
+    ...withPublicAccess('The link was deleted.'),
     fields: (t) => ({
-      unlinkedIdpUserId: t.exposeID('unlinkedIdpUserId', { description: 'Id that the link had.' }),
+      unlinkedIdpUserId: t.exposeID('unlinkedIdpUserId', { description: 'Id of the deleted link.' }),
       user: t.field({
         type: UserRef,
         nullable: true,
@@ -195,11 +199,11 @@ const UnlinkIdpUserInput = builder.inputType('UnlinkIdpUserInput', {
 
 builder.mutationField('unlinkIdpUser', (t) =>
   t.field({
-    ...scoped('idps:write', "Removes a user's link at a provider."),
-    ...resultOf(InvalidInput, NotFound),
+    ...withScope('idps:write', "Removes a user's link at a provider."),
+    ...toResultOptions(InvalidInput, NotFound),
     type: UnlinkIdpUserPayload,
-    args: { input: t.arg({ type: UnlinkIdpUserInput, required: true, description: 'Which link.' }) },
+    args: { input: t.arg({ type: UnlinkIdpUserInput, required: true, description: 'The link.' }) },
     resolve: (_root, { input: { userId, idpId } }, { ctx }) =>
-      unlinkIdpUser(ctx, requireId('user', userId, 'userId'), requireIdpId(idpId, 'idpId')),
+      unlinkIdpUser(ctx, requireNodeId('user', userId, 'userId'), requireIdpId(idpId, 'idpId')),
   }),
 )

@@ -1,29 +1,29 @@
-import { toEnvelope } from '../page.ts'
-import { Done, type RestRoute, restRoute, toDone } from '../rest/route.ts'
-import { listShape, toBodyOf } from '../shapes.ts'
+import { DoneShape, defineRestRoute, type RestRoute, toDoneBody } from '../rest/route.ts'
+import { toPageEnvelope } from '../schema/page.ts'
+import { createBodyMapper, createListShape } from '../schema/response-shapes.ts'
+import { addIdpUser, linkIdpUser, unlinkIdpUser } from './idp-links.ts'
 import { IdpUserAdd, IdpUserLink, IdpUserShape } from './idp-users.fields.ts'
 import { getIdpUser, listIdpUsers } from './idp-users.ts'
-import { addIdpUser, linkIdpUser, unlinkIdpUser } from './link-idp-user.ts'
 
-const toBody = toBodyOf(IdpUserShape)
+const toIdpUserBody = createBodyMapper(IdpUserShape)
 
 export const idpUserRoutes: readonly RestRoute[] = [
-  restRoute({
+  defineRestRoute({
     method: 'GET',
     path: '/users/:userId/idps',
     operationId: 'listIdpUsers',
     summary: "A user's links to identity providers.",
     scope: 'idps:read',
     paged: true,
-    response: listShape('idpUsers', IdpUserShape),
+    response: createListShape('idpUsers', IdpUserShape),
     handle: async (ctx, { params, paging }) =>
-      toEnvelope(await listIdpUsers(ctx, params.userId, paging), 'idpUsers', toBody),
+      toPageEnvelope(await listIdpUsers(ctx, params.userId, paging), 'idpUsers', toIdpUserBody),
   }),
-  restRoute({
+  defineRestRoute({
     method: 'POST',
     path: '/users/:userId/idps/:idpId',
     operationId: 'addIdpUser',
-    summary: 'Links a user to an identity on your word: nothing is asked of the provider.',
+    summary: 'Links a user to an identity that the caller asserts. The provider is not contacted.',
     scope: 'idps:write',
     idempotent: true,
     status: 201,
@@ -31,40 +31,41 @@ export const idpUserRoutes: readonly RestRoute[] = [
     body: IdpUserAdd,
     response: IdpUserShape,
     errors: [409],
-    handle: async (ctx, { params, body }) => toBody(await addIdpUser(ctx, params.userId, params.idpId, body)),
+    handle: async (ctx, { params, body }) =>
+      toIdpUserBody(await addIdpUser(ctx, params.userId, params.idpId, body)),
   }),
-  restRoute({
+  defineRestRoute({
     method: 'GET',
     path: '/users/:userId/idps/:idpId',
     operationId: 'getIdpUser',
     summary: "A user's link to an identity provider.",
     scope: 'idps:read',
     response: IdpUserShape,
-    handle: async (ctx, { params }) => toBody(await getIdpUser(ctx, params.userId, params.idpId)),
+    handle: async (ctx, { params }) => toIdpUserBody(await getIdpUser(ctx, params.userId, params.idpId)),
   }),
-  restRoute({
+  defineRestRoute({
     method: 'PUT',
     path: '/users/:userId/idps/:idpId',
     operationId: 'linkIdpUser',
     summary:
-      'Links a user to the identity that the provider proves: by an ID token, an access token or a code, checked with it first.',
+      'Links a user to the identity that the provider proves by an ID token, an access token or a code. The proof is verified with the provider first.',
     scope: 'idps:write',
     body: IdpUserLink,
     response: IdpUserShape,
     errors: [409],
     handle: async (ctx, { params, body }) =>
-      toBody(await linkIdpUser(ctx, params.userId, params.idpId, body)),
+      toIdpUserBody(await linkIdpUser(ctx, params.userId, params.idpId, body)),
   }),
-  restRoute({
+  defineRestRoute({
     method: 'DELETE',
     path: '/users/:userId/idps/:idpId',
     operationId: 'unlinkIdpUser',
     summary: "Removes a user's link to an identity provider.",
     scope: 'idps:write',
-    response: Done,
+    response: DoneShape,
     handle: async (ctx, { params }) => {
       await unlinkIdpUser(ctx, params.userId, params.idpId)
-      return toDone(ctx, 'The link was removed.')
+      return toDoneBody(ctx, 'The link was removed.')
     },
   }),
 ]

@@ -1,45 +1,39 @@
 import { z } from 'zod'
-import { ID_PREFIXES } from '../crypto.ts'
-import { env } from '../env.ts'
-import type { FieldFault } from '../errors.ts'
-import { expectedUpdatedAt } from '../expected-updated-at.ts'
-import { fetchedUrl } from '../fetched-url.fields.ts'
-import { clearable, requiredText, text, type UrlRules } from '../fields.ts'
-import { time } from '../shapes.ts'
-import { applePrivateKeyOf, publicKeyOf } from './provider-keys.ts'
-import { ID_TOKEN_ALGORITHMS, IDP_TYPES } from './provider-types.ts'
+import { env } from '../core/env.ts'
+import type { FieldIssue } from '../core/errors.ts'
+import { isJsonObject } from '../core/json-object.ts'
+import { expectedUpdatedAt } from '../schema/expected-updated-at.ts'
+import { createFetchedUrl } from '../schema/fetched-url.fields.ts'
+import { IDP_ID_PATTERN, isIdpId } from '../schema/idp-id.ts'
+import { clearable, oneOf, optional, requiredText, text } from '../schema/input-shapes.ts'
+import { responseOnlyIssues } from '../schema/response-only.ts'
+import { instantShape } from '../schema/response-shapes.ts'
+import type { UrlRules } from '../schema/url-shapes.ts'
+import { parseApplePrivateKey, parsePublicKey } from './provider-keys.ts'
+import { ID_TOKEN_ALGORITHMS, IDP_TYPES, REQUIRABLE_FIELDS } from './provider-types.ts'
 
-/** Characters that need no encoding in a path; what begins like one of our own ids is kept for those. */
-const IDP_ID = /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,62}[A-Za-z0-9])?$/
-const looksLikeOurs = (id: string): boolean => ID_PREFIXES.some((prefix) => id.startsWith(`${prefix}_`))
+/** https, or http on a loopback host; in development also private hosts. */
+const SECURE_URL: UrlRules = { secure: env.isProduction }
 
-/** Whether an identity provider may have this id: one that `node(id:)` cannot take for anything else. */
-export const isIdpId = (id: string): boolean => IDP_ID.test(id) && !looksLikeOurs(id)
+const providerUrl = createFetchedUrl(SECURE_URL)
 
-const oneOf = <const Values extends readonly [string, ...string[]]>(values: Values) =>
-  z.enum(values, `must be one of: ${values.join(', ')}`)
-
-/** https, or http on this machine; in development also hosts of a local network. */
-const SECURE: UrlRules = { secure: env.isProduction }
-
-const providerUrl = fetchedUrl(SECURE)
-
-const issuerUrl = providerUrl.refine(
-  (value) => !value.includes('?'),
-  'must not contain a query (OIDC Discovery, section 3)',
-)
+const issuerUrl = createFetchedUrl({ ...SECURE_URL, noQuery: true })
 
 /** RFC 6749, section 3.3. */
-const SCOPES = /^[\x21\x23-\x5b\x5d-\x7e]+( [\x21\x23-\x5b\x5d-\x7e]+)*$/
+const SCOPES_SYNTAX = /^[\x21\x23-\x5b\x5d-\x7e]+( [\x21\x23-\x5b\x5d-\x7e]+)*$/
 
-const signingKey = text(20_000).superRefine((value, context) => {
-  const found = publicKeyOf(value)
-  if (!found) context.addIssue('must be a certificate or public key in PEM format')
-  else if (found.algorithms.length === 0)
-    context.addIssue('must be an RSA key of 2048 bits or more, an EC key on a NIST curve, or an Ed25519 key')
-})
+const signingKey = text(20_000)
+  .superRefine((value, context) => {
+    const found = parsePublicKey(value)
+    if (!found) context.addIssue('must be a certificate or public key in PEM format')
+    else if (found.algorithms.length === 0)
+      context.addIssue(
+        'must be an RSA key of 2048 bits or more, an EC key on a NIST curve, or an Ed25519 key',
+      )
+  })
+  .meta({ format: 'pem' })
 
-const URLS = {
+const EXAMPLE_URLS = {
   issuer: 'https://login.partner.example',
   authorizationEndpoint: 'https://login.partner.example/authorize',
   tokenEndpoint: 'https://login.partner.example/token',
@@ -49,71 +43,66 @@ const URLS = {
 
 const name = requiredText(200).meta({ description: 'Name shown to people.', example: 'Partner' })
 
-/** What creations and changes have in common, in the order of the specification. */
-const fields = {
-  clientId: clearable(text(500)).meta({ example: 'vestibule' }),
-  clientSecret: clearable(text(10_000)).meta({
-    description: 'OAuth 2.0 client secret; for Apple its private key (PKCS #8). Never answered.',
-    example: 'Zk1vN3cYp0sRbTq8uXeHj5mLwD7aGfK2iOyQxV4tCnE',
-  }),
-  scopes: clearable(text(1000).regex(SCOPES, 'must be scopes separated by single spaces')).meta({
-    example: 'openid email profile',
-  }),
-  issuer: clearable(issuerUrl).meta({ example: URLS.issuer }),
-  authorizationEndpoint: clearable(providerUrl).meta({ example: URLS.authorizationEndpoint }),
-  tokenEndpoint: clearable(providerUrl).meta({ example: URLS.tokenEndpoint }),
-  userInfoEndpoint: clearable(providerUrl).meta({ example: URLS.userInfoEndpoint }),
-  jwksUri: clearable(providerUrl).meta({ example: URLS.jwksUri }),
-  idTokenSigningAlg: clearable(oneOf(ID_TOKEN_ALGORITHMS)).meta({
-    example: 'ES256',
-  }),
-  idTokenSigningKey: clearable(signingKey).meta({
-    description:
-      'The key of its ID tokens: an X.509 certificate or public key in PEM. Goes before jwksUri. Never answered.',
-  }),
-  platformTeamId: clearable(text(100)),
-  platformKid: clearable(text(100)),
+/** Fields that creation and update share, in the order of the API. */
+const createIdpFields = (kind: 'creation' | 'change') => {
+  const member = <Shape extends z.ZodType>(shape: Shape) =>
+    kind === 'change' ? clearable(shape) : optional(shape)
+  return {
+    clientId: member(text(500)).meta({ example: 'vestibule' }),
+    clientSecret: member(text(10_000)).meta({
+      description: 'OAuth 2.0 client secret; for Apple its private key (PKCS #8). Never returned.',
+      example: 'Zk1vN3cYp0sRbTq8uXeHj5mLwD7aGfK2iOyQxV4tCnE',
+    }),
+    scopes: member(text(1000).regex(SCOPES_SYNTAX, 'must be scopes separated by single spaces')).meta({
+      example: 'openid email profile',
+    }),
+    issuer: member(issuerUrl).meta({ example: EXAMPLE_URLS.issuer }),
+    authorizationEndpoint: member(providerUrl).meta({ example: EXAMPLE_URLS.authorizationEndpoint }),
+    tokenEndpoint: member(providerUrl).meta({ example: EXAMPLE_URLS.tokenEndpoint }),
+    userInfoEndpoint: member(providerUrl).meta({ example: EXAMPLE_URLS.userInfoEndpoint }),
+    jwksUri: member(providerUrl).meta({ example: EXAMPLE_URLS.jwksUri }),
+    idTokenSigningAlg: member(oneOf(ID_TOKEN_ALGORITHMS)).meta({
+      example: 'ES256',
+    }),
+    idTokenSigningKey: member(signingKey).meta({
+      description:
+        'The key of its ID tokens: an X.509 certificate or public key in PEM. Takes precedence over jwksUri. Never returned.',
+    }),
+    platformTeamId: member(text(100)),
+    platformKid: member(text(100)),
+  }
 }
+type IdpShapes = ReturnType<typeof createIdpFields>
 export type IdpFields = { name: string } & {
-  [Field in keyof typeof fields]: NonNullable<z.output<(typeof fields)[Field]>> | null
+  [Field in keyof IdpShapes]: NonNullable<z.output<IdpShapes[Field]>> | null
 }
 
 /**
- * What is wrong with a provider as a whole, beside faults of single fields. One without a clientId is a draft that nothing
- * is proven with, so that nothing more is asked of it.
+ * Issues of fields that depend on other fields which are given. A provider may lack fields: see
+ * `listMissingFields`.
  */
-function wholeFaults(idp: Record<string, unknown>): FieldFault[] {
-  const faults: FieldFault[] = []
-  const need = (field: keyof IdpFields, why: string) => {
-    if (!idp[field]) faults.push({ field, description: `is required ${why}` })
-  }
+function findIdpIssues(idp: Record<string, unknown>): FieldIssue[] {
+  const issues: FieldIssue[] = []
   const { clientSecret, idTokenSigningKey, idTokenSigningAlg } = idp
-  if (idp.clientId && idp.type === 'oidc') need('issuer', 'for type oidc with a clientId')
-  if (idp.clientId && idp.type === 'oauth2') need('userInfoEndpoint', 'for type oauth2 with a clientId')
-  if (idp.type === 'apple' && typeof clientSecret === 'string' && clientSecret !== '') {
-    need('platformTeamId', 'for type apple with a clientSecret')
-    need('platformKid', 'for type apple with a clientSecret')
-    if (!applePrivateKeyOf(clientSecret))
-      faults.push({
-        field: 'clientSecret',
-        description: 'must be the private key from Apple in PEM format (PKCS #8)',
-      })
-  }
-  const key = typeof idTokenSigningKey === 'string' ? publicKeyOf(idTokenSigningKey) : null
+  const hasSecret = typeof clientSecret === 'string' && clientSecret !== ''
+  if (idp.type === 'apple' && hasSecret && !parseApplePrivateKey(clientSecret))
+    issues.push({
+      field: 'clientSecret',
+      description: 'must be the private key from Apple in PEM format (PKCS #8)',
+    })
+  const key = typeof idTokenSigningKey === 'string' ? parsePublicKey(idTokenSigningKey) : null
   const isKnown = ID_TOKEN_ALGORITHMS.find((alg) => alg === idTokenSigningAlg)
   if (key && isKnown && key.algorithms.length > 0 && !key.algorithms.includes(isKnown))
-    faults.push({ field: 'idTokenSigningAlg', description: 'is none that idTokenSigningKey verifies' })
-  return faults
+    issues.push({ field: 'idTokenSigningAlg', description: 'is not an algorithm of idTokenSigningKey' })
+  return issues
 }
 
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null
-const report = (context: z.RefinementCtx, faults: FieldFault[]) => {
-  for (const { field, description } of faults)
+const addIssues = (context: z.RefinementCtx, issues: FieldIssue[]) => {
+  for (const { field, description } of issues)
     context.addIssue({ code: 'custom', path: [field], message: description })
 }
 
-/** What creates an identity provider. */
+/** Input of createIdentityProvider. */
 export const IdpCreate = z
   .strictObject({
     id: text(64)
@@ -121,84 +110,96 @@ export const IdpCreate = z
         isIdpId,
         'must be letters, digits and . _ - between them, up to 64, and not begin like an id of this service',
       )
-      .meta({ description: 'Chosen by the caller; never changes.', example: 'partner' }),
+      .meta({
+        description: 'Chosen by the caller; never changes.',
+        example: 'partner',
+        pattern: IDP_ID_PATTERN,
+      }),
     type: oneOf(IDP_TYPES).meta({ description: 'Never changes.', example: 'oidc' }),
     name,
-    ...fields,
+    ...createIdpFields('creation'),
   })
-  .superRefine((idp, context) => report(context, wholeFaults(idp)), { when: ({ value }) => isRecord(value) })
+  .superRefine((idp, context) => addIssues(context, findIdpIssues(idp)), {
+    when: ({ value }) => isJsonObject(value),
+  })
   .meta({ id: 'IdentityProviderCreate', model: 'IdentityProvider' })
 
-/** What the service sets: it may come back as it was answered, and is otherwise refused. */
-const ANSWERED = ['id', 'type', 'hasClientSecret', 'hasIdTokenSigningKey', 'updatedAt', 'createdAt'] as const
-type Answered = Record<(typeof ANSWERED)[number], unknown>
-const answered = z.unknown().optional().meta({ description: 'Ignored where it is as it was answered.' })
+/** A read-only field: it is accepted with its returned value, and rejected otherwise. */
+const RESPONSE_ONLY_FIELDS = [
+  'id',
+  'type',
+  'missing',
+  'hasClientSecret',
+  'hasIdTokenSigningKey',
+  'updatedAt',
+  'createdAt',
+] as const
+type IdpResponseOnly = Record<(typeof RESPONSE_ONLY_FIELDS)[number], unknown>
+const acceptEcho = z
+  .unknown()
+  .optional()
+  .meta({ description: 'Ignored if it equals the returned value.', readOnly: true })
 
-/** What changes an identity provider: omitted is unchanged, '' and null unset. */
+/** Input of updateIdentityProvider: omitted is unchanged, null and, for text, '' unset. */
 export const IdpPatch = z
   .strictObject(
     {
-      id: answered,
-      type: answered,
+      id: acceptEcho,
+      type: acceptEcho,
       name: name.optional(),
-      ...fields,
-      hasClientSecret: answered,
-      hasIdTokenSigningKey: answered,
-      updatedAt: answered,
-      createdAt: answered,
+      ...createIdpFields('change'),
+      missing: acceptEcho,
+      hasClientSecret: acceptEcho,
+      hasIdTokenSigningKey: acceptEcho,
+      updatedAt: acceptEcho,
+      createdAt: acceptEcho,
       expectedUpdatedAt,
     },
     'must be an object',
   )
   .meta({ id: 'IdentityProviderPatch', model: 'IdentityProvider', example: { name: 'Partner' } })
 
-/** The fields of a change that only answers carry and that say something else than the provider does. */
-function echoFaults(patch: Record<string, unknown>, current: Answered): FieldFault[] {
-  const plain = (value: unknown) => (value instanceof Date ? value.getTime() : value)
-  const sent = (value: unknown, field: string) =>
-    field.endsWith('At') && typeof value === 'string' ? Date.parse(value) : value
-  return ANSWERED.filter(
-    (field) => patch[field] !== undefined && sent(patch[field], field) !== plain(current[field]),
-  ).map((field) => ({
-    field,
-    description: field === 'id' || field === 'type' ? 'cannot be changed' : 'is set by the service',
-  }))
-}
-
-/** The same, judged against the provider as it is, which must be valid as a whole afterwards. */
-export const idpPatch = (current: Answered & IdpFields) =>
+/** The same, validated against the stored provider. The result must be valid as a whole. */
+export const createIdpPatchShape = (current: IdpResponseOnly & IdpFields) =>
   IdpPatch.superRefine(
     (patch, context) => {
       const given = Object.entries(patch).filter(([, value]) => value !== undefined)
-      report(context, [
-        ...echoFaults(patch, current),
-        ...wholeFaults({ ...current, ...Object.fromEntries(given), type: current.type }),
+      addIssues(context, [
+        ...responseOnlyIssues(RESPONSE_ONLY_FIELDS, patch, current, ['id', 'type']),
+        ...findIdpIssues({ ...current, ...Object.fromEntries(given), type: current.type }),
       ])
     },
-    { when: ({ value }) => isRecord(value) },
+    { when: ({ value }) => isJsonObject(value) },
   )
 
-const textIfAny = z.string().nullable()
+const nullableText = z.string().nullable()
 
-/** An identity provider as REST answers it, in the order of the specification; its secrets are only said to be there. */
+export const MISSING_DESCRIPTION =
+  'Names of the fields that it still needs. It proves no identity until there are none.'
+
+/**
+ * An identity provider as REST returns it, in the order of the API. Of its secrets, only their presence is
+ * returned.
+ */
 export const IdpShape = z
   .object({
     id: z.string().meta({ example: 'partner' }),
     type: z.enum(IDP_TYPES).meta({ example: 'oidc' }),
     name: z.string().meta({ example: 'Partner' }),
-    clientId: textIfAny.meta({ example: 'vestibule' }),
+    clientId: nullableText.meta({ example: 'vestibule' }),
     hasClientSecret: z.boolean().meta({ description: 'Whether it has a client secret.', example: true }),
-    scopes: textIfAny.meta({ example: 'openid email profile' }),
-    issuer: textIfAny.meta({ example: URLS.issuer }),
-    authorizationEndpoint: textIfAny.meta({ example: URLS.authorizationEndpoint }),
-    tokenEndpoint: textIfAny.meta({ example: URLS.tokenEndpoint }),
-    userInfoEndpoint: textIfAny.meta({ example: URLS.userInfoEndpoint }),
-    jwksUri: textIfAny.meta({ example: URLS.jwksUri }),
-    idTokenSigningAlg: textIfAny.meta({ example: 'ES256' }),
+    scopes: nullableText.meta({ example: 'openid email profile' }),
+    issuer: nullableText.meta({ example: EXAMPLE_URLS.issuer }),
+    authorizationEndpoint: nullableText.meta({ example: EXAMPLE_URLS.authorizationEndpoint }),
+    tokenEndpoint: nullableText.meta({ example: EXAMPLE_URLS.tokenEndpoint }),
+    userInfoEndpoint: nullableText.meta({ example: EXAMPLE_URLS.userInfoEndpoint }),
+    jwksUri: nullableText.meta({ example: EXAMPLE_URLS.jwksUri }),
+    idTokenSigningAlg: nullableText.meta({ example: 'ES256' }),
     hasIdTokenSigningKey: z.boolean().meta({ description: 'Whether a key is pinned.', example: false }),
-    platformTeamId: textIfAny,
-    platformKid: textIfAny,
-    updatedAt: time,
-    createdAt: time,
+    platformTeamId: nullableText,
+    platformKid: nullableText,
+    missing: z.array(z.enum(REQUIRABLE_FIELDS)).meta({ description: MISSING_DESCRIPTION, example: [] }),
+    updatedAt: instantShape,
+    createdAt: instantShape,
   })
   .meta({ id: 'IdentityProvider', model: 'IdentityProvider' })

@@ -1,16 +1,18 @@
-import { descriptionOf } from '../descriptions.ts'
-import { Conflict, InvalidInput, NotFound } from '../errors.ts'
-import { EXPECTED_UPDATED_AT } from '../expected-updated-at.ts'
+import { Conflict, InvalidInput, NotFound } from '../core/errors.ts'
 import { builder, type InputFields } from '../graphql/builder.ts'
-import { connectionType, listOf, PAGE_ARGS } from '../graphql/connection.ts'
-import { creation } from '../graphql/idempotency.ts'
-import { ID_DESCRIPTION, Node, orNull, registerNode } from '../graphql/node.graphql.ts'
-import { resultOf } from '../graphql/result.ts'
-import { open, scoped } from '../graphql/scoped.ts'
-import { isIdpId } from './idps.fields.ts'
+import { connectionField, defineConnectionType, PAGE_ARGS } from '../graphql/connection.ts'
+import { withPublicAccess, withScope } from '../graphql/field-access.ts'
+import { markCreation } from '../graphql/idempotency.ts'
+import { ID_DESCRIPTION, Node, nullIfNotFound, registerNode } from '../graphql/node.graphql.ts'
+import { toResultOptions } from '../graphql/result-options.ts'
+import { EXPECTED_UPDATED_AT_DESCRIPTION } from '../schema/expected-updated-at.ts'
+import { isIdpId } from '../schema/idp-id.ts'
+import { findDescription } from '../schema/schema-descriptions.ts'
+import { MISSING_DESCRIPTION } from './idps.fields.ts'
 import {
   createIdentityProvider,
   deleteIdentityProvider,
+  findIdentityProviders,
   getIdentityProvider,
   type Idp,
   listIdentityProviders,
@@ -18,23 +20,23 @@ import {
 } from './idps.ts'
 import { IDP_TYPES, type IdpType } from './provider-types.ts'
 
-const TYPES: Record<IdpType, string> = {
+const TYPE_DESCRIPTIONS: Record<IdpType, string> = {
   oauth2: 'OAuth 2.0 with a userinfo endpoint.',
-  oidc: 'OpenID Connect; the rest is found through its issuer.',
+  oidc: 'OpenID Connect. Endpoints are discovered from the issuer.',
   apple: 'Sign in with Apple.',
   facebook: 'Facebook Login.',
   google: 'Google.',
-  microsoft: 'Microsoft; of every organisation, unless issuer names one.',
-  twitter: 'X, once Twitter.',
+  microsoft: 'Microsoft. Any organization, unless issuer names one.',
+  twitter: 'X, formerly Twitter.',
 }
 const IdentityProviderType = builder.enumType('IdentityProviderType', {
-  description: 'What kind of provider it is; never changes. Those with a name know their endpoints.',
+  description: 'The type of provider; never changes. The endpoints of named providers are built in.',
   values: Object.fromEntries(
-    IDP_TYPES.map((type) => [type.toUpperCase(), { value: type, description: TYPES[type] }]),
+    IDP_TYPES.map((type) => [type.toUpperCase(), { value: type, description: TYPE_DESCRIPTIONS[type] }]),
   ) as Record<Uppercase<IdpType>, { value: IdpType; description: string }>,
 })
 
-const TEXTS = [
+const TEXT_FIELDS = [
   'clientId',
   'scopes',
   'issuer',
@@ -46,34 +48,38 @@ const TEXTS = [
   'platformTeamId',
   'platformKid',
 ] as const
-const words = (field: string) => descriptionOf('IdentityProvider', field)
+const describeField = (field: string) => findDescription('IdentityProvider', field)
 
 export const IdentityProviderRef = builder.objectRef<Idp>('IdentityProvider').implement({
-  ...scoped('idps:read', 'A provider at which people prove who they are.'),
+  ...withScope('idps:read', 'An upstream provider that authenticates users.'),
   interfaces: [Node],
   fields: (t) => ({
     id: t.exposeID('id', { description: `${ID_DESCRIPTION} Chosen by the caller who made it.` }),
     type: t.field({
       type: IdentityProviderType,
-      description: 'What kind of provider it is; never changes.',
+      description: 'The type of provider; never changes.',
       resolve: ({ type }) => type as IdpType,
     }),
     name: t.exposeString('name', { description: 'Name shown to people.' }),
     ...Object.fromEntries(
-      TEXTS.map((name) => [name, t.exposeString(name, { nullable: true, description: words(name) })]),
+      TEXT_FIELDS.map((name) => [
+        name,
+        t.exposeString(name, { nullable: true, description: describeField(name) }),
+      ]),
     ),
+    missing: t.exposeStringList('missing', { description: MISSING_DESCRIPTION }),
     hasClientSecret: t.exposeBoolean('hasClientSecret', {
-      description: 'Whether it has a client secret, which is never answered.',
+      description: 'Whether it has a client secret. The secret is never returned.',
     }),
     hasIdTokenSigningKey: t.exposeBoolean('hasIdTokenSigningKey', {
-      description: 'Whether a key of its ID tokens is pinned, which is never answered.',
+      description: 'Whether a key for its ID tokens is pinned. The key is never returned.',
     }),
-    updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When somebody last changed it.' }),
+    updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When it was last changed.' }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was created.' }),
   }),
 })
 
-/** Checks that an argument can be the id of an identity provider; throws InvalidInput about `field` otherwise. Returns it. */
+/** Returns `id` if it can be the id of an identity provider; throws InvalidInput about `field` otherwise. */
 export function requireIdpId(id: string, field = 'id'): string {
   if (!isIdpId(id)) throw new InvalidInput([{ field, description: 'is not the id of an identity provider' }])
   return id
@@ -82,15 +88,15 @@ export function requireIdpId(id: string, field = 'id'): string {
 registerNode('idp', {
   ref: IdentityProviderRef,
   scope: 'idps:read',
-  load: (id, { loaders }) => loaders.idp.load(id),
+  load: (id, { loaders }) => loaders.over(findIdentityProviders).load(id),
 })
 
-const IdentityProviderConnection = connectionType('IdentityProvider', IdentityProviderRef)
+const IdentityProviderConnection = defineConnectionType('IdentityProvider', IdentityProviderRef)
 
 builder.queryField('identityProviders', (t) =>
   t.field({
-    ...scoped('idps:read', 'The identity providers of the tenant, by id.'),
-    ...listOf(IdentityProviderConnection),
+    ...withScope('idps:read', 'The identity providers of the tenant, by id.'),
+    ...connectionField(IdentityProviderConnection),
     args: PAGE_ARGS,
     resolve: (_root, args, { ctx }) => listIdentityProviders(ctx, args),
   }),
@@ -98,39 +104,38 @@ builder.queryField('identityProviders', (t) =>
 
 builder.queryField('identityProvider', (t) =>
   t.field({
-    ...scoped('idps:read', 'One identity provider; null when there is none with this id.'),
+    ...withScope('idps:read', 'One identity provider; null when there is none with this id.'),
     type: IdentityProviderRef,
     nullable: true,
     args: { id: t.arg.id({ required: true, description: 'Id of the identity provider.' }) },
-    resolve: (_root, { id }, { ctx }) => orNull(getIdentityProvider(ctx, requireIdpId(id))),
+    resolve: (_root, { id }, { ctx }) => nullIfNotFound(getIdentityProvider(ctx, requireIdpId(id))),
   }),
 )
 
-/** What creations and changes have in common. */
-const inputFields = (t: InputFields) => ({
-  ...(Object.fromEntries(TEXTS.map((name) => [name, t.string({ description: words(name) })])) as Record<
-    (typeof TEXTS)[number],
-    ReturnType<typeof t.string>
-  >),
+/** Fields that creation and update share. */
+const buildIdpInputFields = (t: InputFields) => ({
+  ...(Object.fromEntries(
+    TEXT_FIELDS.map((name) => [name, t.string({ description: describeField(name) })]),
+  ) as Record<(typeof TEXT_FIELDS)[number], ReturnType<typeof t.string>>),
   clientSecret: t.string({
-    description: 'OAuth 2.0 client secret; for Apple its private key (PKCS #8). Never answered.',
+    description: 'OAuth 2.0 client secret; for Apple its private key (PKCS #8). Never returned.',
   }),
   idTokenSigningKey: t.string({
     description:
-      'The key of its ID tokens: an X.509 certificate or public key in PEM. Goes before jwksUri. Never answered.',
+      'The key of its ID tokens: an X.509 certificate or public key in PEM. Takes precedence over jwksUri. Never returned.',
   }),
 })
 
-/** Who may only write must still learn that the write was done. */
+/** Callers with the write scope alone must still learn that the write succeeded. */
 const IdentityProviderPayload = builder
   .objectRef<{ identityProvider: Idp }>('IdentityProviderPayload')
   .implement({
-    ...open('The identity provider that was written.'),
+    ...withPublicAccess('The changed identity provider.'),
     fields: (t) => ({
       identityProvider: t.field({
         type: IdentityProviderRef,
         nullable: true,
-        description: 'The provider as it is now; null, with an error, for callers without idps:read.',
+        description: 'The provider after the change; null, with an error, for callers without idps:read.',
         resolve: ({ identityProvider }) => identityProvider,
       }),
     }),
@@ -146,17 +151,17 @@ const CreateIdentityProviderInput = builder.inputType('CreateIdentityProviderInp
     type: t.field({
       type: IdentityProviderType,
       required: true,
-      description: 'What kind of provider it is; never changes.',
+      description: 'The type of provider; never changes.',
     }),
     name: t.string({ required: true, description: 'Name shown to people.' }),
-    ...inputFields(t),
+    ...buildIdpInputFields(t),
   }),
 })
 
 builder.mutationField('createIdentityProvider', (t) =>
   t.field({
-    ...creation(scoped('idps:write', 'Creates an identity provider.')),
-    ...resultOf(InvalidInput, Conflict),
+    ...markCreation(withScope('idps:write', 'Creates an identity provider.')),
+    ...toResultOptions(InvalidInput, Conflict),
     type: IdentityProviderPayload,
     args: {
       input: t.arg({ type: CreateIdentityProviderInput, required: true, description: 'The new provider.' }),
@@ -168,22 +173,22 @@ builder.mutationField('createIdentityProvider', (t) =>
 )
 
 const UpdateIdentityProviderInput = builder.inputType('UpdateIdentityProviderInput', {
-  description: 'What is changed. Omitted is unchanged; an empty string or null unsets.',
+  description: 'What is changed. Omitted is unchanged; null unsets, and an empty string unsets a text.',
   fields: (t) => ({
     idpId: t.id({ required: true, description: 'Id of the identity provider.' }),
-    expectedUpdatedAt: t.field({ type: 'DateTime', description: EXPECTED_UPDATED_AT }),
+    expectedUpdatedAt: t.field({ type: 'DateTime', description: EXPECTED_UPDATED_AT_DESCRIPTION }),
     name: t.string({ description: 'Name shown to people; cannot be unset.' }),
-    ...inputFields(t),
+    ...buildIdpInputFields(t),
   }),
 })
 
 builder.mutationField('updateIdentityProvider', (t) =>
   t.field({
-    ...scoped(
+    ...withScope(
       'idps:write',
-      'Changes an identity provider. Not by callers who may less than somebody who is linked to it.',
+      'Updates an identity provider. Requires every scope that a linked user can get by roles.',
     ),
-    ...resultOf(InvalidInput, Conflict, NotFound),
+    ...toResultOptions(InvalidInput, Conflict, NotFound),
     type: IdentityProviderPayload,
     args: {
       input: t.arg({
@@ -201,10 +206,10 @@ builder.mutationField('updateIdentityProvider', (t) =>
 const DeleteIdentityProviderPayload = builder
   .objectRef<{ deletedIdentityProviderId: string }>('DeleteIdentityProviderPayload')
   .implement({
-    ...open('The identity provider is gone.'),
+    ...withPublicAccess('The identity provider was deleted.'),
     fields: (t) => ({
       deletedIdentityProviderId: t.exposeID('deletedIdentityProviderId', {
-        description: 'Id that the provider had.',
+        description: 'Id of the deleted provider.',
       }),
     }),
   })
@@ -216,10 +221,16 @@ const DeleteIdentityProviderInput = builder.inputType('DeleteIdentityProviderInp
 
 builder.mutationField('deleteIdentityProvider', (t) =>
   t.field({
-    ...scoped('idps:write', 'Deletes an identity provider for ever, with all links to it.'),
-    ...resultOf(InvalidInput, NotFound),
+    ...withScope('idps:write', 'Deletes an identity provider and all links to it permanently.'),
+    ...toResultOptions(InvalidInput, NotFound),
     type: DeleteIdentityProviderPayload,
-    args: { input: t.arg({ type: DeleteIdentityProviderInput, required: true, description: 'Which one.' }) },
+    args: {
+      input: t.arg({
+        type: DeleteIdentityProviderInput,
+        required: true,
+        description: 'The provider to delete.',
+      }),
+    },
     resolve: (_root, { input: { idpId } }, { ctx }) =>
       deleteIdentityProvider(ctx, requireIdpId(idpId, 'idpId')),
   }),

@@ -1,6 +1,6 @@
-import { toEnvelope } from '../page.ts'
-import { Done, type RestRoute, restRoute, toDone } from '../rest/route.ts'
-import { listShape, toBodyOf } from '../shapes.ts'
+import { DoneShape, defineRestRoute, type RestRoute, toDoneBody } from '../rest/route.ts'
+import { toPageEnvelope } from '../schema/page.ts'
+import { createBodyMapper, createListShape } from '../schema/response-shapes.ts'
 import { IdpCreate, IdpPatch, IdpShape } from './idps.fields.ts'
 import {
   createIdentityProvider,
@@ -10,14 +10,14 @@ import {
   updateIdentityProvider,
 } from './idps.ts'
 
-const toBody = toBodyOf(IdpShape)
+const toIdpBody = createBodyMapper(IdpShape)
 
 export const idpRoutes: readonly RestRoute[] = [
-  restRoute({
+  defineRestRoute({
     method: 'POST',
     path: '/idps',
     operationId: 'createIdentityProvider',
-    summary: 'Creates an identity provider under an id of your choice. Its secrets are never answered.',
+    summary: 'Creates an identity provider under an id of your choice. Its secrets are never returned.',
     scope: 'idps:write',
     idempotent: true,
     status: 201,
@@ -25,48 +25,50 @@ export const idpRoutes: readonly RestRoute[] = [
     body: IdpCreate,
     response: IdpShape,
     errors: [409],
-    handle: async (ctx, { body }) => toBody(await createIdentityProvider(ctx, body)),
+    handle: async (ctx, { body }) => toIdpBody(await createIdentityProvider(ctx, body)),
   }),
-  restRoute({
+  defineRestRoute({
     method: 'GET',
     path: '/idps',
     operationId: 'listIdentityProviders',
     summary: 'The identity providers of the tenant, by id.',
     scope: 'idps:read',
     paged: true,
-    response: listShape('idps', IdpShape),
-    handle: async (ctx, { paging }) => toEnvelope(await listIdentityProviders(ctx, paging), 'idps', toBody),
+    response: createListShape('idps', IdpShape),
+    handle: async (ctx, { paging }) =>
+      toPageEnvelope(await listIdentityProviders(ctx, paging), 'idps', toIdpBody),
   }),
-  restRoute({
+  defineRestRoute({
     method: 'GET',
     path: '/idps/:idpId',
     operationId: 'getIdentityProvider',
-    summary: 'One identity provider.',
+    summary: 'An identity provider.',
     scope: 'idps:read',
     response: IdpShape,
-    handle: async (ctx, { params }) => toBody(await getIdentityProvider(ctx, params.idpId)),
+    handle: async (ctx, { params }) => toIdpBody(await getIdentityProvider(ctx, params.idpId)),
   }),
-  restRoute({
+  defineRestRoute({
     method: 'PATCH',
     path: '/idps/:idpId',
     operationId: 'updateIdentityProvider',
-    summary: "Changes an identity provider. Omitted fields are unchanged; '' and null unset a field.",
+    summary:
+      "Updates an identity provider. Omitted fields are unchanged; null and, for text, '' unset a field.",
     scope: 'idps:write',
     body: IdpPatch,
     response: IdpShape,
     errors: [409],
-    handle: async (ctx, { params, body }) => toBody(await updateIdentityProvider(ctx, params.idpId, body)),
+    handle: async (ctx, { params, body }) => toIdpBody(await updateIdentityProvider(ctx, params.idpId, body)),
   }),
-  restRoute({
+  defineRestRoute({
     method: 'DELETE',
     path: '/idps/:idpId',
     operationId: 'deleteIdentityProvider',
-    summary: 'Deletes an identity provider for ever, with all links to it.',
+    summary: 'Deletes an identity provider and all links to it permanently.',
     scope: 'idps:write',
-    response: Done,
+    response: DoneShape,
     handle: async (ctx, { params }) => {
       await deleteIdentityProvider(ctx, params.idpId)
-      return toDone(ctx, 'The identity provider was deleted.')
+      return toDoneBody(ctx, 'The identity provider was deleted.')
     },
   }),
 ]

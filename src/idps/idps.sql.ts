@@ -1,9 +1,11 @@
-import type { Sql } from '../db.ts'
-import { insertEventsSql } from '../events.sql.ts'
+import { storedColumns } from '../database/columns.ts'
+import type { Sql } from '../database/db.ts'
+import { statement } from '../database/statement.ts'
+import { buildInsertEventsSql } from '../events/log.sql.ts'
 import type { IdentityProvider } from '../generated/prisma/client.ts'
 
 /** Columns that callers write, secrets sealed. */
-export const CHANGEABLE = [
+export const CHANGEABLE_IDP_COLUMNS = [
   'name',
   'clientId',
   'clientSecret',
@@ -18,51 +20,55 @@ export const CHANGEABLE = [
   'platformTeamId',
   'platformKid',
 ] as const satisfies (keyof IdentityProvider)[]
-export type IdpColumns = Pick<IdentityProvider, (typeof CHANGEABLE)[number]>
+export type IdpColumns = Pick<IdentityProvider, (typeof CHANGEABLE_IDP_COLUMNS)[number]>
 
-const list = (of = ''): string => CHANGEABLE.map((column) => `${of}"${column}"`).join(', ')
+const toIdpColumnList = (of = ''): string =>
+  CHANGEABLE_IDP_COLUMNS.map((column) => `${of}"${column}"`).join(', ')
 
-const INSERT_IDP = `
+const INSERT_IDP = statement({
+  takes: { idp: 'jsonb', events: 'jsonb' },
+  returns: storedColumns('IdentityProvider'),
+})`
   WITH made AS (
-    INSERT INTO "IdentityProvider" ("tenantId", "id", "type", ${list()})
-    SELECT $1, n."id", n."type", ${list('n.')} FROM jsonb_populate_record(NULL::"IdentityProvider", $2::jsonb) n
+    INSERT INTO "IdentityProvider" ("tenantId", "id", "type", ${toIdpColumnList()})
+    SELECT :tenant, n."id", n."type", ${toIdpColumnList('n.')} FROM jsonb_populate_record(NULL::"IdentityProvider", :idp) n
     RETURNING *
-  ), told AS (${insertEventsSql('$3', { from: 'made' })})
+  ), event_log AS (${buildInsertEventsSql(':events', { from: 'made' })})
   SELECT * FROM made`
 
-/** Writes an identity provider with its event: one statement. The primary key refuses an id that is taken. */
+/** Inserts an identity provider with its event: one statement. An existing id violates the primary key. */
 export async function insertIdp(
   sql: Sql,
   tenant: string,
   idp: Partial<IdpColumns> & { id: string; type: string; name: string },
   event: object,
 ): Promise<IdentityProvider> {
-  const [row] = await sql<IdentityProvider>(INSERT_IDP, [
-    tenant,
-    JSON.stringify(idp),
-    JSON.stringify([event]),
-  ])
+  const row = await INSERT_IDP.first(sql, { tenant, idp, events: [event] })
   if (!row) throw new Error('the identity provider was not written')
   return row
 }
 
-/** Makes other changes of the provider, and new links to it, wait until the transaction ends; null when there is none. */
-export async function holdIdp(sql: Sql, tenant: string, id: string): Promise<IdentityProvider | null> {
-  const [row] = await sql<IdentityProvider>(
-    `SELECT * FROM "IdentityProvider" WHERE "tenantId" = $1 AND "id" = $2 FOR UPDATE`,
-    [tenant, id],
-  )
-  return row ?? null
-}
+const LOCK_IDP = statement({ takes: { id: 'text' }, returns: storedColumns('IdentityProvider') })`
+  SELECT * FROM "IdentityProvider" WHERE "tenantId" = :tenant AND "id" = :id FOR UPDATE`
 
-const UPDATE_IDP = `
-  WITH told AS (${insertEventsSql('$4')})
-  UPDATE "IdentityProvider" t SET ${CHANGEABLE.map((column) => `"${column}" = n."${column}"`).join(', ')},
+/**
+ * Locks the provider's row: other changes of it, and new links to it, wait. Null when there is no such
+ * provider.
+ */
+export const lockIdp = (sql: Sql, tenant: string, id: string): Promise<IdentityProvider | null> =>
+  LOCK_IDP.first(sql, { tenant, id })
+
+const UPDATE_IDP = statement({
+  takes: { id: 'text', columns: 'jsonb', events: 'jsonb' },
+  returns: storedColumns('IdentityProvider'),
+})`
+  WITH event_log AS (${buildInsertEventsSql(':events')})
+  UPDATE "IdentityProvider" t SET ${CHANGEABLE_IDP_COLUMNS.map((column) => `"${column}" = n."${column}"`).join(', ')},
     "updatedAt" = GREATEST(now(), t."updatedAt" + interval '1 millisecond')
-  FROM jsonb_populate_record(NULL::"IdentityProvider", $3::jsonb) n
-  WHERE t."tenantId" = $1 AND t."id" = $2 RETURNING t.*`
+  FROM jsonb_populate_record(NULL::"IdentityProvider", :columns) n
+  WHERE t."tenantId" = :tenant AND t."id" = :id RETURNING t.*`
 
-/** Writes all changeable columns of a held provider with the event: one statement. */
+/** Writes all changeable columns of a locked provider with the event: one statement. */
 export async function updateIdpRow(
   sql: Sql,
   tenant: string,
@@ -70,54 +76,52 @@ export async function updateIdpRow(
   columns: IdpColumns,
   event: object,
 ): Promise<IdentityProvider> {
-  const values = [JSON.stringify(columns), JSON.stringify([event])]
-  const [row] = await sql<IdentityProvider>(UPDATE_IDP, [tenant, id, ...values])
+  const row = await UPDATE_IDP.first(sql, { tenant, id, columns, events: [event] })
   if (!row) throw new Error('the identity provider was not written')
   return row
 }
 
-const ROLES_OF_LINKED = `
+const SELECT_ROLES_OF_LINKED = statement({ takes: { id: 'text' }, returns: { role: 'text' } })`
   SELECT DISTINCT r."role" FROM "IdpUser" l
-  JOIN "User" u ON u."tenantId" = $1 AND u."id" = l."userId", unnest(u."roles") AS r("role")
-  WHERE l."tenantId" = $1 AND l."idpId" = $2`
+  JOIN "User" u ON u."tenantId" = :tenant AND u."id" = l."userId", unnest(u."roles") AS r("role")
+  WHERE l."tenantId" = :tenant AND l."idpId" = :id`
 
-/** The roles of the people who are linked to a provider. */
-export async function selectRolesOfLinked(sql: Sql, tenant: string, id: string): Promise<string[]> {
-  const rows = await sql<{ role: string }>(ROLES_OF_LINKED, [tenant, id])
-  return rows.map(({ role }) => role)
+/** The roles of the users who are linked to a provider. */
+export async function selectLinkedUserRoles(sql: Sql, tenant: string, id: string): Promise<string[]> {
+  return (await SELECT_ROLES_OF_LINKED.all(sql, { tenant, id })).map(({ role }) => role)
 }
 
-// In the order of an index, from where the last batch ended: what it removed is still in the index.
-const DELETE_LINKS = `
+// In the order of an index, from where the last batch ended: deleted entries are still in the index.
+const DELETE_LINKS = statement({
+  takes: { id: 'text', afterUserId: 'text', limit: 'int' },
+  returns: { count: 'int', lastUserId: 'text?' },
+})`
   WITH batch AS (
-    SELECT "id", "userId" FROM "IdpUser" WHERE "tenantId" = $1 AND "idpId" = $2 AND "userId" > $3
-    ORDER BY "userId" LIMIT $4::int
-  ), gone AS (
-    DELETE FROM "IdpUser" WHERE "tenantId" = $1 AND "id" IN (SELECT "id" FROM batch)
+    SELECT "id", "userId" FROM "IdpUser" WHERE "tenantId" = :tenant AND "idpId" = :id AND "userId" > :afterUserId
+    ORDER BY "userId" LIMIT :limit
+  ), deleted AS (
+    DELETE FROM "IdpUser" WHERE "tenantId" = :tenant AND "id" IN (SELECT "id" FROM batch)
   )
   SELECT count(*)::int AS "count", max("userId") AS "lastUserId" FROM batch`
 
-/** Removes up to `limit` links of users after one to a held provider; answers how many there were, and the last user. */
-export async function deleteLinks(
+/**
+ * Deletes up to `limit` links to a locked provider, of users after one; returns how many there were, and the
+ * last user.
+ */
+export async function deleteIdpLinks(
   sql: Sql,
   tenant: string,
   id: string,
-  { afterUserId, limit }: { afterUserId: string; limit: number },
+  after: { afterUserId: string; limit: number },
 ): Promise<{ count: number; lastUserId: string | null }> {
-  const [row] = await sql<{ count: number; lastUserId: string | null }>(DELETE_LINKS, [
-    tenant,
-    id,
-    afterUserId,
-    limit,
-  ])
+  const row = await DELETE_LINKS.first(sql, { tenant, id, ...after })
   return row ?? { count: 0, lastUserId: null }
 }
 
-const DELETE_IDP = `
-  WITH told AS (${insertEventsSql('$3')})
-  DELETE FROM "IdentityProvider" WHERE "tenantId" = $1 AND "id" = $2`
+const DELETE_IDP = statement({ takes: { id: 'text', events: 'jsonb' } })`
+  WITH event_log AS (${buildInsertEventsSql(':events')})
+  DELETE FROM "IdentityProvider" WHERE "tenantId" = :tenant AND "id" = :id`
 
-/** Deletes a held provider, with the event. */
-export async function deleteIdpRow(sql: Sql, tenant: string, id: string, event: object): Promise<void> {
-  await sql(DELETE_IDP, [tenant, id, JSON.stringify([event])])
-}
+/** Deletes a locked provider, with the event. */
+export const deleteIdpRow = (sql: Sql, tenant: string, id: string, event: object): Promise<void> =>
+  DELETE_IDP.run(sql, { tenant, id, events: [event] })

@@ -1,53 +1,69 @@
-import { type Ctx, ROLE_NAMES, scopesOfRoles } from '../ctx.ts'
-import { dbFor, inTransaction, type Sql, sql } from '../db.ts'
-import { InvalidInput, NotFound } from '../errors.ts'
-import { toEventRow, wakeReaders } from '../events.ts'
-import { assertExpected } from '../expected-updated-at.ts'
-import { parse } from '../fields.ts'
+import { requireNoEscalation } from '../access/require-scope.ts'
+import type { Ctx } from '../core/context.ts'
+import { InvalidInput, NotFound } from '../core/errors.ts'
+import { getRoleScopes, ROLE_NAMES } from '../core/scopes.ts'
+import type { Sql } from '../database/db.ts'
+import { dbFor, inTransaction, sql } from '../database/db.ts'
+import { buildPageQuery } from '../database/page-query.ts'
+import { idpCreated, idpDeleted, idpUpdated } from '../events/credential-events.ts'
+import { createEventRow, wakeReaders } from '../events/log.ts'
 import type { IdentityProvider as IdpRow } from '../generated/prisma/client.ts'
-import { type Page, type PageArgs, parsePaging, toPage } from '../page.ts'
-import { requireNoEscalation } from '../scopes.ts'
-import { openSecrets, type SecretColumn, sealSecrets } from './idp-secrets.ts'
-import { IdpCreate, type IdpFields, idpPatch, isIdpId } from './idps.fields.ts'
+import { assertExpectedUpdatedAt } from '../schema/expected-updated-at.ts'
+import { isIdpId } from '../schema/idp-id.ts'
+import { parseInput } from '../schema/input-shapes.ts'
+import { type Page, type PageArgs, parsePaging, toPage } from '../schema/page.ts'
+import { type SecretColumn, sealIdpSecrets, unsealIdpSecrets } from './idp-secrets.ts'
+import { createIdpPatchShape, IdpCreate, type IdpFields } from './idps.fields.ts'
 import {
-  CHANGEABLE,
+  CHANGEABLE_IDP_COLUMNS,
+  deleteIdpLinks,
   deleteIdpRow,
-  deleteLinks,
-  holdIdp,
   type IdpColumns,
   insertIdp,
-  selectRolesOfLinked,
+  lockIdp,
+  selectLinkedUserRoles,
   updateIdpRow,
 } from './idps.sql.ts'
+import { listMissingFields } from './missing-fields.ts'
+import type { RequirableField } from './provider-types.ts'
 
-/** An identity provider as callers see it: of its secrets, only whether they are there. */
-export type Idp = Omit<IdpRow, SecretColumn> & { hasClientSecret: boolean; hasIdTokenSigningKey: boolean }
+/**
+ * An identity provider without its secrets; only their presence is included. `missing` has the fields that it
+ * still needs.
+ */
+export type Idp = Omit<IdpRow, SecretColumn> & {
+  missing: RequirableField[]
+  hasClientSecret: boolean
+  hasIdTokenSigningKey: boolean
+}
 
-/** Takes the secrets out of a row. */
-export function toIdp({ clientSecret, idTokenSigningKey, ...row }: IdpRow): Idp {
+/** Removes the secrets from a row. */
+export function toIdp(stored: IdpRow): Idp {
+  const { clientSecret, idTokenSigningKey, ...row } = stored
   return {
     ...row,
+    missing: listMissingFields(stored),
     hasClientSecret: clientSecret !== null,
     hasIdTokenSigningKey: idTokenSigningKey !== null,
   }
 }
 
 /**
- * Creates an identity provider (spec: Create identity provider). Its id is chosen by the caller and, with its type, never
- * changes. Secrets are sealed and never answered. Throws InvalidInput, or Conflict (id taken).
+ * Creates an identity provider. The caller chooses its id; id and type never change. Secrets are sealed and
+ * never returned. Throws InvalidInput, or Conflict (the id is taken).
  */
 export async function createIdentityProvider(ctx: Ctx, input: unknown): Promise<Idp> {
-  const fields = parse(IdpCreate, input)
+  const fields = parseInput(IdpCreate, input)
   // `node(id:)` finds the tenant by its slug.
   if (fields.id === ctx.tenant)
     throw new InvalidInput([{ field: 'id', description: 'is the name of the tenant' }])
-  const event = toEventRow(ctx, { type: 'idp.created', subjectIds: [fields.id] })
-  const row = await insertIdp(sql, ctx.tenant, sealSecrets(ctx.tenant, fields.id, fields), event)
+  const event = createEventRow(ctx, idpCreated(fields.id))
+  const row = await insertIdp(sql, ctx.tenant, sealIdpSecrets(ctx.tenant, fields.id, fields), event)
   wakeReaders(ctx.tenant)
   return toIdp(row)
 }
 
-/** One identity provider. Throws NotFound. */
+/** Returns an identity provider. Throws NotFound. */
 export async function getIdentityProvider(ctx: Ctx, idpId: string): Promise<Idp> {
   const where = { tenantId_id: { tenantId: ctx.tenant, id: idpId } }
   const row = isIdpId(idpId) ? await dbFor(ctx.tenant).identityProvider.findUnique({ where }) : null
@@ -55,68 +71,70 @@ export async function getIdentityProvider(ctx: Ctx, idpId: string): Promise<Idp>
   return toIdp(row)
 }
 
-/** Those of some identity providers that are there, for a loader: one statement. */
+/** Finds identity providers by id for a loader: one statement. */
 export async function findIdentityProviders(tenant: string, ids: string[]): Promise<Idp[]> {
   const where = { tenantId: tenant, id: { in: ids } }
   return (await dbFor(tenant).identityProvider.findMany({ where })).map(toIdp)
 }
 
-/** The identity providers, by id: one statement, and one more for totalSize. Throws InvalidInput about the paging. */
+/**
+ * Lists the identity providers by id: one statement, and one more for totalSize. Throws InvalidInput about
+ * the paging.
+ */
 export async function listIdentityProviders(ctx: Ctx, args: PageArgs): Promise<Page<Idp>> {
   const name = `${ctx.tenant}:idps`
   const paging = parsePaging(args, name)
-  const backward = paging.mode === 'cursor' && paging.backward
-  const seek = paging.mode === 'cursor' ? paging.seek : null
+  const query = buildPageQuery(paging, 'id')
   const tenantId = ctx.tenant
   const db = dbFor(tenantId)
   const rows = await db.identityProvider.findMany({
-    where: seek ? { tenantId, id: backward ? { lt: seek.id } : { gt: seek.id } } : { tenantId },
-    orderBy: { id: backward ? 'desc' : 'asc' },
-    skip: paging.mode === 'offset' ? paging.page * paging.pageSize : 0,
-    take: paging.pageSize + 1,
+    ...query,
+    where: { tenantId, ...query.where },
   })
   return toPage(paging, rows.map(toIdp), {
     name,
-    keyOf: ({ id }) => ({ value: null, id }),
+    toKey: ({ id }) => ({ value: null, id }),
     countAll: () => db.identityProvider.count({ where: { tenantId } }),
   })
 }
 
 /**
- * Whoever decides what a provider says decides who its linked people are: throws Forbidden where one of them has roles
- * that permit what the caller may not.
+ * Controlling a provider means controlling the accounts that are linked to it: throws Forbidden when a linked
+ * user has roles that permit more than the caller's scopes.
  */
-async function requireControl(sql: Sql, ctx: Ctx, idpId: string): Promise<void> {
-  const all = scopesOfRoles(ROLE_NAMES)
+async function requireIdpControl(sql: Sql, ctx: Ctx, idpId: string): Promise<void> {
+  const all = getRoleScopes(ROLE_NAMES)
   if (ctx.actor.kind === 'platform' || [...all].every((scope) => ctx.scopes.has(scope))) return
-  requireNoEscalation(ctx, scopesOfRoles(await selectRolesOfLinked(sql, ctx.tenant, idpId)))
+  requireNoEscalation(ctx, getRoleScopes(await selectLinkedUserRoles(sql, ctx.tenant, idpId)))
 }
 
-/** What people see of a provider. Everything else decides whose word is taken for who somebody is. */
-const PRESENTATION: readonly string[] = ['name', 'scopes']
+/** Display fields of a provider. All other fields affect authentication. */
+const PRESENTATION_FIELDS: readonly string[] = ['name', 'scopes']
 
 /**
- * Changes an identity provider: omitted fields are unchanged, '' and null unset; response-only fields, and `type`, are
- * ignored where they are as they were. It must be valid as a whole afterwards. Links stay, under the issuer that they were
- * made with. A change that changes nothing leaves updatedAt and the log alone. Throws NotFound, InvalidInput, Conflict
- * (`expectedUpdatedAt`), and Forbidden where linked people have roles that permit what the caller may not.
+ * Changes an identity provider: omitted fields are unchanged, null and, for text, '' unset; response-only fields, and
+ * `type`, are ignored where they are as they were. It must be valid as a whole afterwards. Links stay, under
+ * the issuer that they were made with. A change that changes nothing leaves updatedAt and the log alone.
+ * Throws NotFound, InvalidInput, Conflict (`expectedUpdatedAt`), and Forbidden where linked people have roles
+ * that permit what the caller may not.
  */
 export async function updateIdentityProvider(ctx: Ctx, idpId: string, input: unknown): Promise<Idp> {
   if (!isIdpId(idpId)) throw new NotFound('identity provider')
   const { row, isChanged } = await inTransaction(async (sql) => {
-    const held = await holdIdp(sql, ctx.tenant, idpId)
-    if (!held) throw new NotFound('identity provider')
-    assertExpected(input, held.updatedAt)
-    const before = openSecrets(held)
-    const patch = parse(idpPatch({ ...toIdp(held), ...(before as IdpFields) }), input)
-    const changedFields = CHANGEABLE.filter(
+    const current = await lockIdp(sql, ctx.tenant, idpId)
+    if (!current) throw new NotFound('identity provider')
+    assertExpectedUpdatedAt(input, current.updatedAt)
+    const before = unsealIdpSecrets(current)
+    const patch = parseInput(createIdpPatchShape({ ...toIdp(current), ...(before as IdpFields) }), input)
+    const changedFields = CHANGEABLE_IDP_COLUMNS.filter(
       (column) => patch[column] !== undefined && patch[column] !== before[column],
     )
-    if (changedFields.length === 0) return { row: held, isChanged: false }
-    if (changedFields.some((field) => !PRESENTATION.includes(field))) await requireControl(sql, ctx, idpId)
+    if (changedFields.length === 0) return { row: current, isChanged: false }
+    if (changedFields.some((field) => !PRESENTATION_FIELDS.includes(field)))
+      await requireIdpControl(sql, ctx, idpId)
     const changed = Object.fromEntries(changedFields.map((column) => [column, patch[column]]))
-    const columns: IdpColumns = { ...held, ...sealSecrets(ctx.tenant, idpId, changed) }
-    const event = toEventRow(ctx, { type: 'idp.updated', subjectIds: [idpId], changedFields })
+    const columns: IdpColumns = { ...current, ...sealIdpSecrets(ctx.tenant, idpId, changed) }
+    const event = createEventRow(ctx, idpUpdated(idpId, changedFields))
     return { row: await updateIdpRow(sql, ctx.tenant, idpId, columns, event), isChanged: true }
   })
   if (isChanged) wakeReaders(ctx.tenant)
@@ -127,8 +145,9 @@ export async function updateIdentityProvider(ctx: Ctx, idpId: string, input: unk
 const LINK_BATCH = 20_000
 
 /**
- * Deletes an identity provider with all links to it, for ever, in one transaction. The log has one entry, with the number
- * of links. Throws NotFound, and Forbidden where linked people have roles that permit what the caller may not.
+ * Deletes an identity provider with all links to it, for ever, in one transaction. The log has one entry,
+ * with the number of links. Throws NotFound, and Forbidden where linked people have roles that permit what
+ * the caller may not.
  */
 export async function deleteIdentityProvider(
   ctx: Ctx,
@@ -136,18 +155,18 @@ export async function deleteIdentityProvider(
 ): Promise<{ deletedIdentityProviderId: string }> {
   if (!isIdpId(idpId)) throw new NotFound('identity provider')
   await inTransaction(async (sql) => {
-    if (!(await holdIdp(sql, ctx.tenant, idpId))) throw new NotFound('identity provider')
-    await requireControl(sql, ctx, idpId)
+    if (!(await lockIdp(sql, ctx.tenant, idpId))) throw new NotFound('identity provider')
+    await requireIdpControl(sql, ctx, idpId)
     let links = 0
     let batch = { count: LINK_BATCH, lastUserId: '' as string | null }
     while (batch.count === LINK_BATCH) {
-      batch = await deleteLinks(sql, ctx.tenant, idpId, {
+      batch = await deleteIdpLinks(sql, ctx.tenant, idpId, {
         afterUserId: batch.lastUserId ?? '',
         limit: LINK_BATCH,
       })
       links += batch.count
     }
-    const event = toEventRow(ctx, { type: 'idp.deleted', subjectIds: [idpId], detail: { links } })
+    const event = createEventRow(ctx, idpDeleted(idpId, links))
     await deleteIdpRow(sql, ctx.tenant, idpId, event)
   })
   wakeReaders(ctx.tenant)

@@ -1,11 +1,15 @@
 import { decodeJwt } from 'jose'
-import { askProvider, clientIdOf, jsonOf, type Provider, refusedProof } from './provider.ts'
-import { postAsClient } from './provider-code.ts'
+import * as oidc from 'openid-client'
+import type { Provider } from './provider.ts'
+import { configureClient, requireClientId } from './provider-client.ts'
+import { awaitProvider, fetchFromProvider, readJsonObject, rejectProof } from './provider-fetch.ts'
+import { findEndpoint } from './provider-metadata.ts'
 
-const refused = (why: string) => refusedProof('accessToken', why)
+const reject = (description: string) => rejectProof('accessToken', description)
+const NOT_ACCEPTED = 'is not accepted by the provider'
 
-/** The client that a token in the form of a JWT names, where it names one. The provider itself has just accepted it. */
-function clientInside(token: string): unknown {
+/** Returns the client that a JWT names, unverified: the provider has just accepted the token. */
+function findNamedClient(token: string): unknown {
   try {
     const { client_id, azp } = decodeJwt(token)
     return client_id ?? azp
@@ -15,43 +19,58 @@ function clientInside(token: string): unknown {
 }
 
 /**
- * Throws InvalidInput when the token can be seen to have been issued to another client, whose user it was then, not ours:
- * by introspection (RFC 7662) where the provider publishes that, else by what a JWT says of itself.
+ * Throws InvalidInput for a token that was evidently issued to another client: by introspection (RFC 7662)
+ * where the provider publishes it, else by what a JWT says. Such a token proves who signed in at the other
+ * client.
  */
 async function assertIssuedToUs(provider: Provider, token: string): Promise<void> {
-  const clientId = clientIdOf(provider)
-  const other = (named: unknown) => named !== undefined && named !== clientId
-  if (other(clientInside(token))) throw refused('was issued to another client')
-  const url = provider.row.clientSecret ? await provider.endpoint('introspectionEndpoint') : null
+  const assertOurs = (clientId: unknown) => {
+    if (clientId !== undefined && clientId !== provider.row.clientId)
+      throw reject('was issued to another client')
+  }
+  assertOurs(findNamedClient(token))
+  const url = provider.row.clientSecret ? await findEndpoint(provider, 'introspectionEndpoint') : null
   if (!url) return
-  const response = await postAsClient(provider, url, { token, token_type_hint: 'access_token' })
-  // Some let resource servers ask only.
-  if (response.status !== 200) return
-  const { active, client_id } = await jsonOf(response)
-  if (active !== true) throw refused('is not accepted by the provider')
-  if (other(client_id)) throw refused('was issued to another client')
-}
-
-/** The claims at the userinfo endpoint. Throws InvalidInput when it refuses the token, or Unavailable. */
-export async function readUserInfo(provider: Provider, token: string): Promise<Record<string, unknown>> {
-  const url = await provider.endpoint('userInfoEndpoint')
-  if (!url) throw refused('cannot be checked: the provider has no userInfoEndpoint')
-  const response = await askProvider(url, {
-    headers: { authorization: `Bearer ${token}`, accept: 'application/json' },
-  })
-  if (response.status !== 200) throw refused('is not accepted by the provider')
-  const body = await jsonOf(response)
-  const { claimsIn } = provider.type
-  const inner = claimsIn ? body[claimsIn] : body
-  return typeof inner === 'object' && inner !== null ? (inner as Record<string, unknown>) : {}
+  const config = await configureClient(provider, { introspection_endpoint: url })
+  config[oidc.customFetch] = async (...request) => {
+    const response = await fetchFromProvider(...request)
+    // Some providers answer resource servers only; the userinfo endpoint has accepted the token.
+    return response.status === 200 ? response : Response.json({ active: true })
+  }
+  const { active, client_id } = await awaitProvider(
+    oidc.tokenIntrospection(config, token, { token_type_hint: 'access_token' }),
+  )
+  if (!active) throw reject(NOT_ACCEPTED)
+  assertOurs(client_id)
 }
 
 /**
- * Checks an access token by using it: the claims at the provider's userinfo endpoint. Throws InvalidInput about
- * `accessToken`, also where it can be seen to be another client's, or Unavailable.
+ * Returns the claims at the userinfo endpoint. Throws InvalidInput for a token that it does not accept, or
+ * Unavailable. The request is not made by openid-client: fetchUserInfo() requires `sub`, which plain OAuth
+ * providers do not have.
+ */
+export async function readUserInfo(provider: Provider, token: string): Promise<Record<string, unknown>> {
+  const url = await findEndpoint(provider, 'userInfoEndpoint')
+  if (!url) throw reject('cannot be checked: the provider has no userInfoEndpoint')
+  // RFC 6750, section 2.1: a header cannot carry other characters.
+  if (!/^[\x21-\x7e]+$/.test(token)) throw reject(NOT_ACCEPTED)
+  const response = await fetchFromProvider(url, {
+    method: 'GET',
+    headers: { authorization: `Bearer ${token}`, accept: 'application/json' },
+  })
+  if (response.status !== 200) throw reject(NOT_ACCEPTED)
+  const body = await readJsonObject(response)
+  const { claimsIn } = provider.type
+  const claims = claimsIn ? body[claimsIn] : body
+  return typeof claims === 'object' && claims !== null ? (claims as Record<string, unknown>) : {}
+}
+
+/**
+ * Verifies an access token by using it at the userinfo endpoint, and returns the claims there. Throws
+ * InvalidInput about `accessToken`, also for one that was evidently issued to another client, or Unavailable.
  */
 export async function verifyAccessToken(provider: Provider, token: string): Promise<Record<string, unknown>> {
-  clientIdOf(provider)
+  requireClientId(provider)
   const claims = await readUserInfo(provider, token)
   await assertIssuedToUs(provider, token)
   return claims

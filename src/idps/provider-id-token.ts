@@ -7,92 +7,89 @@ import {
   jwtVerify,
 } from 'jose'
 import { LRUCache } from 'lru-cache'
-import { askProvider, clientIdOf, type Provider, providerFault, refusedProof } from './provider.ts'
-import { publicKeyOf } from './provider-keys.ts'
+import type { Provider } from './provider.ts'
+import { requireClientId } from './provider-client.ts'
+import { fetchFromProvider, rejectProof, toUnavailable } from './provider-fetch.ts'
+import { parsePublicKey } from './provider-keys.ts'
+import { findEndpoint } from './provider-metadata.ts'
 import { ID_TOKEN_ALGORITHMS } from './provider-types.ts'
 
-/** Clocks differ; more than this would be a wrong one. */
+// openid-client verifies an ID token only as part of a response that it received itself, and compares it with
+// one issuer. Here API callers present ID tokens, keys may be pinned, and one provider may have several
+// issuers: jose verifies them.
+
 const CLOCK_TOLERANCE_SECONDS = 30
 
-type KeySet = ReturnType<typeof createRemoteJWKSet>
-const keySets = new LRUCache<string, KeySet>({ max: 500 })
+/**
+ * The keys at a URL. jose keeps them for ten minutes, and fetches them for an unknown `kid` twice a minute at
+ * most.
+ */
+const keySets = new LRUCache<string, ReturnType<typeof createRemoteJWKSet>>({
+  max: 500,
+  memoMethod: (url) => createRemoteJWKSet(new URL(url), { [customFetch]: fetchFromProvider }),
+})
 
-/** The keys at a URL, fetched through the guard, kept for ten minutes, and again for an unknown `kid` (twice a minute at most). */
-function keySetAt(url: string): KeySet {
-  let keys = keySets.get(url)
-  if (!keys) {
-    keys = createRemoteJWKSet(new URL(url), {
-      [customFetch]: (at, { headers, signal }) => askProvider(at, { headers, signal }),
-    })
-    keySets.set(url, keys)
-  }
-  return keys
+/** Codes of jose for keys that are not there or not a key set. The others are about the token. */
+const KEY_ERRORS = [errors.JOSEError.code, errors.JWKSInvalid.code, errors.JWKSTimeout.code]
+
+/** Converts an error of jose, in words that quote nothing of the token. Other errors stay as they are. */
+function toRejection(field: string, error: unknown): unknown {
+  if (!(error instanceof errors.JOSEError)) return error
+  if (KEY_ERRORS.includes(error.code)) return toUnavailable('its keys are not a key set', error)
+  if (error instanceof errors.JWTExpired) return rejectProof(field, 'has expired')
+  if (!(error instanceof errors.JWTClaimValidationFailed))
+    return rejectProof(field, 'is not signed by the provider')
+  const isAudience = error.claim === 'aud'
+  return rejectProof(
+    field,
+    isAudience ? 'was issued to another client' : `has a wrong or no claim ${error.claim}`,
+  )
 }
 
-/** What jose says of the token itself. Anything else is about the keys that could not be had. */
-const ABOUT_TOKEN = [
-  errors.JWTClaimValidationFailed,
-  errors.JWTExpired,
-  errors.JWTInvalid,
-  errors.JWSInvalid,
-  errors.JWSSignatureVerificationFailed,
-  errors.JOSEAlgNotAllowed,
-  errors.JOSENotSupported,
-  errors.JWKSNoMatchingKey,
-  errors.JWKSMultipleMatchingKeys,
-]
-
-/** Why jose refuses the token, in words that quote nothing of it. */
-function describe(error: unknown): string {
-  if (error instanceof errors.JWTExpired) return 'has expired'
-  if (error instanceof errors.JWTClaimValidationFailed)
-    return error.claim === 'aud' ? 'was issued to another client' : `has a wrong or no claim ${error.claim}`
-  return 'is not signed by the provider'
-}
-
-/** Checks signature, audience and times. Throws what jose throws, or Unavailable; null where there is no key to check with. */
-async function verifySignature(provider: Provider, token: string): Promise<JWTVerifyResult | null> {
+/**
+ * Verifies signature, audience and times. Throws what jose throws, InvalidInput about `field`, or
+ * Unavailable.
+ */
+async function verifySignature(provider: Provider, token: string, field: string): Promise<JWTVerifyResult> {
   const { idTokenSigningKey, idTokenSigningAlg } = provider.row
   const algorithms = idTokenSigningAlg ? [idTokenSigningAlg] : [...ID_TOKEN_ALGORITHMS]
   const options = {
-    audience: clientIdOf(provider),
+    audience: requireClientId(provider),
     requiredClaims: ['iss', 'sub', 'iat', 'exp'],
     clockTolerance: CLOCK_TOLERANCE_SECONDS,
   }
   if (idTokenSigningKey) {
-    const pinned = publicKeyOf(idTokenSigningKey)
-    if (!pinned) throw providerFault('the pinned key cannot be read')
-    // jose takes a key of another type for a fault of ours: allow what this key verifies only.
+    const pinned = parsePublicKey(idTokenSigningKey)
+    if (!pinned) throw toUnavailable('the pinned key cannot be read')
+    // jose throws a TypeError for a key of another type: allow only what this key verifies.
     const usable = algorithms.filter((alg) => pinned.algorithms.some((each) => each === alg))
     return jwtVerify(token, pinned.key, { ...options, algorithms: usable })
   }
-  const url = await provider.endpoint('jwksUri')
-  return url ? jwtVerify(token, keySetAt(url), { ...options, algorithms }) : null
+  const url = await findEndpoint(provider, 'jwksUri')
+  if (!url)
+    throw rejectProof(field, 'cannot be checked: the provider has neither jwksUri nor idTokenSigningKey')
+  return jwtVerify(token, keySets.memo(url), { ...options, algorithms })
 }
 
 /**
- * Checks an ID token (OIDC Core, section 3.1.3.7): signed with a key of the provider's, by an allowed algorithm, issued by
- * it, to our client, not expired. A nonce is not looked at: whoever began the sign-in has compared it. Answers its claims.
- * Throws InvalidInput about `field`, or Unavailable when the keys cannot be had.
+ * Verifies an ID token (OIDC Core, section 3.1.3.7): signed with a key of the provider by an allowed
+ * algorithm, issued by it, to our client, not expired. The nonce is not compared: the relying party that
+ * began the sign-in has compared it. Returns the claims. Throws InvalidInput about `field`, or Unavailable
+ * when the keys cannot be fetched.
  */
 export async function verifyIdToken(provider: Provider, token: string, field: string): Promise<JWTPayload> {
-  const refused = (why: string) => refusedProof(field, why)
   // Without an issuer, keys that several issuers share would let one speak for another.
-  if (provider.issuer === '') throw refused('cannot be checked: the provider has no issuer')
-  let verified: JWTVerifyResult | null
-  try {
-    verified = await verifySignature(provider, token)
-  } catch (error) {
-    if (ABOUT_TOKEN.some((known) => error instanceof known)) throw refused(describe(error))
-    if (error instanceof errors.JOSEError) throw providerFault('its keys are no key set', error)
-    throw error
-  }
-  if (!verified) throw refused('cannot be checked: the provider has neither jwksUri nor idTokenSigningKey')
-  const { payload: claims, protectedHeader: header } = verified
-  // An access token of the same issuer for this client is no statement of who signed in.
-  if (header.typ && header.typ.toUpperCase() !== 'JWT') throw refused('is no ID token')
-  if (!provider.isIssuer(claims)) throw refused('was issued by somebody else')
+  if (provider.issuer === '') throw rejectProof(field, 'cannot be checked: the provider has no issuer')
+  const { payload: claims, protectedHeader } = await verifySignature(provider, token, field).catch(
+    (error) => {
+      throw toRejection(field, error)
+    },
+  )
+  // An access token of the same issuer for this client does not say who signed in.
+  const typ = protectedHeader.typ || 'JWT'
+  if (typ.toUpperCase() !== 'JWT') throw rejectProof(field, 'is not an ID token')
+  if (!provider.isIssuer(claims)) throw rejectProof(field, 'was issued by another issuer')
   if (Array.isArray(claims.aud) && claims.aud.length > 1 && claims.azp !== provider.row.clientId)
-    throw refused('was issued to another client')
+    throw rejectProof(field, 'was issued to another client')
   return claims
 }

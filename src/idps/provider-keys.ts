@@ -9,8 +9,8 @@ const EC_ALGORITHMS: Record<string, IdTokenAlgorithm> = {
 /** RFC 7518, section 3.3: shorter keys must not be used. */
 const MIN_RSA_BITS = 2048
 
-/** The algorithms that a public key verifies; none for a key that is too weak or of no use here. */
-function algorithmsOf({
+/** Lists the algorithms that a public key verifies; none for a key that is too weak or of another type. */
+function listAlgorithms({
   asymmetricKeyType: type,
   asymmetricKeyDetails: details,
 }: KeyObject): IdTokenAlgorithm[] {
@@ -25,25 +25,29 @@ function algorithmsOf({
 }
 
 /**
- * A key in PEM: an X.509 certificate, or the SubjectPublicKeyInfo that is part of one. The validity of a certificate is
- * not looked at: the key is trusted because an administrator pinned it. Null for anything else, private keys included.
+ * Parses a key in PEM: an X.509 certificate, or the SubjectPublicKeyInfo that is part of one. The validity of
+ * a certificate is ignored: the key is trusted because an administrator pinned it. Null for anything else,
+ * private keys included.
  */
-export function publicKeyOf(pem: string): { key: KeyObject; algorithms: IdTokenAlgorithm[] } | null {
+export function parsePublicKey(pem: string): { key: KeyObject; algorithms: IdTokenAlgorithm[] } | null {
   if (!/^\s*-----BEGIN (CERTIFICATE|PUBLIC KEY)-----/.test(pem)) return null
   try {
     const key = createPublicKey(pem)
-    return { key, algorithms: algorithmsOf(key) }
+    return { key, algorithms: listAlgorithms(key) }
   } catch {
-    return null // not the PEM that it says it is
+    return null // not PEM
   }
 }
 
-/** The private key that Apple hands out to sign client secrets with (PKCS #8, P-256), or null. */
-export function applePrivateKeyOf(pem: string): KeyObject | null {
+/**
+ * Parses the private key that Apple issues to sign client secrets with (PKCS #8, P-256); null for anything
+ * else.
+ */
+export function parseApplePrivateKey(pem: string): KeyObject | null {
   try {
     const key = createPrivateKey(pem)
     return key.asymmetricKeyDetails?.namedCurve === 'prime256v1' ? key : null
   } catch {
-    return null // no private key in PEM
+    return null // not a private key in PEM
   }
 }

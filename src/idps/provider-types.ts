@@ -1,12 +1,28 @@
 export const IDP_TYPES = ['oauth2', 'oidc', 'apple', 'facebook', 'google', 'microsoft', 'twitter'] as const
 export type IdpType = (typeof IDP_TYPES)[number]
 
+/** Fields without which a provider proves nothing. */
+export const REQUIRABLE_FIELDS = [
+  'clientId',
+  'issuer',
+  'userInfoEndpoint',
+  'platformTeamId',
+  'platformKid',
+] as const
+export type RequirableField = (typeof REQUIRABLE_FIELDS)[number]
+
 /** What is known of a kind of provider. What an administrator sets on a provider goes before it. */
 export type ProviderType = {
+  /** Fields that a provider needs besides the client id, because the type does not know them. */
+  requires?: readonly RequirableField[]
+  /** The same, for a provider with a client secret. */
+  requiresWithSecret?: readonly RequirableField[]
   issuer?: string
   /** Further values of `iss` that mean the same issuer. */
   issuerAliases?: readonly string[]
-  /** Issuer of one organisation, out of its id in claim `tid`: the provider has as many issuers as customers. */
+  /**
+   * Issuer of one organisation, out of its id in claim `tid`: the provider has as many issuers as customers.
+   */
   issuerOfOrganisation?: (tid: string) => string
   /** Its metadata is found through its issuer (OIDC Discovery). */
   discovers?: true
@@ -16,17 +32,22 @@ export type ProviderType = {
   jwksUri?: string
   /** How clients authenticate at the token endpoint, where the metadata does not say. */
   clientAuthentication: 'basic' | 'post'
-  /** Members of the userinfo answer that the claims stand in, if not in itself. */
+  /** Members of the userinfo response that contain the claims, if they are not at the top level. */
   claimsIn?: string
-  /** Claims that may hold the user's identifier, the first that is there. */
+  /** Claims that may contain the user's identifier; the first present one counts. */
   subject: readonly ('sub' | 'id')[]
 }
 
-/** One line for each thing that a provider does differently. The endpoints are those of the providers' documentation. */
+/**
+ * One line for each thing that a provider does differently. The endpoints are those of the providers'
+ * documentation.
+ */
 export const PROVIDER_TYPES: Record<IdpType, ProviderType> = {
-  oauth2: { clientAuthentication: 'basic', subject: ['sub', 'id'] },
-  oidc: { discovers: true, clientAuthentication: 'basic', subject: ['sub'] },
+  oauth2: { requires: ['userInfoEndpoint'], clientAuthentication: 'basic', subject: ['sub', 'id'] },
+  oidc: { requires: ['issuer'], discovers: true, clientAuthentication: 'basic', subject: ['sub'] },
   apple: {
+    // The secret is a key, with which the secrets for Apple are signed.
+    requiresWithSecret: ['platformTeamId', 'platformKid'],
     issuer: 'https://appleid.apple.com',
     authorizationEndpoint: 'https://appleid.apple.com/auth/authorize',
     tokenEndpoint: 'https://appleid.apple.com/auth/token',
@@ -73,7 +94,10 @@ export const PROVIDER_TYPES: Record<IdpType, ProviderType> = {
   },
 }
 
-/** Algorithms of ID tokens: asymmetric ones only. `none` proves nothing, and an HMAC key is known to both sides. */
+/**
+ * Algorithms of ID tokens: asymmetric ones only. `none` proves nothing, and an HMAC key is known to both
+ * sides.
+ */
 export const ID_TOKEN_ALGORITHMS = [
   'RS256',
   'RS384',

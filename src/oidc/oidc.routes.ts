@@ -1,17 +1,19 @@
 import type { H3 } from 'h3'
 import { addRegistrationRoutes } from '../registration/registration.routes.ts'
 import { addAuthorizeRoutes } from './authorize/authorize.routes.ts'
-import { addInitiateLoginRoutes } from './authorize/initiate-login.routes.ts'
+import { addInitiateLoginRoutes } from './authorize/login-initiation.routes.ts'
 import { addPushedRequestRoutes } from './authorize/pushed-requests.routes.ts'
 import { addDeviceRoutes } from './device/device.routes.ts'
-import { addDiscoveryRoutes } from './discovery.routes.ts'
+import { createDeviceCompletion } from './device/device-completion.http.ts'
+import { addDiscoveryRoutes } from './discovery/discovery.routes.ts'
+import { addTokenRoutes } from './grants/token.routes.ts'
 import { addLogoutRoutes } from './logout/logout.routes.ts'
-import { addSignInRoutes } from './signin/signin.routes.ts'
+import { registerDeviceCompletion } from './signin/completion.http.ts'
+import { addSignInRoutes } from './signin/sign-in.routes.ts'
 import { addIntrospectionRoutes } from './token/introspection.routes.ts'
-import { addTokenRoutes } from './token/token.routes.ts'
 import { addUserinfoRoutes } from './userinfo/userinfo.routes.ts'
 
-/** The OpenID Connect provider of every tenant: protocol endpoints and the hosted pages behind them. */
+/** The OpenID provider of every tenant: protocol endpoints and hosted pages. */
 export function addOidcRoutes(app: H3): void {
   addDiscoveryRoutes(app)
   addAuthorizeRoutes(app)
@@ -23,5 +25,6 @@ export function addOidcRoutes(app: H3): void {
   addUserinfoRoutes(app)
   addInitiateLoginRoutes(app)
   addLogoutRoutes(app)
+  registerDeviceCompletion(createDeviceCompletion)
   addSignInRoutes(app)
 }

@@ -1,81 +1,95 @@
 import { z } from 'zod'
-import { boolean, requiredText } from '../fields.ts'
+import { parsePhoneNumber, toEmailKey } from '../schema/address-keys.ts'
+import { boolean, requiredText, text } from '../schema/input-shapes.ts'
+import { createIdShape } from '../schema/response-shapes.ts'
 import { RequestMetadata, sessionExpirationMinutes } from '../sessions/sessions.fields.ts'
-import { idOf } from '../shapes.ts'
-import { emailKeyOf, phoneNumberOf } from '../users/addresses.ts'
 
 export type Channel = 'email' | 'sms'
 
-/** Where a code goes. `key` is what is compared and what the message is sent to: the form that was checked. */
-export type Address = { channel: Channel; shown: string; key: string }
+/**
+ * The address of a code. `key` is the normalized form, which is compared and to which the message is sent.
+ */
+export type PasscodeAddress = { channel: Channel; shown: string; key: string }
 
-function emailAddressOf(to: string): Address | null {
-  const key = emailKeyOf(to)
+function parseEmailAddress(to: string): PasscodeAddress | null {
+  const key = toEmailKey(to)
   return key === null ? null : { channel: 'email', shown: to, key }
 }
 
-/** A number that a text message can go to: it parsed, and is no extension behind a switchboard. */
-function smsAddressOf(to: string): Address | null {
-  const number = phoneNumberOf(to)
-  if (!number?.canBeVerified || number.key.includes(';')) return null
-  return { channel: 'sms', shown: number.shown, key: number.key }
+/** Whether a text message can be sent to a number: it is valid E.164 without an extension. */
+function parseSmsAddress(to: string): PasscodeAddress | null {
+  const number = parsePhoneNumber(to)
+  return number === null || number.includes(';') ? null : { channel: 'sms', shown: number, key: number }
 }
 
-/** An e-mail address or a phone number, whichever it is. */
-export const addressOf = (to: string): Address | null =>
-  to.includes('@') ? emailAddressOf(to) : smsAddressOf(to)
+/** Parses an e-mail address or a phone number. */
+export const parseAddress = (to: string): PasscodeAddress | null =>
+  to.includes('@') ? parseEmailAddress(to) : parseSmsAddress(to)
 
-const addressBy = (read: (to: string) => Address | null, message: string) =>
-  requiredText(320).transform((to, context) => {
+const createAddressShape = (read: (to: string) => PasscodeAddress | null, message: string) =>
+  text(254).transform((to, context) => {
     const address = read(to)
     if (address) return address
     context.addIssue(message)
     return z.NEVER
   })
 
-const SEND_TO = {
-  email: addressBy(emailAddressOf, 'must be an e-mail address'),
-  sms: addressBy(smsAddressOf, 'must be a phone number with its country code, such as +41791234567'),
+const EMAIL_FORMAT = { format: 'idn-email' }
+/** A text message cannot be sent to an extension. */
+const SMS_FORMAT = { format: 'phone', pattern: '^[^;]*$' }
+
+const RECIPIENT_SHAPES = {
+  email: createAddressShape(parseEmailAddress, 'must be an e-mail address').meta(EMAIL_FORMAT),
+  sms: createAddressShape(
+    parseSmsAddress,
+    'must be a phone number with its country code, such as +41791234567',
+  ).meta(SMS_FORMAT),
 }
 
-/** What an address of each channel looks like in examples. */
+/** Example addresses of each channel. */
 const EXAMPLE_ADDRESSES: Record<Channel, string> = { email: 'ada@example.com', sms: '+436641234567' }
 
-const sendShape = (channel: Channel) =>
+const RECIPIENT_DESCRIPTIONS: Record<Channel, string> = {
+  email: 'E-mail address.',
+  sms: 'Phone number with its country code.',
+}
+
+const createSendShape = (channel: Channel) =>
   z.strictObject({
-    to: SEND_TO[channel].meta({
-      description: 'E-mail address, or phone number with its country code.',
+    to: RECIPIENT_SHAPES[channel].meta({
+      description: RECIPIENT_DESCRIPTIONS[channel],
       example: EXAMPLE_ADDRESSES[channel],
     }),
     createUser: boolean
       .nullish()
       .transform((value) => value ?? false)
-      .meta({ description: 'Create a user when nobody has the address.', example: true }),
+      .meta({ description: 'Create a user when no user has the address.', example: true }),
     metadata: RequestMetadata,
   })
-const WHERE_TO = 'Where a code is to go.'
+const SEND_DESCRIPTION = 'The address to which a code is sent.'
 export const SendPasscode = {
-  email: sendShape('email').meta({ id: 'SendEmailPasscode', description: WHERE_TO }),
-  sms: sendShape('sms').meta({ id: 'SendSmsPasscode', description: WHERE_TO }),
+  email: createSendShape('email').meta({ id: 'SendEmailPasscode', description: SEND_DESCRIPTION }),
+  sms: createSendShape('sms').meta({ id: 'SendSmsPasscode', description: SEND_DESCRIPTION }),
 }
 
 export const SentPasscodeShape = z
   .object({
     to: z.string().meta({ description: 'Where the code was sent.', example: EXAMPLE_ADDRESSES.email }),
-    userId: idOf('user').meta({ description: 'Id of the user whose address it is.' }),
-    userCreated: z.boolean().meta({ description: 'Whether the user was created by this.', example: true }),
+    userId: createIdShape('user').meta({ description: 'Id of the user whose address it is.' }),
+    userCreated: z.boolean().meta({ description: 'Whether this operation created the user.', example: true }),
   })
-  .meta({ id: 'SentPasscode', description: 'The code is on its way.' })
+  .meta({ id: 'SentPasscode', description: 'The code was sent.' })
 
 export const AuthenticatePasscode = z
   .strictObject({
-    to: addressBy(addressOf, 'must be an e-mail address or a phone number').meta({
+    to: createAddressShape(parseAddress, 'must be an e-mail address or a phone number').meta({
       description: 'E-mail address or phone number that the code was sent to.',
       example: EXAMPLE_ADDRESSES.email,
+      anyOf: [EMAIL_FORMAT, SMS_FORMAT],
     }),
     code: requiredText(100).meta({ description: 'The code.', example: '123456' }),
     sessionExpirationMinutes: sessionExpirationMinutes.meta({
-      description: 'Starts a session of so many minutes; 0 to 129600, none when omitted or 0.',
+      description: 'Starts a session of this number of minutes; 0 to 129600, none when omitted or 0.',
       example: 60,
     }),
     metadata: RequestMetadata,

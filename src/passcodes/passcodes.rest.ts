@@ -1,12 +1,12 @@
-import { type RestRoute, restRoute } from '../rest/route.ts'
-import { AuthenticatedSessionShape, toSession } from '../sessions/sessions.fields.ts'
-import { toUser } from '../users/user-body.ts'
+import { defineRestRoute, type RestRoute } from '../rest/route.ts'
+import { AuthenticatedSessionShape, toSessionBody } from '../sessions/sessions.fields.ts'
+import { toUserBody } from '../users/user-body.ts'
 import { AuthenticatePasscode, SendPasscode, SentPasscodeShape } from './passcodes.fields.ts'
 import { authenticatePasscode } from './passcodes.ts'
 import { sendPasscode } from './send-passcode.ts'
 
 export const passcodeRoutes: readonly RestRoute[] = [
-  restRoute({
+  defineRestRoute({
     method: 'POST',
     path: '/passcodes/email',
     operationId: 'sendEmailPasscode',
@@ -17,7 +17,7 @@ export const passcodeRoutes: readonly RestRoute[] = [
     response: SentPasscodeShape,
     handle: (ctx, { body }) => sendPasscode(ctx, 'email', body),
   }),
-  restRoute({
+  defineRestRoute({
     method: 'POST',
     path: '/passcodes/sms',
     operationId: 'sendSmsPasscode',
@@ -28,17 +28,17 @@ export const passcodeRoutes: readonly RestRoute[] = [
     response: SentPasscodeShape,
     handle: (ctx, { body }) => sendPasscode(ctx, 'sms', body),
   }),
-  restRoute({
+  defineRestRoute({
     method: 'POST',
     path: '/passcodes/authenticate',
     operationId: 'authenticatePasscode',
-    summary: 'Authenticates a passcode; starts a session when asked to.',
+    summary: 'Authenticates a passcode; starts a session on request.',
     scope: 'passcodes:write',
     body: AuthenticatePasscode,
     response: AuthenticatedSessionShape,
     handle: async (ctx, { body }) => {
       const { session, sessionToken, user } = await authenticatePasscode(ctx, body)
-      return { session: session && toSession(session), sessionToken, user: toUser(ctx, user) }
+      return { session: session && toSessionBody(session), sessionToken, user: toUserBody(ctx, user) }
     },
   }),
 ]

@@ -1,95 +1,127 @@
-import { asPerson, type Ctx } from '../ctx.ts'
-import { inTransaction, type Sql, sql } from '../db.ts'
-import { InvalidCredential, InvalidInput } from '../errors.ts'
-import { type NewEvent, recordEvents, wakeReaders } from '../events.ts'
-import { parse } from '../fields.ts'
+import { toRevoked } from '../access/revocation.sql.ts'
+import { createRevocationEvents } from '../access/revocation.ts'
+import { notifySessionsEnded } from '../access/session-end-listeners.ts'
+import { consumeLimit } from '../coordination/rate-limits.ts'
+import type { Ctx } from '../core/context.ts'
+import { toUserCtx } from '../core/context.ts'
+import { InvalidCredential, InvalidInput } from '../core/errors.ts'
+import type { Sql } from '../database/db.ts'
+import { inTransaction, sql } from '../database/db.ts'
+import { hashAddress } from '../events/address-hash.ts'
+import { recordEvents, wakeReaders } from '../events/log.ts'
+import { passcodeFailed, signInFailed } from '../events/session-events.ts'
+import type { NewEvent, SignInFailure } from '../events/types.ts'
+import { addressVerified } from '../events/user-events.ts'
 import type { User } from '../generated/prisma/client.ts'
-import { spend } from '../limits.ts'
-import { wakeAfterEnding } from '../sessions/after-ending.ts'
+import { parseInput } from '../schema/input-shapes.ts'
 import type { SessionRow } from '../sessions/sessions.sql.ts'
-import { startBrowserSession, startSession } from '../sessions/sessions.ts'
-import { isCode, tidyCode } from './code-hash.ts'
-import { applyFirstProof, type Removed } from './first-proof.sql.ts'
-import { type Address, AuthenticatePasscode, addressOf, type Channel } from './passcodes.fields.ts'
-import { countAttempt, redeem } from './passcodes.sql.ts'
+import { reauthenticateSession, startBrowserSession, startSession } from '../sessions/sessions.ts'
+import { applyFirstVerification, type RemovedAccess } from './first-verification.sql.ts'
+import { sendGuessNotice } from './guess-notice.ts'
+import { limitStranger } from './network-limits.ts'
+import { countPasscodeAttempt, type PasscodeAttempt, redeemPasscode } from './passcode-guesses.sql.ts'
+import { isMatchingCode, normalizeCode } from './passcode-hash.ts'
+import { type PasscodeOrigin, toApiOrigin } from './passcode-origin.ts'
+import { AuthenticatePasscode, type Channel, type PasscodeAddress, parseAddress } from './passcodes.fields.ts'
+import type { SignInPasscodeRequest } from './send-passcode.ts'
 
-/** Authentication methods of a code (RFC 8176). */
-const AMR: Record<Channel, string[]> = { email: ['otp'], sms: ['otp', 'sms'] }
+/** The authentication method of a code (RFC 8176). */
+const AMR_BY_CHANNEL: Record<Channel, string[]> = { email: ['otp'], sms: ['otp', 'sms'] }
 
-/** One answer for a wrong, used, expired or exhausted code, an unknown address and a locked user. */
-const wrongCode = () => new InvalidCredential('The code is wrong or has expired.')
+/** Why a code is not accepted, whether or not the address is known. A used code counts as expired. */
+export type CodeProblem = 'wrong' | 'expired' | 'exhausted'
 
-function eventsOfFirstProof(userId: string, channel: Channel, removed: Removed[]): NewEvent[] {
-  const gone = (what: Removed['what']) => removed.filter((item) => item.what === what)
-  const client = ({ clientId }: Removed) => (clientId ? [clientId] : [])
+/**
+ * The error of a code that is not accepted. Its message is the same for every reason; hosted pages tell the
+ * person what to do by `problem`.
+ */
+export class RejectedCode extends InvalidCredential {
+  readonly problem: CodeProblem
+
+  constructor(problem: CodeProblem) {
+    super('The code is wrong or has expired.')
+    this.name = 'InvalidCredential'
+    this.problem = problem
+  }
+}
+
+/** The reason for the event log, which says more than the response. */
+function toFailureReason(
+  { ownerId, ownerLocked, userId }: PasscodeAttempt,
+  problem: CodeProblem,
+): SignInFailure {
+  if (ownerId === null) return 'unknown'
+  if (ownerLocked) return 'locked'
+  return problem === 'wrong' && userId === null ? 'unverified' : problem
+}
+
+function createFirstVerificationEvents(
+  userId: string,
+  channel: Channel,
+  removed: RemovedAccess[],
+): NewEvent[] {
+  const removedIds = (what: RemovedAccess['what']) =>
+    removed.filter((item) => item.what === what).map(({ id }) => id)
   return [
-    {
-      type: 'user.updated',
-      userId,
-      subjectIds: [...gone('credential'), ...gone('link')].map(({ id }) => id),
-      changedFields: [channel === 'email' ? 'emailVerified' : 'phoneNumberVerified'],
-      detail: {
-        cause: 'first proof',
-        credentialsRemoved: gone('credential').length,
-        linksRemoved: gone('link').length,
-      },
-    },
-    ...gone('session').map(
-      (item): NewEvent => ({
-        type: 'session.ended',
-        userId,
-        sessionId: item.id,
-        subjectIds: client(item),
-        detail: { reason: 'revoked' },
-      }),
-    ),
-    ...gone('grant').map(
-      (item): NewEvent => ({
-        type: 'grant.revoked',
-        userId,
-        sessionId: item.sessionId,
-        subjectIds: [item.id, ...client(item)],
-        detail: { reason: 'revoked' },
-      }),
-    ),
+    addressVerified(userId, channel, {
+      credentialIds: removedIds('credential'),
+      linkIds: removedIds('link'),
+    }),
+    ...createRevocationEvents(toRevoked(removed), 'revoked'),
   ]
 }
 
-const isProven = (user: User, channel: Channel): boolean =>
+const isAddressVerified = (user: User, channel: Channel): boolean =>
   channel === 'email' ? user.emailVerified : user.phoneNumberVerified
 
+/** The address of a code, and where it was requested. */
+type EnteredCode = Pick<PasscodeOrigin, 'origin' | 'budget'> & {
+  address: PasscodeAddress
+  clientId: string | null
+}
+
 /**
- * Redeems a code and runs `then` in the transaction that uses it up, so that a failure there leaves the code alive.
- * The guess is counted and committed before it is compared: parallel guesses cannot outrun the count. Round trips:
- * wrong 2, right 4 and what `then` needs, the first proof of an address 2 more. `by` says on whose behalf the rest is
- * once the code was right. Throws InvalidCredential.
+ * Redeems a code and runs `then` in the same transaction, so that an error there leaves the code unused. The
+ * attempt is counted and committed before the comparison, so that parallel guesses cannot exceed the limit.
+ * Round trips: 2 for a wrong code, 4 plus those of `then` for a correct one, 2 more for the first
+ * verification of an address. `createCtx` returns the context after the code was accepted. Throws RejectedCode.
  */
-async function redeemCode<T>(
+async function redeemWithAttempt<T>(
   ctx: Ctx,
-  address: Address,
+  { address, origin, budget, clientId }: EnteredCode,
   code: string,
   now: Date,
-  by: (userId: string) => Ctx,
+  createCtx: (userId: string) => Ctx,
   finish: (sql: Sql, ctx: Ctx, user: User) => Promise<T>,
 ): Promise<T> {
   const { channel, key } = address
-  const attempt = await countAttempt(sql, ctx.tenant, key, now)
-  if (!attempt) throw wrongCode()
+  const guess = { channel, key, origin, budget, now }
+  const attempt = await countPasscodeAttempt(sql, ctx.tenant, guess)
   const { userId, codeHash } = attempt
-  if (!isCode(ctx.tenant, key, tidyCode(code), codeHash) || userId === null) {
-    await recordEvents(sql, ctx, [{ type: 'passcode.failed', userId, detail: { channel } }])
+  const isRight =
+    codeHash !== null && isMatchingCode(ctx.tenant, key, normalizeCode(code), codeHash) && userId !== null
+  if (!isRight) {
+    const problem = attempt.problem ?? 'wrong'
+    const reason = toFailureReason(attempt, problem)
+    const { ownerId } = attempt
+    // Also for an address without a user, so that the response time does not reveal whether one exists.
+    await recordEvents(sql, ctx, [
+      ...(problem === 'wrong' ? [passcodeFailed(channel, { userId: ownerId })] : []),
+      signInFailed(channel, { userId: ownerId, clientId, reason, addressHash: hashAddress(ctx.tenant, key) }),
+    ])
     wakeReaders(ctx.tenant)
-    throw wrongCode()
+    if (attempt.isLastShort) sendGuessNotice(ctx, address, { ownerId, isLocked: attempt.ownerLocked ?? true })
+    throw new RejectedCode(problem)
   }
   let wake = wakeReaders
   const result = await inTransaction(async (sql) => {
-    const user = await redeem(sql, ctx.tenant, { channel, key, userId, codeHash, now })
-    if (!user) throw wrongCode()
-    const proven = by(userId)
-    if (isProven(user, channel)) return finish(sql, proven, user)
-    const proof = await applyFirstProof(sql, ctx.tenant, { channel, userId, now })
-    await recordEvents(sql, proven, eventsOfFirstProof(userId, channel, proof.removed))
-    wake = wakeAfterEnding
+    const user = await redeemPasscode(sql, ctx.tenant, { ...guess, userId, codeHash })
+    if (!user) throw new RejectedCode('expired')
+    const proven = createCtx(userId)
+    if (isAddressVerified(user, channel)) return finish(sql, proven, user)
+    const proof = await applyFirstVerification(sql, ctx.tenant, { channel, userId, now })
+    await recordEvents(sql, proven, createFirstVerificationEvents(userId, channel, proof.removed))
+    wake = notifySessionsEnded
     return finish(sql, proven, proof.user)
   })
   wake(ctx.tenant)
@@ -99,19 +131,21 @@ async function redeemCode<T>(
 export type AuthenticatedPasscode = { session: SessionRow | null; sessionToken: string | null; user: User }
 
 /**
- * Authenticates a passcode for a management caller (spec: Authenticate passcode). With sessionExpirationMinutes above
- * 0 it starts a refreshable session. Throws InvalidInput, RateLimited (the network of metadata.ipAddress, when given)
- * and InvalidCredential, the same whatever is wrong.
+ * Authenticates a passcode for a caller of the management API. With sessionExpirationMinutes above 0 it
+ * starts a refreshable session. Throws InvalidInput, RateLimited (by the network of metadata.ipAddress, when
+ * given), and RejectedCode, whose message is one for all reasons.
  */
 export async function authenticatePasscode(
   ctx: Ctx,
   input: unknown,
   now = new Date(),
 ): Promise<AuthenticatedPasscode> {
-  const { to, code, sessionExpirationMinutes, metadata } = parse(AuthenticatePasscode, input)
-  if (metadata.ipAddress) await spend('authenticatePasscode', ctx.tenant, metadata.ipAddress)
-  const byCaller = () => ctx
-  return redeemCode(ctx, to, code, now, byCaller, async (sql, ctx, user) => {
+  const { to, code, sessionExpirationMinutes, metadata } = parseInput(AuthenticatePasscode, input)
+  if (metadata.ipAddress) await consumeLimit('authenticatePasscode', ctx.tenant, metadata.ipAddress)
+  const useCallerCtx = () => ctx
+  const clientId = ctx.actor.kind === 'client' ? ctx.actor.clientId : null
+  const entered = { address: to, ...toApiOrigin(metadata.ipAddress), clientId }
+  return redeemWithAttempt(ctx, entered, code, now, useCallerCtx, async (sql, ctx, user) => {
     if (sessionExpirationMinutes === 0) return { session: null, sessionToken: null, user }
     const { session, token } = await startSession(
       sql,
@@ -121,8 +155,8 @@ export async function authenticatePasscode(
         kind: 'api',
         refreshable: true,
         expiresAt: new Date(now.getTime() + sessionExpirationMinutes * 60_000),
-        amr: AMR[to.channel],
-        // The backend is not where the person is.
+        amr: AMR_BY_CHANNEL[to.channel],
+        // The IP address of the backend is not that of the user.
         seenFrom: { ip: metadata.ipAddress, userAgent: metadata.userAgent },
       },
       now,
@@ -131,24 +165,28 @@ export async function authenticatePasscode(
   })
 }
 
+/** For whom and where a user signs in, and the session of the browser. */
+export type SignInContext = SignInPasscodeRequest & { sessionId?: string | null }
+
 /**
- * Verifies the code of a hosted page and starts the browser session in the same transaction; `ctx` is the visitor's
- * request, `clientId` the client that sent them. `token` goes into the cookie. Throws InvalidCredential, and RateLimited
- * for the network's budget.
+ * Verifies the code of a hosted page and, in the same transaction, raises the session of the browser if it is
+ * the user's, or starts one. `ctx` is the context of the request. `token` is the value of the cookie. Throws
+ * RejectedCode, and RateLimited for the budget of the network.
  */
 export async function verifySignInPasscode(
   ctx: Ctx,
   to: string,
   code: string,
-  clientId: string | null = null,
+  { clientId, origin, sessionId = null }: SignInContext,
   now = new Date(),
 ): Promise<{ userId: string; session: SessionRow; token: string }> {
-  const address = addressOf(to)
+  const address = parseAddress(to)
   if (!address) throw new InvalidInput([{ field: 'to', description: 'must be an e-mail address' }])
-  await spend('authenticatePasscode', ctx.tenant, ctx.ip)
-  const by = (userId: string) => asPerson(ctx, { userId, clientId })
-  return redeemCode(ctx, address, code, now, by, async (sql, ctx, user) => {
-    const started = await startBrowserSession(sql, ctx, { userId: user.id, amr: AMR[address.channel] }, now)
-    return { userId: user.id, ...started }
+  await limitStranger('authenticatePasscode', ctx.tenant, ctx.ip)
+  const by = (userId: string) => toUserCtx(ctx, { userId, clientId })
+  return redeemWithAttempt(ctx, { address, ...origin, clientId }, code, now, by, async (sql, ctx, user) => {
+    const signedIn = { userId: user.id, amr: AMR_BY_CHANNEL[address.channel] }
+    const raised = sessionId && (await reauthenticateSession(sql, ctx, { sessionId, ...signedIn }, now))
+    return { userId: user.id, ...(raised || (await startBrowserSession(sql, ctx, signedIn, now))) }
   })
 }

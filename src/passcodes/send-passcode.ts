@@ -1,89 +1,112 @@
-import { newId } from '../crypto.ts'
-import type { Ctx } from '../ctx.ts'
-import { sql } from '../db.ts'
+import { randomInt } from 'node:crypto'
+import { setMaxListeners } from 'node:events'
+import { setTimeout } from 'node:timers/promises'
+import { findTenant } from '../access/tenant-cache.ts'
+import { consumeLimit } from '../coordination/rate-limits.ts'
+import type { Ctx } from '../core/context.ts'
+import { newId } from '../core/crypto.ts'
+import { InvalidInput, NotFound, RateLimited, Unavailable, UserLocked } from '../core/errors.ts'
+import { log } from '../core/log.ts'
+import { sql } from '../database/db.ts'
 import { deliverMail } from '../delivery/mail.ts'
+import { buildPasscodeMail, buildPasscodeSms } from '../delivery/message-texts.ts'
+import { assertDeliveryAvailable, checkDelivery } from '../delivery/outages.ts'
 import { deliverSms } from '../delivery/sms.ts'
-import { passcodeMail, passcodeSms } from '../delivery/texts.ts'
-import { InvalidInput, NotFound, RateLimited, Unavailable, UserLocked } from '../errors.ts'
-import { toEventRow, wakeReaders } from '../events.ts'
-import { parse } from '../fields.ts'
-import { spend } from '../limits.ts'
-import { log } from '../log.ts'
-import { findTenant } from '../tenants/tenant-cache.ts'
-import { codeHashOf, newCode } from './code-hash.ts'
-import { type Address, addressOf, type Channel, SendPasscode } from './passcodes.fields.ts'
-import { insertCode, type Reservation, SEND_COOLDOWN_SECONDS, withdrawCode } from './passcodes.sql.ts'
+import { hashAddress } from '../events/address-hash.ts'
+import { createEventRow, wakeReaders } from '../events/log.ts'
+import { passcodeSent, passcodeUndelivered, signInFailed } from '../events/session-events.ts'
+import { userCreated } from '../events/user-events.ts'
+import { parseInput } from '../schema/input-shapes.ts'
+import { limitStranger } from './network-limits.ts'
+import { SEND_COOLDOWN_SECONDS } from './passcode-budgets.sql.ts'
+import { createCode, createLongCode, hashCode, normalizeCode } from './passcode-hash.ts'
+import { type PasscodeOrigin, toApiOrigin } from './passcode-origin.ts'
+import { type Channel, type PasscodeAddress, parseAddress, SendPasscode } from './passcodes.fields.ts'
+import { type PasscodeReservation, reservePasscode, withdrawPasscode } from './passcodes.sql.ts'
 
-/** Long enough for slow mail, short enough for a code of six digits. */
-export const LIFETIME_MINUTES = 10
+/** The lifetime allows for slow e-mail and is short enough for six digits. */
+export const PASSCODE_LIFETIME_MINUTES = 10
 
-type Stored = Reservation & { code: string; codeHash: Buffer; tenantName: string }
+type StoredPasscode = PasscodeReservation & { code: string; codeHash: Buffer; tenantName: string }
 
-/** Stores a new code for the address, one statement. A second try when another call created the user just now. */
-async function storeCode(
+/**
+ * Stores a new code for the address in one statement. Retries once when a concurrent call created the user.
+ */
+async function storePasscode(
   ctx: Ctx,
-  address: Address,
-  options: { createUser: boolean; keepUnknown: boolean },
+  address: PasscodeAddress,
+  origin: PasscodeOrigin,
+  options: { createUser: boolean; keepUnknown: boolean; clientId: string | null },
   now: Date,
-): Promise<Stored> {
-  // Read for everybody, not only for those that something is sent to.
+): Promise<StoredPasscode> {
+  // Read for unknown addresses too, so that the response time is the same.
   const tenantName = (await findTenant(ctx.tenant))?.friendlyName ?? ctx.tenant
-  const code = newCode()
-  const codeHash = codeHashOf(ctx.tenant, address.key, code)
+  const [code, longCode] = [createCode(), createLongCode()]
+  const codeHash = hashCode(ctx.tenant, address.key, code)
+  const longHash = hashCode(ctx.tenant, address.key, normalizeCode(longCode))
+  const { clientId } = options
+  const addressHash = hashAddress(ctx.tenant, address.key)
   const events = {
-    created: toEventRow(ctx, { type: 'user.created' }),
-    sent: toEventRow(ctx, { type: 'passcode.sent', detail: { channel: address.channel } }),
+    created: createEventRow(ctx, userCreated()),
+    sent: createEventRow(ctx, passcodeSent(address.channel)),
+    failed: createEventRow(ctx, signInFailed(address.channel, { clientId, addressHash })),
   }
   const store = () =>
-    insertCode(
+    reservePasscode(
       sql,
       ctx.tenant,
       {
         ...address,
+        ...origin,
         shown: address.shown.normalize('NFC'),
         codeHash,
+        longHash,
         now,
-        expiresAt: new Date(now.getTime() + LIFETIME_MINUTES * 60_000),
+        expiresAt: new Date(now.getTime() + PASSCODE_LIFETIME_MINUTES * 60_000),
         newUserId: options.createUser ? newId('user') : null,
         keepUnknown: options.keepUnknown,
       },
       events,
     )
   let stored = await store()
-  // A user who was being created by somebody else is visible to the next statement only.
+  // A user whom a concurrent call created is visible only to the next statement.
   if (stored.userId === null && options.createUser && !stored.waitUntil) stored = await store()
-  if (stored.isReserved) wakeReaders(ctx.tenant)
-  return { ...stored, code, codeHash, tenantName }
+  if (stored.isReserved || stored.locked) wakeReaders(ctx.tenant)
+  const { isLong } = stored
+  return { ...stored, code: isLong ? longCode : code, codeHash: isLong ? longHash : codeHash, tenantName }
 }
 
-/** Sends a stored code; when that fails, takes it back and throws Unavailable. */
-async function deliverCode(ctx: Ctx, address: Address, stored: Stored): Promise<void> {
+/** Sends a stored code. When the delivery fails, deletes the code and throws Unavailable. */
+async function deliverPasscode(
+  ctx: Ctx,
+  address: PasscodeAddress,
+  { origin }: PasscodeOrigin,
+  stored: StoredPasscode,
+): Promise<void> {
   const { code, codeHash, tenantName } = stored
-  const text = { tenantName, code, lifetimeMinutes: LIFETIME_MINUTES }
+  const text = { tenantName, code, lifetimeMinutes: PASSCODE_LIFETIME_MINUTES }
   try {
-    if (address.channel === 'email') await deliverMail({ to: address.key, ...passcodeMail(text) })
-    else await deliverSms({ to: address.key, body: passcodeSms(text) })
+    if (address.channel === 'email') await deliverMail({ to: address.key, ...buildPasscodeMail(text) })
+    else await deliverSms({ to: address.key, body: buildPasscodeSms(text) })
   } catch (error) {
-    const event = toEventRow(ctx, {
-      type: 'passcode.failed',
-      detail: { channel: address.channel, reason: 'delivery' },
-    })
-    await withdrawCode(sql, ctx.tenant, address.key, codeHash, event)
+    const event = createEventRow(ctx, passcodeUndelivered(address.channel))
+    await withdrawPasscode(sql, ctx.tenant, { key: address.key, origin, codeHash }, event)
     wakeReaders(ctx.tenant)
     throw error
   }
 }
 
-const secondsUntil = (time: Date | null, now: Date): number =>
+const computeWaitSeconds = (time: Date | null, now: Date): number =>
   time ? Math.max(1, Math.ceil((time.getTime() - now.getTime()) / 1000)) : SEND_COOLDOWN_SECONDS
 
 export type SentPasscode = { to: string; userId: string; userCreated: boolean }
 
 /**
- * Sends a one-time passcode for a management caller (spec: Send email / SMS one-time passcode), who may know who is
- * who. The network's budget counts where the caller gives metadata.ipAddress; an address has its own, always.
- * Throws InvalidInput (also for an unverified address of a user who has a verified one: it cannot sign in), NotFound
- * without createUser, UserLocked, RateLimited, and Unavailable when the message could not be handed over.
+ * Sends a one-time passcode for a caller of the management API, who may learn whether a user exists. The
+ * budget of the network applies when the caller gives metadata.ipAddress; the budget of the address always
+ * applies. Throws InvalidInput (also for an unverified address of a user with a verified one, which cannot
+ * sign in), NotFound without createUser, UserLocked, RateLimited, and Unavailable when the message could not
+ * be delivered.
  */
 export async function sendPasscode(
   ctx: Ctx,
@@ -91,73 +114,116 @@ export async function sendPasscode(
   input: unknown,
   now = new Date(),
 ): Promise<SentPasscode> {
-  const asked = parse(SendPasscode[channel], input)
-  if (asked.metadata.ipAddress) await spend('sendPasscode', ctx.tenant, asked.metadata.ipAddress)
-  const stored = await storeCode(ctx, asked.to, { createUser: asked.createUser, keepUnknown: false }, now)
+  const request = parseInput(SendPasscode[channel], input)
+  if (request.metadata.ipAddress) await consumeLimit('sendPasscode', ctx.tenant, request.metadata.ipAddress)
+  const origin = toApiOrigin(request.metadata.ipAddress)
+  const clientId = ctx.actor.kind === 'client' ? ctx.actor.clientId : null
+  const options = { createUser: request.createUser, keepUnknown: false, clientId }
+  const stored = await storePasscode(ctx, request.to, origin, options, now)
   if (stored.locked) throw new UserLocked()
   if (stored.signsIn === false)
     throw new InvalidInput([
       { field: 'to', description: 'is not verified, and the user has a verified address: use that one' },
     ])
   if (stored.waitUntil || (stored.userId !== null && !stored.isReserved))
-    throw new RateLimited(secondsUntil(stored.waitUntil, now))
+    throw new RateLimited(computeWaitSeconds(stored.waitUntil, now))
   if (stored.userId === null) {
-    if (asked.createUser) throw new Unavailable('The user is being created; try again.')
+    if (request.createUser) throw new Unavailable('The user is being created; try again.')
     throw new NotFound('user')
   }
-  await deliverCode(ctx, asked.to, stored)
-  return { to: asked.to.shown, userId: stored.userId, userCreated: stored.isCreated }
+  await deliverPasscode(ctx, request.to, origin, stored)
+  return { to: request.to.shown, userId: stored.userId, userCreated: stored.isCreated }
 }
 
-const underWay = new Set<Promise<void>>()
+const pendingDeliveries = new Set<Promise<void>>()
 
-/** Waits for messages of hosted pages that are being sent. Call it before the database is closed. */
-export async function settleDeliveries(): Promise<void> {
-  while (underWay.size > 0) await Promise.all(underWay)
+/** Aborts the pauses of any number of messages. */
+function createPauses(): AbortController {
+  const controller = new AbortController()
+  setMaxListeners(0, controller.signal)
+  return controller
+}
+let pauses = createPauses()
+
+/**
+ * Sends the messages whose pause has not passed at once, and waits for all that are sent in the background.
+ * Called before the database is closed.
+ */
+export async function awaitDeliveries(): Promise<void> {
+  while (pendingDeliveries.size > 0) {
+    pauses.abort()
+    pauses = createPauses()
+    await Promise.all(pendingDeliveries)
+  }
 }
 
 /**
- * After the mail or text message service failed, hosted pages say so to everybody for a while, instead of telling by
- * their answer who is known.
+ * The pause before a message is composed and sent: the response is out by then. The random part separates the
+ * work from the request that caused it.
  */
-const OUTAGE_MS = 10_000
-const outageUntil: Record<Channel, number> = { email: 0, sms: 0 }
+const PAUSE_MS = 30
+const RANDOM_PAUSE_MS = 30
 
-/** Throws Unavailable while messages of this kind are known not to get through, whoever is meant. */
-export function assertDelivering(channel: Channel): void {
-  if (outageUntil[channel] > Date.now())
-    throw new Unavailable('Messages cannot be delivered at the moment; try again.')
-}
-
-/** Sends a message behind the answer: to wait for it would tell whether there was one. */
-export function deliverBehind(channel: Channel, deliver: () => Promise<void>): void {
-  const delivery: Promise<void> = deliver()
-    .then(
-      () => {
-        outageUntil[channel] = 0
-      },
-      (error: unknown) => {
-        outageUntil[channel] = Date.now() + OUTAGE_MS
-        if (!(error instanceof Unavailable)) log.error({ err: error }, 'a code could not be taken back')
-      },
-    )
-    .finally(() => underWay.delete(delivery))
-  underWay.add(delivery)
+/**
+ * Sends a message in the background, because waiting for it, or for the processor while it is composed, would
+ * reveal whether one was sent.
+ */
+export function deliverInBackground(deliver: () => Promise<void>): void {
+  const { signal } = pauses
+  const delivery: Promise<void> = setTimeout(PAUSE_MS + randomInt(RANDOM_PAUSE_MS), undefined, { signal })
+    .catch(() => {}) // The pause was cut short.
+    .then(deliver)
+    .catch((error: unknown) => {
+      if (!(error instanceof Unavailable))
+        log.error({ err: error }, 'a code could not be deleted after a failed delivery')
+    })
+    .finally(() => pendingDeliveries.delete(delivery))
+  pendingDeliveries.add(delivery)
 }
 
 /**
- * Sends a code for the hosted pages, without telling whether the address is known: for an unknown, locked or
- * exhausted one the same statement runs, and nothing is sent. The message goes out behind the answer, as waiting for
- * it would tell; when that fails, the address may ask again at once, and for 10 s everybody gets Unavailable.
- * Throws InvalidInput (no address), RateLimited (the network's budget) and Unavailable, whoever is meant.
+ * Sends the message for an address that a page was given, in the background; null when the address gets none.
+ * The server is connected to in both cases, so that an outage does not reveal which addresses are known.
  */
-export async function sendSignInPasscode(ctx: Ctx, to: string, now = new Date()): Promise<void> {
-  const address = addressOf(to)
+export function answerAddressInBackground(
+  tenant: string,
+  { channel, key }: PasscodeAddress,
+  deliver: (() => Promise<void>) | null,
+): void {
+  deliverInBackground(() => checkDelivery(tenant, channel, key))
+  if (deliver) deliverInBackground(deliver)
+}
+
+/** The request of a code on a hosted page: the client of the sign-in, and where the code is to be entered. */
+export type SignInPasscodeRequest = { clientId: string | null; origin: PasscodeOrigin }
+
+/**
+ * Sends a code for the hosted pages without revealing whether the address is known: for an unknown or locked
+ * address the same statement runs and nothing is sent. The message is sent in the background; when that fails,
+ * the address may request another code immediately. Returns the number of digits of the code, null in the
+ * cooldown. Throws InvalidInput (not an address), RateLimited (the budget of the network, or of the address),
+ * and Unavailable during an outage, for every address of the tenant.
+ */
+export async function sendSignInPasscode(
+  ctx: Ctx,
+  to: string,
+  { clientId, origin }: SignInPasscodeRequest,
+  now = new Date(),
+): Promise<{ digits: 6 | 10 } | null> {
+  const address = parseAddress(to)
   if (!address) throw new InvalidInput([{ field: 'to', description: 'must be an e-mail address' }])
-  await spend('sendPasscode', ctx.tenant, ctx.ip)
-  assertDelivering(address.channel)
-  const stored = await storeCode(ctx, address, { createUser: false, keepUnknown: true }, now)
+  await limitStranger('sendPasscode', ctx.tenant, ctx.ip)
+  assertDeliveryAvailable(ctx.tenant, address.channel)
+  const options = { createUser: false, keepUnknown: true, clientId }
+  const stored = await storePasscode(ctx, address, origin, options, now)
+  if (!stored.isReserved && stored.isLimited) throw new RateLimited(computeWaitSeconds(stored.waitUntil, now))
   const isRecipient = stored.userId !== null && !stored.locked && stored.signsIn && stored.isReserved
-  if (!isRecipient) return
-  deliverBehind(address.channel, () => deliverCode(ctx, address, stored))
+  answerAddressInBackground(
+    ctx.tenant,
+    address,
+    isRecipient ? () => deliverPasscode(ctx, address, origin, stored) : null,
+  )
+  // In the cooldown, the code that was sent before stays valid.
+  if (!stored.isReserved) return null
+  return { digits: stored.isLong ? 10 : 6 }
 }

@@ -1,51 +1,58 @@
 import { z } from 'zod'
-import { isUrlId } from '../clients/client-ids.ts'
-import { env } from '../env.ts'
-import type { FieldFault } from '../errors.ts'
-import { urlFault } from '../fields.ts'
-import { Metadata, oneOf, type ReadMetadata, readMetadata, refused } from './registration.fields.ts'
+import { isUrlClientId } from '../access/client-ids.ts'
+import { env } from '../core/env.ts'
+import type { FieldIssue } from '../core/errors.ts'
+import { oneOf } from '../schema/input-shapes.ts'
+import { findUrlIssue } from '../schema/url-shapes.ts'
+import {
+  ClientMetadata,
+  createForbiddenField,
+  type ParsedMetadata,
+  parseMetadata,
+} from './registration.fields.ts'
 
 /**
- * Whether a client_id names a metadata document: an https URL with a path, without user information, fragment or dot segments
- * (draft-ietf-oauth-client-id-metadata-document, section 3), in the one spelling that URLs are written in, so that no two ids
- * mean one document. http leads to this machine only, and only where the operator lets us fetch there.
+ * Whether a client_id is the URL of a metadata document: an https URL with a path, without user information,
+ * fragment or dot segments (draft-ietf-oauth-client-id-metadata-document, section 3). It must be in
+ * normalized form, so that a document has only one client_id. http is accepted only with FETCH_PRIVATE, for
+ * this machine.
  */
-export function isDocumentId(clientId: string): boolean {
-  if (!isUrlId(clientId) || urlFault(clientId, { secure: true })) return false
+export function isDocumentClientId(clientId: string): boolean {
+  if (!isUrlClientId(clientId) || findUrlIssue(clientId, { secure: true })) return false
   const url = new URL(clientId)
   return url.href === clientId && (url.protocol === 'https:' || env.fetchPrivate)
 }
 
-const noSecret = refused('cannot be in a document that everybody may read')
+const forbiddenSecret = createForbiddenField('cannot be in a public document')
 
-const documentShape = (clientId: string) =>
-  Metadata.extend({
+const createDocumentShape = (clientId: string) =>
+  ClientMetadata.extend({
     client_id: z.literal(clientId, 'must be the URL of the document'),
     token_endpoint_auth_method: oneOf(['none', 'private_key_jwt']).optional(),
-    client_secret: noSecret,
-    client_secret_expires_at: noSecret,
+    client_secret: forbiddenSecret,
+    client_secret_expires_at: forbiddenSecret,
   })
 
 /**
- * Reads a metadata document (section 4 of the draft) by the rules of registrations. Its redirect URIs need not be of the
- * client_id's origin: who publishes the document answers for them, and native applications have none of an origin. The logo
- * is left out: we would not fetch it, and what people's browsers fetch can become another at any time.
+ * Parses a metadata document (section 4 of the draft) by the rules of dynamic registration. Its redirect URIs
+ * may have other origins than the client_id: the publisher of the document is responsible for them, and
+ * native applications have no origin. The logo is ignored, because its image could change at any time.
  */
-export function readDocument(tenant: string, clientId: string, document: unknown): ReadMetadata {
-  const read = readMetadata(tenant, document, documentShape(clientId), {
+export function parseClientDocument(tenant: string, clientId: string, document: unknown): ParsedMetadata {
+  const parsed = parseMetadata(tenant, document, createDocumentShape(clientId), {
     method: 'none',
     name: new URL(clientId).host,
   })
-  const faults: FieldFault[] = read.faults.filter(({ field }) => field !== 'logo_uri')
-  return { ...read, input: { ...read.input, logoUrl: null }, faults }
+  const issues: FieldIssue[] = parsed.issues.filter(({ field }) => field !== 'logo_uri')
+  return { ...parsed, input: { ...parsed.input, logoUrl: null }, issues }
 }
 
 const MIN_FRESH_SECONDS = 300
 const DEFAULT_FRESH_SECONDS = 3600
 const MAX_FRESH_SECONDS = 86_400
 
-/** How long a document need not be read again, by its Cache-Control (RFC 9111, section 5.2.2): five minutes to a day. */
-export function freshSeconds(cacheControl: string | null): number {
+/** How long a document is fresh by its Cache-Control (RFC 9111, section 5.2.2): five minutes to a day. */
+export function parseFreshSeconds(cacheControl: string | null): number {
   if (/(^|[\s,])no-(store|cache)\b/i.test(cacheControl ?? '')) return MIN_FRESH_SECONDS
   const maxAge = /(?:^|[\s,])max-age="?(\d{1,10})/i.exec(cacheControl ?? '')?.[1]
   const seconds = maxAge === undefined ? DEFAULT_FRESH_SECONDS : Number(maxAge)

@@ -1,15 +1,14 @@
-import type { Sql } from '../db.ts'
+import type { Sql } from '../database/db.ts'
+import { statement } from '../database/statement.ts'
 
-/** Notes until when a client's metadata document need not be read again. */
-export async function updateFreshUntil(
+const UPDATE_FRESH_UNTIL = statement({ takes: { clientId: 'text', freshUntil: 'timestamptz' } })`
+  UPDATE "Client" SET "documentFreshUntil" = :freshUntil
+  WHERE "tenantId" = :tenant AND "id" = :clientId AND "registeredBy" = 'document'`
+
+/** Stores until when a client's metadata document is fresh. */
+export const updateDocumentFreshUntil = (
   sql: Sql,
   tenant: string,
   clientId: string,
   freshUntil: Date,
-): Promise<void> {
-  await sql(
-    `UPDATE "Client" SET "documentFreshUntil" = $3::timestamptz
-     WHERE "tenantId" = $1 AND "id" = $2 AND "registeredBy" = 'document'`,
-    [tenant, clientId, freshUntil],
-  )
-}
+): Promise<void> => UPDATE_FRESH_UNTIL.run(sql, { tenant, clientId, freshUntil })

@@ -1,43 +1,54 @@
 import { LRUCache } from 'lru-cache'
-import { type CachedClient, findClient, forgetClient } from '../clients/client-cache.ts'
+import { type CachedClient, findClient, invalidateClient } from '../access/client-cache.ts'
+import type { CachedTenant } from '../access/tenant-cache.ts'
 import { updateClient } from '../clients/client-changes.ts'
 import { createClient } from '../clients/clients.ts'
-import type { Ctx } from '../ctx.ts'
-import { sql } from '../db.ts'
-import { Conflict, describeError, Forbidden, OAuthError, RateLimited } from '../errors.ts'
-import { documentFetch, FetchFault } from '../fetcher.ts'
-import { spend } from '../limits.ts'
-import type { CachedTenant } from '../tenants/tenant-cache.ts'
-import { after } from '../time.ts'
-import { freshSeconds, isDocumentId, readDocument } from './client-document.fields.ts'
-import { updateFreshUntil } from './client-documents.sql.ts'
+import { consumeLimit } from '../coordination/rate-limits.ts'
+import { requireStorage } from '../coordination/storage-budgets.ts'
+import type { Ctx } from '../core/context.ts'
+import { Conflict, Forbidden, RateLimited } from '../core/errors.ts'
+import { documentFetch, FetchError } from '../core/fetcher.ts'
+import { measureJson } from '../core/json-size.ts'
+import { OAuthError } from '../core/oauth-error.ts'
+import { addSeconds } from '../core/time.ts'
+import { toAppError } from '../core/to-app-error.ts'
+import { sql } from '../database/db.ts'
+import { isDocumentClientId, parseClientDocument, parseFreshSeconds } from './client-document.fields.ts'
+import { updateDocumentFreshUntil } from './client-documents.sql.ts'
 
-/** How long a document that was read serves on while its host does not answer. */
-const KEPT_SECONDS = 86_400
-/** How long a document that could not be used is not asked for again. */
+/** How long a stale document is used while its host does not answer. */
+const STALE_RETENTION_SECONDS = 86_400
+/** How long an unusable document is not fetched again. */
 const RETRY_AFTER_MS = 60_000
 
-/** Why a document cannot be used. What passes, such as a host that does not answer, lets the document before serve on. */
-class DocumentFault extends Error {
-  readonly passes: boolean
+/**
+ * Why a document cannot be used. After a transient error, such as a host that does not answer, the stored
+ * document stays in use.
+ */
+class DocumentError extends Error {
+  readonly isTransient: boolean
 
-  constructor(message: string, { passes = false, cause }: { passes?: boolean; cause?: unknown } = {}) {
+  constructor(
+    message: string,
+    { isTransient = false, cause }: { isTransient?: boolean; cause?: unknown } = {},
+  ) {
     super(message, { cause })
-    this.name = 'DocumentFault'
-    this.passes = passes
+    this.name = 'DocumentError'
+    this.isTransient = isTransient
   }
 }
 
-const faults = new LRUCache<string, DocumentFault>({ max: 10_000, ttl: RETRY_AFTER_MS })
-const reading = new Map<string, Promise<void>>()
+const recentErrors = new LRUCache<string, DocumentError>({ max: 10_000, ttl: RETRY_AFTER_MS })
+const pendingReads = new Map<string, Promise<void>>()
 
-const until = (client: CachedClient, moreSeconds = 0): number =>
+const computeFreshUntilMs = (client: CachedClient, moreSeconds = 0): number =>
   (client.documentFreshUntil?.getTime() ?? 0) + moreSeconds * 1000
 
 /**
- * The client that begins something at authorize or par: one that is known, or, where the tenant takes such, one whose client_id
- * is the URL of its metadata document, which is fetched unless it was read lately. Nothing else fetches. None or one statement
- * for a client that is known. Throws OAuthError, which is never redirected, for a document that cannot be used, and RateLimited.
+ * The client of an authorize or pushed request: a stored one or, when the tenant allows it, one whose
+ * client_id is the URL of its metadata document, which is fetched unless it is fresh. No other call fetches
+ * documents. At most one statement for a stored client. Throws OAuthError, never redirected, for an unusable
+ * document, and RateLimited.
  */
 export async function findRequestingClient(
   ctx: Ctx,
@@ -46,76 +57,89 @@ export async function findRequestingClient(
   now = new Date(),
 ): Promise<CachedClient | null> {
   const known = await findClient(ctx.tenant, clientId)
-  if (!clientIdMetadataDocuments || !isDocumentId(clientId)) return known
-  if (known && (known.registeredBy !== 'document' || until(known) > now.getTime())) return known
+  if (!clientIdMetadataDocuments || !isDocumentClientId(clientId)) return known
+  if (known && (known.registeredBy !== 'document' || computeFreshUntilMs(known) > now.getTime())) return known
   try {
-    await readOnce(ctx, clientId, now)
+    await loadDocumentOnce(ctx, clientId, now)
   } catch (error) {
-    const passes = error instanceof RateLimited || (error instanceof DocumentFault && error.passes)
-    if (known && passes && until(known, KEPT_SECONDS) > now.getTime()) return known
-    if (!(error instanceof DocumentFault)) throw error
+    const isTransient = error instanceof RateLimited || (error instanceof DocumentError && error.isTransient)
+    if (known && isTransient && computeFreshUntilMs(known, STALE_RETENTION_SECONDS) > now.getTime())
+      return known
+    if (!(error instanceof DocumentError)) throw error
     throw new OAuthError('invalid_request', 'The metadata document of the client cannot be used.', {
       redirect: false,
-      why: { client_id: clientId, reason: error.message },
+      diagnostics: { client_id: clientId, reason: error.message },
     })
   }
   return findClient(ctx.tenant, clientId)
 }
 
-/** Reads the document: once for all who ask at the same time, and not again for a while after it could not be used. */
-async function readOnce(ctx: Ctx, clientId: string, now: Date): Promise<void> {
+/**
+ * Loads a document once for concurrent callers, and not again for a minute after a failure. Throws
+ * DocumentError and RateLimited.
+ */
+async function loadDocumentOnce(ctx: Ctx, clientId: string, now: Date): Promise<void> {
   const key = `${ctx.tenant}\n${clientId}`
-  const fault = faults.get(key)
-  if (fault) throw fault
-  let read = reading.get(key)
+  const recentError = recentErrors.get(key)
+  if (recentError) throw recentError
+  let read = pendingReads.get(key)
   if (!read) {
-    read = spend('fetchDocument', ctx.tenant, ctx.ip)
-      .then(() => readAndKeep(ctx, clientId, now))
+    read = consumeLimit('fetchDocument', ctx.tenant, ctx.ip)
+      .then(() => loadDocument(ctx, clientId, now))
       .catch((error: unknown) => {
-        if (error instanceof DocumentFault) faults.set(key, error)
+        if (error instanceof DocumentError) recentErrors.set(key, error)
         throw error
       })
-      .finally(() => reading.delete(key))
-    reading.set(key, read)
+      .finally(() => pendingReads.delete(key))
+    pendingReads.set(key, read)
   }
   await read
 }
 
-async function readAndKeep(ctx: Ctx, clientId: string, now: Date): Promise<void> {
+async function loadDocument(ctx: Ctx, clientId: string, now: Date): Promise<void> {
   const answer = await fetchDocument(clientId)
-  const { input, faults } = readDocument(ctx.tenant, clientId, await jsonOf(answer))
-  if (faults.length > 0)
-    throw new DocumentFault(faults.map(({ field, description }) => `${field} ${description}`).join('; '))
-  await keep(ctx, clientId, input, after(now, freshSeconds(answer.headers.get('cache-control'))))
+  const { input, issues } = parseClientDocument(ctx.tenant, clientId, await readDocumentJson(answer))
+  if (issues.length > 0)
+    throw new DocumentError(issues.map(({ field, description }) => `${field} ${description}`).join('; '))
+  await requireStorage('clientDocument', ctx, { bytes: measureJson([clientId, input]) })
+  await saveDocumentClient(
+    ctx,
+    clientId,
+    input,
+    addSeconds(now, parseFreshSeconds(answer.headers.get('cache-control'))),
+  )
 }
 
 async function fetchDocument(clientId: string): Promise<Response> {
   const answer = await documentFetch(clientId, { headers: { accept: 'application/json' } }).catch(
     (error: unknown) => {
-      if (!(error instanceof FetchFault)) throw error
-      const passes = error.kind === 'unreachable' || error.kind === 'slow'
-      throw new DocumentFault(error.message, { passes, cause: error })
+      if (!(error instanceof FetchError)) throw error
+      const isTransient = error.kind === 'unreachable' || error.kind === 'slow'
+      throw new DocumentError(error.message, { isTransient, cause: error })
     },
   )
   const { status } = answer
   if (status !== 200)
-    throw new DocumentFault(`its host answers ${status}`, { passes: status >= 500 || status === 429 })
+    throw new DocumentError(`its host answers ${status}`, { isTransient: status >= 500 || status === 429 })
   return answer
 }
 
-async function jsonOf(answer: Response): Promise<unknown> {
+async function readDocumentJson(answer: Response): Promise<unknown> {
   const type = answer.headers.get('content-type') ?? ''
   if (!/^application\/([\w.+-]+\+)?json *(;|$)/i.test(type))
-    throw new DocumentFault(`its Content-Type is ${type || 'missing'}, not application/json`)
+    throw new DocumentError(`its Content-Type is ${type || 'missing'}, not application/json`)
   try {
     return JSON.parse(await answer.text())
   } catch (error) {
-    throw new DocumentFault('it is not valid JSON', { cause: error })
+    throw new DocumentError('it is not valid JSON', { cause: error })
   }
 }
 
-/** Makes the client, or changes it where the document says otherwise than before. Of several who make it, one does. */
-async function keep(
+/**
+ * Creates the client, or updates it from the document. Of concurrent creations, one succeeds and the others
+ * update. Throws DocumentError when only administrators may change the client.
+ */
+async function saveDocumentClient(
   ctx: Ctx,
   clientId: string,
   input: Record<string, unknown>,
@@ -127,19 +151,19 @@ async function keep(
       columns: { id: clientId, documentFreshUntil },
       hasSecret: false,
     } as const
-    const isMade = await createClient(ctx, { ...input, type: 'login', requireConsent: true }, origin).then(
+    const isCreated = await createClient(ctx, { ...input, type: 'login', requireConsent: true }, origin).then(
       () => true,
       (error: unknown) => {
-        if (describeError(error) instanceof Conflict) return false
+        if (toAppError(error) instanceof Conflict) return false
         throw error
       },
     )
-    if (isMade) return forgetClient(ctx.tenant, clientId)
+    if (isCreated) return invalidateClient(ctx.tenant, clientId)
   }
   await updateClient(ctx, clientId, input, 'document').catch((error: unknown) => {
     if (!(error instanceof Forbidden)) throw error
-    throw new DocumentFault('it has changed, and administrators alone change a client with management scopes')
+    throw new DocumentError('it has changed, and administrators alone change a client with assigned scopes')
   })
-  await updateFreshUntil(sql, ctx.tenant, clientId, documentFreshUntil)
-  forgetClient(ctx.tenant, clientId)
+  await updateDocumentFreshUntil(sql, ctx.tenant, clientId, documentFreshUntil)
+  invalidateClient(ctx.tenant, clientId)
 }

@@ -1,56 +1,57 @@
 import { z } from 'zod'
-import { clearable, integer, text } from '../fields.ts'
-import { idOf, time } from '../shapes.ts'
+import { integer, optional, text } from '../schema/input-shapes.ts'
+import { createIdShape, instantShape } from '../schema/response-shapes.ts'
 
 const MAX_USES = 1_000_000
 const MAX_LIFETIME_SECONDS = 2_592_000
 const DEFAULT_LIFETIME_SECONDS = 86_400
 
-const samples = { note: 'Partner portal', usesLeft: 1 }
+const registrationTokenSamples = { note: 'Partner portal', usesLeft: 1 }
 
-/** What issues an initial access token. */
+/** Input of createRegistrationToken. */
 export const RegistrationTokenCreate = z
   .strictObject(
     {
-      note: clearable(text(200)),
+      note: optional(text(200)),
       uses: integer(1, MAX_USES)
         .nullable()
         .default(1)
         .meta({
-          description: `How many registrations it permits, 1 to ${MAX_USES}; 1 unless told, null for any number until it expires.`,
+          description: `How many registrations it permits, 1 to ${MAX_USES}; 1 by default, null for any number until it expires.`,
           example: 1,
         }),
-      expiresInSeconds: clearable(integer(60, MAX_LIFETIME_SECONDS))
+      expiresInSeconds: integer(60, MAX_LIFETIME_SECONDS)
+        .nullish()
         .transform((value) => value ?? DEFAULT_LIFETIME_SECONDS)
         .meta({
-          description: `How long it works, 60 to ${MAX_LIFETIME_SECONDS} seconds; a day unless told.`,
+          description: `Lifetime in seconds, 60 to ${MAX_LIFETIME_SECONDS}; a day by default.`,
           example: DEFAULT_LIFETIME_SECONDS,
         }),
     },
     'must be an object',
   )
-  .meta({ id: 'RegistrationTokenCreate', model: 'RegistrationToken', samples })
+  .meta({ id: 'RegistrationTokenCreate', model: 'RegistrationToken', samples: registrationTokenSamples })
 
-const fields = {
-  id: idOf('regtoken'),
+const registrationTokenFields = {
+  id: createIdShape('regtoken'),
   note: z.string().nullable(),
   usesLeft: z.int().nullable(),
-  expiresAt: time.meta({ description: 'When it stops working.' }),
-  createdAt: time.meta({ description: 'When it was issued.' }),
+  expiresAt: instantShape.meta({ description: 'When it expires.' }),
+  createdAt: instantShape.meta({ description: 'When it was issued.' }),
 }
 
-/** An initial access token as REST answers it; the token itself is told once, in the shape below. */
+/** An initial access token (RFC 7591, section 3) in REST responses, without the token itself. */
 export const RegistrationTokenShape = z
-  .object(fields)
-  .meta({ id: 'RegistrationToken', model: 'RegistrationToken', samples })
+  .object(registrationTokenFields)
+  .meta({ id: 'RegistrationToken', model: 'RegistrationToken', samples: registrationTokenSamples })
 
-/** What issuing one answers. */
+/** The response to createRegistrationToken. */
 export const NewRegistrationTokenShape = z
   .object({
-    ...fields,
+    ...registrationTokenFields,
     token: z.string().meta({
-      description: 'The token, told here and nowhere else.',
+      description: 'The token, returned only here.',
       example: 'Zk1vN3cYp0sRbTq8uXeHj5mLwD7aGfK2iOyQxV4tCnE',
     }),
   })
-  .meta({ id: 'NewRegistrationToken', model: 'RegistrationToken', samples })
+  .meta({ id: 'NewRegistrationToken', model: 'RegistrationToken', samples: registrationTokenSamples })

@@ -1,11 +1,11 @@
-import { descriptionOf } from '../descriptions.ts'
-import { InvalidInput, NotFound } from '../errors.ts'
+import { InvalidInput, NotFound } from '../core/errors.ts'
 import { builder } from '../graphql/builder.ts'
-import { connectionType, listOf, PAGE_ARGS } from '../graphql/connection.ts'
-import { creation } from '../graphql/idempotency.ts'
-import { requireId } from '../graphql/node.graphql.ts'
-import { resultOf } from '../graphql/result.ts'
-import { open, scoped } from '../graphql/scoped.ts'
+import { connectionField, defineConnectionType, PAGE_ARGS } from '../graphql/connection.ts'
+import { withPublicAccess, withScope } from '../graphql/field-access.ts'
+import { markCreation } from '../graphql/idempotency.ts'
+import { requireNodeId } from '../graphql/node.graphql.ts'
+import { toResultOptions } from '../graphql/result-options.ts'
+import { findDescription } from '../schema/schema-descriptions.ts'
 import { RegistrationTokenCreate } from './registration-tokens.fields.ts'
 import {
   createRegistrationToken,
@@ -14,27 +14,27 @@ import {
   revokeRegistrationToken,
 } from './registration-tokens.ts'
 
-const words = (field: string) => descriptionOf('RegistrationToken', field)
-const inputWords = (field: keyof typeof RegistrationTokenCreate.shape) =>
-  RegistrationTokenCreate.shape[field].meta()?.description ?? words(field)
+const describeField = (field: string) => findDescription('RegistrationToken', field)
+const describeInputField = (field: keyof typeof RegistrationTokenCreate.shape) =>
+  RegistrationTokenCreate.shape[field].meta()?.description ?? describeField(field)
 
 const RegistrationTokenRef = builder.objectRef<RegistrationToken>('RegistrationToken').implement({
-  ...scoped('clients:read', 'Permits applications to register themselves (RFC 7591).'),
+  ...withScope('clients:read', 'Permits applications to register themselves (RFC 7591).'),
   fields: (t) => ({
-    id: t.exposeID('id', { description: 'What names it; not the token itself.' }),
-    note: t.exposeString('note', { nullable: true, description: words('note') }),
-    usesLeft: t.exposeInt('usesLeft', { nullable: true, description: words('usesLeft') }),
-    expiresAt: t.expose('expiresAt', { type: 'DateTime', description: 'When it stops working.' }),
+    id: t.exposeID('id', { description: 'Id of the registration token, not the token itself.' }),
+    note: t.exposeString('note', { nullable: true, description: describeField('note') }),
+    usesLeft: t.exposeInt('usesLeft', { nullable: true, description: describeField('usesLeft') }),
+    expiresAt: t.expose('expiresAt', { type: 'DateTime', description: 'When it expires.' }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was issued.' }),
   }),
 })
 
-const RegistrationTokenConnection = connectionType('RegistrationToken', RegistrationTokenRef)
+const RegistrationTokenConnection = defineConnectionType('RegistrationToken', RegistrationTokenRef)
 
 builder.queryField('registrationTokens', (t) =>
   t.field({
-    ...scoped('clients:read', 'The registration tokens that still permit something, oldest first.'),
-    ...listOf(RegistrationTokenConnection),
+    ...withScope('clients:read', 'The active registration tokens, oldest first.'),
+    ...connectionField(RegistrationTokenConnection),
     args: PAGE_ARGS,
     resolve: (_root, args, { ctx }) => listRegistrationTokens(ctx, args),
   }),
@@ -43,32 +43,34 @@ builder.queryField('registrationTokens', (t) =>
 const CreateRegistrationTokenInput = builder.inputType('CreateRegistrationTokenInput', {
   description: 'A new registration token.',
   fields: (t) => ({
-    note: t.string({ description: inputWords('note') }),
-    uses: t.int({ description: inputWords('uses') }),
-    expiresInSeconds: t.int({ description: inputWords('expiresInSeconds') }),
+    note: t.string({ description: describeInputField('note') }),
+    uses: t.int({ description: describeInputField('uses') }),
+    expiresInSeconds: t.int({ description: describeInputField('expiresInSeconds') }),
   }),
 })
 
 const CreateRegistrationTokenPayload = builder
   .objectRef<{ registrationToken: RegistrationToken; token: string }>('CreateRegistrationTokenPayload')
   .implement({
-    ...open('The new registration token.'),
+    ...withPublicAccess('The new registration token.'),
     fields: (t) => ({
-      // Who may only write must still get the token.
+      // Nullable, so that callers with only clients:write receive the token.
       registrationToken: t.field({
         type: RegistrationTokenRef,
         nullable: true,
-        description: 'What it permits; null, with an error, for callers without clients:read.',
+        description: 'The registration token; null, with an error, for callers without clients:read.',
         resolve: ({ registrationToken }) => registrationToken,
       }),
-      token: t.exposeString('token', { description: 'The token, told here and nowhere else.' }),
+      token: t.exposeString('token', { description: 'The token, returned only here.' }),
     }),
   })
 
 builder.mutationField('createRegistrationToken', (t) =>
   t.field({
-    ...creation(scoped('clients:write', 'Issues a token with which applications register themselves.')),
-    ...resultOf(InvalidInput),
+    ...markCreation(
+      withScope('clients:write', 'Issues a token with which applications register themselves.'),
+    ),
+    ...toResultOptions(InvalidInput),
     type: CreateRegistrationTokenPayload,
     args: {
       input: t.arg({ type: CreateRegistrationTokenInput, required: true, description: 'The new token.' }),
@@ -87,7 +89,7 @@ const RevokeRegistrationTokenInput = builder.inputType('RevokeRegistrationTokenI
 const RevokeRegistrationTokenPayload = builder
   .objectRef<{ revokedRegistrationTokenId: string }>('RevokeRegistrationTokenPayload')
   .implement({
-    ...open('It permits nothing any more.'),
+    ...withPublicAccess('The registration token is revoked.'),
     fields: (t) => ({
       revokedRegistrationTokenId: t.exposeID('revokedRegistrationTokenId', {
         description: 'Id of the registration token.',
@@ -97,8 +99,8 @@ const RevokeRegistrationTokenPayload = builder
 
 builder.mutationField('revokeRegistrationToken', (t) =>
   t.field({
-    ...scoped('clients:write', 'Revokes a registration token; clients that it let in stay.'),
-    ...resultOf(InvalidInput, NotFound),
+    ...withScope('clients:write', 'Revokes a registration token; clients that it registered stay.'),
+    ...toResultOptions(InvalidInput, NotFound),
     type: RevokeRegistrationTokenPayload,
     args: {
       input: t.arg({
@@ -108,6 +110,6 @@ builder.mutationField('revokeRegistrationToken', (t) =>
       }),
     },
     resolve: (_root, { input: { registrationTokenId } }, { ctx }) =>
-      revokeRegistrationToken(ctx, requireId('regtoken', registrationTokenId, 'registrationTokenId')),
+      revokeRegistrationToken(ctx, requireNodeId('regtoken', registrationTokenId, 'registrationTokenId')),
   }),
 )

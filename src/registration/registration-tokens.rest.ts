@@ -1,6 +1,6 @@
-import { toEnvelope } from '../page.ts'
-import { Done, type RestRoute, restRoute, toDone } from '../rest/route.ts'
-import { listShape, toBodyOf } from '../shapes.ts'
+import { DoneShape, defineRestRoute, type RestRoute, toDoneBody } from '../rest/route.ts'
+import { toPageEnvelope } from '../schema/page.ts'
+import { createBodyMapper, createListShape } from '../schema/response-shapes.ts'
 import {
   NewRegistrationTokenShape,
   RegistrationTokenCreate,
@@ -12,16 +12,16 @@ import {
   revokeRegistrationToken,
 } from './registration-tokens.ts'
 
-const toBody = toBodyOf(RegistrationTokenShape)
-const toNewBody = toBodyOf(NewRegistrationTokenShape)
+const toRegistrationTokenBody = createBodyMapper(RegistrationTokenShape)
+const toNewRegistrationTokenBody = createBodyMapper(NewRegistrationTokenShape)
 
 export const registrationTokenRoutes: readonly RestRoute[] = [
-  restRoute({
+  defineRestRoute({
     method: 'POST',
     path: '/clients/registration-tokens',
     operationId: 'createRegistrationToken',
     summary:
-      'Issues a token with which applications register themselves (RFC 7591); it is told here and nowhere else.',
+      'Issues a token with which applications register themselves (RFC 7591); the token is returned only here.',
     scope: 'clients:write',
     idempotent: true,
     isBodyOptional: true,
@@ -30,30 +30,34 @@ export const registrationTokenRoutes: readonly RestRoute[] = [
     response: NewRegistrationTokenShape,
     handle: async (ctx, { body }) => {
       const { registrationToken, token } = await createRegistrationToken(ctx, body)
-      return toNewBody({ ...registrationToken, token })
+      return toNewRegistrationTokenBody({ ...registrationToken, token })
     },
   }),
-  restRoute({
+  defineRestRoute({
     method: 'GET',
     path: '/clients/registration-tokens',
     operationId: 'listRegistrationTokens',
-    summary: 'The registration tokens that still permit something, oldest first.',
+    summary: 'The active registration tokens, oldest first.',
     scope: 'clients:read',
     paged: true,
-    response: listShape('registrationTokens', RegistrationTokenShape),
+    response: createListShape('registrationTokens', RegistrationTokenShape),
     handle: async (ctx, { paging }) =>
-      toEnvelope(await listRegistrationTokens(ctx, paging), 'registrationTokens', toBody),
+      toPageEnvelope(
+        await listRegistrationTokens(ctx, paging),
+        'registrationTokens',
+        toRegistrationTokenBody,
+      ),
   }),
-  restRoute({
+  defineRestRoute({
     method: 'DELETE',
     path: '/clients/registration-tokens/:registrationTokenId',
     operationId: 'revokeRegistrationToken',
-    summary: 'Revokes a registration token; clients that it let in stay.',
+    summary: 'Revokes a registration token; clients that it registered stay.',
     scope: 'clients:write',
-    response: Done,
+    response: DoneShape,
     handle: async (ctx, { params }) => {
       await revokeRegistrationToken(ctx, params.registrationTokenId)
-      return toDone(ctx, 'The registration token was revoked.')
+      return toDoneBody(ctx, 'The registration token was revoked.')
     },
   }),
 ]

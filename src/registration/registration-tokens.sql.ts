@@ -1,31 +1,39 @@
-import type { Sql } from '../db.ts'
+import type { Sql } from '../database/db.ts'
+import { statement } from '../database/statement.ts'
 
-const LIVE = `"expiresAt" > $3::timestamptz AND ("usesLeft" IS NULL OR "usesLeft" > 0)`
+const IS_LIVE = `"expiresAt" > :now AND ("usesLeft" IS NULL OR "usesLeft" > 0)`
 
-const SELECT_LIVE = `
-  SELECT "id" FROM "RegistrationToken" WHERE "tenantId" = $1 AND "tokenHash" = $2::bytea AND ${LIVE}`
+const SELECT_LIVE = statement({ takes: { tokenHash: 'bytea', now: 'timestamptz' }, returns: { id: 'text' } })`
+  SELECT "id" FROM "RegistrationToken" WHERE "tenantId" = :tenant AND "tokenHash" = :tokenHash AND ${IS_LIVE}`
 
-/** The id of the token with this hash while it permits anything, else null. */
-export async function selectLiveToken(
+/** The id of the active token with this hash; null otherwise. */
+export async function selectActiveRegistrationToken(
   sql: Sql,
   tenant: string,
   tokenHash: Buffer,
   now: Date,
 ): Promise<string | null> {
-  const [row] = await sql<{ id: string }>(SELECT_LIVE, [tenant, tokenHash, now])
-  return row?.id ?? null
+  return (await SELECT_LIVE.first(sql, { tenant, tokenHash, now }))?.id ?? null
 }
 
-// Who comes second waits for the first, and then sees what is left.
-const USE_TOKEN = `
+// The row lock serializes concurrent uses: the second sees the remaining number.
+const CONSUME_TOKEN = statement({ takes: { id: 'text', now: 'timestamptz' }, returns: { usesLeft: 'int?' } })`
   UPDATE "RegistrationToken" SET "usesLeft" = "usesLeft" - 1
-  WHERE "tenantId" = $1 AND "id" = $2 AND ${LIVE} RETURNING 1`
+  WHERE "tenantId" = :tenant AND "id" = :id AND ${IS_LIVE} RETURNING "usesLeft"`
 
-/** Counts a use, in the transaction of what it is used for; false when none was left. */
-export const useToken = async (sql: Sql, tenant: string, id: string, now: Date): Promise<boolean> =>
-  (await sql(USE_TOKEN, [tenant, id, now])).length > 0
+/**
+ * Counts a use, in the transaction of the registration; false when the token has no uses left or has expired.
+ */
+export const consumeRegistrationToken = async (
+  sql: Sql,
+  tenant: string,
+  id: string,
+  now: Date,
+): Promise<boolean> => (await CONSUME_TOKEN.first(sql, { tenant, id, now })) !== null
 
-/** Whether there was one to delete. */
-export const deleteToken = async (sql: Sql, tenant: string, id: string): Promise<boolean> =>
-  (await sql(`DELETE FROM "RegistrationToken" WHERE "tenantId" = $1 AND "id" = $2 RETURNING 1`, [tenant, id]))
-    .length > 0
+const DELETE_TOKEN = statement({ takes: { id: 'text' }, returns: { id: 'text' } })`
+  DELETE FROM "RegistrationToken" WHERE "tenantId" = :tenant AND "id" = :id RETURNING "id"`
+
+/** Deletes a token; false when there was none. */
+export const deleteRegistrationToken = async (sql: Sql, tenant: string, id: string): Promise<boolean> =>
+  (await DELETE_TOKEN.first(sql, { tenant, id })) !== null

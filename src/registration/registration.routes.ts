@@ -1,49 +1,64 @@
 import type { H3 } from 'h3'
-import { InvalidInput, OAuthError } from '../errors.ts'
-import { readJson } from '../http.ts'
-import { oauthError, uncachedJson } from '../oidc/answers.routes.ts'
-import { addRoute, type Call } from '../oidc/call.routes.ts'
-import { deleteRegistration, readRegistration, replaceRegistration } from './own-registration.ts'
+import { addRoute, type TenantCall } from '../access/endpoint.http.ts'
+import { InvalidInput } from '../core/errors.ts'
+import { OAuthError } from '../core/oauth-error.ts'
+import { readJson } from '../http/request-body.ts'
+import { createUncachedJson, renderOAuthError } from '../pages/responses.http.ts'
+import { deleteRegistration, readRegistration, replaceRegistration } from './client-configuration.ts'
 import { registerClient } from './registration.ts'
 
-/** Where clients register themselves (RFC 7591, section 3), and manage what they registered (RFC 7592, section 2). */
+/**
+ * The client registration endpoint (RFC 7591, section 3) and the client configuration endpoint (RFC 7592,
+ * section 2).
+ */
 export function addRegistrationRoutes(app: H3): void {
-  addRoute(app, '/:tenant/oidc/register', { POST: register }, oauthError)
-  addRoute(app, '/:tenant/oidc/register/:clientId', { GET: read, PUT: replace, DELETE: remove }, oauthError)
+  addRoute(app, '/:tenant/oidc/register', { POST: handleRegister }, renderOAuthError)
+  addRoute(
+    app,
+    '/:tenant/oidc/register/:clientId',
+    { GET: handleRead, PUT: handleReplace, DELETE: handleDelete },
+    renderOAuthError,
+  )
 }
 
-const authorizationOf = ({ event }: Call): string | null => event.req.headers.get('authorization')
-const clientIdOf = ({ event }: Call): string => event.context.params?.clientId ?? ''
+const readAuthorizationHeader = ({ event }: TenantCall): string | null =>
+  event.req.headers.get('authorization')
+const readClientIdParam = ({ event }: TenantCall): string => event.context.params?.clientId ?? ''
 
-/** The metadata of a call. Throws OAuthError invalid_client_metadata for what is not JSON. */
-const metadataOf =
-  ({ event }: Call) =>
+/** Creates a reader of the JSON body, which throws OAuthError invalid_client_metadata when it is not JSON. */
+const createMetadataReader =
+  ({ event }: TenantCall) =>
   (): Promise<unknown> =>
     readJson(event).catch((error: unknown) => {
       if (!(error instanceof InvalidInput)) throw error
       throw new OAuthError('invalid_client_metadata', 'The body is not valid JSON.')
     })
 
-const register = async (call: Call): Promise<Response> =>
-  uncachedJson(await registerClient(call.ctx, call.tenant, authorizationOf(call), metadataOf(call)), {
-    status: 201,
-  })
+const handleRegister = async (call: TenantCall): Promise<Response> =>
+  createUncachedJson(
+    await registerClient(call.ctx, call.tenant, readAuthorizationHeader(call), createMetadataReader(call)),
+    {
+      status: 201,
+    },
+  )
 
-const read = async (call: Call): Promise<Response> =>
-  uncachedJson(await readRegistration(call.ctx, call.tenant, authorizationOf(call), clientIdOf(call)))
+const handleRead = async (call: TenantCall): Promise<Response> =>
+  createUncachedJson(
+    await readRegistration(call.ctx, call.tenant, readAuthorizationHeader(call), readClientIdParam(call)),
+  )
 
-const replace = async (call: Call): Promise<Response> =>
-  uncachedJson(
+const handleReplace = async (call: TenantCall): Promise<Response> =>
+  createUncachedJson(
     await replaceRegistration(
       call.ctx,
       call.tenant,
-      authorizationOf(call),
-      clientIdOf(call),
-      metadataOf(call),
+      readAuthorizationHeader(call),
+      readClientIdParam(call),
+      createMetadataReader(call),
     ),
   )
 
-async function remove(call: Call): Promise<Response> {
-  await deleteRegistration(call.ctx, call.tenant, authorizationOf(call), clientIdOf(call))
+async function handleDelete(call: TenantCall): Promise<Response> {
+  await deleteRegistration(call.ctx, call.tenant, readAuthorizationHeader(call), readClientIdParam(call))
   return new Response(null, { status: 204, headers: { 'cache-control': 'no-store' } })
 }

@@ -1,17 +1,23 @@
+import type { CachedTenant } from '../access/tenant-cache.ts'
 import { createClient } from '../clients/clients.ts'
-import { randomToken, sha256 } from '../crypto.ts'
-import type { Ctx } from '../ctx.ts'
-import { sql } from '../db.ts'
-import type { CachedTenant } from '../tenants/tenant-cache.ts'
-import { hostIn, Metadata, readMetadata } from './registration.fields.ts'
-import { bearerIn, enter, requireFaultless, toInformation, wrongToken } from './registration-calls.ts'
-import { selectLiveToken, useToken } from './registration-tokens.sql.ts'
+import type { Ctx } from '../core/context.ts'
+import { randomToken, sha256 } from '../core/crypto.ts'
+import { sql } from '../database/db.ts'
+import { ClientMetadata, parseMetadata, selectClientHost } from './registration.fields.ts'
+import {
+  assertNoIssues,
+  createInvalidTokenError,
+  requireBearerToken,
+  requireRegistrationEnabled,
+  toClientInformation,
+} from './registration-endpoint.ts'
+import { consumeRegistrationToken, selectActiveRegistrationToken } from './registration-tokens.sql.ts'
 
 /**
- * Registers the client that calls (RFC 7591, section 3): by an initial access token, of which this takes a use together with
- * the creation. It gets no management scopes, and people are always asked before it gets anything of theirs, since nobody has
- * vouched for it. Throws NotFound while registration is off, RateLimited, and OAuthError: invalid_token (401),
- * invalid_redirect_uri, invalid_client_metadata.
+ * Registers the calling client (RFC 7591, section 3) with an initial access token, and counts a use of it in
+ * the transaction of the creation. The client gets no management scopes and requires consent, because it is
+ * unreviewed. Throws NotFound while registration is off, RateLimited, and OAuthError invalid_token (401),
+ * invalid_redirect_uri or invalid_client_metadata.
  */
 export async function registerClient(
   ctx: Ctx,
@@ -20,16 +26,16 @@ export async function registerClient(
   readBody: () => Promise<unknown>,
   now = new Date(),
 ): Promise<object> {
-  await enter(ctx, tenant)
-  const initialToken = bearerIn(ctx.tenant, authorization)
-  const tokenId = await selectLiveToken(sql, ctx.tenant, sha256(initialToken), now)
-  if (tokenId === null) throw wrongToken(ctx.tenant)
+  await requireRegistrationEnabled(ctx, tenant)
+  const initialToken = requireBearerToken(ctx.tenant, authorization)
+  const tokenId = await selectActiveRegistrationToken(sql, ctx.tenant, sha256(initialToken), now)
+  if (tokenId === null) throw createInvalidTokenError(ctx.tenant)
   const metadata = await readBody()
-  const { input, method, faults } = readMetadata(ctx.tenant, metadata, Metadata, {
+  const { input, method, issues } = parseMetadata(ctx.tenant, metadata, ClientMetadata, {
     method: 'client_secret_basic',
-    name: hostIn(metadata),
+    name: selectClientHost(metadata),
   })
-  requireFaultless(faults)
+  assertNoIssues(issues)
   const token = randomToken()
   const { client, secret } = await createClient(
     ctx,
@@ -38,11 +44,15 @@ export async function registerClient(
       by: 'registration',
       columns: { registrationTokenHash: sha256(token) },
       hasSecret: method !== 'private_key_jwt',
-      subjectIds: [tokenId],
+      registrationTokenId: tokenId,
       permit: async (sql) => {
-        if (!(await useToken(sql, ctx.tenant, tokenId, now))) throw wrongToken(ctx.tenant)
+        if (!(await consumeRegistrationToken(sql, ctx.tenant, tokenId, now)))
+          throw createInvalidTokenError(ctx.tenant)
       },
     },
   )
-  return { ...toInformation(client, secret !== null, { token, secret }), token_endpoint_auth_method: method }
+  return {
+    ...toClientInformation(client, secret !== null, { token, secret }),
+    token_endpoint_auth_method: method,
+  }
 }

@@ -1,30 +1,34 @@
 import { z } from 'zod'
-import type { FieldFault } from '../errors.ts'
+import type { FieldIssue } from '../core/errors.ts'
 
-/** The shape without what says that a value may be left out, or is changed on its way. */
-function bareShape(shape: unknown): unknown {
-  if (shape instanceof z.ZodOptional || shape instanceof z.ZodNullable) return bareShape(shape.def.innerType)
-  if (shape instanceof z.ZodDefault || shape instanceof z.ZodReadonly) return bareShape(shape.def.innerType)
+/** Unwraps optional, nullable, default, readonly and transformed shapes. */
+function unwrapShape(shape: unknown): unknown {
+  if (shape instanceof z.ZodOptional || shape instanceof z.ZodNullable)
+    return unwrapShape(shape.def.innerType)
+  if (shape instanceof z.ZodDefault || shape instanceof z.ZodReadonly) return unwrapShape(shape.def.innerType)
   if (shape instanceof z.ZodPipe)
-    return bareShape(shape.def.in instanceof z.ZodTransform ? shape.def.out : shape.def.in)
+    return unwrapShape(shape.def.in instanceof z.ZodTransform ? shape.def.out : shape.def.in)
   return shape
 }
 
-/** A member of a filter as a query parameter. An `open` one is a record: any name may follow its own and a dot. */
-export type FilterParameter = { name: string; path: string[]; shape: z.ZodType; open: boolean }
+/**
+ * A member of a filter as a query parameter. An open one is a record: its name is followed by a dot and any
+ * name.
+ */
+export type FilterParameter = { name: string; path: string[]; shape: z.ZodType; isOpen: boolean }
 
-/** The query parameters that a filter's shape comes to; members of a member object have dots: `createdAt.gte`. */
-export function filterParameters(filter: z.ZodObject, above: string[] = []): FilterParameter[] {
+/** Lists the query parameters of a filter. Members of nested objects have dots: `createdAt.gte`. */
+export function listFilterParameters(filter: z.ZodObject, parents: string[] = []): FilterParameter[] {
   return Object.entries(filter.shape as Record<string, z.ZodType>).flatMap(([member, shape]) => {
-    const path = [...above, member]
-    const bare = bareShape(shape)
-    if (bare instanceof z.ZodObject) return filterParameters(bare, path)
-    return [{ name: path.join('.'), path, shape, open: bare instanceof z.ZodRecord }]
+    const path = [...parents, member]
+    const unwrapped = unwrapShape(shape)
+    if (unwrapped instanceof z.ZodObject) return listFilterParameters(unwrapped, path)
+    return [{ name: path.join('.'), path, shape, isOpen: unwrapped instanceof z.ZodRecord }]
   })
 }
 
-/** Numbers, true, false and null are themselves, a quoted text goes without its quotes; everything else is text. */
-function jsonScalar(text: string): unknown {
+/** Parses a JSON number, boolean, null or string; any other text is returned unchanged. */
+function parseJsonScalar(text: string): unknown {
   try {
     const value: unknown = JSON.parse(text)
     return typeof value === 'object' && value !== null ? text : value
@@ -33,68 +37,71 @@ function jsonScalar(text: string): unknown {
   }
 }
 
-const DECIMAL = /^-?(0|[1-9][0-9]{0,14})(\.[0-9]{1,15})?$/
+const DECIMAL_SYNTAX = /^-?(0|[1-9][0-9]{0,14})(\.[0-9]{1,15})?$/
 
-/** A parameter's value as the shape has it; what is not written so goes to `refuse`. */
-function readValue(shape: unknown, text: string, refuse: (description: string) => void): unknown {
-  const wanted = bareShape(shape)
-  if (wanted instanceof z.ZodBoolean)
-    return text === 'true' || text === 'false' ? text === 'true' : refuse('must be true or false')
-  if (wanted instanceof z.ZodNumber) return DECIMAL.test(text) ? Number(text) : refuse('must be a number')
-  if (wanted instanceof z.ZodArray)
-    return text.split(',').map((part) => readValue(wanted.def.element, part, refuse))
+/** Parses the value of a parameter to the type of its shape; calls `addIssue` for another format. */
+function parseValue(shape: unknown, text: string, addIssue: (description: string) => void): unknown {
+  const unwrapped = unwrapShape(shape)
+  if (unwrapped instanceof z.ZodBoolean)
+    return text === 'true' || text === 'false' ? text === 'true' : addIssue('must be true or false')
+  if (unwrapped instanceof z.ZodNumber)
+    return DECIMAL_SYNTAX.test(text) ? Number(text) : addIssue('must be a number')
+  if (unwrapped instanceof z.ZodArray)
+    return text.split(',').map((part) => parseValue(unwrapped.def.element, part, addIssue))
   return text
 }
 
 type Members = Map<string, unknown>
 
-function setAt(members: Members, [name = '', ...below]: readonly string[], value: unknown): void {
-  if (below.length === 0) return void members.set(name, value)
+function setPath(members: Members, [name = '', ...rest]: readonly string[], value: unknown): void {
+  if (rest.length === 0) return void members.set(name, value)
   const inner: Members = members.get(name) instanceof Map ? (members.get(name) as Members) : new Map()
   members.set(name, inner)
-  setAt(inner, below, value)
+  setPath(inner, rest, value)
 }
 
-/** fromEntries defines each member, so that none of them becomes the prototype. */
-const toObject = (members: Members): Record<string, unknown> =>
+/** Object.fromEntries defines own members, so that a member `__proto__` does not set the prototype. */
+const toNestedObject = (members: Members): Record<string, unknown> =>
   Object.fromEntries(
-    [...members].map(([name, value]) => [name, value instanceof Map ? toObject(value) : value]),
+    [...members].map(([name, value]) => [name, value instanceof Map ? toNestedObject(value) : value]),
   )
 
 /**
- * Collects query parameters into the nested input that a filter's shape describes: booleans as `true` and `false`,
- * lists with commas, records as `appMetadata.plan=pro` (the value is a JSON scalar where it is one). `take` is false
- * for what is no parameter of the filter. The service judges the values.
+ * Creates a reader that collects query parameters into the nested input of a filter: booleans as `true` and
+ * `false`, lists separated by commas, records as `appMetadata.plan=pro` (the value is parsed as a JSON scalar
+ * if it is one). The service validates the values.
  */
-export function filterReader(filter: z.ZodObject) {
-  const parameters = filterParameters(filter)
-  const faults: FieldFault[] = []
+export function createFilterReader(filter: z.ZodObject) {
+  const parameters = listFilterParameters(filter)
+  const issues: FieldIssue[] = []
   const members: Members = new Map()
   return {
-    faults,
-    take: (name: string, text: string): boolean => {
-      const exact = parameters.find((parameter) => !parameter.open && parameter.name === name)
+    issues,
+    /** Adds a parameter; false when the filter has no such parameter. */
+    addParameter: (name: string, text: string): boolean => {
+      const exact = parameters.find((parameter) => !parameter.isOpen && parameter.name === name)
       if (exact) {
-        const refuse = (description: string) => void faults.push({ field: name, description })
-        const before = faults.length
-        const value = readValue(exact.shape, text, refuse)
-        // What was refused is named already, and must not be once more by the shape.
-        if (faults.length === before) setAt(members, exact.path, value)
+        const addIssue = (description: string) => void issues.push({ field: name, description })
+        const countBefore = issues.length
+        const value = parseValue(exact.shape, text, addIssue)
+        // A value with an issue is omitted, so that the shape does not report it again.
+        if (issues.length === countBefore) setPath(members, exact.path, value)
         return true
       }
-      const record = parameters.find(({ open, name: of }) => open && name.startsWith(`${of}.`))
+      const record = parameters.find((parameter) => parameter.isOpen && name.startsWith(`${parameter.name}.`))
       const member = record && name.slice(record.name.length + 1)
       if (!record || !member) return false
-      setAt(members, [...record.path, member], jsonScalar(text))
+      setPath(members, [...record.path, member], parseJsonScalar(text))
       return true
     },
-    /** What can be written in place of a name that is no parameter, because only its members are. */
-    membersOf: (name: string): string[] =>
+    /** The parameters below a name that is not a parameter itself. */
+    listMembers: (name: string): string[] =>
       parameters
         .filter(
-          (parameter) => parameter.name.startsWith(`${name}.`) || (parameter.open && parameter.name === name),
+          (parameter) =>
+            parameter.name.startsWith(`${name}.`) || (parameter.isOpen && parameter.name === name),
         )
-        .map((parameter) => (parameter.open ? `${parameter.name}.{member}` : parameter.name)),
-    result: () => toObject(members),
+        .map((parameter) => (parameter.isOpen ? `${parameter.name}.{member}` : parameter.name)),
+    toFilter: () => toNestedObject(members),
   }
 }

@@ -1,9 +1,10 @@
 import { z } from 'zod'
-import { IDEMPOTENCY_KEY } from '../idempotency.ts'
-import { DEFAULT_PAGE_SIZE, MAX_PAGE, MAX_PAGE_SIZE } from '../page.ts'
-import { clientId, idOf } from '../shapes.ts'
-import { slug } from '../tenants/tenants.fields.ts'
-import { filterParameters } from './filter.ts'
+import { IDEMPOTENCY_KEY, IDEMPOTENCY_KEY_PATTERN } from '../http/idempotency.ts'
+import { IDP_ID_PATTERN } from '../schema/idp-id.ts'
+import { DEFAULT_PAGE_SIZE, MAX_PAGE, MAX_PAGE_SIZE } from '../schema/page.ts'
+import { clientIdShape, createIdShape } from '../schema/response-shapes.ts'
+import { slug } from '../schema/slug.ts'
+import { listFilterParameters } from './filter.ts'
 import type { createSchemas, JsonSchema } from './openapi-schemas.ts'
 import { PAGING } from './query.ts'
 import type { RestRoute } from './route.ts'
@@ -11,68 +12,70 @@ import type { RestRoute } from './route.ts'
 type Parameter = Record<string, unknown> & { name: string; in: 'path' | 'query' | 'header' }
 type Schemas = ReturnType<typeof createSchemas>
 
-/** What stands in paths. An identity provider's id is chosen by whoever makes it. */
+/** The path parameters. The creator of an identity provider chooses its id. */
 const PATH_PARAMETERS: Record<string, { shape: z.ZodType; description: string }> = {
-  userId: { shape: idOf('user'), description: 'Id of the user.' },
-  sessionId: { shape: idOf('session'), description: 'Id of the session.' },
-  credentialId: { shape: idOf('cred'), description: 'Id of the credential.' },
+  userId: { shape: createIdShape('user'), description: 'Id of the user.' },
+  sessionId: { shape: createIdShape('session'), description: 'Id of the session.' },
+  credentialId: { shape: createIdShape('cred'), description: 'Id of the credential.' },
   clientId: {
-    shape: clientId,
-    description: 'Id of the client; where that is a URL, `url_` and the base64url of it.',
+    shape: clientIdShape,
+    description: 'Id of the client; a URL is encoded as `url_` and its base64url.',
   },
-  registrationTokenId: { shape: idOf('regtoken'), description: 'Id of the registration token.' },
-  idpId: { shape: z.string().meta({ example: 'google' }), description: 'Id of the identity provider.' },
+  registrationTokenId: { shape: createIdShape('regtoken'), description: 'Id of the registration token.' },
+  idpId: {
+    shape: z.string().meta({ example: 'google', pattern: IDP_ID_PATTERN }),
+    description: 'Id of the identity provider.',
+  },
   slug: { shape: slug.meta({ example: 'example' }), description: 'Slug of the tenant.' },
 }
 
-const cursor = { type: 'string', examples: ['WyJ1c2VyXzAxIixudWxsXQ.dGhpcyBpcyBubyBtYWM'] }
+const cursor = { type: 'string', format: 'cursor', examples: ['WyJ1c2VyXzAxIixudWxsXQ.dGhpcyBpcyBubyBtYWM'] }
 
-/** The parameters of lists, which operations refer to. */
+/** The parameters of lists, as components. */
 export const PAGING_PARAMETERS: Record<(typeof PAGING)['true'][number], Parameter> = {
   page: {
     name: 'page',
     in: 'query',
-    description: 'Index of the page, from 0. Not beside a cursor, which is faster on later pages.',
+    description: 'Page number, from 0. Not together with a cursor; cursors are faster for later pages.',
     schema: { type: 'integer', minimum: 0, maximum: MAX_PAGE, default: 0 },
   },
   pageSize: {
     name: 'pageSize',
     in: 'query',
-    description: 'How many to answer at most.',
+    description: 'Maximum number of items.',
     schema: { type: 'integer', minimum: 1, maximum: MAX_PAGE_SIZE, default: DEFAULT_PAGE_SIZE },
   },
   after: {
     name: 'after',
     in: 'query',
-    description: 'A cursor: what comes after it. `next` of the Link header has it.',
+    description: 'Only items after this cursor, which is in `next` of the Link header.',
     schema: cursor,
   },
   before: {
     name: 'before',
     in: 'query',
-    description: 'A cursor: what comes before it, in the same order. `prev` of the Link header has it.',
+    description: 'Only items before this cursor, in the same order. It is in `prev` of the Link header.',
     schema: cursor,
   },
 }
 
-/** The header of creations, which they refer to. */
+/** The Idempotency-Key header, as a component. */
 export const IDEMPOTENCY_PARAMETER: Parameter = {
   name: IDEMPOTENCY_KEY,
   in: 'header',
   description:
-    'A key of your choice, 1 to 255 visible ASCII characters. The same request under the same key is done once: for 24 hours its repetition answers the same. Another request under the key is refused (409).',
+    'A key of your choice, 1 to 255 visible ASCII characters, in quotes (RFC 9651, section 3.3.3) or without. A request is executed once per key: for 24 hours, a retry gets the same response. Another request with the same key is rejected (409).',
   schema: {
     type: 'string',
-    minLength: 1,
-    maxLength: 255,
+    pattern: IDEMPOTENCY_KEY_PATTERN,
     examples: ['8e03978e-40d5-43dd-bc93-6894a57f9324'],
   },
 }
 
-const refTo = (name: string) => ({ $ref: `#/components/parameters/${name}` })
+const createParameterRef = (name: string) => ({ $ref: `#/components/parameters/${name}` })
 
-/** A query parameter has no null; left out is unset. */
-function withoutNull({ description, ...schema }: JsonSchema): { description?: string; schema: JsonSchema } {
+/** Removes null from a schema: a query parameter is omitted instead. */
+function removeNull({ description, ...schema }: JsonSchema): { description?: string; schema: JsonSchema } {
   const types = [schema.type ?? []].flat().filter((type) => type !== 'null')
   const values = schema.enum?.filter((value) => value !== null)
   return {
@@ -85,46 +88,49 @@ function withoutNull({ description, ...schema }: JsonSchema): { description?: st
   }
 }
 
-function pathParameters({ path }: RestRoute, { schemaOf }: Schemas): Parameter[] {
+function buildPathParameters({ path }: RestRoute, { toSchema }: Schemas): Parameter[] {
   return [...path.matchAll(/:([A-Za-z]+)/g)].map(([, name = '']) => {
-    const known = PATH_PARAMETERS[name]
-    if (!known) throw new Error(`openapi: no shape for the path parameter ${name}`)
+    const declared = PATH_PARAMETERS[name]
+    if (!declared) throw new Error(`openapi: no shape for the path parameter ${name}`)
     return {
       name,
       in: 'path',
       required: true,
-      description: known.description,
-      schema: schemaOf(known.shape, 'input'),
+      description: declared.description,
+      schema: toSchema(declared.shape, 'input'),
     }
   })
 }
 
-function queryParameters({ query }: RestRoute, { schemaOf }: Schemas): Parameter[] {
+function buildQueryParameters({ query }: RestRoute, { toSchema }: Schemas): Parameter[] {
   return Object.entries(query?.shape ?? {}).map(([name, shape]) => ({
     name,
     in: 'query',
     required: !(shape as z.ZodType).safeParse(undefined).success,
-    ...withoutNull(schemaOf(shape as z.ZodType, 'input')),
+    ...removeNull(toSchema(shape as z.ZodType, 'input')),
   }))
 }
 
-/** Lists have commas. OpenAPI has no words for `appMetadata.plan=pro`: the name says what stands behind the dot. */
-function filterParametersOf({ filter }: RestRoute, { schemaOf }: Schemas): Parameter[] {
-  return (filter ? filterParameters(filter) : []).map(({ name, shape, open }) => {
-    const described = withoutNull(schemaOf(shape, 'input'))
-    if (open) return { name: `${name}.{member}`, in: 'query', ...described, schema: {} }
+/**
+ * Lists are separated by commas. OpenAPI cannot describe `appMetadata.plan=pro`: the name is
+ * `appMetadata.{member}`.
+ */
+function buildFilterParameters({ filter }: RestRoute, { toSchema }: Schemas): Parameter[] {
+  return (filter ? listFilterParameters(filter) : []).map(({ name, shape, isOpen }) => {
+    const described = removeNull(toSchema(shape, 'input'))
+    if (isOpen) return { name: `${name}.{member}`, in: 'query', ...described, schema: {} }
     const isList = described.schema.type === 'array'
     return { name, in: 'query', ...described, ...(isList && { style: 'form', explode: false }) }
   })
 }
 
-/** Every parameter of an operation; any other query parameter is refused. */
-export function parametersOf(route: RestRoute, schemas: Schemas): (Parameter | { $ref: string })[] {
+/** Builds all parameters of an operation. Other query parameters are rejected. */
+export function buildParameters(route: RestRoute, schemas: Schemas): (Parameter | { $ref: string })[] {
   return [
-    ...pathParameters(route, schemas),
-    ...queryParameters(route, schemas),
-    ...filterParametersOf(route, schemas),
-    ...PAGING[`${route.paged}`].map(refTo),
-    ...(route.idempotent ? [refTo(IDEMPOTENCY_KEY)] : []),
+    ...buildPathParameters(route, schemas),
+    ...buildQueryParameters(route, schemas),
+    ...buildFilterParameters(route, schemas),
+    ...PAGING[`${route.paged}`].map(createParameterRef),
+    ...(route.idempotent ? [createParameterRef(IDEMPOTENCY_KEY)] : []),
   ]
 }

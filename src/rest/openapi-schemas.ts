@@ -1,7 +1,8 @@
 import { z } from 'zod'
-import { descriptionOf } from '../descriptions.ts'
+import { isJsonObject } from '../core/json-object.ts'
+import { findDescription } from '../schema/schema-descriptions.ts'
 
-/** A schema of JSON Schema 2020-12, which is what OpenAPI 3.1 has. */
+/** A schema of JSON Schema 2020-12, which OpenAPI 3.1 uses. */
 export type JsonSchema = {
   $ref?: string
   type?: string | string[]
@@ -15,22 +16,19 @@ export type JsonSchema = {
   [keyword: string]: unknown
 }
 
-export type Io = 'input' | 'output'
+export type SchemaDirection = 'input' | 'output'
 
 const COMPONENT = '#/components/schemas/'
 
-/** What fields that every resource has are, where neither shape nor schema.prisma says more. */
-const COMMON: Record<string, string | undefined> = {
-  id: 'Identifier: the same here, in GraphQL and in tokens.',
-  updatedAt: 'When somebody last changed it.',
-  createdAt: 'When it was created.',
+/** Descriptions of common fields, for shapes and models without their own. */
+const COMMON_DESCRIPTIONS: Record<string, string | undefined> = {
+  id: 'Id; the same in REST, GraphQL and tokens.',
+  updatedAt: 'Time of the last change.',
+  createdAt: 'Time of creation.',
 }
 
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
-/** `anyOf` of a plain schema and null as one schema that also takes null, which readers and generators know better. */
-function foldNull(schema: JsonSchema): JsonSchema {
+/** Replaces `anyOf` of a schema and null by one nullable schema, which generators support better. */
+function simplifyNullable(schema: JsonSchema): JsonSchema {
   const { anyOf, ...rest } = schema
   const plain = anyOf?.find(({ type }) => type !== 'null')
   if (anyOf?.length !== 2 || !anyOf.some(({ type }) => type === 'null') || !plain?.type) return schema
@@ -44,26 +42,29 @@ function foldNull(schema: JsonSchema): JsonSchema {
 
 const isReference = ({ $ref, anyOf }: JsonSchema) => $ref !== undefined || anyOf?.some(({ $ref }) => $ref)
 
-/** What src/shapes.ts says of `meta` besides JSON Schema's keywords, turned into these. */
-function resolveMeta({ model, samples, example, ...schema }: JsonSchema): JsonSchema {
-  const sampleOf = isRecord(samples) ? samples : {}
+/**
+ * Converts the members of `meta` that are not JSON Schema keywords (see schema/response-shapes.ts) to
+ * keywords.
+ */
+function expandMeta({ model, samples, example, ...schema }: JsonSchema): JsonSchema {
+  const samplesByName = isJsonObject(samples) ? samples : {}
   const properties =
     schema.properties &&
     Object.fromEntries(
       Object.entries(schema.properties).map(([name, property]) => {
-        const described = property.description ?? (typeof model === 'string' && descriptionOf(model, name))
-        const description = described || (isReference(property) ? undefined : COMMON[name])
+        const described = property.description ?? (typeof model === 'string' && findDescription(model, name))
+        const description = described || (isReference(property) ? undefined : COMMON_DESCRIPTIONS[name])
         return [
           name,
           {
             ...property,
             ...(description !== undefined && { description }),
-            ...(Object.hasOwn(sampleOf, name) && { examples: [sampleOf[name]] }),
+            ...(Object.hasOwn(samplesByName, name) && { examples: [samplesByName[name]] }),
           },
         ]
       }),
     )
-  const description = schema.description ?? (typeof model === 'string' ? descriptionOf(model) : undefined)
+  const description = schema.description ?? (typeof model === 'string' ? findDescription(model) : undefined)
   return {
     ...schema,
     ...(description !== undefined && { description }),
@@ -72,57 +73,86 @@ function resolveMeta({ model, samples, example, ...schema }: JsonSchema): JsonSc
   }
 }
 
-/** What zod writes and nobody needs: the range of safe integers, that names of members are text, the rules of the calendar. */
-function withoutNoise({ $schema, propertyNames, ...schema }: JsonSchema): JsonSchema {
+/**
+ * Converts the member `isClearable` of `meta`, of text that the empty text unsets (see `clearable` in
+ * schema/input-shapes.ts), to keywords.
+ */
+function expandClearable({ isClearable, ...schema }: JsonSchema): JsonSchema {
+  if (isClearable !== true) return schema
+  const { format, pattern, ...rest } = schema
+  if (rest.enum) return { ...rest, enum: [...rest.enum, ''] }
+  if (format === undefined && pattern === undefined) return schema
+  return {
+    ...rest,
+    anyOf: [
+      { ...(format !== undefined && { format }), ...(pattern !== undefined && { pattern }) },
+      { const: '' },
+    ],
+  }
+}
+
+/** Removes redundant keywords that zod generates: the range of safe integers and propertyNames. */
+function removeNoise({ $schema, propertyNames, ...schema }: JsonSchema): JsonSchema {
   if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum
   if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum
-  if (schema.format === 'date-time') delete schema.pattern
   if (schema.$ref) schema.$ref = schema.$ref.replace('#/$defs/', COMPONENT)
   return schema
 }
 
-const mapValues = (schemas: Record<string, JsonSchema>) =>
-  Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, tidy(schema)]))
+const cleanSchemas = (schemas: Record<string, JsonSchema>) =>
+  Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, cleanSchema(schema)]))
 
-/** The schema as openapi.json has it, below it first. */
-function tidy(schema: JsonSchema): JsonSchema {
+/** Converts a schema of zod to one of the OpenAPI document, from the leaves up. */
+function cleanSchema(schema: JsonSchema): JsonSchema {
   const { properties, items, anyOf, additionalProperties, ...rest } = schema
-  return foldNull(
-    resolveMeta(
-      withoutNoise({
-        ...rest,
-        ...(properties && { properties: mapValues(properties) }),
-        ...(items && { items: tidy(items) }),
-        ...(anyOf && { anyOf: anyOf.map(tidy) }),
-        ...(additionalProperties !== undefined && {
-          additionalProperties: isRecord(additionalProperties)
-            ? tidy(additionalProperties as JsonSchema)
-            : additionalProperties,
+  return expandClearable(
+    simplifyNullable(
+      expandMeta(
+        removeNoise({
+          ...rest,
+          ...(properties && { properties: cleanSchemas(properties) }),
+          ...(items && { items: cleanSchema(items) }),
+          ...(anyOf && { anyOf: anyOf.map(cleanSchema) }),
+          ...(additionalProperties !== undefined && {
+            additionalProperties: isJsonObject(additionalProperties)
+              ? cleanSchema(additionalProperties as JsonSchema)
+              : additionalProperties,
+          }),
         }),
-      }),
+      ),
     ),
   )
 }
 
-/** Schemas of one document: what has an `id` becomes a component, and is referred to wherever it is met. */
-export function createSchemas() {
+/**
+ * Collects the schemas of one document, without these values of enumerations. A shape with an `id` becomes a component that is referenced wherever
+ * it occurs.
+ */
+export function createSchemas(hiddenValues: readonly unknown[] = []) {
   const components: Record<string, JsonSchema> = {}
   return {
     components,
-    /** Throws when two shapes of different form have the same id. */
-    schemaOf: (shape: z.ZodType, io: Io): JsonSchema => {
-      const { $defs = {}, ...root } = z.toJSONSchema(shape, { io, unrepresentable: 'any' }) as JsonSchema
+    /** Converts a shape. Throws when two different shapes have the same id. */
+    toSchema: (shape: z.ZodType, io: SchemaDirection): JsonSchema => {
+      const { $defs = {}, ...root } = z.toJSONSchema(shape, {
+        io,
+        unrepresentable: 'any',
+        override: ({ jsonSchema }) => {
+          if (jsonSchema.enum)
+            jsonSchema.enum = jsonSchema.enum.filter((value) => !hiddenValues.includes(value))
+        },
+      }) as JsonSchema
       for (const [id, definition] of Object.entries($defs as Record<string, JsonSchema>)) {
-        const component = tidy(definition)
+        const component = cleanSchema(definition)
         if (id in components && JSON.stringify(components[id]) !== JSON.stringify(component))
           throw new Error(`openapi: two shapes have the id ${id}`)
         components[id] = component
       }
-      return tidy(root)
+      return cleanSchema(root)
     },
   }
 }
 
-/** The schema that a reference leads to. */
-export const resolve = (schema: JsonSchema, components: Record<string, JsonSchema>): JsonSchema =>
+/** Resolves a reference to its schema. */
+export const resolveSchema = (schema: JsonSchema, components: Record<string, JsonSchema>): JsonSchema =>
   schema.$ref ? (components[schema.$ref.slice(COMPONENT.length)] ?? {}) : schema

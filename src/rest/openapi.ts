@@ -1,53 +1,57 @@
 import { setImmediate } from 'node:timers/promises'
-import { ROLES, SCOPES, type Scope, SYSTEM_SCOPES, SYSTEM_TENANT } from '../ctx.ts'
-import { descriptionOf } from '../descriptions.ts'
-import { issuerOf } from '../oidc/keys/keys.ts'
-import { answersOf, bodyOf, errorAnswers, HEADERS } from './openapi-answers.ts'
-import { IDEMPOTENCY_PARAMETER, PAGING_PARAMETERS, parametersOf } from './openapi-parameters.ts'
+import { issuerOf } from '../core/issuer.ts'
+import { ROLES, SCOPES, type Scope, SYSTEM_SCOPES, SYSTEM_TENANT } from '../core/scopes.ts'
+import { findDescription } from '../schema/schema-descriptions.ts'
+import { buildErrorResponses } from './openapi-errors.ts'
+import { HEADERS } from './openapi-headers.ts'
+import { buildParameters, IDEMPOTENCY_PARAMETER, PAGING_PARAMETERS } from './openapi-parameters.ts'
+import { buildRequestBody, buildResponses } from './openapi-responses.ts'
 import { createSchemas } from './openapi-schemas.ts'
 import type { RestRoute } from './route.ts'
 
-/** What the groups of operations are about. The group of an operation is what its scope is about. */
+/** The tags with their descriptions. The tag of an operation is the first part of its scope. */
 const TAGS: Record<string, string | undefined> = {
-  users: descriptionOf('User'),
-  sessions: 'Sign-ins: listing, authenticating and ending them.',
-  credentials: 'Passkeys of users, and the links with which they are enrolled.',
+  users: findDescription('User'),
+  sessions: 'Sessions of users: list, authenticate and end them.',
+  credentials: 'Passkeys of users, and the links for their enrollment.',
   passcodes: 'One-time passcodes by e-mail and text message.',
-  idps: 'Upstream identity providers, and the identities that users have there.',
-  clients: descriptionOf('Client'),
-  tenant: 'What the tenant chose for itself.',
-  events: 'The log: who did what, when, from where.',
+  idps: 'Identity providers, and the linked identities of users.',
+  clients: findDescription('Client'),
+  tenant: 'Settings and signing keys of the tenant.',
+  events: 'The event log.',
   tenants: 'The tenants of the deployment.',
 }
-const tagOf = (scope: Scope): string => scope.slice(0, scope.indexOf(':'))
+const toTag = (scope: Scope): string => scope.slice(0, scope.indexOf(':'))
 
 const DESCRIPTION = `Users, sessions, credentials, passcodes, identity providers, clients and settings of one tenant.
 
-- Call with an access token of the tenant. Every operation names the scope that it needs.
-- Errors always have the same body. \`fields\` names everything that is wrong with a request at once.
-- In changes, what is left out stays as it is; \`null\`, or an empty string, unsets a field. What only answers have may be sent back unchanged. Unknown members and parameters are refused by name.
-- Lists go by \`page\` and \`pageSize\`, or by the cursors of the \`Link\` header.
-- Answers are in UTF-8 and never cached. \`HEAD\` works wherever \`GET\` does.`
+- Requests need an access token of the tenant. Every operation states the scope that it requires.
+- Errors always have the same body. \`fields\` has all invalid fields of a request.
+- In changes, omitted fields stay unchanged, \`null\` unsets a field, and an empty string unsets a text. In creations, an empty string is no value. Members that only responses have may be sent back unchanged. Unknown members and parameters are rejected.
+- Text has no U+0000 and no unpaired surrogates. Formats besides those of JSON Schema: \`phone\` is a phone number with its country code, in any notation, with an extension as \`;ext=\`; \`time-zone\` a name of the time zone database; \`language-tag\` a tag of BCP 47; \`pem\` a public key or certificate; \`cursor\` a value that only a response contains.
+- Lists are paged with \`page\` and \`pageSize\`, or with the cursors of the \`Link\` header.
+- Responses are in UTF-8 and must not be cached. Every \`GET\` supports \`HEAD\`.`
 
-/** What only operators may do stands in the document of tenant `system` alone. */
-const isOffered = (scope: Scope, tenant: string) => tenant === SYSTEM_TENANT || !SYSTEM_SCOPES.includes(scope)
+/** Scopes of operators are in the document of tenant `system` only. */
+const isTenantScope = (scope: Scope, tenant: string) =>
+  tenant === SYSTEM_TENANT || !SYSTEM_SCOPES.includes(scope)
 
-function securitySchemes(tenant: string) {
+function buildSecuritySchemes(tenant: string) {
   const [authorizationUrl, tokenUrl] = ['authorize', 'token'].map(
     (name) => `${issuerOf(tenant)}/oidc/${name}`,
   )
-  const wordsOf = (isIncluded: (scope: Scope) => boolean) =>
+  const describeScopes = (isIncluded: (scope: Scope) => boolean) =>
     Object.fromEntries(Object.entries(SCOPES).filter(([scope]) => isIncluded(scope as Scope)))
-  const scopes = wordsOf((scope) => isOffered(scope, tenant))
-  const forPeople = wordsOf((scope) => ROLES.admin.includes(scope))
+  const scopes = describeScopes((scope) => isTenantScope(scope, tenant))
+  const userScopes = describeScopes((scope) => ROLES.admin.includes(scope))
   return {
     oauth2: {
       type: 'oauth2',
       description:
-        'Machine clients get a token by their secret or a signed assertion; people with a role by the authorization code flow with PKCE (S256). A token that is bound to a key comes with a proof, by the scheme DPoP (RFC 9449).',
+        'Machine clients get a token with their secret or a signed assertion; users with a role use the authorization code flow with PKCE (S256). A token that is bound to a key is sent with a proof and the scheme DPoP (RFC 9449).',
       flows: {
         clientCredentials: { tokenUrl, scopes },
-        authorizationCode: { authorizationUrl, tokenUrl, refreshUrl: tokenUrl, scopes: forPeople },
+        authorizationCode: { authorizationUrl, tokenUrl, refreshUrl: tokenUrl, scopes: userScopes },
       },
     },
     bearer: {
@@ -59,32 +63,32 @@ function securitySchemes(tenant: string) {
   }
 }
 
-/** `/users/:userId` as OpenAPI writes it. */
-const templateOf = (path: string) => path.replaceAll(/:([A-Za-z]+)/g, '{$1}')
+/** Converts `/users/:userId` to `/users/{userId}`. */
+const toPathTemplate = (path: string) => path.replaceAll(/:([A-Za-z]+)/g, '{$1}')
 
 /**
- * Operations and what they refer to: the same for all tenants that offer the same. All of them at once would keep the event
- * loop for a tenth of a second and more.
+ * Builds the operations and components of a document, which tenants share. Yields to the event loop between
+ * routes: the whole document takes 0.1 s and more.
  */
-async function surfaceOf(routes: readonly RestRoute[]) {
-  const schemas = createSchemas()
+async function buildOperations(routes: readonly RestRoute[], hiddenValues: readonly unknown[]) {
+  const schemas = createSchemas(hiddenValues)
   const paths: Record<string, Record<string, unknown>> = {}
   for (const route of routes) {
     await setImmediate()
     const operation = {
       operationId: route.operationId,
       summary: route.summary,
-      tags: [tagOf(route.scope)],
+      tags: [toTag(route.scope)],
       security: [{ oauth2: [route.scope] }, { bearer: [route.scope] }],
-      parameters: parametersOf(route, schemas),
-      requestBody: bodyOf(route, schemas),
-      responses: answersOf(route, schemas),
+      parameters: buildParameters(route, schemas),
+      requestBody: buildRequestBody(route, schemas),
+      responses: buildResponses(route, schemas),
     }
-    const path = templateOf(route.path)
+    const path = toPathTemplate(route.path)
     paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation }
   }
   return {
-    tags: [...new Set(routes.map(({ scope }) => tagOf(scope)))].map((name) => ({
+    tags: [...new Set(routes.map(({ scope }) => toTag(scope)))].map((name) => ({
       name,
       description: TAGS[name],
     })),
@@ -92,21 +96,25 @@ async function surfaceOf(routes: readonly RestRoute[]) {
     components: {
       parameters: { ...PAGING_PARAMETERS, [IDEMPOTENCY_PARAMETER.name]: IDEMPOTENCY_PARAMETER },
       headers: HEADERS,
-      responses: errorAnswers(schemas),
+      responses: buildErrorResponses(schemas),
       schemas: schemas.components,
     },
   }
 }
 
-/** Makes the OpenAPI 3.1 documents of tenants out of the routes, each surface once: openapi.json. */
-export function createDocuments(routes: readonly RestRoute[]) {
-  const surfaces = new Map<boolean, ReturnType<typeof surfaceOf>>()
+/** Returns a function that builds the OpenAPI 3.1 document of a tenant; the operations are built once. */
+export function createOpenApiDocuments(routes: readonly RestRoute[]) {
+  const operationsByKind = new Map<boolean, ReturnType<typeof buildOperations>>()
   return async (tenant: string) => {
     const isSystem = tenant === SYSTEM_TENANT
-    const surface =
-      surfaces.get(isSystem) ?? surfaceOf(routes.filter(({ scope }) => isOffered(scope, tenant)))
-    surfaces.set(isSystem, surface)
-    const { tags, paths, components } = await surface
+    const operations =
+      operationsByKind.get(isSystem) ??
+      buildOperations(
+        routes.filter(({ scope }) => isTenantScope(scope, tenant)),
+        isSystem ? [] : SYSTEM_SCOPES,
+      )
+    operationsByKind.set(isSystem, operations)
+    const { tags, paths, components } = await operations
     return {
       openapi: '3.1.1',
       info: {
@@ -118,7 +126,7 @@ export function createDocuments(routes: readonly RestRoute[]) {
       servers: [{ url: `${issuerOf(tenant)}/api/v1`, description: `Tenant ${tenant}.` }],
       tags,
       paths,
-      components: { securitySchemes: securitySchemes(tenant), ...components },
+      components: { securitySchemes: buildSecuritySchemes(tenant), ...components },
     }
   }
 }

@@ -1,7 +1,8 @@
 import { z } from 'zod'
-import type { Ctx, Scope } from '../ctx.ts'
-import type { PageArgs } from '../page.ts'
-import { requestId } from '../shapes.ts'
+import type { Ctx } from '../core/context.ts'
+import type { Scope } from '../core/scopes.ts'
+import type { PageArgs } from '../schema/page.ts'
+import { requestIdShape } from '../schema/response-shapes.ts'
 
 /** Names of the parameters in a path such as `/users/:userId`. */
 type ParamNames<Path extends string> = Path extends `${string}:${infer Name}/${infer Rest}`
@@ -10,29 +11,29 @@ type ParamNames<Path extends string> = Path extends `${string}:${infer Name}/${i
     ? Name
     : never
 
-/** What a route's handler gets, besides the context. */
+/** The parsed request that the handler of a route receives. */
 export type RestRequest<Param extends string = string, Query extends string = string> = {
   params: Record<Param, string>
-  /** The declared query parameters, each given once at most. */
+  /** The declared query parameters that the request has. */
   query: Partial<Record<Query, string>>
-  /** What a `paged` route was asked for, as services take it; else empty. */
+  /** The paging parameters of a `paged` route; empty for other routes. */
   paging: PageArgs
-  /** What the parameters of the route's `filter` come to, nested as the shape is; the service checks it. */
+  /** The filter, nested like the shape; the service validates it. */
   filter: Record<string, unknown>
-  /** The parsed JSON body, where the route takes one; undefined otherwise. */
+  /** The parsed JSON body; undefined for a route without a body. */
   body: unknown
 }
 
 /**
- * One operation of the management surface over REST. Routes are data: the app, and openapi.json, are made of them.
+ * One operation of the REST API. Routes are data: the app and openapi.json are built from them.
  *
- *     // users.fields.ts: what is answered, out of the resource's one field list (src/shapes.ts), beside what is taken
- *     export const UserShape = z.object({ id: idOf('user'), …, createdAt: time }).meta({ id: 'User', model: 'User' })
- *     export const UserPatch = z.strictObject(…).meta({ id: 'UserPatch', model: 'User', example: { locked: true } })
+ *     // users.fields.ts: the shapes of responses (see schema/response-shapes.ts) and of input
+ *     export const UserShape = z.object({ id: createIdShape('user'), … }).meta({ id: 'User', model: 'User' })
+ *     export const UserPatch = z.strictObject(…).meta({ id: 'UserPatch', model: 'User', example: {…} })
  *     // users.rest.ts
- *     restRoute({ …, body: UserPatch, response: UserShape, errors: [409] })
- *     restRoute({ …, paged: true, response: listShape('users', UserShape) })
- *     restRoute({ …, response: Done }) // of what answers toDone
+ *     defineRestRoute({ …, body: UserPatch, response: UserShape, errors: [409] })
+ *     defineRestRoute({ …, paged: true, response: createListShape('users', UserShape) })
+ *     defineRestRoute({ …, response: DoneShape }) // the handler returns toDoneBody
  */
 export type RestRoute = {
   method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
@@ -41,40 +42,51 @@ export type RestRoute = {
   /** The operation's name, the same in the service and in GraphQL. */
   operationId: string
   summary: string
-  /** Without it, the caller gets FORBIDDEN that names it. */
+  /** The required scope; without it, the request is rejected with FORBIDDEN. */
   scope: Scope
-  /** Of success; 200 unless told. */
+  /** The status of success; 200 by default. */
   status?: 201
-  /** Path of what was created, without the base, out of the answer. */
+  /** Builds the path of the created resource from the response body, without the base. */
   location?: (body: Readonly<Record<string, unknown>>) => string
-  /** Shape of the JSON body, for openapi.json; services check it themselves. Without it, none is taken. */
+  /**
+   * The shape of the JSON body, for openapi.json; the service validates it. Without it, the body is ignored.
+   */
   body?: z.ZodType
-  /** Shape of the answer of success, for openapi.json and the tests, which check every answer against it. */
+  /** The shape of the response body of success, for openapi.json; tests check every response against it. */
   response: z.ZodType
-  /** Headers of success besides those that other members bring about: what they say, by name. */
+  /** Further response headers of success, with their descriptions. */
   headers?: Readonly<Record<string, string>>
-  /** Errors that this operation may answer besides those of every operation. */
+  /** Error statuses in addition to those of every operation. */
   errors?: readonly 409[]
-  /** Shape of the query parameters besides those of `paged` and `filter`, which the service checks; others are refused. */
+  /**
+   * The shape of query parameters in addition to those of `paged` and `filter`; the service validates them.
+   */
   query?: z.ZodObject
-  /** Shape of a list's filter. Its members are query parameters; those of a member object have dots: `createdAt.gte`. */
+  /**
+   * The shape of a list's filter. Its members are query parameters; those of nested objects have dots:
+   * `createdAt.gte`.
+   */
   filter?: z.ZodObject
-  /** Takes page and pageSize, or after, before and pageSize; 'by-cursor' does without page. Answers with Link. */
+  /**
+   * Accepts page and pageSize, or after, before and pageSize; 'by-cursor' excludes page. The response has a
+   * Link header.
+   */
   paged?: true | 'by-cursor'
-  /** A creation, which a caller may repeat under an Idempotency-Key (src/idempotency.ts). Others ignore the header. */
+  /** Accepts an Idempotency-Key (http/idempotency.ts). Other routes ignore the header. */
   idempotent?: true
-  /** The body may be left out. */
+  /** The body may be omitted. */
   isBodyOptional?: true
   /**
-   * Speaks in lines (application/x-ndjson): `response`, and for 'both' `body`, are the shape of a line. The handler answers
-   * an AsyncGenerator of lines, some at once, and gets as `body` the bytes as they arrive.
+   * The response, and with 'both' also the request body, is a stream of lines (application/x-ndjson);
+   * `response` and `body` are the shapes of a line. The handler returns an AsyncGenerator of arrays of lines;
+   * its `body` is a stream of bytes.
    */
-  ndjson?: 'answer' | 'both'
+  ndjson?: 'response' | 'both'
   handle(ctx: Ctx, request: RestRequest): Promise<object>
 }
 
-/** Declares a route; `params` and `query` of its handler are typed by `path` and `query`. */
-export const restRoute = <
+/** Declares a route; `path` and `query` determine the types of `params` and `query` of its handler. */
+export const defineRestRoute = <
   const Path extends string,
   Query extends z.ZodObject = z.ZodObject<Record<never, z.ZodType>>,
 >(
@@ -88,23 +100,24 @@ export const restRoute = <
   },
 ): RestRoute => route as RestRoute
 
-/** Shape of the answer to delete, revoke and unlink. */
-export const Done = z
+/** The response body of delete, revoke and unlink. */
+export const DoneShape = z
   .object({
     message: z.string().meta({ description: 'What was done.', example: 'It is done.' }),
-    requestId,
+    requestId: requestIdShape,
     fields: z.array(z.never()).max(0).meta({ description: 'Always empty.', example: [] }),
   })
-  .meta({ id: 'Done', description: 'What was asked for is done.' })
+  .meta({ id: 'Done', description: 'The request succeeded.' })
 
-const headersOfBodies = new WeakMap<object, Record<string, string>>()
+const headersByBody = new WeakMap<object, Record<string, string>>()
 
-/** An answer with headers of its own, for what the specification's body has no place for. */
-export function withHeaders<Body extends object>(body: Body, headers: Record<string, string>): Body {
-  headersOfBodies.set(body, headers)
+/** Attaches response headers to a body, for values that the body has no member for. */
+export function attachHeaders<Body extends object>(body: Body, headers: Record<string, string>): Body {
+  headersByBody.set(body, headers)
   return body
 }
-export const headersOf = (body: object): Record<string, string> => headersOfBodies.get(body) ?? {}
+/** Returns the headers that `attachHeaders` has attached. */
+export const getAttachedHeaders = (body: object): Record<string, string> => headersByBody.get(body) ?? {}
 
-/** The answer to delete, revoke and unlink: the shape of the error body, as the spec has it, without a code. */
-export const toDone = (ctx: Ctx, message: string) => ({ message, requestId: ctx.requestId, fields: [] })
+/** Creates the body of `DoneShape`: that of an error without a code. */
+export const toDoneBody = (ctx: Ctx, message: string) => ({ message, requestId: ctx.requestId, fields: [] })

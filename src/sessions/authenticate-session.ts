@@ -1,52 +1,54 @@
-import { authenticateAll, sha256 } from '../crypto.ts'
-import type { Ctx } from '../ctx.ts'
-import { sql } from '../db.ts'
-import { InvalidCredential } from '../errors.ts'
-import { toEventRow, wakeReaders } from '../events.ts'
-import { parse } from '../fields.ts'
+import type { Ctx } from '../core/context.ts'
+import { computeMacs, sha256 } from '../core/crypto.ts'
+import { InvalidCredential } from '../core/errors.ts'
+import { sql } from '../database/db.ts'
+import { createEventRow, wakeReaders } from '../events/log.ts'
+import { sessionRefreshed } from '../events/session-events.ts'
 import type { User } from '../generated/prisma/client.ts'
-import { locationOf } from './location.ts'
+import { parseInput } from '../schema/input-shapes.ts'
+import { lookUpLocation } from './ip-location.ts'
 import { updateSessionUse } from './session-use.sql.ts'
 import { AuthenticateSession } from './sessions.fields.ts'
 import type { SessionRow } from './sessions.sql.ts'
 
 /**
- * What a token is rotated to, under each server key: computed, so that a retry with the old token within its 10 s
- * gets the same answer instead of a second successor. Nobody computes it without both the token and the server key.
+ * The successor of a token under each key of ENCRYPTION_KEY. It is computed, so that a retry with the old
+ * token within 10 s gets the same successor. Computing it requires the token and the key.
  */
-const successorsOf = (tenant: string, token: string): string[] =>
-  authenticateAll('session-successor', `${tenant}\n${token}`).map((mac) => mac.toString('base64url'))
+const computeSuccessors = (tenant: string, token: string): string[] =>
+  computeMacs('session-successor', `${tenant}\n${token}`).map((mac) => mac.toString('base64url'))
 
 export type AuthenticatedSession = { session: SessionRow; sessionToken: string | null; user: User }
 
 /**
- * Authenticates a session token (spec: Authenticate session token): one statement, its event included.
- * - sessionExpirationMinutes above 0 moves the end of a refreshable session; it is ignored for others.
- * - rotateSessionToken answers a new token, and the old one works 10 s longer. A retry with the old one within these
- *   10 s answers the same new token. Browser sessions never rotate: their token lives in the platform's own cookie.
+ * Authenticates a session token: one statement, including its event.
+ * - sessionExpirationMinutes above 0 extends a refreshable session; it is ignored for others.
+ * - rotateSessionToken returns a new token, and the old one stays valid for 10 s. A retry with the old one
+ *   within these 10 s returns the same new token. Browser sessions never rotate, because their token is in a
+ *   cookie.
  * - clientId must be given, and equal, when the session was started through a client.
- * Throws InvalidInput, or InvalidCredential, the same whatever is wrong with the token.
+ * Throws InvalidInput, or InvalidCredential with one message for all reasons.
  */
 export async function authenticateSession(
   ctx: Ctx,
   input: unknown,
   now = new Date(),
 ): Promise<AuthenticatedSession> {
-  const asked = parse(AuthenticateSession, input)
-  const successors = asked.rotateSessionToken ? successorsOf(ctx.tenant, asked.sessionToken) : []
-  const { ipAddress: ip, userAgent } = asked.metadata
+  const request = parseInput(AuthenticateSession, input)
+  const successors = request.rotateSessionToken ? computeSuccessors(ctx.tenant, request.sessionToken) : []
+  const { ipAddress: ip, userAgent } = request.metadata
   const found = await updateSessionUse(
     sql,
     ctx.tenant,
     {
-      tokenHash: sha256(asked.sessionToken),
-      clientId: asked.clientId,
+      tokenHash: sha256(request.sessionToken),
+      clientId: request.clientId,
       now,
-      expirationMinutes: asked.sessionExpirationMinutes,
+      expirationMinutes: request.sessionExpirationMinutes,
       successorHash: successors[0] ? sha256(successors[0]) : null,
-      seen: { ip, location: locationOf(ip), userAgent },
+      seen: { ip, location: lookUpLocation(ip), userAgent },
     },
-    toEventRow(ctx, { type: 'session.refreshed' }),
+    createEventRow(ctx, sessionRefreshed()),
   )
   if (!found) throw new InvalidCredential('The session token is not valid.')
   if (found.isChanged) wakeReaders(ctx.tenant)

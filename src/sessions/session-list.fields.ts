@@ -1,30 +1,32 @@
 import { z } from 'zod'
-import { isNameOfClient } from '../clients/client-ids.ts'
-import { prefixOf } from '../crypto.ts'
-import { direction, requiredText, timeRange } from '../fields.ts'
+import { isClientIdSyntax } from '../access/client-ids.ts'
+import { readIdPrefix } from '../core/crypto.ts'
+import { direction, text, timeRange } from '../schema/input-shapes.ts'
+import { createIdPattern } from '../schema/response-shapes.ts'
 import { ipAddress } from './sessions.fields.ts'
 
-const userId = requiredText(200).refine(
-  (id) => prefixOf(id) === 'user',
-  'is not an id that starts with user_',
-)
-const clientId = requiredText(200).refine(isNameOfClient, 'is not an id that starts with client_, or a URL')
+const userId = text(200)
+  .refine((id) => readIdPrefix(id) === 'user', 'is not an id that starts with user_')
+  .meta({ pattern: createIdPattern('user') })
+const clientId = text(200)
+  .refine(isClientIdSyntax, 'is not an id that starts with client_, or a URL')
+  .meta({ pattern: `${createIdPattern('client')}|^https?://[\\x21-\\x7e]+$` })
 
-/** Which sessions a list is about: those that are all of this. Null counts as omitted. */
+/** The filter of a list of sessions; all members must match. Null counts as omitted. */
 export const SessionFilter = z.strictObject(
   {
-    userId: userId.nullish().meta({ description: 'Of this user.' }),
+    userId: userId.nullish().meta({ description: 'Sessions of this user.' }),
     clientId: clientId.nullish().meta({ description: 'Started through this client.' }),
     ip: ipAddress
       .nullish()
-      .meta({ description: 'Last used from this address, however it is spelled.', example: '203.0.113.7' }),
+      .meta({ description: 'Last used from this IP address, in any notation.', example: '203.0.113.7' }),
     createdAt: timeRange.nullish().meta({ description: 'Started in this time.' }),
     lastSeenAt: timeRange.nullish().meta({ description: 'Last used in this time.' }),
   },
   'must be an object',
 )
 
-/** What sessions can be ordered by, besides the order of their ids, which is that of their start. */
+/** Fields by which sessions can be ordered, besides the id, whose order is that of their start. */
 export const SESSION_ORDER_FIELDS = ['createdAt', 'lastSeenAt'] as const
 export type SessionOrderField = (typeof SESSION_ORDER_FIELDS)[number]
 
@@ -33,26 +35,32 @@ export const SessionOrder = z.strictObject({
     .enum(SESSION_ORDER_FIELDS, `must be one of ${SESSION_ORDER_FIELDS.join(', ')}`)
     .nullish()
     .meta({
-      description: 'What the sessions are ordered by. When omitted, by what a range is over; else by id.',
+      description:
+        'The field by which sessions are ordered. Default: for a range of the filter its field, otherwise the id.',
     }),
   direction: direction
     .nullish()
-    .meta({ description: 'Oldest first, which is so when left out, or newest first.', example: 'desc' }),
+    .meta({ description: 'Oldest first (the default) or newest first.', example: 'desc' }),
 })
 
-type Parsed = z.output<typeof SessionFilter>
-/** A checked filter: only the members that ask for something. */
-export type SessionFilter = { [Member in keyof Parsed]?: NonNullable<Parsed[Member]> }
-export type FilterMember = keyof SessionFilter
-export const FILTER_MEMBERS = Object.keys(SessionFilter.shape) as FilterMember[]
+type ParsedSessionFilter = z.output<typeof SessionFilter>
+/** A valid filter with the given members only. */
+export type SessionFilter = {
+  [Member in keyof ParsedSessionFilter]?: NonNullable<ParsedSessionFilter[Member]>
+}
+export type SessionFilterMember = keyof SessionFilter
+export const SESSION_FILTER_MEMBERS = Object.keys(SessionFilter.shape) as SessionFilterMember[]
 
-const asks = (value: Parsed[FilterMember]): boolean =>
+const isConstraining = (value: ParsedSessionFilter[SessionFilterMember]): boolean =>
   typeof value === 'object' && value !== null
     ? Boolean(value.gte ?? value.lt)
     : value !== null && value !== undefined
 
-/** Leaves out what was given as null, or as a range without an end. */
-export const toFilter = (parsed: Parsed): SessionFilter =>
+/** Removes members that are null, and ranges without bounds. */
+export const toSessionFilter = (parsed: ParsedSessionFilter): SessionFilter =>
   Object.fromEntries(
-    FILTER_MEMBERS.filter((member) => asks(parsed[member])).map((member) => [member, parsed[member]]),
+    SESSION_FILTER_MEMBERS.filter((member) => isConstraining(parsed[member])).map((member) => [
+      member,
+      parsed[member],
+    ]),
   )

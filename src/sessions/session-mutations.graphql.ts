@@ -1,41 +1,41 @@
-import { InvalidCredential, InvalidInput, NotFound } from '../errors.ts'
+import { InvalidCredential, InvalidInput, NotFound } from '../core/errors.ts'
 import type { Session } from '../generated/prisma/client.ts'
 import { builder } from '../graphql/builder.ts'
-import { requireId } from '../graphql/node.graphql.ts'
-import { resultOf } from '../graphql/result.ts'
-import { open, scoped } from '../graphql/scoped.ts'
+import { withPublicAccess, withScope } from '../graphql/field-access.ts'
+import { requireNodeId } from '../graphql/node.graphql.ts'
+import { toResultOptions } from '../graphql/result-options.ts'
 import { UserRef } from '../users/users.graphql.ts'
 import { type AuthenticatedSession, authenticateSession } from './authenticate-session.ts'
+import { revokeSession, revokeUserSessions } from './revoke-sessions.ts'
 import { SessionRef } from './sessions.graphql.ts'
-import { revokeSession, revokeUserSessions } from './sessions.ts'
 
 export const RequestMetadataInput = builder.inputType('RequestMetadataInput', {
-  description: "What the caller knows of the person's request; used to detect fraud.",
+  description: "Metadata of the user's request, for fraud detection.",
   fields: (t) => ({
     deviceToken: t.string({ description: 'Opaque token of the device.' }),
     userAgent: t.string({ description: 'User-Agent of the browser or application.' }),
-    ipAddress: t.string({ description: 'IPv4 or IPv6 address of the person.' }),
+    ipAddress: t.string({ description: 'IPv4 or IPv6 address of the user.' }),
   }),
 })
 
-/** What authenticateSession and authenticatePasscode answer. */
+/** The result of authenticateSession and authenticatePasscode. */
 export const AuthenticateSessionPayload = builder
   .objectRef<Omit<AuthenticatedSession, 'session'> & { session: AuthenticatedSession['session'] | null }>(
     'AuthenticateSessionPayload',
   )
   .implement({
-    ...open('Who was authenticated, and the session.'),
+    ...withPublicAccess('The authenticated user and the session.'),
     fields: (t) => ({
       session: t.field({
         type: SessionRef,
         nullable: true,
         description:
-          'The session; null when none was asked for, and, with an error, for callers without sessions:read.',
+          'The session; null when none was requested, and, with an error, for callers without sessions:read.',
         resolve: ({ session }) => session as Session | null,
       }),
       sessionToken: t.exposeString('sessionToken', {
         nullable: true,
-        description: 'The token of a new session, or the new one of a rotated session; else null.',
+        description: 'The token of a new session, or the new token of a rotated session; otherwise null.',
       }),
       user: t.field({
         type: UserRef,
@@ -49,7 +49,7 @@ export const AuthenticateSessionPayload = builder
 const RevokeSessionPayload = builder
   .objectRef<{ revokedSessionId: string }>('RevokeSessionPayload')
   .implement({
-    ...open('The session has ended.'),
+    ...withPublicAccess('The session has ended.'),
     fields: (t) => ({
       revokedSessionId: t.exposeID('revokedSessionId', { description: 'Id of the session.' }),
     }),
@@ -58,7 +58,7 @@ const RevokeSessionPayload = builder
 const RevokeUserSessionsPayload = builder
   .objectRef<{ revokedSessionIds: string[] }>('RevokeUserSessionsPayload')
   .implement({
-    ...open('The sessions of the user have ended.'),
+    ...withPublicAccess('The sessions of the user have ended.'),
     fields: (t) => ({
       revokedSessionIds: t.idList({
         description: 'Ids of the sessions that were active.',
@@ -73,20 +73,20 @@ const AuthenticateSessionInput = builder.inputType('AuthenticateSessionInput', {
     sessionToken: t.string({ required: true, description: 'The session token.' }),
     clientId: t.id({ description: 'Required, and equal, when the session was started through OIDC.' }),
     sessionExpirationMinutes: t.int({
-      description: 'Moves the end of a refreshable session to so many minutes from now; 0 to 129600.',
+      description: 'Extends a refreshable session to this number of minutes from now; 0 to 129600.',
     }),
     rotateSessionToken: t.boolean({
       description:
-        'Answers a new token; the old one works 10 s longer, and a retry with it answers the same.',
+        'Returns a new token. The old token stays valid for 10 s, and a retry with it returns the same new token.',
     }),
-    metadata: t.field({ type: RequestMetadataInput, description: "The person's request." }),
+    metadata: t.field({ type: RequestMetadataInput, description: "Metadata of the user's request." }),
   }),
 })
 
 builder.mutationField('authenticateSession', (t) =>
   t.field({
-    ...scoped('sessions:write', 'Authenticates a session token; refreshes and rotates it when asked to.'),
-    ...resultOf(InvalidInput, InvalidCredential),
+    ...withScope('sessions:write', 'Authenticates a session token; refreshes and rotates it on request.'),
+    ...toResultOptions(InvalidInput, InvalidCredential),
     type: AuthenticateSessionPayload,
     args: { input: t.arg({ type: AuthenticateSessionInput, required: true, description: 'The token.' }) },
     resolve: (_root, { input }, { ctx }) => authenticateSession(ctx, input),
@@ -100,12 +100,15 @@ const RevokeSessionInput = builder.inputType('RevokeSessionInput', {
 
 builder.mutationField('revokeSession', (t) =>
   t.field({
-    ...scoped('sessions:write', 'Ends an active session with what hangs on it.'),
-    ...resultOf(InvalidInput, NotFound),
+    ...withScope(
+      'sessions:write',
+      "Ends an active session with its grants and codes. The caller must have all scopes of the user's roles.",
+    ),
+    ...toResultOptions(InvalidInput, NotFound),
     type: RevokeSessionPayload,
-    args: { input: t.arg({ type: RevokeSessionInput, required: true, description: 'Which session.' }) },
+    args: { input: t.arg({ type: RevokeSessionInput, required: true, description: 'The session.' }) },
     resolve: (_root, { input }, { ctx }) =>
-      revokeSession(ctx, requireId('session', input.sessionId, 'sessionId')),
+      revokeSession(ctx, requireNodeId('session', input.sessionId, 'sessionId')),
   }),
 )
 
@@ -116,11 +119,14 @@ const RevokeUserSessionsInput = builder.inputType('RevokeUserSessionsInput', {
 
 builder.mutationField('revokeUserSessions', (t) =>
   t.field({
-    ...scoped('sessions:write', 'Ends all active sessions of a user.'),
-    ...resultOf(InvalidInput, NotFound),
+    ...withScope(
+      'sessions:write',
+      "Ends all active sessions of a user. The caller must have all scopes of the user's roles.",
+    ),
+    ...toResultOptions(InvalidInput, NotFound),
     type: RevokeUserSessionsPayload,
-    args: { input: t.arg({ type: RevokeUserSessionsInput, required: true, description: 'Whose sessions.' }) },
+    args: { input: t.arg({ type: RevokeUserSessionsInput, required: true, description: 'The user.' }) },
     resolve: (_root, { input }, { ctx }) =>
-      revokeUserSessions(ctx, requireId('user', input.userId, 'userId')),
+      revokeUserSessions(ctx, requireNodeId('user', input.userId, 'userId')),
   }),
 )

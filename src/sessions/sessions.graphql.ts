@@ -1,26 +1,16 @@
 import { ClientRef } from '../clients/clients.graphql.ts'
 import type { Session } from '../generated/prisma/client.ts'
 import { builder } from '../graphql/builder.ts'
-import {
-  connectionType,
-  listOf,
-  NESTED_PAGE_ARGS,
-  nestedPage,
-  nestedQuery,
-  withNodes,
-} from '../graphql/connection.ts'
-import { ID_DESCRIPTION, Node, orNull, registerNode, requireId } from '../graphql/node.graphql.ts'
-import { scoped, scopedOrOwn } from '../graphql/scoped.ts'
+import { defineConnectionType, NESTED_PAGE_ARGS, nestedConnectionField } from '../graphql/connection.ts'
+import { withScope, withScopeOrOwner } from '../graphql/field-access.ts'
+import { ID_DESCRIPTION, Node, nullIfNotFound, registerNode, requireNodeId } from '../graphql/node.graphql.ts'
+import { addNodeSelection, buildNestedQuery, toNestedPage } from '../graphql/node-selection.ts'
 import { UserRef } from '../users/users.graphql.ts'
-import { activeSessions, countUserSessions, getSession } from './sessions.ts'
+import { buildActiveCondition, countUserSessions, getSession } from './sessions.ts'
 
-/** An active session. Its rows come without the hashes of its tokens, which no field shows. */
+/** An active session. Its rows are read without the hashes of its tokens. */
 export const SessionRef = builder.prismaObject('Session', {
-  ...scopedOrOwn(
-    'sessions:read',
-    'An active session: one sign-in of a user.',
-    (session: Session) => session.userId,
-  ),
+  ...withScopeOrOwner('sessions:read', 'An active session of a user.', (session: Session) => session.userId),
   interfaces: [Node],
   fields: (t) => ({
     id: t.exposeID('id', { description: ID_DESCRIPTION }),
@@ -54,18 +44,26 @@ registerNode('session', {
   load: (id, { loaders }) => loaders.session.load(id),
 })
 
-export const SessionConnection = connectionType('Session', SessionRef)
+export const SessionConnection = defineConnectionType('Session', SessionRef)
 
 builder.prismaObjectField('User', 'sessions', (t) =>
   t.field({
-    ...scopedOrOwn('sessions:read', 'Active sessions of the user, in order of their start.', ({ id }) => id),
-    ...listOf(SessionConnection),
+    ...withScopeOrOwner(
+      'sessions:read',
+      'Active sessions of the user, in order of their start.',
+      ({ id }) => id,
+    ),
+    ...nestedConnectionField(SessionConnection),
     args: NESTED_PAGE_ARGS,
     select: (args, context, nested) => ({
-      sessions: withNodes(nested, 'Session', nestedQuery(args, context, 'User.sessions', activeSessions())),
+      sessions: addNodeSelection(
+        nested,
+        'Session',
+        buildNestedQuery(args, context, 'User.sessions', buildActiveCondition()),
+      ),
     }),
     resolve: (user, args, context) =>
-      nestedPage(args, context, 'User.sessions', user.sessions, () =>
+      toNestedPage(args, context, 'User.sessions', user.sessions, () =>
         countUserSessions(context.ctx, user.id),
       ),
   }),
@@ -73,11 +71,11 @@ builder.prismaObjectField('User', 'sessions', (t) =>
 
 builder.queryField('session', (t) =>
   t.field({
-    ...scoped('sessions:read', 'One active session; null when there is none with this id.'),
+    ...withScope('sessions:read', 'One active session; null when there is none with this id.'),
     type: SessionRef,
     nullable: true,
     args: { id: t.arg.id({ required: true, description: 'Id of the session.' }) },
     resolve: (_root, { id }, { ctx }) =>
-      orNull(getSession(ctx, requireId('session', id)) as Promise<Session>),
+      nullIfNotFound(getSession(ctx, requireNodeId('session', id)) as Promise<Session>),
   }),
 )

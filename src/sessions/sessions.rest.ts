@@ -1,15 +1,21 @@
-import { toEnvelope } from '../page.ts'
-import { Done, type RestRoute, restRoute, toDone } from '../rest/route.ts'
-import { listShape } from '../shapes.ts'
-import { toUser } from '../users/user-body.ts'
+import { DoneShape, defineRestRoute, type RestRoute, toDoneBody } from '../rest/route.ts'
+import { toPageEnvelope } from '../schema/page.ts'
+import { createListShape } from '../schema/response-shapes.ts'
+import { toUserBody } from '../users/user-body.ts'
 import { authenticateSession } from './authenticate-session.ts'
+import { revokeSession, revokeUserSessions } from './revoke-sessions.ts'
 import { SessionFilter, SessionOrder } from './session-list.fields.ts'
 import { listSessions } from './session-list.ts'
-import { AuthenticatedSessionShape, AuthenticateSession, SessionShape, toSession } from './sessions.fields.ts'
-import { getSession, listUserSessions, revokeSession, revokeUserSessions } from './sessions.ts'
+import {
+  AuthenticatedSessionShape,
+  AuthenticateSession,
+  SessionShape,
+  toSessionBody,
+} from './sessions.fields.ts'
+import { getSession, listUserSessions } from './sessions.ts'
 
 export const sessionRoutes: readonly RestRoute[] = [
-  restRoute({
+  defineRestRoute({
     method: 'GET',
     path: '/sessions',
     operationId: 'listSessions',
@@ -18,65 +24,66 @@ export const sessionRoutes: readonly RestRoute[] = [
     paged: true,
     filter: SessionFilter,
     query: SessionOrder,
-    response: listShape('sessions', SessionShape),
+    response: createListShape('sessions', SessionShape),
     handle: async (ctx, { paging, filter, query }) =>
-      toEnvelope(await listSessions(ctx, { ...paging, ...query, filter }), 'sessions', toSession),
+      toPageEnvelope(await listSessions(ctx, { ...paging, ...query, filter }), 'sessions', toSessionBody),
   }),
-  restRoute({
+  defineRestRoute({
     method: 'GET',
     path: '/users/:userId/sessions',
     operationId: 'listUserSessions',
     summary: 'The active sessions of a user.',
     scope: 'sessions:read',
     paged: true,
-    response: listShape('sessions', SessionShape),
+    response: createListShape('sessions', SessionShape),
     handle: async (ctx, { params, paging }) =>
-      toEnvelope(await listUserSessions(ctx, params.userId, paging), 'sessions', toSession),
+      toPageEnvelope(await listUserSessions(ctx, params.userId, paging), 'sessions', toSessionBody),
   }),
-  restRoute({
+  defineRestRoute({
     method: 'DELETE',
     path: '/users/:userId/sessions',
     operationId: 'revokeUserSessions',
-    summary: 'Ends all active sessions of a user.',
+    summary: "Ends all active sessions of a user. The caller must have all scopes of the user's roles.",
     scope: 'sessions:write',
-    response: Done,
+    response: DoneShape,
     handle: async (ctx, { params }) => {
       await revokeUserSessions(ctx, params.userId)
-      return toDone(ctx, 'The sessions of the user are revoked.')
+      return toDoneBody(ctx, 'The sessions of the user are revoked.')
     },
   }),
-  restRoute({
+  defineRestRoute({
     method: 'POST',
     path: '/sessions/authenticate',
     operationId: 'authenticateSession',
-    summary: 'Authenticates a session token; refreshes and rotates it when asked to.',
+    summary: 'Authenticates a session token; refreshes and rotates it on request.',
     scope: 'sessions:write',
     body: AuthenticateSession,
     response: AuthenticatedSessionShape,
     handle: async (ctx, { body }) => {
       const { session, sessionToken, user } = await authenticateSession(ctx, body)
-      return { session: toSession(session), sessionToken, user: toUser(ctx, user) }
+      return { session: toSessionBody(session), sessionToken, user: toUserBody(ctx, user) }
     },
   }),
-  restRoute({
+  defineRestRoute({
     method: 'GET',
     path: '/sessions/:sessionId',
     operationId: 'getSession',
     summary: 'An active session.',
     scope: 'sessions:read',
     response: SessionShape,
-    handle: async (ctx, { params }) => toSession(await getSession(ctx, params.sessionId)),
+    handle: async (ctx, { params }) => toSessionBody(await getSession(ctx, params.sessionId)),
   }),
-  restRoute({
+  defineRestRoute({
     method: 'DELETE',
     path: '/sessions/:sessionId',
     operationId: 'revokeSession',
-    summary: 'Ends an active session with what hangs on it.',
+    summary:
+      "Ends an active session with its grants and codes. The caller must have all scopes of the user's roles.",
     scope: 'sessions:write',
-    response: Done,
+    response: DoneShape,
     handle: async (ctx, { params }) => {
       await revokeSession(ctx, params.sessionId)
-      return toDone(ctx, 'The session is revoked.')
+      return toDoneBody(ctx, 'The session is revoked.')
     },
   }),
 ]

@@ -1,67 +1,70 @@
-import { newId, randomToken, sha256 } from '../crypto.ts'
-import type { Ctx } from '../ctx.ts'
-import { dbFor, inTransaction, type Sql, type SqlValues, sql } from '../db.ts'
-import { NotFound, UserLocked } from '../errors.ts'
-import { type EndReason, type NewEvent, recordEvents, toEventRow } from '../events.ts'
-import { type Page, type PageArgs, parsePaging, toPage } from '../page.ts'
-import { after } from '../time.ts'
-import { holdUser } from '../users/hold-user.sql.ts'
-import { wakeAfterEnding } from './after-ending.ts'
-import { locationOf } from './location.ts'
-import { type BrowserSession, browserSessionValues, selectBrowserSession } from './session-use.sql.ts'
+import { revokeSessions } from '../access/revocation.ts'
+import { notifySessionsEnded } from '../access/session-end-listeners.ts'
+import type { Ctx } from '../core/context.ts'
+import { newId, randomToken, sha256 } from '../core/crypto.ts'
+import { NotFound, UserLocked } from '../core/errors.ts'
+import { addSeconds } from '../core/time.ts'
+import type { Sql } from '../database/db.ts'
+import { dbFor, inTransaction, sql } from '../database/db.ts'
+import { buildPageQuery } from '../database/page-query.ts'
+import { createEventRow } from '../events/log.ts'
+import { sessionReauthenticated, sessionStarted } from '../events/session-events.ts'
+import type { EndReason } from '../events/types.ts'
+import type { Page, PageArgs } from '../schema/page.ts'
+import { parsePaging, toPage } from '../schema/page.ts'
+import { lookUpLocation } from './ip-location.ts'
 import {
-  type EndedSession,
-  endAllOf,
-  endOne,
-  insertSession,
-  type RevokedGrant,
-  releaseSessions,
-  type SessionRow,
-} from './sessions.sql.ts'
+  type BrowserSession,
+  type BrowserSessionValues,
+  selectBrowserSession,
+  toBrowserSessionValues,
+} from './session-use.sql.ts'
+import { insertSession, type SessionRow, updateReauthenticated } from './sessions.sql.ts'
 
-/** A browser session that nobody uses ends after half a day, and any after a month. */
+/** Idle and absolute lifetime of a browser session. */
 const BROWSER_IDLE_SECONDS = 12 * 3600
 export const BROWSER_LIFETIME_SECONDS = 30 * 86_400
 
-export type StartSession = {
+export type NewSessionOptions = {
   userId: string
   kind: 'browser' | 'api' | 'oidc'
   clientId?: string | null
-  /** The browser session that an OIDC session ends with. */
+  /** The browser session with which an OIDC session ends. */
   parentId?: string | null
-  /** The grant that it is handed out with, and revoked with. */
+  /** The grant with which it was issued and is revoked. */
   grantId?: string | null
   expiresAt: Date
   refreshable: boolean
-  /** How the person proved who they are (RFC 8176). */
+  /** Authentication methods (RFC 8176). */
   amr: string[]
-  /** An administrator's assertion rather than a person's proof; such sessions outlive the first proof of an address. */
+  /**
+   * Created by an administrator without a proof of the user. Such sessions survive the first verification of
+   * an address.
+   */
   byManagement?: boolean
-  /** The person's own address and browser, where the call is not theirs. The call's when left out. */
+  /** IP address and User-Agent of the user, when the caller is a backend. Default: those of the call. */
   seenFrom?: { ip: string | null; userAgent: string | null }
 }
 
 /**
- * Starts a session inside the caller's transaction (`sql` of inTransaction, or sqlOf(tx)) together with its event:
- * one statement. Wake the readers after it committed. Throws UserLocked when the user is locked or gone, or when the
- * parent has ended or the grant was revoked. `token` is the only copy: 256 random bits in base64url.
+ * Starts a session inside the caller's transaction (`sql` of inTransaction, or sqlOf(tx)) together with its
+ * event: one statement. Wake the readers after the commit. Throws UserLocked when the user is locked or
+ * deleted, or when the parent has ended or the grant was revoked. `token` is the only copy: 256 random bits
+ * in base64url.
  */
 export async function startSession(
   sql: Sql,
   ctx: Ctx,
-  start: StartSession,
+  start: NewSessionOptions,
   now = new Date(),
 ): Promise<{ session: SessionRow; token: string }> {
   const token = randomToken()
   const id = newId('session')
   const { ip, userAgent } = start.seenFrom ?? ctx
-  const event = toEventRow(ctx, {
-    type: 'session.started',
-    userId: start.userId,
-    sessionId: id,
-    subjectIds: start.clientId ? [start.clientId] : [],
-    detail: { kind: start.kind },
-  })
+  const event = createEventRow(
+    ctx,
+    sessionStarted({ id, userId: start.userId, clientId: start.clientId ?? null }, start.kind),
+  )
   const session = await insertSession(
     sql,
     ctx.tenant,
@@ -77,7 +80,7 @@ export async function startSession(
       amr: start.amr,
       byManagement: start.byManagement ?? false,
       ip,
-      location: locationOf(ip),
+      location: lookUpLocation(ip),
       userAgent,
       expiresAt: start.expiresAt,
       now,
@@ -88,11 +91,14 @@ export async function startSession(
   return { session, token }
 }
 
-/** Starts the session of a hosted sign-in, as `startSession` does. Its idle end moves with `findBrowserSession`. */
+/**
+ * Starts the session of a hosted sign-in, as `startSession` does. Its idle end moves with
+ * `findBrowserSession`.
+ */
 export const startBrowserSession = (
   sql: Sql,
   ctx: Ctx,
-  { userId, amr }: Pick<StartSession, 'userId' | 'amr'>,
+  { userId, amr }: Pick<NewSessionOptions, 'userId' | 'amr'>,
   now = new Date(),
 ): Promise<{ session: SessionRow; token: string }> =>
   startSession(
@@ -103,118 +109,124 @@ export const startBrowserSession = (
       amr,
       kind: 'browser',
       refreshable: false,
-      expiresAt: after(now, BROWSER_IDLE_SECONDS),
+      expiresAt: addSeconds(now, BROWSER_IDLE_SECONDS),
     },
     now,
   )
 
-/** The values of a statement that starts WITH_BROWSER_SESSION, for the cookie's token. */
-export const browserSessionLookup = (
+/**
+ * Raises the time and the methods of authentication of a browser session whose user has signed in again (OIDC
+ * Core, section 3.1.2.1), inside the caller's transaction: one statement. The token is replaced, as at a
+ * start, so that a copy of the previous one does not gain a recent sign-in. Null unless the session is active
+ * and of this user. Wake the readers after the commit.
+ */
+export async function reauthenticateSession(
+  sql: Sql,
+  ctx: Ctx,
+  { sessionId, userId, amr }: { sessionId: string } & Pick<NewSessionOptions, 'userId' | 'amr'>,
+  now = new Date(),
+): Promise<{ session: SessionRow; token: string } | null> {
+  const token = randomToken()
+  const session = await updateReauthenticated(
+    sql,
+    ctx.tenant,
+    {
+      id: sessionId,
+      userId,
+      tokenHash: sha256(token),
+      amr,
+      ip: ctx.ip,
+      location: lookUpLocation(ctx.ip),
+      userAgent: ctx.userAgent,
+      expiresAt: addSeconds(now, BROWSER_IDLE_SECONDS),
+      now,
+    },
+    createEventRow(ctx, sessionReauthenticated({ id: sessionId, userId, clientId: null })),
+  )
+  return session && { session, token }
+}
+
+/** The parameters of WITH_BROWSER_SESSION for the token of a cookie. */
+export const buildBrowserSessionLookup = (
   tenant: string,
   token: string,
   now: Date,
   seen: Partial<Pick<Ctx, 'ip' | 'userAgent'>> = {},
-): SqlValues =>
-  browserSessionValues(
+): BrowserSessionValues =>
+  toBrowserSessionValues(
     tenant,
     sha256(token),
     now,
-    { ip: seen.ip ?? null, location: locationOf(seen.ip ?? null), userAgent: seen.userAgent ?? null },
+    { ip: seen.ip ?? null, location: lookUpLocation(seen.ip ?? null), userAgent: seen.userAgent ?? null },
     { idleSeconds: BROWSER_IDLE_SECONDS, lifetimeSeconds: BROWSER_LIFETIME_SECONDS },
   )
 
 /**
- * The browser session that a cookie's token names, or null unless it is active and its user is not locked. Using it
- * moves its idle end (12 h on, 30 days from its start at most). One statement.
+ * Finds the browser session of a cookie's token; null unless it is active and its user is not locked. The use
+ * extends its idle expiry (12 h, at most 30 days from the last sign-in). One statement.
  */
 export const findBrowserSession = (
   tenant: string,
   token: string,
   now = new Date(),
   seen: Partial<Pick<Ctx, 'ip' | 'userAgent'>> = {},
-): Promise<BrowserSession | null> => selectBrowserSession(sql, browserSessionLookup(tenant, token, now, seen))
+): Promise<BrowserSession | null> =>
+  selectBrowserSession(sql, buildBrowserSessionLookup(tenant, token, now, seen))
 
-/** Which sessions can be seen, in a Prisma `where`. A lock ends the sessions of its user, so that it need not be asked. */
-export const activeSessions = (now = new Date()) => ({ endedAt: null, expiresAt: { gt: now } })
-const WITHOUT_HASHES = { tokenHash: true, previousTokenHash: true } as const
+/**
+ * The condition of active sessions in a Prisma `where`. A lock ends the sessions of the user, so it needs no
+ * condition.
+ */
+export const buildActiveCondition = (now = new Date()) => ({ endedAt: null, expiresAt: { gt: now } })
+const HIDDEN_COLUMNS = { tokenHash: true, previousTokenHash: true } as const
 
-/** The active sessions of a user, by id. Throws NotFound when there is no such user, InvalidInput about the paging. */
+/**
+ * Lists the active sessions of a user by id. Throws NotFound when the user does not exist, and InvalidInput
+ * about the paging.
+ */
 export async function listUserSessions(ctx: Ctx, userId: string, args: PageArgs): Promise<Page<SessionRow>> {
-  const list = sessionListOf(ctx.tenant, userId)
+  const list = toSessionListName(ctx.tenant, userId)
   const paging = parsePaging(args, list)
-  const backward = paging.mode === 'cursor' && paging.backward
-  const seek = paging.mode === 'cursor' ? paging.seek : null
-  const active = activeSessions()
+  const query = buildPageQuery(paging, 'id')
+  const active = buildActiveCondition()
   const user = await dbFor(ctx.tenant).user.findUnique({
     where: { tenantId_id: { tenantId: ctx.tenant, id: userId } },
     select: {
       sessions: {
-        where: { ...active, ...(seek && { id: backward ? { lt: seek.id } : { gt: seek.id } }) },
-        orderBy: { id: backward ? 'desc' : 'asc' },
-        skip: paging.mode === 'offset' ? paging.page * paging.pageSize : 0,
-        take: paging.pageSize + 1,
-        omit: WITHOUT_HASHES,
+        ...query,
+        where: { ...active, ...query.where },
+        omit: HIDDEN_COLUMNS,
       },
     },
   })
   if (!user) throw new NotFound('user')
   return toPage(paging, user.sessions, {
     name: list,
-    keyOf: ({ id }) => ({ value: null, id }),
+    toKey: ({ id }) => ({ value: null, id }),
     countAll: () => countUserSessions(ctx, userId),
   })
 }
 
-/** How many active sessions a user has. */
+/** Counts the active sessions of a user. */
 export const countUserSessions = (ctx: Ctx, userId: string): Promise<number> =>
-  dbFor(ctx.tenant).session.count({ where: { tenantId: ctx.tenant, userId, ...activeSessions() } })
+  dbFor(ctx.tenant).session.count({ where: { tenantId: ctx.tenant, userId, ...buildActiveCondition() } })
 
-/** What cursors of a user's sessions are bound to. */
-const sessionListOf = (tenant: string, userId: string): string => `${tenant}:sessions:${userId}`
+/** The list name to which cursors of a user's sessions are bound. */
+const toSessionListName = (tenant: string, userId: string): string => `${tenant}:sessions:${userId}`
 
 /** An active session. Throws NotFound. */
 export async function getSession(ctx: Ctx, sessionId: string): Promise<SessionRow> {
   const session = await dbFor(ctx.tenant).session.findUnique({
-    where: { tenantId_id: { tenantId: ctx.tenant, id: sessionId }, ...activeSessions() },
-    omit: WITHOUT_HASHES,
+    where: { tenantId_id: { tenantId: ctx.tenant, id: sessionId }, ...buildActiveCondition() },
+    omit: HIDDEN_COLUMNS,
   })
   if (!session) throw new NotFound('session')
   return session
 }
 
-function endingEvents(sessions: EndedSession[], grants: RevokedGrant[], reason: EndReason): NewEvent[] {
-  return [
-    ...sessions.map(
-      ({ id, userId, clientId }): NewEvent => ({
-        type: 'session.ended',
-        userId,
-        sessionId: id,
-        subjectIds: clientId ? [clientId] : [],
-        detail: { reason },
-      }),
-    ),
-    ...grants.map(
-      ({ id, userId, clientId, sessionId }): NewEvent => ({
-        type: 'grant.revoked',
-        userId,
-        sessionId,
-        subjectIds: [id, clientId],
-        detail: { reason },
-      }),
-    ),
-  ]
-}
-
-/** Takes away what hung on sessions that were just ended, queues what their clients are told, and writes all their events. */
-export async function finishEnding(sql: Sql, ctx: Ctx, ended: EndedSession[], reason: EndReason, now: Date) {
-  if (ended.length === 0) return
-  const { children, grants } = await releaseSessions(sql, ctx.tenant, ended, { now, reason })
-  await recordEvents(sql, ctx, endingEvents([...ended, ...children], grants, reason))
-}
-
 /**
- * Ends an active session, its OIDC sessions, its grants (offline ones stay) and its unused codes, in one transaction.
- * False when there is no such active session.
+ * Ends an active session, its OIDC sessions, its grants (offline ones stay) and its unused codes, in one
+ * transaction. False when no such session is active.
  */
 export async function endSession(
   ctx: Ctx,
@@ -222,34 +234,9 @@ export async function endSession(
   reason: EndReason,
   now = new Date(),
 ): Promise<boolean> {
-  const ended = await inTransaction(async (sql) => {
-    const session = await endOne(sql, ctx.tenant, sessionId, { now, reason })
-    if (session) await finishEnding(sql, ctx, [session], reason, now)
-    return session !== null
-  })
-  if (ended) wakeAfterEnding(ctx.tenant)
-  return ended
-}
-
-/** Ends a session for an administrator. Throws NotFound when it is not an active one. */
-export async function revokeSession(ctx: Ctx, sessionId: string): Promise<{ revokedSessionId: string }> {
-  if (!(await endSession(ctx, sessionId, 'revoked'))) throw new NotFound('session')
-  return { revokedSessionId: sessionId }
-}
-
-/** Ends all active sessions of a user. Throws NotFound when there is no such user. */
-export async function revokeUserSessions(
-  ctx: Ctx,
-  userId: string,
-  now = new Date(),
-): Promise<{ revokedSessionIds: string[] }> {
-  const ending = { now, reason: 'revoked' } as const
-  const ended = await inTransaction(async (sql) => {
-    if (!(await holdUser(sql, ctx.tenant, userId))) throw new NotFound('user')
-    const sessions = await endAllOf(sql, ctx.tenant, userId, ending)
-    await finishEnding(sql, ctx, sessions, ending.reason, now)
-    return sessions
-  })
-  if (ended.length > 0) wakeAfterEnding(ctx.tenant)
-  return { revokedSessionIds: ended.map(({ id }) => id).sort() }
+  const ended = await inTransaction((sql) =>
+    revokeSessions(sql, ctx, { kind: 'session', sessionId }, reason, now),
+  )
+  if (ended.length > 0) notifySessionsEnded(ctx.tenant)
+  return ended.length > 0
 }

@@ -1,45 +1,45 @@
-import type { Ctx } from '../ctx.ts'
-import { inTransaction } from '../db.ts'
-import { NotFound } from '../errors.ts'
-import { recordEvents, wakeReaders } from '../events.ts'
-import { assertExpected } from '../expected-updated-at.ts'
-import { parse } from '../fields.ts'
-import { toBodyOf } from '../shapes.ts'
-import { forgetTenant } from './tenant-cache.ts'
+import { invalidateTenant } from '../access/tenant-cache.ts'
+import type { Ctx } from '../core/context.ts'
+import { NotFound } from '../core/errors.ts'
+import { inTransaction } from '../database/db.ts'
+import { recordEvents, wakeReaders } from '../events/log.ts'
+import { tenantUpdated } from '../events/management-events.ts'
+import { assertExpectedUpdatedAt } from '../schema/expected-updated-at.ts'
+import { parseInput } from '../schema/input-shapes.ts'
+import { createBodyMapper } from '../schema/response-shapes.ts'
 import { TenantSettingsPatch, TenantSettingsShape } from './tenants.fields.ts'
 import { updateSettingsRow } from './tenants.sql.ts'
 import { getTenant, type Tenant } from './tenants.ts'
 
-const toBody = toBodyOf(TenantSettingsShape)
+const toSettingsFields = createBodyMapper(TenantSettingsShape)
 
-/** The settings of a tenant as the spec's table has them. */
-export const toSettings = (tenant: Tenant) => toBody(tenant)
+/** The settings of a tenant, in the order of the API. */
+export const toSettings = (tenant: Tenant) => toSettingsFields(tenant)
 
-/** The settings as they are stored now. Throws NotFound. */
+/** Returns the stored settings. Throws NotFound. */
 export const getSettings = async (ctx: Ctx) => toSettings(await getTenant(ctx))
 
 /**
- * Changes the settings that are given; '' and null unset. A change that changes nothing leaves updatedAt and the log alone.
- * Four round trips; one when nothing is given. Throws InvalidInput, and Conflict for a tenant that was changed since `expectedUpdatedAt`.
- * Requests on every process see the change within a second.
+ * Updates the given settings; null and, for text, '' unset. An update without a difference changes neither updatedAt nor
+ * the event log. Four round trips; one when no setting is given. Throws InvalidInput, and Conflict when the
+ * tenant has changed since `expectedUpdatedAt`. Every process uses the new settings within a second.
  */
 export async function updateSettings(ctx: Ctx, input: unknown): Promise<Tenant> {
-  const { expectedUpdatedAt: _, ...settings } = parse(TenantSettingsPatch, input)
+  const { expectedUpdatedAt: _, ...settings } = parseInput(TenantSettingsPatch, input)
   if (Object.values(settings).every((value) => value === undefined)) {
     const tenant = await getTenant(ctx)
-    assertExpected(input, tenant.updatedAt)
+    assertExpectedUpdatedAt(input, tenant.updatedAt)
     return tenant
   }
   const { tenant, changed } = await inTransaction(async (sql) => {
-    const updated = await updateSettingsRow<Tenant>(sql, ctx.tenant, settings)
+    const updated = await updateSettingsRow(sql, ctx.tenant, settings)
     if (!updated) throw new NotFound('tenant')
-    assertExpected(input, updated.oldUpdatedAt)
-    if (updated.changed.length > 0)
-      await recordEvents(sql, ctx, [{ type: 'tenant.updated', changedFields: updated.changed }])
+    assertExpectedUpdatedAt(input, updated.oldUpdatedAt)
+    if (updated.changed.length > 0) await recordEvents(sql, ctx, [tenantUpdated(updated.changed)])
     return updated
   })
   if (changed.length > 0) {
-    forgetTenant(ctx.tenant)
+    invalidateTenant(ctx.tenant)
     wakeReaders(ctx.tenant)
   }
   return tenant

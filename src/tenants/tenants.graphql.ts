@@ -1,58 +1,67 @@
-import { descriptionOf } from '../descriptions.ts'
-import { Conflict, InvalidInput, NotFound } from '../errors.ts'
-import { EXPECTED_UPDATED_AT } from '../expected-updated-at.ts'
+import { Conflict, InvalidInput, NotFound } from '../core/errors.ts'
 import { builder, type GraphQLTypes } from '../graphql/builder.ts'
-import { connectionType, listOf, PAGE_ARGS } from '../graphql/connection.ts'
-import { creation } from '../graphql/idempotency.ts'
-import { ID_DESCRIPTION, Node, orNull, registerNode } from '../graphql/node.graphql.ts'
-import { resultOf } from '../graphql/result.ts'
-import { open, scoped } from '../graphql/scoped.ts'
+import { connectionField, defineConnectionType, PAGE_ARGS } from '../graphql/connection.ts'
+import { withPublicAccess, withScope } from '../graphql/field-access.ts'
+import { markCreation } from '../graphql/idempotency.ts'
+import { ID_DESCRIPTION, Node, nullIfNotFound, registerNode } from '../graphql/node.graphql.ts'
+import { toResultOptions } from '../graphql/result-options.ts'
+import { EXPECTED_UPDATED_AT_DESCRIPTION } from '../schema/expected-updated-at.ts'
+import { findDescription } from '../schema/schema-descriptions.ts'
 import { toSettings, updateSettings } from './settings.ts'
 import { createTenant, deleteTenant, getTenant, listTenants, type Tenant } from './tenants.ts'
 
 type InputFields = PothosSchemaTypes.InputFieldBuilder<GraphQLTypes, 'InputObject'>
 
-const SETTINGS = {
-  friendlyName: descriptionOf('Tenant', 'friendlyName'),
-  logoUrl: descriptionOf('Tenant', 'logoUrl'),
-  defaultAudience: descriptionOf('Tenant', 'defaultAudience'),
-  loginUrl: descriptionOf('Tenant', 'loginUrl'),
-  supportUrl: descriptionOf('Tenant', 'supportUrl'),
-  dynamicRegistration: descriptionOf('Tenant', 'dynamicRegistration'),
-  clientIdMetadataDocuments: descriptionOf('Tenant', 'clientIdMetadataDocuments'),
+const SETTING_DESCRIPTIONS = {
+  friendlyName: findDescription('Tenant', 'friendlyName'),
+  logoUrl: findDescription('Tenant', 'logoUrl'),
+  defaultAudience: findDescription('Tenant', 'defaultAudience'),
+  loginUrl: findDescription('Tenant', 'loginUrl'),
+  supportUrl: findDescription('Tenant', 'supportUrl'),
+  dynamicRegistration: findDescription('Tenant', 'dynamicRegistration'),
+  clientIdMetadataDocuments: findDescription('Tenant', 'clientIdMetadataDocuments'),
 }
 
 const TenantSettings = builder.objectRef<ReturnType<typeof toSettings>>('TenantSettings').implement({
-  ...scoped('tenant:read', 'What a tenant chose for itself.'),
+  ...withScope('tenant:read', 'The settings of a tenant.'),
   fields: (t) => ({
-    friendlyName: t.exposeString('friendlyName', { nullable: true, description: SETTINGS.friendlyName }),
-    logoUrl: t.exposeString('logoUrl', { nullable: true, description: SETTINGS.logoUrl }),
+    friendlyName: t.exposeString('friendlyName', {
+      nullable: true,
+      description: SETTING_DESCRIPTIONS.friendlyName,
+    }),
+    logoUrl: t.exposeString('logoUrl', { nullable: true, description: SETTING_DESCRIPTIONS.logoUrl }),
     defaultAudience: t.exposeString('defaultAudience', {
       nullable: true,
-      description: SETTINGS.defaultAudience,
+      description: SETTING_DESCRIPTIONS.defaultAudience,
     }),
-    loginUrl: t.exposeString('loginUrl', { nullable: true, description: SETTINGS.loginUrl }),
-    supportUrl: t.exposeString('supportUrl', { nullable: true, description: SETTINGS.supportUrl }),
+    loginUrl: t.exposeString('loginUrl', { nullable: true, description: SETTING_DESCRIPTIONS.loginUrl }),
+    supportUrl: t.exposeString('supportUrl', {
+      nullable: true,
+      description: SETTING_DESCRIPTIONS.supportUrl,
+    }),
     dynamicRegistration: t.exposeBoolean('dynamicRegistration', {
-      description: SETTINGS.dynamicRegistration,
+      description: SETTING_DESCRIPTIONS.dynamicRegistration,
     }),
     clientIdMetadataDocuments: t.exposeBoolean('clientIdMetadataDocuments', {
-      description: SETTINGS.clientIdMetadataDocuments,
+      description: SETTING_DESCRIPTIONS.clientIdMetadataDocuments,
     }),
   }),
 })
 
 export const TenantRef = builder.objectRef<Tenant>('Tenant').implement({
-  ...open('A closed world of users, clients and keys. Its id is its slug.'),
+  ...withPublicAccess('An isolated set of users, clients and keys. Its id is its slug.'),
   interfaces: [Node],
   fields: (t) => ({
     id: t.exposeID('tenantId', { description: ID_DESCRIPTION }),
     settings: t.field({
-      description: 'What the tenant chose for itself.',
+      description: 'The settings of the tenant.',
       type: TenantSettings,
       resolve: toSettings,
     }),
-    updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When its settings changed last.' }),
+    updatedAt: t.expose('updatedAt', {
+      type: 'DateTime',
+      description: 'When the settings were last changed.',
+    }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the tenant was created.' }),
   }),
 })
@@ -60,62 +69,62 @@ export const TenantRef = builder.objectRef<Tenant>('Tenant').implement({
 registerNode('tenant', {
   ref: TenantRef,
   scope: 'tenant:read',
-  // Only the tenant that the call is about; operators find the others in `tenants`.
-  load: async (id, { ctx }) => (id === ctx.tenant ? orNull(getTenant(ctx)) : null),
+  // Only the tenant of this endpoint. Operators find the others in `tenants`.
+  load: async (id, { ctx }) => (id === ctx.tenant ? nullIfNotFound(getTenant(ctx)) : null),
 })
 
 builder.queryField('tenant', (t) =>
   t.field({
-    ...scoped('tenant:read', 'The tenant that this endpoint belongs to.'),
+    ...withScope('tenant:read', 'The tenant that this endpoint belongs to.'),
     type: TenantRef,
     nullable: true,
-    resolve: (_root, _args, { ctx }) => orNull(getTenant(ctx)),
+    resolve: (_root, _args, { ctx }) => nullIfNotFound(getTenant(ctx)),
   }),
 )
 
-const TenantConnection = connectionType('Tenant', TenantRef)
+const TenantConnection = defineConnectionType('Tenant', TenantRef)
 
 builder.queryField('tenants', (t) =>
   t.field({
-    ...scoped('tenants:read', 'All tenants of the deployment, by slug. Only in tenant system.'),
-    ...listOf(TenantConnection),
+    ...withScope('tenants:read', 'All tenants of the deployment, by slug. Only in tenant system.'),
+    ...connectionField(TenantConnection),
     args: PAGE_ARGS,
     resolve: (_root, args, { ctx }) => listTenants(ctx, args),
   }),
 )
 
-const settingsInputFields = (t: InputFields) => ({
-  friendlyName: t.string({ description: SETTINGS.friendlyName }),
-  logoUrl: t.string({ description: SETTINGS.logoUrl }),
-  defaultAudience: t.string({ description: SETTINGS.defaultAudience }),
-  loginUrl: t.string({ description: SETTINGS.loginUrl }),
-  supportUrl: t.string({ description: SETTINGS.supportUrl }),
-  dynamicRegistration: t.boolean({ description: SETTINGS.dynamicRegistration }),
-  clientIdMetadataDocuments: t.boolean({ description: SETTINGS.clientIdMetadataDocuments }),
+const buildSettingsInputFields = (t: InputFields) => ({
+  friendlyName: t.string({ description: SETTING_DESCRIPTIONS.friendlyName }),
+  logoUrl: t.string({ description: SETTING_DESCRIPTIONS.logoUrl }),
+  defaultAudience: t.string({ description: SETTING_DESCRIPTIONS.defaultAudience }),
+  loginUrl: t.string({ description: SETTING_DESCRIPTIONS.loginUrl }),
+  supportUrl: t.string({ description: SETTING_DESCRIPTIONS.supportUrl }),
+  dynamicRegistration: t.boolean({ description: SETTING_DESCRIPTIONS.dynamicRegistration }),
+  clientIdMetadataDocuments: t.boolean({ description: SETTING_DESCRIPTIONS.clientIdMetadataDocuments }),
 })
 
 const UpdateTenantSettingsInput = builder.inputType('UpdateTenantSettingsInput', {
-  description: 'Omitted is unchanged; an empty string or null unsets.',
+  description: 'Omitted is unchanged; null unsets, and an empty string unsets a text.',
   fields: (t) => ({
-    expectedUpdatedAt: t.field({ type: 'DateTime', description: EXPECTED_UPDATED_AT }),
-    ...settingsInputFields(t),
+    expectedUpdatedAt: t.field({ type: 'DateTime', description: EXPECTED_UPDATED_AT_DESCRIPTION }),
+    ...buildSettingsInputFields(t),
   }),
 })
 
 const TenantSettingsInput = builder.inputType('TenantSettingsInput', {
   description: 'The settings of a new tenant.',
-  fields: settingsInputFields,
+  fields: buildSettingsInputFields,
 })
 
 const TenantSettingsPayload = builder.objectRef<{ tenant: Tenant }>('TenantSettingsPayload').implement({
-  ...open('The tenant as it is now.'),
+  ...withPublicAccess('The tenant after the change.'),
   fields: (t) => ({ tenant: t.expose('tenant', { type: TenantRef, description: 'The changed tenant.' }) }),
 })
 
 builder.mutationField('updateTenantSettings', (t) =>
   t.field({
-    ...scoped('tenant:write', 'Changes the settings of this tenant.'),
-    ...resultOf(InvalidInput, Conflict),
+    ...withScope('tenant:write', 'Changes the settings of this tenant.'),
+    ...toResultOptions(InvalidInput, Conflict),
     type: TenantSettingsPayload,
     args: {
       input: t.arg({
@@ -133,21 +142,24 @@ const CreateTenantInput = builder.inputType('CreateTenantInput', {
   fields: (t) => ({
     slug: t.string({
       required: true,
-      description: 'Lower-case letters, digits and single hyphens, up to 63; for ever part of its addresses.',
+      description:
+        'Lower-case letters, digits and single hyphens, up to 63. It is part of the URLs of the tenant and never changes.',
     }),
-    settings: t.field({ type: TenantSettingsInput, description: 'Its first settings.' }),
+    settings: t.field({ type: TenantSettingsInput, description: 'The initial settings.' }),
   }),
 })
 
 const CreateTenantPayload = builder.objectRef<{ tenant: Tenant }>('CreateTenantPayload').implement({
-  ...open('The new tenant.'),
+  ...withPublicAccess('The new tenant.'),
   fields: (t) => ({ tenant: t.expose('tenant', { type: TenantRef, description: 'The new tenant.' }) }),
 })
 
 builder.mutationField('createTenant', (t) =>
   t.field({
-    ...creation(scoped('tenants:write', 'Creates a tenant with its signing key. Only in tenant system.')),
-    ...resultOf(InvalidInput, Conflict),
+    ...markCreation(
+      withScope('tenants:write', 'Creates a tenant with its signing key. Only in tenant system.'),
+    ),
+    ...toResultOptions(InvalidInput, Conflict),
     type: CreateTenantPayload,
     args: { input: t.arg({ type: CreateTenantInput, required: true, description: 'The new tenant.' }) },
     resolve: async (_root, { input }, { ctx }) => ({ tenant: await createTenant(ctx, input) }),
@@ -160,7 +172,7 @@ const DeleteTenantInput = builder.inputType('DeleteTenantInput', {
 })
 
 const DeleteTenantPayload = builder.objectRef<{ deletedTenantId: string }>('DeleteTenantPayload').implement({
-  ...open('What is gone.'),
+  ...withPublicAccess('The deleted tenant.'),
   fields: (t) => ({
     deletedTenantId: t.exposeID('deletedTenantId', { description: 'Slug of the deleted tenant.' }),
   }),
@@ -168,10 +180,10 @@ const DeleteTenantPayload = builder.objectRef<{ deletedTenantId: string }>('Dele
 
 builder.mutationField('deleteTenant', (t) =>
   t.field({
-    ...scoped('tenants:write', 'Deletes a tenant with everything in it, for ever. Only in tenant system.'),
-    ...resultOf(NotFound),
+    ...withScope('tenants:write', 'Deletes a tenant and all its data permanently. Only in tenant system.'),
+    ...toResultOptions(NotFound),
     type: DeleteTenantPayload,
-    args: { input: t.arg({ type: DeleteTenantInput, required: true, description: 'Which tenant.' }) },
+    args: { input: t.arg({ type: DeleteTenantInput, required: true, description: 'The tenant to delete.' }) },
     resolve: async (_root, { input: { slug } }, { ctx }) => {
       await deleteTenant(ctx, slug)
       return { deletedTenantId: slug }

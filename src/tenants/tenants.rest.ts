@@ -1,25 +1,32 @@
-import { toEnvelope } from '../page.ts'
-import { Done, type RestRoute, restRoute, toDone, withHeaders } from '../rest/route.ts'
-import { listShape } from '../shapes.ts'
+import { attachHeaders, DoneShape, defineRestRoute, type RestRoute, toDoneBody } from '../rest/route.ts'
+import { toPageEnvelope } from '../schema/page.ts'
+import { createListShape } from '../schema/response-shapes.ts'
 import { toSettings, updateSettings } from './settings.ts'
 import { TenantCreate, TenantSettingsPatch, TenantSettingsShape, TenantShape } from './tenants.fields.ts'
-import { createTenant, deleteTenant, getAnyTenant, getTenant, listTenants, type Tenant } from './tenants.ts'
+import {
+  createTenant,
+  deleteTenant,
+  getTenant,
+  getTenantBySlug,
+  listTenants,
+  type Tenant,
+} from './tenants.ts'
 
-const toBody = (tenant: Tenant) => ({
+const toTenantBody = (tenant: Tenant) => ({
   slug: tenant.tenantId,
   settings: toSettings(tenant),
   updatedAt: tenant.updatedAt,
   createdAt: tenant.createdAt,
 })
 
-/** The specification's body of settings has no updatedAt. */
+/** The body of settings has no updatedAt, so it is a header. */
 const toSettingsBody = (tenant: Tenant) =>
-  withHeaders(toSettings(tenant), { 'updated-at': tenant.updatedAt.toISOString() })
+  attachHeaders(toSettings(tenant), { 'updated-at': tenant.updatedAt.toISOString() })
 
-const UPDATED_AT = { 'Updated-At': 'When the settings changed last: what expectedUpdatedAt takes.' }
+const UPDATED_AT = { 'Updated-At': 'When the settings were last changed, as expectedUpdatedAt takes it.' }
 
 export const tenantRoutes: readonly RestRoute[] = [
-  restRoute({
+  defineRestRoute({
     method: 'GET',
     path: '/settings',
     operationId: 'getTenantSettings',
@@ -29,11 +36,12 @@ export const tenantRoutes: readonly RestRoute[] = [
     headers: UPDATED_AT,
     handle: async (ctx) => toSettingsBody(await getTenant(ctx)),
   }),
-  restRoute({
+  defineRestRoute({
     method: 'PATCH',
     path: '/settings',
     operationId: 'updateTenantSettings',
-    summary: 'Changes settings of the tenant; omitted ones stay, empty strings and null unset.',
+    summary:
+      'Updates the settings of the tenant. Omitted settings are unchanged; null unsets, and an empty string unsets a text.',
     scope: 'tenant:write',
     body: TenantSettingsPatch,
     response: TenantSettingsShape,
@@ -41,7 +49,7 @@ export const tenantRoutes: readonly RestRoute[] = [
     errors: [409],
     handle: async (ctx, { body }) => toSettingsBody(await updateSettings(ctx, body)),
   }),
-  restRoute({
+  defineRestRoute({
     method: 'POST',
     path: '/tenants',
     operationId: 'createTenant',
@@ -53,37 +61,38 @@ export const tenantRoutes: readonly RestRoute[] = [
     body: TenantCreate,
     response: TenantShape,
     errors: [409],
-    handle: async (ctx, { body }) => toBody(await createTenant(ctx, body)),
+    handle: async (ctx, { body }) => toTenantBody(await createTenant(ctx, body)),
   }),
-  restRoute({
+  defineRestRoute({
     method: 'GET',
     path: '/tenants',
     operationId: 'listTenants',
     summary: 'All tenants of the deployment. Only in tenant system.',
     scope: 'tenants:read',
     paged: true,
-    response: listShape('tenants', TenantShape),
-    handle: async (ctx, { paging }) => toEnvelope(await listTenants(ctx, paging), 'tenants', toBody),
+    response: createListShape('tenants', TenantShape),
+    handle: async (ctx, { paging }) =>
+      toPageEnvelope(await listTenants(ctx, paging), 'tenants', toTenantBody),
   }),
-  restRoute({
+  defineRestRoute({
     method: 'GET',
     path: '/tenants/:slug',
     operationId: 'getTenant',
-    summary: 'One tenant of the deployment. Only in tenant system.',
+    summary: 'A tenant of the deployment. Only in tenant system.',
     scope: 'tenants:read',
     response: TenantShape,
-    handle: async (ctx, { params }) => toBody(await getAnyTenant(ctx, params.slug)),
+    handle: async (ctx, { params }) => toTenantBody(await getTenantBySlug(ctx, params.slug)),
   }),
-  restRoute({
+  defineRestRoute({
     method: 'DELETE',
     path: '/tenants/:slug',
     operationId: 'deleteTenant',
-    summary: 'Deletes a tenant with everything in it, for ever. Only in tenant system.',
+    summary: 'Deletes a tenant and all its data permanently. Only in tenant system.',
     scope: 'tenants:write',
-    response: Done,
+    response: DoneShape,
     handle: async (ctx, { params }) => {
       await deleteTenant(ctx, params.slug)
-      return toDone(ctx, 'The tenant was deleted.')
+      return toDoneBody(ctx, 'The tenant was deleted.')
     },
   }),
 ]

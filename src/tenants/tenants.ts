@@ -1,27 +1,35 @@
 import { randomBytes } from 'node:crypto'
-import { type Ctx, platformCtx, type Scope, SYSTEM_TENANT } from '../ctx.ts'
-import { dbFor, inTransaction, type Sql } from '../db.ts'
-import { Conflict, Forbidden, NotFound } from '../errors.ts'
-import { recordEvents, wakeReaders } from '../events.ts'
-import { parse } from '../fields.ts'
+import { requireScope } from '../access/require-scope.ts'
+import { invalidateTenant, sealTokenKey } from '../access/tenant-cache.ts'
+import type { Ctx } from '../core/context.ts'
+import { createPlatformCtx } from '../core/context.ts'
+import { Conflict, Forbidden, NotFound } from '../core/errors.ts'
+import type { Scope } from '../core/scopes.ts'
+import { SYSTEM_TENANT } from '../core/scopes.ts'
+import type { Sql } from '../database/db.ts'
+import { dbFor, inTransaction } from '../database/db.ts'
+import { recordEvents, wakeReaders } from '../events/log.ts'
+import { tenantCreated, tenantDeleted } from '../events/management-events.ts'
 import type { Tenant as TenantModel } from '../generated/prisma/client.ts'
-import { createSigningKey } from '../oidc/keys/key-rotation.ts'
-import { forgetKeys } from '../oidc/keys/keys.ts'
-import { type Page, type PageArgs, parsePaging, toPage } from '../page.ts'
-import { requireScope } from '../scopes.ts'
-import { forgetTenant, sealTokenKey } from './tenant-cache.ts'
-import { isSlug, TenantCreate, type TenantSettings } from './tenants.fields.ts'
-import { deleteLooseRows, deleteTenantRow, insertTenant } from './tenants.sql.ts'
+import { createSigningKey } from '../keys/key-rotation.ts'
+import { invalidateKeys } from '../keys/keys.ts'
+import { parseInput } from '../schema/input-shapes.ts'
+import { type Page, type PageArgs, parsePaging, toPage } from '../schema/page.ts'
+import { isSlug } from '../schema/slug.ts'
+import { TenantCreate, type TenantSettings } from './tenants.fields.ts'
+import { DELETION_TIMEOUT_MS, deleteTenantRow, deleteUnreferencedRows, insertTenant } from './tenants.sql.ts'
 
-/** A tenant as callers see it; its id is its slug. */
+/** A tenant without its internal columns. Its id is its slug. */
 export type Tenant = Omit<TenantModel, 'tokenKey' | 'eventsTrimmedTo'>
 
-/** What must never leave the service. */
+/** Columns that no caller receives. */
 const HIDDEN_COLUMNS = { tokenKey: true, eventsTrimmedTo: true } as const
 
 const TOKEN_KEY_BYTES = 32
 
-/** Tenants are the platform's own and the operators' affair: callers of `system`, acting on `system`. */
+/**
+ * Throws Forbidden unless the caller is the platform or an operator of tenant `system`, acting on `system`.
+ */
 function requireOperator(ctx: Ctx, scope: Scope): void {
   requireScope(ctx, scope)
   const { actor } = ctx
@@ -31,64 +39,76 @@ function requireOperator(ctx: Ctx, scope: Scope): void {
     throw new Forbidden('Tenants are managed in tenant system only.')
 }
 
-/** A slug that begins anew has other settings and other keys than before. */
-function forget(slug: string): void {
-  forgetTenant(slug)
-  forgetKeys(slug)
+/** A tenant that is created again under the same slug has other settings and keys. */
+function invalidateTenantCaches(slug: string): void {
+  invalidateTenant(slug)
+  invalidateKeys(slug)
 }
 
-/** Row, keys and first event, unless the slug is taken: then nothing, and false. */
-async function insertWhole(sql: Sql, ctx: Ctx, slug: string, settings: TenantSettings): Promise<boolean> {
+/** Inserts the tenant with its keys and first event. False when the slug is taken. */
+async function insertTenantWithKey(
+  sql: Sql,
+  ctx: Ctx,
+  slug: string,
+  settings: TenantSettings,
+): Promise<boolean> {
   const tokenKey = sealTokenKey(slug, randomBytes(TOKEN_KEY_BYTES))
   if (!(await insertTenant(sql, slug, { ...settings, tokenKey }))) return false
-  await deleteLooseRows(sql, slug)
+  await deleteUnreferencedRows(sql, slug)
   await createSigningKey(sql, slug)
-  await recordEvents(sql, { ...ctx, tenant: slug }, [{ type: 'tenant.created', subjectIds: [slug] }])
+  await recordEvents(sql, { ...ctx, tenant: slug }, [tenantCreated(slug)])
   return true
 }
 
 /**
- * Makes a tenant with its signing key and the key of its refresh tokens, in one transaction. Both logs, the new
- * tenant's and the operators', tell of it. Throws InvalidInput, Conflict (slug taken) or Forbidden.
+ * Creates a tenant with its signing key and the key of its refresh tokens, in one transaction. The event logs
+ * of the new tenant and of tenant `system` record it. Throws InvalidInput, Conflict (the slug is taken) or
+ * Forbidden.
  */
 export async function createTenant(ctx: Ctx, input: unknown): Promise<Tenant> {
   requireOperator(ctx, 'tenants:write')
-  const { slug, settings } = parse(TenantCreate, input)
+  const { slug, settings } = parseInput(TenantCreate, input)
   await inTransaction(async (sql) => {
-    if (!(await insertWhole(sql, ctx, slug, settings)))
+    if (!(await insertTenantWithKey(sql, ctx, slug, settings)))
       throw new Conflict([{ field: 'slug', description: 'is taken' }], 'The slug is taken.')
-    await recordEvents(sql, ctx, [{ type: 'tenant.created', subjectIds: [slug] }])
+    await recordEvents(sql, ctx, [tenantCreated(slug)])
   })
-  forget(slug)
+  invalidateTenantCaches(slug)
   wakeReaders(ctx.tenant)
   return getTenant({ ...ctx, tenant: slug })
 }
 
-/** Makes a tenant if it is not there, as the platform; true when it was made by this call. Several processes may race. */
+/**
+ * Creates a tenant if it does not exist, as the platform. True when this call created it. Processes may call
+ * it concurrently.
+ */
 export async function ensureTenant(slug: string, settings: TenantSettings = {}): Promise<boolean> {
-  const made = await inTransaction((sql) => insertWhole(sql, platformCtx(slug), slug, settings))
-  if (made) forget(slug)
+  const made = await inTransaction((sql) => insertTenantWithKey(sql, createPlatformCtx(slug), slug, settings))
+  if (made) invalidateTenantCaches(slug)
   return made
 }
 
 /**
- * Deletes a tenant with everything in it, for ever, in one transaction; the operators' log tells of it.
- * Throws NotFound, or Forbidden for `system`, which always exists.
+ * Deletes a tenant and all its data permanently, in one transaction. The event log of tenant `system` records
+ * it. Throws NotFound, or Forbidden for tenant `system`, which always exists.
  */
 export async function deleteTenant(ctx: Ctx, slug: string): Promise<void> {
   requireOperator(ctx, 'tenants:write')
   if (slug === SYSTEM_TENANT) throw new Forbidden('The tenant system cannot be deleted.')
   if (!isSlug(slug)) throw new NotFound('tenant')
-  await inTransaction(async (sql) => {
-    if (!(await deleteTenantRow(sql, slug))) throw new NotFound('tenant')
-    await deleteLooseRows(sql, slug)
-    await recordEvents(sql, ctx, [{ type: 'tenant.deleted', subjectIds: [slug] }])
-  })
-  forget(slug)
+  await inTransaction(
+    async (sql) => {
+      if (!(await deleteTenantRow(sql, slug))) throw new NotFound('tenant')
+      await deleteUnreferencedRows(sql, slug)
+      await recordEvents(sql, ctx, [tenantDeleted(slug)])
+    },
+    { longestMs: DELETION_TIMEOUT_MS },
+  )
+  invalidateTenantCaches(slug)
   wakeReaders(ctx.tenant)
 }
 
-/** The tenant that the call is about. Throws NotFound. */
+/** Returns the tenant of the call. Throws NotFound. */
 export async function getTenant(ctx: Ctx): Promise<Tenant> {
   const where = { tenantId: ctx.tenant }
   const tenant = await dbFor(ctx.tenant).tenant.findUnique({ where, omit: HIDDEN_COLUMNS })
@@ -96,8 +116,8 @@ export async function getTenant(ctx: Ctx): Promise<Tenant> {
   return tenant
 }
 
-/** One of all tenants, for operators. Throws NotFound or Forbidden. */
-export function getAnyTenant(ctx: Ctx, slug: string): Promise<Tenant> {
+/** Returns any tenant, for operators. Throws NotFound or Forbidden. */
+export function getTenantBySlug(ctx: Ctx, slug: string): Promise<Tenant> {
   requireOperator(ctx, 'tenants:read')
   return isSlug(slug) ? getTenant({ ...ctx, tenant: slug }) : Promise.reject(new NotFound('tenant'))
 }
@@ -119,7 +139,7 @@ export async function listTenants(ctx: Ctx, args: PageArgs): Promise<Page<Tenant
   })
   return toPage(paging, read, {
     name,
-    keyOf: (tenant) => ({ value: null, id: tenant.tenantId }),
+    toKey: (tenant) => ({ value: null, id: tenant.tenantId }),
     countAll: () => db.tenant.count(),
   })
 }

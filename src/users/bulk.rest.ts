@@ -1,17 +1,17 @@
-import { type RestRoute, restRoute } from '../rest/route.ts'
+import { defineRestRoute, type RestRoute } from '../rest/route.ts'
 import { ExportedUser, ExportOptions } from './export.fields.ts'
 import { exportUsers } from './export.ts'
 import { ImportLine, ImportOptions, UserLine } from './import.fields.ts'
 import { importUsers } from './import.ts'
 
-/** Users by the million, one a line. */
+/** Import and export of users as NDJSON. */
 export const bulkRoutes: readonly RestRoute[] = [
-  restRoute({
+  defineRestRoute({
     method: 'POST',
     path: '/users/import',
     operationId: 'importUsers',
     summary:
-      'Imports users, one a line: creates or changes the user that the line matches. Each line gets a result, while the others are still being sent.',
+      'Imports users, one per line. Each line creates a user or updates the user that it matches. The result of each line is sent while later lines are still being received.',
     scope: 'users:write',
     ndjson: 'both',
     query: ImportOptions,
@@ -19,13 +19,13 @@ export const bulkRoutes: readonly RestRoute[] = [
     response: ImportLine,
     handle: async (ctx, { body, query }) => importUsers(ctx, body as AsyncIterable<Uint8Array>, query),
   }),
-  restRoute({
+  defineRestRoute({
     method: 'GET',
     path: '/users/export',
     operationId: 'exportUsers',
     summary: 'Exports all users, one a line, in order of id. The lines can be imported.',
     scope: 'users:read',
-    ndjson: 'answer',
+    ndjson: 'response',
     query: ExportOptions,
     response: ExportedUser,
     handle: async (ctx, { query }) => exportUsers(ctx, query),

@@ -1,19 +1,21 @@
 import { z } from 'zod'
-import { prefixOf } from '../crypto.ts'
+import { readIdPrefix } from '../core/crypto.ts'
+import { createIdPattern } from '../schema/response-shapes.ts'
 import { UserShape } from './users.fields.ts'
 
 export const ExportOptions = z.strictObject({
   afterId: z
     .string()
-    .refine((id) => prefixOf(id) === 'user', 'must be the id of a user')
+    .refine((id) => readIdPrefix(id) === 'user', 'must be the id of a user')
+    .meta({ pattern: createIdPattern('user') })
     .optional()
     .meta({
-      description: 'Users behind this id only: to go on behind the last line that arrived.',
+      description: 'Only users after this id, to continue an interrupted export.',
       example: 'user_01k7r3m8wxe4gbr5v2c9t6hznq',
     }),
 })
 
-/** A line of an export: the user as REST answers it, and the identifier of an import. */
+/** A line of an export: the user as REST returns it, and externalId. */
 export const ExportedUser = UserShape.extend({
   externalId: z.string().nullable().meta({
     description: 'Identifier of the user in the system that they were imported from.',

@@ -1,11 +1,16 @@
-import type { Sql } from '../db.ts'
+import { storedColumns } from '../database/columns.ts'
+import type { Sql } from '../database/db.ts'
+import { statement } from '../database/statement.ts'
 import type { User } from '../generated/prisma/client.ts'
-import { TENANT } from './plan-by-keys.sql.ts'
-import { COLUMNS, list } from './users.sql.ts'
+import { TENANT } from './index-planning.sql.ts'
+import { toColumnList, USER_COLUMNS } from './users.sql.ts'
 
-const USERS_BEYOND = `
-  SELECT ${list(COLUMNS)} FROM "User" WHERE "tenantId" = ${TENANT} AND "id" > $2 ORDER BY "id" LIMIT $3::int`
+const SELECT_USERS_AFTER = statement({
+  takes: { id: 'text', limit: 'int' },
+  returns: storedColumns('User'),
+})`
+  SELECT ${toColumnList(USER_COLUMNS)} FROM "User" WHERE "tenantId" = ${TENANT} AND "id" > :id ORDER BY "id" LIMIT :limit`
 
-/** The users behind an id, in order of id. */
-export const selectUsersBeyond = (sql: Sql, tenant: string, id: string, limit: number): Promise<User[]> =>
-  sql<User>(USERS_BEYOND, [tenant, id, limit])
+/** The users after an id, in the order of their ids. */
+export const selectUsersAfter = (sql: Sql, tenant: string, id: string, limit: number): Promise<User[]> =>
+  SELECT_USERS_AFTER.all(sql, { tenant, id, limit })

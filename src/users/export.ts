@@ -1,34 +1,42 @@
-import type { Ctx } from '../ctx.ts'
-import { inTransaction } from '../db.ts'
-import { parse } from '../fields.ts'
+import type { Ctx } from '../core/context.ts'
+import { takeTurn } from '../core/turns.ts'
+import { inTransaction } from '../database/db.ts'
+import { parseInput } from '../schema/input-shapes.ts'
 import { ExportOptions } from './export.fields.ts'
-import { selectUsersBeyond } from './export.sql.ts'
-import { planByKeys } from './plan-by-keys.sql.ts'
-import { toUser } from './user-body.ts'
+import { selectUsersAfter } from './export.sql.ts'
+import { planByKeys } from './index-planning.sql.ts'
+import { toUserBody } from './user-body.ts'
 
-/** As many as are read at once. A user may have 128 KB of metadata. */
-const PAGE_USERS = 200
+/** The number of users per statement. A user may have 128 KB of metadata. */
+const USERS_PER_PAGE = 200
 
-async function* pagesOf(ctx: Ctx, afterId: string): AsyncGenerator<object[]> {
+/** The number of users that are converted in one turn. */
+const USERS_PER_TURN = 50
+
+async function* readUserPages(ctx: Ctx, afterId: string): AsyncGenerator<object[]> {
   for (let after = afterId; ; ) {
     const users = await inTransaction(async (sql) => {
       await planByKeys(sql, ctx.tenant)
-      return selectUsersBeyond(sql, ctx.tenant, after, PAGE_USERS)
+      return selectUsersAfter(sql, ctx.tenant, after, USERS_PER_PAGE)
     })
-    if (users.length > 0) yield users.map((user) => ({ ...toUser(ctx, user), externalId: user.externalId }))
+    for (let start = 0; start < users.length; start += USERS_PER_TURN) {
+      await takeTurn()
+      const slice = users.slice(start, start + USERS_PER_TURN)
+      yield slice.map((user) => ({ ...toUserBody(ctx, user), externalId: user.externalId }))
+    }
     const last = users.at(-1)
-    if (!last || users.length < PAGE_USERS) return
+    if (!last || users.length < USERS_PER_PAGE) return
     after = last.id
   }
 }
 
 /**
- * All users of the tenant in order of id, some at once, each as an import takes it back: every field of the
- * specification and externalId; appMetadata only for who may read it, roles for nobody. Reads as the lines are taken, page
- * by page, so that it holds nothing up: each user is as at the time of reading, and one created meanwhile may be missing.
- * Throws InvalidInput about the options, at once.
+ * Yields all users of the tenant in order of id, in batches, in the format of an import: every field of the
+ * API and externalId; appMetadata only with the scope for it, and no roles. Batches are read as they are
+ * consumed, without a transaction: each user is as of the time of reading, and a user who is created during
+ * the export may be missing. Throws InvalidInput about the options before the first batch.
  */
 export function exportUsers(ctx: Ctx, options: unknown = {}): AsyncGenerator<object[]> {
-  const { afterId = '' } = parse(ExportOptions, options)
-  return pagesOf(ctx, afterId)
+  const { afterId = '' } = parseInput(ExportOptions, options)
+  return readUserPages(ctx, afterId)
 }

@@ -1,101 +1,114 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { newId } from '../crypto.ts'
-import type { Ctx } from '../ctx.ts'
-import { inTransaction } from '../db.ts'
+import type { Ctx } from '../core/context.ts'
+import { newId } from '../core/crypto.ts'
+import { Conflict, type ErrorCode, type FieldIssue, InvalidInput, NotFound } from '../core/errors.ts'
+import { log } from '../core/log.ts'
+import { toAppError } from '../core/to-app-error.ts'
+import { takeTurn } from '../core/turns.ts'
+import { inTransaction } from '../database/db.ts'
+import { recordEvents, wakeReaders } from '../events/log.ts'
+import type { NewEvent } from '../events/types.ts'
 import {
-  Conflict,
-  describeError,
-  type ErrorCode,
-  type FieldFault,
-  InvalidInput,
-  NotFound,
-} from '../errors.ts'
-import { type NewEvent, recordEvents, wakeReaders } from '../events.ts'
-import { log } from '../log.ts'
-import { type Holder, insertUsers, type Keys, lockHolders, selectHolders, updateUsers } from './import.sql.ts'
-import { planByKeys } from './plan-by-keys.sql.ts'
+  type Holder,
+  insertUserRows,
+  type LookupKeys,
+  lockHolders,
+  selectHolders,
+  updateUserRows,
+} from './import.sql.ts'
+import { planByKeys } from './index-planning.sql.ts'
 import type { UserColumns } from './user-body.ts'
-import { flagFaults } from './users.fields.ts'
-import { changeUser, createUserOf, creationEventsOf, eventsOf } from './users.ts'
+import { findVerificationIssues } from './users.fields.ts'
+import {
+  changeUser,
+  createUserChangeEvents,
+  createUserCreationEvents,
+  createUserFromColumns,
+} from './users.ts'
 
-/** Columns of which a value belongs to one user of a tenant. */
+/** Columns whose values are unique in a tenant. */
 export const KEY_COLUMNS = ['externalId', 'emailKey', 'phoneNumberKey'] as const
 export type KeyColumn = (typeof KEY_COLUMNS)[number]
 
-/** A line that may be written, and by which of its keys its user is found. */
+/** A valid line, and the key by which its user is found. */
 export type CheckedLine = {
   line: number
   columns: UserColumns
   key: { column: KeyColumn; value: string }
-  /** The id that the user may have here: of lines without a key of their own. */
+  /** The id of the user, for lines without another key. */
   id?: string
 }
 
-/** What became of a line. */
+/** The result of a line. */
 export type LineResult =
   | { line: number; status: 'created' | 'updated' | 'unchanged'; userId: string }
-  | { line: number; status: 'error'; code: ErrorCode; message: string; fields: FieldFault[] }
+  | { line: number; status: 'error'; code: ErrorCode; message: string; fields: FieldIssue[] }
 
-/** A line of nothing but faults must not be answered by many times its length. */
-const FAULTS = 100
+/** Maximum number of reported issues per line, so that a result is not many times longer than its line. */
+const MAX_LINE_ISSUES = 100
 
-/** The result of a line that could not be written, for whatever reason. */
-export function failed(line: number, thrown: unknown): LineResult {
-  const { code, message, fields, status, cause } = describeError(thrown)
+/** The result of a line that could not be written. */
+export function toLineError(line: number, thrown: unknown): LineResult {
+  const { code, message, fields, status, cause } = toAppError(thrown)
   if (status >= 500) log.error({ line, err: cause ?? thrown }, 'a line could not be imported')
-  return { line, status: 'error', code, message, fields: fields.slice(0, FAULTS) }
+  return { line, status: 'error', code, message, fields: fields.slice(0, MAX_LINE_ISSUES) }
 }
 
-function keysOf(lines: readonly CheckedLine[]): Keys {
-  const valuesOf = (column: KeyColumn) =>
+function collectLookupKeys(lines: readonly CheckedLine[]): LookupKeys {
+  const listValues = (column: KeyColumn) =>
     lines.map(({ columns }) => columns[column]).filter((value) => typeof value === 'string')
   return {
     id: lines.flatMap(({ id }) => id ?? []),
-    externalId: valuesOf('externalId'),
-    emailKey: valuesOf('emailKey'),
-    phoneNumberKey: valuesOf('phoneNumberKey'),
+    externalId: listValues('externalId'),
+    emailKey: listValues('emailKey'),
+    phoneNumberKey: listValues('phoneNumberKey'),
   }
 }
 
-const isHeldBy =
+const createHolderTest =
   ({ key, id }: CheckedLine) =>
   (holder: Holder): boolean =>
     holder[key.column] === key.value || (id !== undefined && holder.id === id)
 
-/** Without the externalId that stands in for an id: a user who has that id needs none. */
-const columnsFor = ({ columns, id }: CheckedLine, holder: Holder): UserColumns => {
+/** Removes an externalId that equals the id of an existing user. */
+const selectColumns = ({ columns, id }: CheckedLine, holder: Holder): UserColumns => {
   if (holder.id !== id) return columns
   const { externalId: _, ...rest } = columns
   return rest
 }
 
-/** Roles ask for the caller's own, and a lock ends sessions: both are changes that a user gets alone. */
-const isPlain = (columns: UserColumns, holder: Holder): boolean =>
+/**
+ * Users with roles need an escalation check, and a lock ends sessions: such changes are written one by one.
+ */
+const isBatchable = (columns: UserColumns, holder: Holder): boolean =>
   holder.roles.length === 0 && (columns.locked === undefined || columns.locked === holder.locked)
 
-/** A flag that is not given stays only with its address, so that it needs no look. */
-const faultsOf = (columns: UserColumns, holder?: Holder): FieldFault[] =>
-  flagFaults({
+/** A verified flag that is not given is kept only for an unchanged address. */
+const findFlagIssues = (columns: UserColumns, holder?: Holder): FieldIssue[] =>
+  findVerificationIssues({
     email: columns.email === undefined ? holder?.email : columns.email,
     emailVerified: columns.emailVerified,
     phoneNumber: columns.phoneNumber === undefined ? holder?.phoneNumber : columns.phoneNumber,
     phoneNumberVerified: columns.phoneNumberVerified,
   })
 
-type Parts = {
+type BatchParts = {
   creations: (CheckedLine & { newId: string })[]
   changes: (CheckedLine & { holder: Holder })[]
   results: Map<number, LineResult>
 }
 
-/** Parts lines into those that are written together and the results that are clear; the rest is written one by one. */
-function part(lines: readonly CheckedLine[], holders: readonly Holder[]): Parts {
+/**
+ * Splits lines into those that are written together and those with a final result. Other lines are written
+ * one by one.
+ */
+function partitionLines(lines: readonly CheckedLine[], holders: readonly Holder[]): BatchParts {
   const byKey = new Map<string, Holder>()
   for (const holder of holders) {
     byKey.set(`id:${holder.id}`, holder)
     for (const column of KEY_COLUMNS) if (holder[column]) byKey.set(`${column}:${holder[column]}`, holder)
   }
-  const parts: Parts = { creations: [], changes: [], results: new Map() }
+  const parts: BatchParts = { creations: [], changes: [], results: new Map() }
   for (const line of lines) {
     const { columns, key, id } = line
     const holder = (id && byKey.get(`id:${id}`)) ?? byKey.get(`${key.column}:${key.value}`)
@@ -103,26 +116,26 @@ function part(lines: readonly CheckedLine[], holders: readonly Holder[]): Parts 
       const other = columns[column] ? byKey.get(`${column}:${columns[column]}`) : undefined
       return other !== undefined && other !== holder
     })
-    if (isContested || (holder && !isPlain(columns, holder))) continue
-    const faults = faultsOf(columns, holder || undefined)
-    if (faults.length > 0) parts.results.set(line.line, failed(line.line, new InvalidInput(faults)))
-    else if (holder) parts.changes.push({ ...line, columns: columnsFor(line, holder), holder })
+    if (isContested || (holder && !isBatchable(columns, holder))) continue
+    const issues = findFlagIssues(columns, holder || undefined)
+    if (issues.length > 0) parts.results.set(line.line, toLineError(line.line, new InvalidInput(issues)))
+    else if (holder) parts.changes.push({ ...line, columns: selectColumns(line, holder), holder })
     else parts.creations.push({ ...line, newId: newId('user') })
   }
   return parts
 }
 
-/** Writes what can be written together: at most seven round trips, however many lines. Answers their results. */
+/** Writes the lines that can be written together, in at most seven round trips. Returns their results. */
 async function writeTogether(ctx: Ctx, lines: readonly CheckedLine[]): Promise<Map<number, LineResult>> {
   const results = await inTransaction(async (sql) => {
     await planByKeys(sql, ctx.tenant)
-    const holders = await lockHolders(sql, ctx.tenant, keysOf(lines))
-    const { creations, changes, results } = part(lines, holders)
+    const holders = await lockHolders(sql, ctx.tenant, collectLookupKeys(lines))
+    const { creations, changes, results } = partitionLines(lines, holders)
     const events: NewEvent[] = []
     if (creations.length > 0) {
-      // Imports of the same people in other orders wait for each other, rather than both for ever.
+      // One lock order, so that concurrent imports of the same users wait instead of deadlocking.
       creations.sort((a, b) => (a.key.value < b.key.value ? -1 : 1))
-      const written = await insertUsers(
+      const written = await insertUserRows(
         sql,
         ctx.tenant,
         creations.map(({ newId, columns }) => ({ id: newId, columns })),
@@ -130,11 +143,11 @@ async function writeTogether(ctx: Ctx, lines: readonly CheckedLine[]): Promise<M
       for (const { line, newId: userId, columns } of creations)
         if (written.has(userId)) {
           results.set(line, { line, status: 'created', userId })
-          events.push(...creationEventsOf({ id: userId, locked: columns.locked ?? false, roles: [] }))
+          events.push(...createUserCreationEvents({ id: userId, locked: columns.locked ?? false, roles: [] }))
         }
     }
     if (changes.length > 0) {
-      const changed = await updateUsers(
+      const changed = await updateUserRows(
         sql,
         ctx.tenant,
         changes.map(({ holder, columns }) => ({ id: holder.id, columns })),
@@ -143,7 +156,7 @@ async function writeTogether(ctx: Ctx, lines: readonly CheckedLine[]): Promise<M
       for (const { line, holder } of changes) {
         const columns = changedOf.get(holder.id)
         results.set(line, { line, status: columns ? 'updated' : 'unchanged', userId: holder.id })
-        if (columns) events.push(...eventsOf({ user: holder, changed: columns }))
+        if (columns) events.push(...createUserChangeEvents({ user: holder, changed: columns }))
       }
     }
     await recordEvents(sql, ctx, events)
@@ -153,66 +166,88 @@ async function writeTogether(ctx: Ctx, lines: readonly CheckedLine[]): Promise<M
   return results
 }
 
-/** Between finding a user and writing, others may create or delete them. */
-const FINDS = 3
+/** Attempts per batch, because users may be created or deleted between the lookup and the write. */
+const MAX_LOOKUPS = 3
 
-/** Writes one line with all that a change of its kind takes. */
-async function writeAlone(ctx: Ctx, line: CheckedLine): Promise<LineResult> {
+/** Writes one line like a single create or update. */
+async function writeSingly(ctx: Ctx, line: CheckedLine): Promise<LineResult> {
   for (let find = 1; ; find++) {
     try {
       const holders = await inTransaction(async (sql) => {
         await planByKeys(sql, ctx.tenant)
-        return selectHolders(sql, ctx.tenant, keysOf([line]))
+        return selectHolders(sql, ctx.tenant, collectLookupKeys([line]))
       })
-      const holder = holders.find(({ id }) => id === line.id) ?? holders.find(isHeldBy(line))
+      const holder = holders.find(({ id }) => id === line.id) ?? holders.find(createHolderTest(line))
       if (!holder) {
-        const faults = faultsOf(line.columns)
-        if (faults.length > 0) throw new InvalidInput(faults)
-        const { id } = await createUserOf(ctx, line.columns)
+        const issues = findFlagIssues(line.columns)
+        if (issues.length > 0) throw new InvalidInput(issues)
+        const { id } = await createUserFromColumns(ctx, line.columns)
         return { line: line.line, status: 'created', userId: id }
       }
       let isChanged = false
-      await changeUser(ctx, holder.id, columnsFor(line, holder), ({ changed }) => {
+      await changeUser(ctx, holder.id, selectColumns(line, holder), ({ changed }) => {
         isChanged = changed.length > 0
         return []
       })
       return { line: line.line, status: isChanged ? 'updated' : 'unchanged', userId: holder.id }
     } catch (thrown) {
-      const error = describeError(thrown)
+      const error = toAppError(thrown)
       const isRaced = error instanceof NotFound || error instanceof Conflict
       if (error.code === 'UNAVAILABLE') throw thrown
-      if (!isRaced || find === FINDS) return failed(line.line, thrown)
+      if (!isRaced || find === MAX_LOOKUPS) return toLineError(line.line, thrown)
     }
   }
 }
 
-/** Deadlocks, timeouts and lost connections pass; what was written before is unchanged the next time. */
-const TRIES_TOGETHER = 3
-const TRIES_ALONE = 6
+/**
+ * Retries after deadlocks, timeouts and lost connections. Lines that were already written are unchanged by a
+ * retry.
+ */
+const MAX_BATCH_TRIES = 3
+const MAX_SINGLE_TRIES = 6
 const FIRST_PAUSE_MS = 50
-const ROUNDS = 2
+const MAX_ROUNDS = 2
 
-async function persist<T>(tries: number, work: () => Promise<T>): Promise<T> {
+async function retryTransient<T>(tries: number, work: () => Promise<T>): Promise<T> {
   for (let attempt = 0; ; attempt++) {
     try {
       return await work()
     } catch (thrown) {
-      if (describeError(thrown).code !== 'UNAVAILABLE' || attempt === tries - 1) throw thrown
+      if (toAppError(thrown).code !== 'UNAVAILABLE' || attempt === tries - 1) throw thrown
       await sleep(FIRST_PAUSE_MS * 2 ** attempt * (0.5 + Math.random()))
     }
   }
 }
 
 /**
- * Writes lines of which no two have a key in common, and answers their results in the order of the lines. No line fails
- * its neighbours. Throws Unavailable when the database does not answer for seconds; then any of them may be written.
+ * Writes lines without common keys, and returns their results in the order of the lines. An invalid line does
+ * not affect the others. Throws Unavailable when the database does not answer for seconds; then any of the
+ * lines may have been written.
  */
-export async function writeBatch(ctx: Ctx, lines: readonly CheckedLine[]): Promise<LineResult[]> {
+export const writeBatch = (ctx: Ctx, lines: readonly CheckedLine[]): Promise<LineResult[]> =>
+  runAfterOthers(ctx.tenant, () => writeLines(ctx, lines))
+
+/** The last batch of each tenant that is being written in this process. */
+const lastBatches = new Map<string, Promise<unknown>>()
+
+/** Imports of one tenant write one batch at a time: more would take connections, and not be faster. */
+async function runAfterOthers<Result>(tenant: string, write: () => Promise<Result>): Promise<Result> {
+  const written = (lastBatches.get(tenant) ?? Promise.resolve()).then(() => takeTurn()).then(write)
+  const settled = written.catch(() => undefined)
+  lastBatches.set(tenant, settled)
+  try {
+    return await written
+  } finally {
+    if (lastBatches.get(tenant) === settled) lastBatches.delete(tenant)
+  }
+}
+
+async function writeLines(ctx: Ctx, lines: readonly CheckedLine[]): Promise<LineResult[]> {
   const written = new Map<number, LineResult>()
-  // Again for those that another import has just created: now they are found.
-  for (let round = 1, rest = lines; round <= ROUNDS && rest.length > 0; round++) {
-    const results = await persist(TRIES_TOGETHER, () => writeTogether(ctx, rest)).catch(
-      // A change ran into another's key, or one line is more than the database takes: each shows for itself.
+  // Retry for users that a concurrent import created: the lookup finds them now.
+  for (let round = 1, rest = lines; round <= MAX_ROUNDS && rest.length > 0; round++) {
+    const results = await retryTransient(MAX_BATCH_TRIES, () => writeTogether(ctx, rest)).catch(
+      // A key conflict, or a line that the database rejects: writing the lines one by one shows which.
       () => new Map<number, LineResult>(),
     )
     for (const [line, result] of results) written.set(line, result)
@@ -221,6 +256,8 @@ export async function writeBatch(ctx: Ctx, lines: readonly CheckedLine[]): Promi
   }
   const results: LineResult[] = []
   for (const line of lines)
-    results.push(written.get(line.line) ?? (await persist(TRIES_ALONE, () => writeAlone(ctx, line))))
+    results.push(
+      written.get(line.line) ?? (await retryTransient(MAX_SINGLE_TRIES, () => writeSingly(ctx, line))),
+    )
   return results
 }

@@ -1,10 +1,10 @@
 import { z } from 'zod'
-import { ERROR_CODES } from '../errors.ts'
-import { clearable, integer, text } from '../fields.ts'
-import { idOf, requestId } from '../shapes.ts'
-import { RESPONSE_ONLY_FIELDS, type ResponseOnlyField, UserCreate } from './users.fields.ts'
+import { ERROR_CODES } from '../core/errors.ts'
+import { clearable, integer, text } from '../schema/input-shapes.ts'
+import { createIdShape, requestIdShape } from '../schema/response-shapes.ts'
+import { RESPONSE_ONLY_FIELDS, type ResponseOnlyField, userChanges } from './users.fields.ts'
 
-/** What may tell which user a line is about. */
+/** Fields that can match a line to a user. */
 export const MATCH_BY = ['externalId', 'email', 'phoneNumber'] as const
 export type MatchBy = (typeof MATCH_BY)[number]
 
@@ -13,12 +13,12 @@ export const matchBy = z
   .optional()
   .meta({
     description:
-      'What finds the user that a line is about; unless told, the first of externalId, email and phoneNumber that the line has.',
+      'The field that matches a line to a user. Default: the first of externalId, email and phoneNumber that the line has.',
   })
 
-/** Queries and command lines have text only. */
+/** Query parameters and command-line options are text. */
 const digits = (value: unknown) =>
-  typeof value === 'string' && /^[0-9]{1,15}$/.test(value) ? Number(value) : value
+  typeof value === 'string' && /^(0|[1-9][0-9]{0,14})$/.test(value) ? Number(value) : value
 
 export const startLine = z.preprocess(digits, integer(1, 1_000_000_000_000)).optional().meta({
   description:
@@ -27,52 +27,55 @@ export const startLine = z.preprocess(digits, integer(1, 1_000_000_000_000)).opt
 
 export const ImportOptions = z.strictObject({ matchBy, startLine })
 
-const ignored = Object.fromEntries(
+const ignoredFields = Object.fromEntries(
   RESPONSE_ONLY_FIELDS.map((name) => [name, z.unknown().meta({ readOnly: true }).optional()]),
 ) as Record<ResponseOnlyField, z.ZodOptional<z.ZodUnknown>>
 
 /**
- * A line of an import: the fields of a user, each as a change takes it, and the identifier in the system that the user
- * comes from. What only the service sets is passed over, so that an export can be imported.
+ * A line of an import: the fields of a user as in an update, and the identifier in the system that the user
+ * comes from. Read-only fields are ignored, so that an export can be imported.
  */
 export const UserLine = z
   .strictObject(
     {
-      ...UserCreate.shape,
+      ...userChanges,
       externalId: clearable(text(255)).meta({
-        description: 'Identifier of the user in the system that they come from; unique in the tenant.',
+        description: 'Identifier of the user in the source system; unique in the tenant.',
         example: 'crm-10815',
       }),
-      ...ignored,
+      ...ignoredFields,
     },
     'must be an object',
   )
   .meta({ id: 'UserLine', model: 'User' })
 
 const line = z.int().min(1).meta({ description: 'Number of the line, from 1.', example: 17 })
-const count = (description: string, example: number) => z.int().min(0).meta({ description, example })
-const code = z.enum(ERROR_CODES).meta({ description: 'What programs go by.', example: 'BAD_USER_INPUT' })
-const message = z
-  .string()
-  .meta({ description: 'What was wrong.', example: 'The request has invalid fields.' })
+const createCountShape = (description: string, example: number) =>
+  z.int().min(0).meta({ description, example })
+const code = z.enum(ERROR_CODES).meta({ description: 'Error code for programs.', example: 'BAD_USER_INPUT' })
+const message = z.string().meta({ description: 'Error message.', example: 'The request has invalid fields.' })
 const fields = z
   .array(z.object({ field: z.string(), description: z.string() }))
-  .meta({ description: 'Every faulty field; the name is empty when it is the line as a whole.' })
+  .meta({ description: 'Every invalid field. The name is empty when the issue concerns the whole line.' })
 
-/** What an import answers for each line, in the order of the lines, and in the end. */
+/** The responses of an import: one per line in the order of the lines, and a summary. */
 export const ImportLine = z
   .union([
     z
       .object({
         line,
-        status: z.enum(['created', 'updated', 'unchanged']).meta({ description: 'What became of the user.' }),
-        userId: idOf('user').meta({ description: 'Id of the user.' }),
+        status: z
+          .enum(['created', 'updated', 'unchanged'])
+          .meta({ description: 'What happened to the user.' }),
+        userId: createIdShape('user').meta({ description: 'Id of the user.' }),
       })
       .meta({ id: 'ImportedLine', description: 'The line was imported.' }),
     z
       .object({
         line,
-        status: z.literal('error').meta({ description: 'No other line is.' }),
+        status: z
+          .literal('error')
+          .meta({ description: 'Distinguishes the summary from the results of lines.' }),
         code,
         message,
         fields,
@@ -82,20 +85,20 @@ export const ImportLine = z
       .object({
         summary: z
           .object({
-            lastLine: count('Number of the last line that has a result; 0 without any.', 1000),
-            created: count('Users that were created.', 900),
-            updated: count('Users that were changed.', 80),
-            unchanged: count('Users that were so already.', 15),
-            failed: count('Lines that were not imported.', 5),
+            lastLine: createCountShape('Number of the last line that has a result; 0 without any.', 1000),
+            created: createCountShape('Users that were created.', 900),
+            updated: createCountShape('Users that were changed.', 80),
+            unchanged: createCountShape('Users without a difference.', 15),
+            failed: createCountShape('Lines that were not imported.', 5),
           })
-          .meta({ description: 'What came of all lines.' }),
+          .meta({ description: 'Counts over all lines.' }),
       })
       .meta({ id: 'ImportSummary', description: 'The last line of an import that came to its end.' }),
     z
       .object({
         error: z
-          .object({ code, message, fields, requestId })
-          .meta({ description: 'Why; as the bodies of errors have it.' }),
+          .object({ code, message, fields, requestId: requestIdShape })
+          .meta({ description: 'The error, as in error bodies.' }),
       })
       .meta({
         id: 'ImportError',

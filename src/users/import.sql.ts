@@ -1,11 +1,20 @@
-import type { Sql } from '../db.ts'
+import { storedColumns } from '../database/columns.ts'
+import type { Sql } from '../database/db.ts'
+import { statement, typed } from '../database/statement.ts'
 import type { User } from '../generated/prisma/client.ts'
-import { TENANT } from './plan-by-keys.sql.ts'
+import { TENANT } from './index-planning.sql.ts'
 import type { UserColumns } from './user-body.ts'
-import { CHANGED, changedUser, insertUsersFrom, list, NOT_NULL, WATCHED } from './users.sql.ts'
+import {
+  buildChangedUserSql,
+  buildInsertUsersSql,
+  CHANGED_COLUMNS_SQL,
+  REQUIRED_DEFAULTS,
+  toColumnList,
+  WATCHED_COLUMNS,
+} from './users.sql.ts'
 
-/** What identifies users: values of columns that are unique in a tenant. */
-export type Keys = { id: string[]; externalId: string[]; emailKey: string[]; phoneNumberKey: string[] }
+/** Values of unique columns that identify users. */
+export type LookupKeys = { id: string[]; externalId: string[]; emailKey: string[]; phoneNumberKey: string[] }
 
 const HOLDER_COLUMNS = [
   'id',
@@ -19,51 +28,64 @@ const HOLDER_COLUMNS = [
 ] as const
 export type Holder = Pick<User, (typeof HOLDER_COLUMNS)[number]>
 
-const havers = (column: string, keys: string) =>
-  `SELECT u."id" FROM unnest(${keys}::text[]) key,
+const withKey = (column: string, keys: string) =>
+  `SELECT u."id" FROM unnest(${keys}) key,
     LATERAL (SELECT "id" FROM "User" WHERE "tenantId" = ${TENANT} AND "${column}" = key LIMIT 1) u`
-const HOLDERS = `
-  SELECT ${list(HOLDER_COLUMNS)} FROM "User" WHERE "tenantId" = ${TENANT} AND "id" = ANY(ARRAY(
-    ${havers('id', '$2')} UNION ${havers('externalId', '$3')} UNION ${havers('emailKey', '$4')} UNION ${havers('phoneNumberKey', '$5')}))`
+const SELECT_TEXT = `
+  SELECT ${toColumnList(HOLDER_COLUMNS)} FROM "User" WHERE "tenantId" = ${TENANT} AND "id" = ANY(ARRAY(
+    ${withKey('id', ':id')} UNION ${withKey('externalId', ':externalId')}
+    UNION ${withKey('emailKey', ':emailKey')} UNION ${withKey('phoneNumberKey', ':phoneNumberKey')}))`
+const HOLDER_TYPES = {
+  takes: { id: 'text[]', externalId: 'text[]', emailKey: 'text[]', phoneNumberKey: 'text[]' },
+  returns: storedColumns('User', HOLDER_COLUMNS),
+} as const
 
-/** The users that hold any of the keys. */
-export const selectHolders = (sql: Sql, tenant: string, keys: Keys): Promise<Holder[]> =>
-  sql<Holder>(HOLDERS, [tenant, keys.id, keys.externalId, keys.emailKey, keys.phoneNumberKey])
+const SELECT_HOLDERS = statement(HOLDER_TYPES)`${SELECT_TEXT}`
 
-/** In one order, so that two imports wait for each other rather than both for ever. */
-const LOCK_HOLDERS = `${HOLDERS} ORDER BY "id" FOR NO KEY UPDATE`
+/** The users that have any of the keys. */
+export const selectHolders = (sql: Sql, tenant: string, keys: LookupKeys): Promise<Holder[]> =>
+  SELECT_HOLDERS.all(sql, { tenant, ...keys })
+
+/** In one order, so that two concurrent imports wait for each other instead of deadlocking. */
+const LOCK_HOLDERS = statement(HOLDER_TYPES)`${SELECT_TEXT} ORDER BY "id" FOR NO KEY UPDATE`
 
 /** The same, locked until the transaction ends. */
-export const lockHolders = (sql: Sql, tenant: string, keys: Keys): Promise<Holder[]> =>
-  sql<Holder>(LOCK_HOLDERS, [tenant, keys.id, keys.externalId, keys.emailKey, keys.phoneNumberKey])
+export const lockHolders = (sql: Sql, tenant: string, keys: LookupKeys): Promise<Holder[]> =>
+  LOCK_HOLDERS.all(sql, { tenant, ...keys })
 
-/** What somebody else took meanwhile is left out rather than failing the rest. */
-const INSERT_USERS = `${insertUsersFrom('jsonb_populate_recordset(NULL::"User", $2::jsonb)')}
+/** Users whose key a concurrent request took are skipped; the others are inserted. */
+const INSERT_USERS = statement({ takes: { users: 'jsonb' }, returns: { id: 'text' } })`
+  ${buildInsertUsersSql('jsonb_populate_recordset(NULL::"User", :users)')}
   ON CONFLICT DO NOTHING RETURNING "id"`
 
 export type NewUser = { id: string; columns: UserColumns }
 
-/** Writes users; answers the ids of those that were written: a key of the others is taken. */
-export async function insertUsers(sql: Sql, tenant: string, users: NewUser[]): Promise<Set<string>> {
-  const rows = users.map(({ id, columns }) => ({ ...NOT_NULL, ...columns, id }))
-  const written = await sql<{ id: string }>(INSERT_USERS, [tenant, JSON.stringify(rows)])
+/** Inserts users. Returns the ids of the inserted users; a key of each other user is taken. */
+export async function insertUserRows(sql: Sql, tenant: string, users: NewUser[]): Promise<Set<string>> {
+  const rows = users.map(({ id, columns }) => ({ ...REQUIRED_DEFAULTS, ...columns, id }))
+  const written = await INSERT_USERS.all(sql, { tenant, users: rows })
   return new Set(written.map(({ id }) => id))
 }
 
-/** The rows are locked, so that they stay where they are. */
-const UPDATE_USERS = `
+/** The rows are locked, so that their ctid does not change. */
+const UPDATE_USERS = statement({
+  takes: { users: typed<NewUser[]>('jsonb') },
+  returns: { id: 'text', changed: 'text[]' },
+})`
   WITH o AS MATERIALIZED (
-    SELECT held.u, held."at", given."columns" FROM jsonb_to_recordset($2::jsonb) AS given("id" TEXT, "columns" JSONB),
-      LATERAL (SELECT u, u.ctid AS "at" FROM "User" u WHERE u."tenantId" = ${TENANT} AND u."id" = given."id" LIMIT 1) held
+    SELECT stored.u, stored."at", given."columns" FROM jsonb_to_recordset(:users) AS given("id" TEXT, "columns" JSONB),
+      LATERAL (SELECT u, u.ctid AS "at" FROM "User" u WHERE u."tenantId" = ${TENANT} AND u."id" = given."id" LIMIT 1) stored
   )
-  UPDATE "User" t SET ${changedUser('o."columns"')}
+  UPDATE "User" t SET ${buildChangedUserSql('o."columns"')}
   FROM o, LATERAL jsonb_populate_record(o.u, o."columns") n
-  WHERE t.ctid = o."at" AND (${list(WATCHED, 'n.')}) IS DISTINCT FROM (${list(WATCHED, '(o.u).')})
-  RETURNING t."id", ${CHANGED}`
+  WHERE t.ctid = o."at" AND (${toColumnList(WATCHED_COLUMNS, 'n.')}) IS DISTINCT FROM (${toColumnList(WATCHED_COLUMNS, '(o.u).')})
+  RETURNING t."id", ${CHANGED_COLUMNS_SQL}`
 
-/** Changes users that this transaction has locked; answers those that it made another, with the changed columns. */
-export const updateUsers = (
+/**
+ * Updates users that this transaction has locked. Returns the users that changed, with the changed columns.
+ */
+export const updateUserRows = (
   sql: Sql,
   tenant: string,
   users: NewUser[],
-): Promise<{ id: string; changed: string[] }[]> => sql(UPDATE_USERS, [tenant, JSON.stringify(users)])
+): Promise<{ id: string; changed: string[] }[]> => UPDATE_USERS.all(sql, { tenant, users })

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { ROLE_NAMES } from '../ctx.ts'
+import { ROLE_NAMES } from '../core/scopes.ts'
 
 const Role = z.enum(ROLE_NAMES, `must be one of ${ROLE_NAMES.join(', ')}`)
 

@@ -1,23 +1,23 @@
-import { type RestRoute, restRoute } from '../rest/route.ts'
+import { defineRestRoute, type RestRoute } from '../rest/route.ts'
 import { RoleSet } from './roles.fields.ts'
 import { setUserRoles } from './roles.ts'
 import { getUser } from './users.ts'
 
 export const roleRoutes: readonly RestRoute[] = [
-  restRoute({
+  defineRestRoute({
     method: 'GET',
     path: '/users/:userId/roles',
     operationId: 'getUserRoles',
-    summary: 'The roles of a user: they decide which management scopes the person can get.',
+    summary: 'The roles of a user, which determine the management scopes that the user can get.',
     scope: 'users:read',
     response: RoleSet,
     handle: async (ctx, { params }) => ({ roles: (await getUser(ctx, params.userId)).roles }),
   }),
-  restRoute({
+  defineRestRoute({
     method: 'PUT',
     path: '/users/:userId/roles',
     operationId: 'setUserRoles',
-    summary: 'Gives a user exactly these roles. Nobody gives or takes scopes that they lack.',
+    summary: 'Sets the roles of a user. Callers can only grant or remove scopes that they have.',
     scope: 'users:write',
     body: RoleSet,
     response: RoleSet,

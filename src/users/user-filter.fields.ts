@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { boolean, direction, requiredText, text, timeRange } from '../fields.ts'
+import { boolean, direction, requiredText, text, timeRange } from '../schema/input-shapes.ts'
 import { EmailLookup, PhoneNumberLookup } from './users.fields.ts'
 
 const MAX_PATHS = 10
@@ -9,17 +9,18 @@ const scalar = z.union(
   'must be text, a number, true, false or null',
 )
 
-/** Text of nothing but space asks for nothing; text without any letter or digit could only find everybody. */
-const searched = text(200)
+/** Blank text is no filter; text without a letter or digit would match every user. */
+const searchText = text(200)
   .refine((value) => value.trim() === '' || /[\p{L}\p{N}]/u.test(value), 'must have a letter or a digit')
+  .meta({ pattern: String.raw`^\s*$|[\p{L}\p{N}]` })
   .transform((value) => (value.trim() === '' ? null : value))
 
 /** Which users a list is about: those that are all of this. Null counts as omitted. */
 export const UserFilter = z.strictObject(
   {
-    search: searched.nullish().meta({
+    search: searchText.nullish().meta({
       description:
-        'Words that each begin a word of the names or of the e-mail address, in whatever case and accents; one with an @ begins the address.',
+        'Prefixes of words of the names or of the e-mail address, independent of case and accents; a word with an @ is a prefix of the address.',
       example: 'lovel ada@',
     }),
     email: EmailLookup.shape.email
@@ -66,7 +67,7 @@ export const UserOrder = z.strictObject({
     .nullish()
     .meta({
       description:
-        'What the users are ordered by; who has none comes last. When omitted, the order of creation.',
+        'The field by which the users are ordered; users without a value come last. When omitted, the order of creation.',
     }),
   direction: direction
     .nullish()
@@ -75,22 +76,22 @@ export const UserOrder = z.strictObject({
 
 export type UserOrderField = (typeof USER_ORDER_FIELDS)[number]
 
-type Parsed = z.output<typeof UserFilter>
-/** A checked filter: only the members that ask for something. */
-export type UserFilter = { [Member in keyof Parsed]?: NonNullable<Parsed[Member]> }
-export type FilterMember = keyof UserFilter
-export const FILTER_MEMBERS = Object.keys(UserFilter.shape) as FilterMember[]
+type ParsedUserFilter = z.output<typeof UserFilter>
+/** A valid filter with the given members only. */
+export type UserFilter = { [Member in keyof ParsedUserFilter]?: NonNullable<ParsedUserFilter[Member]> }
+export type UserFilterMember = keyof UserFilter
+export const USER_FILTER_MEMBERS = Object.keys(UserFilter.shape) as UserFilterMember[]
 
-const asks = (value: unknown): boolean =>
+const isConstraining = (value: unknown): boolean =>
   value !== null &&
   value !== undefined &&
   (typeof value !== 'object' ||
     Object.values(value).some((member) => member !== null && member !== undefined))
 
-/** Leaves out what was given as null, or as a range without an end. A path of appMetadata may well be null. */
-export const toFilter = (parsed: Parsed): UserFilter =>
+/** Removes members that are null, and ranges without bounds. A path of appMetadata may well be null. */
+export const toUserFilter = (parsed: ParsedUserFilter): UserFilter =>
   Object.fromEntries(
-    FILTER_MEMBERS.filter((member) =>
-      member === 'appMetadata' ? Boolean(parsed[member]) : asks(parsed[member]),
+    USER_FILTER_MEMBERS.filter((member) =>
+      member === 'appMetadata' ? Boolean(parsed[member]) : isConstraining(parsed[member]),
     ).map((member) => [member, parsed[member]]),
   )

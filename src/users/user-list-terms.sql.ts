@@ -1,47 +1,51 @@
-import type { Bind, KeysetOrder, KeysetSource } from '../keyset.ts'
-import type { Paging } from '../page.ts'
+import type { BindParameter, KeysetOrder, KeysetSource } from '../database/keyset.ts'
+import type { Paging } from '../schema/page.ts'
 import type { UserFilter } from './user-filter.fields.ts'
-import { hasTerm, WANTED } from './user-list-conditions.sql.ts'
-
-/** A list as SQL: its WITH, and where the ids come from. `isUser` where that is the table of users, as u. */
-export type Driver = { ctes: string[]; source: KeysetSource; order: KeysetOrder; isUser: boolean }
-
-/** Terms that more users have than this count as equally frequent: finding out costs no more than this. */
-const FREQUENT = 5000
+import { buildHasTermSql, TERM_RANGES } from './user-list-conditions.sql.ts'
 
 /**
- * The term that a list is read by: the rarest, so that few users are looked at to find those who have the others too;
- * of equally rare ones the longest. Where a cursor stands, it is the one that the cursor stands in.
+ * A list as SQL: its WITH clause and the source of ids. `isUser` says that the source is the table of users,
+ * as u.
  */
-function driveOf(paging: Paging | null, bind: Bind): string {
+export type ListDriver = { ctes: string[]; source: KeysetSource; order: KeysetOrder; isUser: boolean }
+
+/** Terms of more users than this count as equally frequent, which bounds the cost of counting. */
+const FREQUENT_TERM_USERS = 5000
+
+/**
+ * The term by which a list is read: the rarest, so that few users are tested for the other terms; among
+ * equally rare terms the longest. With a cursor, it is the term of the cursor.
+ */
+function buildDriveSql(paging: Paging | null, bind: BindParameter): string {
   const seek = paging?.mode === 'cursor' ? paging.seek : null
   if (seek)
     return `SELECT w."low", w."high" FROM "wanted" w WHERE starts_with(${bind(seek.value)}::text, w."low")`
   return `SELECT w."low", w."high" FROM "wanted" w ORDER BY
     CASE WHEN (SELECT count(*) FROM "wanted") > 1 THEN (
       SELECT count(*) FROM (
-        SELECT FROM "UserTerm" c WHERE c."tenantId" = $1 AND c."term" >= w."low" AND c."term" < w."high" LIMIT ${FREQUENT}
+        SELECT FROM "UserTerm" c WHERE c."tenantId" = $1 AND c."term" >= w."low" AND c."term" < w."high" LIMIT ${FREQUENT_TERM_USERS}
       ) found) END, length(w."low") DESC, w."low" LIMIT 1`
 }
 
 /**
- * Users by the terms that triggers keep of them, in order of term and id. One who is found by several terms of the range
- * is there by the first. Without `paging`, for their count, each is there once in no order, which takes a tenth.
+ * Users by the terms that triggers maintain, in order of term and id. A user with several terms of the range
+ * appears by the first. Without `paging`, for the count, each user appears once in no order, which costs a
+ * tenth.
  */
-export function termDriver(
+export function buildTermDriver(
   kind: 'search' | 'appMetadata',
   filter: UserFilter,
   paging: Paging | null,
-  bind: Bind,
-): Driver {
+  bind: BindParameter,
+): ListDriver {
   const [low, high] = ['(SELECT "low" FROM "drive")', '(SELECT "high" FROM "drive")']
   const ctes = [
-    `"wanted" AS MATERIALIZED (${WANTED[kind](filter, bind)})`,
-    `"drive" AS MATERIALIZED (${driveOf(paging, bind)})`,
+    `"wanted" AS MATERIALIZED (${TERM_RANGES[kind](filter, bind)})`,
+    `"drive" AS MATERIALIZED (${buildDriveSql(paging, bind)})`,
   ]
-  const hasOthers = `NOT EXISTS (SELECT FROM "wanted" w WHERE w."low" <> ${low} AND NOT ${hasTerm('t."userId"', 'w."low"', 'w."high"')} OFFSET 0)`
+  const hasOthers = `NOT EXISTS (SELECT FROM "wanted" w WHERE w."low" <> ${low} AND NOT ${buildHasTermSql('t."userId"', 'w."low"', 'w."high"')} OFFSET 0)`
   if (!paging) {
-    // In the order of the index, which the planner does not know to be short: it would rather read the table.
+    // In index order: the planner does not know that the range is short, and would read the table otherwise.
     const found = `SELECT "userId" FROM "UserTerm" WHERE "tenantId" = $1 AND "term" >= ${low} AND "term" < ${high} ORDER BY "term", "userId"`
     const once = `(SELECT DISTINCT "userId" FROM (${found} LIMIT ALL OFFSET 0) found)`
     return {
@@ -51,14 +55,14 @@ export function termDriver(
       source: { from: `${once} t`, where: hasOthers },
     }
   }
-  const isFirst = `NOT ${hasTerm('t."userId"', low, 't."term"')}`
+  const isFirst = `NOT ${buildHasTermSql('t."userId"', low, 't."term"')}`
   return {
     isUser: false,
     ctes,
     order: { value: 't."term"', id: 't."userId"', from: low, before: high },
     source: {
       from: '"UserTerm" t',
-      // A path with its value is one term.
+      // A path and its value form one term.
       where: ['t."tenantId" = $1', ...(kind === 'search' ? [isFirst] : []), hasOthers].join(' AND '),
     },
   }

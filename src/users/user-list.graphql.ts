@@ -1,44 +1,48 @@
 import { builder } from '../graphql/builder.ts'
-import { connectionType, listOf, nodeFields, nodeQuery, PAGE_ARGS } from '../graphql/connection.ts'
+import { connectionField, defineConnectionType, PAGE_ARGS } from '../graphql/connection.ts'
+import { COUNT_COST } from '../graphql/count-cost.ts'
+import { withScope } from '../graphql/field-access.ts'
 import { DateTimeRange, OrderDirection } from '../graphql/list-inputs.ts'
-import { scoped } from '../graphql/scoped.ts'
-import { type FilterMember, UserFilter as Shape, type UserOrderField } from './user-filter.fields.ts'
+import { buildNodeQuery, getNodeFields } from '../graphql/node-selection.ts'
+import { UserFilter as Shape, type UserFilterMember, type UserOrderField } from './user-filter.fields.ts'
 import { listUsers } from './user-list.ts'
 import { UserRef } from './users.graphql.ts'
 
-/** REST tells the same of its parameters. */
-const told = (member: FilterMember) => ({ description: Shape.shape[member].meta()?.description })
+/** REST describes its parameters in the same words. */
+const describeMember = (member: UserFilterMember) => ({
+  description: Shape.shape[member].meta()?.description,
+})
 
 const UserFilter = builder.inputType('UserFilter', {
   description:
-    'Only users that are all of this. search, email, phoneNumber and externalId combine with everything, flags with each other; the others stand alone.',
+    'Only users that match all members. search, email, phoneNumber and externalId combine with everything, flags with each other; other members cannot be combined.',
   fields: (t) => ({
-    search: t.string(told('search')),
-    email: t.string(told('email')),
-    phoneNumber: t.string(told('phoneNumber')),
-    externalId: t.string(told('externalId')),
-    locked: t.boolean(told('locked')),
-    emailVerified: t.boolean(told('emailVerified')),
-    phoneNumberVerified: t.boolean(told('phoneNumberVerified')),
-    hasCredential: t.boolean(told('hasCredential')),
-    idpId: t.id(told('idpId')),
-    createdAt: t.field({ type: DateTimeRange, ...told('createdAt') }),
-    updatedAt: t.field({ type: DateTimeRange, ...told('updatedAt') }),
-    lastSeenAt: t.field({ type: DateTimeRange, ...told('lastSeenAt') }),
-    appMetadata: t.field({ type: 'JSONObject', ...told('appMetadata') }),
+    search: t.string(describeMember('search')),
+    email: t.string(describeMember('email')),
+    phoneNumber: t.string(describeMember('phoneNumber')),
+    externalId: t.string(describeMember('externalId')),
+    locked: t.boolean(describeMember('locked')),
+    emailVerified: t.boolean(describeMember('emailVerified')),
+    phoneNumberVerified: t.boolean(describeMember('phoneNumberVerified')),
+    hasCredential: t.boolean(describeMember('hasCredential')),
+    idpId: t.id(describeMember('idpId')),
+    createdAt: t.field({ type: DateTimeRange, ...describeMember('createdAt') }),
+    updatedAt: t.field({ type: DateTimeRange, ...describeMember('updatedAt') }),
+    lastSeenAt: t.field({ type: DateTimeRange, ...describeMember('lastSeenAt') }),
+    appMetadata: t.field({ type: 'JSONObject', ...describeMember('appMetadata') }),
   }),
 })
 
-const field = (value: UserOrderField, description: string) => ({ value, description })
+const toEnumValue = (value: UserOrderField, description: string) => ({ value, description })
 
 const UserOrderFieldEnum = builder.enumType('UserOrderField', {
-  description: 'What users can be ordered by. Who has no such value comes last, in either direction.',
+  description: 'Fields by which users can be ordered. Users without a value come last in both directions.',
   values: {
-    CREATED_AT: field('createdAt', 'When they were created.'),
-    UPDATED_AT: field('updatedAt', 'When somebody last changed them.'),
-    LAST_SEEN_AT: field('lastSeenAt', 'When they were last active.'),
-    EMAIL: field('email', 'E-mail address, normalised.'),
-    NAME: field('name', 'Full display name, whatever its case and accents.'),
+    CREATED_AT: toEnumValue('createdAt', 'When they were created.'),
+    UPDATED_AT: toEnumValue('updatedAt', 'When they were last changed.'),
+    LAST_SEEN_AT: toEnumValue('lastSeenAt', 'When they were last active.'),
+    EMAIL: toEnumValue('email', 'E-mail address, normalized.'),
+    NAME: toEnumValue('name', 'Full display name, ignoring case and accents.'),
   },
 })
 
@@ -48,32 +52,34 @@ const UserOrder = builder.inputType('UserOrder', {
     field: t.field({
       type: UserOrderFieldEnum,
       description:
-        'By what. When omitted: a range of the filter by its field, a search by the word found, else by id.',
+        'The field. Default: for a range of the filter its field, for a search the matched word, otherwise the id.',
     }),
     direction: t.field({
       type: OrderDirection,
       defaultValue: 'asc',
-      description: 'Least or oldest first, or last.',
+      description: 'Ascending or descending.',
     }),
   }),
 })
 
-const UserConnection = connectionType('User', UserRef)
+const UserConnection = defineConnectionType('User', UserRef)
 
 builder.queryField('users', (t) =>
   t.field({
-    ...scoped('users:read', 'The users of the tenant, in order of creation unless told otherwise.'),
-    ...listOf(UserConnection),
+    ...withScope('users:read', 'The users of the tenant, by default in order of creation.'),
+    ...connectionField(UserConnection, ({ filter }) =>
+      Object.keys(filter ?? {}).length > 0 ? COUNT_COST.scan : COUNT_COST.sum,
+    ),
     args: {
       ...PAGE_ARGS,
-      filter: t.arg({ type: UserFilter, description: 'Which users.' }),
-      orderBy: t.arg({ type: UserOrder, description: 'In which order.' }),
+      filter: t.arg({ type: UserFilter, description: 'The filter.' }),
+      orderBy: t.arg({ type: UserOrder, description: 'The order.' }),
     },
     resolve: (_root, { orderBy, ...args }, context, info) =>
       listUsers(
         context.ctx,
         { ...args, orderBy: orderBy?.field, direction: orderBy?.direction },
-        { query: nodeQuery('User', context, info), fields: nodeFields(info) },
+        { query: buildNodeQuery('User', context, info), fields: getNodeFields(info) },
       ),
   }),
 )

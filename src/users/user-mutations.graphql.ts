@@ -1,26 +1,30 @@
-import { Conflict, InvalidInput, NotFound } from '../errors.ts'
-import { EXPECTED_UPDATED_AT } from '../expected-updated-at.ts'
+import { Conflict, InvalidInput, NotFound } from '../core/errors.ts'
 import { getDatamodel } from '../generated/pothos.ts'
 import type { User } from '../generated/prisma/client.ts'
 import { builder } from '../graphql/builder.ts'
-import { creation } from '../graphql/idempotency.ts'
-import { requireId } from '../graphql/node.graphql.ts'
-import { resultOf } from '../graphql/result.ts'
-import { open, scoped } from '../graphql/scoped.ts'
+import { withPublicAccess, withScope } from '../graphql/field-access.ts'
+import { markCreation } from '../graphql/idempotency.ts'
+import { requireNodeId } from '../graphql/node.graphql.ts'
+import { toResultOptions } from '../graphql/result-options.ts'
+import { EXPECTED_UPDATED_AT_DESCRIPTION } from '../schema/expected-updated-at.ts'
 import { setUserRoles } from './roles.ts'
-import { ADDRESS, ADDRESS_MEMBERS, FIELDS, WRITABLE_FIELDS } from './users.fields.ts'
+import { ADDRESS_FIELDS, ADDRESS_MEMBERS, USER_FIELD_DEFINITIONS, WRITABLE_FIELDS } from './users.fields.ts'
 import { RoleEnum, UserRef } from './users.graphql.ts'
 import { createUser, deleteUser, lockUser, unlockUser, updateUser } from './users.ts'
 
 const AddressInput = builder.inputType('AddressInput', {
-  description: 'A postal address. Omitted = unchanged, empty string or null = unset.',
+  description:
+    'A postal address. Omitted = unchanged, null = unset; in a change, an empty string = unset too.',
   fields: (t) =>
     Object.fromEntries(
-      ADDRESS_MEMBERS.map((member) => [member, t.string({ description: ADDRESS[member].description })]),
+      ADDRESS_MEMBERS.map((member) => [
+        member,
+        t.string({ description: ADDRESS_FIELDS[member].description }),
+      ]),
     ),
 })
 
-/** What schema.prisma says of the columns. */
+/** Descriptions of the columns in schema.prisma. */
 const DOCUMENTATION = new Map(
   getDatamodel().datamodel.models.User?.fields.map(({ name, ...field }) => [
     name,
@@ -28,31 +32,32 @@ const DOCUMENTATION = new Map(
   ]),
 )
 
-const HOW_TO_WRITE: Partial<Record<keyof typeof FIELDS, string>> = {
+const INPUT_NOTES: Partial<Record<keyof typeof USER_FIELD_DEFINITIONS, string>> = {
   email:
     'RFC 5322 addr-spec; unique in the tenant. A new one is unverified unless emailVerified says otherwise.',
-  emailVerified: 'Whether the address was proven. Cannot be true without email.',
+  emailVerified: 'Whether the address is verified. Cannot be true without email.',
   birthdate: 'YYYY-MM-DD, 0000-MM-DD or YYYY.',
   zoneinfo: 'Name of the time zone database, such as Europe/Berlin.',
   locale: 'BCP 47 language tag, such as de-AT.',
   phoneNumber:
-    'E.164 recommended, an extension as ;ext=; unique in the tenant. A new one is unverified unless phoneNumberVerified says otherwise.',
-  phoneNumberVerified: 'Whether the number was proven. Cannot be true unless the number is in E.164 form.',
-  locked: 'True locks as lockUser does, false unlocks.',
+    'With its country code, in any notation, an extension as ;ext=; stored in E.164; unique in the tenant. A new one is unverified unless phoneNumberVerified says otherwise.',
+  phoneNumberVerified: 'Whether the number is verified. Cannot be true without phoneNumber.',
+  locked: 'True locks the user like lockUser, false unlocks.',
   address: 'Merged member by member.',
   userMetadata: 'Replaced as a whole; 64 KB at most.',
   appMetadata: 'Replaced as a whole; 64 KB at most.',
 }
 
-/** An input of these fields of a user. */
-export const userFieldsInput = (name: string, names: readonly (typeof WRITABLE_FIELDS)[number][]) =>
+/** Builds an input type of these fields of a user. */
+export const defineUserFieldsInput = (name: string, names: readonly (typeof WRITABLE_FIELDS)[number][]) =>
   builder.inputType(name, {
-    description: 'Omitted = unchanged, empty string or null = unset.',
+    description:
+      'Omitted = unchanged, null = unset; in a change, an empty string unsets a text. In a creation, it is no value.',
     fields: (t) =>
       Object.fromEntries(
         names.map((name) => {
-          const description = HOW_TO_WRITE[name] ?? DOCUMENTATION.get(name) ?? name
-          switch (FIELDS[name].kind) {
+          const description = INPUT_NOTES[name] ?? DOCUMENTATION.get(name) ?? name
+          switch (USER_FIELD_DEFINITIONS[name].kind) {
             case 'flag':
               return [name, t.boolean({ description })]
             case 'address':
@@ -66,39 +71,42 @@ export const userFieldsInput = (name: string, names: readonly (typeof WRITABLE_F
       ),
   })
 
-const UserFieldsInput = userFieldsInput('UserFieldsInput', WRITABLE_FIELDS)
+const UserFieldsInput = defineUserFieldsInput('UserFieldsInput', WRITABLE_FIELDS)
 
 const UserPayload = builder.objectRef<{ user: User }>('UserPayload').implement({
-  ...open('The user that was written.'),
+  ...withPublicAccess('The changed user.'),
   fields: (t) => ({
-    // Who may only write must still learn that the write was done.
+    // Callers with the write scope alone must still learn that the write succeeded.
     user: t.field({
       type: UserRef,
       nullable: true,
-      description: 'The user as it is now; null, with an error, for callers without users:read.',
+      description: 'The user after the change; null, with an error, for callers without users:read.',
       resolve: ({ user }) => user,
     }),
   }),
 })
 
 const DeleteUserPayload = builder.objectRef<{ deletedUserId: string }>('DeleteUserPayload').implement({
-  ...open('The user is gone.'),
-  fields: (t) => ({ deletedUserId: t.exposeID('deletedUserId', { description: 'Id that the user had.' }) }),
+  ...withPublicAccess('The user was deleted.'),
+  fields: (t) => ({ deletedUserId: t.exposeID('deletedUserId', { description: 'Id of the deleted user.' }) }),
 })
 
 const CreateUserInput = builder.inputType('CreateUserInput', {
   description: 'Input of createUser.',
   fields: (t) => ({
-    fields: t.field({ type: UserFieldsInput, required: true, description: 'What the user is created with.' }),
+    fields: t.field({ type: UserFieldsInput, required: true, description: 'The fields of the new user.' }),
   }),
 })
 
 builder.mutationField('createUser', (t) =>
   t.field({
-    ...creation(
-      scoped('users:write', 'Creates a user. E-mail address and phone number must be unique in the tenant.'),
+    ...markCreation(
+      withScope(
+        'users:write',
+        'Creates a user. E-mail address and phone number must be unique in the tenant.',
+      ),
     ),
-    ...resultOf(InvalidInput, Conflict),
+    ...toResultOptions(InvalidInput, Conflict),
     type: UserPayload,
     args: { input: t.arg({ type: CreateUserInput, required: true, description: 'The new user.' }) },
     resolve: async (_root, { input }, { ctx }) => ({ user: await createUser(ctx, input.fields) }),
@@ -109,21 +117,21 @@ const UpdateUserInput = builder.inputType('UpdateUserInput', {
   description: 'Input of updateUser.',
   fields: (t) => ({
     userId: t.id({ required: true, description: 'Id of the user.' }),
-    expectedUpdatedAt: t.field({ type: 'DateTime', description: EXPECTED_UPDATED_AT }),
-    fields: t.field({ type: UserFieldsInput, required: true, description: 'What is changed.' }),
+    expectedUpdatedAt: t.field({ type: 'DateTime', description: EXPECTED_UPDATED_AT_DESCRIPTION }),
+    fields: t.field({ type: UserFieldsInput, required: true, description: 'The fields to update.' }),
   }),
 })
 
 builder.mutationField('updateUser', (t) =>
   t.field({
-    ...scoped('users:write', 'Changes a user.'),
-    ...resultOf(InvalidInput, Conflict, NotFound),
+    ...withScope('users:write', 'Updates a user.'),
+    ...toResultOptions(InvalidInput, Conflict, NotFound),
     type: UserPayload,
     args: {
       input: t.arg({ type: UpdateUserInput, required: true, description: 'The user and the change.' }),
     },
     resolve: async (_root, { input: { userId, expectedUpdatedAt, fields } }, { ctx }) => ({
-      user: await updateUser(ctx, requireId('user', userId, 'userId'), { ...fields, expectedUpdatedAt }),
+      user: await updateUser(ctx, requireNodeId('user', userId, 'userId'), { ...fields, expectedUpdatedAt }),
     }),
   }),
 )
@@ -135,11 +143,12 @@ const DeleteUserInput = builder.inputType('DeleteUserInput', {
 
 builder.mutationField('deleteUser', (t) =>
   t.field({
-    ...scoped('users:write', 'Deletes a user and everything of theirs, for ever.'),
-    ...resultOf(InvalidInput, NotFound),
+    ...withScope('users:write', 'Deletes a user and all data of the user permanently.'),
+    ...toResultOptions(InvalidInput, NotFound),
     type: DeleteUserPayload,
     args: { input: t.arg({ type: DeleteUserInput, required: true, description: 'The user.' }) },
-    resolve: (_root, { input: { userId } }, { ctx }) => deleteUser(ctx, requireId('user', userId, 'userId')),
+    resolve: (_root, { input: { userId } }, { ctx }) =>
+      deleteUser(ctx, requireNodeId('user', userId, 'userId')),
   }),
 )
 
@@ -150,15 +159,15 @@ const LockUserInput = builder.inputType('LockUserInput', {
 
 builder.mutationField('lockUser', (t) =>
   t.field({
-    ...scoped(
+    ...withScope(
       'users:write',
-      'Locks a user: sessions, tokens and codes end at once, and nobody can sign in as them.',
+      'Locks a user. Sessions, tokens and codes end immediately, and the user cannot sign in.',
     ),
-    ...resultOf(InvalidInput, NotFound),
+    ...toResultOptions(InvalidInput, NotFound),
     type: UserPayload,
     args: { input: t.arg({ type: LockUserInput, required: true, description: 'The user.' }) },
     resolve: async (_root, { input: { userId } }, { ctx }) => ({
-      user: await lockUser(ctx, requireId('user', userId, 'userId')),
+      user: await lockUser(ctx, requireNodeId('user', userId, 'userId')),
     }),
   }),
 )
@@ -170,12 +179,12 @@ const UnlockUserInput = builder.inputType('UnlockUserInput', {
 
 builder.mutationField('unlockUser', (t) =>
   t.field({
-    ...scoped('users:write', 'Lets a locked user sign in again. What the lock ended stays ended.'),
-    ...resultOf(InvalidInput, NotFound),
+    ...withScope('users:write', 'Unlocks a user. Sessions and tokens that the lock ended stay ended.'),
+    ...toResultOptions(InvalidInput, NotFound),
     type: UserPayload,
     args: { input: t.arg({ type: UnlockUserInput, required: true, description: 'The user.' }) },
     resolve: async (_root, { input: { userId } }, { ctx }) => ({
-      user: await unlockUser(ctx, requireId('user', userId, 'userId')),
+      user: await unlockUser(ctx, requireNodeId('user', userId, 'userId')),
     }),
   }),
 )
@@ -187,24 +196,24 @@ const SetUserRolesInput = builder.inputType('SetUserRolesInput', {
     roles: t.field({
       type: [RoleEnum],
       required: true,
-      description: 'All roles that the user has from now on.',
+      description: 'All roles of the user after the change.',
     }),
   }),
 })
 
 builder.mutationField('setUserRoles', (t) =>
   t.field({
-    ...scoped(
+    ...withScope(
       'users:write',
-      'Gives a user exactly these roles. Nobody gives or takes scopes that they lack.',
+      'Sets the roles of a user. Callers can only grant or remove scopes that they have.',
     ),
-    ...resultOf(InvalidInput, NotFound),
+    ...toResultOptions(InvalidInput, NotFound),
     type: UserPayload,
     args: {
       input: t.arg({ type: SetUserRolesInput, required: true, description: 'The user and the roles.' }),
     },
     resolve: async (_root, { input: { userId, ...roles } }, { ctx }) => ({
-      user: await setUserRoles(ctx, requireId('user', userId, 'userId'), roles),
+      user: await setUserRoles(ctx, requireNodeId('user', userId, 'userId'), roles),
     }),
   }),
 )

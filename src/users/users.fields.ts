@@ -1,18 +1,20 @@
 import { z } from 'zod'
-import type { FieldFault } from '../errors.ts'
-import { expectedUpdatedAt } from '../expected-updated-at.ts'
-import { allowedUrl, boolean, clearable, metadata, text } from '../fields.ts'
-import { idOf, jsonObject, time } from '../shapes.ts'
-import { emailKeyOf, phoneNumberOf } from './addresses.ts'
+import type { FieldIssue } from '../core/errors.ts'
+import { isJsonObject } from '../core/json-object.ts'
+import { parsePhoneNumber } from '../schema/address-keys.ts'
+import { expectedUpdatedAt } from '../schema/expected-updated-at.ts'
+import { boolean, clearable, metadata, optional, text } from '../schema/input-shapes.ts'
+import { createIdShape, instantShape, jsonObjectShape } from '../schema/response-shapes.ts'
+import { birthdate, emailAddress, link, locale, phoneNumber, zoneinfo } from './user-texts.fields.ts'
 
-/** The members of an address, in the order of the specification: what they are, and an example. */
-export const ADDRESS = {
+/** The members of an address, in the order of the API, with a description and an example. */
+export const ADDRESS_FIELDS = {
   formatted: {
     description: 'The whole address as one text, for display or a label.',
     example: 'Lange Gasse 7\n1080 Wien\nAustria',
   },
   streetAddress: {
-    description: 'Street with house number, or what stands for it; may have several lines.',
+    description: 'Street and house number, or an equivalent; may have several lines.',
     example: 'Lange Gasse 7',
   },
   locality: { description: 'City or place.', example: 'Wien' },
@@ -20,100 +22,21 @@ export const ADDRESS = {
   postalCode: { description: 'Postal code.', example: '1080' },
   country: { description: 'Country.', example: 'Austria' },
 } as const
-export type AddressMember = keyof typeof ADDRESS
-export const ADDRESS_MEMBERS = Object.keys(ADDRESS) as AddressMember[]
+export type AddressMember = keyof typeof ADDRESS_FIELDS
+export const ADDRESS_MEMBERS = Object.keys(ADDRESS_FIELDS) as AddressMember[]
 export type Address = Record<AddressMember, string | null>
 
 /** The column of a member of the address. */
-export const addressColumn = <Member extends AddressMember>(member: Member) =>
+export const toAddressColumn = <Member extends AddressMember>(member: Member) =>
   `address${member.charAt(0).toUpperCase()}${member.slice(1)}` as `address${Capitalize<Member>}`
-
-const link = allowedUrl({ fragment: true })
 
 const NOT_AN_OBJECT = 'must be an object'
 
-const emailAddress = text(254)
-  .refine(
-    (value) => emailKeyOf(value) !== null,
-    'must be an e-mail address such as name@example.com (RFC 5322 addr-spec)',
-  )
-  .meta({ format: 'idn-email' })
-
-const phoneNumber = text(100).refine(
-  (value) => phoneNumberOf(value) !== null,
-  'must be a phone number, best in E.164 form such as +14155552671',
-)
-
-const isRealDate = (year: number, month: number, day: number): boolean => {
-  const date = new Date(0)
-  date.setUTCFullYear(year, month - 1, day)
-  return date.getUTCMonth() === month - 1 && date.getUTCDate() === day
-}
-
-/** OIDC Core, section 5.1: YYYY-MM-DD, 0000-MM-DD when the year is omitted, or YYYY. */
-function isBirthdate(value: string): boolean {
-  if (/^\d{4}$/.test(value)) return value !== '0000'
-  const [, year, month, day] = /^(\d{4})-(\d{2})-(\d{2})$/.exec(value) ?? []
-  // Year 0 was a leap year, so that 0000-02-29 is a birthday.
-  return day !== undefined && isRealDate(Number(year), Number(month), Number(day))
-}
-
-const birthdate = text(10).refine(isBirthdate, 'must be a date as YYYY-MM-DD, 0000-MM-DD or YYYY')
-
-const REMEMBERED = 1000
-/** Longer than any name of either kind; longer texts are not worth their memory. */
-const REMEMBERED_LENGTH = 100
-/** Asks Intl once for each text: it takes a tenth of a millisecond, which an import of a million users pays twice each. */
-function remembering(find: (value: string) => string | null): (value: string) => string | null {
-  const found = new Map<string, string | null>()
-  return (value) => {
-    if (value.length > REMEMBERED_LENGTH) return find(value)
-    let answer = found.get(value)
-    if (answer === undefined) {
-      if (found.size >= REMEMBERED) found.clear()
-      answer = find(value)
-      found.set(value, answer)
-    }
-    return answer
-  }
-}
-
-/** The zone's name in its usual letter case, or null. An alias keeps its name. */
-const zoneNameOf = remembering((value) => {
-  // Offsets such as +01:00 are no names, though newer engines take them.
-  if (!/^[A-Za-z]/.test(value)) return null
-  try {
-    const { timeZone } = new Intl.DateTimeFormat('en', { timeZone: value }).resolvedOptions()
-    return timeZone.toLowerCase() === value.toLowerCase() ? timeZone : value
-  } catch {
-    return null // RangeError: no such zone
-  }
-})
-
-const zoneinfo = text(100)
-  .refine(
-    (value) => zoneNameOf(value) !== null,
-    'must be a name of the time zone database, such as Europe/Berlin',
-  )
-  .transform((value) => zoneNameOf(value) ?? value)
-
-const languageTagOf = remembering((value) => {
-  try {
-    return Intl.getCanonicalLocales(value)[0] ?? null
-  } catch {
-    return null // RangeError: not well-formed
-  }
-})
-
-const locale = text(100)
-  .refine((value) => languageTagOf(value) !== null, 'must be a BCP 47 language tag, such as de-AT')
-  .transform((value) => languageTagOf(value) ?? value)
-
-/** An address of which each member has this shape. */
-const addressOf = <Shape extends z.ZodType>(id: string, member: Shape) =>
+/** An address whose members have this shape. */
+const createAddressShape = <Shape extends z.ZodType>(id: string, member: Shape) =>
   z
     .strictObject(
-      Object.fromEntries(ADDRESS_MEMBERS.map((name) => [name, member.meta(ADDRESS[name])])) as Record<
+      Object.fromEntries(ADDRESS_MEMBERS.map((name) => [name, member.meta(ADDRESS_FIELDS[name])])) as Record<
         AddressMember,
         Shape
       >,
@@ -121,153 +44,164 @@ const addressOf = <Shape extends z.ZodType>(id: string, member: Shape) =>
     )
     .meta({ id, description: 'A postal address (OIDC Core, section 5.1.1).' })
 
-const address = addressOf('AddressInput', clearable(text()))
-const AddressShape = addressOf('Address', z.string().nullable())
+const newAddress = createAddressShape('NewAddress', optional(text()))
+const address = createAddressShape('AddressInput', clearable(text()))
+const AddressShape = createAddressShape('Address', z.string().nullable())
 
-/** What the kinds of fields answer. */
-const ANSWERS = {
-  id: idOf('user'),
+/** The response shape of each kind of field. */
+const RESPONSE_SHAPES = {
+  id: createIdShape('user'),
   text: z.string().nullable(),
   flag: z.boolean(),
-  time,
-  timeIfAny: time.nullable(),
+  time: instantShape,
+  timeIfAny: instantShape.nullable(),
   address: AddressShape.nullable().meta({ description: 'Postal address.' }),
-  json: jsonObject,
+  json: jsonObjectShape,
 }
-type Kind = keyof typeof ANSWERS
+type FieldKind = keyof typeof RESPONSE_SHAPES
 
-/** A field of the specification: what kind of value it answers, the shape of its input where it has any, an example. */
-const written = <
-  WrittenKind extends Extract<Kind, 'text' | 'flag' | 'address' | 'json'>,
-  Shape extends z.ZodType,
->(
-  kind: WrittenKind,
-  shape: Shape,
+/** The kind of a field, its shapes in the input of a creation and of a change, and that of its value. */
+const defineField = <Kind extends FieldKind, Creation extends z.ZodType, Change extends z.ZodType>(
+  kind: Kind,
+  creation: Creation,
+  change: Change,
   example?: unknown,
 ) => ({
   kind,
-  shape: clearable(shape).meta({ example }),
-  answer: ANSWERS[kind].meta({ example }),
+  creation: creation.meta({ example }),
+  change: change.meta({ example }),
+  answer: RESPONSE_SHAPES[kind].meta({ example }),
 })
-/** What the service alone sets. */
-const responseOnly = <OwnKind extends Extract<Kind, 'id' | 'time' | 'timeIfAny'>>(
+const textField = <Shape extends z.ZodType>(shape: Shape, example: string) =>
+  defineField('text', optional(shape), clearable(shape), example)
+const flagField = (example: boolean) => defineField('flag', boolean.nullish(), boolean.nullish(), example)
+const jsonField = (example: object) => defineField('json', metadata.nullish(), metadata.nullish(), example)
+/** A read-only field. */
+const responseOnlyField = <OwnKind extends Extract<FieldKind, 'id' | 'time' | 'timeIfAny'>>(
   kind: OwnKind,
   example?: null,
 ) => ({
   kind,
-  shape: null,
-  answer: example === undefined ? ANSWERS[kind] : ANSWERS[kind].meta({ example }),
+  creation: null,
+  change: null,
+  answer: example === undefined ? RESPONSE_SHAPES[kind] : RESPONSE_SHAPES[kind].meta({ example }),
 })
 
 /**
- * Every field of a user, in the order of the specification. This is the one list: input shapes, the REST body and
- * the GraphQL types follow it (test/contract/parity.test.ts).
+ * Every field of a user, in the order of the API. Input shapes, the REST body and the GraphQL types are built
+ * from this list (test/contract/parity.test.ts).
  */
-export const FIELDS = {
-  id: responseOnly('id'),
-  name: written('text', text(), 'Ada Lovelace'),
-  givenName: written('text', text(), 'Ada'),
-  familyName: written('text', text(), 'Lovelace'),
-  middleName: written('text', text(), 'Augusta'),
-  nickname: written('text', text(), 'Ada'),
-  preferredUsername: written('text', text(), 'ada'),
-  profile: written('text', link, 'https://example.com/people/ada'),
-  picture: written('text', link, 'https://example.com/people/ada.jpg'),
-  website: written('text', link, 'https://ada.example'),
-  email: written('text', emailAddress, 'ada@example.com'),
-  emailVerified: written('flag', boolean, true),
-  gender: written('text', text(), 'female'),
-  birthdate: written('text', birthdate, '1985-12-10'),
-  zoneinfo: written('text', zoneinfo, 'Europe/Vienna'),
-  locale: written('text', locale, 'de-AT'),
-  phoneNumber: written('text', phoneNumber, '+436641234567'),
-  phoneNumberVerified: written('flag', boolean, false),
-  locked: written('flag', boolean, false),
-  lockedAt: responseOnly('timeIfAny', null),
-  address: written('address', address),
-  userMetadata: written('json', metadata, { newsletter: true }),
-  appMetadata: written('json', metadata, { plan: 'pro' }),
-  lastSeenAt: responseOnly('timeIfAny'),
-  updatedAt: responseOnly('time'),
-  createdAt: responseOnly('time'),
+export const USER_FIELD_DEFINITIONS = {
+  id: responseOnlyField('id'),
+  name: textField(text(), 'Ada Lovelace'),
+  givenName: textField(text(), 'Ada'),
+  familyName: textField(text(), 'Lovelace'),
+  middleName: textField(text(), 'Augusta'),
+  nickname: textField(text(), 'Ada'),
+  preferredUsername: textField(text(), 'ada'),
+  profile: textField(link, 'https://example.com/people/ada'),
+  picture: textField(link, 'https://example.com/people/ada.jpg'),
+  website: textField(link, 'https://ada.example'),
+  email: textField(emailAddress, 'ada@example.com'),
+  emailVerified: flagField(true),
+  gender: textField(text(), 'female'),
+  birthdate: textField(birthdate, '1985-12-10'),
+  zoneinfo: textField(zoneinfo, 'Europe/Vienna'),
+  locale: textField(locale, 'de-AT'),
+  phoneNumber: textField(phoneNumber, '+436641234567'),
+  phoneNumberVerified: flagField(false),
+  locked: flagField(false),
+  lockedAt: responseOnlyField('timeIfAny', null),
+  address: defineField('address', newAddress.nullish(), address.nullish()),
+  userMetadata: jsonField({ newsletter: true }),
+  appMetadata: jsonField({ plan: 'pro' }),
+  lastSeenAt: responseOnlyField('timeIfAny'),
+  updatedAt: responseOnlyField('time'),
+  createdAt: responseOnlyField('time'),
 }
 
-type Fields = typeof FIELDS
+type Fields = typeof USER_FIELD_DEFINITIONS
 export type UserField = keyof Fields
-export const USER_FIELDS = Object.keys(FIELDS) as UserField[]
+export const USER_FIELDS = Object.keys(USER_FIELD_DEFINITIONS) as UserField[]
 
 export type ResponseOnlyField = {
-  [Name in UserField]: Fields[Name]['shape'] extends null ? Name : never
+  [Name in UserField]: Fields[Name]['change'] extends null ? Name : never
 }[UserField]
 type WritableField = Exclude<UserField, ResponseOnlyField>
-const isWritable = (name: UserField): name is WritableField => FIELDS[name].shape !== null
+const isWritable = (name: UserField): name is WritableField => USER_FIELD_DEFINITIONS[name].change !== null
 export const RESPONSE_ONLY_FIELDS = USER_FIELDS.filter((name): name is ResponseOnlyField => !isWritable(name))
 export const WRITABLE_FIELDS = USER_FIELDS.filter(isWritable)
 
-const writable = Object.fromEntries(WRITABLE_FIELDS.map((name) => [name, FIELDS[name].shape])) as {
-  [Name in WritableField]: Fields[Name]['shape']
-}
+const mapWritable = <Kind extends 'creation' | 'change'>(kind: Kind) =>
+  Object.fromEntries(WRITABLE_FIELDS.map((name) => [name, USER_FIELD_DEFINITIONS[name][kind]])) as {
+    [Name in WritableField]: Fields[Name][Kind]
+  }
+/** The shapes of the fields of a user in a change. */
+export const userChanges = mapWritable('change')
 const responseOnlyShapes = Object.fromEntries(
   RESPONSE_ONLY_FIELDS.map((name) => [name, z.unknown().meta({ readOnly: true }).optional()]),
 ) as Record<ResponseOnlyField, z.ZodOptional<z.ZodUnknown>>
 
-/** What is wrong with the flags of a user, given the addresses that they are about. */
-export function flagFaults(user: {
+/** Issues of the verified flags of a user, given the addresses. */
+export function findVerificationIssues(user: {
   email?: unknown
   emailVerified?: unknown
   phoneNumber?: unknown
   phoneNumberVerified?: unknown
-}): FieldFault[] {
-  const faults: FieldFault[] = []
+}): FieldIssue[] {
+  const issues: FieldIssue[] = []
   if (user.emailVerified === true && !user.email)
-    faults.push({ field: 'emailVerified', description: 'cannot be true without email' })
-  const number = typeof user.phoneNumber === 'string' ? phoneNumberOf(user.phoneNumber) : null
-  if (user.phoneNumberVerified === true && !number?.canBeVerified)
-    faults.push({
+    issues.push({ field: 'emailVerified', description: 'cannot be true without email' })
+  const number = typeof user.phoneNumber === 'string' ? parsePhoneNumber(user.phoneNumber) : null
+  if (user.phoneNumberVerified === true && !number)
+    issues.push({
       field: 'phoneNumberVerified',
       description: user.phoneNumber
-        ? 'cannot be true unless phoneNumber is in E.164 form, with its extension as ;ext='
+        ? 'cannot be true unless phoneNumber has a country code'
         : 'cannot be true without phoneNumber',
     })
-  return faults
+  return issues
 }
 
-const isObject = (value: unknown): boolean =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
-/** Input of a creation: '' and null count as omitted. */
+/** Input of createUser: null counts as omitted. */
 export const UserCreate = z
-  .strictObject(writable, NOT_AN_OBJECT)
+  .strictObject(mapWritable('creation'), NOT_AN_OBJECT)
   .superRefine(
     (user, context) => {
-      for (const { field, description } of flagFaults(user))
+      for (const { field, description } of findVerificationIssues(user))
         context.addIssue({ code: 'custom', path: [field], message: description })
     },
-    // Also when other fields are faulty, so that every fault is named at once.
-    { when: ({ value }) => isObject(value) },
+    // Also when other fields are invalid, so that all issues are reported at once.
+    { when: ({ value }) => isJsonObject(value) },
   )
   .meta({ id: 'UserCreate', model: 'User' })
 
-/** Input of a change: omitted is unchanged, '' and null unset. Response-only fields may come along unchanged. */
+/**
+ * Input of updateUser: omitted is unchanged, null and, for text, '' unset. Read-only fields are accepted with their
+ * returned value.
+ */
 export const UserPatch = z
-  .strictObject({ ...writable, ...responseOnlyShapes, expectedUpdatedAt }, NOT_AN_OBJECT)
+  .strictObject({ ...userChanges, ...responseOnlyShapes, expectedUpdatedAt }, NOT_AN_OBJECT)
   .meta({ id: 'UserPatch', model: 'User', example: { nickname: 'Countess', locked: false, website: null } })
 
-/** A user as REST answers it: every field, null where unset; appMetadata only to who may read it. */
+/** A user as REST returns it: every field, null where unset; appMetadata only with the scope for it. */
 export const UserShape = z
   .object({
-    ...(Object.fromEntries(USER_FIELDS.map((name) => [name, FIELDS[name].answer])) as {
+    ...(Object.fromEntries(USER_FIELDS.map((name) => [name, USER_FIELD_DEFINITIONS[name].answer])) as {
       [Name in UserField]: Fields[Name]['answer']
     }),
-    appMetadata: FIELDS.appMetadata.answer.optional(),
+    appMetadata: USER_FIELD_DEFINITIONS.appMetadata.answer.optional(),
   })
   .meta({ id: 'User', model: 'User' })
 
 export type ParsedPatch = z.output<typeof UserPatch>
-export type WritableUser = z.output<z.ZodObject<typeof writable>>
+export type WritableUser = z.output<z.ZodObject<typeof userChanges>>
 
-/** Input of the two look-ups, as REST's query and GraphQL's arguments have it. */
+/** A + that was not percent-encoded is received as a space, with which no number begins. */
+const restorePlus = (text: unknown) => (typeof text === 'string' ? text.replace(/^ (?=[0-9])/, '+') : text)
+
+/** Input of the lookups by e-mail address and phone number. */
 export const EmailLookup = z.strictObject({ email: emailAddress.meta({ example: 'ada@example.com' }) })
 export const PhoneNumberLookup = z.strictObject({
-  phoneNumber: phoneNumber.meta({ example: '+436641234567' }),
+  phoneNumber: z.preprocess(restorePlus, phoneNumber.meta({ example: '+436641234567' })),
 })

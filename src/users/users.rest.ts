@@ -1,18 +1,14 @@
-import { toEnvelope } from '../page.ts'
-import { Done, type RestRoute, restRoute, toDone } from '../rest/route.ts'
-import { listShape } from '../shapes.ts'
-import { toUser } from './user-body.ts'
+import { DoneShape, defineRestRoute, type RestRoute, toDoneBody } from '../rest/route.ts'
+import { toPageEnvelope } from '../schema/page.ts'
+import { createListShape } from '../schema/response-shapes.ts'
+import { toUserBody } from './user-body.ts'
 import { UserFilter, UserOrder } from './user-filter.fields.ts'
 import { listUsers } from './user-list.ts'
 import { EmailLookup, PhoneNumberLookup, UserCreate, UserPatch, UserShape } from './users.fields.ts'
 import { createUser, deleteUser, getUser, getUserByEmail, getUserByPhoneNumber, updateUser } from './users.ts'
 
-/** A + that was not percent-encoded arrives as a space, and no number begins with one. */
-const withPlus = ({ phoneNumber }: { phoneNumber?: unknown }) =>
-  typeof phoneNumber === 'string' ? { phoneNumber: phoneNumber.replace(/^ /, '+') } : {}
-
 export const userRoutes: readonly RestRoute[] = [
-  restRoute({
+  defineRestRoute({
     method: 'POST',
     path: '/users',
     operationId: 'createUser',
@@ -24,24 +20,24 @@ export const userRoutes: readonly RestRoute[] = [
     body: UserCreate,
     response: UserShape,
     errors: [409],
-    handle: async (ctx, { body }) => toUser(ctx, await createUser(ctx, body)),
+    handle: async (ctx, { body }) => toUserBody(ctx, await createUser(ctx, body)),
   }),
-  restRoute({
+  defineRestRoute({
     method: 'GET',
     path: '/users',
     operationId: 'listUsers',
-    summary: 'Lists the users, in order of creation unless told otherwise.',
+    summary: 'Lists the users, by default in order of creation.',
     scope: 'users:read',
     paged: true,
     filter: UserFilter,
     query: UserOrder,
-    response: listShape('users', UserShape),
+    response: createListShape('users', UserShape),
     handle: async (ctx, { paging, filter, query }) => {
-      const page = await listUsers(ctx, { ...paging, ...query, filter: { ...filter, ...withPlus(filter) } })
-      return toEnvelope(page, 'users', (user) => toUser(ctx, user))
+      const page = await listUsers(ctx, { ...paging, ...query, filter })
+      return toPageEnvelope(page, 'users', (user) => toUserBody(ctx, user))
     },
   }),
-  restRoute({
+  defineRestRoute({
     method: 'GET',
     path: '/users/by-email',
     operationId: 'getUserByEmail',
@@ -49,9 +45,9 @@ export const userRoutes: readonly RestRoute[] = [
     scope: 'users:read',
     query: EmailLookup,
     response: UserShape,
-    handle: async (ctx, { query }) => toUser(ctx, await getUserByEmail(ctx, query.email)),
+    handle: async (ctx, { query }) => toUserBody(ctx, await getUserByEmail(ctx, query.email)),
   }),
-  restRoute({
+  defineRestRoute({
     method: 'GET',
     path: '/users/by-phone-number',
     operationId: 'getUserByPhoneNumber',
@@ -59,41 +55,38 @@ export const userRoutes: readonly RestRoute[] = [
     scope: 'users:read',
     query: PhoneNumberLookup,
     response: UserShape,
-    handle: async (ctx, { query }) => {
-      const { phoneNumber } = withPlus(query)
-      return toUser(ctx, await getUserByPhoneNumber(ctx, phoneNumber))
-    },
+    handle: async (ctx, { query }) => toUserBody(ctx, await getUserByPhoneNumber(ctx, query.phoneNumber)),
   }),
-  restRoute({
+  defineRestRoute({
     method: 'GET',
     path: '/users/:userId',
     operationId: 'getUser',
     summary: 'Gets a user.',
     scope: 'users:read',
     response: UserShape,
-    handle: async (ctx, { params }) => toUser(ctx, await getUser(ctx, params.userId)),
+    handle: async (ctx, { params }) => toUserBody(ctx, await getUser(ctx, params.userId)),
   }),
-  restRoute({
+  defineRestRoute({
     method: 'PATCH',
     path: '/users/:userId',
     operationId: 'updateUser',
-    summary: "Changes a user. Omitted fields are unchanged; '' and null unset a field.",
+    summary: "Updates a user. Omitted fields are unchanged; null and, for text, '' unset a field.",
     scope: 'users:write',
     body: UserPatch,
     response: UserShape,
     errors: [409],
-    handle: async (ctx, { params, body }) => toUser(ctx, await updateUser(ctx, params.userId, body)),
+    handle: async (ctx, { params, body }) => toUserBody(ctx, await updateUser(ctx, params.userId, body)),
   }),
-  restRoute({
+  defineRestRoute({
     method: 'DELETE',
     path: '/users/:userId',
     operationId: 'deleteUser',
-    summary: 'Deletes a user and everything of theirs, for ever.',
+    summary: 'Deletes a user and all data of the user permanently.',
     scope: 'users:write',
-    response: Done,
+    response: DoneShape,
     handle: async (ctx, { params }) => {
       await deleteUser(ctx, params.userId)
-      return toDone(ctx, 'The user was deleted.')
+      return toDoneBody(ctx, 'The user was deleted.')
     },
   }),
 ]

@@ -1,10 +1,13 @@
-import type { Sql } from '../db.ts'
+import type { EndedSession } from '../access/revocation.sql.ts'
+import { DELETED_USER_PARTS } from '../access/revocation-parts.sql.ts'
+import { storedColumns } from '../database/columns.ts'
+import type { Sql } from '../database/db.ts'
+import { statement } from '../database/statement.ts'
 import { Prisma, type User } from '../generated/prisma/client.ts'
-import { queueLogoutsSql } from '../sessions/session-clients.sql.ts'
 import type { UserColumns } from './user-body.ts'
 
-/** What the statements below, or the database, set by themselves. */
-const SET_HERE = [
+/** Columns that the statements below or the database set. */
+const DERIVED_COLUMNS = [
   'tenantId',
   'id',
   'emailVerified',
@@ -16,14 +19,14 @@ const SET_HERE = [
   'nameKey',
   'hasCredential',
 ]
-export const COLUMNS = Object.keys(Prisma.UserScalarFieldEnum)
-/** Columns that hold what the caller wrote. */
-const GIVEN = COLUMNS.filter((column) => !SET_HERE.includes(column))
-export const list = (columns: readonly string[], of = ''): string =>
+export const USER_COLUMNS = Object.keys(Prisma.UserScalarFieldEnum)
+/** Columns that the caller writes. */
+const GIVEN_COLUMNS = USER_COLUMNS.filter((column) => !DERIVED_COLUMNS.includes(column))
+export const toColumnList = (columns: readonly string[], of = ''): string =>
   columns.map((column) => `${of}"${column}"`).join(', ')
 
-/** Rows of JSON have no defaults: these are the columns that may not be null. */
-export const NOT_NULL = {
+/** Defaults of columns that must not be null, because rows from JSON have no defaults. */
+export const REQUIRED_DEFAULTS = {
   emailVerified: false,
   phoneNumberVerified: false,
   locked: false,
@@ -32,125 +35,154 @@ export const NOT_NULL = {
   roles: [],
 }
 
-/** Writes the users of a source of rows, named u. */
-export const insertUsersFrom = (source: string): string => `
-  INSERT INTO "User" ("tenantId", "id", "emailVerified", "phoneNumberVerified", "lockedAt", ${list(GIVEN)})
-  SELECT $1, u."id", u."emailVerified", u."phoneNumberVerified", CASE WHEN u."locked" THEN now() END, ${list(GIVEN, 'u.')}
+/** Inserts users from a source of rows named u. */
+export const buildInsertUsersSql = (source: string): string => `
+  INSERT INTO "User" ("tenantId", "id", "emailVerified", "phoneNumberVerified", "lockedAt", ${toColumnList(GIVEN_COLUMNS)})
+  SELECT :tenant, u."id", u."emailVerified", u."phoneNumberVerified", CASE WHEN u."locked" THEN now() END, ${toColumnList(GIVEN_COLUMNS, 'u.')}
   FROM ${source} u`
 
-const INSERT_USER = `${insertUsersFrom('jsonb_populate_record(NULL::"User", $2::jsonb)')}
-  RETURNING ${list(COLUMNS)}`
+const INSERT_USER = statement({ takes: { columns: 'jsonb' }, returns: storedColumns('User') })`
+  ${buildInsertUsersSql('jsonb_populate_record(NULL::"User", :columns)')}
+  RETURNING ${toColumnList(USER_COLUMNS)}`
 
-/** Writes a user. The unique indexes refuse an address that is taken. */
-export async function insertUser(sql: Sql, tenant: string, id: string, columns: UserColumns): Promise<User> {
-  const [user] = await sql<User>(INSERT_USER, [tenant, JSON.stringify({ ...NOT_NULL, ...columns, id })])
+/** Inserts a user. A taken address or externalId violates a unique index. */
+export async function insertUserRow(
+  sql: Sql,
+  tenant: string,
+  id: string,
+  columns: UserColumns,
+): Promise<User> {
+  const user = await INSERT_USER.first(sql, { tenant, columns: { ...REQUIRED_DEFAULTS, ...columns, id } })
   if (!user) throw new Error('the user was not written')
   return user
 }
 
-/** Large values keep their stored copy unless they are given: the record would rewrite them. */
-const KEPT = ['userMetadata', 'appMetadata']
-const FLAGS = ['emailVerified', 'phoneNumberVerified']
-/** What is compared to tell whether a change changes anything. */
-export const WATCHED = COLUMNS.filter((column) => GIVEN.includes(column) || FLAGS.includes(column))
+/** Large values are written only when they are given, because the record would rewrite them otherwise. */
+const DOCUMENT_COLUMNS = ['userMetadata', 'appMetadata']
+const VERIFICATION_FLAGS = ['emailVerified', 'phoneNumberVerified']
+/** Columns that are compared to detect a difference. */
+export const WATCHED_COLUMNS = USER_COLUMNS.filter(
+  (column) => GIVEN_COLUMNS.includes(column) || VERIFICATION_FLAGS.includes(column),
+)
 
 /**
- * The SET list of a change. `o.u` is the row as it was, locked; `n` the same with the columns of the JSON object `given`
- * laid over it. Nothing moves updatedAt but a difference between the two; and it always moves forward, whichever of two
+ * The SET list of an update. `o.u` is the locked row; `n` is the same with the columns of the JSON object
+ * `given` applied. updatedAt moves only when the two differ, and always forward, whichever of two
  * transactions began first.
  */
-export function changedUser(given: string): string {
-  const assignments = GIVEN.map((column) =>
-    KEPT.includes(column)
+export function buildChangedUserSql(given: string): string {
+  const assignments = GIVEN_COLUMNS.map((column) =>
+    DOCUMENT_COLUMNS.includes(column)
       ? `"${column}" = CASE WHEN ${given} ? '${column}' THEN n."${column}" ELSE t."${column}" END`
       : `"${column}" = n."${column}"`,
   )
-  // A flag holds for the address that it was set with.
-  const flag = (name: string, key: string) =>
+  // A verified flag belongs to the address with which it was set.
+  const buildFlagSql = (name: string, key: string) =>
     `"${name}" = CASE WHEN ${given} ? '${name}' THEN n."${name}" ELSE (o.u)."${name}" AND n."${key}" IS NOT DISTINCT FROM (o.u)."${key}" END`
   return `${assignments.join(', ')},
-    ${flag('emailVerified', 'emailKey')}, ${flag('phoneNumberVerified', 'phoneNumberKey')},
+    ${buildFlagSql('emailVerified', 'emailKey')}, ${buildFlagSql('phoneNumberVerified', 'phoneNumberKey')},
     "lockedAt" = CASE WHEN NOT n."locked" THEN NULL WHEN (o.u)."locked" THEN (o.u)."lockedAt" ELSE now() END,
     "updatedAt" = CASE
-      WHEN (${list(WATCHED, 'n.')}) IS DISTINCT FROM (${list(WATCHED, '(o.u).')})
+      WHEN (${toColumnList(WATCHED_COLUMNS, 'n.')}) IS DISTINCT FROM (${toColumnList(WATCHED_COLUMNS, '(o.u).')})
       THEN GREATEST(now(), (o.u)."updatedAt" + interval '1 millisecond') ELSE (o.u)."updatedAt" END`
 }
 
-/** Names of the columns whose value became another. */
-export const CHANGED = `array_remove(ARRAY[${WATCHED.map((column) => `CASE WHEN t."${column}" IS DISTINCT FROM (o.u)."${column}" THEN '${column}' END`).join(', ')}], NULL) AS "changed"`
+/** Names of the changed columns. */
+export const CHANGED_COLUMNS_SQL = `array_remove(ARRAY[${WATCHED_COLUMNS.map((column) => `CASE WHEN t."${column}" IS DISTINCT FROM (o.u)."${column}" THEN '${column}' END`).join(', ')}], NULL) AS "changed"`
 
-/** One statement, so that a change needs no read before it. */
-const UPDATE_USER = `
+/** One statement, so that an update needs no read before it. */
+const UPDATE_USER = statement({
+  takes: { id: 'text', columns: 'jsonb' },
+  returns: {
+    ...storedColumns('User'),
+    changed: 'text[]',
+    oldRoles: 'text[]',
+    oldUpdatedAt: 'timestamptz',
+    oldLockedAt: 'timestamptz?',
+  },
+})`
   WITH o AS MATERIALIZED (
-    SELECT u FROM "User" u WHERE u."tenantId" = $1 AND u."id" = $2 FOR NO KEY UPDATE
+    SELECT u FROM "User" u WHERE u."tenantId" = :tenant AND u."id" = :id FOR NO KEY UPDATE
   )
-  UPDATE "User" t SET ${changedUser('$3::jsonb')}
-  FROM o, LATERAL jsonb_populate_record(o.u, $3::jsonb) n
-  WHERE t."tenantId" = $1 AND t."id" = $2
-  RETURNING ${list(COLUMNS, 't.')}, ${CHANGED},
+  UPDATE "User" t SET ${buildChangedUserSql(':columns')}
+  FROM o, LATERAL jsonb_populate_record(o.u, :columns) n
+  WHERE t."tenantId" = :tenant AND t."id" = :id
+  RETURNING ${toColumnList(USER_COLUMNS, 't.')}, ${CHANGED_COLUMNS_SQL},
     (o.u)."roles" AS "oldRoles", (o.u)."updatedAt" AS "oldUpdatedAt", (o.u)."lockedAt" AS "oldLockedAt"`
 
-type OldColumns = { changed: string[]; oldRoles: string[]; oldUpdatedAt: Date; oldLockedAt: Date | null }
 export type UpdatedUser = {
   user: User
-  /** Columns whose value is another than before. */
+  /** The changed columns. */
   changed: string[]
   before: Pick<User, 'roles' | 'updatedAt' | 'lockedAt'>
 }
 
-/** Changes the given columns; null when there is no such user. The row stays locked until the transaction ends. */
+/**
+ * Updates the given columns; null when the user does not exist. The row stays locked until the transaction
+ * ends.
+ */
 export async function updateUserRow(
   sql: Sql,
   tenant: string,
   id: string,
   columns: UserColumns,
 ): Promise<UpdatedUser | null> {
-  const [row] = await sql<User & OldColumns>(UPDATE_USER, [tenant, id, JSON.stringify(columns)])
+  const row = await UPDATE_USER.first(sql, { tenant, id, columns })
   if (!row) return null
   const { changed, oldRoles, oldUpdatedAt, oldLockedAt, ...user } = row
   return { user, changed, before: { roles: oldRoles, updatedAt: oldUpdatedAt, lockedAt: oldLockedAt } }
 }
 
-const SELECT_TAKEN = `
-  SELECT COALESCE(bool_or("emailKey" = $2), false) AS "email", COALESCE(bool_or("phoneNumberKey" = $3), false) AS "phoneNumber",
-    COALESCE(bool_or("externalId" = $5), false) AS "externalId"
-  FROM "User" WHERE "tenantId" = $1 AND ("emailKey" = $2 OR "phoneNumberKey" = $3 OR "externalId" = $5) AND "id" IS DISTINCT FROM $4`
+const SELECT_CONFLICTS = statement({
+  takes: { emailKey: 'text?', phoneNumberKey: 'text?', externalId: 'text?', exceptId: 'text?' },
+  returns: { email: 'boolean', phoneNumber: 'boolean', externalId: 'boolean' },
+})`
+  SELECT COALESCE(bool_or("emailKey" = :emailKey), false) AS "email",
+    COALESCE(bool_or("phoneNumberKey" = :phoneNumberKey), false) AS "phoneNumber",
+    COALESCE(bool_or("externalId" = :externalId), false) AS "externalId"
+  FROM "User"
+  WHERE "tenantId" = :tenant AND ("emailKey" = :emailKey OR "phoneNumberKey" = :phoneNumberKey OR "externalId" = :externalId)
+    AND "id" IS DISTINCT FROM :exceptId`
 
-/** What only one user of a tenant can have. */
+/** Unique keys of a user in a tenant. */
 export const UNIQUE_FIELDS = ['email', 'phoneNumber', 'externalId'] as const
-type Taken = Record<(typeof UNIQUE_FIELDS)[number], boolean>
+type UniqueConflicts = Record<(typeof UNIQUE_FIELDS)[number], boolean>
 
-/** Which of the keys other users hold. */
-export async function selectTaken(
+/** The keys that belong to another user than `exceptId`. */
+export async function selectConflicts(
   sql: Sql,
   tenant: string,
   { emailKey, phoneNumberKey, externalId }: Pick<UserColumns, 'emailKey' | 'phoneNumberKey' | 'externalId'>,
   exceptId: string | null,
-): Promise<Taken> {
-  const values = [emailKey, phoneNumberKey, exceptId, externalId].map((value) => value ?? null)
-  const [row] = await sql<Taken>(SELECT_TAKEN, [tenant, ...values])
+): Promise<UniqueConflicts> {
+  const row = await SELECT_CONFLICTS.first(sql, {
+    tenant,
+    emailKey: emailKey ?? null,
+    phoneNumberKey: phoneNumberKey ?? null,
+    externalId: externalId ?? null,
+    exceptId,
+  })
   return row ?? { email: false, phoneNumber: false, externalId: false }
 }
 
 /**
- * What foreign keys do not take along: codes, and the addresses in the log that tell where the person was. Clients are told
- * of sessions that have expired, too, where the clean-up had no time to yet.
+ * Foreign keys delete the other rows of the user. IP addresses in the event log would reveal where the user
+ * was.
  */
-const DELETE_USER = `
-  WITH unended AS (
-    SELECT "id", "clientId", "expiresAt" FROM "Session" WHERE "tenantId" = $1 AND "userId" = $2 AND "endedAt" IS NULL
-  ), queued AS (${queueLogoutsSql('unended')}
-  ), codes AS (
-    DELETE FROM "AuthorizationCode" WHERE "tenantId" = $1 AND "userId" = $2
-  ), devices AS (
-    DELETE FROM "DeviceCode" WHERE "tenantId" = $1 AND "userId" = $2
-  ), places AS (
-    UPDATE "Event" SET "ip" = NULL WHERE "tenantId" = $1 AND "userId" = $2 AND "ip" IS NOT NULL
-  ), gone AS (
-    DELETE FROM "User" WHERE "tenantId" = $1 AND "id" = $2
+const DELETE_USER = statement({
+  takes: { userId: 'text' },
+  returns: { id: 'text', userId: 'text', clientId: 'text?' },
+})`
+  WITH ${DELETED_USER_PARTS}, cleared_ips AS (
+    UPDATE "Event" SET "ip" = NULL WHERE "tenantId" = :tenant AND "userId" = :userId AND "ip" IS NOT NULL
+  ), deleted_user AS (
+    DELETE FROM "User" WHERE "tenantId" = :tenant AND "id" = :userId
   )
-  SELECT "id", "clientId" FROM unended WHERE "expiresAt" > now()`
+  SELECT "id", "userId", "clientId" FROM unended_sessions WHERE "expiresAt" > now()`
 
-/** Deletes a held user with everything of theirs; answers the sessions that this ended. */
-export const deleteUserRow = (sql: Sql, tenant: string, id: string) =>
-  sql<{ id: string; clientId: string | null }>(DELETE_USER, [tenant, id])
+/**
+ * Deletes a user whose row is locked, with all that belongs to the user; returns the sessions that this
+ * ended.
+ */
+export const deleteUserRow = (sql: Sql, tenant: string, userId: string): Promise<EndedSession[]> =>
+  DELETE_USER.all(sql, { tenant, userId })

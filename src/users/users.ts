@@ -1,34 +1,58 @@
-import { newId, prefixOf } from '../crypto.ts'
-import { type Ctx, scopesOfRoles } from '../ctx.ts'
-import { dbFor, inTransaction, type Sql, sql } from '../db.ts'
-import { Conflict, describeError, type FieldFault, InvalidInput, NotFound } from '../errors.ts'
-import { type NewEvent, recordEvents, wakeReaders } from '../events.ts'
-import { assertExpected } from '../expected-updated-at.ts'
-import { parse } from '../fields.ts'
+import { requireNoEscalation } from '../access/require-scope.ts'
+import { voidEnrollments } from '../access/revocation.sql.ts'
+import { revokeAccess } from '../access/revocation.ts'
+import { notifySessionsEnded } from '../access/session-end-listeners.ts'
+import type { Ctx } from '../core/context.ts'
+import { newId, readIdPrefix } from '../core/crypto.ts'
+import type { FieldIssue } from '../core/errors.ts'
+import { Conflict, InvalidInput, NotFound } from '../core/errors.ts'
+import { getRoleScopes } from '../core/scopes.ts'
+import { toAppError } from '../core/to-app-error.ts'
+import type { Sql } from '../database/db.ts'
+import { dbFor, inTransaction, sql } from '../database/db.ts'
+import { recordEvents, wakeReaders } from '../events/log.ts'
+import { sessionEnded } from '../events/session-events.ts'
+import type { NewEvent } from '../events/types.ts'
+import {
+  rolesChanged,
+  userCreated,
+  userDeleted,
+  userLocked,
+  userUnlocked,
+  userUpdated,
+} from '../events/user-events.ts'
 import type { Prisma, User } from '../generated/prisma/client.ts'
-import { requireNoEscalation } from '../scopes.ts'
-import { wakeAfterEnding } from '../sessions/after-ending.ts'
-import { emailKeyOf, phoneNumberOf } from './addresses.ts'
-import { holdAllOfUser } from './hold-user.sql.ts'
-import { endUserAccess, voidEnrolments } from './user-access.sql.ts'
-import { echoFaults, fieldsOfColumns, splitPatch, toColumns, type UserColumns } from './user-body.ts'
-import { EmailLookup, flagFaults, PhoneNumberLookup, UserCreate, UserPatch } from './users.fields.ts'
+import { parsePhoneNumber, toEmailKey } from '../schema/address-keys.ts'
+import { assertExpectedUpdatedAt } from '../schema/expected-updated-at.ts'
+import { parseInput } from '../schema/input-shapes.ts'
+import { responseOnlyIssues } from '../schema/response-only.ts'
+import { lockUserForDelete } from './lock-user.sql.ts'
+import type { UserColumns } from './user-body.ts'
+import { splitPatch, toChangedFields, toUserColumns } from './user-body.ts'
+import {
+  EmailLookup,
+  findVerificationIssues,
+  PhoneNumberLookup,
+  RESPONSE_ONLY_FIELDS,
+  UserCreate,
+  UserPatch,
+} from './users.fields.ts'
 import {
   deleteUserRow,
-  insertUser,
-  selectTaken,
+  insertUserRow,
+  selectConflicts,
   UNIQUE_FIELDS,
   type UpdatedUser,
   updateUserRow,
 } from './users.sql.ts'
 
-/** Throws NotFound for what cannot be the id of a user, before the database is asked. */
+/** Throws NotFound for a malformed user id, without a database lookup. */
 function assertUserId(id: string): void {
-  if (prefixOf(id) !== 'user') throw new NotFound('user')
+  if (readIdPrefix(id) !== 'user') throw new NotFound('user')
 }
 
-/** Runs a write; a violated unique index becomes a Conflict that names every address that is taken. */
-async function namingConflicts<T>(
+/** Runs a write. A violated unique index becomes a Conflict that names every taken address. */
+async function translateConflicts<T>(
   ctx: Ctx,
   columns: UserColumns,
   id: string | null,
@@ -37,12 +61,12 @@ async function namingConflicts<T>(
   try {
     return await write()
   } catch (thrown) {
-    const error = describeError(thrown)
+    const error = toAppError(thrown)
     if (error === thrown || !(error instanceof Conflict)) throw thrown
-    // The index names one field; others may be taken too.
-    const taken = await selectTaken(sql, ctx.tenant, columns, id)
+    // The violated index names one field; others may be taken too.
+    const taken = await selectConflicts(sql, ctx.tenant, columns, id)
     const fields = UNIQUE_FIELDS.filter(
-      (field) => taken[field] || error.fields.some((fault) => fault.field === field),
+      (field) => taken[field] || error.fields.some((issue) => issue.field === field),
     )
     throw new Conflict(
       fields.map((field) => ({ field, description: 'is taken by another user' })),
@@ -51,30 +75,33 @@ async function namingConflicts<T>(
   }
 }
 
-/** Writes a user and its events inside the caller's transaction: two statements. Wake the readers after it committed. */
-export async function addUser(sql: Sql, ctx: Ctx, columns: UserColumns): Promise<User> {
-  const user = await insertUser(sql, ctx.tenant, newId('user'), columns)
-  await recordEvents(sql, ctx, creationEventsOf(user))
+/**
+ * Writes a user and its events inside the caller's transaction: two statements. Wake the readers after the
+ * commit.
+ */
+export async function insertUserWithEvents(sql: Sql, ctx: Ctx, columns: UserColumns): Promise<User> {
+  const user = await insertUserRow(sql, ctx.tenant, newId('user'), columns)
+  await recordEvents(sql, ctx, createUserCreationEvents(user))
   return user
 }
 
-/** Creates a user (spec: Create user). Throws InvalidInput, or Conflict that names the addresses that are taken. */
+/** Creates a user. Throws InvalidInput, or Conflict that names the taken addresses. */
 export const createUser = async (ctx: Ctx, input: unknown): Promise<User> =>
-  createUserOf(ctx, toColumns(parse(UserCreate, input)))
+  createUserFromColumns(ctx, toUserColumns(parseInput(UserCreate, input)))
 
-/** Creates a user of checked columns in one transaction. Throws Conflict that names the fields that are taken. */
-export async function createUserOf(ctx: Ctx, columns: UserColumns): Promise<User> {
-  const user = await namingConflicts(ctx, columns, null, () =>
-    inTransaction((sql) => addUser(sql, ctx, columns)),
+/** Creates a user from valid columns in one transaction. Throws Conflict that names the taken fields. */
+export async function createUserFromColumns(ctx: Ctx, columns: UserColumns): Promise<User> {
+  const user = await translateConflicts(ctx, columns, null, () =>
+    inTransaction((sql) => insertUserWithEvents(sql, ctx, columns)),
   )
   wakeReaders(ctx.tenant)
   return user
 }
 
-/** What Prisma must read besides the columns, such as the sessions that GraphQL selected below each user. */
+/** Relations that Prisma reads besides the columns, such as the sessions that a GraphQL query selects. */
 export type UserQuery = Pick<Prisma.UserFindManyArgs, 'include' | 'select'>
 
-/** The user with an id. Throws NotFound. */
+/** Returns the user with an id. Throws NotFound. */
 export async function getUser(ctx: Ctx, id: string, query: UserQuery = {}): Promise<User> {
   assertUserId(id)
   const user = await dbFor(ctx.tenant).user.findUnique({
@@ -85,32 +112,32 @@ export async function getUser(ctx: Ctx, id: string, query: UserQuery = {}): Prom
   return user
 }
 
-/** The user with an e-mail address, however it is spelled. Throws InvalidInput when it is none, NotFound. */
+/** Returns the user with an e-mail address, in any spelling. Throws InvalidInput and NotFound. */
 export async function getUserByEmail(ctx: Ctx, email: unknown, query: UserQuery = {}): Promise<User> {
-  const emailKey = emailKeyOf(parse(EmailLookup, { email }).email)
+  const emailKey = toEmailKey(parseInput(EmailLookup, { email }).email)
   const user = await dbFor(ctx.tenant).user.findFirst({ ...query, where: { tenantId: ctx.tenant, emailKey } })
   if (!user) throw new NotFound('user')
   return user
 }
 
-/** The user with a phone number, however it is written. Throws InvalidInput when it is none, NotFound. */
+/** Returns the user with a phone number, in any notation. Throws InvalidInput and NotFound. */
 export async function getUserByPhoneNumber(
   ctx: Ctx,
   phoneNumber: unknown,
   query: UserQuery = {},
 ): Promise<User> {
-  const number = phoneNumberOf(parse(PhoneNumberLookup, { phoneNumber }).phoneNumber)
-  const where = { tenantId: ctx.tenant, phoneNumberKey: number?.key ?? '' }
+  const phoneNumberKey = parsePhoneNumber(parseInput(PhoneNumberLookup, { phoneNumber }).phoneNumber)
+  const where = { tenantId: ctx.tenant, phoneNumberKey }
   const user = await dbFor(ctx.tenant).user.findFirst({ ...query, where })
   if (!user) throw new NotFound('user')
   return user
 }
 
 /**
- * Columns that decide who gets into the account, and whether anybody does. An import changes the address of whom it finds
- * by externalId.
+ * Columns that control access to the account. externalId is one of them, because an import changes the
+ * address of the user that it finds by externalId.
  */
-const ACCESS_COLUMNS = [
+const SIGN_IN_COLUMNS = [
   'locked',
   'externalId',
   'email',
@@ -122,110 +149,113 @@ const ACCESS_COLUMNS = [
   'roles',
 ]
 
-type Told = Pick<User, 'id' | 'locked' | 'roles'>
+type EventUser = Pick<User, 'id' | 'locked' | 'roles'>
 
-/** What the log says of a new user. */
-export const creationEventsOf = (user: Told): NewEvent[] => [
-  { type: 'user.created', userId: user.id },
-  ...eventsOf({
+/** The events of a new user. */
+export const createUserCreationEvents = (user: EventUser): NewEvent[] => [
+  userCreated(user.id),
+  ...createUserChangeEvents({
     user,
     changed: [...(user.locked ? ['locked'] : []), ...(user.roles.length > 0 ? ['roles'] : [])],
   }),
 ]
 
-/** What the log says of a change. A lock is told of as itself, before the ends of the sessions that it ends. */
-export function eventsOf({ user, changed }: { user: Told; changed: string[] }): NewEvent[] {
-  const changedFields = fieldsOfColumns(changed.filter((column) => column !== 'locked' && column !== 'roles'))
+/**
+ * The events of an update. A lock is its own event (`user.locked`) and precedes the events of the sessions
+ * that it ends.
+ */
+export function createUserChangeEvents({
+  user,
+  changed,
+}: {
+  user: EventUser
+  changed: string[]
+}): NewEvent[] {
+  const changedFields = toChangedFields(changed.filter((column) => column !== 'locked' && column !== 'roles'))
   const events: NewEvent[] = []
-  if (changedFields.length > 0) events.push({ type: 'user.updated', userId: user.id, changedFields })
-  if (changed.includes('roles'))
-    events.push({ type: 'role.changed', userId: user.id, detail: { roles: user.roles.join(' ') } })
-  if (changed.includes('locked'))
-    events.push({ type: user.locked ? 'user.locked' : 'user.unlocked', userId: user.id })
+  if (changedFields.length > 0) events.push(userUpdated(user.id, changedFields))
+  if (changed.includes('roles')) events.push(rolesChanged(user.id, user.roles))
+  if (changed.includes('locked')) events.push(user.locked ? userLocked(user.id) : userUnlocked(user.id))
   return events
 }
 
 /**
- * Changes columns of a user in one transaction, with everything that follows from it: a lock ends all access. A change
- * that changes nothing leaves updatedAt and the log alone. `check` sees the row as it is and was, and may refuse.
- * Throws NotFound, Conflict, InvalidInput (a flag without its address), and Forbidden where the change decides who gets
- * into the account of a user whose roles permit what the caller may not.
+ * Updates columns of a user in one transaction, with all consequences: a lock ends all access. An update
+ * without a difference changes neither updatedAt nor the event log. `check` gets the new and the old row, and
+ * may throw to reject the update. Throws NotFound, Conflict, InvalidInput (a verified flag without its
+ * address), and Forbidden when the update controls access to the account of a user whose roles permit more
+ * than the caller's scopes.
  */
 export async function changeUser(
   ctx: Ctx,
   id: string,
   columns: UserColumns,
-  check: (updated: UpdatedUser) => FieldFault[] = () => [],
+  check: (updated: UpdatedUser) => FieldIssue[] = () => [],
 ): Promise<User> {
   assertUserId(id)
-  const { user, changed } = await namingConflicts(ctx, columns, id, () =>
+  const { user, changed } = await translateConflicts(ctx, columns, id, () =>
     inTransaction(async (sql) => {
       const updated = await updateUserRow(sql, ctx.tenant, id, columns)
       if (!updated) throw new NotFound('user')
-      const faults = [...check(updated), ...flagFaults(updated.user)]
-      if (faults.length > 0) throw new InvalidInput(faults)
-      if (updated.changed.some((column) => ACCESS_COLUMNS.includes(column)))
-        requireNoEscalation(ctx, scopesOfRoles(updated.before.roles))
-      const events = eventsOf(updated)
+      const issues = [...check(updated), ...findVerificationIssues(updated.user)]
+      if (issues.length > 0) throw new InvalidInput(issues)
+      if (updated.changed.some((column) => SIGN_IN_COLUMNS.includes(column)))
+        requireNoEscalation(ctx, getRoleScopes(updated.before.roles))
+      const events = createUserChangeEvents(updated)
       if (updated.user.locked && updated.changed.includes('locked'))
-        await endUserAccess(sql, ctx, id, 'locked', events)
+        await revokeAccess(sql, ctx, { kind: 'user', userId: id }, 'locked', { before: events })
       else await recordEvents(sql, ctx, events)
-      // Whoever made a link for somebody without a role may not have one into an administrator's account.
-      if (updated.changed.includes('roles')) await voidEnrolments(sql, ctx.tenant, id)
+      // An enrollment link from before the role must not give access to an administrator's account.
+      if (updated.changed.includes('roles')) await voidEnrollments(sql, ctx.tenant, id)
       return updated
     }),
   )
-  if (changed.includes('locked')) wakeAfterEnding(ctx.tenant)
+  if (changed.includes('locked')) notifySessionsEnded(ctx.tenant)
   else if (changed.length > 0) wakeReaders(ctx.tenant)
   return user
 }
 
 /**
- * Changes a user (spec: Update user): omitted fields are unchanged, '' and null unset, the address is merged member by
- * member, metadata objects are replaced; response-only fields are ignored where they are as they were. `locked: true`
- * locks as lockUser does. With `expectedUpdatedAt`, nothing is written to a user who was changed since: Conflict. Throws
- * as changeUser does.
+ * Updates a user: omitted fields are unchanged, null and, for text, '' unset, the address is merged member by member,
+ * metadata objects are replaced; read-only fields are ignored with their returned value. `locked: true` locks
+ * like lockUser. Throws Conflict when the user has changed since `expectedUpdatedAt`, and otherwise like
+ * changeUser.
  */
 export async function updateUser(ctx: Ctx, id: string, input: unknown): Promise<User> {
-  const { fields, echoed } = splitPatch(parse(UserPatch, input))
-  return changeUser(ctx, id, toColumns(fields), (updated) => {
-    assertExpected(input, updated.before.updatedAt)
-    return echoFaults(echoed, updated)
+  const { fields, echoed } = splitPatch(parseInput(UserPatch, input))
+  return changeUser(ctx, id, toUserColumns(fields), (updated) => {
+    assertExpectedUpdatedAt(input, updated.before.updatedAt)
+    return responseOnlyIssues(RESPONSE_ONLY_FIELDS, echoed, { ...updated.user, ...updated.before })
   })
 }
 
-/** Locks a user: ends sessions, grants, codes and live passcodes. A locked one stays as it is. Throws as changeUser does. */
+/**
+ * Locks a user: ends sessions, grants, codes and unused passcodes. A locked user stays locked. Throws like
+ * changeUser.
+ */
 export const lockUser = (ctx: Ctx, id: string): Promise<User> => changeUser(ctx, id, { locked: true })
 
-/** Lets a locked user sign in again. Throws as changeUser does. */
+/** Unlocks a user. Throws like changeUser. */
 export const unlockUser = (ctx: Ctx, id: string): Promise<User> => changeUser(ctx, id, { locked: false })
 
 /**
- * Deletes a user with everything of theirs, for ever, and ends their sessions. Throws NotFound, and Forbidden for a user
- * whose roles permit what the caller may not.
+ * Deletes a user and all data of the user permanently, and ends the sessions. Throws NotFound, and Forbidden
+ * for a user whose roles permit more than the caller's scopes.
  */
 export async function deleteUser(ctx: Ctx, id: string): Promise<{ deletedUserId: string }> {
   assertUserId(id)
   await inTransaction(async (sql) => {
-    const held = await holdAllOfUser(sql, ctx.tenant, id)
-    if (!held) throw new NotFound('user')
-    requireNoEscalation(ctx, scopesOfRoles(held.roles))
+    const user = await lockUserForDelete(sql, ctx.tenant, id)
+    if (!user) throw new NotFound('user')
+    requireNoEscalation(ctx, getRoleScopes(user.roles))
     const sessions = await deleteUserRow(sql, ctx.tenant, id)
     const isSelf = ctx.actor.kind === 'user' && ctx.actor.userId === id
-    // Where the person was is forgotten with them.
+    // IP addresses in the events of the user are cleared.
     await recordEvents(sql, isSelf ? { ...ctx, ip: null } : ctx, [
-      ...sessions.map(
-        (session): NewEvent => ({
-          type: 'session.ended',
-          userId: id,
-          sessionId: session.id,
-          subjectIds: session.clientId ? [session.clientId] : [],
-          detail: { reason: 'deleted' },
-        }),
-      ),
-      { type: 'user.deleted', userId: id },
+      ...sessions.map((session) => sessionEnded(session, 'deleted')),
+      userDeleted(id),
     ])
   })
-  wakeAfterEnding(ctx.tenant)
+  notifySessionsEnded(ctx.tenant)
   return { deletedUserId: id }
 }

@@ -1,15 +1,20 @@
-// npm run bench [-- --seconds 10 --users 10000 --large 1000000 --only userinfo --profile DIR]: throughput, latency, server
-// CPU, round trips and WAL per operation; lists of a tenant of 1,000 users beside a large one (--only lists for these
-// alone, --large 0 for none); with --profile, a CPU profile of the server as well.
+// npm run bench [-- --seconds 10 --users 10000 --large 1000000 --only userinfo --profile DIR]
+//
+// Measures throughput, latency, CPU of the server, round trips and WAL for each operation, and compares lists of a tenant
+// of 1,000 users with those of a large tenant. --only lists measures the lists only, --large 0 omits them. --profile also
+// writes a CPU profile of the server. --only neighbors compares authorize at a quiet tenant with the same while a tenant of
+// --flooded users is flooded.
 import { cpus } from 'node:os'
 import { parseArgs } from 'node:util'
 import { deploy } from './deployment.ts'
 import { compareLists } from './lists.ts'
 import { type Measurement, measure, toTable } from './measure.ts'
+import { compareNeighbors } from './neighbors.ts'
 import { scenariosFor } from './scenarios.ts'
 import { seed } from './seed.ts'
+import { compareStalls } from './stalls.ts'
 
-/** By then the server's code is compiled. */
+/** The load before a measurement, which compiles the code of the server. */
 const WARM_UP = { seconds: 2, amount: 2000 }
 
 const { values } = parseArgs({
@@ -17,6 +22,7 @@ const { values } = parseArgs({
     seconds: { type: 'string', default: '10' },
     users: { type: 'string', default: '10000' },
     large: { type: 'string', default: '1000000' },
+    flooded: { type: 'string', default: '100000' },
     only: { type: 'string', default: '' },
     profile: { type: 'string' },
   },
@@ -28,7 +34,8 @@ try {
   process.stdout.write(
     `Node ${process.version}, PostgreSQL ${rows[0].server_version}, ${cpus().length} cores shared by load, server and database, ${values.users} users\n\n`,
   )
-  const scenarios = await scenariosFor(deployment, await seed(deployment, Number(values.users)))
+  const seeded = await seed(deployment, Number(values.users))
+  const scenarios = await scenariosFor(deployment, seeded)
   const measurements: Measurement[] = []
   for (const scenario of scenarios.filter(({ name }) => name.includes(values.only))) {
     await measure(deployment, { ...scenario, amount: scenario.amount && WARM_UP.amount }, WARM_UP.seconds)
@@ -38,6 +45,16 @@ try {
   const large = Number(values.large)
   if (large > 0 && 'lists'.includes(values.only))
     process.stdout.write(`${await compareLists(deployment, large, Number(values.seconds))}\n`)
+  if ('stalls'.includes(values.only)) {
+    const { table, isWithin } = await compareStalls(deployment, seeded.tenant, seeded.token)
+    process.stdout.write(`longest delay of the event loop by one request\n${table}\n\n`)
+    if (!isWithin) process.exitCode = 1
+  }
+  const flooded = Number(values.flooded)
+  if (flooded > 0 && 'neighbors'.includes(values.only)) {
+    const { isWithin } = await compareNeighbors(deployment, seeded, flooded, Number(values.seconds))
+    if (!isWithin) process.exitCode = 1
+  }
   if (measurements.some(({ failures }) => failures > 0)) process.exitCode = 1
 } finally {
   await deployment.stop()

@@ -2,19 +2,22 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
+import { createDatabase, dropDatabase } from '../support/databases.ts'
+import { freePort } from '../support/process.ts'
 
 const ADMIN_URL = process.env.TEST_DATABASE_URL ?? 'postgresql://postgres@127.0.0.1:5432/postgres'
 const CLOCK_TICKS_PER_SECOND = 100
 const START_LIMIT_MS = 30_000
 
-/** A server process on a PostgreSQL database of its own, and what is read of both while it works. */
+/** A server process with its own PostgreSQL database, and the counters of both. */
 export type Deployment = {
   origin: string
   operator: { id: string; secret: string }
   db: pg.Client
+  /** Answers the questions of server.ts. */
+  server: ChildProcess
   /** Statements sent so far. */
   statements: () => Promise<number>
   /** CPU seconds of the server process so far. */
@@ -22,14 +25,6 @@ export type Deployment = {
   /** Bytes of write-ahead log written by the cluster so far. */
   walBytes: () => Promise<number>
   stop: () => Promise<void>
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as { port: number }
-  server.close()
-  return port
 }
 
 async function untilReady(origin: string, child: ChildProcess): Promise<void> {
@@ -46,12 +41,12 @@ async function untilReady(origin: string, child: ChildProcess): Promise<void> {
   throw new Error('the server did not become ready')
 }
 
-/** Starts the server; with `profileDirectory` it writes a CPU profile there when it stops. */
+/** Starts the server. With `profileDirectory` it writes a CPU profile there when it stops. */
 export async function deploy(profileDirectory?: string): Promise<Deployment> {
   const name = `vestibule_bench_${process.pid}`
   const admin = new pg.Client({ connectionString: ADMIN_URL })
   await admin.connect()
-  await admin.query(`CREATE DATABASE ${name}`)
+  await createDatabase(admin, name)
   const url = new URL(ADMIN_URL)
   url.pathname = `/${name}`
 
@@ -73,7 +68,7 @@ export async function deploy(profileDirectory?: string): Promise<Deployment> {
         DATABASE_URL: url.href,
         ENCRYPTION_KEY: randomBytes(32).toString('base64url'),
         SMTP_URL: 'smtp://127.0.0.1:1025',
-        // One client makes all the calls.
+        // One client makes every call.
         RATE_LIMIT: '1000000000',
         BOOTSTRAP_CLIENT_ID: operator.id,
         BOOTSTRAP_CLIENT_SECRET: operator.secret,
@@ -89,6 +84,7 @@ export async function deploy(profileDirectory?: string): Promise<Deployment> {
     origin,
     operator,
     db,
+    server: child,
     statements: async () => {
       child.send('statements')
       const [count] = await once(child, 'message')
@@ -106,7 +102,7 @@ export async function deploy(profileDirectory?: string): Promise<Deployment> {
       child.kill('SIGTERM')
       if (child.exitCode === null) await once(child, 'exit')
       await db.end()
-      await admin.query(`DROP DATABASE ${name} WITH (FORCE)`)
+      await dropDatabase(admin, name)
       await admin.end()
     },
   }

@@ -5,17 +5,17 @@ import { askToken } from './seed.ts'
 
 const SMALL = 1000
 const PAGE_SIZE = 50
-/** As far into the large tenant as the issue asks: page 19,000 of a million. */
+/** The position of the deep page: page 19,000 of a million users. */
 const DEEP = 0.95
-/** How many users of each tenant the search finds, whatever its size. */
+/** The number of users that the search finds in each tenant. */
 const FOUND = 100
 const ROUNDS = 3
-/** Rows of one INSERT: a long transaction would hide the event log from every tenant of the cluster. */
+/** Rows of one INSERT. A long transaction hides new events from every tenant of the cluster. */
 const BATCH = 2000
 
 /**
- * Users with names of which a quarter are alike, some unset, and FOUND of them called Lovelace. Their ids are in order
- * of creation, as those of the program are.
+ * Users with four given names, some without a phone number or a sign-in, and FOUND of them with the family
+ * name Lovelace. Ids are in the order of creation, like those of the program.
  */
 const FILL = `
   INSERT INTO "User" ("tenantId", "id", "name", "givenName", "familyName", "email", "emailKey", "emailVerified", "phoneNumber",
@@ -39,7 +39,13 @@ async function fill({ db }: Deployment, tenant: string, users: number): Promise<
 
 type Target = { tenant: string; users: number; token: string }
 
-async function target(deployment: Deployment, tenant: string, users: number): Promise<Target> {
+/** Creates a tenant with `users` users, and a management token for it. */
+export async function createTarget(
+  deployment: Deployment,
+  tenant: string,
+  users: number,
+  scope = 'users:read users:read_app_metadata',
+): Promise<Target> {
   const { origin, operator } = deployment
   const ask = (form: object) =>
     askToken(origin, operator, { grant_type: 'client_credentials', ...form }, 'system')
@@ -51,7 +57,6 @@ async function target(deployment: Deployment, tenant: string, users: number): Pr
     body: JSON.stringify({ query, variables: { slug: tenant } }),
   })
   await fill(deployment, tenant, users)
-  const scope = 'users:read users:read_app_metadata'
   const { access_token: token } = await ask({ scope, resource: `${origin}/${tenant}/api` })
   return { tenant, users, token }
 }
@@ -72,7 +77,7 @@ const restOf = ({ tenant, token }: Target, query: string): autocannon.Request =>
   headers: { authorization: `Bearer ${token}` },
 })
 
-/** A cursor at the end of the page before the deep one, in an order (as the arguments of GraphQL have it). */
+/** A cursor at the end of the page before the deep page. `orderBy` is an argument of GraphQL. */
 async function deepCursor({ origin }: Deployment, of: Target, orderBy = ''): Promise<string> {
   const page = Math.floor((of.users * DEEP) / PAGE_SIZE) - 1
   const { path = '', ...init } = graphqlOf(
@@ -120,12 +125,12 @@ const median = (values: number[]): number =>
   values.toSorted((one, other) => one - other)[values.length >> 1] ?? Number.NaN
 
 /**
- * Lists of a tenant of a thousand users beside those of a large one, in one run: milliseconds an answer takes, asked for
- * one after another, and how much longer the large tenant's takes. Each is measured in turns, the median counts.
+ * Compares lists of a tenant of a thousand users with those of a large tenant: milliseconds per response on
+ * one connection, and their ratio. Both tenants are measured in turns; the median of the rounds counts.
  */
 export async function compareLists(deployment: Deployment, users: number, seconds: number): Promise<string> {
-  const small = await target(deployment, 'lists-small', SMALL)
-  const large = await target(deployment, 'lists-large', users)
+  const small = await createTarget(deployment, 'lists-small', SMALL)
+  const large = await createTarget(deployment, 'lists-large', users)
   const requests = [await listsOf(deployment, small), await listsOf(deployment, large)]
   const lines = [['list', `${SMALL} users ms`, `${users} users ms`, 'ratio']]
   for (const name of Object.keys(requests[0] ?? {})) {

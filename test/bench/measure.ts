@@ -1,13 +1,16 @@
 import autocannon from 'autocannon'
 import type { Deployment } from './deployment.ts'
 
-/** One operation under load: requests that differ (codes, refresh tokens) are made by `setupRequest`. */
+/**
+ * One operation under load. `setupRequest` makes requests that differ, such as those with codes and refresh
+ * tokens.
+ */
 export type Scenario = {
   name: string
   requests: autocannon.Request[]
-  /** A scenario that uses up prepared things stops after so many requests. */
+  /** The number of requests, for a scenario that redeems prepared codes. */
   amount?: number
-  /** Each connection has a context of its own, filled by this before its first request. */
+  /** Concurrent connections; 10 by default. */
   connections?: number
 }
 
@@ -22,7 +25,9 @@ export type Measurement = {
   failures: number
 }
 
-/** Runs a scenario for `seconds` (or its amount) and reads the server's CPU, statements and the cluster's WAL around it. */
+/**
+ * Runs a scenario for `seconds`, or for its amount, and reads CPU, statements and WAL before and after it.
+ */
 export async function measure(
   deployment: Deployment,
   scenario: Scenario,

@@ -5,15 +5,15 @@ import { askToken, basic, makeCodes, REDIRECT_URI, type Seed } from './seed.ts'
 
 const FORM = 'application/x-www-form-urlencoded'
 const CODES = 3000
-/** Used up by the warm-up of the exchange. */
+/** Codes that the warm-up of the exchange redeems. */
 const WARM_UP_CODES = 2000
-/** More than connections: a token is good for one rotation, and one under way when a run is cut off is lost. */
+/** More than the connections: a token rotates once, and the end of a run loses those in flight. */
 const FAMILIES = 100
 
 const form = (fields: Record<string, string>): string => new URLSearchParams(fields).toString()
 const redeem = (code: string) => ({ grant_type: 'authorization_code', code, redirect_uri: REDIRECT_URI })
 
-/** The operations of the budget (README, "Performance"), on what `seed` made. */
+/** The operations that are measured, on the data of `seed`. */
 export async function scenariosFor(deployment: Deployment, seed: Seed): Promise<Scenario[]> {
   const { tenant, machine, web, token } = seed
   const tokenPath = `/${tenant}/oidc/token`

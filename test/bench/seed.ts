@@ -8,7 +8,7 @@ const OPERATOR_SCOPES =
   'users:read users:write clients:read clients:write tenant:read sessions:read users:read_app_metadata'
 
 export type Credentials = { id: string; secret: string }
-/** What the scenarios act with. */
+/** The tenant, clients and token of the scenarios. */
 export type Seed = {
   tenant: string
   machine: Credentials
@@ -37,7 +37,7 @@ async function post(url: string, headers: Record<string, string>, body: string |
   return answer
 }
 
-/** Exchanges a code or asks for a machine's token. */
+/** Calls the token endpoint; throws unless it answers with 2xx. */
 export const askToken = (
   origin: string,
   client: Credentials,
@@ -50,7 +50,7 @@ export const askToken = (
     new URLSearchParams(form).toString(),
   )
 
-/** A tenant with `users` users, a machine client and a relying party. */
+/** Creates a tenant with `users` users, a machine client and a relying party. */
 export async function seed({ origin, operator, db }: Deployment, users: number): Promise<Seed> {
   const root = await askToken(
     origin,
@@ -93,7 +93,7 @@ export async function seed({ origin, operator, db }: Deployment, users: number):
   return { tenant: TENANT, machine, web, token, userId: ids[0] as string }
 }
 
-/** Stores `count` codes as authorize does, for the user's one session, and returns them in clear. */
+/** Stores `count` authorization codes for one session of the user and returns them in plain text. */
 export async function makeCodes(
   { db }: Deployment,
   { tenant, web, userId }: Seed,

@@ -1,4 +1,6 @@
-// The program as it runs, in a process of its own, that also tells its parent how many statements it has sent.
+// The program in a separate process, which reports to its parent how many statements it has sent, and the
+// longest delay of its event loop.
+import { monitorEventLoopDelay } from 'node:perf_hooks'
 import pg from 'pg'
 
 let statements = 0
@@ -8,7 +10,21 @@ prototype.query = function (this: unknown, ...args: unknown[]) {
   statements += 1
   return original.apply(this, args)
 }
-process.on('message', () => process.send?.(statements))
+let delay: ReturnType<typeof monitorEventLoopDelay> | undefined
+const answers: Record<string, () => number> = {
+  statements: () => statements,
+  'start-stall': () => {
+    delay = monitorEventLoopDelay({ resolution: 1 })
+    delay.enable()
+    return 0
+  },
+  /** The longest delay since the start, in milliseconds, without the resolution. */
+  'end-stall': () => {
+    delay?.disable()
+    return Math.max(0, (delay?.max ?? 0) / 1e6 - 1)
+  },
+}
+process.on('message', (question: string) => process.send?.(answers[question]?.()))
 
-// What `npm run build` made: the loader that runs the sources wraps every function.
+// The build output, because the loader of the sources wraps every function.
 await import(new URL('../../dist/main.js', import.meta.url).href)

@@ -5,114 +5,93 @@ import {
   isEnumType,
   isInputObjectType,
   isInterfaceType,
-  isIntrospectionType,
   isObjectType,
-  isSpecifiedScalarType,
 } from 'graphql'
 import { describe, expect, test } from 'vitest'
-import { ACCOUNT_SCOPE, SCOPE_NAMES } from '../../src/ctx.ts'
-import { buildSchema } from '../../src/graphql/schema.ts'
-import type { RuleExtensions } from '../../src/graphql/scoped.ts'
-
-const schema = buildSchema()
-const types = Object.values(schema.getTypeMap()).filter(
-  (type) => !isIntrospectionType(type) && !isSpecifiedScalarType(type),
-)
-const roots = [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()].filter(
-  (type) => !!type,
-)
-const rootFields = roots.flatMap((root) =>
-  Object.values(root.getFields()).map((field): [string, GraphQLField<unknown, unknown>] => [
-    `${root.name}.${field.name}`,
-    field,
-  ]),
-)
-
-const ruleOf = ({ extensions }: { extensions: object }) => (extensions as Partial<RuleExtensions>).rule
-
-/** Root fields that need no scope of their own, each with the reason. A new one has to be argued for here. */
-const OPEN_FIELDS: Record<string, string> = {
-  'Query.node': 'demands the scope of the kind that the id names',
-  'Query.nodes': 'as node',
-  'Query.viewer': 'is about the caller alone',
-}
-
-/** Mutations of the caller's own account. They take a person's token with scope account, which is no management scope. */
-const OWN_ACCOUNT = [
-  'updateViewer',
-  'requestEmailChange',
-  'confirmEmailChange',
-  'requestPhoneNumberChange',
-  'confirmPhoneNumberChange',
-  'removeViewerPhoneNumber',
-  'revokeViewerSession',
-  'revokeViewerSessions',
-  'revokeViewerCredential',
-  'createViewerEnrollmentToken',
-  'linkViewerIdpUser',
-  'unlinkViewerIdpUser',
-  'revokeViewerConsent',
-]
-
-/** Object types without a rule of their own, each with the reason. A new one has to be argued for here. */
-const OPEN_TYPES: Record<string, string> = {
-  Actor: 'user and client have rules; ip is for auditors and oneself',
-  Address: 'is part of User',
-  ConsentedScope: 'is part of Consent',
-  ConsentedClaim: 'is part of Consent',
-  Device: 'is part of Credential',
-  EventGap: 'says that there is nothing',
-  FieldError: 'is part of an error',
-  PageInfo: 'is part of a connection',
-  SigningKey: 'is told by the key set, which everybody may read',
-  Tenant: 'slug and age; whoever reaches it knows the slug, and TenantSettings has a rule',
-  Viewer: 'is about the caller alone',
-}
-
-/** What only wraps types with rules of their own. */
-const isWrapper = (type: GraphQLObjectType): boolean =>
-  /(Connection|Edge|Payload)$/.test(type.name) ||
-  type.getInterfaces().some(({ name }) => name === 'UserError')
-
-const objectTypes = types.filter((type) => isObjectType(type) && !roots.includes(type)) as GraphQLObjectType[]
+import { ACCOUNT_SCOPE, SCOPE_NAMES } from '../../src/core/scopes.ts'
+import { findRule, namedTypes, objectTypes, rootFields, schema } from '../support/schema.ts'
 
 describe('every root field', () => {
-  test.each(rootFields)('%s names its scope, or is on the list of those that need none', (name, field) => {
-    const rule = ruleOf(field)
-    if (OPEN_FIELDS[name]) return expect(rule?.scopes).toBeUndefined()
+  /** Root fields without a scope, each with the reason. */
+  const OPEN_FIELDS: Record<string, string> = {
+    'query node': 'requires the scope of the type that the id names',
+    'query nodes': 'as node',
+    'query viewer': 'is about the caller only',
+  }
+
+  /** Mutations of the own account. They require the scope account, which is not a management scope. */
+  const OWN_ACCOUNT = [
+    'updateViewer',
+    'requestEmailChange',
+    'confirmEmailChange',
+    'requestPhoneNumberChange',
+    'confirmPhoneNumberChange',
+    'removeViewerPhoneNumber',
+    'revokeViewerSession',
+    'revokeViewerSessions',
+    'revokeViewerCredential',
+    'createViewerEnrollmentToken',
+    'linkViewerIdpUser',
+    'unlinkViewerIdpUser',
+    'revokeViewerConsent',
+  ]
+
+  test.each(rootFields)('%s declares its scope in its rule and its description', (title, _kind, field) => {
+    const rule = findRule(field)
+    if (OPEN_FIELDS[title]) return expect(rule?.scopes).toBeUndefined()
     if (rule?.account) {
       expect(OWN_ACCOUNT).toContain(field.name)
       return expect(field.description).toContain(`scope ${ACCOUNT_SCOPE}`)
     }
-    expect(rule?.scopes, `${name} has no rule: use scoped()`).toBeDefined()
+    expect(rule?.scopes, `${title} has no rule`).toBeDefined()
     for (const scope of rule?.scopes ?? []) {
       expect(SCOPE_NAMES).toContain(scope)
       expect(field.description).toContain(scope)
     }
   })
 
-  test('the list of fields that need no scope has no leftovers', () => {
-    const names = rootFields.map(([name]) => name)
-    const listed = [...Object.keys(OPEN_FIELDS), ...OWN_ACCOUNT.map((name) => `Mutation.${name}`)]
-    expect(listed.filter((name) => !names.includes(name))).toEqual([])
+  test('exists when it is listed as a field without a scope', () => {
+    const titles = rootFields.map(([title]) => title)
+    const listed = [...Object.keys(OPEN_FIELDS), ...OWN_ACCOUNT.map((name) => `mutation ${name}`)]
+    expect(listed.filter((title) => !titles.includes(title))).toEqual([])
   })
 
-  test.each(rootFields.filter(([name]) => !name.startsWith('Subscription.')))(
-    '%s is nullable',
-    (_name, field) => {
-      // A root field that fails must not null its siblings.
+  test.each(rootFields.filter(([, kind]) => kind !== 'subscription'))(
+    '%s is nullable, so that its error leaves the other fields',
+    (_title, _kind, field) => {
       expect(String(field.type)).not.toMatch(/!$/)
     },
   )
 })
 
+/** Object types without a rule of their own, each with the reason. */
+const OPEN_TYPES: Record<string, string> = {
+  Actor: 'user and client have rules; ip is shown to auditors and to the user',
+  Address: 'is part of User',
+  ConsentedScope: 'is part of Consent',
+  ConsentedClaim: 'is part of Consent',
+  Device: 'is part of Credential',
+  EventGap: 'reports that events were removed',
+  FieldError: 'is part of an error',
+  PageInfo: 'is part of a connection',
+  PublicClient: 'has what the consent page shows of a client',
+  SigningKey: 'is published in the key set',
+  Tenant: 'has a slug, which its caller knows, and an age; TenantSettings has a rule',
+  Viewer: 'is about the caller alone',
+}
+
+/** Types that only wrap types with rules. */
+const isWrapper = (type: GraphQLObjectType): boolean =>
+  /(Connection|Edge|Payload)$/.test(type.name) ||
+  type.getInterfaces().some(({ name }) => name === 'UserError')
+
 describe('every object type', () => {
   test.each(objectTypes.map((type) => [type.name, type] as const))(
-    '%s names its scope, or holds nothing but what does',
+    '%s declares its scope, or contains only types that do',
     (name, type) => {
-      const rule = ruleOf(type)
+      const rule = findRule(type)
       if (isWrapper(type) || OPEN_TYPES[name]) return expect(rule?.scopes).toBeUndefined()
-      expect(rule?.scopes, `${name} has no rule: use scoped()`).toBeDefined()
+      expect(rule?.scopes, `${name} has no rule`).toBeDefined()
       for (const scope of rule?.scopes ?? []) expect(type.description).toContain(scope)
     },
   )
@@ -120,15 +99,15 @@ describe('every object type', () => {
 
 describe('the schema', () => {
   test('describes every type, field, argument, input field and enum value', () => {
-    const faults: string[] = []
+    const undescribed: string[] = []
     const check = (name: string, described: { description?: string | null }) => {
-      if (!described.description?.trim()) faults.push(name)
+      if (!described.description?.trim()) undescribed.push(name)
     }
     const checkField = (type: GraphQLNamedType, field: GraphQLField<unknown, unknown>) => {
       check(`${type.name}.${field.name}`, field)
       for (const argument of field.args) check(`${type.name}.${field.name}(${argument.name})`, argument)
     }
-    for (const type of types) {
+    for (const type of namedTypes) {
       check(type.name, type)
       if (isObjectType(type) || isInterfaceType(type))
         for (const field of Object.values(type.getFields())) checkField(type, field)
@@ -136,10 +115,10 @@ describe('the schema', () => {
         for (const field of Object.values(type.getFields())) check(`${type.name}.${field.name}`, field)
       if (isEnumType(type)) for (const value of type.getValues()) check(`${type.name}.${value.name}`, value)
     }
-    expect(faults).toEqual([])
+    expect(undescribed).toEqual([])
   })
 
-  test('takes one input object in every mutation, and answers with a union of the payload and errors', () => {
+  test('gives every mutation one input object and a union of payload and errors', () => {
     const mutations = Object.values(schema.getMutationType()?.getFields() ?? {})
     expect(mutations.length).toBeGreaterThan(0)
     const name = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1)}`
@@ -152,7 +131,7 @@ describe('the schema', () => {
     }
   })
 
-  test('has only the scalars that GraphQL brings, DateTime and JSONObject', () => {
+  test('has no scalars except those of GraphQL, DateTime and JSONObject', () => {
     const ours = Object.values(schema.getTypeMap()).filter(
       (type) => type.astNode === undefined && 'serialize' in type && !isEnumType(type),
     )
@@ -163,13 +142,13 @@ describe('the schema', () => {
     )
   })
 
-  test('has no field that hands out a stored secret', () => {
+  test('has no field that returns a stored secret', () => {
     const suspicious = objectTypes.flatMap((type) =>
       Object.keys(type.getFields())
         .filter((name) => /secret|hash|privateKey|tokenKey|password/i.test(name))
         .map((name) => `${type.name}.${name}`),
     )
-    // Shown once, when it is made; only whether there is one; or a hash of what is shown.
+    // A secret at its creation, the presence of a secret, and a hash of public values.
     expect(suspicious.sort()).toEqual([
       'CreateClientPayload.secret',
       'Device.hash',

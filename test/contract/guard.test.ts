@@ -1,196 +1,180 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { newId } from '../../src/crypto.ts'
-import { dbFor, inTransaction, sql, sqlOf } from '../../src/db.ts'
+import { describe, expect } from 'vitest'
+import { newId } from '../../src/core/crypto.ts'
+import { dbFor, inTransaction, sql, toSql } from '../../src/database/db.ts'
+import { findTenantViolation } from '../../src/database/tenant-guard.ts'
 import { Prisma } from '../../src/generated/prisma/client.ts'
-import { closeRuntime, openRuntime } from '../../src/runtime.ts'
-import { tenantFault } from '../../src/tenant-guard.ts'
+import { type Scene, test } from '../support/tenant-scene.ts'
 
-// Each way that rows of one tenant were seen to reach another, or might: the guard refuses it before it is sent.
-
-const [mine, theirs] = ['mine', 'theirs']
-const [myUser, theirUser] = [newId('user'), newId('user')]
-
-beforeAll(async () => {
-  await openRuntime()
-  for (const [tenantId, id] of [
-    [mine, myUser],
-    [theirs, theirUser],
-  ] as const) {
-    await dbFor('system').tenant.create({ data: { tenantId, tokenKey: 'unused' } })
-    await dbFor(tenantId).user.create({ data: { tenantId, id, name: tenantId } })
-  }
-})
-afterAll(closeRuntime)
-
-const db = () => dbFor(mine)
-/** What TypeScript would refuse, and a careless cast would let through. */
-const loose = (value: unknown) => value as never
-
-describe('the guard refuses, before anything is sent', () => {
-  const holes: [string, () => Promise<unknown>][] = [
-    ['a where without tenantId', () => db().user.findMany({})],
-    ['no arguments at all', () => db().user.count()],
-    ['tenantId: undefined, which means "any"', () => db().user.findMany({ where: { tenantId: undefined } })],
-    ['tenantId: {not: …}', () => db().user.findMany({ where: { tenantId: { not: 'x' } } })],
-    ['tenantId: {in: […]}', () => db().user.findMany({ where: { tenantId: { in: [mine, theirs] } } })],
-    ['tenantId: {contains: ""}', () => db().user.deleteMany({ where: { tenantId: { contains: '' } } })],
-    ['tenantId only inside OR', () => db().user.findMany({ where: { OR: [{ tenantId: mine }, {}] } })],
+describe('the tenant guard', () => {
+  const REJECTED = { name: 'TenantGuardError' }
+  /** A value that TypeScript would reject. */
+  const loose = (value: unknown) => value as never
+  type Query = [name: string, send: (scene: Scene) => Promise<unknown> | undefined]
+  /** Queries that reach another tenant, or that could. */
+  const QUERIES: Query[] = [
+    ['a where without tenantId', (s) => s.db.user.findMany({})],
+    ['a query without arguments', (s) => s.db.user.count()],
+    ['tenantId undefined', (s) => s.db.user.findMany({ where: { tenantId: undefined } })],
+    ['tenantId in not', (s) => s.db.user.findMany({ where: { tenantId: { not: 'x' } } })],
+    ['tenantId in a list', (s) => s.db.user.findMany({ where: { tenantId: { in: [s.mine, s.theirs] } } })],
+    ['tenantId by contains', (s) => s.db.user.deleteMany({ where: { tenantId: { contains: '' } } })],
+    ['tenantId inside OR only', (s) => s.db.user.findMany({ where: { OR: [{ tenantId: s.mine }, {}] } })],
     [
-      'another tenant by key',
-      () => db().user.findUnique({ where: { tenantId_id: { tenantId: theirs, id: theirUser } } }),
+      'a key of another tenant',
+      (s) => s.db.user.findUnique({ where: { tenantId_id: { tenantId: s.theirs, id: s.theirUser } } }),
     ],
-    ['another tenant in a list', () => db().user.findMany({ where: { tenantId: theirs } })],
+    ['a list of another tenant', (s) => s.db.user.findMany({ where: { tenantId: s.theirs } })],
     [
-      'another tenant in an aggregate',
-      () => db().user.aggregate({ where: { tenantId: theirs }, _count: true }),
+      'an aggregate of another tenant',
+      (s) => s.db.user.aggregate({ where: { tenantId: s.theirs }, _count: true }),
     ],
     [
-      'another tenant in a grouping',
-      () => db().user.groupBy({ by: ['locked'], where: { tenantId: theirs } }),
+      'a groupBy of another tenant',
+      (s) => s.db.user.groupBy({ by: ['locked'], where: { tenantId: s.theirs } }),
     ],
-    ['creation in another tenant', () => db().user.create({ data: { tenantId: theirs, id: newId('user') } })],
     [
-      'creation of many, one elsewhere',
-      () =>
-        db().user.createMany({
+      'a create in another tenant',
+      (s) => s.db.user.create({ data: { tenantId: s.theirs, id: newId('user') } }),
+    ],
+    [
+      'a createMany with a row of another tenant',
+      (s) =>
+        s.db.user.createMany({
           data: [
-            { tenantId: mine, id: newId('user') },
-            { tenantId: theirs, id: newId('user') },
+            { tenantId: s.mine, id: newId('user') },
+            { tenantId: s.theirs, id: newId('user') },
           ],
         }),
     ],
-    ['creation without a tenant', () => db().user.create({ data: loose({ id: newId('user') }) })],
+    ['a create without a tenant', (s) => s.db.user.create({ data: loose({ id: newId('user') }) })],
     [
-      'moving a row',
-      () =>
-        db().user.update({
-          where: { tenantId_id: { tenantId: mine, id: myUser } },
-          data: { tenantId: theirs },
+      'an update of tenantId',
+      (s) =>
+        s.db.user.update({
+          where: { tenantId_id: { tenantId: s.mine, id: s.myUser } },
+          data: { tenantId: s.theirs },
         }),
     ],
     [
-      'moving many rows',
-      () => db().user.updateMany({ where: { tenantId: mine }, data: { tenantId: theirs } }),
+      'an updateMany of tenantId',
+      (s) => s.db.user.updateMany({ where: { tenantId: s.mine }, data: { tenantId: s.theirs } }),
     ],
     [
-      'moving by upsert',
-      () =>
-        db().user.upsert({
-          where: { tenantId_id: { tenantId: mine, id: myUser } },
-          create: { tenantId: mine, id: myUser },
-          update: { tenantId: theirs },
+      'an upsert that updates tenantId',
+      (s) =>
+        s.db.user.upsert({
+          where: { tenantId_id: { tenantId: s.mine, id: s.myUser } },
+          create: { tenantId: s.mine, id: s.myUser },
+          update: { tenantId: s.theirs },
         }),
     ],
     [
-      'nested connect from the child to another tenant',
-      () =>
-        db().session.create({
+      'a nested connect of a child to another tenant',
+      (s) =>
+        s.db.session.create({
           data: loose({
-            tenantId: mine,
+            tenantId: s.mine,
             id: newId('session'),
             kind: 'api',
             tokenHash: Buffer.alloc(32),
             expiresAt: new Date(),
-            user: { connect: { tenantId_id: { tenantId: theirs, id: theirUser } } },
+            user: { connect: { tenantId_id: { tenantId: s.theirs, id: s.theirUser } } },
           }),
         }),
     ],
     [
-      "nested connect from the parent to another tenant's child",
-      () =>
-        db().tenant.update({
-          where: { tenantId: mine },
-          data: { users: { connect: { tenantId_id: { tenantId: theirs, id: theirUser } } } },
+      'a nested connect of a parent to a child of another tenant',
+      (s) =>
+        s.db.tenant.update({
+          where: { tenantId: s.mine },
+          data: { users: { connect: { tenantId_id: { tenantId: s.theirs, id: s.theirUser } } } },
         }),
     ],
     [
-      'nested creation',
-      () =>
-        db().user.update({
-          where: { tenantId_id: { tenantId: mine, id: myUser } },
+      'a nested create',
+      (s) =>
+        s.db.user.update({
+          where: { tenantId_id: { tenantId: s.mine, id: s.myUser } },
           data: { consents: { create: { clientId: 'c', scopes: [] } } } as Prisma.UserUpdateInput,
         }),
     ],
-    ['another tenant in the table of tenants', () => db().tenant.findMany({ where: { tenantId: theirs } })],
-  ]
-  test.each(holes)('%s', async (_name, attempt) => {
-    await expect(attempt()).rejects.toMatchObject({ name: 'TenantGuardError' })
-  })
-
-  const client = () => db() as unknown as Record<string, (...args: unknown[]) => Promise<unknown>>
-  const raw: [string, () => Promise<unknown>][] = [
-    ['$queryRaw', () => client().$queryRaw?.(Prisma.sql`SELECT * FROM "User"`) as Promise<unknown>],
-    ['$executeRaw', () => client().$executeRaw?.(Prisma.sql`DELETE FROM "User"`) as Promise<unknown>],
-    ['$executeRawUnsafe', () => client().$executeRawUnsafe?.('DELETE FROM "User"') as Promise<unknown>],
     [
-      '$queryRawUnsafe without a tenant',
-      () => client().$queryRawUnsafe?.('SELECT * FROM "User"') as Promise<unknown>,
-    ],
-    [
-      "$queryRawUnsafe with another tenant's",
-      () =>
-        client().$queryRawUnsafe?.('SELECT * FROM "User" WHERE "tenantId" = $1', theirs) as Promise<unknown>,
+      'the row of another tenant in the table of tenants',
+      (s) => s.db.tenant.findMany({ where: { tenantId: s.theirs } }),
     ],
   ]
-  test.each(raw)('raw SQL: %s', async (_name, attempt) => {
-    await expect(attempt()).rejects.toMatchObject({ name: 'TenantGuardError' })
+  const RAW_QUERIES: Query[] = [
+    ['$queryRaw', (s) => s.raw.$queryRaw?.(Prisma.sql`SELECT * FROM "User"`)],
+    ['$executeRaw', (s) => s.raw.$executeRaw?.(Prisma.sql`DELETE FROM "User"`)],
+    ['$executeRawUnsafe', (s) => s.raw.$executeRawUnsafe?.('DELETE FROM "User"')],
+    ['$queryRawUnsafe without a tenant', (s) => s.raw.$queryRawUnsafe?.('SELECT * FROM "User"')],
+    [
+      '$queryRawUnsafe with another tenant',
+      (s) => s.raw.$queryRawUnsafe?.('SELECT * FROM "User" WHERE "tenantId" = $1', s.theirs),
+    ],
+  ]
+
+  test.for([...QUERIES, ...RAW_QUERIES])('rejects %s', async ([, send], { scene }) => {
+    await expect(Promise.resolve(send(scene))).rejects.toMatchObject(REJECTED)
   })
 
-  test('the same inside a transaction', async () => {
+  test('rejects queries and statements of another tenant in a transaction', async ({
+    scene: { db, theirs },
+  }) => {
     await expect(
-      db().$transaction((tx) => tx.user.findMany({ where: { tenantId: theirs } })),
-    ).rejects.toMatchObject({
-      name: 'TenantGuardError',
-    })
+      db.$transaction((tx) => tx.user.findMany({ where: { tenantId: theirs } })),
+    ).rejects.toMatchObject(REJECTED)
     await expect(
-      db().$transaction((tx) => sqlOf(tx)('SELECT 1 FROM "User" WHERE "tenantId" = $1', [theirs])),
-    ).rejects.toMatchObject({ name: 'TenantGuardError' })
+      db.$transaction((tx) => toSql(tx)('SELECT 1 FROM "User" WHERE "tenantId" = $1', [theirs])),
+    ).rejects.toMatchObject(REJECTED)
   })
 
-  test('an operation that it does not know', () => {
-    expect(tenantFault(mine, 'User', 'findRaw', { where: { tenantId: mine } })).toMatch(/not known/)
+  test('rejects an operation that it does not know', ({ tenant }) => {
+    expect(findTenantViolation(tenant, 'User', 'findRaw', { where: { tenantId: tenant } })).toMatch(
+      /does not know the operation/,
+    )
+  })
+
+  test('rejects a statement without a condition on the tenant', async ({ tenant }) => {
+    await expect(sql('SELECT "id" FROM "User" WHERE "name" <> $1', [tenant])).rejects.toMatchObject(REJECTED)
+    await expect(
+      inTransaction((tx) => tx('DELETE FROM "User" WHERE "tenantId" <> \'\'', [tenant])),
+    ).rejects.toMatchObject(REJECTED)
+  })
+
+  test('accepts queries and statements that name the tenant as a string', async ({
+    scene: { db, mine, myUser },
+  }) => {
+    await expect(db.user.findMany({ where: { tenantId: mine }, select: { id: true } })).resolves.toEqual([
+      { id: myUser },
+    ])
+    const rows = await db.$transaction((tx) =>
+      toSql(tx)<{ id: string }>('SELECT "id" FROM "User" WHERE "tenantId" = $1', [mine]),
+    )
+    expect(rows).toEqual([{ id: myUser }])
+  })
+
+  test('permits tenant system to read the table of tenants, and no other table of a tenant', async ({
+    scene: { mine },
+  }) => {
+    expect(await dbFor('system').tenant.count()).toBeGreaterThanOrEqual(2)
+    await expect(dbFor('system').user.findMany({ where: { tenantId: mine } })).rejects.toMatchObject(REJECTED)
   })
 })
 
-test('what names the tenant as a plain string passes', async () => {
-  await expect(db().user.findMany({ where: { tenantId: mine }, select: { id: true } })).resolves.toEqual([
-    { id: myUser },
-  ])
-  const rows = await db().$transaction((tx) =>
-    sqlOf(tx)<{ id: string }>('SELECT "id" FROM "User" WHERE "tenantId" = $1', [mine]),
-  )
-  expect(rows).toEqual([{ id: myUser }])
-})
-
-test('a statement of our own that does not ask for a tenant is not sent', async () => {
-  await expect(sql('SELECT "id" FROM "User" WHERE "name" <> $1', [mine])).rejects.toMatchObject({
-    name: 'TenantGuardError',
+describe('the trigger of every table', () => {
+  test('rejects an update that moves a row to another tenant', async ({ scene: { mine, theirs } }) => {
+    await expect(
+      inTransaction((tx) => tx('UPDATE "User" SET "tenantId" = $2 WHERE "tenantId" = $1', [mine, theirs])),
+    ).rejects.toThrow(/cannot move to another tenant/)
+    const tables = await sql<{ table: string; hasTrigger: boolean }>(
+      `SELECT c.table_name AS "table", EXISTS (
+         SELECT FROM pg_trigger t WHERE t.tgrelid = format('%I', c.table_name)::regclass AND t.tgname = c.table_name || '_tenant'
+       ) AS "hasTrigger"
+       FROM information_schema.columns c WHERE c.table_schema = current_schema() AND quote_ident(c.column_name) = '"tenantId"' AND $1 <> ''`,
+      [mine],
+    )
+    expect(tables.length).toBeGreaterThan(15)
+    expect(tables.filter(({ hasTrigger }) => !hasTrigger)).toEqual([])
   })
-  await expect(
-    inTransaction((tx) => tx('DELETE FROM "User" WHERE "tenantId" <> \'\'', [mine])),
-  ).rejects.toMatchObject({
-    name: 'TenantGuardError',
-  })
-})
-
-test('tenant system sees the table of tenants, and nothing else of other tenants', async () => {
-  expect(await dbFor('system').tenant.count()).toBeGreaterThanOrEqual(2)
-  await expect(dbFor('system').user.findMany({ where: { tenantId: mine } })).rejects.toMatchObject({
-    name: 'TenantGuardError',
-  })
-})
-
-test('behind the guard, the trigger of each table refuses to move a row', async () => {
-  await expect(
-    inTransaction((sql) => sql('UPDATE "User" SET "tenantId" = $2 WHERE "tenantId" = $1', [mine, theirs])),
-  ).rejects.toThrow(/cannot move to another tenant/)
-  const triggers = await sql<{ table: string; moved: boolean }>(
-    `SELECT c.table_name AS "table", EXISTS (
-       SELECT FROM pg_trigger t WHERE t.tgrelid = format('%I', c.table_name)::regclass AND t.tgname = c.table_name || '_tenant'
-     ) AS "moved"
-     FROM information_schema.columns c WHERE c.table_schema = current_schema() AND quote_ident(c.column_name) = '"tenantId"' AND $1 <> ''`,
-    [mine],
-  )
-  expect(triggers.length).toBeGreaterThan(15)
-  expect(triggers.filter((trigger) => !trigger.moved)).toEqual([])
 })

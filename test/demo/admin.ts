@@ -8,7 +8,7 @@ type SessionEvent = { kind: string; reason: string | null; userId: string }
 const SESSIONS = 'subscription { sessionChanged { ... on SessionEvent { kind reason userId } } }'
 const LOCKS = 'subscription { userLockChanged { ... on UserLockEvent { kind userId } } }'
 
-/** An admin frontend's backend: GraphQL over HTTP, and subscriptions over both transports. */
+/** The backend of an admin frontend: GraphQL over HTTP, and subscriptions over both transports. */
 export class Admin {
   readonly #url: string
   readonly #token: string

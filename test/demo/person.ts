@@ -3,7 +3,7 @@ import { PageBrowser } from '../support/page-browser.ts'
 
 const INBOX_LIMIT_MS = 5000
 
-/** Reads the code that the development inbox holds for an address, once it has come. */
+/** Waits for a new code for an address in the development inbox. */
 async function readCode(origin: string, address: string, after: number): Promise<string> {
   const deadline = Date.now() + INBOX_LIMIT_MS
   while (Date.now() < deadline) {
@@ -21,7 +21,7 @@ async function countMessages(origin: string, address: string): Promise<number> {
   return ((await inbox.json()) as { messages: unknown[] }).messages.length
 }
 
-/** A person at a browser, who follows a link, enters an address and a code, and agrees where asked. */
+/** A user with a browser who follows a link, enters an address and a code, and consents. */
 export class Person {
   readonly #origin: string
   readonly #browser: PageBrowser
@@ -33,7 +33,9 @@ export class Person {
     this.address = address
   }
 
-  /** Signs in from the relying party's link; `note` is told each page. Returns where the provider led at last. */
+  /**
+   * Signs in from the link of the relying party and passes each step to `note`. Returns the final redirect.
+   */
   async signIn(link: URL, note: (text: string) => void): Promise<URL> {
     const before = await countMessages(this.#origin, this.address)
     const start = await this.#browser.open(link.pathname + link.search)
@@ -45,14 +47,14 @@ export class Person {
     note('a six-digit code arrives in the inbox and is entered')
     let next = await this.#browser.submit(codePage, { step: 'code', code })
     if (next.location === null) {
-      note('the page tells what the client asks for; "Allow" is pressed')
+      note('the page lists what the client requests; "Allow" is pressed')
       const consentPage = { html: await next.response.text(), path: next.path }
       next = await this.#browser.submit(consentPage, { step: 'allow' })
     }
     return this.#landed(next)
   }
 
-  /** Opens a link that is expected to lead straight back to the relying party. */
+  /** Opens a link that redirects to the relying party without a page. */
   async open(link: URL): Promise<URL> {
     return this.#landed(await this.#browser.open(link.pathname + link.search))
   }

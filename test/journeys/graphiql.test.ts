@@ -1,27 +1,10 @@
-import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { closeRuntime, openRuntime } from '../../src/runtime.ts'
-import { newTenant } from '../support/actors.ts'
-import { DESKTOP, launchBrowser, noBrowser } from '../support/browser.ts'
-import { type GraphqlServer, serveGraphql } from '../support/graphql-server.ts'
+import { describe, expect } from 'vitest'
+import { noBrowser } from '../support/browser.ts'
+import { photograph, test } from '../support/journey.ts'
 
-describe.skipIf(noBrowser)('GraphiQL, in development', () => {
-  let server: GraphqlServer
-  let browser: Browser
-
-  beforeAll(async () => {
-    await openRuntime()
-    server = await serveGraphql({ isProduction: false })
-    browser = await launchBrowser()
-  })
-  afterAll(async () => {
-    await browser?.close()
-    await server?.close()
-    await closeRuntime()
-  })
-
-  it('asks nobody but us for anything, and runs a query', async () => {
-    const page = await (await browser.newContext({ viewport: DESKTOP })).newPage()
+describe.skipIf(noBrowser)('GraphiQL', () => {
+  test('runs a query without requests to other hosts', async ({ app, tenant, open }) => {
+    const page = await (await open()).newPage()
     const outside: string[] = []
     await page.route(
       (url) => url.protocol.startsWith('http') && url.hostname !== '127.0.0.1',
@@ -30,16 +13,15 @@ describe.skipIf(noBrowser)('GraphiQL, in development', () => {
         return route.abort()
       },
     )
-    const url = server.urlOf(await newTenant())
-    await page.goto(`${url}?query=${encodeURIComponent('{ __typename }')}`)
+    await page.goto(`${app.origin}/${tenant}/graphql?query=${encodeURIComponent('{ __typename }')}`)
     expect(await page.title()).toBe('Vestibule')
     await page.locator('.graphiql-execute-button').click({ timeout: 20_000 })
     const result = page.locator('.graphiql-response')
     await expect.poll(() => result.textContent(), { timeout: 10_000 }).toContain('__typename')
-    // The icon is fetched by the browser itself, past any interception.
+    // The browser fetches the icon itself, and no route intercepts it.
     const icon = await page.locator('link[rel=icon]').getAttribute('href')
     expect(icon).toMatch(/^data:/)
-    if (process.env.SCREENSHOTS) await page.screenshot({ path: `${process.env.SCREENSHOTS}/graphiql.png` })
+    await photograph(page, 'graphiql')
     expect(outside).toEqual([])
   })
 })

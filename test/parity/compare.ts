@@ -8,59 +8,61 @@ import {
   isNonNullType,
   isObjectType,
 } from 'graphql'
-import { sql } from '../../src/db.ts'
+import { sql } from '../../src/database/db.ts'
 import { Prisma } from '../../src/generated/prisma/client.ts'
-import { buildSchema } from '../../src/graphql/schema.ts'
+import { schema } from '../support/schema.ts'
 
-const schema = buildSchema()
-/** Objects that are part of another one's own fields, as REST has them. */
+/** Types that REST embeds in another object. */
 const EMBEDDED = ['Address', 'Device', 'TenantSettings', 'ConsentedScope', 'ConsentedClaim']
 
-/** Every field of a type that is a value of its own: what REST answers of it, and more. */
-export function allFieldsOf(typeName: string): string {
+/** The fields of a type that are values or embedded objects: at least those that REST answers. */
+export function listFields(typeName: string): string {
   const type = schema.getType(typeName) as GraphQLObjectType
   return Object.values(type.getFields())
     .filter(({ args }) => args.length === 0)
     .flatMap(({ name, type: of }) => {
       const named = getNamedType(of)
       if (isLeafType(named)) return [name]
-      return EMBEDDED.includes(named.name) ? [`${name} { ${allFieldsOf(named.name)} }`] : []
+      return EMBEDDED.includes(named.name) ? [`${name} { ${listFields(named.name)} }`] : []
     })
     .join(' ')
 }
 
 const unwrap = (type: GraphQLOutputType): GraphQLOutputType => (isNonNullType(type) ? type.ofType : type)
 
-/** A value of GraphQL as REST writes it: values of enums in the words of the specification. */
-export function asRest(typeName: string, value: unknown): unknown {
+/** A GraphQL value as REST writes it: enum values in their REST spelling. */
+export function toRestValue(typeName: string, value: unknown): unknown {
   if (value === null || typeof value !== 'object') return value
   const { ...fields } = (schema.getType(typeName) as GraphQLObjectType).getFields()
   return Object.fromEntries(
     Object.entries(value).map(([name, member]) => {
       const type = unwrap(fields[name]?.type as GraphQLOutputType)
       const named = getNamedType(type)
-      const toRest = (one: unknown) =>
+      const convert = (one: unknown) =>
         isEnumType(named)
           ? (named.getValue(String(one))?.value ?? one)
           : isObjectType(named)
-            ? asRest(named.name, one)
+            ? toRestValue(named.name, one)
             : one
-      return [name, isListType(type) && Array.isArray(member) ? member.map(toRest) : toRest(member)]
+      return [name, isListType(type) && Array.isArray(member) ? member.map(convert) : convert(member)]
     }),
   )
 }
 
 const TYPE_ID = /\b(user|session|cred|client|idpuser|grant|event|regtoken)_[0-9a-z]{26}\b/g
 const INSTANT = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|\+00:00)/g
-/** Random or of the request: no two calls agree on them. */
+/** Members that differ in every call: they are random or belong to the request. */
 const OWN_VALUES =
-  /^(requestId|ip|era|xid|seq|position|token|tokenHash|previousTokenHash|secretHash|sessionToken|secret|uri|deepLink|codeHash|publicJwk|privateKey|tokenKey|clientSecret|idTokenSigningKey|nonce|kid)$/
+  /^(requestId|ip|era|xid|seq|position|token|tokenHash|previousTokenHash|secretHash|sessionToken|secret|uri|deepLink|codeHash|addressHash|publicJwk|privateKey|tokenKey|clientSecret|idTokenSigningKey|nonce|kid)$/
 
-/** The same text for the same thing in whatever tenant: ids by the order in which they were made, times as times. */
-export function neutral(tenant: string, value: unknown): unknown {
+/**
+ * Replaces what differs between tenants: ids by their order of creation, times and random values by
+ * placeholders.
+ */
+export function neutralize(tenant: string, value: unknown): unknown {
   const text = JSON.stringify(value, (key, member) => {
     if (OWN_VALUES.test(key) && member !== null && member !== undefined) return `<${key}>`
-    // Keys of signatures, which are events' subjects, are named by their thumbprints.
+    // The kid of a signing key, a subject of events, is its thumbprint.
     return key === 'subjectIds' && Array.isArray(member)
       ? member.map((id) => (/^[\w-]{43}$/.test(id) ? '<kid>' : id))
       : member
@@ -81,23 +83,23 @@ export function neutral(tenant: string, value: unknown): unknown {
   )
 }
 
-/** Everything that the database holds of a tenant. The signing keys and what calls leave besides are left out. */
+/** The tables that are compared: all except signing keys, idempotency keys and counts. */
 const COMPARED = Object.keys(Prisma.ModelName).filter(
   (table) => !['SigningKey', 'IdempotencyKey', 'UserCount'].includes(table),
 )
 
-/** The state of a tenant, comparable with another's. */
-export async function stateOf(tenant: string): Promise<unknown> {
-  const tables: Record<string, unknown[]> = {}
-  for (const table of COMPARED) {
-    const rows = await sql<{ row: object }>(
-      `SELECT to_jsonb(t) AS "row" FROM "${table}" t WHERE "tenantId" = $1`,
-      [tenant],
-    )
-    tables[table] = rows.map(({ row }) => row)
-  }
-  // One naming of all ids, then the rows of each table in an order of their own.
-  const named = neutral(tenant, tables) as Record<string, object[]>
+/** The rows of a tenant in each table, read by one statement. */
+const SELECT_ROWS = COMPARED.map(
+  (table) => `SELECT '${table}' AS "table", to_jsonb(t) AS "row" FROM "${table}" t WHERE "tenantId" = $1`,
+).join(' UNION ALL ')
+
+/** The rows of a tenant by table, comparable with those of another tenant. */
+export async function readState(tenant: string): Promise<unknown> {
+  const tables: Record<string, unknown[]> = Object.fromEntries(COMPARED.map((table) => [table, []]))
+  for (const { table, row } of await sql<{ table: string; row: object }>(SELECT_ROWS, [tenant]))
+    tables[table]?.push(row)
+  // Ids are replaced in all tables at once, before the rows of each table are sorted.
+  const named = neutralize(tenant, tables) as Record<string, object[]>
   return Object.fromEntries(
     Object.entries(named).map(([table, rows]) => [table, rows.map((row) => JSON.stringify(row)).sort()]),
   )

@@ -1,20 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { startApp, type TestApp } from '../support/app.ts'
-import { DOORS, type Door, openDoorsAfterEach, REVOCATIONS } from '../support/revocations.ts'
+import { describe, expect, vi } from 'vitest'
+import { REMAINING, test } from '../support/entry-points.ts'
 
-let app: TestApp
-let open: Map<string, Door[]>
+// The first test signs in a user for each change.
+vi.setConfig({ testTimeout: 60_000 })
 
-beforeAll(async () => {
-  app = await startApp()
-  open = await openDoorsAfterEach(app)
-})
-afterAll(() => app.close())
-
-const ALL = [...Object.keys(DOORS), 'subscription', 'offline subscription'] as Door[]
-
-describe(`security 27, 28: a second later everything is closed, ${process.env.REDIS_URL ? 'with' : 'without'} Redis`, () => {
-  test.each(Object.entries(REVOCATIONS))('after %s', (name, { closes }) => {
-    expect(open.get(name)).toEqual(ALL.filter((door) => !closes.includes(door)))
-  })
+describe('one second after a revocation', () => {
+  test.for(REMAINING)(
+    '%s has closed its entry points and no others',
+    ([change, remaining], { openAfter }) => {
+      expect(openAfter.get(change)).toEqual(remaining)
+    },
+  )
 })

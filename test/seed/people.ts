@@ -1,20 +1,20 @@
 import { TypeID } from 'typeid-js'
-import type { IdPrefix } from '../../src/crypto.ts'
+import type { IdPrefix } from '../../src/core/crypto.ts'
 import { createPlaces } from './places.ts'
 import { createRandom, type Random } from './random.ts'
 
 const DAY_MS = 86_400_000
-/** As long as such a tenant is there already. */
+/** The age of the oldest user. */
 export const AGE_MS = 3 * 365 * DAY_MS
 
 export type SeedOptions = {
   users: number
-  /** About how many sessions are active or ended lately. */
+  /** Approximate number of sessions that are active or ended recently. */
   sessions: number
   randomSeed: number
-  /** Ids of the clients that people sign in to. */
+  /** Ids of the clients that users sign in to. */
   clientIds: readonly string[]
-  /** Times count back from here. */
+  /** The newest possible time. */
   until: Date
 }
 
@@ -40,7 +40,7 @@ const BROWSERS = [
   'Mozilla/5.0 (iPhone; CPU iPhone OS 18_7 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/26.0 Mobile/15E148 Safari/604.1',
 ]
 
-/** An id that sorts by the time that it was made at: TypeID, UUIDv7. */
+/** An id that sorts by its creation time: a TypeID of a UUIDv7. */
 function idAt(prefix: IdPrefix, at: Date, random: Random): string {
   const bytes = new Uint8Array(16)
   bytes.set(random.bytes(10), 6)
@@ -52,7 +52,7 @@ function idAt(prefix: IdPrefix, at: Date, random: Random): string {
   return TypeID.fromUUIDBytes(prefix, bytes).toString()
 }
 
-/** What is left of a name in an address; nothing of other scripts. */
+/** The form of a name in an email address; empty for scripts other than Latin. */
 const slugOf = (name: string): string =>
   name
     .normalize('NFKD')
@@ -65,14 +65,14 @@ const ipOf = (random: Random): string =>
     ? `2001:db8:${random.int(65_536).toString(16)}:${random.int(65_536).toString(16)}::${(1 + random.int(65_535)).toString(16)}`
     : `${random.pick(['192.0.2', '198.51.100', '203.0.113'])}.${1 + random.int(254)}`
 
-/** Plausible people with what belongs to them, in the order in which they came. The same options make the same people. */
+/** Generates users with their rows, oldest first. The same options generate the same users. */
 export function* createPeople(options: SeedOptions): Generator<SeededUser> {
   const random = createRandom(options.randomSeed)
   const places = createPlaces(options.randomSeed)
   const until = options.until.getTime()
   let latest = 0
   for (let n = 0; n < options.users; n++) {
-    // More and more of them: a tenant grows.
+    // The rate of new users grows with the tenant.
     const created = until - AGE_MS + Math.floor(AGE_MS * ((n + random.next()) / options.users) ** 0.6)
     latest = Math.max(latest + 1, Math.min(created, until - 1))
     yield createPerson(n, new Date(latest), random, random.pick(places), options)
@@ -185,7 +185,7 @@ type SessionFacts = {
   untilMs: number
 }
 
-/** A sign-in of the last 20 days, as those before have expired and are cleaned away. */
+/** A sign-in of the last 20 days: older sessions have expired and are deleted. */
 function addSession(
   person: SeededUser,
   random: Random,

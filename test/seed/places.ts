@@ -25,12 +25,12 @@ import {
   fakerZH_CN,
 } from '@faker-js/faker'
 
-/** Where people come from: how they are called, and what goes with it. */
+/** A place that users come from, with the data that depends on it. */
 export type Place = {
   locale: string
   zoneinfo: string
   country: string
-  /** A prefix of mobile numbers, and how many digits follow. */
+  /** A prefix of mobile numbers, and the number of digits that follow. */
   mobile: readonly [prefix: string, digits: number]
   /** Whether the family name comes first. */
   familyFirst: boolean
@@ -82,7 +82,10 @@ const several = (count: number, make: () => string): string[] => [
   ...new Set(Array.from({ length: count }, make)),
 ]
 
-/** Names and cities of each place, the same for the same seed. Asking faker for each person would take minutes. */
+/**
+ * Names and cities of each place, the same for the same seed. A call of faker for each user would take
+ * minutes.
+ */
 export const createPlaces = (seed: number): Place[] =>
   ROWS.map(([faker, locale, zoneinfo, country, mobile, familyFirst = false]) => {
     faker.seed(seed)

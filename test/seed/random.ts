@@ -1,6 +1,6 @@
-/** Numbers that look random and are the same for the same seed (mulberry32). */
+/** Pseudorandom numbers, the same for the same seed (mulberry32). */
 export type Random = {
-  /** From 0 up to, not including, 1. */
+  /** At least 0 and less than 1. */
   next: () => number
   int: (below: number) => number
   chance: (probability: number) => boolean

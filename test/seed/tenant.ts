@@ -1,15 +1,16 @@
 import { createClient } from '../../src/clients/clients.ts'
-import { newId } from '../../src/crypto.ts'
-import { type Ctx, platformCtx, SYSTEM_TENANT } from '../../src/ctx.ts'
-import { inTransaction } from '../../src/db.ts'
-import { toEventRow, wakeReaders } from '../../src/events.ts'
+import { type Ctx, createPlatformCtx } from '../../src/core/context.ts'
+import { newId } from '../../src/core/crypto.ts'
+import { SYSTEM_TENANT } from '../../src/core/scopes.ts'
+import { inTransaction } from '../../src/database/db.ts'
+import { createEventRow, wakeReaders } from '../../src/events/log.ts'
 import { createIdentityProvider } from '../../src/idps/idps.ts'
 import { ensureTenant } from '../../src/tenants/tenants.ts'
 import { createPeople, IDP_ID, type SeededUser, type SeedOptions } from './people.ts'
 import { countUsers, insertRows } from './write.sql.ts'
 
 const BATCH_USERS = 1000
-/** Events are removed after this long, so that older ones would not be there. */
+/** The retention of events: older ones are not generated. */
 const EVENT_AGE_MS = 90 * 86_400_000
 
 const CLIENTS = [
@@ -35,15 +36,15 @@ async function addClients(ctx: Ctx, count: number): Promise<string[]> {
   return ids
 }
 
-/** Writes people with what belongs to them, in one transaction; the triggers count them and index their words. */
+/** Writes users with their rows in one transaction; triggers maintain the counts and the search terms. */
 async function writePeople(ctx: Ctx, people: readonly SeededUser[], until: Date): Promise<void> {
   const after = until.getTime() - EVENT_AGE_MS
   const events = people.flatMap(({ user, events }) =>
     events
-      .map((event) => event as Parameters<typeof toEventRow>[1] & { occurredAt: Date; ip?: string })
+      .map((event) => event as Parameters<typeof createEventRow>[1] & { occurredAt: Date; ip?: string })
       .filter(({ occurredAt }) => occurredAt.getTime() > after)
       .map(({ occurredAt, ip = null, ...event }) => ({
-        ...toEventRow({ ...ctx, ip }, { ...event, userId: user.id }),
+        ...createEventRow({ ...ctx, ip }, { ...event, userId: user.id }),
         occurredAt,
       })),
   )
@@ -62,7 +63,7 @@ async function writePeople(ctx: Ctx, people: readonly SeededUser[], until: Date)
 export type TenantSeed = Omit<SeedOptions, 'clientIds'> & { tenant: string; clients: number }
 
 /**
- * Makes a tenant with plausible people. `parallel` transactions are under way at once: more than one needs PostgreSQL.
+ * Creates a tenant with generated users, in `parallel` transactions at once.
  * Throws an Error when the tenant has users already.
  */
 export async function seedTenant(
@@ -74,7 +75,7 @@ export async function seedTenant(
   const present = await countUsers(tenant)
   if (present > 0)
     throw new Error(`Tenant ${tenant} has ${present} users already: seed another one, or delete it before.`)
-  const ctx: Ctx = { ...platformCtx(tenant), requestId: newId('event') }
+  const ctx: Ctx = { ...createPlatformCtx(tenant), requestId: newId('event') }
   await createIdentityProvider(ctx, {
     id: IDP_ID,
     type: 'oidc',

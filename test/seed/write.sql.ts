@@ -1,6 +1,6 @@
-import { type Sql, sql } from '../../src/db.ts'
+import { type Sql, sql } from '../../src/database/db.ts'
 
-/** Rows of JSON have no defaults: columns that are not listed keep theirs. */
+/** Rows of JSON have no defaults: columns that are not listed get the default of the table. */
 const insert = (table: string, columns: readonly string[]): string => {
   const list = columns.map((column) => `"${column}"`).join(', ')
   return `INSERT INTO "${table}" ("tenantId", ${list})
@@ -9,7 +9,7 @@ const insert = (table: string, columns: readonly string[]): string => {
 
 const statements = new Map<string, string>()
 
-/** Writes rows that have the same columns: one statement. */
+/** Inserts rows that have the same columns in one statement. */
 export async function insertRows(send: Sql, tenant: string, table: string, rows: object[]): Promise<void> {
   const [first] = rows
   if (!first) return
@@ -20,7 +20,7 @@ export async function insertRows(send: Sql, tenant: string, table: string, rows:
   await send(statement, [tenant, JSON.stringify(rows)])
 }
 
-/** How many users a tenant has. */
+/** The number of users of a tenant. */
 export async function countUsers(tenant: string): Promise<number> {
   const [row] = await sql<{ users: string }>(
     `SELECT COALESCE(sum("users"), 0)::text AS "users" FROM "UserCount" WHERE "tenantId" = $1`,

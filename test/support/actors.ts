@@ -1,37 +1,36 @@
 import { randomBytes } from 'node:crypto'
 import { createClient } from '../../src/clients/clients.ts'
+import { type Ctx, createPlatformCtx } from '../../src/core/context.ts'
+import { apiAudienceOf } from '../../src/core/issuer.ts'
 import {
   ACCOUNT_SCOPE,
-  type Ctx,
-  platformCtx,
   SCOPE_NAMES,
   type Scope,
   SYSTEM_SCOPES,
   SYSTEM_TENANT,
-} from '../../src/ctx.ts'
-import { inTransaction } from '../../src/db.ts'
-import { apiAudienceOf } from '../../src/oidc/keys/keys.ts'
+} from '../../src/core/scopes.ts'
+import { inTransaction } from '../../src/database/db.ts'
 import { issueAccessToken } from '../../src/oidc/token/access-tokens.ts'
 import { startBrowserSession } from '../../src/sessions/sessions.ts'
 import { createTenant, ensureTenant } from '../../src/tenants/tenants.ts'
 
-/** Every scope that a tenant's own callers can have. */
+/** Every scope that callers of a tenant can have. */
 export const TENANT_SCOPES: Scope[] = SCOPE_NAMES.filter((scope) => !SYSTEM_SCOPES.includes(scope))
 
-/** Makes a tenant of its own and returns its slug. */
+/** Creates a tenant and returns its slug. */
 export async function newTenant(slug = `t-${randomBytes(4).toString('hex')}`): Promise<string> {
   await ensureTenant(SYSTEM_TENANT)
-  await createTenant(platformCtx(SYSTEM_TENANT), { slug })
+  await createTenant(createPlatformCtx(SYSTEM_TENANT), { slug })
   return slug
 }
 
 const machines = new Map<string, Promise<string>>()
-/** The machine client of a tenant that tests call the management surface with. */
-function machineOf(tenant: string): Promise<string> {
+/** The machine client with which tests call the management API of a tenant. */
+function ensureMachine(tenant: string): Promise<string> {
   let id = machines.get(tenant)
   if (!id) {
     const scopes = tenant === SYSTEM_TENANT ? SCOPE_NAMES : TENANT_SCOPES
-    id = createClient(platformCtx(tenant), {
+    id = createClient(createPlatformCtx(tenant), {
       name: 'Test backend',
       appType: 'machine',
       type: 'login',
@@ -48,7 +47,7 @@ export async function tokenFor(
   scopes: readonly Scope[] = TENANT_SCOPES,
   lifetimeSeconds = 600,
 ): Promise<string> {
-  const clientId = await machineOf(tenant)
+  const clientId = await ensureMachine(tenant)
   return issueAccessToken(tenant, {
     subject: clientId,
     clientId,
@@ -58,11 +57,11 @@ export async function tokenFor(
   })
 }
 
-/** The context that such a token comes to, for calls of services without a transport. */
+/** The context that such a token leads to, for calls of services without a transport. */
 export async function ctxFor(tenant: string, scopes: readonly Scope[] = TENANT_SCOPES): Promise<Ctx> {
   return {
     tenant,
-    actor: { kind: 'client', tenant, clientId: await machineOf(tenant) },
+    actor: { kind: 'client', tenant, clientId: await ensureMachine(tenant) },
     scopes: new Set(scopes),
     requestId: `test-${randomBytes(4).toString('hex')}`,
     ip: '127.0.0.1',
@@ -70,9 +69,9 @@ export async function ctxFor(tenant: string, scopes: readonly Scope[] = TENANT_S
   }
 }
 
-/** The token of a person who signed in just now and lets the client change what is theirs. */
+/** The token of a user who has just signed in, with scope `account`. */
 export async function ownTokenFor(tenant: string, userId: string, clientId: string): Promise<string> {
-  const ctx = platformCtx(tenant)
+  const ctx = createPlatformCtx(tenant)
   const { session } = await inTransaction((tx) => startBrowserSession(tx, ctx, { userId, amr: ['otp'] }))
   return issueAccessToken(tenant, {
     subject: userId,

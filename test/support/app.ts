@@ -1,21 +1,22 @@
 import { type App, createApp } from '../../src/app.ts'
-import { closeRuntime, openRuntime } from '../../src/runtime.ts'
+import { closeRuntime, openRuntime } from '../../src/server/runtime.ts'
 import { withoutCost } from './cost.ts'
+import type { Json } from './json.ts'
 
-/** Only tests that call REST need to load what checks it. */
+/** Loaded on demand, because only tests that call REST need the validators. */
 const REST_PATH = /^\/[^/]*\/api\/v1\//
 
-/** One answer of the program, read whole. */
-export type Answer<Body = Record<string, unknown>> = { status: number; headers: Headers; body: Body }
+/** One complete response. */
+export type Answer<Body = Json> = { status: number; headers: Headers; body: Body }
 
 /** The program as it runs, on a free port of this machine. */
 export type TestApp = {
   app: App
   /** `http://127.0.0.1:port`, for clients that connect for real. */
   origin: string
-  /** A request as it is. Answers of the REST surface must be as openapi.json says. */
+  /** Sends a request unchanged. REST responses must match openapi.json. */
   fetch: (path: string, init?: RequestInit) => Promise<Response>
-  /** A call of the REST surface of a tenant. */
+  /** A REST call of a tenant. */
   rest: (
     tenant: string,
     token: string | null,
@@ -33,12 +34,10 @@ export type TestApp = {
   close: () => Promise<void>
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: what a test asks for decides the shape
-type Selected = any
 export type GraphqlBody = {
-  data?: Selected
-  errors?: { message: string; path?: string[]; extensions: Record<string, Selected> }[]
-  extensions?: Selected
+  data?: Json
+  errors?: { message: string; path?: string[]; extensions: Record<string, Json> }[]
+  extensions?: Json
 }
 
 /** Opens the runtime and the program; close it in afterAll. */

@@ -6,7 +6,7 @@ export type RawAnswer = {
   body: string
 }
 
-/** A request as it is written: fetch would tidy up the target, the Host header and the bytes of header values. */
+/** Sends a request unchanged: fetch normalizes the target, the Host header and the bytes of header values. */
 export const rawRequest = (
   origin: string,
   path: string,
@@ -33,14 +33,14 @@ const BASE64URL = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz012345678
 const swapCase = (letter: string): string =>
   letter === letter.toLowerCase() ? letter.toUpperCase() : letter.toLowerCase()
 
-/** What an opaque token becomes in the hands of somebody who tries it out (security, row 26). */
-export function alterationsOf(token: string): [name: string, altered: string][] {
+/** Altered, truncated and extended versions of an opaque token, each with a name. */
+export function listAlterations(token: string): [name: string, altered: string][] {
   const replaceAt = (at: number, letter: string) => token.slice(0, at) + letter + token.slice(at + 1)
   const other = (letter: string) => (letter === 'A' ? 'B' : 'A')
   const last = token.length - 1
   const middle = Math.floor(token.length / 2)
   const letterAt = token.search(/[A-Za-z]/)
-  // The last letter of 43 holds two bits that mean nothing: another text for the same bytes.
+  // The last of 43 letters has two unused bits: another text for the same bytes.
   const sameBytes = BASE64URL[BASE64URL.indexOf(token[last] ?? 'A') ^ 1] ?? 'A'
   const altered: [string, string][] = [
     ['without its last letter', token.slice(0, -1)],
@@ -49,13 +49,13 @@ export function alterationsOf(token: string): [name: string, altered: string][] 
     ['with another first letter', replaceAt(0, other(token[0] ?? ''))],
     ['with another letter in the middle', replaceAt(middle, other(token[middle] ?? ''))],
     ['with another last letter', replaceAt(last, other(token[last] ?? ''))],
-    ['with other bits that mean nothing', replaceAt(last, sameBytes)],
+    ['with other values of unused bits', replaceAt(last, sameBytes)],
     ['with one letter in other case', replaceAt(letterAt, swapCase(token[letterAt] ?? 'a'))],
     ['in upper case', token.toUpperCase()],
     ['in lower case', token.toLowerCase()],
-    ['with a letter behind', `${token}A`],
-    ['with a dot behind', `${token}.`],
-    ['with padding behind', `${token}=`],
+    ['with a letter appended', `${token}A`],
+    ['with a dot appended', `${token}.`],
+    ['with padding appended', `${token}=`],
     ['twice', token + token],
   ]
   return altered.filter(([, text]) => text !== token)

@@ -17,8 +17,8 @@ type Over = {
 }
 
 /**
- * What a browser and its authenticator answer to the options of an enrolment (WebAuthn Level 3, section 6.5): a new
- * ES256 key, without attestation.
+ * What a browser and its authenticator answer to the options of an enrollment (WebAuthn Level 3, section
+ * 6.5): a new ES256 key, without attestation.
  */
 export function createCredential(
   options: { challenge: string; rp: { id?: string } },

@@ -1,19 +1,25 @@
 import { existsSync } from 'node:fs'
 import { type Browser, chromium } from 'playwright-core'
+import { env } from '../../src/core/env.ts'
+import type { Origin } from './protocol.ts'
 
 const CANDIDATES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
 const executablePath = CANDIDATES.find((path) => existsSync(path))
 
-/** Why browser tests cannot run here, or null. CI must have a browser: there they run, and fail without one. */
+/** Why browser tests cannot run here, or null. In CI they always run, and fail without a browser. */
 export const noBrowser: string | null =
   executablePath || process.env.CI === 'true' ? null : `no chromium among ${CANDIDATES.join(', ')}`
 
-/** The browser of this machine, which talks to nobody by itself. */
-export const launchBrowser = (): Promise<Browser> =>
+/** What the browser opens: BASE_URL, which it resolves to the port of the program. */
+export const ORIGIN = env.baseUrl
+
+/** The browser of this machine, which sends no requests of its own, and finds `app` at ORIGIN. */
+export const launchBrowser = (app?: Origin): Promise<Browser> =>
   chromium.launch({
     executablePath: executablePath ?? CANDIDATES[0],
     args: [
       '--no-sandbox',
+      ...(app ? [`--host-resolver-rules=MAP ${new URL(ORIGIN).host} ${new URL(app.origin).host}`] : []),
       '--disable-gpu',
       '--disable-quic',
       '--no-first-run',

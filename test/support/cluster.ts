@@ -7,16 +7,19 @@ import { promisify } from 'node:util'
 
 const run = promisify(execFile)
 
-/** A PostgreSQL cluster of its own, empty, on a free port of this machine. */
+/** A new, empty PostgreSQL cluster on a free port of this machine. */
 export type Cluster = { url: string; stop: () => Promise<void> }
 
 const VERSIONS = '/usr/lib/postgresql'
 
-/** Where initdb is; null when PostgreSQL's server programs are not installed here. */
-export async function serverPrograms(): Promise<string | null> {
+/**
+ * Where initdb and pg_dump are; null when they are not installed here or older than `version`, which they
+ * cannot dump.
+ */
+export async function serverPrograms(version: number): Promise<string | null> {
   const versions = await readdir(VERSIONS).catch(() => [])
   const newest = versions.map(Number).sort((a, b) => b - a)[0]
-  return newest ? join(VERSIONS, String(newest), 'bin') : null
+  return newest && newest >= version ? join(VERSIONS, String(newest), 'bin') : null
 }
 
 async function freePort(): Promise<number> {
@@ -27,7 +30,7 @@ async function freePort(): Promise<number> {
   return typeof address === 'object' && address ? address.port : 0
 }
 
-/** PostgreSQL refuses to run as root: root hands its programs to the user `postgres`. */
+/** PostgreSQL does not run as root: root starts its programs as the user `postgres`. */
 async function idOf(user: string, flag: '-u' | '-g'): Promise<number> {
   const { stdout } = await run('id', [flag, user])
   return Number(stdout)

@@ -1,6 +1,6 @@
 import type { GraphqlBody } from './app.ts'
 
-/** An answer without what every answer says of its cost (test/graphql-cost.test.ts), for tests of everything else. */
+/** A response without `extensions.cost`, which test/graphql/cost.test.ts tests. */
 export function withoutCost<Body extends GraphqlBody | null>(body: Body): Body {
   if (!body?.extensions?.cost) return body
   const { extensions, ...rest } = body

@@ -2,13 +2,21 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Redis } from 'ioredis'
-import pg from 'pg'
+import type pg from 'pg'
 import type { TestProject } from 'vitest/node'
+import { buildClaimPath } from './build.ts'
+import { createDatabase, dropDatabase, withConnection } from './databases.ts'
+import { startEmbeddedServer } from './embedded-server.ts'
 
 /** What the test processes need to make a database of their own. */
-export type TestDatabase =
-  | { kind: 'postgres'; adminUrl: string; redisUrl: string; template: string; prefix: string }
-  | { kind: 'embedded'; templateDirectory: string }
+export type TestDatabase = {
+  kind: 'postgres'
+  adminUrl: string
+  /** null for a run without Redis */
+  redisUrl: string | null
+  template: string
+  prefix: string
+}
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -17,34 +25,38 @@ declare module 'vitest' {
 }
 
 const PROBE_TIMEOUT_MS = 2000
-/** A database of a dead run is left alone this long: its pid may be of another machine that shares the server. */
+/** A database of an ended run is kept for this time, because the pid may belong to another machine. */
 const STALE_AFTER_SECONDS = 3600
+const DROPS_AT_ONCE = 8
 const NAME_PATTERN = /^vestibule_test_(?:template_)?(\d+)_(\d+)(?:_|$)/
 
-const adminUrl = process.env.TEST_DATABASE_URL ?? 'postgresql://postgres@127.0.0.1:5432/postgres'
+let adminUrl = process.env.TEST_DATABASE_URL ?? 'postgresql://postgres@127.0.0.1:5432/postgres'
 const redisUrl = process.env.TEST_REDIS_URL ?? 'redis://127.0.0.1:6379'
 const run = `${process.pid}_${Math.floor(Date.now() / 1000)}`
 
-/** Makes a migrated template once per run: on PostgreSQL and Redis where both answer, else embedded. Under CI=true the
- *  embedded database is used only on request (VESTIBULE_TEST_DATABASE=embedded). Returns the teardown. */
+/**
+ * Creates a migrated template database once per run: on PostgreSQL if it answers, else on an embedded server
+ * of this run; with Redis if that answers. CI=true requires both. Returns the teardown.
+ */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
-  if (process.env.VESTIBULE_TEST_DATABASE === 'embedded') return prepareEmbedded(project)
-  const faults = (await Promise.all([probePostgres(), probeRedis()])).filter((fault) => fault !== null)
-  if (faults.length === 0) return preparePostgres(project)
-  if (process.env.CI === 'true') throw new Error(`CI needs PostgreSQL and Redis: ${faults.join('; ')}`)
-  process.stderr.write(`Testing on the embedded database: ${faults.join('; ')}\n`)
-  return prepareEmbedded(project)
+  const [postgres, redis] = await Promise.all([probePostgres(), probeRedis()])
+  const missing = [postgres, redis].filter((reason) => reason !== null)
+  if (missing.length > 0 && process.env.CI === 'true')
+    throw new Error(`CI needs PostgreSQL and Redis: ${missing.join('; ')}`)
+  if (redis) process.stderr.write(`Testing without Redis: ${redis}\n`)
+  if (postgres) process.stderr.write(`Testing on the embedded database: ${postgres}\n`)
+  return (postgres ? prepareEmbedded : preparePostgres)(project, redis ? null : redisUrl)
 }
 
-async function preparePostgres(project: TestProject): Promise<() => Promise<void>> {
+async function preparePostgres(project: TestProject, redisUrl: string | null): Promise<() => Promise<void>> {
   const template = `vestibule_test_template_${run}`
   await dropDatabases(isStale)
-  await withAdmin((admin) => admin.query(`CREATE DATABASE ${template}`))
+  await withConnection(adminUrl, (admin) => createDatabase(admin, template))
   const connection = new URL(adminUrl)
   connection.pathname = `/${template}`
   await runMigrations({ connectionString: connection.href })
-  // Nobody may stay connected to a template that is being copied.
-  await withAdmin((admin) => admin.query(`ALTER DATABASE ${template} ALLOW_CONNECTIONS false`))
+  // No client may be connected to a template that is being copied.
+  await withConnection(adminUrl, (admin) => admin.query(`ALTER DATABASE ${template} ALLOW_CONNECTIONS false`))
   project.provide('database', {
     kind: 'postgres',
     adminUrl,
@@ -52,24 +64,27 @@ async function preparePostgres(project: TestProject): Promise<() => Promise<void
     template,
     prefix: `vestibule_test_${run}`,
   })
-  return () => dropDatabases((name) => name === template || name.startsWith(`vestibule_test_${run}_`))
+  return async () => {
+    await rm(buildClaimPath(`vestibule_test_${run}`), { recursive: true, force: true })
+    await dropDatabases((name) => name === template || name.startsWith(`vestibule_test_${run}_`))
+  }
 }
 
-async function prepareEmbedded(project: TestProject): Promise<() => Promise<void>> {
-  setEnvironment()
-  const templateDirectory = await mkdtemp(join(tmpdir(), 'vestibule-template-'))
-  const { openEmbedded } = await import('../../src/embedded.ts')
-  const embedded = await openEmbedded(templateDirectory)
-  await runMigrations(embedded.connection)
-  await embedded.close()
-  project.provide('database', { kind: 'embedded', templateDirectory })
-  return () => rm(templateDirectory, { recursive: true, force: true })
+async function prepareEmbedded(project: TestProject, redisUrl: string | null): Promise<() => Promise<void>> {
+  const directory = await mkdtemp(join(tmpdir(), 'vestibule-server-'))
+  const server = await startEmbeddedServer(directory)
+  adminUrl = server.url
+  await preparePostgres(project, redisUrl)
+  return async () => {
+    await server.close()
+    await rm(directory, { recursive: true, force: true })
+  }
 }
 
 async function runMigrations(connection: pg.ClientConfig): Promise<void> {
   setEnvironment()
-  // Imported only now: src/env.ts reads the environment when it is loaded.
-  const { migrate } = await import('../../src/migrate.ts')
+  // Imported only now: src/core/env.ts reads the environment when it is loaded.
+  const { runMigrations: migrate } = await import('../../src/database/migrate.ts')
   await migrate(connection)
 }
 
@@ -77,25 +92,23 @@ function setEnvironment(): void {
   process.env.LOG_LEVEL ??= 'silent'
 }
 
-async function withAdmin<T>(use: (admin: pg.Client) => Promise<T>): Promise<T> {
-  const admin = new pg.Client({ connectionString: adminUrl, connectionTimeoutMillis: PROBE_TIMEOUT_MS })
-  await admin.connect()
-  try {
-    return await use(admin)
-  } finally {
-    await admin.end()
-  }
-}
-
+/**
+ * Drops several databases at once, because each DROP waits for a checkpoint, which serves all. Skips databases of
+ * other roles: only the owner may drop a database.
+ */
 async function dropDatabases(isDroppable: (name: string) => boolean): Promise<void> {
-  await withAdmin(async (admin) => {
+  const names = await withConnection(adminUrl, async (admin) => {
     const { rows } = await admin.query<{ datname: string }>(
-      "SELECT datname FROM pg_database WHERE datname LIKE 'vestibule\\_test\\_%'",
+      "SELECT datname FROM pg_database WHERE datname LIKE 'vestibule\\_test\\_%' AND pg_has_role(datdba, 'MEMBER')",
     )
-    for (const { datname } of rows) {
-      if (isDroppable(datname)) await admin.query(`DROP DATABASE IF EXISTS "${datname}" WITH (FORCE)`)
-    }
+    return rows.map(({ datname }) => datname).filter(isDroppable)
   })
+  const dropNext = async () => {
+    await withConnection(adminUrl, async (admin) => {
+      for (let name = names.pop(); name; name = names.pop()) await dropDatabase(admin, name)
+    })
+  }
+  await Promise.all(Array.from({ length: Math.min(names.length, DROPS_AT_ONCE) }, dropNext))
 }
 
 function isStale(name: string): boolean {
@@ -114,11 +127,11 @@ function isRunning(pid: number): boolean {
   }
 }
 
-/** null when it answers, else what is wrong. */
+/** Null when it answers, else the cause. */
 async function probePostgres(): Promise<string | null> {
-  return withAdmin((admin) => admin.query('SELECT 1')).then(
+  return withConnection(adminUrl, (admin) => admin.query('SELECT 1')).then(
     () => null,
-    (error) => `PostgreSQL (TEST_DATABASE_URL): ${reasonOf(error)}`,
+    (error) => `PostgreSQL (TEST_DATABASE_URL): ${describeError(error)}`,
   )
 }
 
@@ -134,11 +147,11 @@ async function probeRedis(): Promise<string | null> {
     await redis.ping()
     return null
   } catch (error) {
-    return `Redis (TEST_REDIS_URL): ${reasonOf(connectionError ?? error)}`
+    return `Redis (TEST_REDIS_URL): ${describeError(connectionError ?? error)}`
   } finally {
     redis.disconnect()
   }
 }
 
-const reasonOf = (error: unknown): string =>
+const describeError = (error: unknown): string =>
   (error as NodeJS.ErrnoException).code ?? (error instanceof Error ? error.message : String(error))

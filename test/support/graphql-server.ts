@@ -1,15 +1,16 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { createGraphql, type Graphql } from '../../src/graphql/server.ts'
+import { createGraphqlHandler, type GraphqlHandler } from '../../src/graphql/server.ts'
+import { buildSchema } from '../../src/server/graphql-schema.ts'
 import type { GraphqlBody } from './app.ts'
 import { withoutCost } from './cost.ts'
 
-/** One answer, read whole. */
+/** One complete response. */
 export type GraphqlAnswer = { status: number; headers: Headers; body: GraphqlBody }
 
 /** The GraphQL surface alone on a port of its own, as production or as development. */
 export type GraphqlServer = {
-  graphql: Graphql
+  graphql: GraphqlHandler
   server: Server
   urlOf: (tenant: string) => string
   socketUrlOf: (tenant: string) => string
@@ -23,9 +24,9 @@ export type GraphqlServer = {
   close: () => Promise<void>
 }
 
-/** Serves it; the runtime must be open. */
+/** Starts the server; the runtime must be open. */
 export async function serveGraphql(options: { isProduction?: boolean } = {}): Promise<GraphqlServer> {
-  const graphql = createGraphql(options)
+  const graphql = createGraphqlHandler(buildSchema(), options)
   const tenantOf = (url = '') => url.split('?', 1)[0]?.split('/')[1] ?? ''
   const server = createServer(
     (request, response) => void graphql.handle(request, response, tenantOf(request.url)),

@@ -1,6 +1,6 @@
-import type { Surfaces } from './surfaces.ts'
+import type { TestApp } from './app.ts'
 
-/** The targets of a Link header by their relation (RFC 8288), as plain as this server writes it. */
+/** The targets of a Link header by relation (RFC 8288); reads only the form that this server writes. */
 export const linksIn = (headers: Headers): Record<string, string> =>
   Object.fromEntries(
     [...(headers.get('link') ?? '').matchAll(/<([^>]*)>; rel="([^"]*)"/g)].map(([, target, rel]) => [
@@ -9,12 +9,12 @@ export const linksIn = (headers: Headers): Record<string, string> =>
     ]),
   )
 
-// biome-ignore lint/suspicious/noExplicitAny: rows of whatever list
+// biome-ignore lint/suspicious/noExplicitAny: rows of any list
 type Row = any
 
-/** The pages of a list over REST, from `path` on along the links of one relation. */
+/** The pages of a REST list, from `path` along the links of one relation. */
 export async function walk(
-  app: Surfaces,
+  app: Pick<TestApp, 'rest'>,
   tenant: string,
   token: string,
   path: string,

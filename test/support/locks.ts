@@ -1,15 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import { inTransaction, type Sql } from '../../src/db.ts'
+import { inTransaction, type Sql } from '../../src/database/db.ts'
+import { databaseUrl } from './connections.ts'
+import { withConnection } from './databases.ts'
 
 const LIMIT_MS = 20_000
 const WAITING = `
   SELECT count(*)::int AS "waiting" FROM pg_locks JOIN pg_stat_activity USING ("pid")
   WHERE NOT "granted" AND "datname" = current_database()`
 
-/** Resolves once so many statements of this file's PostgreSQL wait for locks of others; throws when that takes 20 s. */
+/** Resolves once so many statements of this process's database wait for locks; throws after 20 s. */
 export async function untilWaiting(expected: number): Promise<void> {
-  // A connection of its own: those of the pool may all be waiting, and a transaction sees the list as it was.
+  // A separate connection: those of the pool may all wait, and a transaction sees an old list.
   const client = new pg.Client({ connectionString: process.env.DATABASE_URL })
   await client.connect()
   const deadline = Date.now() + LIMIT_MS
@@ -25,8 +27,17 @@ export async function untilWaiting(expected: number): Promise<void> {
   }
 }
 
-/** Starts `work` while another transaction has done `first`, and lets that commit once so many statements wait for it. */
-export async function whileHeld<T>(
+/** Cancels the statements of this process's database that wait for locks, which then fail as by a timeout. */
+export const cancelWaiting = (): Promise<unknown> =>
+  withConnection(databaseUrl(), (client) =>
+    client.query(
+      `SELECT pg_cancel_backend("pid") FROM pg_locks JOIN pg_stat_activity USING ("pid")
+       WHERE NOT "granted" AND "datname" = current_database()`,
+    ),
+  )
+
+/** Runs `first` in a transaction, starts `work`, and commits once so many statements wait for the locks. */
+export async function whileLocked<T>(
   first: (sql: Sql) => Promise<unknown>,
   work: () => Promise<T>,
   expected = 1,
@@ -39,3 +50,15 @@ export async function whileHeld<T>(
   })
   return started as Promise<T>
 }
+
+/** Locks the row of a user until the transaction ends. */
+export const lockUserRow =
+  (tenant: string, userId: string) =>
+  (sql: Sql): Promise<unknown> =>
+    sql('SELECT 1 FROM "User" WHERE "tenantId" = $1 AND "id" = $2 FOR UPDATE', [tenant, userId])
+
+/** Locks a user by changing only the row. */
+export const setLocked =
+  (tenant: string, userId: string) =>
+  (sql: Sql): Promise<unknown> =>
+    sql('UPDATE "User" SET "locked" = true WHERE "tenantId" = $1 AND "id" = $2', [tenant, userId])

@@ -6,7 +6,7 @@ import { freePort } from './process.ts'
 
 const WAIT_LIMIT_MS = 10_000
 
-/** A mail server, for programs whose own inbox is not in reach: which of several processes sent a mail does not show. */
+/** A mail server for several processes, whose own inboxes the test cannot read. */
 export type Mailbox = {
   url: string
   /** The newest code that was sent to an address; waits for one. */

@@ -1,15 +1,19 @@
+import { createPublicKey } from 'node:crypto'
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
-import { SYSTEM_TENANT } from '../../src/ctx.ts'
-import { NDJSON } from '../../src/ndjson.ts'
-import { createDocuments } from '../../src/rest/openapi.ts'
-import { restRoutes } from '../../src/rest/rest.ts'
+import { parsePhoneNumberFromString } from 'libphonenumber-js'
+import { NDJSON } from '../../src/core/ndjson.ts'
+import { SYSTEM_TENANT } from '../../src/core/scopes.ts'
+import { createOpenApiDocuments } from '../../src/rest/openapi.ts'
+import type { JsonSchema } from '../../src/rest/openapi-schemas.ts'
+import { restRoutes } from '../../src/server/rest-routes.ts'
 
 type Ref = { $ref: string }
 type Content = Record<string, { schema: object; example?: unknown }>
 type Documented = { headers?: Record<string, Ref | { required?: boolean }>; content?: Content }
 export type Operation = {
   operationId: string
+  parameters: object[]
   requestBody?: { required: boolean; content: Content }
   responses: Record<string, Documented | Ref>
 }
@@ -22,38 +26,61 @@ export type OpenApi = {
     schemas: Record<string, Record<string, unknown>>
     responses: Record<string, Documented>
     headers: Record<string, { required?: boolean }>
+    parameters: Record<string, object>
     securitySchemes: Record<string, { flows?: Record<string, Record<string, unknown>> }>
   }
 }
 
 /** The document of a tenant as clients read it. */
-export const openApiOf = async (tenant: string): Promise<OpenApi> =>
-  JSON.parse(JSON.stringify(await createDocuments(restRoutes)(tenant)))
+export const buildOpenApi = async (tenant: string): Promise<OpenApi> =>
+  JSON.parse(JSON.stringify(await createOpenApiDocuments(restRoutes)(tenant)))
 
 export type Seen = {
   method: string
-  /** As it was sent. */
+  /** The path of the request. */
   path: string
-  /** What was sent, when it was JSON. */
+  /** The body of the request, if it was JSON. */
   sent?: unknown
   status: number
   headers: Headers
-  /** The answer's body; null when there was none. */
+  /** The body of the response; null when there was none. */
   body: unknown
 }
 
 const BASE = /^\/[^/]*\/api\/v1(?=\/)/
-const targetOf = (path: string) => path.split('?', 1)[0]?.replace(BASE, '') ?? ''
-/** Answers where no operation is. */
+const toTarget = (path: string) => path.split('?', 1)[0]?.replace(BASE, '') ?? ''
+/** Statuses of responses for which no operation is documented. */
 const ANYWHERE = new Set([404, 405, 429, 500, 503])
 const pointer = (...parts: string[]) =>
   parts.map((part) => encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1'))).join('/')
 
-/** What the document says, compiled as far as it was asked for; once for each process. */
-class Contract {
+const isAccepted = (parse: () => unknown): boolean => {
+  try {
+    return Boolean(parse())
+  } catch {
+    return false
+  }
+}
+
+/** The formats of the document that ajv-formats does not have. */
+const FORMATS: Record<string, (text: string) => boolean> = {
+  'idn-email': (text) =>
+    /^(?:"[^"]+"|[^\s@,:"]+)@(?:\[[^\]]+\]|[^\s@,:/?#]+)$/u.test(text) &&
+    !/\p{Emoji_Presentation}/u.test(text),
+  phone: (text) => isAccepted(() => parsePhoneNumberFromString(text.replace(/^tel:/, ''))?.isPossible()),
+  'time-zone': (text) =>
+    /^[A-Za-z]/.test(text) && isAccepted(() => new Intl.DateTimeFormat('en', { timeZone: text })),
+  'language-tag': (text) => isAccepted(() => new Intl.Locale(text)),
+  pem: (text) => isAccepted(() => createPublicKey(text)),
+  cursor: (text) => /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/.test(text),
+}
+
+/** The document with its validators, which are compiled on demand, once per process. */
+export class Contract {
   readonly document: OpenApi
   readonly #ajv = new Ajv2020({ strict: false, allErrors: true })
   readonly #compiled = new Map<string, ValidateFunction>()
+  readonly #bySchema = new WeakMap<object, ValidateFunction>()
   readonly #templates: { path: string; pattern: RegExp }[]
 
   constructor(document: OpenApi) {
@@ -63,12 +90,27 @@ class Contract {
       // Static paths win over parameters.
       .sort((a, b) => a.path.split('{').length - b.path.split('{').length)
     addFormats.default(this.#ajv)
-    this.#ajv.addFormat('idn-email', /^.+@.+$/s)
+    for (const [name, isOfFormat] of Object.entries(FORMATS)) this.#ajv.addFormat(name, isOfFormat)
     this.#ajv.addSchema(this.document, 'openapi.json')
   }
 
-  /** What a value lacks of the schema at a place in the document, in words. */
-  faultsAt(place: string, value: unknown): string[] {
+  /** The schema that a reference such as `#/components/schemas/User` names. */
+  resolve = (reference: string): JsonSchema | undefined =>
+    this.document.components.schemas[reference.split('/').at(-1) ?? '']
+
+  /** Whether a schema of the document allows a value. */
+  isValid(schema: object, value: unknown): boolean {
+    let validate = this.#bySchema.get(schema)
+    if (!validate) {
+      const text = JSON.stringify(schema).replaceAll('"#/components/', '"openapi.json#/components/')
+      validate = this.#ajv.compile(JSON.parse(text))
+      this.#bySchema.set(schema, validate)
+    }
+    return validate(value)
+  }
+
+  /** Describes how a value violates the schema at a place in the document. */
+  findIssues(place: string, value: unknown): string[] {
     let validate = this.#compiled.get(place)
     if (!validate) {
       validate = this.#ajv.compile({ $ref: `openapi.json#/${place}` })
@@ -81,9 +123,9 @@ class Contract {
     )
   }
 
-  /** Where the document says what a line of an answer is; undefined where answers are no lines. */
-  placeOfLines(method: string, path: string): string | undefined {
-    const template = this.templateOf(targetOf(path)) ?? ''
+  /** The place of the schema of a response line; undefined for responses that are not lines. */
+  findLinePlace(method: string, path: string): string | undefined {
+    const template = this.findTemplate(toTarget(path)) ?? ''
     const answer = this.document.paths[template]?.[method.toLowerCase()]?.responses['200']
     const isLines = answer && 'content' in answer && answer.content?.[NDJSON]
     return isLines
@@ -91,19 +133,19 @@ class Contract {
       : undefined
   }
 
-  templateOf = (path: string) => this.#templates.find(({ pattern }) => pattern.test(path))?.path
+  findTemplate = (path: string) => this.#templates.find(({ pattern }) => pattern.test(path))?.path
 
-  /** What the answer has that the document does not say, or lacks of what it says. */
-  faultsOf({ method, path, sent, status, headers, body }: Seen): string[] {
-    const target = targetOf(path)
+  /** Describes how a response violates the document. */
+  findResponseIssues({ method, path, sent, status, headers, body }: Seen): string[] {
+    const target = toTarget(path)
     const isPreflight = method === 'OPTIONS' && status === 204
     if (target === '/openapi.json' || isPreflight) return []
     const verb = method === 'HEAD' ? 'get' : method.toLowerCase()
-    const template = this.templateOf(target)
+    const template = this.findTemplate(target)
     const operation = template && this.document.paths[template]?.[verb]
     if (!operation)
       return ANYWHERE.has(status)
-        ? this.faultsAt('components/schemas/Error', body)
+        ? this.findIssues('components/schemas/Error', body)
         : [`status ${status} where no operation is`]
     const documented = operation.responses[status]
     if (!documented) return [`status ${status} is not documented`]
@@ -115,50 +157,42 @@ class Contract {
       '$ref' in documented
         ? this.document.components.responses[documented.$ref.replace('#/components/responses/', '')]
         : documented
-    const faults = Object.entries(answer?.headers ?? {}).flatMap(([name, header]) => {
+    const issues = Object.entries(answer?.headers ?? {}).flatMap(([name, header]) => {
       const { required } = '$ref' in header ? (this.document.components.headers[name] ?? {}) : header
       return required && !headers.has(name) ? [`has no header ${name}`] : []
     })
     const mediaType = headers.get('content-type')?.split(';', 1)[0] ?? ''
     if (method !== 'HEAD')
-      if (!answer?.content?.[mediaType]) faults.push(`media type ${mediaType} is not documented`)
+      if (!answer?.content?.[mediaType]) issues.push(`media type ${mediaType} is not documented`)
       else if (mediaType === 'application/json')
-        faults.push(...this.faultsAt(`${place}/content/${pointer(mediaType)}/schema`, body))
+        issues.push(...this.findIssues(`${place}/content/${pointer(mediaType)}/schema`, body))
     if (status < 300 && sent !== undefined && operation.requestBody?.content['application/json'])
-      faults.push(
-        ...this.faultsAt(
+      issues.push(
+        ...this.findIssues(
           pointer('paths', template, verb, 'requestBody', 'content', 'application/json', 'schema'),
-          withNulls(sent),
-        ).map((fault) => `was taken, though the document refuses it: ${fault}`),
+          sent,
+        ).map((issue) => `was accepted, although the document rejects it: ${issue}`),
       )
-    return faults
+    return issues
   }
 }
 
-/** The document says of empty strings that they count as null, in words only. */
-const withNulls = (value: unknown): unknown =>
-  value === ''
-    ? null
-    : typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? Object.fromEntries(Object.entries(value).map(([name, member]) => [name, withNulls(member)]))
-      : value
-
 let contract: Promise<Contract> | undefined
-export const theContract = (): Promise<Contract> => {
-  contract ??= openApiOf(SYSTEM_TENANT).then((document) => new Contract(document))
+export const getContract = (): Promise<Contract> => {
+  contract ??= buildOpenApi(SYSTEM_TENANT).then((document) => new Contract(document))
   return contract
 }
 
-/** Throws when an answer of the REST surface is not as openapi.json says. */
+/** Throws when a response of the REST API violates openapi.json. */
 export async function checkAnswer(seen: Seen): Promise<void> {
-  const faults = (await theContract()).faultsOf(seen)
-  if (faults.length > 0)
+  const issues = (await getContract()).findResponseIssues(seen)
+  if (issues.length > 0)
     throw new Error(
-      `${seen.method} ${seen.path} answered ${seen.status}, not as openapi.json says:\n  ${faults.join('\n  ')}\n${JSON.stringify(seen.body)?.slice(0, 2000)}`,
+      `${seen.method} ${seen.path} answered ${seen.status}, which violates openapi.json:\n  ${issues.join('\n  ')}\n${JSON.stringify(seen.body)?.slice(0, 2000)}`,
     )
 }
 
-const parsed = (text: string): unknown => {
+const parseJson = (text: string): unknown => {
   try {
     return JSON.parse(text)
   } catch {
@@ -166,7 +200,7 @@ const parsed = (text: string): unknown => {
   }
 }
 
-/** Passes lines on as they come, each checked. */
+/** Forwards lines as they arrive, after checking each. */
 function checkLines(
   contract: Contract,
   place: string,
@@ -175,10 +209,10 @@ function checkLines(
   const decoder = new TextDecoder()
   let rest = ''
   const check = (line: string) => {
-    const faults = line ? contract.faultsAt(place, parsed(line)) : []
-    if (faults.length > 0)
+    const issues = line ? contract.findIssues(place, parseJson(line)) : []
+    if (issues.length > 0)
       throw new Error(
-        `${name} answered a line that is not as openapi.json says:\n  ${faults.join('\n  ')}\n${line}`,
+        `${name} answered a line that is which violates openapi.json:\n  ${issues.join('\n  ')}\n${line}`,
       )
   }
   return new TransformStream({
@@ -193,8 +227,8 @@ function checkLines(
 }
 
 /**
- * Checks the answer to a request of the REST surface as it was made with fetch, and gives it back to be read. Of an answer
- * in lines, each is checked on its way.
+ * Checks the response to a REST request that was sent with fetch, and returns it for reading. The lines of an
+ * NDJSON response are checked as they arrive.
  */
 export async function checkResponse(
   path: string,
@@ -206,13 +240,13 @@ export async function checkResponse(
   await checkAnswer({
     method,
     path,
-    sent: typeof init?.body === 'string' ? parsed(init.body) : undefined,
+    sent: typeof init?.body === 'string' ? parseJson(init.body) : undefined,
     status: response.status,
     headers: response.headers,
-    body: mediaType === 'application/json' ? parsed(await response.clone().text()) : null,
+    body: mediaType === 'application/json' ? parseJson(await response.clone().text()) : null,
   })
-  const contract = await theContract()
-  const place = contract.placeOfLines(method, path)
+  const contract = await getContract()
+  const place = contract.findLinePlace(method, path)
   if (mediaType !== NDJSON || !response.body || !place) return response
   return new Response(response.body.pipeThrough(checkLines(contract, place, `${method} ${path}`)), response)
 }

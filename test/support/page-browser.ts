@@ -1,4 +1,4 @@
-/** A browser as far as hosted pages need one: cookies, forms, and redirects one at a time. */
+/** A minimal browser for hosted pages: cookies, forms, and redirects one at a time. */
 export class PageBrowser {
   readonly cookies = new Map<string, string>()
   readonly #origin: string
@@ -22,7 +22,7 @@ export class PageBrowser {
     return response
   }
 
-  /** Goes on while the answer leads to another page of the provider; stops at a page or at an address elsewhere. */
+  /** Follows redirects to pages of the provider; stops at a page or at a redirect to another origin. */
   async follow(response: Response): Promise<{ response: Response; path: string; location: string | null }> {
     let current = response
     let path = ''
@@ -43,7 +43,7 @@ export class PageBrowser {
     headers: Record<string, string> = {},
   ): Promise<Response> => this.fetch(path, { method: 'POST', body: new URLSearchParams(form), headers })
 
-  /** Submits a form of a page: its token, and what a person enters. */
+  /** Submits a form of a page: its CSRF token, and the given input. */
   async submit(page: { html: string; path: string }, form: Record<string, string>) {
     return this.follow(await this.post(page.path, { csrf: csrfIn(page.html), ...form }))
   }

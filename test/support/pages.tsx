@@ -1,5 +1,6 @@
 import type { VNode } from 'preact'
-import { EnrolledPage, EnrolmentGonePage, EnrolmentPage } from '../../src/credentials/enrolment.pages.tsx'
+import { EnrolledPage, EnrollmentExpiredPage, EnrollmentPage } from '../../src/account/enrollment.pages.tsx'
+import { toScopeConsentItems } from '../../src/consents/consent-items.ts'
 import { DemoClientPage } from '../../src/dev/demo-client.pages.tsx'
 import { InboxPage } from '../../src/dev/inbox.pages.tsx'
 import { FormPostPage } from '../../src/oidc/authorize/form-post.pages.tsx'
@@ -10,31 +11,32 @@ import {
   DeviceDeniedPage,
   UserCodePage,
 } from '../../src/oidc/device/device.pages.tsx'
-import { ErrorPage, LogoutConfirmPage, SignedOutPage } from '../../src/oidc/pages/outcome.pages.tsx'
-import { renderPage } from '../../src/oidc/pages/render-page.pages.tsx'
 import { ConsentPage } from '../../src/oidc/signin/consent.pages.tsx'
-import { asksOf } from '../../src/oidc/signin/scope-words.ts'
-import { SelectPage } from '../../src/oidc/signin/select.pages.tsx'
-import { CodePage, EmailPage } from '../../src/oidc/signin/signin.pages.tsx'
+import { SelectAccountPage } from '../../src/oidc/signin/select-account.pages.tsx'
+import { CodePage, EmailPage } from '../../src/oidc/signin/sign-in.pages.tsx'
+import { ErrorPage, LogoutConfirmPage, SignedOutPage } from '../../src/pages/outcome.pages.tsx'
+import { renderPage } from '../../src/pages/render-page.pages.tsx'
 
 export const interaction = { action: '/acme/signin/handle', csrf: 'csrf-token' }
 
-/** Every page, with `text` wherever a person, a tenant or a client may have written something. */
+/** Every page, with `text` in each place that a user, a tenant or a client can fill in. */
 export function pagesWith(text: string) {
   const tenant = { tenantId: 'acme', friendlyName: text, logoUrl: text, supportUrl: text }
   const client = { name: text, logoUrl: text, themeColor: text }
   const person = { name: text, email: text, phoneNumber: text }
-  const asks = asksOf(['openid', text])
+  const asks = toScopeConsentItems(['openid', text])
   const sentAt = new Date('2030-01-01T00:00:00Z')
   return {
-    email: <EmailPage {...{ tenant, client, interaction }} address={text} fault={text} />,
-    code: <CodePage {...{ tenant, client, interaction }} address={text} fault={text} />,
-    consent: <ConsentPage {...{ tenant, client, interaction, person, asks }} />,
-    'user-code': <UserCodePage {...{ tenant, interaction }} code={text} fault={text} />,
-    device: <DeviceConsentPage {...{ tenant, client, interaction, person, asks }} userCode={text} />,
+    email: <EmailPage {...{ tenant, client, interaction }} address={text} error={text} />,
+    code: <CodePage {...{ tenant, client, interaction }} address={text} error={text} />,
+    consent: <ConsentPage {...{ tenant, client, interaction, person, consentItems: asks }} />,
+    'user-code': <UserCodePage {...{ tenant, interaction }} code={text} error={text} />,
+    device: (
+      <DeviceConsentPage {...{ tenant, client, interaction, person, consentItems: asks }} userCode={text} />
+    ),
     'device-approved': <DeviceApprovedPage tenant={tenant} />,
     'device-denied': <DeviceDeniedPage tenant={tenant} />,
-    select: <SelectPage {...{ tenant, client, interaction, person }} />,
+    select: <SelectAccountPage {...{ tenant, client, interaction, person }} />,
     'form-post': <FormPostPage {...{ tenant, client }} redirectUri={text} fields={[['state', text]]} />,
     'web-message': <WebMessagePage {...{ tenant, client }} origin={text} response={{ state: text }} />,
     error: (
@@ -45,15 +47,15 @@ export function pagesWith(text: string) {
     ),
     'signed-out': <SignedOutPage tenant={tenant} client={client} startAt={text} />,
     logout: <LogoutConfirmPage {...{ tenant, client, interaction, person }} />,
-    'logout-fault': (
+    'logout-error': (
       <LogoutConfirmPage
         {...{ tenant, client, interaction, person }}
-        fault={{ detail: text, requestId: text }}
+        error={{ detail: text, requestId: text }}
       />
     ),
-    enrolment: <EnrolmentPage tenant={tenant} label={text} token={text} path={text} />,
+    enrollment: <EnrollmentPage tenant={tenant} label={text} token={text} path={text} />,
     enrolled: <EnrolledPage tenant={tenant} />,
-    'enrolment-gone': <EnrolmentGonePage tenant={tenant} />,
+    'enrollment-expired': <EnrollmentExpiredPage tenant={tenant} />,
     inbox: (
       <InboxPage messages={[{ to: text, channel: 'email', sentAt, subject: text, body: text }]} to={text} />
     ),
@@ -63,18 +65,18 @@ export function pagesWith(text: string) {
         addresses={['ada@demo.example', 'grace@demo.example']}
         signInUrl="/in"
         inboxUrl="/dev/inbox"
-        fault={text}
+        error={text}
         signedIn={{ claims: { [text]: text }, signOutUrl: '/out' }}
       />
     ),
   }
 }
-export const htmlOf = (page: VNode): Promise<string> => renderPage(page).text()
+export const renderHtml = (page: VNode): Promise<string> => renderPage(page).text()
 
 type Tag = { name: string; attributes: Record<string, string> }
 export const TAG = /<([a-z][a-z0-9]*)((?:\s+[a-z-]+(?:="[^"]*")?)*)\s*\/?>/g
-/** The opening tags of what preact writes: lower-case names, double quotes. */
-export const tagsOf = (html: string): Tag[] =>
+/** The opening tags of HTML as preact renders it: lower-case names, double quotes. */
+export const listTags = (html: string): Tag[] =>
   [...html.matchAll(TAG)].map(([, name = '', attributes = '']) => ({
     name,
     attributes: Object.fromEntries(

@@ -1,22 +1,22 @@
 import { randomBytes } from 'node:crypto'
-import { REDIRECT_URI } from '../oidc/provider.ts'
 import { startMailbox } from './mailbox.ts'
 import { PageBrowser } from './page-browser.ts'
 import { operatorToken, type ServerProcess, startServer } from './process.ts'
+import { REDIRECT_URI } from './protocol.ts'
 import { type Balancer, inTurns, type RedisLink, startBalancer, startRedisLink } from './round-robin.ts'
 
 const SCOPES = 'users:read users:write sessions:read clients:read clients:write tenant:read tenant:write'
 
-/** Two processes of the program on one PostgreSQL and one Redis, behind the one origin that everybody knows. */
+/** Two processes of the program on one PostgreSQL and one Redis, behind one public origin. */
 export type Pair = {
   origin: string
   servers: readonly [ServerProcess, ServerProcess]
   balancer: Balancer
-  /** Their way to Redis. */
+  /** Their proxy to Redis. */
   redis: RedisLink
   codeFor: (address: string) => Promise<string>
   newTenant: () => Promise<PairTenant>
-  /** Stops both by SIGTERM, and all that is around them; answers their exit codes. */
+  /** Stops both with SIGTERM, and their proxies; returns the exit codes. */
   stop: () => Promise<(number | null)[]>
 }
 
@@ -24,9 +24,9 @@ export type Pair = {
 export type PairTenant = {
   slug: string
   issuer: string
-  /** A call of the management surface at one of the processes; throws when it is refused. */
+  /** A management call at one of the processes; throws when it is rejected. */
   manage: (at: ServerProcess, method: string, path: string, body?: object) => Promise<Managed>
-  /** A client that may be answered at REDIRECT_URI. */
+  /** A client with REDIRECT_URI as its redirect URI. */
   makeClient: (more?: object, at?: ServerProcess) => Promise<{ id: string; secret: string }>
   makePerson: (at?: ServerProcess) => Promise<{ id: string; email: string }>
 }
@@ -98,7 +98,7 @@ export async function startPair(): Promise<Pair> {
   }
 }
 
-/** Signs a person in, by a code, from an authorize request; answers where that leads. */
+/** Signs a user in with a code from an authorize request; returns the page that follows. */
 export async function signInThrough(
   pair: Pair,
   path: string,

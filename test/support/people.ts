@@ -1,48 +1,49 @@
 import { decodeJwt } from 'jose'
-import type { LogEvent } from '../../src/events.ts'
+import type { LogEvent } from '../../src/events/log.ts'
+import { logOf } from './events.ts'
+import { PageBrowser } from './page-browser.ts'
 import {
   answerIn,
   authorizePath,
-  Browser,
   exchange,
   makeClient,
-  type Provider,
+  type Origin,
   signInAt,
   type TokenAnswer,
-} from '../oidc/provider.ts'
-import { logOf } from './events.ts'
-
-/** Where the program listens: the whole of it, or the protocol alone. */
-type At = { origin: string }
+} from './protocol.ts'
 export type PersonClient = Awaited<ReturnType<typeof makeClient>>
 
-/** What a person has in hand after signing in at a client. */
+/** What a sign-in at a client leads to. */
 export type SignedIn = {
   token: string
   userId: string
   sessionId: string
   audience: string[]
-  browser: Browser
+  browser: PageBrowser
   answer: TokenAnswer['body']
 }
 
-/** A client in the browser, as single-page applications are. */
-export const makeSpa = (tenant: string, more: object = {}): Promise<PersonClient> =>
-  makeClient(tenant, { appType: 'single-page', ...more })
+/** A client in the browser, as single-page applications are, that may ask for scope `account`. */
+export const makeSpa = (
+  tenant: string,
+  { scopes = [], ...more }: { scopes?: readonly string[]; [field: string]: unknown } = {},
+): Promise<PersonClient> =>
+  makeClient(tenant, { appType: 'single-page', scopes: ['account', ...scopes], ...more })
+
+export type SignInOptions = { scope?: string; browser?: PageBrowser; parameters?: Record<string, string> }
 
 /**
- * Signs a person in at a client for real: authorize with PKCE, the hosted pages, a code, consent where the person is
- * asked. A `browser` that has a session is not asked for another code, unless `parameters` of authorize demand one.
+ * Signs a user in at a client: authorize with PKCE, the hosted pages, a code, and consent if it is requested.
+ * A `browser` with a session enters no other code, unless `parameters` of authorize require one.
  */
 export async function signInAs(
-  app: At,
+  app: Origin,
   tenant: string,
-  client: PersonClient,
+  client: Pick<PersonClient, 'id' | 'secret'>,
   email: string,
-  options: { scope?: string; browser?: Browser; parameters?: Record<string, string> } = {},
+  options: SignInOptions = {},
 ): Promise<SignedIn> {
-  const provider = app as Provider
-  const browser = options.browser ?? new Browser(provider)
+  const browser = options.browser ?? new PageBrowser(app.origin)
   const path = authorizePath(tenant, client, {
     scope: options.scope ?? 'openid profile account',
     ...options.parameters,
@@ -51,7 +52,7 @@ export async function signInAs(
   if (!page.location && !page.path.endsWith('/consent')) page = await signInAt(browser, path, email)
   if (!page.location)
     page = await browser.submit({ html: await page.response.text(), path: page.path }, { step: 'allow' })
-  const { status, body } = await exchange(provider, tenant, client, answerIn(page.location).code ?? '')
+  const { status, body } = await exchange(app, tenant, client, answerIn(page.location).code ?? '')
   if (status !== 200) throw new Error(`no tokens: ${page.location} ${JSON.stringify(body)}`)
   const { sub, sid, aud } = decodeJwt(body.access_token ?? '')
   return {
@@ -64,7 +65,7 @@ export async function signInAs(
   }
 }
 
-/** What the log says that a person did themselves since they signed in and agreed to what the client asked for. */
+/** The events of the user's own actions since the sign-in and the consent. */
 export const doneBy = async (tenant: string, { userId }: Pick<SignedIn, 'userId'>): Promise<LogEvent[]> =>
   (await logOf(tenant)).filter(
     ({ actorUserId, type }) =>

@@ -24,7 +24,7 @@ export async function captureStatements(work: () => Promise<unknown>): Promise<S
   return statements
 }
 
-/** One step of a plan, as EXPLAIN (FORMAT JSON) tells it. */
+/** A node of a plan, as EXPLAIN (FORMAT JSON) returns it. */
 export type PlanNode = {
   'Node Type': string
   'Index Name'?: string
@@ -40,33 +40,38 @@ export type PlanNode = {
 
 export type Plan = {
   kind: (typeof KINDS)[number]
-  /** All steps, the outermost first. */
+  /** All nodes, the root first. */
   nodes: PlanNode[]
-  /** Tables that are read from one end to the other. */
+  /** Tables that are scanned sequentially. */
   sequential: string[]
-  /** Indexes that are read, each once. */
+  /** The distinct indexes that are read. */
   indexes: string[]
-  /** Pages of the database that the run looked at. */
+  /** Number of pages that the execution read. */
   buffers: number
-  /** The whole, for messages. */
+  /** The whole plan, for messages. */
   text: string
 }
 
-/** With the values of the call at hand, or for any values: PostgreSQL chooses when a statement was run five times. */
+/**
+ * Planned for the values of the call, or for any values; PostgreSQL chooses after five executions of a
+ * statement.
+ */
 const KINDS = ['force_custom_plan', 'force_generic_plan'] as const
 
-/** A value as a literal of the same statement would have it. */
-function literalOf(client: pg.Client, value: unknown): string {
+/** Formats a value as a literal. */
+function toLiteral(client: pg.Client, value: unknown): string {
   if (value === null || value === undefined) return 'NULL'
   if (value instanceof Date) return client.escapeLiteral(value.toISOString())
-  if (Array.isArray(value))
-    return client.escapeLiteral(`{${value.map((one) => JSON.stringify(one)).join(',')}}`)
+  if (Array.isArray(value)) {
+    const elements = value.map((one) => (Buffer.isBuffer(one) ? `\\x${one.toString('hex')}` : one))
+    return client.escapeLiteral(`{${elements.map((one) => JSON.stringify(one)).join(',')}}`)
+  }
   return client.escapeLiteral(String(value))
 }
 
 const flatten = (node: PlanNode): PlanNode[] => [node, ...(node.Plans ?? []).flatMap(flatten)]
 
-function planOf(kind: Plan['kind'], root: PlanNode): Plan {
+function toPlan(kind: Plan['kind'], root: PlanNode): Plan {
   const nodes = flatten(root)
   return {
     kind,
@@ -80,16 +85,16 @@ function planOf(kind: Plan['kind'], root: PlanNode): Plan {
   }
 }
 
-/** Plans a statement in both ways that prepared ones are planned in, and runs it. */
+/** Plans a prepared statement for its values and for any values, and executes it. */
 export async function explain(client: pg.Client, { text, values }: Statement): Promise<Plan[]> {
-  const call = values.length > 0 ? `(${values.map((value) => literalOf(client, value)).join(', ')})` : ''
+  const call = values.length > 0 ? `(${values.map((value) => toLiteral(client, value)).join(', ')})` : ''
   const plans: Plan[] = []
   for (const kind of KINDS) {
     await client.query(`SET plan_cache_mode = ${kind}`)
     await client.query(`PREPARE explained AS ${text}`)
     try {
       const { rows } = await client.query(`EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) EXECUTE explained${call}`)
-      plans.push(planOf(kind, rows[0]['QUERY PLAN'][0].Plan))
+      plans.push(toPlan(kind, rows[0]['QUERY PLAN'][0].Plan))
     } finally {
       await client.query('DEALLOCATE explained')
     }
@@ -103,10 +108,13 @@ export async function explainForValues(client: pg.Client, statement: Statement):
   return plans.find(({ kind }) => kind === 'force_custom_plan') as Plan
 }
 
-/** Rows of one INSERT: entries of the log stay hidden from other tests while a transaction is open, so none is long. */
+/** Rows of one INSERT. Transactions are short, because each hides newer events from other tests. */
 export const BATCH = 1000
 
-/** Fills a tenant by a statement that takes `$1` the tenant, `$2` how many rows in all, and `$3` after which to go on. */
+/**
+ * Fills a tenant with a statement whose parameters are the tenant, the total of rows, and the last row so
+ * far.
+ */
 export async function fillTenant(
   client: pg.Client,
   fill: string,

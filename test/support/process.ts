@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { ensureBuilt } from './build.ts'
 
 const START_LIMIT_MS = 60_000
 
@@ -12,9 +13,9 @@ export type ServerProcess = {
   child: ChildProcess
   /** Everything that it has printed. */
   output: () => string
-  /** Sends SIGTERM and answers the exit code. */
+  /** Sends SIGTERM; returns the exit code. */
   stop: () => Promise<number | null>
-  /** Ends it without warning. */
+  /** Sends SIGKILL. */
   kill: () => Promise<void>
 }
 
@@ -29,10 +30,11 @@ export async function freePort(): Promise<number> {
   return port
 }
 
-/** Starts `src/main.ts` with the operator's client ensured, and waits until it is ready. */
+/** Starts the server with the operator's client ensured, and waits until it is ready. */
 export async function startServer(env: Record<string, string | undefined>): Promise<ServerProcess> {
   const port = env.PORT ? Number(env.PORT) : await freePort()
-  const child = spawn(process.execPath, ['--import', 'tsx', 'src/main.ts'], {
+  ensureBuilt()
+  const child = spawn(process.execPath, ['dist/main.js'], {
     env: {
       PATH: process.env.PATH,
       HOME: process.env.HOME,
@@ -52,7 +54,10 @@ export async function startServer(env: Record<string, string | undefined>): Prom
   const deadline = Date.now() + START_LIMIT_MS
   for (;;) {
     if (child.exitCode !== null) throw new Error(`the server ended with ${child.exitCode}:\n${printed}`)
-    if (Date.now() > deadline) throw new Error(`the server did not become ready:\n${printed}`)
+    if (Date.now() > deadline) {
+      child.kill('SIGKILL')
+      throw new Error(`the server did not become ready:\n${printed}`)
+    }
     const ready = await fetch(`${origin}/health/ready`).then(
       (answer) => answer.ok,
       () => false,
@@ -76,7 +81,7 @@ export async function startServer(env: Record<string, string | undefined>): Prom
   }
 }
 
-/** An operator's token for the management surface of `tenant`, by client_credentials with `resource` (RFC 8707). */
+/** An operator's token for the management API of `tenant`: client_credentials with `resource` (RFC 8707). */
 export async function operatorToken(
   server: ServerProcess,
   baseUrl: string,

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose'
-import { sha256Base64url } from '../../src/crypto.ts'
+import { sha256Base64url } from '../../src/core/crypto.ts'
 
-/** A key pair of a client's. */
+/** A key pair of a client. */
 export type ClientKey = {
   alg: string
   privateKey: CryptoKey
@@ -22,7 +22,7 @@ export async function makeKey(alg = 'ES256'): Promise<ClientKey> {
 
 export const nowSeconds = (): number => Math.floor(Date.now() / 1000)
 
-/** What a test changes of a proof that is good; a member that is undefined is left out. */
+/** Changes to a valid proof; a member that is undefined is left out. */
 export type Changes = { header?: object; claims?: object }
 
 const sign = (key: ClientKey, header: object, claims: object): Promise<string> =>
@@ -70,6 +70,6 @@ export const makeProof = (
     },
   )
 
-/** Signed by nobody (RFC 7519, section 6.1), or by whatever the test puts there. */
+/** An unsecured JWT (RFC 7519, section 6.1), or one with any given signature. */
 export const unsigned = (header: object, claims: object, signature = ''): string =>
   `${[header, claims].map((part) => Buffer.from(JSON.stringify(part)).toString('base64url')).join('.')}.${signature}`

@@ -2,23 +2,25 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import * as oidc from 'openid-client'
+import { optionsAt } from './openid-client.ts'
+import type { Origin } from './protocol.ts'
 
 type Outcome = { claims: Record<string, unknown> } | { error: string }
 
-/** An application of somebody else, on an origin of its own, that signs people in with openid-client. */
+/** A third-party application on its own origin that signs users in with openid-client. */
 export type RelyingParty = {
   /** Begins a sign-in. */
   url: string
   callback: string
   clientId: () => string
-  /** What the last sign-in came to. */
+  /** The result of the last sign-in. */
   outcome: () => Outcome | null
-  /** Call once the client is registered, which takes the callback. */
+  /** Call after the client is registered with the callback. */
   connect: (issuer: string, clientId: string, secret: string | null) => Promise<void>
   close: () => void
 }
 
-export async function startRelyingParty(scope: string): Promise<RelyingParty> {
+export async function startRelyingParty(scope: string, app: Origin): Promise<RelyingParty> {
   let config: oidc.Configuration
   let checks: oidc.AuthorizationCodeGrantChecks = {}
   let outcome: Outcome | null = null
@@ -62,16 +64,14 @@ export async function startRelyingParty(scope: string): Promise<RelyingParty> {
     else response.writeHead(404).end()
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
-  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const origin = `http://localhost:${(server.address() as AddressInfo).port}`
   return {
     url: `${origin}/sign-in`,
     callback: `${origin}/callback`,
     clientId: () => config.clientMetadata().client_id,
     outcome: () => outcome,
     connect: async (issuer, clientId, secret) => {
-      config = await oidc.discovery(new URL(issuer), clientId, secret ?? undefined, undefined, {
-        execute: [oidc.allowInsecureRequests],
-      })
+      config = await oidc.discovery(new URL(issuer), clientId, secret ?? undefined, undefined, optionsAt(app))
     },
     close: () => {
       server.closeAllConnections()

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, request as send } from 'node:http'
 import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from 'node:net'
 
-/** Which of so many servers takes the next request. */
+/** Chooses the server for the next request, out of so many. */
 export type Choice = (count: number) => number
 
 export function inTurns(): Choice {
@@ -10,20 +10,20 @@ export function inTurns(): Choice {
   return (count) => next++ % count
 }
 
-/** By chance, the same for the same seed: what fails can be seen again. */
+/** Pseudo-random, the same for the same seed, so that a failure is reproducible. */
 export function byChance(seed: number): Choice {
   let state = seed >>> 0
   return (count) => {
     state = (Math.imul(state, 1664525) + 1013904223) >>> 0
-    // The low bits of such a generator repeat soon.
+    // The low bits of such a generator have a short period.
     return Math.floor((state / 2 ** 32) * count)
   }
 }
 
-/** One origin before several servers, as a load balancer without any memory of who came from where. */
+/** One origin for several servers, like a load balancer without sticky sessions. */
 export type Balancer = {
   origin: string
-  /** Where requests go from now on. */
+  /** Sets the targets of all further requests. */
   route: (targets: readonly string[], choice: Choice) => void
   /** How many requests went to each target. */
   served: Map<string, number>
@@ -68,14 +68,14 @@ export async function startBalancer(): Promise<Balancer> {
   }
 }
 
-/** The way to Redis, which others who use the same one keep while it is interrupted here. */
+/** A proxy to Redis that can be interrupted without affecting other users of the same Redis. */
 export type RedisLink = {
   url: string
-  /** As if Redis were killed: connections break, and nobody listens any more. */
+  /** Simulates a killed Redis: connections break, and new ones are refused. */
   cut: () => void
-  /** As if it hung: connections stay and are taken, but nothing is ever answered. */
+  /** Simulates a Redis that hangs: connections are accepted, but never answered. */
   freeze: () => Promise<void>
-  mend: () => Promise<void>
+  restore: () => Promise<void>
   close: () => void
 }
 
@@ -120,7 +120,7 @@ export async function startRedisLink(redisUrl: string): Promise<RedisLink> {
       isFrozen = true
       await listen(port)
     },
-    mend: async () => {
+    restore: async () => {
       isFrozen = false
       drop()
       await listen(port)

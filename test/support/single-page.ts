@@ -10,19 +10,22 @@ const LIBRARY = readFileSync(
 const pageOf = (script: string): string =>
   `<!doctype html><meta charset="utf-8"><title>App</title><h1>App</h1><script src="/oidc-client-ts.js"></script><script>${script}</script>`
 
-/** An application that lives in the browser alone, by oidc-client-ts as its makers publish it. */
+/** An application without a server, built on the published oidc-client-ts. */
 export type SinglePage = {
   origin: string
-  /** Every URL that the application may be answered at. */
+  /** The redirect URIs of the application. */
   callbacks: string[]
-  /** Where the person is sent after signing out. */
+  /** The post_logout_redirect_uri. */
   signedOut: string
-  /** Call once the client is registered, which takes the callbacks. */
+  /** Call after the client is registered with the callbacks. */
   connect: (issuer: string, clientId: string, scope: string) => void
   close: () => void
 }
 
-/** Serves the application on an origin of its own: `/` has `window.manager`, a UserManager; the others end its flows. */
+/**
+ * Serves the application on its own origin: `/` has `window.manager`, a UserManager; other paths end its
+ * flows.
+ */
 export async function startSinglePage(): Promise<SinglePage> {
   let settings = {}
   const managed = (script: string) =>
@@ -49,7 +52,7 @@ export async function startSinglePage(): Promise<SinglePage> {
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
-  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const origin = `http://localhost:${(server.address() as AddressInfo).port}`
   return {
     origin,
     callbacks: ['/callback', '/silent', '/popup'].map((path) => origin + path),

@@ -2,7 +2,7 @@ import { type Client, createClient } from 'graphql-ws'
 import { WebSocket } from 'ws'
 import type { GraphqlBody } from './app.ts'
 
-/** One server-sent event, as a browser would give it. */
+/** One server-sent event, as a browser dispatches it. */
 export type ServerSentEvent = { event: string; id: string | null; data: GraphqlBody | null }
 
 /** Reads an event stream; `lastEventId` is kept as browsers keep it. */
@@ -63,7 +63,7 @@ export async function openEventStream(
   }
 }
 
-/** A graphql-ws client that does not come back by itself. */
+/** A graphql-ws client that does not reconnect. */
 export const openSocket = (url: string, token: string | null, headers: Record<string, string> = {}): Client =>
   createClient({
     url,

@@ -5,7 +5,10 @@ import { exportJWK, generateKeyPair, type JWK, type JWTPayload, SignJWT } from '
 import { Provider } from 'oidc-provider'
 import * as oidc from 'openid-client'
 
-/** A real OpenID provider (node-oidc-provider) on this machine, at which anybody signs in as whom they say. */
+/**
+ * A real OpenID provider (node-oidc-provider) on this machine; a sign-in takes any subject without a
+ * credential.
+ */
 export type Upstream = {
   issuer: string
   /** Endpoints, as an administrator would configure them. */
@@ -17,17 +20,17 @@ export type Upstream = {
   }
   client: { clientId: string; clientSecret: string }
   redirectUri: string
-  /** An authorization code for somebody, as their browser brings it to the callback. */
+  /** An authorization code for a subject, as the browser delivers it to the callback. */
   codeFor: (subject: string, options?: SignInOptions) => Promise<CodeProof>
   /** The tokens of such a sign-in, redeemed by openid-client. */
   tokensFor: (subject: string, options?: SignInOptions) => Promise<{ idToken: string; accessToken: string }>
-  /** An ID token signed with the provider's own key, with whatever claims. */
+  /** An ID token with any claims, signed with the provider's own key. */
   sign: (claims: JWTPayload, header?: { typ?: string; alg?: 'ES256' | 'RS256' }) => Promise<string>
-  /** Runs before the provider answers a path, until it is taken away; true when it has answered itself. */
+  /** Runs before the provider answers a path, until it is removed; returns true if it has answered itself. */
   before: Map<string, (request: IncomingMessage, response: ServerResponse) => Promise<boolean> | boolean>
-  /** Paths that were asked for. */
+  /** Paths of the requests, in order. */
   asked: string[]
-  /** What the provider publishes of its keys. */
+  /** The published keys. */
   publicJwks: JWK[]
   close: () => void
 }
@@ -38,7 +41,7 @@ const REDIRECT_URI = 'https://app.example/callback'
 /** The secret of every client; it needs encoding before it goes into a Basic header. */
 const SECRET = 'secret:of/upstream+client&with=signs%20'
 
-const clientOf = (client_id: string) => ({
+const toClientMetadata = (client_id: string) => ({
   client_id,
   client_secret: SECRET,
   redirect_uris: [REDIRECT_URI],
@@ -46,7 +49,8 @@ const clientOf = (client_id: string) => ({
   response_types: ['code' as const],
 })
 
-async function keysOf() {
+/** Signing keys of a provider; a key for RS256 takes up to half a second to make. */
+export async function createUpstreamKeys() {
   const keys = []
   for (const alg of ['RS256', 'ES256'] as const) {
     const { privateKey, publicKey } = await generateKeyPair(alg, { extractable: true })
@@ -74,8 +78,8 @@ function browser() {
 }
 
 /** Starts the provider with two clients, `vestibule` and `another`. */
-export async function startUpstream(): Promise<Upstream> {
-  const keys = await keysOf()
+export async function startUpstream(made = createUpstreamKeys()): Promise<Upstream> {
+  const keys = await made
   const before: Upstream['before'] = new Map()
   const asked: string[] = []
   const server = createServer()
@@ -83,7 +87,7 @@ export async function startUpstream(): Promise<Upstream> {
   await once(server, 'listening')
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   const provider = new Provider(issuer, {
-    clients: [clientOf('vestibule'), clientOf('another')],
+    clients: [toClientMetadata('vestibule'), toClientMetadata('another')],
     jwks: { keys: keys.map(({ privateJwk }) => privateJwk) as never },
     cookies: { keys: ['test'] },
     claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name'] },
@@ -105,7 +109,7 @@ export async function startUpstream(): Promise<Upstream> {
     }),
   })
 
-  /** Signs in whom the request hints at, and agrees to everything. */
+  /** Signs in the user of the login_hint and grants every scope. */
   async function finish(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { params, prompt, session } = await provider.interactionDetails(request, response)
     if (prompt.name === 'login')
@@ -127,13 +131,13 @@ export async function startUpstream(): Promise<Upstream> {
     else await answer(request, response)
   })
 
-  const configOf = (clientId: string) =>
+  const discover = (clientId: string) =>
     oidc.discovery(new URL(issuer), clientId, SECRET, oidc.ClientSecretBasic(SECRET), {
       execute: [oidc.allowInsecureRequests],
     })
 
   async function signIn(subject: string, { clientId = 'vestibule', nonce, scope }: SignInOptions = {}) {
-    const config = await configOf(clientId)
+    const config = await discover(clientId)
     const codeVerifier = oidc.randomPKCECodeVerifier()
     let url = oidc.buildAuthorizationUrl(config, {
       redirect_uri: REDIRECT_URI,

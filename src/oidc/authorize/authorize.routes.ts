@@ -1,79 +1,103 @@
 import type { H3 } from 'h3'
-import { env } from '../../env.ts'
-import { OAuthError } from '../../errors.ts'
-import { readFormParams, targetOf } from '../../http.ts'
-import { spend } from '../../limits.ts'
-import type { CachedTenant } from '../../tenants/tenant-cache.ts'
-import { errorPage, seeOther } from '../answers.routes.ts'
-import { addRoute, type Call } from '../call.routes.ts'
-import { INTERACTION_COOKIE, readCookie, SESSION_COOKIE } from '../cookies.ts'
-import { sendRefusal } from '../refusals.routes.ts'
-import { openInteraction } from '../signin/interactions.ts'
-import { bindBrowser } from '../signin/signin-visit.routes.ts'
-import { type CheckedRequest, checkRequest, grantAnswer, standingOf } from './authorization.ts'
-import { stepError } from './explain-step.ts'
+import { addRoute, type TenantCall } from '../../access/endpoint.http.ts'
+import type { CachedTenant } from '../../access/tenant-cache.ts'
+import { env } from '../../core/env.ts'
+import { OAuthError } from '../../core/oauth-error.ts'
+import { addQueryParameters } from '../../http/redirects.ts'
+import { readTarget } from '../../http/request.ts'
+import { readFormParams } from '../../http/request-body.ts'
+import { INTERACTION_COOKIE, readCookie, SESSION_COOKIE } from '../../pages/cookies.ts'
+import { redirectTo, renderErrorPage } from '../../pages/responses.http.ts'
+import { bindBrowser } from '../interactions/browser-binding.ts'
+import { createInteraction } from '../interactions/interactions.ts'
+import { type CheckedRequest, validateAuthorizeRequest } from './check-request.ts'
+import { evaluateRequest } from './evaluate-request.ts'
+import { issueCodeResponse } from './issue-answer.ts'
 import type { NextStep } from './next-step.ts'
-import { withParameters } from './redirect-uris.ts'
-import { sendAnswer } from './response-modes.routes.ts'
+import { sendAuthorizationResponse } from './response-modes.http.ts'
+import { sendErrorResponse } from './send-error.http.ts'
+import { createStepError } from './step-error.ts'
 
-/** Where sign-ins begin (RFC 6749, section 3.1; OIDC Core, section 3.1.2). */
+/** The authorization endpoint (RFC 6749, section 3.1; OIDC Core, section 3.1.2). */
 export function addAuthorizeRoutes(app: H3): void {
   addRoute(
     app,
     '/:tenant/oidc/authorize',
-    { GET: authorize, POST: keepAuthorize },
-    errorPage,
+    { GET: handleAuthorize, POST: handleAuthorizePost },
+    renderErrorPage,
     'authorize.refused',
   )
 }
 
-/** Checks a request, which from here on is known for its client's. */
-function checkFor({ ctx, tenant, isOf }: Call, params: URLSearchParams): Promise<CheckedRequest> {
-  isOf(params.get('client_id'))
-  return checkRequest(ctx, tenant, params)
+/** The browser comes from anywhere and has been shown nothing. */
+const UNSEEN = { hasSeenPage: false }
+
+/** Validates the request and attributes the call to its client. */
+function validateCallRequest(
+  { ctx, tenant, setClient }: TenantCall,
+  params: URLSearchParams,
+): Promise<CheckedRequest> {
+  setClient(params.get('client_id'))
+  return validateAuthorizeRequest(ctx, tenant, params)
 }
 
-/** GET authorize: answers at once when nobody has to be asked, else goes on to the hosted pages. */
-async function authorize(call: Call): Promise<Response> {
+/**
+ * GET: answers at once when no interaction with the user is needed, otherwise redirects to the hosted pages.
+ */
+async function handleAuthorize(call: TenantCall): Promise<Response> {
   const { event, tenant, ctx } = call
   const cookies = event.req.headers.get('cookie')
-  const checked = await checkFor(call, targetOf(event).query)
-  if ('error' in checked) return sendRefusal(call, checked.target, checked.error)
+  const checked = await validateCallRequest(call, readTarget(event).query)
+  if ('error' in checked) return sendErrorResponse(call, checked.target, checked.error, UNSEEN)
   const { request } = checked
   const sessionToken = readCookie(cookies, SESSION_COOKIE)
-  const standing = await standingOf(ctx, request, {}, sessionToken)
-  const { next } = standing
+  const authorization = await evaluateRequest(ctx, request, {}, sessionToken)
+  const { next, signInState } = authorization
+  // The page that asked for consent named the client.
+  const hasSeenPage = { hasSeenPage: signInState?.consentedScopes != null }
   if (next.step === 'error')
-    return sendRefusal(call, request, stepError(next, request, standing, sessionToken !== null))
+    return sendErrorResponse(
+      call,
+      request,
+      createStepError(next, request, authorization, sessionToken !== null),
+      hasSeenPage,
+    )
   if (next.step === 'issue') {
-    const answer = await grantAnswer(ctx, request, standing, null)
-    if (answer) return sendAnswer(answer)
-    // The session ended, or the user was locked, between the two statements.
+    const answer = await issueCodeResponse(ctx, request, authorization, null)
+    if (answer) return sendAuthorizationResponse(answer)
+    // The session has ended, or the user was locked, between the two statements.
     if (request.prompt.includes('none'))
-      return sendRefusal(call, request, new OAuthError('login_required', 'The person must sign in.'))
+      return sendErrorResponse(
+        call,
+        request,
+        new OAuthError('login_required', 'The user must sign in.'),
+        hasSeenPage,
+      )
   }
-  await spend('keepRequest', ctx.tenant, ctx.ip)
   const browser = bindBrowser(ctx.tenant, readCookie(cookies, INTERACTION_COOKIE))
-  const handle = await openInteraction(ctx.tenant, request, browser.key)
-  return seeOther(startOf(tenant, next, handle), [browser.cookie])
+  const handle = await createInteraction(ctx, request, browser.key)
+  return redirectTo(selectStartUrl(tenant, next, handle), [browser.cookie])
 }
 
-const hostedPath = (tenant: string, handle: string): string => `/${tenant}/signin/${handle}`
+const toHostedPath = (tenant: string, handle: string): string => `/${tenant}/signin/${handle}`
 
-/** Where a person starts: the tenant's own page when it has one, which leads back to the hosted ones, else these. */
-function startOf({ tenantId, loginUrl }: CachedTenant, next: NextStep, handle: string): string {
-  const hosted = hostedPath(tenantId, handle)
+/**
+ * The first page of the sign-in: the tenant's own page, if it has one, which continues to the hosted pages.
+ */
+function selectStartUrl({ tenantId, loginUrl }: CachedTenant, next: NextStep, handle: string): string {
+  const hosted = toHostedPath(tenantId, handle)
   if (!loginUrl || next.step === 'consent') return hosted
-  return withParameters(loginUrl, { continue: `${env.baseUrl}${hosted}` })
+  return addQueryParameters(loginUrl, { continue: `${env.baseUrl}${hosted}` })
 }
 
-/** POST authorize (OIDC Core, section 3.1.2.1). From another site it comes without our cookies, so that it is kept and the
- *  browser sent on to a GET of ours, which has them. */
-async function keepAuthorize(call: Call): Promise<Response> {
+/**
+ * POST (OIDC Core, section 3.1.2.1). It comes from another site, so without cookies: the request is stored
+ * and the browser redirected to a GET, which has them.
+ */
+async function handleAuthorizePost(call: TenantCall): Promise<Response> {
   const { event, ctx } = call
-  const checked = await checkFor(call, await readFormParams(event))
-  if ('error' in checked) return sendRefusal(call, checked.target, checked.error)
-  await spend('keepRequest', ctx.tenant, ctx.ip)
-  const handle = await openInteraction(ctx.tenant, checked.request, null)
-  return seeOther(hostedPath(ctx.tenant, handle))
+  const checked = await validateCallRequest(call, await readFormParams(event))
+  if ('error' in checked) return sendErrorResponse(call, checked.target, checked.error, UNSEEN)
+  const handle = await createInteraction(ctx, checked.request, null)
+  return redirectTo(toHostedPath(ctx.tenant, handle))
 }

@@ -1,75 +1,82 @@
-import { isClaim } from '../userinfo/claims.ts'
-import type { ClaimRequest, ClaimsRequest } from './claims-request.ts'
-import { invalid, single } from './parameters.ts'
+import { isJsonObject } from '../../core/json-object.ts'
+import type { ClaimRequest } from '../../users/claim-request.ts'
+import { isClaim } from '../../users/claims.ts'
+import type { ClaimsRequest } from '../model/claims-request.ts'
+import { createInvalidRequestError, readParameter } from '../model/request-parameters.ts'
 
-/** All our claims in both members take less than half of it; a grant keeps them for three months. */
-const CLAIMS_LIMIT_CHARACTERS = 4000
+/** Twice what a request for every claim takes. Grants store the request for up to three months. */
+const MAX_CLAIMS_CHARACTERS = 4000
 
-/** What ID tokens say anyway, and a request may make demands on. */
-const DEMANDABLE_CLAIMS = ['sub', 'acr', 'auth_time']
+/** Claims that ID tokens always contain and that a request may restrict. */
+const PROTOCOL_CLAIMS = ['sub', 'acr', 'auth_time']
 
 /**
- * The claims parameter of an authorize request (OIDC Core, section 5.5), reduced to claims that we know; null when it asks
- * for none of them. Throws OAuthError invalid_request that names the member at fault.
+ * Parses the claims parameter of an authorize request (OIDC Core, section 5.5), reduced to known claims; null
+ * when it requests none of them. Throws OAuthError invalid_request that names the invalid member.
  */
-export function requestedClaims(params: URLSearchParams): ClaimsRequest | null {
-  const text = single(params, 'claims')
+export function parseClaimsParameter(params: URLSearchParams): ClaimsRequest | null {
+  const text = readParameter(params, 'claims')
   if (text === null) return null
-  if (text.length > CLAIMS_LIMIT_CHARACTERS)
-    throw invalid(`claims may have ${CLAIMS_LIMIT_CHARACTERS} characters at most.`, { length: text.length })
-  const members = objectOf(parsed(text), 'claims')
+  if (text.length > MAX_CLAIMS_CHARACTERS)
+    throw createInvalidRequestError(`claims may have at most ${MAX_CLAIMS_CHARACTERS} characters.`, {
+      length: text.length,
+    })
+  const members = requireObject(parseJson(text), 'claims')
   const claims = {
-    userinfo: claimsIn(members, 'userinfo', (name) => isClaim(name) || name === 'sub'),
-    id_token: claimsIn(members, 'id_token', (name) => isClaim(name) || DEMANDABLE_CLAIMS.includes(name)),
+    userinfo: parseClaimsMember(members, 'userinfo', (name) => isClaim(name) || name === 'sub'),
+    id_token: parseClaimsMember(
+      members,
+      'id_token',
+      (name) => isClaim(name) || PROTOCOL_CLAIMS.includes(name),
+    ),
   }
   return Object.keys({ ...claims.userinfo, ...claims.id_token }).length > 0 ? claims : null
 }
 
-function parsed(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
-    return JSON.parse(text, refuseUnstorable)
+    return JSON.parse(text, rejectUnstorable)
   } catch (error) {
-    if (error instanceof SyntaxError) throw invalid('claims is not valid JSON.')
+    if (error instanceof SyntaxError) throw createInvalidRequestError('claims is not valid JSON.')
     throw error
   }
 }
 
-/** No jsonb column holds U+0000 or half a character. */
-function refuseUnstorable(name: string, value: unknown): unknown {
+/** A JSON.parse reviver: PostgreSQL's jsonb stores neither U+0000 nor unpaired surrogates. */
+function rejectUnstorable(name: string, value: unknown): unknown {
   const texts = typeof value === 'string' ? [name, value] : [name]
   if (texts.some((text) => text.includes('\u0000') || !text.isWellFormed()))
-    throw invalid('claims contains U+0000 or an unpaired surrogate.')
+    throw createInvalidRequestError('claims contains U+0000 or an unpaired surrogate.')
   return value
 }
 
-function objectOf(value: unknown, name: string): Record<string, unknown> {
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw invalid(`${name} must be a JSON object.`)
-  return value as Record<string, unknown>
+function requireObject(value: unknown, name: string): Record<string, unknown> {
+  if (!isJsonObject(value)) throw createInvalidRequestError(`${name} must be a JSON object.`)
+  return value
 }
 
-/** What is not understood is ignored: other members, claims that we do not have, members of a claim's request. */
-function claimsIn(
+/** Ignores unknown members and claims (OIDC Core, section 5.5). */
+function parseClaimsMember(
   members: Record<string, unknown>,
   member: 'userinfo' | 'id_token',
   isKnown: (name: string) => boolean,
 ): Record<string, ClaimRequest> {
   if (!Object.hasOwn(members, member)) return {}
-  const asked = Object.entries(objectOf(members[member], `claims.${member}`))
+  const requested = Object.entries(requireObject(members[member], `claims.${member}`))
   return Object.fromEntries(
-    asked
+    requested
       .filter(([name]) => isKnown(name))
-      .map(([name, request]) => [name, claimRequest(request, `claims.${member}.${name}`)]),
+      .map(([name, request]) => [name, parseClaimRequest(request, `claims.${member}.${name}`)]),
   )
 }
 
-function claimRequest(value: unknown, name: string): ClaimRequest {
+function parseClaimRequest(value: unknown, name: string): ClaimRequest {
   if (value === null) return null
-  const request = objectOf(value, name)
+  const request = requireObject(value, name)
   if (request.essential !== undefined && typeof request.essential !== 'boolean')
-    throw invalid(`${name}.essential must be true or false.`)
+    throw createInvalidRequestError(`${name}.essential must be true or false.`)
   if (request.values !== undefined && !Array.isArray(request.values))
-    throw invalid(`${name}.values must be an array.`)
+    throw createInvalidRequestError(`${name}.values must be an array.`)
   return {
     ...(request.essential !== undefined && { essential: request.essential }),
     ...('value' in request && { value: request.value }),

@@ -1,6 +1,12 @@
 import type { VNode } from 'preact'
-import { FORM_POST_SCRIPT_PATH } from '../../assets/form-post-script.ts'
-import { Given, type PageClient, PageShell, type PageTenant, safeLink } from '../pages/page-shell.pages.tsx'
+import { FORM_POST_SCRIPT_PATH } from '../../pages/assets/form-post-script.ts'
+import {
+  BidiText,
+  type PageClient,
+  PageShell,
+  type PageTenant,
+  toSafeLink,
+} from '../../pages/page-shell.pages.tsx'
 
 type FormPostPageProps = {
   tenant: PageTenant
@@ -10,20 +16,23 @@ type FormPostPageProps = {
   fields: readonly (readonly [name: string, value: string])[]
 }
 
-/** Takes an authorization response to the client (OAuth 2.0 Form Post Response Mode, section 2), by itself where scripts run. */
+/**
+ * Posts an authorization response to the client (OAuth 2.0 Form Post Response Mode, section 2); a script
+ * submits the form.
+ */
 export const FormPostPage = ({ tenant, client, redirectUri, fields }: FormPostPageProps): VNode => (
   <PageShell
     title={`Back to ${client.name}`}
     heading={
       <>
-        Back to <Given>{client.name}</Given>
+        Back to <BidiText>{client.name}</BidiText>
       </>
     }
     lead="If nothing happens, press the button."
     tenant={tenant}
     client={client}
   >
-    <form method="post" action={safeLink(redirectUri) ?? undefined} id="answer">
+    <form method="post" action={toSafeLink(redirectUri) ?? undefined} id="answer">
       {fields.map(([name, value]) => (
         <input type="hidden" name={name} value={value} />
       ))}

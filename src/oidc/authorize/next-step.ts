@@ -1,51 +1,50 @@
-import { ACCOUNT_SCOPE } from '../../ctx.ts'
-import type { OAuthErrorCode } from '../../errors.ts'
-import { claimsBeside } from '../userinfo/claims.ts'
-import { ACR_OTP } from './acr.ts'
-import type { Prompt } from './authorize.ts'
-import { type ClaimsRequest, isAbout, isAcrAcceptable } from './claims-request.ts'
+import type { OAuthErrorCode } from '../../core/oauth-error.ts'
+import { ACCOUNT_SCOPE } from '../../core/scopes.ts'
+import { ACR_OTP } from '../model/acr.ts'
+import type { Prompt } from '../model/authorize-request.ts'
+import { type ClaimsRequest, isAcceptableAcr, isForUser, listExtraClaims } from '../model/claims-request.ts'
 
-/** What of an authorize request decides the next step. */
+/** The parts of an authorize request that decide the next step. */
 export type StepRequest = {
   prompt: readonly Prompt[]
   maxAgeSeconds: number | null
-  /** Whom the id_token_hint names. */
+  /** The user that the id_token_hint identifies. */
   subjectHint: string | null
-  /** What the login_hint is compared by; null when it is no address. */
+  /** The login_hint as an address key; null when it is not an address. */
   addressHint: string | null
-  /** What the person would give, of what was asked. */
+  /** The requested scopes that the user can grant. */
   scopes: readonly string[]
   claims: ClaimsRequest | null
   requireConsent: boolean
 }
 
-/** The browser's session, when it has an active one. */
+/** The active session of the browser. */
 export type StepSession = {
   userId: string
-  /** What the person's addresses are compared by. */
+  /** Address keys of the user. */
   addresses: readonly string[]
   authenticatedAt: Date
-  /** Started in the course of this very request. */
+  /** The session was started by this request. */
   isFresh: boolean
 }
 
-/** What the person has agreed to for this client. */
+/** What the user has consented to for this client. */
 export type StepConsent = {
   scopes: readonly string[]
-  /** Those that were asked for one by one. */
+  /** Individually requested claims. */
   claims: readonly string[]
-  /** Agreed in the course of this very request. */
+  /** The consent was given during this request. */
   isFresh: boolean
 }
 
-/** Which rule a request fails by, for those who want to know. */
-export type FailedRule = 'acr' | 'session' | 'person' | 'login_hint' | 'max_age' | 'consent'
+/** The rule that a request fails, for its diagnostics. */
+export type FailedRule = 'acr' | 'session' | 'user' | 'login_hint' | 'max_age' | 'consent'
 
 export type NextStep =
   | { step: 'login' | 'consent' | 'select' | 'issue' }
   | { step: 'error'; error: OAuthErrorCode; description: string; rule: FailedRule }
 
-const failure = (rule: FailedRule, error: OAuthErrorCode, description: string): NextStep => ({
+const createErrorStep = (rule: FailedRule, error: OAuthErrorCode, description: string): NextStep => ({
   step: 'error',
   error,
   description,
@@ -53,66 +52,75 @@ const failure = (rule: FailedRule, error: OAuthErrorCode, description: string): 
 })
 
 /**
- * What happens next with an authorize request (OIDC Core, sections 3.1.2.3, 3.1.2.4 and 3.1.2.6). Pure: the request,
- * the browser's session, the consent and the time decide.
+ * The next step of an authorize request (OIDC Core, sections 3.1.2.3, 3.1.2.4 and 3.1.2.6), from the request,
+ * the session of the browser, the consent and the time. Pure.
  */
-export function nextStep(
+export function selectNextStep(
   request: StepRequest,
   session: StepSession | null,
   consent: StepConsent | null,
   now: Date,
 ): NextStep {
-  // Whoever signed in: it would not be in one of the ways that are demanded.
-  if (!isAcrAcceptable(request.claims, ACR_OTP))
-    return failure(
+  // No sign-in can satisfy the acr, so the user is not asked.
+  if (!isAcceptableAcr(request.claims, ACR_OTP))
+    return createErrorStep(
       'acr',
       'unmet_authentication_requirements',
-      'Nobody can sign in here in a way that acr demands.',
+      'No sign-in method satisfies the requested acr.',
     )
-  const quiet = request.prompt.includes('none')
-  const login = (rule: FailedRule): NextStep =>
-    quiet ? failure(rule, 'login_required', 'The person must sign in.') : { step: 'login' }
-  if (!session) return login('session')
-  if (!isMeant(request, session))
+  const isPromptNone = request.prompt.includes('none')
+  const requireLogin = (rule: FailedRule): NextStep =>
+    isPromptNone ? createErrorStep(rule, 'login_required', 'The user must sign in.') : { step: 'login' }
+  if (!session) return requireLogin('session')
+  if (!isExpectedUser(request, session))
     return session.isFresh
-      ? failure('person', 'login_required', 'Another person signed in than the request is about.')
-      : login('person')
+      ? createErrorStep(
+          'user',
+          'login_required',
+          'The user who signed in is not the one that the request is about.',
+        )
+      : requireLogin('user')
   if (!session.isFresh) {
-    // Once somebody signed in for this request the hint has done its part: people have more addresses than we know.
+    // After a sign-in for this request the hint is not compared: users have more addresses than are stored.
     if (request.addressHint !== null && !session.addresses.includes(request.addressHint))
-      return login('login_hint')
+      return requireLogin('login_hint')
     if (request.prompt.includes('login')) return { step: 'login' }
     if (request.prompt.includes('select_account')) return { step: 'select' }
-    if (isTooOld(session, request.maxAgeSeconds, now)) return login('max_age')
+    if (isSessionTooOld(session, request.maxAgeSeconds, now)) return requireLogin('max_age')
   }
   if (needsConsent(request, consent))
-    return quiet ? failure('consent', 'consent_required', 'The person must consent.') : { step: 'consent' }
+    return isPromptNone
+      ? createErrorStep('consent', 'consent_required', 'The user must consent.')
+      : { step: 'consent' }
   return { step: 'issue' }
 }
 
-/** An id_token_hint, or a `sub` with a value, says who may be answered about (OIDC Core, section 3.1.2.2). */
-const isMeant = ({ subjectHint, claims }: StepRequest, { userId }: StepSession): boolean =>
-  (subjectHint === null || subjectHint === userId) && isAbout(claims, userId)
+/**
+ * Whether the user is the one that id_token_hint and the `sub` claim name, if any (OIDC Core, section
+ * 3.1.2.2).
+ */
+const isExpectedUser = ({ subjectHint, claims }: StepRequest, { userId }: StepSession): boolean =>
+  (subjectHint === null || subjectHint === userId) && isForUser(claims, userId)
 
-/** max_age=0 asks for a new sign-in, like prompt=login (OIDC Core, section 3.1.2.1). */
-const isTooOld = (session: StepSession, maxAgeSeconds: number | null, now: Date): boolean =>
+/** max_age=0 requires a new sign-in, like prompt=login (OIDC Core, section 3.1.2.1). */
+const isSessionTooOld = (session: StepSession, maxAgeSeconds: number | null, now: Date): boolean =>
   maxAgeSeconds !== null &&
   (maxAgeSeconds === 0 || now.getTime() - session.authenticatedAt.getTime() > maxAgeSeconds * 1000)
 
-/** The scopes that the person must have agreed to. */
-export function scopesToAgreeTo({
+/** The scopes that require the user's consent. */
+export function listConsentScopes({
   requireConsent,
   scopes,
 }: Pick<StepRequest, 'requireConsent' | 'scopes'>): readonly string[] {
-  // Without requireConsent, registering the client was the tenant's permission, offline_access included (Core 11). To
-  // change somebody's account takes that person's, whoever asks.
+  // Without requireConsent the tenant has permitted the client's scopes by registering it, offline_access
+  // included (OIDC Core, section 11). Only the user can permit changes to their account.
   return requireConsent ? scopes : scopes.filter((scope) => scope === ACCOUNT_SCOPE)
 }
 
 function needsConsent(request: StepRequest, consent: StepConsent | null): boolean {
   if (request.prompt.includes('consent') && !consent?.isFresh) return true
-  if (!scopesToAgreeTo(request).every((scope) => consent?.scopes.includes(scope))) return true
-  // Who agreed to a scope agreed to each claim of it.
-  const beside = claimsBeside(request.claims, [...request.scopes, ...(consent?.scopes ?? [])])
-  return request.requireConsent && !beside.every((claim) => consent?.claims.includes(claim))
+  if (!listConsentScopes(request).every((scope) => consent?.scopes.includes(scope))) return true
+  // Consent to a scope covers its claims.
+  const extraClaims = listExtraClaims(request.claims, [...request.scopes, ...(consent?.scopes ?? [])])
+  return request.requireConsent && !extraClaims.every((claim) => consent?.claims.includes(claim))
 }

@@ -1,22 +1,30 @@
 import type { H3 } from 'h3'
+import { addRoute, type TenantCall } from '../../access/endpoint.http.ts'
+import { createUncachedJson, renderOAuthError } from '../../pages/responses.http.ts'
 import { findRequestingClient } from '../../registration/client-documents.ts'
-import { oauthError, uncachedJson } from '../answers.routes.ts'
-import { addRoute, type Call } from '../call.routes.ts'
-import { limitUnproven, preflight, readClientCall } from '../client-auth/client-call.routes.ts'
-import { checkParameters } from './authorization.ts'
-import { keepPushedRequest, pushedParameters } from './pushed-requests.ts'
+import { answerPreflight, limitPublicClient, readTokenRequest } from '../client-auth/client-request.http.ts'
+import { validateParameters } from './check-request.ts'
+import { extractPushedParameters, storePushedRequest } from './pushed-requests.ts'
 
-/** Where clients push authorize requests before they send the browser (RFC 9126, section 2). */
+/** The pushed authorization request endpoint (RFC 9126, section 2). */
 export function addPushedRequestRoutes(app: H3): void {
-  addRoute(app, '/:tenant/oidc/par', { POST: push, OPTIONS: preflight }, oauthError, 'authorize.refused')
+  addRoute(
+    app,
+    '/:tenant/oidc/par',
+    { POST: handlePush, OPTIONS: answerPreflight },
+    renderOAuthError,
+    'authorize.refused',
+  )
 }
 
-async function push(call: Call): Promise<Response> {
-  const request = await readClientCall(call, (clientId) =>
+async function handlePush(call: TenantCall): Promise<Response> {
+  const request = await readTokenRequest(call, (clientId) =>
     findRequestingClient(call.ctx, call.tenant, clientId),
   )
-  const params = pushedParameters(request)
-  await limitUnproven(request)
-  await checkParameters(request.tenant, request.client, params, { isPushed: true })
-  return uncachedJson(await keepPushedRequest(request.ctx.tenant, request.client.id, params), { status: 201 })
+  const params = extractPushedParameters(request)
+  await limitPublicClient(request)
+  await validateParameters(request.tenant, request.client, params, { isPushed: true })
+  return createUncachedJson(await storePushedRequest(request.ctx.tenant, request.client.id, params), {
+    status: 201,
+  })
 }

@@ -1,14 +1,23 @@
-import type { Sql } from '../../db.ts'
+import type { Sql } from '../../database/db.ts'
+import { statement, typed } from '../../database/statement.ts'
 
-/** Parameters in the order that they were pushed in; some may be repeated. */
+/** Parameters in the order of the request; some may be repeated. */
 export type PushedParameters = [name: string, value: string][]
 
-const INSERT_PUSHED_REQUEST = `
+const INSERT_PUSHED_REQUEST = statement({
+  takes: {
+    requestHash: 'bytea',
+    clientId: 'text',
+    parameters: typed<PushedParameters>('jsonb'),
+    expiresAt: 'timestamptz',
+    now: 'timestamptz',
+  },
+})`
   INSERT INTO "PushedRequest" ("tenantId", "requestHash", "clientId", "parameters", "expiresAt", "createdAt")
-  VALUES ($1, $2::bytea, $3, $4::jsonb, $5::timestamptz, $6::timestamptz)`
+  VALUES (:tenant, :requestHash, :clientId, :parameters, :expiresAt, :now)`
 
-/** Keeps a request that a client pushed, until `expiresAt` (RFC 9126, section 2.2). */
-export async function insertPushedRequest(
+/** Stores a pushed request until `expiresAt` (RFC 9126, section 2.2). */
+export const insertPushedRequest = (
   sql: Sql,
   tenant: string,
   pushed: {
@@ -18,24 +27,19 @@ export async function insertPushedRequest(
     expiresAt: Date
     now: Date
   },
-): Promise<void> {
-  const { requestHash, clientId, parameters, expiresAt, now } = pushed
-  await sql(INSERT_PUSHED_REQUEST, [
-    tenant,
-    requestHash,
-    clientId,
-    JSON.stringify(parameters),
-    expiresAt,
-    now,
-  ])
-}
+): Promise<void> => INSERT_PUSHED_REQUEST.run(sql, { tenant, ...pushed })
 
-const DELETE_PUSHED_REQUEST = `
+const DELETE_PUSHED_REQUEST = statement({
+  takes: { requestHash: 'bytea', clientId: 'text', now: 'timestamptz' },
+  returns: { parameters: typed<PushedParameters>('jsonb') },
+})`
   DELETE FROM "PushedRequest"
-  WHERE "tenantId" = $1 AND "requestHash" = $2::bytea AND "clientId" = $3 AND "expiresAt" > $4::timestamptz
+  WHERE "tenantId" = :tenant AND "requestHash" = :requestHash AND "clientId" = :clientId AND "expiresAt" > :now
   RETURNING "parameters"`
 
-/** Removes a request that this client pushed, and answers it to the one caller who comes first; null to all others. */
+/**
+ * Deletes a pushed request of the client. Returns its parameters to the first caller and null to all others.
+ */
 export async function deletePushedRequest(
   sql: Sql,
   tenant: string,
@@ -43,24 +47,20 @@ export async function deletePushedRequest(
   clientId: string,
   now: Date,
 ): Promise<PushedParameters | null> {
-  const [row] = await sql<{ parameters: PushedParameters }>(DELETE_PUSHED_REQUEST, [
-    tenant,
-    requestHash,
-    clientId,
-    now,
-  ])
+  const row = await DELETE_PUSHED_REQUEST.first(sql, { tenant, requestHash, clientId, now })
   return row?.parameters ?? null
 }
 
-/** A pushed request that is still there, whoever pushed it, to tell why it could not be used. */
-export async function selectPushedRequest(
+const SELECT_PUSHED_REQUEST = statement({
+  takes: { requestHash: 'bytea' },
+  returns: { clientId: 'text', expiresAt: 'timestamptz' },
+})`
+  SELECT "clientId", "expiresAt" FROM "PushedRequest" WHERE "tenantId" = :tenant AND "requestHash" = :requestHash`
+
+/** A pushed request of any client, to explain its rejection. */
+export const selectPushedRequest = (
   sql: Sql,
   tenant: string,
   requestHash: Buffer,
-): Promise<{ clientId: string; expiresAt: Date } | null> {
-  const [row] = await sql<{ clientId: string; expiresAt: Date }>(
-    `SELECT "clientId", "expiresAt" FROM "PushedRequest" WHERE "tenantId" = $1 AND "requestHash" = $2::bytea`,
-    [tenant, requestHash],
-  )
-  return row ?? null
-}
+): Promise<{ clientId: string; expiresAt: Date } | null> =>
+  SELECT_PUSHED_REQUEST.first(sql, { tenant, requestHash })

@@ -1,59 +1,49 @@
-import { issuerOf } from '../keys/keys.ts'
-import { single } from './parameters.ts'
-import { describable } from './redirect-uris.ts'
+import { issuerOf } from '../../core/issuer.ts'
+import { toErrorDescription } from '../../http/redirects.ts'
+import { RESPONSE_MODES, type ResponseMode, type ResponseTarget } from '../model/authorize-request.ts'
+import { readParameter } from '../model/request-parameters.ts'
 
-/** How an authorization response travels (OAuth 2.0 Multiple Response Types, section 2.1). */
-export const RESPONSE_MODES = ['query', 'form_post', 'web_message'] as const
-export type ResponseMode = (typeof RESPONSE_MODES)[number]
-
-/** Where an authorization response goes, good or bad. */
-export type ResponseTarget = {
-  clientId: string
-  redirectUri: string
-  state: string | null
-  responseMode: ResponseMode
-}
-
-/** An authorization response: what goes where. Null parameters are left out. */
-export type AuthorizationAnswer = ResponseTarget & {
+/** An authorization response with its target. Null parameters are omitted. */
+export type AuthorizationResponse = ResponseTarget & {
   tenant: string
   parameters: Record<string, string | null>
 }
 
-/** The origin of a web address; null for the address of a native application. */
-function webOriginOf(uri: string): string | null {
+/** The origin of an http or https URI; null for other schemes. */
+function toWebOrigin(uri: string): string | null {
   const { protocol, origin } = URL.canParse(uri) ? new URL(uri) : { protocol: '', origin: '' }
   return protocol === 'https:' || protocol === 'http:' ? origin : null
 }
 
 /**
- * The response mode that a request asks for, query unless it does. Null for one that there is not, and for a form that
- * would have to be posted to a native application.
+ * The requested response mode, `query` by default. Null for an unsupported mode, and for form_post with a
+ * redirect URI that is not a web address.
  */
-export function requestedMode(params: URLSearchParams, redirectUri: string): ResponseMode | null {
-  const asked = single(params, 'response_mode')
-  if (asked === null) return 'query'
-  if (asked === 'form_post' && webOriginOf(redirectUri) === null) return null
-  return RESPONSE_MODES.find((mode) => mode === asked) ?? null
+export function parseResponseMode(params: URLSearchParams, redirectUri: string): ResponseMode | null {
+  const requested = readParameter(params, 'response_mode')
+  if (requested === null) return 'query'
+  if (requested === 'form_post' && toWebOrigin(redirectUri) === null) return null
+  return RESPONSE_MODES.find((mode) => mode === requested) ?? null
 }
 
 /**
- * The one origin that a web_message is for (draft-sakimura-oauth-wmrm): that of the redirect_uri, if it is among the
- * client's webOrigins; null otherwise. An origin is more than the page that was registered, hence the second list.
+ * The only origin that may receive a web_message response (draft-sakimura-oauth-wmrm): that of the
+ * redirect_uri, if it is among the client's webOrigins; null otherwise. An origin contains more pages than
+ * the registered one, hence the separate list.
  */
-export function messageOriginOf(
+export function selectMessageOrigin(
   client: { webOrigins: readonly string[] },
   redirectUri: string,
 ): string | null {
-  const origin = webOriginOf(redirectUri)
+  const origin = toWebOrigin(redirectUri)
   return origin !== null && client.webOrigins.includes(origin) ? origin : null
 }
 
-const answerOf = (
+const buildResponse = (
   tenant: string,
   { clientId, redirectUri, state, responseMode }: ResponseTarget,
   parameters: Record<string, string>,
-): AuthorizationAnswer => ({
+): AuthorizationResponse => ({
   tenant,
   clientId,
   redirectUri,
@@ -63,13 +53,17 @@ const answerOf = (
 })
 
 /** The successful response (RFC 6749, section 4.1.2; RFC 9207). */
-export const codeAnswer = (tenant: string, target: ResponseTarget, code: string): AuthorizationAnswer =>
-  answerOf(tenant, target, { code })
+export const buildCodeResponse = (
+  tenant: string,
+  target: ResponseTarget,
+  code: string,
+): AuthorizationResponse => buildResponse(tenant, target, { code })
 
 /** The error response (RFC 6749, section 4.1.2.1; RFC 9207). */
-export const errorAnswer = (
+export const buildErrorResponse = (
   tenant: string,
   target: ResponseTarget,
   error: string,
   description: string,
-): AuthorizationAnswer => answerOf(tenant, target, { error, error_description: describable(description) })
+): AuthorizationResponse =>
+  buildResponse(tenant, target, { error, error_description: toErrorDescription(description) })

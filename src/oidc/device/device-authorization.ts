@@ -1,26 +1,26 @@
-import { newId, randomToken, sha256 } from '../../crypto.ts'
-import { ACCOUNT_SCOPE } from '../../ctx.ts'
-import { sql } from '../../db.ts'
-import { OAuthError } from '../../errors.ts'
-import { after } from '../../time.ts'
-import { issuerOf } from '../keys/keys.ts'
-import { requestableScopes, toScopes } from '../scopes.ts'
-import { requireAllowed } from '../token/asked-resources.ts'
-import { allowedResources } from '../token/audience.ts'
-import type { TokenRequest } from '../token/token-response.ts'
-import { mayUseDevices } from './device-clients.ts'
+import { mayUseDevices } from '../../clients/device-clients.ts'
+import { newId, randomToken, sha256 } from '../../core/crypto.ts'
+import { issuerOf } from '../../core/issuer.ts'
+import { OAuthError } from '../../core/oauth-error.ts'
+import { ACCOUNT_SCOPE, parseScopeList } from '../../core/scopes.ts'
+import { addSeconds } from '../../core/time.ts'
+import { sql } from '../../database/db.ts'
+import { requireAllowedResources } from '../model/requested-resources.ts'
+import { selectRequestableScopes } from '../model/scopes.ts'
+import type { TokenRequest } from '../model/token-request.ts'
+import { listAllowedResources } from '../token/audience.ts'
 import { insertDeviceCode } from './device-codes.sql.ts'
-import { newUserCode, shownUserCode, userCodeHashOf } from './device-user-codes.ts'
+import { createUserCode, formatUserCode, hashUserCode } from './user-codes.ts'
 
-/** Time enough to fetch a telephone and to sign in there; no longer, since somebody else may have sent the code. */
+/** Enough to fetch a phone and sign in, and short, because an attacker may have sent the user code. */
 const DEVICE_CODE_LIFETIME_SECONDS = 600
-/** What RFC 8628, section 3.2 takes for granted. */
+/** The default of RFC 8628, section 3.2. */
 const POLL_INTERVAL_SECONDS = 5
-/** Of 20^8 codes one is taken so seldom that a second time in a row means something else is wrong. */
-const MAX_TRIES = 5
+/** With 20^8 possible codes, repeated conflicts indicate another problem. */
+const MAX_CODE_ATTEMPTS = 5
 
 /** The device authorization response (RFC 8628, section 3.2). */
-export type DeviceAuthorization = {
+export type DeviceAuthorizationResponse = {
   device_code: string
   user_code: string
   verification_uri: string
@@ -29,56 +29,61 @@ export type DeviceAuthorization = {
   interval: number
 }
 
-/** Where people enter the code that a device shows. */
-const verificationUriOf = (tenant: string): string => `${issuerOf(tenant)}/device`
+/** The page where users enter the user code. */
+const buildVerificationUri = (tenant: string): string => `${issuerOf(tenant)}/device`
 
 /**
- * Lets a device ask for a person's permission (RFC 8628, section 3.1): one statement. Throws OAuthError unauthorized_client,
- * invalid_scope when nothing that is asked can be given, and invalid_target. Management scopes are cut to the person's
- * roles when it is known who that is. `makeUserCode` is called again when another device shows the same.
+ * Starts a device authorization (RFC 8628, section 3.1): one statement. Management scopes are limited to the
+ * user's roles when the user is known. `makeUserCode` is called again when the code is taken. Throws
+ * OAuthError unauthorized_client, invalid_scope when the client may request none of the scopes, and
+ * invalid_target.
  */
 export async function startDeviceAuthorization(
   { ctx, tenant, client, form, resources }: TokenRequest,
-  makeUserCode = newUserCode,
+  makeUserCode = createUserCode,
   now = new Date(),
-): Promise<DeviceAuthorization> {
+): Promise<DeviceAuthorizationResponse> {
   if (!mayUseDevices(client))
-    throw new OAuthError('unauthorized_client', 'The client may not connect devices.', {
-      why: { app_type: client.appType },
+    throw new OAuthError('unauthorized_client', 'The client may not use the device grant.', {
+      diagnostics: { app_type: client.appType },
     })
-  // Who is talked into entering a code must not lose the account by it.
-  const scopes = requestableScopes(toScopes(form.scope ?? ''), client).filter(
+  // A user who is tricked into entering a code must not lose the account.
+  const scopes = selectRequestableScopes(parseScopeList(form.scope ?? ''), client).filter(
     (scope) => scope !== ACCOUNT_SCOPE,
   )
   if (scopes.length === 0)
-    throw new OAuthError('invalid_scope', 'The scope names nothing that this client may ask for.', {
-      why: { scope: form.scope ?? null },
+    throw new OAuthError('invalid_scope', 'The client may request none of these scopes.', {
+      diagnostics: { scope: form.scope ?? null },
     })
-  requireAllowed(resources, await allowedResources(tenant, resources))
+  requireAllowedResources(resources, await listAllowedResources(tenant, resources))
   const deviceCode = randomToken()
-  for (let tries = 0; tries < MAX_TRIES; tries++) {
+  for (let tries = 0; tries < MAX_CODE_ATTEMPTS; tries++) {
     const userCode = makeUserCode()
     const isInserted = await insertDeviceCode(sql, ctx.tenant, {
       codeHash: sha256(deviceCode),
-      userCodeHash: userCodeHashOf(ctx.tenant, userCode),
+      userCodeHash: hashUserCode(ctx.tenant, userCode),
       grantId: newId('grant'),
       clientId: client.id,
       scopes,
       resources,
       intervalSeconds: POLL_INTERVAL_SECONDS,
-      expiresAt: after(now, DEVICE_CODE_LIFETIME_SECONDS),
+      expiresAt: addSeconds(now, DEVICE_CODE_LIFETIME_SECONDS),
       now,
     })
-    if (isInserted) return toAuthorization(ctx.tenant, deviceCode, shownUserCode(userCode))
+    if (isInserted) return toDeviceAuthorization(ctx.tenant, deviceCode, formatUserCode(userCode))
   }
   throw new Error('no user code is free')
 }
 
-const toAuthorization = (tenant: string, deviceCode: string, userCode: string): DeviceAuthorization => ({
+const toDeviceAuthorization = (
+  tenant: string,
+  deviceCode: string,
+  userCode: string,
+): DeviceAuthorizationResponse => ({
   device_code: deviceCode,
   user_code: userCode,
-  verification_uri: verificationUriOf(tenant),
-  verification_uri_complete: `${verificationUriOf(tenant)}?user_code=${userCode}`,
+  verification_uri: buildVerificationUri(tenant),
+  verification_uri_complete: `${buildVerificationUri(tenant)}?user_code=${userCode}`,
   expires_in: DEVICE_CODE_LIFETIME_SECONDS,
   interval: POLL_INTERVAL_SECONDS,
 })

@@ -1,61 +1,52 @@
-import { open, seal } from '../../crypto.ts'
-import { asPerson, type Ctx } from '../../ctx.ts'
-import { sql } from '../../db.ts'
-import { type NewEvent, toEventRow, wakeReaders } from '../../events.ts'
-import { spend } from '../../limits.ts'
-import type { Standing } from '../authorize/authorization.ts'
-import type { AuthorizeRequest } from '../authorize/authorize.ts'
-import type { ResponseTarget } from '../authorize/response-modes.ts'
-import { type Interaction, interactionHashOf } from '../signin/interactions.ts'
+import { consumeLimit } from '../../coordination/rate-limits.ts'
+import type { Ctx } from '../../core/context.ts'
+import { toUserCtx } from '../../core/context.ts'
+import { seal, unseal } from '../../core/crypto.ts'
+import { sql } from '../../database/db.ts'
+import type { DeviceSubject } from '../../events/grant-events.ts'
+import { deviceApproved, deviceDenied } from '../../events/grant-events.ts'
+import { createEventRow, wakeReaders } from '../../events/log.ts'
+import type { EventOf } from '../../events/types.ts'
+import type { AuthorizationState } from '../authorize/evaluate-request.ts'
+import type { Interaction } from '../interactions/interactions.ts'
+import { hashHandle } from '../interactions/interactions.ts'
+import type { DeviceRequest } from '../model/authorize-request.ts'
 import {
   approveDevice,
   type DecidedDevice,
   denyDevice,
-  selectWaitingDevice,
-  type WaitingDevice,
+  type PendingDevice,
+  selectPendingDevice,
 } from './device-codes.sql.ts'
-import { readUserCode, shownUserCode, userCodeHashesOf } from './device-user-codes.ts'
+import { formatUserCode, hashUserCodeWithAllKeys, parseUserCode } from './user-codes.ts'
 
-/** The device that waits for the answer, instead of a redirect_uri. */
-type DeviceTarget = {
-  responseMode: 'device'
-  clientId: string
-  /** The device code's hash in base64url, by which the answer is written. */
-  deviceCodeHash: string
-  /** What the device shows; sealed, as it is hashed where it is looked up. */
-  userCode: string
-}
-
-/** What a device asks a person for (RFC 8628): an authorize request in all but where its answer goes. */
-export type DeviceRequest = Omit<AuthorizeRequest, keyof ResponseTarget> &
-  DeviceTarget & { subjectHint: string | null }
-
-const SEAL = 'user code'
+const USER_CODE_PURPOSE = 'user code'
 
 /** The code that the device shows. */
-export const userCodeOf = ({ userCode }: DeviceRequest): string => open(SEAL, userCode).toString()
+export const unsealUserCode = ({ userCode }: DeviceRequest): string =>
+  unseal(USER_CODE_PURPOSE, userCode).toString()
 
 /**
- * The request of the device whose code a person entered; null when no device waits with it, for whatever reason. Throws
- * RateLimited when their network guesses too often: each try counts, before it is looked at.
+ * The request of the device whose user code was entered; null when there is no pending one. Throws
+ * RateLimited when a network guesses too often: each attempt counts, before the code is looked up.
  */
 export async function findDeviceRequest(
   { tenant, ip }: Ctx,
   entered: string,
   now = new Date(),
 ): Promise<DeviceRequest | null> {
-  await spend('enterUserCode', tenant, ip)
-  const code = readUserCode(entered)
-  const device = code && (await selectWaitingDevice(sql, tenant, userCodeHashesOf(tenant, code), now))
-  return device ? toRequest(device, shownUserCode(code)) : null
+  await consumeLimit('enterUserCode', tenant, ip)
+  const code = parseUserCode(entered)
+  const device = code && (await selectPendingDevice(sql, tenant, hashUserCodeWithAllKeys(tenant, code), now))
+  return device ? toDeviceRequest(device, formatUserCode(code)) : null
 }
 
-/** Somebody else may have sent the code: whoever enters it is always asked, whatever they agreed to before. */
-const toRequest = (device: WaitingDevice, userCode: string): DeviceRequest => ({
+/** Consent is always requested, even if it was granted before: an attacker may have sent the user code. */
+const toDeviceRequest = (device: PendingDevice, userCode: string): DeviceRequest => ({
   responseMode: 'device',
   clientId: device.clientId,
   deviceCodeHash: device.codeHash.toString('base64url'),
-  userCode: seal(SEAL, userCode),
+  userCode: seal(USER_CODE_PURPOSE, userCode),
   scopes: device.scopes,
   resources: device.resources,
   prompt: ['consent'],
@@ -70,56 +61,64 @@ const toRequest = (device: WaitingDevice, userCode: string): DeviceRequest => ({
   dpopJkt: null,
 })
 
-const decided = (request: DeviceRequest, interaction: Interaction, now: Date): DecidedDevice => ({
+const toDecidedDevice = (request: DeviceRequest, interaction: Interaction, now: Date): DecidedDevice => ({
   codeHash: Buffer.from(request.deviceCodeHash, 'base64url'),
   clientId: request.clientId,
-  interactionHash: interactionHashOf(interaction),
+  interactionHash: hashHandle(interaction),
   now,
 })
 
-function eventOf(ctx: Ctx, { state, client }: Standing, event: Pick<NewEvent, 'type' | 'detail'>): object {
-  const who = { userId: state?.userId ?? null, sessionId: state?.id ?? null }
-  const by = state ? asPerson(ctx, { userId: state.userId, sessionId: state.id, clientId: client.id }) : ctx
-  return toEventRow(by, { ...event, ...who, subjectIds: [client.id] })
+/** The event of a decision, by the signed-in user. */
+function toDecisionEvent(
+  ctx: Ctx,
+  { signInState: state, client }: AuthorizationState,
+  createEvent: (device: DeviceSubject) => EventOf<'device.approved'> | EventOf<'device.denied'>,
+): object {
+  const device = { userId: state?.userId ?? null, sessionId: state?.id ?? null, clientId: client.id }
+  const userCtx = state
+    ? toUserCtx(ctx, { userId: state.userId, sessionId: state.id, clientId: client.id })
+    : ctx
+  return createEventRow(userCtx, createEvent(device))
 }
 
 /**
- * Lets the device have what the browser's person would give, ending the interaction. False when the session or the user was
- * ended or locked meanwhile, the code has expired, or the device was decided about before. One statement.
+ * Approves the device for what the signed-in user can grant, ending the interaction. False when the session
+ * has ended, the user is locked, the code has expired, or the device was approved or denied before. One
+ * statement.
  */
-export async function approve(
+export async function approveDeviceRequest(
   ctx: Ctx,
   request: DeviceRequest,
-  standing: Standing,
+  authorization: AuthorizationState,
   interaction: Interaction,
   now = new Date(),
 ): Promise<boolean> {
-  const { state, scopes } = standing
+  const { signInState: state, scopes } = authorization
   if (!state) return false
   const isDone = await approveDevice(
     sql,
     ctx.tenant,
-    decided(request, interaction, now),
+    toDecidedDevice(request, interaction, now),
     { userId: state.userId, sessionId: state.id, scopes },
-    eventOf(ctx, standing, { type: 'device.approved', detail: { scope: scopes.join(' ') } }),
+    toDecisionEvent(ctx, authorization, (device) => deviceApproved(device, scopes)),
   )
   if (isDone) wakeReaders(ctx.tenant)
   return isDone
 }
 
-/** Refuses the device, likewise. */
-export async function deny(
+/** Denies the device, ending the interaction. False as for approveDeviceRequest. One statement. */
+export async function denyDeviceRequest(
   ctx: Ctx,
   request: DeviceRequest,
-  standing: Standing,
+  authorization: AuthorizationState,
   interaction: Interaction,
   now = new Date(),
 ): Promise<boolean> {
   const isDone = await denyDevice(
     sql,
     ctx.tenant,
-    decided(request, interaction, now),
-    eventOf(ctx, standing, { type: 'device.denied' }),
+    toDecidedDevice(request, interaction, now),
+    toDecisionEvent(ctx, authorization, deviceDenied),
   )
   if (isDone) wakeReaders(ctx.tenant)
   return isDone

@@ -1,35 +1,41 @@
 import type { VNode } from 'preact'
 import {
-  Fault,
-  Given,
-  nameOf,
+  BidiText,
+  ErrorMessage,
+  getTenantName,
   type PageInteraction,
   PageShell,
   type PageTenant,
   StepForm,
-} from '../pages/page-shell.pages.tsx'
-import { AllowOrDeny, AskedPerson, Asks, type ConsentPageProps, Publisher } from '../signin/consent.pages.tsx'
+} from '../../pages/page-shell.pages.tsx'
+import {
+  ConsentButtons,
+  ConsentItems,
+  type ConsentPageProps,
+  PublisherNote,
+  SignedInAs,
+} from '../signin/consent.pages.tsx'
 
 type UserCodePageProps = {
   tenant: PageTenant
   interaction: PageInteraction
-  /** What was entered before, or stood in the address that the device showed. */
+  /** The entered code, or the one in the verification URI. */
   code?: string | null
-  /** What is wrong, as a sentence. */
-  fault?: string | null
+  /** The error, as a sentence. */
+  error?: string | null
 }
 
 /** Asks for the code that a device shows (RFC 8628, section 3.3). Posts `user_code`. */
-export const UserCodePage = ({ tenant, interaction, code, fault }: UserCodePageProps): VNode => (
+export const UserCodePage = ({ tenant, interaction, code, error }: UserCodePageProps): VNode => (
   <PageShell
     title="Connect a device"
     lead={
       <>
-        to your <Given>{nameOf(tenant)}</Given> account
+        to your <BidiText>{getTenantName(tenant)}</BidiText> account
       </>
     }
     tenant={tenant}
-    faulty={Boolean(fault)}
+    isError={Boolean(error)}
   >
     <StepForm interaction={interaction} class="stack">
       <div class="field">
@@ -44,16 +50,16 @@ export const UserCodePage = ({ tenant, interaction, code, fault }: UserCodePageP
           spellcheck={false}
           dir="ltr"
           required
-          // The page's only question; whoever comes here came to answer it.
+          // The only input of the page.
           autofocus
           value={code ?? ''}
-          aria-invalid={fault ? 'true' : undefined}
-          aria-describedby={fault ? 'code-fault code-hint' : 'code-hint'}
+          aria-invalid={error ? 'true' : undefined}
+          aria-describedby={error ? 'code-error code-hint' : 'code-hint'}
         />
-        {fault && <Fault id="code-fault">{fault}</Fault>}
+        {error && <ErrorMessage id="code-error">{error}</ErrorMessage>}
         <p class="hint" id="code-hint">
-          Eight letters, such as BCDF-GHJK. Go on only if they are on a device in front of you: never with a
-          code that somebody sent you.
+          Eight letters, such as BCDF-GHJK. Continue only if a device in front of you shows the code: never
+          with a code that somebody sent you.
         </p>
       </div>
       <button type="submit" class="primary">
@@ -63,50 +69,54 @@ export const UserCodePage = ({ tenant, interaction, code, fault }: UserCodePageP
   </PageShell>
 )
 
-/** Asks whether the device may have what it asks for. Posts `step=allow`, `step=deny` or `step=switch` (not you). */
+/** Asks for the user's consent for a device. Posts `step=allow`, `step=deny` or `step=switch`. */
 export const DeviceConsentPage = ({
   tenant,
   client,
   interaction,
   person,
-  asks,
+  consentItems,
   userCode,
 }: ConsentPageProps & { userCode: string }): VNode => (
   <PageShell
     title={`Connect ${client.name}?`}
     heading={
       <>
-        Connect <Given>{client.name}</Given>?
+        Connect <BidiText>{client.name}</BidiText>?
       </>
     }
     lead={
       <>
-        <Given>{client.name}</Given> on a device would like to use your <Given>{nameOf(tenant)}</Given>{' '}
-        account.
+        <BidiText>{client.name}</BidiText> on a device would like to use your{' '}
+        <BidiText>{getTenantName(tenant)}</BidiText> account.
       </>
     }
     tenant={tenant}
     client={client}
   >
-    <Publisher client={client} />
-    <AskedPerson interaction={interaction} person={person} />
+    <PublisherNote client={client} />
+    <SignedInAs interaction={interaction} person={person} />
     <section class="field">
       <h2>The device shows this code:</h2>
       <p class="user-code">{userCode}</p>
       <p class="hint">
-        If you do not see it on a device of yours, somebody may be after your account: choose Deny.
+        If you do not see it on your device, somebody may be trying to use your account: choose Deny.
       </p>
     </section>
-    {asks.length > 0 ? <Asks asks={asks} /> : <p>It asks for nothing that your account could give.</p>}
-    <AllowOrDeny interaction={interaction} />
+    {consentItems.length > 0 ? (
+      <ConsentItems consentItems={consentItems} />
+    ) : (
+      <p>It does not ask for anything from your account.</p>
+    )}
+    <ConsentButtons interaction={interaction} />
   </PageShell>
 )
 
-/** Says that the person has done their part. */
+/** Shown after the user has approved a device. */
 export const DeviceApprovedPage = ({ tenant }: { tenant: PageTenant }): VNode => (
   <PageShell
     title="Your device is connected"
-    lead="You can go back to your device, which goes on by itself in a few seconds. You can close this page."
+    lead="You can go back to your device, which continues by itself in a few seconds. You can close this page."
     tenant={tenant}
     outcome="good"
   >
@@ -114,7 +124,7 @@ export const DeviceApprovedPage = ({ tenant }: { tenant: PageTenant }): VNode =>
   </PageShell>
 )
 
-/** Says that the device gets nothing. */
+/** Shown after the user has denied a device. */
 export const DeviceDeniedPage = ({ tenant }: { tenant: PageTenant }): VNode => (
   <PageShell
     title="Your device is not connected"

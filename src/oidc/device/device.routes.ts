@@ -1,82 +1,111 @@
 import type { H3 } from 'h3'
-import { Forbidden, RateLimited } from '../../errors.ts'
-import { readForm, singleParams, targetOf } from '../../http.ts'
-import { after } from '../../time.ts'
-import { errorPage, oauthError, pageOf, seeOther, uncachedJson, withCookies } from '../answers.routes.ts'
-import { addRoute, type Call } from '../call.routes.ts'
-import { limitUnproven, readClientCall } from '../client-auth/client-call.routes.ts'
-import { INTERACTION_COOKIE, readCookie } from '../cookies.ts'
-import { csrfOf, isCsrf, openInteraction } from '../signin/interactions.ts'
-import { refusalWords } from '../signin/signin.pages.tsx'
-import { bindBrowser } from '../signin/signin-visit.routes.ts'
+import { addRoute, type TenantCall } from '../../access/endpoint.http.ts'
+import { Forbidden, RateLimited } from '../../core/errors.ts'
+import { addSeconds } from '../../core/time.ts'
+import { readTarget } from '../../http/request.ts'
+import { readForm, requireSingleParams } from '../../http/request-body.ts'
+import { INTERACTION_COOKIE, readCookie } from '../../pages/cookies.ts'
+import { createCsrfToken, isCsrfToken } from '../../pages/csrf.ts'
+import {
+  addCookies,
+  createUncachedJson,
+  redirectTo,
+  renderComponent,
+  renderErrorPage,
+  renderOAuthError,
+} from '../../pages/responses.http.ts'
+import { limitPublicClient, readTokenRequest } from '../client-auth/client-request.http.ts'
+import { bindBrowser } from '../interactions/browser-binding.ts'
+import { createInteraction } from '../interactions/interactions.ts'
+import { describeInputRejection } from '../signin/sign-in.pages.tsx'
 import { DeviceApprovedPage, DeviceDeniedPage, UserCodePage } from './device.pages.tsx'
 import { startDeviceAuthorization } from './device-authorization.ts'
 import { findDeviceRequest } from './device-request.ts'
-import { readUserCode, shownUserCode } from './device-user-codes.ts'
+import { formatUserCode, parseUserCode } from './user-codes.ts'
 
-/** Devices without a browser, or without a keyboard (RFC 8628): where they begin, and where their people enter the code. */
+/**
+ * The device authorization endpoint and the pages where users enter the user code (RFC 8628, sections 3.1 and
+ * 3.3).
+ */
 export function addDeviceRoutes(app: H3): void {
-  addRoute(app, '/:tenant/oidc/device', { POST: start }, oauthError, 'token.refused')
-  addRoute(app, '/:tenant/device', { GET: show, POST: enter }, errorPage)
+  addRoute(
+    app,
+    '/:tenant/oidc/device',
+    { POST: handleDeviceAuthorization },
+    renderOAuthError,
+    'token.refused',
+  )
+  addRoute(app, '/:tenant/device', { GET: showUserCodePage, POST: handleUserCode }, renderErrorPage)
   addRoute(
     app,
     '/:tenant/device/approved',
-    { GET: async ({ tenant }) => pageOf(DeviceApprovedPage, { tenant }) },
-    errorPage,
+    { GET: async ({ tenant }) => renderComponent(DeviceApprovedPage, { tenant }) },
+    renderErrorPage,
   )
   addRoute(
     app,
     '/:tenant/device/denied',
-    { GET: async ({ tenant }) => pageOf(DeviceDeniedPage, { tenant }) },
-    errorPage,
+    { GET: async ({ tenant }) => renderComponent(DeviceDeniedPage, { tenant }) },
+    renderErrorPage,
   )
 }
 
-async function start(call: Call): Promise<Response> {
-  const request = await readClientCall(call)
-  await limitUnproven(request)
-  return uncachedJson(await startDeviceAuthorization(request))
+async function handleDeviceAuthorization(call: TenantCall): Promise<Response> {
+  const request = await readTokenRequest(call)
+  await limitPublicClient(request)
+  return createUncachedJson(await startDeviceAuthorization(request))
 }
 
-/** More than anybody enters, and little enough to be shown again. */
+/** Longer input is cut before it is shown again. */
 const MAX_ENTERED_CHARACTERS = 40
 
-type Shown = { code?: string; fault?: string; status?: number }
+type UserCodeForm = { code?: string; error?: string; status?: number }
 
-function page({ tenant }: Call, key: string, { code, fault, status }: Shown): Response {
+function renderUserCodePage(
+  { tenant }: TenantCall,
+  key: string,
+  { code, error, status }: UserCodeForm,
+): Response {
   const { tenantId } = tenant
-  const interaction = { action: `/${tenantId}/device`, csrf: csrfOf('device', tenantId, key) }
-  return pageOf(UserCodePage, { tenant, interaction, code, fault }, { status })
+  const interaction = { action: `/${tenantId}/device`, csrf: createCsrfToken('device', tenantId, key) }
+  return renderComponent(UserCodePage, { tenant, interaction, code, error }, { status })
 }
 
-/** A code in the address is filled in and no more: somebody else may have made the link (RFC 8628, sections 3.3.1 and 5.4). */
-async function show(call: Call): Promise<Response> {
+/**
+ * A code in the URL is only prefilled, because an attacker may have made the link (RFC 8628, sections 3.3.1
+ * and 5.4).
+ */
+async function showUserCodePage(call: TenantCall): Promise<Response> {
   const { event, ctx } = call
-  const { user_code: entered = '' } = singleParams(targetOf(event).query)
-  const code = readUserCode(entered)
+  const { user_code: entered = '' } = requireSingleParams(readTarget(event).query)
+  const code = parseUserCode(entered)
   const browser = bindBrowser(ctx.tenant, readCookie(event.req.headers.get('cookie'), INTERACTION_COOKIE))
-  return withCookies(page(call, browser.key, { code: code ? shownUserCode(code) : '' }), [browser.cookie])
+  return addCookies(renderUserCodePage(call, browser.key, { code: code ? formatUserCode(code) : '' }), [
+    browser.cookie,
+  ])
 }
 
-/** Goes on to the sign-in. What is wrong is said at once, beside what was entered: to send it again does no harm. */
-async function enter(call: Call): Promise<Response> {
+/**
+ * Continues with the sign-in. An error is rendered in the response: submitting the form again does no harm.
+ */
+async function handleUserCode(call: TenantCall): Promise<Response> {
   const { event, ctx } = call
   const { csrf, user_code: entered = '' } = await readForm(event)
   const code = entered.slice(0, MAX_ENTERED_CHARACTERS)
   const key = readCookie(event.req.headers.get('cookie'), INTERACTION_COOKIE)
-  if (!key || !isCsrf(csrf, 'device', ctx.tenant, key))
+  if (!key || !isCsrfToken(csrf, 'device', ctx.tenant, key))
     throw new Forbidden('This page was out of date. Go back, reload it and try again.')
   try {
     const request = await findDeviceRequest(ctx, code)
-    if (request) return seeOther(`/${ctx.tenant}/signin/${await openInteraction(ctx.tenant, request, key)}`)
+    if (request) return redirectTo(`/${ctx.tenant}/signin/${await createInteraction(ctx, request, key)}`)
   } catch (error) {
     if (!(error instanceof RateLimited)) throw error
-    const retryAt = after(new Date(), error.retryAfterSeconds).toISOString()
-    const fault = refusalWords({ page: 'code', reason: 'attempts', retryAt })
-    const response = page(call, key, { code, fault, status: error.status })
+    const retryAt = addSeconds(new Date(), error.retryAfterSeconds).toISOString()
+    const message = describeInputRejection({ page: 'code', reason: 'attempts', retryAt })
+    const response = renderUserCodePage(call, key, { code, error: message, status: error.status })
     response.headers.set('retry-after', String(error.retryAfterSeconds))
     return response
   }
-  const fault = 'That code is wrong, has expired or was used. Check it, or get a new one on your device.'
-  return page(call, key, { code, fault, status: 400 })
+  const message = 'That code is wrong, has expired or was used. Check it, or get a new one on your device.'
+  return renderUserCodePage(call, key, { code, error: message, status: 400 })
 }

@@ -1,17 +1,21 @@
 import { randomUUID } from 'node:crypto'
-import { FetchFault, guardedFetch } from '../../fetcher.ts'
-import { log } from '../../log.ts'
-import { epochSeconds } from '../../time.ts'
-import { issuerOf, signJwt } from '../keys/keys.ts'
+import { FetchError, guardedFetch } from '../../core/fetcher.ts'
+import { issuerOf } from '../../core/issuer.ts'
+import { log } from '../../core/log.ts'
+import { toEpochSeconds } from '../../core/time.ts'
+import { signJwt } from '../../keys/keys.ts'
 import type { LogoutDelivery } from './logout-deliveries.sql.ts'
 
-/** A token is made anew for each attempt, so that it may be as short-lived as the recommendation (section 4). */
-const LIFETIME_SECONDS = 120
+/**
+ * Each attempt issues a new token, so the recommended two minutes suffice (Back-Channel Logout 1.0, section
+ * 2.4).
+ */
+const LOGOUT_TOKEN_LIFETIME_SECONDS = 120
 const BACKCHANNEL_LOGOUT_EVENT = 'http://schemas.openid.net/event/backchannel-logout'
 
 /**
- * Issues a logout token (OpenID Connect Back-Channel Logout 1.0, section 2.4): signed as the client's ID tokens are, and
- * by its `typ` nothing else than that.
+ * Issues a logout token (OpenID Connect Back-Channel Logout 1.0, section 2.4), signed with the algorithm of
+ * the client's ID tokens; `typ` distinguishes it from other JWTs.
  */
 export function issueLogoutToken({
   tenantId,
@@ -20,13 +24,13 @@ export function issueLogoutToken({
   sessionId,
   alg,
 }: Omit<LogoutDelivery, 'url'>): Promise<string> {
-  const issuedAt = epochSeconds(new Date())
+  const issuedAt = toEpochSeconds(new Date())
   const claims = {
     iss: issuerOf(tenantId),
     sub: userId,
     aud: clientId,
     iat: issuedAt,
-    exp: issuedAt + LIFETIME_SECONDS,
+    exp: issuedAt + LOGOUT_TOKEN_LIFETIME_SECONDS,
     jti: randomUUID(),
     events: { [BACKCHANNEL_LOGOUT_EVENT]: {} },
     sid: sessionId,
@@ -34,16 +38,22 @@ export function issueLogoutToken({
   return signJwt(tenantId, 'logout+jwt', claims, alg ?? undefined)
 }
 
-/** What came of an attempt: the status that the client answered, or why it answered none. */
-export type LogoutAnswer = { status: number | null; fault: FetchFault['kind'] | 'internal' | null }
+/**
+ * The result of an attempt: the HTTP status of the client's response, or the kind of failure without one.
+ * Recorded in the event log under these names.
+ */
+export type LogoutAnswer = { status: number | null; fault: FetchError['kind'] | 'internal' | null }
 
-/** Whether the client was told (section 2.8; frameworks make a 204 of an empty 200). */
-export const wasAccepted = ({ status }: LogoutAnswer): boolean =>
+/**
+ * Whether the client accepted the token (section 2.8). Any 2xx counts: frameworks turn an empty 200 into a
+ * 204.
+ */
+export const isAccepted = ({ status }: LogoutAnswer): boolean =>
   status !== null && status >= 200 && status < 300
 
 /**
- * Sends a logout token to the client's backchannelLogoutUrl (section 2.5): within ten seconds, to a public address, and
- * wherever that redirects to, no further. Never throws.
+ * Sends a logout token to the client's backchannelLogoutUrl (section 2.5), within ten seconds, to public
+ * addresses only, without following redirects. Never throws.
  */
 export async function sendLogoutToken(
   delivery: LogoutDelivery & { url: string },
@@ -59,8 +69,8 @@ export async function sendLogoutToken(
     })
     return { status, fault: null }
   } catch (error) {
-    if (error instanceof FetchFault) return { status: null, fault: error.kind }
-    log.error({ err: error, clientId: delivery.clientId }, 'a logout token could not be sent')
+    if (error instanceof FetchError) return { status: null, fault: error.kind }
+    log.error({ err: error, clientId: delivery.clientId }, 'cannot send a logout token')
     return { status: null, fault: 'internal' }
   }
 }

@@ -1,67 +1,81 @@
-import type { Sql } from '../../db.ts'
-import { insertEventsSql } from '../../events.sql.ts'
-import type { SigningAlgorithm } from '../../signing-algorithms.ts'
+import type { Sql } from '../../database/db.ts'
+import { type RowOf, statement, typed } from '../../database/statement.ts'
+import { buildInsertEventsSql } from '../../events/log.sql.ts'
+import type { SigningAlgorithm } from '../../keys/signing-algorithms.ts'
 
-/** A logout token that is to be sent, and to where. */
-export type LogoutDelivery = {
-  tenantId: string
-  id: string
-  clientId: string
-  userId: string
-  sessionId: string
-  /** Times that it was tried, with this one. */
-  attempts: number
-  expiresAt: Date
-  /** Null when the client wants to hear of it no more. */
-  url: string | null
-  alg: SigningAlgorithm | null
-}
+/** A logout token to send, with its recipient. */
+export type LogoutDelivery = RowOf<typeof CLAIM_DELIVERIES>
 
-// The oldest that are due, looked at by client and by tenant, so that one's thousands leave room for others'. Rows that another
-// process is claiming are passed over; of those that it just claimed, the second look at nextAt tells.
-const CLAIM = `
+// Takes the oldest due deliveries, limited per client and per tenant, so that thousands for one client leave
+// room for others. SKIP LOCKED passes over rows that another process is claiming; the second condition on
+// nextAt excludes those that it has just claimed.
+const CLAIM_DELIVERIES = statement({
+  takes: {
+    limit: 'int',
+    perClient: 'int',
+    perTenant: 'int',
+    exceptClients: 'text[]',
+    exceptTenants: 'text[]',
+    leaseSeconds: 'float8',
+  },
+  returns: {
+    tenantId: 'text',
+    id: 'text',
+    clientId: 'text',
+    userId: 'text',
+    sessionId: 'text',
+    /** Attempts, including this one. */
+    attempts: 'int',
+    expiresAt: 'timestamptz',
+    /** Null when the client has no backchannelLogoutUrl any more. */
+    url: 'text?',
+    alg: typed<SigningAlgorithm | null>('text?'),
+  },
+})`
   WITH oldest AS (
     SELECT "tenantId", "id", "clientId", "nextAt" FROM "LogoutDelivery"
-    WHERE $1 = 'system' AND "nextAt" <= now() AND "clientId" <> ALL($4::text[]) AND "tenantId" <> ALL($7::text[])
+    WHERE :tenant = 'system' AND "nextAt" <= now() AND "clientId" <> ALL(:exceptClients) AND "tenantId" <> ALL(:exceptTenants)
     ORDER BY "nextAt" LIMIT 500
-  ), placed AS (
-    SELECT o.*, row_number() OVER (PARTITION BY o."tenantId", o."clientId" ORDER BY o."nextAt") AS "place" FROM oldest o
+  ), client_ranked AS (
+    SELECT o.*, row_number() OVER (PARTITION BY o."tenantId", o."clientId" ORDER BY o."nextAt") AS "clientRank" FROM oldest o
   ), ranked AS (
-    SELECT p.*, row_number() OVER (PARTITION BY p."tenantId" ORDER BY p."nextAt") AS "rank" FROM placed p WHERE p."place" <= $3::int
+    SELECT p.*, row_number() OVER (PARTITION BY p."tenantId" ORDER BY p."nextAt") AS "rank" FROM client_ranked p WHERE p."clientRank" <= :perClient
   ), picked AS (
     SELECT d."tenantId", d."id" FROM "LogoutDelivery" d
-    JOIN ranked r ON r."tenantId" = d."tenantId" AND r."id" = d."id" AND r."rank" <= $6::int
-    WHERE d."nextAt" <= now() ORDER BY d."nextAt" LIMIT $2::int FOR UPDATE OF d SKIP LOCKED
+    JOIN ranked r ON r."tenantId" = d."tenantId" AND r."id" = d."id" AND r."rank" <= :perTenant
+    WHERE d."nextAt" <= now() ORDER BY d."nextAt" LIMIT :limit FOR UPDATE OF d SKIP LOCKED
   )
-  UPDATE "LogoutDelivery" d SET "nextAt" = now() + make_interval(secs => $5::float8), "attempts" = d."attempts" + 1
+  UPDATE "LogoutDelivery" d SET "nextAt" = now() + make_interval(secs => :leaseSeconds), "attempts" = d."attempts" + 1
   FROM picked p, "Client" c
   WHERE d."tenantId" = p."tenantId" AND d."id" = p."id" AND c."tenantId" = d."tenantId" AND c."id" = d."clientId"
   RETURNING d."tenantId", d."id", d."clientId", d."userId", d."sessionId", d."attempts", d."expiresAt",
     c."backchannelLogoutUrl" AS "url", c."idTokenSigningAlg" AS "alg"`
 
-export type Claim = {
-  /** How many at most, how many of one client, and of one tenant. */
+export type DeliveryClaim = {
+  /** Maximum number of deliveries: in total, per client and per tenant. */
   limit: number
   perClient: number
   perTenant: number
-  /** Those that are left out. */
+  /** Clients and tenants to leave out. */
   exceptClients: string[]
   exceptTenants: string[]
-  /** For how long nobody else claims them. */
+  /** How long no other process claims the deliveries. */
   leaseSeconds: number
 }
 
-/** Claims deliveries of all tenants that are due: whoever dies over one loses it to others when the lease ends. */
-export const claimDeliveries = (
+/**
+ * Claims due deliveries of all tenants. Other processes claim them again after the lease, in case this one
+ * dies.
+ */
+export const claimLogoutDeliveries = (
   sql: Sql,
   system: string,
-  { limit, perClient, perTenant, exceptClients, exceptTenants, leaseSeconds }: Claim,
-): Promise<LogoutDelivery[]> =>
-  sql(CLAIM, [system, limit, perClient, exceptClients, leaseSeconds, perTenant, exceptTenants])
+  claim: DeliveryClaim,
+): Promise<LogoutDelivery[]> => CLAIM_DELIVERIES.all(sql, { tenant: system, ...claim })
 
-/** Tells of the delivery in `from`. */
-const tellSql = (events: string, from: string): string =>
-  insertEventsSql(events, {
+/** Records the events of the delivery in the CTE `from`. */
+const recordSql = (events: string, from: string): string =>
+  buildInsertEventsSql(events, {
     from,
     columns: {
       userId: `${from}."userId"`,
@@ -70,33 +84,42 @@ const tellSql = (events: string, from: string): string =>
     },
   })
 
-const FINISH = `
-  WITH done AS (
-    DELETE FROM "LogoutDelivery" WHERE "tenantId" = $1 AND "id" = $2 RETURNING "userId", "sessionId", "clientId"
-  ), told AS (${tellSql('$3', 'done')})
-  SELECT 1 FROM done`
+const FINISH_DELIVERY = statement({
+  takes: { id: 'text', events: 'jsonb' },
+  returns: { finished: 'int' },
+})`
+  WITH finished AS (
+    DELETE FROM "LogoutDelivery" WHERE "tenantId" = :tenant AND "id" = :id RETURNING "userId", "sessionId", "clientId"
+  ), event_log AS (${recordSql(':events', 'finished')})
+  SELECT 1 AS "finished" FROM finished`
 
-/** Removes a delivery with the events, in one statement. False, and nothing is told, when another process did before. */
-export async function finishDelivery(
+/**
+ * Deletes a delivery and records the events, in one statement. False, without events, when another process
+ * deleted it first.
+ */
+export async function deleteDelivery(
   sql: Sql,
   tenant: string,
   id: string,
   events: object[],
 ): Promise<boolean> {
-  return (await sql(FINISH, [tenant, id, JSON.stringify(events)])).length > 0
+  return (await FINISH_DELIVERY.first(sql, { tenant, id, events })) !== null
 }
 
-// Whoever claimed it since knows better.
-const POSTPONE = `
-  WITH later AS (
-    UPDATE "LogoutDelivery" SET "nextAt" = now() + make_interval(secs => $4::float8)
-    WHERE "tenantId" = $1 AND "id" = $2 AND "attempts" = $3::int RETURNING "userId", "sessionId", "clientId"
-  ), told AS (${tellSql('$5', 'later')})
-  SELECT 1 FROM later`
+// A process that has claimed the delivery since has increased "attempts".
+const POSTPONE_DELIVERY = statement({
+  takes: { id: 'text', attempts: 'int', pauseSeconds: 'float8', events: 'jsonb' },
+  returns: { postponed: 'int' },
+})`
+  WITH postponed AS (
+    UPDATE "LogoutDelivery" SET "nextAt" = now() + make_interval(secs => :pauseSeconds)
+    WHERE "tenantId" = :tenant AND "id" = :id AND "attempts" = :attempts RETURNING "userId", "sessionId", "clientId"
+  ), event_log AS (${recordSql(':events', 'postponed')})
+  SELECT 1 AS "postponed" FROM postponed`
 
 /**
- * Puts a claimed delivery off by `pauseSeconds` with the events, in one statement. False, and nothing is told, when another
- * process has claimed it since.
+ * Postpones a claimed delivery by `pauseSeconds` and records the events, in one statement. False, without
+ * events, when another process has claimed it since.
  */
 export async function postponeDelivery(
   sql: Sql,
@@ -105,5 +128,5 @@ export async function postponeDelivery(
   pauseSeconds: number,
   events: object[],
 ): Promise<boolean> {
-  return (await sql(POSTPONE, [tenant, id, attempts, pauseSeconds, JSON.stringify(events)])).length > 0
+  return (await POSTPONE_DELIVERY.first(sql, { tenant, id, attempts, pauseSeconds, events })) !== null
 }

@@ -1,110 +1,130 @@
 import type { H3 } from 'h3'
-import { asPerson } from '../../ctx.ts'
-import { Forbidden, OAuthError } from '../../errors.ts'
-import { readForm, requestMeta, singleParams, targetOf } from '../../http.ts'
+import { addRoute, type TenantCall } from '../../access/endpoint.http.ts'
+import { toUserCtx } from '../../core/context.ts'
+import { Forbidden } from '../../core/errors.ts'
+import { OAuthError } from '../../core/oauth-error.ts'
+import { getRequestMeta, readTarget } from '../../http/request.ts'
+import { readForm, requireSingleParams } from '../../http/request-body.ts'
+import { buildExpiredCookie, readCookie, SESSION_COOKIE } from '../../pages/cookies.ts'
+import { createCsrfToken, isCsrfToken } from '../../pages/csrf.ts'
+import { LeavePage } from '../../pages/leave.pages.tsx'
+import { LogoutConfirmPage, SignedOutPage, StillSignedInPage } from '../../pages/outcome.pages.tsx'
+import { addCookies, redirectTo, renderComponent, renderErrorPage } from '../../pages/responses.http.ts'
+import { buildInitiationUrl } from '../../pages/restart-url.ts'
 import { endSession, findBrowserSession } from '../../sessions/sessions.ts'
-import { errorPage, pageOf, seeOther, withCookies } from '../answers.routes.ts'
-import { initiationOf } from '../authorize/initiate-login.ts'
-import { destinationsOf } from '../authorize/redirect-uris.ts'
-import { addRoute, type Call } from '../call.routes.ts'
-import { clearCookie, readCookie, SESSION_COOKIE } from '../cookies.ts'
-import { LogoutConfirmPage, SignedOutPage, StillSignedInPage } from '../pages/outcome.pages.tsx'
-import { csrfOf, isCsrf } from '../signin/interactions.ts'
+import { listFormDestinations } from '../model/redirect-uris.ts'
+import { isUnreviewed } from '../model/unreviewed-clients.ts'
 import { type LogoutRequest, parseLogoutRequest } from './logout.ts'
 
-/** The end of a session, asked for by a client (RP-Initiated Logout 1.0). */
+/** The end session endpoint (RP-Initiated Logout 1.0, section 2). */
 export function addLogoutRoutes(app: H3): void {
-  addRoute(app, '/:tenant/oidc/logout', { GET: logout, POST: postLogout }, errorPage, 'authorize.refused')
+  addRoute(
+    app,
+    '/:tenant/oidc/logout',
+    { GET: handleLogout, POST: handleLogoutPost },
+    renderErrorPage,
+    'authorize.refused',
+  )
 }
 
-const sessionOf = ({ event, ctx }: Call) => {
+const findCallSession = ({ event, ctx }: TenantCall) => {
   const token = readCookie(event.req.headers.get('cookie'), SESSION_COOKIE)
   return token ? findBrowserSession(ctx.tenant, token) : null
 }
 
-const requestOf = async ({ ctx, event, isOf }: Call): Promise<LogoutRequest> => {
-  const { query } = targetOf(event)
-  isOf(query.get('client_id'))
-  return parseLogoutRequest(ctx.tenant, singleParams(query))
+const readLogoutRequest = async ({ ctx, event, setClient }: TenantCall): Promise<LogoutRequest> => {
+  const { query } = readTarget(event)
+  setClient(query.get('client_id'))
+  return parseLogoutRequest(ctx.tenant, requireSingleParams(query))
 }
 
-async function logout(call: Call): Promise<Response> {
-  const session = await sessionOf(call)
+/** Ends the session when the id_token_hint was issued in it; otherwise asks the user for confirmation. */
+async function handleLogout(call: TenantCall): Promise<Response> {
+  const session = await findCallSession(call)
   let request: LogoutRequest
   try {
-    request = await requestOf(call)
+    request = await readLogoutRequest(call)
   } catch (error) {
     if (!session || !(error instanceof OAuthError)) throw error
-    await call.tellRefusal(error)
-    return offer(call, session.id, error.message)
+    await call.logRejection(error)
+    return showSignOutOffer(call, session.id, error.message)
   }
-  // Only who holds an ID token of this very session may end it unasked; any site could link here.
-  if (session && session.id !== request.hintedSessionId) return confirm(call, request, session.id)
-  return finish(call, request, session)
+  // Any site can link here: only an ID token of this session ends it without confirmation.
+  if (session && session.id !== request.hintedSessionId) return showConfirmation(call, request, session.id)
+  return finishLogout(call, request, session)
 }
 
-function confirm(
-  { event, tenant, ctx }: Call,
+function showConfirmation(
+  { event, tenant, ctx }: TenantCall,
   { client, returnTo }: LogoutRequest,
   sessionId: string,
 ): Response {
   const interaction = {
-    action: `/${ctx.tenant}/oidc/logout?${targetOf(event).query}`,
-    csrf: csrfOf('logout', ctx.tenant, sessionId),
+    action: `/${ctx.tenant}/oidc/logout?${readTarget(event).query}`,
+    csrf: createCsrfToken('logout', ctx.tenant, sessionId),
   }
-  return pageOf(
+  return renderComponent(
     LogoutConfirmPage,
     { tenant, client, interaction },
-    { formActionOrigins: client && returnTo ? destinationsOf(client, returnTo) : [] },
+    { formActionOrigins: client && returnTo ? listFormDestinations(client, returnTo) : [] },
   )
 }
 
-/** Who came to sign out must not be left signed in by a client's mistake: the form, without anything of the request. */
-const offer = ({ event, tenant, ctx }: Call, sessionId: string, detail: string): Response =>
-  pageOf(
+/**
+ * An invalid request must not leave the user signed in: offers the sign-out form without anything from the
+ * request.
+ */
+const showSignOutOffer = ({ event, tenant, ctx }: TenantCall, sessionId: string, detail: string): Response =>
+  renderComponent(
     LogoutConfirmPage,
     {
       tenant,
       interaction: {
         action: `/${ctx.tenant}/oidc/logout`,
-        csrf: csrfOf('logout', ctx.tenant, sessionId),
+        csrf: createCsrfToken('logout', ctx.tenant, sessionId),
       },
-      fault: { detail, requestId: requestMeta(event).requestId },
+      error: { detail, requestId: getRequestMeta(event).requestId },
     },
     { status: 400 },
   )
 
-/** Our own confirmation carries its token; everything else is a client's request, which from another site comes without
- *  the cookie, so that it goes on as a GET of ours. */
-async function postLogout(call: Call): Promise<Response> {
+/**
+ * Handles the confirmation form, which carries a CSRF token. Any other POST is a client's request: it comes
+ * from another site, so without the cookie, and is redirected to a GET, which has it.
+ */
+async function handleLogoutPost(call: TenantCall): Promise<Response> {
   const form = await readForm(call.event)
-  if (form.csrf === undefined) return seeOther(`/${call.ctx.tenant}/oidc/logout?${new URLSearchParams(form)}`)
-  const request = await requestOf(call)
-  const session = await sessionOf(call)
-  if (session && !isCsrf(form.csrf, 'logout', call.ctx.tenant, session.id))
+  if (form.csrf === undefined)
+    return redirectTo(`/${call.ctx.tenant}/oidc/logout?${new URLSearchParams(form)}`)
+  const request = await readLogoutRequest(call)
+  const session = await findCallSession(call)
+  if (session && !isCsrfToken(form.csrf, 'logout', call.ctx.tenant, session.id))
     throw new Forbidden('This page was out of date. Go back, reload it and try again.')
-  if (session && form.step !== 'logout') return stay(call, request)
-  return finish(call, request, session)
+  if (session && form.step !== 'logout') return showStillSignedIn(call, request)
+  return finishLogout(call, request, session)
 }
 
-/** The person stays signed in. Going back to the client would tell it the opposite. */
-const stay = ({ tenant }: Call, { client }: LogoutRequest): Response =>
-  pageOf(StillSignedInPage, { tenant, client })
+/** The user stays signed in. Redirecting to the client would indicate the opposite. */
+const showStillSignedIn = ({ tenant }: TenantCall, { client }: LogoutRequest): Response =>
+  renderComponent(StillSignedInPage, { tenant, client })
 
-async function finish(
-  { tenant, ctx }: Call,
+async function finishLogout(
+  { tenant, ctx }: TenantCall,
   request: LogoutRequest,
   session: { id: string; userId: string } | null,
 ): Promise<Response> {
   if (session) {
-    const by = { userId: session.userId, sessionId: session.id, clientId: request.client?.id }
-    await endSession(asPerson(ctx, by), session.id, 'logout')
+    const actor = { userId: session.userId, sessionId: session.id, clientId: request.client?.id }
+    await endSession(toUserCtx(ctx, actor), session.id, 'logout')
   }
-  const cookies = [clearCookie(ctx.tenant, SESSION_COOKIE)]
-  if (request.returnTo) return seeOther(request.returnTo, cookies)
-  const { client } = request
-  return withCookies(
-    pageOf(SignedOutPage, { tenant, client, startAt: initiationOf(ctx.tenant, client) }),
+  const cookies = [buildExpiredCookie(ctx.tenant, SESSION_COOKIE)]
+  const { client, returnTo } = request
+  // Without a session, the user has neither confirmed nor signed in at the client, as far as is known.
+  if (returnTo && client && !session && isUnreviewed(client))
+    return addCookies(renderComponent(LeavePage, { tenant, client, url: returnTo }), cookies)
+  if (returnTo) return redirectTo(returnTo, cookies)
+  return addCookies(
+    renderComponent(SignedOutPage, { tenant, client, startAt: buildInitiationUrl(ctx.tenant, client) }),
     cookies,
   )
 }

@@ -1,50 +1,28 @@
 import type { VNode } from 'preact'
 import {
-  Given,
-  initialOf,
-  nameOf,
+  BidiText,
+  getTenantName,
   type PageClient,
   type PageInteraction,
   PageShell,
   type PageTenant,
   StepForm,
-} from '../pages/page-shell.pages.tsx'
-
-/** The person who is signed in; pages show the name and the address when they have them. */
-export type PagePerson = { name?: string | null; email?: string | null; phoneNumber?: string | null }
-
-/** Who is signed in, by the best names there are. */
-export function PersonLine({ person }: { person: PagePerson }): VNode {
-  const address = person.email || person.phoneNumber
-  const shown = [person.name, address].filter(Boolean) as string[]
-  return (
-    <div class="person">
-      <span class="person-mark" aria-hidden="true">
-        {initialOf(shown[0] ?? '?')}
-      </span>
-      <div class="person-text">
-        <span class="hint">Signed in as</span>
-        {shown.map((text, index) => (
-          <span class={index === 0 ? 'person-name' : 'hint'} key={text}>
-            <Given>{text}</Given>
-          </span>
-        ))}
-      </div>
-    </div>
-  )
-}
+} from '../../pages/page-shell.pages.tsx'
+import { type PagePerson, PersonLine } from '../../pages/person.pages.tsx'
 
 export type ConsentPageProps = {
   tenant: PageTenant
   client: PageClient
   interaction: PageInteraction
   person: PagePerson
-  /** What the client asks for, in plain words (`asksOf`, `asksOfClaims`), each once. */
-  asks: readonly { words: string }[]
+  /** What the client requests, in plain words, each once. */
+  consentItems: readonly { words: string }[]
+  /** Where the answer goes, if not to the host that publishes the client. */
+  destination?: { place: string; isOnDevice: boolean } | null
 }
 
-/** Who is being asked, and a way out for whom that is not. Posts `step=switch`. */
-export const AskedPerson = ({
+/** The signed-in user, with a way to switch. Posts `step=switch`. */
+export const SignedInAs = ({
   interaction,
   person,
 }: Pick<ConsentPageProps, 'interaction' | 'person'>): VNode => (
@@ -58,27 +36,43 @@ export const AskedPerson = ({
   </div>
 )
 
-/** Whose application it is, where only its own document says its name: that name may be anybody's, the host is not. */
-export const Publisher = ({ client }: Pick<ConsentPageProps, 'client'>): VNode | null =>
+/**
+ * The publisher of a client that is registered by its own document: the name is not verified, the host is.
+ */
+export const PublisherNote = ({ client }: Pick<ConsentPageProps, 'client'>): VNode | null =>
   client.registeredBy === 'document' && client.id ? (
     <p>
       It is published by{' '}
       <strong>
-        <Given>{new URL(client.id).host}</Given>
+        <BidiText>{new URL(client.id).host}</BidiText>
       </strong>
-      . Nobody has checked it here: go on only if you trust that site.
+      . It has not been reviewed. Continue only if you trust that site.
     </p>
   ) : null
 
-/** What is asked for, in plain words. */
-export const Asks = ({ asks }: Pick<ConsentPageProps, 'asks'>): VNode => (
+/** The other address that receives the answer: the host that publishes the client does not vouch for it. */
+export const DestinationNote = ({ destination }: Pick<ConsentPageProps, 'destination'>): VNode | null =>
+  destination ? (
+    <p>
+      {destination.isOnDevice
+        ? 'You continue in an application on this device: '
+        : 'You continue at another site: '}
+      <strong>
+        <BidiText>{destination.place}</BidiText>
+      </strong>
+      .
+    </p>
+  ) : null
+
+/** What the client requests, in plain words. */
+export const ConsentItems = ({ consentItems }: Pick<ConsentPageProps, 'consentItems'>): VNode => (
   <section>
     <h2 id="asks">It will be able to:</h2>
-    {/* biome-ignore lint/a11y/noRedundantRoles: VoiceOver takes a list without bullets for no list. */}
+    {/* biome-ignore lint/a11y/noRedundantRoles: VoiceOver does not announce a list without bullets as a list. */}
     <ul class="asks" role="list" aria-labelledby="asks">
-      {asks.map((ask) => (
-        <li key={ask.words}>
-          <Given>{ask.words}</Given>
+      {consentItems.map((item) => (
+        <li key={item.words}>
+          <BidiText>{item.words}</BidiText>
         </li>
       ))}
     </ul>
@@ -86,7 +80,7 @@ export const Asks = ({ asks }: Pick<ConsentPageProps, 'asks'>): VNode => (
 )
 
 /** Posts `step=allow` or `step=deny`. */
-export const AllowOrDeny = ({ interaction }: Pick<ConsentPageProps, 'interaction'>): VNode => (
+export const ConsentButtons = ({ interaction }: Pick<ConsentPageProps, 'interaction'>): VNode => (
   <StepForm interaction={interaction} class="choice">
     <button type="submit" name="step" value="allow" class="primary">
       Allow
@@ -97,27 +91,36 @@ export const AllowOrDeny = ({ interaction }: Pick<ConsentPageProps, 'interaction
   </StepForm>
 )
 
-/** Asks whether a client may have what it asks for. Posts `step=allow`, `step=deny` or `step=switch` (not you). */
-export const ConsentPage = ({ tenant, client, interaction, person, asks }: ConsentPageProps): VNode => (
+/** Asks for the user's consent. Posts `step=allow`, `step=deny` or `step=switch`. */
+export const ConsentPage = ({
+  tenant,
+  client,
+  interaction,
+  person,
+  consentItems,
+  destination,
+}: ConsentPageProps): VNode => (
   <PageShell
     title={`Allow ${client.name}?`}
     heading={
       <>
-        Allow <Given>{client.name}</Given>?
+        Allow <BidiText>{client.name}</BidiText>?
       </>
     }
     lead={
       <>
-        <Given>{client.name}</Given> would like to use your <Given>{nameOf(tenant)}</Given> account.
+        <BidiText>{client.name}</BidiText> would like to use your <BidiText>{getTenantName(tenant)}</BidiText>{' '}
+        account.
       </>
     }
     tenant={tenant}
     client={client}
   >
-    <Publisher client={client} />
-    <AskedPerson interaction={interaction} person={person} />
-    <Asks asks={asks} />
-    <AllowOrDeny interaction={interaction} />
+    <PublisherNote client={client} />
+    <DestinationNote destination={destination} />
+    <SignedInAs interaction={interaction} person={person} />
+    <ConsentItems consentItems={consentItems} />
+    <ConsentButtons interaction={interaction} />
     <p class="hint">If you deny, you go back without sharing anything.</p>
   </PageShell>
 )

@@ -1,62 +1,85 @@
-import { asPerson, type Ctx } from '../../ctx.ts'
-import { inTransaction } from '../../db.ts'
-import { recordEvents, wakeReaders } from '../../events.ts'
-import { SEND_COOLDOWN_SECONDS } from '../../passcodes/passcodes.sql.ts'
+import { upsertConsent } from '../../consents/consents.sql.ts'
+import type { Ctx } from '../../core/context.ts'
+import { toUserCtx } from '../../core/context.ts'
+import { addSeconds } from '../../core/time.ts'
+import { inTransaction } from '../../database/db.ts'
+import { consentGranted } from '../../events/grant-events.ts'
+import { recordEvents, wakeReaders } from '../../events/log.ts'
+import { SEND_COOLDOWN_SECONDS } from '../../passcodes/passcode-budgets.sql.ts'
+import { toSignInOrigin } from '../../passcodes/passcode-origin.ts'
 import { verifySignInPasscode } from '../../passcodes/passcodes.ts'
 import { sendSignInPasscode } from '../../passcodes/send-passcode.ts'
-import { endSession, findBrowserSession } from '../../sessions/sessions.ts'
-import { after } from '../../time.ts'
-import type { Standing } from '../authorize/authorization.ts'
-import { upsertConsent } from './consents.sql.ts'
-import { type Interaction, type Progress, saveInteraction } from './interactions.ts'
+import { endSession } from '../../sessions/sessions.ts'
+import type { AuthorizationState } from '../authorize/evaluate-request.ts'
+import { hashHandle, type Interaction, type Progress, saveInteraction } from '../interactions/interactions.ts'
+import { findKnownBrowser } from './known-browsers.ts'
 
-/** When another code can be asked for; null when there was none. */
-export const resendAllowedAt = ({ sentAt }: Progress): Date | null =>
-  sentAt ? after(new Date(sentAt), SEND_COOLDOWN_SECONDS) : null
+/** When another code can be requested; null when none was sent. */
+export const computeResendAllowedAt = ({ sentAt }: Progress): Date | null =>
+  sentAt ? addSeconds(new Date(sentAt), SEND_COOLDOWN_SECONDS) : null
 
-/** Sends a code to the address and notes it. Throws what `sendSignInPasscode` throws, whoever is meant. */
-export async function askForCode(ctx: Ctx, interaction: Interaction, address: string): Promise<void> {
+/** Where the code of this sign-in is requested and entered; `cookies` are those of the browser. */
+const toOrigin = (ctx: Ctx, interaction: Interaction, address: string, cookies: string | null) =>
+  toSignInOrigin(
+    hashHandle(interaction).toString('base64url'),
+    ctx.ip,
+    findKnownBrowser(ctx.tenant, address, cookies),
+  )
+
+/** Sends a code to the address and saves the address. Throws as sendSignInPasscode. */
+export async function requestSignInCode(
+  ctx: Ctx,
+  interaction: Interaction,
+  address: string,
+  cookies: string | null,
+): Promise<void> {
   const { progress } = interaction
-  const isRepeated = progress.address === address && (resendAllowedAt(progress) ?? new Date(0)) > new Date()
+  const isRepeated =
+    progress.address === address && (computeResendAllowedAt(progress) ?? new Date(0)) > new Date()
   if (isRepeated) return
-  await sendSignInPasscode(ctx, address)
+  const origin = toOrigin(ctx, interaction, address, cookies)
+  const { clientId } = interaction.request
+  const sent = await sendSignInPasscode(ctx, address, { clientId, origin })
   const sentAt = new Date().toISOString()
   const { refusal: _, ...kept } = progress
-  await saveInteraction(ctx.tenant, { ...interaction, progress: { ...kept, address, sentAt } })
+  const code = { origin, ...(sent && { digits: sent.digits }) }
+  await saveInteraction(ctx.tenant, { ...interaction, progress: { ...kept, address, sentAt, ...code } })
 }
 
-/** Forgets the address, so that another one can be entered. */
-export const forgetAddress = (ctx: Ctx, interaction: Interaction): Promise<boolean> =>
+/** Removes the address, so that another one can be entered. */
+export const clearAddress = (ctx: Ctx, interaction: Interaction): Promise<boolean> =>
   saveInteraction(ctx.tenant, { ...interaction, progress: { isAnother: true } })
 
 /**
- * Proves the address by its code and starts the browser session: always a new one, whose token this answers (session
- * fixation). The browser's session before it ends. Throws InvalidCredential and RateLimited.
+ * Verifies the passcode of the address and returns the token of the browser session, always a new one against
+ * session fixation. The session continues when its user has signed in again: clients that know it do not have
+ * to be signed out (OIDC Core, section 3.1.2.1). The session of another user ends. Throws RejectedCode and
+ * RateLimited.
  */
-export async function signIn(
+export async function completeSignIn(
   ctx: Ctx,
   interaction: Interaction,
   code: string,
-  previousToken: string | null,
+  previousSessionId: string | null,
 ): Promise<string> {
   const { clientId } = interaction.request
-  const { userId, session, token } = await verifySignInPasscode(
-    ctx,
-    interaction.progress.address ?? '',
-    code,
+  const { address = '', origin = toOrigin(ctx, interaction, address, null) } = interaction.progress
+  const { userId, session, token } = await verifySignInPasscode(ctx, address, code, {
     clientId,
-  )
-  const previous = previousToken ? await findBrowserSession(ctx.tenant, previousToken) : null
-  // Whosever it was: it ends by who signs in now.
-  const by = asPerson(ctx, { userId, clientId, sessionId: session.id })
-  if (previous) await endSession(by, previous.id, 'logout')
+    origin,
+    sessionId: previousSessionId,
+  })
+  // The event names the user who signs in, not the previous user.
+  const userCtx = toUserCtx(ctx, { userId, clientId, sessionId: session.id })
+  if (previousSessionId !== null && previousSessionId !== session.id)
+    await endSession(userCtx, previousSessionId, 'logout')
   const progress: Progress = { ...interaction.progress, sessionId: session.id }
   await saveInteraction(ctx.tenant, { ...interaction, progress })
   return token
 }
 
-/** Lets another person sign in instead: the request demands a new sign-in from here on. */
-export const switchPerson = (ctx: Ctx, interaction: Interaction): Promise<boolean> =>
+/** Lets another user sign in: the request requires a new sign-in from now on. */
+export const switchUser = (ctx: Ctx, interaction: Interaction): Promise<boolean> =>
   saveInteraction(ctx.tenant, {
     ...interaction,
     request: {
@@ -66,8 +89,8 @@ export const switchPerson = (ctx: Ctx, interaction: Interaction): Promise<boolea
     progress: { isAnother: true },
   })
 
-/** Goes on as the person who is signed in; select_account has been answered. */
-export const keepPerson = (ctx: Ctx, interaction: Interaction): Promise<boolean> =>
+/** Continues as the signed-in user: answers prompt=select_account. */
+export const continueAsUser = (ctx: Ctx, interaction: Interaction): Promise<boolean> =>
   saveInteraction(ctx.tenant, {
     ...interaction,
     request: {
@@ -76,27 +99,20 @@ export const keepPerson = (ctx: Ctx, interaction: Interaction): Promise<boolean>
     },
   })
 
-/** Stores what the person agreed to, with its event. */
-export async function giveConsent(
+/** Stores the user's consent and records its event. */
+export async function grantConsent(
   ctx: Ctx,
   interaction: Interaction,
-  { state, scopes, claims, client }: Standing,
+  { signInState: state, scopes, claims, client }: AuthorizationState,
   now = new Date(),
 ): Promise<void> {
   if (!state) return
   const { userId } = state
-  const by = asPerson(ctx, { userId, clientId: client.id, sessionId: state.id })
+  const userCtx = toUserCtx(ctx, { userId, clientId: client.id, sessionId: state.id })
   await inTransaction(async (sql) => {
     await upsertConsent(sql, ctx.tenant, { userId, clientId: client.id, scopes, claims, now })
-    await recordEvents(sql, by, [
-      {
-        type: 'consent.granted',
-        userId,
-        sessionId: state.id,
-        subjectIds: [client.id],
-        detail: { scope: scopes.join(' '), ...(claims.length > 0 && { claims: claims.join(' ') }) },
-      },
-    ])
+    const consent = { userId, clientId: client.id, scopes, claims }
+    await recordEvents(sql, userCtx, [consentGranted(consent, state.id)])
   })
   wakeReaders(ctx.tenant)
   await saveInteraction(ctx.tenant, {

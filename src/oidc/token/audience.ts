@@ -1,43 +1,66 @@
-import { declaredResources } from '../../clients/declared-resources.ts'
-import { ACCOUNT_SCOPE, isScope } from '../../ctx.ts'
-import type { CachedTenant } from '../../tenants/tenant-cache.ts'
-import { apiAudienceOf, issuerOf } from '../keys/keys.ts'
+import { listDeclaredResources } from '../../access/declared-resources.ts'
+import type { CachedTenant } from '../../access/tenant-cache.ts'
+import { apiAudienceOf, isOwnAudience, issuerOf } from '../../core/issuer.ts'
+import { ACCOUNT_SCOPE, isScope } from '../../core/scopes.ts'
 
 export const userinfoAudienceOf = (tenant: string): string => `${issuerOf(tenant)}/oidc/userinfo`
 
 export type TenantAudience = Pick<CachedTenant, 'tenantId' | 'defaultAudience'>
 
 /**
- * The audiences that a token may be asked for by `resource` (RFC 8707, section 2): the tenant's management surface, its
- * default, and the APIs that its clients declare, which are looked up only when something else than the former is asked.
+ * The audiences that may be requested with `resource` (RFC 8707, section 2): the tenant's management API, its
+ * default audience, and the APIs that its clients declare. The latter are loaded only when another resource
+ * is requested.
  */
-export async function allowedResources(
+export async function listAllowedResources(
   { tenantId, defaultAudience }: TenantAudience,
-  asked: readonly string[],
+  requested: readonly string[],
 ): Promise<string[]> {
   const own = [apiAudienceOf(tenantId), ...(defaultAudience ? [defaultAudience] : [])]
-  const isOwn = asked.every((resource) => resource === '' || own.includes(resource))
-  return isOwn ? own : [...own, ...(await declaredResources(tenantId))]
+  const isOwn = requested.every((resource) => resource === '' || own.includes(resource))
+  return isOwn ? own : [...own, ...(await listDeclaredResources(tenantId))]
+}
+
+/** Whether the scopes permit anything at the management API. */
+const includesApiScope = (scopes: readonly string[]): boolean =>
+  scopes.some((scope) => isScope(scope) || scope === ACCOUNT_SCOPE)
+
+/** The APIs that a token is issued for when its request names none. */
+function selectDefaultResources({ tenantId, defaultAudience }: TenantAudience, isForApi: boolean): string[] {
+  if (isForApi) return [apiAudienceOf(tenantId)]
+  return defaultAudience ? [defaultAudience] : []
 }
 
 /**
- * Whom an access token is for (RFC 9068, section 3): the resources asked for, else the tenant's default, else its
- * management surface; userinfo as well with openid, and the management surface with a management scope or `account`,
- * unless the request narrowed the token to resources by name.
+ * The audience of an access token (RFC 9068, section 3): the requested resources, or else the management API
+ * for a management scope or `account`, or else the tenant's default audience. Adds userinfo for `openid`. The
+ * management API is an audience only with a scope that permits something there, and never beside another API,
+ * which could use the token there. A token for nothing has the issuer as its audience, which accepts none.
  */
-export function audienceOf(
+export function computeAudience(
   tenant: TenantAudience,
   scopes: readonly string[],
   resources: readonly string[],
 ): string[] {
-  const api = apiAudienceOf(tenant.tenantId)
-  const isNarrowed = resources.length > 0
-  const isForApi = scopes.some((scope) => isScope(scope) || scope === ACCOUNT_SCOPE)
-  return [
-    ...new Set([
-      ...(isNarrowed ? resources : [tenant.defaultAudience ?? api]),
-      ...(scopes.includes('openid') ? [userinfoAudienceOf(tenant.tenantId)] : []),
-      ...(!isNarrowed && isForApi ? [api] : []),
-    ]),
-  ]
+  const isForApi = includesApiScope(scopes)
+  const wanted = resources.length > 0 ? resources : selectDefaultResources(tenant, isForApi)
+  const others = wanted.filter((resource) => !isOwnAudience(resource))
+  const own = wanted.filter((resource) => isForApi && isOwnAudience(resource))
+  const userinfo = scopes.includes('openid') ? [userinfoAudienceOf(tenant.tenantId)] : []
+  const audience = [...new Set([...(others.length > 0 ? others : own), ...userinfo])]
+  return audience.length > 0 ? audience : [issuerOf(tenant.tenantId)]
+}
+
+/** The audiences that a token request may select from what was granted (RFC 8707, section 2.2). */
+export function computeReach(
+  tenant: TenantAudience,
+  scopes: readonly string[],
+  resources: readonly string[],
+): string[] {
+  const isForApi = includesApiScope(scopes)
+  const granted =
+    resources.length > 0
+      ? resources
+      : [false, isForApi].flatMap((forApi) => selectDefaultResources(tenant, forApi))
+  return [...granted, ...(scopes.includes('openid') ? [userinfoAudienceOf(tenant.tenantId)] : [])]
 }

@@ -1,17 +1,19 @@
-import type { Ctx } from '../../ctx.ts'
-import { sql } from '../../db.ts'
-import { OAuthError, UserLocked } from '../../errors.ts'
-import { wakeReaders } from '../../events.ts'
+import { isPublicClient } from '../../clients/auth-methods.ts'
+import type { Ctx } from '../../core/context.ts'
+import { UserLocked } from '../../core/errors.ts'
+import { OAuthError } from '../../core/oauth-error.ts'
+import { addSeconds } from '../../core/time.ts'
+import { sql } from '../../database/db.ts'
+import { wakeReaders } from '../../events/log.ts'
 import { startSession } from '../../sessions/sessions.ts'
-import { after } from '../../time.ts'
-import { isPublic } from '../client-auth/auth-methods.ts'
 
-/** As long as an unused browser session; whoever authenticates it may move its end. */
+/** As long as an unused browser session; the client can extend it. */
 const CLIENT_SESSION_SECONDS = 12 * 3600
 
 /**
- * Starts the session that a client gets with scope `session`: its own, refreshable, ending with the browser session.
- * Answers its token. Throws OAuthError invalid_grant when the user was locked or the browser session ended meanwhile.
+ * Starts the session that a client gets with scope `session`: refreshable, and ending with the browser
+ * session. Returns its token. Throws OAuthError invalid_grant when the user is locked or the browser session
+ * has ended.
  */
 export async function startClientSession(
   ctx: Ctx,
@@ -29,11 +31,11 @@ export async function startClientSession(
         clientId: client.id,
         parentId: grant.sessionId,
         grantId: grant.grantId,
-        expiresAt: after(now, CLIENT_SESSION_SECONDS),
+        expiresAt: addSeconds(now, CLIENT_SESSION_SECONDS),
         refreshable: true,
         amr: grant.amr,
-        // A public client calls from where the person is, others from their backend.
-        seenFrom: isPublic(client) ? ctx : { ip: null, userAgent: null },
+        // Only a public client calls from the user's device.
+        seenFrom: isPublicClient(client) ? ctx : { ip: null, userAgent: null },
       },
       now,
     )

@@ -1,24 +1,25 @@
-import { sql } from '../../db.ts'
-import { OAuthError } from '../../errors.ts'
-import type { ClaimsRequest } from '../authorize/claims-request.ts'
-import { claimsFor, isClaim } from '../userinfo/claims.ts'
-import { selectGrantedPerson } from '../userinfo/userinfo.sql.ts'
-import type { TokenBasis } from './access-tokens.sql.ts'
+import type { TokenBasis } from '../../access/token-status.sql.ts'
+import { OAuthError } from '../../core/oauth-error.ts'
+import { sql } from '../../database/db.ts'
+import { buildClaims, isClaim } from '../../users/claims.ts'
+import type { ClaimsRequest } from '../model/claims-request.ts'
+import { selectGrantedUser } from './granted-user.sql.ts'
 
 /**
- * The claims about a person that were asked for in the ID token (OIDC Core, section 5.5): one statement when there are some,
- * none otherwise. Throws OAuthError invalid_grant when the grant was revoked, or the person locked, meanwhile.
+ * The user claims that were requested for the ID token (OIDC Core, section 5.5): one statement when there are
+ * any, none otherwise. Throws OAuthError invalid_grant when the grant has been revoked, or the user locked,
+ * since the request began.
  */
-export async function idTokenClaims(
+export async function loadIdTokenClaims(
   tenant: string,
   { claims, ...basis }: TokenBasis & { claims: ClaimsRequest | null },
 ): Promise<Record<string, unknown>> {
-  const asked = claims?.id_token ?? {}
-  if (!Object.keys(asked).some(isClaim)) return {}
-  const person = await selectGrantedPerson(sql, tenant, basis)
-  if (!person)
+  const requested = claims?.id_token ?? {}
+  if (!Object.keys(requested).some(isClaim)) return {}
+  const user = await selectGrantedUser(sql, tenant, basis)
+  if (!user)
     throw new OAuthError('invalid_grant', 'The grant was revoked.', {
-      why: { reason: 'it was revoked, or the person locked, while the ID token was being made' },
+      diagnostics: { reason: 'it was revoked, or the user was locked, while the ID token was being issued' },
     })
-  return claimsFor(person, [], asked)
+  return buildClaims(user, [], requested)
 }

@@ -1,11 +1,14 @@
 import { decodeJwt, decodeProtectedHeader, errors } from 'jose'
-import { OAuthError, type Why } from '../../errors.ts'
-import { DEFAULT_SIGNING_ALGORITHM, type SigningAlgorithm } from '../../signing-algorithms.ts'
-import { epochSeconds } from '../../time.ts'
-import { ACR_OTP } from '../authorize/acr.ts'
-import { textOf } from '../client-auth/member-text.ts'
-import { halfHash } from '../keys/key-algorithms.ts'
-import { issuerOf, signJwt, verifyOldJwt } from '../keys/keys.ts'
+import { errorMessage } from '../../core/error-message.ts'
+import { issuerOf } from '../../core/issuer.ts'
+import { type Diagnostics, OAuthError } from '../../core/oauth-error.ts'
+import { toEpochSeconds } from '../../core/time.ts'
+import { throwTransient } from '../../core/transient-errors.ts'
+import { computeHalfHash } from '../../keys/key-algorithms.ts'
+import { signJwt, verifyRetiredJwt } from '../../keys/keys.ts'
+import { DEFAULT_SIGNING_ALGORITHM, type SigningAlgorithm } from '../../keys/signing-algorithms.ts'
+import { toLogText } from '../../keys/token-claims.ts'
+import { ACR_OTP } from '../model/acr.ts'
 
 export type IdTokenRequest = {
   userId: string
@@ -14,20 +17,21 @@ export type IdTokenRequest = {
   nonce: string | null
   authenticatedAt: Date
   amr: string[]
-  /** Claims about the person that were asked for in the ID token. */
+  /** Claims about the user that were requested for the ID token. */
   claims: Record<string, unknown>
   accessToken: string
   lifetimeSeconds: number
-  /** What the client asked for; null is ours to choose. */
+  /** The algorithm that the client registered; null for the default. */
   signingAlg: SigningAlgorithm | null
 }
 
 /**
- * Issues an ID token (OIDC Core, sections 2 and 3.1.3.6). It says who signed in, when and how; what the scopes cover
- * comes from userinfo, since there is always an access token (section 5.4), unless claims ask for it here (section 5.5).
+ * Issues an ID token (OIDC Core, sections 2 and 3.1.3.6) about the authentication. The claims of scopes are
+ * returned by userinfo, since an access token is always issued (section 5.4), unless the request asks for
+ * them here (section 5.5).
  */
 export function issueIdToken(tenant: string, request: IdTokenRequest): Promise<string> {
-  const issuedAt = epochSeconds(new Date())
+  const issuedAt = toEpochSeconds(new Date())
   const alg = request.signingAlg ?? DEFAULT_SIGNING_ALGORITHM
   const claims = {
     ...request.claims,
@@ -36,8 +40,8 @@ export function issueIdToken(tenant: string, request: IdTokenRequest): Promise<s
     aud: request.clientId,
     iat: issuedAt,
     exp: issuedAt + request.lifetimeSeconds,
-    auth_time: epochSeconds(request.authenticatedAt),
-    at_hash: halfHash(alg, request.accessToken),
+    auth_time: toEpochSeconds(request.authenticatedAt),
+    at_hash: computeHalfHash(alg, request.accessToken),
     acr: ACR_OTP,
     ...(request.amr.length > 0 && { amr: request.amr }),
     ...(request.nonce !== null && { nonce: request.nonce }),
@@ -46,46 +50,51 @@ export function issueIdToken(tenant: string, request: IdTokenRequest): Promise<s
   return signJwt(tenant, 'JWT', claims, alg)
 }
 
-/** What an id_token_hint proves: an ID token of ours, for whom, of which client and of which session. */
+/** The contents of a valid id_token_hint: user, client and session of the ID token. */
 export type IdTokenHint = { userId: string; clientId: string; sessionId: string | null }
 
-const badHint = (why: Why): OAuthError =>
-  new OAuthError('invalid_request', 'The id_token_hint is not an ID token of this issuer.', { why })
+const createInvalidHintError = (diagnostics: Diagnostics): OAuthError =>
+  new OAuthError('invalid_request', 'The id_token_hint is not an ID token of this issuer.', {
+    diagnostics,
+  })
 
-/** What of a hint made jose refuse it. Nothing of it is proven: it says so of itself. */
-function whyNotOurs(tenant: string, token: string, error: unknown): Why {
-  let said: { kid?: unknown; typ?: unknown; iss?: unknown }
+/** Explains why jose rejected a hint, by its unverified contents. */
+function diagnoseForeignToken(tenant: string, token: string, error: unknown): Diagnostics {
+  let unverified: { kid?: unknown; typ?: unknown; iss?: unknown }
   try {
-    said = { ...decodeProtectedHeader(token), iss: decodeJwt(token).iss }
+    unverified = { ...decodeProtectedHeader(token), iss: decodeJwt(token).iss }
   } catch {
-    return { reason: 'it is no JWT, or was cut' }
+    return { reason: 'it is not a JWT, or is truncated' }
   }
-  const { iss, kid, typ } = said
+  const { iss, kid, typ } = unverified
   if (iss !== issuerOf(tenant))
-    return { reason: 'it is of another issuer', given: textOf(iss), expected: issuerOf(tenant) }
+    return { reason: 'it was issued by another issuer', given: toLogText(iss), expected: issuerOf(tenant) }
   if (error instanceof errors.JWKSNoMatchingKey)
-    return { reason: 'its key is none of this tenant, or no longer known', kid: textOf(kid) }
+    return { reason: 'its key is not, or no longer, a key of this tenant', kid: toLogText(kid) }
   if (error instanceof errors.JWSSignatureVerificationFailed)
-    return { reason: 'its signature is wrong: it was altered, or cut', kid: textOf(kid) }
+    return { reason: 'its signature is invalid: it was altered or truncated', kid: toLogText(kid) }
   if (error instanceof errors.JWTClaimValidationFailed && error.claim === 'typ')
-    return { reason: NO_ID_TOKEN, typ: textOf(typ) }
-  return { reason: error instanceof Error ? error.message : String(error) }
+    return { reason: NOT_AN_ID_TOKEN, typ: toLogText(typ) }
+  return { reason: errorMessage(error) }
 }
-const NO_ID_TOKEN = 'it is a token of another kind than an ID token'
+
+const NOT_AN_ID_TOKEN = 'it is not an ID token'
 
 /**
- * Reads an id_token_hint. An expired one is as good (RP-Initiated Logout 1.0, section 2), for 90 days after its key was
- * published last. Throws OAuthError invalid_request for anything that we did not sign as an ID token of this tenant.
+ * Verifies an id_token_hint. It may have expired (RP-Initiated Logout 1.0, section 2); its key is accepted
+ * for 90 days after it was last published. Throws OAuthError invalid_request for anything but an ID token of
+ * this tenant.
  */
-export async function readIdTokenHint(tenant: string, token: string): Promise<IdTokenHint> {
-  // At its epoch, no token has expired yet.
-  const { sub, aud, sid, exp } = await verifyOldJwt(tenant, token, 'JWT', { currentDate: new Date(0) }).catch(
-    (error: unknown) => {
-      throw badHint(whyNotOurs(tenant, token, error))
-    },
-  )
-  // Signed userinfo has no end (OIDC Core, section 5.3.2).
+export async function verifyIdTokenHint(tenant: string, token: string): Promise<IdTokenHint> {
+  // No token has expired at the epoch.
+  const { sub, aud, sid, exp } = await verifyRetiredJwt(tenant, token, 'JWT', {
+    currentDate: new Date(0),
+  }).catch((error: unknown) => {
+    throwTransient(error)
+    throw createInvalidHintError(diagnoseForeignToken(tenant, token, error))
+  })
+  // Signed userinfo has the same typ, but no exp (OIDC Core, section 5.3.2).
   if (typeof sub !== 'string' || typeof aud !== 'string' || exp === undefined)
-    throw badHint({ reason: NO_ID_TOKEN })
+    throw createInvalidHintError({ reason: NOT_AN_ID_TOKEN })
   return { userId: sub, clientId: aud, sessionId: typeof sid === 'string' ? sid : null }
 }

@@ -1,6 +1,7 @@
-import type { Sql } from '../../db.ts'
+import type { Sql } from '../../database/db.ts'
+import { type RowOf, statement } from '../../database/statement.ts'
 
-/** The refresh token of a client, as it was presented. */
+/** A refresh token that a client presents. */
 export type PresentedRefreshToken = {
   grantId: string
   generation: number
@@ -8,40 +9,36 @@ export type PresentedRefreshToken = {
   clientId: string
 }
 
-/** What a refresh token that could be used now stands for. */
-export type StandingGrant = {
-  userId: string
-  sessionId: string | null
-  scopes: string[]
-  dpopJkt: string | null
-  authenticatedAt: Date
-  issuedAt: Date
-  idleExpiresAt: Date
-  roles: string[]
-}
+/** The grant of an active refresh token. */
+export type ActiveGrant = RowOf<typeof SELECT_ACTIVE_GRANT>
 
-const SELECT_STANDING_GRANT = `
+const SELECT_ACTIVE_GRANT = statement({
+  takes: { grantId: 'text', generation: 'int', secretHash: 'bytea', clientId: 'text', now: 'timestamptz' },
+  returns: {
+    userId: 'text',
+    sessionId: 'text?',
+    scopes: 'text[]',
+    dpopJkt: 'text?',
+    authenticatedAt: 'timestamptz',
+    issuedAt: 'timestamptz',
+    idleExpiresAt: 'timestamptz',
+    roles: 'text[]',
+  },
+})`
   SELECT g."userId", g."sessionId", g."scopes", g."dpopJkt", g."authenticatedAt", g."idleExpiresAt",
     COALESCE(g."rotatedAt", g."createdAt") AS "issuedAt", u."roles"
-  FROM "Grant" g JOIN "User" u ON u."tenantId" = $1 AND u."id" = g."userId"
-  WHERE g."tenantId" = $1 AND g."id" = $2 AND g."generation" = $3::int AND g."secretHash" = $4::bytea
-    AND g."clientId" = $5 AND g."revokedAt" IS NULL AND g."idleExpiresAt" > $6::timestamptz
-    AND g."expiresAt" > $6::timestamptz AND NOT u."locked"`
+  FROM "Grant" g JOIN "User" u ON u."tenantId" = :tenant AND u."id" = g."userId"
+  WHERE g."tenantId" = :tenant AND g."id" = :grantId AND g."generation" = :generation
+    AND g."secretHash" = :secretHash AND g."clientId" = :clientId AND g."revokedAt" IS NULL
+    AND g."idleExpiresAt" > :now AND g."expiresAt" > :now AND NOT u."locked"`
 
-/** The grant of the client's current refresh token; null for one that is another's, revoked, expired or was rotated. */
-export async function selectStandingGrant(
+/**
+ * The grant of the client's current refresh token; null when the token is another client's, or revoked,
+ * expired or rotated.
+ */
+export const selectActiveGrant = (
   sql: Sql,
   tenant: string,
   token: PresentedRefreshToken,
   now: Date,
-): Promise<StandingGrant | null> {
-  const [row] = await sql<StandingGrant>(SELECT_STANDING_GRANT, [
-    tenant,
-    token.grantId,
-    token.generation,
-    token.secretHash,
-    token.clientId,
-    now,
-  ])
-  return row ?? null
-}
+): Promise<ActiveGrant | null> => SELECT_ACTIVE_GRANT.first(sql, { tenant, ...token, now })

@@ -1,47 +1,56 @@
 import { errors, type JWTPayload } from 'jose'
-import { type CachedClient, findClient } from '../../clients/client-cache.ts'
-import { sha256 } from '../../crypto.ts'
-import { sql } from '../../db.ts'
-import { OAuthError } from '../../errors.ts'
-import { spend } from '../../limits.ts'
-import { epochSeconds } from '../../time.ts'
-import { isPublic } from '../client-auth/auth-methods.ts'
-import { issuerOf, verifyAccessToken } from '../keys/keys.ts'
-import { grantableScopes, toScopes } from '../scopes.ts'
-import { selectStanding } from './access-tokens.sql.ts'
-import { selectStandingGrant } from './introspection.sql.ts'
-import { type RefreshToken, readRefreshToken } from './refresh-tokens.ts'
-import { textClaim } from './text-claim.ts'
-import { required, type TokenRequest } from './token-response.ts'
+import { type CachedClient, findClient } from '../../access/client-cache.ts'
+import { selectActiveRoles } from '../../access/token-status.sql.ts'
+import { isPublicClient } from '../../clients/auth-methods.ts'
+import { consumeLimit } from '../../coordination/rate-limits.ts'
+import { sha256 } from '../../core/crypto.ts'
+import { issuerOf } from '../../core/issuer.ts'
+import { OAuthError } from '../../core/oauth-error.ts'
+import { parseScopeList } from '../../core/scopes.ts'
+import { toEpochSeconds } from '../../core/time.ts'
+import { sql } from '../../database/db.ts'
+import { verifyAccessToken } from '../../keys/keys.ts'
+import { getTextClaim } from '../../keys/token-claims.ts'
+import { selectGrantableScopes } from '../model/scopes.ts'
+import { requireParameter, type TokenRequest } from '../model/token-request.ts'
+import { selectActiveGrant } from './introspection.sql.ts'
+import { parseRefreshToken, type RefreshToken } from './refresh-tokens.ts'
 
-/** What is told of a token (RFC 7662, section 2.2): of one that is not for the caller as little as of one that is over. */
+/**
+ * The introspection response (RFC 7662, section 2.2). An inactive token and one that the caller may not
+ * introspect look the same.
+ */
 export type Introspection = { active: false } | ({ active: true } & Record<string, unknown>)
 
 const INACTIVE: Introspection = { active: false }
 
 /**
- * Tells a client about a token (RFC 7662): of its own tokens, and of access tokens for an API that it serves, as long as what
- * they depend on stands. `scope` is what the token permits now, which may be less than when it was issued; nobody's data are
- * told. One statement for a person's token, none for a machine's or for what is no token of this tenant. Throws OAuthError
- * invalid_client for clients that cannot authenticate: whoever finds a token must not learn what it is worth (section 2.1).
+ * Introspects a token (RFC 7662): a client's own tokens, and access tokens for an API that it serves, while
+ * the user, grant and session they depend on are active. `scope` is what the token permits now, which may be
+ * less than when it was issued; no user data are returned. One statement for a user's token, none for a
+ * machine client's or a foreign token. Throws OAuthError invalid_client for clients that cannot authenticate,
+ * so that a stolen token cannot be tested (section 2.1).
  */
-export async function introspect(request: TokenRequest): Promise<Introspection> {
+export async function introspectToken(request: TokenRequest): Promise<Introspection> {
   const { ctx, tenant, client, form } = request
-  if (isPublic(client)) {
-    await spend('clientAuthentication', ctx.tenant, ctx.ip)
+  if (isPublicClient(client)) {
+    await consumeLimit('clientAuthentication', ctx.tenant, ctx.ip)
     throw new OAuthError('invalid_client', 'Only clients that authenticate may introspect tokens.', {
       status: 401,
-      why: { reason: `a ${client.appType} client cannot authenticate` },
+      diagnostics: { reason: `a ${client.appType} client cannot authenticate` },
     })
   }
-  const text = required(form, 'token')
-  const refreshToken = readRefreshToken(tenant.tokenKey, text)
+  const text = requireParameter(form, 'token')
+  const refreshToken = parseRefreshToken(tenant.tokenKey, text)
   return refreshToken
     ? introspectRefreshToken(ctx.tenant, client, refreshToken)
     : introspectAccessToken(ctx.tenant, client, text)
 }
 
-/** A refresh token concerns its own client alone. One that was rotated is over, although a retry may still use it. */
+/**
+ * Only the client of a refresh token may introspect it. A rotated token is inactive, although a retry still
+ * accepts it.
+ */
 async function introspectRefreshToken(
   tenant: string,
   client: CachedClient,
@@ -49,24 +58,24 @@ async function introspectRefreshToken(
   now = new Date(),
 ): Promise<Introspection> {
   const presented = { grantId, generation, secretHash: sha256(secret), clientId: client.id }
-  const grant = await selectStandingGrant(sql, tenant, presented, now)
+  const grant = await selectActiveGrant(sql, tenant, presented, now)
   if (!grant) return INACTIVE
   return {
     active: true,
     iss: issuerOf(tenant),
     sub: grant.userId,
     client_id: client.id,
-    scope: grantableScopes(grant.scopes, client, grant.roles).join(' '),
-    iat: epochSeconds(grant.issuedAt),
-    exp: epochSeconds(grant.idleExpiresAt),
-    auth_time: epochSeconds(grant.authenticatedAt),
+    scope: selectGrantableScopes(grant.scopes, client, grant.roles).join(' '),
+    iat: toEpochSeconds(grant.issuedAt),
+    exp: toEpochSeconds(grant.idleExpiresAt),
+    auth_time: toEpochSeconds(grant.authenticatedAt),
     ...(grant.sessionId && { sid: grant.sessionId }),
     ...(grant.dpopJkt && { cnf: { jkt: grant.dpopJkt } }),
   }
 }
 
-/** What this tenant issued as an access token, for whomever; null for anything else. */
-async function readAccessToken(tenant: string, text: string): Promise<Readonly<JWTPayload> | null> {
+/** The payload of an access token of this tenant, for any audience; null for anything else. */
+async function findValidPayload(tenant: string, text: string): Promise<Readonly<JWTPayload> | null> {
   try {
     return await verifyAccessToken(tenant, text)
   } catch (error) {
@@ -75,18 +84,21 @@ async function readAccessToken(tenant: string, text: string): Promise<Readonly<J
   }
 }
 
-/** An access token is told of to its own client, and to those who serve an API that it is for: to these, of their APIs alone. */
+/**
+ * Its client may introspect an access token, and so may the clients that serve one of its audiences; they see
+ * their own audiences only.
+ */
 async function introspectAccessToken(
   tenant: string,
   caller: CachedClient,
   text: string,
 ): Promise<Introspection> {
-  const payload = await readAccessToken(tenant, text)
+  const payload = await findValidPayload(tenant, text)
   if (!payload) return INACTIVE
   const isOwn = payload.client_id === caller.id
   const audience = [payload.aud ?? []].flat().filter((aud) => isOwn || caller.resources.includes(aud))
   if (!isOwn && audience.length === 0) return INACTIVE
-  const scopes = await standingScopes(tenant, payload)
+  const scopes = await findEffectiveScopes(tenant, payload)
   if (!scopes) return INACTIVE
   const { iss, sub, client_id, iat, exp, jti, cnf, auth_time, sid } = payload
   return {
@@ -99,17 +111,20 @@ async function introspectAccessToken(
   }
 }
 
-/** The scopes of a token that its client, and its person's roles, permit now; null when what it depends on is over. */
-async function standingScopes(tenant: string, payload: Readonly<JWTPayload>): Promise<string[] | null> {
-  const client = await findClient(tenant, textClaim(payload, 'client_id') ?? '')
+/**
+ * The scopes of a token that its client and the roles of its user permit now; null when the token is
+ * inactive.
+ */
+async function findEffectiveScopes(tenant: string, payload: Readonly<JWTPayload>): Promise<string[] | null> {
+  const client = await findClient(tenant, getTextClaim(payload, 'client_id') ?? '')
   if (!client) return null
-  const scopes = toScopes(textClaim(payload, 'scope') ?? '')
+  const scopes = parseScopeList(getTextClaim(payload, 'scope') ?? '')
   if (payload.sub === client.id) return scopes.filter((scope) => client.scopes.includes(scope))
   const basis = {
     userId: payload.sub ?? '',
-    grantId: textClaim(payload, 'gid'),
-    sessionId: textClaim(payload, 'sid'),
+    grantId: getTextClaim(payload, 'gid'),
+    sessionId: getTextClaim(payload, 'sid'),
   }
-  const [roles] = await selectStanding(sql, tenant, [basis])
-  return roles ? grantableScopes(scopes, client, roles) : null
+  const [roles] = await selectActiveRoles(sql, tenant, [basis])
+  return roles ? selectGrantableScopes(scopes, client, roles) : null
 }

@@ -1,66 +1,66 @@
-import { insertEventsSql } from '../../events.sql.ts'
-import { rememberClientsSql } from '../../sessions/session-clients.sql.ts'
+import { buildInsertSessionClientsSql } from '../../access/session-clients.sql.ts'
+import { type RowOf, typed } from '../../database/statement.ts'
+import { toGrantEventColumns } from '../../events/event-columns.sql.ts'
+import { buildInsertEventsSql } from '../../events/log.sql.ts'
+import type { ClaimsRequest } from '../model/claims-request.ts'
 
-/** What a grant is made with. */
+/** The values of a new grant that do not come from the code. */
 export type GrantTerms = {
-  /** The key that its refresh tokens are bound to. */
+  /** Thumbprint of the DPoP key that its refresh tokens are bound to. */
   grantDpopJkt: string | null
   /** SHA-256 of the secret of the refresh tokens, for grants with offline_access. */
   secretHash: Buffer
   now: Date
-  /** When the last access token of a grant without refresh tokens ends. */
+  /** When the last access token of a grant without refresh tokens expires. */
   onlineExpiresAt: Date
   idleExpiresAt: Date
   expiresAt: Date
 }
 
-/** The grant that somebody's permission became. */
-export type NewGrant<Claims> = {
-  grantId: string
-  userId: string
-  sessionId: string
-  scopes: string[]
-  resources: string[]
-  claims: Claims | null
-  nonce: string | null
-  authenticatedAt: Date
-  amr: string[]
-  offline: boolean
-  roles: string[]
-}
+/** The columns of a grant that was created by redeeming an authorization code or a device code. */
+export const NEW_GRANT_RETURNS = {
+  grantId: 'text',
+  clientId: 'text',
+  userId: 'text',
+  sessionId: 'text',
+  scopes: 'text[]',
+  resources: 'text[]',
+  claims: typed<ClaimsRequest | null>('jsonb?'),
+  nonce: 'text?',
+  authenticatedAt: 'timestamptz',
+  amr: 'text[]',
+  offline: 'boolean',
+  roles: 'text[]',
+} as const
+export type NewGrant = RowOf<{ returns: typeof NEW_GRANT_RETURNS }>
 
-/** The values of `NEW_GRANT`, which stand from `$2` on. */
-export const newGrantValues = (terms: GrantTerms, event: object): unknown[] => [
-  terms.now,
-  terms.secretHash,
-  terms.idleExpiresAt,
-  terms.expiresAt,
-  terms.onlineExpiresAt,
-  terms.grantDpopJkt,
-  JSON.stringify([event]),
-]
+/** Parameters of `NEW_GRANT_CTES`: `GrantTerms` and the event. */
+export const NEW_GRANT_PARAMETERS = {
+  now: 'timestamptz',
+  secretHash: 'bytea',
+  idleExpiresAt: 'timestamptz',
+  expiresAt: 'timestamptz',
+  onlineExpiresAt: 'timestamptz',
+  grantDpopJkt: 'text?',
+  events: 'jsonb',
+} as const
 
 /**
- * Parts of a WITH that make a grant, `granted`, with its event, in the statement that uses up what permits it. Before them
- * stand `person`, which has the columns of a `NewGrant` and "clientId" and holds the rows of the user and the session,
- * and `used`, which has the "grantId" if it is this statement that used it up. The tenant is `$1`; `$2` to `$8` are
- * `newGrantValues`.
+ * The CTEs that insert a grant, `new_grant`, and record its event, in the statement that redeems a code. The
+ * statement defines `valid_code`, which has the columns of a `NewGrant` and locks the rows of the user and
+ * the session, and `redeemed_code`, which has "grantId" when this statement redeemed the code.
  */
-export const NEW_GRANT = `granted AS (
+export const NEW_GRANT_CTES = `new_grant AS (
     INSERT INTO "Grant" ("tenantId", "id", "clientId", "userId", "sessionId", "scopes", "resources", "claims", "dpopJkt", "offline",
       "secretHash", "authenticatedAt", "amr", "idleExpiresAt", "expiresAt", "createdAt")
-    SELECT $1, p."grantId", p."clientId", p."userId", p."sessionId", p."scopes", p."resources", p."claims", $7::text,
-      p."offline", CASE WHEN p."offline" THEN $3::bytea END, p."authenticatedAt", p."amr",
-      CASE WHEN p."offline" THEN $4::timestamptz ELSE $6::timestamptz END,
-      CASE WHEN p."offline" THEN $5::timestamptz ELSE $6::timestamptz END, $2::timestamptz
-    FROM person p JOIN used ON used."grantId" = p."grantId"
+    SELECT :tenant, v."grantId", v."clientId", v."userId", v."sessionId", v."scopes", v."resources", v."claims", :grantDpopJkt,
+      v."offline", CASE WHEN v."offline" THEN :secretHash END, v."authenticatedAt", v."amr",
+      CASE WHEN v."offline" THEN :idleExpiresAt ELSE :onlineExpiresAt END,
+      CASE WHEN v."offline" THEN :expiresAt ELSE :onlineExpiresAt END, :now
+    FROM valid_code v JOIN redeemed_code r ON r."grantId" = v."grantId"
     RETURNING "id", "userId", "sessionId", "clientId"
-  ), remembered AS (${rememberClientsSql('granted')}
-  ), told AS (${insertEventsSql('$8', {
-    from: 'granted',
-    columns: {
-      userId: 'granted."userId"',
-      sessionId: 'granted."sessionId"',
-      subjectIds: 'ARRAY[granted."id", granted."clientId"]',
-    },
+  ), session_clients AS (${buildInsertSessionClientsSql('new_grant')}
+  ), event_log AS (${buildInsertEventsSql(':events', {
+    from: 'new_grant',
+    columns: toGrantEventColumns('new_grant'),
   })})`

@@ -1,35 +1,48 @@
-import type { CachedClient } from '../../clients/client-cache.ts'
-import { sha256 } from '../../crypto.ts'
-import type { Ctx } from '../../ctx.ts'
-import { sql } from '../../db.ts'
-import { OAuthError } from '../../errors.ts'
-import { toEventRow, wakeReaders } from '../../events.ts'
-import { verifyJwt } from '../keys/keys.ts'
-import { readRefreshToken } from './refresh-tokens.ts'
-import { revokeGrant } from './revoke-grants.sql.ts'
-import { textClaim } from './text-claim.ts'
-import { required } from './token-response.ts'
+import type { CachedClient } from '../../access/client-cache.ts'
+import { revokeGrants } from '../../access/revocation.ts'
+import type { Ctx } from '../../core/context.ts'
+import { sha256 } from '../../core/crypto.ts'
+import { OAuthError } from '../../core/oauth-error.ts'
+import { throwTransient } from '../../core/transient-errors.ts'
+import { sql } from '../../database/db.ts'
+import { wakeReaders } from '../../events/log.ts'
+import { verifyJwt } from '../../keys/keys.ts'
+import { getTextClaim } from '../../keys/token-claims.ts'
+import { requireParameter } from '../model/token-request.ts'
+import { parseRefreshToken } from './refresh-tokens.ts'
 
-/** Whose token it says to be, and the grant that it lives by; `secretHash` of a refresh token alone. */
+/** The client and grant of a token; `secretHash` of refresh tokens only. */
 type RevocableToken = { clientId: string | null; grantId: string; secretHash: Buffer | null }
 
-/** Reads either kind of token, whatever the hint says (RFC 7009, section 2.1); null for what is none of ours. */
-async function readToken(tenant: string, tokenKey: Buffer, token: string): Promise<RevocableToken | null> {
-  const refresh = readRefreshToken(tokenKey, token)
+/**
+ * Parses a token of either kind; token_type_hint is ignored (RFC 7009, section 2.1). Null for a foreign
+ * token. Throws OAuthError unsupported_token_type for tokens without a grant.
+ */
+async function parseRevocableToken(
+  tenant: string,
+  tokenKey: Buffer,
+  token: string,
+): Promise<RevocableToken | null> {
+  const refresh = parseRefreshToken(tokenKey, token)
   if (refresh) return { clientId: null, grantId: refresh.grantId, secretHash: sha256(refresh.secret) }
-  const payload = await verifyJwt(tenant, token, 'at+jwt', {}).catch(() => null)
+  const payload = await verifyJwt(tenant, token, 'at+jwt', {}).catch((error) => {
+    throwTransient(error)
+    return null
+  })
   if (!payload) return null
-  const grantId = textClaim(payload, 'gid')
-  // A machine's token lives by nothing but its time.
+  const grantId = getTextClaim(payload, 'gid')
   if (!grantId)
-    throw new OAuthError('unsupported_token_type', 'Tokens of client_credentials end by themselves.')
-  return { clientId: textClaim(payload, 'client_id'), grantId, secretHash: null }
+    throw new OAuthError(
+      'unsupported_token_type',
+      'Tokens of client_credentials cannot be revoked; they expire.',
+    )
+  return { clientId: getTextClaim(payload, 'client_id'), grantId, secretHash: null }
 }
 
 /**
- * Revokes a token (RFC 7009): its grant, and with that every token of it, within the second in which this takes effect
- * everywhere. What is no token, or none any more, needs no revoking and is no error (section 2.2). Throws OAuthError
- * invalid_grant for a token of another client, unsupported_token_type for a machine's access token.
+ * Revokes a token (RFC 7009) by revoking its grant, with all tokens of the grant; takes effect everywhere
+ * within a second. Invalid and inactive tokens are no error (section 2.2). Throws OAuthError invalid_grant
+ * for a token of another client, unsupported_token_type for a machine client's access token.
  */
 export async function revokeToken(
   ctx: Ctx,
@@ -38,19 +51,16 @@ export async function revokeToken(
   form: Record<string, string>,
   now = new Date(),
 ): Promise<void> {
-  const token = await readToken(ctx.tenant, tokenKey, required(form, 'token'))
+  const token = await parseRevocableToken(ctx.tenant, tokenKey, requireParameter(form, 'token'))
   if (!token) return
   if (token.clientId !== null && token.clientId !== client.id)
     throw new OAuthError('invalid_grant', 'The token was issued to another client.')
-  const isRevoked = await revokeGrant(
-    sql,
-    ctx.tenant,
-    { id: token.grantId, clientId: client.id, secretHash: token.secretHash },
-    {
-      revoked: toEventRow(ctx, { type: 'grant.revoked', detail: { reason: 'revoked' } }),
-      ended: toEventRow(ctx, { type: 'session.ended', detail: { reason: 'revoked' } }),
-    },
-    now,
-  )
+  const scope = {
+    kind: 'grant',
+    grantId: token.grantId,
+    clientId: client.id,
+    secretHash: token.secretHash,
+  } as const
+  const isRevoked = await revokeGrants(sql, ctx, scope, 'revoked', now)
   if (isRevoked) wakeReaders(ctx.tenant)
 }

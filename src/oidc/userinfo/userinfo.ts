@@ -1,102 +1,121 @@
 import { decodeJwt } from 'jose'
-import { sql } from '../../db.ts'
-import { OAuthError, type OAuthErrorCode, type Why } from '../../errors.ts'
 import {
-  challengeOf,
-  checkBinding,
+  buildChallenge,
   DPOP_CHALLENGE,
   type KeyProof,
   type PresentedAccessToken,
-  readAuthorization,
-} from '../client-auth/dpop-binding.ts'
-import { issuerOf, signJwt, verifyAccessToken } from '../keys/keys.ts'
-import { toScopes } from '../scopes.ts'
+  parseAuthorization,
+  verifyBinding,
+} from '../../access/dpop-binding.ts'
+import { issuerOf } from '../../core/issuer.ts'
+import { type Diagnostics, OAuthError, type OAuthErrorCode } from '../../core/oauth-error.ts'
+import { parseScopeList } from '../../core/scopes.ts'
+import { throwTransient } from '../../core/transient-errors.ts'
+import { sql } from '../../database/db.ts'
+import { signJwt, verifyAccessToken } from '../../keys/keys.ts'
+import { getTextClaim } from '../../keys/token-claims.ts'
+import { buildClaims } from '../../users/claims.ts'
 import { userinfoAudienceOf } from '../token/audience.ts'
-import { textClaim } from '../token/text-claim.ts'
-import { claimsFor } from './claims.ts'
-import { selectGrantedPerson } from './userinfo.sql.ts'
+import { selectGrantedUser } from '../token/granted-user.sql.ts'
 
-/** A refusal of a protected resource, with its challenge (RFC 6750, section 3; RFC 9449, section 7.1). */
-function refusal(
+/** The error of a protected resource, with its challenge (RFC 6750, section 3; RFC 9449, section 7.1). */
+function createUserinfoError(
   tenant: string,
   scheme: PresentedAccessToken['scheme'],
   [status, error, description]: [number, OAuthErrorCode, string],
-  { scope, why }: { scope?: string; why?: Why } = {},
+  { scope, diagnostics }: { scope?: string; diagnostics?: Diagnostics } = {},
 ) {
-  const challenge = challengeOf(scheme, error, description, { realm: issuerOf(tenant), scope })
+  const challenge = buildChallenge(scheme, error, description, { realm: issuerOf(tenant), scope })
   return new OAuthError(error, description, {
     status,
-    why,
+    diagnostics,
     headers: { 'www-authenticate': challenge },
   })
 }
 
-const invalidToken = (tenant: string, scheme: PresentedAccessToken['scheme'] = 'Bearer') =>
-  refusal(tenant, scheme, [401, 'invalid_token', 'The access token is invalid, expired or revoked.'])
+const createInvalidTokenError = (tenant: string, scheme: PresentedAccessToken['scheme'] = 'Bearer') =>
+  createUserinfoError(tenant, scheme, [
+    401,
+    'invalid_token',
+    'The access token is invalid, expired or revoked.',
+  ])
 
-/** The one token of a request, from its header or its form (RFC 6750, section 2). Throws OAuthError. */
-export function accessTokenOf(
+/**
+ * The access token of a request, from its header or its form (RFC 6750, section 2). Throws OAuthError with a
+ * challenge when there is none, or more than one.
+ */
+export function readAccessToken(
   tenant: string,
   authorization: string | null,
   formToken: string | null,
 ): PresentedAccessToken {
   if (authorization !== null && formToken !== null)
-    throw refusal(tenant, 'Bearer', [
+    throw createUserinfoError(tenant, 'Bearer', [
       400,
       'invalid_request',
-      'The access token must be sent in one way only.',
+      'The access token must be sent in only one way.',
     ])
   if (authorization === null && formToken === null)
-    // Without any token the challenge carries no error (RFC 6750, section 3.1).
+    // Without a token the challenge carries no error (RFC 6750, section 3.1).
     throw new OAuthError('invalid_token', 'An access token is required.', {
       status: 401,
       headers: { 'www-authenticate': `Bearer realm="${issuerOf(tenant)}", ${DPOP_CHALLENGE}` },
     })
   const presented: PresentedAccessToken | null = formToken
     ? { token: formToken, scheme: 'Bearer' }
-    : readAuthorization(authorization ?? '')
-  if (!presented) throw invalidToken(tenant)
+    : parseAuthorization(authorization ?? '')
+  if (!presented) throw createInvalidTokenError(tenant)
   return presented
 }
 
 /**
- * The claims about the person that an access token stands for: those of its scopes, and those that were asked for one by
- * one (OIDC Core, sections 5.3 and 5.5); a JWT of them for a client that wants it signed (section 5.3.2). The token must be
- * of this tenant, for userinfo, and what it depends on must stand now: user, grant, and session unless the grant is
- * offline. One statement, and one more for the proof of a token that is bound to a key. Throws OAuthError with a challenge,
- * and with a `why` for a good token that is refused for its binding or its scopes.
+ * The claims that an access token gives access to: those of its scopes and those that were requested
+ * individually (OIDC Core, sections 5.3 and 5.5); a JWT when the client registered a signing algorithm
+ * (section 5.3.2). The token must be issued by this tenant for userinfo, and its user, grant and session must
+ * be active; the session of an offline grant may have ended. One statement, and another for the proof of a
+ * DPoP-bound token. Throws OAuthError with a challenge; it has diagnostics when a valid token is rejected for
+ * its binding or scopes.
  */
-export async function readUserinfo(
+export async function buildUserinfoResponse(
   tenant: string,
   presented: PresentedAccessToken,
-  by: KeyProof,
+  proof: KeyProof,
 ): Promise<{ answer: Record<string, unknown> | string; nextNonce: string | null }> {
   const { token, scheme } = presented
-  const payload = await verifyAccessToken(tenant, token, [userinfoAudienceOf(tenant)]).catch(() => {
-    throw invalidToken(tenant, scheme)
+  const payload = await verifyAccessToken(tenant, token, [userinfoAudienceOf(tenant)]).catch((error) => {
+    throwTransient(error)
+    throw createInvalidTokenError(tenant, scheme)
   })
-  const { nextNonce } = await checkBinding(tenant, presented, payload, by)
-  const scopes = toScopes(textClaim(payload, 'scope') ?? '')
+  const { nextNonce } = await verifyBinding(tenant, presented, payload, proof)
+  const scopes = parseScopeList(getTextClaim(payload, 'scope') ?? '')
   if (!scopes.includes('openid'))
-    throw refusal(tenant, scheme, [403, 'insufficient_scope', 'The access token lacks the scope openid.'], {
-      scope: 'openid',
-      why: { reason: 'the access token lacks the scope openid', scope: scopes.join(' ') },
-    })
-  const person = await selectGrantedPerson(sql, tenant, {
+    throw createUserinfoError(
+      tenant,
+      scheme,
+      [403, 'insufficient_scope', 'The access token lacks the scope openid.'],
+      {
+        scope: 'openid',
+        diagnostics: { reason: 'the access token lacks the scope openid', scope: scopes.join(' ') },
+      },
+    )
+  const user = await selectGrantedUser(sql, tenant, {
     userId: payload.sub ?? '',
-    grantId: textClaim(payload, 'gid'),
-    sessionId: textClaim(payload, 'sid'),
+    grantId: getTextClaim(payload, 'gid'),
+    sessionId: getTextClaim(payload, 'sid'),
   })
-  if (!person) throw invalidToken(tenant, scheme)
-  const claims = claimsFor(person, scopes, person.claims?.userinfo)
-  const { clientId: aud, userInfoSigningAlg: alg } = person
+  if (!user) throw createInvalidTokenError(tenant, scheme)
+  const claims = buildClaims(user, scopes, user.claims?.userinfo)
+  const { clientId: aud, userInfoSigningAlg: alg } = user
   const answer =
     alg === null ? claims : await signJwt(tenant, 'JWT', { ...claims, iss: issuerOf(tenant), aud }, alg)
   return { answer, nextNonce }
 }
 
-/** The client that a token says to be of, unchecked: whether its page may read a refusal is not a secret. */
-export function clientNamedBy(token: string): string {
+/**
+ * The client_id that a token claims, not verified: it only decides which page may read an error. '' when
+ * there is none.
+ */
+export function readUnverifiedClientId(token: string): string {
   try {
     return String(decodeJwt(token).client_id ?? '')
   } catch {

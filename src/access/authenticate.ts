@@ -1,0 +1,149 @@
+import { decodeJwt, type JWTPayload } from 'jose'
+import type { Actor, Ctx } from '../core/context.ts'
+import { Unauthenticated } from '../core/errors.ts'
+import { apiAudienceOf, isOwnAudience, issuerOf } from '../core/issuer.ts'
+import { OAuthError } from '../core/oauth-error.ts'
+import {
+  ACCOUNT_SCOPE,
+  getRoleScopes,
+  isScope,
+  parseScopeList,
+  type Scope,
+  SYSTEM_SCOPES,
+  SYSTEM_TENANT,
+} from '../core/scopes.ts'
+import { throwTransient } from '../core/transient-errors.ts'
+import { sql } from '../database/db.ts'
+import { verifyAccessToken } from '../keys/keys.ts'
+import { getTextClaim } from '../keys/token-claims.ts'
+import { findClient } from './client-cache.ts'
+import {
+  buildChallenge,
+  DPOP_CHALLENGE,
+  type KeyProof,
+  type PresentedAccessToken,
+  parseAuthorization,
+  type TokenBinding,
+  verifyBinding,
+} from './dpop-binding.ts'
+import { selectActiveRoles } from './token-status.sql.ts'
+
+const createInvalidTokenError = (cause?: unknown) =>
+  new OAuthError('invalid_token', 'The access token is invalid, expired or revoked.', { status: 401, cause })
+
+/**
+ * Returns the tenant whose issuer is the token's `iss`: the target or `system`. Throws OAuthError
+ * invalid_token.
+ */
+function readIssuingTenant(target: string, token: string): string {
+  let issuer: unknown
+  try {
+    issuer = decodeJwt(token).iss
+  } catch (error) {
+    throw createInvalidTokenError(error)
+  }
+  const tenant = [target, SYSTEM_TENANT].find((candidate) => issuerOf(candidate) === issuer)
+  if (!tenant) throw createInvalidTokenError()
+  return tenant
+}
+
+const readScopes = (payload: JWTPayload): string[] => parseScopeList(getTextClaim(payload, 'scope') ?? '')
+
+/** The scopes of OIDC, and `account` while it is assigned to the client. */
+const readOidcScopes = (payload: JWTPayload, client: { scopes: readonly string[] }): ReadonlySet<string> =>
+  new Set(
+    readScopes(payload).filter(
+      (scope) => !isScope(scope) && (scope !== ACCOUNT_SCOPE || client.scopes.includes(scope)),
+    ),
+  )
+
+/** An authenticated call: its context, and the facts of the token that are checked again later. */
+export type AuthenticatedToken = { ctx: Ctx; token: { jti: string; expiresAt: Date }; binding: TokenBinding }
+
+type Target = Pick<Ctx, 'tenant' | 'requestId' | 'ip' | 'userAgent'>
+
+/**
+ * Authenticates a management or viewer call (RFC 6750; RFC 9068, section 4; RFC 9449, section 7). Checks
+ * signature, issuer, audience and lifetime, the DPoP proof if the token is bound to a key, and that the
+ * token's basis is active: one statement for a user, a cached row for a client, and one more statement for a
+ * proof. The scopes of the context are those of the token that the client, and the user's roles, permit now.
+ * Throws Unauthenticated, with the same error for every invalid token.
+ */
+export async function authenticateToken(
+  target: Target,
+  authorization: string | null,
+  keyProof: KeyProof = { provenJkt: null },
+): Promise<AuthenticatedToken> {
+  if (authorization === null) throw new Unauthenticated(undefined, `Bearer, ${DPOP_CHALLENGE}`)
+  const presented = parseAuthorization(authorization)
+  try {
+    if (!presented) throw createInvalidTokenError()
+    return await authenticate(target, presented, keyProof)
+  } catch (error) {
+    if (!(error instanceof OAuthError)) throw error
+    const challenge = buildChallenge(presented?.scheme ?? 'Bearer', error.error, error.message)
+    throw new Unauthenticated(error.message, challenge, { cause: error, headers: error.headers })
+  }
+}
+
+async function authenticate(
+  target: Target,
+  presented: PresentedAccessToken,
+  keyProof: KeyProof,
+): Promise<AuthenticatedToken> {
+  const tenant = readIssuingTenant(target.tenant, presented.token)
+  const audience = [apiAudienceOf(tenant), apiAudienceOf(target.tenant)]
+  const payload = await verifyAccessToken(tenant, presented.token, audience).catch((error) => {
+    throwTransient(error)
+    throw createInvalidTokenError(error)
+  })
+  // A token for another API too could be used here by that API.
+  if (![payload.aud ?? []].flat().every(isOwnAudience)) throw createInvalidTokenError()
+  const binding = await verifyBinding(target.tenant, presented, payload, keyProof)
+  const { actor, permitted } = await resolveActor(target.tenant, tenant, payload)
+  const tokenScopes = readScopes(payload).filter(isScope)
+  const scopes = new Set(
+    tokenScopes.filter(
+      (scope) => permitted.has(scope) && (target.tenant === SYSTEM_TENANT || !SYSTEM_SCOPES.includes(scope)),
+    ),
+  )
+  return {
+    ctx: { ...target, actor, scopes },
+    token: { jti: getTextClaim(payload, 'jti') ?? '', expiresAt: new Date((payload.exp ?? 0) * 1000) },
+    binding,
+  }
+}
+
+async function resolveActor(
+  target: string,
+  tenant: string,
+  payload: JWTPayload,
+): Promise<{ actor: Actor; permitted: ReadonlySet<Scope> }> {
+  const clientId = getTextClaim(payload, 'client_id') ?? ''
+  const client = await findClient(tenant, clientId)
+  if (!client || (tenant !== target && !client.allTenants)) throw createInvalidTokenError()
+  if (payload.sub === clientId)
+    return { actor: { kind: 'client', tenant, clientId }, permitted: new Set(client.scopes.filter(isScope)) }
+  // Users act in their own tenant only.
+  if (tenant !== target) throw createInvalidTokenError()
+  const basis = {
+    userId: payload.sub ?? '',
+    grantId: getTextClaim(payload, 'gid'),
+    sessionId: getTextClaim(payload, 'sid'),
+  }
+  const [roles] = await selectActiveRoles(sql, tenant, [basis])
+  if (!roles) throw createInvalidTokenError()
+  const roleScopes = getRoleScopes(roles)
+  return {
+    actor: {
+      kind: 'user',
+      tenant,
+      clientId,
+      ...basis,
+      oidcScopes: readOidcScopes(payload, client),
+    },
+    permitted: new Set(
+      client.scopes.filter((scope): scope is Scope => isScope(scope) && roleScopes.has(scope)),
+    ),
+  }
+}

@@ -1,0 +1,46 @@
+import { createCache } from '../coordination/cache.ts'
+import { equalsConstantTime, sha256 } from '../core/crypto.ts'
+import { sql } from '../database/db.ts'
+import { type ClientRow, selectClient } from './client.sql.ts'
+import { isClientId } from './client-ids.ts'
+import { invalidateDeclaredResources } from './declared-resources.ts'
+import { findTenant } from './tenant-cache.ts'
+
+/** A client with the hashes of its secrets. */
+export type CachedClient = ClientRow & { secretHashes: { hash: Buffer; expiresAt: Date | null }[] }
+
+const clientCache = createCache<CachedClient>('client', async (tenant, clientId) => {
+  const found = await selectClient(sql, tenant, clientId)
+  if (!found) return null
+  const secretHashes = found.secrets.map(({ hash, expiresAt }) => ({
+    hash: Buffer.from(hash, 'hex'),
+    expiresAt: expiresAt === null ? null : new Date(expiresAt),
+  }))
+  return { ...found.client, secretHashes }
+})
+
+/**
+ * Finds a client; null when it does not exist. At most a second old: one statement when it is not cached,
+ * none otherwise. A client that is identified by its metadata document is found only while the tenant permits
+ * such clients.
+ */
+export async function findClient(tenant: string, clientId: string): Promise<CachedClient | null> {
+  const client = isClientId(clientId) ? await clientCache.get(tenant, clientId) : null
+  if (client?.registeredBy !== 'document') return client
+  return (await findTenant(tenant))?.clientIdMetadataDocuments ? client : null
+}
+
+/** Call after a change of the client or of its secrets has committed. */
+export function invalidateClient(tenant: string, clientId: string): void {
+  clientCache.invalidate(tenant, clientId)
+  invalidateDeclaredResources(tenant)
+}
+
+/** True when `secret` is a current secret of the client. Every secret is compared, in constant time. */
+export function isCurrentClientSecret(client: CachedClient, secret: string, now = new Date()): boolean {
+  const given = sha256(secret)
+  let matches = false
+  for (const { hash, expiresAt } of client.secretHashes)
+    if (equalsConstantTime(hash, given) && (expiresAt === null || expiresAt > now)) matches = true
+  return matches
+}

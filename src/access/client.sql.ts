@@ -1,0 +1,40 @@
+import { storedColumns } from '../database/columns.ts'
+import type { Sql } from '../database/db.ts'
+import { type RowOf, statement, typed } from '../database/statement.ts'
+import type { SigningAlgorithm } from '../keys/signing-algorithms.ts'
+
+/** A client without its secrets. */
+export type ClientRow = Omit<RowOf<typeof CLIENT_TYPES>, 'secrets'>
+/** A secret: the SHA-256 in hex, and the expiry as PostgreSQL formats it in JSON. */
+export type SecretRow = { hash: string; expiresAt: string | null }
+
+/** The types of CLIENT_WITH_SECRETS. */
+export const CLIENT_TYPES = {
+  takes: { clientId: 'text' },
+  returns: {
+    ...storedColumns('Client'),
+    idTokenSigningAlg: typed<SigningAlgorithm | null>('text?'),
+    userInfoSigningAlg: typed<SigningAlgorithm | null>('text?'),
+    secrets: typed<SecretRow[]>('jsonb'),
+  },
+} as const
+/** The client and all its secrets in one row, so that authenticating a client reads once. */
+export const CLIENT_WITH_SECRETS = `
+  SELECT c.*, (
+    SELECT COALESCE(jsonb_agg(jsonb_build_object('hash', encode(s."secretHash", 'hex'), 'expiresAt', s."expiresAt")), '[]')
+    FROM "ClientSecret" s WHERE s."tenantId" = c."tenantId" AND s."clientId" = c."id"
+  ) AS "secrets"
+  FROM "Client" c WHERE c."tenantId" = :tenant AND c."id" = :clientId`
+
+const SELECT_CLIENT = statement(CLIENT_TYPES)`${CLIENT_WITH_SECRETS}`
+
+export async function selectClient(
+  sql: Sql,
+  tenant: string,
+  clientId: string,
+): Promise<{ client: ClientRow; secrets: SecretRow[] } | null> {
+  const row = await SELECT_CLIENT.first(sql, { tenant, clientId })
+  if (!row) return null
+  const { secrets, ...client } = row
+  return { client, secrets }
+}

@@ -1,0 +1,93 @@
+import type { H3, H3Event } from 'h3'
+import type { Ctx } from '../core/context.ts'
+import { MethodNotAllowed, NotFound } from '../core/errors.ts'
+import { OAuthError } from '../core/oauth-error.ts'
+import { getRequestMeta, readTarget } from '../http/request.ts'
+import { type RejectionEventType, recordRejection } from './rejections.ts'
+import { type CachedTenant, findTenant } from './tenant-cache.ts'
+
+/** A request to an endpoint of a tenant, before the client is authenticated. */
+export type TenantCall = {
+  event: H3Event
+  tenant: CachedTenant
+  ctx: Ctx
+  /** Permits the origins of the client to read the response, errors included (CORS). */
+  allowCorsFor: (client: { allowedOrigins: readonly string[] } | null) => void
+  /** Sets the client for the event log: the id in the request, and the context once it is authenticated. */
+  setClient: (clientId: string | null, authenticated?: Ctx) => void
+  /** Records a rejection that is answered otherwise than by throwing. */
+  logRejection: (error: OAuthError) => Promise<void>
+}
+type CallHandler = (call: TenantCall) => Promise<Response>
+/** Renders an error. `clientId` is that of the request; it need not be authenticated. */
+export type RenderError = (
+  error: unknown,
+  event: H3Event,
+  tenant: CachedTenant | null,
+  clientId: string | null,
+) => Response | Promise<Response>
+type Method = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'DELETE' | 'OPTIONS'
+
+/**
+ * Adds a path with its methods; other methods are answered with 405. `render` renders errors that a handler
+ * throws. With `rejectionType`, each OAuthError is recorded as an event of that type.
+ */
+export function addRoute(
+  app: H3,
+  path: string,
+  handlers: Partial<Record<Method, CallHandler>>,
+  render: RenderError,
+  rejectionType?: RejectionEventType,
+): void {
+  const endpoint = path.replace('/:tenant/oidc/', '').replace(/^\/:tenant\/signin.*/, 'signin')
+  const allowed = Object.keys(handlers)
+  app.all(path, async (event) => {
+    const { method, headers } = event.req
+    const origin = headers.get('origin')
+    let isReadable = false
+    let tenant: CachedTenant | null = null
+    let response: Response
+    let client: { clientId: string | null; ctx?: Ctx } = { clientId: null }
+    let logRejection = async (_: OAuthError) => {}
+    try {
+      if (!readTarget(event).isCanonical) throw new NotFound('page')
+      tenant = await findTenant(event.context.params?.tenant ?? '')
+      if (!tenant) throw new NotFound('tenant at this address')
+      const handle = handlers[method as Method]
+      if (!handle) throw new MethodNotAllowed(allowed)
+      const ctx = createAnonymousCtx(event, tenant.tenantId)
+      if (rejectionType)
+        logRejection = (error) =>
+          recordRejection(client.ctx ?? ctx, rejectionType, { endpoint, clientId: client.clientId }, error)
+      response = await handle({
+        event,
+        tenant,
+        ctx,
+        setClient: (clientId, authenticated) => {
+          client = { clientId, ctx: authenticated }
+        },
+        logRejection,
+        allowCorsFor: (requested) => {
+          isReadable = origin !== null && (requested?.allowedOrigins.includes(origin) ?? false)
+        },
+      })
+    } catch (error) {
+      if (error instanceof OAuthError) await logRejection(error)
+      response = await render(error, event, tenant, client.clientId)
+    }
+    response.headers.set('x-request-id', getRequestMeta(event).requestId)
+    if (isReadable) {
+      response.headers.set('access-control-allow-origin', origin as string)
+      response.headers.set('access-control-expose-headers', 'dpop-nonce, www-authenticate, x-request-id')
+      response.headers.append('vary', 'origin')
+    }
+    return method === 'HEAD' ? new Response(null, response) : response
+  })
+}
+
+const createAnonymousCtx = (event: H3Event, tenant: string): Ctx => ({
+  tenant,
+  actor: { kind: 'anonymous' },
+  scopes: new Set(),
+  ...getRequestMeta(event),
+})

@@ -1,0 +1,9 @@
+import { sql } from '../database/db.ts'
+import { selectOriginListed } from './origins.sql.ts'
+
+/**
+ * True when any client of the tenant lists `origin` in allowedOrigins, compared byte for byte. For preflight
+ * requests, which do not identify the client.
+ */
+export const isListedOrigin = async (tenant: string, origin: string): Promise<boolean> =>
+  !origin.includes('\u0000') && selectOriginListed(sql, tenant, origin)

@@ -1,0 +1,38 @@
+import type { Ctx } from '../core/context.ts'
+import { Forbidden, Unauthenticated } from '../core/errors.ts'
+import { ACCOUNT_SCOPE, type Scope, SYSTEM_SCOPES, SYSTEM_TENANT } from '../core/scopes.ts'
+import type { TokenBasis } from './token-status.sql.ts'
+
+/**
+ * Requires a scope. Throws Unauthenticated for an anonymous caller, Forbidden with the scope when the caller
+ * lacks it.
+ */
+export function requireScope(ctx: Ctx, scope: Scope): void {
+  if (ctx.actor.kind === 'anonymous') throw new Unauthenticated()
+  if (ctx.actor.kind === 'platform' || ctx.scopes.has(scope)) return
+  if (SYSTEM_SCOPES.includes(scope) && ctx.tenant !== SYSTEM_TENANT)
+    throw new Forbidden(`This exists in tenant ${SYSTEM_TENANT} only.`, scope)
+  throw new Forbidden(`This needs the scope ${scope}.`, scope)
+}
+
+/** Requires that the caller has all scopes that it assigns to others. Throws Forbidden. */
+export function requireNoEscalation(ctx: Ctx, wanted: Iterable<Scope>): void {
+  if (ctx.actor.kind === 'platform') return
+  const lacking = [...wanted].filter((scope) => !ctx.scopes.has(scope))
+  if (lacking.length > 0)
+    throw new Forbidden(`This needs scopes that the caller lacks: ${lacking.join(', ')}.`)
+}
+
+/**
+ * Requires a user's access token with the scope `account`, and returns its user and session. Throws
+ * Unauthenticated for an anonymous caller; Forbidden for the token of a client or of another tenant, and
+ * without the scope.
+ */
+export function requireOwnAccount({ actor, tenant }: Ctx): TokenBasis {
+  if (actor.kind === 'anonymous') throw new Unauthenticated()
+  if (actor.kind !== 'user' || actor.tenant !== tenant)
+    throw new Forbidden("This needs the access token of a user; the token is a client's own.")
+  if (!actor.oidcScopes?.has(ACCOUNT_SCOPE))
+    throw new Forbidden(`This needs the scope ${ACCOUNT_SCOPE}.`, ACCOUNT_SCOPE)
+  return { userId: actor.userId, sessionId: actor.sessionId, grantId: actor.grantId }
+}

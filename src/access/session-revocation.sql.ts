@@ -1,0 +1,74 @@
+import type { Sql } from '../database/db.ts'
+import { type Shape, statement } from '../database/statement.ts'
+import {
+  ACTIVE_CONDITION,
+  ENDING_ARGUMENTS,
+  ENDING_PARAMETERS,
+  type EndedSession,
+  type Ending,
+} from './revocation.sql.ts'
+import { buildEndSessionsSql } from './revocation-parts.sql.ts'
+
+const declareEndSessions = <const Takes extends Shape>(
+  takes: Takes,
+  where: string,
+  { areOpen }: { areOpen?: boolean } = {},
+) =>
+  statement({
+    takes: { ...takes, ...ENDING_PARAMETERS },
+    returns: { id: 'text', userId: 'text', clientId: 'text?' },
+  })`${buildEndSessionsSql(where, { ...ENDING_ARGUMENTS, areOpen })}`
+
+const END_SESSION = declareEndSessions({ sessionId: 'text' }, `s."id" = :sessionId AND ${ACTIVE_CONDITION}`)
+const END_SESSIONS_OF_USER = declareEndSessions(
+  { userId: 'text' },
+  `s."userId" = :userId AND ${ACTIVE_CONDITION}`,
+)
+// What was issued in the session that is kept ends with that session.
+const END_OTHER_SESSIONS = declareEndSessions(
+  { userId: 'text', keptSessionId: 'text?' },
+  `s."userId" = :userId AND ${ACTIVE_CONDITION} AND s."id" IS DISTINCT FROM :keptSessionId AND s."parentId" IS DISTINCT FROM :keptSessionId`,
+)
+// Rows that another transaction has locked are left for the next run. ARRAY makes PostgreSQL read the batch
+// once: as the inner side of a join, the subquery would run again for each session.
+const END_EXPIRED_SESSIONS = declareEndSessions(
+  { limit: 'int' },
+  `s."id" = ANY (ARRAY(
+      SELECT "id" FROM "Session" WHERE "tenantId" = :tenant AND "expiresAt" <= :now AND "endedAt" IS NULL
+      ORDER BY "expiresAt" LIMIT :limit FOR UPDATE SKIP LOCKED
+    ))`,
+  { areOpen: true },
+)
+
+/**
+ * Which sessions: an active one, the active ones of a user, all of these except one, or `limit` that have
+ * expired.
+ */
+export type SessionScope =
+  | { kind: 'session'; sessionId: string }
+  | { kind: 'sessions'; userId: string }
+  | { kind: 'other sessions'; userId: string; keptSessionId: string | null }
+  | { kind: 'expired sessions'; limit: number }
+
+/**
+ * Ends sessions and nothing else: `endDependents` revokes what was issued in them. Before ending the sessions
+ * of a user, lock the user's row, so that no session is being started.
+ */
+export function endSessions(
+  sql: Sql,
+  tenant: string,
+  scope: SessionScope,
+  ending: Ending,
+): Promise<EndedSession[]> {
+  const values = { tenant, ...ending }
+  switch (scope.kind) {
+    case 'session':
+      return END_SESSION.all(sql, { ...values, ...scope })
+    case 'sessions':
+      return END_SESSIONS_OF_USER.all(sql, { ...values, ...scope })
+    case 'other sessions':
+      return END_OTHER_SESSIONS.all(sql, { ...values, ...scope })
+    case 'expired sessions':
+      return END_EXPIRED_SESSIONS.all(sql, { ...values, ...scope })
+  }
+}

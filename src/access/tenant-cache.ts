@@ -1,0 +1,29 @@
+import { createCache } from '../coordination/cache.ts'
+import { seal, unseal } from '../core/crypto.ts'
+import { sql } from '../database/db.ts'
+import { isSlug } from '../schema/slug.ts'
+import { selectTenant, type TenantRow } from './tenant.sql.ts'
+
+/** A tenant with its settings; `tokenKey` (32 bytes) authenticates its refresh tokens. */
+export type CachedTenant = Omit<TenantRow, 'tokenKey'> & { tokenKey: Buffer }
+
+/** The tenant is part of the purpose, so that a key cannot be opened in another tenant's row. */
+export const toTokenKeyPurpose = (tenant: string): string => `tenant-token-key:${tenant}`
+export const sealTokenKey = (tenant: string, key: Buffer): string => seal(toTokenKeyPurpose(tenant), key)
+export const unsealTokenKey = (tenant: string, sealed: string): Buffer =>
+  unseal(toTokenKeyPurpose(tenant), sealed)
+
+const tenantCache = createCache<CachedTenant>('tenant', async (tenant) => {
+  const row = await selectTenant(sql, tenant)
+  return row && { ...row, tokenKey: unsealTokenKey(tenant, row.tokenKey) }
+})
+
+/**
+ * Finds a tenant by slug; null when it does not exist. At most a second old: one statement when it is not
+ * cached.
+ */
+export const findTenant = async (slug: string): Promise<CachedTenant | null> =>
+  isSlug(slug) ? tenantCache.get(slug, '') : null
+
+/** Call after a change of the tenant has committed. */
+export const invalidateTenant = (slug: string): void => tenantCache.invalidate(slug, '')

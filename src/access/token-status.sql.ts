@@ -1,0 +1,47 @@
+import type { Sql } from '../database/db.ts'
+import { statement, typed } from '../database/statement.ts'
+
+/** The rows that a user's access token depends on. */
+export type TokenBasis = { userId: string; grantId: string | null; sessionId: string | null }
+
+/**
+ * The condition that the basis of an access token is active, for a statement that joins "User" u and
+ * left-joins "Grant" g and "Session" s. Tokens of an offline grant depend on the grant only, others also on
+ * the session.
+ */
+export const ACTIVE_BASIS_CONDITION = `NOT u."locked"
+  AND (g."id" IS NULL OR (g."revokedAt" IS NULL AND g."expiresAt" > now()))
+  AND (COALESCE(g."offline", false) OR (s."endedAt" IS NULL AND s."expiresAt" > now()))`
+
+const SELECT_ACTIVE_ROLES = statement({
+  takes: {
+    userIds: 'text[]',
+    grantIds: typed<(string | null)[]>('text[]'),
+    sessionIds: typed<(string | null)[]>('text[]'),
+  },
+  returns: { index: 'int', roles: 'text[]' },
+})`
+  SELECT t."index"::int AS "index", u."roles"
+  FROM unnest(:userIds, :grantIds, :sessionIds) WITH ORDINALITY AS t("userId", "grantId", "sessionId", "index")
+  JOIN "User" u ON u."tenantId" = :tenant AND u."id" = t."userId"
+  LEFT JOIN "Grant" g ON g."tenantId" = :tenant AND g."id" = t."grantId" AND g."userId" = u."id"
+  LEFT JOIN "Session" s ON s."tenantId" = :tenant AND s."id" = t."sessionId" AND s."userId" = u."id"
+  WHERE (t."grantId" IS NULL) = (g."id" IS NULL) AND ${ACTIVE_BASIS_CONDITION}`
+
+/**
+ * Returns the roles of each token's user, in the order of `bases`; null for an inactive token. One statement.
+ */
+export async function selectActiveRoles(
+  sql: Sql,
+  tenant: string,
+  bases: TokenBasis[],
+): Promise<(string[] | null)[]> {
+  const rows = await SELECT_ACTIVE_ROLES.all(sql, {
+    tenant,
+    userIds: bases.map((basis) => basis.userId),
+    grantIds: bases.map((basis) => basis.grantId),
+    sessionIds: bases.map((basis) => basis.sessionId),
+  })
+  const rolesByIndex = new Map(rows.map((row) => [row.index - 1, row.roles]))
+  return bases.map((_, index) => rolesByIndex.get(index) ?? null)
+}

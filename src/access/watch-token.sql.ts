@@ -1,0 +1,64 @@
+import type { Sql } from '../database/db.ts'
+import { statement, typed } from '../database/statement.ts'
+import { ACTIVE_BASIS_CONDITION } from './token-status.sql.ts'
+
+/** The rows that the access token of a stream depends on. A client's own token has no user. */
+export type StreamTokenBasis = {
+  /** The tenant of the caller. */
+  tenant: string
+  /** The tenant of the request: it differs from `tenant` for operators of tenant system. */
+  target: string
+  clientId: string | null
+  userId: string | null
+  grantId: string | null
+  sessionId: string | null
+}
+
+/**
+ * The current scopes of the token's client and the current roles of its user; `roles` is null without a user.
+ */
+export type TokenStatus = { clientScopes: string[]; roles: string[] | null }
+
+// Reads several tenants: the parameter `tenant` is the list of them, and every join is by tenant.
+const NULLABLE = typed<(string | null)[]>('text[]')
+const SELECT_TOKEN_STATUSES = statement({
+  takes: {
+    tenantIds: 'text[]',
+    targets: 'text[]',
+    clientIds: NULLABLE,
+    userIds: NULLABLE,
+    grantIds: NULLABLE,
+    sessionIds: NULLABLE,
+  },
+  returns: { index: 'int', clientScopes: 'text[]', roles: 'text[]?' },
+})`
+  SELECT t."index"::int AS "index", c."scopes" AS "clientScopes", u."roles" AS "roles"
+  FROM unnest(:tenantIds, :targets, :clientIds, :userIds, :grantIds, :sessionIds)
+    WITH ORDINALITY AS t("tenantId", "target", "clientId", "userId", "grantId", "sessionId", "index")
+  JOIN "Tenant" ON "Tenant"."tenantId" = t."target"
+  JOIN "Client" c ON c."tenantId" = t."tenantId" AND c."id" = t."clientId"
+  LEFT JOIN "User" u ON u."tenantId" = t."tenantId" AND u."id" = t."userId"
+  LEFT JOIN "Grant" g ON g."tenantId" = t."tenantId" AND g."id" = t."grantId" AND g."userId" = u."id"
+  LEFT JOIN "Session" s ON s."tenantId" = t."tenantId" AND s."id" = t."sessionId" AND s."userId" = u."id"
+  WHERE t."tenantId" = ANY (string_to_array(:tenant, ','))
+    AND (t."target" = t."tenantId" OR c."allTenants")
+    AND (t."userId" IS NULL OR (u."id" IS NOT NULL AND (t."grantId" IS NULL) = (g."id" IS NULL) AND ${ACTIVE_BASIS_CONDITION}))`
+
+/** Returns the status of each token, in the order of `bases`; null for an inactive token. One statement. */
+export async function selectTokenStatuses(
+  sql: Sql,
+  bases: StreamTokenBasis[],
+): Promise<(TokenStatus | null)[]> {
+  const tenants = [...new Set(bases.map((basis) => basis.tenant))].join(',')
+  const rows = await SELECT_TOKEN_STATUSES.all(sql, {
+    tenant: tenants,
+    tenantIds: bases.map((basis) => basis.tenant),
+    targets: bases.map((basis) => basis.target),
+    clientIds: bases.map((basis) => basis.clientId),
+    userIds: bases.map((basis) => basis.userId),
+    grantIds: bases.map((basis) => basis.grantId),
+    sessionIds: bases.map((basis) => basis.sessionId),
+  })
+  const statuses = new Map(rows.map(({ index, ...row }) => [index - 1, row]))
+  return bases.map((_, index) => statuses.get(index) ?? null)
+}

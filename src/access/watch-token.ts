@@ -1,0 +1,128 @@
+import { EVENTS_TOPIC, subscribe } from '../coordination/bus.ts'
+import type { Ctx } from '../core/context.ts'
+import { type AppError, Unauthenticated } from '../core/errors.ts'
+import { log } from '../core/log.ts'
+import { ACCOUNT_SCOPE, getRoleScopes, isScope } from '../core/scopes.ts'
+import { runUnlimited } from '../core/workload.ts'
+import { sql } from '../database/db.ts'
+import { type StreamTokenBasis, selectTokenStatuses, type TokenStatus } from './watch-token.sql.ts'
+
+/** A revocation closes a stream within a second, which includes the time of the statement. */
+const RECHECK_INTERVAL_MS = 800
+/** Events of a tenant cause an earlier check; the delay limits the checks of a busy tenant. */
+const RECHECK_DELAY_MS = 50
+
+/**
+ * An open subscription: the caller, the access token that it was opened with, and the controller that ends
+ * it.
+ */
+export type OpenStream = {
+  ctx: Ctx
+  token: { expiresAt: Date } | null
+  stream: AbortController
+}
+
+const openStreams = new Set<OpenStream>()
+let timer: NodeJS.Timeout | undefined
+let nextCheckAt = 0
+let isChecking = false
+let stopListening: (() => void) | undefined
+
+/** Clients get a new token and resume at their position. */
+const createRevokedTokenError = (): Unauthenticated =>
+  new Unauthenticated('The access token is expired or revoked.')
+
+function toStreamTokenBasis({ actor, tenant }: Ctx): StreamTokenBasis {
+  const user = actor.kind === 'user' ? actor : null
+  const caller = actor.kind === 'user' || actor.kind === 'client' ? actor : null
+  return {
+    tenant: caller?.tenant ?? tenant,
+    target: tenant,
+    clientId: caller?.clientId ?? null,
+    userId: user?.userId ?? null,
+    grantId: user?.grantId ?? null,
+    sessionId: user?.sessionId ?? null,
+  }
+}
+
+/** True while all scopes of the stream are permitted. */
+function isStillAuthorized({ scopes, actor }: Ctx, status: TokenStatus | null): boolean {
+  if (!status) return false
+  const hasAccount = actor.kind === 'user' && actor.oidcScopes?.has(ACCOUNT_SCOPE)
+  if (hasAccount && !status.clientScopes.includes(ACCOUNT_SCOPE)) return false
+  const roleScopes = status.roles && getRoleScopes(status.roles)
+  const permitted = new Set(
+    status.clientScopes.filter((scope) => isScope(scope) && (!roleScopes || roleScopes.has(scope))),
+  )
+  return [...scopes].every((scope) => permitted.has(scope))
+}
+
+/** Checks the tokens of all open streams with one statement, and ends streams whose token is inactive. */
+async function recheckTokens(): Promise<void> {
+  const streams = [...openStreams]
+  const statuses = await selectTokenStatuses(
+    sql,
+    streams.map(({ ctx }) => toStreamTokenBasis(ctx)),
+  )
+  const now = Date.now()
+  streams.forEach((context, index) => {
+    const expired = context.token !== null && context.token.expiresAt.getTime() <= now
+    if (expired || !isStillAuthorized(context.ctx, statuses[index] ?? null))
+      context.stream.abort(createRevokedTokenError())
+  })
+}
+
+async function runRecheck(): Promise<void> {
+  isChecking = true
+  try {
+    await recheckTokens()
+  } catch (error) {
+    // The database is unavailable, so that streams receive no events either. The next check retries.
+    log.warn({ err: error }, 'tokens of open subscriptions could not be checked')
+  }
+  isChecking = false
+  nextCheckAt = 0
+  scheduleRecheck(RECHECK_INTERVAL_MS)
+}
+
+function scheduleRecheck(delayMs: number): void {
+  const at = Date.now() + delayMs
+  if (openStreams.size === 0 || isChecking || (nextCheckAt !== 0 && nextCheckAt <= at)) return
+  clearTimeout(timer)
+  nextCheckAt = at
+  timer = setTimeout(() => void runUnlimited(runRecheck), delayMs)
+  timer.unref()
+}
+
+/** Ends a stream with Unauthenticated when its token expires or is revoked. */
+export function watchStreamToken(context: OpenStream): void {
+  if (context.stream.signal.aborted) return
+  openStreams.add(context)
+  stopListening ??= subscribe(EVENTS_TOPIC, (tenant) => {
+    for (const { ctx } of openStreams) if (ctx.tenant === tenant) return scheduleRecheck(RECHECK_DELAY_MS)
+  })
+  const expiry = setTimeout(
+    () => context.stream.abort(createRevokedTokenError()),
+    (context.token?.expiresAt.getTime() ?? 0) - Date.now(),
+  )
+  expiry.unref()
+  context.stream.signal.addEventListener(
+    'abort',
+    () => {
+      clearTimeout(expiry)
+      openStreams.delete(context)
+      if (openStreams.size > 0) return
+      clearTimeout(timer)
+      nextCheckAt = 0
+      stopListening?.()
+      stopListening = undefined
+    },
+    { once: true },
+  )
+  scheduleRecheck(RECHECK_INTERVAL_MS)
+}
+
+/** Ends every open stream with `reason`, when the process shuts down. */
+export function endAllStreams(reason: AppError): void {
+  for (const context of [...openStreams]) context.stream.abort(reason)
+}

@@ -1,0 +1,49 @@
+import { findTenant } from '../access/tenant-cache.ts'
+import { computeMac, computeMacs, equalsConstantTime } from '../core/crypto.ts'
+import { deliverMail, type Mail } from '../delivery/mail.ts'
+import { deliverSms } from '../delivery/sms.ts'
+import type { Channel, PasscodeAddress } from '../passcodes/passcodes.fields.ts'
+
+/** Distinguishes these codes from sign-in passcodes, in their MAC and in the event log. */
+export const CHANGE_CODE_PURPOSE = 'address-change'
+
+/**
+ * The user, the session that requested the change, and the new address. The code is valid only in that
+ * session.
+ */
+export type AddressChangeRequest = { userId: string; sessionId: string; address: PasscodeAddress }
+
+const toMacInput = (
+  tenant: string,
+  { userId, sessionId, address }: AddressChangeRequest,
+  code: string,
+): string => [tenant, userId, sessionId, address.key, code].join('\n')
+
+/** The stored form of a code: a MAC under the server's key, bound to the change. */
+export const hashChangeCode = (tenant: string, request: AddressChangeRequest, code: string): Buffer =>
+  computeMac(CHANGE_CODE_PURPOSE, toMacInput(tenant, request, code))
+
+/** Verifies a code in constant time, under all of the server's keys. */
+export const isMatchingChangeCode = (
+  tenant: string,
+  request: AddressChangeRequest,
+  code: string,
+  codeHash: Buffer,
+): boolean =>
+  computeMacs(CHANGE_CODE_PURPOSE, toMacInput(tenant, request, code))
+    .map((mac) => equalsConstantTime(mac, codeHash))
+    .includes(true)
+
+export type Message = Mail & { channel: Channel }
+
+/** Sends a message by e-mail or text message; a text message has no subject. Throws Unavailable. */
+export const deliverMessage = ({ channel, text, ...mail }: Message): Promise<void> =>
+  channel === 'email' ? deliverMail({ text, ...mail }) : deliverSms({ to: mail.to, body: text })
+
+/** The texts of a tenant that messages contain. */
+export async function loadTenantTexts(
+  slug: string,
+): Promise<{ tenantName: string; supportUrl: string | null }> {
+  const tenant = await findTenant(slug)
+  return { tenantName: tenant?.friendlyName ?? slug, supportUrl: tenant?.supportUrl ?? null }
+}

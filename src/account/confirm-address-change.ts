@@ -1,0 +1,108 @@
+import { requireNoEscalation, requireOwnAccount } from '../access/require-scope.ts'
+import { consumeLimit } from '../coordination/rate-limits.ts'
+import type { Ctx } from '../core/context.ts'
+import { InvalidCredential } from '../core/errors.ts'
+import { getRoleScopes } from '../core/scopes.ts'
+import { inTransaction, sql } from '../database/db.ts'
+import { buildChangeNotice } from '../delivery/message-texts.ts'
+import { recordEvents, wakeReaders } from '../events/log.ts'
+import { passcodeFailed } from '../events/session-events.ts'
+import { userUpdated } from '../events/user-events.ts'
+import type { User } from '../generated/prisma/client.ts'
+import { normalizeCode } from '../passcodes/passcode-hash.ts'
+import type { Channel, PasscodeAddress } from '../passcodes/passcodes.fields.ts'
+import { deliverInBackground } from '../passcodes/send-passcode.ts'
+import { parseInput } from '../schema/input-shapes.ts'
+import { toChangedFields, toUserColumns } from '../users/user-body.ts'
+import { updateUserRow } from '../users/users.sql.ts'
+import { ConfirmAddressChange } from './account.fields.ts'
+import { countChangeAttempt, type RedeemedAddressChange, redeemAddressChange } from './address-change.sql.ts'
+import {
+  CHANGE_CODE_PURPOSE,
+  deliverMessage,
+  isMatchingChangeCode,
+  loadTenantTexts,
+} from './address-change-code.ts'
+
+/**
+ * The same error for a wrong, used, expired or exhausted code, and for an address without a pending change.
+ */
+const createWrongCodeError = () => new InvalidCredential('The code is wrong or has expired.')
+
+const toAddressColumns = (channel: Channel, shown: string) =>
+  toUserColumns(
+    channel === 'email'
+      ? { email: shown, emailVerified: true }
+      : { phoneNumber: shown, phoneNumberVerified: true },
+  )
+
+/** The recipient of the notice: a verified address before the change, by e-mail if possible. */
+function selectNoticeRecipient(before: RedeemedAddressChange): { channel: Channel; to: string } | null {
+  if (before.emailVerified && before.emailKey) return { channel: 'email', to: before.emailKey }
+  if (before.phoneNumberVerified && before.phoneNumberKey && !before.phoneNumberKey.includes(';'))
+    return { channel: 'sms', to: before.phoneNumberKey }
+  return null
+}
+
+/** Notifies the user, at an address from before the change. Failures are logged. */
+async function sendChangeNotice(ctx: Ctx, before: RedeemedAddressChange, changed: Channel): Promise<void> {
+  const target = selectNoticeRecipient(before)
+  if (!target) return
+  const addressKind = changed === 'email' ? 'e-mail address' : 'phone number'
+  const notice = buildChangeNotice({ ...(await loadTenantTexts(ctx.tenant)), what: addressKind })
+  deliverInBackground(() => deliverMessage({ ...target, ...notice }))
+}
+
+async function confirmAddressChange(
+  ctx: Ctx,
+  address: PasscodeAddress,
+  code: string,
+  now: Date,
+): Promise<User> {
+  const { userId, sessionId } = requireOwnAccount(ctx)
+  const { channel, key } = address
+  if (sessionId === null) throw createWrongCodeError()
+  await consumeLimit('authenticatePasscode', ctx.tenant, ctx.ip)
+  const pending = { userId, channel, key, now }
+  const codeHash = await countChangeAttempt(sql, ctx.tenant, pending)
+  const request = { userId, sessionId, address }
+  if (!codeHash || !isMatchingChangeCode(ctx.tenant, request, normalizeCode(code), codeHash)) {
+    // Also without a pending change, so that the response time does not reveal whether there is one.
+    await recordEvents(sql, ctx, [passcodeFailed(channel, { userId, purpose: CHANGE_CODE_PURPOSE })])
+    wakeReaders(ctx.tenant)
+    throw createWrongCodeError()
+  }
+  const { before, user, changed } = await inTransaction(async (sql) => {
+    const before = await redeemAddressChange(sql, ctx.tenant, pending, codeHash)
+    const updated =
+      before && (await updateUserRow(sql, ctx.tenant, userId, toAddressColumns(channel, before.shown)))
+    if (!updated) throw createWrongCodeError()
+    requireNoEscalation(ctx, getRoleScopes(updated.before.roles))
+    const changedFields = toChangedFields(updated.changed)
+    if (changedFields.length > 0) await recordEvents(sql, ctx, [userUpdated(userId, changedFields)])
+    return { before, user: updated.user, changed: updated.changed }
+  })
+  wakeReaders(ctx.tenant)
+  if (changed.includes(channel === 'email' ? 'emailKey' : 'phoneNumberKey'))
+    await sendChangeNotice(ctx, before, channel)
+  return user
+}
+
+/**
+ * Sets the e-mail address that a code was sent to as the caller's verified address, and notifies the previous
+ * address. The attempt is counted, against the code and the address, and committed before the code is
+ * compared. Throws InvalidCredential, the same for every reason, InvalidInput, RateLimited (per network), and
+ * Conflict when another user has taken the address.
+ */
+export async function confirmEmailChange(ctx: Ctx, input: unknown, now = new Date()): Promise<User> {
+  requireOwnAccount(ctx)
+  const { email, code } = parseInput(ConfirmAddressChange.email, input)
+  return confirmAddressChange(ctx, email, code, now)
+}
+
+/** Sets the phone number, like confirmEmailChange. */
+export async function confirmPhoneNumberChange(ctx: Ctx, input: unknown, now = new Date()): Promise<User> {
+  requireOwnAccount(ctx)
+  const { phoneNumber, code } = parseInput(ConfirmAddressChange.sms, input)
+  return confirmAddressChange(ctx, phoneNumber, code, now)
+}

@@ -1,0 +1,75 @@
+import type { VNode } from 'preact'
+import { ENROLLMENT_HINT, ENROLLMENT_SCRIPT_PATH } from '../pages/assets/enrollment-script.ts'
+import { BidiText, getTenantName, PageShell, type PageTenant } from '../pages/page-shell.pages.tsx'
+
+type EnrollmentPageProps = {
+  tenant: PageTenant
+  /** The address or name of the account. */
+  label: string
+  token: string
+  /** The base path of the script's requests: `/options`, `/credential` and `/done`. */
+  path: string
+}
+
+/** Asks the user to create a passkey, which needs a script. */
+export const EnrollmentPage = ({ tenant, label, token, path }: EnrollmentPageProps): VNode => (
+  <PageShell
+    title="Create your passkey"
+    lead={
+      <>
+        for <BidiText>{label}</BidiText>
+      </>
+    }
+    tenant={tenant}
+  >
+    <p>
+      A passkey stays on your device or in your password manager. You unlock it the way you unlock the device:
+      with your fingerprint, your face, a PIN or a security key.
+    </p>
+    <noscript>
+      <p class="error">
+        This page has to talk to your device, which needs JavaScript. Turn it on and reload the page, or open
+        the link in another browser. The link still works.
+      </p>
+    </noscript>
+    <div id="enrollment-error" role="alert" />
+    {/* Hidden until the script runs, because the button needs it. */}
+    <div id="enrollment" data-token={token} data-path={path} hidden>
+      <div class="stack">
+        <button type="button" id="enrollment-button" class="primary">
+          Create a passkey
+        </button>
+        <p class="hint" id="enrollment-status" role="status">
+          {ENROLLMENT_HINT}
+        </p>
+      </div>
+    </div>
+    <script src={ENROLLMENT_SCRIPT_PATH} defer />
+  </PageShell>
+)
+
+/** Shown when the passkey has been created. */
+export const EnrolledPage = ({ tenant }: { tenant: PageTenant }): VNode => (
+  <PageShell
+    title="Your passkey is ready"
+    lead={
+      <>
+        It is saved for <BidiText>{getTenantName(tenant)}</BidiText>. You can close this page.
+      </>
+    }
+    tenant={tenant}
+    outcome="good"
+  >
+    {null}
+  </PageShell>
+)
+
+/** The same for every reason, so that it does not reveal whether a link ever existed. */
+export const EnrollmentExpiredPage = ({ tenant }: { tenant: PageTenant }): VNode => (
+  <PageShell title="This link no longer works" tenant={tenant} outcome="bad" isError>
+    <p>
+      It has expired, was used already, or was replaced by a newer one. If you have just created a passkey
+      with it, all is well. Otherwise, ask the person who sent it to you for a new one.
+    </p>
+  </PageShell>
+)

@@ -1,0 +1,47 @@
+import type { H3 } from 'h3'
+import { addRoute, type TenantCall } from '../access/endpoint.http.ts'
+import { ACCEPT_CH, describeDevice } from '../credentials/device.ts'
+import { findEnrollment, finishEnrollment, startEnrollment } from '../credentials/enrollment.ts'
+import { getRequestMeta, readTarget } from '../http/request.ts'
+import { readJson, requireSingleParams } from '../http/request-body.ts'
+import { createUncachedJson, renderComponent, renderErrorPage } from '../pages/responses.http.ts'
+import { toErrorResponse } from '../rest/responses.ts'
+import { EnrolledPage, EnrollmentExpiredPage, EnrollmentPage } from './enrollment.pages.tsx'
+
+const renderJsonError: Parameters<typeof addRoute>[3] = (thrown, event) =>
+  toErrorResponse(getRequestMeta(event).requestId, thrown)
+
+/**
+ * The enrollment page and the requests of its script. The token is the only credential; it is in the JSON
+ * body of every POST, which other sites cannot send.
+ */
+export function addEnrollmentRoutes(app: H3): void {
+  addRoute(app, '/:tenant/enroll', { GET: showEnrollmentPage }, renderErrorPage)
+  addRoute(
+    app,
+    '/:tenant/enroll/done',
+    { GET: async ({ tenant }) => renderComponent(EnrolledPage, { tenant }) },
+    renderErrorPage,
+  )
+  addRoute(app, '/:tenant/enroll/options', { POST: handleEnrollmentStart }, renderJsonError)
+  addRoute(app, '/:tenant/enroll/credential', { POST: handleEnrollmentFinish }, renderJsonError)
+}
+
+/** Changes nothing, because mail programs open links to preview them. */
+async function showEnrollmentPage({ event, tenant, ctx }: TenantCall): Promise<Response> {
+  const { token = '' } = requireSingleParams(readTarget(event).query)
+  const enrollment = await findEnrollment(ctx, token)
+  if (!enrollment) return renderComponent(EnrollmentExpiredPage, { tenant }, { status: 410 })
+  const props = { tenant, token, path: `/${ctx.tenant}/enroll`, label: enrollment.label }
+  const response = renderComponent(EnrollmentPage, props, { runsScript: true })
+  response.headers.set('accept-ch', ACCEPT_CH)
+  return response
+}
+
+const handleEnrollmentStart = async ({ event, ctx }: TenantCall): Promise<Response> =>
+  createUncachedJson(await startEnrollment(ctx, await readJson(event)))
+
+async function handleEnrollmentFinish({ event, ctx }: TenantCall): Promise<Response> {
+  const device = describeDevice(ctx.tenant, event.req.headers, { ip: ctx.ip, now: new Date() })
+  return createUncachedJson(await finishEnrollment(ctx, await readJson(event), device), { status: 201 })
+}

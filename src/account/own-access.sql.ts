@@ -1,0 +1,26 @@
+import type { TokenBasis } from '../access/token-status.sql.ts'
+import type { Sql } from '../database/db.ts'
+import { statement } from '../database/statement.ts'
+
+const SELECT_STEP_UP = statement({
+  takes: { userId: 'text', sessionId: 'text?', grantId: 'text?', since: 'timestamptz', now: 'timestamptz' },
+  returns: { roles: 'text[]', isRecent: 'boolean' },
+})`
+  SELECT u."roles", COALESCE(LEAST(s."authenticatedAt", g."authenticatedAt") >= :since, false) AS "isRecent"
+  FROM "User" u LEFT JOIN "Session" s ON s."tenantId" = :tenant AND s."id" = :sessionId AND s."userId" = u."id"
+    AND s."endedAt" IS NULL AND s."expiresAt" > :now
+  LEFT JOIN "Grant" g ON g."tenantId" = :tenant AND g."id" = :grantId AND s."id" IS NOT NULL
+  WHERE u."tenantId" = :tenant AND u."id" = :userId`
+
+/**
+ * A user's roles, and whether the session is active and was authenticated at or after `since`; null without
+ * such a user. The authentication is that of the grant: when a user signs in again in the session, tokens
+ * that were issued before do not become recent.
+ */
+export const selectStepUp = (
+  sql: Sql,
+  tenant: string,
+  basis: TokenBasis,
+  { since, now }: { since: Date; now: Date },
+): Promise<{ roles: string[]; isRecent: boolean } | null> =>
+  SELECT_STEP_UP.first(sql, { tenant, ...basis, since, now })

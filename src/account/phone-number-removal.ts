@@ -1,0 +1,31 @@
+import type { Ctx } from '../core/context.ts'
+import { InvalidInput } from '../core/errors.ts'
+import type { User } from '../generated/prisma/client.ts'
+import { parsePhoneNumber } from '../schema/address-keys.ts'
+import { parseInput } from '../schema/input-shapes.ts'
+import { toUserColumns } from '../users/user-body.ts'
+import { changeUser, getUser } from '../users/users.ts'
+import { RemovePhoneNumber } from './account.fields.ts'
+import { requireStepUp } from './step-up.ts'
+
+/**
+ * Removes the caller's phone number. Throws InvalidInput when it is another number, or without a verified
+ * e-mail address, so that the caller can still sign in; and as requireStepUp.
+ */
+export async function removeViewerPhoneNumber(ctx: Ctx, input: unknown, now = new Date()): Promise<User> {
+  const { userId } = await requireStepUp(ctx, now)
+  const { phoneNumber } = parseInput(RemovePhoneNumber, input)
+  const { phoneNumberKey } = await getUser(ctx, userId)
+  if (phoneNumberKey === null || parsePhoneNumber(phoneNumber) !== phoneNumberKey)
+    throw new InvalidInput([{ field: 'phoneNumber', description: 'is not your current phone number' }])
+  return changeUser(ctx, userId, toUserColumns({ phoneNumber: null }), ({ user }) =>
+    user.emailVerified
+      ? []
+      : [
+          {
+            field: 'phoneNumber',
+            description: 'is your only verified address: verify an e-mail address first',
+          },
+        ],
+  )
+}

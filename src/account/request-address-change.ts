@@ -1,0 +1,117 @@
+import { consumeLimit } from '../coordination/rate-limits.ts'
+import type { Ctx } from '../core/context.ts'
+import { InvalidInput, NotFound, RateLimited } from '../core/errors.ts'
+import { sql } from '../database/db.ts'
+import { buildPasscodeMail, buildPasscodeSms } from '../delivery/message-texts.ts'
+import { assertDeliveryAvailable } from '../delivery/outages.ts'
+import { createEventRow, wakeReaders } from '../events/log.ts'
+import { passcodeSent, passcodeUndelivered, passcodeWithheld } from '../events/session-events.ts'
+import { SEND_COOLDOWN_SECONDS } from '../passcodes/passcode-budgets.sql.ts'
+import { createCode, createLongCode, normalizeCode } from '../passcodes/passcode-hash.ts'
+import type { PasscodeAddress } from '../passcodes/passcodes.fields.ts'
+import { answerAddressInBackground, PASSCODE_LIFETIME_MINUTES } from '../passcodes/send-passcode.ts'
+import { parseInput } from '../schema/input-shapes.ts'
+import { ADDRESS_FIELD, RequestAddressChange } from './account.fields.ts'
+import { reserveAddressChange, withdrawAddressChange } from './address-change.sql.ts'
+import {
+  type AddressChangeRequest,
+  CHANGE_CODE_PURPOSE,
+  deliverMessage,
+  hashChangeCode,
+  loadTenantTexts,
+} from './address-change-code.ts'
+import { requireStepUp } from './step-up.ts'
+
+/** Sends the code to the new address. On failure, withdraws it and throws Unavailable. */
+async function deliverChangeCode(
+  ctx: Ctx,
+  { userId, address }: AddressChangeRequest,
+  code: string,
+  codeHash: Buffer,
+) {
+  const { channel, key } = address
+  const text = {
+    tenantName: (await loadTenantTexts(ctx.tenant)).tenantName,
+    code,
+    lifetimeMinutes: PASSCODE_LIFETIME_MINUTES,
+  }
+  const message =
+    channel === 'email'
+      ? buildPasscodeMail(text, 'address')
+      : { subject: '', text: buildPasscodeSms(text, 'address') }
+  try {
+    await deliverMessage({ channel, to: key, ...message })
+  } catch (error) {
+    const event = createEventRow(ctx, passcodeUndelivered(channel, { userId, purpose: CHANGE_CODE_PURPOSE }))
+    await withdrawAddressChange(sql, ctx.tenant, { userId, channel, codeHash }, event)
+    wakeReaders(ctx.tenant)
+    throw error
+  }
+}
+
+async function requestAddressChange(
+  ctx: Ctx,
+  address: PasscodeAddress,
+  now: Date,
+): Promise<{ sentTo: string }> {
+  const { userId, sessionId } = await requireStepUp(ctx, now)
+  const { channel, key } = address
+  await consumeLimit('sendPasscode', ctx.tenant, ctx.ip)
+  assertDeliveryAvailable(ctx.tenant, channel)
+  const [code, longCode] = [createCode(), createLongCode()]
+  const request = { userId, sessionId, address }
+  const codeHash = hashChangeCode(ctx.tenant, request, code)
+  const longHash = hashChangeCode(ctx.tenant, request, normalizeCode(longCode))
+  const reserved = await reserveAddressChange(
+    sql,
+    ctx.tenant,
+    {
+      userId,
+      channel,
+      key,
+      shown: address.shown.normalize('NFC'),
+      codeHash,
+      longHash,
+      now,
+      expiresAt: new Date(now.getTime() + PASSCODE_LIFETIME_MINUTES * 60_000),
+    },
+    {
+      sent: createEventRow(ctx, passcodeSent(channel, { userId, purpose: CHANGE_CODE_PURPOSE })),
+      withheld: createEventRow(ctx, passcodeWithheld(channel, { userId, purpose: CHANGE_CODE_PURPOSE })),
+    },
+  )
+  if (!reserved) throw new NotFound('user')
+  if (reserved.isOwn)
+    throw new InvalidInput([
+      { field: ADDRESS_FIELD[channel], description: 'is already your verified address' },
+    ])
+  if (!reserved.isPending) {
+    const waitMs = reserved.waitUntil
+      ? reserved.waitUntil.getTime() - now.getTime()
+      : SEND_COOLDOWN_SECONDS * 1000
+    throw new RateLimited(Math.max(1, Math.ceil(waitMs / 1000)))
+  }
+  wakeReaders(ctx.tenant)
+  const stored = reserved.isLong ? ([longCode, longHash] as const) : ([code, codeHash] as const)
+  answerAddressInBackground(
+    ctx.tenant,
+    address,
+    reserved.hasCode ? () => deliverChangeCode(ctx, request, ...stored) : null,
+  )
+  return { sentTo: address.shown }
+}
+
+/**
+ * Sends a code to the caller's new e-mail address, replacing a pending change. The code is valid for 10
+ * minutes, in the same session. The response is the same for an address of another user, which gets no code;
+ * messages are sent in the background. Throws InvalidInput, RateLimited (one in 30 s, 10 an hour, and per
+ * network), Unavailable, and as requireStepUp.
+ */
+export async function requestEmailChange(ctx: Ctx, input: unknown, now = new Date()) {
+  return requestAddressChange(ctx, parseInput(RequestAddressChange.email, input).email, now)
+}
+
+/** Sends a code to the new phone number by text message, like requestEmailChange. */
+export async function requestPhoneNumberChange(ctx: Ctx, input: unknown, now = new Date()) {
+  return requestAddressChange(ctx, parseInput(RequestAddressChange.sms, input).phoneNumber, now)
+}

@@ -1,0 +1,47 @@
+import { requireOwnAccount } from '../access/require-scope.ts'
+import { revokeSessions } from '../access/revocation.ts'
+import { notifySessionsEnded } from '../access/session-end-listeners.ts'
+import type { Ctx } from '../core/context.ts'
+import { NotFound } from '../core/errors.ts'
+import { inTransaction } from '../database/db.ts'
+import { parseInput } from '../schema/input-shapes.ts'
+import { revokeSession, revokeUserSessions } from '../sessions/revoke-sessions.ts'
+import { lockUserRow } from '../users/lock-user.sql.ts'
+import { RevokeViewerSessions } from './account.fields.ts'
+
+/**
+ * Ends an active session of the caller, which may be the current one. Throws NotFound, also for another
+ * user's session.
+ */
+export async function revokeViewerSession(
+  ctx: Ctx,
+  sessionId: string,
+): Promise<{ revokedSessionId: string }> {
+  const { userId } = requireOwnAccount(ctx)
+  return revokeSession(ctx, sessionId, {
+    assertAllowed: (_ctx, owner) => {
+      if (owner.userId !== userId) throw new NotFound('session')
+    },
+  })
+}
+
+/**
+ * Ends all active sessions of the caller except the one that the token depends on and its client sessions;
+ * with `includeCurrent` those as well. Throws InvalidInput.
+ */
+export async function revokeViewerSessions(
+  ctx: Ctx,
+  input: unknown,
+  now = new Date(),
+): Promise<{ revokedSessionIds: string[] }> {
+  const { userId, sessionId } = requireOwnAccount(ctx)
+  const { includeCurrent } = parseInput(RevokeViewerSessions, input)
+  if (includeCurrent) return revokeUserSessions(ctx, userId, { assertAllowed: () => {}, now })
+  const ended = await inTransaction(async (sql) => {
+    await lockUserRow(sql, ctx.tenant, userId)
+    const scope = { kind: 'other sessions', userId, keptSessionId: sessionId } as const
+    return revokeSessions(sql, ctx, scope, 'revoked', now)
+  })
+  if (ended.length > 0) notifySessionsEnded(ctx.tenant)
+  return { revokedSessionIds: ended.map(({ id }) => id).sort() }
+}

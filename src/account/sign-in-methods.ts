@@ -1,0 +1,63 @@
+import { consumeLimit } from '../coordination/rate-limits.ts'
+import type { Ctx } from '../core/context.ts'
+import { InvalidInput, NotFound } from '../core/errors.ts'
+import { getCredential, revokeCredential } from '../credentials/credentials.ts'
+import { createCredentialEnrollmentToken } from '../credentials/enrollment-tokens.ts'
+import { linkIdpUser, MANAGEMENT_AUTHORITY, unlinkIdpUser } from '../idps/idp-links.ts'
+import type { IdpUser } from '../idps/idp-users.ts'
+import { getUser } from '../users/users.ts'
+import { requireStepUp } from './step-up.ts'
+
+/** A verified address must remain, so that the user can still sign in. Throws InvalidInput. */
+async function assertOtherSignInMethod(ctx: Ctx, userId: string, field: string): Promise<void> {
+  const { emailVerified, phoneNumberVerified } = await getUser(ctx, userId)
+  if (!emailVerified && !phoneNumberVerified)
+    throw new InvalidInput([
+      {
+        field,
+        description: 'cannot be removed before you have verified an e-mail address or a phone number',
+      },
+    ])
+}
+
+/**
+ * Revokes a credential of the caller. Throws NotFound, also for another user's credential, InvalidInput, and
+ * as requireStepUp.
+ */
+export async function revokeViewerCredential(
+  ctx: Ctx,
+  credentialId: string,
+): Promise<{ revokedCredentialId: string }> {
+  const { userId } = await requireStepUp(ctx)
+  const credential = await getCredential(ctx, credentialId)
+  if (credential.userId !== userId) throw new NotFound('credential')
+  await assertOtherSignInMethod(ctx, userId, 'credentialId')
+  return revokeCredential(ctx, credentialId)
+}
+
+/** Deletes the caller's link at a provider. Throws NotFound, InvalidInput, and as requireStepUp. */
+export async function unlinkViewerIdpUser(ctx: Ctx, idpId: string): Promise<{ unlinkedIdpUserId: string }> {
+  const { userId } = await requireStepUp(ctx)
+  await assertOtherSignInMethod(ctx, userId, 'idpId')
+  return unlinkIdpUser(ctx, userId, idpId)
+}
+
+/**
+ * Creates a link with which the caller creates a passkey in a browser, within a day. No message is sent,
+ * because the caller is the user. Throws UserLocked, and as requireStepUp.
+ */
+export async function createViewerEnrollmentToken(ctx: Ctx, input: object) {
+  const { userId } = await requireStepUp(ctx)
+  return createCredentialEnrollmentToken(ctx, userId, { ...input, send: false })
+}
+
+/**
+ * Links the caller to the identity that a proof shows. Throws as linkIdpUser and requireStepUp, and
+ * RateLimited (per network), because each proof sends a request to the provider.
+ */
+export async function linkViewerIdpUser(ctx: Ctx, idpId: string, proof: unknown): Promise<IdpUser> {
+  const { userId } = await requireStepUp(ctx)
+  await consumeLimit('linkIdentity', ctx.tenant, ctx.ip)
+  // Not confirmed by an administrator: the link is deleted when another user verifies the address first.
+  return linkIdpUser(ctx, userId, idpId, proof, { ...MANAGEMENT_AUTHORITY, byManagement: false })
+}

@@ -1,0 +1,32 @@
+import { requireNoEscalation, requireOwnAccount } from '../access/require-scope.ts'
+import type { Ctx } from '../core/context.ts'
+import { NotFound, ReauthenticationRequired } from '../core/errors.ts'
+import { getRoleScopes } from '../core/scopes.ts'
+import { sql } from '../database/db.ts'
+import { selectStepUp } from './own-access.sql.ts'
+
+/** The maximum age of the sign-in for changes of sign-in methods: a token alone may have been stolen. */
+export const STEP_UP_MAX_AGE_SECONDS = 15 * 60
+
+/** Part of the descriptions of operations that require step-up. */
+export const STEP_UP_DESCRIPTION = `Requires a sign-in within the last ${STEP_UP_MAX_AGE_SECONDS / 60} minutes; otherwise FORBIDDEN, with maxAgeSeconds in its extensions.`
+
+/**
+ * Requires a recent sign-in of the calling user (RFC 9470), for the grant of the token; refreshing the token
+ * does not count as one. For users with roles the token must also have all scopes of the roles, so that an
+ * application without them cannot take over an administrator's account. Returns the user and the session. One
+ * statement. Throws NotFound, Forbidden and ReauthenticationRequired, and as requireOwnAccount.
+ */
+export async function requireStepUp(
+  ctx: Ctx,
+  now = new Date(),
+): Promise<{ userId: string; sessionId: string }> {
+  const basis = requireOwnAccount(ctx)
+  const { userId, sessionId } = basis
+  const since = new Date(now.getTime() - STEP_UP_MAX_AGE_SECONDS * 1000)
+  const access = await selectStepUp(sql, ctx.tenant, basis, { since, now })
+  if (!access) throw new NotFound('user')
+  requireNoEscalation(ctx, getRoleScopes(access.roles))
+  if (sessionId === null || !access.isRecent) throw new ReauthenticationRequired(STEP_UP_MAX_AGE_SECONDS)
+  return { userId, sessionId }
+}

@@ -1,0 +1,82 @@
+import type { Client } from '../generated/prisma/client.ts'
+import { builder } from '../graphql/builder.ts'
+import type { GraphQLContext } from '../graphql/context.ts'
+import { withPublicAccess, withToken } from '../graphql/field-access.ts'
+import { SessionRef, UserRef } from '../graphql/object-refs.ts'
+import { findDescription } from '../schema/schema-descriptions.ts'
+
+const getActor = ({ ctx: { actor } }: GraphQLContext) => actor
+
+/** What a user may know about the client of the access token: as much as the consent page shows. */
+const PublicClient = builder
+  .objectRef<Pick<Client, 'id' | 'name' | 'logoUrl' | 'themeColor'>>('PublicClient')
+  .implement({
+    ...withPublicAccess('A client as its users know it, without its configuration.'),
+    fields: (t) => ({
+      id: t.exposeID('id', { description: 'Id of the client: its OAuth client_id.' }),
+      name: t.exposeString('name', { description: findDescription('Client', 'name') }),
+      logoUrl: t.exposeString('logoUrl', {
+        nullable: true,
+        description: findDescription('Client', 'logoUrl'),
+      }),
+      themeColor: t.exposeString('themeColor', {
+        nullable: true,
+        description: findDescription('Client', 'themeColor'),
+      }),
+    }),
+  })
+
+const Viewer = builder.objectRef<object>('Viewer').implement({
+  ...withPublicAccess('The caller: the user or client of the access token.'),
+  fields: (t) => ({
+    user: t.field({
+      type: UserRef,
+      nullable: true,
+      description:
+        'The calling user, as far as the scopes of the token permit; null when a client calls on its own behalf.',
+      resolve: (_viewer, _args, context) => {
+        const actor = getActor(context)
+        return actor.kind === 'user' ? context.loaders.user.load(actor.userId) : null
+      },
+    }),
+    client: t.field({
+      type: PublicClient,
+      nullable: true,
+      description: "The client that the token was issued to; null for another tenant's client.",
+      resolve: (_viewer, _args, context) => {
+        const actor = getActor(context)
+        if (actor.kind !== 'user' && actor.kind !== 'client') return null
+        if (actor.tenant !== context.ctx.tenant || !actor.clientId) return null
+        return context.loaders.client.load(actor.clientId)
+      },
+    }),
+    session: t.field({
+      type: SessionRef,
+      nullable: true,
+      description: 'The session that the token depends on, if any.',
+      resolve: (_viewer, _args, context) => {
+        const actor = getActor(context)
+        return actor.kind === 'user' && actor.sessionId ? context.loaders.session.load(actor.sessionId) : null
+      },
+    }),
+    scopes: t.stringList({
+      description: 'Management scopes of the token, in alphabetical order.',
+      resolve: (_viewer, _args, { ctx }) => [...ctx.scopes].sort(),
+    }),
+    tokenExpiresAt: t.field({
+      type: 'DateTime',
+      nullable: true,
+      description: 'When the access token expires.',
+      resolve: (_viewer, _args, { token }) => token?.expiresAt ?? null,
+    }),
+  }),
+})
+
+builder.queryField('viewer', (t) =>
+  t.field({
+    ...withToken('The caller and its permissions.'),
+    type: Viewer,
+    nullable: true,
+    resolve: () => ({}),
+  }),
+)

@@ -1,0 +1,60 @@
+import type { Scope } from './scopes.ts'
+
+/**
+ * The caller. `tenant` is the caller's own tenant, which differs from the target tenant for operators of
+ * `system`.
+ */
+export type Actor =
+  | { kind: 'anonymous' }
+  | { kind: 'platform' }
+  | { kind: 'client'; tenant: string; clientId: string }
+  | {
+      kind: 'user'
+      tenant: string
+      userId: string
+      clientId: string | null
+      sessionId: string | null
+      grantId: string | null
+      /**
+       * The scopes of the access token besides management scopes: they permit to read the user's own claims,
+       * and `account` to read and change the user's own account.
+       */
+      oidcScopes?: ReadonlySet<string>
+    }
+
+/**
+ * The first argument of every service: the target tenant, the caller, and the request as the event log
+ * records it.
+ */
+export type Ctx = {
+  /** The target tenant of the operation. */
+  tenant: string
+  actor: Actor
+  /** Management scopes of the caller. */
+  scopes: ReadonlySet<Scope>
+  requestId: string
+  ip: string | null
+  userAgent: string | null
+}
+
+/**
+ * The context of an action on a hosted page, once the user is authenticated. The event log records the user
+ * and the client of the authorization request. The context carries no scopes and permits no change to the
+ * user's own account.
+ */
+export const toUserCtx = (ctx: Ctx, { userId, sessionId = null, clientId = null }: UserIdentity): Ctx => ({
+  ...ctx,
+  actor: { kind: 'user', tenant: ctx.tenant, userId, clientId, sessionId, grantId: null },
+  scopes: new Set(),
+})
+type UserIdentity = { userId: string; sessionId?: string | null; clientId?: string | null }
+
+/** The context of work without a caller: start, cleanup, command line. */
+export const createPlatformCtx = (tenant: string): Ctx => ({
+  tenant,
+  actor: { kind: 'platform' },
+  scopes: new Set(),
+  requestId: 'platform',
+  ip: null,
+  userAgent: null,
+})

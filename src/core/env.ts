@@ -1,0 +1,227 @@
+import { randomBytes } from 'node:crypto'
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { z } from 'zod'
+import { findUnknownVariables } from './unknown-variables.ts'
+
+/**
+ * Creates a development secret once and stores it in DATA_DIR, so that values made with it survive a restart.
+ */
+export function ensureDevelopmentSecret(dataDir: string, name: string): string {
+  const file = join(dataDir, name)
+  if (existsSync(file)) return readFileSync(file, 'utf8').trim()
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+  const secret = randomBytes(32).toString('base64url')
+  try {
+    writeFileSync(file, `${secret}\n`, { mode: 0o600, flag: 'wx' })
+  } catch (error) {
+    // Another process created the file first; its secret is used.
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return readFileSync(file, 'utf8').trim()
+    throw error
+  }
+  chmodSync(file, 0o600)
+  return secret
+}
+
+const booleanFlag = z.enum(['0', '1'], 'must be 0 or 1').transform((value) => value === '1')
+const createCount = (max: number) =>
+  z
+    .string()
+    .regex(/^\d+$/, 'must be a whole number')
+    .transform(Number)
+    .refine((value) => value <= max, `must be at most ${max}`)
+const createUrl = (...protocols: string[]) =>
+  z
+    .string()
+    .refine(
+      (value) => URL.canParse(value) && protocols.includes(new URL(value).protocol),
+      `must be a URL that starts with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`,
+    )
+const encryptionKey = z.string().transform((value, context) =>
+  value.split(',').map((part) => {
+    const key = Buffer.from(part.trim(), 'base64url')
+    if (key.length !== 32) context.addIssue('each key must be 32 bytes in base64url')
+    return key
+  }),
+)
+
+const hostList = z.string().transform((value, context) =>
+  value.split(',').map((part) => {
+    const [, host = '', port] = /^\s*([^\s:]+|\[[^\]]+\])(?::(\d{1,5}))?\s*$/.exec(part) ?? []
+    if (!host) context.addIssue('each must be host:port')
+    return { host: host.replace(/^\[|\]$/g, ''), port: Number(port ?? 26_379) }
+  }),
+)
+
+const MAIL_FROM_PATTERN = /^(?:[^<>@\r\n]*<[^\s<>@,]+@[^\s<>@,]+>|[^\s<>@,]+@[^\s<>@,]+)$/
+
+const variables = z.object({
+  NODE_ENV: z.enum(['development', 'test', 'production']).default('development'),
+  PORT: createCount(65_535).default(3000),
+  HOST: z.string().optional(),
+  BASE_URL: createUrl('http:', 'https:')
+    .refine(
+      (value) => !URL.canParse(value) || new URL(value).href === `${new URL(value).origin}/`,
+      'must be an origin without a path',
+    )
+    .transform((value) => new URL(value).origin)
+    .optional(),
+  // Unset: src/database/embedded runs PostgreSQL on data below DATA_DIR.
+  DATABASE_URL: createUrl('postgresql:', 'postgres:').optional(),
+  DATABASE_CONNECTIONS: createCount(1000)
+    .refine((value) => value >= 5, 'must be at least 5')
+    .default(10),
+  DATABASE_POOLER: booleanFlag.default(false),
+  DATA_DIR: z.string().default('.vestibule'),
+  REDIS_URL: createUrl('redis:', 'rediss:').optional(),
+  REDIS_SENTINELS: hostList.optional(),
+  ENCRYPTION_KEY: encryptionKey.optional(),
+  SMTP_URL: createUrl('smtp:', 'smtps:').optional(),
+  MAIL_FROM: z
+    .string()
+    .regex(MAIL_FROM_PATTERN, 'must be an e-mail address, or a name and an address in angle brackets')
+    .default('Vestibule <no-reply@localhost>'),
+  SMS_URL: createUrl('http:', 'https:').optional(),
+  SMS_TOKEN: z.string().optional(),
+  BOOTSTRAP_CLIENT_ID: z.string().optional(),
+  BOOTSTRAP_CLIENT_SECRET: z.string().min(32, 'must have at least 32 characters').optional(),
+  DEMO: booleanFlag.optional(),
+  TRUST_PROXY: createCount(16).default(0),
+  FETCH_PRIVATE: booleanFlag.optional(),
+  WORKERS: createCount(64)
+    .refine((value) => value > 0, 'must be at least 1')
+    .default(1),
+  RATE_LIMIT: createCount(1_000_000_000)
+    .refine((value) => value > 0, 'must be at least 1')
+    .default(60_000),
+  NETWORK_STORAGE_MB: createCount(100_000)
+    .refine((value) => value > 0, 'must be at least 1')
+    .default(8),
+  SUBSCRIPTIONS: createCount(1_000_000)
+    .refine((value) => value > 0, 'must be at least 1')
+    .default(5000),
+  GEOIP_DB: z.string().optional(),
+  LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
+  METRICS_PORT: createCount(65_535).optional(),
+  METRICS_TOKEN: z.string().min(16, 'must have at least 16 characters').optional(),
+})
+
+type Variables = z.infer<typeof variables>
+
+const LOOPBACK_HOST = /^(?:localhost|.*\.localhost|127(?:\.\d+){3}|\[::1\])$/
+
+/**
+ * What production, several workers, or another variable requires and the variables do not have.
+ */
+function findMissing(values: Variables): string[] {
+  const issues: string[] = []
+  const requireVariable = (name: keyof Variables, message: string) => {
+    if (values[name] === undefined) issues.push(`${name}: ${message}`)
+  }
+  if (values.NODE_ENV === 'production') {
+    requireVariable('BASE_URL', 'is required in production')
+    const base = values.BASE_URL === undefined ? null : new URL(values.BASE_URL)
+    if (base?.protocol === 'http:' && !LOOPBACK_HOST.test(base.hostname))
+      issues.push('BASE_URL: must be https in production, except on this machine')
+    requireVariable(
+      'DATABASE_URL',
+      'is required in production (the embedded database is for development and trial)',
+    )
+    requireVariable('ENCRYPTION_KEY', 'is required in production')
+    requireVariable('SMTP_URL', 'is required in production')
+  }
+  if (values.WORKERS > 1) {
+    requireVariable('DATABASE_URL', 'is required with WORKERS above 1')
+    requireVariable('REDIS_URL', 'is required with WORKERS above 1')
+  }
+  if (values.DATABASE_POOLER) requireVariable('DATABASE_URL', 'is required with DATABASE_POOLER')
+  if (values.REDIS_SENTINELS) requireVariable('REDIS_URL', 'is required with REDIS_SENTINELS')
+  if (values.SMS_URL) requireVariable('SMS_TOKEN', 'is required with SMS_URL')
+  if (values.BOOTSTRAP_CLIENT_ID)
+    requireVariable('BOOTSTRAP_CLIENT_SECRET', 'is required with BOOTSTRAP_CLIENT_ID')
+  if (values.BOOTSTRAP_CLIENT_SECRET)
+    requireVariable('BOOTSTRAP_CLIENT_ID', 'is required with BOOTSTRAP_CLIENT_SECRET')
+  return issues
+}
+
+export type Env = ReturnType<typeof applyDefaults>
+
+function applyDefaults(values: Variables) {
+  const isProduction = values.NODE_ENV === 'production'
+  let keys = values.ENCRYPTION_KEY
+  return {
+    isProduction,
+    isTest: values.NODE_ENV === 'test',
+    port: values.PORT,
+    host: values.HOST ?? (isProduction ? '0.0.0.0' : '127.0.0.1'),
+    baseUrl: values.BASE_URL ?? `http://localhost:${values.PORT}`,
+    databaseUrl: values.DATABASE_URL,
+    databaseConnections: values.DATABASE_CONNECTIONS,
+    /** A pooler in transaction mode, which passes on neither session settings nor names of statements. */
+    databasePooler: values.DATABASE_POOLER,
+    dataDir: values.DATA_DIR,
+    redisUrl: values.REDIS_URL,
+    redisSentinels: values.REDIS_SENTINELS,
+    /** Development creates one on first use, so that `vestibule --help` writes no file. */
+    get encryptionKeys(): Buffer[] {
+      keys ??= [Buffer.from(ensureDevelopmentSecret(values.DATA_DIR, 'encryption-key'), 'base64url')]
+      return keys
+    },
+    smtpUrl: values.SMTP_URL,
+    mailFrom: values.MAIL_FROM,
+    sms: values.SMS_URL ? { url: values.SMS_URL, token: values.SMS_TOKEN as string } : undefined,
+    bootstrapClient: values.BOOTSTRAP_CLIENT_ID
+      ? { id: values.BOOTSTRAP_CLIENT_ID, secret: values.BOOTSTRAP_CLIENT_SECRET as string }
+      : undefined,
+    demo: values.DEMO ?? !isProduction,
+    trustProxy: values.TRUST_PROXY,
+    /** Upstream identity providers may have loopback and private addresses. */
+    fetchPrivate: values.FETCH_PRIVATE ?? values.NODE_ENV === 'development',
+    workers: values.WORKERS,
+    rateLimit: values.RATE_LIMIT,
+    networkStorageMb: values.NETWORK_STORAGE_MB,
+    subscriptions: values.SUBSCRIPTIONS,
+    geoipDb: values.GEOIP_DB,
+    logLevel: values.LOG_LEVEL,
+    metricsPort: values.METRICS_PORT,
+    metricsToken: values.METRICS_TOKEN,
+  }
+}
+
+/** Parses the environment variables. Returns all issues at once, each as `NAME: message`. */
+export function parseEnv(source: Record<string, string | undefined>): { env: Env } | { issues: string[] } {
+  // An empty variable counts as unset, because compose files and CI systems cannot omit one.
+  const given = Object.fromEntries(Object.entries(source).filter(([, value]) => value !== ''))
+  const parsed = variables.safeParse(given)
+  if (!parsed.success) {
+    const shape = parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`)
+    return { issues: [...shape, ...findReadableMissing(given)] }
+  }
+  const issues = findMissing(parsed.data)
+  return issues.length > 0 ? { issues } : { env: applyDefaults(parsed.data) }
+}
+
+/** The missing variables, reported even when others are not valid, so that one start names them all. */
+function findReadableMissing(given: Record<string, string | undefined>): string[] {
+  const readable = Object.fromEntries(
+    Object.entries(variables.shape).map(([name, shape]) => {
+      const parsed = shape.safeParse(given[name])
+      return [name, parsed.success ? parsed.data : (given[name] ?? shape.safeParse(undefined).data)]
+    }),
+  )
+  return findMissing(readable as Variables)
+}
+
+function loadEnv(): Env {
+  const result = parseEnv(process.env)
+  if ('env' in result) return result.env
+  process.stderr.write(`Vestibule cannot start:\n${result.issues.map((issue) => `  ${issue}\n`).join('')}`)
+  process.exit(1)
+}
+
+/** A warning for each variable of this process that looks misspelled. */
+export const listUnknownVariables = (): string[] =>
+  findUnknownVariables(process.env, Object.keys(variables.shape))
+
+/** The configuration of this process. No other module reads process.env. */
+export const env: Env = loadEnv()

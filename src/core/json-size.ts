@@ -1,0 +1,2 @@
+/** The size of a value as JSON in UTF-8. */
+export const measureJson = (value: unknown): number => Buffer.byteLength(JSON.stringify(value))

@@ -1,0 +1,40 @@
+import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client'
+
+const registry = new Registry()
+collectDefaultMetrics({ register: registry })
+
+const requestSeconds = new Histogram({
+  name: 'vestibule_http_request_seconds',
+  help: 'Time from the first byte of a request to the last byte of its response.',
+  labelNames: ['surface', 'method', 'status'],
+  buckets: [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10],
+  registers: [registry],
+})
+
+const limitedStorage = new Counter({
+  name: 'vestibule_storage_limited_total',
+  help: 'What was not stored, because the budget of a network or of a tenant was used up.',
+  labelNames: ['budget', 'what', 'reason'],
+  registers: [registry],
+})
+
+/** Counts what was not stored. The labels have fixed values, never text of a request. */
+export const countLimitedStorage = (labels: { budget: string; what: string; reason: string }): void =>
+  limitedStorage.inc(labels)
+
+/** The label that distinguishes requests. Tenants would produce too many time series. */
+export type Surface = 'graphql' | 'rest' | 'oidc'
+
+const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
+
+/** Records a finished request. */
+export function observeRequest(surface: Surface, method: string, status: number, seconds: number): void {
+  requestSeconds.observe(
+    { surface, method: METHODS.has(method) ? method : 'other', status: String(status) },
+    seconds,
+  )
+}
+
+/** The metrics of this process in the Prometheus text format. */
+export const renderMetrics = async (): Promise<Response> =>
+  new Response(await registry.metrics(), { headers: { 'content-type': registry.contentType } })

@@ -1,0 +1,88 @@
+/** Scopes of the management API with what each permits, as descriptions and the consent page show it. */
+export const SCOPES = {
+  'users:read': 'read users',
+  'users:write': 'create, change, lock and delete users',
+  'users:read_app_metadata': 'read the appMetadata of users',
+  'sessions:read': 'read sessions',
+  'sessions:write': 'authenticate and revoke sessions',
+  'credentials:read': 'read credentials',
+  'credentials:write': 'enroll and revoke credentials',
+  'passcodes:write': 'send and authenticate passcodes',
+  'idps:read': 'read identity providers and links',
+  'idps:write': 'change identity providers and links',
+  'clients:read': 'read clients',
+  'clients:write': 'change clients',
+  'tenant:read': 'read the tenant and its settings',
+  'tenant:write': "change the tenant's settings",
+  'events:read': 'read the event log',
+  'tenants:read': 'list tenants',
+  'tenants:write': 'create and delete tenants',
+} as const
+
+export type Scope = keyof typeof SCOPES
+
+export const SCOPE_NAMES = Object.keys(SCOPES) as Scope[]
+
+export const isScope = (text: string): text is Scope => Object.hasOwn(SCOPES, text)
+
+/**
+ * The scope that permits a client to change the user's own account: profile, addresses, sessions, sign-in
+ * methods and consents. An administrator assigns it to clients, and the user consents to it; no role contains
+ * it.
+ */
+export const ACCOUNT_SCOPE = 'account'
+
+/** The scopes that an administrator assigns to a client: its member `scopes`. */
+export const ASSIGNABLE_SCOPES = [...SCOPE_NAMES, ACCOUNT_SCOPE] as [Scope, ...Scope[], 'account']
+
+export const isAssignableScope = (text: string): boolean => text === ACCOUNT_SCOPE || isScope(text)
+
+/** Scopes that only tenant `system` may hold. */
+export const SYSTEM_SCOPES: readonly Scope[] = ['tenants:read', 'tenants:write']
+
+/** The tenant of operators. */
+export const SYSTEM_TENANT = 'system'
+
+const TENANT_SCOPES = SCOPE_NAMES.filter((scope) => !SYSTEM_SCOPES.includes(scope))
+
+/** The scopes that each role permits. */
+export const ROLES = {
+  admin: TENANT_SCOPES,
+  support: TENANT_SCOPES.filter((scope) =>
+    [
+      'users:read',
+      'users:write',
+      'sessions:read',
+      'sessions:write',
+      'credentials:read',
+      'credentials:write',
+      'events:read',
+    ].includes(scope),
+  ),
+  auditor: TENANT_SCOPES.filter((scope) => scope.endsWith(':read')),
+} as const satisfies Record<string, readonly Scope[]>
+
+export type Role = keyof typeof ROLES
+
+export const ROLE_NAMES = Object.keys(ROLES) as Role[]
+
+/** The union of the scopes of roles. */
+export const getRoleScopes = (roles: readonly string[]): Set<Scope> =>
+  new Set(roles.flatMap((role): readonly Scope[] => ROLES[role as Role] ?? []))
+
+/** Parses a `scope` parameter to a list without duplicates (RFC 6749, section 3.3). */
+export const parseScopeList = (text: string): string[] => [
+  ...new Set(text.split(' ').filter((scope) => scope !== '')),
+]
+
+/** Scopes that are not management scopes (OIDC Core, sections 5.4 and 11). */
+export const OIDC_SCOPES = [
+  'openid',
+  'profile',
+  'email',
+  'phone',
+  'address',
+  'offline_access',
+  'session',
+  ACCOUNT_SCOPE,
+] as const

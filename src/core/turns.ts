@@ -1,0 +1,101 @@
+import { getWorkload } from './workload.ts'
+
+/**
+ * Shares the event loop between the protocol and management calls, and between tenants. Management calls work
+ * in turns of a few milliseconds. One turn is given per round of the event loop, and tenants alternate. While
+ * a protocol request is being answered, each turn is followed by a pause of its own length, so that management
+ * calls take at most half of the time.
+ */
+let protocolRequests = 0
+/** Tenants in the order of their turns. */
+const queues = new Map<string, (() => void)[]>()
+let isScheduled = false
+let pausedUntil = 0
+let pause: NodeJS.Timeout | undefined
+
+/** Counts a protocol request until the returned function is called. */
+export function enterProtocol(): () => void {
+  protocolRequests += 1
+  return () => {
+    protocolRequests -= 1
+    if (protocolRequests > 0 || !pause) return
+    clearTimeout(pause)
+    pause = undefined
+    setImmediate(giveTurn)
+  }
+}
+
+function takeNext(): (() => void) | undefined {
+  for (const [tenant, queue] of queues) {
+    queues.delete(tenant)
+    const next = queue.shift()
+    if (queue.length > 0) queues.set(tenant, queue)
+    return next
+  }
+  return undefined
+}
+
+function giveTurn(): void {
+  const now = performance.now()
+  if (protocolRequests > 0 && now < pausedUntil) {
+    pause = setTimeout(() => {
+      pause = undefined
+      giveTurn()
+    }, pausedUntil - now)
+    return
+  }
+  const next = takeNext()
+  if (!next) {
+    isScheduled = false
+    return
+  }
+  next()
+  setImmediate(() => {
+    const ended = performance.now()
+    pausedUntil = ended + (ended - now)
+    giveTurn()
+  })
+}
+
+/** Waits for a turn of the current workload; returns at once outside of workloads. */
+export function takeTurn(): Promise<void> | undefined {
+  const workload = getWorkload()
+  if (!workload) return undefined
+  return new Promise((resolve) => {
+    const queue = queues.get(workload.tenant) ?? []
+    queues.set(workload.tenant, queue)
+    queue.push(resolve)
+    if (isScheduled) return
+    isScheduled = true
+    setImmediate(giveTurn)
+  })
+}
+
+/** The number of rows that one turn converts: a few milliseconds. */
+const ROWS_PER_TURN = 25
+
+/** Converts rows in turns. */
+export async function mapInTurns<Row, Result>(
+  rows: readonly Row[],
+  convert: (row: Row) => Result,
+): Promise<Result[]> {
+  const results: Result[] = []
+  for (const [index, row] of rows.entries()) {
+    if (index > 0 && index % ROWS_PER_TURN === 0) await takeTurn()
+    results.push(convert(row))
+  }
+  return results
+}
+
+/**
+ * The same rows, of which those after the first turn are promises that resolve in later turns, so that what
+ * awaits each of them does not work on all at once.
+ */
+export function spreadOverTurns<Row>(rows: readonly Row[]): (Row | Promise<Row>)[] {
+  let turn: Promise<void> | undefined
+  return rows.map((row, index) => {
+    if (index === 0) return row
+    if (index % ROWS_PER_TURN === 0) turn = turn ? turn.then(() => takeTurn()) : takeTurn()
+    return turn ? turn.then(() => row) : row
+  })
+}

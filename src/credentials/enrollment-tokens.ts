@@ -1,0 +1,140 @@
+import { requireNoEscalation } from '../access/require-scope.ts'
+import { findTenant } from '../access/tenant-cache.ts'
+import type { Ctx } from '../core/context.ts'
+import { randomToken, readIdPrefix, sha256 } from '../core/crypto.ts'
+import { env } from '../core/env.ts'
+import { InvalidInput, NotFound, RateLimited, UserLocked } from '../core/errors.ts'
+import { getRoleScopes } from '../core/scopes.ts'
+import { inTransaction, sql } from '../database/db.ts'
+import { deliverMail } from '../delivery/mail.ts'
+import { buildEnrollmentMail, buildEnrollmentSms } from '../delivery/message-texts.ts'
+import { deliverSms } from '../delivery/sms.ts'
+import { enrollmentCreated, enrollmentUndelivered } from '../events/credential-events.ts'
+import { createEventRow, wakeReaders } from '../events/log.ts'
+import { parseInput } from '../schema/input-shapes.ts'
+import { EnrollmentTokenCreate } from './credentials.fields.ts'
+import {
+  type Enrollee,
+  insertEnrollmentToken,
+  lockEnrollee,
+  withdrawEnrollmentToken,
+} from './enrollment.sql.ts'
+
+/** Lifetime of a link: users read their mail within a day, and an old link is a risk. */
+const TOKEN_LIFETIME_HOURS = 24
+
+type Recipient = { channel: 'email' | 'sms'; to: string }
+
+/**
+ * The address to which a link is sent: the verified e-mail address, otherwise the verified phone number
+ * without an extension. A link gives access to the account, so it is never sent to an unverified address.
+ */
+function selectRecipient({ email, phoneNumber }: Enrollee): Recipient {
+  if (email !== null) return { channel: 'email', to: email }
+  if (phoneNumber !== null && !phoneNumber.includes(';')) return { channel: 'sms', to: phoneNumber }
+  throw new InvalidInput([
+    {
+      field: 'send',
+      description:
+        'the user has no verified e-mail address or phone number for the link: use false and deliver the link yourself',
+    },
+  ])
+}
+
+/** A private-use scheme (RFC 8252, section 7.1): the reversed host name, if it is a domain name. */
+const computeDeepLinkScheme = (): string => {
+  const labels = new URL(env.baseUrl).hostname.split('.').reverse()
+  return labels.length > 1 && /^[a-z]/.test(labels[0] ?? '') ? labels.join('.') : 'vestibule.app'
+}
+
+/** The URL for a token. It is built from BASE_URL, never from request headers. */
+function buildEnrollmentLinks(tenant: string, token: string): { uri: string; deepLink: string } {
+  const path = `/${tenant}/enroll?token=${token}`
+  return { uri: `${env.baseUrl}${path}`, deepLink: `${computeDeepLinkScheme()}:${path}` }
+}
+
+/**
+ * Whether the user requests the token for the own account. Then the credential does not count as created by
+ * an administrator.
+ */
+const isOwnUser = ({ actor, tenant }: Ctx, userId: string): boolean =>
+  actor.kind === 'user' && actor.tenant === tenant && actor.userId === userId
+
+async function storeEnrollmentToken(ctx: Ctx, userId: string, token: string, input: unknown, now: Date) {
+  const { type, send } = parseInput(EnrollmentTokenCreate, input === undefined ? {} : input)
+  if (readIdPrefix(userId) !== 'user') throw new NotFound('user')
+  const recipient = await inTransaction(async (sql) => {
+    const user = await lockEnrollee(sql, ctx.tenant, userId)
+    if (!user) throw new NotFound('user')
+    requireNoEscalation(ctx, getRoleScopes(user.roles))
+    if (user.locked) throw new UserLocked()
+    const recipient = send ? selectRecipient(user) : null
+    const { isMade, waitUntil } = await insertEnrollmentToken(
+      sql,
+      ctx.tenant,
+      {
+        tokenHash: sha256(token),
+        userId,
+        type,
+        sentTo: recipient?.to ?? null,
+        byManagement: !isOwnUser(ctx, userId),
+        now,
+        expiresAt: new Date(now.getTime() + TOKEN_LIFETIME_HOURS * 3_600_000),
+      },
+      createEventRow(ctx, enrollmentCreated(userId, recipient?.channel ?? null)),
+    )
+    if (!isMade)
+      throw new RateLimited(
+        Math.max(1, Math.ceil(((waitUntil ?? now).getTime() - now.getTime()) / 1000)),
+        'Too many links for this user.',
+      )
+    return recipient
+  })
+  wakeReaders(ctx.tenant)
+  return recipient
+}
+
+/** Sends the link. When the delivery fails, deletes the token and throws Unavailable. */
+async function deliverEnrollmentLink(
+  ctx: Ctx,
+  userId: string,
+  token: string,
+  { channel, to }: Recipient,
+): Promise<void> {
+  const tenantName = (await findTenant(ctx.tenant))?.friendlyName ?? ctx.tenant
+  const text = {
+    tenantName,
+    uri: buildEnrollmentLinks(ctx.tenant, token).uri,
+    lifetimeHours: TOKEN_LIFETIME_HOURS,
+  }
+  try {
+    if (channel === 'email') await deliverMail({ to, ...buildEnrollmentMail(text) })
+    else await deliverSms({ to, body: buildEnrollmentSms(text) })
+  } catch (error) {
+    const event = createEventRow(ctx, enrollmentUndelivered(userId, channel))
+    await withdrawEnrollmentToken(sql, ctx.tenant, sha256(token), event)
+    wakeReaders(ctx.tenant)
+    throw error
+  }
+}
+
+export type EnrollmentLinks = { token: string; uri: string; deepLink: string }
+
+/**
+ * Creates a token with which a user enrolls a credential, once, within a day. It invalidates earlier tokens.
+ * Unless `send` is false, the link is sent to the verified e-mail address or phone number of the user; the
+ * caller gets it in any case. Throws InvalidInput (also without an address), NotFound, Forbidden (a user
+ * whose roles permit more than the caller's scopes), UserLocked, RateLimited (one link in 30 s and ten in an
+ * hour per user), and Unavailable when the message could not be delivered.
+ */
+export async function createCredentialEnrollmentToken(
+  ctx: Ctx,
+  userId: string,
+  input: unknown,
+  now = new Date(),
+): Promise<EnrollmentLinks> {
+  const token = randomToken()
+  const recipient = await storeEnrollmentToken(ctx, userId, token, input, now)
+  if (recipient) await deliverEnrollmentLink(ctx, userId, token, recipient)
+  return { token, ...buildEnrollmentLinks(ctx.tenant, token) }
+}

@@ -1,0 +1,27 @@
+import { Prisma } from '../generated/prisma/client.ts'
+import type { Shape, Typed } from './statement.ts'
+
+type Table = Prisma.ModelName
+type Stored<T extends Table> = Prisma.TypeMap['model'][T]['payload']['scalars']
+type Columns<Row> = { [Name in keyof Row]: Typed<Row[Name]> }
+
+const listColumnNames = (table: Table): string[] => Object.keys(Prisma[`${table}ScalarFieldEnum`])
+
+/**
+ * The columns of a table, or those of them that are named, for what a statement returns. Their types are the
+ * table's.
+ */
+export function storedColumns<
+  T extends Table,
+  Name extends keyof Stored<T> & string = keyof Stored<T> & string,
+>(table: T, names?: readonly Name[]): Columns<Pick<Stored<T>, Name>> {
+  const columns = (names ?? listColumnNames(table)).map((name) => [name, `"${table}"."${name}"`])
+  return Object.fromEntries(columns)
+}
+
+/** The same columns under names with a prefix, for a row that has columns of several tables. */
+export const prefixColumns = <Prefix extends string, Returns extends Shape>(
+  prefix: Prefix,
+  columns: Returns,
+): { [Name in keyof Returns & string as `${Prefix}${Name}`]: Returns[Name] } =>
+  Object.fromEntries(Object.entries(columns).map(([name, type]) => [prefix + name, type])) as never

@@ -1,0 +1,93 @@
+import { RateLimited, Unavailable } from '../core/errors.ts'
+
+/** How many connections management calls may hold at once: all of them, and those of one tenant. */
+export type GateLimits = { total: number; perTenant: number }
+
+/** A statement that has waited so long is rejected: its caller has stopped waiting, or soon will. */
+const WAIT_LIMIT_MS = 5000
+
+type Waiting = { start: () => void }
+
+/**
+ * Limits the connections that management calls hold. Callers wait in the order of their arrival, and tenants
+ * take turns, so that a tenant with a thousand waiting statements delays another by one statement.
+ */
+export function createStatementGate({ total, perTenant }: GateLimits) {
+  let running = 0
+  let releases = 0
+  const runningByTenant = new Map<string, number>()
+  /** Tenants in the order of their turns. */
+  const queues = new Map<string, Waiting[]>()
+
+  const isFree = (tenant: string): boolean =>
+    running < total && (runningByTenant.get(tenant) ?? 0) < perTenant
+
+  function occupy(tenant: string): () => void {
+    running += 1
+    runningByTenant.set(tenant, (runningByTenant.get(tenant) ?? 0) + 1)
+    let isReleased = false
+    return () => {
+      if (isReleased) return
+      isReleased = true
+      releases += 1
+      running -= 1
+      const remaining = (runningByTenant.get(tenant) ?? 1) - 1
+      if (remaining > 0) runningByTenant.set(tenant, remaining)
+      else runningByTenant.delete(tenant)
+      startNext()
+    }
+  }
+
+  function startNext(): void {
+    for (const [tenant, queue] of queues) {
+      if (running >= total) return
+      if (!isFree(tenant)) continue
+      queues.delete(tenant)
+      const next = queue.shift()
+      // The tenant goes to the end of the turns.
+      if (queue.length > 0) queues.set(tenant, queue)
+      next?.start()
+    }
+  }
+
+  function leaveQueue(tenant: string, waiting: Waiting): void {
+    const queue = queues.get(tenant)
+    const index = queue?.indexOf(waiting) ?? -1
+    if (index < 0) return
+    queue?.splice(index, 1)
+    if (queue?.length === 0) queues.delete(tenant)
+  }
+
+  return {
+    /**
+     * Waits for a connection of the tenant's share, and returns the function that releases it. Throws
+     * RateLimited after 5 s, or Unavailable when no connection was released in that time: then the database
+     * does not answer, and the callers are not too many.
+     */
+    acquire: (tenant: string): Promise<() => void> => {
+      if (!queues.has(tenant) && isFree(tenant)) return Promise.resolve(occupy(tenant))
+      return new Promise((resolve, reject) => {
+        const releasesBefore = releases
+        const waiting: Waiting = {
+          start: () => {
+            clearTimeout(limit)
+            resolve(occupy(tenant))
+          },
+        }
+        const limit = setTimeout(() => {
+          leaveQueue(tenant, waiting)
+          reject(
+            releases === releasesBefore
+              ? new Unavailable('The service is busy; try again.')
+              : new RateLimited(1, 'Too many operations of this tenant at once.'),
+          )
+        }, WAIT_LIMIT_MS)
+        limit.unref()
+        const queue = queues.get(tenant) ?? []
+        queues.set(tenant, queue)
+        queue.push(waiting)
+      })
+    },
+  }
+}
+export type StatementGate = ReturnType<typeof createStatementGate>

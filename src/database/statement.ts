@@ -1,0 +1,148 @@
+import type { Sql, SqlValues } from './db.ts'
+import { assertTenantStatement } from './tenant-guard.ts'
+
+/** PostgreSQL types of parameters and columns, with the values that the driver takes and returns. */
+type Native = {
+  text: string
+  'text[]': string[]
+  bytea: Buffer
+  'bytea[]': Buffer[]
+  int: number
+  /** Decimal digits: a number would lose precision. */
+  bigint: string
+  float8: number
+  boolean: boolean
+  timestamptz: Date
+  jsonb: object
+}
+/** The type of a parameter or a column; with a question mark, null is a value too. */
+export type PgType = keyof Native | `${keyof Native}?`
+
+declare const VALUE: unique symbol
+export type Typed<Value> = string & { readonly [VALUE]: Value }
+/**
+ * A type that is narrower in TypeScript than in PostgreSQL, such as a union of strings or the shape of a JSON
+ * document.
+ */
+export const typed = <Value>(type: PgType): Typed<Value> => type as string as Typed<Value>
+
+/** Types by the name of the parameter or column. */
+export type Shape = { readonly [name: string]: PgType | Typed<unknown> }
+type ValueOf<T> =
+  T extends Typed<infer Value>
+    ? Value
+    : T extends `${infer Base extends keyof Native}?`
+      ? Native[Base] | null
+      : T extends keyof Native
+        ? Native[T]
+        : never
+type InputOf<Value> = Value extends (infer Item)[] ? readonly Item[] : Value
+
+type Values<Takes extends Shape> = { readonly [Name in keyof Takes]: InputOf<ValueOf<Takes[Name]>> }
+type Row<Returns extends Shape> = { -readonly [Name in keyof Returns]: ValueOf<Returns[Name]> }
+type None = Record<never, never>
+
+/** A statement with its values. */
+export type BoundStatement<Returns extends Shape = Shape> = {
+  text: string
+  values: SqlValues
+  /** The columns of a row, all of them. */
+  returns: Returns
+  all(sql: Sql): Promise<Row<Returns>[]>
+}
+
+/** A statement with named parameters. `tenant` is always one of them. */
+export type SqlStatement<Takes extends Shape = Shape, Returns extends Shape = Shape> = {
+  /** The text that PostgreSQL prepares. `$1` is the tenant. */
+  text: string
+  /** The parameters in the order of their numbers, with their types. */
+  parameters: readonly { name: string; type: string }[]
+  returns: Returns
+  all(sql: Sql, values: Values<Takes> & { tenant: string }): Promise<Row<Returns>[]>
+  /** The first row, or null when there is none. */
+  first(sql: Sql, values: Values<Takes> & { tenant: string }): Promise<Row<Returns> | null>
+  /** Sends the statement for its effect. */
+  run(sql: Sql, values: Values<Takes> & { tenant: string }): Promise<void>
+}
+/** The type of a statement's rows. */
+export type RowOf<S extends { returns: Shape }> = Row<S['returns']>
+
+/** `:name`, but neither the cast `::name` nor the slice `[1:n]`. */
+const PLACEHOLDER = /(?<![:\w]):([a-z]\w*)/gi
+
+/**
+ * Replaces `:name` by `$n` with a cast to the declared type, the same number wherever a name occurs.
+ * `:tenant` is `$1`. Throws for a name that is not declared, or is declared and not used, and for a `$n` in
+ * the text.
+ */
+function numberParameters(named: string, takes: Shape) {
+  if (/\$\d/.test(named)) throw new Error(`a parameter is numbered instead of named: ${named}`)
+  const parameters = [{ name: 'tenant', type: 'text' }]
+  const text = named.replace(PLACEHOLDER, (_, name: string) => {
+    if (name === 'tenant') return '$1'
+    if (!Object.hasOwn(takes, name)) throw new Error(`parameter :${name} is not declared: ${named}`)
+    const type = String(takes[name]).replace('?', '')
+    const known = parameters.findIndex((parameter) => parameter.name === name)
+    return `$${known < 0 ? parameters.push({ name, type }) : known + 1}::${type}`
+  })
+  const unused = Object.keys(takes).filter((name) => !parameters.some((parameter) => parameter.name === name))
+  if (unused.length > 0) throw new Error(`parameters ${unused} are declared and not used: ${named}`)
+  return { text, parameters }
+}
+
+const statements: SqlStatement[] = []
+/** Every statement of the loaded modules. A contract test prepares them all. */
+export const listStatements = (): readonly SqlStatement[] => statements
+
+/**
+ * Declares a statement once, when its module is loaded, so that the text is constant and its plan is reused.
+ * `takes` has the types of the `:name`s besides `:tenant`; objects of a jsonb parameter are serialized.
+ * `returns` has the columns of a row. An interpolated string is a part of the text, which may itself contain
+ * `:name`s.
+ *
+ *     const SELECT_NAME = statement({ takes: { id: 'text' }, returns: { name: 'text?' } })`
+ *       SELECT "name" FROM "User" WHERE "tenantId" = :tenant AND "id" = :id`
+ *     const row = await SELECT_NAME.first(sql, { tenant, id })
+ */
+export const statement =
+  <const Takes extends Shape = None, const Returns extends Shape = None>(declared: {
+    takes?: Takes
+    returns?: Returns
+  }) =>
+  (strings: TemplateStringsArray, ...parts: (string | number)[]): SqlStatement<Takes, Returns> => {
+    const { text, parameters } = numberParameters(
+      String.raw({ raw: strings }, ...parts),
+      declared.takes ?? {},
+    )
+    assertTenantStatement(text)
+    const toValues = (values: Record<string, unknown>): SqlValues => {
+      const [tenant, ...others] = parameters.map(({ name, type }) => {
+        const value = values[name] ?? null
+        return type === 'jsonb' && value !== null ? JSON.stringify(value) : value
+      })
+      return [tenant as string, ...others]
+    }
+    const all: SqlStatement<Takes, Returns>['all'] = (sql, values) => sql(text, toValues(values))
+    const made: SqlStatement<Takes, Returns> = {
+      text,
+      parameters,
+      returns: declared.returns ?? ({} as Returns),
+      all,
+      first: async (sql, values) => (await all(sql, values))[0] ?? null,
+      run: async (sql, values) => {
+        await all(sql, values)
+      },
+    }
+    statements.push(made as unknown as SqlStatement)
+    return made
+  }
+
+/**
+ * Declares the columns of a statement whose text depends on the call, as a list's does; `binder` collects its
+ * values.
+ */
+export const boundStatement = <const Returns extends Shape>(
+  returns: Returns,
+  text: string,
+  values: SqlValues,
+): BoundStatement<Returns> => ({ returns, text, values, all: (sql) => sql(text, values) })

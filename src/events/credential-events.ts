@@ -1,0 +1,85 @@
+import type { EventOf } from './types.ts'
+
+type Channel = 'email' | 'sms'
+
+/** `channel` delivers the link; null when the caller delivers it. */
+export const enrollmentCreated = (
+  userId: string,
+  channel: Channel | null,
+): EventOf<'credential.enrollment_created'> => ({
+  type: 'credential.enrollment_created',
+  userId,
+  detail: { channel },
+})
+
+/** The link could not be delivered. */
+export const enrollmentUndelivered = (
+  userId: string,
+  channel: Channel,
+): EventOf<'credential.enrollment_failed'> => ({
+  type: 'credential.enrollment_failed',
+  userId,
+  detail: { channel, reason: 'delivery' },
+})
+
+/** A credential and its user. */
+type CredentialSubject = { id: string; userId: string }
+
+export const credentialEnrolled = ({ id, userId }: CredentialSubject): EventOf<'credential.enrolled'> => ({
+  type: 'credential.enrolled',
+  userId,
+  subjectIds: [id],
+})
+
+export const credentialRevoked = ({ id, userId }: CredentialSubject): EventOf<'credential.revoked'> => ({
+  type: 'credential.revoked',
+  userId,
+  subjectIds: [id],
+})
+
+/** A user's link to an identity provider. */
+type LinkSubject = { id: string; userId: string; idpId: string }
+
+const toSubjects = ({ id, userId, idpId }: LinkSubject) => ({ userId, subjectIds: [id, idpId] })
+
+/** A link that an API call added. */
+export const idpUserAdded = (link: LinkSubject): EventOf<'idpuser.added'> => ({
+  type: 'idpuser.added',
+  ...toSubjects(link),
+})
+
+/** A link that a sign-in at the identity provider created. */
+export const idpUserLinked = (link: LinkSubject): EventOf<'idpuser.linked'> => ({
+  type: 'idpuser.linked',
+  ...toSubjects(link),
+})
+
+export const idpUserUpdated = (link: LinkSubject, changedFields: string[]): EventOf<'idpuser.updated'> => ({
+  type: 'idpuser.updated',
+  ...toSubjects(link),
+  changedFields,
+})
+
+/** The statement that deletes the link fills in `subjectIds`. */
+export const idpUserUnlinked = (userId: string): EventOf<'idpuser.unlinked'> => ({
+  type: 'idpuser.unlinked',
+  userId,
+})
+
+export const idpCreated = (idpId: string): EventOf<'idp.created'> => ({
+  type: 'idp.created',
+  subjectIds: [idpId],
+})
+
+export const idpUpdated = (idpId: string, changedFields: string[]): EventOf<'idp.updated'> => ({
+  type: 'idp.updated',
+  subjectIds: [idpId],
+  changedFields,
+})
+
+/** `links` is the number of users' links that were deleted with it. */
+export const idpDeleted = (idpId: string, links: number): EventOf<'idp.deleted'> => ({
+  type: 'idp.deleted',
+  subjectIds: [idpId],
+  detail: { links },
+})

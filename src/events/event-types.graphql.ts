@@ -1,0 +1,171 @@
+import { builder } from '../graphql/builder.ts'
+import type { GraphQLContext } from '../graphql/context.ts'
+import { withPublicAccess, withScope, withScopeOrOwner } from '../graphql/field-access.ts'
+import { SessionRef, UserRef } from '../graphql/object-refs.ts'
+import { Actor, toActor } from './event-actor.graphql.ts'
+import { getSubjectIds } from './list.ts'
+import type { LogEvent } from './log.ts'
+import type { EndReason } from './types.ts'
+import { SESSION_END_REASONS } from './types.ts'
+
+/** The type of the event that reports events removed by retention. */
+export const GAP_TYPE = 'gap'
+
+export const SessionEventType = builder.enumType('SessionEventType', {
+  description: 'What happened to a session.',
+  values: {
+    STARTED: { value: 'session.started', description: 'The session started.' },
+    REAUTHENTICATED: {
+      value: 'session.reauthenticated',
+      description: 'The user signed in again in the same session.',
+    },
+    REFRESHED: { value: 'session.refreshed', description: 'Its expiry was extended or its token rotated.' },
+    ENDED: { value: 'session.ended', description: 'The session ended.' },
+  } as const,
+})
+
+const SessionEndReason = builder.enumType('SessionEndReason', {
+  description: 'Why a session ended.',
+  values: {
+    LOGOUT: { value: 'logout', description: 'The user signed out.' },
+    REVOKED: { value: 'revoked', description: 'It was revoked by a call or by the user.' },
+    LOCKED: { value: 'locked', description: 'The user was locked.' },
+    DELETED: { value: 'deleted', description: 'The user was deleted.' },
+    EXPIRED: { value: 'expired', description: 'It expired.' },
+  } as const,
+})
+
+const UserLockEventType = builder.enumType('UserLockEventType', {
+  description: 'What happened to a user.',
+  values: {
+    LOCKED: { value: 'user.locked', description: 'The user was locked.' },
+    UNLOCKED: { value: 'user.unlocked', description: 'The user was unlocked.' },
+  } as const,
+})
+
+export const EventInterface = builder.interfaceRef<LogEvent>('Event').implement({
+  ...withPublicAccess("An event of the tenant's append-only event log."),
+  fields: (t) => ({
+    id: t.exposeID('id', { description: 'Id of the event.' }),
+    position: t.exposeString('position', { description: 'Position in the event log: a value for `after`.' }),
+    type: t.exposeString('type', { description: 'What happened, such as session.started.' }),
+    occurredAt: t.expose('occurredAt', { type: 'DateTime', description: 'When it happened.' }),
+    actor: t.field({
+      type: Actor,
+      nullable: true,
+      description: 'The user or client that caused it; null for the platform itself.',
+      resolve: toActor,
+    }),
+    requestId: t.exposeString('requestId', {
+      nullable: true,
+      description: 'Id of the request that caused it.',
+    }),
+  }),
+  resolveType: resolveEventType,
+})
+
+function resolveEventType({ type }: LogEvent): string {
+  if (type === GAP_TYPE) return 'EventGap'
+  if (type.startsWith('session.')) return 'SessionEvent'
+  return type === 'user.locked' || type === 'user.unlocked' ? 'UserLockEvent' : 'AuditEvent'
+}
+
+const loadEventUser = (event: LogEvent, { loaders }: GraphQLContext) =>
+  event.userId ? loaders.user.load(event.userId) : null
+
+const SessionEvent = builder.objectRef<LogEvent>('SessionEvent').implement({
+  ...withScopeOrOwner(
+    ['sessions:read', 'events:read'],
+    'A session was started, refreshed or ended, or its user signed in again.',
+    (event) => event.userId,
+  ),
+  interfaces: [EventInterface],
+  fields: (t) => ({
+    kind: t.field({
+      type: SessionEventType,
+      description: 'What happened to the session.',
+      resolve: (event) => event.type as 'session.started',
+    }),
+    reason: t.field({
+      type: SessionEndReason,
+      nullable: true,
+      description: 'Why the session ended; null for other events.',
+      resolve: ({ detail }) =>
+        SESSION_END_REASONS.find((reason): reason is EndReason => reason === detail?.reason) ?? null,
+    }),
+    sessionId: t.id({ description: 'Id of the session.', resolve: (event) => event.sessionId ?? '' }),
+    session: t.field({
+      type: SessionRef,
+      nullable: true,
+      description: 'The current session; null once it has ended.',
+      resolve: (event, _args, { loaders }) =>
+        event.sessionId ? loaders.session.load(event.sessionId) : null,
+    }),
+    userId: t.id({ description: 'Id of the user.', resolve: (event) => event.userId ?? '' }),
+    user: t.field({
+      type: UserRef,
+      nullable: true,
+      description: 'The current user; null once deleted.',
+      resolve: (event, _args, context) => loadEventUser(event, context),
+    }),
+  }),
+})
+
+const UserLockEvent = builder.objectRef<LogEvent>('UserLockEvent').implement({
+  ...withScopeOrOwner(
+    ['users:read', 'events:read'],
+    'A user was locked or unlocked.',
+    (event) => event.userId,
+  ),
+  interfaces: [EventInterface],
+  fields: (t) => ({
+    kind: t.field({
+      type: UserLockEventType,
+      description: 'What happened to the user.',
+      resolve: (event) => event.type as 'user.locked',
+    }),
+    userId: t.id({ description: 'Id of the user.', resolve: (event) => event.userId ?? '' }),
+    user: t.field({
+      type: UserRef,
+      nullable: true,
+      description: 'The current user; null once deleted.',
+      resolve: (event, _args, context) => loadEventUser(event, context),
+    }),
+  }),
+})
+
+builder.objectRef<LogEvent>('AuditEvent').implement({
+  ...withScope('events:read', 'Any other event, with its subjects.'),
+  interfaces: [EventInterface],
+  fields: (t) => ({
+    subjectIds: t.idList({
+      description: 'Ids of its subjects: the user, the session, then other objects.',
+      resolve: getSubjectIds,
+    }),
+    changedFields: t.exposeStringList('changedFields', {
+      description: 'Names of the changed fields, without values.',
+    }),
+    detail: t.expose('detail', {
+      type: 'JSONObject',
+      nullable: true,
+      description: 'Further facts, depending on the type.',
+    }),
+  }),
+})
+
+const EventGap = builder.objectRef<LogEvent>('EventGap').implement({
+  ...withPublicAccess('Retention has removed the events between the requested position and this one.'),
+  interfaces: [EventInterface],
+})
+
+export const SessionChange = builder.unionType('SessionChange', {
+  description: 'An event of a session, or a gap.',
+  types: [SessionEvent, EventGap],
+  resolveType: resolveEventType,
+})
+
+export const UserLockChange = builder.unionType('UserLockChange', {
+  description: 'A lock or unlock of a user, or a gap.',
+  types: [UserLockEvent, EventGap],
+  resolveType: resolveEventType,
+})

@@ -1,0 +1,159 @@
+import type { Sql } from '../database/db.ts'
+import { type BindParameter, createBinder } from '../database/keyset.ts'
+import { boundStatement } from '../database/statement.ts'
+import { EVENT_COLUMNS, EVENT_RETURNS, type EventRow } from './log.sql.ts'
+import type { Position } from './position.ts'
+
+/** The filters that an index supports, with the column that follows the tenant in the index. */
+const FILTER_COLUMNS = {
+  userId: `e."userId"`,
+  sessionId: `e."sessionId"`,
+  subject: `e."subjectIds"[1]`,
+  actorUserId: `e."actorUserId"`,
+  actorClientId: `e."actorClientId"`,
+  requestId: `e."requestId"`,
+} as const
+
+/** The conditions of partial indexes. Refreshes are most of a log and are not found by their request. */
+const PARTIAL_INDEX_CONDITIONS: Partial<Record<keyof typeof FILTER_COLUMNS, string>> = {
+  requestId: `e."type" <> 'grant.refreshed' AND e."type" <> 'session.refreshed'`,
+}
+
+export type EventQuery = {
+  types: string[] | null
+  /**
+   * Columns with their values. The planner uses the index of the most selective one; the others filter its
+   * rows.
+   */
+  equals: { column: keyof typeof FILTER_COLUMNS; id: string }[]
+  /** The hashes of one address. */
+  addressHashes: Buffer[] | null
+  occurredAt: { gte?: Date | null; lt?: Date | null }
+  /** Exclusive bounds. */
+  after: Position | null
+  before: Position | null
+  newestFirst: boolean
+  limit: number
+}
+
+const POSITION_COLUMNS = `"era", "xid", "seq"`
+
+/**
+ * The time of an event is the start of its transaction, its position that of the transaction's first write,
+ * and a transaction takes less than a minute (statements and pauses end after 10 s). Therefore the position
+ * of an event that is at least a minute older than an instant is a lower bound for all events from that
+ * instant on, in any index.
+ */
+const CLOCK_SLACK = `interval '60 seconds'`
+
+const LOG_START: Position = { era: 0, xid: 0n, seq: 0n }
+const buildPositionSql = (bind: BindParameter, { era, xid, seq }: Position) =>
+  `SELECT ${bind(era)}::int AS "era", ${bind(String(xid))}::bigint AS "xid", ${bind(String(seq))}::bigint AS "seq"`
+
+/**
+ * Selects the position of the tenant's event that is nearest to a minute before or after a time. The order
+ * has both columns of the index, and the tenant is a range of one value: for an equality, the planner would
+ * search the events of a large tenant in an index of all tenants.
+ */
+function buildNearestEventSql(bind: BindParameter, time: Date, side: 'before' | 'after'): string {
+  const [timeOperator, tenantOperator, sign, direction] =
+    side === 'before' ? ['<=', '>=', '-', 'DESC'] : ['>=', '<=', '+', 'ASC']
+  return `(SELECT ${POSITION_COLUMNS} FROM "Event"
+    WHERE ("tenantId", "occurredAt") ${timeOperator} ((SELECT $1), (SELECT ${bind(time)}::timestamptz ${sign} ${CLOCK_SLACK}))
+      AND "tenantId" ${tenantOperator} (SELECT $1)
+    ORDER BY "tenantId" ${direction}, "occurredAt" ${direction} LIMIT 1)`
+}
+
+/**
+ * The highest lower bound, if any, and the lowest upper bound, which excludes events that are not visible
+ * yet.
+ */
+function buildPositionBounds(bind: BindParameter, { after, before, occurredAt: { gte, lt } }: EventQuery) {
+  const low = after || gte ? [buildPositionSql(bind, after ?? LOG_START)] : []
+  if (gte) low.push(buildNearestEventSql(bind, gte, 'before'))
+  const high = [
+    `SELECT event_era() AS "era", (pg_snapshot_xmin(pg_current_snapshot())::text)::bigint AS "xid", 0::bigint AS "seq"`,
+    ...(before ? [buildPositionSql(bind, before)] : []),
+    ...(lt ? [buildNearestEventSql(bind, lt, 'after')] : []),
+  ]
+  const selectFirstBound = (bounds: string[], direction: string) =>
+    `SELECT ${POSITION_COLUMNS} FROM (${bounds.join(' UNION ALL ')}) "bounds"
+     ORDER BY ${['era', 'xid', 'seq'].map((name) => `"${name}" ${direction}`).join(', ')} LIMIT 1`
+  return {
+    ctes: [
+      ...(low.length > 0 ? [`low AS MATERIALIZED (${selectFirstBound(low, 'DESC')})`] : []),
+      `high AS MATERIALIZED (${selectFirstBound(high, 'ASC')})`,
+    ],
+    conditions: [
+      ...(low.length > 0 ? [`(e."era", e."xid", e."seq") > (SELECT ${POSITION_COLUMNS} FROM low)`] : []),
+      `(e."era", e."xid", e."seq") < (SELECT ${POSITION_COLUMNS} FROM high)`,
+    ],
+  }
+}
+
+/** The exact conditions on the time. CASE prevents the planner from using an index of the time again. */
+function buildTimeConditions(bind: BindParameter, { gte, lt }: EventQuery['occurredAt']): string[] {
+  const within = [
+    ...(gte ? [`e."occurredAt" >= ${bind(gte)}::timestamptz`] : []),
+    ...(lt ? [`e."occurredAt" < ${bind(lt)}::timestamptz`] : []),
+  ]
+  return within.length > 0 ? [`CASE WHEN ${within.join(' AND ')} THEN true ELSE false END`] : []
+}
+
+/**
+ * Builds the statement of a page of events. The bounds are subqueries, whose values the planner does not see:
+ * it would estimate a comparison of rows by the first column, which is the same for all events of an era.
+ */
+export function buildEventPageStatement(tenant: string, query: EventQuery) {
+  const bind = createBinder(tenant)
+  const { types, equals, addressHashes, newestFirst } = query
+  const bounds = buildPositionBounds(bind, query)
+  const direction = newestFirst ? 'DESC' : 'ASC'
+  const buildOrderBy = (alias: string) =>
+    ['era', 'xid', 'seq'].map((name) => `${alias}."${name}" ${direction}`).join(', ')
+  const limit = `${bind(query.limit)}::int`
+  const wanted = types && bind(types)
+  const conditions = [
+    `e."tenantId" = $1`,
+    ...equals.flatMap(({ column, id }) =>
+      [`${FILTER_COLUMNS[column]} = ${bind(id)}`, PARTIAL_INDEX_CONDITIONS[column] ?? []].flat(),
+    ),
+    ...bounds.conditions,
+    ...buildTimeConditions(bind, query.occurredAt),
+  ]
+  const buildPageSql = (more: string[] = []) =>
+    `SELECT e.* FROM "Event" e WHERE ${[...conditions, ...more].join(' AND ')} ORDER BY ${buildOrderBy('e')} LIMIT ${limit}`
+  // An index yields the events of one value in order, not those of several: reads a page of each value, then
+  // merges them.
+  const buildMergedSql = (column: string, values: string, more: string[] = []) =>
+    `SELECT each.* FROM unnest(${values}) AS wanted("value")
+     CROSS JOIN LATERAL (${buildPageSql([`e."${column}" = wanted."value"`, ...more])}) each ORDER BY ${buildOrderBy('each')} LIMIT ${limit}`
+  const ofTypes = wanted === null ? [] : [`e."type" = ANY(${wanted}::text[])`]
+  const pages = addressHashes
+    ? buildMergedSql('addressHash', `${bind(addressHashes)}::bytea[]`, ofTypes)
+    : wanted !== null && equals.length === 0
+      ? buildMergedSql('type', `${wanted}::text[]`)
+      : buildPageSql(ofTypes)
+  const bound = query.after ?? query.before
+  const isFuture = bound
+    ? `(${bind(bound.era)}::int, ${bind(String(bound.xid))}::bigint) >= (event_era(), (pg_snapshot_xmax(pg_current_snapshot())::text)::bigint)`
+    : 'false'
+  const text = `WITH ${bounds.ctes.join(', ')}, page AS (${pages}), flag AS (SELECT ${isFuture} AS "isFuture")
+    SELECT flag."isFuture", ${EVENT_COLUMNS} FROM flag LEFT JOIN page e ON true ORDER BY ${buildOrderBy('e')}`
+  // Without any event in the page, a row of nulls has the flag.
+  return boundStatement({ ...EVENT_RETURNS, id: 'text?', isFuture: 'boolean' }, text, bind.values)
+}
+
+/**
+ * Returns events that match `query`. `isFuture` is true when its bound is a position that no event can have
+ * yet.
+ */
+export async function selectEventPage(
+  sql: Sql,
+  tenant: string,
+  query: EventQuery,
+): Promise<{ rows: EventRow[]; isFuture: boolean }> {
+  const read = await buildEventPageStatement(tenant, query).all(sql)
+  const rows = read.flatMap(({ isFuture: _, id, ...row }) => (id === null ? [] : [{ id, ...row }]))
+  return { rows, isFuture: read[0]?.isFuture ?? false }
+}

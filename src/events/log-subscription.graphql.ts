@@ -1,0 +1,78 @@
+import { initContextCache } from '@pothos/core'
+import { takeTurn } from '../core/turns.ts'
+import type { GraphQLContext } from '../graphql/context.ts'
+import { createLoaders, type Loaders } from '../graphql/loaders.ts'
+import { type LogEvent, readEvents, readHead } from './log.ts'
+import { decodePosition, encodePosition, type Position } from './position.ts'
+import { followEvents } from './tail.ts'
+
+/** The source value of a subscription field: an event, or the position after a gap. */
+export type Followed = { event: LogEvent } | { gap: Position }
+
+/**
+ * Loaders by event: all subscribers of the process that receive an event share the rows that its payload
+ * reads. The rows are never older than the event.
+ */
+const loadersByEvent = new WeakMap<LogEvent, Loaders>()
+
+function getEventLoaders(tenant: string, event: LogEvent): Loaders {
+  let loaders = loadersByEvent.get(event)
+  if (!loaders) {
+    loaders = createLoaders(tenant)
+    loadersByEvent.set(event, loaders)
+  }
+  return loaders
+}
+
+/**
+ * Resolves the position to start from: Last-Event-ID, which a reconnecting HTTP client sends with its
+ * original arguments, else `after`, else that of the newest event. Throws InvalidInput for an invalid
+ * position.
+ */
+async function resolveStart(
+  { ctx, lastEventId }: GraphQLContext,
+  after: string | null | undefined,
+): Promise<Position> {
+  const text = lastEventId ?? after
+  if (!text) return (await readHead(ctx.tenant)).head
+  const position = decodePosition(text)
+  await readEvents(ctx.tenant, position, 1)
+  return position
+}
+
+/**
+ * Creates the source of a subscription field: the events of the tenant that match. Resolves once the start
+ * position is fixed, so that no event after the beginning of the response is missed. Throws InvalidInput
+ * about `after`.
+ */
+export async function subscribeToLog(
+  context: GraphQLContext,
+  after: string | null | undefined,
+  matches: (event: LogEvent) => boolean,
+): Promise<AsyncGenerator<Followed>> {
+  const start = await resolveStart(context, after)
+  context.streamPosition = encodePosition(start)
+  return followMatching(context, start, matches)
+}
+
+async function* followMatching(
+  context: GraphQLContext,
+  start: Position,
+  matches: (event: LogEvent) => boolean,
+): AsyncGenerator<Followed> {
+  for await (const followed of followEvents(context.ctx.tenant, start, context.stream.signal)) {
+    if (followed.kind === 'event' && !matches(followed.event)) continue
+    // Thousands of subscribers may receive the same event.
+    await takeTurn()
+    // Pothos caches authorization results for the lifetime of the context, which may be hours here.
+    Object.assign(context, initContextCache())
+    if (followed.kind === 'gap') {
+      context.streamPosition = encodePosition(followed.position)
+      yield { gap: followed.position }
+    } else {
+      context.streamPosition = followed.event.position
+      context.loaders = getEventLoaders(context.ctx.tenant, followed.event)
+      yield { event: followed.event }
+    }
+  }
+}

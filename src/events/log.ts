@@ -1,0 +1,83 @@
+import { EVENTS_TOPIC, publishMessage } from '../coordination/bus.ts'
+import type { Ctx } from '../core/context.ts'
+import { newId } from '../core/crypto.ts'
+import type { Sql } from '../database/db.ts'
+import { sql } from '../database/db.ts'
+import type { EventRow } from './log.sql.ts'
+import { insertEvents, selectEvents, selectHead } from './log.sql.ts'
+import type { Position } from './position.ts'
+import { createInvalidPositionError, decodePosition, encodePosition } from './position.ts'
+import type { NewEvent } from './types.ts'
+
+/** An event of the log. `position` orders the log and is a value for `after`. */
+export type LogEvent = Omit<EventRow, 'era' | 'xid' | 'seq'> & { position: string }
+
+/** Creates the row of an event for `buildInsertEventsSql`: actor, origin and event as one JSON object. */
+export function createEventRow(ctx: Ctx, event: NewEvent): object {
+  const { actor } = ctx
+  const isUser = actor.kind === 'user'
+  return {
+    id: newId('event'),
+    type: event.type,
+    actorTenantId:
+      isUser || actor.kind === 'client' ? (actor.tenant === ctx.tenant ? null : actor.tenant) : null,
+    actorUserId: isUser ? actor.userId : null,
+    actorClientId: isUser || actor.kind === 'client' ? actor.clientId : null,
+    ip: ctx.ip,
+    requestId: ctx.requestId,
+    userId: event.userId ?? null,
+    sessionId: event.sessionId ?? null,
+    subjectIds: event.subjectIds ?? [],
+    changedFields: event.changedFields ?? [],
+    detail: event.detail ?? null,
+    // The input syntax of bytea.
+    addressHash: event.addressHash ? `\\x${event.addressHash.toString('hex')}` : null,
+  }
+}
+
+/** Records events in the transaction of the change, which `sql` belongs to: one statement. */
+export async function recordEvents(sql: Sql, ctx: Ctx, events: NewEvent[]): Promise<void> {
+  if (events.length > 0)
+    await insertEvents(
+      sql,
+      ctx.tenant,
+      events.map((event) => createEventRow(ctx, event)),
+    )
+}
+
+/** Wakes readers of the tenant's event log. Call it after the transaction has committed. */
+export const wakeReaders = (tenant: string): void => publishMessage(EVENTS_TOPIC, tenant)
+
+/** Converts a row to an event with its encoded position. */
+export const toLogEvent = ({ era, xid, seq, ...row }: EventRow): LogEvent => ({
+  ...row,
+  position: encodePosition({ era, xid: BigInt(xid), seq: BigInt(seq) }),
+})
+
+/**
+ * Reads events after a position, oldest first. Consecutive reads neither skip nor repeat an event, even when
+ * transactions commit in another order: events of transactions that started after the oldest open one stay
+ * invisible until that one has ended. `hidden` is true when there are such events. Throws InvalidInput for a
+ * position that no event can have yet.
+ */
+export async function readEvents(
+  tenant: string,
+  after: Position,
+  limit: number,
+): Promise<{ events: LogEvent[]; hidden: boolean }> {
+  const { rows, hidden, isFuture } = await selectEvents(sql, tenant, after, limit)
+  if (isFuture) throw createInvalidPositionError()
+  return { events: rows.map(toLogEvent), hidden }
+}
+
+/**
+ * Returns the position of the newest visible event, and the position up to which retention has removed
+ * events.
+ */
+export async function readHead(tenant: string): Promise<{ head: Position; trimmedTo: Position | null }> {
+  const row = await selectHead(sql, tenant)
+  return {
+    head: { era: row.era, xid: BigInt(row.xid), seq: BigInt(row.seq) },
+    trimmedTo: row.trimmedTo ? decodePosition(row.trimmedTo) : null,
+  }
+}

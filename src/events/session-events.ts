@@ -1,0 +1,108 @@
+import type { EndReason, EventDetail, EventOf, SignInFailure } from './types.ts'
+
+/** The subjects of an event of a session. */
+export type SessionSubject = { id: string; userId: string; clientId: string | null }
+
+const toSubjects = ({ id, userId, clientId }: SessionSubject) => ({
+  userId,
+  sessionId: id,
+  subjectIds: clientId ? [clientId] : [],
+})
+
+export const sessionStarted = (
+  session: SessionSubject,
+  kind: EventDetail<'session.started'>['kind'],
+): EventOf<'session.started'> => ({ type: 'session.started', ...toSubjects(session), detail: { kind } })
+
+export const sessionReauthenticated = (session: SessionSubject): EventOf<'session.reauthenticated'> => ({
+  type: 'session.reauthenticated',
+  ...toSubjects(session),
+})
+
+/** The statement that refreshes the session sets the subjects and `rotated`. */
+export const sessionRefreshed = (): EventOf<'session.refreshed'> => ({
+  type: 'session.refreshed',
+  detail: { rotated: false },
+})
+
+/** With null, the statement that ends the session sets the subjects: `toSessionEventColumns`. */
+export const sessionEnded = (
+  session: SessionSubject | null,
+  reason: EndReason,
+): EventOf<'session.ended'> => ({
+  type: 'session.ended',
+  ...(session && toSubjects(session)),
+  detail: { reason },
+})
+
+type Channel = 'email' | 'sms'
+/** The purpose of a code other than sign-in. */
+type Purpose = NonNullable<EventDetail<'passcode.sent'>['purpose']>
+
+const toPasscodeDetail = (channel: Channel, purpose?: Purpose) => ({ channel, ...(purpose && { purpose }) })
+
+/** Without `userId`, the statement that stores the code sets it. */
+export const passcodeSent = (
+  channel: Channel,
+  { userId, purpose }: { userId?: string; purpose?: Purpose } = {},
+): EventOf<'passcode.sent'> => ({
+  type: 'passcode.sent',
+  userId,
+  detail: toPasscodeDetail(channel, purpose),
+})
+
+/** A wrong code. `userId` is null for an unknown address. */
+export const passcodeFailed = (
+  channel: Channel,
+  { userId, purpose }: { userId: string | null; purpose?: Purpose },
+): EventOf<'passcode.failed'> => ({
+  type: 'passcode.failed',
+  userId,
+  detail: toPasscodeDetail(channel, purpose),
+})
+
+/** The message could not be sent. Without `userId`, the statement that withdraws the code sets it. */
+export const passcodeUndelivered = (
+  channel: Channel,
+  { userId, purpose }: { userId?: string; purpose?: Purpose } = {},
+): EventOf<'passcode.failed'> => ({
+  type: 'passcode.failed',
+  userId,
+  detail: { ...toPasscodeDetail(channel, purpose), reason: 'delivery' },
+})
+
+/** The message was not sent, because the new address of a user is another user's. */
+export const passcodeWithheld = (
+  channel: Channel,
+  { userId, purpose }: { userId: string; purpose: Purpose },
+): EventOf<'passcode.failed'> => ({
+  type: 'passcode.failed',
+  userId,
+  detail: { ...toPasscodeDetail(channel, purpose), reason: 'taken' },
+})
+
+/**
+ * A sign-in with a code that was not accepted, or the request of a code that was not sent. `userId` is null for
+ * an unknown address. Of the address, only its hash is recorded. Without `reason`, the statement that stores
+ * the code sets both.
+ */
+export const signInFailed = (
+  channel: Channel,
+  {
+    userId = null,
+    clientId,
+    addressHash,
+    reason = 'unknown',
+  }: {
+    userId?: string | null
+    clientId: string | null
+    addressHash: Buffer
+    reason?: SignInFailure
+  },
+): EventOf<'signin.failed'> => ({
+  type: 'signin.failed',
+  userId,
+  subjectIds: clientId ? [clientId] : [],
+  detail: { method: 'passcode', channel, reason },
+  addressHash,
+})

@@ -1,0 +1,111 @@
+import type { Scope } from '../core/scopes.ts'
+import { builder } from '../graphql/builder.ts'
+import { findOwnUserId, type GraphQLContext } from '../graphql/context.ts'
+import { withScope, withScopeOrOwnUser } from '../graphql/field-access.ts'
+import { requireNodeId } from '../graphql/node.graphql.ts'
+import {
+  EventInterface,
+  GAP_TYPE,
+  SessionChange,
+  SessionEventType,
+  UserLockChange,
+} from './event-types.graphql.ts'
+import { parseEventTypes } from './list.ts'
+import type { LogEvent } from './log.ts'
+import { type Followed, subscribeToLog } from './log-subscription.graphql.ts'
+import { encodePosition } from './position.ts'
+
+const AFTER_DESCRIPTION =
+  'Position to resume from: all later events follow, each once. Omitted: only new events. A Last-Event-ID header takes precedence.'
+
+/**
+ * The user that a subscription is about: `userId`, or the caller itself without the scope; null for all
+ * users.
+ */
+function resolveSubject(
+  context: GraphQLContext,
+  scope: Scope,
+  userId: string | null | undefined,
+): string | null {
+  if (userId) return requireNodeId('user', userId, 'userId')
+  return context.ctx.scopes.has(scope) ? null : findOwnUserId(context)
+}
+
+function toLogEvent(followed: Followed): LogEvent {
+  if ('event' in followed) return followed.event
+  const position = encodePosition(followed.gap)
+  const noActor = { actorTenantId: null, actorUserId: null, actorClientId: null, ip: null, requestId: null }
+  const noSubject = { userId: null, sessionId: null, subjectIds: [], changedFields: [], detail: null }
+  return {
+    ...noActor,
+    ...noSubject,
+    id: `${GAP_TYPE}:${position}`,
+    type: GAP_TYPE,
+    position,
+    occurredAt: new Date(),
+  }
+}
+
+function createTypeFilter(types: readonly string[] | null | undefined): (event: LogEvent) => boolean {
+  if (!types) return () => true
+  const wanted = parseEventTypes(types)
+  return ({ type }) => wanted.has(type)
+}
+
+builder.subscriptionField('sessionChanged', (t) =>
+  t.field({
+    ...withScopeOrOwnUser('sessions:read', 'Starts, repeated sign-ins, refreshes and ends of sessions.'),
+    type: SessionChange,
+    args: {
+      userId: t.arg.id({ description: "Only of this user. Omitted without the scope: the caller's own." }),
+      kinds: t.arg({ type: [SessionEventType], description: 'Only events of these kinds.' }),
+      after: t.arg.string({ description: AFTER_DESCRIPTION }),
+    },
+    subscribe: (_root, { userId, kinds, after }, context) => {
+      const subject = resolveSubject(context, 'sessions:read', userId)
+      const wanted = kinds && new Set<string>(kinds)
+      const isWanted = (type: string) => wanted?.has(type) ?? type.startsWith('session.')
+      return subscribeToLog(
+        context,
+        after,
+        (event) => isWanted(event.type) && (subject === null || event.userId === subject),
+      )
+    },
+    resolve: toLogEvent,
+  }),
+)
+
+builder.subscriptionField('userLockChanged', (t) =>
+  t.field({
+    ...withScopeOrOwnUser('users:read', 'Locks and unlocks of users.'),
+    type: UserLockChange,
+    args: {
+      userId: t.arg.id({ description: "Only this user. Omitted without the scope: the caller's own." }),
+      after: t.arg.string({ description: AFTER_DESCRIPTION }),
+    },
+    subscribe: (_root, { userId, after }, context) => {
+      const subject = resolveSubject(context, 'users:read', userId)
+      return subscribeToLog(
+        context,
+        after,
+        (event) =>
+          (event.type === 'user.locked' || event.type === 'user.unlocked') &&
+          (subject === null || event.userId === subject),
+      )
+    },
+    resolve: toLogEvent,
+  }),
+)
+
+builder.subscriptionField('events', (t) =>
+  t.field({
+    ...withScope('events:read', 'All events of the tenant.'),
+    type: EventInterface,
+    args: {
+      types: t.arg.stringList({ description: 'Only events of these types, such as session.started.' }),
+      after: t.arg.string({ description: AFTER_DESCRIPTION }),
+    },
+    subscribe: (_root, { types, after }, context) => subscribeToLog(context, after, createTypeFilter(types)),
+    resolve: toLogEvent,
+  }),
+)

@@ -1,0 +1,186 @@
+import { z } from 'zod'
+
+/** Why a session ended. */
+export const SESSION_END_REASONS = ['logout', 'revoked', 'locked', 'deleted', 'expired'] as const
+export type EndReason = (typeof SESSION_END_REASONS)[number]
+
+/**
+ * Why a grant was revoked: with its session or user, by a call, or by the replay of its code or a refresh
+ * token.
+ */
+export const GRANT_END_REASONS = [...SESSION_END_REASONS, 'code replayed', 'refresh token replayed'] as const
+export type GrantEndReason = (typeof GRANT_END_REASONS)[number]
+
+/**
+ * Why a sign-in failed: the user is locked; no user has the address; it is not verified, and the user has
+ * another that is; the code is wrong or expired, or its attempts are used up.
+ */
+const SIGN_IN_FAILURES = ['locked', 'unknown', 'unverified', 'wrong', 'expired', 'exhausted'] as const
+export type SignInFailure = (typeof SIGN_IN_FAILURES)[number]
+
+const NONE = z.null()
+const channel = z.enum(['email', 'sms'])
+const passcode = { channel, purpose: z.literal('address-change').optional() }
+const consent = z.strictObject({ scope: z.string(), claims: z.string().optional() })
+/** How a client was changed. */
+const by = z.strictObject({ by: z.enum(['administrator', 'registration', 'document']) }).nullable()
+/** `fault` is the error of an attempt without an HTTP status. */
+const logout = z.strictObject({
+  attempts: z.int(),
+  status: z.int().nullable(),
+  fault: z.string().nullable(),
+})
+/** The error that was sent to the client, and diagnostics that only the event log has. */
+const refused = z
+  .object({
+    error: z.string(),
+    description: z.string(),
+    endpoint: z.string().optional(),
+    client_id: z.string().optional(),
+  })
+  .catchall(z.union([z.string(), z.number(), z.boolean(), z.null()]))
+
+/**
+ * Every type of event with the schema of its `detail`. The comments name its subjects: `userId`, `sessionId`,
+ * then the members of `subjectIds` in order. A new type is one line here and one constructor in this folder.
+ * `changedFields` has names of fields; the log has no values of personal data.
+ */
+export const EVENTS = {
+  /** userId */
+  'user.created': NONE,
+  /**
+   * userId; the first verification of an address adds the ids of the credentials and links that it deleted
+   */
+  'user.updated': z
+    .strictObject({
+      cause: z.literal('first proof'),
+      credentialsRemoved: z.int(),
+      linksRemoved: z.int(),
+    })
+    .nullable(),
+  /** userId */
+  'user.locked': NONE,
+  /** userId */
+  'user.unlocked': NONE,
+  /** userId */
+  'user.limits_reset': NONE,
+  /** userId */
+  'user.deleted': NONE,
+  /** userId, sessionId, [client] */
+  'session.started': z.strictObject({ kind: z.enum(['browser', 'api', 'oidc']) }),
+  /** userId, sessionId: the user signed in again in a session of a browser */
+  'session.reauthenticated': NONE,
+  /** userId, sessionId */
+  'session.refreshed': z.strictObject({ rotated: z.boolean() }),
+  /** userId, sessionId, [client] */
+  'session.ended': z.strictObject({ reason: z.enum(SESSION_END_REASONS) }),
+  /** userId */
+  'passcode.sent': z.strictObject(passcode),
+  /**
+   * userId, null for an unknown address; reason `delivery` if the message could not be sent, `taken` if the new
+   * address of the user is another user's, absent for a wrong code
+   */
+  'passcode.failed': z.strictObject({ ...passcode, reason: z.enum(['delivery', 'taken']).optional() }),
+  /** userId, sessionId, [grant, client] */
+  'grant.created': NONE,
+  /** userId, sessionId, [grant, client] */
+  'grant.refreshed': NONE,
+  /** userId, sessionId, [grant, client] */
+  'grant.revoked': z.strictObject({ reason: z.enum(GRANT_END_REASONS) }),
+  /** userId, sessionId, [client] */
+  'consent.granted': consent,
+  /** userId, [client] */
+  'consent.revoked': consent,
+  /** userId, sessionId, [client] */
+  'device.approved': z.strictObject({ scope: z.string() }),
+  /** userId, sessionId, [client] */
+  'device.denied': NONE,
+  /** userId; `channel` is null when the caller delivers the link */
+  'credential.enrollment_created': z.strictObject({ channel: channel.nullable() }),
+  /** userId */
+  'credential.enrollment_failed': z.strictObject({ channel, reason: z.literal('delivery') }),
+  /** userId, [credential] */
+  'credential.enrolled': NONE,
+  /** userId, [credential] */
+  'credential.revoked': NONE,
+  /** userId, null for an unknown address; [client] */
+  'signin.failed': z.strictObject({
+    method: z.literal('passcode'),
+    channel,
+    // Absent in events of earlier versions.
+    reason: z.enum(SIGN_IN_FAILURES).optional(),
+  }),
+  /** [client] */
+  'authorize.refused': refused,
+  /** [client] */
+  'token.refused': refused,
+  /** [client, registration token] */
+  'client.created': by,
+  /** [client] */
+  'client.updated': by,
+  /** [client] */
+  'client.deleted': by,
+  /** [registration token] */
+  'registration_token.created': NONE,
+  /** [registration token] */
+  'registration_token.revoked': NONE,
+  /** [identity provider] */
+  'idp.created': NONE,
+  /** [identity provider] */
+  'idp.updated': NONE,
+  /** [identity provider]; `links` is the number of links that were deleted with it */
+  'idp.deleted': z.strictObject({ links: z.int() }),
+  /** userId, [link, identity provider] */
+  'idpuser.added': NONE,
+  /** userId, [link, identity provider] */
+  'idpuser.linked': NONE,
+  /** userId, [link, identity provider] */
+  'idpuser.updated': NONE,
+  /** userId, [link, identity provider] */
+  'idpuser.unlinked': NONE,
+  /** userId; the current roles, separated by spaces */
+  'role.changed': z.strictObject({ roles: z.string() }),
+  /** [tenant] */
+  'tenant.created': NONE,
+  /** no subject: the tenant of the log */
+  'tenant.updated': NONE,
+  /** [tenant] */
+  'tenant.deleted': NONE,
+  /** [key] */
+  'key.rotated': z.strictObject({ kid: z.string(), alg: z.string(), activeAt: z.iso.datetime() }),
+  /** userId, sessionId, [client] */
+  'logout.delivered': logout,
+  /** userId, sessionId, [client] */
+  'logout.delayed': logout,
+  /** userId, sessionId, [client] */
+  'logout.failed': logout,
+} as const
+
+export type EventType = keyof typeof EVENTS
+export const EVENT_TYPES = Object.keys(EVENTS) as [EventType, ...EventType[]]
+
+/** Rejected requests: most are written by callers without credentials, and they are deleted first. */
+export type RefusedEventType = Extract<EventType, `${string}.refused`>
+export const REFUSED_EVENT_TYPES = EVENT_TYPES.filter((type): type is RefusedEventType =>
+  type.endsWith('.refused'),
+)
+
+export type EventDetail<Type extends EventType> = z.infer<(typeof EVENTS)[Type]>
+
+/**
+ * An event of one type, which a constructor creates and `createEventRow` converts to a row. A subject that is
+ * omitted is null or, if an SQL statement records the event, set from the statement's row
+ * (event-columns.sql.ts).
+ */
+export type EventOf<Type extends EventType> = {
+  type: Type
+  userId?: string | null
+  sessionId?: string | null
+  subjectIds?: string[]
+  changedFields?: string[]
+  /** Of a failed sign-in: `hashAddress`. Events are found by it and do not show it. */
+  addressHash?: Type extends 'signin.failed' ? Buffer : never
+} & (null extends EventDetail<Type> ? { detail?: EventDetail<Type> } : { detail: EventDetail<Type> })
+
+/** An event of any type. */
+export type NewEvent = { [Type in EventType]: EventOf<Type> }[EventType]

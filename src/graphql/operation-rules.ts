@@ -1,0 +1,132 @@
+import {
+  type DocumentNode,
+  type ExecutionArgs,
+  type ExecutionResult,
+  type GraphQLSchema,
+  getOperationAST,
+  OperationTypeNode,
+  parse,
+  print,
+  validate,
+} from 'graphql'
+import { isAsyncIterable, type Plugin } from 'graphql-yoga'
+import { watchStreamToken } from '../access/watch-token.ts'
+import { bindWorkload, runWorkload, type Workload } from '../core/workload.ts'
+import type { GraphQLContext } from './context.ts'
+import { ANONYMOUS_LIMITS, CALLER_LIMITS, findDocumentError } from './document-limits.ts'
+import { maskErrors, toGraphQLError } from './error-masking.ts'
+import { createGuardedStream } from './event-stream.ts'
+import { executeIdempotently, findIdempotencyKey } from './idempotency.ts'
+import { holdSubscription } from './live-limits.ts'
+import { checkOperation, LIMIT_RULES, MAX_TOKENS, type OperationArgs } from './operation-limits.ts'
+
+/** The maximum number of reported errors of a document. */
+const MAX_ERRORS = 20
+
+/** Adds the cost of the operation to the extensions of the result. */
+const addCost = (result: ExecutionResult, { call: { cost } }: GraphQLContext): ExecutionResult =>
+  cost ? { ...result, extensions: { ...result.extensions, cost } } : result
+
+/** Executes an operation, under its Idempotency-Key if it has one. */
+async function executeOperation(
+  args: ExecutionArgs,
+  context: GraphQLContext,
+  execute: (args: ExecutionArgs) => unknown,
+): Promise<ExecutionResult> {
+  const run = async () => (await execute(args)) as ExecutionResult
+  try {
+    const key = findIdempotencyKey(args, context)
+    if (key === null) return await run()
+    const request = [print(args.document), args.variableValues ?? {}, args.operationName ?? null]
+    return await executeIdempotently(key, context, request, run)
+  } catch (error) {
+    return { errors: maskErrors([error], context.ctx.requestId) }
+  }
+}
+
+const toListWorkload = ({ ctx }: GraphQLContext): Workload => ({ tenant: ctx.tenant, kind: 'list' })
+const runListing = <Result>(context: GraphQLContext, work: () => Result): Result =>
+  runWorkload(toListWorkload(context), work)
+
+const isQuery = ({ document, operationName }: ExecutionArgs): boolean =>
+  getOperationAST(document, operationName)?.operation === OperationTypeNode.QUERY
+
+/** Counts a subscription until its stream ends. Returns the result of one that is rejected, else null. */
+function holdStream({ ctx, stream }: GraphQLContext): ExecutionResult | null {
+  try {
+    stream.signal.addEventListener('abort', holdSubscription(ctx), { once: true })
+    return null
+  } catch (error) {
+    return { errors: maskErrors([error], ctx.requestId) }
+  }
+}
+
+/**
+ * Yoga plugin with the rules of all operations, over HTTP, event streams and WebSockets. (Yoga's HTTP plugins
+ * do not see WebSockets.)
+ */
+export function createOperationRules(isProduction: boolean): Plugin<GraphQLContext> {
+  const checkRequest = (args: OperationArgs, context: GraphQLContext): ExecutionResult | null => {
+    if (context.rejection) return { errors: [toGraphQLError(context.rejection, context.ctx.requestId)] }
+    const { cost, errors } = checkOperation(args, context.ctx, isProduction)
+    context.call.cost = cost
+    return errors.length > 0 ? addCost({ errors }, context) : null
+  }
+  return {
+    onParse({ setParseFn }) {
+      setParseFn((source, options) => parse(source, { ...options, maxTokens: MAX_TOKENS }) as DocumentNode)
+      // Also for a cached document: the limits depend on the caller.
+      return ({ context, result, replaceParseResult }) => {
+        if (result === null || result instanceof Error) return
+        const isAnonymous = (context as GraphQLContext).ctx.actor.kind === 'anonymous'
+        const error = findDocumentError(result, isAnonymous ? ANONYMOUS_LIMITS : CALLER_LIMITS)
+        if (error) replaceParseResult(error)
+      }
+    },
+    onValidate({ addValidationRule, setValidationFn }) {
+      for (const rule of LIMIT_RULES) addValidationRule(rule)
+      // Suggestions ("Did you mean") would disclose the schema in production.
+      const options = { maxErrors: MAX_ERRORS, hideSuggestions: isProduction }
+      setValidationFn((schema: GraphQLSchema, document: DocumentNode, rules) =>
+        validate(schema, document, rules, options),
+      )
+    },
+    onExecute({ args, executeFn, setExecuteFn, setResultAndStopExecution }) {
+      const context = args.contextValue as GraphQLContext
+      const rejection = checkRequest(args, context)
+      if (rejection) {
+        setResultAndStopExecution(rejection)
+        return
+      }
+      if (isQuery(args)) setExecuteFn((executionArgs) => runListing(context, () => executeFn(executionArgs)))
+      else if (context.call.idempotencyKey !== null)
+        setExecuteFn((executionArgs) => executeOperation(executionArgs, context, executeFn))
+      return {
+        onExecuteDone({ result, setResult }) {
+          if (!isAsyncIterable(result)) setResult(addCost(result, context))
+        },
+      }
+    },
+    onSubscribe({ args, setResultAndStopExecution }) {
+      const context = args.contextValue as GraphQLContext
+      const rejection = checkRequest(args, context)
+      if (rejection) {
+        setResultAndStopExecution(rejection)
+        return
+      }
+      return {
+        onSubscribeResult({ result, setResult }) {
+          if (!isAsyncIterable(result)) return
+          const rejection = holdStream(context)
+          if (rejection) {
+            void (result as AsyncGenerator<ExecutionResult>).return(undefined)
+            return setResult(rejection)
+          }
+          watchStreamToken(context)
+          const events = bindWorkload(toListWorkload(context), result as AsyncGenerator<ExecutionResult>)
+          setResult(createGuardedStream(events, context))
+        },
+      }
+    },
+  }
+}

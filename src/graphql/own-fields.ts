@@ -1,0 +1,41 @@
+import SchemaBuilder, { BasePlugin, type PothosOutputFieldConfig, type SchemaTypes } from '@pothos/core'
+import type { GraphQLFieldResolver } from 'graphql'
+import { ACCOUNT_SCOPE, type Scope } from '../core/scopes.ts'
+import { createScopeError, type GraphQLContext, hasOwnScope, type OwnScope } from './context.ts'
+
+declare global {
+  export namespace PothosSchemaTypes {
+    export interface Plugins<Types extends SchemaTypes> {
+      ownFields: OwnFieldsPlugin<Types>
+    }
+  }
+}
+
+/**
+ * The rule of a field of a type whose rule lets users read their own: callers with `scope` read it of
+ * everybody, users their own with `ownScope` or `account`.
+ */
+export type OwnFieldExtensions = { ownField: { scope: Scope; ownScope: OwnScope } }
+
+/**
+ * Enforces OwnFieldExtensions. A synchronous comparison around the resolver instead of a rule of the scope
+ * plugin, which would cost each field of each row of a list.
+ */
+class OwnFieldsPlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
+  override wrapResolve(
+    resolve: GraphQLFieldResolver<unknown, Types['Context'], object>,
+    field: PothosOutputFieldConfig<Types>,
+  ): GraphQLFieldResolver<unknown, Types['Context'], object> {
+    const rule = (field.extensions as Partial<OwnFieldExtensions> | undefined)?.ownField
+    if (!rule) return resolve
+    return (...args) => {
+      const context = args[2] as unknown as GraphQLContext
+      if (!context.ctx.scopes.has(rule.scope) && !hasOwnScope(context, rule.ownScope))
+        throw createScopeError(context, [...new Set([rule.ownScope, ACCOUNT_SCOPE])])
+      return resolve(...args)
+    }
+  }
+}
+
+export const ownFields = 'ownFields'
+SchemaBuilder.registerPlugin(ownFields, OwnFieldsPlugin)

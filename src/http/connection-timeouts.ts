@@ -1,0 +1,72 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+
+/**
+ * The time limits of a connection. A peer that sends or reads slowly, or not at all, occupies memory and a socket.
+ * All bodies have at most 100 KB, except those that are streams.
+ */
+export const TIMEOUTS_MS = {
+  /** The headers of a request, from the start of the connection or of the request. */
+  headers: 15_000,
+  /** A body, unless it is read as a stream. */
+  body: 15_000,
+  /** The next 256 KB, or the rest, of a response that has ended. */
+  reading: 15_000,
+  /** Inactivity of a stream: an import, an export, an event stream. */
+  idle: 60_000,
+  /** The rest of a body, received after the response so that the client can read the response. */
+  linger: 2000,
+}
+const READ_BYTES = 262_144
+/** How often Node compares the time of headers with its limit. */
+export const HEADERS_CHECK_MS = 1000
+
+const bodyTimers = new WeakMap<IncomingMessage, NodeJS.Timeout>()
+
+const hasRequestBody = ({ headers }: IncomingMessage): boolean =>
+  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
+
+/** Answers a body that takes too long with 408, and closes the connection. */
+function rejectSlowBody({ socket }: IncomingMessage, response: ServerResponse): void {
+  if (!response.headersSent)
+    socket.write('HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Length: 0\r\n\r\n')
+  socket.destroySoon()
+}
+
+/** Limits the time of a request body, and of its rest after the response. */
+export function setBodyTimeout(request: IncomingMessage, response: ServerResponse): void {
+  if (!hasRequestBody(request)) return
+  const limit = setTimeout(() => rejectSlowBody(request, response), TIMEOUTS_MS.body).unref()
+  bodyTimers.set(request, limit)
+  const clearLimit = () => clearTimeout(limit)
+  request.once('end', clearLimit).once('close', clearLimit)
+  response.once('finish', () => {
+    if (request.complete) return
+    const linger = setTimeout(() => request.socket.destroy(), TIMEOUTS_MS.linger).unref()
+    request.once('close', () => clearTimeout(linger))
+  })
+}
+
+/** Closes the connection of a client that does not read a response that has ended. */
+export function setReadTimeout({ socket }: IncomingMessage, response: ServerResponse): void {
+  response.once('prefinish', () => {
+    let unread = socket.writableLength
+    const check = setInterval(() => {
+      if (unread - socket.writableLength < Math.min(READ_BYTES, unread)) return void socket.destroy()
+      unread = socket.writableLength
+    }, TIMEOUTS_MS.reading).unref()
+    const stop = () => clearInterval(check)
+    response.once('finish', stop).once('close', stop)
+  })
+}
+
+/** Limits the time of headers. Node's limit of whole requests would end streams. */
+export function setHeadersTimeout(server: Server): void {
+  server.requestTimeout = 0
+  server.headersTimeout = TIMEOUTS_MS.headers
+}
+
+/** Replaces the time limit of a body by a limit on the inactivity of its socket. */
+export function setStreamIdleTimeout(request: IncomingMessage): void {
+  clearTimeout(bodyTimers.get(request))
+  request.socket.setTimeout(TIMEOUTS_MS.idle)
+}

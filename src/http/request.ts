@@ -1,0 +1,106 @@
+import { randomUUID } from 'node:crypto'
+import { getRequestIP, type H3Event } from 'h3'
+import { FastResponse } from 'srvx'
+import type { Ctx } from '../core/context.ts'
+import { env } from '../core/env.ts'
+import { normalizeIp } from '../core/ip.ts'
+import { log } from '../core/log.ts'
+
+/** A request id from a proxy is used when it is safe in a log line and in a header. */
+const REQUEST_ID = /^[A-Za-z0-9._-]{8,64}$/
+
+let isWarned = false
+/** Once per process: the header is written for each request. */
+function warnOfForwardedText(): void {
+  if (isWarned) return
+  isWarned = true
+  log.warn(
+    `X-Forwarded-For of the proxy has no IP address at place ${env.trustProxy} from its end; limits count the proxy's own address`,
+  )
+}
+
+/**
+ * Returns the IP address of the client. Only the entry of X-Forwarded-For that the outermost trusted proxy
+ * added is used; entries before it may be forged. An entry that is not an IP address, such as one with a
+ * port, is ignored in favor of the peer's address: as text, each port would count as a network of its own.
+ */
+function resolveClientIp(peer: string | null, forwardedFor: string | null): string | null {
+  const direct = peer && normalizeIp(peer)
+  if (env.trustProxy === 0 || !forwardedFor) return direct
+  const forwarded = normalizeIp(forwardedFor.split(',').at(-env.trustProxy)?.trim() ?? '')
+  if (forwarded === null) warnOfForwardedText()
+  return forwarded ?? direct
+}
+
+/** Returns the X-Request-Id that a trusted proxy set, or a new id, so that clients cannot choose it. */
+function resolveRequestId(given: string | null): string {
+  return env.trustProxy > 0 && given !== null && REQUEST_ID.test(given) ? given : randomUUID()
+}
+
+export type RequestMeta = Pick<Ctx, 'requestId' | 'ip' | 'userAgent'>
+
+/** Read access to headers. */
+export type HeaderReader = Pick<Headers, 'get'>
+
+/** Reads the request id, IP address and user agent from the headers and the peer's address. */
+export function readRequestMeta(headers: HeaderReader, peer: string | null): RequestMeta {
+  return {
+    requestId: resolveRequestId(headers.get('x-request-id')),
+    ip: resolveClientIp(peer, headers.get('x-forwarded-for')),
+    userAgent: headers.get('user-agent')?.slice(0, 500) ?? null,
+  }
+}
+
+/**
+ * Segments of the characters of slugs, ids and route names. Any other path (`//`, percent-encoding, `..`,
+ * `;`, a trailing slash) is not found, so that no alternative spelling of a path bypasses a rule.
+ */
+const CANONICAL_PATH = /^(\/(?!\.{1,2}(\/|$))[A-Za-z0-9._~-]+)+$/
+
+/**
+ * Returns the query as it was sent, and whether the path is canonical. h3 decodes and resolves both, and
+ * includes the Host.
+ */
+export function readTarget(event: H3Event): { isCanonical: boolean; query: URLSearchParams } {
+  const target = event.runtime?.node?.req.url ?? event.url.pathname + event.url.search
+  const mark = target.indexOf('?')
+  const path = mark < 0 ? target : target.slice(0, mark)
+  return {
+    isCanonical: CANONICAL_PATH.test(path),
+    query: new URLSearchParams(mark < 0 ? '' : target.slice(mark + 1)),
+  }
+}
+
+const metas = new WeakMap<Request, RequestMeta>()
+
+/** Returns the same of an h3 event: always the same object for one request. */
+export function getRequestMeta(event: H3Event): RequestMeta {
+  let meta = metas.get(event.req)
+  if (!meta) {
+    meta = readRequestMeta(event.req.headers, getRequestIP(event) ?? null)
+    metas.set(event.req, meta)
+  }
+  return meta
+}
+
+/**
+ * The parts of a request that a DPoP proof covers (RFC 9449, section 4.2). The URL has the base URL, not the
+ * Host header.
+ */
+export const toProvableRequest = ({ req, url }: H3Event) => ({
+  proof: req.headers.get('dpop'),
+  method: req.method,
+  url: env.baseUrl + url.pathname,
+})
+
+/**
+ * Creates a JSON response that srvx sends without a web Response, which takes half the time for small bodies.
+ */
+export const createJsonResponse = (
+  body: object,
+  { status = 200, headers = {} }: { status?: number; headers?: Record<string, string> } = {},
+): Response =>
+  new FastResponse(JSON.stringify(body), {
+    status,
+    headers: { 'content-type': 'application/json', ...headers },
+  })

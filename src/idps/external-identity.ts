@@ -1,0 +1,114 @@
+import type { IdentityProvider } from '../generated/prisma/client.ts'
+import { metadata, requiredText } from '../schema/input-shapes.ts'
+import { unsealIdpSecrets } from './idp-secrets.ts'
+import type { LinkProof } from './idp-users.fields.ts'
+import { listMissingFields } from './missing-fields.ts'
+import { type Provider, toProvider } from './provider.ts'
+import { readUserInfo, verifyAccessToken } from './provider-access-token.ts'
+import { redeemCode } from './provider-code.ts'
+import { rejectProof, toUnavailable } from './provider-fetch.ts'
+import { verifyIdToken } from './provider-id-token.ts'
+
+/**
+ * An identity at a provider, as the provider asserts it. Its key is issuer and subject, never an e-mail
+ * address.
+ */
+export type ExternalIdentity = {
+  /** '' for a provider that has no issuer. */
+  issuer: string
+  subject: string
+  /** Other claims of the provider, unverified. */
+  claims: Record<string, unknown>
+}
+
+/** Claims about the token and not about the user. */
+const PROTOCOL_CLAIMS = new Set([
+  'iss',
+  'aud',
+  'azp',
+  'exp',
+  'iat',
+  'nbf',
+  'jti',
+  'nonce',
+  'at_hash',
+  'c_hash',
+  's_hash',
+  'auth_time',
+  'acr',
+  'amr',
+  'sid',
+  'events',
+])
+
+/** The claims that are stored, without values that cannot be stored. */
+function selectUserClaims(claims: Record<string, unknown>): Record<string, unknown> {
+  const kept = Object.fromEntries(Object.entries(claims).filter(([name]) => !PROTOCOL_CLAIMS.has(name)))
+  return metadata.safeParse(kept).data ?? {}
+}
+
+/** OIDC Core, section 2. */
+const subjectShape = requiredText(255)
+
+/** The identifier claim: text, or a number as some providers return it. */
+function findSubject(names: readonly string[], claims: Record<string, unknown>): string | null {
+  const value = names.map((name) => claims[name]).find((each) => each !== undefined && each !== null)
+  return subjectShape.safeParse(Number.isSafeInteger(value) ? String(value) : value).data ?? null
+}
+
+type ProofField = 'idToken' | 'accessToken' | 'code'
+function toExternalIdentity(
+  provider: Provider,
+  field: ProofField,
+  claims: Record<string, unknown>,
+  { issuer, names }: { issuer: string; names: readonly string[] },
+): ExternalIdentity {
+  const subject = findSubject(names, claims)
+  if (!subject) throw toUnavailable(`${provider.row.id} returned no subject for the ${field}`)
+  return { issuer, subject, claims: selectUserClaims(claims) }
+}
+
+async function verifyIdTokenIdentity(
+  provider: Provider,
+  field: ProofField,
+  token: string,
+): Promise<ExternalIdentity> {
+  const claims = await verifyIdToken(provider, token, field)
+  // A single issuer is stored under one name, also for aliases; with several issuers the token's own was
+  // verified.
+  return toExternalIdentity(provider, field, claims, {
+    issuer: provider.issuer ?? String(claims.iss),
+    names: ['sub'],
+  })
+}
+
+function toUserInfoIdentity(
+  provider: Provider,
+  field: ProofField,
+  claims: Record<string, unknown>,
+): ExternalIdentity {
+  if (provider.issuer === null)
+    throw rejectProof(field, 'does not identify the organization: this provider requires an ID token')
+  return toExternalIdentity(provider, field, claims, {
+    issuer: provider.issuer,
+    names: provider.type.subject,
+  })
+}
+
+/**
+ * Verifies a proof with a provider and returns the identity: an ID token by its keys, an access token by
+ * using it, a code by redeeming it. A provider that lacks fields proves nothing. Call it outside any transaction, because each of up to four requests may
+ * take 10 s. Throws InvalidInput about the field of the proof, and Unavailable when the provider cannot be
+ * reached.
+ */
+export async function proveIdentity(row: IdentityProvider, proof: LinkProof): Promise<ExternalIdentity> {
+  const missing = listMissingFields(row)
+  if (missing.length > 0) throw rejectProof('idpId', `is a provider that still needs ${missing.join(', ')}`)
+  const provider = toProvider(unsealIdpSecrets(row))
+  if (proof.idToken) return verifyIdTokenIdentity(provider, 'idToken', proof.idToken)
+  if (proof.accessToken)
+    return toUserInfoIdentity(provider, 'accessToken', await verifyAccessToken(provider, proof.accessToken))
+  const { idToken, accessToken } = await redeemCode(provider, { ...proof, code: proof.code ?? '' })
+  if (idToken) return verifyIdTokenIdentity(provider, 'code', idToken)
+  return toUserInfoIdentity(provider, 'code', await readUserInfo(provider, accessToken))
+}

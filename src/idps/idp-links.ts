@@ -1,0 +1,188 @@
+import { isDeepStrictEqual } from 'node:util'
+import { requireNoEscalation } from '../access/require-scope.ts'
+import type { Ctx } from '../core/context.ts'
+import { newId } from '../core/crypto.ts'
+import { Conflict, NotFound, Unavailable } from '../core/errors.ts'
+import { getRoleScopes } from '../core/scopes.ts'
+import { toAppError } from '../core/to-app-error.ts'
+import type { Sql } from '../database/db.ts'
+import { inTransaction, sql } from '../database/db.ts'
+import { idpUserAdded, idpUserLinked, idpUserUnlinked, idpUserUpdated } from '../events/credential-events.ts'
+import { createEventRow, wakeReaders } from '../events/log.ts'
+import { parseInput } from '../schema/input-shapes.ts'
+import { lockUserRow } from '../users/lock-user.sql.ts'
+import { type ExternalIdentity, proveIdentity } from './external-identity.ts'
+import { IdpUserAdd, IdpUserLink } from './idp-users.fields.ts'
+import {
+  deleteIdpLink,
+  insertIdpLink,
+  type LinkColumns,
+  lockIdpAndReadLink,
+  selectUserAndIdp,
+  updateIdpLink,
+} from './idp-users.sql.ts'
+import { assertLinkIds, type IdpUser } from './idp-users.ts'
+import { toProvider } from './provider.ts'
+
+const createUserNotFoundError = () => new NotFound('user')
+const createIdpNotFoundError = () => new NotFound('identity provider')
+
+/** The account on which a link is created. */
+export type LinkAuthority = {
+  /** Throws Forbidden when the caller may not change the links of a user with these roles. */
+  assertCanChange: (ctx: Ctx, roles: readonly string[]) => void
+  /** Links that the management API creates survive the first verification of an address. */
+  byManagement: boolean
+}
+
+/** Rejects changes to links of a user whose roles permit more than the caller's scopes. */
+export const MANAGEMENT_AUTHORITY: LinkAuthority = {
+  assertCanChange: (ctx, roles) => requireNoEscalation(ctx, getRoleScopes(roles)),
+  byManagement: true,
+}
+
+type LinkTarget = { userId: string; idpId: string }
+
+const createAlreadyLinkedError = () =>
+  new Conflict(
+    [{ field: 'idpId', description: 'is a provider to which the user is already linked' }],
+    'The user is linked to another identity of this provider.',
+  )
+
+/** Runs a write. An identity that is linked to another user becomes a Conflict. */
+async function translateConflicts<T>(write: () => Promise<T>): Promise<T> {
+  try {
+    return await write()
+  } catch (thrown) {
+    const isTaken = toAppError(thrown).fields.some(({ field }) => field === 'externalId')
+    if (!isTaken) throw thrown
+    throw new Conflict(
+      [{ field: 'externalId', description: 'is linked to another user' }],
+      'The identity is linked to another user.',
+    )
+  }
+}
+
+async function insertLinkWithEvent(
+  sql: Sql,
+  ctx: Ctx,
+  { userId, idpId }: LinkTarget,
+  columns: LinkColumns,
+  toLinkEvent: typeof idpUserAdded | typeof idpUserLinked,
+) {
+  const id = newId('idpuser')
+  const event = createEventRow(ctx, toLinkEvent({ id, userId, idpId }))
+  return insertIdpLink(sql, ctx.tenant, { id, userId, idpId, ...columns }, event)
+}
+
+/**
+ * Adds a link that the caller asserts; the provider is not contacted. A locked user can be linked, but still
+ * cannot sign in. Throws InvalidInput, NotFound, Conflict (`idpId`: the user has a link there; `externalId`:
+ * another user has this identity), and Forbidden for a user whose roles permit more than the caller's scopes.
+ */
+export async function addIdpUser(ctx: Ctx, userId: string, idpId: string, input: unknown): Promise<IdpUser> {
+  const { externalId, metadata } = parseInput(IdpUserAdd, input)
+  assertLinkIds(userId, idpId)
+  const link = await translateConflicts(() =>
+    inTransaction(async (sql) => {
+      const user = await lockUserRow(sql, ctx.tenant, userId)
+      if (!user) throw createUserNotFoundError()
+      MANAGEMENT_AUTHORITY.assertCanChange(ctx, user.roles)
+      const current = await lockIdpAndReadLink(sql, ctx.tenant, idpId, userId)
+      if (!current) throw createIdpNotFoundError()
+      if (current.link) throw createAlreadyLinkedError()
+      // Where the issuer depends on the organization, the first proof determines it.
+      const issuer = toProvider(current.idp).issuer ?? ''
+      return insertLinkWithEvent(
+        sql,
+        ctx,
+        { userId, idpId },
+        { issuer, externalId, metadata, byManagement: true, lastLoginAt: null },
+        idpUserAdded,
+      )
+    }),
+  )
+  wakeReaders(ctx.tenant)
+  return link
+}
+
+/**
+ * Links a user to the identity that a proof proves. The provider verifies the proof first, outside any
+ * transaction; nothing is written before. The key is issuer and subject, never an e-mail address; the other
+ * claims become the metadata of the link. Linking the same identity again updates lastLoginAt, and metadata
+ * if it differs. A locked user can be linked, but still cannot sign in. Throws InvalidInput (a rejected
+ * proof, by its field), NotFound, Conflict (`idpId`: the user has another identity there; `externalId`:
+ * another user has this identity), Unavailable, and Forbidden where `by` says so.
+ */
+export async function linkIdpUser(
+  ctx: Ctx,
+  userId: string,
+  idpId: string,
+  input: unknown,
+  by: LinkAuthority = MANAGEMENT_AUTHORITY,
+): Promise<IdpUser> {
+  const proof = parseInput(IdpUserLink, input)
+  assertLinkIds(userId, idpId)
+  const { roles, idp } = await selectUserAndIdp(sql, ctx.tenant, userId, idpId)
+  if (!roles) throw createUserNotFoundError()
+  if (!idp) throw createIdpNotFoundError()
+  by.assertCanChange(ctx, roles)
+  const identity = await proveIdentity(idp, proof)
+  const link = await translateConflicts(() =>
+    inTransaction((sql) => saveLink(sql, ctx, { userId, idpId }, { identity, by, provenAt: idp.updatedAt })),
+  )
+  wakeReaders(ctx.tenant)
+  return link
+}
+
+/**
+ * Writes the proven identity, unless the roles of the user or the provider changed during the verification.
+ */
+async function saveLink(
+  sql: Sql,
+  ctx: Ctx,
+  target: LinkTarget,
+  { identity, by, provenAt }: { identity: ExternalIdentity; by: LinkAuthority; provenAt: Date },
+): Promise<IdpUser> {
+  const { userId, idpId } = target
+  const user = await lockUserRow(sql, ctx.tenant, userId)
+  if (!user) throw createUserNotFoundError()
+  by.assertCanChange(ctx, user.roles)
+  const current = await lockIdpAndReadLink(sql, ctx.tenant, idpId, userId)
+  if (!current) throw createIdpNotFoundError()
+  if (current.idp.updatedAt.getTime() !== provenAt.getTime())
+    throw new Unavailable('The identity provider has changed; try again.')
+  const { issuer, subject: externalId, claims: metadata } = identity
+  const columns = { issuer, externalId, metadata, lastLoginAt: new Date(), byManagement: by.byManagement }
+  if (!current.link) return insertLinkWithEvent(sql, ctx, target, columns, idpUserLinked)
+  // The issuer was not known when the link was added.
+  const isSame = current.link.externalId === externalId && ['', issuer].includes(current.link.issuer)
+  if (!isSame) throw createAlreadyLinkedError()
+  const changedFields = isDeepStrictEqual(current.link.metadata, metadata) ? [] : ['metadata']
+  if (current.link.issuer !== issuer) changedFields.push('issuer')
+  const events = [createEventRow(ctx, idpUserUpdated({ id: current.link.id, userId, idpId }, changedFields))]
+  return updateIdpLink(sql, ctx.tenant, current.link.id, columns, changedFields.length > 0 ? events : [])
+}
+
+/**
+ * Removes the link of a user to a provider. Throws NotFound, and Forbidden where `by` says so.
+ */
+export async function unlinkIdpUser(
+  ctx: Ctx,
+  userId: string,
+  idpId: string,
+  by: LinkAuthority = MANAGEMENT_AUTHORITY,
+): Promise<{ unlinkedIdpUserId: string; userId: string }> {
+  assertLinkIds(userId, idpId)
+  const unlinkedIdpUserId = await inTransaction(async (sql) => {
+    const user = await lockUserRow(sql, ctx.tenant, userId)
+    if (!user) throw createUserNotFoundError()
+    by.assertCanChange(ctx, user.roles)
+    const event = createEventRow(ctx, idpUserUnlinked(userId))
+    const id = await deleteIdpLink(sql, ctx.tenant, { userId, idpId }, event)
+    if (!id) throw new NotFound('link')
+    return id
+  })
+  wakeReaders(ctx.tenant)
+  return { unlinkedIdpUserId, userId }
+}

@@ -1,0 +1,174 @@
+import type { Sql } from '../database/db.ts'
+import { statement } from '../database/statement.ts'
+import type { Position } from '../events/position.ts'
+import { REFUSED_EVENT_TYPES } from '../events/types.ts'
+
+/**
+ * Statements of the cleanup. Those that read all tenants require the tenant `system`. Locked rows are left
+ * for the next run (SKIP LOCKED), so that any number of processes may clean up at the same time.
+ */
+
+const EXPIRED = '"expiresAt" < :before'
+
+/** `key` has the columns of the primary key besides the tenant. */
+const buildDeleteBatchSql = (
+  table: string,
+  key: string | string[],
+  order: string,
+  isDone: string = EXPIRED,
+) => {
+  const columns = ['tenantId', key].flat().map((name) => `"${name}"`)
+  return statement({ takes: { before: 'timestamptz', limit: 'int' }, returns: { deleted: 'int' } })`
+  DELETE FROM "${table}" WHERE :tenant = 'system' AND (${columns.join(', ')}) IN (
+    SELECT ${columns.join(', ')} FROM "${table}" WHERE ${isDone}
+    ORDER BY "${order}" LIMIT :limit FOR UPDATE SKIP LOCKED
+  ) RETURNING 1 AS "deleted"`
+}
+
+/** Which rows of each table are deleted, and in which order. */
+const DELETE_STATEMENTS = {
+  Interaction: buildDeleteBatchSql('Interaction', 'handleHash', 'expiresAt'),
+  AuthorizationCode: buildDeleteBatchSql('AuthorizationCode', 'codeHash', 'expiresAt'),
+  EnrollmentToken: buildDeleteBatchSql('EnrollmentToken', 'tokenHash', 'expiresAt'),
+  ClientSecret: buildDeleteBatchSql('ClientSecret', 'secretHash', 'expiresAt'),
+  IdempotencyKey: buildDeleteBatchSql('IdempotencyKey', 'keyHash', 'expiresAt'),
+  // An anonymous request creates such a client by the URL of its document. A client with grants or consents
+  // is in use.
+  Client: buildDeleteBatchSql(
+    'Client',
+    'id',
+    'documentFreshUntil',
+    `"registeredBy" = 'document' AND "documentFreshUntil" < :before
+     AND NOT EXISTS (SELECT FROM "Grant" g WHERE g."tenantId" = "Client"."tenantId" AND g."clientId" = "Client"."id")
+     AND NOT EXISTS (SELECT FROM "Consent" k WHERE k."tenantId" = "Client"."tenantId" AND k."clientId" = "Client"."id")`,
+  ),
+  PushedRequest: buildDeleteBatchSql('PushedRequest', 'requestHash', 'expiresAt'),
+  DeviceCode: buildDeleteBatchSql('DeviceCode', 'codeHash', 'expiresAt'),
+  UsedProof: buildDeleteBatchSql('UsedProof', 'proofHash', 'expiresAt'),
+  RegistrationToken: buildDeleteBatchSql('RegistrationToken', 'id', 'expiresAt'),
+  SigningKey: buildDeleteBatchSql('SigningKey', 'id', 'expiresAt'),
+  Grant: buildDeleteBatchSql('Grant', 'id', 'expiresAt'),
+  // The end of a session that is not marked as ended has not been recorded yet.
+  Session: buildDeleteBatchSql('Session', 'id', 'expiresAt', `${EXPIRED} AND "endedAt" IS NOT NULL`),
+  AddressChange: buildDeleteBatchSql('AddressChange', ['userId', 'channel'], 'expiresAt'),
+  // The counters outlive codes: those of failures count for a day.
+  Passcode: buildDeleteBatchSql(
+    'Passcode',
+    'address',
+    'failureWindowAt',
+    `"failureWindowAt" < :before AND "sendWindowAt" < :before AND ${EXPIRED}`,
+  ),
+  // By an index of these types alone. Readers of the log continue after them without a gap.
+  RefusedEvent: buildDeleteBatchSql(
+    'Event',
+    ['era', 'xid', 'seq'],
+    'occurredAt',
+    `"type" IN (${REFUSED_EVENT_TYPES.map((type) => `'${type}'`).join(', ')}) AND "occurredAt" < :before`,
+  ),
+} as const
+export type CleanupTable = keyof typeof DELETE_STATEMENTS
+
+/** Deletes up to `limit` rows that were finished before `before`. Returns their number. */
+export async function deleteFinishedRows(
+  sql: Sql,
+  system: string,
+  table: CleanupTable,
+  before: Date,
+  limit: number,
+): Promise<number> {
+  return (await DELETE_STATEMENTS[table].all(sql, { tenant: system, before, limit })).length
+}
+
+const SELECT_TENANTS_WITH_EXPIRED = statement({
+  takes: { now: 'timestamptz', limit: 'int' },
+  returns: { tenantId: 'text' },
+})`
+  SELECT DISTINCT "tenantId" FROM (
+    SELECT "tenantId" FROM "Session" WHERE :tenant = 'system' AND "expiresAt" <= :now AND "endedAt" IS NULL
+    ORDER BY "expiresAt" LIMIT :limit
+  ) AS expired`
+
+/** Tenants of the oldest expired sessions that are not marked as ended. */
+export async function selectTenantsWithExpired(
+  sql: Sql,
+  system: string,
+  now: Date,
+  limit: number,
+): Promise<string[]> {
+  const rows = await SELECT_TENANTS_WITH_EXPIRED.all(sql, { tenant: system, now, limit })
+  return rows.map(({ tenantId }) => tenantId)
+}
+
+const SELECT_TENANTS_WITH_EVENTS = statement({
+  takes: { before: 'timestamptz', limit: 'int' },
+  returns: { tenantId: 'text' },
+})`
+  SELECT DISTINCT "tenantId" FROM (
+    SELECT "tenantId" FROM "Event" WHERE :tenant = 'system' AND "occurredAt" < :before
+    ORDER BY "occurredAt" LIMIT :limit
+  ) AS old`
+
+/** Tenants of the oldest events from before `before`. */
+export async function selectTenantsWithEvents(
+  sql: Sql,
+  system: string,
+  before: Date,
+  limit: number,
+): Promise<string[]> {
+  const rows = await SELECT_TENANTS_WITH_EVENTS.all(sql, { tenant: system, before, limit })
+  return rows.map(({ tenantId }) => tenantId)
+}
+
+const DELETE_EVENTS = statement({
+  takes: { before: 'timestamptz', limit: 'int' },
+  returns: { count: 'int', era: 'int', xid: 'text', seq: 'text' },
+})`
+  WITH deleted AS (
+    DELETE FROM "Event" WHERE "tenantId" = :tenant AND ("era", "xid", "seq") IN (
+      SELECT "era", "xid", "seq" FROM "Event" WHERE "tenantId" = :tenant AND "occurredAt" < :before
+      ORDER BY "era", "xid", "seq" LIMIT :limit
+    ) RETURNING "era", "xid", "seq"
+  )
+  SELECT count(*) OVER ()::int AS "count", "era", "xid"::text AS "xid", "seq"::text AS "seq"
+  FROM deleted ORDER BY deleted."era" DESC, deleted."xid" DESC, deleted."seq" DESC LIMIT 1`
+
+/**
+ * Deletes the oldest events of a tenant from before `before`. Returns their number and the position of the
+ * last one.
+ */
+export async function deleteEvents(
+  sql: Sql,
+  tenant: string,
+  before: Date,
+  limit: number,
+): Promise<{ count: number; last: Position | null }> {
+  const row = await DELETE_EVENTS.first(sql, { tenant, before, limit })
+  if (!row) return { count: 0, last: null }
+  return { count: row.count, last: { era: row.era, xid: BigInt(row.xid), seq: BigInt(row.seq) } }
+}
+
+const UPDATE_TRIMMED_TO = statement({ takes: { position: 'text' } })`
+  UPDATE "Tenant" SET "eventsTrimmedTo" = :position WHERE "tenantId" = :tenant`
+
+export const setEventsTrimmedTo = (sql: Sql, tenant: string, position: string): Promise<void> =>
+  UPDATE_TRIMMED_TO.run(sql, { tenant, position })
+
+const CLEAR_IPS = statement({
+  takes: { from: 'timestamptz', to: 'timestamptz', limit: 'int' },
+  returns: { cleared: 'int' },
+})`
+  UPDATE "Event" SET "ip" = NULL WHERE :tenant = 'system' AND ("tenantId", "era", "xid", "seq") IN (
+    SELECT "tenantId", "era", "xid", "seq" FROM "Event"
+    WHERE "occurredAt" >= :from AND "occurredAt" < :to AND "ip" IS NOT NULL
+    ORDER BY "occurredAt" LIMIT :limit FOR UPDATE SKIP LOCKED
+  ) RETURNING 1 AS "cleared"`
+
+/** Clears the IP address of up to `limit` events between two times. Returns the number of changed rows. */
+export async function clearEventIps(
+  sql: Sql,
+  system: string,
+  between: { from: Date; to: Date },
+  limit: number,
+): Promise<number> {
+  return (await CLEAR_IPS.all(sql, { tenant: system, ...between, limit })).length
+}

@@ -1,0 +1,140 @@
+import { revokeSessions } from '../access/revocation.ts'
+import { notifySessionsEnded } from '../access/session-end-listeners.ts'
+import { createPlatformCtx } from '../core/context.ts'
+import { SYSTEM_TENANT } from '../core/scopes.ts'
+import { inTransaction, sql } from '../database/db.ts'
+import { encodePosition } from '../events/position.ts'
+import { lockTenantRow } from '../keys/keys.sql.ts'
+import {
+  type CleanupTable,
+  clearEventIps,
+  deleteEvents,
+  deleteFinishedRows,
+  selectTenantsWithEvents,
+  selectTenantsWithExpired,
+  setEventsTrimmedTo,
+} from './cleanup.sql.ts'
+import { startRepeatedJob } from './scheduler.ts'
+
+/** Maximum number of rows per statement, so that locks stay short. */
+const BATCH = 500
+/**
+ * Maximum number of batches per table and run. The next run continues, so that a backlog does not slow
+ * requests down.
+ */
+const MAX_BATCHES = 100
+const INTERVAL_MS = 60_000
+
+const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
+export const EVENT_RETENTION_MS = 90 * DAY_MS
+/** Rejected requests, which callers without credentials write. */
+export const REFUSED_EVENT_RETENTION_MS = 7 * DAY_MS
+export const IP_RETENTION_MS = 30 * DAY_MS
+
+/** How long rows are kept after they are finished. */
+const RETENTION_MS: Record<CleanupTable, number> = {
+  Interaction: 0,
+  // A used code is kept, so that a replay is recognized and its grant is revoked.
+  AuthorizationCode: HOUR_MS,
+  EnrollmentToken: 0,
+  // Replaced secrets only: the current secret does not expire.
+  ClientSecret: 0,
+  // A key expires a day after its response; a key without a response belongs to a request that died.
+  IdempotencyKey: 0,
+  Client: 30 * DAY_MS,
+  PushedRequest: 0,
+  // A device that still polls gets expired_token.
+  DeviceCode: HOUR_MS,
+  // From then on the proof is rejected by its own age.
+  UsedProof: 0,
+  RegistrationToken: 0,
+  // An id_token_hint that the key signed is still accepted at logout.
+  SigningKey: 90 * DAY_MS,
+  Grant: DAY_MS,
+  Session: DAY_MS,
+  // Requested codes count towards the limit for an hour.
+  AddressChange: HOUR_MS,
+  // Failed attempts count for a day, across codes.
+  Passcode: DAY_MS,
+  RefusedEvent: REFUSED_EVENT_RETENTION_MS,
+}
+
+const subtractMs = (now: Date, ms: number): Date => new Date(now.getTime() - ms)
+
+/** Repeats `work` while it returns a full batch. Returns the total number of rows. */
+async function runInBatches(work: () => Promise<number>): Promise<number> {
+  let total = 0
+  for (let batch = 0; batch < MAX_BATCHES; batch++) {
+    const count = await work()
+    total += count
+    if (count < BATCH) break
+  }
+  return total
+}
+
+/** Ends expired sessions with their grants and codes, and notifies the listeners. */
+async function endSessionsPastExpiry(now: Date): Promise<number> {
+  let total = 0
+  for (const tenant of await selectTenantsWithExpired(sql, SYSTEM_TENANT, now, BATCH)) {
+    const ended = await runInBatches(() =>
+      inTransaction(async (tx) => {
+        const scope = { kind: 'expired sessions', limit: BATCH } as const
+        const sessions = await revokeSessions(tx, createPlatformCtx(tenant), scope, 'expired', now)
+        return sessions.length
+      }),
+    )
+    if (ended > 0) notifySessionsEnded(tenant)
+    total += ended
+  }
+  return total
+}
+
+/** Deletes old events. Readers with an older position receive a gap. */
+async function deleteOldEvents(now: Date): Promise<number> {
+  const before = subtractMs(now, EVENT_RETENTION_MS)
+  let total = 0
+  for (const tenant of await selectTenantsWithEvents(sql, SYSTEM_TENANT, before, BATCH))
+    total += await runInBatches(() =>
+      inTransaction(async (tx) => {
+        // The lock on the tenant serializes processes, so that `eventsTrimmedTo` never moves back.
+        await lockTenantRow(tx, tenant)
+        const { count, last } = await deleteEvents(tx, tenant, before, BATCH)
+        if (last) await setEventsTrimmedTo(tx, tenant, encodePosition(last))
+        return count
+      }),
+    )
+  return total
+}
+
+/** IP addresses of events before this time are cleared, so that later runs skip them. */
+let ipsClearedTo = new Date(0)
+
+/** Clears the IP address of events that are older than its retention. */
+async function clearOldIps(now: Date): Promise<number> {
+  const to = subtractMs(now, IP_RETENTION_MS)
+  // An event carries the start time of its transaction, so the range overlaps by an hour for late commits.
+  const from = new Date(Math.min(ipsClearedTo.getTime(), to.getTime() - HOUR_MS))
+  const cleared = await runInBatches(() => clearEventIps(sql, SYSTEM_TENANT, { from, to }, BATCH))
+  if (cleared < BATCH * MAX_BATCHES) ipsClearedTo = to
+  return cleared
+}
+
+/** The number of rows per part of a run. */
+export type CleanupReport = Record<CleanupTable | 'endedSessions' | 'events' | 'ips', number>
+
+/** Deletes expired rows of all tenants in small batches. */
+export async function runCleanup(now = new Date()): Promise<CleanupReport> {
+  const endedSessions = await endSessionsPastExpiry(now)
+  const counts = { endedSessions } as CleanupReport
+  for (const table of Object.keys(RETENTION_MS) as CleanupTable[])
+    counts[table] = await runInBatches(() =>
+      deleteFinishedRows(sql, SYSTEM_TENANT, table, subtractMs(now, RETENTION_MS[table]), BATCH),
+    )
+  counts.events = await deleteOldEvents(now)
+  counts.ips = await clearOldIps(now)
+  return counts
+}
+
+/** Runs the cleanup about once a minute until the returned function is called. */
+export const startCleanup = (): (() => void) => startRepeatedJob('cleanup', INTERVAL_MS, runCleanup)

@@ -1,0 +1,52 @@
+import { toTokenKeyPurpose } from '../access/tenant-cache.ts'
+import { isSealedByCurrentKey, seal, unseal } from '../core/crypto.ts'
+import { SYSTEM_TENANT } from '../core/scopes.ts'
+import { sql } from '../database/db.ts'
+import { toStoredResponsePurpose } from '../http/idempotency.ts'
+import { toIdpSecretPurpose } from '../idps/idp-secrets.ts'
+import { SEAL_PURPOSE } from '../keys/keys.ts'
+import {
+  replaceSealedValue,
+  SEALED_TABLES,
+  type SealedRow,
+  type SealedTable,
+  selectSealedRows,
+} from './reencrypt.sql.ts'
+
+const BATCH = 200
+
+/** The purpose with which the secrets of each table are sealed. */
+const PURPOSE_BY_TABLE: Record<SealedTable, (row: SealedRow) => string> = {
+  Tenant: (row) => toTokenKeyPurpose(row.tenantId),
+  SigningKey: () => SEAL_PURPOSE,
+  IdpClientSecret: (row) => toIdpSecretPurpose(row.tenantId, String(row.id), 'clientSecret'),
+  IdpSigningKey: (row) => toIdpSecretPurpose(row.tenantId, String(row.id), 'idTokenSigningKey'),
+  IdempotencyKey: (row) => toStoredResponsePurpose(row.tenantId, row.id as Buffer),
+}
+
+async function reencryptTable(table: SealedTable): Promise<number> {
+  let count = 0
+  let last: Pick<SealedRow, 'tenantId' | 'id'> = { tenantId: '', id: '' }
+  for (;;) {
+    const rows = await selectSealedRows(sql, SYSTEM_TENANT, table, last, BATCH)
+    for (const row of rows) {
+      if (isSealedByCurrentKey(row.sealed)) continue
+      const purpose = PURPOSE_BY_TABLE[table](row)
+      if (await replaceSealedValue(sql, table, row, seal(purpose, unseal(purpose, row.sealed)))) count += 1
+    }
+    const end = rows.at(-1)
+    if (!end || rows.length < BATCH) return count
+    last = { tenantId: end.tenantId, id: end.id }
+  }
+}
+
+/**
+ * Encrypts every stored secret with the first key of ENCRYPTION_KEY, so that the others can be removed from
+ * the list. Returns the number of changed rows by table. May run while servers with both keys run, and may be
+ * repeated after an error.
+ */
+export async function reencryptAll(): Promise<Record<SealedTable, number>> {
+  const counts = {} as Record<SealedTable, number>
+  for (const table of SEALED_TABLES) counts[table] = await reencryptTable(table)
+  return counts
+}

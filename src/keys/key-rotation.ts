@@ -1,0 +1,150 @@
+import { calculateJwkThumbprint, type JWK } from 'jose'
+import type { Ctx } from '../core/context.ts'
+import { seal } from '../core/crypto.ts'
+import { NotFound, RateLimited } from '../core/errors.ts'
+import { addSeconds } from '../core/time.ts'
+import type { Sql } from '../database/db.ts'
+import { inTransaction, sql } from '../database/db.ts'
+import { recordEvents, wakeReaders } from '../events/log.ts'
+import { keyRotated } from '../events/management-events.ts'
+import { parseInput } from '../schema/input-shapes.ts'
+import { createKeyPair } from './key-algorithms.ts'
+import { DEFAULT_ACTIVATE_IN_SECONDS, KeyRotation } from './key-rotation.fields.ts'
+import {
+  type AlgorithmKeys,
+  deleteSigningKeys,
+  deleteSupersededKeys,
+  insertSigningKeys,
+  lockTenantRow,
+  type NewKey,
+  retireSigningKeys,
+  type SigningKeyRow,
+  selectAlgorithms,
+  selectSigningKeys,
+} from './keys.sql.ts'
+import { invalidateKeys, SEAL_PURPOSE } from './keys.ts'
+import { DEFAULT_SIGNING_ALGORITHM, SIGNING_ALGORITHMS, type SigningAlgorithm } from './signing-algorithms.ts'
+
+/**
+ * How long a key stays published after its successor becomes active: until the last token that it signed has
+ * expired (the tokenExpiryTime of a client is at most a day), and an hour for clock skew.
+ */
+export const RETIRED_PUBLICATION_SECONDS = 86_400 + 3600
+/** The maximum clock skew between processes: a key that becomes active this soon may have signed already. */
+const CLOCK_SKEW_SECONDS = 60
+/** Retiring keys of an algorithm. Relying parties may not accept larger key sets. */
+const MAX_RETIRING_KEYS = 20
+
+async function createKey(alg: SigningAlgorithm): Promise<NewKey> {
+  const { privateKey, publicKey } = await createKeyPair(alg)
+  const jwk = publicKey.export({ format: 'jwk' }) as JWK
+  const kid = await calculateJwkThumbprint(jwk)
+  return {
+    id: kid,
+    alg,
+    publicJwk: { ...jwk, kid, alg, use: 'sig' },
+    privateKey: seal(SEAL_PURPOSE, privateKey.export({ format: 'der', type: 'pkcs8' })),
+  }
+}
+
+/** Creates a tenant's first signing key and stores it sealed, in the transaction that creates the tenant. */
+export async function createSigningKey(sql: Sql, tenant: string): Promise<void> {
+  await insertSigningKeys(sql, tenant, [await createKey(DEFAULT_SIGNING_ALGORITHM)], new Date())
+}
+
+/** Creates a key of each algorithm and records the events. The caller has locked the tenant's row. */
+export async function addSigningKeys(
+  sql: Sql,
+  ctx: Ctx,
+  algs: readonly SigningAlgorithm[],
+  activeAt: Date,
+): Promise<void> {
+  const keys = await Promise.all(algs.map(createKey))
+  await insertSigningKeys(sql, ctx.tenant, keys, activeAt)
+  await recordEvents(
+    sql,
+    ctx,
+    keys.map(({ id, alg }) => keyRotated({ id, alg, activeAt })),
+  )
+}
+
+/** Invalidates the cached keys and wakes readers of the event log. Call it after the commit. */
+export function announceKeyChange(tenant: string): void {
+  invalidateKeys(tenant)
+  wakeReaders(tenant)
+}
+
+/**
+ * Creates the keys that are missing for a client's signing algorithms, in the transaction that creates or
+ * changes the client. Concurrent callers wait for the tenant's row, so that one key is created. True when a
+ * key was created: call `announceKeyChange` after the commit.
+ */
+export async function ensureSigningKeys(
+  sql: Sql,
+  ctx: Ctx,
+  client: { idTokenSigningAlg: string | null; userInfoSigningAlg: string | null },
+): Promise<boolean> {
+  const requested = [client.idTokenSigningAlg, client.userInfoSigningAlg]
+  const wanted = SIGNING_ALGORITHMS.filter(
+    (alg) => alg !== DEFAULT_SIGNING_ALGORITHM && requested.includes(alg),
+  )
+  const findMissing = async () => {
+    const existing = await selectAlgorithms(sql, ctx.tenant, new Date())
+    return wanted.filter((alg) => !existing.some((keys) => keys.alg === alg))
+  }
+  if (wanted.length === 0 || (await findMissing()).length === 0) return false
+  await lockTenantRow(sql, ctx.tenant)
+  const algs = await findMissing()
+  if (algs.length > 0) await addSigningKeys(sql, ctx, algs, new Date())
+  return algs.length > 0
+}
+
+/** A signing key without its private key. */
+export type SigningKey = { kid: string } & Pick<SigningKeyRow, 'alg' | 'activeAt' | 'expiresAt'>
+
+/**
+ * Returns the published keys of the tenant, newest first: active, upcoming and retiring ones. One statement.
+ */
+export async function getSigningKeys(ctx: Ctx, now = new Date()): Promise<SigningKey[]> {
+  const rows = await selectSigningKeys(sql, ctx.tenant)
+  return rows
+    .filter(({ expiresAt }) => expiresAt === null || expiresAt > now)
+    .map(({ id, alg, activeAt, expiresAt }) => ({ kid: id, alg, activeAt, expiresAt }))
+}
+
+/** Throws RateLimited when an algorithm has the maximum number of retiring keys. */
+function assertRetiringCapacity(algorithms: readonly AlgorithmKeys[], now: Date): void {
+  for (const { retiring, nextExpiresAt } of algorithms)
+    if (nextExpiresAt && retiring >= MAX_RETIRING_KEYS)
+      throw new RateLimited(
+        Math.ceil((nextExpiresAt.getTime() - now.getTime()) / 1000),
+        'Too many retiring keys are published; retireAtOnce removes them.',
+      )
+}
+
+/**
+ * Replaces the keys of all algorithms that the tenant has. The new keys are published at once and sign after
+ * `activateInSeconds` (0 to 30 days, 600 s by default). The previous keys stay published until their last
+ * token has expired; keys that would have become active later than the new ones are deleted. With
+ * `retireAtOnce`, all existing keys are deleted, which invalidates every token that they signed. Returns the
+ * published keys. Throws InvalidInput, RateLimited, and NotFound when the tenant does not exist.
+ */
+export async function rotateSigningKeys(ctx: Ctx, input: unknown, now = new Date()): Promise<SigningKey[]> {
+  const { activateInSeconds, retireAtOnce } = parseInput(KeyRotation, input === undefined ? {} : input)
+  const activeAt = addSeconds(now, retireAtOnce ? 0 : (activateInSeconds ?? DEFAULT_ACTIVATE_IN_SECONDS))
+  await inTransaction(async (sql) => {
+    await lockTenantRow(sql, ctx.tenant)
+    const algorithms = await selectAlgorithms(sql, ctx.tenant, now)
+    if (algorithms.length === 0) throw new NotFound('tenant')
+    const algs = algorithms.map(({ alg }) => alg)
+    if (retireAtOnce) await deleteSigningKeys(sql, ctx.tenant)
+    else {
+      assertRetiringCapacity(algorithms, now)
+      await deleteSupersededKeys(sql, ctx.tenant, activeAt, addSeconds(now, CLOCK_SKEW_SECONDS))
+      await retireSigningKeys(sql, ctx.tenant, algs, addSeconds(activeAt, RETIRED_PUBLICATION_SECONDS))
+    }
+    await addSigningKeys(sql, ctx, algs, activeAt)
+  })
+  announceKeyChange(ctx.tenant)
+  return getSigningKeys(ctx, now)
+}

@@ -1,0 +1,125 @@
+import type { JWK } from 'jose'
+import type { Sql } from '../database/db.ts'
+import { type RowOf, statement, typed } from '../database/statement.ts'
+import type { SigningAlgorithm } from './signing-algorithms.ts'
+
+export type SigningKeyRow = RowOf<typeof SELECT_KEYS>
+
+const SELECT_KEYS = statement({
+  returns: {
+    /** The kid. */
+    id: 'text',
+    alg: typed<SigningAlgorithm>('text'),
+    publicJwk: typed<JWK>('jsonb'),
+    /** Sealed PKCS #8. */
+    privateKey: 'text',
+    activeAt: 'timestamptz',
+    /** Set once the key has a successor. */
+    expiresAt: 'timestamptz?',
+  },
+})`
+  SELECT "id", "alg", "publicJwk", "privateKey", "activeAt", "expiresAt" FROM "SigningKey"
+  WHERE "tenantId" = :tenant ORDER BY "createdAt" DESC, "id"`
+
+/** Returns all keys of a tenant, newest first, including those that are no longer published. */
+export const selectSigningKeys = (sql: Sql, tenant: string): Promise<SigningKeyRow[]> =>
+  SELECT_KEYS.all(sql, { tenant })
+
+export type NewKey = Pick<SigningKeyRow, 'id' | 'alg' | 'publicJwk' | 'privateKey'>
+
+const INSERT_KEYS = statement({ takes: { keys: typed<NewKey[]>('jsonb'), activeAt: 'timestamptz' } })`
+  INSERT INTO "SigningKey" ("tenantId", "id", "alg", "publicJwk", "privateKey", "activeAt", "createdAt")
+  SELECT :tenant, k."id", k."alg", k."publicJwk", k."privateKey", :activeAt, GREATEST(clock_timestamp(),
+    (SELECT max("createdAt") + interval '1 millisecond' FROM "SigningKey" WHERE "tenantId" = :tenant))
+  FROM jsonb_to_recordset(:keys) AS k("id" text, "alg" text, "publicJwk" jsonb, "privateKey" text)`
+
+/**
+ * Inserts keys that sign from `activeAt` on. Their creation times are later than those of all keys of the
+ * tenant, even when transactions overlap: of two keys, the later one is the successor.
+ */
+export const insertSigningKeys = (
+  sql: Sql,
+  tenant: string,
+  keys: readonly NewKey[],
+  activeAt: Date,
+): Promise<void> => INSERT_KEYS.run(sql, { tenant, keys, activeAt })
+
+const RETIRE_KEYS = statement({ takes: { algs: 'text[]', expiresAt: 'timestamptz' } })`
+  UPDATE "SigningKey" SET "expiresAt" = LEAST("expiresAt", :expiresAt)
+  WHERE "tenantId" = :tenant AND "alg" = ANY(:algs)`
+
+/** Ends the publication of all keys of the algorithms at `expiresAt`, unless it ends earlier. */
+export const retireSigningKeys = (
+  sql: Sql,
+  tenant: string,
+  algs: readonly SigningAlgorithm[],
+  expiresAt: Date,
+): Promise<void> => RETIRE_KEYS.run(sql, { tenant, algs, expiresAt })
+
+const DELETE_SUPERSEDED_KEYS = statement({ takes: { activeAt: 'timestamptz', latestClock: 'timestamptz' } })`
+  DELETE FROM "SigningKey" WHERE "tenantId" = :tenant AND "activeAt" > GREATEST(:activeAt, :latestClock)`
+
+/**
+ * Deletes the keys that become active after both `activeAt` and `latestClock`, so that none of them has
+ * signed.
+ */
+export const deleteSupersededKeys = (
+  sql: Sql,
+  tenant: string,
+  activeAt: Date,
+  latestClock: Date,
+): Promise<void> => DELETE_SUPERSEDED_KEYS.run(sql, { tenant, activeAt, latestClock })
+
+const DELETE_KEYS = statement({})`DELETE FROM "SigningKey" WHERE "tenantId" = :tenant`
+
+/** Deletes all keys of a tenant. */
+export const deleteSigningKeys = (sql: Sql, tenant: string): Promise<void> => DELETE_KEYS.run(sql, { tenant })
+
+/** A summary of the keys of one algorithm. */
+export type AlgorithmKeys = RowOf<typeof SELECT_ALGORITHMS>
+
+const SELECT_ALGORITHMS = statement({
+  takes: { now: 'timestamptz' },
+  returns: {
+    alg: typed<SigningAlgorithm>('text'),
+    /** When the newest key became or becomes active. */
+    activeAt: 'timestamptz',
+    /** The number of published keys that have a successor, and the time when the first of them expires. */
+    retiring: 'int',
+    nextExpiresAt: 'timestamptz?',
+  },
+})`
+  SELECT "alg", max("activeAt") FILTER (WHERE "expiresAt" IS NULL) AS "activeAt",
+    (count(*) FILTER (WHERE "expiresAt" > :now))::int AS "retiring",
+    min("expiresAt") FILTER (WHERE "expiresAt" > :now) AS "nextExpiresAt"
+  FROM "SigningKey" WHERE "tenantId" = :tenant GROUP BY "alg" ORDER BY "alg"`
+
+/** Returns a summary of each algorithm that the tenant has keys of, by name. */
+export const selectAlgorithms = (sql: Sql, tenant: string, now: Date): Promise<AlgorithmKeys[]> =>
+  SELECT_ALGORITHMS.all(sql, { tenant, now })
+
+const SELECT_TENANTS_WITH_DUE_KEYS = statement({
+  takes: { before: 'timestamptz', limit: 'int' },
+  returns: { tenantId: 'text' },
+})`
+  SELECT DISTINCT "tenantId" FROM "SigningKey"
+  WHERE :tenant = 'system' AND "expiresAt" IS NULL AND "activeAt" <= :before LIMIT :limit`
+
+/**
+ * Returns tenants with keys that have no successor and became active at `before` or earlier; at most `limit`.
+ */
+export async function selectTenantsWithDueKeys(
+  sql: Sql,
+  system: string,
+  before: Date,
+  limit: number,
+): Promise<string[]> {
+  const rows = await SELECT_TENANTS_WITH_DUE_KEYS.all(sql, { tenant: system, before, limit })
+  return rows.map(({ tenantId }) => tenantId)
+}
+
+const LOCK_TENANT = statement({ returns: { tenantId: 'text' } })`
+  SELECT "tenantId" FROM "Tenant" WHERE "tenantId" = :tenant FOR NO KEY UPDATE`
+
+/** Locks the tenant's row until the transaction ends, to serialize work on the tenant. */
+export const lockTenantRow = (sql: Sql, tenant: string): Promise<void> => LOCK_TENANT.run(sql, { tenant })

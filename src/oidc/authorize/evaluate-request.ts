@@ -1,0 +1,77 @@
+import { type CachedClient, findClient } from '../../access/client-cache.ts'
+import { mayUseDevices } from '../../clients/device-clients.ts'
+import type { Ctx } from '../../core/context.ts'
+import { sql } from '../../database/db.ts'
+import { toAddressKey } from '../../schema/address-keys.ts'
+import { buildBrowserSessionLookup } from '../../sessions/sessions.ts'
+import type { Progress } from '../interactions/interactions.ts'
+import type { PendingRequest } from '../model/authorize-request.ts'
+import { listExtraClaims } from '../model/claims-request.ts'
+import { isRegisteredRedirect } from '../model/redirect-uris.ts'
+import { createUnredirectableError } from '../model/request-parameters.ts'
+import { selectGrantableScopes } from '../model/scopes.ts'
+import { type NextStep, selectNextStep } from './next-step.ts'
+import { type SignInState, selectSignInState } from './sign-in-state.sql.ts'
+
+const getAddressHint = ({ loginHint }: PendingRequest): string | null =>
+  loginHint === null ? null : toAddressKey(loginHint)
+
+const listAddressKeys = ({ email, phoneNumber }: SignInState): string[] =>
+  [email, phoneNumber].flatMap((text) => (text && toAddressKey(text)) || [])
+
+/**
+ * The address to prefill: the login_hint, or else an address of the signed-in user, unless the request is
+ * about another user. A login_hint that is not an address yields to one of the user.
+ */
+export function selectExpectedAddress(request: PendingRequest, state: SignInState | null): string | null {
+  const isOther = request.subjectHint !== null && request.subjectHint !== state?.userId
+  const known = state && !isOther ? state.email || state.phoneNumber : null
+  return (getAddressHint(request) === null && known) || request.loginHint
+}
+
+/** The state of a request: the next step, the signed-in user, and what that user can grant. */
+export type AuthorizationState = {
+  next: NextStep
+  signInState: SignInState | null
+  scopes: string[]
+  /** Individually requested claims that no scope covers. */
+  claims: string[]
+  client: CachedClient
+}
+
+/** Whether the client is still allowed to receive the response of the request. */
+const canReceiveResponse = (client: CachedClient, request: PendingRequest): boolean =>
+  request.responseMode === 'device'
+    ? mayUseDevices(client)
+    : isRegisteredRedirect(client, request.redirectUri)
+
+/**
+ * Evaluates a request: one statement when the browser has a session cookie, none otherwise. Throws
+ * OAuthError, not redirected, when the client or its redirect_uri is no longer registered.
+ */
+export async function evaluateRequest(
+  ctx: Ctx,
+  request: PendingRequest,
+  progress: Progress,
+  sessionToken: string | null,
+  now = new Date(),
+): Promise<AuthorizationState> {
+  const client = await findClient(ctx.tenant, request.clientId)
+  if (!client || !canReceiveResponse(client, request))
+    throw createUnredirectableError('The application is no longer registered.')
+  const state = sessionToken
+    ? await selectSignInState(sql, buildBrowserSessionLookup(ctx.tenant, sessionToken, now, ctx), client.id)
+    : null
+  const scopes = selectGrantableScopes(request.scopes, client, state?.roles ?? [])
+  const next = selectNextStep(
+    { ...request, scopes, requireConsent: client.requireConsent, addressHint: getAddressHint(request) },
+    state && { ...state, addresses: listAddressKeys(state), isFresh: progress.sessionId === state.id },
+    state && {
+      scopes: state.consentedScopes ?? [],
+      claims: state.consentedClaims ?? [],
+      isFresh: progress.consentedIn === state.id,
+    },
+    now,
+  )
+  return { next, signInState: state, scopes, claims: listExtraClaims(request.claims, scopes), client }
+}

@@ -1,0 +1,37 @@
+import type { Sql } from '../../database/db.ts'
+import { type RowOf, statement } from '../../database/statement.ts'
+import {
+  BROWSER_SESSION_PARAMETERS,
+  type BrowserSessionValues,
+  WITH_BROWSER_SESSION,
+} from '../../sessions/session-use.sql.ts'
+
+/** The user who is signed in to this browser, and their consent for one client. */
+export type SignInState = RowOf<typeof SELECT_SIGN_IN_STATE>
+
+const SELECT_SIGN_IN_STATE = statement({
+  takes: { ...BROWSER_SESSION_PARAMETERS, clientId: 'text' },
+  returns: {
+    id: 'text',
+    userId: 'text',
+    authenticatedAt: 'timestamptz',
+    roles: 'text[]',
+    name: 'text?',
+    email: 'text?',
+    phoneNumber: 'text?',
+    /** Null when there is no consent yet. */
+    consentedScopes: 'text[]?',
+    consentedClaims: 'text[]?',
+  },
+})`${WITH_BROWSER_SESSION}
+  SELECT found."id", found."userId", found."authenticatedAt", u."roles", u."name", u."email", u."phoneNumber",
+    k."scopes" AS "consentedScopes", k."claims" AS "consentedClaims"
+  FROM found JOIN "User" u ON u."tenantId" = :tenant AND u."id" = found."userId"
+  LEFT JOIN "Consent" k ON k."tenantId" = :tenant AND k."userId" = found."userId" AND k."clientId" = :clientId`
+
+/** The session of the browser, its user and the user's consent for the client: one statement. */
+export const selectSignInState = (
+  sql: Sql,
+  session: BrowserSessionValues,
+  clientId: string,
+): Promise<SignInState | null> => SELECT_SIGN_IN_STATE.first(sql, { ...session, clientId })

@@ -1,0 +1,72 @@
+import { type Diagnostics, OAuthError } from '../../core/oauth-error.ts'
+import { ACR_OTP } from '../model/acr.ts'
+import type { PendingRequest } from '../model/authorize-request.ts'
+import type { AuthorizationState } from './evaluate-request.ts'
+import { type FailedRule, listConsentScopes, type NextStep } from './next-step.ts'
+
+/** The request with the state that it failed with. */
+type FailedEvaluation = {
+  request: PendingRequest
+  authorization: AuthorizationState
+  hasSessionCookie: boolean
+  now: Date
+}
+type SignedInUser = NonNullable<AuthorizationState['signInState']>
+
+/** The diagnostics of each failed rule. Rules about a user fail only when there is one. */
+const RULE_DIAGNOSTICS: Record<FailedRule, (failed: FailedEvaluation, user: SignedInUser) => Diagnostics> = {
+  acr: ({ request: { claims } }) => ({
+    reason: 'no supported acr satisfies the essential acr claim',
+    requested: JSON.stringify(claims?.id_token.acr ?? null),
+    supported: ACR_OTP,
+  }),
+  session: ({ hasSessionCookie }) => ({
+    reason: hasSessionCookie
+      ? 'the session of the browser has ended, or its user is locked'
+      : 'the browser sent no session cookie: no user is signed in, or it blocks cookies in frames of other sites',
+  }),
+  user: ({ request: { subjectHint } }, { userId }) => ({
+    reason: 'the signed-in user is not the one that id_token_hint or the sub claim names',
+    ...(subjectHint !== null && { expected: subjectHint }),
+    signed_in: userId,
+  }),
+  login_hint: (_, { userId }) => ({
+    reason: 'the login_hint is not an address of the signed-in user',
+    signed_in: userId,
+  }),
+  max_age: ({ request: { maxAgeSeconds }, now }, { authenticatedAt }) => ({
+    reason: 'the sign-in is older than max_age',
+    max_age: maxAgeSeconds,
+    age_seconds: Math.floor((now.getTime() - authenticatedAt.getTime()) / 1000),
+    auth_time: authenticatedAt.toISOString(),
+  }),
+  consent: ({ authorization: { scopes, claims, client } }, { userId, consentedScopes, consentedClaims }) => {
+    const missing = [
+      ...listConsentScopes({ ...client, scopes }).filter((scope) => !consentedScopes?.includes(scope)),
+      ...claims.filter((claim) => !consentedClaims?.includes(claim)),
+    ]
+    return {
+      reason: 'the signed-in user has not consented',
+      signed_in: userId,
+      missing: missing.join(' '),
+    }
+  },
+}
+
+/**
+ * The error of a request that cannot continue without asking the user, or must not ask again, with
+ * diagnostics.
+ */
+export const createStepError = (
+  { error, description, rule }: Extract<NextStep, { step: 'error' }>,
+  request: PendingRequest,
+  authorization: AuthorizationState,
+  hasSessionCookie: boolean,
+  now = new Date(),
+): OAuthError =>
+  new OAuthError(error, description, {
+    diagnostics: RULE_DIAGNOSTICS[rule](
+      { request, authorization, hasSessionCookie, now },
+      authorization.signInState as SignedInUser,
+    ),
+  })

@@ -1,0 +1,87 @@
+import { findClient } from '../../access/client-cache.ts'
+import { consumeProof, verifyProof } from '../../access/dpop.ts'
+import type { TenantCall } from '../../access/endpoint.http.ts'
+import { isListedOrigin } from '../../access/origins.ts'
+import { isPublicClient } from '../../clients/auth-methods.ts'
+import { requireStorage } from '../../coordination/storage-budgets.ts'
+import type { Ctx } from '../../core/context.ts'
+import { measureJson } from '../../core/json-size.ts'
+import { toProvableRequest } from '../../http/request.ts'
+import { readFormParams, requireSingleParams } from '../../http/request-body.ts'
+import { parseRequestedResources } from '../model/requested-resources.ts'
+import type { TokenRequest } from '../model/token-request.ts'
+import { authenticateClient, readClientCredentials } from './client-authentication.ts'
+
+/** A hash and a time, with their indexes. */
+const USED_PROOF_BYTES = 300
+
+/**
+ * Reads the form of a client's request and authenticates the client. Pages of the client's origins may read
+ * the response in every case. Only `resource` may be repeated (RFC 8707, section 2). A DPoP proof is
+ * verified and recorded as used (RFC 9449, section 5). `prepareClient` gets the claimed client_id first, so
+ * that it can load a client that is not stored yet. Throws OAuthError and RateLimited.
+ */
+export async function readTokenRequest(
+  { event, ctx, tenant, allowCorsFor, setClient }: TenantCall,
+  prepareClient?: (clientId: string) => Promise<unknown>,
+): Promise<TokenRequest> {
+  const params = await readFormParams(event)
+  const form = requireSingleParams(new URLSearchParams([...params].filter(([name]) => name !== 'resource')))
+  const authorization = event.req.headers.get('authorization')
+  setClient(form.client_id ?? null)
+  if (form.client_id) allowCorsFor(await findClient(ctx.tenant, form.client_id))
+  const credentials = readClientCredentials(authorization, form)
+  if (credentials) {
+    setClient(credentials.clientId)
+    await prepareClient?.(credentials.clientId)
+  }
+  const request = toProvableRequest(event)
+  // Before the assertion is used: a client that only lacks a nonce repeats the request with the same one.
+  const proof = request.proof === null ? null : await verifyProof(request)
+  const client = await authenticateClient(ctx, credentials, {
+    endpoint: request.url,
+    usedHeader: authorization !== null,
+  })
+  const clientCtx: Ctx = { ...ctx, actor: { kind: 'client', tenant: ctx.tenant, clientId: client.id } }
+  setClient(client.id, clientCtx)
+  if (proof) {
+    if (isPublicClient(client)) await requireStorage('usedProof', ctx, { bytes: USED_PROOF_BYTES })
+    await consumeProof(ctx.tenant, proof)
+  }
+  if (proof?.nextNonce) event.res.headers.set('dpop-nonce', proof.nextNonce)
+  return {
+    ctx: clientCtx,
+    tenant,
+    client,
+    form,
+    resources: parseRequestedResources(params),
+    dpopJkt: proof?.jkt ?? null,
+  }
+}
+
+/**
+ * Anyone can make requests as a public client, so the requests that it may store are limited. Throws
+ * RateLimited.
+ */
+export async function limitPublicClient({ ctx, client, form, resources }: TokenRequest): Promise<void> {
+  if (isPublicClient(client))
+    await requireStorage('pendingRequest', ctx, { bytes: measureJson([form, resources]) })
+}
+
+/**
+ * Answers a CORS preflight request (Fetch, section 3.2) of any allowed origin of the tenant: it does not
+ * identify the client, whose origins are checked with the request itself.
+ */
+export async function answerPreflight({ event, ctx, allowCorsFor }: TenantCall): Promise<Response> {
+  const origin = event.req.headers.get('origin')
+  if (!origin || !(await isListedOrigin(ctx.tenant, origin))) return new Response(null, { status: 204 })
+  allowCorsFor({ allowedOrigins: [origin] })
+  return new Response(null, {
+    status: 204,
+    headers: {
+      'access-control-allow-methods': 'GET, POST',
+      'access-control-allow-headers': 'authorization, content-type, dpop',
+      'access-control-max-age': '600',
+    },
+  })
+}

@@ -1,0 +1,27 @@
+import type { H3 } from 'h3'
+import { addRoute, type TenantCall } from '../../access/endpoint.http.ts'
+import { listPublicKeys } from '../../keys/keys.ts'
+import { createPublicJson, renderOAuthError } from '../../pages/responses.http.ts'
+import { buildDiscovery } from './discovery.ts'
+
+const DISCOVERY_MAX_AGE_SECONDS = 300
+
+/** The public metadata and key set of a tenant. */
+export function addDiscoveryRoutes(app: H3): void {
+  const metadata = { GET: showDiscovery, HEAD: showDiscovery }
+  addRoute(app, '/:tenant/.well-known/openid-configuration', metadata, renderOAuthError)
+  // RFC 8414, section 3.1: the path of the issuer follows the well-known path.
+  addRoute(app, '/.well-known/oauth-authorization-server/:tenant', metadata, renderOAuthError)
+  addRoute(
+    app,
+    '/:tenant/.well-known/jwks.json',
+    { GET: showPublicKeys, HEAD: showPublicKeys },
+    renderOAuthError,
+  )
+}
+
+const showDiscovery = async ({ tenant }: TenantCall): Promise<Response> =>
+  createPublicJson(buildDiscovery(tenant), DISCOVERY_MAX_AGE_SECONDS)
+
+const showPublicKeys = async ({ tenant }: TenantCall): Promise<Response> =>
+  createPublicJson(await listPublicKeys(tenant.tenantId), DISCOVERY_MAX_AGE_SECONDS)

@@ -1,0 +1,88 @@
+import { DPOP_ALGORITHMS } from '../../access/dpop.ts'
+import type { CachedTenant } from '../../access/tenant-cache.ts'
+import { AUTH_METHODS } from '../../clients/auth-methods.ts'
+import { issuerOf } from '../../core/issuer.ts'
+import { OIDC_SCOPES, SCOPE_NAMES, SYSTEM_SCOPES, SYSTEM_TENANT } from '../../core/scopes.ts'
+import { ASSERTION_ALGORITHMS } from '../../keys/public-keys.ts'
+import { SIGNING_ALGORITHMS } from '../../keys/signing-algorithms.ts'
+import { buildRegistrationEndpoint } from '../../registration/registration-endpoint.ts'
+import { CLAIM_DEFINITIONS } from '../../users/claims.ts'
+import { GRANT_TYPE_NAMES } from '../grants/grant-types.ts'
+import { ACR_OTP } from '../model/acr.ts'
+import { DISPLAYS, PROMPTS, RESPONSE_MODES } from '../model/authorize-request.ts'
+import { userinfoAudienceOf } from '../token/audience.ts'
+
+/** The claims that ID tokens contain in addition to claims about the user. */
+const ID_TOKEN_CLAIMS = [
+  'sub',
+  'iss',
+  'aud',
+  'exp',
+  'iat',
+  'auth_time',
+  'nonce',
+  'acr',
+  'amr',
+  'at_hash',
+  'sid',
+]
+
+/**
+ * The provider metadata (OIDC Discovery 1.0, section 3; RFC 8414; RFC 9207; RP-Initiated Logout 1.0). Every
+ * list comes from the code that implements it; members whose default is true are stated when unsupported.
+ */
+export function buildDiscovery({
+  tenantId: tenant,
+  dynamicRegistration,
+  clientIdMetadataDocuments,
+}: Pick<CachedTenant, 'tenantId' | 'dynamicRegistration' | 'clientIdMetadataDocuments'>): Record<
+  string,
+  unknown
+> {
+  const issuer = issuerOf(tenant)
+  return {
+    issuer,
+    authorization_endpoint: `${issuer}/oidc/authorize`,
+    pushed_authorization_request_endpoint: `${issuer}/oidc/par`,
+    require_pushed_authorization_requests: false,
+    token_endpoint: `${issuer}/oidc/token`,
+    device_authorization_endpoint: `${issuer}/oidc/device`,
+    ...(dynamicRegistration && { registration_endpoint: buildRegistrationEndpoint(tenant) }),
+    ...(clientIdMetadataDocuments && { client_id_metadata_document_supported: true }),
+    userinfo_endpoint: userinfoAudienceOf(tenant),
+    jwks_uri: `${issuer}/.well-known/jwks.json`,
+    revocation_endpoint: `${issuer}/oidc/revoke`,
+    revocation_endpoint_auth_methods_supported: AUTH_METHODS,
+    revocation_endpoint_auth_signing_alg_values_supported: ASSERTION_ALGORITHMS,
+    introspection_endpoint: `${issuer}/oidc/introspect`,
+    introspection_endpoint_auth_methods_supported: AUTH_METHODS.filter((method) => method !== 'none'),
+    introspection_endpoint_auth_signing_alg_values_supported: ASSERTION_ALGORITHMS,
+    end_session_endpoint: `${issuer}/oidc/logout`,
+    backchannel_logout_supported: true,
+    backchannel_logout_session_supported: true,
+    scopes_supported: [
+      ...OIDC_SCOPES,
+      ...SCOPE_NAMES.filter((scope) => tenant === SYSTEM_TENANT || !SYSTEM_SCOPES.includes(scope)),
+    ],
+    response_types_supported: ['code'],
+    response_modes_supported: RESPONSE_MODES,
+    grant_types_supported: GRANT_TYPE_NAMES,
+    subject_types_supported: ['public'],
+    id_token_signing_alg_values_supported: SIGNING_ALGORITHMS,
+    userinfo_signing_alg_values_supported: SIGNING_ALGORITHMS,
+    token_endpoint_auth_methods_supported: AUTH_METHODS,
+    token_endpoint_auth_signing_alg_values_supported: ASSERTION_ALGORITHMS,
+    dpop_signing_alg_values_supported: DPOP_ALGORITHMS,
+    code_challenge_methods_supported: ['S256'],
+    prompt_values_supported: PROMPTS,
+    display_values_supported: DISPLAYS,
+    acr_values_supported: [ACR_OTP],
+    claim_types_supported: ['normal'],
+    claims_supported: [...ID_TOKEN_CLAIMS, ...Object.keys(CLAIM_DEFINITIONS)],
+    claims_parameter_supported: true,
+    request_parameter_supported: false,
+    request_uri_parameter_supported: false,
+    authorization_response_iss_parameter_supported: true,
+    ui_locales_supported: ['en'],
+  }
+}

@@ -1,0 +1,74 @@
+import type { CachedClient } from '../../access/client-cache.ts'
+import { type CachedTenant, findTenant } from '../../access/tenant-cache.ts'
+import { env } from '../../core/env.ts'
+import { apiAudienceOf } from '../../core/issuer.ts'
+import { OAuthError } from '../../core/oauth-error.ts'
+import { isScope, parseScopeList, SYSTEM_SCOPES, SYSTEM_TENANT } from '../../core/scopes.ts'
+import type { TokenRequest, TokenResponse } from '../model/token-request.ts'
+import { issueAccessToken } from '../token/access-tokens.ts'
+import { computeAudience, listAllowedResources } from '../token/audience.ts'
+import { getTokenLifetime, getTokenType } from '../token/token-response.ts'
+
+/**
+ * The client_credentials grant (RFC 6749, section 4.4), for management scopes that the client has. Throws
+ * OAuthError invalid_scope and invalid_target.
+ */
+export async function issueMachineToken({
+  tenant,
+  client,
+  form,
+  resources,
+  dpopJkt,
+}: TokenRequest): Promise<TokenResponse> {
+  const allowed = client.scopes.filter(
+    (scope) => isScope(scope) && (tenant.tenantId === SYSTEM_TENANT || !SYSTEM_SCOPES.includes(scope)),
+  )
+  const scopes = form.scope === undefined ? allowed : parseScopeList(form.scope)
+  const excess = scopes.filter((scope) => !allowed.includes(scope))
+  if (excess.length > 0)
+    throw new OAuthError('invalid_scope', 'The client may not request one of these scopes.', {
+      diagnostics: { not_allowed: excess.join(' '), allowed: allowed.join(' ') },
+    })
+  const lifetimeSeconds = getTokenLifetime(client)
+  const accessToken = await issueAccessToken(tenant.tenantId, {
+    subject: client.id,
+    clientId: client.id,
+    scopes,
+    audience: await computeMachineAudience(tenant, client, scopes, resources),
+    lifetimeSeconds,
+    dpopJkt,
+  })
+  return {
+    access_token: accessToken,
+    token_type: getTokenType(dpopJkt),
+    expires_in: lifetimeSeconds,
+    scope: scopes.join(' '),
+  }
+}
+
+/**
+ * `resource` narrows the token to APIs of this tenant; an operator may also select the management API of
+ * other tenants (RFC 8707).
+ */
+async function computeMachineAudience(
+  tenant: CachedTenant,
+  client: CachedClient,
+  scopes: string[],
+  resources: string[],
+): Promise<string[]> {
+  for (const resource of resources)
+    if (
+      !(client.allTenants && (await isTenantApiAudience(resource))) &&
+      !(await listAllowedResources(tenant, [resource])).includes(resource)
+    )
+      throw new OAuthError('invalid_target', 'The client may not request this resource.', {
+        diagnostics: { resource },
+      })
+  return computeAudience(tenant, scopes, resources)
+}
+
+async function isTenantApiAudience(resource: string): Promise<boolean> {
+  const prefix = `${env.baseUrl}/`
+  const slug = resource.startsWith(prefix) ? resource.slice(prefix.length, -'/api'.length) : ''
+  return apiAudienceOf(slug) === resource && (await findTenant(slug)) !== null
+}

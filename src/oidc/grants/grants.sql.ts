@@ -1,0 +1,96 @@
+import { storedColumns } from '../../database/columns.ts'
+import type { Sql } from '../../database/db.ts'
+import { type RowOf, statement, typed } from '../../database/statement.ts'
+import { toGrantEventColumns } from '../../events/event-columns.sql.ts'
+import { buildInsertEventsSql } from '../../events/log.sql.ts'
+import type { ClaimsRequest } from '../model/claims-request.ts'
+
+/** A refresh token whose MAC is valid, with the request that presents it. */
+export type PresentedToken = {
+  grantId: string
+  generation: number
+  secretHash: Buffer
+  clientId: string
+  /** The scope parameter; null when the request has none. */
+  scopes: string[] | null
+  /** Thumbprint of the key of the verified DPoP proof. */
+  dpopJkt: string | null
+  now: Date
+  /** The previous generation counts as a retry when it was rotated at or after this time. */
+  retryFrom: Date
+  idleExpiresAt: Date
+}
+
+/**
+ * The grant of a refresh token. Its `outcome` is normally `rotated`; `repeated` is a retry, `replayed` the
+ * use of an older token, after which the caller revokes the grant.
+ */
+export type RefreshedGrant = RowOf<typeof REFRESH_GRANT>
+
+// The row lock serializes requests: the second waits and then sees the row as the first left it.
+const REFRESH_GRANT = statement({
+  takes: {
+    grantId: 'text',
+    generation: 'int',
+    secretHash: 'bytea',
+    clientId: 'text',
+    scopes: 'text[]?',
+    dpopJkt: 'text?',
+    now: 'timestamptz',
+    retryFrom: 'timestamptz',
+    idleExpiresAt: 'timestamptz',
+    events: 'jsonb',
+  },
+  returns: {
+    ...storedColumns('Grant', [
+      'id',
+      'userId',
+      'sessionId',
+      'clientId',
+      'scopes',
+      'resources',
+      'authenticatedAt',
+      'amr',
+    ]),
+    claims: typed<ClaimsRequest | null>('jsonb?'),
+    roles: 'text[]',
+    outcome: typed<'rotated' | 'repeated' | 'replayed'>('text'),
+  },
+})`
+  WITH presented AS MATERIALIZED (
+    SELECT g."id", g."userId", g."sessionId", g."clientId", g."scopes", g."resources", g."claims", g."authenticatedAt", g."amr",
+      u."roles",
+      CASE
+        WHEN g."generation" = :generation THEN 'rotated'
+        WHEN g."generation" = :generation + 1 AND g."rotatedAt" >= :retryFrom THEN 'repeated'
+        ELSE 'replayed'
+      END AS "outcome"
+    FROM "Grant" g JOIN "User" u ON u."tenantId" = :tenant AND u."id" = g."userId"
+    WHERE g."tenantId" = :tenant AND g."id" = :grantId AND g."secretHash" = :secretHash AND g."clientId" = :clientId
+      AND (:scopes IS NULL OR :scopes <@ g."scopes")
+      AND (g."dpopJkt" IS NULL OR g."dpopJkt" = :dpopJkt)
+      AND g."generation" >= :generation AND g."revokedAt" IS NULL
+      AND g."idleExpiresAt" > :now AND g."expiresAt" > :now AND NOT u."locked"
+    FOR NO KEY UPDATE OF g
+  ), rotated AS (
+    UPDATE "Grant" g SET "generation" = g."generation" + 1, "rotatedAt" = :now,
+      "idleExpiresAt" = LEAST(:idleExpiresAt, g."expiresAt")
+    FROM presented p WHERE g."tenantId" = :tenant AND g."id" = p."id" AND p."outcome" = 'rotated'
+    RETURNING g."id", g."userId", g."sessionId", g."clientId"
+  ), event_log AS (${buildInsertEventsSql(':events', {
+    from: 'rotated',
+    columns: toGrantEventColumns('rotated'),
+  })})
+  SELECT * FROM presented`
+
+/**
+ * Rotates the refresh token of a grant and records `event`, repeats its successor, or recognizes a replay, in
+ * one statement. Null when the token is ahead of the stored generation, the grant belongs to another client,
+ * is too narrow, bound to another key, expired or revoked, or the user is locked.
+ */
+export const refreshGrant = (
+  sql: Sql,
+  tenant: string,
+  token: PresentedToken,
+  event: object,
+): Promise<RefreshedGrant | null> => REFRESH_GRANT.first(sql, { tenant, ...token, events: [event] })

@@ -1,0 +1,76 @@
+import { revokeGrants } from '../../access/revocation.ts'
+import { sha256 } from '../../core/crypto.ts'
+import { type Diagnostics, OAuthError } from '../../core/oauth-error.ts'
+import { parseScopeList } from '../../core/scopes.ts'
+import { addSeconds } from '../../core/time.ts'
+import { sql } from '../../database/db.ts'
+import { grantRefreshed } from '../../events/grant-events.ts'
+import { createEventRow, wakeReaders } from '../../events/log.ts'
+import { selectGrantableScopes } from '../model/scopes.ts'
+import { requireParameter, type TokenRequest, type TokenResponse } from '../model/token-request.ts'
+import { GRANT_IDLE_SECONDS } from '../token/authorization-codes.ts'
+import { narrowResources, requireGrantedResources } from '../token/granted-resources.ts'
+import { formatRefreshToken, parseRefreshToken } from '../token/refresh-tokens.ts'
+import { selectGrantDiagnostics } from '../token/token-diagnostics.sql.ts'
+import { issueUserTokens } from '../token/token-response.ts'
+import { type PresentedToken, refreshGrant } from './grants.sql.ts'
+import { diagnoseRefresh, diagnoseReplay, SCOPE_EXCEEDED } from './refresh-diagnostics.ts'
+
+/** A client that lost a response can repeat its request within this time and gets the same refresh token. */
+export const REFRESH_RETRY_SECONDS = 30
+
+const createInvalidRefreshTokenError = (diagnostics: Diagnostics) =>
+  new OAuthError('invalid_grant', 'The refresh token is invalid, expired, or was used before.', {
+    diagnostics,
+  })
+
+/**
+ * The refresh_token grant (RFC 6749, section 6; RFC 9700, section 4.14.2). The token rotates with every use,
+ * in one statement. A retry within 30 s returns the same successor. An older token revokes the grant with all
+ * that was issued for it: two statements. A token ahead of the stored generation, after a restore of the
+ * database, is rejected without revoking. Throws OAuthError.
+ */
+export async function refreshTokens(request: TokenRequest): Promise<TokenResponse> {
+  const { ctx, tenant, client, form, dpopJkt } = request
+  const token = parseRefreshToken(tenant.tokenKey, requireParameter(form, 'refresh_token'))
+  if (!token)
+    throw createInvalidRefreshTokenError({
+      reason: 'it is not a refresh token of this tenant, or was truncated or altered',
+    })
+  const identity = { grantId: token.grantId, clientId: client.id, secretHash: sha256(token.secret) }
+  await requireGrantedResources(request, { from: 'Grant', ...identity })
+  const now = new Date()
+  const requestedScopes = form.scope === undefined ? null : parseScopeList(requireParameter(form, 'scope'))
+  const presented = {
+    ...identity,
+    generation: token.generation,
+    scopes: requestedScopes,
+    dpopJkt,
+    now,
+    retryFrom: addSeconds(now, -REFRESH_RETRY_SECONDS),
+    idleExpiresAt: addSeconds(now, GRANT_IDLE_SECONDS),
+  }
+  const event = createEventRow(ctx, grantRefreshed())
+  const grant = await refreshGrant(sql, ctx.tenant, presented, event)
+  if (!grant) throw await createRefreshError(ctx.tenant, presented)
+  if (grant.outcome === 'replayed')
+    await revokeGrants(sql, ctx, { kind: 'grant', ...identity }, 'refresh token replayed', now)
+  if (grant.outcome !== 'repeated') wakeReaders(ctx.tenant)
+  if (grant.outcome === 'replayed')
+    throw createInvalidRefreshTokenError(diagnoseReplay(presented, REFRESH_RETRY_SECONDS))
+  const scopes = selectGrantableScopes(requestedScopes ?? grant.scopes, client, grant.roles)
+  const successor = formatRefreshToken(tenant.tokenKey, { ...token, generation: token.generation + 1 })
+  const resources = narrowResources(tenant, grant, request.resources)
+  const reissued = { ...grant, grantId: token.grantId, scopes, resources, nonce: null }
+  return issueUserTokens(request, reissued, successor)
+}
+
+/** Distinguishes a scope that is too wide from an invalid token. One statement, only after a rejection. */
+async function createRefreshError(tenant: string, presented: PresentedToken): Promise<OAuthError> {
+  const row = await selectGrantDiagnostics(sql, tenant, presented)
+  const diagnostics = diagnoseRefresh(row, presented)
+  if (diagnostics.reason !== SCOPE_EXCEEDED) return createInvalidRefreshTokenError(diagnostics)
+  return new OAuthError('invalid_scope', 'A refresh request cannot exceed the granted scope.', {
+    diagnostics,
+  })
+}

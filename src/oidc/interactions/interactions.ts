@@ -1,0 +1,173 @@
+import { requireStorage } from '../../coordination/storage-budgets.ts'
+import type { Ctx } from '../../core/context.ts'
+import { equalsConstantTime, randomToken, sha256 } from '../../core/crypto.ts'
+import { measureJson } from '../../core/json-size.ts'
+import { addSeconds } from '../../core/time.ts'
+import { dbFor, sql } from '../../database/db.ts'
+import type { Prisma } from '../../generated/prisma/client.ts'
+import type { PasscodeOrigin } from '../../passcodes/passcode-origin.ts'
+import type { CodeProblem } from '../../passcodes/passcodes.ts'
+import type { PendingRequest } from '../model/authorize-request.ts'
+import { updateInputRejection } from './interactions.sql.ts'
+
+/** How long a user may take to complete the hosted pages. */
+export const INTERACTION_LIFETIME_SECONDS = 3600
+
+/**
+ * Why the last input of a page was rejected. It does not depend on whether the address is known; the page has
+ * the text.
+ */
+export type InputRejection = {
+  page: 'email' | 'code'
+  reason: 'address' | CodeProblem | 'attempts'
+  /** The entered address. */
+  entered?: string
+  /** After too many attempts: when the next one is allowed. */
+  retryAt?: string
+}
+
+/** The user's progress through the hosted pages; stored as JSON. */
+export type Progress = {
+  /** The address to verify, as entered, and when its passcode was requested. */
+  address?: string
+  sentAt?: string
+  /** Where the passcode is to be entered, and its number of digits. */
+  origin?: PasscodeOrigin
+  digits?: 6 | 10
+  /** The session that this request started. */
+  sessionId?: string
+  /** The session whose user consented during this request. */
+  consentedIn?: string
+  /** The user chose to sign in as someone else: no address is prefilled. */
+  isAnother?: boolean
+  /** Shown once. */
+  refusal?: InputRejection
+}
+
+/** A pending request. `handle` is in the pages' URLs; `key` is the cookie that binds it to one browser. */
+export type Interaction = { handle: string; key: string; request: PendingRequest; progress: Progress }
+
+/**
+ * Completes a request that an older version stored, when requests had a single `resource` and fewer members.
+ */
+function migrateStoredRequest({
+  resource,
+  ...stored
+}: PendingRequest & { resource?: string | null }): PendingRequest {
+  const resources = resource ? [resource] : []
+  return {
+    ...{ responseMode: 'query', display: 'page', resources, claims: null, dpopJkt: null },
+    ...stored,
+  }
+}
+
+const TOKEN_SYNTAX = /^[A-Za-z0-9_-]{43}$/
+/** For an interaction that a cross-site POST created, which has no cookies: its first GET binds it. */
+const UNBOUND_BROWSER_HASH = Buffer.alloc(0)
+
+export const isTokenSyntax = (text: string | null | undefined): text is string =>
+  TOKEN_SYNTAX.test(text ?? '')
+export const hashHandle = ({ handle }: { handle: string }): Buffer<ArrayBuffer> => sha256(handle)
+const toInteractionKey = (tenant: string, handle: string) => ({
+  tenantId: tenant,
+  handleHash: sha256(handle),
+})
+
+/**
+ * Stores a request while the user signs in and returns its handle. The interactions of a browser share its
+ * `key`, so that tabs do not disturb each other. Without a key, the first browser that presents the handle is
+ * bound. Throws RateLimited when the network has stored too much.
+ */
+export async function createInteraction(
+  { tenant, ip }: Pick<Ctx, 'tenant' | 'ip'>,
+  request: PendingRequest,
+  key: string | null,
+  now = new Date(),
+): Promise<string> {
+  await requireStorage('pendingRequest', { tenant, ip }, { bytes: measureJson(request) })
+  const handle = randomToken()
+  await dbFor(tenant).interaction.create({
+    data: {
+      ...toInteractionKey(tenant, handle),
+      browserHash: key ? sha256(key) : UNBOUND_BROWSER_HASH,
+      clientId: request.clientId,
+      request: request as unknown as Prisma.InputJsonValue,
+      expiresAt: addSeconds(now, INTERACTION_LIFETIME_SECONDS),
+    },
+    select: { clientId: true },
+  })
+  return handle
+}
+
+/** The interaction with this handle if it is bound to this browser and has not expired; null otherwise. */
+export async function findInteraction(
+  tenant: string,
+  handle: string,
+  cookie: string | null,
+  now = new Date(),
+): Promise<Interaction | null> {
+  if (!isTokenSyntax(handle)) return null
+  const row = await dbFor(tenant).interaction.findUnique({
+    where: { tenantId_handleHash: toInteractionKey(tenant, handle) },
+  })
+  if (!row || row.expiresAt <= now) return null
+  const key = isTokenSyntax(cookie) ? cookie : randomToken()
+  const isBound =
+    row.browserHash.length === 0
+      ? await bindInteraction(tenant, handle, key)
+      : isTokenSyntax(cookie) && equalsConstantTime(Buffer.from(row.browserHash), sha256(cookie))
+  if (!isBound) return null
+  return {
+    handle,
+    key,
+    request: migrateStoredRequest(row.request as PendingRequest),
+    progress: row.progress as Progress,
+  }
+}
+
+/** Binds an unbound interaction to a browser. True for the first browser only. */
+async function bindInteraction(tenant: string, handle: string, key: string): Promise<boolean> {
+  const { count } = await dbFor(tenant).interaction.updateMany({
+    where: { ...toInteractionKey(tenant, handle), browserHash: UNBOUND_BROWSER_HASH },
+    data: { browserHash: sha256(key) },
+  })
+  return count === 1
+}
+
+/** Saves the progress and the request of an interaction. False when it has ended. */
+export async function saveInteraction(
+  tenant: string,
+  { handle, request, progress }: Interaction,
+): Promise<boolean> {
+  const { count } = await dbFor(tenant).interaction.updateMany({
+    where: toInteractionKey(tenant, handle),
+    data: {
+      request: request as unknown as Prisma.InputJsonValue,
+      progress: progress as Prisma.InputJsonValue,
+    },
+  })
+  return count === 1
+}
+
+/** PostgreSQL stores neither U+0000 nor unpaired surrogates, in text or jsonb. */
+const toStorableText = (text: string): string => text.replaceAll('\u0000', '').slice(0, 320).toWellFormed()
+
+/** Stores why an input was rejected, for the page that the browser is redirected to. */
+export const setInputRejection = (
+  tenant: string,
+  interaction: Interaction,
+  refusal: InputRejection,
+): Promise<void> =>
+  updateInputRejection(sql, tenant, hashHandle(interaction), {
+    ...refusal,
+    ...(refusal.entered !== undefined && { entered: toStorableText(refusal.entered) }),
+  })
+
+/** Deletes the rejection after it was shown. */
+export const clearInputRejection = (tenant: string, interaction: Interaction): Promise<void> =>
+  updateInputRejection(sql, tenant, hashHandle(interaction), null)
+
+/** Deletes an interaction without issuing a code. */
+export async function deleteInteraction(tenant: string, handle: string): Promise<void> {
+  await dbFor(tenant).interaction.deleteMany({ where: toInteractionKey(tenant, handle) })
+}

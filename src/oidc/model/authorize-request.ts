@@ -1,0 +1,66 @@
+import type { ClaimsRequest } from './claims-request.ts'
+
+export const PROMPTS = ['none', 'login', 'consent', 'select_account'] as const
+
+export type Prompt = (typeof PROMPTS)[number]
+
+/**
+ * The supported `display` values (OIDC Core, section 3.1.2.1). Every page suits touch screens, so `touch` is
+ * rendered as `page`.
+ */
+export const DISPLAYS = ['page', 'popup', 'touch'] as const
+
+export type Display = (typeof DISPLAYS)[number]
+
+/** A validated authorize request. Plain JSON, since interactions store it. */
+export type AuthorizeRequest = ResponseTarget & {
+  /** The requested scopes that the client may request; always contains `openid`. */
+  scopes: string[]
+  nonce: string | null
+  /** The S256 challenge (RFC 7636). */
+  codeChallenge: string | null
+  prompt: Prompt[]
+  display: Display
+  maxAgeSeconds: number | null
+  loginHint: string | null
+  idTokenHint: string | null
+  /** The requested audiences (RFC 8707). */
+  resources: string[]
+  /** The individually requested claims. */
+  claims: ClaimsRequest | null
+  /** Thumbprint of the DPoP key that the code is bound to (RFC 9449, section 10). */
+  dpopJkt: string | null
+}
+
+/** How an authorization response is returned (OAuth 2.0 Multiple Response Types, section 2.1). */
+export const RESPONSE_MODES = ['query', 'form_post', 'web_message'] as const
+
+export type ResponseMode = (typeof RESPONSE_MODES)[number]
+
+/** Where an authorization response is sent, success or error. */
+export type ResponseTarget = {
+  clientId: string
+  redirectUri: string
+  state: string | null
+  responseMode: ResponseMode
+}
+
+/** The device that waits for the answer, in place of a redirect URI. */
+type DeviceTarget = {
+  responseMode: 'device'
+  clientId: string
+  /** SHA-256 of the device code in base64url; it identifies the stored device code. */
+  deviceCodeHash: string
+  /** The user code that the device shows. Sealed, because the database stores its hash only. */
+  userCode: string
+}
+
+/** What a device requests from a user (RFC 8628): an authorize request that is answered at the device. */
+export type DeviceRequest = Omit<AuthorizeRequest, keyof ResponseTarget> &
+  DeviceTarget & { subjectHint: string | null }
+
+/** A validated request with the user that its id_token_hint identifies. */
+export type PendingRedirect = AuthorizeRequest & { subjectHint: string | null }
+
+/** What a user signs in for; `responseMode` says where the answer is sent. */
+export type PendingRequest = PendingRedirect | DeviceRequest

@@ -1,0 +1,66 @@
+import type { OAuthError } from '../../core/oauth-error.ts'
+import type { RenderOptions } from '../../pages/render-page.pages.tsx'
+import { renderComponent } from '../../pages/responses.http.ts'
+import { issueCodeResponse } from '../authorize/issue-answer.ts'
+import { sendAuthorizationResponse } from '../authorize/response-modes.http.ts'
+import { sendErrorResponse } from '../authorize/send-error.http.ts'
+import { deleteInteraction } from '../interactions/interactions.ts'
+import type { DeviceRequest, PendingRedirect } from '../model/authorize-request.ts'
+import { listFormDestinations } from '../model/redirect-uris.ts'
+import { findOtherDestination } from '../model/unreviewed-clients.ts'
+import { ConsentPage, type ConsentPageProps } from './consent.pages.tsx'
+import type { SignInStep } from './sign-in-step.ts'
+
+/** How a sign-in ends, depending on where its request is answered. */
+export type CompletionStrategy = {
+  /** Where forms may lead to, in addition to hosted pages. */
+  destinations: string[]
+  /** Renders the consent page. */
+  renderConsent: (props: ConsentPageProps, options: RenderOptions) => Response
+  /** Grants the request and ends the interaction; null when the sign-in has expired. */
+  complete: () => Promise<Response | null>
+  /** Denies the request and ends the interaction. `hasSeenPage`: the user has been shown one of its pages. */
+  reject: (error: OAuthError, seen: { hasSeenPage: boolean }) => Promise<Response>
+}
+
+/** Answers at the client's redirect URI (RFC 6749, section 4.1.2). */
+const createRedirectCompletion = (
+  { call, interaction, authorization }: SignInStep,
+  request: PendingRedirect,
+): CompletionStrategy => ({
+  destinations: listFormDestinations(authorization.client, request.redirectUri),
+  renderConsent: (props, options) =>
+    renderComponent(
+      ConsentPage,
+      { ...props, destination: findOtherDestination(authorization.client, request.redirectUri) },
+      options,
+    ),
+  complete: async () => {
+    const answer = await issueCodeResponse(call.ctx, request, authorization, interaction)
+    return answer && sendAuthorizationResponse(answer)
+  },
+  reject: async (error, seen) => {
+    await deleteInteraction(call.ctx.tenant, interaction.handle)
+    return sendErrorResponse(call, request, error, seen)
+  },
+})
+
+type DeviceCompletion = (signIn: SignInStep, request: DeviceRequest) => CompletionStrategy
+
+let completeOnDevice: DeviceCompletion | undefined
+
+/**
+ * Registers how a sign-in for a device is completed (RFC 8628), so that this folder does not import the
+ * device folder.
+ */
+export function registerDeviceCompletion(complete: DeviceCompletion): void {
+  completeOnDevice = complete
+}
+
+/** How this sign-in is completed: at the device or at the redirect URI. */
+export function selectCompletion(signIn: SignInStep): CompletionStrategy {
+  const { request } = signIn.interaction
+  if (request.responseMode !== 'device') return createRedirectCompletion(signIn, request)
+  if (!completeOnDevice) throw new Error('no completion is registered for devices')
+  return completeOnDevice(signIn, request)
+}

@@ -1,0 +1,11 @@
+import type { TenantCall } from '../../access/endpoint.http.ts'
+import type { AuthorizationState } from '../authorize/evaluate-request.ts'
+import type { Interaction } from '../interactions/interactions.ts'
+
+/** A request of a sign-in page, with its interaction and what the browser's session permits. */
+export type SignInStep = {
+  call: TenantCall
+  interaction: Interaction
+  authorization: AuthorizationState
+  sessionToken: string | null
+}

@@ -1,0 +1,40 @@
+import type { Sql } from '../../database/db.ts'
+import { statement } from '../../database/statement.ts'
+
+/** What was granted: no token of a grant exceeds it. */
+export type GrantedAccess = { scopes: string[]; resources: string[] }
+
+/** What a token request presents: an authorization code, a device code, or a refresh token. */
+export type PresentedArtifact =
+  | { from: 'AuthorizationCode' | 'DeviceCode'; codeHash: Buffer }
+  | { from: 'Grant'; grantId: string; secretHash: Buffer }
+
+const returns = { scopes: 'text[]', resources: 'text[]' } as const
+const buildSelectByCode = (table: string) => statement({
+  takes: { clientId: 'text', codeHash: 'bytea' },
+  returns,
+})`
+  SELECT "scopes", "resources" FROM "${table}"
+  WHERE "tenantId" = :tenant AND "clientId" = :clientId AND "codeHash" = :codeHash`
+
+const SELECT_BY_CODE = {
+  AuthorizationCode: buildSelectByCode('AuthorizationCode'),
+  DeviceCode: buildSelectByCode('DeviceCode'),
+}
+const SELECT_BY_GRANT = statement({
+  takes: { clientId: 'text', secretHash: 'bytea', grantId: 'text' },
+  returns,
+})`
+  SELECT "scopes", "resources" FROM "Grant"
+  WHERE "tenantId" = :tenant AND "clientId" = :clientId AND "secretHash" = :secretHash AND "id" = :grantId`
+
+/** The granted scopes and resources of an artifact of this client; null when it does not exist. */
+export const selectGrantedAccess = (
+  sql: Sql,
+  tenant: string,
+  presented: PresentedArtifact,
+  clientId: string,
+): Promise<GrantedAccess | null> =>
+  presented.from === 'Grant'
+    ? SELECT_BY_GRANT.first(sql, { tenant, clientId, ...presented })
+    : SELECT_BY_CODE[presented.from].first(sql, { tenant, clientId, ...presented })

@@ -1,0 +1,38 @@
+import { OAuthError } from '../../core/oauth-error.ts'
+import { sql } from '../../database/db.ts'
+import type { TokenRequest } from '../model/token-request.ts'
+import { computeReach, type TenantAudience } from './audience.ts'
+import { type GrantedAccess, type PresentedArtifact, selectGrantedAccess } from './granted-resources.sql.ts'
+
+/**
+ * The resources of a token request (RFC 8707, section 2.2): those of the grant, or the requested ones among
+ * them. For a grant without resources, the request may select from the default audience of its tokens, so
+ * that no request extends the audience. Throws OAuthError invalid_target.
+ */
+export function narrowResources(
+  tenant: TenantAudience,
+  granted: GrantedAccess,
+  requested: readonly string[],
+): string[] {
+  if (requested.length === 0) return granted.resources
+  const reach = computeReach(tenant, granted.scopes, granted.resources)
+  const excess = requested.filter((resource) => !reach.includes(resource))
+  if (excess.length > 0)
+    throw new OAuthError('invalid_target', 'A token request cannot exceed the granted resources.', {
+      diagnostics: { requested: excess.join(' '), granted: reach.join(' ') },
+    })
+  return [...requested]
+}
+
+/**
+ * Rejects resources beyond the grant before the code or refresh token is used. One statement when the request
+ * names resources, none otherwise. Throws OAuthError invalid_target.
+ */
+export async function requireGrantedResources(
+  { ctx, tenant, client, resources }: TokenRequest,
+  presented: PresentedArtifact,
+): Promise<void> {
+  if (resources.length === 0) return
+  const reach = await selectGrantedAccess(sql, ctx.tenant, presented, client.id)
+  if (reach) narrowResources(tenant, reach, resources)
+}

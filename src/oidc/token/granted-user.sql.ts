@@ -1,0 +1,35 @@
+import { ACTIVE_BASIS_CONDITION, type TokenBasis } from '../../access/token-status.sql.ts'
+import { storedColumns } from '../../database/columns.ts'
+import type { Sql } from '../../database/db.ts'
+import { type RowOf, statement, typed } from '../../database/statement.ts'
+import type { SigningAlgorithm } from '../../keys/signing-algorithms.ts'
+import { CLAIM_COLUMNS } from '../../users/claims.ts'
+import type { ClaimsRequest } from '../model/claims-request.ts'
+
+/** A user with the claims that the client of a grant may read. */
+export type GrantedUser = RowOf<typeof SELECT_GRANTED_USER>
+
+const SELECT_GRANTED_USER = statement({
+  takes: { userId: 'text', grantId: 'text?', sessionId: 'text?' },
+  returns: {
+    ...storedColumns('User', CLAIM_COLUMNS),
+    clientId: 'text',
+    /** Claims that the grant requests individually. */
+    claims: typed<ClaimsRequest | null>('jsonb?'),
+    /** The algorithm that signs the client's userinfo; null for plain JSON. */
+    userInfoSigningAlg: typed<SigningAlgorithm | null>('text?'),
+  },
+})`
+  SELECT ${CLAIM_COLUMNS.map((name) => `u."${name}"`).join(', ')}, g."clientId", g."claims", c."userInfoSigningAlg"
+  FROM "User" u
+  JOIN "Grant" g ON g."tenantId" = :tenant AND g."id" = :grantId AND g."userId" = u."id"
+  JOIN "Client" c ON c."tenantId" = :tenant AND c."id" = g."clientId"
+  LEFT JOIN "Session" s ON s."tenantId" = :tenant AND s."id" = :sessionId AND s."userId" = u."id"
+  WHERE u."tenantId" = :tenant AND u."id" = :userId AND ${ACTIVE_BASIS_CONDITION}`
+
+/** The user of a token while the token's grant and session are active; null otherwise. One statement. */
+export const selectGrantedUser = (
+  sql: Sql,
+  tenant: string,
+  { userId, grantId, sessionId }: TokenBasis,
+): Promise<GrantedUser | null> => SELECT_GRANTED_USER.first(sql, { tenant, userId, grantId, sessionId })

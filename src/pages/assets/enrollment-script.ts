@@ -1,0 +1,99 @@
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { toAssetPath } from './asset-path.ts'
+
+const require = createRequire(import.meta.url)
+
+/** Converts WebAuthn options and credentials from and to JSON, for browsers without their own conversion. */
+const WEBAUTHN_LIBRARY = readFileSync(
+  join(dirname(require.resolve('@simplewebauthn/browser')), '../dist/bundle/index.umd.min.js'),
+  'utf8',
+)
+
+/** The status below the button while nothing is running. */
+export const ENROLLMENT_HINT = 'You can do this once with the link that brought you here.'
+
+/**
+ * The script of the enrollment page, as text, because tsc would compile a file to a module; a browser test
+ * covers every line. Its parameters are in data attributes of the page (enrollment.pages.tsx).
+ */
+const PAGE_SCRIPT = `
+(() => {
+  'use strict'
+  const root = document.getElementById('enrollment')
+  if (!root) return
+  const { browserSupportsWebAuthn, startRegistration } = SimpleWebAuthnBrowser
+  const { token, path } = root.dataset
+  const button = document.getElementById('enrollment-button')
+  const status = document.getElementById('enrollment-status')
+  const errorArea = document.getElementById('enrollment-error')
+  const ERROR_MESSAGES = {
+    NotAllowedError: 'Nothing was created: it was canceled, or took too long. Try again when you are ready.',
+    InvalidStateError: 'This device already has a passkey for this account. You can close this page.',
+    NotSupportedError: 'This device cannot keep a passkey. Open the link on another one.',
+    SecurityError: 'This browser does not create passkeys at this address.',
+    ConstraintError: 'Set up a screen lock on this device first, then try again.',
+  }
+  const OFFLINE = 'The connection failed. Check it and try again.'
+  const NO_PASSKEYS = 'This browser cannot create passkeys. Open the link in another browser or on another device.'
+  let busy = false
+
+  function showError(message) {
+    errorArea.replaceChildren()
+    if (!message) return
+    const line = document.createElement('p')
+    line.className = 'error'
+    line.textContent = message
+    errorArea.append(line)
+  }
+
+  function setBusy(value) {
+    busy = value
+    // Not disabled, which would remove the keyboard focus.
+    button.setAttribute('aria-disabled', String(value))
+    status.textContent = value ? 'Follow the steps on your device…' : '${ENROLLMENT_HINT}'
+  }
+
+  async function call(step, body) {
+    const response = await fetch(path + step, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ token, ...body }),
+    }).catch(() => { throw { text: OFFLINE } })
+    // The reloaded page explains that the link has expired.
+    if (response.status === 410) return location.reload(), new Promise(() => {})
+    const answer = await response.json().catch(() => ({}))
+    if (!response.ok) throw { text: answer.message || 'Something went wrong. Try again.' }
+    return answer
+  }
+
+  async function enroll() {
+    if (busy) return
+    setBusy(true)
+    showError(null)
+    try {
+      const optionsJSON = await call('/options')
+      const response = await startRegistration({ optionsJSON })
+      await call('/credential', { response })
+      // Replaces this page, so that the back button does not lead to the used link.
+      location.replace(path + '/done')
+    } catch (error) {
+      setBusy(false)
+      // The library wraps the browser's error in one of the same name.
+      showError(error.text || ERROR_MESSAGES[error.name] || (error.cause && ERROR_MESSAGES[error.cause.name]) || 'Something went wrong. Try again.')
+      button.focus()
+    }
+  }
+
+  if (!browserSupportsWebAuthn()) return showError(NO_PASSKEYS)
+  button.addEventListener('click', enroll)
+  root.hidden = false
+  button.focus()
+})()
+`
+
+/** The script of the enrollment page. */
+export const ENROLLMENT_SCRIPT = `${WEBAUTHN_LIBRARY}\n${PAGE_SCRIPT}`
+
+export const ENROLLMENT_SCRIPT_PATH = toAssetPath(ENROLLMENT_SCRIPT, 'js')

@@ -1,0 +1,151 @@
+import { buildThemeCss, DEFAULT_THEME, PALETTE } from './theme.ts'
+
+const toCssDeclarations = (colors: Record<string, string>): string =>
+  Object.entries(colors)
+    .map(([name, value]) => `--${name}:${value}`)
+    .join(';')
+
+/** Uses logical properties, so that right-to-left languages need no second stylesheet. */
+export const PAGES_CSS = `
+:root{color-scheme:light dark;${toCssDeclarations(PALETTE.light)}}
+@media (prefers-color-scheme:dark){:root{${toCssDeclarations(PALETTE.dark)}}}
+${buildThemeCss(DEFAULT_THEME)}
+
+*,*::before,*::after{box-sizing:border-box}
+html{-webkit-text-size-adjust:100%;text-size-adjust:100%}
+body{
+  margin:0;background:var(--surface);color:var(--text);
+  font:1rem/1.5 system-ui,-apple-system,"Segoe UI",Roboto,"Noto Sans","Helvetica Neue",Arial,sans-serif;
+  -webkit-font-smoothing:antialiased;overflow-wrap:anywhere;
+}
+h1,h2,p,ul,dl,dd{margin:0}
+h1{font-size:1.625rem;line-height:1.25;font-weight:650;letter-spacing:-.015em;text-wrap:balance}
+h2{font-size:1rem;font-weight:600}
+code,pre,.mono{font-family:ui-monospace,"SF Mono","Cascadia Mono",Menlo,Consolas,"DejaVu Sans Mono",monospace}
+p{text-wrap:pretty}
+.given{overflow-wrap:anywhere}
+
+.page{
+  min-block-size:100vh;min-block-size:100dvh;display:flex;flex-direction:column;gap:2rem;
+  max-inline-size:30rem;margin-inline:auto;padding:1.5rem;
+}
+.wide{max-inline-size:48rem}
+.tenant{display:flex;align-items:center;gap:.625rem;font-weight:600}
+.tenant-logo{inline-size:2rem;block-size:2rem;object-fit:contain;flex:none}
+.card{flex:1;display:flex;flex-direction:column;gap:1.75rem}
+.support{padding-block-start:1rem;border-block-start:1px solid var(--line);font-size:.9375rem}
+.support a{display:inline-flex;align-items:center;min-block-size:2.75rem}
+
+.heading{display:flex;flex-direction:column;gap:.5rem}
+.lead{color:var(--muted);font-size:1.0625rem}
+.lead .given,.lead strong{color:var(--text);font-weight:550}
+.hint{color:var(--muted);font-size:.875rem}
+.mark{
+  display:grid;place-items:center;flex:none;inline-size:3.5rem;block-size:3.5rem;border-radius:1rem;
+  background:var(--accent);color:var(--on-accent);border:1px solid var(--accent-edge);
+  font-size:1.5rem;font-weight:650;object-fit:contain;margin-block-end:.75rem;
+}
+img.mark{background:none;border:0}
+.mark.bad{background:var(--danger-surface);color:var(--danger);border-color:transparent}
+.mark.good{background:var(--success-surface);color:var(--success);border-color:transparent}
+
+.stack,.choice{display:flex;flex-direction:column;gap:1.25rem}
+.choice{gap:.75rem}
+.field{display:flex;flex-direction:column;gap:.5rem}
+label{font-weight:550}
+input{
+  inline-size:100%;min-block-size:3rem;padding:.625rem .875rem;border:1px solid var(--control);border-radius:.625rem;
+  background:var(--surface);color:inherit;font:inherit;
+}
+input[aria-invalid]{border-color:var(--danger);box-shadow:inset 0 0 0 1px var(--danger)}
+.code-input{
+  min-block-size:3.75rem;font:600 1.625rem/1 ui-monospace,"SF Mono","Cascadia Mono",Menlo,Consolas,"DejaVu Sans Mono",monospace;
+  font-variant-numeric:tabular-nums;letter-spacing:.35em;text-align:center;padding-inline:1.2em .85em;
+}
+.letters{text-transform:uppercase;letter-spacing:.15em;padding-inline:.875rem}
+.user-code{
+  padding:.75rem;border-radius:.625rem;background:var(--raised);text-align:center;user-select:all;
+  font:600 1.625rem/1.4 ui-monospace,"SF Mono","Cascadia Mono",Menlo,Consolas,"DejaVu Sans Mono",monospace;letter-spacing:.1em;
+}
+.error{
+  display:flex;gap:.5rem;padding:.625rem .875rem;border-radius:.625rem;
+  background:var(--danger-surface);color:var(--danger);font-size:.9375rem;font-weight:500;
+}
+
+[role=alert]:empty{display:none}
+
+button,.button{
+  display:inline-flex;align-items:center;justify-content:center;min-block-size:3rem;padding:.625rem 1.25rem;
+  border:1px solid transparent;border-radius:.625rem;font:inherit;font-weight:600;text-align:center;text-decoration:none;
+  cursor:pointer;transition:filter .12s ease,background-color .12s ease;
+}
+.primary{background:var(--accent);color:var(--on-accent);border-color:var(--accent-edge)}
+.primary:hover{filter:brightness(1.06)}
+.primary:active{filter:brightness(.94)}
+.secondary{background:var(--surface);color:var(--text);border-color:var(--control)}
+.secondary:hover{background:var(--raised)}
+.quiet{min-block-size:2.75rem;padding:.5rem .75rem;background:none;color:var(--accent-text);font-weight:550}
+.quiet:hover,a:hover{text-decoration:underline;text-underline-offset:.2em}
+a{color:var(--accent-text)}
+a.primary{color:var(--on-accent)}
+a.secondary{color:var(--text)}
+:focus-visible{outline:3px solid var(--accent-text);outline-offset:2px}
+input:focus-visible{outline-offset:-1px}
+input[aria-invalid]:focus-visible{outline-color:var(--danger)}
+
+.alternatives{display:flex;flex-direction:column;align-items:flex-start;gap:.25rem;margin-inline:-.75rem}
+.alternatives .hint{padding-inline:.75rem}
+
+.signed-in{
+  display:flex;flex-wrap:wrap;align-items:center;justify-content:space-between;gap:.5rem;
+  padding:.75rem;border-radius:.75rem;background:var(--raised);
+}
+.person{display:flex;align-items:center;gap:.75rem;flex:1 1 auto;min-inline-size:0}
+.person-mark{
+  display:grid;place-items:center;flex:none;inline-size:2.5rem;block-size:2.5rem;border-radius:50%;
+  background:var(--surface);border:1px solid var(--line);font-weight:600;
+}
+.person-text{display:flex;flex-direction:column;min-inline-size:0;line-height:1.35}
+.person-name{font-weight:600}
+.asks{display:flex;flex-direction:column;padding:0;list-style:none;margin-block-start:.25rem}
+.asks li{position:relative;padding-block:.75rem;padding-inline-start:2rem;border-block-end:1px solid var(--line)}
+.asks li:last-child{border-block-end:0}
+.asks li::before{
+  content:"";position:absolute;inset-block-start:1.05rem;inset-inline-start:.3rem;inline-size:.45rem;block-size:.8rem;
+  border:solid var(--accent-text);border-width:0 2px 2px 0;transform:rotate(45deg);
+}
+.reference{padding:.75rem .875rem;border-radius:.625rem;background:var(--raised)}
+.reference dt{color:var(--muted);font-size:.8125rem}
+.reference dd{font-size:.9375rem}
+.reference dd+dt{margin-block-start:.5rem}
+.reference code{font-size:.9375rem;user-select:all}
+
+.row{display:flex;flex-wrap:wrap;align-items:center;gap:.5rem .75rem}
+.row.between{justify-content:space-between}
+.search{display:flex;flex-wrap:wrap;gap:.75rem;align-items:end}
+.search .field{flex:1 1 14rem}
+.messages{display:flex;flex-direction:column;gap:1rem;padding:0;list-style:none}
+.message{display:flex;flex-direction:column;gap:.75rem;padding:1rem 1.125rem;border:1px solid var(--line);border-radius:.75rem}
+.tag{padding:.0625rem .5rem;border-radius:1rem;background:var(--raised);color:var(--muted);font-size:.8125rem;font-weight:550}
+.message-code{font-size:2rem;line-height:1.2;font-weight:650;letter-spacing:.14em;user-select:all}
+.message pre,.block{
+  margin:0;padding:.75rem .875rem;border-radius:.625rem;background:var(--raised);
+  font-size:.875rem;white-space:pre-wrap;overflow-wrap:anywhere;
+}
+.claims{display:grid;grid-template-columns:minmax(6rem,max-content) 1fr;gap:.25rem 1rem;font-size:.9375rem}
+.claims dt{color:var(--muted)}
+
+@media (min-width:36rem){
+  body{background:var(--page)}
+  .page{justify-content:center;gap:1.5rem;padding-block:3rem}
+  .wide{justify-content:flex-start}
+  .tenant{justify-content:center}
+  .card{
+    flex:none;padding:2.5rem;border:1px solid var(--line);border-radius:1.25rem;background:var(--surface);
+    box-shadow:0 1px 2px rgb(0 0 0/.04),0 12px 32px -12px rgb(0 0 0/.12);
+  }
+  .support{padding:0;border:0;text-align:center}
+}
+@media (prefers-reduced-motion:reduce){*,*::before,*::after{transition:none!important;animation:none!important}}
+@media (forced-colors:active){.mark,.person-mark,.error,.tag{border:1px solid}}
+`.trim()

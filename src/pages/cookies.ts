@@ -1,0 +1,45 @@
+import { parse, serialize } from 'cookie-es'
+import { env } from '../core/env.ts'
+
+const isSecure = env.baseUrl.startsWith('https:')
+
+/**
+ * The cookie of the browser session. Over http, on a developer's machine, browsers reject the prefix and the
+ * attribute Secure.
+ */
+export const SESSION_COOKIE = isSecure ? '__Secure-vst_sid' : 'vst_sid'
+/** The cookie that binds interactions to a browser. */
+export const INTERACTION_COOKIE = isSecure ? '__Secure-vst_ix' : 'vst_ix'
+/** The prefix of the cookies that mark a browser in which an address signed in before. */
+export const KNOWN_BROWSER_COOKIE = isSecure ? '__Secure-vst_kb' : 'vst_kb'
+
+/**
+ * A Set-Cookie value. The path separates the cookies of tenants; SameSite=Lax keeps forms of other sites from
+ * sending them.
+ */
+export const buildCookie = (tenant: string, name: string, value: string, maxAgeSeconds: number): string =>
+  serialize(name, value, {
+    path: `/${tenant}/`,
+    maxAge: maxAgeSeconds,
+    httpOnly: true,
+    secure: isSecure,
+    sameSite: 'lax',
+  })
+
+export const buildExpiredCookie = (tenant: string, name: string): string => buildCookie(tenant, name, '', 0)
+
+/** The syntax of the tokens that this server issues in cookies. */
+const ISSUED_VALUE = /^[A-Za-z0-9_-]{43}$/
+
+/**
+ * The value of a cookie in a Cookie header; null without one of the issued syntax. Other duplicates are
+ * skipped.
+ */
+export function readCookie(header: string | null, name: string): string | null {
+  const cookies = parse(header ?? '', {
+    filter: (key) => key === name,
+    decode: (value) => value,
+    allowMultiple: true,
+  })
+  return [cookies[name]].flat().find((value) => value !== undefined && ISSUED_VALUE.test(value)) ?? null
+}

@@ -1,0 +1,37 @@
+import type { VNode } from 'preact'
+import { ContinueLink } from './outcome.pages.tsx'
+import { BidiText, type PageClient, PageShell, type PageTenant } from './page-shell.pages.tsx'
+
+type LeavePageProps = {
+  tenant: PageTenant
+  client: PageClient
+  /** Where the browser would go. */
+  url: string
+}
+
+const toPlace = (url: string): string => new URL(url).host || new URL(url).protocol
+
+/**
+ * Shown instead of a redirect to an address of a client that no administrator has reviewed: a link to this
+ * server must not lead anywhere else unnoticed (RFC 9700, section 4.11.2).
+ */
+export const LeavePage = ({ tenant, client, url }: LeavePageProps): VNode => (
+  <PageShell
+    title="Continue to another site?"
+    lead={
+      <>
+        The link you followed leads to{' '}
+        <strong>
+          <BidiText>{toPlace(url)}</BidiText>
+        </strong>
+        . This site has not been reviewed. Continue only if you trust it.
+      </>
+    }
+    tenant={tenant}
+    client={client}
+  >
+    <ContinueLink to={url}>
+      Continue to <BidiText>{toPlace(url)}</BidiText>
+    </ContinueLink>
+  </PageShell>
+)

@@ -1,0 +1,169 @@
+import type { ComponentChildren, VNode } from 'preact'
+import {
+  BidiText,
+  ErrorMessage,
+  getTenantName,
+  type PageClient,
+  type PageInteraction,
+  PageShell,
+  type PageTenant,
+  StepForm,
+  toSafeLink,
+} from './page-shell.pages.tsx'
+import { type PagePerson, PersonLine } from './person.pages.tsx'
+
+/** The link to continue after a final page; omitted without a safe URL. */
+export function ContinueLink({
+  to,
+  children,
+}: {
+  to?: string | null
+  children: ComponentChildren
+}): VNode | null {
+  const link = toSafeLink(to)
+  if (!link) return null
+  return (
+    <a class="button primary" href={link}>
+      <span>{children}</span>
+    </a>
+  )
+}
+
+type ErrorPageProps = {
+  /** Null when the URL names no tenant. */
+  tenant?: PageTenant | null
+  /** A short phrase without a period. */
+  title: string
+  /** What went wrong and what to do, in sentences. */
+  message: string
+  /** The error in protocol terms, for developers of the application. */
+  detail?: string | null
+  requestId: string
+  /** The application that sent the request, with the URL where it starts a new sign-in. */
+  startAt?: { name: string; url: string } | null
+}
+
+/** What support needs to find the request. */
+const ErrorReference = ({ detail, requestId }: { detail?: string | null; requestId: string }): VNode => (
+  <>
+    <dl class="reference">
+      {detail && (
+        <>
+          <dt>Details</dt>
+          <dd>{detail}</dd>
+        </>
+      )}
+      <dt>Request ID</dt>
+      <dd>
+        <code>{requestId}</code>
+      </dd>
+    </dl>
+    <p class="hint">If you ask for help, include this.</p>
+  </>
+)
+
+/** Shows an error that cannot, or must not, be sent to the client. */
+export const ErrorPage = ({ tenant, title, message, detail, requestId, startAt }: ErrorPageProps): VNode => (
+  <PageShell title={title} lead={message} tenant={tenant} outcome="bad" isError>
+    <ContinueLink to={startAt?.url}>
+      Go to <BidiText>{startAt?.name}</BidiText>
+    </ContinueLink>
+    <ErrorReference detail={detail} requestId={requestId} />
+  </PageShell>
+)
+
+type SignedOutPageProps = {
+  tenant: PageTenant
+  client?: PageClient | null
+  /** The URL where the application starts a sign-in, if it has one. */
+  startAt?: string | null
+}
+
+/**
+ * Shown when the session has ended and the request has no post_logout_redirect_uri (RP-Initiated Logout 1.0,
+ * section 2).
+ */
+export const SignedOutPage = ({ tenant, client, startAt }: SignedOutPageProps): VNode => (
+  <PageShell
+    title="You are signed out"
+    lead={
+      <>
+        Your <BidiText>{getTenantName(tenant)}</BidiText> session in this browser has ended. You can close
+        this page.
+      </>
+    }
+    tenant={tenant}
+    client={client}
+    outcome="good"
+  >
+    <ContinueLink to={startAt}>Sign in again</ContinueLink>
+  </PageShell>
+)
+
+/** Shown after a person chose to stay signed in. */
+export const StillSignedInPage = ({ tenant, client }: Omit<SignedOutPageProps, 'startAt'>): VNode => (
+  <PageShell
+    title="You are still signed in"
+    lead="Nothing has changed. You can close this page."
+    tenant={tenant}
+    client={client}
+    outcome="good"
+  >
+    {null}
+  </PageShell>
+)
+
+type LogoutConfirmPageProps = {
+  tenant: PageTenant
+  interaction: PageInteraction
+  client?: PageClient | null
+  person?: PagePerson | null
+  /** The error of an invalid request, from which nothing else is used. */
+  error?: { detail: string; requestId: string } | null
+}
+
+/**
+ * Asks for confirmation when the request does not prove to know the session. Posts `step=logout` or
+ * `step=stay`.
+ */
+export const LogoutConfirmPage = ({
+  tenant,
+  interaction,
+  client,
+  person,
+  error,
+}: LogoutConfirmPageProps): VNode => (
+  <PageShell
+    title="Sign out?"
+    isError={Boolean(error)}
+    lead={
+      <>
+        This signs you out of <BidiText>{getTenantName(tenant)}</BidiText> and of the applications you opened
+        with it in this browser.
+      </>
+    }
+    tenant={tenant}
+    client={client}
+  >
+    {error && (
+      <ErrorMessage>
+        The application asked for something that cannot be done. You are still signed in. You can sign out
+        here, but you will not return to the application.
+      </ErrorMessage>
+    )}
+    {person && (
+      <div class="signed-in">
+        <PersonLine person={person} />
+      </div>
+    )}
+    <StepForm interaction={interaction} class="choice">
+      <button type="submit" name="step" value="logout" class="primary">
+        Sign out
+      </button>
+      <button type="submit" name="step" value="stay" class="secondary">
+        Stay signed in
+      </button>
+    </StepForm>
+    {error && <ErrorReference {...error} />}
+  </PageShell>
+)

@@ -1,0 +1,158 @@
+import type { ComponentChildren, VNode } from 'preact'
+import { useContext } from 'preact/hooks'
+import { STYLESHEET_PATH } from './assets/stylesheet.ts'
+import { PopupDisplay, ThemeStyle } from './render-page.pages.tsx'
+
+/** The members of a tenant that pages show. */
+export type PageTenant = {
+  tenantId: string
+  friendlyName?: string | null
+  logoUrl?: string | null
+  supportUrl?: string | null
+}
+
+/** The members of a client that pages show. */
+export type PageClient = {
+  name: string
+  logoUrl?: string | null
+  themeColor?: string | null
+  id?: string
+  registeredBy?: string
+}
+
+/** Where the forms of a page are posted, and their CSRF token. */
+export type PageInteraction = { action: string; csrf: string }
+
+const LINK_PROTOCOLS = new Set(['https:', 'http:'])
+
+/** The URL if it is http or https; null otherwise. */
+export const toSafeLink = (url: string | null | undefined): string | null =>
+  url && URL.canParse(url) && LINK_PROTOCOLS.has(new URL(url).protocol) ? url : null
+
+/** The URL if the pages' Content Security Policy allows it as an image; null otherwise. */
+const toSafeImage = (url: string | null | undefined): string | null =>
+  url && URL.canParse(url) && (new URL(url).protocol === 'https:' || /^data:image\//i.test(url)) ? url : null
+
+export const getTenantName = (tenant: PageTenant): string => tenant.friendlyName || tenant.tenantId
+
+/** Isolates a name, address or other text of unknown direction and length. */
+export const BidiText = ({ children }: { children: ComponentChildren }): VNode => (
+  <bdi class="given">{children}</bdi>
+)
+
+/**
+ * The client's logo, or the first letter of its name in its color. Decorative: the page shows the name as
+ * text.
+ */
+function ClientMark({ client }: { client: PageClient }): VNode {
+  const logo = toSafeImage(client.logoUrl)
+  if (logo) return <img class="mark" src={logo} alt="" width={56} height={56} />
+  return (
+    <span class="mark" aria-hidden="true">
+      {getInitial(client.name)}
+    </span>
+  )
+}
+
+const OutcomeMark = ({ outcome }: { outcome: 'good' | 'bad' }): VNode => (
+  <span class={`mark ${outcome}`} aria-hidden="true">
+    {outcome === 'good' ? '✓' : '!'}
+  </span>
+)
+
+/** The first grapheme of a name, in upper case. */
+export const getInitial = (name: string): string =>
+  [...new Intl.Segmenter('en').segment(name.trim())][0]?.segment.toUpperCase() ?? '?'
+
+type ShellProps = {
+  /** Title of the document. */
+  title: string
+  /** Heading of the card; the title by default. */
+  heading?: ComponentChildren
+  /** A sentence below the heading. */
+  lead?: ComponentChildren
+  tenant?: PageTenant | null
+  /** The client whose mark and color the page shows. */
+  client?: PageClient | null
+  /** The outcome mark, shown in place of the client's mark. */
+  outcome?: 'good' | 'bad'
+  /** Prefixes the title with "Error:", which screen readers announce first. */
+  isError?: boolean
+  /** A wide card, for the lists of development pages. */
+  wide?: boolean
+  children: ComponentChildren
+}
+
+/** The frame of every hosted page: head, tenant name, card and support link. */
+export function PageShell(props: ShellProps): VNode {
+  const { title, tenant, client, outcome, isError } = props
+  const theme = useContext(ThemeStyle)
+  // The title of a popup window already has the tenant's name (OIDC Core, section 3.1.2.1: display).
+  const isPopup = useContext(PopupDisplay)
+  const logo = toSafeImage(tenant?.logoUrl)
+  const support = toSafeLink(tenant?.supportUrl)
+  return (
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <meta name="robots" content="noindex" />
+        <title>
+          {[isError ? 'Error: ' : '', title, tenant ? ` · ${getTenantName(tenant)}` : ''].join('')}
+        </title>
+        <link rel="icon" href={logo ?? 'data:,'} />
+        <link rel="stylesheet" href={STYLESHEET_PATH} />
+        {theme && <style>{theme}</style>}
+      </head>
+      <body>
+        <div class={props.wide ? 'page wide' : 'page'}>
+          {tenant && !isPopup && (
+            <header class="tenant">
+              {logo && <img class="tenant-logo" src={logo} alt="" width={32} height={32} />}
+              <BidiText>{getTenantName(tenant)}</BidiText>
+            </header>
+          )}
+          <main class="card">
+            <div class="heading">
+              {outcome ? <OutcomeMark outcome={outcome} /> : client && <ClientMark client={client} />}
+              <h1>{props.heading ?? title}</h1>
+              {props.lead && <p class="lead">{props.lead}</p>}
+            </div>
+            {props.children}
+          </main>
+          {support && (
+            <footer class="support">
+              <a href={support} rel="noopener">
+                Get help
+              </a>
+            </footer>
+          )}
+        </div>
+      </body>
+    </html>
+  )
+}
+
+type StepFormProps = {
+  interaction: PageInteraction
+  step?: string
+  class?: string
+  children: ComponentChildren
+}
+
+/** A form of an interaction. `step` names the form; omitted when its buttons have that name. */
+export const StepForm = ({ interaction, step, class: className, children }: StepFormProps): VNode => (
+  <form method="post" action={interaction.action} class={className} noValidate>
+    <input type="hidden" name="csrf" value={interaction.csrf} />
+    {step && <input type="hidden" name="step" value={step} />}
+    {children}
+  </form>
+)
+
+/** An error, referred to by its input through `id`; announced when the page is shown. */
+export const ErrorMessage = ({ id, children }: { id?: string; children: ComponentChildren }): VNode => (
+  <p class="error" id={id} role="alert">
+    {children}
+  </p>
+)

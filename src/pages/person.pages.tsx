@@ -1,0 +1,26 @@
+import type { VNode } from 'preact'
+import { BidiText, getInitial } from './page-shell.pages.tsx'
+
+/** The signed-in person. Pages show the name and the address, as far as known. */
+export type PagePerson = { name?: string | null; email?: string | null; phoneNumber?: string | null }
+
+/** Shows who is signed in. */
+export function PersonLine({ person }: { person: PagePerson }): VNode {
+  const address = person.email || person.phoneNumber
+  const shown = [person.name, address].filter(Boolean) as string[]
+  return (
+    <div class="person">
+      <span class="person-mark" aria-hidden="true">
+        {getInitial(shown[0] ?? '?')}
+      </span>
+      <div class="person-text">
+        <span class="hint">Signed in as</span>
+        {shown.map((text, index) => (
+          <span class={index === 0 ? 'person-name' : 'hint'} key={text}>
+            <BidiText>{text}</BidiText>
+          </span>
+        ))}
+      </div>
+    </div>
+  )
+}

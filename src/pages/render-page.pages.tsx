@@ -1,0 +1,88 @@
+import { createContext, type VNode } from 'preact'
+import { renderToString } from 'preact-render-to-string'
+import { buildThemeCss, computeCspHash } from './assets/theme.ts'
+
+export type RenderOptions = {
+  /** Accent color as #rrggbb; by default that of the page's `client`. */
+  themeColor?: string | null
+  /** URLs or origins that the response to the form may redirect to, such as the redirect_uri. */
+  formActionOrigins?: readonly string[]
+  /** The page has a script of this server, which may call it. */
+  runsScript?: boolean
+  /** The only origin that may frame the page; none by default. */
+  frameAncestor?: string
+  /** The page is shown in a popup window, without the tenant's name. */
+  isPopup?: boolean
+  /** HTTP status, 200 by default. */
+  status?: number
+}
+
+/** The inline style of the page; the Content Security Policy allows it by its hash. */
+export const ThemeStyle = createContext<string | null>(null)
+
+/** Whether the page is shown in a popup window. */
+export const PopupDisplay = createContext(false)
+
+/** URLs allow more characters in a host; `;` would start another directive of the policy. */
+const PLAIN_HOST = /^[\w.-]+$/
+
+/**
+ * The CSP source for an origin; null when it cannot be expressed, such as for an IPv6 address (CSP 3, section
+ * 2.3.1).
+ */
+const toOriginSource = ({ hostname, origin }: URL): string | null =>
+  PLAIN_HOST.test(hostname) ? origin : null
+
+/** The CSP source for a redirect after a form: an origin, or the scheme of a native application. */
+function toFormActionSource(target: string): string | null {
+  if (!URL.canParse(target)) return null
+  const url = new URL(target)
+  const isWeb = url.protocol === 'https:' || url.protocol === 'http:'
+  // Other schemes have no origin, and CSP cannot express IPv6 addresses: the scheme is allowed.
+  return isWeb && !url.hostname.startsWith('[') ? toOriginSource(url) : url.protocol
+}
+
+function buildSecurityPolicy(style: string | null, options: RenderOptions): string {
+  const targets = options.formActionOrigins ?? []
+  const frameAncestor = options.frameAncestor ? toOriginSource(new URL(options.frameAncestor)) : null
+  const formAction = new Set([
+    "'self'",
+    ...targets.map(toFormActionSource).filter((source) => source !== null),
+  ])
+  return [
+    "default-src 'none'",
+    ...(options.runsScript ? ["script-src 'self'", "connect-src 'self'"] : []),
+    `style-src 'self'${style ? ` ${computeCspHash(style)}` : ''}`,
+    'img-src https: data:',
+    // Browsers also apply it to redirects after a form, so it includes the client's origins.
+    `form-action ${[...formAction].join(' ')}`,
+    `frame-ancestors ${frameAncestor ?? "'none'"}`,
+    "base-uri 'none'",
+  ].join('; ')
+}
+
+/**
+ * Renders a hosted page with the headers of every page: no script and no frame unless `options` allow one, no
+ * caching, and no referrer, because the URL contains the handle of the interaction.
+ */
+export function renderPage(page: VNode, options: RenderOptions = {}): Response {
+  const client = (page.props as { client?: { themeColor?: string | null } | null }).client
+  const style = buildThemeCss(options.themeColor ?? client?.themeColor)
+  const html = renderToString(
+    <PopupDisplay.Provider value={options.isPopup ?? false}>
+      <ThemeStyle.Provider value={style}>{page}</ThemeStyle.Provider>
+    </PopupDisplay.Provider>,
+  )
+  return new Response(`<!doctype html>${html}`, {
+    status: options.status ?? 200,
+    headers: {
+      'content-type': 'text/html; charset=utf-8',
+      'content-security-policy': buildSecurityPolicy(style, options),
+      'referrer-policy': 'no-referrer',
+      'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
+      // X-Frame-Options cannot name an origin: frame-ancestors allows the one that may frame the page.
+      ...(!options.frameAncestor && { 'x-frame-options': 'DENY' }),
+    },
+  })
+}

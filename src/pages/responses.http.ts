@@ -1,0 +1,142 @@
+import type { H3Event } from 'h3'
+import { type FunctionComponent, h, type VNode } from 'preact'
+import { FastResponse } from 'srvx'
+import { findClient } from '../access/client-cache.ts'
+import type { RenderError } from '../access/endpoint.http.ts'
+import type { CachedTenant } from '../access/tenant-cache.ts'
+import type { AppError } from '../core/errors.ts'
+import { log } from '../core/log.ts'
+import { OAuthError } from '../core/oauth-error.ts'
+import { toAppError } from '../core/to-app-error.ts'
+import { toErrorDescription } from '../http/redirects.ts'
+import { createJsonResponse, getRequestMeta } from '../http/request.ts'
+import { ErrorPage } from './outcome.pages.tsx'
+import { type RenderOptions, renderPage } from './render-page.pages.tsx'
+import { buildInitiationUrl } from './restart-url.ts'
+
+const UNCACHED_HEADERS = {
+  'cache-control': 'no-store',
+  pragma: 'no-cache',
+  'x-content-type-options': 'nosniff',
+}
+
+/** JSON that is not cached (RFC 6749, section 5.1). */
+export const createUncachedJson = (
+  body: object,
+  init: { status?: number; headers?: Record<string, string> } = {},
+): Response =>
+  createJsonResponse(body, {
+    status: init.status ?? 200,
+    headers: { ...UNCACHED_HEADERS, ...init.headers },
+  })
+
+/** A JWT response (OIDC Core, section 5.3.2) that is not cached. */
+export const createUncachedJwt = (token: string): Response =>
+  new FastResponse(token, { headers: { 'content-type': 'application/jwt', ...UNCACHED_HEADERS } })
+
+/** Public metadata, readable by any origin. */
+export const createPublicJson = (body: object, maxAgeSeconds: number): Response =>
+  createJsonResponse(body, {
+    headers: { 'cache-control': `public, max-age=${maxAgeSeconds}`, 'access-control-allow-origin': '*' },
+  })
+
+/** A 303 redirect: the browser continues with GET (RFC 9700, section 4.12). */
+export const redirectTo = (location: string, cookies: string[] = []): Response => {
+  const response = new Response(null, {
+    status: 303,
+    headers: { location, 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' },
+  })
+  return addCookies(response, cookies)
+}
+
+export function addCookies(response: Response, cookies: string[]): Response {
+  for (const cookie of cookies) response.headers.append('set-cookie', cookie)
+  return response
+}
+
+function toLoggedError(thrown: unknown, event: H3Event): AppError {
+  const error = toAppError(thrown)
+  if (error.status >= 500)
+    log.error({ requestId: getRequestMeta(event).requestId, err: error.cause ?? error }, error.message)
+  return error
+}
+
+/** The OAuth error codes of other errors. */
+const OAUTH_CODE_BY_STATUS: Record<number, string> = {
+  401: 'invalid_token',
+  429: 'temporarily_unavailable',
+  500: 'server_error',
+  503: 'temporarily_unavailable',
+}
+
+/**
+ * Renders an error for a client (RFC 6749, section 5.2; RFC 6750, section 3.1). Logs errors from status 500.
+ */
+export const renderOAuthError: RenderError = (thrown, event) => {
+  if (thrown instanceof OAuthError)
+    return createUncachedJson(
+      { error: thrown.error, error_description: toErrorDescription(thrown.message) },
+      { status: thrown.status, headers: thrown.headers },
+    )
+  const error = toLoggedError(thrown, event)
+  return createUncachedJson(
+    {
+      error: OAUTH_CODE_BY_STATUS[error.status] ?? 'invalid_request',
+      error_description: toErrorDescription(error.message),
+    },
+    { status: error.status, headers: error.headers },
+  )
+}
+
+const TITLE_BY_STATUS: Record<number, string> = {
+  403: 'This form is out of date',
+  404: 'Page not found',
+  405: 'Page not found',
+  410: 'This page has expired',
+  429: 'Too many attempts',
+  500: 'Something went wrong',
+  503: 'Temporarily unavailable',
+}
+
+/** Renders a page component to a response. */
+export const renderComponent = <Props extends object>(
+  component: FunctionComponent<Props>,
+  props: NoInfer<Props>,
+  options: RenderOptions = {},
+): Response => renderPage(h(component, props) as VNode, options)
+
+/** What a person can do about an error of a client; `detail` names the error for developers. */
+const CLIENT_ERROR_MESSAGE =
+  'The application that sent you here asked for something that cannot be done. Go back to it and try again. If that does not help, tell the people who run it.'
+
+/** The client of a rejected request, with the URL where it starts a new sign-in; null when it has none. */
+async function findSignInStart(tenant: CachedTenant | null, clientId: string | null) {
+  const client = tenant && clientId ? await findClient(tenant.tenantId, clientId) : null
+  const url = client && buildInitiationUrl(client.tenantId, client)
+  return client && url ? { name: client.name, url } : null
+}
+
+/** Renders an error as a hosted page. Logs errors from status 500. */
+export const renderErrorPage: RenderError = async (thrown, event, tenant, clientId) => {
+  const { requestId } = getRequestMeta(event)
+  const error = thrown instanceof OAuthError ? thrown : toLoggedError(thrown, event)
+  const title = TITLE_BY_STATUS[error.status] ?? 'This request cannot be answered'
+  const response = renderComponent(
+    ErrorPage,
+    thrown instanceof OAuthError
+      ? {
+          tenant,
+          title,
+          message: CLIENT_ERROR_MESSAGE,
+          detail: error.message,
+          requestId,
+          startAt: await findSignInStart(tenant, clientId),
+        }
+      : { tenant, title, message: error.message, requestId },
+    {
+      status: error.status,
+    },
+  )
+  for (const [name, value] of Object.entries(error.headers)) response.headers.set(name, value)
+  return response
+}

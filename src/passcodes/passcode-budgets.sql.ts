@@ -1,0 +1,58 @@
+import type { User } from '../generated/prisma/client.ts'
+import type { Channel } from './passcodes.fields.ts'
+
+/** Columns of User that have a channel's addresses, and the flag of the other channel. */
+export const CHANNEL_COLUMNS = {
+  email: { shown: 'email', key: 'emailKey', verified: 'emailVerified', otherVerified: 'phoneNumberVerified' },
+  sms: {
+    shown: 'phoneNumber',
+    key: 'phoneNumberKey',
+    verified: 'phoneNumberVerified',
+    otherVerified: 'emailVerified',
+  },
+} as const satisfies Record<Channel, Record<string, keyof User>>
+
+/** An unverified address of a user who has a verified one never signs in: it may be another person's. */
+export const buildSignsInSql = (channel: Channel): string =>
+  `("${CHANNEL_COLUMNS[channel].verified}" OR NOT "${CHANNEL_COLUMNS[channel].otherVerified}")`
+
+/** Seconds between two codes to an address that one origin requests. */
+export const SEND_COOLDOWN_SECONDS = 30
+/** Codes to an address in an hour, of one budget. */
+const MAX_SENDS_PER_HOUR = 20
+/** Codes to an address in an hour that one network requests: it cannot use up the budget of the others. */
+const MAX_NETWORK_SENDS_PER_HOUR = 10
+/** Requested address changes of one user in an hour. */
+const MAX_CHANGES_PER_HOUR = 10
+/**
+ * Wrong guesses at codes of six digits within 24 hours, of one budget: 9 in a million. Codes of ten digits
+ * follow, at which guesses are not counted: 20 codes an hour have 2400 guesses a day, 1 in 4 million.
+ */
+export const MAX_SHORT_FAILURES = 9
+/** Guesses at one code. */
+export const MAX_ATTEMPTS = 5
+
+/** The budget of an address that all share except browsers in which the address signed in before. */
+export const SHARED_BUDGET = ''
+
+export const buildChangeLimitSql = (row: string, now: string) =>
+  `(${row}."sendCount" >= ${MAX_CHANGES_PER_HOUR} AND ${row}."sendWindowAt" > ${now} - interval '1 hour')`
+export const buildNetworkLimitSql = (row: string, now: string) =>
+  `(${row}."sendCount" >= ${MAX_NETWORK_SENDS_PER_HOUR} AND ${row}."sendWindowAt" > ${now} - interval '1 hour')`
+export const buildSendLimitSql = (row: string, now: string) =>
+  `(${row}."sendCount" >= ${MAX_SENDS_PER_HOUR} AND ${row}."sendWindowAt" > ${now} - interval '1 hour')`
+/** A time in the future is of a clock that was set back since: it must not make anyone wait for it. */
+export const buildCooldownSql = (row: string, now: string) =>
+  `(${row}."sentAt" > ${now} - interval '${SEND_COOLDOWN_SECONDS} seconds' AND ${row}."sentAt" < ${now} + interval '${SEND_COOLDOWN_SECONDS} seconds')`
+/** No code of six digits may be guessed at. It ends a day after the last of the guesses. */
+export const buildShortLimitSql = (row: string, now: string) =>
+  `(${row}."failureCount" >= ${MAX_SHORT_FAILURES} AND ${row}."failureWindowAt" > ${now} - interval '1 day')`
+
+/** Assignments that count a code that is sent. */
+export const buildSendCountersSql = (row: string, now: string): string => `
+  "sendCount" = CASE WHEN ${row}."sendWindowAt" > ${now} - interval '1 hour' THEN ${row}."sendCount" + 1 ELSE 1 END,
+  "sendWindowAt" = CASE WHEN ${row}."sendWindowAt" > ${now} - interval '1 hour' THEN ${row}."sendWindowAt" ELSE ${now} END`
+/** Assignments that count a guess at a code of six digits. */
+export const buildFailureCountersSql = (row: string, now: string): string => `
+  "failureCount" = CASE WHEN ${row}."failureWindowAt" > ${now} - interval '1 day' THEN ${row}."failureCount" + 1 ELSE 1 END,
+  "failureWindowAt" = ${now}`

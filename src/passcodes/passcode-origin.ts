@@ -1,0 +1,31 @@
+import { toNetwork } from '../core/ip.ts'
+import { SHARED_BUDGET } from './passcode-budgets.sql.ts'
+
+/**
+ * Where a code is requested and entered. Each origin has a code of its own, so that none replaces or uses up
+ * the code of another. `budget` counts sent codes and wrong guesses, `network` the codes that one network
+ * requests from the shared budget.
+ */
+export type PasscodeOrigin = { origin: string; budget: string; network: string | null }
+
+/** The management API: its callers share the codes that they send. `ip` is the address of their user. */
+export const toApiOrigin = (ip: string | null): PasscodeOrigin => ({
+  origin: 'api',
+  budget: SHARED_BUDGET,
+  network: ip && `network:${toNetwork(ip)}`,
+})
+
+/**
+ * A sign-in on the hosted pages. A browser in which the address has signed in before has a budget of its own,
+ * which others cannot use up.
+ */
+export const toSignInOrigin = (
+  interactionId: string,
+  ip: string | null,
+  knownBrowser: string | null,
+): PasscodeOrigin => ({
+  origin: `interaction:${interactionId}`,
+  ...(knownBrowser
+    ? { budget: `browser:${knownBrowser}`, network: null }
+    : { budget: SHARED_BUDGET, network: `network:${toNetwork(ip)}` }),
+})

@@ -1,0 +1,34 @@
+import { requireNoEscalation } from '../access/require-scope.ts'
+import type { Ctx } from '../core/context.ts'
+import { NotFound } from '../core/errors.ts'
+import { getRoleScopes } from '../core/scopes.ts'
+import { inTransaction, sql } from '../database/db.ts'
+import { recordEvents, wakeReaders } from '../events/log.ts'
+import { limitsReset } from '../events/user-events.ts'
+import { lockUserRow } from '../users/lock-user.sql.ts'
+import { getUser } from '../users/users.ts'
+import { resetLimitCounters, type SignInLimit, selectSignInLimits } from './sign-in-limits.sql.ts'
+
+export type { SignInLimit }
+
+/** Lists the wrong guesses at codes and the sent codes of a user's addresses. Throws NotFound. */
+export async function listSignInLimits(ctx: Ctx, userId: string, now = new Date()): Promise<SignInLimit[]> {
+  const { id } = await getUser(ctx, userId)
+  return selectSignInLimits(sql, ctx.tenant, id, now)
+}
+
+/**
+ * Resets them. Throws NotFound, and Forbidden for a user whose roles permit more than the caller's scopes:
+ * each reset permits new guesses.
+ */
+export async function resetSignInLimits(ctx: Ctx, userId: string): Promise<{ userId: string }> {
+  await inTransaction(async (sql) => {
+    const user = await lockUserRow(sql, ctx.tenant, userId)
+    if (!user) throw new NotFound('user')
+    requireNoEscalation(ctx, getRoleScopes(user.roles))
+    await resetLimitCounters(sql, ctx.tenant, userId)
+    await recordEvents(sql, ctx, [limitsReset(userId)])
+  })
+  wakeReaders(ctx.tenant)
+  return { userId }
+}

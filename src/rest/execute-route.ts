@@ -1,0 +1,144 @@
+import type { H3Event } from 'h3'
+import { authenticateToken } from '../access/authenticate.ts'
+import type { TokenBinding } from '../access/dpop-binding.ts'
+import { requireScope } from '../access/require-scope.ts'
+import { findTenant } from '../access/tenant-cache.ts'
+import { type CallBudget, chargeCall, createBudgetError } from '../coordination/call-budget.ts'
+import type { Ctx } from '../core/context.ts'
+import { NotFound } from '../core/errors.ts'
+import { NDJSON } from '../core/ndjson.ts'
+import { toAppError } from '../core/to-app-error.ts'
+import { takeTurn } from '../core/turns.ts'
+import { bindWorkload, runWorkload, type Workload } from '../core/workload.ts'
+import {
+  IDEMPOTENCY_KEY,
+  isTransient,
+  parseIdempotencyKey,
+  REPLAYED_HEADER,
+  runIdempotently,
+} from '../http/idempotency.ts'
+import { getRequestMeta, type RequestMeta, readTarget, toProvableRequest } from '../http/request.ts'
+import { readJson, readOptionalJson, readStream, setIdleTimeout } from '../http/request-body.ts'
+import { buildLinkHeader } from './link-header.ts'
+import { acquireStreamSlot, recheckChunks, throttleCheck } from './ndjson-stream.ts'
+import { parseQuery } from './query.ts'
+import { type RestResponse, toRestErrorResponse } from './responses.ts'
+import { getAttachedHeaders, type RestRoute } from './route.ts'
+
+type Params = Record<string, string>
+const getPathParams = (event: H3Event): Params => event.context.params ?? {}
+
+/** Returns the tenant of a request. Throws NotFound when it does not exist or the path is not canonical. */
+export async function resolveTenant(event: H3Event): Promise<string> {
+  const { tenant = '' } = getPathParams(event)
+  if (!readTarget(event).isCanonical || !(await findTenant(tenant))) throw new NotFound()
+  return tenant
+}
+
+function readBody(event: H3Event, { body, isBodyOptional }: RestRoute): Promise<unknown> | undefined {
+  if (!body) return undefined
+  return isBodyOptional ? readOptionalJson(event) : readJson(event)
+}
+
+const toTenantRequest = (tenant: string, event: H3Event) => ({ tenant, ...getRequestMeta(event) })
+const readAuthorizationHeader = (event: H3Event): string | null => event.req.headers.get('authorization')
+
+/**
+ * State of a request that its response needs even when it is rejected; members are null until they are known.
+ */
+export type RestCall = RequestMeta & { budget: CallBudget | null; binding: TokenBinding | null }
+
+/**
+ * Executes a request to a route: authenticates, authorizes, parses and calls the handler. Throws AppError.
+ */
+export async function handleRoute(event: H3Event, route: RestRoute, call: RestCall): Promise<RestResponse> {
+  const tenant = await resolveTenant(event)
+  const workload: Workload = { tenant, kind: route.method === 'GET' ? 'list' : 'change' }
+  return runWorkload(workload, () => executeRoute(event, route, call, workload))
+}
+
+async function executeRoute(
+  event: H3Event,
+  route: RestRoute,
+  call: RestCall,
+  workload: Workload,
+): Promise<RestResponse> {
+  await takeTurn()
+  const { tenant } = workload
+  const { tenant: _, ...params } = getPathParams(event)
+  const { query } = readTarget(event)
+  const { ctx, binding } = await authenticateToken(
+    toTenantRequest(tenant, event),
+    readAuthorizationHeader(event),
+    toProvableRequest(event),
+  )
+  call.binding = binding
+  call.budget = chargeCall(ctx)
+  if (call.budget.isExhausted) throw createBudgetError(call.budget)
+  requireScope(ctx, route.scope)
+  const parsed = parseQuery(route, query)
+  if (route.ndjson) {
+    const recheck = throttleCheck(async () => {
+      const current = await authenticateToken(
+        toTenantRequest(tenant, event),
+        readAuthorizationHeader(event),
+        {
+          provenJkt: binding.jkt,
+        },
+      )
+      for (const scope of ctx.scopes) requireScope(current.ctx, scope)
+    })
+    const body = route.ndjson === 'both' ? recheckChunks(readStream(event, NDJSON), recheck) : undefined
+    const lines = (await route.handle(ctx, { params, body, ...parsed })) as AsyncGenerator<object[]>
+    const release = acquireStreamSlot(ctx)
+    setIdleTimeout(event)
+    return {
+      status: 200,
+      headers: {},
+      body: {},
+      lines: {
+        lines: bindWorkload(workload, lines),
+        recheck,
+        release,
+        emitsErrorLine: route.ndjson === 'both',
+      },
+    }
+  }
+  const body = await readBody(event, route)
+  const handle = async (): Promise<RestResponse> => {
+    const result = await route.handle(ctx, { params, body, ...parsed })
+    const location = route.location?.(result as Record<string, unknown>)
+    return {
+      status: route.status ?? 200,
+      headers: {
+        ...getAttachedHeaders(result),
+        ...(location && { location: `/${tenant}/api/v1${location}` }),
+        // The path is canonical.
+        ...(route.paged && { link: buildLinkHeader(event.url.pathname, query, result) }),
+      },
+      body: result,
+    }
+  }
+  const key = route.idempotent ? parseIdempotencyKey(event.req.headers.get(IDEMPOTENCY_KEY)) : null
+  return key === null
+    ? handle()
+    : respondIdempotently(ctx, key, [route.method, event.url.pathname, body], handle)
+}
+
+/** Executes a create request under its key. Errors that a retry would repeat are stored too. */
+async function respondIdempotently(
+  ctx: Ctx,
+  key: string,
+  request: readonly unknown[],
+  handle: () => Promise<RestResponse>,
+): Promise<RestResponse> {
+  const { response, isReplayed } = await runIdempotently(ctx, key, request, async () => {
+    try {
+      return { response: await handle(), isFinal: true }
+    } catch (error) {
+      if (isTransient(toAppError(error))) throw error
+      return { response: toRestErrorResponse(ctx.requestId, error), isFinal: true }
+    }
+  })
+  return isReplayed ? { ...response, headers: { ...response.headers, ...REPLAYED_HEADER } } : response
+}

@@ -1,0 +1,35 @@
+import { Conflict } from '../core/errors.ts'
+import { createInstantText } from './input-shapes.ts'
+
+/**
+ * Input member of every update: the `updatedAt` that the caller read (optimistic concurrency). This checks
+ * the shape only. Services pass the same input to `assertExpectedUpdatedAt` inside the transaction that locks
+ * the row.
+ */
+export const expectedUpdatedAt = createInstantText(
+  'must be the updatedAt that was read, such as 2026-01-31T12:00:00.000Z',
+)
+  .meta({
+    description: 'The updatedAt that the caller read. When it has changed since, nothing is written (409).',
+    example: '2026-11-20T09:30:00.000Z',
+  })
+  .nullish()
+
+/** The same for GraphQL, where it is an argument next to `fields`. */
+export const EXPECTED_UPDATED_AT_DESCRIPTION =
+  'The updatedAt that the caller read. When it has changed since, nothing is written and the result is a ConflictError.'
+
+/**
+ * Throws Conflict when `input` expects another updatedAt than `current`. `current` is read from the locked
+ * row, so that one of two concurrent updates that expect the same value fails. Every update moves updatedAt
+ * forward by at least a millisecond.
+ */
+export function assertExpectedUpdatedAt(input: unknown, current: Date): void {
+  const expected = (input as { expectedUpdatedAt?: unknown } | null)?.expectedUpdatedAt
+  if (typeof expected !== 'string' || !expectedUpdatedAt.safeParse(expected).success) return
+  if (Date.parse(expected) !== current.getTime())
+    throw new Conflict(
+      [{ field: 'expectedUpdatedAt', description: 'is not the current updatedAt' }],
+      'The resource has changed since it was read.',
+    )
+}

@@ -1,0 +1,177 @@
+import { z } from 'zod'
+import { type FieldIssue, InvalidInput } from '../core/errors.ts'
+import { isJsonObject } from '../core/json-object.ts'
+import { isRealDate, parseDate } from './dates.ts'
+
+/** PostgreSQL rejects U+0000 and lone surrogates, which would otherwise end as a 500. */
+const isStorable = (text: string): boolean => !text.includes('\u0000') && text.isWellFormed()
+
+/** Whether `value` has at most `max` code points, as JSON Schema counts characters (maxLength). */
+const hasAtMost = (value: string, max: number): boolean =>
+  value.length <= max || (value.length <= 2 * max && [...value].length <= max)
+
+/** Text that can be stored, up to `max` characters. */
+export const text = (max = 1000) =>
+  z
+    .string('must be a string')
+    .refine((value) => hasAtMost(value, max), `must have ${max} characters at most`)
+    .refine(isStorable, 'must not contain U+0000 or lone surrogates')
+    .meta({ maxLength: max })
+
+/** Text that must not be empty. */
+export const requiredText = (max = 1000) => text(max).min(1, 'must not be empty')
+
+const acceptsEmpty = (shape: z.ZodType): boolean => shape.safeParse('').success
+
+/** A member of a creation: omitted or null is unset. The empty text is no value. */
+export const optional = <Shape extends z.ZodType>(shape: Shape) =>
+  (acceptsEmpty(shape)
+    ? (shape.refine((value) => value !== '', 'must not be empty').meta({ minLength: 1 }) as Shape)
+    : shape
+  ).nullish()
+
+/** A text member of a change: omitted is unchanged, '' and null unset it (to null). */
+export const clearable = <Shape extends z.ZodType>(shape: Shape) =>
+  z
+    .preprocess((value) => (value === '' ? null : value), shape.nullable())
+    .optional()
+    .meta({ isClearable: true })
+
+type Shapes = Record<string, z.ZodType>
+const mapShapes = (shapes: Shapes, wrap: (shape: z.ZodType) => z.ZodType) =>
+  Object.fromEntries(Object.entries(shapes).map(([name, shape]) => [name, wrap(shape)]))
+
+/** Members of a creation; see `optional`. */
+export const toOptional = <Members extends Shapes>(members: Members) =>
+  mapShapes(members, optional) as { [Name in keyof Members]: ReturnType<typeof optional<Members[Name]>> }
+
+/** Text members of a change; see `clearable`. */
+export const toClearable = <Members extends Shapes>(members: Members) =>
+  mapShapes(members, clearable) as { [Name in keyof Members]: ReturnType<typeof clearable<Members[Name]>> }
+
+const MAX_METADATA_BYTES = 65_536
+/** Deeper values overflow the stack of readers, PostgreSQL included. */
+const MAX_METADATA_DEPTH = 32
+
+/** Why a parsed JSON value cannot be stored, or null. */
+function findJsonIssue(value: unknown, depth = 1): string | null {
+  if (typeof value === 'string')
+    return isStorable(value) ? null : 'must not contain U+0000 or lone surrogates'
+  if (typeof value === 'number')
+    return Number.isFinite(value) ? null : 'must not contain numbers out of range'
+  if (value === null || typeof value === 'boolean') return null
+  if (typeof value !== 'object') return 'must be JSON'
+  if (depth > MAX_METADATA_DEPTH) return `must be nested ${MAX_METADATA_DEPTH} levels deep at most`
+  for (const [name, member] of Object.entries(value)) {
+    // Copying this member by assignment would set the prototype of the target.
+    if (name === '__proto__') return 'must not contain a member named __proto__'
+    const issue = findJsonIssue(name, depth) ?? findJsonIssue(member, depth + 1)
+    if (issue) return issue
+  }
+  return null
+}
+
+/** A free-form JSON object of at most 64 KB when serialized. */
+export const metadata = z
+  .custom<Record<string, unknown>>(isJsonObject, 'must be a JSON object')
+  .superRefine((value, context) => {
+    const issue =
+      findJsonIssue(value) ??
+      (Buffer.byteLength(JSON.stringify(value)) > MAX_METADATA_BYTES ? 'must have 64 KB at most' : null)
+    if (issue) context.addIssue(issue)
+  })
+  .meta({ type: 'object', additionalProperties: {} })
+
+export const boolean = z.boolean('must be true or false')
+/** A switch: unset means false. */
+export const flag = boolean
+  .nullable()
+  .transform((value) => value ?? false)
+  .optional()
+
+/** One of a list of names. */
+export const oneOf = <const Values extends readonly [string, ...string[]]>(values: Values) =>
+  z.enum(values, `must be one of: ${values.join(', ')}`)
+
+export const integer = (min: number, max: number) => {
+  const message = `must be a whole number from ${min} to ${max}`
+  return z.number(message).int(message).min(min, message).max(max, message)
+}
+
+/**
+ * RFC 3339, section 5.6, without leap seconds and the year 0, which JavaScript and PostgreSQL do not
+ * represent.
+ */
+const INSTANT_SYNTAX =
+  /^(?!0000)\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])[Tt](?:[01]\d|2[0-3])(?::[0-5]\d){2}(?:\.\d+)?(?:[Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/
+const MAX_YEAR = 9999
+const isYear = (year: number): boolean => year >= 1 && year <= MAX_YEAR
+
+/** The text of an RFC 3339 instant whose year is 1 to 9999 in UTC. */
+export const createInstantText = (message: string) =>
+  z
+    .string(message)
+    .refine(
+      (value) =>
+        INSTANT_SYNTAX.test(value) &&
+        isRealDate(...parseDate(value)) &&
+        isYear(new Date(value).getUTCFullYear()),
+      message,
+    )
+    .meta({ format: 'date-time', pattern: INSTANT_SYNTAX.source })
+
+/** An RFC 3339 instant, as a Date. */
+export const instant = createInstantText(
+  'must be an RFC 3339 instant such as 2026-01-31T12:00:00Z',
+).transform((value) => new Date(value))
+
+/** A time range of a filter: at or after `gte`, and before `lt`. */
+export const timeRange = z.strictObject(
+  {
+    gte: instant.nullish().meta({ description: 'At or after this instant.' }),
+    lt: instant.nullish().meta({ description: 'Before this instant.' }),
+  },
+  { error: (issue) => (issue.code === 'invalid_type' ? 'must be an object of gte and lt' : undefined) },
+)
+
+/** The sort direction of a list. */
+export const direction = z.enum(['asc', 'desc'], 'must be asc or desc')
+
+/** Converts the issues of a parse with `PARSE_OPTIONS` to one issue per field. */
+export function toFieldIssues(error: z.ZodError): FieldIssue[] {
+  return error.issues.flatMap((issue): FieldIssue[] => {
+    const path = issue.path.join('.')
+    if (issue.code === 'unrecognized_keys')
+      return issue.keys.map((key) => ({
+        field: path ? `${path}.${key}` : key,
+        description: 'is not a field of this request',
+      }))
+    const missing = issue.code === 'invalid_type' && issue.input === undefined && issue.path.length > 0
+    return [{ field: path, description: missing ? 'is required' : issue.message }]
+  })
+}
+
+const EXPECTATIONS: Record<string, string> = {
+  object: 'must be an object',
+  array: 'must be a list',
+  string: 'must be a string',
+  number: 'must be a number',
+  int: 'must be a whole number',
+  boolean: 'must be true or false',
+}
+
+/**
+ * How every input is parsed. `error` describes a value of another type where the shape itself does not, so
+ * that callers never get the words of zod.
+ */
+export const PARSE_OPTIONS: z.core.ParseContext<z.core.$ZodIssue> = {
+  reportInput: true,
+  error: (issue) => (issue.code === 'invalid_type' ? EXPECTATIONS[issue.expected] : undefined),
+}
+
+/** Parses input by its shape. Throws InvalidInput that names every invalid field. */
+export function parseInput<Shape extends z.ZodType>(shape: Shape, input: unknown): z.output<Shape> {
+  const parsed = shape.safeParse(input, PARSE_OPTIONS)
+  if (parsed.success) return parsed.data
+  throw new InvalidInput(toFieldIssues(parsed.error))
+}

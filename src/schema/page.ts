@@ -1,0 +1,230 @@
+import type { z } from 'zod'
+import { computeMac, computeMacs, equalsConstantTime } from '../core/crypto.ts'
+import { type FieldIssue, InvalidInput } from '../core/errors.ts'
+import { mapInTurns } from '../core/turns.ts'
+import { PARSE_OPTIONS, toFieldIssues } from './input-shapes.ts'
+
+export const DEFAULT_PAGE_SIZE = 50
+export const MAX_PAGE_SIZE = 1000
+/**
+ * Keeps `page * pageSize` within the range of exact JavaScript integers and of PostgreSQL's bigint OFFSET.
+ */
+export const MAX_PAGE = 1_000_000_000
+
+/** Arguments of every list: page and pageSize, or one Relay direction. */
+export type PageArgs = {
+  page?: number | null
+  pageSize?: number | null
+  first?: number | null
+  after?: string | null
+  last?: number | null
+  before?: string | null
+}
+
+/**
+ * The keys of the row that a cursor identifies: its sort value (null when the order is by id alone) and its
+ * id.
+ */
+export type CursorKey = { value: string | null; id: string }
+
+/**
+ * A valid request for a page by cursor. `seek` is the row after which (or, backward, before which) the page
+ * begins.
+ */
+export type CursorPaging<Seek> = { mode: 'cursor'; pageSize: number; backward: boolean; seek: Seek | null }
+/** A valid request for a page. */
+export type Paging = { mode: 'offset'; page: number; pageSize: number } | CursorPaging<CursorKey>
+
+const CURSOR_PURPOSE = 'cursor'
+const computeCursorMac = (list: string, payload: string) =>
+  computeMac(CURSOR_PURPOSE, `${list}\n${payload}`).subarray(0, 16)
+
+/**
+ * Encodes an opaque cursor. It is valid for one `list` only, which names the tenant, collection, filter and
+ * order.
+ */
+export function encodeCursor(list: string, key: CursorKey): string {
+  const payload = Buffer.from(JSON.stringify([key.id, key.value])).toString('base64url')
+  return `${payload}.${computeCursorMac(list, payload).toString('base64url')}`
+}
+
+function decodeCursor(list: string, cursor: string): CursorKey | null {
+  const [payload = '', signature = '', ...rest] = cursor.split('.')
+  const given = Buffer.from(signature, 'base64url')
+  const genuine = computeMacs(CURSOR_PURPOSE, `${list}\n${payload}`).some((full) =>
+    equalsConstantTime(full.subarray(0, 16), given),
+  )
+  if (rest.length > 0 || !genuine || given.toString('base64url') !== signature) return null
+  const [id, value] = JSON.parse(Buffer.from(payload, 'base64url').toString()) as [string, string | null]
+  return { id, value }
+}
+
+const isPresent = <T>(value: T | null | undefined): value is T => value !== undefined && value !== null
+
+const PAGING_RANGES = [
+  ['page', 0, MAX_PAGE],
+  ['pageSize', 1, MAX_PAGE_SIZE],
+  ['first', 1, MAX_PAGE_SIZE],
+  ['last', 1, MAX_PAGE_SIZE],
+] as const
+
+/** The issues of numeric paging arguments. */
+export const findRangeIssues = (args: PageArgs): FieldIssue[] =>
+  PAGING_RANGES.flatMap(([field, min, max]) => {
+    const value = args[field]
+    const fits = !isPresent(value) || (Number.isInteger(value) && value >= min && value <= max)
+    return fits ? [] : [{ field, description: `must be a whole number from ${min} to ${max}` }]
+  })
+
+const CURSOR_ARGS = ['first', 'after', 'last', 'before'] as const
+const isCursorPaging = (args: PageArgs): boolean => CURSOR_ARGS.some((field) => isPresent(args[field]))
+const isBackward = ({ last, before }: PageArgs): boolean => isPresent(last) || isPresent(before)
+
+/** The issues of paging arguments that do not depend on the list: ranges and combinations. */
+function findPagingIssues(args: PageArgs): FieldIssue[] {
+  const issues = findRangeIssues(args)
+  const byCursor = CURSOR_ARGS.filter((field) => isPresent(args[field]))
+  const byOffset = (['page', 'pageSize'] as const).filter((field) => isPresent(args[field]))
+  if (byCursor.length > 0 && byOffset.length > 0)
+    issues.push(
+      ...byOffset.map((field) => ({ field, description: `cannot be combined with ${byCursor.join(', ')}` })),
+    )
+  for (const field of ['first', 'after'] as const)
+    if (isBackward(args) && isPresent(args[field]))
+      issues.push({ field, description: 'cannot be combined with last, before' })
+  return issues
+}
+
+/** Pairs of a shape and the input for it. */
+type ShapeInputs<Shapes extends readonly z.ZodType[]> = { [Index in keyof Shapes]: [Shapes[Index], unknown] }
+type Parsed<Shapes extends readonly z.ZodType[]> = { [Index in keyof Shapes]: z.output<Shapes[Index]> }
+
+/**
+ * Parses the filter and the order of a list. When one is not valid, throws InvalidInput that names every
+ * invalid field, including those of the paging arguments; otherwise the paging arguments are left to
+ * parsePaging.
+ */
+export function parseListInputs<const Shapes extends readonly z.ZodType[]>(
+  args: PageArgs,
+  ...inputs: ShapeInputs<Shapes>
+): Parsed<Shapes> {
+  const parsed = inputs.map(([shape, input]) => shape.safeParse(input, PARSE_OPTIONS))
+  const issues = parsed.flatMap(({ error }) => (error ? toFieldIssues(error) : []))
+  if (issues.length > 0) throw new InvalidInput([...issues, ...findPagingIssues(args)])
+  return parsed.map(({ data }) => data) as Parsed<Shapes>
+}
+
+/**
+ * Parses paging arguments. Throws InvalidInput that names every invalid one. `decode` returns null for a
+ * cursor of another list.
+ */
+function parsePagingArgs<Seek>(
+  args: PageArgs,
+  decode: (cursor: string) => Seek | null,
+): Extract<Paging, { mode: 'offset' }> | CursorPaging<Seek> {
+  const issues = findPagingIssues(args)
+  const cursor = args.after ?? args.before
+  const seek = isPresent(cursor) ? decode(cursor) : null
+  if (isPresent(cursor) && !seek)
+    issues.push({
+      field: isPresent(args.after) ? 'after' : 'before',
+      description: 'is not a cursor of this list',
+    })
+  if (issues.length > 0) throw new InvalidInput(issues)
+  if (isCursorPaging(args)) {
+    const pageSize = args.first ?? args.last ?? DEFAULT_PAGE_SIZE
+    return { mode: 'cursor', pageSize, backward: isBackward(args), seek }
+  }
+  return { mode: 'offset', page: args.page ?? 0, pageSize: args.pageSize ?? DEFAULT_PAGE_SIZE }
+}
+
+/** Parses the paging arguments of a list. Throws InvalidInput that names every invalid one. */
+export const parsePaging = (args: PageArgs, list: string): Paging =>
+  parsePagingArgs(args, (cursor) => decodeCursor(list, cursor))
+
+/** The same for a list that has cursors of its own and no page numbers. */
+export function parseCursorPaging<Seek>(
+  { first, after, last, before }: Omit<PageArgs, 'page' | 'pageSize'>,
+  decode: (cursor: string) => Seek | null,
+): CursorPaging<Seek> {
+  const paging = parsePagingArgs({ first, after, last, before }, decode)
+  return paging.mode === 'cursor'
+    ? paging
+    : { mode: 'cursor', pageSize: paging.pageSize, backward: false, seek: null }
+}
+
+/** A page of a list, in list order. `countAll` runs only when the caller selects totalSize. */
+export type Page<Row> = {
+  rows: Row[]
+  page: number | null
+  pageSize: number
+  hasNextPage: boolean
+  hasPreviousPage: boolean
+  encodeRowCursor: (row: Row) => string
+  countAll: () => Promise<number>
+}
+
+/** The rows of a page in list order, and whether rows precede or follow them. */
+export type PageRows<Row> = Pick<Page<Row>, 'rows' | 'hasNextPage' | 'hasPreviousPage'>
+
+/**
+ * Cuts the page out of rows that were read with a limit of `pageSize + 1`; the extra row shows that more rows
+ * follow. The rows of a backward read are in reverse order and are reversed here.
+ */
+export function toPageRows<Row>(paging: Paging | CursorPaging<unknown>, read: Row[]): PageRows<Row> {
+  const surplus = read.length > paging.pageSize
+  const rows = surplus ? read.slice(0, paging.pageSize) : [...read]
+  const backward = paging.mode === 'cursor' && paging.backward
+  if (backward) rows.reverse()
+  const beyond = paging.mode === 'cursor' ? paging.seek !== null : paging.page > 0
+  return { rows, hasNextPage: backward ? beyond : surplus, hasPreviousPage: backward ? surplus : beyond }
+}
+
+/** Builds the page from rows that were read with a limit of `pageSize + 1`. */
+export const toPage = <Row>(
+  paging: Paging,
+  read: Row[],
+  list: { name: string; toKey: (row: Row) => CursorKey; countAll: () => Promise<number> },
+): Page<Row> => ({
+  ...toPageRows(paging, read),
+  page: paging.mode === 'offset' ? paging.page : null,
+  pageSize: paging.pageSize,
+  encodeRowCursor: (row) => encodeCursor(list.name, list.toKey(row)),
+  countAll: list.countAll,
+})
+
+/** Cursors of the next and the previous page, where there is one. */
+export type PageLinks = { after: string | null; before: string | null }
+const PAGE_LINKS = Symbol('page links')
+
+/** Attaches the cursors of the neighboring pages to a response body, from which the Link header is built. */
+export function attachPageLinks<Body extends object, Row>(
+  body: Body,
+  { rows, hasNextPage, hasPreviousPage }: PageRows<Row>,
+  encodeRowCursor: (row: Row) => string,
+): Body {
+  const [first, last] = [rows.at(0), rows.at(-1)]
+  const links: PageLinks = {
+    after: hasNextPage && last !== undefined ? encodeRowCursor(last) : null,
+    before: hasPreviousPage && first !== undefined ? encodeRowCursor(first) : null,
+  }
+  return Object.defineProperty(body, PAGE_LINKS, { value: links })
+}
+
+export const getPageLinks = (body: object): PageLinks =>
+  (body as { [PAGE_LINKS]?: PageLinks })[PAGE_LINKS] ?? { after: null, before: null }
+
+/** The envelope of a list in REST. Its page is an integer, so that a page by cursor is page 0. */
+export async function toPageEnvelope<Row, Name extends string>(
+  page: Page<Row>,
+  name: Name,
+  toBody: (row: Row) => object,
+) {
+  const envelope = {
+    page: page.page ?? 0,
+    pageSize: page.pageSize,
+    totalSize: await page.countAll(),
+    [name]: await mapInTurns(page.rows, toBody),
+  }
+  return attachPageLinks(envelope, page, page.encodeRowCursor)
+}

@@ -1,0 +1,59 @@
+import { z } from 'zod'
+import type { IdPrefix } from '../core/crypto.ts'
+
+/** The syntax of an identifier of Vestibule, as a regular expression of the OpenAPI document. */
+export const createIdPattern = (...prefixes: IdPrefix[]) =>
+  `^(?:${prefixes.join('|')})_[0-7][0-9a-hjkmnp-tv-z]{25}$`
+
+/**
+ * Shapes of response bodies. openapi.json is generated from them, and the tests validate every response
+ * against it; nothing is parsed with them at run time. Members of `meta` besides JSON Schema keywords:
+ * - `id`: name of the component; `model`: the model of schema.prisma whose `///` comments describe fields of
+ *   the same name;
+ * - `example`: a plausible value. Examples of whole bodies are composed of the examples of their fields.
+ */
+export const createIdShape = (prefix: IdPrefix) =>
+  z.string().meta({
+    pattern: createIdPattern(prefix),
+    example: `${prefix}_01k7r3m8wxe4gbr5v2c9t6hznq`,
+  })
+
+/** The id of a client: a TypeID, or the URL of the client's metadata document. */
+export const clientIdShape = z.string().meta({ example: 'client_01k7r3m8wxe4gbr5v2c9t6hznq' })
+
+/** An instant in UTC, with milliseconds. */
+export const instantShape = z.string().meta({ format: 'date-time', example: '2026-11-20T09:30:00.000Z' })
+
+/** The id of the request. */
+export const requestIdShape = z.string().meta({
+  description: 'Id of the request, as in X-Request-Id. The log contains the details.',
+  example: 'a4e1c1c7-5f0c-4d39-9a5e-0d6d3a1f7b52',
+})
+
+/** A free-form JSON object. */
+export const jsonObjectShape = z.record(z.string(), z.unknown())
+
+/** The envelope of a list. */
+export const createListShape = (name: string, item: z.ZodType) =>
+  z.object({
+    page: z
+      .int()
+      .min(0)
+      .meta({ description: 'Index of the page, from 0; 0 when a cursor was given.', example: 0 }),
+    pageSize: z
+      .int()
+      .min(1)
+      .max(1000)
+      .meta({ description: 'Requested number of items per page.', example: 50 }),
+    totalSize: z.int().min(0).meta({ description: 'Number of items on all pages.', example: 1 }),
+    [name]: z.array(item),
+  })
+
+/** Returns a function that picks the fields of `shape` from a row, in the order of the shape. */
+export const createBodyMapper =
+  <Shape extends Record<string, z.ZodType>>({ shape }: z.ZodObject<Shape>) =>
+  <Row extends { [Field in keyof Shape]: unknown }>(row: Row) =>
+    Object.fromEntries(Object.keys(shape).map((field) => [field, row[field]])) as Pick<
+      Row,
+      keyof Shape & keyof Row
+    >

@@ -1,0 +1,33 @@
+import type { H3 } from 'h3'
+import { ENROLLMENT_SCRIPT, ENROLLMENT_SCRIPT_PATH } from '../pages/assets/enrollment-script.ts'
+import { FORM_POST_SCRIPT, FORM_POST_SCRIPT_PATH } from '../pages/assets/form-post-script.ts'
+import { STYLESHEET, STYLESHEET_PATH } from '../pages/assets/stylesheet.ts'
+import { WEB_MESSAGE_SCRIPT, WEB_MESSAGE_SCRIPT_PATH } from '../pages/assets/web-message-script.ts'
+
+const YEAR_SECONDS = 31_536_000
+
+const STATIC_ASSETS = [
+  { path: STYLESHEET_PATH, content: STYLESHEET, type: 'text/css' },
+  { path: ENROLLMENT_SCRIPT_PATH, content: ENROLLMENT_SCRIPT, type: 'text/javascript' },
+  { path: FORM_POST_SCRIPT_PATH, content: FORM_POST_SCRIPT, type: 'text/javascript' },
+  { path: WEB_MESSAGE_SCRIPT_PATH, content: WEB_MESSAGE_SCRIPT, type: 'text/javascript' },
+]
+
+/**
+ * Stylesheets and scripts of the hosted pages. The path contains a hash of the content, so it is cached
+ * forever.
+ */
+export function addAssetRoutes(app: H3): void {
+  for (const { path, content, type } of STATIC_ASSETS)
+    app.get(
+      path,
+      () =>
+        new Response(content, {
+          headers: {
+            'content-type': `${type}; charset=utf-8`,
+            'cache-control': `public, max-age=${YEAR_SECONDS}, immutable`,
+            'x-content-type-options': 'nosniff',
+          },
+        }),
+    )
+}

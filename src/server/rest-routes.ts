@@ -1,0 +1,35 @@
+import { clientRoutes } from '../clients/clients.rest.ts'
+import { consentRoutes } from '../consents/consents.rest.ts'
+import { credentialRoutes } from '../credentials/credentials.rest.ts'
+import { eventRoutes } from '../events/list.rest.ts'
+import { idpUserRoutes } from '../idps/idp-users.rest.ts'
+import { idpRoutes } from '../idps/idps.rest.ts'
+import { keyRoutes } from '../keys/key-rotation.rest.ts'
+import { passcodeRoutes } from '../passcodes/passcodes.rest.ts'
+import { signInLimitRoutes } from '../passcodes/sign-in-limits.rest.ts'
+import { registrationTokenRoutes } from '../registration/registration-tokens.rest.ts'
+import type { RestRoute } from '../rest/route.ts'
+import { sessionRoutes } from '../sessions/sessions.rest.ts'
+import { tenantRoutes } from '../tenants/tenants.rest.ts'
+import { bulkRoutes } from '../users/bulk.rest.ts'
+import { roleRoutes } from '../users/roles.rest.ts'
+import { userRoutes } from '../users/users.rest.ts'
+
+/** Every route of the management surface. A new resource adds its table here. */
+export const restRoutes: readonly RestRoute[] = [
+  ...userRoutes,
+  ...bulkRoutes,
+  ...roleRoutes,
+  ...sessionRoutes,
+  ...passcodeRoutes,
+  ...signInLimitRoutes,
+  ...credentialRoutes,
+  ...idpRoutes,
+  ...idpUserRoutes,
+  ...consentRoutes,
+  ...registrationTokenRoutes,
+  ...clientRoutes,
+  ...tenantRoutes,
+  ...keyRoutes,
+  ...eventRoutes,
+]

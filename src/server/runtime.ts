@@ -1,0 +1,60 @@
+import { findTenant } from '../access/tenant-cache.ts'
+import { checkRedis, closeBus, openBus } from '../coordination/bus.ts'
+import { resetLimiters } from '../coordination/rate-limits.ts'
+import { UnsealError } from '../core/crypto.ts'
+import { env } from '../core/env.ts'
+import { log } from '../core/log.ts'
+import { SYSTEM_TENANT } from '../core/scopes.ts'
+import {
+  checkDatabase,
+  closeDatabase,
+  isDatabaseStuck,
+  openDatabase,
+  resolveConnectionSettings,
+} from '../database/db.ts'
+import { runMigrations } from '../database/migrate.ts'
+import { renderMail } from '../delivery/mail.pages.tsx'
+import { setMailRenderer } from '../delivery/mail.ts'
+import { awaitDeliveries } from '../passcodes/send-passcode.ts'
+
+/**
+ * Opens the database, applies pending migrations and opens the bus. Throws when ENCRYPTION_KEY does not
+ * decrypt the secrets of the database, before anything is encrypted with it. `canCreate: false` throws where
+ * there is no database yet.
+ */
+export async function openRuntime(options: { canCreate?: boolean } = {}): Promise<void> {
+  const settings = await resolveConnectionSettings(options)
+  await runMigrations(settings, { isPooled: env.databasePooler })
+  await openDatabase(settings)
+  await openBus()
+  setMailRenderer(renderMail)
+  await findTenant(SYSTEM_TENANT).catch(async (error: unknown) => {
+    await closeRuntime()
+    if (!(error instanceof UnsealError)) throw error
+    throw new Error(
+      `ENCRYPTION_KEY${env.isProduction ? '' : ' (in development kept in DATA_DIR)'} is not the one that this database was written with`,
+      { cause: error },
+    )
+  })
+}
+
+/** Closes what `openRuntime` opened, in reverse order. */
+export async function closeRuntime(): Promise<void> {
+  await awaitDeliveries()
+  resetLimiters()
+  closeBus()
+  await closeDatabase()
+}
+
+/**
+ * Whether the database and Redis fail to answer. Without Redis, changes of other processes are noticed later.
+ */
+export async function checkRuntime(): Promise<{ database: boolean; redis: boolean }> {
+  const [database, redis] = await Promise.all([checkDatabase(), checkRedis()])
+  for (const [part, err] of Object.entries({ database, redis }))
+    if (err) log.warn({ part, err }, 'a dependency does not answer')
+  return { database: database !== null, redis: redis !== null }
+}
+
+/** True when the process cannot recover by itself and must be restarted. */
+export const isRuntimeStuck = (): boolean => isDatabaseStuck()

@@ -1,0 +1,34 @@
+import { env } from '../core/env.ts'
+import { StartError } from '../core/start-error.ts'
+import { isTransientError } from '../core/transient-errors.ts'
+
+type SystemError = Error & { code?: string; syscall?: string; port?: number; address?: string }
+
+const WHERE = env.databaseUrl ? 'of DATABASE_URL' : 'in DATA_DIR'
+
+/** Where DATABASE_URL leads, without its credentials. */
+function describeDatabase(): string {
+  if (!env.databaseUrl) return WHERE
+  const { host, pathname, searchParams } = new URL(env.databaseUrl)
+  return `${WHERE} (${searchParams.get('host') ?? host}${pathname})`
+}
+
+const LISTEN_PROBLEMS: Record<string, string> = {
+  EADDRINUSE: 'is in use by another process',
+  EACCES: 'requires more rights than this user has',
+  EADDRNOTAVAIL: 'does not belong to an address of this machine: see HOST',
+}
+
+/** One sentence about a known reason why the program cannot start; null for any other error. */
+export function explainStartError(error: unknown): string | null {
+  if (!(error instanceof Error)) return null
+  if (error instanceof StartError) return error.message
+  const { code = '', syscall, port, address, message } = error as SystemError
+  if (syscall === 'listen' && LISTEN_PROBLEMS[code])
+    return `Port ${port} of ${address} ${LISTEN_PROBLEMS[code]}.`
+  if (code === '3D000') return `The database ${describeDatabase()} does not exist.`
+  if (code.startsWith('28')) return `The database ${describeDatabase()} does not accept the user: ${message}.`
+  if (isTransientError(error))
+    return `The database ${describeDatabase()} does not answer: ${[code, message].filter(Boolean).join(' ')}.`
+  return null
+}

@@ -1,0 +1,28 @@
+import { readFileSync } from 'node:fs'
+import { type CityResponse, Reader } from 'maxmind'
+import { env } from '../core/env.ts'
+import { errorMessage } from '../core/error-message.ts'
+import { StartError } from '../core/start-error.ts'
+
+let reader: Reader<CityResponse> | undefined
+
+/** Opens GEOIP_DB, if it is set. Throws when it is not a readable MaxMind file. Called at start. */
+export function openLocations(): void {
+  if (!env.geoipDb) return
+  try {
+    reader = new Reader<CityResponse>(readFileSync(env.geoipDb))
+  } catch (error) {
+    throw new StartError(`GEOIP_DB cannot be read as a MaxMind file: ${errorMessage(error)}.`, {
+      cause: error,
+    })
+  }
+}
+
+/**
+ * "City, Country" of an IP address from GEOIP_DB (a MaxMind city or country file); null without the file or
+ * when unknown.
+ */
+export function lookUpLocation(ip: string | null): string | null {
+  const place = ip ? reader?.get(ip) : null
+  return [place?.city?.names?.en, place?.country?.names?.en].filter(Boolean).join(', ') || null
+}

@@ -1,0 +1,36 @@
+import type { Sql } from '../database/db.ts'
+import { type RowOf, statement } from '../database/statement.ts'
+
+export type LockedUserRow = RowOf<typeof LOCK_USER>
+
+const lockUser = (strength: string) => statement({ takes: { userId: 'text' }, returns: { roles: 'text[]' } })`
+  SELECT "roles" FROM "User" WHERE "tenantId" = :tenant AND "id" = :userId ${strength}`
+
+const LOCK_USER = lockUser('FOR NO KEY UPDATE')
+/**
+ * Locks the user's row until the transaction ends: other changes of the user and of what is theirs, starts of
+ * sessions, and redemptions of codes wait, so that later statements see all that came before. Null when there
+ * is no such user.
+ */
+export const lockUserRow = (sql: Sql, tenant: string, userId: string): Promise<LockedUserRow | null> =>
+  LOCK_USER.first(sql, { tenant, userId })
+
+const LOCK_USER_FOR_DELETE = lockUser('FOR UPDATE')
+/** The same for a deletion: inserts of rows that refer to the user wait too. */
+export const lockUserForDelete = (sql: Sql, tenant: string, userId: string): Promise<LockedUserRow | null> =>
+  LOCK_USER_FOR_DELETE.first(sql, { tenant, userId })
+
+const LOCK_SESSION_OWNER = statement({
+  takes: { sessionId: 'text' },
+  returns: { userId: 'text', roles: 'text[]' },
+})`
+  SELECT u."id" AS "userId", u."roles"
+  FROM "Session" s JOIN "User" u ON u."tenantId" = :tenant AND u."id" = s."userId"
+  WHERE s."tenantId" = :tenant AND s."id" = :sessionId FOR NO KEY UPDATE OF u`
+
+/** Locks the row of the session's user, as lockUserRow does; null when there is no such session. */
+export const lockSessionOwner = (
+  sql: Sql,
+  tenant: string,
+  sessionId: string,
+): Promise<{ userId: string; roles: string[] } | null> => LOCK_SESSION_OWNER.first(sql, { tenant, sessionId })

@@ -1,0 +1,56 @@
+import { describe, expect } from 'vitest'
+import { codeIn, test } from '../support/address-change.ts'
+
+describe('a change of the phone number', () => {
+  test('is confirmed by text message and notified by mail', async ({ events, inbox, holder, run }) => {
+    const before = (await inbox.list(holder.email)).length
+    const phoneNumber = '+41791112204'
+    const asked = await run(holder, 'requestPhoneNumberChange', { phoneNumber: '+41 79 111 22 04' })
+    expect(asked).toMatchObject({ sentTo: phoneNumber })
+    const [sms] = await inbox.list(phoneNumber)
+    expect(sms).toMatchObject({ channel: 'sms', body: expect.stringContaining('Analytical Engines') })
+    const code = codeIn(sms)
+    expect(await run(holder, 'confirmPhoneNumberChange', { phoneNumber, code })).toMatchObject({
+      user: { phoneNumber, phoneNumberVerified: true, email: holder.email },
+    })
+    const notices = await inbox.list(holder.email)
+    expect(notices).toHaveLength(before + 1)
+    expect(notices[0]?.subject).toBe('Your phone number at Analytical Engines was changed')
+    expect((await events()).at(-1)).toMatchObject({
+      type: 'user.updated',
+      changedFields: ['phoneNumber', 'phoneNumberVerified'],
+      actorUserId: holder.userId,
+    })
+  })
+
+  test('rejects a number that cannot receive text messages', async ({ holder, run }) => {
+    for (const phoneNumber of ['079 111 22 04', 'ada@example.com', '+41791112204;ext=5', ''])
+      expect(await run(holder, 'requestPhoneNumberChange', { phoneNumber })).toMatchObject({
+        code: 'BAD_USER_INPUT',
+        fields: [{ field: 'phoneNumber' }],
+      })
+    expect(await run(holder, 'requestEmailChange', { email: '+41791112204' })).toMatchObject({
+      fields: [{ field: 'email' }],
+    })
+  })
+
+  test('to null requires a verified email address and the current number', async ({
+    newHolder,
+    run,
+    findUser,
+    setVerified,
+  }) => {
+    const phoneNumber = '+41791112205'
+    const holder = await newHolder({ phoneNumber, phoneNumberVerified: true })
+    const remove = (number = phoneNumber) => run(holder, 'removeViewerPhoneNumber', { phoneNumber: number })
+    await setVerified(holder, false)
+    expect(await remove()).toMatchObject({ code: 'BAD_USER_INPUT' })
+    await setVerified(holder, true)
+    expect(await remove('+41791112206')).toMatchObject({
+      fields: [{ description: 'is not your current phone number' }],
+    })
+    expect((await findUser(holder)).phoneNumber).toBe(phoneNumber)
+    expect(await remove()).toMatchObject({ user: { phoneNumber: null, phoneNumberVerified: false } })
+    expect(await remove()).toMatchObject({ code: 'BAD_USER_INPUT' })
+  })
+})

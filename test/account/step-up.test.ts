@@ -1,0 +1,125 @@
+import { describe, expect } from 'vitest'
+import { STEP_UP_MAX_AGE_SECONDS } from '../../src/account/step-up.ts'
+import { getRoleScopes } from '../../src/core/scopes.ts'
+import { setUserRoles } from '../../src/users/roles.ts'
+import { resetCooldown, setSignInAge } from '../support/account.ts'
+import { test } from '../support/address-change.ts'
+import { makeSpa } from '../support/people.ts'
+
+describe('a change of an address', () => {
+  const tooOld = {
+    errors: [
+      {
+        extensions: {
+          code: 'FORBIDDEN',
+          challenge: 'insufficient_user_authentication',
+          maxAgeSeconds: STEP_UP_MAX_AGE_SECONDS,
+        },
+      },
+    ],
+  }
+
+  test('requires a sign-in of the last 15 minutes and reports the maximum age', async ({
+    tenant,
+    gql,
+    inbox,
+    signIn,
+    fresh,
+    newHolder,
+    run,
+    findUser,
+  }) => {
+    const holder = await newHolder({ phoneNumber: '+41791112202', phoneNumberVerified: true })
+    await setSignInAge(tenant, holder, STEP_UP_MAX_AGE_SECONDS + 5)
+    expect(await run(holder, 'requestEmailChange', { email: fresh })).toMatchObject(tooOld)
+    expect(await run(holder, 'requestPhoneNumberChange', { phoneNumber: '+41791112203' })).toMatchObject(
+      tooOld,
+    )
+    expect(await run(holder, 'removeViewerPhoneNumber', { phoneNumber: '+41791112202' })).toMatchObject(
+      tooOld,
+    )
+    expect(await inbox.list(fresh)).toEqual([])
+    expect(await findUser(holder)).toMatchObject({ email: holder.email, phoneNumber: '+41791112202' })
+    // The browser has a session; max_age requires another sign-in.
+    await resetCooldown(tenant, holder.email)
+    const parameters = { max_age: String(STEP_UP_MAX_AGE_SECONDS) }
+    const again = await signIn(holder.email, {
+      browser: holder.browser,
+      scope: 'openid account',
+      parameters,
+    })
+    expect(await run(again, 'requestEmailChange', { email: fresh })).toMatchObject({ sentTo: fresh })
+    // The session goes on, but the old token was issued for the old sign-in: it may have been stolen.
+    expect(again.sessionId).toBe(holder.sessionId)
+    expect((await gql('{ viewer { scopes } }', {}, { token: holder.token })).status).toBe(200)
+    expect(await run(holder, 'requestEmailChange', { email: fresh })).toMatchObject(tooOld)
+  })
+
+  test('is rejected with a refreshed token of an old sign-in', async ({
+    app,
+    tenant,
+    spa,
+    fresh,
+    newHolder,
+    run,
+  }) => {
+    const holder = await newHolder({ scope: 'openid account offline_access' })
+    await setSignInAge(tenant, holder, STEP_UP_MAX_AGE_SECONDS + 5)
+    const response = await app.fetch(`/${tenant}/oidc/token`, {
+      method: 'POST',
+      body: new URLSearchParams({
+        grant_type: 'refresh_token',
+        client_id: spa.id,
+        refresh_token: holder.answer.refresh_token ?? '',
+      }),
+    })
+    const { access_token: token } = (await response.json()) as { access_token: string }
+    expect(await run({ token }, 'requestEmailChange', { email: fresh })).toMatchObject(tooOld)
+    expect(await run({ token }, 'updateViewer', { fields: { name: 'Ada' } })).toMatchObject({
+      __typename: 'ViewerPayload',
+    })
+  })
+
+  test('of a user with a role requires a token with the scopes of the role', async ({
+    tenant,
+    inbox,
+    fresh,
+    newHolder,
+    lastCode,
+    run,
+  }) => {
+    const plain = await newHolder({ roles: ['support'] })
+    const [error] = (await run(plain, 'requestEmailChange', { email: fresh })).errors ?? []
+    expect(error).toMatchObject({ extensions: { code: 'FORBIDDEN' } })
+    expect(error?.message).toContain('users:write')
+    expect(await inbox.list(fresh)).toEqual([])
+    const scopes = [...getRoleScopes(['support'])]
+    const frontend = await makeSpa(tenant, { scopes })
+    const able = await newHolder({
+      roles: ['support'],
+      scope: `openid account ${scopes.join(' ')}`,
+      client: frontend,
+    })
+    expect(await run(able, 'requestEmailChange', { email: fresh })).toMatchObject({ sentTo: fresh })
+    const code = await lastCode(fresh)
+    expect(await run(able, 'confirmEmailChange', { email: fresh, code })).toMatchObject({
+      user: { email: fresh },
+    })
+  })
+
+  test('is not confirmed when the user is given a role after the request', async ({
+    ctx,
+    fresh,
+    holder,
+    lastCode,
+    run,
+    findUser,
+  }) => {
+    await run(holder, 'requestEmailChange', { email: fresh })
+    const code = await lastCode(fresh)
+    await setUserRoles(ctx, holder.userId, { roles: ['admin'] })
+    const { errors } = await run(holder, 'confirmEmailChange', { email: fresh, code })
+    expect(errors).toMatchObject([{ extensions: { code: 'FORBIDDEN' } }])
+    expect(await findUser(holder)).toMatchObject({ email: holder.email })
+  })
+})

@@ -1,0 +1,143 @@
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, vi } from 'vitest'
+import { createPlatformCtx } from '../../src/core/context.ts'
+import { getUserByEmail } from '../../src/users/users.ts'
+import { newTenant } from '../support/actors.ts'
+import { startVestibule, vestibule } from '../support/cli.ts'
+import { test as base } from '../support/tenant-per-test.ts'
+import { toNdjson, userLine } from '../support/user-lines.ts'
+
+// The first command loads the program.
+vi.setConfig({ testTimeout: 120_000 })
+
+const runUsers = (...args: string[]) => vestibule(['users', ...args])
+const startUsers = (...args: string[]) => startVestibule(['users', ...args])
+
+const test = base
+  .extend('directory', async ({ app: _ }, { onCleanup }) => {
+    const directory = await mkdtemp(join(tmpdir(), 'vestibule-users-'))
+    onCleanup(() => rm(directory, { recursive: true }))
+    return directory
+  })
+  /** Writes a file into the directory and returns its path. */
+  .extend('writeLines', ({ directory }) => async (name: string, text: string) => {
+    const path = join(directory, name)
+    await writeFile(path, text)
+    return path
+  })
+
+describe('vestibule users', () => {
+  test('imports a file, prints the rejected lines, and exits with 1 when there are any', async ({
+    tenant,
+    directory,
+    writeLines,
+  }) => {
+    const file = await writeLines(
+      'some.ndjson',
+      toNdjson([userLine(1), { email: 'x', locked: 1 }, userLine(2), {}]),
+    )
+    const results = join(directory, 'results.ndjson')
+    expect(await runUsers('import', file, '--tenant', tenant)).toEqual({
+      code: 1,
+      stdout: 'Imported 2 users: 2 created, 0 changed, 0 unchanged; 2 lines rejected.\n',
+      stderr: [
+        'line 2: email must be an e-mail address such as name@example.com (RFC 5322 addr-spec), locked must be true or false',
+        'line 4: externalId is required without email and phoneNumber, so that the line can be repeated',
+        '',
+      ].join('\n'),
+    })
+    const again = await runUsers(
+      'import',
+      file,
+      '--tenant',
+      tenant,
+      '--results',
+      results,
+      '--start-line',
+      '3',
+      '--json',
+    )
+    expect(again).toMatchObject({ code: 1, stderr: '' })
+    expect(JSON.parse(again.stdout)).toEqual({ lastLine: 4, created: 0, updated: 0, unchanged: 1, failed: 1 })
+    const lines = (await readFile(results, 'utf8')).trimEnd().split('\n')
+    expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+      { line: 3, status: 'unchanged' },
+      { line: 4, status: 'error' },
+      { summary: { lastLine: 4 } },
+    ])
+    expect((await stat(results)).mode & 0o777).toBe(0o600)
+  })
+
+  test('exports users to a pipe that another tenant imports', async ({ tenant, directory, writeLines }) => {
+    const [from, to] = [tenant, await newTenant()]
+    const file = await writeLines(
+      'all.ndjson',
+      toNdjson([{ ...userLine(1), appMetadata: { plan: 'pro' } }, userLine(2)]),
+    )
+    expect(await runUsers('import', file, '--tenant', from)).toMatchObject({ code: 0, stderr: '' })
+    const exported = await runUsers('export', '-', '--tenant', from)
+    expect(exported).toMatchObject({ code: 0, stderr: 'Exported 2 users.\n' })
+    const run = startUsers('import', '-', '--tenant', to, '--match-by', 'email')
+    run.child.stdin?.end(exported.stdout)
+    expect([await run.ended, run.stdout]).toEqual([
+      0,
+      'Imported 2 users: 2 created, 0 changed, 0 unchanged; 0 lines rejected.\n',
+    ])
+    expect(await getUserByEmail(createPlatformCtx(to), 'p1@example.com')).toMatchObject({
+      externalId: 'crm-1',
+      appMetadata: { plan: 'pro' },
+    })
+    const copy = join(directory, 'copy.ndjson')
+    expect(await runUsers('export', copy, '--tenant', to)).toEqual({
+      code: 0,
+      stdout: 'Exported 2 users.\n',
+      stderr: '',
+    })
+    const [first] = (await readFile(copy, 'utf8')).split('\n')
+    expect((await stat(copy)).mode & 0o777).toBe(0o600)
+    const rest = await runUsers('export', '-', '--tenant', to, '--after-id', JSON.parse(first ?? '').id)
+    expect(rest.stdout.split('\n')).toHaveLength(2)
+  })
+
+  test('prints how to continue when it is stopped', async ({ tenant }) => {
+    const run = startUsers('import', '-', '--tenant', tenant)
+    run.child.stdin?.write(toNdjson([userLine(1), userLine(2)]))
+    const ctx = createPlatformCtx(tenant)
+    await vi.waitFor(() => getUserByEmail(ctx, 'p2@example.com'), { timeout: 60_000, interval: 50 })
+    run.child.kill('SIGINT')
+    expect(await run.ended).toBe(130)
+    expect(run.stderr).toContain('Stopped after line 2. To continue, add --start-line 3.')
+    expect(run.stdout).toContain('Imported 2 users: 2 created')
+  })
+
+  test('rejects a missing file, invalid options and an unknown tenant', async ({
+    tenant,
+    directory,
+    writeLines,
+  }) => {
+    const missing = await runUsers('import', join(directory, 'nothing.ndjson'), '--tenant', tenant)
+    expect(missing).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('ENOENT') })
+    const file = await writeLines('one.ndjson', toNdjson([userLine(1)]))
+    const invalid = await runUsers(
+      'import',
+      file,
+      '--tenant',
+      tenant,
+      '--match-by',
+      'name',
+      '--start-line',
+      'two',
+    )
+    expect(invalid).toMatchObject({ code: 1, stdout: '' })
+    expect(invalid.stderr).toMatch(
+      /^The request has invalid fields\.\n {2}--match-by: .+\n {2}--start-line: /,
+    )
+    expect(await runUsers('export', '-', '--tenant', 'unknown')).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: 'No such tenant.\n',
+    })
+  })
+})

@@ -1,0 +1,102 @@
+import { describe, expect, test } from 'vitest'
+import {
+  findFloorViolations,
+  findLibraryViolations,
+  findRoleViolations,
+  ROLE_FILE,
+} from '../support/import-rules.ts'
+import { findCycles, type ImportEdge, listSources, readImports } from '../support/imports.ts'
+
+/**
+ * The floors of `src/`, top down. A folder imports folders of lower floors only. `users*` names the role
+ * files of `users/` (GraphQL, REST, routes, pages): they sit above the services of every domain.
+ */
+const FLOORS = [
+  ['cli.ts'],
+  ['main.ts'],
+  ['app.ts', 'cli'],
+  ['server'],
+  ['jobs', 'dev'],
+  ['oidc*', 'account*', 'consents*', 'passcodes*'],
+  ['registration*', 'sessions*', 'credentials*', 'idps*', 'events*'],
+  ['users*', 'clients*', 'tenants*'],
+  ['keys*'],
+  ['oidc', 'account'],
+  ['registration', 'consents', 'passcodes'],
+  ['sessions', 'credentials', 'idps'],
+  ['users', 'clients', 'tenants'],
+  ['graphql', 'rest', 'pages'],
+  ['access'],
+  ['keys'],
+  ['events'],
+  ['http', 'coordination', 'delivery'],
+  ['database'],
+  ['schema'],
+  ['core'],
+  ['generated'],
+]
+
+/** The same inside `oidc/`. */
+const OIDC_FLOORS = [
+  ['oidc.routes.ts'],
+  ['discovery'],
+  ['grants'],
+  ['device'],
+  ['signin', 'logout'],
+  ['authorize', 'userinfo'],
+  ['token'],
+  ['client-auth', 'interactions'],
+  ['model'],
+]
+const isOnFloor = (unit: string): boolean => FLOORS.some((floor) => floor.includes(unit))
+
+/** The unit of the table that a file belongs to. */
+function findUnit(file: string): string {
+  const folder = file.split('/')[1] as string
+  return ROLE_FILE.test(file) && isOnFloor(`${folder}*`) ? `${folder}*` : folder
+}
+
+const findOidcUnit = (file: string): string => file.split('/')[2] as string
+
+describe('the imports of src/', () => {
+  const all = readImports(listSources())
+  const edges = all.filter(({ to }) => to.startsWith('src/'))
+  const inOidc = edges.filter(({ from, to }) => [from, to].every((file) => file.startsWith('src/oidc/')))
+
+  test('are all found', () => {
+    expect(edges.length).toBeGreaterThan(1500)
+    expect(inOidc.length).toBeGreaterThan(150)
+  })
+
+  test('point to a lower floor, types included', () => {
+    expect(findFloorViolations(edges, FLOORS, findUnit)).toEqual([])
+  })
+
+  test('point to a lower floor inside oidc/', () => {
+    expect(findFloorViolations(inOidc, OIDC_FLOORS, findOidcUnit)).toEqual([])
+  })
+
+  test('obey the role of the file', () => {
+    expect(findRoleViolations(edges)).toEqual([])
+    expect(
+      findRoleViolations([{ from: 'src/users/users.rest.ts', line: 1, to: 'src/users/users.sql.ts' }]),
+    ).toHaveLength(1)
+  })
+
+  test('reach the libraries of transports and drivers from their own files only', () => {
+    expect(findLibraryViolations(all)).toEqual([])
+    expect(findLibraryViolations([{ from: 'src/users/users.ts', line: 1, to: 'h3' }])).toHaveLength(1)
+  })
+
+  test('form no cycle of files', () => {
+    expect(findCycles(edges)).toEqual([])
+  })
+
+  test('are reported with the file and the line when they point up', () => {
+    const upward: ImportEdge = { from: 'src/core/log.ts', line: 3, to: 'src/users/users.ts' }
+    expect(findFloorViolations([upward], FLOORS, findUnit)).toEqual([
+      'src/core/log.ts:3 imports src/users/users.ts (core → users)',
+    ])
+    expect(findCycles([upward, { from: upward.to, line: 1, to: upward.from }])).toHaveLength(1)
+  })
+})

@@ -1,0 +1,76 @@
+import { describe, expect, test } from 'vitest'
+import { enterProtocol, mapInTurns, spreadOverTurns, takeTurn } from '../../src/core/turns.ts'
+import { runWorkload } from '../../src/core/workload.ts'
+
+const nextRound = () => new Promise((resolve) => setImmediate(resolve))
+const runAs = <Result>(tenant: string, work: () => Result): Result =>
+  runWorkload({ tenant, kind: 'list' }, work)
+/** Waits for as many turns as there are names, and notes the order in which they are given. */
+const takeTurns = (tenant: string, names: string[], given: string[]) =>
+  names.map((name) => runAs(tenant, () => takeTurn())?.then(() => void given.push(name)))
+/** Keeps the event loop busy. */
+function block(milliseconds: number): void {
+  const end = performance.now() + milliseconds
+  while (performance.now() < end);
+}
+
+describe('the turns of management calls', () => {
+  test('are given one in a round of the event loop, to one tenant after the other', async () => {
+    const given: string[] = []
+    const turns = [...takeTurns('a', ['a1', 'a2', 'a3'], given), ...takeTurns('b', ['b1'], given)]
+    await nextRound()
+    expect(given.length).toBeLessThanOrEqual(1)
+    await Promise.all(turns)
+    expect(given).toEqual(['a1', 'b1', 'a2', 'a3'])
+  })
+
+  test('are not waited for by work that is not a management call', () => {
+    expect(takeTurn()).toBeUndefined()
+  })
+
+  test('are followed by a pause as long as the turn while a protocol request is answered', async () => {
+    const leave = enterProtocol()
+    await runAs('a', () => takeTurn())
+    block(40)
+    const ended = performance.now()
+    await runAs('a', () => takeTurn())
+    expect(performance.now() - ended).toBeGreaterThan(30)
+    leave()
+  })
+
+  test('follow each other at once when the last protocol request has been answered', async () => {
+    const leave = enterProtocol()
+    await runAs('a', () => takeTurn())
+    block(200)
+    const ended = performance.now()
+    const turn = runAs('a', () => takeTurn())
+    await nextRound()
+    leave()
+    await turn
+    expect(performance.now() - ended).toBeLessThan(150)
+  })
+})
+
+describe('rows', () => {
+  const rows = Array.from({ length: 100 }, (_, index) => index)
+
+  test('are converted in several rounds of the event loop, in their order', async () => {
+    let rounds = 0
+    let isDone = false
+    const count = () => {
+      rounds += 1
+      if (!isDone) setImmediate(count)
+    }
+    setImmediate(count)
+    expect(await runAs('a', () => mapInTurns(rows, (row) => row * 2))).toEqual(rows.map((row) => row * 2))
+    isDone = true
+    expect(rounds).toBeGreaterThanOrEqual(2)
+  })
+
+  test('are promises beyond the first turn, which resolve to the rows', async () => {
+    const spread = runAs('a', () => spreadOverTurns(rows))
+    expect(spread.filter((row) => row instanceof Promise).length).toBeGreaterThanOrEqual(50)
+    expect(await Promise.all(spread)).toEqual(rows)
+    expect(spreadOverTurns(rows)).toEqual(rows)
+  })
+})

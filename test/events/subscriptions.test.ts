@@ -1,0 +1,182 @@
+import { createClient as createSseClient } from 'graphql-sse'
+import { describe, expect } from 'vitest'
+import { revokeSession } from '../../src/sessions/revoke-sessions.ts'
+import { createUser, lockUser, unlockUser } from '../../src/users/users.ts'
+import { ctxFor, newTenant, tokenFor } from '../support/actors.ts'
+import { openEventStream } from '../support/streams.ts'
+import { awaitVisible, EVENTS, LOCKS, SESSIONS, test } from '../support/subscriptions.ts'
+
+describe('the events of a session and of a lock', () => {
+  test('arrive as server-sent events: start, lock, end', async ({ ctx, startApiSession, follow }) => {
+    const { id: userId } = await createUser(ctx, { name: 'Ada' })
+    const sessions = await follow(SESSIONS, { userId })
+    const locks = await follow(LOCKS, { userId })
+    expect(sessions.status).toBe(200)
+    expect(sessions.headers.get('content-type')).toMatch(/^text\/event-stream/)
+    expect(sessions.headers.get('cache-control')).toBe('no-store')
+    const sessionId = await startApiSession(userId)
+    const started = await sessions.next()
+    expect(started).toMatchObject({
+      event: 'next',
+      data: { data: { sessionChanged: { kind: 'STARTED', reason: null, sessionId, userId } } },
+    })
+    expect(started?.data?.data.sessionChanged.session).toEqual({ id: sessionId })
+    expect(started?.id).toBe(started?.data?.data.sessionChanged.position)
+    await lockUser(ctx, userId)
+    expect((await locks.next())?.data).toMatchObject({
+      data: { userLockChanged: { kind: 'LOCKED', userId, user: { locked: true } } },
+    })
+    expect((await sessions.next())?.data?.data.sessionChanged).toMatchObject({
+      kind: 'ENDED',
+      reason: 'LOCKED',
+      sessionId,
+      session: null,
+      user: { id: userId, locked: true },
+    })
+    await unlockUser(ctx, userId)
+    expect((await locks.next())?.data?.data.userLockChanged.kind).toBe('UNLOCKED')
+  })
+
+  test('arrive over a WebSocket: start, lock, end', async ({
+    ctx,
+    startApiSession,
+    headPosition,
+    followBySocket,
+  }) => {
+    const { id: userId } = await createUser(ctx, { name: 'Ada' })
+    const position = await headPosition()
+    const sessions = followBySocket(SESSIONS, { userId, after: position })
+    const sessionId = await startApiSession(userId)
+    const started = await sessions.next()
+    expect(started?.data.sessionChanged).toMatchObject({ kind: 'STARTED', sessionId, userId })
+    expect(started?.extensions).toMatchObject({ position: started?.data.sessionChanged.position })
+    await lockUser(ctx, userId)
+    expect((await sessions.next())?.data.sessionChanged).toMatchObject({
+      kind: 'ENDED',
+      reason: 'LOCKED',
+      session: null,
+    })
+  })
+
+  test('arrive at the graphql-sse client', async ({
+    tenant,
+    token,
+    ctx,
+    server,
+    startApiSession,
+    headPosition,
+    opened,
+  }) => {
+    const { id: userId } = await createUser(ctx, { name: 'Ada' })
+    const client = createSseClient({
+      url: server.urlOf(tenant),
+      headers: { authorization: `Bearer ${token}` },
+      retryAttempts: 0,
+    })
+    opened.push({ close: () => client.dispose() })
+    const position = await headPosition()
+    const results = client.iterate({ query: SESSIONS, variables: { userId, after: position } })
+    const sessionId = await startApiSession(userId)
+    expect((await results.next()).value).toMatchObject({
+      data: { sessionChanged: { kind: 'STARTED', sessionId } },
+    })
+  })
+
+  test('are those of the selected kinds only', async ({ ctx, startApiSession, follow }) => {
+    const { id: userId } = await createUser(ctx, { name: 'Ada' })
+    const ends = await follow(SESSIONS, { userId, kinds: ['ENDED'] })
+    const sessionId = await startApiSession(userId)
+    await revokeSession(ctx, sessionId)
+    expect((await ends.next())?.data?.data.sessionChanged).toMatchObject({ kind: 'ENDED', reason: 'REVOKED' })
+  })
+})
+
+describe('the scopes of a subscription', () => {
+  test('permit a user with scope account to follow their own sessions and no others', async ({
+    ctx,
+    startApiSession,
+    newSubscriber,
+    follow,
+  }) => {
+    const user = await newSubscriber()
+    const reader = await follow(SESSIONS, {}, { token: user.token })
+    await startApiSession((await createUser(ctx, { name: 'Grace' })).id)
+    const sessionId = await startApiSession(user.userId)
+    expect((await reader.next())?.data?.data.sessionChanged).toMatchObject({
+      userId: user.userId,
+      sessionId,
+      session: { id: sessionId },
+    })
+  })
+
+  test.for<[name: string, query: string, subject: 'other' | 'none']>([
+    ['the sessions of another user', SESSIONS, 'other'],
+    ['the locks of another user', LOCKS, 'other'],
+    ['the event log', EVENTS, 'none'],
+  ])(
+    'do not permit a user without management scopes to follow %s',
+    async ([_what, query, subject], { tenant, ctx, server, newSubscriber }) => {
+      const user = await newSubscriber()
+      const variables = subject === 'other' ? { userId: (await createUser(ctx, { name: 'Grace' })).id } : {}
+      const { body } = await server.post(tenant, user.token, query, variables)
+      expect(body.errors?.[0]?.extensions.code).toBe('FORBIDDEN')
+      expect(body.errors?.[0]?.message).toMatch(/^Requires scope (sessions|users|events):read\.$/)
+    },
+  )
+
+  test('include the IP address of the actor for callers with events:read only', async ({
+    tenant,
+
+    ctx,
+    startApiSession,
+    newSubscriber,
+    follow,
+  }) => {
+    const query = 'subscription { sessionChanged { ... on SessionEvent { actor { clientId ip } } } }'
+    const user = await newSubscriber()
+    const callers = [
+      { token: await tokenFor(tenant, ['sessions:read', 'events:read']), ip: ctx.ip },
+      { token: await tokenFor(tenant, ['sessions:read']), ip: null },
+      { token: user.token, ip: null },
+    ]
+    const readers = await Promise.all(callers.map(({ token }) => follow(query, {}, { token })))
+    await startApiSession(user.userId)
+    for (const [i, reader] of readers.entries()) {
+      const event = await reader.next()
+      const actor = { clientId: expect.stringMatching(/^client_/), ip: callers[i]?.ip }
+      expect(event?.data?.data.sessionChanged).toMatchObject({ actor })
+    }
+  })
+
+  test('are required: a request without a token is rejected', async ({ tenant, server }) => {
+    const { body } = await server.post(tenant, null, EVENTS)
+    expect(body.errors?.[0]?.extensions.code).toBe('UNAUTHENTICATED')
+  })
+
+  test('are required for each nested field of a payload', async ({
+    tenant,
+    ctx,
+    startApiSession,
+    follow,
+  }) => {
+    const reader = await follow(SESSIONS, {}, { token: await tokenFor(tenant, ['sessions:read']) })
+    const { id: userId } = await createUser(ctx, { name: 'Ada' })
+    await startApiSession(userId)
+    const event = await reader.next()
+    expect(event?.data?.data.sessionChanged).toMatchObject({ kind: 'STARTED', user: null, session: {} })
+    expect(event?.data?.errors).toMatchObject([
+      { path: ['sessionChanged', 'user'], extensions: { code: 'FORBIDDEN' } },
+    ])
+  })
+
+  test('never include events of another tenant', async ({ server, recordNumbers, opened }) => {
+    const other = await newTenant()
+    const bearer = await tokenFor(other)
+    await awaitVisible(other)
+    const reader = await openEventStream(server.urlOf(other), bearer, EVENTS)
+    opened.push(reader)
+    await recordNumbers(21)
+    await createUser(await ctxFor(other), { name: 'Mine' })
+    expect((await reader.next())?.data?.data.events.type).toBe('user.created')
+  })
+})

@@ -1,0 +1,119 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { describe, expect } from 'vitest'
+import { inTransaction } from '../../src/database/db.ts'
+import { type LogEvent, readEvents, wakeReaders } from '../../src/events/log.ts'
+import { decodePosition } from '../../src/events/position.ts'
+import { followEvents, type TailItem } from '../../src/events/tail.ts'
+import { listNames, test } from '../support/written-log.ts'
+
+describe('readers of the event log', () => {
+  test('receive all events in the same order from 50 concurrent writers', async ({
+    tenant,
+    write,
+    start,
+    readUntil,
+    followUntil,
+  }) => {
+    const total = 50 * 4 * 2
+    const readers = [
+      followUntil(start, total),
+      followUntil(null, total, 1),
+      followUntil(start, total, 3),
+      readUntil(start, total),
+    ]
+    // Until the follower without a position has joined.
+    await sleep(50)
+    await Promise.all(
+      Array.from({ length: 50 }, async (_, writer) => {
+        for (let round = 0; round < 4; round++) {
+          await inTransaction(async (sql) => {
+            await write(sql, `${writer}.${round}.a`)
+            await sleep((writer * 7 + round) % 5)
+            await write(sql, `${writer}.${round}.b`)
+          })
+          wakeReaders(tenant)
+        }
+      }),
+    )
+    const [first, ...others] = (await Promise.all(readers)).map(listNames)
+    expect(new Set(first).size).toBe(total)
+    for (const other of others) expect(other).toEqual(first)
+  })
+
+  test('that reconnect at their position miss no event', async ({ tenant, write, start, followUntil }) => {
+    const writing = (async () => {
+      for (let index = 0; index < 60; index++) {
+        await inTransaction((sql) => write(sql, String(index)))
+        wakeReaders(tenant)
+      }
+    })()
+    const seen: LogEvent[] = []
+    let at = start
+    while (seen.length < 60) {
+      const events = await followUntil(at, Math.min(1 + (seen.length % 4), 60 - seen.length))
+      seen.push(...events)
+      at = decodePosition(events.at(-1)?.position ?? '')
+    }
+    await writing
+    expect(listNames(seen)).toEqual(Array.from({ length: 60 }, (_, index) => String(index)))
+  })
+
+  test('that are slower than the tail receive the older events from the log', async ({
+    tenant,
+    write,
+    start,
+    followUntil,
+  }) => {
+    const controller = new AbortController()
+    const slow = followEvents(tenant, start, controller.signal)
+    await inTransaction((sql) => write(sql, 'first'))
+    wakeReaders(tenant)
+    await slow.next()
+    const names = Array.from({ length: 2600 }, (_, index) => String(index))
+    await inTransaction((sql) => write(sql, ...names))
+    wakeReaders(tenant)
+    await followUntil(
+      (await readEvents(tenant, start, 1)).events.map(({ position }) => decodePosition(position))[0] ?? null,
+      2600,
+    )
+    const seen: string[] = []
+    while (seen.length < 2600) {
+      const { value } = (await slow.next()) as IteratorResult<TailItem>
+      if (value?.kind === 'event') seen.push(value.event.subjectIds[0] ?? '')
+    }
+    controller.abort()
+    expect(seen).toEqual(names)
+  })
+
+  test('end when they are aborted while they are idle', async ({ tenant, start }) => {
+    const controller = new AbortController()
+    const idle = followEvents(tenant, start, controller.signal).next()
+    await sleep(50)
+    controller.abort()
+    expect(await Promise.race([idle, sleep(500)])).toEqual({ done: true, value: undefined })
+  })
+
+  test('with a position before the retained events receive a gap and continue after it', async ({
+    tenant,
+    write,
+    start,
+    readUntil,
+  }) => {
+    await inTransaction((sql) => write(sql, 'a', 'b', 'c'))
+    const events = await readUntil(start, 3)
+    const trimmedTo = events[1]?.position ?? ''
+    await inTransaction(async (sql) => {
+      await sql('DELETE FROM "Event" WHERE "tenantId" = $1 AND "seq" <= $2::bigint', [
+        tenant,
+        String(decodePosition(trimmedTo).seq),
+      ])
+      await sql('UPDATE "Tenant" SET "eventsTrimmedTo" = $2 WHERE "tenantId" = $1', [tenant, trimmedTo])
+    })
+    const controller = new AbortController()
+    const follower = followEvents(tenant, start, controller.signal)
+    expect((await follower.next()).value).toEqual({ kind: 'gap', position: decodePosition(trimmedTo) })
+    expect((await follower.next()).value).toMatchObject({ kind: 'event', event: { subjectIds: ['c'] } })
+    controller.abort()
+    await follower.return(undefined)
+  })
+})

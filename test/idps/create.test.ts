@@ -1,0 +1,211 @@
+import { generateKeyPairSync } from 'node:crypto'
+import { describe, expect } from 'vitest'
+import { newId } from '../../src/core/crypto.ts'
+import {
+  CERTIFICATE,
+  FULL,
+  idpIssues,
+  newIdpId,
+  PRIVATE_KEY,
+  PUBLIC_KEY,
+  pem,
+  SURFACES,
+  test,
+} from '../support/idps.ts'
+import type { Json } from '../support/json.ts'
+
+const EMPTY = Object.fromEntries(
+  Object.keys(FULL)
+    .filter((field) => !['type', 'name', 'clientSecret', 'idTokenSigningKey'].includes(field))
+    .map((field) => [field, null]),
+)
+
+describe.for(SURFACES)('create an identity provider over %s', (surface) => {
+  test('requires only id, type and name', async ({ writers, readIdpEvents }) => {
+    const { create, get } = writers[surface]
+    const id = newIdpId()
+    const created = await create({ id, type: 'google', name: 'Google' })
+    expect(created).toEqual({
+      ...EMPTY,
+      id,
+      type: 'google',
+      name: 'Google',
+      missing: ['clientId'],
+      hasClientSecret: false,
+      hasIdTokenSigningKey: false,
+      updatedAt: expect.any(String),
+      createdAt: expect.any(String),
+    })
+    expect(await get(id)).toEqual(created)
+    expect(await readIdpEvents(id)).toEqual([{ type: 'idp.created', changedFields: [], detail: null }])
+  })
+
+  test('stores every field and seals the secrets, which are never returned', async ({
+    rest,
+    writers,
+    readIdpEvents,
+    findStored,
+  }) => {
+    const { create, get } = writers[surface]
+    const id = newIdpId()
+    const created = await create({ id, ...FULL })
+    const { clientSecret, idTokenSigningKey, ...shown } = FULL
+    expect(created).toEqual({
+      ...shown,
+      id,
+      missing: [],
+      hasClientSecret: true,
+      hasIdTokenSigningKey: true,
+      updatedAt: expect.any(String),
+      createdAt: expect.any(String),
+    })
+    const stored = JSON.stringify(await findStored(id))
+    const shownAnywhere = JSON.stringify([
+      created,
+      await get(id),
+      (await rest('GET', '/idps')).body,
+      await readIdpEvents(id),
+    ])
+    for (const secret of [clientSecret, 'BEGIN PUBLIC KEY']) {
+      expect(stored).not.toContain(secret)
+      expect(shownAnywhere).not.toContain(secret)
+    }
+  })
+
+  test.for<[type: string, fields: object]>([
+    ['oauth2', { userInfoEndpoint: 'https://api.example.com/user' }],
+    ['oidc', { issuer: 'https://login.example.com' }],
+    ['apple', { clientSecret: PRIVATE_KEY, platformTeamId: 'T', platformKid: 'K' }],
+    ['facebook', {}],
+    ['google', {}],
+    ['microsoft', {}],
+    ['twitter', {}],
+  ])('accepts type %s with the fields that it requires', async ([type, fields], { writers }) => {
+    const { create } = writers[surface]
+    const id = newIdpId()
+    const created = await create({ id, type, name: type, clientId: 'app', ...fields })
+    expect(created).toMatchObject({ id, type, missing: [] })
+  })
+
+  test.for<[type: string, fields: object, missing: string[]]>([
+    ['oauth2', {}, ['clientId', 'userInfoEndpoint']],
+    ['oidc', {}, ['clientId', 'issuer']],
+    ['oidc', { clientId: 'app' }, ['issuer']],
+    ['oauth2', { clientId: 'app' }, ['userInfoEndpoint']],
+    ['apple', {}, ['clientId']],
+    ['apple', { clientId: 'app' }, []],
+    ['apple', { clientSecret: PRIVATE_KEY }, ['clientId', 'platformTeamId', 'platformKid']],
+    ['apple', { clientId: 'app', clientSecret: PRIVATE_KEY, platformTeamId: 'T' }, ['platformKid']],
+    ['facebook', {}, ['clientId']],
+    ['google', {}, ['clientId']],
+    ['microsoft', {}, ['clientId']],
+    ['twitter', {}, ['clientId']],
+  ])(
+    'stores type %s with %j and reports what is missing: %j',
+    async ([type, fields, missing], { writers }) => {
+      const { create, get } = writers[surface]
+      const id = newIdpId()
+      const created = await create({ id, type, name: type, ...fields })
+      expect(created).toMatchObject({ id, type, missing })
+      expect(await get(id)).toEqual(created)
+    },
+  )
+
+  test('checks the fields of an incomplete provider one by one', async ({ writers }) => {
+    const { create } = writers[surface]
+    expect(await create({ id: newIdpId(), type: 'apple', name: 'x', clientSecret: 'x' })).toEqual(
+      idpIssues(['clientSecret', 'must be the private key from Apple in PEM format (PKCS #8)']),
+    )
+    expect(await create({ id: newIdpId(), type: 'oidc', name: 'x', issuer: 'ftp://x' })).toMatchObject({
+      fields: [{ field: 'issuer' }],
+    })
+  })
+
+  test('rejects an id that exists with a conflict', async ({ writers }) => {
+    const { create } = writers[surface]
+    const id = newIdpId()
+    await create({ id, type: 'google', name: 'First' })
+    expect(await create({ id, type: 'google', name: 'Second' })).toEqual({
+      code: 'CONFLICT',
+      message: 'The value is taken.',
+      fields: [{ field: 'id', description: 'is taken' }],
+    })
+  })
+
+  test('rejects an id that Query.node could not distinguish, and the slug of the tenant', async ({
+    tenant,
+    writers,
+  }) => {
+    const { create } = writers[surface]
+    for (const id of [
+      newId('user'),
+      newId('idpuser'),
+      'user_x',
+      'idpuser_',
+      '',
+      'a b',
+      'a/b',
+      '../x',
+      '.',
+      '-a',
+      'a-',
+      'é',
+      'x'.repeat(65),
+    ])
+      expect([id, (await create({ id, type: 'google', name: 'x' })).fields?.[0]?.field]).toEqual([id, 'id'])
+    expect(await create({ id: tenant, type: 'google', name: 'x' })).toEqual(
+      idpIssues(['id', 'is the name of the tenant']),
+    )
+  })
+
+  test('reports every invalid field at once', async ({ writers }) => {
+    const { create } = writers[surface]
+    const invalid = {
+      id: 'a b',
+      type: 'oidc',
+      name: '',
+      clientId: 'app',
+      scopes: 'openid  email',
+      authorizationEndpoint: 'javascript:alert(1)',
+      idTokenSigningAlg: 'HS256',
+      idTokenSigningKey: 'x',
+    }
+    const { fields } = await create(invalid)
+    expect(fields.map(({ field }: Json) => field).sort()).toEqual(
+      ['authorizationEndpoint', 'id', 'idTokenSigningAlg', 'idTokenSigningKey', 'name', 'scopes'].sort(),
+    )
+  })
+
+  test.for(['none', 'None', 'HS256', 'HS512', 'RSA1_5', 'dir'])(
+    'rejects %s as the algorithm of ID tokens',
+    async (alg, { writers }) => {
+      const { create } = writers[surface]
+      expect(
+        await create({ id: newIdpId(), type: 'google', name: 'x', idTokenSigningAlg: alg }),
+      ).toMatchObject({
+        fields: [{ field: 'idTokenSigningAlg' }],
+      })
+    },
+  )
+
+  test('accepts a certificate or a public key that fits the algorithm, and no weak or private key', async ({
+    writers,
+  }) => {
+    const { create } = writers[surface]
+    const weak = generateKeyPairSync('rsa', { modulusLength: 1024 }).publicKey
+    const edwards = generateKeyPairSync('ed25519').publicKey
+    const use = async (idTokenSigningKey: string, idTokenSigningAlg?: string) =>
+      (
+        await create({ id: newIdpId(), type: 'google', name: 'x', idTokenSigningKey, idTokenSigningAlg })
+      ).fields?.map(({ field }: Json) => field)
+    expect(await use(PUBLIC_KEY)).toBeUndefined()
+    expect(await use(CERTIFICATE)).toBeUndefined()
+    expect(await use(pem(edwards, 'spki'), 'EdDSA')).toBeUndefined()
+    expect(await use(PRIVATE_KEY)).toEqual(['idTokenSigningKey'])
+    expect(await use(pem(weak, 'spki'))).toEqual(['idTokenSigningKey'])
+    expect(await use('-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----')).toEqual([
+      'idTokenSigningKey',
+    ])
+    expect(await use(PUBLIC_KEY, 'RS256')).toEqual(['idTokenSigningAlg'])
+  })
+})

@@ -1,0 +1,95 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { describe, expect } from 'vitest'
+import { cascadeSessionEnd } from '../../../src/access/revocation.ts'
+import { endSessions } from '../../../src/access/session-revocation.sql.ts'
+import { type Ctx, createPlatformCtx } from '../../../src/core/context.ts'
+import { inTransaction, type Sql } from '../../../src/database/db.ts'
+import { endSession } from '../../../src/sessions/sessions.ts'
+import { deleteUser, lockUser } from '../../../src/users/users.ts'
+import { untilWaiting, whileLocked } from '../../support/locks.ts'
+import { test } from '../../support/logout-queue.ts'
+import type { TokenAnswer } from '../../support/protocol.ts'
+
+/**
+ * Starts `first`, then `second`, while a transaction holds the lock that `first` waits for; commits once both
+ * wait.
+ */
+const inOrder = <A, B>(
+  lock: (sql: Sql) => Promise<unknown>,
+  first: () => Promise<A>,
+  second: () => Promise<B>,
+): Promise<[A, B]> =>
+  whileLocked(
+    lock,
+    async () => {
+      const started = first()
+      await untilWaiting(1)
+      return Promise.all([started, second()])
+    },
+    2,
+  )
+
+describe('a code that is redeemed while its session ends', () => {
+  test.for<[string, (ctx: Ctx, sid: string, userId: string) => Promise<unknown>]>([
+    ['session ends', (ctx, sid) => endSession(ctx, sid, 'logout')],
+    ['user is locked', (ctx, _sid, userId) => lockUser(ctx, userId)],
+    ['user is deleted', (ctx, _sid, userId) => deleteUser(ctx, userId)],
+  ])(
+    'is redeemed and the client is notified when the %s afterwards',
+    async ([_name, end], { tenant, oidc, listening, withCode, queuedFor, holdClient }) => {
+      const { user, sid, code } = await withCode()
+      const [answer] = await inOrder(
+        holdClient,
+        () => oidc.exchange(code, {}, listening),
+        () => end(createPlatformCtx(tenant), sid, user.id),
+      )
+      expect(answer.status).toBe(200)
+      expect(await queuedFor(sid)).toEqual([{ clientId: listening.id, userId: user.id }])
+    },
+  )
+
+  test('is rejected after the end of the session and the client is not notified', async ({
+    tenant,
+    oidc,
+    listening,
+    withCode,
+    queuedFor,
+  }) => {
+    const { sid, code } = await withCode()
+    const now = new Date()
+    let exchanged: Promise<TokenAnswer> | undefined
+    await inTransaction(async (sql) => {
+      const ended = await endSessions(
+        sql,
+        tenant,
+        { kind: 'session', sessionId: sid },
+        { now, reason: 'logout' },
+      )
+      exchanged = oidc.exchange(code, {}, listening)
+      await untilWaiting(1)
+      await cascadeSessionEnd(sql, createPlatformCtx(tenant), ended, { now, reason: 'logout' })
+    })
+    expect(await exchanged).toMatchObject({ status: 400, body: { error: 'invalid_grant' } })
+    expect(await queuedFor(sid)).toEqual([])
+  })
+
+  test('is either redeemed with a logout token queued or rejected with none', async ({
+    tenant,
+    oidc,
+    listening,
+    withCode,
+    queuedFor,
+  }) => {
+    for (let round = 0; round < 20; round++) {
+      const { user, sid, code } = await withCode()
+      const [answer] = await Promise.all([
+        oidc.exchange(code, {}, listening),
+        sleep(round % 5).then(() => endSession(createPlatformCtx(tenant), sid, 'logout')),
+      ])
+      expect([200, 400]).toContain(answer.status)
+      expect(await queuedFor(sid)).toEqual(
+        answer.status === 200 ? [{ clientId: listening.id, userId: user.id }] : [],
+      )
+    }
+  })
+})

@@ -1,0 +1,235 @@
+import { decodeJwt } from 'jose'
+import { describe, expect } from 'vitest'
+import { signJwt } from '../../../src/keys/keys.ts'
+import { AFTER } from '../../support/logout.ts'
+import {
+  ASKED,
+  OTHER_AFTER,
+  type Parameters,
+  REJECTED,
+  readOutcome,
+  SIGNED_OUT,
+  test,
+} from '../../support/logout-requests.ts'
+import { csrfIn } from '../../support/protocol.ts'
+
+describe('a logout request (RP-Initiated Logout 1.0, section 2)', () => {
+  test.for<[name: string, params: Parameters, outcome: string]>([
+    ['id_token_hint alone', ({ idTokens }) => ({ id_token_hint: idTokens.web }), SIGNED_OUT],
+    [
+      'id_token_hint and its client_id',
+      ({ idTokens, clients }) => ({ id_token_hint: idTokens.web, client_id: clients.web.id }),
+      SIGNED_OUT,
+    ],
+    [
+      'id_token_hint, client_id, post_logout_redirect_uri and state',
+      ({ idTokens, clients }) => ({
+        id_token_hint: idTokens.web,
+        client_id: clients.web.id,
+        post_logout_redirect_uri: AFTER,
+        state: 'ä&=',
+      }),
+      `${AFTER}&state=%C3%A4%26%3D`,
+    ],
+    [
+      "the ID token of any of the session's clients",
+      ({ idTokens }) => ({ id_token_hint: idTokens.other, post_logout_redirect_uri: OTHER_AFTER }),
+      OTHER_AFTER,
+    ],
+    [
+      'logout_hint and ui_locales',
+      ({ idTokens }) => ({
+        id_token_hint: idTokens.web,
+        logout_hint: 'ada@example.com',
+        ui_locales: 'de-CH fr',
+      }),
+      SIGNED_OUT,
+    ],
+    [
+      'unknown parameters',
+      ({ idTokens }) => ({ id_token_hint: idTokens.web, foo: 'bar', response_type: 'code' }),
+      SIGNED_OUT,
+    ],
+    [
+      'empty parameters',
+      ({ idTokens }) => ({
+        id_token_hint: idTokens.web,
+        client_id: '',
+        post_logout_redirect_uri: '',
+        state: '',
+      }),
+      SIGNED_OUT,
+    ],
+    [
+      'state without a post_logout_redirect_uri',
+      ({ idTokens }) => ({ id_token_hint: idTokens.web, state: 's' }),
+      SIGNED_OUT,
+    ],
+    [
+      'a loopback URI of a native application on any port (RFC 8252, section 7.3)',
+      ({ idTokens }) => ({
+        id_token_hint: idTokens.native,
+        post_logout_redirect_uri: 'http://127.0.0.1:49152/signed-out',
+      }),
+      'http://127.0.0.1:49152/signed-out',
+    ],
+  ])(
+    'ends the session with %s',
+    async ([_name, params, outcome], { tenant, clients, idTokens, logout, isActive }) => {
+      expect(await readOutcome(await logout(await params({ tenant, clients, idTokens })))).toBe(outcome)
+      expect(await isActive(idTokens.web)).toBe(false)
+    },
+  )
+
+  test.for<[name: string, params: Parameters]>([
+    ['client_id alone', ({ clients }) => ({ client_id: clients.web.id })],
+    [
+      'client_id, post_logout_redirect_uri and state',
+      ({ clients }) => ({ client_id: clients.web.id, post_logout_redirect_uri: AFTER, state: 's' }),
+    ],
+    [
+      'logout_hint, which is not secret',
+      ({ idTokens }) => ({ logout_hint: decodeJwt(idTokens.web).sid as string }),
+    ],
+    [
+      'an ID token without a session',
+      async ({ tenant, idTokens }) => {
+        const { sid: _, ...rest } = decodeJwt(idTokens.web)
+        return { id_token_hint: await signJwt(tenant, 'JWT', rest) }
+      },
+    ],
+    [
+      'an ID token of another user',
+      async ({ tenant, idTokens }) => ({
+        id_token_hint: await signJwt(tenant, 'JWT', {
+          ...decodeJwt(idTokens.web),
+          sub: 'user_x',
+          sid: 'session_x',
+        }),
+      }),
+    ],
+  ])(
+    'asks for confirmation with %s',
+    async ([_name, params], { tenant, clients, idTokens, logout, isActive }) => {
+      expect(await readOutcome(await logout(await params({ tenant, clients, idTokens })))).toBe(ASKED)
+      expect(await isActive(idTokens.web)).toBe(true)
+    },
+  )
+
+  test.for<[name: string, params: Parameters]>([
+    [
+      'the post_logout_redirect_uri of another client',
+      ({ idTokens }) => ({ id_token_hint: idTokens.web, post_logout_redirect_uri: OTHER_AFTER }),
+    ],
+    [
+      "another client's client_id",
+      ({ idTokens, clients }) => ({
+        id_token_hint: idTokens.web,
+        client_id: clients.other.id,
+        post_logout_redirect_uri: OTHER_AFTER,
+      }),
+    ],
+    [
+      'the registered URI without its query',
+      ({ idTokens }) => ({
+        id_token_hint: idTokens.web,
+        post_logout_redirect_uri: 'https://rp.example.com/signed-out',
+      }),
+    ],
+    [
+      'the registered URI in another spelling',
+      ({ idTokens }) => ({
+        id_token_hint: idTokens.web,
+        post_logout_redirect_uri: 'https://RP.example.com/signed-out?a=1',
+      }),
+    ],
+    [
+      'a loopback URI on another port, for a client that is not a native application',
+      ({ idTokens }) => ({
+        id_token_hint: idTokens.web,
+        post_logout_redirect_uri: 'http://127.0.0.1:49152/signed-out',
+      }),
+    ],
+    [
+      'another loopback URI of a native application',
+      ({ idTokens }) => ({
+        id_token_hint: idTokens.native,
+        post_logout_redirect_uri: 'http://127.0.0.1:49152/elsewhere',
+      }),
+    ],
+    ['an ID token without its last letter', ({ idTokens }) => ({ id_token_hint: idTokens.web.slice(0, -1) })],
+  ])('is rejected with %s', async ([_name, params], { tenant, clients, idTokens, logout, isActive }) => {
+    expect(await readOutcome(await logout(await params({ tenant, clients, idTokens })))).toBe(REJECTED)
+    expect(await isActive(idTokens.web)).toBe(true)
+  })
+
+  test('asks for confirmation with an ID token of the previous session', async ({
+    browser,
+    idTokens,
+    logout,
+    isActive,
+    signInAgain,
+  }) => {
+    const before = idTokens.web
+    const { web } = await signInAgain()
+    expect([await isActive(before), await isActive(web)]).toEqual([false, true])
+    const params = { id_token_hint: before, post_logout_redirect_uri: AFTER }
+    expect(await readOutcome(await logout(params))).toBe(ASKED)
+    expect(await isActive(web)).toBe(true)
+    browser.cookies.clear()
+    expect(await readOutcome(await logout(params))).toBe(AFTER)
+    expect(await isActive(web)).toBe(true)
+  })
+
+  test('is accepted as a POST request (section 2)', async ({ browser, idTokens, endpoint, isActive }) => {
+    const params = { id_token_hint: idTokens.web, post_logout_redirect_uri: AFTER, state: 's' }
+    const { location } = await browser.follow(await browser.post(endpoint, params))
+    expect(location).toBe(`${AFTER}&state=s`)
+    expect(await isActive(idTokens.web)).toBe(false)
+  })
+
+  test.for(['state', 'id_token_hint', 'client_id', 'post_logout_redirect_uri'])(
+    'is rejected with %s twice, as a GET and as a POST request',
+    async (name, { browser, clients, idTokens, endpoint, isActive }) => {
+      const params = new URLSearchParams({ id_token_hint: idTokens.web, client_id: clients.web.id })
+      params.append('post_logout_redirect_uri', AFTER)
+      params.append('state', 's')
+      params.append(name, params.get(name) as string)
+      expect(await readOutcome(await browser.fetch(`${endpoint}?${params}`))).toBe(REJECTED)
+      const posted = await browser.fetch(endpoint, { method: 'POST', body: params })
+      expect([posted.status, posted.headers.get('location')]).toEqual([400, null])
+      expect(await isActive(idTokens.web)).toBe(true)
+    },
+  )
+
+  test('is rejected in another encoding and with another method', async ({
+    browser,
+    idTokens,
+    endpoint,
+    isActive,
+  }) => {
+    const json = { 'content-type': 'application/json' }
+    const body = JSON.stringify({ id_token_hint: idTokens.web })
+    expect((await browser.fetch(endpoint, { method: 'POST', headers: json, body })).status).toBe(400)
+    expect((await browser.fetch(endpoint, { method: 'DELETE' })).status).toBe(405)
+    expect(await isActive(idTokens.web)).toBe(true)
+  })
+
+  test('redirects to the same registered URI when it is confirmed twice', async ({
+    browser,
+    clients,
+    idTokens,
+    endpoint,
+    isActive,
+  }) => {
+    const path = `${endpoint}?${new URLSearchParams({ client_id: clients.web.id, post_logout_redirect_uri: AFTER })}`
+    const asked = await browser.fetch(path)
+    const [, targets = ''] =
+      /form-action ([^;]+)/.exec(asked.headers.get('content-security-policy') ?? '') ?? []
+    expect(targets.split(' ')).toEqual(["'self'", 'https://rp.example.com'])
+    const form = { csrf: csrfIn(await asked.text()), step: 'logout' }
+    const answers = [await browser.post(path, form), await browser.post(path, form)]
+    expect(answers.map(({ headers }) => headers.get('location'))).toEqual([AFTER, AFTER])
+    expect(await isActive(idTokens.web)).toBe(false)
+  })
+})

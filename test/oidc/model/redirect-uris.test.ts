@@ -1,0 +1,71 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { isRegisteredRedirect } from '../../../src/oidc/model/redirect-uris.ts'
+import { mutations, REGISTERED } from '../../support/redirect-uris.ts'
+
+describe('a redirect_uri (RFC 9700, section 2.1)', () => {
+  test('is accepted only if it equals a registered one byte for byte, whatever the mutation', () => {
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...REGISTERED),
+        fc.array(fc.constantFrom(...mutations), { minLength: 1, maxLength: 3 }),
+        fc.constantFrom('web', 'single-page'),
+        (uri, changes, appType) => {
+          const changed = changes.reduce((current, change) => change(current), uri)
+          expect(isRegisteredRedirect({ appType, callbacks: REGISTERED }, changed)).toBe(
+            REGISTERED.includes(changed),
+          )
+        },
+      ),
+      { numRuns: 2000 },
+    )
+  })
+
+  test('is accepted only if it equals a registered one byte for byte, whatever character is replaced', () => {
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...REGISTERED),
+        fc.nat(60),
+        fc.string({ maxLength: 3, unit: 'binary' }),
+        (uri, at, text) => {
+          const changed = uri.slice(0, at) + text + uri.slice(at + 1)
+          expect(isRegisteredRedirect({ appType: 'web', callbacks: REGISTERED }, changed)).toBe(
+            REGISTERED.includes(changed),
+          )
+        },
+      ),
+      { numRuns: 2000 },
+    )
+  })
+
+  test.each([
+    ['http://127.0.0.1:49152/cb', true],
+    ['http://127.0.0.1/cb', true],
+    ['http://[::1]:1/cb', true],
+    ['http://127.0.0.1:49152/cb/', false],
+    ['http://127.0.0.1:49152/other', false],
+    ['https://127.0.0.1:49152/cb', false],
+    ['http://localhost:49152/cb', false],
+    ['http://127.0.0.2:49152/cb', false],
+    ['http://127.0.0.1:80@evil.example/cb', false],
+    ['http://127.0.0.1:049152/cb', false],
+    ['http://127.0.0.1:/cb', false],
+    ['http://127.0.0.1:65535/cb', true],
+    ['http://127.0.0.1:65536/cb', false],
+    ['http://127.0.0.1.evil.example/cb', false],
+    ['http://127.0.0.1:49152\\@evil.example/cb', false],
+    ['http://127.0.0.1:49152/cb#f', false],
+    ['https://rp.example.com:8443/cb', false],
+  ])(
+    'may differ in its loopback port for a native application: %s is %s (RFC 8252, section 7.3)',
+    (uri, passes) => {
+      expect(isRegisteredRedirect({ appType: 'native', callbacks: REGISTERED }, uri)).toBe(passes)
+    },
+  )
+
+  test('may not differ in its loopback port for other applications', () => {
+    expect(isRegisteredRedirect({ appType: 'web', callbacks: REGISTERED }, 'http://127.0.0.1:49152/cb')).toBe(
+      false,
+    )
+  })
+})

@@ -1,3 +1,0 @@
-import { describeBasicModules } from './plan-modules.ts'
-
-describeBasicModules('query')

@@ -1,0 +1,149 @@
+import { describe, expect, test } from 'vitest'
+import { describeScope, toScopeConsentItems } from '../../src/consents/consent-items.ts'
+import { SCOPE_NAMES } from '../../src/core/scopes.ts'
+import { DemoClientPage } from '../../src/dev/demo-client.pages.tsx'
+import { InboxPage } from '../../src/dev/inbox.pages.tsx'
+import { ConsentPage } from '../../src/oidc/signin/consent.pages.tsx'
+import { CodePage, EmailPage, formatWait } from '../../src/oidc/signin/sign-in.pages.tsx'
+import { ErrorPage } from '../../src/pages/outcome.pages.tsx'
+import { interaction, listTags, renderHtml } from '../support/pages.tsx'
+
+describe('a hosted page', () => {
+  const tenant = { tenantId: 'acme', friendlyName: 'Acme Cloud', supportUrl: 'https://acme.example/help' }
+  const client = { name: 'Photo Shop' }
+  const textOf = (html: string): string => html.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ')
+
+  test('for the email address keeps the entered address and announces its error', async () => {
+    const html = await renderHtml(
+      <EmailPage {...{ tenant, client, interaction }} address="ada@" error="Enter an email address." />,
+    )
+    expect(listTags(html).find((tag) => tag.attributes.id === 'address')?.attributes).toEqual({
+      id: 'address',
+      name: 'address',
+      type: 'email',
+      inputmode: 'email',
+      autocomplete: 'email',
+      autocapitalize: 'none',
+      spellcheck: 'false',
+      dir: 'auto',
+      required: '',
+      autofocus: '',
+      value: 'ada@',
+      'aria-invalid': 'true',
+      'aria-describedby': 'address-error address-hint',
+    })
+    expect(html).toContain('<p class="error" id="address-error" role="alert">Enter an email address.</p>')
+    expect(html).toContain('<title>Error: Sign in · Acme Cloud</title>')
+    expect(html).toContain('<a href="https://acme.example/help"')
+  })
+
+  test('for the code does not reveal whether the address is known, and offers a new code and another address', async () => {
+    const html = await renderHtml(<CodePage {...{ tenant, client, interaction }} address="ada@example.com" />)
+    expect(textOf(html)).toContain('If ada@example.com can sign in, a code is on its way.')
+    const input = listTags(html).find((tag) => tag.attributes.id === 'code')?.attributes
+    expect(input).toMatchObject({
+      inputmode: 'numeric',
+      autocomplete: 'one-time-code',
+      type: 'text',
+      name: 'code',
+    })
+    const steps = listTags(html).filter((tag) => tag.attributes.name === 'step')
+    expect(steps.map((tag) => tag.attributes.value)).toEqual(['code', 'resend', 'restart', 'cancel'])
+  })
+
+  test('for the code shows the wait for a new code next to its button', async () => {
+    const resendAllowedAt = new Date(Date.now() + 20_000)
+    const props = { tenant, client, interaction, address: 'ada@example.com', resendAllowedAt }
+    const html = await renderHtml(<CodePage {...props} />)
+    const order = [
+      'aria-describedby="resend-wait"',
+      'Send a new code',
+      'id="resend-wait"',
+      'Use another address',
+    ]
+    const places = order.map((part) => html.indexOf(part))
+    expect(places).toEqual([...places].sort((a, b) => a - b))
+    expect(places).not.toContain(-1)
+  })
+
+  const now = new Date('2030-01-01T00:00:00.000Z')
+  test.each([
+    [undefined, null],
+    ['2029-12-31T23:59:59.000Z', null],
+    ['2030-01-01T00:00:00.001Z', '1 second'],
+    ['2030-01-01T00:00:30.000Z', '30 seconds'],
+    ['2030-01-01T00:01:31.000Z', '2 minutes'],
+    ['2030-01-01T01:00:00.000Z', '60 minutes'],
+  ])('for the code shows the wait until %s as %s', (at, words) => {
+    expect(formatWait(at ? new Date(at) : undefined, now)).toBe(words)
+  })
+
+  test('for consent names the client, the user and the scopes, and offers to allow, deny and switch accounts', async () => {
+    const html = await renderHtml(
+      <ConsentPage
+        {...{ tenant, client, interaction }}
+        person={{ name: 'Ada', email: 'ada@example.com' }}
+        consentItems={toScopeConsentItems(['openid', 'email', 'openid'])}
+      />,
+    )
+    expect(textOf(html)).toContain('Photo Shop would like to use your Acme Cloud account.')
+    expect(textOf(html)).toContain('Signed in as Ada ada@example.com')
+    expect(html.match(/<li>/g)).toHaveLength(2)
+    const steps = listTags(html).filter((tag) => tag.attributes.name === 'step')
+    expect(steps.map((tag) => tag.attributes.value)).toEqual(['switch', 'allow', 'deny'])
+  })
+
+  test('for an error shows the id of the request', async () => {
+    const html = await renderHtml(
+      <ErrorPage title="This link does not work" message="Go back." requestId="req-42" />,
+    )
+    expect(html).toContain('<dl class="reference"><dt>Request ID</dt><dd><code>req-42</code></dd></dl>')
+    expect(html).not.toContain('<header')
+  })
+
+  test('for the inbox shows the code of a message separately', async () => {
+    const sentAt = new Date('2030-01-01T00:00:00Z')
+    const html = await renderHtml(
+      <InboxPage messages={[{ to: '+41441234567', channel: 'sms', sentAt, body: 'Your code is 012345.' }]} />,
+    )
+    expect(html).toContain('<code class="message-code">012345</code>')
+  })
+
+  test('for the demo client names its users, and for an empty inbox says which users receive codes', async () => {
+    const demo = await renderHtml(
+      <DemoClientPage
+        client={{ name: 'Demo' }}
+        signInUrl="/in"
+        inboxUrl="/dev/inbox"
+        addresses={['ada@demo.example', 'grace@demo.example']}
+      />,
+    )
+    expect(textOf(demo)).toContain(
+      'These users can sign in: ada@demo.example , grace@demo.example . Codes are sent only to them.',
+    )
+    expect(textOf(await renderHtml(<InboxPage messages={[]} />))).toContain(
+      'Codes go only to users who exist',
+    )
+  })
+
+  test.each([
+    'openid',
+    'profile',
+    'email',
+    'phone',
+    'address',
+    'offline_access',
+    'session',
+    'account',
+    ...SCOPE_NAMES,
+  ])('for consent describes scope %s in words', (scope) => {
+    expect(describeScope(scope)).toMatch(/^[A-Z][^_:]+$/)
+  })
+
+  test('for consent shows an unknown scope by its name', () => {
+    expect(toScopeConsentItems(['print', 'constructor', 'print'])).toEqual([
+      { scope: 'print', words: 'Use “print”' },
+      { scope: 'constructor', words: 'Use “constructor”' },
+    ])
+  })
+})

@@ -1,0 +1,143 @@
+import { createHash } from 'node:crypto'
+import { H3 } from 'h3'
+import { describe, expect, test } from 'vitest'
+import '../../src/core/crypto.ts'
+import { EmailPage } from '../../src/oidc/signin/sign-in.pages.tsx'
+import { STYLESHEET, STYLESHEET_PATH } from '../../src/pages/assets/stylesheet.ts'
+import { ErrorPage } from '../../src/pages/outcome.pages.tsx'
+import { renderPage } from '../../src/pages/render-page.pages.tsx'
+import { addAssetRoutes } from '../../src/server/assets.routes.ts'
+import { interaction, pagesWith, renderHtml } from '../support/pages.tsx'
+
+const emailPage = pagesWith('Ada').email
+
+describe('renderPage', () => {
+  test('returns exactly the security headers of a hosted page', () => {
+    const response = renderPage(<ErrorPage title="No" message="Not this way." requestId="r-1" />, {
+      status: 400,
+    })
+    expect(response.status).toBe(400)
+    expect(Object.fromEntries(response.headers)).toEqual({
+      'cache-control': 'no-store',
+      'content-security-policy':
+        "default-src 'none'; style-src 'self'; img-src https: data:; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
+      'content-type': 'text/html; charset=utf-8',
+      'referrer-policy': 'no-referrer',
+      'x-content-type-options': 'nosniff',
+      'x-frame-options': 'DENY',
+    })
+  })
+
+  test('allows the style of the theme by its hash and the origins of redirect URIs as form targets', async () => {
+    const client = { name: 'Photo Shop', themeColor: '#0F766E' }
+    const response = renderPage(
+      <EmailPage tenant={{ tenantId: 'acme' }} client={client} interaction={interaction} />,
+      {
+        formActionOrigins: [
+          'https://photo.example/callback?x=1',
+          'https://photo.example/other',
+          'http://127.0.0.1:8080/cb',
+        ],
+      },
+    )
+    const style = /<style>(.*?)<\/style>/.exec(await response.text())?.[1] ?? ''
+    const hash = createHash('sha256').update(style).digest('base64')
+    expect(style).toContain('--accent:#0f766e;--on-accent:#ffffff')
+    expect(response.headers.get('content-security-policy')).toBe(
+      `default-src 'none'; style-src 'self' 'sha256-${hash}'; img-src https: data:; ` +
+        "form-action 'self' https://photo.example http://127.0.0.1:8080; frame-ancestors 'none'; base-uri 'none'",
+    )
+  })
+
+  test('applies the theme of the client whether the component is called or created', async () => {
+    const props = {
+      tenant: { tenantId: 'acme' },
+      client: { name: 'Photo Shop', themeColor: '#123456' },
+      interaction,
+    }
+    const created = renderPage(<EmailPage {...props} />)
+    const called = renderPage(EmailPage(props))
+    expect(await called.text()).toBe(await created.text())
+    expect(called.headers.get('content-security-policy')).toBe(created.headers.get('content-security-policy'))
+    expect(called.headers.get('content-security-policy')).toContain("style-src 'self' 'sha256-")
+  })
+
+  test.each([
+    ['com.example.app:/callback', 'com.example.app:'],
+    ['http://[::1]:9000/cb', 'http:'],
+    ["https://photo.example/; script-src 'unsafe-inline'", 'https://photo.example'],
+  ])('adds %s to form-action as %s', (target, source) => {
+    const policy = renderPage(emailPage, { formActionOrigins: [target] }).headers.get(
+      'content-security-policy',
+    )
+    expect(policy).toContain(`; form-action 'self' ${source}; frame-ancestors`)
+    expect(policy?.split(';')).toHaveLength(6)
+  })
+
+  // URLs allow these characters in a host. Of two directives with one name the first applies.
+  test.each(['https://rp.example;frame-ancestors', 'https://rp.example,x', 'https://*', "https://'self'"])(
+    'adds no directive for the host of %s in a form target or a frame ancestor',
+    (origin) => {
+      const options = { formActionOrigins: [`${origin}/cb`, 'https://evil.example'], frameAncestor: origin }
+      const policy = renderPage(emailPage, options).headers.get('content-security-policy') ?? ''
+      expect(policy).toContain("; form-action 'self' https://evil.example; frame-ancestors 'none'; base-uri")
+      expect(policy.split(/[;,]/)).toHaveLength(6)
+    },
+  )
+
+  test('omits a form target that is not a URL', () => {
+    const policy = renderPage(emailPage, {
+      formActionOrigins: ["'unsafe-inline' *"],
+    }).headers.get('content-security-policy')
+    expect(policy).toContain("; form-action 'self'; frame-ancestors")
+  })
+
+  test.each([
+    'red',
+    'url(https://evil.example)',
+    '#12345',
+    '#fff;}body{display:none}',
+    '</style><script>',
+    '',
+  ])('ignores the theme color %j', async (themeColor) => {
+    const response = renderPage(
+      <EmailPage
+        tenant={{ tenantId: 'acme' }}
+        client={{ name: 'Photo Shop', themeColor }}
+        interaction={interaction}
+      />,
+    )
+    expect(response.headers.get('content-security-policy')).toContain("style-src 'self';")
+    expect(await response.text()).not.toContain('<style')
+  })
+})
+
+describe('the stylesheet', () => {
+  const app = new H3()
+  addAssetRoutes(app)
+
+  test('is served under a hash of its content as immutable', async () => {
+    const response = await app.request(STYLESHEET_PATH)
+    expect(response.status).toBe(200)
+    expect(await response.text()).toBe(STYLESHEET)
+    expect(STYLESHEET_PATH).toBe(
+      `/assets/${createHash('sha256').update(STYLESHEET).digest('hex').slice(0, 16)}.css`,
+    )
+    expect(Object.fromEntries(response.headers)).toEqual({
+      'cache-control': 'public, max-age=31536000, immutable',
+      'content-type': 'text/css; charset=utf-8',
+      'x-content-type-options': 'nosniff',
+    })
+  })
+
+  test('is linked by pages', async () => {
+    expect(await renderHtml(emailPage)).toContain(`<link rel="stylesheet" href="${STYLESHEET_PATH}"`)
+  })
+
+  test('loads no other resource and uses logical properties only', () => {
+    expect(STYLESHEET).not.toMatch(/url\(|@import/)
+    expect(STYLESHEET).not.toMatch(
+      /[;{\s](margin|padding|border)-(left|right)|text-align:(left|right)|[;{](left|right|width|height):/,
+    )
+  })
+})

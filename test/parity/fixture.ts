@@ -1,0 +1,110 @@
+import { createClient } from '../../src/clients/clients.ts'
+import { type Ctx, createPlatformCtx } from '../../src/core/context.ts'
+import { newId } from '../../src/core/crypto.ts'
+import { dbFor, inTransaction } from '../../src/database/db.ts'
+import { listInboxMessages } from '../../src/delivery/inbox.ts'
+import { createIdentityProvider } from '../../src/idps/idps.ts'
+import { sendPasscode } from '../../src/passcodes/send-passcode.ts'
+import { createRegistrationToken } from '../../src/registration/registration-tokens.ts'
+import { startSession } from '../../src/sessions/sessions.ts'
+import { createUser } from '../../src/users/users.ts'
+import { ctxFor, newTenant, tokenFor } from '../support/actors.ts'
+import type { Upstream } from '../support/upstream.ts'
+
+/** The suffix of an id that no object has. */
+export const UNKNOWN = '01m7xeb1sbendby702xerkqv3p'
+export const EMAIL = 'ada@parity.example'
+export const PHONE = '+41791112233'
+
+/** A tenant with one object of each type. Two of them differ in ids and times only. */
+export type Fixture = {
+  tenant: string
+  ctx: Ctx
+  token: string
+  userId: string
+  sessionId: string
+  sessionToken: string
+  credentialId: string
+  clientId: string
+  idpId: string
+  registrationTokenId: string
+  /** A passcode that was sent to EMAIL. */
+  code: string
+  upstream: Upstream
+}
+
+/** Creates a tenant whose users can prove identities at `upstream`. */
+export async function createFixture(upstream: Upstream): Promise<Fixture> {
+  const tenant = await newTenant()
+  const ctx = await ctxFor(tenant)
+  const user = await createUser(ctx, {
+    name: 'Ada Lovelace',
+    email: EMAIL,
+    emailVerified: true,
+    phoneNumber: PHONE,
+    phoneNumberVerified: true,
+    address: { locality: 'London' },
+    appMetadata: { plan: 'pro' },
+  })
+  await createUser(ctx, { name: 'Bob', email: 'bob@parity.example' })
+  const { client } = await createClient(createPlatformCtx(tenant), {
+    name: 'Shop',
+    appType: 'web',
+    type: 'login',
+    scopes: ['account'],
+  })
+  const { session, token: sessionToken } = await inTransaction((tx) =>
+    startSession(tx, ctx, {
+      userId: user.id,
+      kind: 'api',
+      expiresAt: new Date('2100-01-01T00:00:00Z'),
+      refreshable: true,
+      amr: ['otp'],
+    }),
+  )
+  const db = dbFor(tenant)
+  const own = { tenantId: tenant, userId: user.id }
+  const credential = await db.credential.create({
+    data: { ...own, id: newId('cred'), externalId: 'AAEC', publicKey: 'pQECAyYgASFY', deviceModel: 'Pixel' },
+  })
+  await db.consent.create({
+    data: { ...own, clientId: client.id, scopes: ['openid', 'email'], claims: ['birthdate'] },
+  })
+  for (const id of ['acme', 'other'])
+    await db.identityProvider.create({
+      data: { tenantId: tenant, id, type: 'oidc', name: id, issuer: `https://${id}.example`, clientId: 'us' },
+    })
+  await createIdentityProvider(ctx, {
+    id: 'real',
+    type: 'oidc',
+    name: 'Upstream',
+    issuer: upstream.issuer,
+    ...upstream.client,
+  })
+  await db.idpUser.create({
+    data: {
+      ...own,
+      id: newId('idpuser'),
+      idpId: 'acme',
+      issuer: 'https://acme.example',
+      externalId: 'ada-1',
+    },
+  })
+  const { registrationToken } = await createRegistrationToken(ctx, { note: 'Partner', uses: null })
+  await sendPasscode(ctx, 'email', { to: EMAIL })
+  const code = /\b\d{6}\b/.exec(listInboxMessages(EMAIL)[0]?.body ?? '')?.[0] ?? ''
+  return {
+    tenant,
+    ctx,
+    token: await tokenFor(tenant),
+    userId: user.id,
+    sessionId: session.id,
+    sessionToken,
+    credentialId: credential.id,
+    clientId: client.id,
+    idpId: 'acme',
+    registrationTokenId: registrationToken.id,
+    code,
+    upstream,
+  }
+}

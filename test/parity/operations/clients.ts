@@ -1,0 +1,110 @@
+import type { Call, Gql, Rest } from '../call.ts'
+import { objectQuery, pageQuery, readGone, unknownId } from '../queries.ts'
+
+const NEW_CLIENT = {
+  description: 'd',
+  callbacks: ['https://app.example/cb'],
+  tokenExpiryTime: 600,
+  scopes: ['users:read'],
+  jwks: {
+    keys: [{ kty: 'OKP', crv: 'Ed25519', x: '11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo', kid: 'one' }],
+  },
+  backchannelLogoutUrl: 'https://app.example/logout',
+  idTokenSigningAlg: 'ES384',
+  requirePushedRequests: true,
+  resources: ['https://api.app.example'],
+}
+const clients = pageQuery('clients', 'Client', 'clients')
+const registrationTokens = pageQuery('registrationTokens', 'RegistrationToken', 'registrationTokens')
+
+export const CLIENT_OPERATIONS: Record<string, Call[]> = {
+  createClient: [
+    { name: '', callbacks: ['javascript:x'], scopes: ['nonsense'] },
+    { name: 'Web', ...NEW_CLIENT },
+  ].map(({ name, ...fields }) => ({
+    title: name || 'invalid',
+    rest: (): Rest => ['POST', '/clients', { name, type: 'login', appType: 'web', ...fields }],
+    gql: (): Gql => ({
+      mutation: 'createClient',
+      input: { name, type: 'LOGIN', appType: 'WEB', fields },
+      read: ({ client, secret }) => ({ ...client, secret }),
+    }),
+  })),
+  listClients: [{}, { page: 0, pageSize: 1 }, { pageSize: 1001 }].map((page) => ({
+    title: JSON.stringify(page),
+    rest: (): Rest => ['GET', `/clients?${new URLSearchParams(page as Record<string, string>)}`],
+    gql: (): Gql => clients(page),
+  })),
+  getClient: ['present', unknownId('client')].map((id) => ({
+    title: id,
+    rest: (fixture): Rest => ['GET', `/clients/${id === 'present' ? fixture.clientId : id}`],
+    gql: (fixture): Gql => ({
+      ...objectQuery('client', 'Client', 'ID'),
+      variables: { id: id === 'present' ? fixture.clientId : id },
+    }),
+  })),
+  updateClient: [
+    { callbacks: ['https://*.example'], jwks: { keys: [{ kty: 'oct', k: 'AA' }] } },
+    { resources: ['no URI'], backchannelLogoutUrl: 'http://app.example/logout' },
+    { name: 'Renamed', description: '', idTokenSigningAlg: 'RS256', resources: ['urn:app:api'] },
+    { idTokenSigningAlg: null, resources: null },
+  ].map((fields) => ({
+    title: Object.keys(fields).join(', '),
+    rest: ({ clientId }): Rest => ['PATCH', `/clients/${clientId}`, fields],
+    gql: ({ clientId }): Gql => ({ mutation: 'updateClient', input: { clientId, fields } }),
+  })),
+  deleteClient: [
+    {
+      title: 'an unknown id',
+      rest: () => ['DELETE', `/clients/${unknownId('client')}`],
+      gql: () => ({ mutation: 'deleteClient', input: { clientId: unknownId('client') }, read: readGone }),
+    },
+    {
+      title: 'a client',
+      rest: ({ clientId }) => ['DELETE', `/clients/${clientId}`],
+      gql: ({ clientId }) => ({ mutation: 'deleteClient', input: { clientId }, read: readGone }),
+    },
+  ],
+  rotateClientSecret: [{ overlapSeconds: -1 }, { overlapSeconds: 60 }].map((input) => ({
+    title: JSON.stringify(input),
+    rest: ({ clientId }): Rest => ['POST', `/clients/${clientId}/secret`, input],
+    gql: ({ clientId }): Gql => ({
+      mutation: 'rotateClientSecret',
+      input: { clientId, ...input },
+      read: ({ client, ...rest }) => ({ ...client, ...rest }),
+    }),
+  })),
+  createRegistrationToken: [
+    { note: 'x'.repeat(201), uses: 0, expiresInSeconds: 2_592_001 },
+    {},
+    { note: 'Partner', uses: null, expiresInSeconds: 60 },
+  ].map((input) => ({
+    title: Object.keys(input).join(', '),
+    rest: (): Rest => ['POST', '/clients/registration-tokens', input],
+    gql: (): Gql => ({
+      mutation: 'createRegistrationToken',
+      input,
+      read: ({ registrationToken, token }) => ({ ...registrationToken, token }),
+    }),
+  })),
+  listRegistrationTokens: [{}, { page: 1, pageSize: 1 }, { pageSize: 0 }].map((page) => ({
+    title: JSON.stringify(page),
+    rest: (): Rest => [
+      'GET',
+      `/clients/registration-tokens?${new URLSearchParams(page as Record<string, string>)}`,
+    ],
+    gql: (): Gql => registrationTokens(page),
+  })),
+  revokeRegistrationToken: ['unknown', 'present', 'present'].map((which) => ({
+    title: which,
+    rest: ({ registrationTokenId }): Rest => [
+      'DELETE',
+      `/clients/registration-tokens/${which === 'present' ? registrationTokenId : unknownId('regtoken')}`,
+    ],
+    gql: ({ registrationTokenId }): Gql => ({
+      mutation: 'revokeRegistrationToken',
+      input: { registrationTokenId: which === 'present' ? registrationTokenId : unknownId('regtoken') },
+      read: readGone,
+    }),
+  })),
+}

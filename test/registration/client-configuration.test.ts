@@ -1,0 +1,151 @@
+import { describe, expect } from 'vitest'
+import { updateClient } from '../../src/clients/client-changes.ts'
+import { createPlatformCtx } from '../../src/core/context.ts'
+import { REDIRECT_URI } from '../support/protocol.ts'
+import { test, WEB } from '../support/registration.ts'
+
+describe('the client configuration endpoint (RFC 7592, section 2)', () => {
+  test('reads, replaces and deletes the registration', async ({
+    tenant,
+    callEndpoint,
+    register,
+    listClients,
+  }) => {
+    const { body: made } = await register({ ...WEB, logo_uri: 'https://rp.example.com/l.png' })
+    const path = `/${made.client_id}`
+    const own = made.registration_access_token as string
+    const { client_secret, client_secret_expires_at: _, ...shown } = made
+    expect(await callEndpoint('GET', path, own)).toMatchObject({ status: 200, body: shown })
+    expect((await callEndpoint('GET', path, own)).body).not.toHaveProperty('client_secret')
+
+    const { status, body } = await callEndpoint('PUT', path, own, {
+      client_id: made.client_id,
+      client_secret,
+      client_name: 'Renamed',
+      redirect_uris: ['https://rp.example.com/other'],
+    })
+    expect(status).toBe(200)
+    expect(body).toMatchObject({
+      client_name: 'Renamed',
+      redirect_uris: ['https://rp.example.com/other'],
+      registration_access_token: own,
+    })
+    expect(body).not.toHaveProperty('logo_uri')
+    expect((await listClients(tenant)).find(({ id }) => id === made.client_id)).toMatchObject({
+      logoUrl: null,
+      requireConsent: true,
+      callbacks: ['https://rp.example.com/other'],
+    })
+
+    expect((await callEndpoint('DELETE', path, own)).status).toBe(204)
+    await expect.poll(async () => (await callEndpoint('GET', path, own)).status).toBe(401)
+  })
+
+  test('reports all members that cannot be replaced (section 2.2)', async ({
+    tenant,
+    callEndpoint,
+    register,
+    listClients,
+  }) => {
+    const { body: made } = await register(WEB)
+    const answer = await callEndpoint('PUT', `/${made.client_id}`, made.registration_access_token as string, {
+      client_id: 'client_other',
+      client_secret: 'guessed',
+      redirect_uris: ['javascript:x'],
+      token_endpoint_auth_method: 'none',
+      registration_access_token: 'x',
+      registration_client_uri: 'https://x.example',
+      client_id_issued_at: 1,
+      client_secret_expires_at: 0,
+    })
+    expect(answer).toMatchObject({ status: 400, body: { error: 'invalid_client_metadata' } })
+    for (const name of [
+      'client_id must',
+      'client_secret must',
+      'redirect_uris.0',
+      'token_endpoint_auth_method cannot',
+      'registration_access_token is set',
+      'registration_client_uri is set',
+      'client_id_issued_at is set',
+      'client_secret_expires_at is set',
+    ])
+      expect(answer.body.error_description).toContain(name)
+    expect((await listClients(tenant)).find(({ id }) => id === made.client_id)?.callbacks).toEqual([
+      REDIRECT_URI,
+    ])
+  })
+
+  test('answers every other token with the same 401, also for unknown clients', async ({
+    tenant,
+    rest,
+    newRegistrationToken,
+    callEndpoint,
+    register,
+    listClients,
+    token: managementToken,
+  }) => {
+    const [{ body: one }, { body: other }] = [await register(WEB), await register(WEB)]
+    const administered = await rest('POST', '/clients', {
+      name: 'Ours',
+      appType: 'web',
+      type: 'login',
+    })
+    const attempts: [unknown, string | null][] = [
+      [one.client_id, other.registration_access_token],
+      [one.client_id, await newRegistrationToken()],
+      [one.client_id, managementToken],
+      [one.client_id, one.client_secret],
+      [one.client_id, one.registration_access_token.slice(0, -1)],
+      [administered.body.id, one.registration_access_token],
+      ['client_01m7xeb1sbendby702xerkqv3p', one.registration_access_token],
+      ['unknown', one.registration_access_token],
+    ]
+    const before = await listClients(tenant)
+    const answers = new Set<string>()
+    for (const [id, token] of attempts)
+      for (const method of ['GET', 'PUT', 'DELETE']) {
+        const { status, headers, body } = await callEndpoint(
+          method,
+          `/${id}`,
+          token,
+          method === 'PUT' ? { ...WEB, client_id: id } : undefined,
+        )
+        answers.add(JSON.stringify([status, headers.get('www-authenticate'), body]))
+      }
+    expect(answers.size).toBe(1)
+    expect([...answers][0]).toContain('[401,')
+    expect(await listClients(tenant)).toEqual(before)
+  })
+
+  test('rejects new callbacks once an administrator has granted management scopes', async ({
+    tenant,
+    callEndpoint,
+    register,
+    listClients,
+  }) => {
+    const { body: made } = await register(WEB)
+    const id = made.client_id as string
+    await updateClient(createPlatformCtx(tenant), id, { scopes: ['users:write'] })
+    const moved = { client_id: id, redirect_uris: ['https://evil.example/cb'] }
+    const answer = await callEndpoint('PUT', `/${id}`, made.registration_access_token as string, moved)
+    expect(answer.status).toBe(403)
+    expect((await listClients(tenant)).find((client) => client.id === id)?.callbacks).toEqual([REDIRECT_URI])
+  })
+
+  test('is visible to administrators in registeredBy, which they cannot change', async ({
+    rest,
+    gql,
+    register,
+  }) => {
+    const { body: made } = await register(WEB)
+    const id = made.client_id as string
+    const read = await rest('GET', `/clients/${id}`)
+    expect(read.body.registeredBy).toBe('registration')
+    expect(JSON.stringify(read.body)).not.toMatch(/hash|registrationToken/i)
+    const { body } = await gql(`{ client(id: "${id}") { registeredBy } }`)
+    expect(body.data).toEqual({ client: { registeredBy: 'REGISTRATION' } })
+    const patch = (registeredBy: string) => rest('PATCH', `/clients/${id}`, { registeredBy })
+    expect((await patch('administrator')).status).toBe(400)
+    expect((await patch('registration')).status).toBe(200)
+  })
+})

@@ -1,0 +1,70 @@
+import { describe, expect } from 'vitest'
+import { SYSTEM_SCOPES } from '../../src/core/scopes.ts'
+import type { RestRoute } from '../../src/rest/route.ts'
+import { tokenFor } from '../support/actors.ts'
+import type { Answer } from '../support/app.ts'
+import { hashTables, scopesWithout, UNKNOWN_IDS } from '../support/isolation.ts'
+import { routes, test } from '../support/isolation-rest.ts'
+
+/** What names the missing scope; the scopes of tenant system cannot be granted elsewhere. */
+const toScopeMessage = ({ scope }: RestRoute): string =>
+  SYSTEM_SCOPES.includes(scope) ? 'exists in tenant system only' : scope
+
+describe('every REST route', () => {
+  test.for(routes)(
+    '%s rejects a missing, foreign or revoked token with 401',
+    async ([, route], { call, own, foreign, narrowedToken, revokedTokens }) => {
+      const before = await hashTables(own.tenant)
+      for (const token of [null, foreign.token, narrowedToken, ...revokedTokens, 'garbage'])
+        expect(await call(token, route)).toMatchObject({ status: 401, body: { code: 'UNAUTHENTICATED' } })
+      expect(await hashTables(own.tenant)).toEqual(before)
+    },
+  )
+
+  test.for(routes)(
+    '%s rejects a token without its scope, and a user without a role, with 403',
+    async ([, route], { call, own, userToken }) => {
+      const before = await hashTables(own.tenant)
+      for (const token of [await tokenFor(own.tenant, scopesWithout([route.scope])), userToken])
+        expect(await call(token, route)).toMatchObject({
+          status: 403,
+          body: { code: 'FORBIDDEN', message: expect.stringContaining(toScopeMessage(route)) },
+        })
+      expect(await hashTables(own.tenant)).toEqual(before)
+    },
+  )
+
+  test.for(routes.filter(([, { path }]) => path.includes(':')))(
+    '%s answers an id of another tenant like an unknown id',
+    async ([, route], { call, own, foreign }) => {
+      const before = await hashTables(foreign.tenant)
+      const [other, unknown] = [
+        await call(own.token, route, foreign),
+        await call(own.token, route, UNKNOWN_IDS),
+      ]
+      const withoutRequestId = ({ status, body }: Answer) => ({ status, body: { ...body, requestId: '' } })
+      expect(withoutRequestId(other)).toEqual(withoutRequestId(unknown))
+      expect(other.status).toBe(route.scope.startsWith('tenants:') ? 403 : 404)
+      expect(await hashTables(foreign.tenant)).toEqual(before)
+    },
+  )
+
+  test('rejects secrets and addresses of another tenant in bodies and queries', async ({
+    rest,
+    own,
+    foreign,
+    inbox,
+  }) => {
+    const before = await hashTables(foreign.tenant)
+    const post = (path: string, body: object) => rest('POST', path, body, { token: own.token })
+    expect((await post('/sessions/authenticate', { sessionToken: foreign.sessionToken })).status).toBe(401)
+    expect((await post('/passcodes/email', { to: foreign.email })).status).toBe(404)
+    await rest('POST', '/passcodes/email', { to: foreign.email }, foreign)
+    const code = await inbox.codeFor(foreign.email)
+    expect((await post('/passcodes/authenticate', { to: foreign.email, code })).status).toBe(401)
+    expect((await rest('GET', `/users/by-email?email=${foreign.email}`)).status).toBe(404)
+    // The request for a code at the foreign tenant itself is the only change.
+    const changed = { Passcode: '', Event: '' }
+    expect({ ...(await hashTables(foreign.tenant)), ...changed }).toEqual({ ...before, ...changed })
+  })
+})

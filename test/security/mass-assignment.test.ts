@@ -1,0 +1,163 @@
+import { isInputObjectType } from 'graphql'
+import { describe, expect } from 'vitest'
+import { Prisma } from '../../src/generated/prisma/client.ts'
+import { newTenant, tokenFor } from '../support/actors.ts'
+import { hashTables, test, toCode } from '../support/isolation.ts'
+import { rootFields, schema } from '../support/schema.ts'
+
+const mutations = rootFields.filter(([, kind]) => kind === 'mutation')
+
+describe('every mutation', () => {
+  test.for(mutations)(
+    '%s rejects the token of a user without a role as FORBIDDEN',
+    async (root, { run, own, userToken }) => {
+      const before = await hashTables(own.tenant)
+      expect(toCode(await run(userToken, root))).toBe('FORBIDDEN')
+      expect(await hashTables(own.tenant)).toEqual(before)
+    },
+  )
+})
+
+/** Every member that can be written. A new member of an input type is added here deliberately. */
+const WRITABLE = {
+  UserFieldsInput:
+    'name givenName familyName middleName nickname preferredUsername profile picture website email emailVerified gender birthdate zoneinfo locale phoneNumber phoneNumberVerified locked address userMetadata appMetadata',
+  ClientFieldsInput:
+    'description scopes themeColor logoUrl callbacks allowedOrigins webOrigins allowedLogoutUrls initiateLoginUrl tokenExpiryTime requireConsent jwks backchannelLogoutUrl idTokenSigningAlg userInfoSigningAlg requirePushedRequests resources',
+  CreateClientInput: 'type name appType fields',
+  TenantSettingsInput:
+    'friendlyName logoUrl defaultAudience loginUrl supportUrl dynamicRegistration clientIdMetadataDocuments',
+  UpdateTenantSettingsInput:
+    'expectedUpdatedAt friendlyName logoUrl defaultAudience loginUrl supportUrl dynamicRegistration clientIdMetadataDocuments',
+  CreateRegistrationTokenInput: 'note uses expiresInSeconds',
+  RevokeRegistrationTokenInput: 'registrationTokenId',
+  RotateSigningKeysInput: 'activateInSeconds retireAtOnce',
+  SetUserRolesInput: 'userId roles',
+  CreateCredentialEnrollmentTokenInput: 'userId type send',
+  RevokeCredentialInput: 'credentialId',
+  CreateIdentityProviderInput:
+    'id type name clientId clientSecret scopes issuer authorizationEndpoint tokenEndpoint userInfoEndpoint jwksUri idTokenSigningAlg idTokenSigningKey platformTeamId platformKid',
+  UpdateIdentityProviderInput:
+    'idpId expectedUpdatedAt name clientId clientSecret scopes issuer authorizationEndpoint tokenEndpoint userInfoEndpoint jwksUri idTokenSigningAlg idTokenSigningKey platformTeamId platformKid',
+  AddIdpUserInput: 'userId idpId externalId metadata',
+  LinkIdpUserInput: 'userId idpId idToken accessToken code redirectUri codeVerifier',
+  UnlinkIdpUserInput: 'userId idpId',
+  UpdateViewerInput: 'expectedUpdatedAt fields',
+  ViewerFieldsInput:
+    'name givenName familyName middleName nickname preferredUsername profile picture website gender birthdate zoneinfo locale address userMetadata',
+  RequestEmailChangeInput: 'email',
+  ConfirmEmailChangeInput: 'email code',
+  RequestPhoneNumberChangeInput: 'phoneNumber',
+  ConfirmPhoneNumberChangeInput: 'phoneNumber code',
+  RemoveViewerPhoneNumberInput: 'phoneNumber',
+  RevokeViewerSessionInput: 'sessionId',
+  RevokeViewerSessionsInput: 'includeCurrent',
+  RevokeViewerCredentialInput: 'credentialId',
+  UnlinkViewerIdpUserInput: 'idpId',
+  LinkViewerIdpUserInput: 'idpId idToken code redirectUri codeVerifier',
+  CreateViewerEnrollmentTokenInput: 'type',
+  RevokeViewerConsentInput: 'clientId',
+  RevokeUserConsentInput: 'userId clientId',
+}
+
+const columnsExcept = (model: 'User' | 'Client' | 'Tenant', allowed: string[]) =>
+  Object.keys(Prisma[`${model}ScalarFieldEnum`]).filter((column) => !allowed.includes(column))
+
+/** Members that exist nowhere, and spellings that a careless merge of objects would follow. */
+const OTHER_MEMBERS = [
+  '__proto__',
+  'constructor',
+  'sessions',
+  'tenant',
+  'Tenant',
+  'set',
+  'connect',
+  'roles.0',
+  'isAdmin',
+]
+
+type Attempt = [method: string, path: string, body: object, member: string]
+
+/** Requests that each write one column that is not writable. */
+function listAttempts(userId: string): Attempt[] {
+  const user = WRITABLE.UserFieldsInput.split(' ')
+  const client = [...WRITABLE.ClientFieldsInput.split(' '), ...WRITABLE.CreateClientInput.split(' ')]
+  const settings = WRITABLE.UpdateTenantSettingsInput.split(' ')
+  const required = { name: 'x', appType: 'web', type: 'login' }
+  return [
+    ...[...columnsExcept('User', user), ...OTHER_MEMBERS].flatMap((member): Attempt[] => [
+      ['POST', '/users', { [member]: 'x' }, member],
+      ['PATCH', `/users/${userId}`, { [member]: 'x' }, member],
+      ['PATCH', `/users/${userId}`, { address: { [member]: 'x' } }, member],
+    ]),
+    ...[...columnsExcept('Client', client), ...OTHER_MEMBERS, 'secret', 'secretHash'].map(
+      // allTenants is a member of the service that only the command line sets.
+      (member): Attempt => [
+        'POST',
+        '/clients',
+        { ...required, [member]: member === 'allTenants' ? true : 'x' },
+        member,
+      ],
+    ),
+    ...[...columnsExcept('Tenant', settings), ...OTHER_MEMBERS].map(
+      (member): Attempt => ['PATCH', '/settings', { [member]: 'x' }, member],
+    ),
+    // Parsed, because a literal with __proto__ sets the prototype.
+    ...['/users', '/clients', '/settings'].map(
+      (path): Attempt => [
+        path === '/settings' ? 'PATCH' : 'POST',
+        path,
+        JSON.parse('{"__proto__":{"locked":true}}'),
+        '__proto__',
+      ],
+    ),
+  ]
+}
+
+describe('a request that writes', () => {
+  test.for(Object.entries(WRITABLE))('takes the listed members of %s only', ([name, members]) => {
+    const type = schema.getType(name)
+    const names = isInputObjectType(type) ? Object.keys(type.getFields()) : []
+    expect(names.sort()).toEqual(members.split(' ').sort())
+  })
+
+  test('is rejected over REST when it names any other column of a user, client or tenant', async ({
+    app,
+    own,
+  }) => {
+    const before = await hashTables(own.tenant)
+    for (const [method, path, body, member] of listAttempts(own.userId)) {
+      const { status } = await app.fetch(`/${own.tenant}/api/v1${path}`, {
+        method,
+        headers: { 'content-type': 'application/json', authorization: `Bearer ${own.token}` },
+        body: JSON.stringify(body),
+      })
+      expect([method, path, member, [400, 403].includes(status)]).toEqual([method, path, member, true])
+    }
+    expect(await hashTables(own.tenant)).toEqual(before)
+  })
+})
+
+describe('a passcode', () => {
+  test('is in no response to the caller that requests it', async ({ rest, gql, inbox, email }) => {
+    const tenant = await newTenant()
+    const target = { tenant, token: await tokenFor(tenant) }
+    const [address, phoneNumber] = [email('new'), '+41791110000']
+    const answers = [
+      await rest('POST', '/passcodes/email', { to: address, createUser: true }, target),
+      await rest('POST', '/passcodes/sms', { to: phoneNumber, createUser: true }, target),
+      await gql(
+        '{ events(first: 100) { nodes { type ... on AuditEvent { detail subjectIds changedFields } } } }',
+        {},
+        target,
+      ),
+      await gql('{ users { nodes { id email userMetadata appMetadata } } }', {}, target),
+    ]
+    const text = JSON.stringify(answers.map(({ body }) => body)).replace(
+      /"[^"]*_[0-9a-z]{26}"|\d{4}-[\dT:.-]+Z/g,
+      '',
+    )
+    for (const code of [await inbox.codeFor(address), await inbox.codeFor(phoneNumber)])
+      expect(text).not.toMatch(new RegExp(`(?<!\\d)${code}(?!\\d)`))
+  })
+})

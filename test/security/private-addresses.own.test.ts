@@ -1,0 +1,152 @@
+import { createServer } from 'node:net'
+import { describe, expect, vi } from 'vitest'
+
+const test = base
+  .extend('receiver', { scope: 'file' }, async ({ app: _app }, { onCleanup }) => {
+    const receiver = await startLogoutReceiver()
+    onCleanup(receiver.close)
+    return receiver
+  })
+  /** A server on this machine that counts its connections. */
+  .extend('internal', { scope: 'file' }, async ({ app: _app }, { onCleanup }) => {
+    const internal = { connections: 0, port: 0 }
+    const server = createServer((socket) => {
+      internal.connections += 1
+      socket.destroy()
+    })
+    await new Promise<void>((resolve) => server.listen(0, resolve))
+    internal.port = (server.address() as { port: number }).port
+    onCleanup(() => {
+      server.close()
+    })
+    return internal
+  })
+  .extend('deliveryTo', { scope: 'file' }, ({ tenant }) => (url: string) => ({
+    tenantId: tenant,
+    id: 'd',
+    clientId: 'client_x',
+    userId: 'user_x',
+    sessionId: 'session_x',
+    attempts: 1,
+    expiresAt: new Date(),
+    url,
+    alg: null,
+  }))
+
+vi.hoisted(() => {
+  process.env.FETCH_PRIVATE = '0'
+})
+
+import { notifySessionsEnded } from '../../src/access/session-end-listeners.ts'
+import { updateClient } from '../../src/clients/client-changes.ts'
+import { createPlatformCtx } from '../../src/core/context.ts'
+import { dbFor, sql } from '../../src/database/db.ts'
+import { sendLogoutToken } from '../../src/oidc/logout/backchannel-logout.ts'
+import { startLogoutDeliveries } from '../../src/oidc/logout/logout-deliveries.ts'
+import { revokeUserSessions } from '../../src/sessions/revoke-sessions.ts'
+import { updateSettings } from '../../src/tenants/settings.ts'
+import { test as base } from '../support/fixtures.ts'
+import { startLogoutReceiver } from '../support/logout-receiver.ts'
+import { authorizePath } from '../support/protocol.ts'
+
+describe('a logout token', () => {
+  test.for([
+    '127.0.0.1',
+    'localhost',
+    '[::1]',
+    '[::ffff:127.0.0.1]',
+    '2130706433',
+    '0',
+    '10.0.0.1',
+    '192.168.1.1',
+    '169.254.169.254',
+    '198.18.0.1',
+    '100.64.0.1',
+    '[fd00::1]',
+  ])(
+    'is not sent to %s, which clients cannot register either',
+    async (host, { tenant, newClient, receiver, deliveryTo }) => {
+      const url = `http://${host}:${new URL(receiver.urlOf('/')).port}/`
+      const answer = await sendLogoutToken(deliveryTo(url), AbortSignal.timeout(10_000))
+      expect(answer).toEqual({ status: null, fault: 'refused' })
+      expect(receiver.heardAt('/')).toEqual([])
+      const { id } = await newClient()
+      const fields = [{ field: 'backchannelLogoutUrl', description: 'must be on a public address' }]
+      for (const backchannelLogoutUrl of [url, url.replace('http:', 'https:')]) {
+        await expect(newClient({ backchannelLogoutUrl })).rejects.toMatchObject({ fields })
+        await expect(
+          updateClient(createPlatformCtx(tenant), id, { backchannelLogoutUrl }),
+        ).rejects.toMatchObject({
+          fields,
+        })
+      }
+    },
+  )
+
+  test('is not sent to a private address that a client registered before, which an event records', async ({
+    tenant,
+    newClient,
+    newPerson,
+    receiver,
+  }) => {
+    const client = await newClient()
+    await dbFor(tenant).client.updateMany({
+      where: { tenantId: tenant, id: client.id },
+      data: { backchannelLogoutUrl: receiver.urlOf('/') },
+    })
+    const { id: userId } = await newPerson()
+    const own = { tenantId: tenant, userId, kind: 'browser', expiresAt: new Date(Date.now() + 60_000) }
+    await dbFor(tenant).session.create({ data: { ...own, id: 'session_x', tokenHash: Buffer.from('x') } })
+    await dbFor(tenant).sessionClient.create({
+      data: { tenantId: tenant, sessionId: 'session_x', clientId: client.id },
+    })
+    await revokeUserSessions(createPlatformCtx(tenant), userId)
+    await sql('UPDATE "LogoutDelivery" SET "expiresAt" = now() WHERE "tenantId" = $1', [tenant])
+    const stop = startLogoutDeliveries()
+    notifySessionsEnded(tenant)
+    const outcome = () =>
+      dbFor(tenant).event.findFirst({ where: { tenantId: tenant, type: 'logout.failed' } })
+    await expect.poll(outcome, { timeout: 15_000 }).toMatchObject({
+      subjectIds: [client.id],
+      detail: { attempts: 1, status: null, fault: 'refused' },
+    })
+    await stop()
+    expect(receiver.heardAt('/')).toEqual([])
+  })
+})
+
+describe('a client metadata document', () => {
+  test('is not fetched from a private address in any notation', async ({ app, tenant, events, internal }) => {
+    await updateSettings(createPlatformCtx(tenant), { clientIdMetadataDocuments: true })
+    const ids = [
+      `https://127.0.0.1:${internal.port}/client`,
+      `https://localhost:${internal.port}/client`,
+      `https://[::1]:${internal.port}/client`,
+      `https://[::ffff:7f00:1]:${internal.port}/client`,
+      'https://169.254.169.254/latest/meta-data',
+      'https://10.0.0.1/client',
+      'https://100.64.0.1/client',
+      'https://[fd00::1]/client',
+    ]
+    for (const id of ids) {
+      expect((await app.fetch(authorizePath(tenant, { id }))).status).toBe(400)
+      const entry = (await events()).at(-1)
+      expect(entry?.detail).toMatchObject({
+        client_id: id,
+        reason: expect.stringMatching(/public address/),
+      })
+    }
+    // Not client_ids of documents: http and other notations of an address.
+    for (const id of [
+      `http://127.0.0.1:${internal.port}/client`,
+      `http://localhost:${internal.port}/client`,
+      `https://2130706433:${internal.port}/client`,
+      `https://0x7f.1:${internal.port}/client`,
+    ])
+      expect((await app.fetch(authorizePath(tenant, { id }))).status).toBe(400)
+    expect(internal.connections).toBe(0)
+    expect(await dbFor(tenant).client.count({ where: { tenantId: tenant, registeredBy: 'document' } })).toBe(
+      0,
+    )
+  })
+})

@@ -1,0 +1,57 @@
+import '../support/public-server.ts'
+import { writeFileSync } from 'node:fs'
+import { describe, expect, onTestFinished } from 'vitest'
+import { test } from '../support/fixtures.ts'
+import { freePort } from '../support/process.ts'
+import { GEOIP_DB, METRICS_TOKEN } from '../support/public-server.ts'
+
+describe('the public port', () => {
+  test('sends Strict-Transport-Security with every response when BASE_URL is https', async ({
+    app,
+    tenant,
+  }) => {
+    const paths = ['/health/live', '/nothing', `/${tenant}/graphql`, `/${tenant}/api/v1/users`]
+    for (const path of [
+      ...paths,
+      `/${tenant}/.well-known/openid-configuration`,
+      `/${tenant}/oidc/authorize`,
+    ]) {
+      const { headers } = await fetch(`${app.origin}${path}`)
+      expect([path, headers.get('strict-transport-security')]).toEqual([path, 'max-age=31536000'])
+    }
+  })
+
+  test('serves metrics only with METRICS_TOKEN', async ({ app }) => {
+    const read = async (authorization?: string) =>
+      (await fetch(`${app.origin}/metrics`, { headers: { ...(authorization && { authorization }) } })).status
+    expect(await read()).toBe(401)
+    expect(await read('Bearer token-of-the-scrape')).toBe(401)
+    expect(await read(METRICS_TOKEN)).toBe(401)
+    expect(await read(`Bearer ${METRICS_TOKEN}`)).toBe(200)
+  })
+})
+
+describe('the metrics port', () => {
+  test('serves metrics and nothing else', async ({ app: _ }) => {
+    const { startMetricsServer } = await import('../../src/server/metrics-server.ts')
+    const port = await freePort()
+    onTestFinished(await startMetricsServer(port))
+    const metrics = await fetch(`http://127.0.0.1:${port}/metrics`)
+    expect([metrics.status, await metrics.text()]).toEqual([200, expect.stringContaining('vestibule_http')])
+    expect((await fetch(`http://127.0.0.1:${port}/health/live`)).status).toBe(404)
+  })
+})
+
+describe('a start', () => {
+  test('fails when GEOIP_DB is absent or not a MaxMind file', async () => {
+    const { openLocations } = await import('../../src/sessions/ip-location.ts')
+    expect(openLocations).toThrow(/^GEOIP_DB cannot be read as a MaxMind file: ENOENT/)
+    writeFileSync(GEOIP_DB, 'not a MaxMind file')
+    expect(openLocations).toThrow(/^GEOIP_DB cannot be read as a MaxMind file:/)
+  })
+
+  test('tries the mail server', async () => {
+    const { verifyMailServer } = await import('../../src/delivery/mail.ts')
+    expect(await verifyMailServer()).toMatch(/ESOCKET|ECONNREFUSED|ECONNECTION/)
+  })
+})

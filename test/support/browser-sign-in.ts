@@ -1,0 +1,101 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Page } from 'playwright-core'
+import { onTestFinished } from 'vitest'
+import { issuerOf } from '../../src/core/issuer.ts'
+import { test as base } from './journey.ts'
+import { codeFor } from './protocol.ts'
+import { type SinglePage, startSinglePage } from './single-page.ts'
+import { startParty } from './third-party-login.ts'
+
+/** The stored result of a sign-in with oidc-client-ts. */
+export type Tokens = { access_token: string; refresh_token?: string; profile: Record<string, unknown> }
+/** The UserManager of oidc-client-ts on the page. */
+export type Manager = {
+  signinRedirect: () => Promise<void>
+  signinSilent: () => Promise<Tokens | null>
+  signinPopup: () => Promise<Tokens>
+  signoutRedirect: () => Promise<void>
+  getUser: () => Promise<Tokens | null>
+}
+declare const manager: Manager
+
+/** Signs in on the hosted pages, by a code. */
+export async function enterCode(page: Page, email: string): Promise<void> {
+  await page.getByLabel('Email address').fill(email)
+  await page.getByRole('button', { name: 'Continue' }).click()
+  await page.getByLabel('6-digit code').waitFor()
+  await page.getByLabel('6-digit code').fill(await codeFor(email))
+  await page.getByRole('button', { name: 'Sign in' }).click()
+}
+
+/** Listens on a free loopback port for one authorization response, as a native application does. */
+export async function listenOnce(): Promise<{ redirectUri: string; answer: Promise<URL> }> {
+  const server = createServer()
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  onTestFinished(() => void server.close())
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const answer = once(server, 'request').then(([request, response]) => {
+    response.end('You can go back to the app.')
+    return new URL(request.url, origin)
+  })
+  return { redirectUri: `${origin}/callback`, answer }
+}
+
+/** `test` with Chromium, single-page applications, and a relying party that starts sign-ins. */
+export const test = base
+  /** Starts and registers an application; without offline_access in its scope it renews in a frame. */
+  .extend('registerSpa', { scope: 'file' }, ({ tenant, newClient }, { onCleanup }) => {
+    const apps: SinglePage[] = []
+    onCleanup(() => {
+      for (const { close } of apps) close()
+    })
+    return async (scope: string, allowedOrigins?: string[]): Promise<SinglePage> => {
+      const application = await startSinglePage()
+      apps.push(application)
+      const client = await newClient({
+        appType: 'single-page',
+        callbacks: application.callbacks,
+        allowedOrigins: allowedOrigins ?? [application.origin],
+        allowedLogoutUrls: [application.signedOut],
+      })
+      application.connect(issuerOf(tenant), client.id, scope)
+      return application
+    }
+  })
+  .extend('openSpa', ({ open }) => async ({ origin }: SinglePage): Promise<Page> => {
+    const page = await (await open()).newPage()
+    await page.goto(`${origin}/`)
+    return page
+  })
+  .extend(
+    'signInAtSpa',
+    { scope: 'file' },
+    () =>
+      async (page: Page, { origin }: SinglePage, email: string): Promise<Tokens> => {
+        await page.evaluate(() => void manager.signinRedirect())
+        await page.waitForURL('**/signin/**')
+        await enterCode(page, email)
+        await page.waitForFunction(() => document.title === 'Signed in')
+        await page.goto(`${origin}/`)
+        return (await page.evaluate(() => manager.getUser())) as Tokens
+      },
+  )
+  /** A relying party that starts sign-ins itself. */
+  .extend('startedParty', { scope: 'file' }, async ({ app }, { onCleanup }) => {
+    const party = await startParty(app)
+    onCleanup(party.close)
+    return party
+  })
+  .extend('partyClient', { scope: 'file' }, async ({ tenant, newClient, startedParty }) => {
+    const { origin, connect } = startedParty
+    const client = await newClient({
+      callbacks: [`${origin}/callback`],
+      allowedLogoutUrls: [`${origin}/bye`],
+      initiateLoginUrl: `${origin}/start`,
+    })
+    await connect(issuerOf(tenant), client.id, client.secret)
+    return client
+  })

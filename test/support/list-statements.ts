@@ -1,0 +1,127 @@
+import { clientCountStatement, clientPageStatement } from '../../src/clients/client-list.sql.ts'
+import type { BoundStatement } from '../../src/database/statement.ts'
+import { buildEventPageStatement, type EventQuery } from '../../src/events/list.sql.ts'
+import type { Paging } from '../../src/schema/page.ts'
+import type { SessionFilter } from '../../src/sessions/session-list.fields.ts'
+import { sessionCountStatement, sessionPageStatement } from '../../src/sessions/session-list.sql.ts'
+import { SESSION_LISTS } from '../../src/sessions/session-list-plans.ts'
+import { UserFilter } from '../../src/users/user-filter.fields.ts'
+import { buildUserCountStatement, buildUserPageStatement } from '../../src/users/user-list.sql.ts'
+import { USER_LISTS } from '../../src/users/user-list-plans.ts'
+
+const TENANT = 'acme'
+const NOW = new Date()
+const RANGE = { gte: NOW, lt: NOW }
+
+/** One of each kind of page, by what may change the text. */
+const PAGINGS: Paging[] = [
+  { mode: 'offset', page: 2, pageSize: 10 },
+  ...[false, true].flatMap((backward) =>
+    [null, { id: 'id', value: null }, { id: 'id', value: NOW.toISOString() }].map((seek) => ({
+      mode: 'cursor' as const,
+      pageSize: 10,
+      backward,
+      seek,
+    })),
+  ),
+]
+
+function* clientStatements() {
+  for (const type of [null, 'login'] as const)
+    for (const appType of [null, 'web'] as const) {
+      yield clientCountStatement(TENANT, { type, appType })
+      for (const paging of PAGINGS) yield clientPageStatement(TENANT, { type, appType }, paging)
+    }
+}
+
+function* sessionStatements() {
+  const values = {
+    userId: 'user_1',
+    clientId: 'client_1',
+    ip: '192.0.2.1',
+    createdAt: RANGE,
+    lastSeenAt: RANGE,
+  }
+  for (const list of SESSION_LISTS) {
+    const members = [...(list.by ? [list.by] : []), ...list.combinable]
+    const filter: SessionFilter = Object.fromEntries(members.map((member) => [member, values[member]]))
+    for (const order of list.orders) {
+      const query = { filter, order, descending: true, now: NOW }
+      yield sessionCountStatement(TENANT, query)
+      for (const paging of PAGINGS) yield sessionPageStatement(TENANT, query, paging)
+    }
+  }
+}
+
+function* userStatements() {
+  const instant = NOW.toISOString()
+  const values: Record<string, unknown> = UserFilter.parse({
+    search: 'ada',
+    email: 'ada@example.com',
+    phoneNumber: '+41791234567',
+    externalId: 'crm-1',
+    locked: false,
+    emailVerified: true,
+    phoneNumberVerified: true,
+    hasCredential: true,
+    idpId: 'acme',
+    createdAt: { gte: instant },
+    updatedAt: { lt: instant },
+    lastSeenAt: { gte: instant, lt: instant },
+    appMetadata: { plan: 1 },
+  })
+  for (const list of USER_LISTS)
+    for (const members of list.by.length === 0
+      ? [[]]
+      : list.by.map((member) => [member, ...list.combinable])) {
+      const filter = Object.fromEntries(members.map((member) => [member, values[member]])) as never
+      const query = { list, filter, descending: false }
+      if (list.by.length > 0) yield buildUserCountStatement(TENANT, query)
+      for (const paging of PAGINGS)
+        for (const columns of [null, 'keys', new Set(['email', 'name'])] as const)
+          yield buildUserPageStatement(TENANT, query, paging, columns)
+    }
+}
+
+function* eventStatements() {
+  const position = { era: 1, xid: 1n, seq: 1n }
+  const all: EventQuery = {
+    types: null,
+    equals: [],
+    addressHashes: null,
+    occurredAt: {},
+    after: null,
+    before: null,
+    newestFirst: true,
+    limit: 10,
+  }
+  const columns = ['userId', 'sessionId', 'subject', 'actorUserId', 'actorClientId', 'requestId'] as const
+  const variants: Partial<EventQuery>[] = [
+    {},
+    { types: ['user.created', 'user.deleted'] },
+    { occurredAt: RANGE },
+    { addressHashes: [Buffer.alloc(32)], types: ['signin.failed'] },
+    { after: position },
+    { before: position, newestFirst: false },
+    ...columns.map((column) => ({
+      equals: [{ column, id: 'id' }],
+      types: ['user.created'],
+      above: position,
+    })),
+  ]
+  for (const variant of variants) yield buildEventPageStatement(TENANT, { ...all, ...variant })
+}
+
+/**
+ * Variants of the statements of lists, whose texts depend on the filter, the order and the page; each text
+ * once.
+ */
+export function listVariants(): BoundStatement[] {
+  const all: BoundStatement[] = [
+    ...clientStatements(),
+    ...sessionStatements(),
+    ...userStatements(),
+    ...eventStatements(),
+  ] as unknown as BoundStatement[]
+  return [...new Map(all.map((one) => [one.text, one])).values()]
+}

@@ -1,0 +1,109 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
+import { buffer, json } from 'node:stream/consumers'
+import PostalMime, { type Email } from 'postal-mime'
+import { SMTPServer } from 'smtp-server'
+import { closers } from './environment.ts'
+
+export const GATEWAY_TOKEN = 'gateway-token'
+
+/** A mail server and a text message gateway on loopback, and what they received. */
+export type MessageServers = {
+  mails: { from: string; to: string[]; email: Email }[]
+  texts: { authorization?: string; type?: string; body: { to: string; body: string } }[]
+  /** The mail server answers 451. */
+  rejectsMail: boolean
+  /** The mail server ends every connection at once. */
+  refusesConnections: boolean
+  /** The addresses for which the mail server answers RCPT TO with 550. */
+  unknownMailboxes: Set<string>
+  /** The mail server never answers a message. */
+  holdsMail: boolean
+  smsStatus: number
+  /** Forgets what was received and answers normally. */
+  reset: () => void
+}
+
+/**
+ * Starts both servers and sets the variables that lead to them: src/core/env.ts must not have been imported
+ * yet.
+ */
+export async function startMessageServers(): Promise<MessageServers> {
+  const servers: MessageServers = {
+    mails: [],
+    texts: [],
+    rejectsMail: false,
+    refusesConnections: false,
+    unknownMailboxes: new Set(),
+    holdsMail: false,
+    smsStatus: 200,
+    reset: () => {
+      servers.mails.length = servers.texts.length = 0
+      servers.rejectsMail = servers.refusesConnections = servers.holdsMail = false
+      servers.unknownMailboxes.clear()
+      servers.smsStatus = 200
+    },
+  }
+  const smtp = new SMTPServer({
+    disabledCommands: ['STARTTLS'],
+    allowInsecureAuth: true,
+    onAuth: ({ username, password }, _session, done) =>
+      username === 'vestibule' && password === 'secret'
+        ? done(null, { user: username })
+        : done(new Error('invalid credentials')),
+    onRcptTo: ({ address }, _session, done) =>
+      done(
+        servers.unknownMailboxes.has(address)
+          ? Object.assign(new Error('no such mailbox'), { responseCode: 550 })
+          : null,
+      ),
+    onData: async (stream, { envelope: { mailFrom, rcptTo } }, done) => {
+      const message = await buffer(stream)
+      if (servers.holdsMail) return
+      if (servers.rejectsMail) return done(Object.assign(new Error('try later'), { responseCode: 451 }))
+      servers.mails.push({
+        from: mailFrom ? mailFrom.address : '',
+        to: rcptTo.map(({ address }) => address),
+        email: await PostalMime.parse(message),
+      })
+      done()
+    },
+  })
+  smtp.server.on('connection', (socket: Socket) => {
+    if (servers.refusesConnections) socket.destroy()
+  })
+  const gateway = createServer(async (request, response) => {
+    const { authorization, 'content-type': type } = request.headers
+    const body = (await json(request)) as { to: string; body: string }
+    servers.texts.push({ authorization, type, body })
+    const headers = servers.smsStatus === 302 ? { location: 'http://127.0.0.1:1/' } : {}
+    response.writeHead(servers.smsStatus, headers).end()
+  })
+  smtp.listen(0, '127.0.0.1')
+  gateway.listen(0, '127.0.0.1')
+  await Promise.all([once(smtp.server, 'listening'), once(gateway, 'listening')])
+  closers.push(async () => {
+    gateway.close()
+    await new Promise<void>((resolve) => smtp.close(resolve))
+  })
+  const portOf = (server: { address: () => unknown }) => (server.address() as AddressInfo).port
+  process.env.SMTP_URL = `smtp://vestibule:secret@127.0.0.1:${portOf(smtp.server)}?ignoreTLS=true`
+  process.env.MAIL_FROM = 'Vestibule <no-reply@vestibule.example>'
+  process.env.SMS_URL = `http://127.0.0.1:${portOf(gateway)}/messages`
+  process.env.SMS_TOKEN = GATEWAY_TOKEN
+  return servers
+}
+
+/** The newest mail; throws when there is none. */
+export function lastMail({ mails }: MessageServers): MessageServers['mails'][number] {
+  const mail = mails.at(-1)
+  if (!mail) throw new Error('no mail arrived')
+  return mail
+}
+/** The newest text message; throws when there is none. */
+export function lastText({ texts }: MessageServers): MessageServers['texts'][number]['body'] {
+  const text = texts.at(-1)
+  if (!text) throw new Error('no text message arrived')
+  return text.body
+}

@@ -1,0 +1,32 @@
+import type { StepConsent, StepRequest, StepSession } from '../../src/oidc/authorize/next-step.ts'
+import type { ClaimsRequest } from '../../src/oidc/model/claims-request.ts'
+
+export const now = new Date('2026-11-20T12:00:00Z')
+const ago = (seconds: number) => new Date(now.getTime() - seconds * 1000)
+export const request = (more: Partial<StepRequest> = {}): StepRequest => ({
+  prompt: [],
+  maxAgeSeconds: null,
+  subjectHint: null,
+  addressHint: null,
+  scopes: ['openid', 'email', 'offline_access'],
+  claims: null,
+  requireConsent: false,
+  ...more,
+})
+export const session = (more: Partial<StepSession> = {}): StepSession => ({
+  userId: 'user_1',
+  addresses: ['ada@example.com', '+41791234567'],
+  authenticatedAt: ago(100),
+  isFresh: false,
+  ...more,
+})
+export const fresh = session({ isFresh: true, authenticatedAt: ago(0) })
+export const consent = (...scopes: string[]): StepConsent => ({ scopes, claims: [], isFresh: false })
+export const agreed = consent('openid', 'email', 'offline_access')
+export const silent = { prompt: ['none'] } as const
+export const requiringConsent = { requireConsent: true }
+export const claims = (idToken: ClaimsRequest['id_token'], userinfo: ClaimsRequest['userinfo'] = {}) => ({
+  claims: { id_token: idToken, userinfo },
+})
+export const subject = (sub: string) => claims({ sub: { value: sub } })
+export const OTHER_ACR = 'urn:vestibule:phishing-resistant'

@@ -1,0 +1,39 @@
+import { createPlatformCtx } from '../../src/core/context.ts'
+import { createIdentityProvider } from '../../src/idps/idps.ts'
+import type { JsonSchema } from '../../src/rest/openapi-schemas.ts'
+import { buildOpenApi, Contract } from './openapi.ts'
+import { listOperations, systemDocument } from './openapi-document.ts'
+import { makeClient, makeUser } from './protocol.ts'
+
+/** The documents of tenants differ in the operations and scopes of operators. */
+const contracts = { tenant: new Contract(await buildOpenApi('any')), system: new Contract(systemDocument) }
+
+/** The operations with a JSON body, with the schema and the example of the body. */
+export const bodyOperations = listOperations(systemDocument).flatMap(({ operation, method, path }) => {
+  const content = operation.requestBody?.content['application/json']
+  if (!content) return []
+  const isOfOperators = path.startsWith('/tenants')
+  const contract = isOfOperators ? contracts.system : contracts.tenant
+  const schema = contract.resolve((content.schema as JsonSchema).$ref ?? '') ?? {}
+  const example = content.example as object
+  return [
+    {
+      id: operation.operationId,
+      method: method.toUpperCase(),
+      path,
+      isOfOperators,
+      contract,
+      schema,
+      example,
+    },
+  ]
+})
+
+/** Creates an object of the tenant for each id in a path, and returns the ids by their names. */
+export async function createObjects(tenant: string): Promise<Record<string, string>> {
+  const idpId = 'generated'
+  await createIdentityProvider(createPlatformCtx(tenant), { id: idpId, type: 'google', name: 'x' })
+  const { id: clientId } = await makeClient(tenant)
+  const { id: userId } = await makeUser(tenant, `generated@${tenant}.example`)
+  return { idpId, clientId, userId }
+}

@@ -1,0 +1,98 @@
+import { createNonce } from '../../src/access/dpop-nonces.ts'
+import type { BudgetName } from '../../src/coordination/storage-budgets.ts'
+import { issuerOf } from '../../src/core/issuer.ts'
+import type { PageBrowser } from './page-browser.ts'
+import { makeKey, makeProof } from './proofs.ts'
+import { authorizePath, csrfIn, makeClient } from './protocol.ts'
+
+type Act = () => Promise<Response>
+type Scene = { slug: string; client: { id: string } }
+
+const toForm = (path: string) => new URLSearchParams(path.split('?')[1])
+
+async function openForm(browser: PageBrowser, path: string) {
+  const { response, path: at } = await browser.open(path)
+  return { csrf: csrfIn(await response.text()), at }
+}
+
+/** Requests of strangers that store rows: what is prepared before the request, and the request. */
+export const STORING_REQUESTS: [
+  what: string,
+  budget: BudgetName,
+  prepare: (browser: PageBrowser, scene: Scene) => Promise<Act>,
+][] = [
+  [
+    'an authorize request',
+    'pendingRequest',
+    async (browser, { slug, client }) =>
+      () =>
+        browser.fetch(authorizePath(slug, client)),
+  ],
+  [
+    'an authorize request by POST',
+    'pendingRequest',
+    async (browser, { slug, client }) =>
+      () =>
+        browser.fetch(`/${slug}/oidc/authorize`, {
+          method: 'POST',
+          body: toForm(authorizePath(slug, client)),
+        }),
+  ],
+  [
+    'a pushed request of a public client',
+    'pendingRequest',
+    async (browser, { slug }) => {
+      const native = await makeClient(slug, { appType: 'native' })
+      return () =>
+        browser.fetch(`/${slug}/oidc/par`, { method: 'POST', body: toForm(authorizePath(slug, native)) })
+    },
+  ],
+  [
+    'a device request of a public client',
+    'pendingRequest',
+    async (browser, { slug }) => {
+      const { id } = await makeClient(slug, { appType: 'native' })
+      return () => browser.post(`/${slug}/oidc/device`, { client_id: id, scope: 'openid' })
+    },
+  ],
+  [
+    'an entered user code',
+    'pendingRequest',
+    async (browser, { slug }) => {
+      const { id } = await makeClient(slug, { appType: 'native' })
+      const started = await browser.post(`/${slug}/oidc/device`, { client_id: id, scope: 'openid' })
+      const { user_code } = (await started.json()) as { user_code: string }
+      const { csrf } = await openForm(browser, `/${slug}/device`)
+      return () => browser.post(`/${slug}/device`, { csrf, user_code })
+    },
+  ],
+  [
+    'a requested code',
+    'passcode',
+    async (browser, { slug, client }) => {
+      const { csrf, at } = await openForm(browser, authorizePath(slug, client))
+      return () => browser.post(at, { csrf, step: 'email', address: 'nobody@example.com' })
+    },
+  ],
+  [
+    'a guess at a code',
+    'passcode',
+    async (browser, { slug, client }) => {
+      const { csrf, at } = await openForm(browser, authorizePath(slug, client))
+      await browser.post(at, { csrf, step: 'email', address: 'nobody@example.com' })
+      return () => browser.post(at, { csrf, step: 'code', code: '000000' })
+    },
+  ],
+]
+
+/** Requests of a public client with proofs that were not used before. */
+export async function createProofSender(browser: PageBrowser, slug: string): Promise<Act> {
+  const { id } = await makeClient(slug, { appType: 'native' })
+  const key = await makeKey()
+  const url = `${issuerOf(slug)}/oidc/token`
+  const form = { grant_type: 'refresh_token', refresh_token: 'none', client_id: id }
+  return async () =>
+    browser.post(`/${slug}/oidc/token`, form, {
+      dpop: await makeProof(key, { method: 'POST', url, nonce: createNonce() }),
+    })
+}

@@ -1,0 +1,26 @@
+import { randomBytes } from 'node:crypto'
+import { createPlatformCtx } from '../../src/core/context.ts'
+import { SYSTEM_TENANT } from '../../src/core/scopes.ts'
+import { ensureTenant } from '../../src/tenants/tenants.ts'
+import { test as base, openApp } from './fixtures.ts'
+
+/** The default settings of a tenant. */
+export const UNSET_SETTINGS = {
+  friendlyName: null,
+  logoUrl: null,
+  defaultAudience: null,
+  loginUrl: null,
+  supportUrl: null,
+  dynamicRegistration: false,
+  clientIdMetadataDocuments: false,
+}
+
+/** A slug that no tenant has. */
+export const newSlug = (): string => `new-${randomBytes(4).toString('hex')}`
+
+/** With `system`: the context of the platform in tenant `system`, which exists. */
+export const test = base.extend('system', { scope: 'file' }, async () => {
+  await openApp()
+  await ensureTenant(SYSTEM_TENANT)
+  return createPlatformCtx(SYSTEM_TENANT)
+})

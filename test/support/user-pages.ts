@@ -1,0 +1,43 @@
+import { expect } from 'vitest'
+import type { Ctx } from '../../src/core/context.ts'
+import type { User } from '../../src/generated/prisma/client.ts'
+import type { Page } from '../../src/schema/page.ts'
+import { type ListUsersArgs, listUsers } from '../../src/users/user-list.ts'
+
+export const toIds = ({ rows }: Page<User>): string[] => rows.map(({ id }) => id)
+
+/** The ids of all pages by cursor, forward or backward; each page begins where the previous one ended. */
+export async function walkByCursor(
+  ctx: Ctx,
+  args: ListUsersArgs,
+  size: number,
+  backward = false,
+): Promise<string[]> {
+  let ids: string[] = []
+  let cursor: string | undefined
+  for (let turn = 0; turn < 100; turn += 1) {
+    const page = await listUsers(
+      ctx,
+      backward ? { ...args, last: size, before: cursor } : { ...args, first: size, after: cursor },
+    )
+    expect(page.rows.length).toBeLessThanOrEqual(size)
+    expect(backward ? page.hasNextPage : page.hasPreviousPage).toBe(cursor !== undefined)
+    ids = backward ? [...toIds(page), ...ids] : [...ids, ...toIds(page)]
+    if (!(backward ? page.hasPreviousPage : page.hasNextPage)) return ids
+    const edge = backward ? page.rows.at(0) : page.rows.at(-1)
+    if (!edge) throw new Error('an empty page has a next page')
+    cursor = page.encodeRowCursor(edge)
+  }
+  throw new Error('the list has no end')
+}
+
+/** The ids of all pages by number. */
+export async function walkByPage(ctx: Ctx, args: ListUsersArgs, pageSize: number): Promise<string[]> {
+  const ids: string[] = []
+  for (let page = 0; page < 100; page += 1) {
+    const { hasNextPage, ...rest } = await listUsers(ctx, { ...args, page, pageSize })
+    ids.push(...toIds(rest as Page<User>))
+    if (!hasNextPage) return ids
+  }
+  throw new Error('the list has no end')
+}

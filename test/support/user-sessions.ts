@@ -1,0 +1,22 @@
+import type { Ctx } from '../../src/core/context.ts'
+import { inTransaction, sql } from '../../src/database/db.ts'
+import { startSession } from '../../src/sessions/sessions.ts'
+
+/** Starts a session of kind `api` that ends in an hour. */
+export const startApiSession = (ctx: Ctx, userId: string) =>
+  inTransaction((tx) =>
+    startSession(tx, ctx, {
+      userId,
+      kind: 'api',
+      expiresAt: new Date(Date.now() + 3_600_000),
+      refreshable: true,
+      amr: ['otp'],
+    }),
+  )
+
+/** The sessions of a user that have not ended. */
+export const listActiveSessions = (ctx: Ctx, userId: string) =>
+  sql<{ id: string }>(
+    `SELECT "id" FROM "Session" WHERE "tenantId" = $1 AND "userId" = $2 AND "endedAt" IS NULL`,
+    [ctx.tenant, userId],
+  )

@@ -1,0 +1,138 @@
+import { describe, expect } from 'vitest'
+import { findTenant } from '../../src/access/tenant-cache.ts'
+import { SYSTEM_TENANT } from '../../src/core/scopes.ts'
+import { dbFor, sql } from '../../src/database/db.ts'
+import { listPublicKeys } from '../../src/keys/keys.ts'
+import { createTenant } from '../../src/tenants/tenants.ts'
+import { ctxFor, newTenant } from '../support/actors.ts'
+import { withIssues } from '../support/clients.ts'
+import { newSlug, test } from '../support/tenants.ts'
+
+describe('createTenant', () => {
+  test('stores settings, a signing key and a sealed token key of its own, and records the event in the logs of both tenants', async ({
+    events,
+    system,
+  }) => {
+    const slug = newSlug()
+    const tenant = await createTenant(system, {
+      slug,
+      settings: { friendlyName: 'Acme', logoUrl: null },
+    })
+    expect(tenant).toEqual({
+      tenantId: slug,
+      friendlyName: 'Acme',
+      logoUrl: null,
+      defaultAudience: null,
+      loginUrl: null,
+      supportUrl: null,
+      dynamicRegistration: false,
+      clientIdMetadataDocuments: false,
+      createdAt: expect.any(Date),
+      updatedAt: expect.any(Date),
+    })
+    const other = await newTenant()
+    const [keys, otherKeys] = [await listPublicKeys(slug), await listPublicKeys(other)]
+    expect(keys.keys).toHaveLength(1)
+    expect(keys.keys[0]).toMatchObject({ kty: 'EC', crv: 'P-256', alg: 'ES256', use: 'sig' })
+    expect(keys.keys[0]?.kid).not.toBe(otherKeys.keys[0]?.kid)
+    const [found, otherFound] = [await findTenant(slug), await findTenant(other)]
+    expect(found?.tokenKey).toHaveLength(32)
+    expect(found?.tokenKey.equals(otherFound?.tokenKey ?? Buffer.alloc(0))).toBe(false)
+    const [stored] = await sql<{ tokenKey: string }>(
+      'SELECT "tokenKey" FROM "Tenant" WHERE "tenantId" = $1',
+      [slug],
+    )
+    expect(stored?.tokenKey).not.toContain(found?.tokenKey.toString('base64url'))
+    const created = { type: 'tenant.created', subjectIds: [slug] }
+    expect(await events({ tenant: slug })).toEqual([expect.objectContaining(created)])
+    expect(await events({ tenant: SYSTEM_TENANT, subjectId: slug })).toContainEqual(
+      expect.objectContaining(created),
+    )
+  })
+
+  test.for<[slug: unknown, description: string]>([
+    ['', 'must be lower-case'],
+    ['Acme', 'must be lower-case'],
+    ['acme-', 'must be lower-case'],
+    ['a--b', 'must be lower-case'],
+    ['a.b', 'must be lower-case'],
+    ['a\n', 'must be lower-case'],
+    ['ä', 'must be lower-case'],
+    ['a'.repeat(64), 'must have 63'],
+    ['health', 'is reserved'],
+    ['metrics', 'is reserved'],
+    ['assets', 'is reserved'],
+    ['dev', 'is reserved'],
+    [undefined, 'is required'],
+    [7, 'must be a string'],
+  ])('rejects the slug %j', async ([slug, description], { system }) => {
+    await expect(createTenant(system, { slug })).rejects.toThrow(
+      withIssues([{ field: 'slug', description: expect.stringContaining(description) }]),
+    )
+  })
+
+  test('reports every invalid field at once', async ({ system }) => {
+    const settings = {
+      friendlyName: 7,
+      logoUrl: 'javascript:alert(1)',
+      loginUrl: 'http://example.com',
+      tokenKey: 'x',
+    }
+    await expect(createTenant(system, { slug: 'A', settings })).rejects.toThrow(
+      withIssues([
+        { field: 'slug', description: 'must be lower-case letters, digits and single hyphens between them' },
+        { field: 'settings.friendlyName', description: 'must be a string' },
+        { field: 'settings.logoUrl', description: 'must be an http or https URL' },
+        { field: 'settings.loginUrl', description: 'must be an https URL (http on this machine only)' },
+        { field: 'settings.tokenKey', description: 'is not a field of this request' },
+      ]),
+    )
+    expect(await findTenant('A')).toBeNull()
+  })
+
+  test('succeeds for one of 20 concurrent callers with the same slug', async ({ events, system }) => {
+    const slug = newSlug()
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 20 }, () => createTenant(system, { slug })),
+    )
+    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+    for (const outcome of outcomes)
+      if (outcome.status === 'rejected')
+        expect(outcome.reason).toMatchObject({
+          code: 'CONFLICT',
+          fields: [{ field: 'slug', description: 'is taken' }],
+        })
+    expect(await dbFor(slug).signingKey.count({ where: { tenantId: slug } })).toBe(1)
+    expect(await events({ tenant: slug })).toHaveLength(1)
+  })
+
+  test('rejects callers that are not operators of tenant system acting on tenant system', async ({
+    tenant,
+    ctx,
+    events,
+  }) => {
+    const slug = newSlug()
+    await expect(createTenant(ctx, { slug })).rejects.toMatchObject({ code: 'FORBIDDEN' })
+    await expect(
+      createTenant({ ...ctx, scopes: new Set(['tenants:write']) }, { slug }),
+    ).rejects.toMatchObject({
+      code: 'FORBIDDEN',
+    })
+    const operator = await ctxFor(SYSTEM_TENANT, ['tenants:write'])
+    await expect(createTenant({ ...operator, tenant }, { slug })).rejects.toMatchObject({
+      code: 'FORBIDDEN',
+    })
+    await expect(createTenant({ ...operator, scopes: new Set() }, { slug })).rejects.toMatchObject({
+      code: 'FORBIDDEN',
+      message: 'This needs the scope tenants:write.',
+    })
+    await expect(
+      createTenant({ ...operator, tenant: SYSTEM_TENANT, actor: { kind: 'anonymous' } }, { slug }),
+    ).rejects.toMatchObject({ code: 'UNAUTHENTICATED' })
+    expect(await findTenant(slug)).toBeNull()
+    await createTenant(operator, { slug })
+    expect(await events({ tenant: slug })).toEqual([
+      expect.objectContaining({ actorTenantId: 'system', requestId: operator.requestId }),
+    ])
+  })
+})

@@ -1,0 +1,98 @@
+import { describe, expect } from 'vitest'
+import { findTenant } from '../../src/access/tenant-cache.ts'
+import { getSettings, updateSettings } from '../../src/tenants/settings.ts'
+import { ctxFor, newTenant } from '../support/actors.ts'
+import type { CallOptions } from '../support/calls.ts'
+import { countStatements } from '../support/statements.ts'
+import { test } from '../support/tenant-per-test.ts'
+import { UNSET_SETTINGS } from '../support/tenants.ts'
+
+describe('updateSettings', () => {
+  test('changes the given settings, unsets a setting by an empty string or null, and takes effect at once', async ({
+    tenant,
+    ctx,
+    events,
+  }) => {
+    const full = {
+      friendlyName: 'Acme',
+      logoUrl: 'https://acme.example/logo.png',
+      defaultAudience: 'https://api.acme.example',
+      loginUrl: 'https://acme.example/login',
+      supportUrl: 'https://acme.example/help',
+      dynamicRegistration: true,
+      clientIdMetadataDocuments: true,
+    }
+    await findTenant(tenant)
+    expect(await updateSettings(ctx, full)).toMatchObject(full)
+    expect(await findTenant(tenant)).toMatchObject(full)
+    const unset = { logoUrl: null, loginUrl: null, dynamicRegistration: false }
+    expect(
+      await updateSettings(ctx, { logoUrl: '', loginUrl: null, dynamicRegistration: null }),
+    ).toMatchObject({ ...full, ...unset })
+    expect(await getSettings(ctx)).toEqual({ ...full, ...unset })
+    expect((await events()).slice(-2)).toEqual([
+      expect.objectContaining({ type: 'tenant.updated', changedFields: Object.keys(full) }),
+      expect.objectContaining({ type: 'tenant.updated', changedFields: Object.keys(unset) }),
+    ])
+  })
+
+  test('takes at most four round trips, and one that writes nothing without a setting', async ({
+    ctx,
+    events,
+  }) => {
+    await updateSettings(ctx, { friendlyName: 'warm' })
+    expect(await countStatements(() => updateSettings(ctx, { friendlyName: 'Acme' }))).toBeLessThanOrEqual(4)
+    const before = (await events()).length
+    expect(await countStatements(() => updateSettings(ctx, {}))).toBe(1)
+    expect(await events()).toHaveLength(before)
+  })
+
+  test('leaves the settings of another tenant unchanged', async ({ ctx }) => {
+    await updateSettings(ctx, { friendlyName: 'Mine' })
+    expect(await getSettings(await ctxFor(await newTenant()))).toMatchObject({ friendlyName: null })
+  })
+})
+
+describe('the settings of a tenant', () => {
+  test('are the same over REST and GraphQL', async ({ tenant, rest, gql }) => {
+    const patched = await rest('PATCH', '/settings', {
+      friendlyName: 'Acme',
+      supportUrl: 'https://a.example',
+    })
+    expect([patched.status, patched.body]).toEqual([
+      200,
+      { ...UNSET_SETTINGS, friendlyName: 'Acme', supportUrl: 'https://a.example' },
+    ])
+    const changed = await gql(
+      `mutation ($input: UpdateTenantSettingsInput!) { updateTenantSettings(input: $input) {
+         __typename ... on TenantSettingsPayload { tenant { id settings { friendlyName supportUrl } } }
+         ... on ValidationError { fields { field description } } } }`,
+      { input: { supportUrl: null, friendlyName: 'Acme Ltd' } },
+    )
+    expect(changed.body.data.updateTenantSettings).toEqual({
+      __typename: 'TenantSettingsPayload',
+      tenant: { id: tenant, settings: { friendlyName: 'Acme Ltd', supportUrl: null } },
+    })
+    const read = await rest('GET', '/settings')
+    expect(read.body).toEqual({ ...UNSET_SETTINGS, friendlyName: 'Acme Ltd' })
+  })
+
+  test('are rejected with every invalid field, and require tenant:write', async ({ rest, gql }) => {
+    const input = { logoUrl: 'javascript:alert(1)', loginUrl: 'nope' }
+    const issues = [
+      { field: 'logoUrl', description: 'must be an http or https URL' },
+      { field: 'loginUrl', description: 'must be an absolute URL' },
+    ]
+    const patched = await rest('PATCH', '/settings', input)
+    expect(patched.status).toBe(400)
+    expect(patched.body.fields).toEqual(issues)
+    const mutation = `mutation ($input: UpdateTenantSettingsInput!) { updateTenantSettings(input: $input) {
+      ... on ValidationError { fields { field description } } } }`
+    const mutated = await gql(mutation, { input })
+    expect(mutated.body.data.updateTenantSettings.fields).toEqual(issues)
+    const reader: CallOptions = { scopes: ['tenant:read'] }
+    expect((await rest('PATCH', '/settings', input, reader)).status).toBe(403)
+    const rejected = await gql(mutation, { input }, reader)
+    expect(rejected.body.errors?.[0]).toMatchObject({ extensions: { code: 'FORBIDDEN' } })
+  })
+})

@@ -1,0 +1,107 @@
+import { describe, expect } from 'vitest'
+import { findTenant } from '../../src/access/tenant-cache.ts'
+import { SYSTEM_TENANT } from '../../src/core/scopes.ts'
+import { newTenant } from '../support/actors.ts'
+import { test as base, newSlug, UNSET_SETTINGS } from '../support/tenants.ts'
+
+/** With the options of a call by an operator of tenant system. */
+const test = base.extend('operator', { scope: 'file' }, ({ systemToken }) => ({
+  tenant: SYSTEM_TENANT,
+  token: systemToken,
+}))
+
+describe('the operations on tenants over REST', () => {
+  test('create, list and delete a tenant for an operator', async ({ rest, operator }) => {
+    const slug = newSlug()
+    const created = await rest(
+      'POST',
+      '/tenants',
+      {
+        slug,
+        settings: { friendlyName: 'Made' },
+      },
+      operator,
+    )
+    expect(created.status).toBe(201)
+    expect(created.headers.get('location')).toBe(`/system/api/v1/tenants/${slug}`)
+    expect(created.body).toEqual({
+      slug,
+      settings: { ...UNSET_SETTINGS, friendlyName: 'Made' },
+      createdAt: expect.any(String),
+      updatedAt: expect.any(String),
+    })
+    const found = await rest('GET', `/tenants/${slug}`, undefined, operator)
+    expect(found).toMatchObject({ status: 200, body: created.body })
+    for (const unknown of ['nowhere', 'NOWHERE'])
+      expect((await rest('GET', `/tenants/${unknown}`, undefined, operator)).status).toBe(404)
+    const again = await rest('POST', '/tenants', { slug }, operator)
+    expect(again.status).toBe(409)
+    expect(again.body).toMatchObject({
+      code: 'CONFLICT',
+      fields: [{ field: 'slug', description: 'is taken' }],
+    })
+    const list = await rest('GET', '/tenants?pageSize=1000', undefined, operator)
+    expect(list.body).toMatchObject({
+      page: 0,
+      pageSize: 1000,
+      tenants: expect.arrayContaining([created.body]),
+    })
+    const gone = await rest('DELETE', `/tenants/${slug}`, undefined, operator)
+    expect([gone.status, gone.body]).toEqual([
+      200,
+      { message: 'The tenant was deleted.', requestId: expect.any(String), fields: [] },
+    ])
+    expect(await findTenant(slug)).toBeNull()
+    expect((await rest('DELETE', `/tenants/${slug}`, undefined, operator)).status).toBe(404)
+    expect((await rest('DELETE', '/tenants/system', undefined, operator)).status).toBe(403)
+  })
+
+  test('reject callers of other tenants', async ({ tenant, token, rest }) => {
+    const stolen = newSlug()
+    for (const [method, path, body] of [
+      ['GET', '/tenants'],
+      ['GET', `/tenants/${tenant}`],
+      ['POST', '/tenants', { slug: stolen }],
+      ['DELETE', `/tenants/${tenant}`],
+    ] as const) {
+      expect((await rest(method, path, body)).status).toBe(403)
+      expect((await rest(method, path, body, { tenant: SYSTEM_TENANT, token })).status).toBe(401)
+      expect((await rest(method, path, body, { tenant: SYSTEM_TENANT, token: null })).status).toBe(401)
+    }
+    expect(await findTenant(tenant)).not.toBeNull()
+    expect(await findTenant(stolen)).toBeNull()
+  })
+})
+
+describe('the operations on tenants over GraphQL', () => {
+  test('create, list and delete a tenant for an operator', async ({ gql, operator }) => {
+    const slug = newSlug()
+    const create = `mutation ($slug: String!) { createTenant(input: { slug: $slug }) {
+      __typename ... on CreateTenantPayload { tenant { id } } ... on ConflictError { fields { field } }
+      ... on ValidationError { fields { field } } } }`
+    const run = async (candidate: string) =>
+      (await gql(create, { slug: candidate }, operator)).body.data.createTenant
+    expect(await run(slug)).toEqual({ __typename: 'CreateTenantPayload', tenant: { id: slug } })
+    expect(await run(slug)).toEqual({ __typename: 'ConflictError', fields: [{ field: 'slug' }] })
+    expect(await run('Gql')).toEqual({ __typename: 'ValidationError', fields: [{ field: 'slug' }] })
+    const list = await gql('{ tenants(pageSize: 1000) { totalSize nodes { id } } }', {}, operator)
+    expect(list.body.data.tenants.nodes).toContainEqual({ id: slug })
+    expect(list.body.data.tenants.totalSize).toBe(list.body.data.tenants.nodes.length)
+    const remove = `mutation { deleteTenant(input: { slug: "${slug}" }) {
+      __typename ... on DeleteTenantPayload { deletedTenantId } } }`
+    expect((await gql(remove, {}, operator)).body.data.deleteTenant).toEqual({
+      __typename: 'DeleteTenantPayload',
+      deletedTenantId: slug,
+    })
+    expect((await gql(remove, {}, operator)).body.data.deleteTenant.__typename).toBe('NotFoundError')
+  })
+
+  test('return the tenant of the caller only, also by node', async ({ tenant, gql }) => {
+    const other = await newTenant()
+    const read = await gql(
+      'query ($mine: ID!, $other: ID!) { tenant { id } mine: node(id: $mine) { id } other: node(id: $other) { id } }',
+      { mine: tenant, other },
+    )
+    expect(read.body).toEqual({ data: { tenant: { id: tenant }, mine: { id: tenant }, other: null } })
+  })
+})

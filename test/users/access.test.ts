@@ -1,0 +1,144 @@
+import { describe, expect } from 'vitest'
+import { setUserRoles } from '../../src/users/roles.ts'
+import { createUser } from '../../src/users/users.ts'
+import type { CallOptions } from '../support/calls.ts'
+import { toTypes } from '../support/events.ts'
+import { test } from '../support/fixtures.ts'
+
+describe('scopes of the caller', () => {
+  test('rejects a caller without the scope on every route and field, and names the scope', async ({
+    rest,
+    gql,
+    create,
+  }) => {
+    const user = await create('/users')
+    const reader = { scopes: ['users:read'] } as const
+    const writer = { scopes: ['users:write'] } as const
+    const rejected: [string, string, object | undefined, CallOptions, string][] = [
+      ['POST', '/users', {}, reader, 'users:write'],
+      ['PATCH', `/users/${user.id}`, {}, reader, 'users:write'],
+      ['DELETE', `/users/${user.id}`, undefined, reader, 'users:write'],
+      ['GET', '/users', undefined, writer, 'users:read'],
+      ['GET', `/users/${user.id}`, undefined, writer, 'users:read'],
+      ['GET', '/users/by-email?email=a@example.com', undefined, writer, 'users:read'],
+      ['GET', '/users/by-phone-number?phoneNumber=1', undefined, writer, 'users:read'],
+    ]
+    for (const [method, path, body, options, scope] of rejected) {
+      const answer = await rest(method, path, body, options)
+      expect([answer.status, answer.body.code, answer.body.message]).toEqual([
+        403,
+        'FORBIDDEN',
+        expect.stringContaining(scope),
+      ])
+    }
+    for (const field of [
+      'users { page }',
+      `user(id: "${user.id}") { id }`,
+      'userByEmail(email: "a@b.c") { id }',
+      'userByPhoneNumber(phoneNumber: "1") { id }',
+    ])
+      expect((await gql(`{ ${field} }`, {}, writer)).body.errors).toMatchObject([
+        { extensions: { code: 'FORBIDDEN' }, message: expect.stringContaining('users:read') },
+      ])
+    for (const field of [
+      'createUser(input: { fields: {} })',
+      `updateUser(input: { userId: "${user.id}", fields: {} })`,
+      `deleteUser(input: { userId: "${user.id}" })`,
+      `lockUser(input: { userId: "${user.id}" })`,
+      `unlockUser(input: { userId: "${user.id}" })`,
+    ])
+      expect((await gql(`mutation { ${field} { __typename } }`, {}, reader)).body.errors).toMatchObject([
+        { extensions: { code: 'FORBIDDEN' }, message: expect.stringContaining('users:write') },
+      ])
+    expect((await rest('GET', `/users/${user.id}`)).body).toEqual(user)
+  })
+
+  test('shows appMetadata to callers with users:read:app_metadata only', async ({ rest, gql, create }) => {
+    const user = await create('/users', { appMetadata: { tier: 1 } })
+    const reader = { scopes: ['users:read', 'users:write'] } as const
+    const { appMetadata: _, ...rest_ } = user
+    expect((await rest('GET', `/users/${user.id}`, undefined, reader)).body).toEqual(rest_)
+    const list = await rest('GET', '/users?pageSize=1000', undefined, reader)
+    expect(JSON.stringify(list.body)).not.toContain('appMetadata')
+    const { body } = await gql(`{ user(id: "${user.id}") { id appMetadata } }`, {}, reader)
+    expect(body).toMatchObject({
+      data: { user: { id: user.id, appMetadata: null } },
+      errors: [{ extensions: { code: 'FORBIDDEN' } }],
+    })
+    // A write requires users:write only, and its answer omits appMetadata.
+    const written = await rest('PATCH', `/users/${user.id}`, { appMetadata: { tier: 2 } }, reader)
+    expect(written.body).not.toHaveProperty('appMetadata')
+    expect((await rest('GET', `/users/${user.id}`)).body.appMetadata).toEqual({ tier: 2 })
+  })
+
+  test('confirms a write to a caller that has users:write alone, without the user', async ({ gql }) => {
+    const writer = { scopes: ['users:write'] } as const
+    const { body } = await gql(
+      'mutation { createUser(input: { fields: {} }) { __typename ... on UserPayload { user { id } } } }',
+      {},
+      writer,
+    )
+    expect(body).toMatchObject({
+      data: { createUser: { __typename: 'UserPayload', user: null } },
+      errors: [{ extensions: { code: 'FORBIDDEN' } }],
+    })
+  })
+
+  test("rejects changes of the addresses, roles and lock of a user whose roles exceed the caller's scopes, and the deletion", async ({
+    ctx,
+    rest,
+    gql,
+    create,
+    events,
+    email,
+  }) => {
+    const admin = await createUser(ctx, { email: email('admin') })
+    await setUserRoles(ctx, admin.id, { roles: ['admin'] })
+    const helper = { scopes: ['users:read', 'users:write'] } as const
+    for (const change of [
+      { email: 'evil@example.com' },
+      { emailVerified: true },
+      { phoneNumber: '+14155550001' },
+    ])
+      expect(await rest('PATCH', `/users/${admin.id}`, change, helper)).toMatchObject({
+        status: 403,
+        body: { code: 'FORBIDDEN', fields: [] },
+      })
+    expect((await rest('PATCH', `/users/${admin.id}`, { locked: true }, helper)).status).toBe(403)
+    expect((await rest('DELETE', `/users/${admin.id}`, undefined, helper)).status).toBe(403)
+    expect((await rest('PATCH', `/users/${admin.id}`, { nickname: 'Boss' }, helper)).status).toBe(200)
+    const mine = await create('/users')
+    const promote =
+      'mutation ($id: ID!, $roles: [Role!]!) { setUserRoles(input: { userId: $id, roles: $roles }) { __typename ... on UserPayload { user { roles } } } }'
+    for (const [id, roles] of [
+      [mine.id, ['ADMIN']],
+      [admin.id, []],
+    ] as const)
+      expect((await gql(promote, { id, roles }, helper)).body.errors).toMatchObject([
+        { extensions: { code: 'FORBIDDEN' } },
+      ])
+    expect(
+      (await gql(promote, { id: mine.id, roles: ['SUPPORT', 'AUDITOR'] })).body.data.setUserRoles.user,
+    ).toEqual({ roles: ['AUDITOR', 'SUPPORT'] })
+    expect(await events({ userId: mine.id })).toMatchObject([
+      { type: 'user.created' },
+      { type: 'role.changed', detail: { roles: 'auditor support' } },
+    ])
+    const path = `/users/${mine.id}/roles`
+    expect(await rest('GET', path)).toMatchObject({ status: 200, body: { roles: ['auditor', 'support'] } })
+    expect((await rest('PUT', path, { roles: ['admin'] }, helper)).status).toBe(403)
+    expect(await rest('PUT', path, { roles: ['chief'], x: 1 })).toMatchObject({
+      status: 400,
+      body: { fields: [{ field: 'roles.0' }, { field: 'x' }] },
+    })
+    expect(await rest('PUT', path, { roles: ['support', 'support'] })).toMatchObject({
+      status: 200,
+      body: { roles: ['support'] },
+    })
+    expect(toTypes(await events({ userId: admin.id }))).toEqual([
+      'user.created',
+      'role.changed',
+      'user.updated',
+    ])
+  })
+})
