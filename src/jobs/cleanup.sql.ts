@@ -10,58 +10,47 @@ import { REFUSED_EVENT_TYPES } from '../events/types.ts'
 
 const EXPIRED = '"expiresAt" < :before'
 
-/** `key` has the columns of the primary key besides the tenant. */
-const buildDeleteBatchSql = (
-  table: string,
-  key: string | string[],
-  order: string,
-  isDone: string = EXPIRED,
-) => {
-  const columns = ['tenantId', key].flat().map((name) => `"${name}"`)
-  return statement({ takes: { before: 'timestamptz', limit: 'int' }, returns: { deleted: 'int' } })`
-  DELETE FROM "${table}" WHERE :tenant = 'system' AND (${columns.join(', ')}) IN (
-    SELECT ${columns.join(', ')} FROM "${table}" WHERE ${isDone}
-    ORDER BY "${order}" LIMIT :limit FOR UPDATE SKIP LOCKED
-  ) RETURNING 1 AS "deleted"`
-}
+/** Deletes by row address: a key that lacks a column would also delete rows that are not finished. */
+const buildDeleteBatchSql = (table: string, order: string, isDone: string = EXPIRED) =>
+  statement({ takes: { before: 'timestamptz', limit: 'int' }, returns: { tenantId: 'text' } })`
+  DELETE FROM "${table}" WHERE :tenant = 'system' AND ctid = ANY(ARRAY(
+    SELECT ctid FROM "${table}" WHERE ${isDone} ORDER BY "${order}" LIMIT :limit FOR UPDATE SKIP LOCKED
+  )) RETURNING "tenantId"`
 
 /** Which rows of each table are deleted, and in which order. */
 const DELETE_STATEMENTS = {
-  Interaction: buildDeleteBatchSql('Interaction', 'handleHash', 'expiresAt'),
-  AuthorizationCode: buildDeleteBatchSql('AuthorizationCode', 'codeHash', 'expiresAt'),
-  EnrollmentToken: buildDeleteBatchSql('EnrollmentToken', 'tokenHash', 'expiresAt'),
-  ClientSecret: buildDeleteBatchSql('ClientSecret', 'secretHash', 'expiresAt'),
-  IdempotencyKey: buildDeleteBatchSql('IdempotencyKey', 'keyHash', 'expiresAt'),
+  Interaction: buildDeleteBatchSql('Interaction', 'expiresAt'),
+  AuthorizationCode: buildDeleteBatchSql('AuthorizationCode', 'expiresAt'),
+  EnrollmentToken: buildDeleteBatchSql('EnrollmentToken', 'expiresAt'),
+  ClientSecret: buildDeleteBatchSql('ClientSecret', 'expiresAt'),
+  IdempotencyKey: buildDeleteBatchSql('IdempotencyKey', 'expiresAt'),
   // An anonymous request creates such a client by the URL of its document. A client with grants or consents
   // is in use.
   Client: buildDeleteBatchSql(
     'Client',
-    'id',
     'documentFreshUntil',
     `"registeredBy" = 'document' AND "documentFreshUntil" < :before
      AND NOT EXISTS (SELECT FROM "Grant" g WHERE g."tenantId" = "Client"."tenantId" AND g."clientId" = "Client"."id")
      AND NOT EXISTS (SELECT FROM "Consent" k WHERE k."tenantId" = "Client"."tenantId" AND k."clientId" = "Client"."id")`,
   ),
-  PushedRequest: buildDeleteBatchSql('PushedRequest', 'requestHash', 'expiresAt'),
-  DeviceCode: buildDeleteBatchSql('DeviceCode', 'codeHash', 'expiresAt'),
-  UsedProof: buildDeleteBatchSql('UsedProof', 'proofHash', 'expiresAt'),
-  RegistrationToken: buildDeleteBatchSql('RegistrationToken', 'id', 'expiresAt'),
-  SigningKey: buildDeleteBatchSql('SigningKey', 'id', 'expiresAt'),
-  Grant: buildDeleteBatchSql('Grant', 'id', 'expiresAt'),
+  PushedRequest: buildDeleteBatchSql('PushedRequest', 'expiresAt'),
+  DeviceCode: buildDeleteBatchSql('DeviceCode', 'expiresAt'),
+  UsedProof: buildDeleteBatchSql('UsedProof', 'expiresAt'),
+  RegistrationToken: buildDeleteBatchSql('RegistrationToken', 'expiresAt'),
+  SigningKey: buildDeleteBatchSql('SigningKey', 'expiresAt'),
+  Grant: buildDeleteBatchSql('Grant', 'expiresAt'),
   // The end of a session that is not marked as ended has not been recorded yet.
-  Session: buildDeleteBatchSql('Session', 'id', 'expiresAt', `${EXPIRED} AND "endedAt" IS NOT NULL`),
-  AddressChange: buildDeleteBatchSql('AddressChange', ['userId', 'channel'], 'expiresAt'),
+  Session: buildDeleteBatchSql('Session', 'expiresAt', `${EXPIRED} AND "endedAt" IS NOT NULL`),
+  AddressChange: buildDeleteBatchSql('AddressChange', 'expiresAt'),
   // The counters outlive codes: those of failures count for a day.
   Passcode: buildDeleteBatchSql(
     'Passcode',
-    'address',
     'failureWindowAt',
     `"failureWindowAt" < :before AND "sendWindowAt" < :before AND ${EXPIRED}`,
   ),
   // By an index of these types alone. Readers of the log continue after them without a gap.
   RefusedEvent: buildDeleteBatchSql(
     'Event',
-    ['era', 'xid', 'seq'],
     'occurredAt',
     `"type" IN (${REFUSED_EVENT_TYPES.map((type) => `'${type}'`).join(', ')}) AND "occurredAt" < :before`,
   ),
