@@ -33,6 +33,21 @@ describe('the documents', () => {
     expect(references.length).toBeGreaterThan(50)
     expect(findBroken(references)).toEqual([])
   })
+
+  test.for([
+    ['docs/security.md', /^\| (\d+)\w? \|/gm, 60],
+    ['docs/decisions/README.md', /^\| \[(\d{4})\]/gm, 50],
+  ] as const)('number each row of a table in %s once', ([file, pattern, atLeast]) => {
+    const numbers = [...readFileSync(file, 'utf8').matchAll(pattern)].map(([row]) => row)
+    expect(numbers.length).toBeGreaterThan(atLeast)
+    expect(numbers.filter((row, index) => numbers.indexOf(row) !== index)).toEqual([])
+  })
+
+  test('list every decision in order', () => {
+    const listed = [...readFileSync('docs/decisions/README.md', 'utf8').matchAll(/^\| \[\d{4}\]\((.+?)\)/gm)]
+    const decisions = files.flatMap((file) => /^docs\/decisions\/(\d{4}-.*)$/.exec(file)?.[1] ?? [])
+    expect(listed.map(([, file]) => file)).toEqual(decisions.sort())
+  })
 })
 
 describe('a broken reference', () => {
