@@ -76,7 +76,8 @@ WHERE "_vestibule_cluster"."systemIdentifier" <> EXCLUDED."systemIdentifier"
 
 /**
  * Applies the pending migrations of prisma/migrations in one transaction under an advisory lock. Returns
- * their names. Sends no startup options to a pooler (`isPooled`). Throws when an applied migration was changed, or a migration fails; then nothing is applied.
+ * their names. Sends no startup options to a pooler (`isPooled`). Throws when an applied migration was
+ * changed or a migration fails; nothing is applied then.
  */
 export async function runMigrations(settings: pg.ClientConfig, { isPooled = false } = {}): Promise<string[]> {
   const client = new pg.Client({ ...settings, ...(!isPooled && { options: '-c timezone=UTC' }) })
