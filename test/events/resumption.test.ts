@@ -4,7 +4,7 @@ import { inTransaction } from '../../src/database/db.ts'
 import { createUser } from '../../src/users/users.ts'
 import { ctxFor, newTenant, tokenFor } from '../support/actors.ts'
 import { openEventStream } from '../support/streams.ts'
-import { EVENTS, NUMBERS, numberOf, test } from '../support/subscriptions.ts'
+import { awaitVisible, EVENTS, NUMBERS, numberOf, test } from '../support/subscriptions.ts'
 
 describe('a resumed subscription', () => {
   test('with `after` delivers missed and new events, each once and in order', async ({
@@ -74,6 +74,7 @@ describe('a resumed subscription', () => {
     }
     await createUser(otherCtx, { name: 'Ada' })
     await createUser(otherCtx, { name: 'Grace' })
+    await awaitVisible(other)
     const positions = await read()
     await inTransaction((sql) =>
       sql('UPDATE "Tenant" SET "eventsTrimmedTo" = $2 WHERE "tenantId" = $1', [other, positions.at(-2)]),

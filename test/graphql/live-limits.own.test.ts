@@ -5,6 +5,7 @@ import { ctxFor, newTenant, ownTokenFor } from '../support/actors.ts'
 import { test as base } from '../support/fixtures.ts'
 import { makeSpa } from '../support/people.ts'
 import { type EventReader, openEventStream } from '../support/streams.ts'
+import { awaitVisible } from '../support/subscriptions.ts'
 
 // A caller may have two subscriptions and two sockets, a tenant twenty.
 vi.hoisted(() => {
@@ -26,7 +27,9 @@ const test = base
   })
   .extend('newUserToken', { scope: 'file' }, ({ tenant, ctx, spa }) => async () => {
     const { id } = await createUser(ctx, { name: 'Ada' })
-    return ownTokenFor(tenant, id, spa.id)
+    const token = await ownTokenFor(tenant, id, spa.id)
+    await awaitVisible(tenant)
+    return token
   })
   .extend('openStream', ({ app, tenant, opened }) => async (token: string): Promise<EventReader> => {
     const stream = await openEventStream(`${app.origin}/${tenant}/graphql`, token, QUERY)

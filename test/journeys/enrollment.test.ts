@@ -37,7 +37,8 @@ async function openWithDevice(context: BrowserContext, isUserVerified = true) {
 }
 
 const test = base.extend('newUser', { scope: 'file' }, ({ acme }) => async (name: string) => {
-  const email = `${name.toLowerCase()}@acme.example`
+  // Other files of the process sign in users of these names, and share the inbox.
+  const email = `${name.toLowerCase()}@enrollment.example`
   const { id } = await createUser(createPlatformCtx(acme), { email, name, emailVerified: true })
   return { userId: id, email }
 })
