@@ -1,27 +1,30 @@
 import { getWorkload } from './workload.ts'
 
+/** The protocol counts as in use for so long after a request, because sign-ins send several. */
+const PROTOCOL_LINGER_MS = 50
+
 /**
  * Shares the event loop between the protocol and management calls, and between tenants. Management calls work
  * in turns of a few milliseconds. One turn is given per round of the event loop, and tenants alternate. While
- * a protocol request is being answered, each turn is followed by a pause of its own length, so that management
- * calls take at most half of the time.
+ * the protocol is in use, each turn is followed by a pause of its own length, so that management calls take at
+ * most half of the time.
  */
 let protocolRequests = 0
+let protocolActiveUntil = 0
 /** Tenants in the order of their turns. */
 const queues = new Map<string, (() => void)[]>()
 let isScheduled = false
 let pausedUntil = 0
-let pause: NodeJS.Timeout | undefined
+
+/** Whether the protocol is in use: a request is being answered, or was within the last 50 ms. */
+export const isProtocolActive = (): boolean => protocolRequests > 0 || performance.now() < protocolActiveUntil
 
 /** Counts a protocol request until the returned function is called. */
 export function enterProtocol(): () => void {
   protocolRequests += 1
   return () => {
     protocolRequests -= 1
-    if (protocolRequests > 0 || !pause) return
-    clearTimeout(pause)
-    pause = undefined
-    setImmediate(giveTurn)
+    protocolActiveUntil = performance.now() + PROTOCOL_LINGER_MS
   }
 }
 
@@ -37,11 +40,8 @@ function takeNext(): (() => void) | undefined {
 
 function giveTurn(): void {
   const now = performance.now()
-  if (protocolRequests > 0 && now < pausedUntil) {
-    pause = setTimeout(() => {
-      pause = undefined
-      giveTurn()
-    }, pausedUntil - now)
+  if (isProtocolActive() && now < pausedUntil) {
+    setTimeout(giveTurn, pausedUntil - now)
     return
   }
   const next = takeNext()

@@ -8,9 +8,11 @@ import { SYSTEM_TENANT } from '../core/scopes.ts'
 import { StartError } from '../core/start-error.ts'
 import { getWorkload, runUnlimited } from '../core/workload.ts'
 import { PrismaClient } from '../generated/prisma/client.ts'
+import { CHANGE_LIMITS, LIST_LIMITS } from './connection-limits.ts'
 import { LimitedPool } from './limited-pool.ts'
 import { CONNECT_TIMEOUT_MS, isPoolStuck, RECOVERY_SETTINGS, watchPool } from './pool.ts'
 import { assertRoleSettings } from './role-settings.ts'
+import type { GateLimits } from './statement-gate.ts'
 import { assertTenantStatement, createTenantGuard } from './tenant-guard.ts'
 import { runTransaction, type TransactionOptions } from './transaction.ts'
 
@@ -40,14 +42,6 @@ const STATEMENT_TIMEOUT_MS = 10_000
 export const LIST_TIMEOUT_MS = 2000
 /** The longest transaction of Prisma. */
 const TRANSACTION_TIMEOUT_MS = 10_000
-
-/**
- * Lists have connections of their own, in addition to the others. Changes of management hold at most half of
- * the others, so that the protocol always has the rest. One tenant never holds all of either.
- */
-const LIST_CONNECTIONS = Math.max(2, Math.floor(env.databaseConnections * 0.3))
-const CHANGE_CONNECTIONS = Math.floor(env.databaseConnections / 2)
-const toTenantShare = (total: number): number => Math.max(1, total - 1)
 
 /** A pool and Prisma on it. */
 type Connections = { pool: LimitedPool; prisma: PrismaClient }
@@ -79,16 +73,16 @@ export async function resolveConnectionSettings({ canCreate = true } = {}): Prom
   return { ...embedded.connection, ...options }
 }
 
-/** Opens a pool of `max` connections, of which management calls may hold `shared` at once. */
+/** Opens a pool of `max` connections, which management calls take within limits. */
 function openConnections(
   settings: pg.PoolConfig,
   max: number,
-  shared: number,
+  limits: GateLimits,
   timeoutMs: number,
 ): Connections {
   const pool = new LimitedPool(
     { ...settings, ...RECOVERY_SETTINGS, max, ...buildSessionOptions(timeoutMs) },
-    { total: shared, perTenant: toTenantShare(shared) },
+    limits,
   )
   watchPool(pool)
   const adapter = new PrismaPg(pool, {
@@ -104,8 +98,8 @@ function openConnections(
 
 /** Opens the connection pools and Prisma on them. Called once, before any service. */
 export async function openDatabase(settings: pg.PoolConfig): Promise<void> {
-  main = openConnections(settings, env.databaseConnections, CHANGE_CONNECTIONS, STATEMENT_TIMEOUT_MS)
-  lists = openConnections(settings, LIST_CONNECTIONS, LIST_CONNECTIONS, LIST_TIMEOUT_MS)
+  main = openConnections(settings, env.databaseConnections, CHANGE_LIMITS, STATEMENT_TIMEOUT_MS)
+  lists = openConnections(settings, LIST_LIMITS.total, LIST_LIMITS, LIST_TIMEOUT_MS)
 }
 
 /** Closes what `openDatabase` and `resolveConnectionSettings` opened. */

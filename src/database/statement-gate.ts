@@ -1,7 +1,10 @@
 import { RateLimited, Unavailable } from '../core/errors.ts'
 
-/** How many connections management calls may hold at once: all of them, and those of one tenant. */
-export type GateLimits = { total: number; perTenant: number }
+/**
+ * How many connections management calls may hold at once: all of them, and those of one tenant. The latter may
+ * change with the load.
+ */
+export type GateLimits = { total: number; perTenant: number | (() => number) }
 
 /** A statement that has waited so long is rejected: its caller has stopped waiting, or soon will. */
 const WAIT_LIMIT_MS = 5000
@@ -19,8 +22,9 @@ export function createStatementGate({ total, perTenant }: GateLimits) {
   /** Tenants in the order of their turns. */
   const queues = new Map<string, Waiting[]>()
 
+  const getShare = (): number => (typeof perTenant === 'function' ? perTenant() : perTenant)
   const isFree = (tenant: string): boolean =>
-    running < total && (runningByTenant.get(tenant) ?? 0) < perTenant
+    running < total && (runningByTenant.get(tenant) ?? 0) < getShare()
 
   function occupy(tenant: string): () => void {
     running += 1
@@ -44,7 +48,7 @@ export function createStatementGate({ total, perTenant }: GateLimits) {
       if (!isFree(tenant)) continue
       queues.delete(tenant)
       const next = queue.shift()
-      // The tenant goes to the end of the turns.
+      // The tenant goes to the end of the turns, which this loop reaches.
       if (queue.length > 0) queues.set(tenant, queue)
       next?.start()
     }

@@ -4,7 +4,6 @@ import { newId } from '../core/crypto.ts'
 import { Conflict, type ErrorCode, type FieldIssue, InvalidInput, NotFound } from '../core/errors.ts'
 import { log } from '../core/log.ts'
 import { toAppError } from '../core/to-app-error.ts'
-import { takeTurn } from '../core/turns.ts'
 import { inTransaction } from '../database/db.ts'
 import { recordEvents, wakeReaders } from '../events/log.ts'
 import type { NewEvent } from '../events/types.ts'
@@ -16,6 +15,7 @@ import {
   selectHolders,
   updateUserRows,
 } from './import.sql.ts'
+import { writeInTurns } from './import-turns.ts'
 import { planByKeys } from './index-planning.sql.ts'
 import type { UserColumns } from './user-body.ts'
 import { findVerificationIssues } from './users.fields.ts'
@@ -225,22 +225,7 @@ async function retryTransient<T>(tries: number, work: () => Promise<T>): Promise
  * lines may have been written.
  */
 export const writeBatch = (ctx: Ctx, lines: readonly CheckedLine[]): Promise<LineResult[]> =>
-  runAfterOthers(ctx.tenant, () => writeLines(ctx, lines))
-
-/** The last batch of each tenant that is being written in this process. */
-const lastBatches = new Map<string, Promise<unknown>>()
-
-/** Imports of one tenant write one batch at a time: more would take connections, and not be faster. */
-async function runAfterOthers<Result>(tenant: string, write: () => Promise<Result>): Promise<Result> {
-  const written = (lastBatches.get(tenant) ?? Promise.resolve()).then(() => takeTurn()).then(write)
-  const settled = written.catch(() => undefined)
-  lastBatches.set(tenant, settled)
-  try {
-    return await written
-  } finally {
-    if (lastBatches.get(tenant) === settled) lastBatches.delete(tenant)
-  }
-}
+  writeInTurns(ctx.tenant, lines, (part) => writeLines(ctx, part))
 
 async function writeLines(ctx: Ctx, lines: readonly CheckedLine[]): Promise<LineResult[]> {
   const written = new Map<number, LineResult>()

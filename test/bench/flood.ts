@@ -1,5 +1,6 @@
 // One kind of flood, in a process of its own, until it is ended. Prints a line of JSON with the number of responses by status
 // at the end. Called by neighbors.ts with the flood as JSON.
+import os from 'node:os'
 import { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createClient } from 'graphql-ws'
@@ -12,6 +13,9 @@ export type Flood = {
   kind: 'lists' | 'counts' | 'imports' | 'exports' | 'subscriptions'
   connections: number
 }
+
+// What a client of another machine does would not take a core from the server and the probe.
+os.setPriority(os.constants.priority.PRIORITY_LOW)
 
 const flood = JSON.parse(process.argv[2] ?? '{}') as Flood
 const { origin, tenant, token, kind, connections } = flood

@@ -1,5 +1,12 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
-import { enterProtocol, mapInTurns, spreadOverTurns, takeTurn } from '../../src/core/turns.ts'
+import {
+  enterProtocol,
+  isProtocolActive,
+  mapInTurns,
+  spreadOverTurns,
+  takeTurn,
+} from '../../src/core/turns.ts'
 import { runWorkload } from '../../src/core/workload.ts'
 
 const nextRound = () => new Promise((resolve) => setImmediate(resolve))
@@ -38,15 +45,18 @@ describe('the turns of management calls', () => {
     leave()
   })
 
-  test('follow each other at once when the last protocol request has been answered', async () => {
-    const leave = enterProtocol()
+  test('are followed by a pause for 50 ms after the last protocol request', async () => {
+    enterProtocol()()
+    expect(isProtocolActive()).toBe(true)
+    await sleep(51)
+    expect(isProtocolActive()).toBe(false)
+  })
+
+  test('follow each other at once when the protocol is not in use', async () => {
     await runAs('a', () => takeTurn())
     block(200)
     const ended = performance.now()
-    const turn = runAs('a', () => takeTurn())
-    await nextRound()
-    leave()
-    await turn
+    await runAs('a', () => takeTurn())
     expect(performance.now() - ended).toBeLessThan(150)
   })
 })

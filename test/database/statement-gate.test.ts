@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { createStatementGate } from '../../src/database/statement-gate.ts'
+import { createStatementGate, type GateLimits } from '../../src/database/statement-gate.ts'
 
 /** Acquires for a tenant and notes the order in which connections are given. */
-function startRecording(limits: { total: number; perTenant: number }) {
+function startRecording(limits: GateLimits) {
   const gate = createStatementGate(limits)
   const given: string[] = []
   const releases: (() => void)[] = []
@@ -37,6 +37,17 @@ describe('the statement gate', () => {
     for (const tenant of ['a', 'a', 'a', 'b', 'c']) void acquire(tenant)
     await settle()
     expect(given).toEqual(['a', 'a', 'b'])
+  })
+
+  test('reads the share of a tenant anew for each statement', async () => {
+    let perTenant = 1
+    const { given, acquire, settle, releaseFirst } = startRecording({ total: 3, perTenant: () => perTenant })
+    for (const name of ['one', 'two', 'three']) void acquire('a', name)
+    await settle()
+    expect(given).toEqual(['one'])
+    perTenant = 2
+    await releaseFirst()
+    expect(given).toEqual(['one', 'two', 'three'])
   })
 
   test('lets tenants take turns, however many statements of one wait', async () => {
