@@ -14,6 +14,8 @@ export const RATE_LIMITS = {
   sendPasscode: { points: 30, seconds: 3600 },
   /** Guesses at passcodes, over all addresses. */
   authenticatePasscode: { points: 100, seconds: 3600 },
+  /** Passkeys that were not accepted. */
+  rejectPasskey: { points: 100, seconds: 3600 },
   /** Steps of enrollments, three for each: many users of one office may enroll in an hour. */
   enrollCredential: { points: 600, seconds: 3600 },
   /** Sign-ins at identity providers that are verified: each sends a request to the provider. */

@@ -216,6 +216,8 @@ const INSERT_CREDENTIAL = statement({
     publicKey: 'text',
     signCount: typed<number>('bigint'),
     transports: 'text[]',
+    backupEligible: 'boolean',
+    backedUp: 'boolean',
     device: typed<DeviceRow>('jsonb'),
     events: 'jsonb',
   },
@@ -229,8 +231,8 @@ const INSERT_CREDENTIAL = statement({
     RETURNING t."userId", t."type", t."byManagement"
   ), made AS (
     INSERT INTO "Credential" ("tenantId", "id", "userId", "type", "byManagement", "externalId", "publicKey", "signCount", "transports",
-      "createdAt", ${toDeviceColumnList()})
-    SELECT :tenant, :id, used."userId", used."type", used."byManagement", :externalId, :publicKey, :signCount, :transports, :now, ${toDeviceColumnList('d.')}
+      "backupEligible", "backedUp", "createdAt", ${toDeviceColumnList()})
+    SELECT :tenant, :id, used."userId", used."type", used."byManagement", :externalId, :publicKey, :signCount, :transports, :backupEligible, :backedUp, :now, ${toDeviceColumnList('d.')}
     FROM used, jsonb_populate_record(NULL::"Credential", :device) d
     RETURNING "id", "userId"
   ), event_log AS (${buildInsertEventsSql(':events', { from: 'made' })})
@@ -242,6 +244,8 @@ export type NewCredential = {
   publicKey: string
   signCount: number
   transports: string[]
+  backupEligible: boolean
+  backedUp: boolean
   device: DeviceRow
 }
 

@@ -21,13 +21,7 @@ import {
   selectLiveEnrollment,
   setEnrollmentChallenge,
 } from './enrollment.sql.ts'
-
-/** The RP ID of the credentials of all tenants (WebAuthn Level 3, section 5.4.2): they share one host. */
-const RP_ID = new URL(env.baseUrl).hostname
-/** ES256, EdDSA and RS256, independent of the runtime, because another process may verify the signatures. */
-const COSE_ALGORITHMS = [-7, -8, -257]
-/** Time for the user to find a security key or a phone. */
-const CEREMONY_TIMEOUT_MS = 300_000
+import { CEREMONY_TIMEOUT_MS, COSE_ALGORITHMS, deriveUserHandle, RP_ID } from './relying-party.ts'
 
 const EnrollmentStart = z.object({ token: requiredText(200) })
 const encodedText = requiredText(50_000)
@@ -70,12 +64,6 @@ export async function findEnrollment(
   const live = await selectLiveEnrollment(sql, ctx.tenant, sha256(token), now)
   return live && { label: selectAccountLabel(live) }
 }
-
-/**
- * The user handle includes the tenant, so that the passkey of one tenant does not replace that of another.
- */
-const deriveUserHandle = (tenant: string, userId: string) =>
-  new Uint8Array(sha256(`webauthn:${tenant}:${userId}`))
 
 /**
  * Options for navigator.credentials.create with a new challenge. They require a passkey: discoverable and
@@ -157,7 +145,7 @@ async function verifyAttestation(response: RegistrationResponseJSON, challenge: 
       requireUserVerification: true,
       supportedAlgorithmIDs: COSE_ALGORITHMS,
     })
-    if (registrationInfo) return registrationInfo.credential
+    if (registrationInfo) return registrationInfo
   } catch (error) {
     throw createRejectedCredentialError(error)
   }
@@ -184,7 +172,7 @@ export async function finishEnrollment(
     throw (await selectLiveEnrollment(sql, ctx.tenant, tokenHash, now))
       ? createRejectedCredentialError()
       : createExpiredLinkError()
-  const made = await verifyAttestation(
+  const { credential, credentialDeviceType, credentialBackedUp } = await verifyAttestation(
     { ...response, clientExtensionResults: {} } as RegistrationResponseJSON,
     challenge,
   )
@@ -195,10 +183,12 @@ export async function finishEnrollment(
     { tokenHash, userId, now },
     {
       id,
-      externalId: made.id,
-      publicKey: Buffer.from(made.publicKey).toString('base64url'),
-      signCount: made.counter,
-      transports: made.transports ?? [],
+      externalId: credential.id,
+      publicKey: Buffer.from(credential.publicKey).toString('base64url'),
+      signCount: credential.counter,
+      transports: credential.transports ?? [],
+      backupEligible: credentialDeviceType === 'multiDevice',
+      backedUp: credentialBackedUp,
       device: toDeviceRow(device),
     },
     createEventRow(toUserCtx(ctx, { userId }), credentialEnrolled({ id, userId })),

@@ -106,3 +106,14 @@ export const signInFailed = (
   detail: { method: 'passcode', channel, reason },
   addressHash,
 })
+
+/** A sign-in with a passkey that was not accepted. `userId` is null for an unknown passkey. */
+export const passkeyFailed = (
+  userId: string | null,
+  { clientId, reason }: { clientId: string; reason: SignInFailure },
+): EventOf<'signin.failed'> => ({
+  type: 'signin.failed',
+  userId,
+  subjectIds: [clientId],
+  detail: { method: 'passkey', reason },
+})

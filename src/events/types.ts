@@ -12,10 +12,20 @@ export const GRANT_END_REASONS = [...SESSION_END_REASONS, 'code replayed', 'refr
 export type GrantEndReason = (typeof GRANT_END_REASONS)[number]
 
 /**
- * Why a sign-in failed: the user is locked; no user has the address; it is not verified, and the user has
- * another that is; the code is wrong or expired, or its attempts are used up.
+ * Why a sign-in failed: the user is locked; no user has the address or passkey; the address is not verified,
+ * and the user has another that is; the code is wrong or expired, or its attempts are used up; the response of
+ * the passkey does not verify, or its counter went back.
  */
-const SIGN_IN_FAILURES = ['locked', 'unknown', 'unverified', 'wrong', 'expired', 'exhausted'] as const
+const SIGN_IN_FAILURES = [
+  'locked',
+  'unknown',
+  'unverified',
+  'wrong',
+  'expired',
+  'exhausted',
+  'rejected',
+  'cloned',
+] as const
 export type SignInFailure = (typeof SIGN_IN_FAILURES)[number]
 
 const NONE = z.null()
@@ -105,8 +115,9 @@ export const EVENTS = {
   'credential.revoked': NONE,
   /** userId, null for an unknown address; [client] */
   'signin.failed': z.strictObject({
-    method: z.literal('passcode'),
-    channel,
+    method: z.enum(['passcode', 'passkey']),
+    // Of a passcode.
+    channel: channel.optional(),
     // Absent in events of earlier versions.
     reason: z.enum(SIGN_IN_FAILURES).optional(),
   }),

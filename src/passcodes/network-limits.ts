@@ -5,13 +5,13 @@ import { requireStorage } from '../coordination/storage-budgets.ts'
 const PASSCODE_BYTES = 1000
 
 /**
- * Counts a code that is requested or entered on a hosted page: in the limit of the network for the tenant, and in
+ * Counts a code that is requested or entered on a hosted page, or a passkey that was not accepted: in the limit of the network for the tenant, and in
  * what it may store in all tenants. The same for known and unknown addresses. A call of the management API counts
  * in the limit only: its caller says which network the user has, and could use up the budget of any. Throws
  * RateLimited.
  */
 export async function limitStranger(
-  name: 'sendPasscode' | 'authenticatePasscode',
+  name: 'sendPasscode' | 'authenticatePasscode' | 'rejectPasskey',
   tenant: string,
   ip: string | null,
 ): Promise<void> {

@@ -125,7 +125,16 @@ describe('POST /enroll/credential', () => {
     const stored = await Promise.all(
       Array.from({ length: 20 }, () => {
         const id = newId('cred')
-        const made = { id, externalId: id, publicKey: 'x', signCount: 0, transports: [], device }
+        const made = {
+          id,
+          externalId: id,
+          publicKey: 'x',
+          signCount: 0,
+          transports: [],
+          backupEligible: false,
+          backedUp: false,
+          device,
+        }
         const event = createEventRow(ctx, credentialEnrolled({ id, userId }))
         return insertCredential(sql, tenant, { tokenHash, userId, now }, made, event)
       }),

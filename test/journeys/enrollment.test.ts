@@ -1,4 +1,3 @@
-import type { BrowserContext } from 'playwright-core'
 import { describe, expect } from 'vitest'
 import { createPlatformCtx } from '../../src/core/context.ts'
 import { createCredentialEnrollmentToken } from '../../src/credentials/enrollment-tokens.ts'
@@ -7,34 +6,11 @@ import { listInboxMessages } from '../../src/delivery/inbox.ts'
 import { createUser } from '../../src/users/users.ts'
 import { noBrowser, ORIGIN, PHONE } from '../support/browser.ts'
 import { test as base, photograph, readHeading } from '../support/journey.ts'
+import { openWithDevice } from '../support/virtual-authenticator.ts'
 
 /** The link in the newest message to an address. */
 const linkFor = (address: string): string =>
   /http:\S+/.exec(listInboxMessages(address)[0]?.body ?? '')?.[0] ?? 'none'
-
-/** Opens a page in a browser whose device has a screen lock; user verification succeeds or fails. */
-async function openWithDevice(context: BrowserContext, isUserVerified = true) {
-  const page = await context.newPage()
-  const errors: string[] = []
-  page.on('pageerror', (error) => errors.push(String(error)))
-  page.on('console', (message) => {
-    // The console also reports rejected requests, which the page explains.
-    if (message.type() === 'error' && !/status of 4/.test(message.text())) errors.push(message.text())
-  })
-  const device = await context.newCDPSession(page)
-  await device.send('WebAuthn.enable')
-  const { authenticatorId } = await device.send('WebAuthn.addVirtualAuthenticator', {
-    options: {
-      protocol: 'ctap2',
-      transport: 'internal',
-      hasResidentKey: true,
-      hasUserVerification: true,
-      isUserVerified,
-      automaticPresenceSimulation: true,
-    },
-  })
-  return { page, device, authenticatorId, errors }
-}
 
 const test = base.extend('newUser', { scope: 'file' }, ({ acme }) => async (name: string) => {
   // Other files of the process sign in users of these names, and share the inbox.

@@ -4,9 +4,10 @@ import { SCOPE_NAMES } from '../../src/core/scopes.ts'
 import { DemoClientPage } from '../../src/dev/demo-client.pages.tsx'
 import { InboxPage } from '../../src/dev/inbox.pages.tsx'
 import { ConsentPage } from '../../src/oidc/signin/consent.pages.tsx'
-import { CodePage, EmailPage, formatWait } from '../../src/oidc/signin/sign-in.pages.tsx'
+import { formatWait } from '../../src/oidc/signin/input-rejection-texts.ts'
+import { CodePage } from '../../src/oidc/signin/passcode/code.pages.tsx'
 import { ErrorPage } from '../../src/pages/outcome.pages.tsx'
-import { interaction, listTags, renderHtml } from '../support/pages.tsx'
+import { EmailPage, interaction, listTags, renderHtml } from '../support/pages.tsx'
 
 describe('a hosted page', () => {
   const tenant = { tenantId: 'acme', friendlyName: 'Acme Cloud', supportUrl: 'https://acme.example/help' }
@@ -22,7 +23,7 @@ describe('a hosted page', () => {
       name: 'address',
       type: 'email',
       inputmode: 'email',
-      autocomplete: 'email',
+      autocomplete: 'username webauthn',
       autocapitalize: 'none',
       spellcheck: 'false',
       dir: 'auto',

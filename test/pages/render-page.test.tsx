@@ -2,12 +2,11 @@ import { createHash } from 'node:crypto'
 import { H3 } from 'h3'
 import { describe, expect, test } from 'vitest'
 import '../../src/core/crypto.ts'
-import { EmailPage } from '../../src/oidc/signin/sign-in.pages.tsx'
 import { STYLESHEET, STYLESHEET_PATH } from '../../src/pages/assets/stylesheet.ts'
 import { ErrorPage } from '../../src/pages/outcome.pages.tsx'
 import { renderPage } from '../../src/pages/render-page.pages.tsx'
 import { addAssetRoutes } from '../../src/server/assets.routes.ts'
-import { interaction, pagesWith, renderHtml } from '../support/pages.tsx'
+import { EmailPage, interaction, pagesWith, renderHtml } from '../support/pages.tsx'
 
 const emailPage = pagesWith('Ada').email
 

@@ -109,6 +109,7 @@ describe('a sign-in with an address that is known, unknown, locked or unverified
           .replaceAll(path.split('/').at(-1) ?? '', 'HANDLE')
           .replaceAll(csrf, 'CSRF')
           .replaceAll(address, 'ADDRESS')
+          .replace(/data-challenge="[\w-]{43}"/, 'CHALLENGE')
           .replace(/vst_ix=[\w-]+/, 'vst_ix=KEY')
           .replace(/\d+ seconds?/, 'SOON')
       const steps: unknown[] = []

@@ -1,4 +1,4 @@
-import { createHash, generateKeyPairSync, randomBytes } from 'node:crypto'
+import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto'
 import { isoCBOR } from '@simplewebauthn/server/helpers'
 
 const base64url = (bytes: Uint8Array | string) => Buffer.from(bytes).toString('base64url')
@@ -33,9 +33,8 @@ export function createCredential(
     attStmt = new Map(),
   }: Over = {},
 ) {
-  const { x = '', y = '' } = generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey.export({
-    format: 'jwk',
-  })
+  const keys = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  const { x = '', y = '' } = keys.publicKey.export({ format: 'jwk' })
   const publicKey = isoCBOR.encode(
     new Map<number, number | Uint8Array>([
       [1, 2],
@@ -62,6 +61,7 @@ export function createCredential(
   )
   return {
     publicKey: base64url(publicKey),
+    privateKey: keys.privateKey,
     response: {
       id: base64url(credentialId),
       rawId: base64url(credentialId),
@@ -75,4 +75,45 @@ export function createCredential(
       },
     },
   }
+}
+
+type AssertionOver = Omit<Over, 'credentialId' | 'fmt' | 'attStmt'> & {
+  counter?: number
+  userHandle?: string | null
+}
+
+/**
+ * What a browser and its authenticator answer to the options of a sign-in (WebAuthn Level 3, section 6.3.3),
+ * as JSON.
+ */
+export function createAssertion(
+  { id, privateKey }: { id: string; privateKey: KeyObject },
+  options: { challenge: string; rpId: string },
+  {
+    origin = 'http://localhost:3000',
+    rpId = options.rpId,
+    challenge = options.challenge,
+    type = 'webauthn.get',
+    flags = 0b0000_0101,
+    counter = 0,
+    userHandle = null,
+  }: AssertionOver = {},
+): string {
+  const count = Buffer.alloc(4)
+  count.writeUInt32BE(counter)
+  const authenticatorData = Buffer.concat([sha256(rpId), Buffer.from([flags]), count])
+  const clientData = JSON.stringify({ type, challenge, origin, crossOrigin: false })
+  return JSON.stringify({
+    id,
+    rawId: id,
+    type: 'public-key',
+    response: {
+      clientDataJSON: base64url(clientData),
+      authenticatorData: base64url(authenticatorData),
+      signature: base64url(
+        sign('sha256', Buffer.concat([authenticatorData, sha256(clientData)]), privateKey),
+      ),
+      userHandle,
+    },
+  })
 }

@@ -48,9 +48,10 @@ export const test = base
         (await post('options', { token })).body,
   )
   /** Does what the script of the page does: requests the options and posts a new credential. */
-  .extend('enroll', ({ post, optionsFor }) => async (token: string, over: CredentialOptions = {}) => {
-    const options = await optionsFor(token)
-    return post('credential', { token, response: createCredential(options, over).response })
+  .extend('enroll', ({ post }) => async (token: string, over: CredentialOptions = {}) => {
+    const options = await post('options', { token })
+    if (options.status !== 200) return options
+    return post('credential', { token, response: createCredential(options.body, over).response })
   })
   .extend('credentials', ({ rest, userId }) => async (of = userId): Promise<Json[]> => {
     const { body } = await rest('GET', `/users/${of}/credentials`)

@@ -55,6 +55,10 @@ export const CONSTRUCTOR_CALLS: Record<string, NewEvent[]> = {
     }),
     session.signInFailed('email', { clientId: null, addressHash: HASH }),
   ],
+  passkeyFailed: [
+    session.passkeyFailed('user_1', { clientId: 'client_1', reason: 'cloned' }),
+    session.passkeyFailed(null, { clientId: 'client_1', reason: 'unknown' }),
+  ],
   grantCreated: [grant.grantCreated()],
   grantRefreshed: [grant.grantRefreshed()],
   grantRevoked: [grant.grantRevoked(GRANT, 'locked'), grant.grantRevoked(null, 'refresh token replayed')],

@@ -1,4 +1,5 @@
 import type { StepConsent, StepRequest, StepSession } from '../../src/oidc/authorize/next-step.ts'
+import { ACR_OTP } from '../../src/oidc/model/acr.ts'
 import type { ClaimsRequest } from '../../src/oidc/model/claims-request.ts'
 
 export const now = new Date('2026-11-20T12:00:00Z')
@@ -17,6 +18,7 @@ export const session = (more: Partial<StepSession> = {}): StepSession => ({
   userId: 'user_1',
   addresses: ['ada@example.com', '+41791234567'],
   authenticatedAt: ago(100),
+  acr: ACR_OTP,
   isFresh: false,
   ...more,
 })

@@ -1,4 +1,4 @@
-import type { VNode } from 'preact'
+import type { ComponentProps, VNode } from 'preact'
 import { EnrolledPage, EnrollmentExpiredPage, EnrollmentPage } from '../../src/account/enrollment.pages.tsx'
 import { toScopeConsentItems } from '../../src/consents/consent-items.ts'
 import { DemoClientPage } from '../../src/dev/demo-client.pages.tsx'
@@ -12,12 +12,37 @@ import {
   UserCodePage,
 } from '../../src/oidc/device/device.pages.tsx'
 import { ConsentPage } from '../../src/oidc/signin/consent.pages.tsx'
+import { AddressEntry } from '../../src/oidc/signin/passcode/address-entry.pages.tsx'
+import { CodePage } from '../../src/oidc/signin/passcode/code.pages.tsx'
+import { PasskeyEntry } from '../../src/oidc/signin/passkey/passkey-entry.pages.tsx'
 import { SelectAccountPage } from '../../src/oidc/signin/select-account.pages.tsx'
-import { CodePage, EmailPage } from '../../src/oidc/signin/sign-in.pages.tsx'
+import { SignInPage } from '../../src/oidc/signin/sign-in.pages.tsx'
 import { ErrorPage, LogoutConfirmPage, SignedOutPage } from '../../src/pages/outcome.pages.tsx'
 import { renderPage } from '../../src/pages/render-page.pages.tsx'
 
 export const interaction = { action: '/acme/signin/handle', csrf: 'csrf-token' }
+
+type EmailPageProps = Omit<ComponentProps<typeof SignInPage>, 'entries'> &
+  Pick<ComponentProps<typeof AddressEntry>, 'address' | 'error'>
+
+/** The first page of a sign-in with every method. */
+export const EmailPage = ({ address, error, ...props }: EmailPageProps): VNode => (
+  <SignInPage
+    {...props}
+    isError={Boolean(error)}
+    entries={[
+      <AddressEntry key="passcode" interaction={props.interaction} address={address} error={error} />,
+      <PasskeyEntry
+        key="passkey"
+        interaction={props.interaction}
+        options={{ challenge: 'challenge', rpId: 'localhost', timeout: 300_000 }}
+        isOnly={false}
+        error={error}
+        unknownPasskey={error ?? undefined}
+      />,
+    ]}
+  />
+)
 
 /** Every page, with `text` in each place that a user, a tenant or a client can fill in. */
 export function pagesWith(text: string) {

@@ -5,6 +5,7 @@ import { sql } from '../../database/db.ts'
 import { toAddressKey } from '../../schema/address-keys.ts'
 import { buildBrowserSessionLookup } from '../../sessions/sessions.ts'
 import type { Progress } from '../interactions/interactions.ts'
+import { computeAcr } from '../model/acr.ts'
 import type { PendingRequest } from '../model/authorize-request.ts'
 import { listExtraClaims } from '../model/claims-request.ts'
 import { isRegisteredRedirect } from '../model/redirect-uris.ts'
@@ -65,7 +66,12 @@ export async function evaluateRequest(
   const scopes = selectGrantableScopes(request.scopes, client, state?.roles ?? [])
   const next = selectNextStep(
     { ...request, scopes, requireConsent: client.requireConsent, addressHint: getAddressHint(request) },
-    state && { ...state, addresses: listAddressKeys(state), isFresh: progress.sessionId === state.id },
+    state && {
+      ...state,
+      acr: computeAcr(state.amr),
+      addresses: listAddressKeys(state),
+      isFresh: progress.sessionId === state.id,
+    },
     state && {
       scopes: state.consentedScopes ?? [],
       claims: state.consentedClaims ?? [],

@@ -1,6 +1,6 @@
 import type { OAuthErrorCode } from '../../core/oauth-error.ts'
 import { ACCOUNT_SCOPE } from '../../core/scopes.ts'
-import { ACR_OTP } from '../model/acr.ts'
+import { SUPPORTED_ACRS } from '../model/acr.ts'
 import type { Prompt } from '../model/authorize-request.ts'
 import { type ClaimsRequest, isAcceptableAcr, isForUser, listExtraClaims } from '../model/claims-request.ts'
 
@@ -24,6 +24,8 @@ export type StepSession = {
   /** Address keys of the user. */
   addresses: readonly string[]
   authenticatedAt: Date
+  /** How strongly the user authenticated. */
+  acr: string
   /** The session was started by this request. */
   isFresh: boolean
 }
@@ -62,7 +64,7 @@ export function selectNextStep(
   now: Date,
 ): NextStep {
   // No sign-in can satisfy the acr, so the user is not asked.
-  if (!isAcceptableAcr(request.claims, ACR_OTP))
+  if (!SUPPORTED_ACRS.some((acr) => isAcceptableAcr(request.claims, acr)))
     return createErrorStep(
       'acr',
       'unmet_authentication_requirements',
@@ -80,6 +82,8 @@ export function selectNextStep(
           'The user who signed in is not the one that the request is about.',
         )
       : requireLogin('user')
+  // Also after a sign-in for this request, by a method that another tab offered.
+  if (!isAcceptableAcr(request.claims, session.acr)) return requireLogin('acr')
   if (!session.isFresh) {
     // After a sign-in for this request the hint is not compared: users have more addresses than are stored.
     if (request.addressHint !== null && !session.addresses.includes(request.addressHint))

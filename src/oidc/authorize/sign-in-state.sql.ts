@@ -15,6 +15,7 @@ const SELECT_SIGN_IN_STATE = statement({
     id: 'text',
     userId: 'text',
     authenticatedAt: 'timestamptz',
+    amr: 'text[]',
     roles: 'text[]',
     name: 'text?',
     email: 'text?',
@@ -24,7 +25,7 @@ const SELECT_SIGN_IN_STATE = statement({
     consentedClaims: 'text[]?',
   },
 })`${WITH_BROWSER_SESSION}
-  SELECT found."id", found."userId", found."authenticatedAt", u."roles", u."name", u."email", u."phoneNumber",
+  SELECT found."id", found."userId", found."authenticatedAt", found."amr", u."roles", u."name", u."email", u."phoneNumber",
     k."scopes" AS "consentedScopes", k."claims" AS "consentedClaims"
   FROM found JOIN "User" u ON u."tenantId" = :tenant AND u."id" = found."userId"
   LEFT JOIN "Consent" k ON k."tenantId" = :tenant AND k."userId" = found."userId" AND k."clientId" = :clientId`

@@ -1,5 +1,5 @@
 import { type Diagnostics, OAuthError } from '../../core/oauth-error.ts'
-import { ACR_OTP } from '../model/acr.ts'
+import { SUPPORTED_ACRS } from '../model/acr.ts'
 import type { PendingRequest } from '../model/authorize-request.ts'
 import type { AuthorizationState } from './evaluate-request.ts'
 import { type FailedRule, listConsentScopes, type NextStep } from './next-step.ts'
@@ -18,7 +18,7 @@ const RULE_DIAGNOSTICS: Record<FailedRule, (failed: FailedEvaluation, user: Sign
   acr: ({ request: { claims } }) => ({
     reason: 'no supported acr satisfies the essential acr claim',
     requested: JSON.stringify(claims?.id_token.acr ?? null),
-    supported: ACR_OTP,
+    supported: SUPPORTED_ACRS.join(' '),
   }),
   session: ({ hasSessionCookie }) => ({
     reason: hasSessionCookie

@@ -8,7 +8,7 @@ import { SIGNING_ALGORITHMS } from '../../keys/signing-algorithms.ts'
 import { buildRegistrationEndpoint } from '../../registration/registration-endpoint.ts'
 import { CLAIM_DEFINITIONS } from '../../users/claims.ts'
 import { GRANT_TYPE_NAMES } from '../grants/grant-types.ts'
-import { ACR_OTP } from '../model/acr.ts'
+import { SUPPORTED_ACRS } from '../model/acr.ts'
 import { DISPLAYS, PROMPTS, RESPONSE_MODES } from '../model/authorize-request.ts'
 import { userinfoAudienceOf } from '../token/audience.ts'
 
@@ -76,7 +76,7 @@ export function buildDiscovery({
     code_challenge_methods_supported: ['S256'],
     prompt_values_supported: PROMPTS,
     display_values_supported: DISPLAYS,
-    acr_values_supported: [ACR_OTP],
+    acr_values_supported: SUPPORTED_ACRS,
     claim_types_supported: ['normal'],
     claims_supported: [...ID_TOKEN_CLAIMS, ...Object.keys(CLAIM_DEFINITIONS)],
     claims_parameter_supported: true,

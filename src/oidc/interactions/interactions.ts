@@ -19,11 +19,13 @@ export const INTERACTION_LIFETIME_SECONDS = 3600
  */
 export type InputRejection = {
   page: 'email' | 'code'
-  reason: 'address' | CodeProblem | 'attempts'
+  reason: 'address' | CodeProblem | 'attempts' | 'passkey'
   /** The entered address. */
   entered?: string
   /** After too many attempts: when the next one is allowed. */
   retryAt?: string
+  /** The id of a passkey that does not exist any more, for its provider. */
+  unknownPasskey?: string
 }
 
 /** The user's progress through the hosted pages; stored as JSON. */
@@ -38,6 +40,8 @@ export type Progress = {
   sessionId?: string
   /** The session whose user consented during this request. */
   consentedIn?: string
+  /** How many passkeys were presented: each one needs a challenge of its own. */
+  passkeyAttempts?: number
   /** The user chose to sign in as someone else: no address is prefilled. */
   isAnother?: boolean
   /** Shown once. */

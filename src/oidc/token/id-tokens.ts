@@ -8,7 +8,7 @@ import { computeHalfHash } from '../../keys/key-algorithms.ts'
 import { signJwt, verifyRetiredJwt } from '../../keys/keys.ts'
 import { DEFAULT_SIGNING_ALGORITHM, type SigningAlgorithm } from '../../keys/signing-algorithms.ts'
 import { toLogText } from '../../keys/token-claims.ts'
-import { ACR_OTP } from '../model/acr.ts'
+import { computeAcr } from '../model/acr.ts'
 
 export type IdTokenRequest = {
   userId: string
@@ -42,7 +42,7 @@ export function issueIdToken(tenant: string, request: IdTokenRequest): Promise<s
     exp: issuedAt + request.lifetimeSeconds,
     auth_time: toEpochSeconds(request.authenticatedAt),
     at_hash: computeHalfHash(alg, request.accessToken),
-    acr: ACR_OTP,
+    acr: computeAcr(request.amr),
     ...(request.amr.length > 0 && { amr: request.amr }),
     ...(request.nonce !== null && { nonce: request.nonce }),
     ...(request.sessionId !== null && { sid: request.sessionId }),

@@ -8,7 +8,7 @@ import { csrfIn } from '../../support/page-browser.ts'
 import { answerIn, authorizePath, makeClient } from '../../support/protocol.ts'
 
 describe('hosted pages', () => {
-  test('forbid framing, caching, scripts and referrers, and let forms lead to the client', async ({
+  test('forbid framing, caching, scripts of others and referrers, and let forms lead to the client', async ({
     start,
   }) => {
     const { response } = await start()
@@ -21,7 +21,7 @@ describe('hosted pages', () => {
       'cache-control': 'no-store',
       'x-frame-options': 'DENY',
     })
-    expect(response.headers.get('content-security-policy')).not.toContain('script-src')
+    expect(response.headers.get('content-security-policy')).toContain("script-src 'self';")
   })
 
   test('set a cookie with the path of the tenant, HttpOnly and SameSite=Lax', async ({

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { parse } from 'cookie-es'
-import { computeMac, computeMacs, equalsConstantTime } from '../../core/crypto.ts'
-import { buildCookie, buildExpiredCookie, KNOWN_BROWSER_COOKIE, readCookie } from '../../pages/cookies.ts'
-import { parseAddress } from '../../passcodes/passcodes.fields.ts'
+import { computeMac, computeMacs, equalsConstantTime } from '../../../core/crypto.ts'
+import { buildCookie, buildExpiredCookie, KNOWN_BROWSER_COOKIE, readCookie } from '../../../pages/cookies.ts'
+import { parseAddress } from '../../../passcodes/passcodes.fields.ts'
 
 /**
  * A browser in which an address signed in keeps a cookie that proves it: a random id, and a MAC over tenant,

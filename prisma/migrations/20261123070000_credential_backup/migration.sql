@@ -1,0 +1,3 @@
+-- AlterTable
+ALTER TABLE "Credential" ADD COLUMN     "backedUp" BOOLEAN,
+ADD COLUMN     "backupEligible" BOOLEAN;

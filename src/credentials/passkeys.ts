@@ -1,0 +1,157 @@
+import type { AuthenticationResponseJSON } from '@simplewebauthn/server'
+import { z } from 'zod'
+import type { Ctx } from '../core/context.ts'
+import { equalsConstantTime, sha256 } from '../core/crypto.ts'
+import { env } from '../core/env.ts'
+import { errorMessage } from '../core/error-message.ts'
+import { InvalidCredential } from '../core/errors.ts'
+import { log } from '../core/log.ts'
+import { addSeconds } from '../core/time.ts'
+import type { Sql } from '../database/db.ts'
+import { sql } from '../database/db.ts'
+import type { SignInFailure } from '../events/types.ts'
+import { requiredText } from '../schema/input-shapes.ts'
+import { recordPasskeyUse, type StoredPasskey, selectPasskey } from './passkeys.sql.ts'
+import { CEREMONY_TIMEOUT_MS, deriveUserHandle, RP_ID } from './relying-party.ts'
+
+/** The members of AuthenticationResponseJSON that are read (WebAuthn Level 3, section 5.1). */
+const PasskeyAssertion = z.object({
+  id: requiredText(2000),
+  rawId: requiredText(2000),
+  type: z.literal('public-key'),
+  response: z.object({
+    clientDataJSON: requiredText(5000),
+    authenticatorData: requiredText(5000),
+    signature: requiredText(5000),
+    userHandle: requiredText(200).nullish(),
+  }),
+})
+type PasskeyAssertion = z.output<typeof PasskeyAssertion>
+
+/** Why a passkey was not accepted, for the event log: `rejected` is a response that does not verify. */
+export type PasskeyProblem = Extract<SignInFailure, 'unknown' | 'locked' | 'rejected' | 'cloned'>
+
+/** The error of a passkey that is not accepted. Its message is the same for every reason. */
+export class RejectedPasskey extends InvalidCredential {
+  readonly problem: PasskeyProblem
+  readonly userId: string | null
+  /** The credential id of a passkey that is not stored. */
+  readonly unknownId: string | null
+
+  constructor(problem: PasskeyProblem, { userId, unknownId }: { userId?: string; unknownId?: string } = {}) {
+    super('The passkey was not accepted.')
+    this.name = 'InvalidCredential'
+    this.problem = problem
+    this.userId = userId ?? null
+    this.unknownId = unknownId ?? null
+  }
+}
+
+/** Options for navigator.credentials.get: any passkey of this RP ID, with user verification. */
+export const buildPasskeyOptions = (challenge: string) => ({
+  challenge,
+  rpId: RP_ID,
+  timeout: CEREMONY_TIMEOUT_MS,
+})
+
+/** A passkey whose assertion was verified. `amr` has the methods of RFC 8176, section 2. */
+export type ProvenPasskey = {
+  id: string
+  userId: string
+  amr: string[]
+  signCount: number
+  backedUp: boolean
+  challenge: string
+}
+
+function parseAssertion(text: string): PasskeyAssertion {
+  try {
+    return PasskeyAssertion.parse(JSON.parse(text))
+  } catch {
+    throw new RejectedPasskey('rejected')
+  }
+}
+
+async function verifyAssertion(
+  assertion: PasskeyAssertion,
+  { userId, publicKey }: StoredPasskey,
+  challenge: string,
+) {
+  const { verifyAuthenticationResponse } = await import('@simplewebauthn/server') // loaded on first use
+  try {
+    const { verified, authenticationInfo } = await verifyAuthenticationResponse({
+      response: { ...assertion, clientExtensionResults: {} } as AuthenticationResponseJSON,
+      expectedChallenge: challenge,
+      expectedOrigin: env.baseUrl,
+      expectedRPID: RP_ID,
+      requireUserVerification: true,
+      credential: {
+        id: assertion.id,
+        publicKey: new Uint8Array(Buffer.from(publicKey ?? '', 'base64url')),
+        // Compared below, where the reason is known.
+        counter: 0,
+      },
+    })
+    if (verified) return authenticationInfo
+  } catch (error) {
+    log.info({ reason: errorMessage(error).slice(0, 200) }, 'a passkey was rejected')
+  }
+  throw new RejectedPasskey('rejected', { userId })
+}
+
+const isExpectedHandle = (tenant: string, userId: string, handle: string | null | undefined): boolean =>
+  !handle ||
+  equalsConstantTime(Buffer.from(handle, 'base64url'), Buffer.from(deriveUserHandle(tenant, userId)))
+
+/**
+ * Verifies an authentication response (WebAuthn Level 3, section 7.2), given as JSON, to a challenge. One
+ * statement. Throws RejectedPasskey.
+ */
+export async function verifyPasskey(ctx: Ctx, text: string, challenge: string): Promise<ProvenPasskey> {
+  const assertion = parseAssertion(text)
+  const stored = await selectPasskey(sql, ctx.tenant, assertion.id)
+  if (!stored) throw new RejectedPasskey('unknown', { unknownId: assertion.id })
+  const { id, userId } = stored
+  const info = await verifyAssertion(assertion, stored, challenge)
+  const isEligible = info.credentialDeviceType === 'multiDevice'
+  if (
+    !isExpectedHandle(ctx.tenant, userId, assertion.response.userHandle) ||
+    (stored.backupEligible !== null && stored.backupEligible !== isEligible)
+  )
+    throw new RejectedPasskey('rejected', { userId })
+  const signCount = Number(stored.signCount)
+  if ((info.newCounter > 0 || signCount > 0) && info.newCounter <= signCount)
+    throw new RejectedPasskey('cloned', { userId })
+  if (stored.locked) throw new RejectedPasskey('locked', { userId })
+  return {
+    id,
+    userId,
+    amr: [isEligible ? 'swk' : 'hwk', 'user', 'mfa'],
+    signCount: info.newCounter,
+    backedUp: info.credentialBackedUp,
+    challenge,
+  }
+}
+
+/**
+ * Records the use of a verified passkey, in the transaction of the sign-in. Throws RejectedPasskey when its
+ * challenge was used before, or the passkey was deleted or used with a higher counter since.
+ */
+export async function usePasskey(
+  sql: Sql,
+  ctx: Ctx,
+  { id, userId, challenge, signCount, backedUp }: ProvenPasskey,
+  now: Date,
+): Promise<void> {
+  const isUsed = await recordPasskeyUse(sql, ctx.tenant, {
+    id,
+    signCount,
+    backedUp,
+    proofHash: sha256(JSON.stringify(['passkey', challenge])),
+    // A challenge is issued for an interaction, which lives for an hour.
+    proofExpiresAt: addSeconds(now, 2 * 3600),
+    ip: ctx.ip,
+    now,
+  })
+  if (!isUsed) throw new RejectedPasskey('rejected', { userId })
+}

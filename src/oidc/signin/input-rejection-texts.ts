@@ -1,0 +1,27 @@
+import type { InputRejection } from '../interactions/interactions.ts'
+
+/** The wait until a new code can be requested, in words; null when there is none. */
+export function formatWait(resendAllowedAt: Date | null | undefined, now: Date): string | null {
+  const seconds = Math.ceil(((resendAllowedAt?.getTime() ?? 0) - now.getTime()) / 1000)
+  if (seconds <= 0) return null
+  const [count, unit] = seconds <= 90 ? [seconds, 'second'] : [Math.ceil(seconds / 60), 'minute']
+  return `${count} ${unit}${count === 1 ? '' : 's'}`
+}
+
+const CODE_PROBLEMS = {
+  wrong: 'That code is wrong. Check it, and use the newest message.',
+  expired: 'That code has expired or was used. Request a new one.',
+  exhausted: 'Too many attempts with this code. It no longer works: request a new one.',
+}
+
+/** One message for every reason, so that it does not reveal why. */
+const PASSKEY_PROBLEM = 'This passkey did not work. Try again, or use a code.'
+
+/** The message about a rejected input. */
+export function describeInputRejection({ reason, retryAt }: InputRejection, now = new Date()): string {
+  if (reason === 'address') return 'Enter an email address, such as you@example.com.'
+  if (reason === 'passkey') return PASSKEY_PROBLEM
+  if (reason !== 'attempts') return CODE_PROBLEMS[reason]
+  const wait = formatWait(retryAt ? new Date(retryAt) : null, now)
+  return `Too many attempts. Try again${wait ? ` in ${wait}` : ''}.`
+}

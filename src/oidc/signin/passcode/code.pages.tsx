@@ -1,0 +1,103 @@
+import type { VNode } from 'preact'
+import {
+  BidiText,
+  ErrorMessage,
+  type PageClient,
+  type PageInteraction,
+  PageShell,
+  type PageTenant,
+  StepForm,
+} from '../../../pages/page-shell.pages.tsx'
+import { CancelForm } from '../cancel.pages.tsx'
+import { formatWait } from '../input-rejection-texts.ts'
+
+type CodePageProps = {
+  tenant: PageTenant
+  client: PageClient
+  interaction: PageInteraction
+  /** The address that the code was sent to, as entered. */
+  address: string
+  error?: string | null
+  /** The number of digits of the code. */
+  digits?: 6 | 10
+  /** When a new code can be requested; omitted when it can be now. */
+  resendAllowedAt?: Date | null
+  now?: Date
+}
+
+/**
+ * Asks for the code. Posts `step=code` and `code`, or `step=resend`, `step=restart` for another address, or
+ * `step=cancel`.
+ */
+export function CodePage({
+  tenant,
+  client,
+  interaction,
+  address,
+  error,
+  digits = 6,
+  resendAllowedAt,
+  now = new Date(),
+}: CodePageProps): VNode {
+  const wait = formatWait(resendAllowedAt, now)
+  return (
+    <PageShell
+      title="Enter your code"
+      lead={
+        <>
+          If <BidiText>{address}</BidiText> can sign in, a code is on its way.
+        </>
+      }
+      tenant={tenant}
+      client={client}
+      isError={Boolean(error)}
+    >
+      <StepForm interaction={interaction} step="code" class="stack">
+        <div class="field">
+          <label for="code">{digits}-digit code</label>
+          <input
+            id="code"
+            name="code"
+            class="code-input"
+            type="text"
+            inputMode="numeric"
+            autocomplete="one-time-code"
+            spellcheck={false}
+            dir="ltr"
+            required
+            autofocus
+            aria-invalid={error ? 'true' : undefined}
+            aria-describedby={error ? 'code-error code-hint' : 'code-hint'}
+          />
+          {error && <ErrorMessage id="code-error">{error}</ErrorMessage>}
+          <p class="hint" id="code-hint">
+            It works for 10 minutes. Look in your spam folder, too.
+          </p>
+        </div>
+        <button type="submit" class="primary">
+          Sign in
+        </button>
+      </StepForm>
+      <div class="alternatives">
+        <div>
+          <StepForm interaction={interaction} step="resend">
+            <button type="submit" class="quiet" aria-describedby={wait ? 'resend-wait' : undefined}>
+              Send a new code
+            </button>
+          </StepForm>
+          {wait && (
+            <p class="hint" id="resend-wait">
+              You can request a new code in {wait}.
+            </p>
+          )}
+        </div>
+        <StepForm interaction={interaction} step="restart">
+          <button type="submit" class="quiet">
+            Use another address
+          </button>
+        </StepForm>
+        <CancelForm interaction={interaction} />
+      </div>
+    </PageShell>
+  )
+}

@@ -1,0 +1,91 @@
+import { InvalidInput, RateLimited } from '../../../core/errors.ts'
+import { addSeconds } from '../../../core/time.ts'
+import { buildCookie, SESSION_COOKIE } from '../../../pages/cookies.ts'
+import { createPart } from '../../../pages/page-part.pages.tsx'
+import { RejectedCode } from '../../../passcodes/passcodes.ts'
+import { BROWSER_LIFETIME_SECONDS } from '../../../sessions/sessions.ts'
+import { selectExpectedAddress } from '../../authorize/evaluate-request.ts'
+import type { InputRejection } from '../../interactions/interactions.ts'
+import { ACR_OTP } from '../../model/acr.ts'
+import { describeInputRejection } from '../input-rejection-texts.ts'
+import type { SignInMethod } from '../sign-in-method.http.ts'
+import { readCookies, redirectToPage, rejectInput } from '../sign-in-step.http.ts'
+import type { SignInStep } from '../sign-in-step.ts'
+import { AddressEntry } from './address-entry.pages.tsx'
+import { buildKnownBrowserCookies } from './known-browsers.ts'
+import { clearAddress, requestSignInCode, signInByPasscode } from './passcode-sign-in.ts'
+
+/** A code that is sent to an e-mail address or a phone number. */
+export const PASSCODE_METHOD: SignInMethod = {
+  acr: ACR_OTP,
+  forms: { email: handleAddress, code: handleCode, resend: resendCode, restart: restartSignIn },
+  renderEntry: (signIn, interaction, rejection) => {
+    const { progress, request } = signIn.interaction
+    const expected = progress.isAnother
+      ? null
+      : selectExpectedAddress(request, signIn.authorization.signInState)
+    return createPart(AddressEntry, {
+      interaction,
+      address: rejection?.entered ?? progress.address ?? expected,
+      error: rejection && rejection.reason !== 'passkey' ? describeInputRejection(rejection) : null,
+    })
+  },
+}
+
+/** Converts an error of a rejected input; rethrows any other error. */
+function toInputRejection(error: unknown): Pick<InputRejection, 'reason' | 'retryAt'> {
+  if (error instanceof InvalidInput) return { reason: 'address' }
+  if (error instanceof RejectedCode) return { reason: error.problem }
+  if (error instanceof RateLimited)
+    return { reason: 'attempts', retryAt: addSeconds(new Date(), error.retryAfterSeconds).toISOString() }
+  throw error
+}
+
+async function sendCode(
+  signIn: SignInStep,
+  address: string,
+  page: InputRejection['page'],
+): Promise<Response> {
+  try {
+    await requestSignInCode(signIn.call.ctx, signIn.interaction, address, readCookies(signIn))
+  } catch (error) {
+    return rejectInput(signIn, {
+      page,
+      ...toInputRejection(error),
+      ...(page === 'email' && { entered: address }),
+    })
+  }
+  return redirectToPage(signIn, 'code')
+}
+
+async function handleAddress(signIn: SignInStep, form: Record<string, string>): Promise<Response> {
+  return sendCode(signIn, (form.address ?? '').trim(), 'email')
+}
+
+async function resendCode(signIn: SignInStep): Promise<Response> {
+  const { address } = signIn.interaction.progress
+  return address ? sendCode(signIn, address, 'code') : redirectToPage(signIn)
+}
+
+async function restartSignIn(signIn: SignInStep): Promise<Response> {
+  await clearAddress(signIn.call.ctx, signIn.interaction)
+  return redirectToPage(signIn)
+}
+
+async function handleCode(signIn: SignInStep, form: Record<string, string>): Promise<Response> {
+  const { call, interaction, authorization } = signIn
+  const { ctx } = call
+  const { address } = interaction.progress
+  if (!address) return redirectToPage(signIn)
+  let token: string
+  try {
+    const sessionId = authorization.signInState?.id ?? null
+    token = await signInByPasscode(ctx, interaction, form.code ?? '', sessionId)
+  } catch (error) {
+    return rejectInput(signIn, { page: 'code', ...toInputRejection(error) })
+  }
+  return redirectToPage(signIn, 'email', [
+    buildCookie(ctx.tenant, SESSION_COOKIE, token, BROWSER_LIFETIME_SECONDS),
+    ...buildKnownBrowserCookies(ctx.tenant, address, readCookies(signIn)),
+  ])
+}

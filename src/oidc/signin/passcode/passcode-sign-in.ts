@@ -1,0 +1,73 @@
+import type { Ctx } from '../../../core/context.ts'
+import { addSeconds } from '../../../core/time.ts'
+import { SEND_COOLDOWN_SECONDS } from '../../../passcodes/passcode-budgets.sql.ts'
+import { toSignInOrigin } from '../../../passcodes/passcode-origin.ts'
+import { verifySignInPasscode } from '../../../passcodes/passcodes.ts'
+import { sendSignInPasscode } from '../../../passcodes/send-passcode.ts'
+import {
+  hashHandle,
+  type Interaction,
+  type Progress,
+  saveInteraction,
+} from '../../interactions/interactions.ts'
+import { recordSignIn } from '../sign-in.ts'
+import { findKnownBrowser } from './known-browsers.ts'
+
+/** When another code can be requested; null when none was sent. */
+export const computeResendAllowedAt = ({ sentAt }: Progress): Date | null =>
+  sentAt ? addSeconds(new Date(sentAt), SEND_COOLDOWN_SECONDS) : null
+
+/** Where the code of this sign-in is requested and entered; `cookies` are those of the browser. */
+const toOrigin = (ctx: Ctx, interaction: Interaction, address: string, cookies: string | null) =>
+  toSignInOrigin(
+    hashHandle(interaction).toString('base64url'),
+    ctx.ip,
+    findKnownBrowser(ctx.tenant, address, cookies),
+  )
+
+/** Sends a code to the address and saves the address. Throws as sendSignInPasscode. */
+export async function requestSignInCode(
+  ctx: Ctx,
+  interaction: Interaction,
+  address: string,
+  cookies: string | null,
+): Promise<void> {
+  const { progress } = interaction
+  const isRepeated =
+    progress.address === address && (computeResendAllowedAt(progress) ?? new Date(0)) > new Date()
+  if (isRepeated) return
+  const origin = toOrigin(ctx, interaction, address, cookies)
+  const { clientId } = interaction.request
+  const sent = await sendSignInPasscode(ctx, address, { clientId, origin })
+  const sentAt = new Date().toISOString()
+  const { refusal: _, ...kept } = progress
+  const code = { origin, ...(sent && { digits: sent.digits }) }
+  await saveInteraction(ctx.tenant, { ...interaction, progress: { ...kept, address, sentAt, ...code } })
+}
+
+/** Removes the address, so that another one can be entered. */
+export const clearAddress = (ctx: Ctx, interaction: Interaction): Promise<boolean> =>
+  saveInteraction(ctx.tenant, { ...interaction, progress: { isAnother: true } })
+
+/**
+ * Verifies the passcode of the address and returns the token of the browser session, always a new one against
+ * session fixation. The session continues when its user has signed in again: clients that know it do not have
+ * to be signed out (OIDC Core, section 3.1.2.1). The session of another user ends. Throws RejectedCode and
+ * RateLimited.
+ */
+export async function signInByPasscode(
+  ctx: Ctx,
+  interaction: Interaction,
+  code: string,
+  previousSessionId: string | null,
+): Promise<string> {
+  const { clientId } = interaction.request
+  const { address = '', origin = toOrigin(ctx, interaction, address, null) } = interaction.progress
+  const signedIn = await verifySignInPasscode(ctx, address, code, {
+    clientId,
+    origin,
+    sessionId: previousSessionId,
+  })
+  await recordSignIn(ctx, interaction, signedIn, previousSessionId)
+  return signedIn.token
+}

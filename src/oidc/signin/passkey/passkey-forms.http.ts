@@ -1,0 +1,56 @@
+import { RateLimited } from '../../../core/errors.ts'
+import { addSeconds } from '../../../core/time.ts'
+import { buildPasskeyOptions, RejectedPasskey } from '../../../credentials/passkeys.ts'
+import { buildCookie, SESSION_COOKIE } from '../../../pages/cookies.ts'
+import { createPart } from '../../../pages/page-part.pages.tsx'
+import { BROWSER_LIFETIME_SECONDS } from '../../../sessions/sessions.ts'
+import type { InputRejection } from '../../interactions/interactions.ts'
+import { ACR_OTP, ACR_PHISHING_RESISTANT } from '../../model/acr.ts'
+import { isAcceptableAcr } from '../../model/claims-request.ts'
+import { describeInputRejection } from '../input-rejection-texts.ts'
+import type { SignInMethod } from '../sign-in-method.http.ts'
+import { redirectToPage, rejectInput } from '../sign-in-step.http.ts'
+import type { SignInStep } from '../sign-in-step.ts'
+import { PasskeyEntry } from './passkey-entry.pages.tsx'
+import { deriveChallenge, signInByPasskey } from './passkey-sign-in.ts'
+
+/** A passkey: a discoverable credential of WebAuthn that the user unlocks on the device. */
+export const PASSKEY_METHOD: SignInMethod = {
+  acr: ACR_PHISHING_RESISTANT,
+  forms: { passkey: handlePasskey },
+  renderEntry: ({ call, interaction }, form, rejection) =>
+    createPart(PasskeyEntry, {
+      interaction: form,
+      options: buildPasskeyOptions(deriveChallenge(call.ctx.tenant, interaction)),
+      isOnly: !isAcceptableAcr(interaction.request.claims, ACR_OTP),
+      error: rejection?.reason === 'passkey' ? describeInputRejection(rejection) : null,
+      unknownPasskey: rejection?.unknownPasskey,
+    }),
+}
+
+function toInputRejection(error: unknown): InputRejection {
+  if (error instanceof RejectedPasskey)
+    return { page: 'email', reason: 'passkey', unknownPasskey: error.unknownId ?? undefined }
+  if (error instanceof RateLimited)
+    return {
+      page: 'email',
+      reason: 'attempts',
+      retryAt: addSeconds(new Date(), error.retryAfterSeconds).toISOString(),
+    }
+  throw error
+}
+
+async function handlePasskey(signIn: SignInStep, form: Record<string, string>): Promise<Response> {
+  const { call, interaction, authorization } = signIn
+  const { ctx } = call
+  let token: string
+  try {
+    const sessionId = authorization.signInState?.id ?? null
+    token = await signInByPasskey(ctx, interaction, form.assertion ?? '', sessionId)
+  } catch (error) {
+    return rejectInput(signIn, toInputRejection(error))
+  }
+  return redirectToPage(signIn, 'email', [
+    buildCookie(ctx.tenant, SESSION_COOKIE, token, BROWSER_LIFETIME_SECONDS),
+  ])
+}

@@ -1,0 +1,69 @@
+import { toClaimConsentItems, toScopeConsentItems } from '../../consents/consent-items.ts'
+import { createCsrfToken } from '../../pages/csrf.ts'
+import type { RenderOptions } from '../../pages/render-page.pages.tsx'
+import { renderComponent } from '../../pages/responses.http.ts'
+import { selectCompletion } from './completion.http.ts'
+import { describeInputRejection } from './input-rejection-texts.ts'
+import { CodePage } from './passcode/code.pages.tsx'
+import { computeResendAllowedAt } from './passcode/passcode-sign-in.ts'
+import { SelectAccountPage } from './select-account.pages.tsx'
+import { SignInPage } from './sign-in.pages.tsx'
+import { listOfferedMethods } from './sign-in-methods.http.ts'
+import { buildPagePath, getCsrfBinding, type SignInPageName } from './sign-in-step.http.ts'
+import type { SignInStep } from './sign-in-step.ts'
+
+/** Renders a page with the error of the last input, if any. */
+export function renderSignInPage(signIn: SignInStep, page: SignInPageName): Response {
+  const { call, interaction, authorization } = signIn
+  const { request, progress } = interaction
+  const completion = selectCompletion(signIn)
+  const form = {
+    action: buildPagePath(signIn, page),
+    csrf: createCsrfToken('signin', ...getCsrfBinding(signIn, page)),
+  }
+  const rejection = progress.refusal?.page === page ? progress.refusal : null
+  const common = { tenant: call.tenant, client: authorization.client, interaction: form }
+  const options: RenderOptions = {
+    formActionOrigins: completion.destinations,
+    isPopup: request.display === 'popup',
+  }
+  const person = authorization.signInState ?? {}
+  switch (page) {
+    case 'select':
+      return renderComponent(SelectAccountPage, { ...common, person }, options)
+    case 'consent':
+      return completion.renderConsent(
+        {
+          ...common,
+          person,
+          consentItems: [
+            ...toScopeConsentItems(authorization.scopes),
+            ...toClaimConsentItems(authorization.claims),
+          ],
+        },
+        options,
+      )
+    case 'code':
+      return renderComponent(
+        CodePage,
+        {
+          ...common,
+          error: rejection && describeInputRejection(rejection),
+          address: progress.address ?? '',
+          digits: progress.digits,
+          resendAllowedAt: computeResendAllowedAt(progress),
+        },
+        options,
+      )
+    case 'email':
+      return renderComponent(
+        SignInPage,
+        {
+          ...common,
+          isError: rejection !== null,
+          entries: listOfferedMethods(signIn).map(({ renderEntry }) => renderEntry(signIn, form, rejection)),
+        },
+        { ...options, runsScript: true },
+      )
+  }
+}

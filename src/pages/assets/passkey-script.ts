@@ -1,0 +1,83 @@
+import { toAssetPath } from './asset-path.ts'
+
+/**
+ * The script of the passkey's part of the first sign-in page (passkey-entry.pages.tsx), as text, because tsc
+ * would compile a file to a module; a browser test covers every line. It offers passkeys in the address field,
+ * and by a button. A passkey that does not exist any more is reported to its provider.
+ */
+export const PASSKEY_SCRIPT = `
+(() => {
+  'use strict'
+  const root = document.getElementById('passkey')
+  if (!root || !window.PublicKeyCredential || !navigator.credentials) return
+  const form = root.querySelector('form')
+  const button = document.getElementById('passkey-button')
+  const errorArea = document.getElementById('passkey-error')
+  const { challenge, rpId, timeout, unknown } = root.dataset
+  const ERROR_MESSAGES = {
+    NotAllowedError: 'No passkey was used: it was canceled, took too long, or this device has none.',
+    SecurityError: 'This browser does not use passkeys at this address.',
+  }
+  let pending
+
+  const decode = (text) => Uint8Array.from(atob(text.replace(/-/g, '+').replace(/_/g, '/')), (c) => c.charCodeAt(0))
+  const encode = (bytes) => btoa(String.fromCharCode(...new Uint8Array(bytes)))
+    .replace(/\\+/g, '-').replace(/\\//g, '_').replace(/=+$/, '')
+
+  function showError(message) {
+    errorArea.replaceChildren()
+    if (!message) return
+    const line = document.createElement('p')
+    line.className = 'error'
+    line.textContent = message
+    errorArea.append(line)
+  }
+
+  async function signIn(mediation) {
+    if (pending) pending.abort()
+    const { signal } = (pending = new AbortController())
+    const credential = await navigator.credentials.get({
+      signal,
+      mediation,
+      publicKey: { challenge: decode(challenge), rpId, timeout: Number(timeout), userVerification: 'required' },
+    })
+    const { clientDataJSON, authenticatorData, signature, userHandle } = credential.response
+    form.elements.assertion.value = JSON.stringify({
+      id: credential.id,
+      rawId: encode(credential.rawId),
+      type: credential.type,
+      response: {
+        clientDataJSON: encode(clientDataJSON),
+        authenticatorData: encode(authenticatorData),
+        signature: encode(signature),
+        userHandle: userHandle ? encode(userHandle) : null,
+      },
+    })
+    form.submit()
+  }
+
+  button.addEventListener('click', () => {
+    showError(null)
+    signIn().catch((error) => {
+      showError(ERROR_MESSAGES[error.name] || 'Something went wrong. Try again.')
+      offer()
+    })
+  })
+
+  // Errors of the offer are not shown: the user did not ask for it.
+  async function offer() {
+    const isAvailable = PublicKeyCredential.isConditionalMediationAvailable
+    if (document.getElementById('address') && isAvailable && (await isAvailable.call(PublicKeyCredential)))
+      await signIn('conditional')
+  }
+
+  if (unknown && PublicKeyCredential.signalUnknownCredential)
+    PublicKeyCredential.signalUnknownCredential({ rpId, credentialId: unknown }).catch(() => {})
+  // A page that the back button restores has an old challenge.
+  addEventListener('pageshow', (event) => event.persisted && location.reload())
+  root.hidden = false
+  offer().catch(() => {})
+})()
+`
+
+export const PASSKEY_SCRIPT_PATH = toAssetPath(PASSKEY_SCRIPT, 'js')

@@ -1,0 +1,297 @@
+import { decodeJwt } from 'jose'
+import { describe, expect } from 'vitest'
+import { consumeLimit, RATE_LIMITS } from '../../../src/coordination/rate-limits.ts'
+import { revokeCredential } from '../../../src/credentials/credentials.ts'
+import { dbFor } from '../../../src/database/db.ts'
+import { deleteUser, lockUser } from '../../../src/users/users.ts'
+import { newTenant } from '../../support/actors.ts'
+import { createAssertion } from '../../support/authenticator.ts'
+import { openPage } from '../../support/hosted-pages.ts'
+import { csrfIn } from '../../support/page-browser.ts'
+import { readPasskeyOptions, test } from '../../support/passkeys.ts'
+import { answerIn, authorizePath, makeClient } from '../../support/protocol.ts'
+
+const REJECTED = 'This passkey did not work. Try again, or use a code.'
+const ESSENTIAL_PHR = JSON.stringify({ id_token: { acr: { essential: true, value: 'phr' } } })
+
+describe('a sign-in with a passkey', () => {
+  test('issues a code without a user name, with acr phr and the methods in the ID token', async ({
+    tenant,
+    person,
+    oidc,
+    start,
+    enrollPasskey,
+    present,
+  }) => {
+    const passkey = await enrollPasskey(person.id)
+    const { location } = await present(await start(), passkey, { counter: 7 })
+    const { code = '' } = answerIn(location)
+    const { body } = await oidc.exchange(code)
+    expect(decodeJwt(String(body.id_token))).toMatchObject({
+      sub: person.id,
+      acr: 'phr',
+      amr: ['hwk', 'user', 'mfa'],
+      auth_time: expect.any(Number),
+    })
+    const row = await dbFor(tenant).credential.findUnique({
+      where: { tenantId_id: { tenantId: tenant, id: passkey.credentialId } },
+    })
+    expect(row).toMatchObject({ signCount: 7n, backedUp: false, deviceLastSeenIp: '127.0.0.1' })
+    expect(row?.lastUsedAt).toBeInstanceOf(Date)
+  })
+
+  test('is named as synchronized when the authenticator may back the passkey up', async ({
+    tenant,
+    person,
+    oidc,
+    start,
+    enrollPasskey,
+    present,
+  }) => {
+    const passkey = await enrollPasskey(person.id)
+    // As one that an earlier version has stored.
+    await dbFor(tenant).credential.update({
+      where: { tenantId_id: { tenantId: tenant, id: passkey.credentialId } },
+      data: { backupEligible: null, backedUp: null },
+    })
+    const { location } = await present(await start(), passkey, { flags: 0b0001_1101 })
+    const { body } = await oidc.exchange(answerIn(location).code ?? '')
+    expect(decodeJwt(String(body.id_token))).toMatchObject({ amr: ['swk', 'user', 'mfa'] })
+  })
+
+  test('continues the session of the same user under a new token', async ({
+    tenant,
+    person,
+    browser,
+    oidc,
+    start,
+    enrollPasskey,
+    present,
+  }) => {
+    const passkey = await enrollPasskey(person.id)
+    await oidc.signIn(browser, person.email)
+    const before = browser.cookies.get('vst_sid')
+    const { location } = await present(await start(browser, { claims: ESSENTIAL_PHR }), passkey)
+    expect(answerIn(location).code).toMatch(/./)
+    expect(browser.cookies.get('vst_sid')).not.toBe(before)
+    const sessions = await dbFor(tenant).session.findMany({
+      where: { tenantId: tenant, userId: person.id, kind: 'browser', endedAt: null },
+    })
+    expect(sessions).toMatchObject([{ amr: ['hwk', 'user', 'mfa'] }])
+  })
+
+  const deviations = {
+    'for another origin': { origin: 'https://evil.example' },
+    'for another RP ID': { rpId: 'evil.example' },
+    'to another challenge': { challenge: 'A'.repeat(43) },
+    'of another ceremony': { type: 'webauthn.create' },
+    'without user verification': { flags: 0b0000_0001 },
+    'without user presence': { flags: 0b0000_0100 },
+    'that may be backed up although it could not before': { flags: 0b0000_1101 },
+    'with the handle of another user': { userHandle: Buffer.alloc(32).toString('base64url') },
+  }
+  test.for(Object.entries(deviations))(
+    'is rejected by an assertion %s',
+    async ([, over], { tenant, person, events, client, start, enrollPasskey, present }) => {
+      const passkey = await enrollPasskey(person.id)
+      const page = await present(await start(), passkey, over)
+      expect(page.html).toContain(REJECTED)
+      const [event] = (await events({ type: 'signin.failed' })).slice(-1)
+      expect(event).toMatchObject({
+        userId: person.id,
+        subjectIds: [client.id],
+        detail: { method: 'passkey', reason: 'rejected' },
+      })
+      expect(await dbFor(tenant).session.count({ where: { tenantId: tenant, userId: person.id } })).toBe(0)
+      // The page has another challenge, which the passkey can answer.
+      expect(answerIn((await present(page, passkey)).location).code).toMatch(/./)
+    },
+  )
+
+  test('is rejected by the signature of another key', async ({
+    person,
+    newPerson,
+    start,
+    enrollPasskey,
+    present,
+  }) => {
+    const passkey = await enrollPasskey(person.id)
+    const other = await enrollPasskey((await newPerson()).id)
+    const { html } = await present(await start(), { id: passkey.id, privateKey: other.privateKey })
+    expect(html).toContain(REJECTED)
+  })
+
+  test.for([
+    ['no JSON', '{'],
+    ['no assertion', '{"id":"x"}'],
+    ['nothing', ''],
+    ['NUL characters', JSON.stringify({ id: '\u0000', rawId: 'x', type: 'public-key', response: {} })],
+  ])('is rejected by %s', async ([, assertion], { browser, start }) => {
+    const { response } = await browser.submit(await start(), {
+      step: 'passkey',
+      assertion: assertion as string,
+    })
+    expect(await response.text()).toContain(REJECTED)
+  })
+
+  test('records a counter that went back as cloned, and rejects it', async ({
+    person,
+    events,
+    browser,
+    newBrowser,
+    start,
+    enrollPasskey,
+    present,
+  }) => {
+    const passkey = await enrollPasskey(person.id)
+    await present(await start(), passkey, { counter: 5 })
+    for (const counter of [5, 4, 0]) {
+      const by = newBrowser()
+      expect((await present(await start(by), passkey, { counter }, by)).html).toContain(REJECTED)
+    }
+    const reasons = (await events({ type: 'signin.failed' })).map(({ detail }) => detail?.reason)
+    expect(reasons.slice(-3)).toEqual(['cloned', 'cloned', 'cloned'])
+    browser.cookies.clear()
+    expect(answerIn((await present(await start(), passkey, { counter: 6 })).location).code).toMatch(/./)
+  })
+
+  test('looks the same for an unknown, a deleted and a locked one, whose reasons are recorded', async ({
+    ctx,
+    person,
+    newPerson,
+    events,
+    newBrowser,
+    start,
+    enrollPasskey,
+    present,
+  }) => {
+    const revoked = await enrollPasskey(person.id)
+    await revokeCredential(ctx, revoked.credentialId)
+    const locked = await newPerson()
+    const ofLocked = await enrollPasskey(locked.id)
+    await lockUser(ctx, locked.id)
+    const deleted = await newPerson()
+    const ofDeleted = await enrollPasskey(deleted.id)
+    await deleteUser(ctx, deleted.id)
+    for (const passkey of [revoked, ofLocked, ofDeleted]) {
+      const by = newBrowser()
+      expect((await present(await start(by), passkey, {}, by)).html).toContain(REJECTED)
+    }
+    const failed = (await events({ type: 'signin.failed' })).slice(-3)
+    expect(failed.map(({ userId, detail }) => [userId, detail?.reason])).toEqual([
+      [null, 'unknown'],
+      [locked.id, 'locked'],
+      [null, 'unknown'],
+    ])
+  })
+
+  test('names a passkey that does not exist, so that the browser can remove it', async ({
+    ctx,
+    person,
+    start,
+    enrollPasskey,
+    present,
+  }) => {
+    const passkey = await enrollPasskey(person.id)
+    await revokeCredential(ctx, passkey.credentialId)
+    expect((await present(await start(), passkey)).html).toContain(`data-unknown="${passkey.id}"`)
+  })
+
+  test('accepts an assertion once, also when it is posted 20 times at once', async ({
+    tenant,
+    person,
+    browser,
+    start,
+    enrollPasskey,
+  }) => {
+    const passkey = await enrollPasskey(person.id)
+    const page = await start()
+    const assertion = createAssertion(passkey, readPasskeyOptions(page.html))
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () =>
+        browser.post(page.path, { csrf: csrfIn(page.html), step: 'passkey', assertion }),
+      ),
+    )
+    const started = answers.filter(({ headers }) =>
+      headers.getSetCookie().some((cookie) => /^vst_sid=[^;]/.test(cookie)),
+    )
+    expect(started).toHaveLength(1)
+    expect(
+      await dbFor(tenant).session.count({ where: { tenantId: tenant, userId: person.id, kind: 'browser' } }),
+    ).toBe(1)
+  })
+
+  test('is bound to the browser and to the sign-in that requested it', async ({
+    person,
+    newBrowser,
+    start,
+    enrollPasskey,
+  }) => {
+    const passkey = await enrollPasskey(person.id)
+    const [one, other] = [newBrowser(), newBrowser()]
+    const page = await start(one)
+    const assertion = createAssertion(passkey, readPasskeyOptions(page.html))
+    const form = { csrf: csrfIn(page.html), step: 'passkey', assertion }
+    expect((await other.post(page.path, form)).status).toBe(410)
+    const { response } = await other.submit(await start(other), { step: 'passkey', assertion })
+    expect(await response.text()).toContain(REJECTED)
+  })
+
+  test('is rejected at another tenant', async ({ person, newBrowser, enrollPasskey, present }) => {
+    const passkey = await enrollPasskey(person.id)
+    const other = await newTenant()
+    const client = await makeClient(other)
+    const by = newBrowser()
+    const page = await openPage(by, authorizePath(other, client))
+    expect((await present(page, passkey, {}, by)).html).toContain(REJECTED)
+    const events = await dbFor(other).event.findMany({ where: { tenantId: other, type: 'signin.failed' } })
+    expect(events).toMatchObject([{ userId: null, detail: { method: 'passkey', reason: 'unknown' } }])
+  })
+})
+
+describe('a request with an essential acr of phr', () => {
+  test('offers passkeys only, and no code', async ({ person, browser, start }) => {
+    const page = await start(browser, { claims: ESSENTIAL_PHR })
+    expect(page.html).toContain('This application accepts only a passkey.')
+    expect(page.html).not.toContain('id="address"')
+    const { path } = await browser.submit(page, { step: 'email', address: person.email })
+    expect(path).toMatch(/\/signin\/[\w-]+$/)
+  })
+
+  test('is not satisfied by a session that was started by a code', async ({
+    person,
+    browser,
+    oidc,
+    start,
+    enrollPasskey,
+    present,
+  }) => {
+    await oidc.signIn(browser, person.email)
+    const silent = await browser.open(oidc.authorizePath({ claims: ESSENTIAL_PHR, prompt: 'none' }))
+    expect(answerIn(silent.location)).toMatchObject({ error: 'login_required' })
+    const passkey = await enrollPasskey(person.id)
+    await present(await start(browser, { claims: ESSENTIAL_PHR }), passkey)
+    const again = await browser.open(oidc.authorizePath({ claims: ESSENTIAL_PHR, prompt: 'none' }))
+    expect(answerIn(again.location).code).toMatch(/./)
+  })
+})
+
+describe('the limit of rejected passkeys', () => {
+  test('answers a network that presents too many with the time to wait', async ({
+    tenant,
+    browser,
+    start,
+    person,
+    enrollPasskey,
+    present,
+  }) => {
+    const passkey = await enrollPasskey(person.id)
+    for (let index = 0; index < RATE_LIMITS.rejectPasskey.points; index += 1)
+      await consumeLimit('rejectPasskey', tenant, '127.0.0.1').catch(() => undefined)
+    const page = await present(await start(), passkey, { origin: 'https://evil.example' })
+    expect(page.html).toContain('Too many attempts. Try again in 60 minutes.')
+    // A passkey that is right is not limited.
+    expect(answerIn((await present(page, passkey)).location).code).toMatch(/./)
+    expect(browser.cookies.get('vst_sid')).toMatch(/./)
+  })
+})

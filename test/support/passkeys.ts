@@ -1,0 +1,45 @@
+import type { KeyObject } from 'node:crypto'
+import { describeDevice } from '../../src/credentials/device.ts'
+import { finishEnrollment, startEnrollment } from '../../src/credentials/enrollment.ts'
+import { createCredentialEnrollmentToken } from '../../src/credentials/enrollment-tokens.ts'
+import { createAssertion, createCredential } from './authenticator.ts'
+import { test as base, type Page } from './hosted-pages.ts'
+import type { PageBrowser } from './page-browser.ts'
+
+/** A passkey of a user on a simulated authenticator. */
+export type Passkey = { id: string; credentialId: string; privateKey: KeyObject }
+
+const readAttribute = (html: string, name: string): string =>
+  new RegExp(`data-${name}="([^"]*)"`).exec(html)?.[1] ?? ''
+
+/** The options of the passkey's part of a page. */
+export const readPasskeyOptions = (html: string) => ({
+  challenge: readAttribute(html, 'challenge'),
+  rpId: readAttribute(html, 'rp-id'),
+})
+
+/** `test` with passkeys of users of the tenant. */
+export const test = base
+  .extend('enrollPasskey', { scope: 'file' }, ({ ctx }) => async (userId: string): Promise<Passkey> => {
+    const { token } = await createCredentialEnrollmentToken(ctx, userId, { send: false })
+    const options = await startEnrollment(ctx, { token })
+    const { response, privateKey } = createCredential(options as Parameters<typeof createCredential>[0])
+    const device = describeDevice(ctx.tenant, new Headers(), { ip: null, now: new Date() })
+    const { credentialId } = await finishEnrollment(ctx, { token, response }, device)
+    return { id: response.id, credentialId, privateKey }
+  })
+  /** Presents a passkey at the first page of a sign-in, as its script does. Returns the page that follows. */
+  .extend(
+    'present',
+    ({ browser }) =>
+      async (
+        page: Page,
+        passkey: Pick<Passkey, 'id' | 'privateKey'>,
+        over: Parameters<typeof createAssertion>[2] = {},
+        by: PageBrowser = browser,
+      ) => {
+        const assertion = createAssertion(passkey, readPasskeyOptions(page.html), over)
+        const { response, path, location } = await by.submit(page, { step: 'passkey', assertion })
+        return { response, html: await response.text(), path, location }
+      },
+  )
