@@ -11,6 +11,7 @@ export const SETTINGS = [
   'supportUrl',
   'dynamicRegistration',
   'clientIdMetadataDocuments',
+  'signInMethods',
 ] as const
 
 /** Formats the columns as a list for SQL; `prefix` is an alias with a dot. */

@@ -1,6 +1,7 @@
 import { z } from 'zod'
+import { SIGN_IN_METHODS } from '../core/sign-in-methods.ts'
 import { expectedUpdatedAt } from '../schema/expected-updated-at.ts'
-import { flag, text, toClearable, toOptional } from '../schema/input-shapes.ts'
+import { flag, oneOf, text, toClearable, toOptional } from '../schema/input-shapes.ts'
 import { instantShape } from '../schema/response-shapes.ts'
 import { slug } from '../schema/slug.ts'
 import { createAllowedUrl } from '../schema/url-shapes.ts'
@@ -11,6 +12,7 @@ const tenantSamples = {
   logoUrl: 'https://example.com/logo.png',
   defaultAudience: 'https://api.example.com',
   supportUrl: 'https://example.com/help',
+  signInMethods: ['passkey', 'passcode'],
 }
 
 /** Settings that are text, in the order of the API. */
@@ -24,16 +26,26 @@ const textSettings = {
 }
 /** Switches are never unset. */
 const switches = { dynamicRegistration: flag, clientIdMetadataDocuments: flag }
+/** At least one, so that users can sign in. Null is the default. */
+const methods = {
+  signInMethods: z
+    .array(oneOf(SIGN_IN_METHODS), 'must be an array')
+    .min(1, 'must not be empty')
+    .max(100, 'must have at most 100 entries')
+    .nullable()
+    .transform((names) => [...new Set(names ?? SIGN_IN_METHODS)])
+    .optional(),
+}
 
 /** The settings of a new tenant. */
 const TenantSettings = z
-  .strictObject({ ...toOptional(textSettings), ...switches })
+  .strictObject({ ...toOptional(textSettings), ...switches, ...methods })
   .meta({ id: 'TenantSettingsInput', model: 'Tenant', samples: tenantSamples })
 export type TenantSettings = z.output<typeof TenantSettings>
 
 /** Input of an update: the settings, and the updatedAt that the caller read. */
 export const TenantSettingsPatch = z
-  .strictObject({ ...toClearable(textSettings), ...switches, expectedUpdatedAt })
+  .strictObject({ ...toClearable(textSettings), ...switches, ...methods, expectedUpdatedAt })
   .meta({
     id: 'TenantSettingsPatch',
     model: 'Tenant',
@@ -55,19 +67,16 @@ export const TenantCreate = z
   })
   .meta({ id: 'TenantCreate', description: 'A new tenant.' })
 
-type Flag = keyof typeof switches
-type Text = keyof typeof textSettings
+const toShapes = <Name extends string, Shape>(fields: Record<Name, unknown>, shape: Shape) =>
+  Object.fromEntries(Object.keys(fields).map((name) => [name, shape])) as Record<Name, Shape>
 
 /** Settings as REST returns them, null where unset. */
 export const TenantSettingsShape = z
-  .object(
-    Object.fromEntries(
-      Object.keys(TenantSettings.shape).map((name) => [
-        name,
-        Object.hasOwn(switches, name) ? z.boolean() : z.string().nullable(),
-      ]),
-    ) as Record<Text, z.ZodNullable<z.ZodString>> & Record<Flag, z.ZodBoolean>,
-  )
+  .object({
+    ...toShapes(textSettings, z.string().nullable()),
+    ...toShapes(switches, z.boolean()),
+    ...toShapes(methods, z.array(z.enum(SIGN_IN_METHODS))),
+  })
   .meta({ id: 'TenantSettings', model: 'Tenant', samples: tenantSamples })
 
 /** A tenant as REST returns it. */

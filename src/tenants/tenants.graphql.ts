@@ -1,4 +1,5 @@
 import { Conflict, InvalidInput, NotFound } from '../core/errors.ts'
+import { SIGN_IN_METHODS, type SignInMethodName } from '../core/sign-in-methods.ts'
 import { builder, type GraphQLTypes } from '../graphql/builder.ts'
 import { connectionField, defineConnectionType, PAGE_ARGS } from '../graphql/connection.ts'
 import { withPublicAccess, withScope } from '../graphql/field-access.ts'
@@ -20,7 +21,23 @@ const SETTING_DESCRIPTIONS = {
   supportUrl: findDescription('Tenant', 'supportUrl'),
   dynamicRegistration: findDescription('Tenant', 'dynamicRegistration'),
   clientIdMetadataDocuments: findDescription('Tenant', 'clientIdMetadataDocuments'),
+  signInMethods: findDescription('Tenant', 'signInMethods'),
 }
+
+const METHOD_DESCRIPTIONS: Record<SignInMethodName, string> = {
+  passcode: 'A code that is sent to an e-mail address or a phone number.',
+  passkey: 'A passkey, which the user unlocks on the device.',
+}
+
+const SignInMethodEnum = builder.enumType('SignInMethod', {
+  description: 'A way to sign in on the hosted pages.',
+  values: Object.fromEntries(
+    SIGN_IN_METHODS.map((name) => [
+      name.toUpperCase(),
+      { value: name, description: METHOD_DESCRIPTIONS[name] },
+    ]),
+  ) as Record<Uppercase<SignInMethodName>, { value: SignInMethodName; description: string }>,
+})
 
 const TenantSettings = builder.objectRef<ReturnType<typeof toSettings>>('TenantSettings').implement({
   ...withScope('tenant:read', 'The settings of a tenant.'),
@@ -44,6 +61,11 @@ const TenantSettings = builder.objectRef<ReturnType<typeof toSettings>>('TenantS
     }),
     clientIdMetadataDocuments: t.exposeBoolean('clientIdMetadataDocuments', {
       description: SETTING_DESCRIPTIONS.clientIdMetadataDocuments,
+    }),
+    signInMethods: t.field({
+      type: [SignInMethodEnum],
+      description: SETTING_DESCRIPTIONS.signInMethods,
+      resolve: ({ signInMethods }) => signInMethods as SignInMethodName[],
     }),
   }),
 })
@@ -101,6 +123,7 @@ const buildSettingsInputFields = (t: InputFields) => ({
   supportUrl: t.string({ description: SETTING_DESCRIPTIONS.supportUrl }),
   dynamicRegistration: t.boolean({ description: SETTING_DESCRIPTIONS.dynamicRegistration }),
   clientIdMetadataDocuments: t.boolean({ description: SETTING_DESCRIPTIONS.clientIdMetadataDocuments }),
+  signInMethods: t.field({ type: [SignInMethodEnum], description: SETTING_DESCRIPTIONS.signInMethods }),
 })
 
 const UpdateTenantSettingsInput = builder.inputType('UpdateTenantSettingsInput', {

@@ -1,4 +1,5 @@
 import { buildSettingsColumns, SETTINGS, type TenantRow } from '../access/tenant.sql.ts'
+import { SIGN_IN_METHODS } from '../core/sign-in-methods.ts'
 import { storedColumns } from '../database/columns.ts'
 import type { Sql } from '../database/db.ts'
 import { type RowOf, statement } from '../database/statement.ts'
@@ -10,7 +11,10 @@ const DEFAULT_SETTINGS = {
   defaultAudience: null,
   loginUrl: null,
   supportUrl: null,
-} as const satisfies Partial<TenantRow>
+  dynamicRegistration: false,
+  clientIdMetadataDocuments: false,
+  signInMethods: [...SIGN_IN_METHODS] as string[],
+} satisfies Partial<TenantRow>
 
 const INSERT_TENANT = statement({
   takes: {
@@ -22,6 +26,7 @@ const INSERT_TENANT = statement({
     supportUrl: 'text?',
     dynamicRegistration: 'boolean',
     clientIdMetadataDocuments: 'boolean',
+    signInMethods: 'text[]',
   },
   returns: { tenantId: 'text' },
 })`
@@ -35,9 +40,7 @@ export async function insertTenant(
   tenant: string,
   row: Partial<TenantRow> & Pick<TenantRow, 'tokenKey'>,
 ): Promise<boolean> {
-  const { dynamicRegistration = false, clientIdMetadataDocuments = false } = row
-  const values = { ...DEFAULT_SETTINGS, ...row, tenant, dynamicRegistration, clientIdMetadataDocuments }
-  return (await INSERT_TENANT.first(sql, values)) !== null
+  return (await INSERT_TENANT.first(sql, { ...DEFAULT_SETTINGS, ...row, tenant })) !== null
 }
 
 /**

@@ -26,9 +26,9 @@ const WRITABLE = {
     'description scopes themeColor logoUrl callbacks allowedOrigins webOrigins allowedLogoutUrls initiateLoginUrl tokenExpiryTime requireConsent jwks backchannelLogoutUrl idTokenSigningAlg userInfoSigningAlg requirePushedRequests resources',
   CreateClientInput: 'type name appType fields',
   TenantSettingsInput:
-    'friendlyName logoUrl defaultAudience loginUrl supportUrl dynamicRegistration clientIdMetadataDocuments',
+    'friendlyName logoUrl defaultAudience loginUrl supportUrl dynamicRegistration clientIdMetadataDocuments signInMethods',
   UpdateTenantSettingsInput:
-    'expectedUpdatedAt friendlyName logoUrl defaultAudience loginUrl supportUrl dynamicRegistration clientIdMetadataDocuments',
+    'expectedUpdatedAt friendlyName logoUrl defaultAudience loginUrl supportUrl dynamicRegistration clientIdMetadataDocuments signInMethods',
   CreateRegistrationTokenInput: 'note uses expiresInSeconds',
   RevokeRegistrationTokenInput: 'registrationTokenId',
   RotateSigningKeysInput: 'activateInSeconds retireAtOnce',

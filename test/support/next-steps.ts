@@ -12,6 +12,7 @@ export const request = (more: Partial<StepRequest> = {}): StepRequest => ({
   scopes: ['openid', 'email', 'offline_access'],
   claims: null,
   requireConsent: false,
+  supportedAcrs: [ACR_OTP],
   ...more,
 })
 export const session = (more: Partial<StepSession> = {}): StepSession => ({

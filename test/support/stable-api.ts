@@ -104,7 +104,7 @@ export const ADDED_FIELDS: Record<string, string[]> = {
     'resources',
     'registeredBy',
   ],
-  TenantSettings: ['dynamicRegistration', 'clientIdMetadataDocuments'],
+  TenantSettings: ['dynamicRegistration', 'clientIdMetadataDocuments', 'signInMethods'],
   IdentityProvider: ['hasClientSecret', 'hasIdTokenSigningKey', 'missing'],
   Error: ['code'],
 }

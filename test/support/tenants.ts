@@ -13,6 +13,7 @@ export const UNSET_SETTINGS = {
   supportUrl: null,
   dynamicRegistration: false,
   clientIdMetadataDocuments: false,
+  signInMethods: ['passcode', 'passkey'],
 }
 
 /** A slug that no tenant has. */

@@ -27,6 +27,7 @@ describe('createTenant', () => {
       supportUrl: null,
       dynamicRegistration: false,
       clientIdMetadataDocuments: false,
+      signInMethods: ['passcode', 'passkey'],
       createdAt: expect.any(Date),
       updatedAt: expect.any(Date),
     })

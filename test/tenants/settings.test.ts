@@ -21,6 +21,7 @@ describe('updateSettings', () => {
       supportUrl: 'https://acme.example/help',
       dynamicRegistration: true,
       clientIdMetadataDocuments: true,
+      signInMethods: ['passkey'],
     }
     await findTenant(tenant)
     expect(await updateSettings(ctx, full)).toMatchObject(full)

@@ -1,11 +1,12 @@
 import { type CachedClient, findClient } from '../../access/client-cache.ts'
+import { findTenant } from '../../access/tenant-cache.ts'
 import { mayUseDevices } from '../../clients/device-clients.ts'
 import type { Ctx } from '../../core/context.ts'
 import { sql } from '../../database/db.ts'
 import { toAddressKey } from '../../schema/address-keys.ts'
 import { buildBrowserSessionLookup } from '../../sessions/sessions.ts'
 import type { Progress } from '../interactions/interactions.ts'
-import { computeAcr } from '../model/acr.ts'
+import { computeAcr, listSupportedAcrs } from '../model/acr.ts'
 import type { PendingRequest } from '../model/authorize-request.ts'
 import { listExtraClaims } from '../model/claims-request.ts'
 import { isRegisteredRedirect } from '../model/redirect-uris.ts'
@@ -38,6 +39,8 @@ export type AuthorizationState = {
   /** Individually requested claims that no scope covers. */
   claims: string[]
   client: CachedClient
+  /** The `acr` of each sign-in method of the tenant. */
+  supportedAcrs: string[]
 }
 
 /** Whether the client is still allowed to receive the response of the request. */
@@ -57,7 +60,11 @@ export async function evaluateRequest(
   sessionToken: string | null,
   now = new Date(),
 ): Promise<AuthorizationState> {
-  const client = await findClient(ctx.tenant, request.clientId)
+  const [client, tenant] = await Promise.all([
+    findClient(ctx.tenant, request.clientId),
+    findTenant(ctx.tenant),
+  ])
+  const supportedAcrs = tenant ? listSupportedAcrs(tenant) : []
   if (!client || !canReceiveResponse(client, request))
     throw createUnredirectableError('The application is no longer registered.')
   const state = sessionToken
@@ -65,7 +72,13 @@ export async function evaluateRequest(
     : null
   const scopes = selectGrantableScopes(request.scopes, client, state?.roles ?? [])
   const next = selectNextStep(
-    { ...request, scopes, requireConsent: client.requireConsent, addressHint: getAddressHint(request) },
+    {
+      ...request,
+      scopes,
+      requireConsent: client.requireConsent,
+      addressHint: getAddressHint(request),
+      supportedAcrs,
+    },
     state && {
       ...state,
       acr: computeAcr(state.amr),
@@ -79,5 +92,12 @@ export async function evaluateRequest(
     },
     now,
   )
-  return { next, signInState: state, scopes, claims: listExtraClaims(request.claims, scopes), client }
+  return {
+    next,
+    signInState: state,
+    scopes,
+    claims: listExtraClaims(request.claims, scopes),
+    client,
+    supportedAcrs,
+  }
 }

@@ -1,6 +1,5 @@
 import type { OAuthErrorCode } from '../../core/oauth-error.ts'
 import { ACCOUNT_SCOPE } from '../../core/scopes.ts'
-import { SUPPORTED_ACRS } from '../model/acr.ts'
 import type { Prompt } from '../model/authorize-request.ts'
 import { type ClaimsRequest, isAcceptableAcr, isForUser, listExtraClaims } from '../model/claims-request.ts'
 
@@ -16,6 +15,8 @@ export type StepRequest = {
   scopes: readonly string[]
   claims: ClaimsRequest | null
   requireConsent: boolean
+  /** The `acr` of each sign-in method of the tenant. */
+  supportedAcrs: readonly string[]
 }
 
 /** The active session of the browser. */
@@ -64,7 +65,7 @@ export function selectNextStep(
   now: Date,
 ): NextStep {
   // No sign-in can satisfy the acr, so the user is not asked.
-  if (!SUPPORTED_ACRS.some((acr) => isAcceptableAcr(request.claims, acr)))
+  if (!request.supportedAcrs.some((acr) => isAcceptableAcr(request.claims, acr)))
     return createErrorStep(
       'acr',
       'unmet_authentication_requirements',

@@ -1,5 +1,4 @@
 import { type Diagnostics, OAuthError } from '../../core/oauth-error.ts'
-import { SUPPORTED_ACRS } from '../model/acr.ts'
 import type { PendingRequest } from '../model/authorize-request.ts'
 import type { AuthorizationState } from './evaluate-request.ts'
 import { type FailedRule, listConsentScopes, type NextStep } from './next-step.ts'
@@ -15,10 +14,10 @@ type SignedInUser = NonNullable<AuthorizationState['signInState']>
 
 /** The diagnostics of each failed rule. Rules about a user fail only when there is one. */
 const RULE_DIAGNOSTICS: Record<FailedRule, (failed: FailedEvaluation, user: SignedInUser) => Diagnostics> = {
-  acr: ({ request: { claims } }) => ({
+  acr: ({ request: { claims }, authorization: { supportedAcrs } }) => ({
     reason: 'no supported acr satisfies the essential acr claim',
     requested: JSON.stringify(claims?.id_token.acr ?? null),
-    supported: SUPPORTED_ACRS.join(' '),
+    supported: supportedAcrs.join(' '),
   }),
   session: ({ hasSessionCookie }) => ({
     reason: hasSessionCookie

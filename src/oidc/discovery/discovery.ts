@@ -8,7 +8,7 @@ import { SIGNING_ALGORITHMS } from '../../keys/signing-algorithms.ts'
 import { buildRegistrationEndpoint } from '../../registration/registration-endpoint.ts'
 import { CLAIM_DEFINITIONS } from '../../users/claims.ts'
 import { GRANT_TYPE_NAMES } from '../grants/grant-types.ts'
-import { SUPPORTED_ACRS } from '../model/acr.ts'
+import { listSupportedAcrs } from '../model/acr.ts'
 import { DISPLAYS, PROMPTS, RESPONSE_MODES } from '../model/authorize-request.ts'
 import { userinfoAudienceOf } from '../token/audience.ts'
 
@@ -35,10 +35,11 @@ export function buildDiscovery({
   tenantId: tenant,
   dynamicRegistration,
   clientIdMetadataDocuments,
-}: Pick<CachedTenant, 'tenantId' | 'dynamicRegistration' | 'clientIdMetadataDocuments'>): Record<
-  string,
-  unknown
-> {
+  signInMethods,
+}: Pick<
+  CachedTenant,
+  'tenantId' | 'dynamicRegistration' | 'clientIdMetadataDocuments' | 'signInMethods'
+>): Record<string, unknown> {
   const issuer = issuerOf(tenant)
   return {
     issuer,
@@ -76,7 +77,7 @@ export function buildDiscovery({
     code_challenge_methods_supported: ['S256'],
     prompt_values_supported: PROMPTS,
     display_values_supported: DISPLAYS,
-    acr_values_supported: SUPPORTED_ACRS,
+    acr_values_supported: listSupportedAcrs({ signInMethods }),
     claim_types_supported: ['normal'],
     claims_supported: [...ID_TOKEN_CLAIMS, ...Object.keys(CLAIM_DEFINITIONS)],
     claims_parameter_supported: true,

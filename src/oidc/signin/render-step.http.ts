@@ -63,7 +63,8 @@ export function renderSignInPage(signIn: SignInStep, page: SignInPageName): Resp
           isError: rejection !== null,
           entries: listOfferedMethods(signIn).map(({ renderEntry }) => renderEntry(signIn, form, rejection)),
         },
-        { ...options, runsScript: true },
+        // The passkey's part has a script.
+        { ...options, runsScript: call.tenant.signInMethods.includes('passkey') },
       )
   }
 }

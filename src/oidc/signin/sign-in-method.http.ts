@@ -8,8 +8,6 @@ export type FormHandler = (signIn: SignInStep, form: Record<string, string>) => 
 
 /** A way to sign in: one folder, and one entry in the table of sign-in-methods.http.ts. */
 export type SignInMethod = {
-  /** The `acr` of a sign-in by this method. */
-  acr: string
   /** The handlers of its forms, by `step`. */
   forms: Record<string, FormHandler>
   /** Its part of the first page, with the error of its last input, if any. */

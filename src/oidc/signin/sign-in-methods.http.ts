@@ -1,15 +1,21 @@
+import type { SignInMethodName } from '../../core/sign-in-methods.ts'
+import { ACR_BY_METHOD } from '../model/acr.ts'
 import { isAcceptableAcr } from '../model/claims-request.ts'
 import { PASSCODE_METHOD } from './passcode/passcode-forms.http.ts'
 import { PASSKEY_METHOD } from './passkey/passkey-forms.http.ts'
 import type { FormHandler, SignInMethod } from './sign-in-method.http.ts'
 import type { SignInStep } from './sign-in-step.ts'
 
-/** The sign-in methods, in the order of the first page. */
-const SIGN_IN_METHODS: readonly SignInMethod[] = [PASSCODE_METHOD, PASSKEY_METHOD]
+const METHODS_BY_NAME: Record<SignInMethodName, SignInMethod> = {
+  passcode: PASSCODE_METHOD,
+  passkey: PASSKEY_METHOD,
+}
 
-/** The methods whose `acr` the request accepts. */
-export const listOfferedMethods = ({ interaction }: SignInStep): SignInMethod[] =>
-  SIGN_IN_METHODS.filter(({ acr }) => isAcceptableAcr(interaction.request.claims, acr))
+/** The methods of the tenant whose `acr` the request accepts, in the order of the tenant. */
+export const listOfferedMethods = ({ call, interaction }: SignInStep): SignInMethod[] =>
+  (call.tenant.signInMethods as SignInMethodName[])
+    .filter((name) => isAcceptableAcr(interaction.request.claims, ACR_BY_METHOD[name]))
+    .map((name) => METHODS_BY_NAME[name])
 
 /** The handlers of the forms of the offered methods. */
 export const listMethodForms = (signIn: SignInStep): Record<string, FormHandler> =>

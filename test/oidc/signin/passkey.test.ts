@@ -252,7 +252,7 @@ describe('a sign-in with a passkey', () => {
 describe('a request with an essential acr of phr', () => {
   test('offers passkeys only, and no code', async ({ person, browser, start }) => {
     const page = await start(browser, { claims: ESSENTIAL_PHR })
-    expect(page.html).toContain('This application accepts only a passkey.')
+    expect(page.html).toContain('Only a passkey is accepted here.')
     expect(page.html).not.toContain('id="address"')
     const { path } = await browser.submit(page, { step: 'email', address: person.email })
     expect(path).toMatch(/\/signin\/[\w-]+$/)

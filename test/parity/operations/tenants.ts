@@ -2,19 +2,30 @@ import type { Json } from '../../support/json.ts'
 import type { Call, Gql, Rest } from '../call.ts'
 import { select } from '../queries.ts'
 
+const toEnum = (names: string[]) => names.map((name) => name.toUpperCase())
+
 export const TENANT_OPERATIONS: Record<string, Call[]> = {
   updateTenantSettings: [
     { logoUrl: 'javascript:x', supportUrl: 'x' },
     { dynamicRegistration: true, clientIdMetadataDocuments: true },
     { dynamicRegistration: null },
+    { signInMethods: ['passkey', 'passcode'] },
+    { signInMethods: null },
+    { signInMethods: [] },
     { friendlyName: 'Parity', supportUrl: 'https://help.example' },
-  ].map((settings) => ({
-    title: Object.keys(settings).join(', '),
+  ].map((settings: { signInMethods?: string[] | null }) => ({
+    title: JSON.stringify(settings),
     rest: (): Rest => ['PATCH', '/settings', settings],
     gql: (): Gql => ({
       mutation: 'updateTenantSettings',
-      input: settings,
-      read: ({ tenant }) => tenant.settings,
+      input: {
+        ...settings,
+        ...(settings.signInMethods && { signInMethods: toEnum(settings.signInMethods) }),
+      },
+      read: ({ tenant: { settings } }) => ({
+        ...settings,
+        signInMethods: settings.signInMethods.map((name: string) => name.toLowerCase()),
+      }),
     }),
   })),
   rotateSigningKeys: [

@@ -6,7 +6,6 @@ import { RejectedCode } from '../../../passcodes/passcodes.ts'
 import { BROWSER_LIFETIME_SECONDS } from '../../../sessions/sessions.ts'
 import { selectExpectedAddress } from '../../authorize/evaluate-request.ts'
 import type { InputRejection } from '../../interactions/interactions.ts'
-import { ACR_OTP } from '../../model/acr.ts'
 import { describeInputRejection } from '../input-rejection-texts.ts'
 import type { SignInMethod } from '../sign-in-method.http.ts'
 import { readCookies, redirectToPage, rejectInput } from '../sign-in-step.http.ts'
@@ -17,7 +16,6 @@ import { clearAddress, requestSignInCode, signInByPasscode } from './passcode-si
 
 /** A code that is sent to an e-mail address or a phone number. */
 export const PASSCODE_METHOD: SignInMethod = {
-  acr: ACR_OTP,
   forms: { email: handleAddress, code: handleCode, resend: resendCode, restart: restartSignIn },
   renderEntry: (signIn, interaction, rejection) => {
     const { progress, request } = signIn.interaction

@@ -25,7 +25,7 @@ export const PasskeyEntry = ({
   unknownPasskey,
 }: PasskeyEntryProps): VNode => (
   <>
-    {isOnly && <p>This application accepts only a passkey.</p>}
+    {isOnly && <p>Only a passkey is accepted here.</p>}
     {error && <ErrorMessage>{error}</ErrorMessage>}
     <noscript>
       <p class="hint">Signing in with a passkey needs JavaScript.</p>

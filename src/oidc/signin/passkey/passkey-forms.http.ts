@@ -5,7 +5,7 @@ import { buildCookie, SESSION_COOKIE } from '../../../pages/cookies.ts'
 import { createPart } from '../../../pages/page-part.pages.tsx'
 import { BROWSER_LIFETIME_SECONDS } from '../../../sessions/sessions.ts'
 import type { InputRejection } from '../../interactions/interactions.ts'
-import { ACR_OTP, ACR_PHISHING_RESISTANT } from '../../model/acr.ts'
+import { ACR_OTP } from '../../model/acr.ts'
 import { isAcceptableAcr } from '../../model/claims-request.ts'
 import { describeInputRejection } from '../input-rejection-texts.ts'
 import type { SignInMethod } from '../sign-in-method.http.ts'
@@ -16,13 +16,14 @@ import { deriveChallenge, signInByPasskey } from './passkey-sign-in.ts'
 
 /** A passkey: a discoverable credential of WebAuthn that the user unlocks on the device. */
 export const PASSKEY_METHOD: SignInMethod = {
-  acr: ACR_PHISHING_RESISTANT,
   forms: { passkey: handlePasskey },
   renderEntry: ({ call, interaction }, form, rejection) =>
     createPart(PasskeyEntry, {
       interaction: form,
       options: buildPasskeyOptions(deriveChallenge(call.ctx.tenant, interaction)),
-      isOnly: !isAcceptableAcr(interaction.request.claims, ACR_OTP),
+      isOnly:
+        !call.tenant.signInMethods.includes('passcode') ||
+        !isAcceptableAcr(interaction.request.claims, ACR_OTP),
       error: rejection?.reason === 'passkey' ? describeInputRejection(rejection) : null,
       unknownPasskey: rejection?.unknownPasskey,
     }),

@@ -1,0 +1,3 @@
+/** The methods by which users sign in on the hosted pages, in the order of the first page. */
+export const SIGN_IN_METHODS = ['passcode', 'passkey'] as const
+export type SignInMethodName = (typeof SIGN_IN_METHODS)[number]
