@@ -1,5 +1,6 @@
 import { sha256Base64url } from '../core/crypto.ts'
 import { parseHeaderList, parseHeaderString } from '../core/structured-headers.ts'
+import { parseUserAgent } from '../core/user-agent.ts'
 import { DEVICE_FIELDS, type Device, type DeviceRow, toDeviceColumn } from './credentials.fields.ts'
 
 /** Reads request headers. */
@@ -16,14 +17,14 @@ export const ACCEPT_CH = [
 
 /** Maximum length of a hint. Control characters are removed, because hints are displayed. */
 const MAX_TEXT_LENGTH = 100
-const cleanHeaderText = (value: string | undefined): string | null =>
+const cleanHeaderText = (value: string | null | undefined): string | null =>
   value
     ?.replace(/\p{C}+/gu, '')
     .trim()
     .slice(0, MAX_TEXT_LENGTH) || null
 
 const readClientHint = (headers: HeaderSource, name: string): string | null =>
-  cleanHeaderText(parseHeaderString(headers.get(`sec-ch-ua-${name}`) ?? '') ?? undefined)
+  cleanHeaderText(parseHeaderString(headers.get(`sec-ch-ua-${name}`) ?? ''))
 
 /** Brands of a list such as `"Chromium";v="142", "Not_A Brand";v="99"`, without GREASE brands. */
 const parseBrands = (list: string | null): { brand: string; version: string }[] =>
@@ -39,31 +40,6 @@ function detectBrowser(headers: HeaderSource): Pick<Device, 'uaBrand' | 'uaVersi
   // The list also contains the engine, such as Chromium.
   const own = brands.find(({ brand }) => brand !== 'Chromium') ?? brands[0]
   return { uaBrand: cleanHeaderText(own?.brand), uaVersion: cleanHeaderText(own?.version) }
-}
-
-/** For browsers without client hints: names in the User-Agent, most specific first. */
-const BROWSERS: [brand: string, pattern: RegExp][] = [
-  ['Firefox', /(?:Firefox|FxiOS)\/([\d.]+)/],
-  ['Chrome', /(?:Chrome|CriOS)\/([\d.]+)/],
-  ['Safari', /Version\/([\d.]+).* Safari\//],
-]
-const PLATFORMS: [platform: string, pattern: RegExp][] = [
-  ['Android', /Android/],
-  ['iOS', /iPhone|iPad/],
-  ['Windows', /Windows NT/],
-  ['macOS', /Mac OS X/],
-  ['Chrome OS', /CrOS/],
-  ['Linux', /Linux/],
-]
-
-function parseUserAgent(userAgent: string): Pick<Device, 'uaBrand' | 'uaVersion' | 'platform' | 'mobile'> {
-  const browser = BROWSERS.find(([, pattern]) => pattern.test(userAgent))
-  return {
-    uaBrand: browser?.[0] ?? null,
-    uaVersion: cleanHeaderText(browser?.[1].exec(userAgent)?.[1]),
-    platform: PLATFORMS.find(([, pattern]) => pattern.test(userAgent))?.[0] ?? null,
-    mobile: userAgent ? /Mobi/.test(userAgent) : null,
-  }
 }
 
 /**
@@ -92,7 +68,7 @@ export function describeDevice(
     swVersion: null,
     ...looks,
     platformVersion: readClientHint(headers, 'platform-version'),
-    uaVersion: browser.uaBrand ? browser.uaVersion : guess.uaVersion,
+    uaVersion: browser.uaBrand ? browser.uaVersion : cleanHeaderText(guess.uaVersion),
     lastSeenIp: seen.ip,
     lastSeenAt: seen.now,
   }
