@@ -1,4 +1,3 @@
-import { findTenant } from '../access/tenant-cache.ts'
 import { computeMac, computeMacs, equalsConstantTime } from '../core/crypto.ts'
 import { deliverMail, type Mail } from '../delivery/mail.ts'
 import { deliverSms } from '../delivery/sms.ts'
@@ -39,11 +38,3 @@ export type Message = Mail & { channel: Channel }
 /** Sends a message by e-mail or text message; a text message has no subject. Throws Unavailable. */
 export const deliverMessage = ({ channel, text, ...mail }: Message): Promise<void> =>
   channel === 'email' ? deliverMail({ text, ...mail }) : deliverSms({ to: mail.to, body: text })
-
-/** The texts of a tenant that messages contain. */
-export async function loadTenantTexts(
-  slug: string,
-): Promise<{ tenantName: string; supportUrl: string | null }> {
-  const tenant = await findTenant(slug)
-  return { tenantName: tenant?.friendlyName ?? slug, supportUrl: tenant?.supportUrl ?? null }
-}

@@ -1,3 +1,4 @@
+import { loadMessageTenant } from '../access/message-tenant.ts'
 import { requireNoEscalation, requireOwnAccount } from '../access/require-scope.ts'
 import { consumeLimit } from '../coordination/rate-limits.ts'
 import type { Ctx } from '../core/context.ts'
@@ -17,12 +18,7 @@ import { toChangedFields, toUserColumns } from '../users/user-body.ts'
 import { updateUserRow } from '../users/users.sql.ts'
 import { ConfirmAddressChange } from './account.fields.ts'
 import { countChangeAttempt, type RedeemedAddressChange, redeemAddressChange } from './address-change.sql.ts'
-import {
-  CHANGE_CODE_PURPOSE,
-  deliverMessage,
-  isMatchingChangeCode,
-  loadTenantTexts,
-} from './address-change-code.ts'
+import { CHANGE_CODE_PURPOSE, deliverMessage, isMatchingChangeCode } from './address-change-code.ts'
 
 /**
  * The same error for a wrong, used, expired or exhausted code, and for an address without a pending change.
@@ -49,7 +45,7 @@ async function sendChangeNotice(ctx: Ctx, before: RedeemedAddressChange, changed
   const target = selectNoticeRecipient(before)
   if (!target) return
   const addressKind = changed === 'email' ? 'e-mail address' : 'phone number'
-  const notice = buildChangeNotice({ ...(await loadTenantTexts(ctx.tenant)), what: addressKind })
+  const notice = buildChangeNotice(await loadMessageTenant(ctx.tenant), addressKind)
   deliverInBackground(() => deliverMessage({ ...target, ...notice }))
 }
 

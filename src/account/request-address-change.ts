@@ -1,9 +1,10 @@
+import { loadMessageTenant } from '../access/message-tenant.ts'
 import { consumeLimit } from '../coordination/rate-limits.ts'
 import type { Ctx } from '../core/context.ts'
 import { InvalidInput, NotFound, RateLimited } from '../core/errors.ts'
 import { sql } from '../database/db.ts'
-import { buildPasscodeMail, buildPasscodeSms } from '../delivery/message-texts.ts'
 import { assertDeliveryAvailable } from '../delivery/outages.ts'
+import { buildAddressMail, buildAddressSms } from '../delivery/passcode-texts.ts'
 import { createEventRow, wakeReaders } from '../events/log.ts'
 import { passcodeSent, passcodeUndelivered, passcodeWithheld } from '../events/session-events.ts'
 import { SEND_COOLDOWN_SECONDS } from '../passcodes/passcode-budgets.sql.ts'
@@ -18,7 +19,6 @@ import {
   CHANGE_CODE_PURPOSE,
   deliverMessage,
   hashChangeCode,
-  loadTenantTexts,
 } from './address-change-code.ts'
 import { requireStepUp } from './step-up.ts'
 
@@ -31,14 +31,12 @@ async function deliverChangeCode(
 ) {
   const { channel, key } = address
   const text = {
-    tenantName: (await loadTenantTexts(ctx.tenant)).tenantName,
+    tenant: await loadMessageTenant(ctx.tenant),
     code,
     lifetimeMinutes: PASSCODE_LIFETIME_MINUTES,
+    signIn: null,
   }
-  const message =
-    channel === 'email'
-      ? buildPasscodeMail(text, 'address')
-      : { subject: '', text: buildPasscodeSms(text, 'address') }
+  const message = channel === 'email' ? buildAddressMail(text) : { subject: '', text: buildAddressSms(text) }
   try {
     await deliverMessage({ channel, to: key, ...message })
   } catch (error) {

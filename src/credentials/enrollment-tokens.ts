@@ -1,5 +1,5 @@
+import { loadMessageTenant } from '../access/message-tenant.ts'
 import { requireNoEscalation } from '../access/require-scope.ts'
-import { findTenant } from '../access/tenant-cache.ts'
 import type { Ctx } from '../core/context.ts'
 import { randomToken, readIdPrefix, sha256 } from '../core/crypto.ts'
 import { env } from '../core/env.ts'
@@ -101,9 +101,8 @@ async function deliverEnrollmentLink(
   token: string,
   { channel, to }: Recipient,
 ): Promise<void> {
-  const tenantName = (await findTenant(ctx.tenant))?.friendlyName ?? ctx.tenant
   const text = {
-    tenantName,
+    tenant: await loadMessageTenant(ctx.tenant),
     uri: buildEnrollmentLinks(ctx.tenant, token).uri,
     lifetimeHours: TOKEN_LIFETIME_HOURS,
   }

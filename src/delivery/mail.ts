@@ -4,13 +4,10 @@ import { errorMessage } from '../core/error-message.ts'
 import { Unavailable } from '../core/errors.ts'
 import { log } from '../core/log.ts'
 import { addInboxMessage } from './inbox.ts'
+import type { RichMail } from './mail-content.ts'
 
-/** A paragraph of an HTML mail; with `href`, a link. */
-export type MailPart = { text: string; style?: 'plain' | 'code' | 'link' | 'aside'; href?: string }
-/** A mail as text, and as the parts from which its HTML is rendered. */
-export type RichMail = { subject: string; text: string; parts: readonly MailPart[] }
-/** `to` is one addr-spec, never a list. Without parts the mail is text only. */
-export type Mail = { to: string; subject: string; text: string; parts?: readonly MailPart[] }
+/** `to` is one addr-spec, never a list. Without tenant and parts the mail is text only. */
+export type Mail = { to: string } & Pick<RichMail, 'subject' | 'text'> & Partial<RichMail>
 
 let renderHtml: ((mail: RichMail) => string) | undefined
 /**
@@ -74,7 +71,7 @@ export async function connectMailServer(): Promise<void> {
  * Sends a mail and waits until the server has accepted it, at most 10 s. Throws Unavailable otherwise.
  * Without SMTP_URL the mail is stored in the development inbox; production does not start without SMTP_URL.
  */
-export async function deliverMail({ to, subject, text, parts }: Mail): Promise<void> {
+export async function deliverMail({ to, subject, text, tenant, parts }: Mail): Promise<void> {
   if (!env.smtpUrl) {
     if (env.isProduction) throw new Unavailable('Mail is not configured.')
     return addInboxMessage({ to, channel: 'email', sentAt: new Date(), subject, body: text })
@@ -88,7 +85,7 @@ export async function deliverMail({ to, subject, text, parts }: Mail): Promise<v
         to: { name: '', address: to },
         subject: toSingleLine(subject),
         text,
-        html: parts && renderHtml?.({ subject, text, parts }),
+        html: tenant && parts && renderHtml?.({ subject, text, tenant, parts }),
       }),
     )
   } catch (error) {

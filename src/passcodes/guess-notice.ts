@@ -1,4 +1,4 @@
-import { findTenant } from '../access/tenant-cache.ts'
+import { loadMessageTenant } from '../access/message-tenant.ts'
 import type { Ctx } from '../core/context.ts'
 import { deliverMail } from '../delivery/mail.ts'
 import { buildGuessNotice } from '../delivery/message-texts.ts'
@@ -17,11 +17,7 @@ export function sendGuessNotice(
 ): void {
   if (ownerId === null || isLocked) return
   deliverInBackground(async () => {
-    const tenant = await findTenant(ctx.tenant)
-    const notice = buildGuessNotice({
-      tenantName: tenant?.friendlyName ?? ctx.tenant,
-      supportUrl: tenant?.supportUrl ?? null,
-    })
+    const notice = buildGuessNotice(await loadMessageTenant(ctx.tenant))
     if (channel === 'email') await deliverMail({ to: key, ...notice })
     else await deliverSms({ to: key, body: notice.text })
   })

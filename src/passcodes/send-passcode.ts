@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto'
 import { setMaxListeners } from 'node:events'
 import { setTimeout } from 'node:timers/promises'
-import { findTenant } from '../access/tenant-cache.ts'
+import { loadMessageTenant } from '../access/message-tenant.ts'
 import { consumeLimit } from '../coordination/rate-limits.ts'
 import type { Ctx } from '../core/context.ts'
 import { newId } from '../core/crypto.ts'
@@ -9,8 +9,9 @@ import { InvalidInput, NotFound, RateLimited, Unavailable, UserLocked } from '..
 import { log } from '../core/log.ts'
 import { sql } from '../database/db.ts'
 import { deliverMail } from '../delivery/mail.ts'
-import { buildPasscodeMail, buildPasscodeSms } from '../delivery/message-texts.ts'
+import type { MessageTenant } from '../delivery/mail-content.ts'
 import { assertDeliveryAvailable, checkDelivery } from '../delivery/outages.ts'
+import { buildPasscodeMail, buildPasscodeSms } from '../delivery/passcode-texts.ts'
 import { deliverSms } from '../delivery/sms.ts'
 import { hashAddress } from '../events/address-hash.ts'
 import { createEventRow, wakeReaders } from '../events/log.ts'
@@ -27,7 +28,7 @@ import { type PasscodeReservation, reservePasscode, withdrawPasscode } from './p
 /** The lifetime allows for slow e-mail and is short enough for six digits. */
 export const PASSCODE_LIFETIME_MINUTES = 10
 
-type StoredPasscode = PasscodeReservation & { code: string; codeHash: Buffer; tenantName: string }
+type StoredPasscode = PasscodeReservation & { code: string; codeHash: Buffer; tenant: MessageTenant }
 
 /**
  * Stores a new code for the address in one statement. Retries once when a concurrent call created the user.
@@ -40,7 +41,7 @@ async function storePasscode(
   now: Date,
 ): Promise<StoredPasscode> {
   // Read for unknown addresses too, so that the response time is the same.
-  const tenantName = (await findTenant(ctx.tenant))?.friendlyName ?? ctx.tenant
+  const tenant = await loadMessageTenant(ctx.tenant)
   const [code, longCode] = [createCode(), createLongCode()]
   const codeHash = hashCode(ctx.tenant, address.key, code)
   const longHash = hashCode(ctx.tenant, address.key, normalizeCode(longCode))
@@ -73,7 +74,7 @@ async function storePasscode(
   if (stored.userId === null && options.createUser && !stored.waitUntil) stored = await store()
   if (stored.isReserved || stored.locked) wakeReaders(ctx.tenant)
   const { isLong } = stored
-  return { ...stored, code: isLong ? longCode : code, codeHash: isLong ? longHash : codeHash, tenantName }
+  return { ...stored, code: isLong ? longCode : code, codeHash: isLong ? longHash : codeHash, tenant }
 }
 
 /** Sends a stored code. When the delivery fails, deletes the code and throws Unavailable. */
@@ -83,8 +84,8 @@ async function deliverPasscode(
   { origin }: PasscodeOrigin,
   stored: StoredPasscode,
 ): Promise<void> {
-  const { code, codeHash, tenantName } = stored
-  const text = { tenantName, code, lifetimeMinutes: PASSCODE_LIFETIME_MINUTES }
+  const { code, codeHash, tenant } = stored
+  const text = { tenant, code, lifetimeMinutes: PASSCODE_LIFETIME_MINUTES, signIn: null }
   try {
     if (address.channel === 'email') await deliverMail({ to: address.key, ...buildPasscodeMail(text) })
     else await deliverSms({ to: address.key, body: buildPasscodeSms(text) })

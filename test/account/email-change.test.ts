@@ -24,7 +24,8 @@ describe('a change of the email address', () => {
       sentTo: shown,
     })
     const [mail] = await inbox.list(fresh)
-    expect(mail).toMatchObject({ channel: 'email', subject: 'Confirm your address for Analytical Engines' })
+    const subject = `${codeIn(mail)} is your code to confirm your address for Analytical Engines`
+    expect(mail).toMatchObject({ channel: 'email', subject })
     expect((await findUser(holder)).email).toBe(holder.email)
     const { codeHash, address } = await findPending(holder)
     expect([address, codeHash?.length]).toEqual([fresh, 32])

@@ -88,7 +88,7 @@ describe('an enrollment link', () => {
     expect(servers.texts.map(({ body }) => body)).toEqual([
       {
         to: '+41791234567',
-        body: `Create your passkey for Acme: ${uri} It can be used once and expires in 24 hours.`,
+        body: `Create your passkey for Acme: ${uri} Expires in 24 hours.`,
       },
     ])
     expect(servers.mails).toEqual([])

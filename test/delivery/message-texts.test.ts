@@ -1,43 +1,19 @@
-import 'node:events'
 import { describe, expect, test } from 'vitest'
 import { renderMail } from '../../src/delivery/mail.pages.tsx'
 import {
+  buildChangeNotice,
   buildEnrollmentMail,
   buildEnrollmentSms,
-  buildPasscodeMail,
-  buildPasscodeSms,
+  buildGuessNotice,
 } from '../../src/delivery/message-texts.ts'
+import { isOneSegment } from '../../src/delivery/sms-segment.ts'
 
-describe('the messages of a passcode', () => {
-  const given = { tenantName: 'A & <b>B</b>\r\nBcc: x', code: '012345', lifetimeMinutes: 10 }
-
-  test('contain the code, the name of the tenant in one line, and the lifetime', () => {
-    const mail = buildPasscodeMail(given)
-    const { subject, text } = mail
-    const html = renderMail(mail)
-    expect(subject).toBe('Your code for A & <b>B</b> Bcc: x')
-    expect(text).toMatchInlineSnapshot(`
-      "Your code for A & <b>B</b> Bcc: x:
-
-      012345
-
-      It can be used once and expires in 10 minutes.
-
-      If you did not request a code, ignore this message. Do not share the code with anyone.
-      "
-    `)
-    expect(html).toContain('Your code for A &amp; &lt;b>B&lt;/b> Bcc: x:')
-    expect(html).not.toContain('<b>')
-    expect(buildPasscodeSms(given)).toBe(
-      '012345 is your code for A & <b>B</b> Bcc: x. It can be used once and expires in 10 minutes.',
-    )
-  })
-})
+const tenant = { name: 'A & <b>B</b>\r\nBcc: x', logoUrl: null, supportUrl: null }
+const uri = `https://id.example.com/acme/enroll?token=${'x'.repeat(43)}`
 
 describe('the messages of an enrollment link', () => {
   test('contain the link, the name of the tenant in one line, and the lifetime', () => {
-    const uri = 'https://id.example/acme/enroll?token=x'
-    const given = { tenantName: 'A & <b>B</b>\r\nBcc: x', uri, lifetimeHours: 24 }
+    const given = { tenant, uri, lifetimeHours: 24 }
     const mail = buildEnrollmentMail(given)
     const { subject, text } = mail
     const html = renderMail(mail)
@@ -45,7 +21,7 @@ describe('the messages of an enrollment link', () => {
     expect(text).toMatchInlineSnapshot(`
       "Open this link to create a passkey for A & <b>B</b> Bcc: x on your device:
 
-      https://id.example/acme/enroll?token=x
+      https://id.example.com/acme/enroll?token=xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx
 
       It can be used once and expires in 24 hours.
 
@@ -55,7 +31,36 @@ describe('the messages of an enrollment link', () => {
     expect(html).not.toContain('<b>')
     expect(html).toContain(`href="${uri}"`)
     expect(buildEnrollmentSms(given)).toBe(
-      `Create your passkey for A & <b>B</b> Bcc: x: ${uri} It can be used once and expires in 24 hours.`,
+      `Create your passkey for A & <b>B</b> Bcc: x: ${uri} Expires in 24 hours.`,
     )
+  })
+
+  test.each([['Tenant '.repeat(30)], ['株式会社アクメ']])(
+    'fit in one text message with the whole link for tenant %s',
+    (name) => {
+      const text = buildEnrollmentSms({ tenant: { ...tenant, name }, uri, lifetimeHours: 24 })
+      expect(text).toContain(uri)
+      expect(isOneSegment(text)).toBe(true)
+    },
+  )
+
+  test('leave out the name of the tenant when the link makes it cost a second message', () => {
+    const given = { tenant: { ...tenant, name: '株式会社アクメ' }, uri, lifetimeHours: 24 }
+    expect(buildEnrollmentSms(given)).toBe(`Create your passkey: ${uri}`)
+  })
+})
+
+describe('notices', () => {
+  test('contain the name of the tenant in one line, and where to get help', () => {
+    const supportUrl = 'https://acme.example/help'
+    for (const notice of [
+      buildChangeNotice({ ...tenant, supportUrl }, 'phone number'),
+      buildGuessNotice({ ...tenant, supportUrl }),
+    ]) {
+      expect(notice.subject).toContain('at A & <b>B</b> Bcc: x')
+      expect(notice.text).toContain(`account at A & <b>B</b> Bcc: x`)
+      expect(notice.text).toContain(supportUrl)
+      expect(renderMail(notice)).toContain('account at A &amp; &lt;b>B')
+    }
   })
 })

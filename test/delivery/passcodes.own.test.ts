@@ -5,6 +5,7 @@ import { log } from '../../src/core/log.ts'
 import { inTransaction, sql } from '../../src/database/db.ts'
 import { listInboxMessages } from '../../src/delivery/inbox.ts'
 import { DELIVERY_TIMEOUT_MS, deliverMail } from '../../src/delivery/mail.ts'
+import { toMail } from '../../src/delivery/mail-content.ts'
 import { deliverSms } from '../../src/delivery/sms.ts'
 import { authenticatePasscode } from '../../src/passcodes/passcodes.ts'
 import { awaitDeliveries, sendPasscode } from '../../src/passcodes/send-passcode.ts'
@@ -46,7 +47,8 @@ beforeEach(() => servers.reset())
 
 describe('deliverMail', () => {
   test('sends text and HTML from MAIL_FROM to one address', async () => {
-    await deliverMail({ to: 'ada@example.com', subject: 'Hällo', text: 'Text\n', parts: [{ text: 'Text' }] })
+    const tenant = { name: 'Acme', logoUrl: null, supportUrl: null }
+    await deliverMail({ to: 'ada@example.com', ...toMail(tenant, 'Hällo', [{ text: 'Text' }]) })
     expect(lastMail(servers)).toMatchObject({
       from: 'no-reply@vestibule.example',
       to: ['ada@example.com'],
@@ -57,7 +59,7 @@ describe('deliverMail', () => {
         text: expect.stringMatching(/^Text\n/),
       },
     })
-    expect(lastMail(servers).email.html).toContain('<p>Text</p>')
+    expect(lastMail(servers).email.html).toMatch(/<p [^>]*>Text<\/p>/)
   })
 
   test.each([
@@ -120,8 +122,12 @@ describe('deliverSms', () => {
 describe('a passcode', () => {
   test('is sent by mail before the call returns, and signs in', async ({ ctx, to }) => {
     const { userId } = await sendPasscode(ctx, 'email', { to, createUser: true })
-    expect(lastMail(servers)).toMatchObject({ to: [to], email: { subject: 'Your code for Acme' } })
+    expect(lastMail(servers)).toMatchObject({
+      to: [to],
+      email: { subject: expect.stringMatching(/^\d{6} is your code for Acme$/) },
+    })
     const code = codeIn(lastMail(servers).email.text)
+    expect(codeIn(lastMail(servers).email.subject)).toBe(code)
     expect(lastMail(servers).email.html).toContain(code)
     expect((await authenticatePasscode(ctx, { to, code })).user.id).toBe(userId)
     expect(listInboxMessages()).toEqual([])
@@ -177,7 +183,7 @@ describe('a passcode', () => {
     await awaitDeliveries()
     expect(lastMail(servers)).toMatchObject({
       to: [email],
-      email: { subject: 'Confirm your address for Acme' },
+      email: { subject: expect.stringMatching(/^\d{6} is your code to confirm your address for Acme$/) },
     })
     const code = codeIn(lastMail(servers).email.text)
     expect(lastMail(servers).email.html).toContain(code)

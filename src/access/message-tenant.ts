@@ -1,0 +1,12 @@
+import type { MessageTenant } from '../delivery/mail-content.ts'
+import { findTenant } from './tenant-cache.ts'
+
+/** The tenant as messages show it. At most a second old: one statement when it is not cached. */
+export async function loadMessageTenant(slug: string): Promise<MessageTenant> {
+  const tenant = await findTenant(slug)
+  return {
+    name: tenant?.friendlyName ?? slug,
+    logoUrl: tenant?.logoUrl ?? null,
+    supportUrl: tenant?.supportUrl ?? null,
+  }
+}
