@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto'
 import { setMaxListeners } from 'node:events'
 import { setTimeout } from 'node:timers/promises'
+import { findClient } from '../access/client-cache.ts'
 import { loadMessageTenant } from '../access/message-tenant.ts'
 import { consumeLimit } from '../coordination/rate-limits.ts'
 import type { Ctx } from '../core/context.ts'
@@ -11,7 +12,7 @@ import { sql } from '../database/db.ts'
 import { deliverMail } from '../delivery/mail.ts'
 import type { MessageTenant } from '../delivery/mail-content.ts'
 import { assertDeliveryAvailable, checkDelivery } from '../delivery/outages.ts'
-import { buildPasscodeMail, buildPasscodeSms } from '../delivery/passcode-texts.ts'
+import { buildPasscodeMail, buildPasscodeSms, type RequestingSignIn } from '../delivery/passcode-texts.ts'
 import { deliverSms } from '../delivery/sms.ts'
 import { hashAddress } from '../events/address-hash.ts'
 import { createEventRow, wakeReaders } from '../events/log.ts'
@@ -24,6 +25,7 @@ import { createCode, createLongCode, hashCode, normalizeCode } from './passcode-
 import { type PasscodeOrigin, toApiOrigin } from './passcode-origin.ts'
 import { type Channel, type PasscodeAddress, parseAddress, SendPasscode } from './passcodes.fields.ts'
 import { type PasscodeReservation, reservePasscode, withdrawPasscode } from './passcodes.sql.ts'
+import { describeSignIn } from './requesting-sign-in.ts'
 
 /** The lifetime allows for slow e-mail and is short enough for six digits. */
 export const PASSCODE_LIFETIME_MINUTES = 10
@@ -77,15 +79,19 @@ async function storePasscode(
   return { ...stored, code: isLong ? longCode : code, codeHash: isLong ? longHash : codeHash, tenant }
 }
 
-/** Sends a stored code. When the delivery fails, deletes the code and throws Unavailable. */
+/**
+ * Sends a stored code, for `signIn` if a hosted page requested it. When the delivery fails, deletes the code
+ * and throws Unavailable.
+ */
 async function deliverPasscode(
   ctx: Ctx,
   address: PasscodeAddress,
   { origin }: PasscodeOrigin,
   stored: StoredPasscode,
+  signIn: RequestingSignIn | null,
 ): Promise<void> {
   const { code, codeHash, tenant } = stored
-  const text = { tenant, code, lifetimeMinutes: PASSCODE_LIFETIME_MINUTES, signIn: null }
+  const text = { tenant, code, lifetimeMinutes: PASSCODE_LIFETIME_MINUTES, signIn }
   try {
     if (address.channel === 'email') await deliverMail({ to: address.key, ...buildPasscodeMail(text) })
     else await deliverSms({ to: address.key, body: buildPasscodeSms(text) })
@@ -132,7 +138,7 @@ export async function sendPasscode(
     if (request.createUser) throw new Unavailable('The user is being created; try again.')
     throw new NotFound('user')
   }
-  await deliverPasscode(ctx, request.to, origin, stored)
+  await deliverPasscode(ctx, request.to, origin, stored, null)
   return { to: request.to.shown, userId: stored.userId, userCreated: stored.isCreated }
 }
 
@@ -215,6 +221,8 @@ export async function sendSignInPasscode(
   if (!address) throw new InvalidInput([{ field: 'to', description: 'must be an e-mail address' }])
   await limitStranger('sendPasscode', ctx.tenant, ctx.ip)
   assertDeliveryAvailable(ctx.tenant, address.channel)
+  // Read for unknown addresses too, as the tenant is. The page has read it before.
+  const clientName = clientId === null ? null : ((await findClient(ctx.tenant, clientId))?.name ?? null)
   const options = { createUser: false, keepUnknown: true, clientId }
   const stored = await storePasscode(ctx, address, origin, options, now)
   if (!stored.isReserved && stored.isLimited) throw new RateLimited(computeWaitSeconds(stored.waitUntil, now))
@@ -222,7 +230,9 @@ export async function sendSignInPasscode(
   answerAddressInBackground(
     ctx.tenant,
     address,
-    isRecipient ? () => deliverPasscode(ctx, address, origin, stored) : null,
+    isRecipient
+      ? () => deliverPasscode(ctx, address, origin, stored, describeSignIn(ctx, clientName, now))
+      : null,
   )
   // In the cooldown, the code that was sent before stays valid.
   if (!stored.isReserved) return null

@@ -12,6 +12,7 @@ import {
 import { findBrowserSession } from '../../src/sessions/sessions.ts'
 import { createUser, lockUser } from '../../src/users/users.ts'
 import { test as base, codeIn, INVALID, wrongFor } from '../support/passcodes.ts'
+import { makeClient } from '../support/protocol.ts'
 import { countStatements } from '../support/statements.ts'
 import { VISIT } from '../support/visit.ts'
 
@@ -62,6 +63,24 @@ describe('sign-in by a passcode on the hosted pages', () => {
       expect(await countStatements(verify(name))).toBe(2)
       expect(await findPasscode(address(name))).toMatchObject({ attempts: 1, failureCount: 1 })
     }
+  })
+
+  test('sends the same statements for all of them when the client is not cached', async ({
+    ctx,
+    visitor,
+    address,
+  }) => {
+    await createUser(ctx, { email: address('known') })
+    await findTenant(ctx.tenant)
+    const counts = []
+    for (const name of ['known', 'unknown']) {
+      const { id: clientId } = await makeClient(ctx.tenant)
+      counts.push(
+        await countStatements(() => sendSignInPasscode(visitor, address(name), { ...VISIT, clientId })),
+      )
+      counts.push(await countStatements(awaitDeliveries))
+    }
+    expect(counts).toEqual([2, 0, 2, 0])
   })
 
   test('starts a browser session with the right code', async ({ ctx, visitor, address, sendHosted }) => {
