@@ -4,6 +4,7 @@ import { defineConnectionType, NESTED_PAGE_ARGS, nestedConnectionField } from '.
 import { withPublicAccess, withScope, withScopeOrOwner } from '../graphql/field-access.ts'
 import { ID_DESCRIPTION, Node, nullIfNotFound, registerNode, requireNodeId } from '../graphql/node.graphql.ts'
 import { addNodeSelection, buildNestedQuery, toNestedPage } from '../graphql/node-selection.ts'
+import { getShapeDescription } from '../schema/schema-descriptions.ts'
 import { UserRef } from '../users/users.graphql.ts'
 import {
   CREDENTIAL_TYPES,
@@ -26,15 +27,12 @@ export const CredentialTypeEnum = builder.enumType('CredentialType', {
   },
 })
 
-const getDescription = (shape: { meta: () => { description?: string } | undefined }): string =>
-  shape.meta()?.description ?? ''
-
 const DeviceRef = builder.objectRef<Device>('Device').implement({
   ...withPublicAccess('The device on which a credential was enrolled, as reported by its browser.'),
   fields: (t) =>
     Object.fromEntries(
       DEVICE_FIELDS.map((name) => {
-        const options = { nullable: true as const, description: getDescription(DeviceShape.shape[name]) }
+        const options = { nullable: true as const, description: getShapeDescription(DeviceShape.shape[name]) }
         if (name === 'mobile') return [name, t.exposeBoolean(name, options)]
         if (name === 'lastSeenAt') return [name, t.expose(name, { ...options, type: 'DateTime' })]
         return [name, t.exposeString(name, options)]
@@ -64,22 +62,22 @@ export const CredentialRef = builder.prismaObject('Credential', {
     }),
     type: t.field({
       type: CredentialTypeEnum,
-      description: getDescription(CredentialShape.shape.type),
+      description: getShapeDescription(CredentialShape.shape.type),
       select: { type: true },
       resolve: ({ type }) => type as (typeof CREDENTIAL_TYPES)[number],
     }),
     publicKey: t.exposeString('publicKey', {
       nullable: true,
-      description: getDescription(CredentialShape.shape.publicKey),
+      description: getShapeDescription(CredentialShape.shape.publicKey),
     }),
     lastUsedAt: t.expose('lastUsedAt', {
       type: 'DateTime',
       nullable: true,
-      description: getDescription(CredentialShape.shape.lastUsedAt),
+      description: getShapeDescription(CredentialShape.shape.lastUsedAt),
     }),
     createdAt: t.expose('createdAt', {
       type: 'DateTime',
-      description: getDescription(CredentialShape.shape.createdAt),
+      description: getShapeDescription(CredentialShape.shape.createdAt),
     }),
     device: t.field({
       type: DeviceRef,

@@ -14,6 +14,7 @@ import type { NewEvent, SignInFailure } from '../events/types.ts'
 import { addressVerified } from '../events/user-events.ts'
 import type { User } from '../generated/prisma/client.ts'
 import { parseInput } from '../schema/input-shapes.ts'
+import type { NewProof } from '../sessions/proofs.ts'
 import type { SessionRow } from '../sessions/sessions.sql.ts'
 import { reauthenticateSession, startBrowserSession, startSession } from '../sessions/sessions.ts'
 import { applyFirstVerification, type RemovedAccess } from './first-verification.sql.ts'
@@ -25,8 +26,9 @@ import { type PasscodeOrigin, toApiOrigin } from './passcode-origin.ts'
 import { AuthenticatePasscode, type Channel, type PasscodeAddress, parseAddress } from './passcodes.fields.ts'
 import type { SignInPasscodeRequest } from './send-passcode.ts'
 
-/** The authentication method of a code (RFC 8176). */
+/** The authentication methods of a code (RFC 8176). */
 const AMR_BY_CHANNEL: Record<Channel, string[]> = { email: ['otp'], sms: ['otp', 'sms'] }
+const createProof = (channel: Channel): NewProof => ({ method: 'passcode', amr: AMR_BY_CHANNEL[channel] })
 
 /** Why a code is not accepted, whether or not the address is known. A used code counts as expired. */
 export type CodeProblem = 'wrong' | 'expired' | 'exhausted'
@@ -155,7 +157,7 @@ export async function authenticatePasscode(
         kind: 'api',
         refreshable: true,
         expiresAt: new Date(now.getTime() + sessionExpirationMinutes * 60_000),
-        amr: AMR_BY_CHANNEL[to.channel],
+        proof: createProof(to.channel),
         // The IP address of the backend is not that of the user.
         seenFrom: { ip: metadata.ipAddress, userAgent: metadata.userAgent },
       },
@@ -185,7 +187,7 @@ export async function verifySignInPasscode(
   await limitStranger('authenticatePasscode', ctx.tenant, ctx.ip)
   const by = (userId: string) => toUserCtx(ctx, { userId, clientId })
   return redeemWithAttempt(ctx, { address, ...origin, clientId }, code, now, by, async (sql, ctx, user) => {
-    const signedIn = { userId: user.id, amr: AMR_BY_CHANNEL[address.channel] }
+    const signedIn = { userId: user.id, proof: createProof(address.channel) }
     const raised = sessionId && (await reauthenticateSession(sql, ctx, { sessionId, ...signedIn }, now))
     return { userId: user.id, ...(raised || (await startBrowserSession(sql, ctx, signedIn, now))) }
   })

@@ -1,8 +1,9 @@
 import { storedColumns } from '../database/columns.ts'
 import type { Sql } from '../database/db.ts'
-import { type RowOf, statement } from '../database/statement.ts'
+import { type RowOf, statement, typed } from '../database/statement.ts'
 import { buildInsertEventsSql } from '../events/log.sql.ts'
 import type { User } from '../generated/prisma/client.ts'
+import type { SessionProof } from './proofs.ts'
 import {
   SESSION_RETURNS,
   type SessionRow,
@@ -41,7 +42,7 @@ export const BROWSER_SESSION_PARAMETERS = {
  */
 export const WITH_BROWSER_SESSION = `
   WITH found AS MATERIALIZED (
-    SELECT s."id", s."userId", s."authenticatedAt", s."amr", s."expiresAt"
+    SELECT s."id", s."userId", s."authenticatedAt", s."proofs", s."amr", s."expiresAt"
     FROM "Session" s JOIN "User" u ON u."tenantId" = :tenant AND u."id" = s."userId"
     WHERE s."tenantId" = :tenant AND s."tokenHash" = :tokenHash AND s."kind" = 'browser'
       AND s."endedAt" IS NULL AND s."expiresAt" > :now AND NOT u."locked"
@@ -55,7 +56,10 @@ export const WITH_BROWSER_SESSION = `
 
 const SELECT_BROWSER_SESSION = statement({
   takes: BROWSER_SESSION_PARAMETERS,
-  returns: storedColumns('Session', ['id', 'userId', 'authenticatedAt', 'amr', 'expiresAt']),
+  returns: {
+    ...storedColumns('Session', ['id', 'userId', 'authenticatedAt', 'amr', 'expiresAt']),
+    proofs: typed<SessionProof[]>('jsonb'),
+  },
 })`${WITH_BROWSER_SESSION} SELECT * FROM found`
 
 export type BrowserSession = RowOf<typeof SELECT_BROWSER_SESSION>

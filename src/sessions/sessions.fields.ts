@@ -76,6 +76,17 @@ export const AuthenticateSession = z
   })
   .meta({ id: 'AuthenticateSession', description: 'A session token to authenticate.' })
 
+/** A proof of the user's identity, as both surfaces return it. */
+export const SessionProofShape = z
+  .object({
+    method: z
+      .string()
+      .meta({ description: 'The sign-in method, such as passcode or passkey.', example: 'passcode' }),
+    amr: z.array(z.string()).meta({ description: 'Authentication methods (RFC 8176).', example: ['otp'] }),
+    at: instantShape.meta({ description: 'When the proof was given.' }),
+  })
+  .meta({ id: 'SessionProof', description: 'A proof of the identity of a user.' })
+
 /** A session as REST returns it: every field, null where unset. */
 export const SessionShape = z
   .object({
@@ -89,6 +100,7 @@ export const SessionShape = z
     expiresAt: instantShape.meta({ example: '2026-11-20T10:30:00.000Z' }),
     updatedAt: instantShape,
     createdAt: instantShape,
+    proofs: z.array(SessionProofShape),
   })
   .meta({ id: 'Session', model: 'Session' })
 

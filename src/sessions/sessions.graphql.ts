@@ -2,11 +2,27 @@ import { ClientRef } from '../clients/clients.graphql.ts'
 import type { Session } from '../generated/prisma/client.ts'
 import { builder } from '../graphql/builder.ts'
 import { defineConnectionType, NESTED_PAGE_ARGS, nestedConnectionField } from '../graphql/connection.ts'
-import { withScope, withScopeOrOwner } from '../graphql/field-access.ts'
+import { withPublicAccess, withScope, withScopeOrOwner } from '../graphql/field-access.ts'
 import { ID_DESCRIPTION, Node, nullIfNotFound, registerNode, requireNodeId } from '../graphql/node.graphql.ts'
 import { addNodeSelection, buildNestedQuery, toNestedPage } from '../graphql/node-selection.ts'
+import { getShapeDescription } from '../schema/schema-descriptions.ts'
 import { UserRef } from '../users/users.graphql.ts'
+import type { SessionProof } from './proofs.ts'
+import { SessionProofShape } from './sessions.fields.ts'
 import { buildActiveCondition, countUserSessions, getSession } from './sessions.ts'
+
+const SessionProofRef = builder.objectRef<SessionProof>('SessionProof').implement({
+  ...withPublicAccess('A proof of the identity of a user.'),
+  fields: (t) => ({
+    method: t.exposeString('method', { description: getShapeDescription(SessionProofShape.shape.method) }),
+    amr: t.exposeStringList('amr', { description: getShapeDescription(SessionProofShape.shape.amr) }),
+    at: t.field({
+      type: 'DateTime',
+      description: getShapeDescription(SessionProofShape.shape.at),
+      resolve: ({ at }) => new Date(at),
+    }),
+  }),
+})
 
 /** An active session. Its rows are read without the hashes of its tokens. */
 export const SessionRef = builder.prismaObject('Session', {
@@ -32,6 +48,12 @@ export const SessionRef = builder.prismaObject('Session', {
     lastSeenIp: t.exposeString('lastSeenIp', { nullable: true }),
     lastSeenLocation: t.exposeString('lastSeenLocation', { nullable: true }),
     userAgent: t.exposeString('userAgent', { nullable: true }),
+    proofs: t.field({
+      type: [SessionProofRef],
+      description: 'The last proof of each method by which the user authenticated.',
+      select: { proofs: true },
+      resolve: ({ proofs }) => proofs as unknown as SessionProof[],
+    }),
     expiresAt: t.expose('expiresAt', { type: 'DateTime' }),
     updatedAt: t.expose('updatedAt', { type: 'DateTime' }),
     createdAt: t.expose('createdAt', { type: 'DateTime' }),

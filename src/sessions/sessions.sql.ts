@@ -3,6 +3,7 @@ import type { Sql } from '../database/db.ts'
 import { statement } from '../database/statement.ts'
 import { buildInsertEventsSql } from '../events/log.sql.ts'
 import { Prisma, type Session, type User } from '../generated/prisma/client.ts'
+import type { SessionProof } from './proofs.ts'
 
 /** A session without the hashes of its tokens. */
 export type SessionRow = Omit<Session, 'tokenHash' | 'previousTokenHash'>
@@ -41,7 +42,7 @@ export type NewSession = {
   grantId: string | null
   tokenHash: Buffer
   refreshable: boolean
-  amr: string[]
+  proofs: SessionProof[]
   byManagement: boolean
   ip: string | null
   location: string | null
@@ -63,7 +64,7 @@ const INSERT_SESSION = statement({
     grantId: 'text?',
     tokenHash: 'bytea',
     refreshable: 'boolean',
-    amr: 'text[]',
+    proofs: 'jsonb',
     byManagement: 'boolean',
     ip: 'text?',
     location: 'text?',
@@ -77,14 +78,14 @@ const INSERT_SESSION = statement({
   WITH locked_user AS (
     SELECT "id" FROM "User" WHERE "tenantId" = :tenant AND "id" = :userId AND NOT "locked" FOR SHARE
   ), parent AS (
-    SELECT "id" FROM "Session"
+    SELECT "id", "proofs" FROM "Session"
     WHERE "tenantId" = :tenant AND "id" = :parentId AND "userId" = :userId AND "endedAt" IS NULL AND "expiresAt" > :now FOR SHARE
   ), locked_grant AS (
     SELECT "id" FROM "Grant" WHERE "tenantId" = :tenant AND "id" = :grantId AND "revokedAt" IS NULL FOR SHARE
   ), new_session AS (
-    INSERT INTO "Session" ("tenantId", "id", "userId", "clientId", "kind", "parentId", "grantId", "tokenHash", "refreshable", "amr",
+    INSERT INTO "Session" ("tenantId", "id", "userId", "clientId", "kind", "parentId", "grantId", "tokenHash", "refreshable", "proofs",
       "byManagement", "lastSeenIp", "lastSeenLocation", "userAgent", "expiresAt", "authenticatedAt", "lastSeenAt", "updatedAt", "createdAt")
-    SELECT :tenant, :id, "id", :clientId, :kind, :parentId, :grantId, :tokenHash, :refreshable, :amr,
+    SELECT :tenant, :id, "id", :clientId, :kind, :parentId, :grantId, :tokenHash, :refreshable, COALESCE((SELECT "proofs" FROM parent), :proofs),
       :byManagement, :ip, :location, :userAgent, :expiresAt, :now, :now, :now, :now
     FROM locked_user
     WHERE (:parentId IS NULL OR EXISTS (SELECT FROM parent)) AND (:grantId IS NULL OR EXISTS (SELECT FROM locked_grant))
@@ -111,7 +112,8 @@ const REAUTHENTICATE_SESSION = statement({
     id: 'text',
     userId: 'text',
     tokenHash: 'bytea',
-    amr: 'text[]',
+    method: 'text',
+    proof: 'jsonb',
     ip: 'text?',
     location: 'text?',
     userAgent: 'text?',
@@ -122,7 +124,10 @@ const REAUTHENTICATE_SESSION = statement({
   returns: SESSION_RETURNS,
 })`
   WITH raised AS (
-    UPDATE "Session" SET "tokenHash" = :tokenHash, "authenticatedAt" = :now, "amr" = :amr, "expiresAt" = :expiresAt,
+    UPDATE "Session" SET "tokenHash" = :tokenHash, "authenticatedAt" = :now, "expiresAt" = :expiresAt,
+      "proofs" = (
+        SELECT COALESCE(jsonb_agg(kept), '[]') || :proof FROM jsonb_array_elements("proofs") kept WHERE kept->>'method' <> :method
+      ),
       "lastSeenAt" = :now, "lastSeenIp" = :ip, "lastSeenLocation" = :location, "userAgent" = :userAgent, "updatedAt" = :now
     WHERE "tenantId" = :tenant AND "id" = :id AND "userId" = :userId AND "kind" = 'browser'
       AND "endedAt" IS NULL AND "expiresAt" > :now
@@ -131,8 +136,8 @@ const REAUTHENTICATE_SESSION = statement({
   SELECT ${toSessionColumnList('s')} FROM raised s`
 
 /**
- * Replaces the token, and the time and methods of authentication, of a browser session, with its event: one
- * statement. Null when no such session of the user is active.
+ * Replaces the token and the time of authentication of a browser session, and the proof of the method, with its
+ * event: one statement. Null when no such session of the user is active.
  */
 export async function updateReauthenticated(
   sql: Sql,

@@ -13,6 +13,7 @@ import type { EndReason } from '../events/types.ts'
 import type { Page, PageArgs } from '../schema/page.ts'
 import { parsePaging, toPage } from '../schema/page.ts'
 import { lookUpLocation } from './ip-location.ts'
+import { type NewProof, toSessionProof } from './proofs.ts'
 import {
   type BrowserSession,
   type BrowserSessionValues,
@@ -35,8 +36,8 @@ export type NewSessionOptions = {
   grantId?: string | null
   expiresAt: Date
   refreshable: boolean
-  /** Authentication methods (RFC 8176). */
-  amr: string[]
+  /** How the user authenticated; null without a proof. An OIDC session has the proofs of its parent. */
+  proof: NewProof | null
   /**
    * Created by an administrator without a proof of the user. Such sessions survive the first verification of
    * an address.
@@ -77,7 +78,7 @@ export async function startSession(
       grantId: start.grantId ?? null,
       tokenHash: sha256(token),
       refreshable: start.refreshable,
-      amr: start.amr,
+      proofs: start.proof ? [toSessionProof(start.proof, now)] : [],
       byManagement: start.byManagement ?? false,
       ip,
       location: lookUpLocation(ip),
@@ -91,6 +92,9 @@ export async function startSession(
   return { session, token }
 }
 
+/** The user who signs in, and how. */
+export type SignInProof = { userId: string; proof: NewProof }
+
 /**
  * Starts the session of a hosted sign-in, as `startSession` does. Its idle end moves with
  * `findBrowserSession`.
@@ -98,7 +102,7 @@ export async function startSession(
 export const startBrowserSession = (
   sql: Sql,
   ctx: Ctx,
-  { userId, amr }: Pick<NewSessionOptions, 'userId' | 'amr'>,
+  { userId, proof }: SignInProof,
   now = new Date(),
 ): Promise<{ session: SessionRow; token: string }> =>
   startSession(
@@ -106,7 +110,7 @@ export const startBrowserSession = (
     ctx,
     {
       userId,
-      amr,
+      proof,
       kind: 'browser',
       refreshable: false,
       expiresAt: addSeconds(now, BROWSER_IDLE_SECONDS),
@@ -115,7 +119,7 @@ export const startBrowserSession = (
   )
 
 /**
- * Raises the time and the methods of authentication of a browser session whose user has signed in again (OIDC
+ * Adds a proof to a browser session whose user has signed in again (OIDC
  * Core, section 3.1.2.1), inside the caller's transaction: one statement. The token is replaced, as at a
  * start, so that a copy of the previous one does not gain a recent sign-in. Null unless the session is active
  * and of this user. Wake the readers after the commit.
@@ -123,7 +127,7 @@ export const startBrowserSession = (
 export async function reauthenticateSession(
   sql: Sql,
   ctx: Ctx,
-  { sessionId, userId, amr }: { sessionId: string } & Pick<NewSessionOptions, 'userId' | 'amr'>,
+  { sessionId, userId, proof }: { sessionId: string } & SignInProof,
   now = new Date(),
 ): Promise<{ session: SessionRow; token: string } | null> {
   const token = randomToken()
@@ -134,7 +138,8 @@ export async function reauthenticateSession(
       id: sessionId,
       userId,
       tokenHash: sha256(token),
-      amr,
+      method: proof.method,
+      proof: toSessionProof(proof, now),
       ip: ctx.ip,
       location: lookUpLocation(ctx.ip),
       userAgent: ctx.userAgent,

@@ -24,8 +24,8 @@ const PROBES = 2
 async function prepareAuthorize({ db }: Deployment, { tenant, web, userId }: Seed) {
   const token = randomBytes(32).toString('base64url')
   await db.query(
-    `INSERT INTO "Session" ("tenantId", "id", "userId", "kind", "tokenHash", "amr", "expiresAt")
-     VALUES ($1, $2, $3, 'browser', $4, '{otp}', now() + interval '1 hour')`,
+    `INSERT INTO "Session" ("tenantId", "id", "userId", "kind", "tokenHash", "proofs", "expiresAt")
+     VALUES ($1, $2, $3, 'browser', $4, jsonb_build_array(jsonb_build_object('method', 'passcode', 'amr', '["otp"]'::jsonb, 'at', now())), now() + interval '1 hour')`,
     [tenant, typeid('session').toString(), userId, createHash('sha256').update(token).digest()],
   )
   const query = new URLSearchParams({

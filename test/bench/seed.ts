@@ -102,8 +102,8 @@ export async function makeCodes(
   const codes = Array.from({ length: count }, () => randomBytes(32).toString('base64url'))
   const sessionId = typeid('session').toString()
   await db.query(
-    `INSERT INTO "Session" ("tenantId", "id", "userId", "kind", "tokenHash", "amr", "expiresAt")
-     VALUES ($1, $2, $3, 'browser', $4, '{otp}', now() + interval '1 hour')`,
+    `INSERT INTO "Session" ("tenantId", "id", "userId", "kind", "tokenHash", "proofs", "expiresAt")
+     VALUES ($1, $2, $3, 'browser', $4, jsonb_build_array(jsonb_build_object('method', 'passcode', 'amr', '["otp"]'::jsonb, 'at', now())), now() + interval '1 hour')`,
     [tenant, sessionId, userId, randomBytes(32)],
   )
   await db.query(

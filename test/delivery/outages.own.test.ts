@@ -107,7 +107,9 @@ describe('a mail server that cannot be connected to', () => {
 
   test('is reported to users who change their address', async ({ tenant, ctx, known, unknown }) => {
     const { id: userId } = await createUser(ctx, { email: `owner@${tenant}.example`, emailVerified: true })
-    const { session } = await inTransaction((tx) => startBrowserSession(tx, ctx, { userId, amr: ['otp'] }))
+    const { session } = await inTransaction((tx) =>
+      startBrowserSession(tx, ctx, { userId, proof: { method: 'passcode', amr: ['otp'] } }),
+    )
     const ids = { userId, clientId: null, grantId: null, sessionId: session.id }
     const own = { ...ctx, actor: { kind: 'user' as const, tenant, ...ids, oidcScopes: new Set(['account']) } }
     servers.refusesConnections = true

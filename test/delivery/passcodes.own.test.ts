@@ -163,7 +163,9 @@ describe('a passcode', () => {
     to,
   }) => {
     const { id: userId } = await createUser(ctx, { email: to, emailVerified: true })
-    const { session } = await inTransaction((tx) => startBrowserSession(tx, ctx, { userId, amr: ['otp'] }))
+    const { session } = await inTransaction((tx) =>
+      startBrowserSession(tx, ctx, { userId, proof: { method: 'passcode', amr: ['otp'] } }),
+    )
     const ids = { userId, clientId: null, grantId: null, sessionId: session.id }
     const own = { ...ctx, actor: { kind: 'user' as const, tenant, ...ids, oidcScopes: new Set(['account']) } }
     const email = `new@${tenant}.example`

@@ -59,7 +59,7 @@ export async function createFixture(upstream: Upstream): Promise<Fixture> {
       kind: 'api',
       expiresAt: new Date('2100-01-01T00:00:00Z'),
       refreshable: true,
-      amr: ['otp'],
+      proof: { method: 'passcode', amr: ['otp'] },
     }),
   )
   const db = dbFor(tenant)

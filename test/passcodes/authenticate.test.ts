@@ -22,7 +22,7 @@ describe('authenticating a passcode', () => {
       session: expect.objectContaining({
         kind: 'api',
         refreshable: true,
-        amr: ['otp'],
+        proofs: [{ method: 'passcode', amr: ['otp'], at: expect.any(String) }],
         userAgent: 'Phone',
         lastSeenIp: '192.0.2.1',
       }),

@@ -21,7 +21,7 @@ describe('the first proof of an address', () => {
           kind: 'api',
           expiresAt: new Date(Date.now() + HOUR),
           refreshable: true,
-          amr: [],
+          proof: null,
           byManagement,
         }),
       )

@@ -92,14 +92,14 @@ describe('sign-in by a passcode on the hosted pages', () => {
       session: {
         kind: 'browser',
         refreshable: false,
-        amr: ['otp'],
+        proofs: [{ method: 'passcode', amr: ['otp'] }],
         userAgent: 'Browser',
         lastSeenIp: visitor.ip,
       },
     })
     expect(await findBrowserSession(ctx.tenant, answer.token)).toMatchObject({
       userId: user.id,
-      amr: ['otp'],
+      proofs: [{ method: 'passcode', amr: ['otp'] }],
     })
     await expect(verifySignInPasscode(visitor, address(), codeIn(address()), VISIT)).rejects.toThrow(INVALID)
   })

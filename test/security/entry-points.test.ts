@@ -124,7 +124,7 @@ describe('a locked user', () => {
             kind,
             expiresAt: new Date(Date.now() + 60_000),
             refreshable: true,
-            amr: ['otp'],
+            proof: { method: 'passcode', amr: ['otp'] },
           }),
         ),
       ).rejects.toThrow(UserLocked)

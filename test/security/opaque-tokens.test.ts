@@ -18,7 +18,7 @@ describe('an altered, truncated or extended value', () => {
         kind: 'api',
         expiresAt: new Date(Date.now() + 3_600_000),
         refreshable: true,
-        amr: ['otp'],
+        proof: { method: 'passcode', amr: ['otp'] },
       }),
     )
     await expectOnlyItself(token, async (sessionToken) =>

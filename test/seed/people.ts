@@ -205,7 +205,6 @@ function addSession(
     kind: clientId ? 'oidc' : 'api',
     tokenHash: `\\x${random.bytes(32).toString('hex')}`,
     refreshable: clientId !== null,
-    amr: ['otp'],
     authenticatedAt: createdAt,
     lastSeenAt,
     lastSeenIp: ip,

@@ -21,7 +21,8 @@ describe('findBrowserSession', () => {
       id: session.id,
       userId,
       authenticatedAt: session.authenticatedAt,
-      amr: ['otp'],
+      proofs: [{ method: 'passcode', amr: ['otp'], at: session.authenticatedAt.toISOString() }],
+      amr: [],
       expiresAt: hours(12),
     })
     expect(await findBrowserSession(ctx.tenant, token, hours(23.8))).not.toBeNull()

@@ -5,6 +5,7 @@ import type { Gql } from './calls.ts'
 import { test as base } from './fixtures.ts'
 import type { Json } from './json.ts'
 import type { SignedIn, SignInOptions } from './people.ts'
+import { ageSignIn } from './sign-in-age.ts'
 
 /** A caller, by access token. */
 export type Caller = { token: string }
@@ -39,8 +40,8 @@ export const resetCooldown = (tenant: string, address: string) =>
  * future.
  */
 export async function setSignInAge(tenant: string, { sessionId }: SignedIn, seconds: number): Promise<void> {
+  await ageSignIn(tenant, { id: sessionId }, seconds)
   const data = { authenticatedAt: new Date(Date.now() - seconds * 1000) }
-  await dbFor(tenant).session.update({ where: { tenantId_id: { tenantId: tenant, id: sessionId } }, data })
   await dbFor(tenant).grant.updateMany({ where: { tenantId: tenant, sessionId }, data })
 }
 

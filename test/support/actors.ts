@@ -72,7 +72,9 @@ export async function ctxFor(tenant: string, scopes: readonly Scope[] = TENANT_S
 /** The token of a user who has just signed in, with scope `account`. */
 export async function ownTokenFor(tenant: string, userId: string, clientId: string): Promise<string> {
   const ctx = createPlatformCtx(tenant)
-  const { session } = await inTransaction((tx) => startBrowserSession(tx, ctx, { userId, amr: ['otp'] }))
+  const { session } = await inTransaction((tx) =>
+    startBrowserSession(tx, ctx, { userId, proof: { method: 'passcode', amr: ['otp'] } }),
+  )
   return issueAccessToken(tenant, {
     subject: userId,
     clientId,

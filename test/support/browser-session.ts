@@ -10,6 +10,8 @@ import type { PageBrowser } from './page-browser.ts'
  */
 export async function startSessionIn(browser: PageBrowser, tenant: string, userId: string): Promise<void> {
   const ctx = createPlatformCtx(tenant)
-  const { token } = await inTransaction((tx) => startBrowserSession(tx, ctx, { userId, amr: ['otp'] }))
+  const { token } = await inTransaction((tx) =>
+    startBrowserSession(tx, ctx, { userId, proof: { method: 'passcode', amr: ['otp'] } }),
+  )
   browser.cookies.set(SESSION_COOKIE, token)
 }

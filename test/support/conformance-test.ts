@@ -159,7 +159,8 @@ export const makePlanTest = (mode: ResponseMode) =>
       ({ tenant }) =>
         (seconds: number) =>
           sql(
-            `UPDATE "Session" SET "authenticatedAt" = "authenticatedAt" - make_interval(secs => $2)
+            `UPDATE "Session" SET "authenticatedAt" = "authenticatedAt" - make_interval(secs => $2),
+               "proofs" = jsonb_set("proofs", '{0,at}', to_jsonb(("proofs"->0->>'at')::timestamptz - make_interval(secs => $2)))
              WHERE "tenantId" = $1 AND "endedAt" IS NULL`,
             [tenant, seconds],
           ),

@@ -77,7 +77,7 @@ async function fillLog(ctx: Ctx): Promise<World> {
       kind: 'api',
       expiresAt: new Date(Date.now() + DAY_MS),
       refreshable: true,
-      amr: ['otp'],
+      proof: { method: 'passcode', amr: ['otp'] },
     }),
   )
   await updateUser(byAdmin, userId, { email: `ada@${tenant}.example`, nickname: 'Countess' })

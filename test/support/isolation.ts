@@ -72,7 +72,7 @@ async function startApiSession(tenant: string, userId: string) {
       kind: 'api',
       expiresAt: new Date(Date.now() + 3_600_000),
       refreshable: true,
-      amr: ['otp'],
+      proof: { method: 'passcode', amr: ['otp'] },
     }),
   )
 }

@@ -15,15 +15,22 @@ export const request = (more: Partial<StepRequest> = {}): StepRequest => ({
   supportedAcrs: [ACR_OTP],
   ...more,
 })
+const prove = (method: 'passcode' | 'passkey', amr: string[]) => (seconds: number) => ({
+  method,
+  amr,
+  at: ago(seconds).toISOString(),
+})
+/** A proof of this age. */
+export const otp = prove('passcode', ['otp'])
+export const phr = prove('passkey', ['hwk', 'user', 'mfa'])
 export const session = (more: Partial<StepSession> = {}): StepSession => ({
   userId: 'user_1',
   addresses: ['ada@example.com', '+41791234567'],
-  authenticatedAt: ago(100),
-  acr: ACR_OTP,
-  isFresh: false,
+  proofs: [otp(100)],
+  signedInAt: null,
   ...more,
 })
-export const fresh = session({ isFresh: true, authenticatedAt: ago(0) })
+export const fresh = session({ signedInAt: ago(0), proofs: [otp(0)] })
 export const consent = (...scopes: string[]): StepConsent => ({ scopes, claims: [], isFresh: false })
 export const agreed = consent('openid', 'email', 'offline_access')
 export const silent = { prompt: ['none'] } as const
@@ -32,4 +39,4 @@ export const claims = (idToken: ClaimsRequest['id_token'], userinfo: ClaimsReque
   claims: { id_token: idToken, userinfo },
 })
 export const subject = (sub: string) => claims({ sub: { value: sub } })
-export const OTHER_ACR = 'urn:vestibule:phishing-resistant'
+export const OTHER_ACR = 'urn:example:other'

@@ -80,7 +80,7 @@ export const test = base
           kind: 'api',
           expiresAt: new Date(Date.now() + 100 * HOUR_MS),
           refreshable: true,
-          amr: ['otp'],
+          proof: { method: 'passcode', amr: ['otp'] },
           seenFrom: { ip, userAgent: null },
         }),
       )

@@ -25,7 +25,7 @@ export const test = base
             kind: 'api',
             expiresAt: new Date(Date.now() + 3_600_000),
             refreshable: true,
-            amr: [],
+            proof: null,
             seenFrom: { ip: '192.0.2.1', userAgent: 'Phone' },
           }),
         ),
@@ -42,4 +42,5 @@ export const test = base
     expiresAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),
     updatedAt: expect.any(String),
     createdAt: expect.any(String),
+    proofs: [],
   }))

@@ -29,7 +29,7 @@ export const test = base
             kind: 'api',
             expiresAt: inMinutes(60),
             refreshable: true,
-            amr: ['otp'],
+            proof: { method: 'passcode', amr: ['otp'] },
             ...over,
           }),
         ),
@@ -38,7 +38,9 @@ export const test = base
     'startBrowser',
     ({ ctx, userId }) =>
       () =>
-        inTransaction((tx) => startBrowserSession(tx, ctx, { userId, amr: ['otp'] })),
+        inTransaction((tx) =>
+          startBrowserSession(tx, ctx, { userId, proof: { method: 'passcode', amr: ['otp'] } }),
+        ),
   )
   .extend(
     'newClientId',

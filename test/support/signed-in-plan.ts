@@ -1,6 +1,6 @@
-import { dbFor } from '../../src/database/db.ts'
 import { startPlan } from './conformance-plan.ts'
 import { test as base } from './fixtures.ts'
+import { ageSignIn } from './sign-in-age.ts'
 
 /** `test` with a relying party of the conformance plans whose browser has a session. */
 export const test = base
@@ -24,8 +24,5 @@ export const test = base
     { scope: 'file' },
     ({ plan }) =>
       (seconds: number) =>
-        dbFor(plan.tenant).session.updateMany({
-          where: { tenantId: plan.tenant, endedAt: null },
-          data: { authenticatedAt: new Date(Date.now() - seconds * 1000) },
-        }),
+        ageSignIn(plan.tenant, {}, seconds),
   )

@@ -104,6 +104,7 @@ export const ADDED_FIELDS: Record<string, string[]> = {
     'resources',
     'registeredBy',
   ],
+  Session: ['proofs'],
   TenantSettings: ['dynamicRegistration', 'clientIdMetadataDocuments', 'signInMethods'],
   IdentityProvider: ['hasClientSecret', 'hasIdTokenSigningKey', 'missing'],
   Error: ['code'],

@@ -61,7 +61,7 @@ export const test = base
         clientId: appId,
         expiresAt,
         refreshable: true,
-        amr: ['otp'],
+        proof: { method: 'passcode', amr: ['otp'] },
       }),
     )
     wakeReaders(tenant)

@@ -10,7 +10,7 @@ export const startApiSession = (ctx: Ctx, userId: string) =>
       kind: 'api',
       expiresAt: new Date(Date.now() + 3_600_000),
       refreshable: true,
-      amr: ['otp'],
+      proof: { method: 'passcode', amr: ['otp'] },
     }),
   )
 

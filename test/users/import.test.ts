@@ -190,7 +190,7 @@ describe('importUsers', () => {
         kind: 'api',
         expiresAt: new Date(Date.now() + 3_600_000),
         refreshable: true,
-        amr: ['otp'],
+        proof: { method: 'passcode', amr: ['otp'] },
       }),
     )
     expect(

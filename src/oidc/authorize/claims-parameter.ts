@@ -1,6 +1,8 @@
 import { isJsonObject } from '../../core/json-object.ts'
+import { parseScopeList } from '../../core/scopes.ts'
 import type { ClaimRequest } from '../../users/claim-request.ts'
 import { isClaim } from '../../users/claims.ts'
+import { getStrength } from '../model/acr.ts'
 import type { ClaimsRequest } from '../model/claims-request.ts'
 import { createInvalidRequestError, readParameter } from '../model/request-parameters.ts'
 
@@ -31,6 +33,16 @@ export function parseClaimsParameter(params: URLSearchParams): ClaimsRequest | n
     ),
   }
   return Object.keys({ ...claims.userinfo, ...claims.id_token }).length > 0 ? claims : null
+}
+
+/**
+ * Adds the known acr_values as a voluntary request of `acr` (OIDC Core, section 3.1.2.1), unless `claims` requests
+ * it.
+ */
+export function addAcrValues(claims: ClaimsRequest | null, acrValues: string | null): ClaimsRequest | null {
+  const values = parseScopeList(acrValues ?? '').filter((value) => getStrength(value) >= 0)
+  if (values.length === 0 || claims?.id_token.acr !== undefined) return claims
+  return { userinfo: claims?.userinfo ?? {}, id_token: { ...claims?.id_token, acr: { values } } }
 }
 
 function parseJson(text: string): unknown {

@@ -4,9 +4,10 @@ import { mayUseDevices } from '../../clients/device-clients.ts'
 import type { Ctx } from '../../core/context.ts'
 import { sql } from '../../database/db.ts'
 import { toAddressKey } from '../../schema/address-keys.ts'
+import { listProofs } from '../../sessions/proofs.ts'
 import { buildBrowserSessionLookup } from '../../sessions/sessions.ts'
 import type { Progress } from '../interactions/interactions.ts'
-import { computeAcr, listSupportedAcrs } from '../model/acr.ts'
+import { listSupportedAcrs } from '../model/acr.ts'
 import type { PendingRequest } from '../model/authorize-request.ts'
 import { listExtraClaims } from '../model/claims-request.ts'
 import { isRegisteredRedirect } from '../model/redirect-uris.ts'
@@ -30,6 +31,12 @@ export function selectExpectedAddress(request: PendingRequest, state: SignInStat
   const known = state && !isOther ? state.email || state.phoneNumber : null
   return (getAddressHint(request) === null && known) || request.loginHint
 }
+
+/** When the session's user signed in for this request; null if that was before it. */
+const getSignInTime = (
+  { sessionId, signedInAt }: Progress,
+  { id, authenticatedAt }: SignInState,
+): Date | null => (sessionId === id ? (signedInAt ? new Date(signedInAt) : authenticatedAt) : null)
 
 /** The state of a request: the next step, the signed-in user, and what that user can grant. */
 export type AuthorizationState = {
@@ -80,10 +87,10 @@ export async function evaluateRequest(
       supportedAcrs,
     },
     state && {
-      ...state,
-      acr: computeAcr(state.amr),
+      userId: state.userId,
+      proofs: listProofs(state),
       addresses: listAddressKeys(state),
-      isFresh: progress.sessionId === state.id,
+      signedInAt: getSignInTime(progress, state),
     },
     state && {
       scopes: state.consentedScopes ?? [],

@@ -14,12 +14,13 @@ import { type AuthorizationResponse, buildCodeResponse } from './response-modes.
 export async function issueCodeResponse(
   ctx: Ctx,
   request: PendingRedirect,
-  { signInState: state, scopes, client }: AuthorizationState,
+  { next, signInState: state, scopes, client }: AuthorizationState,
   interaction: Interaction | null,
 ): Promise<AuthorizationResponse | null> {
-  if (!state) return null
+  if (!state || next.step !== 'issue') return null
   const code = await issueCode(ctx, request, state, {
     scopes,
+    authentication: next.authentication,
     interactionHash: interaction && hashHandle(interaction),
     needsConsent: listConsentScopes({ requireConsent: client.requireConsent, scopes }).length > 0,
   })

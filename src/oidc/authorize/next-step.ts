@@ -1,5 +1,13 @@
 import type { OAuthErrorCode } from '../../core/oauth-error.ts'
 import { ACCOUNT_SCOPE } from '../../core/scopes.ts'
+import { addSeconds } from '../../core/time.ts'
+import type { SessionProof } from '../../sessions/proofs.ts'
+import { satisfiesAcrRequest } from '../model/acr.ts'
+import {
+  type Authentication,
+  listAcceptableAuthentications,
+  selectAuthentication,
+} from '../model/authentication.ts'
 import type { Prompt } from '../model/authorize-request.ts'
 import { type ClaimsRequest, isAcceptableAcr, isForUser, listExtraClaims } from '../model/claims-request.ts'
 
@@ -24,11 +32,9 @@ export type StepSession = {
   userId: string
   /** Address keys of the user. */
   addresses: readonly string[]
-  authenticatedAt: Date
-  /** How strongly the user authenticated. */
-  acr: string
-  /** The session was started by this request. */
-  isFresh: boolean
+  proofs: readonly SessionProof[]
+  /** When the user signed in for this request; null if that was before it. */
+  signedInAt: Date | null
 }
 
 /** What the user has consented to for this client. */
@@ -44,7 +50,8 @@ export type StepConsent = {
 export type FailedRule = 'acr' | 'session' | 'user' | 'login_hint' | 'max_age' | 'consent'
 
 export type NextStep =
-  | { step: 'login' | 'consent' | 'select' | 'issue' }
+  | { step: 'login' | 'consent' | 'select' }
+  | { step: 'issue'; authentication: Authentication }
   | { step: 'error'; error: OAuthErrorCode; description: string; rule: FailedRule }
 
 const createErrorStep = (rule: FailedRule, error: OAuthErrorCode, description: string): NextStep => ({
@@ -76,7 +83,7 @@ export function selectNextStep(
     isPromptNone ? createErrorStep(rule, 'login_required', 'The user must sign in.') : { step: 'login' }
   if (!session) return requireLogin('session')
   if (!isExpectedUser(request, session))
-    return session.isFresh
+    return session.signedInAt
       ? createErrorStep(
           'user',
           'login_required',
@@ -84,20 +91,23 @@ export function selectNextStep(
         )
       : requireLogin('user')
   // Also after a sign-in for this request, by a method that another tab offered.
-  if (!isAcceptableAcr(request.claims, session.acr)) return requireLogin('acr')
-  if (!session.isFresh) {
+  if (listAcceptableAuthentications(session.proofs, request.claims).length === 0) return requireLogin('acr')
+  if (!session.signedInAt) {
     // After a sign-in for this request the hint is not compared: users have more addresses than are stored.
     if (request.addressHint !== null && !session.addresses.includes(request.addressHint))
       return requireLogin('login_hint')
     if (request.prompt.includes('login')) return { step: 'login' }
     if (request.prompt.includes('select_account')) return { step: 'select' }
-    if (isSessionTooOld(session, request.maxAgeSeconds, now)) return requireLogin('max_age')
+    if (!isPromptNone && canRaiseAcr(request, session)) return { step: 'login' }
   }
+  const since = computeEarliestTime(request, session, now)
+  const authentication = selectAuthentication(session.proofs, { claims: request.claims, since })
+  if (!authentication) return requireLogin('max_age')
   if (needsConsent(request, consent))
     return isPromptNone
       ? createErrorStep('consent', 'consent_required', 'The user must consent.')
       : { step: 'consent' }
-  return { step: 'issue' }
+  return { step: 'issue', authentication }
 }
 
 /**
@@ -107,10 +117,33 @@ export function selectNextStep(
 const isExpectedUser = ({ subjectHint, claims }: StepRequest, { userId }: StepSession): boolean =>
   (subjectHint === null || subjectHint === userId) && isForUser(claims, userId)
 
-/** max_age=0 requires a new sign-in, like prompt=login (OIDC Core, section 3.1.2.1). */
-const isSessionTooOld = (session: StepSession, maxAgeSeconds: number | null, now: Date): boolean =>
-  maxAgeSeconds !== null &&
-  (maxAgeSeconds === 0 || now.getTime() - session.authenticatedAt.getTime() > maxAgeSeconds * 1000)
+/**
+ * Whether a sign-in could satisfy a voluntary request of an `acr` that the session does not satisfy (RFC 9470,
+ * section 5). The user signs in once: a sign-in that does not satisfy it is accepted.
+ */
+function canRaiseAcr({ claims, supportedAcrs }: StepRequest, { proofs }: StepSession): boolean {
+  const requested = claims?.id_token.acr ?? null
+  return (
+    supportedAcrs.some((acr) => satisfiesAcrRequest(requested, acr)) &&
+    !listAcceptableAuthentications(proofs, claims).some(({ acr }) => satisfiesAcrRequest(requested, acr))
+  )
+}
+
+/**
+ * The earliest acceptable time of authentication; null for any. A sign-in for this request is recent enough,
+ * however long the user takes for the consent. max_age=0 requires one, like prompt=login (OIDC Core, section
+ * 3.1.2.1).
+ */
+function computeEarliestTime(
+  { prompt, maxAgeSeconds }: StepRequest,
+  { signedInAt }: StepSession,
+  now: Date,
+): Date | null {
+  if (prompt.includes('login') || maxAgeSeconds === 0) return signedInAt ?? addSeconds(now, 1)
+  if (maxAgeSeconds === null) return null
+  const since = addSeconds(now, -maxAgeSeconds)
+  return signedInAt && signedInAt < since ? signedInAt : since
+}
 
 /** The scopes that require the user's consent. */
 export function listConsentScopes({

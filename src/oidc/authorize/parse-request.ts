@@ -13,7 +13,7 @@ import {
 import { createInvalidRequestError, readParameter } from '../model/request-parameters.ts'
 import { parseRequestedResources, requireAllowedResources } from '../model/requested-resources.ts'
 import { selectRequestableScopes } from '../model/scopes.ts'
-import { parseClaimsParameter } from './claims-parameter.ts'
+import { addAcrValues, parseClaimsParameter } from './claims-parameter.ts'
 import { parseResponseMode } from './response-modes.ts'
 import { type RequestingClient, validateResponseTarget } from './response-target.ts'
 
@@ -48,7 +48,7 @@ export function parseAuthorizeRequest(
     loginHint: readParameter(params, 'login_hint')?.slice(0, 320).toWellFormed() ?? null,
     idTokenHint: readParameter(params, 'id_token_hint'),
     resources: parseResources(params, resources),
-    claims: parseClaimsParameter(params),
+    claims: addAcrValues(parseClaimsParameter(params), readParameter(params, 'acr_values')),
     dpopJkt: parseDpopJkt(params),
   }
 }

@@ -1,5 +1,6 @@
 import type { Sql } from '../../database/db.ts'
-import { type RowOf, statement } from '../../database/statement.ts'
+import { type RowOf, statement, typed } from '../../database/statement.ts'
+import type { SessionProof } from '../../sessions/proofs.ts'
 import {
   BROWSER_SESSION_PARAMETERS,
   type BrowserSessionValues,
@@ -15,6 +16,7 @@ const SELECT_SIGN_IN_STATE = statement({
     id: 'text',
     userId: 'text',
     authenticatedAt: 'timestamptz',
+    proofs: typed<SessionProof[]>('jsonb'),
     amr: 'text[]',
     roles: 'text[]',
     name: 'text?',
@@ -25,7 +27,7 @@ const SELECT_SIGN_IN_STATE = statement({
     consentedClaims: 'text[]?',
   },
 })`${WITH_BROWSER_SESSION}
-  SELECT found."id", found."userId", found."authenticatedAt", found."amr", u."roles", u."name", u."email", u."phoneNumber",
+  SELECT found."id", found."userId", found."authenticatedAt", found."proofs", found."amr", u."roles", u."name", u."email", u."phoneNumber",
     k."scopes" AS "consentedScopes", k."claims" AS "consentedClaims"
   FROM found JOIN "User" u ON u."tenantId" = :tenant AND u."id" = found."userId"
   LEFT JOIN "Consent" k ON k."tenantId" = :tenant AND k."userId" = found."userId" AND k."clientId" = :clientId`

@@ -75,17 +75,24 @@ const IS_UNDECIDED = `d."tenantId" = :tenant AND d."codeHash" = :codeHash AND d.
 
 // FOR SHARE makes this and a lock of the user, or the end of the session, wait for each other.
 const APPROVE = statement({
-  takes: { ...DECISION_PARAMETERS, userId: 'text', sessionId: 'text', scopes: 'text[]' },
+  takes: {
+    ...DECISION_PARAMETERS,
+    userId: 'text',
+    sessionId: 'text',
+    scopes: 'text[]',
+    authenticatedAt: 'timestamptz',
+    amr: 'text[]',
+  },
   returns: { clientId: 'text' },
 })`${FINISH_INTERACTION}, locked_user AS MATERIALIZED (
-    SELECT u."id" AS "userId", s."id" AS "sessionId", s."authenticatedAt", s."amr"
+    SELECT u."id" AS "userId", s."id" AS "sessionId"
     FROM "User" u JOIN "Session" s ON s."tenantId" = :tenant AND s."userId" = u."id"
     WHERE u."tenantId" = :tenant AND u."id" = :userId AND NOT u."locked"
       AND s."id" = :sessionId AND s."endedAt" IS NULL AND s."expiresAt" > :now AND EXISTS (SELECT FROM finished)
     FOR SHARE OF u, s
   ), decided AS (
     UPDATE "DeviceCode" d SET "status" = 'approved', "userId" = p."userId", "sessionId" = p."sessionId",
-      "authenticatedAt" = p."authenticatedAt", "amr" = p."amr", "scopes" = :scopes
+      "authenticatedAt" = :authenticatedAt, "amr" = :amr, "scopes" = :scopes
     FROM locked_user p WHERE ${IS_UNDECIDED}
     RETURNING d."clientId"
   ), event_log AS (${buildInsertEventsSql(':events', { from: 'decided' })})
@@ -99,7 +106,7 @@ export async function approveDevice(
   sql: Sql,
   tenant: string,
   device: DecidedDevice,
-  approval: { userId: string; sessionId: string; scopes: string[] },
+  approval: { userId: string; sessionId: string; scopes: string[]; authenticatedAt: Date; amr: string[] },
   event: object,
 ): Promise<boolean> {
   return (await APPROVE.first(sql, { tenant, ...device, ...approval, events: [event] })) !== null

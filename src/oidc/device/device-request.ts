@@ -93,13 +93,14 @@ export async function approveDeviceRequest(
   interaction: Interaction,
   now = new Date(),
 ): Promise<boolean> {
-  const { signInState: state, scopes } = authorization
-  if (!state) return false
+  const { next, signInState: state, scopes } = authorization
+  if (!state || next.step !== 'issue') return false
+  const { authenticatedAt, amr } = next.authentication
   const isDone = await approveDevice(
     sql,
     ctx.tenant,
     toDecidedDevice(request, interaction, now),
-    { userId: state.userId, sessionId: state.id, scopes },
+    { userId: state.userId, sessionId: state.id, scopes, authenticatedAt, amr },
     toDecisionEvent(ctx, authorization, (device) => deviceApproved(device, scopes)),
   )
   if (isDone) wakeReaders(ctx.tenant)

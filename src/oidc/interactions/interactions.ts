@@ -36,8 +36,9 @@ export type Progress = {
   /** Where the passcode is to be entered, and its number of digits. */
   origin?: PasscodeOrigin
   digits?: 6 | 10
-  /** The session that this request started. */
+  /** The session that this request started or continued, and the time of its first proof for this request. */
   sessionId?: string
+  signedInAt?: string
   /** The session whose user consented during this request. */
   consentedIn?: string
   /** How many passkeys were presented: each one needs a challenge of its own. */

@@ -1,5 +1,6 @@
 import { type ClaimRequest, isAcceptableValue } from '../../users/claim-request.ts'
 import { CLAIM_DEFINITIONS } from '../../users/claims.ts'
+import { satisfiesAcrRequest } from './acr.ts'
 
 /**
  * A validated claims parameter (OIDC Core, section 5.5): the claims requested for userinfo and for the ID
@@ -20,7 +21,7 @@ export const isForUser = (claims: ClaimsRequest | null, userId: string): boolean
  */
 export function isAcceptableAcr(claims: ClaimsRequest | null, acr: string): boolean {
   const request = claims?.id_token.acr ?? null
-  return !request?.essential || isAcceptableValue(request, acr)
+  return !request?.essential || satisfiesAcrRequest(request, acr)
 }
 
 /** The individually requested user claims that none of `scopes` covers. */

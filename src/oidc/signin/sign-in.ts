@@ -9,7 +9,7 @@ import type { AuthorizationState } from '../authorize/evaluate-request.ts'
 import { type Interaction, type Progress, saveInteraction } from '../interactions/interactions.ts'
 
 /** A proven user and the session of the browser, with its new token. */
-export type SignedIn = { userId: string; session: { id: string }; token: string }
+export type SignedIn = { userId: string; session: { id: string; authenticatedAt: Date }; token: string }
 
 /**
  * Continues an interaction as the user who has signed in by any method. The previous session of the browser
@@ -26,7 +26,13 @@ export async function recordSignIn(
   const userCtx = toUserCtx(ctx, { userId, clientId, sessionId: session.id })
   if (previousSessionId !== null && previousSessionId !== session.id)
     await endSession(userCtx, previousSessionId, 'logout')
-  const progress: Progress = { ...interaction.progress, sessionId: session.id }
+  const { progress: former } = interaction
+  const signedInAt = former.sessionId === session.id ? former.signedInAt : undefined
+  const progress: Progress = {
+    ...former,
+    sessionId: session.id,
+    signedInAt: signedInAt ?? session.authenticatedAt.toISOString(),
+  }
   await saveInteraction(ctx.tenant, { ...interaction, progress })
 }
 

@@ -11,8 +11,13 @@ export type AccessTokenRequest = {
   lifetimeSeconds: number
   grantId?: string | null
   sessionId?: string | null
-  /** Time of authentication, for resource servers that require a recent sign-in (RFC 9068, section 2.2.1). */
+  /**
+   * When and how the user authenticated, for resource servers that require a recent or strong sign-in (RFC 9068,
+   * section 2.2.1; RFC 9470).
+   */
   authenticatedAt?: Date
+  acr?: string
+  amr?: readonly string[]
   /** Thumbprint of the key that the token is bound to (RFC 9449, section 6). */
   dpopJkt?: string | null
 }
@@ -36,5 +41,7 @@ export function issueAccessToken(tenant: string, request: AccessTokenRequest): P
     ...(request.grantId && { gid: request.grantId }),
     ...(request.dpopJkt && { cnf: { jkt: request.dpopJkt } }),
     ...(request.authenticatedAt && { auth_time: toEpochSeconds(request.authenticatedAt) }),
+    ...(request.acr && { acr: request.acr }),
+    ...(request.amr && request.amr.length > 0 && { amr: request.amr }),
   })
 }

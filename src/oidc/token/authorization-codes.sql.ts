@@ -9,7 +9,7 @@ import {
   type NewGrant,
 } from './new-grant.sql.ts'
 
-/** The values of a new code; the statement reads the time and method of authentication from the session. */
+/** The values of a new code. */
 export type NewCode = {
   codeHash: Buffer
   grantId: string
@@ -23,6 +23,8 @@ export type NewCode = {
   resources: string[]
   claims: ClaimsRequest | null
   dpopJkt: string | null
+  authenticatedAt: Date
+  amr: string[]
   expiresAt: Date
   now: Date
 }
@@ -46,7 +48,7 @@ const buildInsertCodeSql = (finishesInteraction: boolean, needsConsent: boolean)
   INSERT INTO "AuthorizationCode" ("tenantId", "codeHash", "grantId", "clientId", "userId", "sessionId", "redirectUri",
     "codeChallenge", "nonce", "scopes", "resources", "claims", "dpopJkt", "authenticatedAt", "amr", "expiresAt", "createdAt")
   SELECT :tenant, :codeHash, :grantId, :clientId, u."id", s."id", :redirectUri, :codeChallenge, :nonce, :scopes, :resources,
-    :claims, :dpopJkt, s."authenticatedAt", s."amr", :expiresAt, :now
+    :claims, :dpopJkt, :authenticatedAt, :amr, :expiresAt, :now
   FROM "User" u JOIN "Session" s ON s."tenantId" = :tenant AND s."userId" = u."id"
   ${needsConsent ? `JOIN "Consent" k ON k."tenantId" = :tenant AND k."userId" = u."id" AND k."clientId" = :clientId` : ''}
   WHERE u."tenantId" = :tenant AND u."id" = :userId AND NOT u."locked"
@@ -68,6 +70,8 @@ const NEW_CODE = {
   resources: 'text[]',
   claims: 'jsonb?',
   dpopJkt: 'text?',
+  authenticatedAt: 'timestamptz',
+  amr: 'text[]',
   expiresAt: 'timestamptz',
   now: 'timestamptz',
 } as const

@@ -8,6 +8,7 @@ import { addSeconds } from '../../core/time.ts'
 import { sql } from '../../database/db.ts'
 import { grantCreated } from '../../events/grant-events.ts'
 import { createEventRow, wakeReaders } from '../../events/log.ts'
+import type { Authentication } from '../model/authentication.ts'
 import type { AuthorizeRequest } from '../model/authorize-request.ts'
 import {
   type CodeTerms,
@@ -55,7 +56,7 @@ export async function issueCode(
   ctx: Ctx,
   request: AuthorizeRequest,
   session: { id: string; userId: string },
-  { scopes, ...terms }: CodeTerms & { scopes: string[] },
+  { scopes, authentication, ...terms }: CodeTerms & { scopes: string[]; authentication: Authentication },
   now = new Date(),
 ): Promise<string | null> {
   const code = randomToken()
@@ -73,6 +74,8 @@ export async function issueCode(
       nonce: request.nonce,
       scopes,
       resources: request.resources,
+      authenticatedAt: authentication.authenticatedAt,
+      amr: authentication.amr,
       claims: request.claims,
       dpopJkt: request.dpopJkt,
       expiresAt: addSeconds(now, CODE_LIFETIME_SECONDS),

@@ -18,7 +18,7 @@ const CLIENT_SESSION_SECONDS = 12 * 3600
 export async function startClientSession(
   ctx: Ctx,
   client: { id: string; appType: string },
-  grant: { grantId: string; userId: string; sessionId: string; amr: string[] },
+  grant: { grantId: string; userId: string; sessionId: string },
   now = new Date(),
 ): Promise<string> {
   try {
@@ -33,7 +33,7 @@ export async function startClientSession(
         grantId: grant.grantId,
         expiresAt: addSeconds(now, CLIENT_SESSION_SECONDS),
         refreshable: true,
-        amr: grant.amr,
+        proof: null,
         // Only a public client calls from the user's device.
         seenFrom: isPublicClient(client) ? ctx : { ip: null, userAgent: null },
       },

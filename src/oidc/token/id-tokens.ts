@@ -8,7 +8,6 @@ import { computeHalfHash } from '../../keys/key-algorithms.ts'
 import { signJwt, verifyRetiredJwt } from '../../keys/keys.ts'
 import { DEFAULT_SIGNING_ALGORITHM, type SigningAlgorithm } from '../../keys/signing-algorithms.ts'
 import { toLogText } from '../../keys/token-claims.ts'
-import { computeAcr } from '../model/acr.ts'
 
 export type IdTokenRequest = {
   userId: string
@@ -16,6 +15,7 @@ export type IdTokenRequest = {
   sessionId: string | null
   nonce: string | null
   authenticatedAt: Date
+  acr: string
   amr: string[]
   /** Claims about the user that were requested for the ID token. */
   claims: Record<string, unknown>
@@ -42,7 +42,7 @@ export function issueIdToken(tenant: string, request: IdTokenRequest): Promise<s
     exp: issuedAt + request.lifetimeSeconds,
     auth_time: toEpochSeconds(request.authenticatedAt),
     at_hash: computeHalfHash(alg, request.accessToken),
-    acr: computeAcr(request.amr),
+    acr: request.acr,
     ...(request.amr.length > 0 && { amr: request.amr }),
     ...(request.nonce !== null && { nonce: request.nonce }),
     ...(request.sessionId !== null && { sid: request.sessionId }),

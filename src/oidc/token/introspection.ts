@@ -100,10 +100,10 @@ async function introspectAccessToken(
   if (!isOwn && audience.length === 0) return INACTIVE
   const scopes = await findEffectiveScopes(tenant, payload)
   if (!scopes) return INACTIVE
-  const { iss, sub, client_id, iat, exp, jti, cnf, auth_time, sid } = payload
+  const { iss, sub, client_id, iat, exp, jti, cnf, auth_time, acr, amr, sid } = payload
   return {
     active: true,
-    ...{ iss, sub, client_id, iat, exp, jti, cnf, auth_time },
+    ...{ iss, sub, client_id, iat, exp, jti, cnf, auth_time, acr, amr },
     aud: audience.length === 1 ? audience[0] : audience,
     scope: scopes.join(' '),
     token_type: cnf ? 'DPoP' : 'Bearer',

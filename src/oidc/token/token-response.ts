@@ -1,4 +1,5 @@
 import type { CachedClient } from '../../access/client-cache.ts'
+import { selectReportedAcr } from '../model/acr.ts'
 import type { ClaimsRequest } from '../model/claims-request.ts'
 import type { TokenRequest, TokenResponse } from '../model/token-request.ts'
 import { issueAccessToken } from './access-tokens.ts'
@@ -39,6 +40,7 @@ export async function issueUserTokens(
   refreshToken: string | null,
 ): Promise<TokenResponse> {
   const lifetimeSeconds = getTokenLifetime(client)
+  const acr = selectReportedAcr(grant.claims?.id_token.acr ?? null, grant.amr)
   const accessToken = await issueAccessToken(tenant.tenantId, {
     subject: grant.userId,
     clientId: client.id,
@@ -49,6 +51,8 @@ export async function issueUserTokens(
     grantId: grant.grantId,
     sessionId: grant.sessionId,
     authenticatedAt: grant.authenticatedAt,
+    acr,
+    amr: grant.amr,
   })
   return {
     access_token: accessToken,
@@ -59,6 +63,7 @@ export async function issueUserTokens(
     ...(grant.scopes.includes('openid') && {
       id_token: await issueIdToken(tenant.tenantId, {
         ...grant,
+        acr,
         claims: await loadIdTokenClaims(tenant.tenantId, grant),
         clientId: client.id,
         accessToken,

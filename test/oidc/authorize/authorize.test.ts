@@ -8,6 +8,7 @@ import { setUserRoles } from '../../../src/users/roles.ts'
 import { newTenant } from '../../support/actors.ts'
 import { test } from '../../support/authorize-visits.ts'
 import { answerIn, authorizePath, makeClient } from '../../support/protocol.ts'
+import { ageSignIn } from '../../support/sign-in-age.ts'
 
 describe('an invalid authorize request', () => {
   test.for<[string, Record<string, string | null>]>([
@@ -90,10 +91,7 @@ describe('prompt and max_age (OIDC Core, section 3.1.2.1)', () => {
     const by = newBrowser()
     await dbFor(tenant).passcode.deleteMany({ where: { tenantId: tenant } })
     await oidc.signIn(by, user.email)
-    await dbFor(tenant).session.updateMany({
-      where: { tenantId: tenant, endedAt: null, userId: user.id },
-      data: { authenticatedAt: new Date(Date.now() - 100_000) },
-    })
+    await ageSignIn(tenant, { userId: user.id }, 100)
     expect((await visit({ max_age: '1000' }, by)).answer).toHaveProperty('code')
     expect(isHosted((await visit({ max_age: '99' }, by)).location)).toBe(true)
     expect((await visit({ max_age: '99', prompt: 'none' }, by)).answer).toMatchObject({

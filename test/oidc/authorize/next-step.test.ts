@@ -5,6 +5,7 @@ import {
   type StepSession,
   selectNextStep,
 } from '../../../src/oidc/authorize/next-step.ts'
+import { ACR_OTP, ACR_PHISHING_RESISTANT } from '../../../src/oidc/model/acr.ts'
 import {
   agreed,
   claims,
@@ -12,12 +13,22 @@ import {
   fresh,
   now,
   OTHER_ACR,
+  otp,
+  phr,
   request,
   requiringConsent,
   session,
   silent,
   subject,
 } from '../../support/next-steps.ts'
+
+const supportedAcrs = [ACR_OTP, ACR_PHISHING_RESISTANT]
+const raising = request({ ...claims({ acr: { values: [ACR_PHISHING_RESISTANT] } }), supportedAcrs })
+const recentPasskey = request({
+  ...claims({ acr: { essential: true, value: ACR_PHISHING_RESISTANT } }),
+  supportedAcrs,
+  maxAgeSeconds: 10,
+})
 
 type Row = [expected: string, name: string, StepRequest, StepSession | null, StepConsent | null]
 
@@ -70,7 +81,7 @@ describe('selectNextStep (OIDC Core, sections 3.1.2.3, 3.1.2.4 and 3.1.2.6)', ()
       session(),
       null,
     ],
-    ['login', 'max_age=0', request({ maxAgeSeconds: 0 }), session({ authenticatedAt: now }), null],
+    ['login', 'max_age=0', request({ maxAgeSeconds: 0 }), session({ proofs: [otp(0)] }), null],
     ['issue', 'max_age=0, just signed in', request({ maxAgeSeconds: 0 }), fresh, null],
     [
       'issue',
@@ -247,7 +258,37 @@ describe('selectNextStep (OIDC Core, sections 3.1.2.3, 3.1.2.4 and 3.1.2.6)', ()
       session(),
       null,
     ],
-    ['issue', 'a voluntary acr', request(claims({ acr: { values: [OTHER_ACR] } })), session(), null],
+    [
+      'issue',
+      'a voluntary acr that is unknown',
+      request(claims({ acr: { values: [OTHER_ACR] } })),
+      session(),
+      null,
+    ],
+    ['login', 'a voluntary acr that the session lacks', raising, session(), null],
+    [
+      'issue',
+      'a voluntary acr that the session lacks, prompt=none',
+      { ...raising, ...silent },
+      session(),
+      null,
+    ],
+    ['issue', 'a voluntary acr that the session has', raising, session({ proofs: [phr(100), otp(1)] }), null],
+    ['issue', 'a voluntary acr that the new sign-in lacks', raising, fresh, null],
+    [
+      'login',
+      'max_age, for which only the other proof is recent enough',
+      recentPasskey,
+      session({ proofs: [phr(100), otp(1)] }),
+      null,
+    ],
+    [
+      'issue',
+      'max_age, for which the required proof is recent enough',
+      recentPasskey,
+      session({ proofs: [phr(9), otp(100)] }),
+      null,
+    ],
     [
       'consent',
       'a claim that was not agreed to',

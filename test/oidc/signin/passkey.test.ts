@@ -4,6 +4,7 @@ import { consumeLimit, RATE_LIMITS } from '../../../src/coordination/rate-limits
 import { revokeCredential } from '../../../src/credentials/credentials.ts'
 import { dbFor } from '../../../src/database/db.ts'
 import { deleteUser, lockUser } from '../../../src/users/users.ts'
+import { resetCooldown } from '../../support/account.ts'
 import { newTenant } from '../../support/actors.ts'
 import { createAssertion } from '../../support/authenticator.ts'
 import { openPage } from '../../support/hosted-pages.ts'
@@ -77,7 +78,14 @@ describe('a sign-in with a passkey', () => {
     const sessions = await dbFor(tenant).session.findMany({
       where: { tenantId: tenant, userId: person.id, kind: 'browser', endedAt: null },
     })
-    expect(sessions).toMatchObject([{ amr: ['hwk', 'user', 'mfa'] }])
+    expect(sessions).toMatchObject([
+      {
+        proofs: [
+          { method: 'passcode', amr: ['otp'] },
+          { method: 'passkey', amr: ['hwk', 'user', 'mfa'] },
+        ],
+      },
+    ])
   })
 
   const deviations = {
@@ -273,6 +281,58 @@ describe('a request with an essential acr of phr', () => {
     await present(await start(browser, { claims: ESSENTIAL_PHR }), passkey)
     const again = await browser.open(oidc.authorizePath({ claims: ESSENTIAL_PHR, prompt: 'none' }))
     expect(answerIn(again.location).code).toMatch(/./)
+  })
+
+  test('is satisfied by the passkey of a session whose user has entered a code since', async ({
+    tenant,
+    person,
+    browser,
+    oidc,
+    start,
+    enrollPasskey,
+    present,
+  }) => {
+    const readToken = async (location: string | null) =>
+      decodeJwt(String((await oidc.exchange(answerIn(location).code ?? '')).body.id_token))
+    const passkey = await enrollPasskey(person.id)
+    const first = await readToken((await present(await start(), passkey)).location)
+    await new Promise((resolve) => setTimeout(resolve, 1000))
+    const code = await readToken((await oidc.signIn(browser, person.email, { prompt: 'login' })).location)
+    // The response to prompt=login is about the new sign-in.
+    expect(code).toMatchObject({ sid: first.sid, acr: 'urn:vestibule:otp', amr: ['otp'] })
+    expect(Number(code.auth_time)).toBeGreaterThan(Number(first.auth_time))
+    const silent = await browser.open(oidc.authorizePath({ claims: ESSENTIAL_PHR, prompt: 'none' }))
+    const { acr, amr, auth_time, sid } = first
+    expect(await readToken(silent.location)).toMatchObject({ acr, amr, auth_time, sid })
+    expect(await dbFor(tenant).session.count({ where: { tenantId: tenant, userId: person.id } })).toBe(1)
+  })
+})
+
+describe('a request with acr_values=phr', () => {
+  test('leads to a sign-in once, and accepts a code', async ({ tenant, person, browser, oidc }) => {
+    await oidc.signIn(browser, person.email)
+    await resetCooldown(tenant, person.email)
+    const { location } = await oidc.signIn(browser, person.email, { acr_values: 'phr' })
+    const { body } = await oidc.exchange(answerIn(location).code ?? '')
+    expect(decodeJwt(String(body.id_token))).toMatchObject({ acr: 'urn:vestibule:otp' })
+  })
+
+  test('reports acr, amr and auth_time to resource servers (RFC 9470, section 6)', async ({
+    person,
+    oidc,
+    start,
+    browser,
+    enrollPasskey,
+    present,
+  }) => {
+    const passkey = await enrollPasskey(person.id)
+    const { location } = await present(await start(browser, { acr_values: 'phr' }), passkey)
+    const { body } = await oidc.exchange(answerIn(location).code ?? '')
+    expect(decodeJwt(String(body.access_token))).toMatchObject({
+      acr: 'phr',
+      amr: ['hwk', 'user', 'mfa'],
+      auth_time: expect.any(Number),
+    })
   })
 })
 

@@ -45,14 +45,22 @@ describe('a sign-in of the user who is signed in (OIDC Core, section 3.1.2.1)', 
   }) => {
     const first = await issueTokens(browser)
     const { createdAt } = await findRow(first.sid)
+    const past = new Date(Date.now() - 3_600_000)
     await dbFor(tenant).session.update({
       where: { tenantId_id: { tenantId: tenant, id: first.sid } },
-      data: { authenticatedAt: new Date(Date.now() - 3_600_000), amr: ['otp', 'sms'] },
+      data: {
+        authenticatedAt: past,
+        proofs: [{ method: 'passcode', amr: ['otp', 'sms'], at: past.toISOString() }],
+      },
     })
     const again = await issueTokens(browser, { prompt: 'login' })
     expect(again.claims).toMatchObject({ sid: first.sid, sub: person.id, amr: ['otp'] })
     expect(Number(again.claims.auth_time)).toBeGreaterThanOrEqual(Number(first.claims.auth_time))
-    expect(await findRow(first.sid)).toMatchObject({ endedAt: null, createdAt, amr: ['otp'] })
+    expect(await findRow(first.sid)).toMatchObject({
+      endedAt: null,
+      createdAt,
+      proofs: [{ method: 'passcode', amr: ['otp'] }],
+    })
     expect((await oidc.userinfo(first.accessToken)).status).toBe(200)
     const about = {
       userId: person.id,

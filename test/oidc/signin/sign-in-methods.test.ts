@@ -3,7 +3,7 @@ import { getSettings, updateSettings } from '../../../src/tenants/settings.ts'
 import { test } from '../../support/passkeys.ts'
 import { answerIn } from '../../support/protocol.ts'
 
-const ESSENTIAL_OTP = JSON.stringify({ id_token: { acr: { essential: true, value: 'urn:vestibule:otp' } } })
+const ESSENTIAL_PHR = JSON.stringify({ id_token: { acr: { essential: true, value: 'phr' } } })
 
 /** The positions of the methods' parts on the first page; -1 where one is not offered. */
 const findParts = (html: string) => ({
@@ -56,11 +56,11 @@ describe('the sign-in methods of a tenant', () => {
   })
 
   test('limit the acr values that a client can require', async ({ app, tenant, ctx, browser, oidc }) => {
-    await updateSettings(ctx, { signInMethods: ['passkey'] })
-    const { location } = await browser.open(oidc.authorizePath({ claims: ESSENTIAL_OTP }))
+    await updateSettings(ctx, { signInMethods: ['passcode'] })
+    const { location } = await browser.open(oidc.authorizePath({ claims: ESSENTIAL_PHR }))
     expect(answerIn(location)).toMatchObject({ error: 'unmet_authentication_requirements' })
     const metadata = await app.fetch(`/${tenant}/.well-known/openid-configuration`)
-    expect(await metadata.json()).toMatchObject({ acr_values_supported: ['phr'] })
+    expect(await metadata.json()).toMatchObject({ acr_values_supported: ['urn:vestibule:otp'] })
     await updateSettings(ctx, { signInMethods: null })
   })
 

@@ -20,7 +20,7 @@ describe('the introspection endpoint (RFC 7662, section 2)', () => {
     introspect,
   }) => {
     const { access } = await userTokens()
-    const { iat, exp, jti, sid, auth_time } = decodeJwt(access)
+    const { iat, exp, jti, sid, auth_time, acr, amr } = decodeJwt(access)
     const { status, headers, body } = await introspect(access, client)
     expect([status, headers.get('cache-control')]).toEqual([200, 'no-store'])
     expect(body).toEqual({
@@ -31,7 +31,7 @@ describe('the introspection endpoint (RFC 7662, section 2)', () => {
       aud: [API, `${issuerOf(tenant)}/oidc/userinfo`],
       scope: 'openid offline_access',
       token_type: 'Bearer',
-      ...{ iat, exp, jti, sid, auth_time },
+      ...{ iat, exp, jti, sid, auth_time, acr, amr },
     })
   })
 
@@ -45,7 +45,7 @@ describe('the introspection endpoint (RFC 7662, section 2)', () => {
     otherServer,
   }) => {
     const { access } = await userTokens('openid profile email', [API, OTHER_API])
-    const { iat, exp, jti, auth_time } = decodeJwt(access)
+    const { iat, exp, jti, auth_time, acr, amr } = decodeJwt(access)
     const expected = {
       active: true,
       iss: issuerOf(tenant),
@@ -53,7 +53,7 @@ describe('the introspection endpoint (RFC 7662, section 2)', () => {
       client_id: client.id,
       scope: 'openid profile email',
       token_type: 'Bearer',
-      ...{ iat, exp, jti, auth_time },
+      ...{ iat, exp, jti, auth_time, acr, amr },
     }
     expect((await introspect(access, resourceServer)).body).toEqual({ ...expected, aud: API })
     expect((await introspect(access, otherServer)).body).toEqual({ ...expected, aud: OTHER_API })

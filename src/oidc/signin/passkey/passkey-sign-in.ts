@@ -44,11 +44,12 @@ export async function signInByPasskey(
   try {
     const proven = await verifyPasskey(ctx, assertion, deriveChallenge(ctx.tenant, interaction))
     const { userId, amr } = proven
+    const signIn = { userId, proof: { method: 'passkey' as const, amr } }
     const userCtx = toUserCtx(ctx, { userId, clientId })
     const started = await inTransaction(async (sql) => {
       await usePasskey(sql, ctx, proven, now)
-      const raised = sessionId && (await reauthenticateSession(sql, userCtx, { sessionId, userId, amr }, now))
-      return raised || (await startBrowserSession(sql, userCtx, { userId, amr }, now))
+      const raised = sessionId && (await reauthenticateSession(sql, userCtx, { sessionId, ...signIn }, now))
+      return raised || (await startBrowserSession(sql, userCtx, signIn, now))
     })
     wakeReaders(ctx.tenant)
     const signedIn: SignedIn = { userId, ...started }
