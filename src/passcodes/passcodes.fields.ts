@@ -1,10 +1,12 @@
 import { z } from 'zod'
-import { parsePhoneNumber, toEmailKey } from '../schema/address-keys.ts'
+import type { Channel } from '../core/sign-in-methods.ts'
+import { toEmailKey } from '../schema/address-keys.ts'
 import { boolean, requiredText, text } from '../schema/input-shapes.ts'
+import { type Country, parsePhoneNumber } from '../schema/phone-numbers.ts'
 import { createIdShape } from '../schema/response-shapes.ts'
 import { RequestMetadata, sessionExpirationMinutes } from '../sessions/sessions.fields.ts'
 
-export type Channel = 'email' | 'sms'
+export type { Channel }
 
 /**
  * The address of a code. `key` is the normalized form, which is compared and to which the message is sent.
@@ -17,14 +19,14 @@ function parseEmailAddress(to: string): PasscodeAddress | null {
 }
 
 /** Whether a text message can be sent to a number: it is valid E.164 without an extension. */
-function parseSmsAddress(to: string): PasscodeAddress | null {
-  const number = parsePhoneNumber(to)
+function parseSmsAddress(to: string, countries: readonly Country[] = []): PasscodeAddress | null {
+  const number = parsePhoneNumber(to, countries)
   return number === null || number.includes(';') ? null : { channel: 'sms', shown: number, key: number }
 }
 
-/** Parses an e-mail address or a phone number. */
-export const parseAddress = (to: string): PasscodeAddress | null =>
-  to.includes('@') ? parseEmailAddress(to) : parseSmsAddress(to)
+/** Parses an e-mail address or a phone number, which may be in the national form of one of `countries`. */
+export const parseAddress = (to: string, countries: readonly Country[] = []): PasscodeAddress | null =>
+  to.includes('@') ? parseEmailAddress(to) : parseSmsAddress(to, countries)
 
 const createAddressShape = (read: (to: string) => PasscodeAddress | null, message: string) =>
   text(254).transform((to, context) => {

@@ -1,6 +1,6 @@
 import { domainToASCII } from 'node:url'
-import { parsePhoneNumberFromString } from 'libphonenumber-js'
 import { parseIp } from '../core/ip.ts'
+import { parsePhoneNumber } from './phone-numbers.ts'
 
 /** RFC 5321, section 4.5.3.1: a path has 256 octets with its angle brackets, a local part 64. */
 const EMAIL_OCTETS = 254
@@ -88,19 +88,3 @@ export function toEmailKey(text: string): string | null {
 /** The key of an e-mail address or of a phone number with its country code; null for any other text. */
 export const toAddressKey = (text: string): string | null =>
   text.includes('@') ? toEmailKey(text.trim()) : parsePhoneNumber(text)
-
-/** Longer than any number with its extension and punctuation. */
-const PHONE_NUMBER_LENGTH = 100
-
-/**
- * The stored form of a phone number, which is also its key: E.164, with an extension as `;ext=` (RFC 3966).
- * Null unless `text` has a country code and a length that is possible there.
- */
-export function parsePhoneNumber(text: string): string | null {
-  const given = text.trim()
-  if (given.length > PHONE_NUMBER_LENGTH || /\p{C}/u.test(given)) return null
-  const normal = given.normalize('NFKC').replace(/\s+/g, ' ')
-  const parsed = parsePhoneNumberFromString(normal.replace(/^tel:/i, ''), { extract: false })
-  if (!parsed?.isPossible()) return null
-  return parsed.ext ? `${parsed.number};ext=${parsed.ext}` : parsed.number
-}

@@ -1,7 +1,8 @@
 import type { Ctx } from '../core/context.ts'
 import type { Scope } from '../core/scopes.ts'
 import type { User } from '../generated/prisma/client.ts'
-import { parsePhoneNumber, toEmailKey } from '../schema/address-keys.ts'
+import { toEmailKey } from '../schema/address-keys.ts'
+import { parsePhoneNumber } from '../schema/phone-numbers.ts'
 import {
   ADDRESS_MEMBERS,
   type Address,

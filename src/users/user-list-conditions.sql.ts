@@ -1,5 +1,6 @@
 import type { BindParameter } from '../database/keyset.ts'
-import { parsePhoneNumber, toEmailKey } from '../schema/address-keys.ts'
+import { toEmailKey } from '../schema/address-keys.ts'
+import { parsePhoneNumber } from '../schema/phone-numbers.ts'
 import type { UserFilter, UserFilterMember } from './user-filter.fields.ts'
 
 /** Behind every text that begins with what stands before it, as terms collate "C". */

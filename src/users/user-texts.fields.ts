@@ -1,5 +1,6 @@
-import { parsePhoneNumber, toEmailKey } from '../schema/address-keys.ts'
+import { toEmailKey } from '../schema/address-keys.ts'
 import { text } from '../schema/input-shapes.ts'
+import { parsePhoneNumber } from '../schema/phone-numbers.ts'
 import { createAllowedUrl } from '../schema/url-shapes.ts'
 
 export const link = createAllowedUrl({ fragment: true })

@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import type { FieldIssue } from '../core/errors.ts'
 import { isJsonObject } from '../core/json-object.ts'
-import { parsePhoneNumber } from '../schema/address-keys.ts'
 import { expectedUpdatedAt } from '../schema/expected-updated-at.ts'
 import { boolean, clearable, metadata, optional, text } from '../schema/input-shapes.ts'
+import { parsePhoneNumber } from '../schema/phone-numbers.ts'
 import { createIdShape, instantShape, jsonObjectShape } from '../schema/response-shapes.ts'
 import { birthdate, emailAddress, link, locale, phoneNumber, zoneinfo } from './user-texts.fields.ts'
 

@@ -22,9 +22,10 @@ import {
   userUpdated,
 } from '../events/user-events.ts'
 import type { Prisma, User } from '../generated/prisma/client.ts'
-import { parsePhoneNumber, toEmailKey } from '../schema/address-keys.ts'
+import { toEmailKey } from '../schema/address-keys.ts'
 import { assertExpectedUpdatedAt } from '../schema/expected-updated-at.ts'
 import { parseInput } from '../schema/input-shapes.ts'
+import { parsePhoneNumber } from '../schema/phone-numbers.ts'
 import { responseOnlyIssues } from '../schema/response-only.ts'
 import { lockUserForDelete } from './lock-user.sql.ts'
 import type { UserColumns } from './user-body.ts'
