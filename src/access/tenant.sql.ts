@@ -9,9 +9,11 @@ export const SETTINGS = [
   'defaultAudience',
   'loginUrl',
   'supportUrl',
+  'phoneCountry',
   'dynamicRegistration',
   'clientIdMetadataDocuments',
   'signInMethods',
+  'passcodeChannels',
 ] as const
 
 /** Formats the columns as a list for SQL; `prefix` is an alias with a dot. */

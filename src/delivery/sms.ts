@@ -6,6 +6,9 @@ import { log } from '../core/log.ts'
 import { addInboxMessage } from './inbox.ts'
 import { DELIVERY_TIMEOUT_MS } from './mail.ts'
 
+/** Whether this deployment sends text messages. In development, the inbox receives them. */
+export const canSendSms = (): boolean => env.sms !== undefined || !env.isProduction
+
 /** `to` is a number in E.164. */
 export type Sms = { to: string; body: string }
 
@@ -15,8 +18,8 @@ export type Sms = { to: string; body: string }
  * development inbox.
  */
 export async function deliverSms({ to, body }: Sms): Promise<void> {
+  if (!canSendSms()) throw new Unavailable('Text messages are not configured.')
   if (!env.sms) {
-    if (env.isProduction) throw new Unavailable('Text messages are not configured.')
     return addInboxMessage({ to, channel: 'sms', sentAt: new Date(), body })
   }
   const response = await fetch(env.sms.url, {

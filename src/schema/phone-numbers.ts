@@ -1,6 +1,6 @@
 import {
   type CountryCode,
-  isSupportedCountry,
+  getCountries,
   type PhoneNumber,
   parsePhoneNumberFromString,
 } from 'libphonenumber-js/max'
@@ -11,7 +11,9 @@ const PHONE_NUMBER_LENGTH = 100
 /** A country in ISO 3166-1 alpha-2 that has phone numbers. */
 export type Country = CountryCode
 
-export const isCountry = (text: string): text is Country => isSupportedCountry(text)
+export const COUNTRIES = getCountries()
+const KNOWN_COUNTRIES: ReadonlySet<string> = new Set(COUNTRIES)
+export const isCountry = (text: string): text is Country => KNOWN_COUNTRIES.has(text)
 
 /** Types of numbers that receive text messages. */
 const MOBILE_TYPES = new Set(['MOBILE', 'FIXED_LINE_OR_MOBILE'])

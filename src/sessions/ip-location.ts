@@ -18,6 +18,10 @@ export function openLocations(): void {
   }
 }
 
+/** The country of an IP address from GEOIP_DB, in ISO 3166-1 alpha-2; null without the file or when unknown. */
+export const lookUpCountry = (ip: string | null): string | null =>
+  (ip && reader?.get(ip)?.country?.iso_code) || null
+
 /**
  * "City, Country" of an IP address from GEOIP_DB (a MaxMind city or country file); null without the file or
  * when unknown.

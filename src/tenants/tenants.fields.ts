@@ -5,6 +5,12 @@ import { flag, oneOf, text, toClearable, toOptional } from '../schema/input-shap
 import { instantShape } from '../schema/response-shapes.ts'
 import { slug } from '../schema/slug.ts'
 import { createAllowedUrl } from '../schema/url-shapes.ts'
+import {
+  country,
+  PASSCODE_SETTING_SAMPLES,
+  passcodeSettings,
+  passcodeSettingsShapes,
+} from './passcode-settings.fields.ts'
 
 /** Examples of settings, for openapi.json. */
 const tenantSamples = {
@@ -13,6 +19,7 @@ const tenantSamples = {
   defaultAudience: 'https://api.example.com',
   supportUrl: 'https://example.com/help',
   signInMethods: ['passkey', 'passcode'],
+  ...PASSCODE_SETTING_SAMPLES,
 }
 
 /** Settings that are text, in the order of the API. */
@@ -23,6 +30,7 @@ const textSettings = {
   defaultAudience: text(2000),
   loginUrl: createAllowedUrl({ secure: true }),
   supportUrl: createAllowedUrl({ fragment: true }),
+  phoneCountry: country,
 }
 /** Switches are never unset. */
 const switches = { dynamicRegistration: flag, clientIdMetadataDocuments: flag }
@@ -39,13 +47,19 @@ const methods = {
 
 /** The settings of a new tenant. */
 const TenantSettings = z
-  .strictObject({ ...toOptional(textSettings), ...switches, ...methods })
+  .strictObject({ ...toOptional(textSettings), ...switches, ...methods, ...passcodeSettings })
   .meta({ id: 'TenantSettingsInput', model: 'Tenant', samples: tenantSamples })
 export type TenantSettings = z.output<typeof TenantSettings>
 
 /** Input of an update: the settings, and the updatedAt that the caller read. */
 export const TenantSettingsPatch = z
-  .strictObject({ ...toClearable(textSettings), ...switches, ...methods, expectedUpdatedAt })
+  .strictObject({
+    ...toClearable(textSettings),
+    ...switches,
+    ...methods,
+    ...passcodeSettings,
+    expectedUpdatedAt,
+  })
   .meta({
     id: 'TenantSettingsPatch',
     model: 'Tenant',
@@ -76,6 +90,7 @@ export const TenantSettingsShape = z
     ...toShapes(textSettings, z.string().nullable()),
     ...toShapes(switches, z.boolean()),
     ...toShapes(methods, z.array(z.enum(SIGN_IN_METHODS))),
+    ...passcodeSettingsShapes,
   })
   .meta({ id: 'TenantSettings', model: 'Tenant', samples: tenantSamples })
 

@@ -8,6 +8,7 @@ import { ID_DESCRIPTION, Node, nullIfNotFound, registerNode } from '../graphql/n
 import { toResultOptions } from '../graphql/result-options.ts'
 import { EXPECTED_UPDATED_AT_DESCRIPTION } from '../schema/expected-updated-at.ts'
 import { findDescription } from '../schema/schema-descriptions.ts'
+import { buildPasscodeSettingFields, buildPasscodeSettingInputs } from './passcode-settings.graphql.ts'
 import { toSettings, updateSettings } from './settings.ts'
 import { createTenant, deleteTenant, getTenant, listTenants, type Tenant } from './tenants.ts'
 
@@ -67,6 +68,7 @@ const TenantSettings = builder.objectRef<ReturnType<typeof toSettings>>('TenantS
       description: SETTING_DESCRIPTIONS.signInMethods,
       resolve: ({ signInMethods }) => signInMethods as SignInMethodName[],
     }),
+    ...buildPasscodeSettingFields(t),
   }),
 })
 
@@ -124,6 +126,7 @@ const buildSettingsInputFields = (t: InputFields) => ({
   dynamicRegistration: t.boolean({ description: SETTING_DESCRIPTIONS.dynamicRegistration }),
   clientIdMetadataDocuments: t.boolean({ description: SETTING_DESCRIPTIONS.clientIdMetadataDocuments }),
   signInMethods: t.field({ type: [SignInMethodEnum], description: SETTING_DESCRIPTIONS.signInMethods }),
+  ...buildPasscodeSettingInputs(t),
 })
 
 const UpdateTenantSettingsInput = builder.inputType('UpdateTenantSettingsInput', {

@@ -1,5 +1,5 @@
 import { buildSettingsColumns, SETTINGS, type TenantRow } from '../access/tenant.sql.ts'
-import { SIGN_IN_METHODS } from '../core/sign-in-methods.ts'
+import { CHANNELS, SIGN_IN_METHODS } from '../core/sign-in-methods.ts'
 import { storedColumns } from '../database/columns.ts'
 import type { Sql } from '../database/db.ts'
 import { type RowOf, statement } from '../database/statement.ts'
@@ -14,6 +14,8 @@ const DEFAULT_SETTINGS = {
   dynamicRegistration: false,
   clientIdMetadataDocuments: false,
   signInMethods: [...SIGN_IN_METHODS] as string[],
+  passcodeChannels: [...CHANNELS] as string[],
+  phoneCountry: null,
 } satisfies Partial<TenantRow>
 
 const INSERT_TENANT = statement({
@@ -27,6 +29,8 @@ const INSERT_TENANT = statement({
     dynamicRegistration: 'boolean',
     clientIdMetadataDocuments: 'boolean',
     signInMethods: 'text[]',
+    passcodeChannels: 'text[]',
+    phoneCountry: 'text?',
   },
   returns: { tenantId: 'text' },
 })`

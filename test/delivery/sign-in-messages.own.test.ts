@@ -9,7 +9,7 @@ import { csrfIn } from '../support/page-browser.ts'
 
 const servers = await vi.hoisted(async () => {
   const { usePlace } = await import('../support/places.ts')
-  usePlace('Zurich', 'Switzerland')
+  usePlace('Zurich', 'Switzerland', 'CH')
   return (await import('../support/message-servers.ts')).startMessageServers()
 })
 

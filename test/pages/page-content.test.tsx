@@ -16,7 +16,12 @@ describe('a hosted page', () => {
 
   test('for the email address keeps the entered address and announces its error', async () => {
     const html = await renderHtml(
-      <EmailPage {...{ tenant, client, interaction }} address="ada@" error="Enter an email address." />,
+      <EmailPage
+        {...{ tenant, client, interaction }}
+        channels={['email']}
+        address="ada@"
+        error="Enter an email address."
+      />,
     )
     expect(listTags(html).find((tag) => tag.attributes.id === 'address')?.attributes).toEqual({
       id: 'address',
@@ -50,6 +55,13 @@ describe('a hosted page', () => {
     })
     const steps = listTags(html).filter((tag) => tag.attributes.name === 'step')
     expect(steps.map((tag) => tag.attributes.value)).toEqual(['code', 'resend', 'restart', 'cancel'])
+  })
+
+  test('for the code of a phone number shows it in its international form, with a way to change it', async () => {
+    const html = await renderHtml(<CodePage {...{ tenant, client, interaction }} address="+41791234567" />)
+    expect(textOf(html)).toContain('If +41 79 123 45 67 can sign in, a code is on its way.')
+    expect(textOf(html)).toContain('Wrong number? Change it')
+    expect(html).not.toContain('spam')
   })
 
   test('for the code shows the wait for a new code next to its button', async () => {

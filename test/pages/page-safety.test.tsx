@@ -9,6 +9,7 @@ const PAGES = Object.keys(pagesWith('')) as (keyof ReturnType<typeof pagesWith>)
 /** The script of a page; the others have none. */
 const SCRIPTS: Record<string, string> = {
   email: PASSKEY_SCRIPT_PATH,
+  'phone-number': PASSKEY_SCRIPT_PATH,
   enrollment: ENROLLMENT_SCRIPT_PATH,
   'form-post': FORM_POST_SCRIPT_PATH,
   'web-message': WEB_MESSAGE_SCRIPT_PATH,

@@ -1,6 +1,7 @@
 import type { ComponentProps, VNode } from 'preact'
 import { EnrolledPage, EnrollmentExpiredPage, EnrollmentPage } from '../../src/account/enrollment.pages.tsx'
 import { toScopeConsentItems } from '../../src/consents/consent-items.ts'
+import { CHANNELS, type Channel } from '../../src/core/sign-in-methods.ts'
 import { DemoClientPage } from '../../src/dev/demo-client.pages.tsx'
 import { InboxPage } from '../../src/dev/inbox.pages.tsx'
 import { FormPostPage } from '../../src/oidc/authorize/form-post.pages.tsx'
@@ -23,15 +24,15 @@ import { renderPage } from '../../src/pages/render-page.pages.tsx'
 export const interaction = { action: '/acme/signin/handle', csrf: 'csrf-token' }
 
 type EmailPageProps = Omit<ComponentProps<typeof SignInPage>, 'entries'> &
-  Pick<ComponentProps<typeof AddressEntry>, 'address' | 'error'>
+  Pick<ComponentProps<typeof AddressEntry>, 'address' | 'error'> & { channels?: readonly Channel[] }
 
 /** The first page of a sign-in with every method. */
-export const EmailPage = ({ address, error, ...props }: EmailPageProps): VNode => (
+export const EmailPage = ({ address, error, channels = CHANNELS, ...props }: EmailPageProps): VNode => (
   <SignInPage
     {...props}
     isError={Boolean(error)}
     entries={[
-      <AddressEntry key="passcode" interaction={props.interaction} address={address} error={error} />,
+      <AddressEntry key="passcode" {...{ interaction: props.interaction, channels, address, error }} />,
       <PasskeyEntry
         key="passkey"
         interaction={props.interaction}
@@ -53,6 +54,9 @@ export function pagesWith(text: string) {
   const sentAt = new Date('2030-01-01T00:00:00Z')
   return {
     email: <EmailPage {...{ tenant, client, interaction }} address={text} error={text} />,
+    'phone-number': (
+      <EmailPage {...{ tenant, client, interaction }} channels={['sms']} address={text} error={text} />
+    ),
     code: <CodePage {...{ tenant, client, interaction }} address={text} error={text} />,
     consent: <ConsentPage {...{ tenant, client, interaction, person, consentItems: asks }} />,
     'user-code': <UserCodePage {...{ tenant, interaction }} code={text} error={text} />,

@@ -14,12 +14,12 @@ function encode(value: Value): Buffer {
 }
 
 /** A MaxMind file that knows one place for all IPv4 addresses: a tree of one node with both sides alike. */
-function buildPlaces(city: string, country: string): Buffer {
+function buildPlaces(city: string, country: string, countryCode: string): Buffer {
   const pointer = [0, 0, 1 + 16]
   return Buffer.concat([
     Buffer.from([...pointer, ...pointer]),
     Buffer.alloc(16),
-    encode({ city: { names: { en: city } }, country: { names: { en: country } } }),
+    encode({ city: { names: { en: city } }, country: { iso_code: countryCode, names: { en: country } } }),
     Buffer.from('\xab\xcd\xefMaxMind.com', 'latin1'),
     encode({
       binary_format_major_version: 2,
@@ -34,7 +34,7 @@ function buildPlaces(city: string, country: string): Buffer {
 }
 
 /** Sets GEOIP_DB to a file with one place: src/core/env.ts must not have been imported yet. */
-export function usePlace(city: string, country: string): void {
+export function usePlace(city: string, country: string, countryCode: string): void {
   process.env.GEOIP_DB = join(mkdtempSync(join(tmpdir(), 'vestibule-places-')), 'places.mmdb')
-  writeFileSync(process.env.GEOIP_DB, buildPlaces(city, country))
+  writeFileSync(process.env.GEOIP_DB, buildPlaces(city, country, countryCode))
 }

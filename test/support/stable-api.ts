@@ -105,7 +105,13 @@ export const ADDED_FIELDS: Record<string, string[]> = {
     'registeredBy',
   ],
   Session: ['proofs'],
-  TenantSettings: ['dynamicRegistration', 'clientIdMetadataDocuments', 'signInMethods'],
+  TenantSettings: [
+    'dynamicRegistration',
+    'clientIdMetadataDocuments',
+    'signInMethods',
+    'passcodeChannels',
+    'phoneCountry',
+  ],
   IdentityProvider: ['hasClientSecret', 'hasIdTokenSigningKey', 'missing'],
   Error: ['code'],
 }

@@ -14,6 +14,8 @@ export const UNSET_SETTINGS = {
   dynamicRegistration: false,
   clientIdMetadataDocuments: false,
   signInMethods: ['passcode', 'passkey'],
+  passcodeChannels: ['email', 'sms'],
+  phoneCountry: null,
 }
 
 /** A slug that no tenant has. */

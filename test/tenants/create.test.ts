@@ -28,6 +28,8 @@ describe('createTenant', () => {
       dynamicRegistration: false,
       clientIdMetadataDocuments: false,
       signInMethods: ['passcode', 'passkey'],
+      passcodeChannels: ['email', 'sms'],
+      phoneCountry: null,
       createdAt: expect.any(Date),
       updatedAt: expect.any(Date),
     })

@@ -19,9 +19,11 @@ describe('updateSettings', () => {
       defaultAudience: 'https://api.acme.example',
       loginUrl: 'https://acme.example/login',
       supportUrl: 'https://acme.example/help',
+      phoneCountry: 'CH',
       dynamicRegistration: true,
       clientIdMetadataDocuments: true,
       signInMethods: ['passkey'],
+      passcodeChannels: ['sms'],
     }
     await findTenant(tenant)
     expect(await updateSettings(ctx, full)).toMatchObject(full)

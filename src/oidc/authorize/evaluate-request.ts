@@ -2,6 +2,7 @@ import { type CachedClient, findClient } from '../../access/client-cache.ts'
 import { findTenant } from '../../access/tenant-cache.ts'
 import { mayUseDevices } from '../../clients/device-clients.ts'
 import type { Ctx } from '../../core/context.ts'
+import type { Channel } from '../../core/sign-in-methods.ts'
 import { sql } from '../../database/db.ts'
 import { toAddressKey } from '../../schema/address-keys.ts'
 import { listProofs } from '../../sessions/proofs.ts'
@@ -24,12 +25,20 @@ const listAddressKeys = ({ email, phoneNumber }: SignInState): string[] =>
 
 /**
  * The address to prefill: the login_hint, or else an address of the signed-in user, unless the request is
- * about another user. A login_hint that is not an address yields to one of the user.
+ * about another user. A login_hint that is not an address yields to one of the user. An address of another
+ * channel than `channels` is none.
  */
-export function selectExpectedAddress(request: PendingRequest, state: SignInState | null): string | null {
+export function selectExpectedAddress(
+  request: PendingRequest,
+  state: SignInState | null,
+  channels: readonly Channel[],
+): string | null {
   const isOther = request.subjectHint !== null && request.subjectHint !== state?.userId
-  const known = state && !isOther ? state.email || state.phoneNumber : null
-  return (getAddressHint(request) === null && known) || request.loginHint
+  const own = state && !isOther ? { email: state.email, sms: state.phoneNumber } : {}
+  const known = channels.map((channel) => own[channel]).find(Boolean) ?? null
+  const hint = getAddressHint(request)
+  if (hint === null) return known ?? request.loginHint
+  return channels.includes(hint.includes('@') ? 'email' : 'sms') ? request.loginHint : known
 }
 
 /** When the session's user signed in for this request; null if that was before it. */

@@ -46,6 +46,7 @@ export function parseAuthorizeRequest(
     display: parseDisplay(params),
     maxAgeSeconds: parseMaxAge(params),
     loginHint: readParameter(params, 'login_hint')?.slice(0, 320).toWellFormed() ?? null,
+    uiLocales: parseUiLocales(params),
     idTokenHint: readParameter(params, 'id_token_hint'),
     resources: parseResources(params, resources),
     claims: addAcrValues(parseClaimsParameter(params), readParameter(params, 'acr_values')),
@@ -144,6 +145,15 @@ function parsePrompts(params: URLSearchParams): Prompt[] {
 /** Unknown values are ignored (OIDC Core, section 3.1.2.1). */
 const parseDisplay = (params: URLSearchParams): Display =>
   DISPLAYS.find((known) => known === readParameter(params, 'display')) ?? 'page'
+
+const MAX_UI_LOCALES = 10
+const LANGUAGE_TAG = /^[A-Za-z0-9-]{2,35}$/
+
+/** What is not a language tag is ignored (OIDC Core, section 3.1.2.1). */
+const parseUiLocales = (params: URLSearchParams): string[] =>
+  parseScopeList(readParameter(params, 'ui_locales') ?? '')
+    .filter((tag) => LANGUAGE_TAG.test(tag))
+    .slice(0, MAX_UI_LOCALES)
 
 function parseMaxAge(params: URLSearchParams): number | null {
   const text = readParameter(params, 'max_age')

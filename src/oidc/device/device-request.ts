@@ -55,6 +55,7 @@ const toDeviceRequest = (device: PendingDevice, userCode: string): DeviceRequest
   display: 'page',
   maxAgeSeconds: null,
   loginHint: null,
+  uiLocales: [],
   idTokenHint: null,
   subjectHint: null,
   claims: null,

@@ -61,7 +61,7 @@ function migrateStoredRequest({
 }: PendingRequest & { resource?: string | null }): PendingRequest {
   const resources = resource ? [resource] : []
   return {
-    ...{ responseMode: 'query', display: 'page', resources, claims: null, dpopJkt: null },
+    ...{ responseMode: 'query', display: 'page', resources, claims: null, dpopJkt: null, uiLocales: [] },
     ...stored,
   }
 }

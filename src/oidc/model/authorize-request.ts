@@ -23,6 +23,8 @@ export type AuthorizeRequest = ResponseTarget & {
   display: Display
   maxAgeSeconds: number | null
   loginHint: string | null
+  /** The preferred languages (OIDC Core, section 3.1.2.1), as BCP 47 tags. */
+  uiLocales: string[]
   idTokenHint: string | null
   /** The requested audiences (RFC 8707). */
   resources: string[]

@@ -1,4 +1,6 @@
+import { CHANNELS, type Channel } from '../../core/sign-in-methods.ts'
 import type { InputRejection } from '../interactions/interactions.ts'
+import { describeInvalidAddress } from './passcode/address-texts.ts'
 
 /** The wait until a new code can be requested, in words; null when there is none. */
 export function formatWait(resendAllowedAt: Date | null | undefined, now: Date): string | null {
@@ -17,9 +19,13 @@ const CODE_PROBLEMS = {
 /** One message for every reason, so that it does not reveal why. */
 const PASSKEY_PROBLEM = 'This passkey did not work. Try again, or use a code.'
 
-/** The message about a rejected input. */
-export function describeInputRejection({ reason, retryAt }: InputRejection, now = new Date()): string {
-  if (reason === 'address') return 'Enter an email address, such as you@example.com.'
+/** The message about a rejected input. `channels` are those of the tenant. */
+export function describeInputRejection(
+  { reason, retryAt, entered }: InputRejection,
+  channels: readonly Channel[] = CHANNELS,
+  now = new Date(),
+): string {
+  if (reason === 'address') return describeInvalidAddress(channels, entered)
   if (reason === 'passkey') return PASSKEY_PROBLEM
   if (reason !== 'attempts') return CODE_PROBLEMS[reason]
   const wait = formatWait(retryAt ? new Date(retryAt) : null, now)

@@ -2,6 +2,7 @@ import { toClaimConsentItems, toScopeConsentItems } from '../../consents/consent
 import { createCsrfToken } from '../../pages/csrf.ts'
 import type { RenderOptions } from '../../pages/render-page.pages.tsx'
 import { renderComponent } from '../../pages/responses.http.ts'
+import { listPasscodeChannels } from '../../passcodes/passcode-channels.ts'
 import { selectCompletion } from './completion.http.ts'
 import { describeInputRejection } from './input-rejection-texts.ts'
 import { CodePage } from './passcode/code.pages.tsx'
@@ -48,7 +49,7 @@ export function renderSignInPage(signIn: SignInStep, page: SignInPageName): Resp
         CodePage,
         {
           ...common,
-          error: rejection && describeInputRejection(rejection),
+          error: rejection && describeInputRejection(rejection, listPasscodeChannels(call.tenant)),
           address: progress.address ?? '',
           digits: progress.digits,
           resendAllowedAt: computeResendAllowedAt(progress),

@@ -32,6 +32,7 @@ describe('parseAuthorizeRequest', () => {
       display: 'popup',
       maxAgeSeconds: 300,
       loginHint: 'ada@example.com',
+      uiLocales: ['de', 'fr'],
       idTokenHint: null,
       resources: ['urn:orders'],
       responseMode: 'query',

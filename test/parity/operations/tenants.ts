@@ -12,8 +12,11 @@ export const TENANT_OPERATIONS: Record<string, Call[]> = {
     { signInMethods: ['passkey', 'passcode'] },
     { signInMethods: null },
     { signInMethods: [] },
+    { passcodeChannels: ['sms'], phoneCountry: 'ch' },
+    { passcodeChannels: ['sms', 'email'], phoneCountry: 'CH' },
+    { passcodeChannels: null, phoneCountry: '' },
     { friendlyName: 'Parity', supportUrl: 'https://help.example' },
-  ].map((settings: { signInMethods?: string[] | null }) => ({
+  ].map((settings: { signInMethods?: string[] | null; passcodeChannels?: string[] | null }) => ({
     title: JSON.stringify(settings),
     rest: (): Rest => ['PATCH', '/settings', settings],
     gql: (): Gql => ({
@@ -21,10 +24,12 @@ export const TENANT_OPERATIONS: Record<string, Call[]> = {
       input: {
         ...settings,
         ...(settings.signInMethods && { signInMethods: toEnum(settings.signInMethods) }),
+        ...(settings.passcodeChannels && { passcodeChannels: toEnum(settings.passcodeChannels) }),
       },
       read: ({ tenant: { settings } }) => ({
         ...settings,
         signInMethods: settings.signInMethods.map((name: string) => name.toLowerCase()),
+        passcodeChannels: settings.passcodeChannels.map((name: string) => name.toLowerCase()),
       }),
     }),
   })),

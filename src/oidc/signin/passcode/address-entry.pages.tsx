@@ -1,8 +1,12 @@
 import type { VNode } from 'preact'
+import type { Channel } from '../../../core/sign-in-methods.ts'
 import { ErrorMessage, type PageInteraction, StepForm } from '../../../pages/page-shell.pages.tsx'
+import { getEntryTexts } from './address-texts.ts'
 
 type AddressEntryProps = {
   interaction: PageInteraction
+  /** How codes are sent: by e-mail, by text message, or either. */
+  channels: readonly Channel[]
   /** The entered or the expected address. */
   address?: string | null
   /** The error, as a sentence. */
@@ -13,33 +17,37 @@ type AddressEntryProps = {
  * The passcode's part of the first page: asks for the address. Posts `step=email` and `address`. Browsers that
  * have a passkey offer it in this field (WebAuthn Level 3, section 5.1.4).
  */
-export const AddressEntry = ({ interaction, address, error }: AddressEntryProps): VNode => (
-  <StepForm interaction={interaction} step="email" class="stack">
-    <div class="field">
-      <label for="address">Email address</label>
-      <input
-        id="address"
-        name="address"
-        type="email"
-        inputMode="email"
-        autocomplete="username webauthn"
-        autocapitalize="none"
-        spellcheck={false}
-        dir="auto"
-        required
-        // The only input of the page.
-        autofocus
-        value={address ?? ''}
-        aria-invalid={error ? 'true' : undefined}
-        aria-describedby={error ? 'address-error address-hint' : 'address-hint'}
-      />
-      {error && <ErrorMessage id="address-error">{error}</ErrorMessage>}
-      <p class="hint" id="address-hint">
-        We’ll send you a code to sign in with. No password needed.
-      </p>
-    </div>
-    <button type="submit" class="primary">
-      Continue
-    </button>
-  </StepForm>
-)
+export function AddressEntry({ interaction, channels, address, error }: AddressEntryProps): VNode {
+  const { label, type, hint } = getEntryTexts(channels)
+  return (
+    <StepForm interaction={interaction} step="email" class="stack">
+      <div class="field">
+        <label for="address">{label}</label>
+        <input
+          id="address"
+          name="address"
+          type={type}
+          list={undefined}
+          inputMode={type === 'tel' ? 'tel' : 'email'}
+          autocomplete="username webauthn"
+          autocapitalize="none"
+          spellcheck={false}
+          dir="auto"
+          required
+          // The only input of the page.
+          autofocus
+          value={address ?? ''}
+          aria-invalid={error ? 'true' : undefined}
+          aria-describedby={error ? 'address-error address-hint' : 'address-hint'}
+        />
+        {error && <ErrorMessage id="address-error">{error}</ErrorMessage>}
+        <p class="hint" id="address-hint">
+          {hint}
+        </p>
+      </div>
+      <button type="submit" class="primary">
+        Continue
+      </button>
+    </StepForm>
+  )
+}

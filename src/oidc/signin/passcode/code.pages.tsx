@@ -10,12 +10,13 @@ import {
 } from '../../../pages/page-shell.pages.tsx'
 import { CancelForm } from '../cancel.pages.tsx'
 import { formatWait } from '../input-rejection-texts.ts'
+import { formatAddress } from './address-texts.ts'
 
 type CodePageProps = {
   tenant: PageTenant
   client: PageClient
   interaction: PageInteraction
-  /** The address that the code was sent to, as entered. */
+  /** The address that the code was sent to: an e-mail address as entered, or a phone number in E.164. */
   address: string
   error?: string | null
   /** The number of digits of the code. */
@@ -40,12 +41,13 @@ export function CodePage({
   now = new Date(),
 }: CodePageProps): VNode {
   const wait = formatWait(resendAllowedAt, now)
+  const isNumber = !address.includes('@')
   return (
     <PageShell
       title="Enter your code"
       lead={
         <>
-          If <BidiText>{address}</BidiText> can sign in, a code is on its way.
+          If <BidiText>{formatAddress(address)}</BidiText> can sign in, a code is on its way.
         </>
       }
       tenant={tenant}
@@ -71,7 +73,9 @@ export function CodePage({
           />
           {error && <ErrorMessage id="code-error">{error}</ErrorMessage>}
           <p class="hint" id="code-hint">
-            It works for 10 minutes. Look in your spam folder, too.
+            {isNumber
+              ? 'It works for 10 minutes.'
+              : 'It works for 10 minutes. Look in your spam folder, too.'}
           </p>
         </div>
         <button type="submit" class="primary">
@@ -93,7 +97,7 @@ export function CodePage({
         </div>
         <StepForm interaction={interaction} step="restart">
           <button type="submit" class="quiet">
-            Use another address
+            {isNumber ? 'Wrong number? Change it' : 'Use another address'}
           </button>
         </StepForm>
         <CancelForm interaction={interaction} />

@@ -1,7 +1,9 @@
-import { InvalidInput, RateLimited } from '../../../core/errors.ts'
+import { RateLimited } from '../../../core/errors.ts'
 import { addSeconds } from '../../../core/time.ts'
 import { buildCookie, SESSION_COOKIE } from '../../../pages/cookies.ts'
 import { createPart } from '../../../pages/page-part.pages.tsx'
+import { listPasscodeChannels } from '../../../passcodes/passcode-channels.ts'
+import { type PasscodeAddress, parseAddress } from '../../../passcodes/passcodes.fields.ts'
 import { RejectedCode } from '../../../passcodes/passcodes.ts'
 import { BROWSER_LIFETIME_SECONDS } from '../../../sessions/sessions.ts'
 import { selectExpectedAddress } from '../../authorize/evaluate-request.ts'
@@ -11,7 +13,9 @@ import type { SignInMethod } from '../sign-in-method.http.ts'
 import { readCookies, redirectToPage, rejectInput } from '../sign-in-step.http.ts'
 import type { SignInStep } from '../sign-in-step.ts'
 import { AddressEntry } from './address-entry.pages.tsx'
+import { formatAddress } from './address-texts.ts'
 import { buildKnownBrowserCookies } from './known-browsers.ts'
+import { listNumberCountries } from './number-countries.http.ts'
 import { clearAddress, requestSignInCode, signInByPasscode } from './passcode-sign-in.ts'
 
 /** A code that is sent to an e-mail address or a phone number. */
@@ -19,20 +23,28 @@ export const PASSCODE_METHOD: SignInMethod = {
   forms: { email: handleAddress, code: handleCode, resend: resendCode, restart: restartSignIn },
   renderEntry: (signIn, interaction, rejection) => {
     const { progress, request } = signIn.interaction
+    const channels = listPasscodeChannels(signIn.call.tenant)
     const expected = progress.isAnother
       ? null
-      : selectExpectedAddress(request, signIn.authorization.signInState)
+      : selectExpectedAddress(request, signIn.authorization.signInState, channels)
+    const address = progress.address ?? expected
     return createPart(AddressEntry, {
       interaction,
-      address: rejection?.entered ?? progress.address ?? expected,
-      error: rejection && rejection.reason !== 'passkey' ? describeInputRejection(rejection) : null,
+      channels,
+      address: rejection?.entered ?? (address && formatAddress(address)),
+      error: rejection && rejection.reason !== 'passkey' ? describeInputRejection(rejection, channels) : null,
     })
   },
 }
 
+/** The address that an input means, if the tenant has its channel: a phone number may be in national form. */
+function readAddress(signIn: SignInStep, entered: string): PasscodeAddress | null {
+  const address = parseAddress(entered, listNumberCountries(signIn))
+  return address && listPasscodeChannels(signIn.call.tenant).includes(address.channel) ? address : null
+}
+
 /** Converts an error of a rejected input; rethrows any other error. */
 function toInputRejection(error: unknown): Pick<InputRejection, 'reason' | 'retryAt'> {
-  if (error instanceof InvalidInput) return { reason: 'address' }
   if (error instanceof RejectedCode) return { reason: error.problem }
   if (error instanceof RateLimited)
     return { reason: 'attempts', retryAt: addSeconds(new Date(), error.retryAfterSeconds).toISOString() }
@@ -41,16 +53,18 @@ function toInputRejection(error: unknown): Pick<InputRejection, 'reason' | 'retr
 
 async function sendCode(
   signIn: SignInStep,
-  address: string,
+  entered: string,
   page: InputRejection['page'],
 ): Promise<Response> {
+  const address = readAddress(signIn, entered)
+  if (!address) return rejectInput(signIn, { page: 'email', reason: 'address', entered })
   try {
-    await requestSignInCode(signIn.call.ctx, signIn.interaction, address, readCookies(signIn))
+    await requestSignInCode(signIn.call.ctx, signIn.interaction, address.shown, readCookies(signIn))
   } catch (error) {
     return rejectInput(signIn, {
       page,
       ...toInputRejection(error),
-      ...(page === 'email' && { entered: address }),
+      ...(page === 'email' && { entered }),
     })
   }
   return redirectToPage(signIn, 'code')

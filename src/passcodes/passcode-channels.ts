@@ -1,0 +1,11 @@
+import type { Channel } from '../core/sign-in-methods.ts'
+import { canSendSms } from '../delivery/sms.ts'
+
+/**
+ * The channels by which a tenant's users receive the codes of the hosted pages, e-mail first. Without a gateway
+ * for text messages, e-mail is the only one, unless the tenant excludes it: then no code can be sent.
+ */
+export function listPasscodeChannels(tenant: { passcodeChannels: string[] }): Channel[] {
+  const channels = (['email', 'sms'] as const).filter((channel) => tenant.passcodeChannels.includes(channel))
+  return canSendSms() || !channels.includes('email') ? channels : ['email']
+}
