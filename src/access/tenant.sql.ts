@@ -1,3 +1,4 @@
+import { LIMIT_SETTING_NAMES } from '../core/limit-settings.ts'
 import { storedColumns } from '../database/columns.ts'
 import type { Sql } from '../database/db.ts'
 import { type RowOf, statement } from '../database/statement.ts'
@@ -14,6 +15,7 @@ export const SETTINGS = [
   'clientIdMetadataDocuments',
   'signInMethods',
   'passcodeChannels',
+  ...LIMIT_SETTING_NAMES,
 ] as const
 
 /** Formats the columns as a list for SQL; `prefix` is an alias with a dot. */

@@ -1,6 +1,5 @@
 import { loadMessageTenant } from '../access/message-tenant.ts'
 import { requireNoEscalation, requireOwnAccount } from '../access/require-scope.ts'
-import { consumeLimit } from '../coordination/rate-limits.ts'
 import type { Ctx } from '../core/context.ts'
 import { InvalidCredential } from '../core/errors.ts'
 import { getRoleScopes } from '../core/scopes.ts'
@@ -10,7 +9,9 @@ import { recordEvents, wakeReaders } from '../events/log.ts'
 import { passcodeFailed } from '../events/session-events.ts'
 import { userUpdated } from '../events/user-events.ts'
 import type { User } from '../generated/prisma/client.ts'
+import { limitNetwork, returnProvenCode } from '../passcodes/network-limits.ts'
 import { normalizeCode } from '../passcodes/passcode-hash.ts'
+import { toApiOrigin } from '../passcodes/passcode-origin.ts'
 import type { Channel, PasscodeAddress } from '../passcodes/passcodes.fields.ts'
 import { deliverInBackground } from '../passcodes/send-passcode.ts'
 import { parseInput } from '../schema/input-shapes.ts'
@@ -58,7 +59,7 @@ async function confirmAddressChange(
   const { userId, sessionId } = requireOwnAccount(ctx)
   const { channel, key } = address
   if (sessionId === null) throw createWrongCodeError()
-  await consumeLimit('authenticatePasscode', ctx.tenant, ctx.ip)
+  await limitNetwork('authenticatePasscode', ctx.tenant, ctx.ip)
   const pending = { userId, channel, key, now }
   const codeHash = await countChangeAttempt(sql, ctx.tenant, pending)
   const request = { userId, sessionId, address }
@@ -79,6 +80,7 @@ async function confirmAddressChange(
     return { before, user: updated.user, changed: updated.changed }
   })
   wakeReaders(ctx.tenant)
+  await returnProvenCode(ctx.tenant, ctx.ip, toApiOrigin(ctx.ip))
   if (changed.includes(channel === 'email' ? 'emailKey' : 'phoneNumberKey'))
     await sendChangeNotice(ctx, before, channel)
   return user

@@ -1,5 +1,4 @@
 import { loadMessageTenant } from '../access/message-tenant.ts'
-import { consumeLimit } from '../coordination/rate-limits.ts'
 import type { Ctx } from '../core/context.ts'
 import { InvalidInput, NotFound, RateLimited } from '../core/errors.ts'
 import { sql } from '../database/db.ts'
@@ -7,6 +6,7 @@ import { assertDeliveryAvailable } from '../delivery/outages.ts'
 import { buildAddressMail, buildAddressSms } from '../delivery/passcode-texts.ts'
 import { createEventRow, wakeReaders } from '../events/log.ts'
 import { passcodeSent, passcodeUndelivered, passcodeWithheld } from '../events/session-events.ts'
+import { limitNetwork } from '../passcodes/network-limits.ts'
 import { SEND_COOLDOWN_SECONDS } from '../passcodes/passcode-budgets.sql.ts'
 import { createCode, createLongCode, normalizeCode } from '../passcodes/passcode-hash.ts'
 import type { PasscodeAddress } from '../passcodes/passcodes.fields.ts'
@@ -54,7 +54,7 @@ async function requestAddressChange(
 ): Promise<{ sentTo: string }> {
   const { userId, sessionId } = await requireStepUp(ctx, now)
   const { channel, key } = address
-  await consumeLimit('sendPasscode', ctx.tenant, ctx.ip)
+  await limitNetwork('sendPasscode', ctx.tenant, ctx.ip)
   assertDeliveryAvailable(ctx.tenant, channel)
   const [code, longCode] = [createCode(), createLongCode()]
   const request = { userId, sessionId, address }

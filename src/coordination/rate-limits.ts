@@ -1,21 +1,23 @@
-import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible'
+import { RateLimiterMemory, RateLimiterRedis } from 'rate-limiter-flexible'
 import { errorMessage } from '../core/error-message.ts'
 import { RateLimited } from '../core/errors.ts'
 import { toNetwork } from '../core/ip.ts'
+import { LIMIT_SETTINGS } from '../core/limit-settings.ts'
 import { log } from '../core/log.ts'
+import { countLimited } from '../core/metrics.ts'
 import { getRedis } from './bus.ts'
 
-/** `points` requests in `seconds`, for each tenant and network. */
+/** `points` uses in `seconds`, for each tenant and network. Where a tenant has a setting, that is the number. */
 type RateLimit = { points: number; seconds: number }
 
 /** Limits that are counted outside the database, per network; all transports and processes share them. */
 export const RATE_LIMITS = {
-  /** Passcodes sent. The limit of an address is in passcodes.sql.ts. */
-  sendPasscode: { points: 30, seconds: 3600 },
-  /** Guesses at passcodes, over all addresses. */
-  authenticatePasscode: { points: 100, seconds: 3600 },
+  /** Passcodes requested and not used. The limit of an address is in passcodes.sql.ts. */
+  sendPasscode: { points: LIMIT_SETTINGS.networkCodeLimit.standard, seconds: 3600 },
+  /** Wrong guesses at passcodes, over all addresses. */
+  authenticatePasscode: { points: LIMIT_SETTINGS.networkFailureLimit.standard, seconds: 3600 },
   /** Passkeys that were not accepted. */
-  rejectPasskey: { points: 100, seconds: 3600 },
+  rejectPasskey: { points: LIMIT_SETTINGS.networkFailureLimit.standard, seconds: 3600 },
   /** Steps of enrollments, three for each: many users of one office may enroll in an hour. */
   enrollCredential: { points: 600, seconds: 3600 },
   /** Sign-ins at identity providers that are verified: each sends a request to the provider. */
@@ -58,15 +60,49 @@ function getLimiter(name: LimitName) {
 export const resetLimiters = (): void => limiters.clear()
 
 /**
- * Counts one request of a network. Throws RateLimited with the seconds to wait when the limit is exceeded; a
- * request that cannot be counted is permitted.
+ * Counts one use by `owner`, which starts with the tenant. Throws RateLimited with the seconds to wait when
+ * there are more than `points`; then it is not counted. A use that cannot be counted is permitted.
  */
-export async function consumeLimit(name: LimitName, tenant: string, ip: string | null): Promise<void> {
+export async function takeFromLimit(name: LimitName, owner: string, points: number): Promise<void> {
+  const limiter = getLimiter(name)
+  const used = await limiter.penalty(owner).catch((error: unknown) => warnUncounted(name, error))
+  if (!used || used.consumedPoints <= points) return
+  await limiter.reward(owner).catch((error: unknown) => warnUncounted(name, error))
+  countLimited(name)
+  throw new RateLimited(Math.max(1, Math.ceil(used.msBeforeNext / 1000)))
+}
+
+/** Gives uses back that proved to be no abuse. */
+export async function returnToLimit(name: LimitName, owner: string, uses = 1): Promise<void> {
   try {
-    await getLimiter(name).consume(`${tenant}:${toNetwork(ip)}`)
+    const limiter = getLimiter(name)
+    const { consumedPoints } = await limiter.reward(owner, uses)
+    // The period has passed since, or others have returned the same uses: none may remain for later.
+    if (consumedPoints < 0) await limiter.penalty(owner, Math.min(uses, -consumedPoints))
   } catch (error) {
-    if (error instanceof RateLimiterRes)
-      throw new RateLimited(Math.max(1, Math.ceil(error.msBeforeNext / 1000)))
-    log.warn({ err: errorMessage(error) }, `limit ${name} could not be counted`)
+    warnUncounted(name, error)
   }
 }
+
+function warnUncounted(name: LimitName, error: unknown): null {
+  log.warn({ err: errorMessage(error) }, `limit ${name} could not be counted`)
+  return null
+}
+
+/** Counts one use by the network of an IP address, as takeFromLimit. */
+export const consumeLimit = (
+  name: LimitName,
+  tenant: string,
+  ip: string | null,
+  points: number = RATE_LIMITS[name].points,
+): Promise<void> => takeFromLimit(name, toNetworkOwner(tenant, toNetwork(ip)), points)
+
+/** Gives uses of a network back. */
+export const returnToNetwork = (
+  name: LimitName,
+  tenant: string,
+  network: string,
+  uses?: number,
+): Promise<void> => returnToLimit(name, toNetworkOwner(tenant, network), uses)
+
+const toNetworkOwner = (tenant: string, network: string): string => `${tenant}:${network}`

@@ -22,6 +22,16 @@ const limitedStorage = new Counter({
 export const countLimitedStorage = (labels: { budget: string; what: string; reason: string }): void =>
   limitedStorage.inc(labels)
 
+const limited = new Counter({
+  name: 'vestibule_limited_total',
+  help: 'What was rejected, because a network or a tenant had reached a limit.',
+  labelNames: ['limit'],
+  registers: [registry],
+})
+
+/** Counts what a limit rejected. `limit` is the name of the limit. */
+export const countLimited = (limit: string): void => limited.inc({ limit })
+
 /** The label that distinguishes requests. Tenants would produce too many time series. */
 export type Surface = 'graphql' | 'rest' | 'oidc'
 

@@ -15,6 +15,8 @@ export type RenderOptions = {
   isPopup?: boolean
   /** HTTP status, 200 by default. */
   status?: number
+  /** Headers of this response only. */
+  headers?: Record<string, string>
 }
 
 /** The inline style of the page; the Content Security Policy allows it by its hash. */
@@ -83,6 +85,7 @@ export function renderPage(page: VNode, options: RenderOptions = {}): Response {
       'x-content-type-options': 'nosniff',
       // X-Frame-Options cannot name an origin: frame-ancestors allows the one that may frame the page.
       ...(!options.frameAncestor && { 'x-frame-options': 'DENY' }),
+      ...options.headers,
     },
   })
 }

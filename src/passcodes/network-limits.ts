@@ -1,20 +1,60 @@
-import { consumeLimit } from '../coordination/rate-limits.ts'
+import { findTenant } from '../access/tenant-cache.ts'
+import { consumeLimit, returnToNetwork } from '../coordination/rate-limits.ts'
 import { requireStorage } from '../coordination/storage-budgets.ts'
+import { toNetwork } from '../core/ip.ts'
+import type { LimitSetting } from '../core/limit-settings.ts'
+import { getRequestNetwork, type PasscodeOrigin } from './passcode-origin.ts'
 
 /** A code with its counters and events, or the events of a guess. */
 const PASSCODE_BYTES = 1000
 
+/** What a network may do in a tenant. Each limit has a setting. */
+const SETTINGS = {
+  sendPasscode: 'networkCodeLimit',
+  authenticatePasscode: 'networkFailureLimit',
+  rejectPasskey: 'networkFailureLimit',
+} as const satisfies Record<string, LimitSetting>
+type NetworkLimit = keyof typeof SETTINGS
+
 /**
- * Counts a code that is requested or entered on a hosted page, or a passkey that was not accepted: in the limit of the network for the tenant, and in
- * what it may store in all tenants. The same for known and unknown addresses. A call of the management API counts
- * in the limit only: its caller says which network the user has, and could use up the budget of any. Throws
- * RateLimited.
+ * Counts a code that is requested or entered, or a passkey that was not accepted, in the limit of the network
+ * for the tenant: the same for known and unknown addresses. What proves right is returned by
+ * `returnProvenCode`. Throws RateLimited.
+ */
+export async function limitNetwork(name: NetworkLimit, tenant: string, ip: string | null): Promise<void> {
+  const settings = await findTenant(tenant)
+  await consumeLimit(name, tenant, ip, settings?.[SETTINGS[name]])
+}
+
+/**
+ * The same on a hosted page, and in what the network may store in all tenants. In a browser in which the
+ * address signed in before (`isKnown`), only the latter: the budget of that browser limits it. A call of the
+ * management API counts in the limit only: its caller says which network the user has, and could use up the
+ * budget of any. Throws RateLimited.
  */
 export async function limitStranger(
-  name: 'sendPasscode' | 'authenticatePasscode' | 'rejectPasskey',
+  name: NetworkLimit,
+  { tenant, ip }: { tenant: string; ip: string | null },
+  { isKnown = false } = {},
+): Promise<void> {
+  if (!isKnown) await limitNetwork(name, tenant, ip)
+  await requireStorage('passcode', { tenant, ip }, { bytes: PASSCODE_BYTES })
+}
+
+/**
+ * Returns a right code to the limits: the guess by `ip`, and the `codes` that were requested for it. Many users
+ * of one network sign in this way, and a right code is what no guesser has.
+ */
+export async function returnProvenCode(
   tenant: string,
   ip: string | null,
+  origin: Pick<PasscodeOrigin, 'network'>,
+  codes = 1,
 ): Promise<void> {
-  await consumeLimit(name, tenant, ip)
-  await requireStorage('passcode', { tenant, ip }, { bytes: PASSCODE_BYTES })
+  const requestedIn = getRequestNetwork(origin)
+  if (requestedIn === null) return
+  await Promise.all([
+    returnToNetwork('authenticatePasscode', tenant, toNetwork(ip)),
+    returnToNetwork('sendPasscode', tenant, requestedIn, codes),
+  ])
 }

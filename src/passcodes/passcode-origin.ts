@@ -1,6 +1,8 @@
 import { toNetwork } from '../core/ip.ts'
 import { SHARED_BUDGET } from './passcode-budgets.sql.ts'
 
+const NETWORK_PREFIX = 'network:'
+
 /**
  * Where a code is requested and entered. Each origin has a code of its own, so that none replaces or uses up
  * the code of another. `budget` counts sent codes and wrong guesses, `network` the codes that one network
@@ -8,11 +10,15 @@ import { SHARED_BUDGET } from './passcode-budgets.sql.ts'
  */
 export type PasscodeOrigin = { origin: string; budget: string; network: string | null }
 
+/** The network that requested the code; null if it is not counted, as for a known browser. */
+export const getRequestNetwork = ({ network }: Pick<PasscodeOrigin, 'network'>): string | null =>
+  network?.slice(NETWORK_PREFIX.length) ?? null
+
 /** The management API: its callers share the codes that they send. `ip` is the address of their user. */
 export const toApiOrigin = (ip: string | null): PasscodeOrigin => ({
   origin: 'api',
   budget: SHARED_BUDGET,
-  network: ip && `network:${toNetwork(ip)}`,
+  network: ip && `${NETWORK_PREFIX}${toNetwork(ip)}`,
 })
 
 /**
@@ -27,5 +33,5 @@ export const toSignInOrigin = (
   origin: `interaction:${interactionId}`,
   ...(knownBrowser
     ? { budget: `browser:${knownBrowser}`, network: null }
-    : { budget: SHARED_BUDGET, network: `network:${toNetwork(ip)}` }),
+    : { budget: SHARED_BUDGET, network: `${NETWORK_PREFIX}${toNetwork(ip)}` }),
 })

@@ -1,10 +1,9 @@
 import { toRevoked } from '../access/revocation.sql.ts'
 import { createRevocationEvents } from '../access/revocation.ts'
 import { notifySessionsEnded } from '../access/session-end-listeners.ts'
-import { consumeLimit } from '../coordination/rate-limits.ts'
 import type { Ctx } from '../core/context.ts'
 import { toUserCtx } from '../core/context.ts'
-import { InvalidCredential, InvalidInput } from '../core/errors.ts'
+import { InvalidInput } from '../core/errors.ts'
 import type { Sql } from '../database/db.ts'
 import { inTransaction, sql } from '../database/db.ts'
 import { hashAddress } from '../events/address-hash.ts'
@@ -19,33 +18,17 @@ import type { SessionRow } from '../sessions/sessions.sql.ts'
 import { reauthenticateSession, startBrowserSession, startSession } from '../sessions/sessions.ts'
 import { applyFirstVerification, type RemovedAccess } from './first-verification.sql.ts'
 import { sendGuessNotice } from './guess-notice.ts'
-import { limitStranger } from './network-limits.ts'
+import { limitNetwork, limitStranger, returnProvenCode } from './network-limits.ts'
 import { countPasscodeAttempt, type PasscodeAttempt, redeemPasscode } from './passcode-guesses.sql.ts'
 import { isMatchingCode, normalizeCode } from './passcode-hash.ts'
 import { type PasscodeOrigin, toApiOrigin } from './passcode-origin.ts'
 import { AuthenticatePasscode, type Channel, type PasscodeAddress, parseAddress } from './passcodes.fields.ts'
+import { type CodeProblem, RejectedCode } from './rejected-code.ts'
 import type { SignInPasscodeRequest } from './send-passcode.ts'
 
 /** The authentication methods of a code (RFC 8176). */
 const AMR_BY_CHANNEL: Record<Channel, string[]> = { email: ['otp'], sms: ['otp', 'sms'] }
 const createProof = (channel: Channel): NewProof => ({ method: 'passcode', amr: AMR_BY_CHANNEL[channel] })
-
-/** Why a code is not accepted, whether or not the address is known. A used code counts as expired. */
-export type CodeProblem = 'wrong' | 'expired' | 'exhausted'
-
-/**
- * The error of a code that is not accepted. Its message is the same for every reason; hosted pages tell the
- * person what to do by `problem`.
- */
-export class RejectedCode extends InvalidCredential {
-  readonly problem: CodeProblem
-
-  constructor(problem: CodeProblem) {
-    super('The code is wrong or has expired.')
-    this.name = 'InvalidCredential'
-    this.problem = problem
-  }
-}
 
 /** The reason for the event log, which says more than the response. */
 function toFailureReason(
@@ -143,32 +126,47 @@ export async function authenticatePasscode(
   now = new Date(),
 ): Promise<AuthenticatedPasscode> {
   const { to, code, sessionExpirationMinutes, metadata } = parseInput(AuthenticatePasscode, input)
-  if (metadata.ipAddress) await consumeLimit('authenticatePasscode', ctx.tenant, metadata.ipAddress)
+  const { ipAddress } = metadata
+  if (ipAddress) await limitNetwork('authenticatePasscode', ctx.tenant, ipAddress)
   const useCallerCtx = () => ctx
   const clientId = ctx.actor.kind === 'client' ? ctx.actor.clientId : null
-  const entered = { address: to, ...toApiOrigin(metadata.ipAddress), clientId }
-  return redeemWithAttempt(ctx, entered, code, now, useCallerCtx, async (sql, ctx, user) => {
-    if (sessionExpirationMinutes === 0) return { session: null, sessionToken: null, user }
-    const { session, token } = await startSession(
-      sql,
-      ctx,
-      {
-        userId: user.id,
-        kind: 'api',
-        refreshable: true,
-        expiresAt: new Date(now.getTime() + sessionExpirationMinutes * 60_000),
-        proof: createProof(to.channel),
-        // The IP address of the backend is not that of the user.
-        seenFrom: { ip: metadata.ipAddress, userAgent: metadata.userAgent },
-      },
-      now,
-    )
-    return { session, sessionToken: token, user }
-  })
+  const origin = toApiOrigin(ipAddress)
+  const entered = { address: to, ...origin, clientId }
+  const authenticated = await redeemWithAttempt(
+    ctx,
+    entered,
+    code,
+    now,
+    useCallerCtx,
+    async (sql, ctx, user) => {
+      if (sessionExpirationMinutes === 0) return { session: null, sessionToken: null, user }
+      const { session, token } = await startSession(
+        sql,
+        ctx,
+        {
+          userId: user.id,
+          kind: 'api',
+          refreshable: true,
+          expiresAt: new Date(now.getTime() + sessionExpirationMinutes * 60_000),
+          proof: createProof(to.channel),
+          // The IP address of the backend is not that of the user.
+          seenFrom: { ip: ipAddress, userAgent: metadata.userAgent },
+        },
+        now,
+      )
+      return { session, sessionToken: token, user }
+    },
+  )
+  await returnProvenCode(ctx.tenant, ipAddress, origin)
+  return authenticated
 }
 
 /** For whom and where a user signs in, and the session of the browser. */
-export type SignInContext = SignInPasscodeRequest & { sessionId?: string | null }
+export type SignInContext = SignInPasscodeRequest & {
+  sessionId?: string | null
+  /** How many codes were requested in this sign-in. */
+  codes?: number
+}
 
 /**
  * Verifies the code of a hosted page and, in the same transaction, raises the session of the browser if it is
@@ -179,16 +177,19 @@ export async function verifySignInPasscode(
   ctx: Ctx,
   to: string,
   code: string,
-  { clientId, origin, sessionId = null }: SignInContext,
+  { clientId, origin, sessionId = null, codes }: SignInContext,
   now = new Date(),
 ): Promise<{ userId: string; session: SessionRow; token: string }> {
   const address = parseAddress(to)
   if (!address) throw new InvalidInput([{ field: 'to', description: 'must be an e-mail address' }])
-  await limitStranger('authenticatePasscode', ctx.tenant, ctx.ip)
+  await limitStranger('authenticatePasscode', ctx, { isKnown: origin.network === null })
   const by = (userId: string) => toUserCtx(ctx, { userId, clientId })
-  return redeemWithAttempt(ctx, { address, ...origin, clientId }, code, now, by, async (sql, ctx, user) => {
+  const entered = { address, ...origin, clientId }
+  const signedIn = await redeemWithAttempt(ctx, entered, code, now, by, async (sql, ctx, user) => {
     const signedIn = { userId: user.id, proof: createProof(address.channel) }
     const raised = sessionId && (await reauthenticateSession(sql, ctx, { sessionId, ...signedIn }, now))
     return { userId: user.id, ...(raised || (await startBrowserSession(sql, ctx, signedIn, now))) }
   })
+  await returnProvenCode(ctx.tenant, ctx.ip, origin, codes)
+  return signedIn
 }

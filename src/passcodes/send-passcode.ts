@@ -3,7 +3,6 @@ import { setMaxListeners } from 'node:events'
 import { setTimeout } from 'node:timers/promises'
 import { findClient } from '../access/client-cache.ts'
 import { loadMessageTenant } from '../access/message-tenant.ts'
-import { consumeLimit } from '../coordination/rate-limits.ts'
 import type { Ctx } from '../core/context.ts'
 import { newId } from '../core/crypto.ts'
 import { InvalidInput, NotFound, RateLimited, Unavailable, UserLocked } from '../core/errors.ts'
@@ -19,7 +18,7 @@ import { createEventRow, wakeReaders } from '../events/log.ts'
 import { passcodeSent, passcodeUndelivered, signInFailed } from '../events/session-events.ts'
 import { userCreated } from '../events/user-events.ts'
 import { parseInput } from '../schema/input-shapes.ts'
-import { limitStranger } from './network-limits.ts'
+import { limitNetwork, limitStranger } from './network-limits.ts'
 import { SEND_COOLDOWN_SECONDS } from './passcode-budgets.sql.ts'
 import { createCode, createLongCode, hashCode, normalizeCode } from './passcode-hash.ts'
 import { type PasscodeOrigin, toApiOrigin } from './passcode-origin.ts'
@@ -122,8 +121,9 @@ export async function sendPasscode(
   now = new Date(),
 ): Promise<SentPasscode> {
   const request = parseInput(SendPasscode[channel], input)
-  if (request.metadata.ipAddress) await consumeLimit('sendPasscode', ctx.tenant, request.metadata.ipAddress)
-  const origin = toApiOrigin(request.metadata.ipAddress)
+  const { ipAddress } = request.metadata
+  if (ipAddress) await limitNetwork('sendPasscode', ctx.tenant, ipAddress)
+  const origin = toApiOrigin(ipAddress)
   const clientId = ctx.actor.kind === 'client' ? ctx.actor.clientId : null
   const options = { createUser: request.createUser, keepUnknown: false, clientId }
   const stored = await storePasscode(ctx, request.to, origin, options, now)
@@ -219,7 +219,7 @@ export async function sendSignInPasscode(
 ): Promise<{ digits: 6 | 10 } | null> {
   const address = parseAddress(to)
   if (!address) throw new InvalidInput([{ field: 'to', description: 'must be an e-mail address' }])
-  await limitStranger('sendPasscode', ctx.tenant, ctx.ip)
+  await limitStranger('sendPasscode', ctx, { isKnown: origin.network === null })
   assertDeliveryAvailable(ctx.tenant, address.channel)
   // Read for unknown addresses too, as the tenant is. The page has read it before.
   const clientName = clientId === null ? null : ((await findClient(ctx.tenant, clientId))?.name ?? null)

@@ -1,3 +1,4 @@
+import { LIMIT_SETTING_NAMES, type LimitSetting } from '../core/limit-settings.ts'
 import { CHANNELS, type Channel } from '../core/sign-in-methods.ts'
 import { builder, type GraphQLTypes } from '../graphql/builder.ts'
 import { findDescription } from '../schema/schema-descriptions.ts'
@@ -23,6 +24,9 @@ const PasscodeChannelEnum = builder.enumType('PasscodeChannel', {
   ) as Record<Uppercase<Channel>, { value: Channel; description: string }>,
 })
 
+const mapLimits = <Field>(toField: (name: LimitSetting) => Field) =>
+  Object.fromEntries(LIMIT_SETTING_NAMES.map((name) => [name, toField(name)])) as Record<LimitSetting, Field>
+
 /** The settings of codes, as fields of TenantSettings. */
 export const buildPasscodeSettingFields = (t: SettingFields) => ({
   passcodeChannels: t.field({
@@ -30,11 +34,13 @@ export const buildPasscodeSettingFields = (t: SettingFields) => ({
     description: DESCRIPTIONS.passcodeChannels,
     resolve: ({ passcodeChannels }) => passcodeChannels as Channel[],
   }),
+  ...mapLimits((name) => t.exposeInt(name, { description: findDescription('Tenant', name) })),
   phoneCountry: t.exposeString('phoneCountry', { nullable: true, description: DESCRIPTIONS.phoneCountry }),
 })
 
 /** The same, as fields of inputs. */
 export const buildPasscodeSettingInputs = (t: InputFields) => ({
   passcodeChannels: t.field({ type: [PasscodeChannelEnum], description: DESCRIPTIONS.passcodeChannels }),
+  ...mapLimits((name) => t.int({ description: findDescription('Tenant', name) })),
   phoneCountry: t.string({ description: DESCRIPTIONS.phoneCountry }),
 })

@@ -1,4 +1,5 @@
 import { buildSettingsColumns, SETTINGS, type TenantRow } from '../access/tenant.sql.ts'
+import { STANDARD_LIMITS } from '../core/limit-settings.ts'
 import { CHANNELS, SIGN_IN_METHODS } from '../core/sign-in-methods.ts'
 import { storedColumns } from '../database/columns.ts'
 import type { Sql } from '../database/db.ts'
@@ -16,6 +17,7 @@ const DEFAULT_SETTINGS = {
   signInMethods: [...SIGN_IN_METHODS] as string[],
   passcodeChannels: [...CHANNELS] as string[],
   phoneCountry: null,
+  ...STANDARD_LIMITS,
 } satisfies Partial<TenantRow>
 
 const INSERT_TENANT = statement({
@@ -31,6 +33,8 @@ const INSERT_TENANT = statement({
     signInMethods: 'text[]',
     passcodeChannels: 'text[]',
     phoneCountry: 'text?',
+    networkCodeLimit: 'int',
+    networkFailureLimit: 'int',
   },
   returns: { tenantId: 'text' },
 })`

@@ -10,6 +10,7 @@ import {
   sendSignInPasscode,
 } from '../../src/passcodes/send-passcode.ts'
 import { findBrowserSession } from '../../src/sessions/sessions.ts'
+import { updateSettings } from '../../src/tenants/settings.ts'
 import { createUser, lockUser } from '../../src/users/users.ts'
 import { test as base, codeIn, INVALID, wrongFor } from '../support/passcodes.ts'
 import { makeClient } from '../support/protocol.ts'
@@ -134,8 +135,9 @@ describe('sign-in by a passcode on the hosted pages', () => {
     expect(() => requireOwnAccount(person)).toThrow('scope account')
   })
 
-  test('limits codes by network across addresses', async ({ visitor, address, sendHosted }) => {
-    for (let i = 0; i < 30; i++) await sendHosted(address(`n${i}`))
+  test('limits codes by network across addresses', async ({ ctx, visitor, address, sendHosted }) => {
+    await updateSettings(ctx, { networkCodeLimit: 10 })
+    for (let i = 0; i < 10; i++) await sendHosted(address(`n${i}`))
     await expect(sendHosted(address('one-more'))).rejects.toThrow(expect.objectContaining({ status: 429 }))
     await expect(
       sendSignInPasscode({ ...visitor, ip: '203.0.113.9' }, address('one-more'), VISIT),

@@ -26,9 +26,9 @@ const WRITABLE = {
     'description scopes themeColor logoUrl callbacks allowedOrigins webOrigins allowedLogoutUrls initiateLoginUrl tokenExpiryTime requireConsent jwks backchannelLogoutUrl idTokenSigningAlg userInfoSigningAlg requirePushedRequests resources',
   CreateClientInput: 'type name appType fields',
   TenantSettingsInput:
-    'friendlyName logoUrl defaultAudience loginUrl supportUrl phoneCountry dynamicRegistration clientIdMetadataDocuments signInMethods passcodeChannels',
+    'friendlyName logoUrl defaultAudience loginUrl supportUrl phoneCountry dynamicRegistration clientIdMetadataDocuments signInMethods passcodeChannels networkCodeLimit networkFailureLimit',
   UpdateTenantSettingsInput:
-    'expectedUpdatedAt friendlyName logoUrl defaultAudience loginUrl supportUrl phoneCountry dynamicRegistration clientIdMetadataDocuments signInMethods passcodeChannels',
+    'expectedUpdatedAt friendlyName logoUrl defaultAudience loginUrl supportUrl phoneCountry dynamicRegistration clientIdMetadataDocuments signInMethods passcodeChannels networkCodeLimit networkFailureLimit',
   CreateRegistrationTokenInput: 'note uses expiresInSeconds',
   RevokeRegistrationTokenInput: 'registrationTokenId',
   RotateSigningKeysInput: 'activateInSeconds retireAtOnce',

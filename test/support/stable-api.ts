@@ -111,6 +111,8 @@ export const ADDED_FIELDS: Record<string, string[]> = {
     'signInMethods',
     'passcodeChannels',
     'phoneCountry',
+    'networkCodeLimit',
+    'networkFailureLimit',
   ],
   IdentityProvider: ['hasClientSecret', 'hasIdTokenSigningKey', 'missing'],
   Error: ['code'],

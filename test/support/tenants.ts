@@ -16,6 +16,8 @@ export const UNSET_SETTINGS = {
   signInMethods: ['passcode', 'passkey'],
   passcodeChannels: ['email', 'sms'],
   phoneCountry: null,
+  networkCodeLimit: 600,
+  networkFailureLimit: 100,
 }
 
 /** A slug that no tenant has. */

@@ -30,6 +30,8 @@ describe('createTenant', () => {
       signInMethods: ['passcode', 'passkey'],
       passcodeChannels: ['email', 'sms'],
       phoneCountry: null,
+      networkCodeLimit: 600,
+      networkFailureLimit: 100,
       createdAt: expect.any(Date),
       updatedAt: expect.any(Date),
     })

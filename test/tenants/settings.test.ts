@@ -24,6 +24,8 @@ describe('updateSettings', () => {
       clientIdMetadataDocuments: true,
       signInMethods: ['passkey'],
       passcodeChannels: ['sms'],
+      networkCodeLimit: 1000,
+      networkFailureLimit: 200,
     }
     await findTenant(tenant)
     expect(await updateSettings(ctx, full)).toMatchObject(full)

@@ -6,7 +6,7 @@ import { addSeconds } from '../../core/time.ts'
 import { dbFor, sql } from '../../database/db.ts'
 import type { Prisma } from '../../generated/prisma/client.ts'
 import type { PasscodeOrigin } from '../../passcodes/passcode-origin.ts'
-import type { CodeProblem } from '../../passcodes/passcodes.ts'
+import type { CodeProblem } from '../../passcodes/rejected-code.ts'
 import type { PendingRequest } from '../model/authorize-request.ts'
 import { updateInputRejection } from './interactions.sql.ts'
 
@@ -36,6 +36,8 @@ export type Progress = {
   /** Where the passcode is to be entered, and its number of digits. */
   origin?: PasscodeOrigin
   digits?: 6 | 10
+  /** How many codes were requested for the address. */
+  codes?: number
   /** The session that this request started or continued, and the time of its first proof for this request. */
   sessionId?: string
   signedInAt?: string

@@ -10,6 +10,10 @@ export function formatWait(resendAllowedAt: Date | null | undefined, now: Date):
   return `${count} ${unit}${count === 1 ? '' : 's'}`
 }
 
+/** The value of Retry-After: seconds. */
+export const computeRetryAfter = ({ retryAt }: InputRejection, now = new Date()): string =>
+  String(Math.max(1, Math.ceil(((retryAt ? Date.parse(retryAt) : 0) - now.getTime()) / 1000)))
+
 const CODE_PROBLEMS = {
   wrong: 'That code is wrong. Check it, and use the newest message.',
   expired: 'That code has expired or was used. Request a new one.',

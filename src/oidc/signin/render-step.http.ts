@@ -4,7 +4,7 @@ import type { RenderOptions } from '../../pages/render-page.pages.tsx'
 import { renderComponent } from '../../pages/responses.http.ts'
 import { listPasscodeChannels } from '../../passcodes/passcode-channels.ts'
 import { selectCompletion } from './completion.http.ts'
-import { describeInputRejection } from './input-rejection-texts.ts'
+import { computeRetryAfter, describeInputRejection } from './input-rejection-texts.ts'
 import { CodePage } from './passcode/code.pages.tsx'
 import { computeResendAllowedAt } from './passcode/passcode-sign-in.ts'
 import { SelectAccountPage } from './select-account.pages.tsx'
@@ -24,7 +24,9 @@ export function renderSignInPage(signIn: SignInStep, page: SignInPageName): Resp
   }
   const rejection = progress.refusal?.page === page ? progress.refusal : null
   const common = { tenant: call.tenant, client: authorization.client, interaction: form }
+  const isLimited = rejection?.reason === 'attempts'
   const options: RenderOptions = {
+    ...(isLimited && { status: 429, headers: { 'retry-after': computeRetryAfter(rejection) } }),
     formActionOrigins: completion.destinations,
     isPopup: request.display === 'popup',
   }
@@ -53,6 +55,7 @@ export function renderSignInPage(signIn: SignInStep, page: SignInPageName): Resp
           address: progress.address ?? '',
           digits: progress.digits,
           resendAllowedAt: computeResendAllowedAt(progress),
+          offersOtherWay: isLimited && call.tenant.signInMethods.length > 1,
         },
         options,
       )

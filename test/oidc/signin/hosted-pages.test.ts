@@ -86,8 +86,11 @@ describe('rejected input', () => {
       await consumeLimit('authenticatePasscode', other, '127.0.0.1')
     const codePage = { path: sent.path, html: await sent.response.text() }
     const { response } = await browser.submit(codePage, { step: 'code', code: '000000' })
-    expect(response.status).toBe(200)
-    expect(await response.text()).toMatch(/Too many attempts\. Try again in \d+ (seconds|minutes)\./)
+    expect(response.status).toBe(429)
+    expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(3000)
+    const html = await response.text()
+    expect(html).toMatch(/Too many attempts\. Try again in \d+ minutes\./)
+    expect(html).toContain('Sign in another way')
   })
 
   test.for<[name: string, address: string, kept: string]>([

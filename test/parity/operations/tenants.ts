@@ -13,6 +13,8 @@ export const TENANT_OPERATIONS: Record<string, Call[]> = {
     { signInMethods: null },
     { signInMethods: [] },
     { passcodeChannels: ['sms'], phoneCountry: 'ch' },
+    { networkCodeLimit: 50, networkFailureLimit: null },
+    { networkCodeLimit: 1, networkFailureLimit: 1e9 },
     { passcodeChannels: ['sms', 'email'], phoneCountry: 'CH' },
     { passcodeChannels: null, phoneCountry: '' },
     { friendlyName: 'Parity', supportUrl: 'https://help.example' },

@@ -23,6 +23,8 @@ type CodePageProps = {
   digits?: 6 | 10
   /** When a new code can be requested; omitted when it can be now. */
   resendAllowedAt?: Date | null
+  /** The user may sign in by another method: the way back to the first page says so. */
+  offersOtherWay?: boolean
   now?: Date
 }
 
@@ -38,6 +40,7 @@ export function CodePage({
   error,
   digits = 6,
   resendAllowedAt,
+  offersOtherWay,
   now = new Date(),
 }: CodePageProps): VNode {
   const wait = formatWait(resendAllowedAt, now)
@@ -97,7 +100,11 @@ export function CodePage({
         </div>
         <StepForm interaction={interaction} step="restart">
           <button type="submit" class="quiet">
-            {isNumber ? 'Wrong number? Change it' : 'Use another address'}
+            {offersOtherWay
+              ? 'Sign in another way'
+              : isNumber
+                ? 'Wrong number? Change it'
+                : 'Use another address'}
           </button>
         </StepForm>
         <CancelForm interaction={interaction} />

@@ -41,7 +41,8 @@ export async function requestSignInCode(
   const sent = await sendSignInPasscode(ctx, address, { clientId, origin })
   const sentAt = new Date().toISOString()
   const { refusal: _, ...kept } = progress
-  const code = { origin, ...(sent && { digits: sent.digits }) }
+  const codes = (progress.address === address ? (progress.codes ?? 0) : 0) + 1
+  const code = { origin, codes, ...(sent && { digits: sent.digits }) }
   await saveInteraction(ctx.tenant, { ...interaction, progress: { ...kept, address, sentAt, ...code } })
 }
 
@@ -62,11 +63,12 @@ export async function signInByPasscode(
   previousSessionId: string | null,
 ): Promise<string> {
   const { clientId } = interaction.request
-  const { address = '', origin = toOrigin(ctx, interaction, address, null) } = interaction.progress
+  const { address = '', origin = toOrigin(ctx, interaction, address, null), codes } = interaction.progress
   const signedIn = await verifySignInPasscode(ctx, address, code, {
     clientId,
     origin,
     sessionId: previousSessionId,
+    codes,
   })
   await recordSignIn(ctx, interaction, signedIn, previousSessionId)
   return signedIn.token

@@ -59,7 +59,7 @@ export async function signInByPasskey(
     const rejection = error instanceof UserLocked ? new RejectedPasskey('locked') : error
     if (!(rejection instanceof RejectedPasskey)) throw error
     await saveInteraction(ctx.tenant, counted)
-    await limitStranger('rejectPasskey', ctx.tenant, ctx.ip)
+    await limitStranger('rejectPasskey', ctx)
     const { userId, problem } = rejection
     await recordEvents(sql, ctx, [passkeyFailed(userId, { clientId, reason: problem })])
     wakeReaders(ctx.tenant)
