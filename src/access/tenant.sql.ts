@@ -16,6 +16,7 @@ export const SETTINGS = [
   'signInMethods',
   'passcodeChannels',
   ...LIMIT_SETTING_NAMES,
+  'smsCountries',
 ] as const
 
 /** Formats the columns as a list for SQL; `prefix` is an alias with a dot. */

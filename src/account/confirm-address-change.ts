@@ -80,7 +80,7 @@ async function confirmAddressChange(
     return { before, user: updated.user, changed: updated.changed }
   })
   wakeReaders(ctx.tenant)
-  await returnProvenCode(ctx.tenant, ctx.ip, toApiOrigin(ctx.ip))
+  await returnProvenCode(ctx.tenant, ctx.ip, { origin: toApiOrigin(ctx.ip), address })
   if (changed.includes(channel === 'email' ? 'emailKey' : 'phoneNumberKey'))
     await sendChangeNotice(ctx, before, channel)
   return user

@@ -5,12 +5,18 @@ import { sql } from '../database/db.ts'
 import { assertDeliveryAvailable } from '../delivery/outages.ts'
 import { buildAddressMail, buildAddressSms } from '../delivery/passcode-texts.ts'
 import { createEventRow, wakeReaders } from '../events/log.ts'
-import { passcodeSent, passcodeUndelivered, passcodeWithheld } from '../events/session-events.ts'
+import {
+  passcodeLimited,
+  passcodeSent,
+  passcodeUndelivered,
+  passcodeWithheld,
+} from '../events/session-events.ts'
 import { limitNetwork } from '../passcodes/network-limits.ts'
 import { SEND_COOLDOWN_SECONDS } from '../passcodes/passcode-budgets.sql.ts'
 import { createCode, createLongCode, normalizeCode } from '../passcodes/passcode-hash.ts'
 import type { PasscodeAddress } from '../passcodes/passcodes.fields.ts'
 import { answerAddressInBackground, PASSCODE_LIFETIME_MINUTES } from '../passcodes/send-passcode.ts'
+import { limitSms } from '../passcodes/sms-limits.ts'
 import { parseInput } from '../schema/input-shapes.ts'
 import { ADDRESS_FIELD, RequestAddressChange } from './account.fields.ts'
 import { reserveAddressChange, withdrawAddressChange } from './address-change.sql.ts'
@@ -55,6 +61,12 @@ async function requestAddressChange(
   const { userId, sessionId } = await requireStepUp(ctx, now)
   const { channel, key } = address
   await limitNetwork('sendPasscode', ctx.tenant, ctx.ip)
+  if (channel === 'sms')
+    await limitSms(ctx, {
+      number: key,
+      field: ADDRESS_FIELD.sms,
+      toEvent: (reason) => passcodeLimited({ userId, purpose: CHANGE_CODE_PURPOSE }, reason),
+    })
   assertDeliveryAvailable(ctx.tenant, channel)
   const [code, longCode] = [createCode(), createLongCode()]
   const request = { userId, sessionId, address }

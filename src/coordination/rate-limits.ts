@@ -16,6 +16,10 @@ export const RATE_LIMITS = {
   sendPasscode: { points: LIMIT_SETTINGS.networkCodeLimit.standard, seconds: 3600 },
   /** Wrong guesses at passcodes, over all addresses. */
   authenticatePasscode: { points: LIMIT_SETTINGS.networkFailureLimit.standard, seconds: 3600 },
+  /** Text messages with codes, of a tenant. */
+  smsDay: { points: LIMIT_SETTINGS.smsDailyLimit.standard, seconds: 86_400 },
+  /** Text messages with codes that are not used, to a range of numbers. */
+  smsPrefix: { points: LIMIT_SETTINGS.smsPrefixLimit.standard, seconds: 3600 },
   /** Passkeys that were not accepted. */
   rejectPasskey: { points: LIMIT_SETTINGS.networkFailureLimit.standard, seconds: 3600 },
   /** Steps of enrollments, three for each: many users of one office may enroll in an hour. */

@@ -2,6 +2,8 @@
 export const LIMIT_SETTINGS = {
   networkCodeLimit: { standard: 600, min: 10, max: 100_000 },
   networkFailureLimit: { standard: 100, min: 10, max: 10_000 },
+  smsDailyLimit: { standard: 5000, min: 0, max: 10_000_000 },
+  smsPrefixLimit: { standard: 30, min: 1, max: 100_000 },
 } as const
 export type LimitSetting = keyof typeof LIMIT_SETTINGS
 

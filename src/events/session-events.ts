@@ -1,4 +1,4 @@
-import type { EndReason, EventDetail, EventOf, SignInFailure } from './types.ts'
+import type { EndReason, EventDetail, EventOf, SignInFailure, SmsRefusal } from './types.ts'
 
 /** The subjects of an event of a session. */
 export type SessionSubject = { id: string; userId: string; clientId: string | null }
@@ -79,6 +79,16 @@ export const passcodeWithheld = (
   type: 'passcode.failed',
   userId,
   detail: { ...toPasscodeDetail(channel, purpose), reason: 'taken' },
+})
+
+/** The text message was not sent, because of a limit. */
+export const passcodeLimited = (
+  { userId, purpose }: { userId: string; purpose: Purpose },
+  reason: SmsRefusal,
+): EventOf<'passcode.failed'> => ({
+  type: 'passcode.failed',
+  userId,
+  detail: { ...toPasscodeDetail('sms', purpose), reason },
 })
 
 /**

@@ -11,10 +11,14 @@ export type EndReason = (typeof SESSION_END_REASONS)[number]
 export const GRANT_END_REASONS = [...SESSION_END_REASONS, 'code replayed', 'refresh token replayed'] as const
 export type GrantEndReason = (typeof GRANT_END_REASONS)[number]
 
+/** The limit because of which a text message was not sent: see sms-limits.ts. */
+const SMS_REFUSALS = ['country', 'daily', 'prefix'] as const
+export type SmsRefusal = (typeof SMS_REFUSALS)[number]
+
 /**
  * Why a sign-in failed: the user is locked; no user has the address or passkey; the address is not verified,
  * and the user has another that is; the code is wrong or expired, or its attempts are used up; the response of
- * the passkey does not verify, or its counter went back.
+ * the passkey does not verify, or its counter went back; the text message was not sent because of a limit.
  */
 const SIGN_IN_FAILURES = [
   'locked',
@@ -25,6 +29,7 @@ const SIGN_IN_FAILURES = [
   'exhausted',
   'rejected',
   'cloned',
+  ...SMS_REFUSALS,
 ] as const
 export type SignInFailure = (typeof SIGN_IN_FAILURES)[number]
 
@@ -88,9 +93,12 @@ export const EVENTS = {
   'passcode.sent': z.strictObject(passcode),
   /**
    * userId, null for an unknown address; reason `delivery` if the message could not be sent, `taken` if the new
-   * address of the user is another user's, absent for a wrong code
+   * address of the user is another user's, a limit of text messages, absent for a wrong code
    */
-  'passcode.failed': z.strictObject({ ...passcode, reason: z.enum(['delivery', 'taken']).optional() }),
+  'passcode.failed': z.strictObject({
+    ...passcode,
+    reason: z.enum(['delivery', 'taken', ...SMS_REFUSALS]).optional(),
+  }),
   /** userId, sessionId, [grant, client] */
   'grant.created': NONE,
   /** userId, sessionId, [grant, client] */

@@ -3,7 +3,9 @@ import { consumeLimit, returnToNetwork } from '../coordination/rate-limits.ts'
 import { requireStorage } from '../coordination/storage-budgets.ts'
 import { toNetwork } from '../core/ip.ts'
 import type { LimitSetting } from '../core/limit-settings.ts'
-import { getRequestNetwork, type PasscodeOrigin } from './passcode-origin.ts'
+import { getRequestNetwork, isKnownBrowser, type PasscodeOrigin } from './passcode-origin.ts'
+import type { PasscodeAddress } from './passcodes.fields.ts'
+import { returnSmsPrefix } from './sms-limits.ts'
 
 /** A code with its counters and events, or the events of a guess. */
 const PASSCODE_BYTES = 1000
@@ -48,13 +50,13 @@ export async function limitStranger(
 export async function returnProvenCode(
   tenant: string,
   ip: string | null,
-  origin: Pick<PasscodeOrigin, 'network'>,
-  codes = 1,
+  { origin, address, codes = 1 }: { origin: PasscodeOrigin; address: PasscodeAddress; codes?: number },
 ): Promise<void> {
+  if (isKnownBrowser(origin)) return
   const requestedIn = getRequestNetwork(origin)
-  if (requestedIn === null) return
   await Promise.all([
-    returnToNetwork('authenticatePasscode', tenant, toNetwork(ip)),
-    returnToNetwork('sendPasscode', tenant, requestedIn, codes),
+    address.channel === 'sms' && returnSmsPrefix(tenant, address.key, codes),
+    requestedIn !== null && returnToNetwork('sendPasscode', tenant, requestedIn, codes),
+    requestedIn !== null && returnToNetwork('authenticatePasscode', tenant, toNetwork(ip)),
   ])
 }

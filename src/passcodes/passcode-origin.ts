@@ -10,6 +10,10 @@ const NETWORK_PREFIX = 'network:'
  */
 export type PasscodeOrigin = { origin: string; budget: string; network: string | null }
 
+/** Whether it is a browser in which the address signed in before. */
+export const isKnownBrowser = ({ budget }: Pick<PasscodeOrigin, 'budget'>): boolean =>
+  budget !== SHARED_BUDGET
+
 /** The network that requested the code; null if it is not counted, as for a known browser. */
 export const getRequestNetwork = ({ network }: Pick<PasscodeOrigin, 'network'>): string | null =>
   network?.slice(NETWORK_PREFIX.length) ?? null

@@ -21,7 +21,7 @@ import { sendGuessNotice } from './guess-notice.ts'
 import { limitNetwork, limitStranger, returnProvenCode } from './network-limits.ts'
 import { countPasscodeAttempt, type PasscodeAttempt, redeemPasscode } from './passcode-guesses.sql.ts'
 import { isMatchingCode, normalizeCode } from './passcode-hash.ts'
-import { type PasscodeOrigin, toApiOrigin } from './passcode-origin.ts'
+import { isKnownBrowser, type PasscodeOrigin, toApiOrigin } from './passcode-origin.ts'
 import { AuthenticatePasscode, type Channel, type PasscodeAddress, parseAddress } from './passcodes.fields.ts'
 import { type CodeProblem, RejectedCode } from './rejected-code.ts'
 import type { SignInPasscodeRequest } from './send-passcode.ts'
@@ -157,7 +157,7 @@ export async function authenticatePasscode(
       return { session, sessionToken: token, user }
     },
   )
-  await returnProvenCode(ctx.tenant, ipAddress, origin)
+  await returnProvenCode(ctx.tenant, ipAddress, { origin, address: to })
   return authenticated
 }
 
@@ -182,7 +182,7 @@ export async function verifySignInPasscode(
 ): Promise<{ userId: string; session: SessionRow; token: string }> {
   const address = parseAddress(to)
   if (!address) throw new InvalidInput([{ field: 'to', description: 'must be an e-mail address' }])
-  await limitStranger('authenticatePasscode', ctx, { isKnown: origin.network === null })
+  await limitStranger('authenticatePasscode', ctx, { isKnown: isKnownBrowser(origin) })
   const by = (userId: string) => toUserCtx(ctx, { userId, clientId })
   const entered = { address, ...origin, clientId }
   const signedIn = await redeemWithAttempt(ctx, entered, code, now, by, async (sql, ctx, user) => {
@@ -190,6 +190,6 @@ export async function verifySignInPasscode(
     const raised = sessionId && (await reauthenticateSession(sql, ctx, { sessionId, ...signedIn }, now))
     return { userId: user.id, ...(raised || (await startBrowserSession(sql, ctx, signedIn, now))) }
   })
-  await returnProvenCode(ctx.tenant, ctx.ip, origin, codes)
+  await returnProvenCode(ctx.tenant, ctx.ip, { origin, address, codes })
   return signedIn
 }

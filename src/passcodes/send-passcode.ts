@@ -18,10 +18,11 @@ import { createEventRow, wakeReaders } from '../events/log.ts'
 import { passcodeSent, passcodeUndelivered, signInFailed } from '../events/session-events.ts'
 import { userCreated } from '../events/user-events.ts'
 import { parseInput } from '../schema/input-shapes.ts'
+import { limitMessage, returnMessage } from './message-limits.ts'
 import { limitNetwork, limitStranger } from './network-limits.ts'
 import { SEND_COOLDOWN_SECONDS } from './passcode-budgets.sql.ts'
 import { createCode, createLongCode, hashCode, normalizeCode } from './passcode-hash.ts'
-import { type PasscodeOrigin, toApiOrigin } from './passcode-origin.ts'
+import { isKnownBrowser, type PasscodeOrigin, toApiOrigin } from './passcode-origin.ts'
 import { type Channel, type PasscodeAddress, parseAddress, SendPasscode } from './passcodes.fields.ts'
 import { type PasscodeReservation, reservePasscode, withdrawPasscode } from './passcodes.sql.ts'
 import { describeSignIn } from './requesting-sign-in.ts'
@@ -125,8 +126,10 @@ export async function sendPasscode(
   if (ipAddress) await limitNetwork('sendPasscode', ctx.tenant, ipAddress)
   const origin = toApiOrigin(ipAddress)
   const clientId = ctx.actor.kind === 'client' ? ctx.actor.clientId : null
+  await limitMessage(ctx, request.to, origin, clientId)
   const options = { createUser: request.createUser, keepUnknown: false, clientId }
   const stored = await storePasscode(ctx, request.to, origin, options, now)
+  if (!stored.isReserved) await returnMessage(ctx, request.to, origin)
   if (stored.locked) throw new UserLocked()
   if (stored.signsIn === false)
     throw new InvalidInput([
@@ -219,12 +222,14 @@ export async function sendSignInPasscode(
 ): Promise<{ digits: 6 | 10 } | null> {
   const address = parseAddress(to)
   if (!address) throw new InvalidInput([{ field: 'to', description: 'must be an e-mail address' }])
-  await limitStranger('sendPasscode', ctx, { isKnown: origin.network === null })
+  await limitStranger('sendPasscode', ctx, { isKnown: isKnownBrowser(origin) })
+  await limitMessage(ctx, address, origin, clientId)
   assertDeliveryAvailable(ctx.tenant, address.channel)
   // Read for unknown addresses too, as the tenant is. The page has read it before.
   const clientName = clientId === null ? null : ((await findClient(ctx.tenant, clientId))?.name ?? null)
   const options = { createUser: false, keepUnknown: true, clientId }
   const stored = await storePasscode(ctx, address, origin, options, now)
+  if (!stored.isReserved) await returnMessage(ctx, address, origin)
   if (!stored.isReserved && stored.isLimited) throw new RateLimited(computeWaitSeconds(stored.waitUntil, now))
   const isRecipient = stored.userId !== null && !stored.locked && stored.signsIn && stored.isReserved
   answerAddressInBackground(

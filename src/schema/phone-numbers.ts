@@ -43,6 +43,12 @@ export function parsePhoneNumber(text: string, countries: readonly Country[] = [
   return number.ext ? `${number.number};ext=${number.ext}` : number.number
 }
 
+/** The countries that a number in E.164 may belong to; none for numbers of no country, as of satellites. */
+export function listPossibleCountries(number: string): Country[] {
+  const parsed = parsePhoneNumberFromString(number)
+  return parsed?.country ? [parsed.country] : (parsed?.getPossibleCountries() ?? [])
+}
+
 /** A number in E.164 as users read it: `+41 79 123 45 67`. Other text is returned unchanged. */
 export const formatPhoneNumber = (number: string): string =>
   parsePhoneNumberFromString(number)?.formatInternational() ?? number

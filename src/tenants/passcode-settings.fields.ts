@@ -15,6 +15,7 @@ export const PASSCODE_SETTING_SAMPLES = {
   passcodeChannels: ['email', 'sms'],
   phoneCountry: 'CH',
   ...STANDARD_LIMITS,
+  smsCountries: ['CH', 'AT'],
 }
 
 /** At least one that the deployment has, so that users can sign in. Null is the default. */
@@ -33,6 +34,14 @@ const passcodeChannels = z
 /** A country code of ISO 3166-1. The document names each, so that it accepts exactly what this does. */
 export const country = z.enum(COUNTRIES, 'must be a country code of ISO 3166-1, such as CH')
 
+/** Null is all countries. */
+const smsCountries = z
+  .array(country, 'must be an array')
+  .max(COUNTRIES.length, `must have at most ${COUNTRIES.length} entries`)
+  .nullable()
+  .transform((countries) => [...new Set(countries ?? [])])
+  .optional()
+
 const createLimit = (name: LimitSetting) => {
   const { standard, min, max } = LIMIT_SETTINGS[name]
   return integer(min, max)
@@ -44,10 +53,11 @@ const mapLimits = <Shape>(toShape: (name: LimitSetting) => Shape) =>
   Object.fromEntries(LIMIT_SETTING_NAMES.map((name) => [name, toShape(name)])) as Record<LimitSetting, Shape>
 
 /** Settings of codes that are never unset: null is the default. */
-export const passcodeSettings = { passcodeChannels, ...mapLimits(createLimit) }
+export const passcodeSettings = { passcodeChannels, ...mapLimits(createLimit), smsCountries }
 
 /** As REST returns them. */
 export const passcodeSettingsShapes = {
   passcodeChannels: z.array(z.enum(CHANNELS)),
   ...mapLimits(() => z.int()),
+  smsCountries: z.array(z.string()),
 }

@@ -10,6 +10,7 @@ type SettingFields = PothosSchemaTypes.ObjectFieldBuilder<GraphQLTypes, ReturnTy
 const DESCRIPTIONS = {
   passcodeChannels: findDescription('Tenant', 'passcodeChannels'),
   phoneCountry: findDescription('Tenant', 'phoneCountry'),
+  smsCountries: findDescription('Tenant', 'smsCountries'),
 }
 
 const CHANNEL_DESCRIPTIONS: Record<Channel, string> = {
@@ -35,6 +36,7 @@ export const buildPasscodeSettingFields = (t: SettingFields) => ({
     resolve: ({ passcodeChannels }) => passcodeChannels as Channel[],
   }),
   ...mapLimits((name) => t.exposeInt(name, { description: findDescription('Tenant', name) })),
+  smsCountries: t.exposeStringList('smsCountries', { description: DESCRIPTIONS.smsCountries }),
   phoneCountry: t.exposeString('phoneCountry', { nullable: true, description: DESCRIPTIONS.phoneCountry }),
 })
 
@@ -42,5 +44,6 @@ export const buildPasscodeSettingFields = (t: SettingFields) => ({
 export const buildPasscodeSettingInputs = (t: InputFields) => ({
   passcodeChannels: t.field({ type: [PasscodeChannelEnum], description: DESCRIPTIONS.passcodeChannels }),
   ...mapLimits((name) => t.int({ description: findDescription('Tenant', name) })),
+  smsCountries: t.stringList({ description: DESCRIPTIONS.smsCountries }),
   phoneCountry: t.string({ description: DESCRIPTIONS.phoneCountry }),
 })

@@ -18,6 +18,7 @@ const DEFAULT_SETTINGS = {
   passcodeChannels: [...CHANNELS] as string[],
   phoneCountry: null,
   ...STANDARD_LIMITS,
+  smsCountries: [] as string[],
 } satisfies Partial<TenantRow>
 
 const INSERT_TENANT = statement({
@@ -35,6 +36,9 @@ const INSERT_TENANT = statement({
     phoneCountry: 'text?',
     networkCodeLimit: 'int',
     networkFailureLimit: 'int',
+    smsDailyLimit: 'int',
+    smsPrefixLimit: 'int',
+    smsCountries: 'text[]',
   },
   returns: { tenantId: 'text' },
 })`

@@ -1,4 +1,5 @@
 import { describe, expect } from 'vitest'
+import { updateSettings } from '../../src/tenants/settings.ts'
 import { codeIn, test } from '../support/address-change.ts'
 
 describe('a change of the phone number', () => {
@@ -32,6 +33,32 @@ describe('a change of the phone number', () => {
     expect(await run(holder, 'requestEmailChange', { email: '+41791112204' })).toMatchObject({
       fields: [{ field: 'email' }],
     })
+  })
+
+  test('sends no message beyond the limits of the tenant, which the log records', async ({
+    ctx,
+    events,
+    holder,
+    inbox,
+    run,
+  }) => {
+    const phoneNumber = '+12025550147'
+    await updateSettings(ctx, { smsCountries: ['CH'] })
+    expect(await run(holder, 'requestPhoneNumberChange', { phoneNumber })).toMatchObject({
+      code: 'BAD_USER_INPUT',
+      fields: [{ field: 'phoneNumber', description: expect.stringContaining('country') }],
+    })
+    await updateSettings(ctx, { smsCountries: null, smsDailyLimit: 0 })
+    expect(await run(holder, 'requestPhoneNumberChange', { phoneNumber })).toMatchObject({
+      code: 'RATE_LIMITED',
+    })
+    await updateSettings(ctx, { smsDailyLimit: null })
+    expect(await inbox.list(phoneNumber)).toEqual([])
+    const failed = (await events({ type: 'passcode.failed' })).slice(-2)
+    expect(failed.map(({ userId, detail }) => [userId, (detail as { reason: string }).reason])).toEqual([
+      [holder.userId, 'country'],
+      [holder.userId, 'daily'],
+    ])
   })
 
   test('to null requires a verified email address and the current number', async ({

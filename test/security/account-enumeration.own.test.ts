@@ -3,6 +3,7 @@ import { afterAll, describe, expect, vi } from 'vitest'
 import { type Ctx, createPlatformCtx } from '../../src/core/context.ts'
 import { verifySignInPasscode } from '../../src/passcodes/passcodes.ts'
 import { awaitDeliveries, sendSignInPasscode } from '../../src/passcodes/send-passcode.ts'
+import { formatPhoneNumber } from '../../src/schema/phone-numbers.ts'
 import { createUser, lockUser } from '../../src/users/users.ts'
 import { newTenant } from '../support/actors.ts'
 import { test } from '../support/fixtures.ts'
@@ -99,7 +100,7 @@ describe('a sign-in with an address that is known, unknown, locked or unverified
     const verified = { phoneNumber: '+41791234567', phoneNumberVerified: true }
     await createUser(createPlatformCtx(tenant), { email: 'unverified@example.com', ...verified })
     const addresses = KINDS.map((kind) => `${kind}@example.com`)
-    const seen: unknown[][] = []
+    const seen: Record<'email' | 'sms', unknown[][]> = { email: [], sms: [] }
     for (const address of [...addresses, '+41791234567', '+41791234599']) {
       const browser = newBrowser()
       const { path, response: page } = await browser.open(authorizePath(tenant, client))
@@ -109,6 +110,7 @@ describe('a sign-in with an address that is known, unknown, locked or unverified
           .replaceAll(path.split('/').at(-1) ?? '', 'HANDLE')
           .replaceAll(csrf, 'CSRF')
           .replaceAll(address, 'ADDRESS')
+          .replaceAll(formatPhoneNumber(address), 'ADDRESS')
           .replace(/data-challenge="[\w-]{43}"/, 'CHALLENGE')
           .replace(/vst_ix=[\w-]+/, 'vst_ix=KEY')
           .replace(/\d+ seconds?/, 'SOON')
@@ -125,9 +127,10 @@ describe('a sign-in with an address that is known, unknown, locked or unverified
         await add(await browser.post(`${path}/code`, { csrf, step: 'code', code: 'x' }))
       await add(await browser.post(`${path}/code`, { csrf, step: 'restart' }))
       await add(await browser.fetch(path))
-      seen.push(steps)
+      seen[address.includes('@') ? 'email' : 'sms'].push(steps)
     }
-    for (const steps of seen.slice(1)) expect(steps).toEqual(seen[0])
+    for (const channel of [seen.email, seen.sms])
+      for (const steps of channel.slice(1)) expect(steps).toEqual(channel[0])
   })
 })
 

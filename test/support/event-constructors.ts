@@ -46,6 +46,7 @@ export const CONSTRUCTOR_CALLS: Record<string, NewEvent[]> = {
   passcodeFailed: [session.passcodeFailed('email', { userId: null })],
   passcodeUndelivered: [session.passcodeUndelivered('sms', { userId: 'user_1', purpose: 'address-change' })],
   passcodeWithheld: [session.passcodeWithheld('email', { userId: 'user_1', purpose: 'address-change' })],
+  passcodeLimited: [session.passcodeLimited({ userId: 'user_1', purpose: 'address-change' }, 'prefix')],
   signInFailed: [
     session.signInFailed('sms', {
       userId: 'user_1',

@@ -18,6 +18,9 @@ export const UNSET_SETTINGS = {
   phoneCountry: null,
   networkCodeLimit: 600,
   networkFailureLimit: 100,
+  smsDailyLimit: 5000,
+  smsPrefixLimit: 30,
+  smsCountries: [],
 }
 
 /** A slug that no tenant has. */

@@ -32,6 +32,9 @@ describe('createTenant', () => {
       phoneCountry: null,
       networkCodeLimit: 600,
       networkFailureLimit: 100,
+      smsDailyLimit: 5000,
+      smsPrefixLimit: 30,
+      smsCountries: [],
       createdAt: expect.any(Date),
       updatedAt: expect.any(Date),
     })

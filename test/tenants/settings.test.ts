@@ -26,6 +26,9 @@ describe('updateSettings', () => {
       passcodeChannels: ['sms'],
       networkCodeLimit: 1000,
       networkFailureLimit: 200,
+      smsDailyLimit: 0,
+      smsPrefixLimit: 5,
+      smsCountries: ['CH'],
     }
     await findTenant(tenant)
     expect(await updateSettings(ctx, full)).toMatchObject(full)

@@ -19,7 +19,7 @@ export const INTERACTION_LIFETIME_SECONDS = 3600
  */
 export type InputRejection = {
   page: 'email' | 'code'
-  reason: 'address' | CodeProblem | 'attempts' | 'passkey'
+  reason: 'address' | 'country' | CodeProblem | 'attempts' | 'passkey'
   /** The entered address. */
   entered?: string
   /** After too many attempts: when the next one is allowed. */

@@ -20,6 +20,8 @@ const CODE_PROBLEMS = {
   exhausted: 'Too many attempts with this code. It no longer works: request a new one.',
 }
 
+const COUNTRY_PROBLEM = 'We can’t send text messages to this country. Use another way to sign in.'
+
 /** One message for every reason, so that it does not reveal why. */
 const PASSKEY_PROBLEM = 'This passkey did not work. Try again, or use a code.'
 
@@ -30,6 +32,7 @@ export function describeInputRejection(
   now = new Date(),
 ): string {
   if (reason === 'address') return describeInvalidAddress(channels, entered)
+  if (reason === 'country') return COUNTRY_PROBLEM
   if (reason === 'passkey') return PASSKEY_PROBLEM
   if (reason !== 'attempts') return CODE_PROBLEMS[reason]
   const wait = formatWait(retryAt ? new Date(retryAt) : null, now)

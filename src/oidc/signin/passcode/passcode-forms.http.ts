@@ -1,4 +1,4 @@
-import { RateLimited } from '../../../core/errors.ts'
+import { InvalidInput, RateLimited } from '../../../core/errors.ts'
 import { addSeconds } from '../../../core/time.ts'
 import { buildCookie, SESSION_COOKIE } from '../../../pages/cookies.ts'
 import { createPart } from '../../../pages/page-part.pages.tsx'
@@ -46,6 +46,8 @@ function readAddress(signIn: SignInStep, entered: string): PasscodeAddress | nul
 /** Converts an error of a rejected input; rethrows any other error. */
 function toInputRejection(error: unknown): Pick<InputRejection, 'reason' | 'retryAt'> {
   if (error instanceof RejectedCode) return { reason: error.problem }
+  // The address was valid.
+  if (error instanceof InvalidInput) return { reason: 'country' }
   if (error instanceof RateLimited)
     return { reason: 'attempts', retryAt: addSeconds(new Date(), error.retryAfterSeconds).toISOString() }
   throw error

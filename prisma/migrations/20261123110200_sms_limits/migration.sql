@@ -1,0 +1,4 @@
+-- AlterTable
+ALTER TABLE "Tenant" ADD COLUMN     "smsCountries" TEXT[] DEFAULT ARRAY[]::TEXT[],
+ADD COLUMN     "smsDailyLimit" INTEGER NOT NULL DEFAULT 5000,
+ADD COLUMN     "smsPrefixLimit" INTEGER NOT NULL DEFAULT 30;

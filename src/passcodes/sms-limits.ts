@@ -1,0 +1,84 @@
+import { findTenant } from '../access/tenant-cache.ts'
+import { returnToLimit, takeFromLimit } from '../coordination/rate-limits.ts'
+import { takeStorage } from '../coordination/storage-budgets.ts'
+import type { Ctx } from '../core/context.ts'
+import { InvalidInput } from '../core/errors.ts'
+import { countLimited } from '../core/metrics.ts'
+import { sql } from '../database/db.ts'
+import { recordEvents, wakeReaders } from '../events/log.ts'
+import type { NewEvent, SmsRefusal } from '../events/types.ts'
+import { listPossibleCountries } from '../schema/phone-numbers.ts'
+
+/**
+ * Limits against pumping: text messages that are requested for the sake of their fees, usually to ranges of
+ * numbers in a few countries.
+ */
+
+/** Operators assign numbers in blocks, of which the last digits are free. */
+const FREE_DIGITS = 4
+const toPrefixOwner = (tenant: string, number: string): string => `${tenant}:${number.slice(0, -FREE_DIGITS)}`
+
+/** The part of the daily limit that strangers leave to browsers in which a number signed in before. */
+const RESERVED_SHARE = 0.2
+
+const EVENT_BYTES = 600
+
+function assertCountry(number: string, countries: string[], field: string): void {
+  if (countries.length === 0) return
+  const possible = listPossibleCountries(number)
+  if (possible.length > 0 && possible.every((country) => countries.includes(country))) return
+  countLimited('smsCountry')
+  throw new InvalidInput([
+    { field, description: 'is a number of a country to which this tenant sends no text messages' },
+  ])
+}
+
+type SmsRequest = {
+  /** In E.164. */
+  number: string
+  /** The member of the input that has the number. */
+  field: string
+  /** The browser is one in which the number signed in before. */
+  isKnown?: boolean
+  toEvent: (reason: SmsRefusal) => NewEvent
+}
+
+/**
+ * Counts a text message in the limits of the tenant, before anything about the person is read: the same for
+ * known and unknown numbers. What is rejected is recorded, within the budget of the network. Throws InvalidInput
+ * (the country) and RateLimited.
+ */
+export async function limitSms(ctx: Ctx, { number, field, isKnown, toEvent }: SmsRequest): Promise<void> {
+  const tenant = await findTenant(ctx.tenant)
+  if (!tenant) return
+  const { smsCountries, smsPrefixLimit, smsDailyLimit } = tenant
+  const daily = isKnown ? smsDailyLimit : Math.floor(smsDailyLimit * (1 - RESERVED_SHARE))
+  let reason: SmsRefusal = 'country'
+  try {
+    assertCountry(number, smsCountries, field)
+    reason = 'prefix'
+    if (!isKnown) await takeFromLimit('smsPrefix', toPrefixOwner(ctx.tenant, number), smsPrefixLimit)
+    reason = 'daily'
+    await takeFromLimit('smsDay', ctx.tenant, daily)
+  } catch (error) {
+    if (reason === 'daily' && !isKnown) await returnSmsPrefix(ctx.tenant, number)
+    await recordRefusedSms(ctx, toEvent(reason))
+    throw error
+  }
+}
+
+async function recordRefusedSms(ctx: Ctx, event: NewEvent): Promise<void> {
+  if (await takeStorage('rejection', ctx, { bytes: EVENT_BYTES, what: event.type })) return
+  await recordEvents(sql, ctx, [event])
+  wakeReaders(ctx.tenant)
+}
+
+/** Returns messages to the limit of their prefix: their codes proved right. They were paid all the same. */
+export const returnSmsPrefix = (tenant: string, number: string, messages = 1): Promise<void> =>
+  returnToLimit('smsPrefix', toPrefixOwner(tenant, number), messages)
+
+/** Returns a message that was not sent, for a known or an unknown number. */
+export async function returnSms(tenant: string, number: string, { isKnown = false } = {}): Promise<void> {
+  if (!isKnown) await returnSmsPrefix(tenant, number)
+  await returnToLimit('smsDay', tenant)
+}
