@@ -1,5 +1,6 @@
 import { describe, expect } from 'vitest'
 import { createPlatformCtx } from '../../src/core/context.ts'
+import { RESEND_SCRIPT } from '../../src/pages/assets/resend-script.ts'
 import { createUser } from '../../src/users/users.ts'
 import { noBrowser, ORIGIN, PHONE } from '../support/browser.ts'
 import { test as base, photograph, readHeading } from '../support/journey.ts'
@@ -48,4 +49,41 @@ describe.skipIf(noBrowser)('a user with a phone number', () => {
       })
     },
   )
+})
+
+describe.skipIf(noBrowser)('the code page', () => {
+  test('counts down to a new code, and announces the end', async ({ open, party }) => {
+    const page = await (await open({ viewport: PHONE })).newPage()
+    await page.clock.install()
+    await page.goto(party.url)
+    await page.getByLabel('Email address or phone number').fill('countdown@acme.example')
+    await page.getByRole('button', { name: 'Continue' }).click()
+    const [button, wait] = [
+      page.getByRole('button', { name: 'Send a new code' }),
+      page.locator('#resend-wait'),
+    ]
+    expect(await wait.textContent()).toMatch(/^You can request a new code in (30|2\d) seconds\.$/)
+    expect(await button.isDisabled()).toBe(true)
+    await page.clock.runFor(20_000)
+    expect(await wait.textContent()).toMatch(/^You can request a new code in (10|\d) seconds\.$/)
+    expect(await page.getByRole('status').textContent()).toBe('')
+    await page.clock.runFor(11_000)
+    expect(await wait.textContent()).toBe('')
+    expect(await page.getByRole('status').textContent()).toBe('You can request a new code now.')
+    expect(await button.isEnabled()).toBe(true)
+    await photograph(page, 'phone-code-countdown-ended')
+  })
+
+  test('says without JavaScript how long a new code takes', async ({ open, party }) => {
+    const page = await (await open({ viewport: PHONE, javaScriptEnabled: false })).newPage()
+    await page.goto(party.url)
+    await page.getByLabel('Email address or phone number').fill('no-script@acme.example')
+    await page.getByRole('button', { name: 'Continue' }).click()
+    expect(await page.locator('#resend-wait').textContent()).toMatch(/in \d+ seconds\.$/)
+    expect(await page.getByRole('button', { name: 'Send a new code' }).isEnabled()).toBe(true)
+  })
+
+  test('has a script of less than 1 KB', () => {
+    expect(Buffer.byteLength(RESEND_SCRIPT)).toBeLessThan(1024)
+  })
 })

@@ -114,6 +114,7 @@ describe('a sign-in with an address that is known, unknown, locked or unverified
           .replace(/data-challenge="[\w-]{43}"/, 'CHALLENGE')
           .replace(/vst_ix=[\w-]+/, 'vst_ix=KEY')
           .replace(/\d+ seconds?/, 'SOON')
+          .replace(/data-seconds="\d+"/, 'SOON')
       const steps: unknown[] = []
       const add = async (response: Response) => {
         const headers = Object.fromEntries(response.headers)

@@ -57,7 +57,14 @@ export function pagesWith(text: string) {
     'phone-number': (
       <EmailPage {...{ tenant, client, interaction }} channels={['sms']} address={text} error={text} />
     ),
-    code: <CodePage {...{ tenant, client, interaction }} address={text} error={text} />,
+    code: (
+      <CodePage
+        {...{ tenant, client, interaction }}
+        address={text}
+        error={text}
+        resendAllowedAt={new Date(Date.now() + 30_000)}
+      />
+    ),
     consent: <ConsentPage {...{ tenant, client, interaction, person, consentItems: asks }} />,
     'user-code': <UserCodePage {...{ tenant, interaction }} code={text} error={text} />,
     device: (

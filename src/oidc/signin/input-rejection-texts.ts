@@ -2,17 +2,21 @@ import { CHANNELS, type Channel } from '../../core/sign-in-methods.ts'
 import type { InputRejection } from '../interactions/interactions.ts'
 import { describeInvalidAddress } from './passcode/address-texts.ts'
 
+/** Seconds until a time; 0 when it has passed or there is none. */
+export const computeWaitSeconds = (time: Date | null | undefined, now: Date): number =>
+  Math.max(0, Math.ceil(((time?.getTime() ?? 0) - now.getTime()) / 1000))
+
 /** The wait until a new code can be requested, in words; null when there is none. */
 export function formatWait(resendAllowedAt: Date | null | undefined, now: Date): string | null {
-  const seconds = Math.ceil(((resendAllowedAt?.getTime() ?? 0) - now.getTime()) / 1000)
-  if (seconds <= 0) return null
+  const seconds = computeWaitSeconds(resendAllowedAt, now)
+  if (seconds === 0) return null
   const [count, unit] = seconds <= 90 ? [seconds, 'second'] : [Math.ceil(seconds / 60), 'minute']
   return `${count} ${unit}${count === 1 ? '' : 's'}`
 }
 
 /** The value of Retry-After: seconds. */
 export const computeRetryAfter = ({ retryAt }: InputRejection, now = new Date()): string =>
-  String(Math.max(1, Math.ceil(((retryAt ? Date.parse(retryAt) : 0) - now.getTime()) / 1000)))
+  String(Math.max(1, computeWaitSeconds(retryAt ? new Date(retryAt) : null, now)))
 
 const CODE_PROBLEMS = {
   wrong: 'That code is wrong. Check it, and use the newest message.',

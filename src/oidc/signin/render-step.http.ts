@@ -57,7 +57,8 @@ export function renderSignInPage(signIn: SignInStep, page: SignInPageName): Resp
           resendAllowedAt: computeResendAllowedAt(progress),
           offersOtherWay: isLimited && call.tenant.signInMethods.length > 1,
         },
-        options,
+        // The countdown to a new code.
+        { ...options, runsScript: true },
       )
     case 'email':
       return renderComponent(

@@ -79,6 +79,7 @@ button,.button{
   border:1px solid transparent;border-radius:.625rem;font:inherit;font-weight:600;text-align:center;text-decoration:none;
   cursor:pointer;transition:filter .12s ease,background-color .12s ease;
 }
+button:disabled{opacity:.55;cursor:default;text-decoration:none}
 .primary{background:var(--accent);color:var(--on-accent);border-color:var(--accent-edge)}
 .primary:hover{filter:brightness(1.06)}
 .primary:active{filter:brightness(.94)}

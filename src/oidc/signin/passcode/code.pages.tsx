@@ -9,8 +9,8 @@ import {
   StepForm,
 } from '../../../pages/page-shell.pages.tsx'
 import { CancelForm } from '../cancel.pages.tsx'
-import { formatWait } from '../input-rejection-texts.ts'
 import { formatAddress } from './address-texts.ts'
+import { ResendForm } from './resend-form.pages.tsx'
 
 type CodePageProps = {
   tenant: PageTenant
@@ -43,7 +43,6 @@ export function CodePage({
   offersOtherWay,
   now = new Date(),
 }: CodePageProps): VNode {
-  const wait = formatWait(resendAllowedAt, now)
   const isNumber = !address.includes('@')
   return (
     <PageShell
@@ -86,18 +85,7 @@ export function CodePage({
         </button>
       </StepForm>
       <div class="alternatives">
-        <div>
-          <StepForm interaction={interaction} step="resend">
-            <button type="submit" class="quiet" aria-describedby={wait ? 'resend-wait' : undefined}>
-              Send a new code
-            </button>
-          </StepForm>
-          {wait && (
-            <p class="hint" id="resend-wait">
-              You can request a new code in {wait}.
-            </p>
-          )}
-        </div>
+        <ResendForm {...{ interaction, resendAllowedAt, now }} />
         <StepForm interaction={interaction} step="restart">
           <button type="submit" class="quiet">
             {offersOtherWay
