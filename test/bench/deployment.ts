@@ -41,8 +41,11 @@ async function untilReady(origin: string, child: ChildProcess): Promise<void> {
   throw new Error('the server did not become ready')
 }
 
-/** Starts the server. With `profileDirectory` it writes a CPU profile there when it stops. */
-export async function deploy(profileDirectory?: string): Promise<Deployment> {
+/**
+ * Starts the server, which sends mails to `smtpUrl`. With `profileDirectory` it writes a CPU profile there when it
+ * stops.
+ */
+export async function deploy(smtpUrl: string, profileDirectory?: string): Promise<Deployment> {
   const name = `vestibule_bench_${process.pid}`
   const admin = new pg.Client({ connectionString: ADMIN_URL })
   await admin.connect()
@@ -67,7 +70,7 @@ export async function deploy(profileDirectory?: string): Promise<Deployment> {
         BASE_URL: origin,
         DATABASE_URL: url.href,
         ENCRYPTION_KEY: randomBytes(32).toString('base64url'),
-        SMTP_URL: 'smtp://127.0.0.1:1025',
+        SMTP_URL: smtpUrl,
         // One client makes every call.
         RATE_LIMIT: '1000000000',
         BOOTSTRAP_CLIENT_ID: operator.id,
