@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 import { sha256Base64url } from '../core/crypto.ts'
 import { Unavailable } from '../core/errors.ts'
 import { connectMailServer } from './mail.ts'
-import { connectSmsGateway } from './sms.ts'
+import { canSendSms, connectSmsGateway } from './sms.ts'
 
 /**
  * Finds outages of mail and text messages, per tenant and channel, for pages that must not reveal which
@@ -30,10 +30,11 @@ const connectedAt: Record<DeliveryChannel, number> = { email: 0, sms: 0 }
 const toStateKey = (tenant: string, channel: DeliveryChannel): string => `${tenant}:${channel}`
 
 /**
- * Throws Unavailable, for every address, while messages of this tenant and channel are known to fail. An outage
- * does not last longer when the clock is set back.
+ * Throws Unavailable, for every address, while messages of this tenant and channel are known to fail, and for
+ * text messages without a gateway. An outage does not last longer when the clock is set back.
  */
 export function assertDeliveryAvailable(tenant: string, channel: DeliveryChannel): void {
+  if (channel === 'sms' && !canSendSms()) throw new Unavailable('Text messages are not configured.')
   const leftMs = (states.get(toStateKey(tenant, channel))?.outageUntil ?? 0) - Date.now()
   if (leftMs > 0 && leftMs <= OUTAGE_MS)
     throw new Unavailable('Messages cannot be delivered at the moment; try again.')
