@@ -4,6 +4,7 @@ import { MAX_PAGE_SIZE } from '../schema/page.ts'
 import { toSettings } from '../tenants/settings.ts'
 import { createTenant, deleteTenant, listTenants, type Tenant } from '../tenants/tenants.ts'
 import { confirmDeletion, defineCommandGroup, defineDatabaseCommand, formatTable } from './command.ts'
+import { settingsCommand } from './tenant-settings.ts'
 
 const ctx = createPlatformCtx(SYSTEM_TENANT)
 
@@ -79,5 +80,6 @@ const deleteCommand = defineDatabaseCommand({
 export const tenantCommand = defineCommandGroup('tenant', 'Tenants of the deployment', {
   create: createCommand,
   list: listCommand,
+  settings: settingsCommand,
   delete: deleteCommand,
 })

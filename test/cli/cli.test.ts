@@ -40,6 +40,28 @@ describe('vestibule without a database', () => {
 })
 
 describe('vestibule tenant', () => {
+  test('shows and changes settings, and names each that is not valid', async ({ tenant }) => {
+    const set = (json: string) => vestibule(['tenant', 'settings', tenant, '--set', json, '--json'])
+    const changed = await set('{"passcodeChannels":["email"],"networkCodeLimit":50}')
+    expect(JSON.parse(changed.stdout)).toMatchObject({ passcodeChannels: ['email'], networkCodeLimit: 50 })
+    expect((await vestibule(['tenant', 'settings', tenant])).stdout).toMatch(
+      /^passcodeChannels +\["email"\]$/m,
+    )
+    const rejected = await set('{"passcodeChannels":["fax"],"networkCodeLimit":1}')
+    expect([rejected.code, JSON.parse(rejected.stderr).error.fields]).toEqual([
+      1,
+      [
+        expect.objectContaining({ field: expect.stringMatching(/^passcodeChannels/) }),
+        expect.objectContaining({ field: 'networkCodeLimit' }),
+      ],
+    ])
+    for (const json of ['{', '[]', '1']) {
+      const { code, stderr } = await set(json)
+      expect([code, JSON.parse(stderr).error.fields]).toMatchObject([1, [{ field: '--set' }]])
+    }
+    expect((await vestibule(['tenant', 'settings', 'no-such-tenant'])).code).toBe(1)
+  })
+
   test('creates, lists and deletes tenants', async ({ app: _ }) => {
     expect(await vestibule(['tenant', 'create', 'acme-cli', '--friendly-name', 'Acme'])).toEqual({
       code: 0,
