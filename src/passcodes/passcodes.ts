@@ -164,7 +164,7 @@ export async function authenticatePasscode(
 /** For whom and where a user signs in, and the session of the browser. */
 export type SignInContext = SignInPasscodeRequest & {
   sessionId?: string | null
-  /** How many codes were requested in this sign-in. */
+  /** How many codes of this sign-in were counted in the limits. */
   codes?: number
 }
 

@@ -1,9 +1,12 @@
 import { describe, expect } from 'vitest'
 import { consumeLimit, RATE_LIMITS, returnToNetwork } from '../../src/coordination/rate-limits.ts'
 import { RateLimited } from '../../src/core/errors.ts'
+import { dbFor } from '../../src/database/db.ts'
 import { verifySignInPasscode } from '../../src/passcodes/passcodes.ts'
 import { awaitDeliveries, sendSignInPasscode } from '../../src/passcodes/send-passcode.ts'
 import { updateSettings } from '../../src/tenants/settings.ts'
+import { resetCooldown } from '../support/account.ts'
+import { interactionAt } from '../support/hosted-pages.ts'
 import { test as base } from '../support/passkeys.ts'
 import { answerIn } from '../support/protocol.ts'
 import { newVisit } from '../support/visit.ts'
@@ -102,6 +105,54 @@ describe('the limits of a network', () => {
 })
 
 describe('uses that are returned to a limit', () => {
+  test('are not those of a known browser, which were not counted', async ({
+    tenant,
+    newPerson,
+    browser,
+    start,
+    inbox,
+  }) => {
+    const { email } = await newPerson()
+    const enter = async ({ path, html }: { path: string; html: string }) =>
+      browser.submit({ path, html }, { step: 'code', code: await inbox.codeFor(email) })
+    const toPage = async ({ path, response }: { path: string; response: Response }) => ({
+      path,
+      html: await response.text(),
+    })
+    await enter(await toPage(await browser.submit(await start(), { step: 'email', address: email })))
+    const readCount = async () => {
+      let left = 0
+      const take = () => consumeLimit('sendPasscode', tenant, '127.0.0.1', LIMIT).then(() => (left += 1))
+      while (await take().catch(() => null));
+      await returnToNetwork('sendPasscode', tenant, '127.0.0.1', left)
+      return LIMIT - left
+    }
+    for (let use = 0; use < 5; use++) await consumeLimit('sendPasscode', tenant, '127.0.0.1', LIMIT)
+    expect(await readCount()).toBe(5)
+    browser.cookies.delete('vst_sid')
+    let page = await toPage(await browser.submit(await start(), { step: 'email', address: email }))
+    const waitIsOver = async () => {
+      await resetCooldown(tenant, email)
+      const where = interactionAt(tenant, page.path)
+      const { progress } = await dbFor(tenant).interaction.findUniqueOrThrow({ where })
+      const data = { progress: { ...(progress as object), sentAt: new Date(0).toISOString() } }
+      await dbFor(tenant).interaction.update({ where, data })
+    }
+    for (let resend = 0; resend < 3; resend++) {
+      await waitIsOver()
+      page = await toPage(await browser.submit(page, { step: 'resend' }))
+    }
+    expect(await readCount()).toBe(5)
+    for (const name of browser.cookies.keys()) if (name.startsWith('vst_kb')) browser.cookies.delete(name)
+    await waitIsOver()
+    page = await toPage(await browser.submit(page, { step: 'resend' }))
+    expect(await readCount()).toBe(6)
+    await enter(page)
+    expect(browser.cookies.has('vst_sid')).toBe(true)
+    expect(await readCount()).toBe(5)
+    await returnToNetwork('sendPasscode', tenant, '127.0.0.1', 5)
+  })
+
   test('are at most those that were taken', async ({ tenant }) => {
     const network = '198.51.100.50'
     const take = () => consumeLimit('sendPasscode', tenant, network, 3)

@@ -36,7 +36,7 @@ export type Progress = {
   /** Where the passcode is to be entered, and its number of digits. */
   origin?: PasscodeOrigin
   digits?: 6 | 10
-  /** How many codes were requested for the address. */
+  /** How many codes for the address were counted in the limits. */
   codes?: number
   /** The session that this request started or continued, and the time of its first proof for this request. */
   sessionId?: string

@@ -1,7 +1,7 @@
 import type { Ctx } from '../../../core/context.ts'
 import { addSeconds } from '../../../core/time.ts'
 import { SEND_COOLDOWN_SECONDS } from '../../../passcodes/passcode-budgets.sql.ts'
-import { toSignInOrigin } from '../../../passcodes/passcode-origin.ts'
+import { isKnownBrowser, type PasscodeOrigin, toSignInOrigin } from '../../../passcodes/passcode-origin.ts'
 import { verifySignInPasscode } from '../../../passcodes/passcodes.ts'
 import { sendSignInPasscode } from '../../../passcodes/send-passcode.ts'
 import {
@@ -25,6 +25,10 @@ const toOrigin = (ctx: Ctx, interaction: Interaction, address: string, cookies: 
     findKnownBrowser(ctx.tenant, address, cookies),
   )
 
+/** The codes that were counted in the limits for this address in this network: as many are returned to them. */
+const countCodes = (progress: Progress, address: string, { network }: PasscodeOrigin): number =>
+  progress.address === address && progress.origin?.network === network ? (progress.codes ?? 0) : 0
+
 /** Sends a code to the address and saves the address. Throws as sendSignInPasscode. */
 export async function requestSignInCode(
   ctx: Ctx,
@@ -41,7 +45,7 @@ export async function requestSignInCode(
   const sent = await sendSignInPasscode(ctx, address, { clientId, origin })
   const sentAt = new Date().toISOString()
   const { refusal: _, ...kept } = progress
-  const codes = (progress.address === address ? (progress.codes ?? 0) : 0) + 1
+  const codes = countCodes(progress, address, origin) + (sent && !isKnownBrowser(origin) ? 1 : 0)
   const code = { origin, codes, ...(sent && { digits: sent.digits }) }
   await saveInteraction(ctx.tenant, { ...interaction, progress: { ...kept, address, sentAt, ...code } })
 }
