@@ -87,6 +87,7 @@ describe('a hosted page', () => {
     ['2030-01-01T00:00:30.000Z', '30 seconds'],
     ['2030-01-01T00:01:31.000Z', '2 minutes'],
     ['2030-01-01T01:00:00.000Z', '60 minutes'],
+    ['2030-01-02T00:00:00.000Z', '24 hours'],
   ])('for the code shows the wait until %s as %s', (at, words) => {
     expect(formatWait(at ? new Date(at) : undefined, now)).toBe(words)
   })

@@ -6,11 +6,16 @@ import { describeInvalidAddress } from './passcode/address-texts.ts'
 export const computeWaitSeconds = (time: Date | null | undefined, now: Date): number =>
   Math.max(0, Math.ceil(((time?.getTime() ?? 0) - now.getTime()) / 1000))
 
-/** The wait until a new code can be requested, in words; null when there is none. */
+const selectUnit = (seconds: number): [count: number, unit: string] => {
+  if (seconds <= 90) return [seconds, 'second']
+  return seconds <= 90 * 60 ? [Math.ceil(seconds / 60), 'minute'] : [Math.ceil(seconds / 3600), 'hour']
+}
+
+/** The wait until a time, in words; null when there is none. */
 export function formatWait(resendAllowedAt: Date | null | undefined, now: Date): string | null {
   const seconds = computeWaitSeconds(resendAllowedAt, now)
   if (seconds === 0) return null
-  const [count, unit] = seconds <= 90 ? [seconds, 'second'] : [Math.ceil(seconds / 60), 'minute']
+  const [count, unit] = selectUnit(seconds)
   return `${count} ${unit}${count === 1 ? '' : 's'}`
 }
 

@@ -115,7 +115,9 @@ describe('a phone number in national form', () => {
     enter,
   }) => {
     const { html } = await enter('079 123 45 67')
-    expect(html).toContain('Enter the phone number with its country code, such as +41 79 123 45 67.')
+    expect(html.replaceAll('\u00a0', ' ')).toContain(
+      'Enter the phone number with its country code, such as +41 79 123 45 67.',
+    )
     expect(findField(html)?.value).toBe('079 123 45 67')
   })
 

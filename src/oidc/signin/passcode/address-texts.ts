@@ -1,6 +1,9 @@
 import type { Channel } from '../../../core/sign-in-methods.ts'
 import { formatPhoneNumber } from '../../../schema/phone-numbers.ts'
 
+/** Its spaces do not break a line. */
+const EXAMPLE_NUMBER = '+41 79 123 45 67'.replaceAll(' ', '\u00a0')
+
 type EntryTexts = { label: string; type: 'email' | 'tel' | 'text'; hint: string; example: string }
 
 const ENTRY_TEXTS: Record<Channel | 'either', EntryTexts> = {
@@ -14,13 +17,13 @@ const ENTRY_TEXTS: Record<Channel | 'either', EntryTexts> = {
     label: 'Phone number',
     type: 'tel',
     hint: 'We’ll text you a code to sign in with. No password needed.',
-    example: 'a phone number, such as +41 79 123 45 67',
+    example: `a phone number, such as ${EXAMPLE_NUMBER}`,
   },
   either: {
     label: 'Email address or phone number',
     type: 'text',
     hint: 'We’ll send you a code to sign in with. No password needed.',
-    example: 'an email address or a phone number, such as you@example.com or +41 79 123 45 67',
+    example: `an email address or a phone number, such as you@example.com or ${EXAMPLE_NUMBER}`,
   },
 }
 
@@ -33,7 +36,7 @@ const NUMBER_CHARACTERS = /^\+?[\d\s()./-]{5,}$/
 /** The message about an input that is not an address of the tenant's channels. */
 export const describeInvalidAddress = (channels: readonly Channel[], entered = ''): string =>
   channels.includes('sms') && NUMBER_CHARACTERS.test(entered)
-    ? 'Enter the phone number with its country code, such as +41 79 123 45 67.'
+    ? `Enter the phone number with its country code, such as ${EXAMPLE_NUMBER}.`
     : `Enter ${getEntryTexts(channels).example}.`
 
 /** An address as pages show it: a phone number in its international form, with spaces. */
