@@ -1,0 +1,94 @@
+import { generateKeyPairSync, randomBytes } from 'node:crypto'
+import type { LimitName } from '../../src/coordination/rate-limits.ts'
+import type { SignInMethodName } from '../../src/core/sign-in-methods.ts'
+import { dbFor } from '../../src/database/db.ts'
+import { createAssertion } from './authenticator.ts'
+import type { Person } from './fixtures.ts'
+import { interactionAt, type Page } from './hosted-pages.ts'
+import type { PageBrowser } from './page-browser.ts'
+import { test as base, readPasskeyOptions } from './passkeys.ts'
+
+/** What a browser shows after a proof. */
+export type Visit = { status: number; html: string; path: string; location: string | null }
+
+/** A proof that a user is about to present. */
+export type Attempt = {
+  /** Presents the proof at the page of the attempt, or at another one. */
+  present: (by: PageBrowser, page?: Page) => Promise<Visit>
+  presentWrong: (by: PageBrowser) => Promise<Visit>
+  /** Lets the proof expire. */
+  expire: () => Promise<void>
+}
+
+/** How tests use a sign-in method. */
+export type MethodDriver = {
+  /** The limit of a network for proofs that are not accepted. */
+  limit: LimitName
+  /** Gives a user, or somebody unknown, what the method needs. Returns how that person begins at the first page. */
+  equip: (person: Person | null) => Promise<(page: Page, by: PageBrowser) => Promise<Attempt>>
+}
+
+/** Submits a form; returns what the browser shows then. */
+async function submitForm(by: PageBrowser, page: Page, form: Record<string, string>): Promise<Visit> {
+  const { response, path, location } = await by.submit(page, form)
+  return { status: response.status, html: await response.text(), path, location }
+}
+
+const PAST = new Date(0)
+
+/** `test` with a driver of every sign-in method. */
+export const test = base.extend(
+  'drivers',
+  ({ tenant, email, inbox, enrollPasskey }): Record<SignInMethodName, MethodDriver> => ({
+    passcode: {
+      limit: 'authenticatePasscode',
+      equip: async (person) => async (first, by) => {
+        const address = person?.email ?? email(`nobody-${randomBytes(4).toString('hex')}`)
+        const { path, html, status } = await submitForm(by, first, { step: 'email', address })
+        const page = { path, html, response: new Response(null, { status }) }
+        const code = (await inbox.list(address)).length > 0 ? await inbox.codeFor(address) : '111111'
+        const enter = (text: string) => (browser: PageBrowser, at: Page) =>
+          submitForm(browser, at, { step: 'code', code: text })
+        return {
+          present: (browser, at = page) => enter(code)(browser, at),
+          presentWrong: (browser) => enter(code === '000000' ? '000001' : '000000')(browser, page),
+          expire: async () => {
+            await dbFor(tenant).passcode.updateMany({
+              where: { tenantId: tenant, address },
+              data: { expiresAt: PAST },
+            })
+          },
+        }
+      },
+    },
+    passkey: {
+      limit: 'rejectPasskey',
+      equip: async (person) => {
+        const passkey = person
+          ? await enrollPasskey(person.id)
+          : {
+              id: randomBytes(16).toString('base64url'),
+              privateKey: generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey,
+            }
+        return async (first) => {
+          const options = readPasskeyOptions(first.html)
+          const assertion = createAssertion(passkey, options)
+          return {
+            present: (by, at = first) => submitForm(by, at, { step: 'passkey', assertion }),
+            presentWrong: (by) =>
+              submitForm(by, first, {
+                step: 'passkey',
+                assertion: createAssertion(passkey, options, { origin: 'https://evil.example' }),
+              }),
+            expire: async () => {
+              await dbFor(tenant).interaction.update({
+                where: interactionAt(tenant, first.path),
+                data: { expiresAt: PAST },
+              })
+            },
+          }
+        }
+      },
+    },
+  }),
+)
