@@ -127,3 +127,19 @@ export const passkeyFailed = (
   subjectIds: [clientId],
   detail: { method: 'passkey', reason },
 })
+
+/** A sign-in at an identity provider that was not accepted. `error` is the error code of the provider. */
+export const providerFailed = (
+  userId: string | null,
+  {
+    clientId,
+    idpId,
+    reason,
+    error,
+  }: { clientId: string; idpId: string; reason: SignInFailure; error?: string },
+): EventOf<'signin.failed'> => ({
+  type: 'signin.failed',
+  userId,
+  subjectIds: [clientId, idpId],
+  detail: { method: 'provider', reason, ...(error && { error }) },
+})

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { SIGN_IN_METHODS } from '../core/sign-in-methods.ts'
 
 /** Why a session ended. */
 export const SESSION_END_REASONS = ['logout', 'revoked', 'locked', 'deleted', 'expired'] as const
@@ -18,7 +19,9 @@ export type SmsRefusal = (typeof SMS_REFUSALS)[number]
 /**
  * Why a sign-in failed: the user is locked; no user has the address or passkey; the address is not verified,
  * and the user has another that is; the code is wrong or expired, or its attempts are used up; the response of
- * the passkey does not verify, or its counter went back; the text message was not sent because of a limit.
+ * the passkey or of the identity provider does not verify, or the counter of the passkey went back; at the
+ * identity provider, the user canceled, or it refused or did not respond; the text message was not sent because of a
+ * limit.
  */
 const SIGN_IN_FAILURES = [
   'locked',
@@ -30,6 +33,9 @@ const SIGN_IN_FAILURES = [
   'rejected',
   'cloned',
   ...SMS_REFUSALS,
+  'canceled',
+  'refused',
+  'unavailable',
 ] as const
 export type SignInFailure = (typeof SIGN_IN_FAILURES)[number]
 
@@ -121,13 +127,15 @@ export const EVENTS = {
   'credential.enrolled': NONE,
   /** userId, [credential] */
   'credential.revoked': NONE,
-  /** userId, null for an unknown address; [client] */
+  /** userId, null for an unknown address; [client, identity provider] */
   'signin.failed': z.strictObject({
-    method: z.enum(['passcode', 'passkey']),
+    method: z.enum(SIGN_IN_METHODS),
     // Of a passcode.
     channel: channel.optional(),
     // Absent in events of earlier versions.
     reason: z.enum(SIGN_IN_FAILURES).optional(),
+    // The error code of an identity provider.
+    error: z.string().optional(),
   }),
   /** [client] */
   'authorize.refused': refused,

@@ -73,7 +73,15 @@ async function verifyIdTokenIdentity(
   field: ProofField,
   token: string,
 ): Promise<ExternalIdentity> {
-  const claims = await verifyIdToken(provider, token, field)
+  return toTokenIdentity(provider, field, await verifyIdToken(provider, token, field))
+}
+
+/** The identity of verified claims of an ID token. */
+export function toTokenIdentity(
+  provider: Provider,
+  field: ProofField,
+  claims: Record<string, unknown>,
+): ExternalIdentity {
   // A single issuer is stored under one name, also for aliases; with several issuers the token's own was
   // verified.
   return toExternalIdentity(provider, field, claims, {
@@ -82,7 +90,8 @@ async function verifyIdTokenIdentity(
   })
 }
 
-function toUserInfoIdentity(
+/** The identity of claims at the userinfo endpoint. Throws InvalidInput where they do not name the issuer. */
+export function toUserInfoIdentity(
   provider: Provider,
   field: ProofField,
   claims: Record<string, unknown>,
@@ -95,6 +104,13 @@ function toUserInfoIdentity(
   })
 }
 
+/** The provider of a row. Throws InvalidInput about `idpId` while it lacks fields: then it proves nothing. */
+export function requireProvider(row: IdentityProvider): Provider {
+  const missing = listMissingFields(row)
+  if (missing.length > 0) throw rejectProof('idpId', `is a provider that still needs ${missing.join(', ')}`)
+  return toProvider(unsealIdpSecrets(row))
+}
+
 /**
  * Verifies a proof with a provider and returns the identity: an ID token by its keys, an access token by
  * using it, a code by redeeming it. A provider that lacks fields proves nothing. Call it outside any transaction, because each of up to four requests may
@@ -102,9 +118,7 @@ function toUserInfoIdentity(
  * reached.
  */
 export async function proveIdentity(row: IdentityProvider, proof: LinkProof): Promise<ExternalIdentity> {
-  const missing = listMissingFields(row)
-  if (missing.length > 0) throw rejectProof('idpId', `is a provider that still needs ${missing.join(', ')}`)
-  const provider = toProvider(unsealIdpSecrets(row))
+  const provider = requireProvider(row)
   if (proof.idToken) return verifyIdTokenIdentity(provider, 'idToken', proof.idToken)
   if (proof.accessToken)
     return toUserInfoIdentity(provider, 'accessToken', await verifyAccessToken(provider, proof.accessToken))

@@ -128,6 +128,7 @@ export const IdpCreate = z
 const RESPONSE_ONLY_FIELDS = [
   'id',
   'type',
+  'callbackUrl',
   'missing',
   'hasClientSecret',
   'hasIdTokenSigningKey',
@@ -148,6 +149,7 @@ export const IdpPatch = z
       type: acceptEcho,
       name: name.optional(),
       ...createIdpFields('change'),
+      callbackUrl: acceptEcho,
       missing: acceptEcho,
       hasClientSecret: acceptEcho,
       hasIdTokenSigningKey: acceptEcho,
@@ -177,6 +179,9 @@ const nullableText = z.string().nullable()
 export const MISSING_DESCRIPTION =
   'Names of the fields that it still needs. It proves no identity until there are none.'
 
+export const CALLBACK_URL_DESCRIPTION =
+  'The redirect URI to register at the provider. Users come back to it after a sign-in there.'
+
 /**
  * An identity provider as REST returns it, in the order of the API. Of its secrets, only their presence is
  * returned.
@@ -198,6 +203,10 @@ export const IdpShape = z
     hasIdTokenSigningKey: z.boolean().meta({ description: 'Whether a key is pinned.', example: false }),
     platformTeamId: nullableText,
     platformKid: nullableText,
+    callbackUrl: z.string().meta({
+      description: CALLBACK_URL_DESCRIPTION,
+      example: 'https://login.example/example/oidc/callback/partner',
+    }),
     missing: z.array(z.enum(REQUIRABLE_FIELDS)).meta({ description: MISSING_DESCRIPTION, example: [] }),
     updatedAt: instantShape,
     createdAt: instantShape,

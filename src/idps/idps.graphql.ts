@@ -8,7 +8,7 @@ import { toResultOptions } from '../graphql/result-options.ts'
 import { EXPECTED_UPDATED_AT_DESCRIPTION } from '../schema/expected-updated-at.ts'
 import { isIdpId } from '../schema/idp-id.ts'
 import { findDescription } from '../schema/schema-descriptions.ts'
-import { MISSING_DESCRIPTION } from './idps.fields.ts'
+import { CALLBACK_URL_DESCRIPTION, MISSING_DESCRIPTION } from './idps.fields.ts'
 import {
   createIdentityProvider,
   deleteIdentityProvider,
@@ -67,6 +67,7 @@ export const IdentityProviderRef = builder.objectRef<Idp>('IdentityProvider').im
         t.exposeString(name, { nullable: true, description: describeField(name) }),
       ]),
     ),
+    callbackUrl: t.exposeString('callbackUrl', { description: CALLBACK_URL_DESCRIPTION }),
     missing: t.exposeStringList('missing', { description: MISSING_DESCRIPTION }),
     hasClientSecret: t.exposeBoolean('hasClientSecret', {
       description: 'Whether it has a client secret. The secret is never returned.',

@@ -1,4 +1,5 @@
 import { requireNoEscalation } from '../access/require-scope.ts'
+import { invalidateTenant } from '../access/tenant-cache.ts'
 import type { Ctx } from '../core/context.ts'
 import { InvalidInput, NotFound } from '../core/errors.ts'
 import { getRoleScopes, ROLE_NAMES } from '../core/scopes.ts'
@@ -12,6 +13,7 @@ import { assertExpectedUpdatedAt } from '../schema/expected-updated-at.ts'
 import { isIdpId } from '../schema/idp-id.ts'
 import { parseInput } from '../schema/input-shapes.ts'
 import { type Page, type PageArgs, parsePaging, toPage } from '../schema/page.ts'
+import { buildCallbackUrl } from './callback-url.ts'
 import { type SecretColumn, sealIdpSecrets, unsealIdpSecrets } from './idp-secrets.ts'
 import { createIdpPatchShape, IdpCreate, type IdpFields } from './idps.fields.ts'
 import {
@@ -33,6 +35,7 @@ import type { RequirableField } from './provider-types.ts'
  */
 export type Idp = Omit<IdpRow, SecretColumn> & {
   missing: RequirableField[]
+  callbackUrl: string
   hasClientSecret: boolean
   hasIdTokenSigningKey: boolean
 }
@@ -43,6 +46,7 @@ export function toIdp(stored: IdpRow): Idp {
   return {
     ...row,
     missing: listMissingFields(stored),
+    callbackUrl: buildCallbackUrl(row.tenantId, row.id),
     hasClientSecret: clientSecret !== null,
     hasIdTokenSigningKey: idTokenSigningKey !== null,
   }
@@ -59,6 +63,7 @@ export async function createIdentityProvider(ctx: Ctx, input: unknown): Promise<
     throw new InvalidInput([{ field: 'id', description: 'is the name of the tenant' }])
   const event = createEventRow(ctx, idpCreated(fields.id))
   const row = await insertIdp(sql, ctx.tenant, sealIdpSecrets(ctx.tenant, fields.id, fields), event)
+  invalidateTenant(ctx.tenant)
   wakeReaders(ctx.tenant)
   return toIdp(row)
 }
@@ -137,7 +142,10 @@ export async function updateIdentityProvider(ctx: Ctx, idpId: string, input: unk
     const event = createEventRow(ctx, idpUpdated(idpId, changedFields))
     return { row: await updateIdpRow(sql, ctx.tenant, idpId, columns, event), isChanged: true }
   })
-  if (isChanged) wakeReaders(ctx.tenant)
+  if (isChanged) {
+    invalidateTenant(ctx.tenant)
+    wakeReaders(ctx.tenant)
+  }
   return toIdp(row)
 }
 
@@ -169,6 +177,7 @@ export async function deleteIdentityProvider(
     const event = createEventRow(ctx, idpDeleted(idpId, links))
     await deleteIdpRow(sql, ctx.tenant, idpId, event)
   })
+  invalidateTenant(ctx.tenant)
   wakeReaders(ctx.tenant)
   return { deletedIdentityProviderId: idpId }
 }

@@ -6,9 +6,11 @@ import { type IdpType, PROVIDER_TYPES, REQUIRABLE_FIELDS, type RequirableField }
  * nothing until it has them.
  */
 export function listMissingFields(
-  row: Pick<IdentityProvider, RequirableField | 'type' | 'clientSecret'>,
+  row: Pick<IdentityProvider, RequirableField | 'type'> &
+    ({ clientSecret: string | null } | { hasClientSecret: boolean }),
 ): RequirableField[] {
   const { requires = [], requiresWithSecret = [] } = PROVIDER_TYPES[row.type as IdpType]
-  const required = ['clientId', ...requires, ...(row.clientSecret ? requiresWithSecret : [])]
+  const hasSecret = 'clientSecret' in row ? row.clientSecret : row.hasClientSecret
+  const required = ['clientId', ...requires, ...(hasSecret ? requiresWithSecret : [])]
   return REQUIRABLE_FIELDS.filter((field) => required.includes(field) && !row[field])
 }

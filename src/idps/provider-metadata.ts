@@ -8,11 +8,13 @@ const endpoint = z.string().max(2000).refine(URL.canParse).optional()
 /** The members of a provider's metadata that are used (OIDC Discovery, section 3; RFC 8414). */
 const Metadata = z.object({
   issuer: z.string(),
+  authorization_endpoint: endpoint,
   token_endpoint: endpoint,
   userinfo_endpoint: endpoint,
   jwks_uri: endpoint,
   introspection_endpoint: endpoint,
   token_endpoint_auth_methods_supported: z.array(z.string()).optional(),
+  authorization_response_iss_parameter_supported: z.boolean().optional(),
 })
 type Metadata = z.infer<typeof Metadata>
 
@@ -52,6 +54,7 @@ export async function findMetadata({ row, type }: Provider): Promise<Metadata | 
 }
 
 const METADATA_NAMES = {
+  authorizationEndpoint: 'authorization_endpoint',
   tokenEndpoint: 'token_endpoint',
   userInfoEndpoint: 'userinfo_endpoint',
   jwksUri: 'jwks_uri',

@@ -26,6 +26,12 @@ export type ProviderType = {
   issuerOfOrganisation?: (tid: string) => string
   /** Its metadata is found through its issuer (OIDC Discovery). */
   discovers?: true
+  /** Redeeming a code returns an ID token, which is required at a sign-in. */
+  idToken?: 'required'
+  /** Scopes that are requested when a provider has none. */
+  defaultScopes?: string
+  /** How the provider is asked to return the code, if not in the query. */
+  responseMode?: 'form_post'
   authorizationEndpoint?: string
   tokenEndpoint?: string
   userInfoEndpoint?: string
@@ -44,11 +50,22 @@ export type ProviderType = {
  */
 export const PROVIDER_TYPES: Record<IdpType, ProviderType> = {
   oauth2: { requires: ['userInfoEndpoint'], clientAuthentication: 'basic', subject: ['sub', 'id'] },
-  oidc: { requires: ['issuer'], discovers: true, clientAuthentication: 'basic', subject: ['sub'] },
+  oidc: {
+    requires: ['issuer'],
+    idToken: 'required',
+    defaultScopes: 'openid email profile',
+    discovers: true,
+    clientAuthentication: 'basic',
+    subject: ['sub'],
+  },
   apple: {
     // The secret is a key, with which the secrets for Apple are signed.
     requiresWithSecret: ['platformTeamId', 'platformKid'],
     issuer: 'https://appleid.apple.com',
+    idToken: 'required',
+    defaultScopes: 'openid name email',
+    // Apple requires it where a scope is requested.
+    responseMode: 'form_post',
     authorizationEndpoint: 'https://appleid.apple.com/auth/authorize',
     tokenEndpoint: 'https://appleid.apple.com/auth/token',
     jwksUri: 'https://appleid.apple.com/auth/keys',
@@ -57,6 +74,7 @@ export const PROVIDER_TYPES: Record<IdpType, ProviderType> = {
   },
   facebook: {
     issuer: 'https://www.facebook.com',
+    defaultScopes: 'public_profile email',
     authorizationEndpoint: 'https://www.facebook.com/v21.0/dialog/oauth',
     tokenEndpoint: 'https://graph.facebook.com/v21.0/oauth/access_token',
     userInfoEndpoint: 'https://graph.facebook.com/v21.0/me?fields=id,name,email',
@@ -66,6 +84,8 @@ export const PROVIDER_TYPES: Record<IdpType, ProviderType> = {
   },
   google: {
     issuer: 'https://accounts.google.com',
+    idToken: 'required',
+    defaultScopes: 'openid email profile',
     issuerAliases: ['accounts.google.com'],
     authorizationEndpoint: 'https://accounts.google.com/o/oauth2/v2/auth',
     tokenEndpoint: 'https://oauth2.googleapis.com/token',
@@ -76,6 +96,8 @@ export const PROVIDER_TYPES: Record<IdpType, ProviderType> = {
   },
   microsoft: {
     issuerOfOrganisation: (tid) => `https://login.microsoftonline.com/${tid}/v2.0`,
+    idToken: 'required',
+    defaultScopes: 'openid email profile',
     discovers: true,
     authorizationEndpoint: 'https://login.microsoftonline.com/common/oauth2/v2.0/authorize',
     tokenEndpoint: 'https://login.microsoftonline.com/common/oauth2/v2.0/token',
@@ -85,6 +107,8 @@ export const PROVIDER_TYPES: Record<IdpType, ProviderType> = {
     subject: ['sub'],
   },
   twitter: {
+    // X answers who signed in with both scopes only.
+    defaultScopes: 'users.read tweet.read',
     authorizationEndpoint: 'https://x.com/i/oauth2/authorize',
     tokenEndpoint: 'https://api.x.com/2/oauth2/token',
     userInfoEndpoint: 'https://api.x.com/2/users/me',

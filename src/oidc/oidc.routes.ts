@@ -9,6 +9,7 @@ import { addDiscoveryRoutes } from './discovery/discovery.routes.ts'
 import { addTokenRoutes } from './grants/token.routes.ts'
 import { addLogoutRoutes } from './logout/logout.routes.ts'
 import { registerDeviceCompletion } from './signin/completion.http.ts'
+import { addProviderCallbackRoutes } from './signin/provider/callback.routes.ts'
 import { addSignInRoutes } from './signin/sign-in.routes.ts'
 import { addIntrospectionRoutes } from './token/introspection.routes.ts'
 import { addUserinfoRoutes } from './userinfo/userinfo.routes.ts'
@@ -27,4 +28,5 @@ export function addOidcRoutes(app: H3): void {
   addLogoutRoutes(app)
   registerDeviceCompletion(createDeviceCompletion)
   addSignInRoutes(app)
+  addProviderCallbackRoutes(app)
 }

@@ -15,11 +15,12 @@ const SETTINGS = {
   sendPasscode: 'networkCodeLimit',
   authenticatePasscode: 'networkFailureLimit',
   rejectPasskey: 'networkFailureLimit',
+  rejectIdentity: 'networkFailureLimit',
 } as const satisfies Record<string, LimitSetting>
 type NetworkLimit = keyof typeof SETTINGS
 
 /**
- * Counts a code that is requested or entered, or a passkey that was not accepted, in the limit of the network
+ * Counts a code that is requested or entered, or a passkey or identity that was not accepted, in the limit of the network
  * for the tenant: the same for known and unknown addresses. What proves right is returned by
  * `returnProvenCode`. Throws RateLimited.
  */

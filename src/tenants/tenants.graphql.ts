@@ -28,6 +28,7 @@ const SETTING_DESCRIPTIONS = {
 const METHOD_DESCRIPTIONS: Record<SignInMethodName, string> = {
   passcode: 'A code that is sent to an e-mail address or a phone number.',
   passkey: 'A passkey, which the user unlocks on the device.',
+  provider: 'An identity provider of the tenant, at which the user signs in.',
 }
 
 const SignInMethodEnum = builder.enumType('SignInMethod', {

@@ -1,6 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { describe, expect } from 'vitest'
 import { newId } from '../../src/core/crypto.ts'
+import { issuerOf } from '../../src/core/issuer.ts'
 import {
   CERTIFICATE,
   FULL,
@@ -21,7 +22,7 @@ const EMPTY = Object.fromEntries(
 )
 
 describe.for(SURFACES)('create an identity provider over %s', (surface) => {
-  test('requires only id, type and name', async ({ writers, readIdpEvents }) => {
+  test('requires only id, type and name', async ({ tenant, writers, readIdpEvents }) => {
     const { create, get } = writers[surface]
     const id = newIdpId()
     const created = await create({ id, type: 'google', name: 'Google' })
@@ -30,6 +31,7 @@ describe.for(SURFACES)('create an identity provider over %s', (surface) => {
       id,
       type: 'google',
       name: 'Google',
+      callbackUrl: `${issuerOf(tenant)}/oidc/callback/${id}`,
       missing: ['clientId'],
       hasClientSecret: false,
       hasIdTokenSigningKey: false,
@@ -41,6 +43,7 @@ describe.for(SURFACES)('create an identity provider over %s', (surface) => {
   })
 
   test('stores every field and seals the secrets, which are never returned', async ({
+    tenant,
     rest,
     writers,
     readIdpEvents,
@@ -53,6 +56,7 @@ describe.for(SURFACES)('create an identity provider over %s', (surface) => {
     expect(created).toEqual({
       ...shown,
       id,
+      callbackUrl: `${issuerOf(tenant)}/oidc/callback/${id}`,
       missing: [],
       hasClientSecret: true,
       hasIdTokenSigningKey: true,

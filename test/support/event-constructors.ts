@@ -56,6 +56,15 @@ export const CONSTRUCTOR_CALLS: Record<string, NewEvent[]> = {
     }),
     session.signInFailed('email', { clientId: null, addressHash: HASH }),
   ],
+  providerFailed: [
+    session.providerFailed('user_1', { clientId: 'client_1', idpId: 'google', reason: 'locked' }),
+    session.providerFailed(null, {
+      clientId: 'client_1',
+      idpId: 'google',
+      reason: 'refused',
+      error: 'server_error',
+    }),
+  ],
   passkeyFailed: [
     session.passkeyFailed('user_1', { clientId: 'client_1', reason: 'cloned' }),
     session.passkeyFailed(null, { clientId: 'client_1', reason: 'unknown' }),

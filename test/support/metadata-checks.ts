@@ -313,7 +313,7 @@ export async function createMetadataChecks(
     acr_values_supported: (name) =>
       expectExactly(
         name,
-        ['urn:vestibule:otp', 'urn:vestibule:phishing-resistant', 'phr', '1'],
+        ['urn:vestibule:federated', 'urn:vestibule:otp', 'urn:vestibule:phishing-resistant', 'phr', '1'],
         async (value) => {
           const claims = JSON.stringify({ id_token: { acr: { essential: true, value } } })
           const isPasskey = value === 'phr'

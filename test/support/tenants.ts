@@ -13,7 +13,7 @@ export const UNSET_SETTINGS = {
   supportUrl: null,
   dynamicRegistration: false,
   clientIdMetadataDocuments: false,
-  signInMethods: ['passcode', 'passkey'],
+  signInMethods: ['passcode', 'passkey', 'provider'],
   passcodeChannels: ['email', 'sms'],
   phoneCountry: null,
   networkCodeLimit: 600,

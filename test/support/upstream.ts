@@ -41,10 +41,10 @@ const REDIRECT_URI = 'https://app.example/callback'
 /** The secret of every client; it needs encoding before it goes into a Basic header. */
 const SECRET = 'secret:of/upstream+client&with=signs%20'
 
-const toClientMetadata = (client_id: string) => ({
+const toClientMetadata = (client_id: string, redirectUris: string[]) => ({
   client_id,
   client_secret: SECRET,
-  redirect_uris: [REDIRECT_URI],
+  redirect_uris: [REDIRECT_URI, ...redirectUris],
   grant_types: ['authorization_code'],
   response_types: ['code' as const],
 })
@@ -61,8 +61,8 @@ export async function createUpstreamKeys() {
   return keys
 }
 
-/** Cookies of one browser. */
-function browser() {
+/** A browser of its own: returns where each page redirects to. */
+export function openUpstreamBrowser() {
   const cookies = new Map<string, string>()
   return async (url: string): Promise<string> => {
     const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ')
@@ -77,8 +77,13 @@ function browser() {
   }
 }
 
-/** Starts the provider with two clients, `vestibule` and `another`. */
-export async function startUpstream(made = createUpstreamKeys()): Promise<Upstream> {
+/**
+ * Starts the provider with two clients, `vestibule` and `another`. `redirectUris` are further ones of both.
+ */
+export async function startUpstream(
+  made = createUpstreamKeys(),
+  redirectUris: string[] = [],
+): Promise<Upstream> {
   const keys = await made
   const before: Upstream['before'] = new Map()
   const asked: string[] = []
@@ -87,7 +92,7 @@ export async function startUpstream(made = createUpstreamKeys()): Promise<Upstre
   await once(server, 'listening')
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   const provider = new Provider(issuer, {
-    clients: [toClientMetadata('vestibule'), toClientMetadata('another')],
+    clients: [toClientMetadata('vestibule', redirectUris), toClientMetadata('another', redirectUris)],
     jwks: { keys: keys.map(({ privateJwk }) => privateJwk) as never },
     cookies: { keys: ['test'] },
     claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name'] },
@@ -147,7 +152,7 @@ export async function startUpstream(made = createUpstreamKeys()): Promise<Upstre
       code_challenge_method: 'S256',
       ...(nonce && { nonce }),
     }).href
-    const visit = browser()
+    const visit = openUpstreamBrowser()
     while (!url.startsWith(REDIRECT_URI)) url = await visit(url)
     return { config, url: new URL(url), codeVerifier, nonce }
   }

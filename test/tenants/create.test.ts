@@ -27,7 +27,7 @@ describe('createTenant', () => {
       supportUrl: null,
       dynamicRegistration: false,
       clientIdMetadataDocuments: false,
-      signInMethods: ['passcode', 'passkey'],
+      signInMethods: ['passcode', 'passkey', 'provider'],
       passcodeChannels: ['email', 'sms'],
       phoneCountry: null,
       networkCodeLimit: 600,

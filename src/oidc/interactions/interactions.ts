@@ -19,13 +19,21 @@ export const INTERACTION_LIFETIME_SECONDS = 3600
  */
 export type InputRejection = {
   page: 'email' | 'code'
-  reason: 'address' | 'country' | CodeProblem | 'attempts' | 'passkey'
+  reason:
+    | 'address'
+    | 'country'
+    | CodeProblem
+    | 'attempts'
+    | 'passkey'
+    | `provider-${'canceled' | 'rejected' | 'unavailable' | 'unknown'}`
   /** The entered address. */
   entered?: string
   /** After too many attempts: when the next one is allowed. */
   retryAt?: string
   /** The id of a passkey that does not exist any more, for its provider. */
   unknownPasskey?: string
+  /** The name of the identity provider at which the sign-in failed. */
+  provider?: string
 }
 
 /** The user's progress through the hosted pages; stored as JSON. */
@@ -45,6 +53,8 @@ export type Progress = {
   consentedIn?: string
   /** How many passkeys were presented: each one needs a challenge of its own. */
   passkeyAttempts?: number
+  /** The attempt to sign in at an identity provider; removed when the provider answers. */
+  provider?: { id: string; idpId: string }
   /** The user chose to sign in as someone else: no address is prefilled. */
   isAnother?: boolean
   /** Shown once. */

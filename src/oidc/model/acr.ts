@@ -1,18 +1,24 @@
 import type { SignInMethodName } from '../../core/sign-in-methods.ts'
 import { type ClaimRequest, listRequestedValues } from '../../users/claim-request.ts'
 
+/** The `acr` of a sign-in at an identity provider, whatever the provider asked for. */
+export const ACR_FEDERATED = 'urn:vestibule:federated'
 /** The `acr` of a sign-in by one factor, such as a code (OIDC Core, section 2). */
 export const ACR_OTP = 'urn:vestibule:otp'
 /** The `acr` of a sign-in by passkey: phishing-resistant (OpenID Connect EAP ACR Values 1.0, section 2). */
 export const ACR_PHISHING_RESISTANT = 'phr'
 
+/** The `amr` of a sign-in at an identity provider. RFC 8176 has no value for it; others use this one. */
+export const AMR_FEDERATED = 'fed'
+
 /** The values of `acr`, weakest first. A session with one of them satisfies the ones before it. */
-const ACRS_BY_STRENGTH: readonly unknown[] = [ACR_OTP, ACR_PHISHING_RESISTANT]
+const ACRS_BY_STRENGTH: readonly unknown[] = [ACR_FEDERATED, ACR_OTP, ACR_PHISHING_RESISTANT]
 
 /** The `acr` of a sign-in by each method. */
 export const ACR_BY_METHOD: Record<SignInMethodName, string> = {
   passcode: ACR_OTP,
   passkey: ACR_PHISHING_RESISTANT,
+  provider: ACR_FEDERATED,
 }
 
 /** The values that clients of a tenant may request. */
@@ -20,12 +26,17 @@ export const listSupportedAcrs = ({ signInMethods }: { signInMethods: readonly s
   const strongest = Math.max(
     ...signInMethods.map((name) => getStrength(ACR_BY_METHOD[name as SignInMethodName])),
   )
-  return (ACRS_BY_STRENGTH as string[]).slice(0, strongest + 1)
+  return (ACRS_BY_STRENGTH as string[])
+    .slice(0, strongest + 1)
+    .filter((acr) => acr !== ACR_FEDERATED || signInMethods.includes('provider'))
 }
 
 /** The `acr` of a sign-in by its methods (RFC 8176, section 2). */
-export const computeAcr = (amr: readonly string[]): string =>
-  amr.includes('hwk') || amr.includes('swk') ? ACR_PHISHING_RESISTANT : ACR_OTP
+export function computeAcr(amr: readonly string[]): string {
+  // The factors of the provider are its own: they do not count as ours.
+  if (amr.includes(AMR_FEDERATED)) return ACR_FEDERATED
+  return amr.includes('hwk') || amr.includes('swk') ? ACR_PHISHING_RESISTANT : ACR_OTP
+}
 
 /** The position of a value among those of this server; -1 for any other. */
 export const getStrength = (acr: unknown): number => ACRS_BY_STRENGTH.indexOf(acr)

@@ -34,16 +34,28 @@ const COUNTRY_PROBLEM = 'We can’t send text messages to this country. Use anot
 /** One message for every reason, so that it does not reveal why. */
 const PASSKEY_PROBLEM = 'This passkey did not work. Try again, or use a code.'
 
+const PROVIDER_PROBLEMS = {
+  'provider-canceled': (name: string) =>
+    `You canceled the sign-in with ${name}. Try again, or choose another way.`,
+  'provider-rejected': (name: string) =>
+    `The sign-in with ${name} did not work. Try again, or choose another way.`,
+  'provider-unavailable': (name: string) =>
+    `${name} does not respond. Try again later, or choose another way.`,
+  'provider-unknown': (name: string) => `This ${name} account cannot sign in here. Choose another way.`,
+}
+
 /** The message about a rejected input. `channels` are those of the tenant. */
 export function describeInputRejection(
-  { reason, retryAt, entered }: InputRejection,
+  { reason, retryAt, entered, provider = '' }: InputRejection,
   channels: readonly Channel[] = CHANNELS,
   now = new Date(),
 ): string {
   if (reason === 'address') return describeInvalidAddress(channels, entered)
   if (reason === 'country') return COUNTRY_PROBLEM
   if (reason === 'passkey') return PASSKEY_PROBLEM
-  if (reason !== 'attempts') return CODE_PROBLEMS[reason]
+  if (reason in PROVIDER_PROBLEMS)
+    return PROVIDER_PROBLEMS[reason as keyof typeof PROVIDER_PROBLEMS](provider)
+  if (reason !== 'attempts') return CODE_PROBLEMS[reason as keyof typeof CODE_PROBLEMS]
   const wait = formatWait(retryAt ? new Date(retryAt) : null, now)
   return `Too many attempts. Try again${wait ? ` in ${wait}` : ''}.`
 }

@@ -3,12 +3,14 @@ import { ACR_BY_METHOD } from '../model/acr.ts'
 import { isAcceptableAcr } from '../model/claims-request.ts'
 import { PASSCODE_METHOD } from './passcode/passcode-forms.http.ts'
 import { PASSKEY_METHOD } from './passkey/passkey-forms.http.ts'
+import { PROVIDER_METHOD } from './provider/provider-forms.http.ts'
 import type { FormHandler, SignInMethod } from './sign-in-method.http.ts'
 import type { SignInStep } from './sign-in-step.ts'
 
 const METHODS_BY_NAME: Record<SignInMethodName, SignInMethod> = {
   passcode: PASSCODE_METHOD,
   passkey: PASSKEY_METHOD,
+  provider: PROVIDER_METHOD,
 }
 
 /** The methods of the tenant whose `acr` the request accepts, in the order of the tenant. */

@@ -26,23 +26,23 @@ export const createExpiredSignInError = () =>
     'This sign-in has expired, was finished, or was started in another browser. Go back to the application and sign in again.',
   )
 
-/**
- * Loads and evaluates the sign-in of a call. Throws AppError (410) when this browser has none with this
- * handle.
- */
-export async function loadSignInStep(call: TenantCall): Promise<SignInStep> {
+/** Loads and evaluates the sign-in with a handle; null when this browser has none with it. */
+export async function findSignInStep(call: TenantCall, handle: string): Promise<SignInStep | null> {
   const { event, ctx } = call
   const cookies = event.req.headers.get('cookie')
   const sessionToken = readCookie(cookies, SESSION_COOKIE)
-  const interaction = await findInteraction(
-    ctx.tenant,
-    event.context.params?.handle ?? '',
-    readCookie(cookies, INTERACTION_COOKIE),
-  )
-  if (!interaction) throw createExpiredSignInError()
+  const interaction = await findInteraction(ctx.tenant, handle, readCookie(cookies, INTERACTION_COOKIE))
+  if (!interaction) return null
   call.setClient(interaction.request.clientId)
   const authorization = await evaluateRequest(ctx, interaction.request, interaction.progress, sessionToken)
   return { call, interaction, authorization, sessionToken }
+}
+
+/** Loads the sign-in of a page's URL. Throws AppError (410) when this browser has none with its handle. */
+export async function loadSignInStep(call: TenantCall): Promise<SignInStep> {
+  const signIn = await findSignInStep(call, call.event.context.params?.handle ?? '')
+  if (!signIn) throw createExpiredSignInError()
+  return signIn
 }
 
 export const buildPagePath = ({ call, interaction }: SignInStep, page: SignInPageName): string =>

@@ -94,6 +94,13 @@ a.secondary{color:var(--text)}
 input:focus-visible{outline-offset:-1px}
 input[aria-invalid]:focus-visible{outline-color:var(--danger)}
 
+.provider{gap:.75rem}
+.provider-mark{
+  display:grid;place-items:center;flex:none;inline-size:1.25rem;block-size:1.25rem;border-radius:.25rem;
+  background:var(--raised);border:1px solid var(--line);font-size:.75rem;
+}
+.provider svg{flex:none}
+
 .alternatives{display:flex;flex-direction:column;align-items:flex-start;gap:.25rem;margin-inline:-.75rem}
 .alternatives .hint{padding-inline:.75rem}
 

@@ -12,8 +12,8 @@ const findParts = (html: string) => ({
 })
 
 describe('the sign-in methods of a tenant', () => {
-  test('are passcodes and passkeys unless the setting names others', async ({ ctx, start }) => {
-    expect((await getSettings(ctx)).signInMethods).toEqual(['passcode', 'passkey'])
+  test('are all unless the setting names others', async ({ ctx, start }) => {
+    expect((await getSettings(ctx)).signInMethods).toEqual(['passcode', 'passkey', 'provider'])
     const { passcode, passkey } = findParts((await start()).html)
     expect(passcode).toBeGreaterThan(0)
     expect(passkey).toBeGreaterThan(passcode)

@@ -32,7 +32,10 @@ export const PASSCODE_METHOD: SignInMethod = {
       interaction,
       channels,
       address: rejection?.entered ?? (address && formatAddress(address)),
-      error: rejection && rejection.reason !== 'passkey' ? describeInputRejection(rejection, channels) : null,
+      error: 
+        rejection && rejection.reason !== 'passkey' && rejection.provider === undefined
+          ? describeInputRejection(rejection, channels)
+          : null,
     })
   },
 }

@@ -1,0 +1,112 @@
+import { z } from 'zod'
+import type { FieldIssue } from '../core/errors.ts'
+import { flag, oneOf, requiredText } from '../schema/input-shapes.ts'
+
+/** Who may enter by a provider: linked users only, also new users with an address of `domains`, or anyone. */
+export const IDP_ENTRIES = ['linked', 'domains', 'anyone'] as const
+export type IdpEntry = (typeof IDP_ENTRIES)[number]
+
+/** When the claims of the provider are copied to the user. */
+export const COPY_TIMES = ['once', 'always'] as const
+export type CopyTime = (typeof COPY_TIMES)[number]
+
+/** Fields of a user that a provider may fill in, with the claim that is copied unless `claims` names another. */
+export const COPIED_CLAIMS = {
+  name: 'name',
+  givenName: 'given_name',
+  familyName: 'family_name',
+  middleName: 'middle_name',
+  nickname: 'nickname',
+  preferredUsername: 'preferred_username',
+  profile: 'profile',
+  picture: 'picture',
+  website: 'website',
+  gender: 'gender',
+  birthdate: 'birthdate',
+  zoneinfo: 'zoneinfo',
+  locale: 'locale',
+} as const
+export type CopiedField = keyof typeof COPIED_CLAIMS
+export const COPIED_FIELDS = Object.keys(COPIED_CLAIMS) as CopiedField[]
+
+/** A host name of two labels or more, as it follows the @ of an address. */
+const DOMAIN = /^(?=.{4,253}$)([a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])$/i
+const MAX_DOMAINS = 100
+
+const domain = z
+  .string('must be text')
+  .regex(DOMAIN, 'must be a domain such as example.com')
+  .meta({ maxLength: 253 })
+
+const claims = z
+  .strictObject(
+    Object.fromEntries(COPIED_FIELDS.map((field) => [field, requiredText(100).optional()])) as Record<
+      CopiedField,
+      z.ZodOptional<z.ZodString>
+    >,
+    'must be an object',
+  )
+  .meta({ id: 'CopiedClaims' })
+
+/** What a provider has without a policy of its own. */
+export const POLICY_DEFAULTS = {
+  entry: 'linked' as IdpEntry,
+  domains: [] as string[],
+  trustEmail: false,
+  claims: null as Record<string, string> | null,
+  copyClaims: 'once' as CopyTime,
+}
+
+/** The policy of a provider at sign-in; null is the default. */
+export const POLICY_FIELDS = {
+  entry: oneOf(IDP_ENTRIES)
+    .nullable()
+    .transform((value) => value ?? POLICY_DEFAULTS.entry)
+    .optional()
+    .meta({ example: 'domains' }),
+  domains: z
+    .array(domain, 'must be an array')
+    .max(MAX_DOMAINS, `must have at most ${MAX_DOMAINS} entries`)
+    .nullable()
+    .transform((names) => [...new Set((names ?? []).map((name) => name.toLowerCase()))])
+    .optional()
+    .meta({ example: ['partner.example'] }),
+  trustEmail: flag.meta({ example: true }),
+  claims: claims
+    .nullable()
+    .optional()
+    .meta({ example: { preferredUsername: 'login' } }),
+  copyClaims: oneOf(COPY_TIMES)
+    .nullable()
+    .transform((value) => value ?? POLICY_DEFAULTS.copyClaims)
+    .optional()
+    .meta({ example: 'once' }),
+}
+export const POLICY_NAMES = Object.keys(POLICY_FIELDS) as (keyof typeof POLICY_FIELDS)[]
+
+/** The policy as REST returns it. */
+export const POLICY_SHAPES = {
+  entry: z.enum(IDP_ENTRIES).meta({ example: 'domains' }),
+  domains: z.array(z.string()).meta({ example: ['partner.example'] }),
+  trustEmail: z.boolean().meta({ example: true }),
+  claims: z
+    .record(z.string(), z.string())
+    .nullable()
+    .meta({ example: { preferredUsername: 'login' } }),
+  copyClaims: z.enum(COPY_TIMES).meta({ example: 'once' }),
+}
+
+/** Issues of a policy as a whole. */
+export function findPolicyIssues(idp: Record<string, unknown>): FieldIssue[] {
+  const { entry, domains, trustEmail, type, issuer } = idp
+  const issues: FieldIssue[] = []
+  const add = (field: string, description: string) => issues.push({ field, description })
+  if (entry === 'domains') {
+    if (!Array.isArray(domains) || domains.length === 0) add('domains', 'is required with entry domains')
+    if (trustEmail !== true) add('trustEmail', 'must be true with entry domains')
+  }
+  // Each organization chooses the addresses in its tokens.
+  if (trustEmail === true && type === 'microsoft' && !issuer)
+    add('trustEmail', 'requires issuer: with any organization, addresses are not verified')
+  return issues
+}

@@ -1,0 +1,46 @@
+import type { IdentityProvider } from '../generated/prisma/client.ts'
+import { toEmailKey } from '../schema/address-keys.ts'
+import type { UserColumns } from '../users/user-body.ts'
+import { toUserColumns } from '../users/user-body.ts'
+import { USER_FIELD_DEFINITIONS, type WritableUser } from '../users/users.fields.ts'
+import { COPIED_CLAIMS, COPIED_FIELDS } from './entry-policy.fields.ts'
+
+type Claims = Record<string, unknown>
+
+/**
+ * The address that a provider has verified; null without one, and for a provider whose addresses are not
+ * trusted. Some providers send no email_verified, and Apple sends text.
+ */
+export function findVerifiedEmail({ trustEmail }: IdentityProvider, claims: Claims): string | null {
+  const isVerified = ![false, 'false'].includes((claims.email_verified ?? true) as boolean | string)
+  if (!trustEmail || !isVerified) return null
+  return USER_FIELD_DEFINITIONS.email.creation.safeParse(claims.email).data || null
+}
+
+/** Whether a user that is not known may enter by a provider. */
+export function mayEnter(row: IdentityProvider, claims: Claims): boolean {
+  if (row.entry === 'anyone') return true
+  const email = row.entry === 'domains' ? findVerifiedEmail(row, claims) : null
+  return email !== null && row.domains.some((domain) => toEmailKey(email)?.endsWith(`@${domain}`))
+}
+
+/** The fields that are copied from claims. A value that a user cannot have is left out. */
+function selectCopied(row: IdentityProvider, claims: Claims): WritableUser {
+  const names: Record<string, string> = (row.claims as Record<string, string> | null) ?? COPIED_CLAIMS
+  const entries = COPIED_FIELDS.map((field) => {
+    const name = names[field]
+    const value = name === undefined ? undefined : claims[name]
+    return [field, USER_FIELD_DEFINITIONS[field].creation.safeParse(value).data ?? undefined] as const
+  })
+  return Object.fromEntries(entries.filter(([, value]) => value !== undefined && value !== ''))
+}
+
+/** The columns of a user that are copied at each sign-in; none where they are copied once. */
+export const toRepeatedColumns = (row: IdentityProvider, claims: Claims): UserColumns =>
+  row.copyClaims === 'always' ? toUserColumns(selectCopied(row, claims)) : {}
+
+/** The columns of a new user. An address that is not verified is left out: anyone could claim it. */
+export function toNewUserColumns(row: IdentityProvider, claims: Claims): UserColumns {
+  const email = findVerifiedEmail(row, claims)
+  return toUserColumns({ ...selectCopied(row, claims), ...(email && { email, emailVerified: true }) })
+}

@@ -1,0 +1,69 @@
+import type { Ctx } from '../core/context.ts'
+import { toAppError } from '../core/to-app-error.ts'
+import { inTransaction, sql } from '../database/db.ts'
+import { wakeReaders } from '../events/log.ts'
+import type { IdentityProvider } from '../generated/prisma/client.ts'
+import { changeUser, insertUserWithEvents } from '../users/users.ts'
+import { mayEnter, toNewUserColumns, toRepeatedColumns } from './entry-policy.ts'
+import type { ExternalIdentity } from './external-identity.ts'
+import { insertProvenLink } from './idp-links.ts'
+import { selectLinkedUserId } from './idp-sign-in.sql.ts'
+
+const toKey = (row: IdentityProvider, { issuer, subject }: ExternalIdentity) => ({
+  idpId: row.id,
+  issuer,
+  externalId: subject,
+})
+
+/**
+ * Creates a user with a link to the identity, in one transaction; null where another user has the address, or
+ * a concurrent sign-in has created the link.
+ */
+async function insertLinkedUser(
+  ctx: Ctx,
+  row: IdentityProvider,
+  identity: ExternalIdentity,
+): Promise<string | null> {
+  try {
+    const userId = await inTransaction(async (sql) => {
+      const { id } = await insertUserWithEvents(sql, ctx, toNewUserColumns(row, identity.claims))
+      await insertProvenLink(sql, ctx, { userId: id, idpId: row.id }, { identity, provenAt: row.updatedAt })
+      return id
+    })
+    wakeReaders(ctx.tenant)
+    return userId
+  } catch (thrown) {
+    const isTaken = toAppError(thrown).fields.some(({ field }) => ['email', 'externalId'].includes(field))
+    if (!isTaken) throw thrown
+    return null
+  }
+}
+
+/**
+ * The user of a proven identity: the linked one, or a new one where the policy of the provider permits it. Null
+ * for an identity that may not enter, and for one whose address another user has: that user is linked only
+ * after a proof of the account, never by an address.
+ */
+export async function findOrCreateLinkedUser(
+  ctx: Ctx,
+  row: IdentityProvider,
+  identity: ExternalIdentity,
+): Promise<string | null> {
+  const linked = await selectLinkedUserId(sql, ctx.tenant, toKey(row, identity))
+  if (linked || !mayEnter(row, identity.claims)) return linked
+  return (
+    (await insertLinkedUser(ctx, row, identity)) ??
+    (await selectLinkedUserId(sql, ctx.tenant, toKey(row, identity)))
+  )
+}
+
+/** Copies the claims to the user where the provider's policy is to do so at each sign-in. */
+export async function copyRepeatedClaims(
+  ctx: Ctx,
+  row: IdentityProvider,
+  { claims }: ExternalIdentity,
+  userId: string,
+): Promise<void> {
+  const columns = toRepeatedColumns(row, claims)
+  if (Object.keys(columns).length > 0) await changeUser(ctx, userId, columns)
+}

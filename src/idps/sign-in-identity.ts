@@ -1,0 +1,74 @@
+import type { IdentityProvider } from '../generated/prisma/client.ts'
+import { buildCallbackUrl } from './callback-url.ts'
+import {
+  type ExternalIdentity,
+  requireProvider,
+  toTokenIdentity,
+  toUserInfoIdentity,
+} from './external-identity.ts'
+import type { Provider } from './provider.ts'
+import { readUserInfo } from './provider-access-token.ts'
+import { redeemCode } from './provider-code.ts'
+import { withinSignInDeadline } from './provider-deadline.ts'
+import { rejectProof } from './provider-fetch.ts'
+import { verifyIdToken } from './provider-id-token.ts'
+import { findMetadata } from './provider-metadata.ts'
+
+/** The answer of a provider at the callback, and the values that it is bound to. */
+export type SignInAnswer = {
+  code: string
+  /** The parameter `iss` (RFC 9207); null without it. */
+  iss: string | null
+  nonce: string
+  codeVerifier: string
+}
+
+/**
+ * Throws InvalidInput for an answer that another issuer sent (RFC 9207, section 2.4). A provider without an
+ * issuer is told from others by its callback URL.
+ */
+async function assertResponseIssuer(provider: Provider, iss: string | null): Promise<void> {
+  const metadata = await findMetadata(provider)
+  if (iss === null && metadata?.authorization_response_iss_parameter_supported)
+    throw rejectProof('code', 'came without the parameter iss, which the provider sends')
+  if (iss !== null && provider.issuer && !provider.isIssuer({ iss }))
+    throw rejectProof('code', 'came from another issuer')
+}
+
+/**
+ * The claims of the ID token, with those of the userinfo endpoint if the token has no e-mail address. Throws
+ * InvalidInput when the two are about different users (OIDC Core, section 5.3.2).
+ */
+async function addUserInfo(
+  provider: Provider,
+  { claims, accessToken }: { claims: Record<string, unknown>; accessToken: string },
+): Promise<Record<string, unknown>> {
+  const metadata = claims.email === undefined ? await findMetadata(provider) : null
+  if (!metadata?.userinfo_endpoint && !(claims.email === undefined && provider.row.userInfoEndpoint))
+    return claims
+  const info = await readUserInfo(provider, accessToken)
+  if (info.sub !== claims.sub) throw rejectProof('code', 'is about another user than the userinfo response')
+  return { ...info, ...claims }
+}
+
+async function redeemAnswer(row: IdentityProvider, answer: SignInAnswer): Promise<ExternalIdentity> {
+  const provider = requireProvider(row)
+  await assertResponseIssuer(provider, answer.iss)
+  const { code, nonce, codeVerifier } = answer
+  const redirectUri = buildCallbackUrl(row.tenantId, row.id)
+  const { idToken, accessToken } = await redeemCode(provider, { code, redirectUri, codeVerifier })
+  if (!provider.type.idToken)
+    return toUserInfoIdentity(provider, 'code', await readUserInfo(provider, accessToken))
+  if (!idToken) throw rejectProof('code', 'was redeemed without an ID token')
+  const claims = await verifyIdToken(provider, idToken, 'code')
+  if (claims.nonce !== nonce) throw rejectProof('code', 'was issued for another sign-in')
+  return toTokenIdentity(provider, 'code', await addUserInfo(provider, { claims, accessToken }))
+}
+
+/**
+ * Redeems the code of a sign-in and returns the identity: issuer, ID token, nonce and subject are verified
+ * (OIDC Core, section 3.1.3.7; RFC 9700, section 4). Throws InvalidInput when something does not verify, and
+ * Unavailable when the provider does not answer within 3 s.
+ */
+export const proveSignIn = (row: IdentityProvider, answer: SignInAnswer): Promise<ExternalIdentity> =>
+  withinSignInDeadline(() => redeemAnswer(row, answer))

@@ -1,0 +1,27 @@
+import type { TenantIdp } from '../access/tenant.sql.ts'
+import { dbFor } from '../database/db.ts'
+import type { IdentityProvider } from '../generated/prisma/client.ts'
+import { isIdpId } from '../schema/idp-id.ts'
+import { listMissingFields } from './missing-fields.ts'
+import { type IdpType, PROVIDER_TYPES } from './provider-types.ts'
+
+/** Whether an endpoint is configured, known of the type, or found through the issuer. */
+const hasEndpoint = (idp: TenantIdp, name: 'authorizationEndpoint' | 'tokenEndpoint'): boolean => {
+  const type = PROVIDER_TYPES[idp.type as IdpType]
+  return Boolean(idp[name] || type[name] || (type.discovers && idp.issuer))
+}
+
+/** The identity providers of a tenant at which users can sign in: nothing is missing. No statement. */
+export const listSignInProviders = ({ idps }: { idps: readonly TenantIdp[] }): TenantIdp[] =>
+  idps.filter(
+    (idp) =>
+      listMissingFields(idp).length === 0 &&
+      hasEndpoint(idp, 'authorizationEndpoint') &&
+      hasEndpoint(idp, 'tokenEndpoint'),
+  )
+
+/** The row of a provider, with sealed secrets; null when there is none. One statement. */
+export const findProviderRow = async (tenant: string, idpId: string): Promise<IdentityProvider | null> =>
+  isIdpId(idpId)
+    ? dbFor(tenant).identityProvider.findUnique({ where: { tenantId_id: { tenantId: tenant, id: idpId } } })
+    : null

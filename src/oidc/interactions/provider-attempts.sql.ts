@@ -1,0 +1,30 @@
+import type { Sql } from '../../database/db.ts'
+import { statement } from '../../database/statement.ts'
+
+const STORE_ATTEMPT = statement({ takes: { handleHash: 'bytea', attempt: 'jsonb' } })`
+  UPDATE "Interaction" SET "progress" = "progress" || jsonb_build_object('provider', :attempt)
+  WHERE "tenantId" = :tenant AND "handleHash" = :handleHash`
+
+/** Stores the attempt to sign in at a provider, in place of an earlier one. Does not change other progress. */
+export const storeProviderAttempt = (
+  sql: Sql,
+  tenant: string,
+  handleHash: Buffer,
+  attempt: { id: string; idpId: string },
+): Promise<void> => STORE_ATTEMPT.run(sql, { tenant, handleHash, attempt })
+
+const CLAIM_ATTEMPT = statement({
+  takes: { handleHash: 'bytea', attemptId: 'text' },
+  returns: { clientId: 'text' },
+})`
+  UPDATE "Interaction" SET "progress" = "progress" - 'provider'
+  WHERE "tenantId" = :tenant AND "handleHash" = :handleHash AND "progress"->'provider'->>'id' = :attemptId
+  RETURNING "clientId"`
+
+/** Removes an attempt, so that its answer is accepted once. False when it was removed before. */
+export const claimProviderAttempt = async (
+  sql: Sql,
+  tenant: string,
+  handleHash: Buffer,
+  attemptId: string,
+): Promise<boolean> => (await CLAIM_ATTEMPT.first(sql, { tenant, handleHash, attemptId })) !== null

@@ -1,0 +1,82 @@
+import type { H3 } from 'h3'
+import { addRoute, type TenantCall } from '../../../access/endpoint.http.ts'
+import { RateLimited } from '../../../core/errors.ts'
+import { log } from '../../../core/log.ts'
+import { readForm, requireSingleParams } from '../../../http/request-body.ts'
+import { buildCallbackUrl } from '../../../idps/callback-url.ts'
+import { findProviderRow } from '../../../idps/sign-in-providers.ts'
+import { buildCookie, SESSION_COOKIE } from '../../../pages/cookies.ts'
+import { redirectTo, renderErrorPage } from '../../../pages/responses.http.ts'
+import { BROWSER_LIFETIME_SECONDS } from '../../../sessions/sessions.ts'
+import type { Interaction } from '../../interactions/interactions.ts'
+import { listMethodForms } from '../sign-in-methods.http.ts'
+import { createExpiredSignInError, findSignInStep, redirectToPage } from '../sign-in-step.http.ts'
+import type { SignInStep } from '../sign-in-step.ts'
+import { type CallbackAnswer, readAnswer, sealAnswer, unsealAnswer } from './callback-answer.ts'
+import { claimAttempt, readHandle } from './provider-attempt.ts'
+import { rejectProviderInput } from './provider-forms.http.ts'
+import { RejectedIdentity, signInByProvider } from './provider-sign-in.ts'
+
+/** Where identity providers send users back to. Apple posts its answer (form_post). */
+export function addProviderCallbackRoutes(app: H3): void {
+  addRoute(
+    app,
+    '/:tenant/oidc/callback/:idp',
+    { GET: receiveAnswer, POST: receivePostedAnswer },
+    renderErrorPage,
+    'authorize.refused',
+  )
+}
+
+const getIdpId = ({ event }: TenantCall): string => event.context.params?.idp ?? ''
+
+async function receivePostedAnswer(call: TenantCall): Promise<Response> {
+  const idpId = getIdpId(call)
+  const { tenant } = call.ctx
+  const sealed = sealAnswer(tenant, idpId, readAnswer(await readForm(call.event)))
+  return redirectTo(`${buildCallbackUrl(tenant, encodeURIComponent(idpId))}?answer=${sealed}`)
+}
+
+async function receiveAnswer(call: TenantCall): Promise<Response> {
+  const params = requireSingleParams(call.event.url.searchParams)
+  const answer = params.answer
+    ? unsealAnswer(call.ctx.tenant, getIdpId(call), params.answer)
+    : readAnswer(params)
+  const signIn = await findSignInStep(call, readHandle(answer.state))
+  if (!signIn) throw createExpiredSignInError()
+  // Another tab has signed in, or the tenant has switched the method off.
+  const isExpected = signIn.authorization.next.step === 'login' && 'provider' in listMethodForms(signIn)
+  return isExpected ? finishAttempt(signIn, answer) : redirectToPage(signIn)
+}
+
+/** The claimed attempt must not be stored again with the other progress. */
+function withoutAttempt(interaction: Interaction): Interaction {
+  const { provider: _, ...progress } = interaction.progress
+  return { ...interaction, progress }
+}
+
+async function finishAttempt(signIn: SignInStep, answer: CallbackAnswer): Promise<Response> {
+  const { call, authorization } = signIn
+  const { ctx } = call
+  const attempt = await claimAttempt(ctx.tenant, signIn.interaction, answer.state)
+  // A repeated answer, or one of an earlier attempt: continue with the current page.
+  if (!attempt) return redirectToPage(signIn)
+  const row = await findProviderRow(ctx.tenant, getIdpId(call))
+  const interaction = withoutAttempt(signIn.interaction)
+  let token: string
+  try {
+    const sessionId = authorization.signInState?.id ?? null
+    token = await signInByProvider(ctx, { interaction, attempt, row, answer, sessionId })
+  } catch (error) {
+    if (!(error instanceof RejectedIdentity) && !(error instanceof RateLimited)) throw error
+    if (error instanceof RejectedIdentity && error.cause)
+      log.warn(
+        { requestId: ctx.requestId, tenant: ctx.tenant, idpId: attempt.idpId, err: error.cause },
+        error.message,
+      )
+    return rejectProviderInput({ ...signIn, interaction }, attempt.idpId, error)
+  }
+  return redirectToPage(signIn, 'email', [
+    buildCookie(ctx.tenant, SESSION_COOKIE, token, BROWSER_LIFETIME_SECONDS),
+  ])
+}

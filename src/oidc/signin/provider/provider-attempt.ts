@@ -1,0 +1,64 @@
+import { createHmac } from 'node:crypto'
+import { equalsConstantTime, randomToken, sha256Base64url } from '../../../core/crypto.ts'
+import { sql } from '../../../database/db.ts'
+import type { AttemptValues } from '../../../idps/provider-authorization.ts'
+import { hashHandle, type Interaction } from '../../interactions/interactions.ts'
+import { claimProviderAttempt, storeProviderAttempt } from '../../interactions/provider-attempts.sql.ts'
+
+/** A sign-in that began at an identity provider and has not come back. */
+export type ProviderAttempt = { id: string; idpId: string }
+
+/**
+ * A value of an attempt: a MAC under the key of the browser's cookie, which is not stored here. So neither the
+ * database nor the provider's URLs contain what another browser would need.
+ */
+const deriveValue = (
+  purpose: 'state' | 'nonce' | 'verifier',
+  { handle, key }: Interaction,
+  { id, idpId }: ProviderAttempt,
+): string =>
+  createHmac('sha256', key).update(['provider', purpose, handle, idpId, id].join('\n')).digest('base64url')
+
+/** The handle leads the callback to the interaction. */
+const buildState = (interaction: Interaction, attempt: ProviderAttempt): string =>
+  `${interaction.handle}.${deriveValue('state', interaction, attempt)}`
+
+/** The handle in a `state` parameter; its MAC is verified by `claimAttempt`. */
+export const readHandle = (state: string): string => state.split('.', 1)[0] ?? ''
+
+/** Begins a sign-in at a provider. Answers to an earlier attempt of the interaction are not accepted any more. */
+export async function beginAttempt(
+  tenant: string,
+  interaction: Interaction,
+  idpId: string,
+): Promise<AttemptValues> {
+  const attempt = { id: randomToken(), idpId }
+  await storeProviderAttempt(sql, tenant, hashHandle(interaction), attempt)
+  return {
+    state: buildState(interaction, attempt),
+    nonce: deriveValue('nonce', interaction, attempt),
+    codeChallenge: sha256Base64url(deriveValue('verifier', interaction, attempt)),
+  }
+}
+
+/** The values that the answer of an attempt is verified with. */
+export type ClaimedAttempt = ProviderAttempt & { nonce: string; codeVerifier: string }
+
+/**
+ * Claims the attempt that a `state` belongs to; null when it belongs to none, or was claimed before. Of
+ * concurrent answers, one claims it.
+ */
+export async function claimAttempt(
+  tenant: string,
+  interaction: Interaction,
+  state: string,
+): Promise<ClaimedAttempt | null> {
+  const attempt = interaction.progress.provider
+  if (!attempt || !equalsConstantTime(buildState(interaction, attempt), state)) return null
+  if (!(await claimProviderAttempt(sql, tenant, hashHandle(interaction), attempt.id))) return null
+  return {
+    ...attempt,
+    nonce: deriveValue('nonce', interaction, attempt),
+    codeVerifier: deriveValue('verifier', interaction, attempt),
+  }
+}

@@ -1,0 +1,26 @@
+import type { VNode } from 'preact'
+import { BidiText, ErrorMessage, type PageInteraction, StepForm } from '../../../pages/page-shell.pages.tsx'
+import { type PageProvider, ProviderMark } from './provider-marks.pages.tsx'
+
+type ProviderEntryProps = {
+  interaction: PageInteraction
+  providers: readonly PageProvider[]
+  /** The error, as a sentence. */
+  error?: string | null
+}
+
+/** The providers' part of the first page: a button for each. Posts `step=provider` and `idp`. */
+export const ProviderEntry = ({ interaction, providers, error }: ProviderEntryProps): VNode | null =>
+  providers.length === 0 && !error ? null : (
+    <StepForm interaction={interaction} step="provider" class="choice">
+      {error && <ErrorMessage>{error}</ErrorMessage>}
+      {providers.map((provider) => (
+        <button key={provider.id} type="submit" name="idp" value={provider.id} class="secondary provider">
+          <ProviderMark provider={provider} />
+          <span>
+            Continue with <BidiText>{provider.name}</BidiText>
+          </span>
+        </button>
+      ))}
+    </StepForm>
+  )

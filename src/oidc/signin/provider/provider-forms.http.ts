@@ -1,0 +1,91 @@
+import { RateLimited, Unavailable } from '../../../core/errors.ts'
+import { addSeconds } from '../../../core/time.ts'
+import { buildAuthorizationUrl, type ProviderWishes } from '../../../idps/provider-authorization.ts'
+import { findProviderRow, listSignInProviders } from '../../../idps/sign-in-providers.ts'
+import { createPart } from '../../../pages/page-part.pages.tsx'
+import { renderComponent } from '../../../pages/responses.http.ts'
+import { selectExpectedAddress } from '../../authorize/evaluate-request.ts'
+import type { InputRejection } from '../../interactions/interactions.ts'
+import { describeInputRejection } from '../input-rejection-texts.ts'
+import type { SignInMethod } from '../sign-in-method.http.ts'
+import { redirectToPage, rejectInput } from '../sign-in-step.http.ts'
+import type { SignInStep } from '../sign-in-step.ts'
+import { beginAttempt } from './provider-attempt.ts'
+import { ProviderEntry } from './provider-entry.pages.tsx'
+import { RejectedIdentity, recordRejection } from './provider-sign-in.ts'
+import { ProviderTransferPage } from './provider-transfer.pages.tsx'
+
+/** An identity provider, to which the browser is sent. It comes back to callback.routes.ts. */
+export const PROVIDER_METHOD: SignInMethod = {
+  forms: { provider: goToProvider },
+  renderEntry: ({ call }, form, rejection) =>
+    createPart(ProviderEntry, {
+      interaction: form,
+      providers: listSignInProviders(call.tenant),
+      error: rejection?.provider !== undefined ? describeInputRejection(rejection) : null,
+    }),
+}
+
+/** Another sign-in is demanded, or as someone else: the provider must not return its session silently. */
+function selectWishes({ interaction, authorization }: SignInStep): ProviderWishes {
+  const { request, progress } = interaction
+  const isFresh = request.prompt.includes('login') || request.maxAgeSeconds !== null
+  return {
+    prompt: progress.isAnother ? 'select_account' : isFresh ? 'login' : null,
+    loginHint: progress.isAnother ? null : selectExpectedAddress(request, authorization.signInState),
+  }
+}
+
+async function goToProvider(signIn: SignInStep, form: Record<string, string>): Promise<Response> {
+  const { call, interaction, authorization } = signIn
+  const { tenant } = call.ctx
+  const provider = listSignInProviders(call.tenant).find(({ id }) => id === form.idp)
+  const row = provider ? await findProviderRow(tenant, provider.id) : null
+  // It was removed after the page was shown.
+  if (!provider || !row) return redirectToPage(signIn)
+  try {
+    const values = await beginAttempt(tenant, interaction, row.id)
+    const url = await buildAuthorizationUrl(row, values, selectWishes(signIn))
+    // Browsers apply form-action to redirects after a form, and a provider redirects to hosts that only it
+    // knows: a page leads there.
+    const page = { tenant: call.tenant, client: authorization.client, provider, url }
+    const response = renderComponent(ProviderTransferPage, page, {
+      isPopup: interaction.request.display === 'popup',
+    })
+    response.headers.set('refresh', `0;url=${url}`)
+    return response
+  } catch (error) {
+    if (!(error instanceof Unavailable)) throw error
+    const rejection = new RejectedIdentity('unavailable', { cause: error })
+    try {
+      await recordRejection(call.ctx, interaction, row.id, rejection)
+    } catch (limited) {
+      return rejectProviderInput(signIn, row.id, limited)
+    }
+    return rejectProviderInput(signIn, row.id, rejection)
+  }
+}
+
+/** The page tells a canceled sign-in and an absent provider from others, and no more. */
+const PAGE_REASONS = {
+  canceled: 'provider-canceled',
+  unavailable: 'provider-unavailable',
+  unknown: 'provider-unknown',
+} as const
+
+function toInputRejection(error: unknown): Pick<InputRejection, 'reason' | 'retryAt'> {
+  if (error instanceof RejectedIdentity) {
+    const { [error.reason as keyof typeof PAGE_REASONS]: reason = 'provider-rejected' as const } =
+      PAGE_REASONS
+    return { reason }
+  }
+  if (error instanceof RateLimited)
+    return { reason: 'attempts', retryAt: addSeconds(new Date(), error.retryAfterSeconds).toISOString() }
+  throw error
+}
+
+/** Leads back to the first page, which says what to do. Rethrows errors of the server. */
+export function rejectProviderInput(signIn: SignInStep, idpId: string, error: unknown): Promise<Response> {
+  const name = signIn.call.tenant.idps.find(({ id }) => id === idpId)?.name ?? idpId
+  return rejectInput(signIn, { page: 'email', provider: name, ...toInputRejection(error) })
+}

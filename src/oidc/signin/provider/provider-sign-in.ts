@@ -1,0 +1,128 @@
+import type { Ctx } from '../../../core/context.ts'
+import { toUserCtx } from '../../../core/context.ts'
+import { InvalidInput, Unavailable, UserLocked } from '../../../core/errors.ts'
+import { inTransaction, sql } from '../../../database/db.ts'
+import { recordEvents, wakeReaders } from '../../../events/log.ts'
+import { providerFailed } from '../../../events/session-events.ts'
+import type { SignInFailure } from '../../../events/types.ts'
+import type { IdentityProvider } from '../../../generated/prisma/client.ts'
+import { selectLinkedUserId, useLink } from '../../../idps/idp-sign-in.sql.ts'
+import { proveSignIn } from '../../../idps/sign-in-identity.ts'
+import { limitStranger } from '../../../passcodes/network-limits.ts'
+import { reauthenticateSession, startBrowserSession } from '../../../sessions/sessions.ts'
+import { lockUserRow } from '../../../users/lock-user.sql.ts'
+import type { Interaction } from '../../interactions/interactions.ts'
+import { AMR_FEDERATED } from '../../model/acr.ts'
+import { recordSignIn } from '../sign-in.ts'
+import type { CallbackAnswer } from './callback-answer.ts'
+import type { ClaimedAttempt } from './provider-attempt.ts'
+
+/** A sign-in at a provider that was not accepted. The reason is recorded; the page shows fewer. */
+export class RejectedIdentity extends Error {
+  readonly reason: SignInFailure
+  readonly userId: string | null
+  /** The error code of the provider. */
+  readonly code: string | undefined
+
+  constructor(reason: SignInFailure, more: { userId?: string; code?: string; cause?: unknown } = {}) {
+    super(`a sign-in at an identity provider was not accepted: ${reason}`, { cause: more.cause })
+    this.reason = reason
+    this.userId = more.userId ?? null
+    this.code = more.code
+  }
+}
+
+/** Errors that providers return when the user declines or closes their page. */
+const CANCELED: readonly string[] = [
+  'access_denied',
+  'user_cancelled_login',
+  'user_cancelled_authorize',
+  'user_denied',
+]
+
+/** Throws RejectedIdentity for an answer that has no code. */
+function requireCode({ code, error }: CallbackAnswer): string {
+  if (error !== null)
+    throw new RejectedIdentity(CANCELED.includes(error) ? 'canceled' : 'refused', { code: error })
+  if (code === null) throw new RejectedIdentity('rejected')
+  return code
+}
+
+/** Converts an error of the verification; rethrows any other. */
+function toRejection(error: unknown): unknown {
+  if (error instanceof InvalidInput) return new RejectedIdentity('rejected', { cause: error })
+  if (error instanceof Unavailable) return new RejectedIdentity('unavailable', { cause: error })
+  return error
+}
+
+type ProviderSignIn = {
+  interaction: Interaction
+  attempt: ClaimedAttempt
+  /** The provider of the callback URL; null when it does not exist. */
+  row: IdentityProvider | null
+  answer: CallbackAnswer
+  /** The session of the browser. */
+  sessionId: string | null
+}
+
+async function signInUser(
+  ctx: Ctx,
+  { interaction, attempt, row, answer, sessionId }: ProviderSignIn,
+  now: Date,
+): Promise<string> {
+  // The answer of one provider at the callback of another (RFC 9700, section 4.4).
+  if (!row || row.id !== attempt.idpId) throw new RejectedIdentity('rejected')
+  const { nonce, codeVerifier } = attempt
+  const identity = await proveSignIn(row, {
+    code: requireCode(answer),
+    iss: answer.iss,
+    nonce,
+    codeVerifier,
+  }).catch((error) => {
+    throw toRejection(error)
+  })
+  const key = { idpId: row.id, issuer: identity.issuer, externalId: identity.subject }
+  const userId = await selectLinkedUserId(sql, ctx.tenant, key)
+  if (!userId) throw new RejectedIdentity('unknown')
+  const signIn = { userId, proof: { method: 'provider' as const, amr: [AMR_FEDERATED] } }
+  const userCtx = toUserCtx(ctx, { userId, clientId: interaction.request.clientId })
+  const started = await inTransaction(async (sql) => {
+    await lockUserRow(sql, ctx.tenant, userId)
+    if (!(await useLink(sql, ctx.tenant, { ...key, userId, provenAt: row.updatedAt, now })))
+      throw new RejectedIdentity('unknown')
+    const raised = sessionId && (await reauthenticateSession(sql, userCtx, { sessionId, ...signIn }, now))
+    return raised || (await startBrowserSession(sql, userCtx, signIn, now))
+  }).catch((error) => {
+    throw error instanceof UserLocked ? new RejectedIdentity('locked', { userId }) : error
+  })
+  wakeReaders(ctx.tenant)
+  await recordSignIn(ctx, interaction, { userId, ...started }, sessionId)
+  return started.token
+}
+
+/**
+ * Verifies the answer of a provider and returns the token of the browser's session, always a new one. The
+ * session continues if it is the user's; that of another user ends. Throws RejectedIdentity, after recording
+ * why, and RateLimited when the network has presented too many that were not accepted.
+ */
+export async function signInByProvider(ctx: Ctx, signIn: ProviderSignIn, now = new Date()): Promise<string> {
+  try {
+    return await signInUser(ctx, signIn, now)
+  } catch (error) {
+    if (!(error instanceof RejectedIdentity)) throw error
+    await recordRejection(ctx, signIn.interaction, signIn.attempt.idpId, error)
+    throw error
+  }
+}
+
+/** Records why a sign-in was not accepted, and counts it. Throws RateLimited. */
+export async function recordRejection(
+  ctx: Ctx,
+  { request: { clientId } }: Interaction,
+  idpId: string,
+  { reason, userId, code }: RejectedIdentity,
+): Promise<void> {
+  await limitStranger('rejectIdentity', ctx)
+  await recordEvents(sql, ctx, [providerFailed(userId, { clientId, idpId, reason, error: code })])
+  wakeReaders(ctx.tenant)
+}

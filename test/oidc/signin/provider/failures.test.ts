@@ -1,0 +1,234 @@
+import { SignJWT } from 'jose'
+import { describe, expect, onTestFinished, vi } from 'vitest'
+import { consumeLimit, RATE_LIMITS } from '../../../../src/coordination/rate-limits.ts'
+import { test as base } from '../../../support/provider-sign-in.ts'
+import { createUpstreamKeys } from '../../../support/upstream.ts'
+
+const REJECTED = 'did not work. Try again, or choose another way.'
+const UNAVAILABLE = 'does not respond. Try again later, or choose another way.'
+
+const test = base
+  .extend(
+    'findLastFailure',
+    ({ events }) =>
+      async () =>
+        (await events({ type: 'signin.failed' })).at(-1),
+  )
+  /** Signs `person` in with an ID token whose claims are changed by `change`. */
+  .extend(
+    'signInWith',
+    ({ person, subject, provider, link, start, choose, signInThere, comeBack }) =>
+      async (change: (claims: Record<string, unknown>) => Record<string, unknown>) => {
+        await link(person.id, provider, subject)
+        const { upstream } = provider
+        const request = await choose(await start(), provider.id)
+        const callback = await signInThere(request, subject)
+        const now = Math.floor(Date.now() / 1000)
+        const claims = { iss: upstream.issuer, aud: 'vestibule', sub: subject, iat: now, exp: now + 300 }
+        const nonce = request.searchParams.get('nonce')
+        const id_token = await upstream.sign(change({ ...claims, email: 'ada@upstream.example', nonce }))
+        upstream.before.set('/token', (_request, response) => {
+          response
+            .writeHead(200, { 'content-type': 'application/json' })
+            .end(JSON.stringify({ access_token: 'x', token_type: 'bearer', id_token }))
+          return true
+        })
+        return comeBack(callback)
+      },
+  )
+
+const now = () => Math.floor(Date.now() / 1000)
+
+describe('a sign-in at an identity provider that fails', () => {
+  const answers = {
+    canceled: [
+      { error: 'access_denied' },
+      'You canceled the sign-in with Upstream',
+      { reason: 'canceled', error: 'access_denied' },
+    ],
+    refused: [
+      { error: 'server_error', error_description: 'secret words' },
+      REJECTED,
+      { reason: 'refused', error: 'server_error' },
+    ],
+    'without code or error': [{}, REJECTED, { reason: 'rejected' }],
+    'with an error that is not a code': [
+      { error: '<script>' },
+      REJECTED,
+      { reason: 'refused', error: 'invalid_error' },
+    ],
+  } as const
+  test.for(Object.entries(answers))(
+    '%s leads back to the first page with words',
+    async ([, [params, words, detail]], { client, provider, start, choose, comeBack, findLastFailure }) => {
+      const request = await choose(await start(), provider.id)
+      const callback = new URL(provider.callback)
+      const state = request.searchParams.get('state') ?? ''
+      callback.search = String(new URLSearchParams({ ...params, state, iss: provider.upstream.issuer }))
+      const page = await comeBack(callback)
+      expect(page.response.status).toBe(200)
+      expect(page.html).toContain(words)
+      expect(page.html).toContain('id="address"')
+      expect(page.html).not.toContain('secret words')
+      expect(await findLastFailure()).toMatchObject({
+        userId: null,
+        subjectIds: [client.id, provider.id],
+        detail: { method: 'provider', ...detail },
+      })
+    },
+  )
+
+  test('for a person without a link says so, and names no account', async ({
+    provider,
+    signInBy,
+    findLastFailure,
+  }) => {
+    const { html } = await signInBy(provider.id, 'nobody')
+    expect(html).toContain('cannot sign in here. Choose another way.')
+    expect(await findLastFailure()).toMatchObject({ detail: { reason: 'unknown' } })
+  })
+
+  const tokens = {
+    'another nonce': (claims: object) => ({ ...claims, nonce: 'x' }),
+    'no nonce': ({ nonce: _, ...claims }: Record<string, unknown>) => claims,
+    'another issuer': (claims: object) => ({ ...claims, iss: 'https://evil.example' }),
+    'another audience': (claims: object) => ({ ...claims, aud: 'another' }),
+    'an expiry in the past': (claims: object) => ({ ...claims, exp: now() - 60 }),
+    'no subject': ({ sub: _, ...claims }: Record<string, unknown>) => claims,
+  }
+  test.for(Object.entries(tokens))(
+    'is rejected for an ID token with %s',
+    async ([, change], { signInWith, findLastFailure }) => {
+      expect((await signInWith(change)).html).toContain(REJECTED)
+      expect(await findLastFailure()).toMatchObject({ detail: { reason: 'rejected' } })
+    },
+  )
+
+  test.for([
+    ['ahead by 20 s', 20],
+    ['behind by 20 s', -20],
+  ])('is accepted from a provider whose clock is %s', async ([, skew], { signInWith }) => {
+    const { location } = await signInWith((claims) => ({
+      ...claims,
+      iat: now() + Number(skew),
+      nbf: now() + Number(skew),
+      exp: now() + Number(skew) + 10,
+    }))
+    expect(location).toContain('code=')
+  })
+
+  test('is rejected when the userinfo response is about another user', async ({
+    person,
+    subject,
+    provider,
+    link,
+    start,
+    choose,
+    signInThere,
+    comeBack,
+    signInWith,
+  }) => {
+    provider.upstream.before.set('/me', (_request, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' }).end('{"sub":"mallory"}')
+      return true
+    })
+    const { html } = await signInWith(({ email: _, ...claims }) => claims)
+    expect(html).toContain(REJECTED)
+    provider.upstream.before.clear()
+    await link(person.id, provider, subject)
+    expect(
+      (await comeBack(await signInThere(await choose(await start(), provider.id), subject))).location,
+    ).toContain('code=')
+  })
+
+  test('succeeds after the provider rotated its keys', async ({
+    person,
+    subject,
+    newProvider,
+    newBrowser,
+    link,
+    signInBy,
+    start,
+    choose,
+    signInThere,
+    comeBack,
+  }) => {
+    const rotating = await newProvider()
+    const { upstream } = rotating
+    await link(person.id, rotating, subject)
+    expect((await signInBy(rotating.id, subject, newBrowser())).location).toContain('code=')
+    // Keys are fetched again for an unknown kid twice a minute at most.
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 31_000 })
+    onTestFinished(() => void vi.useRealTimers())
+    const [key] = await createUpstreamKeys()
+    const request = await choose(await start(), rotating.id)
+    const callback = await signInThere(request, subject)
+    upstream.before.set('/jwks', (_request, response) => {
+      response
+        .writeHead(200, { 'content-type': 'application/json' })
+        .end(JSON.stringify({ keys: [{ ...key?.publicJwk, kid: 'new' }] }))
+      return true
+    })
+    const id_token = await new SignJWT({ nonce: request.searchParams.get('nonce'), email: 'a@b.example' })
+      .setProtectedHeader({ alg: 'RS256', kid: 'new' })
+      .setIssuer(upstream.issuer)
+      .setAudience('vestibule')
+      .setSubject(subject)
+      .setIssuedAt()
+      .setExpirationTime('5m')
+      .sign(key?.privateKey as CryptoKey)
+    upstream.before.set('/token', (_request, response) => {
+      response
+        .writeHead(200, { 'content-type': 'application/json' })
+        .end(JSON.stringify({ access_token: 'x', token_type: 'bearer', id_token }))
+      return true
+    })
+    expect((await comeBack(callback)).location).toContain('code=')
+  })
+
+  test('shows the other ways within 3 s when the provider is slow or down', async ({
+    person,
+    subject,
+    newProvider,
+    link,
+    start,
+    choose,
+    signInThere,
+    comeBack,
+    findLastFailure,
+  }) => {
+    const slow = await newProvider()
+    await link(person.id, slow, subject)
+    const page = await start()
+    const callback = await signInThere(await choose(page, slow.id), subject)
+    slow.upstream.before.set('/token', () => new Promise(() => {}))
+    const begin = performance.now()
+    const { html } = await comeBack(callback)
+    expect(performance.now() - begin).toBeLessThan(3500)
+    expect(html).toContain(UNAVAILABLE)
+    expect(html).toContain('id="address"')
+    expect(await findLastFailure()).toMatchObject({ detail: { reason: 'unavailable' } })
+    const again = await signInThere(await choose(page, slow.id), subject)
+    slow.upstream.close()
+    expect((await comeBack(again)).html).toContain(UNAVAILABLE)
+  })
+
+  test('shows the other ways when the provider cannot be found', async ({ browser, newProvider, start }) => {
+    const absent = await newProvider({ issuer: 'http://127.0.0.1:9' })
+    const { response } = await browser.submit(await start(), { step: 'provider', idp: absent.id })
+    expect(await response.text()).toContain(UNAVAILABLE)
+  })
+
+  test('is limited for a network, and the page says when to try again', async ({
+    tenant,
+    provider,
+    signInBy,
+  }) => {
+    await Promise.all(
+      Array.from({ length: RATE_LIMITS.rejectIdentity.points }, () =>
+        consumeLimit('rejectIdentity', tenant, '127.0.0.1').catch(() => {}),
+      ),
+    )
+    expect((await signInBy(provider.id, 'nobody')).html).toContain('Too many attempts. Try again in')
+  })
+})
