@@ -4,6 +4,7 @@ import { toScopeConsentItems } from '../../src/consents/consent-items.ts'
 import { CHANNELS, type Channel } from '../../src/core/sign-in-methods.ts'
 import { DemoClientPage } from '../../src/dev/demo-client.pages.tsx'
 import { InboxPage } from '../../src/dev/inbox.pages.tsx'
+import { IDP_TYPES } from '../../src/idps/provider-types.ts'
 import { FormPostPage } from '../../src/oidc/authorize/form-post.pages.tsx'
 import { WebMessagePage } from '../../src/oidc/authorize/web-message.pages.tsx'
 import {
@@ -16,6 +17,8 @@ import { ConsentPage } from '../../src/oidc/signin/consent.pages.tsx'
 import { AddressEntry } from '../../src/oidc/signin/passcode/address-entry.pages.tsx'
 import { CodePage } from '../../src/oidc/signin/passcode/code.pages.tsx'
 import { PasskeyEntry } from '../../src/oidc/signin/passkey/passkey-entry.pages.tsx'
+import { ProviderEntry } from '../../src/oidc/signin/provider/provider-entry.pages.tsx'
+import { ProviderTransferPage } from '../../src/oidc/signin/provider/provider-transfer.pages.tsx'
 import { SelectAccountPage } from '../../src/oidc/signin/select-account.pages.tsx'
 import { SignInPage } from '../../src/oidc/signin/sign-in.pages.tsx'
 import { ErrorPage, LogoutConfirmPage, SignedOutPage } from '../../src/pages/outcome.pages.tsx'
@@ -41,6 +44,12 @@ export const EmailPage = ({ address, error, channels = CHANNELS, ...props }: Ema
         error={error}
         unknownPasskey={error ?? undefined}
       />,
+      <ProviderEntry
+        key="provider"
+        interaction={props.interaction}
+        providers={IDP_TYPES.map((type) => ({ id: type, type, name: props.client.name }))}
+        error={error}
+      />,
     ]}
   />
 )
@@ -53,6 +62,13 @@ export function pagesWith(text: string) {
   const asks = toScopeConsentItems(['openid', text])
   const sentAt = new Date('2030-01-01T00:00:00Z')
   return {
+    transfer: (
+      <ProviderTransferPage
+        {...{ tenant, client }}
+        provider={{ id: 'partner', type: 'oidc', name: text }}
+        url="https://login.partner.example/authorize"
+      />
+    ),
     email: <EmailPage {...{ tenant, client, interaction }} address={text} error={text} />,
     'phone-number': (
       <EmailPage {...{ tenant, client, interaction }} channels={['sms']} address={text} error={text} />
@@ -110,7 +126,7 @@ export function pagesWith(text: string) {
 export const renderHtml = (page: VNode): Promise<string> => renderPage(page).text()
 
 type Tag = { name: string; attributes: Record<string, string> }
-export const TAG = /<([a-z][a-z0-9]*)((?:\s+[a-z-]+(?:="[^"]*")?)*)\s*\/?>/g
+export const TAG = /<([a-z][a-z0-9]*)((?:\s+[a-zA-Z-]+(?:="[^"]*")?)*)\s*\/?>/g
 /** The opening tags of HTML as preact renders it: lower-case names, double quotes. */
 export const listTags = (html: string): Tag[] =>
   [...html.matchAll(TAG)].map(([, name = '', attributes = '']) => ({
