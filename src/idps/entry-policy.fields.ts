@@ -30,23 +30,31 @@ export type CopiedField = keyof typeof COPIED_CLAIMS
 export const COPIED_FIELDS = Object.keys(COPIED_CLAIMS) as CopiedField[]
 
 /** A host name of two labels or more, as it follows the @ of an address. */
-const DOMAIN = /^(?=.{4,253}$)([a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])$/i
+const DOMAIN =
+  /^([A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)+[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])$/
 const MAX_DOMAINS = 100
 
 const domain = z
   .string('must be text')
+  .max(253, 'must have at most 253 characters')
   .regex(DOMAIN, 'must be a domain such as example.com')
-  .meta({ maxLength: 253 })
 
 const claims = z
   .strictObject(
-    Object.fromEntries(COPIED_FIELDS.map((field) => [field, requiredText(100).optional()])) as Record<
-      CopiedField,
-      z.ZodOptional<z.ZodString>
-    >,
+    Object.fromEntries(
+      COPIED_FIELDS.map((field) => [
+        field,
+        requiredText(100)
+          .optional()
+          .meta({ description: `The claim for ${field}.` }),
+      ]),
+    ) as Record<CopiedField, z.ZodOptional<z.ZodString>>,
     'must be an object',
   )
-  .meta({ id: 'CopiedClaims' })
+  .meta({
+    id: 'CopiedClaims',
+    description: 'The claim that is copied to each field of a user; others are not copied.',
+  })
 
 /** What a provider has without a policy of its own. */
 export const POLICY_DEFAULTS = {
@@ -63,7 +71,7 @@ export const POLICY_FIELDS = {
     .nullable()
     .transform((value) => value ?? POLICY_DEFAULTS.entry)
     .optional()
-    .meta({ example: 'domains' }),
+    .meta({ example: 'anyone' }),
   domains: z
     .array(domain, 'must be an array')
     .max(MAX_DOMAINS, `must have at most ${MAX_DOMAINS} entries`)
@@ -86,7 +94,7 @@ export const POLICY_NAMES = Object.keys(POLICY_FIELDS) as (keyof typeof POLICY_F
 
 /** The policy as REST returns it. */
 export const POLICY_SHAPES = {
-  entry: z.enum(IDP_ENTRIES).meta({ example: 'domains' }),
+  entry: z.enum(IDP_ENTRIES).meta({ example: 'anyone' }),
   domains: z.array(z.string()).meta({ example: ['partner.example'] }),
   trustEmail: z.boolean().meta({ example: true }),
   claims: z

@@ -164,6 +164,33 @@ async function saveLink(
   return updateIdpLink(sql, ctx.tenant, current.link.id, columns, changedFields.length > 0 ? events : [])
 }
 
+/** The user has just proven both the account and the identity. */
+const OWNER_AUTHORITY: LinkAuthority = { assertCanChange: () => {}, byManagement: false }
+
+/** A proven identity, and the updatedAt of the provider at which it was proven. */
+export type ProvenIdentity = { identity: ExternalIdentity; provenAt: Date }
+
+/** Links a user inside the caller's transaction. Throws like linkIdpUser. */
+export const insertProvenLink = (
+  sql: Sql,
+  ctx: Ctx,
+  target: LinkTarget,
+  proven: ProvenIdentity,
+): Promise<IdpUser> => saveLink(sql, ctx, target, { ...proven, by: OWNER_AUTHORITY })
+
+/**
+ * Links a user who has proven the account to a proven identity. Throws Conflict (`idpId`, `externalId`),
+ * NotFound, and Unavailable when the provider has changed since.
+ */
+export async function linkProvenIdentity(
+  ctx: Ctx,
+  target: LinkTarget,
+  proven: ProvenIdentity,
+): Promise<void> {
+  await translateConflicts(() => inTransaction((sql) => insertProvenLink(sql, ctx, target, proven)))
+  wakeReaders(ctx.tenant)
+}
+
 /**
  * Removes the link of a user to a provider. Throws NotFound, and Forbidden where `by` says so.
  */

@@ -9,6 +9,7 @@ import { clearable, oneOf, optional, requiredText, text } from '../schema/input-
 import { responseOnlyIssues } from '../schema/response-only.ts'
 import { instantShape } from '../schema/response-shapes.ts'
 import type { UrlRules } from '../schema/url-shapes.ts'
+import { findPolicyIssues, POLICY_FIELDS, POLICY_SHAPES } from './entry-policy.fields.ts'
 import { parseApplePrivateKey, parsePublicKey } from './provider-keys.ts'
 import { ID_TOKEN_ALGORITHMS, IDP_TYPES, REQUIRABLE_FIELDS } from './provider-types.ts'
 
@@ -70,6 +71,7 @@ const createIdpFields = (kind: 'creation' | 'change') => {
     }),
     platformTeamId: member(text(100)),
     platformKid: member(text(100)),
+    ...POLICY_FIELDS,
   }
 }
 type IdpShapes = ReturnType<typeof createIdpFields>
@@ -82,7 +84,7 @@ export type IdpFields = { name: string } & {
  * `listMissingFields`.
  */
 function findIdpIssues(idp: Record<string, unknown>): FieldIssue[] {
-  const issues: FieldIssue[] = []
+  const issues = findPolicyIssues(idp)
   const { clientSecret, idTokenSigningKey, idTokenSigningAlg } = idp
   const hasSecret = typeof clientSecret === 'string' && clientSecret !== ''
   if (idp.type === 'apple' && hasSecret && !parseApplePrivateKey(clientSecret))
@@ -203,6 +205,7 @@ export const IdpShape = z
     hasIdTokenSigningKey: z.boolean().meta({ description: 'Whether a key is pinned.', example: false }),
     platformTeamId: nullableText,
     platformKid: nullableText,
+    ...POLICY_SHAPES,
     callbackUrl: z.string().meta({
       description: CALLBACK_URL_DESCRIPTION,
       example: 'https://login.example/example/oidc/callback/partner',

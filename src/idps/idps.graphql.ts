@@ -8,6 +8,8 @@ import { toResultOptions } from '../graphql/result-options.ts'
 import { EXPECTED_UPDATED_AT_DESCRIPTION } from '../schema/expected-updated-at.ts'
 import { isIdpId } from '../schema/idp-id.ts'
 import { findDescription } from '../schema/schema-descriptions.ts'
+import type { CopyTime, IdpEntry } from './entry-policy.fields.ts'
+import { buildPolicyInputFields, CopyTimeEnum, IdentityProviderEntry } from './idp-policy.graphql.ts'
 import { CALLBACK_URL_DESCRIPTION, MISSING_DESCRIPTION } from './idps.fields.ts'
 import {
   createIdentityProvider,
@@ -67,6 +69,24 @@ export const IdentityProviderRef = builder.objectRef<Idp>('IdentityProvider').im
         t.exposeString(name, { nullable: true, description: describeField(name) }),
       ]),
     ),
+    entry: t.field({
+      type: IdentityProviderEntry,
+      description: describeField('entry'),
+      resolve: ({ entry }) => entry as IdpEntry,
+    }),
+    domains: t.exposeStringList('domains', { description: describeField('domains') }),
+    trustEmail: t.exposeBoolean('trustEmail', { description: describeField('trustEmail') }),
+    claims: t.field({
+      type: 'JSONObject',
+      nullable: true,
+      description: describeField('claims'),
+      resolve: ({ claims }) => claims as Record<string, string> | null,
+    }),
+    copyClaims: t.field({
+      type: CopyTimeEnum,
+      description: describeField('copyClaims'),
+      resolve: ({ copyClaims }) => copyClaims as CopyTime,
+    }),
     callbackUrl: t.exposeString('callbackUrl', { description: CALLBACK_URL_DESCRIPTION }),
     missing: t.exposeStringList('missing', { description: MISSING_DESCRIPTION }),
     hasClientSecret: t.exposeBoolean('hasClientSecret', {
@@ -118,6 +138,7 @@ const buildIdpInputFields = (t: InputFields) => ({
   ...(Object.fromEntries(
     TEXT_FIELDS.map((name) => [name, t.string({ description: describeField(name) })]),
   ) as Record<(typeof TEXT_FIELDS)[number], ReturnType<typeof t.string>>),
+  ...buildPolicyInputFields(t),
   clientSecret: t.string({
     description: 'OAuth 2.0 client secret; for Apple its private key (PKCS #8). Never returned.',
   }),

@@ -3,6 +3,7 @@ import type { Sql } from '../database/db.ts'
 import { statement } from '../database/statement.ts'
 import { buildInsertEventsSql } from '../events/log.sql.ts'
 import type { IdentityProvider } from '../generated/prisma/client.ts'
+import { POLICY_NAMES } from './entry-policy.fields.ts'
 
 /** Columns that callers write, secrets sealed. */
 export const CHANGEABLE_IDP_COLUMNS = [
@@ -19,6 +20,7 @@ export const CHANGEABLE_IDP_COLUMNS = [
   'idTokenSigningKey',
   'platformTeamId',
   'platformKid',
+  ...POLICY_NAMES,
 ] as const satisfies (keyof IdentityProvider)[]
 export type IdpColumns = Pick<IdentityProvider, (typeof CHANGEABLE_IDP_COLUMNS)[number]>
 

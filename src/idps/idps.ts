@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { requireNoEscalation } from '../access/require-scope.ts'
 import { invalidateTenant } from '../access/tenant-cache.ts'
 import type { Ctx } from '../core/context.ts'
@@ -14,6 +15,7 @@ import { isIdpId } from '../schema/idp-id.ts'
 import { parseInput } from '../schema/input-shapes.ts'
 import { type Page, type PageArgs, parsePaging, toPage } from '../schema/page.ts'
 import { buildCallbackUrl } from './callback-url.ts'
+import { POLICY_DEFAULTS } from './entry-policy.fields.ts'
 import { type SecretColumn, sealIdpSecrets, unsealIdpSecrets } from './idp-secrets.ts'
 import { createIdpPatchShape, IdpCreate, type IdpFields } from './idps.fields.ts'
 import {
@@ -62,7 +64,8 @@ export async function createIdentityProvider(ctx: Ctx, input: unknown): Promise<
   if (fields.id === ctx.tenant)
     throw new InvalidInput([{ field: 'id', description: 'is the name of the tenant' }])
   const event = createEventRow(ctx, idpCreated(fields.id))
-  const row = await insertIdp(sql, ctx.tenant, sealIdpSecrets(ctx.tenant, fields.id, fields), event)
+  const sealed = sealIdpSecrets(ctx.tenant, fields.id, { ...POLICY_DEFAULTS, ...fields })
+  const row = await insertIdp(sql, ctx.tenant, sealed, event)
   invalidateTenant(ctx.tenant)
   wakeReaders(ctx.tenant)
   return toIdp(row)
@@ -132,7 +135,7 @@ export async function updateIdentityProvider(ctx: Ctx, idpId: string, input: unk
     const before = unsealIdpSecrets(current)
     const patch = parseInput(createIdpPatchShape({ ...toIdp(current), ...(before as IdpFields) }), input)
     const changedFields = CHANGEABLE_IDP_COLUMNS.filter(
-      (column) => patch[column] !== undefined && patch[column] !== before[column],
+      (column) => patch[column] !== undefined && !isDeepStrictEqual(patch[column], before[column]),
     )
     if (changedFields.length === 0) return { row: current, isChanged: false }
     if (changedFields.some((field) => !PRESENTATION_FIELDS.includes(field)))

@@ -2,6 +2,7 @@ import { generateKeyPairSync } from 'node:crypto'
 import { describe, expect } from 'vitest'
 import { newId } from '../../src/core/crypto.ts'
 import { issuerOf } from '../../src/core/issuer.ts'
+import { POLICY_DEFAULTS } from '../../src/idps/entry-policy.fields.ts'
 import {
   CERTIFICATE,
   FULL,
@@ -18,7 +19,7 @@ import type { Json } from '../support/json.ts'
 const EMPTY = Object.fromEntries(
   Object.keys(FULL)
     .filter((field) => !['type', 'name', 'clientSecret', 'idTokenSigningKey'].includes(field))
-    .map((field) => [field, null]),
+    .map((field) => [field, POLICY_DEFAULTS[field as keyof typeof POLICY_DEFAULTS] ?? null]),
 )
 
 describe.for(SURFACES)('create an identity provider over %s', (surface) => {

@@ -15,7 +15,7 @@ export type IdpWriter = {
 }
 
 const IDP_FIELDS = `id type name clientId hasClientSecret scopes issuer authorizationEndpoint tokenEndpoint userInfoEndpoint jwksUri
-  idTokenSigningAlg hasIdTokenSigningKey platformTeamId platformKid callbackUrl missing updatedAt createdAt`
+  idTokenSigningAlg hasIdTokenSigningKey platformTeamId platformKid entry domains trustEmail claims copyClaims callbackUrl missing updatedAt createdAt`
 const PAYLOAD = `... on IdentityProviderPayload { identityProvider { ${IDP_FIELDS} } }`
 
 export const pem = (key: { export: (options: Json) => string | Buffer }, type: 'spki' | 'pkcs8') =>
@@ -55,6 +55,11 @@ export const FULL = {
   idTokenSigningKey: PUBLIC_KEY,
   platformTeamId: 'TEAM',
   platformKid: 'KID',
+  entry: 'domains',
+  domains: ['partner.example'],
+  trustEmail: true,
+  claims: { name: 'display_name' },
+  copyClaims: 'always',
 }
 
 let count = 0
@@ -66,11 +71,17 @@ export const idpIssues = (...fields: [field: string, description: unknown][]) =>
   fields: fields.map(([field, description]) => ({ field, description })),
 })
 export const NOT_FOUND = { code: 'NOT_FOUND' }
-const toLower = ({ type, ...fields }: Outcome): Outcome => ({ ...fields, type: type.toLowerCase() })
-const toUpper = ({ type, ...fields }: Outcome): Outcome => ({
-  ...fields,
-  ...(type !== undefined && { type: type.toUpperCase() }),
-})
+/** The fields that are enums in GraphQL. */
+const ENUMS = ['type', 'entry', 'copyClaims']
+const mapEnums = (fields: Outcome, convert: (name: string) => string): Outcome =>
+  Object.fromEntries(
+    Object.entries(fields).map(([name, value]) => [
+      name,
+      ENUMS.includes(name) && typeof value === 'string' ? convert(value) : value,
+    ]),
+  )
+const toLower = (fields: Outcome) => mapEnums(fields, (name) => name.toLowerCase())
+const toUpper = (fields: Outcome) => mapEnums(fields, (name) => name.toUpperCase())
 
 /** `test` with the operations of identity providers by surface, and what they store and record. */
 export const test = base
@@ -105,7 +116,7 @@ export const test = base
       GraphQL: {
         create: (fields, options) => mutate('createIdentityProvider', toUpper(fields), PAYLOAD, options),
         update: (idpId, fields, options) =>
-          mutate('updateIdentityProvider', { idpId, ...fields }, PAYLOAD, options),
+          mutate('updateIdentityProvider', { idpId, ...toUpper(fields) }, PAYLOAD, options),
         remove: (idpId, options) =>
           mutate(
             'deleteIdentityProvider',

@@ -17,7 +17,7 @@ import { ConsentPage } from '../../src/oidc/signin/consent.pages.tsx'
 import { AddressEntry } from '../../src/oidc/signin/passcode/address-entry.pages.tsx'
 import { CodePage } from '../../src/oidc/signin/passcode/code.pages.tsx'
 import { PasskeyEntry } from '../../src/oidc/signin/passkey/passkey-entry.pages.tsx'
-import { ProviderEntry } from '../../src/oidc/signin/provider/provider-entry.pages.tsx'
+import { PendingLinkNote, ProviderEntry } from '../../src/oidc/signin/provider/provider-entry.pages.tsx'
 import { ProviderTransferPage } from '../../src/oidc/signin/provider/provider-transfer.pages.tsx'
 import { SelectAccountPage } from '../../src/oidc/signin/select-account.pages.tsx'
 import { SignInPage } from '../../src/oidc/signin/sign-in.pages.tsx'
@@ -62,11 +62,17 @@ export function pagesWith(text: string) {
   const asks = toScopeConsentItems(['openid', text])
   const sentAt = new Date('2030-01-01T00:00:00Z')
   return {
+    pending: (
+      <SignInPage
+        {...{ tenant, client, interaction }}
+        entries={[<PendingLinkNote key="pending" {...{ interaction }} provider={text} account={text} />]}
+      />
+    ),
     transfer: (
       <ProviderTransferPage
         {...{ tenant, client }}
         provider={{ id: 'partner', type: 'oidc', name: text }}
-        url="https://login.partner.example/authorize"
+        url={text}
       />
     ),
     email: <EmailPage {...{ tenant, client, interaction }} address={text} error={text} />,

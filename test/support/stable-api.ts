@@ -117,7 +117,17 @@ export const ADDED_FIELDS: Record<string, string[]> = {
     'smsPrefixLimit',
     'smsCountries',
   ],
-  IdentityProvider: ['hasClientSecret', 'hasIdTokenSigningKey', 'missing'],
+  IdentityProvider: [
+    'hasClientSecret',
+    'hasIdTokenSigningKey',
+    'missing',
+    'entry',
+    'domains',
+    'trustEmail',
+    'claims',
+    'copyClaims',
+    'callbackUrl',
+  ],
   Error: ['code'],
 }
 

@@ -28,6 +28,8 @@ export type Upstream = {
   sign: (claims: JWTPayload, header?: { typ?: string; alg?: 'ES256' | 'RS256' }) => Promise<string>
   /** Runs before the provider answers a path, until it is removed; returns true if it has answered itself. */
   before: Map<string, (request: IncomingMessage, response: ServerResponse) => Promise<boolean> | boolean>
+  /** The claims about every subject besides `sub`; null for those of the subject. */
+  claims: Record<string, unknown> | null
   /** Paths of the requests, in order. */
   asked: string[]
   /** The published keys. */
@@ -95,7 +97,11 @@ export async function startUpstream(
     clients: [toClientMetadata('vestibule', redirectUris), toClientMetadata('another', redirectUris)],
     jwks: { keys: keys.map(({ privateJwk }) => privateJwk) as never },
     cookies: { keys: ['test'] },
-    claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name'] },
+    claims: {
+      openid: ['sub'],
+      email: ['email', 'email_verified'],
+      profile: ['name', 'login', 'blog'],
+    },
     conformIdTokenClaims: false,
     pkce: { required: () => false },
     features: { devInteractions: { enabled: false }, introspection: { enabled: true } },
@@ -110,7 +116,14 @@ export async function startUpstream(
     },
     findAccount: (_ctx, sub) => ({
       accountId: sub,
-      claims: () => ({ sub, name: `Person ${sub}`, email: `${sub}@upstream.example`, email_verified: false }),
+      claims: () => ({
+        sub,
+        ...(upstream.claims ?? {
+          name: `Person ${sub}`,
+          email: `${sub}@upstream.example`,
+          email_verified: false,
+        }),
+      }),
     }),
   })
 
@@ -157,8 +170,9 @@ export async function startUpstream(
     return { config, url: new URL(url), codeVerifier, nonce }
   }
 
-  return {
+  const upstream: Upstream = {
     issuer,
+    claims: null,
     endpoints: {
       authorizationEndpoint: `${issuer}/auth`,
       tokenEndpoint: `${issuer}/token`,
@@ -195,4 +209,5 @@ export async function startUpstream(
       server.close()
     },
   }
+  return upstream
 }

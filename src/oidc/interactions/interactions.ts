@@ -25,7 +25,7 @@ export type InputRejection = {
     | CodeProblem
     | 'attempts'
     | 'passkey'
-    | `provider-${'canceled' | 'rejected' | 'unavailable' | 'unknown'}`
+    | `provider-${'canceled' | 'rejected' | 'unavailable'}`
   /** The entered address. */
   entered?: string
   /** After too many attempts: when the next one is allowed. */
@@ -34,6 +34,14 @@ export type InputRejection = {
   unknownPasskey?: string
   /** The name of the identity provider at which the sign-in failed. */
   provider?: string
+}
+
+/** A proven identity at a provider, and the updatedAt of the provider at which it was proven. */
+export type PendingLink = {
+  idpId: string
+  provider: string
+  identity: { issuer: string; subject: string; claims: Record<string, unknown> }
+  provenAt: string
 }
 
 /** The user's progress through the hosted pages; stored as JSON. */
@@ -53,6 +61,8 @@ export type Progress = {
   consentedIn?: string
   /** How many passkeys were presented: each one needs a challenge of its own. */
   passkeyAttempts?: number
+  /** A proven identity without a link: it is linked to the user who signs in by another method. */
+  pendingLink?: PendingLink
   /** The attempt to sign in at an identity provider; removed when the provider answers. */
   provider?: { id: string; idpId: string }
   /** The user chose to sign in as someone else: no address is prefilled. */

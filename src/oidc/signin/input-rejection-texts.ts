@@ -41,7 +41,6 @@ const PROVIDER_PROBLEMS = {
     `The sign-in with ${name} did not work. Try again, or choose another way.`,
   'provider-unavailable': (name: string) =>
     `${name} does not respond. Try again later, or choose another way.`,
-  'provider-unknown': (name: string) => `This ${name} account cannot sign in here. Choose another way.`,
 }
 
 /** The message about a rejected input. `channels` are those of the tenant. */

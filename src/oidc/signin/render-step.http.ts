@@ -7,6 +7,7 @@ import { selectCompletion } from './completion.http.ts'
 import { computeRetryAfter, describeInputRejection } from './input-rejection-texts.ts'
 import { CodePage } from './passcode/code.pages.tsx'
 import { computeResendAllowedAt } from './passcode/passcode-sign-in.ts'
+import { renderPendingLink } from './provider/provider-forms.http.ts'
 import { SelectAccountPage } from './select-account.pages.tsx'
 import { SignInPage } from './sign-in.pages.tsx'
 import { listOfferedMethods } from './sign-in-methods.http.ts'
@@ -66,7 +67,10 @@ export function renderSignInPage(signIn: SignInStep, page: SignInPageName): Resp
         {
           ...common,
           isError: rejection !== null,
-          entries: listOfferedMethods(signIn).map(({ renderEntry }) => renderEntry(signIn, form, rejection)),
+          entries: [
+            renderPendingLink(signIn, form),
+            ...listOfferedMethods(signIn).map(({ renderEntry }) => renderEntry(signIn, form, rejection)),
+          ],
         },
         // The passkey's part has a script.
         { ...options, runsScript: call.tenant.signInMethods.includes('passkey') },

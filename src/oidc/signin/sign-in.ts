@@ -7,6 +7,7 @@ import { recordEvents, wakeReaders } from '../../events/log.ts'
 import { endSession } from '../../sessions/sessions.ts'
 import type { AuthorizationState } from '../authorize/evaluate-request.ts'
 import { type Interaction, type Progress, saveInteraction } from '../interactions/interactions.ts'
+import { linkPending } from './provider/pending-links.ts'
 
 /** A proven user and the session of the browser, with its new token. */
 export type SignedIn = { userId: string; session: { id: string; authenticatedAt: Date }; token: string }
@@ -26,7 +27,8 @@ export async function recordSignIn(
   const userCtx = toUserCtx(ctx, { userId, clientId, sessionId: session.id })
   if (previousSessionId !== null && previousSessionId !== session.id)
     await endSession(userCtx, previousSessionId, 'logout')
-  const { progress: former } = interaction
+  const { pendingLink, ...former } = interaction.progress
+  if (pendingLink) await linkPending(userCtx, userId, pendingLink)
   const signedInAt = former.sessionId === session.id ? former.signedInAt : undefined
   const progress: Progress = {
     ...former,

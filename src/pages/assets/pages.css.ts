@@ -94,6 +94,8 @@ a.secondary{color:var(--text)}
 input:focus-visible{outline-offset:-1px}
 input[aria-invalid]:focus-visible{outline-color:var(--danger)}
 
+.pending{padding:.75rem .875rem;border-radius:.75rem;background:var(--raised)}
+.pending .quiet{margin-inline-start:-.75rem}
 .provider{gap:.75rem}
 .provider-mark{
   display:grid;place-items:center;flex:none;inline-size:1.25rem;block-size:1.25rem;border-radius:.25rem;

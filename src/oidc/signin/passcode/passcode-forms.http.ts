@@ -32,7 +32,7 @@ export const PASSCODE_METHOD: SignInMethod = {
       interaction,
       channels,
       address: rejection?.entered ?? (address && formatAddress(address)),
-      error: 
+      error:
         rejection && rejection.reason !== 'passkey' && rejection.provider === undefined
           ? describeInputRejection(rejection, channels)
           : null,

@@ -51,8 +51,11 @@ export async function requestSignInCode(
 }
 
 /** Removes the address, so that another one can be entered. */
-export const clearAddress = (ctx: Ctx, interaction: Interaction): Promise<boolean> =>
-  saveInteraction(ctx.tenant, { ...interaction, progress: { isAnother: true } })
+export function clearAddress(ctx: Ctx, interaction: Interaction): Promise<boolean> {
+  const { pendingLink } = interaction.progress
+  const progress = { isAnother: true, ...(pendingLink && { pendingLink }) }
+  return saveInteraction(ctx.tenant, { ...interaction, progress })
+}
 
 /**
  * Verifies the passcode of the address and returns the token of the browser session, always a new one against

@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import { seal, UnsealError, unseal } from '../../../core/crypto.ts'
 import { InvalidInput } from '../../../core/errors.ts'
 
@@ -7,6 +8,8 @@ export type CallbackAnswer = {
   code: string | null
   error: string | null
   iss: string | null
+  /** The name that Apple sends with the first answer only; not signed. */
+  name?: { given_name?: string; family_name?: string }
 }
 
 const MAX_CODE_CHARACTERS = 4000
@@ -17,12 +20,27 @@ const ERROR_SYNTAX = /^[a-z0-9_.-]{1,60}$/i
 const toText = (value: string | undefined, max: number): string | null =>
   value !== undefined && value.length <= max ? value : null
 
+const AppleUser = z.object({
+  name: z.object({ firstName: z.string().max(200).optional(), lastName: z.string().max(200).optional() }),
+})
+
+/** Reads the parameter `user` of Apple ("Authenticating users with Sign in with Apple"). */
+function readAppleName(user: string | undefined): CallbackAnswer['name'] {
+  try {
+    const { firstName, lastName } = AppleUser.parse(JSON.parse(user ?? '')).name
+    return { given_name: firstName, family_name: lastName }
+  } catch {
+    return undefined // absent, or not Apple's
+  }
+}
+
 /** Reads the parameters of a callback. Too long ones are as if they were absent. */
 export const readAnswer = (params: Record<string, string>): CallbackAnswer => ({
   state: toText(params.state, MAX_STATE_CHARACTERS) ?? '',
   code: toText(params.code, MAX_CODE_CHARACTERS),
   error: params.error === undefined ? null : ERROR_SYNTAX.test(params.error) ? params.error : 'invalid_error',
   iss: toText(params.iss, 2000),
+  name: readAppleName(toText(params.user, 2000) ?? undefined),
 })
 
 /** A posted answer is opened at the callback of the provider that it was posted to. */

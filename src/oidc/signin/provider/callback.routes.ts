@@ -49,9 +49,12 @@ async function receiveAnswer(call: TenantCall): Promise<Response> {
   return isExpected ? finishAttempt(signIn, answer) : redirectToPage(signIn)
 }
 
-/** The claimed attempt must not be stored again with the other progress. */
+/**
+ * The claimed attempt must not be stored again with the other progress. An identity of an earlier attempt is
+ * not linked: a sign-in at a provider proves no account for it.
+ */
 function withoutAttempt(interaction: Interaction): Interaction {
-  const { provider: _, ...progress } = interaction.progress
+  const { provider: _, pendingLink: __, ...progress } = interaction.progress
   return { ...interaction, progress }
 }
 

@@ -24,3 +24,33 @@ export const ProviderEntry = ({ interaction, providers, error }: ProviderEntryPr
       ))}
     </StepForm>
   )
+
+type PendingLinkProps = {
+  interaction: PageInteraction
+  /** The name of the provider. */
+  provider: string
+  /** How the provider calls the user; null if it does not say. */
+  account: string | null
+}
+
+/** Says how an identity without an account is linked. Posts `step=forget-provider`. */
+export const PendingLinkNote = ({ interaction, provider, account }: PendingLinkProps): VNode => (
+  <div class="pending" role="status">
+    <p>
+      Your <BidiText>{provider}</BidiText> account{' '}
+      {account && (
+        <>
+          <strong>
+            <BidiText>{account}</BidiText>
+          </strong>{' '}
+        </>
+      )}
+      is not connected to an account here. Sign in another way, and the two will be connected.
+    </p>
+    <StepForm interaction={interaction} step="forget-provider">
+      <button type="submit" class="quiet">
+        Do not connect
+      </button>
+    </StepForm>
+  </div>
+)

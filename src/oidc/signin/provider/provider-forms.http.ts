@@ -2,7 +2,8 @@ import { RateLimited, Unavailable } from '../../../core/errors.ts'
 import { addSeconds } from '../../../core/time.ts'
 import { buildAuthorizationUrl, type ProviderWishes } from '../../../idps/provider-authorization.ts'
 import { findProviderRow, listSignInProviders } from '../../../idps/sign-in-providers.ts'
-import { createPart } from '../../../pages/page-part.pages.tsx'
+import { createPart, type PagePart } from '../../../pages/page-part.pages.tsx'
+import type { PageInteraction } from '../../../pages/page-shell.pages.tsx'
 import { renderComponent } from '../../../pages/responses.http.ts'
 import { selectExpectedAddress } from '../../authorize/evaluate-request.ts'
 import type { InputRejection } from '../../interactions/interactions.ts'
@@ -10,14 +11,15 @@ import { describeInputRejection } from '../input-rejection-texts.ts'
 import type { SignInMethod } from '../sign-in-method.http.ts'
 import { redirectToPage, rejectInput } from '../sign-in-step.http.ts'
 import type { SignInStep } from '../sign-in-step.ts'
+import { storePendingLink } from './pending-links.ts'
 import { beginAttempt } from './provider-attempt.ts'
-import { ProviderEntry } from './provider-entry.pages.tsx'
+import { PendingLinkNote, ProviderEntry } from './provider-entry.pages.tsx'
 import { RejectedIdentity, recordRejection } from './provider-sign-in.ts'
 import { ProviderTransferPage } from './provider-transfer.pages.tsx'
 
 /** An identity provider, to which the browser is sent. It comes back to callback.routes.ts. */
 export const PROVIDER_METHOD: SignInMethod = {
-  forms: { provider: goToProvider },
+  forms: { provider: goToProvider, 'forget-provider': forgetIdentity },
   renderEntry: ({ call }, form, rejection) =>
     createPart(ProviderEntry, {
       interaction: form,
@@ -26,13 +28,27 @@ export const PROVIDER_METHOD: SignInMethod = {
     }),
 }
 
+/** How providers call a user, the most telling first. */
+const ACCOUNT_CLAIMS = ['email', 'preferred_username', 'login', 'username', 'name']
+
+/** The note about a proven identity that is not linked; null without one. */
+export function renderPendingLink({ interaction }: SignInStep, form: PageInteraction): PagePart {
+  const { pendingLink } = interaction.progress
+  if (!pendingLink) return null
+  const { provider, identity } = pendingLink
+  const account = ACCOUNT_CLAIMS.map((name) => identity.claims[name]).find((each) => typeof each === 'string')
+  return createPart(PendingLinkNote, { interaction: form, provider, account: account?.slice(0, 200) ?? null })
+}
+
 /** Another sign-in is demanded, or as someone else: the provider must not return its session silently. */
 function selectWishes({ interaction, authorization }: SignInStep): ProviderWishes {
   const { request, progress } = interaction
   const isFresh = request.prompt.includes('login') || request.maxAgeSeconds !== null
   return {
     prompt: progress.isAnother ? 'select_account' : isFresh ? 'login' : null,
-    loginHint: progress.isAnother ? null : selectExpectedAddress(request, authorization.signInState),
+    loginHint: progress.isAnother
+      ? null
+      : selectExpectedAddress(request, authorization.signInState, ['email']),
   }
 }
 
@@ -66,11 +82,16 @@ async function goToProvider(signIn: SignInStep, form: Record<string, string>): P
   }
 }
 
+/** The user does not want to link the identity that was proven. */
+async function forgetIdentity(signIn: SignInStep): Promise<Response> {
+  await storePendingLink(signIn.call.ctx.tenant, signIn.interaction, null)
+  return redirectToPage(signIn)
+}
+
 /** The page tells a canceled sign-in and an absent provider from others, and no more. */
 const PAGE_REASONS = {
   canceled: 'provider-canceled',
   unavailable: 'provider-unavailable',
-  unknown: 'provider-unknown',
 } as const
 
 function toInputRejection(error: unknown): Pick<InputRejection, 'reason' | 'retryAt'> {
@@ -85,7 +106,17 @@ function toInputRejection(error: unknown): Pick<InputRejection, 'reason' | 'retr
 }
 
 /** Leads back to the first page, which says what to do. Rethrows errors of the server. */
-export function rejectProviderInput(signIn: SignInStep, idpId: string, error: unknown): Promise<Response> {
+export async function rejectProviderInput(
+  signIn: SignInStep,
+  idpId: string,
+  error: unknown,
+): Promise<Response> {
   const name = signIn.call.tenant.idps.find(({ id }) => id === idpId)?.name ?? idpId
+  if (error instanceof RejectedIdentity && error.identity && error.provenAt) {
+    const { identity, provenAt } = error
+    const link = { idpId, provider: name, identity, provenAt: provenAt.toISOString() }
+    await storePendingLink(signIn.call.ctx.tenant, signIn.interaction, link)
+    return redirectToPage(signIn)
+  }
   return rejectInput(signIn, { page: 'email', provider: name, ...toInputRejection(error) })
 }

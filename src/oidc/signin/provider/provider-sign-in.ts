@@ -6,7 +6,9 @@ import { recordEvents, wakeReaders } from '../../../events/log.ts'
 import { providerFailed } from '../../../events/session-events.ts'
 import type { SignInFailure } from '../../../events/types.ts'
 import type { IdentityProvider } from '../../../generated/prisma/client.ts'
-import { selectLinkedUserId, useLink } from '../../../idps/idp-sign-in.sql.ts'
+import type { ExternalIdentity } from '../../../idps/external-identity.ts'
+import { useLink } from '../../../idps/idp-sign-in.sql.ts'
+import { copyRepeatedClaims, findOrCreateLinkedUser } from '../../../idps/linked-users.ts'
 import { proveSignIn } from '../../../idps/sign-in-identity.ts'
 import { limitStranger } from '../../../passcodes/network-limits.ts'
 import { reauthenticateSession, startBrowserSession } from '../../../sessions/sessions.ts'
@@ -23,12 +25,26 @@ export class RejectedIdentity extends Error {
   readonly userId: string | null
   /** The error code of the provider. */
   readonly code: string | undefined
+  /** The proven identity that is not linked. */
+  readonly identity: ExternalIdentity | undefined
+  readonly provenAt: Date | undefined
 
-  constructor(reason: SignInFailure, more: { userId?: string; code?: string; cause?: unknown } = {}) {
+  constructor(
+    reason: SignInFailure,
+    more: {
+      userId?: string
+      code?: string
+      identity?: ExternalIdentity
+      provenAt?: Date
+      cause?: unknown
+    } = {},
+  ) {
     super(`a sign-in at an identity provider was not accepted: ${reason}`, { cause: more.cause })
     this.reason = reason
     this.userId = more.userId ?? null
     this.code = more.code
+    this.identity = more.identity
+    this.provenAt = more.provenAt
   }
 }
 
@@ -65,6 +81,13 @@ type ProviderSignIn = {
   sessionId: string | null
 }
 
+/** The name that came with the answer is not signed: it names a user and identifies none. */
+function addAppleName(identity: ExternalIdentity, { name }: CallbackAnswer): ExternalIdentity {
+  const given = [name?.given_name, name?.family_name].filter(Boolean).join(' ')
+  const claims = { ...name, ...(given && { name: given }), ...identity.claims }
+  return { ...identity, claims }
+}
+
 async function signInUser(
   ctx: Ctx,
   { interaction, attempt, row, answer, sessionId }: ProviderSignIn,
@@ -73,7 +96,7 @@ async function signInUser(
   // The answer of one provider at the callback of another (RFC 9700, section 4.4).
   if (!row || row.id !== attempt.idpId) throw new RejectedIdentity('rejected')
   const { nonce, codeVerifier } = attempt
-  const identity = await proveSignIn(row, {
+  const proven = await proveSignIn(row, {
     code: requireCode(answer),
     iss: answer.iss,
     nonce,
@@ -81,9 +104,10 @@ async function signInUser(
   }).catch((error) => {
     throw toRejection(error)
   })
+  const identity = row.type === 'apple' ? addAppleName(proven, answer) : proven
   const key = { idpId: row.id, issuer: identity.issuer, externalId: identity.subject }
-  const userId = await selectLinkedUserId(sql, ctx.tenant, key)
-  if (!userId) throw new RejectedIdentity('unknown')
+  const userId = await findOrCreateLinkedUser(ctx, row, identity)
+  if (!userId) throw new RejectedIdentity('unknown', { identity, provenAt: row.updatedAt })
   const signIn = { userId, proof: { method: 'provider' as const, amr: [AMR_FEDERATED] } }
   const userCtx = toUserCtx(ctx, { userId, clientId: interaction.request.clientId })
   const started = await inTransaction(async (sql) => {
@@ -96,6 +120,7 @@ async function signInUser(
     throw error instanceof UserLocked ? new RejectedIdentity('locked', { userId }) : error
   })
   wakeReaders(ctx.tenant)
+  await copyRepeatedClaims(userCtx, row, identity, userId)
   await recordSignIn(ctx, interaction, { userId, ...started }, sessionId)
   return started.token
 }

@@ -215,7 +215,7 @@ describe('the answer of an identity provider', () => {
   }) => {
     const callback = await callbackOf()
     await unlinkIdpUser(ctx, person.id, provider.id)
-    expect((await comeBack(callback)).html).toContain('cannot sign in here. Choose another way.')
+    expect((await comeBack(callback)).html).toContain('is not connected to an account here.')
     expect(await findLastFailure()).toMatchObject({ userId: null, detail: { reason: 'unknown' } })
   })
 

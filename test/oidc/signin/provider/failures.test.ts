@@ -84,7 +84,7 @@ describe('a sign-in at an identity provider that fails', () => {
     findLastFailure,
   }) => {
     const { html } = await signInBy(provider.id, 'nobody')
-    expect(html).toContain('cannot sign in here. Choose another way.')
+    expect(html).toContain('is not connected to an account here.')
     expect(await findLastFailure()).toMatchObject({ detail: { reason: 'unknown' } })
   })
 
