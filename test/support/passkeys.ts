@@ -1,4 +1,5 @@
 import type { KeyObject } from 'node:crypto'
+import type { Ctx } from '../../src/core/context.ts'
 import { describeDevice } from '../../src/credentials/device.ts'
 import { finishEnrollment, startEnrollment } from '../../src/credentials/enrollment.ts'
 import { createCredentialEnrollmentToken } from '../../src/credentials/enrollment-tokens.ts'
@@ -18,16 +19,25 @@ export const readPasskeyOptions = (html: string) => ({
   rpId: readAttribute(html, 'rp-id'),
 })
 
+/** Enrolls a passkey of a user. */
+export async function enrollPasskey(ctx: Ctx, userId: string): Promise<Passkey> {
+  const { token } = await createCredentialEnrollmentToken(ctx, userId, { send: false })
+  const options = await startEnrollment(ctx, { token })
+  const { response, privateKey } = createCredential(options as Parameters<typeof createCredential>[0])
+  const device = describeDevice(ctx.tenant, new Headers(), { ip: null, now: new Date() })
+  const { credentialId } = await finishEnrollment(ctx, { token, response }, device)
+  return { id: response.id, credentialId, privateKey }
+}
+
 /** `test` with passkeys of users of the tenant. */
 export const test = base
-  .extend('enrollPasskey', { scope: 'file' }, ({ ctx }) => async (userId: string): Promise<Passkey> => {
-    const { token } = await createCredentialEnrollmentToken(ctx, userId, { send: false })
-    const options = await startEnrollment(ctx, { token })
-    const { response, privateKey } = createCredential(options as Parameters<typeof createCredential>[0])
-    const device = describeDevice(ctx.tenant, new Headers(), { ip: null, now: new Date() })
-    const { credentialId } = await finishEnrollment(ctx, { token, response }, device)
-    return { id: response.id, credentialId, privateKey }
-  })
+  .extend(
+    'enrollPasskey',
+    { scope: 'file' },
+    ({ ctx }) =>
+      (userId: string) =>
+        enrollPasskey(ctx, userId),
+  )
   /** Presents a passkey at the first page of a sign-in, as its script does. Returns the page that follows. */
   .extend(
     'present',

@@ -6,7 +6,8 @@ import { createAssertion } from './authenticator.ts'
 import type { Person } from './fixtures.ts'
 import { interactionAt, type Page } from './hosted-pages.ts'
 import type { PageBrowser } from './page-browser.ts'
-import { test as base, readPasskeyOptions } from './passkeys.ts'
+import { enrollPasskey, readPasskeyOptions } from './passkeys.ts'
+import { test as base } from './provider-sign-in.ts'
 
 /** What a browser shows after a proof. */
 export type Visit = { status: number; html: string; path: string; location: string | null }
@@ -24,6 +25,10 @@ export type Attempt = {
 export type MethodDriver = {
   /** The limit of a network for proofs that are not accepted. */
   limit: LimitName
+  /** Whether the event of a wrong proof names the user. */
+  namesUser: boolean
+  /** The proof is of an identity elsewhere: its owner learns that the linked account does not work. */
+  revealsLock: boolean
   /** Gives a user, or somebody unknown, what the method needs. Returns how that person begins at the first page. */
   equip: (person: Person | null) => Promise<(page: Page, by: PageBrowser) => Promise<Attempt>>
 }
@@ -36,12 +41,28 @@ async function submitForm(by: PageBrowser, page: Page, form: Record<string, stri
 
 const PAST = new Date(0)
 
+async function expireSignIn(tenant: string, { path }: Page): Promise<void> {
+  await dbFor(tenant).interaction.update({ where: interactionAt(tenant, path), data: { expiresAt: PAST } })
+}
+
 /** `test` with a driver of every sign-in method. */
 export const test = base.extend(
   'drivers',
-  ({ tenant, email, inbox, enrollPasskey }): Record<SignInMethodName, MethodDriver> => ({
+  ({
+    tenant,
+    ctx,
+    email,
+    inbox,
+    provider,
+    link,
+    choose,
+    signInThere,
+    comeBack,
+  }): Record<SignInMethodName, MethodDriver> => ({
     passcode: {
       limit: 'authenticatePasscode',
+      namesUser: true,
+      revealsLock: false,
       equip: async (person) => async (first, by) => {
         const address = person?.email ?? email(`nobody-${randomBytes(4).toString('hex')}`)
         const { path, html, status } = await submitForm(by, first, { step: 'email', address })
@@ -63,9 +84,11 @@ export const test = base.extend(
     },
     passkey: {
       limit: 'rejectPasskey',
+      namesUser: true,
+      revealsLock: false,
       equip: async (person) => {
         const passkey = person
-          ? await enrollPasskey(person.id)
+          ? await enrollPasskey(ctx, person.id)
           : {
               id: randomBytes(16).toString('base64url'),
               privateKey: generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey,
@@ -80,12 +103,34 @@ export const test = base.extend(
                 step: 'passkey',
                 assertion: createAssertion(passkey, options, { origin: 'https://evil.example' }),
               }),
-            expire: async () => {
-              await dbFor(tenant).interaction.update({
-                where: interactionAt(tenant, first.path),
-                data: { expiresAt: PAST },
-              })
+            expire: () => expireSignIn(tenant, first),
+          }
+        }
+      },
+    },
+    provider: {
+      limit: 'rejectIdentity',
+      namesUser: false,
+      revealsLock: true,
+      equip: async (person) => {
+        const subject = randomBytes(8).toString('hex')
+        if (person) await link(person.id, provider, subject)
+        return async (first, by) => {
+          const callback = await signInThere(await choose(first, provider.id, by), subject)
+          const open = async (browser: PageBrowser, url: URL): Promise<Visit> => {
+            const { response, ...visit } = await comeBack(url, browser)
+            return { status: response.status, ...visit }
+          }
+          const wrong = new URL(callback)
+          wrong.searchParams.set('code', 'wrong')
+          return {
+            present: (browser, { path } = first) => {
+              const url = new URL(callback)
+              url.pathname = url.pathname.replace(`/${tenant}/`, `/${path.split('/')[1]}/`)
+              return open(browser, url)
             },
+            presentWrong: (browser) => open(browser, wrong),
+            expire: () => expireSignIn(tenant, first),
           }
         }
       },
