@@ -27,7 +27,7 @@ const normalizePage = ({ status, html }: Visit) => [
   status,
   html
     .replace(/[\w-]{43}/g, '')
-    .replace(/\S+@t-\w+\.example/g, '')
+    .replace(/[\w.-]+@[\w-]+\.example/g, '')
     .replace(/ data-unknown="[^"]*"/, ''),
 ]
 
