@@ -13,6 +13,8 @@ export const SETTINGS = [
   'phoneCountry',
   'dynamicRegistration',
   'clientIdMetadataDocuments',
+  'signUp',
+  'signUpDomains',
   'signInMethods',
   'passcodeChannels',
   ...LIMIT_SETTING_NAMES,

@@ -41,7 +41,7 @@ export type SignInFailure = (typeof SIGN_IN_FAILURES)[number]
 
 const NONE = z.null()
 const channel = z.enum(['email', 'sms'])
-const passcode = { channel, purpose: z.literal('address-change').optional() }
+const passcode = { channel, purpose: z.enum(['address-change', 'sign-up']).optional() }
 const consent = z.strictObject({ scope: z.string(), claims: z.string().optional() })
 /** How a client was changed. */
 const by = z.strictObject({ by: z.enum(['administrator', 'registration', 'document']) }).nullable()
@@ -67,8 +67,8 @@ const refused = z
  * `changedFields` has names of fields; the log has no values of personal data.
  */
 export const EVENTS = {
-  /** userId */
-  'user.created': NONE,
+  /** userId; `origin` is null when a caller created the user */
+  'user.created': z.strictObject({ origin: z.enum(['sign-up']) }).nullable(),
   /**
    * userId; the first verification of an address adds the ids of the credentials and links that it deleted
    */
@@ -95,7 +95,7 @@ export const EVENTS = {
   'session.refreshed': z.strictObject({ rotated: z.boolean() }),
   /** userId, sessionId, [client] */
   'session.ended': z.strictObject({ reason: z.enum(SESSION_END_REASONS) }),
-  /** userId */
+  /** userId, null for purpose `sign-up`: the address has no user */
   'passcode.sent': z.strictObject(passcode),
   /**
    * userId, null for an unknown address; reason `delivery` if the message could not be sent, `taken` if the new
@@ -191,6 +191,9 @@ export type RefusedEventType = Extract<EventType, `${string}.refused`>
 export const REFUSED_EVENT_TYPES = EVENT_TYPES.filter((type): type is RefusedEventType =>
   type.endsWith('.refused'),
 )
+
+/** How a user was created other than by a caller. */
+export type UserOrigin = z.infer<(typeof EVENTS)['user.created']>
 
 export type EventDetail<Type extends EventType> = z.infer<(typeof EVENTS)[Type]>
 

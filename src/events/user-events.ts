@@ -1,7 +1,11 @@
-import type { EventOf } from './types.ts'
+import type { EventOf, UserOrigin } from './types.ts'
 
 /** Without `userId`, the statement that records the event sets it. */
-export const userCreated = (userId?: string): EventOf<'user.created'> => ({ type: 'user.created', userId })
+export const userCreated = (userId?: string, origin: UserOrigin = null): EventOf<'user.created'> => ({
+  type: 'user.created',
+  userId,
+  detail: origin,
+})
 
 /** `changedFields` are names of API fields. */
 export const userUpdated = (userId: string, changedFields: string[]): EventOf<'user.updated'> => ({

@@ -22,6 +22,8 @@ const buildCountAttemptSql = (channel: Channel) => statement({
     codeHash: 'bytea?',
     /** The user that the code was sent to; null for an unknown or locked address. */
     userId: 'text?',
+    /** The code was sent to an address without a user, which may sign up. */
+    isSignUp: 'boolean?',
     isLong: 'boolean?',
     /** Why no code can be guessed at; null when one can. */
     problem: typed<'expired' | 'exhausted' | null>('text?'),
@@ -47,11 +49,11 @@ const buildCountAttemptSql = (channel: Channel) => statement({
     UPDATE "Passcode" p SET "attempts" = p."attempts" + 1 FROM open_code
     WHERE p."tenantId" = :tenant AND p."address" = :address AND p."origin" = :origin AND p."codeHash" = open_code."codeHash"
       AND p."expiresAt" > :now AND p."attempts" < ${MAX_ATTEMPTS} AND (open_code."isLong" OR EXISTS (SELECT FROM spent))
-    RETURNING p."codeHash", p."userId", p."isLong"
+    RETURNING p."codeHash", p."userId", p."isSignUp", p."isLong"
   ), owner AS (
     SELECT "id", "locked" FROM "User" WHERE "tenantId" = :tenant AND "${CHANNEL_COLUMNS[channel].key}" = :address
   )
-  SELECT counted."codeHash", counted."userId", counted."isLong",
+  SELECT counted."codeHash", counted."userId", counted."isSignUp", counted."isLong",
     CASE WHEN counted."codeHash" IS NOT NULL THEN NULL WHEN code."codeHash" IS NULL OR code."expiresAt" <= :now THEN 'expired' ELSE 'exhausted' END AS "problem",
     EXISTS (SELECT FROM spent WHERE "failureCount" = ${MAX_SHORT_FAILURES}) AS "isLastShort",
     owner."id" AS "ownerId", owner."locked" AS "ownerLocked"
@@ -98,8 +100,8 @@ const buildRedeemCodeSql = (channel: Channel) => statement({
   ), redeemed AS (
     UPDATE "Passcode" p SET "codeHash" = NULL
     FROM locked_user
-    WHERE p."tenantId" = :tenant AND p."address" = :address AND p."origin" = :origin AND p."userId" = locked_user."id"
-      AND p."codeHash" = :codeHash AND p."expiresAt" > :now
+    WHERE p."tenantId" = :tenant AND p."address" = :address AND p."origin" = :origin
+      AND (p."userId" = locked_user."id" OR p."isSignUp") AND p."codeHash" = :codeHash AND p."expiresAt" > :now
     RETURNING p."isLong"
   ), refunded AS (
     UPDATE "Passcode" b SET "failureCount" = GREATEST(b."failureCount" - 1, 0) FROM redeemed
@@ -123,3 +125,26 @@ export async function redeemPasscode(
   const row = await REDEEM_CODE[channel].first(sql, values)
   return row ? toUserRow(row) : null
 }
+
+const REDEEM_SIGN_UP_CODE = statement({
+  takes: { address: 'text', origin: 'text', budget: 'text', now: 'timestamptz', codeHash: 'bytea' },
+  returns: { isLong: 'boolean' },
+})`
+  WITH redeemed AS (
+    UPDATE "Passcode" SET "codeHash" = NULL
+    WHERE "tenantId" = :tenant AND "address" = :address AND "origin" = :origin AND "isSignUp"
+      AND "codeHash" = :codeHash AND "expiresAt" > :now
+    RETURNING "isLong"
+  ), refunded AS (
+    UPDATE "Passcode" b SET "failureCount" = GREATEST(b."failureCount" - 1, 0) FROM redeemed
+    WHERE b."tenantId" = :tenant AND b."address" = :address AND b."origin" = :budget AND NOT redeemed."isLong"
+  )
+  SELECT "isLong" FROM redeemed`
+
+/** Redeems the code of an address without a user; false when it was redeemed before. */
+export const redeemSignUpPasscode = async (
+  sql: Sql,
+  tenant: string,
+  { key, origin, budget, codeHash, now }: Omit<PasscodeRedemption, 'userId' | 'channel'>,
+): Promise<boolean> =>
+  (await REDEEM_SIGN_UP_CODE.first(sql, { tenant, address: key, origin, budget, codeHash, now })) !== null

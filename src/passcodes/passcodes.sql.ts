@@ -16,7 +16,7 @@ import type { Channel } from './passcodes.fields.ts'
 
 // Finds or creates the user, counts the code in its budget, and stores it for its origin: concurrent calls wait
 // for the budget and find it used up. FOR SHARE makes this and a lock of the user wait for each other. Beyond
-// the budget, no user is created. An address that no code can be sent to gets a code too if :keepUnknown, and
+// the budget, no user is created. An address without a user that :maySignUp is sent a code. Another that no code can be sent to gets a code too if :keepUnknown, and
 // an event like any other, so that neither rows nor response times reveal it. Rows are locked in the order
 // user, code, network, budget, here and below.
 const buildReserveCodeSql = (channel: Channel) => statement({
@@ -34,6 +34,7 @@ const buildReserveCodeSql = (channel: Channel) => statement({
     shown: 'text',
     mayCreate: 'boolean',
     keepUnknown: 'boolean',
+    maySignUp: 'boolean',
     created: 'jsonb',
     sent: 'jsonb',
     failed: 'jsonb',
@@ -47,6 +48,8 @@ const buildReserveCodeSql = (channel: Channel) => statement({
     isCreated: 'boolean',
     /** The code was stored. With `keepUnknown`, also without a recipient. */
     isReserved: 'boolean',
+    /** The code was stored for an address without a user, which may sign up. */
+    isSignUp: 'boolean',
     /** The code of ten digits was stored. */
     isLong: 'boolean?',
     /** The codes of this hour are used up. */
@@ -93,21 +96,28 @@ const buildReserveCodeSql = (channel: Channel) => statement({
     WHERE NOT ${buildSendLimitSql('b', ':now')}
     RETURNING ${buildShortLimitSql('b', ':now')} AS "isLong"
   ), reserved AS (
-    INSERT INTO "Passcode" AS p ("tenantId", "address", "origin", "channel", "userId", "codeHash", "isLong", "attempts", "expiresAt", "sentAt", "sendWindowAt", "failureWindowAt")
-    SELECT :tenant, :address, :origin, :channel, recipient."id", CASE WHEN counted."isLong" THEN :longHash ELSE :codeHash END,
+    INSERT INTO "Passcode" AS p ("tenantId", "address", "origin", "channel", "userId", "isSignUp", "codeHash", "isLong", "attempts", "expiresAt", "sentAt", "sendWindowAt", "failureWindowAt")
+    SELECT :tenant, :address, :origin, :channel, recipient."id", :maySignUp AND NOT EXISTS (SELECT FROM target),
+      CASE WHEN counted."isLong" THEN :longHash ELSE :codeHash END,
       counted."isLong", 0, :expiresAt, :now, :now, :now
     FROM recipient, counted
     ON CONFLICT ("tenantId", "address", "origin") DO UPDATE SET
-      "channel" = EXCLUDED."channel", "userId" = EXCLUDED."userId", "codeHash" = EXCLUDED."codeHash", "isLong" = EXCLUDED."isLong",
+      "channel" = EXCLUDED."channel", "userId" = EXCLUDED."userId", "isSignUp" = EXCLUDED."isSignUp", "codeHash" = EXCLUDED."codeHash", "isLong" = EXCLUDED."isLong",
       "attempts" = 0, "expiresAt" = EXCLUDED."expiresAt", "sentAt" = EXCLUDED."sentAt"
     WHERE NOT ${buildCooldownSql('p', ':now')}
-    RETURNING "userId", "isLong"
+    RETURNING "userId", "isSignUp", "isLong"
   ), rejected AS (
     SELECT target."id", CASE WHEN target."id" IS NULL THEN 'unknown' WHEN target."locked" THEN 'locked' ELSE 'unverified' END AS "reason"
     FROM (SELECT 1) one LEFT JOIN target ON true
-    WHERE EXISTS (SELECT FROM reserved WHERE "userId" IS NULL) OR (NOT :keepUnknown AND target."locked")
+    WHERE EXISTS (SELECT FROM reserved WHERE "userId" IS NULL AND NOT "isSignUp") OR (NOT :keepUnknown AND target."locked")
   ), created_log AS (${buildInsertEventsSql(':created', { from: 'created', columns: { userId: 'created."id"' } })}
-  ), sent_log AS (${buildInsertEventsSql(':sent', { from: '(SELECT * FROM reserved WHERE "userId" IS NOT NULL) r', columns: { userId: 'r."userId"' } })}
+  ), sent_log AS (${buildInsertEventsSql(':sent', {
+    from: '(SELECT * FROM reserved WHERE "userId" IS NOT NULL OR "isSignUp") r',
+    columns: {
+      userId: 'r."userId"',
+      detail: `CASE WHEN r."isSignUp" THEN e."detail" || '{"purpose": "sign-up"}' ELSE e."detail" END`,
+    },
+  })}
   ), failed_log AS (${buildInsertEventsSql(':failed', {
     from: 'rejected r',
     columns: { userId: 'r."id"', detail: `e."detail" || jsonb_build_object('reason', r."reason")` },
@@ -115,6 +125,7 @@ const buildReserveCodeSql = (channel: Channel) => statement({
   )
   SELECT target."id" AS "userId", target."locked", target."signsIn",
     EXISTS (SELECT FROM created) AS "isCreated", EXISTS (SELECT FROM reserved) AS "isReserved",
+    EXISTS (SELECT FROM reserved WHERE "isSignUp") AS "isSignUp",
     (SELECT "isLong" FROM reserved) AS "isLong", budget."isLimited",
     GREATEST(
       state."sentAt" + interval '${SEND_COOLDOWN_SECONDS} seconds',
@@ -138,6 +149,8 @@ export type NewPasscode = PasscodeOrigin & {
   newUserId: string | null
   /** Write a code for an unknown or locked address too, so that the response time does not reveal it. */
   keepUnknown: boolean
+  /** The address may sign up: without a user, it gets a code that is sent. */
+  maySignUp: boolean
 }
 
 /** Stores a new code for an address, with the events: one statement. */

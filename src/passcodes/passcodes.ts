@@ -19,7 +19,12 @@ import { reauthenticateSession, startBrowserSession, startSession } from '../ses
 import { applyFirstVerification, type RemovedAccess } from './first-verification.sql.ts'
 import { sendGuessNotice } from './guess-notice.ts'
 import { limitNetwork, limitStranger, returnProvenCode } from './network-limits.ts'
-import { countPasscodeAttempt, type PasscodeAttempt, redeemPasscode } from './passcode-guesses.sql.ts'
+import {
+  countPasscodeAttempt,
+  type PasscodeAttempt,
+  redeemPasscode,
+  redeemSignUpPasscode,
+} from './passcode-guesses.sql.ts'
 import { isMatchingCode, normalizeCode } from './passcode-hash.ts'
 import { isKnownBrowser, type PasscodeOrigin, toApiOrigin } from './passcode-origin.ts'
 import { AuthenticatePasscode, type Channel, type PasscodeAddress, parseAddress } from './passcodes.fields.ts'
@@ -32,10 +37,10 @@ const createProof = (channel: Channel): NewProof => ({ method: 'passcode', amr: 
 
 /** The reason for the event log, which says more than the response. */
 function toFailureReason(
-  { ownerId, ownerLocked, userId }: PasscodeAttempt,
+  { ownerId, ownerLocked, userId, isSignUp }: PasscodeAttempt,
   problem: CodeProblem,
 ): SignInFailure {
-  if (ownerId === null) return 'unknown'
+  if (ownerId === null) return isSignUp ? problem : 'unknown'
   if (ownerLocked) return 'locked'
   return problem === 'wrong' && userId === null ? 'unverified' : problem
 }
@@ -59,6 +64,23 @@ function createFirstVerificationEvents(
 const isAddressVerified = (user: User, channel: Channel): boolean =>
   channel === 'email' ? user.emailVerified : user.phoneNumberVerified
 
+/**
+ * Marks the address of a user as verified if it is not, with the events. Lock the user's row first. Returns the
+ * user, and how to wake the readers after the commit.
+ */
+export async function verifyOwnAddress(
+  sql: Sql,
+  ctx: Ctx,
+  user: User,
+  channel: Channel,
+  now: Date,
+): Promise<{ user: User; wake: (tenant: string) => void }> {
+  if (isAddressVerified(user, channel)) return { user, wake: wakeReaders }
+  const proof = await applyFirstVerification(sql, ctx.tenant, { channel, userId: user.id, now })
+  await recordEvents(sql, ctx, createFirstVerificationEvents(user.id, channel, proof.removed))
+  return { user: proof.user, wake: notifySessionsEnded }
+}
+
 /** The address of a code, and where it was requested. */
 type EnteredCode = Pick<PasscodeOrigin, 'origin' | 'budget'> & {
   address: PasscodeAddress
@@ -66,10 +88,11 @@ type EnteredCode = Pick<PasscodeOrigin, 'origin' | 'budget'> & {
 }
 
 /**
- * Redeems a code and runs `then` in the same transaction, so that an error there leaves the code unused. The
+ * Redeems a code and runs `finish` in the same transaction, so that an error there leaves the code unused. The
  * attempt is counted and committed before the comparison, so that parallel guesses cannot exceed the limit.
- * Round trips: 2 for a wrong code, 4 plus those of `then` for a correct one, 2 more for the first
- * verification of an address. `createCtx` returns the context after the code was accepted. Throws RejectedCode.
+ * Returns null for the right code of an address without a user, which may sign up. Round trips: 2 for a wrong
+ * code, 4 plus those of `finish` for a correct one, 2 more for the first verification of an address.
+ * `createCtx` returns the context after the code was accepted. Throws RejectedCode.
  */
 async function redeemWithAttempt<T>(
   ctx: Ctx,
@@ -78,17 +101,20 @@ async function redeemWithAttempt<T>(
   now: Date,
   createCtx: (userId: string) => Ctx,
   finish: (sql: Sql, ctx: Ctx, user: User) => Promise<T>,
-): Promise<T> {
+): Promise<T | null> {
   const { channel, key } = address
   const guess = { channel, key, origin, budget, now }
   const attempt = await countPasscodeAttempt(sql, ctx.tenant, guess)
-  const { userId, codeHash } = attempt
+  const { codeHash, isSignUp, ownerId } = attempt
+  // The address may have got a user since the code was sent.
+  const userId = isSignUp ? ownerId : attempt.userId
   const isRight =
-    codeHash !== null && isMatchingCode(ctx.tenant, key, normalizeCode(code), codeHash) && userId !== null
+    codeHash !== null &&
+    isMatchingCode(ctx.tenant, key, normalizeCode(code), codeHash) &&
+    (userId !== null || isSignUp === true)
   if (!isRight) {
     const problem = attempt.problem ?? 'wrong'
     const reason = toFailureReason(attempt, problem)
-    const { ownerId } = attempt
     // Also for an address without a user, so that the response time does not reveal whether one exists.
     await recordEvents(sql, ctx, [
       ...(problem === 'wrong' ? [passcodeFailed(channel, { userId: ownerId })] : []),
@@ -98,18 +124,21 @@ async function redeemWithAttempt<T>(
     if (attempt.isLastShort) sendGuessNotice(ctx, address, { ownerId, isLocked: attempt.ownerLocked ?? true })
     throw new RejectedCode(problem)
   }
-  let wake = wakeReaders
+  if (userId === null) {
+    if (!(await redeemSignUpPasscode(sql, ctx.tenant, { ...guess, codeHash })))
+      throw new RejectedCode('expired')
+    return null
+  }
+  let wakeAfterCommit = wakeReaders
   const result = await inTransaction(async (sql) => {
-    const user = await redeemPasscode(sql, ctx.tenant, { ...guess, userId, codeHash })
-    if (!user) throw new RejectedCode('expired')
+    const redeemed = await redeemPasscode(sql, ctx.tenant, { ...guess, userId, codeHash })
+    if (!redeemed) throw new RejectedCode('expired')
     const proven = createCtx(userId)
-    if (isAddressVerified(user, channel)) return finish(sql, proven, user)
-    const proof = await applyFirstVerification(sql, ctx.tenant, { channel, userId, now })
-    await recordEvents(sql, proven, createFirstVerificationEvents(userId, channel, proof.removed))
-    wake = notifySessionsEnded
-    return finish(sql, proven, proof.user)
+    const { user, wake } = await verifyOwnAddress(sql, proven, redeemed, channel, now)
+    wakeAfterCommit = wake
+    return finish(sql, proven, user)
   })
-  wake(ctx.tenant)
+  wakeAfterCommit(ctx.tenant)
   return result
 }
 
@@ -157,9 +186,14 @@ export async function authenticatePasscode(
       return { session, sessionToken: token, user }
     },
   )
+  // Callers send codes to users only.
+  if (!authenticated) throw new RejectedCode('expired')
   await returnProvenCode(ctx.tenant, ipAddress, { origin, address: to })
   return authenticated
 }
+
+/** A user whose address is proven, and the session of the browser with its new token. */
+export type SignedInUser = { userId: string; session: SessionRow; token: string }
 
 /** For whom and where a user signs in, and the session of the browser. */
 export type SignInContext = SignInPasscodeRequest & {
@@ -170,8 +204,9 @@ export type SignInContext = SignInPasscodeRequest & {
 
 /**
  * Verifies the code of a hosted page and, in the same transaction, raises the session of the browser if it is
- * the user's, or starts one. `ctx` is the context of the request. `token` is the value of the cookie. Throws
- * RejectedCode, and RateLimited for the budget of the network.
+ * the user's, or starts one. `ctx` is the context of the request. `token` is the value of the cookie. Returns
+ * null when the address is proven and has no user: it may sign up. Throws RejectedCode, and RateLimited for the
+ * budget of the network.
  */
 export async function verifySignInPasscode(
   ctx: Ctx,
@@ -179,17 +214,30 @@ export async function verifySignInPasscode(
   code: string,
   { clientId, origin, sessionId = null, codes }: SignInContext,
   now = new Date(),
-): Promise<{ userId: string; session: SessionRow; token: string }> {
+): Promise<SignedInUser | null> {
   const address = parseAddress(to)
   if (!address) throw new InvalidInput([{ field: 'to', description: 'must be an e-mail address' }])
   await limitStranger('authenticatePasscode', ctx, { isKnown: isKnownBrowser(origin) })
   const by = (userId: string) => toUserCtx(ctx, { userId, clientId })
   const entered = { address, ...origin, clientId }
-  const signedIn = await redeemWithAttempt(ctx, entered, code, now, by, async (sql, ctx, user) => {
-    const signedIn = { userId: user.id, proof: createProof(address.channel) }
-    const raised = sessionId && (await reauthenticateSession(sql, ctx, { sessionId, ...signedIn }, now))
-    return { userId: user.id, ...(raised || (await startBrowserSession(sql, ctx, signedIn, now))) }
-  })
+  const signedIn = await redeemWithAttempt(ctx, entered, code, now, by, (sql, ctx, user) =>
+    signInByAddress(sql, ctx, { user, channel: address.channel, sessionId }, now),
+  )
   await returnProvenCode(ctx.tenant, ctx.ip, { origin, address, codes })
   return signedIn
+}
+
+/**
+ * Raises the session of the browser if it is the user's, or starts one, for a user whose address is proven,
+ * inside the caller's transaction. Throws UserLocked.
+ */
+export async function signInByAddress(
+  sql: Sql,
+  ctx: Ctx,
+  { user, channel, sessionId }: { user: Pick<User, 'id'>; channel: Channel; sessionId: string | null },
+  now: Date,
+): Promise<SignedInUser> {
+  const signedIn = { userId: user.id, proof: createProof(channel) }
+  const raised = sessionId && (await reauthenticateSession(sql, ctx, { sessionId, ...signedIn }, now))
+  return { userId: user.id, ...(raised || (await startBrowserSession(sql, ctx, signedIn, now))) }
 }

@@ -3,6 +3,7 @@ import { setMaxListeners } from 'node:events'
 import { setTimeout } from 'node:timers/promises'
 import { findClient } from '../access/client-cache.ts'
 import { loadMessageTenant } from '../access/message-tenant.ts'
+import { findTenant } from '../access/tenant-cache.ts'
 import type { Ctx } from '../core/context.ts'
 import { newId } from '../core/crypto.ts'
 import { InvalidInput, NotFound, RateLimited, Unavailable, UserLocked } from '../core/errors.ts'
@@ -26,6 +27,7 @@ import { isKnownBrowser, type PasscodeOrigin, toApiOrigin } from './passcode-ori
 import { type Channel, type PasscodeAddress, parseAddress, SendPasscode } from './passcodes.fields.ts'
 import { type PasscodeReservation, reservePasscode, withdrawPasscode } from './passcodes.sql.ts'
 import { describeSignIn } from './requesting-sign-in.ts'
+import { canSignUp } from './sign-up-policy.ts'
 
 /** The lifetime allows for slow e-mail and is short enough for six digits. */
 export const PASSCODE_LIFETIME_MINUTES = 10
@@ -39,7 +41,7 @@ async function storePasscode(
   ctx: Ctx,
   address: PasscodeAddress,
   origin: PasscodeOrigin,
-  options: { createUser: boolean; keepUnknown: boolean; clientId: string | null },
+  options: { createUser: boolean; keepUnknown: boolean; maySignUp: boolean; clientId: string | null },
   now: Date,
 ): Promise<StoredPasscode> {
   // Read for unknown addresses too, so that the response time is the same.
@@ -68,6 +70,7 @@ async function storePasscode(
         expiresAt: new Date(now.getTime() + PASSCODE_LIFETIME_MINUTES * 60_000),
         newUserId: options.createUser ? newId('user') : null,
         keepUnknown: options.keepUnknown,
+        maySignUp: options.maySignUp,
       },
       events,
     )
@@ -127,7 +130,7 @@ export async function sendPasscode(
   const origin = toApiOrigin(ipAddress)
   const clientId = ctx.actor.kind === 'client' ? ctx.actor.clientId : null
   await limitMessage(ctx, request.to, origin, clientId)
-  const options = { createUser: request.createUser, keepUnknown: false, clientId }
+  const options = { createUser: request.createUser, keepUnknown: false, maySignUp: false, clientId }
   const stored = await storePasscode(ctx, request.to, origin, options, now)
   if (!stored.isReserved) await returnMessage(ctx, request.to, origin)
   if (stored.locked) throw new UserLocked()
@@ -208,8 +211,8 @@ export function answerAddressInBackground(
 export type SignInPasscodeRequest = { clientId: string | null; origin: PasscodeOrigin }
 
 /**
- * Sends a code for the hosted pages without revealing whether the address is known: for an unknown or locked
- * address the same statement runs and nothing is sent. The message is sent in the background; when that fails,
+ * Sends a code for the hosted pages without revealing whether the address is known: for a locked address, and
+ * an unknown one that may not sign up, the same statement runs and nothing is sent. The message is sent in the background; when that fails,
  * the address may request another code immediately. Returns the number of digits of the code, null in the
  * cooldown. Throws InvalidInput (not an address), RateLimited (the budget of the network, or of the address),
  * and Unavailable during an outage, for every address of the tenant.
@@ -227,11 +230,14 @@ export async function sendSignInPasscode(
   assertDeliveryAvailable(ctx.tenant, address.channel)
   // Read for unknown addresses too, as the tenant is. The page has read it before.
   const clientName = clientId === null ? null : ((await findClient(ctx.tenant, clientId))?.name ?? null)
-  const options = { createUser: false, keepUnknown: true, clientId }
+  const tenant = await findTenant(ctx.tenant)
+  const maySignUp = tenant !== null && canSignUp(tenant, address)
+  const options = { createUser: false, keepUnknown: true, maySignUp, clientId }
   const stored = await storePasscode(ctx, address, origin, options, now)
   if (!stored.isReserved) await returnMessage(ctx, address, origin)
   if (!stored.isReserved && stored.isLimited) throw new RateLimited(computeWaitSeconds(stored.waitUntil, now))
-  const isRecipient = stored.userId !== null && !stored.locked && stored.signsIn && stored.isReserved
+  const isRecipient =
+    stored.isSignUp || (stored.userId !== null && !stored.locked && stored.signsIn && stored.isReserved)
   answerAddressInBackground(
     ctx.tenant,
     address,

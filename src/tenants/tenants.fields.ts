@@ -11,6 +11,12 @@ import {
   passcodeSettings,
   passcodeSettingsShapes,
 } from './passcode-settings.fields.ts'
+import {
+  findSignUpIssues,
+  signUpSamples,
+  signUpSettingShapes,
+  signUpSettings,
+} from './sign-up-settings.fields.ts'
 
 /** Examples of settings, for openapi.json. */
 const tenantSamples = {
@@ -18,6 +24,7 @@ const tenantSamples = {
   logoUrl: 'https://example.com/logo.png',
   defaultAudience: 'https://api.example.com',
   supportUrl: 'https://example.com/help',
+  ...signUpSamples,
   signInMethods: ['passkey', 'passcode'],
   ...PASSCODE_SETTING_SAMPLES,
 }
@@ -47,7 +54,17 @@ const methods = {
 
 /** The settings of a new tenant. */
 const TenantSettings = z
-  .strictObject({ ...toOptional(textSettings), ...switches, ...methods, ...passcodeSettings })
+  .strictObject({
+    ...toOptional(textSettings),
+    ...switches,
+    ...signUpSettings,
+    ...methods,
+    ...passcodeSettings,
+  })
+  .superRefine((settings, context) => {
+    for (const { field, description } of findSignUpIssues(settings))
+      context.addIssue({ code: 'custom', path: [field], message: description })
+  })
   .meta({ id: 'TenantSettingsInput', model: 'Tenant', samples: tenantSamples })
 export type TenantSettings = z.output<typeof TenantSettings>
 
@@ -56,6 +73,7 @@ export const TenantSettingsPatch = z
   .strictObject({
     ...toClearable(textSettings),
     ...switches,
+    ...signUpSettings,
     ...methods,
     ...passcodeSettings,
     expectedUpdatedAt,
@@ -89,6 +107,7 @@ export const TenantSettingsShape = z
   .object({
     ...toShapes(textSettings, z.string().nullable()),
     ...toShapes(switches, z.boolean()),
+    ...signUpSettingShapes,
     ...toShapes(methods, z.array(z.enum(SIGN_IN_METHODS))),
     ...passcodeSettingsShapes,
   })

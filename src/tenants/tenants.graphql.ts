@@ -1,5 +1,6 @@
 import { Conflict, InvalidInput, NotFound } from '../core/errors.ts'
 import { SIGN_IN_METHODS, type SignInMethodName } from '../core/sign-in-methods.ts'
+import { SIGN_UP_MODES, type SignUpMode } from '../core/sign-up.ts'
 import { builder, type GraphQLTypes } from '../graphql/builder.ts'
 import { connectionField, defineConnectionType, PAGE_ARGS } from '../graphql/connection.ts'
 import { withPublicAccess, withScope } from '../graphql/field-access.ts'
@@ -22,6 +23,8 @@ const SETTING_DESCRIPTIONS = {
   supportUrl: findDescription('Tenant', 'supportUrl'),
   dynamicRegistration: findDescription('Tenant', 'dynamicRegistration'),
   clientIdMetadataDocuments: findDescription('Tenant', 'clientIdMetadataDocuments'),
+  signUp: findDescription('Tenant', 'signUp'),
+  signUpDomains: findDescription('Tenant', 'signUpDomains'),
   signInMethods: findDescription('Tenant', 'signInMethods'),
 }
 
@@ -39,6 +42,23 @@ const SignInMethodEnum = builder.enumType('SignInMethod', {
       { value: name, description: METHOD_DESCRIPTIONS[name] },
     ]),
   ) as Record<Uppercase<SignInMethodName>, { value: SignInMethodName; description: string }>,
+})
+
+const SIGN_UP_DESCRIPTIONS: Record<SignUpMode, string> = {
+  off: 'Nobody: callers of the API create users, or invite them.',
+  open: 'Anybody with an e-mail address.',
+  domains: 'Whoever has an e-mail address of one of signUpDomains.',
+  invitation: 'Whoever was invited. The pages say so.',
+}
+
+const SignUpEnum = builder.enumType('SignUp', {
+  description: 'Who may create an account on the hosted pages.',
+  values: Object.fromEntries(
+    SIGN_UP_MODES.map((mode) => [
+      mode.toUpperCase(),
+      { value: mode, description: SIGN_UP_DESCRIPTIONS[mode] },
+    ]),
+  ) as Record<Uppercase<SignUpMode>, { value: SignUpMode; description: string }>,
 })
 
 const TenantSettings = builder.objectRef<ReturnType<typeof toSettings>>('TenantSettings').implement({
@@ -64,6 +84,12 @@ const TenantSettings = builder.objectRef<ReturnType<typeof toSettings>>('TenantS
     clientIdMetadataDocuments: t.exposeBoolean('clientIdMetadataDocuments', {
       description: SETTING_DESCRIPTIONS.clientIdMetadataDocuments,
     }),
+    signUp: t.field({
+      type: SignUpEnum,
+      description: SETTING_DESCRIPTIONS.signUp,
+      resolve: ({ signUp }) => signUp as SignUpMode,
+    }),
+    signUpDomains: t.exposeStringList('signUpDomains', { description: SETTING_DESCRIPTIONS.signUpDomains }),
     signInMethods: t.field({
       type: [SignInMethodEnum],
       description: SETTING_DESCRIPTIONS.signInMethods,
@@ -126,6 +152,8 @@ const buildSettingsInputFields = (t: InputFields) => ({
   supportUrl: t.string({ description: SETTING_DESCRIPTIONS.supportUrl }),
   dynamicRegistration: t.boolean({ description: SETTING_DESCRIPTIONS.dynamicRegistration }),
   clientIdMetadataDocuments: t.boolean({ description: SETTING_DESCRIPTIONS.clientIdMetadataDocuments }),
+  signUp: t.field({ type: SignUpEnum, description: SETTING_DESCRIPTIONS.signUp }),
+  signUpDomains: t.stringList({ description: SETTING_DESCRIPTIONS.signUpDomains }),
   signInMethods: t.field({ type: [SignInMethodEnum], description: SETTING_DESCRIPTIONS.signInMethods }),
   ...buildPasscodeSettingInputs(t),
 })

@@ -1,6 +1,7 @@
 import { buildSettingsColumns, SETTINGS, type TenantRow } from '../access/tenant.sql.ts'
 import { STANDARD_LIMITS } from '../core/limit-settings.ts'
 import { CHANNELS, SIGN_IN_METHODS } from '../core/sign-in-methods.ts'
+import type { SignUpMode } from '../core/sign-up.ts'
 import { storedColumns } from '../database/columns.ts'
 import type { Sql } from '../database/db.ts'
 import { type RowOf, statement } from '../database/statement.ts'
@@ -14,6 +15,8 @@ const DEFAULT_SETTINGS = {
   supportUrl: null,
   dynamicRegistration: false,
   clientIdMetadataDocuments: false,
+  signUp: 'off' satisfies SignUpMode as string,
+  signUpDomains: [] as string[],
   signInMethods: [...SIGN_IN_METHODS] as string[],
   passcodeChannels: [...CHANNELS] as string[],
   phoneCountry: null,
@@ -31,6 +34,8 @@ const INSERT_TENANT = statement({
     supportUrl: 'text?',
     dynamicRegistration: 'boolean',
     clientIdMetadataDocuments: 'boolean',
+    signUp: 'text',
+    signUpDomains: 'text[]',
     signInMethods: 'text[]',
     passcodeChannels: 'text[]',
     phoneCountry: 'text?',

@@ -12,7 +12,7 @@ import type { Sql } from '../database/db.ts'
 import { dbFor, inTransaction, sql } from '../database/db.ts'
 import { recordEvents, wakeReaders } from '../events/log.ts'
 import { sessionEnded } from '../events/session-events.ts'
-import type { NewEvent } from '../events/types.ts'
+import type { NewEvent, UserOrigin } from '../events/types.ts'
 import {
   rolesChanged,
   userCreated,
@@ -80,9 +80,14 @@ async function translateConflicts<T>(
  * Writes a user and its events inside the caller's transaction: two statements. Wake the readers after the
  * commit.
  */
-export async function insertUserWithEvents(sql: Sql, ctx: Ctx, columns: UserColumns): Promise<User> {
-  const user = await insertUserRow(sql, ctx.tenant, newId('user'), columns)
-  await recordEvents(sql, ctx, createUserCreationEvents(user))
+export async function insertUserWithEvents(
+  sql: Sql,
+  ctx: Ctx,
+  columns: UserColumns,
+  { id = newId('user'), origin = null }: { id?: string; origin?: UserOrigin } = {},
+): Promise<User> {
+  const user = await insertUserRow(sql, ctx.tenant, id, columns)
+  await recordEvents(sql, ctx, createUserCreationEvents(user, origin))
   return user
 }
 
@@ -153,8 +158,8 @@ const SIGN_IN_COLUMNS = [
 type EventUser = Pick<User, 'id' | 'locked' | 'roles'>
 
 /** The events of a new user. */
-export const createUserCreationEvents = (user: EventUser): NewEvent[] => [
-  userCreated(user.id),
+export const createUserCreationEvents = (user: EventUser, origin: UserOrigin = null): NewEvent[] => [
+  userCreated(user.id, origin),
   ...createUserChangeEvents({
     user,
     changed: [...(user.locked ? ['locked'] : []), ...(user.roles.length > 0 ? ['roles'] : [])],

@@ -98,7 +98,7 @@ describe('sign-in by a passcode on the hosted pages', () => {
         lastSeenIp: visitor.ip,
       },
     })
-    expect(await findBrowserSession(ctx.tenant, answer.token)).toMatchObject({
+    expect(await findBrowserSession(ctx.tenant, answer?.token ?? '')).toMatchObject({
       userId: user.id,
       proofs: [{ method: 'passcode', amr: ['otp'] }],
     })

@@ -1,6 +1,7 @@
 import { OAuthError } from '../../src/core/oauth-error.ts'
 import { parseAuthorizeRequest } from '../../src/oidc/authorize/parse-request.ts'
 import type { RequestingClient } from '../../src/oidc/authorize/response-target.ts'
+import { PROMPTS } from '../../src/oidc/model/authorize-request.ts'
 
 export const CHALLENGE = 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM'
 const RESOURCES = ['http://localhost:3000/acme/api', 'urn:orders']
@@ -24,7 +25,7 @@ const good = {
 /** Parses an authorize request; returns the error instead of throwing it. */
 export function parse(params: URLSearchParams, of: RequestingClient | null = testClient(), isPushed = false) {
   try {
-    return parseAuthorizeRequest(params, of, RESOURCES, isPushed)
+    return parseAuthorizeRequest(params, of, { resources: RESOURCES, prompts: PROMPTS, isPushed })
   } catch (error) {
     if (!(error instanceof OAuthError)) throw error
     return { error: error.error, redirect: error.redirect }

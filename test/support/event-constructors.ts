@@ -23,7 +23,11 @@ const REMOVED = { credentialIds: ['cred_1'], linkIds: ['idpuser_1'] }
 
 /** At least one call of every constructor, by its name. */
 export const CONSTRUCTOR_CALLS: Record<string, NewEvent[]> = {
-  userCreated: [user.userCreated('user_1'), user.userCreated()],
+  userCreated: [
+    user.userCreated('user_1'),
+    user.userCreated(),
+    user.userCreated('user_1', { origin: 'sign-up' }),
+  ],
   userUpdated: [user.userUpdated('user_1', ['name'])],
   addressVerified: [
     user.addressVerified('user_1', 'email', REMOVED),

@@ -297,7 +297,7 @@ export async function createMetadataChecks(
     prompt_values_supported: (name) =>
       expectExactly(
         name,
-        ['none', 'login', 'consent', 'select_account', 'create'],
+        ['none', 'login', 'consent', 'select_account', 'register'],
         async (prompt) => (await errorOf({ prompt })) !== 'invalid_request',
       ),
     display_values_supported: async (name) => {

@@ -21,10 +21,18 @@ import { PendingLinkNote, ProviderEntry } from '../../src/oidc/signin/provider/p
 import { ProviderTransferPage } from '../../src/oidc/signin/provider/provider-transfer.pages.tsx'
 import { SelectAccountPage } from '../../src/oidc/signin/select-account.pages.tsx'
 import { SignInPage } from '../../src/oidc/signin/sign-in.pages.tsx'
+import { SignUpPage } from '../../src/oidc/signin/sign-up/sign-up.pages.tsx'
+import { SIGN_UP_FIELDS } from '../../src/oidc/signin/sign-up/sign-up-fields.ts'
+import { describeAddressEntry } from '../../src/oidc/signin/sign-up/sign-up-texts.ts'
 import { ErrorPage, LogoutConfirmPage, SignedOutPage } from '../../src/pages/outcome.pages.tsx'
 import { renderPage } from '../../src/pages/render-page.pages.tsx'
 
 export const interaction = { action: '/acme/signin/handle', csrf: 'csrf-token' }
+
+const ENTRY_HINT = describeAddressEntry(
+  { signUp: 'invitation', signUpDomains: [], signInMethods: [], passcodeChannels: ['email'] },
+  false,
+)
 
 type EmailPageProps = Omit<ComponentProps<typeof SignInPage>, 'entries'> &
   Pick<ComponentProps<typeof AddressEntry>, 'address' | 'error'> & { channels?: readonly Channel[] }
@@ -35,7 +43,10 @@ export const EmailPage = ({ address, error, channels = CHANNELS, ...props }: Ema
     {...props}
     isError={Boolean(error)}
     entries={[
-      <AddressEntry key="passcode" {...{ interaction: props.interaction, channels, address, error }} />,
+      <AddressEntry
+        key="passcode"
+        {...{ interaction: props.interaction, channels, address, hint: ENTRY_HINT, error }}
+      />,
       <PasskeyEntry
         key="passkey"
         interaction={props.interaction}
@@ -76,6 +87,16 @@ export function pagesWith(text: string) {
       />
     ),
     email: <EmailPage {...{ tenant, client, interaction }} address={text} error={text} />,
+    create: (
+      <SignUpPage
+        {...{ tenant, client, interaction }}
+        address={text}
+        fields={SIGN_UP_FIELDS}
+        values={{ name: text }}
+        issues={{ name: text }}
+        error={text}
+      />
+    ),
     'phone-number': (
       <EmailPage {...{ tenant, client, interaction }} channels={['sms']} address={text} error={text} />
     ),

@@ -108,6 +108,8 @@ export const ADDED_FIELDS: Record<string, string[]> = {
   TenantSettings: [
     'dynamicRegistration',
     'clientIdMetadataDocuments',
+    'signUp',
+    'signUpDomains',
     'signInMethods',
     'passcodeChannels',
     'phoneCountry',

@@ -1,9 +1,11 @@
 import { createNonce } from '../../src/access/dpop-nonces.ts'
 import type { BudgetName } from '../../src/coordination/storage-budgets.ts'
+import { createPlatformCtx } from '../../src/core/context.ts'
 import { issuerOf } from '../../src/core/issuer.ts'
+import { updateSettings } from '../../src/tenants/settings.ts'
 import type { PageBrowser } from './page-browser.ts'
 import { makeKey, makeProof } from './proofs.ts'
-import { authorizePath, csrfIn, makeClient } from './protocol.ts'
+import { authorizePath, codeFor, csrfIn, makeClient } from './protocol.ts'
 
 type Act = () => Promise<Response>
 type Scene = { slug: string; client: { id: string } }
@@ -81,6 +83,18 @@ export const STORING_REQUESTS: [
       const { csrf, at } = await openForm(browser, authorizePath(slug, client))
       await browser.post(at, { csrf, step: 'email', address: 'nobody@example.com' })
       return () => browser.post(at, { csrf, step: 'code', code: '000000' })
+    },
+  ],
+  [
+    'a new account',
+    'account',
+    async (browser, { slug, client }) => {
+      await updateSettings(createPlatformCtx(slug), { signUp: 'open' })
+      const address = `stranger@${slug}.example`
+      const { csrf, at } = await openForm(browser, authorizePath(slug, client))
+      await browser.post(at, { csrf, step: 'email', address })
+      await browser.post(at, { csrf, step: 'code', code: await codeFor(address) })
+      return () => browser.post(`${at}/create`, { csrf, step: 'create', name: 'Ada' })
     },
   ],
 ]

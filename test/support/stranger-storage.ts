@@ -81,6 +81,7 @@ async function countRows(tenantId: string): Promise<number[]> {
     db.pushedRequest.count({ where }),
     db.deviceCode.count({ where }),
     db.passcode.count({ where }),
+    db.user.count({ where }),
     db.event.count({ where }),
   ])
 }

@@ -13,6 +13,8 @@ export const UNSET_SETTINGS = {
   supportUrl: null,
   dynamicRegistration: false,
   clientIdMetadataDocuments: false,
+  signUp: 'off',
+  signUpDomains: [],
   signInMethods: ['passcode', 'passkey', 'provider'],
   passcodeChannels: ['email', 'sms'],
   phoneCountry: null,

@@ -27,6 +27,8 @@ describe('createTenant', () => {
       supportUrl: null,
       dynamicRegistration: false,
       clientIdMetadataDocuments: false,
+      signUp: 'off',
+      signUpDomains: [],
       signInMethods: ['passcode', 'passkey', 'provider'],
       passcodeChannels: ['email', 'sms'],
       phoneCountry: null,

@@ -22,6 +22,8 @@ describe('updateSettings', () => {
       phoneCountry: 'CH',
       dynamicRegistration: true,
       clientIdMetadataDocuments: true,
+      signUp: 'domains',
+      signUpDomains: ['acme.example'],
       signInMethods: ['passkey'],
       passcodeChannels: ['sms'],
       networkCodeLimit: 1000,

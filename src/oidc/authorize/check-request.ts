@@ -5,6 +5,7 @@ import { PayloadTooLarge } from '../../core/errors.ts'
 import { OAuthError } from '../../core/oauth-error.ts'
 import { findRequestingClient } from '../../registration/client-documents.ts'
 import type { PendingRedirect, ResponseTarget } from '../model/authorize-request.ts'
+import { listSupportedPrompts } from '../model/prompts.ts'
 import { listAllowedResources } from '../token/audience.ts'
 import { verifyIdTokenHint } from '../token/id-tokens.ts'
 import { parseAuthorizeRequest } from './parse-request.ts'
@@ -32,7 +33,8 @@ export async function validateParameters(
 ): Promise<PendingRedirect> {
   if (params.toString().length > MAX_REQUEST_CHARACTERS) throw new PayloadTooLarge(MAX_REQUEST_CHARACTERS)
   const resources = await listAllowedResources(tenant, params.getAll('resource'))
-  const request = parseAuthorizeRequest(params, client, resources, isPushed)
+  const prompts = listSupportedPrompts(tenant)
+  const request = parseAuthorizeRequest(params, client, { resources, prompts, isPushed })
   const hint =
     request.idTokenHint === null ? null : await verifyIdTokenHint(tenant.tenantId, request.idTokenHint)
   return { ...request, idTokenHint: null, subjectHint: hint?.userId ?? null }

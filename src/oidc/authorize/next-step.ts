@@ -96,7 +96,7 @@ export function selectNextStep(
     // After a sign-in for this request the hint is not compared: users have more addresses than are stored.
     if (request.addressHint !== null && !session.addresses.includes(request.addressHint))
       return requireLogin('login_hint')
-    if (request.prompt.includes('login')) return { step: 'login' }
+    if (request.prompt.includes('login') || request.prompt.includes('create')) return { step: 'login' }
     if (request.prompt.includes('select_account')) return { step: 'select' }
     if (!isPromptNone && canRaiseAcr(request, session)) return { step: 'login' }
   }

@@ -5,29 +5,34 @@ import {
   type AuthorizeRequest,
   DISPLAYS,
   type Display,
-  PROMPTS,
   type Prompt,
   RESPONSE_MODES,
   type ResponseTarget,
 } from '../model/authorize-request.ts'
-import { createInvalidRequestError, readParameter } from '../model/request-parameters.ts'
+import {
+  createInvalidRequestError,
+  createUnredirectableError,
+  readParameter,
+} from '../model/request-parameters.ts'
 import { parseRequestedResources, requireAllowedResources } from '../model/requested-resources.ts'
 import { selectRequestableScopes } from '../model/scopes.ts'
 import { addAcrValues, parseClaimsParameter } from './claims-parameter.ts'
 import { parseResponseMode } from './response-modes.ts'
 import { type RequestingClient, validateResponseTarget } from './response-target.ts'
 
+/** What a tenant permits in a request, and how the request was sent. */
+type RequestRules = { resources: readonly string[]; prompts: readonly Prompt[]; isPushed: boolean }
+
 /**
  * Parses an authorize request (RFC 6749, section 4.1.1; OIDC Core, section 3.1.2.2). The client and the
  * redirect_uri are validated first, because errors may be redirected only after that. `resources` are the
- * audiences that may be requested; `isPushed` says that the client pushed the request (RFC 9126). Throws
- * OAuthError, with `redirect` false until both are valid.
+ * audiences that may be requested, `prompts` the supported values of `prompt`; `isPushed` says that the client
+ * pushed the request (RFC 9126). Throws OAuthError, with `redirect` false until both are valid.
  */
 export function parseAuthorizeRequest(
   params: URLSearchParams,
   client: RequestingClient | null,
-  resources: readonly string[],
-  isPushed: boolean,
+  { resources, prompts, isPushed }: RequestRules,
 ): AuthorizeRequest {
   const target = validateResponseTarget(params, client)
   const registeredClient = client as RequestingClient
@@ -42,7 +47,7 @@ export function parseAuthorizeRequest(
     scopes: parseScopes(params, registeredClient),
     nonce: readParameter(params, 'nonce'),
     codeChallenge: parseCodeChallenge(params, registeredClient),
-    prompt: parsePrompts(params),
+    prompt: parsePrompts(params, prompts),
     display: parseDisplay(params),
     maxAgeSeconds: parseMaxAge(params),
     loginHint: readParameter(params, 'login_hint')?.slice(0, 320).toWellFormed() ?? null,
@@ -130,11 +135,16 @@ function parseDpopJkt(params: URLSearchParams): string | null {
   return thumbprint
 }
 
-function parsePrompts(params: URLSearchParams): Prompt[] {
+function parsePrompts(params: URLSearchParams, supported: readonly Prompt[]): Prompt[] {
   const requested = parseScopeList(readParameter(params, 'prompt') ?? '')
-  const unknown = requested.filter((value) => !(PROMPTS as readonly string[]).includes(value))
+  // HTTP status 400 instead of a redirect (Initiating User Registration 1.0, section 4.2).
+  if (requested.includes('create') && !supported.includes('create'))
+    throw createUnredirectableError('prompt=create is not supported: nobody can sign up here.', {
+      prompt: 'create',
+    })
+  const unknown = requested.filter((value) => !(supported as readonly string[]).includes(value))
   if (unknown.length > 0)
-    throw createInvalidRequestError(`Supported prompts: ${PROMPTS.join(', ')}.`, {
+    throw createInvalidRequestError(`Supported prompts: ${supported.join(', ')}.`, {
       prompt: unknown.join(' '),
     })
   if (requested.includes('none') && requested.length > 1)

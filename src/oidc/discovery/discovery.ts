@@ -5,11 +5,13 @@ import { issuerOf } from '../../core/issuer.ts'
 import { OIDC_SCOPES, SCOPE_NAMES, SYSTEM_SCOPES, SYSTEM_TENANT } from '../../core/scopes.ts'
 import { ASSERTION_ALGORITHMS } from '../../keys/public-keys.ts'
 import { SIGNING_ALGORITHMS } from '../../keys/signing-algorithms.ts'
+import type { SignUpSettings } from '../../passcodes/sign-up-policy.ts'
 import { buildRegistrationEndpoint } from '../../registration/registration-endpoint.ts'
 import { CLAIM_DEFINITIONS } from '../../users/claims.ts'
 import { GRANT_TYPE_NAMES } from '../grants/grant-types.ts'
 import { listSupportedAcrs } from '../model/acr.ts'
-import { DISPLAYS, PROMPTS, RESPONSE_MODES } from '../model/authorize-request.ts'
+import { DISPLAYS, RESPONSE_MODES } from '../model/authorize-request.ts'
+import { listSupportedPrompts } from '../model/prompts.ts'
 import { userinfoAudienceOf } from '../token/audience.ts'
 
 /** The claims that ID tokens contain in addition to claims about the user. */
@@ -27,20 +29,17 @@ const ID_TOKEN_CLAIMS = [
   'sid',
 ]
 
+/** The settings of a tenant that its metadata shows. */
+type DiscoverySettings = SignUpSettings &
+  Pick<CachedTenant, 'tenantId' | 'dynamicRegistration' | 'clientIdMetadataDocuments' | 'signInMethods'>
+
 /**
  * The provider metadata (OIDC Discovery 1.0, section 3; RFC 8414; RFC 9207; RP-Initiated Logout 1.0). Every
  * list comes from the code that implements it; members whose default is true are stated when unsupported.
  */
-export function buildDiscovery({
-  tenantId: tenant,
-  dynamicRegistration,
-  clientIdMetadataDocuments,
-  signInMethods,
-}: Pick<
-  CachedTenant,
-  'tenantId' | 'dynamicRegistration' | 'clientIdMetadataDocuments' | 'signInMethods'
->): Record<string, unknown> {
-  const issuer = issuerOf(tenant)
+export function buildDiscovery(tenant: DiscoverySettings): Record<string, unknown> {
+  const { tenantId, dynamicRegistration, clientIdMetadataDocuments } = tenant
+  const issuer = issuerOf(tenantId)
   return {
     issuer,
     authorization_endpoint: `${issuer}/oidc/authorize`,
@@ -48,9 +47,9 @@ export function buildDiscovery({
     require_pushed_authorization_requests: false,
     token_endpoint: `${issuer}/oidc/token`,
     device_authorization_endpoint: `${issuer}/oidc/device`,
-    ...(dynamicRegistration && { registration_endpoint: buildRegistrationEndpoint(tenant) }),
+    ...(dynamicRegistration && { registration_endpoint: buildRegistrationEndpoint(tenantId) }),
     ...(clientIdMetadataDocuments && { client_id_metadata_document_supported: true }),
-    userinfo_endpoint: userinfoAudienceOf(tenant),
+    userinfo_endpoint: userinfoAudienceOf(tenantId),
     jwks_uri: `${issuer}/.well-known/jwks.json`,
     revocation_endpoint: `${issuer}/oidc/revoke`,
     revocation_endpoint_auth_methods_supported: AUTH_METHODS,
@@ -63,7 +62,7 @@ export function buildDiscovery({
     backchannel_logout_session_supported: true,
     scopes_supported: [
       ...OIDC_SCOPES,
-      ...SCOPE_NAMES.filter((scope) => tenant === SYSTEM_TENANT || !SYSTEM_SCOPES.includes(scope)),
+      ...SCOPE_NAMES.filter((scope) => tenantId === SYSTEM_TENANT || !SYSTEM_SCOPES.includes(scope)),
     ],
     response_types_supported: ['code'],
     response_modes_supported: RESPONSE_MODES,
@@ -75,9 +74,9 @@ export function buildDiscovery({
     token_endpoint_auth_signing_alg_values_supported: ASSERTION_ALGORITHMS,
     dpop_signing_alg_values_supported: DPOP_ALGORITHMS,
     code_challenge_methods_supported: ['S256'],
-    prompt_values_supported: PROMPTS,
+    prompt_values_supported: listSupportedPrompts(tenant),
     display_values_supported: DISPLAYS,
-    acr_values_supported: listSupportedAcrs({ signInMethods }),
+    acr_values_supported: listSupportedAcrs(tenant),
     claim_types_supported: ['normal'],
     claims_supported: [...ID_TOKEN_CLAIMS, ...Object.keys(CLAIM_DEFINITIONS)],
     claims_parameter_supported: true,

@@ -6,6 +6,7 @@ import { addSeconds } from '../../core/time.ts'
 import { dbFor, sql } from '../../database/db.ts'
 import type { Prisma } from '../../generated/prisma/client.ts'
 import type { PasscodeOrigin } from '../../passcodes/passcode-origin.ts'
+import type { PasscodeAddress } from '../../passcodes/passcodes.fields.ts'
 import type { CodeProblem } from '../../passcodes/rejected-code.ts'
 import type { PendingRequest } from '../model/authorize-request.ts'
 import { updateInputRejection } from './interactions.sql.ts'
@@ -18,16 +19,22 @@ export const INTERACTION_LIFETIME_SECONDS = 3600
  * the text.
  */
 export type InputRejection = {
-  page: 'email' | 'code'
+  page: 'email' | 'code' | 'create'
   reason:
     | 'address'
     | 'country'
     | CodeProblem
     | 'attempts'
     | 'passkey'
+    | 'fields'
+    | 'closed'
+    | 'locked'
     | `provider-${'canceled' | 'rejected' | 'unavailable'}`
   /** The entered address. */
   entered?: string
+  /** The entered fields of a new account, and what is wrong with each. */
+  values?: Record<string, string>
+  issues?: Record<string, string>
   /** After too many attempts: when the next one is allowed. */
   retryAt?: string
   /** The id of a passkey that does not exist any more, for its provider. */
@@ -54,6 +61,8 @@ export type Progress = {
   digits?: 6 | 10
   /** How many codes for the address were counted in the limits. */
   codes?: number
+  /** The address that this browser has proven and that had no user: an account can be created. */
+  provenAddress?: PasscodeAddress
   /** The session that this request started or continued, and the time of its first proof for this request. */
   sessionId?: string
   signedInAt?: string
@@ -188,6 +197,11 @@ export const setInputRejection = (
   updateInputRejection(sql, tenant, hashHandle(interaction), {
     ...refusal,
     ...(refusal.entered !== undefined && { entered: toStorableText(refusal.entered) }),
+    ...(refusal.values && {
+      values: Object.fromEntries(
+        Object.entries(refusal.values).map(([name, value]) => [name, toStorableText(value)]),
+      ),
+    }),
   })
 
 /** Deletes the rejection after it was shown. */

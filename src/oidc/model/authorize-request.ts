@@ -1,6 +1,7 @@
 import type { ClaimsRequest } from './claims-request.ts'
 
-export const PROMPTS = ['none', 'login', 'consent', 'select_account'] as const
+/** `create` is of OpenID Connect Initiating User Registration 1.0, section 4.1. */
+export const PROMPTS = ['none', 'login', 'consent', 'select_account', 'create'] as const
 
 export type Prompt = (typeof PROMPTS)[number]
 

@@ -52,6 +52,9 @@ export function describeInputRejection(
   if (reason === 'address') return describeInvalidAddress(channels, entered)
   if (reason === 'country') return COUNTRY_PROBLEM
   if (reason === 'passkey') return PASSKEY_PROBLEM
+  if (reason === 'fields') return 'Check the fields that are marked.'
+  if (reason === 'closed') return 'New accounts cannot be created with this address.'
+  if (reason === 'locked') return 'You cannot sign in with this address.'
   if (reason in PROVIDER_PROBLEMS)
     return PROVIDER_PROBLEMS[reason as keyof typeof PROVIDER_PROBLEMS](provider)
   if (reason !== 'attempts') return CODE_PROBLEMS[reason as keyof typeof CODE_PROBLEMS]

@@ -3,6 +3,7 @@ import { createCsrfToken } from '../../pages/csrf.ts'
 import type { RenderOptions } from '../../pages/render-page.pages.tsx'
 import { renderComponent } from '../../pages/responses.http.ts'
 import { listPasscodeChannels } from '../../passcodes/passcode-channels.ts'
+import { canAddressSignUp, hasSignUp } from '../../passcodes/sign-up-policy.ts'
 import { selectCompletion } from './completion.http.ts'
 import { computeRetryAfter, describeInputRejection } from './input-rejection-texts.ts'
 import { CodePage } from './passcode/code.pages.tsx'
@@ -13,6 +14,7 @@ import { SignInPage } from './sign-in.pages.tsx'
 import { listOfferedMethods } from './sign-in-methods.http.ts'
 import { buildPagePath, getCsrfBinding, type SignInPageName } from './sign-in-step.http.ts'
 import type { SignInStep } from './sign-in-step.ts'
+import { renderSignUpPage } from './sign-up/sign-up-forms.http.ts'
 
 /** Renders a page with the error of the last input, if any. */
 export function renderSignInPage(signIn: SignInStep, page: SignInPageName): Response {
@@ -47,6 +49,8 @@ export function renderSignInPage(signIn: SignInStep, page: SignInPageName): Resp
         },
         options,
       )
+    case 'create':
+      return renderSignUpPage(signIn, form, rejection, options)
     case 'code':
       return renderComponent(
         CodePage,
@@ -54,6 +58,7 @@ export function renderSignInPage(signIn: SignInStep, page: SignInPageName): Resp
           ...common,
           error: rejection && describeInputRejection(rejection, listPasscodeChannels(call.tenant)),
           address: progress.address ?? '',
+          isSent: canAddressSignUp(call.tenant, progress.address ?? ''),
           digits: progress.digits,
           resendAllowedAt: computeResendAllowedAt(progress),
           offersOtherWay: isLimited && call.tenant.signInMethods.length > 1,
@@ -67,6 +72,7 @@ export function renderSignInPage(signIn: SignInStep, page: SignInPageName): Resp
         {
           ...common,
           isError: rejection !== null,
+          isCreation: request.prompt.includes('create') && hasSignUp(call.tenant),
           entries: [
             renderPendingLink(signIn, form),
             ...listOfferedMethods(signIn).map(({ renderEntry }) => renderEntry(signIn, form, rejection)),

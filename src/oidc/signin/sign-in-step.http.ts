@@ -7,13 +7,14 @@ import { findInteraction, type InputRejection, setInputRejection } from '../inte
 import type { SignInStep } from './sign-in-step.ts'
 
 /** The pages of a sign-in in their order. */
-export const SIGN_IN_PAGES = ['email', 'code', 'select', 'consent'] as const
+export const SIGN_IN_PAGES = ['email', 'code', 'create', 'select', 'consent'] as const
 export type SignInPageName = (typeof SIGN_IN_PAGES)[number]
 
 /** The last path segment of each page. */
 export const SIGN_IN_PATHS: Record<SignInPageName, string> = {
   email: '',
   code: '/code',
+  create: '/create',
   select: '/select',
   consent: '/consent',
 }

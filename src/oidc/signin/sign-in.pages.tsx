@@ -15,14 +15,23 @@ type SignInPageProps = {
   interaction: PageInteraction
   /** The last input was rejected. */
   isError?: boolean
+  /** The application asked for a new account (prompt=create). */
+  isCreation?: boolean
   /** The parts of the sign-in methods, in their order. */
   entries: PagePart[]
 }
 
 /** The first page of a sign-in: offers every method. Posts the forms of the methods, or `step=cancel`. */
-export const SignInPage = ({ tenant, client, interaction, isError, entries }: SignInPageProps): VNode => (
+export const SignInPage = ({
+  tenant,
+  client,
+  interaction,
+  isError,
+  isCreation,
+  entries,
+}: SignInPageProps): VNode => (
   <PageShell
-    title="Sign in"
+    title={isCreation ? 'Create your account' : 'Sign in'}
     lead={
       <>
         to continue to <BidiText>{client.name}</BidiText>

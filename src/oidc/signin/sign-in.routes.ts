@@ -23,6 +23,7 @@ import {
   type SignInPageName,
 } from './sign-in-step.http.ts'
 import type { SignInStep } from './sign-in-step.ts'
+import { SIGN_UP_FORMS } from './sign-up/sign-up-forms.http.ts'
 
 /**
  * The hosted sign-in pages. Each request decides anew which page is next, so that the back button, repeated
@@ -60,12 +61,13 @@ async function showSignInPage(call: TenantCall, requestedPage: SignInPageName): 
 
 /**
  * The page to show. During sign-in both pages are available, so that the back button leads from the code to
- * the address.
+ * the address. Once an address without a user is proven, its account is created or another address is entered.
  */
 function selectPage(signIn: SignInStep, requestedPage: SignInPageName): SignInPageName {
   const { interaction, authorization } = signIn
   const { step } = authorization.next
   if (step === 'consent' || step === 'select') return step
+  if (interaction.progress.provenAddress) return 'create'
   const hasCode = interaction.progress.address !== undefined && 'code' in listMethodForms(signIn)
   return requestedPage === 'code' && hasCode ? 'code' : 'email'
 }
@@ -90,7 +92,8 @@ async function handleForm(call: TenantCall, page: SignInPageName): Promise<Respo
   // Also when another tab has continued: the user who cancels must not be signed in.
   if (form.step === 'cancel') return cancelSignIn(signIn)
   const { step } = signIn.authorization.next
-  const forms = step === 'login' ? listMethodForms(signIn) : (FORM_HANDLERS[step] ?? {})
+  const forms =
+    step === 'login' ? { ...listMethodForms(signIn), ...SIGN_UP_FORMS } : (FORM_HANDLERS[step] ?? {})
   // A repeated submission, or one of an earlier page: continue with the current page.
   if (!Object.hasOwn(forms, form.step ?? '')) return redirectToPage(signIn)
   return (forms[form.step as string] as FormHandler)(signIn, form)

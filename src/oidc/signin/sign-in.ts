@@ -22,20 +22,40 @@ export async function recordSignIn(
   { userId, session }: SignedIn,
   previousSessionId: string | null,
 ): Promise<void> {
-  // The event names the user who signs in, not the previous user.
+  await settleSignIn(ctx, interaction, { userId, session }, previousSessionId)
+  const progress = toSignedInProgress(interaction.progress, session)
+  await saveInteraction(ctx.tenant, { ...interaction, progress })
+}
+
+/** The progress after a sign-in. The first proof for the request counts as its time. */
+export const toSignedInProgress = (
+  { pendingLink: _, ...former }: Progress,
+  session: SignedIn['session'],
+): Progress => ({
+  ...former,
+  sessionId: session.id,
+  signedInAt:
+    (former.sessionId === session.id ? former.signedInAt : undefined) ??
+    session.authenticatedAt.toISOString(),
+})
+
+/**
+ * Ends the previous session of the browser if it is that of another user, and links the identity that the person
+ * proved before.
+ */
+export async function settleSignIn(
+  ctx: Ctx,
+  interaction: Interaction,
+  { userId, session }: Pick<SignedIn, 'userId' | 'session'>,
+  previousSessionId: string | null,
+): Promise<void> {
   const { clientId } = interaction.request
+  // The event names the user who signs in, not the previous user.
   const userCtx = toUserCtx(ctx, { userId, clientId, sessionId: session.id })
   if (previousSessionId !== null && previousSessionId !== session.id)
     await endSession(userCtx, previousSessionId, 'logout')
-  const { pendingLink, ...former } = interaction.progress
+  const { pendingLink } = interaction.progress
   if (pendingLink) await linkPending(userCtx, userId, pendingLink)
-  const signedInAt = former.sessionId === session.id ? former.signedInAt : undefined
-  const progress: Progress = {
-    ...former,
-    sessionId: session.id,
-    signedInAt: signedInAt ?? session.authenticatedAt.toISOString(),
-  }
-  await saveInteraction(ctx.tenant, { ...interaction, progress })
 }
 
 /** Lets another user sign in: the request requires a new sign-in from now on. */

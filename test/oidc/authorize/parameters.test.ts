@@ -28,8 +28,8 @@ describe('prompt (OIDC Core, section 3.1.2.1)', () => {
     'none login',
     'consent none',
     'none select_account',
-    'none create',
-    'create',
+    'none register',
+    'register',
     'Login',
     'login,consent',
   ])('%s is rejected', async (prompt, { plan }) => {

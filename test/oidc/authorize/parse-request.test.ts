@@ -78,7 +78,7 @@ describe('parseAuthorizeRequest', () => {
       changed({ code_challenge: 'x', code_challenge_method: 'S256' }),
       'invalid_request',
     ],
-    ['an unknown prompt', changed({ prompt: 'create' }), 'invalid_request'],
+    ['an unknown prompt', changed({ prompt: 'register' }), 'invalid_request'],
     ['prompt=none with another', changed({ prompt: 'none login' }), 'invalid_request'],
     ['max_age below 0', changed({ max_age: '-1' }), 'invalid_request'],
     ['max_age=1.5', changed({ max_age: '1.5' }), 'invalid_request'],

@@ -143,10 +143,11 @@ describe('a sign-in of the user who is signed in (OIDC Core, section 3.1.2.1)', 
         endSession(ctx, sid, 'revoked'),
       ])
       expect(wasEnded).toBe(true)
-      const found = await findBrowserSession(tenant, signedIn.token)
+      const { token, session } = signedIn ?? expect.fail('the address has a user')
+      const found = await findBrowserSession(tenant, token)
       // The end came last and ended the raised session, or came first and another session started.
-      expect(found?.id ?? null).toBe(signedIn.session.id === sid ? null : signedIn.session.id)
-      sid = found ? signedIn.session.id : (await issueTokens(browser)).sid
+      expect(found?.id ?? null).toBe(session.id === sid ? null : session.id)
+      sid = found ? session.id : (await issueTokens(browser)).sid
     }
   })
 })

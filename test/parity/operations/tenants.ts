@@ -2,6 +2,12 @@ import type { Json } from '../../support/json.ts'
 import type { Call, Gql, Rest } from '../call.ts'
 import { select } from '../queries.ts'
 
+type TriedSettings = {
+  signInMethods?: string[] | null
+  passcodeChannels?: string[] | null
+  signUp?: string | null
+}
+
 const toEnum = (names: string[]) => names.map((name) => name.toUpperCase())
 
 export const TENANT_OPERATIONS: Record<string, Call[]> = {
@@ -20,19 +26,25 @@ export const TENANT_OPERATIONS: Record<string, Call[]> = {
     { networkCodeLimit: 1, networkFailureLimit: 1e9 },
     { passcodeChannels: ['sms', 'email'], phoneCountry: 'CH' },
     { passcodeChannels: null, phoneCountry: '' },
+    { signUp: 'domains', signUpDomains: ['Example.com', 'example.com'] },
+    { signUpDomains: [] },
+    { signUp: null, signUpDomains: ['not a domain', ''] },
+    { signUp: null, signUpDomains: null },
     { friendlyName: 'Parity', supportUrl: 'https://help.example' },
-  ].map((settings: { signInMethods?: string[] | null; passcodeChannels?: string[] | null }) => ({
+  ].map((settings: TriedSettings) => ({
     title: JSON.stringify(settings),
     rest: (): Rest => ['PATCH', '/settings', settings],
     gql: (): Gql => ({
       mutation: 'updateTenantSettings',
       input: {
         ...settings,
+        ...(settings.signUp && { signUp: settings.signUp.toUpperCase() }),
         ...(settings.signInMethods && { signInMethods: toEnum(settings.signInMethods) }),
         ...(settings.passcodeChannels && { passcodeChannels: toEnum(settings.passcodeChannels) }),
       },
       read: ({ tenant: { settings } }) => ({
         ...settings,
+        signUp: settings.signUp.toLowerCase(),
         signInMethods: settings.signInMethods.map((name: string) => name.toLowerCase()),
         passcodeChannels: settings.passcodeChannels.map((name: string) => name.toLowerCase()),
       }),

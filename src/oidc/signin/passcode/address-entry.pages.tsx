@@ -9,6 +9,8 @@ type AddressEntryProps = {
   channels: readonly Channel[]
   /** The entered or the expected address. */
   address?: string | null
+  /** What the address is used for, in sentences. */
+  hint: string
   /** The error, as a sentence. */
   error?: string | null
 }
@@ -17,8 +19,8 @@ type AddressEntryProps = {
  * The passcode's part of the first page: asks for the address. Posts `step=email` and `address`. Browsers that
  * have a passkey offer it in this field (WebAuthn Level 3, section 5.1.4).
  */
-export function AddressEntry({ interaction, channels, address, error }: AddressEntryProps): VNode {
-  const { label, type, hint } = getEntryTexts(channels)
+export function AddressEntry({ interaction, channels, address, hint, error }: AddressEntryProps): VNode {
+  const { label, type } = getEntryTexts(channels)
   return (
     <StepForm interaction={interaction} step="email" class="stack">
       <div class="field">

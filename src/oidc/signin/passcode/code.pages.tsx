@@ -18,6 +18,8 @@ type CodePageProps = {
   interaction: PageInteraction
   /** The address that the code was sent to: an e-mail address as entered, or a phone number in E.164. */
   address: string
+  /** The code was sent whether or not a user has the address. */
+  isSent?: boolean
   error?: string | null
   /** The number of digits of the code. */
   digits?: 6 | 10
@@ -37,6 +39,7 @@ export function CodePage({
   client,
   interaction,
   address,
+  isSent = false,
   error,
   digits = 6,
   resendAllowedAt,
@@ -48,9 +51,15 @@ export function CodePage({
     <PageShell
       title="Enter your code"
       lead={
-        <>
-          If <BidiText>{formatAddress(address)}</BidiText> can sign in, a code is on its way.
-        </>
+        isSent ? (
+          <>
+            We sent a code to <BidiText>{formatAddress(address)}</BidiText>.
+          </>
+        ) : (
+          <>
+            If <BidiText>{formatAddress(address)}</BidiText> can sign in, a code is on its way.
+          </>
+        )
       }
       tenant={tenant}
       client={client}
@@ -81,7 +90,7 @@ export function CodePage({
           </p>
         </div>
         <button type="submit" class="primary">
-          Sign in
+          {isSent ? 'Continue' : 'Sign in'}
         </button>
       </StepForm>
       <div class="alternatives">

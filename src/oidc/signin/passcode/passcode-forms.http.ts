@@ -12,6 +12,7 @@ import { describeInputRejection } from '../input-rejection-texts.ts'
 import type { SignInMethod } from '../sign-in-method.http.ts'
 import { readCookies, redirectToPage, rejectInput } from '../sign-in-step.http.ts'
 import type { SignInStep } from '../sign-in-step.ts'
+import { describeAddressEntry } from '../sign-up/sign-up-texts.ts'
 import { AddressEntry } from './address-entry.pages.tsx'
 import { formatAddress } from './address-texts.ts'
 import { buildKnownBrowserCookies } from './known-browsers.ts'
@@ -24,13 +25,17 @@ export const PASSCODE_METHOD: SignInMethod = {
   renderEntry: (signIn, interaction, rejection) => {
     const { progress, request } = signIn.interaction
     const channels = listPasscodeChannels(signIn.call.tenant)
+    const isCreation = request.prompt.includes('create')
     const expected = progress.isAnother
       ? null
-      : selectExpectedAddress(request, signIn.authorization.signInState, channels)
+      : isCreation
+        ? request.loginHint
+        : selectExpectedAddress(request, signIn.authorization.signInState, channels)
     const address = progress.address ?? expected
     return createPart(AddressEntry, {
       interaction,
       channels,
+      hint: describeAddressEntry(signIn.call.tenant, isCreation),
       address: rejection?.entered ?? (address && formatAddress(address)),
       error:
         rejection && rejection.reason !== 'passkey' && rejection.provider === undefined
@@ -94,13 +99,14 @@ async function handleCode(signIn: SignInStep, form: Record<string, string>): Pro
   const { ctx } = call
   const { address } = interaction.progress
   if (!address) return redirectToPage(signIn)
-  let token: string
+  let token: string | null
   try {
     const sessionId = authorization.signInState?.id ?? null
     token = await signInByPasscode(ctx, interaction, form.code ?? '', sessionId)
   } catch (error) {
     return rejectInput(signIn, { page: 'code', ...toInputRejection(error) })
   }
+  if (token === null) return redirectToPage(signIn, 'create')
   return redirectToPage(signIn, 'email', [
     buildCookie(ctx.tenant, SESSION_COOKIE, token, BROWSER_LIFETIME_SECONDS),
     ...buildKnownBrowserCookies(ctx.tenant, address, readCookies(signIn)),

@@ -2,6 +2,7 @@ import type { Ctx } from '../../../core/context.ts'
 import { addSeconds } from '../../../core/time.ts'
 import { SEND_COOLDOWN_SECONDS } from '../../../passcodes/passcode-budgets.sql.ts'
 import { isKnownBrowser, type PasscodeOrigin, toSignInOrigin } from '../../../passcodes/passcode-origin.ts'
+import { parseAddress } from '../../../passcodes/passcodes.fields.ts'
 import { verifySignInPasscode } from '../../../passcodes/passcodes.ts'
 import { sendSignInPasscode } from '../../../passcodes/send-passcode.ts'
 import {
@@ -44,7 +45,7 @@ export async function requestSignInCode(
   const { clientId } = interaction.request
   const sent = await sendSignInPasscode(ctx, address, { clientId, origin })
   const sentAt = new Date().toISOString()
-  const { refusal: _, ...kept } = progress
+  const { refusal: _, provenAddress: __, ...kept } = progress
   const codes = countCodes(progress, address, origin) + (sent && !isKnownBrowser(origin) ? 1 : 0)
   const code = { origin, codes, ...(sent && { digits: sent.digits }) }
   await saveInteraction(ctx.tenant, { ...interaction, progress: { ...kept, address, sentAt, ...code } })
@@ -60,15 +61,15 @@ export function clearAddress(ctx: Ctx, interaction: Interaction): Promise<boolea
 /**
  * Verifies the passcode of the address and returns the token of the browser session, always a new one against
  * session fixation. The session continues when its user has signed in again: clients that know it do not have
- * to be signed out (OIDC Core, section 3.1.2.1). The session of another user ends. Throws RejectedCode and
- * RateLimited.
+ * to be signed out (OIDC Core, section 3.1.2.1). The session of another user ends. Returns null when the address
+ * has no user and may sign up; the interaction keeps it as proven. Throws RejectedCode and RateLimited.
  */
 export async function signInByPasscode(
   ctx: Ctx,
   interaction: Interaction,
   code: string,
   previousSessionId: string | null,
-): Promise<string> {
+): Promise<string | null> {
   const { clientId } = interaction.request
   const { address = '', origin = toOrigin(ctx, interaction, address, null), codes } = interaction.progress
   const signedIn = await verifySignInPasscode(ctx, address, code, {
@@ -77,6 +78,14 @@ export async function signInByPasscode(
     sessionId: previousSessionId,
     codes,
   })
+  if (!signedIn) {
+    const provenAddress = parseAddress(address) ?? undefined
+    await saveInteraction(ctx.tenant, {
+      ...interaction,
+      progress: { ...interaction.progress, provenAddress },
+    })
+    return null
+  }
   await recordSignIn(ctx, interaction, signedIn, previousSessionId)
   return signedIn.token
 }

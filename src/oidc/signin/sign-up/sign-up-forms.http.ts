@@ -1,0 +1,86 @@
+import { type FieldIssue, InvalidInput, RateLimited, UserLocked } from '../../../core/errors.ts'
+import { addSeconds } from '../../../core/time.ts'
+import { buildCookie, SESSION_COOKIE } from '../../../pages/cookies.ts'
+import type { PageInteraction } from '../../../pages/page-shell.pages.tsx'
+import type { RenderOptions } from '../../../pages/render-page.pages.tsx'
+import { renderComponent } from '../../../pages/responses.http.ts'
+import { canSignUp } from '../../../passcodes/sign-up-policy.ts'
+import { BROWSER_LIFETIME_SECONDS } from '../../../sessions/sessions.ts'
+import type { InputRejection } from '../../interactions/interactions.ts'
+import { describeInputRejection } from '../input-rejection-texts.ts'
+import { buildKnownBrowserCookies } from '../passcode/known-browsers.ts'
+import { clearAddress } from '../passcode/passcode-sign-in.ts'
+import type { FormHandler } from '../sign-in-method.http.ts'
+import { readCookies, redirectToPage, rejectInput } from '../sign-in-step.http.ts'
+import type { SignInStep } from '../sign-in-step.ts'
+import { SignUpPage } from './sign-up.pages.tsx'
+import { createAccount } from './sign-up.ts'
+import { findMissingFields, readFields, SIGN_UP_FIELDS } from './sign-up-fields.ts'
+
+/** The form of a new account. */
+export const SIGN_UP_FORMS: Record<string, FormHandler> = { create: handleCreation }
+
+/** Renders the page of a new account, with the error of the last input. */
+export function renderSignUpPage(
+  { call, interaction, authorization }: SignInStep,
+  form: PageInteraction,
+  rejection: InputRejection | null,
+  options: RenderOptions,
+): Response {
+  const isOfFields = rejection?.reason === 'fields'
+  return renderComponent(
+    SignUpPage,
+    {
+      tenant: call.tenant,
+      client: authorization.client,
+      interaction: form,
+      address: interaction.progress.provenAddress?.shown ?? '',
+      fields: SIGN_UP_FIELDS,
+      values: rejection?.values,
+      issues: rejection?.issues,
+      error: rejection && !isOfFields ? describeInputRejection(rejection) : null,
+    },
+    options,
+  )
+}
+
+const toIssues = (fields: readonly FieldIssue[]) =>
+  Object.fromEntries(fields.map(({ field, description }) => [field, description]))
+
+async function handleCreation(signIn: SignInStep, form: Record<string, string>): Promise<Response> {
+  const { call, interaction, authorization } = signIn
+  const { ctx, tenant } = call
+  const { provenAddress } = interaction.progress
+  if (!provenAddress) return redirectToPage(signIn)
+  if (!canSignUp(tenant, provenAddress)) return rejectAddress(signIn, 'closed')
+  const values = readFields(form)
+  try {
+    const missing = findMissingFields(values)
+    if (missing.length > 0) throw new InvalidInput(missing)
+    const sessionId = authorization.signInState?.id ?? null
+    const token = await createAccount(ctx, interaction, provenAddress, values, sessionId)
+    if (token === null) return redirectToPage(signIn)
+    return redirectToPage(signIn, 'email', [
+      buildCookie(ctx.tenant, SESSION_COOKIE, token, BROWSER_LIFETIME_SECONDS),
+      ...buildKnownBrowserCookies(ctx.tenant, provenAddress.shown, readCookies(signIn)),
+    ])
+  } catch (error) {
+    if (error instanceof UserLocked) return rejectAddress(signIn, 'locked')
+    if (error instanceof InvalidInput)
+      return rejectInput(signIn, { page: 'create', reason: 'fields', values, issues: toIssues(error.fields) })
+    if (error instanceof RateLimited)
+      return rejectInput(signIn, {
+        page: 'create',
+        reason: 'attempts',
+        values,
+        retryAt: addSeconds(new Date(), error.retryAfterSeconds).toISOString(),
+      })
+    throw error
+  }
+}
+
+/** Discards the proven address: the person enters another one. */
+async function rejectAddress(signIn: SignInStep, reason: 'closed' | 'locked'): Promise<Response> {
+  await clearAddress(signIn.call.ctx, signIn.interaction)
+  return rejectInput(signIn, { page: 'email', reason })
+}

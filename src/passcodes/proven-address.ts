@@ -1,0 +1,72 @@
+import type { Ctx } from '../core/context.ts'
+import { toUserCtx } from '../core/context.ts'
+import { newId } from '../core/crypto.ts'
+import { Conflict, UserLocked } from '../core/errors.ts'
+import { toAppError } from '../core/to-app-error.ts'
+import { inTransaction, type Sql } from '../database/db.ts'
+import { wakeReaders } from '../events/log.ts'
+import type { UserOrigin } from '../events/types.ts'
+import type { User } from '../generated/prisma/client.ts'
+import { parseInput } from '../schema/input-shapes.ts'
+import { toUserColumns } from '../users/user-body.ts'
+import { UserCreate } from '../users/users.fields.ts'
+import { insertUserWithEvents } from '../users/users.ts'
+import { lockAddressOwner } from './address-owner.sql.ts'
+import type { PasscodeAddress } from './passcodes.fields.ts'
+import { verifyOwnAddress } from './passcodes.ts'
+
+/** A person who has proven an e-mail address, and what the person entered. */
+export type ProvenPerson = {
+  address: PasscodeAddress
+  /** The fields of the user if one is created. */
+  fields: Record<string, unknown>
+  origin: UserOrigin
+  clientId: string | null
+}
+
+/**
+ * Runs `finish` for the user who has a proven e-mail address, in one transaction; the user is created if there
+ * is none. Several calls for one address create one user. `begin` runs first in the transaction; when it
+ * returns false, nothing is done and the result is null. Throws InvalidInput, and UserLocked when the user of
+ * the address may not sign in.
+ */
+export async function enterAsOwner<T>(
+  ctx: Ctx,
+  person: ProvenPerson,
+  begin: (sql: Sql) => Promise<boolean>,
+  finish: (sql: Sql, ctx: Ctx, user: User) => Promise<T>,
+  now: Date,
+): Promise<T | null> {
+  const { address, fields, origin, clientId } = person
+  const columns = toUserColumns(
+    parseInput(UserCreate, { ...fields, email: address.shown, emailVerified: true }),
+  )
+  let wakeAfterCommit = wakeReaders
+  const enter = () =>
+    inTransaction(async (sql) => {
+      if (!(await begin(sql))) return null
+      const owner = await lockAddressOwner(sql, ctx.tenant, address, now)
+      const id = owner?.id ?? newId('user')
+      const userCtx = toUserCtx(ctx, { userId: id, clientId })
+      if (!owner)
+        return finish(sql, userCtx, await insertUserWithEvents(sql, userCtx, columns, { id, origin }))
+      const { user, wake } = await verifyOwnAddress(sql, userCtx, owner, address.channel, now)
+      wakeAfterCommit = wake
+      return finish(sql, userCtx, user)
+    })
+  // The address got a user in the meantime, who is found now unless the user may not sign in.
+  const result = await enter().catch((error) => {
+    requireConflict(error)
+    return enter().catch((again) => {
+      requireConflict(again)
+      throw new UserLocked()
+    })
+  })
+  wakeAfterCommit(ctx.tenant)
+  return result
+}
+
+/** Rethrows an error that is not a taken address. */
+function requireConflict(error: unknown): void {
+  if (!(toAppError(error) instanceof Conflict)) throw error
+}

@@ -1,0 +1,33 @@
+import type { CachedTenant } from '../access/tenant-cache.ts'
+import type { SignUpMode } from '../core/sign-up.ts'
+import { type PasscodeAddress, parseAddress } from './passcodes.fields.ts'
+
+/** The settings that decide who may sign up. */
+export type SignUpSettings = Pick<
+  CachedTenant,
+  'signUp' | 'signUpDomains' | 'signInMethods' | 'passcodeChannels'
+>
+
+/**
+ * Whether strangers may sign up at the tenant. They prove their address by a code, so that a tenant without
+ * codes by e-mail has no sign-up.
+ */
+export const hasSignUp = ({ signUp, signInMethods, passcodeChannels }: SignUpSettings): boolean =>
+  (['open', 'domains'] satisfies SignUpMode[] as string[]).includes(signUp) &&
+  signInMethods.includes('passcode') &&
+  passcodeChannels.includes('email')
+
+/**
+ * Whether an address may sign up, whether or not a user has it. A phone number may not: a stranger could make
+ * the tenant pay for messages to any number.
+ */
+export function canSignUp(tenant: SignUpSettings, { channel, key }: PasscodeAddress): boolean {
+  if (channel !== 'email' || !hasSignUp(tenant)) return false
+  return tenant.signUp === 'open' || tenant.signUpDomains.includes(key.slice(key.lastIndexOf('@') + 1))
+}
+
+/** The same, for an address as it was entered. */
+export function canAddressSignUp(tenant: SignUpSettings, to: string): boolean {
+  const address = parseAddress(to)
+  return address !== null && canSignUp(tenant, address)
+}
