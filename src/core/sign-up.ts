@@ -1,3 +1,48 @@
 /** Who may create an account on the hosted pages. */
 export const SIGN_UP_MODES = ['off', 'open', 'domains', 'invitation'] as const
 export type SignUpMode = (typeof SIGN_UP_MODES)[number]
+
+/**
+ * The fields of a user that a new user can be asked for. None is unique in a tenant: the answer to such a field
+ * would reveal what other users have.
+ */
+export const SIGN_UP_PROFILE_FIELDS = [
+  'name',
+  'givenName',
+  'familyName',
+  'middleName',
+  'nickname',
+  'preferredUsername',
+  'website',
+  'gender',
+  'birthdate',
+  'zoneinfo',
+  'locale',
+] as const
+export type SignUpProfileField = (typeof SIGN_UP_PROFILE_FIELDS)[number]
+
+/** The prefix of a field that is a member of userMetadata. */
+export const METADATA_PREFIX = 'userMetadata.'
+
+/** The keywords of JSON Schema that describe a member of userMetadata. */
+export type MemberSchema = {
+  type: 'string' | 'integer' | 'number' | 'boolean'
+  enum?: string[]
+  format?: 'email' | 'uri' | 'date'
+  minLength?: number
+  maxLength?: number
+  minimum?: number
+  maximum?: number
+}
+
+/** A field that a new user is asked for, as the settings of a tenant have it. */
+export type SignUpFieldSetting = {
+  field: string
+  required: boolean
+  label: string | null
+  schema: MemberSchema | null
+}
+
+export const DEFAULT_SIGN_UP_FIELDS: SignUpFieldSetting[] = [
+  { field: 'name', required: true, label: null, schema: null },
+]

@@ -8,7 +8,7 @@ import { wakeReaders } from '../events/log.ts'
 import type { UserOrigin } from '../events/types.ts'
 import type { User } from '../generated/prisma/client.ts'
 import { parseInput } from '../schema/input-shapes.ts'
-import { toUserColumns } from '../users/user-body.ts'
+import { toUserColumns, type UserColumns } from '../users/user-body.ts'
 import { UserCreate } from '../users/users.fields.ts'
 import { insertUserWithEvents } from '../users/users.ts'
 import { lockAddressOwner } from './address-owner.sql.ts'
@@ -20,6 +20,8 @@ export type ProvenPerson = {
   address: PasscodeAddress
   /** The fields of the user if one is created. */
   fields: Record<string, unknown>
+  /** Columns of that user that the person does not enter. */
+  columns?: UserColumns
   origin: UserOrigin
   clientId: string | null
 }
@@ -38,9 +40,8 @@ export async function enterAsOwner<T>(
   now: Date,
 ): Promise<T | null> {
   const { address, fields, origin, clientId } = person
-  const columns = toUserColumns(
-    parseInput(UserCreate, { ...fields, email: address.shown, emailVerified: true }),
-  )
+  const input = parseInput(UserCreate, { ...fields, email: address.shown, emailVerified: true })
+  const columns = { ...toUserColumns(input), ...person.columns }
   let wakeAfterCommit = wakeReaders
   const enter = () =>
     inTransaction(async (sql) => {

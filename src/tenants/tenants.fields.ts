@@ -16,6 +16,7 @@ import {
   signUpSamples,
   signUpSettingShapes,
   signUpSettings,
+  termsSettings,
 } from './sign-up-settings.fields.ts'
 
 /** Examples of settings, for openapi.json. */
@@ -58,6 +59,7 @@ const TenantSettings = z
     ...toOptional(textSettings),
     ...switches,
     ...signUpSettings,
+    ...toOptional(termsSettings),
     ...methods,
     ...passcodeSettings,
   })
@@ -74,6 +76,7 @@ export const TenantSettingsPatch = z
     ...toClearable(textSettings),
     ...switches,
     ...signUpSettings,
+    ...toClearable(termsSettings),
     ...methods,
     ...passcodeSettings,
     expectedUpdatedAt,
@@ -108,6 +111,7 @@ export const TenantSettingsShape = z
     ...toShapes(textSettings, z.string().nullable()),
     ...toShapes(switches, z.boolean()),
     ...signUpSettingShapes,
+    ...toShapes(termsSettings, z.string().nullable()),
     ...toShapes(methods, z.array(z.enum(SIGN_IN_METHODS))),
     ...passcodeSettingsShapes,
   })

@@ -1,6 +1,6 @@
 import { Conflict, InvalidInput, NotFound } from '../core/errors.ts'
 import { SIGN_IN_METHODS, type SignInMethodName } from '../core/sign-in-methods.ts'
-import { SIGN_UP_MODES, type SignUpMode } from '../core/sign-up.ts'
+import type { SignUpFieldSetting, SignUpMode } from '../core/sign-up.ts'
 import { builder, type GraphQLTypes } from '../graphql/builder.ts'
 import { connectionField, defineConnectionType, PAGE_ARGS } from '../graphql/connection.ts'
 import { withPublicAccess, withScope } from '../graphql/field-access.ts'
@@ -11,6 +11,7 @@ import { EXPECTED_UPDATED_AT_DESCRIPTION } from '../schema/expected-updated-at.t
 import { findDescription } from '../schema/schema-descriptions.ts'
 import { buildPasscodeSettingFields, buildPasscodeSettingInputs } from './passcode-settings.graphql.ts'
 import { toSettings, updateSettings } from './settings.ts'
+import { SignUpEnum, SignUpFieldInput, SignUpFieldRef } from './sign-up.graphql.ts'
 import { createTenant, deleteTenant, getTenant, listTenants, type Tenant } from './tenants.ts'
 
 type InputFields = PothosSchemaTypes.InputFieldBuilder<GraphQLTypes, 'InputObject'>
@@ -25,6 +26,10 @@ const SETTING_DESCRIPTIONS = {
   clientIdMetadataDocuments: findDescription('Tenant', 'clientIdMetadataDocuments'),
   signUp: findDescription('Tenant', 'signUp'),
   signUpDomains: findDescription('Tenant', 'signUpDomains'),
+  signUpFields: findDescription('Tenant', 'signUpFields'),
+  termsUrl: findDescription('Tenant', 'termsUrl'),
+  termsVersion: findDescription('Tenant', 'termsVersion'),
+  privacyUrl: findDescription('Tenant', 'privacyUrl'),
   signInMethods: findDescription('Tenant', 'signInMethods'),
 }
 
@@ -42,23 +47,6 @@ const SignInMethodEnum = builder.enumType('SignInMethod', {
       { value: name, description: METHOD_DESCRIPTIONS[name] },
     ]),
   ) as Record<Uppercase<SignInMethodName>, { value: SignInMethodName; description: string }>,
-})
-
-const SIGN_UP_DESCRIPTIONS: Record<SignUpMode, string> = {
-  off: 'Nobody: callers of the API create users, or invite them.',
-  open: 'Anybody with an e-mail address.',
-  domains: 'Whoever has an e-mail address of one of signUpDomains.',
-  invitation: 'Whoever was invited. The pages say so.',
-}
-
-const SignUpEnum = builder.enumType('SignUp', {
-  description: 'Who may create an account on the hosted pages.',
-  values: Object.fromEntries(
-    SIGN_UP_MODES.map((mode) => [
-      mode.toUpperCase(),
-      { value: mode, description: SIGN_UP_DESCRIPTIONS[mode] },
-    ]),
-  ) as Record<Uppercase<SignUpMode>, { value: SignUpMode; description: string }>,
 })
 
 const TenantSettings = builder.objectRef<ReturnType<typeof toSettings>>('TenantSettings').implement({
@@ -90,6 +78,20 @@ const TenantSettings = builder.objectRef<ReturnType<typeof toSettings>>('TenantS
       resolve: ({ signUp }) => signUp as SignUpMode,
     }),
     signUpDomains: t.exposeStringList('signUpDomains', { description: SETTING_DESCRIPTIONS.signUpDomains }),
+    signUpFields: t.field({
+      type: [SignUpFieldRef],
+      description: SETTING_DESCRIPTIONS.signUpFields,
+      resolve: ({ signUpFields }) => signUpFields as SignUpFieldSetting[],
+    }),
+    termsUrl: t.exposeString('termsUrl', { nullable: true, description: SETTING_DESCRIPTIONS.termsUrl }),
+    termsVersion: t.exposeString('termsVersion', {
+      nullable: true,
+      description: SETTING_DESCRIPTIONS.termsVersion,
+    }),
+    privacyUrl: t.exposeString('privacyUrl', {
+      nullable: true,
+      description: SETTING_DESCRIPTIONS.privacyUrl,
+    }),
     signInMethods: t.field({
       type: [SignInMethodEnum],
       description: SETTING_DESCRIPTIONS.signInMethods,
@@ -154,6 +156,10 @@ const buildSettingsInputFields = (t: InputFields) => ({
   clientIdMetadataDocuments: t.boolean({ description: SETTING_DESCRIPTIONS.clientIdMetadataDocuments }),
   signUp: t.field({ type: SignUpEnum, description: SETTING_DESCRIPTIONS.signUp }),
   signUpDomains: t.stringList({ description: SETTING_DESCRIPTIONS.signUpDomains }),
+  signUpFields: t.field({ type: [SignUpFieldInput], description: SETTING_DESCRIPTIONS.signUpFields }),
+  termsUrl: t.string({ description: SETTING_DESCRIPTIONS.termsUrl }),
+  termsVersion: t.string({ description: SETTING_DESCRIPTIONS.termsVersion }),
+  privacyUrl: t.string({ description: SETTING_DESCRIPTIONS.privacyUrl }),
   signInMethods: t.field({ type: [SignInMethodEnum], description: SETTING_DESCRIPTIONS.signInMethods }),
   ...buildPasscodeSettingInputs(t),
 })

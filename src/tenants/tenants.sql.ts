@@ -1,10 +1,10 @@
 import { buildSettingsColumns, SETTINGS, type TenantRow } from '../access/tenant.sql.ts'
 import { STANDARD_LIMITS } from '../core/limit-settings.ts'
 import { CHANNELS, SIGN_IN_METHODS } from '../core/sign-in-methods.ts'
-import type { SignUpMode } from '../core/sign-up.ts'
+import { DEFAULT_SIGN_UP_FIELDS, type SignUpMode } from '../core/sign-up.ts'
 import { storedColumns } from '../database/columns.ts'
 import type { Sql } from '../database/db.ts'
-import { type RowOf, statement } from '../database/statement.ts'
+import { type RowOf, statement, typed } from '../database/statement.ts'
 
 /** Settings of a tenant that is created without any. */
 const DEFAULT_SETTINGS = {
@@ -17,6 +17,10 @@ const DEFAULT_SETTINGS = {
   clientIdMetadataDocuments: false,
   signUp: 'off' satisfies SignUpMode as string,
   signUpDomains: [] as string[],
+  signUpFields: DEFAULT_SIGN_UP_FIELDS as TenantRow['signUpFields'],
+  termsUrl: null,
+  termsVersion: null,
+  privacyUrl: null,
   signInMethods: [...SIGN_IN_METHODS] as string[],
   passcodeChannels: [...CHANNELS] as string[],
   phoneCountry: null,
@@ -36,6 +40,10 @@ const INSERT_TENANT = statement({
     clientIdMetadataDocuments: 'boolean',
     signUp: 'text',
     signUpDomains: 'text[]',
+    signUpFields: typed<TenantRow['signUpFields']>('jsonb'),
+    termsUrl: 'text?',
+    termsVersion: 'text?',
+    privacyUrl: 'text?',
     signInMethods: 'text[]',
     passcodeChannels: 'text[]',
     phoneCountry: 'text?',

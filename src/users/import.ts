@@ -52,10 +52,17 @@ function checkLine({ number, text, error }: NdjsonLine, matchBy: MatchBy | undef
   }
   if (Object.keys(Object(input)).length > MAX_LINE_MEMBERS)
     throw new InvalidInput([{ field: '', description: `has more than ${MAX_LINE_MEMBERS} members` }])
-  const { id, lockedAt, lastSeenAt, updatedAt, createdAt, externalId, ...fields } = parseInput(
-    UserLine,
-    input,
-  )
+  const {
+    id,
+    lockedAt,
+    termsVersion,
+    termsAcceptedAt,
+    lastSeenAt,
+    updatedAt,
+    createdAt,
+    externalId,
+    ...fields
+  } = parseInput(UserLine, input)
   const columns = { ...toUserColumns(fields), ...(externalId !== undefined && { externalId }) }
   const by = matchBy ?? MATCH_BY.find((field) => columns[COLUMN_BY_MATCH[field]])
   const value = by && columns[COLUMN_BY_MATCH[by]]

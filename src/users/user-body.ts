@@ -81,8 +81,21 @@ type EchoedFields = Partial<Record<ResponseOnlyField, unknown>>
 
 /** Parts a checked patch into what is to be written and the response-only fields that came along. */
 export function splitPatch(patch: ParsedPatch): { fields: WritableUser; echoed: EchoedFields } {
-  const { id, lockedAt, lastSeenAt, updatedAt, createdAt, expectedUpdatedAt, ...fields } = patch
-  return { fields, echoed: { id, lockedAt, lastSeenAt, updatedAt, createdAt } }
+  const {
+    id,
+    lockedAt,
+    termsVersion,
+    termsAcceptedAt,
+    lastSeenAt,
+    updatedAt,
+    createdAt,
+    expectedUpdatedAt,
+    ...fields
+  } = patch
+  return {
+    fields,
+    echoed: { id, lockedAt, termsVersion, termsAcceptedAt, lastSeenAt, updatedAt, createdAt },
+  }
 }
 
 const FIELD_BY_COLUMN: Record<string, string> = {

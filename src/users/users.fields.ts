@@ -77,9 +77,9 @@ const textField = <Shape extends z.ZodType>(shape: Shape, example: string) =>
 const flagField = (example: boolean) => defineField('flag', boolean.nullish(), boolean.nullish(), example)
 const jsonField = (example: object) => defineField('json', metadata.nullish(), metadata.nullish(), example)
 /** A read-only field. */
-const responseOnlyField = <OwnKind extends Extract<FieldKind, 'id' | 'time' | 'timeIfAny'>>(
+const responseOnlyField = <OwnKind extends Extract<FieldKind, 'id' | 'text' | 'time' | 'timeIfAny'>>(
   kind: OwnKind,
-  example?: null,
+  example?: string | null,
 ) => ({
   kind,
   creation: null,
@@ -115,6 +115,8 @@ export const USER_FIELD_DEFINITIONS = {
   address: defineField('address', newAddress.nullish(), address.nullish()),
   userMetadata: jsonField({ newsletter: true }),
   appMetadata: jsonField({ plan: 'pro' }),
+  termsVersion: responseOnlyField('text', '2026-11'),
+  termsAcceptedAt: responseOnlyField('timeIfAny'),
   lastSeenAt: responseOnlyField('timeIfAny'),
   updatedAt: responseOnlyField('time'),
   createdAt: responseOnlyField('time'),

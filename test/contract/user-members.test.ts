@@ -32,11 +32,21 @@ describe('the members of a user', () => {
     'address',
     'userMetadata',
     'appMetadata',
+    'termsVersion',
+    'termsAcceptedAt',
     'lastSeenAt',
     'updatedAt',
     'createdAt',
   ]
-  const RESPONSE_ONLY = ['id', 'lockedAt', 'lastSeenAt', 'updatedAt', 'createdAt']
+  const RESPONSE_ONLY = [
+    'id',
+    'lockedAt',
+    'termsVersion',
+    'termsAcceptedAt',
+    'lastSeenAt',
+    'updatedAt',
+    'createdAt',
+  ]
   const ADDRESS = ['formatted', 'streetAddress', 'locality', 'region', 'postalCode', 'country']
   const WRITABLE = USER_MEMBERS.filter((field) => !RESPONSE_ONLY.includes(field))
 

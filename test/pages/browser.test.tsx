@@ -16,7 +16,7 @@ const PAGES = Object.keys(pages) as (keyof typeof pages)[]
 /** Without its script, a button that the script shows stays hidden; test/journeys measures that one. */
 const BUTTON = 'button:not([hidden] *)'
 /** A link in a line of text may be small (WCAG 2.2, 2.5.8). */
-const TARGETS = `${BUTTON}, input:not([type=hidden]), a.button, footer a`
+const TARGETS = `${BUTTON}, input:not([type=hidden]), select, a.button, footer a`
 
 if (noBrowser) process.stderr.write(`skipped: ${noBrowser}\n`)
 
@@ -74,7 +74,7 @@ describe.skipIf(noBrowser)('a hosted page in a browser without JavaScript', () =
     })
 
     test('reaches every control by Tab and shows the focus', async () => {
-      const controls = page.locator(`${BUTTON}, input:not([type=hidden]), a[href]`)
+      const controls = page.locator(`${BUTTON}, input:not([type=hidden]), select, a[href]`)
       const autofocused = await page.locator('[autofocus]').count()
       const count = await controls.count()
       for (let index = 0; index < count; index++) {

@@ -13,7 +13,15 @@ import { Prisma } from '../../src/generated/prisma/client.ts'
 import { schema } from '../support/schema.ts'
 
 /** Types that REST embeds in another object. */
-const EMBEDDED = ['Address', 'Device', 'TenantSettings', 'ConsentedScope', 'ConsentedClaim', 'SessionProof']
+const EMBEDDED = [
+  'Address',
+  'Device',
+  'TenantSettings',
+  'SignUpField',
+  'SessionProof',
+  'ConsentedScope',
+  'ConsentedClaim',
+]
 
 /** The fields of a type that are values or embedded objects: at least those that REST answers. */
 export function listFields(typeName: string): string {

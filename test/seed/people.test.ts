@@ -41,7 +41,17 @@ describe('seeded people', () => {
       const { addressLocality, addressCountry, emailKey, phoneNumberKey, roles, hasCredential, ...fields } =
         user
       const line = parseInput(UserLine, fields)
-      const { id, lockedAt, lastSeenAt, updatedAt, createdAt, externalId, ...written } = line
+      const {
+        id,
+        lockedAt,
+        termsVersion,
+        termsAcceptedAt,
+        lastSeenAt,
+        updatedAt,
+        createdAt,
+        externalId,
+        ...written
+      } = line
       expect(toUserColumns(written)).toMatchObject({
         emailKey,
         phoneNumberKey,

@@ -22,7 +22,7 @@ import { ProviderTransferPage } from '../../src/oidc/signin/provider/provider-tr
 import { SelectAccountPage } from '../../src/oidc/signin/select-account.pages.tsx'
 import { SignInPage } from '../../src/oidc/signin/sign-in.pages.tsx'
 import { SignUpPage } from '../../src/oidc/signin/sign-up/sign-up.pages.tsx'
-import { SIGN_UP_FIELDS } from '../../src/oidc/signin/sign-up/sign-up-fields.ts'
+import { listSignUpFields } from '../../src/oidc/signin/sign-up/sign-up-fields.ts'
 import { describeAddressEntry } from '../../src/oidc/signin/sign-up/sign-up-texts.ts'
 import { ErrorPage, LogoutConfirmPage, SignedOutPage } from '../../src/pages/outcome.pages.tsx'
 import { renderPage } from '../../src/pages/render-page.pages.tsx'
@@ -65,6 +65,20 @@ export const EmailPage = ({ address, error, channels = CHANNELS, ...props }: Ema
   />
 )
 
+/** The text if it has a scheme. */
+const toLink = (text: string): string => (text.includes(':') ? text : 'https://example.com/terms')
+
+/** Every kind of field of a sign-up. */
+const signUpFields = (label: string) =>
+  listSignUpFields({
+    signUpFields: [
+      { field: 'name', required: true, label: null, schema: null },
+      { field: 'userMetadata.seats', required: false, label, schema: { type: 'integer' } },
+      { field: 'userMetadata.plan', required: true, label, schema: { type: 'string', enum: ['a', label] } },
+      { field: 'userMetadata.news', required: false, label, schema: { type: 'boolean' } },
+    ],
+  })
+
 /** Every page, with `text` in each place that a user, a tenant or a client can fill in. */
 export function pagesWith(text: string) {
   const tenant = { tenantId: 'acme', friendlyName: text, logoUrl: text, supportUrl: text }
@@ -91,9 +105,10 @@ export function pagesWith(text: string) {
       <SignUpPage
         {...{ tenant, client, interaction }}
         address={text}
-        fields={SIGN_UP_FIELDS}
+        fields={signUpFields(text)}
+        terms={{ termsUrl: toLink(text), termsVersion: text, privacyUrl: toLink(text) }}
         values={{ name: text }}
-        issues={{ name: text }}
+        issues={{ name: text, 'userMetadata.plan': text, 'userMetadata.news': text, terms: text }}
         error={text}
       />
     ),

@@ -7,7 +7,7 @@ const ERRORS =
 /** Every field of a user that REST shows, as a GraphQL selection. */
 export const USER_FIELDS = `id name givenName familyName middleName nickname preferredUsername profile picture website email emailVerified gender birthdate
   zoneinfo locale phoneNumber phoneNumberVerified locked lockedAt address { formatted streetAddress locality region postalCode country }
-  userMetadata appMetadata lastSeenAt updatedAt createdAt`
+  userMetadata appMetadata termsVersion termsAcceptedAt lastSeenAt updatedAt createdAt`
 
 /** `{ user }`, or `{ code, message, fields }`: the same from both surfaces. */
 export type UserOutcome = Json

@@ -41,6 +41,8 @@ describe('POST /users', () => {
       phoneNumberVerified: false,
       locked: false,
       lockedAt: null,
+      termsVersion: null,
+      termsAcceptedAt: null,
       address: {
         formatted: null,
         streetAddress: null,

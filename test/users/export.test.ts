@@ -54,7 +54,10 @@ describe('exportUsers', () => {
     expect((await importLines(to, exported)).at(-1).summary).toMatchObject({ created: 253, failed: 0 })
     const comparable = (users: Json[]) =>
       users
-        .map(({ id, createdAt, updatedAt, lockedAt, lastSeenAt, ...fields }) => fields)
+        .map(
+          ({ id, createdAt, updatedAt, lockedAt, termsVersion, termsAcceptedAt, lastSeenAt, ...fields }) =>
+            fields,
+        )
         .sort((a, b) => JSON.stringify(a).localeCompare(JSON.stringify(b)))
     const expected = exported.map((user) =>
       user.id === keyless.id ? { ...user, externalId: keyless.id } : user,

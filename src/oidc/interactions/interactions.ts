@@ -186,7 +186,10 @@ export async function saveInteraction(
 }
 
 /** PostgreSQL stores neither U+0000 nor unpaired surrogates, in text or jsonb. */
-const toStorableText = (text: string): string => text.replaceAll('\u0000', '').slice(0, 320).toWellFormed()
+const toStorableText = (text: string, length = 320): string =>
+  text.replaceAll('\u0000', '').slice(0, length).toWellFormed()
+/** Longest entered value of a field that is shown again. */
+const ENTRY_LENGTH = 1000
 
 /** Stores why an input was rejected, for the page that the browser is redirected to. */
 export const setInputRejection = (
@@ -199,7 +202,7 @@ export const setInputRejection = (
     ...(refusal.entered !== undefined && { entered: toStorableText(refusal.entered) }),
     ...(refusal.values && {
       values: Object.fromEntries(
-        Object.entries(refusal.values).map(([name, value]) => [name, toStorableText(value)]),
+        Object.entries(refusal.values).map(([name, value]) => [name, toStorableText(value, ENTRY_LENGTH)]),
       ),
     }),
   })

@@ -53,11 +53,19 @@ img.mark{background:none;border:0}
 .choice{gap:.75rem}
 .field{display:flex;flex-direction:column;gap:.5rem}
 label{font-weight:550}
-input{
+input,select{
   inline-size:100%;min-block-size:3rem;padding:.625rem .875rem;border:1px solid var(--control);border-radius:.625rem;
   background:var(--surface);color:inherit;font:inherit;
 }
-input[aria-invalid]{border-color:var(--danger);box-shadow:inset 0 0 0 1px var(--danger)}
+input[aria-invalid],select[aria-invalid]{border-color:var(--danger);box-shadow:inset 0 0 0 1px var(--danger)}
+.check{display:flex;align-items:center;gap:.25rem;margin-inline-start:-.625rem}
+.check input{display:grid;place-items:center;flex:none;inline-size:2.75rem;min-block-size:2.75rem;padding:0;border:0;background:none;box-shadow:none;appearance:none}
+.check input::before{
+  content:"";inline-size:1.5rem;block-size:1.5rem;border:1px solid var(--control);border-radius:.375rem;
+  background:var(--surface);color:var(--on-accent);font-weight:700;line-height:1.5;text-align:center;
+}
+.check input:checked::before{content:"✓";background:var(--accent);border-color:var(--accent-edge)}
+.check input[aria-invalid]::before{border-color:var(--danger)}
 .code-input{
   min-block-size:3.75rem;font:600 1.625rem/1 ui-monospace,"SF Mono","Cascadia Mono",Menlo,Consolas,"DejaVu Sans Mono",monospace;
   font-variant-numeric:tabular-nums;letter-spacing:.35em;text-align:center;padding-inline:1.2em .85em;

@@ -28,6 +28,20 @@ export const TENANT_OPERATIONS: Record<string, Call[]> = {
     { passcodeChannels: null, phoneCountry: '' },
     { signUp: 'domains', signUpDomains: ['Example.com', 'example.com'] },
     { signUpDomains: [] },
+    {
+      signUpFields: [
+        { field: 'givenName', required: true },
+        { field: 'userMetadata.plan', label: 'Plan', schema: { type: 'string', enum: ['a', 'b'] } },
+      ],
+      termsUrl: 'https://acme.example/terms',
+      termsVersion: '2',
+    },
+    {
+      signUpFields: [{ field: 'email', required: true }, { field: 'name' }, { field: 'name' }],
+      termsUrl: 'x',
+    },
+    { signUpFields: [{ field: 'userMetadata.x', schema: { type: 'string', pattern: '(a+)+$' } }] },
+    { signUpFields: null },
     { signUp: null, signUpDomains: ['not a domain', ''] },
     { signUp: null, signUpDomains: null },
     { friendlyName: 'Parity', supportUrl: 'https://help.example' },

@@ -15,7 +15,9 @@ import { readCookies, redirectToPage, rejectInput } from '../sign-in-step.http.t
 import type { SignInStep } from '../sign-in-step.ts'
 import { SignUpPage } from './sign-up.pages.tsx'
 import { createAccount } from './sign-up.ts'
-import { findMissingFields, readFields, SIGN_UP_FIELDS } from './sign-up-fields.ts'
+import { listSignUpFields, readEntries } from './sign-up-fields.ts'
+import { toUserFields } from './sign-up-values.ts'
+import { readTermsConsent } from './terms-consent.ts'
 
 /** The form of a new account. */
 export const SIGN_UP_FORMS: Record<string, FormHandler> = { create: handleCreation }
@@ -35,7 +37,8 @@ export function renderSignUpPage(
       client: authorization.client,
       interaction: form,
       address: interaction.progress.provenAddress?.shown ?? '',
-      fields: SIGN_UP_FIELDS,
+      fields: listSignUpFields(call.tenant),
+      terms: call.tenant,
       values: rejection?.values,
       issues: rejection?.issues,
       error: rejection && !isOfFields ? describeInputRejection(rejection) : null,
@@ -53,12 +56,20 @@ async function handleCreation(signIn: SignInStep, form: Record<string, string>):
   const { provenAddress } = interaction.progress
   if (!provenAddress) return redirectToPage(signIn)
   if (!canSignUp(tenant, provenAddress)) return rejectAddress(signIn, 'closed')
-  const values = readFields(form)
+  const fields = listSignUpFields(tenant)
+  const entries = readEntries(fields, form)
   try {
-    const missing = findMissingFields(values)
-    if (missing.length > 0) throw new InvalidInput(missing)
+    const { values, issues } = toUserFields(fields, entries)
+    const consent = readTermsConsent(tenant, form)
+    issues.push(...consent.issues)
+    if (issues.length > 0) throw new InvalidInput(issues)
     const sessionId = authorization.signInState?.id ?? null
-    const token = await createAccount(ctx, interaction, provenAddress, values, sessionId)
+    const token = await createAccount(
+      ctx,
+      interaction,
+      { address: provenAddress, fields: values, terms: consent.terms },
+      sessionId,
+    )
     if (token === null) return redirectToPage(signIn)
     return redirectToPage(signIn, 'email', [
       buildCookie(ctx.tenant, SESSION_COOKIE, token, BROWSER_LIFETIME_SECONDS),
@@ -67,12 +78,17 @@ async function handleCreation(signIn: SignInStep, form: Record<string, string>):
   } catch (error) {
     if (error instanceof UserLocked) return rejectAddress(signIn, 'locked')
     if (error instanceof InvalidInput)
-      return rejectInput(signIn, { page: 'create', reason: 'fields', values, issues: toIssues(error.fields) })
+      return rejectInput(signIn, {
+        page: 'create',
+        reason: 'fields',
+        values: entries,
+        issues: toIssues(error.fields),
+      })
     if (error instanceof RateLimited)
       return rejectInput(signIn, {
         page: 'create',
         reason: 'attempts',
-        values,
+        values: entries,
         retryAt: addSeconds(new Date(), error.retryAfterSeconds).toISOString(),
       })
     throw error

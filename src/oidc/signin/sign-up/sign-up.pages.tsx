@@ -7,8 +7,10 @@ import {
   PageShell,
   type PageTenant,
   StepForm,
+  toSafeLink,
 } from '../../../pages/page-shell.pages.tsx'
 import { CancelForm } from '../cancel.pages.tsx'
+import { FieldInput } from './field-input.pages.tsx'
 import type { SignUpField } from './sign-up-fields.ts'
 
 type SignUpPageProps = {
@@ -18,6 +20,7 @@ type SignUpPageProps = {
   /** The proven address. */
   address: string
   fields: readonly SignUpField[]
+  terms: PageTerms
   /** The entered values and what is wrong with each, by the name of the field. */
   values?: Record<string, string>
   issues?: Record<string, string>
@@ -25,26 +28,44 @@ type SignUpPageProps = {
   error?: string | null
 }
 
-type FieldInputProps = { field: SignUpField; value?: string; issue?: string; isFirst: boolean }
+/** What a new user agrees to, and the version that the page shows. */
+export type PageTerms = {
+  termsUrl?: string | null
+  termsVersion?: string | null
+  privacyUrl?: string | null
+}
 
-const FieldInput = ({ field, value, issue, isFirst }: FieldInputProps): VNode => {
-  const id = `field-${field.name}`
+const OuterLink = ({ href, children }: { href: string; children: string }): VNode => (
+  <a href={href} target="_blank" rel="noopener noreferrer">
+    {children}
+  </a>
+)
+
+/** The consent to the terms of use, or a link to the privacy policy alone. */
+function TermsConsent({ terms, issue }: { terms: PageTerms; issue?: string }): VNode | null {
+  const [termsUrl, privacyUrl] = [toSafeLink(terms.termsUrl), toSafeLink(terms.privacyUrl)]
+  const privacy = privacyUrl ? <OuterLink href={privacyUrl}>Privacy policy</OuterLink> : null
+  if (!termsUrl) return privacy && <p class="hint">{privacy}</p>
   return (
     <div class="field">
-      <label for={id}>{field.isRequired ? field.label : `${field.label} (optional)`}</label>
-      <input
-        id={id}
-        name={field.name}
-        type="text"
-        autocomplete={field.autocomplete}
-        dir="auto"
-        required={field.isRequired}
-        autofocus={isFirst}
-        value={value ?? ''}
-        aria-invalid={issue ? 'true' : undefined}
-        aria-describedby={issue ? `${id}-error` : undefined}
-      />
-      {issue && <ErrorMessage id={`${id}-error`}>{`${field.label} ${issue}.`}</ErrorMessage>}
+      <input type="hidden" name="terms-version" value={terms.termsVersion ?? ''} />
+      <div class="check">
+        <input
+          id="terms"
+          name="terms"
+          type="checkbox"
+          value="on"
+          required
+          aria-invalid={issue ? 'true' : undefined}
+          aria-describedby={issue ? 'terms-error' : undefined}
+        />
+        <label for="terms">I agree to the terms of use.</label>
+      </div>
+      {issue && <ErrorMessage id="terms-error">{issue}</ErrorMessage>}
+      <p class="hint">
+        <OuterLink href={termsUrl}>Terms of use</OuterLink>
+        {privacy && <> · {privacy}</>}
+      </p>
     </div>
   )
 }
@@ -59,6 +80,7 @@ export function SignUpPage({
   interaction,
   address,
   fields,
+  terms,
   values = {},
   issues = {},
   error,
@@ -84,9 +106,10 @@ export function SignUpPage({
             field={field}
             value={values[field.name]}
             issue={issues[field.name]}
-            isFirst={field === focused}
+            hasFocus={field === focused}
           />
         ))}
+        <TermsConsent terms={terms} issue={issues.terms} />
         <button type="submit" class="primary">
           Create account
         </button>

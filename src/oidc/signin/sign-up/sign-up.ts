@@ -7,6 +7,14 @@ import { enterAsOwner } from '../../../passcodes/proven-address.ts'
 import { hashHandle, type Interaction, type Progress } from '../../interactions/interactions.ts'
 import { lockProgress, saveLockedProgress } from '../../interactions/locked-progress.sql.ts'
 import { settleSignIn, toSignedInProgress } from '../sign-in.ts'
+import type { TermsConsent } from './terms-consent.ts'
+
+/** A proven address, and what the person entered. */
+export type NewAccount = {
+  address: PasscodeAddress
+  fields: Record<string, unknown>
+  terms: TermsConsent
+}
 
 /** A user with its index entries and events. */
 const ACCOUNT_BYTES = 4000
@@ -20,8 +28,7 @@ const ACCOUNT_BYTES = 4000
 export async function createAccount(
   ctx: Ctx,
   interaction: Interaction,
-  address: PasscodeAddress,
-  fields: Record<string, unknown>,
+  { address, fields, terms }: NewAccount,
   previousSessionId: string | null,
   now = new Date(),
 ): Promise<string | null> {
@@ -33,7 +40,7 @@ export async function createAccount(
     progress = (await lockProgress(sql, ctx.tenant, handleHash, now)) ?? {}
     return progress.provenAddress?.key === address.key
   }
-  const person = { address, fields, origin: { origin: 'sign-up' } as const, clientId }
+  const person = { address, fields, columns: terms ?? {}, origin: { origin: 'sign-up' } as const, clientId }
   const signedIn = await enterAsOwner<SignedInUser>(
     ctx,
     person,

@@ -1,0 +1,66 @@
+import type { VNode } from 'preact'
+import { BidiText, ErrorMessage } from '../../../pages/page-shell.pages.tsx'
+import type { SignUpField } from './sign-up-fields.ts'
+
+type FieldInputProps = {
+  field: SignUpField
+  value?: string
+  /** What is wrong with the value. */
+  issue?: string
+  hasFocus: boolean
+}
+
+/** A field of the sign-up page with its label and its error. */
+export function FieldInput({ field, value, issue, hasFocus }: FieldInputProps): VNode {
+  const id = `field-${field.name}`
+  const attributes = {
+    id,
+    name: field.name,
+    required: field.isRequired,
+    autofocus: hasFocus,
+    'aria-invalid': issue ? ('true' as const) : undefined,
+    'aria-describedby': issue ? `${id}-error` : undefined,
+  }
+  const label = (
+    <label for={id}>
+      <BidiText>{field.label}</BidiText>
+      {!field.isRequired && field.input !== 'checkbox' && ' (optional)'}
+    </label>
+  )
+  const error = issue && <ErrorMessage id={`${id}-error`}>{`${field.label} ${issue}.`}</ErrorMessage>
+  if (field.input === 'checkbox')
+    return (
+      <div class="field">
+        <div class="check">
+          <input type="checkbox" value="on" checked={value === 'on'} {...attributes} />
+          {label}
+        </div>
+        {error}
+      </div>
+    )
+  return (
+    <div class="field">
+      {label}
+      {field.input === 'select' ? (
+        <select {...attributes}>
+          <option value="" />
+          {field.choices.map((choice) => (
+            <option key={choice} value={choice} selected={choice === value}>
+              {choice}
+            </option>
+          ))}
+        </select>
+      ) : (
+        <input
+          type={field.input as 'text'}
+          step={field.schema?.type === 'number' ? 'any' : undefined}
+          autocomplete={field.autocomplete}
+          dir="auto"
+          value={value ?? ''}
+          {...attributes}
+        />
+      )}
+      {error}
+    </div>
+  )
+}

@@ -1,0 +1,21 @@
+import type { FieldIssue } from '../../../core/errors.ts'
+import type { User } from '../../../generated/prisma/client.ts'
+
+type TermsSettings = { termsUrl: string | null; termsVersion: string | null }
+
+/** The consent of a new user to the terms of use, as columns of the user; null without terms. */
+export type TermsConsent = Pick<User, 'termsVersion' | 'termsAcceptedAt'> | null
+
+/** Reads the consent of a form. A version that the page did not show is not accepted. */
+export function readTermsConsent(
+  { termsUrl, termsVersion }: TermsSettings,
+  form: Record<string, string>,
+  now = new Date(),
+): { terms: TermsConsent; issues: FieldIssue[] } {
+  if (termsUrl === null) return { terms: null, issues: [] }
+  const reject = (description: string) => ({ terms: null, issues: [{ field: 'terms', description }] })
+  if ((form['terms-version'] ?? '') !== (termsVersion ?? ''))
+    return reject('The terms of use have changed. Read them and agree again.')
+  if (form.terms !== 'on') return reject('Agree to the terms of use to create an account.')
+  return { terms: { termsVersion, termsAcceptedAt: now }, issues: [] }
+}
