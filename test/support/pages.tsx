@@ -22,10 +22,10 @@ import { ProviderTransferPage } from '../../src/oidc/signin/provider/provider-tr
 import { SelectAccountPage } from '../../src/oidc/signin/select-account.pages.tsx'
 import { SignInPage } from '../../src/oidc/signin/sign-in.pages.tsx'
 import { SignUpPage } from '../../src/oidc/signin/sign-up/sign-up.pages.tsx'
-import { listSignUpFields } from '../../src/oidc/signin/sign-up/sign-up-fields.ts'
 import { describeAddressEntry } from '../../src/oidc/signin/sign-up/sign-up-texts.ts'
 import { ErrorPage, LogoutConfirmPage, SignedOutPage } from '../../src/pages/outcome.pages.tsx'
 import { renderPage } from '../../src/pages/render-page.pages.tsx'
+import { listSignUpFields } from '../../src/sign-up/sign-up-fields.ts'
 
 export const interaction = { action: '/acme/signin/handle', csrf: 'csrf-token' }
 

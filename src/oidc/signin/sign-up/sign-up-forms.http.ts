@@ -1,4 +1,4 @@
-import { type FieldIssue, InvalidInput, RateLimited, UserLocked } from '../../../core/errors.ts'
+import { InvalidInput, RateLimited, UserLocked } from '../../../core/errors.ts'
 import { addSeconds } from '../../../core/time.ts'
 import { buildCookie, SESSION_COOKIE } from '../../../pages/cookies.ts'
 import type { PageInteraction } from '../../../pages/page-shell.pages.tsx'
@@ -6,6 +6,8 @@ import type { RenderOptions } from '../../../pages/render-page.pages.tsx'
 import { renderComponent } from '../../../pages/responses.http.ts'
 import { canSignUp } from '../../../passcodes/sign-up-policy.ts'
 import { BROWSER_LIFETIME_SECONDS } from '../../../sessions/sessions.ts'
+import { readAccountForm, toFormIssues } from '../../../sign-up/account-form.ts'
+import { listSignUpFields, readEntries } from '../../../sign-up/sign-up-fields.ts'
 import type { InputRejection } from '../../interactions/interactions.ts'
 import { describeInputRejection } from '../input-rejection-texts.ts'
 import { buildKnownBrowserCookies } from '../passcode/known-browsers.ts'
@@ -15,9 +17,6 @@ import { readCookies, redirectToPage, rejectInput } from '../sign-in-step.http.t
 import type { SignInStep } from '../sign-in-step.ts'
 import { SignUpPage } from './sign-up.pages.tsx'
 import { createAccount } from './sign-up.ts'
-import { listSignUpFields, readEntries } from './sign-up-fields.ts'
-import { toUserFields } from './sign-up-values.ts'
-import { readTermsConsent } from './terms-consent.ts'
 
 /** The form of a new account. */
 export const SIGN_UP_FORMS: Record<string, FormHandler> = { create: handleCreation }
@@ -47,9 +46,6 @@ export function renderSignUpPage(
   )
 }
 
-const toIssues = (fields: readonly FieldIssue[]) =>
-  Object.fromEntries(fields.map(({ field, description }) => [field, description]))
-
 async function handleCreation(signIn: SignInStep, form: Record<string, string>): Promise<Response> {
   const { call, interaction, authorization } = signIn
   const { ctx, tenant } = call
@@ -59,17 +55,9 @@ async function handleCreation(signIn: SignInStep, form: Record<string, string>):
   const fields = listSignUpFields(tenant)
   const entries = readEntries(fields, form)
   try {
-    const { values, issues } = toUserFields(fields, entries)
-    const consent = readTermsConsent(tenant, form)
-    issues.push(...consent.issues)
-    if (issues.length > 0) throw new InvalidInput(issues)
+    const account = { address: provenAddress, ...readAccountForm(tenant, fields, entries, form) }
     const sessionId = authorization.signInState?.id ?? null
-    const token = await createAccount(
-      ctx,
-      interaction,
-      { address: provenAddress, fields: values, terms: consent.terms },
-      sessionId,
-    )
+    const token = await createAccount(ctx, interaction, account, sessionId)
     if (token === null) return redirectToPage(signIn)
     return redirectToPage(signIn, 'email', [
       buildCookie(ctx.tenant, SESSION_COOKIE, token, BROWSER_LIFETIME_SECONDS),
@@ -82,7 +70,7 @@ async function handleCreation(signIn: SignInStep, form: Record<string, string>):
         page: 'create',
         reason: 'fields',
         values: entries,
-        issues: toIssues(error.fields),
+        issues: toFormIssues(error),
       })
     if (error instanceof RateLimited)
       return rejectInput(signIn, {

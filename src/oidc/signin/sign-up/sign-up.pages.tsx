@@ -7,67 +7,18 @@ import {
   PageShell,
   type PageTenant,
   StepForm,
-  toSafeLink,
 } from '../../../pages/page-shell.pages.tsx'
+import { type AccountEntries, AccountFields } from '../../../sign-up/account-fields.pages.tsx'
 import { CancelForm } from '../cancel.pages.tsx'
-import { FieldInput } from './field-input.pages.tsx'
-import type { SignUpField } from './sign-up-fields.ts'
 
-type SignUpPageProps = {
+type SignUpPageProps = AccountEntries & {
   tenant: PageTenant
   client: PageClient
   interaction: PageInteraction
   /** The proven address. */
   address: string
-  fields: readonly SignUpField[]
-  terms: PageTerms
-  /** The entered values and what is wrong with each, by the name of the field. */
-  values?: Record<string, string>
-  issues?: Record<string, string>
   /** An error that is of no field, as a sentence. */
   error?: string | null
-}
-
-/** What a new user agrees to, and the version that the page shows. */
-export type PageTerms = {
-  termsUrl?: string | null
-  termsVersion?: string | null
-  privacyUrl?: string | null
-}
-
-const OuterLink = ({ href, children }: { href: string; children: string }): VNode => (
-  <a href={href} target="_blank" rel="noopener noreferrer">
-    {children}
-  </a>
-)
-
-/** The consent to the terms of use, or a link to the privacy policy alone. */
-function TermsConsent({ terms, issue }: { terms: PageTerms; issue?: string }): VNode | null {
-  const [termsUrl, privacyUrl] = [toSafeLink(terms.termsUrl), toSafeLink(terms.privacyUrl)]
-  const privacy = privacyUrl ? <OuterLink href={privacyUrl}>Privacy policy</OuterLink> : null
-  if (!termsUrl) return privacy && <p class="hint">{privacy}</p>
-  return (
-    <div class="field">
-      <input type="hidden" name="terms-version" value={terms.termsVersion ?? ''} />
-      <div class="check">
-        <input
-          id="terms"
-          name="terms"
-          type="checkbox"
-          value="on"
-          required
-          aria-invalid={issue ? 'true' : undefined}
-          aria-describedby={issue ? 'terms-error' : undefined}
-        />
-        <label for="terms">I agree to the terms of use.</label>
-      </div>
-      {issue && <ErrorMessage id="terms-error">{issue}</ErrorMessage>}
-      <p class="hint">
-        <OuterLink href={termsUrl}>Terms of use</OuterLink>
-        {privacy && <> · {privacy}</>}
-      </p>
-    </div>
-  )
 }
 
 /**
@@ -85,7 +36,6 @@ export function SignUpPage({
   issues = {},
   error,
 }: SignUpPageProps): VNode {
-  const focused = fields.find(({ name }) => issues[name]) ?? fields[0]
   return (
     <PageShell
       title="Create your account"
@@ -100,16 +50,7 @@ export function SignUpPage({
     >
       {error && <ErrorMessage>{error}</ErrorMessage>}
       <StepForm interaction={interaction} step="create" class="stack">
-        {fields.map((field) => (
-          <FieldInput
-            key={field.name}
-            field={field}
-            value={values[field.name]}
-            issue={issues[field.name]}
-            hasFocus={field === focused}
-          />
-        ))}
-        <TermsConsent terms={terms} issue={issues.terms} />
+        <AccountFields fields={fields} terms={terms} values={values} issues={issues} />
         <button type="submit" class="primary">
           Create account
         </button>

@@ -4,10 +4,10 @@ import type { Sql } from '../../../database/db.ts'
 import type { PasscodeAddress } from '../../../passcodes/passcodes.fields.ts'
 import { type SignedInUser, signInByAddress } from '../../../passcodes/passcodes.ts'
 import { enterAsOwner } from '../../../passcodes/proven-address.ts'
+import type { TermsConsent } from '../../../sign-up/terms-consent.ts'
 import { hashHandle, type Interaction, type Progress } from '../../interactions/interactions.ts'
 import { lockProgress, saveLockedProgress } from '../../interactions/locked-progress.sql.ts'
 import { settleSignIn, toSignedInProgress } from '../sign-in.ts'
-import type { TermsConsent } from './terms-consent.ts'
 
 /** A proven address, and what the person entered. */
 export type NewAccount = {

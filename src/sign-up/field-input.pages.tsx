@@ -1,5 +1,5 @@
 import type { VNode } from 'preact'
-import { BidiText, ErrorMessage } from '../../../pages/page-shell.pages.tsx'
+import { BidiText, ErrorMessage } from '../pages/page-shell.pages.tsx'
 import type { SignUpField } from './sign-up-fields.ts'
 
 type FieldInputProps = {

@@ -3,7 +3,7 @@ import {
   type MemberSchema,
   type SignUpFieldSetting,
   type SignUpProfileField,
-} from '../../../core/sign-up.ts'
+} from '../core/sign-up.ts'
 
 /** A field of the sign-up page. */
 export type SignUpField = {

@@ -1,7 +1,7 @@
-import type { FieldIssue } from '../../../core/errors.ts'
-import type { User } from '../../../generated/prisma/client.ts'
+import type { FieldIssue } from '../core/errors.ts'
+import type { User } from '../generated/prisma/client.ts'
 
-type TermsSettings = { termsUrl: string | null; termsVersion: string | null }
+export type TermsSettings = { termsUrl: string | null; termsVersion: string | null }
 
 /** The consent of a new user to the terms of use, as columns of the user; null without terms. */
 export type TermsConsent = Pick<User, 'termsVersion' | 'termsAcceptedAt'> | null

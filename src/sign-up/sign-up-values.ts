@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import type { FieldIssue } from '../../../core/errors.ts'
-import { METADATA_PREFIX, type MemberSchema } from '../../../core/sign-up.ts'
-import { PARSE_OPTIONS } from '../../../schema/input-shapes.ts'
+import type { FieldIssue } from '../core/errors.ts'
+import { METADATA_PREFIX, type MemberSchema } from '../core/sign-up.ts'
+import { PARSE_OPTIONS } from '../schema/input-shapes.ts'
 import type { SignUpField } from './sign-up-fields.ts'
 
 /** Longest text of a member of userMetadata whose schema has no limit. */
