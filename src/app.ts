@@ -13,6 +13,7 @@ import {
   setHeadersTimeout,
   setReadTimeout,
 } from './http/connection-timeouts.ts'
+import { addInvitationRoutes } from './invitations/invitation.routes.ts'
 import { addOidcRoutes } from './oidc/oidc.routes.ts'
 import { createRestApp } from './rest/rest.ts'
 import { addAssetRoutes } from './server/assets.routes.ts'
@@ -60,6 +61,7 @@ function createHttpApp(isStopping: () => boolean): H3 {
   }
   addOidcRoutes(app)
   addEnrollmentRoutes(app)
+  addInvitationRoutes(app)
   addNotFoundRoute(app)
   return app
 }

@@ -1,6 +1,13 @@
 import type { VNode } from 'preact'
 import { ENROLLMENT_HINT, ENROLLMENT_SCRIPT_PATH } from '../pages/assets/enrollment-script.ts'
-import { BidiText, getTenantName, PageShell, type PageTenant } from '../pages/page-shell.pages.tsx'
+import { ContinueLink } from '../pages/outcome.pages.tsx'
+import {
+  BidiText,
+  getTenantName,
+  type PageClient,
+  PageShell,
+  type PageTenant,
+} from '../pages/page-shell.pages.tsx'
 
 type EnrollmentPageProps = {
   tenant: PageTenant
@@ -9,10 +16,12 @@ type EnrollmentPageProps = {
   token: string
   /** The base path of the script's requests: `/options`, `/credential` and `/done`. */
   path: string
+  /** Where a person who has accepted an invitation goes without a passkey, and the query of the last page. */
+  onward?: { skipTo: string; query: string } | null
 }
 
 /** Asks the user to create a passkey, which needs a script. */
-export const EnrollmentPage = ({ tenant, label, token, path }: EnrollmentPageProps): VNode => (
+export const EnrollmentPage = ({ tenant, label, token, path, onward }: EnrollmentPageProps): VNode => (
   <PageShell
     title="Create your passkey"
     lead={
@@ -34,7 +43,7 @@ export const EnrollmentPage = ({ tenant, label, token, path }: EnrollmentPagePro
     </noscript>
     <div id="enrollment-error" role="alert" />
     {/* Hidden until the script runs, because the button needs it. */}
-    <div id="enrollment" data-token={token} data-path={path} hidden>
+    <div id="enrollment" data-token={token} data-path={path} data-query={onward?.query} hidden>
       <div class="stack">
         <button type="button" id="enrollment-button" class="primary">
           Create a passkey
@@ -44,12 +53,28 @@ export const EnrollmentPage = ({ tenant, label, token, path }: EnrollmentPagePro
         </p>
       </div>
     </div>
+    {onward && (
+      <div class="alternatives">
+        <a class="button quiet" href={onward.skipTo}>
+          Not now
+        </a>
+      </div>
+    )}
     <script src={ENROLLMENT_SCRIPT_PATH} defer />
   </PageShell>
 )
 
 /** Shown when the passkey has been created. */
-export const EnrolledPage = ({ tenant }: { tenant: PageTenant }): VNode => (
+export const EnrolledPage = ({
+  tenant,
+  client,
+  startAt,
+}: {
+  tenant: PageTenant
+  /** The client that the person continues to, and the URL where it starts a sign-in. */
+  client?: PageClient | null
+  startAt?: string | null
+}): VNode => (
   <PageShell
     title="Your passkey is ready"
     lead={
@@ -60,7 +85,9 @@ export const EnrolledPage = ({ tenant }: { tenant: PageTenant }): VNode => (
     tenant={tenant}
     outcome="good"
   >
-    {null}
+    <ContinueLink to={startAt}>
+      Continue to <BidiText>{client?.name}</BidiText>
+    </ContinueLink>
   </PageShell>
 )
 

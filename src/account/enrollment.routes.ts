@@ -1,10 +1,12 @@
 import type { H3 } from 'h3'
+import { findClient } from '../access/client-cache.ts'
 import { addRoute, type TenantCall } from '../access/endpoint.http.ts'
 import { ACCEPT_CH, describeDevice } from '../credentials/device.ts'
 import { findEnrollment, finishEnrollment, startEnrollment } from '../credentials/enrollment.ts'
 import { getRequestMeta, readTarget } from '../http/request.ts'
 import { readJson, requireSingleParams } from '../http/request-body.ts'
 import { createUncachedJson, renderComponent, renderErrorPage } from '../pages/responses.http.ts'
+import { buildInitiationUrl } from '../pages/restart-url.ts'
 import { toErrorResponse } from '../rest/responses.ts'
 import { EnrolledPage, EnrollmentExpiredPage, EnrollmentPage } from './enrollment.pages.tsx'
 
@@ -17,22 +19,37 @@ const renderJsonError: Parameters<typeof addRoute>[3] = (thrown, event) =>
  */
 export function addEnrollmentRoutes(app: H3): void {
   addRoute(app, '/:tenant/enroll', { GET: showEnrollmentPage }, renderErrorPage)
-  addRoute(
-    app,
-    '/:tenant/enroll/done',
-    { GET: async ({ tenant }) => renderComponent(EnrolledPage, { tenant }) },
-    renderErrorPage,
-  )
+  addRoute(app, '/:tenant/enroll/done', { GET: showEnrolledPage }, renderErrorPage)
   addRoute(app, '/:tenant/enroll/options', { POST: handleEnrollmentStart }, renderJsonError)
   addRoute(app, '/:tenant/enroll/credential', { POST: handleEnrollmentFinish }, renderJsonError)
 }
 
+/**
+ * How a person continues after an invitation, by the parameter `next_client`: the client that is named, or
+ * `none`.
+ */
+function readOnward({ event, ctx }: TenantCall) {
+  const clientId = requireSingleParams(readTarget(event).query).next_client
+  if (clientId === undefined) return null
+  const query = `?${new URLSearchParams({ next_client: clientId })}`
+  return { clientId, query, skipTo: `/${ctx.tenant}/invitation/accepted${query}` }
+}
+
+async function showEnrolledPage(call: TenantCall): Promise<Response> {
+  const { tenant, ctx } = call
+  const clientId = readOnward(call)?.clientId
+  const client = clientId ? await findClient(ctx.tenant, clientId) : null
+  return renderComponent(EnrolledPage, { tenant, client, startAt: buildInitiationUrl(ctx.tenant, client) })
+}
+
 /** Changes nothing, because mail programs open links to preview them. */
-async function showEnrollmentPage({ event, tenant, ctx }: TenantCall): Promise<Response> {
+async function showEnrollmentPage(call: TenantCall): Promise<Response> {
+  const { event, tenant, ctx } = call
   const { token = '' } = requireSingleParams(readTarget(event).query)
   const enrollment = await findEnrollment(ctx, token)
   if (!enrollment) return renderComponent(EnrollmentExpiredPage, { tenant }, { status: 410 })
-  const props = { tenant, token, path: `/${ctx.tenant}/enroll`, label: enrollment.label }
+  const path = `/${ctx.tenant}/enroll`
+  const props = { tenant, token, path, label: enrollment.label, onward: readOnward(call) }
   const response = renderComponent(EnrollmentPage, props, { runsScript: true })
   response.headers.set('accept-ch', ACCEPT_CH)
   return response

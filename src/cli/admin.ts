@@ -1,3 +1,4 @@
+import { createInvitation, createInvitationLink } from '../invitations/invitations.ts'
 import { grantRole } from '../users/roles.ts'
 import { createTenantCtx, defineCommandGroup, defineDatabaseCommand, TENANT_ARG } from './command.ts'
 
@@ -23,4 +24,31 @@ const grantCommand = defineDatabaseCommand({
   },
 })
 
-export const adminCommand = defineCommandGroup('admin', 'Administrators', { grant: grantCommand })
+const inviteCommand = defineDatabaseCommand({
+  name: 'invite',
+  description: 'Invite an administrator by mail; the person creates the account and a passkey',
+  args: {
+    email: { type: 'positional', required: true, description: 'E-mail address of the person' },
+    tenant: TENANT_ARG,
+    role: { type: 'string', default: 'admin', description: 'admin, support or auditor' },
+    name: { type: 'string', description: 'Name of the person' },
+    link: { type: 'boolean', description: 'Print the link instead of sending it; it gives the role, once' },
+  },
+  run: async ({ email, tenant, role, name, link }) => {
+    const ctx = await createTenantCtx(tenant)
+    const input = { email, roles: [role], name }
+    const { invitation, uri } = link
+      ? await createInvitationLink(ctx, input)
+      : { invitation: await createInvitation(ctx, input), uri: null }
+    const until = `until ${invitation.expiresAt.toISOString()}`
+    const text = uri
+      ? `Open this link once, ${until}:\n${uri}`
+      : `${email} was sent a link, which works once, ${until}.`
+    return { text, json: { ...invitation, uri } }
+  },
+})
+
+export const adminCommand = defineCommandGroup('admin', 'Administrators', {
+  grant: grantCommand,
+  invite: inviteCommand,
+})

@@ -26,6 +26,8 @@ export const RATE_LIMITS = {
   rejectIdentity: { points: LIMIT_SETTINGS.networkFailureLimit.standard, seconds: 3600 },
   /** Steps of enrollments, three for each: many users of one office may enroll in an hour. */
   enrollCredential: { points: 600, seconds: 3600 },
+  /** Invitations that are opened or accepted: many people of one office may be invited at a time. */
+  openInvitation: { points: 600, seconds: 3600 },
   /** Sign-ins at identity providers that are verified: each sends a request to the provider. */
   linkIdentity: { points: 100, seconds: 3600 },
   /** Failed client authentications. */

@@ -19,6 +19,7 @@ export const ID_PREFIXES = [
   'grant',
   'event',
   'regtoken',
+  'invitation',
 ] as const
 export type IdPrefix = (typeof ID_PREFIXES)[number]
 

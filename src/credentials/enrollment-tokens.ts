@@ -5,7 +5,7 @@ import { randomToken, readIdPrefix, sha256 } from '../core/crypto.ts'
 import { env } from '../core/env.ts'
 import { InvalidInput, NotFound, RateLimited, UserLocked } from '../core/errors.ts'
 import { getRoleScopes } from '../core/scopes.ts'
-import { inTransaction, sql } from '../database/db.ts'
+import { inTransaction, type Sql, sql } from '../database/db.ts'
 import { deliverMail } from '../delivery/mail.ts'
 import { buildEnrollmentMail, buildEnrollmentSms } from '../delivery/message-texts.ts'
 import { deliverSms } from '../delivery/sms.ts'
@@ -136,4 +136,28 @@ export async function createCredentialEnrollmentToken(
   const recipient = await storeEnrollmentToken(ctx, userId, token, input, now)
   if (recipient) await deliverEnrollmentLink(ctx, userId, token, recipient)
   return { token, ...buildEnrollmentLinks(ctx.tenant, token) }
+}
+
+/**
+ * Creates a token for a user who has just proven to be the one, inside the caller's transaction, which has locked
+ * the user. It is valid for an hour.
+ */
+export async function createProvenEnrollment(sql: Sql, ctx: Ctx, userId: string, now: Date): Promise<string> {
+  const token = randomToken()
+  const event = createEventRow(ctx, enrollmentCreated(userId, null))
+  await insertEnrollmentToken(
+    sql,
+    ctx.tenant,
+    {
+      tokenHash: sha256(token),
+      userId,
+      type: 'public-key',
+      sentTo: null,
+      byManagement: false,
+      now,
+      expiresAt: new Date(now.getTime() + 3_600_000),
+    },
+    event,
+  )
+  return token
 }

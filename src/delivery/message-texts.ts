@@ -1,5 +1,5 @@
 import { type MessageTenant, type RichMail, toMail } from './mail-content.ts'
-import { cleanName, isolateName } from './names.ts'
+import { cleanClientName, cleanName, isolateName } from './names.ts'
 import { composeSms } from './sms-segment.ts'
 
 /** What changed about the user's account. */
@@ -58,3 +58,35 @@ export const buildEnrollmentSms = ({ tenant, uri, lifetimeHours }: EnrollmentTex
       { keep: 0, write: () => `Create your passkey: ${uri}` },
     ],
   )
+
+/** The content of a message with an invitation. `uri` is valid once, until `expiresAt`. */
+export type InvitationText = {
+  tenant: MessageTenant
+  /** The name of the user who invites. */
+  inviterName: string | null
+  /** The name of the client that the person continues to. */
+  clientName: string | null
+  uri: string
+  expiresAt: Date
+}
+
+const EXPIRY = new Intl.DateTimeFormat('en', { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' })
+
+/** Builds the mail with an invitation. */
+export function buildInvitationMail(invitation: InvitationText): RichMail {
+  const { tenant, uri, expiresAt } = invitation
+  const name = isolateName(cleanName(tenant.name))
+  // Users choose their names.
+  const inviter = isolateName(cleanClientName(invitation.inviterName ?? ''))
+  const client = isolateName(cleanClientName(invitation.clientName ?? ''))
+  const subject = inviter ? `${inviter} invites you to ${name}` : `You are invited to ${name}`
+  return toMail(tenant, subject, [
+    { text: `${subject}${client && `, to use ${client}`}. Open this link to accept:` },
+    { text: 'See the invitation', style: 'link', href: uri },
+    { text: `It can be used once and expires on ${EXPIRY.format(expiresAt)} UTC.` },
+    {
+      text: 'If you did not expect this, ignore this message. Do not share the link with anyone.',
+      style: 'aside',
+    },
+  ])
+}

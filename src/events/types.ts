@@ -68,7 +68,7 @@ const refused = z
  */
 export const EVENTS = {
   /** userId; `origin` is null when a caller created the user */
-  'user.created': z.strictObject({ origin: z.enum(['sign-up']) }).nullable(),
+  'user.created': z.strictObject({ origin: z.enum(['sign-up', 'invitation']) }).nullable(),
   /**
    * userId; the first verification of an address adds the ids of the credentials and links that it deleted
    */
@@ -151,6 +151,16 @@ export const EVENTS = {
   'registration_token.created': NONE,
   /** [registration token] */
   'registration_token.revoked': NONE,
+  /** [invitation]; the roles that it gives, separated by spaces */
+  'invitation.created': z.strictObject({ roles: z.string() }),
+  /** [invitation] */
+  'invitation.resent': NONE,
+  /** [invitation]: the message could not be delivered */
+  'invitation.failed': z.strictObject({ reason: z.literal('delivery') }),
+  /** [invitation] */
+  'invitation.revoked': NONE,
+  /** userId, [invitation] */
+  'invitation.accepted': NONE,
   /** [identity provider] */
   'idp.created': NONE,
   /** [identity provider] */

@@ -36,6 +36,7 @@ const DELETE_STATEMENTS = {
   PushedRequest: buildDeleteBatchSql('PushedRequest', 'expiresAt'),
   DeviceCode: buildDeleteBatchSql('DeviceCode', 'expiresAt'),
   UsedProof: buildDeleteBatchSql('UsedProof', 'expiresAt'),
+  Invitation: buildDeleteBatchSql('Invitation', 'expiresAt'),
   RegistrationToken: buildDeleteBatchSql('RegistrationToken', 'expiresAt'),
   SigningKey: buildDeleteBatchSql('SigningKey', 'expiresAt'),
   Grant: buildDeleteBatchSql('Grant', 'expiresAt'),

@@ -48,6 +48,8 @@ const RETENTION_MS: Record<CleanupTable, number> = {
   DeviceCode: HOUR_MS,
   // From then on the proof is rejected by its own age.
   UsedProof: 0,
+  // Who was invited, and whether the person accepted, stays visible for a while.
+  Invitation: 30 * DAY_MS,
   RegistrationToken: 0,
   // An id_token_hint that the key signed is still accepted at logout.
   SigningKey: 90 * DAY_MS,

@@ -36,7 +36,7 @@ export async function enterAsOwner<T>(
   ctx: Ctx,
   person: ProvenPerson,
   begin: (sql: Sql) => Promise<boolean>,
-  finish: (sql: Sql, ctx: Ctx, user: User) => Promise<T>,
+  finish: (sql: Sql, ctx: Ctx, user: User, isCreated: boolean) => Promise<T>,
   now: Date,
 ): Promise<T | null> {
   const { address, fields, origin, clientId } = person
@@ -50,10 +50,10 @@ export async function enterAsOwner<T>(
       const id = owner?.id ?? newId('user')
       const userCtx = toUserCtx(ctx, { userId: id, clientId })
       if (!owner)
-        return finish(sql, userCtx, await insertUserWithEvents(sql, userCtx, columns, { id, origin }))
+        return finish(sql, userCtx, await insertUserWithEvents(sql, userCtx, columns, { id, origin }), true)
       const { user, wake } = await verifyOwnAddress(sql, userCtx, owner, address.channel, now)
       wakeAfterCommit = wake
-      return finish(sql, userCtx, user)
+      return finish(sql, userCtx, user, false)
     })
   // The address got a user in the meantime, who is found now unless the user may not sign in.
   const result = await enter().catch((error) => {

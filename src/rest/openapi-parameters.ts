@@ -22,6 +22,7 @@ const PATH_PARAMETERS: Record<string, { shape: z.ZodType; description: string }>
     description: 'Id of the client; a URL is encoded as `url_` and its base64url.',
   },
   registrationTokenId: { shape: createIdShape('regtoken'), description: 'Id of the registration token.' },
+  invitationId: { shape: createIdShape('invitation'), description: 'Id of the invitation.' },
   idpId: {
     shape: z.string().meta({ example: 'google', pattern: IDP_ID_PATTERN }),
     description: 'Id of the identity provider.',

@@ -4,6 +4,7 @@ import { credentialRoutes } from '../credentials/credentials.rest.ts'
 import { eventRoutes } from '../events/list.rest.ts'
 import { idpUserRoutes } from '../idps/idp-users.rest.ts'
 import { idpRoutes } from '../idps/idps.rest.ts'
+import { invitationRoutes } from '../invitations/invitations.rest.ts'
 import { keyRoutes } from '../keys/key-rotation.rest.ts'
 import { passcodeRoutes } from '../passcodes/passcodes.rest.ts'
 import { signInLimitRoutes } from '../passcodes/sign-in-limits.rest.ts'
@@ -27,6 +28,7 @@ export const restRoutes: readonly RestRoute[] = [
   ...idpRoutes,
   ...idpUserRoutes,
   ...consentRoutes,
+  ...invitationRoutes,
   ...registrationTokenRoutes,
   ...clientRoutes,
   ...tenantRoutes,

@@ -41,7 +41,7 @@ export const SignUpFieldRef = builder.objectRef<SignUpFieldSetting>('SignUpField
 export const SignUpFieldInput = builder.inputType('SignUpFieldInput', {
   description: 'A field that a new user is asked for.',
   fields: (t) => ({
-    field: t.string({ required: true, description: FIELD_DESCRIPTIONS.field }),
+    field: t.string({ description: FIELD_DESCRIPTIONS.field }),
     required: t.boolean({ description: FIELD_DESCRIPTIONS.required }),
     label: t.string({ description: FIELD_DESCRIPTIONS.label }),
     schema: t.field({ type: 'JSONObject', description: FIELD_DESCRIPTIONS.schema }),

@@ -1,14 +1,17 @@
 import { requireNoEscalation } from '../access/require-scope.ts'
+import { voidEnrollments } from '../access/revocation.sql.ts'
 import type { Ctx } from '../core/context.ts'
 import { InvalidInput, NotFound } from '../core/errors.ts'
 import { getRoleScopes } from '../core/scopes.ts'
-import { inTransaction } from '../database/db.ts'
-import { wakeReaders } from '../events/log.ts'
+import { inTransaction, type Sql } from '../database/db.ts'
+import { recordEvents, wakeReaders } from '../events/log.ts'
+import { rolesChanged } from '../events/user-events.ts'
 import type { User } from '../generated/prisma/client.ts'
 import { parseInput } from '../schema/input-shapes.ts'
 import { RoleSet } from './roles.fields.ts'
 import { toUserColumns } from './user-body.ts'
 import { EmailLookup } from './users.fields.ts'
+import { updateUserRoles } from './users.sql.ts'
 import { changeUser, getUserByEmail, insertUserWithEvents } from './users.ts'
 
 /**
@@ -19,6 +22,17 @@ export async function setUserRoles(ctx: Ctx, id: string, input: unknown): Promis
   const wanted = [...new Set(parseInput(RoleSet, input).roles)].sort()
   requireNoEscalation(ctx, getRoleScopes(wanted))
   return changeUser(ctx, id, { roles: wanted })
+}
+
+/**
+ * Adds roles to a user inside the caller's transaction, with the events. Enrollment links from before end, as
+ * with any change of roles.
+ */
+export async function addRoles(sql: Sql, ctx: Ctx, userId: string, roles: readonly string[]): Promise<void> {
+  const user = await updateUserRoles(sql, ctx.tenant, userId, [...roles])
+  if (!user) return
+  await recordEvents(sql, ctx, [rolesChanged(userId, user.roles)])
+  await voidEnrollments(sql, ctx.tenant, userId)
 }
 
 /**

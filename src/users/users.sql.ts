@@ -186,3 +186,19 @@ const DELETE_USER = statement({
  */
 export const deleteUserRow = (sql: Sql, tenant: string, userId: string): Promise<EndedSession[]> =>
   DELETE_USER.all(sql, { tenant, userId })
+
+const ADD_ROLES = statement({
+  takes: { id: 'text', roles: 'text[]' },
+  returns: { roles: 'text[]' },
+})`
+  UPDATE "User" SET "roles" = ARRAY(SELECT DISTINCT r FROM unnest("roles" || :roles) r ORDER BY r),
+    "updatedAt" = GREATEST(now(), "updatedAt" + interval '1 millisecond')
+  WHERE "tenantId" = :tenant AND "id" = :id AND NOT "roles" @> :roles RETURNING "roles"`
+
+/** Adds roles to a user; null when the user has all of them. */
+export const updateUserRoles = (
+  sql: Sql,
+  tenant: string,
+  id: string,
+  roles: string[],
+): Promise<{ roles: string[] } | null> => ADD_ROLES.first(sql, { tenant, id, roles })

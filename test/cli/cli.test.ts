@@ -221,6 +221,20 @@ describe('vestibule client', () => {
   })
 })
 
+describe('vestibule admin invite', () => {
+  test('sends an invitation with the role admin, or prints its link', async ({ tenant }) => {
+    const input = ['admin', 'invite', 'first@b.example', '--tenant', tenant, '--json']
+    const sent = await vestibule(input)
+    expect(JSON.parse(sent.stdout)).toMatchObject({ email: 'first@b.example', roles: ['admin'], uri: null })
+    const printed = await vestibule([...input, '--link'])
+    const { uri } = JSON.parse(printed.stdout) as { uri: string }
+    expect(uri).toMatch(new RegExp(`/${tenant}/invitation\\?token=[\\w-]{43}$`))
+    const wrong = await vestibule(['admin', 'invite', 'x', '--tenant', tenant, '--role', 'owner'])
+    expect(wrong.code).toBe(1)
+    expect(wrong.stderr).toContain('admin, support, auditor')
+  })
+})
+
 describe('vestibule admin grant', () => {
   test('creates a user with the role admin for an unknown address', async ({ tenant }) => {
     const run = await vestibule([

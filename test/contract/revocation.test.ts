@@ -13,6 +13,8 @@ const OTHER_TABLES: Record<string, string> = {
   PushedRequest: 'is parameters of a client: a user has to sign in before it is of use; ends with the client',
   IdentityProvider:
     'is configuration of the tenant; its clientId and secret are those of the tenant at the provider',
+  Invitation:
+    'lets a person become a user, or a user have roles, once; it signs no existing user in, and a locked user cannot accept it',
   Interaction: 'is a sign-in that has not succeeded yet; a session that it refers to is checked at each step',
 }
 

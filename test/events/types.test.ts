@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { createPlatformCtx } from '../../src/core/context.ts'
 import * as credential from '../../src/events/credential-events.ts'
 import * as grant from '../../src/events/grant-events.ts'
+import * as invitation from '../../src/events/invitation-events.ts'
 import { createEventRow } from '../../src/events/log.ts'
 import * as management from '../../src/events/management-events.ts'
 import * as session from '../../src/events/session-events.ts'
@@ -11,7 +12,7 @@ import { CONSTRUCTOR_CALLS, GRANT, NEW_EVENTS, SESSION } from '../support/event-
 
 describe('event constructors', () => {
   test('are all called by this test', () => {
-    const constructors = [user, session, grant, credential, management].flatMap(Object.keys)
+    const constructors = [user, session, grant, credential, invitation, management].flatMap(Object.keys)
     expect(Object.keys(CONSTRUCTOR_CALLS).sort()).toEqual(constructors.sort())
   })
 

@@ -4,6 +4,7 @@ import { newId } from '../../src/core/crypto.ts'
 import { dbFor, inTransaction } from '../../src/database/db.ts'
 import { listInboxMessages } from '../../src/delivery/inbox.ts'
 import { createIdentityProvider } from '../../src/idps/idps.ts'
+import { createInvitation } from '../../src/invitations/invitations.ts'
 import { sendPasscode } from '../../src/passcodes/send-passcode.ts'
 import { createRegistrationToken } from '../../src/registration/registration-tokens.ts'
 import { startSession } from '../../src/sessions/sessions.ts'
@@ -28,6 +29,7 @@ export type Fixture = {
   clientId: string
   idpId: string
   registrationTokenId: string
+  invitationId: string
   /** A passcode that was sent to EMAIL. */
   code: string
   upstream: Upstream
@@ -91,6 +93,10 @@ export async function createFixture(upstream: Upstream): Promise<Fixture> {
     },
   })
   const { registrationToken } = await createRegistrationToken(ctx, { note: 'Partner', uses: null })
+  // A minute ago, so that it can be sent again.
+  const sentAt = new Date(Date.now() - 60_000)
+  const input = { email: 'guest@parity.example', roles: ['support'] }
+  const invitation = await createInvitation(ctx, input, sentAt)
   await sendPasscode(ctx, 'email', { to: EMAIL })
   const code = /\b\d{6}\b/.exec(listInboxMessages(EMAIL)[0]?.body ?? '')?.[0] ?? ''
   return {
@@ -104,6 +110,7 @@ export async function createFixture(upstream: Upstream): Promise<Fixture> {
     clientId: client.id,
     idpId: 'acme',
     registrationTokenId: registrationToken.id,
+    invitationId: invitation.id,
     code,
     upstream,
   }

@@ -1,4 +1,5 @@
 import { describe, expect } from 'vitest'
+import { createInvitation } from '../../src/invitations/invitations.ts'
 import { restRoutes } from '../../src/server/rest-routes.ts'
 import { test as base } from '../support/fixtures.ts'
 
@@ -38,12 +39,15 @@ describe('an operation whose body is optional', () => {
   const optional = withBody.filter(({ isBodyOptional }) => isBodyOptional)
   test.for(optional.map(({ method, path, status = 200 }) => [method, path, status] as const))(
     'accepts %s %s without a body, whatever Content-Type says',
-    async ([method, path, status], { app, tenant, token, newPerson, pathOf }) => {
-      const urlOf = (userId: string) => `/${tenant}/api/v1${pathOf(path.replace(':userId', userId))}`
+    async ([method, path, status], { app, tenant, token, ctx, newPerson, pathOf }) => {
+      const urlOf = (id: string, invitationId = id) =>
+        `/${tenant}/api/v1${pathOf(path.replace(':userId', id).replace(':invitationId', invitationId))}`
       for (const type of [null, 'application/json', 'text/plain']) {
         const headers = { authorization: `Bearer ${token}`, ...(type !== null && { 'content-type': type }) }
-        // A user receives one link in half a minute.
-        const url = urlOf((await newPerson()).id)
+        // A user, or an invitation, gets one link in half a minute.
+        const { id, email } = await newPerson()
+        const sentAt = new Date(Date.now() - 60_000)
+        const url = urlOf(id, (await createInvitation(ctx, { email }, sentAt)).id)
         const answer = await app.fetch(url, { method, headers, ...(type !== null && { body: '' }) })
         expect([path, type, answer.status]).toEqual([path, type, status])
       }

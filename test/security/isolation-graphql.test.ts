@@ -49,8 +49,26 @@ describe('every GraphQL root field', () => {
             .replace(/"locations":\[[^\]]*\]/g, ''),
         )
       if (!TAKES_VALUES.test(root[2].name)) expect(results[0]).toBe(results[1])
-      const { userId, sessionId, clientId, credentialId, idpUserId, registrationTokenId, email } = foreign
-      for (const secret of [userId, sessionId, clientId, credentialId, idpUserId, registrationTokenId, email])
+      const {
+        userId,
+        sessionId,
+        clientId,
+        credentialId,
+        idpUserId,
+        registrationTokenId,
+        invitationId,
+        email,
+      } = foreign
+      for (const secret of [
+        userId,
+        sessionId,
+        clientId,
+        credentialId,
+        idpUserId,
+        registrationTokenId,
+        invitationId,
+        email,
+      ])
         expect(results[0]).not.toContain(secret)
       expect(await hashTables(foreign.tenant)).toEqual(before)
     },

@@ -29,6 +29,10 @@ const WRITABLE = {
     'friendlyName logoUrl defaultAudience loginUrl supportUrl phoneCountry dynamicRegistration clientIdMetadataDocuments signUp signUpDomains signUpFields termsUrl termsVersion privacyUrl signInMethods passcodeChannels networkCodeLimit networkFailureLimit smsDailyLimit smsPrefixLimit smsCountries',
   UpdateTenantSettingsInput:
     'expectedUpdatedAt friendlyName logoUrl defaultAudience loginUrl supportUrl phoneCountry dynamicRegistration clientIdMetadataDocuments signUp signUpDomains signUpFields termsUrl termsVersion privacyUrl signInMethods passcodeChannels networkCodeLimit networkFailureLimit smsDailyLimit smsPrefixLimit smsCountries',
+  CreateInvitationInput: 'email name note roles locale clientId expiresInSeconds',
+  ResendInvitationInput: 'invitationId expiresInSeconds',
+  RevokeInvitationInput: 'invitationId',
+  SignUpFieldInput: 'field required label schema',
   CreateRegistrationTokenInput: 'note uses expiresInSeconds',
   RevokeRegistrationTokenInput: 'registrationTokenId',
   RotateSigningKeysInput: 'activateInSeconds retireAtOnce',

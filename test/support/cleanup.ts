@@ -26,6 +26,7 @@ export const NOTHING: CleanupReport = {
   PushedRequest: 0,
   DeviceCode: 0,
   UsedProof: 0,
+  Invitation: 0,
   RegistrationToken: 0,
   SigningKey: 0,
   Grant: 0,

@@ -1,5 +1,6 @@
 import * as credential from '../../src/events/credential-events.ts'
 import * as grant from '../../src/events/grant-events.ts'
+import * as invitation from '../../src/events/invitation-events.ts'
 import * as management from '../../src/events/management-events.ts'
 import * as session from '../../src/events/session-events.ts'
 import type { NewEvent } from '../../src/events/types.ts'
@@ -112,6 +113,14 @@ export const CONSTRUCTOR_CALLS: Record<string, NewEvent[]> = {
     management.clientUpdated('client_1', ['name'], 'document'),
   ],
   clientDeleted: [management.clientDeleted('client_1', 'registration')],
+  invitationCreated: [
+    invitation.invitationCreated('invitation_1', ['admin', 'support']),
+    invitation.invitationCreated('invitation_1', []),
+  ],
+  invitationResent: [invitation.invitationResent('invitation_1')],
+  invitationUndelivered: [invitation.invitationUndelivered('invitation_1')],
+  invitationRevoked: [invitation.invitationRevoked('invitation_1')],
+  invitationAccepted: [invitation.invitationAccepted('invitation_1', 'user_1')],
   registrationTokenCreated: [management.registrationTokenCreated('regtoken_1')],
   registrationTokenRevoked: [management.registrationTokenRevoked('regtoken_1')],
   tenantCreated: [management.tenantCreated('acme')],

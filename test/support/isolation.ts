@@ -17,6 +17,7 @@ import { dbFor, inTransaction, sql } from '../../src/database/db.ts'
 import { Prisma } from '../../src/generated/prisma/client.ts'
 import { addIdpUser } from '../../src/idps/idp-links.ts'
 import { createIdentityProvider } from '../../src/idps/idps.ts'
+import { createInvitation } from '../../src/invitations/invitations.ts'
 import { issueAccessToken } from '../../src/oidc/token/access-tokens.ts'
 import { createRegistrationToken } from '../../src/registration/registration-tokens.ts'
 import { endSession, startSession } from '../../src/sessions/sessions.ts'
@@ -44,6 +45,7 @@ export type PopulatedTenant = {
   idpId: string
   idpUserId: string
   registrationTokenId: string
+  invitationId: string
   email: string
   phoneNumber: string
 }
@@ -51,7 +53,7 @@ export type PopulatedTenant = {
 /** The ids that a request names. */
 export type Ids = Pick<
   PopulatedTenant,
-  'userId' | 'sessionId' | 'clientId' | 'credentialId' | 'idpId' | 'registrationTokenId'
+  'userId' | 'sessionId' | 'clientId' | 'credentialId' | 'idpId' | 'registrationTokenId' | 'invitationId'
 > &
   Partial<PopulatedTenant>
 
@@ -63,6 +65,7 @@ export const UNKNOWN_IDS: Ids = {
   credentialId: 'cred_01m7xeb1sbendby702xerkqv3p',
   idpId: 'nobody',
   registrationTokenId: 'regtoken_01m7xeb1sbendby702xerkqv3p',
+  invitationId: 'invitation_01m7xeb1sbendby702xerkqv3p',
 }
 
 async function startApiSession(tenant: string, userId: string) {
@@ -104,10 +107,12 @@ async function populateTenant(tenant: string): Promise<PopulatedTenant> {
   await createIdentityProvider(ctx, { id: idpId, type: 'google', name: 'Upstream' })
   const { id: idpUserId } = await addIdpUser(ctx, user.id, idpId, { externalId: 'ada' })
   const { registrationToken } = await createRegistrationToken(ctx, { note: 'Partner' })
+  const invitation = await createInvitation(ctx, { email: `guest@${tenant}.example` })
   return {
     tenant,
     token: await tokenFor(tenant),
     registrationTokenId: registrationToken.id,
+    invitationId: invitation.id,
     credentialId: await createCredential(tenant, user.id),
     idpId,
     idpUserId,

@@ -1,5 +1,6 @@
 import { createPlatformCtx } from '../../src/core/context.ts'
 import { createIdentityProvider } from '../../src/idps/idps.ts'
+import { createInvitation } from '../../src/invitations/invitations.ts'
 import type { JsonSchema } from '../../src/rest/openapi-schemas.ts'
 import { buildOpenApi, Contract } from './openapi.ts'
 import { listOperations, systemDocument } from './openapi-document.ts'
@@ -35,5 +36,7 @@ export async function createObjects(tenant: string): Promise<Record<string, stri
   await createIdentityProvider(createPlatformCtx(tenant), { id: idpId, type: 'google', name: 'x' })
   const { id: clientId } = await makeClient(tenant)
   const { id: userId } = await makeUser(tenant, `generated@${tenant}.example`)
-  return { idpId, clientId, userId }
+  const invited = { email: `guest@${tenant}.example` }
+  const { id: invitationId } = await createInvitation(createPlatformCtx(tenant), invited)
+  return { idpId, clientId, userId, invitationId }
 }

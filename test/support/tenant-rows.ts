@@ -88,6 +88,17 @@ export async function fillTenantTables(tenantId: string): Promise<void> {
   await db.usedProof.create({ data: { tenantId, proofHash: hash, expiresAt } })
   await db.sessionClient.create({ data: { tenantId, sessionId, clientId } })
   await db.logoutDelivery.create({ data: { tenantId, id: 'd', clientId, userId, sessionId, expiresAt } })
+  await db.invitation.create({
+    data: {
+      tenantId,
+      id: 'i',
+      email: 'a@b.example',
+      emailKey: 'a@b.example',
+      userId,
+      sentAt: expiresAt,
+      expiresAt,
+    },
+  })
   await db.registrationToken.create({ data: { tenantId, id: 't', tokenHash: hash, expiresAt } })
   await db.idempotencyKey.create({ data: { tenantId, keyHash: hash, requestHash: hash, expiresAt } })
   await db.userTerm.create({ data: { tenantId, userId, term: 'w:ada' } })

@@ -24,7 +24,7 @@ const PAGE_SCRIPT = `
   const root = document.getElementById('enrollment')
   if (!root) return
   const { browserSupportsWebAuthn, startRegistration } = SimpleWebAuthnBrowser
-  const { token, path } = root.dataset
+  const { token, path, query = '' } = root.dataset
   const button = document.getElementById('enrollment-button')
   const status = document.getElementById('enrollment-status')
   const errorArea = document.getElementById('enrollment-error')
@@ -77,7 +77,7 @@ const PAGE_SCRIPT = `
       const response = await startRegistration({ optionsJSON })
       await call('/credential', { response })
       // Replaces this page, so that the back button does not lead to the used link.
-      location.replace(path + '/done')
+      location.replace(path + '/done' + query)
     } catch (error) {
       setBusy(false)
       // The library wraps the browser's error in one of the same name.

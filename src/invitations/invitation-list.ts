@@ -1,0 +1,30 @@
+import type { Ctx } from '../core/context.ts'
+import { dbFor } from '../database/db.ts'
+import { buildPageQuery } from '../database/page-query.ts'
+import { type Page, type PageArgs, parsePaging, toPage } from '../schema/page.ts'
+import { type Invitation, toInvitation } from './invitations.ts'
+
+const HIDDEN_COLUMNS = { tenantId: true, tokenHash: true, emailKey: true, sendCount: true } as const
+
+/** All invitations, oldest first: one statement, and another for totalSize. Throws InvalidInput. */
+export async function listInvitations(ctx: Ctx, args: PageArgs): Promise<Page<Invitation>> {
+  const name = `${ctx.tenant}:invitations`
+  const paging = parsePaging(args, name)
+  const query = buildPageQuery(paging, 'id')
+  const db = dbFor(ctx.tenant)
+  const rows = await db.invitation.findMany({
+    ...query,
+    where: { tenantId: ctx.tenant, ...query.where },
+    omit: HIDDEN_COLUMNS,
+  })
+  const now = new Date()
+  return toPage(
+    paging,
+    rows.map((row) => toInvitation(row, now)),
+    {
+      name,
+      toKey: ({ id }) => ({ value: null, id }),
+      countAll: () => db.invitation.count({ where: { tenantId: ctx.tenant } }),
+    },
+  )
+}

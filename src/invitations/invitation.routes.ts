@@ -1,0 +1,146 @@
+import type { H3 } from 'h3'
+import { findClient } from '../access/client-cache.ts'
+import { addRoute, type TenantCall } from '../access/endpoint.http.ts'
+import { toUserCtx } from '../core/context.ts'
+import { randomToken, sha256Base64url } from '../core/crypto.ts'
+import { Forbidden, InvalidInput, UserLocked } from '../core/errors.ts'
+import { readTarget } from '../http/request.ts'
+import { readForm, requireSingleParams } from '../http/request-body.ts'
+import { buildCookie, INTERACTION_COOKIE, readCookie, SESSION_COOKIE } from '../pages/cookies.ts'
+import { createCsrfToken, isCsrfToken } from '../pages/csrf.ts'
+import { addCookies, redirectTo, renderComponent, renderErrorPage } from '../pages/responses.http.ts'
+import { buildInitiationUrl } from '../pages/restart-url.ts'
+import { BROWSER_LIFETIME_SECONDS, endSession, findBrowserSession } from '../sessions/sessions.ts'
+import { readAccountForm, toFormIssues } from '../sign-up/account-form.ts'
+import { listSignUpFields, readEntries } from '../sign-up/sign-up-fields.ts'
+import {
+  type AcceptableInvitation,
+  type AcceptedInvitation,
+  acceptInvitation,
+  findAcceptableInvitation,
+} from './accept-invitation.ts'
+import { InvitationAcceptedPage, InvitationExpiredPage, InvitationPage } from './invitation.pages.tsx'
+
+/** How long a person may take to accept after opening the page. */
+const PAGE_LIFETIME_SECONDS = 3600
+
+/** The pages of an invitation. */
+export function addInvitationRoutes(app: H3): void {
+  addRoute(app, '/:tenant/invitation', { GET: showInvitation, POST: handleAcceptance }, renderErrorPage)
+  addRoute(app, '/:tenant/invitation/accepted', { GET: showAccepted }, renderErrorPage)
+}
+
+const readToken = ({ event }: TenantCall): string => requireSingleParams(readTarget(event).query).token ?? ''
+const readBrowserKey = ({ event }: TenantCall): string | null =>
+  readCookie(event.req.headers.get('cookie'), INTERACTION_COOKIE)
+
+/** The form is bound to the link and to the browser that opened it. */
+const toBinding = ({ ctx }: TenantCall, token: string, key: string): string[] => [
+  ctx.tenant,
+  sha256Base64url(token),
+  key,
+]
+
+type Entered = { values?: Record<string, string>; issues?: Record<string, string>; error?: string }
+
+function renderInvitation(
+  call: TenantCall,
+  token: string,
+  key: string,
+  invitation: AcceptableInvitation,
+  { error, ...entered }: Entered = {},
+): Response {
+  const { tenant, ctx } = call
+  const { email, name, inviterName, hasUser } = invitation
+  const account = {
+    fields: listSignUpFields(tenant),
+    terms: tenant,
+    ...entered,
+    values: entered.values ?? { ...(name !== null && { name }) },
+  }
+  const response = renderComponent(
+    InvitationPage,
+    {
+      tenant,
+      interaction: {
+        action: `/${ctx.tenant}/invitation?token=${encodeURIComponent(token)}`,
+        csrf: createCsrfToken('invitation', ...toBinding(call, token, key)),
+      },
+      address: email,
+      inviterName,
+      account: hasUser ? null : account,
+      error,
+    },
+    { status: entered.issues || error ? 400 : 200 },
+  )
+  return addCookies(response, [buildCookie(ctx.tenant, INTERACTION_COOKIE, key, PAGE_LIFETIME_SECONDS)])
+}
+
+const renderExpired = ({ tenant }: TenantCall): Response =>
+  renderComponent(InvitationExpiredPage, { tenant }, { status: 410 })
+
+/** Changes nothing, because mail programs open links to preview them. */
+async function showInvitation(call: TenantCall): Promise<Response> {
+  const token = readToken(call)
+  const invitation = await findAcceptableInvitation(call.ctx, token)
+  if (!invitation) return renderExpired(call)
+  return renderInvitation(call, token, readBrowserKey(call) ?? randomToken(), invitation)
+}
+
+async function handleAcceptance(call: TenantCall): Promise<Response> {
+  const { event, ctx, tenant } = call
+  const form = await readForm(event)
+  const [token, key] = [readToken(call), readBrowserKey(call)]
+  if (key === null || !isCsrfToken(form.csrf, 'invitation', ...toBinding(call, token, key)))
+    throw new Forbidden('This page was out of date. Open the link of the invitation again.')
+  const invitation = await findAcceptableInvitation(ctx, token)
+  if (!invitation) return renderExpired(call)
+  const fields = listSignUpFields(tenant)
+  const values = readEntries(fields, form)
+  try {
+    // A user who has the address is asked for nothing.
+    const account = invitation.hasUser
+      ? { fields: {}, terms: null }
+      : readAccountForm(tenant, fields, values, form)
+    const accepted = await acceptInvitation(ctx, token, invitation, account)
+    return accepted ? await continueAfter(call, accepted) : renderExpired(call)
+  } catch (error) {
+    if (error instanceof InvalidInput)
+      return renderInvitation(call, token, key, invitation, { values, issues: toFormIssues(error) })
+    if (error instanceof UserLocked)
+      return renderInvitation(call, token, key, invitation, {
+        error: 'You cannot sign in with this address. Ask the person who invited you.',
+      })
+    throw error
+  }
+}
+
+/** Leads a new user to the creation of a passkey, and an existing one to the last page. */
+async function continueAfter(
+  call: TenantCall,
+  { userId, clientId, signedIn }: AcceptedInvitation,
+): Promise<Response> {
+  const { ctx, tenant, event } = call
+  const next = { next_client: clientId ?? 'none' }
+  if (!signedIn) return redirectTo(`/${ctx.tenant}/invitation/accepted?${new URLSearchParams(next)}`)
+  const former = readCookie(event.req.headers.get('cookie'), SESSION_COOKIE)
+  const session = former && (await findBrowserSession(ctx.tenant, former))
+  if (session)
+    await endSession(toUserCtx(ctx, { userId, sessionId: signedIn.sessionId }), session.id, 'logout')
+  const cookie = buildCookie(ctx.tenant, SESSION_COOKIE, signedIn.token, BROWSER_LIFETIME_SECONDS)
+  const enrollment = new URLSearchParams({ token: signedIn.enrollmentToken, ...next })
+  const path = tenant.signInMethods.includes('passkey')
+    ? `enroll?${enrollment}`
+    : `invitation/accepted?${new URLSearchParams(next)}`
+  return redirectTo(`/${ctx.tenant}/${path}`, [cookie])
+}
+
+async function showAccepted({ event, ctx, tenant }: TenantCall): Promise<Response> {
+  const { next_client: clientId } = requireSingleParams(readTarget(event).query)
+  const client = clientId ? await findClient(ctx.tenant, clientId) : null
+  return renderComponent(InvitationAcceptedPage, {
+    tenant,
+    client,
+    startAt: buildInitiationUrl(ctx.tenant, client),
+  })
+}

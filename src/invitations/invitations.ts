@@ -1,0 +1,206 @@
+import { findClient } from '../access/client-cache.ts'
+import { loadMessageTenant } from '../access/message-tenant.ts'
+import { requireNoEscalation } from '../access/require-scope.ts'
+import type { Ctx } from '../core/context.ts'
+import { newId, randomToken, readIdPrefix, sha256 } from '../core/crypto.ts'
+import { env } from '../core/env.ts'
+import { Conflict, NotFound, RateLimited } from '../core/errors.ts'
+import { getRoleScopes } from '../core/scopes.ts'
+import { addSeconds } from '../core/time.ts'
+import { dbFor, inTransaction, sql } from '../database/db.ts'
+import { deliverMail } from '../delivery/mail.ts'
+import { buildInvitationMail } from '../delivery/message-texts.ts'
+import {
+  invitationCreated,
+  invitationResent,
+  invitationRevoked,
+  invitationUndelivered,
+} from '../events/invitation-events.ts'
+import { recordEvents, wakeReaders } from '../events/log.ts'
+import { toEmailKey } from '../schema/address-keys.ts'
+import { parseInput } from '../schema/input-shapes.ts'
+import { InvitationCreate, InvitationResend, type InvitationStatus } from './invitations.fields.ts'
+import {
+  deleteInvitation,
+  type InvitationRow,
+  insertInvitation,
+  renewInvitation,
+  revokeInvitationRow,
+} from './invitations.sql.ts'
+
+export type Invitation = Omit<InvitationRow, 'revoked' | 'inviterName'> & { status: InvitationStatus }
+
+/** The wait after too many messages. */
+const RETRY_SECONDS = 30
+const HOUR_SECONDS = 3600
+
+/** An invitation with its status. */
+export function toInvitation(row: InvitationRow, now = new Date()): Invitation {
+  const { revoked, inviterName: _, ...invitation } = row
+  const isExpired = row.expiresAt <= now
+  const status = row.acceptedAt ? 'accepted' : revoked ? 'revoked' : isExpired ? 'expired' : 'pending'
+  return { ...invitation, status }
+}
+
+/** The URL for a token. It is built from BASE_URL, never from request headers. */
+const buildInvitationUri = (tenant: string, token: string): string =>
+  `${env.baseUrl}/${tenant}/invitation?token=${token}`
+
+/** The name of the user who invites; null for a client. */
+async function findInviterName({ tenant, actor }: Ctx): Promise<string | null> {
+  if (actor.kind !== 'user' || actor.tenant !== tenant) return null
+  const where = { tenantId_id: { tenantId: tenant, id: actor.userId } }
+  return (await dbFor(tenant).user.findUnique({ where, select: { name: true } }))?.name ?? null
+}
+
+async function deliverInvitation(ctx: Ctx, invitation: InvitationRow, uri: string): Promise<void> {
+  const { clientId, inviterName, email, expiresAt } = invitation
+  const tenant = await loadMessageTenant(ctx.tenant)
+  const clientName = clientId && ((await findClient(ctx.tenant, clientId))?.name ?? null)
+  await deliverMail({
+    to: toEmailKey(email) ?? email,
+    ...buildInvitationMail({ tenant, inviterName, clientName, uri, expiresAt }),
+  })
+}
+
+/** Stores an invitation with its event; returns the link, which is not stored. */
+async function storeInvitation(ctx: Ctx, input: unknown, now: Date) {
+  const { email, roles, expiresInSeconds, ...given } = parseInput(InvitationCreate, input)
+  requireNoEscalation(ctx, getRoleScopes(roles))
+  const clientId = given.clientId ?? null
+  if (clientId !== null && !(await findClient(ctx.tenant, clientId))) throw new NotFound('client')
+  const token = randomToken()
+  const inviterName = await findInviterName(ctx)
+  const invitation = await inTransaction(async (sql) => {
+    const stored = await insertInvitation(sql, ctx.tenant, {
+      id: newId('invitation'),
+      tokenHash: sha256(token),
+      email: email.normalize('NFC'),
+      emailKey: toEmailKey(email) ?? email,
+      name: given.name ?? null,
+      note: given.note ?? null,
+      roles,
+      locale: given.locale ?? null,
+      clientId,
+      inviterName,
+      now,
+      expiresAt: addSeconds(now, expiresInSeconds),
+    })
+    if (!stored) throw new RateLimited(HOUR_SECONDS, 'Too many invitations of this address.')
+    await recordEvents(sql, ctx, [invitationCreated(stored.id, roles)])
+    return stored
+  })
+  wakeReaders(ctx.tenant)
+  return { invitation, uri: buildInvitationUri(ctx.tenant, token) }
+}
+
+/**
+ * Invites a person by a mail with a link. The link is in the mail only: whoever has it has proven the address.
+ * Throws InvalidInput, Forbidden (a role permits more than the caller's scopes), RateLimited (ten in an hour for
+ * each address), and Unavailable when the mail could not be delivered; then there is no invitation.
+ */
+export async function createInvitation(ctx: Ctx, input: unknown, now = new Date()): Promise<Invitation> {
+  const { invitation, uri } = await storeInvitation(ctx, input, now)
+  await deliverInvitation(ctx, invitation, uri).catch(async (error: unknown) => {
+    await inTransaction(async (sql) => {
+      await deleteInvitation(sql, ctx.tenant, invitation.id)
+      await recordEvents(sql, ctx, [invitationUndelivered(invitation.id)])
+    })
+    wakeReaders(ctx.tenant)
+    throw error
+  })
+  return toInvitation(invitation, now)
+}
+
+/**
+ * The same without a mail: returns the link. For the operator of the deployment only, because the link proves the
+ * address.
+ */
+export async function createInvitationLink(
+  ctx: Ctx,
+  input: unknown,
+  now = new Date(),
+): Promise<{ invitation: Invitation; uri: string }> {
+  const { invitation, uri } = await storeInvitation(ctx, input, now)
+  return { invitation: toInvitation(invitation, now), uri }
+}
+
+/** Returns an invitation. Throws NotFound. */
+export async function getInvitation(ctx: Ctx, id: string): Promise<Invitation> {
+  if (readIdPrefix(id) !== 'invitation') throw new NotFound('invitation')
+  const where = { tenantId_id: { tenantId: ctx.tenant, id } }
+  const row = await dbFor(ctx.tenant).invitation.findUnique({ where })
+  if (!row) throw new NotFound('invitation')
+  const { tokenHash: _, emailKey: __, sendCount: ___, tenantId: ____, ...invitation } = row
+  return toInvitation(invitation)
+}
+
+/** Throws Conflict unless an invitation can still be accepted or sent again. */
+function requireOpen({ status }: Invitation): void {
+  if (status === 'accepted') throw new Conflict([], 'The invitation was accepted.')
+  if (status === 'revoked') throw new Conflict([], 'The invitation was revoked.')
+}
+
+/**
+ * Sends another mail, whose link replaces the former one; without expiresInSeconds it has the same lifetime. Throws
+ * InvalidInput, NotFound, Conflict (accepted or revoked), Forbidden, RateLimited (one in 30 s, 20 in all), and
+ * Unavailable.
+ */
+export async function resendInvitation(
+  ctx: Ctx,
+  id: string,
+  input: unknown,
+  now = new Date(),
+): Promise<Invitation> {
+  const { expiresInSeconds } = parseInput(InvitationResend, input === undefined ? {} : input)
+  const former = await getInvitation(ctx, id)
+  requireNoEscalation(ctx, getRoleScopes(former.roles))
+  requireOpen(former)
+  const token = randomToken()
+  const inviterName = await findInviterName(ctx)
+  const lifetimeMs = expiresInSeconds
+    ? expiresInSeconds * 1000
+    : former.expiresAt.getTime() - former.sentAt.getTime()
+  const renewed = await inTransaction(async (sql) => {
+    const row = await renewInvitation(sql, ctx.tenant, {
+      id,
+      tokenHash: sha256(token),
+      inviterName,
+      now,
+      expiresAt: new Date(now.getTime() + lifetimeMs),
+    })
+    if (row) await recordEvents(sql, ctx, [invitationResent(id)])
+    return row
+  })
+  if (!renewed) {
+    requireOpen(await getInvitation(ctx, id))
+    throw new RateLimited(RETRY_SECONDS, 'Too many messages of this invitation.')
+  }
+  wakeReaders(ctx.tenant)
+  try {
+    await deliverInvitation(ctx, renewed, buildInvitationUri(ctx.tenant, token))
+  } catch (error) {
+    await recordEvents(sql, ctx, [invitationUndelivered(id)])
+    wakeReaders(ctx.tenant)
+    throw error
+  }
+  return toInvitation(renewed, now)
+}
+
+/**
+ * Revokes an invitation: its link no longer works. Throws NotFound, Forbidden, and Conflict when it was accepted. A
+ * revoked invitation stays revoked.
+ */
+export async function revokeInvitation(ctx: Ctx, id: string): Promise<{ revokedInvitationId: string }> {
+  const former = await getInvitation(ctx, id)
+  requireNoEscalation(ctx, getRoleScopes(former.roles))
+  const isRevoked = await inTransaction(async (sql) => {
+    const isRevoked = await revokeInvitationRow(sql, ctx.tenant, id)
+    if (isRevoked) await recordEvents(sql, ctx, [invitationRevoked(id)])
+    return isRevoked
+  })
+  if (isRevoked) wakeReaders(ctx.tenant)
+  else if ((await getInvitation(ctx, id)).status === 'accepted')
+    throw new Conflict([], 'The invitation was accepted.')
+  return { revokedInvitationId: id }
+}
