@@ -42,6 +42,7 @@ export type TenantIdp = {
   userInfoEndpoint: string | null
   platformTeamId: string | null
   platformKid: string | null
+  domains: string[]
 }
 
 /** Identity providers that a page can show. */
@@ -58,7 +59,7 @@ const SELECT_TENANT = statement({
   SELECT "tenantId", ${buildSettingsColumns()}, "tokenKey", (
     SELECT coalesce(jsonb_agg(i ORDER BY i."id"), '[]') FROM (
       SELECT "id", "type", "name", "clientId", "clientSecret" IS NOT NULL AS "hasClientSecret", "issuer",
-        "authorizationEndpoint", "tokenEndpoint", "userInfoEndpoint", "platformTeamId", "platformKid"
+        "authorizationEndpoint", "tokenEndpoint", "userInfoEndpoint", "platformTeamId", "platformKid", "domains"
       FROM "IdentityProvider" WHERE "tenantId" = :tenant ORDER BY "id" LIMIT ${MAX_IDPS}
     ) i
   ) AS "idps"

@@ -5,14 +5,17 @@ import { isIdpId } from '../schema/idp-id.ts'
 import { listMissingFields } from './missing-fields.ts'
 import { type IdpType, PROVIDER_TYPES } from './provider-types.ts'
 
+/** An identity provider as the sign-in pages know it. */
+export type SignInProvider = TenantIdp
+
 /** Whether an endpoint is configured, known of the type, or found through the issuer. */
-const hasEndpoint = (idp: TenantIdp, name: 'authorizationEndpoint' | 'tokenEndpoint'): boolean => {
+const hasEndpoint = (idp: SignInProvider, name: 'authorizationEndpoint' | 'tokenEndpoint'): boolean => {
   const type = PROVIDER_TYPES[idp.type as IdpType]
   return Boolean(idp[name] || type[name] || (type.discovers && idp.issuer))
 }
 
 /** The identity providers of a tenant at which users can sign in: nothing is missing. No statement. */
-export const listSignInProviders = ({ idps }: { idps: readonly TenantIdp[] }): TenantIdp[] =>
+export const listSignInProviders = ({ idps }: { idps: readonly SignInProvider[] }): SignInProvider[] =>
   idps.filter(
     (idp) =>
       listMissingFields(idp).length === 0 &&

@@ -1,6 +1,7 @@
 import { OAuthError } from '../../core/oauth-error.ts'
 import { parseScopeList } from '../../core/scopes.ts'
 import { createRepeatedError, findRepeatedNames } from '../../http/repeated-parameters.ts'
+import { isIdpId } from '../../schema/idp-id.ts'
 import {
   type AuthorizeRequest,
   DISPLAYS,
@@ -53,6 +54,7 @@ export function parseAuthorizeRequest(
     loginHint: readParameter(params, 'login_hint')?.slice(0, 320).toWellFormed() ?? null,
     uiLocales: parseUiLocales(params),
     idTokenHint: readParameter(params, 'id_token_hint'),
+    idp: parseIdpHint(params),
     resources: parseResources(params, resources),
     claims: addAcrValues(parseClaimsParameter(params), readParameter(params, 'acr_values')),
     dpopJkt: parseDpopJkt(params),
@@ -133,6 +135,12 @@ function parseDpopJkt(params: URLSearchParams): string | null {
   if (thumbprint !== null && !/^[A-Za-z0-9_-]{43}$/.test(thumbprint))
     throw createInvalidRequestError('The dpop_jkt is not a SHA-256 thumbprint of a key.')
   return thumbprint
+}
+
+/** A hint: without such a provider, the first page is shown. */
+function parseIdpHint(params: URLSearchParams): string | null {
+  const hint = readParameter(params, 'idp')
+  return hint !== null && isIdpId(hint) ? hint : null
 }
 
 function parsePrompts(params: URLSearchParams, supported: readonly Prompt[]): Prompt[] {

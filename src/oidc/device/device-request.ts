@@ -56,6 +56,7 @@ const toDeviceRequest = (device: PendingDevice, userCode: string): DeviceRequest
   maxAgeSeconds: null,
   loginHint: null,
   uiLocales: [],
+  idp: null,
   idTokenHint: null,
   subjectHint: null,
   claims: null,

@@ -70,6 +70,8 @@ export type Progress = {
   consentedIn?: string
   /** How many passkeys were presented: each one needs a challenge of its own. */
   passkeyAttempts?: number
+  /** The browser was sent to an identity provider: it is not sent there again without a choice of the user. */
+  isLed?: boolean
   /** A proven identity without a link: it is linked to the user who signs in by another method. */
   pendingLink?: PendingLink
   /** The attempt to sign in at an identity provider; removed when the provider answers. */
@@ -92,7 +94,15 @@ function migrateStoredRequest({
 }: PendingRequest & { resource?: string | null }): PendingRequest {
   const resources = resource ? [resource] : []
   return {
-    ...{ responseMode: 'query', display: 'page', resources, claims: null, dpopJkt: null, uiLocales: [] },
+    ...{
+      responseMode: 'query',
+      display: 'page',
+      resources,
+      claims: null,
+      dpopJkt: null,
+      uiLocales: [],
+      idp: null,
+    },
     ...stored,
   }
 }

@@ -2,10 +2,10 @@ import type { Sql } from '../../database/db.ts'
 import { statement } from '../../database/statement.ts'
 
 const STORE_ATTEMPT = statement({ takes: { handleHash: 'bytea', attempt: 'jsonb' } })`
-  UPDATE "Interaction" SET "progress" = "progress" || jsonb_build_object('provider', :attempt)
+  UPDATE "Interaction" SET "progress" = "progress" || jsonb_build_object('provider', :attempt, 'isLed', true)
   WHERE "tenantId" = :tenant AND "handleHash" = :handleHash`
 
-/** Stores the attempt to sign in at a provider, in place of an earlier one. Does not change other progress. */
+/** Stores the attempt to sign in at a provider, in place of an earlier one, and that the browser was sent to one. Does not change other progress. */
 export const storeProviderAttempt = (
   sql: Sql,
   tenant: string,

@@ -27,6 +27,8 @@ export type AuthorizeRequest = ResponseTarget & {
   /** The preferred languages (OIDC Core, section 3.1.2.1), as BCP 47 tags. */
   uiLocales: string[]
   idTokenHint: string | null
+  /** The identity provider at which the client wants the user to sign in. */
+  idp: string | null
   /** The requested audiences (RFC 8707). */
   resources: string[]
   /** The individually requested claims. */

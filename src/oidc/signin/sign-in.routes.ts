@@ -3,16 +3,23 @@ import { addRoute, type TenantCall } from '../../access/endpoint.http.ts'
 import { Forbidden } from '../../core/errors.ts'
 import { OAuthError } from '../../core/oauth-error.ts'
 import { readForm } from '../../http/request-body.ts'
+import type { SignInProvider } from '../../idps/sign-in-providers.ts'
 import { buildCookie, INTERACTION_COOKIE } from '../../pages/cookies.ts'
 import { isCsrfToken } from '../../pages/csrf.ts'
 import { addCookies, renderErrorPage } from '../../pages/responses.http.ts'
 import { createStepError } from '../authorize/step-error.ts'
-import { clearInputRejection, INTERACTION_LIFETIME_SECONDS } from '../interactions/interactions.ts'
+import {
+  clearInputRejection,
+  INTERACTION_LIFETIME_SECONDS,
+  type Interaction,
+} from '../interactions/interactions.ts'
 import { selectCompletion } from './completion.http.ts'
+import { findAutomaticProvider, findProviderByAddress } from './provider/provider-choice.ts'
+import { leadToProvider } from './provider/provider-forms.http.ts'
 import { renderSignInPage } from './render-step.http.ts'
 import { continueAsUser, grantConsent, switchUser } from './sign-in.ts'
 import type { FormHandler } from './sign-in-method.http.ts'
-import { listMethodForms } from './sign-in-methods.http.ts'
+import { listMethodForms, listOfferedMethods } from './sign-in-methods.http.ts'
 import {
   createExpiredSignInError,
   getCsrfBinding,
@@ -51,12 +58,25 @@ async function showSignInPage(call: TenantCall, requestedPage: SignInPageName): 
     return selectCompletion(signIn).reject(
       createStepError(next, interaction.request, authorization, signIn.sessionToken !== null),
       // Progress comes from forms of the pages.
-      { hasSeenPage: Object.keys(interaction.progress).length > 0 },
+      { hasSeenPage: hasProgressOfPages(interaction) },
     )
   const page = selectPage(signIn, requestedPage)
   if (page !== requestedPage) return redirectToPage(signIn, page, cookies)
+  const provider = page === 'email' ? findProviderInstead(signIn) : null
+  if (provider) return addCookies(await leadToProvider(signIn, provider, { after: 'link' }), cookies)
   if (interaction.progress.refusal) await clearInputRejection(call.ctx.tenant, interaction)
   return addCookies(renderSignInPage(signIn, requestedPage), cookies)
+}
+
+/** Being sent to a provider without a page is no progress of the user. */
+const hasProgressOfPages = ({ progress: { provider: _, isLed: __, ...progress } }: Interaction): boolean =>
+  Object.keys(progress).length > 0
+
+/** The provider to which the browser is sent instead of the first page; null where the page is shown. */
+function findProviderInstead(signIn: SignInStep): SignInProvider | null {
+  const forms = Object.keys(listMethodForms(signIn))
+  const isOnlyMethod = listOfferedMethods(signIn).length === 1
+  return forms.includes('provider') ? findAutomaticProvider(signIn, isOnlyMethod) : null
 }
 
 /**
@@ -96,6 +116,9 @@ async function handleForm(call: TenantCall, page: SignInPageName): Promise<Respo
     step === 'login' ? { ...listMethodForms(signIn), ...SIGN_UP_FORMS } : (FORM_HANDLERS[step] ?? {})
   // A repeated submission, or one of an earlier page: continue with the current page.
   if (!Object.hasOwn(forms, form.step ?? '')) return redirectToPage(signIn)
+  const provider =
+    form.step === 'email' && 'provider' in forms ? findProviderByAddress(signIn, form.address ?? '') : null
+  if (provider) return leadToProvider(signIn, provider, { after: 'form', loginHint: form.address?.trim() })
   return (forms[form.step as string] as FormHandler)(signIn, form)
 }
 

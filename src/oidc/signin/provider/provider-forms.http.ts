@@ -1,10 +1,10 @@
 import { RateLimited, Unavailable } from '../../../core/errors.ts'
 import { addSeconds } from '../../../core/time.ts'
 import { buildAuthorizationUrl, type ProviderWishes } from '../../../idps/provider-authorization.ts'
-import { findProviderRow, listSignInProviders } from '../../../idps/sign-in-providers.ts'
+import { findProviderRow, listSignInProviders, type SignInProvider } from '../../../idps/sign-in-providers.ts'
 import { createPart, type PagePart } from '../../../pages/page-part.pages.tsx'
 import type { PageInteraction } from '../../../pages/page-shell.pages.tsx'
-import { renderComponent } from '../../../pages/responses.http.ts'
+import { redirectTo, renderComponent } from '../../../pages/responses.http.ts'
 import { selectExpectedAddress } from '../../authorize/evaluate-request.ts'
 import type { InputRejection } from '../../interactions/interactions.ts'
 import { describeInputRejection } from '../input-rejection-texts.ts'
@@ -52,18 +52,28 @@ function selectWishes({ interaction, authorization }: SignInStep): ProviderWishe
   }
 }
 
-async function goToProvider(signIn: SignInStep, form: Record<string, string>): Promise<Response> {
+/** How the browser leaves: after a form by a page, because form-action applies to redirects. */
+type Departure = { after: 'form' | 'link'; loginHint?: string }
+
+/** Sends the browser to a provider; back to the first page when it is not there or does not respond. */
+export async function leadToProvider(
+  signIn: SignInStep,
+  provider: SignInProvider,
+  { after, loginHint }: Departure,
+): Promise<Response> {
   const { call, interaction, authorization } = signIn
   const { tenant } = call.ctx
-  const provider = listSignInProviders(call.tenant).find(({ id }) => id === form.idp)
-  const row = provider ? await findProviderRow(tenant, provider.id) : null
+  const row = await findProviderRow(tenant, provider.id)
   // It was removed after the page was shown.
-  if (!provider || !row) return redirectToPage(signIn)
+  if (!row) return redirectToPage(signIn)
   try {
     const values = await beginAttempt(tenant, interaction, row.id)
-    const url = await buildAuthorizationUrl(row, values, selectWishes(signIn))
-    // Browsers apply form-action to redirects after a form, and a provider redirects to hosts that only it
-    // knows: a page leads there.
+    const wishes = selectWishes(signIn)
+    const url = await buildAuthorizationUrl(row, values, {
+      ...wishes,
+      loginHint: loginHint ?? wishes.loginHint,
+    })
+    if (after === 'link') return redirectTo(url)
     const page = { tenant: call.tenant, client: authorization.client, provider, url }
     const response = renderComponent(ProviderTransferPage, page, {
       isPopup: interaction.request.display === 'popup',
@@ -73,13 +83,14 @@ async function goToProvider(signIn: SignInStep, form: Record<string, string>): P
   } catch (error) {
     if (!(error instanceof Unavailable)) throw error
     const rejection = new RejectedIdentity('unavailable', { cause: error })
-    try {
-      await recordRejection(call.ctx, interaction, row.id, rejection)
-    } catch (limited) {
-      return rejectProviderInput(signIn, row.id, limited)
-    }
-    return rejectProviderInput(signIn, row.id, rejection)
+    const limited = await recordRejection(call.ctx, interaction, row.id, rejection).catch((each) => each)
+    return rejectProviderInput(signIn, row.id, limited ?? rejection)
   }
+}
+
+async function goToProvider(signIn: SignInStep, form: Record<string, string>): Promise<Response> {
+  const provider = listSignInProviders(signIn.call.tenant).find(({ id }) => id === form.idp)
+  return provider ? leadToProvider(signIn, provider, { after: 'form' }) : redirectToPage(signIn)
 }
 
 /** The user does not want to link the identity that was proven. */

@@ -1,0 +1,26 @@
+import { listSignInProviders, type SignInProvider } from '../../../idps/sign-in-providers.ts'
+import { toEmailKey } from '../../../schema/address-keys.ts'
+import type { SignInStep } from '../sign-in-step.ts'
+
+/** A sign-in leaves without a choice of the user once: who comes back has the other ways. */
+const mayLead = ({ interaction: { progress } }: SignInStep): boolean =>
+  !progress.isLed && !progress.isAnother && !progress.pendingLink && !progress.refusal
+
+/**
+ * The provider to which the first page leads without being shown: the one that the client named (`idp`), or the
+ * only one if there is no other method. Null where the page is shown.
+ */
+export function findAutomaticProvider(signIn: SignInStep, isOnlyMethod: boolean): SignInProvider | null {
+  if (!mayLead(signIn) || signIn.interaction.progress.address) return null
+  const providers = listSignInProviders(signIn.call.tenant)
+  const { idp } = signIn.interaction.request
+  const isAlone = isOnlyMethod && providers.length === 1
+  return providers.find(({ id }) => id === idp) ?? (isAlone ? (providers[0] ?? null) : null)
+}
+
+/** The provider of the domain of an entered address; null for other addresses, and after a first attempt. */
+export function findProviderByAddress(signIn: SignInStep, address: string): SignInProvider | null {
+  const domain = mayLead(signIn) ? toEmailKey(address.trim())?.split('@').pop() : undefined
+  const providers = listSignInProviders(signIn.call.tenant)
+  return providers.find(({ domains }) => domain !== undefined && domains.includes(domain)) ?? null
+}
