@@ -54,7 +54,13 @@ export async function buildAuthorizationUrl(
     code_challenge: codeChallenge,
     code_challenge_method: 'S256',
     response_mode: responseMode,
-    ...(speaksOpenId(provider) && { nonce, prompt, login_hint: loginHint }),
+    ...(speaksOpenId(provider) && {
+      nonce,
+      prompt,
+      // With it, the ID token says when the user signed in.
+      max_age: prompt === 'login' && '0',
+      login_hint: loginHint,
+    }),
   }
   for (const [name, value] of Object.entries(parameters)) if (value) url.searchParams.set(name, value)
   return url.href

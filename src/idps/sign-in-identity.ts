@@ -21,6 +21,8 @@ export type SignInAnswer = {
   iss: string | null
   nonce: string
   codeVerifier: string
+  /** The earliest acceptable sign-in at the provider; null for any. */
+  since: Date | null
 }
 
 /**
@@ -51,6 +53,16 @@ async function addUserInfo(
   return { ...info, ...claims }
 }
 
+/** The provider's clock may differ from this one. */
+const CLOCK_TOLERANCE_SECONDS = 30
+
+/** Throws InvalidInput for an older sign-in than was asked for. Some providers do not say when it was. */
+function assertRecent({ auth_time: time }: Record<string, unknown>, since: Date | null): void {
+  if (since === null || typeof time !== 'number') return
+  if (time + CLOCK_TOLERANCE_SECONDS < since.getTime() / 1000)
+    throw rejectProof('code', 'is about an earlier sign-in')
+}
+
 async function redeemAnswer(row: IdentityProvider, answer: SignInAnswer): Promise<ExternalIdentity> {
   const provider = requireProvider(row)
   await assertResponseIssuer(provider, answer.iss)
@@ -62,6 +74,7 @@ async function redeemAnswer(row: IdentityProvider, answer: SignInAnswer): Promis
   if (!idToken) throw rejectProof('code', 'was redeemed without an ID token')
   const claims = await verifyIdToken(provider, idToken, 'code')
   if (claims.nonce !== nonce) throw rejectProof('code', 'was issued for another sign-in')
+  assertRecent(claims, answer.since)
   return toTokenIdentity(provider, 'code', await addUserInfo(provider, { claims, accessToken }))
 }
 

@@ -75,7 +75,7 @@ export type Progress = {
   /** A proven identity without a link: it is linked to the user who signs in by another method. */
   pendingLink?: PendingLink
   /** The attempt to sign in at an identity provider; removed when the provider answers. */
-  provider?: { id: string; idpId: string }
+  provider?: { id: string; idpId: string; since: string | null }
   /** The user chose to sign in as someone else: no address is prefilled. */
   isAnother?: boolean
   /** Shown once. */

@@ -10,7 +10,7 @@ export const storeProviderAttempt = (
   sql: Sql,
   tenant: string,
   handleHash: Buffer,
-  attempt: { id: string; idpId: string },
+  attempt: { id: string; idpId: string; since: string | null },
 ): Promise<void> => STORE_ATTEMPT.run(sql, { tenant, handleHash, attempt })
 
 const CLAIM_ATTEMPT = statement({

@@ -6,7 +6,12 @@ import { hashHandle, type Interaction } from '../../interactions/interactions.ts
 import { claimProviderAttempt, storeProviderAttempt } from '../../interactions/provider-attempts.sql.ts'
 
 /** A sign-in that began at an identity provider and has not come back. */
-export type ProviderAttempt = { id: string; idpId: string }
+export type ProviderAttempt = {
+  id: string
+  idpId: string
+  /** When it began, if the user must sign in again at the provider. */
+  since: string | null
+}
 
 /**
  * A value of an attempt: a MAC under the key of the browser's cookie, which is not stored here. So neither the
@@ -30,9 +35,9 @@ export const readHandle = (state: string): string => state.split('.', 1)[0] ?? '
 export async function beginAttempt(
   tenant: string,
   interaction: Interaction,
-  idpId: string,
+  { idpId, since }: { idpId: string; since: Date | null },
 ): Promise<AttemptValues> {
-  const attempt = { id: randomToken(), idpId }
+  const attempt = { id: randomToken(), idpId, since: since?.toISOString() ?? null }
   await storeProviderAttempt(sql, tenant, hashHandle(interaction), attempt)
   return {
     state: buildState(interaction, attempt),

@@ -67,8 +67,9 @@ export async function leadToProvider(
   // It was removed after the page was shown.
   if (!row) return redirectToPage(signIn)
   try {
-    const values = await beginAttempt(tenant, interaction, row.id)
     const wishes = selectWishes(signIn)
+    const since = wishes.prompt === 'login' ? new Date() : null
+    const values = await beginAttempt(tenant, interaction, { idpId: row.id, since })
     const url = await buildAuthorizationUrl(row, values, {
       ...wishes,
       loginHint: loginHint ?? wishes.loginHint,

@@ -95,12 +95,13 @@ async function signInUser(
 ): Promise<string> {
   // The answer of one provider at the callback of another (RFC 9700, section 4.4).
   if (!row || row.id !== attempt.idpId) throw new RejectedIdentity('rejected')
-  const { nonce, codeVerifier } = attempt
+  const { nonce, codeVerifier, since } = attempt
   const proven = await proveSignIn(row, {
     code: requireCode(answer),
     iss: answer.iss,
     nonce,
     codeVerifier,
+    since: since === null ? null : new Date(since),
   }).catch((error) => {
     throw toRejection(error)
   })

@@ -17,11 +17,11 @@ const test = base
   /** Signs `person` in with an ID token whose claims are changed by `change`. */
   .extend(
     'signInWith',
-    ({ person, subject, provider, link, start, choose, signInThere, comeBack }) =>
-      async (change: (claims: Record<string, unknown>) => Record<string, unknown>) => {
+    ({ browser, person, subject, provider, link, start, choose, signInThere, comeBack }) =>
+      async (change: (claims: Record<string, unknown>) => Record<string, unknown>, more: object = {}) => {
         await link(person.id, provider, subject)
         const { upstream } = provider
-        const request = await choose(await start(), provider.id)
+        const request = await choose(await start(browser, more), provider.id)
         const callback = await signInThere(request, subject)
         const now = Math.floor(Date.now() / 1000)
         const claims = { iss: upstream.issuer, aud: 'vestibule', sub: subject, iat: now, exp: now + 300 }
@@ -116,6 +116,19 @@ describe('a sign-in at an identity provider that fails', () => {
     }))
     expect(location).toContain('code=')
   })
+
+  test.for([
+    ['an hour ago', 3600, REJECTED],
+    ['10 s ago, by a clock that differs', 10, null],
+  ] as const)(
+    'with prompt=login and a sign-in there %s is judged by auth_time',
+    async ([, age, words], { signInWith }) => {
+      const change = (claims: object) => ({ ...claims, auth_time: now() - age })
+      const { html, location } = await signInWith(change, { prompt: 'login' })
+      if (words) expect(html).toContain(words)
+      else expect(location).toContain('code=')
+    },
+  )
 
   test('is rejected when the userinfo response is about another user', async ({
     person,

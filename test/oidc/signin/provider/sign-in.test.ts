@@ -85,6 +85,7 @@ describe('a sign-in at an identity provider', () => {
   }) => {
     const request = await choose(await start(browser, { prompt: 'login' }), provider.id)
     expect(request.searchParams.get('prompt')).toBe('login')
+    expect(request.searchParams.get('max_age')).toBe('0')
   })
 
   test('works with OAuth 2.0 without an ID token or an e-mail address', async ({
