@@ -5,6 +5,11 @@ import { CHANNELS, type Channel } from '../../src/core/sign-in-methods.ts'
 import { DemoClientPage } from '../../src/dev/demo-client.pages.tsx'
 import { InboxPage } from '../../src/dev/inbox.pages.tsx'
 import { IDP_TYPES } from '../../src/idps/provider-types.ts'
+import {
+  InvitationAcceptedPage,
+  InvitationExpiredPage,
+  InvitationPage,
+} from '../../src/invitations/invitation.pages.tsx'
 import { FormPostPage } from '../../src/oidc/authorize/form-post.pages.tsx'
 import { WebMessagePage } from '../../src/oidc/authorize/web-message.pages.tsx'
 import {
@@ -149,6 +154,22 @@ export function pagesWith(text: string) {
     ),
     enrollment: <EnrollmentPage tenant={tenant} label={text} token={text} path={text} />,
     enrolled: <EnrolledPage tenant={tenant} />,
+    invitation: (
+      <InvitationPage
+        {...{ tenant, interaction }}
+        address={text}
+        inviterName={text}
+        account={{
+          fields: signUpFields(text),
+          terms: { termsUrl: toLink(text), termsVersion: text, privacyUrl: toLink(text) },
+          values: { name: text },
+          issues: { name: text, terms: text },
+        }}
+        error={text}
+      />
+    ),
+    'invitation-accepted': <InvitationAcceptedPage {...{ tenant, client }} startAt={text} />,
+    'invitation-expired': <InvitationExpiredPage tenant={tenant} />,
     'enrollment-expired': <EnrollmentExpiredPage tenant={tenant} />,
     inbox: (
       <InboxPage messages={[{ to: text, channel: 'email', sentAt, subject: text, body: text }]} to={text} />

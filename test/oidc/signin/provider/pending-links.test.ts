@@ -1,5 +1,6 @@
 import { describe, expect } from 'vitest'
 import { dbFor } from '../../../../src/database/db.ts'
+import { updateSettings } from '../../../../src/tenants/settings.ts'
 import { codeFor } from '../../../support/protocol.ts'
 import { test as base } from '../../../support/provider-sign-in.ts'
 
@@ -39,6 +40,29 @@ describe('a proven identity without a link', () => {
       expect.arrayContaining([expect.objectContaining({ type: 'idpuser.linked', userId: person.id })]),
     )
     expect((await signInBy(provider.id, subject, newBrowser())).location).toContain('code=')
+  })
+
+  test('is linked to the user who signs up in the same visit', async ({
+    tenant,
+    ctx,
+    email,
+    browser,
+    provider,
+    subject,
+    signInBy,
+  }) => {
+    await updateSettings(ctx, { signUp: 'open' })
+    const address = email('signs-up')
+    const page = await signInBy(provider.id, subject)
+    const sent = await browser.submit(page, { step: 'email', address })
+    const codePage = { html: await sent.response.text(), path: sent.path }
+    const proven = await browser.submit(codePage, { step: 'code', code: await codeFor(address) })
+    const form = { html: await proven.response.text(), path: proven.path }
+    expect((await browser.submit(form, { step: 'create', name: 'Ada' })).location).toContain('code=')
+    await updateSettings(ctx, { signUp: 'off' })
+    const user = await dbFor(tenant).user.findFirst({ where: { tenantId: tenant, emailKey: address } })
+    const where = { tenantId: tenant, userId: user?.id ?? '' }
+    expect(await dbFor(tenant).idpUser.count({ where })).toBe(1)
   })
 
   test('is not linked after the user declined', async ({
