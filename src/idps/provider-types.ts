@@ -36,6 +36,8 @@ export type ProviderType = {
   tokenEndpoint?: string
   userInfoEndpoint?: string
   jwksUri?: string
+  /** A web application redeems codes with a secret only. */
+  redeemsWithSecret?: boolean
   /** How clients authenticate at the token endpoint, where the metadata does not say. */
   clientAuthentication: 'basic' | 'post'
   /** Members of the userinfo response that contain the claims, if they are not at the top level. */
@@ -65,6 +67,7 @@ export const PROVIDER_TYPES: Record<IdpType, ProviderType> = {
     idToken: 'required',
     defaultScopes: 'openid name email',
     // Apple requires it where a scope is requested.
+    redeemsWithSecret: true,
     responseMode: 'form_post',
     authorizationEndpoint: 'https://appleid.apple.com/auth/authorize',
     tokenEndpoint: 'https://appleid.apple.com/auth/token',
@@ -73,6 +76,7 @@ export const PROVIDER_TYPES: Record<IdpType, ProviderType> = {
     subject: ['sub'],
   },
   facebook: {
+    redeemsWithSecret: true,
     issuer: 'https://www.facebook.com',
     defaultScopes: 'public_profile email',
     authorizationEndpoint: 'https://www.facebook.com/v21.0/dialog/oauth',
@@ -83,6 +87,7 @@ export const PROVIDER_TYPES: Record<IdpType, ProviderType> = {
     subject: ['id'],
   },
   google: {
+    redeemsWithSecret: true,
     issuer: 'https://accounts.google.com',
     idToken: 'required',
     defaultScopes: 'openid email profile',
@@ -95,6 +100,7 @@ export const PROVIDER_TYPES: Record<IdpType, ProviderType> = {
     subject: ['sub'],
   },
   microsoft: {
+    redeemsWithSecret: true,
     issuerOfOrganisation: (tid) => `https://login.microsoftonline.com/${tid}/v2.0`,
     idToken: 'required',
     defaultScopes: 'openid email profile',

@@ -14,11 +14,15 @@ const hasEndpoint = (idp: SignInProvider, name: 'authorizationEndpoint' | 'token
   return Boolean(idp[name] || type[name] || (type.discovers && idp.issuer))
 }
 
+const canRedeem = ({ type, hasClientSecret }: SignInProvider): boolean =>
+  hasClientSecret || !PROVIDER_TYPES[type as IdpType].redeemsWithSecret
+
 /** The identity providers of a tenant at which users can sign in: nothing is missing. No statement. */
 export const listSignInProviders = ({ idps }: { idps: readonly SignInProvider[] }): SignInProvider[] =>
   idps.filter(
     (idp) =>
       listMissingFields(idp).length === 0 &&
+      canRedeem(idp) &&
       hasEndpoint(idp, 'authorizationEndpoint') &&
       hasEndpoint(idp, 'tokenEndpoint'),
   )

@@ -144,12 +144,15 @@ describe('a sign-in at an identity provider', () => {
     newBrowser,
     start,
   }) => {
-    await rest('POST', '/idps', { id: 'google', type: 'google', name: 'Google', clientId: 'x' })
+    const google = { type: 'google', name: 'Google', clientId: 'x' }
+    await rest('POST', '/idps', { ...google, id: 'google', clientSecret: 'y' })
     await rest('POST', '/idps', { id: 'incomplete', type: 'google', name: 'Incomplete' })
+    await rest('POST', '/idps', { ...google, id: 'no-secret', name: 'No secret' })
     const { html, response } = await start(newBrowser())
     expect(html).toContain(`value="${provider.id}"`)
     expect(html).toMatch(/<button type="submit" name="idp" value="google"[^>]*><svg/)
     expect(html).not.toContain('Incomplete')
+    expect(html).not.toContain('No secret')
     expect(Buffer.byteLength(html)).toBeLessThan(15_000)
     expect(response.headers.get('content-security-policy')).not.toContain('unsafe')
     await rest('DELETE', '/idps/google')
