@@ -29,7 +29,7 @@ export const STORAGE_BUDGETS = {
   rejection: { network: scaled(4000, 4e6), tenant: scaled(64_000, 64e6), drainSeconds: DAY_SECONDS },
   /** Requested codes and guesses: rows for a day, events of failures for 90 days. */
   passcode: { network: scaled(5000, 5e6), tenant: scaled(2_000_000, 2e9), drainSeconds: DAY_SECONDS },
-  /** Users who sign up: they stay. */
+  /** Users who sign up, or enter by an identity provider: they stay. */
   account: { network: scaled(1000, 4e6), tenant: scaled(50_000, 200e6), drainSeconds: DAY_SECONDS },
   /** Metadata documents of clients that were fetched: 30 days. */
   clientDocument: { network: scaled(1000, 4e6), tenant: scaled(20_000, 80e6), drainSeconds: DAY_SECONDS },

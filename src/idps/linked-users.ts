@@ -3,6 +3,7 @@ import { toAppError } from '../core/to-app-error.ts'
 import { inTransaction, sql } from '../database/db.ts'
 import { wakeReaders } from '../events/log.ts'
 import type { IdentityProvider } from '../generated/prisma/client.ts'
+import { requireAccountStorage } from '../users/account-budget.ts'
 import { changeUser, insertUserWithEvents } from '../users/users.ts'
 import { mayEnter, toNewUserColumns, toRepeatedColumns } from './entry-policy.ts'
 import type { ExternalIdentity } from './external-identity.ts'
@@ -42,7 +43,7 @@ async function insertLinkedUser(
 /**
  * The user of a proven identity: the linked one, or a new one where the policy of the provider permits it. Null
  * for an identity that may not enter, and for one whose address another user has: that user is linked only
- * after a proof of the account, never by an address.
+ * after a proof of the account, never by an address. Throws RateLimited when the network has created too many.
  */
 export async function findOrCreateLinkedUser(
   ctx: Ctx,
@@ -51,6 +52,7 @@ export async function findOrCreateLinkedUser(
 ): Promise<string | null> {
   const linked = await selectLinkedUserId(sql, ctx.tenant, toKey(row, identity))
   if (linked || !mayEnter(row, identity.claims)) return linked
+  await requireAccountStorage(ctx)
   return (
     (await insertLinkedUser(ctx, row, identity)) ??
     (await selectLinkedUserId(sql, ctx.tenant, toKey(row, identity)))

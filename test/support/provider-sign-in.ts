@@ -14,6 +14,17 @@ const unescapeHtml = (text: string): string => text.replaceAll('&amp;', '&')
 export const readTransfer = (response: Response): URL =>
   new URL(unescapeHtml((response.headers.get('refresh') ?? '').replace('0;url=', '')))
 
+/** Signs a subject in at a provider; returns the URL of the callback that the browser is sent to. */
+export async function signInUpstream(request: URL, subject: string): Promise<URL> {
+  const callback = request.searchParams.get('redirect_uri') ?? ''
+  const visit = openUpstreamBrowser()
+  const url = new URL(request)
+  url.searchParams.set('login_hint', subject)
+  let next = url.href
+  while (!next.startsWith(callback)) next = await visit(next)
+  return new URL(next)
+}
+
 /** An identity provider of the tenant at an upstream provider of its own. */
 export type SignInProvider = { id: string; upstream: Upstream; callback: string }
 
@@ -87,15 +98,7 @@ export const test = base
         readTransfer((await by.submit(page, { step: 'provider', idp: idpId })).response),
   )
   /** Signs a subject in at the provider; returns the URL of the callback that the browser is sent to. */
-  .extend('signInThere', { scope: 'file' }, () => async (request: URL, subject: string): Promise<URL> => {
-    const callback = request.searchParams.get('redirect_uri') ?? ''
-    const visit = openUpstreamBrowser()
-    const url = new URL(request)
-    url.searchParams.set('login_hint', subject)
-    let next = url.href
-    while (!next.startsWith(callback)) next = await visit(next)
-    return new URL(next)
-  })
+  .extend('signInThere', { scope: 'file' }, () => signInUpstream)
   /** Opens a callback in a browser; returns the page that follows. */
   .extend('comeBack', ({ browser }) => async (callback: URL, by: PageBrowser = browser) => {
     const { response, path, location } = await by.open(`${callback.pathname}${callback.search}`)

@@ -2,10 +2,15 @@ import { createNonce } from '../../src/access/dpop-nonces.ts'
 import type { BudgetName } from '../../src/coordination/storage-budgets.ts'
 import { createPlatformCtx } from '../../src/core/context.ts'
 import { issuerOf } from '../../src/core/issuer.ts'
+import { buildCallbackUrl } from '../../src/idps/callback-url.ts'
+import { createIdentityProvider } from '../../src/idps/idps.ts'
 import { updateSettings } from '../../src/tenants/settings.ts'
+import { closers } from './environment.ts'
 import type { PageBrowser } from './page-browser.ts'
 import { makeKey, makeProof } from './proofs.ts'
 import { authorizePath, codeFor, csrfIn, makeClient } from './protocol.ts'
+import { readTransfer, signInUpstream } from './provider-sign-in.ts'
+import { createUpstreamKeys, startUpstream } from './upstream.ts'
 
 type Act = () => Promise<Response>
 type Scene = { slug: string; client: { id: string } }
@@ -95,6 +100,21 @@ export const STORING_REQUESTS: [
       await browser.post(at, { csrf, step: 'email', address })
       await browser.post(at, { csrf, step: 'code', code: await codeFor(address) })
       return () => browser.post(`${at}/create`, { csrf, step: 'create', name: 'Ada' })
+    },
+  ],
+  [
+    'a new account by an identity provider',
+    'account',
+    async (browser, { slug, client }) => {
+      const callback = buildCallbackUrl(slug, 'open')
+      const { issuer, client: credentials, close } = await startUpstream(createUpstreamKeys(), [callback])
+      closers.push(async () => close())
+      const provider = { id: 'open', type: 'oidc', name: 'Open', issuer, entry: 'anyone', ...credentials }
+      await createIdentityProvider(createPlatformCtx(slug), provider)
+      const { csrf, at } = await openForm(browser, authorizePath(slug, client))
+      const request = readTransfer(await browser.post(at, { csrf, step: 'provider', idp: 'open' }))
+      const { pathname, search } = await signInUpstream(request, 'stranger')
+      return () => browser.fetch(`${pathname}${search}`)
     },
   ],
 ]

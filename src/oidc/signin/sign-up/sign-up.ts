@@ -1,10 +1,10 @@
-import { requireStorage } from '../../../coordination/storage-budgets.ts'
 import type { Ctx } from '../../../core/context.ts'
 import type { Sql } from '../../../database/db.ts'
 import type { PasscodeAddress } from '../../../passcodes/passcodes.fields.ts'
 import { type SignedInUser, signInByAddress } from '../../../passcodes/passcodes.ts'
 import { enterAsOwner } from '../../../passcodes/proven-address.ts'
 import type { TermsConsent } from '../../../sign-up/terms-consent.ts'
+import { requireAccountStorage } from '../../../users/account-budget.ts'
 import { hashHandle, type Interaction, type Progress } from '../../interactions/interactions.ts'
 import { lockProgress, saveLockedProgress } from '../../interactions/locked-progress.sql.ts'
 import { settleSignIn, toSignedInProgress } from '../sign-in.ts'
@@ -15,9 +15,6 @@ export type NewAccount = {
   fields: Record<string, unknown>
   terms: TermsConsent
 }
-
-/** A user with its index entries and events. */
-const ACCOUNT_BYTES = 4000
 
 /**
  * Creates the user of an address that was proven in this interaction, and starts a session; signs in the user
@@ -34,7 +31,7 @@ export async function createAccount(
 ): Promise<string | null> {
   const { clientId } = interaction.request
   const handleHash = hashHandle(interaction)
-  await requireStorage('account', ctx, { bytes: ACCOUNT_BYTES })
+  await requireAccountStorage(ctx)
   let progress: Progress = {}
   const begin = async (sql: Sql) => {
     progress = (await lockProgress(sql, ctx.tenant, handleHash, now)) ?? {}
