@@ -20,6 +20,7 @@ export const SETTINGS = [
   'termsVersion',
   'privacyUrl',
   'signInMethods',
+  'offerPasskey',
   'passcodeChannels',
   ...LIMIT_SETTING_NAMES,
   'smsCountries',

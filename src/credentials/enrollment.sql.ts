@@ -1,7 +1,7 @@
 import type { Sql } from '../database/db.ts'
 import { type RowOf, statement, typed } from '../database/statement.ts'
 import { buildInsertEventsSql } from '../events/log.sql.ts'
-import type { DeviceRow } from './credentials.fields.ts'
+import { buildStoreCredentialSql, NEW_CREDENTIAL, type NewCredential } from './new-credentials.sql.ts'
 
 /** Seconds between two links to a user. */
 const SEND_COOLDOWN_SECONDS = 30
@@ -187,40 +187,10 @@ export async function consumeEnrollmentChallenge(
   return row?.userId ?? null
 }
 
-/** Columns of a device. */
-const DEVICE_COLUMNS = [
-  'deviceHash',
-  'deviceSwVersion',
-  'deviceMobile',
-  'devicePlatform',
-  'deviceArchitecture',
-  'deviceBitness',
-  'deviceModel',
-  'devicePlatformVersion',
-  'deviceUaBrand',
-  'deviceUaVersion',
-  'deviceLastSeenIp',
-  'deviceLastSeenAt',
-] as const satisfies (keyof DeviceRow)[]
-const toDeviceColumnList = (of = ''): string => DEVICE_COLUMNS.map((name) => `${of}"${name}"`).join(', ')
-
 // The user's row is locked first, exclusively, as a lock of the user does: the trigger that keeps the user's
 // flag never has to upgrade a shared lock.
 const INSERT_CREDENTIAL = statement({
-  takes: {
-    tokenHash: 'bytea',
-    now: 'timestamptz',
-    userId: 'text',
-    id: 'text',
-    externalId: 'text',
-    publicKey: 'text',
-    signCount: typed<number>('bigint'),
-    transports: 'text[]',
-    backupEligible: 'boolean',
-    backedUp: 'boolean',
-    device: typed<DeviceRow>('jsonb'),
-    events: 'jsonb',
-  },
+  takes: { tokenHash: 'bytea', ...NEW_CREDENTIAL },
   returns: { id: 'text' },
 })`
   WITH locked_user AS MATERIALIZED (
@@ -229,25 +199,7 @@ const INSERT_CREDENTIAL = statement({
     UPDATE "EnrollmentToken" t SET "usedAt" = :now, "challenge" = NULL FROM locked_user u
     WHERE t."tenantId" = :tenant AND t."tokenHash" = :tokenHash AND t."userId" = u."id" AND ${IS_LIVE}
     RETURNING t."userId", t."type", t."byManagement"
-  ), made AS (
-    INSERT INTO "Credential" ("tenantId", "id", "userId", "type", "byManagement", "externalId", "publicKey", "signCount", "transports",
-      "backupEligible", "backedUp", "createdAt", ${toDeviceColumnList()})
-    SELECT :tenant, :id, used."userId", used."type", used."byManagement", :externalId, :publicKey, :signCount, :transports, :backupEligible, :backedUp, :now, ${toDeviceColumnList('d.')}
-    FROM used, jsonb_populate_record(NULL::"Credential", :device) d
-    RETURNING "id", "userId"
-  ), event_log AS (${buildInsertEventsSql(':events', { from: 'made' })})
-  SELECT "id" FROM made`
-
-export type NewCredential = {
-  id: string
-  externalId: string
-  publicKey: string
-  signCount: number
-  transports: string[]
-  backupEligible: boolean
-  backedUp: boolean
-  device: DeviceRow
-}
+  ), ${buildStoreCredentialSql('used')}`
 
 /**
  * Marks a token as used and stores the enrolled credential, in one statement; false when the token was used

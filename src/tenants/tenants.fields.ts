@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { SIGN_IN_METHODS } from '../core/sign-in-methods.ts'
 import { expectedUpdatedAt } from '../schema/expected-updated-at.ts'
-import { flag, oneOf, text, toClearable, toOptional } from '../schema/input-shapes.ts'
+import { flag, oneOf, switchedOn, text, toClearable, toOptional } from '../schema/input-shapes.ts'
 import { instantShape } from '../schema/response-shapes.ts'
 import { slug } from '../schema/slug.ts'
 import { createAllowedUrl } from '../schema/url-shapes.ts'
@@ -27,6 +27,7 @@ const tenantSamples = {
   supportUrl: 'https://example.com/help',
   ...signUpSamples,
   signInMethods: ['passkey', 'passcode'],
+  offerPasskey: true,
   ...PASSCODE_SETTING_SAMPLES,
 }
 
@@ -52,6 +53,8 @@ const methods = {
     .transform((names) => [...new Set(names ?? SIGN_IN_METHODS)])
     .optional(),
 }
+/** Switches that are on unless they are switched off. */
+const switchesOn = { offerPasskey: switchedOn }
 
 /** The settings of a new tenant. */
 const TenantSettings = z
@@ -61,6 +64,7 @@ const TenantSettings = z
     ...signUpSettings,
     ...toOptional(termsSettings),
     ...methods,
+    ...switchesOn,
     ...passcodeSettings,
   })
   .superRefine((settings, context) => {
@@ -78,6 +82,7 @@ export const TenantSettingsPatch = z
     ...signUpSettings,
     ...toClearable(termsSettings),
     ...methods,
+    ...switchesOn,
     ...passcodeSettings,
     expectedUpdatedAt,
   })
@@ -113,6 +118,7 @@ export const TenantSettingsShape = z
     ...signUpSettingShapes,
     ...toShapes(termsSettings, z.string().nullable()),
     ...toShapes(methods, z.array(z.enum(SIGN_IN_METHODS))),
+    ...toShapes(switchesOn, z.boolean()),
     ...passcodeSettingsShapes,
   })
   .meta({ id: 'TenantSettings', model: 'Tenant', samples: tenantSamples })

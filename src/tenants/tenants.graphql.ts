@@ -31,6 +31,7 @@ const SETTING_DESCRIPTIONS = {
   termsVersion: findDescription('Tenant', 'termsVersion'),
   privacyUrl: findDescription('Tenant', 'privacyUrl'),
   signInMethods: findDescription('Tenant', 'signInMethods'),
+  offerPasskey: findDescription('Tenant', 'offerPasskey'),
 }
 
 const METHOD_DESCRIPTIONS: Record<SignInMethodName, string> = {
@@ -97,6 +98,7 @@ const TenantSettings = builder.objectRef<ReturnType<typeof toSettings>>('TenantS
       description: SETTING_DESCRIPTIONS.signInMethods,
       resolve: ({ signInMethods }) => signInMethods as SignInMethodName[],
     }),
+    offerPasskey: t.exposeBoolean('offerPasskey', { description: SETTING_DESCRIPTIONS.offerPasskey }),
     ...buildPasscodeSettingFields(t),
   }),
 })
@@ -161,6 +163,7 @@ const buildSettingsInputFields = (t: InputFields) => ({
   termsVersion: t.string({ description: SETTING_DESCRIPTIONS.termsVersion }),
   privacyUrl: t.string({ description: SETTING_DESCRIPTIONS.privacyUrl }),
   signInMethods: t.field({ type: [SignInMethodEnum], description: SETTING_DESCRIPTIONS.signInMethods }),
+  offerPasskey: t.boolean({ description: SETTING_DESCRIPTIONS.offerPasskey }),
   ...buildPasscodeSettingInputs(t),
 })
 

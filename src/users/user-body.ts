@@ -38,7 +38,15 @@ export function toUserBody(ctx: Ctx, user: User): Record<string, unknown> {
 export type UserColumns = Partial<
   Omit<
     User,
-    'tenantId' | 'id' | 'lockedAt' | 'lastSeenAt' | 'updatedAt' | 'createdAt' | 'nameKey' | 'hasCredential'
+    | 'tenantId'
+    | 'id'
+    | 'lockedAt'
+    | 'lastSeenAt'
+    | 'updatedAt'
+    | 'createdAt'
+    | 'nameKey'
+    | 'hasCredential'
+    | 'passkeyOfferedAt'
   >
 >
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { ENROLLMENT_SCRIPT_PATH } from '../../src/pages/assets/enrollment-script.ts'
 import { FORM_POST_SCRIPT_PATH } from '../../src/pages/assets/form-post-script.ts'
+import { PASSKEY_OFFER_SCRIPT_PATH } from '../../src/pages/assets/passkey-offer-script.ts'
 import { PASSKEY_SCRIPT_PATH } from '../../src/pages/assets/passkey-script.ts'
 import { RESEND_SCRIPT_PATH } from '../../src/pages/assets/resend-script.ts'
 import { WEB_MESSAGE_SCRIPT_PATH } from '../../src/pages/assets/web-message-script.ts'
@@ -12,6 +13,7 @@ const SCRIPTS: Record<string, string> = {
   email: PASSKEY_SCRIPT_PATH,
   'phone-number': PASSKEY_SCRIPT_PATH,
   code: RESEND_SCRIPT_PATH,
+  'passkey-offer': PASSKEY_OFFER_SCRIPT_PATH,
   enrollment: ENROLLMENT_SCRIPT_PATH,
   'form-post': FORM_POST_SCRIPT_PATH,
   'web-message': WEB_MESSAGE_SCRIPT_PATH,

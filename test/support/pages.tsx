@@ -22,6 +22,7 @@ import { ConsentPage } from '../../src/oidc/signin/consent.pages.tsx'
 import { AddressEntry } from '../../src/oidc/signin/passcode/address-entry.pages.tsx'
 import { CodePage } from '../../src/oidc/signin/passcode/code.pages.tsx'
 import { PasskeyEntry } from '../../src/oidc/signin/passkey/passkey-entry.pages.tsx'
+import { PasskeyOfferPage } from '../../src/oidc/signin/passkey/passkey-offer.pages.tsx'
 import { PendingLinkNote, ProviderEntry } from '../../src/oidc/signin/provider/provider-entry.pages.tsx'
 import { ProviderTransferPage } from '../../src/oidc/signin/provider/provider-transfer.pages.tsx'
 import { SelectAccountPage } from '../../src/oidc/signin/select-account.pages.tsx'
@@ -126,6 +127,12 @@ export function pagesWith(text: string) {
         address={text}
         error={text}
         resendAllowedAt={new Date(Date.now() + 30_000)}
+      />
+    ),
+    'passkey-offer': (
+      <PasskeyOfferPage
+        {...{ tenant, client, interaction, label: text, error: text }}
+        options={{ challenge: text, user: { id: text, name: text } }}
       />
     ),
     consent: <ConsentPage {...{ tenant, client, interaction, person, consentItems: asks }} />,

@@ -116,6 +116,7 @@ export const ADDED_FIELDS: Record<string, string[]> = {
     'termsVersion',
     'privacyUrl',
     'signInMethods',
+    'offerPasskey',
     'passcodeChannels',
     'phoneCountry',
     'networkCodeLimit',

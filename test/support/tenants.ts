@@ -20,6 +20,7 @@ export const UNSET_SETTINGS = {
   termsVersion: null,
   privacyUrl: null,
   signInMethods: ['passcode', 'passkey', 'provider'],
+  offerPasskey: true,
   passcodeChannels: ['email', 'sms'],
   phoneCountry: null,
   networkCodeLimit: 600,

@@ -34,6 +34,7 @@ describe('createTenant', () => {
       termsVersion: null,
       privacyUrl: null,
       signInMethods: ['passcode', 'passkey', 'provider'],
+      offerPasskey: true,
       passcodeChannels: ['email', 'sms'],
       phoneCountry: null,
       networkCodeLimit: 600,

@@ -29,6 +29,7 @@ describe('updateSettings', () => {
       termsVersion: '1',
       privacyUrl: 'https://acme.example/privacy',
       signInMethods: ['passkey'],
+      offerPasskey: false,
       passcodeChannels: ['sms'],
       networkCodeLimit: 1000,
       networkFailureLimit: 200,

@@ -22,12 +22,14 @@ const SELECT_SIGN_IN_STATE = statement({
     name: 'text?',
     email: 'text?',
     phoneNumber: 'text?',
+    passkeyOfferedAt: 'timestamptz?',
     /** Null when there is no consent yet. */
     consentedScopes: 'text[]?',
     consentedClaims: 'text[]?',
   },
 })`${WITH_BROWSER_SESSION}
   SELECT found."id", found."userId", found."authenticatedAt", found."proofs", found."amr", u."roles", u."name", u."email", u."phoneNumber",
+    u."passkeyOfferedAt",
     k."scopes" AS "consentedScopes", k."claims" AS "consentedClaims"
   FROM found JOIN "User" u ON u."tenantId" = :tenant AND u."id" = found."userId"
   LEFT JOIN "Consent" k ON k."tenantId" = :tenant AND k."userId" = found."userId" AND k."clientId" = :clientId`

@@ -19,7 +19,7 @@ export const INTERACTION_LIFETIME_SECONDS = 3600
  * the text.
  */
 export type InputRejection = {
-  page: 'email' | 'code' | 'create'
+  page: 'email' | 'code' | 'create' | 'passkey'
   reason:
     | 'address'
     | 'country'
@@ -76,6 +76,10 @@ export type Progress = {
   pendingLink?: PendingLink
   /** The attempt to sign in at an identity provider; removed when the provider answers. */
   provider?: { id: string; idpId: string; since: string | null }
+  /** The browser can create passkeys on its device, says the script of the first page. */
+  canCreatePasskey?: boolean
+  /** The session whose user is offered to create a passkey. */
+  passkeyOfferedIn?: string
   /** The user chose to sign in as someone else: no address is prefilled. */
   isAnother?: boolean
   /** Shown once. */

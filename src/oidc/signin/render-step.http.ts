@@ -8,6 +8,7 @@ import { selectCompletion } from './completion.http.ts'
 import { computeRetryAfter, describeInputRejection } from './input-rejection-texts.ts'
 import { CodePage } from './passcode/code.pages.tsx'
 import { computeResendAllowedAt } from './passcode/passcode-sign-in.ts'
+import { renderPasskeyOffer } from './passkey/passkey-offer-forms.http.ts'
 import { renderPendingLink } from './provider/provider-forms.http.ts'
 import { SelectAccountPage } from './select-account.pages.tsx'
 import { SignInPage } from './sign-in.pages.tsx'
@@ -17,7 +18,7 @@ import type { SignInStep } from './sign-in-step.ts'
 import { renderSignUpPage } from './sign-up/sign-up-forms.http.ts'
 
 /** Renders a page with the error of the last input, if any. */
-export function renderSignInPage(signIn: SignInStep, page: SignInPageName): Response {
+export function renderSignInPage(signIn: SignInStep, page: SignInPageName): Response | Promise<Response> {
   const { call, interaction, authorization } = signIn
   const { request, progress } = interaction
   const completion = selectCompletion(signIn)
@@ -51,6 +52,8 @@ export function renderSignInPage(signIn: SignInStep, page: SignInPageName): Resp
       )
     case 'create':
       return renderSignUpPage(signIn, form, rejection, options)
+    case 'passkey':
+      return renderPasskeyOffer(signIn, common, rejection, options)
     case 'code':
       return renderComponent(
         CodePage,

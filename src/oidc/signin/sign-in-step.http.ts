@@ -7,7 +7,7 @@ import { findInteraction, type InputRejection, setInputRejection } from '../inte
 import type { SignInStep } from './sign-in-step.ts'
 
 /** The pages of a sign-in in their order. */
-export const SIGN_IN_PAGES = ['email', 'code', 'create', 'select', 'consent'] as const
+export const SIGN_IN_PAGES = ['email', 'code', 'create', 'select', 'consent', 'passkey'] as const
 export type SignInPageName = (typeof SIGN_IN_PAGES)[number]
 
 /** The last path segment of each page. */
@@ -17,6 +17,7 @@ export const SIGN_IN_PATHS: Record<SignInPageName, string> = {
   create: '/create',
   select: '/select',
   consent: '/consent',
+  passkey: '/passkey',
 }
 
 /** The same message for every reason, so that it does not reveal whether a handle exists. */
@@ -65,7 +66,7 @@ export function getCsrfBinding(
   { call, interaction, authorization }: SignInStep,
   page: SignInPageName,
 ): string[] {
-  const isDecision = page === 'consent' || page === 'select'
+  const isDecision = page === 'consent' || page === 'select' || page === 'passkey'
   const { signInState: state, scopes, claims } = authorization
   const decision = isDecision ? [state?.id ?? '', scopes.join(' '), claims.join(' ')] : []
   return [call.ctx.tenant, interaction.handle, interaction.key, ...decision]

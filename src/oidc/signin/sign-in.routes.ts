@@ -14,6 +14,8 @@ import {
   type Interaction,
 } from '../interactions/interactions.ts'
 import { selectCompletion } from './completion.http.ts'
+import { offersPasskey } from './passkey/passkey-offer.ts'
+import { PASSKEY_OFFER_FORMS, readBrowserAbilities } from './passkey/passkey-offer-forms.http.ts'
 import { findAutomaticProvider, findProviderByAddress } from './provider/provider-choice.ts'
 import { leadToProvider } from './provider/provider-forms.http.ts'
 import { renderSignInPage } from './render-step.http.ts'
@@ -53,7 +55,7 @@ async function showSignInPage(call: TenantCall, requestedPage: SignInPageName): 
   const { key } = interaction
   const cookies = [buildCookie(call.ctx.tenant, INTERACTION_COOKIE, key, INTERACTION_LIFETIME_SECONDS)]
   const { next } = authorization
-  if (next.step === 'issue') return completeAuthorization(signIn, cookies)
+  if (next.step === 'issue' && !(await offersPasskey(signIn))) return completeAuthorization(signIn, cookies)
   if (next.step === 'error')
     return selectCompletion(signIn).reject(
       createStepError(next, interaction.request, authorization, signIn.sessionToken !== null),
@@ -65,7 +67,7 @@ async function showSignInPage(call: TenantCall, requestedPage: SignInPageName): 
   const provider = page === 'email' ? findProviderInstead(signIn) : null
   if (provider) return addCookies(await leadToProvider(signIn, provider, { after: 'link' }), cookies)
   if (interaction.progress.refusal) await clearInputRejection(call.ctx.tenant, interaction)
-  return addCookies(renderSignInPage(signIn, requestedPage), cookies)
+  return addCookies(await renderSignInPage(signIn, requestedPage), cookies)
 }
 
 /** Being sent to a provider without a page is no progress of the user. */
@@ -87,6 +89,7 @@ function selectPage(signIn: SignInStep, requestedPage: SignInPageName): SignInPa
   const { interaction, authorization } = signIn
   const { step } = authorization.next
   if (step === 'consent' || step === 'select') return step
+  if (step === 'issue') return 'passkey'
   if (interaction.progress.provenAddress) return 'create'
   const hasCode = interaction.progress.address !== undefined && 'code' in listMethodForms(signIn)
   return requestedPage === 'code' && hasCode ? 'code' : 'email'
@@ -102,11 +105,12 @@ async function completeAuthorization(signIn: SignInStep, cookies: string[]): Pro
 const FORM_HANDLERS: Record<string, Record<string, FormHandler>> = {
   select: { continue: keepAccount, switch: switchAccount },
   consent: { allow: allowConsent, deny: denyConsent, switch: switchAccount },
+  issue: PASSKEY_OFFER_FORMS,
 }
 
 async function handleForm(call: TenantCall, page: SignInPageName): Promise<Response> {
   const form = await readForm(call.event)
-  const signIn = await loadSignInStep(call)
+  const signIn = readBrowserAbilities(await loadSignInStep(call), form)
   if (!isCsrfToken(form.csrf, 'signin', ...getCsrfBinding(signIn, page)))
     throw new Forbidden('This page was out of date. Go back, reload it and try again.')
   // Also when another tab has continued: the user who cancels must not be signed in.

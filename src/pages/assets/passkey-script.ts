@@ -1,9 +1,11 @@
 import { toAssetPath } from './asset-path.ts'
+import { CEREMONY_FUNCTIONS } from './ceremony-script.ts'
 
 /**
  * The script of the passkey's part of the first sign-in page (passkey-entry.pages.tsx), as text, because tsc
  * would compile a file to a module; a browser test covers every line. It offers passkeys in the address field,
- * and by a button. A passkey that does not exist any more is reported to its provider.
+ * and by a button. A passkey that does not exist any more is reported to its provider. Each form of the page says
+ * whether the device can create a passkey.
  */
 export const PASSKEY_SCRIPT = `
 (() => {
@@ -19,20 +21,7 @@ export const PASSKEY_SCRIPT = `
     SecurityError: 'This browser does not use passkeys at this address.',
   }
   let pending
-
-  const decode = (text) => Uint8Array.from(atob(text.replace(/-/g, '+').replace(/_/g, '/')), (c) => c.charCodeAt(0))
-  const encode = (bytes) => btoa(String.fromCharCode(...new Uint8Array(bytes)))
-    .replace(/\\+/g, '-').replace(/\\//g, '_').replace(/=+$/, '')
-
-  function showError(message) {
-    errorArea.replaceChildren()
-    if (!message) return
-    const line = document.createElement('p')
-    line.className = 'error'
-    line.textContent = message
-    errorArea.append(line)
-  }
-
+${CEREMONY_FUNCTIONS}
   async function signIn(mediation) {
     if (pending) pending.abort()
     const { signal } = (pending = new AbortController())
@@ -73,10 +62,21 @@ export const PASSKEY_SCRIPT = `
 
   if (unknown && PublicKeyCredential.signalUnknownCredential)
     PublicKeyCredential.signalUnknownCredential({ rpId, credentialId: unknown }).catch(() => {})
+  // Users who sign in by another method are offered a passkey only where they can create one.
+  async function describeBrowser() {
+    if (!(await PublicKeyCredential.isUserVerifyingPlatformAuthenticatorAvailable())) return
+    for (const each of document.forms) {
+      const input = document.createElement('input')
+      Object.assign(input, { type: 'hidden', name: 'platform', value: '1' })
+      each.append(input)
+    }
+  }
+
   // A page that the back button restores has an old challenge.
   addEventListener('pageshow', (event) => event.persisted && location.reload())
   root.hidden = false
   offer().catch(() => {})
+  describeBrowser().catch(() => {})
 })()
 `
 

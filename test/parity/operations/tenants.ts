@@ -18,6 +18,8 @@ export const TENANT_OPERATIONS: Record<string, Call[]> = {
     { signInMethods: ['passkey', 'passcode'] },
     { signInMethods: null },
     { signInMethods: [] },
+    { offerPasskey: false },
+    { offerPasskey: null },
     { passcodeChannels: ['sms'], phoneCountry: 'ch' },
     { smsCountries: ['CH', 'AT', 'CH'], smsDailyLimit: 100, smsPrefixLimit: null },
     { smsCountries: ['ch'], smsDailyLimit: -1, smsPrefixLimit: 0 },

@@ -1,0 +1,81 @@
+import type { Sql } from '../database/db.ts'
+import { statement, typed } from '../database/statement.ts'
+import { buildInsertEventsSql } from '../events/log.sql.ts'
+import type { DeviceRow } from './credentials.fields.ts'
+
+/** Columns of a device. */
+const DEVICE_COLUMNS = [
+  'deviceHash',
+  'deviceSwVersion',
+  'deviceMobile',
+  'devicePlatform',
+  'deviceArchitecture',
+  'deviceBitness',
+  'deviceModel',
+  'devicePlatformVersion',
+  'deviceUaBrand',
+  'deviceUaVersion',
+  'deviceLastSeenIp',
+  'deviceLastSeenAt',
+] as const satisfies (keyof DeviceRow)[]
+const toDeviceColumnList = (of = ''): string => DEVICE_COLUMNS.map((name) => `${of}"${name}"`).join(', ')
+
+/** Parameters of a statement that stores a credential. */
+export const NEW_CREDENTIAL = {
+  now: 'timestamptz',
+  userId: 'text',
+  id: 'text',
+  externalId: 'text',
+  publicKey: 'text',
+  signCount: typed<number>('bigint'),
+  transports: 'text[]',
+  backupEligible: 'boolean',
+  backedUp: 'boolean',
+  device: typed<DeviceRow>('jsonb'),
+  events: 'jsonb',
+} as const
+
+/**
+ * Expressions that store a credential for the row of `source` ("userId", "type", "byManagement") with its
+ * event, and the SELECT of its id.
+ */
+export const buildStoreCredentialSql = (source: string): string => `made AS (
+    INSERT INTO "Credential" ("tenantId", "id", "userId", "type", "byManagement", "externalId", "publicKey", "signCount", "transports",
+      "backupEligible", "backedUp", "createdAt", ${toDeviceColumnList()})
+    SELECT :tenant, :id, s."userId", s."type", s."byManagement", :externalId, :publicKey, :signCount, :transports, :backupEligible, :backedUp, :now, ${toDeviceColumnList('d.')}
+    FROM ${source} s, jsonb_populate_record(NULL::"Credential", :device) d
+    RETURNING "id", "userId"
+  ), event_log AS (${buildInsertEventsSql(':events', { from: 'made' })})
+  SELECT "id" FROM made`
+
+export type NewCredential = {
+  id: string
+  externalId: string
+  publicKey: string
+  signCount: number
+  transports: string[]
+  backupEligible: boolean
+  backedUp: boolean
+  device: DeviceRow
+}
+
+const INSERT_OWN_CREDENTIAL = statement({ takes: NEW_CREDENTIAL, returns: { id: 'text' } })`
+  WITH owner AS MATERIALIZED (
+    SELECT u."id" AS "userId", 'public-key' AS "type", false AS "byManagement"
+    FROM "User" u WHERE u."tenantId" = :tenant AND u."id" = :userId AND NOT u."locked" FOR NO KEY UPDATE
+  ), ${buildStoreCredentialSql('owner')}`
+
+/**
+ * Stores a credential that a signed-in user enrolled without a token; false when the user is locked or
+ * deleted. An already registered credential violates the unique key.
+ */
+export async function insertOwnCredential(
+  sql: Sql,
+  tenant: string,
+  { userId, now }: { userId: string; now: Date },
+  credential: NewCredential,
+  event: object,
+): Promise<boolean> {
+  const values = { tenant, userId, now, ...credential }
+  return (await INSERT_OWN_CREDENTIAL.first(sql, { ...values, events: [event] })) !== null
+}

@@ -1,0 +1,106 @@
+import { consumeLimit } from '../../../coordination/rate-limits.ts'
+import { Conflict, InvalidInput, RateLimited } from '../../../core/errors.ts'
+import { addSeconds } from '../../../core/time.ts'
+import { toAppError } from '../../../core/to-app-error.ts'
+import { ACCEPT_CH, describeDevice } from '../../../credentials/device.ts'
+import { buildRegistrationOptions, selectAccountLabel } from '../../../credentials/registration.ts'
+import type { PageClient, PageInteraction, PageTenant } from '../../../pages/page-shell.pages.tsx'
+import type { RenderOptions } from '../../../pages/render-page.pages.tsx'
+import { renderComponent } from '../../../pages/responses.http.ts'
+import type { InputRejection } from '../../interactions/interactions.ts'
+import { describeInputRejection } from '../input-rejection-texts.ts'
+import type { FormHandler } from '../sign-in-method.http.ts'
+import { redirectToPage, rejectInput } from '../sign-in-step.http.ts'
+import type { SignInStep } from '../sign-in-step.ts'
+import { PasskeyOfferPage } from './passkey-offer.pages.tsx'
+import {
+  createOfferedPasskey,
+  declinePasskey,
+  deriveOfferChallenge,
+  findOfferedUser,
+} from './passkey-offer.ts'
+
+/** The forms of the offer, by `step`. */
+export const PASSKEY_OFFER_FORMS: Record<string, FormHandler> = {
+  'create-passkey': handleCreation,
+  later: handleLater,
+}
+
+/**
+ * The sign-in, with what the script of the first page says about the browser (`platform=1` in each form). The
+ * next form that saves the progress stores it.
+ */
+export function readBrowserAbilities(signIn: SignInStep, form: Record<string, string>): SignInStep {
+  if (form.platform !== '1') return signIn
+  const { interaction } = signIn
+  return {
+    ...signIn,
+    interaction: { ...interaction, progress: { ...interaction.progress, canCreatePasskey: true } },
+  }
+}
+
+type CommonProps = { tenant: PageTenant; client: PageClient; interaction: PageInteraction }
+
+/** Renders the offer, which is open. */
+export async function renderPasskeyOffer(
+  signIn: SignInStep,
+  common: CommonProps,
+  rejection: InputRejection | null,
+  options: RenderOptions,
+): Promise<Response> {
+  const { call, interaction } = signIn
+  const { tenant } = call.ctx
+  const user = findOfferedUser(signIn)
+  if (!user) throw new Error('no passkey is offered')
+  const challenge = deriveOfferChallenge(tenant, interaction, user)
+  const props = {
+    ...common,
+    label: selectAccountLabel(user),
+    options: await buildRegistrationOptions(tenant, { user, challenge, credentials: [] }),
+    error: rejection && describeRejection(rejection),
+  }
+  return renderComponent(PasskeyOfferPage, props, {
+    ...options,
+    runsScript: true,
+    headers: { ...options.headers, 'accept-ch': ACCEPT_CH },
+  })
+}
+
+const describeRejection = (rejection: InputRejection): string =>
+  rejection.reason === 'attempts'
+    ? describeInputRejection(rejection)
+    : 'The passkey could not be saved. Try again, or go on without one.'
+
+function toInputRejection(thrown: unknown): InputRejection {
+  // A passkey that is registered violates a unique key.
+  const error = toAppError(thrown)
+  if (error instanceof RateLimited) {
+    const retryAt = addSeconds(new Date(), error.retryAfterSeconds).toISOString()
+    return { page: 'passkey', reason: 'attempts', retryAt }
+  }
+  if (error instanceof InvalidInput || error instanceof Conflict)
+    return { page: 'passkey', reason: 'passkey' }
+  throw thrown
+}
+
+async function handleCreation(signIn: SignInStep, form: Record<string, string>): Promise<Response> {
+  const { call, interaction } = signIn
+  const { ctx, event } = call
+  const user = findOfferedUser(signIn)
+  if (!user) return redirectToPage(signIn)
+  const device = describeDevice(ctx.tenant, event.req.headers, { ip: ctx.ip, now: new Date() })
+  try {
+    await consumeLimit('enrollCredential', ctx.tenant, ctx.ip)
+    await createOfferedPasskey(ctx, interaction, user, { registration: form.registration ?? '', device })
+  } catch (error) {
+    return rejectInput(signIn, toInputRejection(error))
+  }
+  return redirectToPage(signIn)
+}
+
+async function handleLater(signIn: SignInStep): Promise<Response> {
+  const { call, interaction } = signIn
+  const user = findOfferedUser(signIn)
+  if (user) await declinePasskey(call.ctx, interaction, user)
+  return redirectToPage(signIn)
+}

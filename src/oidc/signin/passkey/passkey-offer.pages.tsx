@@ -1,0 +1,73 @@
+import type { VNode } from 'preact'
+import { PASSKEY_OFFER_SCRIPT_PATH } from '../../../pages/assets/passkey-offer-script.ts'
+import {
+  BidiText,
+  ErrorMessage,
+  type PageClient,
+  type PageInteraction,
+  PageShell,
+  type PageTenant,
+  StepForm,
+} from '../../../pages/page-shell.pages.tsx'
+
+type PasskeyOfferPageProps = {
+  tenant: PageTenant
+  client: PageClient
+  interaction: PageInteraction
+  /** The address or name of the account. */
+  label: string
+  /** PublicKeyCredentialCreationOptionsJSON (WebAuthn Level 3, section 5.1.8). */
+  options: object
+  error?: string | null
+}
+
+/**
+ * Offers a passkey to a user who has signed in by another method. Posts `step=later`; the script posts
+ * `step=create-passkey` and `registration`. The button is hidden until the script runs.
+ */
+export const PasskeyOfferPage = ({
+  tenant,
+  client,
+  interaction,
+  label,
+  options,
+  error,
+}: PasskeyOfferPageProps): VNode => (
+  <PageShell
+    title="Sign in faster next time"
+    lead={
+      <>
+        You are signed in as <BidiText>{label}</BidiText>.
+      </>
+    }
+    tenant={tenant}
+    client={client}
+    isError={Boolean(error)}
+  >
+    <p>
+      With a passkey you need no code. You unlock it the way you unlock this device: with your fingerprint,
+      your face or a PIN.
+    </p>
+    {error && <ErrorMessage>{error}</ErrorMessage>}
+    <noscript>
+      <p class="hint">Creating a passkey needs JavaScript.</p>
+    </noscript>
+    <div class="stack">
+      <div id="passkey-offer" data-options={JSON.stringify(options)} hidden>
+        <StepForm interaction={interaction} step="create-passkey" class="stack">
+          <input type="hidden" name="registration" />
+          <button type="button" id="passkey-offer-button" class="primary">
+            Create a passkey
+          </button>
+          <div id="passkey-offer-error" role="alert" />
+        </StepForm>
+      </div>
+      <StepForm interaction={interaction} step="later" class="stack">
+        <button type="submit" class="secondary">
+          Not now
+        </button>
+      </StepForm>
+    </div>
+    <script src={PASSKEY_OFFER_SCRIPT_PATH} defer />
+  </PageShell>
+)

@@ -1,0 +1,43 @@
+import type { Sql } from '../../../database/db.ts'
+import { statement } from '../../../database/statement.ts'
+
+// The row of the user decides between tabs: one of them offers.
+const OPEN_OFFER = statement({
+  takes: { handleHash: 'bytea', userId: 'text', sessionId: 'text', since: 'timestamptz', now: 'timestamptz' },
+  returns: { clientId: 'text' },
+})`
+  WITH offered AS (
+    UPDATE "User" u SET "passkeyOfferedAt" = :now
+    WHERE u."tenantId" = :tenant AND u."id" = :userId AND (u."passkeyOfferedAt" IS NULL OR u."passkeyOfferedAt" < :since)
+      AND NOT EXISTS (
+        SELECT FROM "Credential" c WHERE c."tenantId" = :tenant AND c."userId" = :userId AND c."type" = 'public-key'
+      )
+    RETURNING u."id"
+  )
+  UPDATE "Interaction" SET "progress" = "progress" || jsonb_build_object('passkeyOfferedIn', :sessionId)
+  WHERE "tenantId" = :tenant AND "handleHash" = :handleHash AND EXISTS (SELECT FROM offered)
+  RETURNING "clientId"`
+
+const CLOSE_OFFER = statement({
+  takes: { handleHash: 'bytea', sessionId: 'text' },
+  returns: { clientId: 'text' },
+})`
+  UPDATE "Interaction" SET "progress" = "progress" - 'passkeyOfferedIn'
+  WHERE "tenantId" = :tenant AND "handleHash" = :handleHash AND "progress" ->> 'passkeyOfferedIn' = :sessionId
+  RETURNING "clientId"`
+
+type Offer = Omit<Parameters<typeof OPEN_OFFER.first>[1], 'tenant'>
+
+/** Opens an offer, unless the user has a passkey or was offered one since `since`. One statement. */
+export async function openPasskeyOffer(sql: Sql, tenant: string, offer: Offer): Promise<boolean> {
+  return (await OPEN_OFFER.first(sql, { tenant, ...offer })) !== null
+}
+
+/** Closes an offer; false when it is not open. */
+export async function closePasskeyOffer(
+  sql: Sql,
+  tenant: string,
+  offer: Pick<Offer, 'handleHash' | 'sessionId'>,
+): Promise<boolean> {
+  return (await CLOSE_OFFER.first(sql, { tenant, ...offer })) !== null
+}

@@ -1,0 +1,104 @@
+import { type Ctx, toUserCtx } from '../../../core/context.ts'
+import { computeMac } from '../../../core/crypto.ts'
+import { addSeconds } from '../../../core/time.ts'
+import type { Device } from '../../../credentials/credentials.fields.ts'
+import { toDeviceRow } from '../../../credentials/device.ts'
+import { insertOwnCredential } from '../../../credentials/new-credentials.sql.ts'
+import { parseRegistration, verifyRegistration } from '../../../credentials/registration.ts'
+import { inTransaction, sql } from '../../../database/db.ts'
+import { credentialEnrolled } from '../../../events/credential-events.ts'
+import { createEventRow, wakeReaders } from '../../../events/log.ts'
+import type { SignInState } from '../../authorize/sign-in-state.sql.ts'
+import { hashHandle, type Interaction } from '../../interactions/interactions.ts'
+import type { SignInStep } from '../sign-in-step.ts'
+import { closePasskeyOffer, openPasskeyOffer } from './passkey-offer.sql.ts'
+
+/** A user who declines is not asked again for this time. */
+const OFFER_INTERVAL_SECONDS = 30 * 86_400
+
+/** The signed-in user, if the offer of this interaction is open for them. */
+export const findOfferedUser = ({ interaction, authorization }: SignInStep): SignInState | null => {
+  const { signInState: state, next } = authorization
+  const isOpen = next.step === 'issue' && interaction.progress.passkeyOfferedIn === state?.id
+  return isOpen ? state : null
+}
+
+/**
+ * Whether an offer is useful: the user has signed in for this request, by another method, in a browser that can
+ * create a passkey on its device. A user of a device (RFC 8628) looks at another screen, which waits.
+ */
+function mayOffer({ call, interaction, authorization }: SignInStep, since: Date): boolean {
+  const { tenant } = call
+  const { request, progress } = interaction
+  const { signInState: state } = authorization
+  return (
+    tenant.offerPasskey &&
+    tenant.signInMethods.includes('passkey') &&
+    progress.canCreatePasskey === true &&
+    request.responseMode !== 'device' &&
+    state !== null &&
+    progress.sessionId === state.id &&
+    !state.proofs.some(({ method }) => method === 'passkey') &&
+    (state.passkeyOfferedAt === null || state.passkeyOfferedAt < since)
+  )
+}
+
+/**
+ * Whether to offer a passkey to the user before the request is answered. Opens the offer, once in 30 days for a
+ * user: one statement if it may be useful, none otherwise.
+ */
+export async function offersPasskey(signIn: SignInStep, now = new Date()): Promise<boolean> {
+  if (findOfferedUser(signIn)) return true
+  const since = addSeconds(now, -OFFER_INTERVAL_SECONDS)
+  const { call, interaction, authorization } = signIn
+  if (!authorization.signInState || !mayOffer(signIn, since)) return false
+  const { id: sessionId, userId } = authorization.signInState
+  const handleHash = hashHandle(interaction)
+  const isOpened = await openPasskeyOffer(sql, call.ctx.tenant, { handleHash, userId, sessionId, since, now })
+  if (isOpened) interaction.progress.passkeyOfferedIn = sessionId
+  return isOpened
+}
+
+/** The challenge of the offer: a MAC over the secrets of the interaction and the session. It takes no row. */
+export const deriveOfferChallenge = (
+  tenant: string,
+  { handle, key }: Interaction,
+  { id }: SignInState,
+): string => computeMac('passkey-offer', [tenant, handle, key, id].join('\n')).toString('base64url')
+
+/** Continues without a passkey. */
+export const declinePasskey = (ctx: Ctx, interaction: Interaction, { id }: SignInState): Promise<boolean> =>
+  closePasskeyOffer(sql, ctx.tenant, { handleHash: hashHandle(interaction), sessionId: id })
+
+/**
+ * Stores the passkey that the browser created for the offer, given as JSON, and closes the offer. Stores nothing
+ * when the offer was closed before. Throws InvalidInput, and Conflict when the passkey is registered.
+ */
+export async function createOfferedPasskey(
+  ctx: Ctx,
+  interaction: Interaction,
+  state: SignInState,
+  { registration, device }: { registration: string; device: Device },
+  now = new Date(),
+): Promise<void> {
+  const { userId } = state
+  const { clientId } = interaction.request
+  const credential = await verifyRegistration(
+    parseRegistration(registration),
+    deriveOfferChallenge(ctx.tenant, interaction, state),
+  )
+  const userCtx = toUserCtx(ctx, { userId, clientId, sessionId: state.id })
+  const event = createEventRow(userCtx, credentialEnrolled({ id: credential.id, userId }))
+  await inTransaction(async (sql) => {
+    const offer = { handleHash: hashHandle(interaction), sessionId: state.id }
+    if (await closePasskeyOffer(sql, ctx.tenant, offer))
+      await insertOwnCredential(
+        sql,
+        ctx.tenant,
+        { userId, now },
+        { ...credential, device: toDeviceRow(device) },
+        event,
+      )
+  })
+  wakeReaders(ctx.tenant)
+}

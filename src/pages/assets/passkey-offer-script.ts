@@ -1,0 +1,68 @@
+import { toAssetPath } from './asset-path.ts'
+import { CEREMONY_FUNCTIONS } from './ceremony-script.ts'
+
+/**
+ * The script of the page that offers a passkey (passkey-offer.pages.tsx), as text, because tsc would compile a
+ * file to a module; a browser test covers every line. It creates the passkey and posts it.
+ */
+export const PASSKEY_OFFER_SCRIPT = `
+(() => {
+  'use strict'
+  const root = document.getElementById('passkey-offer')
+  if (!root || !window.PublicKeyCredential || !navigator.credentials) return
+  const form = root.querySelector('form')
+  const button = document.getElementById('passkey-offer-button')
+  const errorArea = document.getElementById('passkey-offer-error')
+  const ERROR_MESSAGES = {
+    NotAllowedError: 'Nothing was created: it was canceled, or took too long. Try again, or go on without a passkey.',
+    InvalidStateError: 'This device already has a passkey for this account. You can go on.',
+    NotSupportedError: 'This device cannot keep a passkey. You can go on without one.',
+    SecurityError: 'This browser does not create passkeys at this address. You can go on without one.',
+    ConstraintError: 'Set up a screen lock on this device first, or go on without a passkey.',
+  }
+  let busy = false
+${CEREMONY_FUNCTIONS}
+  async function create() {
+    const options = JSON.parse(root.dataset.options)
+    const credential = await navigator.credentials.create({
+      publicKey: {
+        ...options,
+        challenge: decode(options.challenge),
+        user: { ...options.user, id: decode(options.user.id) },
+      },
+    })
+    const { clientDataJSON, attestationObject } = credential.response
+    form.elements.registration.value = JSON.stringify({
+      id: credential.id,
+      rawId: encode(credential.rawId),
+      type: credential.type,
+      response: {
+        clientDataJSON: encode(clientDataJSON),
+        attestationObject: encode(attestationObject),
+        transports: credential.response.getTransports ? credential.response.getTransports() : [],
+      },
+    })
+    form.submit()
+  }
+
+  function setBusy(value) {
+    busy = value
+    // Not disabled, which would remove the keyboard focus.
+    button.setAttribute('aria-disabled', String(value))
+  }
+
+  button.addEventListener('click', () => {
+    if (busy) return
+    setBusy(true)
+    showError(null)
+    create().catch((error) => {
+      setBusy(false)
+      showError(ERROR_MESSAGES[error.name] || 'Something went wrong. Try again, or go on without a passkey.')
+    })
+  })
+  root.hidden = false
+  button.focus()
+})()
+`
+
+export const PASSKEY_OFFER_SCRIPT_PATH = toAssetPath(PASSKEY_OFFER_SCRIPT, 'js')
