@@ -1,58 +1,57 @@
 import type { Sql } from '../database/db.ts'
 import { type RowOf, statement, typed } from '../database/statement.ts'
 
-const SELECT_PASSKEY = statement({
-  takes: { externalId: 'text' },
-  returns: {
-    id: 'text',
-    userId: 'text',
-    publicKey: 'text?',
-    signCount: typed<string>('bigint'),
-    backupEligible: 'boolean?',
-    locked: 'boolean',
-  },
-})`
-  SELECT c."id", c."userId", c."publicKey", c."signCount", c."backupEligible", u."locked"
-  FROM "Credential" c JOIN "User" u ON u."tenantId" = :tenant AND u."id" = c."userId"
-  WHERE c."tenantId" = :tenant AND c."externalId" = :externalId`
+/** The columns of a stored passkey `c` and its user `u`. */
+export const PASSKEY_COLUMNS = `c."id", c."userId", c."publicKey", c."signCount", c."backupEligible", u."locked"`
+
+/** The columns as a statement returns them. */
+export const PASSKEY_RETURNS = {
+  id: 'text',
+  userId: 'text',
+  publicKey: 'text?',
+  signCount: typed<string>('bigint'),
+  backupEligible: 'boolean?',
+  locked: 'boolean',
+} as const
 
 /** A stored passkey, with the state of its user. */
-export type StoredPasskey = RowOf<typeof SELECT_PASSKEY>
+export type StoredPasskey = RowOf<{ returns: typeof PASSKEY_RETURNS }>
 
-/** The passkey with this credential id of WebAuthn, or null. */
-export const selectPasskey = (sql: Sql, tenant: string, externalId: string): Promise<StoredPasskey | null> =>
-  SELECT_PASSKEY.first(sql, { tenant, externalId })
-
-// The unique key of the proof decides between concurrent uses of one assertion, the counter between assertions
-// of a passkey and its copy.
-const USE_PASSKEY = statement({
-  takes: {
-    id: 'text',
-    proofHash: 'bytea',
-    proofExpiresAt: 'timestamptz',
-    signCount: typed<number>('bigint'),
-    backedUp: 'boolean',
-    ip: 'text?',
-    now: 'timestamptz',
-  },
-  returns: { id: 'text' },
-})`
-  WITH proof AS (
-    INSERT INTO "UsedProof" ("tenantId", "proofHash", "expiresAt") VALUES (:tenant, :proofHash, :proofExpiresAt)
-    ON CONFLICT DO NOTHING RETURNING 1
-  )
-  UPDATE "Credential" SET "signCount" = :signCount, "backedUp" = :backedUp, "lastUsedAt" = :now,
-    "deviceLastSeenIp" = COALESCE(:ip, "deviceLastSeenIp"), "deviceLastSeenAt" = :now
-  WHERE "tenantId" = :tenant AND "id" = :id AND EXISTS (SELECT FROM proof)
-    AND ("signCount" < :signCount OR ("signCount" = 0 AND :signCount = 0))
-  RETURNING "id"`
-
-type PasskeyUse = Omit<Parameters<typeof USE_PASSKEY.first>[1], 'tenant'>
+/** Parameters of `buildPasskeyUseCtes`. */
+export const PASSKEY_USE_PARAMETERS = {
+  id: 'text',
+  proofHash: 'bytea',
+  proofExpiresAt: 'timestamptz',
+  signCount: typed<number>('bigint'),
+  backedUp: 'boolean',
+  ip: 'text?',
+  now: 'timestamptz',
+} as const
 
 /**
- * Records the use of a passkey. False when the assertion was used before, the passkey was deleted, or its
- * counter has been reached. One statement.
+ * CTEs that record the use of a passkey: `used_passkey` has a row unless the assertion was used before, the passkey was
+ * deleted, or its counter has been reached. The unique key of the proof decides between concurrent uses of one
+ * assertion, the counter between assertions of a passkey and its copy.
  */
+export const buildPasskeyUseCtes = (condition = 'true'): string => `
+  proof AS (
+    INSERT INTO "UsedProof" ("tenantId", "proofHash", "expiresAt")
+    SELECT :tenant, :proofHash, :proofExpiresAt WHERE ${condition}
+    ON CONFLICT DO NOTHING RETURNING 1
+  ), used_passkey AS (
+    UPDATE "Credential" SET "signCount" = :signCount, "backedUp" = :backedUp, "lastUsedAt" = :now,
+      "deviceLastSeenIp" = COALESCE(:ip, "deviceLastSeenIp"), "deviceLastSeenAt" = :now
+    WHERE "tenantId" = :tenant AND "id" = :id AND EXISTS (SELECT FROM proof)
+      AND ("signCount" < :signCount OR ("signCount" = 0 AND :signCount = 0))
+    RETURNING "id"
+  )`
+
+const USE_PASSKEY = statement({ takes: PASSKEY_USE_PARAMETERS, returns: { id: 'text' } })`
+  WITH ${buildPasskeyUseCtes()} SELECT "id" FROM used_passkey`
+
+export type PasskeyUse = Omit<Parameters<typeof USE_PASSKEY.first>[1], 'tenant'>
+
+/** Records the use of a passkey. False when it is not accepted, see `buildPasskeyUseCtes`. One statement. */
 export async function recordPasskeyUse(sql: Sql, tenant: string, use: PasskeyUse): Promise<boolean> {
   return (await USE_PASSKEY.first(sql, { tenant, ...use })) !== null
 }

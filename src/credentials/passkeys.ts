@@ -8,10 +8,9 @@ import { InvalidCredential } from '../core/errors.ts'
 import { log } from '../core/log.ts'
 import { addSeconds } from '../core/time.ts'
 import type { Sql } from '../database/db.ts'
-import { sql } from '../database/db.ts'
 import type { SignInFailure } from '../events/types.ts'
 import { requiredText } from '../schema/input-shapes.ts'
-import { recordPasskeyUse, type StoredPasskey, selectPasskey } from './passkeys.sql.ts'
+import { type PasskeyUse, recordPasskeyUse, type StoredPasskey } from './passkeys.sql.ts'
 import { CEREMONY_TIMEOUT_MS, deriveUserHandle, RP_ID } from './relying-party.ts'
 
 /** The members of AuthenticationResponseJSON that are read (WebAuthn Level 3, section 5.1). */
@@ -26,7 +25,7 @@ const PasskeyAssertion = z.object({
     userHandle: requiredText(200).nullish(),
   }),
 })
-type PasskeyAssertion = z.output<typeof PasskeyAssertion>
+export type PasskeyAssertion = z.output<typeof PasskeyAssertion>
 
 /** Why a passkey was not accepted, for the event log: `rejected` is a response that does not verify. */
 export type PasskeyProblem = Extract<SignInFailure, 'unknown' | 'locked' | 'rejected' | 'cloned'>
@@ -64,7 +63,8 @@ export type ProvenPasskey = {
   challenge: string
 }
 
-function parseAssertion(text: string): PasskeyAssertion {
+/** Parses the JSON of an authentication response. Throws RejectedPasskey. */
+export function parseAssertion(text: string): PasskeyAssertion {
   try {
     return PasskeyAssertion.parse(JSON.parse(text))
   } catch {
@@ -104,18 +104,21 @@ const isExpectedHandle = (tenant: string, userId: string, handle: string | null 
   equalsConstantTime(Buffer.from(handle, 'base64url'), Buffer.from(deriveUserHandle(tenant, userId)))
 
 /**
- * Verifies an authentication response (WebAuthn Level 3, section 7.2), given as JSON, to a challenge. One
- * statement. Throws RejectedPasskey.
+ * Verifies an authentication response (WebAuthn Level 3, section 7.2) to a challenge. `stored` is the passkey with its
+ * credential id, null if there is none. Throws RejectedPasskey.
  */
-export async function verifyPasskey(ctx: Ctx, text: string, challenge: string): Promise<ProvenPasskey> {
-  const assertion = parseAssertion(text)
-  const stored = await selectPasskey(sql, ctx.tenant, assertion.id)
+export async function verifyPasskey(
+  tenant: string,
+  assertion: PasskeyAssertion,
+  stored: StoredPasskey | null,
+  challenge: string,
+): Promise<ProvenPasskey> {
   if (!stored) throw new RejectedPasskey('unknown', { unknownId: assertion.id })
   const { id, userId } = stored
   const info = await verifyAssertion(assertion, stored, challenge)
   const isEligible = info.credentialDeviceType === 'multiDevice'
   if (
-    !isExpectedHandle(ctx.tenant, userId, assertion.response.userHandle) ||
+    !isExpectedHandle(tenant, userId, assertion.response.userHandle) ||
     (stored.backupEligible !== null && stored.backupEligible !== isEligible)
   )
     throw new RejectedPasskey('rejected', { userId })
@@ -133,25 +136,27 @@ export async function verifyPasskey(ctx: Ctx, text: string, challenge: string): 
   }
 }
 
+/** The values with which the use of a verified passkey is recorded. */
+export const toPasskeyUse = (
+  ctx: Ctx,
+  { id, challenge, signCount, backedUp }: ProvenPasskey,
+  now: Date,
+): PasskeyUse => ({
+  id,
+  signCount,
+  backedUp,
+  proofHash: sha256(JSON.stringify(['passkey', challenge])),
+  // A challenge is issued for an interaction, which lives for an hour.
+  proofExpiresAt: addSeconds(now, 2 * 3600),
+  ip: ctx.ip,
+  now,
+})
+
 /**
  * Records the use of a verified passkey, in the transaction of the sign-in. Throws RejectedPasskey when its
  * challenge was used before, or the passkey was deleted or used with a higher counter since.
  */
-export async function usePasskey(
-  sql: Sql,
-  ctx: Ctx,
-  { id, userId, challenge, signCount, backedUp }: ProvenPasskey,
-  now: Date,
-): Promise<void> {
-  const isUsed = await recordPasskeyUse(sql, ctx.tenant, {
-    id,
-    signCount,
-    backedUp,
-    proofHash: sha256(JSON.stringify(['passkey', challenge])),
-    // A challenge is issued for an interaction, which lives for an hour.
-    proofExpiresAt: addSeconds(now, 2 * 3600),
-    ip: ctx.ip,
-    now,
-  })
-  if (!isUsed) throw new RejectedPasskey('rejected', { userId })
+export async function usePasskey(sql: Sql, ctx: Ctx, proven: ProvenPasskey, now: Date): Promise<void> {
+  const isUsed = await recordPasskeyUse(sql, ctx.tenant, toPasskeyUse(ctx, proven, now))
+  if (!isUsed) throw new RejectedPasskey('rejected', { userId: proven.userId })
 }

@@ -1,5 +1,5 @@
 import { Prisma } from '../generated/prisma/client.ts'
-import type { Shape, Typed } from './statement.ts'
+import type { Typed } from './statement.ts'
 
 type Table = Prisma.ModelName
 type Stored<T extends Table> = Prisma.TypeMap['model'][T]['payload']['scalars']
@@ -18,10 +18,3 @@ export function storedColumns<
   const columns = (names ?? listColumnNames(table)).map((name) => [name, `"${table}"."${name}"`])
   return Object.fromEntries(columns)
 }
-
-/** The same columns under names with a prefix, for a row that has columns of several tables. */
-export const prefixColumns = <Prefix extends string, Returns extends Shape>(
-  prefix: Prefix,
-  columns: Returns,
-): { [Name in keyof Returns & string as `${Prefix}${Name}`]: Returns[Name] } =>
-  Object.fromEntries(Object.entries(columns).map(([name, type]) => [prefix + name, type])) as never

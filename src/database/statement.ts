@@ -90,6 +90,28 @@ function numberParameters(named: string, takes: Shape) {
   return { text, parameters }
 }
 
+/**
+ * A part of a statement whose parameters have a prefix, so that it can stand beside a part with the same names.
+ * Names that are not in `takes`, such as `:tenant`, are kept.
+ */
+export function prefixParameters<Prefix extends string, Takes extends Shape>(
+  prefix: Prefix,
+  takes: Takes,
+  text: string,
+) {
+  const renamed = text.replace(PLACEHOLDER, (whole, name: string) =>
+    Object.hasOwn(takes, name) ? `:${prefix}${name}` : whole,
+  )
+  return { takes: prefixNames(prefix, takes), text: renamed }
+}
+
+/** The same values or types under names with a prefix. */
+export const prefixNames = <Prefix extends string, Named extends object>(
+  prefix: Prefix,
+  named: Named,
+): { [Name in keyof Named & string as `${Prefix}${Name}`]: Named[Name] } =>
+  Object.fromEntries(Object.entries(named).map(([name, value]) => [prefix + name, value])) as never
+
 const statements: SqlStatement[] = []
 /** Every statement of the loaded modules. A contract test prepares them all. */
 export const listStatements = (): readonly SqlStatement[] => statements

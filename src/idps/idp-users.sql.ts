@@ -1,6 +1,6 @@
-import { prefixColumns, storedColumns } from '../database/columns.ts'
+import { storedColumns } from '../database/columns.ts'
 import type { Sql } from '../database/db.ts'
-import { statement } from '../database/statement.ts'
+import { prefixNames, statement } from '../database/statement.ts'
 import { buildInsertEventsSql } from '../events/log.sql.ts'
 import type { IdentityProvider, IdpUser } from '../generated/prisma/client.ts'
 
@@ -33,7 +33,7 @@ const LOCK_IDP = statement({
   takes: { idpId: 'text', userId: 'text' },
   returns: {
     ...storedColumns('IdentityProvider'),
-    ...prefixColumns('link_', storedColumns('IdpUser', ['issuer', 'externalId', 'metadata'])),
+    ...prefixNames('link_', storedColumns('IdpUser', ['issuer', 'externalId', 'metadata'])),
     link_id: 'text?',
   },
 })`

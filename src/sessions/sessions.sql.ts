@@ -1,6 +1,6 @@
-import { prefixColumns, storedColumns } from '../database/columns.ts'
+import { storedColumns } from '../database/columns.ts'
 import type { Sql } from '../database/db.ts'
-import { statement } from '../database/statement.ts'
+import { prefixNames, statement } from '../database/statement.ts'
 import { buildInsertEventsSql } from '../events/log.sql.ts'
 import { Prisma, type Session, type User } from '../generated/prisma/client.ts'
 import type { SessionProof } from './proofs.ts'
@@ -20,11 +20,11 @@ const toPrefixedColumns = (alias: string, prefix: string, names: readonly string
 export const toSessionColumnList = (alias: string): string => toPrefixedColumns(alias, 's_', SESSION_COLUMNS)
 export const toUserColumnList = (alias: string): string => toPrefixedColumns(alias, 'u_', USER_COLUMNS)
 /** The columns as a statement returns them. */
-export const SESSION_RETURNS = prefixColumns(
+export const SESSION_RETURNS = prefixNames(
   's_',
   storedColumns('Session', SESSION_COLUMNS as (keyof SessionRow)[]),
 )
-export const USER_RETURNS = prefixColumns('u_', storedColumns('User'))
+export const USER_RETURNS = prefixNames('u_', storedColumns('User'))
 
 type Row = Record<string, unknown>
 const pickColumns = (row: Row, prefix: string, names: readonly string[]): unknown =>
@@ -51,46 +51,56 @@ export type NewSession = {
   now: Date
 }
 
-// FOR SHARE makes this statement and a lock of the user wait for each other: the first one decides, and a
-// lock that comes second sees the session. The same holds for the end of the parent session and the
-// revocation of the grant.
-const INSERT_SESSION = statement({
-  takes: {
-    id: 'text',
-    userId: 'text',
-    clientId: 'text?',
-    kind: 'text',
-    parentId: 'text?',
-    grantId: 'text?',
-    tokenHash: 'bytea',
-    refreshable: 'boolean',
-    proofs: 'jsonb',
-    byManagement: 'boolean',
-    ip: 'text?',
-    location: 'text?',
-    userAgent: 'text?',
-    expiresAt: 'timestamptz',
-    now: 'timestamptz',
-    events: 'jsonb',
-  },
-  returns: SESSION_RETURNS,
-})`
-  WITH locked_user AS (
+/** Parameters of SESSION_LOCKS and `buildNewSessionCtes`. */
+export const NEW_SESSION_PARAMETERS = {
+  id: 'text',
+  userId: 'text',
+  clientId: 'text?',
+  kind: 'text',
+  parentId: 'text?',
+  grantId: 'text?',
+  tokenHash: 'bytea',
+  refreshable: 'boolean',
+  proofs: 'jsonb',
+  byManagement: 'boolean',
+  ip: 'text?',
+  location: 'text?',
+  userAgent: 'text?',
+  expiresAt: 'timestamptz',
+  now: 'timestamptz',
+  events: 'jsonb',
+} as const
+
+/**
+ * CTEs that lock what a new session depends on. FOR SHARE makes the statement and a lock of the user wait for
+ * each other: the first one decides, and a lock that comes second sees the session. The same holds for the end
+ * of the parent session and the revocation of the grant.
+ */
+export const SESSION_LOCKS = `
+  locked_user AS (
     SELECT "id" FROM "User" WHERE "tenantId" = :tenant AND "id" = :userId AND NOT "locked" FOR SHARE
   ), parent AS (
     SELECT "id", "proofs" FROM "Session"
     WHERE "tenantId" = :tenant AND "id" = :parentId AND "userId" = :userId AND "endedAt" IS NULL AND "expiresAt" > :now FOR SHARE
   ), locked_grant AS (
     SELECT "id" FROM "Grant" WHERE "tenantId" = :tenant AND "id" = :grantId AND "revokedAt" IS NULL FOR SHARE
-  ), new_session AS (
+  )`
+
+/** CTEs that insert a session, `new_session`, and its event, after SESSION_LOCKS. */
+export const buildNewSessionCtes = (condition = 'true'): string => `
+  new_session AS (
     INSERT INTO "Session" ("tenantId", "id", "userId", "clientId", "kind", "parentId", "grantId", "tokenHash", "refreshable", "proofs",
       "byManagement", "lastSeenIp", "lastSeenLocation", "userAgent", "expiresAt", "authenticatedAt", "lastSeenAt", "updatedAt", "createdAt")
     SELECT :tenant, :id, "id", :clientId, :kind, :parentId, :grantId, :tokenHash, :refreshable, COALESCE((SELECT "proofs" FROM parent), :proofs),
       :byManagement, :ip, :location, :userAgent, :expiresAt, :now, :now, :now, :now
     FROM locked_user
     WHERE (:parentId IS NULL OR EXISTS (SELECT FROM parent)) AND (:grantId IS NULL OR EXISTS (SELECT FROM locked_grant))
+      AND ${condition}
     RETURNING *
-  ), event_log AS (${buildInsertEventsSql(':events', { from: 'new_session' })})
+  ), event_log AS (${buildInsertEventsSql(':events', { from: 'new_session' })})`
+
+const INSERT_SESSION = statement({ takes: NEW_SESSION_PARAMETERS, returns: SESSION_RETURNS })`
+  WITH ${SESSION_LOCKS}, ${buildNewSessionCtes()}
   SELECT ${toSessionColumnList('s')} FROM new_session s`
 
 /**

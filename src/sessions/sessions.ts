@@ -20,7 +20,7 @@ import {
   selectBrowserSession,
   toBrowserSessionValues,
 } from './session-use.sql.ts'
-import { insertSession, type SessionRow, updateReauthenticated } from './sessions.sql.ts'
+import { insertSession, type NewSession, type SessionRow, updateReauthenticated } from './sessions.sql.ts'
 
 /** Idle and absolute lifetime of a browser session. */
 const BROWSER_IDLE_SECONDS = 12 * 3600
@@ -47,33 +47,23 @@ export type NewSessionOptions = {
   seenFrom?: { ip: string | null; userAgent: string | null }
 }
 
-/**
- * Starts a session inside the caller's transaction (`sql` of inTransaction, or sqlOf(tx)) together with its
- * event: one statement. Wake the readers after the commit. Throws UserLocked when the user is locked or
- * deleted, or when the parent has ended or the grant was revoked. `token` is the only copy: 256 random bits
- * in base64url.
- */
-export async function startSession(
-  sql: Sql,
-  ctx: Ctx,
-  start: NewSessionOptions,
-  now = new Date(),
-): Promise<{ session: SessionRow; token: string }> {
+/** A session that is to be inserted, with its event. `token` is the only copy: 256 random bits in base64url. */
+export type PreparedSession = { values: NewSession; event: object; token: string }
+
+/** Prepares a new session. */
+export function prepareSession(ctx: Ctx, start: NewSessionOptions, now: Date): PreparedSession {
   const token = randomToken()
   const id = newId('session')
   const { ip, userAgent } = start.seenFrom ?? ctx
-  const event = createEventRow(
-    ctx,
-    sessionStarted({ id, userId: start.userId, clientId: start.clientId ?? null }, start.kind),
-  )
-  const session = await insertSession(
-    sql,
-    ctx.tenant,
-    {
+  const clientId = start.clientId ?? null
+  return {
+    token,
+    event: createEventRow(ctx, sessionStarted({ id, userId: start.userId, clientId }, start.kind)),
+    values: {
       id,
       userId: start.userId,
       kind: start.kind,
-      clientId: start.clientId ?? null,
+      clientId,
       parentId: start.parentId ?? null,
       grantId: start.grantId ?? null,
       tokenHash: sha256(token),
@@ -86,8 +76,22 @@ export async function startSession(
       expiresAt: start.expiresAt,
       now,
     },
-    event,
-  )
+  }
+}
+
+/**
+ * Starts a session inside the caller's transaction (`sql` of inTransaction, or sqlOf(tx)) together with its
+ * event: one statement. Wake the readers after the commit. Throws UserLocked when the user is locked or
+ * deleted, or when the parent has ended or the grant was revoked.
+ */
+export async function startSession(
+  sql: Sql,
+  ctx: Ctx,
+  start: NewSessionOptions,
+  now = new Date(),
+): Promise<{ session: SessionRow; token: string }> {
+  const { values, event, token } = prepareSession(ctx, start, now)
+  const session = await insertSession(sql, ctx.tenant, values, event)
   if (!session) throw new UserLocked()
   return { session, token }
 }
@@ -95,28 +99,23 @@ export async function startSession(
 /** The user who signs in, and how. */
 export type SignInProof = { userId: string; proof: NewProof }
 
-/**
- * Starts the session of a hosted sign-in, as `startSession` does. Its idle end moves with
- * `findBrowserSession`.
- */
+/** The options of the session of a hosted sign-in. Its idle end moves with `findBrowserSession`. */
+export const buildBrowserSessionOptions = ({ userId, proof }: SignInProof, now: Date): NewSessionOptions => ({
+  userId,
+  proof,
+  kind: 'browser',
+  refreshable: false,
+  expiresAt: addSeconds(now, BROWSER_IDLE_SECONDS),
+})
+
+/** Starts the session of a hosted sign-in, as `startSession` does. */
 export const startBrowserSession = (
   sql: Sql,
   ctx: Ctx,
-  { userId, proof }: SignInProof,
+  signIn: SignInProof,
   now = new Date(),
 ): Promise<{ session: SessionRow; token: string }> =>
-  startSession(
-    sql,
-    ctx,
-    {
-      userId,
-      proof,
-      kind: 'browser',
-      refreshable: false,
-      expiresAt: addSeconds(now, BROWSER_IDLE_SECONDS),
-    },
-    now,
-  )
+  startSession(sql, ctx, buildBrowserSessionOptions(signIn, now), now)
 
 /**
  * Adds a proof to a browser session whose user has signed in again (OIDC

@@ -86,6 +86,17 @@ export async function evaluateRequest(
   const state = sessionToken
     ? await selectSignInState(sql, buildBrowserSessionLookup(ctx.tenant, sessionToken, now, ctx), client.id)
     : null
+  return evaluateState(request, progress, { client, supportedAcrs }, state, now)
+}
+
+/** Evaluates a request for the user who is signed in, if any. Pure. */
+export function evaluateState(
+  request: PendingRequest,
+  progress: Progress,
+  { client, supportedAcrs }: Pick<AuthorizationState, 'client' | 'supportedAcrs'>,
+  state: SignInState | null,
+  now: Date,
+): AuthorizationState {
   const scopes = selectGrantableScopes(request.scopes, client, state?.roles ?? [])
   const next = selectNextStep(
     {

@@ -10,6 +10,22 @@ import {
 /** The user who is signed in to this browser, and their consent for one client. */
 export type SignInState = RowOf<typeof SELECT_SIGN_IN_STATE>
 
+/** What a sign-in state has of the user `u` and of the consent `k`. */
+export const PERSON_COLUMNS = `u."roles", u."name", u."email", u."phoneNumber", u."passkeyOfferedAt",
+    k."scopes" AS "consentedScopes", k."claims" AS "consentedClaims"`
+
+/** The columns as a statement returns them. */
+export const PERSON_RETURNS = {
+  roles: 'text[]',
+  name: 'text?',
+  email: 'text?',
+  phoneNumber: 'text?',
+  passkeyOfferedAt: 'timestamptz?',
+  /** Null when there is no consent yet. */
+  consentedScopes: 'text[]?',
+  consentedClaims: 'text[]?',
+} as const
+
 const SELECT_SIGN_IN_STATE = statement({
   takes: { ...BROWSER_SESSION_PARAMETERS, clientId: 'text' },
   returns: {
@@ -18,19 +34,11 @@ const SELECT_SIGN_IN_STATE = statement({
     authenticatedAt: 'timestamptz',
     proofs: typed<SessionProof[]>('jsonb'),
     amr: 'text[]',
-    roles: 'text[]',
-    name: 'text?',
-    email: 'text?',
-    phoneNumber: 'text?',
-    passkeyOfferedAt: 'timestamptz?',
-    /** Null when there is no consent yet. */
-    consentedScopes: 'text[]?',
-    consentedClaims: 'text[]?',
+    ...PERSON_RETURNS,
   },
 })`${WITH_BROWSER_SESSION}
-  SELECT found."id", found."userId", found."authenticatedAt", found."proofs", found."amr", u."roles", u."name", u."email", u."phoneNumber",
-    u."passkeyOfferedAt",
-    k."scopes" AS "consentedScopes", k."claims" AS "consentedClaims"
+  SELECT found."id", found."userId", found."authenticatedAt", found."proofs", found."amr",
+    ${PERSON_COLUMNS}
   FROM found JOIN "User" u ON u."tenantId" = :tenant AND u."id" = found."userId"
   LEFT JOIN "Consent" k ON k."tenantId" = :tenant AND k."userId" = found."userId" AND k."clientId" = :clientId`
 

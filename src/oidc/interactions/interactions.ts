@@ -149,18 +149,39 @@ export async function createInteraction(
   return handle
 }
 
+/** How a browser presents an interaction: the handle of the URL and the cookie that it is bound to. */
+export type PresentedInteraction = { handle: string; cookie: string | null }
+
 /** The interaction with this handle if it is bound to this browser and has not expired; null otherwise. */
 export async function findInteraction(
   tenant: string,
-  handle: string,
-  cookie: string | null,
+  presented: PresentedInteraction,
   now = new Date(),
 ): Promise<Interaction | null> {
+  const { handle } = presented
   if (!isTokenSyntax(handle)) return null
   const row = await dbFor(tenant).interaction.findUnique({
     where: { tenantId_handleHash: toInteractionKey(tenant, handle) },
   })
-  if (!row || row.expiresAt <= now) return null
+  return row && toBoundInteraction(tenant, presented, row, now)
+}
+
+/** The columns of an interaction that are read. */
+export type StoredInteraction = {
+  browserHash: Uint8Array
+  request: unknown
+  progress: unknown
+  expiresAt: Date
+}
+
+/** The interaction of a row if it is bound to this browser and has not expired; null otherwise. */
+export async function toBoundInteraction(
+  tenant: string,
+  { handle, cookie }: PresentedInteraction,
+  row: StoredInteraction,
+  now: Date,
+): Promise<Interaction | null> {
+  if (row.expiresAt <= now) return null
   const key = isTokenSyntax(cookie) ? cookie : randomToken()
   const isBound =
     row.browserHash.length === 0

@@ -4,6 +4,7 @@ import { INTERACTION_COOKIE, readCookie, SESSION_COOKIE } from '../../pages/cook
 import { redirectTo } from '../../pages/responses.http.ts'
 import { evaluateRequest } from '../authorize/evaluate-request.ts'
 import { findInteraction, type InputRejection, setInputRejection } from '../interactions/interactions.ts'
+import { findWithPasskey } from './passkey/presented-passkey.ts'
 import type { SignInStep } from './sign-in-step.ts'
 
 /** The pages of a sign-in in their order. */
@@ -28,21 +29,33 @@ export const createExpiredSignInError = () =>
     'This sign-in has expired, was finished, or was started in another browser. Go back to the application and sign in again.',
   )
 
-/** Loads and evaluates the sign-in with a handle; null when this browser has none with it. */
-export async function findSignInStep(call: TenantCall, handle: string): Promise<SignInStep | null> {
+/**
+ * Loads and evaluates the sign-in with a handle; null when this browser has none with it. With the credential id of
+ * a passkey, loads that passkey too, in the same statement.
+ */
+export async function findSignInStep(
+  call: TenantCall,
+  handle: string,
+  credentialId: string | null = null,
+): Promise<SignInStep | null> {
   const { event, ctx } = call
   const cookies = event.req.headers.get('cookie')
   const sessionToken = readCookie(cookies, SESSION_COOKIE)
-  const interaction = await findInteraction(ctx.tenant, handle, readCookie(cookies, INTERACTION_COOKIE))
+  const presented = { handle, cookie: readCookie(cookies, INTERACTION_COOKIE) }
+  const found = credentialId === null ? null : await findWithPasskey(ctx.tenant, presented, credentialId)
+  const interaction = found?.interaction ?? (await findInteraction(ctx.tenant, presented))
   if (!interaction) return null
   call.setClient(interaction.request.clientId)
   const authorization = await evaluateRequest(ctx, interaction.request, interaction.progress, sessionToken)
-  return { call, interaction, authorization, sessionToken }
+  return { call, interaction, authorization, sessionToken, passkey: found?.passkey ?? null }
 }
 
 /** Loads the sign-in of a page's URL. Throws AppError (410) when this browser has none with its handle. */
-export async function loadSignInStep(call: TenantCall): Promise<SignInStep> {
-  const signIn = await findSignInStep(call, call.event.context.params?.handle ?? '')
+export async function loadSignInStep(
+  call: TenantCall,
+  credentialId: string | null = null,
+): Promise<SignInStep> {
+  const signIn = await findSignInStep(call, call.event.context.params?.handle ?? '', credentialId)
   if (!signIn) throw createExpiredSignInError()
   return signIn
 }

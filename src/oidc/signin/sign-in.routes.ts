@@ -16,6 +16,7 @@ import {
 import { selectCompletion } from './completion.http.ts'
 import { offersPasskey } from './passkey/passkey-offer.ts'
 import { PASSKEY_OFFER_FORMS, readBrowserAbilities } from './passkey/passkey-offer-forms.http.ts'
+import { readCredentialId } from './passkey/presented-passkey.ts'
 import { findAutomaticProvider, findProviderByAddress } from './provider/provider-choice.ts'
 import { leadToProvider } from './provider/provider-forms.http.ts'
 import { renderSignInPage } from './render-step.http.ts'
@@ -110,7 +111,7 @@ const FORM_HANDLERS: Record<string, Record<string, FormHandler>> = {
 
 async function handleForm(call: TenantCall, page: SignInPageName): Promise<Response> {
   const form = await readForm(call.event)
-  const signIn = readBrowserAbilities(await loadSignInStep(call), form)
+  const signIn = readBrowserAbilities(await loadSignInStep(call, readCredentialId(form)), form)
   if (!isCsrfToken(form.csrf, 'signin', ...getCsrfBinding(signIn, page)))
     throw new Forbidden('This page was out of date. Go back, reload it and try again.')
   // Also when another tab has continued: the user who cancels must not be signed in.

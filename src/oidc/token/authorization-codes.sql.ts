@@ -37,32 +37,36 @@ export type CodeTerms = {
   needsConsent: boolean
 }
 
-/** Of two submissions of the last form, only the one that deletes the interaction issues a code. */
-const FINISH_INTERACTION = `
-  WITH finished AS (DELETE FROM "Interaction" WHERE "tenantId" = :tenant AND "handleHash" = :interactionHash RETURNING "handleHash")`
+/** CTE `finished`: of two submissions of the last form, only the one that deletes the interaction issues a code. */
+export const buildFinishedCte = (condition = 'true'): string => `
+  finished AS (
+    DELETE FROM "Interaction" WHERE "tenantId" = :tenant AND "handleHash" = :interactionHash AND ${condition} RETURNING "handleHash"
+  )`
 
-// FOR SHARE serializes this statement with the lock of the user, the end of the session and the revocation of
-// the consent. The user's row comes first, since revoking a consent locks it first.
-const buildInsertCodeSql = (finishesInteraction: boolean, needsConsent: boolean) => `
-  ${finishesInteraction ? FINISH_INTERACTION : ''}
+/** An INSERT of a code for the user `u` and the session `s` of `source`, which is the text from FROM on. */
+export const buildInsertCodeSql = (source: string): string => `
   INSERT INTO "AuthorizationCode" ("tenantId", "codeHash", "grantId", "clientId", "userId", "sessionId", "redirectUri",
     "codeChallenge", "nonce", "scopes", "resources", "claims", "dpopJkt", "authenticatedAt", "amr", "expiresAt", "createdAt")
   SELECT :tenant, :codeHash, :grantId, :clientId, u."id", s."id", :redirectUri, :codeChallenge, :nonce, :scopes, :resources,
     :claims, :dpopJkt, :authenticatedAt, :amr, :expiresAt, :now
+  ${source}
+  RETURNING "grantId"`
+
+// FOR SHARE serializes this statement with the lock of the user, the end of the session and the revocation of
+// the consent. The user's row comes first, since revoking a consent locks it first.
+const buildSessionSource = (finishesInteraction: boolean, needsConsent: boolean) => `
   FROM "User" u JOIN "Session" s ON s."tenantId" = :tenant AND s."userId" = u."id"
   ${needsConsent ? `JOIN "Consent" k ON k."tenantId" = :tenant AND k."userId" = u."id" AND k."clientId" = :clientId` : ''}
   WHERE u."tenantId" = :tenant AND u."id" = :userId AND NOT u."locked"
     AND s."id" = :sessionId AND s."endedAt" IS NULL AND s."expiresAt" > :now
     ${finishesInteraction ? 'AND EXISTS (SELECT FROM finished)' : ''}
-  FOR SHARE OF u, s${needsConsent ? ', k' : ''}
-  RETURNING "grantId"`
+  FOR SHARE OF u, s${needsConsent ? ', k' : ''}`
 
-const NEW_CODE = {
+/** Parameters of `buildInsertCodeSql`. */
+export const NEW_CODE_PARAMETERS = {
   codeHash: 'bytea',
   grantId: 'text',
   clientId: 'text',
-  userId: 'text',
-  sessionId: 'text',
   redirectUri: 'text',
   codeChallenge: 'text?',
   nonce: 'text?',
@@ -75,16 +79,18 @@ const NEW_CODE = {
   expiresAt: 'timestamptz',
   now: 'timestamptz',
 } as const
+const NEW_CODE = { ...NEW_CODE_PARAMETERS, userId: 'text', sessionId: 'text' } as const
 
 const declareInsertCode = (needsConsent: boolean) => ({
   immediate: statement({
     takes: NEW_CODE,
     returns: { grantId: 'text' },
-  })`${buildInsertCodeSql(false, needsConsent)}`,
+  })`${buildInsertCodeSql(buildSessionSource(false, needsConsent))}`,
   afterInteraction: statement({
     takes: { ...NEW_CODE, interactionHash: 'bytea' },
     returns: { grantId: 'text' },
-  })`${buildInsertCodeSql(true, needsConsent)}`,
+  })`
+    WITH ${buildFinishedCte()} ${buildInsertCodeSql(buildSessionSource(true, needsConsent))}`,
 })
 const INSERT_CODE = declareInsertCode(false)
 const INSERT_CODE_WITH_CONSENT = declareInsertCode(true)

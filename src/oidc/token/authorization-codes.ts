@@ -13,6 +13,7 @@ import type { AuthorizeRequest } from '../model/authorize-request.ts'
 import {
   type CodeTerms,
   insertAuthorizationCode,
+  type NewCode,
   type RedeemedCode,
   redeemAuthorizationCode,
 } from './authorization-codes.sql.ts'
@@ -47,43 +48,51 @@ export const buildGrantTerms = (
   expiresAt: addSeconds(now, GRANT_LIFETIME_SECONDS),
 })
 
+/** What is granted by a code, and the authentication that its ID token reports. */
+export type CodeContents = { scopes: string[]; authentication: Authentication }
+
+/** Prepares an authorization code for the user of a session, and allocates the id of its grant. */
+export function prepareCode(
+  request: AuthorizeRequest,
+  session: { id: string; userId: string },
+  { scopes, authentication }: CodeContents,
+  now: Date,
+): { code: string; values: NewCode } {
+  const code = randomToken()
+  const values = {
+    codeHash: sha256(code),
+    grantId: newId('grant'),
+    clientId: request.clientId,
+    userId: session.userId,
+    sessionId: session.id,
+    redirectUri: request.redirectUri,
+    codeChallenge: request.codeChallenge,
+    nonce: request.nonce,
+    scopes,
+    resources: request.resources,
+    authenticatedAt: authentication.authenticatedAt,
+    amr: authentication.amr,
+    claims: request.claims,
+    dpopJkt: request.dpopJkt,
+    expiresAt: addSeconds(now, CODE_LIFETIME_SECONDS),
+    now,
+  }
+  return { code, values }
+}
+
 /**
- * Issues an authorization code for the user of a session (RFC 6749, section 4.1.2) and allocates the id of
- * its grant. Null when the user is locked, the session has ended, a required consent is missing, or the
- * interaction has ended. One statement.
+ * Issues an authorization code for the user of a session (RFC 6749, section 4.1.2). Null when the user is locked,
+ * the session has ended, a required consent is missing, or the interaction has ended. One statement.
  */
 export async function issueCode(
   ctx: Ctx,
   request: AuthorizeRequest,
   session: { id: string; userId: string },
-  { scopes, authentication, ...terms }: CodeTerms & { scopes: string[]; authentication: Authentication },
+  { scopes, authentication, ...terms }: CodeTerms & CodeContents,
   now = new Date(),
 ): Promise<string | null> {
-  const code = randomToken()
-  const isIssued = await insertAuthorizationCode(
-    sql,
-    ctx.tenant,
-    {
-      codeHash: sha256(code),
-      grantId: newId('grant'),
-      clientId: request.clientId,
-      userId: session.userId,
-      sessionId: session.id,
-      redirectUri: request.redirectUri,
-      codeChallenge: request.codeChallenge,
-      nonce: request.nonce,
-      scopes,
-      resources: request.resources,
-      authenticatedAt: authentication.authenticatedAt,
-      amr: authentication.amr,
-      claims: request.claims,
-      dpopJkt: request.dpopJkt,
-      expiresAt: addSeconds(now, CODE_LIFETIME_SECONDS),
-      now,
-    },
-    terms,
-  )
-  return isIssued ? code : null
+  const { code, values } = prepareCode(request, session, { scopes, authentication }, now)
+  return (await insertAuthorizationCode(sql, ctx.tenant, values, terms)) ? code : null
 }
 
 /**

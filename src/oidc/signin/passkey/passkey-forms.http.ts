@@ -4,6 +4,7 @@ import { buildPasskeyOptions, RejectedPasskey } from '../../../credentials/passk
 import { buildCookie, SESSION_COOKIE } from '../../../pages/cookies.ts'
 import { createPart } from '../../../pages/page-part.pages.tsx'
 import { BROWSER_LIFETIME_SECONDS } from '../../../sessions/sessions.ts'
+import { sendAuthorizationResponse } from '../../authorize/response-modes.http.ts'
 import type { InputRejection } from '../../interactions/interactions.ts'
 import { ACR_OTP } from '../../model/acr.ts'
 import { isAcceptableAcr } from '../../model/claims-request.ts'
@@ -42,16 +43,13 @@ function toInputRejection(error: unknown): InputRejection {
 }
 
 async function handlePasskey(signIn: SignInStep, form: Record<string, string>): Promise<Response> {
-  const { call, interaction, authorization } = signIn
-  const { ctx } = call
-  let token: string
+  let signedIn: Awaited<ReturnType<typeof signInByPasskey>>
   try {
-    const sessionId = authorization.signInState?.id ?? null
-    token = await signInByPasskey(ctx, interaction, form.assertion ?? '', sessionId)
+    signedIn = await signInByPasskey(signIn, form.assertion ?? '')
   } catch (error) {
     return rejectInput(signIn, toInputRejection(error))
   }
-  return redirectToPage(signIn, 'email', [
-    buildCookie(ctx.tenant, SESSION_COOKIE, token, BROWSER_LIFETIME_SECONDS),
-  ])
+  const { token, answer } = signedIn
+  const cookies = [buildCookie(signIn.call.ctx.tenant, SESSION_COOKIE, token, BROWSER_LIFETIME_SECONDS)]
+  return answer ? sendAuthorizationResponse(answer, cookies) : redirectToPage(signIn, 'email', cookies)
 }

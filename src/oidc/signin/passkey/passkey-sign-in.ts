@@ -2,14 +2,22 @@ import type { Ctx } from '../../../core/context.ts'
 import { toUserCtx } from '../../../core/context.ts'
 import { computeMac } from '../../../core/crypto.ts'
 import { UserLocked } from '../../../core/errors.ts'
-import { RejectedPasskey, usePasskey, verifyPasskey } from '../../../credentials/passkeys.ts'
+import {
+  type ProvenPasskey,
+  parseAssertion,
+  RejectedPasskey,
+  usePasskey,
+  verifyPasskey,
+} from '../../../credentials/passkeys.ts'
 import { inTransaction, sql } from '../../../database/db.ts'
 import { recordEvents, wakeReaders } from '../../../events/log.ts'
 import { passkeyFailed } from '../../../events/session-events.ts'
 import { limitStranger } from '../../../passcodes/network-limits.ts'
 import { reauthenticateSession, startBrowserSession } from '../../../sessions/sessions.ts'
 import { type Interaction, type Progress, saveInteraction } from '../../interactions/interactions.ts'
-import { recordSignIn, type SignedIn } from '../sign-in.ts'
+import { recordSignIn } from '../sign-in.ts'
+import type { SignInStep } from '../sign-in-step.ts'
+import { type CompletedSignIn, completeByPasskey } from './passkey-completion.ts'
 
 /**
  * The challenge of an interaction: a MAC over its secrets and the number of passkeys that were presented. It
@@ -28,33 +36,26 @@ const countAttempt = ({ passkeyAttempts = 0, ...progress }: Progress): Progress 
 })
 
 /**
- * Verifies an assertion of the browser and returns the token of its session, always a new one. The session
- * continues if it is the user's; that of another user ends. Throws RejectedPasskey, after recording why, and
- * RateLimited when the network has presented too many that were not accepted.
+ * Verifies an assertion of the browser and signs its user in, with a new token of the session. Answers the request at
+ * once when nothing is left to ask. Throws RejectedPasskey, after recording why, and RateLimited when the network
+ * has presented too many that were not accepted.
  */
 export async function signInByPasskey(
-  ctx: Ctx,
-  interaction: Interaction,
+  signIn: SignInStep,
   assertion: string,
-  sessionId: string | null,
   now = new Date(),
-): Promise<string> {
+): Promise<CompletedSignIn | { token: string; answer: null }> {
+  const { interaction, passkey } = signIn
+  const { ctx } = signIn.call
   const { clientId } = interaction.request
   const counted = { ...interaction, progress: countAttempt(interaction.progress) }
   try {
-    const proven = await verifyPasskey(ctx, assertion, deriveChallenge(ctx.tenant, interaction))
-    const { userId, amr } = proven
-    const signIn = { userId, proof: { method: 'passkey' as const, amr } }
-    const userCtx = toUserCtx(ctx, { userId, clientId })
-    const started = await inTransaction(async (sql) => {
-      await usePasskey(sql, ctx, proven, now)
-      const raised = sessionId && (await reauthenticateSession(sql, userCtx, { sessionId, ...signIn }, now))
-      return raised || (await startBrowserSession(sql, userCtx, signIn, now))
-    })
-    wakeReaders(ctx.tenant)
-    const signedIn: SignedIn = { userId, ...started }
-    await recordSignIn(ctx, counted, signedIn, sessionId)
-    return signedIn.token
+    const challenge = deriveChallenge(ctx.tenant, interaction)
+    const proven = await verifyPasskey(ctx.tenant, parseAssertion(assertion), passkey, challenge)
+    const completed = await completeByPasskey(signIn, proven, now)
+    if (completed) return completed
+    const sessionId = signIn.authorization.signInState?.id ?? null
+    return { token: await continueByPasskey(ctx, counted, proven, sessionId, now), answer: null }
   } catch (error) {
     const rejection = error instanceof UserLocked ? new RejectedPasskey('locked') : error
     if (!(rejection instanceof RejectedPasskey)) throw error
@@ -65,4 +66,28 @@ export async function signInByPasskey(
     wakeReaders(ctx.tenant)
     throw rejection
   }
+}
+
+/**
+ * Continues the interaction as the user of a verified passkey and returns the token of the session. The session of
+ * the browser continues if it is the user's; that of another user ends.
+ */
+async function continueByPasskey(
+  ctx: Ctx,
+  interaction: Interaction,
+  proven: ProvenPasskey,
+  sessionId: string | null,
+  now: Date,
+): Promise<string> {
+  const { userId, amr } = proven
+  const signIn = { userId, proof: { method: 'passkey' as const, amr } }
+  const userCtx = toUserCtx(ctx, { userId, clientId: interaction.request.clientId })
+  const started = await inTransaction(async (sql) => {
+    await usePasskey(sql, ctx, proven, now)
+    const raised = sessionId && (await reauthenticateSession(sql, userCtx, { sessionId, ...signIn }, now))
+    return raised || (await startBrowserSession(sql, userCtx, signIn, now))
+  })
+  wakeReaders(ctx.tenant)
+  await recordSignIn(ctx, interaction, { userId, ...started }, sessionId)
+  return started.token
 }

@@ -1,0 +1,58 @@
+import { toUserCtx } from '../../../core/context.ts'
+import { type ProvenPasskey, RejectedPasskey, toPasskeyUse } from '../../../credentials/passkeys.ts'
+import { sql } from '../../../database/db.ts'
+import { wakeReaders } from '../../../events/log.ts'
+import { buildBrowserSessionOptions, prepareSession } from '../../../sessions/sessions.ts'
+import { evaluateState } from '../../authorize/evaluate-request.ts'
+import { listConsentScopes } from '../../authorize/next-step.ts'
+import { type AuthorizationResponse, buildCodeResponse } from '../../authorize/response-modes.ts'
+import { hashHandle } from '../../interactions/interactions.ts'
+import { prepareCode } from '../../token/authorization-codes.ts'
+import { toSignedInProgress } from '../sign-in.ts'
+import type { SignInStep } from '../sign-in-step.ts'
+import { storePasskeyCompletion } from './passkey-completion.sql.ts'
+
+/** The answer of a request whose user has signed in, and the token of the new session. */
+export type CompletedSignIn = { token: string; answer: AuthorizationResponse }
+
+/**
+ * Signs in by a verified passkey and answers the request, in one statement. Null, without a change, when the
+ * browser has a session, a page follows the sign-in, or the request is answered elsewhere than at its redirect URI.
+ * Throws RejectedPasskey.
+ */
+export async function completeByPasskey(
+  { call, interaction, authorization, passkey }: SignInStep,
+  proven: ProvenPasskey,
+  now: Date,
+): Promise<CompletedSignIn | null> {
+  const { ctx } = call
+  const { request, progress } = interaction
+  if (!passkey || authorization.signInState || progress.pendingLink || request.responseMode === 'device')
+    return null
+  const { userId, amr } = proven
+  const session = prepareSession(
+    toUserCtx(ctx, { userId, clientId: request.clientId }),
+    buildBrowserSessionOptions({ userId, proof: { method: 'passkey', amr } }, now),
+    now,
+  )
+  const { id, proofs } = session.values
+  const state = { ...passkey, id, userId, proofs, amr: [], authenticatedAt: now }
+  const signedIn = toSignedInProgress(progress, state)
+  const { next, scopes, client } = evaluateState(request, signedIn, authorization, state, now)
+  if (next.step !== 'issue') return null
+  const { code, values } = prepareCode(request, state, { scopes, authentication: next.authentication }, now)
+  const stored = await storePasskeyCompletion(sql, ctx.tenant, {
+    passkey: toPasskeyUse(ctx, proven, now),
+    session: session.values,
+    event: session.event,
+    code: values,
+    interactionHash: hashHandle(interaction),
+    needsConsent: listConsentScopes({ requireConsent: client.requireConsent, scopes }).length > 0,
+  })
+  if (!stored.isUserActive) throw new RejectedPasskey('locked', { userId })
+  // The consent was revoked since it was read.
+  if (!stored.hasConsent) return null
+  if (!stored.isIssued) throw new RejectedPasskey('rejected', { userId })
+  wakeReaders(ctx.tenant)
+  return { token: session.token, answer: buildCodeResponse(ctx.tenant, request, code) }
+}
