@@ -4,6 +4,7 @@ import { addEnrollmentRoutes } from './account/enrollment.routes.ts'
 import { env } from './core/env.ts'
 import { observeRequest, type Surface } from './core/metrics.ts'
 import { enterProtocol } from './core/turns.ts'
+import { addRelatedOriginRoutes } from './credentials/related-origins.routes.ts'
 import { addDemoClientRoutes } from './dev/demo-client.routes.ts'
 import { addInboxRoutes } from './dev/inbox.routes.ts'
 import { createGraphqlHandler } from './graphql/server.ts'
@@ -61,6 +62,7 @@ function createHttpApp(isStopping: () => boolean): H3 {
   }
   addOidcRoutes(app)
   addEnrollmentRoutes(app)
+  addRelatedOriginRoutes(app)
   addInvitationRoutes(app)
   addNotFoundRoute(app)
   return app

@@ -53,6 +53,15 @@ const hostList = z.string().transform((value, context) =>
   }),
 )
 
+const isOrigin = (text: string): boolean =>
+  /^https?:/.test(text) && URL.canParse(text) && new URL(text).href === `${new URL(text).origin}/`
+/** Origins as browsers send them, each once. */
+const originList = z.string().transform((value, context) => {
+  const origins = value.split(',').map((part) => part.trim())
+  if (!origins.every(isOrigin)) context.addIssue('each must be an origin without a path')
+  return [...new Set(origins.filter(isOrigin).map((origin) => new URL(origin).origin))]
+})
+
 const MAIL_FROM_PATTERN = /^(?:[^<>@\r\n]*<[^\s<>@,]+@[^\s<>@,]+>|[^\s<>@,]+@[^\s<>@,]+)$/
 
 const variables = z.object({
@@ -66,6 +75,7 @@ const variables = z.object({
     )
     .transform((value) => new URL(value).origin)
     .optional(),
+  PASSKEY_ORIGINS: originList.default([]),
   // Unset: src/database/embedded runs PostgreSQL on data below DATA_DIR.
   DATABASE_URL: createUrl('postgresql:', 'postgres:').optional(),
   DATABASE_CONNECTIONS: createCount(1000)
@@ -108,6 +118,10 @@ const variables = z.object({
 
 type Variables = z.infer<typeof variables>
 
+const isInsecure = (origin: string): boolean => {
+  const { protocol, hostname } = new URL(origin)
+  return protocol === 'http:' && !LOOPBACK_HOST.test(hostname)
+}
 const LOOPBACK_HOST = /^(?:localhost|.*\.localhost|127(?:\.\d+){3}|\[::1\])$/
 
 /**
@@ -120,9 +134,10 @@ function findMissing(values: Variables): string[] {
   }
   if (values.NODE_ENV === 'production') {
     requireVariable('BASE_URL', 'is required in production')
-    const base = values.BASE_URL === undefined ? null : new URL(values.BASE_URL)
-    if (base?.protocol === 'http:' && !LOOPBACK_HOST.test(base.hostname))
+    if (values.BASE_URL !== undefined && isInsecure(values.BASE_URL))
       issues.push('BASE_URL: must be https in production, except on this machine')
+    if (values.PASSKEY_ORIGINS.some(isInsecure))
+      issues.push('PASSKEY_ORIGINS: each must be https in production, except on this machine')
     requireVariable(
       'DATABASE_URL',
       'is required in production (the embedded database is for development and trial)',
@@ -155,6 +170,8 @@ function applyDefaults(values: Variables) {
     port: values.PORT,
     host: values.HOST ?? (isProduction ? '0.0.0.0' : '127.0.0.1'),
     baseUrl: values.BASE_URL ?? `http://localhost:${values.PORT}`,
+    /** Origins besides `baseUrl` whose pages may create passkeys. */
+    passkeyOrigins: values.PASSKEY_ORIGINS,
     databaseUrl: values.DATABASE_URL,
     databaseConnections: values.DATABASE_CONNECTIONS,
     /** A pooler in transaction mode, which passes on neither session settings nor names of statements. */

@@ -2,12 +2,17 @@ import type { PublicKeyCredentialCreationOptionsJSON, RegistrationResponseJSON }
 import { z } from 'zod'
 import { findTenant } from '../access/tenant-cache.ts'
 import { newId } from '../core/crypto.ts'
-import { env } from '../core/env.ts'
 import { InvalidInput } from '../core/errors.ts'
 import { log } from '../core/log.ts'
 import { requiredText } from '../schema/input-shapes.ts'
 import type { NewCredential } from './new-credentials.sql.ts'
-import { CEREMONY_TIMEOUT_MS, COSE_ALGORITHMS, deriveUserHandle, RP_ID } from './relying-party.ts'
+import {
+  CEREMONY_TIMEOUT_MS,
+  COSE_ALGORITHMS,
+  deriveUserHandle,
+  REGISTRATION_ORIGINS,
+  RP_ID,
+} from './relying-party.ts'
 
 const encodedText = requiredText(50_000)
 /** The members of RegistrationResponseJSON that are read (WebAuthn Level 3, section 5.1). */
@@ -99,7 +104,7 @@ async function verifyAttestation(response: RegistrationResponseJSON, challenge: 
     const { registrationInfo } = await verifyRegistrationResponse({
       response,
       expectedChallenge: challenge,
-      expectedOrigin: env.baseUrl,
+      expectedOrigin: [...REGISTRATION_ORIGINS],
       expectedRPID: RP_ID,
       requireUserVerification: true,
       supportedAlgorithmIDs: COSE_ALGORITHMS,

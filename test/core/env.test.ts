@@ -53,6 +53,29 @@ describe('parseEnv in development', () => {
   })
 })
 
+describe('PASSKEY_ORIGINS', () => {
+  test('is a list of origins, each once', () => {
+    const { passkeyOrigins } = parse({ PASSKEY_ORIGINS: 'https://app.example.com/, https://app.example.com' })
+    expect(passkeyOrigins).toEqual(['https://app.example.com'])
+    expect(parse({}).passkeyOrigins).toEqual([])
+  })
+
+  test.for(['https://app.example.com/path', 'app.example.com', 'https://a.example,', 'javascript:1'])(
+    'rejects %s',
+    (value) => {
+      expect(parseIssues({ PASSKEY_ORIGINS: value })).toEqual([
+        'PASSKEY_ORIGINS: each must be an origin without a path',
+      ])
+    },
+  )
+
+  test('must be https in production', () => {
+    expect(parseIssues({ ...production, PASSKEY_ORIGINS: 'http://app.example.com' })).toEqual([
+      'PASSKEY_ORIGINS: each must be https in production, except on this machine',
+    ])
+  })
+})
+
 describe('parseEnv in production', () => {
   test('listens on all interfaces and has no demo tenant', () => {
     expect(parse(production)).toMatchObject({ isProduction: true, host: '0.0.0.0', demo: false })
