@@ -29,18 +29,24 @@ export type RenderError = (
 type Method = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'DELETE' | 'OPTIONS'
 
 /**
+ * The handlers of a path by method. HEAD has the handler of GET; null rejects it, where GET changes something.
+ */
+type Handlers = Partial<Record<Exclude<Method, 'HEAD'>, CallHandler>> & { HEAD?: null }
+
+/**
  * Adds a path with its methods; other methods are answered with 405. `render` renders errors that a handler
  * throws. With `rejectionType`, each OAuthError is recorded as an event of that type.
  */
 export function addRoute(
   app: H3,
   path: string,
-  handlers: Partial<Record<Method, CallHandler>>,
+  handlers: Handlers,
   render: RenderError,
   rejectionType?: RejectionEventType,
 ): void {
   const endpoint = path.replace('/:tenant/oidc/', '').replace(/^\/:tenant\/signin.*/, 'signin')
-  const allowed = Object.keys(handlers)
+  const handlersByMethod: Partial<Record<string, CallHandler | null>> = { HEAD: handlers.GET, ...handlers }
+  const allowed = Object.keys(handlersByMethod).filter((method) => handlersByMethod[method])
   app.all(path, async (event) => {
     const { method, headers } = event.req
     const origin = headers.get('origin')
@@ -53,7 +59,7 @@ export function addRoute(
       if (!readTarget(event).isCanonical) throw new NotFound('page')
       tenant = await findTenant(event.context.params?.tenant ?? '')
       if (!tenant) throw new NotFound('tenant at this address')
-      const handle = handlers[method as Method]
+      const handle = Object.hasOwn(handlersByMethod, method) ? handlersByMethod[method] : null
       if (!handle) throw new MethodNotAllowed(allowed)
       const ctx = createAnonymousCtx(event, tenant.tenantId)
       if (rejectionType)

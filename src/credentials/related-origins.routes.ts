@@ -1,5 +1,6 @@
 import type { H3 } from 'h3'
 import { env } from '../core/env.ts'
+import { addReadRoute } from '../http/read-routes.ts'
 import { REGISTRATION_ORIGINS } from './relying-party.ts'
 
 /**
@@ -8,5 +9,5 @@ import { REGISTRATION_ORIGINS } from './relying-party.ts'
  */
 export function addRelatedOriginRoutes(app: H3): void {
   if (env.passkeyOrigins.length > 0)
-    app.get('/.well-known/webauthn', () => Response.json({ origins: REGISTRATION_ORIGINS }))
+    addReadRoute(app, '/.well-known/webauthn', () => Response.json({ origins: REGISTRATION_ORIGINS }))
 }

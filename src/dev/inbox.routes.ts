@@ -1,5 +1,6 @@
 import { getQuery, type H3, type H3Event } from 'h3'
 import { listInboxMessages } from '../delivery/inbox.ts'
+import { addReadRoute } from '../http/read-routes.ts'
 import { renderPage } from '../pages/render-page.pages.tsx'
 import { InboxPage } from './inbox.pages.tsx'
 
@@ -11,11 +12,11 @@ const readAddressFilter = (event: H3Event): string | null => {
 
 /** The development inbox as a page and as JSON; `?to=` filters by address. Never added in production. */
 export function addInboxRoutes(app: H3): void {
-  app.get('/dev/inbox', (event) => {
+  addReadRoute(app, '/dev/inbox', (event) => {
     const to = readAddressFilter(event)
     return renderPage(InboxPage({ messages: listInboxMessages(to), to }))
   })
-  app.get('/dev/inbox.json', (event) =>
+  addReadRoute(app, '/dev/inbox.json', (event) =>
     Response.json(
       { messages: listInboxMessages(readAddressFilter(event)) },
       { headers: { 'cache-control': 'no-store' } },

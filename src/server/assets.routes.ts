@@ -1,4 +1,5 @@
 import type { H3 } from 'h3'
+import { addReadRoute } from '../http/read-routes.ts'
 import { ENROLLMENT_SCRIPT, ENROLLMENT_SCRIPT_PATH } from '../pages/assets/enrollment-script.ts'
 import { FORM_POST_SCRIPT, FORM_POST_SCRIPT_PATH } from '../pages/assets/form-post-script.ts'
 import { PASSKEY_OFFER_SCRIPT, PASSKEY_OFFER_SCRIPT_PATH } from '../pages/assets/passkey-offer-script.ts'
@@ -25,7 +26,8 @@ const STATIC_ASSETS = [
  */
 export function addAssetRoutes(app: H3): void {
   for (const { path, content, type } of STATIC_ASSETS)
-    app.get(
+    addReadRoute(
+      app,
       path,
       () =>
         new Response(content, {

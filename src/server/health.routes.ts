@@ -2,6 +2,7 @@ import type { H3 } from 'h3'
 import { equalsConstantTime } from '../core/crypto.ts'
 import { env } from '../core/env.ts'
 import { renderMetrics } from '../core/metrics.ts'
+import { addReadRoute } from '../http/read-routes.ts'
 import { checkRuntime, isRuntimeStuck } from './runtime.ts'
 
 /**
@@ -9,7 +10,7 @@ import { checkRuntime, isRuntimeStuck } from './runtime.ts'
  * requests.
  */
 export function addHealthRoutes(app: H3, isStopping: () => boolean): void {
-  app.get('/health/live', () =>
+  addReadRoute(app, '/health/live', () =>
     isRuntimeStuck()
       ? Response.json(
           { status: 'stuck', faults: { database: 'all connections are in use for a minute' } },
@@ -17,7 +18,7 @@ export function addHealthRoutes(app: H3, isStopping: () => boolean): void {
         )
       : { status: 'live' },
   )
-  app.get('/health/ready', async () => {
+  addReadRoute(app, '/health/ready', async () => {
     const { database, redis } = await checkRuntime()
     const faults = {
       ...(database && { database: 'does not answer' }),
@@ -33,7 +34,7 @@ export function addHealthRoutes(app: H3, isStopping: () => boolean): void {
   })
   const token = env.metricsToken
   if (token)
-    app.get('/metrics', ({ req }) =>
+    addReadRoute(app, '/metrics', ({ req }) =>
       equalsConstantTime(req.headers.get('authorization') ?? '', `Bearer ${token}`)
         ? renderMetrics()
         : new Response(null, { status: 401, headers: { 'www-authenticate': 'Bearer' } }),

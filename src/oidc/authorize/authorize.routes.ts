@@ -23,7 +23,7 @@ export function addAuthorizeRoutes(app: H3): void {
   addRoute(
     app,
     '/:tenant/oidc/authorize',
-    { GET: handleAuthorize, POST: handleAuthorizePost },
+    { GET: handleAuthorize, HEAD: null, POST: handleAuthorizePost },
     renderErrorPage,
     'authorize.refused',
   )

@@ -8,16 +8,11 @@ const DISCOVERY_MAX_AGE_SECONDS = 300
 
 /** The public metadata and key set of a tenant. */
 export function addDiscoveryRoutes(app: H3): void {
-  const metadata = { GET: showDiscovery, HEAD: showDiscovery }
+  const metadata = { GET: showDiscovery }
   addRoute(app, '/:tenant/.well-known/openid-configuration', metadata, renderOAuthError)
   // RFC 8414, section 3.1: the path of the issuer follows the well-known path.
   addRoute(app, '/.well-known/oauth-authorization-server/:tenant', metadata, renderOAuthError)
-  addRoute(
-    app,
-    '/:tenant/.well-known/jwks.json',
-    { GET: showPublicKeys, HEAD: showPublicKeys },
-    renderOAuthError,
-  )
+  addRoute(app, '/:tenant/.well-known/jwks.json', { GET: showPublicKeys }, renderOAuthError)
 }
 
 const showDiscovery = async ({ tenant }: TenantCall): Promise<Response> =>

@@ -21,7 +21,7 @@ export function addLogoutRoutes(app: H3): void {
   addRoute(
     app,
     '/:tenant/oidc/logout',
-    { GET: handleLogout, POST: handleLogoutPost },
+    { GET: handleLogout, HEAD: null, POST: handleLogoutPost },
     renderErrorPage,
     'authorize.refused',
   )

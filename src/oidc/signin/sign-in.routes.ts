@@ -44,7 +44,12 @@ export function addSignInRoutes(app: H3): void {
     addRoute(
       app,
       `/:tenant/signin/:handle${SIGN_IN_PATHS[page]}`,
-      { GET: (call) => showSignInPage(call, page), POST: (call) => handleForm(call, page) },
+      {
+        GET: (call) => showSignInPage(call, page),
+        // The page answers the request when nothing is left to ask.
+        HEAD: null,
+        POST: (call) => handleForm(call, page),
+      },
       renderErrorPage,
       'authorize.refused',
     )

@@ -22,7 +22,7 @@ export function addProviderCallbackRoutes(app: H3): void {
   addRoute(
     app,
     '/:tenant/oidc/callback/:idp',
-    { GET: receiveAnswer, POST: receivePostedAnswer },
+    { GET: receiveAnswer, HEAD: null, POST: receivePostedAnswer },
     renderErrorPage,
     'authorize.refused',
   )
