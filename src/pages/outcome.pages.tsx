@@ -101,7 +101,7 @@ export const SignedOutPage = ({ tenant, client, startAt }: SignedOutPageProps): 
 )
 
 /** Shown after a person chose to stay signed in. */
-export const StillSignedInPage = ({ tenant, client }: Omit<SignedOutPageProps, 'startAt'>): VNode => (
+export const StillSignedInPage = ({ tenant, client, startAt }: SignedOutPageProps): VNode => (
   <PageShell
     title="You are still signed in"
     lead="Nothing has changed. You can close this page."
@@ -109,7 +109,9 @@ export const StillSignedInPage = ({ tenant, client }: Omit<SignedOutPageProps, '
     client={client}
     outcome="good"
   >
-    {null}
+    <ContinueLink to={startAt}>
+      Go to <BidiText>{client?.name}</BidiText>
+    </ContinueLink>
   </PageShell>
 )
 

@@ -58,9 +58,14 @@ const SELECT_BROWSER_SESSION = statement({
   takes: BROWSER_SESSION_PARAMETERS,
   returns: {
     ...storedColumns('Session', ['id', 'userId', 'authenticatedAt', 'amr', 'expiresAt']),
+    ...storedColumns('User', ['name', 'email', 'phoneNumber']),
     proofs: typed<SessionProof[]>('jsonb'),
   },
-})`${WITH_BROWSER_SESSION} SELECT * FROM found`
+})`${WITH_BROWSER_SESSION}
+  SELECT found.*, u."name", u."email", u."phoneNumber"
+  FROM found JOIN "User" u ON u."tenantId" = :tenant AND u."id" = found."userId"`
+
+/** A browser session, and the names of its user. */
 
 export type BrowserSession = RowOf<typeof SELECT_BROWSER_SESSION>
 export type SeenFrom = { ip: string | null; location: string | null; userAgent: string | null }

@@ -18,6 +18,9 @@ describe('findBrowserSession', () => {
     const { session, token } = await startBrowser()
     expect(session.expiresAt).toEqual(hours(12))
     expect(await findBrowserSession(ctx.tenant, token, hours(11.9))).toEqual({
+      name: null,
+      email: null,
+      phoneNumber: null,
       id: session.id,
       userId,
       authenticatedAt: session.authenticatedAt,

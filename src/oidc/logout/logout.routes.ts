@@ -11,6 +11,7 @@ import { LeavePage } from '../../pages/leave.pages.tsx'
 import { LogoutConfirmPage, SignedOutPage, StillSignedInPage } from '../../pages/outcome.pages.tsx'
 import { addCookies, redirectTo, renderComponent, renderErrorPage } from '../../pages/responses.http.ts'
 import { buildInitiationUrl } from '../../pages/restart-url.ts'
+import type { BrowserSession } from '../../sessions/session-use.sql.ts'
 import { endSession, findBrowserSession } from '../../sessions/sessions.ts'
 import { listFormDestinations } from '../model/redirect-uris.ts'
 import { isUnreviewed } from '../model/unreviewed-clients.ts'
@@ -47,25 +48,25 @@ async function handleLogout(call: TenantCall): Promise<Response> {
   } catch (error) {
     if (!session || !(error instanceof OAuthError)) throw error
     await call.logRejection(error)
-    return showSignOutOffer(call, session.id, error.message)
+    return showSignOutOffer(call, session, error.message)
   }
   // Any site can link here: only an ID token of this session ends it without confirmation.
-  if (session && session.id !== request.hintedSessionId) return showConfirmation(call, request, session.id)
+  if (session && session.id !== request.hintedSessionId) return showConfirmation(call, request, session)
   return finishLogout(call, request, session)
 }
 
 function showConfirmation(
   { event, tenant, ctx }: TenantCall,
   { client, returnTo }: LogoutRequest,
-  sessionId: string,
+  session: BrowserSession,
 ): Response {
   const interaction = {
     action: `/${ctx.tenant}/oidc/logout?${readTarget(event).query}`,
-    csrf: createCsrfToken('logout', ctx.tenant, sessionId),
+    csrf: createCsrfToken('logout', ctx.tenant, session.id),
   }
   return renderComponent(
     LogoutConfirmPage,
-    { tenant, client, interaction },
+    { tenant, client, interaction, person: session },
     { formActionOrigins: client && returnTo ? listFormDestinations(client, returnTo) : [] },
   )
 }
@@ -74,15 +75,20 @@ function showConfirmation(
  * An invalid request must not leave the user signed in: offers the sign-out form without anything from the
  * request.
  */
-const showSignOutOffer = ({ event, tenant, ctx }: TenantCall, sessionId: string, detail: string): Response =>
+const showSignOutOffer = (
+  { event, tenant, ctx }: TenantCall,
+  session: BrowserSession,
+  detail: string,
+): Response =>
   renderComponent(
     LogoutConfirmPage,
     {
       tenant,
       interaction: {
         action: `/${ctx.tenant}/oidc/logout`,
-        csrf: createCsrfToken('logout', ctx.tenant, sessionId),
+        csrf: createCsrfToken('logout', ctx.tenant, session.id),
       },
+      person: session,
       error: { detail, requestId: getRequestMeta(event).requestId },
     },
     { status: 400 },
@@ -105,8 +111,8 @@ async function handleLogoutPost(call: TenantCall): Promise<Response> {
 }
 
 /** The user stays signed in. Redirecting to the client would indicate the opposite. */
-const showStillSignedIn = ({ tenant }: TenantCall, { client }: LogoutRequest): Response =>
-  renderComponent(StillSignedInPage, { tenant, client })
+const showStillSignedIn = ({ tenant, ctx }: TenantCall, { client }: LogoutRequest): Response =>
+  renderComponent(StillSignedInPage, { tenant, client, startAt: buildInitiationUrl(ctx.tenant, client) })
 
 async function finishLogout(
   { tenant, ctx }: TenantCall,

@@ -82,6 +82,22 @@ describe('the logout endpoint (RP-Initiated Logout 1.0)', () => {
     expect(await readSession(tokens)).toEqual(ACTIVE)
   })
 
+  test('names the user who is asked, also after an invalid request', async ({ tenant, visit }) => {
+    for (const params of [{}, { post_logout_redirect_uri: AFTER }] as Record<string, string>[]) {
+      const html = await (await visit.browser.fetch(pathOf(tenant, params))).text()
+      expect(html).toContain('Signed in as')
+      expect(html).toContain(String(visit.user.email))
+    }
+  })
+
+  test('leads back to the application of a user who stays', async ({ tenant, newClient, visit }) => {
+    const { id } = await newClient({ initiateLoginUrl: 'https://app.example.com/login' })
+    const path = pathOf(tenant, { client_id: id })
+    const csrf = csrfIn(await (await visit.browser.fetch(path)).text())
+    const html = await (await visit.browser.post(path, { csrf, step: 'stay' })).text()
+    expect(html).toContain(`/oidc/initiate?client_id=${id}`)
+  })
+
   test('asks for confirmation with an ID token of another session', async ({
     tenant,
     visit,
