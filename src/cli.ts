@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { readFileSync } from 'node:fs'
-import { defineCommand, runMain } from 'citty'
+import { stripVTControlCharacters } from 'node:util'
+import { type CommandDef, defineCommand, renderUsage, runMain } from 'citty'
 import { adminCommand } from './cli/admin.ts'
 import { clientCommand } from './cli/client.ts'
 import { keysCommand } from './cli/keys.ts'
@@ -12,6 +13,8 @@ import { errorMessage } from './core/error-message.ts'
 import { closeDatabase, resolveConnectionSettings } from './database/db.ts'
 import { runMigrations } from './database/migrate.ts'
 import { explainStartError } from './server/start-errors.ts'
+
+const NAME = 'vestibule'
 
 const serveCommand = defineCommand({
   meta: { name: 'serve', description: 'Run the server' },
@@ -45,10 +48,18 @@ const { version } = JSON.parse(readFileSync(new URL('../package.json', import.me
   version: string
 }
 
+/** Prints the usage of a command under its whole name. Colors are for terminals only. */
+async function showUsage(command: CommandDef, parent?: CommandDef): Promise<void> {
+  const group = (parent?.meta as { name?: string } | undefined)?.name
+  const named = group && group !== NAME ? { ...parent, meta: { name: `${NAME} ${group}` } } : parent
+  const text = await renderUsage(command, named as CommandDef)
+  process.stdout.write(`${process.stdout.isTTY ? text : stripVTControlCharacters(text)}\n\n`)
+}
+
 await runMain(
   defineCommand({
     meta: {
-      name: 'vestibule',
+      name: NAME,
       version,
       description: 'Identity platform: OpenID Connect, hosted sign-in, GraphQL and REST',
     },
@@ -63,4 +74,5 @@ await runMain(
       limits: limitsCommand,
     },
   }),
+  { showUsage: showUsage as typeof import('citty').showUsage },
 )

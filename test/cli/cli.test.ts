@@ -22,6 +22,21 @@ describe('vestibule --version', () => {
   })
 })
 
+describe('vestibule --help', () => {
+  test.for([
+    [['--help'], 'vestibule serve|'],
+    [['client', '--help'], 'vestibule client create|'],
+    [['client', 'create', '--help'], 'vestibule client create '],
+  ] as const)(
+    'prints the usage of %s by its whole name, and no colors into a pipe',
+    async ([args, usage]) => {
+      const { code, stdout } = await vestibule([...args], { NO_COLOR: '' })
+      expect([code, stdout]).toEqual([0, expect.stringContaining(`USAGE ${usage}`)])
+      expect(stdout).not.toContain('\u001b')
+    },
+  )
+})
+
 describe('vestibule without a database', () => {
   test('prints an error and creates no file', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'vestibule-nothing-'))
