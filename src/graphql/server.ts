@@ -34,6 +34,23 @@ const BASE_HOST = new URL(env.baseUrl).host
 /** The path that Yoga sees: the tenant is already resolved. */
 const ENDPOINT = '/graphql'
 
+/** What GraphiQL contains at first. */
+const FIRST_QUERY = `# The management API of this tenant. It needs an access token, which "Authentication" in docs/api.md gets.
+# Put it into the headers below: {"authorization": "Bearer ..."}
+
+query FirstUsers {
+  users(first: 10) {
+    totalSize
+    nodes {
+      id
+      name
+      email
+      lastSeenAt
+    }
+  }
+}
+`
+
 /** How long a client may take to read the end of its stream. */
 const DRAIN_TIMEOUT_MS = 5000
 
@@ -49,7 +66,7 @@ function createYogaServer(schema: GraphQLSchema, isProduction: boolean) {
     maxRequestBodySize: false,
     landingPage: false,
     healthCheckEndpoint: '/health/graphql-is-elsewhere',
-    graphiql: isProduction ? false : { title: 'Vestibule' },
+    graphiql: isProduction ? false : { title: 'GraphiQL', defaultQuery: FIRST_QUERY },
     // A self-contained page: Yoga's own loads scripts from unpkg.com. 9 MB, which production does not load.
     renderGraphiQL: async (options) =>
       (await import('@graphql-yoga/render-graphiql')).renderGraphiQL(options),

@@ -14,7 +14,7 @@ describe.skipIf(noBrowser)('GraphiQL', () => {
       },
     )
     await page.goto(`${app.origin}/${tenant}/graphql?query=${encodeURIComponent('{ __typename }')}`)
-    expect(await page.title()).toBe('Vestibule')
+    expect(await page.title()).toBe('GraphiQL')
     await page.locator('.graphiql-execute-button').click({ timeout: 20_000 })
     const result = page.locator('.graphiql-response')
     await expect.poll(() => result.textContent(), { timeout: 10_000 }).toContain('__typename')
