@@ -64,4 +64,11 @@ export const ConfirmAddressChange = {
 }
 export const RemovePhoneNumber = z.strictObject({ phoneNumber: requiredText(100) })
 
+/** Input of createViewerTotp. */
+export const CreateViewerTotp = z.strictObject({ accountName: requiredText(100).nullish() })
+/** Input of confirmViewerTotp. */
+export const ConfirmViewerTotp = z.strictObject({ token: requiredText(1000), code: requiredText(100) })
+/** Input of createViewerRecoveryCodes. */
+export const CreateViewerRecoveryCodes = z.strictObject({ replace: boolean.nullish() })
+
 export const RevokeViewerSessions = z.strictObject({ includeCurrent: boolean.nullish() })

@@ -62,7 +62,7 @@ const RevokeViewerCredentialInput = builder.inputType('RevokeViewerCredentialInp
 builder.mutationField('revokeViewerCredential', (t) =>
   t.field({
     ...withAccountScope(
-      `Revokes a credential of the calling user, who must have a verified address. ${STEP_UP_DESCRIPTION}`,
+      `Revokes a credential of the calling user, who must have a verified address unless it is a second factor. ${STEP_UP_DESCRIPTION}`,
     ),
     ...toResultOptions(InvalidInput, NotFound),
     type: RevokeViewerCredentialPayload,

@@ -31,7 +31,8 @@ export async function revokeViewerCredential(
   const { userId } = await requireStepUp(ctx)
   const credential = await getCredential(ctx, credentialId)
   if (credential.userId !== userId) throw new NotFound('credential')
-  await assertOtherSignInMethod(ctx, userId, 'credentialId')
+  // A second factor is no way in without a first one.
+  if (credential.type === 'public-key') await assertOtherSignInMethod(ctx, userId, 'credentialId')
   return revokeCredential(ctx, credentialId)
 }
 

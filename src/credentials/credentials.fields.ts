@@ -1,16 +1,15 @@
 import { z } from 'zod'
+import { CREDENTIAL_TYPES } from '../core/credential-types.ts'
 import { boolean } from '../schema/input-shapes.ts'
 import { createIdShape, instantShape } from '../schema/response-shapes.ts'
 
-/** Of the Web Authentication API (PublicKeyCredentialType); passkeys and security keys are of this type. */
-export const CREDENTIAL_TYPES = ['public-key'] as const
 const [PUBLIC_KEY] = CREDENTIAL_TYPES
 
 /** Input of createCredentialEnrollmentToken. */
 export const EnrollmentTokenCreate = z
   .strictObject({
     type: z
-      .enum(CREDENTIAL_TYPES, `must be ${PUBLIC_KEY}`)
+      .enum([PUBLIC_KEY], `must be ${PUBLIC_KEY}`)
       .nullish()
       .transform((value) => value ?? PUBLIC_KEY)
       .meta({ description: 'Kind of the credential.' }),
@@ -76,9 +75,14 @@ export const DeviceShape = z
 export const CredentialShape = z
   .object({
     id: createIdShape('cred'),
-    type: z.enum(CREDENTIAL_TYPES).meta({ description: 'Kind of the credential.', example: PUBLIC_KEY }),
+    type: z.enum(CREDENTIAL_TYPES).meta({
+      description:
+        'Kind of the credential: a passkey or security key, an authenticator app (totp), or a set of recovery codes.',
+      example: PUBLIC_KEY,
+    }),
     publicKey: z.string().nullable().meta({
-      description: 'The public key as WebAuthn has it: COSE_Key (RFC 9052, section 7) in base64url.',
+      description:
+        'The public key as WebAuthn has it: COSE_Key (RFC 9052, section 7) in base64url. Null for a second factor.',
       example: 'pQECAyYgASFYIA',
     }),
     lastUsedAt: instantShape.nullable().meta({ description: 'When a user last signed in with it.' }),

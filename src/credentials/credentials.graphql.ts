@@ -1,3 +1,4 @@
+import type { CredentialType } from '../core/credential-types.ts'
 import type { Credential } from '../generated/prisma/client.ts'
 import { builder } from '../graphql/builder.ts'
 import { defineConnectionType, NESTED_PAGE_ARGS, nestedConnectionField } from '../graphql/connection.ts'
@@ -7,7 +8,6 @@ import { addNodeSelection, buildNestedQuery, toNestedPage } from '../graphql/nod
 import { getShapeDescription } from '../schema/schema-descriptions.ts'
 import { UserRef } from '../users/users.graphql.ts'
 import {
-  CREDENTIAL_TYPES,
   CredentialShape,
   DEVICE_FIELDS,
   type Device,
@@ -21,10 +21,15 @@ export const CredentialTypeEnum = builder.enumType('CredentialType', {
   description: 'Kind of a credential.',
   values: {
     PUBLIC_KEY: {
-      value: CREDENTIAL_TYPES[0],
+      value: 'public-key',
       description: 'A key pair of the WebAuthn kind: a passkey or a security key.',
     },
-  },
+    TOTP: { value: 'totp', description: 'An authenticator app that shows codes of six digits (RFC 6238).' },
+    RECOVERY_CODES: {
+      value: 'recovery-codes',
+      description: 'Codes that are accepted once each instead of a code of the app.',
+    },
+  } satisfies Record<string, { value: CredentialType; description: string }>,
 })
 
 const DeviceRef = builder.objectRef<Device>('Device').implement({
@@ -46,7 +51,7 @@ const DEVICE_COLUMNS = Object.fromEntries(DEVICE_FIELDS.map((field) => [toDevice
 export const CredentialRef = builder.prismaObject('Credential', {
   ...withScopeOrOwner(
     'credentials:read',
-    'A credential that a user enrolled: a passkey or a security key.',
+    'A credential that a user enrolled: a passkey, a security key or a second factor.',
     (credential: Credential) => credential.userId,
   ),
   interfaces: [Node],
@@ -64,7 +69,7 @@ export const CredentialRef = builder.prismaObject('Credential', {
       type: CredentialTypeEnum,
       description: getShapeDescription(CredentialShape.shape.type),
       select: { type: true },
-      resolve: ({ type }) => type as (typeof CREDENTIAL_TYPES)[number],
+      resolve: ({ type }) => type as CredentialType,
     }),
     publicKey: t.exposeString('publicKey', {
       nullable: true,

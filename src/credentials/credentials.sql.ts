@@ -1,14 +1,15 @@
+import type { CredentialType } from '../core/credential-types.ts'
 import type { Sql } from '../database/db.ts'
-import { statement } from '../database/statement.ts'
+import { type RowOf, statement, typed } from '../database/statement.ts'
 import { buildInsertEventsSql } from '../events/log.sql.ts'
 
 // A trigger keeps the user's flag. Without the lock, two concurrent revocations would each see the other's
 // credential and leave the flag set.
 const LOCK_OWNER = statement({
   takes: { credentialId: 'text' },
-  returns: { userId: 'text', roles: 'text[]' },
+  returns: { userId: 'text', roles: 'text[]', type: typed<CredentialType>('text') },
 })`
-  SELECT u."id" AS "userId", u."roles"
+  SELECT u."id" AS "userId", u."roles", c."type"
   FROM "Credential" c JOIN "User" u ON u."tenantId" = :tenant AND u."id" = c."userId"
   WHERE c."tenantId" = :tenant AND c."id" = :credentialId FOR NO KEY UPDATE OF u`
 
@@ -17,7 +18,7 @@ export const lockCredentialOwner = (
   sql: Sql,
   tenant: string,
   credentialId: string,
-): Promise<{ userId: string; roles: string[] } | null> => LOCK_OWNER.first(sql, { tenant, credentialId })
+): Promise<RowOf<typeof LOCK_OWNER> | null> => LOCK_OWNER.first(sql, { tenant, credentialId })
 
 const DELETE_CREDENTIAL = statement({
   takes: { credentialId: 'text', events: 'jsonb' },

@@ -12,7 +12,15 @@ import { type Page, type PageArgs, parsePaging, toPage } from '../schema/page.ts
 import { deleteCredential, lockCredentialOwner } from './credentials.sql.ts'
 
 /** Columns that only the sign-in needs. They are never returned. */
-const INTERNAL_COLUMNS = { externalId: true, signCount: true, transports: true, byManagement: true } as const
+const INTERNAL_COLUMNS = {
+  externalId: true,
+  signCount: true,
+  transports: true,
+  byManagement: true,
+  secret: true,
+  lastStep: true,
+  codeHashes: true,
+} as const
 /** A credential as services return it. */
 export type CredentialRow = Omit<Credential, keyof typeof INTERNAL_COLUMNS>
 
@@ -75,8 +83,8 @@ export async function revokeCredential(
     const owner = await lockCredentialOwner(sql, ctx.tenant, credentialId)
     if (!owner) throw new NotFound('credential')
     requireNoEscalation(ctx, getRoleScopes(owner.roles))
-    const { userId } = owner
-    const event = createEventRow(ctx, credentialRevoked({ id: credentialId, userId }))
+    const { userId, type } = owner
+    const event = createEventRow(ctx, credentialRevoked({ id: credentialId, userId, type }))
     if (!(await deleteCredential(sql, ctx.tenant, credentialId, event))) throw new NotFound('credential')
   })
   wakeReaders(ctx.tenant)

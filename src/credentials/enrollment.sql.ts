@@ -150,7 +150,7 @@ const SET_CHALLENGE = statement({
   )
   SELECT live.*, COALESCE((
     SELECT jsonb_agg(jsonb_build_object('id', c."externalId", 'transports', c."transports"))
-    FROM "Credential" c WHERE c."tenantId" = :tenant AND c."userId" = live."userId"
+    FROM "Credential" c WHERE c."tenantId" = :tenant AND c."userId" = live."userId" AND c."type" = 'public-key'
   ), '[]') AS "credentials" FROM live`
 
 export type ChallengedEnrollee = RowOf<typeof SET_CHALLENGE>

@@ -1,3 +1,4 @@
+import type { CredentialType } from '../core/credential-types.ts'
 import type { EventOf } from './types.ts'
 
 type Channel = 'email' | 'sms'
@@ -12,6 +13,13 @@ export const enrollmentCreated = (
   detail: { channel },
 })
 
+/** The key of an authenticator app was shown to its user. */
+export const totpEnrollmentCreated = (userId: string): EventOf<'credential.enrollment_created'> => ({
+  type: 'credential.enrollment_created',
+  userId,
+  detail: { channel: null, type: 'totp' },
+})
+
 /** The link could not be delivered. */
 export const enrollmentUndelivered = (
   userId: string,
@@ -22,19 +30,29 @@ export const enrollmentUndelivered = (
   detail: { channel, reason: 'delivery' },
 })
 
-/** A credential and its user. */
-type CredentialSubject = { id: string; userId: string }
+/** A credential and its user; a passkey by default. */
+type CredentialSubject = { id: string; userId: string; type?: CredentialType }
 
-export const credentialEnrolled = ({ id, userId }: CredentialSubject): EventOf<'credential.enrolled'> => ({
+export const credentialEnrolled = ({
+  id,
+  userId,
+  type = 'public-key',
+}: CredentialSubject): EventOf<'credential.enrolled'> => ({
   type: 'credential.enrolled',
   userId,
   subjectIds: [id],
+  detail: { type },
 })
 
-export const credentialRevoked = ({ id, userId }: CredentialSubject): EventOf<'credential.revoked'> => ({
+export const credentialRevoked = ({
+  id,
+  userId,
+  type = 'public-key',
+}: CredentialSubject): EventOf<'credential.revoked'> => ({
   type: 'credential.revoked',
   userId,
   subjectIds: [id],
+  detail: { type },
 })
 
 /** A user's link to an identity provider. */

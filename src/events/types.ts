@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { CREDENTIAL_TYPES } from '../core/credential-types.ts'
 import { SIGN_IN_METHODS } from '../core/sign-in-methods.ts'
 
 /** Why a session ended. */
@@ -43,6 +44,8 @@ const NONE = z.null()
 const channel = z.enum(['email', 'sms'])
 const passcode = { channel, purpose: z.enum(['address-change', 'sign-up']).optional() }
 const consent = z.strictObject({ scope: z.string(), claims: z.string().optional() })
+/** Null in events of earlier versions, which had passkeys only. */
+const credential = z.strictObject({ type: z.enum(CREDENTIAL_TYPES) }).nullable()
 /** How a client was changed. */
 const by = z.strictObject({ by: z.enum(['administrator', 'registration', 'document']) }).nullable()
 /** `fault` is the error of an attempt without an HTTP status. */
@@ -120,13 +123,17 @@ export const EVENTS = {
   /** userId, sessionId, [client] */
   'device.denied': NONE,
   /** userId; `channel` is null when the caller delivers the link */
-  'credential.enrollment_created': z.strictObject({ channel: channel.nullable() }),
+  'credential.enrollment_created': z.strictObject({
+    channel: channel.nullable(),
+    // Absent for a passkey.
+    type: z.literal('totp').optional(),
+  }),
   /** userId */
   'credential.enrollment_failed': z.strictObject({ channel, reason: z.literal('delivery') }),
   /** userId, [credential] */
-  'credential.enrolled': NONE,
+  'credential.enrolled': credential,
   /** userId, [credential] */
-  'credential.revoked': NONE,
+  'credential.revoked': credential,
   /** userId, null for an unknown address; [client, identity provider] */
   'signin.failed': z.strictObject({
     method: z.enum(SIGN_IN_METHODS),

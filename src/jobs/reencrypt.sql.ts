@@ -30,6 +30,7 @@ const SEALED_COLUMNS = {
   IdempotencyKey: sealedColumn('IdempotencyKey', 'answer', 'keyHash', 'bytea'),
   IdpClientSecret: sealedColumn('IdentityProvider', 'clientSecret', 'id'),
   IdpSigningKey: sealedColumn('IdentityProvider', 'idTokenSigningKey', 'id'),
+  TotpSecret: sealedColumn('Credential', 'secret', 'id'),
 } as const
 export type SealedTable = keyof typeof SEALED_COLUMNS
 export const SEALED_TABLES = Object.keys(SEALED_COLUMNS) as SealedTable[]

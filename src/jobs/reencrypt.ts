@@ -1,6 +1,7 @@
 import { toTokenKeyPurpose } from '../access/tenant-cache.ts'
 import { isSealedByCurrentKey, seal, unseal } from '../core/crypto.ts'
 import { SYSTEM_TENANT } from '../core/scopes.ts'
+import { toTotpPurpose } from '../credentials/totp.ts'
 import { sql } from '../database/db.ts'
 import { toStoredResponsePurpose } from '../http/idempotency.ts'
 import { toIdpSecretPurpose } from '../idps/idp-secrets.ts'
@@ -21,6 +22,7 @@ const PURPOSE_BY_TABLE: Record<SealedTable, (row: SealedRow) => string> = {
   SigningKey: () => SEAL_PURPOSE,
   IdpClientSecret: (row) => toIdpSecretPurpose(row.tenantId, String(row.id), 'clientSecret'),
   IdpSigningKey: (row) => toIdpSecretPurpose(row.tenantId, String(row.id), 'idTokenSigningKey'),
+  TotpSecret: (row) => toTotpPurpose(row.tenantId, String(row.id)),
   IdempotencyKey: (row) => toStoredResponsePurpose(row.tenantId, row.id as Buffer),
 }
 

@@ -6,7 +6,8 @@ import { createClient } from '../../src/clients/clients.ts'
 import { createPlatformCtx } from '../../src/core/context.ts'
 import { unseal } from '../../src/core/crypto.ts'
 import { issuerOf } from '../../src/core/issuer.ts'
-import { sql } from '../../src/database/db.ts'
+import { toTotpPurpose } from '../../src/credentials/totp.ts'
+import { dbFor, sql } from '../../src/database/db.ts'
 import type { IdentityProvider } from '../../src/generated/prisma/client.ts'
 import { runIdempotently } from '../../src/http/idempotency.ts'
 import { unsealIdpSecrets } from '../../src/idps/idp-secrets.ts'
@@ -15,8 +16,10 @@ import { getSigningKeys, rotateSigningKeys } from '../../src/keys/key-rotation.t
 import { selectSigningKeys } from '../../src/keys/keys.sql.ts'
 import { SEAL_PURPOSE, signJwt, verifyJwt } from '../../src/keys/keys.ts'
 import { SIGNING_ALGORITHMS } from '../../src/keys/signing-algorithms.ts'
+import { createUser } from '../../src/users/users.ts'
 import { vestibule } from '../support/cli.ts'
 import { test } from '../support/tenant-per-test.ts'
+import { enrollTotp } from '../support/totp.ts'
 
 vi.setConfig({ testTimeout: 120_000 })
 
@@ -33,6 +36,8 @@ describe('vestibule keys re-encrypt', () => {
     await once()
     const idp = { id: 'up', type: 'google', name: 'Up', clientSecret: 'kept' }
     await createIdentityProvider(createPlatformCtx(tenant), idp)
+    const { id: userId } = await createUser(createPlatformCtx(tenant), {})
+    const app = await enrollTotp(createPlatformCtx(tenant), userId)
     // Current and retired signing keys of each algorithm.
     for (const idTokenSigningAlg of SIGNING_ALGORITHMS)
       await createClient(createPlatformCtx(tenant), {
@@ -53,7 +58,7 @@ describe('vestibule keys re-encrypt', () => {
       ['all'],
     )
     expect(counts).toMatchObject({ Tenant: all?.tenants, SigningKey: all?.keys, IdempotencyKey: 1 })
-    expect(counts).toMatchObject({ IdpClientSecret: 1, IdpSigningKey: 0 })
+    expect(counts).toMatchObject({ IdpClientSecret: 1, IdpSigningKey: 0, TotpSecret: 1 })
     const again = await vestibule(['keys', 're-encrypt', '--json'], { ENCRYPTION_KEY: newKey })
     expect(new Set(Object.values(JSON.parse(again.stdout)))).toEqual(new Set([0]))
     const back = await vestibule(['keys', 're-encrypt', '--json'], { ENCRYPTION_KEY: `${oldKey},${newKey}` })
@@ -75,6 +80,11 @@ describe('vestibule keys re-encrypt', () => {
       clientSecret: 'kept',
       idTokenSigningKey: null,
     })
+    const credential = await dbFor(tenant).credential.findFirstOrThrow({
+      where: { tenantId: tenant, userId },
+    })
+    const { credentialId, secret } = app
+    expect(unseal(toTotpPurpose(tenant, credentialId), credential.secret ?? '').toString()).toBe(secret)
     const lost = await vestibule(['keys', 're-encrypt'], { ENCRYPTION_KEY: newKey })
     expect(lost.code).toBe(1)
     expect(lost.stderr).toContain('is not the one that this database was written with')

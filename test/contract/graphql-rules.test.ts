@@ -31,6 +31,9 @@ describe('every root field', () => {
     'revokeViewerSessions',
     'revokeViewerCredential',
     'createViewerEnrollmentToken',
+    'createViewerTotp',
+    'confirmViewerTotp',
+    'createViewerRecoveryCodes',
     'linkViewerIdpUser',
     'unlinkViewerIdpUser',
     'revokeViewerConsent',
@@ -157,6 +160,7 @@ describe('the schema', () => {
       'IdentityProvider.hasClientSecret',
       'RotateClientSecretPayload.previousSecretExpiresAt',
       'RotateClientSecretPayload.secret',
+      'ViewerTotpPayload.secret',
     ])
   })
 })

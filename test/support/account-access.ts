@@ -18,6 +18,9 @@ export const MUTATIONS: Record<string, string> = {
   unlinkViewerIdpUser: '{idpId: "partner"}',
   linkViewerIdpUser: '{idpId: "partner", idToken: "x"}',
   createViewerEnrollmentToken: '{}',
+  createViewerTotp: '{}',
+  confirmViewerTotp: '{token: "x", code: "000000"}',
+  createViewerRecoveryCodes: '{}',
   revokeViewerConsent: '{clientId: "client_01m7xeb1sbendby702xerkqv3p"}',
 }
 const toMutation = (name: string) => `mutation { ${name}(input: ${MUTATIONS[name]}) { __typename } }`

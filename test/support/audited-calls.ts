@@ -1,5 +1,6 @@
+import { createPlatformCtx } from '../../src/core/context.ts'
+import { startTotpEnrollment } from '../../src/credentials/totp-enrollment.ts'
 import { listInboxMessages } from '../../src/delivery/inbox.ts'
-
 import { awaitDeliveries } from '../../src/passcodes/send-passcode.ts'
 import { restRoutes } from '../../src/server/rest-routes.ts'
 import type { Call } from '../parity/call.ts'
@@ -7,6 +8,7 @@ import { EMAIL, type Fixture, PHONE } from '../parity/fixture.ts'
 import { OPERATIONS } from '../parity/operations.ts'
 import type { Answer, TestApp } from './app.ts'
 import { schema } from './schema.ts'
+import { computeTotp, enrollTotp } from './totp.ts'
 
 /** Operations of operators, which have a separate test. */
 export const OPERATOR_OPERATIONS = ['createTenant', 'deleteTenant']
@@ -98,6 +100,20 @@ const MORE: Record<string, AuditedCall[]> = {
   revokeViewerSessions: [own('revokeViewerSessions', () => ({ includeCurrent: true }))],
   revokeViewerConsent: [own('revokeViewerConsent', ({ clientId }) => ({ clientId }))],
   createViewerEnrollmentToken: [own('createViewerEnrollmentToken', () => ({}))],
+  createViewerTotp: [own('createViewerTotp', () => ({}))],
+  confirmViewerTotp: [
+    own('confirmViewerTotp', async ({ tenant, userId, sessionId }) => {
+      const owner = { userId, place: sessionId }
+      const { token, secret } = await startTotpEnrollment(createPlatformCtx(tenant), owner, 'ada')
+      return { token, code: computeTotp(secret) }
+    }),
+  ],
+  createViewerRecoveryCodes: [
+    own('createViewerRecoveryCodes', async ({ tenant, userId }) => {
+      await enrollTotp(createPlatformCtx(tenant), userId)
+      return {}
+    }),
+  ],
   revokeViewerCredential: [own('revokeViewerCredential', ({ credentialId }) => ({ credentialId }))],
   linkViewerIdpUser: [
     own('linkViewerIdpUser', async ({ upstream }) => ({

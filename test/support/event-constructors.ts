@@ -95,6 +95,7 @@ export const CONSTRUCTOR_CALLS: Record<string, NewEvent[]> = {
     credential.enrollmentCreated('user_1', null),
   ],
   enrollmentUndelivered: [credential.enrollmentUndelivered('user_1', 'sms')],
+  totpEnrollmentCreated: [credential.totpEnrollmentCreated('user_1')],
   credentialEnrolled: [credential.credentialEnrolled({ id: 'cred_1', userId: 'user_1' })],
   credentialRevoked: [credential.credentialRevoked({ id: 'cred_1', userId: 'user_1' })],
   idpUserAdded: [credential.idpUserAdded(LINK)],

@@ -1,0 +1,55 @@
+import type { Ctx } from '../core/context.ts'
+import { type CredentialRow, getCredential } from '../credentials/credentials.ts'
+import { createRecoveryCodes } from '../credentials/recovery-codes.ts'
+import { selectAccountLabel } from '../credentials/registration.ts'
+import {
+  finishTotpEnrollment,
+  startTotpEnrollment,
+  type TotpEnrollment,
+} from '../credentials/totp-enrollment.ts'
+import { sql } from '../database/db.ts'
+import { totpEnrollmentCreated } from '../events/credential-events.ts'
+import { recordEvents, wakeReaders } from '../events/log.ts'
+import { parseInput } from '../schema/input-shapes.ts'
+import { getUser } from '../users/users.ts'
+import { ConfirmViewerTotp, CreateViewerRecoveryCodes, CreateViewerTotp } from './account.fields.ts'
+import { requireStepUp } from './step-up.ts'
+
+/**
+ * Creates a key for the caller's authenticator app. It counts once confirmViewerTotp got a code of the app, in
+ * the same session, within 15 minutes. Throws InvalidInput, and as requireStepUp.
+ */
+export async function createViewerTotp(ctx: Ctx, input: unknown, now = new Date()): Promise<TotpEnrollment> {
+  const { userId, sessionId } = await requireStepUp(ctx, now)
+  const { accountName } = parseInput(CreateViewerTotp, input)
+  const name = accountName ?? selectAccountLabel(await getUser(ctx, userId))
+  await recordEvents(sql, ctx, [totpEnrollmentCreated(userId)])
+  wakeReaders(ctx.tenant)
+  return startTotpEnrollment(ctx, { userId, place: sessionId }, name, now)
+}
+
+/**
+ * Stores the caller's authenticator app; it replaces an earlier one. Throws InvalidInput, InvalidCredential,
+ * UserLocked, and as requireStepUp.
+ */
+export async function confirmViewerTotp(ctx: Ctx, input: unknown, now = new Date()): Promise<CredentialRow> {
+  const { userId, sessionId } = await requireStepUp(ctx, now)
+  const entered = parseInput(ConfirmViewerTotp, input)
+  const { credentialId } = await finishTotpEnrollment(ctx, { userId, place: sessionId }, entered, now)
+  return getCredential(ctx, credentialId)
+}
+
+/**
+ * Creates the caller's recovery codes, which are returned once. Throws InvalidInput, Conflict, UserLocked, and
+ * as requireStepUp.
+ */
+export async function createViewerRecoveryCodes(
+  ctx: Ctx,
+  input: unknown,
+  now = new Date(),
+): Promise<{ credential: CredentialRow; codes: string[] }> {
+  const { userId } = await requireStepUp(ctx, now)
+  const { replace } = parseInput(CreateViewerRecoveryCodes, input)
+  const { credentialId, codes } = await createRecoveryCodes(ctx, userId, { replace: replace === true }, now)
+  return { credential: await getCredential(ctx, credentialId), codes }
+}

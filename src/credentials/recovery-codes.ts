@@ -1,0 +1,56 @@
+import { randomBytes } from 'node:crypto'
+import type { Ctx } from '../core/context.ts'
+import { newId, sha256 } from '../core/crypto.ts'
+import { Conflict } from '../core/errors.ts'
+import { selectSecondFactorTypes } from './second-factors.sql.ts'
+import { storeSecondFactor } from './second-factors.ts'
+
+const CODES = 10
+/** Characters of a code: 80 random bits. A guess is hopeless, so the hash needs no key and no salt. */
+const CODE_LENGTH = 16
+const GROUP_LENGTH = 4
+/** Crockford's base32: no letter looks like another letter or a digit. */
+const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
+
+const createRecoveryCode = (): string =>
+  [...randomBytes(CODE_LENGTH)].map((byte) => ALPHABET[byte % ALPHABET.length]).join('')
+
+/** A code as it is shown, in groups. */
+const formatRecoveryCode = (code: string): string =>
+  (code.match(new RegExp(`.{${GROUP_LENGTH}}`, 'g')) ?? []).join('-')
+
+/** A code as it was entered: any case, with or without hyphens, and letters that were misread. */
+const normalizeRecoveryCode = (code: string): string =>
+  code.toLowerCase().replace(/[\s-]/g, '').replaceAll('o', '0').replace(/[il]/g, '1')
+
+/** The stored form of a code: of one user, so that it is no code of another. */
+export const hashRecoveryCode = (tenant: string, userId: string, code: string): Buffer<ArrayBuffer> =>
+  sha256(['recovery-code', tenant, userId, normalizeRecoveryCode(code)].join('\n'))
+
+export type RecoveryCodes = { credentialId: string; codes: string[] }
+
+/**
+ * Creates the recovery codes of a user, which are shown once. They replace earlier ones, which are no longer
+ * accepted. Throws Conflict when the user has no authenticator app, or has codes and `replace` is not true;
+ * NotFound and UserLocked.
+ */
+export async function createRecoveryCodes(
+  ctx: Ctx,
+  userId: string,
+  { replace }: { replace: boolean },
+  now = new Date(),
+): Promise<RecoveryCodes> {
+  const codes = Array.from({ length: CODES }, createRecoveryCode)
+  const id = newId('cred')
+  const codeHashes = codes.map((code) => hashRecoveryCode(ctx.tenant, userId, code))
+  const factor = { id, userId, type: 'recovery-codes' as const, secret: null, lastStep: null, codeHashes }
+  await storeSecondFactor(ctx, factor, now, async (sql) => {
+    const types = await selectSecondFactorTypes(sql, ctx.tenant, userId)
+    if (!types.includes('totp')) throw new Conflict([], 'Set up an authenticator app first.')
+    if (types.includes('recovery-codes') && !replace)
+      throw new Conflict([
+        { field: 'replace', description: 'must be true: there are recovery codes already' },
+      ])
+  })
+  return { credentialId: id, codes: codes.map(formatRecoveryCode) }
+}

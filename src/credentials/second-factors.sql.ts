@@ -1,0 +1,60 @@
+import type { SecondFactorType } from '../core/credential-types.ts'
+import type { Sql } from '../database/db.ts'
+import { statement } from '../database/statement.ts'
+
+const REPLACE_SECOND_FACTOR = statement({
+  takes: {
+    id: 'text',
+    userId: 'text',
+    type: 'text',
+    secret: 'text?',
+    lastStep: 'bigint?',
+    codeHashes: 'bytea[]',
+    now: 'timestamptz',
+  },
+  returns: { isStored: 'boolean', replacedIds: 'text[]' },
+})`
+  WITH replaced AS (
+    DELETE FROM "Credential" WHERE "tenantId" = :tenant AND "userId" = :userId AND "type" = :type AND "id" <> :id
+    RETURNING "id"
+  ), gone AS MATERIALIZED (
+    SELECT COALESCE(array_agg("id"), '{}') AS "ids" FROM replaced
+  ), made AS (
+    INSERT INTO "Credential" ("tenantId", "id", "userId", "type", "secret", "lastStep", "codeHashes", "createdAt")
+    SELECT :tenant, :id, :userId, :type, :secret, :lastStep, :codeHashes, :now FROM gone
+    ON CONFLICT DO NOTHING RETURNING "id"
+  )
+  SELECT EXISTS (SELECT FROM made) AS "isStored", gone."ids" AS "replacedIds" FROM gone`
+
+/** A second factor as it is stored. */
+export type NewSecondFactor = {
+  id: string
+  userId: string
+  type: SecondFactorType
+  secret: string | null
+  lastStep: number | null
+  codeHashes: Buffer[]
+}
+
+/**
+ * Stores a second factor instead of the user's earlier one of its type. Lock the user first, in a separate
+ * statement. `isStored` is false when it was stored before.
+ */
+export async function replaceSecondFactor(
+  sql: Sql,
+  tenant: string,
+  factor: NewSecondFactor,
+  now: Date,
+): Promise<{ isStored: boolean; replacedIds: string[] }> {
+  const lastStep = factor.lastStep === null ? null : String(factor.lastStep)
+  const row = await REPLACE_SECOND_FACTOR.first(sql, { tenant, ...factor, lastStep, now })
+  if (!row) throw new Error('a second factor could not be stored')
+  return row
+}
+
+const SELECT_SECOND_FACTORS = statement({ takes: { userId: 'text' }, returns: { type: 'text' } })`
+  SELECT "type" FROM "Credential" WHERE "tenantId" = :tenant AND "userId" = :userId AND "type" <> 'public-key'`
+
+/** The types of second factors that a user has. */
+export const selectSecondFactorTypes = async (sql: Sql, tenant: string, userId: string): Promise<string[]> =>
+  (await SELECT_SECOND_FACTORS.all(sql, { tenant, userId })).map(({ type }) => type)

@@ -1,0 +1,86 @@
+import { findTenant } from '../access/tenant-cache.ts'
+import type { Ctx } from '../core/context.ts'
+import { newId, seal, unseal } from '../core/crypto.ts'
+import { InvalidCredential, InvalidInput } from '../core/errors.ts'
+import { addSeconds } from '../core/time.ts'
+import { storeSecondFactor } from './second-factors.ts'
+import { buildTotpUri, createTotpSecret, matchTimeStep, renderQrCode, toTotpPurpose } from './totp.ts'
+
+/** How long a user may take to enter the first code. */
+const ENROLLMENT_LIFETIME_SECONDS = 15 * 60
+
+/** Whose app it becomes, and where it is confirmed: in the session or interaction that created it only. */
+export type TotpOwner = { userId: string; place: string }
+
+/** A key for an authenticator app, which counts once a code of it was entered. */
+export type TotpEnrollment = { token: string; secret: string; uri: string; qrCode: string }
+
+type Pending = { id: string; secret: string; expiresAt: string }
+
+const toPendingPurpose = (tenant: string, { userId, place }: TotpOwner): string =>
+  ['totp-enrollment', tenant, userId, place].join(':')
+
+/**
+ * Creates a key. Nothing is stored: the token has the key, sealed for this owner. `accountName` is shown in the
+ * app.
+ */
+export async function startTotpEnrollment(
+  ctx: Ctx,
+  owner: TotpOwner,
+  accountName: string,
+  now = new Date(),
+): Promise<TotpEnrollment> {
+  const secret = createTotpSecret()
+  const expiresAt = addSeconds(now, ENROLLMENT_LIFETIME_SECONDS).toISOString()
+  const pending: Pending = { id: newId('cred'), secret, expiresAt }
+  const token = seal(toPendingPurpose(ctx.tenant, owner), JSON.stringify(pending))
+  return { token, ...(await describeTotp(ctx.tenant, secret, accountName)) }
+}
+
+async function describeTotp(
+  tenant: string,
+  secret: string,
+  accountName: string,
+): Promise<Pick<TotpEnrollment, 'secret' | 'uri' | 'qrCode'>> {
+  const issuer = (await findTenant(tenant))?.friendlyName ?? tenant
+  const uri = buildTotpUri(secret, { issuer, accountName })
+  return { secret, uri, qrCode: renderQrCode(uri) }
+}
+
+/** The key that a token has; null when it has expired or is not of this owner. */
+function openPending(tenant: string, owner: TotpOwner, token: string, now: Date): Pending | null {
+  try {
+    const pending = JSON.parse(unseal(toPendingPurpose(tenant, owner), token).toString()) as Pending
+    return new Date(pending.expiresAt) > now ? pending : null
+  } catch {
+    return null
+  }
+}
+
+/** The error of a wrong code. */
+export const createWrongTotpError = () => new InvalidCredential('The code is wrong or has expired.')
+
+/**
+ * Stores the authenticator app of a token, by the first code that it shows; it replaces an earlier app of the
+ * user. That code cannot be used again. Throws InvalidInput about the token, InvalidCredential about the code,
+ * also when the token was used before, NotFound and UserLocked.
+ */
+export async function finishTotpEnrollment(
+  ctx: Ctx,
+  owner: TotpOwner,
+  { token, code }: { token: string; code: string },
+  now = new Date(),
+): Promise<{ credentialId: string }> {
+  const pending = openPending(ctx.tenant, owner, token, now)
+  if (!pending)
+    throw new InvalidInput([
+      { field: 'token', description: 'has expired, or was not created in this session' },
+    ])
+  const { id, secret } = pending
+  const lastStep = matchTimeStep(secret, code, now)
+  if (lastStep === null) throw createWrongTotpError()
+  const sealed = seal(toTotpPurpose(ctx.tenant, id), secret)
+  const factor = { id, userId: owner.userId, type: 'totp' as const, secret: sealed, lastStep, codeHashes: [] }
+  if (!(await storeSecondFactor(ctx, factor, now))) throw createWrongTotpError()
+  return { credentialId: id }
+}
