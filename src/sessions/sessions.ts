@@ -22,6 +22,8 @@ import {
 } from './session-use.sql.ts'
 import { insertSession, type NewSession, type SessionRow, updateReauthenticated } from './sessions.sql.ts'
 
+export type { BrowserSession }
+
 /** Idle and absolute lifetime of a browser session. */
 const BROWSER_IDLE_SECONDS = 12 * 3600
 export const BROWSER_LIFETIME_SECONDS = 30 * 86_400
