@@ -50,10 +50,14 @@ describe('a search of users', () => {
     ['anna@example.com', ['twice']],
     ['Anna <anna@example.com>', ['twice']],
     ['@anna', ['strasse', 'twice']],
-    ['example.com', []],
-    ['@example.com', []],
+    ['example', ['full', 'lukasz', 'muller', 'twice', 'wild']],
+    ['@example.com', ['full', 'lukasz', 'muller', 'twice', 'wild']],
+    ['@EXAMPLE.C ada', ['full']],
+    ['@пример.рф', ['ivan']],
+    ['@ample.com', []],
+    ['com', []],
   ])(
-    'finds users by an address or its beginning: %s finds %j',
+    'finds users by an address, its domain or their beginnings: %s finds %j',
     async ([search, expected], { findSorted }) => {
       expect(await findSorted({ search })).toEqual(expected)
     },
