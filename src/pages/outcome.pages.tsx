@@ -100,6 +100,20 @@ export const SignedOutPage = ({ tenant, client, startAt }: SignedOutPageProps): 
   </PageShell>
 )
 
+/** Shown to a signed-in person who returns to the pages of a sign-in that is finished. */
+export const FinishedSignInPage = ({ tenant, person }: { tenant: PageTenant; person: PagePerson }): VNode => (
+  <PageShell
+    title="You are signed in"
+    lead="This sign-in is finished. Go back to the application, or close this page."
+    tenant={tenant}
+    outcome="good"
+  >
+    <div class="signed-in">
+      <PersonLine person={person} />
+    </div>
+  </PageShell>
+)
+
 /** Shown after a person chose to stay signed in. */
 export const StillSignedInPage = ({ tenant, client, startAt }: SignedOutPageProps): VNode => (
   <PageShell

@@ -29,7 +29,12 @@ import { SelectAccountPage } from '../../src/oidc/signin/select-account.pages.ts
 import { SignInPage } from '../../src/oidc/signin/sign-in.pages.tsx'
 import { SignUpPage } from '../../src/oidc/signin/sign-up/sign-up.pages.tsx'
 import { describeAddressEntry } from '../../src/oidc/signin/sign-up/sign-up-texts.ts'
-import { ErrorPage, LogoutConfirmPage, SignedOutPage } from '../../src/pages/outcome.pages.tsx'
+import {
+  ErrorPage,
+  FinishedSignInPage,
+  LogoutConfirmPage,
+  SignedOutPage,
+} from '../../src/pages/outcome.pages.tsx'
 import { renderPage } from '../../src/pages/render-page.pages.tsx'
 import { listSignUpFields } from '../../src/sign-up/sign-up-fields.ts'
 
@@ -151,6 +156,7 @@ export function pagesWith(text: string) {
         startAt={{ name: text, url: text }}
       />
     ),
+    finished: <FinishedSignInPage tenant={tenant} person={person} />,
     'signed-out': <SignedOutPage tenant={tenant} client={client} startAt={text} />,
     logout: <LogoutConfirmPage {...{ tenant, client, interaction, person }} />,
     'logout-error': (

@@ -29,13 +29,15 @@ export const createExpiredSignInError = () =>
     'This sign-in has expired, was finished, or was started in another browser. Go back to the application and sign in again.',
   )
 
+const readPathHandle = ({ event }: TenantCall): string => event.context.params?.handle ?? ''
+
 /**
- * Loads and evaluates the sign-in with a handle; null when this browser has none with it. With the credential id of
- * a passkey, loads that passkey too, in the same statement.
+ * Loads and evaluates the sign-in with a handle, that of the path by default; null when this browser has none with it.
+ * With the credential id of a passkey, loads that passkey too, in the same statement.
  */
 export async function findSignInStep(
   call: TenantCall,
-  handle: string,
+  handle = readPathHandle(call),
   credentialId: string | null = null,
 ): Promise<SignInStep | null> {
   const { event, ctx } = call
@@ -55,7 +57,7 @@ export async function loadSignInStep(
   call: TenantCall,
   credentialId: string | null = null,
 ): Promise<SignInStep> {
-  const signIn = await findSignInStep(call, call.event.context.params?.handle ?? '', credentialId)
+  const signIn = await findSignInStep(call, readPathHandle(call), credentialId)
   if (!signIn) throw createExpiredSignInError()
   return signIn
 }

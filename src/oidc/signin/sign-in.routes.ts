@@ -4,9 +4,11 @@ import { Forbidden } from '../../core/errors.ts'
 import { OAuthError } from '../../core/oauth-error.ts'
 import { readForm } from '../../http/request-body.ts'
 import type { SignInProvider } from '../../idps/sign-in-providers.ts'
-import { buildCookie, INTERACTION_COOKIE } from '../../pages/cookies.ts'
+import { buildCookie, INTERACTION_COOKIE, readCookie, SESSION_COOKIE } from '../../pages/cookies.ts'
 import { isCsrfToken } from '../../pages/csrf.ts'
-import { addCookies, renderErrorPage } from '../../pages/responses.http.ts'
+import { FinishedSignInPage } from '../../pages/outcome.pages.tsx'
+import { addCookies, renderComponent, renderErrorPage } from '../../pages/responses.http.ts'
+import { findBrowserSession } from '../../sessions/sessions.ts'
 import { createStepError } from '../authorize/step-error.ts'
 import {
   clearInputRejection,
@@ -25,6 +27,7 @@ import type { FormHandler } from './sign-in-method.http.ts'
 import { listMethodForms, listOfferedMethods } from './sign-in-methods.http.ts'
 import {
   createExpiredSignInError,
+  findSignInStep,
   getCsrfBinding,
   loadSignInStep,
   redirectToPage,
@@ -56,7 +59,8 @@ export function addSignInRoutes(app: H3): void {
 }
 
 async function showSignInPage(call: TenantCall, requestedPage: SignInPageName): Promise<Response> {
-  const signIn = await loadSignInStep(call)
+  const signIn = await findSignInStep(call)
+  if (!signIn) return renderFinishedPage(call)
   const { interaction, authorization } = signIn
   const { key } = interaction
   const cookies = [buildCookie(call.ctx.tenant, INTERACTION_COOKIE, key, INTERACTION_LIFETIME_SECONDS)]
@@ -74,6 +78,14 @@ async function showSignInPage(call: TenantCall, requestedPage: SignInPageName): 
   if (provider) return addCookies(await leadToProvider(signIn, provider, { after: 'link' }), cookies)
   if (interaction.progress.refusal) await clearInputRejection(call.ctx.tenant, interaction)
   return addCookies(await renderSignInPage(signIn, requestedPage), cookies)
+}
+
+/** The page that a signed-in user who goes back is shown. Throws AppError (410) in a browser without a session. */
+async function renderFinishedPage({ event, tenant, ctx }: TenantCall): Promise<Response> {
+  const token = readCookie(event.req.headers.get('cookie'), SESSION_COOKIE)
+  const session = token && (await findBrowserSession(ctx.tenant, token))
+  if (!session) throw createExpiredSignInError()
+  return renderComponent(FinishedSignInPage, { tenant, person: session }, { status: 410 })
 }
 
 /** Being sent to a provider without a page is no progress of the user. */

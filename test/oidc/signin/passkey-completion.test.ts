@@ -53,7 +53,7 @@ describe('a sign-in by passkey in a browser without a session', () => {
     ])
   })
 
-  test('ends the interaction, whose page is gone when the user goes back', async ({
+  test('ends the interaction, whose page says so to a user who goes back', async ({
     person,
     browser,
     start,
@@ -64,7 +64,11 @@ describe('a sign-in by passkey in a browser without a session', () => {
     await present(page, await enrollPasskey(person.id))
     const { response } = await browser.open(page.path)
     expect(response.status).toBe(410)
-    expect(await response.text()).toContain(GONE)
+    const html = await response.text()
+    expect(html).toContain('This sign-in is finished.')
+    expect(html).toContain(person.email)
+    browser.cookies.delete('vst_sid')
+    expect(await (await browser.open(page.path)).response.text()).toContain(GONE)
   })
 
   test('is answered by form_post where the request says so', async ({
