@@ -1,10 +1,10 @@
 import type { H3 } from 'h3'
 import { addReadRoute } from '../http/read-routes.ts'
+import { CODE_SCRIPT, CODE_SCRIPT_PATH } from '../pages/assets/code-script.ts'
 import { ENROLLMENT_SCRIPT, ENROLLMENT_SCRIPT_PATH } from '../pages/assets/enrollment-script.ts'
 import { FORM_POST_SCRIPT, FORM_POST_SCRIPT_PATH } from '../pages/assets/form-post-script.ts'
 import { PASSKEY_OFFER_SCRIPT, PASSKEY_OFFER_SCRIPT_PATH } from '../pages/assets/passkey-offer-script.ts'
 import { PASSKEY_SCRIPT, PASSKEY_SCRIPT_PATH } from '../pages/assets/passkey-script.ts'
-import { RESEND_SCRIPT, RESEND_SCRIPT_PATH } from '../pages/assets/resend-script.ts'
 import { STYLESHEET, STYLESHEET_PATH } from '../pages/assets/stylesheet.ts'
 import { WEB_MESSAGE_SCRIPT, WEB_MESSAGE_SCRIPT_PATH } from '../pages/assets/web-message-script.ts'
 
@@ -15,7 +15,7 @@ const STATIC_ASSETS = [
   { path: ENROLLMENT_SCRIPT_PATH, content: ENROLLMENT_SCRIPT, type: 'text/javascript' },
   { path: PASSKEY_SCRIPT_PATH, content: PASSKEY_SCRIPT, type: 'text/javascript' },
   { path: PASSKEY_OFFER_SCRIPT_PATH, content: PASSKEY_OFFER_SCRIPT, type: 'text/javascript' },
-  { path: RESEND_SCRIPT_PATH, content: RESEND_SCRIPT, type: 'text/javascript' },
+  { path: CODE_SCRIPT_PATH, content: CODE_SCRIPT, type: 'text/javascript' },
   { path: FORM_POST_SCRIPT_PATH, content: FORM_POST_SCRIPT, type: 'text/javascript' },
   { path: WEB_MESSAGE_SCRIPT_PATH, content: WEB_MESSAGE_SCRIPT, type: 'text/javascript' },
 ]

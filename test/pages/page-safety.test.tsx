@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
+import { CODE_SCRIPT_PATH } from '../../src/pages/assets/code-script.ts'
 import { ENROLLMENT_SCRIPT_PATH } from '../../src/pages/assets/enrollment-script.ts'
 import { FORM_POST_SCRIPT_PATH } from '../../src/pages/assets/form-post-script.ts'
 import { PASSKEY_OFFER_SCRIPT_PATH } from '../../src/pages/assets/passkey-offer-script.ts'
 import { PASSKEY_SCRIPT_PATH } from '../../src/pages/assets/passkey-script.ts'
-import { RESEND_SCRIPT_PATH } from '../../src/pages/assets/resend-script.ts'
 import { WEB_MESSAGE_SCRIPT_PATH } from '../../src/pages/assets/web-message-script.ts'
 import { listTags, pagesWith, renderHtml, TAG } from '../support/pages.tsx'
 
@@ -12,7 +12,7 @@ const PAGES = Object.keys(pagesWith('')) as (keyof ReturnType<typeof pagesWith>)
 const SCRIPTS: Record<string, string> = {
   email: PASSKEY_SCRIPT_PATH,
   'phone-number': PASSKEY_SCRIPT_PATH,
-  code: RESEND_SCRIPT_PATH,
+  code: CODE_SCRIPT_PATH,
   'passkey-offer': PASSKEY_OFFER_SCRIPT_PATH,
   enrollment: ENROLLMENT_SCRIPT_PATH,
   'form-post': FORM_POST_SCRIPT_PATH,

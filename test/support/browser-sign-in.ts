@@ -26,8 +26,8 @@ export async function enterCode(page: Page, email: string): Promise<void> {
   await page.getByLabel('Email address').fill(email)
   await page.getByRole('button', { name: 'Continue' }).click()
   await page.getByLabel('6-digit code').waitFor()
+  // The page submits a complete code.
   await page.getByLabel('6-digit code').fill(await codeFor(email))
-  await page.getByRole('button', { name: 'Sign in' }).click()
 }
 
 /** Listens on a free loopback port for one authorization response, as a native application does. */

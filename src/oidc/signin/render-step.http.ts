@@ -66,7 +66,7 @@ export function renderSignInPage(signIn: SignInStep, page: SignInPageName): Resp
           resendAllowedAt: computeResendAllowedAt(progress),
           offersOtherWay: isLimited && call.tenant.signInMethods.length > 1,
         },
-        // The countdown to a new code.
+        // The submission of a complete code, and the countdown to a new one.
         { ...options, runsScript: true },
       )
     case 'email':

@@ -1,4 +1,5 @@
 import type { VNode } from 'preact'
+import { CODE_SCRIPT_PATH } from '../../../pages/assets/code-script.ts'
 import {
   BidiText,
   ErrorMessage,
@@ -77,6 +78,7 @@ export function CodePage({
             autocomplete="one-time-code"
             spellcheck={false}
             dir="ltr"
+            data-digits={digits}
             required
             autofocus
             aria-invalid={error ? 'true' : undefined}
@@ -106,6 +108,7 @@ export function CodePage({
         </StepForm>
         <CancelForm interaction={interaction} />
       </div>
+      <script src={CODE_SCRIPT_PATH} defer />
     </PageShell>
   )
 }

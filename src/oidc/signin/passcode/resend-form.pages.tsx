@@ -1,5 +1,4 @@
 import type { VNode } from 'preact'
-import { RESEND_SCRIPT_PATH } from '../../../pages/assets/resend-script.ts'
 import { type PageInteraction, StepForm } from '../../../pages/page-shell.pages.tsx'
 import { computeWaitSeconds, formatWait } from '../input-rejection-texts.ts'
 
@@ -26,7 +25,6 @@ export function ResendForm({ interaction, resendAllowedAt, now }: ResendFormProp
             You can request a new code in {wait}.
           </p>
           <p class="hint" id="resend-ready" role="status" />
-          <script src={RESEND_SCRIPT_PATH} defer />
         </>
       )}
     </div>
