@@ -1,4 +1,4 @@
-import { isScope, SCOPES } from '../core/scopes.ts'
+import { ACCOUNT_SCOPE, isScope, SCOPES } from '../core/scopes.ts'
 import { CLAIM_DEFINITIONS } from '../users/claims.ts'
 
 /** A scope with its meaning in plain words. */
@@ -27,6 +27,18 @@ export function describeScope(scope: string): string {
 /** Items of the consent page for the requested scopes, in their order, each once. */
 export const toScopeConsentItems = (scopes: readonly string[]): ScopeConsentItem[] =>
   [...new Set(scopes)].map((scope) => ({ scope, words: describeScope(scope) }))
+
+/** An item of a consent page. Sensitive ones are set apart: they change something, or last without the user. */
+export type ConsentItem = { words: string; isSensitive: boolean }
+
+const isSensitiveScope = (scope: string): boolean =>
+  scope === ACCOUNT_SCOPE || scope === 'offline_access' || isScope(scope)
+
+/** What a client requests, for a consent page: scopes, then claims that no scope covers. */
+export const listConsentItems = (scopes: readonly string[], claims: readonly string[]): ConsentItem[] => [
+  ...toScopeConsentItems(scopes).map(({ scope, words }) => ({ words, isSensitive: isSensitiveScope(scope) })),
+  ...toClaimConsentItems(claims).map(({ words }) => ({ words, isSensitive: false })),
+]
 
 /** An individually requested claim with its meaning in plain words. */
 export type ClaimConsentItem = { claim: string; words: string }

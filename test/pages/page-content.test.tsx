@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { describeScope, toScopeConsentItems } from '../../src/consents/consent-items.ts'
+import { describeScope, listConsentItems, toScopeConsentItems } from '../../src/consents/consent-items.ts'
 import { SCOPE_NAMES } from '../../src/core/scopes.ts'
 import { DemoClientPage } from '../../src/dev/demo-client.pages.tsx'
 import { InboxPage } from '../../src/dev/inbox.pages.tsx'
@@ -97,7 +97,7 @@ describe('a hosted page', () => {
       <ConsentPage
         {...{ tenant, client, interaction }}
         person={{ name: 'Ada', email: 'ada@example.com' }}
-        consentItems={toScopeConsentItems(['openid', 'email', 'openid'])}
+        consentItems={listConsentItems(['openid', 'email', 'openid'], [])}
       />,
     )
     expect(textOf(html)).toContain('Photo Shop would like to use your Acme Cloud account.')
@@ -105,6 +105,26 @@ describe('a hosted page', () => {
     expect(html.match(/<li>/g)).toHaveLength(2)
     const steps = listTags(html).filter((tag) => tag.attributes.name === 'step')
     expect(steps.map((tag) => tag.attributes.value)).toEqual(['switch', 'allow', 'deny'])
+  })
+
+  test('for consent sets apart what changes the account or lasts, and names where the user continues', async () => {
+    const renderConsent = (scopes: string[]) =>
+      renderHtml(
+        <ConsentPage
+          {...{ tenant, client, interaction, person: {} }}
+          consentItems={listConsentItems(scopes, ['birthdate'])}
+          destination={{ place: 'photos.example', isOnDevice: false, isOther: false }}
+        />,
+      )
+    const html = await renderConsent(['openid', 'account', 'offline_access', 'users:write'])
+    const [plain = '', sensitive = ''] = html.split('id="sensitive-asks"')
+    expect(plain).toContain(describeScope('openid'))
+    for (const scope of ['account', 'offline_access', 'users:write']) {
+      expect(sensitive).toContain(describeScope(scope))
+      expect(plain).not.toContain(describeScope(scope))
+    }
+    expect(textOf(html)).toContain('You continue at photos.example . If you deny')
+    expect(await renderConsent(['openid', 'email'])).not.toContain('sensitive')
   })
 
   test('for an error shows the id of the request', async () => {

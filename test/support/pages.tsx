@@ -1,6 +1,6 @@
 import type { ComponentProps, VNode } from 'preact'
 import { EnrolledPage, EnrollmentExpiredPage, EnrollmentPage } from '../../src/account/enrollment.pages.tsx'
-import { toScopeConsentItems } from '../../src/consents/consent-items.ts'
+import { listConsentItems } from '../../src/consents/consent-items.ts'
 import { CHANNELS, type Channel } from '../../src/core/sign-in-methods.ts'
 import { DemoClientPage } from '../../src/dev/demo-client.pages.tsx'
 import { InboxPage } from '../../src/dev/inbox.pages.tsx'
@@ -95,7 +95,7 @@ export function pagesWith(text: string) {
   const tenant = { tenantId: 'acme', friendlyName: text, logoUrl: text, supportUrl: text }
   const client = { name: text, logoUrl: text, themeColor: text }
   const person = { name: text, email: text, phoneNumber: text }
-  const asks = toScopeConsentItems(['openid', text])
+  const asks = listConsentItems(['openid', 'account', text], [])
   const sentAt = new Date('2030-01-01T00:00:00Z')
   return {
     pending: (

@@ -8,16 +8,21 @@ export const isUnreviewed = (client: { registeredBy: string } | null): boolean =
 const toPlace = (url: URL): string => url.host || url.protocol
 
 /**
- * Where the response of an unreviewed client goes, if not to the host that publishes the client; null
- * otherwise. An application on the device of the user has a loopback address or a private-use scheme.
+ * Where a response goes. An application on the device of the user has a loopback address or a private-use scheme.
+ * `isOther`: the client is not reviewed, and the host that publishes it is another one.
  */
-export function findOtherDestination(
+export type Destination = { place: string; isOnDevice: boolean; isOther: boolean }
+
+/** Where the response to a request of a client goes. */
+export function describeDestination(
   client: { id: string; registeredBy: string },
   redirectUri: string,
-): { place: string; isOnDevice: boolean } | null {
-  if (!isUnreviewed(client)) return null
+): Destination {
   const destination = new URL(redirectUri)
-  if (destination.origin === new URL(client.id).origin) return null
   const isWeb = destination.protocol === 'https:' || destination.protocol === 'http:'
-  return { place: toPlace(destination), isOnDevice: !isWeb || isLoopbackHost(destination.hostname) }
+  return {
+    place: toPlace(destination),
+    isOnDevice: !isWeb || isLoopbackHost(destination.hostname),
+    isOther: isUnreviewed(client) && destination.origin !== new URL(client.id).origin,
+  }
 }

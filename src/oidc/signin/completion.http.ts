@@ -7,7 +7,7 @@ import { sendErrorResponse } from '../authorize/send-error.http.ts'
 import { deleteInteraction } from '../interactions/interactions.ts'
 import type { DeviceRequest, PendingRedirect } from '../model/authorize-request.ts'
 import { listFormDestinations } from '../model/redirect-uris.ts'
-import { findOtherDestination } from '../model/unreviewed-clients.ts'
+import { describeDestination } from '../model/unreviewed-clients.ts'
 import { ConsentPage, type ConsentPageProps } from './consent.pages.tsx'
 import type { SignInStep } from './sign-in-step.ts'
 
@@ -32,7 +32,7 @@ const createRedirectCompletion = (
   renderConsent: (props, options) =>
     renderComponent(
       ConsentPage,
-      { ...props, destination: findOtherDestination(authorization.client, request.redirectUri) },
+      { ...props, destination: describeDestination(authorization.client, request.redirectUri) },
       options,
     ),
   complete: async () => {

@@ -1,4 +1,5 @@
 import type { VNode } from 'preact'
+import type { ConsentItem } from '../../consents/consent-items.ts'
 import {
   BidiText,
   getTenantName,
@@ -9,6 +10,7 @@ import {
   StepForm,
 } from '../../pages/page-shell.pages.tsx'
 import { type PagePerson, PersonLine } from '../../pages/person.pages.tsx'
+import type { Destination } from '../model/unreviewed-clients.ts'
 
 export type ConsentPageProps = {
   tenant: PageTenant
@@ -16,9 +18,9 @@ export type ConsentPageProps = {
   interaction: PageInteraction
   person: PagePerson
   /** What the client requests, in plain words, each once. */
-  consentItems: readonly { words: string }[]
-  /** Where the answer goes, if not to the host that publishes the client. */
-  destination?: { place: string; isOnDevice: boolean } | null
+  consentItems: readonly ConsentItem[]
+  /** Where the answer goes; omitted for a device, which has it already. */
+  destination?: Destination
 }
 
 /** The signed-in user, with a way to switch. Posts `step=switch`. */
@@ -51,8 +53,8 @@ export const PublisherNote = ({ client }: Pick<ConsentPageProps, 'client'>): VNo
   ) : null
 
 /** The other address that receives the answer: the host that publishes the client does not vouch for it. */
-export const DestinationNote = ({ destination }: Pick<ConsentPageProps, 'destination'>): VNode | null =>
-  destination ? (
+const OtherDestination = ({ destination }: Pick<ConsentPageProps, 'destination'>): VNode | null =>
+  destination?.isOther ? (
     <p>
       {destination.isOnDevice
         ? 'You continue in an application on this device: '
@@ -64,20 +66,41 @@ export const DestinationNote = ({ destination }: Pick<ConsentPageProps, 'destina
     </p>
   ) : null
 
-/** What the client requests, in plain words. */
-export const ConsentItems = ({ consentItems }: Pick<ConsentPageProps, 'consentItems'>): VNode => (
-  <section>
-    <h2 id="asks">It will be able to:</h2>
-    {/* biome-ignore lint/a11y/noRedundantRoles: VoiceOver does not announce a list without bullets as a list. */}
-    <ul class="asks" role="list" aria-labelledby="asks">
-      {consentItems.map((item) => (
-        <li key={item.words}>
-          <BidiText>{item.words}</BidiText>
-        </li>
-      ))}
-    </ul>
-  </section>
-)
+type ItemListProps = { id: string; heading: string; class: string; items: readonly ConsentItem[] }
+
+const ItemList = ({ id, heading, class: className, items }: ItemListProps): VNode | null =>
+  items.length > 0 ? (
+    <section>
+      <h2 id={id}>{heading}</h2>
+      {/* biome-ignore lint/a11y/noRedundantRoles: VoiceOver does not announce a list without bullets as a list. */}
+      <ul class={className} role="list" aria-labelledby={id}>
+        {items.map(({ words }) => (
+          <li key={words}>
+            <BidiText>{words}</BidiText>
+          </li>
+        ))}
+      </ul>
+    </section>
+  ) : null
+
+/** What the client requests, in plain words; what is sensitive stands apart. */
+export function ConsentItems({ consentItems }: Pick<ConsentPageProps, 'consentItems'>): VNode {
+  const plain = consentItems.filter(({ isSensitive }) => !isSensitive)
+  const sensitive = consentItems.filter(({ isSensitive }) => isSensitive)
+  return (
+    <>
+      <ItemList id="asks" heading="It will be able to:" class="asks" items={plain} />
+      <ItemList
+        id="sensitive-asks"
+        heading={
+          plain.length > 0 ? 'Allow this only if you trust it:' : 'It will be able to, if you trust it:'
+        }
+        class="asks sensitive"
+        items={sensitive}
+      />
+    </>
+  )
+}
 
 /** Posts `step=allow` or `step=deny`. */
 export const ConsentButtons = ({ interaction }: Pick<ConsentPageProps, 'interaction'>): VNode => (
@@ -117,10 +140,17 @@ export const ConsentPage = ({
     client={client}
   >
     <PublisherNote client={client} />
-    <DestinationNote destination={destination} />
+    <OtherDestination destination={destination} />
     <SignedInAs interaction={interaction} person={person} />
     <ConsentItems consentItems={consentItems} />
     <ConsentButtons interaction={interaction} />
-    <p class="hint">If you deny, you go back without sharing anything.</p>
+    <p class="hint">
+      {destination && !destination.isOther && !destination.isOnDevice && (
+        <>
+          You continue at <BidiText>{destination.place}</BidiText>.{' '}
+        </>
+      )}
+      If you deny, you go back without sharing anything.
+    </p>
   </PageShell>
 )

@@ -1,4 +1,4 @@
-import { toClaimConsentItems, toScopeConsentItems } from '../../consents/consent-items.ts'
+import { listConsentItems } from '../../consents/consent-items.ts'
 import { createCsrfToken } from '../../pages/csrf.ts'
 import type { RenderOptions } from '../../pages/render-page.pages.tsx'
 import { renderComponent } from '../../pages/responses.http.ts'
@@ -43,10 +43,7 @@ export function renderSignInPage(signIn: SignInStep, page: SignInPageName): Resp
         {
           ...common,
           person,
-          consentItems: [
-            ...toScopeConsentItems(authorization.scopes),
-            ...toClaimConsentItems(authorization.claims),
-          ],
+          consentItems: listConsentItems(authorization.scopes, authorization.claims),
         },
         options,
       )

@@ -129,8 +129,12 @@ input[aria-invalid]:focus-visible{outline-color:var(--danger)}
 .asks li{position:relative;padding-block:.75rem;padding-inline-start:2rem;border-block-end:1px solid var(--line)}
 .asks li:last-child{border-block-end:0}
 .asks li::before{
-  content:"";position:absolute;inset-block-start:1.05rem;inset-inline-start:.3rem;inline-size:.45rem;block-size:.8rem;
-  border:solid var(--accent-text);border-width:0 2px 2px 0;transform:rotate(45deg);
+  content:"";position:absolute;inset-block-start:1.3rem;inset-inline-start:.5rem;inline-size:.4rem;block-size:.4rem;
+  border-radius:50%;background:currentColor;forced-color-adjust:none;
+}
+.asks.sensitive li::before{
+  content:"!";inset-block-start:.9rem;inset-inline-start:0;inline-size:1.25rem;block-size:1.25rem;display:grid;place-items:center;
+  background:var(--danger-surface);color:var(--danger);font-size:.8125rem;font-weight:700;
 }
 .reference{padding:.75rem .875rem;border-radius:.625rem;background:var(--raised)}
 .reference dt{color:var(--muted);font-size:.8125rem}
