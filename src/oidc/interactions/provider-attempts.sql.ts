@@ -1,17 +1,21 @@
 import type { Sql } from '../../database/db.ts'
 import { statement } from '../../database/statement.ts'
+import type { Progress } from './interactions.ts'
 
-const STORE_ATTEMPT = statement({ takes: { handleHash: 'bytea', attempt: 'jsonb' } })`
-  UPDATE "Interaction" SET "progress" = "progress" || jsonb_build_object('provider', :attempt, 'isLed', true)
+const STORE_ATTEMPT = statement({ takes: { handleHash: 'bytea', progress: 'jsonb' } })`
+  UPDATE "Interaction" SET "progress" = "progress" || :progress || '{"isLed": true}'
   WHERE "tenantId" = :tenant AND "handleHash" = :handleHash`
 
-/** Stores the attempt to sign in at a provider, in place of an earlier one, and that the browser was sent to one. Does not change other progress. */
+/**
+ * Stores the attempt to sign in at a provider, in place of an earlier one, that the browser was sent to one, and what
+ * the form said about the browser. Does not change other progress.
+ */
 export const storeProviderAttempt = (
   sql: Sql,
   tenant: string,
   handleHash: Buffer,
-  attempt: { id: string; idpId: string; since: string | null },
-): Promise<void> => STORE_ATTEMPT.run(sql, { tenant, handleHash, attempt })
+  progress: Pick<Progress, 'provider' | 'canCreatePasskey'>,
+): Promise<void> => STORE_ATTEMPT.run(sql, { tenant, handleHash, progress })
 
 const CLAIM_ATTEMPT = statement({
   takes: { handleHash: 'bytea', attemptId: 'text' },

@@ -38,7 +38,8 @@ export async function beginAttempt(
   { idpId, since }: { idpId: string; since: Date | null },
 ): Promise<AttemptValues> {
   const attempt = { id: randomToken(), idpId, since: since?.toISOString() ?? null }
-  await storeProviderAttempt(sql, tenant, hashHandle(interaction), attempt)
+  const { canCreatePasskey } = interaction.progress
+  await storeProviderAttempt(sql, tenant, hashHandle(interaction), { provider: attempt, canCreatePasskey })
   return {
     state: buildState(interaction, attempt),
     nonce: deriveValue('nonce', interaction, attempt),

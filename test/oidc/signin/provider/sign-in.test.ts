@@ -3,7 +3,7 @@ import { describe, expect } from 'vitest'
 import { dbFor } from '../../../../src/database/db.ts'
 import { lockUser } from '../../../../src/users/users.ts'
 import { answerIn } from '../../../support/protocol.ts'
-import { test } from '../../../support/provider-sign-in.ts'
+import { readTransfer, test } from '../../../support/provider-sign-in.ts'
 
 describe('a sign-in at an identity provider', () => {
   test('issues a code to the client of a linked user', async ({
@@ -31,6 +31,27 @@ describe('a sign-in at an identity provider', () => {
     expect(await events({ type: 'session.started' })).toMatchObject(
       expect.arrayContaining([expect.objectContaining({ userId: person.id, detail: { kind: 'browser' } })]),
     )
+  })
+
+  test('leads to the offer of a passkey in a browser that can create one', async ({
+    person,
+    browser,
+    provider,
+    start,
+    link,
+    signInThere,
+    comeBack,
+  }) => {
+    await link(person.id, provider, 'offered')
+    const { response } = await browser.submit(await start(), {
+      step: 'provider',
+      idp: provider.id,
+      platform: '1',
+    })
+    const page = await comeBack(await signInThere(readTransfer(response), 'offered'))
+    expect(page.html).toContain('<h1>Sign in faster next time</h1>')
+    const { location } = await browser.submit(page, { step: 'later' })
+    expect(answerIn(location).code).toMatch(/./)
   })
 
   test('begins with state, nonce and a PKCE challenge that differ in each attempt', async ({
