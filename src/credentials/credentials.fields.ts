@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { CREDENTIAL_TYPES } from '../core/credential-types.ts'
 import { boolean } from '../schema/input-shapes.ts'
 import { createIdShape, instantShape } from '../schema/response-shapes.ts'
+import { findAuthenticatorName } from './authenticator-names.ts'
 
 const [PUBLIC_KEY] = CREDENTIAL_TYPES
 
@@ -80,6 +81,10 @@ export const CredentialShape = z
         'Kind of the credential: a passkey or security key, an authenticator app (totp), or a set of recovery codes.',
       example: PUBLIC_KEY,
     }),
+    name: nullableText(
+      'The authenticator or password manager that keeps it, as it reports; null when unknown.',
+      'Google Password Manager',
+    ),
     publicKey: z.string().nullable().meta({
       description:
         'The public key as WebAuthn has it: COSE_Key (RFC 9052, section 7) in base64url. Null for a second factor.',
@@ -115,6 +120,7 @@ export function toDevice(row: DeviceRow): Device | null {
 type CredentialFields = {
   id: string
   type: string
+  aaguid: string | null
   publicKey: string | null
   lastUsedAt: Date | null
   createdAt: Date
@@ -124,6 +130,7 @@ type CredentialFields = {
 export const toCredential = (row: CredentialFields & DeviceRow) => ({
   id: row.id,
   type: row.type,
+  name: findAuthenticatorName(row.aaguid),
   publicKey: row.publicKey,
   lastUsedAt: row.lastUsedAt,
   createdAt: row.createdAt,

@@ -7,6 +7,7 @@ import { ID_DESCRIPTION, Node, nullIfNotFound, registerNode, requireNodeId } fro
 import { addNodeSelection, buildNestedQuery, toNestedPage } from '../graphql/node-selection.ts'
 import { getShapeDescription } from '../schema/schema-descriptions.ts'
 import { UserRef } from '../users/users.graphql.ts'
+import { findAuthenticatorName } from './authenticator-names.ts'
 import {
   CredentialShape,
   DEVICE_FIELDS,
@@ -70,6 +71,12 @@ export const CredentialRef = builder.prismaObject('Credential', {
       description: getShapeDescription(CredentialShape.shape.type),
       select: { type: true },
       resolve: ({ type }) => type as CredentialType,
+    }),
+    name: t.string({
+      nullable: true,
+      description: getShapeDescription(CredentialShape.shape.name),
+      select: { aaguid: true },
+      resolve: ({ aaguid }) => findAuthenticatorName(aaguid),
     }),
     publicKey: t.exposeString('publicKey', {
       nullable: true,

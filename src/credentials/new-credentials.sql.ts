@@ -31,6 +31,7 @@ export const NEW_CREDENTIAL = {
   transports: 'text[]',
   backupEligible: 'boolean',
   backedUp: 'boolean',
+  aaguid: 'text',
   device: typed<DeviceRow>('jsonb'),
   events: 'jsonb',
 } as const
@@ -41,8 +42,8 @@ export const NEW_CREDENTIAL = {
  */
 export const buildStoreCredentialSql = (source: string): string => `made AS (
     INSERT INTO "Credential" ("tenantId", "id", "userId", "type", "byManagement", "externalId", "publicKey", "signCount", "transports",
-      "backupEligible", "backedUp", "createdAt", ${toDeviceColumnList()})
-    SELECT :tenant, :id, s."userId", s."type", s."byManagement", :externalId, :publicKey, :signCount, :transports, :backupEligible, :backedUp, :now, ${toDeviceColumnList('d.')}
+      "backupEligible", "backedUp", "aaguid", "createdAt", ${toDeviceColumnList()})
+    SELECT :tenant, :id, s."userId", s."type", s."byManagement", :externalId, :publicKey, :signCount, :transports, :backupEligible, :backedUp, :aaguid, :now, ${toDeviceColumnList('d.')}
     FROM ${source} s, jsonb_populate_record(NULL::"Credential", :device) d
     RETURNING "id", "userId"
   ), event_log AS (${buildInsertEventsSql(':events', { from: 'made' })})
@@ -56,6 +57,8 @@ export type NewCredential = {
   transports: string[]
   backupEligible: boolean
   backedUp: boolean
+  /** A UUID; zeros when the authenticator does not say. */
+  aaguid: string
   device: DeviceRow
 }
 

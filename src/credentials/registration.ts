@@ -133,7 +133,7 @@ export async function verifyRegistration(
   response: RegistrationResponse,
   challenge: string,
 ): Promise<Omit<NewCredential, 'device'>> {
-  const { credential, credentialDeviceType, credentialBackedUp } = await verifyAttestation(
+  const { credential, credentialDeviceType, credentialBackedUp, aaguid } = await verifyAttestation(
     { ...response, clientExtensionResults: {} } as RegistrationResponseJSON,
     challenge,
   )
@@ -145,5 +145,6 @@ export async function verifyRegistration(
     transports: credential.transports ?? [],
     backupEligible: credentialDeviceType === 'multiDevice',
     backedUp: credentialBackedUp,
+    aaguid,
   }
 }

@@ -9,7 +9,7 @@ import { walk } from '../support/lists.ts'
 import { leastStatements } from '../support/statements.ts'
 
 const FIELDS =
-  'id type publicKey lastUsedAt createdAt device { hash swVersion mobile platform architecture bitness model platformVersion uaBrand uaVersion lastSeenIp lastSeenAt }'
+  'id type name publicKey lastUsedAt createdAt device { hash swVersion mobile platform architecture bitness model platformVersion uaBrand uaVersion lastSeenIp lastSeenAt }'
 
 describe('GET /credentials/{credentialId} and Query.credential', () => {
   test('return the same fields over REST and GraphQL', async ({ rest, gql, userId, plant }) => {
@@ -19,6 +19,7 @@ describe('GET /credentials/{credentialId} and Query.credential', () => {
     expect(body).toEqual({
       id,
       type: 'public-key',
+      name: null,
       publicKey: 'pQECAyYgASFYIA',
       lastUsedAt: null,
       createdAt: expect.any(String),
@@ -37,7 +38,15 @@ describe('GET /credentials/{credentialId} and Query.credential', () => {
         lastSeenAt: '2026-11-01T00:00:00.000Z',
       },
     })
-    expect(Object.keys(body)).toEqual(['id', 'type', 'publicKey', 'lastUsedAt', 'createdAt', 'device'])
+    expect(Object.keys(body)).toEqual([
+      'id',
+      'type',
+      'name',
+      'publicKey',
+      'lastUsedAt',
+      'createdAt',
+      'device',
+    ])
     expect(Object.keys(body.device)).toEqual(
       'hash swVersion mobile platform architecture bitness model platformVersion uaBrand uaVersion lastSeenIp lastSeenAt'.split(
         ' ',
@@ -54,6 +63,28 @@ describe('GET /credentials/{credentialId} and Query.credential', () => {
       },
     })
   })
+
+  const names: [string | null, string | null][] = [
+    ['ea9b8d66-4d01-1d21-3ce4-b6b48cb575d4', 'Google Password Manager'],
+    ['bada5566-a7aa-401f-bd96-45619a55120d', '1Password'],
+    ['00000000-0000-0000-0000-000000000000', null],
+    ['ffffffff-ffff-ffff-ffff-ffffffffffff', null],
+    ['constructor', null],
+    [null, null],
+  ]
+  test.for(names)(
+    'return for the AAGUID %j the name %j',
+    async ([aaguid, name], { tenant, rest, gql, plant }) => {
+      const id = await plant()
+      await dbFor(tenant).credential.update({
+        where: { tenantId_id: { tenantId: tenant, id } },
+        data: { aaguid },
+      })
+      expect((await rest('GET', `/credentials/${id}`)).body.name).toBe(name)
+      const answer = await gql('query ($id: ID!) { credential(id: $id) { name } }', { id })
+      expect(answer.body).toEqual({ data: { credential: { name } } })
+    },
+  )
 
   test('return null for an unknown device', async ({ rest, gql, userId, plant }) => {
     const id = await plant(userId, {})

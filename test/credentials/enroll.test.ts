@@ -55,6 +55,7 @@ describe('POST /enroll/credential', () => {
       {
         id: body.credentialId,
         type: 'public-key',
+        name: null,
         publicKey: made.publicKey,
         lastUsedAt: null,
         createdAt: expect.any(String),
@@ -133,6 +134,7 @@ describe('POST /enroll/credential', () => {
           transports: [],
           backupEligible: false,
           backedUp: false,
+          aaguid: '00000000-0000-0000-0000-000000000000',
           device,
         }
         const event = createEventRow(ctx, credentialEnrolled({ id, userId }))

@@ -53,7 +53,7 @@ describe.skipIf(noBrowser)('a user of a device with a screen lock', () => {
     ] as const) {
       await page.setViewportSize({ width, height: 800 })
       for (const colorScheme of ['light', 'dark'] as const) {
-        await page.emulateMedia({ colorScheme })
+        await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
         await photograph(page, `${name}-${colorScheme}-passkey-offer`)
       }
     }

@@ -12,6 +12,8 @@ type Over = {
   /** User present 1, user verified 4, attested credential data 64. */
   flags?: number
   credentialId?: Buffer
+  /** 16 bytes. */
+  aaguid?: Buffer
   fmt?: string
   attStmt?: Map<string, unknown>
 }
@@ -29,6 +31,7 @@ export function createCredential(
     type = 'webauthn.create',
     flags = 0b0100_0101,
     credentialId = randomBytes(16),
+    aaguid = Buffer.alloc(16),
     fmt = 'none',
     attStmt = new Map(),
   }: Over = {},
@@ -47,7 +50,7 @@ export function createCredential(
   const authData = Buffer.concat([
     sha256(rpId),
     Buffer.from([flags, 0, 0, 0, 0]),
-    Buffer.alloc(16),
+    aaguid,
     Buffer.from([credentialId.length >> 8, credentialId.length & 255]),
     credentialId,
     publicKey,
@@ -77,7 +80,7 @@ export function createCredential(
   }
 }
 
-type AssertionOver = Omit<Over, 'credentialId' | 'fmt' | 'attStmt'> & {
+type AssertionOver = Omit<Over, 'credentialId' | 'aaguid' | 'fmt' | 'attStmt'> & {
   counter?: number
   userHandle?: string | null
 }

@@ -106,6 +106,7 @@ export const ADDED_FIELDS: Record<string, string[]> = {
   ],
   User: ['termsVersion', 'termsAcceptedAt'],
   Session: ['proofs'],
+  Credential: ['name'],
   TenantSettings: [
     'dynamicRegistration',
     'clientIdMetadataDocuments',

@@ -60,6 +60,7 @@ const test = base
 
 describe('a user who signs in by a code in a browser that can create passkeys', () => {
   test('is offered a passkey, creates it and signs in with it', async ({
+    tenant,
     person,
     browser,
     oidc,
@@ -74,7 +75,12 @@ describe('a user who signs in by a code in a browser that can create passkeys', 
     expect(offer.path).toMatch(/\/passkey$/)
     expect(offer.response.headers.get('accept-ch')).toContain('Sec-CH-UA-Model')
     expect(readOptions(offer.html).user.name).toContain(person.email)
-    const { location, created } = await createPasskey(offer)
+    const { location, created } = await createPasskey(offer, {
+      aaguid: Buffer.from('ea9b8d664d011d213ce4b6b48cb575d4', 'hex'),
+    })
+    expect(
+      await dbFor(tenant).credential.findMany({ where: { tenantId: tenant, userId: person.id } }),
+    ).toMatchObject([{ aaguid: 'ea9b8d66-4d01-1d21-3ce4-b6b48cb575d4', byManagement: false }])
     const { body } = await oidc.exchange(answerIn(location).code ?? '')
     expect(decodeJwt(String(body.id_token))).toMatchObject({ sub: person.id, amr: ['otp'] })
     expect((await events({ type: 'credential.enrolled' })).slice(-1)).toMatchObject([{ userId: person.id }])

@@ -1,0 +1,2 @@
+-- AlterTable
+ALTER TABLE "Credential" ADD COLUMN     "aaguid" TEXT COLLATE "C";
