@@ -7,6 +7,7 @@ import { enterProtocol } from './core/turns.ts'
 import { addRelatedOriginRoutes } from './credentials/related-origins.routes.ts'
 import { addDemoClientRoutes } from './dev/demo-client.routes.ts'
 import { addInboxRoutes } from './dev/inbox.routes.ts'
+import { addStartRoutes } from './dev/start.routes.ts'
 import { createGraphqlHandler } from './graphql/server.ts'
 import {
   HEADERS_CHECK_MS,
@@ -57,6 +58,7 @@ function createHttpApp(isStopping: () => boolean): H3 {
   addHealthRoutes(app, isStopping)
   addAssetRoutes(app)
   if (!env.isProduction) {
+    addStartRoutes(app)
     addInboxRoutes(app)
     addDemoClientRoutes(app)
   }

@@ -1,9 +1,25 @@
 import type { VNode } from 'preact'
+import { env } from '../core/env.ts'
 import type { InboxMessage } from '../delivery/inbox.ts'
 import { BidiText, PageShell } from '../pages/page-shell.pages.tsx'
 
-/** The first six-digit number of a text: the code. */
-const findCode = (body: string): string | null => /(?<!\d)\d{6}(?!\d)/.exec(body)?.[0] ?? null
+/** The first number of six or ten digits of a text: the code. */
+const findCode = (body: string): string | null => /(?<!\d)\d{6}(?:\d{4})?(?!\d)/.exec(body)?.[0] ?? null
+
+/** The text of a message, with links to this server that can be followed. */
+const MessageBody = ({ body }: { body: string }): VNode => (
+  <pre dir="auto">
+    {body.split(/(https?:\/\/\S+)/).map((part) =>
+      part.startsWith(`${env.baseUrl}/`) ? (
+        <a href={part} key={part}>
+          {part}
+        </a>
+      ) : (
+        part
+      ),
+    )}
+  </pre>
+)
 
 const CHANNEL_NAMES = { email: 'Email', sms: 'SMS' } as const
 
@@ -28,7 +44,7 @@ function InboxMessageItem({ message }: { message: InboxMessage }): VNode {
         </h2>
       )}
       {code && <code class="message-code">{code}</code>}
-      <pre dir="auto">{message.body}</pre>
+      <MessageBody body={message.body} />
     </li>
   )
 }
@@ -70,8 +86,8 @@ export const InboxPage = ({ messages, to }: InboxPageProps): VNode => (
     </form>
     {messages.length === 0 ? (
       <p class="hint">
-        {to ? 'Nothing was sent there yet.' : 'Nothing was sent yet.'} Reload the page to look again. Codes go
-        only to users who exist and are not locked.
+        {to ? 'Nothing was sent there yet.' : 'Nothing was sent yet.'} The page reloads itself. Codes go only
+        to users who exist and are not locked.
       </p>
     ) : (
       // biome-ignore lint/a11y/noRedundantRoles: VoiceOver takes a list without bullets for no list.

@@ -14,7 +14,7 @@ const readAddressFilter = (event: H3Event): string | null => {
 export function addInboxRoutes(app: H3): void {
   addReadRoute(app, '/dev/inbox', (event) => {
     const to = readAddressFilter(event)
-    return renderPage(InboxPage({ messages: listInboxMessages(to), to }))
+    return renderPage(InboxPage({ messages: listInboxMessages(to), to }), { headers: { refresh: '5' } })
   })
   addReadRoute(app, '/dev/inbox.json', (event) =>
     Response.json(

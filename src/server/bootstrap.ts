@@ -9,12 +9,12 @@ import {
   deriveClientSecret,
   ensureDemo,
 } from '../dev/demo.ts'
+import { listStartUrls, type StartUrl } from '../dev/start-urls.ts'
 import { ensureTenant } from '../tenants/tenants.ts'
 
 /** What a start prints. It contains secrets in development only. */
 export type BootstrapReport = {
-  /** The URLs with their labels. */
-  urls: { label: string; url: string }[]
+  urls: StartUrl[]
   /** The operator's machine client in tenant `system`; null in production without BOOTSTRAP_CLIENT_ID. */
   operator: ClientCredentials | null
   /** File with the operator's credentials; null when the environment provides them. */
@@ -60,18 +60,6 @@ const redactSecret = (client: ClientCredentials): ClientCredentials => ({
   ...client,
   clientSecret: env.isProduction ? null : client.clientSecret,
 })
-
-function listStartUrls(tenant: string): BootstrapReport['urls'] {
-  const issuer = `${env.baseUrl}/${tenant}`
-  return [
-    ...(env.isProduction || !env.demo ? [] : [{ label: 'Try a sign-in', url: `${env.baseUrl}/dev/client` }]),
-    ...(env.isProduction ? [] : [{ label: 'Development inbox', url: `${env.baseUrl}/dev/inbox` }]),
-    { label: 'OpenID Connect', url: `${issuer}/.well-known/openid-configuration` },
-    { label: 'GraphQL', url: `${issuer}/graphql` },
-    { label: 'REST', url: `${issuer}/api/v1` },
-    { label: 'OpenAPI', url: `${issuer}/api/v1/openapi.json` },
-  ]
-}
 
 /**
  * Ensures that tenant `system`, the operator's client and, with DEMO=1, the demo tenant exist. Every process

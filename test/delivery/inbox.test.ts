@@ -1,5 +1,6 @@
 import { H3 } from 'h3'
 import { describe, expect, test } from 'vitest'
+import { env } from '../../src/core/env.ts'
 import { addInboxMessage, listInboxMessages } from '../../src/delivery/inbox.ts'
 import { addInboxRoutes } from '../../src/dev/inbox.routes.ts'
 
@@ -30,5 +31,20 @@ describe('the development inbox', () => {
     const html = await page.text()
     expect(html).toContain('654321')
     expect(html).not.toContain('<654321>')
+  })
+
+  test('reloads itself, and links to this server and to no other', async () => {
+    const [own, other] = [`${env.baseUrl}/acme/enroll?token=x&y`, 'https://evil.example/']
+    addInboxMessage({
+      to: 'link@example.com',
+      channel: 'email',
+      sentAt: new Date(),
+      body: `${own}\n${other}`,
+    })
+    const page = await app.request('/dev/inbox?to=link@example.com')
+    expect(page.headers.get('refresh')).toBe('5')
+    const html = await page.text()
+    expect(html).toContain(`<a href="${own.replace('&', '&amp;')}">`)
+    expect(html).not.toContain(`href="${other}`)
   })
 })

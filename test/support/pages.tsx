@@ -4,6 +4,7 @@ import { listConsentItems } from '../../src/consents/consent-items.ts'
 import { CHANNELS, type Channel } from '../../src/core/sign-in-methods.ts'
 import { DemoClientPage } from '../../src/dev/demo-client.pages.tsx'
 import { InboxPage } from '../../src/dev/inbox.pages.tsx'
+import { StartPage } from '../../src/dev/start.pages.tsx'
 import { IDP_TYPES } from '../../src/idps/provider-types.ts'
 import {
   InvitationAcceptedPage,
@@ -156,6 +157,7 @@ export function pagesWith(text: string) {
         startAt={{ name: text, url: text }}
       />
     ),
+    start: <StartPage urls={[{ label: text, url: text, description: text }]} />,
     finished: <FinishedSignInPage tenant={tenant} person={person} />,
     'signed-out': <SignedOutPage tenant={tenant} client={client} startAt={text} />,
     logout: <LogoutConfirmPage {...{ tenant, client, interaction, person }} />,

@@ -1,0 +1,16 @@
+import type { H3 } from 'h3'
+import { env } from '../core/env.ts'
+import { SYSTEM_TENANT } from '../core/scopes.ts'
+import { addReadRoute } from '../http/read-routes.ts'
+import { renderPage } from '../pages/render-page.pages.tsx'
+import { DEMO_TENANT } from './demo.ts'
+import { StartPage } from './start.pages.tsx'
+import { listStartUrls } from './start-urls.ts'
+
+/** `/` of a development server. Never added in production. */
+export function addStartRoutes(app: H3): void {
+  const urls = listStartUrls(env.demo ? DEMO_TENANT : SYSTEM_TENANT)
+  // A REST path answers a browser with an error.
+  const links = urls.filter(({ label }) => label !== 'REST')
+  addReadRoute(app, '/', () => renderPage(StartPage({ urls: links })))
+}
