@@ -21,6 +21,7 @@ export const SETTINGS = [
   'privacyUrl',
   'signInMethods',
   'offerPasskey',
+  'secondFactor',
   'passcodeChannels',
   ...LIMIT_SETTING_NAMES,
   'smsCountries',

@@ -2,6 +2,14 @@
 export const SIGN_IN_METHODS = ['passcode', 'passkey', 'provider'] as const
 export type SignInMethodName = (typeof SIGN_IN_METHODS)[number]
 
+/** What a user presents after one of these methods: a code of an authenticator app, or a recovery code. */
+export const SECOND_FACTORS = ['totp', 'recovery'] as const
+export type SecondFactorName = (typeof SECOND_FACTORS)[number]
+
+/** Who presents a second factor: nobody, or users who have one. */
+export const SECOND_FACTOR_MODES = ['off', 'if-enrolled'] as const
+export type SecondFactorMode = (typeof SECOND_FACTOR_MODES)[number]
+
 /** How a message with a code is sent. */
 export const CHANNELS = ['email', 'sms'] as const
 export type Channel = (typeof CHANNELS)[number]

@@ -17,6 +17,18 @@ export function buildChangeNotice(tenant: MessageTenant, what: ChangedAddress): 
   ])
 }
 
+/** Builds the notice of a recovery code that was used for a sign-in. */
+export function buildRecoveryCodeNotice(tenant: MessageTenant, remaining: number): RichMail {
+  const name = isolateName(cleanName(tenant.name))
+  const help = tenant.supportUrl ? `get help at ${tenant.supportUrl}` : `contact ${name} immediately`
+  const left = remaining === 1 ? 'One code is left.' : `${remaining || 'No'} codes are left.`
+  return toMail(tenant, `A recovery code was used for your account at ${name}`, [
+    {
+      text: `Someone signed in to your account at ${name} with a recovery code. ${left} If this was not you, ${help}.`,
+    },
+  ])
+}
+
 /** Builds the notice of wrong codes that were entered; its text serves both channels. */
 export function buildGuessNotice(tenant: MessageTenant): RichMail {
   const name = isolateName(cleanName(tenant.name))

@@ -55,6 +55,16 @@ export const credentialRevoked = ({
   detail: { type },
 })
 
+export const recoveryCodeUsed = (
+  { id, userId }: CredentialSubject,
+  remaining: number,
+): EventOf<'credential.recovery_code_used'> => ({
+  type: 'credential.recovery_code_used',
+  userId,
+  subjectIds: [id],
+  detail: { remaining },
+})
+
 /** A user's link to an identity provider. */
 type LinkSubject = { id: string; userId: string; idpId: string }
 

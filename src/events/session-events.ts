@@ -1,3 +1,4 @@
+import type { SecondFactorName } from '../core/sign-in-methods.ts'
 import type { EndReason, EventDetail, EventOf, SignInFailure, SmsRefusal } from './types.ts'
 
 /** The subjects of an event of a session. */
@@ -126,6 +127,17 @@ export const passkeyFailed = (
   userId,
   subjectIds: [clientId],
   detail: { method: 'passkey', reason },
+})
+
+/** A second factor that was not accepted after a first proof. */
+export const secondFactorFailed = (
+  userId: string,
+  { clientId, method, reason }: { clientId: string; method: SecondFactorName; reason: SignInFailure },
+): EventOf<'signin.failed'> => ({
+  type: 'signin.failed',
+  userId,
+  subjectIds: [clientId],
+  detail: { method, reason },
 })
 
 /** A sign-in at an identity provider that was not accepted. `error` is the error code of the provider. */

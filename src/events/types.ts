@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { CREDENTIAL_TYPES } from '../core/credential-types.ts'
-import { SIGN_IN_METHODS } from '../core/sign-in-methods.ts'
+import { SECOND_FACTORS, SIGN_IN_METHODS } from '../core/sign-in-methods.ts'
 
 /** Why a session ended. */
 export const SESSION_END_REASONS = ['logout', 'revoked', 'locked', 'deleted', 'expired'] as const
@@ -134,9 +134,11 @@ export const EVENTS = {
   'credential.enrolled': credential,
   /** userId, [credential] */
   'credential.revoked': credential,
+  /** userId, [credential]: a recovery code was accepted, of which so many remain */
+  'credential.recovery_code_used': z.strictObject({ remaining: z.int() }),
   /** userId, null for an unknown address; [client, identity provider] */
   'signin.failed': z.strictObject({
-    method: z.enum(SIGN_IN_METHODS),
+    method: z.enum([...SIGN_IN_METHODS, ...SECOND_FACTORS]),
     // Of a passcode.
     channel: channel.optional(),
     // Absent in events of earlier versions.

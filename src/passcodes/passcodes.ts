@@ -13,9 +13,9 @@ import type { NewEvent, SignInFailure } from '../events/types.ts'
 import { addressVerified } from '../events/user-events.ts'
 import type { User } from '../generated/prisma/client.ts'
 import { parseInput } from '../schema/input-shapes.ts'
-import type { NewProof } from '../sessions/proofs.ts'
+import { type NewProof, type SessionProof, toSessionProof } from '../sessions/proofs.ts'
 import type { SessionRow } from '../sessions/sessions.sql.ts'
-import { reauthenticateSession, startBrowserSession, startSession } from '../sessions/sessions.ts'
+import { enterBrowserSession, startSession } from '../sessions/sessions.ts'
 import { applyFirstVerification, type RemovedAccess } from './first-verification.sql.ts'
 import { sendGuessNotice } from './guess-notice.ts'
 import { limitNetwork, limitStranger, returnProvenCode } from './network-limits.ts'
@@ -194,17 +194,22 @@ export async function authenticatePasscode(
 
 /** A user whose address is proven, and the session of the browser with its new token. */
 export type SignedInUser = { userId: string; session: SessionRow; token: string }
+/** A user whose address is proven, and who presents a second factor next: there is no session yet. */
+export type ProvenOwner = { userId: string; proof: SessionProof; token: null }
+/** Whether a second factor follows a proof with these methods (RFC 8176). */
+export type NeedsSecondFactor = (user: Pick<User, 'roles' | 'hasSecondFactor'>, amr: string[]) => boolean
 
 /** For whom and where a user signs in, and the session of the browser. */
 export type SignInContext = SignInPasscodeRequest & {
   sessionId?: string | null
+  needsSecondFactor?: NeedsSecondFactor
   /** How many codes of this sign-in were counted in the limits. */
   codes?: number
 }
 
 /**
  * Verifies the code of a hosted page and, in the same transaction, raises the session of the browser if it is
- * the user's, or starts one. `ctx` is the context of the request. `token` is the value of the cookie. Returns
+ * the user's, or starts one, unless a second factor follows. `ctx` is the context of the request. `token` is the value of the cookie. Returns
  * null when the address is proven and has no user: it may sign up. Throws RejectedCode, and RateLimited for the
  * budget of the network.
  */
@@ -212,32 +217,50 @@ export async function verifySignInPasscode(
   ctx: Ctx,
   to: string,
   code: string,
-  { clientId, origin, sessionId = null, codes }: SignInContext,
+  { clientId, origin, sessionId = null, needsSecondFactor = () => false, codes }: SignInContext,
   now = new Date(),
-): Promise<SignedInUser | null> {
+): Promise<SignedInUser | ProvenOwner | null> {
   const address = parseAddress(to)
   if (!address) throw new InvalidInput([{ field: 'to', description: 'must be an e-mail address' }])
   await limitStranger('authenticatePasscode', ctx, { isKnown: isKnownBrowser(origin) })
   const by = (userId: string) => toUserCtx(ctx, { userId, clientId })
   const entered = { address, ...origin, clientId }
   const signedIn = await redeemWithAttempt(ctx, entered, code, now, by, (sql, ctx, user) =>
-    signInByAddress(sql, ctx, { user, channel: address.channel, sessionId }, now),
+    proveAddress(sql, ctx, { user, channel: address.channel, sessionId, needsSecondFactor }, now),
   )
   await returnProvenCode(ctx.tenant, ctx.ip, { origin, address, codes })
   return signedIn
 }
 
+/** The user of a proven address, and the session of the browser. */
+type AddressOwner = {
+  user: Pick<User, 'id' | 'roles' | 'hasSecondFactor'>
+  channel: Channel
+  sessionId: string | null
+}
+
 /**
- * Raises the session of the browser if it is the user's, or starts one, for a user whose address is proven,
- * inside the caller's transaction. Throws UserLocked.
+ * Signs in a user whose address is proven, inside the caller's transaction, which has locked the user. Throws
+ * UserLocked.
  */
 export async function signInByAddress(
   sql: Sql,
   ctx: Ctx,
-  { user, channel, sessionId }: { user: Pick<User, 'id'>; channel: Channel; sessionId: string | null },
+  { user, channel, sessionId }: AddressOwner,
   now: Date,
 ): Promise<SignedInUser> {
-  const signedIn = { userId: user.id, proof: createProof(channel) }
-  const raised = sessionId && (await reauthenticateSession(sql, ctx, { sessionId, ...signedIn }, now))
-  return { userId: user.id, ...(raised || (await startBrowserSession(sql, ctx, signedIn, now))) }
+  const signIn = { userId: user.id, proof: createProof(channel), sessionId }
+  return { userId: user.id, ...(await enterBrowserSession(sql, ctx, signIn, now)) }
+}
+
+/** The same, unless a second factor follows: then there is no session yet. */
+export async function proveAddress(
+  sql: Sql,
+  ctx: Ctx,
+  { needsSecondFactor, ...owner }: AddressOwner & { needsSecondFactor: NeedsSecondFactor },
+  now: Date,
+): Promise<SignedInUser | ProvenOwner> {
+  const proof = createProof(owner.channel)
+  if (!needsSecondFactor(owner.user, proof.amr)) return signInByAddress(sql, ctx, owner, now)
+  return { userId: owner.user.id, proof: toSessionProof(proof, now), token: null }
 }

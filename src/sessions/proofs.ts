@@ -1,7 +1,7 @@
-import type { SignInMethodName } from '../core/sign-in-methods.ts'
+import type { SecondFactorName, SignInMethodName } from '../core/sign-in-methods.ts'
 
-/** A proof of the user's identity: the method, and its authentication methods (RFC 8176). */
-export type NewProof = { method: SignInMethodName; amr: string[] }
+/** A proof of the user's identity: the method or second factor, and its authentication methods (RFC 8176). */
+export type NewProof = { method: SignInMethodName | SecondFactorName; amr: string[] }
 
 /** A proof of a session, and when it was given. Plain JSON, since sessions store it. */
 export type SessionProof = NewProof & { at: string }

@@ -79,9 +79,10 @@ export const AuthenticateSession = z
 /** A proof of the user's identity, as both surfaces return it. */
 export const SessionProofShape = z
   .object({
-    method: z
-      .string()
-      .meta({ description: 'The sign-in method, such as passcode or passkey.', example: 'passcode' }),
+    method: z.string().meta({
+      description: 'The sign-in method, such as passcode or passkey, or the second factor: totp or recovery.',
+      example: 'passcode',
+    }),
     amr: z.array(z.string()).meta({ description: 'Authentication methods (RFC 8176).', example: ['otp'] }),
     at: instantShape.meta({ description: 'When the proof was given.' }),
   })

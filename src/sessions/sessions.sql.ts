@@ -122,8 +122,8 @@ const REAUTHENTICATE_SESSION = statement({
     id: 'text',
     userId: 'text',
     tokenHash: 'bytea',
-    method: 'text',
-    proof: 'jsonb',
+    methods: 'text[]',
+    proofs: 'jsonb',
     ip: 'text?',
     location: 'text?',
     userAgent: 'text?',
@@ -136,7 +136,8 @@ const REAUTHENTICATE_SESSION = statement({
   WITH raised AS (
     UPDATE "Session" SET "tokenHash" = :tokenHash, "authenticatedAt" = :now, "expiresAt" = :expiresAt,
       "proofs" = (
-        SELECT COALESCE(jsonb_agg(kept), '[]') || :proof FROM jsonb_array_elements("proofs") kept WHERE kept->>'method' <> :method
+        SELECT COALESCE(jsonb_agg(kept), '[]') || :proofs FROM jsonb_array_elements("proofs") kept
+        WHERE kept->>'method' <> ALL(:methods)
       ),
       "lastSeenAt" = :now, "lastSeenIp" = :ip, "lastSeenLocation" = :location, "userAgent" = :userAgent, "updatedAt" = :now
     WHERE "tenantId" = :tenant AND "id" = :id AND "userId" = :userId AND "kind" = 'browser'
@@ -146,7 +147,7 @@ const REAUTHENTICATE_SESSION = statement({
   SELECT ${toSessionColumnList('s')} FROM raised s`
 
 /**
- * Replaces the token and the time of authentication of a browser session, and the proof of the method, with its
+ * Replaces the token and the time of authentication of a browser session, and the proofs of the methods, with its
  * event: one statement. Null when no such session of the user is active.
  */
 export async function updateReauthenticated(

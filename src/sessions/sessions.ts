@@ -13,7 +13,7 @@ import type { EndReason } from '../events/types.ts'
 import type { Page, PageArgs } from '../schema/page.ts'
 import { parsePaging, toPage } from '../schema/page.ts'
 import { lookUpLocation } from './ip-location.ts'
-import { type NewProof, toSessionProof } from './proofs.ts'
+import { type NewProof, type SessionProof, toSessionProof } from './proofs.ts'
 import {
   type BrowserSession,
   type BrowserSessionValues,
@@ -40,6 +40,8 @@ export type NewSessionOptions = {
   refreshable: boolean
   /** How the user authenticated; null without a proof. An OIDC session has the proofs of its parent. */
   proof: NewProof | null
+  /** The proof that was given before, which `proof` completes. */
+  first?: SessionProof | null
   /**
    * Created by an administrator without a proof of the user. Such sessions survive the first verification of
    * an address.
@@ -70,7 +72,7 @@ export function prepareSession(ctx: Ctx, start: NewSessionOptions, now: Date): P
       grantId: start.grantId ?? null,
       tokenHash: sha256(token),
       refreshable: start.refreshable,
-      proofs: start.proof ? [toSessionProof(start.proof, now)] : [],
+      proofs: start.proof ? listNewProofs({ first: start.first, proof: start.proof }, now) : [],
       byManagement: start.byManagement ?? false,
       ip,
       location: lookUpLocation(ip),
@@ -98,13 +100,17 @@ export async function startSession(
   return { session, token }
 }
 
-/** The user who signs in, and how. */
-export type SignInProof = { userId: string; proof: NewProof }
+/** The user who signs in, and how: by a proof, or by one that completes a first one. */
+export type SignInProof = { userId: string; proof: NewProof; first?: SessionProof | null }
+
+const listNewProofs = ({ first, proof }: Omit<SignInProof, 'userId'>, now: Date): SessionProof[] => [
+  ...(first ? [first] : []),
+  toSessionProof(proof, now),
+]
 
 /** The options of the session of a hosted sign-in. Its idle end moves with `findBrowserSession`. */
-export const buildBrowserSessionOptions = ({ userId, proof }: SignInProof, now: Date): NewSessionOptions => ({
-  userId,
-  proof,
+export const buildBrowserSessionOptions = (signIn: SignInProof, now: Date): NewSessionOptions => ({
+  ...signIn,
   kind: 'browser',
   refreshable: false,
   expiresAt: addSeconds(now, BROWSER_IDLE_SECONDS),
@@ -128,10 +134,11 @@ export const startBrowserSession = (
 export async function reauthenticateSession(
   sql: Sql,
   ctx: Ctx,
-  { sessionId, userId, proof }: { sessionId: string } & SignInProof,
+  { sessionId, userId, ...proven }: { sessionId: string } & SignInProof,
   now = new Date(),
 ): Promise<{ session: SessionRow; token: string } | null> {
   const token = randomToken()
+  const proofs = listNewProofs(proven, now)
   const session = await updateReauthenticated(
     sql,
     ctx.tenant,
@@ -139,8 +146,8 @@ export async function reauthenticateSession(
       id: sessionId,
       userId,
       tokenHash: sha256(token),
-      method: proof.method,
-      proof: toSessionProof(proof, now),
+      methods: proofs.map(({ method }) => method),
+      proofs,
       ip: ctx.ip,
       location: lookUpLocation(ctx.ip),
       userAgent: ctx.userAgent,
@@ -151,6 +158,19 @@ export async function reauthenticateSession(
   )
   return session && { session, token }
 }
+
+/**
+ * Signs a user in: raises the session of the browser if it is the user's, or starts one, inside the caller's
+ * transaction. Throws UserLocked.
+ */
+export const enterBrowserSession = async (
+  sql: Sql,
+  ctx: Ctx,
+  { sessionId, ...signIn }: { sessionId: string | null } & SignInProof,
+  now: Date,
+): Promise<{ session: SessionRow; token: string }> =>
+  (sessionId && (await reauthenticateSession(sql, ctx, { sessionId, ...signIn }, now))) ||
+  startBrowserSession(sql, ctx, signIn, now)
 
 /** The parameters of WITH_BROWSER_SESSION for the token of a cookie. */
 export const buildBrowserSessionLookup = (

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { SIGN_IN_METHODS } from '../core/sign-in-methods.ts'
+import { SECOND_FACTOR_MODES, SIGN_IN_METHODS } from '../core/sign-in-methods.ts'
 import { expectedUpdatedAt } from '../schema/expected-updated-at.ts'
 import { flag, oneOf, switchedOn, text, toClearable, toOptional } from '../schema/input-shapes.ts'
 import { instantShape } from '../schema/response-shapes.ts'
@@ -28,6 +28,7 @@ const tenantSamples = {
   ...signUpSamples,
   signInMethods: ['passkey', 'passcode'],
   offerPasskey: true,
+  secondFactor: 'if-enrolled',
   ...PASSCODE_SETTING_SAMPLES,
 }
 
@@ -55,6 +56,13 @@ const methods = {
 }
 /** Switches that are on unless they are switched off. */
 const switchesOn = { offerPasskey: switchedOn }
+/** Never unset: null is the default. */
+const secondFactorSettings = {
+  secondFactor: oneOf(SECOND_FACTOR_MODES)
+    .nullable()
+    .transform((mode) => mode ?? 'if-enrolled')
+    .optional(),
+}
 
 /** The settings of a new tenant. */
 const TenantSettings = z
@@ -65,6 +73,7 @@ const TenantSettings = z
     ...toOptional(termsSettings),
     ...methods,
     ...switchesOn,
+    ...secondFactorSettings,
     ...passcodeSettings,
   })
   .superRefine((settings, context) => {
@@ -83,6 +92,7 @@ export const TenantSettingsPatch = z
     ...toClearable(termsSettings),
     ...methods,
     ...switchesOn,
+    ...secondFactorSettings,
     ...passcodeSettings,
     expectedUpdatedAt,
   })
@@ -119,6 +129,7 @@ export const TenantSettingsShape = z
     ...toShapes(termsSettings, z.string().nullable()),
     ...toShapes(methods, z.array(z.enum(SIGN_IN_METHODS))),
     ...toShapes(switchesOn, z.boolean()),
+    ...toShapes(secondFactorSettings, z.enum(SECOND_FACTOR_MODES)),
     ...passcodeSettingsShapes,
   })
   .meta({ id: 'TenantSettings', model: 'Tenant', samples: tenantSamples })

@@ -1,5 +1,5 @@
 import { Conflict, InvalidInput, NotFound } from '../core/errors.ts'
-import { SIGN_IN_METHODS, type SignInMethodName } from '../core/sign-in-methods.ts'
+import { type SecondFactorMode, SIGN_IN_METHODS, type SignInMethodName } from '../core/sign-in-methods.ts'
 import type { SignUpFieldSetting, SignUpMode } from '../core/sign-up.ts'
 import { builder, type GraphQLTypes } from '../graphql/builder.ts'
 import { connectionField, defineConnectionType, PAGE_ARGS } from '../graphql/connection.ts'
@@ -32,6 +32,7 @@ const SETTING_DESCRIPTIONS = {
   privacyUrl: findDescription('Tenant', 'privacyUrl'),
   signInMethods: findDescription('Tenant', 'signInMethods'),
   offerPasskey: findDescription('Tenant', 'offerPasskey'),
+  secondFactor: findDescription('Tenant', 'secondFactor'),
 }
 
 const METHOD_DESCRIPTIONS: Record<SignInMethodName, string> = {
@@ -39,6 +40,14 @@ const METHOD_DESCRIPTIONS: Record<SignInMethodName, string> = {
   passkey: 'A passkey, which the user unlocks on the device.',
   provider: 'An identity provider of the tenant, at which the user signs in.',
 }
+
+const SecondFactorModeEnum = builder.enumType('SecondFactorMode', {
+  description: 'Who presents a second factor.',
+  values: {
+    OFF: { value: 'off', description: 'Nobody.' },
+    IF_ENROLLED: { value: 'if-enrolled', description: 'Users who have an authenticator app.' },
+  } satisfies Record<string, { value: SecondFactorMode; description: string }>,
+})
 
 const SignInMethodEnum = builder.enumType('SignInMethod', {
   description: 'A way to sign in on the hosted pages.',
@@ -99,6 +108,11 @@ const TenantSettings = builder.objectRef<ReturnType<typeof toSettings>>('TenantS
       resolve: ({ signInMethods }) => signInMethods as SignInMethodName[],
     }),
     offerPasskey: t.exposeBoolean('offerPasskey', { description: SETTING_DESCRIPTIONS.offerPasskey }),
+    secondFactor: t.field({
+      type: SecondFactorModeEnum,
+      description: SETTING_DESCRIPTIONS.secondFactor,
+      resolve: ({ secondFactor }) => secondFactor as SecondFactorMode,
+    }),
     ...buildPasscodeSettingFields(t),
   }),
 })
@@ -164,6 +178,7 @@ const buildSettingsInputFields = (t: InputFields) => ({
   privacyUrl: t.string({ description: SETTING_DESCRIPTIONS.privacyUrl }),
   signInMethods: t.field({ type: [SignInMethodEnum], description: SETTING_DESCRIPTIONS.signInMethods }),
   offerPasskey: t.boolean({ description: SETTING_DESCRIPTIONS.offerPasskey }),
+  secondFactor: t.field({ type: SecondFactorModeEnum, description: SETTING_DESCRIPTIONS.secondFactor }),
   ...buildPasscodeSettingInputs(t),
 })
 

@@ -1,6 +1,6 @@
 import { buildSettingsColumns, SETTINGS, type TenantRow } from '../access/tenant.sql.ts'
 import { STANDARD_LIMITS } from '../core/limit-settings.ts'
-import { CHANNELS, SIGN_IN_METHODS } from '../core/sign-in-methods.ts'
+import { CHANNELS, type SecondFactorMode, SIGN_IN_METHODS } from '../core/sign-in-methods.ts'
 import { DEFAULT_SIGN_UP_FIELDS, type SignUpMode } from '../core/sign-up.ts'
 import { storedColumns } from '../database/columns.ts'
 import type { Sql } from '../database/db.ts'
@@ -23,6 +23,7 @@ const DEFAULT_SETTINGS = {
   privacyUrl: null,
   signInMethods: [...SIGN_IN_METHODS] as string[],
   offerPasskey: true,
+  secondFactor: 'if-enrolled' satisfies SecondFactorMode as string,
   passcodeChannels: [...CHANNELS] as string[],
   phoneCountry: null,
   ...STANDARD_LIMITS,
@@ -47,6 +48,7 @@ const INSERT_TENANT = statement({
     privacyUrl: 'text?',
     signInMethods: 'text[]',
     offerPasskey: 'boolean',
+    secondFactor: 'text',
     passcodeChannels: 'text[]',
     phoneCountry: 'text?',
     networkCodeLimit: 'int',

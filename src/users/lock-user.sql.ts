@@ -3,8 +3,11 @@ import { type RowOf, statement } from '../database/statement.ts'
 
 export type LockedUserRow = RowOf<typeof LOCK_USER>
 
-const lockUser = (strength: string) => statement({ takes: { userId: 'text' }, returns: { roles: 'text[]' } })`
-  SELECT "roles" FROM "User" WHERE "tenantId" = :tenant AND "id" = :userId ${strength}`
+const lockUser = (strength: string) => statement({
+  takes: { userId: 'text' },
+  returns: { roles: 'text[]', locked: 'boolean', hasSecondFactor: 'boolean' },
+})`
+  SELECT "roles", "locked", "hasSecondFactor" FROM "User" WHERE "tenantId" = :tenant AND "id" = :userId ${strength}`
 
 const LOCK_USER = lockUser('FOR NO KEY UPDATE')
 /**

@@ -46,6 +46,7 @@ export type UserColumns = Partial<
     | 'createdAt'
     | 'nameKey'
     | 'hasCredential'
+    | 'hasSecondFactor'
     | 'passkeyOfferedAt'
   >
 >

@@ -18,6 +18,7 @@ const DERIVED_COLUMNS = [
   'createdAt',
   'nameKey',
   'hasCredential',
+  'hasSecondFactor',
   'passkeyOfferedAt',
 ]
 export const USER_COLUMNS = Object.keys(Prisma.UserScalarFieldEnum)

@@ -70,6 +70,9 @@ export const CONSTRUCTOR_CALLS: Record<string, NewEvent[]> = {
       error: 'server_error',
     }),
   ],
+  secondFactorFailed: [
+    session.secondFactorFailed('user_1', { clientId: 'client_1', method: 'totp', reason: 'wrong' }),
+  ],
   passkeyFailed: [
     session.passkeyFailed('user_1', { clientId: 'client_1', reason: 'cloned' }),
     session.passkeyFailed(null, { clientId: 'client_1', reason: 'unknown' }),
@@ -96,6 +99,7 @@ export const CONSTRUCTOR_CALLS: Record<string, NewEvent[]> = {
   ],
   enrollmentUndelivered: [credential.enrollmentUndelivered('user_1', 'sms')],
   totpEnrollmentCreated: [credential.totpEnrollmentCreated('user_1')],
+  recoveryCodeUsed: [credential.recoveryCodeUsed({ id: 'cred_1', userId: 'user_1' }, 9)],
   credentialEnrolled: [credential.credentialEnrolled({ id: 'cred_1', userId: 'user_1' })],
   credentialRevoked: [credential.credentialRevoked({ id: 'cred_1', userId: 'user_1' })],
   idpUserAdded: [credential.idpUserAdded(LINK)],

@@ -313,13 +313,23 @@ export async function createMetadataChecks(
     acr_values_supported: (name) =>
       expectExactly(
         name,
-        ['urn:vestibule:federated', 'urn:vestibule:otp', 'urn:vestibule:phishing-resistant', 'phr', '1'],
+        [
+          'urn:vestibule:federated',
+          'urn:vestibule:otp',
+          'urn:vestibule:mfa',
+          'urn:vestibule:phishing-resistant',
+          'phr',
+          '1',
+        ],
         async (value) => {
           const claims = JSON.stringify({ id_token: { acr: { essential: true, value } } })
           const isPasskey = value === 'phr'
-          const { answer, html } = await plan.authorize({ claims }, isPasskey ? { stopAt: 'email' } : {})
-          // test/oidc/signin/passkey.test.ts signs in with it.
-          if (isPasskey) return html.includes('id="passkey"') && !html.includes('id="address"')
+          const isStronger = isPasskey || value === 'urn:vestibule:mfa'
+          const { answer, html } = isStronger
+            ? await plan.authorize({ claims, prompt: 'login' }, { stopAt: 'email' })
+            : await plan.authorize({ claims })
+          // test/oidc/signin signs in with them.
+          if (isStronger) return html.includes('id="passkey"') && html.includes('id="address"') !== isPasskey
           if (answer.code) return true
           expect(answer.error).toBe('unmet_authentication_requirements')
           return false

@@ -13,9 +13,11 @@ export const request = (more: Partial<StepRequest> = {}): StepRequest => ({
   claims: null,
   requireConsent: false,
   supportedAcrs: [ACR_OTP],
+  secondFactor: { isUsable: true, isRequired: false },
+  hasFirstProof: false,
   ...more,
 })
-const prove = (method: 'passcode' | 'passkey', amr: string[]) => (seconds: number) => ({
+const prove = (method: 'passcode' | 'passkey' | 'totp', amr: string[]) => (seconds: number) => ({
   method,
   amr,
   at: ago(seconds).toISOString(),
@@ -23,10 +25,12 @@ const prove = (method: 'passcode' | 'passkey', amr: string[]) => (seconds: numbe
 /** A proof of this age. */
 export const otp = prove('passcode', ['otp'])
 export const phr = prove('passkey', ['hwk', 'user', 'mfa'])
+export const totp = prove('totp', ['otp'])
 export const session = (more: Partial<StepSession> = {}): StepSession => ({
   userId: 'user_1',
   addresses: ['ada@example.com', '+41791234567'],
   proofs: [otp(100)],
+  hasSecondFactor: false,
   signedInAt: null,
   ...more,
 })

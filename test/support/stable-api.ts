@@ -118,6 +118,7 @@ export const ADDED_FIELDS: Record<string, string[]> = {
     'privacyUrl',
     'signInMethods',
     'offerPasskey',
+    'secondFactor',
     'passcodeChannels',
     'phoneCountry',
     'networkCodeLimit',

@@ -102,6 +102,7 @@ export async function fillTenantTables(tenantId: string): Promise<void> {
   await db.registrationToken.create({ data: { tenantId, id: 't', tokenHash: hash, expiresAt } })
   await db.idempotencyKey.create({ data: { tenantId, keyHash: hash, requestHash: hash, expiresAt } })
   await db.userTerm.create({ data: { tenantId, userId, term: 'w:ada' } })
+  await db.secondFactorGuess.create({ data: { tenantId, userId, windowAt: new Date() } })
   await db.addressChange.create({
     data: {
       tenantId,

@@ -21,6 +21,7 @@ export const UNSET_SETTINGS = {
   privacyUrl: null,
   signInMethods: ['passcode', 'passkey', 'provider'],
   offerPasskey: true,
+  secondFactor: 'if-enrolled',
   passcodeChannels: ['email', 'sms'],
   phoneCountry: null,
   networkCodeLimit: 600,

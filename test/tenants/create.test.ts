@@ -35,6 +35,7 @@ describe('createTenant', () => {
       privacyUrl: null,
       signInMethods: ['passcode', 'passkey', 'provider'],
       offerPasskey: true,
+      secondFactor: 'if-enrolled',
       passcodeChannels: ['email', 'sms'],
       phoneCountry: null,
       networkCodeLimit: 600,

@@ -30,6 +30,7 @@ describe('updateSettings', () => {
       privacyUrl: 'https://acme.example/privacy',
       signInMethods: ['passkey'],
       offerPasskey: false,
+      secondFactor: 'off',
       passcodeChannels: ['sms'],
       networkCodeLimit: 1000,
       networkFailureLimit: 200,

@@ -3,6 +3,7 @@ import { findTenant } from '../../access/tenant-cache.ts'
 import { mayUseDevices } from '../../clients/device-clients.ts'
 import type { Ctx } from '../../core/context.ts'
 import type { Channel } from '../../core/sign-in-methods.ts'
+import { addSeconds } from '../../core/time.ts'
 import { sql } from '../../database/db.ts'
 import { toAddressKey } from '../../schema/address-keys.ts'
 import { listProofs } from '../../sessions/proofs.ts'
@@ -14,7 +15,14 @@ import { listExtraClaims } from '../model/claims-request.ts'
 import { isRegisteredRedirect } from '../model/redirect-uris.ts'
 import { createUnredirectableError } from '../model/request-parameters.ts'
 import { selectGrantableScopes } from '../model/scopes.ts'
+import {
+  type SecondFactorPolicy,
+  type SecondFactorTerms,
+  selectPolicy,
+  selectSecondFactorTerms,
+} from '../model/second-factor.ts'
 import { type NextStep, selectNextStep } from './next-step.ts'
+import { type ProvenUser, selectProvenUser } from './proven-user.sql.ts'
 import { type SignInState, selectSignInState } from './sign-in-state.sql.ts'
 
 const getAddressHint = ({ loginHint }: PendingRequest): string | null =>
@@ -57,6 +65,21 @@ export type AuthorizationState = {
   client: CachedClient
   /** The `acr` of each sign-in method of the tenant. */
   supportedAcrs: string[]
+  secondFactorPolicy: SecondFactorPolicy
+  /** Whether the user may, and must, present a second factor. */
+  secondFactor: SecondFactorTerms
+  /** The user of a first proof, for whom there is no session yet. */
+  provenUser: ProvenUser | null
+}
+
+/** How long a first proof waits for the second factor. */
+const FIRST_PROOF_LIFETIME_SECONDS = 15 * 60
+
+/** The user of the first proof, if it is recent: one statement, none without a first proof. */
+async function findProvenUser(ctx: Ctx, { firstProof }: Progress, now: Date): Promise<ProvenUser | null> {
+  if (!firstProof || new Date(firstProof.proof.at) < addSeconds(now, -FIRST_PROOF_LIFETIME_SECONDS))
+    return null
+  return selectProvenUser(sql, ctx.tenant, firstProof.userId)
 }
 
 /** Whether the client is still allowed to receive the response of the request. */
@@ -66,8 +89,8 @@ const canReceiveResponse = (client: CachedClient, request: PendingRequest): bool
     : isRegisteredRedirect(client, request.redirectUri)
 
 /**
- * Evaluates a request: one statement when the browser has a session cookie, none otherwise. Throws
- * OAuthError, not redirected, when the client or its redirect_uri is no longer registered.
+ * Evaluates a request: one statement when the browser has a session cookie, one when the user gave a first proof,
+ * none otherwise. Throws OAuthError, not redirected, when the client or its redirect_uri is no longer registered.
  */
 export async function evaluateRequest(
   ctx: Ctx,
@@ -86,17 +109,21 @@ export async function evaluateRequest(
   const state = sessionToken
     ? await selectSignInState(sql, buildBrowserSessionLookup(ctx.tenant, sessionToken, now, ctx), client.id)
     : null
-  return evaluateState(request, progress, { client, supportedAcrs }, state, now)
+  const provenUser = await findProvenUser(ctx, progress, now)
+  const given = { client, supportedAcrs, secondFactorPolicy: selectPolicy(tenant), provenUser }
+  return evaluateState(request, progress, given, state, now)
 }
 
 /** Evaluates a request for the user who is signed in, if any. Pure. */
 export function evaluateState(
   request: PendingRequest,
   progress: Progress,
-  { client, supportedAcrs }: Pick<AuthorizationState, 'client' | 'supportedAcrs'>,
+  given: Pick<AuthorizationState, 'client' | 'supportedAcrs' | 'secondFactorPolicy' | 'provenUser'>,
   state: SignInState | null,
   now: Date,
 ): AuthorizationState {
+  const { client, supportedAcrs, provenUser } = given
+  const secondFactor = selectSecondFactorTerms(given.secondFactorPolicy)
   const scopes = selectGrantableScopes(request.scopes, client, state?.roles ?? [])
   const next = selectNextStep(
     {
@@ -105,11 +132,14 @@ export function evaluateState(
       requireConsent: client.requireConsent,
       addressHint: getAddressHint(request),
       supportedAcrs,
+      secondFactor,
+      hasFirstProof: provenUser !== null,
     },
     state && {
       userId: state.userId,
       proofs: listProofs(state),
       addresses: listAddressKeys(state),
+      hasSecondFactor: state.hasSecondFactor,
       signedInAt: getSignInTime(progress, state),
     },
     state && {
@@ -120,11 +150,11 @@ export function evaluateState(
     now,
   )
   return {
+    ...given,
     next,
     signInState: state,
     scopes,
     claims: listExtraClaims(request.claims, scopes),
-    client,
-    supportedAcrs,
+    secondFactor,
   }
 }

@@ -2,7 +2,7 @@ import type { OAuthErrorCode } from '../../core/oauth-error.ts'
 import { ACCOUNT_SCOPE } from '../../core/scopes.ts'
 import { addSeconds } from '../../core/time.ts'
 import type { SessionProof } from '../../sessions/proofs.ts'
-import { satisfiesAcrRequest } from '../model/acr.ts'
+import { ACR_MFA, satisfiesAcrRequest } from '../model/acr.ts'
 import {
   type Authentication,
   listAcceptableAuthentications,
@@ -10,6 +10,7 @@ import {
 } from '../model/authentication.ts'
 import type { Prompt } from '../model/authorize-request.ts'
 import { type ClaimsRequest, isAcceptableAcr, isForUser, listExtraClaims } from '../model/claims-request.ts'
+import type { SecondFactorTerms } from '../model/second-factor.ts'
 
 /** The parts of an authorize request that decide the next step. */
 export type StepRequest = {
@@ -25,6 +26,10 @@ export type StepRequest = {
   requireConsent: boolean
   /** The `acr` of each sign-in method of the tenant. */
   supportedAcrs: readonly string[]
+  /** Whether the user may, and must, present a second factor. */
+  secondFactor: SecondFactorTerms
+  /** The user gave a first proof for this request, which a second factor completes. */
+  hasFirstProof: boolean
 }
 
 /** The active session of the browser. */
@@ -33,6 +38,7 @@ export type StepSession = {
   /** Address keys of the user. */
   addresses: readonly string[]
   proofs: readonly SessionProof[]
+  hasSecondFactor: boolean
   /** When the user signed in for this request; null if that was before it. */
   signedInAt: Date | null
 }
@@ -47,10 +53,10 @@ export type StepConsent = {
 }
 
 /** The rule that a request fails, for its diagnostics. */
-export type FailedRule = 'acr' | 'session' | 'user' | 'login_hint' | 'max_age' | 'consent'
+export type FailedRule = 'acr' | 'session' | 'user' | 'login_hint' | 'max_age' | 'second_factor' | 'consent'
 
 export type NextStep =
-  | { step: 'login' | 'consent' | 'select' }
+  | { step: 'login' | 'second-factor' | 'consent' | 'select' }
   | { step: 'issue'; authentication: Authentication }
   | { step: 'error'; error: OAuthErrorCode; description: string; rule: FailedRule }
 
@@ -81,6 +87,7 @@ export function selectNextStep(
   const isPromptNone = request.prompt.includes('none')
   const requireLogin = (rule: FailedRule): NextStep =>
     isPromptNone ? createErrorStep(rule, 'login_required', 'The user must sign in.') : { step: 'login' }
+  if (request.hasFirstProof) return { step: 'second-factor' }
   if (!session) return requireLogin('session')
   if (!isExpectedUser(request, session))
     return session.signedInAt
@@ -90,18 +97,25 @@ export function selectNextStep(
           'The user who signed in is not the one that the request is about.',
         )
       : requireLogin('user')
+  const since = computeEarliestTime(request, session, now)
+  const demand = { claims: request.claims, isTwoFactor: request.secondFactor.isRequired }
+  const isAcceptable = listAcceptableAuthentications(session.proofs, demand).length > 0
   // Also after a sign-in for this request, by a method that another tab offered.
-  if (listAcceptableAuthentications(session.proofs, request.claims).length === 0) return requireLogin('acr')
+  if (!isAcceptable && !canBeCompleted(request, session, since)) return requireLogin('acr')
   if (!session.signedInAt) {
     // After a sign-in for this request the hint is not compared: users have more addresses than are stored.
     if (request.addressHint !== null && !session.addresses.includes(request.addressHint))
       return requireLogin('login_hint')
     if (request.prompt.includes('login') || request.prompt.includes('create')) return { step: 'login' }
     if (request.prompt.includes('select_account')) return { step: 'select' }
-    if (!isPromptNone && canRaiseAcr(request, session)) return { step: 'login' }
+    if (!isPromptNone && isAcceptable && canRaiseAcr(request, session))
+      return { step: canRaiseBySecondFactor(request, session, since) ? 'second-factor' : 'login' }
   }
-  const since = computeEarliestTime(request, session, now)
-  const authentication = selectAuthentication(session.proofs, { claims: request.claims, since })
+  if (!isAcceptable)
+    return isPromptNone
+      ? createErrorStep('second_factor', 'login_required', 'The user must present a second factor.')
+      : { step: 'second-factor' }
+  const authentication = selectAuthentication(session.proofs, { ...demand, since })
   if (!authentication) return requireLogin('max_age')
   if (needsConsent(request, consent))
     return isPromptNone
@@ -117,6 +131,22 @@ export function selectNextStep(
 const isExpectedUser = ({ subjectHint, claims }: StepRequest, { userId }: StepSession): boolean =>
   (subjectHint === null || subjectHint === userId) && isForUser(claims, userId)
 
+/** Whether a second factor makes the proofs of the session acceptable, without another first proof. */
+const canBeCompleted = (
+  { secondFactor, claims }: StepRequest,
+  { proofs }: StepSession,
+  since: Date | null,
+): boolean =>
+  secondFactor.isUsable &&
+  isAcceptableAcr(claims, ACR_MFA) &&
+  selectAuthentication(proofs, { claims: null, since, isTwoFactor: false }) !== null
+
+/** Whether a second factor, which the user has, satisfies the voluntary request of an `acr`. */
+const canRaiseBySecondFactor = (request: StepRequest, session: StepSession, since: Date | null): boolean =>
+  session.hasSecondFactor &&
+  satisfiesAcrRequest(request.claims?.id_token.acr ?? null, ACR_MFA) &&
+  canBeCompleted(request, session, since)
+
 /**
  * Whether a sign-in could satisfy a voluntary request of an `acr` that the session does not satisfy (RFC 9470,
  * section 5). The user signs in once: a sign-in that does not satisfy it is accepted.
@@ -125,7 +155,9 @@ function canRaiseAcr({ claims, supportedAcrs }: StepRequest, { proofs }: StepSes
   const requested = claims?.id_token.acr ?? null
   return (
     supportedAcrs.some((acr) => satisfiesAcrRequest(requested, acr)) &&
-    !listAcceptableAuthentications(proofs, claims).some(({ acr }) => satisfiesAcrRequest(requested, acr))
+    !listAcceptableAuthentications(proofs, { claims, isTwoFactor: false }).some(({ acr }) =>
+      satisfiesAcrRequest(requested, acr),
+    )
   )
 }
 

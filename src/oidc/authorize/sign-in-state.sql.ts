@@ -11,7 +11,7 @@ import {
 export type SignInState = RowOf<typeof SELECT_SIGN_IN_STATE>
 
 /** What a sign-in state has of the user `u` and of the consent `k`. */
-export const PERSON_COLUMNS = `u."roles", u."name", u."email", u."phoneNumber", u."passkeyOfferedAt",
+export const PERSON_COLUMNS = `u."roles", u."name", u."email", u."phoneNumber", u."passkeyOfferedAt", u."hasSecondFactor",
     k."scopes" AS "consentedScopes", k."claims" AS "consentedClaims"`
 
 /** The columns as a statement returns them. */
@@ -21,6 +21,7 @@ export const PERSON_RETURNS = {
   email: 'text?',
   phoneNumber: 'text?',
   passkeyOfferedAt: 'timestamptz?',
+  hasSecondFactor: 'boolean',
   /** Null when there is no consent yet. */
   consentedScopes: 'text[]?',
   consentedClaims: 'text[]?',

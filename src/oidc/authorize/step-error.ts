@@ -39,6 +39,10 @@ const RULE_DIAGNOSTICS: Record<FailedRule, (failed: FailedEvaluation, user: Sign
     age_seconds: Math.floor((now.getTime() - authenticatedAt.getTime()) / 1000),
     auth_time: authenticatedAt.toISOString(),
   }),
+  second_factor: (_, { userId }) => ({
+    reason: 'two factors are required, and the session has one',
+    signed_in: userId,
+  }),
   consent: ({ authorization: { scopes, claims, client } }, { userId, consentedScopes, consentedClaims }) => {
     const missing = [
       ...listConsentScopes({ ...client, scopes }).filter((scope) => !consentedScopes?.includes(scope)),

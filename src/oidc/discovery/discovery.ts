@@ -31,7 +31,10 @@ const ID_TOKEN_CLAIMS = [
 
 /** The settings of a tenant that its metadata shows. */
 type DiscoverySettings = SignUpSettings &
-  Pick<CachedTenant, 'tenantId' | 'dynamicRegistration' | 'clientIdMetadataDocuments' | 'signInMethods'>
+  Pick<
+    CachedTenant,
+    'tenantId' | 'dynamicRegistration' | 'clientIdMetadataDocuments' | 'signInMethods' | 'secondFactor'
+  >
 
 /**
  * The provider metadata (OIDC Discovery 1.0, section 3; RFC 8414; RFC 9207; RP-Initiated Logout 1.0). Every

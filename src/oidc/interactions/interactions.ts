@@ -8,6 +8,7 @@ import type { Prisma } from '../../generated/prisma/client.ts'
 import type { PasscodeOrigin } from '../../passcodes/passcode-origin.ts'
 import type { PasscodeAddress } from '../../passcodes/passcodes.fields.ts'
 import type { CodeProblem } from '../../passcodes/rejected-code.ts'
+import type { SessionProof } from '../../sessions/proofs.ts'
 import type { PendingRequest } from '../model/authorize-request.ts'
 import { updateInputRejection } from './interactions.sql.ts'
 
@@ -19,13 +20,15 @@ export const INTERACTION_LIFETIME_SECONDS = 3600
  * the text.
  */
 export type InputRejection = {
-  page: 'email' | 'code' | 'create' | 'passkey'
+  page: 'email' | 'code' | 'create' | 'passkey' | 'second-factor' | 'recovery'
   reason:
     | 'address'
     | 'country'
     | CodeProblem
     | 'attempts'
     | 'passkey'
+    | 'totp'
+    | 'recovery'
     | 'fields'
     | 'closed'
     | 'locked'
@@ -51,6 +54,9 @@ export type PendingLink = {
   provenAt: string
 }
 
+/** A first proof, and whose it is. */
+export type FirstProof = { userId: string; proof: SessionProof }
+
 /** The user's progress through the hosted pages; stored as JSON. */
 export type Progress = {
   /** The address to verify, as entered, and when its passcode was requested. */
@@ -66,6 +72,8 @@ export type Progress = {
   /** The session that this request started or continued, and the time of its first proof for this request. */
   sessionId?: string
   signedInAt?: string
+  /** The proof of a user who presents a second factor next. There is no session for it yet. */
+  firstProof?: FirstProof
   /** The session whose user consented during this request. */
   consentedIn?: string
   /** How many passkeys were presented: each one needs a challenge of its own. */

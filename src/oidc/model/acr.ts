@@ -5,6 +5,8 @@ import { type ClaimRequest, listRequestedValues } from '../../users/claim-reques
 export const ACR_FEDERATED = 'urn:vestibule:federated'
 /** The `acr` of a sign-in by one factor, such as a code (OIDC Core, section 2). */
 export const ACR_OTP = 'urn:vestibule:otp'
+/** The `acr` of a sign-in by two factors, such as a code and an authenticator app. */
+export const ACR_MFA = 'urn:vestibule:mfa'
 /** The `acr` of a sign-in by passkey: phishing-resistant (OpenID Connect EAP ACR Values 1.0, section 2). */
 export const ACR_PHISHING_RESISTANT = 'phr'
 
@@ -12,7 +14,7 @@ export const ACR_PHISHING_RESISTANT = 'phr'
 export const AMR_FEDERATED = 'fed'
 
 /** The values of `acr`, weakest first. A session with one of them satisfies the ones before it. */
-const ACRS_BY_STRENGTH: readonly unknown[] = [ACR_FEDERATED, ACR_OTP, ACR_PHISHING_RESISTANT]
+const ACRS_BY_STRENGTH: readonly unknown[] = [ACR_FEDERATED, ACR_OTP, ACR_MFA, ACR_PHISHING_RESISTANT]
 
 /** The `acr` of a sign-in by each method. */
 export const ACR_BY_METHOD: Record<SignInMethodName, string> = {
@@ -22,9 +24,16 @@ export const ACR_BY_METHOD: Record<SignInMethodName, string> = {
 }
 
 /** The values that clients of a tenant may request. */
-export const listSupportedAcrs = ({ signInMethods }: { signInMethods: readonly string[] }): string[] => {
+export const listSupportedAcrs = ({
+  signInMethods,
+  secondFactor,
+}: {
+  signInMethods: readonly string[]
+  secondFactor: string
+}): string[] => {
   const strongest = Math.max(
     ...signInMethods.map((name) => getStrength(ACR_BY_METHOD[name as SignInMethodName])),
+    secondFactor === 'off' ? 0 : getStrength(ACR_MFA),
   )
   return (ACRS_BY_STRENGTH as string[])
     .slice(0, strongest + 1)
@@ -33,9 +42,11 @@ export const listSupportedAcrs = ({ signInMethods }: { signInMethods: readonly s
 
 /** The `acr` of a sign-in by its methods (RFC 8176, section 2). */
 export function computeAcr(amr: readonly string[]): string {
+  const isMultiFactor = amr.includes('mfa')
   // The factors of the provider are its own: they do not count as ours.
-  if (amr.includes(AMR_FEDERATED)) return ACR_FEDERATED
-  return amr.includes('hwk') || amr.includes('swk') ? ACR_PHISHING_RESISTANT : ACR_OTP
+  if (amr.includes(AMR_FEDERATED)) return isMultiFactor ? ACR_MFA : ACR_FEDERATED
+  if (amr.includes('hwk') || amr.includes('swk')) return ACR_PHISHING_RESISTANT
+  return isMultiFactor ? ACR_MFA : ACR_OTP
 }
 
 /** The position of a value among those of this server; -1 for any other. */

@@ -1,5 +1,6 @@
+import { SECOND_FACTORS } from '../../core/sign-in-methods.ts'
 import type { SessionProof } from '../../sessions/proofs.ts'
-import { computeAcr, getStrength, satisfiesAcrRequest } from './acr.ts'
+import { ACR_MFA, computeAcr, getStrength, satisfiesAcrRequest } from './acr.ts'
 import { type ClaimsRequest, isAcceptableAcr } from './claims-request.ts'
 
 /** The authentication that a response is about (OIDC Core, section 2). */
@@ -10,17 +11,50 @@ export type AuthenticationDemand = {
   claims: ClaimsRequest | null
   /** The earliest acceptable time; null for any. */
   since: Date | null
+  /** Two factors are required. */
+  isTwoFactor: boolean
 }
 
-/** The authentications that the proofs of a session amount to. */
-const listAuthentications = (proofs: readonly SessionProof[]): Authentication[] =>
-  proofs.map(({ amr, at }) => ({ amr, acr: computeAcr(amr), authenticatedAt: new Date(at) }))
+const toAuthentication = ({ amr, at }: Pick<SessionProof, 'amr' | 'at'>): Authentication => ({
+  amr,
+  acr: computeAcr(amr),
+  authenticatedAt: new Date(at),
+})
 
-/** The authentications of a session whose `acr` the request accepts. */
+/** A second factor proves nothing alone: it completes a first proof. The time is that of the older one. */
+const combineProofs = (first: SessionProof, second: SessionProof): Authentication =>
+  toAuthentication({
+    amr: [...new Set([...first.amr, ...second.amr, 'mfa'])],
+    at: [first.at, second.at].sort()[0] as string,
+  })
+
+/** Whether a proof is a second factor. */
+const isSecondFactor = ({ method }: SessionProof): boolean =>
+  (SECOND_FACTORS as readonly string[]).includes(method)
+
+/**
+ * The authentications that the proofs of a session amount to: each first proof, and each that a second factor
+ * completes. A passkey is two factors by itself.
+ */
+function listAuthentications(proofs: readonly SessionProof[]): Authentication[] {
+  const firsts = proofs.filter((proof) => !isSecondFactor(proof))
+  const seconds = proofs.filter(isSecondFactor)
+  return [
+    ...firsts.map(toAuthentication),
+    ...firsts
+      .filter(({ method }) => method !== 'passkey')
+      .flatMap((first) => seconds.map((second) => combineProofs(first, second))),
+  ]
+}
+
+/** The authentications of a session whose `acr` is acceptable. */
 export const listAcceptableAuthentications = (
   proofs: readonly SessionProof[],
-  claims: ClaimsRequest | null,
-): Authentication[] => listAuthentications(proofs).filter(({ acr }) => isAcceptableAcr(claims, acr))
+  { claims, isTwoFactor }: Omit<AuthenticationDemand, 'since'>,
+): Authentication[] =>
+  listAuthentications(proofs).filter(
+    ({ acr }) => isAcceptableAcr(claims, acr) && (!isTwoFactor || getStrength(acr) >= getStrength(ACR_MFA)),
+  )
 
 /**
  * The authentication to report: of those that the request accepts, one with a requested `acr`, then the
@@ -28,15 +62,16 @@ export const listAcceptableAuthentications = (
  */
 export function selectAuthentication(
   proofs: readonly SessionProof[],
-  { claims, since }: AuthenticationDemand,
+  { since, ...demand }: AuthenticationDemand,
 ): Authentication | null {
+  const { claims } = demand
   const rank = ({ acr, authenticatedAt }: Authentication) => [
     Number(satisfiesAcrRequest(claims?.id_token.acr ?? null, acr)),
     getStrength(acr),
     authenticatedAt.getTime(),
   ]
   return (
-    listAcceptableAuthentications(proofs, claims)
+    listAcceptableAuthentications(proofs, demand)
       .filter(({ authenticatedAt }) => since === null || authenticatedAt >= since)
       .sort((one, other) => compareNumbers(rank(other), rank(one)))[0] ?? null
   )

@@ -34,6 +34,12 @@ const COUNTRY_PROBLEM = 'We can’t send text messages to this country. Use anot
 /** One message for every reason, so that it does not reveal why. */
 const PASSKEY_PROBLEM = 'This passkey did not work. Try again, or use a code.'
 
+/** One message for a wrong code and for one that was used. */
+const SECOND_FACTOR_PROBLEMS = {
+  totp: 'That code did not work. Wait for the next code of your app, and enter it.',
+  recovery: 'That recovery code did not work. Each code works once.',
+}
+
 const PROVIDER_PROBLEMS = {
   'provider-canceled': (name: string) =>
     `You canceled the sign-in with ${name}. Try again, or choose another way.`,
@@ -52,6 +58,7 @@ export function describeInputRejection(
   if (reason === 'address') return describeInvalidAddress(channels, entered)
   if (reason === 'country') return COUNTRY_PROBLEM
   if (reason === 'passkey') return PASSKEY_PROBLEM
+  if (reason === 'totp' || reason === 'recovery') return SECOND_FACTOR_PROBLEMS[reason]
   if (reason === 'fields') return 'Check the fields that are marked.'
   if (reason === 'closed') return 'New accounts cannot be created with this address.'
   if (reason === 'locked') return 'You cannot sign in with this address.'

@@ -10,6 +10,7 @@ import { CodePage } from './passcode/code.pages.tsx'
 import { computeResendAllowedAt } from './passcode/passcode-sign-in.ts'
 import { renderPasskeyOffer } from './passkey/passkey-offer-forms.http.ts'
 import { renderPendingLink } from './provider/provider-forms.http.ts'
+import { renderSecondFactor } from './second-factor/second-factor-forms.http.ts'
 import { SelectAccountPage } from './select-account.pages.tsx'
 import { SignInPage } from './sign-in.pages.tsx'
 import { listOfferedMethods } from './sign-in-methods.http.ts'
@@ -51,6 +52,9 @@ export function renderSignInPage(signIn: SignInStep, page: SignInPageName): Resp
       return renderSignUpPage(signIn, form, rejection, options)
     case 'passkey':
       return renderPasskeyOffer(signIn, common, rejection, options)
+    case 'second-factor':
+    case 'recovery':
+      return renderSecondFactor(signIn, page, common, rejection, options)
     case 'code':
       return renderComponent(
         CodePage,

@@ -1,6 +1,5 @@
 import type { SignInMethodName } from '../../core/sign-in-methods.ts'
-import { ACR_BY_METHOD } from '../model/acr.ts'
-import { isAcceptableAcr } from '../model/claims-request.ts'
+import { offersMethod } from './offered-methods.ts'
 import { PASSCODE_METHOD } from './passcode/passcode-forms.http.ts'
 import { PASSKEY_METHOD } from './passkey/passkey-forms.http.ts'
 import { PROVIDER_METHOD } from './provider/provider-forms.http.ts'
@@ -13,10 +12,10 @@ const METHODS_BY_NAME: Record<SignInMethodName, SignInMethod> = {
   provider: PROVIDER_METHOD,
 }
 
-/** The methods of the tenant whose `acr` the request accepts, in the order of the tenant. */
-export const listOfferedMethods = ({ call, interaction }: SignInStep): SignInMethod[] =>
-  (call.tenant.signInMethods as SignInMethodName[])
-    .filter((name) => isAcceptableAcr(interaction.request.claims, ACR_BY_METHOD[name]))
+/** The methods of the tenant that lead to an `acr` that the request accepts, in the order of the tenant. */
+export const listOfferedMethods = (signIn: SignInStep): SignInMethod[] =>
+  (signIn.call.tenant.signInMethods as SignInMethodName[])
+    .filter((name) => offersMethod(signIn, name))
     .map((name) => METHODS_BY_NAME[name])
 
 /** The handlers of the forms of the offered methods. */

@@ -1,14 +1,24 @@
 import type { TenantCall } from '../../access/endpoint.http.ts'
 import { AppError } from '../../core/errors.ts'
-import { INTERACTION_COOKIE, readCookie, SESSION_COOKIE } from '../../pages/cookies.ts'
+import { buildCookie, INTERACTION_COOKIE, readCookie, SESSION_COOKIE } from '../../pages/cookies.ts'
 import { redirectTo } from '../../pages/responses.http.ts'
+import { BROWSER_LIFETIME_SECONDS } from '../../sessions/sessions.ts'
 import { evaluateRequest } from '../authorize/evaluate-request.ts'
 import { findInteraction, type InputRejection, setInputRejection } from '../interactions/interactions.ts'
 import { findWithPasskey } from './passkey/presented-passkey.ts'
 import type { SignInStep } from './sign-in-step.ts'
 
 /** The pages of a sign-in in their order. */
-export const SIGN_IN_PAGES = ['email', 'code', 'create', 'select', 'consent', 'passkey'] as const
+export const SIGN_IN_PAGES = [
+  'email',
+  'code',
+  'create',
+  'second-factor',
+  'recovery',
+  'select',
+  'consent',
+  'passkey',
+] as const
 export type SignInPageName = (typeof SIGN_IN_PAGES)[number]
 
 /** The last path segment of each page. */
@@ -16,6 +26,8 @@ export const SIGN_IN_PATHS: Record<SignInPageName, string> = {
   email: '',
   code: '/code',
   create: '/create',
+  'second-factor': '/second-factor',
+  recovery: '/recovery',
   select: '/select',
   consent: '/consent',
   passkey: '/passkey',
@@ -81,11 +93,17 @@ export function getCsrfBinding(
   { call, interaction, authorization }: SignInStep,
   page: SignInPageName,
 ): string[] {
-  const isDecision = page === 'consent' || page === 'select' || page === 'passkey'
-  const { signInState: state, scopes, claims } = authorization
-  const decision = isDecision ? [state?.id ?? '', scopes.join(' '), claims.join(' ')] : []
+  const isDecision = page !== 'email' && page !== 'code' && page !== 'create'
+  const { signInState: state, provenUser, scopes, claims } = authorization
+  const decision = isDecision
+    ? [state?.id ?? '', scopes.join(' '), claims.join(' '), provenUser?.userId ?? '']
+    : []
   return [call.ctx.tenant, interaction.handle, interaction.key, ...decision]
 }
+
+/** The cookie of the session, if there is a token for it. */
+export const buildSessionCookies = (tenant: string, token: string | null): string[] =>
+  token === null ? [] : [buildCookie(tenant, SESSION_COOKIE, token, BROWSER_LIFETIME_SECONDS)]
 
 /** The cookies of the browser. */
 export const readCookies = ({ call }: SignInStep): string | null => call.event.req.headers.get('cookie')

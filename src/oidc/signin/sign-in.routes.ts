@@ -22,6 +22,7 @@ import { readCredentialId } from './passkey/presented-passkey.ts'
 import { findAutomaticProvider, findProviderByAddress } from './provider/provider-choice.ts'
 import { leadToProvider } from './provider/provider-forms.http.ts'
 import { renderSignInPage } from './render-step.http.ts'
+import { SECOND_FACTOR_FORMS } from './second-factor/second-factor-forms.http.ts'
 import { continueAsUser, grantConsent, switchUser } from './sign-in.ts'
 import type { FormHandler } from './sign-in-method.http.ts'
 import { listMethodForms, listOfferedMethods } from './sign-in-methods.http.ts'
@@ -107,6 +108,7 @@ function selectPage(signIn: SignInStep, requestedPage: SignInPageName): SignInPa
   const { interaction, authorization } = signIn
   const { step } = authorization.next
   if (step === 'consent' || step === 'select') return step
+  if (step === 'second-factor') return requestedPage === 'recovery' ? 'recovery' : 'second-factor'
   if (step === 'issue') return 'passkey'
   if (interaction.progress.provenAddress) return 'create'
   const hasCode = interaction.progress.address !== undefined && 'code' in listMethodForms(signIn)
@@ -123,6 +125,7 @@ async function completeAuthorization(signIn: SignInStep, cookies: string[]): Pro
 const FORM_HANDLERS: Record<string, Record<string, FormHandler>> = {
   select: { continue: keepAccount, switch: switchAccount },
   consent: { allow: allowConsent, deny: denyConsent, switch: switchAccount },
+  'second-factor': SECOND_FACTOR_FORMS,
   issue: PASSKEY_OFFER_FORMS,
 }
 

@@ -4,13 +4,66 @@ import { toUserCtx } from '../../core/context.ts'
 import { inTransaction } from '../../database/db.ts'
 import { consentGranted } from '../../events/grant-events.ts'
 import { recordEvents, wakeReaders } from '../../events/log.ts'
+import type { NeedsSecondFactor } from '../../passcodes/passcodes.ts'
+import type { SessionProof } from '../../sessions/proofs.ts'
 import { endSession } from '../../sessions/sessions.ts'
 import type { AuthorizationState } from '../authorize/evaluate-request.ts'
-import { type Interaction, type Progress, saveInteraction } from '../interactions/interactions.ts'
+import {
+  type FirstProof,
+  type Interaction,
+  type Progress,
+  saveInteraction,
+} from '../interactions/interactions.ts'
+import { needsSecondFactor, selectSecondFactorTerms } from '../model/second-factor.ts'
 import { linkPending } from './provider/pending-links.ts'
+import type { SignInStep } from './sign-in-step.ts'
 
 /** A proven user and the session of the browser, with its new token. */
-export type SignedIn = { userId: string; session: { id: string; authenticatedAt: Date }; token: string }
+export type SignedIn = {
+  userId: string
+  session: { id: string; authenticatedAt: Date }
+  token: string
+  /** The proof that a second factor completed. */
+  first?: SessionProof | null
+}
+/** A proven user who presents a second factor next: there is no session yet. */
+type ProvenUser = { userId: string; proof: SessionProof; token: null }
+
+/**
+ * Continues an interaction after a proof by any method: as the user who has signed in, or with a second factor.
+ * Returns the token of the session, if there is one.
+ */
+export async function recordProof(
+  ctx: Ctx,
+  interaction: Interaction,
+  proven: SignedIn | ProvenUser,
+  previousSessionId: string | null,
+): Promise<string | null> {
+  if (proven.token === null)
+    await saveInteraction(ctx.tenant, {
+      ...interaction,
+      progress: toFirstProofProgress(interaction.progress, proven),
+    })
+  else await recordSignIn(ctx, interaction, proven, previousSessionId)
+  return proven.token
+}
+
+/** The progress after a first proof, which a second factor completes. */
+export const toFirstProofProgress = (former: Progress, { userId, proof }: FirstProof): Progress => ({
+  ...former,
+  firstProof: { userId, proof },
+})
+
+/** Whether a second factor follows a proof of this sign-in. */
+export const createSecondFactorRule =
+  ({ interaction, authorization }: Pick<SignInStep, 'interaction' | 'authorization'>): NeedsSecondFactor =>
+  ({ hasSecondFactor }, amr) =>
+    needsSecondFactor(
+      selectSecondFactorTerms(authorization.secondFactorPolicy),
+      interaction.request.claims,
+      amr,
+      hasSecondFactor,
+    )
 
 /**
  * Continues an interaction as the user who has signed in by any method. The previous session of the browser
@@ -19,23 +72,25 @@ export type SignedIn = { userId: string; session: { id: string; authenticatedAt:
 export async function recordSignIn(
   ctx: Ctx,
   interaction: Interaction,
-  { userId, session }: SignedIn,
+  { userId, session, first }: SignedIn,
   previousSessionId: string | null,
 ): Promise<void> {
   await settleSignIn(ctx, interaction, { userId, session }, previousSessionId)
-  const progress = toSignedInProgress(interaction.progress, session)
+  const progress = toSignedInProgress(interaction.progress, session, first)
   await saveInteraction(ctx.tenant, { ...interaction, progress })
 }
 
 /** The progress after a sign-in. The first proof for the request counts as its time. */
 export const toSignedInProgress = (
-  { pendingLink: _, ...former }: Progress,
+  { pendingLink: _, firstProof: __, ...former }: Progress,
   session: SignedIn['session'],
+  first: SessionProof | null = null,
 ): Progress => ({
   ...former,
   sessionId: session.id,
   signedInAt:
     (former.sessionId === session.id ? former.signedInAt : undefined) ??
+    first?.at ??
     session.authenticatedAt.toISOString(),
 })
 

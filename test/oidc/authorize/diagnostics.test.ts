@@ -129,7 +129,7 @@ describe('a rejected authorization request', () => {
     expect(await readDiagnostics(claims({ id_token: { acr } }))).toMatchObject({
       error: 'unmet_authentication_requirements',
       requested: JSON.stringify(acr),
-      supported: 'urn:vestibule:federated urn:vestibule:otp phr',
+      supported: 'urn:vestibule:federated urn:vestibule:otp urn:vestibule:mfa phr',
     })
     const phone = { scope: 'openid', ...claims({ userinfo: { phone_number: null } }) }
     expect(await readDiagnostics(phone, asking)).toMatchObject({

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { ACR_OTP, ACR_PHISHING_RESISTANT, selectReportedAcr } from '../../../src/oidc/model/acr.ts'
+import { ACR_MFA, ACR_OTP, ACR_PHISHING_RESISTANT, selectReportedAcr } from '../../../src/oidc/model/acr.ts'
 import { selectAuthentication } from '../../../src/oidc/model/authentication.ts'
-import { claims, now, otp, phr } from '../../support/next-steps.ts'
+import { claims, now, otp, phr, totp } from '../../support/next-steps.ts'
 
 const HOUR = 3600
 const acr = (request: { essential?: boolean; values?: string[] }) => claims({ acr: request }).claims
-const NO_DEMAND = { claims: null, since: null }
+const NO_DEMAND = { claims: null, since: null, isTwoFactor: false }
 const select = (proofs: Parameters<typeof selectAuthentication>[0], demand = {}) => {
   const found = selectAuthentication(proofs, { ...NO_DEMAND, ...demand })
   return found && [found.acr, (now.getTime() - found.authenticatedAt.getTime()) / 1000, found.amr]
@@ -35,6 +35,25 @@ describe('selectAuthentication', () => {
     expect(select([otp(10)], essential)).toBeNull()
     const since = new Date(now.getTime() - 60_000)
     expect(select([otp(10), phr(HOUR)], { ...essential, since })).toBeNull()
+  })
+
+  test('combines a first proof and a second factor, with the time of the older one', () => {
+    expect(select([otp(100), totp(10)])).toEqual([ACR_MFA, 100, ['otp', 'mfa']])
+    expect(select([otp(10), totp(100)])).toEqual([ACR_MFA, 100, ['otp', 'mfa']])
+    const since = new Date(now.getTime() - 60_000)
+    expect(select([otp(10), totp(100)], { since })).toEqual(OTP(10))
+    expect(select([otp(10), totp(100), phr(HOUR)])).toEqual(PHR(HOUR))
+  })
+
+  test('reports no second factor alone, and none of a passkey', () => {
+    expect(select([totp(10)])).toBeNull()
+    expect(select([phr(HOUR), totp(10)])).toEqual(PHR(HOUR))
+  })
+
+  test('reports two factors only where they are required', () => {
+    expect(select([otp(10)], { isTwoFactor: true })).toBeNull()
+    expect(select([otp(10), totp(20)], { isTwoFactor: true })).toEqual([ACR_MFA, 20, ['otp', 'mfa']])
+    expect(select([otp(10), phr(20)], { isTwoFactor: true })).toEqual(PHR(20))
   })
 
   test('accepts a stronger proof than the essential acr', () => {

@@ -143,7 +143,8 @@ describe('a sign-in of the user who is signed in (OIDC Core, section 3.1.2.1)', 
         endSession(ctx, sid, 'revoked'),
       ])
       expect(wasEnded).toBe(true)
-      const { token, session } = signedIn ?? expect.fail('the address has a user')
+      if (!signedIn?.token) throw new Error('the user is not signed in')
+      const { token, session } = signedIn
       const found = await findBrowserSession(tenant, token)
       // The end came last and ended the raised session, or came first and another session started.
       expect(found?.id ?? null).toBe(session.id === sid ? null : session.id)

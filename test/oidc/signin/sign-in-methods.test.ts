@@ -56,12 +56,17 @@ describe('the sign-in methods of a tenant', () => {
   })
 
   test('limit the acr values that a client can require', async ({ app, tenant, ctx, browser, oidc }) => {
+    const listAcrs = async () => {
+      const metadata = await app.fetch(`/${tenant}/.well-known/openid-configuration`)
+      return (await metadata.json()).acr_values_supported
+    }
     await updateSettings(ctx, { signInMethods: ['passcode'] })
     const { location } = await browser.open(oidc.authorizePath({ claims: ESSENTIAL_PHR }))
     expect(answerIn(location)).toMatchObject({ error: 'unmet_authentication_requirements' })
-    const metadata = await app.fetch(`/${tenant}/.well-known/openid-configuration`)
-    expect(await metadata.json()).toMatchObject({ acr_values_supported: ['urn:vestibule:otp'] })
-    await updateSettings(ctx, { signInMethods: null })
+    expect(await listAcrs()).toEqual(['urn:vestibule:otp', 'urn:vestibule:mfa'])
+    await updateSettings(ctx, { secondFactor: 'off' })
+    expect(await listAcrs()).toEqual(['urn:vestibule:otp'])
+    await updateSettings(ctx, { signInMethods: null, secondFactor: null })
   })
 
   test.for([[[]], [['password']], ['passkey']])('cannot be %j', async ([signInMethods], { ctx }) => {

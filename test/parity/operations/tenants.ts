@@ -6,9 +6,12 @@ type TriedSettings = {
   signInMethods?: string[] | null
   passcodeChannels?: string[] | null
   signUp?: string | null
+  secondFactor?: string | null
 }
 
-const toEnum = (names: string[]) => names.map((name) => name.toUpperCase())
+const toMember = (name: string) => name.toUpperCase().replaceAll('-', '_')
+const fromMember = (name: string) => name.toLowerCase().replaceAll('_', '-')
+const toEnum = (names: string[]) => names.map(toMember)
 
 export const TENANT_OPERATIONS: Record<string, Call[]> = {
   updateTenantSettings: [
@@ -20,6 +23,8 @@ export const TENANT_OPERATIONS: Record<string, Call[]> = {
     { signInMethods: [] },
     { offerPasskey: false },
     { offerPasskey: null },
+    { secondFactor: 'off' },
+    { secondFactor: null },
     { passcodeChannels: ['sms'], phoneCountry: 'ch' },
     { smsCountries: ['CH', 'AT', 'CH'], smsDailyLimit: 100, smsPrefixLimit: null },
     { smsCountries: ['ch'], smsDailyLimit: -1, smsPrefixLimit: 0 },
@@ -54,13 +59,15 @@ export const TENANT_OPERATIONS: Record<string, Call[]> = {
       mutation: 'updateTenantSettings',
       input: {
         ...settings,
-        ...(settings.signUp && { signUp: settings.signUp.toUpperCase() }),
+        ...(settings.signUp && { signUp: toMember(settings.signUp) }),
+        ...(settings.secondFactor && { secondFactor: toMember(settings.secondFactor) }),
         ...(settings.signInMethods && { signInMethods: toEnum(settings.signInMethods) }),
         ...(settings.passcodeChannels && { passcodeChannels: toEnum(settings.passcodeChannels) }),
       },
       read: ({ tenant: { settings } }) => ({
         ...settings,
-        signUp: settings.signUp.toLowerCase(),
+        signUp: fromMember(settings.signUp),
+        secondFactor: fromMember(settings.secondFactor),
         signInMethods: settings.signInMethods.map((name: string) => name.toLowerCase()),
         passcodeChannels: settings.passcodeChannels.map((name: string) => name.toLowerCase()),
       }),

@@ -1,16 +1,14 @@
 import { InvalidInput, RateLimited } from '../../../core/errors.ts'
 import { addSeconds } from '../../../core/time.ts'
-import { buildCookie, SESSION_COOKIE } from '../../../pages/cookies.ts'
 import { createPart } from '../../../pages/page-part.pages.tsx'
 import { listPasscodeChannels } from '../../../passcodes/passcode-channels.ts'
 import { type PasscodeAddress, parseAddress } from '../../../passcodes/passcodes.fields.ts'
 import { RejectedCode } from '../../../passcodes/rejected-code.ts'
-import { BROWSER_LIFETIME_SECONDS } from '../../../sessions/sessions.ts'
 import { selectExpectedAddress } from '../../authorize/evaluate-request.ts'
 import type { InputRejection } from '../../interactions/interactions.ts'
 import { describeInputRejection } from '../input-rejection-texts.ts'
 import type { SignInMethod } from '../sign-in-method.http.ts'
-import { readCookies, redirectToPage, rejectInput } from '../sign-in-step.http.ts'
+import { buildSessionCookies, readCookies, redirectToPage, rejectInput } from '../sign-in-step.http.ts'
 import type { SignInStep } from '../sign-in-step.ts'
 import { describeAddressEntry } from '../sign-up/sign-up-texts.ts'
 import { AddressEntry } from './address-entry.pages.tsx'
@@ -95,20 +93,18 @@ async function restartSignIn(signIn: SignInStep): Promise<Response> {
 }
 
 async function handleCode(signIn: SignInStep, form: Record<string, string>): Promise<Response> {
-  const { call, interaction, authorization } = signIn
-  const { ctx } = call
-  const { address } = interaction.progress
+  const { ctx } = signIn.call
+  const { address } = signIn.interaction.progress
   if (!address) return redirectToPage(signIn)
-  let token: string | null
+  let proven: Awaited<ReturnType<typeof signInByPasscode>>
   try {
-    const sessionId = authorization.signInState?.id ?? null
-    token = await signInByPasscode(ctx, interaction, form.code ?? '', sessionId)
+    proven = await signInByPasscode(signIn, form.code ?? '')
   } catch (error) {
     return rejectInput(signIn, { page: 'code', ...toInputRejection(error) })
   }
-  if (token === null) return redirectToPage(signIn, 'create')
+  if (proven === null) return redirectToPage(signIn, 'create')
   return redirectToPage(signIn, 'email', [
-    buildCookie(ctx.tenant, SESSION_COOKIE, token, BROWSER_LIFETIME_SECONDS),
+    ...buildSessionCookies(ctx.tenant, proven.token),
     ...buildKnownBrowserCookies(ctx.tenant, address, readCookies(signIn)),
   ])
 }

@@ -11,7 +11,8 @@ import {
   type Progress,
   saveInteraction,
 } from '../../interactions/interactions.ts'
-import { recordSignIn } from '../sign-in.ts'
+import { createSecondFactorRule, recordProof } from '../sign-in.ts'
+import type { SignInStep } from '../sign-in-step.ts'
 import { findKnownBrowser } from './known-browsers.ts'
 
 /** When another code can be requested; null when none was sent. */
@@ -61,21 +62,24 @@ export function clearAddress(ctx: Ctx, interaction: Interaction): Promise<boolea
 /**
  * Verifies the passcode of the address and returns the token of the browser session, always a new one against
  * session fixation. The session continues when its user has signed in again: clients that know it do not have
- * to be signed out (OIDC Core, section 3.1.2.1). The session of another user ends. Returns null when the address
- * has no user and may sign up; the interaction keeps it as proven. Throws RejectedCode and RateLimited.
+ * to be signed out (OIDC Core, section 3.1.2.1). The session of another user ends. Returns no token when a second
+ * factor follows, and null when the address has no user and may sign up; the interaction keeps what was proven.
+ * Throws RejectedCode and RateLimited.
  */
 export async function signInByPasscode(
-  ctx: Ctx,
-  interaction: Interaction,
+  signIn: SignInStep,
   code: string,
-  previousSessionId: string | null,
-): Promise<string | null> {
+): Promise<{ token: string | null } | null> {
+  const { interaction, authorization } = signIn
+  const { ctx } = signIn.call
+  const previousSessionId = authorization.signInState?.id ?? null
   const { clientId } = interaction.request
   const { address = '', origin = toOrigin(ctx, interaction, address, null), codes } = interaction.progress
   const signedIn = await verifySignInPasscode(ctx, address, code, {
     clientId,
     origin,
     sessionId: previousSessionId,
+    needsSecondFactor: createSecondFactorRule(signIn),
     codes,
   })
   if (!signedIn) {
@@ -86,6 +90,5 @@ export async function signInByPasscode(
     })
     return null
   }
-  await recordSignIn(ctx, interaction, signedIn, previousSessionId)
-  return signedIn.token
+  return { token: await recordProof(ctx, interaction, signedIn, previousSessionId) }
 }

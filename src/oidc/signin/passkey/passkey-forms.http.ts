@@ -6,9 +6,8 @@ import { createPart } from '../../../pages/page-part.pages.tsx'
 import { BROWSER_LIFETIME_SECONDS } from '../../../sessions/sessions.ts'
 import { sendAuthorizationResponse } from '../../authorize/response-modes.http.ts'
 import type { InputRejection } from '../../interactions/interactions.ts'
-import { ACR_OTP } from '../../model/acr.ts'
-import { isAcceptableAcr } from '../../model/claims-request.ts'
 import { describeInputRejection } from '../input-rejection-texts.ts'
+import { offersMethod } from '../offered-methods.ts'
 import type { SignInMethod } from '../sign-in-method.http.ts'
 import { redirectToPage, rejectInput } from '../sign-in-step.http.ts'
 import type { SignInStep } from '../sign-in-step.ts'
@@ -18,13 +17,11 @@ import { deriveChallenge, signInByPasskey } from './passkey-sign-in.ts'
 /** A passkey: a discoverable credential of WebAuthn that the user unlocks on the device. */
 export const PASSKEY_METHOD: SignInMethod = {
   forms: { passkey: handlePasskey },
-  renderEntry: ({ call, interaction }, form, rejection) =>
+  renderEntry: (signIn, form, rejection) =>
     createPart(PasskeyEntry, {
       interaction: form,
-      options: buildPasskeyOptions(deriveChallenge(call.ctx.tenant, interaction)),
-      isOnly:
-        !call.tenant.signInMethods.includes('passcode') ||
-        !isAcceptableAcr(interaction.request.claims, ACR_OTP),
+      options: buildPasskeyOptions(deriveChallenge(signIn.call.ctx.tenant, signIn.interaction)),
+      isOnly: !offersMethod(signIn, 'passcode'),
       error: rejection?.reason === 'passkey' ? describeInputRejection(rejection) : null,
       unknownPasskey: rejection?.unknownPasskey,
     }),

@@ -13,7 +13,7 @@ import { inTransaction, sql } from '../../../database/db.ts'
 import { recordEvents, wakeReaders } from '../../../events/log.ts'
 import { passkeyFailed } from '../../../events/session-events.ts'
 import { limitStranger } from '../../../passcodes/network-limits.ts'
-import { reauthenticateSession, startBrowserSession } from '../../../sessions/sessions.ts'
+import { enterBrowserSession } from '../../../sessions/sessions.ts'
 import { type Interaction, type Progress, saveInteraction } from '../../interactions/interactions.ts'
 import { recordSignIn } from '../sign-in.ts'
 import type { SignInStep } from '../sign-in-step.ts'
@@ -84,8 +84,7 @@ async function continueByPasskey(
   const userCtx = toUserCtx(ctx, { userId, clientId: interaction.request.clientId })
   const started = await inTransaction(async (sql) => {
     await usePasskey(sql, ctx, proven, now)
-    const raised = sessionId && (await reauthenticateSession(sql, userCtx, { sessionId, ...signIn }, now))
-    return raised || (await startBrowserSession(sql, userCtx, signIn, now))
+    return enterBrowserSession(sql, userCtx, { sessionId, ...signIn }, now)
   })
   wakeReaders(ctx.tenant)
   await recordSignIn(ctx, interaction, { userId, ...started }, sessionId)

@@ -5,12 +5,16 @@ import { log } from '../../../core/log.ts'
 import { readForm, requireSingleParams } from '../../../http/request-body.ts'
 import { buildCallbackUrl } from '../../../idps/callback-url.ts'
 import { findProviderRow } from '../../../idps/sign-in-providers.ts'
-import { buildCookie, SESSION_COOKIE } from '../../../pages/cookies.ts'
 import { redirectTo, renderErrorPage } from '../../../pages/responses.http.ts'
-import { BROWSER_LIFETIME_SECONDS } from '../../../sessions/sessions.ts'
 import type { Interaction } from '../../interactions/interactions.ts'
+import { createSecondFactorRule } from '../sign-in.ts'
 import { listMethodForms } from '../sign-in-methods.http.ts'
-import { createExpiredSignInError, findSignInStep, redirectToPage } from '../sign-in-step.http.ts'
+import {
+  buildSessionCookies,
+  createExpiredSignInError,
+  findSignInStep,
+  redirectToPage,
+} from '../sign-in-step.http.ts'
 import type { SignInStep } from '../sign-in-step.ts'
 import { type CallbackAnswer, readAnswer, sealAnswer, unsealAnswer } from './callback-answer.ts'
 import { claimAttempt, readHandle } from './provider-attempt.ts'
@@ -66,10 +70,17 @@ async function finishAttempt(signIn: SignInStep, answer: CallbackAnswer): Promis
   if (!attempt) return redirectToPage(signIn)
   const row = await findProviderRow(ctx.tenant, getIdpId(call))
   const interaction = withoutAttempt(signIn.interaction)
-  let token: string
+  let token: string | null
   try {
     const sessionId = authorization.signInState?.id ?? null
-    token = await signInByProvider(ctx, { interaction, attempt, row, answer, sessionId })
+    token = await signInByProvider(ctx, {
+      interaction,
+      attempt,
+      row,
+      answer,
+      sessionId,
+      needsSecondFactor: createSecondFactorRule(signIn),
+    })
   } catch (error) {
     if (!(error instanceof RejectedIdentity) && !(error instanceof RateLimited)) throw error
     if (error instanceof RejectedIdentity && error.cause)
@@ -79,7 +90,5 @@ async function finishAttempt(signIn: SignInStep, answer: CallbackAnswer): Promis
       )
     return rejectProviderInput({ ...signIn, interaction }, attempt.idpId, error)
   }
-  return redirectToPage(signIn, 'email', [
-    buildCookie(ctx.tenant, SESSION_COOKIE, token, BROWSER_LIFETIME_SECONDS),
-  ])
+  return redirectToPage(signIn, 'email', buildSessionCookies(ctx.tenant, token))
 }

@@ -11,11 +11,13 @@ import { useLink } from '../../../idps/idp-sign-in.sql.ts'
 import { copyRepeatedClaims, findOrCreateLinkedUser } from '../../../idps/linked-users.ts'
 import { proveSignIn } from '../../../idps/sign-in-identity.ts'
 import { limitStranger } from '../../../passcodes/network-limits.ts'
-import { reauthenticateSession, startBrowserSession } from '../../../sessions/sessions.ts'
+import type { NeedsSecondFactor } from '../../../passcodes/passcodes.ts'
+import { toSessionProof } from '../../../sessions/proofs.ts'
+import { enterBrowserSession } from '../../../sessions/sessions.ts'
 import { lockUserRow } from '../../../users/lock-user.sql.ts'
 import type { Interaction } from '../../interactions/interactions.ts'
 import { AMR_FEDERATED } from '../../model/acr.ts'
-import { recordSignIn } from '../sign-in.ts'
+import { recordProof } from '../sign-in.ts'
 import type { CallbackAnswer } from './callback-answer.ts'
 import type { ClaimedAttempt } from './provider-attempt.ts'
 
@@ -79,6 +81,7 @@ type ProviderSignIn = {
   answer: CallbackAnswer
   /** The session of the browser. */
   sessionId: string | null
+  needsSecondFactor: NeedsSecondFactor
 }
 
 /** The name that came with the answer is not signed: it names a user and identifies none. */
@@ -90,9 +93,9 @@ function addAppleName(identity: ExternalIdentity, { name }: CallbackAnswer): Ext
 
 async function signInUser(
   ctx: Ctx,
-  { interaction, attempt, row, answer, sessionId }: ProviderSignIn,
+  { interaction, attempt, row, answer, sessionId, needsSecondFactor }: ProviderSignIn,
   now: Date,
-): Promise<string> {
+): Promise<string | null> {
   // The answer of one provider at the callback of another (RFC 9700, section 4.4).
   if (!row || row.id !== attempt.idpId) throw new RejectedIdentity('rejected')
   const { nonce, codeVerifier, since } = attempt
@@ -112,26 +115,31 @@ async function signInUser(
   const signIn = { userId, proof: { method: 'provider' as const, amr: [AMR_FEDERATED] } }
   const userCtx = toUserCtx(ctx, { userId, clientId: interaction.request.clientId })
   const started = await inTransaction(async (sql) => {
-    await lockUserRow(sql, ctx.tenant, userId)
+    const user = await lockUserRow(sql, ctx.tenant, userId)
     if (!(await useLink(sql, ctx.tenant, { ...key, userId, provenAt: row.updatedAt, now })))
       throw new RejectedIdentity('unknown')
-    const raised = sessionId && (await reauthenticateSession(sql, userCtx, { sessionId, ...signIn }, now))
-    return raised || (await startBrowserSession(sql, userCtx, signIn, now))
+    // A locked user is rejected by the start of a session.
+    if (user && !user.locked && needsSecondFactor(user, signIn.proof.amr))
+      return { proof: toSessionProof(signIn.proof, now), token: null }
+    return enterBrowserSession(sql, userCtx, { sessionId, ...signIn }, now)
   }).catch((error) => {
     throw error instanceof UserLocked ? new RejectedIdentity('locked', { userId }) : error
   })
   wakeReaders(ctx.tenant)
   await copyRepeatedClaims(userCtx, row, identity, userId)
-  await recordSignIn(ctx, interaction, { userId, ...started }, sessionId)
-  return started.token
+  return recordProof(ctx, interaction, { userId, ...started }, sessionId)
 }
 
 /**
- * Verifies the answer of a provider and returns the token of the browser's session, always a new one. The
- * session continues if it is the user's; that of another user ends. Throws RejectedIdentity, after recording
+ * Verifies the answer of a provider and returns the token of the browser's session, always a new one; null when a
+ * second factor follows. The session continues if it is the user's; that of another user ends. Throws RejectedIdentity, after recording
  * why, and RateLimited when the network has presented too many that were not accepted.
  */
-export async function signInByProvider(ctx: Ctx, signIn: ProviderSignIn, now = new Date()): Promise<string> {
+export async function signInByProvider(
+  ctx: Ctx,
+  signIn: ProviderSignIn,
+  now = new Date(),
+): Promise<string | null> {
   try {
     return await signInUser(ctx, signIn, now)
   } catch (error) {

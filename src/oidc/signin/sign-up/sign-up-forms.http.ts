@@ -1,11 +1,9 @@
 import { InvalidInput, RateLimited, UserLocked } from '../../../core/errors.ts'
 import { addSeconds } from '../../../core/time.ts'
-import { buildCookie, SESSION_COOKIE } from '../../../pages/cookies.ts'
 import type { PageInteraction } from '../../../pages/page-shell.pages.tsx'
 import type { RenderOptions } from '../../../pages/render-page.pages.tsx'
 import { renderComponent } from '../../../pages/responses.http.ts'
 import { canSignUp } from '../../../passcodes/sign-up-policy.ts'
-import { BROWSER_LIFETIME_SECONDS } from '../../../sessions/sessions.ts'
 import { readAccountForm, toFormIssues } from '../../../sign-up/account-form.ts'
 import { listSignUpFields, readEntries } from '../../../sign-up/sign-up-fields.ts'
 import type { InputRejection } from '../../interactions/interactions.ts'
@@ -13,7 +11,7 @@ import { describeInputRejection } from '../input-rejection-texts.ts'
 import { buildKnownBrowserCookies } from '../passcode/known-browsers.ts'
 import { clearAddress } from '../passcode/passcode-sign-in.ts'
 import type { FormHandler } from '../sign-in-method.http.ts'
-import { readCookies, redirectToPage, rejectInput } from '../sign-in-step.http.ts'
+import { buildSessionCookies, readCookies, redirectToPage, rejectInput } from '../sign-in-step.http.ts'
 import type { SignInStep } from '../sign-in-step.ts'
 import { SignUpPage } from './sign-up.pages.tsx'
 import { createAccount } from './sign-up.ts'
@@ -47,7 +45,7 @@ export function renderSignUpPage(
 }
 
 async function handleCreation(signIn: SignInStep, form: Record<string, string>): Promise<Response> {
-  const { call, interaction, authorization } = signIn
+  const { call, interaction } = signIn
   const { ctx, tenant } = call
   const { provenAddress } = interaction.progress
   if (!provenAddress) return redirectToPage(signIn)
@@ -56,11 +54,10 @@ async function handleCreation(signIn: SignInStep, form: Record<string, string>):
   const entries = readEntries(fields, form)
   try {
     const account = { address: provenAddress, ...readAccountForm(tenant, fields, entries, form) }
-    const sessionId = authorization.signInState?.id ?? null
-    const token = await createAccount(ctx, interaction, account, sessionId)
-    if (token === null) return redirectToPage(signIn)
+    const created = await createAccount(signIn, account)
+    if (created === null) return redirectToPage(signIn)
     return redirectToPage(signIn, 'email', [
-      buildCookie(ctx.tenant, SESSION_COOKIE, token, BROWSER_LIFETIME_SECONDS),
+      ...buildSessionCookies(ctx.tenant, created.token),
       ...buildKnownBrowserCookies(ctx.tenant, provenAddress.shown, readCookies(signIn)),
     ])
   } catch (error) {

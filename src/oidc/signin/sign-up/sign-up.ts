@@ -1,13 +1,13 @@
-import type { Ctx } from '../../../core/context.ts'
 import type { Sql } from '../../../database/db.ts'
 import type { PasscodeAddress } from '../../../passcodes/passcodes.fields.ts'
-import { type SignedInUser, signInByAddress } from '../../../passcodes/passcodes.ts'
+import { type ProvenOwner, proveAddress, type SignedInUser } from '../../../passcodes/passcodes.ts'
 import { enterAsOwner } from '../../../passcodes/proven-address.ts'
 import type { TermsConsent } from '../../../sign-up/terms-consent.ts'
 import { requireAccountStorage } from '../../../users/account-budget.ts'
-import { hashHandle, type Interaction, type Progress } from '../../interactions/interactions.ts'
+import { hashHandle, type Progress } from '../../interactions/interactions.ts'
 import { lockProgress, saveLockedProgress } from '../../interactions/locked-progress.sql.ts'
-import { settleSignIn, toSignedInProgress } from '../sign-in.ts'
+import { createSecondFactorRule, settleSignIn, toFirstProofProgress, toSignedInProgress } from '../sign-in.ts'
+import type { SignInStep } from '../sign-in-step.ts'
 
 /** A proven address, and what the person entered. */
 export type NewAccount = {
@@ -19,38 +19,46 @@ export type NewAccount = {
 /**
  * Creates the user of an address that was proven in this interaction, and starts a session; signs in the user
  * who has got the address in the meantime. The interaction is locked, so that a repeated form creates one user
- * and continues its session, with a new token. Returns the token; null when the interaction has ended. Throws
+ * and continues its session, with a new token. Returns the token, none when a second factor follows; null when the
+ * interaction has ended. Throws
  * InvalidInput, RateLimited and UserLocked.
  */
 export async function createAccount(
-  ctx: Ctx,
-  interaction: Interaction,
+  signIn: SignInStep,
   { address, fields, terms }: NewAccount,
-  previousSessionId: string | null,
   now = new Date(),
-): Promise<string | null> {
+): Promise<{ token: string | null } | null> {
+  const { interaction } = signIn
+  const { ctx } = signIn.call
+  const previousSessionId = signIn.authorization.signInState?.id ?? null
   const { clientId } = interaction.request
   const handleHash = hashHandle(interaction)
   await requireAccountStorage(ctx)
+  const needsSecondFactor = createSecondFactorRule(signIn)
   let progress: Progress = {}
   const begin = async (sql: Sql) => {
     progress = (await lockProgress(sql, ctx.tenant, handleHash, now)) ?? {}
     return progress.provenAddress?.key === address.key
   }
   const person = { address, fields, columns: terms ?? {}, origin: { origin: 'sign-up' } as const, clientId }
-  const signedIn = await enterAsOwner<SignedInUser>(
+  const signedIn = await enterAsOwner<SignedInUser | ProvenOwner>(
     ctx,
     person,
     begin,
     async (sql, userCtx, user) => {
       const sessionId = progress.sessionId ?? previousSessionId
-      const signedIn = await signInByAddress(sql, userCtx, { user, channel: address.channel, sessionId }, now)
-      await saveLockedProgress(sql, ctx.tenant, handleHash, toSignedInProgress(progress, signedIn.session))
-      return signedIn
+      const owner = { user, channel: address.channel, sessionId, needsSecondFactor }
+      const proven = await proveAddress(sql, userCtx, owner, now)
+      const saved =
+        proven.token === null
+          ? toFirstProofProgress(progress, proven)
+          : toSignedInProgress(progress, proven.session)
+      await saveLockedProgress(sql, ctx.tenant, handleHash, saved)
+      return proven
     },
     now,
   )
   if (!signedIn) return null
-  await settleSignIn(ctx, interaction, signedIn, previousSessionId)
-  return signedIn.token
+  if (signedIn.token !== null) await settleSignIn(ctx, interaction, signedIn, previousSessionId)
+  return { token: signedIn.token }
 }

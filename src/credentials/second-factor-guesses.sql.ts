@@ -1,0 +1,46 @@
+import type { Sql } from '../database/db.ts'
+import { statement } from '../database/statement.ts'
+
+/** Guesses at second factors of a user in a window. Who guesses has given a first proof. */
+const MAX_GUESSES = 5
+const WINDOW_MINUTES = 15
+
+const IS_OVER = `g."windowAt" <= :now - interval '${WINDOW_MINUTES} minutes'`
+
+const COUNT_GUESS = statement({
+  takes: { userId: 'text', now: 'timestamptz' },
+  returns: { isAllowed: 'boolean', retryAt: 'timestamptz?' },
+})`
+  WITH counted AS (
+    INSERT INTO "SecondFactorGuess" AS g ("tenantId", "userId", "count", "windowAt") VALUES (:tenant, :userId, 1, :now)
+    ON CONFLICT ("tenantId", "userId") DO UPDATE SET
+      "count" = CASE WHEN ${IS_OVER} THEN 1 ELSE g."count" + 1 END,
+      "windowAt" = CASE WHEN ${IS_OVER} THEN :now ELSE g."windowAt" END
+    WHERE ${IS_OVER} OR g."count" < ${MAX_GUESSES}
+    RETURNING 1
+  )
+  SELECT EXISTS (SELECT FROM counted) AS "isAllowed", (
+    SELECT "windowAt" + interval '${WINDOW_MINUTES} minutes' FROM "SecondFactorGuess"
+    WHERE "tenantId" = :tenant AND "userId" = :userId
+  ) AS "retryAt"`
+
+/**
+ * Counts a guess as a failure until it proves right; null when it is allowed, otherwise when the next one is.
+ * Commit it on its own, so that parallel guesses cannot exceed the limit.
+ */
+export async function countSecondFactorGuess(
+  sql: Sql,
+  tenant: string,
+  userId: string,
+  now: Date,
+): Promise<Date | null> {
+  const row = await COUNT_GUESS.first(sql, { tenant, userId, now })
+  return row?.isAllowed ? null : (row?.retryAt ?? now)
+}
+
+const CLEAR_GUESSES = statement({ takes: { userId: 'text' } })`
+  DELETE FROM "SecondFactorGuess" WHERE "tenantId" = :tenant AND "userId" = :userId`
+
+/** Forgets the guesses of a user after a right one. */
+export const clearSecondFactorGuesses = (sql: Sql, tenant: string, userId: string): Promise<void> =>
+  CLEAR_GUESSES.run(sql, { tenant, userId })

@@ -1,0 +1,98 @@
+import { loadMessageTenant } from '../../../access/message-tenant.ts'
+import { type Ctx, toUserCtx } from '../../../core/context.ts'
+import { RateLimited, UserLocked } from '../../../core/errors.ts'
+import type { SecondFactorName } from '../../../core/sign-in-methods.ts'
+import { limitGuesses, useSecondFactor } from '../../../credentials/second-factor-use.ts'
+import { inTransaction, sql } from '../../../database/db.ts'
+import { deliverMail } from '../../../delivery/mail.ts'
+import { buildRecoveryCodeNotice } from '../../../delivery/message-texts.ts'
+import { recordEvents, wakeReaders } from '../../../events/log.ts'
+import { secondFactorFailed } from '../../../events/session-events.ts'
+import type { SignInFailure } from '../../../events/types.ts'
+import { deliverInBackground } from '../../../passcodes/send-passcode.ts'
+import type { SessionProof } from '../../../sessions/proofs.ts'
+import { enterBrowserSession } from '../../../sessions/sessions.ts'
+import type { ProvenUser } from '../../authorize/proven-user.sql.ts'
+import { recordSignIn } from '../sign-in.ts'
+import type { SignInStep } from '../sign-in-step.ts'
+
+/** The methods of RFC 8176. A recovery code is a one-time password, too. */
+const AMR = ['otp']
+
+/** A second factor that was not accepted. The page does not say why; the reason is recorded. */
+export class RejectedSecondFactor extends Error {
+  readonly reason: SignInFailure
+
+  constructor(reason: SignInFailure) {
+    super('a second factor was not accepted')
+    this.reason = reason
+  }
+}
+
+/** The user who presents a second factor, and the proof that it completes, unless that is of the session. */
+export type SecondFactorUser = { user: ProvenUser; first: SessionProof | null }
+
+/** Who presents a second factor in this step: the user of the first proof, or of the session. */
+export function findSecondFactorUser({ interaction, authorization }: SignInStep): SecondFactorUser | null {
+  const { next, provenUser, signInState } = authorization
+  if (next.step !== 'second-factor') return null
+  const { firstProof } = interaction.progress
+  if (provenUser && firstProof) return { user: provenUser, first: firstProof.proof }
+  return signInState && { user: signInState, first: null }
+}
+
+/** Announces the use of a recovery code to the user's e-mail address, in the background. */
+function announceRecoveryCode(ctx: Ctx, { email }: ProvenUser, remaining: number): void {
+  if (email === null) return
+  deliverInBackground(async () => {
+    const notice = buildRecoveryCodeNotice(await loadMessageTenant(ctx.tenant), remaining)
+    await deliverMail({ to: email, ...notice })
+  })
+}
+
+/**
+ * Signs in by a code that completes the first proof, and returns the token of the session, always a new one. Until
+ * then there is no session for the first proof. Throws RejectedSecondFactor and RateLimited, after recording why.
+ */
+export async function signInBySecondFactor(
+  signIn: SignInStep,
+  { user, first }: SecondFactorUser,
+  { method, code }: { method: SecondFactorName; code: string },
+  now = new Date(),
+): Promise<string> {
+  const { ctx } = signIn.call
+  const { interaction } = signIn
+  const { clientId } = interaction.request
+  const { userId } = user
+  const userCtx = toUserCtx(ctx, { userId, clientId })
+  const sessionId = signIn.authorization.signInState?.id ?? null
+  try {
+    await limitGuesses(ctx, userId, now)
+    const { accepted, entered } = await inTransaction(async (sql) => {
+      const accepted = await useSecondFactor(sql, userCtx, { userId, method, code }, now)
+      if (!accepted) throw new RejectedSecondFactor('wrong')
+      const proof = { method, amr: AMR }
+      return {
+        accepted,
+        entered: await enterBrowserSession(sql, userCtx, { userId, sessionId, proof, first }, now),
+      }
+    })
+    wakeReaders(ctx.tenant)
+    if (accepted.remainingCodes !== null) announceRecoveryCode(ctx, user, accepted.remainingCodes)
+    // A second factor of the session's user is no sign-in for this request.
+    if (first) await recordSignIn(ctx, interaction, { userId, ...entered, first }, sessionId)
+    return entered.token
+  } catch (error) {
+    const reason = toFailureReason(error)
+    if (!reason) throw error
+    await recordEvents(sql, ctx, [secondFactorFailed(userId, { clientId, method, reason })])
+    wakeReaders(ctx.tenant)
+    throw error instanceof UserLocked ? new RejectedSecondFactor('locked') : error
+  }
+}
+
+function toFailureReason(error: unknown): SignInFailure | null {
+  if (error instanceof RejectedSecondFactor) return error.reason
+  if (error instanceof RateLimited) return 'exhausted'
+  return error instanceof UserLocked ? 'locked' : null
+}

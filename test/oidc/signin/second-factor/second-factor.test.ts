@@ -1,0 +1,374 @@
+import { decodeJwt } from 'jose'
+import { describe, expect } from 'vitest'
+import { revokeCredential } from '../../../../src/credentials/credentials.ts'
+import { dbFor } from '../../../../src/database/db.ts'
+import { listInboxMessages } from '../../../../src/delivery/inbox.ts'
+import { awaitDeliveries } from '../../../../src/passcodes/send-passcode.ts'
+import { updateSettings } from '../../../../src/tenants/settings.ts'
+import { deleteUser, lockUser } from '../../../../src/users/users.ts'
+import { newTenant } from '../../../support/actors.ts'
+import { GONE, openPage } from '../../../support/hosted-pages.ts'
+import { answerIn } from '../../../support/protocol.ts'
+import { test as base, equipOwner, toLanding } from '../../../support/second-factor.ts'
+import { computeTotp, computeWrongTotp } from '../../../support/totp.ts'
+
+const TITLE = '<h1>Enter the code of your app</h1>'
+const RECOVERY_TITLE = '<h1>Enter a recovery code</h1>'
+
+const test = base
+  .extend(
+    'countSessions',
+    ({ tenant, person }) =>
+      () =>
+        dbFor(tenant).session.count({ where: { tenantId: tenant, kind: 'browser', userId: person.id } }),
+  )
+  .extend(
+    'failures',
+    ({ events, person }) =>
+      async () =>
+        (await events({ type: 'signin.failed', userId: person.id })).map(({ detail }) => detail),
+  )
+  .extend('claimsOf', ({ oidc }) => async (location: string | null) => {
+    const { body } = await oidc.exchange(answerIn(location).code ?? '')
+    return decodeJwt(String(body.id_token))
+  })
+
+describe('a sign-in by a code of a user with an authenticator app', () => {
+  test('asks for the code of the app, and reports two factors', async ({
+    tenant,
+    person,
+    browser,
+    atSecondFactor,
+    enterTotp,
+    countSessions,
+    claimsOf,
+  }) => {
+    expect(atSecondFactor.html).toContain(TITLE)
+    expect(atSecondFactor.html).toContain('autocomplete="one-time-code"')
+    expect(atSecondFactor.html).toContain(person.email)
+    expect(await countSessions()).toBe(0)
+    const { location } = await enterTotp(atSecondFactor)
+    const claims = await claimsOf(location)
+    expect(claims).toMatchObject({ sub: person.id, acr: 'urn:vestibule:mfa', amr: ['otp', 'mfa'] })
+    const session = await dbFor(tenant).session.findUniqueOrThrow({
+      where: { tenantId_id: { tenantId: tenant, id: String(claims.sid) } },
+    })
+    const [first, second] = session.proofs as { method: string; at: string }[]
+    expect([first?.method, second?.method]).toEqual(['passcode', 'totp'])
+    expect(claims.auth_time).toBe(Math.floor(new Date(String(first?.at)).getTime() / 1000))
+    expect(await countSessions()).toBe(1)
+    const again = await openPage(browser, atSecondFactor.path)
+    expect(again.html).not.toContain(TITLE)
+  })
+
+  test('has no usable session before the second factor', async ({
+    oidc,
+    browser,
+    atSecondFactor,
+    countSessions,
+  }) => {
+    expect(atSecondFactor.html).toContain(TITLE)
+    const silent = await browser.open(oidc.authorizePath({ prompt: 'none' }))
+    expect(answerIn(silent.location).error).toBe('login_required')
+    const elsewhere = await openPage(browser, oidc.authorizePath())
+    expect(elsewhere.html).not.toContain(TITLE)
+    expect(await countSessions()).toBe(0)
+  })
+
+  test('is rejected by a wrong code, which is recorded, and accepts the right one then', async ({
+    owner,
+    atSecondFactor,
+    enterTotp,
+    failures,
+    countSessions,
+  }) => {
+    const wrong = await enterTotp(atSecondFactor, computeWrongTotp(owner.totp.secret))
+    expect(wrong.html).toContain('That code did not work.')
+    expect(wrong.html).toContain(TITLE)
+    expect(await failures()).toEqual([{ method: 'totp', reason: 'wrong' }])
+    expect(await countSessions()).toBe(0)
+    expect(answerIn((await enterTotp(wrong)).location).code).toMatch(/./)
+  })
+
+  test('accepts a code of the app once, also in a later sign-in', async ({
+    owner,
+    newBrowser,
+    atSecondFactor,
+    enterPasscode,
+    enterTotp,
+    failures,
+  }) => {
+    const code = computeTotp(owner.totp.secret)
+    expect(answerIn((await enterTotp(atSecondFactor, code)).location).code).toMatch(/./)
+    const by = newBrowser()
+    const replay = await enterTotp(await enterPasscode({}, by), code, by)
+    expect(replay.location).toBeNull()
+    expect(replay.html).toContain('That code did not work.')
+    expect(await failures()).toEqual([{ method: 'totp', reason: 'wrong' }])
+  })
+
+  test('accepts no code of an earlier time step than the last one', async ({
+    tenant,
+    owner,
+    atSecondFactor,
+    enterTotp,
+  }) => {
+    await dbFor(tenant).credential.updateMany({
+      where: { tenantId: tenant, id: owner.totp.credentialId },
+      data: { lastStep: Math.floor(Date.now() / 30_000) + 1 },
+    })
+    expect((await enterTotp(atSecondFactor)).location).toBeNull()
+  })
+
+  test('starts one session when the same code is entered twenty times at once', async ({
+    owner,
+    browser,
+    newBrowser,
+    atSecondFactor,
+    enterTotp,
+    countSessions,
+  }) => {
+    const code = computeTotp(owner.totp.secret)
+    const windows = Array.from({ length: 20 }, () => {
+      const by = newBrowser()
+      for (const [name, value] of browser.cookies) by.cookies.set(name, value)
+      return by
+    })
+    const landings = await Promise.all(windows.map((by) => enterTotp(atSecondFactor, code, by)))
+    expect(landings.filter(({ status }) => status >= 500)).toEqual([])
+    expect(await countSessions()).toBe(1)
+  })
+
+  test('is limited to five guesses in 15 minutes, in all browsers', async ({
+    tenant,
+    owner,
+    newBrowser,
+    atSecondFactor,
+    enterPasscode,
+    enterTotp,
+    failures,
+    countSessions,
+  }) => {
+    const wrong = computeWrongTotp(owner.totp.secret)
+    let page = atSecondFactor
+    for (let guess = 0; guess < 5; guess++) page = await enterTotp(page, wrong)
+    const limited = await enterTotp(page)
+    expect(limited.status).toBe(429)
+    expect(Number(limited.response.headers.get('retry-after'))).toBeGreaterThan(800)
+    expect(limited.html).toContain('Too many attempts. Try again in 15 minutes.')
+    const by = newBrowser()
+    expect((await enterTotp(await enterPasscode({}, by), undefined, by)).status).toBe(429)
+    expect((await failures()).at(-1)).toEqual({ method: 'totp', reason: 'exhausted' })
+    expect(await countSessions()).toBe(0)
+    await dbFor(tenant).secondFactorGuess.updateMany({
+      where: { tenantId: tenant },
+      data: { windowAt: new Date(Date.now() - 901_000) },
+    })
+    expect(answerIn((await enterTotp(page)).location).code).toMatch(/./)
+    const where = { tenantId: tenant, userId: owner.person.id }
+    expect(await dbFor(tenant).secondFactorGuess.count({ where })).toBe(0)
+  })
+
+  test('counts parallel guesses before it compares them', async ({
+    owner,
+    atSecondFactor,
+    enterTotp,
+    failures,
+  }) => {
+    const wrong = computeWrongTotp(owner.totp.secret)
+    await Promise.all(Array.from({ length: 12 }, () => enterTotp(atSecondFactor, wrong)))
+    const reasons = (await failures()).map((detail) => detail?.reason)
+    expect(reasons.filter((reason) => reason === 'wrong')).toHaveLength(5)
+    expect(reasons.filter((reason) => reason === 'exhausted')).toHaveLength(7)
+  })
+
+  test('is not completed in another browser or tenant', async ({
+    owner,
+    newBrowser,
+    atSecondFactor,
+    enterTotp,
+    countSessions,
+  }) => {
+    const code = computeTotp(owner.totp.secret)
+    const other = await enterTotp(atSecondFactor, code, newBrowser())
+    expect(other.html).toContain(GONE)
+    const path = atSecondFactor.path.replace(/^\/[^/]+/, `/${await newTenant()}`)
+    expect((await enterTotp({ ...atSecondFactor, path }, code)).html).toContain(GONE)
+    expect(await countSessions()).toBe(0)
+    expect(answerIn((await enterTotp(atSecondFactor, code)).location).code).toMatch(/./)
+  })
+
+  test.for([['locked'], ['deleted']] as const)(
+    'starts no session for a user who is %s in between',
+    async ([how], { ctx, person, atSecondFactor, enterTotp, countSessions }) => {
+      await (how === 'locked' ? lockUser : deleteUser)(ctx, person.id)
+      const landing = await enterTotp(atSecondFactor)
+      expect(landing.location).toBeNull()
+      expect(landing.html).not.toContain(TITLE)
+      expect(await countSessions()).toBe(0)
+    },
+  )
+
+  test('forgets the first proof after 15 minutes', async ({
+    tenant,
+    atSecondFactor,
+    enterTotp,
+    countSessions,
+  }) => {
+    const rows = await dbFor(tenant).interaction.findMany({ where: { tenantId: tenant } })
+    for (const { handleHash, progress } of rows) {
+      const { firstProof } = progress as { firstProof?: { proof: { at: string } } }
+      if (!firstProof) continue
+      firstProof.proof.at = new Date(Date.now() - 901_000).toISOString()
+      await dbFor(tenant).interaction.update({
+        where: { tenantId_handleHash: { tenantId: tenant, handleHash } },
+        data: { progress: progress as object },
+      })
+    }
+    const { html, location } = await enterTotp(atSecondFactor)
+    expect([location, html.includes(TITLE)]).toEqual([null, false])
+    expect(await countSessions()).toBe(0)
+  })
+
+  test('leads back to the first page, or to the client without a sign-in', async ({
+    atSecondFactor,
+    submit,
+    enterPasscode,
+    countSessions,
+  }) => {
+    const restarted = await submit(atSecondFactor, { step: 'restart' })
+    expect(restarted.html).toContain('name="address"')
+    const canceled = await submit(await enterPasscode(), { step: 'cancel' })
+    expect(answerIn(canceled.location).error).toBe('access_denied')
+    expect(await countSessions()).toBe(0)
+  })
+
+  test('asks again with prompt=login, and not while the session goes on', async ({
+    browser,
+    oidc,
+    atSecondFactor,
+    enterPasscode,
+    enterTotp,
+    tenant,
+    owner,
+  }) => {
+    await enterTotp(atSecondFactor)
+    expect(answerIn((await browser.open(oidc.authorizePath())).location).code).toMatch(/./)
+    const again = await enterPasscode({ prompt: 'login' })
+    expect(again.html).toContain(TITLE)
+    await dbFor(tenant).credential.updateMany({
+      where: { tenantId: tenant, id: owner.totp.credentialId },
+      data: { lastStep: 1 },
+    })
+    expect(answerIn((await enterTotp(again)).location).code).toMatch(/./)
+  })
+
+  test('asks for nothing when the tenant has switched it off, or the app was revoked', async ({
+    ctx,
+    owner,
+    newBrowser,
+    enterPasscode,
+  }) => {
+    await updateSettings(ctx, { secondFactor: 'off' })
+    try {
+      expect(answerIn((await enterPasscode()).location).code).toMatch(/./)
+    } finally {
+      await updateSettings(ctx, { secondFactor: null })
+    }
+    await revokeCredential(ctx, owner.totp.credentialId)
+    expect(answerIn((await enterPasscode({}, newBrowser())).location).code).toMatch(/./)
+  })
+})
+
+describe('a recovery code', () => {
+  test('is accepted once instead of a code of the app, recorded and announced', async ({
+    owner,
+    browser,
+    newBrowser,
+    atSecondFactor,
+    submit,
+    enterPasscode,
+    events,
+    person,
+    claimsOf,
+  }) => {
+    const link = /href="([^"]*\/recovery)"/.exec(atSecondFactor.html)?.[1] ?? ''
+    const page = await openPage(browser, link)
+    expect(page.html).toContain(RECOVERY_TITLE)
+    const [code = ''] = owner.codes
+    const { location } = await submit(page, {
+      step: 'recovery',
+      code: ` ${code.toUpperCase().replaceAll('-', ' ')}`,
+    })
+    expect(await claimsOf(location)).toMatchObject({ acr: 'urn:vestibule:mfa', amr: ['otp', 'mfa'] })
+    expect(await events({ type: 'credential.recovery_code_used', userId: person.id })).toMatchObject([
+      { detail: { remaining: 9 } },
+    ])
+    await awaitDeliveries()
+    const [notice] = listInboxMessages(person.email)
+    expect(notice?.body).toContain('9 codes are left')
+    const by = newBrowser()
+    const asked = await enterPasscode({}, by)
+    const again = await toLanding(await by.submit(asked, { step: 'recovery', code }))
+    expect(again.html).toContain('That recovery code did not work.')
+    expect(again.html).toContain(RECOVERY_TITLE)
+  })
+
+  test('starts one session when it is entered twenty times at once', async ({
+    owner,
+    browser,
+    newBrowser,
+    atSecondFactor,
+    submit,
+    events,
+    person,
+    countSessions,
+  }) => {
+    const [code = ''] = owner.codes
+    const windows = Array.from({ length: 20 }, () => {
+      const by = newBrowser()
+      for (const [name, value] of browser.cookies) by.cookies.set(name, value)
+      return by
+    })
+    await Promise.all(windows.map((by) => submit(atSecondFactor, { step: 'recovery', code }, by)))
+    expect(await countSessions()).toBe(1)
+    expect(await events({ type: 'credential.recovery_code_used', userId: person.id })).toHaveLength(1)
+  })
+
+  test('of another user is not accepted', async ({ ctx, newPerson, atSecondFactor, submit }) => {
+    const other = await equipOwner(ctx, await newPerson())
+    const landing = await submit(atSecondFactor, { step: 'recovery', code: other.codes[0] ?? '' })
+    expect(landing.location).toBeNull()
+  })
+})
+
+describe('other sign-ins of a user with an authenticator app', () => {
+  test('by a passkey have no second step', async ({ owner, person, browser, drivers, start }) => {
+    expect(owner.totp.secret).toMatch(/./)
+    const begin = await drivers.passkey.equip(person)
+    const { location } = await (await begin(await start(), browser)).present(browser)
+    expect(answerIn(location).code).toMatch(/./)
+  })
+
+  test('at an identity provider are completed by the app', async ({
+    owner,
+    person,
+    browser,
+    drivers,
+    start,
+    enterTotp,
+    countSessions,
+    claimsOf,
+  }) => {
+    expect(owner.totp.secret).toMatch(/./)
+    const begin = await drivers.provider.equip(person)
+    const visit = await (await begin(await start(), browser)).present(browser)
+    expect(visit.html).toContain(TITLE)
+    expect(await countSessions()).toBe(0)
+    const { location } = await enterTotp({ ...visit, response: new Response() })
+    expect(await claimsOf(location)).toMatchObject({
+      acr: 'urn:vestibule:mfa',
+      amr: ['fed', 'otp', 'mfa'],
+    })
+  })
+})

@@ -1,0 +1,60 @@
+import type { Ctx } from '../../src/core/context.ts'
+import { createRecoveryCodes } from '../../src/credentials/recovery-codes.ts'
+import { dbFor } from '../../src/database/db.ts'
+import type { Person } from './fixtures.ts'
+import type { Page } from './hosted-pages.ts'
+import type { PageBrowser } from './page-browser.ts'
+import { codeFor } from './protocol.ts'
+import { test as base } from './sign-in-methods.ts'
+import { computeTotp, enrollTotp, type Totp } from './totp.ts'
+
+/** A page, and where the browser was sent instead. */
+export type Landing = Page & { location: string | null; status: number }
+
+export const toLanding = async (next: Awaited<ReturnType<PageBrowser['submit']>>): Promise<Landing> => ({
+  ...next,
+  status: next.response.status,
+  html: await next.response.text(),
+})
+
+/** A user with an authenticator app, and recovery codes if they were created. */
+export type Owner = { person: Person; totp: Totp; codes: string[] }
+
+export async function equipOwner(ctx: Ctx, person: Person): Promise<Owner> {
+  const totp = await enrollTotp(ctx, person.id)
+  const { codes } = await createRecoveryCodes(ctx, person.id, { replace: true })
+  return { person, totp, codes }
+}
+
+/** `test` with a user who has a second factor, and the pages of a sign-in until it is asked for. */
+export const test = base
+  .extend('owner', ({ ctx, person }) => equipOwner(ctx, person))
+  /** Enters the code that was sent to an address. Returns the page that follows. */
+  .extend(
+    'enterPasscode',
+    ({ tenant, browser, person, start }) =>
+      async (more: Record<string, string> = {}, by = browser, address = person.email): Promise<Landing> => {
+        await dbFor(tenant).passcode.updateMany({
+          where: { tenantId: tenant, address },
+          data: { sentAt: new Date(0) },
+        })
+        const first = await start(by, more)
+        const sent = await toLanding(await by.submit(first, { step: 'email', address }))
+        return toLanding(await by.submit(sent, { step: 'code', code: await codeFor(address) }))
+      },
+  )
+  .extend('atSecondFactor', ({ owner: _, enterPasscode }) => enterPasscode())
+  /** Submits a form of a page. */
+  .extend(
+    'submit',
+    ({ browser }) =>
+      async (page: Page, form: Record<string, string>, by: PageBrowser = browser): Promise<Landing> =>
+        toLanding(await by.submit(page, form)),
+  )
+  /** Enters the current code of the owner's app. */
+  .extend(
+    'enterTotp',
+    ({ owner, browser, submit }) =>
+      (page: Page, code = computeTotp(owner.totp.secret), by = browser) =>
+        submit(page, { step: 'totp', code }, by),
+  )
