@@ -45,7 +45,10 @@ export function addRoute(
   rejectionType?: RejectionEventType,
 ): void {
   const endpoint = path.replace('/:tenant/oidc/', '').replace(/^\/:tenant\/signin.*/, 'signin')
-  const handlersByMethod: Partial<Record<string, CallHandler | null>> = { HEAD: handlers.GET, ...handlers }
+  const handlersByMethod: Partial<Record<string, CallHandler | null>> = {
+    ...handlers,
+    HEAD: handlers.HEAD === null ? null : handlers.GET,
+  }
   const allowed = Object.keys(handlersByMethod).filter((method) => handlersByMethod[method])
   app.all(path, async (event) => {
     const { method, headers } = event.req
