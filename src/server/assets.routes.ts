@@ -5,6 +5,7 @@ import { ENROLLMENT_SCRIPT, ENROLLMENT_SCRIPT_PATH } from '../pages/assets/enrol
 import { FORM_POST_SCRIPT, FORM_POST_SCRIPT_PATH } from '../pages/assets/form-post-script.ts'
 import { PASSKEY_OFFER_SCRIPT, PASSKEY_OFFER_SCRIPT_PATH } from '../pages/assets/passkey-offer-script.ts'
 import { PASSKEY_SCRIPT, PASSKEY_SCRIPT_PATH } from '../pages/assets/passkey-script.ts'
+import { PASSKEY_SIGNAL_SCRIPT, PASSKEY_SIGNAL_SCRIPT_PATH } from '../pages/assets/passkey-signal-script.ts'
 import { STYLESHEET, STYLESHEET_PATH } from '../pages/assets/stylesheet.ts'
 import { WEB_MESSAGE_SCRIPT, WEB_MESSAGE_SCRIPT_PATH } from '../pages/assets/web-message-script.ts'
 
@@ -15,6 +16,7 @@ const STATIC_ASSETS = [
   { path: ENROLLMENT_SCRIPT_PATH, content: ENROLLMENT_SCRIPT, type: 'text/javascript' },
   { path: PASSKEY_SCRIPT_PATH, content: PASSKEY_SCRIPT, type: 'text/javascript' },
   { path: PASSKEY_OFFER_SCRIPT_PATH, content: PASSKEY_OFFER_SCRIPT, type: 'text/javascript' },
+  { path: PASSKEY_SIGNAL_SCRIPT_PATH, content: PASSKEY_SIGNAL_SCRIPT, type: 'text/javascript' },
   { path: CODE_SCRIPT_PATH, content: CODE_SCRIPT, type: 'text/javascript' },
   { path: FORM_POST_SCRIPT_PATH, content: FORM_POST_SCRIPT, type: 'text/javascript' },
   { path: WEB_MESSAGE_SCRIPT_PATH, content: WEB_MESSAGE_SCRIPT, type: 'text/javascript' },

@@ -1,8 +1,6 @@
 import { describe, expect } from 'vitest'
 import { createPlatformCtx } from '../../src/core/context.ts'
 import { dbFor } from '../../src/database/db.ts'
-import { PASSKEY_OFFER_SCRIPT } from '../../src/pages/assets/passkey-offer-script.ts'
-import { PASSKEY_SCRIPT } from '../../src/pages/assets/passkey-script.ts'
 import { createUser } from '../../src/users/users.ts'
 import { noBrowser, ORIGIN } from '../support/browser.ts'
 import { enterCode } from '../support/browser-sign-in.ts'
@@ -108,11 +106,5 @@ describe.skipIf(noBrowser)('a user of a device without a screen lock', () => {
     await page.goto(party.url)
     await enterCode(page, email)
     await page.waitForURL(`${party.callback}*`)
-  })
-})
-
-describe('the scripts of passkeys', () => {
-  test('have less than 6 KB in total', () => {
-    expect(Buffer.byteLength(PASSKEY_SCRIPT) + Buffer.byteLength(PASSKEY_OFFER_SCRIPT)).toBeLessThan(6 * 1024)
   })
 })

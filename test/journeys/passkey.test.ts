@@ -1,47 +1,15 @@
-import type { BrowserContext } from 'playwright-core'
 import { describe, expect } from 'vitest'
 import { createPlatformCtx } from '../../src/core/context.ts'
 import { revokeCredential } from '../../src/credentials/credentials.ts'
-import { createCredentialEnrollmentToken } from '../../src/credentials/enrollment-tokens.ts'
 import { dbFor } from '../../src/database/db.ts'
-import { createUser } from '../../src/users/users.ts'
-import { noBrowser, ORIGIN } from '../support/browser.ts'
-import { test as base, photograph, readHeading } from '../support/journey.ts'
-import { makeClient } from '../support/protocol.ts'
-import { startRelyingParty } from '../support/relying-party.ts'
-import { openWithDevice } from '../support/virtual-authenticator.ts'
-
-const test = base
-  .extend('party', { scope: 'file' }, async ({ app, acme }, { onCleanup }) => {
-    const party = await startRelyingParty('openid profile email', app)
-    onCleanup(() => party.close())
-    const client = await makeClient(acme, { name: 'Acme Mail', callbacks: [party.callback] })
-    await party.connect(`${ORIGIN}/${acme}`, client.id, client.secret)
-    return party
-  })
-  /** Opens a browser on a device with a passkey of a new user. */
-  .extend('openWithPasskey', ({ acme, open }) => async (name: string, context?: BrowserContext) => {
-    const ctx = createPlatformCtx(acme)
-    const { id: userId } = await createUser(ctx, {
-      email: `${name.toLowerCase()}@passkey.example`,
-      name,
-      emailVerified: true,
-    })
-    const { uri } = await createCredentialEnrollmentToken(ctx, userId, { send: false })
-    const opened = await openWithDevice(context ?? (await open()))
-    await opened.page.goto(uri)
-    await opened.page.getByRole('button', { name: 'Create a passkey' }).click()
-    await opened.page.waitForURL('**/enroll/done')
-    return { ...opened, userId }
-  })
+import { noBrowser } from '../support/browser.ts'
+import { photograph, readHeading } from '../support/journey.ts'
+import { test, withoutOffer } from '../support/passkey-journey.ts'
 
 describe.skipIf(noBrowser)('a user with a passkey', () => {
   test('signs in by the button, without a user name', async ({ party, openWithPasskey }) => {
     const { page, errors } = await openWithPasskey('Ada')
-    // The virtual authenticator accepts the offer in the address field at once.
-    await page.addInitScript(() => {
-      PublicKeyCredential.isConditionalMediationAvailable = async () => false
-    })
+    await withoutOffer(page)
     await page.goto(party.url)
     await page.getByRole('button', { name: 'Sign in with a passkey' }).waitFor()
     await photograph(page, 'desktop-sign-in-passkey')

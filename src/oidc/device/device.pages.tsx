@@ -8,6 +8,7 @@ import {
   type PageTenant,
   StepForm,
 } from '../../pages/page-shell.pages.tsx'
+import { PasskeySignal } from '../../pages/passkey-signal.pages.tsx'
 import {
   ConsentButtons,
   ConsentItems,
@@ -77,6 +78,7 @@ export const DeviceConsentPage = ({
   person,
   consentItems,
   userCode,
+  accepted,
 }: ConsentPageProps & { userCode: string }): VNode => (
   <PageShell
     title={`Connect ${client.name}?`}
@@ -109,6 +111,7 @@ export const DeviceConsentPage = ({
       <p>It does not ask for anything from your account.</p>
     )}
     <ConsentButtons interaction={interaction} />
+    <PasskeySignal accepted={accepted} />
   </PageShell>
 )
 

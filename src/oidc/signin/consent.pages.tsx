@@ -9,6 +9,7 @@ import {
   type PageTenant,
   StepForm,
 } from '../../pages/page-shell.pages.tsx'
+import { type AcceptedPasskeys, PasskeySignal } from '../../pages/passkey-signal.pages.tsx'
 import { type PagePerson, PersonLine } from '../../pages/person.pages.tsx'
 import type { Destination } from '../model/unreviewed-clients.ts'
 
@@ -21,6 +22,8 @@ export type ConsentPageProps = {
   consentItems: readonly ConsentItem[]
   /** Where the answer goes; omitted for a device, which has it already. */
   destination?: Destination
+  /** The passkeys of a user who has just signed in. */
+  accepted?: AcceptedPasskeys | null
 }
 
 /** The signed-in user, with a way to switch. Posts `step=switch`. */
@@ -122,6 +125,7 @@ export const ConsentPage = ({
   person,
   consentItems,
   destination,
+  accepted,
 }: ConsentPageProps): VNode => (
   <PageShell
     title={`Allow ${client.name}?`}
@@ -152,5 +156,6 @@ export const ConsentPage = ({
       )}
       If you deny, you go back without sharing anything.
     </p>
+    <PasskeySignal accepted={accepted} />
   </PageShell>
 )

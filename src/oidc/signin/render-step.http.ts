@@ -9,6 +9,7 @@ import { computeRetryAfter, describeInputRejection } from './input-rejection-tex
 import { CodePage } from './passcode/code.pages.tsx'
 import { computeResendAllowedAt } from './passcode/passcode-sign-in.ts'
 import { renderPasskeyOffer } from './passkey/passkey-offer-forms.http.ts'
+import { findPasskeySignal } from './passkey/passkey-signal.ts'
 import { renderPendingLink } from './provider/provider-forms.http.ts'
 import { renderSecondFactor } from './second-factor/second-factor-forms.http.ts'
 import { SelectAccountPage } from './select-account.pages.tsx'
@@ -19,7 +20,7 @@ import type { SignInStep } from './sign-in-step.ts'
 import { renderSignUpPage } from './sign-up/sign-up-forms.http.ts'
 
 /** Renders a page with the error of the last input, if any. */
-export function renderSignInPage(signIn: SignInStep, page: SignInPageName): Response | Promise<Response> {
+export async function renderSignInPage(signIn: SignInStep, page: SignInPageName): Promise<Response> {
   const { call, interaction, authorization } = signIn
   const { request, progress } = interaction
   const completion = selectCompletion(signIn)
@@ -39,15 +40,18 @@ export function renderSignInPage(signIn: SignInStep, page: SignInPageName): Resp
   switch (page) {
     case 'select':
       return renderComponent(SelectAccountPage, { ...common, person }, options)
-    case 'consent':
+    case 'consent': {
+      const accepted = await findPasskeySignal(signIn)
       return completion.renderConsent(
         {
           ...common,
           person,
+          accepted,
           consentItems: listConsentItems(authorization.scopes, authorization.claims),
         },
-        options,
+        { ...options, runsScript: accepted !== null },
       )
+    }
     case 'create':
       return renderSignUpPage(signIn, form, rejection, options)
     case 'passkey':

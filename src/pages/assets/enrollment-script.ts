@@ -68,6 +68,16 @@ const PAGE_SCRIPT = `
     return answer
   }
 
+  // Passkeys of the account that are not accepted any more disappear from the device, where the browser listens.
+  async function signalAccepted({ rp, user, excludeCredentials }, id) {
+    if (PublicKeyCredential.signalAllAcceptedCredentials)
+      await PublicKeyCredential.signalAllAcceptedCredentials({
+        rpId: rp.id,
+        userId: user.id,
+        allAcceptedCredentialIds: [...excludeCredentials.map((each) => each.id), id],
+      }).catch(() => {})
+  }
+
   async function enroll() {
     if (busy) return
     setBusy(true)
@@ -76,6 +86,7 @@ const PAGE_SCRIPT = `
       const optionsJSON = await call('/options')
       const response = await startRegistration({ optionsJSON })
       await call('/credential', { response })
+      await signalAccepted(optionsJSON, response.id)
       // Replaces this page, so that the back button does not lead to the used link.
       location.replace(path + '/done' + query)
     } catch (error) {

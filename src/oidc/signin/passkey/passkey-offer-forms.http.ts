@@ -19,6 +19,7 @@ import {
   deriveOfferChallenge,
   findOfferedUser,
 } from './passkey-offer.ts'
+import { findPasskeySignal } from './passkey-signal.ts'
 
 /** The forms of the offer, by `step`. */
 export const PASSKEY_OFFER_FORMS: Record<string, FormHandler> = {
@@ -58,6 +59,7 @@ export async function renderPasskeyOffer(
     label: selectAccountLabel(user),
     options: await buildRegistrationOptions(tenant, { user, challenge, credentials: [] }),
     error: rejection && describeRejection(rejection),
+    accepted: await findPasskeySignal(signIn),
   }
   return renderComponent(PasskeyOfferPage, props, {
     ...options,

@@ -9,6 +9,7 @@ import {
   type PageTenant,
   StepForm,
 } from '../../../pages/page-shell.pages.tsx'
+import { type AcceptedPasskeys, PasskeySignal } from '../../../pages/passkey-signal.pages.tsx'
 
 type PasskeyOfferPageProps = {
   tenant: PageTenant
@@ -19,6 +20,7 @@ type PasskeyOfferPageProps = {
   /** PublicKeyCredentialCreationOptionsJSON (WebAuthn Level 3, section 5.1.8). */
   options: object
   error?: string | null
+  accepted?: AcceptedPasskeys | null
 }
 
 /**
@@ -32,6 +34,7 @@ export const PasskeyOfferPage = ({
   label,
   options,
   error,
+  accepted,
 }: PasskeyOfferPageProps): VNode => (
   <PageShell
     title="Sign in faster next time"
@@ -68,6 +71,7 @@ export const PasskeyOfferPage = ({
         </button>
       </StepForm>
     </div>
+    <PasskeySignal accepted={accepted} />
     <script src={PASSKEY_OFFER_SCRIPT_PATH} defer />
   </PageShell>
 )
