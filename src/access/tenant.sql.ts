@@ -22,6 +22,7 @@ export const SETTINGS = [
   'signInMethods',
   'offerPasskey',
   'secondFactor',
+  'secondFactorRoles',
   'passcodeChannels',
   ...LIMIT_SETTING_NAMES,
   'smsCountries',

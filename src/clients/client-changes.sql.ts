@@ -26,6 +26,7 @@ export const CHANGEABLE_CLIENT_COLUMNS = [
   'idTokenSigningAlg',
   'userInfoSigningAlg',
   'requirePushedRequests',
+  'requireSecondFactor',
   'resources',
 ] as const satisfies (keyof ClientRow)[]
 export type ChangeableClient = Pick<ClientRow, (typeof CHANGEABLE_CLIENT_COLUMNS)[number]>

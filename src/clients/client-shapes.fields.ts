@@ -55,6 +55,7 @@ const fieldsAfterSecret = {
   idTokenSigningAlg: z.enum(SIGNING_ALGORITHMS).nullable(),
   userInfoSigningAlg: z.enum(SIGNING_ALGORITHMS).nullable(),
   requirePushedRequests: z.boolean(),
+  requireSecondFactor: z.boolean(),
   resources: textList,
   registeredBy: z.enum(REGISTERED_BY),
   updatedAt: instantShape,

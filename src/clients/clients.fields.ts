@@ -64,6 +64,7 @@ const createClientFields = (kind: 'creation' | 'change') => {
     idTokenSigningAlg: member(oneOf(SIGNING_ALGORITHMS)),
     userInfoSigningAlg: member(oneOf(SIGNING_ALGORITHMS)),
     requirePushedRequests: flag,
+    requireSecondFactor: flag,
     resources: list(resourceUri, 20),
   }
 }

@@ -98,6 +98,7 @@ export const ClientRef = builder.prismaObject('Client', {
       resolve: (client) => client.userInfoSigningAlg as SigningAlgorithm | null,
     }),
     requirePushedRequests: t.exposeBoolean('requirePushedRequests', {}),
+    requireSecondFactor: t.exposeBoolean('requireSecondFactor', {}),
     resources: t.exposeStringList('resources', {}),
     registeredBy: t.field({
       type: ClientRegistrationEnum,
@@ -172,6 +173,7 @@ export const buildClientInputFields = (t: InputFields) => ({
     description: describeField('userInfoSigningAlg'),
   }),
   requirePushedRequests: t.boolean({ description: describeField('requirePushedRequests') }),
+  requireSecondFactor: t.boolean({ description: describeField('requireSecondFactor') }),
   resources: t.stringList({ description: describeField('resources') }),
 })
 

@@ -6,8 +6,8 @@ export type SignInMethodName = (typeof SIGN_IN_METHODS)[number]
 export const SECOND_FACTORS = ['totp', 'recovery'] as const
 export type SecondFactorName = (typeof SECOND_FACTORS)[number]
 
-/** Who presents a second factor: nobody, or users who have one. */
-export const SECOND_FACTOR_MODES = ['off', 'if-enrolled'] as const
+/** Who presents a second factor: nobody, users who have one, or all users. */
+export const SECOND_FACTOR_MODES = ['off', 'if-enrolled', 'required'] as const
 export type SecondFactorMode = (typeof SECOND_FACTOR_MODES)[number]
 
 /** How a message with a code is sent. */

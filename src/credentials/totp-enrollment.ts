@@ -57,8 +57,19 @@ function openPending(tenant: string, owner: TotpOwner, token: string, now: Date)
   }
 }
 
+/** The key that a token has, as it was shown; null when it has expired or is not of this owner. */
+export async function showTotpEnrollment(
+  ctx: Ctx,
+  owner: TotpOwner,
+  { token, accountName }: { token: string; accountName: string },
+  now = new Date(),
+): Promise<TotpEnrollment | null> {
+  const pending = openPending(ctx.tenant, owner, token, now)
+  return pending && { token, ...(await describeTotp(ctx.tenant, pending.secret, accountName)) }
+}
+
 /** The error of a wrong code. */
-export const createWrongTotpError = () => new InvalidCredential('The code is wrong or has expired.')
+const createWrongTotpError = () => new InvalidCredential('The code is wrong or has expired.')
 
 /**
  * Stores the authenticator app of a token, by the first code that it shows; it replaces an earlier app of the

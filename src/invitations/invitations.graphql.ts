@@ -6,8 +6,8 @@ import { withPublicAccess, withScope } from '../graphql/field-access.ts'
 import { markCreation } from '../graphql/idempotency.ts'
 import { nullIfNotFound, requireNodeId } from '../graphql/node.graphql.ts'
 import { toResultOptions } from '../graphql/result-options.ts'
+import { RoleEnum } from '../graphql/roles.graphql.ts'
 import { findDescription } from '../schema/schema-descriptions.ts'
-import { RoleEnum } from '../users/users.graphql.ts'
 import { listInvitations } from './invitation-list.ts'
 import {
   INVITATION_STATUSES,

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { ROLE_NAMES, type Role } from '../core/scopes.ts'
 import { SECOND_FACTOR_MODES, SIGN_IN_METHODS } from '../core/sign-in-methods.ts'
 import { expectedUpdatedAt } from '../schema/expected-updated-at.ts'
 import { flag, oneOf, switchedOn, text, toClearable, toOptional } from '../schema/input-shapes.ts'
@@ -29,6 +30,7 @@ const tenantSamples = {
   signInMethods: ['passkey', 'passcode'],
   offerPasskey: true,
   secondFactor: 'if-enrolled',
+  secondFactorRoles: ['admin'],
   ...PASSCODE_SETTING_SAMPLES,
 }
 
@@ -62,6 +64,17 @@ const secondFactorSettings = {
     .nullable()
     .transform((mode) => mode ?? 'if-enrolled')
     .optional(),
+  secondFactorRoles: z
+    .array(oneOf(ROLE_NAMES as [Role, ...Role[]]), 'must be an array')
+    .max(100, 'must have at most 100 entries')
+    .nullable()
+    .transform((roles) => [...new Set(roles ?? [])])
+    .optional(),
+}
+/** As REST returns them. */
+const secondFactorShapes = {
+  secondFactor: z.enum(SECOND_FACTOR_MODES),
+  secondFactorRoles: z.array(z.enum(ROLE_NAMES)),
 }
 
 /** The settings of a new tenant. */
@@ -129,7 +142,7 @@ export const TenantSettingsShape = z
     ...toShapes(termsSettings, z.string().nullable()),
     ...toShapes(methods, z.array(z.enum(SIGN_IN_METHODS))),
     ...toShapes(switchesOn, z.boolean()),
-    ...toShapes(secondFactorSettings, z.enum(SECOND_FACTOR_MODES)),
+    ...secondFactorShapes,
     ...passcodeSettingsShapes,
   })
   .meta({ id: 'TenantSettings', model: 'Tenant', samples: tenantSamples })

@@ -1,4 +1,5 @@
 import { Conflict, InvalidInput, NotFound } from '../core/errors.ts'
+import type { Role } from '../core/scopes.ts'
 import { type SecondFactorMode, SIGN_IN_METHODS, type SignInMethodName } from '../core/sign-in-methods.ts'
 import type { SignUpFieldSetting, SignUpMode } from '../core/sign-up.ts'
 import { builder, type GraphQLTypes } from '../graphql/builder.ts'
@@ -7,6 +8,7 @@ import { withPublicAccess, withScope } from '../graphql/field-access.ts'
 import { markCreation } from '../graphql/idempotency.ts'
 import { ID_DESCRIPTION, Node, nullIfNotFound, registerNode } from '../graphql/node.graphql.ts'
 import { toResultOptions } from '../graphql/result-options.ts'
+import { RoleEnum } from '../graphql/roles.graphql.ts'
 import { EXPECTED_UPDATED_AT_DESCRIPTION } from '../schema/expected-updated-at.ts'
 import { findDescription } from '../schema/schema-descriptions.ts'
 import { buildPasscodeSettingFields, buildPasscodeSettingInputs } from './passcode-settings.graphql.ts'
@@ -33,6 +35,7 @@ const SETTING_DESCRIPTIONS = {
   signInMethods: findDescription('Tenant', 'signInMethods'),
   offerPasskey: findDescription('Tenant', 'offerPasskey'),
   secondFactor: findDescription('Tenant', 'secondFactor'),
+  secondFactorRoles: findDescription('Tenant', 'secondFactorRoles'),
 }
 
 const METHOD_DESCRIPTIONS: Record<SignInMethodName, string> = {
@@ -46,6 +49,10 @@ const SecondFactorModeEnum = builder.enumType('SecondFactorMode', {
   values: {
     OFF: { value: 'off', description: 'Nobody.' },
     IF_ENROLLED: { value: 'if-enrolled', description: 'Users who have an authenticator app.' },
+    REQUIRED: {
+      value: 'required',
+      description: 'All users; those who have none set up an authenticator app.',
+    },
   } satisfies Record<string, { value: SecondFactorMode; description: string }>,
 })
 
@@ -113,6 +120,11 @@ const TenantSettings = builder.objectRef<ReturnType<typeof toSettings>>('TenantS
       description: SETTING_DESCRIPTIONS.secondFactor,
       resolve: ({ secondFactor }) => secondFactor as SecondFactorMode,
     }),
+    secondFactorRoles: t.field({
+      type: [RoleEnum],
+      description: SETTING_DESCRIPTIONS.secondFactorRoles,
+      resolve: ({ secondFactorRoles }) => secondFactorRoles as Role[],
+    }),
     ...buildPasscodeSettingFields(t),
   }),
 })
@@ -179,6 +191,7 @@ const buildSettingsInputFields = (t: InputFields) => ({
   signInMethods: t.field({ type: [SignInMethodEnum], description: SETTING_DESCRIPTIONS.signInMethods }),
   offerPasskey: t.boolean({ description: SETTING_DESCRIPTIONS.offerPasskey }),
   secondFactor: t.field({ type: SecondFactorModeEnum, description: SETTING_DESCRIPTIONS.secondFactor }),
+  secondFactorRoles: t.field({ type: [RoleEnum], description: SETTING_DESCRIPTIONS.secondFactorRoles }),
   ...buildPasscodeSettingInputs(t),
 })
 

@@ -6,10 +6,11 @@ import { withPublicAccess, withScope } from '../graphql/field-access.ts'
 import { markCreation } from '../graphql/idempotency.ts'
 import { requireNodeId } from '../graphql/node.graphql.ts'
 import { toResultOptions } from '../graphql/result-options.ts'
+import { RoleEnum } from '../graphql/roles.graphql.ts'
 import { EXPECTED_UPDATED_AT_DESCRIPTION } from '../schema/expected-updated-at.ts'
 import { setUserRoles } from './roles.ts'
 import { ADDRESS_FIELDS, ADDRESS_MEMBERS, USER_FIELD_DEFINITIONS, WRITABLE_FIELDS } from './users.fields.ts'
-import { RoleEnum, UserRef } from './users.graphql.ts'
+import { UserRef } from './users.graphql.ts'
 import { createUser, deleteUser, lockUser, unlockUser, updateUser } from './users.ts'
 
 const AddressInput = builder.inputType('AddressInput', {

@@ -1,10 +1,11 @@
-import { ACCOUNT_SCOPE, ROLE_NAMES, type Role } from '../core/scopes.ts'
+import { ACCOUNT_SCOPE, type Role } from '../core/scopes.ts'
 import type { User } from '../generated/prisma/client.ts'
 import { builder } from '../graphql/builder.ts'
 import { isOwner, type OwnScope } from '../graphql/context.ts'
 import { withPublicAccess, withScope, withScopeOrOwner } from '../graphql/field-access.ts'
 import { ID_DESCRIPTION, Node, nullIfNotFound, registerNode, requireNodeId } from '../graphql/node.graphql.ts'
 import type { OwnFieldExtensions } from '../graphql/own-fields.ts'
+import { RoleEnum } from '../graphql/roles.graphql.ts'
 import { CLAIM_DEFINITIONS } from './claims.ts'
 import { toAddress } from './user-body.ts'
 import {
@@ -25,16 +26,6 @@ const AddressRef = builder.objectRef<Address>('Address').implement({
         t.exposeString(member, { nullable: true, description: ADDRESS_FIELDS[member].description }),
       ]),
     ),
-})
-
-export const RoleEnum = builder.enumType('Role', {
-  description: 'A set of management scopes that a user can get.',
-  values: Object.fromEntries(
-    ROLE_NAMES.map((role) => [
-      role.toUpperCase(),
-      { value: role, description: `The scopes of role ${role}.` },
-    ]),
-  ) as Record<Uppercase<Role>, { value: Role; description: string }>,
 })
 
 /** Fields of the own user by the scope of their claim: tokens read the same here as from userinfo. */

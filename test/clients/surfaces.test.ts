@@ -32,6 +32,7 @@ describe('the operations on clients', () => {
       idTokenSigningAlg: null,
       userInfoSigningAlg: null,
       requirePushedRequests: false,
+      requireSecondFactor: false,
       resources: [],
       registeredBy: 'administrator',
       updatedAt: expect.any(String),

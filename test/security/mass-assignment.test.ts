@@ -23,12 +23,12 @@ const WRITABLE = {
   UserFieldsInput:
     'name givenName familyName middleName nickname preferredUsername profile picture website email emailVerified gender birthdate zoneinfo locale phoneNumber phoneNumberVerified locked address userMetadata appMetadata',
   ClientFieldsInput:
-    'description scopes themeColor logoUrl callbacks allowedOrigins webOrigins allowedLogoutUrls initiateLoginUrl tokenExpiryTime requireConsent jwks backchannelLogoutUrl idTokenSigningAlg userInfoSigningAlg requirePushedRequests resources',
+    'description scopes themeColor logoUrl callbacks allowedOrigins webOrigins allowedLogoutUrls initiateLoginUrl tokenExpiryTime requireConsent jwks backchannelLogoutUrl idTokenSigningAlg userInfoSigningAlg requirePushedRequests requireSecondFactor resources',
   CreateClientInput: 'type name appType fields',
   TenantSettingsInput:
-    'friendlyName logoUrl defaultAudience loginUrl supportUrl phoneCountry dynamicRegistration clientIdMetadataDocuments signUp signUpDomains signUpFields termsUrl termsVersion privacyUrl signInMethods offerPasskey secondFactor passcodeChannels networkCodeLimit networkFailureLimit smsDailyLimit smsPrefixLimit smsCountries',
+    'friendlyName logoUrl defaultAudience loginUrl supportUrl phoneCountry dynamicRegistration clientIdMetadataDocuments signUp signUpDomains signUpFields termsUrl termsVersion privacyUrl signInMethods offerPasskey secondFactor secondFactorRoles passcodeChannels networkCodeLimit networkFailureLimit smsDailyLimit smsPrefixLimit smsCountries',
   UpdateTenantSettingsInput:
-    'expectedUpdatedAt friendlyName logoUrl defaultAudience loginUrl supportUrl phoneCountry dynamicRegistration clientIdMetadataDocuments signUp signUpDomains signUpFields termsUrl termsVersion privacyUrl signInMethods offerPasskey secondFactor passcodeChannels networkCodeLimit networkFailureLimit smsDailyLimit smsPrefixLimit smsCountries',
+    'expectedUpdatedAt friendlyName logoUrl defaultAudience loginUrl supportUrl phoneCountry dynamicRegistration clientIdMetadataDocuments signUp signUpDomains signUpFields termsUrl termsVersion privacyUrl signInMethods offerPasskey secondFactor secondFactorRoles passcodeChannels networkCodeLimit networkFailureLimit smsDailyLimit smsPrefixLimit smsCountries',
   CreateInvitationInput: 'email name note roles locale clientId expiresInSeconds',
   ResendInvitationInput: 'invitationId expiresInSeconds',
   RevokeInvitationInput: 'invitationId',

@@ -15,6 +15,7 @@ export const OIDC_MEMBERS = [
   'idTokenSigningAlg',
   'userInfoSigningAlg',
   'requirePushedRequests',
+  'requireSecondFactor',
   'resources',
 ]
 export const CLIENT_FIELDS = `id name description appType themeColor logoUrl callbacks allowedOrigins webOrigins allowedLogoutUrls

@@ -14,6 +14,7 @@ export const UNSET = {
   idTokenSigningAlg: null,
   userInfoSigningAlg: null,
   requirePushedRequests: false,
+  requireSecondFactor: false,
   resources: [],
 }
 
@@ -52,6 +53,7 @@ export const test = base
         idTokenSigningAlg: 'EdDSA',
         userInfoSigningAlg: 'ES384',
         requirePushedRequests: true,
+        requireSecondFactor: true,
         resources: ['https://api.shop.example/v1', 'urn:example:orders'],
       }),
   )

@@ -22,6 +22,7 @@ export const UNSET_SETTINGS = {
   signInMethods: ['passcode', 'passkey', 'provider'],
   offerPasskey: true,
   secondFactor: 'if-enrolled',
+  secondFactorRoles: [],
   passcodeChannels: ['email', 'sms'],
   phoneCountry: null,
   networkCodeLimit: 600,

@@ -36,6 +36,7 @@ describe('createTenant', () => {
       signInMethods: ['passcode', 'passkey', 'provider'],
       offerPasskey: true,
       secondFactor: 'if-enrolled',
+      secondFactorRoles: [],
       passcodeChannels: ['email', 'sms'],
       phoneCountry: null,
       networkCodeLimit: 600,

@@ -31,6 +31,7 @@ describe('updateSettings', () => {
       signInMethods: ['passkey'],
       offerPasskey: false,
       secondFactor: 'off',
+      secondFactorRoles: ['admin'],
       passcodeChannels: ['sms'],
       networkCodeLimit: 1000,
       networkFailureLimit: 200,

@@ -123,7 +123,8 @@ export function evaluateState(
   now: Date,
 ): AuthorizationState {
   const { client, supportedAcrs, provenUser } = given
-  const secondFactor = selectSecondFactorTerms(given.secondFactorPolicy)
+  const { roles } = provenUser ?? state ?? { roles: [] }
+  const secondFactor = selectSecondFactorTerms(given.secondFactorPolicy, client, roles)
   const scopes = selectGrantableScopes(request.scopes, client, state?.roles ?? [])
   const next = selectNextStep(
     {

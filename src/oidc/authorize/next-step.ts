@@ -101,7 +101,7 @@ export function selectNextStep(
   const demand = { claims: request.claims, isTwoFactor: request.secondFactor.isRequired }
   const isAcceptable = listAcceptableAuthentications(session.proofs, demand).length > 0
   // Also after a sign-in for this request, by a method that another tab offered.
-  if (!isAcceptable && !canBeCompleted(request, session, since)) return requireLogin('acr')
+  if (!isAcceptable && !canBeCompleted(request, session, since, now)) return requireLogin('acr')
   if (!session.signedInAt) {
     // After a sign-in for this request the hint is not compared: users have more addresses than are stored.
     if (request.addressHint !== null && !session.addresses.includes(request.addressHint))
@@ -109,7 +109,7 @@ export function selectNextStep(
     if (request.prompt.includes('login') || request.prompt.includes('create')) return { step: 'login' }
     if (request.prompt.includes('select_account')) return { step: 'select' }
     if (!isPromptNone && isAcceptable && canRaiseAcr(request, session))
-      return { step: canRaiseBySecondFactor(request, session, since) ? 'second-factor' : 'login' }
+      return { step: canRaiseBySecondFactor(request, session, since, now) ? 'second-factor' : 'login' }
   }
   if (!isAcceptable)
     return isPromptNone
@@ -131,21 +131,34 @@ export function selectNextStep(
 const isExpectedUser = ({ subjectHint, claims }: StepRequest, { userId }: StepSession): boolean =>
   (subjectHint === null || subjectHint === userId) && isForUser(claims, userId)
 
+/** How recent a first proof must be to set up a second factor, as for the same change over the API. */
+const ENROLLMENT_MAX_AGE_SECONDS = 15 * 60
+
 /** Whether a second factor makes the proofs of the session acceptable, without another first proof. */
-const canBeCompleted = (
+function canBeCompleted(
   { secondFactor, claims }: StepRequest,
-  { proofs }: StepSession,
+  { proofs, hasSecondFactor }: StepSession,
   since: Date | null,
-): boolean =>
-  secondFactor.isUsable &&
-  isAcceptableAcr(claims, ACR_MFA) &&
-  selectAuthentication(proofs, { claims: null, since, isTwoFactor: false }) !== null
+  now: Date,
+): boolean {
+  if (!secondFactor.isUsable || !isAcceptableAcr(claims, ACR_MFA)) return false
+  const first = selectAuthentication(proofs, { claims: null, since, isTwoFactor: false })
+  return (
+    first !== null &&
+    (hasSecondFactor || first.authenticatedAt >= addSeconds(now, -ENROLLMENT_MAX_AGE_SECONDS))
+  )
+}
 
 /** Whether a second factor, which the user has, satisfies the voluntary request of an `acr`. */
-const canRaiseBySecondFactor = (request: StepRequest, session: StepSession, since: Date | null): boolean =>
+const canRaiseBySecondFactor = (
+  request: StepRequest,
+  session: StepSession,
+  since: Date | null,
+  now: Date,
+): boolean =>
   session.hasSecondFactor &&
   satisfiesAcrRequest(request.claims?.id_token.acr ?? null, ACR_MFA) &&
-  canBeCompleted(request, session, since)
+  canBeCompleted(request, session, since, now)
 
 /**
  * Whether a sign-in could satisfy a voluntary request of an `acr` that the session does not satisfy (RFC 9470,

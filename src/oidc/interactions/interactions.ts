@@ -74,6 +74,10 @@ export type Progress = {
   signedInAt?: string
   /** The proof of a user who presents a second factor next. There is no session for it yet. */
   firstProof?: FirstProof
+  /** The key of the authenticator app that the user sets up, sealed. */
+  pendingTotp?: string
+  /** The new recovery codes, sealed, until the user has saved them. */
+  recoveryCodes?: string
   /** The session whose user consented during this request. */
   consentedIn?: string
   /** How many passkeys were presented: each one needs a challenge of its own. */

@@ -3,18 +3,27 @@ import { ACR_MFA, computeAcr, getStrength } from './acr.ts'
 import { type ClaimsRequest, isAcceptableAcr } from './claims-request.ts'
 
 /** Who presents a second factor, by the settings of a tenant. */
-export type SecondFactorPolicy = { mode: SecondFactorMode }
+export type SecondFactorPolicy = { mode: SecondFactorMode; requiredOfRoles: readonly string[] }
 
-export const selectPolicy = (tenant: { secondFactor: string } | null): SecondFactorPolicy => ({
+export const selectPolicy = (
+  tenant: { secondFactor: string; secondFactorRoles: string[] } | null,
+): SecondFactorPolicy => ({
   mode: (tenant?.secondFactor ?? 'off') as SecondFactorMode,
+  requiredOfRoles: tenant?.secondFactorRoles ?? [],
 })
 
 /** Whether a user may, and must, present a second factor. */
 export type SecondFactorTerms = { isUsable: boolean; isRequired: boolean }
 
-/** The terms for a user at a client. */
-export function selectSecondFactorTerms({ mode }: SecondFactorPolicy): SecondFactorTerms {
-  return { isUsable: mode !== 'off', isRequired: false }
+/** The terms for a user at a client: the tenant, the client or a role of the user may require two factors. */
+export function selectSecondFactorTerms(
+  { mode, requiredOfRoles }: SecondFactorPolicy,
+  { requireSecondFactor }: { requireSecondFactor: boolean },
+  roles: readonly string[],
+): SecondFactorTerms {
+  const isRequired =
+    mode === 'required' || requireSecondFactor || roles.some((role) => requiredOfRoles.includes(role))
+  return { isUsable: isRequired || mode !== 'off', isRequired }
 }
 
 /**

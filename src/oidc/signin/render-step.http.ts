@@ -11,7 +11,7 @@ import { computeResendAllowedAt } from './passcode/passcode-sign-in.ts'
 import { renderPasskeyOffer } from './passkey/passkey-offer-forms.http.ts'
 import { findPasskeySignal } from './passkey/passkey-signal.ts'
 import { renderPendingLink } from './provider/provider-forms.http.ts'
-import { renderSecondFactor } from './second-factor/second-factor-forms.http.ts'
+import { renderRecoveryCodes, renderSecondFactor } from './second-factor/second-factor-forms.http.ts'
 import { SelectAccountPage } from './select-account.pages.tsx'
 import { SignInPage } from './sign-in.pages.tsx'
 import { listOfferedMethods } from './sign-in-methods.http.ts'
@@ -59,6 +59,8 @@ export async function renderSignInPage(signIn: SignInStep, page: SignInPageName)
     case 'second-factor':
     case 'recovery':
       return renderSecondFactor(signIn, page, common, rejection, options)
+    case 'recovery-codes':
+      return renderRecoveryCodes(signIn, common, options)
     case 'code':
       return renderComponent(
         CodePage,

@@ -22,7 +22,7 @@ import { readCredentialId } from './passkey/presented-passkey.ts'
 import { findAutomaticProvider, findProviderByAddress } from './provider/provider-choice.ts'
 import { leadToProvider } from './provider/provider-forms.http.ts'
 import { renderSignInPage } from './render-step.http.ts'
-import { SECOND_FACTOR_FORMS } from './second-factor/second-factor-forms.http.ts'
+import { RECOVERY_CODES_FORMS, SECOND_FACTOR_FORMS } from './second-factor/second-factor-forms.http.ts'
 import { continueAsUser, grantConsent, switchUser } from './sign-in.ts'
 import type { FormHandler } from './sign-in-method.http.ts'
 import { listMethodForms, listOfferedMethods } from './sign-in-methods.http.ts'
@@ -66,7 +66,8 @@ async function showSignInPage(call: TenantCall, requestedPage: SignInPageName): 
   const { key } = interaction
   const cookies = [buildCookie(call.ctx.tenant, INTERACTION_COOKIE, key, INTERACTION_LIFETIME_SECONDS)]
   const { next } = authorization
-  if (next.step === 'issue' && !(await offersPasskey(signIn))) return completeAuthorization(signIn, cookies)
+  if (next.step === 'issue' && !hasCodesToSave(signIn) && !(await offersPasskey(signIn)))
+    return completeAuthorization(signIn, cookies)
   if (next.step === 'error')
     return selectCompletion(signIn).reject(
       createStepError(next, interaction.request, authorization, signIn.sessionToken !== null),
@@ -107,6 +108,7 @@ function findProviderInstead(signIn: SignInStep): SignInProvider | null {
 function selectPage(signIn: SignInStep, requestedPage: SignInPageName): SignInPageName {
   const { interaction, authorization } = signIn
   const { step } = authorization.next
+  if (hasCodesToSave(signIn)) return 'recovery-codes'
   if (step === 'consent' || step === 'select') return step
   if (step === 'second-factor') return requestedPage === 'recovery' ? 'recovery' : 'second-factor'
   if (step === 'issue') return 'passkey'
@@ -114,6 +116,11 @@ function selectPage(signIn: SignInStep, requestedPage: SignInPageName): SignInPa
   const hasCode = interaction.progress.address !== undefined && 'code' in listMethodForms(signIn)
   return requestedPage === 'code' && hasCode ? 'code' : 'email'
 }
+
+/** A signed-in user saves the new recovery codes before anything else. */
+const hasCodesToSave = ({ interaction, authorization }: SignInStep): boolean =>
+  interaction.progress.recoveryCodes !== undefined &&
+  ['issue', 'consent', 'select'].includes(authorization.next.step)
 
 async function completeAuthorization(signIn: SignInStep, cookies: string[]): Promise<Response> {
   const answer = await selectCompletion(signIn).complete()
@@ -136,15 +143,20 @@ async function handleForm(call: TenantCall, page: SignInPageName): Promise<Respo
     throw new Forbidden('This page was out of date. Go back, reload it and try again.')
   // Also when another tab has continued: the user who cancels must not be signed in.
   if (form.step === 'cancel') return cancelSignIn(signIn)
-  const { step } = signIn.authorization.next
-  const forms =
-    step === 'login' ? { ...listMethodForms(signIn), ...SIGN_UP_FORMS } : (FORM_HANDLERS[step] ?? {})
+  const forms = listForms(signIn)
   // A repeated submission, or one of an earlier page: continue with the current page.
   if (!Object.hasOwn(forms, form.step ?? '')) return redirectToPage(signIn)
   const provider =
     form.step === 'email' && 'provider' in forms ? findProviderByAddress(signIn, form.address ?? '') : null
   if (provider) return leadToProvider(signIn, provider, { after: 'form', loginHint: form.address?.trim() })
   return (forms[form.step as string] as FormHandler)(signIn, form)
+}
+
+/** The handlers of the forms of the current step. */
+function listForms(signIn: SignInStep): Record<string, FormHandler> {
+  const { step } = signIn.authorization.next
+  if (step === 'login') return { ...listMethodForms(signIn), ...SIGN_UP_FORMS }
+  return hasCodesToSave(signIn) ? RECOVERY_CODES_FORMS : (FORM_HANDLERS[step] ?? {})
 }
 
 async function allowConsent(signIn: SignInStep): Promise<Response> {

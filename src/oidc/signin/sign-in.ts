@@ -57,9 +57,9 @@ export const toFirstProofProgress = (former: Progress, { userId, proof }: FirstP
 /** Whether a second factor follows a proof of this sign-in. */
 export const createSecondFactorRule =
   ({ interaction, authorization }: Pick<SignInStep, 'interaction' | 'authorization'>): NeedsSecondFactor =>
-  ({ hasSecondFactor }, amr) =>
+  ({ roles, hasSecondFactor }, amr) =>
     needsSecondFactor(
-      selectSecondFactorTerms(authorization.secondFactorPolicy),
+      selectSecondFactorTerms(authorization.secondFactorPolicy, authorization.client, roles),
       interaction.request.claims,
       amr,
       hasSecondFactor,

@@ -136,6 +136,12 @@ input[aria-invalid]:focus-visible{outline-color:var(--danger)}
   content:"!";inset-block-start:.9rem;inset-inline-start:0;inline-size:1.25rem;block-size:1.25rem;display:grid;place-items:center;
   background:var(--danger-surface);color:var(--danger);font-size:.8125rem;font-weight:700;
 }
+.qr{display:block;margin-inline:auto;border-radius:.625rem;background:#fff}
+.key{overflow-wrap:anywhere;user-select:all}
+.recovery-codes{
+  display:grid;grid-template-columns:repeat(auto-fit,minmax(13rem,1fr));gap:.375rem 1rem;
+  padding:.75rem .875rem;border-radius:.625rem;background:var(--raised);list-style:none;user-select:all;
+}
 .reference{padding:.75rem .875rem;border-radius:.625rem;background:var(--raised)}
 .reference dt{color:var(--muted);font-size:.8125rem}
 .reference dd{font-size:.9375rem}

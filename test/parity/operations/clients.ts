@@ -12,6 +12,7 @@ const NEW_CLIENT = {
   backchannelLogoutUrl: 'https://app.example/logout',
   idTokenSigningAlg: 'ES384',
   requirePushedRequests: true,
+  requireSecondFactor: true,
   resources: ['https://api.app.example'],
 }
 const clients = pageQuery('clients', 'Client', 'clients')

@@ -7,6 +7,7 @@ type TriedSettings = {
   passcodeChannels?: string[] | null
   signUp?: string | null
   secondFactor?: string | null
+  secondFactorRoles?: string[] | null
 }
 
 const toMember = (name: string) => name.toUpperCase().replaceAll('-', '_')
@@ -24,7 +25,8 @@ export const TENANT_OPERATIONS: Record<string, Call[]> = {
     { offerPasskey: false },
     { offerPasskey: null },
     { secondFactor: 'off' },
-    { secondFactor: null },
+    { secondFactor: 'required', secondFactorRoles: ['admin', 'support', 'admin'] },
+    { secondFactor: null, secondFactorRoles: null },
     { passcodeChannels: ['sms'], phoneCountry: 'ch' },
     { smsCountries: ['CH', 'AT', 'CH'], smsDailyLimit: 100, smsPrefixLimit: null },
     { smsCountries: ['ch'], smsDailyLimit: -1, smsPrefixLimit: 0 },
@@ -61,6 +63,7 @@ export const TENANT_OPERATIONS: Record<string, Call[]> = {
         ...settings,
         ...(settings.signUp && { signUp: toMember(settings.signUp) }),
         ...(settings.secondFactor && { secondFactor: toMember(settings.secondFactor) }),
+        ...(settings.secondFactorRoles && { secondFactorRoles: toEnum(settings.secondFactorRoles) }),
         ...(settings.signInMethods && { signInMethods: toEnum(settings.signInMethods) }),
         ...(settings.passcodeChannels && { passcodeChannels: toEnum(settings.passcodeChannels) }),
       },
@@ -68,6 +71,7 @@ export const TENANT_OPERATIONS: Record<string, Call[]> = {
         ...settings,
         signUp: fromMember(settings.signUp),
         secondFactor: fromMember(settings.secondFactor),
+        secondFactorRoles: settings.secondFactorRoles.map(fromMember),
         signInMethods: settings.signInMethods.map((name: string) => name.toLowerCase()),
         passcodeChannels: settings.passcodeChannels.map((name: string) => name.toLowerCase()),
       }),

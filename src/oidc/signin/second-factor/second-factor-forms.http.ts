@@ -12,8 +12,11 @@ import { switchUser } from '../sign-in.ts'
 import type { FormHandler } from '../sign-in-method.http.ts'
 import { buildPagePath, buildSessionCookies, redirectToPage, rejectInput } from '../sign-in-step.http.ts'
 import type { SignInStep } from '../sign-in-step.ts'
+import { forgetRecoveryCodes, readRecoveryCodes } from './recovery-code-display.ts'
 import { RecoveryCodePage, TotpPage } from './second-factor.pages.tsx'
 import { findSecondFactorUser, RejectedSecondFactor, signInBySecondFactor } from './second-factor-sign-in.ts'
+import { RecoveryCodesPage, TotpSetupPage } from './totp-setup.pages.tsx'
+import { prepareTotpSetup, signInByNewTotp } from './totp-setup.ts'
 
 /** The page of each second factor. */
 const PAGES = { totp: 'second-factor', recovery: 'recovery' } as const
@@ -26,27 +29,55 @@ export const SECOND_FACTOR_FORMS: Record<string, FormHandler> = {
   restart: restartSignIn,
 }
 
+/** The form of the page with recovery codes. */
+export const RECOVERY_CODES_FORMS: Record<string, FormHandler> = { 'codes-saved': handleCodesSaved }
+
 type CommonProps = { tenant: PageTenant; client: PageClient; interaction: PageInteraction }
 
-/** Renders the page of a second factor, with the error of the last input. */
-export function renderSecondFactor(
+/**
+ * Renders the page of a second factor, with the error of the last input. A user who has none sets up an
+ * authenticator app.
+ */
+export async function renderSecondFactor(
   signIn: SignInStep,
   page: SecondFactorPageName,
   common: CommonProps,
   rejection: InputRejection | null,
   options: RenderOptions,
-): Response {
+): Promise<Response> {
   const found = findSecondFactorUser(signIn)
   if (!found) throw new Error('no second factor is asked for')
+  const error = rejection && describeInputRejection(rejection)
+  // Submits a code when it is complete.
+  const scripted = { ...options, runsScript: true }
+  if (!found.user.hasSecondFactor) {
+    const enrollment = await prepareTotpSetup(signIn, found)
+    return renderComponent(TotpSetupPage, { ...common, enrollment, error }, scripted)
+  }
   const [Page, other] =
     page === 'recovery' ? ([RecoveryCodePage, 'second-factor'] as const) : ([TotpPage, 'recovery'] as const)
   const props = {
     ...common,
     label: selectAccountLabel(found.user),
     otherPath: buildPagePath(signIn, other),
-    error: rejection && describeInputRejection(rejection),
+    error,
   }
-  return renderComponent(Page, props, options)
+  return renderComponent(Page, props, scripted)
+}
+
+/** Renders the recovery codes that the user is to save. */
+export function renderRecoveryCodes(
+  { call, interaction }: SignInStep,
+  common: CommonProps,
+  options: RenderOptions,
+): Response {
+  const codes = readRecoveryCodes(call.ctx.tenant, interaction) ?? []
+  return renderComponent(RecoveryCodesPage, { ...common, codes }, options)
+}
+
+async function handleCodesSaved(signIn: SignInStep): Promise<Response> {
+  await forgetRecoveryCodes(signIn.call.ctx, signIn.interaction)
+  return redirectToPage(signIn)
 }
 
 async function handleCode(
@@ -57,7 +88,10 @@ async function handleCode(
   const found = findSecondFactorUser(signIn)
   if (!found) return redirectToPage(signIn)
   try {
-    const token = await signInBySecondFactor(signIn, found, { method, code: form.code ?? '' })
+    const code = form.code ?? ''
+    const token = found.user.hasSecondFactor
+      ? await signInBySecondFactor(signIn, found, { method, code })
+      : await signInByNewTotp(signIn, found, code)
     return redirectToPage(signIn, 'email', buildSessionCookies(signIn.call.ctx.tenant, token))
   } catch (error) {
     return rejectInput(signIn, { page: PAGES[method], ...toInputRejection(error, method) })

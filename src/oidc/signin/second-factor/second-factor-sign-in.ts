@@ -10,7 +10,7 @@ import { recordEvents, wakeReaders } from '../../../events/log.ts'
 import { secondFactorFailed } from '../../../events/session-events.ts'
 import type { SignInFailure } from '../../../events/types.ts'
 import { deliverInBackground } from '../../../passcodes/send-passcode.ts'
-import type { SessionProof } from '../../../sessions/proofs.ts'
+import type { NewProof, SessionProof } from '../../../sessions/proofs.ts'
 import { enterBrowserSession } from '../../../sessions/sessions.ts'
 import type { ProvenUser } from '../../authorize/proven-user.sql.ts'
 import { recordSignIn } from '../sign-in.ts'
@@ -18,6 +18,8 @@ import type { SignInStep } from '../sign-in-step.ts'
 
 /** The methods of RFC 8176. A recovery code is a one-time password, too. */
 const AMR = ['otp']
+/** The proof by a code of an authenticator app. */
+export const TOTP_PROOF = { method: 'totp', amr: AMR } as const satisfies NewProof
 
 /** A second factor that was not accepted. The page does not say why; the reason is recorded. */
 export class RejectedSecondFactor extends Error {

@@ -1,4 +1,5 @@
 import type { VNode } from 'preact'
+import { CODE_SCRIPT_PATH } from '../../../pages/assets/code-script.ts'
 import {
   BidiText,
   ErrorMessage,
@@ -72,6 +73,7 @@ const createSecondFactorPage =
               autocapitalize="none"
               spellcheck={false}
               dir="ltr"
+              data-digits={kind === 'totp' ? 6 : undefined}
               required
               autofocus
               aria-invalid={error ? 'true' : undefined}
@@ -95,6 +97,7 @@ const createSecondFactorPage =
           </StepForm>
           <CancelForm interaction={interaction} />
         </div>
+        {kind === 'totp' && <script src={CODE_SCRIPT_PATH} defer />}
       </PageShell>
     )
   }
