@@ -2,6 +2,7 @@ import type { ComponentProps, VNode } from 'preact'
 import { EnrolledPage, EnrollmentExpiredPage, EnrollmentPage } from '../../src/account/enrollment.pages.tsx'
 import { listConsentItems } from '../../src/consents/consent-items.ts'
 import { CHANNELS, type Channel } from '../../src/core/sign-in-methods.ts'
+import { buildTotpUri, renderQrCode } from '../../src/credentials/totp.ts'
 import { DemoClientPage } from '../../src/dev/demo-client.pages.tsx'
 import { InboxPage } from '../../src/dev/inbox.pages.tsx'
 import { StartPage } from '../../src/dev/start.pages.tsx'
@@ -26,6 +27,8 @@ import { PasskeyEntry } from '../../src/oidc/signin/passkey/passkey-entry.pages.
 import { PasskeyOfferPage } from '../../src/oidc/signin/passkey/passkey-offer.pages.tsx'
 import { PendingLinkNote, ProviderEntry } from '../../src/oidc/signin/provider/provider-entry.pages.tsx'
 import { ProviderTransferPage } from '../../src/oidc/signin/provider/provider-transfer.pages.tsx'
+import { RecoveryCodePage, TotpPage } from '../../src/oidc/signin/second-factor/second-factor.pages.tsx'
+import { RecoveryCodesPage, TotpSetupPage } from '../../src/oidc/signin/second-factor/totp-setup.pages.tsx'
 import { SelectAccountPage } from '../../src/oidc/signin/select-account.pages.tsx'
 import { SignInPage } from '../../src/oidc/signin/sign-in.pages.tsx'
 import { SignUpPage } from '../../src/oidc/signin/sign-up/sign-up.pages.tsx'
@@ -38,6 +41,13 @@ import {
 } from '../../src/pages/outcome.pages.tsx'
 import { renderPage } from '../../src/pages/render-page.pages.tsx'
 import { listSignUpFields } from '../../src/sign-up/sign-up-fields.ts'
+
+/** A key for an authenticator app, with the text as its labels. */
+function describeKey(text: string) {
+  const secret = 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ'
+  const uri = buildTotpUri(secret, { issuer: text.slice(0, 200), accountName: text.slice(0, 200) })
+  return { secret, uri, qrCode: renderQrCode(uri) }
+}
 
 export const interaction = { action: '/acme/signin/handle', csrf: 'csrf-token' }
 
@@ -134,6 +144,27 @@ export function pagesWith(text: string) {
         error={text}
         resendAllowedAt={new Date(Date.now() + 30_000)}
       />
+    ),
+    totp: (
+      <TotpPage
+        {...{ tenant, client, interaction, label: text, error: text }}
+        otherPath="/acme/signin/x/recovery"
+      />
+    ),
+    recovery: (
+      <RecoveryCodePage
+        {...{ tenant, client, interaction, label: text, error: text }}
+        otherPath="/acme/signin/x/second-factor"
+      />
+    ),
+    'totp-setup': (
+      <TotpSetupPage
+        {...{ tenant, client, interaction, error: text }}
+        enrollment={{ token: text, ...describeKey(text) }}
+      />
+    ),
+    'recovery-codes': (
+      <RecoveryCodesPage {...{ tenant, client, interaction }} codes={['0123-4567-89ab-cdef']} />
     ),
     'passkey-offer': (
       <PasskeyOfferPage
