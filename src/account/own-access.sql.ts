@@ -1,20 +1,21 @@
 import type { TokenBasis } from '../access/token-status.sql.ts'
 import type { Sql } from '../database/db.ts'
-import { statement } from '../database/statement.ts'
+import { type RowOf, statement } from '../database/statement.ts'
 
 const SELECT_STEP_UP = statement({
   takes: { userId: 'text', sessionId: 'text?', grantId: 'text?', since: 'timestamptz', now: 'timestamptz' },
-  returns: { roles: 'text[]', isRecent: 'boolean' },
+  returns: { roles: 'text[]', isRecent: 'boolean', isTwoFactor: 'boolean' },
 })`
-  SELECT u."roles", COALESCE(LEAST(s."authenticatedAt", g."authenticatedAt") >= :since, false) AS "isRecent"
+  SELECT u."roles", COALESCE(LEAST(s."authenticatedAt", g."authenticatedAt") >= :since, false) AS "isRecent",
+    COALESCE('mfa' = ANY(g."amr"), false) AS "isTwoFactor"
   FROM "User" u LEFT JOIN "Session" s ON s."tenantId" = :tenant AND s."id" = :sessionId AND s."userId" = u."id"
     AND s."endedAt" IS NULL AND s."expiresAt" > :now
   LEFT JOIN "Grant" g ON g."tenantId" = :tenant AND g."id" = :grantId AND s."id" IS NOT NULL
   WHERE u."tenantId" = :tenant AND u."id" = :userId`
 
 /**
- * A user's roles, and whether the session is active and was authenticated at or after `since`; null without
- * such a user. The authentication is that of the grant: when a user signs in again in the session, tokens
+ * A user's roles, whether the session is active and was authenticated at or after `since`, and whether it was by two
+ * factors (RFC 8176: mfa); null without such a user. The authentication is that of the grant: when a user signs in again in the session, tokens
  * that were issued before do not become recent.
  */
 export const selectStepUp = (
@@ -22,5 +23,4 @@ export const selectStepUp = (
   tenant: string,
   basis: TokenBasis,
   { since, now }: { since: Date; now: Date },
-): Promise<{ roles: string[]; isRecent: boolean } | null> =>
-  SELECT_STEP_UP.first(sql, { tenant, ...basis, since, now })
+): Promise<RowOf<typeof SELECT_STEP_UP> | null> => SELECT_STEP_UP.first(sql, { tenant, ...basis, since, now })

@@ -1,18 +1,21 @@
 import { requireNoEscalation, requireOwnAccount } from '../access/require-scope.ts'
+import { findTenant } from '../access/tenant-cache.ts'
 import type { Ctx } from '../core/context.ts'
 import { NotFound, ReauthenticationRequired } from '../core/errors.ts'
 import { getRoleScopes } from '../core/scopes.ts'
+import { ACR_MFA } from '../core/sign-in-methods.ts'
 import { sql } from '../database/db.ts'
+import { requiresTwoFactors, selectPolicy } from '../tenants/second-factor-policy.ts'
 import { selectStepUp } from './own-access.sql.ts'
 
 /** The maximum age of the sign-in for changes of sign-in methods: a token alone may have been stolen. */
 export const STEP_UP_MAX_AGE_SECONDS = 15 * 60
 
 /** Part of the descriptions of operations that require step-up. */
-export const STEP_UP_DESCRIPTION = `Requires a sign-in within the last ${STEP_UP_MAX_AGE_SECONDS / 60} minutes; otherwise FORBIDDEN, with maxAgeSeconds in its extensions.`
+export const STEP_UP_DESCRIPTION = `Requires a sign-in within the last ${STEP_UP_MAX_AGE_SECONDS / 60} minutes; by two factors where the tenant requires them; otherwise FORBIDDEN, with maxAgeSeconds and acrValues in its extensions.`
 
 /**
- * Requires a recent sign-in of the calling user (RFC 9470), for the grant of the token; refreshing the token
+ * Requires a recent sign-in of the calling user (RFC 9470), by two factors where the tenant requires them, for the grant of the token; refreshing the token
  * does not count as one. For users with roles the token must also have all scopes of the roles, so that an
  * application without them cannot take over an administrator's account. Returns the user and the session. One
  * statement. Throws NotFound, Forbidden and ReauthenticationRequired, and as requireOwnAccount.
@@ -27,6 +30,8 @@ export async function requireStepUp(
   const access = await selectStepUp(sql, ctx.tenant, basis, { since, now })
   if (!access) throw new NotFound('user')
   requireNoEscalation(ctx, getRoleScopes(access.roles))
-  if (sessionId === null || !access.isRecent) throw new ReauthenticationRequired(STEP_UP_MAX_AGE_SECONDS)
+  const needsTwoFactors = requiresTwoFactors(selectPolicy(await findTenant(ctx.tenant)), access.roles)
+  if (sessionId === null || !access.isRecent || (needsTwoFactors && !access.isTwoFactor))
+    throw new ReauthenticationRequired(STEP_UP_MAX_AGE_SECONDS, needsTwoFactors ? ACR_MFA : null)
   return { userId, sessionId }
 }

@@ -76,21 +76,30 @@ export class Forbidden extends AppError {
 }
 
 /**
- * Step-up (RFC 9470): the sign-in is older than the operation permits. The client signs the user in again
- * with `max_age`.
+ * Step-up (RFC 9470): the sign-in is older, or weaker, than the operation permits. The client signs the user in
+ * again with `max_age`, and with `acr_values` if an `acr` is given.
  */
 export class ReauthenticationRequired extends AppError {
   readonly maxAgeSeconds: number
+  /** The `acr` that the sign-in must have; null for any. */
+  readonly acrValues: string | null
 
-  constructor(maxAgeSeconds: number) {
-    const challenge = `Bearer error="insufficient_user_authentication", max_age="${maxAgeSeconds}"`
+  constructor(maxAgeSeconds: number, acrValues: string | null = null) {
+    const parameters = { max_age: String(maxAgeSeconds), ...(acrValues && { acr_values: acrValues }) }
+    const challenge = Object.entries(parameters).map(([name, value]) => `, ${name}="${value}"`)
+    const request = Object.entries(parameters).map(([name, value]) => `${name}=${value}`)
     super(
       'FORBIDDEN',
       403,
-      `Requires a sign-in within the last ${maxAgeSeconds / 60} minutes. Sign in again with max_age=${maxAgeSeconds}.`,
-      { headers: { 'www-authenticate': challenge } },
+      `Requires a sign-in within the last ${maxAgeSeconds / 60} minutes${acrValues ? ' by two factors' : ''}. Sign in again with ${request.join(' and ')}.`,
+      {
+        headers: {
+          'www-authenticate': `Bearer error="insufficient_user_authentication"${challenge.join('')}`,
+        },
+      },
     )
     this.maxAgeSeconds = maxAgeSeconds
+    this.acrValues = acrValues
   }
 }
 

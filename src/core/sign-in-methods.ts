@@ -6,6 +6,9 @@ export type SignInMethodName = (typeof SIGN_IN_METHODS)[number]
 export const SECOND_FACTORS = ['totp', 'recovery'] as const
 export type SecondFactorName = (typeof SECOND_FACTORS)[number]
 
+/** The `acr` of a sign-in by two factors, such as a code and an authenticator app (OIDC Core, section 2). */
+export const ACR_MFA = 'urn:vestibule:mfa'
+
 /** Who presents a second factor: nobody, users who have one, or all users. */
 export const SECOND_FACTOR_MODES = ['off', 'if-enrolled', 'required'] as const
 export type SecondFactorMode = (typeof SECOND_FACTOR_MODES)[number]

@@ -29,6 +29,7 @@ export function toGraphQLError(error: AppError, requestId: string, source?: Grap
       ...(error instanceof ReauthenticationRequired && {
         challenge: 'insufficient_user_authentication',
         maxAgeSeconds: error.maxAgeSeconds,
+        ...(error.acrValues && { acrValues: error.acrValues }),
       }),
       // Errors of fields are returned with data and do not change the status.
       ...(!source?.path && { http: toHttpExtension(error) }),

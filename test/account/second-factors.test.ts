@@ -3,6 +3,7 @@ import { STEP_UP_MAX_AGE_SECONDS } from '../../src/account/step-up.ts'
 import { createPlatformCtx } from '../../src/core/context.ts'
 import { sha256 } from '../../src/core/crypto.ts'
 import { dbFor } from '../../src/database/db.ts'
+import { updateSettings } from '../../src/tenants/settings.ts'
 import { lockUser } from '../../src/users/users.ts'
 import { test as base, type SignedInPerson, setSignInAge } from '../support/account.ts'
 import { computeTotp, computeWrongTotp } from '../support/totp.ts'
@@ -125,6 +126,38 @@ describe('createViewerTotp and confirmViewerTotp', () => {
       where: { tenantId: tenant, userId: signedIn.userId },
     })
     expect(count).toBe(0)
+  })
+})
+
+describe('step-up in a tenant that requires two factors', () => {
+  test('rejects a token of one factor, names the acr, and accepts one of two', async ({
+    tenant,
+    ctx,
+    gql,
+    newSignedIn,
+    enroll,
+    start,
+  }) => {
+    const holder = await newSignedIn()
+    await enroll(holder)
+    await updateSettings(ctx, { secondFactor: 'required' })
+    try {
+      expect(await start(holder)).toMatchObject({
+        code: 'FORBIDDEN',
+        challenge: 'insufficient_user_authentication',
+        maxAgeSeconds: STEP_UP_MAX_AGE_SECONDS,
+        acrValues: 'urn:vestibule:mfa',
+      })
+      const { body } = await gql('mutation { createViewerTotp(input: {}) { __typename } }', {}, holder)
+      expect(body.errors?.[0]?.message).toContain('max_age=900 and acr_values=urn:vestibule:mfa')
+      await dbFor(tenant).grant.updateMany({
+        where: { tenantId: tenant, sessionId: holder.sessionId },
+        data: { amr: ['otp', 'mfa'] },
+      })
+      expect(await start(holder)).toMatchObject({ __typename: 'ViewerTotpPayload' })
+    } finally {
+      await updateSettings(ctx, { secondFactor: null })
+    }
   })
 })
 

@@ -8,6 +8,7 @@ import { sql } from '../../database/db.ts'
 import { toAddressKey } from '../../schema/address-keys.ts'
 import { listProofs } from '../../sessions/proofs.ts'
 import { buildBrowserSessionLookup } from '../../sessions/sessions.ts'
+import { type SecondFactorPolicy, selectPolicy } from '../../tenants/second-factor-policy.ts'
 import type { Progress } from '../interactions/interactions.ts'
 import { listSupportedAcrs } from '../model/acr.ts'
 import type { PendingRequest } from '../model/authorize-request.ts'
@@ -15,12 +16,7 @@ import { listExtraClaims } from '../model/claims-request.ts'
 import { isRegisteredRedirect } from '../model/redirect-uris.ts'
 import { createUnredirectableError } from '../model/request-parameters.ts'
 import { selectGrantableScopes } from '../model/scopes.ts'
-import {
-  type SecondFactorPolicy,
-  type SecondFactorTerms,
-  selectPolicy,
-  selectSecondFactorTerms,
-} from '../model/second-factor.ts'
+import { type SecondFactorTerms, selectSecondFactorTerms } from '../model/second-factor.ts'
 import { type NextStep, selectNextStep } from './next-step.ts'
 import { type ProvenUser, selectProvenUser } from './proven-user.sql.ts'
 import { type SignInState, selectSignInState } from './sign-in-state.sql.ts'

@@ -1,8 +1,9 @@
 import type { OAuthErrorCode } from '../../core/oauth-error.ts'
 import { ACCOUNT_SCOPE } from '../../core/scopes.ts'
+import { ACR_MFA } from '../../core/sign-in-methods.ts'
 import { addSeconds } from '../../core/time.ts'
 import type { SessionProof } from '../../sessions/proofs.ts'
-import { ACR_MFA, satisfiesAcrRequest } from '../model/acr.ts'
+import { satisfiesAcrRequest } from '../model/acr.ts'
 import {
   type Authentication,
   listAcceptableAuthentications,

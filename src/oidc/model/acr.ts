@@ -1,12 +1,10 @@
-import type { SignInMethodName } from '../../core/sign-in-methods.ts'
+import { ACR_MFA, type SignInMethodName } from '../../core/sign-in-methods.ts'
 import { type ClaimRequest, listRequestedValues } from '../../users/claim-request.ts'
 
 /** The `acr` of a sign-in at an identity provider, whatever the provider asked for. */
 export const ACR_FEDERATED = 'urn:vestibule:federated'
 /** The `acr` of a sign-in by one factor, such as a code (OIDC Core, section 2). */
 export const ACR_OTP = 'urn:vestibule:otp'
-/** The `acr` of a sign-in by two factors, such as a code and an authenticator app. */
-export const ACR_MFA = 'urn:vestibule:mfa'
 /** The `acr` of a sign-in by passkey: phishing-resistant (OpenID Connect EAP ACR Values 1.0, section 2). */
 export const ACR_PHISHING_RESISTANT = 'phr'
 

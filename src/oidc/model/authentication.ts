@@ -1,6 +1,6 @@
-import { SECOND_FACTORS } from '../../core/sign-in-methods.ts'
+import { ACR_MFA, SECOND_FACTORS } from '../../core/sign-in-methods.ts'
 import type { SessionProof } from '../../sessions/proofs.ts'
-import { ACR_MFA, computeAcr, getStrength, satisfiesAcrRequest } from './acr.ts'
+import { computeAcr, getStrength, satisfiesAcrRequest } from './acr.ts'
 import { type ClaimsRequest, isAcceptableAcr } from './claims-request.ts'
 
 /** The authentication that a response is about (OIDC Core, section 2). */

@@ -1,29 +1,19 @@
-import type { SecondFactorMode } from '../../core/sign-in-methods.ts'
-import { ACR_MFA, computeAcr, getStrength } from './acr.ts'
+import { ACR_MFA } from '../../core/sign-in-methods.ts'
+import { requiresTwoFactors, type SecondFactorPolicy } from '../../tenants/second-factor-policy.ts'
+import { computeAcr, getStrength } from './acr.ts'
 import { type ClaimsRequest, isAcceptableAcr } from './claims-request.ts'
-
-/** Who presents a second factor, by the settings of a tenant. */
-export type SecondFactorPolicy = { mode: SecondFactorMode; requiredOfRoles: readonly string[] }
-
-export const selectPolicy = (
-  tenant: { secondFactor: string; secondFactorRoles: string[] } | null,
-): SecondFactorPolicy => ({
-  mode: (tenant?.secondFactor ?? 'off') as SecondFactorMode,
-  requiredOfRoles: tenant?.secondFactorRoles ?? [],
-})
 
 /** Whether a user may, and must, present a second factor. */
 export type SecondFactorTerms = { isUsable: boolean; isRequired: boolean }
 
 /** The terms for a user at a client: the tenant, the client or a role of the user may require two factors. */
 export function selectSecondFactorTerms(
-  { mode, requiredOfRoles }: SecondFactorPolicy,
+  policy: SecondFactorPolicy,
   { requireSecondFactor }: { requireSecondFactor: boolean },
   roles: readonly string[],
 ): SecondFactorTerms {
-  const isRequired =
-    mode === 'required' || requireSecondFactor || roles.some((role) => requiredOfRoles.includes(role))
-  return { isUsable: isRequired || mode !== 'off', isRequired }
+  const isRequired = requireSecondFactor || requiresTwoFactors(policy, roles)
+  return { isUsable: isRequired || policy.mode !== 'off', isRequired }
 }
 
 /**

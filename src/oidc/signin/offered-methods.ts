@@ -1,5 +1,5 @@
-import type { SignInMethodName } from '../../core/sign-in-methods.ts'
-import { ACR_BY_METHOD, ACR_MFA } from '../model/acr.ts'
+import { ACR_MFA, type SignInMethodName } from '../../core/sign-in-methods.ts'
+import { ACR_BY_METHOD } from '../model/acr.ts'
 import { isAcceptableAcr } from '../model/claims-request.ts'
 import type { SignInStep } from './sign-in-step.ts'
 

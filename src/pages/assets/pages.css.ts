@@ -113,6 +113,7 @@ input[aria-invalid]:focus-visible{outline-color:var(--danger)}
 
 .alternatives{display:flex;flex-direction:column;align-items:flex-start;gap:.25rem;margin-inline:-.75rem}
 .alternatives .hint{padding-inline:.75rem}
+.alternatives a{padding:.5rem .75rem}
 
 .signed-in{
   display:flex;flex-wrap:wrap;align-items:center;justify-content:space-between;gap:.5rem;
