@@ -29,6 +29,18 @@ const END_OTHER_SESSIONS = declareEndSessions(
   { userId: 'text', keptSessionId: 'text?' },
   `s."userId" = :userId AND ${ACTIVE_CONDITION} AND s."id" IS DISTINCT FROM :keptSessionId AND s."parentId" IS DISTINCT FROM :keptSessionId`,
 )
+const declareEndProviderSessions = (condition: string) =>
+  declareEndSessions(
+    { idpId: 'text', issuer: 'text', sid: 'text?', subject: 'text?' },
+    `s."id" IN (
+      SELECT p."sessionId" FROM "ProviderSession" p
+      WHERE p."tenantId" = :tenant AND p."idpId" = :idpId AND p."issuer" = :issuer AND ${condition}
+    ) AND ${ACTIVE_CONDITION}`,
+  )
+const END_SESSION_AT_PROVIDER = declareEndProviderSessions(
+  'p."sid" = :sid AND (:subject IS NULL OR p."subject" = :subject)',
+)
+const END_SESSIONS_OF_SUBJECT = declareEndProviderSessions('p."subject" = :subject AND :sid IS NULL')
 // Rows that another transaction has locked are left for the next run. ARRAY makes PostgreSQL read the batch
 // once: as the inner side of a join, the subquery would run again for each session.
 const END_EXPIRED_SESSIONS = declareEndSessions(
@@ -41,13 +53,20 @@ const END_EXPIRED_SESSIONS = declareEndSessions(
 )
 
 /**
- * Which sessions: an active one, the active ones of a user, all of these except one, or `limit` that have
- * expired.
+ * Which sessions: an active one, the active ones of a user, all of these except one, those that came from a
+ * session at an identity provider (by `sid`, or else all of the subject), or `limit` that have expired.
  */
 export type SessionScope =
   | { kind: 'session'; sessionId: string }
   | { kind: 'sessions'; userId: string }
   | { kind: 'other sessions'; userId: string; keptSessionId: string | null }
+  | {
+      kind: 'provider sessions'
+      idpId: string
+      issuer: string
+      sid: string | null
+      subject: string | null
+    }
   | { kind: 'expired sessions'; limit: number }
 
 /**
@@ -68,6 +87,11 @@ export function endSessions(
       return END_SESSIONS_OF_USER.all(sql, { ...values, ...scope })
     case 'other sessions':
       return END_OTHER_SESSIONS.all(sql, { ...values, ...scope })
+    case 'provider sessions':
+      return (scope.sid === null ? END_SESSIONS_OF_SUBJECT : END_SESSION_AT_PROVIDER).all(sql, {
+        ...values,
+        ...scope,
+      })
     case 'expired sessions':
       return END_EXPIRED_SESSIONS.all(sql, { ...values, ...scope })
   }

@@ -131,6 +131,7 @@ const RESPONSE_ONLY_FIELDS = [
   'id',
   'type',
   'callbackUrl',
+  'backchannelLogoutUrl',
   'missing',
   'hasClientSecret',
   'hasIdTokenSigningKey',
@@ -152,6 +153,7 @@ export const IdpPatch = z
       name: name.optional(),
       ...createIdpFields('change'),
       callbackUrl: acceptEcho,
+      backchannelLogoutUrl: acceptEcho,
       missing: acceptEcho,
       hasClientSecret: acceptEcho,
       hasIdTokenSigningKey: acceptEcho,
@@ -184,6 +186,9 @@ export const MISSING_DESCRIPTION =
 export const CALLBACK_URL_DESCRIPTION =
   'The redirect URI to register at the provider. Users come back to it after a sign-in there.'
 
+export const BACKCHANNEL_LOGOUT_URL_DESCRIPTION =
+  'The back-channel logout URI to register at the provider. A logout token there ends the sessions that came from it.'
+
 /**
  * An identity provider as REST returns it, in the order of the API. Of its secrets, only their presence is
  * returned.
@@ -209,6 +214,10 @@ export const IdpShape = z
     callbackUrl: z.string().meta({
       description: CALLBACK_URL_DESCRIPTION,
       example: 'https://login.example/example/oidc/callback/partner',
+    }),
+    backchannelLogoutUrl: z.string().meta({
+      description: BACKCHANNEL_LOGOUT_URL_DESCRIPTION,
+      example: 'https://login.example/example/oidc/backchannel-logout/partner',
     }),
     missing: z.array(z.enum(REQUIRABLE_FIELDS)).meta({ description: MISSING_DESCRIPTION, example: [] }),
     updatedAt: instantShape,

@@ -10,7 +10,11 @@ import { isIdpId } from '../schema/idp-id.ts'
 import { findDescription } from '../schema/schema-descriptions.ts'
 import type { CopyTime, IdpEntry } from './entry-policy.fields.ts'
 import { buildPolicyInputFields, CopyTimeEnum, IdentityProviderEntry } from './idp-policy.graphql.ts'
-import { CALLBACK_URL_DESCRIPTION, MISSING_DESCRIPTION } from './idps.fields.ts'
+import {
+  BACKCHANNEL_LOGOUT_URL_DESCRIPTION,
+  CALLBACK_URL_DESCRIPTION,
+  MISSING_DESCRIPTION,
+} from './idps.fields.ts'
 import {
   createIdentityProvider,
   deleteIdentityProvider,
@@ -88,6 +92,9 @@ export const IdentityProviderRef = builder.objectRef<Idp>('IdentityProvider').im
       resolve: ({ copyClaims }) => copyClaims as CopyTime,
     }),
     callbackUrl: t.exposeString('callbackUrl', { description: CALLBACK_URL_DESCRIPTION }),
+    backchannelLogoutUrl: t.exposeString('backchannelLogoutUrl', {
+      description: BACKCHANNEL_LOGOUT_URL_DESCRIPTION,
+    }),
     missing: t.exposeStringList('missing', { description: MISSING_DESCRIPTION }),
     hasClientSecret: t.exposeBoolean('hasClientSecret', {
       description: 'Whether it has a client secret. The secret is never returned.',

@@ -46,16 +46,32 @@ function toRejection(field: string, error: unknown): unknown {
   )
 }
 
+/** What differs between the tokens that a provider signs. */
+type SignedTokenRules = {
+  /** The field that errors name. */
+  field: string
+  /** Besides `iss`, `aud`, `iat` and `exp`. */
+  requiredClaims: readonly string[]
+  /** The accepted values of the header `typ`, in upper case. */
+  types: readonly string[]
+  /** The token, as errors call it. */
+  name: string
+}
+
 /**
  * Verifies signature, audience and times. Throws what jose throws, InvalidInput about `field`, or
  * Unavailable.
  */
-async function verifySignature(provider: Provider, token: string, field: string): Promise<JWTVerifyResult> {
+async function verifySignature(
+  provider: Provider,
+  token: string,
+  { field, requiredClaims }: SignedTokenRules,
+): Promise<JWTVerifyResult> {
   const { idTokenSigningKey, idTokenSigningAlg } = provider.row
   const algorithms = idTokenSigningAlg ? [idTokenSigningAlg] : [...ID_TOKEN_ALGORITHMS]
   const options = {
     audience: requireClientId(provider),
-    requiredClaims: ['iss', 'sub', 'iat', 'exp'],
+    requiredClaims: ['iss', 'iat', 'exp', ...requiredClaims],
     clockTolerance: CLOCK_TOLERANCE_SECONDS,
   }
   if (idTokenSigningKey) {
@@ -72,24 +88,35 @@ async function verifySignature(provider: Provider, token: string, field: string)
 }
 
 /**
- * Verifies an ID token (OIDC Core, section 3.1.3.7): signed with a key of the provider by an allowed
- * algorithm, issued by it, to our client, not expired. The nonce is not compared: the relying party that
- * began the sign-in has compared it. Returns the claims. Throws InvalidInput about `field`, or Unavailable
- * when the keys cannot be fetched.
+ * Verifies a token that a provider signed: with one of its keys by an allowed algorithm, issued by it, to our
+ * client, not expired. Returns the claims. Throws InvalidInput about `field`, or Unavailable when the keys
+ * cannot be fetched.
  */
-export async function verifyIdToken(provider: Provider, token: string, field: string): Promise<JWTPayload> {
+export async function verifySignedToken(
+  provider: Provider,
+  token: string,
+  rules: SignedTokenRules,
+): Promise<JWTPayload> {
+  const { field } = rules
   // Without an issuer, keys that several issuers share would let one speak for another.
   if (provider.issuer === '') throw rejectProof(field, 'cannot be checked: the provider has no issuer')
-  const { payload: claims, protectedHeader } = await verifySignature(provider, token, field).catch(
+  const { payload: claims, protectedHeader } = await verifySignature(provider, token, rules).catch(
     (error) => {
       throw toRejection(field, error)
     },
   )
   // An access token of the same issuer for this client does not say who signed in.
   const typ = protectedHeader.typ || 'JWT'
-  if (typ.toUpperCase() !== 'JWT') throw rejectProof(field, 'is not an ID token')
+  if (!rules.types.includes(typ.toUpperCase())) throw rejectProof(field, `is not ${rules.name}`)
   if (!provider.isIssuer(claims)) throw rejectProof(field, 'was issued by another issuer')
   if (Array.isArray(claims.aud) && claims.aud.length > 1 && claims.azp !== provider.row.clientId)
     throw rejectProof(field, 'was issued to another client')
   return claims
 }
+
+/**
+ * Verifies an ID token (OIDC Core, section 3.1.3.7), as `verifySignedToken` does. The nonce is not compared:
+ * the relying party that began the sign-in has compared it.
+ */
+export const verifyIdToken = (provider: Provider, token: string, field: string): Promise<JWTPayload> =>
+  verifySignedToken(provider, token, { field, requiredClaims: ['sub'], types: ['JWT'], name: 'an ID token' })

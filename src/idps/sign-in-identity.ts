@@ -63,19 +63,34 @@ function assertRecent({ auth_time: time }: Record<string, unknown>, since: Date 
     throw rejectProof('code', 'is about an earlier sign-in')
 }
 
-async function redeemAnswer(row: IdentityProvider, answer: SignInAnswer): Promise<ExternalIdentity> {
+/** An identity that a sign-in at a provider proved. */
+export type ProvenSignIn = {
+  identity: ExternalIdentity
+  /** The session at the provider (OpenID Connect Back-Channel Logout 1.0, section 2.1); null if it has no id. */
+  sid: string | null
+}
+
+const MAX_SID_CHARACTERS = 255
+const readSid = ({ sid }: Record<string, unknown>): string | null =>
+  typeof sid === 'string' && sid !== '' && sid.length <= MAX_SID_CHARACTERS ? sid : null
+
+async function redeemAnswer(row: IdentityProvider, answer: SignInAnswer): Promise<ProvenSignIn> {
   const provider = requireProvider(row)
   await assertResponseIssuer(provider, answer.iss)
   const { code, nonce, codeVerifier } = answer
   const redirectUri = buildCallbackUrl(row.tenantId, row.id)
   const { idToken, accessToken } = await redeemCode(provider, { code, redirectUri, codeVerifier })
   if (!provider.type.idToken)
-    return toUserInfoIdentity(provider, 'code', await readUserInfo(provider, accessToken))
+    return {
+      identity: toUserInfoIdentity(provider, 'code', await readUserInfo(provider, accessToken)),
+      sid: null,
+    }
   if (!idToken) throw rejectProof('code', 'was redeemed without an ID token')
   const claims = await verifyIdToken(provider, idToken, 'code')
   if (claims.nonce !== nonce) throw rejectProof('code', 'was issued for another sign-in')
   assertRecent(claims, answer.since)
-  return toTokenIdentity(provider, 'code', await addUserInfo(provider, { claims, accessToken }))
+  const identity = toTokenIdentity(provider, 'code', await addUserInfo(provider, { claims, accessToken }))
+  return { identity, sid: readSid(claims) }
 }
 
 /**
@@ -83,5 +98,5 @@ async function redeemAnswer(row: IdentityProvider, answer: SignInAnswer): Promis
  * (OIDC Core, section 3.1.3.7; RFC 9700, section 4). Throws InvalidInput when something does not verify, and
  * Unavailable when the provider does not answer within 3 s.
  */
-export const proveSignIn = (row: IdentityProvider, answer: SignInAnswer): Promise<ExternalIdentity> =>
+export const proveSignIn = (row: IdentityProvider, answer: SignInAnswer): Promise<ProvenSignIn> =>
   withinSignInDeadline(() => redeemAnswer(row, answer))

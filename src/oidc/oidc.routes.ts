@@ -8,6 +8,7 @@ import { createDeviceCompletion } from './device/device-completion.http.ts'
 import { addDiscoveryRoutes } from './discovery/discovery.routes.ts'
 import { addTokenRoutes } from './grants/token.routes.ts'
 import { addLogoutRoutes } from './logout/logout.routes.ts'
+import { addProviderLogoutRoutes } from './logout/provider-logout.routes.ts'
 import { registerDeviceCompletion } from './signin/completion.http.ts'
 import { addProviderCallbackRoutes } from './signin/provider/callback.routes.ts'
 import { addSignInRoutes } from './signin/sign-in.routes.ts'
@@ -29,4 +30,5 @@ export function addOidcRoutes(app: H3): void {
   registerDeviceCompletion(createDeviceCompletion)
   addSignInRoutes(app)
   addProviderCallbackRoutes(app)
+  addProviderLogoutRoutes(app)
 }

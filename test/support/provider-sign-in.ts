@@ -1,5 +1,5 @@
 import { createPlatformCtx } from '../../src/core/context.ts'
-import { buildCallbackUrl } from '../../src/idps/callback-url.ts'
+import { buildBackchannelLogoutUrl, buildCallbackUrl } from '../../src/idps/callback-url.ts'
 import { addIdpUser, linkIdpUser } from '../../src/idps/idp-links.ts'
 import { createIdentityProvider } from '../../src/idps/idps.ts'
 import { startGitLike } from './git-like.ts'
@@ -33,7 +33,7 @@ export type SignInProvider = { id: string; upstream: Upstream; callback: string 
  * that of GitHub: OAuth 2.0 with numeric ids.
  */
 export const test = base
-  .extend('newProvider', { scope: 'file' }, ({ tenant }, { onCleanup }) => {
+  .extend('newProvider', { scope: 'file' }, ({ app, tenant }, { onCleanup }) => {
     const keys = createUpstreamKeys()
     const closers: (() => void)[] = []
     onCleanup(() => {
@@ -42,7 +42,11 @@ export const test = base
     return async (fields: object = {}): Promise<SignInProvider> => {
       const id = newIdpId()
       const callback = buildCallbackUrl(tenant, id)
-      const upstream = await startUpstream(keys, [callback])
+      const metadata = {
+        backchannel_logout_uri: buildBackchannelLogoutUrl(tenant, id),
+        backchannel_logout_session_required: true,
+      }
+      const upstream = await startUpstream(keys, [callback], { metadata, origin: app.origin })
       closers.push(upstream.close)
       await createIdentityProvider(createPlatformCtx(tenant), {
         id,

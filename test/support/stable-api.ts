@@ -139,6 +139,7 @@ export const ADDED_FIELDS: Record<string, string[]> = {
     'claims',
     'copyClaims',
     'callbackUrl',
+    'backchannelLogoutUrl',
   ],
   Error: ['code'],
 }

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { exportJWK, generateKeyPair, type JWK, type JWTPayload, SignJWT } from 'jose'
 import { Provider } from 'oidc-provider'
 import * as oidc from 'openid-client'
+import { env } from '../../src/core/env.ts'
 
 /**
  * A real OpenID provider (node-oidc-provider) on this machine; a sign-in takes any subject without a
@@ -26,6 +27,8 @@ export type Upstream = {
   tokensFor: (subject: string, options?: SignInOptions) => Promise<{ idToken: string; accessToken: string }>
   /** An ID token with any claims, signed with the provider's own key. */
   sign: (claims: JWTPayload, header?: { typ?: string; alg?: 'ES256' | 'RS256' }) => Promise<string>
+  /** Sends a logout token about a session, as at the user's logout there. Throws unless it is accepted. */
+  logOut: (subject: string, sid: string) => Promise<void>
   /** Runs before the provider answers a path, until it is removed; returns true if it has answered itself. */
   before: Map<string, (request: IncomingMessage, response: ServerResponse) => Promise<boolean> | boolean>
   /** The claims about every subject besides `sub`; null for those of the subject. */
@@ -43,12 +46,13 @@ const REDIRECT_URI = 'https://app.example/callback'
 /** The secret of every client; it needs encoding before it goes into a Basic header. */
 const SECRET = 'secret:of/upstream+client&with=signs%20'
 
-const toClientMetadata = (client_id: string, redirectUris: string[]) => ({
+const toClientMetadata = (client_id: string, redirectUris: string[], more: object = {}) => ({
   client_id,
   client_secret: SECRET,
   redirect_uris: [REDIRECT_URI, ...redirectUris],
   grant_types: ['authorization_code'],
   response_types: ['code' as const],
+  ...more,
 })
 
 /** Signing keys of a provider; a key for RS256 takes up to half a second to make. */
@@ -80,11 +84,13 @@ export function openUpstreamBrowser() {
 }
 
 /**
- * Starts the provider with two clients, `vestibule` and `another`. `redirectUris` are further ones of both.
+ * Starts the provider with two clients, `vestibule` and `another`. `redirectUris` are further ones of both,
+ * `metadata` is that of `vestibule`. The provider sends its requests to `origin` instead of BASE_URL.
  */
 export async function startUpstream(
   made = createUpstreamKeys(),
   redirectUris: string[] = [],
+  { metadata = {}, origin = env.baseUrl }: { metadata?: object; origin?: string } = {},
 ): Promise<Upstream> {
   const keys = await made
   const before: Upstream['before'] = new Map()
@@ -94,7 +100,13 @@ export async function startUpstream(
   await once(server, 'listening')
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   const provider = new Provider(issuer, {
-    clients: [toClientMetadata('vestibule', redirectUris), toClientMetadata('another', redirectUris)],
+    clients: [
+      toClientMetadata('vestibule', redirectUris, metadata),
+      toClientMetadata('another', redirectUris),
+    ],
+    // Without its dispatcher, which rejects loopback addresses.
+    fetch: (url, { method, headers, body, redirect }: RequestInit = {}) =>
+      fetch(String(url).replace(env.baseUrl, origin), { method, headers, body, redirect }),
     jwks: { keys: keys.map(({ privateJwk }) => privateJwk) as never },
     cookies: { keys: ['test'] },
     claims: {
@@ -104,7 +116,11 @@ export async function startUpstream(
     },
     conformIdTokenClaims: false,
     pkce: { required: () => false },
-    features: { devInteractions: { enabled: false }, introspection: { enabled: true } },
+    features: {
+      devInteractions: { enabled: false },
+      introspection: { enabled: true },
+      backchannelLogout: { enabled: true },
+    },
     interactions: { url: (_ctx, { uid }) => `/interaction/${uid}` },
     ttl: {
       AccessToken: 600,
@@ -200,6 +216,10 @@ export async function startUpstream(
       return new SignJWT(claims)
         .setProtectedHeader({ alg, kid: key.kid, ...(typ && { typ }) })
         .sign(key.privateKey)
+    },
+    logOut: async (subject, sid) => {
+      const client = await provider.Client.find('vestibule')
+      await (client as unknown as { backchannelLogout: Upstream['logOut'] }).backchannelLogout(subject, sid)
     },
     before,
     asked,

@@ -5,6 +5,7 @@ import { measureJson } from '../../core/json-size.ts'
 import { addSeconds } from '../../core/time.ts'
 import { dbFor, sql } from '../../database/db.ts'
 import type { Prisma } from '../../generated/prisma/client.ts'
+import type { ProviderOrigin } from '../../idps/provider-sessions.sql.ts'
 import type { PasscodeOrigin } from '../../passcodes/passcode-origin.ts'
 import type { PasscodeAddress } from '../../passcodes/passcodes.fields.ts'
 import type { CodeProblem } from '../../passcodes/rejected-code.ts'
@@ -54,8 +55,8 @@ export type PendingLink = {
   provenAt: string
 }
 
-/** A first proof, and whose it is. */
-export type FirstProof = { userId: string; proof: SessionProof }
+/** A first proof, whose it is, and the session at an identity provider that it came from. */
+export type FirstProof = { userId: string; proof: SessionProof; provider?: ProviderOrigin }
 
 /** The user's progress through the hosted pages; stored as JSON. */
 export type Progress = {

@@ -27,7 +27,7 @@ export type SignedIn = {
   first?: SessionProof | null
 }
 /** A proven user who presents a second factor next: there is no session yet. */
-type ProvenUser = { userId: string; proof: SessionProof; token: null }
+type ProvenUser = FirstProof & { token: null }
 
 /**
  * Continues an interaction after a proof by any method: as the user who has signed in, or with a second factor.
@@ -49,9 +49,12 @@ export async function recordProof(
 }
 
 /** The progress after a first proof, which a second factor completes. */
-export const toFirstProofProgress = (former: Progress, { userId, proof }: FirstProof): Progress => ({
+export const toFirstProofProgress = (
+  former: Progress,
+  { userId, proof, provider }: FirstProof,
+): Progress => ({
   ...former,
-  firstProof: { userId, proof },
+  firstProof: { userId, proof, provider },
 })
 
 /** Whether a second factor follows a proof of this sign-in. */

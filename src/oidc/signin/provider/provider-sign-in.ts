@@ -9,6 +9,7 @@ import type { IdentityProvider } from '../../../generated/prisma/client.ts'
 import type { ExternalIdentity } from '../../../idps/external-identity.ts'
 import { useLink } from '../../../idps/idp-sign-in.sql.ts'
 import { copyRepeatedClaims, findOrCreateLinkedUser } from '../../../idps/linked-users.ts'
+import { storeProviderSession } from '../../../idps/provider-sessions.sql.ts'
 import { proveSignIn } from '../../../idps/sign-in-identity.ts'
 import { limitStranger } from '../../../passcodes/network-limits.ts'
 import type { NeedsSecondFactor } from '../../../passcodes/passcodes.ts'
@@ -108,7 +109,7 @@ async function signInUser(
   }).catch((error) => {
     throw toRejection(error)
   })
-  const identity = row.type === 'apple' ? addAppleName(proven, answer) : proven
+  const identity = row.type === 'apple' ? addAppleName(proven.identity, answer) : proven.identity
   const key = { idpId: row.id, issuer: identity.issuer, externalId: identity.subject }
   const userId = await findOrCreateLinkedUser(ctx, row, identity)
   if (!userId) throw new RejectedIdentity('unknown', { identity, provenAt: row.updatedAt })
@@ -118,10 +119,13 @@ async function signInUser(
     const user = await lockUserRow(sql, ctx.tenant, userId)
     if (!(await useLink(sql, ctx.tenant, { ...key, userId, provenAt: row.updatedAt, now })))
       throw new RejectedIdentity('unknown')
+    const provider = { idpId: row.id, issuer: identity.issuer, subject: identity.subject, sid: proven.sid }
     // A locked user is rejected by the start of a session.
     if (user && !user.locked && needsSecondFactor(user, signIn.proof.amr))
-      return { proof: toSessionProof(signIn.proof, now), token: null }
-    return enterBrowserSession(sql, userCtx, { sessionId, ...signIn }, now)
+      return { proof: toSessionProof(signIn.proof, now), provider, token: null }
+    const entered = await enterBrowserSession(sql, userCtx, { sessionId, ...signIn }, now)
+    await storeProviderSession(sql, ctx.tenant, { sessionId: entered.session.id, ...provider })
+    return entered
   }).catch((error) => {
     throw error instanceof UserLocked ? new RejectedIdentity('locked', { userId }) : error
   })

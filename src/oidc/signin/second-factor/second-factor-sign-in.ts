@@ -9,6 +9,7 @@ import { buildRecoveryCodeNotice } from '../../../delivery/message-texts.ts'
 import { recordEvents, wakeReaders } from '../../../events/log.ts'
 import { secondFactorFailed } from '../../../events/session-events.ts'
 import type { SignInFailure } from '../../../events/types.ts'
+import { type ProviderOrigin, storeProviderSession } from '../../../idps/provider-sessions.sql.ts'
 import { deliverInBackground } from '../../../passcodes/send-passcode.ts'
 import type { NewProof, SessionProof } from '../../../sessions/proofs.ts'
 import { enterBrowserSession } from '../../../sessions/sessions.ts'
@@ -32,14 +33,20 @@ export class RejectedSecondFactor extends Error {
 }
 
 /** The user who presents a second factor, and the proof that it completes, unless that is of the session. */
-export type SecondFactorUser = { user: ProvenUser; first: SessionProof | null }
+export type SecondFactorUser = {
+  user: ProvenUser
+  first: SessionProof | null
+  /** Where the first proof came from. */
+  provider?: ProviderOrigin
+}
 
 /** Who presents a second factor in this step: the user of the first proof, or of the session. */
 export function findSecondFactorUser({ interaction, authorization }: SignInStep): SecondFactorUser | null {
   const { next, provenUser, signInState } = authorization
   if (next.step !== 'second-factor') return null
   const { firstProof } = interaction.progress
-  if (provenUser && firstProof) return { user: provenUser, first: firstProof.proof }
+  if (provenUser && firstProof)
+    return { user: provenUser, first: firstProof.proof, provider: firstProof.provider }
   return signInState && { user: signInState, first: null }
 }
 
@@ -58,7 +65,7 @@ function announceRecoveryCode(ctx: Ctx, { email }: ProvenUser, remaining: number
  */
 export async function signInBySecondFactor(
   signIn: SignInStep,
-  { user, first }: SecondFactorUser,
+  { user, first, provider }: SecondFactorUser,
   { method, code }: { method: SecondFactorName; code: string },
   now = new Date(),
 ): Promise<string> {
@@ -74,10 +81,10 @@ export async function signInBySecondFactor(
       const accepted = await useSecondFactor(sql, userCtx, { userId, method, code }, now)
       if (!accepted) throw new RejectedSecondFactor('wrong')
       const proof = { method, amr: AMR }
-      return {
-        accepted,
-        entered: await enterBrowserSession(sql, userCtx, { userId, sessionId, proof, first }, now),
-      }
+      const entered = await enterBrowserSession(sql, userCtx, { userId, sessionId, proof, first }, now)
+      if (provider)
+        await storeProviderSession(sql, ctx.tenant, { sessionId: entered.session.id, ...provider })
+      return { accepted, entered }
     })
     wakeReaders(ctx.tenant)
     if (accepted.remainingCodes !== null) announceRecoveryCode(ctx, user, accepted.remainingCodes)

@@ -1,0 +1,52 @@
+import { storedColumns } from '../database/columns.ts'
+import type { Sql } from '../database/db.ts'
+import { type RowOf, statement } from '../database/statement.ts'
+
+/** The session at a provider that a browser session came from. */
+type ProviderSession = Omit<Parameters<typeof STORE_PROVIDER_SESSION.run>[1], 'tenant'>
+/** The same before there is a browser session. */
+export type ProviderOrigin = Omit<ProviderSession, 'sessionId'>
+
+const STORE_PROVIDER_SESSION = statement({
+  takes: { sessionId: 'text', idpId: 'text', issuer: 'text', subject: 'text', sid: 'text?' },
+})`
+  INSERT INTO "ProviderSession" ("tenantId", "sessionId", "idpId", "issuer", "subject", "sid")
+  VALUES (:tenant, :sessionId, :idpId, :issuer, :subject, :sid)
+  ON CONFLICT ("tenantId", "sessionId") DO UPDATE
+  SET "idpId" = EXCLUDED."idpId", "issuer" = EXCLUDED."issuer", "subject" = EXCLUDED."subject", "sid" = EXCLUDED."sid"`
+
+/** Stores where a browser session came from. A later sign-in at a provider replaces it. One statement. */
+export const storeProviderSession = (sql: Sql, tenant: string, session: ProviderSession): Promise<void> =>
+  STORE_PROVIDER_SESSION.run(sql, { tenant, ...session })
+
+const declareSelectUsers = (condition: string) =>
+  statement({
+    takes: { idpId: 'text', issuer: 'text', sid: 'text?', subject: 'text?' },
+    returns: storedColumns('Session', ['userId']),
+  })`
+  SELECT s."userId" FROM "ProviderSession" p
+  JOIN "Session" s ON s."tenantId" = :tenant AND s."id" = p."sessionId" AND s."endedAt" IS NULL
+  WHERE p."tenantId" = :tenant AND p."idpId" = :idpId AND p."issuer" = :issuer AND ${condition}
+  UNION
+  SELECT "userId" FROM "IdpUser"
+  WHERE "tenantId" = :tenant AND "idpId" = :idpId AND "issuer" = :issuer AND "externalId" = :subject`
+
+const USERS_BY_SID = declareSelectUsers('p."sid" = :sid AND (:subject IS NULL OR p."subject" = :subject)')
+const USERS_BY_SUBJECT = declareSelectUsers('p."subject" = :subject AND :sid IS NULL')
+
+/** The sessions at a provider: one by its `sid`, or all of a subject. */
+export type ProviderSessionKey = Omit<Parameters<typeof USERS_BY_SID.all>[1], 'tenant'>
+
+/**
+ * The users with sessions that came from sessions at a provider, and the one who is linked to the subject: a
+ * session of that one may be being started. Sorted by id.
+ */
+export async function selectProviderSessionUsers(
+  sql: Sql,
+  tenant: string,
+  key: ProviderSessionKey,
+): Promise<string[]> {
+  const select = key.sid === null ? USERS_BY_SUBJECT : USERS_BY_SID
+  const rows: RowOf<typeof USERS_BY_SID>[] = await select.all(sql, { tenant, ...key })
+  return rows.map(({ userId }) => userId).sort()
+}

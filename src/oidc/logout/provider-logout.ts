@@ -1,0 +1,37 @@
+import { revokeSessions } from '../../access/revocation.ts'
+import { notifySessionsEnded } from '../../access/session-end-listeners.ts'
+import { recordFirstUse } from '../../access/used-proofs.ts'
+import type { Ctx } from '../../core/context.ts'
+import { InvalidInput } from '../../core/errors.ts'
+import { toEpochSeconds } from '../../core/time.ts'
+import { inTransaction } from '../../database/db.ts'
+import type { IdentityProvider } from '../../generated/prisma/client.ts'
+import { MAX_LOGOUT_TOKEN_AGE_SECONDS, verifyLogoutToken } from '../../idps/provider-logout-token.ts'
+import { selectProviderSessionUsers } from '../../idps/provider-sessions.sql.ts'
+import { lockUserRow } from '../../users/lock-user.sql.ts'
+
+/**
+ * Ends the sessions that came from those at an identity provider that a logout token names (OpenID Connect
+ * Back-Channel Logout 1.0, section 2.7), with what was issued in them except offline grants. None is a
+ * success: the user is signed out. Throws InvalidInput about `logout_token`, also for a repeated one, and
+ * Unavailable.
+ */
+export async function logOutByProvider(
+  ctx: Ctx,
+  row: IdentityProvider,
+  token: string,
+  now = new Date(),
+): Promise<void> {
+  const { jti, ...named } = await verifyLogoutToken(row, token, now)
+  const key = { idpId: row.id, ...named }
+  const untilSeconds = toEpochSeconds(now) + MAX_LOGOUT_TOKEN_AGE_SECONDS
+  const ended = await inTransaction(async (sql) => {
+    const use = { kind: 'logout token' as const, owner: row.id, jti, untilSeconds }
+    if (!(await recordFirstUse(ctx.tenant, use, sql)))
+      throw new InvalidInput([{ field: 'logout_token', description: 'was used before' }])
+    for (const userId of await selectProviderSessionUsers(sql, ctx.tenant, key))
+      await lockUserRow(sql, ctx.tenant, userId)
+    return revokeSessions(sql, ctx, { kind: 'provider sessions', ...key }, 'logout', now)
+  })
+  if (ended.length > 0) notifySessionsEnded(ctx.tenant)
+}
