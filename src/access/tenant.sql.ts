@@ -46,6 +46,8 @@ export type TenantIdp = {
   platformTeamId: string | null
   platformKid: string | null
   domains: string[]
+  trustAcr: unknown
+  trustAmr: string[]
 }
 
 /** Identity providers that a page can show. */
@@ -62,7 +64,8 @@ const SELECT_TENANT = statement({
   SELECT "tenantId", ${buildSettingsColumns()}, "tokenKey", (
     SELECT coalesce(jsonb_agg(i ORDER BY i."id"), '[]') FROM (
       SELECT "id", "type", "name", "clientId", "clientSecret" IS NOT NULL AS "hasClientSecret", "issuer",
-        "authorizationEndpoint", "tokenEndpoint", "userInfoEndpoint", "platformTeamId", "platformKid", "domains"
+        "authorizationEndpoint", "tokenEndpoint", "userInfoEndpoint", "platformTeamId", "platformKid", "domains",
+        "trustAcr", "trustAmr"
       FROM "IdentityProvider" WHERE "tenantId" = :tenant ORDER BY "id" LIMIT ${MAX_IDPS}
     ) i
   ) AS "idps"

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { FieldIssue } from '../core/errors.ts'
 import { flag, oneOf, requiredText } from '../schema/input-shapes.ts'
+import { type IdpType, PROVIDER_TYPES } from './provider-types.ts'
 
 /** Who may enter by a provider: linked users only, also new users with an address of `domains`, or anyone. */
 export const IDP_ENTRIES = ['linked', 'domains', 'anyone'] as const
@@ -56,6 +57,32 @@ const claims = z
     description: 'The claim that is copied to each field of a user; others are not copied.',
   })
 
+/** The `acr` values that a provider may be trusted with, each with the method that is recorded for it (RFC 8176). */
+export const AMR_BY_TRUSTED_ACR = {
+  'urn:vestibule:otp': 'otp',
+  'urn:vestibule:mfa': 'mfa',
+  // Phishing-resistant: a key was proven.
+  phr: 'pop',
+} as const
+export type TrustedAcr = keyof typeof AMR_BY_TRUSTED_ACR
+const TRUSTED_ACRS = Object.keys(AMR_BY_TRUSTED_ACR) as [TrustedAcr, ...TrustedAcr[]]
+
+const MAX_TRUSTED_VALUES = 20
+/** A value of acr_values: it has no space. */
+const ACR_SYNTAX = /^[\x21-\x7e]{1,200}$/
+const AMR_SYNTAX = /^[\w:.-]{1,50}$/
+
+const trustAcr = z
+  .record(z.string(), oneOf(TRUSTED_ACRS), 'must be an object')
+  .superRefine((map, context) => {
+    const names = Object.keys(map)
+    if (names.length > MAX_TRUSTED_VALUES) context.addIssue(`must have at most ${MAX_TRUSTED_VALUES} members`)
+    for (const name of names.filter((each) => !ACR_SYNTAX.test(each)))
+      context.addIssue({ code: 'custom', path: [name], message: 'must be an acr value without spaces' })
+  })
+
+const amrValue = z.string('must be text').regex(AMR_SYNTAX, 'must be a value of amr such as mfa')
+
 /** What a provider has without a policy of its own. */
 export const POLICY_DEFAULTS = {
   entry: 'linked' as IdpEntry,
@@ -63,6 +90,8 @@ export const POLICY_DEFAULTS = {
   trustEmail: false,
   claims: null as Record<string, string> | null,
   copyClaims: 'once' as CopyTime,
+  trustAcr: null as Record<string, TrustedAcr> | null,
+  trustAmr: [] as string[],
 }
 
 /** The policy of a provider at sign-in; null is the default. */
@@ -89,6 +118,17 @@ export const POLICY_FIELDS = {
     .transform((value) => value ?? POLICY_DEFAULTS.copyClaims)
     .optional()
     .meta({ example: 'once' }),
+  trustAcr: trustAcr
+    .nullable()
+    .optional()
+    .meta({ example: { 'urn:okta:loa:2fa:any': 'urn:vestibule:mfa' } }),
+  trustAmr: z
+    .array(amrValue, 'must be an array')
+    .max(MAX_TRUSTED_VALUES, `must have at most ${MAX_TRUSTED_VALUES} entries`)
+    .nullable()
+    .transform((values) => [...new Set(values ?? [])])
+    .optional()
+    .meta({ example: ['mfa'] }),
 }
 export const POLICY_NAMES = Object.keys(POLICY_FIELDS) as (keyof typeof POLICY_FIELDS)[]
 
@@ -102,11 +142,16 @@ export const POLICY_SHAPES = {
     .nullable()
     .meta({ example: { preferredUsername: 'login' } }),
   copyClaims: z.enum(COPY_TIMES).meta({ example: 'once' }),
+  trustAcr: z
+    .record(z.string(), z.string())
+    .nullable()
+    .meta({ example: { 'urn:okta:loa:2fa:any': 'urn:vestibule:mfa' } }),
+  trustAmr: z.array(z.string()).meta({ example: ['mfa'] }),
 }
 
 /** Issues of a policy as a whole. */
 export function findPolicyIssues(idp: Record<string, unknown>): FieldIssue[] {
-  const { entry, domains, trustEmail, type, issuer } = idp
+  const { entry, domains, trustEmail, trustAcr: acrs, trustAmr, type, issuer } = idp
   const issues: FieldIssue[] = []
   const add = (field: string, description: string) => issues.push({ field, description })
   if (entry === 'domains') {
@@ -116,5 +161,13 @@ export function findPolicyIssues(idp: Record<string, unknown>): FieldIssue[] {
   // Each organization chooses the addresses in its tokens.
   if (trustEmail === true && type === 'microsoft' && !issuer)
     add('trustEmail', 'requires issuer: with any organization, addresses are not verified')
+  for (const [field, value] of Object.entries({ trustAcr: acrs, trustAmr })) {
+    if (!value || Object.keys(value).length === 0) continue
+    if (!PROVIDER_TYPES[type as IdpType]?.idToken)
+      add(field, 'requires a type of provider that issues ID tokens')
+    // Each organization chooses what its users have to prove.
+    if (type === 'microsoft' && !issuer)
+      add(field, 'requires issuer: with any organization, nobody is trusted')
+  }
   return issues
 }

@@ -34,4 +34,6 @@ export const buildPolicyInputFields = (t: InputFields) => ({
   trustEmail: t.boolean({ description: describe('trustEmail') }),
   claims: t.field({ type: 'JSONObject', description: describe('claims') }),
   copyClaims: t.field({ type: CopyTimeEnum, description: describe('copyClaims') }),
+  trustAcr: t.field({ type: 'JSONObject', description: describe('trustAcr') }),
+  trustAmr: t.stringList({ description: describe('trustAmr') }),
 })

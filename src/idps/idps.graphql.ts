@@ -91,6 +91,13 @@ export const IdentityProviderRef = builder.objectRef<Idp>('IdentityProvider').im
       description: describeField('copyClaims'),
       resolve: ({ copyClaims }) => copyClaims as CopyTime,
     }),
+    trustAcr: t.field({
+      type: 'JSONObject',
+      nullable: true,
+      description: describeField('trustAcr'),
+      resolve: ({ trustAcr }) => trustAcr as Record<string, string> | null,
+    }),
+    trustAmr: t.exposeStringList('trustAmr', { description: describeField('trustAmr') }),
     callbackUrl: t.exposeString('callbackUrl', { description: CALLBACK_URL_DESCRIPTION }),
     backchannelLogoutUrl: t.exposeString('backchannelLogoutUrl', {
       description: BACKCHANNEL_LOGOUT_URL_DESCRIPTION,

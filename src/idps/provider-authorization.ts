@@ -17,6 +17,8 @@ export type AttemptValues = {
 export type ProviderWishes = {
   prompt: 'login' | 'select_account' | null
   loginHint: string | null
+  /** The provider's `acr` values, one of which is requested. */
+  acrValues: readonly string[]
 }
 
 /** Throws Unavailable for a URL that must not be opened in a browser; metadata can contain any. */
@@ -25,6 +27,13 @@ function requireWebUrl(endpoint: string): URL {
   if (url.protocol !== 'https:' && url.protocol !== 'http:')
     throw toUnavailable(`the authorization endpoint has the scheme ${url.protocol}`)
   return url
+}
+
+/** Microsoft takes authentication contexts by the claim `acrs` only, and one of them. */
+function buildAcrParameter({ type }: IdentityProvider, [first, ...others]: readonly string[]) {
+  if (first === undefined) return {}
+  if (type !== 'microsoft') return { acr_values: [first, ...others].join(' ') }
+  return { claims: JSON.stringify({ id_token: { acrs: { essential: true, value: first } } }) }
 }
 
 /** Whether the provider returns ID tokens and knows the parameters of OpenID Connect. */
@@ -37,7 +46,7 @@ const speaksOpenId = ({ type }: Provider): boolean => type.idToken !== undefined
 export async function buildAuthorizationUrl(
   row: IdentityProvider,
   { state, nonce, codeChallenge }: AttemptValues,
-  { prompt, loginHint }: ProviderWishes,
+  { prompt, loginHint, acrValues }: ProviderWishes,
 ): Promise<string> {
   const provider = toProvider(row)
   const endpoint = await withinSignInDeadline(() => findEndpoint(provider, 'authorizationEndpoint'))
@@ -60,6 +69,7 @@ export async function buildAuthorizationUrl(
       // With it, the ID token says when the user signed in.
       max_age: prompt === 'login' && '0',
       login_hint: loginHint,
+      ...buildAcrParameter(row, acrValues),
     }),
   }
   for (const [name, value] of Object.entries(parameters)) if (value) url.searchParams.set(name, value)

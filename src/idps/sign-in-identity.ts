@@ -13,6 +13,7 @@ import { withinSignInDeadline } from './provider-deadline.ts'
 import { rejectProof } from './provider-fetch.ts'
 import { verifyIdToken } from './provider-id-token.ts'
 import { findMetadata } from './provider-metadata.ts'
+import { listTrustedAmr } from './trusted-authentication.ts'
 
 /** The answer of a provider at the callback, and the values that it is bound to. */
 export type SignInAnswer = {
@@ -68,6 +69,8 @@ export type ProvenSignIn = {
   identity: ExternalIdentity
   /** The session at the provider (OpenID Connect Back-Channel Logout 1.0, section 2.1); null if it has no id. */
   sid: string | null
+  /** How the user authenticated there, as far as the policy trusts it (RFC 8176). */
+  amr: string[]
 }
 
 const MAX_SID_CHARACTERS = 255
@@ -84,13 +87,14 @@ async function redeemAnswer(row: IdentityProvider, answer: SignInAnswer): Promis
     return {
       identity: toUserInfoIdentity(provider, 'code', await readUserInfo(provider, accessToken)),
       sid: null,
+      amr: [],
     }
   if (!idToken) throw rejectProof('code', 'was redeemed without an ID token')
   const claims = await verifyIdToken(provider, idToken, 'code')
   if (claims.nonce !== nonce) throw rejectProof('code', 'was issued for another sign-in')
   assertRecent(claims, answer.since)
   const identity = toTokenIdentity(provider, 'code', await addUserInfo(provider, { claims, accessToken }))
-  return { identity, sid: readSid(claims) }
+  return { identity, sid: readSid(claims), amr: listTrustedAmr(row, claims) }
 }
 
 /**

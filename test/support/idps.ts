@@ -15,7 +15,7 @@ export type IdpWriter = {
 }
 
 const IDP_FIELDS = `id type name clientId hasClientSecret scopes issuer authorizationEndpoint tokenEndpoint userInfoEndpoint jwksUri
-  idTokenSigningAlg hasIdTokenSigningKey platformTeamId platformKid entry domains trustEmail claims copyClaims callbackUrl backchannelLogoutUrl missing updatedAt createdAt`
+  idTokenSigningAlg hasIdTokenSigningKey platformTeamId platformKid entry domains trustEmail claims copyClaims trustAcr trustAmr callbackUrl backchannelLogoutUrl missing updatedAt createdAt`
 const PAYLOAD = `... on IdentityProviderPayload { identityProvider { ${IDP_FIELDS} } }`
 
 export const pem = (key: { export: (options: Json) => string | Buffer }, type: 'spki' | 'pkcs8') =>
@@ -60,6 +60,8 @@ export const FULL = {
   trustEmail: true,
   claims: { name: 'display_name' },
   copyClaims: 'always',
+  trustAcr: { gold: 'phr' },
+  trustAmr: ['mfa'],
 }
 
 let count = 0

@@ -138,6 +138,8 @@ export const ADDED_FIELDS: Record<string, string[]> = {
     'trustEmail',
     'claims',
     'copyClaims',
+    'trustAcr',
+    'trustAmr',
     'callbackUrl',
     'backchannelLogoutUrl',
   ],

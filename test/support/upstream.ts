@@ -109,8 +109,9 @@ export async function startUpstream(
       fetch(String(url).replace(env.baseUrl, origin), { method, headers, body, redirect }),
     jwks: { keys: keys.map(({ privateJwk }) => privateJwk) as never },
     cookies: { keys: ['test'] },
+    acrValues: ['gold', 'silver', 'bronze'],
     claims: {
-      openid: ['sub'],
+      openid: ['sub', 'acr', 'amr', 'acrs'],
       email: ['email', 'email_verified'],
       profile: ['name', 'login', 'blog'],
     },
@@ -148,7 +149,11 @@ export async function startUpstream(
     const { params, prompt, session } = await provider.interactionDetails(request, response)
     if (prompt.name === 'login')
       return provider.interactionFinished(request, response, {
-        login: { accountId: String(params.login_hint) },
+        login: {
+          accountId: String(params.login_hint),
+          acr: upstream.claims?.acr as string,
+          amr: upstream.claims?.amr as string[],
+        },
       })
     const grant = new provider.Grant({ accountId: session?.accountId, clientId: String(params.client_id) })
     grant.addOIDCScope(String(params.scope))

@@ -33,7 +33,12 @@ const ID_TOKEN_CLAIMS = [
 type DiscoverySettings = SignUpSettings &
   Pick<
     CachedTenant,
-    'tenantId' | 'dynamicRegistration' | 'clientIdMetadataDocuments' | 'signInMethods' | 'secondFactor'
+    | 'tenantId'
+    | 'dynamicRegistration'
+    | 'clientIdMetadataDocuments'
+    | 'signInMethods'
+    | 'secondFactor'
+    | 'idps'
   >
 
 /**

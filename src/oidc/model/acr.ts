@@ -1,7 +1,8 @@
 import { ACR_MFA, type SignInMethodName } from '../../core/sign-in-methods.ts'
+import { listPossibleAmr, type TrustPolicy } from '../../idps/trusted-authentication.ts'
 import { type ClaimRequest, listRequestedValues } from '../../users/claim-request.ts'
 
-/** The `acr` of a sign-in at an identity provider, whatever the provider asked for. */
+/** The `acr` of a sign-in at an identity provider whose methods are not trusted. */
 export const ACR_FEDERATED = 'urn:vestibule:federated'
 /** The `acr` of a sign-in by one factor, such as a code (OIDC Core, section 2). */
 export const ACR_OTP = 'urn:vestibule:otp'
@@ -25,27 +26,39 @@ export const ACR_BY_METHOD: Record<SignInMethodName, string> = {
 export const listSupportedAcrs = ({
   signInMethods,
   secondFactor,
+  idps,
 }: {
   signInMethods: readonly string[]
   secondFactor: string
+  idps: readonly TrustPolicy[]
 }): string[] => {
+  const providers = signInMethods.includes('provider') ? idps : []
   const strongest = Math.max(
     ...signInMethods.map((name) => getStrength(ACR_BY_METHOD[name as SignInMethodName])),
     secondFactor === 'off' ? 0 : getStrength(ACR_MFA),
+    ...providers.map((idp) => getStrength(computeProviderAcr(idp))),
   )
   return (ACRS_BY_STRENGTH as string[])
     .slice(0, strongest + 1)
     .filter((acr) => acr !== ACR_FEDERATED || signInMethods.includes('provider'))
 }
 
-/** The `acr` of a sign-in by its methods (RFC 8176, section 2). */
+/** Methods that prove a key. */
+const KEY_METHODS = ['hwk', 'swk', 'pop']
+
+/**
+ * The `acr` of a sign-in by its methods (RFC 8176, section 2). Those of an identity provider are recorded only
+ * where they are trusted.
+ */
 export function computeAcr(amr: readonly string[]): string {
-  const isMultiFactor = amr.includes('mfa')
-  // The factors of the provider are its own: they do not count as ours.
-  if (amr.includes(AMR_FEDERATED)) return isMultiFactor ? ACR_MFA : ACR_FEDERATED
-  if (amr.includes('hwk') || amr.includes('swk')) return ACR_PHISHING_RESISTANT
-  return isMultiFactor ? ACR_MFA : ACR_OTP
+  if (KEY_METHODS.some((method) => amr.includes(method))) return ACR_PHISHING_RESISTANT
+  if (amr.includes('mfa')) return ACR_MFA
+  return amr.includes(AMR_FEDERATED) && !amr.includes('otp') ? ACR_FEDERATED : ACR_OTP
 }
+
+/** The strongest `acr` of a sign-in at an identity provider. */
+export const computeProviderAcr = (idp: TrustPolicy): string =>
+  computeAcr([AMR_FEDERATED, ...listPossibleAmr(idp)])
 
 /** The position of a value among those of this server; -1 for any other. */
 export const getStrength = (acr: unknown): number => ACRS_BY_STRENGTH.indexOf(acr)

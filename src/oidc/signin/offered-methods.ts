@@ -1,20 +1,26 @@
 import { ACR_MFA, type SignInMethodName } from '../../core/sign-in-methods.ts'
-import { ACR_BY_METHOD } from '../model/acr.ts'
+import { listSignInProviders, type SignInProvider } from '../../idps/sign-in-providers.ts'
+import { ACR_BY_METHOD, computeProviderAcr } from '../model/acr.ts'
 import { isAcceptableAcr } from '../model/claims-request.ts'
 import type { SignInStep } from './sign-in-step.ts'
 
-/**
- * Whether the tenant has a method, and the request accepts its `acr`, or that of two factors, which a second
- * factor leads to.
- */
-export function offersMethod(
-  { call, interaction, authorization }: SignInStep,
-  name: SignInMethodName,
-): boolean {
+/** Whether the request accepts an `acr`, or that of two factors, which a second factor leads to. */
+const leadsToAcr = ({ interaction, authorization }: SignInStep, acr: string): boolean => {
   const { claims } = interaction.request
   return (
-    call.tenant.signInMethods.includes(name) &&
-    (isAcceptableAcr(claims, ACR_BY_METHOD[name]) ||
-      (authorization.secondFactor.isUsable && isAcceptableAcr(claims, ACR_MFA)))
+    isAcceptableAcr(claims, acr) || (authorization.secondFactor.isUsable && isAcceptableAcr(claims, ACR_MFA))
+  )
+}
+
+/** The identity providers of the tenant that lead to an `acr` that the request accepts. */
+export const listOfferedProviders = (signIn: SignInStep): SignInProvider[] =>
+  listSignInProviders(signIn.call.tenant).filter((idp) => leadsToAcr(signIn, computeProviderAcr(idp)))
+
+/** Whether the tenant has a method, and it leads to an `acr` that the request accepts. */
+export function offersMethod(signIn: SignInStep, name: SignInMethodName): boolean {
+  if (!signIn.call.tenant.signInMethods.includes(name)) return false
+  return (
+    leadsToAcr(signIn, ACR_BY_METHOD[name]) ||
+    (name === 'provider' && listOfferedProviders(signIn).length > 0)
   )
 }

@@ -1,5 +1,6 @@
-import { listSignInProviders, type SignInProvider } from '../../../idps/sign-in-providers.ts'
+import type { SignInProvider } from '../../../idps/sign-in-providers.ts'
 import { toEmailKey } from '../../../schema/address-keys.ts'
+import { listOfferedProviders } from '../offered-methods.ts'
 import type { SignInStep } from '../sign-in-step.ts'
 
 /** A sign-in leaves without a choice of the user once: who comes back has the other ways. */
@@ -12,7 +13,7 @@ const mayLead = ({ interaction: { progress } }: SignInStep): boolean =>
  */
 export function findAutomaticProvider(signIn: SignInStep, isOnlyMethod: boolean): SignInProvider | null {
   if (!mayLead(signIn) || signIn.interaction.progress.address) return null
-  const providers = listSignInProviders(signIn.call.tenant)
+  const providers = listOfferedProviders(signIn)
   const { idp } = signIn.interaction.request
   const isAlone = isOnlyMethod && providers.length === 1
   return providers.find(({ id }) => id === idp) ?? (isAlone ? (providers[0] ?? null) : null)
@@ -21,6 +22,6 @@ export function findAutomaticProvider(signIn: SignInStep, isOnlyMethod: boolean)
 /** The provider of the domain of an entered address; null for other addresses, and after a first attempt. */
 export function findProviderByAddress(signIn: SignInStep, address: string): SignInProvider | null {
   const domain = mayLead(signIn) ? toEmailKey(address.trim())?.split('@').pop() : undefined
-  const providers = listSignInProviders(signIn.call.tenant)
+  const providers = listOfferedProviders(signIn)
   return providers.find(({ domains }) => domain !== undefined && domains.includes(domain)) ?? null
 }

@@ -1,13 +1,16 @@
 import { RateLimited, Unavailable } from '../../../core/errors.ts'
 import { addSeconds } from '../../../core/time.ts'
 import { buildAuthorizationUrl, type ProviderWishes } from '../../../idps/provider-authorization.ts'
-import { findProviderRow, listSignInProviders, type SignInProvider } from '../../../idps/sign-in-providers.ts'
+import { findProviderRow, type SignInProvider } from '../../../idps/sign-in-providers.ts'
+import { listUpstreamAcrs, type TrustPolicy } from '../../../idps/trusted-authentication.ts'
 import { createPart, type PagePart } from '../../../pages/page-part.pages.tsx'
 import type { PageInteraction } from '../../../pages/page-shell.pages.tsx'
 import { redirectTo, renderComponent } from '../../../pages/responses.http.ts'
 import { selectExpectedAddress } from '../../authorize/evaluate-request.ts'
 import type { InputRejection } from '../../interactions/interactions.ts'
+import { satisfiesAcrRequest } from '../../model/acr.ts'
 import { describeInputRejection } from '../input-rejection-texts.ts'
+import { listOfferedProviders } from '../offered-methods.ts'
 import type { SignInMethod } from '../sign-in-method.http.ts'
 import { redirectToPage, rejectInput } from '../sign-in-step.http.ts'
 import type { SignInStep } from '../sign-in-step.ts'
@@ -20,10 +23,10 @@ import { ProviderTransferPage } from './provider-transfer.pages.tsx'
 /** An identity provider, to which the browser is sent. It comes back to callback.routes.ts. */
 export const PROVIDER_METHOD: SignInMethod = {
   forms: { provider: goToProvider, 'forget-provider': forgetIdentity },
-  renderEntry: ({ call }, form, rejection) =>
+  renderEntry: (signIn, form, rejection) =>
     createPart(ProviderEntry, {
       interaction: form,
-      providers: listSignInProviders(call.tenant),
+      providers: listOfferedProviders(signIn),
       error: rejection?.provider !== undefined ? describeInputRejection(rejection) : null,
     }),
 }
@@ -41,10 +44,13 @@ export function renderPendingLink({ interaction }: SignInStep, form: PageInterac
 }
 
 /** Another sign-in is demanded, or as someone else: the provider must not return its session silently. */
-function selectWishes({ interaction, authorization }: SignInStep): ProviderWishes {
+function selectWishes({ interaction, authorization }: SignInStep, row: TrustPolicy): ProviderWishes {
   const { request, progress } = interaction
   const isFresh = request.prompt.includes('login') || request.maxAgeSeconds !== null
+  const requested = request.claims?.id_token.acr ?? null
   return {
+    // Without a request for an `acr`, the provider decides.
+    acrValues: requested ? listUpstreamAcrs(row, (acr) => satisfiesAcrRequest(requested, acr)) : [],
     prompt: progress.isAnother ? 'select_account' : isFresh ? 'login' : null,
     loginHint: progress.isAnother
       ? null
@@ -67,7 +73,7 @@ export async function leadToProvider(
   // It was removed after the page was shown.
   if (!row) return redirectToPage(signIn)
   try {
-    const wishes = selectWishes(signIn)
+    const wishes = selectWishes(signIn, row)
     const since = wishes.prompt === 'login' ? new Date() : null
     const values = await beginAttempt(tenant, interaction, { idpId: row.id, since })
     const url = await buildAuthorizationUrl(row, values, {
@@ -90,7 +96,7 @@ export async function leadToProvider(
 }
 
 async function goToProvider(signIn: SignInStep, form: Record<string, string>): Promise<Response> {
-  const provider = listSignInProviders(signIn.call.tenant).find(({ id }) => id === form.idp)
+  const provider = listOfferedProviders(signIn).find(({ id }) => id === form.idp)
   return provider ? leadToProvider(signIn, provider, { after: 'form' }) : redirectToPage(signIn)
 }
 

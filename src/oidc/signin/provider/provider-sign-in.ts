@@ -113,7 +113,7 @@ async function signInUser(
   const key = { idpId: row.id, issuer: identity.issuer, externalId: identity.subject }
   const userId = await findOrCreateLinkedUser(ctx, row, identity)
   if (!userId) throw new RejectedIdentity('unknown', { identity, provenAt: row.updatedAt })
-  const signIn = { userId, proof: { method: 'provider' as const, amr: [AMR_FEDERATED] } }
+  const signIn = { userId, proof: { method: 'provider' as const, amr: [AMR_FEDERATED, ...proven.amr] } }
   const userCtx = toUserCtx(ctx, { userId, clientId: interaction.request.clientId })
   const started = await inTransaction(async (sql) => {
     const user = await lockUserRow(sql, ctx.tenant, userId)
