@@ -48,6 +48,7 @@ export type TenantIdp = {
   domains: string[]
   trustAcr: unknown
   trustAmr: string[]
+  upstreamLogout: boolean
 }
 
 /** Identity providers that a page can show. */
@@ -65,7 +66,7 @@ const SELECT_TENANT = statement({
     SELECT coalesce(jsonb_agg(i ORDER BY i."id"), '[]') FROM (
       SELECT "id", "type", "name", "clientId", "clientSecret" IS NOT NULL AS "hasClientSecret", "issuer",
         "authorizationEndpoint", "tokenEndpoint", "userInfoEndpoint", "platformTeamId", "platformKid", "domains",
-        "trustAcr", "trustAmr"
+        "trustAcr", "trustAmr", "upstreamLogout"
       FROM "IdentityProvider" WHERE "tenantId" = :tenant ORDER BY "id" LIMIT ${MAX_IDPS}
     ) i
   ) AS "idps"

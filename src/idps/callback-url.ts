@@ -7,3 +7,7 @@ export const buildCallbackUrl = (tenant: string, idpId: string): string =>
 /** Where an identity provider sends logout tokens (OpenID Connect Back-Channel Logout 1.0, section 2.2). */
 export const buildBackchannelLogoutUrl = (tenant: string, idpId: string): string =>
   `${issuerOf(tenant)}/oidc/backchannel-logout/${idpId}`
+
+/** Where users come back to from a logout at an identity provider (RP-Initiated Logout 1.0, section 3). */
+export const buildLogoutCallbackUrl = (tenant: string, idpId: string): string =>
+  `${issuerOf(tenant)}/oidc/logout/callback/${idpId}`

@@ -92,6 +92,7 @@ export const POLICY_DEFAULTS = {
   copyClaims: 'once' as CopyTime,
   trustAcr: null as Record<string, TrustedAcr> | null,
   trustAmr: [] as string[],
+  upstreamLogout: false,
 }
 
 /** The policy of a provider at sign-in; null is the default. */
@@ -129,6 +130,7 @@ export const POLICY_FIELDS = {
     .transform((values) => [...new Set(values ?? [])])
     .optional()
     .meta({ example: ['mfa'] }),
+  upstreamLogout: flag.meta({ example: true }),
 }
 export const POLICY_NAMES = Object.keys(POLICY_FIELDS) as (keyof typeof POLICY_FIELDS)[]
 
@@ -147,6 +149,7 @@ export const POLICY_SHAPES = {
     .nullable()
     .meta({ example: { 'urn:okta:loa:2fa:any': 'urn:vestibule:mfa' } }),
   trustAmr: z.array(z.string()).meta({ example: ['mfa'] }),
+  upstreamLogout: z.boolean().meta({ example: true }),
 }
 
 /** Issues of a policy as a whole. */
@@ -169,5 +172,7 @@ export function findPolicyIssues(idp: Record<string, unknown>): FieldIssue[] {
     if (type === 'microsoft' && !issuer)
       add(field, 'requires issuer: with any organization, nobody is trusted')
   }
+  if (idp.upstreamLogout === true && !PROVIDER_TYPES[type as IdpType]?.idToken)
+    add('upstreamLogout', 'requires a type of provider that issues ID tokens')
   return issues
 }

@@ -36,4 +36,5 @@ export const buildPolicyInputFields = (t: InputFields) => ({
   copyClaims: t.field({ type: CopyTimeEnum, description: describe('copyClaims') }),
   trustAcr: t.field({ type: 'JSONObject', description: describe('trustAcr') }),
   trustAmr: t.stringList({ description: describe('trustAmr') }),
+  upstreamLogout: t.boolean({ description: describe('upstreamLogout') }),
 })

@@ -131,6 +131,7 @@ const RESPONSE_ONLY_FIELDS = [
   'id',
   'type',
   'callbackUrl',
+  'logoutCallbackUrl',
   'backchannelLogoutUrl',
   'missing',
   'hasClientSecret',
@@ -153,6 +154,7 @@ export const IdpPatch = z
       name: name.optional(),
       ...createIdpFields('change'),
       callbackUrl: acceptEcho,
+      logoutCallbackUrl: acceptEcho,
       backchannelLogoutUrl: acceptEcho,
       missing: acceptEcho,
       hasClientSecret: acceptEcho,
@@ -186,6 +188,9 @@ export const MISSING_DESCRIPTION =
 export const CALLBACK_URL_DESCRIPTION =
   'The redirect URI to register at the provider. Users come back to it after a sign-in there.'
 
+export const LOGOUT_CALLBACK_URL_DESCRIPTION =
+  'The post-logout redirect URI to register at the provider, for upstreamLogout.'
+
 export const BACKCHANNEL_LOGOUT_URL_DESCRIPTION =
   'The back-channel logout URI to register at the provider. A logout token there ends the sessions that came from it.'
 
@@ -214,6 +219,10 @@ export const IdpShape = z
     callbackUrl: z.string().meta({
       description: CALLBACK_URL_DESCRIPTION,
       example: 'https://login.example/example/oidc/callback/partner',
+    }),
+    logoutCallbackUrl: z.string().meta({
+      description: LOGOUT_CALLBACK_URL_DESCRIPTION,
+      example: 'https://login.example/example/oidc/logout/callback/partner',
     }),
     backchannelLogoutUrl: z.string().meta({
       description: BACKCHANNEL_LOGOUT_URL_DESCRIPTION,

@@ -13,6 +13,7 @@ import { buildPolicyInputFields, CopyTimeEnum, IdentityProviderEntry } from './i
 import {
   BACKCHANNEL_LOGOUT_URL_DESCRIPTION,
   CALLBACK_URL_DESCRIPTION,
+  LOGOUT_CALLBACK_URL_DESCRIPTION,
   MISSING_DESCRIPTION,
 } from './idps.fields.ts'
 import {
@@ -98,7 +99,9 @@ export const IdentityProviderRef = builder.objectRef<Idp>('IdentityProvider').im
       resolve: ({ trustAcr }) => trustAcr as Record<string, string> | null,
     }),
     trustAmr: t.exposeStringList('trustAmr', { description: describeField('trustAmr') }),
+    upstreamLogout: t.exposeBoolean('upstreamLogout', { description: describeField('upstreamLogout') }),
     callbackUrl: t.exposeString('callbackUrl', { description: CALLBACK_URL_DESCRIPTION }),
+    logoutCallbackUrl: t.exposeString('logoutCallbackUrl', { description: LOGOUT_CALLBACK_URL_DESCRIPTION }),
     backchannelLogoutUrl: t.exposeString('backchannelLogoutUrl', {
       description: BACKCHANNEL_LOGOUT_URL_DESCRIPTION,
     }),

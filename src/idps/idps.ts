@@ -14,7 +14,7 @@ import { assertExpectedUpdatedAt } from '../schema/expected-updated-at.ts'
 import { isIdpId } from '../schema/idp-id.ts'
 import { parseInput } from '../schema/input-shapes.ts'
 import { type Page, type PageArgs, parsePaging, toPage } from '../schema/page.ts'
-import { buildBackchannelLogoutUrl, buildCallbackUrl } from './callback-url.ts'
+import { buildBackchannelLogoutUrl, buildCallbackUrl, buildLogoutCallbackUrl } from './callback-url.ts'
 import { POLICY_DEFAULTS } from './entry-policy.fields.ts'
 import { type SecretColumn, sealIdpSecrets, unsealIdpSecrets } from './idp-secrets.ts'
 import { createIdpPatchShape, IdpCreate, type IdpFields } from './idps.fields.ts'
@@ -38,6 +38,7 @@ import type { RequirableField } from './provider-types.ts'
 export type Idp = Omit<IdpRow, SecretColumn> & {
   missing: RequirableField[]
   callbackUrl: string
+  logoutCallbackUrl: string
   backchannelLogoutUrl: string
   hasClientSecret: boolean
   hasIdTokenSigningKey: boolean
@@ -50,6 +51,7 @@ export function toIdp(stored: IdpRow): Idp {
     ...row,
     missing: listMissingFields(stored),
     callbackUrl: buildCallbackUrl(row.tenantId, row.id),
+    logoutCallbackUrl: buildLogoutCallbackUrl(row.tenantId, row.id),
     backchannelLogoutUrl: buildBackchannelLogoutUrl(row.tenantId, row.id),
     hasClientSecret: clientSecret !== null,
     hasIdTokenSigningKey: idTokenSigningKey !== null,

@@ -13,6 +13,7 @@ const Metadata = z.object({
   userinfo_endpoint: endpoint,
   jwks_uri: endpoint,
   introspection_endpoint: endpoint,
+  end_session_endpoint: endpoint,
   token_endpoint_auth_methods_supported: z.array(z.string()).optional(),
   authorization_response_iss_parameter_supported: z.boolean().optional(),
 })
@@ -59,6 +60,7 @@ const METADATA_NAMES = {
   userInfoEndpoint: 'userinfo_endpoint',
   jwksUri: 'jwks_uri',
   introspectionEndpoint: 'introspection_endpoint',
+  endSessionEndpoint: 'end_session_endpoint',
 } as const satisfies Record<string, keyof Metadata>
 type EndpointName = keyof typeof METADATA_NAMES
 type Endpoints = Partial<Record<EndpointName, string | null>>

@@ -8,16 +8,38 @@ type ProviderSession = Omit<Parameters<typeof STORE_PROVIDER_SESSION.run>[1], 't
 export type ProviderOrigin = Omit<ProviderSession, 'sessionId'>
 
 const STORE_PROVIDER_SESSION = statement({
-  takes: { sessionId: 'text', idpId: 'text', issuer: 'text', subject: 'text', sid: 'text?' },
+  takes: {
+    sessionId: 'text',
+    idpId: 'text',
+    issuer: 'text',
+    subject: 'text',
+    sid: 'text?',
+    idToken: 'text?',
+  },
 })`
-  INSERT INTO "ProviderSession" ("tenantId", "sessionId", "idpId", "issuer", "subject", "sid")
-  VALUES (:tenant, :sessionId, :idpId, :issuer, :subject, :sid)
+  INSERT INTO "ProviderSession" ("tenantId", "sessionId", "idpId", "issuer", "subject", "sid", "idToken")
+  VALUES (:tenant, :sessionId, :idpId, :issuer, :subject, :sid, :idToken)
   ON CONFLICT ("tenantId", "sessionId") DO UPDATE
-  SET "idpId" = EXCLUDED."idpId", "issuer" = EXCLUDED."issuer", "subject" = EXCLUDED."subject", "sid" = EXCLUDED."sid"`
+  SET "idpId" = EXCLUDED."idpId", "issuer" = EXCLUDED."issuer", "subject" = EXCLUDED."subject", "sid" = EXCLUDED."sid",
+    "idToken" = EXCLUDED."idToken"`
 
 /** Stores where a browser session came from. A later sign-in at a provider replaces it. One statement. */
 export const storeProviderSession = (sql: Sql, tenant: string, session: ProviderSession): Promise<void> =>
   STORE_PROVIDER_SESSION.run(sql, { tenant, ...session })
+
+const TAKE_PROVIDER_SESSION = statement({
+  takes: { sessionId: 'text' },
+  returns: storedColumns('ProviderSession', ['idpId', 'idToken']),
+})`
+  DELETE FROM "ProviderSession" WHERE "tenantId" = :tenant AND "sessionId" = :sessionId RETURNING "idpId", "idToken"`
+
+/** Removes and returns where a session came from; null without. One statement. */
+export const takeProviderSession = (
+  sql: Sql,
+  tenant: string,
+  sessionId: string,
+): Promise<{ idpId: string; idToken: string | null } | null> =>
+  TAKE_PROVIDER_SESSION.first(sql, { tenant, sessionId })
 
 const declareSelectUsers = (condition: string) =>
   statement({

@@ -10,6 +10,7 @@ import type { Provider } from './provider.ts'
 import { readUserInfo } from './provider-access-token.ts'
 import { redeemCode } from './provider-code.ts'
 import { withinSignInDeadline } from './provider-deadline.ts'
+import { sealIdToken } from './provider-end-session.ts'
 import { rejectProof } from './provider-fetch.ts'
 import { verifyIdToken } from './provider-id-token.ts'
 import { findMetadata } from './provider-metadata.ts'
@@ -71,6 +72,8 @@ export type ProvenSignIn = {
   sid: string | null
   /** How the user authenticated there, as far as the policy trusts it (RFC 8176). */
   amr: string[]
+  /** The ID token for the logout there, encrypted; null unless the policy has it. */
+  idToken: string | null
 }
 
 const MAX_SID_CHARACTERS = 255
@@ -88,13 +91,19 @@ async function redeemAnswer(row: IdentityProvider, answer: SignInAnswer): Promis
       identity: toUserInfoIdentity(provider, 'code', await readUserInfo(provider, accessToken)),
       sid: null,
       amr: [],
+      idToken: null,
     }
   if (!idToken) throw rejectProof('code', 'was redeemed without an ID token')
   const claims = await verifyIdToken(provider, idToken, 'code')
   if (claims.nonce !== nonce) throw rejectProof('code', 'was issued for another sign-in')
   assertRecent(claims, answer.since)
   const identity = toTokenIdentity(provider, 'code', await addUserInfo(provider, { claims, accessToken }))
-  return { identity, sid: readSid(claims), amr: listTrustedAmr(row, claims) }
+  return {
+    identity,
+    sid: readSid(claims),
+    amr: listTrustedAmr(row, claims),
+    idToken: row.upstreamLogout ? sealIdToken(row.tenantId, idToken) : null,
+  }
 }
 
 /**

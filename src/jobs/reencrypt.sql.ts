@@ -30,6 +30,7 @@ const SEALED_COLUMNS = {
   IdempotencyKey: sealedColumn('IdempotencyKey', 'answer', 'keyHash', 'bytea'),
   IdpClientSecret: sealedColumn('IdentityProvider', 'clientSecret', 'id'),
   IdpSigningKey: sealedColumn('IdentityProvider', 'idTokenSigningKey', 'id'),
+  ProviderIdToken: sealedColumn('ProviderSession', 'idToken', 'sessionId'),
   TotpSecret: sealedColumn('Credential', 'secret', 'id'),
 } as const
 export type SealedTable = keyof typeof SEALED_COLUMNS

@@ -10,6 +10,8 @@ const isSecure = env.baseUrl.startsWith('https:')
 export const SESSION_COOKIE = isSecure ? '__Secure-vst_sid' : 'vst_sid'
 /** The cookie that binds interactions to a browser. */
 export const INTERACTION_COOKIE = isSecure ? '__Secure-vst_ix' : 'vst_ix'
+/** The cookie that binds a logout at an identity provider to a browser. */
+export const LOGOUT_COOKIE = isSecure ? '__Secure-vst_out' : 'vst_out'
 /** The prefix of the cookies that mark a browser in which an address signed in before. */
 export const KNOWN_BROWSER_COOKIE = isSecure ? '__Secure-vst_kb' : 'vst_kb'
 

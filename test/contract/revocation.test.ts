@@ -15,6 +15,8 @@ const OTHER_TABLES: Record<string, string> = {
     'is configuration of the tenant; its clientId and secret are those of the tenant at the provider',
   Invitation:
     'lets a person become a user, or a user have roles, once; it signs no existing user in, and a locked user cannot accept it',
+  ProviderSession:
+    'says where a session came from, and keeps the ID token for the logout there; ends with the session',
   Interaction: 'is a sign-in that has not succeeded yet; a session that it refers to is checked at each step',
 }
 

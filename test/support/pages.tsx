@@ -20,6 +20,7 @@ import {
   DeviceDeniedPage,
   UserCodePage,
 } from '../../src/oidc/device/device.pages.tsx'
+import { UpstreamLogoutPage } from '../../src/oidc/logout/upstream-logout.pages.tsx'
 import { ConsentPage } from '../../src/oidc/signin/consent.pages.tsx'
 import { AddressEntry } from '../../src/oidc/signin/passcode/address-entry.pages.tsx'
 import { CodePage } from '../../src/oidc/signin/passcode/code.pages.tsx'
@@ -122,6 +123,7 @@ export function pagesWith(text: string) {
         url={text}
       />
     ),
+    upstreamLogout: <UpstreamLogoutPage {...{ tenant, client }} name={text} url={text} />,
     email: <EmailPage {...{ tenant, client, interaction }} address={text} error={text} />,
     create: (
       <SignUpPage

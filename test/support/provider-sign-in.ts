@@ -1,5 +1,9 @@
 import { createPlatformCtx } from '../../src/core/context.ts'
-import { buildBackchannelLogoutUrl, buildCallbackUrl } from '../../src/idps/callback-url.ts'
+import {
+  buildBackchannelLogoutUrl,
+  buildCallbackUrl,
+  buildLogoutCallbackUrl,
+} from '../../src/idps/callback-url.ts'
 import { addIdpUser, linkIdpUser } from '../../src/idps/idp-links.ts'
 import { createIdentityProvider } from '../../src/idps/idps.ts'
 import { startGitLike } from './git-like.ts'
@@ -15,9 +19,12 @@ export const readTransfer = (response: Response): URL =>
   new URL(unescapeHtml((response.headers.get('refresh') ?? '').replace('0;url=', '')))
 
 /** Signs a subject in at a provider; returns the URL of the callback that the browser is sent to. */
-export async function signInUpstream(request: URL, subject: string): Promise<URL> {
+export async function signInUpstream(
+  request: URL,
+  subject: string,
+  visit = openUpstreamBrowser(),
+): Promise<URL> {
   const callback = request.searchParams.get('redirect_uri') ?? ''
-  const visit = openUpstreamBrowser()
   const url = new URL(request)
   url.searchParams.set('login_hint', subject)
   let next = url.href
@@ -45,6 +52,7 @@ export const test = base
       const metadata = {
         backchannel_logout_uri: buildBackchannelLogoutUrl(tenant, id),
         backchannel_logout_session_required: true,
+        post_logout_redirect_uris: [buildLogoutCallbackUrl(tenant, id)],
       }
       const upstream = await startUpstream(keys, [callback], { metadata, origin: app.origin })
       closers.push(upstream.close)

@@ -140,6 +140,8 @@ export const ADDED_FIELDS: Record<string, string[]> = {
     'copyClaims',
     'trustAcr',
     'trustAmr',
+    'upstreamLogout',
+    'logoutCallbackUrl',
     'callbackUrl',
     'backchannelLogoutUrl',
   ],

@@ -70,17 +70,32 @@ export async function createUpstreamKeys() {
 /** A browser of its own: returns where each page redirects to. */
 export function openUpstreamBrowser() {
   const cookies = new Map<string, string>()
-  return async (url: string): Promise<string> => {
+  const load = async (url: string, init: RequestInit = {}): Promise<Response> => {
     const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ')
-    const response = await fetch(url, { redirect: 'manual', headers: { cookie } })
+    const response = await fetch(url, { redirect: 'manual', ...init, headers: { cookie } })
     for (const line of response.headers.getSetCookie()) {
       const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? []
       cookies.set(name, value)
     }
+    return response
+  }
+  const visit = async (url: string): Promise<string> => {
+    const response = await load(url)
     const location = response.headers.get('location')
     if (!location) throw new Error(`${url} answered ${response.status}: ${await response.text()}`)
     return new URL(location, url).href
   }
+  return Object.assign(visit, { load })
+}
+export type UpstreamBrowser = ReturnType<typeof openUpstreamBrowser>
+
+/** Confirms the logout at the provider; returns where the browser is sent after it. */
+export async function confirmUpstreamLogout(url: string, { load }: UpstreamBrowser): Promise<string | null> {
+  const html = await (await load(url)).text()
+  const [, action = ''] = /action="([^"]+)"/.exec(html) ?? []
+  const [, xsrf = ''] = /name="xsrf" value="([^"]+)"/.exec(html) ?? []
+  const body = new URLSearchParams({ xsrf, logout: 'yes' })
+  return (await load(new URL(action, url).href, { method: 'POST', body })).headers.get('location')
 }
 
 /**

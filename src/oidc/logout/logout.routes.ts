@@ -1,11 +1,18 @@
 import type { H3 } from 'h3'
+import { findClient } from '../../access/client-cache.ts'
 import { addRoute, type TenantCall } from '../../access/endpoint.http.ts'
 import { toUserCtx } from '../../core/context.ts'
 import { Forbidden } from '../../core/errors.ts'
 import { OAuthError } from '../../core/oauth-error.ts'
 import { getRequestMeta, readTarget } from '../../http/request.ts'
 import { readForm, requireSingleParams } from '../../http/request-body.ts'
-import { buildExpiredCookie, readCookie, SESSION_COOKIE } from '../../pages/cookies.ts'
+import {
+  buildCookie,
+  buildExpiredCookie,
+  LOGOUT_COOKIE,
+  readCookie,
+  SESSION_COOKIE,
+} from '../../pages/cookies.ts'
 import { createCsrfToken, isCsrfToken } from '../../pages/csrf.ts'
 import { LeavePage } from '../../pages/leave.pages.tsx'
 import { LogoutConfirmPage, SignedOutPage, StillSignedInPage } from '../../pages/outcome.pages.tsx'
@@ -15,6 +22,8 @@ import { type BrowserSession, endSession, findBrowserSession } from '../../sessi
 import { listFormDestinations } from '../model/redirect-uris.ts'
 import { isUnreviewed } from '../model/unreviewed-clients.ts'
 import { type LogoutRequest, parseLogoutRequest } from './logout.ts'
+import { UpstreamLogoutPage } from './upstream-logout.pages.tsx'
+import { beginUpstreamLogout, openLogoutReturn, UPSTREAM_LOGOUT_SECONDS } from './upstream-logout.ts'
 
 /** The end session endpoint (RP-Initiated Logout 1.0, section 2). */
 export function addLogoutRoutes(app: H3): void {
@@ -22,6 +31,13 @@ export function addLogoutRoutes(app: H3): void {
     app,
     '/:tenant/oidc/logout',
     { GET: handleLogout, HEAD: null, POST: handleLogoutPost },
+    renderErrorPage,
+    'authorize.refused',
+  )
+  addRoute(
+    app,
+    '/:tenant/oidc/logout/callback/:idp',
+    { GET: handleUpstreamReturn },
     renderErrorPage,
     'authorize.refused',
   )
@@ -51,7 +67,7 @@ async function handleLogout(call: TenantCall): Promise<Response> {
   }
   // Any site can link here: only an ID token of this session ends it without confirmation.
   if (session && session.id !== request.hintedSessionId) return showConfirmation(call, request, session)
-  return finishLogout(call, request, session)
+  return finishLogout(call, request, { session, after: 'link' })
 }
 
 function showConfirmation(
@@ -106,30 +122,82 @@ async function handleLogoutPost(call: TenantCall): Promise<Response> {
   if (session && !isCsrfToken(form.csrf, 'logout', call.ctx.tenant, session.id))
     throw new Forbidden('This page was out of date. Go back, reload it and try again.')
   if (session && form.step !== 'logout') return showStillSignedIn(call, request)
-  return finishLogout(call, request, session)
+  return finishLogout(call, request, { session, after: 'form' })
 }
 
 /** The user stays signed in. Redirecting to the client would indicate the opposite. */
 const showStillSignedIn = ({ tenant, ctx }: TenantCall, { client }: LogoutRequest): Response =>
   renderComponent(StillSignedInPage, { tenant, client, startAt: buildInitiationUrl(ctx.tenant, client) })
 
+type Departure = {
+  session: { id: string; userId: string } | null
+  /** How the browser leaves: after a form by a page, because form-action applies to redirects. */
+  after: 'form' | 'link'
+}
+
 async function finishLogout(
-  { tenant, ctx }: TenantCall,
+  call: TenantCall,
   request: LogoutRequest,
-  session: { id: string; userId: string } | null,
+  { session, after }: Departure,
 ): Promise<Response> {
-  if (session) {
-    const actor = { userId: session.userId, sessionId: session.id, clientId: request.client?.id }
-    await endSession(toUserCtx(ctx, actor), session.id, 'logout')
-  }
-  const cookies = [buildExpiredCookie(ctx.tenant, SESSION_COOKIE)]
+  const { tenant, ctx } = call
   const { client, returnTo } = request
+  const cookies = [buildExpiredCookie(ctx.tenant, SESSION_COOKIE)]
+  if (session) {
+    const actor = { userId: session.userId, sessionId: session.id, clientId: client?.id }
+    await endSession(toUserCtx(ctx, actor), session.id, 'logout')
+    const target = { clientId: client?.id ?? null, returnTo }
+    const upstream = await beginUpstreamLogout(ctx, tenant.idps, session.id, target)
+    if (upstream) return leaveForProvider(call, client, { ...upstream, after, cookies })
+  }
   // Without a session, the user has neither confirmed nor signed in at the client, as far as is known.
   if (returnTo && client && !session && isUnreviewed(client))
     return addCookies(renderComponent(LeavePage, { tenant, client, url: returnTo }), cookies)
-  if (returnTo) return redirectTo(returnTo, cookies)
-  return addCookies(
-    renderComponent(SignedOutPage, { tenant, client, startAt: buildInitiationUrl(ctx.tenant, client) }),
+  return showSignedOut(call, request, cookies)
+}
+
+/** Sends the browser to the logout at the provider that the session came from. */
+function leaveForProvider(
+  { tenant, ctx }: TenantCall,
+  client: LogoutRequest['client'],
+  {
+    url,
+    name,
+    browserToken,
+    after,
     cookies,
+  }: { url: string; name: string; browserToken: string; after: Departure['after']; cookies: string[] },
+): Response {
+  const all = [...cookies, buildCookie(ctx.tenant, LOGOUT_COOKIE, browserToken, UPSTREAM_LOGOUT_SECONDS)]
+  if (after === 'link') return redirectTo(url, all)
+  const response = renderComponent(UpstreamLogoutPage, { tenant, client, name, url })
+  response.headers.set('refresh', `0;url=${url}`)
+  return addCookies(response, all)
+}
+
+/** The user comes back from the logout at a provider. A `state` of another browser leads nowhere. */
+async function handleUpstreamReturn(call: TenantCall): Promise<Response> {
+  const { event, ctx } = call
+  const { state = '' } = requireSingleParams(event.url.searchParams)
+  const browserToken = readCookie(event.req.headers.get('cookie'), LOGOUT_COOKIE)
+  const target = openLogoutReturn(ctx.tenant, event.context.params?.idp ?? '', { state, browserToken })
+  const client = target?.clientId ? await findClient(ctx.tenant, target.clientId) : null
+  const returnTo = client ? (target?.returnTo ?? null) : null
+  return showSignedOut(
+    call,
+    { client, returnTo },
+    target ? [buildExpiredCookie(ctx.tenant, LOGOUT_COOKIE)] : [],
   )
 }
+
+const showSignedOut = (
+  { tenant, ctx }: TenantCall,
+  { client, returnTo }: Pick<LogoutRequest, 'client' | 'returnTo'>,
+  cookies: string[],
+): Response =>
+  returnTo
+    ? redirectTo(returnTo, cookies)
+    : addCookies(
+        renderComponent(SignedOutPage, { tenant, client, startAt: buildInitiationUrl(ctx.tenant, client) }),
+        cookies,
+      )

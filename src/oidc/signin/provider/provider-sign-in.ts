@@ -119,7 +119,13 @@ async function signInUser(
     const user = await lockUserRow(sql, ctx.tenant, userId)
     if (!(await useLink(sql, ctx.tenant, { ...key, userId, provenAt: row.updatedAt, now })))
       throw new RejectedIdentity('unknown')
-    const provider = { idpId: row.id, issuer: identity.issuer, subject: identity.subject, sid: proven.sid }
+    const provider = {
+      idpId: row.id,
+      issuer: identity.issuer,
+      subject: identity.subject,
+      sid: proven.sid,
+      idToken: proven.idToken,
+    }
     // A locked user is rejected by the start of a session.
     if (user && !user.locked && needsSecondFactor(user, signIn.proof.amr))
       return { proof: toSessionProof(signIn.proof, now), provider, token: null }
