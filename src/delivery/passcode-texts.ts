@@ -18,6 +18,8 @@ export type PasscodeText = {
   code: string
   lifetimeMinutes: number
   signIn: RequestingSignIn | null
+  /** The address has no user: the code creates one. */
+  isSignUp?: boolean
 }
 
 const TIME = new Intl.DateTimeFormat('en', { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' })
@@ -42,13 +44,18 @@ const toParts = (lead: string, { code, lifetimeMinutes }: PasscodeText, aside: s
 
 const IGNORE_SIGN_IN = 'If this was not you, ignore this message: nobody can sign in without the code.'
 
-/** Builds the mail with a passcode to sign in. The code is in the subject, where a notification shows it. */
+const IGNORE_SIGN_UP = 'If this was not you, ignore this message: no account is created without the code.'
+
+/** Builds the mail with a passcode to sign in or to sign up. The code is in the subject, where a notification shows it. */
 export function buildPasscodeMail(passcode: PasscodeText): RichMail {
-  const { tenant, code, signIn } = passcode
+  const { tenant, code, signIn, isSignUp } = passcode
   const name = isolateName(cleanName(tenant.name))
   const client = isolateName(cleanClientName(signIn?.clientName ?? ''))
-  const lead = `Your code for ${name}${client && ` to sign in to ${client}`}:`
-  const aside = signIn ? IGNORE_SIGN_IN : 'If you did not request a code, ignore this message.'
+  const lead = isSignUp
+    ? `Your code to create an account at ${name}${client && ` and continue to ${client}`}:`
+    : `Your code for ${name}${client && ` to sign in to ${client}`}:`
+  const ignoreHosted = isSignUp ? IGNORE_SIGN_UP : IGNORE_SIGN_IN
+  const aside = signIn ? ignoreHosted : 'If you did not request a code, ignore this message.'
   const parts = toParts(lead, passcode, `${aside} Do not share the code with anyone.`)
   if (signIn) parts.splice(-1, 0, { text: describeRequest(signIn) })
   return toMail(tenant, `${code} is your code for ${name}`, parts)

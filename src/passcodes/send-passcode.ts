@@ -93,8 +93,8 @@ async function deliverPasscode(
   stored: StoredPasscode,
   signIn: RequestingSignIn | null,
 ): Promise<void> {
-  const { code, codeHash, tenant } = stored
-  const text = { tenant, code, lifetimeMinutes: PASSCODE_LIFETIME_MINUTES, signIn }
+  const { code, codeHash, tenant, isSignUp } = stored
+  const text = { tenant, code, lifetimeMinutes: PASSCODE_LIFETIME_MINUTES, signIn, isSignUp }
   try {
     if (address.channel === 'email') await deliverMail({ to: address.key, ...buildPasscodeMail(text) })
     else await deliverSms({ to: address.key, body: buildPasscodeSms(text) })

@@ -48,6 +48,23 @@ describe('the mail with the code of a sign-in', () => {
     expect(text).toContain('\nIt was requested on November 23, 2026 at 6:58 AM UTC.\n')
   })
 
+  test('says that the code of a sign-up creates an account', () => {
+    expect(buildPasscodeMail({ ...given, isSignUp: true }).text).toMatchInlineSnapshot(`
+      "Your code to create an account at Acme and continue to Portal:
+
+      012345
+
+      It can be used once and expires in 10 minutes.
+
+      It was requested from Chrome on Linux near Zurich, Switzerland, on November 23, 2026 at 6:58 AM UTC.
+
+      If this was not you, ignore this message: no account is created without the code. Do not share the code with anyone.
+      "
+    `)
+    const { text } = buildPasscodeMail({ ...named('Acme'), isSignUp: true })
+    expect(text).toContain('Your code to create an account at Acme:\n')
+  })
+
   test('names no sign-in when no hosted page requested it', () => {
     expect(buildPasscodeMail({ ...given, signIn: null }).text).toMatchInlineSnapshot(`
       "Your code for Acme:
