@@ -1,5 +1,5 @@
 import type { CredentialType } from '../core/credential-types.ts'
-import type { EventOf } from './types.ts'
+import type { EventOf, LinkFailure } from './types.ts'
 
 type Channel = 'email' | 'sms'
 
@@ -80,6 +80,17 @@ export const idpUserAdded = (link: LinkSubject): EventOf<'idpuser.added'> => ({
 export const idpUserLinked = (link: LinkSubject): EventOf<'idpuser.linked'> => ({
   type: 'idpuser.linked',
   ...toSubjects(link),
+})
+
+/** A proven identity was not linked to the user who signed in. */
+export const idpUserLinkFailed = (
+  { userId, idpId }: Omit<LinkSubject, 'id'>,
+  reason: LinkFailure,
+): EventOf<'idpuser.link_failed'> => ({
+  type: 'idpuser.link_failed',
+  userId,
+  subjectIds: [idpId],
+  detail: { reason },
 })
 
 export const idpUserUpdated = (link: LinkSubject, changedFields: string[]): EventOf<'idpuser.updated'> => ({

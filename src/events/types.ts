@@ -40,6 +40,10 @@ const SIGN_IN_FAILURES = [
 ] as const
 export type SignInFailure = (typeof SIGN_IN_FAILURES)[number]
 
+/** Why a proven identity was not linked. */
+const LINK_FAILURES = ['linked', 'taken', 'deleted', 'changed'] as const
+export type LinkFailure = (typeof LINK_FAILURES)[number]
+
 const NONE = z.null()
 const channel = z.enum(['email', 'sms'])
 const passcode = { channel, purpose: z.enum(['address-change', 'sign-up']).optional() }
@@ -180,6 +184,11 @@ export const EVENTS = {
   'idpuser.added': NONE,
   /** userId, [link, identity provider] */
   'idpuser.linked': NONE,
+  /**
+   * userId, [identity provider]: the identity that the user proved in a sign-in was not linked; the user has another
+   * one of the provider, another user has it, the user or the provider was deleted, or the provider was changed
+   */
+  'idpuser.link_failed': z.strictObject({ reason: z.enum(LINK_FAILURES) }),
   /** userId, [link, identity provider] */
   'idpuser.updated': NONE,
   /** userId, [link, identity provider] */

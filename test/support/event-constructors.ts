@@ -104,6 +104,7 @@ export const CONSTRUCTOR_CALLS: Record<string, NewEvent[]> = {
   credentialRevoked: [credential.credentialRevoked({ id: 'cred_1', userId: 'user_1' })],
   idpUserAdded: [credential.idpUserAdded(LINK)],
   idpUserLinked: [credential.idpUserLinked(LINK)],
+  idpUserLinkFailed: [credential.idpUserLinkFailed(LINK, 'taken')],
   idpUserUpdated: [credential.idpUserUpdated(LINK, ['metadata'])],
   idpUserUnlinked: [credential.idpUserUnlinked('user_1')],
   idpCreated: [credential.idpCreated('google')],

@@ -1,8 +1,10 @@
 import type { Ctx } from '../../../core/context.ts'
 import { Conflict, NotFound, Unavailable } from '../../../core/errors.ts'
 import { measureJson } from '../../../core/json-size.ts'
-import { log } from '../../../core/log.ts'
 import { sql } from '../../../database/db.ts'
+import { idpUserLinkFailed } from '../../../events/credential-events.ts'
+import { recordEvents, wakeReaders } from '../../../events/log.ts'
+import type { LinkFailure } from '../../../events/types.ts'
 import { linkProvenIdentity } from '../../../idps/idp-links.ts'
 import { hashHandle, type Interaction, type PendingLink } from '../../interactions/interactions.ts'
 import { updatePendingLink } from '../../interactions/pending-links.sql.ts'
@@ -21,9 +23,17 @@ export function storePendingLink(
   return updatePendingLink(sql, tenant, hashHandle(interaction), stored)
 }
 
+/** Why the identity cannot be linked; null for an error that is not expected. */
+function toLinkFailure(error: unknown): LinkFailure | null {
+  if (error instanceof Conflict)
+    return error.fields.some(({ field }) => field === 'externalId') ? 'taken' : 'linked'
+  if (error instanceof NotFound) return 'deleted'
+  return error instanceof Unavailable ? 'changed' : null
+}
+
 /**
  * Links the identity to the user who has just proven the account. If that is not possible, the sign-in
- * continues: the account has another identity of the provider, or the identity another account.
+ * continues: the account has another identity of the provider, or the identity another account. An event says why.
  */
 export async function linkPending(
   ctx: Ctx,
@@ -33,11 +43,9 @@ export async function linkPending(
   try {
     await linkProvenIdentity(ctx, { userId, idpId }, { identity, provenAt: new Date(provenAt) })
   } catch (error) {
-    const isExpected = [Conflict, NotFound, Unavailable].some((kind) => error instanceof kind)
-    if (!isExpected) throw error
-    log.warn(
-      { requestId: ctx.requestId, tenant: ctx.tenant, idpId, err: error },
-      'an identity was not linked',
-    )
+    const reason = toLinkFailure(error)
+    if (reason === null) throw error
+    await recordEvents(sql, ctx, [idpUserLinkFailed({ userId, idpId }, reason)])
+    wakeReaders(ctx.tenant)
   }
 }

@@ -1,5 +1,6 @@
 import { describe, expect } from 'vitest'
 import { dbFor } from '../../../../src/database/db.ts'
+import { updateIdentityProvider } from '../../../../src/idps/idps.ts'
 import { updateSettings } from '../../../../src/tenants/settings.ts'
 import { codeFor } from '../../../support/protocol.ts'
 import { test as base } from '../../../support/provider-sign-in.ts'
@@ -125,6 +126,7 @@ describe('a proven identity without a link', () => {
     provider,
     subject,
     link,
+    events,
     signInBy,
     enterCode,
   }) => {
@@ -133,5 +135,48 @@ describe('a proven identity without a link', () => {
     expect((await enterCode(page)).location).toContain('code=')
     const links = await dbFor(tenant).idpUser.findMany({ where: { tenantId: tenant, userId: person.id } })
     expect(links.map(({ externalId }) => externalId)).toEqual([`${subject}-first`])
+    expect(await events({ type: 'idpuser.link_failed', userId: person.id })).toMatchObject([
+      { subjectIds: [provider.id], detail: { reason: 'linked' } },
+    ])
+  })
+
+  test('stays with the user to whom it was linked in the meantime, which is recorded', async ({
+    person,
+    newPerson,
+    provider,
+    subject,
+    link,
+    events,
+    signInBy,
+    enterCode,
+    countLinks,
+  }) => {
+    const page = await signInBy(provider.id, subject)
+    await link((await newPerson()).id, provider, subject)
+    expect((await enterCode(page)).location).toContain('code=')
+    expect(await countLinks()).toBe(0)
+    expect(await events({ type: 'idpuser.link_failed', userId: person.id })).toMatchObject([
+      { subjectIds: [provider.id], detail: { reason: 'taken' } },
+    ])
+  })
+
+  test('is not linked at a provider that was changed in the meantime, which is recorded', async ({
+    ctx,
+    person,
+    newProvider,
+    subject,
+    events,
+    signInBy,
+    enterCode,
+    countLinks,
+  }) => {
+    const provider = await newProvider()
+    const page = await signInBy(provider.id, subject)
+    await updateIdentityProvider(ctx, provider.id, { name: 'Renamed' })
+    expect((await enterCode(page)).location).toContain('code=')
+    expect(await countLinks()).toBe(0)
+    expect(await events({ type: 'idpuser.link_failed', userId: person.id })).toMatchObject([
+      { subjectIds: [provider.id], detail: { reason: 'changed' } },
+    ])
   })
 })
