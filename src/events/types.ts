@@ -92,6 +92,8 @@ export const EVENTS = {
   'user.unlocked': NONE,
   /** userId */
   'user.limits_reset': NONE,
+  /** userId: after a sign-in; the consent of a new user is part of `user.created` */
+  'user.terms_accepted': z.strictObject({ version: z.string() }),
   /** userId */
   'user.deleted': NONE,
   /** userId, sessionId, [client] */

@@ -39,6 +39,13 @@ export const limitsReset = (userId: string): EventOf<'user.limits_reset'> => ({
   userId,
 })
 
+/** An existing user agreed to a version of the terms of use. */
+export const termsAccepted = (userId: string, version: string): EventOf<'user.terms_accepted'> => ({
+  type: 'user.terms_accepted',
+  userId,
+  detail: { version },
+})
+
 export const userDeleted = (userId: string): EventOf<'user.deleted'> => ({ type: 'user.deleted', userId })
 
 /** `roles` are the current roles of the user. */

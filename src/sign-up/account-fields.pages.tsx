@@ -16,11 +16,26 @@ const OuterLink = ({ href, children }: { href: string; children: string }): VNod
   </a>
 )
 
+/** Links to the terms of use and to the privacy policy, if there are any. */
+export function TermsLinks({ terms }: { terms: PageTerms }): VNode {
+  const [termsUrl, privacyUrl] = [toSafeLink(terms.termsUrl), toSafeLink(terms.privacyUrl)]
+  return (
+    <>
+      {termsUrl && <OuterLink href={termsUrl}>Terms of use</OuterLink>}
+      {termsUrl && privacyUrl && ' · '}
+      {privacyUrl && <OuterLink href={privacyUrl}>Privacy policy</OuterLink>}
+    </>
+  )
+}
+
 /** The consent to the terms of use, or a link to the privacy policy alone. */
 function TermsConsent({ terms, issue }: { terms: PageTerms; issue?: string }): VNode | null {
-  const [termsUrl, privacyUrl] = [toSafeLink(terms.termsUrl), toSafeLink(terms.privacyUrl)]
-  const privacy = privacyUrl ? <OuterLink href={privacyUrl}>Privacy policy</OuterLink> : null
-  if (!termsUrl) return privacy && <p class="hint">{privacy}</p>
+  const links = (
+    <p class="hint">
+      <TermsLinks terms={terms} />
+    </p>
+  )
+  if (!toSafeLink(terms.termsUrl)) return toSafeLink(terms.privacyUrl) ? links : null
   return (
     <div class="field">
       <input type="hidden" name="terms-version" value={terms.termsVersion ?? ''} />
@@ -37,10 +52,7 @@ function TermsConsent({ terms, issue }: { terms: PageTerms; issue?: string }): V
         <label for="terms">I agree to the terms of use.</label>
       </div>
       {issue && <ErrorMessage id="terms-error">{issue}</ErrorMessage>}
-      <p class="hint">
-        <OuterLink href={termsUrl}>Terms of use</OuterLink>
-        {privacy && <> · {privacy}</>}
-      </p>
+      {links}
     </div>
   )
 }

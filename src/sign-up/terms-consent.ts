@@ -1,5 +1,10 @@
+import type { Ctx } from '../core/context.ts'
 import type { FieldIssue } from '../core/errors.ts'
+import { sql } from '../database/db.ts'
+import { createEventRow, wakeReaders } from '../events/log.ts'
+import { termsAccepted } from '../events/user-events.ts'
 import type { User } from '../generated/prisma/client.ts'
+import { storeTermsConsent } from './terms-consent.sql.ts'
 
 export type TermsSettings = { termsUrl: string | null; termsVersion: string | null }
 
@@ -18,4 +23,19 @@ export function readTermsConsent(
     return reject('The terms of use have changed. Read them and agree again.')
   if (form.terms !== 'on') return reject('Agree to the terms of use to create an account.')
   return { terms: { termsVersion, termsAcceptedAt: now }, issues: [] }
+}
+
+/** The version of the terms that every user must have agreed to; null when the tenant names none. */
+export const selectRequiredTerms = (tenant: TermsSettings | null): string | null =>
+  tenant?.termsUrl ? tenant.termsVersion : null
+
+/** Stores the consent of an existing user. One statement. */
+export async function agreeToTerms(
+  ctx: Ctx,
+  userId: string,
+  version: string,
+  now = new Date(),
+): Promise<void> {
+  const event = createEventRow(ctx, termsAccepted(userId, version))
+  if (await storeTermsConsent(sql, ctx.tenant, { userId, version, now }, event)) wakeReaders(ctx.tenant)
 }

@@ -37,6 +37,7 @@ export const CONSTRUCTOR_CALLS: Record<string, NewEvent[]> = {
   userLocked: [user.userLocked('user_1')],
   userUnlocked: [user.userUnlocked('user_1')],
   limitsReset: [user.limitsReset('user_1')],
+  termsAccepted: [user.termsAccepted('user_1', '2026-11')],
   userDeleted: [user.userDeleted('user_1')],
   rolesChanged: [user.rolesChanged('user_1', ['admin', 'support'])],
   sessionStarted: [session.sessionStarted(SESSION, 'browser')],

@@ -32,6 +32,7 @@ export const session = (more: Partial<StepSession> = {}): StepSession => ({
   proofs: [otp(100)],
   hasSecondFactor: false,
   signedInAt: null,
+  mustAgreeToTerms: false,
   ...more,
 })
 export const fresh = session({ signedInAt: ago(0), proofs: [otp(0)] })

@@ -34,6 +34,7 @@ import { SelectAccountPage } from '../../src/oidc/signin/select-account.pages.ts
 import { SignInPage } from '../../src/oidc/signin/sign-in.pages.tsx'
 import { SignUpPage } from '../../src/oidc/signin/sign-up/sign-up.pages.tsx'
 import { describeAddressEntry } from '../../src/oidc/signin/sign-up/sign-up-texts.ts'
+import { TermsPage } from '../../src/oidc/signin/terms/terms.pages.tsx'
 import {
   ErrorPage,
   FinishedSignInPage,
@@ -172,6 +173,14 @@ export function pagesWith(text: string) {
       <PasskeyOfferPage
         {...{ tenant, client, interaction, label: text, error: text }}
         options={{ challenge: text, user: { id: text, name: text } }}
+      />
+    ),
+    terms: (
+      <TermsPage
+        {...{ tenant, client, interaction, person }}
+        terms={{ termsUrl: toLink(text), termsVersion: text, privacyUrl: toLink(text) }}
+        isUpdate
+        error={text}
       />
     ),
     consent: <ConsentPage {...{ tenant, client, interaction, person, consentItems: asks }} />,

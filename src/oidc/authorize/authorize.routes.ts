@@ -86,7 +86,7 @@ const toHostedPath = (tenant: string, handle: string): string => `/${tenant}/sig
  */
 function selectStartUrl({ tenantId, loginUrl }: CachedTenant, next: NextStep, handle: string): string {
   const hosted = toHostedPath(tenantId, handle)
-  if (!loginUrl || next.step === 'consent') return hosted
+  if (!loginUrl || next.step === 'consent' || next.step === 'terms') return hosted
   return addQueryParameters(loginUrl, { continue: `${env.baseUrl}${hosted}` })
 }
 

@@ -8,6 +8,7 @@ import { sql } from '../../database/db.ts'
 import { toAddressKey } from '../../schema/address-keys.ts'
 import { listProofs } from '../../sessions/proofs.ts'
 import { buildBrowserSessionLookup } from '../../sessions/sessions.ts'
+import { selectRequiredTerms } from '../../sign-up/terms-consent.ts'
 import { type SecondFactorPolicy, selectPolicy } from '../../tenants/second-factor-policy.ts'
 import type { Progress } from '../interactions/interactions.ts'
 import { listSupportedAcrs } from '../model/acr.ts'
@@ -62,6 +63,8 @@ export type AuthorizationState = {
   /** The `acr` of each sign-in method of the tenant. */
   supportedAcrs: string[]
   secondFactorPolicy: SecondFactorPolicy
+  /** The version of the terms of use that users must have agreed to; null for none. */
+  requiredTerms: string | null
   /** Whether the user may, and must, present a second factor. */
   secondFactor: SecondFactorTerms
   /** The user of a first proof, for whom there is no session yet. */
@@ -106,7 +109,13 @@ export async function evaluateRequest(
     ? await selectSignInState(sql, buildBrowserSessionLookup(ctx.tenant, sessionToken, now, ctx), client.id)
     : null
   const provenUser = await findProvenUser(ctx, progress, now)
-  const given = { client, supportedAcrs, secondFactorPolicy: selectPolicy(tenant), provenUser }
+  const given = {
+    client,
+    supportedAcrs,
+    secondFactorPolicy: selectPolicy(tenant),
+    requiredTerms: selectRequiredTerms(tenant),
+    provenUser,
+  }
   return evaluateState(request, progress, given, state, now)
 }
 
@@ -114,11 +123,14 @@ export async function evaluateRequest(
 export function evaluateState(
   request: PendingRequest,
   progress: Progress,
-  given: Pick<AuthorizationState, 'client' | 'supportedAcrs' | 'secondFactorPolicy' | 'provenUser'>,
+  given: Pick<
+    AuthorizationState,
+    'client' | 'supportedAcrs' | 'secondFactorPolicy' | 'requiredTerms' | 'provenUser'
+  >,
   state: SignInState | null,
   now: Date,
 ): AuthorizationState {
-  const { client, supportedAcrs, provenUser } = given
+  const { client, supportedAcrs, requiredTerms, provenUser } = given
   const { roles } = provenUser ?? state ?? { roles: [] }
   const secondFactor = selectSecondFactorTerms(given.secondFactorPolicy, client, roles)
   const scopes = selectGrantableScopes(request.scopes, client, state?.roles ?? [])
@@ -137,6 +149,7 @@ export function evaluateState(
       proofs: listProofs(state),
       addresses: listAddressKeys(state),
       hasSecondFactor: state.hasSecondFactor,
+      mustAgreeToTerms: requiredTerms !== null && state.termsVersion !== requiredTerms,
       signedInAt: getSignInTime(progress, state),
     },
     state && {

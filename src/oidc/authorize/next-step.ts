@@ -40,6 +40,8 @@ export type StepSession = {
   addresses: readonly string[]
   proofs: readonly SessionProof[]
   hasSecondFactor: boolean
+  /** The user has not agreed to the current terms of use. */
+  mustAgreeToTerms: boolean
   /** When the user signed in for this request; null if that was before it. */
   signedInAt: Date | null
 }
@@ -57,7 +59,7 @@ export type StepConsent = {
 export type FailedRule = 'acr' | 'session' | 'user' | 'login_hint' | 'max_age' | 'second_factor' | 'consent'
 
 export type NextStep =
-  | { step: 'login' | 'second-factor' | 'consent' | 'select' }
+  | { step: 'login' | 'second-factor' | 'terms' | 'consent' | 'select' }
   | { step: 'issue'; authentication: Authentication }
   | { step: 'error'; error: OAuthErrorCode; description: string; rule: FailedRule }
 
@@ -118,6 +120,8 @@ export function selectNextStep(
       : { step: 'second-factor' }
   const authentication = selectAuthentication(session.proofs, { ...demand, since })
   if (!authentication) return requireLogin('max_age')
+  // A renewal without pages, which the user may not notice, continues.
+  if (session.mustAgreeToTerms && !isPromptNone) return { step: 'terms' }
   if (needsConsent(request, consent))
     return isPromptNone
       ? createErrorStep('consent', 'consent_required', 'The user must consent.')

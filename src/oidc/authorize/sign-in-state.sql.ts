@@ -12,6 +12,7 @@ export type SignInState = RowOf<typeof SELECT_SIGN_IN_STATE>
 
 /** What a sign-in state has of the user `u` and of the consent `k`. */
 export const PERSON_COLUMNS = `u."roles", u."name", u."email", u."phoneNumber", u."passkeyOfferedAt", u."hasSecondFactor",
+    u."termsVersion",
     k."scopes" AS "consentedScopes", k."claims" AS "consentedClaims"`
 
 /** The columns as a statement returns them. */
@@ -22,6 +23,7 @@ export const PERSON_RETURNS = {
   phoneNumber: 'text?',
   passkeyOfferedAt: 'timestamptz?',
   hasSecondFactor: 'boolean',
+  termsVersion: 'text?',
   /** Null when there is no consent yet. */
   consentedScopes: 'text[]?',
   consentedClaims: 'text[]?',

@@ -21,7 +21,7 @@ export const INTERACTION_LIFETIME_SECONDS = 3600
  * the text.
  */
 export type InputRejection = {
-  page: 'email' | 'code' | 'create' | 'passkey' | 'second-factor' | 'recovery'
+  page: 'email' | 'code' | 'create' | 'passkey' | 'second-factor' | 'recovery' | 'terms'
   reason:
     | 'address'
     | 'country'
@@ -31,6 +31,7 @@ export type InputRejection = {
     | 'totp'
     | 'recovery'
     | 'fields'
+    | 'terms'
     | 'closed'
     | 'locked'
     | `provider-${'canceled' | 'rejected' | 'unavailable'}`

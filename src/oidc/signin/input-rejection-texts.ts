@@ -40,6 +40,8 @@ const SECOND_FACTOR_PROBLEMS = {
   recovery: 'That recovery code did not work. Each code works once.',
 }
 
+const TERMS_PROBLEM = 'The terms of use have changed. Read them and agree again.'
+
 const PROVIDER_PROBLEMS = {
   'provider-canceled': (name: string) =>
     `You canceled the sign-in with ${name}. Try again, or choose another way.`,
@@ -57,6 +59,7 @@ export function describeInputRejection(
 ): string {
   if (reason === 'address') return describeInvalidAddress(channels, entered)
   if (reason === 'country') return COUNTRY_PROBLEM
+  if (reason === 'terms') return TERMS_PROBLEM
   if (reason === 'passkey') return PASSKEY_PROBLEM
   if (reason === 'totp' || reason === 'recovery') return SECOND_FACTOR_PROBLEMS[reason]
   if (reason === 'fields') return 'Check the fields that are marked.'

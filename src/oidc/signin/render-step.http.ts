@@ -18,6 +18,7 @@ import { listOfferedMethods } from './sign-in-methods.http.ts'
 import { buildPagePath, getCsrfBinding, type SignInPageName } from './sign-in-step.http.ts'
 import type { SignInStep } from './sign-in-step.ts'
 import { renderSignUpPage } from './sign-up/sign-up-forms.http.ts'
+import { renderTerms } from './terms/terms-forms.http.ts'
 
 /** Renders a page with the error of the last input, if any. */
 export async function renderSignInPage(signIn: SignInStep, page: SignInPageName): Promise<Response> {
@@ -52,6 +53,8 @@ export async function renderSignInPage(signIn: SignInStep, page: SignInPageName)
         { ...options, runsScript: accepted !== null },
       )
     }
+    case 'terms':
+      return renderTerms(signIn, common, rejection, options)
     case 'create':
       return renderSignUpPage(signIn, form, rejection, options)
     case 'passkey':

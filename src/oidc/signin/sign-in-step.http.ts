@@ -17,6 +17,7 @@ export const SIGN_IN_PAGES = [
   'recovery',
   'recovery-codes',
   'select',
+  'terms',
   'consent',
   'passkey',
 ] as const
@@ -31,6 +32,7 @@ export const SIGN_IN_PATHS: Record<SignInPageName, string> = {
   recovery: '/recovery',
   'recovery-codes': '/recovery-codes',
   select: '/select',
+  terms: '/terms',
   consent: '/consent',
   passkey: '/passkey',
 }

@@ -38,6 +38,7 @@ import {
 } from './sign-in-step.http.ts'
 import type { SignInStep } from './sign-in-step.ts'
 import { SIGN_UP_FORMS } from './sign-up/sign-up-forms.http.ts'
+import { TERMS_FORMS } from './terms/terms-forms.http.ts'
 
 /**
  * The hosted sign-in pages. Each request decides anew which page is next, so that the back button, repeated
@@ -109,7 +110,7 @@ function selectPage(signIn: SignInStep, requestedPage: SignInPageName): SignInPa
   const { interaction, authorization } = signIn
   const { step } = authorization.next
   if (hasCodesToSave(signIn)) return 'recovery-codes'
-  if (step === 'consent' || step === 'select') return step
+  if (step === 'consent' || step === 'select' || step === 'terms') return step
   if (step === 'second-factor') return requestedPage === 'recovery' ? 'recovery' : 'second-factor'
   if (step === 'issue') return 'passkey'
   if (interaction.progress.provenAddress) return 'create'
@@ -133,6 +134,7 @@ const FORM_HANDLERS: Record<string, Record<string, FormHandler>> = {
   select: { continue: keepAccount, switch: switchAccount },
   consent: { allow: allowConsent, deny: denyConsent, switch: switchAccount },
   'second-factor': SECOND_FACTOR_FORMS,
+  terms: { ...TERMS_FORMS, switch: switchAccount },
   issue: PASSKEY_OFFER_FORMS,
 }
 

@@ -30,6 +30,8 @@ const recentPasskey = request({
   maxAgeSeconds: 10,
 })
 
+const outdated = session({ mustAgreeToTerms: true })
+
 type Row = [expected: string, name: string, StepRequest, StepSession | null, StepConsent | null]
 
 describe('selectNextStep (OIDC Core, sections 3.1.2.3, 3.1.2.4 and 3.1.2.6)', () => {
@@ -56,6 +58,10 @@ describe('selectNextStep (OIDC Core, sections 3.1.2.3, 3.1.2.4 and 3.1.2.6)', ()
       session(),
       null,
     ],
+    ['terms', 'terms of use without consent', request(requiringConsent), outdated, null],
+    ['terms', 'terms of use, just signed in', request(), { ...outdated, signedInAt: now }, null],
+    ['issue', 'terms of use without consent, prompt=none', request(silent), outdated, null],
+    ['login', 'terms of use without consent, prompt=login', request({ prompt: ['login'] }), outdated, null],
     ['consent', 'prompt=consent', request({ prompt: ['consent'] }), session(), agreed],
     [
       'issue',

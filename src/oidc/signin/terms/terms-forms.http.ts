@@ -1,0 +1,49 @@
+import { toUserCtx } from '../../../core/context.ts'
+import type { PageClient, PageInteraction, PageTenant } from '../../../pages/page-shell.pages.tsx'
+import type { RenderOptions } from '../../../pages/render-page.pages.tsx'
+import { renderComponent } from '../../../pages/responses.http.ts'
+import { agreeToTerms, readTermsConsent } from '../../../sign-up/terms-consent.ts'
+import type { InputRejection } from '../../interactions/interactions.ts'
+import { describeInputRejection } from '../input-rejection-texts.ts'
+import type { FormHandler } from '../sign-in-method.http.ts'
+import { redirectToPage, rejectInput } from '../sign-in-step.http.ts'
+import type { SignInStep } from '../sign-in-step.ts'
+import { TermsPage } from './terms.pages.tsx'
+
+/** The form of the terms of use, by `step`. */
+export const TERMS_FORMS: Record<string, FormHandler> = { agree: handleAgreement }
+
+type CommonProps = { tenant: PageTenant; client: PageClient; interaction: PageInteraction }
+
+/** Renders the page that asks a signed-in user to agree to the terms of use. */
+export function renderTerms(
+  { call, authorization }: SignInStep,
+  common: CommonProps,
+  rejection: InputRejection | null,
+  options: RenderOptions,
+): Response {
+  const person = authorization.signInState ?? {}
+  return renderComponent(
+    TermsPage,
+    {
+      ...common,
+      person,
+      terms: call.tenant,
+      isUpdate: Boolean(authorization.signInState?.termsVersion),
+      error: rejection && describeInputRejection(rejection),
+    },
+    options,
+  )
+}
+
+async function handleAgreement(signIn: SignInStep, form: Record<string, string>): Promise<Response> {
+  const { call, interaction, authorization } = signIn
+  const { ctx, tenant } = call
+  const { signInState: state } = authorization
+  const { terms } = readTermsConsent(tenant, form)
+  if (!state || !terms?.termsVersion) return rejectInput(signIn, { page: 'terms', reason: 'terms' })
+  const { clientId } = interaction.request
+  const userCtx = toUserCtx(ctx, { userId: state.userId, clientId, sessionId: state.id })
+  await agreeToTerms(userCtx, state.userId, terms.termsVersion)
+  return redirectToPage(signIn)
+}
