@@ -16,6 +16,7 @@ export const SETTINGS = [
   'signUp',
   'signUpDomains',
   'signUpFields',
+  'invitationLifetimeSeconds',
   'termsUrl',
   'termsVersion',
   'privacyUrl',

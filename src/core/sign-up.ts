@@ -2,6 +2,9 @@
 export const SIGN_UP_MODES = ['off', 'open', 'domains', 'invitation'] as const
 export type SignUpMode = (typeof SIGN_UP_MODES)[number]
 
+/** Lifetime of the link of an invitation, in seconds. */
+export const INVITATION_LIFETIME_SECONDS = { min: 300, max: 2_592_000, standard: 259_200 }
+
 /**
  * The fields of a user that a new user can be asked for. None is unique in a tenant: the answer to such a field
  * would reveal what other users have.

@@ -1,12 +1,11 @@
 import { z } from 'zod'
 import { ROLE_NAMES } from '../core/scopes.ts'
+import { INVITATION_LIFETIME_SECONDS } from '../core/sign-up.ts'
 import { integer, optional, text } from '../schema/input-shapes.ts'
 import { clientIdShape, createIdShape, instantShape } from '../schema/response-shapes.ts'
 import { emailAddress, locale } from '../users/user-texts.fields.ts'
 
-const MIN_LIFETIME_SECONDS = 300
-const MAX_LIFETIME_SECONDS = 2_592_000
-const DEFAULT_LIFETIME_SECONDS = 259_200
+const { min, max, standard } = INVITATION_LIFETIME_SECONDS
 
 export const INVITATION_STATUSES = ['pending', 'accepted', 'revoked', 'expired'] as const
 export type InvitationStatus = (typeof INVITATION_STATUSES)[number]
@@ -40,12 +39,11 @@ export const InvitationCreate = z
         description: 'Id of the client that the person continues to.',
         example: 'client_01k7r3m8wxe4gbr5v2c9t6hznq',
       }),
-      expiresInSeconds: integer(MIN_LIFETIME_SECONDS, MAX_LIFETIME_SECONDS)
+      expiresInSeconds: integer(min, max)
         .nullish()
-        .transform((value) => value ?? DEFAULT_LIFETIME_SECONDS)
         .meta({
-          description: `Lifetime of the link in seconds, ${MIN_LIFETIME_SECONDS} to ${MAX_LIFETIME_SECONDS}; three days by default.`,
-          example: DEFAULT_LIFETIME_SECONDS,
+          description: `Lifetime of the link in seconds, ${min} to ${max}; invitationLifetimeSeconds of the tenant by default.`,
+          example: standard,
         }),
     },
     'must be an object',
@@ -56,11 +54,11 @@ export const InvitationCreate = z
 export const InvitationResend = z
   .strictObject(
     {
-      expiresInSeconds: integer(MIN_LIFETIME_SECONDS, MAX_LIFETIME_SECONDS)
+      expiresInSeconds: integer(min, max)
         .nullish()
         .meta({
-          description: `Lifetime of the new link in seconds, ${MIN_LIFETIME_SECONDS} to ${MAX_LIFETIME_SECONDS}; that of the former link by default.`,
-          example: DEFAULT_LIFETIME_SECONDS,
+          description: `Lifetime of the new link in seconds, ${min} to ${max}; that of the former link by default.`,
+          example: standard,
         }),
     },
     'must be an object',

@@ -1,11 +1,13 @@
 import { findClient } from '../access/client-cache.ts'
 import { loadMessageTenant } from '../access/message-tenant.ts'
 import { requireNoEscalation } from '../access/require-scope.ts'
+import { findTenant } from '../access/tenant-cache.ts'
 import type { Ctx } from '../core/context.ts'
 import { newId, randomToken, readIdPrefix, sha256 } from '../core/crypto.ts'
 import { env } from '../core/env.ts'
 import { Conflict, NotFound, RateLimited } from '../core/errors.ts'
 import { getRoleScopes } from '../core/scopes.ts'
+import { INVITATION_LIFETIME_SECONDS } from '../core/sign-up.ts'
 import { addSeconds } from '../core/time.ts'
 import { dbFor, inTransaction, sql } from '../database/db.ts'
 import { deliverMail } from '../delivery/mail.ts'
@@ -71,6 +73,9 @@ async function storeInvitation(ctx: Ctx, input: unknown, now: Date) {
   if (clientId !== null && !(await findClient(ctx.tenant, clientId))) throw new NotFound('client')
   const token = randomToken()
   const inviterName = await findInviterName(ctx)
+  const tenant = await findTenant(ctx.tenant)
+  const lifetimeSeconds =
+    expiresInSeconds ?? tenant?.invitationLifetimeSeconds ?? INVITATION_LIFETIME_SECONDS.standard
   const invitation = await inTransaction(async (sql) => {
     const stored = await insertInvitation(sql, ctx.tenant, {
       id: newId('invitation'),
@@ -84,7 +89,7 @@ async function storeInvitation(ctx: Ctx, input: unknown, now: Date) {
       clientId,
       inviterName,
       now,
-      expiresAt: addSeconds(now, expiresInSeconds),
+      expiresAt: addSeconds(now, lifetimeSeconds),
     })
     if (!stored) throw new RateLimited(HOUR_SECONDS, 'Too many invitations of this address.')
     await recordEvents(sql, ctx, [invitationCreated(stored.id, roles)])

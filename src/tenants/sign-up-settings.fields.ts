@@ -1,12 +1,13 @@
 import { z } from 'zod'
 import type { FieldIssue } from '../core/errors.ts'
-import { SIGN_UP_MODES } from '../core/sign-up.ts'
+import { INVITATION_LIFETIME_SECONDS, SIGN_UP_MODES } from '../core/sign-up.ts'
 import { toEmailKey } from '../schema/address-keys.ts'
-import { oneOf, text } from '../schema/input-shapes.ts'
+import { integer, oneOf, text } from '../schema/input-shapes.ts'
 import { createAllowedUrl } from '../schema/url-shapes.ts'
 import { signUpFields, signUpFieldsShape } from './sign-up-fields.fields.ts'
 
 const MAX_DOMAINS = 100
+const { min, max, standard } = INVITATION_LIFETIME_SECONDS
 
 const LABEL = '[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?'
 /** A domain name in ASCII (RFC 1035, section 2.3.1; RFC 5890), which is not an IPv4 address. */
@@ -33,6 +34,10 @@ export const signUpSettings = {
     .transform((domains) => [...new Set(domains ?? [])])
     .optional(),
   signUpFields,
+  invitationLifetimeSeconds: integer(min, max)
+    .nullable()
+    .transform((seconds) => seconds ?? standard)
+    .optional(),
 }
 
 /** Texts of the sign-up, in the order of the API. */
@@ -47,6 +52,7 @@ export const signUpSettingShapes = {
   signUp: z.enum(SIGN_UP_MODES),
   signUpDomains: z.array(z.string()),
   signUpFields: signUpFieldsShape,
+  invitationLifetimeSeconds: z.int(),
 }
 
 /** Examples of the same settings, for openapi.json. */
@@ -54,6 +60,7 @@ export const signUpSamples = {
   signUp: 'domains',
   signUpDomains: ['example.com'],
   signUpFields: [{ field: 'name', required: true, label: null, schema: null }],
+  invitationLifetimeSeconds: standard,
   termsUrl: 'https://example.com/terms',
   termsVersion: '2026-11',
   privacyUrl: 'https://example.com/privacy',

@@ -29,6 +29,7 @@ const SETTING_DESCRIPTIONS = {
   signUp: findDescription('Tenant', 'signUp'),
   signUpDomains: findDescription('Tenant', 'signUpDomains'),
   signUpFields: findDescription('Tenant', 'signUpFields'),
+  invitationLifetimeSeconds: findDescription('Tenant', 'invitationLifetimeSeconds'),
   termsUrl: findDescription('Tenant', 'termsUrl'),
   termsVersion: findDescription('Tenant', 'termsVersion'),
   privacyUrl: findDescription('Tenant', 'privacyUrl'),
@@ -99,6 +100,9 @@ const TenantSettings = builder.objectRef<ReturnType<typeof toSettings>>('TenantS
       type: [SignUpFieldRef],
       description: SETTING_DESCRIPTIONS.signUpFields,
       resolve: ({ signUpFields }) => signUpFields as SignUpFieldSetting[],
+    }),
+    invitationLifetimeSeconds: t.exposeInt('invitationLifetimeSeconds', {
+      description: SETTING_DESCRIPTIONS.invitationLifetimeSeconds,
     }),
     termsUrl: t.exposeString('termsUrl', { nullable: true, description: SETTING_DESCRIPTIONS.termsUrl }),
     termsVersion: t.exposeString('termsVersion', {
@@ -185,6 +189,7 @@ const buildSettingsInputFields = (t: InputFields) => ({
   signUp: t.field({ type: SignUpEnum, description: SETTING_DESCRIPTIONS.signUp }),
   signUpDomains: t.stringList({ description: SETTING_DESCRIPTIONS.signUpDomains }),
   signUpFields: t.field({ type: [SignUpFieldInput], description: SETTING_DESCRIPTIONS.signUpFields }),
+  invitationLifetimeSeconds: t.int({ description: SETTING_DESCRIPTIONS.invitationLifetimeSeconds }),
   termsUrl: t.string({ description: SETTING_DESCRIPTIONS.termsUrl }),
   termsVersion: t.string({ description: SETTING_DESCRIPTIONS.termsVersion }),
   privacyUrl: t.string({ description: SETTING_DESCRIPTIONS.privacyUrl }),

@@ -1,7 +1,7 @@
 import { buildSettingsColumns, SETTINGS, type TenantRow } from '../access/tenant.sql.ts'
 import { STANDARD_LIMITS } from '../core/limit-settings.ts'
 import { CHANNELS, type SecondFactorMode, SIGN_IN_METHODS } from '../core/sign-in-methods.ts'
-import { DEFAULT_SIGN_UP_FIELDS, type SignUpMode } from '../core/sign-up.ts'
+import { DEFAULT_SIGN_UP_FIELDS, INVITATION_LIFETIME_SECONDS, type SignUpMode } from '../core/sign-up.ts'
 import { storedColumns } from '../database/columns.ts'
 import type { Sql } from '../database/db.ts'
 import { type RowOf, statement, typed } from '../database/statement.ts'
@@ -18,6 +18,7 @@ const DEFAULT_SETTINGS = {
   signUp: 'off' satisfies SignUpMode as string,
   signUpDomains: [] as string[],
   signUpFields: DEFAULT_SIGN_UP_FIELDS as TenantRow['signUpFields'],
+  invitationLifetimeSeconds: INVITATION_LIFETIME_SECONDS.standard,
   termsUrl: null,
   termsVersion: null,
   privacyUrl: null,
@@ -44,6 +45,7 @@ const INSERT_TENANT = statement({
     signUp: 'text',
     signUpDomains: 'text[]',
     signUpFields: typed<TenantRow['signUpFields']>('jsonb'),
+    invitationLifetimeSeconds: 'int',
     termsUrl: 'text?',
     termsVersion: 'text?',
     privacyUrl: 'text?',

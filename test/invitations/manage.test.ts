@@ -6,6 +6,7 @@ import {
   resendInvitation,
   revokeInvitation,
 } from '../../src/invitations/invitations.ts'
+import { updateSettings } from '../../src/tenants/settings.ts'
 import { ctxFor, newTenant } from '../support/actors.ts'
 import { test } from '../support/invitations.ts'
 
@@ -40,6 +41,25 @@ describe('createInvitation', () => {
       roles: ['SUPPORT'],
     })
     for (const answer of [shown, list, nodes]) expect(JSON.stringify(answer.body)).not.toContain(token)
+  })
+
+  test('gives the link the lifetime of the tenant where it has none of its own', async ({
+    ctx,
+    invite,
+    onTestFinished,
+  }) => {
+    const lifetimeOf = ({ sentAt, expiresAt }: Awaited<ReturnType<typeof invite>>) =>
+      (expiresAt.getTime() - sentAt.getTime()) / 1000
+    expect(lifetimeOf(await invite())).toBe(259_200)
+    await updateSettings(ctx, { invitationLifetimeSeconds: 3600 })
+    onTestFinished(async () => {
+      await updateSettings(ctx, { invitationLifetimeSeconds: null })
+    })
+    expect(lifetimeOf(await invite())).toBe(3600)
+    expect(lifetimeOf(await invite({ expiresInSeconds: 600 }))).toBe(600)
+    await expect(updateSettings(ctx, { invitationLifetimeSeconds: 2_592_001 })).rejects.toMatchObject({
+      fields: [{ field: 'invitationLifetimeSeconds' }],
+    })
   })
 
   test('rejects roles that the caller could not give', async ({ ctx, guest, invite }) => {

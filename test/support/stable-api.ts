@@ -114,6 +114,7 @@ export const ADDED_FIELDS: Record<string, string[]> = {
     'signUp',
     'signUpDomains',
     'signUpFields',
+    'invitationLifetimeSeconds',
     'termsUrl',
     'termsVersion',
     'privacyUrl',

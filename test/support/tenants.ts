@@ -16,6 +16,7 @@ export const UNSET_SETTINGS = {
   signUp: 'off',
   signUpDomains: [],
   signUpFields: [{ field: 'name', required: true, label: null, schema: null }],
+  invitationLifetimeSeconds: 259_200,
   termsUrl: null,
   termsVersion: null,
   privacyUrl: null,

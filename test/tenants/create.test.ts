@@ -30,6 +30,7 @@ describe('createTenant', () => {
       signUp: 'off',
       signUpDomains: [],
       signUpFields: [{ field: 'name', required: true, label: null, schema: null }],
+      invitationLifetimeSeconds: 259_200,
       termsUrl: null,
       termsVersion: null,
       privacyUrl: null,

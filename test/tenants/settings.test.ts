@@ -25,6 +25,7 @@ describe('updateSettings', () => {
       signUp: 'domains',
       signUpDomains: ['acme.example'],
       signUpFields: [],
+      invitationLifetimeSeconds: 3600,
       termsUrl: 'https://acme.example/terms',
       termsVersion: '1',
       privacyUrl: 'https://acme.example/privacy',

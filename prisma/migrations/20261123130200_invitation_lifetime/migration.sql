@@ -1,0 +1,2 @@
+-- AlterTable
+ALTER TABLE "Tenant" ADD COLUMN     "invitationLifetimeSeconds" INTEGER NOT NULL DEFAULT 259200;
