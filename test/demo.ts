@@ -1,6 +1,7 @@
 // npm run demo [-- --origin http://localhost:3000]
 //
-// Runs the main journey against the running server, step by step.
+// Runs the main journey against the running server, step by step: the management API, a sign-in by code, a lock, a
+// passkey, a sign-up, and an identity provider.
 // The default of --origin is the address that BASE_URL or PORT configures.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,6 +10,7 @@ import { parseArgs } from 'node:util'
 import * as oidc from 'openid-client'
 import { Admin } from './demo/admin.ts'
 import { Person } from './demo/person.ts'
+import { showPasskey, showProvider, showSignUp, type WaysIn } from './demo/ways-in.ts'
 
 type DemoFile = {
   tenant: string
@@ -100,30 +102,40 @@ async function main(): Promise<void> {
       execute: origin.startsWith('http:') ? [oidc.allowInsecureRequests] : [],
     },
   )
-  const verifier = oidc.randomPKCECodeVerifier()
-  const [state, nonce] = [oidc.randomState(), oidc.randomNonce()]
-  const request = {
-    redirect_uri: redirectUri,
-    scope: 'openid profile email offline_access',
-    code_challenge: await oidc.calculatePKCECodeChallenge(verifier),
-    code_challenge_method: 'S256',
+  const request = { redirect_uri: redirectUri, scope: 'openid profile email offline_access' }
+  /** A link of the relying party, and the redemption of the code that it leads to. */
+  async function createLink(more: Record<string, string> = {}) {
+    const pkceCodeVerifier = oidc.randomPKCECodeVerifier()
+    const [expectedState, expectedNonce] = [oidc.randomState(), oidc.randomNonce()]
+    const url = oidc.buildAuthorizationUrl(config, {
+      ...request,
+      ...more,
+      code_challenge: await oidc.calculatePKCECodeChallenge(pkceCodeVerifier),
+      code_challenge_method: 'S256',
+      state: expectedState,
+      nonce: expectedNonce,
+    })
+    const exchange = (landed: URL) =>
+      oidc.authorizationCodeGrant(config, landed, { pkceCodeVerifier, expectedState, expectedNonce })
+    return { url, exchange }
   }
-  const { createUser } = await admin.query<{ createUser: { user: { id: string; email: string } } }>(
-    `mutation ($fields: UserFieldsInput!) { createUser(input: {fields: $fields}) { ... on UserPayload { user { id email } } ... on UserError { code message } } }`,
-    { fields: { email: `visitor-${Date.now()}@demo.example`, name: 'Demo Visitor' } },
-  )
-  const person = new Person(origin, createUser.user.email)
-  const landed = await person.signIn(oidc.buildAuthorizationUrl(config, { ...request, state, nonce }), note)
+  const createUser = async (prefix: string, name: string) => {
+    const created = await admin.query<{ createUser: { user: { id: string; email: string } } }>(
+      `mutation ($fields: UserFieldsInput!) { createUser(input: {fields: $fields}) { ... on UserPayload { user { id email } } ... on UserError { code message } } }`,
+      { fields: { email: `${prefix}-${Date.now()}@demo.example`, name } },
+    )
+    return created.createUser.user
+  }
+  const user = await createUser('visitor', 'Demo Visitor')
+  const person = new Person(origin, user.email, note)
+  const link = await createLink()
+  const landed = await person.signIn(link.url)
   note(`back at ${landed.origin}${landed.pathname} with a code`)
 
   step('The relying party (openid-client) exchanges the code with PKCE')
-  const tokens = await oidc.authorizationCodeGrant(config, landed, {
-    pkceCodeVerifier: verifier,
-    expectedState: state,
-    expectedNonce: nonce,
-  })
+  const tokens = await link.exchange(landed)
   const claims = tokens.claims()
-  if (!claims || claims.sub !== createUser.user.id) throw new Error('the ID token has another subject')
+  if (!claims || claims.sub !== user.id) throw new Error('the ID token has another subject')
   note(`ID token: iss ${claims.iss}, sub ${claims.sub}, amr ${JSON.stringify(claims.amr)}`)
   const userinfo = await oidc.fetchUserInfo(config, tokens.access_token, claims.sub)
   note(`userinfo: ${userinfo.name}, ${userinfo.email}, verified: ${userinfo.email_verified}`)
@@ -138,7 +150,7 @@ async function main(): Promise<void> {
   await admin.query(
     'mutation ($id: ID!) { lockUser(input: {userId: $id}) { ... on UserError { message } } }',
     {
-      id: createUser.user.id,
+      id: user.id,
     },
   )
   const isRejected = () =>
@@ -161,9 +173,30 @@ async function main(): Promise<void> {
     await until(`${name}: ENDED LOCKED`, () => events.includes('ENDED LOCKED'), EVENT_LIMIT_MS)
 
   step('The relying party asks again, with prompt=none')
-  const silent = await person.open(oidc.buildAuthorizationUrl(config, { ...request, state, prompt: 'none' }))
+  const silent = await person.open((await createLink({ prompt: 'none' })).url)
   if (silent.searchParams.get('error') !== 'login_required') throw new Error(`answered with ${silent.search}`)
   note(`answered with error=login_required, iss=${silent.searchParams.get('iss')}`)
+
+  const ways: WaysIn = {
+    origin,
+    issuer,
+    admin,
+    step,
+    note,
+    createLink: async () => {
+      const { url, exchange } = await createLink()
+      return {
+        url,
+        redeem: async (landed) => {
+          const claims = (await exchange(landed)).claims()
+          return `ID token: sub ${claims?.sub}, acr ${claims?.acr}, amr ${JSON.stringify(claims?.amr)}`
+        },
+      }
+    },
+  }
+  await showPasskey(ways, (await createUser('passkey', 'Passkey Visitor')).email)
+  await showSignUp(ways)
+  await showProvider(ways)
 
   stopWs()
   stopSse()

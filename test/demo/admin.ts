@@ -25,7 +25,7 @@ export class Admin {
       headers: { authorization: `Basic ${btoa(`${client.clientId}:${client.clientSecret}`)}` },
       body: new URLSearchParams({
         grant_type: 'client_credentials',
-        scope: 'users:read users:write sessions:read sessions:write',
+        scope: 'users:read users:write sessions:read sessions:write idps:write tenant:read tenant:write',
       }),
     })
     const body = (await response.json()) as { access_token: string }
@@ -42,6 +42,12 @@ export class Admin {
     const body = (await response.json()) as { data?: Data; errors?: unknown }
     if (!body.data || body.errors) throw new Error(JSON.stringify(body.errors ?? body))
     return body.data
+  }
+
+  /** Runs a mutation, whose result selects the message of an error. */
+  async change(mutation: string, variables: object): Promise<void> {
+    const results = Object.values(await this.query<Record<string, { message?: string }>>(mutation, variables))
+    for (const { message } of results) if (message) throw new Error(message)
   }
 
   /** Watches sessions over WebSocket. */
