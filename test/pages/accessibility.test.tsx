@@ -1,0 +1,72 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import axe from 'axe-core'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { STYLESHEET, STYLESHEET_PATH } from '../../src/pages/assets/stylesheet.ts'
+import { renderPage } from '../../src/pages/render-page.pages.tsx'
+import { DESKTOP, launchBrowser, noBrowser } from '../support/browser.ts'
+import { pagesWith } from '../support/pages.tsx'
+
+const pages = pagesWith('Acme Cloud')
+const PAGES = Object.keys(pages) as (keyof typeof pages)[]
+
+let origin: string
+let browser: Browser
+let page: Page
+
+/** What axe finds: rules with elements, and how many rules it has applied without a finding. */
+const runAxe = (): Promise<{ violations: [rule: string, elements: string[]][]; passed: number }> =>
+  page.evaluate(async () => {
+    const { axe } = globalThis as unknown as {
+      axe: {
+        run: () => Promise<{ violations: { id: string; nodes: { html: string }[] }[]; passes: unknown[] }>
+      }
+    }
+    const { violations, passes } = await axe.run()
+    const found = violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)] as [string, string[]])
+    return { violations: found, passed: passes.length }
+  })
+
+describe.skipIf(noBrowser)('a hosted page', () => {
+  beforeAll(async () => {
+    const server = createServer(async ({ url = '' }, response) => {
+      if (url === STYLESHEET_PATH)
+        return response.writeHead(200, { 'content-type': 'text/css' }).end(STYLESHEET)
+      const node = pages[url.slice(1) as keyof typeof pages]
+      if (!node) return response.writeHead(404).end()
+      const { status, headers, body } = renderPage(node)
+      const shown = Object.fromEntries([...headers].filter(([name]) => name !== 'refresh'))
+      response.writeHead(status, shown).end(await new Response(body).text())
+    }).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    browser = await launchBrowser()
+    // The policy of the pages permits no script of a test.
+    const context = await browser.newContext({ bypassCSP: true, viewport: DESKTOP, reducedMotion: 'reduce' })
+    page = await context.newPage()
+    return () => void server.close()
+  })
+  afterAll(async () => {
+    await browser?.close()
+  })
+
+  describe.each(PAGES)('for %s', (name) => {
+    test.each(['light', 'dark'] as const)(
+      'has no violation that axe finds, in %s colors',
+      async (colorScheme) => {
+        await page.emulateMedia({ colorScheme })
+        await page.goto(`${origin}/${name}`)
+        // The parts that a script shows are checked too.
+        await page.evaluate(() => {
+          for (const part of document.querySelectorAll<HTMLElement>('[hidden]')) part.hidden = false
+        })
+        await page.evaluate(axe.source)
+        const { violations, passed } = await runAxe()
+        expect(violations).toEqual([])
+        expect(passed).toBeGreaterThan(10)
+      },
+    )
+  })
+})
