@@ -24,6 +24,7 @@ export const SETTINGS = [
   'offerPasskey',
   'secondFactor',
   'secondFactorRoles',
+  'recoveryWaitingTime',
   'passcodeChannels',
   ...LIMIT_SETTING_NAMES,
   'smsCountries',

@@ -5,9 +5,13 @@ import {
   BidiText,
   getTenantName,
   type PageClient,
+  type PageInteraction,
   PageShell,
   type PageTenant,
+  StepForm,
 } from '../pages/page-shell.pages.tsx'
+
+const TIME = new Intl.DateTimeFormat('en', { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' })
 
 type EnrollmentPageProps = {
   tenant: PageTenant
@@ -98,5 +102,50 @@ export const EnrollmentExpiredPage = ({ tenant }: { tenant: PageTenant }): VNode
       It has expired, was used already, or was replaced by a newer one. If you have just created a passkey
       with it, all is well. Otherwise, ask the person who sent it to you for a new one.
     </p>
+  </PageShell>
+)
+
+/** Shown before a link works. */
+export const EnrollmentWaitingPage = ({
+  tenant,
+  usableAt,
+}: {
+  tenant: PageTenant
+  usableAt: Date
+}): VNode => (
+  <PageShell title="This link does not work yet" tenant={tenant}>
+    <p>
+      To protect your account, it works from{' '}
+      <time dateTime={usableAt.toISOString()}>{TIME.format(usableAt)}</time> (UTC). Open it again then.
+    </p>
+  </PageShell>
+)
+
+/** Asks whether to cancel the link of an administrator. Posts to `action`. */
+export const CancelEnrollmentPage = ({
+  tenant,
+  interaction,
+}: {
+  tenant: PageTenant
+  interaction: PageInteraction
+}): VNode => (
+  <PageShell
+    title="Cancel the link?"
+    lead="An administrator made a link that creates a new passkey for your account."
+    tenant={tenant}
+  >
+    <p>If you did not ask for it, cancel it. Nobody can use it then.</p>
+    <StepForm interaction={interaction} step="cancel-link" class="stack">
+      <button type="submit" class="primary">
+        Cancel the link
+      </button>
+    </StepForm>
+  </PageShell>
+)
+
+/** Shown when the link was canceled. */
+export const EnrollmentCanceledPage = ({ tenant }: { tenant: PageTenant }): VNode => (
+  <PageShell title="The link is canceled" tenant={tenant} outcome="good">
+    <p>Nobody can use it any more. Tell your administrator that you did not ask for it.</p>
   </PageShell>
 )

@@ -1,14 +1,25 @@
 import type { H3 } from 'h3'
 import { findClient } from '../access/client-cache.ts'
 import { addRoute, type TenantCall } from '../access/endpoint.http.ts'
+import { sha256Base64url } from '../core/crypto.ts'
+import { Forbidden } from '../core/errors.ts'
 import { ACCEPT_CH, describeDevice } from '../credentials/device.ts'
 import { findEnrollment, finishEnrollment, startEnrollment } from '../credentials/enrollment.ts'
+import { cancelRecovery, findWaitingEnrollment, isCancelable } from '../credentials/recovery.ts'
 import { getRequestMeta, readTarget } from '../http/request.ts'
-import { readJson, requireSingleParams } from '../http/request-body.ts'
+import { readForm, readJson, requireSingleParams } from '../http/request-body.ts'
+import { createCsrfToken, isCsrfToken } from '../pages/csrf.ts'
 import { createUncachedJson, renderComponent, renderErrorPage } from '../pages/responses.http.ts'
 import { buildInitiationUrl } from '../pages/restart-url.ts'
 import { toErrorResponse } from '../rest/responses.ts'
-import { EnrolledPage, EnrollmentExpiredPage, EnrollmentPage } from './enrollment.pages.tsx'
+import {
+  CancelEnrollmentPage,
+  EnrolledPage,
+  EnrollmentCanceledPage,
+  EnrollmentExpiredPage,
+  EnrollmentPage,
+  EnrollmentWaitingPage,
+} from './enrollment.pages.tsx'
 
 const renderJsonError: Parameters<typeof addRoute>[3] = (thrown, event) =>
   toErrorResponse(getRequestMeta(event).requestId, thrown)
@@ -19,6 +30,7 @@ const renderJsonError: Parameters<typeof addRoute>[3] = (thrown, event) =>
  */
 export function addEnrollmentRoutes(app: H3): void {
   addRoute(app, '/:tenant/enroll', { GET: showEnrollmentPage }, renderErrorPage)
+  addRoute(app, '/:tenant/enroll/cancel', { GET: showCancelPage, POST: handleCancel }, renderErrorPage)
   addRoute(app, '/:tenant/enroll/done', { GET: showEnrolledPage }, renderErrorPage)
   addRoute(app, '/:tenant/enroll/options', { POST: handleEnrollmentStart }, renderJsonError)
   addRoute(app, '/:tenant/enroll/credential', { POST: handleEnrollmentFinish }, renderJsonError)
@@ -47,12 +59,44 @@ async function showEnrollmentPage(call: TenantCall): Promise<Response> {
   const { event, tenant, ctx } = call
   const { token = '' } = requireSingleParams(readTarget(event).query)
   const enrollment = await findEnrollment(ctx, token)
-  if (!enrollment) return renderComponent(EnrollmentExpiredPage, { tenant }, { status: 410 })
+  if (!enrollment) {
+    const usableAt = await findWaitingEnrollment(ctx, token)
+    return usableAt
+      ? renderComponent(EnrollmentWaitingPage, { tenant, usableAt }, { status: 403 })
+      : renderComponent(EnrollmentExpiredPage, { tenant }, { status: 410 })
+  }
   const path = `/${ctx.tenant}/enroll`
   const props = { tenant, token, path, label: enrollment.label, onward: readOnward(call) }
   const response = renderComponent(EnrollmentPage, props, { runsScript: true })
   response.headers.set('accept-ch', ACCEPT_CH)
   return response
+}
+
+const readCancelToken = ({ event }: TenantCall): string =>
+  requireSingleParams(readTarget(event).query).token ?? ''
+
+/** Changes nothing, because mail programs open links to preview them. */
+async function showCancelPage(call: TenantCall): Promise<Response> {
+  const { tenant, ctx } = call
+  const token = readCancelToken(call)
+  if (!(await isCancelable(ctx, token)))
+    return renderComponent(EnrollmentExpiredPage, { tenant }, { status: 410 })
+  const interaction = {
+    action: `/${ctx.tenant}/enroll/cancel?token=${encodeURIComponent(token)}`,
+    csrf: createCsrfToken('enrollment', ctx.tenant, sha256Base64url(token)),
+  }
+  return renderComponent(CancelEnrollmentPage, { tenant, interaction })
+}
+
+async function handleCancel(call: TenantCall): Promise<Response> {
+  const { event, tenant, ctx } = call
+  const token = readCancelToken(call)
+  const { csrf } = await readForm(event)
+  if (!isCsrfToken(csrf, 'enrollment', ctx.tenant, sha256Base64url(token)))
+    throw new Forbidden('This page was out of date. Open the link again.')
+  return (await cancelRecovery(ctx, token))
+    ? renderComponent(EnrollmentCanceledPage, { tenant })
+    : renderComponent(EnrollmentExpiredPage, { tenant }, { status: 410 })
 }
 
 const handleEnrollmentStart = async ({ event, ctx }: TenantCall): Promise<Response> =>

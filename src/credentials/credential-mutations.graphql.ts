@@ -9,7 +9,7 @@ import { CredentialTypeEnum } from './credentials.graphql.ts'
 import { revokeCredential } from './credentials.ts'
 import { createCredentialEnrollmentToken, type EnrollmentLinks } from './enrollment-tokens.ts'
 
-const { token, uri, deepLink } = EnrollmentTokenShape.shape
+const { token, uri, deepLink, usableAt } = EnrollmentTokenShape.shape
 
 export const EnrollmentTokenPayload = builder
   .objectRef<EnrollmentLinks>('CredentialEnrollmentTokenPayload')
@@ -21,6 +21,7 @@ export const EnrollmentTokenPayload = builder
       token: t.exposeString('token', { description: token.meta()?.description }),
       uri: t.exposeString('uri', { description: uri.meta()?.description }),
       deepLink: t.exposeString('deepLink', { description: deepLink.meta()?.description }),
+      usableAt: t.expose('usableAt', { type: 'DateTime', description: usableAt.meta()?.description }),
     }),
   })
 

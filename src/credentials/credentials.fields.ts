@@ -46,6 +46,12 @@ export const EnrollmentTokenShape = z
       example: 'com.example.id:/acme/enroll?token=Yb6wEWJ3vJ5zqgVQmQ0b9dH7uX1nT2cK8sRfLaPoI4E',
     }),
   })
+  .extend({
+    usableAt: instantShape.meta({
+      description:
+        'From when it works: at once, or after recoveryWaitingTime if the user has a credential. The user, who is told at every verified address, can cancel it.',
+    }),
+  })
   .meta({ id: 'EnrollmentToken', model: 'EnrollmentToken' })
 
 const nullableText = (description: string, example: string) =>

@@ -1,10 +1,12 @@
 import { loadMessageTenant } from '../access/message-tenant.ts'
 import { requireNoEscalation } from '../access/require-scope.ts'
+import { findTenant } from '../access/tenant-cache.ts'
 import type { Ctx } from '../core/context.ts'
 import { randomToken, readIdPrefix, sha256 } from '../core/crypto.ts'
 import { env } from '../core/env.ts'
 import { InvalidInput, NotFound, RateLimited, UserLocked } from '../core/errors.ts'
 import { getRoleScopes } from '../core/scopes.ts'
+import { addSeconds } from '../core/time.ts'
 import { inTransaction, type Sql, sql } from '../database/db.ts'
 import { deliverMail } from '../delivery/mail.ts'
 import { buildEnrollmentMail, buildEnrollmentSms } from '../delivery/message-texts.ts'
@@ -19,6 +21,7 @@ import {
   lockEnrollee,
   withdrawEnrollmentToken,
 } from './enrollment.sql.ts'
+import { announceRecovery } from './recovery.ts'
 
 /** Lifetime of a link: users read their mail within a day, and an old link is a risk. */
 const TOKEN_LIFETIME_HOURS = 24
@@ -63,12 +66,17 @@ const isOwnUser = ({ actor, tenant }: Ctx, userId: string): boolean =>
 async function storeEnrollmentToken(ctx: Ctx, userId: string, token: string, input: unknown, now: Date) {
   const { type, send } = parseInput(EnrollmentTokenCreate, input === undefined ? {} : input)
   if (readIdPrefix(userId) !== 'user') throw new NotFound('user')
-  const recipient = await inTransaction(async (sql) => {
+  const waitSeconds = (await findTenant(ctx.tenant))?.recoveryWaitingTime ?? 0
+  const stored = await inTransaction(async (sql) => {
     const user = await lockEnrollee(sql, ctx.tenant, userId)
     if (!user) throw new NotFound('user')
     requireNoEscalation(ctx, getRoleScopes(user.roles))
     if (user.locked) throw new UserLocked()
     const recipient = send ? selectRecipient(user) : null
+    const recovery =
+      user.hasCredential && !isOwnUser(ctx, userId)
+        ? { cancelToken: randomToken(), usableAt: addSeconds(now, waitSeconds) }
+        : null
     const { isMade, waitUntil } = await insertEnrollmentToken(
       sql,
       ctx.tenant,
@@ -78,20 +86,22 @@ async function storeEnrollmentToken(ctx: Ctx, userId: string, token: string, inp
         type,
         sentTo: recipient?.to ?? null,
         byManagement: !isOwnUser(ctx, userId),
+        usableAt: recovery && waitSeconds > 0 ? recovery.usableAt : null,
+        cancelHash: recovery && sha256(recovery.cancelToken),
         now,
-        expiresAt: new Date(now.getTime() + TOKEN_LIFETIME_HOURS * 3_600_000),
+        expiresAt: addSeconds(recovery?.usableAt ?? now, TOKEN_LIFETIME_HOURS * 3600),
       },
-      createEventRow(ctx, enrollmentCreated(userId, recipient?.channel ?? null)),
+      createEventRow(ctx, enrollmentCreated(userId, recipient?.channel ?? null, recovery && waitSeconds)),
     )
     if (!isMade)
       throw new RateLimited(
         Math.max(1, Math.ceil(((waitUntil ?? now).getTime() - now.getTime()) / 1000)),
         'Too many links for this user.',
       )
-    return recipient
+    return { user, recipient, recovery }
   })
   wakeReaders(ctx.tenant)
-  return recipient
+  return stored
 }
 
 /** Sends the link. When the delivery fails, deletes the token and throws Unavailable. */
@@ -117,10 +127,18 @@ async function deliverEnrollmentLink(
   }
 }
 
-export type EnrollmentLinks = { token: string; uri: string; deepLink: string }
+export type EnrollmentLinks = {
+  token: string
+  uri: string
+  deepLink: string
+  /** From when it works. */
+  usableAt: Date
+}
 
 /**
- * Creates a token with which a user enrolls a credential, once, within a day. It invalidates earlier tokens.
+ * Creates a token with which a user enrolls a credential, once, within a day. It invalidates earlier tokens. For a
+ * user who has a credential, the token of another caller works after the waiting time of the tenant; it is announced
+ * to every verified address of the user, who can cancel it.
  * Unless `send` is false, the link is sent to the verified e-mail address or phone number of the user; the
  * caller gets it in any case. Throws InvalidInput (also without an address), NotFound, Forbidden (a user
  * whose roles permit more than the caller's scopes), UserLocked, RateLimited (one link in 30 s and ten in an
@@ -133,9 +151,10 @@ export async function createCredentialEnrollmentToken(
   now = new Date(),
 ): Promise<EnrollmentLinks> {
   const token = randomToken()
-  const recipient = await storeEnrollmentToken(ctx, userId, token, input, now)
+  const { user, recipient, recovery } = await storeEnrollmentToken(ctx, userId, token, input, now)
+  if (recovery) await announceRecovery(ctx, user, recovery)
   if (recipient) await deliverEnrollmentLink(ctx, userId, token, recipient)
-  return { token, ...buildEnrollmentLinks(ctx.tenant, token) }
+  return { token, ...buildEnrollmentLinks(ctx.tenant, token), usableAt: recovery?.usableAt ?? now }
 }
 
 /**
@@ -154,6 +173,8 @@ export async function createProvenEnrollment(sql: Sql, ctx: Ctx, userId: string,
       type: 'public-key',
       sentTo: null,
       byManagement: false,
+      usableAt: null,
+      cancelHash: null,
       now,
       expiresAt: new Date(now.getTime() + 3_600_000),
     },

@@ -19,12 +19,13 @@ const LOCK_ENROLLEE = statement({
   returns: {
     roles: 'text[]',
     locked: 'boolean',
+    hasCredential: 'boolean',
     /** Verified addresses, in the form that is compared and sent to. */
     email: 'text?',
     phoneNumber: 'text?',
   },
 })`
-  SELECT "roles", "locked", CASE WHEN "emailVerified" THEN "emailKey" END AS "email",
+  SELECT "roles", "locked", "hasCredential", CASE WHEN "emailVerified" THEN "emailKey" END AS "email",
     CASE WHEN "phoneNumberVerified" THEN "phoneNumberKey" END AS "phoneNumber"
   FROM "User" WHERE "tenantId" = :tenant AND "id" = :userId FOR NO KEY UPDATE`
 
@@ -40,6 +41,8 @@ const INSERT_ENROLLMENT_TOKEN = statement({
     type: 'text',
     sentTo: 'text?',
     byManagement: 'boolean',
+    usableAt: 'timestamptz?',
+    cancelHash: 'bytea?',
     now: 'timestamptz',
     expiresAt: 'timestamptz',
     events: 'jsonb',
@@ -62,8 +65,9 @@ const INSERT_ENROLLMENT_TOKEN = statement({
   ), removed AS (
     DELETE FROM "EnrollmentToken" WHERE "tenantId" = :tenant AND "userId" = :userId AND "sentTo" IS NULL AND EXISTS (SELECT FROM free)
   ), made AS (
-    INSERT INTO "EnrollmentToken" ("tenantId", "tokenHash", "userId", "type", "byManagement", "sentTo", "expiresAt", "createdAt")
-    SELECT :tenant, :tokenHash, :userId, :type, :byManagement, :sentTo, :expiresAt, :now FROM free
+    INSERT INTO "EnrollmentToken" ("tenantId", "tokenHash", "userId", "type", "byManagement", "sentTo", "usableAt", "cancelHash",
+      "expiresAt", "createdAt")
+    SELECT :tenant, :tokenHash, :userId, :type, :byManagement, :sentTo, :usableAt, :cancelHash, :expiresAt, :now FROM free
     RETURNING "tokenHash"
   ), event_log AS (${buildInsertEventsSql(':events', { from: 'made' })})
   SELECT EXISTS (SELECT FROM made) AS "isMade", (SELECT "waitUntil" FROM budget)`
@@ -74,6 +78,8 @@ export type NewEnrollmentToken = {
   type: string
   sentTo: string | null
   byManagement: boolean
+  usableAt: Date | null
+  cancelHash: Buffer | null
   now: Date
   expiresAt: Date
 }
@@ -109,6 +115,7 @@ export async function withdrawEnrollmentToken(sql: Sql, tenant: string, tokenHas
  * user's.
  */
 const IS_LIVE = `t."usedAt" IS NULL AND t."expiresAt" > :now AND NOT u."locked"
+  AND (t."usableAt" IS NULL OR t."usableAt" <= :now)
   AND (t."sentTo" IS NULL OR (u."emailVerified" AND u."emailKey" = t."sentTo")
     OR (u."phoneNumberVerified" AND u."phoneNumberKey" = t."sentTo"))`
 

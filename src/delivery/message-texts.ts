@@ -2,6 +2,8 @@ import { type MessageTenant, type RichMail, toMail } from './mail-content.ts'
 import { cleanClientName, cleanName, isolateName } from './names.ts'
 import { composeSms } from './sms-segment.ts'
 
+const EXPIRY = new Intl.DateTimeFormat('en', { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' })
+
 /** What changed about the user's account. */
 export type ChangedAddress = 'e-mail address' | 'phone number'
 
@@ -26,6 +28,20 @@ export function buildRecoveryCodeNotice(tenant: MessageTenant, remaining: number
     {
       text: `Someone signed in to your account at ${name} with a recovery code. ${left} If this was not you, ${help}.`,
     },
+  ])
+}
+
+/** Builds the announcement of a link by which an administrator gives a user access again; it serves both channels. */
+export function buildRecoveryNotice(
+  tenant: MessageTenant,
+  { uri, usableAt }: { uri: string; usableAt: Date },
+): RichMail {
+  const name = isolateName(cleanName(tenant.name))
+  return toMail(tenant, `Someone asked for a new way into your account at ${name}`, [
+    {
+      text: `An administrator of ${name} made a link that creates a new passkey for your account. It works from ${EXPIRY.format(usableAt)} (UTC). If you asked for it, you need not do anything. If not, cancel it:`,
+    },
+    { text: 'Cancel the link', style: 'link', href: uri },
   ])
 }
 
@@ -81,8 +97,6 @@ export type InvitationText = {
   uri: string
   expiresAt: Date
 }
-
-const EXPIRY = new Intl.DateTimeFormat('en', { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' })
 
 /** Builds the mail with an invitation. */
 export function buildInvitationMail(invitation: InvitationText): RichMail {

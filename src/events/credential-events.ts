@@ -3,14 +3,24 @@ import type { EventOf, LinkFailure } from './types.ts'
 
 type Channel = 'email' | 'sms'
 
-/** `channel` delivers the link; null when the caller delivers it. */
+/**
+ * `channel` delivers the link; null when the caller delivers it. `waitSeconds` is null unless it recovers the access
+ * of a user who has a credential.
+ */
 export const enrollmentCreated = (
   userId: string,
   channel: Channel | null,
+  waitSeconds: number | null = null,
 ): EventOf<'credential.enrollment_created'> => ({
   type: 'credential.enrollment_created',
   userId,
-  detail: { channel },
+  detail: { channel, ...(waitSeconds !== null && { waitSeconds }) },
+})
+
+/** The user canceled the link. */
+export const enrollmentCanceled = (userId: string): EventOf<'credential.enrollment_canceled'> => ({
+  type: 'credential.enrollment_canceled',
+  userId,
 })
 
 /** The key of an authenticator app was shown to its user. */

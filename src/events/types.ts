@@ -133,7 +133,11 @@ export const EVENTS = {
     channel: channel.nullable(),
     // Absent for a passkey.
     type: z.literal('totp').optional(),
+    // Of the link of an administrator for a user who has a credential.
+    waitSeconds: z.int().optional(),
   }),
+  /** userId: the user canceled the link of an administrator */
+  'credential.enrollment_canceled': NONE,
   /** userId */
   'credential.enrollment_failed': z.strictObject({ channel, reason: z.literal('delivery') }),
   /** userId, [credential] */

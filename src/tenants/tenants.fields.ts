@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { ROLE_NAMES, type Role } from '../core/scopes.ts'
 import { SECOND_FACTOR_MODES, SIGN_IN_METHODS } from '../core/sign-in-methods.ts'
 import { expectedUpdatedAt } from '../schema/expected-updated-at.ts'
-import { flag, oneOf, switchedOn, text, toClearable, toOptional } from '../schema/input-shapes.ts'
+import { flag, integer, oneOf, switchedOn, text, toClearable, toOptional } from '../schema/input-shapes.ts'
 import { instantShape } from '../schema/response-shapes.ts'
 import { slug } from '../schema/slug.ts'
 import { createAllowedUrl } from '../schema/url-shapes.ts'
@@ -31,6 +31,7 @@ const tenantSamples = {
   offerPasskey: true,
   secondFactor: 'if-enrolled',
   secondFactorRoles: ['admin'],
+  recoveryWaitingTime: 86400,
   ...PASSCODE_SETTING_SAMPLES,
 }
 
@@ -58,6 +59,8 @@ const methods = {
 }
 /** Switches that are on unless they are switched off. */
 const switchesOn = { offerPasskey: switchedOn }
+/** A person who lost everything waits 30 days at most. */
+const MAX_WAITING_SECONDS = 30 * 86_400
 /** Never unset: null is the default. */
 const secondFactorSettings = {
   secondFactor: oneOf(SECOND_FACTOR_MODES)
@@ -70,11 +73,16 @@ const secondFactorSettings = {
     .nullable()
     .transform((roles) => [...new Set(roles ?? [])])
     .optional(),
+  recoveryWaitingTime: integer(0, MAX_WAITING_SECONDS)
+    .nullable()
+    .transform((seconds) => seconds ?? 0)
+    .optional(),
 }
 /** As REST returns them. */
 const secondFactorShapes = {
   secondFactor: z.enum(SECOND_FACTOR_MODES),
   secondFactorRoles: z.array(z.enum(ROLE_NAMES)),
+  recoveryWaitingTime: z.int(),
 }
 
 /** The settings of a new tenant. */

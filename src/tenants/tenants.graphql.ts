@@ -37,6 +37,7 @@ const SETTING_DESCRIPTIONS = {
   offerPasskey: findDescription('Tenant', 'offerPasskey'),
   secondFactor: findDescription('Tenant', 'secondFactor'),
   secondFactorRoles: findDescription('Tenant', 'secondFactorRoles'),
+  recoveryWaitingTime: findDescription('Tenant', 'recoveryWaitingTime'),
 }
 
 const METHOD_DESCRIPTIONS: Record<SignInMethodName, string> = {
@@ -129,6 +130,9 @@ const TenantSettings = builder.objectRef<ReturnType<typeof toSettings>>('TenantS
       description: SETTING_DESCRIPTIONS.secondFactorRoles,
       resolve: ({ secondFactorRoles }) => secondFactorRoles as Role[],
     }),
+    recoveryWaitingTime: t.exposeInt('recoveryWaitingTime', {
+      description: SETTING_DESCRIPTIONS.recoveryWaitingTime,
+    }),
     ...buildPasscodeSettingFields(t),
   }),
 })
@@ -197,6 +201,7 @@ const buildSettingsInputFields = (t: InputFields) => ({
   offerPasskey: t.boolean({ description: SETTING_DESCRIPTIONS.offerPasskey }),
   secondFactor: t.field({ type: SecondFactorModeEnum, description: SETTING_DESCRIPTIONS.secondFactor }),
   secondFactorRoles: t.field({ type: [RoleEnum], description: SETTING_DESCRIPTIONS.secondFactorRoles }),
+  recoveryWaitingTime: t.int({ description: SETTING_DESCRIPTIONS.recoveryWaitingTime }),
   ...buildPasscodeSettingInputs(t),
 })
 

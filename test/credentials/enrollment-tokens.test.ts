@@ -22,6 +22,7 @@ describe('POST /users/{userId}/credentials/enrollment-tokens', () => {
       token: body.token,
       uri: `http://localhost:3000/${tenant}/enroll?token=${body.token}`,
       deepLink: `vestibule.app:/${tenant}/enroll?token=${body.token}`,
+      usableAt: expect.any(String),
     })
     const answer = await gql(CREATE_ENROLLMENT_TOKEN, { input: { userId, type: 'PUBLIC_KEY', send: false } })
     const links = answer.body.data.createCredentialEnrollmentToken
@@ -82,6 +83,9 @@ describe('POST /users/{userId}/credentials/enrollment-tokens', () => {
   })
 
   test('needs four round trips', async ({ ctx, userId }) => {
-    expect(await countStatements(() => createCredentialEnrollmentToken(ctx, userId, { send: false }))).toBe(4)
+    const create = () => createCredentialEnrollmentToken(ctx, userId, { send: false })
+    // The first one also reads the tenant.
+    await create()
+    expect(await countStatements(create)).toBe(4)
   })
 })

@@ -61,7 +61,7 @@ const TYPE_ID = /\b(user|session|cred|client|idpuser|grant|event|regtoken|invita
 const INSTANT = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|\+00:00)/g
 /** Members that differ in every call: they are random or belong to the request. */
 const OWN_VALUES =
-  /^(requestId|ip|era|xid|seq|position|token|tokenHash|previousTokenHash|secretHash|sessionToken|secret|uri|deepLink|codeHash|addressHash|publicJwk|privateKey|tokenKey|clientSecret|idTokenSigningKey|nonce|kid)$/
+  /^(requestId|ip|era|xid|seq|position|token|tokenHash|cancelHash|previousTokenHash|secretHash|sessionToken|secret|uri|deepLink|codeHash|addressHash|publicJwk|privateKey|tokenKey|clientSecret|idTokenSigningKey|nonce|kid)$/
 
 /**
  * Replaces what differs between tenants: ids by their order of creation, times and random values by

@@ -99,6 +99,7 @@ export const CONSTRUCTOR_CALLS: Record<string, NewEvent[]> = {
     credential.enrollmentCreated('user_1', null),
   ],
   enrollmentUndelivered: [credential.enrollmentUndelivered('user_1', 'sms')],
+  enrollmentCanceled: [credential.enrollmentCanceled('user_1')],
   totpEnrollmentCreated: [credential.totpEnrollmentCreated('user_1')],
   recoveryCodeUsed: [credential.recoveryCodeUsed({ id: 'cred_1', userId: 'user_1' }, 9)],
   credentialEnrolled: [credential.credentialEnrolled({ id: 'cred_1', userId: 'user_1' })],

@@ -1,5 +1,12 @@
 import type { ComponentProps, VNode } from 'preact'
-import { EnrolledPage, EnrollmentExpiredPage, EnrollmentPage } from '../../src/account/enrollment.pages.tsx'
+import {
+  CancelEnrollmentPage,
+  EnrolledPage,
+  EnrollmentCanceledPage,
+  EnrollmentExpiredPage,
+  EnrollmentPage,
+  EnrollmentWaitingPage,
+} from '../../src/account/enrollment.pages.tsx'
 import { listConsentItems } from '../../src/consents/consent-items.ts'
 import { CHANNELS, type Channel } from '../../src/core/sign-in-methods.ts'
 import { buildTotpUri, renderQrCode } from '../../src/credentials/totp.ts'
@@ -227,6 +234,9 @@ export function pagesWith(text: string) {
     ),
     'invitation-accepted': <InvitationAcceptedPage {...{ tenant, client }} startAt={text} />,
     'invitation-expired': <InvitationExpiredPage tenant={tenant} />,
+    'enrollment-waiting': <EnrollmentWaitingPage tenant={tenant} usableAt={sentAt} />,
+    'enrollment-cancel': <CancelEnrollmentPage {...{ tenant, interaction }} />,
+    'enrollment-canceled': <EnrollmentCanceledPage tenant={tenant} />,
     'enrollment-expired': <EnrollmentExpiredPage tenant={tenant} />,
     inbox: (
       <InboxPage messages={[{ to: text, channel: 'email', sentAt, subject: text, body: text }]} to={text} />

@@ -24,6 +24,7 @@ export const UNSET_SETTINGS = {
   offerPasskey: true,
   secondFactor: 'if-enrolled',
   secondFactorRoles: [],
+  recoveryWaitingTime: 0,
   passcodeChannels: ['email', 'sms'],
   phoneCountry: null,
   networkCodeLimit: 600,

@@ -38,6 +38,7 @@ describe('createTenant', () => {
       offerPasskey: true,
       secondFactor: 'if-enrolled',
       secondFactorRoles: [],
+      recoveryWaitingTime: 0,
       passcodeChannels: ['email', 'sms'],
       phoneCountry: null,
       networkCodeLimit: 600,

@@ -33,6 +33,7 @@ describe('updateSettings', () => {
       offerPasskey: false,
       secondFactor: 'off',
       secondFactorRoles: ['admin'],
+      recoveryWaitingTime: 3600,
       passcodeChannels: ['sms'],
       networkCodeLimit: 1000,
       networkFailureLimit: 200,

@@ -1,0 +1,47 @@
+import type { Sql } from '../database/db.ts'
+import { statement } from '../database/statement.ts'
+
+const SELECT_WAITING = statement({
+  takes: { tokenHash: 'bytea', now: 'timestamptz' },
+  returns: { usableAt: 'timestamptz' },
+})`
+  SELECT "usableAt" FROM "EnrollmentToken"
+  WHERE "tenantId" = :tenant AND "tokenHash" = :tokenHash AND "usedAt" IS NULL AND "usableAt" > :now`
+
+/** From when a token works that does not work yet; null for any other. */
+export const selectWaitingEnrollment = async (
+  sql: Sql,
+  tenant: string,
+  tokenHash: Buffer,
+  now: Date,
+): Promise<Date | null> => (await SELECT_WAITING.first(sql, { tenant, tokenHash, now }))?.usableAt ?? null
+
+const IS_CANCELABLE = `"tenantId" = :tenant AND "cancelHash" = :cancelHash AND "usedAt" IS NULL AND "expiresAt" > :now`
+
+const SELECT_CANCELABLE = statement({
+  takes: { cancelHash: 'bytea', now: 'timestamptz' },
+  returns: { userId: 'text' },
+})`
+  SELECT "userId" FROM "EnrollmentToken" WHERE ${IS_CANCELABLE}`
+
+/** The user of a link that can be canceled with this token; null without one. */
+export const selectCancelableEnrollment = async (
+  sql: Sql,
+  tenant: string,
+  cancelHash: Buffer,
+  now: Date,
+): Promise<string | null> => (await SELECT_CANCELABLE.first(sql, { tenant, cancelHash, now }))?.userId ?? null
+
+const CANCEL_ENROLLMENT = statement({
+  takes: { cancelHash: 'bytea', now: 'timestamptz' },
+  returns: { userId: 'text' },
+})`
+  UPDATE "EnrollmentToken" SET "usedAt" = :now, "challenge" = NULL WHERE ${IS_CANCELABLE} RETURNING "userId"`
+
+/** Cancels a link; the id of its user, or null when it was used, canceled or replaced before. */
+export const cancelEnrollmentToken = async (
+  sql: Sql,
+  tenant: string,
+  cancelHash: Buffer,
+  now: Date,
+): Promise<string | null> => (await CANCEL_ENROLLMENT.first(sql, { tenant, cancelHash, now }))?.userId ?? null

@@ -1,0 +1,62 @@
+import { loadMessageTenant } from '../access/message-tenant.ts'
+import { consumeLimit } from '../coordination/rate-limits.ts'
+import { type Ctx, toUserCtx } from '../core/context.ts'
+import { sha256 } from '../core/crypto.ts'
+import { env } from '../core/env.ts'
+import { errorMessage } from '../core/error-message.ts'
+import { log } from '../core/log.ts'
+import { inTransaction, sql } from '../database/db.ts'
+import { deliverMail } from '../delivery/mail.ts'
+import { buildRecoveryNotice } from '../delivery/message-texts.ts'
+import { deliverSms } from '../delivery/sms.ts'
+import { enrollmentCanceled } from '../events/credential-events.ts'
+import { recordEvents, wakeReaders } from '../events/log.ts'
+import type { Enrollee } from './enrollment.sql.ts'
+import { cancelEnrollmentToken, selectCancelableEnrollment, selectWaitingEnrollment } from './recovery.sql.ts'
+
+/** A link that gives a user who has a credential access again, and how the user cancels it. */
+export type Recovery = { cancelToken: string; usableAt: Date }
+
+/**
+ * Announces a link to every verified address of the user, so that the user can cancel it. A message that cannot be
+ * delivered is logged: the link exists, and the others are sent.
+ */
+export async function announceRecovery(
+  ctx: Ctx,
+  { email, phoneNumber }: Pick<Enrollee, 'email' | 'phoneNumber'>,
+  { cancelToken, usableAt }: Recovery,
+): Promise<void> {
+  const tenant = await loadMessageTenant(ctx.tenant)
+  const uri = `${env.baseUrl}/${ctx.tenant}/enroll/cancel?token=${cancelToken}`
+  const notice = buildRecoveryNotice(tenant, { uri, usableAt })
+  const number = phoneNumber?.includes(';') ? null : phoneNumber
+  const deliveries = [
+    email !== null && deliverMail({ to: email, ...notice }),
+    number !== null && deliverSms({ to: number, body: notice.text }),
+  ]
+  for (const result of await Promise.allSettled(deliveries))
+    if (result.status === 'rejected')
+      log.warn({ tenant: ctx.tenant, reason: errorMessage(result.reason) }, 'a recovery was not announced')
+}
+
+/** From when a link works that does not work yet; null for any other. */
+export const findWaitingEnrollment = (ctx: Ctx, token: string, now = new Date()): Promise<Date | null> =>
+  selectWaitingEnrollment(sql, ctx.tenant, sha256(token), now)
+
+/** Whether a link can be canceled with this token. Counts against the budget of the network. */
+export async function isCancelable(ctx: Ctx, token: string, now = new Date()): Promise<boolean> {
+  await consumeLimit('enrollCredential', ctx.tenant, ctx.ip)
+  return (await selectCancelableEnrollment(sql, ctx.tenant, sha256(token), now)) !== null
+}
+
+/** Cancels a link, with its event; false when it was used, canceled or replaced before. */
+export async function cancelRecovery(ctx: Ctx, token: string, now = new Date()): Promise<boolean> {
+  await consumeLimit('enrollCredential', ctx.tenant, ctx.ip)
+  const userId = await inTransaction(async (sql) => {
+    const userId = await cancelEnrollmentToken(sql, ctx.tenant, sha256(token), now)
+    if (userId) await recordEvents(sql, toUserCtx(ctx, { userId }), [enrollmentCanceled(userId)])
+    return userId
+  })
+  wakeReaders(ctx.tenant)
+  return userId !== null
+}
