@@ -88,6 +88,9 @@ export async function fillTenantTables(tenantId: string): Promise<void> {
   await db.usedProof.create({ data: { tenantId, proofHash: hash, expiresAt } })
   await db.sessionClient.create({ data: { tenantId, sessionId, clientId } })
   await db.logoutDelivery.create({ data: { tenantId, id: 'd', clientId, userId, sessionId, expiresAt } })
+  await db.providerSession.create({
+    data: { tenantId, sessionId, idpId: 'idp', issuer: 'https://idp.example', subject: 'x' },
+  })
   await db.invitation.create({
     data: {
       tenantId,
