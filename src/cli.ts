@@ -4,6 +4,7 @@ import { stripVTControlCharacters } from 'node:util'
 import { type CommandDef, defineCommand, renderUsage, runMain } from 'citty'
 import { adminCommand } from './cli/admin.ts'
 import { clientCommand } from './cli/client.ts'
+import { idpCommand } from './cli/idp.ts'
 import { keysCommand } from './cli/keys.ts'
 import { limitsCommand } from './cli/limits.ts'
 import { tenantCommand } from './cli/tenant.ts'
@@ -68,6 +69,7 @@ await runMain(
       migrate: migrateCommand,
       tenant: tenantCommand,
       client: clientCommand,
+      idp: idpCommand,
       admin: adminCommand,
       users: usersCommand,
       keys: keysCommand,

@@ -1,0 +1,170 @@
+import { readFile } from 'node:fs/promises'
+import { text as readStream } from 'node:stream/consumers'
+import { errorMessage } from '../core/error-message.ts'
+import { InvalidInput } from '../core/errors.ts'
+import { isJsonObject } from '../core/json-object.ts'
+import {
+  createIdentityProvider,
+  deleteIdentityProvider,
+  getIdentityProvider,
+  type Idp,
+  listIdentityProviders,
+  updateIdentityProvider,
+} from '../idps/idps.ts'
+import { MAX_PAGE_SIZE } from '../schema/page.ts'
+import {
+  confirmDeletion,
+  createTenantCtx,
+  defineCommandGroup,
+  defineDatabaseCommand,
+  formatTable,
+  TENANT_ARG,
+} from './command.ts'
+
+const reject = (field: string, description: string) =>
+  new InvalidInput([{ field, description }], 'The command is not valid.')
+
+/**
+ * Reads the client secret from a file, or from stdin for `-`. Arguments of a process are visible to others.
+ * Throws InvalidInput.
+ */
+async function readSecret(path: string | undefined): Promise<{ clientSecret?: string }> {
+  if (path === undefined) return {}
+  try {
+    const clientSecret = (
+      path === '-' ? await readStream(process.stdin) : await readFile(path, 'utf8')
+    ).trim()
+    if (clientSecret !== '') return { clientSecret }
+  } catch (error) {
+    throw reject('clientSecretFile', `cannot be read: ${errorMessage(error)}`)
+  }
+  throw reject('clientSecretFile', 'is empty')
+}
+
+/** The members of `--set`; none without it. Throws InvalidInput, also for a secret. */
+function parseMembers(json: string | undefined): Record<string, unknown> {
+  if (json === undefined) return {}
+  let members: unknown
+  try {
+    members = JSON.parse(json)
+  } catch {
+    // The error below says what is expected.
+  }
+  if (!isJsonObject(members)) throw reject('set', 'must be a JSON object such as {"entry":"anyone"}')
+  if ('clientSecret' in members)
+    throw reject('set', 'must not have the clientSecret: use --client-secret-file')
+  return members
+}
+
+const SECRET_ARG = {
+  'client-secret-file': { type: 'string', description: 'File with the client secret; - reads it from stdin' },
+} as const
+const SET_ARG = {
+  set: { type: 'string', description: 'Other members of the provider, as a JSON object' },
+} as const
+const ID_ARG = { id: { type: 'positional', required: true, description: 'Id of the provider' } } as const
+
+/** What to register at the provider, and what it still needs. */
+const formatIdp = ({ id, missing, callbackUrl, logoutCallbackUrl, backchannelLogoutUrl }: Idp): string =>
+  formatTable([
+    ['id', id],
+    ['callback URL', callbackUrl],
+    ['logout callback URL', logoutCallbackUrl],
+    ['back-channel logout URL', backchannelLogoutUrl],
+    ...(missing.length > 0 ? [['missing', missing.join(', ')]] : []),
+  ])
+
+const createCommand = defineDatabaseCommand({
+  name: 'create',
+  description: 'Create an identity provider and print the URLs to register there',
+  args: {
+    ...ID_ARG,
+    tenant: TENANT_ARG,
+    type: {
+      type: 'string',
+      required: true,
+      description: 'oidc, oauth2, apple, facebook, google, microsoft or twitter',
+    },
+    name: { type: 'string', required: true, description: 'Name shown to people' },
+    issuer: { type: 'string', description: 'Issuer, for type oidc' },
+    'client-id': { type: 'string', description: 'Client id at the provider' },
+    ...SECRET_ARG,
+    ...SET_ARG,
+  },
+  run: async (args) => {
+    const { id, type, name, issuer } = args
+    const idp = await createIdentityProvider(await createTenantCtx(args.tenant), {
+      ...parseMembers(args.set),
+      id,
+      type,
+      name,
+      ...(issuer !== undefined && { issuer }),
+      ...(args['client-id'] !== undefined && { clientId: args['client-id'] }),
+      ...(await readSecret(args['client-secret-file'])),
+    })
+    return { text: formatIdp(idp), json: idp }
+  },
+})
+
+const updateCommand = defineDatabaseCommand({
+  name: 'update',
+  description: 'Change an identity provider',
+  args: { ...ID_ARG, tenant: TENANT_ARG, ...SECRET_ARG, ...SET_ARG },
+  run: async (args) => {
+    const changes = { ...parseMembers(args.set), ...(await readSecret(args['client-secret-file'])) }
+    const idp = await updateIdentityProvider(await createTenantCtx(args.tenant), args.id, changes)
+    return { text: formatIdp(idp), json: idp }
+  },
+})
+
+const showCommand = defineDatabaseCommand({
+  name: 'show',
+  description: 'Show an identity provider, without its secrets',
+  args: { ...ID_ARG, tenant: TENANT_ARG },
+  run: async ({ id, tenant }) => {
+    const idp = await getIdentityProvider(await createTenantCtx(tenant), id)
+    const rows = Object.entries(idp).map(([name, value]) => [name, JSON.stringify(value)])
+    return { text: formatTable([['FIELD', 'VALUE'], ...rows]), json: idp }
+  },
+})
+
+const listCommand = defineDatabaseCommand({
+  name: 'list',
+  description: 'List the identity providers of a tenant',
+  args: { tenant: TENANT_ARG },
+  run: async ({ tenant }) => {
+    const ctx = await createTenantCtx(tenant)
+    const idps: Idp[] = []
+    for (let page = 0, more = true; more; page++) {
+      const read = await listIdentityProviders(ctx, { page, pageSize: MAX_PAGE_SIZE })
+      idps.push(...read.rows)
+      more = read.hasNextPage
+    }
+    const rows = idps.map(({ id, type, name, callbackUrl }) => [id, type, name, callbackUrl])
+    return { text: formatTable([['ID', 'TYPE', 'NAME', 'CALLBACK URL'], ...rows]), json: idps }
+  },
+})
+
+const deleteCommand = defineDatabaseCommand({
+  name: 'delete',
+  description: 'Delete an identity provider and all links to it permanently',
+  args: {
+    ...ID_ARG,
+    tenant: TENANT_ARG,
+    yes: { type: 'boolean', description: 'Do not ask for confirmation' },
+  },
+  run: async ({ id, tenant, yes }) => {
+    const ctx = await createTenantCtx(tenant)
+    if (!yes)
+      await confirmDeletion(`Provider ${id} and all links to it will be deleted permanently. Type its id`, id)
+    return { text: `Deleted identity provider ${id}.`, json: await deleteIdentityProvider(ctx, id) }
+  },
+})
+
+export const idpCommand = defineCommandGroup('idp', 'Identity providers of a tenant', {
+  create: createCommand,
+  list: listCommand,
+  show: showCommand,
+  update: updateCommand,
+  delete: deleteCommand,
+})
