@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { H3, toNodeHandler } from 'h3'
 import { addEnrollmentRoutes } from './account/enrollment.routes.ts'
+import { addAccountPageRoutes } from './account/pages/account-pages.routes.ts'
 import { env } from './core/env.ts'
 import { observeRequest, type Surface } from './core/metrics.ts'
 import { enterProtocol } from './core/turns.ts'
@@ -64,6 +65,7 @@ function createHttpApp(isStopping: () => boolean): H3 {
   }
   addOidcRoutes(app)
   addEnrollmentRoutes(app)
+  addAccountPageRoutes(app)
   addRelatedOriginRoutes(app)
   addInvitationRoutes(app)
   addNotFoundRoute(app)

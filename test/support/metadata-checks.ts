@@ -188,6 +188,7 @@ export async function createMetadataChecks(
     pushed_authorization_request_endpoint: answers([401], POST),
     device_authorization_endpoint: answers([401], POST),
     end_session_endpoint: answers([200]),
+    account_management_uri: answers([303]),
     jwks_uri: async () => {
       const { tokens } = await plan.signIn()
       const { kid } = decodeProtectedHeader(tokens.body.id_token as string)

@@ -12,6 +12,7 @@ export const MEMBERS = [
   'pushed_authorization_request_endpoint',
   'device_authorization_endpoint',
   'end_session_endpoint',
+  'account_management_uri',
   'jwks_uri',
   'require_pushed_authorization_requests',
   'token_endpoint_auth_methods_supported',

@@ -7,6 +7,11 @@ import {
   EnrollmentPage,
   EnrollmentWaitingPage,
 } from '../../src/account/enrollment.pages.tsx'
+import { NotSignedInPage } from '../../src/account/pages/account-shell.pages.tsx'
+import { AppsPage } from '../../src/account/pages/apps.pages.tsx'
+import { OverviewPage } from '../../src/account/pages/overview.pages.tsx'
+import { SessionsPage } from '../../src/account/pages/sessions.pages.tsx'
+import { SignInMethodsPage } from '../../src/account/pages/sign-in-methods.pages.tsx'
 import { listConsentItems } from '../../src/consents/consent-items.ts'
 import { CHANNELS, type Channel } from '../../src/core/sign-in-methods.ts'
 import { buildTotpUri, renderQrCode } from '../../src/credentials/totp.ts'
@@ -237,6 +242,43 @@ export function pagesWith(text: string) {
     'enrollment-waiting': <EnrollmentWaitingPage tenant={tenant} usableAt={sentAt} />,
     'enrollment-cancel': <CancelEnrollmentPage {...{ tenant, interaction }} />,
     'enrollment-canceled': <EnrollmentCanceledPage tenant={tenant} />,
+    account: <OverviewPage tenant={tenant} person={person} />,
+    'account-apps': (
+      <AppsPage
+        {...{ tenant, form: interaction, hasMore: true, notice: text, messages: [text], timeZone: null }}
+        apps={[{ clientId: text, name: text, words: [text], since: sentAt }]}
+      />
+    ),
+    'account-sign-in-methods': (
+      <SignInMethodsPage
+        {...{ tenant, form: interaction, hasMore: true, notice: text, messages: [text], timeZone: null }}
+        offersPasskey
+        credentials={[null, text].map((name) => ({
+          id: `cred_${name}`,
+          kind: text,
+          name,
+          createdAt: sentAt,
+          lastUsedAt: name ? sentAt : null,
+        }))}
+      />
+    ),
+    'account-signed-out': <NotSignedInPage tenant={tenant} />,
+    'account-sessions': (
+      <SessionsPage
+        {...{ tenant, form: interaction, hasMore: true, notice: text, messages: [text] }}
+        timeZone="Europe/Vienna"
+        sessions={[true, false].map((isCurrent) => ({
+          id: `session_${isCurrent}`,
+          title: text,
+          isCurrent,
+          place: text,
+          ip: '203.0.113.7',
+          lastSeenAt: sentAt,
+          startedAt: sentAt,
+          apps: [text, 'Another app'],
+        }))}
+      />
+    ),
     'enrollment-expired': <EnrollmentExpiredPage tenant={tenant} />,
     inbox: (
       <InboxPage messages={[{ to: text, channel: 'email', sentAt, subject: text, body: text }]} to={text} />

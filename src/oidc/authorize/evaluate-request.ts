@@ -1,4 +1,4 @@
-import { type CachedClient, findClient } from '../../access/client-cache.ts'
+import { findClient } from '../../access/client-cache.ts'
 import { findTenant } from '../../access/tenant-cache.ts'
 import { mayUseDevices } from '../../clients/device-clients.ts'
 import type { Ctx } from '../../core/context.ts'
@@ -11,6 +11,7 @@ import { buildBrowserSessionLookup } from '../../sessions/sessions.ts'
 import { selectRequiredTerms } from '../../sign-up/terms-consent.ts'
 import { type SecondFactorPolicy, selectPolicy } from '../../tenants/second-factor-policy.ts'
 import type { Progress } from '../interactions/interactions.ts'
+import { createAccountPagesClient, type RequestingClient } from '../model/account-pages-client.ts'
 import { listSupportedAcrs } from '../model/acr.ts'
 import type { PendingRequest } from '../model/authorize-request.ts'
 import { listExtraClaims } from '../model/claims-request.ts'
@@ -59,7 +60,7 @@ export type AuthorizationState = {
   scopes: string[]
   /** Individually requested claims that no scope covers. */
   claims: string[]
-  client: CachedClient
+  client: RequestingClient
   /** The `acr` of each sign-in method of the tenant. */
   supportedAcrs: string[]
   secondFactorPolicy: SecondFactorPolicy
@@ -82,10 +83,10 @@ async function findProvenUser(ctx: Ctx, { firstProof }: Progress, now: Date): Pr
 }
 
 /** Whether the client is still allowed to receive the response of the request. */
-const canReceiveResponse = (client: CachedClient, request: PendingRequest): boolean =>
+const canReceiveResponse = (client: RequestingClient, request: PendingRequest): boolean =>
   request.responseMode === 'device'
     ? mayUseDevices(client)
-    : isRegisteredRedirect(client, request.redirectUri)
+    : request.responseMode === 'account' || isRegisteredRedirect(client, request.redirectUri)
 
 /**
  * Evaluates a request: one statement when the browser has a session cookie, one when the user gave a first proof,
@@ -98,10 +99,11 @@ export async function evaluateRequest(
   sessionToken: string | null,
   now = new Date(),
 ): Promise<AuthorizationState> {
-  const [client, tenant] = await Promise.all([
-    findClient(ctx.tenant, request.clientId),
+  const [registered, tenant] = await Promise.all([
+    request.responseMode === 'account' ? null : findClient(ctx.tenant, request.clientId),
     findTenant(ctx.tenant),
   ])
+  const client = request.responseMode === 'account' && tenant ? createAccountPagesClient(tenant) : registered
   const supportedAcrs = tenant ? listSupportedAcrs(tenant) : []
   if (!client || !canReceiveResponse(client, request))
     throw createUnredirectableError('The application is no longer registered.')

@@ -66,6 +66,7 @@ export function buildDiscovery(tenant: DiscoverySettings): Record<string, unknow
     introspection_endpoint_auth_methods_supported: AUTH_METHODS.filter((method) => method !== 'none'),
     introspection_endpoint_auth_signing_alg_values_supported: ASSERTION_ALGORITHMS,
     end_session_endpoint: `${issuer}/oidc/logout`,
+    account_management_uri: `${issuer}/account`,
     backchannel_logout_supported: true,
     backchannel_logout_session_supported: true,
     scopes_supported: [

@@ -67,5 +67,21 @@ export type DeviceRequest = Omit<AuthorizeRequest, keyof ResponseTarget> &
 /** A validated request with the user that its id_token_hint identifies. */
 export type PendingRedirect = AuthorizeRequest & { subjectHint: string | null }
 
+/** The id that the event log has for the account pages, which are no client. */
+export const ACCOUNT_PAGES_ID = 'account'
+
+/** What the account pages ask: no client gets anything, the browser goes on to one of them. */
+export type AccountPagesRequest = Omit<AuthorizeRequest, keyof ResponseTarget> & {
+  responseMode: 'account'
+  clientId: typeof ACCOUNT_PAGES_ID
+  /** The path of the account page that the user goes on to. */
+  returnTo: string
+  subjectHint: string | null
+}
+
 /** What a user signs in for; `responseMode` says where the answer is sent. */
-export type PendingRequest = PendingRedirect | DeviceRequest
+export type PendingRequest = PendingRedirect | DeviceRequest | AccountPagesRequest
+
+/** Whether the answer is sent to the redirect URI of a client. */
+export const isRedirected = (request: PendingRequest): request is PendingRedirect =>
+  request.responseMode !== 'device' && request.responseMode !== 'account'

@@ -1,11 +1,11 @@
 import type { OAuthError } from '../../core/oauth-error.ts'
 import type { RenderOptions } from '../../pages/render-page.pages.tsx'
-import { renderComponent } from '../../pages/responses.http.ts'
+import { redirectTo, renderComponent } from '../../pages/responses.http.ts'
 import { issueCodeResponse } from '../authorize/issue-answer.ts'
 import { sendAuthorizationResponse } from '../authorize/response-modes.http.ts'
 import { sendErrorResponse } from '../authorize/send-error.http.ts'
 import { deleteInteraction } from '../interactions/interactions.ts'
-import type { DeviceRequest, PendingRedirect } from '../model/authorize-request.ts'
+import type { AccountPagesRequest, DeviceRequest, PendingRedirect } from '../model/authorize-request.ts'
 import { listFormDestinations } from '../model/redirect-uris.ts'
 import { describeDestination } from '../model/unreviewed-clients.ts'
 import { ConsentPage, type ConsentPageProps } from './consent.pages.tsx'
@@ -45,6 +45,25 @@ const createRedirectCompletion = (
   },
 })
 
+/** Goes on to the account page that asked for the sign-in, which checks the session itself. */
+const createAccountCompletion = (
+  { call, interaction, authorization }: SignInStep,
+  { returnTo }: AccountPagesRequest,
+): CompletionStrategy => ({
+  destinations: [],
+  renderConsent: () => {
+    throw new Error('the account pages request no consent')
+  },
+  complete: async () => {
+    await deleteInteraction(call.ctx.tenant, interaction.handle)
+    return redirectTo(returnTo)
+  },
+  reject: async () => {
+    await deleteInteraction(call.ctx.tenant, interaction.handle)
+    return redirectTo(`/${call.ctx.tenant}/account${authorization.signInState ? '' : '/signed-out'}`)
+  },
+})
+
 type DeviceCompletion = (signIn: SignInStep, request: DeviceRequest) => CompletionStrategy
 
 let completeOnDevice: DeviceCompletion | undefined
@@ -57,9 +76,10 @@ export function registerDeviceCompletion(complete: DeviceCompletion): void {
   completeOnDevice = complete
 }
 
-/** How this sign-in is completed: at the device or at the redirect URI. */
+/** How this sign-in is completed: at the device, on an account page or at the redirect URI. */
 export function selectCompletion(signIn: SignInStep): CompletionStrategy {
   const { request } = signIn.interaction
+  if (request.responseMode === 'account') return createAccountCompletion(signIn, request)
   if (request.responseMode !== 'device') return createRedirectCompletion(signIn, request)
   if (!completeOnDevice) throw new Error('no completion is registered for devices')
   return completeOnDevice(signIn, request)

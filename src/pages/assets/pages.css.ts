@@ -155,6 +155,12 @@ input[aria-invalid]:focus-visible{outline-color:var(--danger)}
 .search .field{flex:1 1 14rem}
 .messages{display:flex;flex-direction:column;gap:1rem;padding:0;list-style:none}
 .message{display:flex;flex-direction:column;gap:.75rem;padding:1rem 1.125rem;border:1px solid var(--line);border-radius:.75rem}
+.section{
+  display:flex;flex-direction:column;gap:.125rem;padding:1rem 1.125rem;border:1px solid var(--line);border-radius:.75rem;
+  color:var(--text);text-decoration:none;
+}
+.section:hover{background:var(--raised)}
+.section .person-name::after{content:" →";color:var(--muted)}
 .tag{padding:.0625rem .5rem;border-radius:1rem;background:var(--raised);color:var(--muted);font-size:.8125rem;font-weight:550}
 .message-code{font-size:2rem;line-height:1.2;font-weight:650;letter-spacing:.14em;user-select:all}
 .message pre,.block{

@@ -7,6 +7,7 @@ import { evaluateState } from '../../authorize/evaluate-request.ts'
 import { listConsentScopes } from '../../authorize/next-step.ts'
 import { type AuthorizationResponse, buildCodeResponse } from '../../authorize/response-modes.ts'
 import { hashHandle } from '../../interactions/interactions.ts'
+import { isRedirected } from '../../model/authorize-request.ts'
 import { prepareCode } from '../../token/authorization-codes.ts'
 import { toSignedInProgress } from '../sign-in.ts'
 import type { SignInStep } from '../sign-in-step.ts'
@@ -27,8 +28,7 @@ export async function completeByPasskey(
 ): Promise<CompletedSignIn | null> {
   const { ctx } = call
   const { request, progress } = interaction
-  if (!passkey || authorization.signInState || progress.pendingLink || request.responseMode === 'device')
-    return null
+  if (!passkey || authorization.signInState || progress.pendingLink || !isRedirected(request)) return null
   const { userId, amr } = proven
   const session = prepareSession(
     toUserCtx(ctx, { userId, clientId: request.clientId }),

@@ -1,0 +1,119 @@
+import type { H3 } from 'h3'
+import { addRoute, type TenantCall } from '../../access/endpoint.http.ts'
+import type { Ctx } from '../../core/context.ts'
+import { Forbidden, ReauthenticationRequired } from '../../core/errors.ts'
+import type { User } from '../../generated/prisma/client.ts'
+import { readTarget } from '../../http/request.ts'
+import { readForm, requireSingleParams } from '../../http/request-body.ts'
+import { readCookie, SESSION_COOKIE } from '../../pages/cookies.ts'
+import { createCsrfToken, isCsrfToken } from '../../pages/csrf.ts'
+import type { PageInteraction } from '../../pages/page-shell.pages.tsx'
+import { redirectTo, renderErrorPage } from '../../pages/responses.http.ts'
+import { type BrowserSession, findBrowserSession } from '../../sessions/sessions.ts'
+import { getUser } from '../../users/users.ts'
+import { STEP_UP_MAX_AGE_SECONDS } from '../step-up.ts'
+import { toAccountPageCtx } from './account-ctx.ts'
+import { leadToSignIn } from './account-sign-in.http.ts'
+import { type PageProblem, toPageProblem } from './page-problem.ts'
+
+/** A page with a form that needs a recent sign-in leaves this long to fill it in. */
+const FORM_SECONDS = 5 * 60
+
+/** A request of the signed-in user. `ctx` is that of the user. */
+export type AccountVisit = {
+  call: TenantCall
+  ctx: Ctx
+  user: User
+  session: BrowserSession
+  /** The path of the page, where its forms are posted, and their CSRF token. */
+  form: PageInteraction
+  /** What was done before the page was shown, as a sentence. */
+  notice: string | null
+}
+
+/** What follows a form: the page with one of its notices, or another response. */
+type FormResult = { done: string } | Response
+
+/** An account page: `path` follows `/{tenant}/account`. */
+export type AccountPage = {
+  path: string
+  /** The page is shown after a recent sign-in only. */
+  needsRecentSignIn?: boolean
+  show: (visit: AccountVisit, problem: PageProblem | null) => Promise<Response>
+  /** The forms by their `step`. */
+  forms?: Record<string, (visit: AccountVisit, form: Record<string, string>) => Promise<FormResult>>
+  /** What was done, as a sentence, by the name in `done`. */
+  notices?: Record<string, string>
+  /** How errors name the fields. */
+  labels?: Record<string, string>
+}
+
+/**
+ * Adds an account page. Without a session its requests lead to the hosted sign-in and back. HEAD is rejected,
+ * because GET may start a sign-in.
+ */
+export function addAccountPage(app: H3, page: AccountPage): void {
+  const handlers = {
+    GET: (call: TenantCall) => showPage(call, page),
+    HEAD: null,
+    ...(page.forms && { POST: (call: TenantCall) => handleForm(call, page) }),
+  }
+  addRoute(app, `/:tenant/account${page.path}`, handlers, renderErrorPage)
+}
+
+const toPath = ({ ctx }: TenantCall, { path }: AccountPage): string => `/${ctx.tenant}/account${path}`
+
+/** The visit of the user who is signed in to this browser; null when nobody is. */
+async function findVisit(call: TenantCall, page: AccountPage): Promise<AccountVisit | null> {
+  const { event, ctx } = call
+  const token = readCookie(event.req.headers.get('cookie'), SESSION_COOKIE)
+  const session = token && (await findBrowserSession(ctx.tenant, token, new Date(), ctx))
+  if (!session) return null
+  const user = await getUser(ctx, session.userId)
+  const action = toPath(call, page)
+  const { done = '' } = requireSingleParams(readTarget(event).query)
+  const notices = page.notices ?? {}
+  return {
+    call,
+    ctx: toAccountPageCtx(ctx, user, session.id),
+    user,
+    session,
+    form: { action, csrf: createCsrfToken('account', ctx.tenant, session.id, page.path) },
+    notice: Object.hasOwn(notices, done) ? (notices[done] as string) : null,
+  }
+}
+
+/** Leads the user through a sign-in that is recent enough to fill in the form. */
+const leadToRecentSignIn = (call: TenantCall, page: AccountPage, { userId }: BrowserSession) =>
+  leadToSignIn(call, toPath(call, page), { userId, maxAgeSeconds: STEP_UP_MAX_AGE_SECONDS - FORM_SECONDS })
+
+const isRecent = ({ authenticatedAt }: BrowserSession): boolean =>
+  Date.now() - authenticatedAt.getTime() < (STEP_UP_MAX_AGE_SECONDS - FORM_SECONDS) * 1000
+
+async function showPage(call: TenantCall, page: AccountPage): Promise<Response> {
+  const visit = await findVisit(call, page)
+  if (!visit) return leadToSignIn(call, toPath(call, page))
+  if (page.needsRecentSignIn && !isRecent(visit.session)) return leadToRecentSignIn(call, page, visit.session)
+  return page.show(visit, null)
+}
+
+async function handleForm(call: TenantCall, page: AccountPage): Promise<Response> {
+  const form = await readForm(call.event)
+  const visit = await findVisit(call, page)
+  if (!visit) return leadToSignIn(call, toPath(call, page))
+  // Also when another tab has signed in another user: the token is bound to the session.
+  if (!isCsrfToken(form.csrf, 'account', call.ctx.tenant, visit.session.id, page.path))
+    throw new Forbidden('This page was out of date. Go back, reload it and try again.')
+  const forms = page.forms ?? {}
+  const { csrf: _, step = '', ...values } = form
+  if (!Object.hasOwn(forms, step)) return redirectTo(toPath(call, page))
+  try {
+    const result = await (forms[step] as NonNullable<(typeof forms)[string]>)(visit, values)
+    return result instanceof Response ? result : redirectTo(`${toPath(call, page)}?done=${result.done}`)
+  } catch (error) {
+    if (error instanceof ReauthenticationRequired) return leadToRecentSignIn(call, page, visit.session)
+    const problem = toPageProblem(error, page.labels ?? {}, values)
+    if (!problem) throw error
+    return page.show(visit, problem)
+  }
+}

@@ -1,0 +1,26 @@
+import type { H3 } from 'h3'
+import { addRoute } from '../../access/endpoint.http.ts'
+import { renderComponent, renderErrorPage } from '../../pages/responses.http.ts'
+import { type AccountPage, addAccountPage } from './account-page.http.ts'
+import { NotSignedInPage } from './account-shell.pages.tsx'
+import { APPS_PAGE } from './apps.http.ts'
+import { OverviewPage } from './overview.pages.tsx'
+import { SESSIONS_PAGE } from './sessions.http.ts'
+import { SIGN_IN_METHODS_PAGE } from './sign-in-methods.http.ts'
+
+const OVERVIEW_PAGE: AccountPage = {
+  path: '',
+  show: async ({ call, session }) => renderComponent(OverviewPage, { tenant: call.tenant, person: session }),
+}
+
+/** The pages where users look after their own account. */
+export function addAccountPageRoutes(app: H3): void {
+  for (const page of [OVERVIEW_PAGE, SIGN_IN_METHODS_PAGE, SESSIONS_PAGE, APPS_PAGE])
+    addAccountPage(app, page)
+  addRoute(
+    app,
+    '/:tenant/account/signed-out',
+    { GET: async ({ tenant }) => renderComponent(NotSignedInPage, { tenant }) },
+    renderErrorPage,
+  )
+}

@@ -1,0 +1,39 @@
+import type { TenantCall } from '../../access/endpoint.http.ts'
+import { bindBrowser } from '../../oidc/interactions/browser-binding.ts'
+import { createInteraction } from '../../oidc/interactions/interactions.ts'
+import { ACCOUNT_PAGES_ID, type AccountPagesRequest } from '../../oidc/model/authorize-request.ts'
+import { INTERACTION_COOKIE, readCookie } from '../../pages/cookies.ts'
+import { redirectTo } from '../../pages/responses.http.ts'
+
+/** Who is to sign in, and how recently; anyone at any time by default. */
+type Demand = { userId?: string | null; maxAgeSeconds?: number | null }
+
+const toRequest = (
+  returnTo: string,
+  { userId = null, maxAgeSeconds = null }: Demand,
+): AccountPagesRequest => ({
+  responseMode: 'account',
+  clientId: ACCOUNT_PAGES_ID,
+  returnTo,
+  scopes: [],
+  resources: [],
+  prompt: [],
+  nonce: null,
+  codeChallenge: null,
+  display: 'page',
+  maxAgeSeconds,
+  loginHint: null,
+  uiLocales: [],
+  idp: null,
+  idTokenHint: null,
+  subjectHint: userId,
+  claims: null,
+  dpopJkt: null,
+})
+
+/** Leads to the hosted sign-in, which leads back to the account page at the path `returnTo`. */
+export async function leadToSignIn({ event, ctx }: TenantCall, returnTo: string, demand: Demand = {}) {
+  const browser = bindBrowser(ctx.tenant, readCookie(event.req.headers.get('cookie'), INTERACTION_COOKIE))
+  const handle = await createInteraction(ctx, toRequest(returnTo, demand), browser.key)
+  return redirectTo(`/${ctx.tenant}/signin/${handle}`, [browser.cookie])
+}

@@ -1,0 +1,45 @@
+import { listConsentItems } from '../../consents/consent-items.ts'
+import { listUserConsents } from '../../consents/consents.ts'
+import { renderComponent } from '../../pages/responses.http.ts'
+import { revokeViewerConsent } from '../consents.ts'
+import type { AccountPage, AccountVisit } from './account-page.http.ts'
+import { AppsPage } from './apps.pages.tsx'
+
+/** The page shows this many apps at most. */
+const MAX_SHOWN = 50
+
+async function listShownApps({ ctx, user }: AccountVisit) {
+  const page = await listUserConsents(ctx, user.id, { first: MAX_SHOWN })
+  const apps = page.rows.map(({ clientId, client, scopes, claims, createdAt }) => ({
+    clientId,
+    name: client.name,
+    words: listConsentItems(scopes, claims).map(({ words }) => words),
+    since: createdAt,
+  }))
+  return { apps, hasMore: page.hasNextPage }
+}
+
+/** The apps that the user has consented to. */
+export const APPS_PAGE: AccountPage = {
+  path: '/apps',
+  notices: { removed: 'The app no longer has access to your account.' },
+  show: async (visit, problem) =>
+    renderComponent(
+      AppsPage,
+      {
+        tenant: visit.call.tenant,
+        form: visit.form,
+        timeZone: visit.user.zoneinfo,
+        ...(await listShownApps(visit)),
+        notice: visit.notice,
+        messages: problem?.messages,
+      },
+      { status: problem?.status },
+    ),
+  forms: {
+    remove: async ({ ctx }, { client = '' }) => {
+      await revokeViewerConsent(ctx, client)
+      return { done: 'removed' }
+    },
+  },
+}

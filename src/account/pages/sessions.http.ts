@@ -1,0 +1,82 @@
+import { findClient } from '../../access/client-cache.ts'
+import { describeBrowser } from '../../core/user-agent.ts'
+import { renderComponent } from '../../pages/responses.http.ts'
+import { listUserSessions } from '../../sessions/sessions.ts'
+import { revokeViewerSession, revokeViewerSessions } from '../sessions.ts'
+import type { AccountPage, AccountVisit } from './account-page.http.ts'
+import { SessionsPage, type ShownSession } from './sessions.pages.tsx'
+
+/** The page shows this many sessions at most, those of apps included. */
+const MAX_SHOWN = 100
+
+type SessionRow = Awaited<ReturnType<typeof listUserSessions>>['rows'][number]
+
+async function loadClientNames(
+  tenant: string,
+  sessions: readonly SessionRow[],
+): Promise<Map<string, string>> {
+  const ids = new Set(sessions.flatMap(({ clientId }) => clientId ?? []))
+  const clients = await Promise.all([...ids].map((id) => findClient(tenant, id)))
+  return new Map(clients.flatMap((client) => (client ? [[client.id, client.name] as const] : [])))
+}
+
+/** Sessions of apps belong to that of the browser in which they were opened; the current one is first. */
+async function listShownSessions({ ctx, user, session: current }: AccountVisit) {
+  const page = await listUserSessions(ctx, user.id, { first: MAX_SHOWN })
+  const names = await loadClientNames(ctx.tenant, page.rows)
+  const getName = ({ clientId }: SessionRow) => (clientId && names.get(clientId)) || 'An app'
+  const ids = new Set(page.rows.map(({ id }) => id))
+  const sessions = page.rows
+    .filter(({ parentId }) => parentId === null || !ids.has(parentId))
+    .map(
+      (row): ShownSession => ({
+        id: row.id,
+        title:
+          row.kind === 'browser' ? (describeBrowser(row.userAgent) ?? 'An unknown browser') : getName(row),
+        isCurrent: row.id === current.id,
+        place: row.lastSeenLocation,
+        ip: row.lastSeenIp,
+        lastSeenAt: row.lastSeenAt ?? row.createdAt,
+        startedAt: row.authenticatedAt ?? row.createdAt,
+        apps: [...new Set(page.rows.filter(({ parentId }) => parentId === row.id).map(getName))],
+      }),
+    )
+    .sort(
+      (one, other) =>
+        Number(other.isCurrent) - Number(one.isCurrent) ||
+        other.lastSeenAt.getTime() - one.lastSeenAt.getTime(),
+    )
+  return { sessions, hasMore: page.hasNextPage }
+}
+
+/** Where the user is signed in. */
+export const SESSIONS_PAGE: AccountPage = {
+  path: '/sessions',
+  notices: {
+    'signed-out': 'You are signed out there, and of the apps that were opened with it.',
+    'signed-out-others': 'You are signed out everywhere else.',
+  },
+  show: async (visit, problem) =>
+    renderComponent(
+      SessionsPage,
+      {
+        tenant: visit.call.tenant,
+        form: visit.form,
+        timeZone: visit.user.zoneinfo,
+        ...(await listShownSessions(visit)),
+        notice: visit.notice,
+        messages: problem?.messages,
+      },
+      { status: problem?.status },
+    ),
+  forms: {
+    'sign-out': async ({ ctx }, { session = '' }) => {
+      await revokeViewerSession(ctx, session)
+      return { done: 'signed-out' }
+    },
+    'sign-out-others': async ({ ctx }) => {
+      await revokeViewerSessions(ctx, {})
+      return { done: 'signed-out-others' }
+    },
+  },
+}

@@ -1,0 +1,40 @@
+import type { CachedClient } from '../../access/client-cache.ts'
+import type { CachedTenant } from '../../access/tenant-cache.ts'
+import { ACCOUNT_PAGES_ID } from './authorize-request.ts'
+
+/** What a sign-in reads of the client that requests it. */
+export type RequestingClient = Pick<
+  CachedClient,
+  | 'id'
+  | 'name'
+  | 'logoUrl'
+  | 'themeColor'
+  | 'appType'
+  | 'registeredBy'
+  | 'requireConsent'
+  | 'requireSecondFactor'
+  | 'scopes'
+  | 'callbacks'
+  | 'allowedOrigins'
+  | 'webOrigins'
+>
+
+/** The account pages in the place of a client: users know them by the name of the tenant. */
+export const createAccountPagesClient = ({
+  tenantId,
+  friendlyName,
+  logoUrl,
+}: Pick<CachedTenant, 'tenantId' | 'friendlyName' | 'logoUrl'>): RequestingClient => ({
+  id: ACCOUNT_PAGES_ID,
+  name: `${friendlyName || tenantId} account`,
+  logoUrl,
+  themeColor: null,
+  appType: 'web',
+  registeredBy: 'management',
+  requireConsent: false,
+  requireSecondFactor: false,
+  scopes: [],
+  callbacks: [],
+  allowedOrigins: [],
+  webOrigins: [],
+})
