@@ -185,7 +185,7 @@ describe('a rejected request to initiate a login', () => {
 
   test('answers 405 to other methods', async ({ app, initiate }) => {
     const response = await app.fetch(initiate(), { method: 'POST' })
-    expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET'])
+    expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, HEAD'])
   })
 })
 
