@@ -1,22 +1,29 @@
 import type { TokenBasis } from '../access/token-status.sql.ts'
 import type { Sql } from '../database/db.ts'
-import { type RowOf, statement } from '../database/statement.ts'
+import { type RowOf, statement, typed } from '../database/statement.ts'
+import type { SessionProof } from '../sessions/proofs.ts'
 
 const SELECT_STEP_UP = statement({
   takes: { userId: 'text', sessionId: 'text?', grantId: 'text?', since: 'timestamptz', now: 'timestamptz' },
-  returns: { roles: 'text[]', isRecent: 'boolean', isTwoFactor: 'boolean' },
+  returns: {
+    roles: 'text[]',
+    isRecent: 'boolean',
+    grantAmr: 'text[]?',
+    proofs: typed<SessionProof[] | null>('jsonb?'),
+  },
 })`
   SELECT u."roles", COALESCE(LEAST(s."authenticatedAt", g."authenticatedAt") >= :since, false) AS "isRecent",
-    COALESCE('mfa' = ANY(g."amr"), false) AS "isTwoFactor"
+    g."amr" AS "grantAmr", CASE WHEN :grantId::text IS NULL THEN s."proofs" END AS "proofs"
   FROM "User" u LEFT JOIN "Session" s ON s."tenantId" = :tenant AND s."id" = :sessionId AND s."userId" = u."id"
     AND s."endedAt" IS NULL AND s."expiresAt" > :now
   LEFT JOIN "Grant" g ON g."tenantId" = :tenant AND g."id" = :grantId AND s."id" IS NOT NULL
   WHERE u."tenantId" = :tenant AND u."id" = :userId`
 
 /**
- * A user's roles, whether the session is active and was authenticated at or after `since`, and whether it was by two
- * factors (RFC 8176: mfa); null without such a user. The authentication is that of the grant: when a user signs in again in the session, tokens
- * that were issued before do not become recent.
+ * A user's roles, whether the session is active and was authenticated at or after `since`, and how: the methods of the
+ * grant (RFC 8176), or the proofs of the session for a caller without a grant; null without such a user. The
+ * authentication is that of the grant: when a user signs in again in the session, tokens that were issued before do
+ * not become recent.
  */
 export const selectStepUp = (
   sql: Sql,

@@ -5,6 +5,7 @@ import { NotFound, ReauthenticationRequired } from '../core/errors.ts'
 import { getRoleScopes } from '../core/scopes.ts'
 import { ACR_MFA } from '../core/sign-in-methods.ts'
 import { sql } from '../database/db.ts'
+import { hasTwoFactorsSince, type SessionProof } from '../sessions/proofs.ts'
 import { requiresTwoFactors, selectPolicy } from '../tenants/second-factor-policy.ts'
 import { selectStepUp } from './own-access.sql.ts'
 
@@ -13,6 +14,12 @@ export const STEP_UP_MAX_AGE_SECONDS = 15 * 60
 
 /** Part of the descriptions of operations that require step-up. */
 export const STEP_UP_DESCRIPTION = `Requires a sign-in within the last ${STEP_UP_MAX_AGE_SECONDS / 60} minutes; by two factors where the tenant requires them; otherwise FORBIDDEN, with maxAgeSeconds and acrValues in its extensions.`
+
+/** Whether the sign-in was by two factors: of the grant, or of the session on an account page, which has no grant. */
+const isTwoFactor = (
+  { grantAmr, proofs }: { grantAmr: string[] | null; proofs: SessionProof[] | null },
+  since: Date,
+): boolean => grantAmr?.includes('mfa') || hasTwoFactorsSince(proofs ?? [], since)
 
 /**
  * Requires a recent sign-in of the calling user (RFC 9470), by two factors where the tenant requires them, for the grant of the token; refreshing the token
@@ -31,7 +38,7 @@ export async function requireStepUp(
   if (!access) throw new NotFound('user')
   requireNoEscalation(ctx, getRoleScopes(access.roles))
   const needsTwoFactors = requiresTwoFactors(selectPolicy(await findTenant(ctx.tenant)), access.roles)
-  if (sessionId === null || !access.isRecent || (needsTwoFactors && !access.isTwoFactor))
+  if (sessionId === null || !access.isRecent || (needsTwoFactors && !isTwoFactor(access, since)))
     throw new ReauthenticationRequired(STEP_UP_MAX_AGE_SECONDS, needsTwoFactors ? ACR_MFA : null)
   return { userId, sessionId }
 }

@@ -1,4 +1,4 @@
-import type { SecondFactorName, SignInMethodName } from '../core/sign-in-methods.ts'
+import { SECOND_FACTORS, type SecondFactorName, type SignInMethodName } from '../core/sign-in-methods.ts'
 
 /** A proof of the user's identity: the method or second factor, and its authentication methods (RFC 8176). */
 export type NewProof = { method: SignInMethodName | SecondFactorName; amr: string[] }
@@ -24,3 +24,17 @@ export const toSessionProof = ({ method, amr }: NewProof, now: Date): SessionPro
   amr,
   at: now.toISOString(),
 })
+
+/** Whether a proof is a second factor. */
+export const isSecondFactor = ({ method }: SessionProof): boolean =>
+  (SECOND_FACTORS as readonly string[]).includes(method)
+
+/**
+ * Whether the user gave two factors at or after `since`: by one proof, such as a passkey, or by a first proof and a
+ * second factor, both since then.
+ */
+export function hasTwoFactorsSince(proofs: readonly SessionProof[], since: Date): boolean {
+  const recent = proofs.filter(({ at }) => new Date(at) >= since)
+  const firsts = recent.filter((proof) => !isSecondFactor(proof))
+  return firsts.some(({ amr }) => amr.includes('mfa')) || (firsts.length > 0 && recent.some(isSecondFactor))
+}

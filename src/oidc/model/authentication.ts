@@ -1,5 +1,5 @@
-import { ACR_MFA, SECOND_FACTORS } from '../../core/sign-in-methods.ts'
-import type { SessionProof } from '../../sessions/proofs.ts'
+import { ACR_MFA } from '../../core/sign-in-methods.ts'
+import { isSecondFactor, type SessionProof } from '../../sessions/proofs.ts'
 import { computeAcr, getStrength, satisfiesAcrRequest } from './acr.ts'
 import { type ClaimsRequest, isAcceptableAcr } from './claims-request.ts'
 
@@ -27,10 +27,6 @@ const combineProofs = (first: SessionProof, second: SessionProof): Authenticatio
     amr: [...new Set([...first.amr, ...second.amr, 'mfa'])],
     at: [first.at, second.at].sort()[0] as string,
   })
-
-/** Whether a proof is a second factor. */
-const isSecondFactor = ({ method }: SessionProof): boolean =>
-  (SECOND_FACTORS as readonly string[]).includes(method)
 
 /**
  * The authentications that the proofs of a session amount to: each first proof, and each that a second factor
