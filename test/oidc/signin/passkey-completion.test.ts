@@ -4,7 +4,7 @@ import { GONE, interactionAt } from '../../support/hosted-pages.ts'
 import { setLocked, whileLocked } from '../../support/locks.ts'
 import { test as base } from '../../support/passkeys.ts'
 import { answerIn } from '../../support/protocol.ts'
-import { countWarmStatements } from '../../support/statements.ts'
+import { leastStatements } from '../../support/statements.ts'
 
 const CONSENT = '<title>Allow Relying party?'
 const REJECTED = 'This passkey did not work. Try again, or use a code.'
@@ -36,7 +36,8 @@ describe('a sign-in by passkey in a browser without a session', () => {
       const { location } = await present(await start(by), passkey, {}, by)
       expect(answerIn(location).code).toMatch(/./)
     }
-    expect(await countWarmStatements(signIn, signIn)).toBe(4)
+    await signIn()
+    expect(await leastStatements(signIn)).toBe(4)
   })
 
   test('records the start of the session by its user at the client', async ({
@@ -98,7 +99,8 @@ describe('a sign-in by passkey in a browser without a session', () => {
     expect(answerIn((await by.submit({ html, path }, { step: 'allow' })).location).code).toMatch(/./)
     const signIn = async () =>
       expect(answerIn((await presentToConsenting(passkey)).location).code).toMatch(/./)
-    expect(await countWarmStatements(signIn, signIn)).toBe(4)
+    await signIn()
+    expect(await leastStatements(signIn)).toBe(4)
   })
 
   test('stores nothing when the user is locked at the same time', async ({
