@@ -1,5 +1,5 @@
 import type { VNode } from 'preact'
-import { BidiText, getInitial } from './page-shell.pages.tsx'
+import { BidiText, getInitial, type PageInteraction, StepForm } from './page-shell.pages.tsx'
 
 /** The signed-in person. Pages show the name and the address, as far as known. */
 export type PagePerson = { name?: string | null; email?: string | null; phoneNumber?: string | null }
@@ -24,3 +24,21 @@ export function PersonLine({ person }: { person: PagePerson }): VNode {
     </div>
   )
 }
+
+/** The signed-in user, with a way to switch. Posts `step=switch`. */
+export const SignedInAs = ({
+  interaction,
+  person,
+}: {
+  interaction: PageInteraction
+  person: PagePerson
+}): VNode => (
+  <div class="signed-in">
+    <PersonLine person={person} />
+    <StepForm interaction={interaction} step="switch">
+      <button type="submit" class="quiet">
+        Not you?
+      </button>
+    </StepForm>
+  </div>
+)

@@ -48,6 +48,15 @@ const OIDC_FLOORS = [
   ['client-auth', 'interactions'],
   ['model'],
 ]
+
+/** The same inside `oidc/signin/`. The files of the folder itself are at the top. */
+const SIGN_IN_FLOORS = [
+  ['signin'],
+  ['sign-up', 'second-factor'],
+  ['passcode', 'passkey', 'provider', 'terms'],
+  ['step'],
+]
+
 const isOnFloor = (unit: string): boolean => FLOORS.some((floor) => floor.includes(unit))
 
 /** The unit of the table that a file belongs to. */
@@ -57,6 +66,8 @@ function findUnit(file: string): string {
 }
 
 const findOidcUnit = (file: string): string => file.split('/')[2] as string
+
+const findSignInUnit = (file: string): string => file.split('/').at(-2) as string
 
 describe('the imports of src/', () => {
   const all = readImports(listSources())
@@ -74,6 +85,14 @@ describe('the imports of src/', () => {
 
   test('point to a lower floor inside oidc/', () => {
     expect(findFloorViolations(inOidc, OIDC_FLOORS, findOidcUnit)).toEqual([])
+  })
+
+  test('point to a lower floor inside oidc/signin/', () => {
+    const inSignIn = inOidc.filter(({ from, to }) =>
+      [from, to].every((file) => file.startsWith('src/oidc/signin/')),
+    )
+    expect(inSignIn.length).toBeGreaterThan(80)
+    expect(findFloorViolations(inSignIn, SIGN_IN_FLOORS, findSignInUnit)).toEqual([])
   })
 
   test('obey the role of the file', () => {

@@ -35,6 +35,7 @@ import {
 import { UpstreamLogoutPage } from '../../src/oidc/logout/upstream-logout.pages.tsx'
 import { ConsentPage } from '../../src/oidc/signin/consent.pages.tsx'
 import { AddressEntry } from '../../src/oidc/signin/passcode/address-entry.pages.tsx'
+import { describeAddressEntry } from '../../src/oidc/signin/passcode/address-entry-texts.ts'
 import { CodePage } from '../../src/oidc/signin/passcode/code.pages.tsx'
 import { PasskeyEntry } from '../../src/oidc/signin/passkey/passkey-entry.pages.tsx'
 import { PasskeyOfferPage } from '../../src/oidc/signin/passkey/passkey-offer.pages.tsx'
@@ -45,7 +46,6 @@ import { RecoveryCodesPage, TotpSetupPage } from '../../src/oidc/signin/second-f
 import { SelectAccountPage } from '../../src/oidc/signin/select-account.pages.tsx'
 import { SignInPage } from '../../src/oidc/signin/sign-in.pages.tsx'
 import { SignUpPage } from '../../src/oidc/signin/sign-up/sign-up.pages.tsx'
-import { describeAddressEntry } from '../../src/oidc/signin/sign-up/sign-up-texts.ts'
 import { TermsPage } from '../../src/oidc/signin/terms/terms.pages.tsx'
 import {
   ErrorPage,

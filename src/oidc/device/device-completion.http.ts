@@ -2,7 +2,7 @@ import { AppError } from '../../core/errors.ts'
 import { redirectTo, renderComponent } from '../../pages/responses.http.ts'
 import type { DeviceRequest } from '../model/authorize-request.ts'
 import type { CompletionStrategy } from '../signin/completion.http.ts'
-import type { SignInStep } from '../signin/sign-in-step.ts'
+import type { SignInStep } from '../signin/step/sign-in-step.ts'
 import { DeviceConsentPage } from './device.pages.tsx'
 import { approveDeviceRequest, denyDeviceRequest, unsealUserCode } from './device-request.ts'
 

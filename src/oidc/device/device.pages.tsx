@@ -9,12 +9,12 @@ import {
   StepForm,
 } from '../../pages/page-shell.pages.tsx'
 import { PasskeySignal } from '../../pages/passkey-signal.pages.tsx'
+import { SignedInAs } from '../../pages/person.pages.tsx'
 import {
   ConsentButtons,
   ConsentItems,
   type ConsentPageProps,
   PublisherNote,
-  SignedInAs,
 } from '../signin/consent.pages.tsx'
 
 type UserCodePageProps = {

@@ -17,7 +17,7 @@ import {
 import { limitPublicClient, readTokenRequest } from '../client-auth/client-request.http.ts'
 import { bindBrowser } from '../interactions/browser-binding.ts'
 import { createInteraction } from '../interactions/interactions.ts'
-import { describeInputRejection } from '../signin/input-rejection-texts.ts'
+import { describeInputRejection } from '../signin/step/input-rejection-texts.ts'
 import { DeviceApprovedPage, DeviceDeniedPage, UserCodePage } from './device.pages.tsx'
 import { startDeviceAuthorization } from './device-authorization.ts'
 import { findDeviceRequest } from './device-request.ts'

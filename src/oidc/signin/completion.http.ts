@@ -9,7 +9,7 @@ import type { AccountPagesRequest, DeviceRequest, PendingRedirect } from '../mod
 import { listFormDestinations } from '../model/redirect-uris.ts'
 import { describeDestination } from '../model/unreviewed-clients.ts'
 import { ConsentPage, type ConsentPageProps } from './consent.pages.tsx'
-import type { SignInStep } from './sign-in-step.ts'
+import type { SignInStep } from './step/sign-in-step.ts'
 
 /** How a sign-in ends, depending on where its request is answered. */
 export type CompletionStrategy = {

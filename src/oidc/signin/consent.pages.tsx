@@ -10,7 +10,7 @@ import {
   StepForm,
 } from '../../pages/page-shell.pages.tsx'
 import { type AcceptedPasskeys, PasskeySignal } from '../../pages/passkey-signal.pages.tsx'
-import { type PagePerson, PersonLine } from '../../pages/person.pages.tsx'
+import { type PagePerson, SignedInAs } from '../../pages/person.pages.tsx'
 import type { Destination } from '../model/unreviewed-clients.ts'
 
 export type ConsentPageProps = {
@@ -25,21 +25,6 @@ export type ConsentPageProps = {
   /** The passkeys of a user who has just signed in. */
   accepted?: AcceptedPasskeys | null
 }
-
-/** The signed-in user, with a way to switch. Posts `step=switch`. */
-export const SignedInAs = ({
-  interaction,
-  person,
-}: Pick<ConsentPageProps, 'interaction' | 'person'>): VNode => (
-  <div class="signed-in">
-    <PersonLine person={person} />
-    <StepForm interaction={interaction} step="switch">
-      <button type="submit" class="quiet">
-        Not you?
-      </button>
-    </StepForm>
-  </div>
-)
 
 /**
  * The publisher of a client that is registered by its own document: the name is not verified, the host is.

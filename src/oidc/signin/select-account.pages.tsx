@@ -1,41 +1,27 @@
 import type { VNode } from 'preact'
-import {
-  BidiText,
-  type PageClient,
-  type PageInteraction,
-  PageShell,
-  type PageTenant,
-  StepForm,
-} from '../../pages/page-shell.pages.tsx'
+import { BidiText, StepForm } from '../../pages/page-shell.pages.tsx'
 import { type PagePerson, PersonLine } from '../../pages/person.pages.tsx'
-import { CancelForm } from './cancel.pages.tsx'
-
-type SelectPageProps = {
-  tenant: PageTenant
-  client: PageClient
-  interaction: PageInteraction
-  person: PagePerson
-}
+import { StepPage, type StepPageProps } from './step/step-page.pages.tsx'
 
 /**
  * Asks whether to continue as the signed-in user (prompt=select_account). Posts `step=continue`,
  * `step=switch` or `step=cancel`.
  */
-export const SelectAccountPage = ({ tenant, client, interaction, person }: SelectPageProps): VNode => (
-  <PageShell
+export const SelectAccountPage = ({ person, ...page }: StepPageProps & { person: PagePerson }): VNode => (
+  <StepPage
+    {...page}
     title="Choose an account"
     lead={
       <>
-        to continue to <BidiText>{client.name}</BidiText>
+        to continue to <BidiText>{page.client.name}</BidiText>
       </>
     }
-    tenant={tenant}
-    client={client}
+    alternatives={null}
   >
     <div class="signed-in">
       <PersonLine person={person} />
     </div>
-    <StepForm interaction={interaction} class="choice">
+    <StepForm interaction={page.interaction} class="choice">
       <button type="submit" name="step" value="continue" class="primary">
         Continue
       </button>
@@ -43,8 +29,5 @@ export const SelectAccountPage = ({ tenant, client, interaction, person }: Selec
         Use another account
       </button>
     </StepForm>
-    <div class="alternatives">
-      <CancelForm interaction={interaction} />
-    </div>
-  </PageShell>
+  </StepPage>
 )

@@ -1,10 +1,10 @@
 import type { SignInMethodName } from '../../core/sign-in-methods.ts'
-import { offersMethod } from './offered-methods.ts'
 import { PASSCODE_METHOD } from './passcode/passcode-forms.http.ts'
 import { PASSKEY_METHOD } from './passkey/passkey-forms.http.ts'
 import { PROVIDER_METHOD } from './provider/provider-forms.http.ts'
-import type { FormHandler, SignInMethod } from './sign-in-method.http.ts'
-import type { SignInStep } from './sign-in-step.ts'
+import { offersMethod } from './step/offered-methods.ts'
+import type { FormHandler, SignInMethod } from './step/sign-in-method.http.ts'
+import type { SignInStep } from './step/sign-in-step.ts'
 
 const METHODS_BY_NAME: Record<SignInMethodName, SignInMethod> = {
   passcode: PASSCODE_METHOD,

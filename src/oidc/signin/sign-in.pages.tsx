@@ -7,7 +7,7 @@ import {
   PageShell,
   type PageTenant,
 } from '../../pages/page-shell.pages.tsx'
-import { CancelForm } from './cancel.pages.tsx'
+import { CancelForm } from './step/cancel.pages.tsx'
 
 type SignInPageProps = {
   tenant: PageTenant

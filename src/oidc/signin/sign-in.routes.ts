@@ -18,14 +18,15 @@ import {
 import { selectCompletion } from './completion.http.ts'
 import { offersPasskey } from './passkey/passkey-offer.ts'
 import { PASSKEY_OFFER_FORMS, readBrowserAbilities } from './passkey/passkey-offer-forms.http.ts'
-import { readCredentialId } from './passkey/presented-passkey.ts'
 import { findAutomaticProvider, findProviderByAddress } from './provider/provider-choice.ts'
 import { leadToProvider } from './provider/provider-forms.http.ts'
 import { renderSignInPage } from './render-step.http.ts'
 import { RECOVERY_CODES_FORMS, SECOND_FACTOR_FORMS } from './second-factor/second-factor-forms.http.ts'
-import { continueAsUser, grantConsent, switchUser } from './sign-in.ts'
-import type { FormHandler } from './sign-in-method.http.ts'
 import { listMethodForms, listOfferedMethods } from './sign-in-methods.http.ts'
+import { SIGN_UP_FORMS } from './sign-up/sign-up-forms.http.ts'
+import { readCredentialId } from './step/presented-passkey.ts'
+import { continueAsUser, grantConsent, switchUser } from './step/sign-in.ts'
+import type { FormHandler } from './step/sign-in-method.http.ts'
 import {
   createExpiredSignInError,
   findSignInStep,
@@ -35,9 +36,8 @@ import {
   SIGN_IN_PAGES,
   SIGN_IN_PATHS,
   type SignInPageName,
-} from './sign-in-step.http.ts'
-import type { SignInStep } from './sign-in-step.ts'
-import { SIGN_UP_FORMS } from './sign-up/sign-up-forms.http.ts'
+} from './step/sign-in-step.http.ts'
+import type { SignInStep } from './step/sign-in-step.ts'
 import { TERMS_FORMS } from './terms/terms-forms.http.ts'
 
 /**

@@ -1,7 +1,7 @@
 import type { VNode } from 'preact'
 import type { Channel } from '../../../core/sign-in-methods.ts'
 import { ErrorMessage, type PageInteraction, StepForm } from '../../../pages/page-shell.pages.tsx'
-import { getEntryTexts } from './address-texts.ts'
+import { getEntryTexts } from '../step/address-texts.ts'
 
 type AddressEntryProps = {
   interaction: PageInteraction

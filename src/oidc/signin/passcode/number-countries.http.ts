@@ -1,6 +1,6 @@
 import { type Country, isCountry } from '../../../schema/phone-numbers.ts'
 import { lookUpCountry } from '../../../sessions/ip-location.ts'
-import type { SignInStep } from '../sign-in-step.ts'
+import type { SignInStep } from '../step/sign-in-step.ts'
 
 /** The longest Accept-Language of which the regions are read. */
 const MAX_CHARACTERS = 1000

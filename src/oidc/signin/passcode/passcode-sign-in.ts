@@ -11,8 +11,8 @@ import {
   type Progress,
   saveInteraction,
 } from '../../interactions/interactions.ts'
-import { createSecondFactorRule, recordProof } from '../sign-in.ts'
-import type { SignInStep } from '../sign-in-step.ts'
+import { createSecondFactorRule, recordProof } from '../step/sign-in.ts'
+import type { SignInStep } from '../step/sign-in-step.ts'
 import { findKnownBrowser } from './known-browsers.ts'
 
 /** When another code can be requested; null when none was sent. */

@@ -1,6 +1,6 @@
 import type { VNode } from 'preact'
 import { type PageInteraction, StepForm } from '../../../pages/page-shell.pages.tsx'
-import { computeWaitSeconds, formatWait } from '../input-rejection-texts.ts'
+import { computeWaitSeconds, formatWait } from '../step/input-rejection-texts.ts'
 
 type ResendFormProps = {
   interaction: PageInteraction

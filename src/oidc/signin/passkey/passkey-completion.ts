@@ -9,8 +9,8 @@ import { type AuthorizationResponse, buildCodeResponse } from '../../authorize/r
 import { hashHandle } from '../../interactions/interactions.ts'
 import { isRedirected } from '../../model/authorize-request.ts'
 import { prepareCode } from '../../token/authorization-codes.ts'
-import { toSignedInProgress } from '../sign-in.ts'
-import type { SignInStep } from '../sign-in-step.ts'
+import { toSignedInProgress } from '../step/sign-in.ts'
+import type { SignInStep } from '../step/sign-in-step.ts'
 import { storePasskeyCompletion } from './passkey-completion.sql.ts'
 
 /** The answer of a request whose user has signed in, and the token of the new session. */

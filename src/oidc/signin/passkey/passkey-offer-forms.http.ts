@@ -8,10 +8,10 @@ import type { PageClient, PageInteraction, PageTenant } from '../../../pages/pag
 import type { RenderOptions } from '../../../pages/render-page.pages.tsx'
 import { renderComponent } from '../../../pages/responses.http.ts'
 import type { InputRejection } from '../../interactions/interactions.ts'
-import { describeInputRejection } from '../input-rejection-texts.ts'
-import type { FormHandler } from '../sign-in-method.http.ts'
-import { redirectToPage, rejectInput } from '../sign-in-step.http.ts'
-import type { SignInStep } from '../sign-in-step.ts'
+import { describeInputRejection } from '../step/input-rejection-texts.ts'
+import type { FormHandler } from '../step/sign-in-method.http.ts'
+import { redirectToPage, rejectInput } from '../step/sign-in-step.http.ts'
+import type { SignInStep } from '../step/sign-in-step.ts'
 import { PasskeyOfferPage } from './passkey-offer.pages.tsx'
 import {
   createOfferedPasskey,

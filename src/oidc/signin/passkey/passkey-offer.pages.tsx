@@ -1,25 +1,14 @@
 import type { VNode } from 'preact'
 import { PASSKEY_OFFER_SCRIPT_PATH } from '../../../pages/assets/passkey-offer-script.ts'
-import {
-  BidiText,
-  ErrorMessage,
-  type PageClient,
-  type PageInteraction,
-  PageShell,
-  type PageTenant,
-  StepForm,
-} from '../../../pages/page-shell.pages.tsx'
+import { BidiText, ErrorMessage, StepForm } from '../../../pages/page-shell.pages.tsx'
 import { type AcceptedPasskeys, PasskeySignal } from '../../../pages/passkey-signal.pages.tsx'
+import { StepPage, type StepPageProps } from '../step/step-page.pages.tsx'
 
-type PasskeyOfferPageProps = {
-  tenant: PageTenant
-  client: PageClient
-  interaction: PageInteraction
+type PasskeyOfferPageProps = StepPageProps & {
   /** The address or name of the account. */
   label: string
   /** PublicKeyCredentialCreationOptionsJSON (WebAuthn Level 3, section 5.1.8). */
   options: object
-  error?: string | null
   accepted?: AcceptedPasskeys | null
 }
 
@@ -27,37 +16,27 @@ type PasskeyOfferPageProps = {
  * Offers a passkey to a user who has signed in by another method. Posts `step=later`; the script posts
  * `step=create-passkey` and `registration`. The button is hidden until the script runs.
  */
-export const PasskeyOfferPage = ({
-  tenant,
-  client,
-  interaction,
-  label,
-  options,
-  error,
-  accepted,
-}: PasskeyOfferPageProps): VNode => (
-  <PageShell
+export const PasskeyOfferPage = ({ label, options, accepted, ...page }: PasskeyOfferPageProps): VNode => (
+  <StepPage
+    {...page}
     title="Sign in faster next time"
     lead={
       <>
         You are signed in as <BidiText>{label}</BidiText>.
       </>
     }
-    tenant={tenant}
-    client={client}
-    isError={Boolean(error)}
   >
     <p>
       With a passkey you need no code. You unlock it the way you unlock this device: with your fingerprint,
       your face or a PIN.
     </p>
-    {error && <ErrorMessage>{error}</ErrorMessage>}
+    {page.error && <ErrorMessage>{page.error}</ErrorMessage>}
     <noscript>
       <p class="hint">Creating a passkey needs JavaScript.</p>
     </noscript>
     <div class="stack">
       <div id="passkey-offer" data-options={JSON.stringify(options)} hidden>
-        <StepForm interaction={interaction} step="create-passkey" class="stack">
+        <StepForm interaction={page.interaction} step="create-passkey" class="stack">
           <input type="hidden" name="registration" />
           <button type="button" id="passkey-offer-button" class="primary">
             Create a passkey
@@ -65,7 +44,7 @@ export const PasskeyOfferPage = ({
           <div id="passkey-offer-error" role="alert" />
         </StepForm>
       </div>
-      <StepForm interaction={interaction} step="later" class="stack">
+      <StepForm interaction={page.interaction} step="later" class="stack">
         <button type="submit" class="secondary">
           Not now
         </button>
@@ -73,5 +52,5 @@ export const PasskeyOfferPage = ({
     </div>
     <PasskeySignal accepted={accepted} />
     <script src={PASSKEY_OFFER_SCRIPT_PATH} defer />
-  </PageShell>
+  </StepPage>
 )

@@ -10,7 +10,7 @@ import { credentialEnrolled } from '../../../events/credential-events.ts'
 import { createEventRow, wakeReaders } from '../../../events/log.ts'
 import type { SignInState } from '../../authorize/sign-in-state.sql.ts'
 import { hashHandle, type Interaction } from '../../interactions/interactions.ts'
-import type { SignInStep } from '../sign-in-step.ts'
+import type { SignInStep } from '../step/sign-in-step.ts'
 import { closePasskeyOffer, openPasskeyOffer } from './passkey-offer.sql.ts'
 
 /** A user who declines is not asked again for this time. */

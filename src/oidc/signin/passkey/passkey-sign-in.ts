@@ -15,8 +15,8 @@ import { passkeyFailed } from '../../../events/session-events.ts'
 import { limitStranger } from '../../../passcodes/network-limits.ts'
 import { enterBrowserSession } from '../../../sessions/sessions.ts'
 import { type Interaction, type Progress, saveInteraction } from '../../interactions/interactions.ts'
-import { recordSignIn } from '../sign-in.ts'
-import type { SignInStep } from '../sign-in-step.ts'
+import { recordSignIn } from '../step/sign-in.ts'
+import type { SignInStep } from '../step/sign-in-step.ts'
 import { type CompletedSignIn, completeByPasskey } from './passkey-completion.ts'
 
 /**

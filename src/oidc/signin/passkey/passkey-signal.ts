@@ -1,6 +1,6 @@
 import { findAcceptedPasskeys } from '../../../credentials/accepted-passkeys.ts'
 import type { AcceptedPasskeys } from '../../../pages/passkey-signal.pages.tsx'
-import type { SignInStep } from '../sign-in-step.ts'
+import type { SignInStep } from '../step/sign-in-step.ts'
 
 /**
  * The accepted passkeys, for the browser of a user who has signed in for this request. Null for an earlier session: its

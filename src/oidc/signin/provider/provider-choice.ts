@@ -1,7 +1,7 @@
 import type { SignInProvider } from '../../../idps/sign-in-providers.ts'
 import { toEmailKey } from '../../../schema/address-keys.ts'
-import { listOfferedProviders } from '../offered-methods.ts'
-import type { SignInStep } from '../sign-in-step.ts'
+import { listOfferedProviders } from '../step/offered-methods.ts'
+import type { SignInStep } from '../step/sign-in-step.ts'
 
 /** A sign-in leaves without a choice of the user once: who comes back has the other ways. */
 const mayLead = ({ interaction: { progress } }: SignInStep): boolean =>

@@ -18,7 +18,7 @@ import { enterBrowserSession } from '../../../sessions/sessions.ts'
 import { lockUserRow } from '../../../users/lock-user.sql.ts'
 import type { Interaction } from '../../interactions/interactions.ts'
 import { AMR_FEDERATED } from '../../model/acr.ts'
-import { recordProof } from '../sign-in.ts'
+import { recordProof } from '../step/sign-in.ts'
 import type { CallbackAnswer } from './callback-answer.ts'
 import type { ClaimedAttempt } from './provider-attempt.ts'
 

@@ -14,8 +14,8 @@ import { deliverInBackground } from '../../../passcodes/send-passcode.ts'
 import type { NewProof, SessionProof } from '../../../sessions/proofs.ts'
 import { enterBrowserSession } from '../../../sessions/sessions.ts'
 import type { ProvenUser } from '../../authorize/proven-user.sql.ts'
-import { recordSignIn } from '../sign-in.ts'
-import type { SignInStep } from '../sign-in-step.ts'
+import { recordSignIn } from '../step/sign-in.ts'
+import type { SignInStep } from '../step/sign-in-step.ts'
 
 /** The methods of RFC 8176. A recovery code is a one-time password, too. */
 const AMR = ['otp']

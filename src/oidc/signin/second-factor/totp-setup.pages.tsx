@@ -1,17 +1,8 @@
 import type { VNode } from 'preact'
 import type { TotpEnrollment } from '../../../credentials/totp-enrollment.ts'
-import { CODE_SCRIPT_PATH } from '../../../pages/assets/code-script.ts'
-import {
-  ErrorMessage,
-  type PageClient,
-  type PageInteraction,
-  PageShell,
-  type PageTenant,
-  StepForm,
-} from '../../../pages/page-shell.pages.tsx'
-import { CancelForm } from '../cancel.pages.tsx'
-
-type PageProps = { tenant: PageTenant; client: PageClient; interaction: PageInteraction }
+import { StepForm } from '../../../pages/page-shell.pages.tsx'
+import { CodeForm, RestartForm } from '../step/code-form.pages.tsx'
+import { StepPage, type StepPageProps } from '../step/step-page.pages.tsx'
 
 /** The key in groups of four, as apps show it. */
 const formatSecret = (secret: string): string => secret.replace(/.{4}(?=.)/g, '$& ')
@@ -23,18 +14,14 @@ const toImageUrl = (svg: string): string => `data:image/svg+xml;base64,${Buffer.
  * or `step=cancel`.
  */
 export const TotpSetupPage = ({
-  tenant,
-  client,
-  interaction,
   enrollment: { secret, uri, qrCode },
-  error,
-}: PageProps & { enrollment: TotpEnrollment; error?: string | null }): VNode => (
-  <PageShell
+  ...page
+}: StepPageProps & { enrollment: TotpEnrollment }): VNode => (
+  <StepPage
+    {...page}
     title="Set up an authenticator app"
     lead="From now on, you confirm with an app that it’s you."
-    tenant={tenant}
-    client={client}
-    isError={Boolean(error)}
+    alternatives={<RestartForm interaction={page.interaction} />}
   >
     <p>Open your authenticator app and scan this code.</p>
     <img
@@ -49,53 +36,23 @@ export const TotpSetupPage = ({
       <br />
       <code class="key">{formatSecret(secret)}</code>
     </p>
-    <StepForm interaction={interaction} step="totp" class="stack">
-      <div class="field">
-        <label for="code">6-digit code that your app shows</label>
-        <input
-          id="code"
-          name="code"
-          class="code-input"
-          type="text"
-          inputMode="numeric"
-          autocomplete="one-time-code"
-          spellcheck={false}
-          dir="ltr"
-          data-digits={6}
-          required
-          aria-invalid={error ? 'true' : undefined}
-          aria-describedby={error ? 'code-error' : undefined}
-        />
-        {error && <ErrorMessage id="code-error">{error}</ErrorMessage>}
-      </div>
-      <button type="submit" class="primary">
-        Continue
-      </button>
-    </StepForm>
-    <div class="alternatives">
-      <StepForm interaction={interaction} step="restart">
-        <button type="submit" class="quiet">
-          Sign in another way
-        </button>
-      </StepForm>
-      <CancelForm interaction={interaction} />
-    </div>
-    <script src={CODE_SCRIPT_PATH} defer />
-  </PageShell>
+    <CodeForm
+      interaction={page.interaction}
+      step="totp"
+      label="6-digit code that your app shows"
+      digits={6}
+      error={page.error}
+      autofocus={false}
+    />
+  </StepPage>
 )
 
 /** Shows new recovery codes. Posts `step=codes-saved`. */
-export const RecoveryCodesPage = ({
-  tenant,
-  client,
-  interaction,
-  codes,
-}: PageProps & { codes: string[] }): VNode => (
-  <PageShell
+export const RecoveryCodesPage = ({ codes, ...page }: StepPageProps & { codes: string[] }): VNode => (
+  <StepPage
+    {...page}
     title="Save your recovery codes"
     lead="If you lose your phone, sign in with one of these codes. Each works once."
-    tenant={tenant}
-    client={client}
   >
     <ul class="recovery-codes">
       {codes.map((code) => (
@@ -105,10 +62,10 @@ export const RecoveryCodesPage = ({
       ))}
     </ul>
     <p class="hint">Print them, or keep them in a password manager. We don’t show them again.</p>
-    <StepForm interaction={interaction} step="codes-saved" class="stack">
+    <StepForm interaction={page.interaction} step="codes-saved" class="stack">
       <button type="submit" class="primary">
         I have saved them
       </button>
     </StepForm>
-  </PageShell>
+  </StepPage>
 )

@@ -6,8 +6,13 @@ import type { TermsConsent } from '../../../sign-up/terms-consent.ts'
 import { requireAccountStorage } from '../../../users/account-budget.ts'
 import { hashHandle, type Progress } from '../../interactions/interactions.ts'
 import { lockProgress, saveLockedProgress } from '../../interactions/locked-progress.sql.ts'
-import { createSecondFactorRule, settleSignIn, toFirstProofProgress, toSignedInProgress } from '../sign-in.ts'
-import type { SignInStep } from '../sign-in-step.ts'
+import {
+  createSecondFactorRule,
+  settleSignIn,
+  toFirstProofProgress,
+  toSignedInProgress,
+} from '../step/sign-in.ts'
+import type { SignInStep } from '../step/sign-in-step.ts'
 
 /** A proven address, and what the person entered. */
 export type NewAccount = {

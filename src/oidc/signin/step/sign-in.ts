@@ -1,21 +1,21 @@
-import { upsertConsent } from '../../consents/consents.sql.ts'
-import type { Ctx } from '../../core/context.ts'
-import { toUserCtx } from '../../core/context.ts'
-import { inTransaction } from '../../database/db.ts'
-import { consentGranted } from '../../events/grant-events.ts'
-import { recordEvents, wakeReaders } from '../../events/log.ts'
-import type { NeedsSecondFactor } from '../../passcodes/passcodes.ts'
-import type { SessionProof } from '../../sessions/proofs.ts'
-import { endSession } from '../../sessions/sessions.ts'
-import type { AuthorizationState } from '../authorize/evaluate-request.ts'
+import { upsertConsent } from '../../../consents/consents.sql.ts'
+import type { Ctx } from '../../../core/context.ts'
+import { toUserCtx } from '../../../core/context.ts'
+import { inTransaction } from '../../../database/db.ts'
+import { consentGranted } from '../../../events/grant-events.ts'
+import { recordEvents, wakeReaders } from '../../../events/log.ts'
+import type { NeedsSecondFactor } from '../../../passcodes/passcodes.ts'
+import type { SessionProof } from '../../../sessions/proofs.ts'
+import { endSession } from '../../../sessions/sessions.ts'
+import type { AuthorizationState } from '../../authorize/evaluate-request.ts'
 import {
   type FirstProof,
   type Interaction,
   type Progress,
   saveInteraction,
-} from '../interactions/interactions.ts'
-import { needsSecondFactor, selectSecondFactorTerms } from '../model/second-factor.ts'
-import { linkPending } from './provider/pending-links.ts'
+} from '../../interactions/interactions.ts'
+import { needsSecondFactor, selectSecondFactorTerms } from '../../model/second-factor.ts'
+import { linkPending } from './pending-links.ts'
 import type { SignInStep } from './sign-in-step.ts'
 
 /** A proven user and the session of the browser, with its new token. */

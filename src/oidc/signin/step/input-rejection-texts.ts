@@ -1,6 +1,6 @@
-import { CHANNELS, type Channel } from '../../core/sign-in-methods.ts'
-import type { InputRejection } from '../interactions/interactions.ts'
-import { describeInvalidAddress } from './passcode/address-texts.ts'
+import { CHANNELS, type Channel } from '../../../core/sign-in-methods.ts'
+import type { InputRejection } from '../../interactions/interactions.ts'
+import { describeInvalidAddress } from './address-texts.ts'
 
 /** Seconds until a time; 0 when it has passed or there is none. */
 export const computeWaitSeconds = (time: Date | null | undefined, now: Date): number =>

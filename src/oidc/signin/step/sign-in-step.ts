@@ -1,7 +1,7 @@
-import type { TenantCall } from '../../access/endpoint.http.ts'
-import type { AuthorizationState } from '../authorize/evaluate-request.ts'
-import type { Interaction } from '../interactions/interactions.ts'
-import type { PresentedPasskey } from './passkey/presented-passkey.sql.ts'
+import type { TenantCall } from '../../../access/endpoint.http.ts'
+import type { AuthorizationState } from '../../authorize/evaluate-request.ts'
+import type { Interaction } from '../../interactions/interactions.ts'
+import type { PresentedPasskey } from './presented-passkey.sql.ts'
 
 /** A request of a sign-in page, with its interaction and what the browser's session permits. */
 export type SignInStep = {

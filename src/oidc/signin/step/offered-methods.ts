@@ -1,7 +1,7 @@
-import { ACR_MFA, type SignInMethodName } from '../../core/sign-in-methods.ts'
-import { listSignInProviders, type SignInProvider } from '../../idps/sign-in-providers.ts'
-import { ACR_BY_METHOD, computeProviderAcr } from '../model/acr.ts'
-import { isAcceptableAcr } from '../model/claims-request.ts'
+import { ACR_MFA, type SignInMethodName } from '../../../core/sign-in-methods.ts'
+import { listSignInProviders, type SignInProvider } from '../../../idps/sign-in-providers.ts'
+import { ACR_BY_METHOD, computeProviderAcr } from '../../model/acr.ts'
+import { isAcceptableAcr } from '../../model/claims-request.ts'
 import type { SignInStep } from './sign-in-step.ts'
 
 /** Whether the request accepts an `acr`, or that of two factors, which a second factor leads to. */

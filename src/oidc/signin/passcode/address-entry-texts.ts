@@ -1,6 +1,6 @@
 import { listPasscodeChannels } from '../../../passcodes/passcode-channels.ts'
 import { hasSignUp, type SignUpSettings } from '../../../passcodes/sign-up-policy.ts'
-import { getEntryTexts } from '../passcode/address-texts.ts'
+import { getEntryTexts } from '../step/address-texts.ts'
 
 /** What the entered address is used for. The same for every address. */
 export function describeAddressEntry(tenant: SignUpSettings, isCreation: boolean): string {

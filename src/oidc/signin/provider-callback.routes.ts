@@ -1,25 +1,25 @@
 import type { H3 } from 'h3'
-import { addRoute, type TenantCall } from '../../../access/endpoint.http.ts'
-import { RateLimited } from '../../../core/errors.ts'
-import { log } from '../../../core/log.ts'
-import { readForm, requireSingleParams } from '../../../http/request-body.ts'
-import { buildCallbackUrl } from '../../../idps/callback-url.ts'
-import { findProviderRow } from '../../../idps/sign-in-providers.ts'
-import { redirectTo, renderErrorPage } from '../../../pages/responses.http.ts'
-import type { Interaction } from '../../interactions/interactions.ts'
-import { createSecondFactorRule } from '../sign-in.ts'
-import { listMethodForms } from '../sign-in-methods.http.ts'
+import { addRoute, type TenantCall } from '../../access/endpoint.http.ts'
+import { RateLimited } from '../../core/errors.ts'
+import { log } from '../../core/log.ts'
+import { readForm, requireSingleParams } from '../../http/request-body.ts'
+import { buildCallbackUrl } from '../../idps/callback-url.ts'
+import { findProviderRow } from '../../idps/sign-in-providers.ts'
+import { redirectTo, renderErrorPage } from '../../pages/responses.http.ts'
+import type { Interaction } from '../interactions/interactions.ts'
+import { type CallbackAnswer, readAnswer, sealAnswer, unsealAnswer } from './provider/callback-answer.ts'
+import { claimAttempt, readHandle } from './provider/provider-attempt.ts'
+import { rejectProviderInput } from './provider/provider-forms.http.ts'
+import { RejectedIdentity, signInByProvider } from './provider/provider-sign-in.ts'
+import { listMethodForms } from './sign-in-methods.http.ts'
+import { createSecondFactorRule } from './step/sign-in.ts'
 import {
   buildSessionCookies,
   createExpiredSignInError,
   findSignInStep,
   redirectToPage,
-} from '../sign-in-step.http.ts'
-import type { SignInStep } from '../sign-in-step.ts'
-import { type CallbackAnswer, readAnswer, sealAnswer, unsealAnswer } from './callback-answer.ts'
-import { claimAttempt, readHandle } from './provider-attempt.ts'
-import { rejectProviderInput } from './provider-forms.http.ts'
-import { RejectedIdentity, signInByProvider } from './provider-sign-in.ts'
+} from './step/sign-in-step.http.ts'
+import type { SignInStep } from './step/sign-in-step.ts'
 
 /** Where identity providers send users back to. Apple posts its answer (form_post). */
 export function addProviderCallbackRoutes(app: H3): void {
