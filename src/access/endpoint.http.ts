@@ -2,7 +2,7 @@ import type { H3, H3Event } from 'h3'
 import type { Ctx } from '../core/context.ts'
 import { MethodNotAllowed, NotFound } from '../core/errors.ts'
 import { OAuthError } from '../core/oauth-error.ts'
-import { getRequestMeta, readTarget } from '../http/request.ts'
+import { getRequestMeta, readTarget } from '../http/request.http.ts'
 import { type RejectionEventType, recordRejection } from './rejections.ts'
 import { type CachedTenant, findTenant } from './tenant-cache.ts'
 
@@ -31,7 +31,7 @@ type Method = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'DELETE' | 'OPTIONS'
 /**
  * The handlers of a path by method. HEAD has the handler of GET; null rejects it, where GET changes something.
  */
-type Handlers = Partial<Record<Exclude<Method, 'HEAD'>, CallHandler>> & { HEAD?: null }
+export type Handlers = Partial<Record<Exclude<Method, 'HEAD'>, CallHandler>> & { HEAD?: null }
 
 /**
  * Adds a path with its methods; other methods are answered with 405. `render` renders errors that a handler

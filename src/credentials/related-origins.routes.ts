@@ -1,6 +1,6 @@
 import type { H3 } from 'h3'
 import { env } from '../core/env.ts'
-import { addReadRoute } from '../http/read-routes.ts'
+import { addReadRoute } from '../http/read-routes.http.ts'
 import { REGISTRATION_ORIGINS } from './relying-party.ts'
 
 /**

@@ -1,6 +1,6 @@
 import { getQuery, type H3, type H3Event } from 'h3'
 import { listInboxMessages } from '../delivery/inbox.ts'
-import { addReadRoute } from '../http/read-routes.ts'
+import { addReadRoute } from '../http/read-routes.http.ts'
 import { renderPage } from '../pages/render-page.pages.tsx'
 import { InboxPage } from './inbox.pages.tsx'
 

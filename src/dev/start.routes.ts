@@ -1,7 +1,7 @@
 import type { H3 } from 'h3'
 import { env } from '../core/env.ts'
 import { SYSTEM_TENANT } from '../core/scopes.ts'
-import { addReadRoute } from '../http/read-routes.ts'
+import { addReadRoute } from '../http/read-routes.http.ts'
 import { renderPage } from '../pages/render-page.pages.tsx'
 import { DEMO_TENANT } from './demo.ts'
 import { StartPage } from './start.pages.tsx'

@@ -5,7 +5,7 @@ import { chargeCall, createBudgetError } from '../coordination/call-budget.ts'
 import type { Ctx } from '../core/context.ts'
 import { issuerOf } from '../core/issuer.ts'
 import { toAppError } from '../core/to-app-error.ts'
-import type { HeaderReader, RequestMeta } from '../http/request.ts'
+import type { HeaderReader, RequestMeta } from '../http/request.http.ts'
 import type { GraphQLContext } from './context.ts'
 import { createLoaders } from './loaders.ts'
 

@@ -7,7 +7,7 @@ import { isListedOrigin } from '../access/origins.ts'
 import type { Ctx } from '../core/context.ts'
 import { env } from '../core/env.ts'
 import { type AppError, RateLimited, Unauthenticated } from '../core/errors.ts'
-import { type RequestMeta, readRequestMeta } from '../http/request.ts'
+import { type RequestMeta, readRequestMeta } from '../http/request.http.ts'
 import { holdSocket } from './live-limits.ts'
 import { getGraphqlUrl, identifyCaller } from './request-context.ts'
 

@@ -17,8 +17,8 @@ import {
   REPLAYED_HEADER,
   runIdempotently,
 } from '../http/idempotency.ts'
-import { getRequestMeta, type RequestMeta, readTarget, toProvableRequest } from '../http/request.ts'
-import { readJson, readOptionalJson, readStream, setIdleTimeout } from '../http/request-body.ts'
+import { getRequestMeta, type RequestMeta, readTarget, toProvableRequest } from '../http/request.http.ts'
+import { readJson, readOptionalJson, readStream, setIdleTimeout } from '../http/request-body.http.ts'
 import { buildLinkHeader } from './link-header.ts'
 import { acquireStreamSlot, recheckChunks, throttleCheck } from './ndjson-stream.ts'
 import { parseQuery } from './query.ts'

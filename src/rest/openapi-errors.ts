@@ -11,7 +11,7 @@ import {
   UnsupportedMediaType,
 } from '../core/errors.ts'
 import { toAppError } from '../core/to-app-error.ts'
-import { JSON_LIMIT_BYTES } from '../http/request-body.ts'
+import { JSON_LIMIT_BYTES } from '../http/request-body.http.ts'
 import {
   COMMON_HEADERS,
   createHeaderRefs,

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { type AppError, ERROR_CODES } from '../core/errors.ts'
 import { log } from '../core/log.ts'
 import { toAppError } from '../core/to-app-error.ts'
-import { createJsonResponse } from '../http/request.ts'
+import { createJsonResponse } from '../http/request.http.ts'
 import { requestIdShape } from '../schema/response-shapes.ts'
 
 /** Responses of the management API must not be cached, nor interpreted as another media type. */

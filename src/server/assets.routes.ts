@@ -1,5 +1,5 @@
 import type { H3 } from 'h3'
-import { addReadRoute } from '../http/read-routes.ts'
+import { addReadRoute } from '../http/read-routes.http.ts'
 import { CODE_SCRIPT, CODE_SCRIPT_PATH } from '../pages/assets/code-script.ts'
 import { ENROLLMENT_SCRIPT, ENROLLMENT_SCRIPT_PATH } from '../pages/assets/enrollment-script.ts'
 import { FORM_POST_SCRIPT, FORM_POST_SCRIPT_PATH } from '../pages/assets/form-post-script.ts'

@@ -2,7 +2,7 @@ import type { H3 } from 'h3'
 import { equalsConstantTime } from '../core/crypto.ts'
 import { env } from '../core/env.ts'
 import { renderMetrics } from '../core/metrics.ts'
-import { addReadRoute } from '../http/read-routes.ts'
+import { addReadRoute } from '../http/read-routes.http.ts'
 import { checkRuntime, isRuntimeStuck } from './runtime.ts'
 
 /**

@@ -1,6 +1,6 @@
 import type { H3 } from 'h3'
 import { NotFound } from '../core/errors.ts'
-import { getRequestMeta } from '../http/request.ts'
+import { getRequestMeta } from '../http/request.http.ts'
 import { renderErrorPage } from '../pages/responses.http.ts'
 import { toErrorResponse } from '../rest/responses.ts'
 

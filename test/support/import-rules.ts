@@ -17,7 +17,7 @@ const ROLE_RULES: { files: RegExp; neverImport: RegExp }[] = [
 /** The files that may import a library of a transport or a driver. */
 const LIBRARY_FILES: { library: RegExp; files: RegExp }[] = [
   { library: /^pg$/, files: /^src\/database\// },
-  { library: /^h3$/, files: /^src\/(app\.ts|rest\/|http\/|server\/|core\/errors\.ts)|\.(routes|http)\.ts$/ },
+  { library: /^h3$/, files: /^src\/(app\.ts|rest\/)|\.(routes|http)\.ts$/ },
   {
     library: /^(graphql|graphql-yoga|graphql-ws|@pothos\/.*)(\/.*)?$/,
     files: /^src\/(graphql|server)\/|\.graphql\.ts$/,

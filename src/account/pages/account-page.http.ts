@@ -1,14 +1,13 @@
-import type { H3 } from 'h3'
-import { addRoute, type TenantCall } from '../../access/endpoint.http.ts'
+import type { Handlers, TenantCall } from '../../access/endpoint.http.ts'
 import type { Ctx } from '../../core/context.ts'
 import { Forbidden, ReauthenticationRequired } from '../../core/errors.ts'
 import type { User } from '../../generated/prisma/client.ts'
-import { readTarget } from '../../http/request.ts'
-import { readForm, requireSingleParams } from '../../http/request-body.ts'
+import { readTarget } from '../../http/request.http.ts'
+import { readForm, requireSingleParams } from '../../http/request-body.http.ts'
 import { readCookie, SESSION_COOKIE } from '../../pages/cookies.ts'
 import { createCsrfToken, isCsrfToken } from '../../pages/csrf.ts'
 import type { PageInteraction } from '../../pages/page-shell.pages.tsx'
-import { redirectTo, renderErrorPage } from '../../pages/responses.http.ts'
+import { redirectTo } from '../../pages/responses.http.ts'
 import { type BrowserSession, findBrowserSession } from '../../sessions/sessions.ts'
 import { getUser } from '../../users/users.ts'
 import { STEP_UP_MAX_AGE_SECONDS } from '../step-up.ts'
@@ -49,17 +48,14 @@ export type AccountPage = {
 }
 
 /**
- * Adds an account page. Without a session its requests lead to the hosted sign-in and back. HEAD is rejected,
+ * The handlers of an account page. Without a session they lead to the hosted sign-in and back. HEAD is rejected,
  * because GET may start a sign-in.
  */
-export function addAccountPage(app: H3, page: AccountPage): void {
-  const handlers = {
-    GET: (call: TenantCall) => showPage(call, page),
-    HEAD: null,
-    ...(page.forms && { POST: (call: TenantCall) => handleForm(call, page) }),
-  }
-  addRoute(app, `/:tenant/account${page.path}`, handlers, renderErrorPage)
-}
+export const createPageHandlers = (page: AccountPage): Handlers => ({
+  GET: (call) => showPage(call, page),
+  HEAD: null,
+  ...(page.forms && { POST: (call) => handleForm(call, page) }),
+})
 
 const toPath = ({ ctx }: TenantCall, { path }: AccountPage): string => `/${ctx.tenant}/account${path}`
 

@@ -1,7 +1,7 @@
 import type { H3 } from 'h3'
 import { addRoute } from '../../access/endpoint.http.ts'
 import { renderComponent, renderErrorPage } from '../../pages/responses.http.ts'
-import { type AccountPage, addAccountPage } from './account-page.http.ts'
+import { type AccountPage, createPageHandlers } from './account-page.http.ts'
 import { NotSignedInPage } from './account-shell.pages.tsx'
 import { APPS_PAGE } from './apps.http.ts'
 import { OverviewPage } from './overview.pages.tsx'
@@ -16,7 +16,7 @@ const OVERVIEW_PAGE: AccountPage = {
 /** The pages where users look after their own account. */
 export function addAccountPageRoutes(app: H3): void {
   for (const page of [OVERVIEW_PAGE, SIGN_IN_METHODS_PAGE, SESSIONS_PAGE, APPS_PAGE])
-    addAccountPage(app, page)
+    addRoute(app, `/:tenant/account${page.path}`, createPageHandlers(page), renderErrorPage)
   addRoute(
     app,
     '/:tenant/account/signed-out',

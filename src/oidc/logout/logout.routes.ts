@@ -4,8 +4,8 @@ import { addRoute, type TenantCall } from '../../access/endpoint.http.ts'
 import { toUserCtx } from '../../core/context.ts'
 import { Forbidden } from '../../core/errors.ts'
 import { OAuthError } from '../../core/oauth-error.ts'
-import { getRequestMeta, readTarget } from '../../http/request.ts'
-import { readForm, requireSingleParams } from '../../http/request-body.ts'
+import { getRequestMeta, readTarget } from '../../http/request.http.ts'
+import { readForm, requireSingleParams } from '../../http/request-body.http.ts'
 import {
   buildCookie,
   buildExpiredCookie,
