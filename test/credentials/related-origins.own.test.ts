@@ -43,8 +43,8 @@ describe('an enrollment', () => {
 describe('a sign-in', () => {
   passkeyTest(
     'rejects an assertion that a listed origin has obtained',
-    async ({ person, start, enrollPasskey, browser }) => {
-      const passkey = await enrollPasskey(person.id)
+    async ({ person, start, passkeys, browser }) => {
+      const passkey = await passkeys.enroll(person.id)
       const page = await start()
       const assertion = createAssertion(passkey, readPasskeyOptions(page.html), { origin: LISTED })
       const { response } = await browser.submit(page, { step: 'passkey', assertion })

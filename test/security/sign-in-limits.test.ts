@@ -176,10 +176,9 @@ describe('the page of a network that has reached its limit', () => {
     person,
     browser,
     start,
-    enrollPasskey,
-    present,
+    passkeys,
   }) => {
-    const passkey = await enrollPasskey(person.id)
+    const passkey = await passkeys.enroll(person.id)
     for (let use = 0; use < LIMIT; use++) await consumeLimit('sendPasscode', tenant, '127.0.0.1', LIMIT)
     const { response, path } = await browser.submit(await start(), { step: 'email', address: person.email })
     const html = await response.text()
@@ -189,7 +188,7 @@ describe('the page of a network that has reached its limit', () => {
     expect(html).toMatch(/Too many attempts\. Try again in \d+ (minutes|seconds)\./)
     expect(html).toContain(`value="${person.email}"`)
     expect(html).toContain('Sign in with a passkey')
-    const { location } = await present({ path, html, response }, passkey)
+    const { location } = await passkeys.present({ path, html, response }, passkey)
     expect(answerIn(location)).toHaveProperty('code')
   })
 })

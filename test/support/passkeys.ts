@@ -30,26 +30,18 @@ export async function enrollPasskey(ctx: Ctx, userId: string): Promise<Passkey> 
 }
 
 /** `test` with passkeys of users of the tenant. */
-export const test = base
-  .extend(
-    'enrollPasskey',
-    { scope: 'file' },
-    ({ ctx }) =>
-      (userId: string) =>
-        enrollPasskey(ctx, userId),
-  )
+export const test = base.extend('passkeys', ({ ctx, browser, start }) => ({
+  start,
+  enroll: (userId: string) => enrollPasskey(ctx, userId),
   /** Presents a passkey at the first page of a sign-in, as its script does. Returns the page that follows. */
-  .extend(
-    'present',
-    ({ browser }) =>
-      async (
-        page: Page,
-        passkey: Pick<Passkey, 'id' | 'privateKey'>,
-        over: Parameters<typeof createAssertion>[2] = {},
-        by: PageBrowser = browser,
-      ) => {
-        const assertion = createAssertion(passkey, readPasskeyOptions(page.html), over)
-        const { response, path, location } = await by.submit(page, { step: 'passkey', assertion })
-        return { response, html: await response.text(), path, location }
-      },
-  )
+  present: async (
+    page: Page,
+    passkey: Pick<Passkey, 'id' | 'privateKey'>,
+    over: Parameters<typeof createAssertion>[2] = {},
+    by: PageBrowser = browser,
+  ) => {
+    const assertion = createAssertion(passkey, readPasskeyOptions(page.html), over)
+    const { response, path, location } = await by.submit(page, { step: 'passkey', assertion })
+    return { response, html: await response.text(), path, location }
+  },
+}))

@@ -17,6 +17,17 @@ import { computeTotp } from '../../support/totp.ts'
 const LOGOUT_EVENT = { 'http://schemas.openid.net/event/backchannel-logout': {} }
 const now = () => Math.floor(Date.now() / 1000)
 
+/** The claims of a logout token of a provider. */
+const claimsFor = ({ upstream }: SignInProvider, more: JWTPayload = {}): JWTPayload => ({
+  iss: upstream.issuer,
+  aud: 'vestibule',
+  iat: now(),
+  exp: now() + 120,
+  jti: randomUUID(),
+  events: LOGOUT_EVENT,
+  ...more,
+})
+
 const test = base
   /** Posts a logout token to the endpoint of a provider. */
   .extend('postToken', ({ app, tenant }) => async (idpId: string, token: string, slug = tenant) => {
@@ -27,20 +38,6 @@ const test = base
     })
     return { response, status: response.status, body: (await response.json()) as Record<string, unknown> }
   })
-  /** The claims of a logout token. */
-  .extend(
-    'claimsFor',
-    () =>
-      ({ upstream }: SignInProvider, more: JWTPayload = {}): JWTPayload => ({
-        iss: upstream.issuer,
-        aud: 'vestibule',
-        iat: now(),
-        exp: now() + 120,
-        jti: randomUUID(),
-        events: LOGOUT_EVENT,
-        ...more,
-      }),
-  )
   /** Signs `person` in at a provider; returns the session here and there. */
   .extend('enter', ({ tenant, person, subject, provider, link, signInBy }) => async () => {
     await link(person.id, provider, subject)
@@ -87,7 +84,6 @@ describe('a logout token of an identity provider (OpenID Connect Back-Channel Lo
     enter,
     signInBy,
     postToken,
-    claimsFor,
     readSession,
   }) => {
     const first = await enter()
@@ -154,18 +150,14 @@ describe('a logout token of an identity provider (OpenID Connect Back-Channel Lo
   test.for([
     ['an unknown sid', { sid: 'unknown' }],
     ['an unknown subject', { sub: 'unknown' }],
-  ])(
-    'about %s is a success: no session is left to end',
-    async ([, named], { provider, claimsFor, postToken }) => {
-      const token = await provider.upstream.sign(claimsFor(provider, named as JWTPayload))
-      expect((await postToken(provider.id, token)).status).toBe(200)
-    },
-  )
+  ])('about %s is a success: no session is left to end', async ([, named], { provider, postToken }) => {
+    const token = await provider.upstream.sign(claimsFor(provider, named as JWTPayload))
+    expect((await postToken(provider.id, token)).status).toBe(200)
+  })
 
   test('about the sid of one subject and another sub ends nothing', async ({
     provider,
     enter,
-    claimsFor,
     postToken,
     readSession,
   }) => {
@@ -192,7 +184,7 @@ describe('a logout token of an identity provider (OpenID Connect Back-Channel Lo
     ['an iat in the future', { iat: now() + 3600, exp: now() + 7200 }],
   ] as [string, Record<string, unknown>][])(
     'with %s is rejected with 400, and ends nothing',
-    async ([, change], { provider, events, enter, claimsFor, postToken, readSession }) => {
+    async ([, change], { provider, events, enter, postToken, readSession }) => {
       const { sessionId, sid } = await enter()
       const token = await provider.upstream.sign({ ...claimsFor(provider, { sid }), ...change })
       const { status, body } = await postToken(provider.id, token)
@@ -211,7 +203,6 @@ describe('a logout token of an identity provider (OpenID Connect Back-Channel Lo
     provider,
     providerB,
     enter,
-    claimsFor,
     postToken,
     readSession,
   }) => {
@@ -231,13 +222,7 @@ describe('a logout token of an identity provider (OpenID Connect Back-Channel Lo
     expect(await readSession(sessionId)).toEqual(ACTIVE)
   })
 
-  test('is accepted once, also of 10 at a time', async ({
-    provider,
-    enter,
-    claimsFor,
-    postToken,
-    readSession,
-  }) => {
+  test('is accepted once, also of 10 at a time', async ({ provider, enter, postToken, readSession }) => {
     const { sessionId, sid } = await enter()
     const token = await provider.upstream.sign(claimsFor(provider, { sid }))
     const answers = await Promise.all(Array.from({ length: 10 }, () => postToken(provider.id, token)))
@@ -250,7 +235,6 @@ describe('a logout token of an identity provider (OpenID Connect Back-Channel Lo
     tenant,
     provider,
     enter,
-    claimsFor,
     postToken,
     readSession,
   }) => {
@@ -275,7 +259,6 @@ describe('a logout token of an identity provider (OpenID Connect Back-Channel Lo
 
   test('is answered with 400 within 3 s when the provider does not publish its keys', async ({
     newProvider,
-    claimsFor,
     postToken,
   }) => {
     const silent = await newProvider()

@@ -2,7 +2,7 @@ import { describe, expect } from 'vitest'
 import { dbFor } from '../../../src/database/db.ts'
 import { GONE, interactionAt } from '../../support/hosted-pages.ts'
 import { setLocked, whileLocked } from '../../support/locks.ts'
-import { test as base } from '../../support/passkeys.ts'
+import { test as base, type Passkey } from '../../support/passkeys.ts'
 import { answerIn } from '../../support/protocol.ts'
 import { leastStatements } from '../../support/statements.ts'
 
@@ -12,28 +12,22 @@ const REJECTED = 'This passkey did not work. Try again, or use a code.'
 const test = base
   .extend('consenting', { scope: 'file' }, ({ newClient }) => newClient({ requireConsent: true }))
   /** Signs in at the client that requires consent, in a new browser. Returns the page that follows. */
-  .extend(
-    'presentToConsenting',
-    ({ consenting, newBrowser, start, present }) =>
-      async (passkey: Parameters<typeof present>[1]) => {
-        const by = newBrowser()
-        const page = await start(by, { client_id: consenting.id })
-        return { by, page, ...(await present(page, passkey, {}, by)) }
-      },
-  )
+  .extend('presentToConsenting', ({ consenting, newBrowser, passkeys }) => async (passkey: Passkey) => {
+    const by = newBrowser()
+    const page = await passkeys.start(by, { client_id: consenting.id })
+    return { by, page, ...(await passkeys.present(page, passkey, {}, by)) }
+  })
 
 describe('a sign-in by passkey in a browser without a session', () => {
   test('takes four round trips to the database from authorize to the code', async ({
     person,
     newBrowser,
-    start,
-    enrollPasskey,
-    present,
+    passkeys,
   }) => {
-    const passkey = await enrollPasskey(person.id)
+    const passkey = await passkeys.enroll(person.id)
     const signIn = async () => {
       const by = newBrowser()
-      const { location } = await present(await start(by), passkey, {}, by)
+      const { location } = await passkeys.present(await passkeys.start(by), passkey, {}, by)
       expect(answerIn(location).code).toMatch(/./)
     }
     await signIn()
@@ -44,11 +38,9 @@ describe('a sign-in by passkey in a browser without a session', () => {
     person,
     client,
     events,
-    start,
-    enrollPasskey,
-    present,
+    passkeys,
   }) => {
-    await present(await start(), await enrollPasskey(person.id))
+    await passkeys.present(await passkeys.start(), await passkeys.enroll(person.id))
     expect((await events({ type: 'session.started' })).slice(-1)).toMatchObject([
       { userId: person.id, actorUserId: person.id, actorClientId: client.id, detail: { kind: 'browser' } },
     ])
@@ -57,12 +49,10 @@ describe('a sign-in by passkey in a browser without a session', () => {
   test('ends the interaction, whose page says so to a user who goes back', async ({
     person,
     browser,
-    start,
-    enrollPasskey,
-    present,
+    passkeys,
   }) => {
-    const page = await start()
-    await present(page, await enrollPasskey(person.id))
+    const page = await passkeys.start()
+    await passkeys.present(page, await passkeys.enroll(person.id))
     const { response } = await browser.open(page.path)
     expect(response.status).toBe(410)
     const html = await response.text()
@@ -72,17 +62,10 @@ describe('a sign-in by passkey in a browser without a session', () => {
     expect(await (await browser.open(page.path)).response.text()).toContain(GONE)
   })
 
-  test('is answered by form_post where the request says so', async ({
-    person,
-    browser,
-    oidc,
-    start,
-    enrollPasskey,
-    present,
-  }) => {
-    const { html } = await present(
-      await start(browser, { response_mode: 'form_post' }),
-      await enrollPasskey(person.id),
+  test('is answered by form_post where the request says so', async ({ person, browser, oidc, passkeys }) => {
+    const { html } = await passkeys.present(
+      await passkeys.start(browser, { response_mode: 'form_post' }),
+      await passkeys.enroll(person.id),
     )
     const code = /name="code" value="([^"]+)"/.exec(html)?.[1] ?? ''
     expect((await oidc.exchange(code)).status).toBe(200)
@@ -90,10 +73,10 @@ describe('a sign-in by passkey in a browser without a session', () => {
 
   test('asks for consent once, and takes four round trips afterwards', async ({
     person,
-    enrollPasskey,
+    passkeys,
     presentToConsenting,
   }) => {
-    const passkey = await enrollPasskey(person.id)
+    const passkey = await passkeys.enroll(person.id)
     const { by, html, path } = await presentToConsenting(passkey)
     expect(html).toContain(CONSENT)
     expect(answerIn((await by.submit({ html, path }, { step: 'allow' })).location).code).toMatch(/./)
@@ -107,13 +90,11 @@ describe('a sign-in by passkey in a browser without a session', () => {
     tenant,
     person,
     events,
-    start,
-    enrollPasskey,
-    present,
+    passkeys,
   }) => {
-    const passkey = await enrollPasskey(person.id)
-    const page = await start()
-    const { html } = await whileLocked(setLocked(tenant, person.id), () => present(page, passkey))
+    const passkey = await passkeys.enroll(person.id)
+    const page = await passkeys.start()
+    const { html } = await whileLocked(setLocked(tenant, person.id), () => passkeys.present(page, passkey))
     expect(html).toContain(REJECTED)
     expect((await events({ type: 'signin.failed' })).slice(-1)).toMatchObject([
       { userId: person.id, detail: { reason: 'locked' } },
@@ -131,10 +112,10 @@ describe('a sign-in by passkey in a browser without a session', () => {
     tenant,
     person,
     consenting,
-    enrollPasskey,
+    passkeys,
     presentToConsenting,
   }) => {
-    const passkey = await enrollPasskey(person.id)
+    const passkey = await passkeys.enroll(person.id)
     const { by, html, path } = await presentToConsenting(passkey)
     await by.submit({ html, path }, { step: 'allow' })
     const page = await whileLocked(
@@ -152,17 +133,15 @@ describe('a sign-in by passkey in a browser without a session', () => {
   test('stores nothing when the interaction has ended at the same time', async ({
     tenant,
     person,
-    start,
-    enrollPasskey,
-    present,
+    passkeys,
   }) => {
-    const passkey = await enrollPasskey(person.id)
-    const page = await start()
+    const passkey = await passkeys.enroll(person.id)
+    const page = await passkeys.start()
     const { handleHash } = interactionAt(tenant, page.path).tenantId_handleHash
     const { html } = await whileLocked(
       (sql) =>
         sql('DELETE FROM "Interaction" WHERE "tenantId" = $1 AND "handleHash" = $2', [tenant, handleHash]),
-      () => present(page, passkey),
+      () => passkeys.present(page, passkey),
     )
     expect(html).toContain(GONE)
     const where = { tenantId: tenant, userId: person.id }

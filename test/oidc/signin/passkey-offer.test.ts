@@ -65,10 +65,9 @@ describe('a user who signs in by a code in a browser that can create passkeys', 
     browser,
     oidc,
     events,
-    start,
     enterCode,
     createPasskey,
-    present,
+    passkeys,
   }) => {
     const offer = await enterCode()
     expect(offer.html).toContain(OFFER)
@@ -86,7 +85,7 @@ describe('a user who signs in by a code in a browser that can create passkeys', 
     expect((await events({ type: 'credential.enrolled' })).slice(-1)).toMatchObject([{ userId: person.id }])
     browser.cookies.clear()
     const passkey = { id: created.response.id, privateKey: created.privateKey }
-    expect(answerIn((await present(await start(), passkey)).location).code).toMatch(/./)
+    expect(answerIn((await passkeys.present(await passkeys.start(), passkey)).location).code).toMatch(/./)
     // A user with a passkey is not offered another one.
     browser.cookies.clear()
     expect(answerIn((await enterCode()).location).code).toMatch(/./)
@@ -204,10 +203,10 @@ describe('an offer of a passkey', () => {
     enterCode,
     createPasskey,
     countPasskeys,
-    enrollPasskey,
+    passkeys,
     newPerson,
   }) => {
-    const { id } = await enrollPasskey((await newPerson()).id)
+    const { id } = await passkeys.enroll((await newPerson()).id)
     const page = await createPasskey(await enterCode(), { credentialId: Buffer.from(id, 'base64url') })
     expect(page.html).toContain('The passkey could not be saved.')
     expect(await countPasskeys()).toBe(0)

@@ -41,15 +41,14 @@ describe('the page after a sign-in', () => {
     ctx,
     person,
     newPerson,
-    enrollPasskey,
+    passkeys,
     openFirstPage,
-    present,
     enterCode,
     browser,
   }) => {
-    const [first, second] = [await enrollPasskey(person.id), await enrollPasskey(person.id)]
-    await enrollPasskey((await newPerson()).id)
-    const { html } = await present(await openFirstPage(), second)
+    const [first, second] = [await passkeys.enroll(person.id), await passkeys.enroll(person.id)]
+    await passkeys.enroll((await newPerson()).id)
+    const { html } = await passkeys.present(await openFirstPage(), second)
     expect(html).toContain(CONSENT)
     expect(readSignal(html)).toEqual({
       rpId: 'localhost',
@@ -69,10 +68,10 @@ describe('the page after a sign-in', () => {
     browser,
     person,
     oidc,
-    enrollPasskey,
+    passkeys,
     openFirstPage,
   }) => {
-    await enrollPasskey(person.id)
+    await passkeys.enroll(person.id)
     await oidc.signIn(browser, person.email)
     const { html } = await openFirstPage()
     expect(html).toContain(CONSENT)
@@ -82,11 +81,11 @@ describe('the page after a sign-in', () => {
   test('names no passkeys where passkeys are off', async ({
     ctx,
     person,
-    enrollPasskey,
+    passkeys,
     enterCode,
     onTestFinished,
   }) => {
-    await enrollPasskey(person.id)
+    await passkeys.enroll(person.id)
     await updateSettings(ctx, { signInMethods: ['passcode'] })
     onTestFinished(async () => {
       await updateSettings(ctx, { signInMethods: null })
@@ -100,11 +99,11 @@ describe('the page after a sign-in', () => {
 describe('the pages before a sign-in', () => {
   test('name no passkeys, also not after a wrong code', async ({
     person,
-    enrollPasskey,
+    passkeys,
     openFirstPage,
     enterCode,
   }) => {
-    const { id } = await enrollPasskey(person.id)
+    const { id } = await passkeys.enroll(person.id)
     const pages = [(await openFirstPage()).html, await enterCode('000000')]
     expect(pages[1]).toContain('code')
     for (const html of pages) {

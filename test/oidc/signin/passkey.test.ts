@@ -20,12 +20,10 @@ describe('a sign-in with a passkey', () => {
     tenant,
     person,
     oidc,
-    start,
-    enrollPasskey,
-    present,
+    passkeys,
   }) => {
-    const passkey = await enrollPasskey(person.id)
-    const { location } = await present(await start(), passkey, { counter: 7 })
+    const passkey = await passkeys.enroll(person.id)
+    const { location } = await passkeys.present(await passkeys.start(), passkey, { counter: 7 })
     const { code = '' } = answerIn(location)
     const { body } = await oidc.exchange(code)
     expect(decodeJwt(String(body.id_token))).toMatchObject({
@@ -45,17 +43,15 @@ describe('a sign-in with a passkey', () => {
     tenant,
     person,
     oidc,
-    start,
-    enrollPasskey,
-    present,
+    passkeys,
   }) => {
-    const passkey = await enrollPasskey(person.id)
+    const passkey = await passkeys.enroll(person.id)
     // As one that an earlier version has stored.
     await dbFor(tenant).credential.update({
       where: { tenantId_id: { tenantId: tenant, id: passkey.credentialId } },
       data: { backupEligible: null, backedUp: null },
     })
-    const { location } = await present(await start(), passkey, { flags: 0b0001_1101 })
+    const { location } = await passkeys.present(await passkeys.start(), passkey, { flags: 0b0001_1101 })
     const { body } = await oidc.exchange(answerIn(location).code ?? '')
     expect(decodeJwt(String(body.id_token))).toMatchObject({ amr: ['swk', 'user', 'mfa'] })
   })
@@ -65,14 +61,15 @@ describe('a sign-in with a passkey', () => {
     person,
     browser,
     oidc,
-    start,
-    enrollPasskey,
-    present,
+    passkeys,
   }) => {
-    const passkey = await enrollPasskey(person.id)
+    const passkey = await passkeys.enroll(person.id)
     await oidc.signIn(browser, person.email)
     const before = browser.cookies.get('vst_sid')
-    const { location } = await present(await start(browser, { claims: ESSENTIAL_PHR }), passkey)
+    const { location } = await passkeys.present(
+      await passkeys.start(browser, { claims: ESSENTIAL_PHR }),
+      passkey,
+    )
     expect(answerIn(location).code).toMatch(/./)
     expect(browser.cookies.get('vst_sid')).not.toBe(before)
     const sessions = await dbFor(tenant).session.findMany({
@@ -100,9 +97,9 @@ describe('a sign-in with a passkey', () => {
   }
   test.for(Object.entries(deviations))(
     'is rejected by an assertion %s',
-    async ([, over], { tenant, person, events, client, start, enrollPasskey, present }) => {
-      const passkey = await enrollPasskey(person.id)
-      const page = await present(await start(), passkey, over)
+    async ([, over], { tenant, person, events, client, passkeys }) => {
+      const passkey = await passkeys.enroll(person.id)
+      const page = await passkeys.present(await passkeys.start(), passkey, over)
       expect(page.html).toContain(REJECTED)
       const [event] = (await events({ type: 'signin.failed' })).slice(-1)
       expect(event).toMatchObject({
@@ -112,20 +109,17 @@ describe('a sign-in with a passkey', () => {
       })
       expect(await dbFor(tenant).session.count({ where: { tenantId: tenant, userId: person.id } })).toBe(0)
       // The page has another challenge, which the passkey can answer.
-      expect(answerIn((await present(page, passkey)).location).code).toMatch(/./)
+      expect(answerIn((await passkeys.present(page, passkey)).location).code).toMatch(/./)
     },
   )
 
-  test('is rejected by the signature of another key', async ({
-    person,
-    newPerson,
-    start,
-    enrollPasskey,
-    present,
-  }) => {
-    const passkey = await enrollPasskey(person.id)
-    const other = await enrollPasskey((await newPerson()).id)
-    const { html } = await present(await start(), { id: passkey.id, privateKey: other.privateKey })
+  test('is rejected by the signature of another key', async ({ person, newPerson, passkeys }) => {
+    const passkey = await passkeys.enroll(person.id)
+    const other = await passkeys.enroll((await newPerson()).id)
+    const { html } = await passkeys.present(await passkeys.start(), {
+      id: passkey.id,
+      privateKey: other.privateKey,
+    })
     expect(html).toContain(REJECTED)
   })
 
@@ -147,20 +141,22 @@ describe('a sign-in with a passkey', () => {
     events,
     browser,
     newBrowser,
-    start,
-    enrollPasskey,
-    present,
+    passkeys,
   }) => {
-    const passkey = await enrollPasskey(person.id)
-    await present(await start(), passkey, { counter: 5 })
+    const passkey = await passkeys.enroll(person.id)
+    await passkeys.present(await passkeys.start(), passkey, { counter: 5 })
     for (const counter of [5, 4, 0]) {
       const by = newBrowser()
-      expect((await present(await start(by), passkey, { counter }, by)).html).toContain(REJECTED)
+      expect((await passkeys.present(await passkeys.start(by), passkey, { counter }, by)).html).toContain(
+        REJECTED,
+      )
     }
     const reasons = (await events({ type: 'signin.failed' })).map(({ detail }) => detail?.reason)
     expect(reasons.slice(-3)).toEqual(['cloned', 'cloned', 'cloned'])
     browser.cookies.clear()
-    expect(answerIn((await present(await start(), passkey, { counter: 6 })).location).code).toMatch(/./)
+    expect(
+      answerIn((await passkeys.present(await passkeys.start(), passkey, { counter: 6 })).location).code,
+    ).toMatch(/./)
   })
 
   test('looks the same for an unknown, a deleted and a locked one, whose reasons are recorded', async ({
@@ -169,21 +165,19 @@ describe('a sign-in with a passkey', () => {
     newPerson,
     events,
     newBrowser,
-    start,
-    enrollPasskey,
-    present,
+    passkeys,
   }) => {
-    const revoked = await enrollPasskey(person.id)
+    const revoked = await passkeys.enroll(person.id)
     await revokeCredential(ctx, revoked.credentialId)
     const locked = await newPerson()
-    const ofLocked = await enrollPasskey(locked.id)
+    const ofLocked = await passkeys.enroll(locked.id)
     await lockUser(ctx, locked.id)
     const deleted = await newPerson()
-    const ofDeleted = await enrollPasskey(deleted.id)
+    const ofDeleted = await passkeys.enroll(deleted.id)
     await deleteUser(ctx, deleted.id)
     for (const passkey of [revoked, ofLocked, ofDeleted]) {
       const by = newBrowser()
-      expect((await present(await start(by), passkey, {}, by)).html).toContain(REJECTED)
+      expect((await passkeys.present(await passkeys.start(by), passkey, {}, by)).html).toContain(REJECTED)
     }
     const failed = (await events({ type: 'signin.failed' })).slice(-3)
     expect(failed.map(({ userId, detail }) => [userId, detail?.reason])).toEqual([
@@ -196,24 +190,23 @@ describe('a sign-in with a passkey', () => {
   test('names a passkey that does not exist, so that the browser can remove it', async ({
     ctx,
     person,
-    start,
-    enrollPasskey,
-    present,
+    passkeys,
   }) => {
-    const passkey = await enrollPasskey(person.id)
+    const passkey = await passkeys.enroll(person.id)
     await revokeCredential(ctx, passkey.credentialId)
-    expect((await present(await start(), passkey)).html).toContain(`data-unknown="${passkey.id}"`)
+    expect((await passkeys.present(await passkeys.start(), passkey)).html).toContain(
+      `data-unknown="${passkey.id}"`,
+    )
   })
 
   test('accepts an assertion once, also when it is posted 20 times at once', async ({
     tenant,
     person,
     browser,
-    start,
-    enrollPasskey,
+    passkeys,
   }) => {
-    const passkey = await enrollPasskey(person.id)
-    const page = await start()
+    const passkey = await passkeys.enroll(person.id)
+    const page = await passkeys.start()
     const assertion = createAssertion(passkey, readPasskeyOptions(page.html))
     const answers = await Promise.all(
       Array.from({ length: 20 }, () =>
@@ -232,26 +225,25 @@ describe('a sign-in with a passkey', () => {
   test('is bound to the browser and to the sign-in that requested it', async ({
     person,
     newBrowser,
-    start,
-    enrollPasskey,
+    passkeys,
   }) => {
-    const passkey = await enrollPasskey(person.id)
+    const passkey = await passkeys.enroll(person.id)
     const [one, other] = [newBrowser(), newBrowser()]
-    const page = await start(one)
+    const page = await passkeys.start(one)
     const assertion = createAssertion(passkey, readPasskeyOptions(page.html))
     const form = { csrf: csrfIn(page.html), step: 'passkey', assertion }
     expect((await other.post(page.path, form)).status).toBe(410)
-    const { response } = await other.submit(await start(other), { step: 'passkey', assertion })
+    const { response } = await other.submit(await passkeys.start(other), { step: 'passkey', assertion })
     expect(await response.text()).toContain(REJECTED)
   })
 
-  test('is rejected at another tenant', async ({ person, newBrowser, enrollPasskey, present }) => {
-    const passkey = await enrollPasskey(person.id)
+  test('is rejected at another tenant', async ({ person, newBrowser, passkeys }) => {
+    const passkey = await passkeys.enroll(person.id)
     const other = await newTenant()
     const client = await makeClient(other)
     const by = newBrowser()
     const page = await openPage(by, authorizePath(other, client))
-    expect((await present(page, passkey, {}, by)).html).toContain(REJECTED)
+    expect((await passkeys.present(page, passkey, {}, by)).html).toContain(REJECTED)
     const events = await dbFor(other).event.findMany({ where: { tenantId: other, type: 'signin.failed' } })
     expect(events).toMatchObject([{ userId: null, detail: { method: 'passkey', reason: 'unknown' } }])
   })
@@ -270,15 +262,13 @@ describe('a request with an essential acr of phr', () => {
     person,
     browser,
     oidc,
-    start,
-    enrollPasskey,
-    present,
+    passkeys,
   }) => {
     await oidc.signIn(browser, person.email)
     const silent = await browser.open(oidc.authorizePath({ claims: ESSENTIAL_PHR, prompt: 'none' }))
     expect(answerIn(silent.location)).toMatchObject({ error: 'login_required' })
-    const passkey = await enrollPasskey(person.id)
-    await present(await start(browser, { claims: ESSENTIAL_PHR }), passkey)
+    const passkey = await passkeys.enroll(person.id)
+    await passkeys.present(await passkeys.start(browser, { claims: ESSENTIAL_PHR }), passkey)
     const again = await browser.open(oidc.authorizePath({ claims: ESSENTIAL_PHR, prompt: 'none' }))
     expect(answerIn(again.location).code).toMatch(/./)
   })
@@ -288,14 +278,12 @@ describe('a request with an essential acr of phr', () => {
     person,
     browser,
     oidc,
-    start,
-    enrollPasskey,
-    present,
+    passkeys,
   }) => {
     const readToken = async (location: string | null) =>
       decodeJwt(String((await oidc.exchange(answerIn(location).code ?? '')).body.id_token))
-    const passkey = await enrollPasskey(person.id)
-    const first = await readToken((await present(await start(), passkey)).location)
+    const passkey = await passkeys.enroll(person.id)
+    const first = await readToken((await passkeys.present(await passkeys.start(), passkey)).location)
     await new Promise((resolve) => setTimeout(resolve, 1000))
     const code = await readToken((await oidc.signIn(browser, person.email, { prompt: 'login' })).location)
     // The response to prompt=login is about the new sign-in.
@@ -320,13 +308,11 @@ describe('a request with acr_values=phr', () => {
   test('reports acr, amr and auth_time to resource servers (RFC 9470, section 6)', async ({
     person,
     oidc,
-    start,
     browser,
-    enrollPasskey,
-    present,
+    passkeys,
   }) => {
-    const passkey = await enrollPasskey(person.id)
-    const { location } = await present(await start(browser, { acr_values: 'phr' }), passkey)
+    const passkey = await passkeys.enroll(person.id)
+    const { location } = await passkeys.present(await passkeys.start(browser, { acr_values: 'phr' }), passkey)
     const { body } = await oidc.exchange(answerIn(location).code ?? '')
     expect(decodeJwt(String(body.access_token))).toMatchObject({
       acr: 'phr',
@@ -340,18 +326,16 @@ describe('the limit of rejected passkeys', () => {
   test('answers a network that presents too many with the time to wait', async ({
     tenant,
     browser,
-    start,
     person,
-    enrollPasskey,
-    present,
+    passkeys,
   }) => {
-    const passkey = await enrollPasskey(person.id)
+    const passkey = await passkeys.enroll(person.id)
     for (let index = 0; index < RATE_LIMITS.rejectPasskey.points; index += 1)
       await consumeLimit('rejectPasskey', tenant, '127.0.0.1').catch(() => undefined)
-    const page = await present(await start(), passkey, { origin: 'https://evil.example' })
+    const page = await passkeys.present(await passkeys.start(), passkey, { origin: 'https://evil.example' })
     expect(page.html).toContain('Too many attempts. Try again in 60 minutes.')
     // A passkey that is right is not limited.
-    expect(answerIn((await present(page, passkey)).location).code).toMatch(/./)
+    expect(answerIn((await passkeys.present(page, passkey)).location).code).toMatch(/./)
     expect(browser.cookies.get('vst_sid')).toMatch(/./)
   })
 })

@@ -33,25 +33,24 @@ describe('the sign-in methods of a tenant', () => {
     browser,
     newBrowser,
     start,
-    enrollPasskey,
-    present,
+    passkeys,
     inbox,
   }) => {
-    const passkey = await enrollPasskey(person.id)
+    const passkey = await passkeys.enroll(person.id)
     await updateSettings(ctx, { signInMethods: ['passkey'] })
     const page = await start()
     expect(findParts(page.html)).toMatchObject({ passcode: -1 })
     const { path } = await browser.submit(page, { step: 'email', address: person.email })
     expect(path).toMatch(/\/signin\/[\w-]+$/)
     expect(await inbox.list(person.email)).toEqual([])
-    expect(answerIn((await present(page, passkey)).location).code).toMatch(/./)
+    expect(answerIn((await passkeys.present(page, passkey)).location).code).toMatch(/./)
 
     await updateSettings(ctx, { signInMethods: ['passcode'] })
     const by = newBrowser()
     const next = await start(by)
     expect(findParts(next.html)).toMatchObject({ passkey: -1 })
     expect(next.html).not.toContain('<script')
-    expect((await present(next, passkey, {}, by)).location).toBeNull()
+    expect((await passkeys.present(next, passkey, {}, by)).location).toBeNull()
     await updateSettings(ctx, { signInMethods: null })
   })
 
