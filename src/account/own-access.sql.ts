@@ -20,10 +20,10 @@ const SELECT_STEP_UP = statement({
   WHERE u."tenantId" = :tenant AND u."id" = :userId`
 
 /**
- * A user's roles, whether the session is active and was authenticated at or after `since`, and how: the methods of the
- * grant (RFC 8176), or the proofs of the session for a caller without a grant; null without such a user. The
- * authentication is that of the grant: when a user signs in again in the session, tokens that were issued before do
- * not become recent.
+ * A user's roles, whether the session is active and was authenticated at or after `since`, and how: the methods
+ * of the grant (RFC 8176), or the proofs of the session for a caller without a grant; null without such a user.
+ * The authentication is that of the grant: when a user signs in again in the session, tokens that were issued
+ * before do not become recent.
  */
 export const selectStepUp = (
   sql: Sql,

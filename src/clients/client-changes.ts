@@ -80,12 +80,12 @@ async function revokeAuthenticatedGrants(sql: Sql, ctx: Ctx, clientId: string): 
 }
 
 /**
- * Updates a client: omitted fields are unchanged, null unsets (or empties a list), '' unsets a text; read-only fields and
- * `type` are ignored with their returned value. The client must be valid as a whole for its app type. A
- * client that becomes single-page or native loses its secrets and grants; one that becomes web or machine has
- * no secret until rotateClientSecret. An update without a difference changes neither updatedAt nor the event
- * log. Throws Conflict when the client has changed since `expectedUpdatedAt`; NotFound; InvalidInput; and
- * Forbidden when the caller lacks scopes that the client has or gets, or for an operator's client. `by` is
+ * Updates a client: omitted fields are unchanged, null unsets (or empties a list), '' unsets a text; read-only
+ * fields and `type` are ignored with their returned value. The client must be valid as a whole for its app
+ * type. A client that becomes single-page or native loses its secrets and grants; one that becomes web or
+ * machine has no secret until rotateClientSecret. An update without a difference changes neither updatedAt nor
+ * the event log. Throws Conflict when the client has changed since `expectedUpdatedAt`; NotFound; InvalidInput;
+ * and Forbidden when the caller lacks scopes that the client has or gets, or for an operator's client. `by` is
  * recorded in the event when the caller is not an administrator.
  */
 export async function updateClient(

@@ -120,8 +120,8 @@ export type CurrentClient = {
 }
 
 /**
- * Input of updateClient in `tenant`: omitted is unchanged, null and, for text, '' unset. The result must be valid as a
- * whole; fields that are not given, and not affected by another app type, are not validated again.
+ * Input of updateClient in `tenant`: omitted is unchanged, null and, for text, '' unset. The result must be
+ * valid as a whole; fields that are not given, and not affected by another app type, are not validated again.
  */
 export const createClientPatchShape = (tenant: string, current: CurrentClient) =>
   z

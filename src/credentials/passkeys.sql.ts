@@ -29,9 +29,9 @@ export const PASSKEY_USE_PARAMETERS = {
 } as const
 
 /**
- * CTEs that record the use of a passkey: `used_passkey` has a row unless the assertion was used before, the passkey was
- * deleted, or its counter has been reached. The unique key of the proof decides between concurrent uses of one
- * assertion, the counter between assertions of a passkey and its copy.
+ * CTEs that record the use of a passkey: `used_passkey` has a row unless the assertion was used before, the
+ * passkey was deleted, or its counter has been reached. The unique key of the proof decides between concurrent
+ * uses of one assertion, the counter between assertions of a passkey and its copy.
  */
 export const buildPasskeyUseCtes = (condition = 'true'): string => `
   proof AS (

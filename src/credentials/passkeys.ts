@@ -104,8 +104,8 @@ const isExpectedHandle = (tenant: string, userId: string, handle: string | null 
   equalsConstantTime(Buffer.from(handle, 'base64url'), Buffer.from(deriveUserHandle(tenant, userId)))
 
 /**
- * Verifies an authentication response (WebAuthn Level 3, section 7.2) to a challenge. `stored` is the passkey with its
- * credential id, null if there is none. Throws RejectedPasskey.
+ * Verifies an authentication response (WebAuthn Level 3, section 7.2) to a challenge. `stored` is the passkey that
+ * has the credential id of the response, or null. Throws RejectedPasskey.
  */
 export async function verifyPasskey(
   tenant: string,

@@ -23,7 +23,7 @@ const formatRecoveryCode = (code: string): string =>
 const normalizeRecoveryCode = (code: string): string =>
   code.toLowerCase().replace(/[\s-]/g, '').replaceAll('o', '0').replace(/[il]/g, '1')
 
-/** The stored form of a code: of one user, so that it is no code of another. */
+/** Hashes a recovery code for storage. The hash includes the user, so that equal codes of two users differ. */
 export const hashRecoveryCode = (tenant: string, userId: string, code: string): Buffer<ArrayBuffer> =>
   sha256(['recovery-code', tenant, userId, normalizeRecoveryCode(code)].join('\n'))
 

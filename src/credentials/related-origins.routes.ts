@@ -4,8 +4,8 @@ import { addReadRoute } from '../http/read-routes.http.ts'
 import { REGISTRATION_ORIGINS } from './relying-party.ts'
 
 /**
- * The origins that may use passkeys of the RP ID besides its own (WebAuthn Level 3, section 5.11). Browsers request it
- * from the root of the RP ID. There is no such document without PASSKEY_ORIGINS.
+ * The origins that may use passkeys of the RP ID besides its own (WebAuthn Level 3, section 5.11). Browsers
+ * request it from the root of the RP ID. There is no such document without PASSKEY_ORIGINS.
  */
 export function addRelatedOriginRoutes(app: H3): void {
   if (env.passkeyOrigins.length > 0)

@@ -91,8 +91,8 @@ function numberParameters(named: string, takes: Shape) {
 }
 
 /**
- * A part of a statement whose parameters have a prefix, so that it can stand beside a part with the same names.
- * Names that are not in `takes`, such as `:tenant`, are kept.
+ * Adds a prefix to the parameters of a part of a statement, so that two parts may use the same names. Names that are
+ * not in `takes`, such as `:tenant`, are kept.
  */
 export function prefixParameters<Prefix extends string, Takes extends Shape>(
   prefix: Prefix,

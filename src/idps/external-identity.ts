@@ -112,10 +112,10 @@ export function requireProvider(row: IdentityProvider): Provider {
 }
 
 /**
- * Verifies a proof with a provider and returns the identity: an ID token by its keys, an access token by
- * using it, a code by redeeming it. A provider that lacks fields proves nothing. Call it outside any transaction, because each of up to four requests may
- * take 10 s. Throws InvalidInput about the field of the proof, and Unavailable when the provider cannot be
- * reached.
+ * Verifies a proof with a provider and returns the identity: an ID token by its keys, an access token by using
+ * it, a code by redeeming it. A provider that lacks fields proves nothing. Call it outside any transaction,
+ * because each of up to four requests may take 10 s. Throws InvalidInput about the field of the proof, and
+ * Unavailable when the provider cannot be reached.
  */
 export async function proveIdentity(row: IdentityProvider, proof: LinkProof): Promise<ExternalIdentity> {
   const provider = requireProvider(row)

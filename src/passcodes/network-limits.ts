@@ -20,8 +20,8 @@ const SETTINGS = {
 type NetworkLimit = keyof typeof SETTINGS
 
 /**
- * Counts a code that is requested or entered, or a passkey or identity that was not accepted, in the limit of the network
- * for the tenant: the same for known and unknown addresses. What proves right is returned by
+ * Counts a code that is requested or entered, or a passkey or identity that was not accepted, in the limit of
+ * the network for the tenant: the same for known and unknown addresses. What proves right is returned by
  * `returnProvenCode`. Throws RateLimited.
  */
 export async function limitNetwork(name: NetworkLimit, tenant: string, ip: string | null): Promise<void> {

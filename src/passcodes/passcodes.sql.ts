@@ -16,9 +16,9 @@ import type { Channel } from './passcodes.fields.ts'
 
 // Finds or creates the user, counts the code in its budget, and stores it for its origin: concurrent calls wait
 // for the budget and find it used up. FOR SHARE makes this and a lock of the user wait for each other. Beyond
-// the budget, no user is created. An address without a user that :maySignUp is sent a code. Another that no code can be sent to gets a code too if :keepUnknown, and
-// an event like any other, so that neither rows nor response times reveal it. Rows are locked in the order
-// user, code, network, budget, here and below.
+// the budget, no user is created. An address without a user that :maySignUp is sent a code. Another that no
+// code can be sent to gets a code too if :keepUnknown, and an event like any other, so that neither rows nor
+// response times reveal it. Rows are locked in the order user, code, network, budget, here and below.
 const buildReserveCodeSql = (channel: Channel) => statement({
   takes: {
     address: 'text',

@@ -209,9 +209,9 @@ export type SignInContext = SignInPasscodeRequest & {
 
 /**
  * Verifies the code of a hosted page and, in the same transaction, raises the session of the browser if it is
- * the user's, or starts one, unless a second factor follows. `ctx` is the context of the request. `token` is the value of the cookie. Returns
- * null when the address is proven and has no user: it may sign up. Throws RejectedCode, and RateLimited for the
- * budget of the network.
+ * the user's, or starts one, unless a second factor follows. `ctx` is the context of the request. `token` is
+ * the value of the cookie. Returns null when the address is proven and has no user: it may sign up. Throws
+ * RejectedCode, and RateLimited for the budget of the network.
  */
 export async function verifySignInPasscode(
   ctx: Ctx,

@@ -212,10 +212,10 @@ export type SignInPasscodeRequest = { clientId: string | null; origin: PasscodeO
 
 /**
  * Sends a code for the hosted pages without revealing whether the address is known: for a locked address, and
- * an unknown one that may not sign up, the same statement runs and nothing is sent. The message is sent in the background; when that fails,
- * the address may request another code immediately. Returns the number of digits of the code, null in the
- * cooldown. Throws InvalidInput (not an address), RateLimited (the budget of the network, or of the address),
- * and Unavailable during an outage, for every address of the tenant.
+ * an unknown one that may not sign up, the same statement runs and nothing is sent. The message is sent in the
+ * background; when that fails, the address may request another code immediately. Returns the number of digits
+ * of the code, null in the cooldown. Throws InvalidInput (not an address), RateLimited (the budget of the
+ * network, or of the address), and Unavailable during an outage, for every address of the tenant.
  */
 export async function sendSignInPasscode(
   ctx: Ctx,

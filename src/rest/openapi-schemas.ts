@@ -125,8 +125,8 @@ function cleanSchema(schema: JsonSchema): JsonSchema {
 }
 
 /**
- * Collects the schemas of one document, without these values of enumerations. A shape with an `id` becomes a component that is referenced wherever
- * it occurs.
+ * Collects the schemas of one document, without these values of enumerations. A shape with an `id` becomes a
+ * component that is referenced wherever it occurs.
  */
 export function createSchemas(hiddenValues: readonly unknown[] = []) {
   const components: Record<string, JsonSchema> = {}

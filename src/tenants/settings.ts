@@ -21,9 +21,10 @@ export const toSettings = (tenant: Tenant) => toSettingsFields(tenant)
 export const getSettings = async (ctx: Ctx) => toSettings(await getTenant(ctx))
 
 /**
- * Updates the given settings; null and, for text, '' unset. An update without a difference changes neither updatedAt nor
- * the event log. Four round trips; one when no setting is given. Throws InvalidInput, and Conflict when the
- * tenant has changed since `expectedUpdatedAt`. Every process uses the new settings within a second.
+ * Updates the given settings; null and, for text, '' unset. An update without a difference changes neither
+ * updatedAt nor the event log. Four round trips; one when no setting is given. Throws InvalidInput, and
+ * Conflict when the tenant has changed since `expectedUpdatedAt`. Every process uses the new settings within a
+ * second.
  */
 export async function updateSettings(ctx: Ctx, input: unknown): Promise<Tenant> {
   const { expectedUpdatedAt: _, ...settings } = parseInput(TenantSettingsPatch, input)

@@ -1,9 +1,10 @@
 // npm run bench [-- --seconds 10 --users 10000 --large 1000000 --only userinfo --profile DIR]
 //
-// Measures throughput, latency, CPU of the server, round trips and WAL for each operation, and compares lists of a tenant
-// of 1,000 users with those of a large tenant. --only lists measures the lists only, --large 0 omits them. --profile also
-// writes a CPU profile of the server. --only neighbors compares authorize at a quiet tenant with the same while a tenant of
-// --flooded users is flooded. --only office signs 500 people in behind one address.
+// Measures throughput, latency, CPU of the server, round trips and WAL for each operation, and compares lists
+// of a tenant of 1,000 users with those of a large tenant. --only lists measures the lists only, --large 0
+// omits them. --profile also writes a CPU profile of the server. --only neighbors compares authorize at a quiet
+// tenant with the same while a tenant of --flooded users is flooded. --only office signs 500 people in behind
+// one address.
 import { cpus } from 'node:os'
 import { parseArgs } from 'node:util'
 import { deploy } from './deployment.ts'

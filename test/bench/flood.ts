@@ -1,5 +1,5 @@
-// One kind of flood, in a process of its own, until it is ended. Prints a line of JSON with the number of responses by status
-// at the end. Called by neighbors.ts with the flood as JSON.
+// One kind of flood, in a process of its own, until it is ended. Prints a line of JSON with the number of
+// responses by status at the end. Called by neighbors.ts with the flood as JSON.
 import os from 'node:os'
 import { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'

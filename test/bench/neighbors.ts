@@ -98,9 +98,9 @@ const percentile = (values: number[], share: number): number =>
 const show = (milliseconds: number): string => milliseconds.toFixed(1).padStart(8)
 
 /**
- * Measures the time of authorize at a quiet tenant, alone and while another tenant is flooded with what it may ask for. Both
- * are measured in turns in one run, and the ratio of their 99th percentiles counts. Returns a table, and whether all are
- * within the limit.
+ * Measures the time of authorize at a quiet tenant, alone and while another tenant is flooded with what it may
+ * ask for. Both are measured in turns in one run, and the ratio of their 99th percentiles counts. Returns a
+ * table, and whether all are within the limit.
  */
 export async function compareNeighbors(
   deployment: Deployment,

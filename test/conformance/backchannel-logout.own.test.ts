@@ -5,7 +5,8 @@ import { startPlan } from '../support/conformance-plan.ts'
 import { test as base } from '../support/fixtures.ts'
 import { startLogoutReceiver, validateLogoutToken } from '../support/logout-receiver.ts'
 
-// Own process: it delivers the logout tokens of all tenants. Each test has the name of the module whose conditions it checks.
+// Own process: it delivers the logout tokens of all tenants. Each test has the name of the module whose
+// conditions it checks.
 
 const test = base
   .extend('receiver', { scope: 'file' }, async ({ app }, { onCleanup }) => {

@@ -35,7 +35,8 @@ describe('a rotation under load', () => {
         const keys = await rotateSigningKeys(createPlatformCtx(tenant), activation)
         const next = keys.filter(({ expiresAt }) => expiresAt === null)
         await publishedEverywhere(next.map(({ kid }) => kid))
-        // The cached keys have expired: openid-client keeps them for 300 s, which is less than the default activation time.
+        // The cached keys have expired: openid-client keeps them for 300 s, which is less than the default
+        // activation time.
         const connected = await Promise.all(parties.map(({ client, alg }) => connect(client, alg)))
         for (const [index, connection] of connected.entries())
           (parties[index] as Party).connection = connection

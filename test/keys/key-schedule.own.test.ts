@@ -30,7 +30,8 @@ describe('rotateDueKeys', () => {
     const activeAt = new Date(due.getTime() + DAY_MS)
     for (const key of made) expect(key).toMatchObject({ activeAt, expiresAt: null })
     expect(keys.find(({ alg }) => alg === 'EdDSA')?.expiresAt).toBeNull()
-    // A former key is published for a day and an hour after the activation: the longest token lifetime and clock skew.
+    // A former key is published for a day and an hour after the activation: the longest token lifetime and
+    // clock skew.
     for (const { kid, alg } of before.filter(({ alg }) => alg !== 'EdDSA'))
       expect([alg, keys.find((key) => key.kid === kid)?.expiresAt]).toEqual([
         alg,

@@ -34,9 +34,9 @@ const readIds = (url: string, text: string): Promise<string[]> =>
   })
 
 /**
- * Stops the load, and expects that what was acknowledged is stored, that each stored user has one event, that the
- * subscription delivered each event once, that nobody was let in, that refresh tokens work, and that the process is the one
- * that was started.
+ * Stops the load, and expects that what was acknowledged is stored, that each stored user has one event, that
+ * the subscription delivered each event once, that nobody was let in, that refresh tokens work, and that the
+ * process is the one that was started.
  */
 export async function expectNothingLost({ server, load }: FaultScene, databaseUrl: string): Promise<void> {
   await load.stop()

@@ -7,8 +7,9 @@ const QUERY = `subscription ($after: String) {
 type Payload = { data?: { events?: { subjectIds?: string[] } } }
 
 /**
- * Follows the creation of users until the signal aborts, and adds their ids to `delivered`. Resumes from the last position
- * (`id:`) whenever the stream ends. `onOpen` is called once the stream delivers every later event.
+ * Follows the creation of users until the signal aborts, and adds their ids to `delivered`. Resumes from the
+ * last position (`id:`) whenever the stream ends. `onOpen` is called once the stream delivers every later
+ * event.
  */
 export async function followCreatedUsers(
   server: ServerProcess,

@@ -24,8 +24,8 @@ export async function listTargets(work: () => Promise<unknown>): Promise<Target[
 }
 
 /**
- * Runs `work` while the server ends the connection of one statement. Returns whether the statement was sent, which a cache
- * may prevent. `admin` is a connection of the same role.
+ * Runs `work` while the server ends the connection of one statement. Returns whether the statement was sent,
+ * which a cache may prevent. `admin` is a connection of the same role.
  */
 export async function endConnectionAt(
   admin: pg.ClientBase,
@@ -66,8 +66,8 @@ export async function endConnectionAt(
 }
 
 /**
- * Makes fetch repeat a request once that is answered 503 with Retry-After, as clients do. Returns the answers that had a
- * status from 500.
+ * Makes fetch repeat a request once that is answered 503 with Retry-After, as clients do. Returns the answers
+ * that had a status from 500.
  */
 export function retryUnavailable(): {
   status: number

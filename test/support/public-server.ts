@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import { freePort } from './process.ts'
 
-// For the behavior of a server on the internet. Import this file before all others: src reads the environment at its first
-// import. Files that do so have a process of their own.
+// For the behavior of a server on the internet. Import this file before all others: src reads the environment
+// at its first import. Files that do so have a process of their own.
 
 export const METRICS_TOKEN = 'token-of-the-scraper'
 /** Does not exist. */

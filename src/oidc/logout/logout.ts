@@ -41,8 +41,8 @@ function requireRegisteredTarget(
 /**
  * Validates a logout request. Throws OAuthError, never redirected, for an id_token_hint that is not from this
  * issuer or was issued to another client, an unknown client, and a post_logout_redirect_uri that is not
- * registered (see isRegisteredRedirect) or whose client is not named. logout_hint and ui_locales are ignored: the session of the browser ends, and
- * there is one language.
+ * registered (see isRegisteredRedirect) or whose client is not named. logout_hint and ui_locales are ignored:
+ * the session of the browser ends, and there is one language.
  */
 export async function parseLogoutRequest(
   tenant: string,

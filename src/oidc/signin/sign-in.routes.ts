@@ -91,7 +91,7 @@ async function renderFinishedPage({ event, tenant, ctx }: TenantCall): Promise<R
   return renderComponent(FinishedSignInPage, { tenant, person: session }, { status: 410 })
 }
 
-/** Being sent to a provider without a page is no progress of the user. */
+/** Whether the user has submitted a form. A redirect to a provider before the first page does not count. */
 const hasProgressOfPages = ({ progress: { provider: _, isLed: __, ...progress } }: Interaction): boolean =>
   Object.keys(progress).length > 0
 

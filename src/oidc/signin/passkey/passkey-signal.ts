@@ -3,8 +3,8 @@ import type { AcceptedPasskeys } from '../../../pages/passkey-signal.pages.tsx'
 import type { SignInStep } from '../step/sign-in-step.ts'
 
 /**
- * The accepted passkeys, for the browser of a user who has signed in for this request. Null for an earlier session: its
- * user has not just proved who they are. One statement, or none.
+ * The accepted passkeys, for the browser of a user who has signed in for this request. Null for an earlier
+ * session: its user has not just proved who they are. One statement, or none.
  */
 export async function findPasskeySignal({
   call,

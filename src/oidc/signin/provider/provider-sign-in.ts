@@ -141,9 +141,10 @@ async function signInUser(
 }
 
 /**
- * Verifies the answer of a provider and returns the token of the browser's session, always a new one; null when a
- * second factor follows. The session continues if it is the user's; that of another user ends. Throws RejectedIdentity, after recording
- * why, and RateLimited when the network has presented too many that were not accepted.
+ * Verifies the answer of a provider and returns the token of the browser's session, always a new one; null when
+ * a second factor follows. The session continues if it is the user's; that of another user ends. Throws
+ * RejectedIdentity, after recording why, and RateLimited when the network has presented too many that were not
+ * accepted.
  */
 export async function signInByProvider(
   ctx: Ctx,

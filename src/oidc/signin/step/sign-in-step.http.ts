@@ -48,8 +48,8 @@ export const createExpiredSignInError = () =>
 const readPathHandle = ({ event }: TenantCall): string => event.context.params?.handle ?? ''
 
 /**
- * Loads and evaluates the sign-in with a handle, that of the path by default; null when this browser has none with it.
- * With the credential id of a passkey, loads that passkey too, in the same statement.
+ * Loads and evaluates the sign-in with a handle, that of the path by default; null when this browser has none
+ * with it. With the credential id of a passkey, loads that passkey too, in the same statement.
  */
 export async function findSignInStep(
   call: TenantCall,
