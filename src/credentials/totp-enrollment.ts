@@ -3,6 +3,7 @@ import type { Ctx } from '../core/context.ts'
 import { newId, seal, unseal } from '../core/crypto.ts'
 import { InvalidCredential, InvalidInput } from '../core/errors.ts'
 import { addSeconds } from '../core/time.ts'
+import type { Sql } from '../database/db.ts'
 import { storeSecondFactor } from './second-factors.ts'
 import { buildTotpUri, createTotpSecret, matchTimeStep, renderQrCode, toTotpPurpose } from './totp.ts'
 
@@ -74,13 +75,15 @@ const createWrongTotpError = () => new InvalidCredential('The code is wrong or h
 /**
  * Stores the authenticator app of a token, by the first code that it shows; it replaces an earlier app of the
  * user. That code cannot be used again. Throws InvalidInput about the token, InvalidCredential about the code,
- * also when the token was used before, NotFound and UserLocked.
+ * also when the token was used before, NotFound and UserLocked. `check` may reject the enrollment; it runs after the
+ * user's row was locked.
  */
 export async function finishTotpEnrollment(
   ctx: Ctx,
   owner: TotpOwner,
   { token, code }: { token: string; code: string },
   now = new Date(),
+  check?: (sql: Sql) => Promise<void>,
 ): Promise<{ credentialId: string }> {
   const pending = openPending(ctx.tenant, owner, token, now)
   if (!pending)
@@ -92,6 +95,6 @@ export async function finishTotpEnrollment(
   if (lastStep === null) throw createWrongTotpError()
   const sealed = seal(toTotpPurpose(ctx.tenant, id), secret)
   const factor = { id, userId: owner.userId, type: 'totp' as const, secret: sealed, lastStep, codeHashes: [] }
-  if (!(await storeSecondFactor(ctx, factor, now))) throw createWrongTotpError()
+  if (!(await storeSecondFactor(ctx, factor, now, check))) throw createWrongTotpError()
   return { credentialId: id }
 }

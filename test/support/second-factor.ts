@@ -17,6 +17,10 @@ export const toLanding = async (next: Awaited<ReturnType<PageBrowser['submit']>>
   html: await next.response.text(),
 })
 
+/** The key that the page of the setup shows. */
+export const readSetupSecret = (html: string): string =>
+  (/<code class="key">([^<]+)</.exec(html)?.[1] ?? '').replaceAll(' ', '')
+
 /** A user with an authenticator app, and recovery codes if they were created. */
 export type Owner = { person: Person; totp: Totp; codes: string[] }
 

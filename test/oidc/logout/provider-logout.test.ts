@@ -10,7 +10,7 @@ import { updateSettings } from '../../../src/tenants/settings.ts'
 import { createTenant } from '../../../src/tenants/tenants.ts'
 import { answerIn } from '../../support/protocol.ts'
 import { test as base, type SignInProvider } from '../../support/provider-sign-in.ts'
-import { equipOwner } from '../../support/second-factor.ts'
+import { equipOwner, readSetupSecret } from '../../support/second-factor.ts'
 import { newSlug } from '../../support/tenants.ts'
 import { computeTotp } from '../../support/totp.ts'
 
@@ -104,28 +104,23 @@ describe('a logout token of an identity provider (OpenID Connect Back-Channel Lo
     for (const id of others) expect(await readSession(id)).toEqual(ENDED)
   })
 
-  test('ends a session that a second factor completed', async ({
-    ctx,
-    tenant,
-    person,
-    subject,
-    provider,
-    browser,
-    link,
-    signInBy,
-    readSession,
-  }) => {
-    await link(person.id, provider, subject)
-    const { totp } = await equipOwner(ctx, person)
-    const page = await signInBy(provider.id, subject)
-    const { location } = await browser.submit(page, { step: 'totp', code: computeTotp(totp.secret) })
-    expect(answerIn(location).code).toMatch(/./)
-    const { sessionId, sid } = await dbFor(tenant).providerSession.findFirstOrThrow({
-      where: { tenantId: tenant, subject },
-    })
-    await provider.upstream.logOut(subject, sid as string)
-    expect(await readSession(sessionId)).toEqual(ENDED)
-  })
+  test.for(['presented', 'set up'] as const)(
+    'ends a session that a second factor completed: %s',
+    async (how, { ctx, tenant, person, subject, provider, browser, link, signInBy, readSession }) => {
+      await link(person.id, provider, subject)
+      const owner = how === 'presented' ? await equipOwner(ctx, person) : null
+      await updateSettings(ctx, { secondFactor: 'required' })
+      const page = await signInBy(provider.id, subject)
+      await updateSettings(ctx, { secondFactor: null })
+      const secret = owner?.totp.secret ?? readSetupSecret(page.html)
+      await browser.submit(page, { step: 'totp', code: computeTotp(secret) })
+      const { sessionId, sid } = await dbFor(tenant).providerSession.findFirstOrThrow({
+        where: { tenantId: tenant, subject },
+      })
+      await provider.upstream.logOut(subject, sid as string)
+      expect(await readSession(sessionId)).toEqual(ENDED)
+    },
+  )
 
   test('leaves sessions that came from elsewhere alone', async ({
     tenant,

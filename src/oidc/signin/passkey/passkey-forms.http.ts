@@ -21,18 +21,22 @@ export const PASSKEY_METHOD: SignInMethod = {
     createPart(PasskeyEntry, {
       interaction: form,
       options: buildPasskeyOptions(deriveChallenge(signIn.call.ctx.tenant, signIn.interaction)),
-      isOnly: !offersMethod(signIn, 'passcode'),
+      isOnly: isSecondFactor(signIn) || !offersMethod(signIn, 'passcode'),
       error: rejection?.reason === 'passkey' ? describeInputRejection(rejection) : null,
       unknownPasskey: rejection?.unknownPasskey,
     }),
 }
 
-function toInputRejection(error: unknown): InputRejection {
+/** Whether the passkey is presented after a first proof, instead of a second factor. */
+const isSecondFactor = ({ authorization }: SignInStep): boolean => authorization.next.step === 'second-factor'
+
+function toInputRejection(signIn: SignInStep, error: unknown): InputRejection {
+  const page = isSecondFactor(signIn) ? 'second-factor' : 'email'
   if (error instanceof RejectedPasskey)
-    return { page: 'email', reason: 'passkey', unknownPasskey: error.unknownId ?? undefined }
+    return { page, reason: 'passkey', unknownPasskey: error.unknownId ?? undefined }
   if (error instanceof RateLimited)
     return {
-      page: 'email',
+      page,
       reason: 'attempts',
       retryAt: addSeconds(new Date(), error.retryAfterSeconds).toISOString(),
     }
@@ -44,7 +48,7 @@ async function handlePasskey(signIn: SignInStep, form: Record<string, string>): 
   try {
     signedIn = await signInByPasskey(signIn, form.assertion ?? '')
   } catch (error) {
-    return rejectInput(signIn, toInputRejection(error))
+    return rejectInput(signIn, toInputRejection(signIn, error))
   }
   const { token, answer } = signedIn
   const cookies = [buildCookie(signIn.call.ctx.tenant, SESSION_COOKIE, token, BROWSER_LIFETIME_SECONDS)]

@@ -7,13 +7,15 @@ import type { RenderOptions } from '../../../pages/render-page.pages.tsx'
 import { renderComponent } from '../../../pages/responses.http.ts'
 import type { InputRejection } from '../../interactions/interactions.ts'
 import { clearAddress } from '../passcode/passcode-sign-in.ts'
+import { PASSKEY_METHOD } from '../passkey/passkey-forms.http.ts'
 import { describeInputRejection } from '../step/input-rejection-texts.ts'
 import { switchUser } from '../step/sign-in.ts'
 import type { FormHandler } from '../step/sign-in-method.http.ts'
 import { buildPagePath, buildSessionCookies, redirectToPage, rejectInput } from '../step/sign-in-step.http.ts'
 import type { SignInStep } from '../step/sign-in-step.ts'
+import { selectFactorTask } from './factor-choice.ts'
 import { forgetRecoveryCodes, readRecoveryCodes } from './recovery-code-display.ts'
-import { RecoveryCodePage, TotpPage } from './second-factor.pages.tsx'
+import { PasskeyFactorPage, RecoveryCodePage, TotpPage } from './second-factor.pages.tsx'
 import { findSecondFactorUser, RejectedSecondFactor, signInBySecondFactor } from './second-factor-sign-in.ts'
 import { RecoveryCodesPage, TotpSetupPage } from './totp-setup.pages.tsx'
 import { prepareTotpSetup, signInByNewTotp } from './totp-setup.ts'
@@ -26,6 +28,7 @@ export type SecondFactorPageName = (typeof PAGES)[SecondFactorName]
 export const SECOND_FACTOR_FORMS: Record<string, FormHandler> = {
   totp: (signIn, form) => handleCode(signIn, form, 'totp'),
   recovery: (signIn, form) => handleCode(signIn, form, 'recovery'),
+  ...PASSKEY_METHOD.forms,
   restart: restartSignIn,
 }
 
@@ -36,7 +39,7 @@ type CommonProps = { tenant: PageTenant; client: PageClient; interaction: PageIn
 
 /**
  * Renders the page of a second factor, with the error of the last input. A user who has none sets up an
- * authenticator app.
+ * authenticator app; one who has a passkey uses it.
  */
 export async function renderSecondFactor(
   signIn: SignInStep,
@@ -48,20 +51,22 @@ export async function renderSecondFactor(
   const found = findSecondFactorUser(signIn)
   if (!found) throw new Error('no second factor is asked for')
   const error = rejection && describeInputRejection(rejection)
+  const label = selectAccountLabel(found.user)
   // Submits a code when it is complete.
   const scripted = { ...options, runsScript: true }
-  if (!found.user.hasSecondFactor) {
+  const task = await selectFactorTask(signIn, found)
+  if (task === 'passkey') {
+    const entry = PASSKEY_METHOD.renderEntry(signIn, common.interaction, rejection)
+    const isLimited = rejection?.reason === 'attempts'
+    return renderComponent(PasskeyFactorPage, { ...common, label, entry, error, isLimited }, scripted)
+  }
+  if (task === 'setup') {
     const enrollment = await prepareTotpSetup(signIn, found)
     return renderComponent(TotpSetupPage, { ...common, enrollment, error }, scripted)
   }
   const [Page, other] =
     page === 'recovery' ? ([RecoveryCodePage, 'second-factor'] as const) : ([TotpPage, 'recovery'] as const)
-  const props = {
-    ...common,
-    label: selectAccountLabel(found.user),
-    otherPath: buildPagePath(signIn, other),
-    error,
-  }
+  const props = { ...common, label, otherPath: buildPagePath(signIn, other), error }
   return renderComponent(Page, props, scripted)
 }
 

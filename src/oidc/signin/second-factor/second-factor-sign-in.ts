@@ -3,7 +3,7 @@ import { type Ctx, toUserCtx } from '../../../core/context.ts'
 import { RateLimited, UserLocked } from '../../../core/errors.ts'
 import type { SecondFactorName } from '../../../core/sign-in-methods.ts'
 import { limitGuesses, useSecondFactor } from '../../../credentials/second-factor-use.ts'
-import { inTransaction, sql } from '../../../database/db.ts'
+import { inTransaction, type Sql, sql } from '../../../database/db.ts'
 import { deliverMail } from '../../../delivery/mail.ts'
 import { buildRecoveryCodeNotice } from '../../../delivery/message-texts.ts'
 import { recordEvents, wakeReaders } from '../../../events/log.ts'
@@ -60,17 +60,40 @@ function announceRecoveryCode(ctx: Ctx, { email }: ProvenUser, remaining: number
 }
 
 /**
+ * Starts or raises the session by a second factor inside the caller's transaction, with the origin of the first
+ * proof. Throws UserLocked.
+ */
+export async function enterWithSecondFactor(
+  sql: Sql,
+  userCtx: Ctx,
+  { user, first, provider }: SecondFactorUser,
+  { sessionId, proof }: { sessionId: string | null; proof: NewProof },
+  now: Date,
+): Promise<Awaited<ReturnType<typeof enterBrowserSession>>> {
+  const entered = await enterBrowserSession(
+    sql,
+    userCtx,
+    { userId: user.userId, sessionId, proof, first },
+    now,
+  )
+  if (provider)
+    await storeProviderSession(sql, userCtx.tenant, { sessionId: entered.session.id, ...provider })
+  return entered
+}
+
+/**
  * Signs in by a code that completes the first proof, and returns the token of the session, always a new one. Until
  * then there is no session for the first proof. Throws RejectedSecondFactor and RateLimited, after recording why.
  */
 export async function signInBySecondFactor(
   signIn: SignInStep,
-  { user, first, provider }: SecondFactorUser,
+  found: SecondFactorUser,
   { method, code }: { method: SecondFactorName; code: string },
   now = new Date(),
 ): Promise<string> {
   const { ctx } = signIn.call
   const { interaction } = signIn
+  const { user, first } = found
   const { clientId } = interaction.request
   const { userId } = user
   const userCtx = toUserCtx(ctx, { userId, clientId })
@@ -81,10 +104,10 @@ export async function signInBySecondFactor(
       const accepted = await useSecondFactor(sql, userCtx, { userId, method, code }, now)
       if (!accepted) throw new RejectedSecondFactor('wrong')
       const proof = { method, amr: AMR }
-      const entered = await enterBrowserSession(sql, userCtx, { userId, sessionId, proof, first }, now)
-      if (provider)
-        await storeProviderSession(sql, ctx.tenant, { sessionId: entered.session.id, ...provider })
-      return { accepted, entered }
+      return {
+        accepted,
+        entered: await enterWithSecondFactor(sql, userCtx, found, { sessionId, proof }, now),
+      }
     })
     wakeReaders(ctx.tenant)
     if (accepted.remainingCodes !== null) announceRecoveryCode(ctx, user, accepted.remainingCodes)

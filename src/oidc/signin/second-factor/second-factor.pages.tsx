@@ -1,5 +1,6 @@
 import type { VNode } from 'preact'
-import { BidiText } from '../../../pages/page-shell.pages.tsx'
+import type { PagePart } from '../../../pages/page-part.pages.tsx'
+import { BidiText, ErrorMessage } from '../../../pages/page-shell.pages.tsx'
 import { CodeForm, RestartForm } from '../step/code-form.pages.tsx'
 import { StepPage, type StepPageProps } from '../step/step-page.pages.tsx'
 
@@ -53,6 +54,32 @@ const createSecondFactorPage =
       </StepPage>
     )
   }
+
+/**
+ * Asks for the passkey of the user. `entry` is the passkey's part of the page, which posts `step=passkey` and shows
+ * the error of a passkey; `isLimited` says that the error is about too many of them. Posts `step=restart` or
+ * `step=cancel`, too.
+ */
+export const PasskeyFactorPage = ({
+  label,
+  entry,
+  isLimited,
+  ...page
+}: StepPageProps & { label: string; entry: PagePart; isLimited: boolean }): VNode => (
+  <StepPage
+    {...page}
+    title="Use your passkey"
+    lead={
+      <>
+        To sign in as <BidiText>{label}</BidiText>, confirm that it’s you.
+      </>
+    }
+    alternatives={<RestartForm interaction={page.interaction} />}
+  >
+    {isLimited && <ErrorMessage>{page.error}</ErrorMessage>}
+    {entry}
+  </StepPage>
+)
 
 /** Asks for the code of the authenticator app. Posts `step=totp` and `code`, `step=restart` or `step=cancel`. */
 export const TotpPage = createSecondFactorPage('totp')

@@ -1,5 +1,5 @@
 import { toUserCtx } from '../../../core/context.ts'
-import { AppError, InvalidCredential, InvalidInput, UserLocked } from '../../../core/errors.ts'
+import { AppError, Conflict, InvalidCredential, InvalidInput, UserLocked } from '../../../core/errors.ts'
 import { createRecoveryCodes } from '../../../credentials/recovery-codes.ts'
 import { selectAccountLabel } from '../../../credentials/registration.ts'
 import {
@@ -11,12 +11,17 @@ import {
 } from '../../../credentials/totp-enrollment.ts'
 import { inTransaction } from '../../../database/db.ts'
 import { wakeReaders } from '../../../events/log.ts'
-import { enterBrowserSession } from '../../../sessions/sessions.ts'
 import { hashHandle, type Interaction, saveInteraction } from '../../interactions/interactions.ts'
 import { recordSignIn } from '../step/sign-in.ts'
 import type { SignInStep } from '../step/sign-in-step.ts'
+import { requireNoPasskey } from './factor-choice.ts'
 import { sealRecoveryCodes } from './recovery-code-display.ts'
-import { RejectedSecondFactor, type SecondFactorUser, TOTP_PROOF } from './second-factor-sign-in.ts'
+import {
+  enterWithSecondFactor,
+  RejectedSecondFactor,
+  type SecondFactorUser,
+  TOTP_PROOF,
+} from './second-factor-sign-in.ts'
 
 /** The app is confirmed in the interaction, and in the browser, in which its key was shown. */
 const toOwner = (interaction: Interaction, userId: string): TotpOwner => ({
@@ -51,21 +56,25 @@ export async function prepareTotpSetup(
  */
 export async function signInByNewTotp(
   signIn: SignInStep,
-  { user, first }: SecondFactorUser,
+  found: SecondFactorUser,
   code: string,
   now = new Date(),
 ): Promise<string> {
   const { interaction, authorization } = signIn
+  const { user, first } = found
   const { tenant } = signIn.call.ctx
   const { userId } = user
   const userCtx = toUserCtx(signIn.call.ctx, { userId, clientId: interaction.request.clientId })
   const sessionId = authorization.signInState?.id ?? null
   const { pendingTotp: token = '', ...former } = interaction.progress
   try {
-    await finishTotpEnrollment(userCtx, toOwner(interaction, userId), { token, code }, now)
+    const owner = toOwner(interaction, userId)
+    await finishTotpEnrollment(userCtx, owner, { token, code }, now, (sql) =>
+      requireNoPasskey(sql, signIn, userId),
+    )
     const { codes } = await createRecoveryCodes(userCtx, userId, { replace: true }, now)
     const entered = await inTransaction((sql) =>
-      enterBrowserSession(sql, userCtx, { userId, sessionId, first, proof: TOTP_PROOF }, now),
+      enterWithSecondFactor(sql, userCtx, found, { sessionId, proof: TOTP_PROOF }, now),
     )
     wakeReaders(tenant)
     const progress = { ...former, recoveryCodes: sealRecoveryCodes(tenant, interaction, codes) }
@@ -79,4 +88,4 @@ export async function signInByNewTotp(
 }
 
 const isRejection = (error: AppError): boolean =>
-  [InvalidCredential, InvalidInput, UserLocked].some((kind) => error instanceof kind)
+  [Conflict, InvalidCredential, InvalidInput, UserLocked].some((kind) => error instanceof kind)

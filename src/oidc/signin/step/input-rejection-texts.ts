@@ -33,6 +33,7 @@ const COUNTRY_PROBLEM = 'We can’t send text messages to this country. Use anot
 
 /** One message for every reason, so that it does not reveal why. */
 const PASSKEY_PROBLEM = 'This passkey did not work. Try again, or use a code.'
+const PASSKEY_FACTOR_PROBLEM = 'This passkey did not work. Try again.'
 
 /** One message for a wrong code and for one that was used. */
 const SECOND_FACTOR_PROBLEMS = {
@@ -53,14 +54,14 @@ const PROVIDER_PROBLEMS = {
 
 /** The message about a rejected input. `channels` are those of the tenant. */
 export function describeInputRejection(
-  { reason, retryAt, entered, provider = '' }: InputRejection,
+  { page, reason, retryAt, entered, provider = '' }: InputRejection,
   channels: readonly Channel[] = CHANNELS,
   now = new Date(),
 ): string {
   if (reason === 'address') return describeInvalidAddress(channels, entered)
   if (reason === 'country') return COUNTRY_PROBLEM
   if (reason === 'terms') return TERMS_PROBLEM
-  if (reason === 'passkey') return PASSKEY_PROBLEM
+  if (reason === 'passkey') return page === 'second-factor' ? PASSKEY_FACTOR_PROBLEM : PASSKEY_PROBLEM
   if (reason === 'totp' || reason === 'recovery') return SECOND_FACTOR_PROBLEMS[reason]
   if (reason === 'fields') return 'Check the fields that are marked.'
   if (reason === 'closed') return 'New accounts cannot be created with this address.'

@@ -5,9 +5,11 @@ import { createPlatformCtx } from '../../../../src/core/context.ts'
 import { dbFor } from '../../../../src/database/db.ts'
 import { updateSettings } from '../../../../src/tenants/settings.ts'
 import { setUserRoles } from '../../../../src/users/roles.ts'
+import { createAssertion } from '../../../support/authenticator.ts'
 import { openPage, type Page } from '../../../support/hosted-pages.ts'
+import { enrollPasskey, readPasskeyOptions } from '../../../support/passkeys.ts'
 import { answerIn } from '../../../support/protocol.ts'
-import { test as base, type Landing } from '../../../support/second-factor.ts'
+import { test as base, type Landing, readSetupSecret } from '../../../support/second-factor.ts'
 import { computeTotp, computeWrongTotp, enrollTotp } from '../../../support/totp.ts'
 
 const SETUP = '<h1>Set up an authenticator app</h1>'
@@ -16,8 +18,7 @@ const ESSENTIAL = JSON.stringify({
   id_token: { acr: { essential: true, value: 'urn:vestibule:mfa' } },
 })
 
-const readSecret = ({ html }: Page): string =>
-  (/<code class="key">([^<]+)</.exec(html)?.[1] ?? '').replaceAll(' ', '')
+const readSecret = ({ html }: Page): string => readSetupSecret(html)
 const readCodes = ({ html }: Page): string[] =>
   [...html.matchAll(/<li><code>([^<]+)</g)].map(([, code]) => code as string)
 
@@ -120,6 +121,50 @@ describe('a tenant that requires a second factor', () => {
     const begin = await drivers.passkey.equip(person)
     const { location } = await (await begin(await start(), browser)).present(browser)
     expect(answerIn(location).code).toMatch(/./)
+  })
+
+  test('asks a user who has a passkey for it, and lets nobody set up an app instead', async ({
+    require,
+    ctx,
+    person,
+    submit,
+    enterPasscode,
+    typesOf,
+    claimsOf,
+    events,
+  }) => {
+    const passkey = await enrollPasskey(ctx, person.id)
+    await require()
+    const page = await enterPasscode()
+    expect(page.html).toContain('<h1>Use your passkey</h1>')
+    expect(page.html).not.toContain('class="key"')
+    const setup = await submit(page, { step: 'totp', code: '123456' })
+    expect(setup.html).toContain('<h1>Use your passkey</h1>')
+    const answer = (html: string, over = {}) => createAssertion(passkey, readPasskeyOptions(html), over)
+    const foreign = answer(setup.html, { origin: 'https://evil.example' })
+    const rejected = await submit(setup, { step: 'passkey', assertion: foreign })
+    expect(rejected.html).toContain('This passkey did not work. Try again.')
+    expect((await events({ type: 'signin.failed' })).slice(-1)).toMatchObject([
+      { userId: person.id, detail: { method: 'passkey', reason: 'rejected' } },
+    ])
+    const done = await submit(rejected, { step: 'passkey', assertion: answer(rejected.html) })
+    expect(await claimsOf(done)).toMatchObject({ sub: person.id, acr: 'phr' })
+    expect(await typesOf(person)).toEqual(['public-key'])
+  })
+
+  test('enrolls no app when a passkey is enrolled at the same time', async ({
+    require,
+    ctx,
+    person,
+    enterPasscode,
+    setUp,
+    typesOf,
+  }) => {
+    await require()
+    const setup = await enterPasscode()
+    await enrollPasskey(ctx, person.id)
+    expect((await setUp(setup)).html).toContain('<h1>Use your passkey</h1>')
+    expect(await typesOf(person)).toEqual(['public-key'])
   })
 
   test('asks users of an earlier session, and rejects prompt=none until then', async ({
