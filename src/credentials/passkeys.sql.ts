@@ -17,15 +17,6 @@ export const PASSKEY_RETURNS = {
 /** A stored passkey, with the state of its user. */
 export type StoredPasskey = RowOf<{ returns: typeof PASSKEY_RETURNS }>
 
-const SELECT_HAS_PASSKEY = statement({ takes: { userId: 'text' }, returns: { hasPasskey: 'boolean' } })`
-  SELECT EXISTS (
-    SELECT FROM "Credential" WHERE "tenantId" = :tenant AND "userId" = :userId AND "type" = 'public-key'
-  ) AS "hasPasskey"`
-
-/** Whether a user has a passkey. */
-export const selectHasPasskey = async (sql: Sql, tenant: string, userId: string): Promise<boolean> =>
-  (await SELECT_HAS_PASSKEY.first(sql, { tenant, userId }))?.hasPasskey ?? false
-
 /** Parameters of `buildPasskeyUseCtes`. */
 export const PASSKEY_USE_PARAMETERS = {
   id: 'text',

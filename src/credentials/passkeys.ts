@@ -99,6 +99,13 @@ async function verifyAssertion(
   throw new RejectedPasskey('rejected', { userId })
 }
 
+/** The authentication methods of a passkey (RFC 8176): in software if it may be backed up. It verifies the user. */
+export const selectPasskeyAmr = (isBackupEligible: boolean): string[] => [
+  isBackupEligible ? 'swk' : 'hwk',
+  'user',
+  'mfa',
+]
+
 const isExpectedHandle = (tenant: string, userId: string, handle: string | null | undefined): boolean =>
   !handle ||
   equalsConstantTime(Buffer.from(handle, 'base64url'), Buffer.from(deriveUserHandle(tenant, userId)))
@@ -129,7 +136,7 @@ export async function verifyPasskey(
   return {
     id,
     userId,
-    amr: [isEligible ? 'swk' : 'hwk', 'user', 'mfa'],
+    amr: selectPasskeyAmr(isEligible),
     signCount: info.newCounter,
     backedUp: info.credentialBackedUp,
     challenge,

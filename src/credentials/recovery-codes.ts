@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { Ctx } from '../core/context.ts'
 import { newId, sha256 } from '../core/crypto.ts'
 import { Conflict } from '../core/errors.ts'
-import { selectSecondFactorTypes } from './second-factors.sql.ts'
+import { selectCredentialTypes } from './second-factors.sql.ts'
 import { storeSecondFactor } from './second-factors.ts'
 
 const CODES = 10
@@ -45,7 +45,7 @@ export async function createRecoveryCodes(
   const codeHashes = codes.map((code) => hashRecoveryCode(ctx.tenant, userId, code))
   const factor = { id, userId, type: 'recovery-codes' as const, secret: null, lastStep: null, codeHashes }
   await storeSecondFactor(ctx, factor, now, async (sql) => {
-    const types = await selectSecondFactorTypes(sql, ctx.tenant, userId)
+    const types = await selectCredentialTypes(sql, ctx.tenant, userId)
     if (!types.includes('totp')) throw new Conflict([], 'Set up an authenticator app first.')
     if (types.includes('recovery-codes') && !replace)
       throw new Conflict([

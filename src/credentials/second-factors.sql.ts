@@ -52,9 +52,9 @@ export async function replaceSecondFactor(
   return row
 }
 
-const SELECT_SECOND_FACTORS = statement({ takes: { userId: 'text' }, returns: { type: 'text' } })`
-  SELECT "type" FROM "Credential" WHERE "tenantId" = :tenant AND "userId" = :userId AND "type" <> 'public-key'`
+const SELECT_CREDENTIAL_TYPES = statement({ takes: { userId: 'text' }, returns: { type: 'text' } })`
+  SELECT DISTINCT "type" FROM "Credential" WHERE "tenantId" = :tenant AND "userId" = :userId`
 
-/** The types of second factors that a user has. */
-export const selectSecondFactorTypes = async (sql: Sql, tenant: string, userId: string): Promise<string[]> =>
-  (await SELECT_SECOND_FACTORS.all(sql, { tenant, userId })).map(({ type }) => type)
+/** The types of credentials that a user has. */
+export const selectCredentialTypes = async (sql: Sql, tenant: string, userId: string): Promise<string[]> =>
+  (await SELECT_CREDENTIAL_TYPES.all(sql, { tenant, userId })).map(({ type }) => type)

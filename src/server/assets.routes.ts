@@ -3,7 +3,10 @@ import { addReadRoute } from '../http/read-routes.http.ts'
 import { CODE_SCRIPT, CODE_SCRIPT_PATH } from '../pages/assets/code-script.ts'
 import { ENROLLMENT_SCRIPT, ENROLLMENT_SCRIPT_PATH } from '../pages/assets/enrollment-script.ts'
 import { FORM_POST_SCRIPT, FORM_POST_SCRIPT_PATH } from '../pages/assets/form-post-script.ts'
-import { PASSKEY_OFFER_SCRIPT, PASSKEY_OFFER_SCRIPT_PATH } from '../pages/assets/passkey-offer-script.ts'
+import {
+  PASSKEY_CREATION_SCRIPT,
+  PASSKEY_CREATION_SCRIPT_PATH,
+} from '../pages/assets/passkey-creation-script.ts'
 import { PASSKEY_SCRIPT, PASSKEY_SCRIPT_PATH } from '../pages/assets/passkey-script.ts'
 import { PASSKEY_SIGNAL_SCRIPT, PASSKEY_SIGNAL_SCRIPT_PATH } from '../pages/assets/passkey-signal-script.ts'
 import { STYLESHEET, STYLESHEET_PATH } from '../pages/assets/stylesheet.ts'
@@ -15,7 +18,7 @@ const STATIC_ASSETS = [
   { path: STYLESHEET_PATH, content: STYLESHEET, type: 'text/css' },
   { path: ENROLLMENT_SCRIPT_PATH, content: ENROLLMENT_SCRIPT, type: 'text/javascript' },
   { path: PASSKEY_SCRIPT_PATH, content: PASSKEY_SCRIPT, type: 'text/javascript' },
-  { path: PASSKEY_OFFER_SCRIPT_PATH, content: PASSKEY_OFFER_SCRIPT, type: 'text/javascript' },
+  { path: PASSKEY_CREATION_SCRIPT_PATH, content: PASSKEY_CREATION_SCRIPT, type: 'text/javascript' },
   { path: PASSKEY_SIGNAL_SCRIPT_PATH, content: PASSKEY_SIGNAL_SCRIPT, type: 'text/javascript' },
   { path: CODE_SCRIPT_PATH, content: CODE_SCRIPT, type: 'text/javascript' },
   { path: FORM_POST_SCRIPT_PATH, content: FORM_POST_SCRIPT, type: 'text/javascript' },

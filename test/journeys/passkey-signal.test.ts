@@ -3,7 +3,7 @@ import { describe, expect } from 'vitest'
 import { createPlatformCtx } from '../../src/core/context.ts'
 import { revokeCredential } from '../../src/credentials/credentials.ts'
 import { dbFor } from '../../src/database/db.ts'
-import { PASSKEY_OFFER_SCRIPT } from '../../src/pages/assets/passkey-offer-script.ts'
+import { PASSKEY_CREATION_SCRIPT } from '../../src/pages/assets/passkey-creation-script.ts'
 import { PASSKEY_SCRIPT } from '../../src/pages/assets/passkey-script.ts'
 import { PASSKEY_SIGNAL_SCRIPT } from '../../src/pages/assets/passkey-signal-script.ts'
 import { noBrowser, ORIGIN } from '../support/browser.ts'
@@ -115,7 +115,7 @@ describe.skipIf(noBrowser)('a device with an accepted passkey', () => {
 
 describe('the scripts of passkeys', () => {
   test('have less than 6 KB in total', () => {
-    const scripts = [PASSKEY_SCRIPT, PASSKEY_OFFER_SCRIPT, PASSKEY_SIGNAL_SCRIPT]
+    const scripts = [PASSKEY_SCRIPT, PASSKEY_CREATION_SCRIPT, PASSKEY_SIGNAL_SCRIPT]
     expect(Buffer.byteLength(scripts.join(''))).toBeLessThan(6 * 1024)
   })
 })

@@ -4,9 +4,11 @@ import { createPlatformCtx } from '../../src/core/context.ts'
 import { createUser } from '../../src/users/users.ts'
 import { noBrowser, ORIGIN, PHONE } from '../support/browser.ts'
 import { test as base, photograph, readHeading } from '../support/journey.ts'
+import { withoutOffer } from '../support/passkey-journey.ts'
 import { makeClient } from '../support/protocol.ts'
 import { startRelyingParty } from '../support/relying-party.ts'
 import { computeTotp } from '../support/totp.ts'
+import { openWithDevice } from '../support/virtual-authenticator.ts'
 
 const test = base.extend('party', { scope: 'file' }, async ({ app, acme }, { onCleanup }) => {
   const party = await startRelyingParty('openid email', app)
@@ -30,6 +32,34 @@ async function provePerson(page: Page, email: string, code: () => Promise<string
 }
 
 describe.skipIf(noBrowser)('a client that requires a second factor', () => {
+  test('lets a person create a passkey instead of an app, and asks for it after a code', async ({
+    open,
+    acme,
+    inbox,
+    party,
+  }) => {
+    const email = 'passkey@acme.example'
+    await createUser(createPlatformCtx(acme), { email, emailVerified: true })
+    const context = await open({ viewport: PHONE })
+    const { page, errors } = await openWithDevice(context)
+    await withoutOffer(page)
+    await page.goto(party.url)
+    await provePerson(page, email, () => inbox.codeFor(email))
+    await page.getByRole('link', { name: 'Create a passkey instead' }).click()
+    await page.getByRole('button', { name: 'Create a passkey' }).waitFor()
+    await photograph(page, 'phone-passkey-setup')
+    await page.getByRole('button', { name: 'Create a passkey' }).click()
+    await page.waitForURL(`${party.callback}?**`)
+    await context.clearCookies()
+    await page.goto(party.url)
+    await provePerson(page, email, () => inbox.codeFor(email))
+    expect(await readHeading(page)).toBe('Use your passkey')
+    await photograph(page, 'phone-passkey-factor')
+    await page.getByRole('button', { name: 'Sign in with a passkey' }).click()
+    await page.waitForURL(`${party.callback}?**`)
+    expect(errors).toEqual([])
+  })
+
   test.for([
     ['a phone', 'phone', { viewport: PHONE }],
     ['a computer in dark colors', 'desktop-dark', { colorScheme: 'dark' }],

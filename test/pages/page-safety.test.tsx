@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { CODE_SCRIPT_PATH } from '../../src/pages/assets/code-script.ts'
 import { ENROLLMENT_SCRIPT_PATH } from '../../src/pages/assets/enrollment-script.ts'
 import { FORM_POST_SCRIPT_PATH } from '../../src/pages/assets/form-post-script.ts'
-import { PASSKEY_OFFER_SCRIPT_PATH } from '../../src/pages/assets/passkey-offer-script.ts'
+import { PASSKEY_CREATION_SCRIPT_PATH } from '../../src/pages/assets/passkey-creation-script.ts'
 import { PASSKEY_SCRIPT_PATH } from '../../src/pages/assets/passkey-script.ts'
 import { WEB_MESSAGE_SCRIPT_PATH } from '../../src/pages/assets/web-message-script.ts'
 import { listTags, pagesWith, renderHtml, TAG } from '../support/pages.tsx'
@@ -15,7 +15,9 @@ const SCRIPTS: Record<string, string> = {
   code: CODE_SCRIPT_PATH,
   totp: CODE_SCRIPT_PATH,
   'totp-setup': CODE_SCRIPT_PATH,
-  'passkey-offer': PASSKEY_OFFER_SCRIPT_PATH,
+  'passkey-offer': PASSKEY_CREATION_SCRIPT_PATH,
+  'passkey-setup': PASSKEY_CREATION_SCRIPT_PATH,
+  'passkey-factor': PASSKEY_SCRIPT_PATH,
   enrollment: ENROLLMENT_SCRIPT_PATH,
   'form-post': FORM_POST_SCRIPT_PATH,
   'web-message': WEB_MESSAGE_SCRIPT_PATH,

@@ -41,7 +41,12 @@ import { PasskeyEntry } from '../../src/oidc/signin/passkey/passkey-entry.pages.
 import { PasskeyOfferPage } from '../../src/oidc/signin/passkey/passkey-offer.pages.tsx'
 import { PendingLinkNote, ProviderEntry } from '../../src/oidc/signin/provider/provider-entry.pages.tsx'
 import { ProviderTransferPage } from '../../src/oidc/signin/provider/provider-transfer.pages.tsx'
-import { RecoveryCodePage, TotpPage } from '../../src/oidc/signin/second-factor/second-factor.pages.tsx'
+import { PasskeySetupPage } from '../../src/oidc/signin/second-factor/passkey-setup.pages.tsx'
+import {
+  PasskeyFactorPage,
+  RecoveryCodePage,
+  TotpPage,
+} from '../../src/oidc/signin/second-factor/second-factor.pages.tsx'
 import { RecoveryCodesPage, TotpSetupPage } from '../../src/oidc/signin/second-factor/totp-setup.pages.tsx'
 import { SelectAccountPage } from '../../src/oidc/signin/select-account.pages.tsx'
 import { SignInPage } from '../../src/oidc/signin/sign-in.pages.tsx'
@@ -176,6 +181,27 @@ export function pagesWith(text: string) {
       <TotpSetupPage
         {...{ tenant, client, interaction, error: text }}
         enrollment={{ token: text, ...describeKey(text) }}
+        passkeyPath="/acme/signin/x/passkey-setup"
+      />
+    ),
+    'passkey-setup': (
+      <PasskeySetupPage
+        {...{ tenant, client, interaction, error: text }}
+        options={{ challenge: text, user: { id: text, name: text } }}
+        otherPath="/acme/signin/x/second-factor"
+      />
+    ),
+    'passkey-factor': (
+      <PasskeyFactorPage
+        {...{ tenant, client, interaction, label: text, error: text }}
+        isLimited
+        entry={
+          <PasskeyEntry
+            {...{ interaction, error: text }}
+            isOnly
+            options={{ challenge: text, rpId: text, timeout: 1 }}
+          />
+        }
       />
     ),
     'recovery-codes': (

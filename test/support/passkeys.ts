@@ -19,6 +19,12 @@ export const readPasskeyOptions = (html: string) => ({
   rpId: readAttribute(html, 'rp-id'),
 })
 
+/** The options of a page that creates a passkey. */
+export const readCreationOptions = (html: string) =>
+  JSON.parse(readAttribute(html, 'options').replaceAll('&quot;', '"')) as Parameters<
+    typeof createCredential
+  >[0] & { user: { name: string } }
+
 /** Enrolls a passkey of a user. */
 export async function enrollPasskey(ctx: Ctx, userId: string): Promise<Passkey> {
   const { token } = await createCredentialEnrollmentToken(ctx, userId, { send: false })

@@ -21,7 +21,7 @@ export const INTERACTION_LIFETIME_SECONDS = 3600
  * the text.
  */
 export type InputRejection = {
-  page: 'email' | 'code' | 'create' | 'passkey' | 'second-factor' | 'recovery' | 'terms'
+  page: 'email' | 'code' | 'create' | 'passkey' | 'second-factor' | 'recovery' | 'passkey-setup' | 'terms'
   reason:
     | 'address'
     | 'country'

@@ -61,6 +61,7 @@ export async function renderSignInPage(signIn: SignInStep, page: SignInPageName)
       return renderPasskeyOffer(signIn, common, rejection, options)
     case 'second-factor':
     case 'recovery':
+    case 'passkey-setup':
       return renderSecondFactor(signIn, page, common, rejection, options)
     case 'recovery-codes':
       return renderRecoveryCodes(signIn, common, options)

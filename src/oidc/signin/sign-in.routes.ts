@@ -21,7 +21,11 @@ import { PASSKEY_OFFER_FORMS, readBrowserAbilities } from './passkey/passkey-off
 import { findAutomaticProvider, findProviderByAddress } from './provider/provider-choice.ts'
 import { leadToProvider } from './provider/provider-forms.http.ts'
 import { renderSignInPage } from './render-step.http.ts'
-import { RECOVERY_CODES_FORMS, SECOND_FACTOR_FORMS } from './second-factor/second-factor-forms.http.ts'
+import {
+  isSecondFactorPage,
+  RECOVERY_CODES_FORMS,
+  SECOND_FACTOR_FORMS,
+} from './second-factor/second-factor-forms.http.ts'
 import { listMethodForms, listOfferedMethods } from './sign-in-methods.http.ts'
 import { SIGN_UP_FORMS } from './sign-up/sign-up-forms.http.ts'
 import { readCredentialId } from './step/presented-passkey.ts'
@@ -111,7 +115,7 @@ function selectPage(signIn: SignInStep, requestedPage: SignInPageName): SignInPa
   const { step } = authorization.next
   if (hasCodesToSave(signIn)) return 'recovery-codes'
   if (step === 'consent' || step === 'select' || step === 'terms') return step
-  if (step === 'second-factor') return requestedPage === 'recovery' ? 'recovery' : 'second-factor'
+  if (step === 'second-factor') return isSecondFactorPage(requestedPage) ? requestedPage : 'second-factor'
   if (step === 'issue') return 'passkey'
   if (interaction.progress.provenAddress) return 'create'
   const hasCode = interaction.progress.address !== undefined && 'code' in listMethodForms(signIn)

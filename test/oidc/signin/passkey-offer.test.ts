@@ -6,17 +6,10 @@ import { resetCooldown } from '../../support/account.ts'
 import { createCredential } from '../../support/authenticator.ts'
 import type { Page } from '../../support/hosted-pages.ts'
 import type { PageBrowser } from '../../support/page-browser.ts'
-import { test as base } from '../../support/passkeys.ts'
+import { test as base, readCreationOptions } from '../../support/passkeys.ts'
 import { answerIn, codeFor } from '../../support/protocol.ts'
 
 const OFFER = '<h1>Sign in faster next time</h1>'
-
-const readOptions = (html: string) =>
-  JSON.parse((/data-options="([^"]*)"/.exec(html)?.[1] ?? '').replaceAll('&quot;', '"')) as {
-    challenge: string
-    rp: { id?: string }
-    user: { name: string }
-  }
 
 const test = base
   /** Signs in by a code, in a browser that can create passkeys. Returns the page that follows. */
@@ -43,7 +36,7 @@ const test = base
     'createPasskey',
     ({ browser }) =>
       async (page: Page, over: Parameters<typeof createCredential>[1] = {}) => {
-        const created = createCredential(readOptions(page.html), over)
+        const created = createCredential(readCreationOptions(page.html), over)
         const next = await browser.submit(page, {
           step: 'create-passkey',
           registration: JSON.stringify(created.response),
@@ -73,7 +66,7 @@ describe('a user who signs in by a code in a browser that can create passkeys', 
     expect(offer.html).toContain(OFFER)
     expect(offer.path).toMatch(/\/passkey$/)
     expect(offer.response.headers.get('accept-ch')).toContain('Sec-CH-UA-Model')
-    expect(readOptions(offer.html).user.name).toContain(person.email)
+    expect(readCreationOptions(offer.html).user.name).toContain(person.email)
     const { location, created } = await createPasskey(offer, {
       aaguid: Buffer.from('ea9b8d664d011d213ce4b6b48cb575d4', 'hex'),
     })
@@ -184,7 +177,7 @@ describe('an offer of a passkey', () => {
     'accepts no registration %s, and goes on without one',
     async ([, over], { browser, enterCode, createPasskey, countPasskeys }) => {
       const page = await createPasskey(await enterCode(), over)
-      expect(page.html).toContain('The passkey could not be saved. Try again, or go on without one.')
+      expect(page.html).toContain('The passkey could not be saved. Try again, or choose another way.')
       expect(await countPasskeys()).toBe(0)
       expect(answerIn((await browser.submit(page, { step: 'later' })).location).code).toMatch(/./)
     },
@@ -219,7 +212,7 @@ describe('an offer of a passkey', () => {
   }) => {
     const offer = await enterCode()
     const post = () => {
-      const { response } = createCredential(readOptions(offer.html))
+      const { response } = createCredential(readCreationOptions(offer.html))
       return browser.submit(offer, { step: 'create-passkey', registration: JSON.stringify(response) })
     }
     await Promise.all([post(), post()])

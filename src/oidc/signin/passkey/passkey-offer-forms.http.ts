@@ -1,8 +1,3 @@
-import { consumeLimit } from '../../../coordination/rate-limits.ts'
-import { Conflict, InvalidInput, RateLimited } from '../../../core/errors.ts'
-import { addSeconds } from '../../../core/time.ts'
-import { toAppError } from '../../../core/to-app-error.ts'
-import { ACCEPT_CH, describeDevice } from '../../../credentials/device.ts'
 import { buildRegistrationOptions, selectAccountLabel } from '../../../credentials/registration.ts'
 import type { PageClient, PageInteraction, PageTenant } from '../../../pages/page-shell.pages.tsx'
 import type { RenderOptions } from '../../../pages/render-page.pages.tsx'
@@ -10,8 +5,9 @@ import { renderComponent } from '../../../pages/responses.http.ts'
 import type { InputRejection } from '../../interactions/interactions.ts'
 import { describeInputRejection } from '../step/input-rejection-texts.ts'
 import type { FormHandler } from '../step/sign-in-method.http.ts'
-import { redirectToPage, rejectInput } from '../step/sign-in-step.http.ts'
+import { redirectToPage } from '../step/sign-in-step.http.ts'
 import type { SignInStep } from '../step/sign-in-step.ts'
+import { handlePasskeyCreation, toCreationOptions } from './passkey-creation.http.ts'
 import { PasskeyOfferPage } from './passkey-offer.pages.tsx'
 import {
   createOfferedPasskey,
@@ -58,46 +54,20 @@ export async function renderPasskeyOffer(
     ...common,
     label: selectAccountLabel(user),
     options: await buildRegistrationOptions(tenant, { user, challenge, credentials: [] }),
-    error: rejection && describeRejection(rejection),
+    error: rejection && describeInputRejection(rejection),
     accepted: await findPasskeySignal(signIn),
   }
-  return renderComponent(PasskeyOfferPage, props, {
-    ...options,
-    runsScript: true,
-    headers: { ...options.headers, 'accept-ch': ACCEPT_CH },
-  })
-}
-
-const describeRejection = (rejection: InputRejection): string =>
-  rejection.reason === 'attempts'
-    ? describeInputRejection(rejection)
-    : 'The passkey could not be saved. Try again, or go on without one.'
-
-function toInputRejection(thrown: unknown): InputRejection {
-  // A passkey that is registered violates a unique key.
-  const error = toAppError(thrown)
-  if (error instanceof RateLimited) {
-    const retryAt = addSeconds(new Date(), error.retryAfterSeconds).toISOString()
-    return { page: 'passkey', reason: 'attempts', retryAt }
-  }
-  if (error instanceof InvalidInput || error instanceof Conflict)
-    return { page: 'passkey', reason: 'passkey' }
-  throw thrown
+  return renderComponent(PasskeyOfferPage, props, toCreationOptions(options))
 }
 
 async function handleCreation(signIn: SignInStep, form: Record<string, string>): Promise<Response> {
   const { call, interaction } = signIn
-  const { ctx, event } = call
   const user = findOfferedUser(signIn)
   if (!user) return redirectToPage(signIn)
-  const device = describeDevice(ctx.tenant, event.req.headers, { ip: ctx.ip, now: new Date() })
-  try {
-    await consumeLimit('enrollCredential', ctx.tenant, ctx.ip)
-    await createOfferedPasskey(ctx, interaction, user, { registration: form.registration ?? '', device })
-  } catch (error) {
-    return rejectInput(signIn, toInputRejection(error))
-  }
-  return redirectToPage(signIn)
+  return handlePasskeyCreation(signIn, form, 'passkey', async (created) => {
+    await createOfferedPasskey(call.ctx, interaction, user, created)
+    return []
+  })
 }
 
 async function handleLater(signIn: SignInStep): Promise<Response> {

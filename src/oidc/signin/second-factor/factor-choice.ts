@@ -1,5 +1,5 @@
 import { Conflict } from '../../../core/errors.ts'
-import { selectHasPasskey } from '../../../credentials/passkeys.sql.ts'
+import { selectCredentialTypes } from '../../../credentials/second-factors.sql.ts'
 import { type Sql, sql } from '../../../database/db.ts'
 import { offersMethod } from '../step/offered-methods.ts'
 import type { SignInStep } from '../step/sign-in-step.ts'
@@ -13,14 +13,17 @@ export type FactorTask = 'code' | 'passkey' | 'setup'
  * factor. One statement for users without an authenticator app.
  */
 export async function selectFactorTask(signIn: SignInStep, { user }: SecondFactorUser): Promise<FactorTask> {
-  if (user.hasSecondFactor) return 'code'
-  return (await hasUsablePasskey(sql, signIn, user.userId)) ? 'passkey' : 'setup'
+  return user.hasSecondFactor ? 'code' : findFactorTask(sql, signIn, user.userId)
 }
 
-const hasUsablePasskey = async (sql: Sql, signIn: SignInStep, userId: string): Promise<boolean> =>
-  offersMethod(signIn, 'passkey') && (await selectHasPasskey(sql, signIn.call.ctx.tenant, userId))
+async function findFactorTask(sql: Sql, signIn: SignInStep, userId: string): Promise<FactorTask> {
+  const types = await selectCredentialTypes(sql, signIn.call.ctx.tenant, userId)
+  if (types.includes('totp')) return 'code'
+  return types.includes('public-key') && offersMethod(signIn, 'passkey') ? 'passkey' : 'setup'
+}
 
-/** Rejects the setup of a second factor for a user who has a passkey. Throws Conflict. */
-export async function requireNoPasskey(sql: Sql, signIn: SignInStep, userId: string): Promise<void> {
-  if (await hasUsablePasskey(sql, signIn, userId)) throw new Conflict([], 'Use your passkey.')
+/** Rejects the setup of a factor for a user who has one by now. Lock the user first. Throws Conflict. */
+export async function requireSetup(sql: Sql, signIn: SignInStep, userId: string): Promise<void> {
+  if ((await findFactorTask(sql, signIn, userId)) !== 'setup')
+    throw new Conflict([], 'There is a second factor already.')
 }

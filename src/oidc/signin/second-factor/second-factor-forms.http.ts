@@ -1,34 +1,49 @@
 import { RateLimited } from '../../../core/errors.ts'
 import type { SecondFactorName } from '../../../core/sign-in-methods.ts'
 import { addSeconds } from '../../../core/time.ts'
-import { selectAccountLabel } from '../../../credentials/registration.ts'
+import { buildRegistrationOptions, selectAccountLabel } from '../../../credentials/registration.ts'
 import type { PageClient, PageInteraction, PageTenant } from '../../../pages/page-shell.pages.tsx'
 import type { RenderOptions } from '../../../pages/render-page.pages.tsx'
 import { renderComponent } from '../../../pages/responses.http.ts'
 import type { InputRejection } from '../../interactions/interactions.ts'
 import { clearAddress } from '../passcode/passcode-sign-in.ts'
+import { handlePasskeyCreation, toCreationOptions } from '../passkey/passkey-creation.http.ts'
 import { PASSKEY_METHOD } from '../passkey/passkey-forms.http.ts'
 import { describeInputRejection } from '../step/input-rejection-texts.ts'
+import { offersMethod } from '../step/offered-methods.ts'
 import { switchUser } from '../step/sign-in.ts'
 import type { FormHandler } from '../step/sign-in-method.http.ts'
 import { buildPagePath, buildSessionCookies, redirectToPage, rejectInput } from '../step/sign-in-step.http.ts'
 import type { SignInStep } from '../step/sign-in-step.ts'
 import { selectFactorTask } from './factor-choice.ts'
+import { PasskeySetupPage } from './passkey-setup.pages.tsx'
+import { deriveSetupChallenge, signInByNewPasskey } from './passkey-setup.ts'
 import { forgetRecoveryCodes, readRecoveryCodes } from './recovery-code-display.ts'
 import { PasskeyFactorPage, RecoveryCodePage, TotpPage } from './second-factor.pages.tsx'
-import { findSecondFactorUser, RejectedSecondFactor, signInBySecondFactor } from './second-factor-sign-in.ts'
+import {
+  findSecondFactorUser,
+  RejectedSecondFactor,
+  type SecondFactorUser,
+  signInBySecondFactor,
+} from './second-factor-sign-in.ts'
 import { RecoveryCodesPage, TotpSetupPage } from './totp-setup.pages.tsx'
 import { prepareTotpSetup, signInByNewTotp } from './totp-setup.ts'
 
 /** The page of each second factor. */
 const PAGES = { totp: 'second-factor', recovery: 'recovery' } as const
-export type SecondFactorPageName = (typeof PAGES)[SecondFactorName]
+const PAGE_NAMES = [...Object.values(PAGES), 'passkey-setup'] as const
+export type SecondFactorPageName = (typeof PAGE_NAMES)[number]
+
+/** Whether a page is one of this step. */
+export const isSecondFactorPage = (page: string): page is SecondFactorPageName =>
+  (PAGE_NAMES as readonly string[]).includes(page)
 
 /** The forms of a second factor, by `step`. */
 export const SECOND_FACTOR_FORMS: Record<string, FormHandler> = {
   totp: (signIn, form) => handleCode(signIn, form, 'totp'),
   recovery: (signIn, form) => handleCode(signIn, form, 'recovery'),
   ...PASSKEY_METHOD.forms,
+  'create-passkey': handleSetupPasskey,
   restart: restartSignIn,
 }
 
@@ -60,14 +75,44 @@ export async function renderSecondFactor(
     const isLimited = rejection?.reason === 'attempts'
     return renderComponent(PasskeyFactorPage, { ...common, label, entry, error, isLimited }, scripted)
   }
-  if (task === 'setup') {
-    const enrollment = await prepareTotpSetup(signIn, found)
-    return renderComponent(TotpSetupPage, { ...common, enrollment, error }, scripted)
-  }
+  if (task === 'setup') return renderSetup(signIn, page, found, { ...common, error }, scripted)
   const [Page, other] =
     page === 'recovery' ? ([RecoveryCodePage, 'second-factor'] as const) : ([TotpPage, 'recovery'] as const)
   const props = { ...common, label, otherPath: buildPagePath(signIn, other), error }
   return renderComponent(Page, props, scripted)
+}
+
+/** Renders the setup of an authenticator app, or of a passkey if the tenant has that method. */
+async function renderSetup(
+  signIn: SignInStep,
+  page: SecondFactorPageName,
+  found: SecondFactorUser,
+  common: CommonProps & { error: string | null },
+  options: RenderOptions,
+): Promise<Response> {
+  const { tenant } = signIn.call.ctx
+  const hasPasskeys = offersMethod(signIn, 'passkey')
+  if (page === 'passkey-setup' && hasPasskeys) {
+    const challenge = deriveSetupChallenge(tenant, signIn.interaction, found)
+    const registration = { user: found.user, challenge, credentials: [] }
+    const props = {
+      ...common,
+      options: await buildRegistrationOptions(tenant, registration),
+      otherPath: buildPagePath(signIn, 'second-factor'),
+    }
+    return renderComponent(PasskeySetupPage, props, toCreationOptions(options))
+  }
+  const enrollment = await prepareTotpSetup(signIn, found)
+  const passkeyPath = hasPasskeys ? buildPagePath(signIn, 'passkey-setup') : null
+  return renderComponent(TotpSetupPage, { ...common, enrollment, passkeyPath }, options)
+}
+
+async function handleSetupPasskey(signIn: SignInStep, form: Record<string, string>): Promise<Response> {
+  const found = findSecondFactorUser(signIn)
+  if (!found || !offersMethod(signIn, 'passkey')) return redirectToPage(signIn)
+  return handlePasskeyCreation(signIn, form, 'passkey-setup', async (created) =>
+    buildSessionCookies(signIn.call.ctx.tenant, await signInByNewPasskey(signIn, found, created)),
+  )
 }
 
 /** Renders the recovery codes that the user is to save. */

@@ -9,19 +9,31 @@ const formatSecret = (secret: string): string => secret.replace(/.{4}(?=.)/g, '$
 
 const toImageUrl = (svg: string): string => `data:image/svg+xml;base64,${Buffer.from(svg).toString('base64')}`
 
+type TotpSetupPageProps = StepPageProps & {
+  enrollment: TotpEnrollment
+  /** The URL of the page for a passkey; null where passkeys are not accepted. */
+  passkeyPath: string | null
+}
+
 /**
  * Lets a user set up an authenticator app, which the sign-in requires. Posts `step=totp` and `code`, `step=restart`
  * or `step=cancel`.
  */
 export const TotpSetupPage = ({
   enrollment: { secret, uri, qrCode },
+  passkeyPath,
   ...page
-}: StepPageProps & { enrollment: TotpEnrollment }): VNode => (
+}: TotpSetupPageProps): VNode => (
   <StepPage
     {...page}
     title="Set up an authenticator app"
     lead="From now on, you confirm with an app that it’s you."
-    alternatives={<RestartForm interaction={page.interaction} />}
+    alternatives={
+      <>
+        {passkeyPath && <a href={passkeyPath}>Create a passkey instead</a>}
+        <RestartForm interaction={page.interaction} />
+      </>
+    }
   >
     <p>Open your authenticator app and scan this code.</p>
     <img

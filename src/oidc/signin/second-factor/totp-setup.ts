@@ -14,7 +14,7 @@ import { wakeReaders } from '../../../events/log.ts'
 import { hashHandle, type Interaction, saveInteraction } from '../../interactions/interactions.ts'
 import { recordSignIn } from '../step/sign-in.ts'
 import type { SignInStep } from '../step/sign-in-step.ts'
-import { requireNoPasskey } from './factor-choice.ts'
+import { requireSetup } from './factor-choice.ts'
 import { sealRecoveryCodes } from './recovery-code-display.ts'
 import {
   enterWithSecondFactor,
@@ -70,7 +70,7 @@ export async function signInByNewTotp(
   try {
     const owner = toOwner(interaction, userId)
     await finishTotpEnrollment(userCtx, owner, { token, code }, now, (sql) =>
-      requireNoPasskey(sql, signIn, userId),
+      requireSetup(sql, signIn, userId),
     )
     const { codes } = await createRecoveryCodes(userCtx, userId, { replace: true }, now)
     const entered = await inTransaction((sql) =>

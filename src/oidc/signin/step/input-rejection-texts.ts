@@ -34,6 +34,7 @@ const COUNTRY_PROBLEM = 'We can’t send text messages to this country. Use anot
 /** One message for every reason, so that it does not reveal why. */
 const PASSKEY_PROBLEM = 'This passkey did not work. Try again, or use a code.'
 const PASSKEY_FACTOR_PROBLEM = 'This passkey did not work. Try again.'
+const PASSKEY_SETUP_PROBLEM = 'The passkey could not be saved. Try again, or choose another way.'
 
 /** One message for a wrong code and for one that was used. */
 const SECOND_FACTOR_PROBLEMS = {
@@ -52,6 +53,11 @@ const PROVIDER_PROBLEMS = {
     `${name} does not respond. Try again later, or choose another way.`,
 }
 
+function describePasskeyProblem(page: InputRejection['page']): string {
+  if (page === 'passkey' || page === 'passkey-setup') return PASSKEY_SETUP_PROBLEM
+  return page === 'second-factor' ? PASSKEY_FACTOR_PROBLEM : PASSKEY_PROBLEM
+}
+
 /** The message about a rejected input. `channels` are those of the tenant. */
 export function describeInputRejection(
   { page, reason, retryAt, entered, provider = '' }: InputRejection,
@@ -61,7 +67,7 @@ export function describeInputRejection(
   if (reason === 'address') return describeInvalidAddress(channels, entered)
   if (reason === 'country') return COUNTRY_PROBLEM
   if (reason === 'terms') return TERMS_PROBLEM
-  if (reason === 'passkey') return page === 'second-factor' ? PASSKEY_FACTOR_PROBLEM : PASSKEY_PROBLEM
+  if (reason === 'passkey') return describePasskeyProblem(page)
   if (reason === 'totp' || reason === 'recovery') return SECOND_FACTOR_PROBLEMS[reason]
   if (reason === 'fields') return 'Check the fields that are marked.'
   if (reason === 'closed') return 'New accounts cannot be created with this address.'

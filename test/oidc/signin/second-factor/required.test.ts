@@ -123,7 +123,7 @@ describe('a tenant that requires a second factor', () => {
     expect(answerIn(location).code).toMatch(/./)
   })
 
-  test('asks a user who has a passkey for it, and lets nobody set up an app instead', async ({
+  test('asks a user who has a passkey for it, and does not set up an app instead', async ({
     require,
     ctx,
     person,

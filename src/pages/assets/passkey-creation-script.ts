@@ -2,23 +2,23 @@ import { toAssetPath } from './asset-path.ts'
 import { CEREMONY_FUNCTIONS } from './ceremony-script.ts'
 
 /**
- * The script of the page that offers a passkey (passkey-offer.pages.tsx), as text, because tsc would compile a
+ * The script of pages that create a passkey (passkey-creation.pages.tsx), as text, because tsc would compile a
  * file to a module; a browser test covers every line. It creates the passkey and posts it.
  */
-export const PASSKEY_OFFER_SCRIPT = `
+export const PASSKEY_CREATION_SCRIPT = `
 (() => {
   'use strict'
-  const root = document.getElementById('passkey-offer')
+  const root = document.getElementById('passkey-creation')
   if (!root || !window.PublicKeyCredential || !navigator.credentials) return
   const form = root.querySelector('form')
-  const button = document.getElementById('passkey-offer-button')
-  const errorArea = document.getElementById('passkey-offer-error')
+  const button = document.getElementById('passkey-creation-button')
+  const errorArea = document.getElementById('passkey-creation-error')
   const ERROR_MESSAGES = {
-    NotAllowedError: 'Nothing was created: it was canceled, or took too long. Try again, or go on without a passkey.',
-    InvalidStateError: 'This device already has a passkey for this account. You can go on.',
-    NotSupportedError: 'This device cannot keep a passkey. You can go on without one.',
-    SecurityError: 'This browser does not create passkeys at this address. You can go on without one.',
-    ConstraintError: 'Set up a screen lock on this device first, or go on without a passkey.',
+    NotAllowedError: 'Nothing was created: it was canceled, or took too long. Try again, or choose another way.',
+    InvalidStateError: 'This device already has a passkey for this account.',
+    NotSupportedError: 'This device cannot keep a passkey. Choose another way.',
+    SecurityError: 'This browser does not create passkeys at this address. Choose another way.',
+    ConstraintError: 'Set up a screen lock on this device first, or choose another way.',
   }
   let busy = false
 ${CEREMONY_FUNCTIONS}
@@ -57,7 +57,7 @@ ${CEREMONY_FUNCTIONS}
     showError(null)
     create().catch((error) => {
       setBusy(false)
-      showError(ERROR_MESSAGES[error.name] || 'Something went wrong. Try again, or go on without a passkey.')
+      showError(ERROR_MESSAGES[error.name] || 'Something went wrong. Try again, or choose another way.')
     })
   })
   root.hidden = false
@@ -65,4 +65,4 @@ ${CEREMONY_FUNCTIONS}
 })()
 `
 
-export const PASSKEY_OFFER_SCRIPT_PATH = toAssetPath(PASSKEY_OFFER_SCRIPT, 'js')
+export const PASSKEY_CREATION_SCRIPT_PATH = toAssetPath(PASSKEY_CREATION_SCRIPT, 'js')

@@ -1,0 +1,38 @@
+import type { ComponentChildren, VNode } from 'preact'
+import { PASSKEY_CREATION_SCRIPT_PATH } from '../../../pages/assets/passkey-creation-script.ts'
+import { ErrorMessage, type PageInteraction, StepForm } from '../../../pages/page-shell.pages.tsx'
+
+type PasskeyCreationProps = {
+  interaction: PageInteraction
+  /** PublicKeyCredentialCreationOptionsJSON (WebAuthn Level 3, section 5.1.8). */
+  options: object
+  error?: string | null
+  /** What follows the button. */
+  children?: ComponentChildren
+}
+
+/**
+ * The part of a page that creates a passkey. Its script posts `step=create-passkey` and `registration`. The button is
+ * hidden until the script runs.
+ */
+export const PasskeyCreation = ({ interaction, options, error, children }: PasskeyCreationProps): VNode => (
+  <>
+    {error && <ErrorMessage>{error}</ErrorMessage>}
+    <noscript>
+      <p class="hint">Creating a passkey needs JavaScript.</p>
+    </noscript>
+    <div class="stack">
+      <div id="passkey-creation" data-options={JSON.stringify(options)} hidden>
+        <StepForm interaction={interaction} step="create-passkey" class="stack">
+          <input type="hidden" name="registration" />
+          <button type="button" id="passkey-creation-button" class="primary">
+            Create a passkey
+          </button>
+          <div id="passkey-creation-error" role="alert" />
+        </StepForm>
+      </div>
+      {children}
+    </div>
+    <script src={PASSKEY_CREATION_SCRIPT_PATH} defer />
+  </>
+)

@@ -1,0 +1,59 @@
+import { toUserCtx } from '../../../core/context.ts'
+import { computeMac } from '../../../core/crypto.ts'
+import { UserLocked } from '../../../core/errors.ts'
+import { toDeviceRow } from '../../../credentials/device.ts'
+import { lockEnrollee } from '../../../credentials/enrollment.sql.ts'
+import { insertOwnCredential } from '../../../credentials/new-credentials.sql.ts'
+import { selectPasskeyAmr } from '../../../credentials/passkeys.ts'
+import { parseRegistration, verifyRegistration } from '../../../credentials/registration.ts'
+import { inTransaction } from '../../../database/db.ts'
+import { credentialEnrolled } from '../../../events/credential-events.ts'
+import { createEventRow, wakeReaders } from '../../../events/log.ts'
+import type { Interaction } from '../../interactions/interactions.ts'
+import type { CreatedPasskey } from '../passkey/passkey-creation.http.ts'
+import { recordSignIn } from '../step/sign-in.ts'
+import type { SignInStep } from '../step/sign-in-step.ts'
+import { requireSetup } from './factor-choice.ts'
+import { enterWithSecondFactor, type SecondFactorUser } from './second-factor-sign-in.ts'
+
+/** The challenge of the setup: a MAC over the secrets of the interaction and the user. It takes no row. */
+export const deriveSetupChallenge = (
+  tenant: string,
+  { handle, key }: Interaction,
+  { user }: SecondFactorUser,
+): string => computeMac('passkey-setup', [tenant, handle, key, user.userId].join('\n')).toString('base64url')
+
+/**
+ * Stores the passkey that the browser created for a user who has no second factor, and signs in by it: the user was
+ * verified when it was created. Returns the token of the session, always a new one. Throws InvalidInput, Conflict when
+ * the passkey is registered or the user has a second factor by now, and UserLocked.
+ */
+export async function signInByNewPasskey(
+  signIn: SignInStep,
+  found: SecondFactorUser,
+  { registration, device }: CreatedPasskey,
+  now = new Date(),
+): Promise<string> {
+  const { interaction, authorization } = signIn
+  const { ctx } = signIn.call
+  const { user, first } = found
+  const { userId } = user
+  const credential = await verifyRegistration(
+    parseRegistration(registration),
+    deriveSetupChallenge(ctx.tenant, interaction, found),
+  )
+  const userCtx = toUserCtx(ctx, { userId, clientId: interaction.request.clientId })
+  const sessionId = authorization.signInState?.id ?? null
+  const event = createEventRow(userCtx, credentialEnrolled({ id: credential.id, userId }))
+  const entered = await inTransaction(async (sql) => {
+    await lockEnrollee(sql, ctx.tenant, userId)
+    await requireSetup(sql, signIn, userId)
+    const row = { ...credential, device: toDeviceRow(device) }
+    if (!(await insertOwnCredential(sql, ctx.tenant, { userId, now }, row, event))) throw new UserLocked()
+    const proof = { method: 'passkey' as const, amr: selectPasskeyAmr(credential.backupEligible) }
+    return enterWithSecondFactor(sql, userCtx, found, { sessionId, proof }, now)
+  })
+  wakeReaders(ctx.tenant)
+  if (first) await recordSignIn(ctx, interaction, { userId, ...entered, first }, sessionId)
+  return entered.token
+}
