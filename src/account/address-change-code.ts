@@ -1,7 +1,5 @@
 import { computeMac, computeMacs, equalsConstantTime } from '../core/crypto.ts'
-import { deliverMail, type Mail } from '../delivery/mail.ts'
-import { deliverSms } from '../delivery/sms.ts'
-import type { Channel, PasscodeAddress } from '../passcodes/passcodes.fields.ts'
+import type { PasscodeAddress } from '../passcodes/passcodes.fields.ts'
 
 /** Distinguishes these codes from sign-in passcodes, in their MAC and in the event log. */
 export const CHANGE_CODE_PURPOSE = 'address-change'
@@ -32,9 +30,3 @@ export const isMatchingChangeCode = (
   computeMacs(CHANGE_CODE_PURPOSE, toMacInput(tenant, request, code))
     .map((mac) => equalsConstantTime(mac, codeHash))
     .includes(true)
-
-export type Message = Mail & { channel: Channel }
-
-/** Sends a message by e-mail or text message; a text message has no subject. Throws Unavailable. */
-export const deliverMessage = ({ channel, text, ...mail }: Message): Promise<void> =>
-  channel === 'email' ? deliverMail({ text, ...mail }) : deliverSms({ to: mail.to, body: text })

@@ -2,6 +2,7 @@ import { loadMessageTenant } from '../access/message-tenant.ts'
 import type { Ctx } from '../core/context.ts'
 import { InvalidInput, NotFound, RateLimited } from '../core/errors.ts'
 import { sql } from '../database/db.ts'
+import { deliverMessage } from '../delivery/message.ts'
 import { assertDeliveryAvailable } from '../delivery/outages.ts'
 import { buildAddressMail, buildAddressSms } from '../delivery/passcode-texts.ts'
 import { createEventRow, wakeReaders } from '../events/log.ts'
@@ -20,12 +21,7 @@ import { limitSms } from '../passcodes/sms-limits.ts'
 import { parseInput } from '../schema/input-shapes.ts'
 import { ADDRESS_FIELD, RequestAddressChange } from './account.fields.ts'
 import { reserveAddressChange, withdrawAddressChange } from './address-change.sql.ts'
-import {
-  type AddressChangeRequest,
-  CHANGE_CODE_PURPOSE,
-  deliverMessage,
-  hashChangeCode,
-} from './address-change-code.ts'
+import { type AddressChangeRequest, CHANGE_CODE_PURPOSE, hashChangeCode } from './address-change-code.ts'
 import { requireStepUp } from './step-up.ts'
 
 /** Sends the code to the new address. On failure, withdraws it and throws Unavailable. */

@@ -5,6 +5,7 @@ import { getCredential, revokeCredential } from '../credentials/credentials.ts'
 import { createCredentialEnrollmentToken } from '../credentials/enrollment-tokens.ts'
 import { linkIdpUser, MANAGEMENT_AUTHORITY, unlinkIdpUser } from '../idps/idp-links.ts'
 import type { IdpUser } from '../idps/idp-users.ts'
+import { announceAccountChange } from '../users/account-notices.ts'
 import { getUser } from '../users/users.ts'
 import { requireStepUp } from './step-up.ts'
 
@@ -40,7 +41,9 @@ export async function revokeViewerCredential(
 export async function unlinkViewerIdpUser(ctx: Ctx, idpId: string): Promise<{ unlinkedIdpUserId: string }> {
   const { userId } = await requireStepUp(ctx)
   await assertOtherSignInMethod(ctx, userId, 'idpId')
-  return unlinkIdpUser(ctx, userId, idpId)
+  const unlinked = await unlinkIdpUser(ctx, userId, idpId)
+  announceAccountChange(ctx, userId, 'identity-unlinked')
+  return unlinked
 }
 
 /**
@@ -60,5 +63,7 @@ export async function linkViewerIdpUser(ctx: Ctx, idpId: string, proof: unknown)
   const { userId } = await requireStepUp(ctx)
   await consumeLimit('linkIdentity', ctx.tenant, ctx.ip)
   // Not confirmed by an administrator: the link is deleted when another user verifies the address first.
-  return linkIdpUser(ctx, userId, idpId, proof, { ...MANAGEMENT_AUTHORITY, byManagement: false })
+  const link = await linkIdpUser(ctx, userId, idpId, proof, { ...MANAGEMENT_AUTHORITY, byManagement: false })
+  announceAccountChange(ctx, userId, 'identity-linked')
+  return link
 }

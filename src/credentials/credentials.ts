@@ -1,5 +1,6 @@
 import { requireNoEscalation } from '../access/require-scope.ts'
 import type { Ctx } from '../core/context.ts'
+import type { CredentialType } from '../core/credential-types.ts'
 import { readIdPrefix } from '../core/crypto.ts'
 import { NotFound } from '../core/errors.ts'
 import { getRoleScopes } from '../core/scopes.ts'
@@ -9,6 +10,7 @@ import { credentialRevoked } from '../events/credential-events.ts'
 import { createEventRow, wakeReaders } from '../events/log.ts'
 import type { Credential } from '../generated/prisma/client.ts'
 import { type Page, type PageArgs, parsePaging, toPage } from '../schema/page.ts'
+import { announceAccountChange } from '../users/account-notices.ts'
 import { deleteCredential, lockCredentialOwner } from './credentials.sql.ts'
 
 /** Columns that only the sign-in needs. They are never returned. */
@@ -79,14 +81,16 @@ export async function revokeCredential(
   credentialId: string,
 ): Promise<{ revokedCredentialId: string }> {
   if (readIdPrefix(credentialId) !== 'cred') throw new NotFound('credential')
-  await inTransaction(async (sql) => {
+  const owner = await inTransaction(async (sql) => {
     const owner = await lockCredentialOwner(sql, ctx.tenant, credentialId)
     if (!owner) throw new NotFound('credential')
     requireNoEscalation(ctx, getRoleScopes(owner.roles))
     const { userId, type } = owner
     const event = createEventRow(ctx, credentialRevoked({ id: credentialId, userId, type }))
     if (!(await deleteCredential(sql, ctx.tenant, credentialId, event))) throw new NotFound('credential')
+    return owner
   })
   wakeReaders(ctx.tenant)
+  announceAccountChange(ctx, owner.userId, `${owner.type as CredentialType}-removed`)
   return { revokedCredentialId: credentialId }
 }

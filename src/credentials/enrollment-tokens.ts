@@ -152,7 +152,7 @@ export async function createCredentialEnrollmentToken(
 ): Promise<EnrollmentLinks> {
   const token = randomToken()
   const { user, recipient, recovery } = await storeEnrollmentToken(ctx, userId, token, input, now)
-  if (recovery) await announceRecovery(ctx, user, recovery)
+  if (recovery) announceRecovery(ctx, user, recovery)
   if (recipient) await deliverEnrollmentLink(ctx, userId, token, recipient)
   return { token, ...buildEnrollmentLinks(ctx.tenant, token), usableAt: recovery?.usableAt ?? now }
 }

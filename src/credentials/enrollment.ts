@@ -9,6 +9,7 @@ import { sql } from '../database/db.ts'
 import { credentialEnrolled } from '../events/credential-events.ts'
 import { createEventRow, wakeReaders } from '../events/log.ts'
 import { parseInput, requiredText } from '../schema/input-shapes.ts'
+import { announceAccountChange } from '../users/account-notices.ts'
 import type { Device } from './credentials.fields.ts'
 import { toDeviceRow } from './device.ts'
 import {
@@ -102,14 +103,16 @@ export async function finishEnrollment(
       : createExpiredLinkError()
   const credential = await verifyRegistration(response, challenge)
   const { id } = credential
+  const userCtx = toUserCtx(ctx, { userId })
   const isStored = await insertCredential(
     sql,
     ctx.tenant,
     { tokenHash, userId, now },
     { ...credential, device: toDeviceRow(device) },
-    createEventRow(toUserCtx(ctx, { userId }), credentialEnrolled({ id, userId })),
+    createEventRow(userCtx, credentialEnrolled({ id, userId })),
   )
   if (!isStored) throw createExpiredLinkError()
   wakeReaders(ctx.tenant)
+  announceAccountChange(userCtx, userId, 'public-key-added', now)
   return { credentialId: id }
 }

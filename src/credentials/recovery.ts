@@ -3,12 +3,11 @@ import { consumeLimit } from '../coordination/rate-limits.ts'
 import { type Ctx, toUserCtx } from '../core/context.ts'
 import { sha256 } from '../core/crypto.ts'
 import { env } from '../core/env.ts'
-import { errorMessage } from '../core/error-message.ts'
-import { log } from '../core/log.ts'
+import type { Channel } from '../core/sign-in-methods.ts'
 import { inTransaction, sql } from '../database/db.ts'
-import { deliverMail } from '../delivery/mail.ts'
+import { deliverInBackground } from '../delivery/background.ts'
+import { deliverMessage } from '../delivery/message.ts'
 import { buildRecoveryNotice } from '../delivery/message-texts.ts'
-import { deliverSms } from '../delivery/sms.ts'
 import { enrollmentCanceled } from '../events/credential-events.ts'
 import { recordEvents, wakeReaders } from '../events/log.ts'
 import type { Enrollee } from './enrollment.sql.ts'
@@ -18,25 +17,21 @@ import { cancelEnrollmentToken, selectCancelableEnrollment, selectWaitingEnrollm
 export type Recovery = { cancelToken: string; usableAt: Date }
 
 /**
- * Announces a link to every verified address of the user, so that the user can cancel it. A message that cannot be
- * delivered is logged: the link exists, and the others are sent.
+ * Announces a link to every verified address of the user, in the background, so that the user can cancel it.
  */
-export async function announceRecovery(
+export function announceRecovery(
   ctx: Ctx,
   { email, phoneNumber }: Pick<Enrollee, 'email' | 'phoneNumber'>,
   { cancelToken, usableAt }: Recovery,
-): Promise<void> {
-  const tenant = await loadMessageTenant(ctx.tenant)
+): void {
   const uri = `${env.baseUrl}/${ctx.tenant}/enroll/cancel?token=${cancelToken}`
-  const notice = buildRecoveryNotice(tenant, { uri, usableAt })
-  const number = phoneNumber?.includes(';') ? null : phoneNumber
-  const deliveries = [
-    email !== null && deliverMail({ to: email, ...notice }),
-    number !== null && deliverSms({ to: number, body: notice.text }),
-  ]
-  for (const result of await Promise.allSettled(deliveries))
-    if (result.status === 'rejected')
-      log.warn({ tenant: ctx.tenant, reason: errorMessage(result.reason) }, 'a recovery was not announced')
+  const announce = (channel: Channel, to: string) =>
+    deliverInBackground(async () => {
+      const notice = buildRecoveryNotice(await loadMessageTenant(ctx.tenant), { uri, usableAt })
+      await deliverMessage({ to, channel, ...notice })
+    })
+  if (email !== null) announce('email', email)
+  if (phoneNumber !== null && !phoneNumber.includes(';')) announce('sms', phoneNumber)
 }
 
 /** From when a link works that does not work yet; null for any other. */

@@ -3,6 +3,7 @@ import { NotFound, UserLocked } from '../core/errors.ts'
 import { inTransaction, type Sql } from '../database/db.ts'
 import { credentialEnrolled, credentialRevoked } from '../events/credential-events.ts'
 import { recordEvents, wakeReaders } from '../events/log.ts'
+import { announceAccountChange } from '../users/account-notices.ts'
 import { lockEnrollee } from './enrollment.sql.ts'
 import { type NewSecondFactor, replaceSecondFactor } from './second-factors.sql.ts'
 
@@ -17,7 +18,7 @@ export async function storeSecondFactor(
   check: (sql: Sql) => Promise<void> = async () => {},
 ): Promise<boolean> {
   const { id, userId, type } = factor
-  const isStored = await inTransaction(async (sql) => {
+  const { isStored, isReplacement } = await inTransaction(async (sql) => {
     const user = await lockEnrollee(sql, ctx.tenant, userId)
     if (!user) throw new NotFound('user')
     if (user.locked) throw new UserLocked()
@@ -28,8 +29,10 @@ export async function storeSecondFactor(
         ...replacedIds.map((replacedId) => credentialRevoked({ id: replacedId, userId, type })),
         credentialEnrolled({ id, userId, type }),
       ])
-    return isStored
+    return { isStored, isReplacement: replacedIds.length > 0 }
   })
   wakeReaders(ctx.tenant)
+  // The first recovery codes come with the app, which was announced.
+  if (isStored && (type === 'totp' || isReplacement)) announceAccountChange(ctx, userId, `${type}-added`, now)
   return isStored
 }

@@ -1,10 +1,9 @@
 import { loadMessageTenant } from '../access/message-tenant.ts'
 import type { Ctx } from '../core/context.ts'
-import { deliverMail } from '../delivery/mail.ts'
+import { deliverInBackground } from '../delivery/background.ts'
+import { deliverMessage } from '../delivery/message.ts'
 import { buildGuessNotice } from '../delivery/message-texts.ts'
-import { deliverSms } from '../delivery/sms.ts'
 import type { PasscodeAddress } from './passcodes.fields.ts'
-import { deliverInBackground } from './send-passcode.ts'
 
 /**
  * Tells the user of an address, in the background, that wrong codes were entered. At most once a day: the
@@ -18,7 +17,6 @@ export function sendGuessNotice(
   if (ownerId === null || isLocked) return
   deliverInBackground(async () => {
     const notice = buildGuessNotice(await loadMessageTenant(ctx.tenant))
-    if (channel === 'email') await deliverMail({ to: key, ...notice })
-    else await deliverSms({ to: key, body: notice.text })
+    await deliverMessage({ to: key, channel, ...notice })
   })
 }

@@ -1,8 +1,8 @@
 import type { Ctx } from '../core/context.ts'
 import { env } from '../core/env.ts'
+import { lookUpLocation } from '../core/ip-location.ts'
 import { describeBrowser } from '../core/user-agent.ts'
 import type { RequestingSignIn } from '../delivery/passcode-texts.ts'
-import { lookUpLocation } from '../sessions/ip-location.ts'
 
 /** What a message says about the sign-in that requested its code. Called where the message is composed. */
 export const describeSignIn = (

@@ -13,9 +13,9 @@ import {
   resolveConnectionSettings,
 } from '../database/db.ts'
 import { runMigrations } from '../database/migrate.ts'
+import { awaitDeliveries } from '../delivery/background.ts'
 import { renderMail } from '../delivery/mail.pages.tsx'
 import { setMailRenderer } from '../delivery/mail.ts'
-import { awaitDeliveries } from '../passcodes/send-passcode.ts'
 
 /**
  * Opens the database, applies pending migrations and opens the bus. Throws when ENCRYPTION_KEY does not

@@ -1,7 +1,7 @@
 import { listUnknownVariables } from '../core/env.ts'
+import { openLocations } from '../core/ip-location.ts'
 import { log } from '../core/log.ts'
 import { verifyMailServer } from '../delivery/mail.ts'
-import { openLocations } from '../sessions/ip-location.ts'
 
 /**
  * Tries what the variables name. Throws when GEOIP_DB cannot be read. Warns of variables that look misspelled,

@@ -3,6 +3,7 @@ import { notifySessionsEnded } from '../access/session-end-listeners.ts'
 import type { Ctx } from '../core/context.ts'
 import { newId, randomToken, sha256 } from '../core/crypto.ts'
 import { NotFound, UserLocked } from '../core/errors.ts'
+import { lookUpLocation } from '../core/ip-location.ts'
 import { addSeconds } from '../core/time.ts'
 import type { Sql } from '../database/db.ts'
 import { dbFor, inTransaction, sql } from '../database/db.ts'
@@ -12,7 +13,6 @@ import { sessionReauthenticated, sessionStarted } from '../events/session-events
 import type { EndReason } from '../events/types.ts'
 import type { Page, PageArgs } from '../schema/page.ts'
 import { parsePaging, toPage } from '../schema/page.ts'
-import { lookUpLocation } from './ip-location.ts'
 import { type NewProof, type SessionProof, toSessionProof } from './proofs.ts'
 import {
   type BrowserSession,

@@ -2,6 +2,7 @@ import { describe, expect } from 'vitest'
 import { startEnrollment } from '../../src/credentials/enrollment.ts'
 import { createCredentialEnrollmentToken } from '../../src/credentials/enrollment-tokens.ts'
 import { dbFor } from '../../src/database/db.ts'
+import { awaitDeliveries } from '../../src/delivery/background.ts'
 import { listInboxMessages } from '../../src/delivery/inbox.ts'
 import { updateSettings } from '../../src/tenants/settings.ts'
 import { createUser } from '../../src/users/users.ts'
@@ -20,17 +21,16 @@ const test = base
     await enrollTotp(ctx, id)
     return id
   })
-  .extend(
-    'notices',
-    ({ tenant }) =>
-      () =>
-        [`${tenant}.${EMAIL}`, PHONE].map(
-          (address) =>
-            listInboxMessages(address).find(({ body }) => body.includes(`/${tenant}/enroll/cancel`))?.body,
-        ),
-  )
+  .extend('notices', ({ tenant }) => async () => {
+    await awaitDeliveries()
+    return [`${tenant}.${EMAIL}`, PHONE].map(
+      (address) =>
+        listInboxMessages(address).find(({ body }) => body.includes(`/${tenant}/enroll/cancel`))?.body,
+    )
+  })
   .extend('openCancelPage', ({ app, notices }) => async () => {
-    const path = /http:\/\/localhost:3000(\/\S+cancel\?token=[\w-]{43})/.exec(notices()[0] ?? '')?.[1] ?? ''
+    const path =
+      /http:\/\/localhost:3000(\/\S+cancel\?token=[\w-]{43})/.exec((await notices())[0] ?? '')?.[1] ?? ''
     const browser = new PageBrowser(app.origin)
     const { response } = await browser.open(path)
     return { browser, page: { html: await response.text(), path }, status: response.status }
@@ -45,7 +45,7 @@ describe('the enrollment link of an administrator for a user who has a credentia
   }) => {
     const { token, usableAt } = await createCredentialEnrollmentToken(ctx, userId, { send: false })
     expect(usableAt.getTime()).toBeLessThanOrEqual(Date.now())
-    for (const notice of notices()) {
+    for (const notice of await notices()) {
       expect(notice).toContain('An administrator of')
       expect(notice).not.toContain(token)
     }

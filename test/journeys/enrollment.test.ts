@@ -10,7 +10,9 @@ import { openWithDevice } from '../support/virtual-authenticator.ts'
 
 /** The link in the newest message to an address. */
 const linkFor = (address: string): string =>
-  /http:\S+/.exec(listInboxMessages(address)[0]?.body ?? '')?.[0] ?? 'none'
+  listInboxMessages(address)
+    .map(({ body }) => /http:\S+token=\S+/.exec(body)?.[0])
+    .find(Boolean) ?? 'none'
 
 const test = base.extend('newUser', { scope: 'file' }, ({ acme }) => async (name: string) => {
   // Other files of the process sign in users of these names, and share the inbox.

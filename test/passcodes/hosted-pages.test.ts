@@ -2,13 +2,10 @@ import { describe, expect, onTestFinished } from 'vitest'
 import { requireOwnAccount } from '../../src/access/require-scope.ts'
 import { findTenant } from '../../src/access/tenant-cache.ts'
 import { toUserCtx } from '../../src/core/context.ts'
+import { awaitDeliveries, deliverInBackground } from '../../src/delivery/background.ts'
 import { listInboxMessages } from '../../src/delivery/inbox.ts'
 import { verifySignInPasscode } from '../../src/passcodes/passcodes.ts'
-import {
-  awaitDeliveries,
-  deliverInBackground,
-  sendSignInPasscode,
-} from '../../src/passcodes/send-passcode.ts'
+import { sendSignInPasscode } from '../../src/passcodes/send-passcode.ts'
 import { findBrowserSession } from '../../src/sessions/sessions.ts'
 import { updateSettings } from '../../src/tenants/settings.ts'
 import { createUser, lockUser } from '../../src/users/users.ts'

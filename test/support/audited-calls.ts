@@ -1,7 +1,7 @@
 import { createPlatformCtx } from '../../src/core/context.ts'
 import { startTotpEnrollment } from '../../src/credentials/totp-enrollment.ts'
+import { awaitDeliveries } from '../../src/delivery/background.ts'
 import { listInboxMessages } from '../../src/delivery/inbox.ts'
-import { awaitDeliveries } from '../../src/passcodes/send-passcode.ts'
 import { restRoutes } from '../../src/server/rest-routes.ts'
 import type { Call } from '../parity/call.ts'
 import { EMAIL, type Fixture, PHONE } from '../parity/fixture.ts'

@@ -4,6 +4,7 @@ import { SMTPServer } from 'smtp-server'
 import { vi } from 'vitest'
 import { freePort } from './process.ts'
 
+const CODE = /\b(\d{6})\b/
 const WAIT_LIMIT_MS = 10_000
 
 /** A mail server for several processes, whose own inboxes the test cannot read. */
@@ -21,7 +22,7 @@ export async function startMailbox(): Promise<Mailbox> {
     disabledCommands: ['STARTTLS'],
     onData: async (stream, session, done) => {
       const { text = '' } = await PostalMime.parse(await buffer(stream))
-      for (const { address } of session.envelope.rcptTo) texts.set(address, text)
+      if (CODE.test(text)) for (const { address } of session.envelope.rcptTo) texts.set(address, text)
       done()
     },
   })
@@ -32,7 +33,7 @@ export async function startMailbox(): Promise<Mailbox> {
     codeFor: (address) =>
       vi.waitFor(
         () => {
-          const code = /\b(\d{6})\b/.exec(texts.get(address) ?? '')?.[1]
+          const code = CODE.exec(texts.get(address) ?? '')?.[1]
           if (!code) throw new Error(`no code was sent to ${address}`)
           return code
         },

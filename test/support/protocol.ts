@@ -1,9 +1,9 @@
 import { createClient } from '../../src/clients/clients.ts'
 import { createPlatformCtx } from '../../src/core/context.ts'
 import { sha256Base64url } from '../../src/core/crypto.ts'
+import { awaitDeliveries } from '../../src/delivery/background.ts'
 import { listInboxMessages } from '../../src/delivery/inbox.ts'
 import type { Client, User } from '../../src/generated/prisma/client.ts'
-import { awaitDeliveries } from '../../src/passcodes/send-passcode.ts'
 import { createUser } from '../../src/users/users.ts'
 import { csrfIn as csrfInPage, PageBrowser } from './page-browser.ts'
 
@@ -23,7 +23,9 @@ export class Browser extends PageBrowser {
 /** The newest code that was sent to an address. */
 export async function codeFor(address: string): Promise<string> {
   await awaitDeliveries()
-  const code = /\b(\d{6})\b/.exec(listInboxMessages(address)[0]?.body ?? '')?.[1]
+  // Notices may follow the message with the code.
+  const codes = listInboxMessages(address).map(({ body }) => /\b(\d{6})\b/.exec(body)?.[1])
+  const code = codes.find(Boolean)
   if (!code) throw new Error(`no code was sent to ${address}`)
   return code
 }

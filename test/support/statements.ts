@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { vi } from 'vitest'
-import { awaitDeliveries } from '../../src/passcodes/send-passcode.ts'
+import { awaitDeliveries } from '../../src/delivery/background.ts'
 
 /** Statements that were sent while something ran, in order, BEGIN and COMMIT included. */
 export async function recordStatements(work: () => Promise<unknown>): Promise<string[]> {

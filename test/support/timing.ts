@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { awaitDeliveries } from '../../src/passcodes/send-passcode.ts'
+import { awaitDeliveries } from '../../src/delivery/background.ts'
 import { computeMannWhitneyZ } from './mann-whitney.ts'
 
 /** Whether an operation is about something that exists. */

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, vi } from 'vitest'
-import { awaitDeliveries } from '../../../src/passcodes/send-passcode.ts'
-import { openLocations } from '../../../src/sessions/ip-location.ts'
+import { openLocations } from '../../../src/core/ip-location.ts'
+import { awaitDeliveries } from '../../../src/delivery/background.ts'
 import { createUser } from '../../../src/users/users.ts'
 import { openPage, test } from '../../support/hosted-pages.ts'
 import { lastText } from '../../support/message-servers.ts'

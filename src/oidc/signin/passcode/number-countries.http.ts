@@ -1,5 +1,5 @@
+import { lookUpCountry } from '../../../core/ip-location.ts'
 import { type Country, isCountry } from '../../../schema/phone-numbers.ts'
-import { lookUpCountry } from '../../../sessions/ip-location.ts'
 import type { SignInStep } from '../step/sign-in-step.ts'
 
 /** The longest Accept-Language of which the regions are read. */

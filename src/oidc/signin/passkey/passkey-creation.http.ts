@@ -2,15 +2,12 @@ import { consumeLimit } from '../../../coordination/rate-limits.ts'
 import { Conflict, InvalidInput, RateLimited } from '../../../core/errors.ts'
 import { addSeconds } from '../../../core/time.ts'
 import { toAppError } from '../../../core/to-app-error.ts'
-import type { Device } from '../../../credentials/credentials.fields.ts'
 import { ACCEPT_CH, describeDevice } from '../../../credentials/device.ts'
 import type { RenderOptions } from '../../../pages/render-page.pages.tsx'
 import type { InputRejection } from '../../interactions/interactions.ts'
 import { redirectToPage, rejectInput } from '../step/sign-in-step.http.ts'
 import type { SignInStep } from '../step/sign-in-step.ts'
-
-/** A passkey that the browser created: the response of its API, as JSON, and its device. */
-export type CreatedPasskey = { registration: string; device: Device }
+import type { CreatedPasskey } from './passkey-offer.ts'
 
 /** The options of a page that creates a passkey: it has a script, and asks for a description of the device. */
 export const toCreationOptions = (options: RenderOptions): RenderOptions => ({

@@ -8,10 +8,14 @@ import { parseRegistration, verifyRegistration } from '../../../credentials/regi
 import { inTransaction, sql } from '../../../database/db.ts'
 import { credentialEnrolled } from '../../../events/credential-events.ts'
 import { createEventRow, wakeReaders } from '../../../events/log.ts'
+import { announceAccountChange } from '../../../users/account-notices.ts'
 import type { SignInState } from '../../authorize/sign-in-state.sql.ts'
 import { hashHandle, type Interaction } from '../../interactions/interactions.ts'
 import type { SignInStep } from '../step/sign-in-step.ts'
 import { closePasskeyOffer, openPasskeyOffer } from './passkey-offer.sql.ts'
+
+/** A passkey that the browser created: the response of its API, as JSON, and its device. */
+export type CreatedPasskey = { registration: string; device: Device }
 
 /** A user who declines is not asked again for this time. */
 const OFFER_INTERVAL_SECONDS = 30 * 86_400
@@ -78,7 +82,7 @@ export async function createOfferedPasskey(
   ctx: Ctx,
   interaction: Interaction,
   state: SignInState,
-  { registration, device }: { registration: string; device: Device },
+  { registration, device }: CreatedPasskey,
   now = new Date(),
 ): Promise<void> {
   const { userId } = state
@@ -89,16 +93,12 @@ export async function createOfferedPasskey(
   )
   const userCtx = toUserCtx(ctx, { userId, clientId, sessionId: state.id })
   const event = createEventRow(userCtx, credentialEnrolled({ id: credential.id, userId }))
-  await inTransaction(async (sql) => {
+  const isStored = await inTransaction(async (sql) => {
     const offer = { handleHash: hashHandle(interaction), sessionId: state.id }
-    if (await closePasskeyOffer(sql, ctx.tenant, offer))
-      await insertOwnCredential(
-        sql,
-        ctx.tenant,
-        { userId, now },
-        { ...credential, device: toDeviceRow(device) },
-        event,
-      )
+    if (!(await closePasskeyOffer(sql, ctx.tenant, offer))) return false
+    const row = { ...credential, device: toDeviceRow(device) }
+    return insertOwnCredential(sql, ctx.tenant, { userId, now }, row, event)
   })
   wakeReaders(ctx.tenant)
+  if (isStored) announceAccountChange(userCtx, userId, 'public-key-added', now)
 }

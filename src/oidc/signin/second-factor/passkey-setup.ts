@@ -9,8 +9,9 @@ import { parseRegistration, verifyRegistration } from '../../../credentials/regi
 import { inTransaction } from '../../../database/db.ts'
 import { credentialEnrolled } from '../../../events/credential-events.ts'
 import { createEventRow, wakeReaders } from '../../../events/log.ts'
+import { announceAccountChange } from '../../../users/account-notices.ts'
 import type { Interaction } from '../../interactions/interactions.ts'
-import type { CreatedPasskey } from '../passkey/passkey-creation.http.ts'
+import type { CreatedPasskey } from '../passkey/passkey-offer.ts'
 import { recordSignIn } from '../step/sign-in.ts'
 import type { SignInStep } from '../step/sign-in-step.ts'
 import { requireSetup } from './factor-choice.ts'
@@ -54,6 +55,7 @@ export async function signInByNewPasskey(
     return enterWithSecondFactor(sql, userCtx, found, { sessionId, proof }, now)
   })
   wakeReaders(ctx.tenant)
+  announceAccountChange(userCtx, userId, 'public-key-added', now)
   if (first) await recordSignIn(ctx, interaction, { userId, ...entered, first }, sessionId)
   return entered.token
 }

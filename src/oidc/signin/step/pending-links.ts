@@ -6,6 +6,7 @@ import { idpUserLinkFailed } from '../../../events/credential-events.ts'
 import { recordEvents, wakeReaders } from '../../../events/log.ts'
 import type { LinkFailure } from '../../../events/types.ts'
 import { linkProvenIdentity } from '../../../idps/idp-links.ts'
+import { announceAccountChange } from '../../../users/account-notices.ts'
 import { hashHandle, type Interaction, type PendingLink } from '../../interactions/interactions.ts'
 import { updatePendingLink } from '../../interactions/pending-links.sql.ts'
 
@@ -42,6 +43,7 @@ export async function linkPending(
 ): Promise<void> {
   try {
     await linkProvenIdentity(ctx, { userId, idpId }, { identity, provenAt: new Date(provenAt) })
+    announceAccountChange(ctx, userId, 'identity-linked')
   } catch (error) {
     const reason = toLinkFailure(error)
     if (reason === null) throw error

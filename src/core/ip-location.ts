@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { type CityResponse, Reader } from 'maxmind'
-import { env } from '../core/env.ts'
-import { errorMessage } from '../core/error-message.ts'
-import { StartError } from '../core/start-error.ts'
+import { env } from './env.ts'
+import { errorMessage } from './error-message.ts'
+import { StartError } from './start-error.ts'
 
 let reader: Reader<CityResponse> | undefined
 

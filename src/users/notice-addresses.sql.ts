@@ -1,0 +1,18 @@
+import type { Sql } from '../database/db.ts'
+import { type RowOf, statement } from '../database/statement.ts'
+
+const SELECT_NOTICE_ADDRESSES = statement({
+  takes: { userId: 'text' },
+  returns: { email: 'text?', phoneNumber: 'text?' },
+})`
+  SELECT CASE WHEN "emailVerified" THEN "emailKey" END AS "email",
+    CASE WHEN "phoneNumberVerified" THEN "phoneNumberKey" END AS "phoneNumber"
+  FROM "User" WHERE "tenantId" = :tenant AND "id" = :userId`
+
+/** The verified addresses of a user, in the form that is sent to; null when the user does not exist. */
+export const selectNoticeAddresses = (
+  sql: Sql,
+  tenant: string,
+  userId: string,
+): Promise<RowOf<typeof SELECT_NOTICE_ADDRESSES> | null> =>
+  SELECT_NOTICE_ADDRESSES.first(sql, { tenant, userId })
