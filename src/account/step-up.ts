@@ -5,6 +5,7 @@ import { NotFound, ReauthenticationRequired } from '../core/errors.ts'
 import { getRoleScopes } from '../core/scopes.ts'
 import { ACR_MFA } from '../core/sign-in-methods.ts'
 import { sql } from '../database/db.ts'
+import { computeAcr, isTwoFactorAcr } from '../sessions/acr.ts'
 import { hasTwoFactorsSince, type SessionProof } from '../sessions/proofs.ts'
 import { requiresTwoFactors, selectPolicy } from '../tenants/second-factor-policy.ts'
 import { selectStepUp } from './own-access.sql.ts'
@@ -19,7 +20,7 @@ export const STEP_UP_DESCRIPTION = `Requires a sign-in within the last ${STEP_UP
 const isTwoFactor = (
   { grantAmr, proofs }: { grantAmr: string[] | null; proofs: SessionProof[] | null },
   since: Date,
-): boolean => grantAmr?.includes('mfa') || hasTwoFactorsSince(proofs ?? [], since)
+): boolean => (grantAmr ? isTwoFactorAcr(computeAcr(grantAmr)) : hasTwoFactorsSince(proofs ?? [], since))
 
 /**
  * Requires a recent sign-in of the calling user (RFC 9470), by two factors where the tenant requires them, for

@@ -1,4 +1,5 @@
 import { SECOND_FACTORS, type SecondFactorName, type SignInMethodName } from '../core/sign-in-methods.ts'
+import { computeAcr, isTwoFactorAcr } from './acr.ts'
 
 /** A proof of the user's identity: the method or second factor, and its authentication methods (RFC 8176). */
 export type NewProof = { method: SignInMethodName | SecondFactorName; amr: string[] }
@@ -36,5 +37,8 @@ export const isSecondFactor = ({ method }: SessionProof): boolean =>
 export function hasTwoFactorsSince(proofs: readonly SessionProof[], since: Date): boolean {
   const recent = proofs.filter(({ at }) => new Date(at) >= since)
   const firsts = recent.filter((proof) => !isSecondFactor(proof))
-  return firsts.some(({ amr }) => amr.includes('mfa')) || (firsts.length > 0 && recent.some(isSecondFactor))
+  return (
+    firsts.some(({ amr }) => isTwoFactorAcr(computeAcr(amr))) ||
+    (firsts.length > 0 && recent.some(isSecondFactor))
+  )
 }

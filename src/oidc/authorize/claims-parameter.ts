@@ -1,8 +1,8 @@
 import { isJsonObject } from '../../core/json-object.ts'
 import { parseScopeList } from '../../core/scopes.ts'
+import { getStrength } from '../../sessions/acr.ts'
 import type { ClaimRequest } from '../../users/claim-request.ts'
 import { isClaim } from '../../users/claims.ts'
-import { getStrength } from '../model/acr.ts'
 import type { ClaimsRequest } from '../model/claims-request.ts'
 import { createInvalidRequestError, readParameter } from '../model/request-parameters.ts'
 

@@ -1,6 +1,6 @@
-import { ACR_MFA } from '../../core/sign-in-methods.ts'
+import { computeAcr, getStrength, isTwoFactorAcr } from '../../sessions/acr.ts'
 import { isSecondFactor, type SessionProof } from '../../sessions/proofs.ts'
-import { computeAcr, getStrength, satisfiesAcrRequest } from './acr.ts'
+import { satisfiesAcrRequest } from './acr.ts'
 import { type ClaimsRequest, isAcceptableAcr } from './claims-request.ts'
 
 /** The authentication that a response is about (OIDC Core, section 2). */
@@ -49,7 +49,7 @@ export const listAcceptableAuthentications = (
   { claims, isTwoFactor }: Omit<AuthenticationDemand, 'since'>,
 ): Authentication[] =>
   listAuthentications(proofs).filter(
-    ({ acr }) => isAcceptableAcr(claims, acr) && (!isTwoFactor || getStrength(acr) >= getStrength(ACR_MFA)),
+    ({ acr }) => isAcceptableAcr(claims, acr) && (!isTwoFactor || isTwoFactorAcr(acr)),
   )
 
 /**

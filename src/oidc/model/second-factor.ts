@@ -1,6 +1,6 @@
 import { ACR_MFA } from '../../core/sign-in-methods.ts'
+import { computeAcr, isTwoFactorAcr } from '../../sessions/acr.ts'
 import { requiresTwoFactors, type SecondFactorPolicy } from '../../tenants/second-factor-policy.ts'
-import { computeAcr, getStrength } from './acr.ts'
 import { type ClaimsRequest, isAcceptableAcr } from './claims-request.ts'
 
 /** Whether a user may, and must, present a second factor. */
@@ -18,7 +18,8 @@ export function selectSecondFactorTerms(
 
 /**
  * Whether a second factor follows a proof with these methods (RFC 8176): where two factors are required, by an
- * essential `acr` too, and of every user who has a second factor. A passkey is two factors by itself.
+ * essential `acr` that it satisfies too, and of every user who has a second factor. A passkey is two factors by
+ * itself.
  */
 export function needsSecondFactor(
   { isUsable, isRequired }: SecondFactorTerms,
@@ -27,6 +28,6 @@ export function needsSecondFactor(
   hasSecondFactor: boolean,
 ): boolean {
   const acr = computeAcr(amr)
-  if (!isUsable || getStrength(acr) >= getStrength(ACR_MFA)) return false
-  return isRequired || hasSecondFactor || !isAcceptableAcr(claims, acr)
+  if (!isUsable || isTwoFactorAcr(acr)) return false
+  return isRequired || hasSecondFactor || (!isAcceptableAcr(claims, acr) && isAcceptableAcr(claims, ACR_MFA))
 }

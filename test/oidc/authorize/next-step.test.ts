@@ -5,7 +5,7 @@ import {
   type StepSession,
   selectNextStep,
 } from '../../../src/oidc/authorize/next-step.ts'
-import { ACR_OTP, ACR_PHISHING_RESISTANT } from '../../../src/oidc/model/acr.ts'
+import { ACR_OTP, ACR_PHISHING_RESISTANT } from '../../../src/sessions/acr.ts'
 import {
   agreed,
   claims,

@@ -4,7 +4,7 @@ import { AMR_BY_TRUSTED_ACR } from '../../../../src/idps/entry-policy.fields.ts'
 import { updateIdentityProvider } from '../../../../src/idps/idps.ts'
 import { buildAuthorizationUrl } from '../../../../src/idps/provider-authorization.ts'
 import { findProviderRow } from '../../../../src/idps/sign-in-providers.ts'
-import { computeAcr } from '../../../../src/oidc/model/acr.ts'
+import { computeAcr } from '../../../../src/sessions/acr.ts'
 import { updateSettings } from '../../../../src/tenants/settings.ts'
 import { answerIn } from '../../../support/protocol.ts'
 import { test as base, type SignInProvider } from '../../../support/provider-sign-in.ts'
@@ -108,6 +108,27 @@ describe('the acr and amr of an identity provider', () => {
       html: expect.any(String),
     })
   })
+
+  test.for([
+    [['hwk'], true],
+    [['mfa'], true],
+    [['pwd'], false],
+  ] as [string[], boolean][])(
+    'of %j count as two factors at the account API as they do at the sign-in: %s',
+    async ([amr, counts], { ctx, person, subject, trusted, browser, link, signInBy, signIn, gql }) => {
+      await link(person.id, trusted, subject)
+      trusted.upstream.claims = { amr }
+      const { location } = await signInBy(trusted.id, subject, browser)
+      trusted.upstream.claims = null
+      expect(location).toContain('code=')
+      const { token } = await signIn(person.email, { browser, scope: 'openid account' })
+      await updateSettings(ctx, { secondFactor: 'required' })
+      const { body } = await gql('mutation { createViewerTotp(input: {}) { __typename } }', {}, { token })
+      await updateSettings(ctx, { secondFactor: null })
+      expect(body.errors?.[0]?.extensions.acrValues).toBe(counts ? undefined : 'urn:vestibule:mfa')
+      if (counts) expect(body.data.createViewerTotp.__typename).toBe('ViewerTotpPayload')
+    },
+  )
 
   test('end with the policy: a later sign-in does not have them', async ({ ctx, trusted, signInAs }) => {
     expect(await signInAs(trusted, { acr: 'gold' })).toMatchObject({ acr: 'phr' })

@@ -1,0 +1,33 @@
+import { ACR_MFA } from '../core/sign-in-methods.ts'
+
+/** The `acr` of a sign-in at an identity provider whose methods are not trusted. */
+export const ACR_FEDERATED = 'urn:vestibule:federated'
+/** The `acr` of a sign-in by one factor, such as a code (OIDC Core, section 2). */
+export const ACR_OTP = 'urn:vestibule:otp'
+/** The `acr` of a sign-in by passkey: phishing-resistant (OpenID Connect EAP ACR Values 1.0, section 2). */
+export const ACR_PHISHING_RESISTANT = 'phr'
+
+/** The `amr` of a sign-in at an identity provider. RFC 8176 has no value for it; others use this one. */
+export const AMR_FEDERATED = 'fed'
+
+/** The values of `acr`, weakest first. A session with one of them satisfies the ones before it. */
+export const ACRS_BY_STRENGTH: readonly string[] = [ACR_FEDERATED, ACR_OTP, ACR_MFA, ACR_PHISHING_RESISTANT]
+
+/** The position of a value among those of this server; -1 for any other. */
+export const getStrength = (acr: unknown): number => ACRS_BY_STRENGTH.indexOf(acr as string)
+
+/** Methods that prove a key. */
+const KEY_METHODS = ['hwk', 'swk', 'pop']
+
+/**
+ * The `acr` of a sign-in by its methods (RFC 8176, section 2). Those of an identity provider are recorded only
+ * where they are trusted.
+ */
+export function computeAcr(amr: readonly string[]): string {
+  if (KEY_METHODS.some((method) => amr.includes(method))) return ACR_PHISHING_RESISTANT
+  if (amr.includes('mfa')) return ACR_MFA
+  return amr.includes(AMR_FEDERATED) && !amr.includes('otp') ? ACR_FEDERATED : ACR_OTP
+}
+
+/** Whether an `acr` counts as two factors: a phishing-resistant sign-in does too. */
+export const isTwoFactorAcr = (acr: string): boolean => getStrength(acr) >= getStrength(ACR_MFA)
