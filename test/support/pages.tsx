@@ -49,7 +49,7 @@ import {
 } from '../../src/oidc/signin/second-factor/second-factor.pages.tsx'
 import { RecoveryCodesPage, TotpSetupPage } from '../../src/oidc/signin/second-factor/totp-setup.pages.tsx'
 import { SelectAccountPage } from '../../src/oidc/signin/select-account.pages.tsx'
-import { SignInPage } from '../../src/oidc/signin/sign-in.pages.tsx'
+import { SignInPage, StrongerSignInNote } from '../../src/oidc/signin/sign-in.pages.tsx'
 import { SignUpPage } from '../../src/oidc/signin/sign-up/sign-up.pages.tsx'
 import { TermsPage } from '../../src/oidc/signin/terms/terms.pages.tsx'
 import {
@@ -132,6 +132,12 @@ export function pagesWith(text: string) {
       <SignInPage
         {...{ tenant, client, interaction }}
         entries={[<PendingLinkNote key="pending" {...{ interaction }} provider={text} account={text} />]}
+      />
+    ),
+    tooWeak: (
+      <SignInPage
+        {...{ tenant, client, interaction }}
+        entries={[<StrongerSignInNote key="tooWeak" {...{ client }} />]}
       />
     ),
     transfer: (

@@ -1,5 +1,6 @@
 import { listConsentItems } from '../../consents/consent-items.ts'
 import { createCsrfToken } from '../../pages/csrf.ts'
+import { createPart } from '../../pages/page-part.pages.tsx'
 import type { RenderOptions } from '../../pages/render-page.pages.tsx'
 import { renderComponent } from '../../pages/responses.http.ts'
 import { listPasscodeChannels } from '../../passcodes/passcode-channels.ts'
@@ -12,7 +13,7 @@ import { findPasskeySignal } from './passkey/passkey-signal.ts'
 import { renderPendingLink } from './provider/provider-forms.http.ts'
 import { renderRecoveryCodes, renderSecondFactor } from './second-factor/second-factor-forms.http.ts'
 import { SelectAccountPage } from './select-account.pages.tsx'
-import { SignInPage } from './sign-in.pages.tsx'
+import { SignInPage, StrongerSignInNote } from './sign-in.pages.tsx'
 import { listOfferedMethods } from './sign-in-methods.http.ts'
 import { renderSignUpPage } from './sign-up/sign-up-forms.http.ts'
 import { computeRetryAfter, describeInputRejection } from './step/input-rejection-texts.ts'
@@ -88,6 +89,7 @@ export async function renderSignInPage(signIn: SignInStep, page: SignInPageName)
           isError: rejection !== null,
           isCreation: request.prompt.includes('create') && hasSignUp(call.tenant),
           entries: [
+            isTooWeak(signIn) ? createPart(StrongerSignInNote, { client: authorization.client }) : null,
             renderPendingLink(signIn, form),
             ...listOfferedMethods(signIn).map(({ renderEntry }) => renderEntry(signIn, form, rejection)),
           ],
@@ -97,3 +99,10 @@ export async function renderSignInPage(signIn: SignInStep, page: SignInPageName)
       )
   }
 }
+
+/** Whether the user has signed in for this request, but not by the `acr` that it demands. */
+const isTooWeak = ({
+  interaction: { progress },
+  authorization: { signInState, next },
+}: SignInStep): boolean =>
+  next.step === 'login' && signInState !== null && progress.sessionId === signInState.id

@@ -47,3 +47,13 @@ export const SignInPage = ({
     </div>
   </PageShell>
 )
+
+/** Says that the sign-in was weaker than the client demands. */
+export const StrongerSignInNote = ({ client }: { client: PageClient }): VNode => (
+  <div class="pending" role="status">
+    <p>
+      <BidiText>{client.name}</BidiText> needs a more secure sign-in than the one you used. Choose a way
+      below. If it leads to another website, use a passkey or a second step there.
+    </p>
+  </div>
+)

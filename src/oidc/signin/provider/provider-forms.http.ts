@@ -43,10 +43,14 @@ export function renderPendingLink({ interaction }: SignInStep, form: PageInterac
   return createPart(PendingLinkNote, { interaction: form, provider, account: account?.slice(0, 200) ?? null })
 }
 
-/** Another sign-in is demanded, or as someone else: the provider must not return its session silently. */
+/**
+ * Another sign-in is demanded, as someone else, or after one that was too weak: the provider must not return its
+ * session silently.
+ */
 function selectWishes({ interaction, authorization }: SignInStep, row: TrustPolicy): ProviderWishes {
   const { request, progress } = interaction
-  const isFresh = request.prompt.includes('login') || request.maxAgeSeconds !== null
+  const isFresh =
+    request.prompt.includes('login') || request.maxAgeSeconds !== null || progress.sessionId !== undefined
   const requested = request.claims?.id_token.acr ?? null
   return {
     // Without a request for an `acr`, the provider decides.

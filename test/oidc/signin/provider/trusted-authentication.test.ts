@@ -8,6 +8,7 @@ import { computeAcr } from '../../../../src/sessions/acr.ts'
 import { updateSettings } from '../../../../src/tenants/settings.ts'
 import { answerIn } from '../../../support/protocol.ts'
 import { test as base, type SignInProvider } from '../../../support/provider-sign-in.ts'
+import { enrollTotp } from '../../../support/totp.ts'
 
 const TRUST = {
   trustAcr: { gold: 'phr', silver: 'urn:vestibule:mfa', bronze: 'urn:vestibule:otp' },
@@ -103,10 +104,47 @@ describe('the acr and amr of an identity provider', () => {
     expect((await choose(first, trusted.id)).searchParams.get('acr_values')).toBe('gold silver')
     expect((await choose(first, provider.id)).searchParams.get('acr_values')).toBeNull()
     expect(await signInAs(trusted, { acr: 'gold' }, requireAcr('phr'))).toMatchObject({ acr: 'phr' })
-    // A weaker sign-in than the client demands leads to no code.
-    expect(await signInAs(trusted, { acr: 'bronze' }, requireAcr('phr'))).toEqual({
-      html: expect.any(String),
-    })
+  })
+
+  test('lead to a page that says what to do where they are weaker than the client demands', async ({
+    person,
+    subject,
+    trusted,
+    newBrowser,
+    link,
+    start,
+    choose,
+    signInBy,
+  }) => {
+    await link(person.id, trusted, subject)
+    trusted.upstream.claims = { acr: 'bronze' }
+    const [browser, fresh] = [newBrowser(), newBrowser()]
+    const weak = await signInBy(trusted.id, subject, browser, requireAcr('phr'))
+    trusted.upstream.claims = null
+    expect(weak.location).toBeNull()
+    expect(weak.html).toContain('needs a more secure sign-in than the one you used')
+    expect(weak.path).not.toContain('/second-factor')
+    // The provider would return its session again.
+    const again = await choose(weak, trusted.id, browser)
+    expect(again.searchParams.get('prompt')).toBe('login')
+    const other = await choose(await start(fresh, requireAcr('phr')), trusted.id, fresh)
+    expect(other.searchParams.get('prompt')).toBeNull()
+  })
+
+  test('lead to no such page where a second factor completes them', async ({
+    ctx,
+    person,
+    subject,
+    provider,
+    browser,
+    link,
+    signInBy,
+  }) => {
+    await enrollTotp(ctx, person.id)
+    await link(person.id, provider, subject)
+    const page = await signInBy(provider.id, subject, browser, requireAcr('urn:vestibule:mfa'))
+    expect(page.path).toContain('/second-factor')
+    expect(page.html).not.toContain('more secure sign-in')
   })
 
   test.for([
