@@ -1,12 +1,13 @@
 import { loadMessageTenant } from '../access/message-tenant.ts'
+import { describeRequestSource } from '../access/request-source.ts'
 import { requireNoEscalation, requireOwnAccount } from '../access/require-scope.ts'
 import type { Ctx } from '../core/context.ts'
 import { InvalidCredential } from '../core/errors.ts'
 import { getRoleScopes } from '../core/scopes.ts'
 import { inTransaction, sql } from '../database/db.ts'
 import { deliverInBackground } from '../delivery/background.ts'
-import { deliverMessage } from '../delivery/message.ts'
-import { buildChangeNotice } from '../delivery/message-texts.ts'
+import { deliverMessage, type Recipient } from '../delivery/deliver-message.ts'
+import { buildChangeNotice } from '../delivery/messages/address-changed.ts'
 import { recordEvents, wakeReaders } from '../events/log.ts'
 import { passcodeFailed } from '../events/session-events.ts'
 import { userUpdated } from '../events/user-events.ts'
@@ -35,7 +36,7 @@ const toAddressColumns = (channel: Channel, shown: string) =>
   )
 
 /** The recipient of the notice: a verified address before the change, by e-mail if possible. */
-function selectNoticeRecipient(before: RedeemedAddressChange): { channel: Channel; to: string } | null {
+function selectNoticeRecipient(before: RedeemedAddressChange): Recipient | null {
   if (before.emailVerified && before.emailKey) return { channel: 'email', to: before.emailKey }
   if (before.phoneNumberVerified && before.phoneNumberKey && !before.phoneNumberKey.includes(';'))
     return { channel: 'sms', to: before.phoneNumberKey }
@@ -47,8 +48,10 @@ async function sendChangeNotice(ctx: Ctx, before: RedeemedAddressChange, changed
   const target = selectNoticeRecipient(before)
   if (!target) return
   const addressKind = changed === 'email' ? 'e-mail address' : 'phone number'
-  const notice = buildChangeNotice(await loadMessageTenant(ctx.tenant), addressKind)
-  deliverInBackground(() => deliverMessage({ ...target, ...notice }))
+  const tenant = await loadMessageTenant(ctx.tenant)
+  deliverInBackground(() =>
+    deliverMessage(target, buildChangeNotice(tenant, addressKind, describeRequestSource(ctx))),
+  )
 }
 
 async function confirmAddressChange(

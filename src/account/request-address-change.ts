@@ -1,10 +1,11 @@
 import { loadMessageTenant } from '../access/message-tenant.ts'
+import { describeRequestSource } from '../access/request-source.ts'
 import type { Ctx } from '../core/context.ts'
 import { InvalidInput, NotFound, RateLimited } from '../core/errors.ts'
 import { sql } from '../database/db.ts'
-import { deliverMessage } from '../delivery/message.ts'
+import { deliverMessage } from '../delivery/deliver-message.ts'
+import { buildAddressMessage } from '../delivery/messages/address-code.ts'
 import { assertDeliveryAvailable } from '../delivery/outages.ts'
-import { buildAddressMail, buildAddressSms } from '../delivery/passcode-texts.ts'
 import { createEventRow, wakeReaders } from '../events/log.ts'
 import {
   passcodeLimited,
@@ -36,11 +37,10 @@ async function deliverChangeCode(
     tenant: await loadMessageTenant(ctx.tenant),
     code,
     lifetimeMinutes: PASSCODE_LIFETIME_MINUTES,
-    signIn: null,
+    source: describeRequestSource(ctx),
   }
-  const message = channel === 'email' ? buildAddressMail(text) : { subject: '', text: buildAddressSms(text) }
   try {
-    await deliverMessage({ channel, to: key, ...message })
+    await deliverMessage({ channel, to: key }, buildAddressMessage(text))
   } catch (error) {
     const event = createEventRow(ctx, passcodeUndelivered(channel, { userId, purpose: CHANGE_CODE_PURPOSE }))
     await withdrawAddressChange(sql, ctx.tenant, { userId, channel, codeHash }, event)

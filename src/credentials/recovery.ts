@@ -3,11 +3,10 @@ import { consumeLimit } from '../coordination/rate-limits.ts'
 import { type Ctx, toUserCtx } from '../core/context.ts'
 import { sha256 } from '../core/crypto.ts'
 import { env } from '../core/env.ts'
-import type { Channel } from '../core/sign-in-methods.ts'
 import { inTransaction, sql } from '../database/db.ts'
 import { deliverInBackground } from '../delivery/background.ts'
-import { deliverMessage } from '../delivery/message.ts'
-import { buildRecoveryNotice } from '../delivery/message-texts.ts'
+import { deliverMessage, type Recipient } from '../delivery/deliver-message.ts'
+import { buildRecoveryNotice } from '../delivery/messages/recovery-link.ts'
 import { enrollmentCanceled } from '../events/credential-events.ts'
 import { recordEvents, wakeReaders } from '../events/log.ts'
 import type { Enrollee } from './enrollment.sql.ts'
@@ -25,13 +24,12 @@ export function announceRecovery(
   { cancelToken, usableAt }: Recovery,
 ): void {
   const uri = `${env.baseUrl}/${ctx.tenant}/enroll/cancel?token=${cancelToken}`
-  const announce = (channel: Channel, to: string) =>
-    deliverInBackground(async () => {
-      const notice = buildRecoveryNotice(await loadMessageTenant(ctx.tenant), { uri, usableAt })
-      await deliverMessage({ to, channel, ...notice })
-    })
-  if (email !== null) announce('email', email)
-  if (phoneNumber !== null && !phoneNumber.includes(';')) announce('sms', phoneNumber)
+  const announce = (recipient: Recipient) =>
+    deliverInBackground(async () =>
+      deliverMessage(recipient, buildRecoveryNotice(await loadMessageTenant(ctx.tenant), { uri, usableAt })),
+    )
+  if (email !== null) announce({ channel: 'email', to: email })
+  if (phoneNumber !== null && !phoneNumber.includes(';')) announce({ channel: 'sms', to: phoneNumber })
 }
 
 /** From when a link works that does not work yet; null for any other. */

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { env } from '../core/env.ts'
 
 /** A message that was stored instead of sent. */
@@ -7,17 +8,22 @@ export type InboxMessage = {
   sentAt: Date
   subject?: string | null
   body: string
+  /** The HTML of a mail. */
+  html?: string
 }
 
+/** A stored message with its id. */
+export type StoredMessage = InboxMessage & { id: string }
+
 const MAX_MESSAGES = 100
-const messages: InboxMessage[] = []
+const messages: StoredMessage[] = []
 
 /**
  * Stores a message of a development server in memory (the last 100) and prints it. It is written to stdout
  * directly, because the log never contains a code.
  */
 export function addInboxMessage(message: InboxMessage): void {
-  messages.unshift(message)
+  messages.unshift({ ...message, id: randomUUID() })
   messages.length = Math.min(messages.length, MAX_MESSAGES)
   if (!env.isTest)
     process.stdout.write(
@@ -26,7 +32,11 @@ export function addInboxMessage(message: InboxMessage): void {
 }
 
 /** The stored messages, newest first; with `to`, only those to one address. */
-export function listInboxMessages(to?: string | null): InboxMessage[] {
+export function listInboxMessages(to?: string | null): StoredMessage[] {
   const wanted = to?.trim().toLowerCase()
   return wanted ? messages.filter((message) => message.to.toLowerCase() === wanted) : [...messages]
 }
+
+/** A stored message; null when it is gone. */
+export const findInboxMessage = (id: string): StoredMessage | null =>
+  messages.find((message) => message.id === id) ?? null

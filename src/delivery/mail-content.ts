@@ -1,16 +1,43 @@
 /** The tenant that a message is from. */
 export type MessageTenant = { name: string; logoUrl: string | null; supportUrl: string | null }
 
-/** A paragraph of an HTML mail; with `href`, a link. */
-export type MailPart = { text: string; style?: 'plain' | 'code' | 'link' | 'aside'; href?: string }
+/** A label and its value, such as "Browser" and "Chrome on Linux". */
+export type MailFact = readonly [label: string, value: string]
 
-/** A mail as text, and the tenant and the parts from which its HTML is rendered. */
-export type RichMail = { subject: string; text: string; tenant: MessageTenant; parts: readonly MailPart[] }
+/** A part of a mail, from top to bottom. `href` is an http or https URL. */
+export type MailPart =
+  | { kind: 'text' | 'code' | 'aside'; text: string }
+  | { kind: 'link'; text: string; href: string; hint: string }
+  | { kind: 'facts'; facts: readonly MailFact[] }
 
-/** Builds a mail: its text consists of the text of each part, and the URL of a link. */
-export const toMail = (tenant: MessageTenant, subject: string, parts: readonly MailPart[]): RichMail => ({
-  subject,
-  text: `${parts.map(({ text, href }) => href ?? text).join('\n\n')}\n`,
-  tenant,
-  parts,
-})
+/** What a mail says. Names are cleaned and isolated. */
+export type MailContent = {
+  subject: string
+  /** What lists of mails show after the subject. */
+  preheader: string
+  heading: string
+  parts: readonly MailPart[]
+  /** The links below the mail, with their texts. */
+  footer: readonly { text: string; href: string }[]
+}
+
+/** A mail as text, and the content from which its HTML is rendered. */
+export type RichMail = MailContent & { text: string; tenant: MessageTenant }
+
+function toText(part: MailPart): string {
+  switch (part.kind) {
+    case 'link':
+      return `${part.text}:\n${part.href}`
+    case 'facts':
+      return part.facts.map(([label, value]) => `${label}: ${value}`).join('\n')
+    default:
+      return part.text
+  }
+}
+
+/** Builds a mail. Its text has what the HTML shows: heading, parts and links. */
+export function toMail(tenant: MessageTenant, content: MailContent): RichMail {
+  const parts = content.parts.map(toText).filter((text) => text !== '')
+  const links = content.footer.map(({ text, href }) => `${text}: ${href}`)
+  return { ...content, tenant, text: `${[content.heading, ...parts, ...links].join('\n\n')}\n` }
+}

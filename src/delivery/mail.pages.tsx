@@ -1,87 +1,111 @@
 import type { VNode } from 'preact'
 import { renderToString } from 'preact-render-to-string'
-import type { MailPart, MessageTenant, RichMail } from './mail-content.ts'
+import { getInitial } from '../core/initial.ts'
+import { toSafeLink } from '../core/safe-link.ts'
+import type { MailContent, MailPart, MessageTenant, RichMail } from './mail-content.ts'
+import { LayoutTable, MailPartView } from './mail-parts.pages.tsx'
+import { buildDarkCss, buildInlineStyles, computeMailColors, type InlineStyles } from './mail-style.ts'
 import { cleanName } from './names.ts'
 
-/** Styles are attributes, because some mail programs ignore a stylesheet. */
-const STYLES = {
-  plain: 'margin:0 0 16px',
-  code: 'margin:0 0 16px;padding:16px 8px;border-radius:10px;background:#eef1f6;color:#14171f;font:700 28px/1.25 ui-monospace,Menlo,Consolas,monospace;letter-spacing:3px;text-align:center;white-space:nowrap',
-  link: 'display:inline-block;padding:12px 24px;border-radius:10px;background:#2f5bd8;color:#ffffff;font-weight:600;text-decoration:none',
-  aside:
-    'margin:24px 0 0;padding:16px 0 0;border-top:1px solid #d8dde6;color:#5b6270;font-size:14px;line-height:1.5',
-}
-const BODY =
-  'margin:0;padding:0;background:#f4f5f8;color:#14171f;font:16px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue",Arial,sans-serif'
-const CARD = 'padding:32px 24px;border:1px solid #d8dde6;border-radius:14px;background:#ffffff'
+/** Keeps the text of the mail out of the preview of lists, behind a short preheader. */
+const PREVIEW_FILLER = '\u034f\u200c\u00a0'.repeat(80)
 
-/** The colors in the dark. Programs without the media query keep the light ones, or invert them. */
-const DARK_CSS = `:root{color-scheme:light dark}@media (prefers-color-scheme:dark){
-.page{background:#101218!important;color:#eceef3!important}
-.card{background:#191c24!important;border-color:#343945!important}
-.code{background:#262b36!important;color:#ffffff!important}
-.link{background:#9db4ff!important;color:#10131c!important}
-.aside{color:#a9b0be!important;border-color:#343945!important}
-}`
-
-const MailPartView = ({ part: { text, style = 'plain', href } }: { part: MailPart }): VNode =>
-  href ? (
-    <p style={STYLES.plain}>
-      <a href={href} class={style} style={STYLES[style]}>
-        {text}
-      </a>
-    </p>
-  ) : (
-    <p class={style} style={STYLES[style]}>
-      {text}
-    </p>
+/** The name of the tenant with its logo, or its initial. Mail programs show no images of other schemes. */
+function MailHeader({ tenant, styles }: { tenant: MessageTenant; styles: InlineStyles }): VNode {
+  const name = cleanName(tenant.name)
+  return (
+    <LayoutTable>
+      <tr>
+        {tenant.logoUrl?.startsWith('https:') ? (
+          <td>
+            <img src={tenant.logoUrl} alt="" height={40} style={styles.logo} />
+          </td>
+        ) : (
+          <td valign="top">
+            <div class="fill" aria-hidden="true" style={styles.initial}>
+              {getInitial(name)}
+            </div>
+          </td>
+        )}
+        <td class="text" style={styles.name}>
+          <bdi>{name}</bdi>
+        </td>
+      </tr>
+    </LayoutTable>
   )
+}
 
-/** The name of the tenant with its logo, which is decorative. Mail programs show no images of other schemes. */
-const TenantLine = ({ tenant: { name, logoUrl } }: { tenant: MessageTenant }): VNode => (
-  <p style="margin:0 0 16px;font-weight:600">
-    {logoUrl?.startsWith('https:') && (
-      <img
-        src={logoUrl}
-        alt=""
-        width={32}
-        height={32}
-        style="margin-right:10px;vertical-align:middle;object-fit:contain"
-      />
-    )}
-    <bdi style="vertical-align:middle">{cleanName(name)}</bdi>
-  </p>
+const MailFooter = ({ links, styles }: { links: MailContent['footer']; styles: InlineStyles }): VNode => (
+  <>
+    {links.map(({ text, href }, index) => (
+      <>
+        {index > 0 && ' · '}
+        <a href={href} class="link" style={styles.link}>
+          {text}
+        </a>
+      </>
+    ))}
+  </>
 )
 
+/** Whether each link of a part is one that a mail may have. */
+const isSafe = (part: MailPart): boolean => part.kind !== 'link' || toSafeLink(part.href) !== null
+
 /**
- * Renders a mail as HTML. Preact escapes names of tenants and clients. The logo is the only external resource.
+ * Renders a mail as HTML, for widths from 320 px. Preact escapes names of tenants and clients. The logo is the only
+ * external resource. Links that are neither http nor https are left out.
  */
-export function renderMail({ subject, tenant, parts }: RichMail): string {
+export function renderMail({ subject, preheader, heading, tenant, parts, footer }: RichMail): string {
+  const styles = buildInlineStyles(computeMailColors('light'))
+  const links = footer.filter(({ href }) => toSafeLink(href))
   const html = (
-    <html lang="en">
+    <html lang="en" dir="ltr">
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="light dark" />
         <meta name="supported-color-schemes" content="light dark" />
+        {/* Phones make no links of codes and dates, and keep the sizes. */}
+        <meta name="format-detection" content="telephone=no, date=no, address=no, email=no" />
+        <meta name="x-apple-disable-message-reformatting" />
         <title>{subject}</title>
-        <style>{DARK_CSS}</style>
+        <style>{buildDarkCss(computeMailColors('dark'))}</style>
       </head>
-      <body class="page" style={BODY}>
-        <table role="presentation" class="page" width="100%" cellPadding="0" cellSpacing="0" style={BODY}>
+      <body class="page" style={styles.body}>
+        <div style={styles.preheader}>
+          {preheader}
+          {PREVIEW_FILLER}
+        </div>
+        <LayoutTable class="page" width="100%" style={styles.page}>
           <tr>
             <td align="center" style="padding:24px 12px">
-              <div style="max-width:480px;text-align:left;overflow-wrap:anywhere">
-                <TenantLine tenant={tenant} />
-                <div class="card" style={CARD}>
-                  {parts.map((part) => (
-                    <MailPartView part={part} />
-                  ))}
-                </div>
-              </div>
+              <LayoutTable width="100%" style={styles.frame}>
+                <tr>
+                  <td style="padding:0 0 16px">
+                    <MailHeader tenant={tenant} styles={styles} />
+                  </td>
+                </tr>
+                <tr>
+                  <td class="card" style={styles.card}>
+                    <h1 class="text" style={styles.heading}>
+                      {heading}
+                    </h1>
+                    {parts.filter(isSafe).map((part) => (
+                      <MailPartView part={part} styles={styles} />
+                    ))}
+                  </td>
+                </tr>
+                {links.length > 0 && (
+                  <tr>
+                    <td class="muted" style={styles.footer}>
+                      <MailFooter links={links} styles={styles} />
+                    </td>
+                  </tr>
+                )}
+              </LayoutTable>
             </td>
           </tr>
-        </table>
+        </LayoutTable>
       </body>
     </html>
   )

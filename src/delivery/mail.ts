@@ -6,8 +6,8 @@ import { log } from '../core/log.ts'
 import { addInboxMessage } from './inbox.ts'
 import type { RichMail } from './mail-content.ts'
 
-/** `to` is one addr-spec, never a list. Without tenant and parts the mail is text only. */
-export type Mail = { to: string } & Pick<RichMail, 'subject' | 'text'> & Partial<RichMail>
+/** `to` is one addr-spec, never a list. A mail without content is text only. */
+export type Mail = { to: string } & (Pick<RichMail, 'subject' | 'text'> | RichMail)
 
 let renderHtml: ((mail: RichMail) => string) | undefined
 /**
@@ -17,6 +17,8 @@ let renderHtml: ((mail: RichMail) => string) | undefined
 export const setMailRenderer = (render: typeof renderHtml): void => {
   renderHtml = render
 }
+
+const toHtml = (mail: Mail): string | undefined => ('parts' in mail ? renderHtml?.(mail) : undefined)
 
 /** A user waits for the response, so a slower server counts as unavailable. */
 export const DELIVERY_TIMEOUT_MS = 10_000
@@ -57,6 +59,9 @@ export async function verifyMailServer(): Promise<string | null> {
   }
 }
 
+/** Keeps vacation notices and other programs from answering (RFC 3834, section 5). */
+const AUTOMATIC = { 'Auto-Submitted': 'auto-generated' }
+
 const toSingleLine = (text: string): string => text.replace(/\p{Cc}+/gu, ' ')
 
 /**
@@ -71,10 +76,12 @@ export async function connectMailServer(): Promise<void> {
  * Sends a mail and waits until the server has accepted it, at most 10 s. Throws Unavailable otherwise.
  * Without SMTP_URL the mail is stored in the development inbox; production does not start without SMTP_URL.
  */
-export async function deliverMail({ to, subject, text, tenant, parts }: Mail): Promise<void> {
+export async function deliverMail(mail: Mail): Promise<void> {
+  const { to, subject, text } = mail
+  const html = toHtml(mail)
   if (!env.smtpUrl) {
     if (env.isProduction) throw new Unavailable('Mail is not configured.')
-    return addInboxMessage({ to, channel: 'email', sentAt: new Date(), subject, body: text })
+    return addInboxMessage({ to, channel: 'email', sentAt: new Date(), subject, body: text, html })
   }
   try {
     await withTimeout(
@@ -85,7 +92,8 @@ export async function deliverMail({ to, subject, text, tenant, parts }: Mail): P
         to: { name: '', address: to },
         subject: toSingleLine(subject),
         text,
-        html: tenant && parts && renderHtml?.({ subject, text, tenant, parts }),
+        html,
+        headers: AUTOMATIC,
       }),
     )
   } catch (error) {

@@ -1,13 +1,13 @@
 import type { VNode } from 'preact'
 import { env } from '../core/env.ts'
-import type { InboxMessage } from '../delivery/inbox.ts'
+import type { StoredMessage } from '../delivery/inbox.ts'
 import { BidiText, PageShell } from '../pages/page-shell.pages.tsx'
 
 /** The first number of six or ten digits of a text: the code. */
 const findCode = (body: string): string | null => /(?<!\d)\d{6}(?:\d{4})?(?!\d)/.exec(body)?.[0] ?? null
 
 /** The text of a message, with links to this server that can be followed. */
-const MessageBody = ({ body }: { body: string }): VNode => (
+export const MessageBody = ({ body }: { body: string }): VNode => (
   <pre dir="auto">
     {body.split(/(https?:\/\/\S+)/).map((part) =>
       part.startsWith(`${env.baseUrl}/`) ? (
@@ -23,7 +23,7 @@ const MessageBody = ({ body }: { body: string }): VNode => (
 
 const CHANNEL_NAMES = { email: 'Email', sms: 'SMS' } as const
 
-function InboxMessageItem({ message }: { message: InboxMessage }): VNode {
+function InboxMessageItem({ message }: { message: StoredMessage }): VNode {
   const code = findCode(message.body)
   return (
     <li class="message">
@@ -45,13 +45,14 @@ function InboxMessageItem({ message }: { message: InboxMessage }): VNode {
       )}
       {code && <code class="message-code">{code}</code>}
       <MessageBody body={message.body} />
+      {message.html && <a href={`/dev/inbox/${message.id}`}>Show the mail as it is designed</a>}
     </li>
   )
 }
 
 type InboxPageProps = {
   /** Newest first. */
-  messages: readonly InboxMessage[]
+  messages: readonly StoredMessage[]
   /** The address that the list is filtered by. */
   to?: string | null
 }
@@ -93,10 +94,7 @@ export const InboxPage = ({ messages, to }: InboxPageProps): VNode => (
       // biome-ignore lint/a11y/noRedundantRoles: VoiceOver takes a list without bullets for no list.
       <ul class="messages" role="list">
         {messages.map((message) => (
-          <InboxMessageItem
-            message={message}
-            key={`${message.sentAt.getTime()} ${message.to} ${message.body}`}
-          />
+          <InboxMessageItem message={message} key={message.id} />
         ))}
       </ul>
     )}

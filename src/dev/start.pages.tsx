@@ -1,5 +1,6 @@
 import type { VNode } from 'preact'
-import { BidiText, PageShell, toSafeLink } from '../pages/page-shell.pages.tsx'
+import { toSafeLink } from '../core/safe-link.ts'
+import { BidiText, PageShell } from '../pages/page-shell.pages.tsx'
 import type { StartUrl } from './start-urls.ts'
 
 /** What a development server has: the first page that somebody opens. */

@@ -11,7 +11,7 @@ import { INVITATION_LIFETIME_SECONDS } from '../core/sign-up.ts'
 import { addSeconds } from '../core/time.ts'
 import { dbFor, inTransaction, sql } from '../database/db.ts'
 import { deliverMail } from '../delivery/mail.ts'
-import { buildInvitationMail } from '../delivery/message-texts.ts'
+import { buildInvitationMail } from '../delivery/messages/invitation.ts'
 import {
   invitationCreated,
   invitationResent,

@@ -1,4 +1,5 @@
 import type { ComponentChildren, VNode } from 'preact'
+import { toSafeLink } from '../core/safe-link.ts'
 import {
   BidiText,
   ErrorMessage,
@@ -8,7 +9,6 @@ import {
   PageShell,
   type PageTenant,
   StepForm,
-  toSafeLink,
 } from './page-shell.pages.tsx'
 import { type PagePerson, PersonLine } from './person.pages.tsx'
 

@@ -1,5 +1,7 @@
 import type { ComponentChildren, VNode } from 'preact'
 import { useContext } from 'preact/hooks'
+import { getInitial } from '../core/initial.ts'
+import { toSafeLink } from '../core/safe-link.ts'
 import { STYLESHEET_PATH } from './assets/stylesheet.ts'
 import { PopupDisplay, ThemeStyle } from './render-page.pages.tsx'
 
@@ -22,12 +24,6 @@ export type PageClient = {
 
 /** Where the forms of a page are posted, and their CSRF token. */
 export type PageInteraction = { action: string; csrf: string }
-
-const LINK_PROTOCOLS = new Set(['https:', 'http:'])
-
-/** The URL if it is http or https; null otherwise. */
-export const toSafeLink = (url: string | null | undefined): string | null =>
-  url && URL.canParse(url) && LINK_PROTOCOLS.has(new URL(url).protocol) ? url : null
 
 /** The URL if the pages' Content Security Policy allows it as an image; null otherwise. */
 const toSafeImage = (url: string | null | undefined): string | null =>
@@ -59,10 +55,6 @@ const OutcomeMark = ({ outcome }: { outcome: 'good' | 'bad' }): VNode => (
     {outcome === 'good' ? '✓' : '!'}
   </span>
 )
-
-/** The first grapheme of a name, in upper case. */
-export const getInitial = (name: string): string =>
-  [...new Intl.Segmenter('en').segment(name.trim())][0]?.segment.toUpperCase() ?? '?'
 
 type ShellProps = {
   /** Title of the document. */

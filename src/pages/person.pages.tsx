@@ -1,5 +1,6 @@
 import type { VNode } from 'preact'
-import { BidiText, getInitial, type PageInteraction, StepForm } from './page-shell.pages.tsx'
+import { getInitial } from '../core/initial.ts'
+import { BidiText, type PageInteraction, StepForm } from './page-shell.pages.tsx'
 
 /** The signed-in person. Pages show the name and the address, as far as known. */
 export type PagePerson = { name?: string | null; email?: string | null; phoneNumber?: string | null }

@@ -11,6 +11,8 @@ export type RenderOptions = {
   runsScript?: boolean
   /** The only origin that may frame the page; none by default. */
   frameAncestor?: string
+  /** The page has a frame with a document of this server. */
+  showsFrame?: boolean
   /** The page is shown in a popup window, without the tenant's name. */
   isPopup?: boolean
   /** HTTP status, 200 by default. */
@@ -56,6 +58,7 @@ function buildSecurityPolicy(style: string | null, options: RenderOptions): stri
     ...(options.runsScript ? ["script-src 'self'", "connect-src 'self'"] : []),
     `style-src 'self'${style ? ` ${computeCspHash(style)}` : ''}`,
     'img-src https: data:',
+    ...(options.showsFrame ? ["frame-src 'self'"] : []),
     // Browsers also apply it to redirects after a form, so it includes the client's origins.
     `form-action ${[...formAction].join(' ')}`,
     `frame-ancestors ${frameAncestor ?? "'none'"}`,

@@ -1,8 +1,9 @@
 import { loadMessageTenant } from '../access/message-tenant.ts'
+import { describeRequestSource } from '../access/request-source.ts'
 import type { Ctx } from '../core/context.ts'
 import { deliverInBackground } from '../delivery/background.ts'
-import { deliverMessage } from '../delivery/message.ts'
-import { buildGuessNotice } from '../delivery/message-texts.ts'
+import { deliverMessage } from '../delivery/deliver-message.ts'
+import { buildGuessNotice } from '../delivery/messages/wrong-codes.ts'
 import type { PasscodeAddress } from './passcodes.fields.ts'
 
 /**
@@ -16,7 +17,7 @@ export function sendGuessNotice(
 ): void {
   if (ownerId === null || isLocked) return
   deliverInBackground(async () => {
-    const notice = buildGuessNotice(await loadMessageTenant(ctx.tenant))
-    await deliverMessage({ to: key, channel, ...notice })
+    const notice = buildGuessNotice(await loadMessageTenant(ctx.tenant), describeRequestSource(ctx))
+    await deliverMessage({ channel, to: key }, notice)
   })
 }

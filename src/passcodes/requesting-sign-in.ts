@@ -1,18 +1,16 @@
+import { describeRequestSource } from '../access/request-source.ts'
 import type { Ctx } from '../core/context.ts'
 import { env } from '../core/env.ts'
-import { lookUpLocation } from '../core/ip-location.ts'
-import { describeBrowser } from '../core/user-agent.ts'
-import type { RequestingSignIn } from '../delivery/passcode-texts.ts'
+import type { RequestingSignIn } from '../delivery/messages/passcode.ts'
 
 /** What a message says about the sign-in that requested its code. Called where the message is composed. */
 export const describeSignIn = (
-  { ip, userAgent }: Ctx,
-  clientName: string | null,
+  ctx: Ctx,
+  client: { name: string; registeredBy: string } | null,
   now: Date,
 ): RequestingSignIn => ({
-  clientName,
-  browser: describeBrowser(userAgent),
-  place: lookUpLocation(ip),
-  requestedAt: now,
+  ...describeRequestSource(ctx, now),
+  clientName: client?.name ?? null,
+  isManagedClient: client?.registeredBy === 'administrator',
   host: new URL(env.baseUrl).hostname,
 })

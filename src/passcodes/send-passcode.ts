@@ -8,8 +8,8 @@ import { sql } from '../database/db.ts'
 import { deliverInBackground } from '../delivery/background.ts'
 import { deliverMail } from '../delivery/mail.ts'
 import type { MessageTenant } from '../delivery/mail-content.ts'
+import { buildPasscodeMail, buildPasscodeSms, type RequestingSignIn } from '../delivery/messages/passcode.ts'
 import { assertDeliveryAvailable, checkDelivery } from '../delivery/outages.ts'
-import { buildPasscodeMail, buildPasscodeSms, type RequestingSignIn } from '../delivery/passcode-texts.ts'
 import { deliverSms } from '../delivery/sms.ts'
 import { hashAddress } from '../events/address-hash.ts'
 import { createEventRow, wakeReaders } from '../events/log.ts'
@@ -180,7 +180,7 @@ export async function sendSignInPasscode(
   await limitMessage(ctx, address, origin, clientId)
   assertDeliveryAvailable(ctx.tenant, address.channel)
   // Read for unknown addresses too, as the tenant is. The page has read it before.
-  const clientName = clientId === null ? null : ((await findClient(ctx.tenant, clientId))?.name ?? null)
+  const client = clientId === null ? null : await findClient(ctx.tenant, clientId)
   const tenant = await findTenant(ctx.tenant)
   const maySignUp = tenant !== null && canSignUp(tenant, address)
   const options = { createUser: false, keepUnknown: true, maySignUp, clientId }
@@ -193,7 +193,7 @@ export async function sendSignInPasscode(
     ctx.tenant,
     address,
     isRecipient
-      ? () => deliverPasscode(ctx, address, origin, stored, describeSignIn(ctx, clientName, now))
+      ? () => deliverPasscode(ctx, address, origin, stored, describeSignIn(ctx, client, now))
       : null,
   )
   // In the cooldown, the code that was sent before stays valid.

@@ -1,5 +1,6 @@
 import type { VNode } from 'preact'
-import { ErrorMessage, toSafeLink } from '../pages/page-shell.pages.tsx'
+import { toSafeLink } from '../core/safe-link.ts'
+import { ErrorMessage } from '../pages/page-shell.pages.tsx'
 import { FieldInput } from './field-input.pages.tsx'
 import type { SignUpField } from './sign-up-fields.ts'
 

@@ -1,12 +1,11 @@
 import { loadMessageTenant } from '../access/message-tenant.ts'
+import { describeRequestSource } from '../access/request-source.ts'
 import type { Ctx } from '../core/context.ts'
 import { env } from '../core/env.ts'
-import { lookUpLocation } from '../core/ip-location.ts'
-import { describeBrowser } from '../core/user-agent.ts'
 import { sql } from '../database/db.ts'
-import { type AccountChange, buildAccountNotice } from '../delivery/account-notice-texts.ts'
 import { deliverInBackground } from '../delivery/background.ts'
-import { deliverMessage } from '../delivery/message.ts'
+import { deliverMessage } from '../delivery/deliver-message.ts'
+import { type AccountChange, buildAccountNotice } from '../delivery/messages/account-changed.ts'
 import { selectNoticeAddresses } from './notice-addresses.sql.ts'
 
 /** The path of the account page on which a user sees and removes ways to sign in, after the tenant. */
@@ -30,14 +29,12 @@ export function announceAccountChange(
     const to = addresses.email ?? addresses.phoneNumber
     // A number with an extension gets no text messages.
     if (to === null || to.includes(';')) return
-    const origin = {
-      isAdministrator: !isSelf(ctx, userId),
-      browser: describeBrowser(ctx.userAgent),
-      place: lookUpLocation(ctx.ip),
-      at: now,
-    }
-    const uri = `${env.baseUrl}/${ctx.tenant}${METHODS_PATH}`
-    const notice = buildAccountNotice(await loadMessageTenant(ctx.tenant), { change, origin, uri })
-    await deliverMessage({ to, channel: addresses.email ? 'email' : 'sms', ...notice })
+    const notice = buildAccountNotice(await loadMessageTenant(ctx.tenant), {
+      change,
+      isByAdministrator: !isSelf(ctx, userId),
+      source: describeRequestSource(ctx, now),
+      uri: `${env.baseUrl}/${ctx.tenant}${METHODS_PATH}`,
+    })
+    await deliverMessage({ to, channel: addresses.email ? 'email' : 'sms' }, notice)
   })
 }

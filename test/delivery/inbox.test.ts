@@ -2,7 +2,10 @@ import { H3 } from 'h3'
 import { describe, expect, test } from 'vitest'
 import { env } from '../../src/core/env.ts'
 import { addInboxMessage, listInboxMessages } from '../../src/delivery/inbox.ts'
+import { renderMail } from '../../src/delivery/mail.pages.tsx'
+import type { RichMail } from '../../src/delivery/mail-content.ts'
 import { addInboxRoutes } from '../../src/dev/inbox.routes.ts'
+import { mailsWith } from '../support/mails.ts'
 
 describe('the development inbox', () => {
   const app = new H3()
@@ -21,7 +24,13 @@ describe('the development inbox', () => {
     expect(listInboxMessages()).toHaveLength(100)
     const json = async (query: string) => (await app.request(`/dev/inbox.json${query}`)).json()
     expect((await json('')).messages).toHaveLength(100)
-    const sms = { to: '+41791234567', channel: 'sms', sentAt: '1970-01-01T00:00:00.000Z', body: '<654321>' }
+    const sms = {
+      id: expect.any(String),
+      to: '+41791234567',
+      channel: 'sms',
+      sentAt: '1970-01-01T00:00:00.000Z',
+      body: '<654321>',
+    }
     expect(await json('?to=%2B41791234567')).toEqual({ messages: [sms] })
     expect(await json('?to=+41791234567')).toEqual({ messages: [sms] })
     expect((await json('?to=A100@Example.com')).messages).toHaveLength(1)
@@ -46,5 +55,45 @@ describe('the development inbox', () => {
     const html = await page.text()
     expect(html).toContain(`<a href="${own.replace('&', '&amp;')}">`)
     expect(html).not.toContain(`href="${other}`)
+  })
+
+  test('shows a mail as HTML in a frame that runs no script, and its text', async () => {
+    const mail = mailsWith('<script>alert(1)</script>').enrollment as RichMail
+    const to = 'designed@example.com'
+    const html = renderMail(mail)
+    addInboxMessage({
+      to,
+      channel: 'email',
+      sentAt: new Date(),
+      subject: mail.subject,
+      body: mail.text,
+      html,
+    })
+    const [{ id } = { id: '' }] = listInboxMessages(to)
+    expect(await (await app.request(`/dev/inbox?to=${to}`)).text()).toContain(`<a href="/dev/inbox/${id}">`)
+    expect((await (await app.request(`/dev/inbox.json?to=${to}`)).json()).messages[0]).not.toHaveProperty(
+      'html',
+    )
+
+    const page = await app.request(`/dev/inbox/${id}`)
+    expect(page.headers.get('content-security-policy')).toContain("; frame-src 'self';")
+    const shown = await page.text()
+    expect(shown).toContain(
+      `<iframe class="mail" src="/dev/inbox/${id}/html" sandbox="allow-popups allow-popups-to-escape-sandbox"`,
+    )
+    expect(shown).toContain('Create your passkey:\n')
+
+    const frame = await app.request(`/dev/inbox/${id}/html`)
+    const policy = frame.headers.get('content-security-policy') ?? ''
+    expect(policy).toMatch(/^sandbox allow-popups [^;]*; default-src 'none'; .*frame-ancestors 'self'$/)
+    expect(policy).not.toContain('script')
+    expect(await frame.text()).toBe(html.replace('<head>', '<head><base target="_blank">'))
+  })
+
+  test('has no page for a mail that is gone, or for a text message', async () => {
+    addInboxMessage({ to: '+41791234568', channel: 'sms', sentAt: new Date(), body: 'Hi' })
+    const [{ id } = { id: '' }] = listInboxMessages('+41791234568')
+    for (const path of [id, `${id}/html`, 'nothing', 'nothing/html'])
+      expect((await app.request(`/dev/inbox/${path}`)).status).toBe(404)
   })
 })

@@ -49,7 +49,9 @@ beforeEach(() => servers.reset())
 describe('deliverMail', () => {
   test('sends text and HTML from MAIL_FROM to one address', async () => {
     const tenant = { name: 'Acme', logoUrl: null, supportUrl: null }
-    await deliverMail({ to: 'ada@example.com', ...toMail(tenant, 'Hällo', [{ text: 'Text' }]) })
+    const content = { subject: 'Hällo', preheader: '', heading: 'Hi', footer: [] }
+    const mail = toMail(tenant, { ...content, parts: [{ kind: 'text', text: 'Text' }] })
+    await deliverMail({ to: 'ada@example.com', ...mail })
     expect(lastMail(servers)).toMatchObject({
       from: 'no-reply@vestibule.example',
       to: ['ada@example.com'],
@@ -57,7 +59,7 @@ describe('deliverMail', () => {
         from: { name: 'Vestibule', address: 'no-reply@vestibule.example' },
         to: [{ name: '', address: 'ada@example.com' }],
         subject: 'Hällo',
-        text: expect.stringMatching(/^Text\n/),
+        text: expect.stringMatching(/^Hi\n\nText\n/),
       },
     })
     expect(lastMail(servers).email.html).toMatch(/<p [^>]*>Text<\/p>/)

@@ -1,11 +1,11 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import axe from 'axe-core'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { STYLESHEET, STYLESHEET_PATH } from '../../src/pages/assets/stylesheet.ts'
 import { renderPage } from '../../src/pages/render-page.pages.tsx'
+import { runAxe } from '../support/axe.ts'
 import { DESKTOP, launchBrowser, noBrowser } from '../support/browser.ts'
 import { pagesWith } from '../support/pages.tsx'
 
@@ -15,19 +15,6 @@ const PAGES = Object.keys(pages) as (keyof typeof pages)[]
 let origin: string
 let browser: Browser
 let page: Page
-
-/** What axe finds: rules with elements, and how many rules it has applied without a finding. */
-const runAxe = (): Promise<{ violations: [rule: string, elements: string[]][]; passed: number }> =>
-  page.evaluate(async () => {
-    const { axe } = globalThis as unknown as {
-      axe: {
-        run: () => Promise<{ violations: { id: string; nodes: { html: string }[] }[]; passes: unknown[] }>
-      }
-    }
-    const { violations, passes } = await axe.run()
-    const found = violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)] as [string, string[]])
-    return { violations: found, passed: passes.length }
-  })
 
 describe.skipIf(noBrowser)('a hosted page', () => {
   beforeAll(async () => {
@@ -62,8 +49,7 @@ describe.skipIf(noBrowser)('a hosted page', () => {
         await page.evaluate(() => {
           for (const part of document.querySelectorAll<HTMLElement>('[hidden]')) part.hidden = false
         })
-        await page.evaluate(axe.source)
-        const { violations, passed } = await runAxe()
+        const { violations, passed } = await runAxe(page)
         expect(violations).toEqual([])
         expect(passed).toBeGreaterThan(10)
       },

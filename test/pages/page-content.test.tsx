@@ -138,7 +138,9 @@ describe('a hosted page', () => {
   test('for the inbox shows the code of a message separately', async () => {
     const sentAt = new Date('2030-01-01T00:00:00Z')
     const html = await renderHtml(
-      <InboxPage messages={[{ to: '+41441234567', channel: 'sms', sentAt, body: 'Your code is 012345.' }]} />,
+      <InboxPage
+        messages={[{ id: '1', to: '+41441234567', channel: 'sms', sentAt, body: 'Your code is 012345.' }]}
+      />,
     )
     expect(html).toContain('<code class="message-code">012345</code>')
   })

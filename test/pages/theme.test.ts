@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest'
 import {
   adjustContrast,
-  buildThemeCss,
   computeContrast,
-  PALETTE,
   parseColor,
   type Rgb,
   selectTextColor,
   toHex,
-} from '../../src/pages/assets/theme.ts'
+} from '../../src/core/colors.ts'
+import { PALETTE } from '../../src/core/palette.ts'
+import { buildThemeCss } from '../../src/pages/assets/theme.ts'
 
 const rgb = (text: string): Rgb => parseColor(text) as Rgb
 const ratio = (a: string, b: string): number => computeContrast(rgb(a), rgb(b))

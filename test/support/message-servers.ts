@@ -10,7 +10,7 @@ export const GATEWAY_TOKEN = 'gateway-token'
 
 /** A mail server and a text message gateway on loopback, and what they received. */
 export type MessageServers = {
-  mails: { from: string; to: string[]; email: Email }[]
+  mails: { from: string; to: string[]; email: Email; raw: string }[]
   texts: { authorization?: string; type?: string; body: { to: string; body: string } }[]
   /** The mail server answers 451. */
   rejectsMail: boolean
@@ -66,6 +66,7 @@ export async function startMessageServers(): Promise<MessageServers> {
         from: mailFrom ? mailFrom.address : '',
         to: rcptTo.map(({ address }) => address),
         email: await PostalMime.parse(message),
+        raw: message.toString('latin1'),
       })
       done()
     },

@@ -313,7 +313,10 @@ export function pagesWith(text: string) {
     ),
     'enrollment-expired': <EnrollmentExpiredPage tenant={tenant} />,
     inbox: (
-      <InboxPage messages={[{ to: text, channel: 'email', sentAt, subject: text, body: text }]} to={text} />
+      <InboxPage
+        messages={[{ id: '1', to: text, channel: 'email', sentAt, subject: text, body: text }]}
+        to={text}
+      />
     ),
     demo: (
       <DemoClientPage

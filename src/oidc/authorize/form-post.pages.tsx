@@ -1,12 +1,7 @@
 import type { VNode } from 'preact'
+import { toSafeLink } from '../../core/safe-link.ts'
 import { FORM_POST_SCRIPT_PATH } from '../../pages/assets/form-post-script.ts'
-import {
-  BidiText,
-  type PageClient,
-  PageShell,
-  type PageTenant,
-  toSafeLink,
-} from '../../pages/page-shell.pages.tsx'
+import { BidiText, type PageClient, PageShell, type PageTenant } from '../../pages/page-shell.pages.tsx'
 
 type FormPostPageProps = {
   tenant: PageTenant

@@ -1,12 +1,7 @@
 import type { VNode } from 'preact'
+import { toSafeLink } from '../../core/safe-link.ts'
 import { WEB_MESSAGE_SCRIPT_PATH } from '../../pages/assets/web-message-script.ts'
-import {
-  BidiText,
-  type PageClient,
-  PageShell,
-  type PageTenant,
-  toSafeLink,
-} from '../../pages/page-shell.pages.tsx'
+import { BidiText, type PageClient, PageShell, type PageTenant } from '../../pages/page-shell.pages.tsx'
 
 type WebMessagePageProps = {
   tenant: PageTenant

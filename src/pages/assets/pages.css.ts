@@ -1,9 +1,5 @@
-import { buildThemeCss, DEFAULT_THEME, PALETTE } from './theme.ts'
-
-const toCssDeclarations = (colors: Record<string, string>): string =>
-  Object.entries(colors)
-    .map(([name, value]) => `--${name}:${value}`)
-    .join(';')
+import { DEFAULT_THEME, PALETTE } from '../../core/palette.ts'
+import { buildThemeCss, toCssDeclarations } from './theme.ts'
 
 /** Uses logical properties, so that right-to-left languages need no second stylesheet. */
 export const PAGES_CSS = `
@@ -167,6 +163,7 @@ input[aria-invalid]:focus-visible{outline-color:var(--danger)}
   margin:0;padding:.75rem .875rem;border-radius:.625rem;background:var(--raised);
   font-size:.875rem;white-space:pre-wrap;overflow-wrap:anywhere;
 }
+.mail{inline-size:100%;block-size:42rem;border:1px solid var(--line);border-radius:.75rem;color-scheme:light dark}
 .claims{display:grid;grid-template-columns:minmax(6rem,max-content) 1fr;gap:.25rem 1rem;font-size:.9375rem}
 .claims dt{color:var(--muted)}
 

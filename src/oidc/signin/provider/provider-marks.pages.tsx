@@ -1,5 +1,5 @@
 import type { ComponentChildren, VNode } from 'preact'
-import { getInitial } from '../../../pages/page-shell.pages.tsx'
+import { getInitial } from '../../../core/initial.ts'
 
 /** An identity provider as the pages show it. */
 export type PageProvider = { id: string; type: string; name: string }

@@ -1,4 +1,5 @@
 import { loadMessageTenant } from '../../../access/message-tenant.ts'
+import { describeRequestSource } from '../../../access/request-source.ts'
 import { type Ctx, toUserCtx } from '../../../core/context.ts'
 import { RateLimited, UserLocked } from '../../../core/errors.ts'
 import type { SecondFactorName } from '../../../core/sign-in-methods.ts'
@@ -6,7 +7,7 @@ import { limitGuesses, useSecondFactor } from '../../../credentials/second-facto
 import { inTransaction, type Sql, sql } from '../../../database/db.ts'
 import { deliverInBackground } from '../../../delivery/background.ts'
 import { deliverMail } from '../../../delivery/mail.ts'
-import { buildRecoveryCodeNotice } from '../../../delivery/message-texts.ts'
+import { buildRecoveryCodeNotice } from '../../../delivery/messages/recovery-code-used.ts'
 import { recordEvents, wakeReaders } from '../../../events/log.ts'
 import { secondFactorFailed } from '../../../events/session-events.ts'
 import type { SignInFailure } from '../../../events/types.ts'
@@ -54,7 +55,8 @@ export function findSecondFactorUser({ interaction, authorization }: SignInStep)
 function announceRecoveryCode(ctx: Ctx, { email }: ProvenUser, remaining: number): void {
   if (email === null) return
   deliverInBackground(async () => {
-    const notice = buildRecoveryCodeNotice(await loadMessageTenant(ctx.tenant), remaining)
+    const source = describeRequestSource(ctx)
+    const notice = buildRecoveryCodeNotice(await loadMessageTenant(ctx.tenant), { remaining, source })
     await deliverMail({ to: email, ...notice })
   })
 }
