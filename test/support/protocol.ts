@@ -23,9 +23,9 @@ export class Browser extends PageBrowser {
 /** The newest code that was sent to an address. */
 export async function codeFor(address: string): Promise<string> {
   await awaitDeliveries()
-  // Notices may follow the message with the code.
-  const codes = listInboxMessages(address).map(({ body }) => /\b(\d{6})\b/.exec(body)?.[1])
-  const code = codes.find(Boolean)
+  // The notice of a new way to sign in may follow the message with the code.
+  const message = listInboxMessages(address).find(({ body }) => !body.includes('/account/sign-in-methods'))
+  const code = /\b(\d{6})\b/.exec(message?.body ?? '')?.[1]
   if (!code) throw new Error(`no code was sent to ${address}`)
   return code
 }

@@ -63,12 +63,10 @@ describe('a user whose ways to sign in change', () => {
     )
     await revokeCredential(createPlatformCtx(tenant), credentialId)
     const bodies = (await readMessages()).map(({ body }) => body)
-    expect(bodies.find((body) => body.includes('was added'))).toMatch(
-      /This was done from Firefox.* on .* UTC\./,
-    )
+    expect(bodies.find((body) => body.includes('was added'))).toMatch(/Browser: Firefox.*\nTime: .* UTC/)
     const removed = bodies.find((body) => body.includes('was removed'))
     expect(removed).toContain('An administrator did this on')
-    expect(removed).toContain('get help at https://acme.example/help')
+    expect(removed).toContain('Get help: https://acme.example/help')
   })
 
   test('gets a text message without a verified e-mail address, and nothing without any', async ({
