@@ -1,6 +1,6 @@
 import { storedColumns } from '../database/columns.ts'
 import type { Sql } from '../database/db.ts'
-import { type RowOf, statement } from '../database/statement.ts'
+import { type RowOf, statement, typed } from '../database/statement.ts'
 import { buildInsertEventsSql } from '../events/log.sql.ts'
 import type { User } from '../generated/prisma/client.ts'
 import {
@@ -231,3 +231,18 @@ export const redeemAddressChange = (
   codeHash: Buffer,
 ): Promise<RedeemedAddressChange | null> =>
   REDEEM_CHANGE.first(sql, { tenant, userId, channel, key, now, codeHash })
+
+const SELECT_PENDING_CHANGES = statement({
+  takes: { userId: 'text', now: 'timestamptz' },
+  returns: { channel: typed<Channel>('text'), shown: 'text' },
+})`
+  SELECT "channel", "shown" FROM "AddressChange"
+  WHERE "tenantId" = :tenant AND "userId" = :userId AND "expiresAt" > :now`
+
+/** The changes of a user's addresses that were requested in the last minutes, whether or not a code was sent. */
+export const selectPendingChanges = (
+  sql: Sql,
+  tenant: string,
+  userId: string,
+  now: Date,
+): Promise<RowOf<typeof SELECT_PENDING_CHANGES>[]> => SELECT_PENDING_CHANGES.all(sql, { tenant, userId, now })

@@ -73,8 +73,11 @@ export const EnrolledPage = ({
   tenant,
   client,
   startAt,
+  accountPath,
 }: {
   tenant: PageTenant
+  /** The account page that led here. */
+  accountPath?: string | null
   /** The client that the person continues to, and the URL where it starts a sign-in. */
   client?: PageClient | null
   startAt?: string | null
@@ -92,6 +95,7 @@ export const EnrolledPage = ({
     <ContinueLink to={startAt}>
       Continue to <BidiText>{client?.name}</BidiText>
     </ContinueLink>
+    <ContinueLink to={accountPath}>Back to your account</ContinueLink>
   </PageShell>
 )
 

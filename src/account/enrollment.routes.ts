@@ -37,11 +37,13 @@ export function addEnrollmentRoutes(app: H3): void {
 }
 
 /**
- * How a person continues after an invitation, by the parameter `next_client`: the client that is named, or
- * `none`.
+ * How a person continues: after an invitation, by the parameter `next_client`, with the client that is named, or
+ * `none`; with `next=account` on the account pages, which led here.
  */
 function readOnward({ event, ctx }: TenantCall) {
-  const clientId = requireSingleParams(readTarget(event).query).next_client
+  const { next_client: clientId, next } = requireSingleParams(readTarget(event).query)
+  if (next === 'account')
+    return { clientId: null, query: '?next=account', skipTo: `/${ctx.tenant}/account/sign-in-methods` }
   if (clientId === undefined) return null
   const query = `?${new URLSearchParams({ next_client: clientId })}`
   return { clientId, query, skipTo: `/${ctx.tenant}/invitation/accepted${query}` }
@@ -49,9 +51,14 @@ function readOnward({ event, ctx }: TenantCall) {
 
 async function showEnrolledPage(call: TenantCall): Promise<Response> {
   const { tenant, ctx } = call
-  const clientId = readOnward(call)?.clientId
-  const client = clientId ? await findClient(ctx.tenant, clientId) : null
-  return renderComponent(EnrolledPage, { tenant, client, startAt: buildInitiationUrl(ctx.tenant, client) })
+  const onward = readOnward(call)
+  const client = onward?.clientId ? await findClient(ctx.tenant, onward.clientId) : null
+  return renderComponent(EnrolledPage, {
+    tenant,
+    client,
+    startAt: buildInitiationUrl(ctx.tenant, client),
+    accountPath: onward?.clientId === null ? onward.skipTo : null,
+  })
 }
 
 /** Changes nothing, because mail programs open links to preview them. */

@@ -59,6 +59,10 @@ function toField({ field, required, label, schema }: SignUpFieldSetting): SignUp
   }
 }
 
+/** The fields of a profile, all of them optional. */
+export const listProfileFields = (): SignUpField[] =>
+  Object.keys(PROFILE_INPUTS).map((field) => toField({ field, required: false, label: null, schema: null }))
+
 /** The fields of the sign-up page of a tenant. */
 export const listSignUpFields = ({ signUpFields }: { signUpFields: unknown }): SignUpField[] =>
   (signUpFields as SignUpFieldSetting[]).map(toField)

@@ -15,6 +15,7 @@ const SCRIPTS: Record<string, string> = {
   code: CODE_SCRIPT_PATH,
   totp: CODE_SCRIPT_PATH,
   'totp-setup': CODE_SCRIPT_PATH,
+  'account-authenticator-app': CODE_SCRIPT_PATH,
   'passkey-offer': PASSKEY_CREATION_SCRIPT_PATH,
   'passkey-setup': PASSKEY_CREATION_SCRIPT_PATH,
   'passkey-factor': PASSKEY_SCRIPT_PATH,
@@ -23,6 +24,7 @@ const SCRIPTS: Record<string, string> = {
   'web-message': WEB_MESSAGE_SCRIPT_PATH,
 }
 /** The link and the image of a key for an authenticator app, which the server makes. */
+const PAGES_WITH_KEY = ['totp-setup', 'account-authenticator-app']
 const OF_KEY = /^(otpauth:\/\/totp\/|data:image\/svg\+xml;base64,)/
 
 describe.each(PAGES)('the %s page', (name) => {
@@ -68,7 +70,7 @@ describe.each(PAGES)('the %s page', (name) => {
       action ?? '/',
     ])
     const foreign = urls.filter((value) => !value.startsWith('/') && value !== 'data:,')
-    expect(foreign.filter((value) => name !== 'totp-setup' || !OF_KEY.test(value))).toEqual([])
+    expect(foreign.filter((value) => !PAGES_WITH_KEY.includes(name) || !OF_KEY.test(value))).toEqual([])
     expect(tags.filter((tag) => tag.name === 'img' && tag.attributes.class !== 'qr')).toEqual([])
   })
 

@@ -8,8 +8,16 @@ import {
   EnrollmentWaitingPage,
 } from '../../src/account/enrollment.pages.tsx'
 import { NotSignedInPage } from '../../src/account/pages/account-shell.pages.tsx'
+import { AddressesPage } from '../../src/account/pages/addresses.pages.tsx'
 import { AppsPage } from '../../src/account/pages/apps.pages.tsx'
+import { AuthenticatorAppPage } from '../../src/account/pages/authenticator-app.pages.tsx'
+import { DataPage } from '../../src/account/pages/data.pages.tsx'
 import { OverviewPage } from '../../src/account/pages/overview.pages.tsx'
+import { ProfilePage } from '../../src/account/pages/profile.pages.tsx'
+import {
+  CreateRecoveryCodesPage,
+  NewRecoveryCodesPage,
+} from '../../src/account/pages/recovery-codes.pages.tsx'
 import { SessionsPage } from '../../src/account/pages/sessions.pages.tsx'
 import { SignInMethodsPage } from '../../src/account/pages/sign-in-methods.pages.tsx'
 import { listConsentItems } from '../../src/consents/consent-items.ts'
@@ -59,7 +67,7 @@ import {
   SignedOutPage,
 } from '../../src/pages/outcome.pages.tsx'
 import { renderPage } from '../../src/pages/render-page.pages.tsx'
-import { listSignUpFields } from '../../src/sign-up/sign-up-fields.ts'
+import { listProfileFields, listSignUpFields } from '../../src/sign-up/sign-up-fields.ts'
 
 /** A key for an authenticator app, with the text as its labels. */
 function describeKey(text: string) {
@@ -284,9 +292,16 @@ export function pagesWith(text: string) {
     'account-sign-in-methods': (
       <SignInMethodsPage
         {...{ tenant, form: interaction, hasMore: true, notice: text, messages: [text], timeZone: null }}
-        offersPasskey
+        offers={{ code: true, passkey: true, app: true }}
+        identities={[null, text].map((account) => ({
+          idpId: `${account}`,
+          provider: text,
+          account,
+          linkedAt: sentAt,
+        }))}
         credentials={[null, text].map((name) => ({
           id: `cred_${name}`,
+          type: 'totp' as const,
           kind: text,
           name,
           createdAt: sentAt,
@@ -294,6 +309,37 @@ export function pagesWith(text: string) {
         }))}
       />
     ),
+    'account-profile': (
+      <ProfilePage
+        {...{ tenant, form: interaction, notice: text, messages: [text] }}
+        fields={listProfileFields().map((field) => ({ ...field, input: 'text' }))}
+        values={Object.fromEntries(listProfileFields().map(({ name }) => [name, text]))}
+        updatedAt={text}
+      />
+    ),
+    'account-addresses': (
+      <AddressesPage
+        {...{ tenant, form: interaction, notice: text, messages: [text] }}
+        addresses={(['email', 'phone'] as const).map((kind) => ({
+          kind,
+          address: text,
+          isVerified: kind === 'phone',
+          pending: kind === 'email' ? text : null,
+          canRemove: kind === 'phone',
+        }))}
+      />
+    ),
+    'account-authenticator-app': (
+      <AuthenticatorAppPage
+        {...{ tenant, form: interaction, messages: [text] }}
+        enrollment={{ token: text, ...describeKey(text) }}
+      />
+    ),
+    'account-recovery-codes': (
+      <CreateRecoveryCodesPage {...{ tenant, form: interaction, notice: text, messages: [text] }} />
+    ),
+    'account-new-recovery-codes': <NewRecoveryCodesPage {...{ tenant }} codes={['0123-4567-89ab-cdef']} />,
+    'account-data': <DataPage {...{ tenant, form: interaction }} />,
     'account-signed-out': <NotSignedInPage tenant={tenant} />,
     'account-sessions': (
       <SessionsPage

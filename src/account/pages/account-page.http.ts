@@ -90,7 +90,13 @@ async function showPage(call: TenantCall, page: AccountPage): Promise<Response> 
   const visit = await findVisit(call, page)
   if (!visit) return leadToSignIn(call, toPath(call, page))
   if (page.needsRecentSignIn && !isRecent(visit.session)) return leadToRecentSignIn(call, page, visit.session)
-  return page.show(visit, null)
+  try {
+    return await page.show(visit, null)
+  } catch (error) {
+    // By two factors, where the tenant requires them.
+    if (error instanceof ReauthenticationRequired) return leadToRecentSignIn(call, page, visit.session)
+    throw error
+  }
 }
 
 async function handleForm(call: TenantCall, page: AccountPage): Promise<Response> {

@@ -3,8 +3,13 @@ import { addRoute } from '../../access/endpoint.http.ts'
 import { renderComponent, renderErrorPage } from '../../pages/responses.http.ts'
 import { type AccountPage, createPageHandlers } from './account-page.http.ts'
 import { NotSignedInPage } from './account-shell.pages.tsx'
+import { ADDRESSES_PAGE } from './addresses.http.ts'
 import { APPS_PAGE } from './apps.http.ts'
+import { AUTHENTICATOR_APP_PAGE } from './authenticator-app.http.ts'
+import { DATA_PAGE } from './data.http.ts'
 import { OverviewPage } from './overview.pages.tsx'
+import { PROFILE_PAGE } from './profile.http.ts'
+import { RECOVERY_CODES_PAGE } from './recovery-codes.http.ts'
 import { SESSIONS_PAGE } from './sessions.http.ts'
 import { SIGN_IN_METHODS_PAGE } from './sign-in-methods.http.ts'
 
@@ -13,9 +18,21 @@ const OVERVIEW_PAGE: AccountPage = {
   show: async ({ call, session }) => renderComponent(OverviewPage, { tenant: call.tenant, person: session }),
 }
 
+const PAGES = [
+  OVERVIEW_PAGE,
+  PROFILE_PAGE,
+  ADDRESSES_PAGE,
+  SIGN_IN_METHODS_PAGE,
+  AUTHENTICATOR_APP_PAGE,
+  RECOVERY_CODES_PAGE,
+  SESSIONS_PAGE,
+  APPS_PAGE,
+  DATA_PAGE,
+]
+
 /** The pages where users look after their own account. */
 export function addAccountPageRoutes(app: H3): void {
-  for (const page of [OVERVIEW_PAGE, SIGN_IN_METHODS_PAGE, SESSIONS_PAGE, APPS_PAGE])
+  for (const page of PAGES)
     addRoute(app, `/:tenant/account${page.path}`, createPageHandlers(page), renderErrorPage)
   addRoute(
     app,

@@ -9,13 +9,16 @@ type OverviewPageProps = {
 
 /** The other account pages, by the last segments of their paths. */
 const SECTIONS = [
+  { path: 'profile', title: 'Your profile', words: 'Name, language and more' },
+  { path: 'addresses', title: 'E-mail and phone', words: 'Where we send your codes' },
   {
     path: 'sign-in-methods',
     title: 'How you sign in',
-    words: 'Passkeys, authenticator app and recovery codes',
+    words: 'Passkeys, authenticator app, recovery codes and linked accounts',
   },
   { path: 'sessions', title: 'Where you are signed in', words: 'Browsers and apps, and signing out of them' },
   { path: 'apps', title: 'Apps with access', words: 'What they may do, and removing their access' },
+  { path: 'data', title: 'Your data', words: 'Download what is stored about you' },
 ] as const
 
 /** The first account page: who is signed in, and the way to everything else. */

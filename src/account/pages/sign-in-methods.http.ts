@@ -1,10 +1,16 @@
+import type { CachedTenant } from '../../access/tenant-cache.ts'
 import type { CredentialType } from '../../core/credential-types.ts'
 import { findAuthenticatorName } from '../../credentials/authenticator-names.ts'
 import { listUserCredentials } from '../../credentials/credentials.ts'
+import { type IdpUser, listIdpUsers } from '../../idps/idp-users.ts'
 import { redirectTo, renderComponent } from '../../pages/responses.http.ts'
-import { createViewerEnrollmentToken, revokeViewerCredential } from '../sign-in-methods.ts'
+import {
+  createViewerEnrollmentToken,
+  revokeViewerCredential,
+  unlinkViewerIdpUser,
+} from '../sign-in-methods.ts'
 import type { AccountPage, AccountVisit } from './account-page.http.ts'
-import { SignInMethodsPage } from './sign-in-methods.pages.tsx'
+import { type ShownIdentity, SignInMethodsPage } from './sign-in-methods.pages.tsx'
 
 /** The page shows this many credentials at most. */
 const MAX_SHOWN = 50
@@ -19,6 +25,7 @@ async function listShownCredentials({ ctx, user }: AccountVisit) {
   const page = await listUserCredentials(ctx, user.id, { first: MAX_SHOWN })
   const credentials = page.rows.map(({ id, type, aaguid, createdAt, lastUsedAt }) => ({
     id,
+    type: type as CredentialType,
     kind: KINDS[type as CredentialType],
     name: findAuthenticatorName(aaguid),
     createdAt,
@@ -27,11 +34,39 @@ async function listShownCredentials({ ctx, user }: AccountVisit) {
   return { credentials, hasMore: page.hasNextPage }
 }
 
+/** The name of the account at a provider, as its claims say. */
+function describeAccount({ metadata }: IdpUser): string | null {
+  const { email, preferred_username: username, name } = (metadata ?? {}) as Record<string, unknown>
+  const known = [email, username, name].find((value) => typeof value === 'string' && value !== '')
+  return (known as string | undefined)?.slice(0, 200) ?? null
+}
+
+async function listShownIdentities({ ctx, call, user }: AccountVisit): Promise<ShownIdentity[]> {
+  const page = await listIdpUsers(ctx, user.id, { first: MAX_SHOWN })
+  const names = new Map(call.tenant.idps.map(({ id, name }) => [id, name]))
+  return page.rows.map((link) => ({
+    idpId: link.idpId,
+    provider: names.get(link.idpId) ?? link.idpId,
+    account: describeAccount(link),
+    linkedAt: link.createdAt,
+  }))
+}
+
+/** What the user may add: a second factor where the tenant asks for one, or users may want one. */
+const selectOffers = ({ signInMethods, secondFactor, secondFactorRoles }: CachedTenant) => ({
+  code: signInMethods.includes('passcode'),
+  passkey: signInMethods.includes('passkey'),
+  app: secondFactor !== 'off' || secondFactorRoles.length > 0,
+})
+
 /** Passkeys, the authenticator app and the recovery codes of the user. */
 export const SIGN_IN_METHODS_PAGE: AccountPage = {
   path: '/sign-in-methods',
-  notices: { removed: 'It is removed. You can no longer sign in with it.' },
-  labels: { credentialId: 'This passkey' },
+  notices: {
+    removed: 'It is removed. You can no longer sign in with it.',
+    unlinked: 'It is unlinked. You can no longer sign in with it.',
+  },
+  labels: { credentialId: 'This passkey', idpId: 'This account' },
   show: async (visit, problem) =>
     renderComponent(
       SignInMethodsPage,
@@ -40,7 +75,8 @@ export const SIGN_IN_METHODS_PAGE: AccountPage = {
         form: visit.form,
         timeZone: visit.user.zoneinfo,
         ...(await listShownCredentials(visit)),
-        offersPasskey: visit.call.tenant.signInMethods.includes('passkey'),
+        identities: await listShownIdentities(visit),
+        offers: selectOffers(visit.call.tenant),
         notice: visit.notice,
         messages: problem?.messages,
       },
@@ -51,9 +87,13 @@ export const SIGN_IN_METHODS_PAGE: AccountPage = {
       await revokeViewerCredential(ctx, credential)
       return { done: 'removed' }
     },
+    unlink: async ({ ctx }, { idp = '' }) => {
+      await unlinkViewerIdpUser(ctx, idp)
+      return { done: 'unlinked' }
+    },
     'create-passkey': async ({ ctx }) => {
       const { token } = await createViewerEnrollmentToken(ctx, {})
-      return redirectTo(`/${ctx.tenant}/enroll?token=${token}`)
+      return redirectTo(`/${ctx.tenant}/enroll?token=${token}&next=account`)
     },
   },
 }

@@ -1,7 +1,8 @@
 import type { VNode } from 'preact'
+import { CodeForm } from '../../../pages/code-form.pages.tsx'
 import { BidiText } from '../../../pages/page-shell.pages.tsx'
 import { formatAddress } from '../step/address-texts.ts'
-import { CodeForm, RestartForm } from '../step/code-form.pages.tsx'
+import { RestartForm } from '../step/restart.pages.tsx'
 import { StepPage, type StepPageProps } from '../step/step-page.pages.tsx'
 import { ResendForm } from './resend-form.pages.tsx'
 

@@ -1,6 +1,6 @@
 import type { VNode } from 'preact'
 import { PasskeyCreation } from '../passkey/passkey-creation.pages.tsx'
-import { RestartForm } from '../step/code-form.pages.tsx'
+import { RestartForm } from '../step/restart.pages.tsx'
 import { StepPage, type StepPageProps } from '../step/step-page.pages.tsx'
 
 type PasskeySetupPageProps = StepPageProps & {

@@ -1,13 +1,11 @@
 import type { VNode } from 'preact'
+import { RecoveryCodeList } from '../../../credentials/recovery-code-list.pages.tsx'
 import type { TotpEnrollment } from '../../../credentials/totp-enrollment.ts'
+import { TotpKey } from '../../../credentials/totp-key.pages.tsx'
+import { CodeForm } from '../../../pages/code-form.pages.tsx'
 import { StepForm } from '../../../pages/page-shell.pages.tsx'
-import { CodeForm, RestartForm } from '../step/code-form.pages.tsx'
+import { RestartForm } from '../step/restart.pages.tsx'
 import { StepPage, type StepPageProps } from '../step/step-page.pages.tsx'
-
-/** The key in groups of four, as apps show it. */
-const formatSecret = (secret: string): string => secret.replace(/.{4}(?=.)/g, '$& ')
-
-const toImageUrl = (svg: string): string => `data:image/svg+xml;base64,${Buffer.from(svg).toString('base64')}`
 
 type TotpSetupPageProps = StepPageProps & {
   enrollment: TotpEnrollment
@@ -19,11 +17,7 @@ type TotpSetupPageProps = StepPageProps & {
  * Lets a user set up an authenticator app, which the sign-in requires. Posts `step=totp` and `code`, `step=restart`
  * or `step=cancel`.
  */
-export const TotpSetupPage = ({
-  enrollment: { secret, uri, qrCode },
-  passkeyPath,
-  ...page
-}: TotpSetupPageProps): VNode => (
+export const TotpSetupPage = ({ enrollment, passkeyPath, ...page }: TotpSetupPageProps): VNode => (
   <StepPage
     {...page}
     title="Set up an authenticator app"
@@ -35,19 +29,7 @@ export const TotpSetupPage = ({
       </>
     }
   >
-    <p>Open your authenticator app and scan this code.</p>
-    <img
-      class="qr"
-      src={toImageUrl(qrCode)}
-      alt="QR code for your authenticator app"
-      width={200}
-      height={200}
-    />
-    <p>
-      On this device? <a href={uri}>Open your app</a>, or enter this key:
-      <br />
-      <code class="key">{formatSecret(secret)}</code>
-    </p>
+    <TotpKey enrollment={enrollment} />
     <CodeForm
       interaction={page.interaction}
       step="totp"
@@ -66,14 +48,7 @@ export const RecoveryCodesPage = ({ codes, ...page }: StepPageProps & { codes: s
     title="Save your recovery codes"
     lead="If you lose your phone, sign in with one of these codes. Each works once."
   >
-    <ul class="recovery-codes">
-      {codes.map((code) => (
-        <li key={code}>
-          <code>{code}</code>
-        </li>
-      ))}
-    </ul>
-    <p class="hint">Print them, or keep them in a password manager. We don’t show them again.</p>
+    <RecoveryCodeList codes={codes} />
     <StepForm interaction={page.interaction} step="codes-saved" class="stack">
       <button type="submit" class="primary">
         I have saved them

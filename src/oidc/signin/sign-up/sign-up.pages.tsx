@@ -1,7 +1,7 @@
 import type { VNode } from 'preact'
 import { BidiText, ErrorMessage, StepForm } from '../../../pages/page-shell.pages.tsx'
 import { type AccountEntries, AccountFields } from '../../../sign-up/account-fields.pages.tsx'
-import { RestartForm } from '../step/code-form.pages.tsx'
+import { RestartForm } from '../step/restart.pages.tsx'
 import { StepPage, type StepPageProps } from '../step/step-page.pages.tsx'
 
 /** `error` is one that is of no field. */

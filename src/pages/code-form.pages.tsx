@@ -1,10 +1,12 @@
-import type { ComponentChildren, VNode } from 'preact'
-import { CODE_SCRIPT_PATH } from '../../../pages/assets/code-script.ts'
-import { ErrorMessage, type PageInteraction, StepForm } from '../../../pages/page-shell.pages.tsx'
+import type { VNode } from 'preact'
+import { CODE_SCRIPT_PATH } from './assets/code-script.ts'
+import { ErrorMessage, type PageInteraction, StepForm } from './page-shell.pages.tsx'
 
 type CodeFormProps = {
   interaction: PageInteraction
   step: string
+  /** Fields that the form posts besides the code. */
+  hidden?: Record<string, string>
   label: string
   hint?: string
   /** The number of digits; omitted for a code that has letters, too. */
@@ -19,6 +21,7 @@ type CodeFormProps = {
 export function CodeForm({
   interaction,
   step,
+  hidden = {},
   label,
   hint,
   digits,
@@ -29,6 +32,9 @@ export function CodeForm({
   const descriptions = [error && 'code-error', hint && 'code-hint'].filter(Boolean)
   return (
     <StepForm interaction={interaction} step={step} class="stack">
+      {Object.entries(hidden).map(([name, value]) => (
+        <input key={name} type="hidden" name={name} value={value} />
+      ))}
       <div class="field">
         <label for="code">{label}</label>
         <input
@@ -61,18 +67,3 @@ export function CodeForm({
     </StepForm>
   )
 }
-
-/** Leads back to the first page. Posts `step=restart`. */
-export const RestartForm = ({
-  interaction,
-  children = 'Sign in another way',
-}: {
-  interaction: PageInteraction
-  children?: ComponentChildren
-}): VNode => (
-  <StepForm interaction={interaction} step="restart">
-    <button type="submit" class="quiet">
-      {children}
-    </button>
-  </StepForm>
-)

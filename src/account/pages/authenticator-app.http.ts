@@ -1,0 +1,39 @@
+import { selectAccountLabel } from '../../credentials/registration.ts'
+import { showTotpEnrollment } from '../../credentials/totp-enrollment.ts'
+import { redirectTo, renderComponent } from '../../pages/responses.http.ts'
+import { confirmViewerTotp, createViewerTotp } from '../second-factors.ts'
+import type { AccountPage, AccountVisit } from './account-page.http.ts'
+import { AuthenticatorAppPage } from './authenticator-app.pages.tsx'
+
+/** The key that the rejected form had, while it is valid; a new one otherwise. */
+async function findOrCreateKey({ ctx, user, session }: AccountVisit, token: string | undefined) {
+  const owner = { userId: user.id, place: session.id }
+  const shown =
+    token && (await showTotpEnrollment(ctx, owner, { token, accountName: selectAccountLabel(user) }))
+  return shown || createViewerTotp(ctx, {})
+}
+
+/** The setup of an authenticator app. */
+export const AUTHENTICATOR_APP_PAGE: AccountPage = {
+  path: '/authenticator-app',
+  needsRecentSignIn: true,
+  labels: { token: 'This page', code: 'The code' },
+  show: async (visit, problem) =>
+    renderComponent(
+      AuthenticatorAppPage,
+      {
+        tenant: visit.call.tenant,
+        form: visit.form,
+        enrollment: await findOrCreateKey(visit, problem?.values.token),
+        messages: problem?.messages,
+      },
+      // Submits a complete code.
+      { status: problem?.status, runsScript: true },
+    ),
+  forms: {
+    confirm: async ({ ctx }, { token = '', code = '' }) => {
+      await confirmViewerTotp(ctx, { token, code })
+      return redirectTo(`/${ctx.tenant}/account/recovery-codes?done=app`)
+    },
+  },
+}

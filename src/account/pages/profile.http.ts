@@ -1,0 +1,53 @@
+import type { User } from '../../generated/prisma/client.ts'
+import { renderComponent } from '../../pages/responses.http.ts'
+import { listProfileFields, type SignUpField } from '../../sign-up/sign-up-fields.ts'
+import { updateViewer } from '../profile.ts'
+import type { AccountPage } from './account-page.http.ts'
+import { ProfilePage } from './profile.pages.tsx'
+
+const readMember = (user: User, { name }: SignUpField): string =>
+  String((user as Record<string, unknown>)[name] ?? '')
+
+/** The fields of the page. A date may lack its year, or be a year alone, which no date field shows. */
+const FIELDS = listProfileFields().map(
+  (field): SignUpField => (field.input === 'date' ? { ...field, input: 'text' } : field),
+)
+
+/** The profile of the user, without the addresses. */
+export const PROFILE_PAGE: AccountPage = {
+  path: '/profile',
+  notices: { saved: 'Your profile is saved.' },
+  labels: {
+    ...Object.fromEntries(FIELDS.map(({ name, label }) => [name, label])),
+    expectedUpdatedAt: 'Your profile',
+  },
+  show: async (visit, problem) => {
+    const { call, user, form, notice } = visit
+    const stored = Object.fromEntries(FIELDS.map((field) => [field.name, readMember(user, field)]))
+    const { 'updated-at': shownAt = user.updatedAt.toISOString(), ...entered } = problem?.values ?? {}
+    return renderComponent(
+      ProfilePage,
+      {
+        tenant: call.tenant,
+        form,
+        fields: FIELDS,
+        values: problem ? entered : stored,
+        updatedAt: problem?.status === 409 ? user.updatedAt.toISOString() : shownAt,
+        notice,
+        messages: problem?.messages,
+      },
+      { status: problem?.status },
+    )
+  },
+  forms: {
+    save: async ({ ctx, user }, { 'updated-at': expectedUpdatedAt, ...entered }) => {
+      // Other members keep values that an import gave them and that the rules of today reject.
+      const changed = FIELDS.map((field) => [field, (entered[field.name] ?? '').trim()] as const).filter(
+        ([field, value]) => value !== readMember(user, field),
+      )
+      const patch = Object.fromEntries(changed.map(([{ name }, value]) => [name, value]))
+      await updateViewer(ctx, { ...patch, expectedUpdatedAt })
+      return { done: 'saved' }
+    },
+  },
+}

@@ -1,0 +1,44 @@
+import type { VNode } from 'preact'
+import { type PageInteraction, type PageTenant, StepForm } from '../../pages/page-shell.pages.tsx'
+import { FieldInput } from '../../sign-up/field-input.pages.tsx'
+import type { SignUpField } from '../../sign-up/sign-up-fields.ts'
+import { AccountShell } from './account-shell.pages.tsx'
+
+type ProfilePageProps = {
+  tenant: PageTenant
+  form: PageInteraction
+  fields: readonly SignUpField[]
+  /** The values of the fields, as stored or as entered. */
+  values: Record<string, string>
+  /** When the shown values were stored: a change in between is not overwritten. */
+  updatedAt: string
+  notice?: string | null
+  messages?: readonly string[]
+}
+
+/** The user's own profile. Posts `step=save`, `updated-at` and the fields. */
+export const ProfilePage = ({
+  tenant,
+  form,
+  fields,
+  values,
+  updatedAt,
+  ...shell
+}: ProfilePageProps): VNode => (
+  <AccountShell
+    tenant={tenant}
+    title="Your profile"
+    lead="Apps that you allow to see your profile see these."
+    {...shell}
+  >
+    <StepForm interaction={form} step="save" class="stack">
+      <input type="hidden" name="updated-at" value={updatedAt} />
+      {fields.map((field) => (
+        <FieldInput key={field.name} field={field} value={values[field.name]} hasFocus={false} />
+      ))}
+      <button type="submit" class="primary">
+        Save
+      </button>
+    </StepForm>
+  </AccountShell>
+)

@@ -1,0 +1,88 @@
+import { describe, expect } from 'vitest'
+import { dbFor } from '../../../src/database/db.ts'
+import { getUser, updateUser } from '../../../src/users/users.ts'
+import { test as base } from '../../support/account-pages.ts'
+
+const PATH = '/profile'
+
+const test = base.extend('open', ({ visit }) => async () => {
+  const { html } = await visit(PATH)
+  return { html, 'updated-at': /name="updated-at" value="([^"]+)"/.exec(html)?.[1] ?? '' }
+})
+
+describe('the page of the profile', () => {
+  test('shows the profile and saves what was changed', async ({ ctx, person, open, submit, events }) => {
+    await updateUser(ctx, person.id, { nickname: 'Countess', birthdate: '0000-12-10' })
+    const { html, ...shown } = await open()
+    expect(html).toContain('value="Countess"')
+    expect(html).toContain('value="0000-12-10"')
+    const form = {
+      step: 'save',
+      ...shown,
+      name: 'Ada Lovelace',
+      birthdate: '0000-12-10',
+      zoneinfo: 'Europe/London',
+    }
+    expect((await submit(PATH, form)).html).toContain('Your profile is saved.')
+    expect(await getUser(ctx, person.id)).toMatchObject({
+      name: 'Ada Lovelace',
+      nickname: null,
+      birthdate: '0000-12-10',
+      zoneinfo: 'Europe/London',
+    })
+    expect((await events({ type: 'user.updated' })).slice(-1)).toMatchObject([
+      { userId: person.id, actorUserId: person.id, actorClientId: null },
+    ])
+  })
+
+  test('names each invalid field, keeps what was entered and saves nothing', async ({
+    ctx,
+    person,
+    open,
+    submit,
+  }) => {
+    const { html: _, ...shown } = await open()
+    const form = { step: 'save', ...shown, name: 'New Name', website: 'no url', zoneinfo: 'Mars/Olympus' }
+    const page = await submit(PATH, form)
+    expect(page.response.status).toBe(400)
+    for (const text of ['Website ', 'Time zone ', 'value="New Name"', 'value="no url"'])
+      expect(page.html).toContain(text)
+    expect((await getUser(ctx, person.id)).name).not.toBe('New Name')
+  })
+
+  test('does not overwrite a change that was made since the page was shown', async ({
+    ctx,
+    person,
+    open,
+    submit,
+  }) => {
+    const { html: _, ...shown } = await open()
+    await updateUser(ctx, person.id, { name: 'Changed elsewhere' })
+    const page = await submit(PATH, { step: 'save', ...shown, name: 'Stale' })
+    expect(page.response.status).toBe(409)
+    expect((await getUser(ctx, person.id)).name).toBe('Changed elsewhere')
+  })
+
+  test('changes nothing that users may not change', async ({ tenant, person, open, submit }) => {
+    const { html: _, ...shown } = await open()
+    const read = () =>
+      dbFor(tenant).user.findUniqueOrThrow({ where: { tenantId_id: { tenantId: tenant, id: person.id } } })
+    const before = await read()
+    const form = {
+      step: 'save',
+      ...shown,
+      name: 'Eve',
+      roles: 'admin',
+      email: 'eve@evil.example',
+      locked: 'true',
+    }
+    await submit(PATH, form)
+    const { name, roles, email, locked } = await read()
+    expect({ name, roles, email, locked }).toEqual({
+      name: 'Eve',
+      roles: before.roles,
+      email: before.email,
+      locked: before.locked,
+    })
+  })
+})
