@@ -93,6 +93,7 @@ export const POLICY_DEFAULTS = {
   trustAcr: null as Record<string, TrustedAcr> | null,
   trustAmr: [] as string[],
   upstreamLogout: false,
+  keepTokens: false,
 }
 
 /** The policy of a provider at sign-in; null is the default. */
@@ -131,6 +132,7 @@ export const POLICY_FIELDS = {
     .optional()
     .meta({ example: ['mfa'] }),
   upstreamLogout: flag.meta({ example: true }),
+  keepTokens: flag.meta({ example: true }),
 }
 export const POLICY_NAMES = Object.keys(POLICY_FIELDS) as (keyof typeof POLICY_FIELDS)[]
 
@@ -150,6 +152,7 @@ export const POLICY_SHAPES = {
     .meta({ example: { 'urn:okta:loa:2fa:any': 'urn:vestibule:mfa' } }),
   trustAmr: z.array(z.string()).meta({ example: ['mfa'] }),
   upstreamLogout: z.boolean().meta({ example: true }),
+  keepTokens: z.boolean().meta({ example: true }),
 }
 
 /** Issues of a policy as a whole. */

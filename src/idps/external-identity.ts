@@ -2,6 +2,7 @@ import type { IdentityProvider } from '../generated/prisma/client.ts'
 import { metadata, requiredText } from '../schema/input-shapes.ts'
 import { unsealIdpSecrets } from './idp-secrets.ts'
 import type { LinkProof } from './idp-users.fields.ts'
+import { type ProviderTokens, selectKeptTokens } from './kept-tokens.ts'
 import { listMissingFields } from './missing-fields.ts'
 import { type Provider, toProvider } from './provider.ts'
 import { readUserInfo, verifyAccessToken } from './provider-access-token.ts'
@@ -111,18 +112,30 @@ export function requireProvider(row: IdentityProvider): Provider {
   return toProvider(unsealIdpSecrets(row))
 }
 
+/** A proven identity, and the tokens that the provider issued with it, if it keeps them. */
+type Proof = { identity: ExternalIdentity; tokens: ProviderTokens | null }
+
+/** Redeems a code. The application that requested it chose the scopes. */
+async function proveByCode(provider: Provider, proof: LinkProof): Promise<Proof> {
+  const now = new Date()
+  const answer = await redeemCode(provider, { ...proof, code: proof.code ?? '' })
+  const identity = answer.idToken
+    ? await verifyIdTokenIdentity(provider, 'code', answer.idToken)
+    : toUserInfoIdentity(provider, 'code', await readUserInfo(provider, answer.accessToken))
+  return { identity, tokens: selectKeptTokens(provider.row, answer, [], now) }
+}
+
 /**
  * Verifies a proof with a provider and returns the identity: an ID token by its keys, an access token by using
  * it, a code by redeeming it. A provider that lacks fields proves nothing. Call it outside any transaction,
  * because each of up to four requests may take 10 s. Throws InvalidInput about the field of the proof, and
  * Unavailable when the provider cannot be reached.
  */
-export async function proveIdentity(row: IdentityProvider, proof: LinkProof): Promise<ExternalIdentity> {
+export async function proveIdentity(row: IdentityProvider, proof: LinkProof): Promise<Proof> {
   const provider = requireProvider(row)
-  if (proof.idToken) return verifyIdTokenIdentity(provider, 'idToken', proof.idToken)
-  if (proof.accessToken)
-    return toUserInfoIdentity(provider, 'accessToken', await verifyAccessToken(provider, proof.accessToken))
-  const { idToken, accessToken } = await redeemCode(provider, { ...proof, code: proof.code ?? '' })
-  if (idToken) return verifyIdTokenIdentity(provider, 'code', idToken)
-  return toUserInfoIdentity(provider, 'code', await readUserInfo(provider, accessToken))
+  if (proof.idToken)
+    return { identity: await verifyIdTokenIdentity(provider, 'idToken', proof.idToken), tokens: null }
+  if (!proof.accessToken) return proveByCode(provider, proof)
+  const claims = await verifyAccessToken(provider, proof.accessToken)
+  return { identity: toUserInfoIdentity(provider, 'accessToken', claims), tokens: null }
 }

@@ -17,11 +17,13 @@ import {
   deleteIdpLink,
   insertIdpLink,
   type LinkColumns,
+  type LockedLink,
   lockIdpAndReadLink,
   selectUserAndIdp,
   updateIdpLink,
 } from './idp-users.sql.ts'
 import { assertLinkIds, type IdpUser } from './idp-users.ts'
+import { type ProviderTokens, replaceTokens } from './kept-tokens.ts'
 import { toProvider } from './provider.ts'
 
 const createUserNotFoundError = () => new NotFound('user')
@@ -127,9 +129,9 @@ export async function linkIdpUser(
   if (!roles) throw createUserNotFoundError()
   if (!idp) throw createIdpNotFoundError()
   by.assertCanChange(ctx, roles)
-  const identity = await proveIdentity(idp, proof)
+  const proven = await proveIdentity(idp, proof)
   const link = await translateConflicts(() =>
-    inTransaction((sql) => saveLink(sql, ctx, { userId, idpId }, { identity, by, provenAt: idp.updatedAt })),
+    inTransaction((sql) => saveLink(sql, ctx, { userId, idpId }, { ...proven, by, provenAt: idp.updatedAt })),
   )
   wakeReaders(ctx.tenant)
   return link
@@ -142,7 +144,7 @@ async function saveLink(
   sql: Sql,
   ctx: Ctx,
   target: LinkTarget,
-  { identity, by, provenAt }: { identity: ExternalIdentity; by: LinkAuthority; provenAt: Date },
+  { identity, by, provenAt, tokens }: ProvenIdentity & { by: LinkAuthority },
 ): Promise<IdpUser> {
   const { userId, idpId } = target
   const user = await lockUserRow(sql, ctx.tenant, userId)
@@ -154,21 +156,43 @@ async function saveLink(
     throw new Unavailable('The identity provider has changed; try again.')
   const { issuer, subject: externalId, claims: metadata } = identity
   const columns = { issuer, externalId, metadata, lastLoginAt: new Date(), byManagement: by.byManagement }
-  if (!current.link) return insertLinkWithEvent(sql, ctx, target, columns, idpUserLinked)
+  const link = current.link
+    ? await updateLink(sql, ctx, target, current.link, columns)
+    : await insertLinkWithEvent(sql, ctx, target, columns, idpUserLinked)
+  if (tokens) await replaceTokens(sql, ctx.tenant, link, tokens)
+  return link
+}
+
+/** Writes the proven identity to the link that the user has. */
+async function updateLink(
+  sql: Sql,
+  ctx: Ctx,
+  target: LinkTarget,
+  link: LockedLink,
+  columns: LinkColumns,
+): Promise<IdpUser> {
+  const { issuer, externalId, metadata } = columns
   // The issuer was not known when the link was added.
-  const isSame = current.link.externalId === externalId && ['', issuer].includes(current.link.issuer)
+  const isSame = link.externalId === externalId && ['', issuer].includes(link.issuer)
   if (!isSame) throw createAlreadyLinkedError()
-  const changedFields = isDeepStrictEqual(current.link.metadata, metadata) ? [] : ['metadata']
-  if (current.link.issuer !== issuer) changedFields.push('issuer')
-  const events = [createEventRow(ctx, idpUserUpdated({ id: current.link.id, userId, idpId }, changedFields))]
-  return updateIdpLink(sql, ctx.tenant, current.link.id, columns, changedFields.length > 0 ? events : [])
+  const changedFields = isDeepStrictEqual(link.metadata, metadata) ? [] : ['metadata']
+  if (link.issuer !== issuer) changedFields.push('issuer')
+  const events = [createEventRow(ctx, idpUserUpdated({ id: link.id, ...target }, changedFields))]
+  return updateIdpLink(sql, ctx.tenant, link.id, columns, changedFields.length > 0 ? events : [])
 }
 
 /** The user has just proven both the account and the identity. */
 const OWNER_AUTHORITY: LinkAuthority = { assertCanChange: () => {}, byManagement: false }
 
-/** A proven identity, and the updatedAt of the provider at which it was proven. */
-export type ProvenIdentity = { identity: ExternalIdentity; provenAt: Date }
+/**
+ * A proven identity, the updatedAt of the provider at which it was proven, and the tokens that the provider issued, if
+ * it keeps them.
+ */
+export type ProvenIdentity = {
+  identity: ExternalIdentity
+  provenAt: Date
+  tokens: ProviderTokens | null
+}
 
 /** Links a user inside the caller's transaction. Throws like linkIdpUser. */
 export const insertProvenLink = (

@@ -37,4 +37,5 @@ export const buildPolicyInputFields = (t: InputFields) => ({
   trustAcr: t.field({ type: 'JSONObject', description: describe('trustAcr') }),
   trustAmr: t.stringList({ description: describe('trustAmr') }),
   upstreamLogout: t.boolean({ description: describe('upstreamLogout') }),
+  keepTokens: t.boolean({ description: describe('keepTokens') }),
 })

@@ -100,6 +100,7 @@ export const IdentityProviderRef = builder.objectRef<Idp>('IdentityProvider').im
     }),
     trustAmr: t.exposeStringList('trustAmr', { description: describeField('trustAmr') }),
     upstreamLogout: t.exposeBoolean('upstreamLogout', { description: describeField('upstreamLogout') }),
+    keepTokens: t.exposeBoolean('keepTokens', { description: describeField('keepTokens') }),
     callbackUrl: t.exposeString('callbackUrl', { description: CALLBACK_URL_DESCRIPTION }),
     logoutCallbackUrl: t.exposeString('logoutCallbackUrl', { description: LOGOUT_CALLBACK_URL_DESCRIPTION }),
     backchannelLogoutUrl: t.exposeString('backchannelLogoutUrl', {

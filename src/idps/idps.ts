@@ -28,6 +28,7 @@ import {
   selectLinkedUserRoles,
   updateIdpRow,
 } from './idps.sql.ts'
+import { deleteIdpTokens } from './kept-tokens.sql.ts'
 import { listMissingFields } from './missing-fields.ts'
 import type { RequirableField } from './provider-types.ts'
 
@@ -123,10 +124,14 @@ async function requireIdpControl(sql: Sql, ctx: Ctx, idpId: string): Promise<voi
 /** Display fields of a provider. All other fields affect authentication. */
 const PRESENTATION_FIELDS: readonly string[] = ['name', 'scopes']
 
+/** Fields that say which server gets kept refresh tokens, and as which client. */
+const TOKEN_FIELDS: readonly string[] = ['keepTokens', 'clientId', 'issuer', 'tokenEndpoint']
+
 /**
  * Changes an identity provider: omitted fields are unchanged, null and, for text, '' unset; response-only fields, and
  * `type`, are ignored where they are as they were. It must be valid as a whole afterwards. Links stay, under
- * the issuer that they were made with. A change that changes nothing leaves updatedAt and the log alone.
+ * the issuer that they were made with. Kept tokens are deleted when they are not kept any more, or would be sent
+ * elsewhere. A change that changes nothing leaves updatedAt and the log alone.
  * Throws NotFound, InvalidInput, Conflict (`expectedUpdatedAt`), and Forbidden where linked people have roles
  * that permit what the caller may not.
  */
@@ -146,6 +151,8 @@ export async function updateIdentityProvider(ctx: Ctx, idpId: string, input: unk
       await requireIdpControl(sql, ctx, idpId)
     const changed = Object.fromEntries(changedFields.map((column) => [column, patch[column]]))
     const columns: IdpColumns = { ...current, ...sealIdpSecrets(ctx.tenant, idpId, changed) }
+    if (changedFields.some((field) => TOKEN_FIELDS.includes(field)))
+      await deleteIdpTokens(sql, ctx.tenant, idpId)
     const event = createEventRow(ctx, idpUpdated(idpId, changedFields))
     return { row: await updateIdpRow(sql, ctx.tenant, idpId, columns, event), isChanged: true }
   })

@@ -28,7 +28,13 @@ async function insertLinkedUser(
   try {
     const userId = await inTransaction(async (sql) => {
       const { id } = await insertUserWithEvents(sql, ctx, toNewUserColumns(row, identity.claims))
-      await insertProvenLink(sql, ctx, { userId: id, idpId: row.id }, { identity, provenAt: row.updatedAt })
+      // The tokens are kept with the sign-in that follows.
+      await insertProvenLink(
+        sql,
+        ctx,
+        { userId: id, idpId: row.id },
+        { identity, provenAt: row.updatedAt, tokens: null },
+      )
       return id
     })
     wakeReaders(ctx.tenant)

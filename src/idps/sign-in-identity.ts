@@ -1,3 +1,4 @@
+import { parseScopeList } from '../core/scopes.ts'
 import type { IdentityProvider } from '../generated/prisma/client.ts'
 import { buildCallbackUrl } from './callback-url.ts'
 import {
@@ -6,6 +7,7 @@ import {
   toTokenIdentity,
   toUserInfoIdentity,
 } from './external-identity.ts'
+import { type ProviderTokens, selectKeptTokens } from './kept-tokens.ts'
 import type { Provider } from './provider.ts'
 import { readUserInfo } from './provider-access-token.ts'
 import { redeemCode } from './provider-code.ts'
@@ -74,6 +76,8 @@ export type ProvenSignIn = {
   amr: string[]
   /** The ID token for the logout there, encrypted; null unless the policy has it. */
   idToken: string | null
+  /** The tokens that the provider issued; null unless it keeps them. */
+  tokens: ProviderTokens | null
 }
 
 const MAX_SID_CHARACTERS = 255
@@ -85,13 +89,18 @@ async function redeemAnswer(row: IdentityProvider, answer: SignInAnswer): Promis
   await assertResponseIssuer(provider, answer.iss)
   const { code, nonce, codeVerifier } = answer
   const redirectUri = buildCallbackUrl(row.tenantId, row.id)
-  const { idToken, accessToken } = await redeemCode(provider, { code, redirectUri, codeVerifier })
+  const now = new Date()
+  const redeemed = await redeemCode(provider, { code, redirectUri, codeVerifier })
+  const { idToken, accessToken } = redeemed
+  const requested = parseScopeList(row.scopes ?? provider.type.defaultScopes ?? '')
+  const tokens = selectKeptTokens(row, redeemed, requested, now)
   if (!provider.type.idToken)
     return {
       identity: toUserInfoIdentity(provider, 'code', await readUserInfo(provider, accessToken)),
       sid: null,
       amr: [],
       idToken: null,
+      tokens,
     }
   if (!idToken) throw rejectProof('code', 'was redeemed without an ID token')
   const claims = await verifyIdToken(provider, idToken, 'code')
@@ -103,6 +112,7 @@ async function redeemAnswer(row: IdentityProvider, answer: SignInAnswer): Promis
     sid: readSid(claims),
     amr: listTrustedAmr(row, claims),
     idToken: row.upstreamLogout ? sealIdToken(row.tenantId, idToken) : null,
+    tokens,
   }
 }
 

@@ -31,6 +31,8 @@ const SEALED_COLUMNS = {
   IdpClientSecret: sealedColumn('IdentityProvider', 'clientSecret', 'id'),
   IdpSigningKey: sealedColumn('IdentityProvider', 'idTokenSigningKey', 'id'),
   ProviderIdToken: sealedColumn('ProviderSession', 'idToken', 'sessionId'),
+  ProviderAccessToken: sealedColumn('IdpUserToken', 'accessToken', 'linkId'),
+  ProviderRefreshToken: sealedColumn('IdpUserToken', 'refreshToken', 'linkId'),
   TotpSecret: sealedColumn('Credential', 'secret', 'id'),
 } as const
 export type SealedTable = keyof typeof SEALED_COLUMNS

@@ -5,6 +5,7 @@ import { toTotpPurpose } from '../credentials/totp.ts'
 import { sql } from '../database/db.ts'
 import { toStoredResponsePurpose } from '../http/idempotency.ts'
 import { toIdpSecretPurpose } from '../idps/idp-secrets.ts'
+import { toTokenPurpose } from '../idps/kept-tokens.ts'
 import { toIdTokenPurpose } from '../idps/provider-end-session.ts'
 import { SEAL_PURPOSE } from '../keys/keys.ts'
 import {
@@ -24,6 +25,8 @@ const PURPOSE_BY_TABLE: Record<SealedTable, (row: SealedRow) => string> = {
   IdpClientSecret: (row) => toIdpSecretPurpose(row.tenantId, String(row.id), 'clientSecret'),
   IdpSigningKey: (row) => toIdpSecretPurpose(row.tenantId, String(row.id), 'idTokenSigningKey'),
   ProviderIdToken: (row) => toIdTokenPurpose(row.tenantId),
+  ProviderAccessToken: (row) => toTokenPurpose(row.tenantId, String(row.id), 'accessToken'),
+  ProviderRefreshToken: (row) => toTokenPurpose(row.tenantId, String(row.id), 'refreshToken'),
   TotpSecret: (row) => toTotpPurpose(row.tenantId, String(row.id)),
   IdempotencyKey: (row) => toStoredResponsePurpose(row.tenantId, row.id as Buffer),
 }

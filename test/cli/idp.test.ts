@@ -48,7 +48,7 @@ describe('vestibule idp', () => {
   }) => {
     const path = writeSecret(`${SECRET}\n`)
     const options = ['--issuer', 'https://login.partner.example', '--client-id', 'vestibule']
-    const set = ['--set', '{"entry":"anyone","upstreamLogout":true}']
+    const set = ['--set', '{"entry":"anyone","upstreamLogout":true,"keepTokens":true}']
     const { code, stdout, stderr } = await createIdp(...options, '--client-secret-file', path, ...set)
     expect([code, stderr]).toEqual([0, ''])
     expect(stdout).toContain(`/${tenant}/oidc/callback/partner\n`)
@@ -60,6 +60,7 @@ describe('vestibule idp', () => {
     expect(JSON.parse(shown.stdout)).toMatchObject({
       entry: 'anyone',
       upstreamLogout: true,
+      keepTokens: true,
       hasClientSecret: true,
     })
     const listed = await vestibule(['idp', 'list', '--tenant', tenant])

@@ -10,8 +10,10 @@ import { toTotpPurpose } from '../../src/credentials/totp.ts'
 import { dbFor, sql } from '../../src/database/db.ts'
 import type { IdentityProvider } from '../../src/generated/prisma/client.ts'
 import { runIdempotently } from '../../src/http/idempotency.ts'
+import { addIdpUser } from '../../src/idps/idp-links.ts'
 import { unsealIdpSecrets } from '../../src/idps/idp-secrets.ts'
 import { createIdentityProvider } from '../../src/idps/idps.ts'
+import { replaceTokens, toTokenPurpose } from '../../src/idps/kept-tokens.ts'
 import { getSigningKeys, rotateSigningKeys } from '../../src/keys/key-rotation.ts'
 import { selectSigningKeys } from '../../src/keys/keys.sql.ts'
 import { SEAL_PURPOSE, signJwt, verifyJwt } from '../../src/keys/keys.ts'
@@ -38,6 +40,9 @@ describe('vestibule keys re-encrypt', () => {
     await createIdentityProvider(createPlatformCtx(tenant), idp)
     const { id: userId } = await createUser(createPlatformCtx(tenant), {})
     const app = await enrollTotp(createPlatformCtx(tenant), userId)
+    const { id: linkId } = await addIdpUser(createPlatformCtx(tenant), userId, 'up', { externalId: 'ada' })
+    const tokens = { accessToken: 'access', refreshToken: 'refresh', scopes: ['email'], expiresAt: null }
+    await replaceTokens(sql, tenant, { id: linkId, idpId: 'up' }, tokens)
     // Current and retired signing keys of each algorithm.
     for (const idTokenSigningAlg of SIGNING_ALGORITHMS)
       await createClient(createPlatformCtx(tenant), {
@@ -59,6 +64,7 @@ describe('vestibule keys re-encrypt', () => {
     )
     expect(counts).toMatchObject({ Tenant: all?.tenants, SigningKey: all?.keys, IdempotencyKey: 1 })
     expect(counts).toMatchObject({ IdpClientSecret: 1, IdpSigningKey: 0, TotpSecret: 1 })
+    expect(counts).toMatchObject({ ProviderAccessToken: 1, ProviderRefreshToken: 1 })
     const again = await vestibule(['keys', 're-encrypt', '--json'], { ENCRYPTION_KEY: newKey })
     expect(new Set(Object.values(JSON.parse(again.stdout)))).toEqual(new Set([0]))
     const back = await vestibule(['keys', 're-encrypt', '--json'], { ENCRYPTION_KEY: `${oldKey},${newKey}` })
@@ -83,6 +89,11 @@ describe('vestibule keys re-encrypt', () => {
     const credential = await dbFor(tenant).credential.findFirstOrThrow({
       where: { tenantId: tenant, userId },
     })
+    const kept = await dbFor(tenant).idpUserToken.findFirstOrThrow({ where: { tenantId: tenant, linkId } })
+    for (const column of ['accessToken', 'refreshToken'] as const)
+      expect(unseal(toTokenPurpose(tenant, linkId, column), kept[column] ?? '').toString()).toBe(
+        tokens[column],
+      )
     const { credentialId, secret } = app
     expect(unseal(toTotpPurpose(tenant, credentialId), credential.secret ?? '').toString()).toBe(secret)
     const lost = await vestibule(['keys', 're-encrypt'], { ENCRYPTION_KEY: newKey })

@@ -11,7 +11,7 @@ import { createUpstreamKeys, startUpstream, type Upstream } from './upstream.ts'
 export type Proof = { idToken?: string; accessToken?: string; code?: string }
 
 /** Proves an identity at the upstream provider, without a database. */
-export function prove(upstream: Upstream, proof: Proof, fields: Partial<IdentityProvider> = {}) {
+export async function prove(upstream: Upstream, proof: Proof, fields: Partial<IdentityProvider> = {}) {
   const idp = {
     tenantId: 't',
     id: 'upstream',
@@ -21,7 +21,7 @@ export function prove(upstream: Upstream, proof: Proof, fields: Partial<Identity
     ...fields,
   } as IdentityProvider
   const empty = { idToken: null, accessToken: null, code: null, redirectUri: null, codeVerifier: null }
-  return proveIdentity(idp, { ...empty, ...proof })
+  return (await proveIdentity(idp, { ...empty, ...proof })).identity
 }
 
 /** Makes the provider answer a path with JSON. */

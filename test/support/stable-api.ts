@@ -144,6 +144,7 @@ export const ADDED_FIELDS: Record<string, string[]> = {
     'trustAcr',
     'trustAmr',
     'upstreamLogout',
+    'keepTokens',
     'logoutCallbackUrl',
     'callbackUrl',
     'backchannelLogoutUrl',

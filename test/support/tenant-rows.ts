@@ -49,6 +49,7 @@ export async function fillTenantTables(tenantId: string): Promise<void> {
   })
   await db.identityProvider.create({ data: { tenantId, id: 'idp', type: 'oidc', name: 'Provider' } })
   await db.idpUser.create({ data: { tenantId, id: 'l', userId, idpId: 'idp', externalId: 'x' } })
+  await db.idpUserToken.create({ data: { tenantId, linkId: 'l', idpId: 'idp', accessToken: 'sealed' } })
   await db.interaction.create({
     data: { tenantId, handleHash: hash, browserHash: hash, clientId, request: {}, expiresAt },
   })

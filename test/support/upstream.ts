@@ -35,6 +35,8 @@ export type Upstream = {
   claims: Record<string, unknown> | null
   /** Paths of the requests, in order. */
   asked: string[]
+  /** Responses of the token endpoint with tokens, in order. */
+  issued: { access_token: string; refresh_token?: string; scope?: string }[]
   /** The published keys. */
   publicJwks: JWK[]
   close: () => void
@@ -50,7 +52,7 @@ const toClientMetadata = (client_id: string, redirectUris: string[], more: objec
   client_id,
   client_secret: SECRET,
   redirect_uris: [REDIRECT_URI, ...redirectUris],
-  grant_types: ['authorization_code'],
+  grant_types: ['authorization_code', 'refresh_token'],
   response_types: ['code' as const],
   ...more,
 })
@@ -110,6 +112,7 @@ export async function startUpstream(
   const keys = await made
   const before: Upstream['before'] = new Map()
   const asked: string[] = []
+  const issued: Upstream['issued'] = []
   const server = createServer()
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -132,6 +135,8 @@ export async function startUpstream(
     },
     conformIdTokenClaims: false,
     pkce: { required: () => false },
+    scopes: ['openid', 'offline_access'],
+    rotateRefreshToken: true,
     features: {
       devInteractions: { enabled: false },
       introspection: { enabled: true },
@@ -176,11 +181,20 @@ export async function startUpstream(
     return provider.interactionFinished(request, response, { consent: { grantId } })
   }
 
+  function recordTokens(response: ServerResponse): void {
+    const end = response.end.bind(response) as (body: string) => ServerResponse
+    response.end = ((body: string) => {
+      if (response.statusCode === 200) issued.push(JSON.parse(String(body)))
+      return end(body)
+    }) as typeof response.end
+  }
+
   const answer = provider.callback()
   server.on('request', async (request, response) => {
     const path = request.url?.split('?', 1)[0] ?? ''
     asked.push(path)
     if (await before.get(path)?.(request, response)) return
+    if (path === '/token') recordTokens(response)
     if (path.startsWith('/interaction/')) await finish(request, response)
     else await answer(request, response)
   })
@@ -243,6 +257,7 @@ export async function startUpstream(
     },
     before,
     asked,
+    issued,
     publicJwks: keys.map(({ publicJwk }) => publicJwk),
     close: () => {
       server.closeAllConnections()

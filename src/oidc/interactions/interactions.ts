@@ -54,6 +54,8 @@ export type PendingLink = {
   provider: string
   identity: { issuer: string; subject: string; claims: Record<string, unknown> }
   provenAt: string
+  /** Its tokens, encrypted, if the provider keeps them. */
+  tokens?: string | null
 }
 
 /** A first proof, whose it is, and the session at an identity provider that it came from. */

@@ -1,5 +1,6 @@
 import { RateLimited, Unavailable } from '../../../core/errors.ts'
 import { addSeconds } from '../../../core/time.ts'
+import { sealPendingTokens } from '../../../idps/kept-tokens.ts'
 import { buildAuthorizationUrl, type ProviderWishes } from '../../../idps/provider-authorization.ts'
 import { findProviderRow, type SignInProvider } from '../../../idps/sign-in-providers.ts'
 import { listUpstreamAcrs, type TrustPolicy } from '../../../idps/trusted-authentication.ts'
@@ -135,9 +136,15 @@ export async function rejectProviderInput(
 ): Promise<Response> {
   const name = signIn.call.tenant.idps.find(({ id }) => id === idpId)?.name ?? idpId
   if (error instanceof RejectedIdentity && error.identity && error.provenAt) {
-    const { identity, provenAt } = error
-    const link = { idpId, provider: name, identity, provenAt: provenAt.toISOString() }
-    await storePendingLink(signIn.call.ctx.tenant, signIn.interaction, link)
+    const { identity, provenAt, tokens } = error
+    const { tenant } = signIn.call.ctx
+    await storePendingLink(tenant, signIn.interaction, {
+      idpId,
+      provider: name,
+      identity,
+      provenAt: provenAt.toISOString(),
+      tokens: tokens && sealPendingTokens(tenant, idpId, tokens),
+    })
     return redirectToPage(signIn)
   }
   return rejectInput(signIn, { page: 'email', provider: name, ...toInputRejection(error) })

@@ -8,6 +8,7 @@ import type { SignInFailure } from '../../../events/types.ts'
 import type { IdentityProvider } from '../../../generated/prisma/client.ts'
 import type { ExternalIdentity } from '../../../idps/external-identity.ts'
 import { useLink } from '../../../idps/idp-sign-in.sql.ts'
+import { keepSignInTokens, type ProviderTokens } from '../../../idps/kept-tokens.ts'
 import { copyRepeatedClaims, findOrCreateLinkedUser } from '../../../idps/linked-users.ts'
 import { storeProviderSession } from '../../../idps/provider-sessions.sql.ts'
 import { proveSignIn } from '../../../idps/sign-in-identity.ts'
@@ -31,6 +32,8 @@ export class RejectedIdentity extends Error {
   /** The proven identity that is not linked. */
   readonly identity: ExternalIdentity | undefined
   readonly provenAt: Date | undefined
+  /** Its tokens, if the provider keeps them. */
+  readonly tokens: ProviderTokens | null
 
   constructor(
     reason: SignInFailure,
@@ -39,6 +42,7 @@ export class RejectedIdentity extends Error {
       code?: string
       identity?: ExternalIdentity
       provenAt?: Date
+      tokens?: ProviderTokens | null
       cause?: unknown
     } = {},
   ) {
@@ -48,6 +52,7 @@ export class RejectedIdentity extends Error {
     this.code = more.code
     this.identity = more.identity
     this.provenAt = more.provenAt
+    this.tokens = more.tokens ?? null
   }
 }
 
@@ -110,15 +115,17 @@ async function signInUser(
     throw toRejection(error)
   })
   const identity = row.type === 'apple' ? addAppleName(proven.identity, answer) : proven.identity
+  const { tokens } = proven
   const key = { idpId: row.id, issuer: identity.issuer, externalId: identity.subject }
   const userId = await findOrCreateLinkedUser(ctx, row, identity)
-  if (!userId) throw new RejectedIdentity('unknown', { identity, provenAt: row.updatedAt })
+  if (!userId) throw new RejectedIdentity('unknown', { identity, provenAt: row.updatedAt, tokens })
   const signIn = { userId, proof: { method: 'provider' as const, amr: [AMR_FEDERATED, ...proven.amr] } }
   const userCtx = toUserCtx(ctx, { userId, clientId: interaction.request.clientId })
   const started = await inTransaction(async (sql) => {
     const user = await lockUserRow(sql, ctx.tenant, userId)
-    if (!(await useLink(sql, ctx.tenant, { ...key, userId, provenAt: row.updatedAt, now })))
-      throw new RejectedIdentity('unknown')
+    const use = { ...key, userId, provenAt: row.updatedAt }
+    if (tokens) await keepSignInTokens(sql, ctx.tenant, use, tokens)
+    if (!(await useLink(sql, ctx.tenant, { ...use, now }))) throw new RejectedIdentity('unknown')
     const provider = {
       idpId: row.id,
       issuer: identity.issuer,

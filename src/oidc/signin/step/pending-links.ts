@@ -6,6 +6,7 @@ import { idpUserLinkFailed } from '../../../events/credential-events.ts'
 import { recordEvents, wakeReaders } from '../../../events/log.ts'
 import type { LinkFailure } from '../../../events/types.ts'
 import { linkProvenIdentity } from '../../../idps/idp-links.ts'
+import { unsealPendingTokens } from '../../../idps/kept-tokens.ts'
 import { announceAccountChange } from '../../../users/account-notices.ts'
 import { hashHandle, type Interaction, type PendingLink } from '../../interactions/interactions.ts'
 import { updatePendingLink } from '../../interactions/pending-links.sql.ts'
@@ -39,10 +40,11 @@ function toLinkFailure(error: unknown): LinkFailure | null {
 export async function linkPending(
   ctx: Ctx,
   userId: string,
-  { idpId, identity, provenAt }: PendingLink,
+  { idpId, identity, provenAt, tokens: sealed }: PendingLink,
 ): Promise<void> {
   try {
-    await linkProvenIdentity(ctx, { userId, idpId }, { identity, provenAt: new Date(provenAt) })
+    const tokens = sealed ? unsealPendingTokens(ctx.tenant, idpId, sealed) : null
+    await linkProvenIdentity(ctx, { userId, idpId }, { identity, provenAt: new Date(provenAt), tokens })
     announceAccountChange(ctx, userId, 'identity-linked')
   } catch (error) {
     const reason = toLinkFailure(error)

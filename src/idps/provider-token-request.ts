@@ -1,0 +1,120 @@
+import * as oidc from 'openid-client'
+import { InvalidInput } from '../core/errors.ts'
+import type { Provider } from './provider.ts'
+import { configureClient } from './provider-client.ts'
+import { awaitProvider, fetchFromProvider, readJsonObject, rejectProof } from './provider-fetch.ts'
+import { findEndpoint } from './provider-metadata.ts'
+
+/** RFC 6749, section 5.2. Other words of the provider are not repeated: they may quote what was sent. */
+const ERRORS = [
+  'invalid_request',
+  'invalid_client',
+  'invalid_grant',
+  'unauthorized_client',
+  'unsupported_grant_type',
+  'invalid_scope',
+  // GitHub, for a refresh token.
+  'bad_refresh_token',
+] as const
+type TokenError = (typeof ERRORS)[number]
+
+/** The error of a provider for a code or a refresh token; `error` is null for one that is not known. */
+export class RejectedGrant extends InvalidInput {
+  readonly error: TokenError | null
+
+  constructor(field: string, error: TokenError | null) {
+    super([{ field, description: `is not accepted by the provider${error ? `: ${error}` : ''}` }])
+    this.error = error
+  }
+}
+
+/** Longer tokens are not read. */
+const MAX_TOKEN_CHARACTERS = 20_000
+const readToken = (value: unknown): string | undefined =>
+  typeof value === 'string' && value !== '' && value.length <= MAX_TOKEN_CHARACTERS ? value : undefined
+
+const MAX_LIFETIME_SECONDS = 10 * 365 * 86_400
+/** A number of seconds, which some providers send as text. */
+function readLifetime(value: unknown): number | undefined {
+  const seconds = Math.floor(Number(typeof value === 'string' ? value || Number.NaN : value))
+  return typeof value !== 'object' && seconds >= 0 ? Math.min(seconds, MAX_LIFETIME_SECONDS) : undefined
+}
+
+const MAX_SCOPES = 200
+/** Text of scopes. Some providers separate them by commas, or list them. */
+const readScope = (value: unknown): string | undefined =>
+  [value]
+    .flat()
+    .filter((each) => typeof each === 'string')
+    .flatMap((each) => each.split(/[\s,]+/).filter((scope) => scope !== '' && scope.length <= 200))
+    .slice(0, MAX_SCOPES)
+    .join(' ') || undefined
+
+/**
+ * Carries the ID token past openid-client, which would compare it with one issuer and not verify its
+ * signature.
+ */
+const UNVERIFIED_ID_TOKEN = 'unverified_id_token'
+/** openid-client requires an access token; Azure AD B2C issues an ID token alone. */
+const NO_ACCESS_TOKEN = 'none'
+
+/**
+ * Reduces an answer of the token endpoint to what openid-client accepts (RFC 6749, section 5). Some providers
+ * answer an error with status 200, omit `token_type`, or list `scope`. Throws RejectedGrant about `field` for an
+ * error of the provider, or Unavailable.
+ */
+async function conformTokenAnswer(provider: Provider, response: Response, field: string): Promise<Response> {
+  const { error, ...tokens } = await readJsonObject(response)
+  if (response.status !== 200 || error !== undefined)
+    throw new RejectedGrant(field, ERRORS.find((known) => known === error) ?? null)
+  // Without an issuer, an ID token proves nothing.
+  const proof = provider.issuer === '' ? undefined : readToken(tokens.id_token)
+  return Response.json({
+    token_type: 'bearer',
+    access_token: readToken(tokens.access_token) ?? (proof && NO_ACCESS_TOKEN),
+    refresh_token: readToken(tokens.refresh_token),
+    expires_in: readLifetime(tokens.expires_in),
+    scope: readScope(tokens.scope),
+    [UNVERIFIED_ID_TOKEN]: proof,
+  })
+}
+
+/** What a token endpoint answered. The ID token is not verified. */
+export type TokenAnswer = {
+  idToken: string | null
+  /** A text that is no token where the provider issued an ID token alone. */
+  accessToken: string
+  hasAccessToken: boolean
+  refreshToken: string | null
+  /** Null where the provider does not say. */
+  scopes: string[] | null
+  expiresInSeconds: number | null
+}
+
+/**
+ * Requests tokens of the provider by a grant (RFC 6749, section 4). Throws RejectedGrant about `field` with the
+ * provider's error, InvalidInput, or Unavailable.
+ */
+export async function requestTokens(
+  provider: Provider,
+  field: string,
+  grantType: 'authorization_code' | 'refresh_token',
+  parameters: Record<string, string>,
+): Promise<TokenAnswer> {
+  const url = await findEndpoint(provider, 'tokenEndpoint')
+  if (!url) throw rejectProof(field, 'cannot be checked: the provider has no tokenEndpoint')
+  const config = await configureClient(provider, { token_endpoint: url })
+  config[oidc.customFetch] = async (...request) =>
+    conformTokenAnswer(provider, await fetchFromProvider(...request), field)
+  // authorizationCodeGrant() requires a redirect URI, and rejects a nonce that it does not know.
+  const tokens = await awaitProvider(oidc.genericGrantRequest(config, grantType, parameters))
+  const idToken = tokens[UNVERIFIED_ID_TOKEN]
+  return {
+    idToken: typeof idToken === 'string' ? idToken : null,
+    accessToken: tokens.access_token,
+    hasAccessToken: tokens.access_token !== NO_ACCESS_TOKEN,
+    refreshToken: tokens.refresh_token ?? null,
+    scopes: tokens.scope?.split(' ') ?? null,
+    expiresInSeconds: tokens.expires_in ?? null,
+  }
+}
