@@ -10,6 +10,7 @@ export const SCOPES = {
   'passcodes:write': 'send and authenticate passcodes',
   'idps:read': 'read identity providers and links',
   'idps:write': 'change identity providers and links',
+  'idp_tokens:read': 'read the tokens that identity providers issued for users',
   'clients:read': 'read clients',
   'clients:write': 'change clients',
   'tenant:read': 'read the tenant and its settings',
@@ -59,7 +60,8 @@ export const ROLES = {
       'events:read',
     ].includes(scope),
   ),
-  auditor: TENANT_SCOPES.filter((scope) => scope.endsWith(':read')),
+  // The tokens give access to accounts elsewhere.
+  auditor: TENANT_SCOPES.filter((scope) => scope.endsWith(':read') && scope !== 'idp_tokens:read'),
 } as const satisfies Record<string, readonly Scope[]>
 
 export type Role = keyof typeof ROLES

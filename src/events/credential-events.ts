@@ -115,6 +115,17 @@ export const idpUserUnlinked = (userId: string): EventOf<'idpuser.unlinked'> => 
   userId,
 })
 
+export const idpUserTokensRead = (link: LinkSubject): EventOf<'idpuser.tokens_read'> => ({
+  type: 'idpuser.tokens_read',
+  ...toSubjects(link),
+})
+
+export const idpUserTokensDeleted = (link: LinkSubject): EventOf<'idpuser.tokens_deleted'> => ({
+  type: 'idpuser.tokens_deleted',
+  ...toSubjects(link),
+  detail: { reason: 'refused' },
+})
+
 export const idpCreated = (idpId: string): EventOf<'idp.created'> => ({
   type: 'idp.created',
   subjectIds: [idpId],

@@ -199,6 +199,10 @@ export const EVENTS = {
   'idpuser.updated': NONE,
   /** userId, [link, identity provider] */
   'idpuser.unlinked': NONE,
+  /** userId, [link, identity provider]: the actor read the access token of the provider */
+  'idpuser.tokens_read': NONE,
+  /** userId, [link, identity provider]: the provider does not accept the refresh token any more */
+  'idpuser.tokens_deleted': z.strictObject({ reason: z.literal('refused') }),
   /** userId; the current roles, separated by spaces */
   'role.changed': z.strictObject({ roles: z.string() }),
   /** [tenant] */

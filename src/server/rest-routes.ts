@@ -2,6 +2,7 @@ import { clientRoutes } from '../clients/clients.rest.ts'
 import { consentRoutes } from '../consents/consents.rest.ts'
 import { credentialRoutes } from '../credentials/credentials.rest.ts'
 import { eventRoutes } from '../events/list.rest.ts'
+import { idpUserTokensRoutes } from '../idps/idp-user-tokens.rest.ts'
 import { idpUserRoutes } from '../idps/idp-users.rest.ts'
 import { idpRoutes } from '../idps/idps.rest.ts'
 import { invitationRoutes } from '../invitations/invitations.rest.ts'
@@ -27,6 +28,7 @@ export const restRoutes: readonly RestRoute[] = [
   ...credentialRoutes,
   ...idpRoutes,
   ...idpUserRoutes,
+  ...idpUserTokensRoutes,
   ...consentRoutes,
   ...invitationRoutes,
   ...registrationTokenRoutes,

@@ -108,6 +108,8 @@ export const CONSTRUCTOR_CALLS: Record<string, NewEvent[]> = {
   idpUserLinked: [credential.idpUserLinked(LINK)],
   idpUserLinkFailed: [credential.idpUserLinkFailed(LINK, 'taken')],
   idpUserUpdated: [credential.idpUserUpdated(LINK, ['metadata'])],
+  idpUserTokensRead: [credential.idpUserTokensRead(LINK)],
+  idpUserTokensDeleted: [credential.idpUserTokensDeleted(LINK)],
   idpUserUnlinked: [credential.idpUserUnlinked('user_1')],
   idpCreated: [credential.idpCreated('google')],
   idpUpdated: [credential.idpUpdated('google', ['name'])],

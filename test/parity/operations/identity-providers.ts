@@ -69,6 +69,15 @@ export const IDENTITY_PROVIDER_OPERATIONS: Record<string, Call[]> = {
       read: (data) => data.result,
     }),
   })),
+  getIdpUserTokens: ['acme', 'other'].map((idpId) => ({
+    title: idpId,
+    rest: ({ userId }): Rest => ['GET', `/users/${userId}/idps/${idpId}/tokens`],
+    gql: ({ userId }): Gql => ({
+      query: `query($id: ID!, $idpId: ID!) { result: idpUserTokens(userId: $id, idpId: $idpId) ${select('IdpUserTokens')} }`,
+      variables: { id: userId, idpId },
+      read: (data) => data.result,
+    }),
+  })),
   linkIdpUser: [
     ...[
       { idpId: 'real', proof: async () => ({}) },
