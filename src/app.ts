@@ -21,6 +21,7 @@ import { addOidcRoutes } from './oidc/oidc.routes.ts'
 import { createRestApp } from './rest/rest.ts'
 import { addAssetRoutes } from './server/assets.routes.ts'
 import { applyCors } from './server/cors.ts'
+import { addFaviconRoutes } from './server/favicon.routes.ts'
 import { buildSchema } from './server/graphql-schema.ts'
 import { addHealthRoutes } from './server/health.routes.ts'
 import { listenOnPort } from './server/listen.ts'
@@ -58,6 +59,7 @@ function createHttpApp(isStopping: () => boolean): H3 {
   })
   addHealthRoutes(app, isStopping)
   addAssetRoutes(app)
+  addFaviconRoutes(app)
   if (!env.isProduction) {
     addStartRoutes(app)
     addInboxRoutes(app)

@@ -7,6 +7,11 @@ export async function loadMessageTenant(slug: string): Promise<MessageTenant> {
   return {
     name: tenant?.friendlyName ?? slug,
     logoUrl: tenant?.logoUrl ?? null,
+    darkLogoUrl: tenant?.darkLogoUrl,
     supportUrl: tenant?.supportUrl ?? null,
+    themeColor: tenant?.themeColor,
+    darkThemeColor: tenant?.darkThemeColor,
+    cornerRadius: tenant?.cornerRadius,
+    font: tenant?.font,
   }
 }

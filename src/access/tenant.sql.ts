@@ -28,6 +28,12 @@ export const SETTINGS = [
   'passcodeChannels',
   ...LIMIT_SETTING_NAMES,
   'smsCountries',
+  'themeColor',
+  'darkThemeColor',
+  'darkLogoUrl',
+  'faviconUrl',
+  'cornerRadius',
+  'font',
 ] as const
 
 /** Formats the columns as a list for SQL; `prefix` is an alias with a dot. */

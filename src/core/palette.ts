@@ -1,4 +1,13 @@
-import { adjustContrast, parseColor, type Rgb, selectTextColor, toHex, WHITE } from './colors.ts'
+import type { Brand } from './brand.ts'
+import {
+  adjustContrast,
+  computeContrast,
+  parseColor,
+  type Rgb,
+  selectTextColor,
+  toHex,
+  WHITE,
+} from './colors.ts'
 
 /** The colors of pages and mails in both schemes. The contrast of text and controls meets WCAG 2.2 AA (tested). */
 export const PALETTE = {
@@ -30,7 +39,7 @@ export const PALETTE = {
   },
 } as const
 
-/** The accent color of clients without one. */
+/** The accent color of tenants and clients without one. */
 export const DEFAULT_THEME = '#2f5bd8'
 
 /** Minimum contrast of text (WCAG 2.2, 1.4.3) and of controls (1.4.11). */
@@ -44,11 +53,34 @@ export type Scheme = keyof typeof PALETTE
 /** The color names that follow from the accent color. */
 export type Accent = Record<'accent' | 'on-accent' | 'accent-edge' | 'accent-text', string>
 
+/** How much the parts of a gray differ at most, black and white included. */
+const GRAY_RANGE = 24
+
+const isGray = (color: Rgb): boolean => Math.max(...color) - Math.min(...color) <= GRAY_RANGE
+
+/** A gray that is invisible in a scheme, such as white on white, is replaced by the color of text. */
+function replaceInvisible(color: Rgb, scheme: Scheme): Rgb {
+  const { surface, text } = PALETTE[scheme]
+  const isVisible = computeContrast(color, parseColor(surface) ?? WHITE) >= FILL_CONTRAST[scheme]
+  return isVisible || !isGray(color) ? color : (parseColor(text) ?? color)
+}
+
+/** The color of a brand in a scheme: a single valid color is that of both. Null when it has none. */
+function selectThemeColor({ themeColor, darkThemeColor }: Brand, scheme: Scheme): Rgb | null {
+  const [light, dark] = [parseColor(themeColor), parseColor(darkThemeColor)]
+  return scheme === 'light' ? (light ?? dark) : (dark ?? light)
+}
+
+export const hasThemeColor = (brand: Brand): boolean => selectThemeColor(brand, 'light') !== null
+
 /**
- * The shades of an accent color in a scheme. Buttons are filled with the color if it is visible; edges, text and
- * focus rings use a shade of it that has the required contrast.
+ * The shades of the color of a brand in a scheme, or of the default. Buttons are filled with the color if it is visible; edges, text and
+ * focus rings use a shade of it that has the required contrast. Black and white are inverted where they are
+ * invisible.
  */
-export function computeAccent(color: Rgb, scheme: Scheme): Accent {
+export function computeAccent(brand: Brand, scheme: Scheme): Accent {
+  const given = selectThemeColor(brand, scheme) ?? selectThemeColor({ themeColor: DEFAULT_THEME }, scheme)
+  const color = replaceInvisible(given ?? WHITE, scheme)
   const palette = PALETTE[scheme]
   const backgrounds = [palette.surface, palette.page, palette.raised].map(
     (background) => parseColor(background) ?? WHITE,

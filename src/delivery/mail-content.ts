@@ -1,5 +1,12 @@
+import type { Brand } from '../core/brand.ts'
+
 /** The tenant that a message is from. */
-export type MessageTenant = { name: string; logoUrl: string | null; supportUrl: string | null }
+export type MessageTenant = Brand & {
+  name: string
+  logoUrl: string | null
+  darkLogoUrl?: string | null
+  supportUrl: string | null
+}
 
 /** A label and its value, such as "Browser" and "Chrome on Linux". */
 export type MailFact = readonly [label: string, value: string]

@@ -1,5 +1,5 @@
-import { parseColor } from '../core/colors.ts'
-import { computeAccent, DEFAULT_THEME, PALETTE, type Scheme } from '../core/palette.ts'
+import { type Brand, CORNER_RADIUS, FONT_STACKS, selectFontStack } from '../core/brand.ts'
+import { computeAccent, PALETTE, type Scheme } from '../core/palette.ts'
 
 /** The colors of a mail in one scheme. */
 export type MailColors = Record<
@@ -7,44 +7,50 @@ export type MailColors = Record<
   string
 >
 
-/** The colors of a mail for both schemes, from an accent color. */
-export function computeMailColors(scheme: Scheme, accentColor = DEFAULT_THEME): MailColors {
+/** The colors of a mail of a brand in one scheme. */
+export function computeMailColors(brand: Brand, scheme: Scheme): MailColors {
   const { page, surface, raised, text, muted, line } = PALETTE[scheme]
-  const accent = computeAccent(parseColor(accentColor) ?? [0, 0, 0], scheme)
+  const accent = computeAccent(brand, scheme)
   const { accent: fill, 'on-accent': onAccent, 'accent-text': link } = accent
   return { page, surface, raised, text, muted, line, accent: fill, onAccent, link }
 }
 
-const SANS = 'system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue",Arial,sans-serif'
-const MONO = 'ui-monospace,"SF Mono",Menlo,Consolas,"Courier New",monospace'
+const MAX_CARD_RADIUS = 32
+const MONO = FONT_STACKS.monospace
 /** A code of six digits fills a narrow screen; one of ten is smaller. */
 const CODE_SIZES = { short: '36px/44px', long: '26px/36px' } as const
 const MAX_SHORT_CODE = 8
 
 /** Styles are attributes, because some mail programs ignore a stylesheet. */
-export const buildInlineStyles = (color: MailColors) => ({
-  body: `margin:0;padding:0;background:${color.page};color:${color.text};-webkit-text-size-adjust:100%`,
-  page: `background:${color.page};color:${color.text};font:16px/24px ${SANS}`,
-  frame: 'max-width:600px;text-align:start',
-  preheader: 'display:none;max-height:0;max-width:0;overflow:hidden;opacity:0;mso-hide:all',
-  initial: `width:40px;height:40px;border-radius:10px;background:${color.accent};color:${color.onAccent};font:700 18px/40px ${SANS};text-align:center`,
-  logo: 'display:block;height:40px;width:auto;max-width:160px;border:0',
-  name: `padding:0 12px;color:${color.text};font:600 16px/24px ${SANS};overflow-wrap:anywhere`,
-  card: `padding:32px 24px;border:1px solid ${color.line};border-radius:16px;background:${color.surface};overflow-wrap:anywhere`,
-  heading: `margin:0 0 12px;color:${color.text};font:700 24px/32px ${SANS}`,
-  text: `margin:0 0 20px;color:${color.text};font:16px/24px ${SANS}`,
-  code: (code: string) =>
-    `margin:0 0 20px;padding:18px 8px;border-radius:12px;background:${color.raised};color:${color.text};font:700 ${CODE_SIZES[code.length > MAX_SHORT_CODE ? 'long' : 'short']} ${MONO};letter-spacing:${code.length > MAX_SHORT_CODE ? 1 : 6}px;text-align:center;white-space:nowrap;-webkit-user-select:all;user-select:all`,
-  button: `border-radius:10px;background:${color.accent};text-align:center`,
-  buttonLink: `display:inline-block;padding:12px 24px;border-radius:10px;color:${color.onAccent};font:600 16px/24px ${SANS};text-decoration:none`,
-  hint: `margin:16px 0 20px;color:${color.muted};font:14px/20px ${SANS}`,
-  link: `color:${color.link};word-break:break-all`,
-  facts: 'margin:0 0 20px',
-  label: `padding:2px 16px 2px 0;color:${color.muted};font:14px/20px ${SANS};text-align:start;vertical-align:top;white-space:nowrap`,
-  value: `padding:2px 0;color:${color.text};font:14px/20px ${SANS};vertical-align:top;overflow-wrap:anywhere`,
-  aside: `margin:0;padding:20px 0 0;border-top:1px solid ${color.line};color:${color.muted};font:14px/20px ${SANS}`,
-  footer: `padding:20px 24px;color:${color.muted};font:14px/20px ${SANS};overflow-wrap:anywhere`,
-})
+export function buildInlineStyles(brand: Brand) {
+  const color = computeMailColors(brand, 'light')
+  const sans = selectFontStack(brand.font)
+  const radius = brand.cornerRadius ?? CORNER_RADIUS.standard
+  return {
+    body: `margin:0;padding:0;background:${color.page};color:${color.text};-webkit-text-size-adjust:100%`,
+    page: `background:${color.page};color:${color.text};font:16px/24px ${sans}`,
+    frame: 'max-width:600px;text-align:start',
+    preheader: 'display:none;max-height:0;max-width:0;overflow:hidden;opacity:0;mso-hide:all',
+    initial: `width:40px;height:40px;border-radius:${radius}px;background:${color.accent};color:${color.onAccent};font:700 18px/40px ${sans};text-align:center`,
+    darkLogo: 'display:none;height:40px;width:auto;max-width:160px;border:0',
+    logo: 'display:block;height:40px;width:auto;max-width:160px;border:0',
+    name: `padding:0 12px;color:${color.text};font:600 16px/24px ${sans};overflow-wrap:anywhere`,
+    card: `padding:32px 24px;border:1px solid ${color.line};border-radius:${Math.min(radius * 2, MAX_CARD_RADIUS)}px;background:${color.surface};overflow-wrap:anywhere`,
+    heading: `margin:0 0 12px;color:${color.text};font:700 24px/32px ${sans}`,
+    text: `margin:0 0 20px;color:${color.text};font:16px/24px ${sans}`,
+    code: (code: string) =>
+      `margin:0 0 20px;padding:18px 8px;border-radius:${radius}px;background:${color.raised};color:${color.text};font:700 ${CODE_SIZES[code.length > MAX_SHORT_CODE ? 'long' : 'short']} ${MONO};letter-spacing:${code.length > MAX_SHORT_CODE ? 1 : 6}px;text-align:center;white-space:nowrap;-webkit-user-select:all;user-select:all`,
+    button: `border-radius:${radius}px;background:${color.accent};text-align:center`,
+    buttonLink: `display:inline-block;padding:12px 24px;border-radius:${radius}px;color:${color.onAccent};font:600 16px/24px ${sans};text-decoration:none`,
+    hint: `margin:16px 0 20px;color:${color.muted};font:14px/20px ${sans}`,
+    link: `color:${color.link};word-break:break-all`,
+    facts: 'margin:0 0 20px',
+    label: `padding:2px 16px 2px 0;color:${color.muted};font:14px/20px ${sans};text-align:start;vertical-align:top;white-space:nowrap`,
+    value: `padding:2px 0;color:${color.text};font:14px/20px ${sans};vertical-align:top;overflow-wrap:anywhere`,
+    aside: `margin:0;padding:20px 0 0;border-top:1px solid ${color.line};color:${color.muted};font:14px/20px ${sans}`,
+    footer: `padding:20px 24px;color:${color.muted};font:14px/20px ${sans};overflow-wrap:anywhere`,
+  }
+}
 
 export type InlineStyles = ReturnType<typeof buildInlineStyles>
 
@@ -59,6 +65,8 @@ const buildDarkRules = (color: MailColors, attribute = ''): string =>
     fill: `background:${color.accent}!important;color:${color.onAccent}!important`,
     'on-fill': `color:${color.onAccent}!important`,
     link: `color:${color.link}!important`,
+    'logo-light': 'display:none!important',
+    'logo-dark': 'display:block!important',
   })
     .map(([name, rule]) => `${attribute}.${name}{${rule}}`)
     .join('')
@@ -67,5 +75,7 @@ const buildDarkRules = (color: MailColors, attribute = ''): string =>
  * The colors in the dark, for programs with the media query, and for Outlook, which marks the document instead.
  * Other programs keep the light colors, or invert them.
  */
-export const buildDarkCss = (color: MailColors): string =>
-  `:root{color-scheme:light dark;supported-color-schemes:light dark}@media (prefers-color-scheme:dark){${buildDarkRules(color)}}${buildDarkRules(color, '[data-ogsc] ')}`
+export function buildDarkCss(brand: Brand): string {
+  const color = computeMailColors(brand, 'dark')
+  return `:root{color-scheme:light dark;supported-color-schemes:light dark}@media (prefers-color-scheme:dark){${buildDarkRules(color)}}${buildDarkRules(color, '[data-ogsc] ')}`
+}

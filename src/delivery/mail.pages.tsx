@@ -4,36 +4,52 @@ import { getInitial } from '../core/initial.ts'
 import { toSafeLink } from '../core/safe-link.ts'
 import type { MailContent, MailPart, MessageTenant, RichMail } from './mail-content.ts'
 import { LayoutTable, MailPartView } from './mail-parts.pages.tsx'
-import { buildDarkCss, buildInlineStyles, computeMailColors, type InlineStyles } from './mail-style.ts'
+import { buildDarkCss, buildInlineStyles, type InlineStyles } from './mail-style.ts'
 import { cleanName } from './names.ts'
 
 /** Keeps the text of the mail out of the preview of lists, behind a short preheader. */
 const PREVIEW_FILLER = '\u034f\u200c\u00a0'.repeat(80)
 
-/** The name of the tenant with its logo, or its initial. Mail programs show no images of other schemes. */
-function MailHeader({ tenant, styles }: { tenant: MessageTenant; styles: InlineStyles }): VNode {
-  const name = cleanName(tenant.name)
+/** The URL if mail programs show it as an image. */
+const toImage = (url: string | null | undefined): string | null => (url?.startsWith('https:') ? url : null)
+
+/** The logo of the tenant, and the one for dark screens if there is one; the initial of the name without both. */
+function MailMark({ tenant, styles }: { tenant: MessageTenant; styles: InlineStyles }): VNode {
+  const [logo, dark] = [toImage(tenant.logoUrl), toImage(tenant.darkLogoUrl)]
+  if (!logo && !dark)
+    return (
+      <div class="fill" aria-hidden="true" style={styles.initial}>
+        {getInitial(cleanName(tenant.name))}
+      </div>
+    )
+  const hasBoth = logo !== null && dark !== null
   return (
-    <LayoutTable>
-      <tr>
-        {tenant.logoUrl?.startsWith('https:') ? (
-          <td>
-            <img src={tenant.logoUrl} alt="" height={40} style={styles.logo} />
-          </td>
-        ) : (
-          <td valign="top">
-            <div class="fill" aria-hidden="true" style={styles.initial}>
-              {getInitial(name)}
-            </div>
-          </td>
-        )}
-        <td class="text" style={styles.name}>
-          <bdi>{name}</bdi>
-        </td>
-      </tr>
-    </LayoutTable>
+    <>
+      <img
+        class={hasBoth ? 'logo-light' : undefined}
+        src={logo ?? dark ?? ''}
+        alt=""
+        height={40}
+        style={styles.logo}
+      />
+      {hasBoth && <img class="logo-dark" src={dark} alt="" height={40} style={styles.darkLogo} />}
+    </>
   )
 }
+
+/** The logo and the name of the tenant. */
+const MailHeader = ({ tenant, styles }: { tenant: MessageTenant; styles: InlineStyles }): VNode => (
+  <LayoutTable>
+    <tr>
+      <td valign="top">
+        <MailMark tenant={tenant} styles={styles} />
+      </td>
+      <td class="text" style={styles.name}>
+        <bdi>{cleanName(tenant.name)}</bdi>
+      </td>
+    </tr>
+  </LayoutTable>
+)
 
 const MailFooter = ({ links, styles }: { links: MailContent['footer']; styles: InlineStyles }): VNode => (
   <>
@@ -56,7 +72,7 @@ const isSafe = (part: MailPart): boolean => part.kind !== 'link' || toSafeLink(p
  * external resource. Links that are neither http nor https are left out.
  */
 export function renderMail({ subject, preheader, heading, tenant, parts, footer }: RichMail): string {
-  const styles = buildInlineStyles(computeMailColors('light'))
+  const styles = buildInlineStyles(tenant)
   const links = footer.filter(({ href }) => toSafeLink(href))
   const html = (
     <html lang="en" dir="ltr">
@@ -69,7 +85,7 @@ export function renderMail({ subject, preheader, heading, tenant, parts, footer 
         <meta name="format-detection" content="telephone=no, date=no, address=no, email=no" />
         <meta name="x-apple-disable-message-reformatting" />
         <title>{subject}</title>
-        <style>{buildDarkCss(computeMailColors('dark'))}</style>
+        <style>{buildDarkCss(tenant)}</style>
       </head>
       <body class="page" style={styles.body}>
         <div style={styles.preheader}>

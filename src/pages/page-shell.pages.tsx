@@ -1,15 +1,19 @@
 import type { ComponentChildren, VNode } from 'preact'
 import { useContext } from 'preact/hooks'
+import type { Brand } from '../core/brand.ts'
 import { getInitial } from '../core/initial.ts'
 import { toSafeLink } from '../core/safe-link.ts'
+import { buildFaviconPath } from './assets/favicon.ts'
 import { STYLESHEET_PATH } from './assets/stylesheet.ts'
 import { PopupDisplay, ThemeStyle } from './render-page.pages.tsx'
 
 /** The members of a tenant that pages show. */
-export type PageTenant = {
+export type PageTenant = Brand & {
   tenantId: string
   friendlyName?: string | null
   logoUrl?: string | null
+  darkLogoUrl?: string | null
+  faviconUrl?: string | null
   supportUrl?: string | null
 }
 
@@ -35,6 +39,22 @@ export const getTenantName = (tenant: PageTenant): string => tenant.friendlyName
 export const BidiText = ({ children }: { children: ComponentChildren }): VNode => (
   <bdi class="given">{children}</bdi>
 )
+
+/** The tenant's logo, and the one for dark screens if there is one. Decorative: the page shows the name as text. */
+function TenantLogo({ tenant }: { tenant: PageTenant }): VNode | null {
+  const [logo, dark] = [toSafeImage(tenant.logoUrl), toSafeImage(tenant.darkLogoUrl)]
+  if (!logo && !dark) return null
+  return (
+    <picture>
+      {logo && dark && <source srcset={dark} media="(prefers-color-scheme: dark)" />}
+      <img class="tenant-logo" src={logo ?? dark ?? ''} alt="" width={32} height={32} />
+    </picture>
+  )
+}
+
+/** Whether the client has the logo of the tenant, which the page shows already. */
+const hasTenantLogo = (client: PageClient, tenant: PageTenant | null | undefined): boolean =>
+  toSafeImage(client.logoUrl) !== null && client.logoUrl === tenant?.logoUrl
 
 /**
  * The client's logo, or the first letter of its name in its color. Decorative: the page shows the name as
@@ -81,7 +101,7 @@ export function PageShell(props: ShellProps): VNode {
   const theme = useContext(ThemeStyle)
   // The title of a popup window already has the tenant's name (OIDC Core, section 3.1.2.1: display).
   const isPopup = useContext(PopupDisplay)
-  const logo = toSafeImage(tenant?.logoUrl)
+  const showsClient = client && (isPopup || !hasTenantLogo(client, tenant))
   const support = toSafeLink(tenant?.supportUrl)
   return (
     <html lang="en">
@@ -93,7 +113,7 @@ export function PageShell(props: ShellProps): VNode {
         <title>
           {[isError ? 'Error: ' : '', title, tenant ? ` · ${getTenantName(tenant)}` : ''].join('')}
         </title>
-        <link rel="icon" href={logo ?? 'data:,'} />
+        <link rel="icon" href={toSafeImage(tenant?.faviconUrl) ?? buildFaviconPath(tenant)} />
         <link rel="stylesheet" href={STYLESHEET_PATH} />
         {theme && <style>{theme}</style>}
       </head>
@@ -101,13 +121,13 @@ export function PageShell(props: ShellProps): VNode {
         <div class={props.wide ? 'page wide' : 'page'}>
           {tenant && !isPopup && (
             <header class="tenant">
-              {logo && <img class="tenant-logo" src={logo} alt="" width={32} height={32} />}
+              <TenantLogo tenant={tenant} />
               <BidiText>{getTenantName(tenant)}</BidiText>
             </header>
           )}
           <main class="card">
             <div class="heading">
-              {outcome ? <OutcomeMark outcome={outcome} /> : client && <ClientMark client={client} />}
+              {outcome ? <OutcomeMark outcome={outcome} /> : showsClient && <ClientMark client={client} />}
               <h1>{props.heading ?? title}</h1>
               {props.lead && <p class="lead">{props.lead}</p>}
             </div>

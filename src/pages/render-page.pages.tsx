@@ -1,10 +1,9 @@
 import { createContext, type VNode } from 'preact'
 import { renderToString } from 'preact-render-to-string'
-import { buildThemeCss, computeCspHash } from './assets/theme.ts'
+import type { Brand } from '../core/brand.ts'
+import { buildThemeCss, computeCspHash, selectBrand } from './assets/theme.ts'
 
 export type RenderOptions = {
-  /** Accent color as #rrggbb; by default that of the page's `client`. */
-  themeColor?: string | null
   /** URLs or origins that the response to the form may redirect to, such as the redirect_uri. */
   formActionOrigins?: readonly string[]
   /** The page has a script of this server, which may call it. */
@@ -57,7 +56,7 @@ function buildSecurityPolicy(style: string | null, options: RenderOptions): stri
     "default-src 'none'",
     ...(options.runsScript ? ["script-src 'self'", "connect-src 'self'"] : []),
     `style-src 'self'${style ? ` ${computeCspHash(style)}` : ''}`,
-    'img-src https: data:',
+    "img-src 'self' https: data:",
     ...(options.showsFrame ? ["frame-src 'self'"] : []),
     // Browsers also apply it to redirects after a form, so it includes the client's origins.
     `form-action ${[...formAction].join(' ')}`,
@@ -71,8 +70,8 @@ function buildSecurityPolicy(style: string | null, options: RenderOptions): stri
  * caching, and no referrer, because the URL contains the handle of the interaction.
  */
 export function renderPage(page: VNode, options: RenderOptions = {}): Response {
-  const client = (page.props as { client?: { themeColor?: string | null } | null }).client
-  const style = buildThemeCss(options.themeColor ?? client?.themeColor)
+  const { tenant, client } = page.props as { tenant?: Brand | null; client?: Brand | null }
+  const style = buildThemeCss(selectBrand(tenant, client))
   const html = renderToString(
     <PopupDisplay.Provider value={options.isPopup ?? false}>
       <ThemeStyle.Provider value={style}>{page}</ThemeStyle.Provider>

@@ -1,8 +1,13 @@
-import type { H3 } from 'h3'
+import type { H3, H3Event } from 'h3'
+import { type CachedTenant, findTenant } from '../access/tenant-cache.ts'
 import { NotFound } from '../core/errors.ts'
 import { getRequestMeta } from '../http/request.http.ts'
 import { renderErrorPage } from '../pages/responses.http.ts'
 import { toErrorResponse } from '../rest/responses.ts'
+
+/** The tenant that the path names, whose brand the page has; null without one, or while it cannot be read. */
+const findPathTenant = (event: H3Event): Promise<CachedTenant | null> =>
+  findTenant(event.url.pathname.split('/', 2)[1] ?? '').catch(() => null)
 
 /**
  * Answers every other path with 404: a page for browsers, the error body for programs, both with a request
@@ -13,7 +18,7 @@ export function addNotFoundRoute(app: H3): void {
     const { requestId } = getRequestMeta(event)
     const isBrowser = event.req.headers.get('accept')?.includes('text/html') ?? false
     const response = isBrowser
-      ? await renderErrorPage(new NotFound('page'), event, null, null)
+      ? await renderErrorPage(new NotFound('page'), event, await findPathTenant(event), null)
       : toErrorResponse(requestId, new NotFound())
     response.headers.set('x-request-id', requestId)
     return response

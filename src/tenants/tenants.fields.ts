@@ -6,6 +6,7 @@ import { flag, integer, oneOf, switchedOn, text, toClearable, toOptional } from 
 import { instantShape } from '../schema/response-shapes.ts'
 import { slug } from '../schema/slug.ts'
 import { createAllowedUrl } from '../schema/url-shapes.ts'
+import { brandSamples, brandSettings, brandShapes, brandTexts } from './brand-settings.fields.ts'
 import {
   country,
   PASSCODE_SETTING_SAMPLES,
@@ -33,6 +34,7 @@ const tenantSamples = {
   secondFactorRoles: ['admin'],
   recoveryWaitingTime: 86400,
   ...PASSCODE_SETTING_SAMPLES,
+  ...brandSamples,
 }
 
 /** Settings that are text, in the order of the API. */
@@ -96,6 +98,8 @@ const TenantSettings = z
     ...switchesOn,
     ...secondFactorSettings,
     ...passcodeSettings,
+    ...toOptional(brandTexts),
+    ...brandSettings,
   })
   .superRefine((settings, context) => {
     for (const { field, description } of findSignUpIssues(settings))
@@ -115,6 +119,8 @@ export const TenantSettingsPatch = z
     ...switchesOn,
     ...secondFactorSettings,
     ...passcodeSettings,
+    ...toClearable(brandTexts),
+    ...brandSettings,
     expectedUpdatedAt,
   })
   .meta({
@@ -152,6 +158,8 @@ export const TenantSettingsShape = z
     ...toShapes(switchesOn, z.boolean()),
     ...secondFactorShapes,
     ...passcodeSettingsShapes,
+    ...toShapes(brandTexts, z.string().nullable()),
+    ...brandShapes,
   })
   .meta({ id: 'TenantSettings', model: 'Tenant', samples: tenantSamples })
 

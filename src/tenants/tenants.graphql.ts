@@ -11,6 +11,7 @@ import { toResultOptions } from '../graphql/result-options.ts'
 import { RoleEnum } from '../graphql/roles.graphql.ts'
 import { EXPECTED_UPDATED_AT_DESCRIPTION } from '../schema/expected-updated-at.ts'
 import { findDescription } from '../schema/schema-descriptions.ts'
+import { buildBrandSettingFields, buildBrandSettingInputs } from './brand-settings.graphql.ts'
 import { buildPasscodeSettingFields, buildPasscodeSettingInputs } from './passcode-settings.graphql.ts'
 import { toSettings, updateSettings } from './settings.ts'
 import { SignUpEnum, SignUpFieldInput, SignUpFieldRef } from './sign-up.graphql.ts'
@@ -134,6 +135,7 @@ const TenantSettings = builder.objectRef<ReturnType<typeof toSettings>>('TenantS
       description: SETTING_DESCRIPTIONS.recoveryWaitingTime,
     }),
     ...buildPasscodeSettingFields(t),
+    ...buildBrandSettingFields(t),
   }),
 })
 
@@ -203,6 +205,7 @@ const buildSettingsInputFields = (t: InputFields) => ({
   secondFactorRoles: t.field({ type: [RoleEnum], description: SETTING_DESCRIPTIONS.secondFactorRoles }),
   recoveryWaitingTime: t.int({ description: SETTING_DESCRIPTIONS.recoveryWaitingTime }),
   ...buildPasscodeSettingInputs(t),
+  ...buildBrandSettingInputs(t),
 })
 
 const UpdateTenantSettingsInput = builder.inputType('UpdateTenantSettingsInput', {

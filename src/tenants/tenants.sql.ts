@@ -1,4 +1,5 @@
 import { buildSettingsColumns, SETTINGS, type TenantRow } from '../access/tenant.sql.ts'
+import { CORNER_RADIUS, DEFAULT_FONT } from '../core/brand.ts'
 import { STANDARD_LIMITS } from '../core/limit-settings.ts'
 import { CHANNELS, type SecondFactorMode, SIGN_IN_METHODS } from '../core/sign-in-methods.ts'
 import { DEFAULT_SIGN_UP_FIELDS, INVITATION_LIFETIME_SECONDS, type SignUpMode } from '../core/sign-up.ts'
@@ -31,6 +32,12 @@ const DEFAULT_SETTINGS = {
   phoneCountry: null,
   ...STANDARD_LIMITS,
   smsCountries: [] as string[],
+  themeColor: null,
+  darkThemeColor: null,
+  darkLogoUrl: null,
+  faviconUrl: null,
+  cornerRadius: CORNER_RADIUS.standard,
+  font: DEFAULT_FONT as string,
 } satisfies Partial<TenantRow>
 
 const INSERT_TENANT = statement({
@@ -62,6 +69,12 @@ const INSERT_TENANT = statement({
     smsDailyLimit: 'int',
     smsPrefixLimit: 'int',
     smsCountries: 'text[]',
+    themeColor: 'text?',
+    darkThemeColor: 'text?',
+    darkLogoUrl: 'text?',
+    faviconUrl: 'text?',
+    cornerRadius: 'int',
+    font: 'text',
   },
   returns: { tenantId: 'text' },
 })`

@@ -59,7 +59,7 @@ describe.skipIf(noBrowser)('a mail in a browser', () => {
   test.each(SCHEMES)('has the %s colors of every element', async (scheme) => {
     await page.emulateMedia({ colorScheme: scheme })
     await page.setContent(renderMail(mails['sign-in'] as (typeof mails)[string]))
-    const colors = computeMailColors(scheme)
+    const colors = computeMailColors({}, scheme)
     const toCss = (hex: string) => `rgb(${(parseColor(hex) as Rgb).join(', ')})`
     const styleOf = (selector: string) =>
       page
@@ -102,7 +102,7 @@ describe.each(SCHEMES)('the %s colors of a mail', (scheme) => {
         accent: fill,
         onAccent,
         link,
-      } = computeMailColors(scheme, accent)
+      } = computeMailColors({ themeColor: accent }, scheme)
       expect(ratio(onAccent, fill)).toBeGreaterThanOrEqual(4.5)
       for (const back of [page, surface, raised])
         for (const front of [text, muted, link]) expect(ratio(front, back)).toBeGreaterThanOrEqual(4.5)

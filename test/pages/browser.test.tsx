@@ -3,6 +3,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { FAVICON_PATH, renderFavicon } from '../../src/pages/assets/favicon.ts'
 import { STYLESHEET, STYLESHEET_PATH } from '../../src/pages/assets/stylesheet.ts'
 import { renderPage } from '../../src/pages/render-page.pages.tsx'
 import { DESKTOP, launchBrowser, noBrowser, PHONE } from '../support/browser.ts'
@@ -10,7 +11,7 @@ import { pagesWith } from '../support/pages.tsx'
 
 /** A name that is long, without spaces and partly from right to left. */
 const LONG = `${'Donaudampfschifffahrtsgesellschaft'.repeat(4)} شركة الصور`
-const pages = pagesWith(LONG)
+const pages = pagesWith(LONG, { themeColor: '#ffd400', cornerRadius: 3, font: 'humanist' })
 const PAGES = Object.keys(pages) as (keyof typeof pages)[]
 
 /** Without its script, a button that the script shows stays hidden; test/journeys measures that one. */
@@ -27,7 +28,9 @@ async function startPages(): Promise<{ origin: string; close: () => void }> {
   const server = createServer(async ({ url = '' }, response) => {
     if (url === STYLESHEET_PATH)
       return response.writeHead(200, { 'content-type': 'text/css' }).end(STYLESHEET)
-    const page = renderPage(pages[url.slice(1) as keyof typeof pages], { themeColor: '#ffd400' })
+    if (url.endsWith(FAVICON_PATH))
+      return response.writeHead(200, { 'content-type': 'image/svg+xml' }).end(renderFavicon('Acme'))
+    const page = renderPage(pages[url.slice(1) as keyof typeof pages])
     response.writeHead(page.status, Object.fromEntries(page.headers)).end(await page.text())
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -108,8 +111,12 @@ describe.skipIf(noBrowser)('a hosted page in a browser without JavaScript', () =
     expect(await backgroundOf('body')).toBe(
       colorScheme === 'light' ? 'rgb(255, 255, 255)' : 'rgb(23, 25, 31)',
     )
-    // The color of the client appears only when the policy has the right hash.
+    // The brand appears only when the policy has the right hash.
     await expect.poll(() => backgroundOf('button.primary')).toBe('rgb(255, 212, 0)')
+    const [font, radius] = await page
+      .locator('button.primary')
+      .evaluate((element) => [getComputedStyle(element).fontFamily, getComputedStyle(element).borderRadius])
+    expect([font?.split(',')[0], radius]).toEqual(['Seravek', '3px'])
   })
 
   test('never violates its content security policy', () => {

@@ -19,7 +19,7 @@ describe('renderPage', () => {
     expect(Object.fromEntries(response.headers)).toEqual({
       'cache-control': 'no-store',
       'content-security-policy':
-        "default-src 'none'; style-src 'self'; img-src https: data:; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
+        "default-src 'none'; style-src 'self'; img-src 'self' https: data:; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
       'content-type': 'text/html; charset=utf-8',
       'referrer-policy': 'no-referrer',
       'x-content-type-options': 'nosniff',
@@ -43,7 +43,7 @@ describe('renderPage', () => {
     const hash = createHash('sha256').update(style).digest('base64')
     expect(style).toContain('--accent:#0f766e;--on-accent:#ffffff')
     expect(response.headers.get('content-security-policy')).toBe(
-      `default-src 'none'; style-src 'self' 'sha256-${hash}'; img-src https: data:; ` +
+      `default-src 'none'; style-src 'self' 'sha256-${hash}'; img-src 'self' https: data:; ` +
         "form-action 'self' https://photo.example http://127.0.0.1:8080; frame-ancestors 'none'; base-uri 'none'",
     )
   })

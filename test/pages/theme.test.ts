@@ -91,7 +91,10 @@ describe('a theme', () => {
   test.each(themes.flatMap((theme) => [[theme, 'light'] as const, [theme, 'dark'] as const]))(
     '%s has readable text and visible edges in the %s scheme',
     (theme, scheme) => {
-      const accent = declared(buildThemeCss(theme) as string, scheme === 'dark') as Record<string, string>
+      const accent = declared(buildThemeCss({ themeColor: theme }) as string, scheme === 'dark') as Record<
+        string,
+        string
+      >
       expect(ratio(accent['on-accent'] as string, accent.accent as string)).toBeGreaterThanOrEqual(4.5)
       for (const background of [PALETTE[scheme].surface, PALETTE[scheme].page, PALETTE[scheme].raised]) {
         expect(ratio(accent['accent-text'] as string, background)).toBeGreaterThanOrEqual(4.5)
@@ -100,8 +103,23 @@ describe('a theme', () => {
     },
   )
 
+  test.each([
+    ['#ffffff', 'light', PALETTE.light.text, '#ffffff'],
+    ['#fafafa', 'light', PALETTE.light.text, '#ffffff'],
+    ['#000000', 'dark', PALETTE.dark.text, '#000000'],
+    ['#111827', 'dark', PALETTE.dark.text, '#000000'],
+    ['#ffffff', 'dark', '#ffffff', '#000000'],
+    ['#000000', 'light', '#000000', '#ffffff'],
+  ] as const)(
+    '%s is inverted where it is invisible: in the %s scheme it is %s',
+    (themeColor, scheme, fill, text) => {
+      const css = buildThemeCss({ themeColor }) as string
+      expect(declared(css, scheme === 'dark')).toMatchObject({ accent: fill, 'on-accent': text })
+    },
+  )
+
   test.each(['#12', 'red', null, undefined])('%j has no CSS', (theme) => {
-    expect(buildThemeCss(theme)).toBeNull()
+    expect(buildThemeCss({ themeColor: theme })).toBeNull()
   })
 })
 

@@ -26,9 +26,9 @@ const WRITABLE = {
     'description scopes themeColor logoUrl callbacks allowedOrigins webOrigins allowedLogoutUrls initiateLoginUrl tokenExpiryTime requireConsent jwks backchannelLogoutUrl idTokenSigningAlg userInfoSigningAlg requirePushedRequests requireSecondFactor resources',
   CreateClientInput: 'type name appType fields',
   TenantSettingsInput:
-    'friendlyName logoUrl defaultAudience loginUrl supportUrl phoneCountry dynamicRegistration clientIdMetadataDocuments signUp signUpDomains signUpFields invitationLifetimeSeconds termsUrl termsVersion privacyUrl signInMethods offerPasskey secondFactor secondFactorRoles recoveryWaitingTime passcodeChannels networkCodeLimit networkFailureLimit smsDailyLimit smsPrefixLimit smsCountries',
+    'friendlyName logoUrl defaultAudience loginUrl supportUrl phoneCountry dynamicRegistration clientIdMetadataDocuments signUp signUpDomains signUpFields invitationLifetimeSeconds termsUrl termsVersion privacyUrl signInMethods offerPasskey secondFactor secondFactorRoles recoveryWaitingTime passcodeChannels networkCodeLimit networkFailureLimit smsDailyLimit smsPrefixLimit smsCountries themeColor darkThemeColor darkLogoUrl faviconUrl cornerRadius font',
   UpdateTenantSettingsInput:
-    'expectedUpdatedAt friendlyName logoUrl defaultAudience loginUrl supportUrl phoneCountry dynamicRegistration clientIdMetadataDocuments signUp signUpDomains signUpFields invitationLifetimeSeconds termsUrl termsVersion privacyUrl signInMethods offerPasskey secondFactor secondFactorRoles recoveryWaitingTime passcodeChannels networkCodeLimit networkFailureLimit smsDailyLimit smsPrefixLimit smsCountries',
+    'expectedUpdatedAt friendlyName logoUrl defaultAudience loginUrl supportUrl phoneCountry dynamicRegistration clientIdMetadataDocuments signUp signUpDomains signUpFields invitationLifetimeSeconds termsUrl termsVersion privacyUrl signInMethods offerPasskey secondFactor secondFactorRoles recoveryWaitingTime passcodeChannels networkCodeLimit networkFailureLimit smsDailyLimit smsPrefixLimit smsCountries themeColor darkThemeColor darkLogoUrl faviconUrl cornerRadius font',
   CreateInvitationInput: 'email name note roles locale clientId expiresInSeconds',
   ResendInvitationInput: 'invitationId expiresInSeconds',
   RevokeInvitationInput: 'invitationId',

@@ -14,6 +14,8 @@ describe('the arguments that are URLs', () => {
         'authorizationEndpoint',
         'backchannelLogoutUrl',
         'callbacks',
+        'darkLogoUrl',
+        'faviconUrl',
         'initiateLoginUrl',
         'issuer',
         'jwksUri',

@@ -21,6 +21,7 @@ import {
 import { SessionsPage } from '../../src/account/pages/sessions.pages.tsx'
 import { SignInMethodsPage } from '../../src/account/pages/sign-in-methods.pages.tsx'
 import { listConsentItems } from '../../src/consents/consent-items.ts'
+import type { Brand } from '../../src/core/brand.ts'
 import { CHANNELS, type Channel } from '../../src/core/sign-in-methods.ts'
 import { buildTotpUri, renderQrCode } from '../../src/credentials/totp.ts'
 import { DemoClientPage } from '../../src/dev/demo-client.pages.tsx'
@@ -128,9 +129,9 @@ const signUpFields = (label: string) =>
     ],
   })
 
-/** Every page, with `text` in each place that a user, a tenant or a client can fill in. */
-export function pagesWith(text: string) {
-  const tenant = { tenantId: 'acme', friendlyName: text, logoUrl: text, supportUrl: text }
+/** Every page of a brand, with `text` in each place that a user, a tenant or a client can fill in. */
+export function pagesWith(text: string, brand: Brand = {}) {
+  const tenant = { tenantId: 'acme', friendlyName: text, logoUrl: text, supportUrl: text, ...brand }
   const client = { name: text, logoUrl: text, themeColor: text }
   const person = { name: text, email: text, phoneNumber: text }
   const asks = listConsentItems(['openid', 'account', text], [])

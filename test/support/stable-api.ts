@@ -131,6 +131,12 @@ export const ADDED_FIELDS: Record<string, string[]> = {
     'smsDailyLimit',
     'smsPrefixLimit',
     'smsCountries',
+    'themeColor',
+    'darkThemeColor',
+    'darkLogoUrl',
+    'faviconUrl',
+    'cornerRadius',
+    'font',
   ],
   IdentityProvider: [
     'hasClientSecret',

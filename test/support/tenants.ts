@@ -32,6 +32,12 @@ export const UNSET_SETTINGS = {
   smsDailyLimit: 5000,
   smsPrefixLimit: 30,
   smsCountries: [],
+  themeColor: null,
+  darkThemeColor: null,
+  darkLogoUrl: null,
+  faviconUrl: null,
+  cornerRadius: 10,
+  font: 'system',
 }
 
 /** A slug that no tenant has. */

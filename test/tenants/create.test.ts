@@ -46,6 +46,12 @@ describe('createTenant', () => {
       smsDailyLimit: 5000,
       smsPrefixLimit: 30,
       smsCountries: [],
+      themeColor: null,
+      darkThemeColor: null,
+      darkLogoUrl: null,
+      faviconUrl: null,
+      cornerRadius: 10,
+      font: 'system',
       createdAt: expect.any(Date),
       updatedAt: expect.any(Date),
     })

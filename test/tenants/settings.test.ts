@@ -40,6 +40,12 @@ describe('updateSettings', () => {
       smsDailyLimit: 0,
       smsPrefixLimit: 5,
       smsCountries: ['CH'],
+      themeColor: '#0a7c66',
+      darkThemeColor: '#5fd1b8',
+      darkLogoUrl: 'https://acme.example/dark.png',
+      faviconUrl: 'https://acme.example/icon.png',
+      cornerRadius: 0,
+      font: 'serif',
     }
     await findTenant(tenant)
     expect(await updateSettings(ctx, full)).toMatchObject(full)

@@ -1,17 +1,17 @@
 import { DEFAULT_THEME, PALETTE } from '../../core/palette.ts'
-import { buildThemeCss, toCssDeclarations } from './theme.ts'
+import { buildShapeVariables, buildThemeCss, toCssDeclarations } from './theme.ts'
 
 /** Uses logical properties, so that right-to-left languages need no second stylesheet. */
 export const PAGES_CSS = `
-:root{color-scheme:light dark;${toCssDeclarations(PALETTE.light)}}
+:root{color-scheme:light dark;${toCssDeclarations({ ...PALETTE.light, ...buildShapeVariables({}) })}}
 @media (prefers-color-scheme:dark){:root{${toCssDeclarations(PALETTE.dark)}}}
-${buildThemeCss(DEFAULT_THEME)}
+${buildThemeCss({ themeColor: DEFAULT_THEME })}
 
 *,*::before,*::after{box-sizing:border-box}
 html{-webkit-text-size-adjust:100%;text-size-adjust:100%}
 body{
   margin:0;background:var(--surface);color:var(--text);
-  font:1rem/1.5 system-ui,-apple-system,"Segoe UI",Roboto,"Noto Sans","Helvetica Neue",Arial,sans-serif;
+  font:1rem/1.5 var(--font);
   -webkit-font-smoothing:antialiased;overflow-wrap:anywhere;
 }
 h1,h2,p,ul,dl,dd{margin:0}
@@ -37,7 +37,7 @@ p{text-wrap:pretty}
 .lead .given,.lead strong{color:var(--text);font-weight:550}
 .hint{color:var(--muted);font-size:.875rem}
 .mark{
-  display:grid;place-items:center;flex:none;inline-size:3.5rem;block-size:3.5rem;border-radius:1rem;
+  display:grid;place-items:center;flex:none;inline-size:3.5rem;block-size:3.5rem;border-radius:calc(var(--radius)*1.6);
   background:var(--accent);color:var(--on-accent);border:1px solid var(--accent-edge);
   font-size:1.5rem;font-weight:650;object-fit:contain;margin-block-end:.75rem;
 }
@@ -50,14 +50,14 @@ img.mark{background:none;border:0}
 .field{display:flex;flex-direction:column;gap:.5rem}
 label{font-weight:550}
 input,select{
-  inline-size:100%;min-block-size:3rem;padding:.625rem .875rem;border:1px solid var(--control);border-radius:.625rem;
+  inline-size:100%;min-block-size:3rem;padding:.625rem .875rem;border:1px solid var(--control);border-radius:var(--radius);
   background:var(--surface);color:inherit;font:inherit;
 }
 input[aria-invalid],select[aria-invalid]{border-color:var(--danger);box-shadow:inset 0 0 0 1px var(--danger)}
 .check{display:flex;align-items:center;gap:.25rem;margin-inline-start:-.625rem}
 .check input{display:grid;place-items:center;flex:none;inline-size:2.75rem;min-block-size:2.75rem;padding:0;border:0;background:none;box-shadow:none;appearance:none}
 .check input::before{
-  content:"";inline-size:1.5rem;block-size:1.5rem;border:1px solid var(--control);border-radius:.375rem;
+  content:"";inline-size:1.5rem;block-size:1.5rem;border:1px solid var(--control);border-radius:calc(var(--radius)*.6);
   background:var(--surface);color:var(--on-accent);font-weight:700;line-height:1.5;text-align:center;
 }
 .check input:checked::before{content:"✓";background:var(--accent);border-color:var(--accent-edge)}
@@ -68,11 +68,11 @@ input[aria-invalid],select[aria-invalid]{border-color:var(--danger);box-shadow:i
 }
 .letters{text-transform:uppercase;letter-spacing:.15em;padding-inline:.875rem}
 .user-code{
-  padding:.75rem;border-radius:.625rem;background:var(--raised);text-align:center;user-select:all;
+  padding:.75rem;border-radius:var(--radius);background:var(--raised);text-align:center;user-select:all;
   font:600 1.625rem/1.4 ui-monospace,"SF Mono","Cascadia Mono",Menlo,Consolas,"DejaVu Sans Mono",monospace;letter-spacing:.1em;
 }
 .error{
-  display:flex;gap:.5rem;padding:.625rem .875rem;border-radius:.625rem;
+  display:flex;gap:.5rem;padding:.625rem .875rem;border-radius:var(--radius);
   background:var(--danger-surface);color:var(--danger);font-size:.9375rem;font-weight:500;
 }
 
@@ -80,7 +80,7 @@ input[aria-invalid],select[aria-invalid]{border-color:var(--danger);box-shadow:i
 
 button,.button{
   display:inline-flex;align-items:center;justify-content:center;min-block-size:3rem;padding:.625rem 1.25rem;
-  border:1px solid transparent;border-radius:.625rem;font:inherit;font-weight:600;text-align:center;text-decoration:none;
+  border:1px solid transparent;border-radius:var(--radius);font:inherit;font-weight:600;text-align:center;text-decoration:none;
   cursor:pointer;transition:filter .12s ease,background-color .12s ease;
 }
 button:disabled{opacity:.55;cursor:default;text-decoration:none}
@@ -98,7 +98,7 @@ a.secondary{color:var(--text)}
 input:focus-visible{outline-offset:-1px}
 input[aria-invalid]:focus-visible{outline-color:var(--danger)}
 
-.pending{padding:.75rem .875rem;border-radius:.75rem;background:var(--raised)}
+.pending{padding:.75rem .875rem;border-radius:calc(var(--radius)*1.2);background:var(--raised)}
 .pending .quiet{margin-inline-start:-.75rem}
 .provider{gap:.75rem}
 .provider-mark{
@@ -113,7 +113,7 @@ input[aria-invalid]:focus-visible{outline-color:var(--danger)}
 
 .signed-in{
   display:flex;flex-wrap:wrap;align-items:center;justify-content:space-between;gap:.5rem;
-  padding:.75rem;border-radius:.75rem;background:var(--raised);
+  padding:.75rem;border-radius:calc(var(--radius)*1.2);background:var(--raised);
 }
 .person{display:flex;align-items:center;gap:.75rem;flex:1 1 auto;min-inline-size:0}
 .person-mark{
@@ -133,13 +133,13 @@ input[aria-invalid]:focus-visible{outline-color:var(--danger)}
   content:"!";inset-block-start:.9rem;inset-inline-start:0;inline-size:1.25rem;block-size:1.25rem;display:grid;place-items:center;
   background:var(--danger-surface);color:var(--danger);font-size:.8125rem;font-weight:700;
 }
-.qr{display:block;margin-inline:auto;border-radius:.625rem;background:#fff}
+.qr{display:block;margin-inline:auto;border-radius:var(--radius);background:#fff}
 .key{overflow-wrap:anywhere;user-select:all}
 .recovery-codes{
   display:grid;grid-template-columns:repeat(auto-fit,minmax(13rem,1fr));gap:.375rem 1rem;
-  padding:.75rem .875rem;border-radius:.625rem;background:var(--raised);list-style:none;user-select:all;
+  padding:.75rem .875rem;border-radius:var(--radius);background:var(--raised);list-style:none;user-select:all;
 }
-.reference{padding:.75rem .875rem;border-radius:.625rem;background:var(--raised)}
+.reference{padding:.75rem .875rem;border-radius:var(--radius);background:var(--raised)}
 .reference dt{color:var(--muted);font-size:.8125rem}
 .reference dd{font-size:.9375rem}
 .reference dd+dt{margin-block-start:.5rem}
@@ -150,9 +150,9 @@ input[aria-invalid]:focus-visible{outline-color:var(--danger)}
 .search{display:flex;flex-wrap:wrap;gap:.75rem;align-items:end}
 .search .field{flex:1 1 14rem}
 .messages{display:flex;flex-direction:column;gap:1rem;padding:0;list-style:none}
-.message{display:flex;flex-direction:column;gap:.75rem;padding:1rem 1.125rem;border:1px solid var(--line);border-radius:.75rem}
+.message{display:flex;flex-direction:column;gap:.75rem;padding:1rem 1.125rem;border:1px solid var(--line);border-radius:calc(var(--radius)*1.2)}
 .section{
-  display:flex;flex-direction:column;gap:.125rem;padding:1rem 1.125rem;border:1px solid var(--line);border-radius:.75rem;
+  display:flex;flex-direction:column;gap:.125rem;padding:1rem 1.125rem;border:1px solid var(--line);border-radius:calc(var(--radius)*1.2);
   color:var(--text);text-decoration:none;
 }
 .section:hover{background:var(--raised)}
@@ -160,10 +160,10 @@ input[aria-invalid]:focus-visible{outline-color:var(--danger)}
 .tag{padding:.0625rem .5rem;border-radius:1rem;background:var(--raised);color:var(--muted);font-size:.8125rem;font-weight:550}
 .message-code{font-size:2rem;line-height:1.2;font-weight:650;letter-spacing:.14em;user-select:all}
 .message pre,.block{
-  margin:0;padding:.75rem .875rem;border-radius:.625rem;background:var(--raised);
+  margin:0;padding:.75rem .875rem;border-radius:var(--radius);background:var(--raised);
   font-size:.875rem;white-space:pre-wrap;overflow-wrap:anywhere;
 }
-.mail{inline-size:100%;block-size:42rem;border:1px solid var(--line);border-radius:.75rem;color-scheme:light dark}
+.mail{inline-size:100%;block-size:42rem;border:1px solid var(--line);border-radius:calc(var(--radius)*1.2);color-scheme:light dark}
 .claims{display:grid;grid-template-columns:minmax(6rem,max-content) 1fr;gap:.25rem 1rem;font-size:.9375rem}
 .claims dt{color:var(--muted)}
 
@@ -173,7 +173,7 @@ input[aria-invalid]:focus-visible{outline-color:var(--danger)}
   .wide{justify-content:flex-start}
   .tenant{justify-content:center}
   .card{
-    flex:none;padding:2.5rem;border:1px solid var(--line);border-radius:1.25rem;background:var(--surface);
+    flex:none;padding:2.5rem;border:1px solid var(--line);border-radius:min(calc(var(--radius)*2),2rem);background:var(--surface);
     box-shadow:0 1px 2px rgb(0 0 0/.04),0 12px 32px -12px rgb(0 0 0/.12);
   }
   .support{padding:0;border:0;text-align:center}

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import { parseColor, type Rgb } from '../../core/colors.ts'
-import { computeAccent, type Scheme } from '../../core/palette.ts'
+import { type Brand, CORNER_RADIUS, DEFAULT_FONT, selectFontStack } from '../../core/brand.ts'
+import { computeAccent, hasThemeColor } from '../../core/palette.ts'
 
 /** Names and values of custom properties, as CSS declarations. */
 export const toCssDeclarations = (values: Record<string, string>): string =>
@@ -8,13 +8,37 @@ export const toCssDeclarations = (values: Record<string, string>): string =>
     .map(([name, value]) => `--${name}:${value}`)
     .join(';')
 
-const buildAccentCss = (theme: Rgb, scheme: Scheme): string => toCssDeclarations(computeAccent(theme, scheme))
+/** The shape of the brand: corners and font. */
+export const buildShapeVariables = ({ cornerRadius, font }: Brand): Record<string, string> => ({
+  radius: `${cornerRadius ?? CORNER_RADIUS.standard}px`,
+  font: selectFontStack(font),
+})
 
-/** The rules for a client's color in both schemes; null when it has no valid one. */
-export function buildThemeCss(themeColor: string | null | undefined): string | null {
-  const theme = parseColor(themeColor)
-  if (!theme) return null
-  return `:root{${buildAccentCss(theme, 'light')}}@media (prefers-color-scheme:dark){:root{${buildAccentCss(theme, 'dark')}}}`
+const isDefaultShape = ({ cornerRadius, font }: Brand): boolean =>
+  (cornerRadius ?? CORNER_RADIUS.standard) === CORNER_RADIUS.standard &&
+  (font ?? DEFAULT_FONT) === DEFAULT_FONT
+
+/** The rules for a brand in both schemes; null for the default. */
+export function buildThemeCss(brand: Brand): string | null {
+  const shape = isDefaultShape(brand) ? {} : buildShapeVariables(brand)
+  if (!hasThemeColor(brand)) return isDefaultShape(brand) ? null : `:root{${toCssDeclarations(shape)}}`
+  const light = toCssDeclarations({ ...computeAccent(brand, 'light'), ...shape })
+  const dark = toCssDeclarations(computeAccent(brand, 'dark'))
+  return `:root{${light}}@media (prefers-color-scheme:dark){:root{${dark}}}`
+}
+
+/**
+ * The brand of a page: the shape of the tenant, and the color of the client if it has a valid one, otherwise of
+ * the tenant.
+ */
+export function selectBrand(
+  tenant: Brand | null | undefined,
+  client: { themeColor?: string | null } | null | undefined,
+): Brand {
+  const { cornerRadius, font, themeColor, darkThemeColor } = tenant ?? {}
+  if (client && hasThemeColor({ themeColor: client.themeColor }))
+    return { cornerRadius, font, themeColor: client.themeColor }
+  return { cornerRadius, font, themeColor, darkThemeColor }
 }
 
 /** The CSP source that allows exactly this inline style or script (CSP 3, section 2.3.1). */
