@@ -13,5 +13,10 @@ export async function loadMessageTenant(slug: string): Promise<MessageTenant> {
     darkThemeColor: tenant?.darkThemeColor,
     cornerRadius: tenant?.cornerRadius,
     font: tenant?.font,
+    termsUrl: tenant?.termsUrl,
+    privacyUrl: tenant?.privacyUrl,
+    senderName: tenant?.mailSenderName,
+    senderAddress: tenant?.mailSenderAddress,
+    replyTo: tenant?.mailReplyTo,
   }
 }

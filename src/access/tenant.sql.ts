@@ -34,6 +34,9 @@ export const SETTINGS = [
   'faviconUrl',
   'cornerRadius',
   'font',
+  'mailSenderName',
+  'mailSenderAddress',
+  'mailReplyTo',
 ] as const
 
 /** Formats the columns as a list for SQL; `prefix` is an alias with a dot. */

@@ -62,6 +62,15 @@ const originList = z.string().transform((value, context) => {
   return [...new Set(origins.filter(isOrigin).map((origin) => new URL(origin).origin))]
 })
 
+const DOMAIN_PATTERN = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/
+/** Domains in ASCII and lower case, each once. */
+const domainList = z.string().transform((value, context) => {
+  const domains = value.split(',').map((part) => part.trim().toLowerCase())
+  if (!domains.every((domain) => DOMAIN_PATTERN.test(domain)))
+    context.addIssue('each must be a domain in ASCII, such as example.com')
+  return [...new Set(domains)]
+})
+
 const MAIL_FROM_PATTERN = /^(?:[^<>@\r\n]*<[^\s<>@,]+@[^\s<>@,]+>|[^\s<>@,]+@[^\s<>@,]+)$/
 
 const variables = z.object({
@@ -91,6 +100,7 @@ const variables = z.object({
     .string()
     .regex(MAIL_FROM_PATTERN, 'must be an e-mail address, or a name and an address in angle brackets')
     .default('Vestibule <no-reply@localhost>'),
+  MAIL_DOMAINS: domainList.default([]),
   SMS_URL: createUrl('http:', 'https:').optional(),
   SMS_TOKEN: z.string().optional(),
   BOOTSTRAP_CLIENT_ID: z.string().optional(),
@@ -186,6 +196,8 @@ function applyDefaults(values: Variables) {
     },
     smtpUrl: values.SMTP_URL,
     mailFrom: values.MAIL_FROM,
+    /** Domains from which tenants may send mail. */
+    mailDomains: values.MAIL_DOMAINS,
     sms: values.SMS_URL ? { url: values.SMS_URL, token: values.SMS_TOKEN as string } : undefined,
     bootstrapClient: values.BOOTSTRAP_CLIENT_ID
       ? { id: values.BOOTSTRAP_CLIENT_ID, secret: values.BOOTSTRAP_CLIENT_SECRET as string }

@@ -1,12 +1,16 @@
 import type { Brand } from '../core/brand.ts'
+import type { MailSender } from './sender.ts'
 
 /** The tenant that a message is from. */
-export type MessageTenant = Brand & {
-  name: string
-  logoUrl: string | null
-  darkLogoUrl?: string | null
-  supportUrl: string | null
-}
+export type MessageTenant = Brand &
+  MailSender & {
+    name: string
+    logoUrl: string | null
+    darkLogoUrl?: string | null
+    supportUrl: string | null
+    termsUrl?: string | null
+    privacyUrl?: string | null
+  }
 
 /** A label and its value, such as "Browser" and "Chrome on Linux". */
 export type MailFact = readonly [label: string, value: string]

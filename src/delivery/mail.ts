@@ -1,10 +1,13 @@
+import { randomUUID } from 'node:crypto'
 import type { Transporter } from 'nodemailer'
 import { env } from '../core/env.ts'
 import { errorMessage } from '../core/error-message.ts'
 import { Unavailable } from '../core/errors.ts'
 import { log } from '../core/log.ts'
+import { toHeaderText } from './header-text.ts'
 import { addInboxMessage } from './inbox.ts'
 import type { RichMail } from './mail-content.ts'
+import { getMailDomain, selectSender } from './sender.ts'
 
 /** `to` is one addr-spec, never a list. A mail without content is text only. */
 export type Mail = { to: string } & (Pick<RichMail, 'subject' | 'text'> | RichMail)
@@ -62,8 +65,6 @@ export async function verifyMailServer(): Promise<string | null> {
 /** Keeps vacation notices and other programs from answering (RFC 3834, section 5). */
 const AUTOMATIC = { 'Auto-Submitted': 'auto-generated' }
 
-const toSingleLine = (text: string): string => text.replace(/\p{Cc}+/gu, ' ')
-
 /**
  * Connects to the mail server and authenticates, without a mail. Throws when that fails or takes longer than
  * 10 s. Does nothing without SMTP_URL.
@@ -87,10 +88,11 @@ export async function deliverMail(mail: Mail): Promise<void> {
     await withTimeout(
       DELIVERY_TIMEOUT_MS,
       (await openTransport(env.smtpUrl)).sendMail({
-        from: env.mailFrom,
+        ...selectSender('tenant' in mail ? mail.tenant : {}),
+        messageId: `<${randomUUID()}@${getMailDomain()}>`,
         // An object is always one address, even if it contains separators.
         to: { name: '', address: to },
-        subject: toSingleLine(subject),
+        subject: toHeaderText(subject),
         text,
         html,
         headers: AUTOMATIC,

@@ -15,6 +15,8 @@ export type PageTenant = Brand & {
   darkLogoUrl?: string | null
   faviconUrl?: string | null
   supportUrl?: string | null
+  termsUrl?: string | null
+  privacyUrl?: string | null
 }
 
 /** The members of a client that pages show. */
@@ -76,6 +78,25 @@ const OutcomeMark = ({ outcome }: { outcome: 'good' | 'bad' }): VNode => (
   </span>
 )
 
+/** The links of the tenant below a page. */
+function PageFooter({ tenant: { supportUrl, termsUrl, privacyUrl } }: { tenant: PageTenant }): VNode | null {
+  const links = [
+    ['Get help', toSafeLink(supportUrl)],
+    ['Terms of use', toSafeLink(termsUrl)],
+    ['Privacy policy', toSafeLink(privacyUrl)],
+  ].filter((link): link is [string, string] => Boolean(link[1]))
+  if (links.length === 0) return null
+  return (
+    <footer class="support">
+      {links.map(([text, href]) => (
+        <a href={href} rel="noopener" key={text}>
+          {text}
+        </a>
+      ))}
+    </footer>
+  )
+}
+
 type ShellProps = {
   /** Title of the document. */
   title: string
@@ -102,7 +123,6 @@ export function PageShell(props: ShellProps): VNode {
   // The title of a popup window already has the tenant's name (OIDC Core, section 3.1.2.1: display).
   const isPopup = useContext(PopupDisplay)
   const showsClient = client && (isPopup || !hasTenantLogo(client, tenant))
-  const support = toSafeLink(tenant?.supportUrl)
   return (
     <html lang="en">
       <head>
@@ -133,13 +153,7 @@ export function PageShell(props: ShellProps): VNode {
             </div>
             {props.children}
           </main>
-          {support && (
-            <footer class="support">
-              <a href={support} rel="noopener">
-                Get help
-              </a>
-            </footer>
-          )}
+          {tenant && <PageFooter tenant={tenant} />}
         </div>
       </body>
     </html>

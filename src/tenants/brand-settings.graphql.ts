@@ -2,13 +2,12 @@ import { FONTS, type Font } from '../core/brand.ts'
 import { builder, type GraphQLTypes } from '../graphql/builder.ts'
 import { findDescription } from '../schema/schema-descriptions.ts'
 import { brandTexts } from './brand-settings.fields.ts'
+import { senderTexts } from './mail-sender.fields.ts'
 import type { toSettings } from './settings.ts'
 
 type InputFields = PothosSchemaTypes.InputFieldBuilder<GraphQLTypes, 'InputObject'>
 type SettingFields = PothosSchemaTypes.ObjectFieldBuilder<GraphQLTypes, ReturnType<typeof toSettings>>
-type TextName = keyof typeof brandTexts
-
-const TEXT_NAMES = Object.keys(brandTexts) as TextName[]
+type Named = Record<string, unknown>
 
 const FONT_DESCRIPTIONS: Record<Font, string> = {
   system: 'The font of the device.',
@@ -26,25 +25,32 @@ const FontEnum = builder.enumType('Font', {
   ) as Record<Uppercase<Font>, { value: Font; description: string }>,
 })
 
-const mapTexts = <Field>(toField: (name: TextName) => Field) =>
-  Object.fromEntries(TEXT_NAMES.map((name) => [name, toField(name)])) as Record<TextName, Field>
+const mapNames = <Texts extends Named, Field>(texts: Texts, toField: (name: keyof Texts) => Field) =>
+  Object.fromEntries(Object.keys(texts).map((name) => [name, toField(name)])) as Record<keyof Texts, Field>
 
-/** The settings of the brand, as fields of TenantSettings. */
-export const buildBrandSettingFields = (t: SettingFields) => ({
-  ...mapTexts((name) =>
-    t.exposeString(name, { nullable: true, description: findDescription('Tenant', name) }),
-  ),
-  cornerRadius: t.exposeInt('cornerRadius', { description: findDescription('Tenant', 'cornerRadius') }),
-  font: t.field({
-    type: FontEnum,
-    description: findDescription('Tenant', 'font'),
-    resolve: ({ font }) => font as Font,
-  }),
-})
+/** The settings of the brand and of the sender of mails, as fields of TenantSettings. */
+export function buildBrandSettingFields(t: SettingFields) {
+  const exposeText = (name: keyof typeof brandTexts | keyof typeof senderTexts) =>
+    t.exposeString(name, { nullable: true, description: findDescription('Tenant', name) })
+  return {
+    ...mapNames(brandTexts, exposeText),
+    cornerRadius: t.exposeInt('cornerRadius', { description: findDescription('Tenant', 'cornerRadius') }),
+    font: t.field({
+      type: FontEnum,
+      description: findDescription('Tenant', 'font'),
+      resolve: ({ font }) => font as Font,
+    }),
+    ...mapNames(senderTexts, exposeText),
+  }
+}
 
 /** The same, as fields of inputs. */
-export const buildBrandSettingInputs = (t: InputFields) => ({
-  ...mapTexts((name) => t.string({ description: findDescription('Tenant', name) })),
-  cornerRadius: t.int({ description: findDescription('Tenant', 'cornerRadius') }),
-  font: t.field({ type: FontEnum, description: findDescription('Tenant', 'font') }),
-})
+export function buildBrandSettingInputs(t: InputFields) {
+  const toInput = (name: string) => t.string({ description: findDescription('Tenant', name) })
+  return {
+    ...mapNames(brandTexts, toInput),
+    cornerRadius: t.int({ description: findDescription('Tenant', 'cornerRadius') }),
+    font: t.field({ type: FontEnum, description: findDescription('Tenant', 'font') }),
+    ...mapNames(senderTexts, toInput),
+  }
+}

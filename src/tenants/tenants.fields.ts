@@ -7,6 +7,7 @@ import { instantShape } from '../schema/response-shapes.ts'
 import { slug } from '../schema/slug.ts'
 import { createAllowedUrl } from '../schema/url-shapes.ts'
 import { brandSamples, brandSettings, brandShapes, brandTexts } from './brand-settings.fields.ts'
+import { senderSamples, senderTexts } from './mail-sender.fields.ts'
 import {
   country,
   PASSCODE_SETTING_SAMPLES,
@@ -35,6 +36,7 @@ const tenantSamples = {
   recoveryWaitingTime: 86400,
   ...PASSCODE_SETTING_SAMPLES,
   ...brandSamples,
+  ...senderSamples,
 }
 
 /** Settings that are text, in the order of the API. */
@@ -100,6 +102,7 @@ const TenantSettings = z
     ...passcodeSettings,
     ...toOptional(brandTexts),
     ...brandSettings,
+    ...toOptional(senderTexts),
   })
   .superRefine((settings, context) => {
     for (const { field, description } of findSignUpIssues(settings))
@@ -121,6 +124,7 @@ export const TenantSettingsPatch = z
     ...passcodeSettings,
     ...toClearable(brandTexts),
     ...brandSettings,
+    ...toClearable(senderTexts),
     expectedUpdatedAt,
   })
   .meta({
@@ -160,6 +164,7 @@ export const TenantSettingsShape = z
     ...passcodeSettingsShapes,
     ...toShapes(brandTexts, z.string().nullable()),
     ...brandShapes,
+    ...toShapes(senderTexts, z.string().nullable()),
   })
   .meta({ id: 'TenantSettings', model: 'Tenant', samples: tenantSamples })
 

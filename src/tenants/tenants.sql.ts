@@ -38,6 +38,9 @@ const DEFAULT_SETTINGS = {
   faviconUrl: null,
   cornerRadius: CORNER_RADIUS.standard,
   font: DEFAULT_FONT as string,
+  mailSenderName: null,
+  mailSenderAddress: null,
+  mailReplyTo: null,
 } satisfies Partial<TenantRow>
 
 const INSERT_TENANT = statement({
@@ -75,6 +78,9 @@ const INSERT_TENANT = statement({
     faviconUrl: 'text?',
     cornerRadius: 'int',
     font: 'text',
+    mailSenderName: 'text?',
+    mailSenderAddress: 'text?',
+    mailReplyTo: 'text?',
   },
   returns: { tenantId: 'text' },
 })`

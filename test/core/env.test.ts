@@ -106,6 +106,22 @@ describe('parseEnv in production', () => {
     },
   )
 
+  test('reads MAIL_DOMAINS in lower case, each once', () => {
+    expect(parse(production).mailDomains).toEqual([])
+    expect(
+      parse({ ...production, MAIL_DOMAINS: 'Acme.example, mail.example,acme.example' }).mailDomains,
+    ).toEqual(['acme.example', 'mail.example'])
+  })
+
+  test.each(['@acme.example', 'bücher.example', 'acme.example,', '*.acme.example', '10.0.0.1'])(
+    'rejects MAIL_DOMAINS %s',
+    (MAIL_DOMAINS) => {
+      expect(parseIssues({ ...production, MAIL_DOMAINS })).toEqual([
+        'MAIL_DOMAINS: each must be a domain in ASCII, such as example.com',
+      ])
+    },
+  )
+
   test('reports all missing variables', () => {
     expect(parseIssues({ NODE_ENV: 'production' }).map((issue) => issue.split(':', 1)[0])).toEqual([
       'BASE_URL',

@@ -17,6 +17,16 @@ beforeEach(() => {
   setMailRenderer(renderMail)
 })
 
+describe('the subject of a mail', () => {
+  test('does not have words that mail programs decode', async () => {
+    const name = '=?utf-8?q?Bank=0D=0A=E2=80=AEexample?='
+    for (const mail of Object.values(mailsWith(name))) {
+      await deliverMail({ to: 'ada@example.com', ...mail })
+      expect(lastMail(servers).email.subject).toBe(mail.subject.replaceAll('=?', '= ?'))
+    }
+  })
+})
+
 describe.each(Object.keys(mails))('the mail %s, as a mail server receives it', (kind) => {
   const mail = mails[kind] as (typeof mails)[string]
 

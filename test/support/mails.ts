@@ -1,4 +1,5 @@
 import type { RichMail } from '../../src/delivery/mail-content.ts'
+import { buildAccountNotice } from '../../src/delivery/messages/account-changed.ts'
 import { buildChangeNotice } from '../../src/delivery/messages/address-changed.ts'
 import { buildAddressMessage } from '../../src/delivery/messages/address-code.ts'
 import { buildEnrollmentMail } from '../../src/delivery/messages/enrollment-link.ts'
@@ -29,6 +30,13 @@ export const requestingSignIn = {
 
 export const MAIL_LINK = `https://id.example.com/acme/enroll?token=${'x'.repeat(43)}`
 
+const accountNotice = {
+  change: 'public-key-added' as const,
+  isByAdministrator: false,
+  source,
+  uri: MAIL_LINK,
+}
+
 /** Every kind of mail, with `text` in each place that a user, a tenant or a client can fill in. */
 export function mailsWith(
   text: string,
@@ -45,6 +53,11 @@ export function mailsWith(
     'api-code': buildPasscodeMail({ ...given, signIn: null }),
     'address-code': buildAddressMessage({ ...given, source }).mail,
     'address-changed': buildChangeNotice(tenant, 'e-mail address', source).mail,
+    'account-changed': buildAccountNotice(tenant, accountNotice).mail,
+    'account-changed-by-administrator': buildAccountNotice(tenant, {
+      ...accountNotice,
+      isByAdministrator: true,
+    }).mail,
     'wrong-codes': buildGuessNotice(tenant, source).mail,
     'recovery-code-used': buildRecoveryCodeNotice(tenant, { remaining: 9, source }),
     'recovery-link': buildRecoveryNotice(tenant, { uri: MAIL_LINK, usableAt: time }).mail,

@@ -131,7 +131,15 @@ const signUpFields = (label: string) =>
 
 /** Every page of a brand, with `text` in each place that a user, a tenant or a client can fill in. */
 export function pagesWith(text: string, brand: Brand = {}) {
-  const tenant = { tenantId: 'acme', friendlyName: text, logoUrl: text, supportUrl: text, ...brand }
+  const tenant = {
+    tenantId: 'acme',
+    friendlyName: text,
+    logoUrl: text,
+    supportUrl: text,
+    termsUrl: text,
+    privacyUrl: text,
+    ...brand,
+  }
   const client = { name: text, logoUrl: text, themeColor: text }
   const person = { name: text, email: text, phoneNumber: text }
   const asks = listConsentItems(['openid', 'account', text], [])

@@ -137,6 +137,9 @@ export const ADDED_FIELDS: Record<string, string[]> = {
     'faviconUrl',
     'cornerRadius',
     'font',
+    'mailSenderName',
+    'mailSenderAddress',
+    'mailReplyTo',
   ],
   IdentityProvider: [
     'hasClientSecret',

@@ -38,6 +38,9 @@ export const UNSET_SETTINGS = {
   faviconUrl: null,
   cornerRadius: 10,
   font: 'system',
+  mailSenderName: null,
+  mailSenderAddress: null,
+  mailReplyTo: null,
 }
 
 /** A slug that no tenant has. */

@@ -52,6 +52,9 @@ describe('createTenant', () => {
       faviconUrl: null,
       cornerRadius: 10,
       font: 'system',
+      mailSenderName: null,
+      mailSenderAddress: null,
+      mailReplyTo: null,
       createdAt: expect.any(Date),
       updatedAt: expect.any(Date),
     })

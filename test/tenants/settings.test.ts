@@ -46,6 +46,9 @@ describe('updateSettings', () => {
       faviconUrl: 'https://acme.example/icon.png',
       cornerRadius: 0,
       font: 'serif',
+      mailSenderName: 'Acme',
+      mailSenderAddress: 'id@mail.example',
+      mailReplyTo: 'help@acme.example',
     }
     await findTenant(tenant)
     expect(await updateSettings(ctx, full)).toMatchObject(full)

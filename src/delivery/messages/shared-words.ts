@@ -42,5 +42,11 @@ export const createHelpParts = (tenant: MessageTenant): MailPart[] =>
     : [{ kind: 'text', text: `If this was not you, contact ${toSentenceName(tenant)} immediately.` }]
 
 /** The links below every mail of a tenant. */
-export const listFooterLinks = ({ supportUrl }: MessageTenant): MailContent['footer'] =>
-  supportUrl ? [{ text: 'Get help', href: supportUrl }] : []
+export function listFooterLinks({ supportUrl, termsUrl, privacyUrl }: MessageTenant): MailContent['footer'] {
+  const links: [text: string, href: string | null | undefined][] = [
+    ['Get help', supportUrl],
+    ['Terms of use', termsUrl],
+    ['Privacy policy', privacyUrl],
+  ]
+  return links.flatMap(([text, href]) => (href ? [{ text, href }] : []))
+}

@@ -29,7 +29,7 @@ p{text-wrap:pretty}
 .tenant{display:flex;align-items:center;gap:.625rem;font-weight:600}
 .tenant-logo{inline-size:2rem;block-size:2rem;object-fit:contain;flex:none}
 .card{flex:1;display:flex;flex-direction:column;gap:1.75rem}
-.support{padding-block-start:1rem;border-block-start:1px solid var(--line);font-size:.9375rem}
+.support{display:flex;flex-wrap:wrap;gap:0 1.25rem;padding-block-start:1rem;border-block-start:1px solid var(--line);font-size:.9375rem}
 .support a{display:inline-flex;align-items:center;min-block-size:2.75rem}
 
 .heading{display:flex;flex-direction:column;gap:.5rem}
@@ -176,7 +176,7 @@ input[aria-invalid]:focus-visible{outline-color:var(--danger)}
     flex:none;padding:2.5rem;border:1px solid var(--line);border-radius:min(calc(var(--radius)*2),2rem);background:var(--surface);
     box-shadow:0 1px 2px rgb(0 0 0/.04),0 12px 32px -12px rgb(0 0 0/.12);
   }
-  .support{padding:0;border:0;text-align:center}
+  .support{padding:0;border:0;justify-content:center}
 }
 @media (prefers-reduced-motion:reduce){*,*::before,*::after{transition:none!important;animation:none!important}}
 @media (forced-colors:active){.mark,.person-mark,.error,.tag{border:1px solid}}

@@ -1,0 +1,39 @@
+import { env } from '../core/env.ts'
+import { isAllowedSender } from '../delivery/sender.ts'
+import { toEmailKey } from '../schema/address-keys.ts'
+import { text } from '../schema/input-shapes.ts'
+
+/** Examples of these settings, for openapi.json. */
+export const senderSamples = {
+  mailSenderName: 'Example Inc.',
+  mailSenderAddress: `no-reply@${env.mailDomains[0] ?? 'example.com'}`,
+  mailReplyTo: 'help@example.com',
+}
+
+/** An address that every mail server accepts as a sender: in ASCII, without quotes (RFC 5321, section 4.1.2). */
+const MAILBOX_SYNTAX =
+  /^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*@(?:[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?\.)+[A-Za-z](?:[A-Za-z0-9-]*[A-Za-z0-9])?$/
+const mailbox = text(254)
+  .refine((value) => MAILBOX_SYNTAX.test(value) && toEmailKey(value) !== null, {
+    error: 'must be an e-mail address in ASCII, such as help@example.com',
+    abort: true,
+  })
+  .meta({ format: 'email', pattern: MAILBOX_SYNTAX.source })
+
+const senderAddress = mailbox.refine(
+  isAllowedSender,
+  env.mailDomains.length > 0
+    ? `must be at a domain that the deployment permits: ${env.mailDomains.join(', ')}`
+    : 'cannot be set, because the deployment permits no domain (MAIL_DOMAINS)',
+)
+
+/** A control or a separator of lines would start another header. */
+const LINE_SYNTAX = /^[^\p{Cc}\u2028\u2029]*$/u
+const senderName = text(100).regex(LINE_SYNTAX, 'must be one line')
+
+/** Settings of the sender of mails, in the order of the API. */
+export const senderTexts = {
+  mailSenderName: senderName,
+  mailSenderAddress: senderAddress,
+  mailReplyTo: mailbox,
+}
