@@ -63,6 +63,20 @@ function buildEnrollmentLinks(tenant: string, token: string): { uri: string; dee
 const isOwnUser = ({ actor, tenant }: Ctx, userId: string): boolean =>
   actor.kind === 'user' && actor.tenant === tenant && actor.userId === userId
 
+/** How long a removed credential counts: as long as the longest waiting time. */
+const REMOVAL_COUNTS_SECONDS = 30 * 86_400
+
+/**
+ * Whether the user has a credential, or had one in the last 30 days: otherwise a caller could remove it first, and the
+ * link would be neither announced nor delayed.
+ */
+const hadCredential = (
+  { hasCredential, credentialRemovedAt }: Pick<Enrollee, 'hasCredential' | 'credentialRemovedAt'>,
+  now: Date,
+): boolean =>
+  hasCredential ||
+  (credentialRemovedAt !== null && credentialRemovedAt > addSeconds(now, -REMOVAL_COUNTS_SECONDS))
+
 async function storeEnrollmentToken(ctx: Ctx, userId: string, token: string, input: unknown, now: Date) {
   const { type, send } = parseInput(EnrollmentTokenCreate, input === undefined ? {} : input)
   if (readIdPrefix(userId) !== 'user') throw new NotFound('user')
@@ -74,7 +88,7 @@ async function storeEnrollmentToken(ctx: Ctx, userId: string, token: string, inp
     if (user.locked) throw new UserLocked()
     const recipient = send ? selectRecipient(user) : null
     const recovery =
-      user.hasCredential && !isOwnUser(ctx, userId)
+      hadCredential(user, now) && !isOwnUser(ctx, userId)
         ? { cancelToken: randomToken(), usableAt: addSeconds(now, waitSeconds) }
         : null
     const { isMade, waitUntil } = await insertEnrollmentToken(
@@ -137,7 +151,7 @@ export type EnrollmentLinks = {
 
 /**
  * Creates a token with which a user enrolls a credential, once, within a day. It invalidates earlier tokens. For a
- * user who has a credential, the token of another caller works after the waiting time of the tenant; it is announced
+ * user who has a credential, or had one in the last 30 days, the token of another caller works after the waiting time of the tenant; it is announced
  * to every verified address of the user, who can cancel it.
  * Unless `send` is false, the link is sent to the verified e-mail address or phone number of the user; the
  * caller gets it in any case. Throws InvalidInput (also without an address), NotFound, Forbidden (a user

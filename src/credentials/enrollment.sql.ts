@@ -20,12 +20,13 @@ const LOCK_ENROLLEE = statement({
     roles: 'text[]',
     locked: 'boolean',
     hasCredential: 'boolean',
+    credentialRemovedAt: 'timestamptz?',
     /** Verified addresses, in the form that is compared and sent to. */
     email: 'text?',
     phoneNumber: 'text?',
   },
 })`
-  SELECT "roles", "locked", "hasCredential", CASE WHEN "emailVerified" THEN "emailKey" END AS "email",
+  SELECT "roles", "locked", "hasCredential", "credentialRemovedAt", CASE WHEN "emailVerified" THEN "emailKey" END AS "email",
     CASE WHEN "phoneNumberVerified" THEN "phoneNumberKey" END AS "phoneNumber"
   FROM "User" WHERE "tenantId" = :tenant AND "id" = :userId FOR NO KEY UPDATE`
 

@@ -47,6 +47,7 @@ export type UserColumns = Partial<
     | 'nameKey'
     | 'hasCredential'
     | 'hasSecondFactor'
+    | 'credentialRemovedAt'
     | 'passkeyOfferedAt'
   >
 >

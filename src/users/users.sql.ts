@@ -19,6 +19,7 @@ const DERIVED_COLUMNS = [
   'nameKey',
   'hasCredential',
   'hasSecondFactor',
+  'credentialRemovedAt',
   'passkeyOfferedAt',
 ]
 export const USER_COLUMNS = Object.keys(Prisma.UserScalarFieldEnum)

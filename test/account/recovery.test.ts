@@ -95,6 +95,29 @@ describe('the enrollment link of an administrator for a user who has a credentia
     expect((await openCancelPage()).status).toBe(410)
   })
 
+  test('is announced and delayed also after all credentials were removed', async ({
+    tenant,
+    ctx,
+    rest,
+    userId,
+    notices,
+  }) => {
+    await updateSettings(ctx, { recoveryWaitingTime: 3600 })
+    const { body } = await rest('GET', `/users/${userId}/credentials`)
+    for (const { id } of body.credentials) await rest('DELETE', `/credentials/${id}`)
+    const { token } = await createCredentialEnrollmentToken(ctx, userId, { send: false })
+    expect((await notices()).filter(Boolean)).toHaveLength(2)
+    await expect(startEnrollment(ctx, { token })).rejects.toMatchObject({ status: 410 })
+    await dbFor(tenant).user.update({
+      where: { tenantId_id: { tenantId: tenant, id: userId } },
+      data: { credentialRemovedAt: new Date(Date.now() - 31 * 86_400_000) },
+    })
+    const later = await createCredentialEnrollmentToken(ctx, userId, { send: false })
+    expect(await startEnrollment(ctx, { token: later.token })).toMatchObject({
+      challenge: expect.any(String),
+    })
+  })
+
   test('is neither announced nor delayed for a user who has no credential', async ({ tenant, ctx }) => {
     await updateSettings(ctx, { recoveryWaitingTime: 3600 })
     const email = `new.${tenant}.${EMAIL}`
