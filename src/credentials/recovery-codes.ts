@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { Ctx } from '../core/context.ts'
 import { newId, sha256 } from '../core/crypto.ts'
 import { Conflict } from '../core/errors.ts'
-import { selectCredentialTypes } from './second-factors.sql.ts'
+import { type NewSecondFactor, selectCredentialTypes } from './second-factors.sql.ts'
 import { storeSecondFactor } from './second-factors.ts'
 
 const CODES = 10
@@ -29,6 +29,19 @@ export const hashRecoveryCode = (tenant: string, userId: string, code: string): 
 
 export type RecoveryCodes = { credentialId: string; codes: string[] }
 
+/** Generates recovery codes: as they are stored, and as they are shown. */
+export function generateRecoveryCodes(
+  tenant: string,
+  userId: string,
+): { factor: NewSecondFactor; codes: string[] } {
+  const codes = Array.from({ length: CODES }, createRecoveryCode)
+  const codeHashes = codes.map((code) => hashRecoveryCode(tenant, userId, code))
+  return {
+    factor: { id: newId('cred'), userId, type: 'recovery-codes', secret: null, lastStep: null, codeHashes },
+    codes: codes.map(formatRecoveryCode),
+  }
+}
+
 /**
  * Creates the recovery codes of a user, which are shown once. They replace earlier ones, which are no longer
  * accepted. Throws Conflict when the user has no authenticator app, or has codes and `replace` is not true;
@@ -40,10 +53,7 @@ export async function createRecoveryCodes(
   { replace }: { replace: boolean },
   now = new Date(),
 ): Promise<RecoveryCodes> {
-  const codes = Array.from({ length: CODES }, createRecoveryCode)
-  const id = newId('cred')
-  const codeHashes = codes.map((code) => hashRecoveryCode(ctx.tenant, userId, code))
-  const factor = { id, userId, type: 'recovery-codes' as const, secret: null, lastStep: null, codeHashes }
+  const { factor, codes } = generateRecoveryCodes(ctx.tenant, userId)
   await storeSecondFactor(ctx, factor, now, async (sql) => {
     const types = await selectCredentialTypes(sql, ctx.tenant, userId)
     if (!types.includes('totp')) throw new Conflict([], 'Set up an authenticator app first.')
@@ -52,5 +62,5 @@ export async function createRecoveryCodes(
         { field: 'replace', description: 'must be true: there are recovery codes already' },
       ])
   })
-  return { credentialId: id, codes: codes.map(formatRecoveryCode) }
+  return { credentialId: factor.id, codes }
 }

@@ -8,7 +8,7 @@ const SELECT_WAITING = statement({
   SELECT "usableAt" FROM "EnrollmentToken"
   WHERE "tenantId" = :tenant AND "tokenHash" = :tokenHash AND "usedAt" IS NULL AND "usableAt" > :now`
 
-/** From when a token works that does not work yet; null for any other. */
+/** When a waiting token starts to work; null for any other token. */
 export const selectWaitingEnrollment = async (
   sql: Sql,
   tenant: string,

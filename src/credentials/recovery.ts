@@ -32,7 +32,7 @@ export function announceRecovery(
   if (phoneNumber !== null && !phoneNumber.includes(';')) announce({ channel: 'sms', to: phoneNumber })
 }
 
-/** From when a link works that does not work yet; null for any other. */
+/** When a waiting link starts to work; null for any other link. */
 export const findWaitingEnrollment = (ctx: Ctx, token: string, now = new Date()): Promise<Date | null> =>
   selectWaitingEnrollment(sql, ctx.tenant, sha256(token), now)
 

@@ -1,7 +1,7 @@
 import type { Sql } from '../database/db.ts'
 import { statement } from '../database/statement.ts'
 
-/** Guesses at second factors of a user in a window. Who guesses has given a first proof. */
+/** Guesses at second factors of a user in a window. Only a user who has given a first proof can guess. */
 const MAX_GUESSES = 5
 const WINDOW_MINUTES = 15
 
@@ -25,7 +25,7 @@ const COUNT_GUESS = statement({
   ) AS "retryAt"`
 
 /**
- * Counts a guess as a failure until it proves right; null when it is allowed, otherwise when the next one is.
+ * Counts a guess as a failure until it proves right; null if it is allowed, otherwise the time of the next one.
  * Commit it on its own, so that parallel guesses cannot exceed the limit.
  */
 export async function countSecondFactorGuess(

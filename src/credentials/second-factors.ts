@@ -7,30 +7,45 @@ import { announceAccountChange } from '../users/account-notices.ts'
 import { lockEnrollee } from './enrollment.sql.ts'
 import { type NewSecondFactor, replaceSecondFactor } from './second-factors.sql.ts'
 
+/** Runs after the row of the user was locked; may throw. */
+type Check = (sql: Sql) => Promise<void>
+
 /**
- * Stores a second factor of a user instead of the earlier one of its type, with the events. `check` runs after
- * the user's row was locked. False when it was stored before. Throws NotFound and UserLocked.
+ * Stores a second factor of a user instead of the earlier one of its type, with the events, inside the caller's
+ * transaction. `isStored` is false when it was stored before. Throws NotFound and UserLocked.
  */
+export async function insertSecondFactor(
+  sql: Sql,
+  ctx: Ctx,
+  factor: NewSecondFactor,
+  now: Date,
+  check: Check = async () => {},
+): Promise<{ isStored: boolean; isReplacement: boolean }> {
+  const { id, userId, type } = factor
+  const user = await lockEnrollee(sql, ctx.tenant, userId)
+  if (!user) throw new NotFound('user')
+  if (user.locked) throw new UserLocked()
+  await check(sql)
+  const { isStored, replacedIds } = await replaceSecondFactor(sql, ctx.tenant, factor, now)
+  if (isStored)
+    await recordEvents(sql, ctx, [
+      ...replacedIds.map((replacedId) => credentialRevoked({ id: replacedId, userId, type })),
+      credentialEnrolled({ id, userId, type }),
+    ])
+  return { isStored, isReplacement: replacedIds.length > 0 }
+}
+
+/** Stores a second factor as insertSecondFactor does, and announces it. False when it was stored before. */
 export async function storeSecondFactor(
   ctx: Ctx,
   factor: NewSecondFactor,
   now: Date,
-  check: (sql: Sql) => Promise<void> = async () => {},
+  check?: Check,
 ): Promise<boolean> {
-  const { id, userId, type } = factor
-  const { isStored, isReplacement } = await inTransaction(async (sql) => {
-    const user = await lockEnrollee(sql, ctx.tenant, userId)
-    if (!user) throw new NotFound('user')
-    if (user.locked) throw new UserLocked()
-    await check(sql)
-    const { isStored, replacedIds } = await replaceSecondFactor(sql, ctx.tenant, factor, now)
-    if (isStored)
-      await recordEvents(sql, ctx, [
-        ...replacedIds.map((replacedId) => credentialRevoked({ id: replacedId, userId, type })),
-        credentialEnrolled({ id, userId, type }),
-      ])
-    return { isStored, isReplacement: replacedIds.length > 0 }
-  })
+  const { userId, type } = factor
+  const { isStored, isReplacement } = await inTransaction((sql) =>
+    insertSecondFactor(sql, ctx, factor, now, check),
+  )
   wakeReaders(ctx.tenant)
   // The first recovery codes come with the app, which was announced.
   if (isStored && (type === 'totp' || isReplacement)) announceAccountChange(ctx, userId, `${type}-added`, now)

@@ -3,7 +3,7 @@ import type { Ctx } from '../core/context.ts'
 import { newId, seal, unseal } from '../core/crypto.ts'
 import { InvalidCredential, InvalidInput } from '../core/errors.ts'
 import { addSeconds } from '../core/time.ts'
-import type { Sql } from '../database/db.ts'
+import type { NewSecondFactor } from './second-factors.sql.ts'
 import { storeSecondFactor } from './second-factors.ts'
 import { buildTotpUri, createTotpSecret, matchTimeStep, renderQrCode, toTotpPurpose } from './totp.ts'
 
@@ -70,22 +70,19 @@ export async function showTotpEnrollment(
 }
 
 /** The error of a wrong code. */
-const createWrongTotpError = () => new InvalidCredential('The code is wrong or has expired.')
+export const createWrongTotpError = () => new InvalidCredential('The code is wrong or has expired.')
 
 /**
- * Stores the authenticator app of a token, by the first code that it shows; it replaces an earlier app of the
- * user. That code cannot be used again. Throws InvalidInput about the token, InvalidCredential about the code,
- * also when the token was used before, NotFound and UserLocked. `check` may reject the enrollment; it runs after the
- * user's row was locked.
+ * The authenticator app of a token, as it is stored, by the first code that it shows. That code cannot be used again.
+ * Throws InvalidInput about the token, and InvalidCredential about the code.
  */
-export async function finishTotpEnrollment(
-  ctx: Ctx,
+export function openTotpFactor(
+  tenant: string,
   owner: TotpOwner,
   { token, code }: { token: string; code: string },
-  now = new Date(),
-  check?: (sql: Sql) => Promise<void>,
-): Promise<{ credentialId: string }> {
-  const pending = openPending(ctx.tenant, owner, token, now)
+  now: Date,
+): NewSecondFactor {
+  const pending = openPending(tenant, owner, token, now)
   if (!pending)
     throw new InvalidInput([
       { field: 'token', description: 'has expired, or was not created in this session' },
@@ -93,8 +90,21 @@ export async function finishTotpEnrollment(
   const { id, secret } = pending
   const lastStep = matchTimeStep(secret, code, now)
   if (lastStep === null) throw createWrongTotpError()
-  const sealed = seal(toTotpPurpose(ctx.tenant, id), secret)
-  const factor = { id, userId: owner.userId, type: 'totp' as const, secret: sealed, lastStep, codeHashes: [] }
-  if (!(await storeSecondFactor(ctx, factor, now, check))) throw createWrongTotpError()
-  return { credentialId: id }
+  const sealed = seal(toTotpPurpose(tenant, id), secret)
+  return { id, userId: owner.userId, type: 'totp', secret: sealed, lastStep, codeHashes: [] }
+}
+
+/**
+ * Stores the authenticator app of a token; it replaces an earlier app of the user. Throws as openTotpFactor,
+ * InvalidCredential also when the token was used before, NotFound and UserLocked.
+ */
+export async function finishTotpEnrollment(
+  ctx: Ctx,
+  owner: TotpOwner,
+  entered: { token: string; code: string },
+  now = new Date(),
+): Promise<{ credentialId: string }> {
+  const factor = openTotpFactor(ctx.tenant, owner, entered, now)
+  if (!(await storeSecondFactor(ctx, factor, now))) throw createWrongTotpError()
+  return { credentialId: factor.id }
 }

@@ -3,7 +3,7 @@ import { toEmailKey } from '../../../schema/address-keys.ts'
 import { listOfferedProviders } from '../step/offered-methods.ts'
 import type { SignInStep } from '../step/sign-in-step.ts'
 
-/** A sign-in leaves without a choice of the user once: who comes back has the other ways. */
+/** A sign-in leaves without a choice of the user once: a user who comes back can choose another method. */
 const mayLead = ({ interaction: { progress } }: SignInStep): boolean =>
   !progress.isLed && !progress.isAnother && !progress.pendingLink && !progress.refusal
 

@@ -1,16 +1,21 @@
 import { toUserCtx } from '../../../core/context.ts'
-import { AppError, Conflict, InvalidCredential, InvalidInput, UserLocked } from '../../../core/errors.ts'
-import { createRecoveryCodes } from '../../../credentials/recovery-codes.ts'
+import { Conflict, InvalidCredential, InvalidInput, UserLocked } from '../../../core/errors.ts'
+import { generateRecoveryCodes } from '../../../credentials/recovery-codes.ts'
 import { selectAccountLabel } from '../../../credentials/registration.ts'
+import { insertSecondFactor } from '../../../credentials/second-factors.ts'
 import {
-  finishTotpEnrollment,
+  createWrongTotpError,
+  openTotpFactor,
   showTotpEnrollment,
   startTotpEnrollment,
   type TotpEnrollment,
   type TotpOwner,
 } from '../../../credentials/totp-enrollment.ts'
-import { inTransaction } from '../../../database/db.ts'
-import { wakeReaders } from '../../../events/log.ts'
+import { inTransaction, type Sql, sql } from '../../../database/db.ts'
+import { recordEvents, wakeReaders } from '../../../events/log.ts'
+import { secondFactorFailed } from '../../../events/session-events.ts'
+import { announceAccountChange } from '../../../users/account-notices.ts'
+import { updateProgress } from '../../interactions/interactions.sql.ts'
 import { hashHandle, type Interaction, saveInteraction } from '../../interactions/interactions.ts'
 import { recordSignIn } from '../step/sign-in.ts'
 import type { SignInStep } from '../step/sign-in-step.ts'
@@ -52,7 +57,8 @@ export async function prepareTotpSetup(
 
 /**
  * Enrolls the app by its first code, which completes the first proof, and creates recovery codes, which the user
- * is shown next. Returns the token of the session, always a new one. Throws RejectedSecondFactor.
+ * is shown next. App, codes, session and the codes to show are stored in one transaction. Returns the token of the
+ * session, always a new one. Throws RejectedSecondFactor, after recording why.
  */
 export async function signInByNewTotp(
   signIn: SignInStep,
@@ -61,31 +67,42 @@ export async function signInByNewTotp(
   now = new Date(),
 ): Promise<string> {
   const { interaction, authorization } = signIn
-  const { user, first } = found
-  const { tenant } = signIn.call.ctx
-  const { userId } = user
-  const userCtx = toUserCtx(signIn.call.ctx, { userId, clientId: interaction.request.clientId })
+  const { ctx } = signIn.call
+  const { tenant } = ctx
+  const { userId } = found.user
+  const { clientId } = interaction.request
+  const userCtx = toUserCtx(ctx, { userId, clientId })
   const sessionId = authorization.signInState?.id ?? null
   const { pendingTotp: token = '', ...former } = interaction.progress
+  const generated = generateRecoveryCodes(tenant, userId)
+  const progress = { ...former, recoveryCodes: sealRecoveryCodes(tenant, interaction, generated.codes) }
   try {
-    const owner = toOwner(interaction, userId)
-    await finishTotpEnrollment(userCtx, owner, { token, code }, now, (sql) =>
-      requireSetup(sql, signIn, userId),
-    )
-    const { codes } = await createRecoveryCodes(userCtx, userId, { replace: true }, now)
-    const entered = await inTransaction((sql) =>
-      enterWithSecondFactor(sql, userCtx, found, { sessionId, proof: TOTP_PROOF }, now),
-    )
+    const app = openTotpFactor(tenant, toOwner(interaction, userId), { token, code }, now)
+    const entered = await inTransaction(async (sql) => {
+      const check = (sql: Sql) => requireSetup(sql, signIn, userId)
+      const { isStored } = await insertSecondFactor(sql, userCtx, app, now, check)
+      if (!isStored) throw createWrongTotpError()
+      await insertSecondFactor(sql, userCtx, generated.factor, now)
+      const entered = await enterWithSecondFactor(sql, userCtx, found, { sessionId, proof: TOTP_PROOF }, now)
+      await updateProgress(sql, tenant, hashHandle(interaction), progress)
+      return entered
+    })
     wakeReaders(tenant)
-    const progress = { ...former, recoveryCodes: sealRecoveryCodes(tenant, interaction, codes) }
-    const enrolled = { ...interaction, progress }
-    if (first) await recordSignIn(signIn.call.ctx, enrolled, { userId, ...entered, first }, sessionId)
-    else await saveInteraction(tenant, enrolled)
+    announceAccountChange(userCtx, userId, 'totp-added', now)
+    const { first } = found
+    if (first) await recordSignIn(ctx, { ...interaction, progress }, { userId, ...entered, first }, sessionId)
     return entered.token
   } catch (error) {
-    throw error instanceof AppError && isRejection(error) ? new RejectedSecondFactor('wrong') : error
+    const reason = toFailureReason(error)
+    if (!reason) throw error
+    await recordEvents(sql, ctx, [secondFactorFailed(userId, { clientId, method: 'totp', reason })])
+    wakeReaders(tenant)
+    throw new RejectedSecondFactor(reason)
   }
 }
 
-const isRejection = (error: AppError): boolean =>
-  [Conflict, InvalidCredential, InvalidInput, UserLocked].some((kind) => error instanceof kind)
+function toFailureReason(error: unknown): 'wrong' | 'locked' | null {
+  if (error instanceof UserLocked) return 'locked'
+  const isWrong = [Conflict, InvalidCredential, InvalidInput].some((kind) => error instanceof kind)
+  return isWrong ? 'wrong' : null
+}
