@@ -63,10 +63,10 @@ const selectOffers = ({ signInMethods, secondFactor, secondFactorRoles }: Cached
 export const SIGN_IN_METHODS_PAGE: AccountPage = {
   path: '/sign-in-methods',
   notices: {
-    removed: 'It is removed. You can no longer sign in with it.',
+    removed: 'The sign-in method is removed. You can no longer use it.',
     unlinked: 'It is unlinked. You can no longer sign in with it.',
   },
-  labels: { credentialId: 'This passkey', idpId: 'This account' },
+  labels: { credentialId: 'This sign-in method', idpId: 'This account' },
   show: async (visit, problem) =>
     renderComponent(
       SignInMethodsPage,
