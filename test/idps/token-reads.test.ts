@@ -74,6 +74,24 @@ describe('getIdpUserTokens', () => {
     expect(await response.json()).toMatchObject({ sub: subject })
   })
 
+  test('returns a token that does not expire of a provider without ID tokens', async ({
+    ctx,
+    person,
+    gitLike,
+    addLink,
+    signInBy,
+    read,
+  }) => {
+    await updateIdentityProvider(ctx, gitLike.id, { keepTokens: true })
+    await addLink(person.id, gitLike.id, '583231')
+    await signInBy(gitLike.id, '583231')
+    expect(await read(person.id, gitLike.id)).toMatchObject({
+      accessToken: expect.stringMatching(/./),
+      scopes: ['read:user', 'user:email'],
+      expiresAt: null,
+    })
+  })
+
   test('records who read the token, without the token', async ({ person, keeper, enter, read, events }) => {
     const issued = await enter(keeper)
     await read(person.id, keeper.id)
