@@ -30,6 +30,7 @@ import {
 } from './idps.sql.ts'
 import { deleteIdpTokens } from './kept-tokens.sql.ts'
 import { listMissingFields } from './missing-fields.ts'
+import { clearIdTokensOfIdp } from './provider-sessions.sql.ts'
 import type { RequirableField } from './provider-types.ts'
 
 /**
@@ -131,7 +132,7 @@ const TOKEN_FIELDS: readonly string[] = ['keepTokens', 'clientId', 'issuer', 'to
  * Changes an identity provider: omitted fields are unchanged, null and, for text, '' unset; response-only fields, and
  * `type`, are ignored where they are as they were. It must be valid as a whole afterwards. Links stay, under
  * the issuer that they were made with. Kept tokens are deleted when they are not kept any more, or would be sent
- * elsewhere. A change that changes nothing leaves updatedAt and the log alone.
+ * elsewhere, and ID tokens when the logout there is switched off. A change that changes nothing leaves updatedAt and the log alone.
  * Throws NotFound, InvalidInput, Conflict (`expectedUpdatedAt`), and Forbidden where linked people have roles
  * that permit what the caller may not.
  */
@@ -153,6 +154,7 @@ export async function updateIdentityProvider(ctx: Ctx, idpId: string, input: unk
     const columns: IdpColumns = { ...current, ...sealIdpSecrets(ctx.tenant, idpId, changed) }
     if (changedFields.some((field) => TOKEN_FIELDS.includes(field)))
       await deleteIdpTokens(sql, ctx.tenant, idpId)
+    if (changed.upstreamLogout === false) await clearIdTokensOfIdp(sql, ctx.tenant, idpId)
     const event = createEventRow(ctx, idpUpdated(idpId, changedFields))
     return { row: await updateIdpRow(sql, ctx.tenant, idpId, columns, event), isChanged: true }
   })

@@ -41,6 +41,22 @@ export const takeProviderSession = (
 ): Promise<{ idpId: string; idToken: string | null } | null> =>
   TAKE_PROVIDER_SESSION.first(sql, { tenant, sessionId })
 
+const CLEAR_ID_TOKENS_OF_IDP = statement({ takes: { idpId: 'text' } })`
+  UPDATE "ProviderSession" SET "idToken" = NULL
+  WHERE "tenantId" = :tenant AND "idpId" = :idpId AND "idToken" IS NOT NULL`
+
+/** Deletes the ID tokens that are kept for the logout at a provider. */
+export const clearIdTokensOfIdp = (sql: Sql, tenant: string, idpId: string): Promise<void> =>
+  CLEAR_ID_TOKENS_OF_IDP.run(sql, { tenant, idpId })
+
+const CLEAR_ID_TOKENS = statement({ takes: { sessionIds: 'text[]' } })`
+  UPDATE "ProviderSession" SET "idToken" = NULL
+  WHERE "tenantId" = :tenant AND "sessionId" = ANY (:sessionIds) AND "idToken" IS NOT NULL`
+
+/** Deletes the ID tokens of sessions that the provider ended itself. */
+export const clearIdTokens = (sql: Sql, tenant: string, sessionIds: string[]): Promise<void> =>
+  CLEAR_ID_TOKENS.run(sql, { tenant, sessionIds })
+
 const declareSelectUsers = (condition: string) =>
   statement({
     takes: { idpId: 'text', issuer: 'text', sid: 'text?', subject: 'text?' },

@@ -7,7 +7,7 @@ import { toEpochSeconds } from '../../core/time.ts'
 import { inTransaction } from '../../database/db.ts'
 import type { IdentityProvider } from '../../generated/prisma/client.ts'
 import { MAX_LOGOUT_TOKEN_AGE_SECONDS, verifyLogoutToken } from '../../idps/provider-logout-token.ts'
-import { selectProviderSessionUsers } from '../../idps/provider-sessions.sql.ts'
+import { clearIdTokens, selectProviderSessionUsers } from '../../idps/provider-sessions.sql.ts'
 import { lockUserRow } from '../../users/lock-user.sql.ts'
 
 /**
@@ -31,7 +31,10 @@ export async function logOutByProvider(
       throw new InvalidInput([{ field: 'logout_token', description: 'was used before' }])
     for (const userId of await selectProviderSessionUsers(sql, ctx.tenant, key))
       await lockUserRow(sql, ctx.tenant, userId)
-    return revokeSessions(sql, ctx, { kind: 'provider sessions', ...key }, 'logout', now)
+    const ended = await revokeSessions(sql, ctx, { kind: 'provider sessions', ...key }, 'logout', now)
+    const sessionIds = ended.map(({ id }) => id)
+    await clearIdTokens(sql, ctx.tenant, sessionIds)
+    return ended
   })
   if (ended.length > 0) notifySessionsEnded(ctx.tenant)
 }

@@ -1,6 +1,7 @@
 import { describe, expect } from 'vitest'
 import { dbFor } from '../../../src/database/db.ts'
 import { updateIdentityProvider } from '../../../src/idps/idps.ts'
+import { revokeUserSessions } from '../../../src/sessions/revoke-sessions.ts'
 import { csrfIn } from '../../support/page-browser.ts'
 import { answerIn } from '../../support/protocol.ts'
 import {
@@ -121,6 +122,22 @@ describe('a logout of a session that came from an identity provider', () => {
     expect((await browser.fetch(target)).status).toBe(303)
     expect((await browser.fetch(target)).status).toBe(200)
   })
+
+  test.for(['revoked', 'ended by the provider', 'of a provider that switches it off'] as const)(
+    'leaves no ID token behind when the session is %s',
+    async (how, { ctx, tenant, subject, person, newProvider, enter }) => {
+      const provider = await newProvider({ upstreamLogout: true })
+      await enter(provider)
+      const read = () =>
+        dbFor(tenant).providerSession.findFirstOrThrow({ where: { tenantId: tenant, subject } })
+      const { idToken, sid } = await read()
+      expect(idToken).toMatch(/^[\w-]{8}\./)
+      if (how === 'revoked') await revokeUserSessions(ctx, person.id)
+      else if (how === 'ended by the provider') await provider.upstream.logOut(subject, sid as string)
+      else await updateIdentityProvider(ctx, provider.id, { upstreamLogout: false })
+      expect((await read()).idToken).toBeNull()
+    },
+  )
 
   test('ends here where the provider is off, has no such endpoint, or does not respond', async ({
     ctx,
