@@ -20,8 +20,8 @@ import { addInvitationRoutes } from './invitations/invitation.routes.ts'
 import { addOidcRoutes } from './oidc/oidc.routes.ts'
 import { createRestApp } from './rest/rest.ts'
 import { addAssetRoutes } from './server/assets.routes.ts'
+import { addBrandRoutes } from './server/brand.routes.ts'
 import { applyCors } from './server/cors.ts'
-import { addFaviconRoutes } from './server/favicon.routes.ts'
 import { buildSchema } from './server/graphql-schema.ts'
 import { addHealthRoutes } from './server/health.routes.ts'
 import { listenOnPort } from './server/listen.ts'
@@ -59,7 +59,7 @@ function createHttpApp(isStopping: () => boolean): H3 {
   })
   addHealthRoutes(app, isStopping)
   addAssetRoutes(app)
-  addFaviconRoutes(app)
+  addBrandRoutes(app)
   if (!env.isProduction) {
     addStartRoutes(app)
     addInboxRoutes(app)

@@ -1,6 +1,7 @@
 import type { ComponentChildren, VNode } from 'preact'
 import { useContext } from 'preact/hooks'
 import type { Brand } from '../core/brand.ts'
+import { type BrandImage, getImageUrl } from '../core/brand-images.ts'
 import { getInitial } from '../core/initial.ts'
 import { toSafeLink } from '../core/safe-link.ts'
 import { buildFaviconPath } from './assets/favicon.ts'
@@ -33,7 +34,13 @@ export type PageInteraction = { action: string; csrf: string }
 
 /** The URL if the pages' Content Security Policy allows it as an image; null otherwise. */
 const toSafeImage = (url: string | null | undefined): string | null =>
-  url && URL.canParse(url) && (new URL(url).protocol === 'https:' || /^data:image\//i.test(url)) ? url : null
+  url && URL.canParse(url) && new URL(url).protocol === 'https:' ? url : null
+
+/** The URL of an image of the tenant, which may be one of this server; null without one. */
+function toTenantImage(tenant: PageTenant | null | undefined, image: BrandImage): string | null {
+  const url = tenant ? getImageUrl(tenant, image) : null
+  return url === tenant?.[image] ? toSafeImage(url) : url
+}
 
 export const getTenantName = (tenant: PageTenant): string => tenant.friendlyName || tenant.tenantId
 
@@ -44,7 +51,7 @@ export const BidiText = ({ children }: { children: ComponentChildren }): VNode =
 
 /** The tenant's logo, and the one for dark screens if there is one. Decorative: the page shows the name as text. */
 function TenantLogo({ tenant }: { tenant: PageTenant }): VNode | null {
-  const [logo, dark] = [toSafeImage(tenant.logoUrl), toSafeImage(tenant.darkLogoUrl)]
+  const [logo, dark] = [toTenantImage(tenant, 'logoUrl'), toTenantImage(tenant, 'darkLogoUrl')]
   if (!logo && !dark) return null
   return (
     <picture>
@@ -56,7 +63,7 @@ function TenantLogo({ tenant }: { tenant: PageTenant }): VNode | null {
 
 /** Whether the client has the logo of the tenant, which the page shows already. */
 const hasTenantLogo = (client: PageClient, tenant: PageTenant | null | undefined): boolean =>
-  toSafeImage(client.logoUrl) !== null && client.logoUrl === tenant?.logoUrl
+  toTenantImage(tenant, 'logoUrl') !== null && client.logoUrl === tenant?.logoUrl
 
 /**
  * The client's logo, or the first letter of its name in its color. Decorative: the page shows the name as
@@ -133,7 +140,7 @@ export function PageShell(props: ShellProps): VNode {
         <title>
           {[isError ? 'Error: ' : '', title, tenant ? ` · ${getTenantName(tenant)}` : ''].join('')}
         </title>
-        <link rel="icon" href={toSafeImage(tenant?.faviconUrl) ?? buildFaviconPath(tenant)} />
+        <link rel="icon" href={toTenantImage(tenant, 'faviconUrl') ?? buildFaviconPath(tenant)} />
         <link rel="stylesheet" href={STYLESHEET_PATH} />
         {theme && <style>{theme}</style>}
       </head>

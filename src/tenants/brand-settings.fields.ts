@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { CORNER_RADIUS, DEFAULT_FONT, FONTS } from '../core/brand.ts'
+import { createImageUrl } from '../schema/image-shapes.ts'
 import { integer, oneOf, text } from '../schema/input-shapes.ts'
-import { createAllowedUrl } from '../schema/url-shapes.ts'
 
 /** Examples of these settings, for openapi.json. */
 export const brandSamples = {
@@ -14,7 +14,7 @@ export const brandSamples = {
 }
 
 const color = text().regex(/^#[0-9a-fA-F]{6}$/, 'must be a color such as #0a7c66')
-const imageUrl = createAllowedUrl({ secure: true })
+const imageUrl = createImageUrl()
 
 /** Settings of the brand that are text, in the order of the API. */
 export const brandTexts = {

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { ROLE_NAMES, type Role } from '../core/scopes.ts'
 import { SECOND_FACTOR_MODES, SIGN_IN_METHODS } from '../core/sign-in-methods.ts'
 import { expectedUpdatedAt } from '../schema/expected-updated-at.ts'
+import { createImageUrl } from '../schema/image-shapes.ts'
 import { flag, integer, oneOf, switchedOn, text, toClearable, toOptional } from '../schema/input-shapes.ts'
 import { instantShape } from '../schema/response-shapes.ts'
 import { slug } from '../schema/slug.ts'
@@ -42,7 +43,7 @@ const tenantSamples = {
 /** Settings that are text, in the order of the API. */
 const textSettings = {
   friendlyName: text(200),
-  logoUrl: createAllowedUrl({ secure: true }),
+  logoUrl: createImageUrl(),
   /** Often a URL, but any identifier of an API is valid (RFC 9068, section 3). */
   defaultAudience: text(2000),
   loginUrl: createAllowedUrl({ secure: true }),

@@ -88,7 +88,7 @@ describe('the settings of the sender', () => {
         { field: 'mailSenderName', description: 'must be one line' },
         {
           field: 'mailSenderAddress',
-          description: 'must be at a domain that the deployment permits: mail.example, acme.example',
+          description: 'must be at a domain from which the deployment permits mail (MAIL_DOMAINS)',
         },
         {
           field: 'mailReplyTo',

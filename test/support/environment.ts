@@ -26,7 +26,7 @@ export async function prepareEnvironment(): Promise<{ dataDir: string; database:
   process.env.BASE_URL = 'http://localhost:3000'
   process.env.ENCRYPTION_KEY = Buffer.alloc(32, 'vestibule-test-key').toString('base64url')
   // All tests are one network, and each file of the project `shared` continues with what is left.
-  process.env.MAIL_DOMAINS = 'example.com,mail.example'
+  process.env.MAIL_DOMAINS = 'example.com,mail.example,a.example'
   process.env.NETWORK_STORAGE_MB = '200'
   delete process.env.DATABASE_URL
   delete process.env.REDIS_URL

@@ -33,7 +33,10 @@ describe('the settings of the brand', () => {
       { field: 'themeColor', description: 'must be a color such as #0a7c66' },
       { field: 'darkThemeColor', description: 'must be a color such as #0a7c66' },
       { field: 'darkLogoUrl', description: 'must be an https URL (http on this machine only)' },
-      { field: 'faviconUrl', description: 'must be an http or https URL' },
+      {
+        field: 'faviconUrl',
+        description: 'must be the data URL of a PNG, JPEG or WebP image in base64, of 32 KB at most',
+      },
       { field: 'cornerRadius', description: 'must be a whole number from 0 to 24' },
     ]
     const font = { field: 'font', description: expect.stringContaining('must be one of: system, ') }

@@ -1,0 +1,50 @@
+import { getQuery, getRouterParam, type H3 } from 'h3'
+import { addRoute, type TenantCall } from '../access/endpoint.http.ts'
+import { BRAND_IMAGES, type BrandImage, hashImage, parseDataImage } from '../core/brand-images.ts'
+import { NotFound } from '../core/errors.ts'
+import { addReadRoute } from '../http/read-routes.http.ts'
+import { FAVICON_PATH, renderFavicon } from '../pages/assets/favicon.ts'
+import { getTenantName } from '../pages/page-shell.pages.tsx'
+import { renderErrorPage } from '../pages/responses.http.ts'
+
+const YEAR_SECONDS = 31_536_000
+const HOUR_SECONDS = 3600
+
+const renderImage = (content: BodyInit, type: string, caching: string): Response =>
+  new Response(content, {
+    headers: {
+      'content-type': type,
+      'cache-control': `public, max-age=${caching}`,
+      // The image may be opened as a document.
+      'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox",
+      'x-content-type-options': 'nosniff',
+    },
+  })
+
+const renderIcon = (svg: string): Response => renderImage(svg, 'image/svg+xml', `${HOUR_SECONDS}`)
+
+async function showImage({ event, tenant }: TenantCall): Promise<Response> {
+  const name = getRouterParam(event, 'image')
+  const setting = (Object.keys(BRAND_IMAGES) as BrandImage[]).find((key) => BRAND_IMAGES[key] === name)
+  const url = setting && tenant[setting]
+  const image = parseDataImage(url)
+  if (!url || !image) throw new NotFound('image')
+  const isCurrent = getQuery(event).v === hashImage(url)
+  const caching = isCurrent ? `${YEAR_SECONDS}, immutable` : '60'
+  return renderImage(new Uint8Array(image.content), image.type, caching)
+}
+
+/**
+ * The images of tenants: those that were set as data URLs, and the icon of browser tabs with the initial of the
+ * tenant in its color. Pages of no tenant have an icon, too.
+ */
+export function addBrandRoutes(app: H3): void {
+  addReadRoute(app, FAVICON_PATH, () => renderIcon(renderFavicon('Vestibule')))
+  addRoute(
+    app,
+    `/:tenant${FAVICON_PATH}`,
+    { GET: async ({ tenant }) => renderIcon(renderFavicon(getTenantName(tenant), tenant)) },
+    renderErrorPage,
+  )
+  addRoute(app, '/:tenant/brand/:image', { GET: showImage }, renderErrorPage)
+}
