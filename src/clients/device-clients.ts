@@ -8,4 +8,4 @@ export const DEVICE_CODE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code'
 export const DEVICE_APP_TYPES: readonly string[] = ['native', 'web']
 
 /** Whether a client may use the device grant. */
-export const mayUseDevices = ({ appType }: { appType: string }): boolean => DEVICE_APP_TYPES.includes(appType)
+export const canUseDevices = ({ appType }: { appType: string }): boolean => DEVICE_APP_TYPES.includes(appType)

@@ -17,7 +17,7 @@ export type PresentedFactor = { userId: string; method: SecondFactorName; code: 
 export type AcceptedFactor = { remainingCodes: number | null }
 
 /** Counts a guess before the code is compared. Throws RateLimited: 5 in 15 minutes for a user. */
-export async function limitGuesses(ctx: Ctx, userId: string, now: Date): Promise<void> {
+export async function countGuess(ctx: Ctx, userId: string, now: Date): Promise<void> {
   const retryAt = await countSecondFactorGuess(sql, ctx.tenant, userId, now)
   if (retryAt) throw new RateLimited(Math.max(1, Math.ceil((retryAt.getTime() - now.getTime()) / 1000)))
 }

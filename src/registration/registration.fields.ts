@@ -3,7 +3,7 @@ import type { CachedClient } from '../access/client-cache.ts'
 import { AUTH_METHODS, isPublicClient } from '../clients/auth-methods.ts'
 import { createClientCreateShape } from '../clients/clients.fields.ts'
 import type { Client } from '../clients/clients.ts'
-import { DEVICE_CODE_GRANT, mayUseDevices } from '../clients/device-clients.ts'
+import { canUseDevices, DEVICE_CODE_GRANT } from '../clients/device-clients.ts'
 import type { FieldIssue } from '../core/errors.ts'
 import { isJsonObject } from '../core/json-object.ts'
 import { ACCOUNT_SCOPE, OIDC_SCOPES } from '../core/scopes.ts'
@@ -164,7 +164,7 @@ export function toClientMetadata(client: Client, method: AuthMethod): Record<str
     id_token_signed_response_alg: client.idTokenSigningAlg ?? DEFAULT_SIGNING_ALGORITHM,
     application_type: client.appType === 'native' ? 'native' : 'web',
     token_endpoint_auth_method: method,
-    grant_types: GRANT_TYPES.filter((type) => type !== DEVICE_CODE_GRANT || mayUseDevices(client)),
+    grant_types: GRANT_TYPES.filter((type) => type !== DEVICE_CODE_GRANT || canUseDevices(client)),
     response_types: ['code'],
     subject_type: 'public',
     scope: OIDC_SCOPES.filter((scope) => scope !== ACCOUNT_SCOPE || client.scopes.includes(scope)).join(' '),

@@ -67,16 +67,24 @@ async function findVisit(call: TenantCall, page: AccountPage): Promise<AccountVi
   if (!session) return null
   const user = await getUser(ctx, session.userId)
   const action = toPath(call, page)
-  const { done = '' } = requireSingleParams(readTarget(event).query)
+  const { done = '', proof } = requireSingleParams(readTarget(event).query)
   const notices = page.notices ?? {}
+  // Only what a form of this session did is said to be done.
+  const isDone = isCsrfToken(proof, 'account-done', ctx.tenant, session.id, page.path, done)
   return {
     call,
     ctx: toAccountPageCtx(ctx, user, session.id),
     user,
     session,
     form: { action, csrf: createCsrfToken('account', ctx.tenant, session.id, page.path) },
-    notice: Object.hasOwn(notices, done) ? (notices[done] as string) : null,
+    notice: isDone && Object.hasOwn(notices, done) ? (notices[done] as string) : null,
   }
+}
+
+/** Leads to the account page at a path, with one of its notices. */
+export function redirectToNotice({ ctx, session }: AccountVisit, path: string, done: string): Response {
+  const proof = createCsrfToken('account-done', ctx.tenant, session.id, path, done)
+  return redirectTo(`/${ctx.tenant}/account${path}?${new URLSearchParams({ done, proof })}`)
 }
 
 /** Leads the user through a sign-in that is recent enough to fill in the form. */
@@ -111,7 +119,7 @@ async function handleForm(call: TenantCall, page: AccountPage): Promise<Response
   if (!Object.hasOwn(forms, step)) return redirectTo(toPath(call, page))
   try {
     const result = await (forms[step] as NonNullable<(typeof forms)[string]>)(visit, values)
-    return result instanceof Response ? result : redirectTo(`${toPath(call, page)}?done=${result.done}`)
+    return result instanceof Response ? result : redirectToNotice(visit, page.path, result.done)
   } catch (error) {
     if (error instanceof ReauthenticationRequired) return leadToRecentSignIn(call, page, visit.session)
     const problem = toPageProblem(error, page.labels ?? {}, values)

@@ -1,9 +1,10 @@
 import { selectAccountLabel } from '../../credentials/registration.ts'
 import { showTotpEnrollment } from '../../credentials/totp-enrollment.ts'
-import { redirectTo, renderComponent } from '../../pages/responses.http.ts'
+import { renderComponent } from '../../pages/responses.http.ts'
 import { confirmViewerTotp, createViewerTotp } from '../second-factors.ts'
-import type { AccountPage, AccountVisit } from './account-page.http.ts'
+import { type AccountPage, type AccountVisit, redirectToNotice } from './account-page.http.ts'
 import { AuthenticatorAppPage } from './authenticator-app.pages.tsx'
+import { RECOVERY_CODES_PAGE } from './recovery-codes.http.ts'
 
 /** The key that the rejected form had, while it is valid; a new one otherwise. */
 async function findOrCreateKey({ ctx, user, session }: AccountVisit, token: string | undefined) {
@@ -31,9 +32,9 @@ export const AUTHENTICATOR_APP_PAGE: AccountPage = {
       { status: problem?.status, runsScript: true },
     ),
   forms: {
-    confirm: async ({ ctx }, { token = '', code = '' }) => {
-      await confirmViewerTotp(ctx, { token, code })
-      return redirectTo(`/${ctx.tenant}/account/recovery-codes?done=app`)
+    confirm: async (visit, { token = '', code = '' }) => {
+      await confirmViewerTotp(visit.ctx, { token, code })
+      return redirectToNotice(visit, RECOVERY_CODES_PAGE.path, 'app')
     },
   },
 }

@@ -1,6 +1,6 @@
 import { findClient } from '../../access/client-cache.ts'
 import { findTenant } from '../../access/tenant-cache.ts'
-import { mayUseDevices } from '../../clients/device-clients.ts'
+import { canUseDevices } from '../../clients/device-clients.ts'
 import type { Ctx } from '../../core/context.ts'
 import type { Channel } from '../../core/sign-in-methods.ts'
 import { addSeconds } from '../../core/time.ts'
@@ -85,7 +85,7 @@ async function findProvenUser(ctx: Ctx, { firstProof }: Progress, now: Date): Pr
 /** Whether the client is still allowed to receive the response of the request. */
 const canReceiveResponse = (client: RequestingClient, request: PendingRequest): boolean =>
   request.responseMode === 'device'
-    ? mayUseDevices(client)
+    ? canUseDevices(client)
     : request.responseMode === 'account' || isRegisteredRedirect(client, request.redirectUri)
 
 /**

@@ -1,4 +1,4 @@
-import { mayUseDevices } from '../../clients/device-clients.ts'
+import { canUseDevices } from '../../clients/device-clients.ts'
 import { newId, randomToken, sha256 } from '../../core/crypto.ts'
 import { issuerOf } from '../../core/issuer.ts'
 import { OAuthError } from '../../core/oauth-error.ts'
@@ -43,7 +43,7 @@ export async function startDeviceAuthorization(
   makeUserCode = createUserCode,
   now = new Date(),
 ): Promise<DeviceAuthorizationResponse> {
-  if (!mayUseDevices(client))
+  if (!canUseDevices(client))
     throw new OAuthError('unauthorized_client', 'The client may not use the device grant.', {
       diagnostics: { app_type: client.appType },
     })

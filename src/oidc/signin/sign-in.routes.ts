@@ -16,7 +16,7 @@ import {
   type Interaction,
 } from '../interactions/interactions.ts'
 import { selectCompletion } from './completion.http.ts'
-import { offersPasskey } from './passkey/passkey-offer.ts'
+import { openUsefulOffer } from './passkey/passkey-offer.ts'
 import { PASSKEY_OFFER_FORMS, readBrowserAbilities } from './passkey/passkey-offer-forms.http.ts'
 import { findAutomaticProvider, findProviderByAddress } from './provider/provider-choice.ts'
 import { leadToProvider } from './provider/provider-forms.http.ts'
@@ -71,7 +71,7 @@ async function showSignInPage(call: TenantCall, requestedPage: SignInPageName): 
   const { key } = interaction
   const cookies = [buildCookie(call.ctx.tenant, INTERACTION_COOKIE, key, INTERACTION_LIFETIME_SECONDS)]
   const { next } = authorization
-  if (next.step === 'issue' && !hasCodesToSave(signIn) && !(await offersPasskey(signIn)))
+  if (next.step === 'issue' && !hasCodesToSave(signIn) && !(await openUsefulOffer(signIn)))
     return completeAuthorization(signIn, cookies)
   if (next.step === 'error')
     return selectCompletion(signIn).reject(

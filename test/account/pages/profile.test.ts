@@ -63,6 +63,17 @@ describe('the page of the profile', () => {
     expect((await getUser(ctx, person.id)).name).toBe('Changed elsewhere')
   })
 
+  test('says that it was saved to the session that saved it only', async ({ here, open, submit, visit }) => {
+    const { html: _, ...shown } = await open()
+    const saved = await submit(PATH, { step: 'save', ...shown, name: 'Ada' })
+    expect(saved.html).toContain('Your profile is saved.')
+    expect((await visit(`${PATH}?done=saved`)).html).not.toContain('Your profile is saved.')
+    const query = saved.path.split('?')[1]
+    expect((await visit(`${PATH}?${query}`, here)).html).toContain('Your profile is saved.')
+    const forged = (query ?? '').replace('done=saved', 'done=other')
+    expect((await visit(`/sessions?${forged}`)).html).not.toContain('role="status"')
+  })
+
   test('changes nothing that users may not change', async ({ tenant, person, open, submit }) => {
     const { html: _, ...shown } = await open()
     const read = () =>

@@ -31,7 +31,7 @@ export const findOfferedUser = ({ interaction, authorization }: SignInStep): Sig
  * Whether an offer is useful: the user has signed in for this request, by another method, in a browser that can
  * create a passkey on its device. A user of a device (RFC 8628) looks at another screen, which waits.
  */
-function mayOffer({ call, interaction, authorization }: SignInStep, since: Date): boolean {
+function canOffer({ call, interaction, authorization }: SignInStep, since: Date): boolean {
   const { tenant } = call
   const { request, progress } = interaction
   const { signInState: state } = authorization
@@ -48,14 +48,14 @@ function mayOffer({ call, interaction, authorization }: SignInStep, since: Date)
 }
 
 /**
- * Whether to offer a passkey to the user before the request is answered. Opens the offer, once in 30 days for a
- * user: one statement if it may be useful, none otherwise.
+ * Opens the offer of a passkey to the user before the request is answered, once in 30 days for a user. True when it is
+ * open. One statement if it may be useful, none otherwise.
  */
-export async function offersPasskey(signIn: SignInStep, now = new Date()): Promise<boolean> {
+export async function openUsefulOffer(signIn: SignInStep, now = new Date()): Promise<boolean> {
   if (findOfferedUser(signIn)) return true
   const since = addSeconds(now, -OFFER_INTERVAL_SECONDS)
   const { call, interaction, authorization } = signIn
-  if (!authorization.signInState || !mayOffer(signIn, since)) return false
+  if (!authorization.signInState || !canOffer(signIn, since)) return false
   const { id: sessionId, userId } = authorization.signInState
   const handleHash = hashHandle(interaction)
   const isOpened = await openPasskeyOffer(sql, call.ctx.tenant, { handleHash, userId, sessionId, since, now })

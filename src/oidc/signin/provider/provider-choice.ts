@@ -4,7 +4,7 @@ import { listOfferedProviders } from '../step/offered-methods.ts'
 import type { SignInStep } from '../step/sign-in-step.ts'
 
 /** A sign-in leaves without a choice of the user once: a user who comes back can choose another method. */
-const mayLead = ({ interaction: { progress } }: SignInStep): boolean =>
+const canLead = ({ interaction: { progress } }: SignInStep): boolean =>
   !progress.isLed && !progress.isAnother && !progress.pendingLink && !progress.refusal
 
 /**
@@ -12,7 +12,7 @@ const mayLead = ({ interaction: { progress } }: SignInStep): boolean =>
  * only one if there is no other method. Null where the page is shown.
  */
 export function findAutomaticProvider(signIn: SignInStep, isOnlyMethod: boolean): SignInProvider | null {
-  if (!mayLead(signIn) || signIn.interaction.progress.address) return null
+  if (!canLead(signIn) || signIn.interaction.progress.address) return null
   const providers = listOfferedProviders(signIn)
   const { idp } = signIn.interaction.request
   const isAlone = isOnlyMethod && providers.length === 1
@@ -21,7 +21,7 @@ export function findAutomaticProvider(signIn: SignInStep, isOnlyMethod: boolean)
 
 /** The provider of the domain of an entered address; null for other addresses, and after a first attempt. */
 export function findProviderByAddress(signIn: SignInStep, address: string): SignInProvider | null {
-  const domain = mayLead(signIn) ? toEmailKey(address.trim())?.split('@').pop() : undefined
+  const domain = canLead(signIn) ? toEmailKey(address.trim())?.split('@').pop() : undefined
   const providers = listOfferedProviders(signIn)
   return providers.find(({ domains }) => domain !== undefined && domains.includes(domain)) ?? null
 }

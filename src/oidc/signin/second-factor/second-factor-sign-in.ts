@@ -3,7 +3,7 @@ import { describeRequestSource } from '../../../access/request-source.ts'
 import { type Ctx, toUserCtx } from '../../../core/context.ts'
 import { RateLimited, UserLocked } from '../../../core/errors.ts'
 import type { SecondFactorName } from '../../../core/sign-in-methods.ts'
-import { limitGuesses, useSecondFactor } from '../../../credentials/second-factor-use.ts'
+import { countGuess, useSecondFactor } from '../../../credentials/second-factor-use.ts'
 import { inTransaction, type Sql, sql } from '../../../database/db.ts'
 import { deliverInBackground } from '../../../delivery/background.ts'
 import { deliverMail } from '../../../delivery/mail.ts'
@@ -101,7 +101,7 @@ export async function signInBySecondFactor(
   const userCtx = toUserCtx(ctx, { userId, clientId })
   const sessionId = signIn.authorization.signInState?.id ?? null
   try {
-    await limitGuesses(ctx, userId, now)
+    await countGuess(ctx, userId, now)
     const { accepted, entered } = await inTransaction(async (sql) => {
       const accepted = await useSecondFactor(sql, userCtx, { userId, method, code }, now)
       if (!accepted) throw new RejectedSecondFactor('wrong')
