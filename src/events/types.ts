@@ -116,7 +116,10 @@ export const EVENTS = {
   }),
   /** userId, sessionId, [grant, client] */
   'grant.created': NONE,
-  /** userId, sessionId, [grant, client] */
+  /**
+   * userId, sessionId, [grant, client]: the first rotation of the grant's refresh token in each clock hour (UTC). Later
+   * rotations of the hour are not recorded; replays, revocations and rejections always are.
+   */
   'grant.refreshed': NONE,
   /** userId, sessionId, [grant, client] */
   'grant.revoked': z.strictObject({ reason: z.enum(GRANT_END_REASONS) }),

@@ -55,6 +55,8 @@ const REFRESH_GRANT = statement({
     claims: typed<ClaimsRequest | null>('jsonb?'),
     roles: 'text[]',
     outcome: typed<'rotated' | 'repeated' | 'replayed'>('text'),
+    /** Whether a rotation records its event: only the first of a grant in each clock hour does. */
+    isRecorded: 'boolean',
   },
 })`
   WITH presented AS MATERIALIZED (
@@ -64,7 +66,8 @@ const REFRESH_GRANT = statement({
         WHEN g."generation" = :generation THEN 'rotated'
         WHEN g."generation" = :generation + 1 AND g."rotatedAt" >= :retryFrom THEN 'repeated'
         ELSE 'replayed'
-      END AS "outcome"
+      END AS "outcome",
+      date_trunc('hour', g."rotatedAt", 'UTC') IS DISTINCT FROM date_trunc('hour', :now, 'UTC') AS "isRecorded"
     FROM "Grant" g JOIN "User" u ON u."tenantId" = :tenant AND u."id" = g."userId"
     WHERE g."tenantId" = :tenant AND g."id" = :grantId AND g."secretHash" = :secretHash AND g."clientId" = :clientId
       AND (:scopes IS NULL OR :scopes <@ g."scopes")
@@ -78,14 +81,14 @@ const REFRESH_GRANT = statement({
     FROM presented p WHERE g."tenantId" = :tenant AND g."id" = p."id" AND p."outcome" = 'rotated'
     RETURNING g."id", g."userId", g."sessionId", g."clientId"
   ), event_log AS (${buildInsertEventsSql(':events', {
-    from: 'rotated',
+    from: 'rotated JOIN presented p ON p."isRecorded"',
     columns: toGrantEventColumns('rotated'),
   })})
   SELECT * FROM presented`
 
 /**
- * Rotates the refresh token of a grant and records `event`, repeats its successor, or recognizes a replay, in
- * one statement. Null when the token is ahead of the stored generation, the grant belongs to another client,
+ * Rotates the refresh token of a grant, repeats its successor, or recognizes a replay, in one statement. The
+ * first rotation of the grant in a clock hour (UTC) records `event`. Null when the token is ahead of the stored generation, the grant belongs to another client,
  * is too narrow, bound to another key, expired or revoked, or the user is locked.
  */
 export const refreshGrant = (

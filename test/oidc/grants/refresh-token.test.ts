@@ -14,7 +14,7 @@ describe('a refresh token (RFC 6749, section 6; RFC 9700, section 4.14.2)', () =
     expect(await ownVisitor.newTokens({ scope: OFFLINE_SCOPE })).toHaveProperty('refresh_token')
   })
 
-  test('rotates with each use, which records grant.refreshed', async ({
+  test('rotates with each use, and records grant.refreshed once in a clock hour', async ({
     oidc,
     refreshToken,
     listEventTypes,
@@ -32,6 +32,22 @@ describe('a refresh token (RFC 6749, section 6; RFC 9700, section 4.14.2)', () =
     const third = await oidc.refresh(second.body.refresh_token as string)
     expect(third.body.refresh_token).toContain('.2.')
     expect((await oidc.userinfo(third.body.access_token as string)).status).toBe(200)
+    expect(await listEventTypes(refreshToken)).toEqual(['grant.created', 'grant.refreshed'])
+  })
+
+  test('records grant.refreshed again when the last rotation was in an earlier clock hour', async ({
+    oidc,
+    refreshToken,
+    changeGrant,
+    listEventTypes,
+  }) => {
+    const second = await oidc.refresh(refreshToken)
+    const hourStart = Math.floor(Date.now() / 3_600_000) * 3_600_000
+    await changeGrant(refreshToken, { rotatedAt: new Date(hourStart) })
+    const third = await oidc.refresh(second.body.refresh_token as string)
+    expect(await listEventTypes(refreshToken)).toEqual(['grant.created', 'grant.refreshed'])
+    await changeGrant(refreshToken, { rotatedAt: new Date(hourStart - 1) })
+    expect((await oidc.refresh(third.body.refresh_token as string)).status).toBe(200)
     expect(await listEventTypes(refreshToken)).toEqual([
       'grant.created',
       'grant.refreshed',
