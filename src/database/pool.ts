@@ -14,6 +14,8 @@ const SILENCE_LIMIT_MS = 11_000
 /** An idle connection that is silent for as long is asked whether its server is there, and has as long to answer. */
 const IDLE_CHECK_MS = 2000
 const KEEP_ALIVE_MS = 10_000
+/** A generic plan is kept with its connection. A new connection plans with the statistics of its time. */
+const LIFETIME_SECONDS = 30 * 60
 /** A connection that is in use for longer has leaked. */
 const STUCK_MS = 60_000
 
@@ -33,6 +35,7 @@ export const RECOVERY_SETTINGS = {
   idleTimeoutMillis: IDLE_TIMEOUT_MS,
   keepAlive: true,
   keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
+  maxLifetimeSeconds: LIFETIME_SECONDS,
 } as const satisfies pg.PoolConfig
 
 /**

@@ -11,8 +11,8 @@ import { startTcpProxy, throughProxy } from '../support/tcp-proxy.ts'
 const SILENCE_MS = 300
 const IDLE_CHECK_MS = 200
 
-function openPool(connectionString: string, max: number, limits = {}): pg.Pool {
-  const pool = new pg.Pool({ ...RECOVERY_SETTINGS, connectionString, max })
+function openPool(connectionString: string, max: number, limits = {}, settings: pg.PoolConfig = {}): pg.Pool {
+  const pool = new pg.Pool({ ...RECOVERY_SETTINGS, connectionString, max, ...settings })
   watchPool(pool, { silenceMs: SILENCE_MS, ...limits })
   onTestFinished(() => pool.end())
   return pool
@@ -26,6 +26,30 @@ async function openProxiedPool(max = 3, limits = {}) {
 }
 
 describe('a pool', () => {
+  test('replaces each connection after half an hour, so that its plans age', () => {
+    expect(RECOVERY_SETTINGS.maxLifetimeSeconds).toBe(1800)
+  })
+
+  test('replaces a connection at the end of its life after the transaction that uses it', async () => {
+    const pool = openPool(databaseUrl(), 1, { silenceMs: 5000 }, { maxLifetimeSeconds: 0.4 })
+    const readProcessId = async (client: pg.Pool | pg.PoolClient) =>
+      (await client.query('SELECT pg_backend_pid() AS id')).rows[0].id
+    const client = await pool.connect()
+    await client.query('BEGIN')
+    const first = await readProcessId(client)
+    await sleep(600)
+    expect(await readProcessId(client)).toBe(first)
+    await client.query('COMMIT')
+    client.release()
+    const second = await readProcessId(pool)
+    expect(second).not.toBe(first)
+    // The second connection is idle when its life ends.
+    await sleep(600)
+    expect(pool.totalCount).toBe(0)
+    expect(await readProcessId(pool)).not.toBe(second)
+    expect(isPoolStuck(pool, performance.now() + 61_000)).toBe(false)
+  })
+
   test('closes a silent connection and the idle ones, and answers again once the server does', async ({
     skip,
   }) => {
