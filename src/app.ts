@@ -26,6 +26,7 @@ import { buildSchema } from './server/graphql-schema.ts'
 import { addHealthRoutes } from './server/health.routes.ts'
 import { listenOnPort } from './server/listen.ts'
 import { addNotFoundRoute } from './server/not-found.routes.ts'
+import { addPreviewRoutes } from './server/preview/preview.routes.ts'
 import { restRoutes } from './server/rest-routes.ts'
 
 /** How long running requests may take after the program receives the signal to stop. */
@@ -59,6 +60,7 @@ function createHttpApp(isStopping: () => boolean): H3 {
   })
   addHealthRoutes(app, isStopping)
   addAssetRoutes(app)
+  addPreviewRoutes(app)
   addBrandRoutes(app)
   if (!env.isProduction) {
     addStartRoutes(app)

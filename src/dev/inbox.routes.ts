@@ -2,6 +2,7 @@ import { getQuery, getRouterParam, type H3, type H3Event } from 'h3'
 import { NotFound } from '../core/errors.ts'
 import { findInboxMessage, listInboxMessages, type StoredMessage } from '../delivery/inbox.ts'
 import { addReadRoute } from '../http/read-routes.http.ts'
+import { renderMailDocument } from '../pages/mail-document.http.ts'
 import { renderPage } from '../pages/render-page.pages.tsx'
 import { renderErrorPage } from '../pages/responses.http.ts'
 import { InboxPage } from './inbox.pages.tsx'
@@ -22,22 +23,6 @@ function renderMailOr404(event: H3Event, render: (mail: DesignedMail) => Respons
   return render({ ...message, html: message.html })
 }
 
-/**
- * The HTML of a mail, for a frame of this server: nothing but its images is loaded, no script runs, and its links
- * open in another tab.
- */
-const renderMailFrame = ({ html }: { html: string }): Response =>
-  new Response(html.replace('<head>', '<head><base target="_blank">'), {
-    headers: {
-      'content-type': 'text/html; charset=utf-8',
-      'content-security-policy':
-        "sandbox allow-popups allow-popups-to-escape-sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src https: data:; form-action 'none'; base-uri 'none'; frame-ancestors 'self'",
-      'referrer-policy': 'no-referrer',
-      'cache-control': 'no-store',
-      'x-content-type-options': 'nosniff',
-    },
-  })
-
 /** The development inbox as a page and as JSON; `?to=` filters by address. Never added in production. */
 export function addInboxRoutes(app: H3): void {
   addReadRoute(app, '/dev/inbox', (event) => {
@@ -53,5 +38,7 @@ export function addInboxRoutes(app: H3): void {
   addReadRoute(app, '/dev/inbox/:id', (event) =>
     renderMailOr404(event, (mail) => renderPage(MailPage({ mail }), { showsFrame: true })),
   )
-  addReadRoute(app, '/dev/inbox/:id/html', (event) => renderMailOr404(event, renderMailFrame))
+  addReadRoute(app, '/dev/inbox/:id/html', (event) =>
+    renderMailOr404(event, ({ html }) => renderMailDocument(html)),
+  )
 }

@@ -33,8 +33,10 @@ export type AccountVisit = {
 /** What follows a form: the page with one of its notices, or another response. */
 type FormResult = { done: string } | Response
 
-/** An account page: `path` follows `/{tenant}/account`. */
+/** A page of a signed-in user: `path` follows `root`. */
 export type AccountPage = {
+  /** The path below the tenant; by default that of the account pages. */
+  root?: string
   path: string
   /** The page is shown after a recent sign-in only. */
   needsRecentSignIn?: boolean
@@ -57,7 +59,8 @@ export const createPageHandlers = (page: AccountPage): Handlers => ({
   ...(page.forms && { POST: (call) => handleForm(call, page) }),
 })
 
-const toPath = ({ ctx }: TenantCall, { path }: AccountPage): string => `/${ctx.tenant}/account${path}`
+const toPath = ({ ctx }: TenantCall, { root = '/account', path }: AccountPage): string =>
+  `/${ctx.tenant}${root}${path}`
 
 /** The visit of the user who is signed in to this browser; null when nobody is. */
 async function findVisit(call: TenantCall, page: AccountPage): Promise<AccountVisit | null> {

@@ -1,9 +1,10 @@
+import { FONT_STACKS } from '../../core/brand.ts'
 import { DEFAULT_THEME, PALETTE } from '../../core/palette.ts'
 import { buildShapeVariables, buildThemeCss, toCssDeclarations } from './theme.ts'
 
 /** Uses logical properties, so that right-to-left languages need no second stylesheet. */
 export const PAGES_CSS = `
-:root{color-scheme:light dark;${toCssDeclarations({ ...PALETTE.light, ...buildShapeVariables({}) })}}
+:root{color-scheme:light dark;${toCssDeclarations({ ...PALETTE.light, ...buildShapeVariables({}), mono: FONT_STACKS.monospace })}}
 @media (prefers-color-scheme:dark){:root{${toCssDeclarations(PALETTE.dark)}}}
 ${buildThemeCss({ themeColor: DEFAULT_THEME })}
 
@@ -17,7 +18,7 @@ body{
 h1,h2,p,ul,dl,dd{margin:0}
 h1{font-size:1.625rem;line-height:1.25;font-weight:650;letter-spacing:-.015em;text-wrap:balance}
 h2{font-size:1rem;font-weight:600}
-code,pre,.mono{font-family:ui-monospace,"SF Mono","Cascadia Mono",Menlo,Consolas,"DejaVu Sans Mono",monospace}
+code,pre,.mono{font-family:var(--mono)}
 p{text-wrap:pretty}
 .given{overflow-wrap:anywhere}
 
@@ -63,13 +64,13 @@ input[aria-invalid],select[aria-invalid]{border-color:var(--danger);box-shadow:i
 .check input:checked::before{content:"✓";background:var(--accent);border-color:var(--accent-edge)}
 .check input[aria-invalid]::before{border-color:var(--danger)}
 .code-input{
-  min-block-size:3.75rem;font:600 1.625rem/1 ui-monospace,"SF Mono","Cascadia Mono",Menlo,Consolas,"DejaVu Sans Mono",monospace;
+  min-block-size:3.75rem;font:600 1.625rem/1 var(--mono);
   font-variant-numeric:tabular-nums;letter-spacing:.35em;text-align:center;padding-inline:1.2em .85em;
 }
 .letters{text-transform:uppercase;letter-spacing:.15em;padding-inline:.875rem}
 .user-code{
   padding:.75rem;border-radius:var(--radius);background:var(--raised);text-align:center;user-select:all;
-  font:600 1.625rem/1.4 ui-monospace,"SF Mono","Cascadia Mono",Menlo,Consolas,"DejaVu Sans Mono",monospace;letter-spacing:.1em;
+  font:600 1.625rem/1.4 var(--mono);letter-spacing:.1em;
 }
 .error{
   display:flex;gap:.5rem;padding:.625rem .875rem;border-radius:var(--radius);
@@ -163,6 +164,11 @@ input[aria-invalid]:focus-visible{outline-color:var(--danger)}
   margin:0;padding:.75rem .875rem;border-radius:var(--radius);background:var(--raised);
   font-size:.875rem;white-space:pre-wrap;overflow-wrap:anywhere;
 }
+.samples{display:grid;grid-template-columns:repeat(auto-fit,minmax(17rem,1fr));gap:.75rem}
+.samples h3{grid-column:1/-1;margin:0;font-size:1rem}
+.sample{inline-size:100%;block-size:36rem;border:1px solid var(--line);border-radius:calc(var(--radius)*1.2)}
+.sample.light{color-scheme:light}
+.sample.dark{color-scheme:dark}
 .mail{inline-size:100%;block-size:42rem;border:1px solid var(--line);border-radius:calc(var(--radius)*1.2);color-scheme:light dark}
 .claims{display:grid;grid-template-columns:minmax(6rem,max-content) 1fr;gap:.25rem 1rem;font-size:.9375rem}
 .claims dt{color:var(--muted)}
@@ -180,4 +186,4 @@ input[aria-invalid]:focus-visible{outline-color:var(--danger)}
 }
 @media (prefers-reduced-motion:reduce){*,*::before,*::after{transition:none!important;animation:none!important}}
 @media (forced-colors:active){.mark,.person-mark,.error,.tag{border:1px solid}}
-`.trim()
+`.replace(/\s*\n\s*/g, '')

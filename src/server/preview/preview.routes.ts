@@ -1,0 +1,67 @@
+import { getRouterParam, type H3 } from 'h3'
+import { addRoute, type TenantCall } from '../../access/endpoint.http.ts'
+import { loadMessageTenant } from '../../access/message-tenant.ts'
+import { type AccountPage, createPageHandlers } from '../../account/pages/account-page.http.ts'
+import { env } from '../../core/env.ts'
+import { NotFound } from '../../core/errors.ts'
+import { renderMail } from '../../delivery/mail.pages.tsx'
+import { renderMailDocument } from '../../pages/mail-document.http.ts'
+import { renderPage } from '../../pages/render-page.pages.tsx'
+import { renderComponent, renderErrorPage } from '../../pages/responses.http.ts'
+import { PreviewPage } from './preview.pages.tsx'
+import { buildSampleMails } from './sample-mails.ts'
+import { buildSamplePages } from './sample-pages.pages.tsx'
+
+const PATH = '/brand/preview'
+
+const loadSampleMails = async ({ tenant }: TenantCall) =>
+  buildSampleMails(await loadMessageTenant(tenant.tenantId), {
+    clientName: 'Example app',
+    userName: 'Grace Hopper',
+    uri: `${env.baseUrl}/${tenant.tenantId}/enroll?token=example`,
+    time: new Date(),
+  })
+
+/** The entry of a sample that the path names. */
+function getSample<Sample>({ event }: TenantCall, samples: Record<string, Sample>): Sample {
+  const name = getRouterParam(event, 'name') ?? ''
+  if (!Object.hasOwn(samples, name)) throw new NotFound('sample')
+  return samples[name] as Sample
+}
+
+/** A page for administrators of the tenant; for other users it does not exist. */
+const createPreview = (path: string, show: (call: TenantCall) => Promise<Response>): AccountPage => ({
+  root: PATH,
+  path,
+  show: async ({ call, ctx }) => {
+    if (!ctx.scopes.has('tenant:read')) throw new NotFound('page')
+    return show(call)
+  },
+})
+
+const PREVIEWS = {
+  '': createPreview('', async (call) =>
+    renderComponent(
+      PreviewPage,
+      {
+        tenant: call.tenant,
+        path: `/${call.tenant.tenantId}${PATH}`,
+        pages: Object.keys(buildSamplePages(call.tenant)),
+        mails: Object.keys(await loadSampleMails(call)),
+      },
+      { showsFrame: true },
+    ),
+  ),
+  '/page/:name': createPreview('', async (call) =>
+    renderPage(getSample(call, buildSamplePages(call.tenant)), { frameAncestor: env.baseUrl }),
+  ),
+  '/mail/:name': createPreview('', async (call) =>
+    renderMailDocument(renderMail(getSample(call, await loadSampleMails(call)))),
+  ),
+}
+
+/** The preview of the brand: all mails, and the pages on which a person meets the tenant. */
+export function addPreviewRoutes(app: H3): void {
+  for (const [path, page] of Object.entries(PREVIEWS))
+    addRoute(app, `/:tenant${PATH}${path}`, createPageHandlers(page), renderErrorPage)
+}

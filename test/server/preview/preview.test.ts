@@ -1,0 +1,78 @@
+import { describe, expect } from 'vitest'
+import { createPlatformCtx } from '../../../src/core/context.ts'
+import { updateSettings } from '../../../src/tenants/settings.ts'
+import { setUserRoles } from '../../../src/users/roles.ts'
+import { test as base } from '../../support/account-pages.ts'
+import { listTags } from '../../support/pages.tsx'
+
+const RED = '#c00000'
+
+/** `test` with the preview, as the person of the browser sees it. */
+const test = base
+  .extend(
+    'preview',
+    ({ tenant, here }) =>
+      (path = '') =>
+        here.fetch(`/${tenant}/brand/preview${path}`),
+  )
+  .extend(
+    'becomeAdministrator',
+    ({ tenant, person }) =>
+      (roles: string[] = ['admin']) =>
+        setUserRoles(createPlatformCtx(tenant), person.id, { roles }),
+  )
+
+describe('the preview of the brand', () => {
+  test('shows every sample in light and dark to an administrator of the tenant', async ({
+    tenant,
+    ctx,
+    preview,
+    becomeAdministrator,
+  }) => {
+    await updateSettings(ctx, { themeColor: RED, friendlyName: 'Acme' })
+    await becomeAdministrator()
+    const response = await preview()
+    expect(response.status).toBe(200)
+    expect(response.headers.get('content-security-policy')).toContain("; frame-src 'self';")
+    const frames = listTags(await response.text()).filter(({ name }) => name === 'iframe')
+    expect(frames.length).toBeGreaterThan(40)
+    const paths = new Set(frames.map(({ attributes }) => attributes.src ?? ''))
+    expect(paths.size).toBe(frames.length / 2)
+    for (const path of paths) {
+      expect(path).toMatch(new RegExp(`^/${tenant}/brand/preview/(page|mail)/[a-z-]+$`))
+      const sample = await preview(path.replace(`/${tenant}/brand/preview`, ''))
+      expect([path, sample.status]).toEqual([path, 200])
+      expect(sample.headers.get('content-security-policy')).toMatch(/frame-ancestors (?!'none')/)
+      expect(sample.headers.get('content-security-policy')).not.toContain('script-src')
+      expect(await sample.text()).toContain(RED)
+    }
+  })
+
+  test.for<[string, string[]]>([
+    ['auditor', ['auditor']],
+    ['admin', ['admin']],
+  ])('is for the role %s', async ([_role, roles], { preview, becomeAdministrator }) => {
+    await becomeAdministrator(roles)
+    expect((await preview()).status).toBe(200)
+  })
+
+  test('does not exist for a user without a role', async ({ preview }) => {
+    for (const path of ['', '/page/sign-in', '/mail/sign-in']) {
+      const response = await preview(path)
+      expect([path, response.status]).toEqual([path, 404])
+      expect(await response.text()).not.toContain('Example app')
+    }
+  })
+
+  test('has no sample of another name', async ({ preview, becomeAdministrator }) => {
+    await becomeAdministrator()
+    for (const path of ['/page/nothing', '/mail/constructor', '/page/__proto__', '/else/sign-in'])
+      expect([path, (await preview(path)).status]).toEqual([path, 404])
+  })
+
+  test('leads to the sign-in without a session', async ({ tenant, newBrowser }) => {
+    const response = await newBrowser().fetch(`/${tenant}/brand/preview`)
+    expect(response.status).toBe(303)
+    expect(response.headers.get('location')).toMatch(new RegExp(`^/${tenant}/signin/`))
+  })
+})
