@@ -18,6 +18,7 @@ import {
 } from './http/connection-timeouts.ts'
 import { addInvitationRoutes } from './invitations/invitation.routes.ts'
 import { addOidcRoutes } from './oidc/oidc.routes.ts'
+import { addLanguageRoute } from './pages/language.routes.ts'
 import { createRestApp } from './rest/rest.ts'
 import { addAssetRoutes } from './server/assets.routes.ts'
 import { addBrandRoutes } from './server/brand.routes.ts'
@@ -72,6 +73,7 @@ function createHttpApp(isStopping: () => boolean): H3 {
   addAccountPageRoutes(app)
   addRelatedOriginRoutes(app)
   addInvitationRoutes(app)
+  addLanguageRoute(app)
   addNotFoundRoute(app)
   return app
 }

@@ -3,6 +3,7 @@ import type { Ctx } from '../core/context.ts'
 import { MethodNotAllowed, NotFound } from '../core/errors.ts'
 import { OAuthError } from '../core/oauth-error.ts'
 import { getRequestMeta, readTarget } from '../http/request.http.ts'
+import { noteLanguage, runWithLanguage } from '../languages/request-language.ts'
 import { type RejectionEventType, recordRejection } from './rejections.ts'
 import { type CachedTenant, findTenant } from './tenant-cache.ts'
 
@@ -50,7 +51,8 @@ export function addRoute(
     HEAD: handlers.HEAD === null ? null : handlers.GET,
   }
   const allowed = Object.keys(handlersByMethod).filter((method) => handlersByMethod[method])
-  app.all(path, async (event) => {
+  app.all(path, (event) => runWithLanguage(event.req, () => answer(event)))
+  async function answer(event: H3Event): Promise<Response> {
     const { method, headers } = event.req
     const origin = headers.get('origin')
     let isReadable = false
@@ -62,6 +64,7 @@ export function addRoute(
       if (!readTarget(event).isCanonical) throw new NotFound('page')
       tenant = await findTenant(event.context.params?.tenant ?? '')
       if (!tenant) throw new NotFound('tenant at this address')
+      noteLanguage({ tenantLocale: tenant.defaultLocale })
       const handle = Object.hasOwn(handlersByMethod, method) ? handlersByMethod[method] : null
       if (!handle) throw new MethodNotAllowed(allowed)
       const ctx = createAnonymousCtx(event, tenant.tenantId)
@@ -91,7 +94,7 @@ export function addRoute(
       response.headers.append('vary', 'origin')
     }
     return method === 'HEAD' ? new Response(null, response) : response
-  })
+  }
 }
 
 const createAnonymousCtx = (event: H3Event, tenant: string): Ctx => ({

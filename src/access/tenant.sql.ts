@@ -11,6 +11,7 @@ export const SETTINGS = [
   'loginUrl',
   'supportUrl',
   'phoneCountry',
+  'defaultLocale',
   'dynamicRegistration',
   'clientIdMetadataDocuments',
   'signUp',

@@ -1,5 +1,5 @@
-import type { VNode } from 'preact'
-import { ENROLLMENT_HINT, ENROLLMENT_SCRIPT_PATH } from '../pages/assets/enrollment-script.ts'
+import type { ComponentChildren, VNode } from 'preact'
+import { ENROLLMENT_SCRIPT_PATH } from '../pages/assets/enrollment-script.ts'
 import { ContinueLink } from '../pages/outcome.pages.tsx'
 import {
   BidiText,
@@ -10,8 +10,50 @@ import {
   type PageTenant,
   StepForm,
 } from '../pages/page-shell.pages.tsx'
+import { Message, useWords } from '../pages/words.pages.tsx'
 
-const TIME = new Intl.DateTimeFormat('en', { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' })
+/** The part that the script shows, with the parameters of the script and what it says. */
+function EnrollmentArea({
+  token,
+  path,
+  query,
+  children,
+}: {
+  token: string
+  path: string
+  query?: string
+  children: ComponentChildren
+}): VNode {
+  const { text } = useWords()
+  const messages = {
+    busy: text('script.follow'),
+    idle: text('enroll.once'),
+    offline: text('script.offline'),
+    unsupported: text('script.noPasskeys'),
+    NotAllowedError: text('script.enrollCanceled'),
+    InvalidStateError: text('script.enrollKnown'),
+    NotSupportedError: text('script.enrollUnsupported'),
+    SecurityError: text('script.enrollInsecure'),
+    ConstraintError: text('script.enrollUnlocked'),
+    other: text('script.failed'),
+  }
+  return (
+    <div
+      id="enrollment"
+      data-token={token}
+      data-path={path}
+      data-query={query}
+      data-messages={JSON.stringify(messages)}
+      hidden
+    >
+      {children}
+    </div>
+  )
+}
+
+const UtcTime = ({ at }: { at: Date }): VNode => (
+  <time dateTime={at.toISOString()}>{useWords().formatTime(at, 'long', 'UTC')}</time>
+)
 
 type EnrollmentPageProps = {
   tenant: PageTenant
@@ -27,40 +69,34 @@ type EnrollmentPageProps = {
 /** Asks the user to create a passkey, which needs a script. */
 export const EnrollmentPage = ({ tenant, label, token, path, onward }: EnrollmentPageProps): VNode => (
   <PageShell
-    title="Create your passkey"
-    lead={
-      <>
-        for <BidiText>{label}</BidiText>
-      </>
-    }
+    title={<Message of="enroll.title" />}
+    lead={<Message of="enroll.lead" label={<BidiText>{label}</BidiText>} />}
     tenant={tenant}
   >
     <p>
-      A passkey stays on your device or in your password manager. You unlock it the way you unlock the device:
-      with your fingerprint, your face, a PIN or a security key.
+      <Message of="enroll.text" />
     </p>
     <noscript>
       <p class="error">
-        This page has to talk to your device, which needs JavaScript. Turn it on and reload the page, or open
-        the link in another browser. The link still works.
+        <Message of="enroll.script" />
       </p>
     </noscript>
     <div id="enrollment-error" role="alert" />
     {/* Hidden until the script runs, because the button needs it. */}
-    <div id="enrollment" data-token={token} data-path={path} data-query={onward?.query} hidden>
+    <EnrollmentArea token={token} path={path} query={onward?.query}>
       <div class="stack">
         <button type="button" id="enrollment-button" class="primary">
-          Create a passkey
+          <Message of="passkey.create" />
         </button>
         <p class="hint" id="enrollment-status" role="status">
-          {ENROLLMENT_HINT}
+          <Message of="enroll.once" />
         </p>
       </div>
-    </div>
+    </EnrollmentArea>
     {onward && (
       <div class="alternatives">
         <a class="button quiet" href={onward.skipTo}>
-          Not now
+          <Message of="action.notNow" />
         </a>
       </div>
     )}
@@ -83,17 +119,13 @@ export const EnrolledPage = ({
   startAt?: string | null
 }): VNode => (
   <PageShell
-    title="Your passkey is ready"
-    lead={
-      <>
-        It is saved for <BidiText>{getTenantName(tenant)}</BidiText>. You can close this page.
-      </>
-    }
+    title={<Message of="enroll.readyTitle" />}
+    lead={<Message of="enroll.readyLead" tenant={<BidiText>{getTenantName(tenant)}</BidiText>} />}
     tenant={tenant}
     outcome="good"
   >
     <ContinueLink to={startAt}>
-      Continue to <BidiText>{client?.name}</BidiText>
+      <Message of="action.continueTo" name={<BidiText>{client?.name}</BidiText>} />
     </ContinueLink>
     <ContinueLink to={accountPath}>Back to your account</ContinueLink>
   </PageShell>
@@ -101,10 +133,9 @@ export const EnrolledPage = ({
 
 /** The same for every reason, so that it does not reveal whether a link ever existed. */
 export const EnrollmentExpiredPage = ({ tenant }: { tenant: PageTenant }): VNode => (
-  <PageShell title="This link no longer works" tenant={tenant} outcome="bad" isError>
+  <PageShell title={<Message of="enroll.expiredTitle" />} tenant={tenant} outcome="bad" isError>
     <p>
-      It has expired, was used already, or was replaced by a newer one. If you have just created a passkey
-      with it, all is well. Otherwise, ask the person who sent it to you for a new one.
+      <Message of="enroll.expiredText" />
     </p>
   </PageShell>
 )
@@ -117,10 +148,9 @@ export const EnrollmentWaitingPage = ({
   tenant: PageTenant
   usableAt: Date
 }): VNode => (
-  <PageShell title="This link does not work yet" tenant={tenant}>
+  <PageShell title={<Message of="enroll.waitingTitle" />} tenant={tenant}>
     <p>
-      To protect your account, it works from{' '}
-      <time dateTime={usableAt.toISOString()}>{TIME.format(usableAt)}</time> (UTC). Open it again then.
+      <Message of="enroll.waitingText" time={<UtcTime at={usableAt} />} />
     </p>
   </PageShell>
 )
@@ -134,14 +164,16 @@ export const CancelEnrollmentPage = ({
   interaction: PageInteraction
 }): VNode => (
   <PageShell
-    title="Cancel the link?"
-    lead="An administrator made a link that creates a new passkey for your account."
+    title={<Message of="enroll.cancelTitle" />}
+    lead={<Message of="enroll.cancelLead" />}
     tenant={tenant}
   >
-    <p>If you did not ask for it, cancel it. Nobody can use it then.</p>
+    <p>
+      <Message of="enroll.cancelText" />
+    </p>
     <StepForm interaction={interaction} step="cancel-link" class="stack">
       <button type="submit" class="primary">
-        Cancel the link
+        <Message of="enroll.cancel" />
       </button>
     </StepForm>
   </PageShell>
@@ -149,7 +181,9 @@ export const CancelEnrollmentPage = ({
 
 /** Shown when the link was canceled. */
 export const EnrollmentCanceledPage = ({ tenant }: { tenant: PageTenant }): VNode => (
-  <PageShell title="The link is canceled" tenant={tenant} outcome="good">
-    <p>Nobody can use it any more. Tell your administrator that you did not ask for it.</p>
+  <PageShell title={<Message of="enroll.canceledTitle" />} tenant={tenant} outcome="good">
+    <p>
+      <Message of="enroll.canceledText" />
+    </p>
   </PageShell>
 )

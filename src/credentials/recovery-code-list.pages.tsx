@@ -1,4 +1,5 @@
 import type { VNode } from 'preact'
+import { Message } from '../pages/words.pages.tsx'
 
 /** New recovery codes, which are shown once. */
 export const RecoveryCodeList = ({ codes }: { codes: readonly string[] }): VNode => (
@@ -10,6 +11,8 @@ export const RecoveryCodeList = ({ codes }: { codes: readonly string[] }): VNode
         </li>
       ))}
     </ul>
-    <p class="hint">Print them, or keep them in a password manager. We don’t show them again.</p>
+    <p class="hint">
+      <Message of="setup.codesHint" />
+    </p>
   </>
 )

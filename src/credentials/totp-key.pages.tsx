@@ -1,4 +1,5 @@
 import type { VNode } from 'preact'
+import { Message, useWords } from '../pages/words.pages.tsx'
 import type { TotpEnrollment } from './totp-enrollment.ts'
 
 /** The key in groups of four, as apps show it. */
@@ -13,16 +14,12 @@ export const TotpKey = ({
   enrollment: Pick<TotpEnrollment, 'secret' | 'uri' | 'qrCode'>
 }): VNode => (
   <>
-    <p>Open your authenticator app and scan this code.</p>
-    <img
-      class="qr"
-      src={toImageUrl(qrCode)}
-      alt="QR code for your authenticator app"
-      width={200}
-      height={200}
-    />
     <p>
-      On this device? <a href={uri}>Open your app</a>, or enter this key:
+      <Message of="setup.scan" />
+    </p>
+    <img class="qr" src={toImageUrl(qrCode)} alt={useWords().text('setup.qrCode')} width={200} height={200} />
+    <p>
+      <Message of="setup.onThisDevice" link={(parts) => <a href={uri}>{parts}</a>} />
       <br />
       <code class="key">{formatSecret(secret)}</code>
     </p>

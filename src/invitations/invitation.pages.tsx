@@ -10,6 +10,7 @@ import {
   type PageTenant,
   StepForm,
 } from '../pages/page-shell.pages.tsx'
+import { Message } from '../pages/words.pages.tsx'
 import { type AccountEntries, AccountFields } from '../sign-up/account-fields.pages.tsx'
 
 type InvitationPageProps = {
@@ -35,17 +36,22 @@ export const InvitationPage = ({
   error,
 }: InvitationPageProps): VNode => (
   <PageShell
-    title="You are invited"
+    title={<Message of="invitation.title" />}
     lead={
-      <>
-        {inviterName && (
-          <>
-            <BidiText>{inviterName}</BidiText> invites{' '}
-          </>
-        )}
-        <BidiText>{address}</BidiText> {inviterName ? 'to' : 'is invited to'}{' '}
-        <BidiText>{getTenantName(tenant)}</BidiText>.
-      </>
+      inviterName ? (
+        <Message
+          of="invitation.from"
+          inviter={<BidiText>{inviterName}</BidiText>}
+          address={<BidiText>{address}</BidiText>}
+          tenant={<BidiText>{getTenantName(tenant)}</BidiText>}
+        />
+      ) : (
+        <Message
+          of="invitation.lead"
+          address={<BidiText>{address}</BidiText>}
+          tenant={<BidiText>{getTenantName(tenant)}</BidiText>}
+        />
+      )
     }
     tenant={tenant}
     isError={Boolean(error) || Object.keys(account?.issues ?? {}).length > 0}
@@ -54,10 +60,12 @@ export const InvitationPage = ({
     <StepForm interaction={interaction} step="accept" class="stack">
       {account && <AccountFields {...account} />}
       <button type="submit" class="primary">
-        {account ? 'Create account' : 'Accept'}
+        <Message of={account ? 'signUp.submit' : 'invitation.accept'} />
       </button>
     </StepForm>
-    <p class="hint">If you did not expect this, close the page. Nothing has changed.</p>
+    <p class="hint">
+      <Message of="invitation.unexpected" />
+    </p>
   </PageShell>
 )
 
@@ -71,27 +79,22 @@ type AcceptedPageProps = {
 /** Shown when an invitation was accepted. */
 export const InvitationAcceptedPage = ({ tenant, client, startAt }: AcceptedPageProps): VNode => (
   <PageShell
-    title="You have accepted"
-    lead={
-      <>
-        You can sign in to <BidiText>{getTenantName(tenant)}</BidiText> now.
-      </>
-    }
+    title={<Message of="invitation.acceptedTitle" />}
+    lead={<Message of="invitation.acceptedLead" tenant={<BidiText>{getTenantName(tenant)}</BidiText>} />}
     tenant={tenant}
     outcome="good"
   >
     <ContinueLink to={startAt}>
-      Continue to <BidiText>{client?.name}</BidiText>
+      <Message of="action.continueTo" name={<BidiText>{client?.name}</BidiText>} />
     </ContinueLink>
   </PageShell>
 )
 
 /** The same for every reason, so that it does not reveal whether a link ever existed. */
 export const InvitationExpiredPage = ({ tenant }: { tenant: PageTenant }): VNode => (
-  <PageShell title="This invitation no longer works" tenant={tenant} outcome="bad" isError>
+  <PageShell title={<Message of="invitation.expiredTitle" />} tenant={tenant} outcome="bad" isError>
     <p>
-      It has expired, was accepted already, or was replaced by a newer one. If you have just accepted it, all
-      is well: sign in as always. Otherwise, ask the person who invited you for a new one.
+      <Message of="invitation.expiredText" />
     </p>
   </PageShell>
 )

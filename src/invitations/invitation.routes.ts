@@ -6,6 +6,7 @@ import { randomToken, sha256Base64url } from '../core/crypto.ts'
 import { Forbidden, InvalidInput, UserLocked } from '../core/errors.ts'
 import { readTarget } from '../http/request.http.ts'
 import { readForm, requireSingleParams } from '../http/request-body.http.ts'
+import { getRequestWords } from '../languages/request-language.ts'
 import { buildCookie, INTERACTION_COOKIE, readCookie, SESSION_COOKIE } from '../pages/cookies.ts'
 import { createCsrfToken, isCsrfToken } from '../pages/csrf.ts'
 import { addCookies, redirectTo, renderComponent, renderErrorPage } from '../pages/responses.http.ts'
@@ -109,7 +110,7 @@ async function handleAcceptance(call: TenantCall): Promise<Response> {
       return renderInvitation(call, token, key, invitation, { values, issues: toFormIssues(error) })
     if (error instanceof UserLocked)
       return renderInvitation(call, token, key, invitation, {
-        error: 'You cannot sign in with this address. Ask the person who invited you.',
+        error: getRequestWords().text('invitation.locked'),
       })
     throw error
   }

@@ -1,20 +1,21 @@
-import type { VNode } from 'preact'
+import type { ComponentChildren, VNode } from 'preact'
 import { CODE_SCRIPT_PATH } from './assets/code-script.ts'
 import { ErrorMessage, type PageInteraction, StepForm } from './page-shell.pages.tsx'
+import { Message } from './words.pages.tsx'
 
 type CodeFormProps = {
   interaction: PageInteraction
   step: string
   /** Fields that the form posts besides the code. */
   hidden?: Record<string, string>
-  label: string
-  hint?: string
+  label: ComponentChildren
+  hint?: ComponentChildren
   /** The number of digits; omitted for a code that has letters, too. */
   digits?: number
   error?: string | null
   autofocus?: boolean
   /** The words of the button. */
-  submit?: string
+  submit?: ComponentChildren
 }
 
 /** Asks for a code. Posts `step` and `code`. A script submits the form once all digits are entered. */
@@ -27,7 +28,7 @@ export function CodeForm({
   digits,
   error,
   autofocus = true,
-  submit = 'Continue',
+  submit = <Message of="action.continue" />,
 }: CodeFormProps): VNode {
   const descriptions = [error && 'code-error', hint && 'code-hint'].filter(Boolean)
   return (

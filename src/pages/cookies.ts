@@ -1,7 +1,8 @@
 import { parse, serialize } from 'cookie-es'
 import { env } from '../core/env.ts'
 
-const isSecure = env.baseUrl.startsWith('https:')
+/** Whether pages are served over https. */
+export const isSecure = env.baseUrl.startsWith('https:')
 
 /**
  * The cookie of the browser session. Over http, on a developer's machine, browsers reject the prefix and the

@@ -1,6 +1,7 @@
 import type { VNode } from 'preact'
 import { ContinueLink } from './outcome.pages.tsx'
 import { BidiText, type PageClient, PageShell, type PageTenant } from './page-shell.pages.tsx'
+import { Message } from './words.pages.tsx'
 
 type LeavePageProps = {
   tenant: PageTenant
@@ -17,21 +18,22 @@ const toPlace = (url: string): string => new URL(url).host || new URL(url).proto
  */
 export const LeavePage = ({ tenant, client, url }: LeavePageProps): VNode => (
   <PageShell
-    title="Continue to another site?"
+    title={<Message of="leave.title" />}
     lead={
-      <>
-        The link you followed leads to{' '}
-        <strong>
-          <BidiText>{toPlace(url)}</BidiText>
-        </strong>
-        . This site has not been reviewed. Continue only if you trust it.
-      </>
+      <Message
+        of="leave.lead"
+        place={
+          <strong>
+            <BidiText>{toPlace(url)}</BidiText>
+          </strong>
+        }
+      />
     }
     tenant={tenant}
     client={client}
   >
     <ContinueLink to={url}>
-      Continue to <BidiText>{toPlace(url)}</BidiText>
+      <Message of="action.continueTo" name={<BidiText>{toPlace(url)}</BidiText>} />
     </ContinueLink>
   </PageShell>
 )

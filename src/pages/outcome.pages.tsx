@@ -11,6 +11,7 @@ import {
   StepForm,
 } from './page-shell.pages.tsx'
 import { type PagePerson, PersonLine } from './person.pages.tsx'
+import { Message } from './words.pages.tsx'
 
 /** The link to continue after a final page; omitted without a safe URL. */
 export function ContinueLink({
@@ -33,9 +34,9 @@ type ErrorPageProps = {
   /** Null when the URL names no tenant. */
   tenant?: PageTenant | null
   /** A short phrase without a period. */
-  title: string
+  title: VNode | string
   /** What went wrong and what to do, in sentences. */
-  message: string
+  message: ComponentChildren
   /** The error in protocol terms, for developers of the application. */
   detail?: string | null
   requestId: string
@@ -49,16 +50,22 @@ const ErrorReference = ({ detail, requestId }: { detail?: string | null; request
     <dl class="reference">
       {detail && (
         <>
-          <dt>Details</dt>
+          <dt>
+            <Message of="error.details" />
+          </dt>
           <dd>{detail}</dd>
         </>
       )}
-      <dt>Request ID</dt>
+      <dt>
+        <Message of="error.requestId" />
+      </dt>
       <dd>
         <code>{requestId}</code>
       </dd>
     </dl>
-    <p class="hint">If you ask for help, include this.</p>
+    <p class="hint">
+      <Message of="error.include" />
+    </p>
   </>
 )
 
@@ -66,7 +73,7 @@ const ErrorReference = ({ detail, requestId }: { detail?: string | null; request
 export const ErrorPage = ({ tenant, title, message, detail, requestId, startAt }: ErrorPageProps): VNode => (
   <PageShell title={title} lead={message} tenant={tenant} outcome="bad" isError>
     <ContinueLink to={startAt?.url}>
-      Go to <BidiText>{startAt?.name}</BidiText>
+      <Message of="action.goTo" name={<BidiText>{startAt?.name}</BidiText>} />
     </ContinueLink>
     <ErrorReference detail={detail} requestId={requestId} />
   </PageShell>
@@ -85,26 +92,23 @@ type SignedOutPageProps = {
  */
 export const SignedOutPage = ({ tenant, client, startAt }: SignedOutPageProps): VNode => (
   <PageShell
-    title="You are signed out"
-    lead={
-      <>
-        Your <BidiText>{getTenantName(tenant)}</BidiText> session in this browser has ended. You can close
-        this page.
-      </>
-    }
+    title={<Message of="signedOut.title" />}
+    lead={<Message of="signedOut.lead" tenant={<BidiText>{getTenantName(tenant)}</BidiText>} />}
     tenant={tenant}
     client={client}
     outcome="good"
   >
-    <ContinueLink to={startAt}>Sign in again</ContinueLink>
+    <ContinueLink to={startAt}>
+      <Message of="signedOut.again" />
+    </ContinueLink>
   </PageShell>
 )
 
 /** Shown to a signed-in person who returns to the pages of a sign-in that is finished. */
 export const FinishedSignInPage = ({ tenant, person }: { tenant: PageTenant; person: PagePerson }): VNode => (
   <PageShell
-    title="You are signed in"
-    lead="This sign-in is finished. Go back to the application, or close this page."
+    title={<Message of="finished.title" />}
+    lead={<Message of="finished.lead" />}
     tenant={tenant}
     outcome="good"
   >
@@ -117,14 +121,14 @@ export const FinishedSignInPage = ({ tenant, person }: { tenant: PageTenant; per
 /** Shown after a person chose to stay signed in. */
 export const StillSignedInPage = ({ tenant, client, startAt }: SignedOutPageProps): VNode => (
   <PageShell
-    title="You are still signed in"
-    lead="Nothing has changed. You can close this page."
+    title={<Message of="logout.stayedTitle" />}
+    lead={<Message of="logout.stayedLead" />}
     tenant={tenant}
     client={client}
     outcome="good"
   >
     <ContinueLink to={startAt}>
-      Go to <BidiText>{client?.name}</BidiText>
+      <Message of="action.goTo" name={<BidiText>{client?.name}</BidiText>} />
     </ContinueLink>
   </PageShell>
 )
@@ -150,21 +154,15 @@ export const LogoutConfirmPage = ({
   error,
 }: LogoutConfirmPageProps): VNode => (
   <PageShell
-    title="Sign out?"
+    title={<Message of="logout.title" />}
     isError={Boolean(error)}
-    lead={
-      <>
-        This signs you out of <BidiText>{getTenantName(tenant)}</BidiText> and of the applications you opened
-        with it in this browser.
-      </>
-    }
+    lead={<Message of="logout.lead" tenant={<BidiText>{getTenantName(tenant)}</BidiText>} />}
     tenant={tenant}
     client={client}
   >
     {error && (
       <ErrorMessage>
-        The application asked for something that cannot be done. You are still signed in. You can sign out
-        here, but you will not return to the application.
+        <Message of="logout.error" />
       </ErrorMessage>
     )}
     {person && (
@@ -174,10 +172,10 @@ export const LogoutConfirmPage = ({
     )}
     <StepForm interaction={interaction} class="choice">
       <button type="submit" name="step" value="logout" class="primary">
-        Sign out
+        <Message of="action.signOut" />
       </button>
       <button type="submit" name="step" value="stay" class="secondary">
-        Stay signed in
+        <Message of="logout.stay" />
       </button>
     </StepForm>
     {error && <ErrorReference {...error} />}

@@ -6,7 +6,9 @@ import { getInitial } from '../core/initial.ts'
 import { toSafeLink } from '../core/safe-link.ts'
 import { buildFaviconPath } from './assets/favicon.ts'
 import { STYLESHEET_PATH } from './assets/stylesheet.ts'
+import { LanguageMenu, LanguageReturn } from './language-menu.pages.tsx'
 import { PopupDisplay, ThemeStyle } from './render-page.pages.tsx'
+import { Message, useWords } from './words.pages.tsx'
 
 /** The members of a tenant that pages show. */
 export type PageTenant = Brand & {
@@ -85,28 +87,36 @@ const OutcomeMark = ({ outcome }: { outcome: 'good' | 'bad' }): VNode => (
   </span>
 )
 
-/** The links of the tenant below a page. */
-function PageFooter({ tenant: { supportUrl, termsUrl, privacyUrl } }: { tenant: PageTenant }): VNode | null {
-  const links = [
-    ['Get help', toSafeLink(supportUrl)],
-    ['Terms of use', toSafeLink(termsUrl)],
-    ['Privacy policy', toSafeLink(privacyUrl)],
-  ].filter((link): link is [string, string] => Boolean(link[1]))
-  if (links.length === 0) return null
+/** The links of the tenant and the menu of languages below a page. */
+function PageFooter({
+  tenant: { tenantId, supportUrl, termsUrl, privacyUrl },
+}: {
+  tenant: PageTenant
+}): VNode | null {
+  const hasMenu = useContext(LanguageReturn) !== null
+  const links = (
+    [
+      ['page.help', toSafeLink(supportUrl)],
+      ['terms.title', toSafeLink(termsUrl)],
+      ['terms.privacy', toSafeLink(privacyUrl)],
+    ] as const
+  ).flatMap(([key, href]) => (href ? [{ key, href }] : []))
+  if (links.length === 0 && !hasMenu) return null
   return (
     <footer class="support">
-      {links.map(([text, href]) => (
-        <a href={href} rel="noopener" key={text}>
-          {text}
+      {links.map(({ key, href }) => (
+        <a href={href} rel="noopener" key={key}>
+          <Message of={key} />
         </a>
       ))}
+      <LanguageMenu tenant={tenantId} />
     </footer>
   )
 }
 
 type ShellProps = {
   /** Title of the document. */
-  title: string
+  title: VNode | string
   /** Heading of the card; the title by default. */
   heading?: ComponentChildren
   /** A sentence below the heading. */
@@ -129,16 +139,18 @@ export function PageShell(props: ShellProps): VNode {
   const theme = useContext(ThemeStyle)
   // The title of a popup window already has the tenant's name (OIDC Core, section 3.1.2.1: display).
   const isPopup = useContext(PopupDisplay)
+  const { language, direction } = useWords()
   const showsClient = client && (isPopup || !hasTenantLogo(client, tenant))
   return (
-    <html lang="en">
+    <html lang={language} dir={direction}>
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="light dark" />
         <meta name="robots" content="noindex" />
         <title>
-          {[isError ? 'Error: ' : '', title, tenant ? ` · ${getTenantName(tenant)}` : ''].join('')}
+          {isError ? <Message of="page.errorTitle" title={title} /> : title}
+          {tenant && ` · ${getTenantName(tenant)}`}
         </title>
         <link rel="icon" href={toTenantImage(tenant, 'faviconUrl') ?? buildFaviconPath(tenant)} />
         <link rel="stylesheet" href={STYLESHEET_PATH} />

@@ -1,6 +1,7 @@
 import type { VNode } from 'preact'
 import { getInitial } from '../core/initial.ts'
 import { BidiText, type PageInteraction, StepForm } from './page-shell.pages.tsx'
+import { Message } from './words.pages.tsx'
 
 /** The signed-in person. Pages show the name and the address, as far as known. */
 export type PagePerson = { name?: string | null; email?: string | null; phoneNumber?: string | null }
@@ -15,7 +16,9 @@ export function PersonLine({ person }: { person: PagePerson }): VNode {
         {getInitial(shown[0] ?? '?')}
       </span>
       <div class="person-text">
-        <span class="hint">Signed in as</span>
+        <span class="hint">
+          <Message of="person.signedInAs" />
+        </span>
         {shown.map((text, index) => (
           <span class={index === 0 ? 'person-name' : 'hint'} key={text}>
             <BidiText>{text}</BidiText>
@@ -38,7 +41,7 @@ export const SignedInAs = ({
     <PersonLine person={person} />
     <StepForm interaction={interaction} step="switch">
       <button type="submit" class="quiet">
-        Not you?
+        <Message of="person.notYou" />
       </button>
     </StepForm>
   </div>

@@ -1,7 +1,11 @@
 import { createContext, type VNode } from 'preact'
 import { renderToString } from 'preact-render-to-string'
 import type { Brand } from '../core/brand.ts'
+import { getRequestPath, getRequestWords } from '../languages/request-language.ts'
+import type { Words } from '../languages/words.ts'
 import { buildThemeCss, computeCspHash, selectBrand } from './assets/theme.ts'
+import { LanguageReturn } from './language-menu.pages.tsx'
+import { PageWords } from './words.pages.tsx'
 
 export type RenderOptions = {
   /** URLs or origins that the response to the form may redirect to, such as the redirect_uri. */
@@ -14,6 +18,10 @@ export type RenderOptions = {
   showsFrame?: boolean
   /** The page is shown in a popup window, without the tenant's name. */
   isPopup?: boolean
+  /** The words of the page; by default those of the request. */
+  words?: Words
+  /** The menu of languages leads back to this path; by default to that of the request. Null for no menu. */
+  languageReturn?: string | null
   /** HTTP status, 200 by default. */
   status?: number
   /** Headers of this response only. */
@@ -72,15 +80,23 @@ function buildSecurityPolicy(style: string | null, options: RenderOptions): stri
 export function renderPage(page: VNode, options: RenderOptions = {}): Response {
   const { tenant, client } = page.props as { tenant?: Brand | null; client?: Brand | null }
   const style = buildThemeCss(selectBrand(tenant, client))
+  const words = options.words ?? getRequestWords()
+  const languageReturn = options.languageReturn === undefined ? getRequestPath() : options.languageReturn
   const html = renderToString(
     <PopupDisplay.Provider value={options.isPopup ?? false}>
-      <ThemeStyle.Provider value={style}>{page}</ThemeStyle.Provider>
+      <ThemeStyle.Provider value={style}>
+        <LanguageReturn.Provider value={languageReturn}>
+          <PageWords.Provider value={words}>{page}</PageWords.Provider>
+        </LanguageReturn.Provider>
+      </ThemeStyle.Provider>
     </PopupDisplay.Provider>,
   )
   return new Response(`<!doctype html>${html}`, {
     status: options.status ?? 200,
     headers: {
       'content-type': 'text/html; charset=utf-8',
+      'content-language': words.language,
+      vary: 'Accept-Language, Cookie',
       'content-security-policy': buildSecurityPolicy(style, options),
       'referrer-policy': 'no-referrer',
       'cache-control': 'no-store',

@@ -10,6 +10,8 @@ import { OAuthError } from '../core/oauth-error.ts'
 import { toAppError } from '../core/to-app-error.ts'
 import { toErrorDescription } from '../http/redirects.ts'
 import { createJsonResponse, getRequestMeta } from '../http/request.http.ts'
+import type { MessageKey } from '../languages/messages.ts'
+import { getRequestWords } from '../languages/request-language.ts'
 import { ErrorPage } from './outcome.pages.tsx'
 import { type RenderOptions, renderPage } from './render-page.pages.tsx'
 import { buildInitiationUrl } from './restart-url.ts'
@@ -88,14 +90,14 @@ export const renderOAuthError: RenderError = (thrown, event) => {
   )
 }
 
-const TITLE_BY_STATUS: Record<number, string> = {
-  403: 'This form is out of date',
-  404: 'Page not found',
-  405: 'Page not found',
-  410: 'This page has expired',
-  429: 'Too many attempts',
-  500: 'Something went wrong',
-  503: 'Temporarily unavailable',
+const TITLE_BY_STATUS: Record<number, Extract<MessageKey, `error.${number}`>> = {
+  403: 'error.403',
+  404: 'error.404',
+  405: 'error.404',
+  410: 'error.410',
+  429: 'error.429',
+  500: 'error.500',
+  503: 'error.503',
 }
 
 /** Renders a page component to a response. */
@@ -104,10 +106,6 @@ export const renderComponent = <Props extends object>(
   props: NoInfer<Props>,
   options: RenderOptions = {},
 ): Response => renderPage(h(component, props) as VNode, options)
-
-/** What a person can do about an error of a client; `detail` names the error for developers. */
-const CLIENT_ERROR_MESSAGE =
-  'The application that sent you here asked for something that cannot be done. Go back to it and try again. If that does not help, tell the people who run it.'
 
 /** The client of a rejected request, with the URL where it starts a new sign-in; null when it has none. */
 async function findSignInStart(tenant: CachedTenant | null, clientId: string | null) {
@@ -120,19 +118,21 @@ async function findSignInStart(tenant: CachedTenant | null, clientId: string | n
 export const renderErrorPage: RenderError = async (thrown, event, tenant, clientId) => {
   const { requestId } = getRequestMeta(event)
   const error = thrown instanceof OAuthError ? thrown : toLoggedError(thrown, event)
-  const title = TITLE_BY_STATUS[error.status] ?? 'This request cannot be answered'
+  const words = getRequestWords()
+  const title = words.text(TITLE_BY_STATUS[error.status] ?? 'error.other')
   const response = renderComponent(
     ErrorPage,
     thrown instanceof OAuthError
       ? {
           tenant,
           title,
-          message: CLIENT_ERROR_MESSAGE,
+          // What a person can do; `detail` names the error for developers.
+          message: words.text('error.client'),
           detail: error.message,
           requestId,
           startAt: await findSignInStart(tenant, clientId),
         }
-      : { tenant, title, message: error.message, requestId },
+      : { tenant, title, message: words.translate(error.message), requestId },
     {
       status: error.status,
     },

@@ -1,6 +1,7 @@
-import type { VNode } from 'preact'
+import type { ComponentChildren, VNode } from 'preact'
 import { toSafeLink } from '../core/safe-link.ts'
 import { ErrorMessage } from '../pages/page-shell.pages.tsx'
+import { Message, Sentence } from '../pages/words.pages.tsx'
 import { FieldInput } from './field-input.pages.tsx'
 import type { SignUpField } from './sign-up-fields.ts'
 
@@ -11,7 +12,7 @@ export type PageTerms = {
   privacyUrl?: string | null
 }
 
-const OuterLink = ({ href, children }: { href: string; children: string }): VNode => (
+const OuterLink = ({ href, children }: { href: string; children: ComponentChildren }): VNode => (
   <a href={href} target="_blank" rel="noopener noreferrer">
     {children}
   </a>
@@ -22,9 +23,17 @@ export function TermsLinks({ terms }: { terms: PageTerms }): VNode {
   const [termsUrl, privacyUrl] = [toSafeLink(terms.termsUrl), toSafeLink(terms.privacyUrl)]
   return (
     <>
-      {termsUrl && <OuterLink href={termsUrl}>Terms of use</OuterLink>}
+      {termsUrl && (
+        <OuterLink href={termsUrl}>
+          <Message of="terms.title" />
+        </OuterLink>
+      )}
       {termsUrl && privacyUrl && ' · '}
-      {privacyUrl && <OuterLink href={privacyUrl}>Privacy policy</OuterLink>}
+      {privacyUrl && (
+        <OuterLink href={privacyUrl}>
+          <Message of="terms.privacy" />
+        </OuterLink>
+      )}
     </>
   )
 }
@@ -50,9 +59,15 @@ function TermsConsent({ terms, issue }: { terms: PageTerms; issue?: string }): V
           aria-invalid={issue ? 'true' : undefined}
           aria-describedby={issue ? 'terms-error' : undefined}
         />
-        <label for="terms">I agree to the terms of use.</label>
+        <label for="terms">
+          <Message of="terms.agree" />
+        </label>
       </div>
-      {issue && <ErrorMessage id="terms-error">{issue}</ErrorMessage>}
+      {issue && (
+        <ErrorMessage id="terms-error">
+          <Sentence>{issue}</Sentence>
+        </ErrorMessage>
+      )}
       {links}
     </div>
   )

@@ -1,5 +1,6 @@
 import type { VNode } from 'preact'
 import { BidiText, ErrorMessage } from '../pages/page-shell.pages.tsx'
+import { useWords } from '../pages/words.pages.tsx'
 import type { SignUpField } from './sign-up-fields.ts'
 
 type FieldInputProps = {
@@ -12,7 +13,9 @@ type FieldInputProps = {
 
 /** A field of the sign-up page with its label and its error. */
 export function FieldInput({ field, value, issue, hasFocus }: FieldInputProps): VNode {
+  const words = useWords()
   const id = `field-${field.name}`
+  const name = field.profile ? words.text(`field.${field.profile}`) : field.label
   const attributes = {
     id,
     name: field.name,
@@ -23,11 +26,15 @@ export function FieldInput({ field, value, issue, hasFocus }: FieldInputProps): 
   }
   const label = (
     <label for={id}>
-      <BidiText>{field.label}</BidiText>
-      {!field.isRequired && field.input !== 'checkbox' && ' (optional)'}
+      <BidiText>{name}</BidiText>
+      {!field.isRequired && field.input !== 'checkbox' && ` ${words.text('signUp.optional')}`}
     </label>
   )
-  const error = issue && <ErrorMessage id={`${id}-error`}>{`${field.label} ${issue}.`}</ErrorMessage>
+  const error = issue && (
+    <ErrorMessage id={`${id}-error`}>
+      {words.text('signUp.issue', { label: name, issue: words.translate(issue) })}
+    </ErrorMessage>
+  )
   if (field.input === 'checkbox')
     return (
       <div class="field">

@@ -9,7 +9,10 @@ import {
 export type SignUpField = {
   /** The name of the field: that of a member of the user, or `userMetadata.NAME`. */
   name: string
+  /** The label that the tenant chose, or the name of the member. */
   label: string
+  /** The field of the profile whose label pages show in their language; null where the tenant chose one. */
+  profile: SignUpProfileField | null
   isRequired: boolean
   /** `autocomplete` of HTML, section 4.10.18.7. */
   autocomplete: string
@@ -19,20 +22,20 @@ export type SignUpField = {
   schema: MemberSchema | null
 }
 
-type ProfileInput = Pick<SignUpField, 'label' | 'autocomplete'> & { input?: SignUpField['input'] }
+type ProfileInput = Pick<SignUpField, 'autocomplete'> & { input?: SignUpField['input'] }
 
 const PROFILE_INPUTS: Record<SignUpProfileField, ProfileInput> = {
-  name: { label: 'Full name', autocomplete: 'name' },
-  givenName: { label: 'First name', autocomplete: 'given-name' },
-  familyName: { label: 'Last name', autocomplete: 'family-name' },
-  middleName: { label: 'Middle name', autocomplete: 'additional-name' },
-  nickname: { label: 'Nickname', autocomplete: 'nickname' },
-  preferredUsername: { label: 'Display name', autocomplete: 'off' },
-  website: { label: 'Website', autocomplete: 'url', input: 'url' },
-  gender: { label: 'Gender', autocomplete: 'sex' },
-  birthdate: { label: 'Date of birth', autocomplete: 'bday', input: 'date' },
-  zoneinfo: { label: 'Time zone', autocomplete: 'off' },
-  locale: { label: 'Language', autocomplete: 'language' },
+  name: { autocomplete: 'name' },
+  givenName: { autocomplete: 'given-name' },
+  familyName: { autocomplete: 'family-name' },
+  middleName: { autocomplete: 'additional-name' },
+  nickname: { autocomplete: 'nickname' },
+  preferredUsername: { autocomplete: 'off' },
+  website: { autocomplete: 'url', input: 'url' },
+  gender: { autocomplete: 'sex' },
+  birthdate: { autocomplete: 'bday', input: 'date' },
+  zoneinfo: { autocomplete: 'off' },
+  locale: { autocomplete: 'language' },
 }
 
 const INPUTS_BY_FORMAT = { email: 'email', uri: 'url', date: 'date' } as const
@@ -45,7 +48,7 @@ function selectInput(schema: MemberSchema | null): SignUpField['input'] {
 }
 
 function toField({ field, required, label, schema }: SignUpFieldSetting): SignUpField {
-  const common = { name: field, isRequired: required, choices: schema?.enum ?? [], schema }
+  const common = { name: field, profile: null, isRequired: required, choices: schema?.enum ?? [], schema }
   if (field.startsWith(METADATA_PREFIX)) {
     const member = field.slice(METADATA_PREFIX.length)
     return { ...common, label: label ?? member, autocomplete: 'off', input: selectInput(schema) }
@@ -55,7 +58,8 @@ function toField({ field, required, label, schema }: SignUpFieldSetting): SignUp
     ...common,
     autocomplete: profile.autocomplete,
     input: profile.input ?? 'text',
-    label: label ?? profile.label,
+    label: label ?? field,
+    profile: label === null ? (field as SignUpProfileField) : null,
   }
 }
 

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { ROLE_NAMES, type Role } from '../core/scopes.ts'
 import { SECOND_FACTOR_MODES, SIGN_IN_METHODS } from '../core/sign-in-methods.ts'
+import { LANGUAGES } from '../languages/catalogs.ts'
 import { expectedUpdatedAt } from '../schema/expected-updated-at.ts'
 import { createImageUrl } from '../schema/image-shapes.ts'
 import { flag, integer, oneOf, switchedOn, text, toClearable, toOptional } from '../schema/input-shapes.ts'
@@ -30,6 +31,7 @@ const tenantSamples = {
   defaultAudience: 'https://api.example.com',
   supportUrl: 'https://example.com/help',
   ...signUpSamples,
+  defaultLocale: 'de',
   signInMethods: ['passkey', 'passcode'],
   offerPasskey: true,
   secondFactor: 'if-enrolled',
@@ -49,6 +51,7 @@ const textSettings = {
   loginUrl: createAllowedUrl({ secure: true }),
   supportUrl: createAllowedUrl({ fragment: true }),
   phoneCountry: country,
+  defaultLocale: oneOf(LANGUAGES as [string, ...string[]]),
 }
 /** Switches are never unset. */
 const switches = { dynamicRegistration: flag, clientIdMetadataDocuments: flag }

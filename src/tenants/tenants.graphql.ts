@@ -25,6 +25,7 @@ const SETTING_DESCRIPTIONS = {
   defaultAudience: findDescription('Tenant', 'defaultAudience'),
   loginUrl: findDescription('Tenant', 'loginUrl'),
   supportUrl: findDescription('Tenant', 'supportUrl'),
+  defaultLocale: findDescription('Tenant', 'defaultLocale'),
   dynamicRegistration: findDescription('Tenant', 'dynamicRegistration'),
   clientIdMetadataDocuments: findDescription('Tenant', 'clientIdMetadataDocuments'),
   signUp: findDescription('Tenant', 'signUp'),
@@ -85,6 +86,10 @@ const TenantSettings = builder.objectRef<ReturnType<typeof toSettings>>('TenantS
     supportUrl: t.exposeString('supportUrl', {
       nullable: true,
       description: SETTING_DESCRIPTIONS.supportUrl,
+    }),
+    defaultLocale: t.exposeString('defaultLocale', {
+      nullable: true,
+      description: SETTING_DESCRIPTIONS.defaultLocale,
     }),
     dynamicRegistration: t.exposeBoolean('dynamicRegistration', {
       description: SETTING_DESCRIPTIONS.dynamicRegistration,
@@ -190,6 +195,7 @@ const buildSettingsInputFields = (t: InputFields) => ({
   defaultAudience: t.string({ description: SETTING_DESCRIPTIONS.defaultAudience }),
   loginUrl: t.string({ description: SETTING_DESCRIPTIONS.loginUrl }),
   supportUrl: t.string({ description: SETTING_DESCRIPTIONS.supportUrl }),
+  defaultLocale: t.string({ description: SETTING_DESCRIPTIONS.defaultLocale }),
   dynamicRegistration: t.boolean({ description: SETTING_DESCRIPTIONS.dynamicRegistration }),
   clientIdMetadataDocuments: t.boolean({ description: SETTING_DESCRIPTIONS.clientIdMetadataDocuments }),
   signUp: t.field({ type: SignUpEnum, description: SETTING_DESCRIPTIONS.signUp }),

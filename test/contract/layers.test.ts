@@ -32,6 +32,7 @@ const FLOORS = [
   ['http', 'coordination', 'delivery'],
   ['database'],
   ['schema'],
+  ['languages'],
   ['core'],
   ['generated'],
 ]

@@ -170,7 +170,7 @@ describe.skipIf(noBrowser)('a user with an enrollment link', () => {
     await old.goto(uri)
     await old.locator('#enrollment-error .error').waitFor()
     expect(await old.getByRole('alert').textContent()).toMatch(/^This browser cannot create passkeys/)
-    expect(await old.getByRole('button').count()).toBe(0)
+    expect(await old.getByRole('main').getByRole('button').count()).toBe(0)
   })
 
   test('sees without JavaScript what the page needs and that the link still works', async ({
@@ -183,7 +183,7 @@ describe.skipIf(noBrowser)('a user with an enrollment link', () => {
     const page = await (await open({ javaScriptEnabled: false })).newPage()
     await page.goto(uri)
     expect(await page.locator('.error').textContent()).toMatch(/needs JavaScript.*The link still works\.$/)
-    expect(await page.getByRole('button').count()).toBe(0)
+    expect(await page.getByRole('main').getByRole('button').count()).toBe(0)
     await photograph(page, 'desktop-enrol-noscript')
   })
 })

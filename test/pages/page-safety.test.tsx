@@ -76,7 +76,7 @@ describe.each(PAGES)('the %s page', (name) => {
 
   test('is an English document with one h1, one main and a title', async () => {
     const html = await renderHtml(pagesWith('Ada')[name])
-    expect(html).toMatch(/^<!doctype html><html lang="en">/)
+    expect(html).toMatch(/^<!doctype html><html lang="en" dir="ltr">/)
     expect(html.match(/<h1[ >]/g)).toHaveLength(1)
     expect(html.match(/<main[ >]/g)).toHaveLength(1)
     expect(/<title>(.+?)<\/title>/.exec(html)?.[1]).toMatch(/\w/)

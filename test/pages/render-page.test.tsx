@@ -18,10 +18,12 @@ describe('renderPage', () => {
     expect(response.status).toBe(400)
     expect(Object.fromEntries(response.headers)).toEqual({
       'cache-control': 'no-store',
+      'content-language': 'en',
       'content-security-policy':
         "default-src 'none'; style-src 'self'; img-src 'self' https: data:; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
       'content-type': 'text/html; charset=utf-8',
       'referrer-policy': 'no-referrer',
+      vary: 'Accept-Language, Cookie',
       'x-content-type-options': 'nosniff',
       'x-frame-options': 'DENY',
     })

@@ -68,6 +68,7 @@ import {
   SignedOutPage,
 } from '../../src/pages/outcome.pages.tsx'
 import { renderPage } from '../../src/pages/render-page.pages.tsx'
+import { useWords } from '../../src/pages/words.pages.tsx'
 import { listProfileFields, listSignUpFields } from '../../src/sign-up/sign-up-fields.ts'
 
 /** A key for an authenticator app, with the text as its labels. */
@@ -79,10 +80,14 @@ function describeKey(text: string) {
 
 export const interaction = { action: '/acme/signin/handle', csrf: 'csrf-token' }
 
-const ENTRY_HINT = describeAddressEntry(
-  { signUp: 'invitation', signUpDomains: [], signInMethods: [], passcodeChannels: ['email'] },
-  false,
-)
+const INVITATION_ONLY = {
+  signUp: 'invitation',
+  signUpDomains: [],
+  signInMethods: [],
+  passcodeChannels: ['email'],
+}
+
+const EntryHint = (): VNode => <>{describeAddressEntry(INVITATION_ONLY, false, useWords())}</>
 
 type EmailPageProps = Omit<ComponentProps<typeof SignInPage>, 'entries'> &
   Pick<ComponentProps<typeof AddressEntry>, 'address' | 'error'> & { channels?: readonly Channel[] }
@@ -95,7 +100,7 @@ export const EmailPage = ({ address, error, channels = CHANNELS, ...props }: Ema
     entries={[
       <AddressEntry
         key="passcode"
-        {...{ interaction: props.interaction, channels, address, hint: ENTRY_HINT, error }}
+        {...{ interaction: props.interaction, channels, address, hint: <EntryHint />, error }}
       />,
       <PasskeyEntry
         key="passkey"
@@ -294,13 +299,15 @@ export function pagesWith(text: string, brand: Brand = {}) {
     account: <OverviewPage tenant={tenant} person={person} />,
     'account-apps': (
       <AppsPage
-        {...{ tenant, form: interaction, hasMore: true, notice: text, messages: [text], timeZone: null }}
+        {...{ tenant, form: interaction, hasMore: true, messages: [text], timeZone: null }}
+        notice="notice.accessRemoved"
         apps={[{ clientId: text, name: text, words: [text], since: sentAt }]}
       />
     ),
     'account-sign-in-methods': (
       <SignInMethodsPage
-        {...{ tenant, form: interaction, hasMore: true, notice: text, messages: [text], timeZone: null }}
+        {...{ tenant, form: interaction, hasMore: true, messages: [text], timeZone: null }}
+        notice="notice.removed"
         offers={{ code: true, passkey: true, app: true }}
         identities={[null, text].map((account) => ({
           idpId: `${account}`,
@@ -311,7 +318,6 @@ export function pagesWith(text: string, brand: Brand = {}) {
         credentials={[null, text].map((name) => ({
           id: `cred_${name}`,
           type: 'totp' as const,
-          kind: text,
           name,
           createdAt: sentAt,
           lastUsedAt: name ? sentAt : null,
@@ -320,7 +326,7 @@ export function pagesWith(text: string, brand: Brand = {}) {
     ),
     'account-profile': (
       <ProfilePage
-        {...{ tenant, form: interaction, notice: text, messages: [text] }}
+        {...{ tenant, form: interaction, messages: [text] }}
         fields={listProfileFields().map((field) => ({ ...field, input: 'text' }))}
         values={Object.fromEntries(listProfileFields().map(({ name }) => [name, text]))}
         updatedAt={text}
@@ -328,7 +334,7 @@ export function pagesWith(text: string, brand: Brand = {}) {
     ),
     'account-addresses': (
       <AddressesPage
-        {...{ tenant, form: interaction, notice: text, messages: [text] }}
+        {...{ tenant, form: interaction, messages: [text] }}
         addresses={(['email', 'phone'] as const).map((kind) => ({
           kind,
           address: text,
@@ -345,15 +351,16 @@ export function pagesWith(text: string, brand: Brand = {}) {
       />
     ),
     'account-recovery-codes': (
-      <CreateRecoveryCodesPage {...{ tenant, form: interaction, notice: text, messages: [text] }} />
+      <CreateRecoveryCodesPage {...{ tenant, form: interaction, messages: [text] }} />
     ),
     'account-new-recovery-codes': <NewRecoveryCodesPage {...{ tenant }} codes={['0123-4567-89ab-cdef']} />,
     'account-data': <DataPage {...{ tenant, form: interaction }} />,
     'account-signed-out': <NotSignedInPage tenant={tenant} />,
     'account-sessions': (
       <SessionsPage
-        {...{ tenant, form: interaction, hasMore: true, notice: text, messages: [text] }}
+        {...{ tenant, form: interaction, hasMore: true, messages: [text] }}
         timeZone="Europe/Vienna"
+        notice="notice.signedOut"
         sessions={[true, false].map((isCurrent) => ({
           id: `session_${isCurrent}`,
           title: text,

@@ -126,6 +126,7 @@ export const ADDED_FIELDS: Record<string, string[]> = {
     'recoveryWaitingTime',
     'passcodeChannels',
     'phoneCountry',
+    'defaultLocale',
     'networkCodeLimit',
     'networkFailureLimit',
     'smsDailyLimit',

@@ -27,6 +27,7 @@ export const UNSET_SETTINGS = {
   recoveryWaitingTime: 0,
   passcodeChannels: ['email', 'sms'],
   phoneCountry: null,
+  defaultLocale: null,
   networkCodeLimit: 600,
   networkFailureLimit: 100,
   smsDailyLimit: 5000,

@@ -41,6 +41,7 @@ describe('createTenant', () => {
       recoveryWaitingTime: 0,
       passcodeChannels: ['email', 'sms'],
       phoneCountry: null,
+      defaultLocale: null,
       networkCodeLimit: 600,
       networkFailureLimit: 100,
       smsDailyLimit: 5000,

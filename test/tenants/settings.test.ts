@@ -20,6 +20,7 @@ describe('updateSettings', () => {
       loginUrl: 'https://acme.example/login',
       supportUrl: 'https://acme.example/help',
       phoneCountry: 'CH',
+      defaultLocale: 'de',
       dynamicRegistration: true,
       clientIdMetadataDocuments: true,
       signUp: 'domains',

@@ -4,6 +4,7 @@ import { Forbidden, ReauthenticationRequired } from '../../core/errors.ts'
 import type { User } from '../../generated/prisma/client.ts'
 import { readTarget } from '../../http/request.http.ts'
 import { readForm, requireSingleParams } from '../../http/request-body.http.ts'
+import { noteLanguage } from '../../languages/request-language.ts'
 import { readCookie, SESSION_COOKIE } from '../../pages/cookies.ts'
 import { createCsrfToken, isCsrfToken } from '../../pages/csrf.ts'
 import type { PageInteraction } from '../../pages/page-shell.pages.tsx'
@@ -13,7 +14,8 @@ import { getUser } from '../../users/users.ts'
 import { STEP_UP_MAX_AGE_SECONDS } from '../step-up.ts'
 import { toAccountPageCtx } from './account-ctx.ts'
 import { leadToSignIn } from './account-sign-in.http.ts'
-import { type PageProblem, toPageProblem } from './page-problem.ts'
+import type { Notice } from './notices.ts'
+import { type FieldLabel, type PageProblem, toPageProblem } from './page-problem.ts'
 
 /** A page with a form that needs a recent sign-in leaves this long to fill it in. */
 const FORM_SECONDS = 5 * 60
@@ -26,8 +28,8 @@ export type AccountVisit = {
   session: BrowserSession
   /** The path of the page, where its forms are posted, and their CSRF token. */
   form: PageInteraction
-  /** What was done before the page was shown, as a sentence. */
-  notice: string | null
+  /** What was done before the page was shown. */
+  notice: Notice | null
 }
 
 /** What follows a form: the page with one of its notices, or another response. */
@@ -43,10 +45,10 @@ export type AccountPage = {
   show: (visit: AccountVisit, problem: PageProblem | null) => Promise<Response>
   /** The forms by their `step`. */
   forms?: Record<string, (visit: AccountVisit, form: Record<string, string>) => Promise<FormResult>>
-  /** What was done, as a sentence, by the name in `done`. */
-  notices?: Record<string, string>
+  /** What was done, by the name in `done`. */
+  notices?: Record<string, Notice>
   /** How errors name the fields. */
-  labels?: Record<string, string>
+  labels?: Record<string, FieldLabel>
 }
 
 /**
@@ -69,6 +71,7 @@ async function findVisit(call: TenantCall, page: AccountPage): Promise<AccountVi
   const session = token && (await findBrowserSession(ctx.tenant, token, new Date(), ctx))
   if (!session) return null
   const user = await getUser(ctx, session.userId)
+  noteLanguage({ userLocale: user.locale })
   const action = toPath(call, page)
   const { done = '', proof } = requireSingleParams(readTarget(event).query)
   const notices = page.notices ?? {}
@@ -80,7 +83,7 @@ async function findVisit(call: TenantCall, page: AccountPage): Promise<AccountVi
     user,
     session,
     form: { action, csrf: createCsrfToken('account', ctx.tenant, session.id, page.path) },
-    notice: isDone && Object.hasOwn(notices, done) ? (notices[done] as string) : null,
+    notice: isDone && Object.hasOwn(notices, done) ? (notices[done] as Notice) : null,
   }
 }
 

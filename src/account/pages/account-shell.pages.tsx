@@ -6,13 +6,15 @@ import {
   PageShell,
   type PageTenant,
 } from '../../pages/page-shell.pages.tsx'
+import { Message } from '../../pages/words.pages.tsx'
+import type { Notice } from './notices.ts'
 
 type AccountShellProps = {
   tenant: PageTenant
-  title: string
+  title: VNode | string
   lead?: ComponentChildren
-  /** What was done, as a sentence. */
-  notice?: string | null
+  /** What was done. */
+  notice?: Notice | null
   /** Why the form was rejected, in sentences. */
   messages?: readonly string[]
   children: ComponentChildren
@@ -30,7 +32,7 @@ export const AccountShell = ({
   <PageShell title={title} lead={lead} tenant={tenant} isError={messages.length > 0} wide>
     {notice && (
       <p class="pending" role="status">
-        {notice}
+        <Message of={notice} />
       </p>
     )}
     {messages.map((message) => (
@@ -41,7 +43,7 @@ export const AccountShell = ({
     {children}
     <div class="alternatives">
       <a class="button quiet" href={`/${tenant.tenantId}/account`}>
-        Back to your account
+        <Message of="account.back" />
       </a>
     </div>
   </PageShell>
@@ -50,17 +52,12 @@ export const AccountShell = ({
 /** Shown to a person who left the sign-in of the account pages. */
 export const NotSignedInPage = ({ tenant }: { tenant: PageTenant }): VNode => (
   <PageShell
-    title="You are not signed in"
-    lead={
-      <>
-        Sign in to see your <BidiText>{getTenantName(tenant)}</BidiText> account. You can also close this
-        page.
-      </>
-    }
+    title={<Message of="account.signedOutTitle" />}
+    lead={<Message of="account.signedOutLead" tenant={<BidiText>{getTenantName(tenant)}</BidiText>} />}
     tenant={tenant}
   >
     <a class="button primary" href={`/${tenant.tenantId}/account`}>
-      Sign in
+      <Message of="action.signIn" />
     </a>
   </PageShell>
 )

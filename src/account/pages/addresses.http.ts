@@ -34,11 +34,11 @@ async function listShownAddresses({ ctx, user }: AccountVisit): Promise<ShownAdd
 export const ADDRESSES_PAGE: AccountPage = {
   path: '/addresses',
   notices: {
-    requested: 'Enter the code below to finish.',
-    changed: 'Your new address is confirmed.',
-    removed: 'Your phone number is removed.',
+    requested: 'notice.requested',
+    changed: 'notice.changed',
+    removed: 'notice.phoneRemoved',
   },
-  labels: { email: 'The e-mail address', phoneNumber: 'The phone number', code: 'The code' },
+  labels: { email: 'label.email', phoneNumber: 'label.phone', code: 'label.code' },
   show: async (visit, problem) =>
     renderComponent(
       AddressesPage,

@@ -1,7 +1,9 @@
 import type { VNode } from 'preact'
 import { CodeForm } from '../../pages/code-form.pages.tsx'
 import { BidiText, type PageInteraction, type PageTenant, StepForm } from '../../pages/page-shell.pages.tsx'
+import { Message } from '../../pages/words.pages.tsx'
 import { AccountShell } from './account-shell.pages.tsx'
+import type { Notice } from './notices.ts'
 
 /** An address of the user, and the change of it that waits for its code. */
 export type ShownAddress = {
@@ -18,20 +20,20 @@ type AddressesPageProps = {
   tenant: PageTenant
   form: PageInteraction
   addresses: readonly ShownAddress[]
-  notice?: string | null
+  notice?: Notice | null
   messages?: readonly string[]
 }
 
 const KINDS = {
   email: {
-    title: 'E-mail address',
-    label: 'New e-mail address',
+    title: 'addresses.email',
+    label: 'addresses.newEmail',
     type: 'email',
     autocomplete: 'email',
   },
   phone: {
-    title: 'Phone number',
-    label: 'New phone number, with country code',
+    title: 'address.phone',
+    label: 'addresses.newPhone',
     type: 'tel',
     autocomplete: 'tel',
   },
@@ -40,15 +42,15 @@ const KINDS = {
 const PendingChange = ({ form, kind, pending }: ShownAddress & { form: PageInteraction }): VNode => (
   <div class="pending">
     <p>
-      Enter the code for <BidiText>{pending}</BidiText>. If the address is free, the code is on its way.
+      <Message of="addresses.pending" address={<BidiText>{pending}</BidiText>} />
     </p>
     <CodeForm
       interaction={form}
       step={`confirm-${kind}`}
       hidden={{ address: pending ?? '' }}
-      label="Code"
+      label={<Message of="addresses.code" />}
       autofocus={false}
-      submit="Confirm"
+      submit={<Message of="addresses.confirm" />}
     />
   </div>
 )
@@ -59,14 +61,30 @@ const Address = ({ form, ...shown }: ShownAddress & { form: PageInteraction }): 
   return (
     <li class="message">
       <div class="row between">
-        <h2>{title}</h2>
-        {address && <span class="tag">{isVerified ? 'Confirmed' : 'Not confirmed'}</span>}
+        <h2>
+          <Message of={title} />
+        </h2>
+        {address && (
+          <span class="tag">
+            <Message of={isVerified ? 'addresses.confirmed' : 'addresses.notConfirmed'} />
+          </span>
+        )}
       </div>
-      <p>{address ? <BidiText>{address}</BidiText> : <span class="hint">None</span>}</p>
+      <p>
+        {address ? (
+          <BidiText>{address}</BidiText>
+        ) : (
+          <span class="hint">
+            <Message of="addresses.none" />
+          </span>
+        )}
+      </p>
       {pending && <PendingChange form={form} {...shown} />}
       <StepForm interaction={form} step={`change-${kind}`} class="stack">
         <div class="field">
-          <label for={`new-${kind}`}>{label}</label>
+          <label for={`new-${kind}`}>
+            <Message of={label} />
+          </label>
           <input
             id={`new-${kind}`}
             name="address"
@@ -77,14 +95,14 @@ const Address = ({ form, ...shown }: ShownAddress & { form: PageInteraction }): 
           />
         </div>
         <button type="submit" class="secondary">
-          Send a code to it
+          <Message of="addresses.send" />
         </button>
       </StepForm>
       {canRemove && (
         <StepForm interaction={form} step={`remove-${kind}`}>
           <input type="hidden" name="address" value={address ?? ''} />
           <button type="submit" class="quiet">
-            Remove
+            <Message of="methods.remove" />
           </button>
         </StepForm>
       )}
@@ -99,8 +117,8 @@ const Address = ({ form, ...shown }: ShownAddress & { form: PageInteraction }): 
 export const AddressesPage = ({ tenant, form, addresses, ...shell }: AddressesPageProps): VNode => (
   <AccountShell
     tenant={tenant}
-    title="E-mail and phone"
-    lead="We send your codes there. A new address counts once you have entered the code that we send to it."
+    title={<Message of="account.addresses" />}
+    lead={<Message of="addresses.lead" />}
     {...shell}
   >
     {/* biome-ignore lint/a11y/noRedundantRoles: VoiceOver does not announce a list without bullets as a list. */}

@@ -22,7 +22,7 @@ async function listShownApps({ ctx, user }: AccountVisit) {
 /** The apps that the user has consented to. */
 export const APPS_PAGE: AccountPage = {
   path: '/apps',
-  notices: { removed: 'The app no longer has access to your account.' },
+  notices: { removed: 'notice.accessRemoved' },
   show: async (visit, problem) =>
     renderComponent(
       AppsPage,

@@ -1,7 +1,9 @@
 import type { VNode } from 'preact'
 import { BidiText, type PageInteraction, type PageTenant, StepForm } from '../../pages/page-shell.pages.tsx'
+import { Message, useWords } from '../../pages/words.pages.tsx'
 import { AccountShell } from './account-shell.pages.tsx'
 import { Moment } from './moment.pages.tsx'
+import type { Notice } from './notices.ts'
 
 /** An app that the user has given access to the account. */
 export type ShownApp = { clientId: string; name: string; words: readonly string[]; since: Date }
@@ -13,47 +15,58 @@ type AppsPageProps = {
   apps: readonly ShownApp[]
   /** There are more than the page shows. */
   hasMore: boolean
-  notice?: string | null
+  notice?: Notice | null
   messages?: readonly string[]
 }
 
 /** Lists the apps that the user has consented to. Posts `step=remove` with `client`. */
-export const AppsPage = ({ tenant, form, timeZone, apps, hasMore, ...shell }: AppsPageProps): VNode => (
-  <AccountShell
-    tenant={tenant}
-    title="Apps with access"
-    lead="These apps may use your account. If you remove the access of one, it asks again when you use it."
-    {...shell}
-  >
-    {apps.length === 0 && <p class="hint">No app has access to your account.</p>}
-    {apps.length > 0 && (
-      // biome-ignore lint/a11y/noRedundantRoles: VoiceOver does not announce a list without bullets as a list.
-      <ul class="messages" role="list">
-        {apps.map(({ clientId, name, words, since }) => (
-          <li class="message" key={clientId}>
-            <h2>
-              <BidiText>{name}</BidiText>
-            </h2>
-            <ul class="asks">
-              {words.map((each) => (
-                <li key={each}>
-                  <BidiText>{each}</BidiText>
-                </li>
-              ))}
-            </ul>
-            <p class="hint">
-              Since <Moment at={since} timeZone={timeZone} />
-            </p>
-            <StepForm interaction={form} step="remove">
-              <input type="hidden" name="client" value={clientId} />
-              <button type="submit" class="secondary" aria-label={`Remove access: ${name}`}>
-                Remove access
-              </button>
-            </StepForm>
-          </li>
-        ))}
-      </ul>
-    )}
-    {hasMore && <p class="hint">There are more. They appear when you remove the access of these.</p>}
-  </AccountShell>
-)
+export function AppsPage({ tenant, form, timeZone, apps, hasMore, ...shell }: AppsPageProps): VNode {
+  const words = useWords()
+  return (
+    <AccountShell
+      tenant={tenant}
+      title={<Message of="account.apps" />}
+      lead={<Message of="apps.lead" />}
+      {...shell}
+    >
+      {apps.length === 0 && (
+        <p class="hint">
+          <Message of="apps.none" />
+        </p>
+      )}
+      {apps.length > 0 && (
+        // biome-ignore lint/a11y/noRedundantRoles: VoiceOver does not announce a list without bullets as a list.
+        <ul class="messages" role="list">
+          {apps.map(({ clientId, name, words: asks, since }) => (
+            <li class="message" key={clientId}>
+              <h2>
+                <BidiText>{name}</BidiText>
+              </h2>
+              <ul class="asks">
+                {asks.map((each) => (
+                  <li key={each}>
+                    <BidiText>{words.translate(each)}</BidiText>
+                  </li>
+                ))}
+              </ul>
+              <p class="hint">
+                <Message of="apps.since" time={<Moment at={since} timeZone={timeZone} />} />
+              </p>
+              <StepForm interaction={form} step="remove">
+                <input type="hidden" name="client" value={clientId} />
+                <button type="submit" class="secondary" aria-label={words.text('apps.removeName', { name })}>
+                  <Message of="apps.remove" />
+                </button>
+              </StepForm>
+            </li>
+          ))}
+        </ul>
+      )}
+      {hasMore && (
+        <p class="hint">
+          <Message of="apps.more" />
+        </p>
+      )}
+    </AccountShell>
+  )
+}

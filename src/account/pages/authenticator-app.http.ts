@@ -18,7 +18,7 @@ async function findOrCreateKey({ ctx, user, session }: AccountVisit, token: stri
 export const AUTHENTICATOR_APP_PAGE: AccountPage = {
   path: '/authenticator-app',
   needsRecentSignIn: true,
-  labels: { token: 'This page', code: 'The code' },
+  labels: { token: 'label.page', code: 'label.code' },
   show: async (visit, problem) =>
     renderComponent(
       AuthenticatorAppPage,

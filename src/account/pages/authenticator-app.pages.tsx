@@ -3,6 +3,7 @@ import type { TotpEnrollment } from '../../credentials/totp-enrollment.ts'
 import { TotpKey } from '../../credentials/totp-key.pages.tsx'
 import { CodeForm } from '../../pages/code-form.pages.tsx'
 import type { PageInteraction, PageTenant } from '../../pages/page-shell.pages.tsx'
+import { Message } from '../../pages/words.pages.tsx'
 import { AccountShell } from './account-shell.pages.tsx'
 
 type AuthenticatorAppPageProps = {
@@ -21,8 +22,8 @@ export const AuthenticatorAppPage = ({
 }: AuthenticatorAppPageProps): VNode => (
   <AccountShell
     tenant={tenant}
-    title="Set up an authenticator app"
-    lead="It shows codes that confirm that it’s you. An app that you set up earlier no longer works then."
+    title={<Message of="setup.totpTitle" />}
+    lead={<Message of="totp.lead" />}
     messages={messages}
   >
     <TotpKey enrollment={enrollment} />
@@ -30,7 +31,7 @@ export const AuthenticatorAppPage = ({
       interaction={form}
       step="confirm"
       hidden={{ token: enrollment.token }}
-      label="6-digit code that your app shows"
+      label={<Message of="setup.totpLabel" digits={6} />}
       digits={6}
       autofocus={false}
     />

@@ -1,26 +1,8 @@
 import type { VNode } from 'preact'
-
-const formatters = new Map<string, Intl.DateTimeFormat>()
-
-/** The format of a time zone; that of UTC for one that this runtime does not know. */
-function getFormatter(timeZone: string): Intl.DateTimeFormat {
-  const options = { dateStyle: 'medium', timeStyle: 'short' } as const
-  const known = formatters.get(timeZone)
-  if (known) return known
-  let format: Intl.DateTimeFormat
-  try {
-    format = new Intl.DateTimeFormat('en', { ...options, timeZone })
-  } catch {
-    format = new Intl.DateTimeFormat('en', { ...options, timeZone: 'UTC' })
-  }
-  formatters.set(timeZone, format)
-  return format
-}
+import { Message, useWords } from '../../pages/words.pages.tsx'
 
 /** A time in the user's time zone, or in UTC, which it then names. */
-export const Moment = ({ at, timeZone }: { at: Date; timeZone: string | null }): VNode => (
-  <time datetime={at.toISOString()}>
-    {getFormatter(timeZone ?? 'UTC').format(at)}
-    {timeZone ? '' : ' UTC'}
-  </time>
-)
+export function Moment({ at, timeZone }: { at: Date; timeZone: string | null }): VNode {
+  const time = useWords().formatTime(at, 'medium', timeZone ?? 'UTC')
+  return <time datetime={at.toISOString()}>{timeZone ? time : <Message of="account.utc" time={time} />}</time>
+}

@@ -1,6 +1,7 @@
 import type { VNode } from 'preact'
 import { BidiText, getTenantName, PageShell, type PageTenant } from '../../pages/page-shell.pages.tsx'
 import { type PagePerson, PersonLine } from '../../pages/person.pages.tsx'
+import { Message, useWords } from '../../pages/words.pages.tsx'
 
 type OverviewPageProps = {
   tenant: PageTenant
@@ -9,44 +10,44 @@ type OverviewPageProps = {
 
 /** The other account pages, by the last segments of their paths. */
 const SECTIONS = [
-  { path: 'profile', title: 'Your profile', words: 'Name, language and more' },
-  { path: 'addresses', title: 'E-mail and phone', words: 'Where we send your codes' },
+  { path: 'profile', title: 'account.profile', words: 'account.profileText' },
+  { path: 'addresses', title: 'account.addresses', words: 'account.addressesText' },
   {
     path: 'sign-in-methods',
-    title: 'How you sign in',
-    words: 'Passkeys, authenticator app, recovery codes and linked accounts',
+    title: 'account.methods',
+    words: 'account.methodsText',
   },
-  { path: 'sessions', title: 'Where you are signed in', words: 'Browsers and apps, and signing out of them' },
-  { path: 'apps', title: 'Apps with access', words: 'What they may do, and removing their access' },
-  { path: 'data', title: 'Your data', words: 'Download what is stored about you' },
+  { path: 'sessions', title: 'account.sessions', words: 'account.sessionsText' },
+  { path: 'apps', title: 'account.apps', words: 'account.appsText' },
+  { path: 'data', title: 'account.data', words: 'account.dataText' },
 ] as const
 
 /** The first account page: who is signed in, and the way to everything else. */
 export const OverviewPage = ({ tenant, person }: OverviewPageProps): VNode => (
   <PageShell
-    title="Your account"
-    lead={
-      <>
-        at <BidiText>{getTenantName(tenant)}</BidiText>
-      </>
-    }
+    title={<Message of="account.title" />}
+    lead={<Message of="account.lead" tenant={<BidiText>{getTenantName(tenant)}</BidiText>} />}
     tenant={tenant}
     wide
   >
     <div class="signed-in">
       <PersonLine person={person} />
       <a class="button quiet" href={`/${tenant.tenantId}/oidc/logout`}>
-        Sign out
+        <Message of="action.signOut" />
       </a>
     </div>
-    <nav aria-label="Your account">
+    <nav aria-label={useWords().text('account.title')}>
       {/* biome-ignore lint/a11y/noRedundantRoles: VoiceOver does not announce a list without bullets as a list. */}
       <ul class="messages" role="list">
         {SECTIONS.map(({ path, title, words }) => (
           <li key={path}>
             <a class="section" href={`/${tenant.tenantId}/account/${path}`}>
-              <span class="person-name">{title}</span>
-              <span class="hint">{words}</span>
+              <span class="person-name">
+                <Message of={title} />
+              </span>
+              <span class="hint">
+                <Message of={words} />
+              </span>
             </a>
           </li>
         ))}

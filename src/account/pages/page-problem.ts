@@ -7,26 +7,27 @@ import {
   RateLimited,
   Unavailable,
 } from '../../core/errors.ts'
+import type { MessageKey } from '../../languages/messages.ts'
+import { getRequestWords } from '../../languages/request-language.ts'
+import { formatWait } from '../../languages/wait.ts'
 
 /** Why a form was rejected, in sentences, and what was entered. */
 export type PageProblem = { messages: string[]; values: Record<string, string>; status: number }
 
-const MINUTE = 60
+/** The message that names a field. */
+export type FieldLabel = Extract<MessageKey, `label.${string}` | `field.${string}`>
 
-/** How long to wait, rounded up. */
-const formatWait = (seconds: number): string => {
-  if (seconds <= MINUTE) return `${seconds} ${seconds === 1 ? 'second' : 'seconds'}`
-  const minutes = Math.ceil(seconds / MINUTE)
-  return `${minutes} minutes`
-}
-
-function describe(error: AppError, labels: Record<string, string>): string[] {
-  if (error instanceof NotFound) return ['That is no longer there. This page shows what there is now.']
+function describe(error: AppError, labels: Record<string, FieldLabel>): string[] {
+  const words = getRequestWords()
+  if (error instanceof NotFound) return [words.text('account.gone')]
   if (error instanceof RateLimited)
-    return [`You have tried too often. Try again in ${formatWait(error.retryAfterSeconds)}.`]
-  if (error.fields.length > 0)
-    return error.fields.map(({ field, description }) => `${labels[field] ?? field} ${description}.`)
-  return [error.message]
+    return [words.text('account.tooOften', { wait: formatWait(error.retryAfterSeconds, words) })]
+  return error.fields.length === 0
+    ? [words.translate(error.message)]
+    : error.fields.map(({ field, description }) => {
+        const label = labels[field] ? words.text(labels[field]) : field
+        return words.text('signUp.issue', { label, issue: words.translate(description) })
+      })
 }
 
 const SHOWN_ERRORS = [InvalidInput, InvalidCredential, Conflict, NotFound, RateLimited, Unavailable]
@@ -34,7 +35,7 @@ const SHOWN_ERRORS = [InvalidInput, InvalidCredential, Conflict, NotFound, RateL
 /** The problem of an error that a person can do something about; null for any other error. */
 export function toPageProblem(
   error: unknown,
-  labels: Record<string, string>,
+  labels: Record<string, FieldLabel>,
   values: Record<string, string>,
 ): PageProblem | null {
   if (!(error instanceof AppError) || !SHOWN_ERRORS.some((shown) => error instanceof shown)) return null

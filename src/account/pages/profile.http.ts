@@ -16,10 +16,12 @@ const FIELDS = listProfileFields().map(
 /** The profile of the user, without the addresses. */
 export const PROFILE_PAGE: AccountPage = {
   path: '/profile',
-  notices: { saved: 'Your profile is saved.' },
+  notices: { saved: 'notice.saved' },
   labels: {
-    ...Object.fromEntries(FIELDS.map(({ name, label }) => [name, label])),
-    expectedUpdatedAt: 'Your profile',
+    ...Object.fromEntries(
+      FIELDS.flatMap(({ name, profile }) => (profile ? [[name, `field.${profile}`]] : [])),
+    ),
+    expectedUpdatedAt: 'label.profile',
   },
   show: async (visit, problem) => {
     const { call, user, form, notice } = visit

@@ -1,8 +1,10 @@
 import type { VNode } from 'preact'
 import { type PageInteraction, type PageTenant, StepForm } from '../../pages/page-shell.pages.tsx'
+import { Message } from '../../pages/words.pages.tsx'
 import { FieldInput } from '../../sign-up/field-input.pages.tsx'
 import type { SignUpField } from '../../sign-up/sign-up-fields.ts'
 import { AccountShell } from './account-shell.pages.tsx'
+import type { Notice } from './notices.ts'
 
 type ProfilePageProps = {
   tenant: PageTenant
@@ -12,7 +14,7 @@ type ProfilePageProps = {
   values: Record<string, string>
   /** When the shown values were stored: a change in between is not overwritten. */
   updatedAt: string
-  notice?: string | null
+  notice?: Notice | null
   messages?: readonly string[]
 }
 
@@ -27,8 +29,8 @@ export const ProfilePage = ({
 }: ProfilePageProps): VNode => (
   <AccountShell
     tenant={tenant}
-    title="Your profile"
-    lead="Apps that you allow to see your profile see these."
+    title={<Message of="account.profile" />}
+    lead={<Message of="profile.lead" />}
     {...shell}
   >
     <StepForm interaction={form} step="save" class="stack">
@@ -37,7 +39,7 @@ export const ProfilePage = ({
         <FieldInput key={field.name} field={field} value={values[field.name]} hasFocus={false} />
       ))}
       <button type="submit" class="primary">
-        Save
+        <Message of="profile.save" />
       </button>
     </StepForm>
   </AccountShell>

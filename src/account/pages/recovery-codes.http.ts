@@ -6,7 +6,7 @@ import { CreateRecoveryCodesPage, NewRecoveryCodesPage } from './recovery-codes.
 /** The recovery codes of the user. */
 export const RECOVERY_CODES_PAGE: AccountPage = {
   path: '/recovery-codes',
-  notices: { app: 'Your authenticator app is set up. Now create recovery codes.' },
+  notices: { app: 'notice.app' },
   show: async ({ call, form, notice }, problem) =>
     renderComponent(
       CreateRecoveryCodesPage,

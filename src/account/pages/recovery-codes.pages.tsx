@@ -1,12 +1,14 @@
 import type { VNode } from 'preact'
 import { RecoveryCodeList } from '../../credentials/recovery-code-list.pages.tsx'
 import { type PageInteraction, type PageTenant, StepForm } from '../../pages/page-shell.pages.tsx'
+import { Message } from '../../pages/words.pages.tsx'
 import { AccountShell } from './account-shell.pages.tsx'
+import type { Notice } from './notices.ts'
 
 type RecoveryCodesPageProps = {
   tenant: PageTenant
   form: PageInteraction
-  notice?: string | null
+  notice?: Notice | null
   messages?: readonly string[]
 }
 
@@ -14,14 +16,16 @@ type RecoveryCodesPageProps = {
 export const CreateRecoveryCodesPage = ({ tenant, form, ...shell }: RecoveryCodesPageProps): VNode => (
   <AccountShell
     tenant={tenant}
-    title="Recovery codes"
-    lead="If you lose the phone with your authenticator app, you sign in with one of ten codes."
+    title={<Message of="methods.recovery-codes" />}
+    lead={<Message of="codes.lead" />}
     {...shell}
   >
-    <p>Codes that you created earlier no longer work then.</p>
+    <p>
+      <Message of="codes.text" />
+    </p>
     <StepForm interaction={form} step="create" class="stack">
       <button type="submit" class="primary">
-        Create recovery codes
+        <Message of="methods.createCodes" />
       </button>
     </StepForm>
   </AccountShell>
@@ -37,8 +41,8 @@ export const NewRecoveryCodesPage = ({
 }): VNode => (
   <AccountShell
     tenant={tenant}
-    title="Save your recovery codes"
-    lead="If you lose your phone, sign in with one of these codes. Each works once."
+    title={<Message of="setup.codesTitle" />}
+    lead={<Message of="setup.codesLead" />}
   >
     <RecoveryCodeList codes={codes} />
   </AccountShell>

@@ -24,15 +24,15 @@ async function loadClientNames(
 async function listShownSessions({ ctx, user, session: current }: AccountVisit) {
   const page = await listUserSessions(ctx, user.id, { first: MAX_SHOWN })
   const names = await loadClientNames(ctx.tenant, page.rows)
-  const getName = ({ clientId }: SessionRow) => (clientId && names.get(clientId)) || 'An app'
+  const getName = ({ clientId }: SessionRow) => (clientId && names.get(clientId)) || null
   const ids = new Set(page.rows.map(({ id }) => id))
   const sessions = page.rows
     .filter(({ parentId }) => parentId === null || !ids.has(parentId))
     .map(
       (row): ShownSession => ({
         id: row.id,
-        title:
-          row.kind === 'browser' ? (describeBrowser(row.userAgent) ?? 'An unknown browser') : getName(row),
+        title: row.kind === 'browser' ? describeBrowser(row.userAgent) : getName(row),
+        isApp: row.kind !== 'browser',
         isCurrent: row.id === current.id,
         place: row.lastSeenLocation,
         ip: row.lastSeenIp,
@@ -53,8 +53,8 @@ async function listShownSessions({ ctx, user, session: current }: AccountVisit) 
 export const SESSIONS_PAGE: AccountPage = {
   path: '/sessions',
   notices: {
-    'signed-out': 'You are signed out there, and of the apps that were opened with it.',
-    'signed-out-others': 'You are signed out everywhere else.',
+    'signed-out': 'notice.signedOut',
+    'signed-out-others': 'notice.signedOutOthers',
   },
   show: async (visit, problem) =>
     renderComponent(

@@ -15,18 +15,11 @@ import { type ShownIdentity, SignInMethodsPage } from './sign-in-methods.pages.t
 /** The page shows this many credentials at most. */
 const MAX_SHOWN = 50
 
-const KINDS: Record<CredentialType, string> = {
-  'public-key': 'Passkey',
-  totp: 'Authenticator app',
-  'recovery-codes': 'Recovery codes',
-}
-
 async function listShownCredentials({ ctx, user }: AccountVisit) {
   const page = await listUserCredentials(ctx, user.id, { first: MAX_SHOWN })
   const credentials = page.rows.map(({ id, type, aaguid, createdAt, lastUsedAt }) => ({
     id,
     type: type as CredentialType,
-    kind: KINDS[type as CredentialType],
     name: findAuthenticatorName(aaguid),
     createdAt,
     lastUsedAt,
@@ -62,11 +55,8 @@ const selectOffers = ({ signInMethods, secondFactor, secondFactorRoles }: Cached
 /** Passkeys, the authenticator app and the recovery codes of the user. */
 export const SIGN_IN_METHODS_PAGE: AccountPage = {
   path: '/sign-in-methods',
-  notices: {
-    removed: 'The sign-in method is removed. You can no longer use it.',
-    unlinked: 'It is unlinked. You can no longer sign in with it.',
-  },
-  labels: { credentialId: 'This sign-in method', idpId: 'This account' },
+  notices: { removed: 'notice.removed', unlinked: 'notice.unlinked' },
+  labels: { credentialId: 'label.thisMethod', idpId: 'label.thisAccount' },
   show: async (visit, problem) =>
     renderComponent(
       SignInMethodsPage,

@@ -1,14 +1,15 @@
 import type { VNode } from 'preact'
 import type { CredentialType } from '../../core/credential-types.ts'
 import { BidiText, type PageInteraction, type PageTenant, StepForm } from '../../pages/page-shell.pages.tsx'
+import { Message, useWords } from '../../pages/words.pages.tsx'
 import { AccountShell } from './account-shell.pages.tsx'
 import { Moment } from './moment.pages.tsx'
+import type { Notice } from './notices.ts'
 
 /** A passkey, an authenticator app or a set of recovery codes of the user. */
 export type ShownCredential = {
   id: string
   type: CredentialType
-  kind: string
   /** The authenticator that keeps it, if it is known. */
   name: string | null
   createdAt: Date
@@ -29,38 +30,52 @@ type SignInMethodsPageProps = {
   identities: readonly ShownIdentity[]
   /** What the tenant accepts. */
   offers: { code: boolean; passkey: boolean; app: boolean }
-  notice?: string | null
+  notice?: Notice | null
   messages?: readonly string[]
 }
 
-const Credential = ({
-  credential: { id, kind, name, createdAt, lastUsedAt },
+function Credential({
+  credential: { id, type, name, createdAt, lastUsedAt },
   form,
   timeZone,
-}: { credential: ShownCredential } & Pick<SignInMethodsPageProps, 'form' | 'timeZone'>): VNode => (
-  <li class="message">
-    <div class="row between">
-      <h2>
-        <BidiText>{name ?? kind}</BidiText>
-      </h2>
-      {name && <span class="tag">{kind}</span>}
-    </div>
-    <dl class="claims">
-      <dt>Created</dt>
-      <dd>
-        <Moment at={createdAt} timeZone={timeZone} />
-      </dd>
-      <dt>Last used</dt>
-      <dd>{lastUsedAt ? <Moment at={lastUsedAt} timeZone={timeZone} /> : 'Never'}</dd>
-    </dl>
-    <StepForm interaction={form} step="remove">
-      <input type="hidden" name="credential" value={id} />
-      <button type="submit" class="secondary" aria-label={`Remove ${name ?? kind}`}>
-        Remove
-      </button>
-    </StepForm>
-  </li>
-)
+}: { credential: ShownCredential } & Pick<SignInMethodsPageProps, 'form' | 'timeZone'>): VNode {
+  const words = useWords()
+  const kindName = words.text(`methods.${type}`)
+  return (
+    <li class="message">
+      <div class="row between">
+        <h2>
+          <BidiText>{name ?? kindName}</BidiText>
+        </h2>
+        {name && <span class="tag">{kindName}</span>}
+      </div>
+      <dl class="claims">
+        <dt>
+          <Message of="methods.created" />
+        </dt>
+        <dd>
+          <Moment at={createdAt} timeZone={timeZone} />
+        </dd>
+        <dt>
+          <Message of="account.lastUsed" />
+        </dt>
+        <dd>
+          {lastUsedAt ? <Moment at={lastUsedAt} timeZone={timeZone} /> : <Message of="account.never" />}
+        </dd>
+      </dl>
+      <StepForm interaction={form} step="remove">
+        <input type="hidden" name="credential" value={id} />
+        <button
+          type="submit"
+          class="secondary"
+          aria-label={words.text('methods.removeName', { name: name ?? kindName })}
+        >
+          <Message of="methods.remove" />
+        </button>
+      </StepForm>
+    </li>
+  )
+}
 
 const Identity = ({
   identity: { idpId, provider, account, linkedAt },
@@ -72,24 +87,36 @@ const Identity = ({
       <h2>
         <BidiText>{provider}</BidiText>
       </h2>
-      <span class="tag">Linked account</span>
+      <span class="tag">
+        <Message of="methods.linkedAccount" />
+      </span>
     </div>
     <dl class="claims">
-      {account && <dt>Account</dt>}
+      {account && (
+        <dt>
+          <Message of="methods.account" />
+        </dt>
+      )}
       {account && (
         <dd>
           <BidiText>{account}</BidiText>
         </dd>
       )}
-      <dt>Linked</dt>
+      <dt>
+        <Message of="methods.linked" />
+      </dt>
       <dd>
         <Moment at={linkedAt} timeZone={timeZone} />
       </dd>
     </dl>
     <StepForm interaction={form} step="unlink">
       <input type="hidden" name="idp" value={idpId} />
-      <button type="submit" class="secondary" aria-label={`Unlink ${provider}`}>
-        Unlink
+      <button
+        type="submit"
+        class="secondary"
+        aria-label={useWords().text('methods.unlinkName', { name: provider })}
+      >
+        <Message of="methods.unlink" />
       </button>
     </StepForm>
   </li>
@@ -111,16 +138,14 @@ export const SignInMethodsPage = ({
 }: SignInMethodsPageProps): VNode => (
   <AccountShell
     tenant={tenant}
-    title="How you sign in"
-    lead={
-      offers.code
-        ? 'You sign in with a code that we send to you, and with these. Changes require a recent sign-in.'
-        : 'You sign in with these. Changes require a recent sign-in.'
-    }
+    title={<Message of="account.methods" />}
+    lead={<Message of={offers.code ? 'methods.lead' : 'methods.leadWithoutCode'} />}
     {...shell}
   >
     {credentials.length === 0 ? (
-      <p class="hint">You have no passkey and no authenticator app.</p>
+      <p class="hint">
+        <Message of="methods.none" />
+      </p>
     ) : (
       // biome-ignore lint/a11y/noRedundantRoles: VoiceOver does not announce a list without bullets as a list.
       <ul class="messages" role="list">
@@ -129,7 +154,11 @@ export const SignInMethodsPage = ({
         ))}
       </ul>
     )}
-    {hasMore && <p class="hint">There are more. They appear when you remove these.</p>}
+    {hasMore && (
+      <p class="hint">
+        <Message of="methods.more" />
+      </p>
+    )}
     {identities.length > 0 && (
       // biome-ignore lint/a11y/noRedundantRoles: VoiceOver does not announce a list without bullets as a list.
       <ul class="messages" role="list">
@@ -141,18 +170,18 @@ export const SignInMethodsPage = ({
     {offers.passkey && (
       <StepForm interaction={form} step="create-passkey" class="stack">
         <button type="submit" class="primary">
-          Create a passkey
+          <Message of="passkey.create" />
         </button>
       </StepForm>
     )}
     {offers.app && (
       <div class="stack">
         <a class="button secondary" href={`/${tenant.tenantId}/account/authenticator-app`}>
-          Set up an authenticator app
+          <Message of="setup.totpTitle" />
         </a>
         {credentials.some(({ type }) => type === 'totp') && (
           <a class="button secondary" href={`/${tenant.tenantId}/account/recovery-codes`}>
-            Create recovery codes
+            <Message of="methods.createCodes" />
           </a>
         )}
       </div>

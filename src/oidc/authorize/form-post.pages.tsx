@@ -2,6 +2,7 @@ import type { VNode } from 'preact'
 import { toSafeLink } from '../../core/safe-link.ts'
 import { FORM_POST_SCRIPT_PATH } from '../../pages/assets/form-post-script.ts'
 import { BidiText, type PageClient, PageShell, type PageTenant } from '../../pages/page-shell.pages.tsx'
+import { Message } from '../../pages/words.pages.tsx'
 
 type FormPostPageProps = {
   tenant: PageTenant
@@ -17,13 +18,9 @@ type FormPostPageProps = {
  */
 export const FormPostPage = ({ tenant, client, redirectUri, fields }: FormPostPageProps): VNode => (
   <PageShell
-    title={`Back to ${client.name}`}
-    heading={
-      <>
-        Back to <BidiText>{client.name}</BidiText>
-      </>
-    }
-    lead="If nothing happens, press the button."
+    title={<Message of="back.title" client={client.name} />}
+    heading={<Message of="back.title" client={<BidiText>{client.name}</BidiText>} />}
+    lead={<Message of="back.lead" />}
     tenant={tenant}
     client={client}
   >
@@ -32,7 +29,7 @@ export const FormPostPage = ({ tenant, client, redirectUri, fields }: FormPostPa
         <input type="hidden" name={name} value={value} />
       ))}
       <button type="submit" class="primary">
-        Continue
+        <Message of="action.continue" />
       </button>
     </form>
     <script src={FORM_POST_SCRIPT_PATH} defer />

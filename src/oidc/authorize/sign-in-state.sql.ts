@@ -11,7 +11,7 @@ import {
 export type SignInState = RowOf<typeof SELECT_SIGN_IN_STATE>
 
 /** What a sign-in state has of the user `u` and of the consent `k`. */
-export const PERSON_COLUMNS = `u."roles", u."name", u."email", u."phoneNumber", u."passkeyOfferedAt", u."hasSecondFactor",
+export const PERSON_COLUMNS = `u."roles", u."name", u."email", u."phoneNumber", u."locale", u."passkeyOfferedAt", u."hasSecondFactor",
     u."termsVersion",
     k."scopes" AS "consentedScopes", k."claims" AS "consentedClaims"`
 
@@ -21,6 +21,7 @@ export const PERSON_RETURNS = {
   name: 'text?',
   email: 'text?',
   phoneNumber: 'text?',
+  locale: 'text?',
   passkeyOfferedAt: 'timestamptz?',
   hasSecondFactor: 'boolean',
   termsVersion: 'text?',

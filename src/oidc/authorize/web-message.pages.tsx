@@ -2,6 +2,7 @@ import type { VNode } from 'preact'
 import { toSafeLink } from '../../core/safe-link.ts'
 import { WEB_MESSAGE_SCRIPT_PATH } from '../../pages/assets/web-message-script.ts'
 import { BidiText, type PageClient, PageShell, type PageTenant } from '../../pages/page-shell.pages.tsx'
+import { Message } from '../../pages/words.pages.tsx'
 
 type WebMessagePageProps = {
   tenant: PageTenant
@@ -17,19 +18,15 @@ type WebMessagePageProps = {
  */
 export const WebMessagePage = ({ tenant, client, origin, response }: WebMessagePageProps): VNode => (
   <PageShell
-    title={`Back to ${client.name}`}
-    heading={
-      <>
-        Back to <BidiText>{client.name}</BidiText>
-      </>
-    }
-    lead="If this window does not close by itself, close it and continue in the application’s own."
+    title={<Message of="back.title" client={client.name} />}
+    heading={<Message of="back.title" client={<BidiText>{client.name}</BidiText>} />}
+    lead={<Message of="back.windowLead" />}
     tenant={tenant}
     client={client}
   >
     <noscript>
       <p class="error">
-        This page needs JavaScript to return to the application. Turn it on and sign in again.
+        <Message of="back.script" />
       </p>
     </noscript>
     <a
@@ -39,7 +36,9 @@ export const WebMessagePage = ({ tenant, client, origin, response }: WebMessageP
       data-origin={origin}
       data-message={JSON.stringify({ type: 'authorization_response', response })}
     >
-      <span>Open the application</span>
+      <span>
+        <Message of="back.open" />
+      </span>
     </a>
     <script src={WEB_MESSAGE_SCRIPT_PATH} defer />
   </PageShell>

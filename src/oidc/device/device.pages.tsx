@@ -10,6 +10,7 @@ import {
 } from '../../pages/page-shell.pages.tsx'
 import { PasskeySignal } from '../../pages/passkey-signal.pages.tsx'
 import { SignedInAs } from '../../pages/person.pages.tsx'
+import { Message } from '../../pages/words.pages.tsx'
 import {
   ConsentButtons,
   ConsentItems,
@@ -29,18 +30,16 @@ type UserCodePageProps = {
 /** Asks for the code that a device shows (RFC 8628, section 3.3). Posts `user_code`. */
 export const UserCodePage = ({ tenant, interaction, code, error }: UserCodePageProps): VNode => (
   <PageShell
-    title="Connect a device"
-    lead={
-      <>
-        to your <BidiText>{getTenantName(tenant)}</BidiText> account
-      </>
-    }
+    title={<Message of="device.title" />}
+    lead={<Message of="device.lead" tenant={<BidiText>{getTenantName(tenant)}</BidiText>} />}
     tenant={tenant}
     isError={Boolean(error)}
   >
     <StepForm interaction={interaction} class="stack">
       <div class="field">
-        <label for="user_code">Code on your device</label>
+        <label for="user_code">
+          <Message of="device.label" />
+        </label>
         <input
           id="user_code"
           name="user_code"
@@ -59,12 +58,11 @@ export const UserCodePage = ({ tenant, interaction, code, error }: UserCodePageP
         />
         {error && <ErrorMessage id="code-error">{error}</ErrorMessage>}
         <p class="hint" id="code-hint">
-          Eight letters, such as BCDF-GHJK. Continue only if a device in front of you shows the code: never
-          with a code that somebody sent you.
+          <Message of="device.hint" example={<bdi>BCDF-GHJK</bdi>} />
         </p>
       </div>
       <button type="submit" class="primary">
-        Continue
+        <Message of="action.continue" />
       </button>
     </StepForm>
   </PageShell>
@@ -81,17 +79,14 @@ export const DeviceConsentPage = ({
   accepted,
 }: ConsentPageProps & { userCode: string }): VNode => (
   <PageShell
-    title={`Connect ${client.name}?`}
-    heading={
-      <>
-        Connect <BidiText>{client.name}</BidiText>?
-      </>
-    }
+    title={<Message of="device.connect" client={client.name} />}
+    heading={<Message of="device.connect" client={<BidiText>{client.name}</BidiText>} />}
     lead={
-      <>
-        <BidiText>{client.name}</BidiText> on a device would like to use your{' '}
-        <BidiText>{getTenantName(tenant)}</BidiText> account.
-      </>
+      <Message
+        of="device.connectLead"
+        client={<BidiText>{client.name}</BidiText>}
+        tenant={<BidiText>{getTenantName(tenant)}</BidiText>}
+      />
     }
     tenant={tenant}
     client={client}
@@ -99,16 +94,22 @@ export const DeviceConsentPage = ({
     <PublisherNote client={client} />
     <SignedInAs interaction={interaction} person={person} />
     <section class="field">
-      <h2>The device shows this code:</h2>
-      <p class="user-code">{userCode}</p>
+      <h2>
+        <Message of="device.shows" />
+      </h2>
+      <p class="user-code" dir="ltr">
+        {userCode}
+      </p>
       <p class="hint">
-        If you do not see it on your device, somebody may be trying to use your account: choose Deny.
+        <Message of="device.warning" />
       </p>
     </section>
     {consentItems.length > 0 ? (
       <ConsentItems consentItems={consentItems} />
     ) : (
-      <p>It does not ask for anything from your account.</p>
+      <p>
+        <Message of="device.asksNothing" />
+      </p>
     )}
     <ConsentButtons interaction={interaction} />
     <PasskeySignal accepted={accepted} />
@@ -118,8 +119,8 @@ export const DeviceConsentPage = ({
 /** Shown after the user has approved a device. */
 export const DeviceApprovedPage = ({ tenant }: { tenant: PageTenant }): VNode => (
   <PageShell
-    title="Your device is connected"
-    lead="You can go back to your device, which continues by itself in a few seconds. You can close this page."
+    title={<Message of="device.approvedTitle" />}
+    lead={<Message of="device.approvedLead" />}
     tenant={tenant}
     outcome="good"
   >
@@ -130,8 +131,8 @@ export const DeviceApprovedPage = ({ tenant }: { tenant: PageTenant }): VNode =>
 /** Shown after the user has denied a device. */
 export const DeviceDeniedPage = ({ tenant }: { tenant: PageTenant }): VNode => (
   <PageShell
-    title="Your device is not connected"
-    lead="Nothing was shared. You can go back to your device, and close this page."
+    title={<Message of="device.deniedTitle" />}
+    lead={<Message of="device.deniedLead" />}
     tenant={tenant}
   >
     {null}

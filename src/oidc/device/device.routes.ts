@@ -4,6 +4,7 @@ import { Forbidden, RateLimited } from '../../core/errors.ts'
 import { addSeconds } from '../../core/time.ts'
 import { readTarget } from '../../http/request.http.ts'
 import { readForm, requireSingleParams } from '../../http/request-body.http.ts'
+import { getRequestWords } from '../../languages/request-language.ts'
 import { INTERACTION_COOKIE, readCookie } from '../../pages/cookies.ts'
 import { createCsrfToken, isCsrfToken } from '../../pages/csrf.ts'
 import {
@@ -106,6 +107,5 @@ async function handleUserCode(call: TenantCall): Promise<Response> {
     response.headers.set('retry-after', String(error.retryAfterSeconds))
     return response
   }
-  const message = 'That code is wrong, has expired or was used. Check it, or get a new one on your device.'
-  return renderUserCodePage(call, key, { code, error: message, status: 400 })
+  return renderUserCodePage(call, key, { code, error: getRequestWords().text('device.wrong'), status: 400 })
 }

@@ -5,6 +5,7 @@ import { issuerOf } from '../../core/issuer.ts'
 import { OIDC_SCOPES, SCOPE_NAMES, SYSTEM_SCOPES, SYSTEM_TENANT } from '../../core/scopes.ts'
 import { ASSERTION_ALGORITHMS } from '../../keys/public-keys.ts'
 import { SIGNING_ALGORITHMS } from '../../keys/signing-algorithms.ts'
+import { LANGUAGES } from '../../languages/catalogs.ts'
 import type { SignUpSettings } from '../../passcodes/sign-up-policy.ts'
 import { buildRegistrationEndpoint } from '../../registration/registration-endpoint.ts'
 import { CLAIM_DEFINITIONS } from '../../users/claims.ts'
@@ -92,6 +93,6 @@ export function buildDiscovery(tenant: DiscoverySettings): Record<string, unknow
     request_parameter_supported: false,
     request_uri_parameter_supported: false,
     authorization_response_iss_parameter_supported: true,
-    ui_locales_supported: ['en'],
+    ui_locales_supported: LANGUAGES,
   }
 }

@@ -1,6 +1,7 @@
 import type { VNode } from 'preact'
 import { ContinueLink } from '../../pages/outcome.pages.tsx'
 import { BidiText, type PageClient, PageShell, type PageTenant } from '../../pages/page-shell.pages.tsx'
+import { Message } from '../../pages/words.pages.tsx'
 
 type UpstreamLogoutPageProps = {
   tenant: PageTenant
@@ -14,16 +15,14 @@ type UpstreamLogoutPageProps = {
 /** Shown until the browser has opened the logout at the provider; its response has the header Refresh. */
 export const UpstreamLogoutPage = ({ tenant, client, name, url }: UpstreamLogoutPageProps): VNode => (
   <PageShell
-    title={`Sign out of ${name}`}
-    heading={
-      <>
-        Sign out of <BidiText>{name}</BidiText>
-      </>
-    }
-    lead="You are signed out here. You are signed out there too, and come back."
+    title={<Message of="logout.upstreamTitle" name={name} />}
+    heading={<Message of="logout.upstreamTitle" name={<BidiText>{name}</BidiText>} />}
+    lead={<Message of="logout.upstreamLead" />}
     tenant={tenant}
     client={client ?? undefined}
   >
-    <ContinueLink to={url}>Continue</ContinueLink>
+    <ContinueLink to={url}>
+      <Message of="action.continue" />
+    </ContinueLink>
   </PageShell>
 )

@@ -1,4 +1,4 @@
-import type { VNode } from 'preact'
+import type { ComponentChildren, VNode } from 'preact'
 import type { ConsentItem } from '../../consents/consent-items.ts'
 import {
   BidiText,
@@ -11,6 +11,7 @@ import {
 } from '../../pages/page-shell.pages.tsx'
 import { type AcceptedPasskeys, PasskeySignal } from '../../pages/passkey-signal.pages.tsx'
 import { type PagePerson, SignedInAs } from '../../pages/person.pages.tsx'
+import { Message, Sentence } from '../../pages/words.pages.tsx'
 import type { Destination } from '../model/unreviewed-clients.ts'
 
 export type ConsentPageProps = {
@@ -32,11 +33,14 @@ export type ConsentPageProps = {
 export const PublisherNote = ({ client }: Pick<ConsentPageProps, 'client'>): VNode | null =>
   client.registeredBy === 'document' && client.id ? (
     <p>
-      It is published by{' '}
-      <strong>
-        <BidiText>{new URL(client.id).host}</BidiText>
-      </strong>
-      . It has not been reviewed. Continue only if you trust that site.
+      <Message
+        of="consent.publisher"
+        host={
+          <strong>
+            <BidiText>{new URL(client.id).host}</BidiText>
+          </strong>
+        }
+      />
     </p>
   ) : null
 
@@ -44,17 +48,18 @@ export const PublisherNote = ({ client }: Pick<ConsentPageProps, 'client'>): VNo
 const OtherDestination = ({ destination }: Pick<ConsentPageProps, 'destination'>): VNode | null =>
   destination?.isOther ? (
     <p>
-      {destination.isOnDevice
-        ? 'You continue in an application on this device: '
-        : 'You continue at another site: '}
-      <strong>
-        <BidiText>{destination.place}</BidiText>
-      </strong>
-      .
+      <Message
+        of={destination.isOnDevice ? 'consent.onDevice' : 'consent.otherSite'}
+        place={
+          <strong>
+            <BidiText>{destination.place}</BidiText>
+          </strong>
+        }
+      />
     </p>
   ) : null
 
-type ItemListProps = { id: string; heading: string; class: string; items: readonly ConsentItem[] }
+type ItemListProps = { id: string; heading: ComponentChildren; class: string; items: readonly ConsentItem[] }
 
 const ItemList = ({ id, heading, class: className, items }: ItemListProps): VNode | null =>
   items.length > 0 ? (
@@ -64,7 +69,9 @@ const ItemList = ({ id, heading, class: className, items }: ItemListProps): VNod
       <ul class={className} role="list" aria-labelledby={id}>
         {items.map(({ words }) => (
           <li key={words}>
-            <BidiText>{words}</BidiText>
+            <BidiText>
+              <Sentence>{words}</Sentence>
+            </BidiText>
           </li>
         ))}
       </ul>
@@ -77,12 +84,10 @@ export function ConsentItems({ consentItems }: Pick<ConsentPageProps, 'consentIt
   const sensitive = consentItems.filter(({ isSensitive }) => isSensitive)
   return (
     <>
-      <ItemList id="asks" heading="It will be able to:" class="asks" items={plain} />
+      <ItemList id="asks" heading={<Message of="consent.asks" />} class="asks" items={plain} />
       <ItemList
         id="sensitive-asks"
-        heading={
-          plain.length > 0 ? 'Allow this only if you trust it:' : 'It will be able to, if you trust it:'
-        }
+        heading={<Message of={plain.length > 0 ? 'consent.sensitive' : 'consent.onlySensitive'} />}
         class="asks sensitive"
         items={sensitive}
       />
@@ -94,10 +99,10 @@ export function ConsentItems({ consentItems }: Pick<ConsentPageProps, 'consentIt
 export const ConsentButtons = ({ interaction }: Pick<ConsentPageProps, 'interaction'>): VNode => (
   <StepForm interaction={interaction} class="choice">
     <button type="submit" name="step" value="allow" class="primary">
-      Allow
+      <Message of="consent.allow" />
     </button>
     <button type="submit" name="step" value="deny" class="secondary">
-      Deny
+      <Message of="consent.deny" />
     </button>
   </StepForm>
 )
@@ -113,17 +118,14 @@ export const ConsentPage = ({
   accepted,
 }: ConsentPageProps): VNode => (
   <PageShell
-    title={`Allow ${client.name}?`}
-    heading={
-      <>
-        Allow <BidiText>{client.name}</BidiText>?
-      </>
-    }
+    title={<Message of="consent.title" client={client.name} />}
+    heading={<Message of="consent.title" client={<BidiText>{client.name}</BidiText>} />}
     lead={
-      <>
-        <BidiText>{client.name}</BidiText> would like to use your <BidiText>{getTenantName(tenant)}</BidiText>{' '}
-        account.
-      </>
+      <Message
+        of="consent.lead"
+        client={<BidiText>{client.name}</BidiText>}
+        tenant={<BidiText>{getTenantName(tenant)}</BidiText>}
+      />
     }
     tenant={tenant}
     client={client}
@@ -136,10 +138,10 @@ export const ConsentPage = ({
     <p class="hint">
       {destination && !destination.isOther && !destination.isOnDevice && (
         <>
-          You continue at <BidiText>{destination.place}</BidiText>.{' '}
+          <Message of="consent.place" place={<BidiText>{destination.place}</BidiText>} />{' '}
         </>
       )}
-      If you deny, you go back without sharing anything.
+      <Message of="consent.ifDenied" />
     </p>
     <PasskeySignal accepted={accepted} />
   </PageShell>

@@ -1,6 +1,7 @@
 import type { VNode } from 'preact'
 import { BidiText, StepForm } from '../../pages/page-shell.pages.tsx'
 import { type PagePerson, PersonLine } from '../../pages/person.pages.tsx'
+import { Message } from '../../pages/words.pages.tsx'
 import { StepPage, type StepPageProps } from './step/step-page.pages.tsx'
 
 /**
@@ -10,12 +11,8 @@ import { StepPage, type StepPageProps } from './step/step-page.pages.tsx'
 export const SelectAccountPage = ({ person, ...page }: StepPageProps & { person: PagePerson }): VNode => (
   <StepPage
     {...page}
-    title="Choose an account"
-    lead={
-      <>
-        to continue to <BidiText>{page.client.name}</BidiText>
-      </>
-    }
+    title={<Message of="select.title" />}
+    lead={<Message of="signIn.toContinueTo" client={<BidiText>{page.client.name}</BidiText>} />}
     alternatives={null}
   >
     <div class="signed-in">
@@ -23,10 +20,10 @@ export const SelectAccountPage = ({ person, ...page }: StepPageProps & { person:
     </div>
     <StepForm interaction={page.interaction} class="choice">
       <button type="submit" name="step" value="continue" class="primary">
-        Continue
+        <Message of="action.continue" />
       </button>
       <button type="submit" name="step" value="switch" class="secondary">
-        Use another account
+        <Message of="select.other" />
       </button>
     </StepForm>
   </StepPage>

@@ -7,6 +7,7 @@ import {
   PageShell,
   type PageTenant,
 } from '../../pages/page-shell.pages.tsx'
+import { Message } from '../../pages/words.pages.tsx'
 import { CancelForm } from './step/cancel.pages.tsx'
 
 type SignInPageProps = {
@@ -31,12 +32,8 @@ export const SignInPage = ({
   entries,
 }: SignInPageProps): VNode => (
   <PageShell
-    title={isCreation ? 'Create your account' : 'Sign in'}
-    lead={
-      <>
-        to continue to <BidiText>{client.name}</BidiText>
-      </>
-    }
+    title={<Message of={isCreation ? 'signIn.createTitle' : 'signIn.title'} />}
+    lead={<Message of="signIn.toContinueTo" client={<BidiText>{client.name}</BidiText>} />}
     tenant={tenant}
     client={client}
     isError={isError}
@@ -52,8 +49,7 @@ export const SignInPage = ({
 export const StrongerSignInNote = ({ client }: { client: PageClient }): VNode => (
   <div class="pending" role="status">
     <p>
-      <BidiText>{client.name}</BidiText> needs a more secure sign-in than the one you used. Choose a way
-      below. If it leads to another website, use a passkey or a second step there.
+      <Message of="signIn.stronger" client={<BidiText>{client.name}</BidiText>} />
     </p>
   </div>
 )

@@ -17,13 +17,18 @@ export const CODE_SCRIPT = `(() => {
   const hint = document.getElementById('resend-wait')
   if (!hint) return
   const button = document.getElementById('resend')
+  const texts = JSON.parse(hint.dataset.texts)
+  const rules = new Intl.PluralRules(document.documentElement.lang)
   const end = performance.now() + hint.dataset.seconds * 1000
   const tick = () => {
     const left = Math.ceil((end - performance.now()) / 1000)
     button.disabled = left > 0
-    hint.textContent = left > 0 ? 'You can request a new code in ' + left + (left === 1 ? ' second.' : ' seconds.') : ''
+    hint.textContent = left > 0 ? texts[rules.select(left)].replace('#', left) : ''
     if (left > 0) setTimeout(tick, 250)
-    else document.getElementById('resend-ready').textContent = 'You can request a new code now.'
+    else {
+      const ready = document.getElementById('resend-ready')
+      ready.textContent = ready.dataset.text
+    }
   }
   tick()
 })()

@@ -11,9 +11,6 @@ const WEBAUTHN_LIBRARY = readFileSync(
   'utf8',
 )
 
-/** The status below the button while nothing is running. */
-export const ENROLLMENT_HINT = 'You can do this once with the link that brought you here.'
-
 /**
  * The script of the enrollment page, as text, because tsc would compile a file to a module; a browser test
  * covers every line. Its parameters are in data attributes of the page (enrollment.pages.tsx).
@@ -28,15 +25,7 @@ const PAGE_SCRIPT = `
   const button = document.getElementById('enrollment-button')
   const status = document.getElementById('enrollment-status')
   const errorArea = document.getElementById('enrollment-error')
-  const ERROR_MESSAGES = {
-    NotAllowedError: 'Nothing was created: it was canceled, or took too long. Try again when you are ready.',
-    InvalidStateError: 'This device already has a passkey for this account. You can close this page.',
-    NotSupportedError: 'This device cannot keep a passkey. Open the link on another one.',
-    SecurityError: 'This browser does not create passkeys at this address.',
-    ConstraintError: 'Set up a screen lock on this device first, then try again.',
-  }
-  const OFFLINE = 'The connection failed. Check it and try again.'
-  const NO_PASSKEYS = 'This browser cannot create passkeys. Open the link in another browser or on another device.'
+  const messages = JSON.parse(root.dataset.messages)
   let busy = false
 
   function showError(message) {
@@ -52,7 +41,7 @@ const PAGE_SCRIPT = `
     busy = value
     // Not disabled, which would remove the keyboard focus.
     button.setAttribute('aria-disabled', String(value))
-    status.textContent = value ? 'Follow the steps on your device…' : '${ENROLLMENT_HINT}'
+    status.textContent = value ? messages.busy : messages.idle
   }
 
   async function call(step, body) {
@@ -60,11 +49,11 @@ const PAGE_SCRIPT = `
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ token, ...body }),
-    }).catch(() => { throw { text: OFFLINE } })
+    }).catch(() => { throw { text: messages.offline } })
     // The reloaded page explains that the link has expired.
     if (response.status === 410) return location.reload(), new Promise(() => {})
     const answer = await response.json().catch(() => ({}))
-    if (!response.ok) throw { text: answer.message || 'Something went wrong. Try again.' }
+    if (!response.ok) throw { text: messages.other }
     return answer
   }
 
@@ -92,12 +81,12 @@ const PAGE_SCRIPT = `
     } catch (error) {
       setBusy(false)
       // The library wraps the browser's error in one of the same name.
-      showError(error.text || ERROR_MESSAGES[error.name] || (error.cause && ERROR_MESSAGES[error.cause.name]) || 'Something went wrong. Try again.')
+      showError(error.text || messages[error.name] || (error.cause && messages[error.cause.name]) || messages.other)
       button.focus()
     }
   }
 
-  if (!browserSupportsWebAuthn()) return showError(NO_PASSKEYS)
+  if (!browserSupportsWebAuthn()) return showError(messages.unsupported)
   button.addEventListener('click', enroll)
   root.hidden = false
   button.focus()

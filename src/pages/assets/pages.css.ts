@@ -30,8 +30,13 @@ p{text-wrap:pretty}
 .tenant{display:flex;align-items:center;gap:.625rem;font-weight:600}
 .tenant-logo{inline-size:2rem;block-size:2rem;object-fit:contain;flex:none}
 .card{flex:1;display:flex;flex-direction:column;gap:1.75rem}
-.support{display:flex;flex-wrap:wrap;gap:0 1.25rem;padding-block-start:1rem;border-block-start:1px solid var(--line);font-size:.9375rem}
+.support{
+  display:flex;flex-wrap:wrap;align-items:center;gap:0 1.25rem;padding-block-start:1rem;
+  border-block-start:1px solid var(--line);font-size:.9375rem;
+}
 .support a{display:inline-flex;align-items:center;min-block-size:2.75rem}
+.language{display:flex;align-items:center}
+.language select{inline-size:auto;min-block-size:2.75rem;padding-block:.25rem}
 
 .heading{display:flex;flex-direction:column;gap:.5rem}
 .lead{color:var(--muted);font-size:1.0625rem}

@@ -13,13 +13,7 @@ export const PASSKEY_CREATION_SCRIPT = `
   const form = root.querySelector('form')
   const button = document.getElementById('passkey-creation-button')
   const errorArea = document.getElementById('passkey-creation-error')
-  const ERROR_MESSAGES = {
-    NotAllowedError: 'Nothing was created: it was canceled, or took too long. Try again, or choose another way.',
-    InvalidStateError: 'This device already has a passkey for this account.',
-    NotSupportedError: 'This device cannot keep a passkey. Choose another way.',
-    SecurityError: 'This browser does not create passkeys at this address. Choose another way.',
-    ConstraintError: 'Set up a screen lock on this device first, or choose another way.',
-  }
+  const messages = JSON.parse(root.dataset.messages)
   let busy = false
 ${CEREMONY_FUNCTIONS}
   async function create() {
@@ -57,7 +51,7 @@ ${CEREMONY_FUNCTIONS}
     showError(null)
     create().catch((error) => {
       setBusy(false)
-      showError(ERROR_MESSAGES[error.name] || 'Something went wrong. Try again, or choose another way.')
+      showError(messages[error.name] || messages.other)
     })
   })
   root.hidden = false

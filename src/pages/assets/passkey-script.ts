@@ -16,10 +16,7 @@ export const PASSKEY_SCRIPT = `
   const button = document.getElementById('passkey-button')
   const errorArea = document.getElementById('passkey-error')
   const { challenge, rpId, timeout, unknown } = root.dataset
-  const ERROR_MESSAGES = {
-    NotAllowedError: 'No passkey was used: it was canceled, took too long, or this device has none.',
-    SecurityError: 'This browser does not use passkeys at this address.',
-  }
+  const messages = JSON.parse(root.dataset.messages)
   let pending
 ${CEREMONY_FUNCTIONS}
   async function signIn(mediation) {
@@ -48,7 +45,7 @@ ${CEREMONY_FUNCTIONS}
   button.addEventListener('click', () => {
     showError(null)
     signIn().catch((error) => {
-      showError(ERROR_MESSAGES[error.name] || 'Something went wrong. Try again.')
+      showError(messages[error.name] || messages.other)
       offer()
     })
   })

@@ -41,6 +41,9 @@ export const TENANT_OPERATIONS: Record<string, Call[]> = {
     { networkCodeLimit: 1, networkFailureLimit: 1e9 },
     { passcodeChannels: ['sms', 'email'], phoneCountry: 'CH' },
     { passcodeChannels: null, phoneCountry: '' },
+    { defaultLocale: 'de' },
+    { defaultLocale: 'xx' },
+    { defaultLocale: null },
     { signUp: 'domains', signUpDomains: ['Example.com', 'example.com'] },
     { signUpDomains: [] },
     {

@@ -1,6 +1,7 @@
-import type { VNode } from 'preact'
+import type { ComponentChildren, VNode } from 'preact'
 import type { Channel } from '../../../core/sign-in-methods.ts'
 import { ErrorMessage, type PageInteraction, StepForm } from '../../../pages/page-shell.pages.tsx'
+import { Message } from '../../../pages/words.pages.tsx'
 import { getEntryTexts } from '../step/address-texts.ts'
 
 type AddressEntryProps = {
@@ -10,7 +11,7 @@ type AddressEntryProps = {
   /** The entered or the expected address. */
   address?: string | null
   /** What the address is used for, in sentences. */
-  hint: string
+  hint: ComponentChildren
   /** The error, as a sentence. */
   error?: string | null
 }
@@ -24,7 +25,9 @@ export function AddressEntry({ interaction, channels, address, hint, error }: Ad
   return (
     <StepForm interaction={interaction} step="email" class="stack">
       <div class="field">
-        <label for="address">{label}</label>
+        <label for="address">
+          <Message of={label} />
+        </label>
         <input
           id="address"
           name="address"
@@ -48,7 +51,7 @@ export function AddressEntry({ interaction, channels, address, hint, error }: Ad
         </p>
       </div>
       <button type="submit" class="primary">
-        Continue
+        <Message of="action.continue" />
       </button>
     </StepForm>
   )

@@ -1,10 +1,14 @@
 import type { VNode } from 'preact'
 import { CodeForm } from '../../../pages/code-form.pages.tsx'
 import { BidiText } from '../../../pages/page-shell.pages.tsx'
+import { Message } from '../../../pages/words.pages.tsx'
 import { formatAddress } from '../step/address-texts.ts'
 import { RestartForm } from '../step/restart.pages.tsx'
 import { StepPage, type StepPageProps } from '../step/step-page.pages.tsx'
 import { ResendForm } from './resend-form.pages.tsx'
+
+/** That of passcodes. */
+const LIFETIME_MINUTES = 10
 
 type CodePageProps = StepPageProps & {
   /** The address that the code was sent to: an e-mail address as entered, or a phone number in E.164. */
@@ -35,13 +39,13 @@ export function CodePage({
 }: CodePageProps): VNode {
   const { interaction, error } = page
   const isNumber = !address.includes('@')
-  const otherAddress = isNumber ? 'Wrong number? Change it' : 'Use another address'
+  const otherAddress = <Message of={isNumber ? 'code.changeNumber' : 'code.otherAddress'} />
   const shown = <BidiText>{formatAddress(address)}</BidiText>
   return (
     <StepPage
       {...page}
-      title="Enter your code"
-      lead={isSent ? <>We sent a code to {shown}.</> : <>If {shown} can sign in, a code is on its way.</>}
+      title={<Message of="code.title" />}
+      lead={<Message of={isSent ? 'code.sent' : 'code.perhapsSent'} address={shown} />}
       alternatives={
         <>
           <ResendForm {...{ interaction, resendAllowedAt, now }} />
@@ -52,13 +56,11 @@ export function CodePage({
       <CodeForm
         interaction={interaction}
         step="code"
-        label={`${digits}-digit code`}
-        hint={
-          isNumber ? 'It works for 10 minutes.' : 'It works for 10 minutes. Look in your spam folder, too.'
-        }
+        label={<Message of="code.label" digits={digits} />}
+        hint={<Message of={isNumber ? 'code.hint' : 'code.mailHint'} count={LIFETIME_MINUTES} />}
         digits={digits}
         error={error}
-        submit={isSent ? 'Continue' : 'Sign in'}
+        submit={<Message of={isSent ? 'action.continue' : 'action.signIn'} />}
       />
     </StepPage>
   )

@@ -1,6 +1,7 @@
 import type { ComponentChildren, VNode } from 'preact'
 import { PASSKEY_CREATION_SCRIPT_PATH } from '../../../pages/assets/passkey-creation-script.ts'
 import { ErrorMessage, type PageInteraction, StepForm } from '../../../pages/page-shell.pages.tsx'
+import { Message, useWords } from '../../../pages/words.pages.tsx'
 
 type PasskeyCreationProps = {
   interaction: PageInteraction
@@ -15,24 +16,41 @@ type PasskeyCreationProps = {
  * The part of a page that creates a passkey. Its script posts `step=create-passkey` and `registration`. The button is
  * hidden until the script runs.
  */
-export const PasskeyCreation = ({ interaction, options, error, children }: PasskeyCreationProps): VNode => (
-  <>
-    {error && <ErrorMessage>{error}</ErrorMessage>}
-    <noscript>
-      <p class="hint">Creating a passkey needs JavaScript.</p>
-    </noscript>
-    <div class="stack">
-      <div id="passkey-creation" data-options={JSON.stringify(options)} hidden>
-        <StepForm interaction={interaction} step="create-passkey" class="stack">
-          <input type="hidden" name="registration" />
-          <button type="button" id="passkey-creation-button" class="primary">
-            Create a passkey
-          </button>
-          <div id="passkey-creation-error" role="alert" />
-        </StepForm>
+export function PasskeyCreation({ interaction, options, error, children }: PasskeyCreationProps): VNode {
+  const { text } = useWords()
+  return (
+    <>
+      {error && <ErrorMessage>{error}</ErrorMessage>}
+      <noscript>
+        <p class="hint">
+          <Message of="passkey.createScript" />
+        </p>
+      </noscript>
+      <div class="stack">
+        <div
+          id="passkey-creation"
+          data-options={JSON.stringify(options)}
+          data-messages={JSON.stringify({
+            NotAllowedError: text('script.createCanceled'),
+            InvalidStateError: text('script.createKnown'),
+            NotSupportedError: text('script.createUnsupported'),
+            SecurityError: text('script.createInsecure'),
+            ConstraintError: text('script.createUnlocked'),
+            other: text('script.failedOther'),
+          })}
+          hidden
+        >
+          <StepForm interaction={interaction} step="create-passkey" class="stack">
+            <input type="hidden" name="registration" />
+            <button type="button" id="passkey-creation-button" class="primary">
+              <Message of="passkey.create" />
+            </button>
+            <div id="passkey-creation-error" role="alert" />
+          </StepForm>
+        </div>
+        {children}
       </div>
-      {children}
-    </div>
-    <script src={PASSKEY_CREATION_SCRIPT_PATH} defer />
-  </>
-)
+      <script src={PASSKEY_CREATION_SCRIPT_PATH} defer />
+    </>
+  )
+}

@@ -1,6 +1,7 @@
 import type { VNode } from 'preact'
 import { PASSKEY_SCRIPT_PATH } from '../../../pages/assets/passkey-script.ts'
 import { ErrorMessage, type PageInteraction, StepForm } from '../../../pages/page-shell.pages.tsx'
+import { Message, useWords } from '../../../pages/words.pages.tsx'
 
 type PasskeyEntryProps = {
   interaction: PageInteraction
@@ -17,35 +18,49 @@ type PasskeyEntryProps = {
  * The passkey's part of the first page: a button, and the offer in the address field. Its script posts
  * `step=passkey` and `assertion`. Hidden until the script runs in a browser that has passkeys.
  */
-export const PasskeyEntry = ({
+export function PasskeyEntry({
   interaction,
   options,
   isOnly,
   error,
   unknownPasskey,
-}: PasskeyEntryProps): VNode => (
-  <>
-    {isOnly && <p>Only a passkey is accepted here.</p>}
-    {error && <ErrorMessage>{error}</ErrorMessage>}
-    <noscript>
-      <p class="hint">Signing in with a passkey needs JavaScript.</p>
-    </noscript>
-    <div
-      id="passkey"
-      hidden
-      data-challenge={options.challenge}
-      data-rp-id={options.rpId}
-      data-timeout={options.timeout}
-      data-unknown={unknownPasskey}
-    >
-      <StepForm interaction={interaction} step="passkey" class="stack">
-        <input type="hidden" name="assertion" />
-        <button type="button" id="passkey-button" class={isOnly ? 'primary' : 'secondary'}>
-          Sign in with a passkey
-        </button>
-        <div id="passkey-error" role="alert" />
-      </StepForm>
-    </div>
-    <script src={PASSKEY_SCRIPT_PATH} defer />
-  </>
-)
+}: PasskeyEntryProps): VNode {
+  const { text } = useWords()
+  return (
+    <>
+      {isOnly && (
+        <p>
+          <Message of="passkey.only" />
+        </p>
+      )}
+      {error && <ErrorMessage>{error}</ErrorMessage>}
+      <noscript>
+        <p class="hint">
+          <Message of="passkey.signInScript" />
+        </p>
+      </noscript>
+      <div
+        id="passkey"
+        hidden
+        data-challenge={options.challenge}
+        data-rp-id={options.rpId}
+        data-timeout={options.timeout}
+        data-unknown={unknownPasskey}
+        data-messages={JSON.stringify({
+          NotAllowedError: text('script.useCanceled'),
+          SecurityError: text('script.useInsecure'),
+          other: text('script.failed'),
+        })}
+      >
+        <StepForm interaction={interaction} step="passkey" class="stack">
+          <input type="hidden" name="assertion" />
+          <button type="button" id="passkey-button" class={isOnly ? 'primary' : 'secondary'}>
+            <Message of="passkey.signIn" />
+          </button>
+          <div id="passkey-error" role="alert" />
+        </StepForm>
+      </div>
+      <script src={PASSKEY_SCRIPT_PATH} defer />
+    </>
+  )
+}

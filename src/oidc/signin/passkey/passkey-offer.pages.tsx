@@ -1,6 +1,7 @@
 import type { VNode } from 'preact'
 import { BidiText, StepForm } from '../../../pages/page-shell.pages.tsx'
 import { type AcceptedPasskeys, PasskeySignal } from '../../../pages/passkey-signal.pages.tsx'
+import { Message } from '../../../pages/words.pages.tsx'
 import { StepPage, type StepPageProps } from '../step/step-page.pages.tsx'
 import { PasskeyCreation } from './passkey-creation.pages.tsx'
 
@@ -19,21 +20,16 @@ type PasskeyOfferPageProps = StepPageProps & {
 export const PasskeyOfferPage = ({ label, options, accepted, ...page }: PasskeyOfferPageProps): VNode => (
   <StepPage
     {...page}
-    title="Sign in faster next time"
-    lead={
-      <>
-        You are signed in as <BidiText>{label}</BidiText>.
-      </>
-    }
+    title={<Message of="offer.title" />}
+    lead={<Message of="offer.lead" label={<BidiText>{label}</BidiText>} />}
   >
     <p>
-      With a passkey you need no code. You unlock it the way you unlock this device: with your fingerprint,
-      your face or a PIN.
+      <Message of="offer.text" />
     </p>
     <PasskeyCreation interaction={page.interaction} options={options} error={page.error}>
       <StepForm interaction={page.interaction} step="later" class="stack">
         <button type="submit" class="secondary">
-          Not now
+          <Message of="action.notNow" />
         </button>
       </StepForm>
     </PasskeyCreation>

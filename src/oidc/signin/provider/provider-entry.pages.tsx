@@ -1,5 +1,6 @@
 import type { VNode } from 'preact'
 import { BidiText, ErrorMessage, type PageInteraction, StepForm } from '../../../pages/page-shell.pages.tsx'
+import { Message } from '../../../pages/words.pages.tsx'
 import { type PageProvider, ProviderMark } from './provider-marks.pages.tsx'
 
 type ProviderEntryProps = {
@@ -18,7 +19,7 @@ export const ProviderEntry = ({ interaction, providers, error }: ProviderEntryPr
         <button key={provider.id} type="submit" name="idp" value={provider.id} class="secondary provider">
           <ProviderMark provider={provider} />
           <span>
-            Continue with <BidiText>{provider.name}</BidiText>
+            <Message of="provider.continueWith" name={<BidiText>{provider.name}</BidiText>} />
           </span>
         </button>
       ))}
@@ -37,19 +38,23 @@ type PendingLinkProps = {
 export const PendingLinkNote = ({ interaction, provider, account }: PendingLinkProps): VNode => (
   <div class="pending" role="status">
     <p>
-      Your <BidiText>{provider}</BidiText> account{' '}
-      {account && (
-        <>
-          <strong>
-            <BidiText>{account}</BidiText>
-          </strong>{' '}
-        </>
+      {account ? (
+        <Message
+          of="provider.pendingAccount"
+          provider={<BidiText>{provider}</BidiText>}
+          account={
+            <strong>
+              <BidiText>{account}</BidiText>
+            </strong>
+          }
+        />
+      ) : (
+        <Message of="provider.pending" provider={<BidiText>{provider}</BidiText>} />
       )}
-      is not connected to an account here. Sign in another way, and the two will be connected.
     </p>
     <StepForm interaction={interaction} step="forget-provider">
       <button type="submit" class="quiet">
-        Do not connect
+        <Message of="provider.doNotConnect" />
       </button>
     </StepForm>
   </div>

@@ -1,6 +1,7 @@
 import type { VNode } from 'preact'
 import { ContinueLink } from '../../../pages/outcome.pages.tsx'
 import { BidiText, type PageClient, PageShell, type PageTenant } from '../../../pages/page-shell.pages.tsx'
+import { Message } from '../../../pages/words.pages.tsx'
 import type { PageProvider } from './provider-marks.pages.tsx'
 
 type ProviderTransferPageProps = {
@@ -14,16 +15,14 @@ type ProviderTransferPageProps = {
 /** Shown until the browser has opened the provider; its response has the header Refresh. */
 export const ProviderTransferPage = ({ tenant, client, provider, url }: ProviderTransferPageProps): VNode => (
   <PageShell
-    title={`Continue with ${provider.name}`}
-    heading={
-      <>
-        Continue with <BidiText>{provider.name}</BidiText>
-      </>
-    }
-    lead="You sign in there and come back here."
+    title={<Message of="provider.continueWith" name={provider.name} />}
+    heading={<Message of="provider.continueWith" name={<BidiText>{provider.name}</BidiText>} />}
+    lead={<Message of="provider.transfer" />}
     tenant={tenant}
     client={client}
   >
-    <ContinueLink to={url}>Continue</ContinueLink>
+    <ContinueLink to={url}>
+      <Message of="action.continue" />
+    </ContinueLink>
   </PageShell>
 )

@@ -1,4 +1,5 @@
 import type { VNode } from 'preact'
+import { Message } from '../../../pages/words.pages.tsx'
 import { PasskeyCreation } from '../passkey/passkey-creation.pages.tsx'
 import { RestartForm } from '../step/restart.pages.tsx'
 import { StepPage, type StepPageProps } from '../step/step-page.pages.tsx'
@@ -17,18 +18,19 @@ type PasskeySetupPageProps = StepPageProps & {
 export const PasskeySetupPage = ({ options, otherPath, ...page }: PasskeySetupPageProps): VNode => (
   <StepPage
     {...page}
-    title="Create a passkey"
-    lead="From now on, you confirm with it that it’s you."
+    title={<Message of="setup.passkeyTitle" />}
+    lead={<Message of="setup.passkeyLead" />}
     alternatives={
       <>
-        <a href={otherPath}>Use an authenticator app instead</a>
+        <a href={otherPath}>
+          <Message of="setup.totpInstead" />
+        </a>
         <RestartForm interaction={page.interaction} />
       </>
     }
   >
     <p>
-      A passkey stays on your device or in your password manager. You unlock it the way you unlock the device:
-      with your fingerprint, your face or a PIN.
+      <Message of="setup.passkeyText" />
     </p>
     <PasskeyCreation interaction={page.interaction} options={options} error={page.error} />
   </StepPage>

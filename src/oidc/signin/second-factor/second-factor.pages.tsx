@@ -2,6 +2,7 @@ import type { VNode } from 'preact'
 import { CodeForm } from '../../../pages/code-form.pages.tsx'
 import type { PagePart } from '../../../pages/page-part.pages.tsx'
 import { BidiText, ErrorMessage } from '../../../pages/page-shell.pages.tsx'
+import { Message } from '../../../pages/words.pages.tsx'
 import { RestartForm } from '../step/restart.pages.tsx'
 import { StepPage, type StepPageProps } from '../step/step-page.pages.tsx'
 
@@ -15,17 +16,17 @@ type SecondFactorPageProps = StepPageProps & {
 /** The texts of each second factor, and the digits of its codes. */
 const KINDS = {
   totp: {
-    title: 'Enter the code of your app',
-    label: '6-digit code',
-    hint: 'Open your authenticator app. It shows a new code every 30 seconds.',
-    other: 'Use a recovery code',
+    title: <Message of="factor.totpTitle" />,
+    label: <Message of="code.label" digits={6} />,
+    hint: <Message of="factor.totpHint" seconds={30} />,
+    other: <Message of="factor.useRecovery" />,
     digits: 6,
   },
   recovery: {
-    title: 'Enter a recovery code',
-    label: 'Recovery code',
-    hint: 'Each of your recovery codes works once.',
-    other: 'Use your authenticator app',
+    title: <Message of="factor.recoveryTitle" />,
+    label: <Message of="factor.recoveryLabel" />,
+    hint: <Message of="factor.recoveryHint" />,
+    other: <Message of="factor.useTotp" />,
     digits: undefined,
   },
 }
@@ -39,11 +40,7 @@ const createSecondFactorPage =
       <StepPage
         {...page}
         title={title}
-        lead={
-          <>
-            To sign in as <BidiText>{label}</BidiText>, confirm that it’s you.
-          </>
-        }
+        lead={<Message of="factor.lead" label={<BidiText>{label}</BidiText>} />}
         alternatives={
           <>
             <a href={otherPath}>{other}</a>
@@ -69,12 +66,8 @@ export const PasskeyFactorPage = ({
 }: StepPageProps & { label: string; entry: PagePart; isLimited: boolean }): VNode => (
   <StepPage
     {...page}
-    title="Use your passkey"
-    lead={
-      <>
-        To sign in as <BidiText>{label}</BidiText>, confirm that it’s you.
-      </>
-    }
+    title={<Message of="factor.passkeyTitle" />}
+    lead={<Message of="factor.lead" label={<BidiText>{label}</BidiText>} />}
     alternatives={<RestartForm interaction={page.interaction} />}
   >
     {isLimited && <ErrorMessage>{page.error}</ErrorMessage>}

@@ -4,6 +4,7 @@ import type { TotpEnrollment } from '../../../credentials/totp-enrollment.ts'
 import { TotpKey } from '../../../credentials/totp-key.pages.tsx'
 import { CodeForm } from '../../../pages/code-form.pages.tsx'
 import { StepForm } from '../../../pages/page-shell.pages.tsx'
+import { Message } from '../../../pages/words.pages.tsx'
 import { RestartForm } from '../step/restart.pages.tsx'
 import { StepPage, type StepPageProps } from '../step/step-page.pages.tsx'
 
@@ -20,11 +21,15 @@ type TotpSetupPageProps = StepPageProps & {
 export const TotpSetupPage = ({ enrollment, passkeyPath, ...page }: TotpSetupPageProps): VNode => (
   <StepPage
     {...page}
-    title="Set up an authenticator app"
-    lead="From now on, you confirm with an app that it’s you."
+    title={<Message of="setup.totpTitle" />}
+    lead={<Message of="setup.totpLead" />}
     alternatives={
       <>
-        {passkeyPath && <a href={passkeyPath}>Create a passkey instead</a>}
+        {passkeyPath && (
+          <a href={passkeyPath}>
+            <Message of="setup.passkeyInstead" />
+          </a>
+        )}
         <RestartForm interaction={page.interaction} />
       </>
     }
@@ -33,7 +38,7 @@ export const TotpSetupPage = ({ enrollment, passkeyPath, ...page }: TotpSetupPag
     <CodeForm
       interaction={page.interaction}
       step="totp"
-      label="6-digit code that your app shows"
+      label={<Message of="setup.totpLabel" digits={6} />}
       digits={6}
       error={page.error}
       autofocus={false}
@@ -43,15 +48,11 @@ export const TotpSetupPage = ({ enrollment, passkeyPath, ...page }: TotpSetupPag
 
 /** Shows new recovery codes. Posts `step=codes-saved`. */
 export const RecoveryCodesPage = ({ codes, ...page }: StepPageProps & { codes: string[] }): VNode => (
-  <StepPage
-    {...page}
-    title="Save your recovery codes"
-    lead="If you lose your phone, sign in with one of these codes. Each works once."
-  >
+  <StepPage {...page} title={<Message of="setup.codesTitle" />} lead={<Message of="setup.codesLead" />}>
     <RecoveryCodeList codes={codes} />
     <StepForm interaction={page.interaction} step="codes-saved" class="stack">
       <button type="submit" class="primary">
-        I have saved them
+        <Message of="setup.codesSaved" />
       </button>
     </StepForm>
   </StepPage>

@@ -1,5 +1,6 @@
 import type { VNode } from 'preact'
 import { BidiText, ErrorMessage, StepForm } from '../../../pages/page-shell.pages.tsx'
+import { Message } from '../../../pages/words.pages.tsx'
 import { type AccountEntries, AccountFields } from '../../../sign-up/account-fields.pages.tsx'
 import { RestartForm } from '../step/restart.pages.tsx'
 import { StepPage, type StepPageProps } from '../step/step-page.pages.tsx'
@@ -26,20 +27,26 @@ export function SignUpPage({
   return (
     <StepPage
       {...page}
-      title="Create your account"
+      title={<Message of="signIn.createTitle" />}
       lead={
-        <>
-          with <BidiText>{address}</BidiText>, to continue to <BidiText>{page.client.name}</BidiText>
-        </>
+        <Message
+          of="signUp.withAddress"
+          address={<BidiText>{address}</BidiText>}
+          client={<BidiText>{page.client.name}</BidiText>}
+        />
       }
       isError={Boolean(page.error) || Object.keys(issues).length > 0}
-      alternatives={<RestartForm interaction={page.interaction}>Use another address</RestartForm>}
+      alternatives={
+        <RestartForm interaction={page.interaction}>
+          <Message of="code.otherAddress" />
+        </RestartForm>
+      }
     >
       {page.error && <ErrorMessage>{page.error}</ErrorMessage>}
       <StepForm interaction={page.interaction} step="create" class="stack">
         <AccountFields fields={fields} terms={terms} values={values} issues={issues} />
         <button type="submit" class="primary">
-          Create account
+          <Message of="signUp.submit" />
         </button>
       </StepForm>
     </StepPage>

@@ -1,10 +1,11 @@
 import type { ComponentChildren, VNode } from 'preact'
 import { type PageInteraction, StepForm } from '../../../pages/page-shell.pages.tsx'
+import { Message } from '../../../pages/words.pages.tsx'
 
 /** Leads back to the first page. Posts `step=restart`. */
 export const RestartForm = ({
   interaction,
-  children = 'Sign in another way',
+  children = <Message of="code.otherWay" />,
 }: {
   interaction: PageInteraction
   children?: ComponentChildren

@@ -1,5 +1,6 @@
 import type { TenantCall } from '../../../access/endpoint.http.ts'
 import { AppError } from '../../../core/errors.ts'
+import { noteLanguage } from '../../../languages/request-language.ts'
 import { buildCookie, INTERACTION_COOKIE, readCookie, SESSION_COOKIE } from '../../../pages/cookies.ts'
 import { redirectTo } from '../../../pages/responses.http.ts'
 import { BROWSER_LIFETIME_SECONDS } from '../../../sessions/sessions.ts'
@@ -67,6 +68,10 @@ export async function findSignInStep(
   if (!interaction) return null
   call.setClient(interaction.request.clientId)
   const authorization = await evaluateRequest(ctx, interaction.request, interaction.progress, sessionToken)
+  noteLanguage({
+    uiLocales: interaction.request.uiLocales,
+    userLocale: authorization.signInState?.locale ?? null,
+  })
   return { call, interaction, authorization, sessionToken, passkey: found?.passkey ?? null }
 }
 

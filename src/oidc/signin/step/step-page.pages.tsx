@@ -17,7 +17,7 @@ export type StepPageProps = {
 }
 
 type StepShellProps = StepPageProps & {
-  title: string
+  title: VNode | string
   lead: ComponentChildren
   /** Whether the page shows an error; by default when there is `error`. */
   isError?: boolean

@@ -1,6 +1,7 @@
 import type { VNode } from 'preact'
 import { BidiText, ErrorMessage, getTenantName, StepForm } from '../../../pages/page-shell.pages.tsx'
 import { type PagePerson, SignedInAs } from '../../../pages/person.pages.tsx'
+import { Message } from '../../../pages/words.pages.tsx'
 import { type PageTerms, TermsLinks } from '../../../sign-up/account-fields.pages.tsx'
 import { StepPage, type StepPageProps } from '../step/step-page.pages.tsx'
 
@@ -18,12 +19,8 @@ type TermsPageProps = StepPageProps & {
 export const TermsPage = ({ person, terms, isUpdate, ...page }: TermsPageProps): VNode => (
   <StepPage
     {...page}
-    title={isUpdate ? 'The terms of use have changed' : 'Terms of use'}
-    lead={
-      <>
-        Read the terms of use of <BidiText>{getTenantName(page.tenant)}</BidiText> and agree to continue.
-      </>
-    }
+    title={<Message of={isUpdate ? 'terms.updatedTitle' : 'terms.title'} />}
+    lead={<Message of="terms.lead" tenant={<BidiText>{getTenantName(page.tenant)}</BidiText>} />}
     alternatives={null}
   >
     {page.error && <ErrorMessage>{page.error}</ErrorMessage>}
@@ -34,7 +31,7 @@ export const TermsPage = ({ person, terms, isUpdate, ...page }: TermsPageProps):
     <StepForm interaction={page.interaction} step="agree" class="stack">
       <input type="hidden" name="terms-version" value={terms.termsVersion ?? ''} />
       <button type="submit" name="terms" value="on" class="primary">
-        Agree and continue
+        <Message of="terms.submit" />
       </button>
     </StepForm>
   </StepPage>

@@ -1,0 +1,1 @@
+ALTER TABLE "Tenant" ADD COLUMN     "defaultLocale" TEXT COLLATE "C";

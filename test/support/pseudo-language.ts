@@ -1,0 +1,26 @@
+import { EN } from '../../src/languages/catalogs/en.ts'
+import type { Catalog } from '../../src/languages/messages.ts'
+import { createWords } from '../../src/languages/words.ts'
+
+/** Every English message between brackets, so that a text without them comes from no catalog. */
+const PSEUDO_CATALOG = Object.fromEntries(
+  Object.entries(EN).map(([key, message]) => [key, key.startsWith('service.') ? message : `⟦${message}⟧`]),
+) as Catalog
+
+/** The words of the pseudo-language. Sentences of services are English. */
+export const PSEUDO_WORDS = createWords('en', PSEUDO_CATALOG)
+
+/** The text of a page that no catalog has: outside of brackets, times, scripts and styles. */
+export function findForeignText(html: string): string {
+  const text = html
+    .replace(/<(time|style|script|bdi|code|svg|option)\b[^>]*>.*?<\/\1>/gs, '')
+    .replace(/<[^>]*>/g, ' ')
+  let depth = 0
+  let foreign = ''
+  for (const character of text) {
+    if (character === '⟦') depth++
+    else if (character === '⟧') depth--
+    else if (depth === 0) foreign += character
+  }
+  return foreign.replace(/\s+/g, ' ').trim()
+}
