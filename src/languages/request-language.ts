@@ -12,10 +12,9 @@ export const SIGN_IN_LANGUAGE_COOKIE = 'vst_lang_here'
 /** What a request says about the language of its answer. */
 type LanguageSources = {
   headers: Headers
-  /** Where the menu of languages leads back to: the path of the page, with what it needs of its query. */
-  path: string
-  /** The language tags that the client asks for (OIDC Core, section 3.1.2.1: ui_locales). */
-  uiLocales: readonly string[]
+  url: string
+  /** The language tags that the client of a sign-in asks for; null for those in the query. */
+  uiLocales: readonly string[] | null
   /** The `locale` of the user. */
   userLocale: string | null
   /** The default of the tenant. */
@@ -39,18 +38,18 @@ function selectReturnPath({ pathname, searchParams }: URL): string {
   return kept.length > 0 ? `${pathname}?${new URLSearchParams(kept)}` : pathname
 }
 
+/** The target of a request. The host in it may be none. */
+const BASE = 'http://page.invalid'
+const parseTarget = (url: string): URL => {
+  const target = url.replace(/^[a-z]+:\/\/[^/?#]*/i, '')
+  return new URL(URL.canParse(target, BASE) ? target : '/', BASE)
+}
+
 /** Answers a request, whose language `getRequestWords` finds. */
-export function runWithLanguage<Result>(
+export const runWithLanguage = <Result>(
   { headers, url }: { headers: Headers; url: string },
   answer: () => Result,
-): Result {
-  const target = new URL(url)
-  const uiLocales = (target.searchParams.get('ui_locales') ?? '').split(' ', 10)
-  return requests.run(
-    { headers, path: selectReturnPath(target), uiLocales, userLocale: null, tenantLocale: null },
-    answer,
-  )
-}
+): Result => requests.run({ headers, url, uiLocales: null, userLocale: null, tenantLocale: null }, answer)
 
 /** Adds what is found out about the language while a request is answered. */
 export function noteLanguage(
@@ -60,11 +59,15 @@ export function noteLanguage(
   if (sources) Object.assign(sources, known)
 }
 
+/** `ui_locales` in the query (OIDC Core, section 3.1.2.1; RP-Initiated Logout 1.0, section 2). */
+const readUiLocales = ({ url }: LanguageSources): string[] =>
+  (parseTarget(url).searchParams.get('ui_locales') ?? '').split(' ', 10)
+
 /** The tags of a request in the order of their rank. */
 function* listTags(sources: LanguageSources): Generator<string> {
   const cookies = parse(sources.headers.get('cookie') ?? '')
   yield cookies[SIGN_IN_LANGUAGE_COOKIE] ?? ''
-  yield* sources.uiLocales
+  yield* sources.uiLocales ?? readUiLocales(sources)
   yield cookies[LANGUAGE_COOKIE] ?? ''
   yield sources.userLocale ?? ''
   yield* parseAcceptLanguage(sources.headers.get('accept-language') ?? '')
@@ -77,5 +80,11 @@ export function getRequestWords(): Words {
   return getWords((sources && selectLanguage(listTags(sources))) ?? FALLBACK_LANGUAGE)
 }
 
-/** The path and query of the current request; null outside of one. */
-export const getRequestPath = (): string | null => requests.getStore()?.path ?? null
+/**
+ * Where the menu of languages leads back to: the path of the current request, with what its page needs of the query;
+ * null outside of a request.
+ */
+export function getRequestPath(): string | null {
+  const sources = requests.getStore()
+  return sources ? selectReturnPath(parseTarget(sources.url)) : null
+}

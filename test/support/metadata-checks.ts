@@ -374,8 +374,13 @@ export async function createMetadataChecks(
       expect(answerIn(rejected.headers.get('location')).iss).toBe(issuer)
     },
     ui_locales_supported: async (name) => {
-      const { html } = await plan.authorize({ ui_locales: 'de en', prompt: 'login' }, { stopAt: 'email' })
-      expect(listValues(name)).toEqual([/<html lang="([^"]+)"/.exec(html)?.[1]])
+      const shown = []
+      for (const locale of listValues(name)) {
+        const request = { ui_locales: `tlh ${locale}`, prompt: 'login' }
+        const { html } = await plan.authorize(request, { stopAt: 'email' })
+        shown.push(/<html lang="([^"]+)"/.exec(html)?.[1])
+      }
+      expect(shown).toEqual(listValues(name))
     },
   }
 

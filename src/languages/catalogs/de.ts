@@ -138,7 +138,7 @@ export const CATALOG = defineCatalog({
 
   'select.title': 'Konto auswählen',
   'select.other': 'Anderes Konto verwenden',
-  'consent.title': '{client} erlauben?',
+  'consent.title': 'Zugriff für {client} erlauben?',
   'consent.lead': '{client} möchte Ihr Konto bei {tenant} verwenden.',
   'consent.publisher':
     'Die Anwendung wird von {host} veröffentlicht. Sie wurde nicht geprüft. Fahren Sie nur fort, wenn Sie dieser Website vertrauen.',

@@ -24,7 +24,11 @@ const RESPONSE_PAGES: Record<Exclude<ResponseMode, 'query'>, RenderResponsePage>
     return renderComponent(
       FormPostPage,
       { tenant, client, redirectUri, fields: listParameters(answer) },
-      { runsScript: true, formActionOrigins: listFormDestinations(client, redirectUri) },
+      {
+        runsScript: true,
+        formActionOrigins: listFormDestinations(client, redirectUri),
+        languageReturn: null,
+      },
     )
   },
   web_message: (answer, { tenant, client }) => {
@@ -36,7 +40,7 @@ const RESPONSE_PAGES: Record<Exclude<ResponseMode, 'query'>, RenderResponsePage>
     return renderComponent(
       WebMessagePage,
       { tenant, client, origin, response },
-      { runsScript: true, frameAncestor: origin },
+      { runsScript: true, frameAncestor: origin, languageReturn: null },
     )
   },
 }

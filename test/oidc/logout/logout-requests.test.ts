@@ -41,7 +41,7 @@ describe('a logout request (RP-Initiated Logout 1.0, section 2)', () => {
       ({ idTokens }) => ({
         id_token_hint: idTokens.web,
         logout_hint: 'ada@example.com',
-        ui_locales: 'de-CH fr',
+        ui_locales: 'rm-CH tlh',
       }),
       SIGNED_OUT,
     ],

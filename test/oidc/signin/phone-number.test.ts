@@ -105,7 +105,7 @@ describe('a phone number in national form', () => {
 
   test('is understood by ui_locales, and by the country of the tenant', async ({ ctx, enter }) => {
     const shown = 'If <bdi class="given">+41 79 123 45 68</bdi> can sign in'
-    expect((await enter('079 123 45 68', {}, { ui_locales: 'xx! fr-CH fr' })).html).toContain(shown)
+    expect((await enter('079 123 45 68', {}, { ui_locales: 'xx! rm-CH rm' })).html).toContain(shown)
     await updateSettings(ctx, { phoneCountry: 'CH' })
     expect((await enter('079 123 45 68')).html).toContain(shown)
     await updateSettings(ctx, { phoneCountry: null })

@@ -1,0 +1,67 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { getWords } from '../../src/languages/words.ts'
+import { STYLESHEET, STYLESHEET_PATH } from '../../src/pages/assets/stylesheet.ts'
+import { renderPage } from '../../src/pages/render-page.pages.tsx'
+import { runAxe } from '../support/axe.ts'
+import { launchBrowser, noBrowser } from '../support/browser.ts'
+import { pagesWith } from '../support/pages.tsx'
+
+const pages = pagesWith('Acme Cloud')
+const PAGES = Object.keys(pages) as (keyof typeof pages)[]
+/** Those with long words, from right to left, and without spaces. */
+const LANGUAGES = ['de', 'fr', 'ar', 'ja']
+/** Pages with most kinds of elements. */
+const AXE_PAGES = ['email', 'code', 'consent', 'totp-setup', 'account-sessions', 'invitation'] as const
+
+let origin: string
+let browser: Browser
+let page: Page
+
+describe.skipIf(noBrowser)('a hosted page in a browser', () => {
+  beforeAll(async () => {
+    const server = createServer(async ({ url = '' }, response) => {
+      if (url === STYLESHEET_PATH)
+        return response.writeHead(200, { 'content-type': 'text/css' }).end(STYLESHEET)
+      const [, language = '', name = ''] = url.split('/')
+      const node = pages[name as keyof typeof pages]
+      if (!node) return response.writeHead(404).end()
+      const { headers, body } = renderPage(node, {
+        words: getWords(language),
+        languageReturn: '/acme/account',
+      })
+      const shown = Object.fromEntries([...headers].filter(([header]) => header !== 'refresh'))
+      response.writeHead(200, shown).end(await new Response(body).text())
+    }).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    browser = await launchBrowser()
+    // The policy of the pages permits no script of a test.
+    const viewport = { width: 320, height: 640 }
+    const context = await browser.newContext({ bypassCSP: true, viewport, reducedMotion: 'reduce' })
+    page = await context.newPage()
+    return () => void server.close()
+  })
+  afterAll(async () => {
+    await browser?.close()
+  })
+
+  describe.each(LANGUAGES)('in %s', (language) => {
+    test('does not scroll sideways at 320 pixels', async () => {
+      for (const name of PAGES) {
+        await page.goto(`${origin}/${language}/${name}`)
+        expect([name, await page.evaluate(() => document.documentElement.scrollWidth)]).toEqual([name, 320])
+      }
+    })
+
+    test('has no violation that axe finds', async () => {
+      for (const name of AXE_PAGES) {
+        await page.goto(`${origin}/${language}/${name}`)
+        expect([name, (await runAxe(page)).violations]).toEqual([name, []])
+      }
+    })
+  })
+})
