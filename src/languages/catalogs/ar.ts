@@ -369,6 +369,7 @@ export const CATALOG = defineCatalog({
   'service.passcodes:write': 'إرسال الرموز والتحقق منها نيابةً عنك',
   'service.idps:read': 'قراءة موفّري الهوية والروابط نيابةً عنك',
   'service.idps:write': 'تغيير موفّري الهوية والروابط نيابةً عنك',
+  'service.idp_tokens:read': 'قراءة رموز موفّري الهوية نيابةً عنك',
   'service.clients:read': 'قراءة التطبيقات المسجّلة نيابةً عنك',
   'service.clients:write': 'تغيير التطبيقات المسجّلة نيابةً عنك',
   'service.tenant:read': 'قراءة المستأجر وإعداداته نيابةً عنك',
@@ -392,8 +393,6 @@ export const CATALOG = defineCatalog({
   'service.updated_at': 'عرض وقت آخر تغيير لملفك الشخصي',
   'service.email_verified': 'عرض ما إذا كان عنوان بريدك الإلكتروني مؤكدًا',
   'service.phone_number_verified': 'عرض ما إذا كان رقم هاتفك مؤكدًا',
-  'service.browser': 'متصفح على {platform}',
-  'service.browserOn': '{browser} على {platform}',
 
   'account.profile': 'ملفك الشخصي',
   'account.profileText': 'الاسم واللغة والمزيد',

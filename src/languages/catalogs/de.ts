@@ -410,6 +410,7 @@ export const CATALOG = defineCatalog({
   'service.passcodes:write': 'In Ihrem Namen Codes senden und prüfen',
   'service.idps:read': 'In Ihrem Namen Identitätsanbieter und Verknüpfungen lesen',
   'service.idps:write': 'In Ihrem Namen Identitätsanbieter und Verknüpfungen ändern',
+  'service.idp_tokens:read': 'In Ihrem Namen die Token von Identitätsanbietern lesen',
   'service.clients:read': 'In Ihrem Namen Clients lesen',
   'service.clients:write': 'In Ihrem Namen Clients ändern',
   'service.tenant:read': 'In Ihrem Namen den Mandanten und seine Einstellungen lesen',
@@ -433,8 +434,6 @@ export const CATALOG = defineCatalog({
   'service.updated_at': 'Sehen, wann Ihr Profil zuletzt geändert wurde',
   'service.email_verified': 'Sehen, ob Ihre E-Mail-Adresse bestätigt ist',
   'service.phone_number_verified': 'Sehen, ob Ihre Telefonnummer bestätigt ist',
-  'service.browser': 'ein Browser unter {platform}',
-  'service.browserOn': '{browser} unter {platform}',
 
   'account.profile': 'Ihr Profil',
   'account.profileText': 'Name, Sprache und mehr',

@@ -390,6 +390,7 @@ export const EN = {
   'service.passcodes:write': 'Send and authenticate passcodes, on your behalf',
   'service.idps:read': 'Read identity providers and links, on your behalf',
   'service.idps:write': 'Change identity providers and links, on your behalf',
+  'service.idp_tokens:read': 'Read the tokens that identity providers issued for users, on your behalf',
   'service.clients:read': 'Read clients, on your behalf',
   'service.clients:write': 'Change clients, on your behalf',
   'service.tenant:read': 'Read the tenant and its settings, on your behalf',
@@ -413,8 +414,6 @@ export const EN = {
   'service.updated_at': 'See when your profile was last changed',
   'service.email_verified': 'See whether your email address is verified',
   'service.phone_number_verified': 'See whether your phone number is verified',
-  'service.browser': 'a browser on {platform}',
-  'service.browserOn': '{browser} on {platform}',
 
   // More of the account pages.
   'account.profile': 'Your profile',

@@ -390,6 +390,7 @@ export const CATALOG = defineCatalog({
   'service.passcodes:write': 'Enviar y comprobar códigos, en tu nombre',
   'service.idps:read': 'Leer proveedores de identidad y vínculos, en tu nombre',
   'service.idps:write': 'Cambiar proveedores de identidad y vínculos, en tu nombre',
+  'service.idp_tokens:read': 'Leer los tokens de los proveedores de identidad, en tu nombre',
   'service.clients:read': 'Leer clientes, en tu nombre',
   'service.clients:write': 'Cambiar clientes, en tu nombre',
   'service.tenant:read': 'Leer la organización y su configuración, en tu nombre',
@@ -413,8 +414,6 @@ export const CATALOG = defineCatalog({
   'service.updated_at': 'Ver cuándo cambió tu perfil por última vez',
   'service.email_verified': 'Ver si tu correo electrónico está confirmado',
   'service.phone_number_verified': 'Ver si tu número de teléfono está confirmado',
-  'service.browser': 'un navegador en {platform}',
-  'service.browserOn': '{browser} en {platform}',
 
   'account.profile': 'Tu perfil',
   'account.profileText': 'Nombre, idioma y más',

@@ -398,6 +398,7 @@ export const CATALOG = defineCatalog({
   'service.passcodes:write': 'Envoyer et vérifier des codes, en votre nom',
   'service.idps:read': 'Lire les fournisseurs d’identité et les associations, en votre nom',
   'service.idps:write': 'Modifier les fournisseurs d’identité et les associations, en votre nom',
+  'service.idp_tokens:read': 'Lire les jetons des fournisseurs d’identité, en votre nom',
   'service.clients:read': 'Lire les clients, en votre nom',
   'service.clients:write': 'Modifier les clients, en votre nom',
   'service.tenant:read': 'Lire l’espace et ses paramètres, en votre nom',
@@ -421,8 +422,6 @@ export const CATALOG = defineCatalog({
   'service.updated_at': 'Voir quand votre profil a été modifié pour la dernière fois',
   'service.email_verified': 'Voir si votre adresse e-mail est confirmée',
   'service.phone_number_verified': 'Voir si votre numéro de téléphone est confirmé',
-  'service.browser': 'un navigateur sur {platform}',
-  'service.browserOn': '{browser} sur {platform}',
 
   'account.profile': 'Votre profil',
   'account.profileText': 'Nom, langue et plus',

@@ -381,6 +381,7 @@ export const CATALOG = defineCatalog({
   'service.passcodes:write': 'Inviare e verificare codici per tuo conto',
   'service.idps:read': 'Leggere i provider di identità e i collegamenti per tuo conto',
   'service.idps:write': 'Modificare i provider di identità e i collegamenti per tuo conto',
+  'service.idp_tokens:read': 'Leggere i token dei provider di identità per tuo conto',
   'service.clients:read': 'Leggere i client per tuo conto',
   'service.clients:write': 'Modificare i client per tuo conto',
   'service.tenant:read': 'Leggere l’organizzazione e le sue impostazioni per tuo conto',
@@ -404,8 +405,6 @@ export const CATALOG = defineCatalog({
   'service.updated_at': 'Vedere quando il tuo profilo è stato modificato l’ultima volta',
   'service.email_verified': 'Vedere se il tuo indirizzo email è confermato',
   'service.phone_number_verified': 'Vedere se il tuo numero di telefono è confermato',
-  'service.browser': 'un browser su {platform}',
-  'service.browserOn': '{browser} su {platform}',
 
   'account.profile': 'Il tuo profilo',
   'account.profileText': 'Nome, lingua e altro',

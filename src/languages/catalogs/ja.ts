@@ -381,6 +381,7 @@ export const CATALOG = defineCatalog({
   'service.passcodes:write': 'あなたに代わってコードを送信、検証する',
   'service.idps:read': 'あなたに代わって ID プロバイダーと連携を読み取る',
   'service.idps:write': 'あなたに代わって ID プロバイダーと連携を変更する',
+  'service.idp_tokens:read': 'あなたに代わって ID プロバイダーのトークンを読み取る',
   'service.clients:read': 'あなたに代わってクライアントを読み取る',
   'service.clients:write': 'あなたに代わってクライアントを変更する',
   'service.tenant:read': 'あなたに代わってテナントとその設定を読み取る',
@@ -404,8 +405,6 @@ export const CATALOG = defineCatalog({
   'service.updated_at': 'プロフィールの最終変更日時を見る',
   'service.email_verified': 'メールアドレスが確認済みかどうかを見る',
   'service.phone_number_verified': '電話番号が確認済みかどうかを見る',
-  'service.browser': '{platform} のブラウザ',
-  'service.browserOn': '{browser}（{platform}）',
 
   'account.profile': 'プロフィール',
   'account.profileText': '名前、言語など',

@@ -377,6 +377,7 @@ export const CATALOG = defineCatalog({
   'service.passcodes:write': 'Enviar e verificar códigos em seu nome',
   'service.idps:read': 'Ler provedores de identidade e vínculos em seu nome',
   'service.idps:write': 'Alterar provedores de identidade e vínculos em seu nome',
+  'service.idp_tokens:read': 'Ler os tokens dos provedores de identidade em seu nome',
   'service.clients:read': 'Ler clientes em seu nome',
   'service.clients:write': 'Alterar clientes em seu nome',
   'service.tenant:read': 'Ler a organização e suas configurações em seu nome',
@@ -400,8 +401,6 @@ export const CATALOG = defineCatalog({
   'service.updated_at': 'Ver quando seu perfil foi alterado pela última vez',
   'service.email_verified': 'Ver se seu e-mail está confirmado',
   'service.phone_number_verified': 'Ver se seu número de telefone está confirmado',
-  'service.browser': 'um navegador em {platform}',
-  'service.browserOn': '{browser} em {platform}',
 
   'account.profile': 'Seu perfil',
   'account.profileText': 'Nome, idioma e mais',

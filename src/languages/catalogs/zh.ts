@@ -354,6 +354,7 @@ export const CATALOG = defineCatalog({
   'service.passcodes:write': '代表您发送和验证验证码',
   'service.idps:read': '代表您读取身份提供方和关联',
   'service.idps:write': '代表您更改身份提供方和关联',
+  'service.idp_tokens:read': '代表您读取身份提供方的令牌',
   'service.clients:read': '代表您读取客户端',
   'service.clients:write': '代表您更改客户端',
   'service.tenant:read': '代表您读取租户及其设置',
@@ -377,8 +378,6 @@ export const CATALOG = defineCatalog({
   'service.updated_at': '查看您的个人资料上次更改的时间',
   'service.email_verified': '查看您的电子邮件地址是否已确认',
   'service.phone_number_verified': '查看您的手机号码是否已确认',
-  'service.browser': '{platform} 上的浏览器',
-  'service.browserOn': '{platform} 上的 {browser}',
 
   'account.profile': '您的个人资料',
   'account.profileText': '姓名、语言等',
