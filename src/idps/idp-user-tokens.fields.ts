@@ -17,4 +17,7 @@ export const IdpUserTokensShape = z
       .nullable()
       .meta({ description: 'When the access token expires; null where the provider does not say.' }),
   })
-  .meta({ id: 'IdpUserTokens' })
+  .meta({
+    id: 'IdpUserTokens',
+    description: 'The access token of an identity provider that is kept for a user.',
+  })

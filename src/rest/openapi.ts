@@ -16,6 +16,7 @@ const TAGS: Record<string, string | undefined> = {
   credentials: 'Passkeys of users, and the links for their enrollment.',
   passcodes: 'One-time passcodes by e-mail and text message.',
   idps: 'Identity providers, and the linked identities of users.',
+  idp_tokens: 'Tokens of identity providers that are kept for users.',
   clients: findDescription('Client'),
   tenant: 'Settings and signing keys of the tenant.',
   events: 'The event log.',

@@ -94,7 +94,7 @@ describe('the menu of languages', () => {
     }
   })
 
-  test('rejects what is no language', async ({ tenant, newBrowser }) => {
+  test('rejects an unknown language', async ({ tenant, newBrowser }) => {
     for (const language of ['tlh', '', 'de; Path=/']) {
       const response = await newBrowser().post(`/${tenant}/language`, choose(language, `/${tenant}/device`))
       expect([response.status, response.headers.getSetCookie()]).toEqual([400, []])
