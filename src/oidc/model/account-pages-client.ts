@@ -30,7 +30,7 @@ export const createAccountPagesClient = ({
   logoUrl,
   themeColor: null,
   appType: 'web',
-  registeredBy: 'management',
+  registeredBy: 'administrator',
   requireConsent: false,
   requireSecondFactor: false,
   scopes: [],
