@@ -25,7 +25,7 @@ describe.skipIf(noBrowser)('a user with a phone number', () => {
       const digits = name === 'phone' ? '501 23 45' : '502 23 45'
       const phoneNumber = `+4179${digits.replaceAll(' ', '')}`
       await createUser(createPlatformCtx(acme), { phoneNumber, phoneNumberVerified: true })
-      const page = await (await open({ ...options, locale: 'de-CH' })).newPage()
+      const page = await (await open({ ...options, locale: 'en-CH' })).newPage()
       await page.goto(party.url)
       await photograph(page, `${name}-address-or-number`)
       await page.getByLabel('Email address or phone number').fill('079 599 00 00')
