@@ -23,9 +23,11 @@ export async function recordStatements(work: () => Promise<unknown>): Promise<st
   return statements
 }
 
-/** The number of round trips to the database that `work` makes in this process. */
-export const countStatements = async (work: () => Promise<unknown>): Promise<number> =>
-  (await recordStatements(work)).length
+/** The number of round trips to the database that `work` makes in this process, after the messages of earlier work. */
+export async function countStatements(work: () => Promise<unknown>): Promise<number> {
+  await awaitDeliveries()
+  return (await recordStatements(work)).length
+}
 
 const QUIET_MS = 30
 const QUIET_LIMIT_MS = 5000
