@@ -1,16 +1,5 @@
 import type { Sql } from '../../database/db.ts'
-import { statement, typed } from '../../database/statement.ts'
-
-const SET_PROGRESS = statement({ takes: { handleHash: 'bytea', progress: typed<object>('jsonb') } })`
-  UPDATE "Interaction" SET "progress" = :progress WHERE "tenantId" = :tenant AND "handleHash" = :handleHash`
-
-/** Stores the progress of an interaction, inside the caller's transaction. */
-export const updateProgress = (
-  sql: Sql,
-  tenant: string,
-  handleHash: Buffer,
-  progress: object,
-): Promise<void> => SET_PROGRESS.run(sql, { tenant, handleHash, progress })
+import { statement } from '../../database/statement.ts'
 
 const SET_REJECTION = statement({ takes: { handleHash: 'bytea', refusal: 'jsonb' } })`
   UPDATE "Interaction" SET "progress" = "progress" || jsonb_build_object('refusal', :refusal)

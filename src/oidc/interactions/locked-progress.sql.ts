@@ -20,7 +20,7 @@ export const lockProgress = async (
 const SET_PROGRESS = statement({ takes: { handleHash: 'bytea', progress: typed<Progress>('jsonb') } })`
   UPDATE "Interaction" SET "progress" = :progress WHERE "tenantId" = :tenant AND "handleHash" = :handleHash`
 
-/** Stores the progress of an interaction that the transaction has locked. */
+/** Stores the progress of an interaction inside the caller's transaction, which locks it. */
 export const saveLockedProgress = (
   sql: Sql,
   tenant: string,

@@ -15,7 +15,7 @@ import { inTransaction, type Sql, sql } from '../../../database/db.ts'
 import { recordEvents, wakeReaders } from '../../../events/log.ts'
 import { secondFactorFailed } from '../../../events/session-events.ts'
 import { announceAccountChange } from '../../../users/account-notices.ts'
-import { updateProgress } from '../../interactions/interactions.sql.ts'
+import { saveLockedProgress } from '../../interactions/locked-progress.sql.ts'
 import { hashHandle, type Interaction, saveInteraction } from '../../interactions/interactions.ts'
 import { recordSignIn } from '../step/sign-in.ts'
 import type { SignInStep } from '../step/sign-in-step.ts'
@@ -84,7 +84,7 @@ export async function signInByNewTotp(
       if (!isStored) throw createWrongTotpError()
       await insertSecondFactor(sql, userCtx, generated.factor, now)
       const entered = await enterWithSecondFactor(sql, userCtx, found, { sessionId, proof: TOTP_PROOF }, now)
-      await updateProgress(sql, tenant, hashHandle(interaction), progress)
+      await saveLockedProgress(sql, tenant, hashHandle(interaction), progress)
       return entered
     })
     wakeReaders(tenant)
