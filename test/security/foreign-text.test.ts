@@ -69,7 +69,8 @@ describe('a hosted page', () => {
       )
       if (!String(answer.headers['content-type']).startsWith('text/html')) continue
       pages++
-      if (answer.body.replaceAll(RETURN_PATH, '').includes(TEXT)) shown.push(`${method ?? 'GET'} ${target} ${body ?? ''}`)
+      if (answer.body.replaceAll(RETURN_PATH, '').includes(TEXT))
+        shown.push(`${method ?? 'GET'} ${target} ${body ?? ''}`)
     }
     expect(pages).toBeGreaterThan(requests.length / 3)
     expect(shown).toEqual([])
