@@ -20,12 +20,16 @@ export class Browser extends PageBrowser {
   }
 }
 
+const CODE = /\b(\d{6})\b/
+
 /** The newest code that was sent to an address. */
 export async function codeFor(address: string): Promise<string> {
   await awaitDeliveries()
-  // The notice of a new way to sign in may follow the message with the code.
-  const message = listInboxMessages(address).find(({ body }) => !body.includes('/account/sign-in-methods'))
-  const code = /\b(\d{6})\b/.exec(message?.body ?? '')?.[1]
+  // A notice of a change or of a recovery code may follow the message with the code.
+  const message = listInboxMessages(address).find(
+    ({ body }) => CODE.test(body) && !body.includes('/account/sign-in-methods'),
+  )
+  const code = CODE.exec(message?.body ?? '')?.[1]
   if (!code) throw new Error(`no code was sent to ${address}`)
   return code
 }

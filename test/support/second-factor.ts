@@ -8,6 +8,8 @@ import { codeFor } from './protocol.ts'
 import { test as base } from './sign-in-methods.ts'
 import { computeTotp, enrollTotp, type Totp } from './totp.ts'
 
+const FIRST_PROOF_MS = 900_000
+
 /** A page, and where the browser was sent instead. */
 export type Landing = Page & { location: string | null; status: number }
 
@@ -48,6 +50,19 @@ export const test = base
       },
   )
   .extend('atSecondFactor', ({ owner: _, enterPasscode }) => enterPasscode())
+  /** Lets the first proofs of all sign-ins of the tenant expire. */
+  .extend('expireFirstProofs', ({ tenant }) => async (): Promise<void> => {
+    const rows = await dbFor(tenant).interaction.findMany({ where: { tenantId: tenant } })
+    for (const { handleHash, progress } of rows) {
+      const { firstProof } = progress as { firstProof?: { proof: { at: string } } }
+      if (!firstProof) continue
+      firstProof.proof.at = new Date(Date.now() - FIRST_PROOF_MS - 1000).toISOString()
+      await dbFor(tenant).interaction.update({
+        where: { tenantId_handleHash: { tenantId: tenant, handleHash } },
+        data: { progress: progress as object },
+      })
+    }
+  })
   /** Submits a form of a page. */
   .extend(
     'submit',
