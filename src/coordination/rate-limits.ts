@@ -80,6 +80,16 @@ export async function takeFromLimit(name: LimitName, owner: string, points: numb
   throw new RateLimited(Math.max(1, Math.ceil(used.msBeforeNext / 1000)))
 }
 
+/** Throws RateLimited, as takeFromLimit, when `points` uses were counted for the owner. Counts nothing. */
+export async function requireWithinLimit(name: LimitName, owner: string, points: number): Promise<void> {
+  const used = await getLimiter(name)
+    .get(owner)
+    .catch((error: unknown) => warnUncounted(name, error))
+  if (!used || used.consumedPoints < points) return
+  countLimited(name)
+  throw new RateLimited(Math.max(1, Math.ceil(used.msBeforeNext / 1000)))
+}
+
 /** Gives uses back that proved to be no abuse. */
 export async function returnToLimit(name: LimitName, owner: string, uses = 1): Promise<void> {
   try {
@@ -113,4 +123,5 @@ export const returnToNetwork = (
   uses?: number,
 ): Promise<void> => returnToLimit(name, toNetworkOwner(tenant, network), uses)
 
-const toNetworkOwner = (tenant: string, network: string): string => `${tenant}:${network}`
+/** The owner of the uses of a network. */
+export const toNetworkOwner = (tenant: string, network: string): string => `${tenant}:${network}`

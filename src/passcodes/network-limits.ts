@@ -1,5 +1,11 @@
 import { findTenant } from '../access/tenant-cache.ts'
-import { consumeLimit, returnToNetwork } from '../coordination/rate-limits.ts'
+import {
+  consumeLimit,
+  RATE_LIMITS,
+  requireWithinLimit,
+  returnToNetwork,
+  toNetworkOwner,
+} from '../coordination/rate-limits.ts'
 import { requireStorage } from '../coordination/storage-budgets.ts'
 import { toNetwork } from '../core/ip.ts'
 import type { LimitSetting } from '../core/limit-settings.ts'
@@ -29,8 +35,17 @@ export async function limitNetwork(name: NetworkLimit, tenant: string, ip: strin
   await consumeLimit(name, tenant, ip, settings?.[SETTINGS[name]])
 }
 
+/** Throws RateLimited when the network has used up its limit, before work for which it would be counted. */
+export async function requireNetworkWithinLimit(
+  name: NetworkLimit,
+  { tenant, ip }: { tenant: string; ip: string | null },
+): Promise<void> {
+  const points = (await findTenant(tenant))?.[SETTINGS[name]] ?? RATE_LIMITS[name].points
+  await requireWithinLimit(name, toNetworkOwner(tenant, toNetwork(ip)), points)
+}
+
 /**
- * The same on a hosted page, and in what the network may store in all tenants. In a browser in which the
+ * Counts as limitNetwork on a hosted page, and in what the network may store in all tenants. In a browser in which the
  * address signed in before (`isKnown`), only the latter: the budget of that browser limits it. A call of the
  * management API counts in the limit only: its caller says which network the user has, and could use up the
  * budget of any. Throws RateLimited.

@@ -5,7 +5,7 @@ import { OAuthError } from '../../core/oauth-error.ts'
 import { readForm } from '../../http/request-body.http.ts'
 import { findProviderRow } from '../../idps/sign-in-providers.ts'
 import { createUncachedJson, renderOAuthError } from '../../pages/responses.http.ts'
-import { limitStranger } from '../../passcodes/network-limits.ts'
+import { limitStranger, requireNetworkWithinLimit } from '../../passcodes/network-limits.ts'
 import { logOutByProvider } from './provider-logout.ts'
 
 /** Where identity providers send logout tokens (OpenID Connect Back-Channel Logout 1.0, section 2.5). */
@@ -38,6 +38,8 @@ function toOAuthError(error: unknown, idpId: string): unknown {
 async function handleLogoutToken({ event, ctx }: TenantCall): Promise<Response> {
   const idpId = event.context.params?.idp ?? ''
   const { logout_token: token } = await readForm(event)
+  // The keys of the provider are not fetched for a network whose tokens were rejected too often.
+  await requireNetworkWithinLimit('rejectIdentity', ctx)
   try {
     const row = await findProviderRow(ctx.tenant, idpId)
     if (!row) throw new InvalidInput([{ field: 'logout_token', description: 'is for an unknown provider' }])

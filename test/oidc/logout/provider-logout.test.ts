@@ -264,12 +264,28 @@ describe('a logout token of an identity provider (OpenID Connect Back-Channel Lo
     expect(Date.now() - start).toBeLessThan(5000)
   })
 
-  test('counts in the limit of the network when it is rejected', async ({ ctx, provider, postToken }) => {
+  test('counts in the limit of the network when it is rejected, and causes no request over it', async ({
+    ctx,
+    newProvider,
+    postToken,
+  }) => {
+    const limited = await newProvider()
     await updateSettings(ctx, { networkFailureLimit: 10 })
-    const answers = []
-    for (let count = 0; count < 100 && answers.at(-1) !== 429; count++)
-      answers.push((await postToken(provider.id, 'x')).status)
-    expect(answers.at(-1)).toBe(429)
-    await updateSettings(ctx, { networkFailureLimit: null })
+    try {
+      const answers = []
+      for (let count = 0; count < 100 && answers.at(-1) !== 429; count++)
+        answers.push((await postToken(limited.id, 'x')).status)
+      expect(answers.at(-1)).toBe(429)
+      let requests = 0
+      limited.upstream.before.set('/jwks', () => {
+        requests++
+        return false
+      })
+      const token = await limited.upstream.sign(claimsFor(limited, { sid: 'x' }))
+      expect((await postToken(limited.id, token)).status).toBe(429)
+      expect(requests).toBe(0)
+    } finally {
+      await updateSettings(ctx, { networkFailureLimit: null })
+    }
   })
 })
