@@ -118,27 +118,27 @@ async function storeEnrollmentToken(ctx: Ctx, userId: string, token: string, inp
   return stored
 }
 
-/** Sends the link. When the delivery fails, deletes the token and throws Unavailable. */
-async function deliverEnrollmentLink(
-  ctx: Ctx,
-  userId: string,
-  token: string,
-  { channel, to }: Recipient,
-): Promise<void> {
+/** Sends the link. Throws Unavailable. */
+async function deliverEnrollmentLink(ctx: Ctx, token: string, { channel, to }: Recipient): Promise<void> {
   const text = {
     tenant: await loadMessageTenant(ctx.tenant),
     uri: buildEnrollmentLinks(ctx.tenant, token).uri,
     lifetimeHours: TOKEN_LIFETIME_HOURS,
   }
-  try {
-    if (channel === 'email') await deliverMail({ to, ...buildEnrollmentMail(text) })
-    else await deliverSms({ to, body: buildEnrollmentSms(text) })
-  } catch (error) {
-    const event = createEventRow(ctx, enrollmentUndelivered(userId, channel))
-    await withdrawEnrollmentToken(sql, ctx.tenant, sha256(token), event)
-    wakeReaders(ctx.tenant)
-    throw error
-  }
+  if (channel === 'email') await deliverMail({ to, ...buildEnrollmentMail(text) })
+  else await deliverSms({ to, body: buildEnrollmentSms(text) })
+}
+
+/** Deletes a token whose messages could not be sent, with its event. */
+async function withdrawUndelivered(
+  ctx: Ctx,
+  userId: string,
+  token: string,
+  channel: Recipient['channel'] | null,
+): Promise<void> {
+  const event = createEventRow(ctx, enrollmentUndelivered(userId, channel))
+  await withdrawEnrollmentToken(sql, ctx.tenant, sha256(token), event)
+  wakeReaders(ctx.tenant)
 }
 
 export type EnrollmentLinks = {
@@ -151,12 +151,12 @@ export type EnrollmentLinks = {
 
 /**
  * Creates a token with which a user enrolls a credential, once, within a day. It invalidates earlier tokens. For a
- * user who has a credential, or had one in the last 30 days, the token of another caller works after the waiting time of the tenant; it is announced
- * to every verified address of the user, who can cancel it.
+ * user who has a credential, or had one in the last 30 days, the token of another caller works after the waiting time
+ * of the tenant. It is announced to every verified address of the user, who can cancel it, before the call returns.
  * Unless `send` is false, the link is sent to the verified e-mail address or phone number of the user; the
  * caller gets it in any case. Throws InvalidInput (also without an address), NotFound, Forbidden (a user
  * whose roles permit more than the caller's scopes), UserLocked, RateLimited (one link in 30 s and ten in an
- * hour per user), and Unavailable when the message could not be delivered.
+ * hour per user), and Unavailable when the link or its announcement could not be delivered.
  */
 export async function createCredentialEnrollmentToken(
   ctx: Ctx,
@@ -166,8 +166,14 @@ export async function createCredentialEnrollmentToken(
 ): Promise<EnrollmentLinks> {
   const token = randomToken()
   const { user, recipient, recovery } = await storeEnrollmentToken(ctx, userId, token, input, now)
-  if (recovery) announceRecovery(ctx, user, recovery)
-  if (recipient) await deliverEnrollmentLink(ctx, userId, token, recipient)
+  try {
+    // A link that nobody can cancel must not work, so nobody learns it before it is announced.
+    if (recovery) await announceRecovery(ctx, user, recovery)
+    if (recipient) await deliverEnrollmentLink(ctx, token, recipient)
+  } catch (error) {
+    await withdrawUndelivered(ctx, userId, token, recipient?.channel ?? null)
+    throw error
+  }
   return { token, ...buildEnrollmentLinks(ctx.tenant, token), usableAt: recovery?.usableAt ?? now }
 }
 

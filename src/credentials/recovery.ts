@@ -4,7 +4,6 @@ import { type Ctx, toUserCtx } from '../core/context.ts'
 import { sha256 } from '../core/crypto.ts'
 import { env } from '../core/env.ts'
 import { inTransaction, sql } from '../database/db.ts'
-import { deliverInBackground } from '../delivery/background.ts'
 import { deliverMessage, type Recipient } from '../delivery/deliver-message.ts'
 import { buildRecoveryNotice } from '../delivery/messages/recovery-link.ts'
 import { enrollmentCanceled } from '../events/credential-events.ts'
@@ -16,20 +15,22 @@ import { cancelEnrollmentToken, selectCancelableEnrollment, selectWaitingEnrollm
 export type Recovery = { cancelToken: string; usableAt: Date }
 
 /**
- * Announces a link to every verified address of the user, in the background, so that the user can cancel it.
+ * Announces a link to every verified address of the user, so that the user can cancel it, and waits until the messages
+ * are sent: the link is handed out afterwards only. Throws Unavailable when none could be sent.
  */
-export function announceRecovery(
+export async function announceRecovery(
   ctx: Ctx,
   { email, phoneNumber }: Pick<Enrollee, 'email' | 'phoneNumber'>,
   { cancelToken, usableAt }: Recovery,
-): void {
+): Promise<void> {
   const uri = `${env.baseUrl}/${ctx.tenant}/enroll/cancel?token=${cancelToken}`
-  const announce = (recipient: Recipient) =>
-    deliverInBackground(async () =>
-      deliverMessage(recipient, buildRecoveryNotice(await loadMessageTenant(ctx.tenant), { uri, usableAt })),
-    )
-  if (email !== null) announce({ channel: 'email', to: email })
-  if (phoneNumber !== null && !phoneNumber.includes(';')) announce({ channel: 'sms', to: phoneNumber })
+  const notice = buildRecoveryNotice(await loadMessageTenant(ctx.tenant), { uri, usableAt })
+  const recipients: Recipient[] = []
+  if (email !== null) recipients.push({ channel: 'email', to: email })
+  if (phoneNumber !== null && !phoneNumber.includes(';')) recipients.push({ channel: 'sms', to: phoneNumber })
+  const deliveries = await Promise.allSettled(recipients.map((to) => deliverMessage(to, notice)))
+  const failed = deliveries.filter((delivery) => delivery.status === 'rejected')
+  if (failed.length > 0 && failed.length === deliveries.length) throw failed[0]?.reason
 }
 
 /** When a waiting link starts to work; null for any other link. */

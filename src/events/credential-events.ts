@@ -30,10 +30,10 @@ export const totpEnrollmentCreated = (userId: string): EventOf<'credential.enrol
   detail: { channel: null, type: 'totp' },
 })
 
-/** The link could not be delivered. */
+/** The link or its announcement could not be delivered. Without a channel, the link itself was not to be sent. */
 export const enrollmentUndelivered = (
   userId: string,
-  channel: Channel,
+  channel: Channel | null,
 ): EventOf<'credential.enrollment_failed'> => ({
   type: 'credential.enrollment_failed',
   userId,

@@ -141,8 +141,11 @@ export const EVENTS = {
   }),
   /** userId: the user canceled the link of an administrator */
   'credential.enrollment_canceled': NONE,
-  /** userId */
-  'credential.enrollment_failed': z.strictObject({ channel, reason: z.literal('delivery') }),
+  /** userId; `channel` is null when the caller delivers the link, and its announcement could not be sent */
+  'credential.enrollment_failed': z.strictObject({
+    channel: channel.nullable(),
+    reason: z.literal('delivery'),
+  }),
   /** userId, [credential] */
   'credential.enrolled': credential,
   /** userId, [credential] */

@@ -8,6 +8,7 @@ import { updateSettings } from '../../src/tenants/settings.ts'
 import { createUser, deleteUser } from '../../src/users/users.ts'
 import { setClock } from '../support/passcodes.ts'
 import { test as base } from '../support/tenant-per-test.ts'
+import { enrollTotp } from '../support/totp.ts'
 
 const servers = await vi.hoisted(async () =>
   (await import('../support/message-servers.ts')).startMessageServers(),
@@ -143,6 +144,43 @@ describe('an enrollment link', () => {
     }
   })
 
+  test('is announced before it is handed out, and deleted when no address of the user can be reached', async ({
+    tenant,
+    rest,
+    ctx,
+    events,
+    verified,
+    newUser,
+    listTokens,
+  }) => {
+    const number = '+41791234567'
+    const userId = await newUser({ ...verified, phoneNumber: number, phoneNumberVerified: true })
+    await enrollTotp(ctx, userId)
+    const path = `/users/${userId}/credentials/enrollment-tokens`
+    const countReached = () => [servers.mails.length, servers.texts.length]
+    servers.reset()
+    servers.rejectsMail = true
+    servers.smsStatus = 500
+    expect(await rest('POST', path, { send: false })).toMatchObject({
+      status: 503,
+      body: { code: 'UNAVAILABLE' },
+    })
+    expect(await listTokens()).toEqual([])
+    expect((await events()).at(-1)).toMatchObject({
+      type: 'credential.enrollment_failed',
+      userId,
+      detail: { channel: null, reason: 'delivery' },
+    })
+    servers.reset()
+    servers.rejectsMail = true
+    expect((await rest('POST', path, { send: false })).status).toBe(201)
+    expect(countReached()).toEqual([0, 1])
+    await dbFor(tenant).enrollmentToken.deleteMany({ where: { tenantId: tenant } })
+    servers.reset()
+    expect((await rest('POST', path, { send: false })).status).toBe(201)
+    expect(countReached()).toEqual([1, 1])
+  })
+
   test('invalidates earlier links, also when it cannot be delivered', async ({
     ctx,
     newUser,
@@ -169,6 +207,7 @@ describe('an enrollment link', () => {
   }) => {
     const userId = await newUser()
     const start = Date.now()
+    setClock(start)
     await send(userId)
     const early = await rest('POST', `/users/${userId}/credentials/enrollment-tokens`)
     expect(early).toMatchObject({ status: 429, body: { code: 'RATE_LIMITED' } })
