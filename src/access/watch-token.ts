@@ -22,7 +22,11 @@ export type OpenStream = {
   stream: AbortController
 }
 
-const openStreams = new Set<OpenStream>()
+/** The streams whose tokens depend on the same rows and have the same scopes: one check is for all. */
+type Basis = { ctx: Ctx; rows: StreamTokenBasis; streams: Set<OpenStream> }
+
+/** The open streams by the key of their basis. */
+const bases = new Map<string, Basis>()
 let timer: NodeJS.Timeout | undefined
 let nextCheckAt = 0
 let isChecking = false
@@ -45,30 +49,44 @@ function toStreamTokenBasis({ actor, tenant }: Ctx): StreamTokenBasis {
   }
 }
 
+const hasAccountScope = ({ actor }: Ctx): boolean =>
+  actor.kind === 'user' && (actor.oidcScopes?.has(ACCOUNT_SCOPE) ?? false)
+
 /** True while all scopes of the stream are permitted. */
-function isStillAuthorized({ scopes, actor }: Ctx, status: TokenStatus | null): boolean {
+function isStillAuthorized(ctx: Ctx, status: TokenStatus | null): boolean {
   if (!status) return false
-  const hasAccount = actor.kind === 'user' && actor.oidcScopes?.has(ACCOUNT_SCOPE)
-  if (hasAccount && !status.clientScopes.includes(ACCOUNT_SCOPE)) return false
+  if (hasAccountScope(ctx) && !status.clientScopes.includes(ACCOUNT_SCOPE)) return false
   const roleScopes = status.roles && getRoleScopes(status.roles)
   const permitted = new Set(
     status.clientScopes.filter((scope) => isScope(scope) && (!roleScopes || roleScopes.has(scope))),
   )
-  return [...scopes].every((scope) => permitted.has(scope))
+  return [...ctx.scopes].every((scope) => permitted.has(scope))
+}
+
+/** Adds a stream to those of its basis. Returns the function that removes it. */
+function addToBasis(stream: OpenStream): () => void {
+  const { ctx } = stream
+  const rows = toStreamTokenBasis(ctx)
+  const key = JSON.stringify([rows, hasAccountScope(ctx), [...ctx.scopes].sort()])
+  const basis = bases.get(key) ?? { ctx, rows, streams: new Set() }
+  bases.set(key, basis)
+  basis.streams.add(stream)
+  return () => {
+    basis.streams.delete(stream)
+    if (basis.streams.size === 0) bases.delete(key)
+  }
 }
 
 /** Checks the tokens of all open streams with one statement, and ends streams whose token is inactive. */
 async function recheckTokens(): Promise<void> {
-  const streams = [...openStreams]
+  const checked = [...bases.values()]
   const statuses = await selectTokenStatuses(
     sql,
-    streams.map(({ ctx }) => toStreamTokenBasis(ctx)),
+    checked.map(({ rows }) => rows),
   )
-  const now = Date.now()
-  streams.forEach((context, index) => {
-    const expired = context.token !== null && context.token.expiresAt.getTime() <= now
-    if (expired || !isStillAuthorized(context.ctx, statuses[index] ?? null))
-      context.stream.abort(createRevokedTokenError())
+  checked.forEach(({ ctx, streams }, index) => {
+    if (isStillAuthorized(ctx, statuses[index] ?? null)) return
+    for (const { stream } of [...streams]) stream.abort(createRevokedTokenError())
   })
 }
 
@@ -87,7 +105,7 @@ async function runRecheck(): Promise<void> {
 
 function scheduleRecheck(delayMs: number): void {
   const at = Date.now() + delayMs
-  if (openStreams.size === 0 || isChecking || (nextCheckAt !== 0 && nextCheckAt <= at)) return
+  if (bases.size === 0 || isChecking || (nextCheckAt !== 0 && nextCheckAt <= at)) return
   clearTimeout(timer)
   nextCheckAt = at
   timer = setTimeout(() => void runUnlimited(runRecheck), delayMs)
@@ -97,9 +115,9 @@ function scheduleRecheck(delayMs: number): void {
 /** Ends a stream with Unauthenticated when its token expires or is revoked. */
 export function watchStreamToken(context: OpenStream): void {
   if (context.stream.signal.aborted) return
-  openStreams.add(context)
+  const remove = addToBasis(context)
   stopListening ??= subscribe(EVENTS_TOPIC, (tenant) => {
-    for (const { ctx } of openStreams) if (ctx.tenant === tenant) return scheduleRecheck(RECHECK_DELAY_MS)
+    for (const { ctx } of bases.values()) if (ctx.tenant === tenant) return scheduleRecheck(RECHECK_DELAY_MS)
   })
   const expiry = setTimeout(
     () => context.stream.abort(createRevokedTokenError()),
@@ -110,8 +128,8 @@ export function watchStreamToken(context: OpenStream): void {
     'abort',
     () => {
       clearTimeout(expiry)
-      openStreams.delete(context)
-      if (openStreams.size > 0) return
+      remove()
+      if (bases.size > 0) return
       clearTimeout(timer)
       nextCheckAt = 0
       stopListening?.()
@@ -124,5 +142,5 @@ export function watchStreamToken(context: OpenStream): void {
 
 /** Ends every open stream with `reason`, when the process shuts down. */
 export function endAllStreams(reason: AppError): void {
-  for (const context of [...openStreams]) context.stream.abort(reason)
+  for (const { streams } of [...bases.values()]) for (const { stream } of [...streams]) stream.abort(reason)
 }

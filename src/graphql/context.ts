@@ -50,6 +50,11 @@ export type GraphQLContext = {
   stream: AbortController
   /** The position of the event that is being executed, or of the start; null outside subscriptions. */
   streamPosition: string | null
+  /**
+   * Sends a result of a shared execution at once, apart from the results of the stream; null until the transport is
+   * known. False when the reader is too slow.
+   */
+  deliver: ((text: string, position: string) => boolean) | null
   /** The Last-Event-ID header, which takes precedence over `after`. */
   lastEventId: string | null
 }

@@ -8,7 +8,7 @@ import { REPLAYED_HEADER } from '../http/idempotency.ts'
 import { JSON_LIMIT_BYTES, readBytes } from '../http/request-body.http.ts'
 import type { GraphQLContext } from './context.ts'
 import { maskErrors, toGraphQLError } from './error-masking.ts'
-import { toServerSentEvents } from './sse.ts'
+import { toServerSentEvents } from './live/sse.ts'
 
 const JSON_TYPE = /^application\/json\s*(;|$)/i
 
@@ -51,9 +51,8 @@ export const useHttpRules: Plugin<GraphQLContext & YogaInitialContext, GraphQLCo
     const { requestId } = serverContext.ctx
     if (isAsyncIterable(result)) {
       if (!acceptsEventStream(request)) return
-      const start = serverContext.streamPosition
       setResultProcessor((results, fetchAPI) => {
-        const body = toServerSentEvents(results as AsyncGenerator<ExecutionResult>, start, requestId)
+        const body = toServerSentEvents(results as AsyncGenerator<ExecutionResult>, serverContext)
         return new fetchAPI.Response(body, {
           headers: { 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' },
         })

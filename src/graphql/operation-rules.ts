@@ -15,9 +15,10 @@ import { bindWorkload, runWorkload, type Workload } from '../core/workload.ts'
 import type { GraphQLContext } from './context.ts'
 import { ANONYMOUS_LIMITS, CALLER_LIMITS, findDocumentError } from './document-limits.ts'
 import { maskErrors, toGraphQLError } from './error-masking.ts'
-import { createGuardedStream } from './event-stream.ts'
 import { executeIdempotently, findIdempotencyKey } from './idempotency.ts'
-import { holdSubscription } from './live-limits.ts'
+import { createGuardedStream } from './live/guarded-stream.ts'
+import { holdSubscription } from './live/live-limits.ts'
+import { shareResults } from './live/shared-stream.ts'
 import { checkOperation, LIMIT_RULES, MAX_TOKENS, type OperationArgs } from './operation-limits.ts'
 
 /** The maximum number of reported errors of a document. */
@@ -107,7 +108,7 @@ export function createOperationRules(isProduction: boolean): Plugin<GraphQLConte
         },
       }
     },
-    onSubscribe({ args, setResultAndStopExecution }) {
+    onSubscribe({ args, subscribeFn, setResultAndStopExecution }) {
       const context = args.contextValue as GraphQLContext
       const rejection = checkRequest(args, context)
       if (rejection) {
@@ -123,8 +124,12 @@ export function createOperationRules(isProduction: boolean): Plugin<GraphQLConte
             return setResult(rejection)
           }
           watchStreamToken(context)
-          const events = bindWorkload(toListWorkload(context), result as AsyncGenerator<ExecutionResult>)
-          setResult(createGuardedStream(events, context))
+          const results = shareResults(result as AsyncGenerator<ExecutionResult>, {
+            args: args as ExecutionArgs,
+            context,
+            subscribe: subscribeFn,
+          })
+          setResult(createGuardedStream(bindWorkload(toListWorkload(context), results), context))
         },
       }
     },

@@ -55,6 +55,7 @@ export function createContext(caller: IdentifiedCaller, headers?: HeaderReader):
     loaders: createLoaders(caller.ctx.tenant),
     stream: new AbortController(),
     streamPosition: null,
+    deliver: null,
     lastEventId: headers?.get('last-event-id') ?? null,
     ...initContextCache(),
   }

@@ -14,9 +14,9 @@ import { type HeaderReader, readRequestMeta } from '../http/request.http.ts'
 import type { GraphQLContext } from './context.ts'
 import { toErrorJson, toGraphQLError } from './error-masking.ts'
 import { useHttpRules } from './http-rules.ts'
+import { createSocketServer } from './live/socket.ts'
 import { createOperationRules } from './operation-rules.ts'
 import { createContext, getGraphqlUrl, identifyCaller } from './request-context.ts'
-import { createSocketServer } from './socket.ts'
 
 /** The GraphQL endpoints of all tenants: `/{tenant}/graphql` over HTTP, event streams and WebSockets. */
 export type GraphqlHandler = {

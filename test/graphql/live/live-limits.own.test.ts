@@ -1,11 +1,11 @@
 import { describe, expect, vi } from 'vitest'
 import { WebSocket } from 'ws'
-import { createUser } from '../../src/users/users.ts'
-import { ctxFor, newTenant, ownTokenFor } from '../support/actors.ts'
-import { test as base } from '../support/fixtures.ts'
-import { makeSpa } from '../support/people.ts'
-import { type EventReader, openEventStream } from '../support/streams.ts'
-import { awaitVisible } from '../support/subscriptions.ts'
+import { createUser } from '../../../src/users/users.ts'
+import { ctxFor, newTenant, ownTokenFor } from '../../support/actors.ts'
+import { test as base } from '../../support/fixtures.ts'
+import { makeSpa } from '../../support/people.ts'
+import { type EventReader, openEventStream } from '../../support/streams.ts'
+import { awaitVisible } from '../../support/subscriptions.ts'
 
 // A caller may have two subscriptions and two sockets, a tenant twenty.
 vi.hoisted(() => {

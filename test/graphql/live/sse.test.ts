@@ -1,5 +1,6 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import { toServerSentEvents } from '../../src/graphql/sse.ts'
+import { createPlatformCtx } from '../../../src/core/context.ts'
+import { toServerSentEvents } from '../../../src/graphql/live/sse.ts'
 
 /** A subscription without events, and the stream of its response. */
 function openSilentStream() {
@@ -7,7 +8,8 @@ function openSilentStream() {
   onTestFinished(() => void vi.useRealTimers())
   const end = vi.fn(async () => ({ done: true as const, value: undefined }))
   const results = { next: () => new Promise(() => {}), return: end } as unknown as AsyncGenerator<object>
-  return { stream: toServerSentEvents(results, 'position', 'request'), end }
+  const context = { ctx: createPlatformCtx('acme'), streamPosition: 'position', deliver: null }
+  return { stream: toServerSentEvents(results, context), end }
 }
 
 describe('an event stream', () => {

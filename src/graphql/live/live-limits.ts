@@ -1,8 +1,8 @@
-import { resolveCallerKey } from '../coordination/call-budget.ts'
-import { createHoldLimit } from '../coordination/hold-limits.ts'
-import type { Ctx } from '../core/context.ts'
-import { env } from '../core/env.ts'
-import { toNetwork } from '../core/ip.ts'
+import { resolveCallerKey } from '../../coordination/call-budget.ts'
+import { createHoldLimit } from '../../coordination/hold-limits.ts'
+import type { Ctx } from '../../core/context.ts'
+import { env } from '../../core/env.ts'
+import { toNetwork } from '../../core/ip.ts'
 
 /** One tenant has a fifth of a process, one user or client a fiftieth. */
 const share = (parts: number): number => Math.ceil(env.subscriptions / parts)

@@ -1,5 +1,6 @@
 import type { ExecutionResult } from 'graphql'
-import { maskErrors, toErrorJson } from './error-masking.ts'
+import type { GraphQLContext } from '../context.ts'
+import { toResultText } from './result-text.ts'
 
 /** Interval of comments, which keep proxies from closing an idle connection. */
 const PING_MS = 12_000
@@ -9,6 +10,12 @@ const MAX_UNREAD_PINGS = 5
 /** Positions are base64url and have no line break, which would start another field. */
 const formatIdLine = (position: unknown): string => (typeof position === 'string' ? `id: ${position}\n` : '')
 
+const formatEvent = (text: string, position: unknown): string =>
+  `event: next\n${formatIdLine(position)}data: ${text}\n\n`
+
+/** The number of unread results above which a stream no longer shares its execution. */
+const MAX_UNREAD_RESULTS = 16
+
 /**
  * Creates a stream of server-sent events from the results of a subscription (GraphQL over SSE, distinct
  * connections mode). Each event has its position as `id:`, so that Last-Event-ID resumes. The first chunk has
@@ -17,14 +24,18 @@ const formatIdLine = (position: unknown): string => (typeof position === 'string
  */
 export function toServerSentEvents(
   results: AsyncGenerator<ExecutionResult>,
-  start: string | null,
-  requestId: string,
+  context: Pick<GraphQLContext, 'ctx' | 'streamPosition' | 'deliver'>,
 ): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder()
   let ping: NodeJS.Timeout | undefined
   return new ReadableStream<Uint8Array>({
     start(controller) {
-      controller.enqueue(encoder.encode(`:\n${formatIdLine(start)}\n`))
+      controller.enqueue(encoder.encode(`:\n${formatIdLine(context.streamPosition)}\n`))
+      context.deliver = (text, position) => {
+        if ((controller.desiredSize ?? 0) < -MAX_UNREAD_RESULTS) return false
+        controller.enqueue(encoder.encode(formatEvent(text, position)))
+        return true
+      }
       let unreadPings = 0
       ping = setInterval(() => {
         if ((controller.desiredSize ?? 0) > 0) {
@@ -47,15 +58,8 @@ export function toServerSentEvents(
         controller.close()
         return
       }
-      const { errors, ...rest } = value
-      // JSON.stringify writes no line break: one data line is sufficient.
-      const body = JSON.stringify({
-        ...rest,
-        ...(errors && { errors: maskErrors(errors, requestId).map(toErrorJson) }),
-      })
-      controller.enqueue(
-        encoder.encode(`event: next\n${formatIdLine(value.extensions?.position)}data: ${body}\n\n`),
-      )
+      const text = toResultText(value, context.ctx.requestId)
+      controller.enqueue(encoder.encode(formatEvent(text, value.extensions?.position)))
     },
     async cancel() {
       clearInterval(ping)

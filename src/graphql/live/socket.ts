@@ -5,15 +5,15 @@ import { CloseCode, handleProtocols, type SubscribePayload } from 'graphql-ws'
 import { useServer } from 'graphql-ws/use/ws'
 import type { YogaServerInstance } from 'graphql-yoga'
 import { WebSocket, WebSocketServer } from 'ws'
-import { findTenant } from '../access/tenant-cache.ts'
-import { AppError, type RateLimited } from '../core/errors.ts'
-import { log } from '../core/log.ts'
-import { runWorkload } from '../core/workload.ts'
-import { JSON_LIMIT_BYTES } from '../http/request-body.http.ts'
-import type { GraphQLContext } from './context.ts'
-import { maskErrors, toErrorJson, toGraphQLError } from './error-masking.ts'
+import { findTenant } from '../../access/tenant-cache.ts'
+import { AppError, type RateLimited } from '../../core/errors.ts'
+import { log } from '../../core/log.ts'
+import { runWorkload } from '../../core/workload.ts'
+import { JSON_LIMIT_BYTES } from '../../http/request-body.http.ts'
+import type { GraphQLContext } from '../context.ts'
+import { maskErrors, toErrorJson, toGraphQLError } from '../error-masking.ts'
+import { createContext } from '../request-context.ts'
 import { holdOpeningSocket } from './live-limits.ts'
-import { createContext } from './request-context.ts'
 import {
   acceptConnection,
   identifySocketCaller,
@@ -25,12 +25,14 @@ import {
   type SocketExtra,
   tenantByRequest,
 } from './socket-connection.ts'
+import { startPings } from './socket-pings.ts'
 
 const INIT_TIMEOUT_MS = 3000
-const PING_MS = 12_000
 /** A client that reads too slowly is disconnected, and can resume from its position. */
 const MAX_BUFFERED_BYTES = 1_000_000
 const BUFFER_CHECK_MS = 1000
+/** Above it, a stream no longer shares its execution: its results wait until the client reads. */
+const MAX_SHARED_BUFFER_BYTES = 64_000
 const MAX_OPERATIONS = 100
 /**
  * A close code in addition to those of graphql-ws. (Clients reconnect with a new token after 4403, and not
@@ -45,6 +47,7 @@ type Enveloped = ReturnType<YogaServerInstance<object, GraphQLContext>['getEnvel
 async function prepareOperation(
   getEnveloped: (context: GraphQLContext) => Enveloped,
   connection: SocketConnection,
+  id: string,
   payload: SubscribePayload,
 ): Promise<ExecutionArgs | GraphQLError[]> {
   const { provenJkt = null } = connection.extra
@@ -66,6 +69,7 @@ async function prepareOperation(
     if (errors.length > 0) return maskErrors(errors, requestId)
     const contextValue = (await contextFactory()) as GraphQLContext
     closeOnTokenEnd(connection.extra, contextValue)
+    contextValue.deliver = createSocketDelivery(connection.extra.socket, id)
     const { operationName, variables: variableValues } = payload
     const args: ExecutionArgs = { schema, document, contextValue, operationName, variableValues }
     return Object.assign(args, { rootValue: { execute, subscribe } })
@@ -82,6 +86,16 @@ function closeOnTokenEnd({ socket }: SocketExtra, { stream: { signal } }: GraphQ
     if (!isTokenError(signal.reason)) return
     setImmediate(() => socket.close(CloseCode.Forbidden, 'The access token is invalid, expired or revoked'))
   })
+}
+
+/** Sends results as `next` messages of an operation, without graphql-ws. */
+function createSocketDelivery(socket: WebSocket, id: string): (text: string) => boolean {
+  const start = `{"id":${JSON.stringify(id)},"type":"next","payload":`
+  return (text) => {
+    if (socket.bufferedAmount > MAX_SHARED_BUFFER_BYTES) return false
+    socket.send(`${start}${text}}`)
+    return true
+  }
 }
 
 type OperationRunner = { execute: Enveloped['execute']; subscribe: Enveloped['subscribe'] }
@@ -105,8 +119,8 @@ export function createSocketServer(getEnveloped: (context: GraphQLContext) => En
       connectionInitWaitTimeout: INIT_TIMEOUT_MS,
       isProd: true, // close reasons without internal errors
       onConnect: (connection) => runForTenant(connection, () => acceptConnection(connection)),
-      onSubscribe: (connection, _id, payload) =>
-        runForTenant(connection, () => prepareOperation(getEnveloped, connection, payload)),
+      onSubscribe: (connection, id, payload) =>
+        runForTenant(connection, () => prepareOperation(getEnveloped, connection, id, payload)),
       execute: (args) => runOperation('execute', args),
       subscribe: (args) => runOperation('subscribe', args),
       onNext: (_connection, _id, _payload, args, { errors, ...result }) => ({
@@ -119,8 +133,9 @@ export function createSocketServer(getEnveloped: (context: GraphQLContext) => En
         ),
     },
     server,
-    PING_MS,
+    0, // socket-pings.ts pings
   )
+  const stopPings = startPings(server)
   const bufferCheck = setInterval(() => {
     for (const socket of server.clients)
       if (socket.bufferedAmount > MAX_BUFFERED_BYTES) closeSlowSocket(socket)
@@ -154,6 +169,7 @@ export function createSocketServer(getEnveloped: (context: GraphQLContext) => En
     },
     close: async (): Promise<void> => {
       clearInterval(bufferCheck)
+      stopPings()
       const limit = setTimeout(() => {
         for (const client of server.clients) client.terminate()
       }, 2000)

@@ -1,13 +1,13 @@
 import { describe, expect, onTestFinished, vi } from 'vitest'
 import { WebSocket } from 'ws'
-import { createClient } from '../../src/clients/clients.ts'
-import { createPlatformCtx } from '../../src/core/context.ts'
-import { apiAudienceOf } from '../../src/core/issuer.ts'
-import { issueAccessToken } from '../../src/oidc/token/access-tokens.ts'
-import { tokenFor } from '../support/actors.ts'
-import type { GraphqlBody } from '../support/app.ts'
-import { openSocket } from '../support/streams.ts'
-import { test as base } from '../support/subscriptions.ts'
+import { createClient } from '../../../src/clients/clients.ts'
+import { createPlatformCtx } from '../../../src/core/context.ts'
+import { apiAudienceOf } from '../../../src/core/issuer.ts'
+import { issueAccessToken } from '../../../src/oidc/token/access-tokens.ts'
+import { tokenFor } from '../../support/actors.ts'
+import type { GraphqlBody } from '../../support/app.ts'
+import { openSocket } from '../../support/streams.ts'
+import { test as base } from '../../support/subscriptions.ts'
 
 /** Opens WebSockets without a protocol client: `outcome` is `open` or the status of the rejected upgrade. */
 const test = base.extend(

@@ -1,11 +1,11 @@
 import { describe, expect } from 'vitest'
 import { WebSocket } from 'ws'
-import { inTransaction } from '../../src/database/db.ts'
-import { recordEvents, wakeReaders } from '../../src/events/log.ts'
-import { createUser } from '../../src/users/users.ts'
-import { serveGraphql } from '../support/graphql-server.ts'
-import { openEventStream, openSocket } from '../support/streams.ts'
-import { EVENTS, NUMBERS, SESSIONS, test } from '../support/subscriptions.ts'
+import { inTransaction } from '../../../src/database/db.ts'
+import { recordEvents, wakeReaders } from '../../../src/events/log.ts'
+import { createUser } from '../../../src/users/users.ts'
+import { serveGraphql } from '../../support/graphql-server.ts'
+import { openEventStream, openSocket } from '../../support/streams.ts'
+import { EVENTS, NUMBERS, SESSIONS, test } from '../../support/subscriptions.ts'
 
 describe('an event stream', () => {
   test('is not delayed by clients that have stopped reading', async ({

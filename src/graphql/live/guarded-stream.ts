@@ -1,8 +1,9 @@
 import type { ExecutionResult } from 'graphql'
-import { AppError } from '../core/errors.ts'
-import { toAppError } from '../core/to-app-error.ts'
-import type { GraphQLContext } from './context.ts'
-import { toGraphQLError } from './error-masking.ts'
+import { AppError } from '../../core/errors.ts'
+import { toAppError } from '../../core/to-app-error.ts'
+import type { GraphQLContext } from '../context.ts'
+import { toGraphQLError } from '../error-masking.ts'
+import { addStreamExtensions } from './result-text.ts'
 
 /** Ends the stream of a subscription; with `reason`, the subscriber receives it as the last error. */
 export const abortStream = (context: GraphQLContext, reason?: AppError): void => context.stream.abort(reason)
@@ -44,9 +45,7 @@ export function createGuardedStream(
         if (step === 'aborted')
           return signal.reason instanceof AppError ? endWithError(signal.reason) : finishStream()
         if (step.done) return finishStream()
-        const { streamPosition: position, call } = context
-        const extensions = { ...step.value.extensions, position, ...(call.cost && { cost: call.cost }) }
-        return { done: false, value: { ...step.value, extensions } }
+        return { done: false, value: addStreamExtensions(step.value, context) }
       } catch (error) {
         return endWithError(toAppError(error))
       }

@@ -1,15 +1,15 @@
 import type { IncomingMessage } from 'node:http'
 import { CloseCode, type Context } from 'graphql-ws'
 import type { WebSocket } from 'ws'
-import { findClient } from '../access/client-cache.ts'
-import type { KeyProof } from '../access/dpop-binding.ts'
-import { isListedOrigin } from '../access/origins.ts'
-import type { Ctx } from '../core/context.ts'
-import { env } from '../core/env.ts'
-import { type AppError, RateLimited, Unauthenticated } from '../core/errors.ts'
-import { type RequestMeta, readRequestMeta } from '../http/request.http.ts'
+import { findClient } from '../../access/client-cache.ts'
+import type { KeyProof } from '../../access/dpop-binding.ts'
+import { isListedOrigin } from '../../access/origins.ts'
+import type { Ctx } from '../../core/context.ts'
+import { env } from '../../core/env.ts'
+import { type AppError, RateLimited, Unauthenticated } from '../../core/errors.ts'
+import { type RequestMeta, readRequestMeta } from '../../http/request.http.ts'
+import { getGraphqlUrl, identifyCaller } from '../request-context.ts'
 import { holdSocket } from './live-limits.ts'
-import { getGraphqlUrl, identifyCaller } from './request-context.ts'
 
 /** The maximum delay of setTimeout: 31 bits. */
 const MAX_TIMEOUT_MS = 2 ** 31 - 1
