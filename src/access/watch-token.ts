@@ -23,7 +23,7 @@ export type OpenStream = {
 }
 
 /** The streams whose tokens depend on the same rows and have the same scopes: one check is for all. */
-type Basis = { ctx: Ctx; rows: StreamTokenBasis; streams: Set<OpenStream> }
+type Basis = { key: string; ctx: Ctx; rows: StreamTokenBasis; streams: Set<OpenStream> }
 
 /** The open streams by the key of their basis. */
 const bases = new Map<string, Basis>()
@@ -68,12 +68,12 @@ function addToBasis(stream: OpenStream): () => void {
   const { ctx } = stream
   const rows = toStreamTokenBasis(ctx)
   const key = JSON.stringify([rows, hasAccountScope(ctx), [...ctx.scopes].sort()])
-  const basis = bases.get(key) ?? { ctx, rows, streams: new Set() }
+  const basis = bases.get(key) ?? { key, ctx, rows, streams: new Set() }
   bases.set(key, basis)
   basis.streams.add(stream)
   return () => {
     basis.streams.delete(stream)
-    if (basis.streams.size === 0) bases.delete(key)
+    if (basis.streams.size === 0) bases.delete(basis.key)
   }
 }
 

@@ -1,7 +1,7 @@
 import { initContextCache } from '@pothos/core'
 import { takeTurn } from '../core/turns.ts'
 import type { GraphQLContext } from '../graphql/context.ts'
-import { createLoaders, type Loaders } from '../graphql/loaders.ts'
+import { Loaders } from '../graphql/loaders.ts'
 import { type LogEvent, readEvents, readHead } from './log.ts'
 import { decodePosition, encodePosition, type Position } from './position.ts'
 import { followEvents } from './tail.ts'
@@ -18,7 +18,7 @@ const loadersByEvent = new WeakMap<LogEvent, Loaders>()
 function getEventLoaders(tenant: string, event: LogEvent): Loaders {
   let loaders = loadersByEvent.get(event)
   if (!loaders) {
-    loaders = createLoaders(tenant)
+    loaders = new Loaders(tenant)
     loadersByEvent.set(event, loaders)
   }
   return loaders

@@ -2,46 +2,62 @@ import DataLoader from 'dataloader'
 import { dbFor } from '../database/db.ts'
 import type { Client, Credential, IdpUser, Session, User } from '../generated/prisma/client.ts'
 
-/**
- * Loads rows by id, batched within a tick; null for a missing row. The rule of the object type controls
- * access to a row.
- */
-export type Loaders = {
-  user: DataLoader<string, User | null>
-  /** Active sessions only. */
-  session: DataLoader<string, Session | null>
-  client: DataLoader<string, Client | null>
-  credential: DataLoader<string, Credential | null>
-  idpUser: DataLoader<string, IdpUser | null>
-  /** Returns a loader that calls `read`; the same loader for the same function. */
-  over: <Row extends { id: string }>(read: ReadByIds<Row>) => DataLoader<string, Row | null>
-}
-
 /** Reads the rows of a tenant that exist, in any order. */
 type ReadByIds<Row> = (tenant: string, ids: string[]) => Promise<Row[]>
 
-/** Creates the loaders of one tenant, with empty caches. */
-export function createLoaders(tenant: string): Loaders {
-  const tenantId = tenant
-  const getDb = () => dbFor(tenant)
-  const loadersByReader = new Map<unknown, unknown>()
-  return {
-    user: createIdLoader((ids) => getDb().user.findMany({ where: { tenantId, id: { in: ids } } })),
-    session: createIdLoader((ids) =>
-      getDb().session.findMany({
-        where: { tenantId, id: { in: ids }, endedAt: null, expiresAt: { gt: new Date() } },
-      }),
-    ),
-    client: createIdLoader((ids) => getDb().client.findMany({ where: { tenantId, id: { in: ids } } })),
-    credential: createIdLoader((ids) =>
-      getDb().credential.findMany({ where: { tenantId, id: { in: ids } } }),
-    ),
-    idpUser: createIdLoader((ids) => getDb().idpUser.findMany({ where: { tenantId, id: { in: ids } } })),
-    over: <Row extends { id: string }>(read: ReadByIds<Row>) => {
-      const loader = loadersByReader.get(read) ?? createIdLoader((ids) => read(tenant, ids))
-      loadersByReader.set(read, loader)
-      return loader as DataLoader<string, Row | null>
-    },
+const byIds = (tenantId: string, ids: string[]) => ({ tenantId, id: { in: ids } })
+
+const readUsers: ReadByIds<User> = (tenant, ids) => dbFor(tenant).user.findMany({ where: byIds(tenant, ids) })
+const readActiveSessions: ReadByIds<Session> = (tenant, ids) =>
+  dbFor(tenant).session.findMany({
+    where: { ...byIds(tenant, ids), endedAt: null, expiresAt: { gt: new Date() } },
+  })
+const readClients: ReadByIds<Client> = (tenant, ids) =>
+  dbFor(tenant).client.findMany({ where: byIds(tenant, ids) })
+const readCredentials: ReadByIds<Credential> = (tenant, ids) =>
+  dbFor(tenant).credential.findMany({ where: byIds(tenant, ids) })
+const readIdpUsers: ReadByIds<IdpUser> = (tenant, ids) =>
+  dbFor(tenant).idpUser.findMany({ where: byIds(tenant, ids) })
+
+/**
+ * Loads rows of one tenant by id, batched within a tick; null for a missing row. The rule of the object type controls
+ * access to a row. A loader is created when it is first used: most operations use none or one.
+ */
+export class Loaders {
+  readonly #tenant: string
+  #byReader: Map<unknown, unknown> | undefined
+
+  constructor(tenant: string) {
+    this.#tenant = tenant
+  }
+
+  get user(): DataLoader<string, User | null> {
+    return this.over(readUsers)
+  }
+
+  /** Active sessions only. */
+  get session(): DataLoader<string, Session | null> {
+    return this.over(readActiveSessions)
+  }
+
+  get client(): DataLoader<string, Client | null> {
+    return this.over(readClients)
+  }
+
+  get credential(): DataLoader<string, Credential | null> {
+    return this.over(readCredentials)
+  }
+
+  get idpUser(): DataLoader<string, IdpUser | null> {
+    return this.over(readIdpUsers)
+  }
+
+  /** Returns a loader that calls `read`; the same loader for the same function. */
+  over<Row extends { id: string }>(read: ReadByIds<Row>): DataLoader<string, Row | null> {
+    this.#byReader ??= new Map()
+    const loader = this.#byReader.get(read) ?? createIdLoader((ids) => read(this.#tenant, ids))
+    this.#byReader.set(read, loader)
+    return loader as DataLoader<string, Row | null>
   }
 }
 

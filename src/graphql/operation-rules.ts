@@ -124,10 +124,11 @@ export function createOperationRules(isProduction: boolean): Plugin<GraphQLConte
             return setResult(rejection)
           }
           watchStreamToken(context)
-          const results = shareResults(result as AsyncGenerator<ExecutionResult>, {
+          const results = shareResults({
             args: args as ExecutionArgs,
             context,
             subscribe: subscribeFn,
+            results: result as AsyncGenerator<ExecutionResult>,
           })
           setResult(createGuardedStream(bindWorkload(toListWorkload(context), results), context))
         },

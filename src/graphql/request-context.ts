@@ -7,7 +7,7 @@ import { issuerOf } from '../core/issuer.ts'
 import { toAppError } from '../core/to-app-error.ts'
 import type { HeaderReader, RequestMeta } from '../http/request.http.ts'
 import type { GraphQLContext } from './context.ts'
-import { createLoaders } from './loaders.ts'
+import { Loaders } from './loaders.ts'
 
 /** The URL of the GraphQL endpoint of a tenant: the `htu` of DPoP proofs (RFC 9449, section 4.2). */
 export const getGraphqlUrl = (tenant: string): string => `${issuerOf(tenant)}/graphql`
@@ -52,7 +52,7 @@ export function createContext(caller: IdentifiedCaller, headers?: HeaderReader):
       isReplayed: false,
       nextNonce: caller.binding.nextNonce,
     },
-    loaders: createLoaders(caller.ctx.tenant),
+    loaders: new Loaders(caller.ctx.tenant),
     stream: new AbortController(),
     streamPosition: null,
     deliver: null,

@@ -1,7 +1,9 @@
+import { initContextCache } from '@pothos/core'
 import type { ExecutionResult } from 'graphql'
 import { isAsyncIterable } from 'graphql-yoga'
 import { decodePosition, encodePosition, type Position } from '../../events/position.ts'
 import type { GraphQLContext } from '../context.ts'
+import { Loaders } from '../loaders.ts'
 import { createShareKey } from './share-key.ts'
 import {
   canJoin,
@@ -12,16 +14,21 @@ import {
   type SharedOperation,
 } from './shared-execution.ts'
 
-/** The number of open streams of a key. */
-const streams = new Map<string, number>()
+/** The open streams of a key, each of which refers to the same text. */
+type StreamCount = { key: string; open: number }
 
-function countStream(key: string): () => void {
-  streams.set(key, (streams.get(key) ?? 0) + 1)
-  return () => {
-    const left = (streams.get(key) ?? 1) - 1
-    if (left === 0) streams.delete(key)
-    else streams.set(key, left)
-  }
+const streamCounts = new Map<string, StreamCount>()
+
+function countStream(key: string): StreamCount {
+  const count = streamCounts.get(key) ?? { key, open: 0 }
+  streamCounts.set(key, count)
+  count.open += 1
+  return count
+}
+
+function uncountStream(count: StreamCount): void {
+  count.open -= 1
+  if (count.open === 0) streamCounts.delete(count.key)
 }
 
 const readPosition = ({ streamPosition }: GraphQLContext): Position => decodePosition(streamPosition ?? '')
@@ -51,6 +58,12 @@ function receiveResults(
 const hasDelivery = (context: GraphQLContext): context is GraphQLContext & { deliver: Member['deliver'] } =>
   context.deliver !== null
 
+/** Drops what the context keeps of the rows that it has read: a stream may wait for hours. */
+function releaseRows(context: GraphQLContext): void {
+  context.loaders = new Loaders(context.ctx.tenant)
+  Object.assign(context, initContextCache())
+}
+
 /** Executes the subscription for this stream alone, from a position on. */
 async function resumeAlone(
   { args, context, subscribe }: SharedOperation,
@@ -64,37 +77,40 @@ async function resumeAlone(
   })()
 }
 
+/** A stream, and the results of its own execution; null while it shares one. */
+type OwnExecution = SharedOperation & { results: AsyncGenerator<ExecutionResult> | null }
+
+/** Shares the execution of a key, if there is one that the stream can join, until the stream leaves it. */
+async function shareExecution(key: string, stream: OwnExecution): Promise<void> {
+  const { context } = stream
+  if (!hasDelivery(context)) return
+  const execution = await openExecution(key, stream)
+  const position = readPosition(context)
+  if (!execution || !canJoin(execution, position) || context.stream.signal.aborted) return
+  await stream.results?.return(undefined)
+  stream.results = null
+  releaseRows(context)
+  const last = await receiveResults(execution, context, position)
+  if (!context.stream.signal.aborted) stream.results = await resumeAlone(stream, last)
+}
+
 /**
  * The results of a subscription. While another stream has the same key, both share one execution, whose results are
  * delivered apart from this generator. A stream executes alone until it has reached the shared execution, and while
  * its reader is slow.
  */
-export async function* shareResults(
-  results: AsyncGenerator<ExecutionResult>,
-  operation: SharedOperation,
-): AsyncGenerator<ExecutionResult, void, undefined> {
-  const { args, context } = operation
-  const key = createShareKey(args, context)
-  const uncount = countStream(key)
-  let alone = results
+export async function* shareResults(stream: OwnExecution): AsyncGenerator<ExecutionResult, void, undefined> {
+  const count = countStream(createShareKey(stream.args, stream.context))
+  const { signal } = stream.context.stream
   try {
-    while (!context.stream.signal.aborted) {
-      if (hasDelivery(context) && (streams.get(key) ?? 0) > 1) {
-        const execution = await openExecution(key, operation)
-        const position = readPosition(context)
-        if (execution && canJoin(execution, position) && !context.stream.signal.aborted) {
-          await alone.return(undefined)
-          const last = await receiveResults(execution, context, position)
-          if (context.stream.signal.aborted) return
-          alone = await resumeAlone(operation, last)
-        }
-      }
-      const step = await alone.next()
-      if (step.done) return
+    while (!signal.aborted) {
+      if (count.open > 1) await shareExecution(count.key, stream)
+      const step = await stream.results?.next()
+      if (!step || step.done) return
       yield step.value
     }
   } finally {
-    uncount()
-    await alone.return(undefined)
+    uncountStream(count)
+    await stream.results?.return(undefined)
   }
 }

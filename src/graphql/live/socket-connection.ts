@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { CloseCode, type Context } from 'graphql-ws'
 import type { WebSocket } from 'ws'
@@ -22,21 +23,43 @@ export type SocketExtra = {
 }
 /** A connection of graphql-transport-ws. */
 export type SocketConnection = Context<Record<string, unknown>, SocketExtra>
-/** The tenant of an accepted upgrade request. */
-export const tenantByRequest = new WeakMap<IncomingMessage, string>()
+/** What is kept of an upgrade request, whose headers are dropped: a socket may be open for days. */
+type Upgrade = {
+  tenant: string
+  ip: string | null
+  userAgent: string | null
+  origin: string | undefined
+  /** Ends the count of the socket among those without connection_init. */
+  release: () => void
+}
+const upgrades = new WeakMap<IncomingMessage, Upgrade>()
 
-/** Ends the count of a socket among those without connection_init. */
-export const releaseByRequest = new WeakMap<IncomingMessage, () => void>()
-
-/** Reads the request id, IP address and user agent of the upgrade request. */
-export function readUpgradeMeta(request: IncomingMessage): RequestMeta {
+/** Reads the IP address and the user agent of an upgrade request. */
+export function readUpgradeMeta(request: IncomingMessage): Pick<RequestMeta, 'ip' | 'userAgent'> {
   const headers = new Headers()
   for (const name of ['x-forwarded-for', 'user-agent']) {
     const value = request.headers[name]
     if (typeof value === 'string') headers.set(name, value)
   }
-  return readRequestMeta(headers, request.socket.remoteAddress ?? null)
+  const { ip, userAgent } = readRequestMeta(headers, request.socket.remoteAddress ?? null)
+  return { ip, userAgent }
 }
+
+/** Keeps what is needed of an accepted upgrade request, and drops its headers. */
+export function keepUpgrade(
+  request: IncomingMessage,
+  { tenant, release }: Pick<Upgrade, 'tenant' | 'release'>,
+): void {
+  const { origin } = request.headers
+  upgrades.set(request, { tenant, release, origin, ...readUpgradeMeta(request) })
+  request.headers = {}
+  request.rawHeaders = []
+}
+
+/** The upgrade of a socket, which `keepUpgrade` has stored. */
+const getUpgrade = ({ extra: { request } }: SocketConnection): Upgrade => upgrades.get(request) as Upgrade
+
+export const getSocketTenant = (connection: SocketConnection): string => getUpgrade(connection).tenant
 
 const isOwnOrigin = (origin: string | undefined): boolean => !origin || origin === env.baseUrl
 
@@ -47,7 +70,7 @@ export const isAllowedOrigin = async (
 ): Promise<boolean> => isOwnOrigin(origin) || isListedOrigin(tenant, origin as string)
 
 /** A page of another origin may use only tokens of a client that lists the origin, as with CORS. */
-async function isAllowedCaller({ headers: { origin } }: IncomingMessage, { actor }: Ctx): Promise<boolean> {
+async function isAllowedCaller({ origin }: Upgrade, { actor }: Ctx): Promise<boolean> {
   if (isOwnOrigin(origin)) return true
   if ((actor.kind !== 'user' && actor.kind !== 'client') || !actor.clientId) return false
   const client = await findClient(actor.tenant, actor.clientId)
@@ -70,11 +93,10 @@ export async function identifySocketCaller(
   connection: SocketConnection,
   createProof: (tenant: string) => KeyProof,
 ) {
-  const { request } = connection.extra
-  const tenant = tenantByRequest.get(request) ?? ''
+  const { tenant, ip, userAgent } = getUpgrade(connection)
   return identifyCaller(
     tenant,
-    readUpgradeMeta(request),
+    { requestId: randomUUID(), ip, userAgent },
     findConnectionParam(connection, 'authorization'),
     createProof(tenant),
   )
@@ -99,10 +121,11 @@ const toCloseReason = ({ message, headers }: AppError): string =>
 const TOO_MANY_CODE = 4420
 
 /** Counts a socket for its caller instead of its network. False when the socket is rejected and closed. */
-function holdAccepted({ extra: { socket, request } }: SocketConnection, ctx: Ctx): boolean {
+function holdAccepted(connection: SocketConnection, ctx: Ctx): boolean {
+  const { socket } = connection.extra
   try {
     socket.once('close', holdSocket(ctx))
-    releaseByRequest.get(request)?.()
+    getUpgrade(connection).release()
     return true
   } catch (error) {
     if (!(error instanceof RateLimited)) throw error
@@ -130,7 +153,7 @@ export async function acceptConnection(connection: SocketConnection): Promise<bo
     else socket.close(CloseCode.InternalServerError, 'Try again')
     return false
   }
-  if (!(await isAllowedCaller(connection.extra.request, ctx))) {
+  if (!(await isAllowedCaller(getUpgrade(connection), ctx))) {
     socket.close(CloseCode.Forbidden, "The origin is not in the client's allowedOrigins")
     return false
   }

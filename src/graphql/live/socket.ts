@@ -16,14 +16,14 @@ import { createContext } from '../request-context.ts'
 import { holdOpeningSocket } from './live-limits.ts'
 import {
   acceptConnection,
+  getSocketTenant,
   identifySocketCaller,
   isAllowedOrigin,
   isTokenError,
+  keepUpgrade,
   readUpgradeMeta,
-  releaseByRequest,
   type SocketConnection,
   type SocketExtra,
-  tenantByRequest,
 } from './socket-connection.ts'
 import { startPings } from './socket-pings.ts'
 
@@ -100,13 +100,17 @@ function createSocketDelivery(socket: WebSocket, id: string): (text: string) => 
 
 type OperationRunner = { execute: Enveloped['execute']; subscribe: Enveloped['subscribe'] }
 
-const runOperation = (kind: keyof OperationRunner, { rootValue, ...args }: ExecutionArgs) =>
-  runWorkload({ tenant: (args.contextValue as GraphQLContext).ctx.tenant, kind: 'change' }, () =>
-    (rootValue as OperationRunner)[kind](args),
+/** Runs an operation, and drops its functions, which graphql-ws would keep as long as the stream. */
+function runOperation(kind: keyof OperationRunner, args: ExecutionArgs): unknown {
+  const { rootValue, ...operation } = args
+  args.rootValue = undefined
+  return runWorkload({ tenant: (args.contextValue as GraphQLContext).ctx.tenant, kind: 'change' }, () =>
+    (rootValue as OperationRunner)[kind](operation),
   )
+}
 
-const runForTenant = <Result>({ extra }: SocketConnection, work: () => Result): Result =>
-  runWorkload({ tenant: tenantByRequest.get(extra.request) ?? '', kind: 'change' }, work)
+const runForTenant = <Result>(connection: SocketConnection, work: () => Result): Result =>
+  runWorkload({ tenant: getSocketTenant(connection), kind: 'change' }, work)
 
 /**
  * Creates the WebSocket server of all tenants (graphql-transport-ws). Operations are executed like those over
@@ -121,8 +125,8 @@ export function createSocketServer(getEnveloped: (context: GraphQLContext) => En
       onConnect: (connection) => runForTenant(connection, () => acceptConnection(connection)),
       onSubscribe: (connection, id, payload) =>
         runForTenant(connection, () => prepareOperation(getEnveloped, connection, id, payload)),
-      execute: (args) => runOperation('execute', args),
-      subscribe: (args) => runOperation('subscribe', args),
+      execute: (args) => runOperation('execute', args) as ReturnType<OperationRunner['execute']>,
+      subscribe: (args) => runOperation('subscribe', args) as ReturnType<OperationRunner['subscribe']>,
       onNext: (_connection, _id, _payload, args, { errors, ...result }) => ({
         ...result,
         ...(errors && { errors: maskErrors(errors, getRequestId(args)).map(toErrorJson) }),
@@ -146,9 +150,9 @@ export function createSocketServer(getEnveloped: (context: GraphQLContext) => En
     upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer, tenant: string): void => {
       const rejectUpgrade = (status: string, header = '') =>
         socket.end(`HTTP/1.1 ${status}\r\n${header}Connection: close\r\nContent-Length: 0\r\n\r\n`)
+      let release: () => void
       try {
-        const release = holdOpeningSocket(tenant, readUpgradeMeta(request).ip)
-        releaseByRequest.set(request, release)
+        release = holdOpeningSocket(tenant, readUpgradeMeta(request).ip)
         socket.once('close', release)
       } catch (error) {
         const { retryAfterSeconds } = error as RateLimited
@@ -158,8 +162,10 @@ export function createSocketServer(getEnveloped: (context: GraphQLContext) => En
         ([found, permitted]) => {
           if (!found) return rejectUpgrade('404 Not Found')
           if (!permitted) return rejectUpgrade('403 Forbidden')
-          tenantByRequest.set(request, tenant)
-          server.handleUpgrade(request, socket, head, (client) => server.emit('connection', client, request))
+          server.handleUpgrade(request, socket, head, (client) => {
+            keepUpgrade(request, { tenant, release })
+            server.emit('connection', client, request)
+          })
         },
         (error: unknown) => {
           log.warn({ err: error }, 'a socket could not be opened')

@@ -107,7 +107,7 @@ const test = base
       const args: ExecutionArgs = { schema, document: DOCUMENT, contextValue: context }
       const results = (await subscribe(args)) as AsyncGenerator<ExecutionResult>
       stream.start = toTick(context.streamPosition)
-      const guarded = createGuardedStream(shareResults(results, { args, context, subscribe }), context)
+      const guarded = createGuardedStream(shareResults({ args, context, subscribe, results }), context)
       stream.close = () => void guarded.return(undefined)
       void (async () => {
         for await (const result of guarded) {
