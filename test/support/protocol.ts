@@ -20,16 +20,14 @@ export class Browser extends PageBrowser {
   }
 }
 
-const CODE = /\b(\d{6})\b/
+/** Parts of notices that may follow the message with a code. */
+const NOTICES = ['/account/sign-in-methods', 'with a recovery code']
 
 /** The newest code that was sent to an address. */
 export async function codeFor(address: string): Promise<string> {
   await awaitDeliveries()
-  // A notice of a change or of a recovery code may follow the message with the code.
-  const message = listInboxMessages(address).find(
-    ({ body }) => CODE.test(body) && !body.includes('/account/sign-in-methods'),
-  )
-  const code = CODE.exec(message?.body ?? '')?.[1]
+  const message = listInboxMessages(address).find(({ body }) => !NOTICES.some((part) => body.includes(part)))
+  const code = /\b(\d{6})\b/.exec(message?.body ?? '')?.[1]
   if (!code) throw new Error(`no code was sent to ${address}`)
   return code
 }
