@@ -1,4 +1,5 @@
 import type { VNode } from 'preact'
+import { markSecret } from '../pages/page-secret.pages.tsx'
 import { Message, useWords } from '../pages/words.pages.tsx'
 import type { TotpEnrollment } from './totp-enrollment.ts'
 
@@ -12,16 +13,25 @@ export const TotpKey = ({
   enrollment: { secret, uri, qrCode },
 }: {
   enrollment: Pick<TotpEnrollment, 'secret' | 'uri' | 'qrCode'>
-}): VNode => (
-  <>
-    <p>
-      <Message of="setup.scan" />
-    </p>
-    <img class="qr" src={toImageUrl(qrCode)} alt={useWords().text('setup.qrCode')} width={200} height={200} />
-    <p>
-      <Message of="setup.onThisDevice" link={(parts) => <a href={uri}>{parts}</a>} />
-      <br />
-      <code class="key">{formatSecret(secret)}</code>
-    </p>
-  </>
-)
+}): VNode => {
+  markSecret()
+  return (
+    <>
+      <p>
+        <Message of="setup.scan" />
+      </p>
+      <img
+        class="qr"
+        src={toImageUrl(qrCode)}
+        alt={useWords().text('setup.qrCode')}
+        width={200}
+        height={200}
+      />
+      <p>
+        <Message of="setup.onThisDevice" link={(parts) => <a href={uri}>{parts}</a>} />
+        <br />
+        <code class="key">{formatSecret(secret)}</code>
+      </p>
+    </>
+  )
+}

@@ -24,17 +24,14 @@ type LanguageSources = {
 const requests = new AsyncLocalStorage<LanguageSources>()
 
 /** What pages need again of their query. Nothing else of a query is in a page. */
-const KEPT_PARAMETERS = [
-  'token',
-  'next_client',
-  'client_id',
-  'post_logout_redirect_uri',
-  'state',
-  'id_token_hint',
+const KEPT_PARAMETERS: [path: RegExp, names: string[]][] = [
+  [/^\/[^/]+\/(enroll|invitation)(\/|$)/, ['token', 'next_client']],
+  [/^\/[^/]+\/oidc\/logout$/, ['client_id', 'post_logout_redirect_uri', 'state', 'id_token_hint']],
 ]
 
 function selectReturnPath({ pathname, searchParams }: URL): string {
-  const kept = KEPT_PARAMETERS.flatMap((name) => searchParams.getAll(name).map((value) => [name, value]))
+  const names = KEPT_PARAMETERS.find(([path]) => path.test(pathname))?.[1] ?? []
+  const kept = names.flatMap((name) => searchParams.getAll(name).map((value) => [name, value]))
   return kept.length > 0 ? `${pathname}?${new URLSearchParams(kept)}` : pathname
 }
 
@@ -88,3 +85,7 @@ export function getRequestPath(): string | null {
   const sources = requests.getStore()
   return sources ? selectReturnPath(parseTarget(sources.url)) : null
 }
+
+/** The Accept-Encoding header of the current request; null outside of a request. */
+export const getAcceptedEncodings = (): string | null =>
+  requests.getStore()?.headers.get('accept-encoding') ?? null

@@ -1,10 +1,12 @@
 import { createContext, type VNode } from 'preact'
 import { renderToString } from 'preact-render-to-string'
 import type { Brand } from '../core/brand.ts'
-import { getRequestPath, getRequestWords } from '../languages/request-language.ts'
+import { encodeText } from '../http/compression.ts'
+import { getAcceptedEncodings, getRequestPath, getRequestWords } from '../languages/request-language.ts'
 import type { Words } from '../languages/words.ts'
 import { buildThemeCss, computeCspHash, selectBrand } from './assets/theme.ts'
 import { LanguageReturn } from './language-menu.pages.tsx'
+import { PageSecret } from './page-secret.pages.tsx'
 import { PageWords } from './words.pages.tsx'
 
 export type RenderOptions = {
@@ -82,21 +84,29 @@ export function renderPage(page: VNode, options: RenderOptions = {}): Response {
   const style = buildThemeCss(selectBrand(tenant, client))
   const words = options.words ?? getRequestWords()
   const languageReturn = options.languageReturn === undefined ? getRequestPath() : options.languageReturn
+  const secret = { isShown: false }
   const html = renderToString(
     <PopupDisplay.Provider value={options.isPopup ?? false}>
       <ThemeStyle.Provider value={style}>
         <LanguageReturn.Provider value={languageReturn}>
-          <PageWords.Provider value={words}>{page}</PageWords.Provider>
+          <PageSecret.Provider value={secret}>
+            <PageWords.Provider value={words}>{page}</PageWords.Provider>
+          </PageSecret.Provider>
         </LanguageReturn.Provider>
       </ThemeStyle.Provider>
     </PopupDisplay.Provider>,
   )
-  return new Response(`<!doctype html>${html}`, {
+  const { body, headers } = encodeText(
+    `<!doctype html>${html}`,
+    secret.isShown ? null : getAcceptedEncodings(),
+  )
+  return new Response(body, {
     status: options.status ?? 200,
     headers: {
       'content-type': 'text/html; charset=utf-8',
       'content-language': words.language,
-      vary: 'Accept-Language, Cookie',
+      ...headers,
+      vary: 'Accept-Encoding, Accept-Language, Cookie',
       'content-security-policy': buildSecurityPolicy(style, options),
       'referrer-policy': 'no-referrer',
       'cache-control': 'no-store',

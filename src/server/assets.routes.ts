@@ -1,4 +1,5 @@
 import type { H3 } from 'h3'
+import { compressText, type Encoding, selectEncoding } from '../http/compression.ts'
 import { addReadRoute } from '../http/read-routes.http.ts'
 import { CODE_SCRIPT, CODE_SCRIPT_PATH } from '../pages/assets/code-script.ts'
 import { ENROLLMENT_SCRIPT, ENROLLMENT_SCRIPT_PATH } from '../pages/assets/enrollment-script.ts'
@@ -25,22 +26,37 @@ const STATIC_ASSETS = [
   { path: WEB_MESSAGE_SCRIPT_PATH, content: WEB_MESSAGE_SCRIPT, type: 'text/javascript' },
 ]
 
+/** The slowest: assets are compressed once. */
+const ASSET_QUALITY = 11
+
+/** The content in every encoding, compressed when it is first asked for. */
+function createEncodings(content: string): (encoding: Encoding | null) => string | Buffer<ArrayBuffer> {
+  const compressed: Partial<Record<Encoding, Buffer<ArrayBuffer>>> = {}
+  return (encoding) => {
+    if (!encoding) return content
+    compressed[encoding] ??= compressText(content, encoding, ASSET_QUALITY)
+    return compressed[encoding]
+  }
+}
+
 /**
  * Stylesheets and scripts of the hosted pages. The path contains a hash of the content, so it is cached
  * forever.
  */
 export function addAssetRoutes(app: H3): void {
-  for (const { path, content, type } of STATIC_ASSETS)
-    addReadRoute(
-      app,
-      path,
-      () =>
-        new Response(content, {
-          headers: {
-            'content-type': `${type}; charset=utf-8`,
-            'cache-control': `public, max-age=${YEAR_SECONDS}, immutable`,
-            'x-content-type-options': 'nosniff',
-          },
-        }),
-    )
+  for (const { path, content, type } of STATIC_ASSETS) {
+    const encode = createEncodings(content)
+    addReadRoute(app, path, ({ req }) => {
+      const encoding = selectEncoding(req.headers.get('accept-encoding'))
+      return new Response(encode(encoding), {
+        headers: {
+          'content-type': `${type}; charset=utf-8`,
+          ...(encoding && { 'content-encoding': encoding }),
+          vary: 'Accept-Encoding',
+          'cache-control': `public, max-age=${YEAR_SECONDS}, immutable`,
+          'x-content-type-options': 'nosniff',
+        },
+      })
+    })
+  }
 }

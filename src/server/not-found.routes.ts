@@ -2,6 +2,7 @@ import type { H3, H3Event } from 'h3'
 import { type CachedTenant, findTenant } from '../access/tenant-cache.ts'
 import { NotFound } from '../core/errors.ts'
 import { getRequestMeta } from '../http/request.http.ts'
+import { noteLanguage, runWithLanguage } from '../languages/request-language.ts'
 import { renderErrorPage } from '../pages/responses.http.ts'
 import { toErrorResponse } from '../rest/responses.ts'
 
@@ -14,13 +15,17 @@ const findPathTenant = (event: H3Event): Promise<CachedTenant | null> =>
  * id. It is the last route.
  */
 export function addNotFoundRoute(app: H3): void {
-  app.all('/**', async (event) => {
-    const { requestId } = getRequestMeta(event)
-    const isBrowser = event.req.headers.get('accept')?.includes('text/html') ?? false
-    const response = isBrowser
-      ? await renderErrorPage(new NotFound('page'), event, await findPathTenant(event), null)
-      : toErrorResponse(requestId, new NotFound())
-    response.headers.set('x-request-id', requestId)
-    return response
-  })
+  app.all('/**', (event) => runWithLanguage(event.req, () => answerNotFound(event)))
+}
+
+async function answerNotFound(event: H3Event): Promise<Response> {
+  const { requestId } = getRequestMeta(event)
+  const isBrowser = event.req.headers.get('accept')?.includes('text/html') ?? false
+  const tenant = isBrowser ? await findPathTenant(event) : null
+  if (tenant) noteLanguage({ tenantLocale: tenant.defaultLocale })
+  const response = isBrowser
+    ? await renderErrorPage(new NotFound('page'), event, tenant, null)
+    : toErrorResponse(requestId, new NotFound())
+  response.headers.set('x-request-id', requestId)
+  return response
 }

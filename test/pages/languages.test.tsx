@@ -57,7 +57,7 @@ describe('a hosted page', () => {
           `<html lang="${language}" dir="${['ar', 'he'].includes(language) ? 'rtl' : 'ltr'}">`,
         )
         expect(response.headers.get('content-language')).toBe(language)
-        expect(response.headers.get('vary')).toBe('Accept-Language, Cookie')
+        expect(response.headers.get('vary')).toBe('Accept-Encoding, Accept-Language, Cookie')
         expect([name, Buffer.byteLength(html) < MAX_PAGE_BYTES]).toEqual([name, true])
       }
     })

@@ -23,7 +23,7 @@ describe('renderPage', () => {
         "default-src 'none'; style-src 'self'; img-src 'self' https: data:; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
       'content-type': 'text/html; charset=utf-8',
       'referrer-policy': 'no-referrer',
-      vary: 'Accept-Language, Cookie',
+      vary: 'Accept-Encoding, Accept-Language, Cookie',
       'x-content-type-options': 'nosniff',
       'x-frame-options': 'DENY',
     })
@@ -127,6 +127,7 @@ describe('the stylesheet', () => {
     expect(Object.fromEntries(response.headers)).toEqual({
       'cache-control': 'public, max-age=31536000, immutable',
       'content-type': 'text/css; charset=utf-8',
+      vary: 'Accept-Encoding',
       'x-content-type-options': 'nosniff',
     })
   })

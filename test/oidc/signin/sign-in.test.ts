@@ -65,7 +65,7 @@ describe('a sign-in', () => {
         html
           .replaceAll(address, 'ADDRESS')
           .replaceAll(handleIn(page.path), 'HANDLE')
-          .replaceAll(csrfIn(page.html), 'CSRF')
+          .replaceAll(csrfIn(html), 'CSRF')
           .replace(/\d+ seconds?/, 'SOON')
       pages.push([
         page.response.status,

@@ -60,7 +60,7 @@ describe('a sign-up', () => {
         html
           .replaceAll(address, 'ADDRESS')
           .replaceAll(handleIn(page.path), 'HANDLE')
-          .replaceAll(csrfIn(page.html), 'CSRF')
+          .replaceAll(csrfIn(html), 'CSRF')
           .replace(/\d+ seconds?/, 'SOON')
       const headers = [...page.response.headers.keys()].sort()
       pages.push([page.response.status, headers, neutral(page.html), neutral(await wrong.response.text())])
