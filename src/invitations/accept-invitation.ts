@@ -79,7 +79,7 @@ export async function acceptInvitation(
       const { session, token } = await signInByAddress(
         sql,
         userCtx,
-        { user, channel: address.channel, sessionId: null },
+        { user, channel: address.channel, present: [] },
         now,
       )
       const enrollmentToken = await createProvenEnrollment(sql, userCtx, user.id, now)

@@ -1,17 +1,18 @@
 import type { H3 } from 'h3'
 import { findClient } from '../access/client-cache.ts'
 import { addRoute, type TenantCall } from '../access/endpoint.http.ts'
-import { toUserCtx } from '../core/context.ts'
 import { randomToken, sha256Base64url } from '../core/crypto.ts'
 import { Forbidden, InvalidInput, UserLocked } from '../core/errors.ts'
 import { readTarget } from '../http/request.http.ts'
 import { readForm, requireSingleParams } from '../http/request-body.http.ts'
 import { getRequestWords } from '../languages/request-language.ts'
-import { buildCookie, INTERACTION_COOKIE, readCookie, SESSION_COOKIE } from '../pages/cookies.ts'
+import { buildAccountCookies, readSessionTokens } from '../pages/account-cookies.ts'
+import { buildCookie, INTERACTION_COOKIE, readCookie } from '../pages/cookies.ts'
 import { createCsrfToken, isCsrfToken } from '../pages/csrf.ts'
 import { addCookies, redirectTo, renderComponent, renderErrorPage } from '../pages/responses.http.ts'
 import { buildInitiationUrl } from '../pages/restart-url.ts'
-import { BROWSER_LIFETIME_SECONDS, endSession, findBrowserSession } from '../sessions/sessions.ts'
+import { endAccounts, findBrowserAccounts, listSurplusAccounts } from '../sessions/browser-accounts.ts'
+import { BROWSER_LIFETIME_SECONDS } from '../sessions/sessions.ts'
 import { readAccountForm, toFormIssues } from '../sign-up/account-form.ts'
 import { listSignUpFields, readEntries } from '../sign-up/sign-up-fields.ts'
 import {
@@ -124,16 +125,22 @@ async function continueAfter(
   const { ctx, tenant, event } = call
   const next = { next_client: clientId ?? 'none' }
   if (!signedIn) return redirectTo(`/${ctx.tenant}/invitation/accepted?${new URLSearchParams(next)}`)
-  const former = readCookie(event.req.headers.get('cookie'), SESSION_COOKIE)
-  const session = former && (await findBrowserSession(ctx.tenant, former))
-  if (session)
-    await endSession(toUserCtx(ctx, { userId, sessionId: signedIn.sessionId }), session.id, 'logout')
-  const cookie = buildCookie(ctx.tenant, SESSION_COOKIE, signedIn.token, BROWSER_LIFETIME_SECONDS)
+  const header = event.req.headers.get('cookie')
+  const accounts = await findBrowserAccounts(ctx.tenant, readSessionTokens(header))
+  const surplus = listSurplusAccounts(accounts, userId)
+  await endAccounts(ctx, surplus)
+  const cookies = buildAccountCookies(
+    ctx.tenant,
+    header,
+    { userId, token: signedIn.token },
+    accounts.filter((account) => !surplus.includes(account)),
+    BROWSER_LIFETIME_SECONDS,
+  )
   const enrollment = new URLSearchParams({ token: signedIn.enrollmentToken, ...next })
   const path = tenant.signInMethods.includes('passkey')
     ? `enroll?${enrollment}`
     : `invitation/accepted?${new URLSearchParams(next)}`
-  return redirectTo(`/${ctx.tenant}/${path}`, [cookie])
+  return redirectTo(`/${ctx.tenant}/${path}`, cookies)
 }
 
 async function showAccepted({ event, ctx, tenant }: TenantCall): Promise<Response> {

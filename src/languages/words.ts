@@ -31,6 +31,8 @@ export type Words = {
   translate: (sentence: string) => string
   formatTime: (time: Date, style: 'medium' | 'long', timeZone: string) => string
   formatList: (items: readonly string[]) => string
+  /** How long ago a time was, such as "2 hours ago". */
+  formatAgo: (time: Date, now?: Date) => string
 }
 
 const RIGHT_TO_LEFT = new Set(['Arab', 'Hebr', 'Thaa', 'Syrc', 'Nkoo', 'Adlm'])
@@ -60,6 +62,22 @@ function createTimeFormatter(locale: string) {
   return (time: Date, style: 'medium' | 'long', timeZone: string) => getFormat(style, timeZone).format(time)
 }
 
+/** Seconds from which a duration is told in a unit. */
+const AGO_UNITS = [
+  ['day', 86_400],
+  ['hour', 3600],
+  ['minute', 60],
+] as const
+
+function createAgoFormatter(locale: string): Words['formatAgo'] {
+  const format = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' })
+  return (time, now = new Date()) => {
+    const seconds = Math.max(0, (now.getTime() - time.getTime()) / 1000)
+    const [unit, size] = AGO_UNITS.find(([, size]) => seconds >= size) ?? (['second', Infinity] as const)
+    return format.format(-Math.floor(seconds / size), unit)
+  }
+}
+
 /** Creates the words of a language from its catalog. Messages are compiled when they are first used. */
 export function createWords(language: string, catalog: Catalog): Words {
   // Codes have Latin digits, so that all numbers have.
@@ -86,6 +104,7 @@ export function createWords(language: string, catalog: Catalog): Words {
     },
     formatTime: createTimeFormatter(locale),
     formatList: (items) => list.format(items),
+    formatAgo: createAgoFormatter(locale),
   }
 }
 

@@ -9,6 +9,8 @@ export const isSecure = env.baseUrl.startsWith('https:')
  * attribute Secure.
  */
 export const SESSION_COOKIE = isSecure ? '__Secure-vst_sid' : 'vst_sid'
+/** The prefix of the cookies of the accounts of a browser: each has the token of its session. */
+export const ACCOUNT_COOKIE = isSecure ? '__Secure-vst_acc' : 'vst_acc'
 /** The cookie that binds interactions to a browser. */
 export const INTERACTION_COOKIE = isSecure ? '__Secure-vst_ix' : 'vst_ix'
 /** The cookie that binds a logout at an identity provider to a browser. */

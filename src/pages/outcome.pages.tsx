@@ -45,7 +45,13 @@ type ErrorPageProps = {
 }
 
 /** What support needs to find the request. */
-const ErrorReference = ({ detail, requestId }: { detail?: string | null; requestId: string }): VNode => (
+export const ErrorReference = ({
+  detail,
+  requestId,
+}: {
+  detail?: string | null
+  requestId: string
+}): VNode => (
   <>
     <dl class="reference">
       {detail && (
@@ -84,16 +90,24 @@ type SignedOutPageProps = {
   client?: PageClient | null
   /** The URL where the application starts a sign-in, if it has one. */
   startAt?: string | null
+  /** Other accounts of the browser stay signed in. */
+  hasOthers?: boolean
 }
 
 /**
  * Shown when the session has ended and the request has no post_logout_redirect_uri (RP-Initiated Logout 1.0,
  * section 2).
  */
-export const SignedOutPage = ({ tenant, client, startAt }: SignedOutPageProps): VNode => (
+export const SignedOutPage = ({ tenant, client, startAt, hasOthers }: SignedOutPageProps): VNode => (
   <PageShell
     title={<Message of="signedOut.title" />}
-    lead={<Message of="signedOut.lead" tenant={<BidiText>{getTenantName(tenant)}</BidiText>} />}
+    lead={
+      hasOthers ? (
+        <Message of="signedOut.others" />
+      ) : (
+        <Message of="signedOut.lead" tenant={<BidiText>{getTenantName(tenant)}</BidiText>} />
+      )
+    }
     tenant={tenant}
     client={client}
     outcome="good"
@@ -138,12 +152,14 @@ type LogoutConfirmPageProps = {
   interaction: PageInteraction
   client?: PageClient | null
   person?: PagePerson | null
+  /** The id of the session to end. */
+  account: string
   /** The error of an invalid request, from which nothing else is used. */
   error?: { detail: string; requestId: string } | null
 }
 
 /**
- * Asks for confirmation when the request does not prove to know the session. Posts `step=logout` or
+ * Asks for confirmation when the request does not prove to know the session. Posts `account` with `step=logout` or
  * `step=stay`.
  */
 export const LogoutConfirmPage = ({
@@ -151,6 +167,7 @@ export const LogoutConfirmPage = ({
   interaction,
   client,
   person,
+  account,
   error,
 }: LogoutConfirmPageProps): VNode => (
   <PageShell
@@ -171,6 +188,7 @@ export const LogoutConfirmPage = ({
       </div>
     )}
     <StepForm interaction={interaction} class="choice">
+      <input type="hidden" name="account" value={account} />
       <button type="submit" name="step" value="logout" class="primary">
         <Message of="action.signOut" />
       </button>

@@ -15,7 +15,7 @@ import type { User } from '../generated/prisma/client.ts'
 import { parseInput } from '../schema/input-shapes.ts'
 import { type NewProof, type SessionProof, toSessionProof } from '../sessions/proofs.ts'
 import type { SessionRow } from '../sessions/sessions.sql.ts'
-import { enterBrowserSession, startSession } from '../sessions/sessions.ts'
+import { enterBrowserSession, type PresentSession, startSession } from '../sessions/sessions.ts'
 import { applyFirstVerification, type RemovedAccess } from './first-verification.sql.ts'
 import { sendGuessNotice } from './guess-notice.ts'
 import { limitNetwork, limitStranger, returnProvenCode } from './network-limits.ts'
@@ -199,17 +199,17 @@ export type ProvenOwner = { userId: string; proof: SessionProof; token: null }
 /** Whether a second factor follows a proof with these methods (RFC 8176). */
 export type NeedsSecondFactor = (user: Pick<User, 'roles' | 'hasSecondFactor'>, amr: string[]) => boolean
 
-/** For whom and where a user signs in, and the session of the browser. */
+/** For whom and where a user signs in, and the sessions of the browser. */
 export type SignInContext = SignInPasscodeRequest & {
-  sessionId?: string | null
+  present?: readonly PresentSession[]
   needsSecondFactor?: NeedsSecondFactor
   /** How many codes of this sign-in were counted in the limits. */
   codes?: number
 }
 
 /**
- * Verifies the code of a hosted page and, in the same transaction, raises the session of the browser if it is
- * the user's, or starts one, unless a second factor follows. `ctx` is the context of the request. `token` is
+ * Verifies the code of a hosted page and, in the same transaction, raises the user's session among those of
+ * the browser, or starts one, unless a second factor follows. `ctx` is the context of the request. `token` is
  * the value of the cookie. Returns null when the address is proven and has no user: it may sign up. Throws
  * RejectedCode, and RateLimited for the budget of the network.
  */
@@ -217,7 +217,7 @@ export async function verifySignInPasscode(
   ctx: Ctx,
   to: string,
   code: string,
-  { clientId, origin, sessionId = null, needsSecondFactor = () => false, codes }: SignInContext,
+  { clientId, origin, present = [], needsSecondFactor = () => false, codes }: SignInContext,
   now = new Date(),
 ): Promise<SignedInUser | ProvenOwner | null> {
   const address = parseAddress(to)
@@ -226,17 +226,17 @@ export async function verifySignInPasscode(
   const by = (userId: string) => toUserCtx(ctx, { userId, clientId })
   const entered = { address, ...origin, clientId }
   const signedIn = await redeemWithAttempt(ctx, entered, code, now, by, (sql, ctx, user) =>
-    proveAddress(sql, ctx, { user, channel: address.channel, sessionId, needsSecondFactor }, now),
+    proveAddress(sql, ctx, { user, channel: address.channel, present, needsSecondFactor }, now),
   )
   await returnProvenCode(ctx.tenant, ctx.ip, { origin, address, codes })
   return signedIn
 }
 
-/** The user of a proven address, and the session of the browser. */
+/** The user of a proven address, and the sessions of the browser. */
 type AddressOwner = {
   user: Pick<User, 'id' | 'roles' | 'hasSecondFactor'>
   channel: Channel
-  sessionId: string | null
+  present: readonly PresentSession[]
 }
 
 /**
@@ -246,10 +246,10 @@ type AddressOwner = {
 export async function signInByAddress(
   sql: Sql,
   ctx: Ctx,
-  { user, channel, sessionId }: AddressOwner,
+  { user, channel, present }: AddressOwner,
   now: Date,
 ): Promise<SignedInUser> {
-  const signIn = { userId: user.id, proof: createProof(channel), sessionId }
+  const signIn = { userId: user.id, proof: createProof(channel), present }
   return { userId: user.id, ...(await enterBrowserSession(sql, ctx, signIn, now)) }
 }
 

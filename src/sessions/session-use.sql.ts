@@ -42,7 +42,7 @@ export const BROWSER_SESSION_PARAMETERS = {
  */
 export const WITH_BROWSER_SESSION = `
   WITH found AS MATERIALIZED (
-    SELECT s."id", s."userId", s."authenticatedAt", s."proofs", s."amr", s."expiresAt"
+    SELECT s."id", s."userId", s."authenticatedAt", s."proofs", s."amr", s."lastSeenAt", s."expiresAt"
     FROM "Session" s JOIN "User" u ON u."tenantId" = :tenant AND u."id" = s."userId"
     WHERE s."tenantId" = :tenant AND s."tokenHash" = :tokenHash AND s."kind" = 'browser'
       AND s."endedAt" IS NULL AND s."expiresAt" > :now AND NOT u."locked"
@@ -57,7 +57,7 @@ export const WITH_BROWSER_SESSION = `
 const SELECT_BROWSER_SESSION = statement({
   takes: BROWSER_SESSION_PARAMETERS,
   returns: {
-    ...storedColumns('Session', ['id', 'userId', 'authenticatedAt', 'amr', 'expiresAt']),
+    ...storedColumns('Session', ['id', 'userId', 'authenticatedAt', 'amr', 'lastSeenAt', 'expiresAt']),
     ...storedColumns('User', ['name', 'email', 'phoneNumber']),
     proofs: typed<SessionProof[]>('jsonb'),
   },

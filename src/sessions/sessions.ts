@@ -159,18 +159,25 @@ export async function reauthenticateSession(
   return session && { session, token }
 }
 
+/** A session of the browser in which a user signs in. */
+export type PresentSession = { id: string; userId: string; isActive: boolean }
+
 /**
- * Signs a user in: raises the session of the browser if it is the user's, or starts one, inside the caller's
+ * Signs a user in: raises the user's session among those of the browser, or starts one, inside the caller's
  * transaction. Throws UserLocked.
  */
 export const enterBrowserSession = async (
   sql: Sql,
   ctx: Ctx,
-  { sessionId, ...signIn }: { sessionId: string | null } & SignInProof,
+  { present, ...signIn }: { present: readonly PresentSession[] } & SignInProof,
   now: Date,
-): Promise<{ session: SessionRow; token: string }> =>
-  (sessionId && (await reauthenticateSession(sql, ctx, { sessionId, ...signIn }, now))) ||
-  startBrowserSession(sql, ctx, signIn, now)
+): Promise<{ session: SessionRow; token: string }> => {
+  const own = present.find(({ userId, isActive }) => userId === signIn.userId && isActive)
+  return (
+    (own && (await reauthenticateSession(sql, ctx, { sessionId: own.id, ...signIn }, now))) ||
+    startBrowserSession(sql, ctx, signIn, now)
+  )
+}
 
 /** The parameters of WITH_BROWSER_SESSION for the token of a cookie. */
 export const buildBrowserSessionLookup = (

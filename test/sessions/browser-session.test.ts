@@ -26,6 +26,7 @@ describe('findBrowserSession', () => {
       authenticatedAt: session.authenticatedAt,
       proofs: [{ method: 'passcode', amr: ['otp'], at: session.authenticatedAt.toISOString() }],
       amr: [],
+      lastSeenAt: session.lastSeenAt,
       expiresAt: hours(12),
     })
     expect(await findBrowserSession(ctx.tenant, token, hours(23.8))).not.toBeNull()

@@ -1,6 +1,7 @@
 import { decodeJwt, type JWTPayload } from 'jose'
 import { dbFor } from '../../src/database/db.ts'
 import type { ResponseMode } from '../../src/oidc/model/authorize-request.ts'
+import { accountIn } from './page-browser.ts'
 import {
   authorizePath,
   Browser,
@@ -77,19 +78,19 @@ export async function runAuthorize(
     pages.push(shown)
     if (shown === 'error' || shown === stopAt)
       return { pages, target: null, answer: {}, html, response: at.response }
-    at = await browser.submit({ html, path: where }, await entryFor(shown, tenant, email))
+    at = await browser.submit({ html, path: where }, await entryFor({ shown, html }, tenant, email))
   }
   throw new Error(`no end to the pages: ${pages.join(', ')}`)
 }
 
 async function entryFor(
-  page: Exclude<PlanPage, 'error'>,
+  { shown, html }: { shown: Exclude<PlanPage, 'error'>; html: string },
   tenant: string,
   email: string,
 ): Promise<Record<string, string>> {
-  if (page === 'code') return { step: 'code', code: await codeFor(email) }
-  if (page === 'select') return { step: 'continue' }
-  if (page === 'consent') return { step: 'allow' }
+  if (shown === 'code') return { step: 'code', code: await codeFor(email) }
+  if (shown === 'select') return { step: 'continue', account: accountIn(html, email) }
+  if (shown === 'consent') return { step: 'allow' }
   // An address is sent one code in 30 s; a plan signs in more often.
   await dbFor(tenant).passcode.deleteMany({ where: { tenantId: tenant } })
   return { step: 'email', address: email }

@@ -36,9 +36,9 @@ export const test = base
     native: await newClient({ appType: 'native', allowedLogoutUrls: [NATIVE_AFTER] }),
   }))
   /** Issues an ID token to each client for the session of the browser. */
-  .extend('issueIdTokens', ({ browser, clients, oidc }) => async () => {
+  .extend('issueIdTokens', ({ browser, clients, oidc }) => async (more: Record<string, string> = {}) => {
     const issueFor = async (client: TestClient): Promise<string> => {
-      const answer = await browser.fetch(oidc.authorizePath({ prompt: 'none' }, client))
+      const answer = await browser.fetch(oidc.authorizePath({ prompt: 'none', ...more }, client))
       const { code = '' } = answerIn(answer.headers.get('location'))
       return (await oidc.exchange(code, {}, client)).body.id_token as string
     }
@@ -52,7 +52,7 @@ export const test = base
   .extend('signInAgain', ({ browser, clients, newPerson, oidc, issueIdTokens }) => async () => {
     const { email } = await newPerson()
     await oidc.signIn(browser, email, { prompt: 'login' }, clients.web)
-    return issueIdTokens()
+    return issueIdTokens({ login_hint: email })
   })
   .extend('idTokens', async ({ browser, tenant, newPerson, issueIdTokens }) => {
     await startSessionIn(browser, tenant, (await newPerson()).id)

@@ -15,6 +15,8 @@ export const request = (more: Partial<StepRequest> = {}): StepRequest => ({
   supportedAcrs: [ACR_OTP],
   secondFactor: { isUsable: true, isRequired: false },
   hasFirstProof: false,
+  hasAccounts: false,
+  isAnother: false,
   ...more,
 })
 const prove = (method: 'passcode' | 'passkey' | 'totp', amr: string[]) => (seconds: number) => ({
@@ -33,6 +35,8 @@ export const session = (more: Partial<StepSession> = {}): StepSession => ({
   hasSecondFactor: false,
   signedInAt: null,
   mustAgreeToTerms: false,
+  isAmbiguous: false,
+  isChosen: false,
   ...more,
 })
 export const fresh = session({ signedInAt: ago(0), proofs: [otp(0)] })

@@ -49,4 +49,11 @@ export class PageBrowser {
   }
 }
 
+/** The account that a page on which the user chooses one shows for an address; the first one by default. */
+export const accountIn = (html: string, address = ''): string => {
+  const items = html.split('<li>').slice(1)
+  const item = items.find((text) => text.includes(address)) ?? ''
+  return /name="account" value="([^"]+)"/.exec(item)?.[1] ?? ''
+}
+
 export const csrfIn = (html: string): string => /name="csrf" value="([^"]+)"/.exec(html)?.[1] ?? ''

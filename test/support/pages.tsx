@@ -41,6 +41,7 @@ import {
   DeviceDeniedPage,
   UserCodePage,
 } from '../../src/oidc/device/device.pages.tsx'
+import { LogoutChoicePage } from '../../src/oidc/logout/logout-choice.pages.tsx'
 import { UpstreamLogoutPage } from '../../src/oidc/logout/upstream-logout.pages.tsx'
 import { ConsentPage } from '../../src/oidc/signin/consent.pages.tsx'
 import { AddressEntry } from '../../src/oidc/signin/passcode/address-entry.pages.tsx'
@@ -147,6 +148,11 @@ export function pagesWith(text: string, brand: Brand = {}) {
   }
   const client = { name: text, logoUrl: text, themeColor: text }
   const person = { name: text, email: text, phoneNumber: text }
+  const lastSeenAt = new Date(0)
+  const accounts = [
+    { ...person, id: text, isActive: true, lastSeenAt },
+    { ...person, id: `${text}2`, isActive: false, lastSeenAt },
+  ]
   const asks = listConsentItems(['openid', 'account', text], [])
   const sentAt = new Date('2030-01-01T00:00:00Z')
   return {
@@ -256,7 +262,7 @@ export function pagesWith(text: string, brand: Brand = {}) {
     ),
     'device-approved': <DeviceApprovedPage tenant={tenant} />,
     'device-denied': <DeviceDeniedPage tenant={tenant} />,
-    select: <SelectAccountPage {...{ tenant, client, interaction, person }} />,
+    select: <SelectAccountPage {...{ tenant, client, interaction, accounts }} />,
     'form-post': <FormPostPage {...{ tenant, client }} redirectUri={text} fields={[['state', text]]} />,
     'web-message': <WebMessagePage {...{ tenant, client }} origin={text} response={{ state: text }} />,
     error: (
@@ -268,10 +274,12 @@ export function pagesWith(text: string, brand: Brand = {}) {
     start: <StartPage urls={[{ label: text, url: text, description: text }]} />,
     finished: <FinishedSignInPage tenant={tenant} person={person} />,
     'signed-out': <SignedOutPage tenant={tenant} client={client} startAt={text} />,
-    logout: <LogoutConfirmPage {...{ tenant, client, interaction, person }} />,
+    logout: <LogoutConfirmPage {...{ tenant, client, interaction, person }} account={text} />,
+    'logout-choice': <LogoutChoicePage {...{ tenant, client, interaction, accounts }} />,
     'logout-error': (
       <LogoutConfirmPage
         {...{ tenant, client, interaction, person }}
+        account={text}
         error={{ detail: text, requestId: text }}
       />
     ),

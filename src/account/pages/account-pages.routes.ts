@@ -3,6 +3,7 @@ import { addRoute } from '../../access/endpoint.http.ts'
 import { renderComponent, renderErrorPage } from '../../pages/responses.http.ts'
 import { type AccountPage, createPageHandlers } from './account-page.http.ts'
 import { NotSignedInPage } from './account-shell.pages.tsx'
+import { leadToSignIn } from './account-sign-in.http.ts'
 import { ADDRESSES_PAGE } from './addresses.http.ts'
 import { APPS_PAGE } from './apps.http.ts'
 import { AUTHENTICATOR_APP_PAGE } from './authenticator-app.http.ts'
@@ -34,6 +35,15 @@ const PAGES = [
 export function addAccountPageRoutes(app: H3): void {
   for (const page of PAGES)
     addRoute(app, `/:tenant/account${page.path}`, createPageHandlers(page), renderErrorPage)
+  addRoute(
+    app,
+    '/:tenant/account/switch',
+    {
+      GET: (call) => leadToSignIn(call, `/${call.ctx.tenant}/account`, { prompt: ['select_account'] }),
+      HEAD: null,
+    },
+    renderErrorPage,
+  )
   addRoute(
     app,
     '/:tenant/account/signed-out',

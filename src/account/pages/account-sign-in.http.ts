@@ -1,23 +1,27 @@
 import type { TenantCall } from '../../access/endpoint.http.ts'
 import { bindBrowser } from '../../oidc/interactions/browser-binding.ts'
 import { createInteraction } from '../../oidc/interactions/interactions.ts'
-import { ACCOUNT_PAGES_ID, type AccountPagesRequest } from '../../oidc/model/authorize-request.ts'
+import {
+  ACCOUNT_PAGES_ID,
+  type AccountPagesRequest,
+  type Prompt,
+} from '../../oidc/model/authorize-request.ts'
 import { INTERACTION_COOKIE, readCookie } from '../../pages/cookies.ts'
 import { redirectTo } from '../../pages/responses.http.ts'
 
-/** Who is to sign in, and how recently; anyone at any time by default. */
-type Demand = { userId?: string | null; maxAgeSeconds?: number | null }
+/** Who is to sign in, how recently, and what is asked; anyone at any time by default. */
+type Demand = { userId?: string | null; maxAgeSeconds?: number | null; prompt?: Prompt[] }
 
 const toRequest = (
   returnTo: string,
-  { userId = null, maxAgeSeconds = null }: Demand,
+  { userId = null, maxAgeSeconds = null, prompt = [] }: Demand,
 ): AccountPagesRequest => ({
   responseMode: 'account',
   clientId: ACCOUNT_PAGES_ID,
   returnTo,
   scopes: [],
   resources: [],
-  prompt: [],
+  prompt,
   nonce: null,
   codeChallenge: null,
   display: 'page',

@@ -32,6 +32,9 @@ export const OverviewPage = ({ tenant, person }: OverviewPageProps): VNode => (
   >
     <div class="signed-in">
       <PersonLine person={person} />
+      <a class="button quiet" href={`/${tenant.tenantId}/account/switch`}>
+        <Message of="account.switch" />
+      </a>
       <a class="button quiet" href={`/${tenant.tenantId}/oidc/logout`}>
         <Message of="action.signOut" />
       </a>

@@ -138,6 +138,13 @@ export const CATALOG = defineCatalog({
 
   'select.title': 'Konto auswählen',
   'select.other': 'Anderes Konto verwenden',
+  'select.back': 'Konto auswählen',
+  'select.lastUsed': 'Zuletzt verwendet: {time}',
+  'select.signedOut': 'Abgemeldet',
+  'select.remove': 'Entfernen',
+  'select.removeName': '{name} aus diesem Browser entfernen',
+  'select.removeHint':
+    'Wenn Sie ein Konto entfernen, wird es abgemeldet und aus dieser Liste genommen. Das Konto selbst bleibt bestehen.',
   'consent.title': 'Zugriff für {client} erlauben?',
   'consent.lead': '{client} möchte Ihr Konto bei {tenant} verwenden.',
   'consent.publisher':
@@ -212,12 +219,18 @@ export const CATALOG = defineCatalog({
   'signedOut.lead':
     'Ihre Sitzung bei {tenant} in diesem Browser ist beendet. Sie können diese Seite schließen.',
   'signedOut.again': 'Wieder anmelden',
+  'signedOut.others':
+    'Sie sind von einem Konto abgemeldet. Ihre anderen Konten in diesem Browser sind weiterhin angemeldet.',
   'logout.title': 'Abmelden?',
   'logout.lead':
     'Damit melden Sie sich von {tenant} ab und von den Anwendungen, die Sie in diesem Browser damit geöffnet haben.',
   'logout.error':
     'Die Anwendung hat etwas verlangt, das nicht möglich ist. Sie sind noch angemeldet. Sie können sich hier abmelden, kehren aber nicht zur Anwendung zurück.',
   'logout.stay': 'Angemeldet bleiben',
+  'logout.whichTitle': 'Von welchem Konto abmelden?',
+  'logout.whichLead': 'In diesem Browser sind mehrere Konten bei {tenant} angemeldet.',
+  'logout.name': '{name} abmelden',
+  'logout.all': 'Von allen Konten abmelden',
   'logout.stayedTitle': 'Sie sind noch angemeldet',
   'logout.stayedLead': 'Es hat sich nichts geändert. Sie können diese Seite schließen.',
   'logout.upstreamTitle': 'Von {name} abmelden',
@@ -229,6 +242,7 @@ export const CATALOG = defineCatalog({
   'account.title': 'Ihr Konto',
   'account.lead': 'bei {tenant}',
   'account.back': 'Zurück zu Ihrem Konto',
+  'account.switch': 'Konto wechseln',
   'account.methods': 'Wie Sie sich anmelden',
   'account.methodsText': 'Passkeys, Authentifizierungs-App, Wiederherstellungscodes und verbundene Konten',
   'account.sessions': 'Wo Sie angemeldet sind',

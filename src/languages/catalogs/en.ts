@@ -140,6 +140,13 @@ export const EN = {
   // Consent, and the choice of an account.
   'select.title': 'Choose an account',
   'select.other': 'Use another account',
+  'select.back': 'Choose an account',
+  'select.lastUsed': 'Last used {time}',
+  'select.signedOut': 'Signed out',
+  'select.remove': 'Remove',
+  'select.removeName': 'Remove {name} from this browser',
+  'select.removeHint':
+    'Removing an account signs it out and takes it off this list. The account itself stays.',
   'consent.title': 'Allow {client}?',
   'consent.lead': '{client} would like to use your {tenant} account.',
   'consent.publisher':
@@ -205,11 +212,17 @@ export const EN = {
   'signedOut.title': 'You are signed out',
   'signedOut.lead': 'Your {tenant} session in this browser has ended. You can close this page.',
   'signedOut.again': 'Sign in again',
+  'signedOut.others':
+    'You are signed out of one account. Your other accounts in this browser are still signed in.',
   'logout.title': 'Sign out?',
   'logout.lead': 'This signs you out of {tenant} and of the applications you opened with it in this browser.',
   'logout.error':
     'The application asked for something that cannot be done. You are still signed in. You can sign out here, but you will not return to the application.',
   'logout.stay': 'Stay signed in',
+  'logout.whichTitle': 'Sign out of which account?',
+  'logout.whichLead': 'Several accounts are signed in to {tenant} in this browser.',
+  'logout.name': 'Sign out {name}',
+  'logout.all': 'Sign out of all accounts',
   'logout.stayedTitle': 'You are still signed in',
   'logout.stayedLead': 'Nothing has changed. You can close this page.',
   'logout.upstreamTitle': 'Sign out of {name}',
@@ -222,6 +235,7 @@ export const EN = {
   'account.title': 'Your account',
   'account.lead': 'at {tenant}',
   'account.back': 'Back to your account',
+  'account.switch': 'Switch account',
   'account.methods': 'How you sign in',
   'account.methodsText': 'Passkeys, authenticator app, recovery codes and linked accounts',
   'account.sessions': 'Where you are signed in',

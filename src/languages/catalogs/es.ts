@@ -134,6 +134,13 @@ export const CATALOG = defineCatalog({
 
   'select.title': 'Elige una cuenta',
   'select.other': 'Usar otra cuenta',
+  'select.back': 'Elegir una cuenta',
+  'select.lastUsed': 'Último uso: {time}',
+  'select.signedOut': 'Sesión cerrada',
+  'select.remove': 'Quitar',
+  'select.removeName': 'Quitar {name} de este navegador',
+  'select.removeHint':
+    'Al quitar una cuenta se cierra su sesión y desaparece de esta lista. La cuenta en sí se conserva.',
   'consent.title': '¿Permitir {client}?',
   'consent.lead': '{client} quiere usar tu cuenta de {tenant}.',
   'consent.publisher': 'La publica {host}. No se ha revisado. Continúa solo si confías en ese sitio.',
@@ -199,12 +206,18 @@ export const CATALOG = defineCatalog({
   'signedOut.title': 'Has cerrado sesión',
   'signedOut.lead': 'Tu sesión de {tenant} en este navegador ha terminado. Puedes cerrar esta página.',
   'signedOut.again': 'Iniciar sesión de nuevo',
+  'signedOut.others':
+    'Has cerrado la sesión de una cuenta. Tus otras cuentas siguen con la sesión abierta en este navegador.',
   'logout.title': '¿Cerrar sesión?',
   'logout.lead':
     'Se cerrará tu sesión en {tenant} y en las aplicaciones que has abierto con ella en este navegador.',
   'logout.error':
     'La aplicación ha pedido algo que no es posible. Tu sesión sigue abierta. Puedes cerrarla aquí, pero no volverás a la aplicación.',
   'logout.stay': 'Mantener la sesión abierta',
+  'logout.whichTitle': '¿En qué cuenta quieres cerrar la sesión?',
+  'logout.whichLead': 'Hay varias cuentas con sesión abierta en {tenant} en este navegador.',
+  'logout.name': 'Cerrar la sesión de {name}',
+  'logout.all': 'Cerrar la sesión de todas las cuentas',
   'logout.stayedTitle': 'Tu sesión sigue abierta',
   'logout.stayedLead': 'No ha cambiado nada. Puedes cerrar esta página.',
   'logout.upstreamTitle': 'Cerrar sesión en {name}',
@@ -216,6 +229,7 @@ export const CATALOG = defineCatalog({
   'account.title': 'Tu cuenta',
   'account.lead': 'en {tenant}',
   'account.back': 'Volver a tu cuenta',
+  'account.switch': 'Cambiar de cuenta',
   'account.methods': 'Cómo inicias sesión',
   'account.methodsText':
     'Llaves de acceso, aplicación de autenticación, códigos de recuperación y cuentas vinculadas',

@@ -138,6 +138,13 @@ export const CATALOG = defineCatalog({
 
   'select.title': 'Choisissez un compte',
   'select.other': 'Utiliser un autre compte',
+  'select.back': 'Choisir un compte',
+  'select.lastUsed': 'Dernière utilisation : {time}',
+  'select.signedOut': 'Déconnecté',
+  'select.remove': 'Retirer',
+  'select.removeName': 'Retirer {name} de ce navigateur',
+  'select.removeHint':
+    'Retirer un compte le déconnecte et l’enlève de cette liste. Le compte lui-même est conservé.',
   'consent.title': 'Autoriser {client} ?',
   'consent.lead': '{client} souhaite utiliser votre compte {tenant}.',
   'consent.publisher':
@@ -206,12 +213,18 @@ export const CATALOG = defineCatalog({
   'signedOut.title': 'Vous êtes déconnecté',
   'signedOut.lead': 'Votre session {tenant} dans ce navigateur est terminée. Vous pouvez fermer cette page.',
   'signedOut.again': 'Se reconnecter',
+  'signedOut.others':
+    'Vous êtes déconnecté d’un compte. Vos autres comptes restent connectés dans ce navigateur.',
   'logout.title': 'Se déconnecter ?',
   'logout.lead':
     'Vous serez déconnecté de {tenant} et des applications que vous avez ouvertes avec ce compte dans ce navigateur.',
   'logout.error':
     'L’application a demandé quelque chose d’impossible. Vous êtes toujours connecté. Vous pouvez vous déconnecter ici, mais vous ne reviendrez pas à l’application.',
   'logout.stay': 'Rester connecté',
+  'logout.whichTitle': 'De quel compte se déconnecter ?',
+  'logout.whichLead': 'Plusieurs comptes sont connectés à {tenant} dans ce navigateur.',
+  'logout.name': 'Déconnecter {name}',
+  'logout.all': 'Se déconnecter de tous les comptes',
   'logout.stayedTitle': 'Vous êtes toujours connecté',
   'logout.stayedLead': 'Rien n’a changé. Vous pouvez fermer cette page.',
   'logout.upstreamTitle': 'Se déconnecter de {name}',
@@ -223,6 +236,7 @@ export const CATALOG = defineCatalog({
   'account.title': 'Votre compte',
   'account.lead': 'chez {tenant}',
   'account.back': 'Retour à votre compte',
+  'account.switch': 'Changer de compte',
   'account.methods': 'Comment vous vous connectez',
   'account.methodsText':
     'Clés d’accès, application d’authentification, codes de récupération et comptes associés',

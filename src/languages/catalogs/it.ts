@@ -134,6 +134,12 @@ export const CATALOG = defineCatalog({
 
   'select.title': 'Scegli un account',
   'select.other': 'Usa un altro account',
+  'select.back': 'Scegli un account',
+  'select.lastUsed': 'Ultimo utilizzo: {time}',
+  'select.signedOut': 'Disconnesso',
+  'select.remove': 'Rimuovi',
+  'select.removeName': 'Rimuovi {name} da questo browser',
+  'select.removeHint': 'Se rimuovi un account, ne esci e scompare da questo elenco. L’account rimane.',
   'consent.title': 'Consentire {client}?',
   'consent.lead': '{client} vuole usare il tuo account {tenant}.',
   'consent.publisher':
@@ -198,12 +204,18 @@ export const CATALOG = defineCatalog({
   'signedOut.title': 'Sei uscito',
   'signedOut.lead': 'La tua sessione {tenant} in questo browser è terminata. Puoi chiudere questa pagina.',
   'signedOut.again': 'Accedi di nuovo',
+  'signedOut.others':
+    'Sei uscito da un account. Gli altri tuoi account in questo browser sono ancora attivi.',
   'logout.title': 'Vuoi uscire?',
   'logout.lead':
     'Uscirai da {tenant} e dalle applicazioni che hai aperto con questo account in questo browser.',
   'logout.error':
     'L’applicazione ha chiesto qualcosa di impossibile. L’accesso è ancora attivo. Puoi uscire qui, ma non tornerai all’applicazione.',
   'logout.stay': 'Resta connesso',
+  'logout.whichTitle': 'Da quale account vuoi uscire?',
+  'logout.whichLead': 'In questo browser sono attivi più account di {tenant}.',
+  'logout.name': 'Esci da {name}',
+  'logout.all': 'Esci da tutti gli account',
   'logout.stayedTitle': 'L’accesso è ancora attivo',
   'logout.stayedLead': 'Non è cambiato nulla. Puoi chiudere questa pagina.',
   'logout.upstreamTitle': 'Esci da {name}',
@@ -215,6 +227,7 @@ export const CATALOG = defineCatalog({
   'account.title': 'Il tuo account',
   'account.lead': 'su {tenant}',
   'account.back': 'Torna al tuo account',
+  'account.switch': 'Cambia account',
   'account.methods': 'Come accedi',
   'account.methodsText': 'Passkey, app di autenticazione, codici di recupero e account collegati',
   'account.sessions': 'Dove hai eseguito l’accesso',

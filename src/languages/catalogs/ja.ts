@@ -131,6 +131,13 @@ export const CATALOG = defineCatalog({
 
   'select.title': 'アカウントを選択',
   'select.other': '別のアカウントを使用',
+  'select.back': 'アカウントを選択する',
+  'select.lastUsed': '最終使用: {time}',
+  'select.signedOut': 'ログアウト済み',
+  'select.remove': '削除',
+  'select.removeName': '{name} をこのブラウザから削除',
+  'select.removeHint':
+    '削除すると、アカウントはログアウトされ、この一覧から消えます。アカウント自体は残ります。',
   'consent.title': '{client} を許可しますか？',
   'consent.lead': '{client} が {tenant} のアカウントの使用を求めています。',
   'consent.publisher':
@@ -195,11 +202,17 @@ export const CATALOG = defineCatalog({
   'signedOut.title': 'ログアウトしました',
   'signedOut.lead': 'このブラウザでの {tenant} のセッションは終了しました。このページは閉じてかまいません。',
   'signedOut.again': '再度ログイン',
+  'signedOut.others':
+    '1 つのアカウントからログアウトしました。このブラウザのほかのアカウントはログインしたままです。',
   'logout.title': 'ログアウトしますか？',
   'logout.lead': '{tenant} と、このブラウザで {tenant} を使って開いたアプリからログアウトします。',
   'logout.error':
     'アプリから実行できない操作が要求されました。まだログインしています。ここでログアウトできますが、アプリには戻りません。',
   'logout.stay': 'ログインしたままにする',
+  'logout.whichTitle': 'どのアカウントからログアウトしますか？',
+  'logout.whichLead': 'このブラウザでは、複数のアカウントが {tenant} にログインしています。',
+  'logout.name': '{name} をログアウト',
+  'logout.all': 'すべてのアカウントからログアウト',
   'logout.stayedTitle': 'まだログインしています',
   'logout.stayedLead': '変更はありません。このページは閉じてかまいません。',
   'logout.upstreamTitle': '{name} からログアウト',
@@ -211,6 +224,7 @@ export const CATALOG = defineCatalog({
   'account.title': 'アカウント',
   'account.lead': '{tenant}',
   'account.back': 'アカウントに戻る',
+  'account.switch': 'アカウントを切り替える',
   'account.methods': 'ログイン方法',
   'account.methodsText': 'パスキー、認証アプリ、リカバリーコード、連携アカウント',
   'account.sessions': 'ログイン中の場所',

@@ -132,6 +132,13 @@ export const CATALOG = defineCatalog({
 
   'select.title': 'Escolha uma conta',
   'select.other': 'Usar outra conta',
+  'select.back': 'Escolher uma conta',
+  'select.lastUsed': 'Último uso: {time}',
+  'select.signedOut': 'Desconectada',
+  'select.remove': 'Remover',
+  'select.removeName': 'Remover {name} deste navegador',
+  'select.removeHint':
+    'Ao remover uma conta, você sai dela e ela deixa esta lista. A conta em si continua existindo.',
   'consent.title': 'Permitir {client}?',
   'consent.lead': '{client} quer usar sua conta {tenant}.',
   'consent.publisher': 'É publicado por {host}. Não foi analisado. Continue somente se confiar nesse site.',
@@ -193,11 +200,16 @@ export const CATALOG = defineCatalog({
   'signedOut.title': 'Você saiu',
   'signedOut.lead': 'Sua sessão {tenant} neste navegador terminou. Você pode fechar esta página.',
   'signedOut.again': 'Entrar de novo',
+  'signedOut.others': 'Você saiu de uma conta. Suas outras contas continuam conectadas neste navegador.',
   'logout.title': 'Sair?',
   'logout.lead': 'Você sairá de {tenant} e dos aplicativos que abriu com essa conta neste navegador.',
   'logout.error':
     'O aplicativo pediu algo que não é possível. Você continua conectado. Você pode sair aqui, mas não voltará ao aplicativo.',
   'logout.stay': 'Continuar conectado',
+  'logout.whichTitle': 'De qual conta você quer sair?',
+  'logout.whichLead': 'Há várias contas conectadas a {tenant} neste navegador.',
+  'logout.name': 'Sair de {name}',
+  'logout.all': 'Sair de todas as contas',
   'logout.stayedTitle': 'Você continua conectado',
   'logout.stayedLead': 'Nada mudou. Você pode fechar esta página.',
   'logout.upstreamTitle': 'Sair de {name}',
@@ -209,6 +221,7 @@ export const CATALOG = defineCatalog({
   'account.title': 'Sua conta',
   'account.lead': 'em {tenant}',
   'account.back': 'Voltar à sua conta',
+  'account.switch': 'Trocar de conta',
   'account.methods': 'Como você entra',
   'account.methodsText':
     'Chaves de acesso, aplicativo autenticador, códigos de recuperação e contas vinculadas',

@@ -6,7 +6,8 @@ import { OAuthError } from '../../core/oauth-error.ts'
 import { addQueryParameters } from '../../http/redirects.ts'
 import { readTarget } from '../../http/request.http.ts'
 import { readFormParams } from '../../http/request-body.http.ts'
-import { INTERACTION_COOKIE, readCookie, SESSION_COOKIE } from '../../pages/cookies.ts'
+import { readSessionTokens } from '../../pages/account-cookies.ts'
+import { INTERACTION_COOKIE, readCookie } from '../../pages/cookies.ts'
 import { redirectTo, renderErrorPage } from '../../pages/responses.http.ts'
 import { bindBrowser } from '../interactions/browser-binding.ts'
 import { createInteraction } from '../interactions/interactions.ts'
@@ -50,8 +51,8 @@ async function handleAuthorize(call: TenantCall): Promise<Response> {
   const checked = await validateCallRequest(call, readTarget(event).query)
   if ('error' in checked) return sendErrorResponse(call, checked.target, checked.error, UNSEEN)
   const { request } = checked
-  const sessionToken = readCookie(cookies, SESSION_COOKIE)
-  const authorization = await evaluateRequest(ctx, request, {}, sessionToken)
+  const tokens = readSessionTokens(cookies)
+  const authorization = await evaluateRequest(ctx, request, {}, tokens)
   const { next, signInState } = authorization
   // The page that asked for consent named the client.
   const hasSeenPage = { hasSeenPage: signInState?.consentedScopes != null }
@@ -59,7 +60,7 @@ async function handleAuthorize(call: TenantCall): Promise<Response> {
     return sendErrorResponse(
       call,
       request,
-      createStepError(next, request, authorization, sessionToken !== null),
+      createStepError(next, request, authorization, tokens.length > 0),
       hasSeenPage,
     )
   if (next.step === 'issue') {

@@ -5,9 +5,7 @@ import type { Ctx } from '../../core/context.ts'
 import type { Channel } from '../../core/sign-in-methods.ts'
 import { addSeconds } from '../../core/time.ts'
 import { sql } from '../../database/db.ts'
-import { toAddressKey } from '../../schema/address-keys.ts'
 import { listProofs } from '../../sessions/proofs.ts'
-import { buildBrowserSessionLookup } from '../../sessions/sessions.ts'
 import { selectRequiredTerms } from '../../sign-up/terms-consent.ts'
 import { type SecondFactorPolicy, selectPolicy } from '../../tenants/second-factor-policy.ts'
 import type { Progress } from '../interactions/interactions.ts'
@@ -19,15 +17,16 @@ import { isRegisteredRedirect } from '../model/redirect-uris.ts'
 import { createUnredirectableError } from '../model/request-parameters.ts'
 import { selectGrantableScopes } from '../model/scopes.ts'
 import { type SecondFactorTerms, selectSecondFactorTerms } from '../model/second-factor.ts'
+import {
+  type AccountChoice,
+  type AccountState,
+  findAccounts,
+  getAddressHint,
+  listAddressKeys,
+} from './account-choice.ts'
 import { type NextStep, selectNextStep } from './next-step.ts'
 import { type ProvenUser, selectProvenUser } from './proven-user.sql.ts'
-import { type SignInState, selectSignInState } from './sign-in-state.sql.ts'
-
-const getAddressHint = ({ loginHint }: PendingRequest): string | null =>
-  loginHint === null ? null : toAddressKey(loginHint)
-
-const listAddressKeys = ({ email, phoneNumber }: SignInState): string[] =>
-  [email, phoneNumber].flatMap((text) => (text && toAddressKey(text)) || [])
+import type { SignInState } from './sign-in-state.sql.ts'
 
 /**
  * The address to prefill: the login_hint, or else an address of the signed-in user, unless the request is
@@ -57,6 +56,8 @@ const getSignInTime = (
 export type AuthorizationState = {
   next: NextStep
   signInState: SignInState | null
+  /** The accounts of the browser, the current one first. */
+  accounts: AccountState[]
   scopes: string[]
   /** Individually requested claims that no scope covers. */
   claims: string[]
@@ -89,14 +90,14 @@ const canReceiveResponse = (client: RequestingClient, request: PendingRequest): 
     : request.responseMode === 'account' || isRegisteredRedirect(client, request.redirectUri)
 
 /**
- * Evaluates a request: one statement when the browser has a session cookie, one when the user gave a first proof,
- * none otherwise. Throws OAuthError, not redirected, when the client or its redirect_uri is no longer registered.
+ * Evaluates a request for a browser with the session tokens `tokens`: see findAccounts; one more statement when the user
+ * gave a first proof. Throws OAuthError, not redirected, when the client or its redirect_uri is no longer registered.
  */
 export async function evaluateRequest(
   ctx: Ctx,
   request: PendingRequest,
   progress: Progress,
-  sessionToken: string | null,
+  tokens: readonly string[],
   now = new Date(),
 ): Promise<AuthorizationState> {
   const [registered, tenant] = await Promise.all([
@@ -107,9 +108,12 @@ export async function evaluateRequest(
   const supportedAcrs = tenant ? listSupportedAcrs(tenant) : []
   if (!client || !canReceiveResponse(client, request))
     throw createUnredirectableError('The application is no longer registered.')
-  const state = sessionToken
-    ? await selectSignInState(sql, buildBrowserSessionLookup(ctx.tenant, sessionToken, now, ctx), client.id)
-    : null
+  const { accounts, ...choice } = await findAccounts(
+    ctx,
+    { request, progress, clientId: client.id },
+    tokens,
+    now,
+  )
   const provenUser = await findProvenUser(ctx, progress, now)
   const given = {
     client,
@@ -117,8 +121,9 @@ export async function evaluateRequest(
     secondFactorPolicy: selectPolicy(tenant),
     requiredTerms: selectRequiredTerms(tenant),
     provenUser,
+    accounts,
   }
-  return evaluateState(request, progress, given, state, now)
+  return evaluateState(request, progress, given, choice, now)
 }
 
 /** Evaluates a request for the user who is signed in, if any. Pure. */
@@ -127,9 +132,9 @@ export function evaluateState(
   progress: Progress,
   given: Pick<
     AuthorizationState,
-    'client' | 'supportedAcrs' | 'secondFactorPolicy' | 'requiredTerms' | 'provenUser'
+    'client' | 'supportedAcrs' | 'secondFactorPolicy' | 'requiredTerms' | 'provenUser' | 'accounts'
   >,
-  state: SignInState | null,
+  { state, isAmbiguous, isChosen }: AccountChoice,
   now: Date,
 ): AuthorizationState {
   const { client, supportedAcrs, requiredTerms, provenUser } = given
@@ -145,6 +150,8 @@ export function evaluateState(
       supportedAcrs,
       secondFactor,
       hasFirstProof: provenUser !== null,
+      hasAccounts: given.accounts.length > 0,
+      isAnother: progress.isAnother === true,
     },
     state && {
       userId: state.userId,
@@ -153,6 +160,8 @@ export function evaluateState(
       hasSecondFactor: state.hasSecondFactor,
       mustAgreeToTerms: requiredTerms !== null && state.termsVersion !== requiredTerms,
       signedInAt: getSignInTime(progress, state),
+      isAmbiguous,
+      isChosen,
     },
     state && {
       scopes: state.consentedScopes ?? [],

@@ -31,6 +31,10 @@ export type StepRequest = {
   secondFactor: SecondFactorTerms
   /** The user gave a first proof for this request, which a second factor completes. */
   hasFirstProof: boolean
+  /** The browser has an account to choose, which may be signed out. */
+  hasAccounts: boolean
+  /** The user chose to sign in as someone else. */
+  isAnother: boolean
 }
 
 /** The active session of the browser. */
@@ -44,6 +48,10 @@ export type StepSession = {
   mustAgreeToTerms: boolean
   /** When the user signed in for this request; null if that was before it. */
   signedInAt: Date | null
+  /** Other accounts of the browser fit as well. */
+  isAmbiguous: boolean
+  /** The user chose it for this request, or signed in to it. */
+  isChosen: boolean
 }
 
 /** What the user has consented to for this client. */
@@ -56,7 +64,15 @@ export type StepConsent = {
 }
 
 /** The rule that a request fails, for its diagnostics. */
-export type FailedRule = 'acr' | 'session' | 'user' | 'login_hint' | 'max_age' | 'second_factor' | 'consent'
+export type FailedRule =
+  | 'acr'
+  | 'account'
+  | 'session'
+  | 'user'
+  | 'login_hint'
+  | 'max_age'
+  | 'second_factor'
+  | 'consent'
 
 export type NextStep =
   | { step: 'login' | 'second-factor' | 'terms' | 'consent' | 'select' }
@@ -91,7 +107,12 @@ export function selectNextStep(
   const requireLogin = (rule: FailedRule): NextStep =>
     isPromptNone ? createErrorStep(rule, 'login_required', 'The user must sign in.') : { step: 'login' }
   if (request.hasFirstProof) return { step: 'second-factor' }
+  if (needsChoice(request, session))
+    return isPromptNone
+      ? createErrorStep('account', 'account_selection_required', 'The user must choose an account.')
+      : { step: 'select' }
   if (!session) return requireLogin('session')
+  if (request.isAnother && !session.signedInAt) return { step: 'login' }
   if (!isExpectedUser(request, session))
     return session.signedInAt
       ? createErrorStep(
@@ -107,10 +128,9 @@ export function selectNextStep(
   if (!isAcceptable && !canBeCompleted(request, session, since, now)) return requireLogin('acr')
   if (!session.signedInAt) {
     // After a sign-in for this request the hint is not compared: users have more addresses than are stored.
-    if (request.addressHint !== null && !session.addresses.includes(request.addressHint))
-      return requireLogin('login_hint')
+    const { addressHint } = session.isChosen ? { addressHint: null } : request
+    if (addressHint !== null && !session.addresses.includes(addressHint)) return requireLogin('login_hint')
     if (request.prompt.includes('login') || request.prompt.includes('create')) return { step: 'login' }
-    if (request.prompt.includes('select_account')) return { step: 'select' }
     if (!isPromptNone && isAcceptable && canRaiseAcr(request, session))
       return { step: canRaiseBySecondFactor(request, session, since, now) ? 'second-factor' : 'login' }
   }
@@ -127,6 +147,16 @@ export function selectNextStep(
       ? createErrorStep('consent', 'consent_required', 'The user must consent.')
       : { step: 'consent' }
   return { step: 'issue', authentication }
+}
+
+/**
+ * Whether the user chooses an account first. A user who creates an account, signs in as someone else or has signed in
+ * for this request does not.
+ */
+function needsChoice({ prompt, hasAccounts, isAnother }: StepRequest, session: StepSession | null): boolean {
+  if (isAnother || prompt.includes('create') || session?.signedInAt) return false
+  if (prompt.includes('select_account')) return hasAccounts
+  return session?.isAmbiguous === true && !prompt.includes('login')
 }
 
 /**

@@ -30,18 +30,24 @@ export const PERSON_RETURNS = {
   consentedClaims: 'text[]?',
 } as const
 
+/** What a sign-in state has of the session. */
+export const SESSION_STATE_RETURNS = {
+  id: 'text',
+  userId: 'text',
+  authenticatedAt: 'timestamptz',
+  proofs: typed<SessionProof[]>('jsonb'),
+  amr: 'text[]',
+  lastSeenAt: 'timestamptz?',
+} as const
+
 const SELECT_SIGN_IN_STATE = statement({
   takes: { ...BROWSER_SESSION_PARAMETERS, clientId: 'text' },
   returns: {
-    id: 'text',
-    userId: 'text',
-    authenticatedAt: 'timestamptz',
-    proofs: typed<SessionProof[]>('jsonb'),
-    amr: 'text[]',
+    ...SESSION_STATE_RETURNS,
     ...PERSON_RETURNS,
   },
 })`${WITH_BROWSER_SESSION}
-  SELECT found."id", found."userId", found."authenticatedAt", found."proofs", found."amr",
+  SELECT found."id", found."userId", found."authenticatedAt", found."proofs", found."amr", found."lastSeenAt",
     ${PERSON_COLUMNS}
   FROM found JOIN "User" u ON u."tenantId" = :tenant AND u."id" = found."userId"
   LEFT JOIN "Consent" k ON k."tenantId" = :tenant AND k."userId" = found."userId" AND k."clientId" = :clientId`

@@ -19,6 +19,10 @@ const RULE_DIAGNOSTICS: Record<FailedRule, (failed: FailedEvaluation, user: Sign
     requested: JSON.stringify(claims?.id_token.acr ?? null),
     supported: supportedAcrs.join(' '),
   }),
+  account: ({ authorization: { accounts } }) => ({
+    reason: 'several accounts are signed in to this browser, and nothing in the request chooses among them',
+    accounts: accounts.filter(({ isActive }) => isActive).length,
+  }),
   session: ({ hasSessionCookie }) => ({
     reason: hasSessionCookie
       ? 'the session of the browser has ended, or its user is locked'

@@ -82,6 +82,8 @@ export type Progress = {
   pendingTotp?: string
   /** The new recovery codes, sealed, until the user has saved them. */
   recoveryCodes?: string
+  /** The session that the user chose among those of the browser. */
+  chosenSession?: string
   /** The session whose user consented during this request. */
   consentedIn?: string
   /** How many passkeys were presented: each one needs a challenge of its own. */

@@ -1,11 +1,11 @@
 import type { H3 } from 'h3'
 import { findClient } from '../../access/client-cache.ts'
 import { addRoute, type TenantCall } from '../../access/endpoint.http.ts'
-import { toUserCtx } from '../../core/context.ts'
 import { Forbidden } from '../../core/errors.ts'
 import { OAuthError } from '../../core/oauth-error.ts'
 import { getRequestMeta, readTarget } from '../../http/request.http.ts'
 import { readForm, requireSingleParams } from '../../http/request-body.http.ts'
+import { buildRemovalCookies, readSessionTokens } from '../../pages/account-cookies.ts'
 import {
   buildCookie,
   buildExpiredCookie,
@@ -18,10 +18,12 @@ import { LeavePage } from '../../pages/leave.pages.tsx'
 import { LogoutConfirmPage, SignedOutPage, StillSignedInPage } from '../../pages/outcome.pages.tsx'
 import { addCookies, redirectTo, renderComponent, renderErrorPage } from '../../pages/responses.http.ts'
 import { buildInitiationUrl } from '../../pages/restart-url.ts'
-import { type BrowserSession, endSession, findBrowserSession } from '../../sessions/sessions.ts'
+import { endAccounts, findBrowserAccounts, type NamedAccount } from '../../sessions/browser-accounts.ts'
 import { listFormDestinations } from '../model/redirect-uris.ts'
 import { isUnreviewed } from '../model/unreviewed-clients.ts'
 import { type LogoutRequest, parseLogoutRequest } from './logout.ts'
+import { chooseLogout, type LogoutChoice, selectLogoutAccounts } from './logout-accounts.ts'
+import { LogoutChoicePage } from './logout-choice.pages.tsx'
 import { UpstreamLogoutPage } from './upstream-logout.pages.tsx'
 import { beginUpstreamLogout, openLogoutReturn, UPSTREAM_LOGOUT_SECONDS } from './upstream-logout.ts'
 
@@ -43,10 +45,13 @@ export function addLogoutRoutes(app: H3): void {
   )
 }
 
-const findCallSession = ({ event, ctx }: TenantCall) => {
-  const token = readCookie(event.req.headers.get('cookie'), SESSION_COOKIE)
-  return token ? findBrowserSession(ctx.tenant, token) : null
-}
+const readCookies = ({ event }: TenantCall): string | null => event.req.headers.get('cookie')
+
+const findCallAccounts = (call: TenantCall): Promise<NamedAccount[]> =>
+  findBrowserAccounts(call.ctx.tenant, readSessionTokens(readCookies(call)))
+
+const listActive = (accounts: readonly NamedAccount[]): NamedAccount[] =>
+  accounts.filter(({ isActive }) => isActive)
 
 const readLogoutRequest = async ({ ctx, event, setClient }: TenantCall): Promise<LogoutRequest> => {
   const { query } = readTarget(event)
@@ -54,75 +59,84 @@ const readLogoutRequest = async ({ ctx, event, setClient }: TenantCall): Promise
   return parseLogoutRequest(ctx.tenant, requireSingleParams(query))
 }
 
-/** Ends the session when the id_token_hint was issued in it; otherwise asks the user for confirmation. */
+/** Ends the session that the id_token_hint was issued in; otherwise asks the user. */
 async function handleLogout(call: TenantCall): Promise<Response> {
-  const session = await findCallSession(call)
+  const accounts = await findCallAccounts(call)
   let request: LogoutRequest
   try {
     request = await readLogoutRequest(call)
   } catch (error) {
-    if (!session || !(error instanceof OAuthError)) throw error
+    const choice = chooseLogout(NO_HINTS, listActive(accounts))
+    if (choice.step === 'end' || !(error instanceof OAuthError)) throw error
     await call.logRejection(error)
-    return showSignOutOffer(call, session, error.message)
+    return showQuestion(call, choice, { error })
   }
-  // Any site can link here: only an ID token of this session ends it without confirmation.
-  if (session && session.id !== request.hintedSessionId) return showConfirmation(call, request, session)
-  return finishLogout(call, request, { session, after: 'link' })
+  const choice = chooseLogout(request, listActive(accounts))
+  if (choice.step !== 'end') return showQuestion(call, choice, { request })
+  return finishLogout(call, request, { accounts, ended: choice.accounts, after: 'link' })
 }
 
-function showConfirmation(
-  { event, tenant, ctx }: TenantCall,
-  { client, returnTo }: LogoutRequest,
-  session: BrowserSession,
-): Response {
-  const interaction = {
-    action: `/${ctx.tenant}/oidc/logout?${readTarget(event).query}`,
-    csrf: createCsrfToken('logout', ctx.tenant, session.id),
-  }
-  return renderComponent(
-    LogoutConfirmPage,
-    { tenant, client, interaction, person: session },
-    { formActionOrigins: client && returnTo ? listFormDestinations(client, returnTo) : [] },
-  )
-}
+const NO_HINTS = { hintedSessionId: null, hintedUserId: null, logoutHint: null }
+
+/** The CSRF token of the question is bound to the sessions that it is about. */
+const listBinding = (tenant: string, accounts: readonly { id: string }[]): string[] => [
+  tenant,
+  ...accounts.map(({ id }) => id).toSorted(),
+]
 
 /**
- * An invalid request must not leave the user signed in: offers the sign-out form without anything from the
- * request.
+ * Asks for a confirmation, or which account to sign out. An invalid request must not leave the user signed in: the form
+ * has nothing from it.
  */
-const showSignOutOffer = (
+function showQuestion(
   { event, tenant, ctx }: TenantCall,
-  session: BrowserSession,
-  detail: string,
-): Response =>
-  renderComponent(
-    LogoutConfirmPage,
-    {
-      tenant,
-      interaction: {
-        action: `/${ctx.tenant}/oidc/logout`,
-        csrf: createCsrfToken('logout', ctx.tenant, session.id),
-      },
-      person: session,
-      error: { detail, requestId: getRequestMeta(event).requestId },
+  choice: Exclude<LogoutChoice, { step: 'end' }>,
+  { request, error }: { request?: LogoutRequest; error?: OAuthError },
+): Response {
+  const asked = choice.step === 'confirm' ? [choice.account] : choice.accounts
+  const { client = null, returnTo = null } = request ?? {}
+  const common = {
+    tenant,
+    client,
+    interaction: {
+      action: `/${ctx.tenant}/oidc/logout${request ? `?${readTarget(event).query}` : ''}`,
+      csrf: createCsrfToken('logout', ...listBinding(ctx.tenant, asked)),
     },
-    { status: 400 },
-  )
+    error: error && { detail: error.message, requestId: getRequestMeta(event).requestId },
+  }
+  const options = {
+    ...(error && { status: 400 }),
+    formActionOrigins: client && returnTo ? listFormDestinations(client, returnTo) : [],
+  }
+  return choice.step === 'confirm'
+    ? renderComponent(
+        LogoutConfirmPage,
+        { ...common, person: choice.account, account: choice.account.id },
+        options,
+      )
+    : renderComponent(LogoutChoicePage, { ...common, accounts: choice.accounts }, options)
+}
 
 /**
- * Handles the confirmation form, which carries a CSRF token. Any other POST is a client's request: it comes
+ * Handles the form of the question, which carries a CSRF token. Any other POST is a client's request: it comes
  * from another site, so without the cookie, and is redirected to a GET, which has it.
  */
 async function handleLogoutPost(call: TenantCall): Promise<Response> {
   const form = await readForm(call.event)
-  if (form.csrf === undefined)
-    return redirectTo(`/${call.ctx.tenant}/oidc/logout?${new URLSearchParams(form)}`)
+  const { tenant } = call.ctx
+  if (form.csrf === undefined) return redirectTo(`/${tenant}/oidc/logout?${new URLSearchParams(form)}`)
   const request = await readLogoutRequest(call)
-  const session = await findCallSession(call)
-  if (session && !isCsrfToken(form.csrf, 'logout', call.ctx.tenant, session.id))
+  const accounts = await findCallAccounts(call)
+  const active = listActive(accounts)
+  const named = selectLogoutAccounts(active, form.account)
+  const isAsked = [active, named].some((asked) =>
+    isCsrfToken(form.csrf, 'logout', ...listBinding(tenant, asked)),
+  )
+  // Also when another tab has signed an account in or out.
+  if (active.length > 0 && !isAsked)
     throw new Forbidden('This page was out of date. Go back, reload it and try again.')
-  if (session && form.step !== 'logout') return showStillSignedIn(call, request)
-  return finishLogout(call, request, { session, after: 'form' })
+  if (active.length > 0 && form.step !== 'logout') return showStillSignedIn(call, request)
+  return finishLogout(call, request, { accounts, ended: named, after: 'form' })
 }
 
 /** The user stays signed in. Redirecting to the client would indicate the opposite. */
@@ -130,30 +144,42 @@ const showStillSignedIn = ({ tenant, ctx }: TenantCall, { client }: LogoutReques
   renderComponent(StillSignedInPage, { tenant, client, startAt: buildInitiationUrl(ctx.tenant, client) })
 
 type Departure = {
-  session: { id: string; userId: string } | null
+  /** The accounts of the browser, and those of them that end. */
+  accounts: readonly NamedAccount[]
+  ended: readonly NamedAccount[]
   /** How the browser leaves: after a form by a page, because form-action applies to redirects. */
   after: 'form' | 'link'
+}
+
+/** The cookies that go: those of the ended accounts, and all of them when nobody is signed in any more. */
+function buildEndCookies(call: TenantCall, { accounts, ended }: Departure): string[] {
+  const { tenant } = call.ctx
+  const isLast = listActive(accounts).length === ended.length
+  if (!isLast) return buildRemovalCookies(tenant, readCookies(call), ended)
+  const removed = buildRemovalCookies(tenant, readCookies(call), accounts)
+  return [...new Set([buildExpiredCookie(tenant, SESSION_COOKIE), ...removed])]
 }
 
 async function finishLogout(
   call: TenantCall,
   request: LogoutRequest,
-  { session, after }: Departure,
+  departure: Departure,
 ): Promise<Response> {
   const { tenant, ctx } = call
   const { client, returnTo } = request
-  const cookies = [buildExpiredCookie(ctx.tenant, SESSION_COOKIE)]
-  if (session) {
-    const actor = { userId: session.userId, sessionId: session.id, clientId: client?.id }
-    await endSession(toUserCtx(ctx, actor), session.id, 'logout')
-    const target = { clientId: client?.id ?? null, returnTo }
-    const upstream = await beginUpstreamLogout(ctx, tenant.idps, session.id, target)
+  const { accounts, ended, after } = departure
+  const cookies = buildEndCookies(call, departure)
+  await endAccounts(ctx, ended, client?.id)
+  const target = { clientId: client?.id ?? null, returnTo }
+  for (const { id } of ended) {
+    // A browser can be sent to one provider.
+    const upstream = await beginUpstreamLogout(ctx, tenant.idps, id, target)
     if (upstream) return leaveForProvider(call, client, { ...upstream, after, cookies })
   }
   // Without a session, the user has neither confirmed nor signed in at the client, as far as is known.
-  if (returnTo && client && !session && isUnreviewed(client))
+  if (returnTo && client && ended.length === 0 && isUnreviewed(client))
     return addCookies(renderComponent(LeavePage, { tenant, client, url: returnTo }), cookies)
-  return showSignedOut(call, request, cookies)
+  return showSignedOut(call, request, cookies, listActive(accounts).length > ended.length)
 }
 
 /** Sends the browser to the logout at the provider that the session came from. */
@@ -194,10 +220,16 @@ const showSignedOut = (
   { tenant, ctx }: TenantCall,
   { client, returnTo }: Pick<LogoutRequest, 'client' | 'returnTo'>,
   cookies: string[],
+  hasOthers = false,
 ): Response =>
   returnTo
     ? redirectTo(returnTo, cookies)
     : addCookies(
-        renderComponent(SignedOutPage, { tenant, client, startAt: buildInitiationUrl(ctx.tenant, client) }),
+        renderComponent(SignedOutPage, {
+          tenant,
+          client,
+          startAt: buildInitiationUrl(ctx.tenant, client),
+          hasOthers,
+        }),
         cookies,
       )

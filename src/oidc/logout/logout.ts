@@ -10,6 +10,9 @@ export type LogoutRequest = {
   client: CachedClient | null
   /** The session that the id_token_hint was issued in. */
   hintedSessionId: string | null
+  /** The user that the id_token_hint was issued for. */
+  hintedUserId: string | null
+  logoutHint: string | null
   /** The post_logout_redirect_uri with `state`; null when the request has none. */
   returnTo: string | null
 }
@@ -41,8 +44,7 @@ function requireRegisteredTarget(
 /**
  * Validates a logout request. Throws OAuthError, never redirected, for an id_token_hint that is not from this
  * issuer or was issued to another client, an unknown client, and a post_logout_redirect_uri that is not
- * registered (see isRegisteredRedirect) or whose client is not named. logout_hint and ui_locales are ignored:
- * the session of the browser ends, and there is one language.
+ * registered (see isRegisteredRedirect) or whose client is not named.
  */
 export async function parseLogoutRequest(
   tenant: string,
@@ -63,6 +65,8 @@ export async function parseLogoutRequest(
   return {
     client,
     hintedSessionId: hint?.sessionId ?? null,
+    hintedUserId: hint?.userId ?? null,
+    logoutHint: params.logout_hint || null,
     returnTo: target ? addQueryParameters(target, { state: params.state ?? null }) : null,
   }
 }

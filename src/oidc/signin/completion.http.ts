@@ -9,6 +9,7 @@ import type { AccountPagesRequest, DeviceRequest, PendingRedirect } from '../mod
 import { listFormDestinations } from '../model/redirect-uris.ts'
 import { describeDestination } from '../model/unreviewed-clients.ts'
 import { ConsentPage, type ConsentPageProps } from './consent.pages.tsx'
+import { buildSessionCookies } from './step/sign-in-step.http.ts'
 import type { SignInStep } from './step/sign-in-step.ts'
 
 /** How a sign-in ends, depending on where its request is answered. */
@@ -47,22 +48,28 @@ const createRedirectCompletion = (
 
 /** Goes on to the account page that asked for the sign-in, which checks the session itself. */
 const createAccountCompletion = (
-  { call, interaction, authorization }: SignInStep,
+  signIn: SignInStep,
   { returnTo }: AccountPagesRequest,
-): CompletionStrategy => ({
-  destinations: [],
-  renderConsent: () => {
-    throw new Error('the account pages request no consent')
-  },
-  complete: async () => {
-    await deleteInteraction(call.ctx.tenant, interaction.handle)
-    return redirectTo(returnTo)
-  },
-  reject: async () => {
-    await deleteInteraction(call.ctx.tenant, interaction.handle)
-    return redirectTo(`/${call.ctx.tenant}/account${authorization.signInState ? '' : '/signed-out'}`)
-  },
-})
+): CompletionStrategy => {
+  const { call, interaction, authorization } = signIn
+  return {
+    destinations: [],
+    renderConsent: () => {
+      throw new Error('the account pages request no consent')
+    },
+    complete: async () => {
+      await deleteInteraction(call.ctx.tenant, interaction.handle)
+      const { accounts, signInState } = authorization
+      const account = accounts.find(({ id }) => id === signInState?.id)
+      // The account pages are those of the current session.
+      return redirectTo(returnTo, buildSessionCookies(signIn, account ?? null))
+    },
+    reject: async () => {
+      await deleteInteraction(call.ctx.tenant, interaction.handle)
+      return redirectTo(`/${call.ctx.tenant}/account${authorization.signInState ? '' : '/signed-out'}`)
+    },
+  }
+}
 
 type DeviceCompletion = (signIn: SignInStep, request: DeviceRequest) => CompletionStrategy
 

@@ -19,7 +19,7 @@ import {
   findSignInStep,
   redirectToPage,
 } from './step/sign-in-step.http.ts'
-import type { SignInStep } from './step/sign-in-step.ts'
+import type { EnteredAccount, SignInStep } from './step/sign-in-step.ts'
 
 /** Where identity providers send users back to. Apple posts its answer (form_post). */
 export function addProviderCallbackRoutes(app: H3): void {
@@ -70,15 +70,14 @@ async function finishAttempt(signIn: SignInStep, answer: CallbackAnswer): Promis
   if (!attempt) return redirectToPage(signIn)
   const row = await findProviderRow(ctx.tenant, getIdpId(call))
   const interaction = withoutAttempt(signIn.interaction)
-  let token: string | null
+  let entered: EnteredAccount | null
   try {
-    const sessionId = authorization.signInState?.id ?? null
-    token = await signInByProvider(ctx, {
+    entered = await signInByProvider(ctx, {
       interaction,
       attempt,
       row,
       answer,
-      sessionId,
+      present: authorization.accounts,
       needsSecondFactor: createSecondFactorRule(signIn),
     })
   } catch (error) {
@@ -90,5 +89,5 @@ async function finishAttempt(signIn: SignInStep, answer: CallbackAnswer): Promis
       )
     return rejectProviderInput({ ...signIn, interaction }, attempt.idpId, error)
   }
-  return redirectToPage(signIn, 'email', buildSessionCookies(ctx.tenant, token))
+  return redirectToPage(signIn, 'email', buildSessionCookies(signIn, entered))
 }

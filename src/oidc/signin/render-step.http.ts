@@ -5,6 +5,7 @@ import type { RenderOptions } from '../../pages/render-page.pages.tsx'
 import { renderComponent } from '../../pages/responses.http.ts'
 import { listPasscodeChannels } from '../../passcodes/passcode-channels.ts'
 import { canAddressSignUp, hasSignUp } from '../../passcodes/sign-up-policy.ts'
+import { offersAccounts } from './account-forms.http.ts'
 import { selectCompletion } from './completion.http.ts'
 import { CodePage } from './passcode/code.pages.tsx'
 import { computeResendAllowedAt } from './passcode/passcode-sign-in.ts'
@@ -41,7 +42,7 @@ export async function renderSignInPage(signIn: SignInStep, page: SignInPageName)
   const person = authorization.signInState ?? {}
   switch (page) {
     case 'select':
-      return renderComponent(SelectAccountPage, { ...common, person }, options)
+      return renderComponent(SelectAccountPage, { ...common, accounts: authorization.accounts }, options)
     case 'consent': {
       const accepted = await findPasskeySignal(signIn)
       return completion.renderConsent(
@@ -87,6 +88,7 @@ export async function renderSignInPage(signIn: SignInStep, page: SignInPageName)
         {
           ...common,
           isError: rejection !== null,
+          offersAccounts: offersAccounts(signIn),
           isCreation: request.prompt.includes('create') && hasSignUp(call.tenant),
           entries: [
             isTooWeak(signIn) ? createPart(StrongerSignInNote, { client: authorization.client }) : null,

@@ -1,30 +1,71 @@
 import type { VNode } from 'preact'
-import { BidiText, StepForm } from '../../pages/page-shell.pages.tsx'
-import { type PagePerson, PersonLine } from '../../pages/person.pages.tsx'
-import { Message } from '../../pages/words.pages.tsx'
+import {
+  AccountLine,
+  AccountList,
+  getAccountLabel,
+  type ShownAccount,
+} from '../../pages/account-list.pages.tsx'
+import { BidiText, type PageInteraction, StepForm } from '../../pages/page-shell.pages.tsx'
+import { Message, useWords } from '../../pages/words.pages.tsx'
 import { StepPage, type StepPageProps } from './step/step-page.pages.tsx'
 
+/** An account to continue with, and the way to remove it from the browser. */
+function AccountChoice({
+  account,
+  interaction,
+}: {
+  account: ShownAccount
+  interaction: PageInteraction
+}): VNode {
+  const words = useWords()
+  return (
+    <li>
+      <StepForm interaction={interaction} step="continue">
+        <button type="submit" name="account" value={account.id} class="account">
+          <AccountLine account={account} />
+        </button>
+      </StepForm>
+      <StepForm interaction={interaction} step="remove">
+        <button
+          type="submit"
+          name="account"
+          value={account.id}
+          class="quiet"
+          aria-label={words.text('select.removeName', { name: getAccountLabel(account) })}
+        >
+          <Message of="select.remove" />
+        </button>
+      </StepForm>
+    </li>
+  )
+}
+
 /**
- * Asks whether to continue as the signed-in user (prompt=select_account). Posts `step=continue`,
+ * Asks which account of the browser to continue with. Posts `step=continue` or `step=remove` with `account`,
  * `step=switch` or `step=cancel`.
  */
-export const SelectAccountPage = ({ person, ...page }: StepPageProps & { person: PagePerson }): VNode => (
+export const SelectAccountPage = ({
+  accounts,
+  ...page
+}: StepPageProps & { accounts: readonly ShownAccount[] }): VNode => (
   <StepPage
     {...page}
     title={<Message of="select.title" />}
     lead={<Message of="signIn.toContinueTo" client={<BidiText>{page.client.name}</BidiText>} />}
     alternatives={null}
   >
-    <div class="signed-in">
-      <PersonLine person={person} />
-    </div>
-    <StepForm interaction={page.interaction} class="choice">
-      <button type="submit" name="step" value="continue" class="primary">
-        <Message of="action.continue" />
-      </button>
-      <button type="submit" name="step" value="switch" class="secondary">
+    <AccountList>
+      {accounts.map((account) => (
+        <AccountChoice key={account.id} account={account} interaction={page.interaction} />
+      ))}
+    </AccountList>
+    <StepForm interaction={page.interaction} step="switch" class="choice">
+      <button type="submit" class="secondary">
         <Message of="select.other" />
       </button>
     </StepForm>
+    <p class="hint">
+      <Message of="select.removeHint" />
+    </p>
   </StepPage>
 )

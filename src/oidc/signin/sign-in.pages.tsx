@@ -6,6 +6,7 @@ import {
   type PageInteraction,
   PageShell,
   type PageTenant,
+  StepForm,
 } from '../../pages/page-shell.pages.tsx'
 import { Message } from '../../pages/words.pages.tsx'
 import { CancelForm } from './step/cancel.pages.tsx'
@@ -20,9 +21,13 @@ type SignInPageProps = {
   isCreation?: boolean
   /** The parts of the sign-in methods, in their order. */
   entries: PagePart[]
+  /** The browser has accounts to choose from. */
+  offersAccounts?: boolean
 }
 
-/** The first page of a sign-in: offers every method. Posts the forms of the methods, or `step=cancel`. */
+/**
+ * The first page of a sign-in: offers every method. Posts the forms of the methods, `step=choose` or `step=cancel`.
+ */
 export const SignInPage = ({
   tenant,
   client,
@@ -30,6 +35,7 @@ export const SignInPage = ({
   isError,
   isCreation,
   entries,
+  offersAccounts,
 }: SignInPageProps): VNode => (
   <PageShell
     title={<Message of={isCreation ? 'signIn.createTitle' : 'signIn.title'} />}
@@ -40,6 +46,13 @@ export const SignInPage = ({
   >
     {entries}
     <div class="alternatives">
+      {offersAccounts && (
+        <StepForm interaction={interaction} step="choose">
+          <button type="submit" class="quiet">
+            <Message of="select.back" />
+          </button>
+        </StepForm>
+      )}
       <CancelForm interaction={interaction} />
     </div>
   </PageShell>

@@ -15,6 +15,7 @@ import {
   INTERACTION_LIFETIME_SECONDS,
   type Interaction,
 } from '../interactions/interactions.ts'
+import { ACCOUNT_FORMS, CHOOSE_FORMS, switchAccount } from './account-forms.http.ts'
 import { selectCompletion } from './completion.http.ts'
 import { openUsefulOffer } from './passkey/passkey-offer.ts'
 import { PASSKEY_OFFER_FORMS, readBrowserAbilities } from './passkey/passkey-offer-forms.http.ts'
@@ -29,7 +30,7 @@ import {
 import { listMethodForms, listOfferedMethods } from './sign-in-methods.http.ts'
 import { SIGN_UP_FORMS } from './sign-up/sign-up-forms.http.ts'
 import { readCredentialId } from './step/presented-passkey.ts'
-import { continueAsUser, grantConsent, switchUser } from './step/sign-in.ts'
+import { grantConsent } from './step/sign-in.ts'
 import type { FormHandler } from './step/sign-in-method.http.ts'
 import {
   createExpiredSignInError,
@@ -75,7 +76,7 @@ async function showSignInPage(call: TenantCall, requestedPage: SignInPageName): 
     return completeAuthorization(signIn, cookies)
   if (next.step === 'error')
     return selectCompletion(signIn).reject(
-      createStepError(next, interaction.request, authorization, signIn.sessionToken !== null),
+      createStepError(next, interaction.request, authorization, signIn.tokens.length > 0),
       // Progress comes from forms of the pages.
       { hasSeenPage: hasProgressOfPages(interaction) },
     )
@@ -135,7 +136,7 @@ async function completeAuthorization(signIn: SignInStep, cookies: string[]): Pro
 
 /** The handlers of the forms that follow the sign-in, by next step and the form's `step`. */
 const FORM_HANDLERS: Record<string, Record<string, FormHandler>> = {
-  select: { continue: keepAccount, switch: switchAccount },
+  select: ACCOUNT_FORMS,
   consent: { allow: allowConsent, deny: denyConsent, switch: switchAccount },
   'second-factor': SECOND_FACTOR_FORMS,
   terms: { ...TERMS_FORMS, switch: switchAccount },
@@ -161,7 +162,7 @@ async function handleForm(call: TenantCall, page: SignInPageName): Promise<Respo
 /** The handlers of the forms of the current step. */
 function listForms(signIn: SignInStep): Record<string, FormHandler> {
   const { step } = signIn.authorization.next
-  if (step === 'login') return { ...listMethodForms(signIn), ...SIGN_UP_FORMS }
+  if (step === 'login') return { ...listMethodForms(signIn), ...SIGN_UP_FORMS, ...CHOOSE_FORMS }
   return hasCodesToSave(signIn) ? RECOVERY_CODES_FORMS : (FORM_HANDLERS[step] ?? {})
 }
 
@@ -180,14 +181,4 @@ async function cancelSignIn(signIn: SignInStep): Promise<Response> {
   return selectCompletion(signIn).reject(new OAuthError('access_denied', 'The user canceled the sign-in.'), {
     hasSeenPage: true,
   })
-}
-
-async function keepAccount(signIn: SignInStep): Promise<Response> {
-  await continueAsUser(signIn.call.ctx, signIn.interaction)
-  return redirectToPage(signIn)
-}
-
-async function switchAccount(signIn: SignInStep): Promise<Response> {
-  await switchUser(signIn.call.ctx, signIn.interaction)
-  return redirectToPage(signIn)
 }

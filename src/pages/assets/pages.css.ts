@@ -128,6 +128,15 @@ input[aria-invalid]:focus-visible{outline-color:var(--danger)}
 }
 .person-text{display:flex;flex-direction:column;min-inline-size:0;line-height:1.35}
 .person-name{font-weight:600}
+.accounts{display:flex;flex-direction:column;padding:0;border-block:1px solid var(--line);list-style:none}
+.accounts li{display:flex;align-items:center;gap:.25rem}
+.accounts li+li{border-block-start:1px solid var(--line)}
+.accounts li>:first-child{flex:1;min-inline-size:0}
+.account{
+  display:flex;align-items:center;justify-content:flex-start;gap:.75rem;inline-size:100%;padding:.75rem .5rem;
+  background:none;color:var(--text);font-weight:400;text-align:start;
+}
+button.account:hover{background:var(--raised)}
 .asks{display:flex;flex-direction:column;padding:0;list-style:none;margin-block-start:.25rem}
 .asks li{position:relative;padding-block:.75rem;padding-inline-start:2rem;border-block-end:1px solid var(--line)}
 .asks li:last-child{border-block-end:0}

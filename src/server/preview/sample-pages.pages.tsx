@@ -23,6 +23,10 @@ export function buildSamplePages(tenant: PageTenant, now = new Date()): Record<s
   const interaction = { action: `/${tenant.tenantId}/brand/preview`, csrf: '' }
   const shown = { tenant, client: CLIENT, interaction }
   const person = PERSON
+  const accounts = [
+    { ...PERSON, id: 'ada', isActive: true, lastSeenAt: now },
+    { name: 'Grace Hopper', email: 'grace@example.com', id: 'grace', isActive: false, lastSeenAt: now },
+  ]
   const consentItems = listConsentItems(['openid', 'profile', 'email', 'account'], [])
   return {
     'sign-in': (
@@ -47,7 +51,7 @@ export function buildSamplePages(tenant: PageTenant, now = new Date()): Record<s
       />
     ),
     'second-factor': <TotpPage {...shown} label={PERSON.email} otherPath={interaction.action} />,
-    'select-account': <SelectAccountPage {...shown} person={person} />,
+    'select-account': <SelectAccountPage {...shown} accounts={accounts} />,
     consent: <ConsentPage {...shown} person={person} consentItems={consentItems} />,
     'user-code': <UserCodePage tenant={tenant} interaction={interaction} />,
     device: <DeviceConsentPage {...shown} person={person} consentItems={consentItems} userCode="WDJB-MJHT" />,
@@ -62,7 +66,7 @@ export function buildSamplePages(tenant: PageTenant, now = new Date()): Record<s
     ),
     enrollment: <EnrollmentPage tenant={tenant} label={PERSON.email} token="" path="/" />,
     account: <OverviewPage tenant={tenant} person={person} />,
-    logout: <LogoutConfirmPage {...shown} person={person} />,
+    logout: <LogoutConfirmPage {...shown} person={person} account="" />,
     'signed-out': <SignedOutPage tenant={tenant} client={CLIENT} startAt="https://app.example.com/" />,
     error: (
       <ErrorPage

@@ -32,6 +32,11 @@ const recentPasskey = request({
 
 const outdated = session({ mustAgreeToTerms: true })
 
+/** Of a browser with accounts. */
+const choosing = (prompt: StepRequest['prompt']) => request({ prompt, hasAccounts: true })
+const several = session({ isAmbiguous: true })
+const hinted = request({ addressHint: 'eve@example.com', hasAccounts: true })
+
 type Row = [expected: string, name: string, StepRequest, StepSession | null, StepConsent | null]
 
 describe('selectNextStep (OIDC Core, sections 3.1.2.3, 3.1.2.4 and 3.1.2.6)', () => {
@@ -42,7 +47,21 @@ describe('selectNextStep (OIDC Core, sections 3.1.2.3, 3.1.2.4 and 3.1.2.6)', ()
     ['issue', 'a user is signed in, prompt=none', request(silent), session(), null],
     ['login', 'prompt=login', request({ prompt: ['login'] }), session(), null],
     ['issue', 'prompt=login, signed in for this request', request({ prompt: ['login'] }), fresh, null],
-    ['select', 'prompt=select_account', request({ prompt: ['select_account'] }), session(), null],
+    ['select', 'prompt=select_account', choosing(['select_account']), session(), null],
+    ['select', 'prompt=select_account, every account signed out', choosing(['select_account']), null, null],
+    ['select', 'several accounts fit', choosing([]), several, null],
+    ['account_selection_required', 'several accounts fit, prompt=none', choosing(['none']), several, null],
+    ['login', 'several accounts fit, prompt=login', choosing(['login']), several, null],
+    ['login', 'prompt=create, several accounts', choosing(['create', 'select_account']), several, null],
+    ['login', 'another account was asked for', { ...choosing([]), isAnother: true }, several, null],
+    ['issue', 'the account was chosen, with another login_hint', hinted, session({ isChosen: true }), null],
+    [
+      'issue',
+      'the user has just signed in as another account',
+      { ...choosing([]), isAnother: true },
+      fresh,
+      null,
+    ],
     [
       'login',
       'prompt=select_account, no user signed in',
@@ -51,13 +70,7 @@ describe('selectNextStep (OIDC Core, sections 3.1.2.3, 3.1.2.4 and 3.1.2.6)', ()
       null,
     ],
     ['issue', 'prompt=select_account, just signed in', request({ prompt: ['select_account'] }), fresh, null],
-    [
-      'login',
-      'prompt=login select_account',
-      request({ prompt: ['login', 'select_account'] }),
-      session(),
-      null,
-    ],
+    ['select', 'prompt=login select_account', choosing(['login', 'select_account']), session(), null],
     ['terms', 'terms of use without consent', request(requiringConsent), outdated, null],
     ['terms', 'terms of use, just signed in', request(), { ...outdated, signedInAt: now }, null],
     ['issue', 'terms of use without consent, prompt=none', request(silent), outdated, null],

@@ -14,9 +14,9 @@ describe('prompt (OIDC Core, section 3.1.2.1)', () => {
     ['select_account', ['select']],
     ['login consent', ['email', 'code', 'consent']],
     ['select_account consent', ['select', 'consent']],
-    // Where an address is asked for, there is nothing left to select.
-    ['login select_account', ['email', 'code']],
-    ['consent login select_account', ['email', 'code', 'consent']],
+    // The chosen account signs in again.
+    ['login select_account', ['select', 'email', 'code']],
+    ['consent login select_account', ['select', 'email', 'code', 'consent']],
     ['login login', ['email', 'code']],
   ])('%s shows the pages %j and returns a code', async ([prompt, pages], { plan }) => {
     const arrival = await plan.authorize({ prompt })

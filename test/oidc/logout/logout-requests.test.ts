@@ -163,7 +163,7 @@ describe('a logout request (RP-Initiated Logout 1.0, section 2)', () => {
     expect(await isActive(idTokens.web)).toBe(true)
   })
 
-  test('asks for confirmation with an ID token of the previous session', async ({
+  test('ends the session of the ID token, and no other account of the browser', async ({
     browser,
     idTokens,
     logout,
@@ -172,8 +172,10 @@ describe('a logout request (RP-Initiated Logout 1.0, section 2)', () => {
   }) => {
     const before = idTokens.web
     const { web } = await signInAgain()
-    expect([await isActive(before), await isActive(web)]).toEqual([false, true])
+    expect([await isActive(before), await isActive(web)]).toEqual([true, true])
     const params = { id_token_hint: before, post_logout_redirect_uri: AFTER }
+    expect(await readOutcome(await logout(params))).toBe(AFTER)
+    expect([await isActive(before), await isActive(web)]).toEqual([false, true])
     expect(await readOutcome(await logout(params))).toBe(ASKED)
     expect(await isActive(web)).toBe(true)
     browser.cookies.clear()

@@ -8,14 +8,12 @@ import { deleteUser, lockUser, updateUser } from '../../../src/users/users.ts'
 import { resetCooldown } from '../../support/account.ts'
 import { type SignedInUser, test } from '../../support/backchannel-logout.ts'
 import type { Protocol } from '../../support/calls.ts'
-import type { Person } from '../../support/fixtures.ts'
-import type { PageBrowser } from '../../support/page-browser.ts'
+import { accountIn, type PageBrowser } from '../../support/page-browser.ts'
 
 type Means = {
   platform: Ctx
   oidc: Protocol
   silent: { id: string; secret: string }
-  newPerson: () => Promise<Person>
   newBrowser: () => PageBrowser
 }
 
@@ -58,9 +56,14 @@ describe('the clients of a session receive a logout token when', () => {
         browser.fetch(`/${platform.tenant}/oidc/logout?${new URLSearchParams({ id_token_hint: idToken })}`),
     ],
     [
-      'another user signs in with the browser',
-      async ({ browser }, { oidc, silent, newPerson }) =>
-        oidc.signIn(browser, (await newPerson()).email, { prompt: 'login' }, silent),
+      'the user removes the account from the browser',
+      async ({ browser }, { oidc, silent }) => {
+        const { response, path } = await browser.open(
+          oidc.authorizePath({ prompt: 'select_account' }, silent),
+        )
+        const html = await response.text()
+        await browser.submit({ html, path }, { step: 'remove', account: accountIn(html) })
+      },
     ],
     ['an administrator revokes it', ({ sid }, { platform }) => revokeSession(platform, sid)],
     [
@@ -101,7 +104,6 @@ describe('the clients of a session receive a logout token when', () => {
     async ([_name, end], {
       clients,
       newBrowser,
-      newPerson,
       oidc,
       platform,
       received,
@@ -112,7 +114,7 @@ describe('the clients of a session receive a logout token when', () => {
     }) => {
       const ended = await signIn(['one', 'two'])
       const other = await signIn(['one'])
-      await end(ended, { platform, oidc, silent: clients.silent, newPerson, newBrowser })
+      await end(ended, { platform, oidc, silent: clients.silent, newBrowser })
       await untilDelivered()
       expect([sidsAt('one'), sidsAt('two')]).toEqual([[ended.sid], [ended.sid]])
       for (const name of ['one', 'two'] as const)

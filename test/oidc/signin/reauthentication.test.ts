@@ -139,7 +139,10 @@ describe('a sign-in of the user who is signed in (OIDC Core, section 3.1.2.1)', 
       await sendSignInPasscode(ctx, person.email, VISIT)
       const code = await inbox.codeFor(person.email)
       const [signedIn, wasEnded] = await Promise.all([
-        verifySignInPasscode(ctx, person.email, code, { ...VISIT, sessionId: sid }),
+        verifySignInPasscode(ctx, person.email, code, {
+          ...VISIT,
+          present: [{ id: sid, userId: person.id, isActive: true }],
+        }),
         endSession(ctx, sid, 'revoked'),
       ])
       expect(wasEnded).toBe(true)

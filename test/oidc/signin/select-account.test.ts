@@ -1,4 +1,5 @@
 import { describe, expect } from 'vitest'
+import { accountIn } from '../../support/page-browser.ts'
 import { answerIn } from '../../support/protocol.ts'
 import { test as base } from '../../support/visitor.ts'
 
@@ -16,7 +17,7 @@ describe('prompt=select_account (OIDC Core, section 3.1.2.1)', () => {
     const { visitor, page } = await openChoice()
     expect(page.path).toMatch(/\/select$/)
     expect(page.html).toContain(visitor.user.email)
-    const done = await visitor.browser.submit(page, { step: 'continue' })
+    const done = await visitor.browser.submit(page, { step: 'continue', account: accountIn(page.html) })
     expect(answerIn(done.location)).toMatchObject({ code: expect.any(String), state: 'a-state' })
   })
 
@@ -30,7 +31,7 @@ describe('prompt=select_account (OIDC Core, section 3.1.2.1)', () => {
 
   test('requires a new sign-in after the choice with max_age=0', async ({ openChoice }) => {
     const { visitor, page } = await openChoice({ max_age: '0' })
-    const next = await visitor.browser.submit(page, { step: 'continue' })
+    const next = await visitor.browser.submit(page, { step: 'continue', account: accountIn(page.html) })
     expect(await next.response.text()).toContain('name="address"')
   })
 

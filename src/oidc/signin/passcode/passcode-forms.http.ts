@@ -104,7 +104,7 @@ async function handleCode(signIn: SignInStep, form: Record<string, string>): Pro
   }
   if (proven === null) return redirectToPage(signIn, 'create')
   return redirectToPage(signIn, 'email', [
-    ...buildSessionCookies(ctx.tenant, proven.token),
+    ...buildSessionCookies(signIn, proven.entered),
     ...buildKnownBrowserCookies(ctx.tenant, address, readCookies(signIn)),
   ])
 }

@@ -12,7 +12,7 @@ import {
   saveInteraction,
 } from '../../interactions/interactions.ts'
 import { createSecondFactorRule, recordProof } from '../step/sign-in.ts'
-import type { SignInStep } from '../step/sign-in-step.ts'
+import type { EnteredAccount, SignInStep } from '../step/sign-in-step.ts'
 import { findKnownBrowser } from './known-browsers.ts'
 
 /** When another code can be requested; null when none was sent. */
@@ -60,25 +60,24 @@ export function clearAddress(ctx: Ctx, interaction: Interaction): Promise<boolea
 }
 
 /**
- * Verifies the passcode of the address and returns the token of the browser session, always a new one against
+ * Verifies the passcode of the address and returns the account with the token of its session, always a new one against
  * session fixation. The session continues when its user has signed in again: clients that know it do not have
- * to be signed out (OIDC Core, section 3.1.2.1). The session of another user ends. Returns no token when a second
- * factor follows, and null when the address has no user and may sign up; the interaction keeps what was proven.
+ * to be signed out (OIDC Core, section 3.1.2.1). The accounts of other users stay. Returns no account when a
+ * second factor follows, and null when the address has no user and may sign up; the interaction keeps what was proven.
  * Throws RejectedCode and RateLimited.
  */
 export async function signInByPasscode(
   signIn: SignInStep,
   code: string,
-): Promise<{ token: string | null } | null> {
+): Promise<{ entered: EnteredAccount | null } | null> {
   const { interaction, authorization } = signIn
   const { ctx } = signIn.call
-  const previousSessionId = authorization.signInState?.id ?? null
   const { clientId } = interaction.request
   const { address = '', origin = toOrigin(ctx, interaction, address, null), codes } = interaction.progress
   const signedIn = await verifySignInPasscode(ctx, address, code, {
     clientId,
     origin,
-    sessionId: previousSessionId,
+    present: authorization.accounts,
     needsSecondFactor: createSecondFactorRule(signIn),
     codes,
   })
@@ -90,5 +89,5 @@ export async function signInByPasscode(
     })
     return null
   }
-  return { token: await recordProof(ctx, interaction, signedIn, previousSessionId) }
+  return { entered: await recordProof(ctx, interaction, signedIn, authorization.accounts) }
 }

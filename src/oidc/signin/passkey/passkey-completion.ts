@@ -10,11 +10,11 @@ import { hashHandle } from '../../interactions/interactions.ts'
 import { isRedirected } from '../../model/authorize-request.ts'
 import { prepareCode } from '../../token/authorization-codes.ts'
 import { toSignedInProgress } from '../step/sign-in.ts'
-import type { SignInStep } from '../step/sign-in-step.ts'
+import type { EnteredAccount, SignInStep } from '../step/sign-in-step.ts'
 import { storePasskeyCompletion } from './passkey-completion.sql.ts'
 
-/** The answer of a request whose user has signed in, and the token of the new session. */
-export type CompletedSignIn = { token: string; answer: AuthorizationResponse }
+/** The answer of a request whose user has signed in, and the account with the token of the new session. */
+export type CompletedSignIn = { entered: EnteredAccount; answer: AuthorizationResponse }
 
 /**
  * Signs in by a verified passkey and answers the request, in one statement. Null, without a change, when the
@@ -36,9 +36,15 @@ export async function completeByPasskey(
     now,
   )
   const { id, proofs } = session.values
-  const state = { ...passkey, id, userId, proofs, amr: [], authenticatedAt: now }
+  const state = { ...passkey, id, userId, proofs, amr: [], authenticatedAt: now, lastSeenAt: now }
   const signedIn = toSignedInProgress(progress, state)
-  const { next, scopes, client } = evaluateState(request, signedIn, authorization, state, now)
+  const { next, scopes, client } = evaluateState(
+    request,
+    signedIn,
+    authorization,
+    { state, isAmbiguous: false, isChosen: true },
+    now,
+  )
   if (next.step !== 'issue') return null
   const { code, values } = prepareCode(request, state, { scopes, authentication: next.authentication }, now)
   const stored = await storePasskeyCompletion(sql, ctx.tenant, {
@@ -54,5 +60,5 @@ export async function completeByPasskey(
   if (!stored.hasConsent) return null
   if (!stored.isIssued) throw new RejectedPasskey('rejected', { userId })
   wakeReaders(ctx.tenant)
-  return { token: session.token, answer: buildCodeResponse(ctx.tenant, request, code) }
+  return { entered: { userId, token: session.token }, answer: buildCodeResponse(ctx.tenant, request, code) }
 }

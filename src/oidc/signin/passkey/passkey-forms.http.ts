@@ -1,15 +1,13 @@
 import { RateLimited } from '../../../core/errors.ts'
 import { addSeconds } from '../../../core/time.ts'
 import { buildPasskeyOptions, RejectedPasskey } from '../../../credentials/passkeys.ts'
-import { buildCookie, SESSION_COOKIE } from '../../../pages/cookies.ts'
 import { createPart } from '../../../pages/page-part.pages.tsx'
-import { BROWSER_LIFETIME_SECONDS } from '../../../sessions/sessions.ts'
 import { sendAuthorizationResponse } from '../../authorize/response-modes.http.ts'
 import type { InputRejection } from '../../interactions/interactions.ts'
 import { describeInputRejection } from '../step/input-rejection-texts.ts'
 import { offersMethod } from '../step/offered-methods.ts'
 import type { SignInMethod } from '../step/sign-in-method.http.ts'
-import { redirectToPage, rejectInput } from '../step/sign-in-step.http.ts'
+import { buildSessionCookies, redirectToPage, rejectInput } from '../step/sign-in-step.http.ts'
 import type { SignInStep } from '../step/sign-in-step.ts'
 import { PasskeyEntry } from './passkey-entry.pages.tsx'
 import { deriveChallenge, signInByPasskey } from './passkey-sign-in.ts'
@@ -50,7 +48,7 @@ async function handlePasskey(signIn: SignInStep, form: Record<string, string>): 
   } catch (error) {
     return rejectInput(signIn, toInputRejection(signIn, error))
   }
-  const { token, answer } = signedIn
-  const cookies = [buildCookie(signIn.call.ctx.tenant, SESSION_COOKIE, token, BROWSER_LIFETIME_SECONDS)]
+  const { entered, answer } = signedIn
+  const cookies = buildSessionCookies(signIn, entered)
   return answer ? sendAuthorizationResponse(answer, cookies) : redirectToPage(signIn, 'email', cookies)
 }

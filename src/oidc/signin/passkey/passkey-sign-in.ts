@@ -13,10 +13,11 @@ import { inTransaction, sql } from '../../../database/db.ts'
 import { recordEvents, wakeReaders } from '../../../events/log.ts'
 import { passkeyFailed } from '../../../events/session-events.ts'
 import { limitStranger } from '../../../passcodes/network-limits.ts'
+import type { BrowserAccount } from '../../../sessions/browser-accounts.ts'
 import { enterBrowserSession } from '../../../sessions/sessions.ts'
 import { type Interaction, type Progress, saveInteraction } from '../../interactions/interactions.ts'
 import { recordSignIn } from '../step/sign-in.ts'
-import type { SignInStep } from '../step/sign-in-step.ts'
+import type { EnteredAccount, SignInStep } from '../step/sign-in-step.ts'
 import { type CompletedSignIn, completeByPasskey } from './passkey-completion.ts'
 
 /**
@@ -44,7 +45,7 @@ export async function signInByPasskey(
   signIn: SignInStep,
   assertion: string,
   now = new Date(),
-): Promise<CompletedSignIn | { token: string; answer: null }> {
+): Promise<CompletedSignIn | { entered: EnteredAccount; answer: null }> {
   const { interaction, passkey } = signIn
   const { ctx } = signIn.call
   const { clientId } = interaction.request
@@ -54,8 +55,8 @@ export async function signInByPasskey(
     const proven = await verifyPasskey(ctx.tenant, parseAssertion(assertion), passkey, challenge)
     const completed = await completeByPasskey(signIn, proven, now)
     if (completed) return completed
-    const sessionId = signIn.authorization.signInState?.id ?? null
-    return { token: await continueByPasskey(ctx, counted, proven, sessionId, now), answer: null }
+    const { accounts } = signIn.authorization
+    return { entered: await continueByPasskey(ctx, counted, proven, accounts, now), answer: null }
   } catch (error) {
     const rejection = error instanceof UserLocked ? new RejectedPasskey('locked') : error
     if (!(rejection instanceof RejectedPasskey)) throw error
@@ -69,24 +70,24 @@ export async function signInByPasskey(
 }
 
 /**
- * Continues the interaction as the user of a verified passkey and returns the token of the session. The session of
- * the browser continues if it is the user's; that of another user ends.
+ * Continues the interaction as the user of a verified passkey and returns the account. The user's session in the
+ * browser continues, if there is one.
  */
 async function continueByPasskey(
   ctx: Ctx,
   interaction: Interaction,
   proven: ProvenPasskey,
-  sessionId: string | null,
+  present: readonly BrowserAccount[],
   now: Date,
-): Promise<string> {
+): Promise<EnteredAccount> {
   const { userId, amr } = proven
   const signIn = { userId, proof: { method: 'passkey' as const, amr } }
   const userCtx = toUserCtx(ctx, { userId, clientId: interaction.request.clientId })
   const started = await inTransaction(async (sql) => {
     await usePasskey(sql, ctx, proven, now)
-    return enterBrowserSession(sql, userCtx, { sessionId, ...signIn }, now)
+    return enterBrowserSession(sql, userCtx, { present, ...signIn }, now)
   })
   wakeReaders(ctx.tenant)
-  await recordSignIn(ctx, interaction, { userId, ...started }, sessionId)
-  return started.token
+  await recordSignIn(ctx, interaction, { userId, ...started }, present)
+  return { userId, token: started.token }
 }

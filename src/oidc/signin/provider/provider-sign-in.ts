@@ -15,11 +15,13 @@ import { proveSignIn } from '../../../idps/sign-in-identity.ts'
 import { limitStranger } from '../../../passcodes/network-limits.ts'
 import type { NeedsSecondFactor } from '../../../passcodes/passcodes.ts'
 import { AMR_FEDERATED } from '../../../sessions/acr.ts'
+import type { BrowserAccount } from '../../../sessions/browser-accounts.ts'
 import { toSessionProof } from '../../../sessions/proofs.ts'
 import { enterBrowserSession } from '../../../sessions/sessions.ts'
 import { lockUserRow } from '../../../users/lock-user.sql.ts'
 import type { Interaction } from '../../interactions/interactions.ts'
 import { recordProof } from '../step/sign-in.ts'
+import type { EnteredAccount } from '../step/sign-in-step.ts'
 import type { CallbackAnswer } from './callback-answer.ts'
 import type { ClaimedAttempt } from './provider-attempt.ts'
 
@@ -86,7 +88,7 @@ type ProviderSignIn = {
   row: IdentityProvider | null
   answer: CallbackAnswer
   /** The session of the browser. */
-  sessionId: string | null
+  present: readonly BrowserAccount[]
   needsSecondFactor: NeedsSecondFactor
 }
 
@@ -99,9 +101,9 @@ function addAppleName(identity: ExternalIdentity, { name }: CallbackAnswer): Ext
 
 async function signInUser(
   ctx: Ctx,
-  { interaction, attempt, row, answer, sessionId, needsSecondFactor }: ProviderSignIn,
+  { interaction, attempt, row, answer, present, needsSecondFactor }: ProviderSignIn,
   now: Date,
-): Promise<string | null> {
+): Promise<EnteredAccount | null> {
   // The answer of one provider at the callback of another (RFC 9700, section 4.4).
   if (!row || row.id !== attempt.idpId) throw new RejectedIdentity('rejected')
   const { nonce, codeVerifier, since } = attempt
@@ -136,7 +138,7 @@ async function signInUser(
     // A locked user is rejected by the start of a session.
     if (user && !user.locked && needsSecondFactor(user, signIn.proof.amr))
       return { proof: toSessionProof(signIn.proof, now), provider, token: null }
-    const entered = await enterBrowserSession(sql, userCtx, { sessionId, ...signIn }, now)
+    const entered = await enterBrowserSession(sql, userCtx, { present, ...signIn }, now)
     await storeProviderSession(sql, ctx.tenant, { sessionId: entered.session.id, ...provider })
     return entered
   }).catch((error) => {
@@ -144,12 +146,12 @@ async function signInUser(
   })
   wakeReaders(ctx.tenant)
   await copyRepeatedClaims(userCtx, row, identity, userId)
-  return recordProof(ctx, interaction, { userId, ...started }, sessionId)
+  return recordProof(ctx, interaction, { userId, ...started }, present)
 }
 
 /**
- * Verifies the answer of a provider and returns the token of the browser's session, always a new one; null when
- * a second factor follows. The session continues if it is the user's; that of another user ends. Throws
+ * Verifies the answer of a provider and returns the account with the token of its session, always a new one; null when
+ * a second factor follows. The user's session in the browser continues, if there is one. Throws
  * RejectedIdentity, after recording why, and RateLimited when the network has presented too many that were not
  * accepted.
  */
@@ -157,7 +159,7 @@ export async function signInByProvider(
   ctx: Ctx,
   signIn: ProviderSignIn,
   now = new Date(),
-): Promise<string | null> {
+): Promise<EnteredAccount | null> {
   try {
     return await signInUser(ctx, signIn, now)
   } catch (error) {

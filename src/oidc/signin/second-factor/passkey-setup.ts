@@ -13,7 +13,7 @@ import { announceAccountChange } from '../../../users/account-notices.ts'
 import type { Interaction } from '../../interactions/interactions.ts'
 import type { CreatedPasskey } from '../passkey/passkey-offer.ts'
 import { recordSignIn } from '../step/sign-in.ts'
-import type { SignInStep } from '../step/sign-in-step.ts'
+import type { EnteredAccount, SignInStep } from '../step/sign-in-step.ts'
 import { requireSetup } from './factor-choice.ts'
 import { enterWithSecondFactor, type SecondFactorUser } from './second-factor-sign-in.ts'
 
@@ -26,7 +26,7 @@ export const deriveSetupChallenge = (
 
 /**
  * Stores the passkey that the browser created for a user who has no second factor, and signs in by it: the user was
- * verified when it was created. Returns the token of the session, always a new one. Throws InvalidInput, Conflict when
+ * verified when it was created. Returns the account with the token of its session, always a new one. Throws InvalidInput, Conflict when
  * the passkey is registered or the user has a second factor by now, and UserLocked.
  */
 export async function signInByNewPasskey(
@@ -34,7 +34,7 @@ export async function signInByNewPasskey(
   found: SecondFactorUser,
   { registration, device }: CreatedPasskey,
   now = new Date(),
-): Promise<string> {
+): Promise<EnteredAccount> {
   const { interaction, authorization } = signIn
   const { ctx } = signIn.call
   const { user, first } = found
@@ -44,7 +44,7 @@ export async function signInByNewPasskey(
     deriveSetupChallenge(ctx.tenant, interaction, found),
   )
   const userCtx = toUserCtx(ctx, { userId, clientId: interaction.request.clientId })
-  const sessionId = authorization.signInState?.id ?? null
+  const { accounts } = authorization
   const event = createEventRow(userCtx, credentialEnrolled({ id: credential.id, userId }))
   const entered = await inTransaction(async (sql) => {
     await lockEnrollee(sql, ctx.tenant, userId)
@@ -52,10 +52,10 @@ export async function signInByNewPasskey(
     const row = { ...credential, device: toDeviceRow(device) }
     if (!(await insertOwnCredential(sql, ctx.tenant, { userId, now }, row, event))) throw new UserLocked()
     const proof = { method: 'passkey' as const, amr: selectPasskeyAmr(credential.backupEligible) }
-    return enterWithSecondFactor(sql, userCtx, found, { sessionId, proof }, now)
+    return enterWithSecondFactor(sql, userCtx, found, { present: accounts, proof }, now)
   })
   wakeReaders(ctx.tenant)
   announceAccountChange(userCtx, userId, 'public-key-added', now)
-  if (first) await recordSignIn(ctx, interaction, { userId, ...entered, first }, sessionId)
-  return entered.token
+  if (first) await recordSignIn(ctx, interaction, { userId, ...entered, first }, accounts)
+  return { userId, token: entered.token }
 }

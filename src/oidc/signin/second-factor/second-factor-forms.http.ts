@@ -111,7 +111,7 @@ async function handleSetupPasskey(signIn: SignInStep, form: Record<string, strin
   const found = findSecondFactorUser(signIn)
   if (!found || !offersMethod(signIn, 'passkey')) return redirectToPage(signIn)
   return handlePasskeyCreation(signIn, form, 'passkey-setup', async (created) =>
-    buildSessionCookies(signIn.call.ctx.tenant, await signInByNewPasskey(signIn, found, created)),
+    buildSessionCookies(signIn, await signInByNewPasskey(signIn, found, created)),
   )
 }
 
@@ -139,10 +139,10 @@ async function handleCode(
   if (!found) return redirectToPage(signIn)
   try {
     const code = form.code ?? ''
-    const token = found.user.hasSecondFactor
+    const entered = found.user.hasSecondFactor
       ? await signInBySecondFactor(signIn, found, { method, code })
       : await signInByNewTotp(signIn, found, code)
-    return redirectToPage(signIn, 'email', buildSessionCookies(signIn.call.ctx.tenant, token))
+    return redirectToPage(signIn, 'email', buildSessionCookies(signIn, entered))
   } catch (error) {
     return rejectInput(signIn, { page: PAGES[method], ...toInputRejection(error, method) })
   }

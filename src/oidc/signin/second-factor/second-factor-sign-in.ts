@@ -13,10 +13,10 @@ import { secondFactorFailed } from '../../../events/session-events.ts'
 import type { SignInFailure } from '../../../events/types.ts'
 import { type ProviderOrigin, storeProviderSession } from '../../../idps/provider-sessions.sql.ts'
 import type { NewProof, SessionProof } from '../../../sessions/proofs.ts'
-import { enterBrowserSession } from '../../../sessions/sessions.ts'
+import { enterBrowserSession, type PresentSession } from '../../../sessions/sessions.ts'
 import type { ProvenUser } from '../../authorize/proven-user.sql.ts'
 import { recordSignIn } from '../step/sign-in.ts'
-import type { SignInStep } from '../step/sign-in-step.ts'
+import type { EnteredAccount, SignInStep } from '../step/sign-in-step.ts'
 
 /** The methods of RFC 8176. A recovery code is a one-time password, too. */
 const AMR = ['otp']
@@ -69,22 +69,17 @@ export async function enterWithSecondFactor(
   sql: Sql,
   userCtx: Ctx,
   { user, first, provider }: SecondFactorUser,
-  { sessionId, proof }: { sessionId: string | null; proof: NewProof },
+  { present, proof }: { present: readonly PresentSession[]; proof: NewProof },
   now: Date,
 ): Promise<Awaited<ReturnType<typeof enterBrowserSession>>> {
-  const entered = await enterBrowserSession(
-    sql,
-    userCtx,
-    { userId: user.userId, sessionId, proof, first },
-    now,
-  )
+  const entered = await enterBrowserSession(sql, userCtx, { userId: user.userId, present, proof, first }, now)
   if (provider)
     await storeProviderSession(sql, userCtx.tenant, { sessionId: entered.session.id, ...provider })
   return entered
 }
 
 /**
- * Signs in by a code that completes the first proof, and returns the token of the session, always a new one. Until
+ * Signs in by a code that completes the first proof, and returns the account with the token of its session, always a new one. Until
  * then there is no session for the first proof. Throws RejectedSecondFactor and RateLimited, after recording why.
  */
 export async function signInBySecondFactor(
@@ -92,14 +87,14 @@ export async function signInBySecondFactor(
   found: SecondFactorUser,
   { method, code }: { method: SecondFactorName; code: string },
   now = new Date(),
-): Promise<string> {
+): Promise<EnteredAccount> {
   const { ctx } = signIn.call
   const { interaction } = signIn
   const { user, first } = found
   const { clientId } = interaction.request
   const { userId } = user
   const userCtx = toUserCtx(ctx, { userId, clientId })
-  const sessionId = signIn.authorization.signInState?.id ?? null
+  const { accounts } = signIn.authorization
   try {
     await countGuess(ctx, userId, now)
     const { accepted, entered } = await inTransaction(async (sql) => {
@@ -108,14 +103,14 @@ export async function signInBySecondFactor(
       const proof = { method, amr: AMR }
       return {
         accepted,
-        entered: await enterWithSecondFactor(sql, userCtx, found, { sessionId, proof }, now),
+        entered: await enterWithSecondFactor(sql, userCtx, found, { present: accounts, proof }, now),
       }
     })
     wakeReaders(ctx.tenant)
     if (accepted.remainingCodes !== null) announceRecoveryCode(ctx, user, accepted.remainingCodes)
     // A second factor of the session's user is no sign-in for this request.
-    if (first) await recordSignIn(ctx, interaction, { userId, ...entered, first }, sessionId)
-    return entered.token
+    if (first) await recordSignIn(ctx, interaction, { userId, ...entered, first }, accounts)
+    return { userId, token: entered.token }
   } catch (error) {
     const reason = toFailureReason(error)
     if (!reason) throw error

@@ -18,7 +18,7 @@ import { announceAccountChange } from '../../../users/account-notices.ts'
 import { hashHandle, type Interaction, saveInteraction } from '../../interactions/interactions.ts'
 import { saveLockedProgress } from '../../interactions/locked-progress.sql.ts'
 import { recordSignIn } from '../step/sign-in.ts'
-import type { SignInStep } from '../step/sign-in-step.ts'
+import type { EnteredAccount, SignInStep } from '../step/sign-in-step.ts'
 import { requireSetup } from './factor-choice.ts'
 import { sealRecoveryCodes } from './recovery-code-display.ts'
 import {
@@ -57,22 +57,22 @@ export async function prepareTotpSetup(
 
 /**
  * Enrolls the app by its first code, which completes the first proof, and creates recovery codes, which the user
- * is shown next. App, codes, session and the codes to show are stored in one transaction. Returns the token of the
- * session, always a new one. Throws RejectedSecondFactor, after recording why.
+ * is shown next. App, codes, session and the codes to show are stored in one transaction. Returns the account with the
+ * token of its session, always a new one. Throws RejectedSecondFactor, after recording why.
  */
 export async function signInByNewTotp(
   signIn: SignInStep,
   found: SecondFactorUser,
   code: string,
   now = new Date(),
-): Promise<string> {
+): Promise<EnteredAccount> {
   const { interaction, authorization } = signIn
   const { ctx } = signIn.call
   const { tenant } = ctx
   const { userId } = found.user
   const { clientId } = interaction.request
   const userCtx = toUserCtx(ctx, { userId, clientId })
-  const sessionId = authorization.signInState?.id ?? null
+  const { accounts } = authorization
   const { pendingTotp: token = '', ...former } = interaction.progress
   const generated = generateRecoveryCodes(tenant, userId)
   const progress = { ...former, recoveryCodes: sealRecoveryCodes(tenant, interaction, generated.codes) }
@@ -83,15 +83,21 @@ export async function signInByNewTotp(
       const { isStored } = await insertSecondFactor(sql, userCtx, app, now, check)
       if (!isStored) throw createWrongTotpError()
       await insertSecondFactor(sql, userCtx, generated.factor, now)
-      const entered = await enterWithSecondFactor(sql, userCtx, found, { sessionId, proof: TOTP_PROOF }, now)
+      const entered = await enterWithSecondFactor(
+        sql,
+        userCtx,
+        found,
+        { present: accounts, proof: TOTP_PROOF },
+        now,
+      )
       await saveLockedProgress(sql, tenant, hashHandle(interaction), progress)
       return entered
     })
     wakeReaders(tenant)
     announceAccountChange(userCtx, userId, 'totp-added', now)
     const { first } = found
-    if (first) await recordSignIn(ctx, { ...interaction, progress }, { userId, ...entered, first }, sessionId)
-    return entered.token
+    if (first) await recordSignIn(ctx, { ...interaction, progress }, { userId, ...entered, first }, accounts)
+    return { userId, token: entered.token }
   } catch (error) {
     const reason = toFailureReason(error)
     if (!reason) throw error

@@ -57,7 +57,7 @@ async function handleCreation(signIn: SignInStep, form: Record<string, string>):
     const created = await createAccount(signIn, account)
     if (created === null) return redirectToPage(signIn)
     return redirectToPage(signIn, 'email', [
-      ...buildSessionCookies(ctx.tenant, created.token),
+      ...buildSessionCookies(signIn, created.entered),
       ...buildKnownBrowserCookies(ctx.tenant, provenAddress.shown, readCookies(signIn)),
     ])
   } catch (error) {

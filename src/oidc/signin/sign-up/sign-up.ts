@@ -12,7 +12,7 @@ import {
   toFirstProofProgress,
   toSignedInProgress,
 } from '../step/sign-in.ts'
-import type { SignInStep } from '../step/sign-in-step.ts'
+import type { EnteredAccount, SignInStep } from '../step/sign-in-step.ts'
 
 /** A proven address, and what the person entered. */
 export type NewAccount = {
@@ -24,18 +24,17 @@ export type NewAccount = {
 /**
  * Creates the user of an address that was proven in this interaction, and starts a session; signs in the user
  * who has got the address in the meantime. The interaction is locked, so that a repeated form creates one user
- * and continues its session, with a new token. Returns the token, none when a second factor follows; null when the
- * interaction has ended. Throws
- * InvalidInput, RateLimited and UserLocked.
+ * and continues its session, with a new token. Returns the account, none when a second factor follows; null when
+ * the interaction has ended. Throws InvalidInput, RateLimited and UserLocked.
  */
 export async function createAccount(
   signIn: SignInStep,
   { address, fields, terms }: NewAccount,
   now = new Date(),
-): Promise<{ token: string | null } | null> {
+): Promise<{ entered: EnteredAccount | null } | null> {
   const { interaction } = signIn
   const { ctx } = signIn.call
-  const previousSessionId = signIn.authorization.signInState?.id ?? null
+  const { accounts } = signIn.authorization
   const { clientId } = interaction.request
   const handleHash = hashHandle(interaction)
   await requireAccountStorage(ctx)
@@ -51,8 +50,10 @@ export async function createAccount(
     person,
     begin,
     async (sql, userCtx, user) => {
-      const sessionId = progress.sessionId ?? previousSessionId
-      const owner = { user, channel: address.channel, sessionId, needsSecondFactor }
+      const { sessionId } = progress
+      const created = sessionId ? [{ id: sessionId, userId: user.id, isActive: true }] : []
+      const present = [...created, ...accounts]
+      const owner = { user, channel: address.channel, present, needsSecondFactor }
       const proven = await proveAddress(sql, userCtx, owner, now)
       const saved =
         proven.token === null
@@ -64,6 +65,8 @@ export async function createAccount(
     now,
   )
   if (!signedIn) return null
-  if (signedIn.token !== null) await settleSignIn(ctx, interaction, signedIn, previousSessionId)
-  return { token: signedIn.token }
+  const { userId, token } = signedIn
+  if (token === null) return { entered: null }
+  await settleSignIn(ctx, interaction, signedIn, accounts)
+  return { entered: { userId, token } }
 }

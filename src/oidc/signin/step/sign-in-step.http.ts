@@ -1,13 +1,15 @@
 import type { TenantCall } from '../../../access/endpoint.http.ts'
 import { AppError } from '../../../core/errors.ts'
 import { noteLanguage } from '../../../languages/request-language.ts'
-import { buildCookie, INTERACTION_COOKIE, readCookie, SESSION_COOKIE } from '../../../pages/cookies.ts'
+import { buildAccountCookies, readSessionTokens } from '../../../pages/account-cookies.ts'
+import { INTERACTION_COOKIE, readCookie } from '../../../pages/cookies.ts'
 import { redirectTo } from '../../../pages/responses.http.ts'
+import { listSurplusAccounts } from '../../../sessions/browser-accounts.ts'
 import { BROWSER_LIFETIME_SECONDS } from '../../../sessions/sessions.ts'
 import { evaluateRequest } from '../../authorize/evaluate-request.ts'
 import { findInteraction, type InputRejection, setInputRejection } from '../../interactions/interactions.ts'
 import { findWithPasskey } from './presented-passkey.ts'
-import type { SignInStep } from './sign-in-step.ts'
+import type { EnteredAccount, SignInStep } from './sign-in-step.ts'
 
 /** The pages of a sign-in in their order. */
 export const SIGN_IN_PAGES = [
@@ -61,18 +63,18 @@ export async function findSignInStep(
 ): Promise<SignInStep | null> {
   const { event, ctx } = call
   const cookies = event.req.headers.get('cookie')
-  const sessionToken = readCookie(cookies, SESSION_COOKIE)
+  const tokens = readSessionTokens(cookies)
   const presented = { handle, cookie: readCookie(cookies, INTERACTION_COOKIE) }
   const found = credentialId === null ? null : await findWithPasskey(ctx.tenant, presented, credentialId)
   const interaction = found?.interaction ?? (await findInteraction(ctx.tenant, presented))
   if (!interaction) return null
   call.setClient(interaction.request.clientId)
-  const authorization = await evaluateRequest(ctx, interaction.request, interaction.progress, sessionToken)
+  const authorization = await evaluateRequest(ctx, interaction.request, interaction.progress, tokens)
   noteLanguage({
     uiLocales: interaction.request.uiLocales,
     userLocale: authorization.signInState?.locale ?? null,
   })
-  return { call, interaction, authorization, sessionToken, passkey: found?.passkey ?? null }
+  return { call, interaction, authorization, tokens, passkey: found?.passkey ?? null }
 }
 
 /** Loads the sign-in of a page's URL. Throws AppError (410) when this browser has none with its handle. */
@@ -98,13 +100,13 @@ export const redirectToPage = (
 /**
  * The values that a page's CSRF token is bound to: the tenant, the interaction and the browser. Pages with a
  * decision add the session, since another tab may have signed in another user, and what was requested, since
- * the user's roles may have changed.
+ * the user's roles may have changed. The choice of an account names it.
  */
 export function getCsrfBinding(
   { call, interaction, authorization }: SignInStep,
   page: SignInPageName,
 ): string[] {
-  const isDecision = page !== 'email' && page !== 'code' && page !== 'create'
+  const isDecision = !['email', 'code', 'create', 'select'].includes(page)
   const { signInState: state, provenUser, scopes, claims } = authorization
   const decision = isDecision
     ? [state?.id ?? '', scopes.join(' '), claims.join(' '), provenUser?.userId ?? '']
@@ -112,9 +114,19 @@ export function getCsrfBinding(
   return [call.ctx.tenant, interaction.handle, interaction.key, ...decision]
 }
 
-/** The cookie of the session, if there is a token for it. */
-export const buildSessionCookies = (tenant: string, token: string | null): string[] =>
-  token === null ? [] : [buildCookie(tenant, SESSION_COOKIE, token, BROWSER_LIFETIME_SECONDS)]
+/** The cookies that make an account the current one of the browser; none without an account. */
+export function buildSessionCookies(signIn: SignInStep, entered: EnteredAccount | null): string[] {
+  if (!entered) return []
+  const { accounts } = signIn.authorization
+  const surplus = listSurplusAccounts(accounts, entered.userId)
+  return buildAccountCookies(
+    signIn.call.ctx.tenant,
+    readCookies(signIn),
+    entered,
+    accounts.filter((account) => !surplus.includes(account)),
+    BROWSER_LIFETIME_SECONDS,
+  )
+}
 
 /** The cookies of the browser. */
 export const readCookies = ({ call }: SignInStep): string | null => call.event.req.headers.get('cookie')

@@ -3,12 +3,16 @@ import type { AuthorizationState } from '../../authorize/evaluate-request.ts'
 import type { Interaction } from '../../interactions/interactions.ts'
 import type { PresentedPasskey } from './presented-passkey.sql.ts'
 
+/** The user who has signed in, and the new token of the session. */
+export type EnteredAccount = { userId: string; token: string }
+
 /** A request of a sign-in page, with its interaction and what the browser's session permits. */
 export type SignInStep = {
   call: TenantCall
   interaction: Interaction
   authorization: AuthorizationState
-  sessionToken: string | null
+  /** The session tokens that the browser sent. */
+  tokens: readonly string[]
   /** The passkey that the form presents; null if it presents none that is stored. */
   passkey: PresentedPasskey | null
 }

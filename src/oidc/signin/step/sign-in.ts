@@ -5,8 +5,9 @@ import { inTransaction } from '../../../database/db.ts'
 import { consentGranted } from '../../../events/grant-events.ts'
 import { recordEvents, wakeReaders } from '../../../events/log.ts'
 import type { NeedsSecondFactor } from '../../../passcodes/passcodes.ts'
+import { type BrowserAccount, endAccounts, listSurplusAccounts } from '../../../sessions/browser-accounts.ts'
 import type { SessionProof } from '../../../sessions/proofs.ts'
-import { endSession } from '../../../sessions/sessions.ts'
+import type { AccountState } from '../../authorize/account-choice.ts'
 import type { AuthorizationState } from '../../authorize/evaluate-request.ts'
 import {
   type FirstProof,
@@ -14,9 +15,10 @@ import {
   type Progress,
   saveInteraction,
 } from '../../interactions/interactions.ts'
+import type { Prompt } from '../../model/authorize-request.ts'
 import { needsSecondFactor, selectSecondFactorTerms } from '../../model/second-factor.ts'
 import { linkPending } from './pending-links.ts'
-import type { SignInStep } from './sign-in-step.ts'
+import type { EnteredAccount, SignInStep } from './sign-in-step.ts'
 
 /** A proven user and the session of the browser, with its new token. */
 export type SignedIn = {
@@ -31,21 +33,21 @@ type ProvenUser = FirstProof & { token: null }
 
 /**
  * Continues an interaction after a proof by any method: as the user who has signed in, or with a second factor.
- * Returns the token of the session, if there is one.
+ * Returns the account, if there is a session.
  */
 export async function recordProof(
   ctx: Ctx,
   interaction: Interaction,
   proven: SignedIn | ProvenUser,
-  previousSessionId: string | null,
-): Promise<string | null> {
-  if (proven.token === null)
-    await saveInteraction(ctx.tenant, {
-      ...interaction,
-      progress: toFirstProofProgress(interaction.progress, proven),
-    })
-  else await recordSignIn(ctx, interaction, proven, previousSessionId)
-  return proven.token
+  present: readonly BrowserAccount[],
+): Promise<EnteredAccount | null> {
+  if (proven.token === null) {
+    const progress = toFirstProofProgress(interaction.progress, proven)
+    await saveInteraction(ctx.tenant, { ...interaction, progress })
+    return null
+  }
+  await recordSignIn(ctx, interaction, proven, present)
+  return { userId: proven.userId, token: proven.token }
 }
 
 /** The progress after a first proof, which a second factor completes. */
@@ -69,16 +71,16 @@ export const createSecondFactorRule =
     )
 
 /**
- * Continues an interaction as the user who has signed in by any method. The previous session of the browser
- * ends if it is that of another user.
+ * Continues an interaction as the user who has signed in by any method. The other accounts of the browser stay signed
+ * in, as far as it keeps them.
  */
 export async function recordSignIn(
   ctx: Ctx,
   interaction: Interaction,
   { userId, session, first }: SignedIn,
-  previousSessionId: string | null,
+  present: readonly BrowserAccount[],
 ): Promise<void> {
-  await settleSignIn(ctx, interaction, { userId, session }, previousSessionId)
+  await settleSignIn(ctx, interaction, { userId, session }, present)
   const progress = toSignedInProgress(interaction.progress, session, first)
   await saveInteraction(ctx.tenant, { ...interaction, progress })
 }
@@ -98,44 +100,59 @@ export const toSignedInProgress = (
 })
 
 /**
- * Ends the previous session of the browser if it is that of another user, and links the identity that the person
- * proved before.
+ * Ends the sessions of accounts that the browser does not keep, and links the identity that the person proved before.
  */
 export async function settleSignIn(
   ctx: Ctx,
   interaction: Interaction,
   { userId, session }: Pick<SignedIn, 'userId' | 'session'>,
-  previousSessionId: string | null,
+  present: readonly BrowserAccount[],
 ): Promise<void> {
   const { clientId } = interaction.request
-  // The event names the user who signs in, not the previous user.
-  const userCtx = toUserCtx(ctx, { userId, clientId, sessionId: session.id })
-  if (previousSessionId !== null && previousSessionId !== session.id)
-    await endSession(userCtx, previousSessionId, 'logout')
+  await endAccounts(ctx, listSurplusAccounts(present, userId), clientId)
   const { pendingLink } = interaction.progress
-  if (pendingLink) await linkPending(userCtx, userId, pendingLink)
+  if (pendingLink)
+    await linkPending(toUserCtx(ctx, { userId, clientId, sessionId: session.id }), userId, pendingLink)
 }
+
+/** The prompts of a request without select_account, or with it. */
+const setSelect = ({ request }: Interaction, isAsked: boolean): Prompt[] => [
+  ...request.prompt.filter((prompt) => prompt !== 'select_account'),
+  ...(isAsked ? (['select_account'] as const) : []),
+]
+
+/** Saves an interaction that begins anew, with or without the page on which the user chooses an account. */
+const restart = (
+  ctx: Ctx,
+  interaction: Interaction,
+  isAsked: boolean,
+  progress: Progress,
+  loginHint = interaction.request.loginHint,
+): Promise<boolean> =>
+  saveInteraction(ctx.tenant, {
+    ...interaction,
+    request: { ...interaction.request, loginHint, prompt: setSelect(interaction, isAsked) },
+    progress,
+  })
 
 /** Lets another user sign in: the request requires a new sign-in from now on. */
 export const switchUser = (ctx: Ctx, interaction: Interaction): Promise<boolean> =>
-  saveInteraction(ctx.tenant, {
-    ...interaction,
-    request: {
-      ...interaction.request,
-      prompt: [...new Set([...interaction.request.prompt, 'login' as const])],
-    },
-    progress: { isAnother: true },
-  })
+  restart(ctx, interaction, false, { isAnother: true })
 
-/** Continues as the signed-in user: answers prompt=select_account. */
-export const continueAsUser = (ctx: Ctx, interaction: Interaction): Promise<boolean> =>
-  saveInteraction(ctx.tenant, {
-    ...interaction,
-    request: {
-      ...interaction.request,
-      prompt: interaction.request.prompt.filter((prompt) => prompt !== 'select_account'),
-    },
-  })
+/** Lets the user choose among the accounts of the browser. */
+export const openAccountChoice = (ctx: Ctx, interaction: Interaction): Promise<boolean> =>
+  restart(ctx, interaction, true, {})
+
+/** Continues as the user of a session, or lets the user of an ended one sign in again. */
+export function continueAsAccount(
+  ctx: Ctx,
+  interaction: Interaction,
+  { id, isActive, email, phoneNumber }: AccountState,
+): Promise<boolean> {
+  const address = email ?? phoneNumber
+  if (isActive) return restart(ctx, interaction, false, { ...interaction.progress, chosenSession: id })
+  return address ? restart(ctx, interaction, false, {}, address) : switchUser(ctx, interaction)
+}
 
 /** Stores the user's consent and records its event. */
 export async function grantConsent(

@@ -1,0 +1,116 @@
+import { describe, expect } from 'vitest'
+import { test } from '../../support/accounts.ts'
+import { accountIn } from '../../support/page-browser.ts'
+import { answerIn } from '../../support/protocol.ts'
+
+describe('a logout in a browser with several accounts', () => {
+  test('asks which account, and ends that one', async ({
+    tenant,
+    pair,
+    listEnds,
+    post,
+    visit,
+    subjectAt,
+  }) => {
+    const { browser, ada, eve } = pair
+    const { response } = await browser.open(`/${tenant}/oidc/logout`)
+    const page = { html: await response.text(), path: `/${tenant}/oidc/logout`, location: null }
+    expect(page.html).toContain('Sign out of which account?')
+    const done = await post(browser, page, { step: 'logout', account: accountIn(page.html, eve.email) })
+    expect(done.html).toContain('other accounts in this browser are still signed in')
+    expect([await listEnds(ada), await listEnds(eve)]).toEqual([[null], ['logout']])
+    expect(await subjectAt((await visit(browser)).location)).toBe(ada.id)
+  })
+
+  test('ends all of them, and leaves no cookie of an account', async ({ tenant, pair, listEnds, post }) => {
+    const { browser, ada, eve } = pair
+    const { response } = await browser.open(`/${tenant}/oidc/logout`)
+    const page = { html: await response.text(), path: `/${tenant}/oidc/logout`, location: null }
+    const done = await post(browser, page, { step: 'logout', account: 'all' })
+    expect(done.html).toContain('You are signed out')
+    expect([await listEnds(ada), await listEnds(eve)]).toEqual([['logout'], ['logout']])
+    expect([...browser.cookies.keys()].filter((name) => /vst_(sid|acc)/.test(name))).toEqual([])
+  })
+
+  test('keeps all of them when the user stays, and for a form without a valid token', async ({
+    tenant,
+    pair,
+    listEnds,
+    post,
+  }) => {
+    const { browser, ada, eve } = pair
+    const path = `/${tenant}/oidc/logout`
+    const html = await (await browser.fetch(path)).text()
+    const stayed = await post(browser, { html, path, location: null }, { step: 'stay' })
+    expect(stayed.html).toContain('You are still signed in')
+    const forged = await browser.post(path, { csrf: 'x', step: 'logout', account: 'all' })
+    expect(forged.status).toBe(403)
+    // The token of a question about one account ends no other.
+    const hinted = await (await browser.fetch(`${path}?logout_hint=${encodeURIComponent(ada.email)}`)).text()
+    const account = accountIn(html, eve.email)
+    const { response } = await browser.submit({ html: hinted, path }, { step: 'logout', account })
+    expect(response.status).toBe(403)
+    expect([await listEnds(ada), await listEnds(eve)]).toEqual([[null], [null]])
+  })
+
+  test.for(['email', 'id', 'sid'] as const)(
+    'asks about the account of a logout_hint, its %s',
+    async (kind, { tenant, pair, listEnds, post }) => {
+      const { browser, ada, eve } = pair
+      const path = `/${tenant}/oidc/logout`
+      const choice = await (await browser.fetch(path)).text()
+      const hint = { email: ada.email, id: ada.id, sid: accountIn(choice, ada.email) }[kind]
+      const target = `${path}?${new URLSearchParams({ logout_hint: hint })}`
+      const html = await (await browser.fetch(target)).text()
+      expect([html.includes(ada.email), html.includes(eve.email)]).toEqual([true, false])
+      const account = /name="account" value="([^"]+)"/.exec(html)?.[1] ?? ''
+      await post(browser, { html, path: target, location: null }, { step: 'logout', account })
+      expect([await listEnds(ada), await listEnds(eve)]).toEqual([['logout'], [null]])
+    },
+  )
+
+  test('ends the session of the id_token_hint without a question', async ({
+    tenant,
+    pair,
+    oidc,
+    visit,
+    listEnds,
+  }) => {
+    const { browser, ada, eve } = pair
+    const { location } = await visit(browser, { login_hint: ada.email })
+    const { body } = await oidc.exchange(answerIn(location).code ?? '')
+    const hint = new URLSearchParams({ id_token_hint: body.id_token ?? '' })
+    const { response } = await browser.open(`/${tenant}/oidc/logout?${hint}`)
+    expect(await response.text()).toContain('You are signed out')
+    expect([await listEnds(ada), await listEnds(eve)]).toEqual([['logout'], [null]])
+  })
+})
+
+describe('the account pages in a browser with several accounts', () => {
+  test('are those of the chosen account', async ({ tenant, pair, post }) => {
+    const { browser, ada, eve } = pair
+    const overview = await (await browser.open(`/${tenant}/account`)).response.text()
+    expect([overview.includes(ada.email), overview.includes(eve.email)]).toEqual([false, true])
+    const { response, path } = await browser.open(`/${tenant}/account/switch`)
+    const page = { html: await response.text(), path, location: null }
+    const changed = await post(browser, page, { step: 'continue', account: accountIn(page.html, ada.email) })
+    expect(changed.path).toBe(`/${tenant}/account`)
+    expect(changed.html).toContain(ada.email)
+  })
+
+  test('are those of the account that stays after the current one signed out', async ({
+    tenant,
+    pair,
+    post,
+  }) => {
+    const { browser, ada, eve } = pair
+    const path = `/${tenant}/oidc/logout`
+    const html = await (await browser.fetch(path)).text()
+    await post(
+      browser,
+      { html, path, location: null },
+      { step: 'logout', account: accountIn(html, eve.email) },
+    )
+    expect(await (await browser.open(`/${tenant}/account`)).response.text()).toContain(ada.email)
+  })
+})
