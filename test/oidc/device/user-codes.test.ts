@@ -79,11 +79,16 @@ describe('the page for the user code (RFC 8628, section 3.3)', () => {
     openPage,
   }) => {
     const device = await newDevice()
-    const blank = (await openPage(`/${tenant}/device`)).html
+    // Each page has another CSRF token.
+    const open = async (query = '') => {
+      const { html } = await openPage(`/${tenant}/device${query}`)
+      return html.replace(csrfIn(html), '')
+    }
+    const blank = await open()
     for (const other of ['"><script>', 'made-up', 'BCDFGHJKL', '\u0000'])
-      expect((await openPage(`/${tenant}/device?user_code=${encodeURIComponent(other)}`)).html).toBe(blank)
-    const known = (await openPage(`/${tenant}/device?user_code=${device.shown}`)).html
-    const unknown = (await openPage(`/${tenant}/device?user_code=BBBB-BBBB`)).html
+      expect(await open(`?user_code=${encodeURIComponent(other)}`)).toBe(blank)
+    const known = await open(`?user_code=${device.shown}`)
+    const unknown = await open('?user_code=BBBB-BBBB')
     expect(known.replace(device.shown, '')).toBe(unknown.replace('BBBB-BBBB', ''))
   })
 
@@ -121,7 +126,7 @@ describe('the page for the user code (RFC 8628, section 3.3)', () => {
       expect(response.status).toBe(400)
       const html = await response.text()
       expect(html).toContain(WRONG)
-      answers.add(html.replace(/ value(="[^"]*")? aria-invalid/, ''))
+      answers.add(html.replace(csrfIn(html), '').replace(/ value(="[^"]*")? aria-invalid/, ''))
     }
     expect(answers.size).toBe(1)
   })
