@@ -73,7 +73,8 @@ function createAgoFormatter(locale: string): Words['formatAgo'] {
   const format = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' })
   return (time, now = new Date()) => {
     const seconds = Math.max(0, (now.getTime() - time.getTime()) / 1000)
-    const [unit, size] = AGO_UNITS.find(([, size]) => seconds >= size) ?? (['second', Infinity] as const)
+    const [unit, size] =
+      AGO_UNITS.find(([, size]) => seconds >= size) ?? (['minute', Number.POSITIVE_INFINITY] as const)
     return format.format(-Math.floor(seconds / size), unit)
   }
 }
