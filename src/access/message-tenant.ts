@@ -1,6 +1,10 @@
 import { type BrandImage, getImageUrl } from '../core/brand-images.ts'
 import { env } from '../core/env.ts'
-import type { MessageTenant } from '../delivery/mail-content.ts'
+import type { MessageFrame, MessageTenant } from '../delivery/mail-content.ts'
+import { FALLBACK_LANGUAGE } from '../languages/catalogs.ts'
+import { findPageLanguage } from '../languages/request-language.ts'
+import { selectLanguage } from '../languages/select-language.ts'
+import { getWords } from '../languages/words.ts'
 import { type CachedTenant, findTenant } from './tenant-cache.ts'
 
 /** The absolute URL of an image of the tenant. */
@@ -26,5 +30,37 @@ export async function loadMessageTenant(slug: string): Promise<MessageTenant> {
     senderName: tenant?.mailSenderName,
     senderAddress: tenant?.mailSenderAddress,
     replyTo: tenant?.mailReplyTo,
+    defaultLocale: tenant?.defaultLocale,
   }
 }
+
+/** What decides about the language of a message before the tenant does: the page that caused it, or its user. */
+type LanguageSource = 'page' | 'user'
+
+/**
+ * What a person requests on a page has the language of the page. A notice has the language of its user, because
+ * somebody else may have caused it.
+ */
+export const REQUESTED = ['page', 'user'] as const satisfies LanguageSource[]
+export const NOTICE = ['user', 'page'] as const satisfies LanguageSource[]
+/** A notice of what a stranger may have done: the page does not decide about its language. */
+export const WARNING = ['user'] as const satisfies LanguageSource[]
+
+/** The tenant with the words of a message for a user with `locale`. */
+export function frameMessage(
+  tenant: MessageTenant,
+  locale: string | null,
+  sources: readonly LanguageSource[] = REQUESTED,
+): MessageFrame {
+  const tags = { page: findPageLanguage(), user: locale }
+  const candidates = [...sources.map((source) => tags[source]), tenant.defaultLocale]
+  const language = selectLanguage(candidates.filter((tag) => typeof tag === 'string'))
+  return { tenant, words: getWords(language ?? FALLBACK_LANGUAGE) }
+}
+
+/** The same for a tenant that is not loaded. */
+export const loadMessageFrame = async (
+  slug: string,
+  locale: string | null,
+  sources?: readonly LanguageSource[],
+): Promise<MessageFrame> => frameMessage(await loadMessageTenant(slug), locale, sources)

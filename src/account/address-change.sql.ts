@@ -56,10 +56,12 @@ const declareReserveChange = (channel: Channel) => statement({
     isLong: 'boolean',
     /** When the user can request again, if that is why the change is not pending. */
     waitUntil: 'timestamptz?',
+    /** The locale of the user. */
+    locale: 'text?',
   },
 })`
   WITH locked_user AS MATERIALIZED (
-    SELECT "id", "${CHANNEL_COLUMNS[channel].key}" = :key AND "${CHANNEL_COLUMNS[channel].verified}" AS "isOwn" FROM "User"
+    SELECT "id", "locale", "${CHANNEL_COLUMNS[channel].key}" = :key AND "${CHANNEL_COLUMNS[channel].verified}" AS "isOwn" FROM "User"
     WHERE "tenantId" = :tenant AND "id" = :userId AND NOT "locked" FOR SHARE
   ), state AS MATERIALIZED (
     SELECT c.* FROM locked_user u JOIN "AddressChange" c ON c."tenantId" = :tenant AND c."userId" = u."id" AND c."channel" = :channel
@@ -102,7 +104,7 @@ const declareReserveChange = (channel: Channel) => statement({
     GREATEST(
       CASE WHEN ${buildCooldownSql('state', ':now')} THEN state."sentAt" + interval '${SEND_COOLDOWN_SECONDS} seconds' END,
       CASE WHEN ${buildChangeLimitSql('state', ':now')} THEN state."sendWindowAt" + interval '1 hour' END
-    ) AS "waitUntil"
+    ) AS "waitUntil", u."locale"
   FROM locked_user u LEFT JOIN state ON true`
 const RESERVE_CHANGE = { email: declareReserveChange('email'), sms: declareReserveChange('sms') }
 

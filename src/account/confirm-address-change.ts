@@ -1,4 +1,4 @@
-import { loadMessageTenant } from '../access/message-tenant.ts'
+import { loadMessageFrame, NOTICE } from '../access/message-tenant.ts'
 import { describeRequestSource } from '../access/request-source.ts'
 import { requireNoEscalation, requireOwnAccount } from '../access/require-scope.ts'
 import type { Ctx } from '../core/context.ts'
@@ -44,13 +44,18 @@ function selectNoticeRecipient(before: RedeemedAddressChange): Recipient | null 
 }
 
 /** Notifies the user, at an address from before the change. Failures are logged. */
-async function sendChangeNotice(ctx: Ctx, before: RedeemedAddressChange, changed: Channel): Promise<void> {
+async function sendChangeNotice(
+  ctx: Ctx,
+  { locale }: User,
+  before: RedeemedAddressChange,
+  changed: Channel,
+): Promise<void> {
   const target = selectNoticeRecipient(before)
   if (!target) return
-  const addressKind = changed === 'email' ? 'e-mail address' : 'phone number'
-  const tenant = await loadMessageTenant(ctx.tenant)
+  const addressKind = changed === 'email' ? 'email' : 'phone'
+  const frame = await loadMessageFrame(ctx.tenant, locale, NOTICE)
   deliverInBackground(() =>
-    deliverMessage(target, buildChangeNotice(tenant, addressKind, describeRequestSource(ctx))),
+    deliverMessage(target, buildChangeNotice(frame, addressKind, describeRequestSource(ctx))),
   )
 }
 
@@ -86,7 +91,7 @@ async function confirmAddressChange(
   wakeReaders(ctx.tenant)
   await returnProvenCode(ctx.tenant, ctx.ip, { origin: toApiOrigin(ctx.ip), address })
   if (changed.includes(channel === 'email' ? 'emailKey' : 'phoneNumberKey'))
-    await sendChangeNotice(ctx, before, channel)
+    await sendChangeNotice(ctx, user, before, channel)
   return user
 }
 

@@ -1,4 +1,4 @@
-import { loadMessageTenant } from '../access/message-tenant.ts'
+import { loadMessageFrame } from '../access/message-tenant.ts'
 import { describeRequestSource } from '../access/request-source.ts'
 import type { Ctx } from '../core/context.ts'
 import { InvalidInput, NotFound, RateLimited } from '../core/errors.ts'
@@ -29,12 +29,13 @@ import { requireStepUp } from './step-up.ts'
 async function deliverChangeCode(
   ctx: Ctx,
   { userId, address }: AddressChangeRequest,
+  locale: string | null,
   code: string,
   codeHash: Buffer,
 ) {
   const { channel, key } = address
   const text = {
-    tenant: await loadMessageTenant(ctx.tenant),
+    ...(await loadMessageFrame(ctx.tenant, locale)),
     code,
     lifetimeMinutes: PASSCODE_LIFETIME_MINUTES,
     source: describeRequestSource(ctx),
@@ -102,7 +103,7 @@ async function requestAddressChange(
   answerAddressInBackground(
     ctx.tenant,
     address,
-    reserved.hasCode ? () => deliverChangeCode(ctx, request, ...stored) : null,
+    reserved.hasCode ? () => deliverChangeCode(ctx, request, reserved.locale, ...stored) : null,
   )
   return { sentTo: address.shown }
 }

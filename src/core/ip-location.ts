@@ -22,6 +22,16 @@ export function openLocations(): void {
 export const lookUpCountry = (ip: string | null): string | null =>
   (ip && reader?.get(ip)?.country?.iso_code) || null
 
+/** A place: the names of its city by language tag, and its country in ISO 3166-1 alpha-2. */
+export type Place = { cityNames: Readonly<Record<string, string>>; countryCode: string | null }
+
+/** The place of an IP address from GEOIP_DB; null without the file or when unknown. */
+export function lookUpPlace(ip: string | null): Place | null {
+  const found = ip ? reader?.get(ip) : null
+  if (!found?.city && !found?.country) return null
+  return { cityNames: { ...found.city?.names }, countryCode: found.country?.iso_code ?? null }
+}
+
 /**
  * "City, Country" of an IP address from GEOIP_DB (a MaxMind city or country file); null without the file or
  * when unknown.

@@ -34,10 +34,3 @@ export function parseUserAgent(userAgent: string): ParsedUserAgent {
     mobile: userAgent ? /Mobi/.test(userAgent) : null,
   }
 }
-
-/** "Chrome on Linux", or what is known of it; null when nothing is. */
-export function describeBrowser(userAgent: string | null): string | null {
-  const { uaBrand, platform } = parseUserAgent(userAgent ?? '')
-  if (uaBrand && platform) return `${uaBrand} on ${platform}`
-  return uaBrand ?? (platform && `a browser on ${platform}`)
-}

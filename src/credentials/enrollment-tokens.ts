@@ -1,4 +1,4 @@
-import { loadMessageTenant } from '../access/message-tenant.ts'
+import { loadMessageFrame } from '../access/message-tenant.ts'
 import { requireNoEscalation } from '../access/require-scope.ts'
 import { findTenant } from '../access/tenant-cache.ts'
 import type { Ctx } from '../core/context.ts'
@@ -119,9 +119,14 @@ async function storeEnrollmentToken(ctx: Ctx, userId: string, token: string, inp
 }
 
 /** Sends the link. Throws Unavailable. */
-async function deliverEnrollmentLink(ctx: Ctx, token: string, { channel, to }: Recipient): Promise<void> {
+async function deliverEnrollmentLink(
+  ctx: Ctx,
+  token: string,
+  { channel, to }: Recipient,
+  { locale }: Enrollee,
+): Promise<void> {
   const text = {
-    tenant: await loadMessageTenant(ctx.tenant),
+    ...(await loadMessageFrame(ctx.tenant, locale)),
     uri: buildEnrollmentLinks(ctx.tenant, token).uri,
     lifetimeHours: TOKEN_LIFETIME_HOURS,
   }
@@ -169,7 +174,7 @@ export async function createCredentialEnrollmentToken(
   try {
     // A link that nobody can cancel must not work, so nobody learns it before it is announced.
     if (recovery) await announceRecovery(ctx, user, recovery)
-    if (recipient) await deliverEnrollmentLink(ctx, token, recipient)
+    if (recipient) await deliverEnrollmentLink(ctx, token, recipient, user)
   } catch (error) {
     await withdrawUndelivered(ctx, userId, token, recipient?.channel ?? null)
     throw error

@@ -24,9 +24,10 @@ const LOCK_ENROLLEE = statement({
     /** Verified addresses, in the form that is compared and sent to. */
     email: 'text?',
     phoneNumber: 'text?',
+    locale: 'text?',
   },
 })`
-  SELECT "roles", "locked", "hasCredential", "credentialRemovedAt", CASE WHEN "emailVerified" THEN "emailKey" END AS "email",
+  SELECT "roles", "locked", "locale", "hasCredential", "credentialRemovedAt", CASE WHEN "emailVerified" THEN "emailKey" END AS "email",
     CASE WHEN "phoneNumberVerified" THEN "phoneNumberKey" END AS "phoneNumber"
   FROM "User" WHERE "tenantId" = :tenant AND "id" = :userId FOR NO KEY UPDATE`
 

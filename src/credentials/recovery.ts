@@ -1,4 +1,4 @@
-import { loadMessageTenant } from '../access/message-tenant.ts'
+import { loadMessageFrame, NOTICE } from '../access/message-tenant.ts'
 import { consumeLimit } from '../coordination/rate-limits.ts'
 import { type Ctx, toUserCtx } from '../core/context.ts'
 import { sha256 } from '../core/crypto.ts'
@@ -20,11 +20,12 @@ export type Recovery = { cancelToken: string; usableAt: Date }
  */
 export async function announceRecovery(
   ctx: Ctx,
-  { email, phoneNumber }: Pick<Enrollee, 'email' | 'phoneNumber'>,
+  { email, phoneNumber, locale }: Pick<Enrollee, 'email' | 'phoneNumber' | 'locale'>,
   { cancelToken, usableAt }: Recovery,
 ): Promise<void> {
   const uri = `${env.baseUrl}/${ctx.tenant}/enroll/cancel?token=${cancelToken}`
-  const notice = buildRecoveryNotice(await loadMessageTenant(ctx.tenant), { uri, usableAt })
+  const frame = await loadMessageFrame(ctx.tenant, locale, NOTICE)
+  const notice = buildRecoveryNotice(frame, { uri, usableAt })
   const recipients: Recipient[] = []
   if (email !== null) recipients.push({ channel: 'email', to: email })
   if (phoneNumber !== null && !phoneNumber.includes(';')) recipients.push({ channel: 'sms', to: phoneNumber })

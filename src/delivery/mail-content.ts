@@ -1,4 +1,5 @@
 import type { Brand } from '../core/brand.ts'
+import type { Words } from '../languages/words.ts'
 import type { MailSender } from './sender.ts'
 
 /** The tenant that a message is from. */
@@ -10,7 +11,11 @@ export type MessageTenant = Brand &
     supportUrl: string | null
     termsUrl?: string | null
     privacyUrl?: string | null
+    defaultLocale?: string | null
   }
+
+/** The tenant that a message is from, and the words of the language that its reader has. */
+export type MessageFrame = { tenant: MessageTenant; words: Words }
 
 /** A label and its value, such as "Browser" and "Chrome on Linux". */
 export type MailFact = readonly [label: string, value: string]
@@ -33,7 +38,10 @@ export type MailContent = {
 }
 
 /** A mail as text, and the content from which its HTML is rendered. */
-export type RichMail = MailContent & { text: string; tenant: MessageTenant }
+export type RichMail = MailContent & { text: string; tenant: MessageTenant } & Pick<
+    Words,
+    'language' | 'direction'
+  >
 
 function toText(part: MailPart): string {
   switch (part.kind) {
@@ -47,8 +55,10 @@ function toText(part: MailPart): string {
 }
 
 /** Builds a mail. Its text has what the HTML shows: heading, parts and links. */
-export function toMail(tenant: MessageTenant, content: MailContent): RichMail {
+export function toMail({ tenant, words }: MessageFrame, content: MailContent): RichMail {
+  const { language, direction } = words
   const parts = content.parts.map(toText).filter((text) => text !== '')
   const links = content.footer.map(({ text, href }) => `${text}: ${href}`)
-  return { ...content, tenant, text: `${[content.heading, ...parts, ...links].join('\n\n')}\n` }
+  const text = `${[content.heading, ...parts, ...links].join('\n\n')}\n`
+  return { ...content, tenant, language, direction, text }
 }

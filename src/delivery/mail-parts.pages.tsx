@@ -9,6 +9,8 @@ export const LayoutTable = ({
 }: {
   class?: string
   width?: '100%'
+  lang?: string
+  dir?: 'ltr' | 'rtl'
   style?: string
   children: ComponentChildren
 }): VNode => (
@@ -35,7 +37,7 @@ const LinkPartView = ({ part, styles }: { part: LinkPart; styles: InlineStyles }
     <p class="muted" style={styles.hint}>
       {part.hint}
       <br />
-      <a href={part.href} class="link" style={styles.link}>
+      <a href={part.href} class="link" dir="ltr" style={styles.link}>
         {part.href}
       </a>
     </p>

@@ -22,14 +22,16 @@ const CODE_SIZES = { short: '36px/44px', long: '26px/36px' } as const
 const MAX_SHORT_CODE = 8
 
 /** Styles are attributes, because some mail programs ignore a stylesheet. */
-export function buildInlineStyles(brand: Brand) {
+export function buildInlineStyles(brand: Brand, direction: 'ltr' | 'rtl') {
+  const start = direction === 'ltr' ? 'left' : 'right'
+  const end = direction === 'ltr' ? 'right' : 'left'
   const color = computeMailColors(brand, 'light')
   const sans = selectFontStack(brand.font)
   const radius = brand.cornerRadius ?? CORNER_RADIUS.standard
   return {
     body: `margin:0;padding:0;background:${color.page};color:${color.text};-webkit-text-size-adjust:100%`,
     page: `background:${color.page};color:${color.text};font:16px/24px ${sans}`,
-    frame: 'max-width:600px;text-align:start',
+    frame: `max-width:600px;text-align:${start}`,
     preheader: 'display:none;max-height:0;max-width:0;overflow:hidden;opacity:0;mso-hide:all',
     initial: `width:40px;height:40px;border-radius:${radius}px;background:${color.accent};color:${color.onAccent};font:700 18px/40px ${sans};text-align:center`,
     darkLogo: 'display:none;height:40px;width:auto;max-width:160px;border:0',
@@ -45,7 +47,7 @@ export function buildInlineStyles(brand: Brand) {
     hint: `margin:16px 0 20px;color:${color.muted};font:14px/20px ${sans}`,
     link: `color:${color.link};word-break:break-all`,
     facts: 'margin:0 0 20px',
-    label: `padding:2px 16px 2px 0;color:${color.muted};font:14px/20px ${sans};text-align:start;vertical-align:top;white-space:nowrap`,
+    label: `padding:2px 0;padding-${end}:16px;color:${color.muted};font:14px/20px ${sans};text-align:${start};vertical-align:top;white-space:nowrap`,
     value: `padding:2px 0;color:${color.text};font:14px/20px ${sans};vertical-align:top;overflow-wrap:anywhere`,
     aside: `margin:0;padding:20px 0 0;border-top:1px solid ${color.line};color:${color.muted};font:14px/20px ${sans}`,
     footer: `padding:20px 24px;color:${color.muted};font:14px/20px ${sans};overflow-wrap:anywhere`,

@@ -71,11 +71,12 @@ const isSafe = (part: MailPart): boolean => part.kind !== 'link' || toSafeLink(p
  * Renders a mail as HTML, for widths from 320 px. Preact escapes names of tenants and clients. The logo is the only
  * external resource. Links that are neither http nor https are left out.
  */
-export function renderMail({ subject, preheader, heading, tenant, parts, footer }: RichMail): string {
-  const styles = buildInlineStyles(tenant)
+export function renderMail(mail: RichMail): string {
+  const { subject, preheader, heading, tenant, parts, footer, language: lang, direction: dir } = mail
+  const styles = buildInlineStyles(tenant, dir)
   const links = footer.filter(({ href }) => toSafeLink(href))
   const html = (
-    <html lang="en" dir="ltr">
+    <html lang={lang} dir={dir}>
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
@@ -92,7 +93,8 @@ export function renderMail({ subject, preheader, heading, tenant, parts, footer 
           {preheader}
           {PREVIEW_FILLER}
         </div>
-        <LayoutTable class="page" width="100%" style={styles.page}>
+        {/* Some mail programs keep the body only. */}
+        <LayoutTable class="page" width="100%" lang={lang} dir={dir} style={styles.page}>
           <tr>
             <td align="center" style="padding:24px 12px">
               <LayoutTable width="100%" style={styles.frame}>

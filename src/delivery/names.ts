@@ -35,5 +35,11 @@ export const cleanClientName = (name: string): string =>
 
 const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u
 
-/** Isolates a name with right-to-left characters (Unicode, UAX 9), so that the text after it keeps its order. */
-export const isolateName = (name: string): string => (RIGHT_TO_LEFT.test(name) ? `\u2068${name}\u2069` : name)
+const LEFT_TO_RIGHT = /(?!\p{Script=Arabic}|\p{Script=Hebrew})\p{L}/u
+
+/**
+ * Isolates a name that is written in the other direction than the text around it (Unicode, UAX 9), so that the text
+ * after it keeps its order.
+ */
+export const isolateName = (name: string, direction: 'ltr' | 'rtl' = 'ltr'): string =>
+  (direction === 'ltr' ? RIGHT_TO_LEFT : LEFT_TO_RIGHT).test(name) ? `\u2068${name}\u2069` : name

@@ -23,16 +23,35 @@ export function isOneSegment(text: string): boolean {
 /** A text with names, and the length from which on its names may be cut. */
 export type SmsVariant = { keep: number; write: (...names: string[]) => string }
 
+/** Characters of print, and what the alphabet has instead: one of them would make the whole message UCS-2. */
+const GSM_SUBSTITUTES: Record<string, string> = {
+  '‘': "'",
+  '’': "'",
+  '“': '"',
+  '”': '"',
+  '–': '-',
+  '\u00a0': ' ',
+  '\u202f': ' ',
+}
+const PRINT_CHARACTERS = new RegExp(`[${Object.keys(GSM_SUBSTITUTES).join('')}]`, 'g')
+const toSmsText = (text: string): string =>
+  text.replace(PRINT_CHARACTERS, (character) => GSM_SUBSTITUTES[character] ?? character)
+
 /**
  * The first variant that fits in one segment, with names that are cut if necessary; the last one if none
  * does.
  */
-export function composeSms(names: readonly string[], variants: readonly SmsVariant[]): string {
+export function composeSms(
+  names: readonly string[],
+  direction: 'ltr' | 'rtl',
+  variants: readonly SmsVariant[],
+): string {
   let text = ''
   const longest = Math.max(0, ...names.map((name) => name.length))
   for (const { keep, write } of variants)
     for (let length = Math.max(longest, keep); length >= keep; length--) {
-      text = write(...names.map((name) => isolateName(cutName(name, (start) => start.length <= length))))
+      const cut = names.map((name) => cutName(name, (start) => start.length <= length))
+      text = toSmsText(write(...cut.map((name) => isolateName(name, direction))))
       if (isOneSegment(text)) return text
     }
   return text

@@ -1,5 +1,5 @@
 import { findClient } from '../access/client-cache.ts'
-import { loadMessageTenant } from '../access/message-tenant.ts'
+import { loadMessageFrame } from '../access/message-tenant.ts'
 import { requireNoEscalation } from '../access/require-scope.ts'
 import { findTenant } from '../access/tenant-cache.ts'
 import type { Ctx } from '../core/context.ts'
@@ -56,12 +56,12 @@ async function findInviterName({ tenant, actor }: Ctx): Promise<string | null> {
 }
 
 async function deliverInvitation(ctx: Ctx, invitation: InvitationRow, uri: string): Promise<void> {
-  const { clientId, inviterName, email, expiresAt } = invitation
-  const tenant = await loadMessageTenant(ctx.tenant)
+  const { clientId, inviterName, email, expiresAt, locale } = invitation
+  const frame = await loadMessageFrame(ctx.tenant, locale)
   const clientName = clientId && ((await findClient(ctx.tenant, clientId))?.name ?? null)
   await deliverMail({
     to: toEmailKey(email) ?? email,
-    ...buildInvitationMail({ tenant, inviterName, clientName, uri, expiresAt }),
+    ...buildInvitationMail({ ...frame, inviterName, clientName, uri, expiresAt }),
   })
 }
 

@@ -71,11 +71,14 @@ function* listTags(sources: LanguageSources): Generator<string> {
   yield sources.tenantLocale ?? ''
 }
 
-/** The words for the person who reads the answer to the current request; English outside of a request. */
-export function getRequestWords(): Words {
+/** The language of the page that is the answer to the current request; null outside of a request for a page. */
+export function findPageLanguage(): string | null {
   const sources = requests.getStore()
-  return getWords((sources && selectLanguage(listTags(sources))) ?? FALLBACK_LANGUAGE)
+  return sources ? (selectLanguage(listTags(sources)) ?? FALLBACK_LANGUAGE) : null
 }
+
+/** The words for the person who reads the answer to the current request; English outside of a request. */
+export const getRequestWords = (): Words => getWords(findPageLanguage() ?? FALLBACK_LANGUAGE)
 
 /**
  * Where the menu of languages leads back to: the path of the current request, with what its page needs of the query;

@@ -1,9 +1,10 @@
-import { loadMessageTenant } from '../access/message-tenant.ts'
+import { loadMessageFrame, WARNING } from '../access/message-tenant.ts'
 import { describeRequestSource } from '../access/request-source.ts'
 import type { Ctx } from '../core/context.ts'
 import { deliverInBackground } from '../delivery/background.ts'
 import { deliverMessage } from '../delivery/deliver-message.ts'
 import { buildGuessNotice } from '../delivery/messages/wrong-codes.ts'
+import type { PasscodeAttempt } from './passcode-guesses.sql.ts'
 import type { PasscodeAddress } from './passcodes.fields.ts'
 
 /**
@@ -13,11 +14,12 @@ import type { PasscodeAddress } from './passcodes.fields.ts'
 export function sendGuessNotice(
   ctx: Ctx,
   { channel, key }: PasscodeAddress,
-  { ownerId, isLocked }: { ownerId: string | null; isLocked: boolean },
+  { ownerId, ownerLocked, ownerLocale }: Pick<PasscodeAttempt, 'ownerId' | 'ownerLocked' | 'ownerLocale'>,
 ): void {
-  if (ownerId === null || isLocked) return
+  if (ownerId === null || ownerLocked) return
   deliverInBackground(async () => {
-    const notice = buildGuessNotice(await loadMessageTenant(ctx.tenant), describeRequestSource(ctx))
+    const frame = await loadMessageFrame(ctx.tenant, ownerLocale, WARNING)
+    const notice = buildGuessNotice(frame, describeRequestSource(ctx))
     await deliverMessage({ channel, to: key }, notice)
   })
 }

@@ -29,9 +29,10 @@ const buildCountAttemptSql = (channel: Channel) => statement({
     problem: typed<'expired' | 'exhausted' | null>('text?'),
     /** This guess has used up the budget of six-digit codes. */
     isLastShort: 'boolean',
-    /** The user who has the address now, and whether the user is locked. */
+    /** The user who has the address now, whether the user is locked, and the user's locale. */
     ownerId: 'text?',
     ownerLocked: 'boolean?',
+    ownerLocale: 'text?',
   },
 })`
   WITH code AS (
@@ -51,12 +52,12 @@ const buildCountAttemptSql = (channel: Channel) => statement({
       AND p."expiresAt" > :now AND p."attempts" < ${MAX_ATTEMPTS} AND (open_code."isLong" OR EXISTS (SELECT FROM spent))
     RETURNING p."codeHash", p."userId", p."isSignUp", p."isLong"
   ), owner AS (
-    SELECT "id", "locked" FROM "User" WHERE "tenantId" = :tenant AND "${CHANNEL_COLUMNS[channel].key}" = :address
+    SELECT "id", "locked", "locale" FROM "User" WHERE "tenantId" = :tenant AND "${CHANNEL_COLUMNS[channel].key}" = :address
   )
   SELECT counted."codeHash", counted."userId", counted."isSignUp", counted."isLong",
     CASE WHEN counted."codeHash" IS NOT NULL THEN NULL WHEN code."codeHash" IS NULL OR code."expiresAt" <= :now THEN 'expired' ELSE 'exhausted' END AS "problem",
     EXISTS (SELECT FROM spent WHERE "failureCount" = ${MAX_SHORT_FAILURES}) AS "isLastShort",
-    owner."id" AS "ownerId", owner."locked" AS "ownerLocked"
+    owner."id" AS "ownerId", owner."locked" AS "ownerLocked", owner."locale" AS "ownerLocale"
   FROM (SELECT 1) one LEFT JOIN code ON true LEFT JOIN counted ON true LEFT JOIN owner ON true`
 const COUNT_ATTEMPT = { email: buildCountAttemptSql('email'), sms: buildCountAttemptSql('sms') }
 

@@ -43,6 +43,7 @@ const buildReserveCodeSql = (channel: Channel) => statement({
     /** Null when no user has the address. */
     userId: 'text?',
     locked: 'boolean?',
+    locale: 'text?',
     /** False for an unverified address of a user who has a verified one. */
     signsIn: 'boolean?',
     isCreated: 'boolean',
@@ -59,7 +60,7 @@ const buildReserveCodeSql = (channel: Channel) => statement({
   },
 })`
   WITH locked_user AS MATERIALIZED (
-    SELECT "id", "locked", ${buildSignsInSql(channel)} AS "signsIn" FROM "User"
+    SELECT "id", "locked", "locale", ${buildSignsInSql(channel)} AS "signsIn" FROM "User"
     WHERE "tenantId" = :tenant AND "${CHANNEL_COLUMNS[channel].key}" = :address FOR SHARE
   ), locked_code AS MATERIALIZED (
     SELECT p."sentAt" FROM (SELECT count(*) FROM locked_user) u CROSS JOIN "Passcode" p
@@ -77,7 +78,7 @@ const buildReserveCodeSql = (channel: Channel) => statement({
       AND NOT EXISTS (SELECT FROM budget WHERE "isLimited")
     ON CONFLICT DO NOTHING RETURNING "id"
   ), target AS (
-    SELECT "id", "locked", "signsIn" FROM locked_user UNION ALL SELECT "id", false, true FROM created
+    SELECT "id", "locked", "locale", "signsIn" FROM locked_user UNION ALL SELECT "id", false, NULL, true FROM created
   ), recipient AS (
     SELECT "id" FROM target WHERE NOT "locked" AND "signsIn"
     UNION ALL SELECT NULL WHERE :keepUnknown AND NOT EXISTS (SELECT FROM target WHERE NOT "locked" AND "signsIn")
@@ -123,7 +124,7 @@ const buildReserveCodeSql = (channel: Channel) => statement({
     columns: { userId: 'r."id"', detail: `e."detail" || jsonb_build_object('reason', r."reason")` },
   })}
   )
-  SELECT target."id" AS "userId", target."locked", target."signsIn",
+  SELECT target."id" AS "userId", target."locked", target."locale", target."signsIn",
     EXISTS (SELECT FROM created) AS "isCreated", EXISTS (SELECT FROM reserved) AS "isReserved",
     EXISTS (SELECT FROM reserved WHERE "isSignUp") AS "isSignUp",
     (SELECT "isLong" FROM reserved) AS "isLong", budget."isLimited",

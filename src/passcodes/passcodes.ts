@@ -121,7 +121,7 @@ async function redeemWithAttempt<T>(
       signInFailed(channel, { userId: ownerId, clientId, reason, addressHash: hashAddress(ctx.tenant, key) }),
     ])
     wakeReaders(ctx.tenant)
-    if (attempt.isLastShort) sendGuessNotice(ctx, address, { ownerId, isLocked: attempt.ownerLocked ?? true })
+    if (attempt.isLastShort) sendGuessNotice(ctx, address, attempt)
     throw new RejectedCode(problem)
   }
   if (userId === null) {

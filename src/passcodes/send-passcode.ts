@@ -1,5 +1,5 @@
 import { findClient } from '../access/client-cache.ts'
-import { loadMessageTenant } from '../access/message-tenant.ts'
+import { frameMessage, loadMessageTenant } from '../access/message-tenant.ts'
 import { findTenant } from '../access/tenant-cache.ts'
 import type { Ctx } from '../core/context.ts'
 import { newId } from '../core/crypto.ts'
@@ -90,8 +90,9 @@ async function deliverPasscode(
   stored: StoredPasscode,
   signIn: RequestingSignIn | null,
 ): Promise<void> {
-  const { code, codeHash, tenant, isSignUp } = stored
-  const text = { tenant, code, lifetimeMinutes: PASSCODE_LIFETIME_MINUTES, signIn, isSignUp }
+  const { code, codeHash, tenant, locale, isSignUp } = stored
+  const frame = frameMessage(tenant, locale)
+  const text = { ...frame, code, lifetimeMinutes: PASSCODE_LIFETIME_MINUTES, signIn, isSignUp }
   try {
     if (address.channel === 'email') await deliverMail({ to: address.key, ...buildPasscodeMail(text) })
     else await deliverSms({ to: address.key, body: buildPasscodeSms(text) })

@@ -1,4 +1,4 @@
-import { loadMessageTenant } from '../access/message-tenant.ts'
+import { loadMessageFrame, NOTICE } from '../access/message-tenant.ts'
 import { describeRequestSource } from '../access/request-source.ts'
 import type { Ctx } from '../core/context.ts'
 import { env } from '../core/env.ts'
@@ -29,7 +29,7 @@ export function announceAccountChange(
     const to = addresses.email ?? addresses.phoneNumber
     // A number with an extension gets no text messages.
     if (to === null || to.includes(';')) return
-    const notice = buildAccountNotice(await loadMessageTenant(ctx.tenant), {
+    const notice = buildAccountNotice(await loadMessageFrame(ctx.tenant, addresses.locale, NOTICE), {
       change,
       isByAdministrator: !isSelf(ctx, userId),
       source: describeRequestSource(ctx, now),

@@ -3,13 +3,13 @@ import { type RowOf, statement } from '../database/statement.ts'
 
 const SELECT_NOTICE_ADDRESSES = statement({
   takes: { userId: 'text' },
-  returns: { email: 'text?', phoneNumber: 'text?' },
+  returns: { email: 'text?', phoneNumber: 'text?', locale: 'text?' },
 })`
   SELECT CASE WHEN "emailVerified" THEN "emailKey" END AS "email",
-    CASE WHEN "phoneNumberVerified" THEN "phoneNumberKey" END AS "phoneNumber"
+    CASE WHEN "phoneNumberVerified" THEN "phoneNumberKey" END AS "phoneNumber", "locale"
   FROM "User" WHERE "tenantId" = :tenant AND "id" = :userId`
 
-/** The verified addresses of a user, in the form that is sent to; null when the user does not exist. */
+/** The verified addresses of a user, in the form that is sent to, and the locale; null when the user does not exist. */
 export const selectNoticeAddresses = (
   sql: Sql,
   tenant: string,

@@ -16,7 +16,7 @@ describe('a change of the phone number', () => {
     })
     const notices = await inbox.list(holder.email)
     expect(notices).toHaveLength(before + 1)
-    expect(notices[0]?.subject).toBe('Your phone number at Analytical Engines was changed')
+    expect(notices[0]?.subject).toBe('The phone number of your account at Analytical Engines was changed')
     expect((await events()).at(-1)).toMatchObject({
       type: 'user.updated',
       changedFields: ['phoneNumber', 'phoneNumberVerified'],

@@ -89,7 +89,7 @@ describe('an enrollment link', () => {
     expect(servers.texts.map(({ body }) => body)).toEqual([
       {
         to: '+41791234567',
-        body: `Create your passkey for Acme: ${uri} Expires in 24 hours.`,
+        body: `Create your passkey for Acme: ${uri} It expires in 24 hours.`,
       },
     ])
     expect(servers.mails).toEqual([])

@@ -39,7 +39,7 @@ describe('cleanClientName', () => {
 
 describe('isolateName', () => {
   test('isolates right-to-left names and leaves others as they are', () => {
-    expect(['אקמי', 'شركة', 'Acme', 'Škoda'].map(isolateName)).toEqual([
+    expect(['אקמי', 'شركة', 'Acme', 'Škoda'].map((name) => isolateName(name))).toEqual([
       '\u2068אקמי\u2069',
       '\u2068شركة\u2069',
       'Acme',

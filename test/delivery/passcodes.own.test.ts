@@ -8,6 +8,7 @@ import { listInboxMessages } from '../../src/delivery/inbox.ts'
 import { DELIVERY_TIMEOUT_MS, deliverMail } from '../../src/delivery/mail.ts'
 import { toMail } from '../../src/delivery/mail-content.ts'
 import { deliverSms } from '../../src/delivery/sms.ts'
+import { getWords } from '../../src/languages/words.ts'
 import { authenticatePasscode } from '../../src/passcodes/passcodes.ts'
 import { sendPasscode } from '../../src/passcodes/send-passcode.ts'
 import { startBrowserSession } from '../../src/sessions/sessions.ts'
@@ -50,7 +51,10 @@ describe('deliverMail', () => {
   test('sends text and HTML from MAIL_FROM to one address', async () => {
     const tenant = { name: 'Acme', logoUrl: null, supportUrl: null }
     const content = { subject: 'Hällo', preheader: '', heading: 'Hi', footer: [] }
-    const mail = toMail(tenant, { ...content, parts: [{ kind: 'text', text: 'Text' }] })
+    const mail = toMail(
+      { tenant, words: getWords('en') },
+      { ...content, parts: [{ kind: 'text', text: 'Text' }] },
+    )
     await deliverMail({ to: 'ada@example.com', ...mail })
     expect(lastMail(servers)).toMatchObject({
       from: 'no-reply@vestibule.example',
@@ -196,7 +200,7 @@ describe('a passcode', () => {
     await awaitDeliveries()
     expect(lastMail(servers)).toMatchObject({
       to: [to],
-      email: { subject: 'Your e-mail address at Acme was changed' },
+      email: { subject: 'The e-mail address of your account at Acme was changed' },
     })
     const failed = await events({ type: 'passcode.failed' })
     expect(failed).toMatchObject([{ detail: { purpose: 'address-change', reason: 'delivery' } }])

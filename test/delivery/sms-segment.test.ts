@@ -23,20 +23,25 @@ describe('composeSms', () => {
   ]
 
   test('takes the first variant in which the name fits, cut as little as necessary', () => {
-    expect(composeSms(['x'.repeat(60)], variants)).toBe(`${'x'.repeat(30)}${'.'.repeat(130)}`)
+    expect(composeSms(['x'.repeat(60)], 'ltr', variants)).toBe(`${'x'.repeat(30)}${'.'.repeat(130)}`)
   })
 
   test('takes a shorter variant rather than a name that is cut too much', () => {
-    expect(composeSms(['ł'.repeat(60)], variants)).toBe(`${'ł'.repeat(20)}${'.'.repeat(50)}`)
+    expect(composeSms(['ł'.repeat(60)], 'ltr', variants)).toBe(`${'ł'.repeat(20)}${'.'.repeat(50)}`)
   })
 
   test('cuts the longest name first, and counts the characters that isolate it', () => {
     const pair = [{ keep: 1, write: (...names: string[]) => names.join(' ') }]
-    expect(composeSms(['Acme', 'א'.repeat(90)], pair)).toBe(`Acme \u2068${'א'.repeat(63)}\u2069`)
+    expect(composeSms(['Acme', 'א'.repeat(90)], 'ltr', pair)).toBe(`Acme \u2068${'א'.repeat(63)}\u2069`)
+  })
+
+  test('writes the characters of print in the alphabet, so that they cost no second message', () => {
+    const variants = [{ keep: 1, write: (name = '') => `Clé d’accès – “${name}”\u202f: ${'x'.repeat(99)}` }]
+    expect(composeSms(['L’Étoile'], 'ltr', variants)).toBe(`Clé d'accès - "L'Étoile" : ${'x'.repeat(99)}`)
   })
 
   test('takes the last variant when no name fits', () => {
     const [first, , last] = variants
-    expect(composeSms(['ł'.repeat(60)], first && last ? [first, last] : [])).toBe('none')
+    expect(composeSms(['ł'.repeat(60)], 'ltr', first && last ? [first, last] : [])).toBe('none')
   })
 })

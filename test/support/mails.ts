@@ -1,12 +1,17 @@
 import type { RichMail } from '../../src/delivery/mail-content.ts'
+import { getWords, type Words } from '../../src/languages/words.ts'
 import { buildSampleMails } from '../../src/server/preview/sample-mails.ts'
 
 export const messageTenant = { name: 'Acme', logoUrl: null, supportUrl: 'https://acme.example/help' }
 
+/** The frame of messages of the tenant in English. */
+export const messageFrame = { tenant: messageTenant, words: getWords('en') }
+
 /** A request of a known browser and place. */
 export const source = {
-  browser: 'Chrome on Linux',
-  place: 'Zurich, Switzerland',
+  userAgent:
+    'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36',
+  place: { cityNames: { en: 'Zurich', de: 'Zürich', 'pt-BR': 'Zurique' }, countryCode: 'CH' },
   requestedAt: new Date('2026-11-23T06:58:00Z'),
 }
 
@@ -26,10 +31,14 @@ export const MAIL_LINK = `https://id.example.com/acme/enroll?token=${'x'.repeat(
 export const mailsWith = (
   text: string,
   tenant: RichMail['tenant'] = { ...messageTenant, name: text },
+  words: Words = messageFrame.words,
 ): Record<string, RichMail> =>
-  buildSampleMails(tenant, {
-    clientName: text,
-    userName: text,
-    uri: MAIL_LINK,
-    time: source.requestedAt,
-  })
+  buildSampleMails(
+    { tenant, words },
+    {
+      clientName: text,
+      userName: text,
+      uri: MAIL_LINK,
+      time: source.requestedAt,
+    },
+  )

@@ -1,5 +1,6 @@
 import { findClient } from '../../access/client-cache.ts'
-import { describeBrowser } from '../../core/user-agent.ts'
+import { describeBrowser } from '../../languages/browser.ts'
+import { getRequestWords } from '../../languages/request-language.ts'
 import { renderComponent } from '../../pages/responses.http.ts'
 import { listUserSessions } from '../../sessions/sessions.ts'
 import { revokeViewerSession, revokeViewerSessions } from '../sessions.ts'
@@ -26,12 +27,13 @@ async function listShownSessions({ ctx, user, session: current }: AccountVisit) 
   const names = await loadClientNames(ctx.tenant, page.rows)
   const getName = ({ clientId }: SessionRow) => (clientId && names.get(clientId)) || null
   const ids = new Set(page.rows.map(({ id }) => id))
+  const words = getRequestWords()
   const sessions = page.rows
     .filter(({ parentId }) => parentId === null || !ids.has(parentId))
     .map(
       (row): ShownSession => ({
         id: row.id,
-        title: row.kind === 'browser' ? describeBrowser(row.userAgent) : getName(row),
+        title: row.kind === 'browser' ? describeBrowser(row.userAgent, words) : getName(row),
         isApp: row.kind !== 'browser',
         isCurrent: row.id === current.id,
         place: row.lastSeenLocation,

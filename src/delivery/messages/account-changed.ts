@@ -1,6 +1,6 @@
 import type { CredentialType } from '../../core/credential-types.ts'
 import type { Message } from '../deliver-message.ts'
-import { type MailPart, type MessageTenant, toMail } from '../mail-content.ts'
+import { type MailPart, type MessageFrame, toMail } from '../mail-content.ts'
 import {
   createLink,
   describeSource,
@@ -25,46 +25,45 @@ export type AccountNotice = {
   uri: string
 }
 
-/** What changed, and how a sentence goes on: "… your account". */
-const CHANGES: Record<AccountChange, [heading: string, relation: string]> = {
-  'public-key-added': ['A passkey was added', 'to'],
-  'public-key-removed': ['A passkey was removed', 'from'],
-  'totp-added': ['An authenticator app was added', 'to'],
-  'totp-removed': ['The authenticator app was removed', 'from'],
-  'recovery-codes-added': ['New recovery codes were created', 'for'],
-  'recovery-codes-removed': ['The recovery codes were removed', 'from'],
-  'identity-linked': ['An account elsewhere was linked', 'to'],
-  'identity-unlinked': ['An account elsewhere was unlinked', 'from'],
-}
-
-const createSourceParts = ({ isByAdministrator, source }: AccountNotice): MailPart[] =>
+const createSourceParts = (
+  { isByAdministrator, source }: AccountNotice,
+  { words }: MessageFrame,
+): MailPart[] =>
   isByAdministrator
-    ? [{ kind: 'text', text: `An administrator did this on ${formatTime(source.requestedAt)}.` }]
-    : [{ kind: 'facts', facts: listRequestFacts(source) }]
-
-const describeAuthor = ({ isByAdministrator, source }: AccountNotice): string =>
-  `${isByAdministrator ? 'by an administrator' : describeSource(source).trim()} on ${formatTime(source.requestedAt)}`.trim()
-
-/** Builds the notice of a way to sign in that was added or removed. */
-export function buildAccountNotice(tenant: MessageTenant, notice: AccountNotice): Message {
-  const [heading, relation] = CHANGES[notice.change]
-  const sentence = `${heading} ${relation} your account at ${toSentenceName(tenant)}`
-  return {
-    sms: `${sentence} ${describeAuthor(notice)}. If this was not you, check your account: ${notice.uri}`,
-    mail: toMail(tenant, {
-      subject: sentence,
-      preheader: 'If this was not you, check your account.',
-      heading,
-      parts: [
-        { kind: 'text', text: `${sentence}.` },
-        ...createSourceParts(notice),
+    ? [
         {
           kind: 'text',
-          text: 'If this was you, you need not do anything. If not, remove what you do not know and sign out everywhere:',
+          text: words.text('changed.byAdministrator', { time: formatTime(source.requestedAt, words) }),
         },
-        createLink('Check your account', notice.uri),
+      ]
+    : [{ kind: 'facts', facts: listRequestFacts(source, words) }]
+
+function describeAuthor({ isByAdministrator, source }: AccountNotice, { words }: MessageFrame): string {
+  const time = formatTime(source.requestedAt, words)
+  if (isByAdministrator) return words.text('changed.byAdministrator', { time })
+  return [describeSource(source, words), time].filter(Boolean).join(' · ')
+}
+
+/** Builds the notice of a way to sign in that was added or removed. */
+export function buildAccountNotice(frame: MessageFrame, notice: AccountNotice): Message {
+  const { text } = frame.words
+  const sentence = text(`changed.${notice.change}`, { tenant: toSentenceName(frame) })
+  return {
+    sms: [
+      text('message.sentence', { text: sentence }),
+      describeAuthor(notice, frame),
+      text('changed.checkAt', { link: notice.uri }),
+    ].join('\n'),
+    mail: toMail(frame, {
+      subject: sentence,
+      preheader: text('changed.preheader'),
+      heading: sentence,
+      parts: [
+        ...createSourceParts(notice, frame),
+        { kind: 'text', text: text('changed.advice') },
+        createLink(text('changed.check'), notice.uri, frame.words),
       ],
-      footer: listFooterLinks(tenant),
+      footer: listFooterLinks(frame),
     }),
   }
 }

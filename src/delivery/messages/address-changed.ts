@@ -1,5 +1,5 @@
 import type { Message } from '../deliver-message.ts'
-import { type MessageTenant, toMail } from '../mail-content.ts'
+import { type MessageFrame, toMail } from '../mail-content.ts'
 import {
   createHelpParts,
   listFooterLinks,
@@ -9,29 +9,25 @@ import {
 } from './shared-words.ts'
 
 /** What changed about the user's account. */
-export type ChangedAddress = 'e-mail address' | 'phone number'
+export type ChangedAddress = 'email' | 'phone'
 
 /** Builds the notice of a changed address. It names neither the old nor the new address. */
-export function buildChangeNotice(
-  tenant: MessageTenant,
-  what: ChangedAddress,
-  source: RequestSource,
-): Message {
-  const name = toSentenceName(tenant)
-  const sentence = `The ${what} of your account at ${name} was changed.`
-  const help = tenant.supportUrl ? `get help at ${tenant.supportUrl}` : `contact ${name} immediately`
+export function buildChangeNotice(frame: MessageFrame, what: ChangedAddress, source: RequestSource): Message {
+  const { tenant, words } = frame
+  const { text } = words
+  const name = toSentenceName(frame)
+  const sentence = text(`changed.${what}`, { tenant: name })
+  const help = tenant.supportUrl
+    ? text('message.getHelpAt', { link: tenant.supportUrl })
+    : text('message.contact', { tenant: name })
   return {
-    sms: `${sentence} If this was not you, ${help}.`,
-    mail: toMail(tenant, {
-      subject: `Your ${what} at ${name} was changed`,
-      preheader: 'If this was not you, get help immediately.',
-      heading: `Your ${what} was changed`,
-      parts: [
-        { kind: 'text', text: sentence },
-        { kind: 'facts', facts: listRequestFacts(source) },
-        ...createHelpParts(tenant),
-      ],
-      footer: listFooterLinks(tenant),
+    sms: `${text('message.sentence', { text: sentence })}\n${help}`,
+    mail: toMail(frame, {
+      subject: sentence,
+      preheader: text('message.getHelp'),
+      heading: sentence,
+      parts: [{ kind: 'facts', facts: listRequestFacts(source, words) }, ...createHelpParts(frame)],
+      footer: listFooterLinks(frame),
     }),
   }
 }

@@ -1,6 +1,6 @@
 import type { Message } from '../deliver-message.ts'
 import { toMail } from '../mail-content.ts'
-import { buildCodeSms, createCodeParts, type SentCode } from './code-words.ts'
+import { buildCodeSms, createCodeParts, formatMinutes, type SentCode } from './code-words.ts'
 import {
   describeSource,
   listFooterLinks,
@@ -14,21 +14,21 @@ export type AddressCodeText = SentCode & { source: RequestSource }
 
 /** Builds the message with a code that makes an address or a phone number the user's own. */
 export function buildAddressMessage(given: AddressCodeText): Message {
-  const { tenant, code, lifetimeMinutes, source } = given
-  const name = toSentenceName(tenant)
-  const mail = toMail(tenant, {
-    subject: `${code} is your code to confirm your address for ${name}`,
-    preheader: `It expires in ${lifetimeMinutes} minutes. Requested${describeSource(source)}.`,
-    heading: 'Confirm your address',
+  const { words, code, source } = given
+  const { text } = words
+  const tenant = toSentenceName(given)
+  const mail = toMail(given, {
+    subject: text('addressCode.subject', { code, tenant }),
+    preheader: [text('message.expires', { wait: formatMinutes(given) }), describeSource(source, words)]
+      .filter(Boolean)
+      .join(' '),
+    heading: text('addressCode.title'),
     parts: [
-      ...createCodeParts(`Enter this code to make this your address at ${name}:`, given),
-      { kind: 'facts', facts: listRequestFacts(source) },
-      {
-        kind: 'aside',
-        text: 'If you did not request this, ignore this message. Do not share the code with anyone: it would link your address to another account.',
-      },
+      ...createCodeParts(text('addressCode.lead', { tenant }), given),
+      { kind: 'facts', facts: listRequestFacts(source, words) },
+      { kind: 'aside', text: text('addressCode.aside') },
     ],
-    footer: listFooterLinks(tenant),
+    footer: listFooterLinks(given),
   })
-  return { mail, sms: buildCodeSms(given, 'to make this your number at') }
+  return { mail, sms: buildCodeSms(given, 'sms.addressCode') }
 }

@@ -1,41 +1,41 @@
-import { type MessageTenant, type RichMail, toMail } from '../mail-content.ts'
+import { formatWait } from '../../languages/wait.ts'
+import { type MessageFrame, type RichMail, toMail } from '../mail-content.ts'
 import { cleanName } from '../names.ts'
 import { composeSms } from '../sms-segment.ts'
 import { createLink, listFooterLinks, toSentenceName } from './shared-words.ts'
 
 /** The content of a message with an enrollment link. `uri` is valid once. */
-export type EnrollmentText = { tenant: MessageTenant; uri: string; lifetimeHours: number }
+export type EnrollmentText = MessageFrame & { uri: string; lifetimeHours: number }
+
+const formatHours = ({ lifetimeHours, words }: EnrollmentText): string =>
+  formatWait(lifetimeHours * 3600, words)
 
 /** Builds the mail with an enrollment link. */
-export function buildEnrollmentMail({ tenant, uri, lifetimeHours }: EnrollmentText): RichMail {
-  const name = toSentenceName(tenant)
-  const lifetime = `It can be used once and expires in ${lifetimeHours} hours.`
-  return toMail(tenant, {
-    subject: `Create your passkey for ${name}`,
-    preheader: `The link can be used once and expires in ${lifetimeHours} hours.`,
-    heading: 'Create your passkey',
+export function buildEnrollmentMail(given: EnrollmentText): RichMail {
+  const { text } = given.words
+  const tenant = toSentenceName(given)
+  const lifetime = text('message.lifetime', { wait: formatHours(given) })
+  return toMail(given, {
+    subject: text('enrollMail.subject', { tenant }),
+    preheader: lifetime,
+    heading: text('enroll.title'),
     parts: [
-      { kind: 'text', text: `Open this link to create a passkey for ${name} on your device. ${lifetime}` },
-      createLink('Create your passkey', uri),
-      {
-        kind: 'aside',
-        text: 'If you did not expect this, ignore this message. Do not share the link with anyone.',
-      },
+      { kind: 'text', text: `${text('enrollMail.text', { tenant })} ${lifetime}` },
+      createLink(text('enroll.title'), given.uri, given.words),
+      { kind: 'aside', text: text('message.unexpectedLink') },
     ],
-    footer: listFooterLinks(tenant),
+    footer: listFooterLinks(given),
   })
 }
 
 /** Builds the text message with an enrollment link. */
-export const buildEnrollmentSms = ({ tenant, uri, lifetimeHours }: EnrollmentText): string =>
-  composeSms(
-    [cleanName(tenant.name)],
-    [
-      {
-        keep: 20,
-        write: (name) => `Create your passkey for ${name}: ${uri} Expires in ${lifetimeHours} hours.`,
-      },
-      { keep: 6, write: (name) => `Create your passkey for ${name}: ${uri}` },
-      { keep: 0, write: () => `Create your passkey: ${uri}` },
-    ],
-  )
+export function buildEnrollmentSms(given: EnrollmentText): string {
+  const { tenant, uri: link, words } = given
+  const lead = (name = '') => words.text('sms.enroll', { tenant: name, link })
+  const expires = words.text('message.expires', { wait: formatHours(given) })
+  return composeSms([cleanName(tenant.name)], words.direction, [
+    { keep: 20, write: (name) => `${lead(name)} ${expires}` },
+    { keep: 6, write: lead },
+    { keep: 0, write: () => words.text('sms.enrollShort', { link }) },
+  ])
+}

@@ -1,10 +1,9 @@
-import { type MessageTenant, type RichMail, toMail } from '../mail-content.ts'
+import { type MessageFrame, type RichMail, toMail } from '../mail-content.ts'
 import { cleanClientName, isolateName } from '../names.ts'
 import { createLink, formatTime, listFooterLinks, toSentenceName } from './shared-words.ts'
 
 /** The content of a message with an invitation. `uri` is valid once, until `expiresAt`. */
-export type InvitationText = {
-  tenant: MessageTenant
+export type InvitationText = MessageFrame & {
   /** The name of the user who invites. */
   inviterName: string | null
   /** The name of the client that the person continues to. */
@@ -15,28 +14,29 @@ export type InvitationText = {
 
 /** Builds the mail with an invitation. */
 export function buildInvitationMail(invitation: InvitationText): RichMail {
-  const { tenant, uri, expiresAt } = invitation
-  const name = toSentenceName(tenant)
+  const { words, uri, expiresAt } = invitation
+  const { text } = words
+  const tenant = toSentenceName(invitation)
   // Users choose their names.
-  const inviter = isolateName(cleanClientName(invitation.inviterName ?? ''))
-  const client = isolateName(cleanClientName(invitation.clientName ?? ''))
-  const subject = inviter ? `${inviter} invites you to ${name}` : `You are invited to ${name}`
-  const lifetime = `It can be used once and expires on ${formatTime(expiresAt)}.`
-  return toMail(tenant, {
+  const inviter = isolateName(cleanClientName(invitation.inviterName ?? ''), words.direction)
+  const client = isolateName(cleanClientName(invitation.clientName ?? ''), words.direction)
+  const time = formatTime(expiresAt, words)
+  const title = text('invited.title', { tenant })
+  const subject = inviter ? text('invited.titleFrom', { inviter, tenant }) : title
+  const sentences = [
+    text('message.sentence', { text: subject }),
+    client && text('invited.client', { client }),
+    text('invited.lead', { time }),
+  ]
+  return toMail(invitation, {
     subject,
-    preheader: `Accept the invitation until ${formatTime(expiresAt)}.`,
-    heading: `You are invited to ${name}`,
+    preheader: text('invited.preheader', { time }),
+    heading: title,
     parts: [
-      {
-        kind: 'text',
-        text: `${subject}${client && `, to use ${client}`}. Open this link to accept. ${lifetime}`,
-      },
-      createLink('See the invitation', uri),
-      {
-        kind: 'aside',
-        text: 'If you did not expect this, ignore this message. Do not share the link with anyone.',
-      },
+      { kind: 'text', text: sentences.filter(Boolean).join(' ') },
+      createLink(text('invited.link'), uri, words),
+      { kind: 'aside', text: text('message.unexpectedLink') },
     ],
-    footer: listFooterLinks(tenant),
+    footer: listFooterLinks(invitation),
   })
 }

@@ -1,7 +1,7 @@
-import { type MailPart, type MessageTenant, type RichMail, toMail } from '../mail-content.ts'
+import { type MailPart, type RichMail, toMail } from '../mail-content.ts'
 import { cleanClientName, cleanName, isolateName } from '../names.ts'
 import { composeSms } from '../sms-segment.ts'
-import { buildCodeSms, createCodeParts } from './code-words.ts'
+import { buildCodeSms, createCodeParts, formatMinutes, type SentCode } from './code-words.ts'
 import {
   describeSource,
   listFooterLinks,
@@ -20,40 +20,33 @@ export type RequestingSignIn = RequestSource & {
 }
 
 /** The content of a message with a code. `signIn` is null for a code that no hosted page requested. */
-export type PasscodeText = {
-  tenant: MessageTenant
-  code: string
-  lifetimeMinutes: number
+export type PasscodeText = SentCode & {
   signIn: RequestingSignIn | null
   /** The address has no user: the code creates one. */
   isSignUp?: boolean
 }
 
-const NO_SIGN_IN = 'nobody can sign in without the code.'
-const NO_ACCOUNT = 'no account is created without the code.'
-const IGNORE = 'If this was not you, ignore this message:'
-
 /** The words of a mail with a code, by what the code is for. */
-function selectWords({ tenant, signIn, isSignUp }: PasscodeText, client: string) {
-  const name = toSentenceName(tenant)
+function selectTexts(passcode: PasscodeText, client: string) {
+  const { words, signIn, isSignUp } = passcode
+  const { text } = words
+  const tenant = toSentenceName(passcode)
   if (!signIn)
     return {
-      heading: `Your code for ${name}`,
-      lead: 'Enter this code where you were asked for it:',
-      aside: 'If you did not request a code, ignore this message.',
+      heading: text('passcode.title', { tenant }),
+      lead: text('passcode.lead'),
+      aside: text('passcode.aside'),
     }
   if (isSignUp)
     return {
-      heading: `Create your account at ${name}`,
-      lead: `Enter this code to create your account${client && ` and continue to ${client}`}:`,
-      aside: `${IGNORE} ${NO_ACCOUNT}`,
+      heading: text('passcode.signUpTitle', { tenant }),
+      lead: client ? text('passcode.signUpLeadTo', { client }) : text('passcode.signUpLead'),
+      aside: text('passcode.signUpAside'),
     }
   return {
-    heading: `Sign in to ${client || name}`,
-    lead: client
-      ? `Enter this code to sign in to ${client} with your account at ${name}:`
-      : 'Enter this code to sign in:',
-    aside: `${IGNORE} ${NO_SIGN_IN}`,
+    heading: text('passcode.signInTitle', { name: client || tenant }),
+    lead: client ? text('passcode.signInLeadTo', { client, tenant }) : text('passcode.signInLead'),
+    aside: text('passcode.signInAside'),
   }
 }
 
@@ -62,22 +55,19 @@ function selectWords({ tenant, signIn, isSignUp }: PasscodeText, client: string)
  * shows it, with the name of the client if an administrator chose it.
  */
 export function buildPasscodeMail(passcode: PasscodeText): RichMail {
-  const { tenant, code, signIn } = passcode
-  const name = toSentenceName(tenant)
-  const client = isolateName(cleanClientName(signIn?.clientName ?? ''))
-  const { heading, lead, aside } = selectWords(passcode, client)
-  const isNamed = client !== '' && client !== name && signIn?.isManagedClient
-  const facts: MailPart[] = signIn ? [{ kind: 'facts', facts: listRequestFacts(signIn, client) }] : []
-  return toMail(tenant, {
-    subject: `${code} is your code for ${isNamed ? `${client} (${name})` : name}`,
-    preheader: `It expires in ${passcode.lifetimeMinutes} minutes. ${signIn ? `Requested${describeSource(signIn)}.` : ''}`,
+  const { words, code, signIn } = passcode
+  const tenant = toSentenceName(passcode)
+  const client = isolateName(cleanClientName(signIn?.clientName ?? ''), words.direction)
+  const { heading, lead, aside } = selectTexts(passcode, client)
+  const isNamed = client !== '' && client !== tenant && signIn?.isManagedClient
+  const facts: MailPart[] = signIn ? [{ kind: 'facts', facts: listRequestFacts(signIn, words, client) }] : []
+  const expiry = words.text('message.expires', { wait: formatMinutes(passcode) })
+  return toMail(passcode, {
+    subject: words.text('passcode.subject', { code, name: isNamed ? `${client} (${tenant})` : tenant }),
+    preheader: [expiry, signIn && describeSource(signIn, words)].filter(Boolean).join(' '),
     heading,
-    parts: [
-      ...createCodeParts(lead, passcode),
-      ...facts,
-      { kind: 'aside', text: `${aside} Do not share the code with anyone.` },
-    ],
-    footer: listFooterLinks(tenant),
+    parts: [...createCodeParts(lead, passcode), ...facts, { kind: 'aside', text: aside }],
+    footer: listFooterLinks(passcode),
   })
 }
 
@@ -88,20 +78,26 @@ export function buildPasscodeMail(passcode: PasscodeText): RichMail {
 const bindToHost = (text: string, code: string, host: string): string =>
   `${text}\n@${host} #${code.replace(' ', '')}`
 
-function buildSignInSms({ tenant, code }: PasscodeText, { clientName, host }: RequestingSignIn): string {
+function buildSignInSms(
+  { tenant, words, code }: PasscodeText,
+  { clientName, host }: RequestingSignIn,
+): string {
+  const { text, direction } = words
   const names = [cleanName(tenant.name), cleanClientName(clientName ?? '')]
-  const lead = (name?: string, client?: string) =>
-    `${code} is your code for ${name}${client && ` to sign in to ${client}`}.`
-  const bind = (text: string) => bindToHost(text, code, host)
-  return composeSms(names, [
-    { keep: 20, write: (...given) => bind(`${lead(...given)} ${IGNORE} ${NO_SIGN_IN}`) },
-    { keep: 20, write: (...given) => bind(`${lead(...given)} Not you? Ignore this message.`) },
+  const lead = (name = '', client = '') =>
+    client ? text('sms.codeTo', { code, tenant: name, client }) : text('sms.code', { code, tenant: name })
+  const bind = (line: string) => bindToHost(line, code, host)
+  return composeSms(names, direction, [
+    { keep: 20, write: (...given) => bind(`${lead(...given)} ${text('sms.advice')}`) },
+    { keep: 20, write: (...given) => bind(`${lead(...given)} ${text('sms.shortAdvice')}`) },
     { keep: 12, write: (...given) => bind(lead(...given)) },
     { keep: 6, write: (...given) => bind(`${code}: ${given.filter(Boolean).join(', ')}`) },
-    { keep: 0, write: () => bind(`${code} is your code.`) },
+    { keep: 0, write: () => bind(text('sms.codeOnly', { code })) },
+    // A long host leaves no room for another alphabet.
+    { keep: 0, write: () => bind(code) },
   ])
 }
 
 /** Builds the text message with a passcode to sign in. */
 export const buildPasscodeSms = (passcode: PasscodeText): string =>
-  passcode.signIn ? buildSignInSms(passcode, passcode.signIn) : buildCodeSms(passcode, 'for')
+  passcode.signIn ? buildSignInSms(passcode, passcode.signIn) : buildCodeSms(passcode, 'sms.code')

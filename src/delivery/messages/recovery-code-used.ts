@@ -1,4 +1,4 @@
-import { type MessageTenant, type RichMail, toMail } from '../mail-content.ts'
+import { type MessageFrame, type RichMail, toMail } from '../mail-content.ts'
 import {
   createHelpParts,
   listFooterLinks,
@@ -9,20 +9,21 @@ import {
 
 /** Builds the notice of a recovery code that was used for a sign-in. */
 export function buildRecoveryCodeNotice(
-  tenant: MessageTenant,
+  frame: MessageFrame,
   { remaining, source }: { remaining: number; source: RequestSource },
 ): RichMail {
-  const name = toSentenceName(tenant)
-  const left = remaining === 1 ? 'One code is left.' : `${remaining || 'No'} codes are left.`
-  return toMail(tenant, {
-    subject: `A recovery code was used for your account at ${name}`,
-    preheader: `${left} If this was not you, get help immediately.`,
-    heading: 'A recovery code was used',
+  const { text } = frame.words
+  const tenant = toSentenceName(frame)
+  const left = text('recoveryUsed.left', { count: remaining })
+  return toMail(frame, {
+    subject: text('recoveryUsed.subject', { tenant }),
+    preheader: `${left} ${text('message.getHelp')}`,
+    heading: text('recoveryUsed.title'),
     parts: [
-      { kind: 'text', text: `Someone signed in to your account at ${name} with a recovery code. ${left}` },
-      { kind: 'facts', facts: listRequestFacts(source) },
-      ...createHelpParts(tenant),
+      { kind: 'text', text: `${text('recoveryUsed.text', { tenant })} ${left}` },
+      { kind: 'facts', facts: listRequestFacts(source, frame.words) },
+      ...createHelpParts(frame),
     ],
-    footer: listFooterLinks(tenant),
+    footer: listFooterLinks(frame),
   })
 }

@@ -1,28 +1,30 @@
 import type { Message } from '../deliver-message.ts'
-import { type MessageTenant, toMail } from '../mail-content.ts'
+import { type MessageFrame, toMail } from '../mail-content.ts'
 import { createLink, formatTime, listFooterLinks, toSentenceName } from './shared-words.ts'
 
 /** Builds the announcement of a link by which an administrator gives a user access again. */
 export function buildRecoveryNotice(
-  tenant: MessageTenant,
+  frame: MessageFrame,
   { uri, usableAt }: { uri: string; usableAt: Date },
 ): Message {
-  const name = toSentenceName(tenant)
-  const sentence = `An administrator of ${name} made a link that creates a new passkey for your account.`
-  const start = `It works from ${formatTime(usableAt)}.`
-  const choice = 'If you asked for it, you need not do anything. If not, cancel it:'
+  const { words } = frame
+  const { text } = words
+  const tenant = toSentenceName(frame)
+  const sentence = text('recoveryLink.text', { tenant })
+  const start = text('recoveryLink.start', { time: formatTime(usableAt, words) })
+  const choice = text('recoveryLink.choice')
   return {
     sms: `${sentence} ${start} ${choice}\n\n${uri}\n`,
-    mail: toMail(tenant, {
-      subject: `Someone asked for a new way into your account at ${name}`,
-      preheader: `${start} If you did not ask for it, cancel it.`,
-      heading: 'Did you ask for a new passkey?',
+    mail: toMail(frame, {
+      subject: text('recoveryLink.subject', { tenant }),
+      preheader: `${start} ${text('recoveryLink.preheader')}`,
+      heading: text('recoveryLink.title'),
       parts: [
         { kind: 'text', text: `${sentence} ${start}` },
         { kind: 'text', text: choice },
-        createLink('Cancel the link', uri),
+        createLink(text('enroll.cancel'), uri, words),
       ],
-      footer: listFooterLinks(tenant),
+      footer: listFooterLinks(frame),
     }),
   }
 }

@@ -1,52 +1,63 @@
-import type { MailContent, MailFact, MailPart, MessageTenant } from '../mail-content.ts'
+import type { Place } from '../../core/ip-location.ts'
+import { describeBrowser } from '../../languages/browser.ts'
+import { describePlace } from '../../languages/place.ts'
+import type { Words } from '../../languages/words.ts'
+import type { MailContent, MailFact, MailPart, MessageFrame } from '../mail-content.ts'
 import { cleanName, isolateName } from '../names.ts'
 
-const TIME = new Intl.DateTimeFormat('en', { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' })
-
 /** A time as messages show it. */
-export const formatTime = (time: Date): string => `${TIME.format(time)} UTC`
+export const formatTime = (time: Date, words: Words): string =>
+  words.text('account.utc', { time: words.formatTime(time, 'long', 'UTC') })
 
 /** The name of the tenant in a sentence. */
-export const toSentenceName = ({ name }: MessageTenant): string => isolateName(cleanName(name))
+export const toSentenceName = ({ tenant, words }: MessageFrame): string =>
+  isolateName(cleanName(tenant.name), words.direction)
 
 /** Where a request came from. What is null is unknown. */
-export type RequestSource = { browser: string | null; place: string | null; requestedAt: Date }
+export type RequestSource = { userAgent: string | null; place: Place | null; requestedAt: Date }
 
 /** The facts of a request that its user can recognize, or not. */
-export function listRequestFacts({ browser, place, requestedAt }: RequestSource, client = ''): MailFact[] {
+export function listRequestFacts(
+  { userAgent, place, requestedAt }: RequestSource,
+  words: Words,
+  client = '',
+): MailFact[] {
   const facts: [string, string | null][] = [
-    ['Application', client],
-    ['Browser', browser],
-    ['Near', place],
-    ['Time', formatTime(requestedAt)],
+    [words.text('fact.application'), client],
+    [words.text('fact.browser'), describeBrowser(userAgent, words)],
+    [words.text('fact.place'), describePlace(place, words)],
+    [words.text('fact.time'), formatTime(requestedAt, words)],
   ]
   return facts.filter((fact): fact is [string, string] => Boolean(fact[1]))
 }
 
-/** The browser and the place of a request, in words; empty when both are unknown. */
-export const describeSource = ({ browser, place }: RequestSource): string =>
-  [browser && ` from ${browser}`, place && ` near ${place}`].filter(Boolean).join('')
+/** The browser and the place of a request in one line; empty when both are unknown. */
+export const describeSource = ({ userAgent, place }: RequestSource, words: Words): string =>
+  [describeBrowser(userAgent, words), describePlace(place, words)].filter(Boolean).join(' · ')
 
 /** A link as a button. Below it, the mail shows the URL. */
-export const createLink = (text: string, href: string): MailPart => ({
+export const createLink = (text: string, href: string, words: Words): MailPart => ({
   kind: 'link',
   text,
   href,
-  hint: 'If the button does not work, copy this address into your browser:',
+  hint: words.text('message.buttonHint'),
 })
 
 /** The way to report a change that was not the user's own. */
-export const createHelpParts = (tenant: MessageTenant): MailPart[] =>
-  tenant.supportUrl
-    ? [{ kind: 'text', text: 'If this was not you, get help immediately.' }]
-    : [{ kind: 'text', text: `If this was not you, contact ${toSentenceName(tenant)} immediately.` }]
+export const createHelpParts = (frame: MessageFrame): MailPart[] => {
+  const { tenant, words } = frame
+  const text = tenant.supportUrl
+    ? words.text('message.getHelp')
+    : words.text('message.contact', { tenant: toSentenceName(frame) })
+  return [{ kind: 'text', text }]
+}
 
 /** The links below every mail of a tenant. */
-export function listFooterLinks({ supportUrl, termsUrl, privacyUrl }: MessageTenant): MailContent['footer'] {
+export function listFooterLinks({ tenant, words }: MessageFrame): MailContent['footer'] {
   const links: [text: string, href: string | null | undefined][] = [
-    ['Get help', supportUrl],
-    ['Terms of use', termsUrl],
-    ['Privacy policy', privacyUrl],
+    [words.text('page.help'), tenant.supportUrl],
+    [words.text('terms.title'), tenant.termsUrl],
+    [words.text('terms.privacy'), tenant.privacyUrl],
   ]
   return links.flatMap(([text, href]) => (href ? [{ text, href }] : []))
 }

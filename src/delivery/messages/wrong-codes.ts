@@ -1,29 +1,27 @@
 import type { Message } from '../deliver-message.ts'
-import { type MessageTenant, toMail } from '../mail-content.ts'
+import { type MessageFrame, toMail } from '../mail-content.ts'
 import { listFooterLinks, listRequestFacts, type RequestSource, toSentenceName } from './shared-words.ts'
 
-const EFFECT =
-  'None of them was accepted. For a day, new codes have ten digits, except in browsers in which you signed in before.'
-const ADVICE =
-  'If it was you, request a new code. Otherwise, you need not do anything. Do not share codes with anyone.'
-
 /** Builds the notice of wrong codes that were entered; `source` is that of the last one. */
-export function buildGuessNotice(tenant: MessageTenant, source: RequestSource): Message {
-  const name = toSentenceName(tenant)
-  const sentence = `Several wrong codes were entered for your account at ${name}.`
-  const help = tenant.supportUrl ? ` If you need help: ${tenant.supportUrl}` : ''
+export function buildGuessNotice(frame: MessageFrame, source: RequestSource): Message {
+  const { tenant, words } = frame
+  const { text } = words
+  const name = toSentenceName(frame)
+  const sentence = text('wrongCodes.text', { tenant: name })
+  const [effect, advice] = [text('wrongCodes.effect'), text('wrongCodes.advice')]
+  const help = tenant.supportUrl ? ` ${text('wrongCodes.help', { link: tenant.supportUrl })}` : ''
   return {
-    sms: `${sentence} ${EFFECT} ${ADVICE}${help}`,
-    mail: toMail(tenant, {
-      subject: `Wrong codes were entered for your account at ${name}`,
-      preheader: 'None of them was accepted. You need not do anything.',
-      heading: 'Wrong codes were entered',
+    sms: `${sentence} ${effect} ${advice}${help}`,
+    mail: toMail(frame, {
+      subject: text('wrongCodes.subject', { tenant: name }),
+      preheader: text('wrongCodes.preheader'),
+      heading: text('wrongCodes.title'),
       parts: [
-        { kind: 'text', text: `${sentence} ${EFFECT}` },
-        { kind: 'facts', facts: listRequestFacts(source) },
-        { kind: 'text', text: ADVICE },
+        { kind: 'text', text: `${sentence} ${effect}` },
+        { kind: 'facts', facts: listRequestFacts(source, words) },
+        { kind: 'text', text: advice },
       ],
-      footer: listFooterLinks(tenant),
+      footer: listFooterLinks(frame),
     }),
   }
 }

@@ -500,4 +500,103 @@ export const CATALOG = defineCatalog({
   'data.hint':
     'Bewahren Sie die Datei dort auf, wo nur Sie sie öffnen können. Sie enthält keine Schlüssel und keine Codes.',
   'service.alreadyYours': 'ist schon Ihre bestätigte Adresse',
+
+  // Mails und SMS.
+  'browser.onPlatform': '{browser} auf {platform}',
+  'browser.unknown': 'Ein Browser auf {platform}',
+  'place.inCountry': '{city}, {country}',
+  'fact.application': 'Anwendung',
+  'fact.browser': 'Browser',
+  'fact.place': 'Ort (ungefähr)',
+  'fact.time': 'Zeit',
+  'message.sentence': '{text}.',
+  'message.lifetime': 'Er kann einmal verwendet werden und läuft in {wait} ab.',
+  'message.expires': 'Er läuft in {wait} ab.',
+  'message.buttonHint':
+    'Wenn die Schaltfläche nicht funktioniert, kopieren Sie diese Adresse in Ihren Browser:',
+  'message.getHelp': 'Wenn Sie das nicht waren, holen Sie sofort Hilfe.',
+  'message.getHelpAt': 'Wenn Sie das nicht waren, holen Sie Hilfe: {link}',
+  'message.contact': 'Wenn Sie das nicht waren, wenden Sie sich sofort an {tenant}.',
+  'message.unexpectedLink':
+    'Wenn Sie das nicht erwartet haben, ignorieren Sie diese Nachricht. Geben Sie den Link nicht weiter.',
+  'passcode.subject': '{code} ist Ihr Code für {name}',
+  'passcode.title': 'Ihr Code für {tenant}',
+  'passcode.lead': 'Geben Sie diesen Code dort ein, wo Sie danach gefragt wurden:',
+  'passcode.aside':
+    'Wenn Sie keinen Code angefordert haben, ignorieren Sie diese Nachricht. Geben Sie den Code nicht weiter.',
+  'passcode.signUpTitle': 'Ihr neues Konto bei {tenant}',
+  'passcode.signUpLead': 'Geben Sie diesen Code ein, um Ihr Konto zu erstellen:',
+  'passcode.signUpLeadTo':
+    'Geben Sie diesen Code ein, um Ihr Konto zu erstellen und zu {client} zu gelangen:',
+  'passcode.signUpAside':
+    'Wenn Sie das nicht waren, ignorieren Sie diese Nachricht: Ohne den Code entsteht kein Konto. Geben Sie den Code nicht weiter.',
+  'passcode.signInTitle': 'Bei {name} anmelden',
+  'passcode.signInLead': 'Geben Sie diesen Code ein, um sich anzumelden:',
+  'passcode.signInLeadTo':
+    'Geben Sie diesen Code ein, um sich mit Ihrem Konto bei {tenant} bei {client} anzumelden:',
+  'passcode.signInAside':
+    'Wenn Sie das nicht waren, ignorieren Sie diese Nachricht: Ohne den Code kann sich niemand anmelden. Geben Sie den Code nicht weiter.',
+  'addressCode.subject': '{code} ist Ihr Code, um Ihre Adresse für {tenant} zu bestätigen',
+  'addressCode.title': 'Adresse bestätigen',
+  'addressCode.lead': 'Geben Sie diesen Code ein, um diese Adresse für {tenant} zu verwenden:',
+  'addressCode.aside':
+    'Wenn Sie das nicht angefordert haben, ignorieren Sie diese Nachricht. Geben Sie den Code nicht weiter: Er würde Ihre Adresse mit einem fremden Konto verbinden.',
+  // SMS: kurz.
+  'sms.code': '{code} ist Ihr Code für {tenant}.',
+  'sms.codeTo': '{code} ist Ihr Code für {tenant}, Anmeldung bei {client}.',
+  'sms.codeOnly': '{code} ist Ihr Code.',
+  'sms.advice': 'Waren Sie das nicht? Ohne den Code kann sich niemand anmelden.',
+  'sms.shortAdvice': 'Nicht Sie? Bitte ignorieren.',
+  'sms.addressCode': '{code} ist Ihr Code, um diese Nummer für {tenant} zu bestätigen.',
+  'sms.enroll': 'Passkey für {tenant} erstellen: {link}',
+  'sms.enrollShort': 'Passkey erstellen: {link}',
+  'enrollMail.subject': 'Erstellen Sie Ihren Passkey für {tenant}',
+  'enrollMail.text': 'Öffnen Sie diesen Link, um auf Ihrem Gerät einen Passkey für {tenant} zu erstellen.',
+  'invited.title': 'Sie sind zu {tenant} eingeladen',
+  'invited.titleFrom': '{inviter} lädt Sie zu {tenant} ein',
+  'invited.client': 'Danach gelangen Sie zu {client}.',
+  'invited.lead':
+    'Öffnen Sie diesen Link, um anzunehmen. Er kann einmal verwendet werden und läuft ab: {time}.',
+  'invited.preheader': 'Nehmen Sie die Einladung an bis: {time}.',
+  'invited.link': 'Einladung ansehen',
+  'changed.email': 'Die E-Mail-Adresse Ihres Kontos bei {tenant} wurde geändert',
+  'changed.phone': 'Die Telefonnummer Ihres Kontos bei {tenant} wurde geändert',
+  'changed.public-key-added': 'Zu Ihrem Konto bei {tenant} wurde ein Passkey hinzugefügt',
+  'changed.public-key-removed': 'Aus Ihrem Konto bei {tenant} wurde ein Passkey entfernt',
+  'changed.totp-added': 'Zu Ihrem Konto bei {tenant} wurde eine Authentifizierungs-App hinzugefügt',
+  'changed.totp-removed': 'Aus Ihrem Konto bei {tenant} wurde die Authentifizierungs-App entfernt',
+  'changed.recovery-codes-added': 'Für Ihr Konto bei {tenant} wurden neue Wiederherstellungscodes erstellt',
+  'changed.recovery-codes-removed':
+    'Aus Ihrem Konto bei {tenant} wurden die Wiederherstellungscodes entfernt',
+  'changed.identity-linked': 'Mit Ihrem Konto bei {tenant} wurde ein anderes Konto verbunden',
+  'changed.identity-unlinked': 'Von Ihrem Konto bei {tenant} wurde ein anderes Konto getrennt',
+  'changed.byAdministrator': 'Das hat ein Administrator getan: {time}.',
+  'changed.preheader': 'Wenn Sie das nicht waren, prüfen Sie Ihr Konto.',
+  'changed.advice':
+    'Wenn Sie das waren, müssen Sie nichts tun. Wenn nicht, entfernen Sie, was Sie nicht kennen, und melden Sie sich überall ab:',
+  'changed.check': 'Konto prüfen',
+  'changed.checkAt': 'Wenn Sie das nicht waren, prüfen Sie Ihr Konto: {link}',
+  'wrongCodes.subject': 'Für Ihr Konto bei {tenant} wurden falsche Codes eingegeben',
+  'wrongCodes.title': 'Es wurden falsche Codes eingegeben',
+  'wrongCodes.text': 'Für Ihr Konto bei {tenant} wurden mehrere falsche Codes eingegeben.',
+  'wrongCodes.effect':
+    'Keiner davon wurde angenommen. Einen Tag lang haben neue Codes zehn Ziffern, außer in Browsern, in denen Sie sich schon angemeldet haben.',
+  'wrongCodes.advice':
+    'Wenn Sie das waren, fordern Sie einen neuen Code an. Sonst müssen Sie nichts tun. Geben Sie Codes nicht weiter.',
+  'wrongCodes.preheader': 'Keiner davon wurde angenommen. Sie müssen nichts tun.',
+  'wrongCodes.help': 'Wenn Sie Hilfe brauchen: {link}',
+  'recoveryUsed.subject': 'Für Ihr Konto bei {tenant} wurde ein Wiederherstellungscode verwendet',
+  'recoveryUsed.title': 'Ein Wiederherstellungscode wurde verwendet',
+  'recoveryUsed.text':
+    'Jemand hat sich mit einem Wiederherstellungscode bei Ihrem Konto bei {tenant} angemeldet.',
+  'recoveryUsed.left':
+    '{count, plural, =0 {Es ist kein Code mehr übrig.} one {Ein Code ist übrig.} other {# Codes sind übrig.}}',
+  'recoveryLink.subject': 'Jemand hat um einen neuen Zugang zu Ihrem Konto bei {tenant} gebeten',
+  'recoveryLink.title': 'Haben Sie um einen neuen Passkey gebeten?',
+  'recoveryLink.text':
+    'Ein Administrator von {tenant} hat einen Link erstellt, mit dem ein neuer Passkey für Ihr Konto erstellt werden kann.',
+  'recoveryLink.start': 'Er funktioniert ab: {time}.',
+  'recoveryLink.choice':
+    'Wenn Sie darum gebeten haben, müssen Sie nichts tun. Wenn nicht, machen Sie ihn ungültig:',
+  'recoveryLink.preheader': 'Wenn Sie nicht darum gebeten haben, machen Sie ihn ungültig.',
 })

@@ -9,10 +9,11 @@ const SELECT_PROVEN_USER = statement({
     name: 'text?',
     email: 'text?',
     phoneNumber: 'text?',
+    locale: 'text?',
     hasSecondFactor: 'boolean',
   },
 })`
-  SELECT "id" AS "userId", "roles", "name", "email", "phoneNumber", "hasSecondFactor" FROM "User"
+  SELECT "id" AS "userId", "roles", "name", "email", "phoneNumber", "locale", "hasSecondFactor" FROM "User"
   WHERE "tenantId" = :tenant AND "id" = :userId AND NOT "locked"`
 
 /** The user of a first proof. */

@@ -1,6 +1,6 @@
 import { getRouterParam, type H3 } from 'h3'
 import { addRoute, type TenantCall } from '../../access/endpoint.http.ts'
-import { loadMessageTenant } from '../../access/message-tenant.ts'
+import { loadMessageFrame } from '../../access/message-tenant.ts'
 import { type AccountPage, createPageHandlers } from '../../account/pages/account-page.http.ts'
 import { env } from '../../core/env.ts'
 import { NotFound } from '../../core/errors.ts'
@@ -15,7 +15,7 @@ import { buildSamplePages } from './sample-pages.pages.tsx'
 const PATH = '/brand/preview'
 
 const loadSampleMails = async ({ tenant }: TenantCall) =>
-  buildSampleMails(await loadMessageTenant(tenant.tenantId), {
+  buildSampleMails(await loadMessageFrame(tenant.tenantId, null), {
     clientName: 'Example app',
     userName: 'Grace Hopper',
     uri: `${env.baseUrl}/${tenant.tenantId}/enroll?token=example`,

@@ -1,4 +1,4 @@
-import type { MessageTenant, RichMail } from '../../delivery/mail-content.ts'
+import type { MessageFrame, RichMail } from '../../delivery/mail-content.ts'
 import { buildAccountNotice } from '../../delivery/messages/account-changed.ts'
 import { buildChangeNotice } from '../../delivery/messages/address-changed.ts'
 import { buildAddressMessage } from '../../delivery/messages/address-code.ts'
@@ -12,11 +12,18 @@ import { buildGuessNotice } from '../../delivery/messages/wrong-codes.ts'
 /** What the mails of a sample contain: the names of a client and of a user, a link and a time. */
 export type MailSample = { clientName: string; userName: string; uri: string; time: Date }
 
+const SAMPLE_USER_AGENT =
+  'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36'
+const SAMPLE_PLACE = {
+  cityNames: { en: 'Zurich', de: 'Zürich', ja: 'チューリッヒ', zh: '苏黎世', es: 'Zúrich', it: 'Zurigo' },
+  countryCode: 'CH',
+}
+
 /** Every kind of mail of a tenant, by name. */
-export function buildSampleMails(tenant: MessageTenant, sample: MailSample): Record<string, RichMail> {
+export function buildSampleMails(frame: MessageFrame, sample: MailSample): Record<string, RichMail> {
   const { clientName, userName, uri, time } = sample
-  const source = { browser: 'Chrome on Linux', place: 'Zurich, Switzerland', requestedAt: time }
-  const given = { tenant, code: '012345', lifetimeMinutes: 10 }
+  const source = { userAgent: SAMPLE_USER_AGENT, place: SAMPLE_PLACE, requestedAt: time }
+  const given = { ...frame, code: '012345', lifetimeMinutes: 10 }
   const signIn = { ...source, clientName, isManagedClient: true, host: new URL(uri).hostname }
   const change = { change: 'public-key-added', isByAdministrator: false, source, uri } as const
   return {
@@ -25,14 +32,14 @@ export function buildSampleMails(tenant: MessageTenant, sample: MailSample): Rec
     'sign-up': buildPasscodeMail({ ...given, signIn, isSignUp: true }),
     'api-code': buildPasscodeMail({ ...given, signIn: null }),
     'address-code': buildAddressMessage({ ...given, source }).mail,
-    'address-changed': buildChangeNotice(tenant, 'e-mail address', source).mail,
-    'account-changed': buildAccountNotice(tenant, change).mail,
-    'account-changed-by-administrator': buildAccountNotice(tenant, { ...change, isByAdministrator: true })
+    'address-changed': buildChangeNotice(frame, 'email', source).mail,
+    'account-changed': buildAccountNotice(frame, change).mail,
+    'account-changed-by-administrator': buildAccountNotice(frame, { ...change, isByAdministrator: true })
       .mail,
-    'wrong-codes': buildGuessNotice(tenant, source).mail,
-    'recovery-code-used': buildRecoveryCodeNotice(tenant, { remaining: 9, source }),
-    'recovery-link': buildRecoveryNotice(tenant, { uri, usableAt: time }).mail,
-    enrollment: buildEnrollmentMail({ tenant, uri, lifetimeHours: 24 }),
-    invitation: buildInvitationMail({ tenant, uri, inviterName: userName, clientName, expiresAt: time }),
+    'wrong-codes': buildGuessNotice(frame, source).mail,
+    'recovery-code-used': buildRecoveryCodeNotice(frame, { remaining: 9, source }),
+    'recovery-link': buildRecoveryNotice(frame, { uri, usableAt: time }).mail,
+    enrollment: buildEnrollmentMail({ ...frame, uri, lifetimeHours: 24 }),
+    invitation: buildInvitationMail({ ...frame, uri, inviterName: userName, clientName, expiresAt: time }),
   }
 }

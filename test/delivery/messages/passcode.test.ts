@@ -3,10 +3,16 @@ import { buildAddressMessage } from '../../../src/delivery/messages/address-code
 import type { SentCode } from '../../../src/delivery/messages/code-words.ts'
 import { buildPasscodeMail, buildPasscodeSms } from '../../../src/delivery/messages/passcode.ts'
 import { isOneSegment } from '../../../src/delivery/sms-segment.ts'
-import { messageTenant, sentCode, requestingSignIn as signIn, source } from '../../support/mails.ts'
+import {
+  messageFrame,
+  messageTenant,
+  sentCode,
+  requestingSignIn as signIn,
+  source,
+} from '../../support/mails.ts'
 
 const tenant = { ...messageTenant, supportUrl: null }
-const given = { tenant, ...sentCode, signIn }
+const given = { ...messageFrame, tenant, ...sentCode, signIn }
 const named = (name: string, clientName: string | null = null, host = 'id.example.com') => ({
   ...given,
   tenant: { ...tenant, name },
@@ -18,9 +24,7 @@ describe('the mail with the code of a sign-in', () => {
   test('has code and application in its subject, and says who requested it', () => {
     const { subject, preheader, text } = buildPasscodeMail(given)
     expect(subject).toBe('012345 is your code for Portal (Acme)')
-    expect(preheader).toBe(
-      'It expires in 10 minutes. Requested from Chrome on Linux near Zurich, Switzerland.',
-    )
+    expect(preheader).toBe('It expires in 10 minutes. Chrome on Linux · Zurich, Switzerland')
     expect(text).toMatchInlineSnapshot(`
       "Sign in to Portal
 
@@ -52,11 +56,11 @@ describe('the mail with the code of a sign-in', () => {
   })
 
   test('leaves out what is unknown', () => {
-    const unknown = { ...signIn, clientName: null, browser: null, place: null }
+    const unknown = { ...signIn, clientName: null, userAgent: null, place: null }
     const { text, preheader } = buildPasscodeMail({ ...given, signIn: unknown })
     expect(text).toContain('Sign in to Acme\n\nEnter this code to sign in:\n')
     expect(text).toContain('\n\nTime: November 23, 2026 at 6:58 AM UTC\n')
-    expect(preheader).toBe('It expires in 10 minutes. Requested.')
+    expect(preheader).toBe('It expires in 10 minutes.')
   })
 
   test('says that the code of a sign-up creates an account', () => {

@@ -1,4 +1,4 @@
-import { loadMessageTenant } from '../../../access/message-tenant.ts'
+import { loadMessageFrame, NOTICE } from '../../../access/message-tenant.ts'
 import { describeRequestSource } from '../../../access/request-source.ts'
 import { type Ctx, toUserCtx } from '../../../core/context.ts'
 import { RateLimited, UserLocked } from '../../../core/errors.ts'
@@ -52,11 +52,12 @@ export function findSecondFactorUser({ interaction, authorization }: SignInStep)
 }
 
 /** Announces the use of a recovery code to the user's e-mail address, in the background. */
-function announceRecoveryCode(ctx: Ctx, { email }: ProvenUser, remaining: number): void {
+function announceRecoveryCode(ctx: Ctx, { email, locale }: ProvenUser, remaining: number): void {
   if (email === null) return
   deliverInBackground(async () => {
     const source = describeRequestSource(ctx)
-    const notice = buildRecoveryCodeNotice(await loadMessageTenant(ctx.tenant), { remaining, source })
+    const frame = await loadMessageFrame(ctx.tenant, locale, NOTICE)
+    const notice = buildRecoveryCodeNotice(frame, { remaining, source })
     await deliverMail({ to: email, ...notice })
   })
 }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { describeBrowser } from '../../src/core/user-agent.ts'
+import { describeBrowser } from '../../src/languages/browser.ts'
+import { getWords } from '../../src/languages/words.ts'
 
 const CHROMIUM = 'AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0'
 
@@ -20,10 +21,10 @@ describe('describeBrowser', () => {
       'Safari on iOS',
     ],
     ['Firefox/145.0', 'Firefox'],
-    ['Mozilla/5.0 (X11; Linux x86_64) Evil/1.0', 'a browser on Linux'],
+    ['Mozilla/5.0 (X11; Linux x86_64) Evil/1.0', 'A browser on Linux'],
     ['https://evil.example/\r\nBcc: x', null],
     [null, null],
   ])('names browser and platform of %s in words of its own', (userAgent, words) => {
-    expect(describeBrowser(userAgent)).toBe(words)
+    expect(describeBrowser(userAgent, getWords('en'))).toBe(words)
   })
 })
