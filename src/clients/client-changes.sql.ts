@@ -27,6 +27,7 @@ export const CHANGEABLE_CLIENT_COLUMNS = [
   'userInfoSigningAlg',
   'requirePushedRequests',
   'requireSecondFactor',
+  'defaultMaxAge',
   'resources',
 ] as const satisfies (keyof ClientRow)[]
 export type ChangeableClient = Pick<ClientRow, (typeof CHANGEABLE_CLIENT_COLUMNS)[number]>

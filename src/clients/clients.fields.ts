@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { env } from '../core/env.ts'
 import { isJsonObject } from '../core/json-object.ts'
 import { ASSIGNABLE_SCOPES, SYSTEM_TENANT } from '../core/scopes.ts'
+import { SESSION_SECONDS } from '../core/session-settings.ts'
 import { SIGNING_ALGORITHMS } from '../keys/signing-algorithms.ts'
 import { expectedUpdatedAt } from '../schema/expected-updated-at.ts'
 import { createFetchedUrl } from '../schema/fetched-url.fields.ts'
@@ -65,6 +66,7 @@ const createClientFields = (kind: 'creation' | 'change') => {
     userInfoSigningAlg: member(oneOf(SIGNING_ALGORITHMS)),
     requirePushedRequests: flag,
     requireSecondFactor: flag,
+    defaultMaxAge: integer(0, SESSION_SECONDS.max).nullish(),
     resources: list(resourceUri, 20),
   }
 }

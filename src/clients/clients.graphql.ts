@@ -99,6 +99,7 @@ export const ClientRef = builder.prismaObject('Client', {
     }),
     requirePushedRequests: t.exposeBoolean('requirePushedRequests', {}),
     requireSecondFactor: t.exposeBoolean('requireSecondFactor', {}),
+    defaultMaxAge: t.exposeInt('defaultMaxAge', { nullable: true }),
     resources: t.exposeStringList('resources', {}),
     registeredBy: t.field({
       type: ClientRegistrationEnum,
@@ -174,6 +175,7 @@ export const buildClientInputFields = (t: InputFields) => ({
   }),
   requirePushedRequests: t.boolean({ description: describeField('requirePushedRequests') }),
   requireSecondFactor: t.boolean({ description: describeField('requireSecondFactor') }),
+  defaultMaxAge: t.int({ description: describeField('defaultMaxAge') }),
   resources: t.stringList({ description: describeField('resources') }),
 })
 

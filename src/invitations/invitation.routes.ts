@@ -12,9 +12,9 @@ import { createCsrfToken, isCsrfToken } from '../pages/csrf.ts'
 import { addCookies, redirectTo, renderComponent, renderErrorPage } from '../pages/responses.http.ts'
 import { buildInitiationUrl } from '../pages/restart-url.ts'
 import { endAccounts, findBrowserAccounts, listSurplusAccounts } from '../sessions/browser-accounts.ts'
-import { BROWSER_LIFETIME_SECONDS } from '../sessions/sessions.ts'
 import { readAccountForm, toFormIssues } from '../sign-up/account-form.ts'
 import { listSignUpFields, readEntries } from '../sign-up/sign-up-fields.ts'
+import { selectCookieLifetime } from '../tenants/cookie-lifetime.ts'
 import {
   type AcceptableInvitation,
   type AcceptedInvitation,
@@ -134,7 +134,7 @@ async function continueAfter(
     header,
     { userId, token: signedIn.token },
     accounts.filter((account) => !surplus.includes(account)),
-    BROWSER_LIFETIME_SECONDS,
+    selectCookieLifetime(tenant),
   )
   const enrollment = new URLSearchParams({ token: signedIn.enrollmentToken, ...next })
   const path = tenant.signInMethods.includes('passkey')

@@ -27,22 +27,25 @@ export function readSessionTokens(cookies: string | null): string[] {
 type Account = { userId: string; token: string }
 
 /**
- * Set-Cookie values that make an account the current one. `others` keep their cookies; those of accounts that are not
- * among them end.
+ * Set-Cookie values that make an account the current one, for `maxAgeSeconds`, or until the browser is closed. `others`
+ * keep their cookies; those of accounts that are not among them end.
  */
 export function buildAccountCookies(
   tenant: string,
   cookies: string | null,
   account: Account,
   others: readonly Account[],
-  maxAgeSeconds: number,
+  maxAgeSeconds: number | null,
 ): string[] {
   const kept = new Map(others.map(({ userId, token }) => [toName(tenant, userId), token]))
   const own = toName(tenant, account.userId)
   const present = listNames(cookies)
   return [
     buildCookie(tenant, SESSION_COOKIE, account.token, maxAgeSeconds),
-    buildCookie(tenant, own, account.token, maxAgeSeconds),
+    // An account that is chosen keeps its cookie, with the lifetime that it has.
+    ...(readCookie(cookies, own) === account.token
+      ? []
+      : [buildCookie(tenant, own, account.token, maxAgeSeconds)]),
     // The session of a browser that an earlier version signed in has no cookie of its account.
     ...[...kept]
       .filter(([name]) => name !== own && !present.includes(name))

@@ -19,13 +19,18 @@ export const LOGOUT_COOKIE = isSecure ? '__Secure-vst_out' : 'vst_out'
 export const KNOWN_BROWSER_COOKIE = isSecure ? '__Secure-vst_kb' : 'vst_kb'
 
 /**
- * A Set-Cookie value. The path separates the cookies of tenants; SameSite=Lax keeps forms of other sites from
+ * A Set-Cookie value; without a lifetime, the browser forgets the cookie when it is closed. The path separates the cookies of tenants; SameSite=Lax keeps forms of other sites from
  * sending them.
  */
-export const buildCookie = (tenant: string, name: string, value: string, maxAgeSeconds: number): string =>
+export const buildCookie = (
+  tenant: string,
+  name: string,
+  value: string,
+  maxAgeSeconds: number | null,
+): string =>
   serialize(name, value, {
     path: `/${tenant}/`,
-    maxAge: maxAgeSeconds,
+    maxAge: maxAgeSeconds ?? undefined,
     httpOnly: true,
     secure: isSecure,
     sameSite: 'lax',

@@ -10,6 +10,7 @@ import {
 } from '../pages/assets/passkey-creation-script.ts'
 import { PASSKEY_SCRIPT, PASSKEY_SCRIPT_PATH } from '../pages/assets/passkey-script.ts'
 import { PASSKEY_SIGNAL_SCRIPT, PASSKEY_SIGNAL_SCRIPT_PATH } from '../pages/assets/passkey-signal-script.ts'
+import { STAY_SCRIPT, STAY_SCRIPT_PATH } from '../pages/assets/stay-script.ts'
 import { STYLESHEET, STYLESHEET_PATH } from '../pages/assets/stylesheet.ts'
 import { WEB_MESSAGE_SCRIPT, WEB_MESSAGE_SCRIPT_PATH } from '../pages/assets/web-message-script.ts'
 
@@ -21,6 +22,7 @@ const STATIC_ASSETS = [
   { path: PASSKEY_SCRIPT_PATH, content: PASSKEY_SCRIPT, type: 'text/javascript' },
   { path: PASSKEY_CREATION_SCRIPT_PATH, content: PASSKEY_CREATION_SCRIPT, type: 'text/javascript' },
   { path: PASSKEY_SIGNAL_SCRIPT_PATH, content: PASSKEY_SIGNAL_SCRIPT, type: 'text/javascript' },
+  { path: STAY_SCRIPT_PATH, content: STAY_SCRIPT, type: 'text/javascript' },
   { path: CODE_SCRIPT_PATH, content: CODE_SCRIPT, type: 'text/javascript' },
   { path: FORM_POST_SCRIPT_PATH, content: FORM_POST_SCRIPT, type: 'text/javascript' },
   { path: WEB_MESSAGE_SCRIPT_PATH, content: WEB_MESSAGE_SCRIPT, type: 'text/javascript' },

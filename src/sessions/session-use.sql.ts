@@ -32,8 +32,6 @@ export const BROWSER_SESSION_PARAMETERS = {
   ip: 'text?',
   location: 'text?',
   userAgent: 'text?',
-  idleSeconds: 'float8',
-  lifetimeSeconds: 'float8',
 } as const
 
 /**
@@ -50,8 +48,8 @@ export const WITH_BROWSER_SESSION = `
     UPDATE "Session" s SET "lastSeenAt" = :now, "lastSeenIp" = COALESCE(:ip, s."lastSeenIp"),
       "lastSeenLocation" = CASE WHEN :ip IS NULL THEN s."lastSeenLocation" ELSE :location END,
       "userAgent" = COALESCE(:userAgent, s."userAgent"),
-      "expiresAt" = LEAST(:now + make_interval(secs => :idleSeconds), s."authenticatedAt" + make_interval(secs => :lifetimeSeconds))
-    FROM found WHERE s."tenantId" = :tenant AND s."id" = found."id" AND s."endedAt" IS NULL AND ${buildStaleSql('s."lastSeenAt"', ':now')}
+      "expiresAt" = LEAST(:now + make_interval(secs => t."sessionIdleSeconds"), s."authenticatedAt" + make_interval(secs => t."sessionLifetimeSeconds"))
+    FROM found JOIN "Tenant" t ON t."tenantId" = :tenant WHERE s."tenantId" = :tenant AND s."id" = found."id" AND s."endedAt" IS NULL AND ${buildStaleSql('s."lastSeenAt"', ':now')}
   ), seen AS (${buildUserSeenSql('(SELECT "userId" FROM found)', ':now')})`
 
 const SELECT_BROWSER_SESSION = statement({
@@ -82,7 +80,6 @@ export const toBrowserSessionValues = (
   tokenHash: Buffer,
   now: Date,
   { ip, location, userAgent }: SeenFrom,
-  { idleSeconds, lifetimeSeconds }: { idleSeconds: number; lifetimeSeconds: number },
 ): BrowserSessionValues => ({
   tenant,
   tokenHash,
@@ -90,8 +87,6 @@ export const toBrowserSessionValues = (
   ip,
   location,
   userAgent,
-  idleSeconds,
-  lifetimeSeconds,
 })
 
 /** Of a row of `s`: the token is the current one, or the one before it within its grace. */

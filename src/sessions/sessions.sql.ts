@@ -47,7 +47,8 @@ export type NewSession = {
   ip: string | null
   location: string | null
   userAgent: string | null
-  expiresAt: Date
+  /** Null for a browser session, whose end follows from the settings of the tenant. */
+  expiresAt: Date | null
   now: Date
 }
 
@@ -66,7 +67,7 @@ export const NEW_SESSION_PARAMETERS = {
   ip: 'text?',
   location: 'text?',
   userAgent: 'text?',
-  expiresAt: 'timestamptz',
+  expiresAt: 'timestamptz?',
   now: 'timestamptz',
   events: 'jsonb',
 } as const
@@ -86,13 +87,18 @@ export const SESSION_LOCKS = `
     SELECT "id" FROM "Grant" WHERE "tenantId" = :tenant AND "id" = :grantId AND "revokedAt" IS NULL FOR SHARE
   )`
 
+/** When a browser session expires that begins or is raised now, by the settings of the tenant. */
+const BROWSER_EXPIRY = `(
+        SELECT :now + make_interval(secs => LEAST("sessionIdleSeconds", "sessionLifetimeSeconds")) FROM "Tenant" WHERE "tenantId" = :tenant
+      )`
+
 /** CTEs that insert a session, `new_session`, and its event, after SESSION_LOCKS. */
 export const buildNewSessionCtes = (condition = 'true'): string => `
   new_session AS (
     INSERT INTO "Session" ("tenantId", "id", "userId", "clientId", "kind", "parentId", "grantId", "tokenHash", "refreshable", "proofs",
       "byManagement", "lastSeenIp", "lastSeenLocation", "userAgent", "expiresAt", "authenticatedAt", "lastSeenAt", "updatedAt", "createdAt")
     SELECT :tenant, :id, "id", :clientId, :kind, :parentId, :grantId, :tokenHash, :refreshable, COALESCE((SELECT "proofs" FROM parent), :proofs),
-      :byManagement, :ip, :location, :userAgent, :expiresAt, :now, :now, :now, :now
+      :byManagement, :ip, :location, :userAgent, COALESCE(:expiresAt, ${BROWSER_EXPIRY}), :now, :now, :now, :now
     FROM locked_user
     WHERE (:parentId IS NULL OR EXISTS (SELECT FROM parent)) AND (:grantId IS NULL OR EXISTS (SELECT FROM locked_grant))
       AND ${condition}
@@ -127,14 +133,13 @@ const REAUTHENTICATE_SESSION = statement({
     ip: 'text?',
     location: 'text?',
     userAgent: 'text?',
-    expiresAt: 'timestamptz',
     now: 'timestamptz',
     events: 'jsonb',
   },
   returns: SESSION_RETURNS,
 })`
   WITH raised AS (
-    UPDATE "Session" SET "tokenHash" = :tokenHash, "authenticatedAt" = :now, "expiresAt" = :expiresAt,
+    UPDATE "Session" SET "tokenHash" = :tokenHash, "authenticatedAt" = :now, "expiresAt" = ${BROWSER_EXPIRY},
       "proofs" = (
         SELECT COALESCE(jsonb_agg(kept), '[]') || :proofs FROM jsonb_array_elements("proofs") kept
         WHERE kept->>'method' <> ALL(:methods)

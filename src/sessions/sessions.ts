@@ -4,7 +4,6 @@ import type { Ctx } from '../core/context.ts'
 import { newId, randomToken, sha256 } from '../core/crypto.ts'
 import { NotFound, UserLocked } from '../core/errors.ts'
 import { lookUpLocation } from '../core/ip-location.ts'
-import { addSeconds } from '../core/time.ts'
 import type { Sql } from '../database/db.ts'
 import { dbFor, inTransaction, sql } from '../database/db.ts'
 import { buildPageQuery } from '../database/page-query.ts'
@@ -24,10 +23,6 @@ import { insertSession, type NewSession, type SessionRow, updateReauthenticated 
 
 export type { BrowserSession }
 
-/** Idle and absolute lifetime of a browser session. */
-const BROWSER_IDLE_SECONDS = 12 * 3600
-export const BROWSER_LIFETIME_SECONDS = 30 * 86_400
-
 export type NewSessionOptions = {
   userId: string
   kind: 'browser' | 'api' | 'oidc'
@@ -36,7 +31,8 @@ export type NewSessionOptions = {
   parentId?: string | null
   /** The grant with which it was issued and is revoked. */
   grantId?: string | null
-  expiresAt: Date
+  /** Null for a browser session, whose end follows from the settings of the tenant. */
+  expiresAt: Date | null
   refreshable: boolean
   /** How the user authenticated; null without a proof. An OIDC session has the proofs of its parent. */
   proof: NewProof | null
@@ -109,11 +105,11 @@ const listNewProofs = ({ first, proof }: Omit<SignInProof, 'userId'>, now: Date)
 ]
 
 /** The options of the session of a hosted sign-in. Its idle end moves with `findBrowserSession`. */
-export const buildBrowserSessionOptions = (signIn: SignInProof, now: Date): NewSessionOptions => ({
+export const buildBrowserSessionOptions = (signIn: SignInProof): NewSessionOptions => ({
   ...signIn,
   kind: 'browser',
   refreshable: false,
-  expiresAt: addSeconds(now, BROWSER_IDLE_SECONDS),
+  expiresAt: null,
 })
 
 /** Starts the session of a hosted sign-in, as `startSession` does. */
@@ -123,7 +119,7 @@ export const startBrowserSession = (
   signIn: SignInProof,
   now = new Date(),
 ): Promise<{ session: SessionRow; token: string }> =>
-  startSession(sql, ctx, buildBrowserSessionOptions(signIn, now), now)
+  startSession(sql, ctx, buildBrowserSessionOptions(signIn), now)
 
 /**
  * Adds a proof to a browser session whose user has signed in again (OIDC
@@ -151,7 +147,6 @@ export async function reauthenticateSession(
       ip: ctx.ip,
       location: lookUpLocation(ctx.ip),
       userAgent: ctx.userAgent,
-      expiresAt: addSeconds(now, BROWSER_IDLE_SECONDS),
       now,
     },
     createEventRow(ctx, sessionReauthenticated({ id: sessionId, userId, clientId: null })),
@@ -186,17 +181,15 @@ export const buildBrowserSessionLookup = (
   now: Date,
   seen: Partial<Pick<Ctx, 'ip' | 'userAgent'>> = {},
 ): BrowserSessionValues =>
-  toBrowserSessionValues(
-    tenant,
-    sha256(token),
-    now,
-    { ip: seen.ip ?? null, location: lookUpLocation(seen.ip ?? null), userAgent: seen.userAgent ?? null },
-    { idleSeconds: BROWSER_IDLE_SECONDS, lifetimeSeconds: BROWSER_LIFETIME_SECONDS },
-  )
+  toBrowserSessionValues(tenant, sha256(token), now, {
+    ip: seen.ip ?? null,
+    location: lookUpLocation(seen.ip ?? null),
+    userAgent: seen.userAgent ?? null,
+  })
 
 /**
  * Finds the browser session of a cookie's token; null unless it is active and its user is not locked. The use
- * extends its idle expiry (12 h, at most 30 days from the last sign-in). One statement.
+ * extends its idle expiry, by the settings of the tenant. One statement.
  */
 export const findBrowserSession = (
   tenant: string,

@@ -17,6 +17,12 @@ import {
   passcodeSettingsShapes,
 } from './passcode-settings.fields.ts'
 import {
+  findSessionIssues,
+  sessionSamples,
+  sessionSettingShapes,
+  sessionSettings,
+} from './session-settings.fields.ts'
+import {
   findSignUpIssues,
   signUpSamples,
   signUpSettingShapes,
@@ -37,6 +43,7 @@ const tenantSamples = {
   secondFactor: 'if-enrolled',
   secondFactorRoles: ['admin'],
   recoveryWaitingTime: 86400,
+  ...sessionSamples,
   ...PASSCODE_SETTING_SAMPLES,
   ...brandSamples,
   ...senderSamples,
@@ -103,13 +110,14 @@ const TenantSettings = z
     ...methods,
     ...switchesOn,
     ...secondFactorSettings,
+    ...sessionSettings,
     ...passcodeSettings,
     ...toOptional(brandTexts),
     ...brandSettings,
     ...toOptional(senderTexts),
   })
   .superRefine((settings, context) => {
-    for (const { field, description } of findSignUpIssues(settings))
+    for (const { field, description } of [...findSignUpIssues(settings), ...findSessionIssues(settings)])
       context.addIssue({ code: 'custom', path: [field], message: description })
   })
   .meta({ id: 'TenantSettingsInput', model: 'Tenant', samples: tenantSamples })
@@ -125,6 +133,7 @@ export const TenantSettingsPatch = z
     ...methods,
     ...switchesOn,
     ...secondFactorSettings,
+    ...sessionSettings,
     ...passcodeSettings,
     ...toClearable(brandTexts),
     ...brandSettings,
@@ -165,6 +174,7 @@ export const TenantSettingsShape = z
     ...toShapes(methods, z.array(z.enum(SIGN_IN_METHODS))),
     ...toShapes(switchesOn, z.boolean()),
     ...secondFactorShapes,
+    ...sessionSettingShapes,
     ...passcodeSettingsShapes,
     ...toShapes(brandTexts, z.string().nullable()),
     ...brandShapes,

@@ -13,6 +13,7 @@ import { EXPECTED_UPDATED_AT_DESCRIPTION } from '../schema/expected-updated-at.t
 import { findDescription } from '../schema/schema-descriptions.ts'
 import { buildBrandSettingFields, buildBrandSettingInputs } from './brand-settings.graphql.ts'
 import { buildPasscodeSettingFields, buildPasscodeSettingInputs } from './passcode-settings.graphql.ts'
+import { buildSessionSettingFields, buildSessionSettingInputs } from './session-settings.graphql.ts'
 import { toSettings, updateSettings } from './settings.ts'
 import { SignUpEnum, SignUpFieldInput, SignUpFieldRef } from './sign-up.graphql.ts'
 import { createTenant, deleteTenant, getTenant, listTenants, type Tenant } from './tenants.ts'
@@ -139,6 +140,7 @@ const TenantSettings = builder.objectRef<ReturnType<typeof toSettings>>('TenantS
     recoveryWaitingTime: t.exposeInt('recoveryWaitingTime', {
       description: SETTING_DESCRIPTIONS.recoveryWaitingTime,
     }),
+    ...buildSessionSettingFields(t),
     ...buildPasscodeSettingFields(t),
     ...buildBrandSettingFields(t),
   }),
@@ -210,6 +212,7 @@ const buildSettingsInputFields = (t: InputFields) => ({
   secondFactor: t.field({ type: SecondFactorModeEnum, description: SETTING_DESCRIPTIONS.secondFactor }),
   secondFactorRoles: t.field({ type: [RoleEnum], description: SETTING_DESCRIPTIONS.secondFactorRoles }),
   recoveryWaitingTime: t.int({ description: SETTING_DESCRIPTIONS.recoveryWaitingTime }),
+  ...buildSessionSettingInputs(t),
   ...buildPasscodeSettingInputs(t),
   ...buildBrandSettingInputs(t),
 })

@@ -1,6 +1,7 @@
 import { buildSettingsColumns, SETTINGS, type TenantRow } from '../access/tenant.sql.ts'
 import { CORNER_RADIUS, DEFAULT_FONT } from '../core/brand.ts'
 import { STANDARD_LIMITS } from '../core/limit-settings.ts'
+import { SESSION_SECONDS, type StaySignedInMode } from '../core/session-settings.ts'
 import { CHANNELS, type SecondFactorMode, SIGN_IN_METHODS } from '../core/sign-in-methods.ts'
 import { DEFAULT_SIGN_UP_FIELDS, INVITATION_LIFETIME_SECONDS, type SignUpMode } from '../core/sign-up.ts'
 import { storedColumns } from '../database/columns.ts'
@@ -28,6 +29,9 @@ const DEFAULT_SETTINGS = {
   secondFactor: 'if-enrolled' satisfies SecondFactorMode as string,
   secondFactorRoles: [] as string[],
   recoveryWaitingTime: 0,
+  staySignedIn: 'always' satisfies StaySignedInMode as string,
+  sessionIdleSeconds: SESSION_SECONDS.idle as number,
+  sessionLifetimeSeconds: SESSION_SECONDS.lifetime as number,
   passcodeChannels: [...CHANNELS] as string[],
   phoneCountry: null,
   defaultLocale: null,
@@ -66,6 +70,9 @@ const INSERT_TENANT = statement({
     secondFactor: 'text',
     secondFactorRoles: 'text[]',
     recoveryWaitingTime: 'int',
+    staySignedIn: 'text',
+    sessionIdleSeconds: 'int',
+    sessionLifetimeSeconds: 'int',
     passcodeChannels: 'text[]',
     phoneCountry: 'text?',
     defaultLocale: 'text?',

@@ -33,6 +33,7 @@ describe('the operations on clients', () => {
       userInfoSigningAlg: null,
       requirePushedRequests: false,
       requireSecondFactor: false,
+      defaultMaxAge: null,
       resources: [],
       registeredBy: 'administrator',
       updatedAt: expect.any(String),

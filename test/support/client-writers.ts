@@ -16,6 +16,7 @@ export const OIDC_MEMBERS = [
   'userInfoSigningAlg',
   'requirePushedRequests',
   'requireSecondFactor',
+  'defaultMaxAge',
   'resources',
 ]
 export const CLIENT_FIELDS = `id name description appType themeColor logoUrl callbacks allowedOrigins webOrigins allowedLogoutUrls

@@ -15,6 +15,7 @@ export const UNSET = {
   userInfoSigningAlg: null,
   requirePushedRequests: false,
   requireSecondFactor: false,
+  defaultMaxAge: null,
   resources: [],
 }
 
@@ -54,6 +55,7 @@ export const test = base
         userInfoSigningAlg: 'ES384',
         requirePushedRequests: true,
         requireSecondFactor: true,
+        defaultMaxAge: 86_400,
         resources: ['https://api.shop.example/v1', 'urn:example:orders'],
       }),
   )

@@ -38,6 +38,7 @@ export const CATALOG = defineCatalog({
   'signIn.title': 'تسجيل الدخول',
   'signIn.createTitle': 'إنشاء حسابك',
   'signIn.toContinueTo': 'للمتابعة إلى {client}',
+  'stay.label': 'البقاء مسجّل الدخول',
   'signIn.stronger':
     'يتطلب {client} تسجيل دخول أكثر أمانًا من الذي استخدمته. اختر طريقة أدناه. إذا قادتك إلى موقع آخر، فاستخدم هناك مفتاح مرور أو خطوة ثانية.',
   'address.email': 'عنوان البريد الإلكتروني',

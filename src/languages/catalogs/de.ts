@@ -35,6 +35,7 @@ export const CATALOG = defineCatalog({
   'signIn.title': 'Anmelden',
   'signIn.createTitle': 'Konto erstellen',
   'signIn.toContinueTo': 'um mit {client} fortzufahren',
+  'stay.label': 'Angemeldet bleiben',
   'signIn.stronger':
     '{client} verlangt eine sicherere Anmeldung als die, die Sie verwendet haben. Wählen Sie unten einen anderen Weg. Wenn er zu einer anderen Website führt, verwenden Sie dort einen Passkey oder einen zweiten Schritt.',
   'address.email': 'E-Mail-Adresse',

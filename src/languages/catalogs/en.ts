@@ -40,6 +40,7 @@ export const EN = {
   'signIn.title': 'Sign in',
   'signIn.createTitle': 'Create your account',
   'signIn.toContinueTo': 'to continue to {client}',
+  'stay.label': 'Stay signed in',
   'signIn.stronger':
     '{client} needs a more secure sign-in than the one you used. Choose a way below. If it leads to another website, use a passkey or a second step there.',
   'address.email': 'Email address',

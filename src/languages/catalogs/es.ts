@@ -35,6 +35,7 @@ export const CATALOG = defineCatalog({
   'signIn.title': 'Iniciar sesión',
   'signIn.createTitle': 'Crea tu cuenta',
   'signIn.toContinueTo': 'para continuar a {client}',
+  'stay.label': 'Mantener la sesión iniciada',
   'signIn.stronger':
     '{client} necesita un inicio de sesión más seguro que el que has usado. Elige una opción a continuación. Si te lleva a otro sitio web, usa allí una llave de acceso o un segundo paso.',
   'address.email': 'Correo electrónico',

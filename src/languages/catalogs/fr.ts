@@ -35,6 +35,7 @@ export const CATALOG = defineCatalog({
   'signIn.title': 'Se connecter',
   'signIn.createTitle': 'Créer votre compte',
   'signIn.toContinueTo': 'pour continuer vers {client}',
+  'stay.label': 'Rester connecté',
   'signIn.stronger':
     '{client} exige une connexion plus sûre que celle que vous avez utilisée. Choisissez un moyen ci-dessous. S’il mène à un autre site, utilisez-y une clé d’accès ou une deuxième étape.',
   'address.email': 'Adresse e-mail',

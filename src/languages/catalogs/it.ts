@@ -35,6 +35,7 @@ export const CATALOG = defineCatalog({
   'signIn.title': 'Accedi',
   'signIn.createTitle': 'Crea il tuo account',
   'signIn.toContinueTo': 'per continuare su {client}',
+  'stay.label': 'Resta connesso',
   'signIn.stronger':
     '{client} richiede un accesso più sicuro di quello che hai usato. Scegli un modo qui sotto. Se porta a un altro sito, usa lì una passkey o un secondo passaggio.',
   'address.email': 'Indirizzo email',

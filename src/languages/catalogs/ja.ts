@@ -35,6 +35,7 @@ export const CATALOG = defineCatalog({
   'signIn.title': 'ログイン',
   'signIn.createTitle': 'アカウントを作成',
   'signIn.toContinueTo': '{client} に進みます',
+  'stay.label': 'ログインしたままにする',
   'signIn.stronger':
     '{client} では、より安全な方法でのログインが必要です。以下から方法を選んでください。別のサイトに移動する場合は、そのサイトでパスキーまたは 2 段階目の確認を使用してください。',
   'address.email': 'メールアドレス',

@@ -35,6 +35,7 @@ export const CATALOG = defineCatalog({
   'signIn.title': 'Entrar',
   'signIn.createTitle': 'Crie sua conta',
   'signIn.toContinueTo': 'para continuar em {client}',
+  'stay.label': 'Continuar conectado',
   'signIn.stronger':
     '{client} exige um acesso mais seguro do que o que você usou. Escolha uma opção abaixo. Se ela levar a outro site, use lá uma chave de acesso ou uma segunda etapa.',
   'address.email': 'E-mail',

@@ -35,6 +35,7 @@ export const CATALOG = defineCatalog({
   'signIn.title': '登录',
   'signIn.createTitle': '创建账号',
   'signIn.toContinueTo': '以继续使用 {client}',
+  'stay.label': '保持登录状态',
   'signIn.stronger':
     '{client} 要求使用比刚才更安全的登录方式。请在下方选择一种方式。如果会转到其他网站，请在那里使用通行密钥或两步验证。',
   'address.email': '电子邮件地址',

@@ -126,6 +126,12 @@ export async function evaluateRequest(
   return evaluateState(request, progress, given, choice, now)
 }
 
+/** The max_age of a request; without one, that of the client (OIDC Registration 1.0, section 2: default_max_age). */
+export const selectMaxAge = (
+  { maxAgeSeconds }: Pick<PendingRequest, 'maxAgeSeconds'>,
+  { defaultMaxAge }: Pick<RequestingClient, 'defaultMaxAge'>,
+): number | null => maxAgeSeconds ?? defaultMaxAge
+
 /** Evaluates a request for the user who is signed in, if any. Pure. */
 export function evaluateState(
   request: PendingRequest,
@@ -144,6 +150,7 @@ export function evaluateState(
   const next = selectNextStep(
     {
       ...request,
+      maxAgeSeconds: selectMaxAge(request, client),
       scopes,
       requireConsent: client.requireConsent,
       addressHint: getAddressHint(request),

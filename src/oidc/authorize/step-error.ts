@@ -1,6 +1,6 @@
 import { type Diagnostics, OAuthError } from '../../core/oauth-error.ts'
 import type { PendingRequest } from '../model/authorize-request.ts'
-import type { AuthorizationState } from './evaluate-request.ts'
+import { type AuthorizationState, selectMaxAge } from './evaluate-request.ts'
 import { type FailedRule, listConsentScopes, type NextStep } from './next-step.ts'
 
 /** The request with the state that it failed with. */
@@ -37,9 +37,9 @@ const RULE_DIAGNOSTICS: Record<FailedRule, (failed: FailedEvaluation, user: Sign
     reason: 'the login_hint is not an address of the signed-in user',
     signed_in: userId,
   }),
-  max_age: ({ request: { maxAgeSeconds }, now }, { authenticatedAt }) => ({
+  max_age: ({ request, authorization: { client }, now }, { authenticatedAt }) => ({
     reason: 'the sign-in is older than max_age',
-    max_age: maxAgeSeconds,
+    max_age: selectMaxAge(request, client),
     age_seconds: Math.floor((now.getTime() - authenticatedAt.getTime()) / 1000),
     auth_time: authenticatedAt.toISOString(),
   }),

@@ -94,6 +94,8 @@ export type Progress = {
   pendingLink?: PendingLink
   /** The attempt to sign in at an identity provider; removed when the provider answers. */
   provider?: { id: string; idpId: string; since: string | null }
+  /** The user chose to stay signed in when the browser is closed. */
+  staySignedIn?: boolean
   /** The browser can create passkeys on its device, says the script of the first page. */
   canCreatePasskey?: boolean
   /** The session whose user is offered to create a passkey. */

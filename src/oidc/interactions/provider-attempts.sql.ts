@@ -14,7 +14,7 @@ export const storeProviderAttempt = (
   sql: Sql,
   tenant: string,
   handleHash: Buffer,
-  progress: Pick<Progress, 'provider' | 'canCreatePasskey'>,
+  progress: Pick<Progress, 'provider' | 'canCreatePasskey' | 'staySignedIn'>,
 ): Promise<void> => STORE_ATTEMPT.run(sql, { tenant, handleHash, progress })
 
 const CLAIM_ATTEMPT = statement({

@@ -84,12 +84,12 @@ export const LogoutChoicePage = ({
       ))}
     </AccountList>
     <div class="choice">
-      <StepForm interaction={interaction} step="logout">
+      <StepForm interaction={interaction} step="logout" class="choice">
         <button type="submit" name="account" value="all" class="primary">
           <Message of="logout.all" />
         </button>
       </StepForm>
-      <StepForm interaction={interaction} step="stay">
+      <StepForm interaction={interaction} step="stay" class="choice">
         <button type="submit" class="secondary">
           <Message of="logout.stay" />
         </button>

@@ -13,6 +13,7 @@ export type RequestingClient = Pick<
   | 'registeredBy'
   | 'requireConsent'
   | 'requireSecondFactor'
+  | 'defaultMaxAge'
   | 'scopes'
   | 'callbacks'
   | 'allowedOrigins'
@@ -33,6 +34,7 @@ export const createAccountPagesClient = ({
   registeredBy: 'administrator',
   requireConsent: false,
   requireSecondFactor: false,
+  defaultMaxAge: null,
   scopes: [],
   callbacks: [],
   allowedOrigins: [],

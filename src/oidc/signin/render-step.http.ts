@@ -96,8 +96,11 @@ export async function renderSignInPage(signIn: SignInStep, page: SignInPageName)
             ...listOfferedMethods(signIn).map(({ renderEntry }) => renderEntry(signIn, form, rejection)),
           ],
         },
-        // The passkey's part has a script.
-        { ...options, runsScript: call.tenant.signInMethods.includes('passkey') },
+        // The passkey's part and the checkbox have scripts.
+        {
+          ...options,
+          runsScript: call.tenant.signInMethods.includes('passkey') || call.tenant.staySignedIn === 'ask',
+        },
       )
   }
 }

@@ -43,6 +43,7 @@ import {
   type SignInPageName,
 } from './step/sign-in-step.http.ts'
 import type { SignInStep } from './step/sign-in-step.ts'
+import { readStayChoice } from './step/stay-choice.ts'
 import { TERMS_FORMS } from './terms/terms-forms.http.ts'
 
 /**
@@ -145,7 +146,8 @@ const FORM_HANDLERS: Record<string, Record<string, FormHandler>> = {
 
 async function handleForm(call: TenantCall, page: SignInPageName): Promise<Response> {
   const form = await readForm(call.event)
-  const signIn = readBrowserAbilities(await loadSignInStep(call, readCredentialId(form)), form)
+  const loaded = await loadSignInStep(call, readCredentialId(form))
+  const signIn = readStayChoice(readBrowserAbilities(loaded, form), form)
   if (!isCsrfToken(form.csrf, 'signin', ...getCsrfBinding(signIn, page)))
     throw new Forbidden('This page was out of date. Go back, reload it and try again.')
   // Also when another tab has continued: the user who cancels must not be signed in.

@@ -7,6 +7,7 @@ type TriedSettings = {
   passcodeChannels?: string[] | null
   signUp?: string | null
   secondFactor?: string | null
+  staySignedIn?: string | null
   secondFactorRoles?: string[] | null
 }
 
@@ -33,6 +34,10 @@ export const TENANT_OPERATIONS: Record<string, Call[]> = {
     { recoveryWaitingTime: 3600 },
     { recoveryWaitingTime: -1 },
     { recoveryWaitingTime: null },
+    { staySignedIn: 'ask', sessionIdleSeconds: 600, sessionLifetimeSeconds: 3600 },
+    { sessionIdleSeconds: 1, sessionLifetimeSeconds: 31_536_001 },
+    { sessionIdleSeconds: 3600, sessionLifetimeSeconds: 600 },
+    { staySignedIn: null, sessionIdleSeconds: null, sessionLifetimeSeconds: null },
     { passcodeChannels: ['sms'], phoneCountry: 'ch' },
     { smsCountries: ['CH', 'AT', 'CH'], smsDailyLimit: 100, smsPrefixLimit: null },
     { smsCountries: ['ch'], smsDailyLimit: -1, smsPrefixLimit: 0 },
@@ -71,6 +76,7 @@ export const TENANT_OPERATIONS: Record<string, Call[]> = {
       input: {
         ...settings,
         ...(settings.signUp && { signUp: toMember(settings.signUp) }),
+        ...(settings.staySignedIn && { staySignedIn: toMember(settings.staySignedIn) }),
         ...(settings.secondFactor && { secondFactor: toMember(settings.secondFactor) }),
         ...(settings.secondFactorRoles && { secondFactorRoles: toEnum(settings.secondFactorRoles) }),
         ...(settings.signInMethods && { signInMethods: toEnum(settings.signInMethods) }),
@@ -79,6 +85,7 @@ export const TENANT_OPERATIONS: Record<string, Call[]> = {
       read: ({ tenant: { settings } }) => ({
         ...settings,
         signUp: fromMember(settings.signUp),
+        staySignedIn: fromMember(settings.staySignedIn),
         secondFactor: fromMember(settings.secondFactor),
         secondFactorRoles: settings.secondFactorRoles.map(fromMember),
         signInMethods: settings.signInMethods.map((name: string) => name.toLowerCase()),

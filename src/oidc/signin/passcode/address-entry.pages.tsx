@@ -1,6 +1,7 @@
 import type { ComponentChildren, VNode } from 'preact'
 import type { Channel } from '../../../core/sign-in-methods.ts'
 import { ErrorMessage, type PageInteraction, StepForm } from '../../../pages/page-shell.pages.tsx'
+import { type StayChoice, StaySignedInBox } from '../../../pages/stay-signed-in.pages.tsx'
 import { Message } from '../../../pages/words.pages.tsx'
 import { getEntryTexts } from '../step/address-texts.ts'
 
@@ -14,13 +15,21 @@ type AddressEntryProps = {
   hint: ComponentChildren
   /** The error, as a sentence. */
   error?: string | null
+  stay?: StayChoice | null
 }
 
 /**
  * The passcode's part of the first page: asks for the address. Posts `step=email` and `address`. Browsers that
  * have a passkey offer it in this field (WebAuthn Level 3, section 5.1.4).
  */
-export function AddressEntry({ interaction, channels, address, hint, error }: AddressEntryProps): VNode {
+export function AddressEntry({
+  interaction,
+  channels,
+  address,
+  hint,
+  error,
+  stay,
+}: AddressEntryProps): VNode {
   const { label, type } = getEntryTexts(channels)
   return (
     <StepForm interaction={interaction} step="email" class="stack">
@@ -50,6 +59,7 @@ export function AddressEntry({ interaction, channels, address, hint, error }: Ad
           {hint}
         </p>
       </div>
+      <StaySignedInBox stay={stay} />
       <button type="submit" class="primary">
         <Message of="action.continue" />
       </button>

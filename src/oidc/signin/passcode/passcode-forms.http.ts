@@ -11,6 +11,7 @@ import { describeInputRejection } from '../step/input-rejection-texts.ts'
 import type { SignInMethod } from '../step/sign-in-method.http.ts'
 import { buildSessionCookies, readCookies, redirectToPage, rejectInput } from '../step/sign-in-step.http.ts'
 import type { SignInStep } from '../step/sign-in-step.ts'
+import { selectStayChoice } from '../step/stay-choice.ts'
 import { AddressEntry } from './address-entry.pages.tsx'
 import { describeAddressEntry } from './address-entry-texts.ts'
 import { buildKnownBrowserCookies } from './known-browsers.ts'
@@ -33,6 +34,7 @@ export const PASSCODE_METHOD: SignInMethod = {
     return createPart(AddressEntry, {
       interaction,
       channels,
+      stay: selectStayChoice(signIn, 'passcode'),
       hint: describeAddressEntry(signIn.call.tenant, isCreation),
       address: rejection?.entered ?? (address && formatAddress(address)),
       error:

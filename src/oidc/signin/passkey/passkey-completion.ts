@@ -32,7 +32,7 @@ export async function completeByPasskey(
   const { userId, amr } = proven
   const session = prepareSession(
     toUserCtx(ctx, { userId, clientId: request.clientId }),
-    buildBrowserSessionOptions({ userId, proof: { method: 'passkey', amr } }, now),
+    buildBrowserSessionOptions({ userId, proof: { method: 'passkey', amr } }),
     now,
   )
   const { id, proofs } = session.values

@@ -1,6 +1,7 @@
 import type { VNode } from 'preact'
 import { PASSKEY_SCRIPT_PATH } from '../../../pages/assets/passkey-script.ts'
 import { ErrorMessage, type PageInteraction, StepForm } from '../../../pages/page-shell.pages.tsx'
+import { type StayChoice, StaySignedInBox } from '../../../pages/stay-signed-in.pages.tsx'
 import { Message, useWords } from '../../../pages/words.pages.tsx'
 
 type PasskeyEntryProps = {
@@ -12,6 +13,7 @@ type PasskeyEntryProps = {
   error?: string | null
   /** The id of a passkey that the browser presented and that does not exist any more. */
   unknownPasskey?: string
+  stay?: StayChoice | null
 }
 
 /**
@@ -24,6 +26,7 @@ export function PasskeyEntry({
   isOnly,
   error,
   unknownPasskey,
+  stay,
 }: PasskeyEntryProps): VNode {
   const { text } = useWords()
   return (
@@ -54,6 +57,7 @@ export function PasskeyEntry({
       >
         <StepForm interaction={interaction} step="passkey" class="stack">
           <input type="hidden" name="assertion" />
+          <StaySignedInBox stay={stay} />
           <button type="button" id="passkey-button" class={isOnly ? 'primary' : 'secondary'}>
             <Message of="passkey.signIn" />
           </button>

@@ -9,6 +9,7 @@ import { offersMethod } from '../step/offered-methods.ts'
 import type { SignInMethod } from '../step/sign-in-method.http.ts'
 import { buildSessionCookies, redirectToPage, rejectInput } from '../step/sign-in-step.http.ts'
 import type { SignInStep } from '../step/sign-in-step.ts'
+import { selectStayChoice } from '../step/stay-choice.ts'
 import { PasskeyEntry } from './passkey-entry.pages.tsx'
 import { deriveChallenge, signInByPasskey } from './passkey-sign-in.ts'
 
@@ -22,6 +23,7 @@ export const PASSKEY_METHOD: SignInMethod = {
       isOnly: isSecondFactor(signIn) || !offersMethod(signIn, 'passcode'),
       error: rejection?.reason === 'passkey' ? describeInputRejection(rejection) : null,
       unknownPasskey: rejection?.unknownPasskey,
+      stay: selectStayChoice(signIn, 'passkey'),
     }),
 }
 

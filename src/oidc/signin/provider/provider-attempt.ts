@@ -38,8 +38,12 @@ export async function beginAttempt(
   { idpId, since }: { idpId: string; since: Date | null },
 ): Promise<AttemptValues> {
   const attempt = { id: randomToken(), idpId, since: since?.toISOString() ?? null }
-  const { canCreatePasskey } = interaction.progress
-  await storeProviderAttempt(sql, tenant, hashHandle(interaction), { provider: attempt, canCreatePasskey })
+  const { canCreatePasskey, staySignedIn } = interaction.progress
+  await storeProviderAttempt(sql, tenant, hashHandle(interaction), {
+    provider: attempt,
+    canCreatePasskey,
+    staySignedIn,
+  })
   return {
     state: buildState(interaction, attempt),
     nonce: deriveValue('nonce', interaction, attempt),

@@ -1,5 +1,6 @@
 import type { VNode } from 'preact'
 import { BidiText, ErrorMessage, type PageInteraction, StepForm } from '../../../pages/page-shell.pages.tsx'
+import { type StayChoice, StaySignedInBox } from '../../../pages/stay-signed-in.pages.tsx'
 import { Message } from '../../../pages/words.pages.tsx'
 import { type PageProvider, ProviderMark } from './provider-marks.pages.tsx'
 
@@ -8,13 +9,15 @@ type ProviderEntryProps = {
   providers: readonly PageProvider[]
   /** The error, as a sentence. */
   error?: string | null
+  stay?: StayChoice | null
 }
 
 /** The providers' part of the first page: a button for each. Posts `step=provider` and `idp`. */
-export const ProviderEntry = ({ interaction, providers, error }: ProviderEntryProps): VNode | null =>
+export const ProviderEntry = ({ interaction, providers, error, stay }: ProviderEntryProps): VNode | null =>
   providers.length === 0 && !error ? null : (
     <StepForm interaction={interaction} step="provider" class="choice">
       {error && <ErrorMessage>{error}</ErrorMessage>}
+      <StaySignedInBox stay={stay} />
       {providers.map((provider) => (
         <button key={provider.id} type="submit" name="idp" value={provider.id} class="secondary provider">
           <ProviderMark provider={provider} />

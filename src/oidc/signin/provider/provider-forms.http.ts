@@ -7,7 +7,7 @@ import { listUpstreamAcrs, type TrustPolicy } from '../../../idps/trusted-authen
 import { createPart, type PagePart } from '../../../pages/page-part.pages.tsx'
 import type { PageInteraction } from '../../../pages/page-shell.pages.tsx'
 import { redirectTo, renderComponent } from '../../../pages/responses.http.ts'
-import { selectExpectedAddress } from '../../authorize/evaluate-request.ts'
+import { selectExpectedAddress, selectMaxAge } from '../../authorize/evaluate-request.ts'
 import type { InputRejection } from '../../interactions/interactions.ts'
 import { satisfiesAcrRequest } from '../../model/acr.ts'
 import { describeInputRejection } from '../step/input-rejection-texts.ts'
@@ -16,6 +16,7 @@ import { storePendingLink } from '../step/pending-links.ts'
 import type { SignInMethod } from '../step/sign-in-method.http.ts'
 import { redirectToPage, rejectInput } from '../step/sign-in-step.http.ts'
 import type { SignInStep } from '../step/sign-in-step.ts'
+import { selectStayChoice } from '../step/stay-choice.ts'
 import { beginAttempt } from './provider-attempt.ts'
 import { PendingLinkNote, ProviderEntry } from './provider-entry.pages.tsx'
 import { RejectedIdentity, recordRejection } from './provider-sign-in.ts'
@@ -28,6 +29,7 @@ export const PROVIDER_METHOD: SignInMethod = {
     createPart(ProviderEntry, {
       interaction: form,
       providers: listOfferedProviders(signIn),
+      stay: selectStayChoice(signIn, 'provider'),
       error: rejection?.provider !== undefined ? describeInputRejection(rejection) : null,
     }),
 }
@@ -51,7 +53,9 @@ export function renderPendingLink({ interaction }: SignInStep, form: PageInterac
 function selectWishes({ interaction, authorization }: SignInStep, row: TrustPolicy): ProviderWishes {
   const { request, progress } = interaction
   const isFresh =
-    request.prompt.includes('login') || request.maxAgeSeconds !== null || progress.sessionId !== undefined
+    request.prompt.includes('login') ||
+    selectMaxAge(request, authorization.client) !== null ||
+    progress.sessionId !== undefined
   const requested = request.claims?.id_token.acr ?? null
   return {
     // Without a request for an `acr`, the provider decides.

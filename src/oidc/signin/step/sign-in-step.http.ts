@@ -5,7 +5,7 @@ import { buildAccountCookies, readSessionTokens } from '../../../pages/account-c
 import { INTERACTION_COOKIE, readCookie } from '../../../pages/cookies.ts'
 import { redirectTo } from '../../../pages/responses.http.ts'
 import { listSurplusAccounts } from '../../../sessions/browser-accounts.ts'
-import { BROWSER_LIFETIME_SECONDS } from '../../../sessions/sessions.ts'
+import { selectCookieLifetime } from '../../../tenants/cookie-lifetime.ts'
 import { evaluateRequest } from '../../authorize/evaluate-request.ts'
 import { findInteraction, type InputRejection, setInputRejection } from '../../interactions/interactions.ts'
 import { findWithPasskey } from './presented-passkey.ts'
@@ -124,7 +124,7 @@ export function buildSessionCookies(signIn: SignInStep, entered: EnteredAccount 
     readCookies(signIn),
     entered,
     accounts.filter((account) => !surplus.includes(account)),
-    BROWSER_LIFETIME_SECONDS,
+    selectCookieLifetime(signIn.call.tenant, signIn.interaction.progress.staySignedIn),
   )
 }
 

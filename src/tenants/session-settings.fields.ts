@@ -1,0 +1,48 @@
+import { z } from 'zod'
+import type { FieldIssue } from '../core/errors.ts'
+import { SESSION_SECONDS, STAY_SIGNED_IN_MODES, type StaySignedInMode } from '../core/session-settings.ts'
+import { integer, oneOf } from '../schema/input-shapes.ts'
+
+const { min, max, idle, lifetime } = SESSION_SECONDS
+
+const createSeconds = (standard: number) =>
+  integer(min, max)
+    .nullable()
+    .transform((seconds) => seconds ?? standard)
+    .optional()
+
+/** Settings of the sessions of browsers. Never unset: null is the default. */
+export const sessionSettings = {
+  staySignedIn: oneOf(STAY_SIGNED_IN_MODES)
+    .nullable()
+    .transform((mode): StaySignedInMode => mode ?? 'always')
+    .optional(),
+  sessionIdleSeconds: createSeconds(idle),
+  sessionLifetimeSeconds: createSeconds(lifetime),
+}
+
+/** As REST returns them. */
+export const sessionSettingShapes = {
+  staySignedIn: z.enum(STAY_SIGNED_IN_MODES),
+  sessionIdleSeconds: z.int(),
+  sessionLifetimeSeconds: z.int(),
+}
+
+/** Examples of the same settings, for openapi.json. */
+export const sessionSamples = {
+  staySignedIn: 'ask',
+  sessionIdleSeconds: 3600,
+  sessionLifetimeSeconds: 604_800,
+}
+
+/** Issues of lifetimes that do not fit together; those that are not given are the defaults. */
+export const findSessionIssues = ({
+  sessionIdleSeconds = idle,
+  sessionLifetimeSeconds = lifetime,
+}: {
+  sessionIdleSeconds?: number
+  sessionLifetimeSeconds?: number
+}): FieldIssue[] =>
+  sessionIdleSeconds > sessionLifetimeSeconds
+    ? [{ field: 'sessionIdleSeconds', description: 'must not be longer than sessionLifetimeSeconds' }]
+    : []
