@@ -100,7 +100,7 @@ export async function measureOffice(
   const again = createSteps(deployment, seed, mailbox)
   await forEachOf(people.slice(0, 100), async (address) => {
     const { browser } = visits.get(address) as Visit
-    browser.cookies.delete('vst_sid')
+    browser.forgetSessions()
     await again.enter(await again.request(address, browser), address)
   })
   const isWithin =

@@ -130,7 +130,7 @@ describe('uses that are returned to a limit', () => {
     }
     for (let use = 0; use < 5; use++) await consumeLimit('sendPasscode', tenant, '127.0.0.1', LIMIT)
     expect(await readCount()).toBe(5)
-    browser.cookies.delete('vst_sid')
+    browser.forgetSessions()
     let page = await toPage(await browser.submit(await start(), { step: 'email', address: email }))
     const waitIsOver = async () => {
       await resetCooldown(tenant, email)

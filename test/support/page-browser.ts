@@ -7,6 +7,11 @@ export class PageBrowser {
     this.#origin = origin
   }
 
+  /** Forgets the sessions of all accounts, but not that it is a known browser. */
+  forgetSessions(): void {
+    for (const name of [...this.cookies.keys()]) if (/^vst_(sid|acc)/.test(name)) this.cookies.delete(name)
+  }
+
   async fetch(path: string, init: RequestInit = {}): Promise<Response> {
     const cookie = [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
     const response = await fetch(new URL(path, this.#origin), {

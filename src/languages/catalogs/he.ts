@@ -39,6 +39,7 @@ export const CATALOG = defineCatalog({
   'signIn.title': 'כניסה',
   'signIn.createTitle': 'יצירת חשבון',
   'signIn.toContinueTo': 'כדי להמשיך אל {client}',
+  'stay.label': 'השארת החיבור פעיל',
   'signIn.stronger':
     '{client} דורש כניסה מאובטחת יותר מזו שבה השתמשתם. בחרו דרך למטה. אם היא מובילה לאתר אחר, השתמשו שם במפתח גישה או בשלב שני.',
   'address.email': 'כתובת אימייל',

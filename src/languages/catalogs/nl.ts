@@ -39,6 +39,7 @@ export const CATALOG = defineCatalog({
   'signIn.title': 'Inloggen',
   'signIn.createTitle': 'Maak je account aan',
   'signIn.toContinueTo': 'om door te gaan naar {client}',
+  'stay.label': 'Ingelogd blijven',
   'signIn.stronger':
     '{client} heeft een veiligere inlogmethode nodig dan die je hebt gebruikt. Kies hieronder een manier. Leidt die naar een andere website, gebruik daar dan een passkey of een tweede stap.',
   'address.email': 'E-mailadres',

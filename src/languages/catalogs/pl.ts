@@ -39,6 +39,7 @@ export const CATALOG = defineCatalog({
   'signIn.title': 'Zaloguj się',
   'signIn.createTitle': 'Utwórz konto',
   'signIn.toContinueTo': 'aby przejść do {client}',
+  'stay.label': 'Nie wylogowuj mnie',
   'signIn.stronger':
     '{client} wymaga bezpieczniejszego logowania niż to, którego użyto. Wybierz sposób poniżej. Jeśli prowadzi on do innej witryny, użyj tam klucza dostępu lub drugiego kroku.',
   'address.email': 'Adres e-mail',

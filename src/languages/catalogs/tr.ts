@@ -39,6 +39,7 @@ export const CATALOG = defineCatalog({
   'signIn.title': 'Oturum aç',
   'signIn.createTitle': 'Hesabınızı oluşturun',
   'signIn.toContinueTo': '{client} uygulamasına devam etmek için',
+  'stay.label': 'Oturumum açık kalsın',
   'signIn.stronger':
     '{client}, kullandığınızdan daha güvenli bir oturum açma yöntemi gerektiriyor. Aşağıdan bir yöntem seçin. Başka bir web sitesine yönlendirilirseniz orada geçiş anahtarı veya ikinci bir adım kullanın.',
   'address.email': 'E-posta adresi',

@@ -58,7 +58,7 @@ describe('a sign-in by passkey in a browser without a session', () => {
     const html = await response.text()
     expect(html).toContain('This sign-in is finished.')
     expect(html).toContain(person.email)
-    browser.cookies.delete('vst_sid')
+    browser.forgetSessions()
     expect(await (await browser.open(page.path)).response.text()).toContain(GONE)
   })
 
