@@ -29,6 +29,7 @@ export const SETTINGS = [
   'staySignedIn',
   'sessionIdleSeconds',
   'sessionLifetimeSeconds',
+  'newDeviceNotice',
   'passcodeChannels',
   ...LIMIT_SETTING_NAMES,
   'smsCountries',

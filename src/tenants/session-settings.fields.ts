@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { FieldIssue } from '../core/errors.ts'
 import { SESSION_SECONDS, STAY_SIGNED_IN_MODES, type StaySignedInMode } from '../core/session-settings.ts'
-import { integer, oneOf } from '../schema/input-shapes.ts'
+import { flag, integer, oneOf } from '../schema/input-shapes.ts'
 
 const { min, max, idle, lifetime } = SESSION_SECONDS
 
@@ -19,6 +19,7 @@ export const sessionSettings = {
     .optional(),
   sessionIdleSeconds: createSeconds(idle),
   sessionLifetimeSeconds: createSeconds(lifetime),
+  newDeviceNotice: flag,
 }
 
 /** As REST returns them. */
@@ -26,6 +27,7 @@ export const sessionSettingShapes = {
   staySignedIn: z.enum(STAY_SIGNED_IN_MODES),
   sessionIdleSeconds: z.int(),
   sessionLifetimeSeconds: z.int(),
+  newDeviceNotice: z.boolean(),
 }
 
 /** Examples of the same settings, for openapi.json. */
@@ -33,6 +35,7 @@ export const sessionSamples = {
   staySignedIn: 'ask',
   sessionIdleSeconds: 3600,
   sessionLifetimeSeconds: 604_800,
+  newDeviceNotice: true,
 }
 
 /** Issues of lifetimes that do not fit together; those that are not given are the defaults. */

@@ -10,6 +10,7 @@ const DESCRIPTIONS = {
   staySignedIn: findDescription('Tenant', 'staySignedIn'),
   sessionIdleSeconds: findDescription('Tenant', 'sessionIdleSeconds'),
   sessionLifetimeSeconds: findDescription('Tenant', 'sessionLifetimeSeconds'),
+  newDeviceNotice: findDescription('Tenant', 'newDeviceNotice'),
 }
 
 const StaySignedInEnum = builder.enumType('StaySignedIn', {
@@ -32,6 +33,7 @@ export const buildSessionSettingFields = (t: SettingFields) => ({
   sessionLifetimeSeconds: t.exposeInt('sessionLifetimeSeconds', {
     description: DESCRIPTIONS.sessionLifetimeSeconds,
   }),
+  newDeviceNotice: t.exposeBoolean('newDeviceNotice', { description: DESCRIPTIONS.newDeviceNotice }),
 })
 
 /** The same, as fields of inputs. */
@@ -39,4 +41,5 @@ export const buildSessionSettingInputs = (t: InputFields) => ({
   staySignedIn: t.field({ type: StaySignedInEnum, description: DESCRIPTIONS.staySignedIn }),
   sessionIdleSeconds: t.int({ description: DESCRIPTIONS.sessionIdleSeconds }),
   sessionLifetimeSeconds: t.int({ description: DESCRIPTIONS.sessionLifetimeSeconds }),
+  newDeviceNotice: t.boolean({ description: DESCRIPTIONS.newDeviceNotice }),
 })

@@ -128,6 +128,7 @@ export const ADDED_FIELDS: Record<string, string[]> = {
     'staySignedIn',
     'sessionIdleSeconds',
     'sessionLifetimeSeconds',
+    'newDeviceNotice',
     'passcodeChannels',
     'phoneCountry',
     'defaultLocale',

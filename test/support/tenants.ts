@@ -28,6 +28,7 @@ export const UNSET_SETTINGS = {
   staySignedIn: 'always',
   sessionIdleSeconds: 43_200,
   sessionLifetimeSeconds: 2_592_000,
+  newDeviceNotice: false,
   passcodeChannels: ['email', 'sms'],
   phoneCountry: null,
   defaultLocale: null,

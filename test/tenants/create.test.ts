@@ -42,6 +42,7 @@ describe('createTenant', () => {
       staySignedIn: 'always',
       sessionIdleSeconds: 43_200,
       sessionLifetimeSeconds: 2_592_000,
+      newDeviceNotice: false,
       passcodeChannels: ['email', 'sms'],
       phoneCountry: null,
       defaultLocale: null,

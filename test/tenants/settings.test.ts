@@ -38,6 +38,7 @@ describe('updateSettings', () => {
       staySignedIn: 'ask',
       sessionIdleSeconds: 3600,
       sessionLifetimeSeconds: 86_400,
+      newDeviceNotice: true,
       passcodeChannels: ['sms'],
       networkCodeLimit: 1000,
       networkFailureLimit: 200,

@@ -520,6 +520,10 @@ export const CATALOG = defineCatalog({
   'changed.advice': 'إذا كنت أنت، فلا يلزمك فعل شيء. وإلا فأزل ما لا تعرفه وسجّل الخروج من كل مكان:',
   'changed.check': 'التحقق من حسابك',
   'changed.checkAt': 'إذا لم تكن أنت، فتحقّق من حسابك: {link}',
+  'newDevice.subject': 'تسجيل دخول جديد إلى حسابك في {tenant}',
+  'newDevice.advice':
+    'إذا كنت أنت من فعل ذلك، فلا يلزمك القيام بأي شيء. وإلا فسجّل خروج ذلك المتصفح وتحقّق من طرق تسجيل دخولك:',
+  'newDevice.check': 'عرض أماكن تسجيل دخولك',
   'wrongCodes.subject': 'أُدخلت رموز خاطئة لحسابك لدى {tenant}',
   'wrongCodes.title': 'أُدخلت رموز خاطئة',
   'wrongCodes.text': 'أُدخلت عدة رموز خاطئة لحسابك لدى {tenant}.',

@@ -577,6 +577,10 @@ export const CATALOG = defineCatalog({
     'Wenn Sie das waren, müssen Sie nichts tun. Wenn nicht, entfernen Sie, was Sie nicht kennen, und melden Sie sich überall ab:',
   'changed.check': 'Konto prüfen',
   'changed.checkAt': 'Wenn Sie das nicht waren, prüfen Sie Ihr Konto: {link}',
+  'newDevice.subject': 'Neue Anmeldung bei Ihrem Konto bei {tenant}',
+  'newDevice.advice':
+    'Wenn Sie das waren, müssen Sie nichts tun. Wenn nicht, melden Sie diesen Browser ab und prüfen Sie Ihre Anmeldearten:',
+  'newDevice.check': 'Anmeldungen ansehen',
   'wrongCodes.subject': 'Für Ihr Konto bei {tenant} wurden falsche Codes eingegeben',
   'wrongCodes.title': 'Es wurden falsche Codes eingegeben',
   'wrongCodes.text': 'Für Ihr Konto bei {tenant} wurden mehrere falsche Codes eingegeben.',

@@ -548,6 +548,10 @@ export const EN = {
     'If this was you, you need not do anything. If not, remove what you do not know and sign out everywhere:',
   'changed.check': 'Check your account',
   'changed.checkAt': 'If this was not you, check your account: {link}',
+  'newDevice.subject': 'New sign-in to your account at {tenant}',
+  'newDevice.advice':
+    'If this was you, you need not do anything. If not, sign out that browser and check how you sign in:',
+  'newDevice.check': 'See where you are signed in',
   'wrongCodes.subject': 'Wrong codes were entered for your account at {tenant}',
   'wrongCodes.title': 'Wrong codes were entered',
   'wrongCodes.text': 'Several wrong codes were entered for your account at {tenant}.',

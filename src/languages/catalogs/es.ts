@@ -550,6 +550,10 @@ export const CATALOG = defineCatalog({
     'Si has sido tú, no tienes que hacer nada. Si no, elimina lo que no reconozcas y cierra sesión en todas partes:',
   'changed.check': 'Revisar tu cuenta',
   'changed.checkAt': 'Si no has sido tú, revisa tu cuenta: {link}',
+  'newDevice.subject': 'Nuevo inicio de sesión en tu cuenta de {tenant}',
+  'newDevice.advice':
+    'Si has sido tú, no tienes que hacer nada. Si no, cierra la sesión de ese navegador y revisa cómo inicias sesión:',
+  'newDevice.check': 'Ver dónde has iniciado sesión',
   'wrongCodes.subject': 'Se han introducido códigos incorrectos para tu cuenta de {tenant}',
   'wrongCodes.title': 'Se han introducido códigos incorrectos',
   'wrongCodes.text': 'Se han introducido varios códigos incorrectos para tu cuenta de {tenant}.',

@@ -561,6 +561,10 @@ export const CATALOG = defineCatalog({
     'Si c’était vous, vous n’avez rien à faire. Sinon, retirez ce que vous ne connaissez pas et déconnectez-vous partout :',
   'changed.check': 'Vérifier votre compte',
   'changed.checkAt': 'Si ce n’était pas vous, vérifiez votre compte : {link}',
+  'newDevice.subject': 'Nouvelle connexion à votre compte {tenant}',
+  'newDevice.advice':
+    'Si c’était vous, vous n’avez rien à faire. Sinon, déconnectez ce navigateur et vérifiez vos moyens de connexion :',
+  'newDevice.check': 'Voir où vous êtes connecté',
   'wrongCodes.subject': 'Des codes incorrects ont été saisis pour votre compte {tenant}',
   'wrongCodes.title': 'Des codes incorrects ont été saisis',
   'wrongCodes.text': 'Plusieurs codes incorrects ont été saisis pour votre compte {tenant}.',

@@ -527,6 +527,10 @@ export const CATALOG = defineCatalog({
   'changed.advice': 'אם זה הייתם אתם, אין צורך לעשות דבר. אם לא, הסירו את מה שאינכם מכירים וצאו מכל מקום:',
   'changed.check': 'בדיקת החשבון',
   'changed.checkAt': 'אם זה לא הייתם אתם, בדקו את החשבון: {link}',
+  'newDevice.subject': 'כניסה חדשה לחשבון שלך ב־{tenant}',
+  'newDevice.advice':
+    'אם זה היית אתה, אין צורך לעשות דבר. אם לא, יש לנתק את הדפדפן הזה ולבדוק את דרכי הכניסה:',
+  'newDevice.check': 'הצגת המקומות שבהם החשבון מחובר',
   'wrongCodes.subject': 'הוזנו קודים שגויים עבור החשבון שלכם ב־{tenant}',
   'wrongCodes.title': 'הוזנו קודים שגויים',
   'wrongCodes.text': 'הוזנו כמה קודים שגויים עבור החשבון שלכם ב־{tenant}.',

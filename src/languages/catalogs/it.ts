@@ -539,6 +539,10 @@ export const CATALOG = defineCatalog({
     'Se sei stato tu, non devi fare nulla. Altrimenti, rimuovi ciò che non riconosci ed esci ovunque:',
   'changed.check': 'Controlla il tuo account',
   'changed.checkAt': 'Se non sei stato tu, controlla il tuo account: {link}',
+  'newDevice.subject': 'Nuovo accesso al tuo account {tenant}',
+  'newDevice.advice':
+    'Se sei stato tu, non devi fare nulla. In caso contrario, disconnetti quel browser e controlla come accedi:',
+  'newDevice.check': 'Vedi dove hai effettuato l’accesso',
   'wrongCodes.subject': 'Sono stati inseriti codici errati per il tuo account {tenant}',
   'wrongCodes.title': 'Sono stati inseriti codici errati',
   'wrongCodes.text': 'Sono stati inseriti diversi codici errati per il tuo account {tenant}.',

@@ -540,6 +540,10 @@ export const CATALOG = defineCatalog({
     'ご自身の操作であれば、何もする必要はありません。心当たりがない場合は、見覚えのないものを削除し、すべての場所からログアウトしてください：',
   'changed.check': 'アカウントを確認',
   'changed.checkAt': '心当たりがない場合は、アカウントを確認してください：{link}',
+  'newDevice.subject': '{tenant} のアカウントへの新しいログイン',
+  'newDevice.advice':
+    'ご本人による場合は、何もする必要はありません。心当たりがない場合は、そのブラウザをログアウトし、ログイン方法を確認してください。',
+  'newDevice.check': 'ログイン中の端末を確認',
   'wrongCodes.subject': '{tenant} アカウントに誤ったコードが入力されました',
   'wrongCodes.title': '誤ったコードが入力されました',
   'wrongCodes.text': '{tenant} アカウントに誤ったコードが何度か入力されました。',

@@ -560,6 +560,10 @@ export const CATALOG = defineCatalog({
     'Was jij dit, dan hoef je niets te doen. Zo niet, verwijder dan wat je niet kent en log overal uit:',
   'changed.check': 'Account controleren',
   'changed.checkAt': 'Was jij dit niet? Controleer dan je account: {link}',
+  'newDevice.subject': 'Nieuwe inlog bij uw account bij {tenant}',
+  'newDevice.advice':
+    'Als u dit was, hoeft u niets te doen. Zo niet, log die browser dan uit en controleer hoe u inlogt:',
+  'newDevice.check': 'Bekijk waar u bent ingelogd',
   'wrongCodes.subject': 'Er zijn onjuiste codes ingevuld voor je {tenant}-account',
   'wrongCodes.title': 'Er zijn onjuiste codes ingevuld',
   'wrongCodes.text': 'Er zijn meerdere onjuiste codes ingevuld voor je {tenant}-account.',

@@ -552,6 +552,10 @@ export const CATALOG = defineCatalog({
     'Jeśli to Ty, nie musisz nic robić. Jeśli nie, usuń to, czego nie znasz, i wyloguj się wszędzie:',
   'changed.check': 'Sprawdź swoje konto',
   'changed.checkAt': 'Jeśli to nie Ty, sprawdź swoje konto: {link}',
+  'newDevice.subject': 'Nowe logowanie na Twoje konto w {tenant}',
+  'newDevice.advice':
+    'Jeśli to Ty, nie musisz nic robić. Jeśli nie, wyloguj tę przeglądarkę i sprawdź swoje metody logowania:',
+  'newDevice.check': 'Zobacz, gdzie trwa logowanie',
   'wrongCodes.subject': 'Dla Twojego konta w {tenant} wpisano błędne kody',
   'wrongCodes.title': 'Wpisano błędne kody',
   'wrongCodes.text': 'Dla Twojego konta w {tenant} wpisano kilka błędnych kodów.',

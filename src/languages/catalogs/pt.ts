@@ -536,6 +536,10 @@ export const CATALOG = defineCatalog({
     'Se foi você, não precisa fazer nada. Se não, remova o que não reconhece e saia em todos os lugares:',
   'changed.check': 'Verificar sua conta',
   'changed.checkAt': 'Se não foi você, verifique sua conta: {link}',
+  'newDevice.subject': 'Novo acesso à sua conta em {tenant}',
+  'newDevice.advice':
+    'Se foi você, não precisa fazer nada. Caso contrário, saia desse navegador e verifique como você entra:',
+  'newDevice.check': 'Ver onde você está conectado',
   'wrongCodes.subject': 'Códigos errados foram digitados para sua conta de {tenant}',
   'wrongCodes.title': 'Códigos errados foram digitados',
   'wrongCodes.text': 'Vários códigos errados foram digitados para sua conta de {tenant}.',

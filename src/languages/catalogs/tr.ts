@@ -552,6 +552,10 @@ export const CATALOG = defineCatalog({
     'Bunu siz yaptıysanız bir şey yapmanız gerekmez. Değilse tanımadıklarınızı kaldırın ve her yerde oturumu kapatın:',
   'changed.check': 'Hesabınızı kontrol edin',
   'changed.checkAt': 'Bu siz değilseniz hesabınızı kontrol edin: {link}',
+  'newDevice.subject': '{tenant} hesabınızda yeni oturum açma',
+  'newDevice.advice':
+    'Bu sizseniz bir şey yapmanız gerekmez. Değilseniz o tarayıcının oturumunu kapatın ve oturum açma yöntemlerinizi kontrol edin:',
+  'newDevice.check': 'Oturumlarınızı görün',
   'wrongCodes.subject': '{tenant} hesabınız için yanlış kodlar girildi',
   'wrongCodes.title': 'Yanlış kodlar girildi',
   'wrongCodes.text': '{tenant} hesabınız için birkaç yanlış kod girildi.',

@@ -12,13 +12,9 @@ import { claimAttempt, readHandle } from './provider/provider-attempt.ts'
 import { rejectProviderInput } from './provider/provider-forms.http.ts'
 import { RejectedIdentity, signInByProvider } from './provider/provider-sign-in.ts'
 import { listMethodForms } from './sign-in-methods.http.ts'
+import { admitAccount } from './step/admit-account.http.ts'
 import { createSecondFactorRule } from './step/sign-in.ts'
-import {
-  buildSessionCookies,
-  createExpiredSignInError,
-  findSignInStep,
-  redirectToPage,
-} from './step/sign-in-step.http.ts'
+import { createExpiredSignInError, findSignInStep, redirectToPage } from './step/sign-in-step.http.ts'
 import type { EnteredAccount, SignInStep } from './step/sign-in-step.ts'
 
 /** Where identity providers send users back to. Apple posts its answer (form_post). */
@@ -89,5 +85,5 @@ async function finishAttempt(signIn: SignInStep, answer: CallbackAnswer): Promis
       )
     return rejectProviderInput({ ...signIn, interaction }, attempt.idpId, error)
   }
-  return redirectToPage(signIn, 'email', buildSessionCookies(signIn, entered))
+  return redirectToPage(signIn, 'email', admitAccount(signIn, entered))
 }

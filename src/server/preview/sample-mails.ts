@@ -4,6 +4,7 @@ import { buildChangeNotice } from '../../delivery/messages/address-changed.ts'
 import { buildAddressMessage } from '../../delivery/messages/address-code.ts'
 import { buildEnrollmentMail } from '../../delivery/messages/enrollment-link.ts'
 import { buildInvitationMail } from '../../delivery/messages/invitation.ts'
+import { buildNewDeviceNotice } from '../../delivery/messages/new-device.ts'
 import { buildPasscodeMail } from '../../delivery/messages/passcode.ts'
 import { buildRecoveryCodeNotice } from '../../delivery/messages/recovery-code-used.ts'
 import { buildRecoveryNotice } from '../../delivery/messages/recovery-link.ts'
@@ -38,6 +39,7 @@ export function buildSampleMails(frame: MessageFrame, sample: MailSample): Recor
       .mail,
     'wrong-codes': buildGuessNotice(frame, source).mail,
     'recovery-code-used': buildRecoveryCodeNotice(frame, { remaining: 9, source }),
+    'new-device': buildNewDeviceNotice(frame, { source, uri }),
     'recovery-link': buildRecoveryNotice(frame, { uri, usableAt: time }).mail,
     enrollment: buildEnrollmentMail({ ...frame, uri, lifetimeHours: 24 }),
     invitation: buildInvitationMail({ ...frame, uri, inviterName: userName, clientName, expiresAt: time }),

@@ -37,6 +37,7 @@ export const TENANT_OPERATIONS: Record<string, Call[]> = {
     { staySignedIn: 'ask', sessionIdleSeconds: 600, sessionLifetimeSeconds: 3600 },
     { sessionIdleSeconds: 1, sessionLifetimeSeconds: 31_536_001 },
     { sessionIdleSeconds: 3600, sessionLifetimeSeconds: 600 },
+    { newDeviceNotice: true },
     { staySignedIn: null, sessionIdleSeconds: null, sessionLifetimeSeconds: null },
     { passcodeChannels: ['sms'], phoneCountry: 'ch' },
     { smsCountries: ['CH', 'AT', 'CH'], smsDailyLimit: 100, smsPrefixLimit: null },

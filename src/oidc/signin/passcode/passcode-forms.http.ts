@@ -7,9 +7,10 @@ import { RejectedCode } from '../../../passcodes/rejected-code.ts'
 import { selectExpectedAddress } from '../../authorize/evaluate-request.ts'
 import type { InputRejection } from '../../interactions/interactions.ts'
 import { formatAddress } from '../step/address-texts.ts'
+import { admitAccount } from '../step/admit-account.http.ts'
 import { describeInputRejection } from '../step/input-rejection-texts.ts'
 import type { SignInMethod } from '../step/sign-in-method.http.ts'
-import { buildSessionCookies, readCookies, redirectToPage, rejectInput } from '../step/sign-in-step.http.ts'
+import { readCookies, redirectToPage, rejectInput } from '../step/sign-in-step.http.ts'
 import type { SignInStep } from '../step/sign-in-step.ts'
 import { selectStayChoice } from '../step/stay-choice.ts'
 import { AddressEntry } from './address-entry.pages.tsx'
@@ -106,7 +107,7 @@ async function handleCode(signIn: SignInStep, form: Record<string, string>): Pro
   }
   if (proven === null) return redirectToPage(signIn, 'create')
   return redirectToPage(signIn, 'email', [
-    ...buildSessionCookies(signIn, proven.entered),
+    ...admitAccount(signIn, proven.entered),
     ...buildKnownBrowserCookies(ctx.tenant, address, readCookies(signIn)),
   ])
 }

@@ -4,10 +4,11 @@ import { buildPasskeyOptions, RejectedPasskey } from '../../../credentials/passk
 import { createPart } from '../../../pages/page-part.pages.tsx'
 import { sendAuthorizationResponse } from '../../authorize/response-modes.http.ts'
 import type { InputRejection } from '../../interactions/interactions.ts'
+import { admitAccount } from '../step/admit-account.http.ts'
 import { describeInputRejection } from '../step/input-rejection-texts.ts'
 import { offersMethod } from '../step/offered-methods.ts'
 import type { SignInMethod } from '../step/sign-in-method.http.ts'
-import { buildSessionCookies, redirectToPage, rejectInput } from '../step/sign-in-step.http.ts'
+import { redirectToPage, rejectInput } from '../step/sign-in-step.http.ts'
 import type { SignInStep } from '../step/sign-in-step.ts'
 import { selectStayChoice } from '../step/stay-choice.ts'
 import { PasskeyEntry } from './passkey-entry.pages.tsx'
@@ -51,6 +52,6 @@ async function handlePasskey(signIn: SignInStep, form: Record<string, string>): 
     return rejectInput(signIn, toInputRejection(signIn, error))
   }
   const { entered, answer } = signedIn
-  const cookies = buildSessionCookies(signIn, entered)
+  const cookies = admitAccount(signIn, entered)
   return answer ? sendAuthorizationResponse(answer, cookies) : redirectToPage(signIn, 'email', cookies)
 }

@@ -9,11 +9,12 @@ import type { InputRejection } from '../../interactions/interactions.ts'
 import { clearAddress } from '../passcode/passcode-sign-in.ts'
 import { handlePasskeyCreation, toCreationOptions } from '../passkey/passkey-creation.http.ts'
 import { PASSKEY_METHOD } from '../passkey/passkey-forms.http.ts'
+import { admitAccount } from '../step/admit-account.http.ts'
 import { describeInputRejection } from '../step/input-rejection-texts.ts'
 import { offersMethod } from '../step/offered-methods.ts'
 import { switchUser } from '../step/sign-in.ts'
 import type { FormHandler } from '../step/sign-in-method.http.ts'
-import { buildPagePath, buildSessionCookies, redirectToPage, rejectInput } from '../step/sign-in-step.http.ts'
+import { buildPagePath, redirectToPage, rejectInput } from '../step/sign-in-step.http.ts'
 import type { SignInStep } from '../step/sign-in-step.ts'
 import { selectFactorTask } from './factor-choice.ts'
 import { PasskeySetupPage } from './passkey-setup.pages.tsx'
@@ -111,7 +112,7 @@ async function handleSetupPasskey(signIn: SignInStep, form: Record<string, strin
   const found = findSecondFactorUser(signIn)
   if (!found || !offersMethod(signIn, 'passkey')) return redirectToPage(signIn)
   return handlePasskeyCreation(signIn, form, 'passkey-setup', async (created) =>
-    buildSessionCookies(signIn, await signInByNewPasskey(signIn, found, created)),
+    admitAccount(signIn, await signInByNewPasskey(signIn, found, created)),
   )
 }
 
@@ -142,7 +143,7 @@ async function handleCode(
     const entered = found.user.hasSecondFactor
       ? await signInBySecondFactor(signIn, found, { method, code })
       : await signInByNewTotp(signIn, found, code)
-    return redirectToPage(signIn, 'email', buildSessionCookies(signIn, entered))
+    return redirectToPage(signIn, 'email', admitAccount(signIn, entered))
   } catch (error) {
     return rejectInput(signIn, { page: PAGES[method], ...toInputRejection(error, method) })
   }

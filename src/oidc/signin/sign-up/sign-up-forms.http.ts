@@ -9,9 +9,10 @@ import { listSignUpFields, readEntries } from '../../../sign-up/sign-up-fields.t
 import type { InputRejection } from '../../interactions/interactions.ts'
 import { buildKnownBrowserCookies } from '../passcode/known-browsers.ts'
 import { clearAddress } from '../passcode/passcode-sign-in.ts'
+import { admitAccount } from '../step/admit-account.http.ts'
 import { describeInputRejection } from '../step/input-rejection-texts.ts'
 import type { FormHandler } from '../step/sign-in-method.http.ts'
-import { buildSessionCookies, readCookies, redirectToPage, rejectInput } from '../step/sign-in-step.http.ts'
+import { readCookies, redirectToPage, rejectInput } from '../step/sign-in-step.http.ts'
 import type { SignInStep } from '../step/sign-in-step.ts'
 import { SignUpPage } from './sign-up.pages.tsx'
 import { createAccount } from './sign-up.ts'
@@ -57,7 +58,7 @@ async function handleCreation(signIn: SignInStep, form: Record<string, string>):
     const created = await createAccount(signIn, account)
     if (created === null) return redirectToPage(signIn)
     return redirectToPage(signIn, 'email', [
-      ...buildSessionCookies(signIn, created.entered),
+      ...admitAccount(signIn, created.entered),
       ...buildKnownBrowserCookies(ctx.tenant, provenAddress.shown, readCookies(signIn)),
     ])
   } catch (error) {

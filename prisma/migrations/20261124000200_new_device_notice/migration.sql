@@ -1,0 +1,2 @@
+-- AlterTable
+ALTER TABLE "Tenant" ADD COLUMN     "newDeviceNotice" BOOLEAN NOT NULL DEFAULT false;

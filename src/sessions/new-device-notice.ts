@@ -1,0 +1,29 @@
+import { loadMessageFrame, WARNING } from '../access/message-tenant.ts'
+import { describeRequestSource } from '../access/request-source.ts'
+import type { Ctx } from '../core/context.ts'
+import { env } from '../core/env.ts'
+import { addSeconds } from '../core/time.ts'
+import { sql } from '../database/db.ts'
+import { deliverInBackground } from '../delivery/background.ts'
+import { deliverMail } from '../delivery/mail.ts'
+import { buildNewDeviceNotice } from '../delivery/messages/new-device.ts'
+import { selectReturningUser } from './new-device-notice.sql.ts'
+
+/** A session that began in these seconds may be the one that the notice is about. */
+const SIGN_IN_SECONDS = 5
+
+/**
+ * Tells a user in the background, by mail, that somebody signed in from a browser in which the user did not sign in
+ * before. A user who signs in for the first time gets no mail. Call it after the session was committed.
+ */
+export function announceNewDevice(ctx: Ctx, userId: string, now = new Date()): void {
+  deliverInBackground(async () => {
+    const user = await selectReturningUser(sql, ctx.tenant, userId, addSeconds(now, -SIGN_IN_SECONDS))
+    if (!user) return
+    const notice = buildNewDeviceNotice(await loadMessageFrame(ctx.tenant, user.locale, WARNING), {
+      source: describeRequestSource(ctx, now),
+      uri: `${env.baseUrl}/${ctx.tenant}/account/sessions`,
+    })
+    await deliverMail({ to: user.email, ...notice })
+  })
+}
