@@ -20,10 +20,10 @@ describe('the cookies of accounts', () => {
   })
 
   test('are HttpOnly, SameSite=Lax and of the path of the tenant', async ({ tenant, pair, visit }) => {
-    const { browser, ada } = pair
+    const { browser, eve } = pair
     const page = await visit(browser)
     const csrf = /name="csrf" value="([^"]+)"/.exec(page.html)?.[1] ?? ''
-    const { headers } = await browser.post(page.path, { csrf, ...toChoice(page, ada) })
+    const { headers } = await browser.post(page.path, { csrf, ...toChoice(page, eve, 'remove') })
     const set = headers.getSetCookie().filter((line) => line.startsWith('vst_'))
     expect(set.length).toBeGreaterThan(1)
     for (const line of set) expect(line).toMatch(new RegExp(`Path=/${tenant}/; HttpOnly; SameSite=Lax$`))
