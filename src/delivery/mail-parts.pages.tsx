@@ -37,13 +37,14 @@ const LinkPartView = ({ part, styles }: { part: LinkPart; styles: InlineStyles }
     <p class="muted" style={styles.hint}>
       {part.hint}
       <br />
-      <a href={part.href} class="link" dir="ltr" style={styles.link}>
+      <a href={part.href} class="link" dir="ltr" style={styles.url}>
         {part.href}
       </a>
     </p>
   </>
 )
 
+/** A value may start with a name of the other direction, which would turn its order. Names are isolated already. */
 const FactsPartView = ({ part, styles }: { part: FactsPart; styles: InlineStyles }): VNode => (
   <table cellPadding="0" cellSpacing="0" style={styles.facts}>
     {part.facts.map(([label, value]) => (
@@ -52,7 +53,7 @@ const FactsPartView = ({ part, styles }: { part: FactsPart; styles: InlineStyles
           {label}
         </th>
         <td class="text" style={styles.value}>
-          <bdi>{value}</bdi>
+          <bdi dir={styles.direction === 'rtl' ? 'rtl' : undefined}>{value}</bdi>
         </td>
       </tr>
     ))}

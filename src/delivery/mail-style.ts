@@ -29,6 +29,7 @@ export function buildInlineStyles(brand: Brand, direction: 'ltr' | 'rtl') {
   const sans = selectFontStack(brand.font)
   const radius = brand.cornerRadius ?? CORNER_RADIUS.standard
   return {
+    direction,
     body: `margin:0;padding:0;background:${color.page};color:${color.text};-webkit-text-size-adjust:100%`,
     page: `background:${color.page};color:${color.text};font:16px/24px ${sans}`,
     frame: `max-width:600px;text-align:${start}`,
@@ -45,7 +46,9 @@ export function buildInlineStyles(brand: Brand, direction: 'ltr' | 'rtl') {
     button: `border-radius:${radius}px;background:${color.accent};text-align:center`,
     buttonLink: `display:inline-block;padding:12px 24px;border-radius:${radius}px;color:${color.onAccent};font:600 16px/24px ${sans};text-decoration:none`,
     hint: `margin:16px 0 20px;color:${color.muted};font:14px/20px ${sans}`,
-    link: `color:${color.link};word-break:break-all`,
+    // A URL is broken anywhere; words are not.
+    url: `color:${color.link};word-break:break-all`,
+    link: `color:${color.link}`,
     facts: 'margin:0 0 20px',
     label: `padding:2px 0;padding-${end}:16px;color:${color.muted};font:14px/20px ${sans};text-align:${start};vertical-align:top;white-space:nowrap`,
     value: `padding:2px 0;color:${color.text};font:14px/20px ${sans};vertical-align:top;overflow-wrap:anywhere`,

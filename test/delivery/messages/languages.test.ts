@@ -103,6 +103,13 @@ describe('a message', () => {
     expect(inLanguage('ja')).toContain('スイス Zurich')
   })
 
+  test('has its values in the order of a language from right to left, and breaks no words', () => {
+    const html = renderMail(mailsWith('Acme', messageTenant, getWords('he'))['sign-in'] as never)
+    expect(html).toContain('<bdi dir="rtl">Chrome ב־Linux</bdi>')
+    expect(html).not.toContain('word-break')
+    expect(renderMail(english['sign-in'] as never)).toContain('<bdi>Chrome on Linux</bdi>')
+  })
+
   test('keeps names of the other direction apart in a language from right to left', () => {
     expect(inLanguage('ar')).toContain('\u2068Portal\u2069')
     expect(inLanguage('de')).not.toContain('\u2068')
