@@ -1,25 +1,14 @@
-import { readdirSync } from 'node:fs'
-import { EN } from './catalogs/en.ts'
-import type { Catalog } from './messages.ts'
+import { GENERATED_CATALOGS } from '../generated/catalogs.ts'
+import type { Catalog, CheckedCatalogs } from './messages.ts'
 
-/** A language tag (BCP 47) that names a catalog, such as "de" or "pt-BR". */
-const CATALOG_FILE = /^([a-z]{2,3}(?:-[A-Za-z0-9]+)*)\.[jt]s$/
+/** Every file in `catalogs` is a language. What differs from the English one does not compile. */
+const CHECKED: CheckedCatalogs<typeof GENERATED_CATALOGS> = GENERATED_CATALOGS
 
-/** Every file in `catalogs` is a language, so that a new language is one file. */
-async function loadCatalogs(): Promise<Map<string, Catalog>> {
-  const folder = new URL('./catalogs/', import.meta.url)
-  const files = readdirSync(folder).flatMap((file) => {
-    const tag = CATALOG_FILE.exec(file)?.[1]
-    return tag && tag !== 'en' ? [{ tag, url: new URL(file, folder) }] : []
-  })
-  const others = await Promise.all(
-    files.map(async ({ tag, url }) => [tag, (await import(url.href)).CATALOG as Catalog] as const),
-  )
-  return new Map<string, Catalog>([['en', EN], ...others.sort(([one], [other]) => (one < other ? -1 : 1))])
-}
+/** The English messages, whose keys, arguments and tags are those of every language. */
+export const EN: Catalog = CHECKED.en
 
 /** The catalogs by language tag; English is the first. */
-export const CATALOGS: ReadonlyMap<string, Catalog> = await loadCatalogs()
+export const CATALOGS: ReadonlyMap<string, Catalog> = new Map<string, Catalog>(Object.entries(CHECKED))
 
 /** The languages of pages and messages, as tags (BCP 47). */
 export const LANGUAGES: readonly string[] = [...CATALOGS.keys()]

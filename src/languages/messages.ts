@@ -1,7 +1,9 @@
-import type { EN } from './catalogs/en.ts'
+import type { GENERATED_CATALOGS } from '../generated/catalogs.ts'
+
+type English = (typeof GENERATED_CATALOGS)['en']
 
 /** The key of a message: that of the English catalog, which every other one has, too. */
-export type MessageKey = keyof typeof EN
+export type MessageKey = keyof English
 
 type FirstWord<Text> = Text extends `${infer Before}}${string}`
   ? Before extends `${infer Word},${string}`
@@ -29,25 +31,28 @@ type TagsIn<Text> = Text extends `${string}<${infer Name}>${infer After}`
   : never
 
 /** The names of the arguments of a message in ICU MessageFormat, such as `name` in "Sign in to {name}". */
-export type ArgumentsOf<Key extends MessageKey> = ArgumentsIn<(typeof EN)[Key]>
+export type ArgumentsOf<Key extends MessageKey> = ArgumentsIn<English[Key]>
 
 /** The names of the tags of a message, such as `link` in "Read the <link>terms</link>". */
-export type TagsOf<Key extends MessageKey> = TagsIn<(typeof EN)[Key]>
+export type TagsOf<Key extends MessageKey> = TagsIn<English[Key]>
 
 /** The messages of a language, by the keys of the English ones. */
 export type Catalog = Record<MessageKey, string>
 
-type SameNames<Text, English> = [
+type SameNames<Text, EnglishText> = [
   ArgumentsIn<Text> | TagsIn<Text>,
-  ArgumentsIn<English> | TagsIn<English>,
-] extends [ArgumentsIn<English> | TagsIn<English>, ArgumentsIn<Text> | TagsIn<Text>]
+  ArgumentsIn<EnglishText> | TagsIn<EnglishText>,
+] extends [ArgumentsIn<EnglishText> | TagsIn<EnglishText>, ArgumentsIn<Text> | TagsIn<Text>]
   ? Text
-  : English
+  : EnglishText
 
-/** A catalog with the arguments and tags of the English one; any other does not compile. */
-type Checked<Texts extends Catalog> = {
-  readonly [Key in keyof Texts]: Key extends MessageKey ? SameNames<Texts[Key], (typeof EN)[Key]> : never
+/** The same catalogs if each has the keys, arguments and tags of the English one; otherwise a type that they are not. */
+export type CheckedCatalogs<Catalogs> = {
+  readonly [Language in keyof Catalogs]: {
+    readonly [Key in MessageKey | keyof Catalogs[Language]]: Key extends MessageKey
+      ? Key extends keyof Catalogs[Language]
+        ? SameNames<Catalogs[Language][Key], English[Key]>
+        : English[Key]
+      : never
+  }
 }
-
-/** Defines the catalog of a language. A missing key, an unknown one, or another argument does not compile. */
-export const defineCatalog = <const Texts extends Catalog>(texts: Texts & Checked<Texts>): Catalog => texts

@@ -1,6 +1,5 @@
 import { IntlMessageFormat } from 'intl-messageformat'
-import { EN } from './catalogs/en.ts'
-import { CATALOGS, FALLBACK_LANGUAGE } from './catalogs.ts'
+import { CATALOGS, EN, FALLBACK_LANGUAGE } from './catalogs.ts'
 import type { ArgumentsOf, Catalog, MessageKey, TagsOf } from './messages.ts'
 import { createSentenceFinder } from './service-sentences.ts'
 

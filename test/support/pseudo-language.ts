@@ -1,4 +1,4 @@
-import { EN } from '../../src/languages/catalogs/en.ts'
+import { EN } from '../../src/languages/catalogs.ts'
 import type { Catalog } from '../../src/languages/messages.ts'
 import { createWords } from '../../src/languages/words.ts'
 
