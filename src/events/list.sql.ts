@@ -1,8 +1,8 @@
+import type { Position } from '../core/event-position.ts'
 import type { Sql } from '../database/db.ts'
 import { type BindParameter, createBinder } from '../database/keyset.ts'
 import { boundStatement } from '../database/statement.ts'
 import { EVENT_COLUMNS, EVENT_RETURNS, type EventRow } from './log.sql.ts'
-import type { Position } from './position.ts'
 
 /** The filters that an index supports, with the column that follows the tenant in the index. */
 const FILTER_COLUMNS = {

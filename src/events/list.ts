@@ -2,6 +2,8 @@ import { z } from 'zod'
 import type { Ctx } from '../core/context.ts'
 import { readIdPrefix } from '../core/crypto.ts'
 import { InvalidInput } from '../core/errors.ts'
+import type { Position } from '../core/event-position.ts'
+import { decodePosition } from '../core/event-position.ts'
 import { unpreparedSql } from '../database/db.ts'
 import { parseInput } from '../schema/input-shapes.ts'
 import type { PageArgs, PageRows } from '../schema/page.ts'
@@ -12,8 +14,6 @@ import type { EventQuery } from './list.sql.ts'
 import { selectEventPage } from './list.sql.ts'
 import type { LogEvent } from './log.ts'
 import { toLogEvent } from './log.ts'
-import type { Position } from './position.ts'
-import { decodePosition } from './position.ts'
 
 /** Parses event types, each once. Throws InvalidInput with the unknown ones. */
 export const parseEventTypes = (types: readonly string[]): Set<string> =>

@@ -1,9 +1,9 @@
 import { initContextCache } from '@pothos/core'
+import { decodePosition, encodePosition, type Position } from '../core/event-position.ts'
 import { takeTurn } from '../core/turns.ts'
 import type { GraphQLContext } from '../graphql/context.ts'
 import { Loaders } from '../graphql/loaders.ts'
 import { type LogEvent, readEvents, readHead } from './log.ts'
-import { decodePosition, encodePosition, type Position } from './position.ts'
 import { followEvents } from './tail.ts'
 
 /** The source value of a subscription field: an event, or the position after a gap. */

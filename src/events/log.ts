@@ -1,12 +1,12 @@
 import { EVENTS_TOPIC, publishMessage } from '../coordination/bus.ts'
 import type { Ctx } from '../core/context.ts'
 import { newId } from '../core/crypto.ts'
+import type { Position } from '../core/event-position.ts'
+import { createInvalidPositionError, decodePosition, encodePosition } from '../core/event-position.ts'
 import type { Sql } from '../database/db.ts'
 import { sql } from '../database/db.ts'
 import type { EventRow } from './log.sql.ts'
 import { insertEvents, selectEvents, selectHead } from './log.sql.ts'
-import type { Position } from './position.ts'
-import { createInvalidPositionError, decodePosition, encodePosition } from './position.ts'
 import type { NewEvent } from './types.ts'
 
 /** An event of the log. `position` orders the log and is a value for `after`. */

@@ -1,3 +1,4 @@
+import { encodePosition } from '../core/event-position.ts'
 import type { Scope } from '../core/scopes.ts'
 import { builder } from '../graphql/builder.ts'
 import { findOwnUserId, type GraphQLContext } from '../graphql/context.ts'
@@ -13,7 +14,6 @@ import {
 import { parseEventTypes } from './list.ts'
 import type { LogEvent } from './log.ts'
 import { type Followed, subscribeToLog } from './log-subscription.graphql.ts'
-import { encodePosition } from './position.ts'
 
 const AFTER_DESCRIPTION =
   'Position to resume from: all later events follow, each once. Omitted: only new events. A Last-Event-ID header takes precedence.'

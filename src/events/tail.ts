@@ -1,7 +1,7 @@
 import { EVENTS_TOPIC, subscribe } from '../coordination/bus.ts'
+import { comparePositions, decodePosition, type Position } from '../core/event-position.ts'
 import { runUnlimited } from '../core/workload.ts'
 import { type LogEvent, readEvents, readHead } from './log.ts'
-import { comparePositions, decodePosition, type Position } from './position.ts'
 
 /** The number of events that one read fetches, and the number of newest events that stay in memory. */
 const BATCH = 500

@@ -1,6 +1,6 @@
+import type { Position } from '../core/event-position.ts'
 import type { Sql } from '../database/db.ts'
 import { statement } from '../database/statement.ts'
-import type { Position } from '../events/position.ts'
 import { REFUSED_EVENT_TYPES } from '../events/types.ts'
 
 /**

@@ -1,9 +1,9 @@
 import { revokeSessions } from '../access/revocation.ts'
 import { notifySessionsEnded } from '../access/session-end-listeners.ts'
 import { createPlatformCtx } from '../core/context.ts'
+import { encodePosition } from '../core/event-position.ts'
 import { SYSTEM_TENANT } from '../core/scopes.ts'
 import { inTransaction, sql } from '../database/db.ts'
-import { encodePosition } from '../events/position.ts'
 import { lockTenantRow } from '../keys/keys.sql.ts'
 import {
   type CleanupTable,

@@ -1,7 +1,7 @@
 import { describe, expect, vi } from 'vitest'
 import { listClients } from '../../src/clients/client-list.ts'
+import { encodePosition } from '../../src/core/event-position.ts'
 import { type ListEventsArgs, listEvents } from '../../src/events/list.ts'
-import { encodePosition } from '../../src/events/position.ts'
 import type { PageArgs } from '../../src/schema/page.ts'
 import type { SessionFilterMember } from '../../src/sessions/session-list.fields.ts'
 import { type ListSessionsArgs, listSessions } from '../../src/sessions/session-list.ts'

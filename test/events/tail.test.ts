@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect } from 'vitest'
+import { decodePosition } from '../../src/core/event-position.ts'
 import { inTransaction } from '../../src/database/db.ts'
 import { type LogEvent, readEvents, wakeReaders } from '../../src/events/log.ts'
-import { decodePosition } from '../../src/events/position.ts'
 import { followEvents, type TailItem } from '../../src/events/tail.ts'
 import { listNames, test } from '../support/written-log.ts'
 

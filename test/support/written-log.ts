@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'vitest'
+import { decodePosition, type Position } from '../../src/core/event-position.ts'
 import type { Sql } from '../../src/database/db.ts'
 import { type LogEvent, readEvents, readHead, recordEvents } from '../../src/events/log.ts'
-import { decodePosition, type Position } from '../../src/events/position.ts'
 import { followEvents } from '../../src/events/tail.ts'
 import { test as base } from './tenant-per-test.ts'
 

@@ -1,7 +1,7 @@
 import { initContextCache } from '@pothos/core'
 import type { ExecutionResult } from 'graphql'
 import { isAsyncIterable } from 'graphql-yoga'
-import { decodePosition, encodePosition, type Position } from '../../events/position.ts'
+import { decodePosition, encodePosition, type Position } from '../../core/event-position.ts'
 import type { GraphQLContext } from '../context.ts'
 import { Loaders } from '../loaders.ts'
 import { createShareKey } from './share-key.ts'

@@ -10,7 +10,7 @@ import {
 } from 'graphql'
 import { test as base, describe, expect } from 'vitest'
 import { createPlatformCtx } from '../../../src/core/context.ts'
-import { decodePosition, encodePosition } from '../../../src/events/position.ts'
+import { decodePosition, encodePosition } from '../../../src/core/event-position.ts'
 import type { GraphQLContext } from '../../../src/graphql/context.ts'
 import { createGuardedStream } from '../../../src/graphql/live/guarded-stream.ts'
 import { shareResults } from '../../../src/graphql/live/shared-stream.ts'

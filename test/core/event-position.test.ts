@@ -1,6 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { InvalidInput } from '../../src/core/errors.ts'
-import { comparePositions, decodePosition, encodePosition, type Position } from '../../src/events/position.ts'
+import {
+  comparePositions,
+  decodePosition,
+  encodePosition,
+  type Position,
+} from '../../src/core/event-position.ts'
 
 describe('a position', () => {
   test.each<Position>([

@@ -1,4 +1,4 @@
-import { InvalidInput } from '../core/errors.ts'
+import { InvalidInput } from './errors.ts'
 
 /** A position in the event log, ordered by (era, xid, seq). */
 export type Position = { era: number; xid: bigint; seq: bigint }
