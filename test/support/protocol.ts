@@ -21,7 +21,7 @@ export class Browser extends PageBrowser {
 }
 
 /** Parts of notices that may follow the message with a code. */
-const NOTICES = ['/account/sign-in-methods', 'with a recovery code']
+const NOTICES = ['/account/sign-in-methods', '/account/sessions', 'with a recovery code']
 
 /** The newest code that was sent to an address. */
 export async function codeFor(address: string): Promise<string> {
