@@ -1,4 +1,5 @@
 import type { Sql } from '../database/db.ts'
+import { checkFoundRow } from '../database/key-lookup.ts'
 import { type Shape, statement } from '../database/statement.ts'
 import { toGrantEventColumns, toSessionEventColumns } from '../events/event-columns.sql.ts'
 import { buildInsertEventsSql } from '../events/log.sql.ts'
@@ -32,7 +33,7 @@ const declareRevoke = <const Takes extends Shape>(takes: Takes, where: string, f
 
 const REVOKE_GRANT = declareRevoke(
   { grantId: 'text', clientId: 'text', secretHash: 'bytea?' },
-  'g."id" = :grantId AND g."clientId" = :clientId AND (:secretHash IS NULL OR g."secretHash" = :secretHash)',
+  `g."id" = :grantId AND ${checkFoundRow('g."clientId" = :clientId')} AND (:secretHash IS NULL OR g."secretHash" = :secretHash)`,
 )
 const REVOKE_GRANT_OF_USED_CODE = declareRevoke(
   { codeHash: 'bytea' },

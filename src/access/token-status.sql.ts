@@ -1,4 +1,5 @@
 import type { Sql } from '../database/db.ts'
+import { findByKey } from '../database/key-lookup.ts'
 import { statement, typed } from '../database/statement.ts'
 
 /** The rows that a user's access token depends on. */
@@ -23,9 +24,9 @@ const SELECT_ACTIVE_ROLES = statement({
 })`
   SELECT t."index"::int AS "index", u."roles"
   FROM unnest(:userIds, :grantIds, :sessionIds) WITH ORDINALITY AS t("userId", "grantId", "sessionId", "index")
-  JOIN "User" u ON u."tenantId" = :tenant AND u."id" = t."userId"
-  LEFT JOIN "Grant" g ON g."tenantId" = :tenant AND g."id" = t."grantId" AND g."userId" = u."id"
-  LEFT JOIN "Session" s ON s."tenantId" = :tenant AND s."id" = t."sessionId" AND s."userId" = u."id"
+  JOIN LATERAL ${findByKey('User', { id: 't."userId"' })} u ON true
+  LEFT JOIN LATERAL ${findByKey('Grant', { id: 't."grantId"' })} g ON g."userId" = u."id"
+  LEFT JOIN LATERAL ${findByKey('Session', { id: 't."sessionId"' })} s ON s."userId" = u."id"
   WHERE (t."grantId" IS NULL) = (g."id" IS NULL) AND ${ACTIVE_BASIS_CONDITION}`
 
 /**

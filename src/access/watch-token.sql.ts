@@ -1,4 +1,5 @@
 import type { Sql } from '../database/db.ts'
+import { findByKey } from '../database/key-lookup.ts'
 import { statement, typed } from '../database/statement.ts'
 import { ACTIVE_BASIS_CONDITION } from './token-status.sql.ts'
 
@@ -37,9 +38,9 @@ const SELECT_TOKEN_STATUSES = statement({
     WITH ORDINALITY AS t("tenantId", "target", "clientId", "userId", "grantId", "sessionId", "index")
   JOIN "Tenant" ON "Tenant"."tenantId" = t."target"
   JOIN "Client" c ON c."tenantId" = t."tenantId" AND c."id" = t."clientId"
-  LEFT JOIN "User" u ON u."tenantId" = t."tenantId" AND u."id" = t."userId"
-  LEFT JOIN "Grant" g ON g."tenantId" = t."tenantId" AND g."id" = t."grantId" AND g."userId" = u."id"
-  LEFT JOIN "Session" s ON s."tenantId" = t."tenantId" AND s."id" = t."sessionId" AND s."userId" = u."id"
+  LEFT JOIN LATERAL ${findByKey('User', { tenantId: 't."tenantId"', id: 't."userId"' })} u ON true
+  LEFT JOIN LATERAL ${findByKey('Grant', { tenantId: 't."tenantId"', id: 't."grantId"' })} g ON g."userId" = u."id"
+  LEFT JOIN LATERAL ${findByKey('Session', { tenantId: 't."tenantId"', id: 't."sessionId"' })} s ON s."userId" = u."id"
   WHERE t."tenantId" = ANY (string_to_array(:tenant, ','))
     AND (t."target" = t."tenantId" OR c."allTenants")
     AND (t."userId" IS NULL OR (u."id" IS NOT NULL AND (t."grantId" IS NULL) = (g."id" IS NULL) AND ${ACTIVE_BASIS_CONDITION}))`

@@ -1,5 +1,6 @@
 import type { TokenBasis } from '../access/token-status.sql.ts'
 import type { Sql } from '../database/db.ts'
+import { checkFoundRow } from '../database/key-lookup.ts'
 import { type RowOf, statement, typed } from '../database/statement.ts'
 import type { SessionProof } from '../sessions/proofs.ts'
 
@@ -14,7 +15,7 @@ const SELECT_STEP_UP = statement({
 })`
   SELECT u."roles", COALESCE(LEAST(s."authenticatedAt", g."authenticatedAt") >= :since, false) AS "isRecent",
     g."amr" AS "grantAmr", CASE WHEN :grantId::text IS NULL THEN s."proofs" END AS "proofs"
-  FROM "User" u LEFT JOIN "Session" s ON s."tenantId" = :tenant AND s."id" = :sessionId AND s."userId" = u."id"
+  FROM "User" u LEFT JOIN "Session" s ON s."tenantId" = :tenant AND s."id" = :sessionId AND ${checkFoundRow('s."userId" = u."id"')}
     AND s."endedAt" IS NULL AND s."expiresAt" > :now
   LEFT JOIN "Grant" g ON g."tenantId" = :tenant AND g."id" = :grantId AND s."id" IS NOT NULL
   WHERE u."tenantId" = :tenant AND u."id" = :userId`

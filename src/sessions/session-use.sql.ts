@@ -1,5 +1,6 @@
 import { storedColumns } from '../database/columns.ts'
 import type { Sql } from '../database/db.ts'
+import { checkFoundRow } from '../database/key-lookup.ts'
 import { type RowOf, statement, typed } from '../database/statement.ts'
 import { buildInsertEventsSql } from '../events/log.sql.ts'
 import type { User } from '../generated/prisma/client.ts'
@@ -43,13 +44,14 @@ export const WITH_BROWSER_SESSION = `
     SELECT s."id", s."userId", s."authenticatedAt", s."proofs", s."amr", s."lastSeenAt", s."expiresAt"
     FROM "Session" s JOIN "User" u ON u."tenantId" = :tenant AND u."id" = s."userId"
     WHERE s."tenantId" = :tenant AND s."tokenHash" = :tokenHash AND s."kind" = 'browser'
-      AND s."endedAt" IS NULL AND s."expiresAt" > :now AND NOT u."locked"
+      AND ${checkFoundRow('s."endedAt" IS NULL AND s."expiresAt" > :now')} AND NOT u."locked"
   ), used AS (
     UPDATE "Session" s SET "lastSeenAt" = :now, "lastSeenIp" = COALESCE(:ip, s."lastSeenIp"),
       "lastSeenLocation" = CASE WHEN :ip IS NULL THEN s."lastSeenLocation" ELSE :location END,
       "userAgent" = COALESCE(:userAgent, s."userAgent"),
       "expiresAt" = LEAST(:now + make_interval(secs => t."sessionIdleSeconds"), s."authenticatedAt" + make_interval(secs => t."sessionLifetimeSeconds"))
-    FROM found JOIN "Tenant" t ON t."tenantId" = :tenant WHERE s."tenantId" = :tenant AND s."id" = found."id" AND s."endedAt" IS NULL AND ${buildStaleSql('s."lastSeenAt"', ':now')}
+    FROM found JOIN "Tenant" t ON t."tenantId" = :tenant WHERE s."tenantId" = :tenant AND s."id" = found."id"
+      AND ${checkFoundRow(`s."endedAt" IS NULL AND ${buildStaleSql('s."lastSeenAt"', ':now')}`)}
   ), seen AS (${buildUserSeenSql('(SELECT "userId" FROM found)', ':now')})`
 
 const SELECT_BROWSER_SESSION = statement({
@@ -89,8 +91,12 @@ export const toBrowserSessionValues = (
   userAgent,
 })
 
-/** Of a row of `s`: the token is the current one, or the one before it within its grace. */
-const HAS_TOKEN_CONDITION = `(s."tokenHash" = :tokenHash OR (s."previousTokenHash" = :tokenHash AND s."rotatedAt" > :now - interval '10 seconds'))`
+/** The token before the current one, within its grace. */
+const IS_PREVIOUS_TOKEN = `"previousTokenHash" = :tokenHash AND "rotatedAt" > :now - interval '10 seconds'`
+const HAS_TOKEN_CONDITION = `("tokenHash" = :tokenHash OR (${IS_PREVIOUS_TOKEN}))`
+/** The session with a token, as a subquery: each look-up uses its own key, and OFFSET 0 keeps outer conditions out. */
+const FIND_BY_TOKEN = `SELECT * FROM "Session" WHERE "tenantId" = :tenant AND "tokenHash" = :tokenHash
+      UNION ALL SELECT * FROM "Session" WHERE "tenantId" = :tenant AND ${IS_PREVIOUS_TOKEN} OFFSET 0`
 const ROTATES_CONDITION = `f."rotate" AND s."tokenHash" = :tokenHash`
 
 // `found` decides once what to do. The UPDATE checks again the conditions that a concurrent change may break:
@@ -120,8 +126,8 @@ const AUTHENTICATE_SESSION = statement({
       s."refreshable" AND :expirationMinutes > 0 AS "refresh",
       :successorHash IS NOT NULL AND s."kind" <> 'browser' AND s."tokenHash" = :tokenHash AS "rotate",
       ${buildStaleSql('s."lastSeenAt"', ':now')} AS "stale"
-    FROM "Session" s JOIN "User" u ON u."tenantId" = :tenant AND u."id" = s."userId"
-    WHERE s."tenantId" = :tenant AND ${HAS_TOKEN_CONDITION} AND s."endedAt" IS NULL AND s."expiresAt" > :now
+    FROM (${FIND_BY_TOKEN}) s JOIN "User" u ON u."tenantId" = :tenant AND u."id" = s."userId"
+    WHERE s."endedAt" IS NULL AND s."expiresAt" > :now
       AND (s."clientId" IS NULL OR s."clientId" = :clientId) AND NOT u."locked"
   ), seen AS (${buildUserSeenSql('(SELECT "userId" FROM found)', ':now')}
   ), changed AS (
@@ -136,7 +142,8 @@ const AUTHENTICATE_SESSION = statement({
       "lastSeenLocation" = CASE WHEN :ip IS NULL THEN s."lastSeenLocation" ELSE :location END,
       "userAgent" = COALESCE(:userAgent, s."userAgent")
     FROM found f
-    WHERE s."tenantId" = :tenant AND s."id" = f."id" AND (f."refresh" OR f."rotate" OR f."stale") AND s."endedAt" IS NULL AND ${HAS_TOKEN_CONDITION}
+    WHERE s."tenantId" = :tenant AND s."id" = f."id" AND (f."refresh" OR f."rotate" OR f."stale")
+      AND ${checkFoundRow(`"endedAt" IS NULL AND ${HAS_TOKEN_CONDITION}`)}
     RETURNING s.*
   ), event_log AS (${buildInsertEventsSql(':events', {
     from: 'changed JOIN found f ON f."id" = changed."id" AND (f."refresh" OR f."rotate")',

@@ -1,5 +1,6 @@
 import { storedColumns } from '../database/columns.ts'
 import type { Sql } from '../database/db.ts'
+import { checkFoundRow } from '../database/key-lookup.ts'
 import { prefixNames, statement } from '../database/statement.ts'
 import { buildInsertEventsSql } from '../events/log.sql.ts'
 import { Prisma, type Session, type User } from '../generated/prisma/client.ts'
@@ -82,7 +83,8 @@ export const SESSION_LOCKS = `
     SELECT "id" FROM "User" WHERE "tenantId" = :tenant AND "id" = :userId AND NOT "locked" FOR SHARE
   ), parent AS (
     SELECT "id", "proofs" FROM "Session"
-    WHERE "tenantId" = :tenant AND "id" = :parentId AND "userId" = :userId AND "endedAt" IS NULL AND "expiresAt" > :now FOR SHARE
+    WHERE "tenantId" = :tenant AND "id" = :parentId
+      AND ${checkFoundRow('"userId" = :userId AND "endedAt" IS NULL AND "expiresAt" > :now')} FOR SHARE
   ), locked_grant AS (
     SELECT "id" FROM "Grant" WHERE "tenantId" = :tenant AND "id" = :grantId AND "revokedAt" IS NULL FOR SHARE
   )`
@@ -145,8 +147,8 @@ const REAUTHENTICATE_SESSION = statement({
         WHERE kept->>'method' <> ALL(:methods)
       ),
       "lastSeenAt" = :now, "lastSeenIp" = :ip, "lastSeenLocation" = :location, "userAgent" = :userAgent, "updatedAt" = :now
-    WHERE "tenantId" = :tenant AND "id" = :id AND "userId" = :userId AND "kind" = 'browser'
-      AND "endedAt" IS NULL AND "expiresAt" > :now
+    WHERE "tenantId" = :tenant AND "id" = :id AND "kind" = 'browser'
+      AND ${checkFoundRow('"userId" = :userId AND "endedAt" IS NULL AND "expiresAt" > :now')}
     RETURNING *
   ), event_log AS (${buildInsertEventsSql(':events', { from: 'raised' })})
   SELECT ${toSessionColumnList('s')} FROM raised s`

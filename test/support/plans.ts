@@ -61,6 +61,7 @@ const KINDS = ['force_custom_plan', 'force_generic_plan'] as const
 /** Formats a value as a literal. */
 function toLiteral(client: pg.Client, value: unknown): string {
   if (value === null || value === undefined) return 'NULL'
+  if (Buffer.isBuffer(value)) return `'\\x${value.toString('hex')}'`
   if (value instanceof Date) return client.escapeLiteral(value.toISOString())
   if (Array.isArray(value)) {
     const elements = value.map((one) => (Buffer.isBuffer(one) ? `\\x${one.toString('hex')}` : one))
@@ -85,15 +86,20 @@ function toPlan(kind: Plan['kind'], root: PlanNode): Plan {
   }
 }
 
-/** Plans a prepared statement for its values and for any values, and executes it. */
-export async function explain(client: pg.Client, { text, values }: Statement): Promise<Plan[]> {
+/** Plans a prepared statement for its values and for any values, and executes it unless `isExecuted` is false. */
+export async function explain(
+  client: pg.Client,
+  { text, values }: Statement,
+  { isExecuted = true } = {},
+): Promise<Plan[]> {
+  const options = isExecuted ? 'ANALYZE, BUFFERS, FORMAT JSON' : 'FORMAT JSON'
   const call = values.length > 0 ? `(${values.map((value) => toLiteral(client, value)).join(', ')})` : ''
   const plans: Plan[] = []
   for (const kind of KINDS) {
     await client.query(`SET plan_cache_mode = ${kind}`)
     await client.query(`PREPARE explained AS ${text}`)
     try {
-      const { rows } = await client.query(`EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) EXECUTE explained${call}`)
+      const { rows } = await client.query(`EXPLAIN (${options}) EXECUTE explained${call}`)
       plans.push(toPlan(kind, rows[0]['QUERY PLAN'][0].Plan))
     } finally {
       await client.query('DEALLOCATE explained')

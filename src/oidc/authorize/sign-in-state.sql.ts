@@ -1,4 +1,5 @@
 import type { Sql } from '../../database/db.ts'
+import { findByKey } from '../../database/key-lookup.ts'
 import { type RowOf, statement, typed } from '../../database/statement.ts'
 import type { SessionProof } from '../../sessions/proofs.ts'
 import {
@@ -50,7 +51,7 @@ const SELECT_SIGN_IN_STATE = statement({
   SELECT found."id", found."userId", found."authenticatedAt", found."proofs", found."amr", found."lastSeenAt",
     ${PERSON_COLUMNS}
   FROM found JOIN "User" u ON u."tenantId" = :tenant AND u."id" = found."userId"
-  LEFT JOIN "Consent" k ON k."tenantId" = :tenant AND k."userId" = found."userId" AND k."clientId" = :clientId`
+  LEFT JOIN LATERAL ${findByKey('Consent', { userId: 'found."userId"', clientId: ':clientId' })} k ON true`
 
 /** The session of the browser, its user and the user's consent for the client: one statement. */
 export const selectSignInState = (

@@ -1,4 +1,5 @@
 import type { Sql } from '../../database/db.ts'
+import { checkFoundRow } from '../../database/key-lookup.ts'
 import { type RowOf, statement } from '../../database/statement.ts'
 import { buildInsertEventsSql } from '../../events/log.sql.ts'
 
@@ -70,7 +71,7 @@ const DECISION_PARAMETERS = {
 const FINISH_INTERACTION = `WITH finished AS (
     DELETE FROM "Interaction" WHERE "tenantId" = :tenant AND "handleHash" = :interactionHash RETURNING "handleHash"
   )`
-const IS_UNDECIDED = `d."tenantId" = :tenant AND d."codeHash" = :codeHash AND d."clientId" = :clientId AND d."status" = 'pending'
+const IS_UNDECIDED = `d."tenantId" = :tenant AND d."codeHash" = :codeHash AND ${checkFoundRow('d."clientId" = :clientId')} AND d."status" = 'pending'
       AND d."expiresAt" > :now AND EXISTS (SELECT FROM finished)`
 
 // FOR SHARE makes this and a lock of the user, or the end of the session, wait for each other.

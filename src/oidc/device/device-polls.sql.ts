@@ -1,4 +1,5 @@
 import type { Sql } from '../../database/db.ts'
+import { checkFoundRow } from '../../database/key-lookup.ts'
 import { statement, typed } from '../../database/statement.ts'
 import {
   type GrantTerms,
@@ -39,11 +40,11 @@ const POLL = statement({
 })`
   WITH device_code AS MATERIALIZED (
     SELECT "status", "intervalSeconds", "expiresAt" <= :now AS "isExpired" FROM "DeviceCode"
-    WHERE "tenantId" = :tenant AND "codeHash" = :codeHash AND "clientId" = :clientId
+    WHERE "tenantId" = :tenant AND "codeHash" = :codeHash AND ${checkFoundRow('"clientId" = :clientId')}
   ), polled AS (
     UPDATE "DeviceCode" d SET "lastPolledAt" = now(), "intervalSeconds" = d."intervalSeconds" + CASE
       WHEN d."lastPolledAt" + make_interval(secs => d."intervalSeconds" - :leewaySeconds) > now() THEN :slowDownSeconds ELSE 0 END
-    WHERE d."tenantId" = :tenant AND d."codeHash" = :codeHash AND d."clientId" = :clientId AND d."status" = 'pending'
+    WHERE d."tenantId" = :tenant AND d."codeHash" = :codeHash AND ${checkFoundRow('d."clientId" = :clientId')} AND d."status" = 'pending'
       AND d."expiresAt" > :now
     RETURNING d."intervalSeconds"
   ), valid_code AS MATERIALIZED (
@@ -52,7 +53,7 @@ const POLL = statement({
     FROM "DeviceCode" d
     JOIN "User" u ON u."tenantId" = :tenant AND u."id" = d."userId"
     JOIN "Session" s ON s."tenantId" = :tenant AND s."id" = d."sessionId"
-    WHERE d."tenantId" = :tenant AND d."codeHash" = :codeHash AND d."clientId" = :clientId AND d."status" = 'approved'
+    WHERE d."tenantId" = :tenant AND d."codeHash" = :codeHash AND ${checkFoundRow('d."clientId" = :clientId')} AND d."status" = 'approved'
       AND d."expiresAt" > :now
       AND NOT u."locked" AND s."endedAt" IS NULL AND s."expiresAt" > :now
     FOR SHARE OF u, s

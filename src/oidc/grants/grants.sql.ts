@@ -1,5 +1,6 @@
 import { storedColumns } from '../../database/columns.ts'
 import type { Sql } from '../../database/db.ts'
+import { checkFoundRow } from '../../database/key-lookup.ts'
 import { type RowOf, statement, typed } from '../../database/statement.ts'
 import { toGrantEventColumns } from '../../events/event-columns.sql.ts'
 import { buildInsertEventsSql } from '../../events/log.sql.ts'
@@ -69,7 +70,7 @@ const REFRESH_GRANT = statement({
       END AS "outcome",
       date_trunc('hour', g."rotatedAt", 'UTC') IS DISTINCT FROM date_trunc('hour', :now, 'UTC') AS "isRecorded"
     FROM "Grant" g JOIN "User" u ON u."tenantId" = :tenant AND u."id" = g."userId"
-    WHERE g."tenantId" = :tenant AND g."id" = :grantId AND g."secretHash" = :secretHash AND g."clientId" = :clientId
+    WHERE g."tenantId" = :tenant AND g."id" = :grantId AND g."secretHash" = :secretHash AND ${checkFoundRow('g."clientId" = :clientId')}
       AND (:scopes IS NULL OR :scopes <@ g."scopes")
       AND (g."dpopJkt" IS NULL OR g."dpopJkt" = :dpopJkt)
       AND g."generation" >= :generation AND g."revokedAt" IS NULL

@@ -1,4 +1,5 @@
 import type { Sql } from '../../database/db.ts'
+import { checkFoundRow } from '../../database/key-lookup.ts'
 import { statement } from '../../database/statement.ts'
 import type { ClaimsRequest } from '../model/claims-request.ts'
 import {
@@ -55,10 +56,10 @@ export const buildInsertCodeSql = (source: string): string => `
 // FOR SHARE serializes this statement with the lock of the user, the end of the session and the revocation of
 // the consent. The user's row comes first, since revoking a consent locks it first.
 const buildSessionSource = (finishesInteraction: boolean, needsConsent: boolean) => `
-  FROM "User" u JOIN "Session" s ON s."tenantId" = :tenant AND s."userId" = u."id"
+  FROM "User" u JOIN "Session" s ON s."tenantId" = :tenant AND s."id" = :sessionId AND ${checkFoundRow('s."userId" = u."id"')}
   ${needsConsent ? `JOIN "Consent" k ON k."tenantId" = :tenant AND k."userId" = u."id" AND k."clientId" = :clientId` : ''}
   WHERE u."tenantId" = :tenant AND u."id" = :userId AND NOT u."locked"
-    AND s."id" = :sessionId AND s."endedAt" IS NULL AND s."expiresAt" > :now
+    AND ${checkFoundRow('s."endedAt" IS NULL AND s."expiresAt" > :now')}
     ${finishesInteraction ? 'AND EXISTS (SELECT FROM finished)' : ''}
   FOR SHARE OF u, s${needsConsent ? ', k' : ''}`
 
@@ -143,10 +144,10 @@ const REDEEM_CODE = statement({
     FROM "AuthorizationCode" c
     JOIN "User" u ON u."tenantId" = :tenant AND u."id" = c."userId"
     JOIN "Session" s ON s."tenantId" = :tenant AND s."id" = c."sessionId"
-    WHERE c."tenantId" = :tenant AND c."codeHash" = :codeHash AND c."clientId" = :clientId AND c."redirectUri" = :redirectUri
+    WHERE c."tenantId" = :tenant AND c."codeHash" = :codeHash AND ${checkFoundRow('c."clientId" = :clientId')} AND c."redirectUri" = :redirectUri
       AND c."codeChallenge" IS NOT DISTINCT FROM :codeChallenge
       AND (c."dpopJkt" IS NULL OR c."dpopJkt" = :dpopJkt) AND c."usedAt" IS NULL AND c."expiresAt" > :now
-      AND NOT u."locked" AND s."endedAt" IS NULL AND s."expiresAt" > :now
+      AND NOT u."locked" AND ${checkFoundRow('s."endedAt" IS NULL AND s."expiresAt" > :now')}
     FOR SHARE OF u, s
   ), redeemed_code AS (
     UPDATE "AuthorizationCode" c SET "usedAt" = :now FROM valid_code

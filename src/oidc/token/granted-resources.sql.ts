@@ -1,4 +1,5 @@
 import type { Sql } from '../../database/db.ts'
+import { checkFoundRow } from '../../database/key-lookup.ts'
 import { statement } from '../../database/statement.ts'
 
 /** What was granted: no token of a grant exceeds it. */
@@ -26,7 +27,7 @@ const SELECT_BY_GRANT = statement({
   returns,
 })`
   SELECT "scopes", "resources" FROM "Grant"
-  WHERE "tenantId" = :tenant AND "clientId" = :clientId AND "secretHash" = :secretHash AND "id" = :grantId`
+  WHERE "tenantId" = :tenant AND "id" = :grantId AND "secretHash" = :secretHash AND ${checkFoundRow('"clientId" = :clientId')}`
 
 /** The granted scopes and resources of an artifact of this client; null when it does not exist. */
 export const selectGrantedAccess = (

@@ -1,6 +1,7 @@
 import { ACTIVE_BASIS_CONDITION, type TokenBasis } from '../../access/token-status.sql.ts'
 import { storedColumns } from '../../database/columns.ts'
 import type { Sql } from '../../database/db.ts'
+import { findByKey } from '../../database/key-lookup.ts'
 import { type RowOf, statement, typed } from '../../database/statement.ts'
 import type { SigningAlgorithm } from '../../keys/signing-algorithms.ts'
 import { CLAIM_COLUMNS } from '../../users/claims.ts'
@@ -22,9 +23,9 @@ const SELECT_GRANTED_USER = statement({
 })`
   SELECT ${CLAIM_COLUMNS.map((name) => `u."${name}"`).join(', ')}, g."clientId", g."claims", c."userInfoSigningAlg"
   FROM "User" u
-  JOIN "Grant" g ON g."tenantId" = :tenant AND g."id" = :grantId AND g."userId" = u."id"
+  JOIN ${findByKey('Grant', { id: ':grantId' })} g ON g."userId" = u."id"
   JOIN "Client" c ON c."tenantId" = :tenant AND c."id" = g."clientId"
-  LEFT JOIN "Session" s ON s."tenantId" = :tenant AND s."id" = :sessionId AND s."userId" = u."id"
+  LEFT JOIN ${findByKey('Session', { id: ':sessionId' })} s ON s."userId" = u."id"
   WHERE u."tenantId" = :tenant AND u."id" = :userId AND ${ACTIVE_BASIS_CONDITION}`
 
 /** The user of a token while the token's grant and session are active; null otherwise. One statement. */

@@ -1,4 +1,5 @@
 import type { Sql } from '../../database/db.ts'
+import { checkFoundRow } from '../../database/key-lookup.ts'
 import { type RowOf, statement } from '../../database/statement.ts'
 
 /** A refresh token that a client presents. */
@@ -29,7 +30,7 @@ const SELECT_ACTIVE_GRANT = statement({
     COALESCE(g."rotatedAt", g."createdAt") AS "issuedAt", u."roles"
   FROM "Grant" g JOIN "User" u ON u."tenantId" = :tenant AND u."id" = g."userId"
   WHERE g."tenantId" = :tenant AND g."id" = :grantId AND g."generation" = :generation
-    AND g."secretHash" = :secretHash AND g."clientId" = :clientId AND g."revokedAt" IS NULL
+    AND g."secretHash" = :secretHash AND ${checkFoundRow('g."clientId" = :clientId')} AND g."revokedAt" IS NULL
     AND g."idleExpiresAt" > :now AND g."expiresAt" > :now AND NOT u."locked"`
 
 /**

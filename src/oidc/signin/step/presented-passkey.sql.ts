@@ -1,6 +1,7 @@
 import { PASSKEY_COLUMNS, PASSKEY_RETURNS, type StoredPasskey } from '../../../credentials/passkeys.sql.ts'
 import { storedColumns } from '../../../database/columns.ts'
 import type { Sql } from '../../../database/db.ts'
+import { findByKey } from '../../../database/key-lookup.ts'
 import { type RowOf, statement } from '../../../database/statement.ts'
 import { PERSON_COLUMNS, PERSON_RETURNS } from '../../authorize/sign-in-state.sql.ts'
 
@@ -16,7 +17,7 @@ const SELECT_WITH_PASSKEY = statement({
   FROM "Interaction" i
   JOIN "Credential" c ON c."tenantId" = :tenant AND c."externalId" = :externalId
   JOIN "User" u ON u."tenantId" = :tenant AND u."id" = c."userId"
-  LEFT JOIN "Consent" k ON k."tenantId" = :tenant AND k."userId" = u."id" AND k."clientId" = i."clientId"
+  LEFT JOIN LATERAL ${findByKey('Consent', { userId: 'u."id"', clientId: 'i."clientId"' })} k ON true
   WHERE i."tenantId" = :tenant AND i."handleHash" = :handleHash`
 
 /** A passkey that a browser presents, with its user and the user's consent for the client of the interaction. */
