@@ -1,10 +1,8 @@
-import { storedColumns } from '../database/columns.ts'
 import type { Sql } from '../database/db.ts'
 import { checkFoundRow } from '../database/key-lookup.ts'
-import { type RowOf, statement, typed } from '../database/statement.ts'
+import { type RowOf, statement } from '../database/statement.ts'
 import { buildInsertEventsSql } from '../events/log.sql.ts'
 import type { User } from '../generated/prisma/client.ts'
-import type { SessionProof } from './proofs.ts'
 import {
   SESSION_RETURNS,
   type SessionRow,
@@ -20,76 +18,14 @@ export const buildStaleSql = (column: string, now: string): string =>
   `(${column} IS NULL OR ${column} < ${now} - interval '1 minute')`
 
 /** Updates the user's last use. A locked row is skipped: waiting for its change could deadlock. */
-const buildUserSeenSql = (userId: string, now: string): string => `
+export const buildUserSeenSql = (userId: string, now: string): string => `
   UPDATE "User" SET "lastSeenAt" = ${now} FROM (
     SELECT "id" AS "userId" FROM "User"
     WHERE "tenantId" = :tenant AND "id" = ${userId} AND ${buildStaleSql('"lastSeenAt"', now)} FOR NO KEY UPDATE SKIP LOCKED
   ) idle WHERE "tenantId" = :tenant AND "id" = idle."userId"`
 
-/** Parameters of `WITH_BROWSER_SESSION`. */
-export const BROWSER_SESSION_PARAMETERS = {
-  tokenHash: 'bytea',
-  now: 'timestamptz',
-  ip: 'text?',
-  location: 'text?',
-  userAgent: 'text?',
-} as const
-
-/**
- * The start of a statement that finds a browser session and updates its use: `found` has its row, if any.
- * Authorize appends what else it reads, in the same statement.
- */
-export const WITH_BROWSER_SESSION = `
-  WITH found AS MATERIALIZED (
-    SELECT s."id", s."userId", s."authenticatedAt", s."proofs", s."amr", s."lastSeenAt", s."expiresAt"
-    FROM "Session" s JOIN "User" u ON u."tenantId" = :tenant AND u."id" = s."userId"
-    WHERE s."tenantId" = :tenant AND s."tokenHash" = :tokenHash AND s."kind" = 'browser'
-      AND ${checkFoundRow('s."endedAt" IS NULL AND s."expiresAt" > :now')} AND NOT u."locked"
-  ), used AS (
-    UPDATE "Session" s SET "lastSeenAt" = :now, "lastSeenIp" = COALESCE(:ip, s."lastSeenIp"),
-      "lastSeenLocation" = CASE WHEN :ip IS NULL THEN s."lastSeenLocation" ELSE :location END,
-      "userAgent" = COALESCE(:userAgent, s."userAgent"),
-      "expiresAt" = LEAST(:now + make_interval(secs => t."sessionIdleSeconds"), s."authenticatedAt" + make_interval(secs => t."sessionLifetimeSeconds"))
-    FROM found JOIN "Tenant" t ON t."tenantId" = :tenant WHERE s."tenantId" = :tenant AND s."id" = found."id"
-      AND ${checkFoundRow(`s."endedAt" IS NULL AND ${buildStaleSql('s."lastSeenAt"', ':now')}`)}
-  ), seen AS (${buildUserSeenSql('(SELECT "userId" FROM found)', ':now')})`
-
-const SELECT_BROWSER_SESSION = statement({
-  takes: BROWSER_SESSION_PARAMETERS,
-  returns: {
-    ...storedColumns('Session', ['id', 'userId', 'authenticatedAt', 'amr', 'lastSeenAt', 'expiresAt']),
-    ...storedColumns('User', ['name', 'email', 'phoneNumber']),
-    proofs: typed<SessionProof[]>('jsonb'),
-  },
-})`${WITH_BROWSER_SESSION}
-  SELECT found.*, u."name", u."email", u."phoneNumber"
-  FROM found JOIN "User" u ON u."tenantId" = :tenant AND u."id" = found."userId"`
-
-/** A browser session, and the names of its user. */
-
-export type BrowserSession = RowOf<typeof SELECT_BROWSER_SESSION>
-export type SeenFrom = { ip: string | null; location: string | null; userAgent: string | null }
-export type BrowserSessionValues = Parameters<typeof SELECT_BROWSER_SESSION.first>[1]
-
-/** The active browser session with the token. Its use extends its idle expiry, at most once a minute. */
-export const selectBrowserSession = (
-  sql: Sql,
-  values: BrowserSessionValues,
-): Promise<BrowserSession | null> => SELECT_BROWSER_SESSION.first(sql, values)
-
-export const toBrowserSessionValues = (
-  tenant: string,
-  tokenHash: Buffer,
-  now: Date,
-  { ip, location, userAgent }: SeenFrom,
-): BrowserSessionValues => ({
-  tenant,
-  tokenHash,
-  now,
-  ip,
-  location,
-  userAgent,
-})
+/** Whether the use of the session `s` of the user `u` is to be written. */
+export const IS_USE_DUE = `${buildStaleSql('s."lastSeenAt"', ':now')} OR ${buildStaleSql('u."lastSeenAt"', ':now')}`
 
 /** The token before the current one, within its grace. */
 const IS_PREVIOUS_TOKEN = `"previousTokenHash" = :tokenHash AND "rotatedAt" > :now - interval '10 seconds'`
@@ -97,7 +33,19 @@ const HAS_TOKEN_CONDITION = `("tokenHash" = :tokenHash OR (${IS_PREVIOUS_TOKEN})
 /** The session with a token, as a subquery: each look-up uses its own key, and OFFSET 0 keeps outer conditions out. */
 const FIND_BY_TOKEN = `SELECT * FROM "Session" WHERE "tenantId" = :tenant AND "tokenHash" = :tokenHash
       UNION ALL SELECT * FROM "Session" WHERE "tenantId" = :tenant AND ${IS_PREVIOUS_TOKEN} OFFSET 0`
+/** The session is active, and its user and the client may use it. */
+const IS_USABLE_CONDITION = `s."endedAt" IS NULL AND s."expiresAt" > :now
+    AND (s."clientId" IS NULL OR s."clientId" = :clientId) AND NOT u."locked"`
 const ROTATES_CONDITION = `f."rotate" AND s."tokenHash" = :tokenHash`
+
+/** The session with a token and its user. Reads only. */
+const SELECT_USED_SESSION = statement({
+  takes: { tokenHash: 'bytea', clientId: 'text?', now: 'timestamptz' },
+  returns: { ...SESSION_RETURNS, ...USER_RETURNS, tokenHash: 'bytea', isUseDue: 'boolean' },
+})`
+  SELECT ${toSessionColumnList('s')}, ${toUserColumnList('u')}, s."tokenHash", ${IS_USE_DUE} AS "isUseDue"
+  FROM (${FIND_BY_TOKEN}) s JOIN "User" u ON u."tenantId" = :tenant AND u."id" = s."userId"
+  WHERE ${IS_USABLE_CONDITION}`
 
 // `found` decides once what to do. The UPDATE checks again the conditions that a concurrent change may break:
 // a session that has ended since is not returned, and one that was rotated since is not rotated again.
@@ -127,8 +75,7 @@ const AUTHENTICATE_SESSION = statement({
       :successorHash IS NOT NULL AND s."kind" <> 'browser' AND s."tokenHash" = :tokenHash AS "rotate",
       ${buildStaleSql('s."lastSeenAt"', ':now')} AS "stale"
     FROM (${FIND_BY_TOKEN}) s JOIN "User" u ON u."tenantId" = :tenant AND u."id" = s."userId"
-    WHERE s."endedAt" IS NULL AND s."expiresAt" > :now
-      AND (s."clientId" IS NULL OR s."clientId" = :clientId) AND NOT u."locked"
+    WHERE ${IS_USABLE_CONDITION}
   ), seen AS (${buildUserSeenSql('(SELECT "userId" FROM found)', ':now')}
   ), changed AS (
     UPDATE "Session" s SET
@@ -162,6 +109,8 @@ const AUTHENTICATE_SESSION = statement({
   SELECT ${toSessionColumnList('s')}, ${toUserColumnList('u')}, s."tokenHash", s."isChanged"
   FROM current s JOIN "User" u ON u."tenantId" = :tenant AND u."id" = s."userId"`
 
+/** Where a session is used from. */
+export type SeenFrom = { ip: string | null; location: string | null; userAgent: string | null }
 export type SessionUse = {
   tokenHash: Buffer
   clientId: string | null
@@ -173,20 +122,31 @@ export type SessionUse = {
   seen: SeenFrom
 }
 
-/** Finds, refreshes and rotates the active session with this token, with its event: one statement. */
+type UsedSession = { session: SessionRow; user: User; tokenHash: Buffer; isChanged: boolean }
+
+/**
+ * Finds the active session with this token. It is refreshed or rotated, and its use written, in one statement with its
+ * event. A use that changes nothing is one read; that the last use is stale is known after it, at most once a minute.
+ */
 export async function updateSessionUse(
   sql: Sql,
   tenant: string,
   use: SessionUse,
   event: object,
-): Promise<{ session: SessionRow; user: User; tokenHash: Buffer; isChanged: boolean } | null> {
+): Promise<UsedSession | null> {
   const { seen, ...values } = use
-  const row = await AUTHENTICATE_SESSION.first(sql, { tenant, ...values, ...seen, events: [event] })
-  if (!row) return null
-  return {
-    session: toSessionRow(row),
-    user: toUserRow(row),
-    tokenHash: row.tokenHash,
-    isChanged: row.isChanged,
+  if (use.expirationMinutes === 0 && use.successorHash === null) {
+    const { tokenHash, clientId, now } = use
+    const row = await SELECT_USED_SESSION.first(sql, { tenant, tokenHash, clientId, now })
+    if (!row?.isUseDue) return row && toUsedSession({ ...row, isChanged: false })
   }
+  const row = await AUTHENTICATE_SESSION.first(sql, { tenant, ...values, ...seen, events: [event] })
+  return row && toUsedSession(row)
 }
+
+const toUsedSession = (row: RowOf<typeof AUTHENTICATE_SESSION>): UsedSession => ({
+  session: toSessionRow(row),
+  user: toUserRow(row),
+  tokenHash: row.tokenHash,
+  isChanged: row.isChanged,
+})

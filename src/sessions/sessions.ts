@@ -12,13 +12,13 @@ import { sessionReauthenticated, sessionStarted } from '../events/session-events
 import type { EndReason } from '../events/types.ts'
 import type { Page, PageArgs } from '../schema/page.ts'
 import { parsePaging, toPage } from '../schema/page.ts'
-import { type NewProof, type SessionProof, toSessionProof } from './proofs.ts'
 import {
   type BrowserSession,
-  type BrowserSessionValues,
   selectBrowserSession,
-  toBrowserSessionValues,
-} from './session-use.sql.ts'
+  type UsableSession,
+  updateBrowserUse,
+} from './browser-session-use.sql.ts'
+import { type NewProof, type SessionProof, toSessionProof } from './proofs.ts'
 import { insertSession, type NewSession, type SessionRow, updateReauthenticated } from './sessions.sql.ts'
 
 export type { BrowserSession }
@@ -174,30 +174,34 @@ export const enterBrowserSession = async (
   )
 }
 
-/** The parameters of WITH_BROWSER_SESSION for the token of a cookie. */
-export const buildBrowserSessionLookup = (
+/** Who uses a session, as far as it is known. */
+type Caller = Partial<Pick<Ctx, 'ip' | 'userAgent'>>
+
+/** Records the use of a browser session if it is due, at most once a minute. It extends the idle expiry. */
+export async function recordBrowserUse(
   tenant: string,
-  token: string,
+  session: UsableSession,
   now: Date,
-  seen: Partial<Pick<Ctx, 'ip' | 'userAgent'>> = {},
-): BrowserSessionValues =>
-  toBrowserSessionValues(tenant, sha256(token), now, {
-    ip: seen.ip ?? null,
-    location: lookUpLocation(seen.ip ?? null),
-    userAgent: seen.userAgent ?? null,
-  })
+  { ip = null, userAgent = null }: Caller,
+): Promise<void> {
+  if (!session.isUseDue) return
+  await updateBrowserUse(sql, tenant, session, { now, ip, location: lookUpLocation(ip), userAgent })
+}
 
 /**
  * Finds the browser session of a cookie's token; null unless it is active and its user is not locked. The use
- * extends its idle expiry, by the settings of the tenant. One statement.
+ * extends its idle expiry, by the settings of the tenant. One statement; another when the use is recorded.
  */
-export const findBrowserSession = (
+export async function findBrowserSession(
   tenant: string,
   token: string,
   now = new Date(),
-  seen: Partial<Pick<Ctx, 'ip' | 'userAgent'>> = {},
-): Promise<BrowserSession | null> =>
-  selectBrowserSession(sql, buildBrowserSessionLookup(tenant, token, now, seen))
+  caller: Caller = {},
+): Promise<BrowserSession | null> {
+  const session = await selectBrowserSession(sql, tenant, { tokenHash: sha256(token), now })
+  if (session) await recordBrowserUse(tenant, session, now, caller)
+  return session
+}
 
 /**
  * The condition of active sessions in a Prisma `where`. A lock ends the sessions of the user, so it needs no

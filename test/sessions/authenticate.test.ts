@@ -182,8 +182,16 @@ describe('authenticateSession', () => {
 
   test('sends one statement, with and without refresh and rotation', async ({ ctx, start }) => {
     const { token } = await start()
+    await authenticateSession(ctx, { sessionToken: token })
     expect(await countStatements(() => authenticateSession(ctx, { sessionToken: token }))).toBe(1)
     const all = { sessionToken: token, sessionExpirationMinutes: 5, rotateSessionToken: true }
     expect(await countStatements(() => authenticateSession(ctx, all))).toBe(1)
+  })
+
+  test('sends another statement when the use is recorded, once a minute', async ({ ctx, start }) => {
+    const { token } = await start()
+    const use = (minutes: number) =>
+      countStatements(() => authenticateSession(ctx, { sessionToken: token }, inMinutes(minutes)))
+    expect([await use(2), await use(2), await use(4)]).toEqual([2, 1, 2])
   })
 })

@@ -26,7 +26,7 @@ describe('findBrowserSession', () => {
       authenticatedAt: session.authenticatedAt,
       proofs: [{ method: 'passcode', amr: ['otp'], at: session.authenticatedAt.toISOString() }],
       amr: [],
-      lastSeenAt: session.lastSeenAt,
+      isUseDue: true,
       expiresAt: hours(12),
     })
     expect(await findBrowserSession(ctx.tenant, token, hours(23.8))).not.toBeNull()
@@ -53,8 +53,9 @@ describe('findBrowserSession', () => {
     expect(await findBrowserSession(ctx.tenant, token)).toBeNull()
   })
 
-  test('sends one statement', async ({ ctx, startBrowser }) => {
+  test('sends one statement, and another when the use is recorded', async ({ ctx, startBrowser }) => {
     const { token } = await startBrowser()
-    expect(await countStatements(() => findBrowserSession(ctx.tenant, token, inMinutes(5)))).toBe(1)
+    const use = () => countStatements(() => findBrowserSession(ctx.tenant, token, inMinutes(5)))
+    expect([await use(), await use()]).toEqual([2, 1])
   })
 })

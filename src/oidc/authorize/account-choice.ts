@@ -1,10 +1,9 @@
 import type { Ctx } from '../../core/context.ts'
 import { sha256 } from '../../core/crypto.ts'
-import { addSeconds } from '../../core/time.ts'
 import { sql } from '../../database/db.ts'
 import { toAddressKey } from '../../schema/address-keys.ts'
 import { type BrowserAccount, toBrowserAccounts } from '../../sessions/browser-accounts.ts'
-import { buildBrowserSessionLookup, findBrowserSession } from '../../sessions/sessions.ts'
+import { recordBrowserUse } from '../../sessions/sessions.ts'
 import type { Progress } from '../interactions/interactions.ts'
 import type { PendingRequest } from '../model/authorize-request.ts'
 import { isForUser } from '../model/claims-request.ts'
@@ -69,12 +68,9 @@ export function chooseAccount(
   }
 }
 
-/** The last use of a session is written at most once a minute. */
-const STALE_SECONDS = 60
-
 /**
  * Reads the accounts of a browser and chooses one: one statement when the browser has one session, which is active.
- * Among several, the last use of the chosen one is written by a second statement, at most once a minute.
+ * The use of the chosen session is recorded by another statement, at most once a minute.
  */
 export async function findAccounts(
   ctx: Ctx,
@@ -82,19 +78,23 @@ export async function findAccounts(
   tokens: readonly string[],
   now: Date,
 ): Promise<AccountChoice & { accounts: AccountState[] }> {
-  const [token, another] = tokens
-  if (token === undefined) return { accounts: [], ...chooseAccount(request, progress, []) }
-  if (another === undefined) {
-    const lookup = buildBrowserSessionLookup(ctx.tenant, token, now, ctx)
-    const state = await selectSignInState(sql, lookup, clientId)
-    const accounts = state ? [{ ...state, token, isActive: true, isOfClient: false }] : []
-    if (state) return { accounts, ...chooseAccount(request, progress, accounts) }
-  }
-  const rows = await selectBrowserSignIns(sql, ctx.tenant, tokens.map(sha256), clientId, now)
-  const accounts = toBrowserAccounts(rows, tokens)
+  const accounts = await listAccounts(ctx, clientId, tokens, now)
   const choice = chooseAccount(request, progress, accounts)
-  const used = choice.isAmbiguous ? null : accounts.find(({ id }) => id === choice.state?.id)
-  if (used && (used.lastSeenAt ?? new Date(0)) < addSeconds(now, -STALE_SECONDS))
-    await findBrowserSession(ctx.tenant, used.token, now, ctx)
+  if (choice.state && !choice.isAmbiguous) await recordBrowserUse(ctx.tenant, choice.state, now, ctx)
   return { accounts, ...choice }
+}
+
+async function listAccounts(
+  { tenant }: Ctx,
+  clientId: string,
+  tokens: readonly string[],
+  now: Date,
+): Promise<AccountState[]> {
+  const [token, another] = tokens
+  if (token === undefined) return []
+  if (another === undefined) {
+    const state = await selectSignInState(sql, tenant, { tokenHash: sha256(token), clientId, now })
+    if (state) return [{ ...state, token, isActive: true, isOfClient: false }]
+  }
+  return toBrowserAccounts(await selectBrowserSignIns(sql, tenant, tokens.map(sha256), clientId, now), tokens)
 }

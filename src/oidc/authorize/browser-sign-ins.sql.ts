@@ -6,21 +6,19 @@ import {
   BROWSER_ACCOUNTS_WHERE,
   IS_ACTIVE,
 } from '../../sessions/browser-accounts.sql.ts'
-import { PERSON_COLUMNS, PERSON_RETURNS, SESSION_STATE_RETURNS } from './sign-in-state.sql.ts'
+import { SIGN_IN_STATE_COLUMNS, SIGN_IN_STATE_RETURNS } from './sign-in-state.sql.ts'
 
 const SELECT_BROWSER_SIGN_INS = statement({
   takes: { ...BROWSER_ACCOUNTS_PARAMETERS, clientId: 'text' },
   returns: {
-    ...SESSION_STATE_RETURNS,
-    ...PERSON_RETURNS,
+    ...SIGN_IN_STATE_RETURNS,
     tokenHash: 'bytea',
     isActive: 'boolean',
     /** Whether the client has a grant in this session. */
     isOfClient: 'boolean',
   },
 })`
-  SELECT s."id", s."userId", s."authenticatedAt", s."proofs", s."amr", s."lastSeenAt", ${PERSON_COLUMNS},
-    s."tokenHash", ${IS_ACTIVE} AS "isActive",
+  SELECT ${SIGN_IN_STATE_COLUMNS}, s."tokenHash", ${IS_ACTIVE} AS "isActive",
     EXISTS (
       SELECT FROM "Grant" g WHERE g."tenantId" = :tenant AND g."sessionId" = s."id" AND g."clientId" = :clientId AND g."revokedAt" IS NULL
     ) AS "isOfClient"

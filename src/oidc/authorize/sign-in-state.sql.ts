@@ -1,12 +1,14 @@
 import type { Sql } from '../../database/db.ts'
 import { findByKey } from '../../database/key-lookup.ts'
 import { type RowOf, statement, typed } from '../../database/statement.ts'
-import type { SessionProof } from '../../sessions/proofs.ts'
 import {
+  BROWSER_SESSION_CONDITION,
+  BROWSER_SESSION_FROM,
   BROWSER_SESSION_PARAMETERS,
-  type BrowserSessionValues,
-  WITH_BROWSER_SESSION,
-} from '../../sessions/session-use.sql.ts'
+  USE_COLUMNS,
+  USE_RETURNS,
+} from '../../sessions/browser-session-use.sql.ts'
+import type { SessionProof } from '../../sessions/proofs.ts'
 
 /** The user who is signed in to this browser, and their consent for one client. */
 export type SignInState = RowOf<typeof SELECT_SIGN_IN_STATE>
@@ -31,31 +33,33 @@ export const PERSON_RETURNS = {
   consentedClaims: 'text[]?',
 } as const
 
-/** What a sign-in state has of the session. */
-export const SESSION_STATE_RETURNS = {
-  id: 'text',
-  userId: 'text',
+/** What a sign-in state has of the session, besides its use. */
+const SESSION_STATE_RETURNS = {
   authenticatedAt: 'timestamptz',
   proofs: typed<SessionProof[]>('jsonb'),
   amr: 'text[]',
   lastSeenAt: 'timestamptz?',
 } as const
 
+/** The columns of a sign-in state. The user is `u`, the session `s`, and the consent `k`. */
+export const SIGN_IN_STATE_COLUMNS = `${USE_COLUMNS}, s."authenticatedAt", s."proofs", s."amr", s."lastSeenAt",
+    ${PERSON_COLUMNS}`
+export const SIGN_IN_STATE_RETURNS = { ...USE_RETURNS, ...SESSION_STATE_RETURNS, ...PERSON_RETURNS } as const
+
+/** The consent of the user for the client, if any. */
+export const LEFT_JOIN_CONSENT = `
+  LEFT JOIN LATERAL ${findByKey('Consent', { userId: 'u."id"', clientId: ':clientId' })} k ON true`
+
 const SELECT_SIGN_IN_STATE = statement({
   takes: { ...BROWSER_SESSION_PARAMETERS, clientId: 'text' },
-  returns: {
-    ...SESSION_STATE_RETURNS,
-    ...PERSON_RETURNS,
-  },
-})`${WITH_BROWSER_SESSION}
-  SELECT found."id", found."userId", found."authenticatedAt", found."proofs", found."amr", found."lastSeenAt",
-    ${PERSON_COLUMNS}
-  FROM found JOIN "User" u ON u."tenantId" = :tenant AND u."id" = found."userId"
-  LEFT JOIN LATERAL ${findByKey('Consent', { userId: 'found."userId"', clientId: ':clientId' })} k ON true`
+  returns: SIGN_IN_STATE_RETURNS,
+})`
+  SELECT ${SIGN_IN_STATE_COLUMNS} ${BROWSER_SESSION_FROM} ${LEFT_JOIN_CONSENT}
+  WHERE ${BROWSER_SESSION_CONDITION}`
 
-/** The session of the browser, its user and the user's consent for the client: one statement. */
+/** The session of the browser, its user and the user's consent for the client: one statement, which only reads. */
 export const selectSignInState = (
   sql: Sql,
-  session: BrowserSessionValues,
-  clientId: string,
-): Promise<SignInState | null> => SELECT_SIGN_IN_STATE.first(sql, { ...session, clientId })
+  tenant: string,
+  values: { tokenHash: Buffer; clientId: string; now: Date },
+): Promise<SignInState | null> => SELECT_SIGN_IN_STATE.first(sql, { tenant, ...values })

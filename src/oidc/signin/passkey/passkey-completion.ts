@@ -36,7 +36,16 @@ export async function completeByPasskey(
     now,
   )
   const { id, proofs } = session.values
-  const state = { ...passkey, id, userId, proofs, amr: [], authenticatedAt: now, lastSeenAt: now }
+  const state = {
+    ...passkey,
+    id,
+    userId,
+    proofs,
+    amr: [],
+    authenticatedAt: now,
+    lastSeenAt: now,
+    isUseDue: false,
+  }
   const signedIn = toSignedInProgress(progress, state)
   const { next, scopes, client } = evaluateState(
     request,
