@@ -13,6 +13,7 @@ import { bindBrowser } from '../interactions/browser-binding.ts'
 import { createInteraction } from '../interactions/interactions.ts'
 import { type CheckedRequest, validateAuthorizeRequest } from './check-request.ts'
 import { evaluateRequest } from './evaluate-request.ts'
+import { issueImmediateCode } from './immediate-code.ts'
 import { issueCodeResponse } from './issue-answer.ts'
 import type { NextStep } from './next-step.ts'
 import { sendAuthorizationResponse } from './response-modes.http.ts'
@@ -52,6 +53,8 @@ async function handleAuthorize(call: TenantCall): Promise<Response> {
   if ('error' in checked) return sendErrorResponse(call, checked.target, checked.error, UNSEEN)
   const { request } = checked
   const tokens = readSessionTokens(cookies)
+  const immediate = await issueImmediateCode(ctx, request, tokens)
+  if (immediate) return sendAuthorizationResponse(immediate)
   const authorization = await evaluateRequest(ctx, request, {}, tokens)
   const { next, signInState } = authorization
   // The page that asked for consent named the client.

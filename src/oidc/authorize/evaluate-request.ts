@@ -100,30 +100,38 @@ export async function evaluateRequest(
   tokens: readonly string[],
   now = new Date(),
 ): Promise<AuthorizationState> {
+  const terms = await findRequestTerms(ctx, request)
+  const { accounts, ...choice } = await findAccounts(
+    ctx,
+    { request, progress, clientId: terms.client.id },
+    tokens,
+    now,
+  )
+  const provenUser = await findProvenUser(ctx, progress, now)
+  return evaluateState(request, progress, { ...terms, provenUser, accounts }, choice, now)
+}
+
+/** What the client and the settings of the tenant decide for a request. */
+export type RequestTerms = Pick<
+  AuthorizationState,
+  'client' | 'supportedAcrs' | 'secondFactorPolicy' | 'requiredTerms'
+>
+
+/** Finds the terms of a request. Throws OAuthError, not redirected, as `evaluateRequest` does. */
+export async function findRequestTerms(ctx: Ctx, request: PendingRequest): Promise<RequestTerms> {
   const [registered, tenant] = await Promise.all([
     request.responseMode === 'account' ? null : findClient(ctx.tenant, request.clientId),
     findTenant(ctx.tenant),
   ])
   const client = request.responseMode === 'account' && tenant ? createAccountPagesClient(tenant) : registered
-  const supportedAcrs = tenant ? listSupportedAcrs(tenant) : []
   if (!client || !canReceiveResponse(client, request))
     throw createUnredirectableError('The application is no longer registered.')
-  const { accounts, ...choice } = await findAccounts(
-    ctx,
-    { request, progress, clientId: client.id },
-    tokens,
-    now,
-  )
-  const provenUser = await findProvenUser(ctx, progress, now)
-  const given = {
+  return {
     client,
-    supportedAcrs,
+    supportedAcrs: tenant ? listSupportedAcrs(tenant) : [],
     secondFactorPolicy: selectPolicy(tenant),
     requiredTerms: selectRequiredTerms(tenant),
-    provenUser,
-    accounts,
   }
-  return evaluateState(request, progress, given, choice, now)
 }
 
 /** The max_age of a request; without one, that of the client (OIDC Registration 1.0, section 2: default_max_age). */
@@ -136,10 +144,7 @@ export const selectMaxAge = (
 export function evaluateState(
   request: PendingRequest,
   progress: Progress,
-  given: Pick<
-    AuthorizationState,
-    'client' | 'supportedAcrs' | 'secondFactorPolicy' | 'requiredTerms' | 'provenUser' | 'accounts'
-  >,
+  given: RequestTerms & Pick<AuthorizationState, 'provenUser' | 'accounts'>,
   { state, isAmbiguous, isChosen }: AccountChoice,
   now: Date,
 ): AuthorizationState {

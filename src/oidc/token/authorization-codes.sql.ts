@@ -10,13 +10,11 @@ import {
   type NewGrant,
 } from './new-grant.sql.ts'
 
-/** The values of a new code. */
-export type NewCode = {
+/** The values of a new code that its request decides. */
+export type RequestedCode = {
   codeHash: Buffer
   grantId: string
   clientId: string
-  userId: string
-  sessionId: string
   redirectUri: string
   codeChallenge: string | null
   nonce: string | null
@@ -24,10 +22,16 @@ export type NewCode = {
   resources: string[]
   claims: ClaimsRequest | null
   dpopJkt: string | null
-  authenticatedAt: Date
-  amr: string[]
   expiresAt: Date
   now: Date
+}
+
+/** The values of a new code. */
+export type NewCode = RequestedCode & {
+  userId: string
+  sessionId: string
+  authenticatedAt: Date
+  amr: string[]
 }
 
 /** What a code depends on in addition to its user and session. */
@@ -44,12 +48,20 @@ export const buildFinishedCte = (condition = 'true'): string => `
     DELETE FROM "Interaction" WHERE "tenantId" = :tenant AND "handleHash" = :interactionHash AND ${condition} RETURNING "handleHash"
   )`
 
+/** Where the values of a new code come from that its request does not decide. */
+const SESSION_VALUES = {
+  userId: 'u."id"',
+  sessionId: 's."id"',
+  authenticatedAt: ':authenticatedAt',
+  amr: ':amr',
+}
+
 /** An INSERT of a code for the user `u` and the session `s` of `source`, which is the text from FROM on. */
-export const buildInsertCodeSql = (source: string): string => `
+export const buildInsertCodeSql = (source: string, values = SESSION_VALUES): string => `
   INSERT INTO "AuthorizationCode" ("tenantId", "codeHash", "grantId", "clientId", "userId", "sessionId", "redirectUri",
     "codeChallenge", "nonce", "scopes", "resources", "claims", "dpopJkt", "authenticatedAt", "amr", "expiresAt", "createdAt")
-  SELECT :tenant, :codeHash, :grantId, :clientId, u."id", s."id", :redirectUri, :codeChallenge, :nonce, :scopes, :resources,
-    :claims, :dpopJkt, :authenticatedAt, :amr, :expiresAt, :now
+  SELECT :tenant, :codeHash, :grantId, :clientId, ${values.userId}, ${values.sessionId}, :redirectUri, :codeChallenge, :nonce,
+    :scopes, :resources, :claims, :dpopJkt, ${values.authenticatedAt}, ${values.amr}, :expiresAt, :now
   ${source}
   RETURNING "grantId"`
 
@@ -63,8 +75,8 @@ const buildSessionSource = (finishesInteraction: boolean, needsConsent: boolean)
     ${finishesInteraction ? 'AND EXISTS (SELECT FROM finished)' : ''}
   FOR SHARE OF u, s${needsConsent ? ', k' : ''}`
 
-/** Parameters of `buildInsertCodeSql`. */
-export const NEW_CODE_PARAMETERS = {
+/** Parameters of `buildInsertCodeSql`, of `RequestedCode`. */
+export const REQUESTED_CODE_PARAMETERS = {
   codeHash: 'bytea',
   grantId: 'text',
   clientId: 'text',
@@ -75,10 +87,14 @@ export const NEW_CODE_PARAMETERS = {
   resources: 'text[]',
   claims: 'jsonb?',
   dpopJkt: 'text?',
-  authenticatedAt: 'timestamptz',
-  amr: 'text[]',
   expiresAt: 'timestamptz',
   now: 'timestamptz',
+} as const
+/** Parameters of `buildInsertCodeSql` with SESSION_VALUES. */
+export const NEW_CODE_PARAMETERS = {
+  ...REQUESTED_CODE_PARAMETERS,
+  authenticatedAt: 'timestamptz',
+  amr: 'text[]',
 } as const
 const NEW_CODE = { ...NEW_CODE_PARAMETERS, userId: 'text', sessionId: 'text' } as const
 

@@ -15,6 +15,7 @@ import {
   insertAuthorizationCode,
   type NewCode,
   type RedeemedCode,
+  type RequestedCode,
   redeemAuthorizationCode,
 } from './authorization-codes.sql.ts'
 import { diagnoseStoredCode, type PresentedCode } from './code-diagnostics.ts'
@@ -51,33 +52,40 @@ export const buildGrantTerms = (
 /** What is granted by a code, and the authentication that its ID token reports. */
 export type CodeContents = { scopes: string[]; authentication: Authentication }
 
-/** Prepares an authorization code for the user of a session, and allocates the id of its grant. */
-export function prepareCode(
+/** Prepares an authorization code for a request, before its user is known, and allocates the id of its grant. */
+export function prepareRequestedCode(
   request: AuthorizeRequest,
-  session: { id: string; userId: string },
-  { scopes, authentication }: CodeContents,
+  scopes: string[],
   now: Date,
-): { code: string; values: NewCode } {
+): { code: string; values: RequestedCode } {
   const code = randomToken()
   const values = {
     codeHash: sha256(code),
     grantId: newId('grant'),
     clientId: request.clientId,
-    userId: session.userId,
-    sessionId: session.id,
     redirectUri: request.redirectUri,
     codeChallenge: request.codeChallenge,
     nonce: request.nonce,
     scopes,
     resources: request.resources,
-    authenticatedAt: authentication.authenticatedAt,
-    amr: authentication.amr,
     claims: request.claims,
     dpopJkt: request.dpopJkt,
     expiresAt: addSeconds(now, CODE_LIFETIME_SECONDS),
     now,
   }
   return { code, values }
+}
+
+/** Prepares an authorization code for the user of a session, and allocates the id of its grant. */
+export function prepareCode(
+  request: AuthorizeRequest,
+  { id: sessionId, userId }: { id: string; userId: string },
+  { scopes, authentication }: CodeContents,
+  now: Date,
+): { code: string; values: NewCode } {
+  const { code, values } = prepareRequestedCode(request, scopes, now)
+  const { authenticatedAt, amr } = authentication
+  return { code, values: { ...values, userId, sessionId, authenticatedAt, amr } }
 }
 
 /**

@@ -133,7 +133,7 @@ describe('the authorization endpoint', () => {
       )
     await agree()
     const quiet = await atOnce(oidc.authorizePath({ prompt: 'none' }, asking))
-    expect(answerIn(quiet.headers.get('location'))).toMatchObject({ error: 'login_required' })
+    expect(answerIn(quiet.headers.get('location'))).toMatchObject({ error: 'consent_required' })
     await agree()
     // A POST request always leads to a page.
     const [path, query] = oidc.authorizePath({}, asking).split('?')
