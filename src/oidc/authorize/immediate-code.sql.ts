@@ -32,6 +32,11 @@ export type ImmediateTerms = {
 const JOIN_CONSENT = `
   JOIN "Consent" k ON k."tenantId" = :tenant AND k."userId" = u."id" AND k."clientId" = :clientId`
 
+/** When the only proof of the session was given. One that an earlier version started has no proof, see `listProofs`. */
+const PROVEN_AT = `COALESCE((s."proofs"->0->>'at')::timestamptz, s."authenticatedAt")`
+/** The authentication methods of the only proof. */
+const PROVEN_BY = `CASE jsonb_array_length(s."proofs") WHEN 0 THEN s."amr" ELSE ARRAY(SELECT jsonb_array_elements_text(s."proofs"->0->'amr')) END`
+
 // The only proof of the session is the authentication that the code reports. Rows are locked as by the INSERT of a code
 // after an interaction: the lock of the user, the end of the session and the revocation of the consent wait.
 const declareInsertImmediateCode = (needsConsent: boolean) =>
@@ -47,10 +52,10 @@ const declareInsertImmediateCode = (needsConsent: boolean) =>
     returns: SIGN_IN_STATE_RETURNS,
   })`
   WITH state AS MATERIALIZED (
-    SELECT ${SIGN_IN_STATE_COLUMNS}, (s."proofs"->0->>'at')::timestamptz AS "provenAt", s."proofs"->0->'amr' AS "provenBy"
+    SELECT ${SIGN_IN_STATE_COLUMNS}, ${PROVEN_AT} AS "provenAt", ${PROVEN_BY} AS "provenBy"
     ${BROWSER_SESSION_FROM} ${needsConsent ? JOIN_CONSENT : LEFT_JOIN_CONSENT}
-    WHERE ${BROWSER_SESSION_CONDITION} AND jsonb_array_length(s."proofs") = 1
-      AND (:since IS NULL OR (s."proofs"->0->>'at')::timestamptz >= :since)
+    WHERE ${BROWSER_SESSION_CONDITION} AND jsonb_array_length(s."proofs") <= 1
+      AND (:since IS NULL OR ${PROVEN_AT} >= :since)
       AND (:subjectHint IS NULL OR u."id" = :subjectHint)
       AND (:termsVersion IS NULL OR u."termsVersion" = :termsVersion)
       ${needsConsent ? 'AND k."scopes" @> :consentScopes' : ''}
@@ -59,7 +64,7 @@ const declareInsertImmediateCode = (needsConsent: boolean) =>
     userId: 'state."userId"',
     sessionId: 'state."id"',
     authenticatedAt: 'state."provenAt"',
-    amr: 'ARRAY(SELECT jsonb_array_elements_text(state."provenBy"))',
+    amr: 'state."provenBy"',
   })})
   SELECT state.* FROM state JOIN code ON true`
 const INSERT_IMMEDIATE_CODE = declareInsertImmediateCode(false)
