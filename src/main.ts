@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { createApp } from './app.ts'
 import { env } from './core/env.ts'
 import { log } from './core/log.ts'
+import { startAccountDeletions } from './jobs/account-deletions.ts'
 import { startCleanup } from './jobs/cleanup.ts'
 import { startKeyRotation } from './jobs/key-schedule.ts'
 import { startLogoutDeliveries } from './oidc/logout/logout-deliveries.ts'
@@ -26,7 +27,7 @@ async function startServer(): Promise<void> {
   await openRuntime()
   const report = await bootstrap()
   const app = await createApp()
-  const stopRepeated = [startCleanup(), startKeyRotation()]
+  const stopRepeated = [startCleanup(), startAccountDeletions(), startKeyRotation()]
   const stopDeliveries = startLogoutDeliveries()
   const { port } = await app.listen()
   const stopMetrics = await startMetricsServer()

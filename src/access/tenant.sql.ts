@@ -30,6 +30,7 @@ export const SETTINGS = [
   'sessionIdleSeconds',
   'sessionLifetimeSeconds',
   'newDeviceNotice',
+  'accountDeletionDays',
   'passcodeChannels',
   ...LIMIT_SETTING_NAMES,
   'smsCountries',

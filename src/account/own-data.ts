@@ -12,6 +12,7 @@ import { toSessionBody } from '../sessions/sessions.fields.ts'
 import { listUserSessions } from '../sessions/sessions.ts'
 import { toUserBody } from '../users/user-body.ts'
 import { getUser } from '../users/users.ts'
+import { findViewerDeletion } from './account-deletion.ts'
 
 const toIdpUserBody = createBodyMapper(IdpUserShape)
 
@@ -30,16 +31,17 @@ async function listAll<Row>(list: (args: PageArgs) => Promise<Page<Row>>): Promi
 
 /**
  * What is stored about the caller, in the shapes of the REST API: the user, active sessions, credentials without their
- * secrets, linked identities and consents.
+ * secrets, linked identities, consents and a request to be deleted.
  */
 export async function collectOwnData(ctx: Ctx): Promise<Record<string, unknown>> {
   const { userId } = requireOwnAccount(ctx)
-  const [user, sessions, credentials, idpUsers, consents] = await Promise.all([
+  const [user, sessions, credentials, idpUsers, consents, deletion] = await Promise.all([
     getUser(ctx, userId),
     listAll((args) => listUserSessions(ctx, userId, args)),
     listAll((args) => listUserCredentials(ctx, userId, args)),
     listAll((args) => listIdpUsers(ctx, userId, args)),
     listAll((args) => listUserConsents(ctx, userId, args)),
+    findViewerDeletion(ctx),
   ])
   return {
     user: toUserBody(ctx, user),
@@ -47,5 +49,6 @@ export async function collectOwnData(ctx: Ctx): Promise<Record<string, unknown>>
     credentials: credentials.map(toCredential),
     idpUsers: idpUsers.map(toIdpUserBody),
     consents: consents.map(toConsent),
+    deletion,
   }
 }

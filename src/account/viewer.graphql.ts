@@ -1,9 +1,11 @@
 import type { Client } from '../generated/prisma/client.ts'
 import { builder } from '../graphql/builder.ts'
 import type { GraphQLContext } from '../graphql/context.ts'
-import { withPublicAccess, withToken } from '../graphql/field-access.ts'
+import { withAccountScope, withPublicAccess, withToken } from '../graphql/field-access.ts'
 import { SessionRef, UserRef } from '../graphql/object-refs.ts'
 import { findDescription } from '../schema/schema-descriptions.ts'
+import { AccountDeletionRef } from './account-deletion.graphql.ts'
+import { findViewerDeletion } from './account-deletion.ts'
 
 const getActor = ({ ctx: { actor } }: GraphQLContext) => actor
 
@@ -62,6 +64,12 @@ const Viewer = builder.objectRef<object>('Viewer').implement({
     scopes: t.stringList({
       description: 'Management scopes of the token, in alphabetical order.',
       resolve: (_viewer, _args, { ctx }) => [...ctx.scopes].sort(),
+    }),
+    deletion: t.field({
+      ...withAccountScope('The request of the calling user to be deleted, if any.'),
+      type: AccountDeletionRef,
+      nullable: true,
+      resolve: (_viewer, _args, { ctx }) => findViewerDeletion(ctx),
     }),
     tokenExpiresAt: t.field({
       type: 'DateTime',

@@ -94,6 +94,10 @@ export const EVENTS = {
   'user.limits_reset': NONE,
   /** userId: after a sign-in; the consent of a new user is part of `user.created` */
   'user.terms_accepted': z.strictObject({ version: z.string() }),
+  /** userId: the user asked to be deleted, at `due_at` */
+  'user.deletion_requested': z.strictObject({ due_at: z.iso.datetime() }),
+  /** userId: the user keeps the account */
+  'user.deletion_canceled': NONE,
   /** userId */
   'user.deleted': NONE,
   /** userId, sessionId, [client] */

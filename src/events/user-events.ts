@@ -46,6 +46,17 @@ export const termsAccepted = (userId: string, version: string): EventOf<'user.te
   detail: { version },
 })
 
+export const deletionRequested = (userId: string, dueAt: Date): EventOf<'user.deletion_requested'> => ({
+  type: 'user.deletion_requested',
+  userId,
+  detail: { due_at: dueAt.toISOString() },
+})
+
+export const deletionCanceled = (userId: string): EventOf<'user.deletion_canceled'> => ({
+  type: 'user.deletion_canceled',
+  userId,
+})
+
 export const userDeleted = (userId: string): EventOf<'user.deleted'> => ({ type: 'user.deleted', userId })
 
 /** `roles` are the current roles of the user. */

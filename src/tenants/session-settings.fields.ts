@@ -11,7 +11,10 @@ const createSeconds = (standard: number) =>
     .transform((seconds) => seconds ?? standard)
     .optional()
 
-/** Settings of the sessions of browsers. Never unset: null is the default. */
+/** A person waits a quarter of a year at most. */
+const MAX_DELETION_DAYS = 90
+
+/** Settings of the sessions of browsers, and of accounts. Never unset: null is the default. */
 export const sessionSettings = {
   staySignedIn: oneOf(STAY_SIGNED_IN_MODES)
     .nullable()
@@ -20,6 +23,10 @@ export const sessionSettings = {
   sessionIdleSeconds: createSeconds(idle),
   sessionLifetimeSeconds: createSeconds(lifetime),
   newDeviceNotice: flag,
+  accountDeletionDays: integer(0, MAX_DELETION_DAYS)
+    .nullable()
+    .transform((days) => days ?? 0)
+    .optional(),
 }
 
 /** As REST returns them. */
@@ -28,6 +35,7 @@ export const sessionSettingShapes = {
   sessionIdleSeconds: z.int(),
   sessionLifetimeSeconds: z.int(),
   newDeviceNotice: z.boolean(),
+  accountDeletionDays: z.int(),
 }
 
 /** Examples of the same settings, for openapi.json. */
@@ -36,6 +44,7 @@ export const sessionSamples = {
   sessionIdleSeconds: 3600,
   sessionLifetimeSeconds: 604_800,
   newDeviceNotice: true,
+  accountDeletionDays: 14,
 }
 
 /** Issues of lifetimes that do not fit together; those that are not given are the defaults. */

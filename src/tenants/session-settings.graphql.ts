@@ -11,6 +11,7 @@ const DESCRIPTIONS = {
   sessionIdleSeconds: findDescription('Tenant', 'sessionIdleSeconds'),
   sessionLifetimeSeconds: findDescription('Tenant', 'sessionLifetimeSeconds'),
   newDeviceNotice: findDescription('Tenant', 'newDeviceNotice'),
+  accountDeletionDays: findDescription('Tenant', 'accountDeletionDays'),
 }
 
 const StaySignedInEnum = builder.enumType('StaySignedIn', {
@@ -34,6 +35,7 @@ export const buildSessionSettingFields = (t: SettingFields) => ({
     description: DESCRIPTIONS.sessionLifetimeSeconds,
   }),
   newDeviceNotice: t.exposeBoolean('newDeviceNotice', { description: DESCRIPTIONS.newDeviceNotice }),
+  accountDeletionDays: t.exposeInt('accountDeletionDays', { description: DESCRIPTIONS.accountDeletionDays }),
 })
 
 /** The same, as fields of inputs. */
@@ -42,4 +44,5 @@ export const buildSessionSettingInputs = (t: InputFields) => ({
   sessionIdleSeconds: t.int({ description: DESCRIPTIONS.sessionIdleSeconds }),
   sessionLifetimeSeconds: t.int({ description: DESCRIPTIONS.sessionLifetimeSeconds }),
   newDeviceNotice: t.boolean({ description: DESCRIPTIONS.newDeviceNotice }),
+  accountDeletionDays: t.int({ description: DESCRIPTIONS.accountDeletionDays }),
 })

@@ -9,10 +9,11 @@ const SELECT_NOTICE_ADDRESSES = statement({
     CASE WHEN "phoneNumberVerified" THEN "phoneNumberKey" END AS "phoneNumber", "locale"
   FROM "User" WHERE "tenantId" = :tenant AND "id" = :userId`
 
+export type NoticeAddresses = RowOf<typeof SELECT_NOTICE_ADDRESSES>
+
 /** The verified addresses of a user, in the form that is sent to, and the locale; null when the user does not exist. */
 export const selectNoticeAddresses = (
   sql: Sql,
   tenant: string,
   userId: string,
-): Promise<RowOf<typeof SELECT_NOTICE_ADDRESSES> | null> =>
-  SELECT_NOTICE_ADDRESSES.first(sql, { tenant, userId })
+): Promise<NoticeAddresses | null> => SELECT_NOTICE_ADDRESSES.first(sql, { tenant, userId })

@@ -254,14 +254,19 @@ export async function deleteUser(ctx: Ctx, id: string): Promise<{ deletedUserId:
     const user = await lockUserForDelete(sql, ctx.tenant, id)
     if (!user) throw new NotFound('user')
     requireNoEscalation(ctx, getRoleScopes(user.roles))
-    const sessions = await deleteUserRow(sql, ctx.tenant, id)
-    const isSelf = ctx.actor.kind === 'user' && ctx.actor.userId === id
-    // IP addresses in the events of the user are cleared.
-    await recordEvents(sql, isSelf ? { ...ctx, ip: null } : ctx, [
-      ...sessions.map((session) => sessionEnded(session, 'deleted')),
-      userDeleted(id),
-    ])
+    await deleteLockedUser(sql, ctx, id)
   })
   notifySessionsEnded(ctx.tenant)
   return { deletedUserId: id }
+}
+
+/** Deletes a user whose row is locked for it, and records this with the ends of the sessions. */
+export async function deleteLockedUser(sql: Sql, ctx: Ctx, id: string): Promise<void> {
+  const sessions = await deleteUserRow(sql, ctx.tenant, id)
+  const isSelf = ctx.actor.kind === 'user' && ctx.actor.userId === id
+  // IP addresses in the events of the user are cleared.
+  await recordEvents(sql, isSelf ? { ...ctx, ip: null } : ctx, [
+    ...sessions.map((session) => sessionEnded(session, 'deleted')),
+    userDeleted(id),
+  ])
 }

@@ -21,6 +21,7 @@ describe('every root field', () => {
 
   /** Mutations of the own account. They require the scope account, which is not a management scope. */
   const OWN_ACCOUNT = [
+    'setViewerDeletion',
     'updateViewer',
     'requestEmailChange',
     'confirmEmailChange',
@@ -69,6 +70,7 @@ describe('every root field', () => {
 
 /** Object types without a rule of their own, each with the reason. */
 const OPEN_TYPES: Record<string, string> = {
+  AccountDeletion: 'is read through the field of the viewer, which has a rule',
   Actor: 'user and client have rules; ip is shown to auditors and to the user',
   Address: 'is part of User',
   ConsentedScope: 'is part of Consent',

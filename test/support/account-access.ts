@@ -21,6 +21,7 @@ export const MUTATIONS: Record<string, string> = {
   createViewerTotp: '{}',
   confirmViewerTotp: '{token: "x", code: "000000"}',
   createViewerRecoveryCodes: '{}',
+  setViewerDeletion: '{requested: false}',
   revokeViewerConsent: '{clientId: "client_01m7xeb1sbendby702xerkqv3p"}',
 }
 const toMutation = (name: string) => `mutation { ${name}(input: ${MUTATIONS[name]}) { __typename } }`

@@ -3,6 +3,7 @@ import { startTotpEnrollment } from '../../src/credentials/totp-enrollment.ts'
 import { awaitDeliveries } from '../../src/delivery/background.ts'
 import { listInboxMessages } from '../../src/delivery/inbox.ts'
 import { restRoutes } from '../../src/server/rest-routes.ts'
+import { updateSettings } from '../../src/tenants/settings.ts'
 import type { Call } from '../parity/call.ts'
 import { EMAIL, type Fixture, PHONE } from '../parity/fixture.ts'
 import { OPERATIONS } from '../parity/operations.ts'
@@ -99,6 +100,13 @@ const MORE: Record<string, AuditedCall[]> = {
   revokeViewerSession: [own('revokeViewerSession', ({ sessionId }) => ({ sessionId }))],
   revokeViewerSessions: [own('revokeViewerSessions', () => ({ includeCurrent: true }))],
   revokeViewerConsent: [own('revokeViewerConsent', ({ clientId }) => ({ clientId }))],
+  setViewerDeletion: [
+    own('setViewerDeletion', async ({ tenant }) => {
+      await updateSettings(createPlatformCtx(tenant), { accountDeletionDays: 7 })
+      return { requested: true }
+    }),
+    own('setViewerDeletion', () => ({ requested: false })),
+  ],
   createViewerEnrollmentToken: [own('createViewerEnrollmentToken', () => ({}))],
   createViewerTotp: [own('createViewerTotp', () => ({}))],
   confirmViewerTotp: [

@@ -38,6 +38,8 @@ export const CONSTRUCTOR_CALLS: Record<string, NewEvent[]> = {
   userUnlocked: [user.userUnlocked('user_1')],
   limitsReset: [user.limitsReset('user_1')],
   termsAccepted: [user.termsAccepted('user_1', '2026-11')],
+  deletionRequested: [user.deletionRequested('user_1', new Date())],
+  deletionCanceled: [user.deletionCanceled('user_1')],
   userDeleted: [user.userDeleted('user_1')],
   rolesChanged: [user.rolesChanged('user_1', ['admin', 'support'])],
   sessionStarted: [session.sessionStarted(SESSION, 'browser')],

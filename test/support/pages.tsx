@@ -12,6 +12,7 @@ import { AddressesPage } from '../../src/account/pages/addresses.pages.tsx'
 import { AppsPage } from '../../src/account/pages/apps.pages.tsx'
 import { AuthenticatorAppPage } from '../../src/account/pages/authenticator-app.pages.tsx'
 import { DataPage } from '../../src/account/pages/data.pages.tsx'
+import { DeletionPage } from '../../src/account/pages/deletion.pages.tsx'
 import { OverviewPage } from '../../src/account/pages/overview.pages.tsx'
 import { ProfilePage } from '../../src/account/pages/profile.pages.tsx'
 import {
@@ -304,7 +305,19 @@ export function pagesWith(text: string, brand: Brand = {}) {
     'enrollment-waiting': <EnrollmentWaitingPage tenant={tenant} usableAt={sentAt} />,
     'enrollment-cancel': <CancelEnrollmentPage {...{ tenant, interaction }} />,
     'enrollment-canceled': <EnrollmentCanceledPage tenant={tenant} />,
-    account: <OverviewPage tenant={tenant} person={person} />,
+    account: <OverviewPage {...{ tenant, person }} canDelete deletedAt={sentAt} />,
+    'account-deletion': (
+      <DeletionPage {...{ tenant, form: interaction }} days={7} dueAt={null} timeZone={null} />
+    ),
+    'account-deletion-pending': (
+      <DeletionPage
+        {...{ tenant, form: interaction }}
+        days={7}
+        dueAt={sentAt}
+        timeZone={null}
+        notice="notice.deletionRequested"
+      />
+    ),
     'account-apps': (
       <AppsPage
         {...{ tenant, form: interaction, hasMore: true, messages: [text], timeZone: null }}

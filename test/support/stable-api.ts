@@ -129,6 +129,7 @@ export const ADDED_FIELDS: Record<string, string[]> = {
     'sessionIdleSeconds',
     'sessionLifetimeSeconds',
     'newDeviceNotice',
+    'accountDeletionDays',
     'passcodeChannels',
     'phoneCountry',
     'defaultLocale',

@@ -107,6 +107,10 @@ export async function fillTenantTables(tenantId: string): Promise<void> {
   await db.idempotencyKey.create({ data: { tenantId, keyHash: hash, requestHash: hash, expiresAt } })
   await db.userTerm.create({ data: { tenantId, userId, term: 'w:ada' } })
   await db.secondFactorGuess.create({ data: { tenantId, userId, windowAt: new Date() } })
+  const now = new Date()
+  await db.accountDeletion.create({
+    data: { tenantId, userId, requestedAt: now, dueAt: new Date(now.getTime() + 86_400_000) },
+  })
   await db.addressChange.create({
     data: {
       tenantId,

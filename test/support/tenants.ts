@@ -29,6 +29,7 @@ export const UNSET_SETTINGS = {
   sessionIdleSeconds: 43_200,
   sessionLifetimeSeconds: 2_592_000,
   newDeviceNotice: false,
+  accountDeletionDays: 0,
   passcodeChannels: ['email', 'sms'],
   phoneCountry: null,
   defaultLocale: null,

@@ -43,6 +43,7 @@ describe('createTenant', () => {
       sessionIdleSeconds: 43_200,
       sessionLifetimeSeconds: 2_592_000,
       newDeviceNotice: false,
+      accountDeletionDays: 0,
       passcodeChannels: ['email', 'sms'],
       phoneCountry: null,
       defaultLocale: null,

@@ -39,6 +39,7 @@ describe('updateSettings', () => {
       sessionIdleSeconds: 3600,
       sessionLifetimeSeconds: 86_400,
       newDeviceNotice: true,
+      accountDeletionDays: 14,
       passcodeChannels: ['sms'],
       networkCodeLimit: 1000,
       networkFailureLimit: 200,

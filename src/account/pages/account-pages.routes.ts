@@ -1,6 +1,7 @@
 import type { H3 } from 'h3'
 import { addRoute } from '../../access/endpoint.http.ts'
 import { renderComponent, renderErrorPage } from '../../pages/responses.http.ts'
+import { findDeletionDays, findViewerDeletion } from '../account-deletion.ts'
 import { type AccountPage, createPageHandlers } from './account-page.http.ts'
 import { NotSignedInPage } from './account-shell.pages.tsx'
 import { leadToSignIn } from './account-sign-in.http.ts'
@@ -8,6 +9,7 @@ import { ADDRESSES_PAGE } from './addresses.http.ts'
 import { APPS_PAGE } from './apps.http.ts'
 import { AUTHENTICATOR_APP_PAGE } from './authenticator-app.http.ts'
 import { DATA_PAGE } from './data.http.ts'
+import { DELETION_PAGE } from './deletion.http.ts'
 import { OverviewPage } from './overview.pages.tsx'
 import { PROFILE_PAGE } from './profile.http.ts'
 import { RECOVERY_CODES_PAGE } from './recovery-codes.http.ts'
@@ -16,7 +18,16 @@ import { SIGN_IN_METHODS_PAGE } from './sign-in-methods.http.ts'
 
 const OVERVIEW_PAGE: AccountPage = {
   path: '',
-  show: async ({ call, session }) => renderComponent(OverviewPage, { tenant: call.tenant, person: session }),
+  show: async ({ call, ctx, user, session }) => {
+    const [deletion, days] = await Promise.all([findViewerDeletion(ctx), findDeletionDays(ctx)])
+    return renderComponent(OverviewPage, {
+      tenant: call.tenant,
+      person: session,
+      canDelete: days > 0 || deletion !== null,
+      deletedAt: deletion?.dueAt ?? null,
+      timeZone: user.zoneinfo,
+    })
+  },
 }
 
 const PAGES = [
@@ -29,6 +40,7 @@ const PAGES = [
   SESSIONS_PAGE,
   APPS_PAGE,
   DATA_PAGE,
+  DELETION_PAGE,
 ]
 
 /** The pages where users look after their own account. */

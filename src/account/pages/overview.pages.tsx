@@ -2,10 +2,16 @@ import type { VNode } from 'preact'
 import { BidiText, getTenantName, PageShell, type PageTenant } from '../../pages/page-shell.pages.tsx'
 import { type PagePerson, PersonLine } from '../../pages/person.pages.tsx'
 import { Message, useWords } from '../../pages/words.pages.tsx'
+import { Moment } from './moment.pages.tsx'
 
 type OverviewPageProps = {
   tenant: PageTenant
   person: PagePerson
+  /** The user may delete the account, or has asked for it. */
+  canDelete?: boolean
+  /** From when on the account is deleted; null without a request. */
+  deletedAt?: Date | null
+  timeZone?: string | null
 }
 
 /** The other account pages, by the last segments of their paths. */
@@ -21,15 +27,31 @@ const SECTIONS = [
   { path: 'apps', title: 'account.apps', words: 'account.appsText' },
   { path: 'data', title: 'account.data', words: 'account.dataText' },
 ] as const
+const DELETION_SECTION = {
+  path: 'deletion',
+  title: 'account.deletion',
+  words: 'account.deletionText',
+} as const
 
 /** The first account page: who is signed in, and the way to everything else. */
-export const OverviewPage = ({ tenant, person }: OverviewPageProps): VNode => (
+export const OverviewPage = ({
+  tenant,
+  person,
+  canDelete = false,
+  deletedAt = null,
+  timeZone = null,
+}: OverviewPageProps): VNode => (
   <PageShell
     title={<Message of="account.title" />}
     lead={<Message of="account.lead" tenant={<BidiText>{getTenantName(tenant)}</BidiText>} />}
     tenant={tenant}
     wide
   >
+    {deletedAt && (
+      <p class="pending">
+        <Message of="deletion.pending" time={<Moment at={deletedAt} timeZone={timeZone} />} />
+      </p>
+    )}
     <div class="signed-in">
       <PersonLine person={person} />
       <a class="button quiet" href={`/${tenant.tenantId}/account/switch`}>
@@ -42,7 +64,7 @@ export const OverviewPage = ({ tenant, person }: OverviewPageProps): VNode => (
     <nav aria-label={useWords().text('account.title')}>
       {/* biome-ignore lint/a11y/noRedundantRoles: VoiceOver does not announce a list without bullets as a list. */}
       <ul class="messages" role="list">
-        {SECTIONS.map(({ path, title, words }) => (
+        {[...SECTIONS, ...(canDelete ? [DELETION_SECTION] : [])].map(({ path, title, words }) => (
           <li key={path}>
             <a class="section" href={`/${tenant.tenantId}/account/${path}`}>
               <span class="person-name">

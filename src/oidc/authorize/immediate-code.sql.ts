@@ -32,6 +32,11 @@ export type ImmediateTerms = {
 const JOIN_CONSENT = `
   JOIN "Consent" k ON k."tenantId" = :tenant AND k."userId" = u."id" AND k."clientId" = :clientId`
 
+/** The columns of the state, without those of its only proof. */
+const STATE_COLUMNS = Object.keys(SIGN_IN_STATE_RETURNS)
+  .map((name) => `state."${name}"`)
+  .join(', ')
+
 /** When the only proof of the session was given. One that an earlier version started has no proof, see `listProofs`. */
 const PROVEN_AT = `COALESCE((s."proofs"->0->>'at')::timestamptz, s."authenticatedAt")`
 /** The authentication methods of the only proof. */
@@ -66,7 +71,7 @@ const declareInsertImmediateCode = (needsConsent: boolean) =>
     authenticatedAt: 'state."provenAt"',
     amr: 'state."provenBy"',
   })})
-  SELECT state.* FROM state JOIN code ON true`
+  SELECT ${STATE_COLUMNS} FROM state JOIN code ON true`
 const INSERT_IMMEDIATE_CODE = declareInsertImmediateCode(false)
 const INSERT_IMMEDIATE_CODE_WITH_CONSENT = declareInsertImmediateCode(true)
 

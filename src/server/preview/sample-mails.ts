@@ -1,5 +1,10 @@
 import type { MessageFrame, RichMail } from '../../delivery/mail-content.ts'
 import { buildAccountNotice } from '../../delivery/messages/account-changed.ts'
+import {
+  buildDeletedNotice,
+  buildDeletionCanceledNotice,
+  buildDeletionNotice,
+} from '../../delivery/messages/account-deletion.ts'
 import { buildChangeNotice } from '../../delivery/messages/address-changed.ts'
 import { buildAddressMessage } from '../../delivery/messages/address-code.ts'
 import { buildEnrollmentMail } from '../../delivery/messages/enrollment-link.ts'
@@ -37,6 +42,9 @@ export function buildSampleMails(frame: MessageFrame, sample: MailSample): Recor
     'account-changed': buildAccountNotice(frame, change).mail,
     'account-changed-by-administrator': buildAccountNotice(frame, { ...change, isByAdministrator: true })
       .mail,
+    'account-deletion': buildDeletionNotice(frame, { dueAt: time, source, uri }).mail,
+    'account-kept': buildDeletionCanceledNotice(frame, { source, uri }).mail,
+    'account-deleted': buildDeletedNotice(frame).mail,
     'wrong-codes': buildGuessNotice(frame, source).mail,
     'recovery-code-used': buildRecoveryCodeNotice(frame, { remaining: 9, source }),
     'new-device': buildNewDeviceNotice(frame, { source, uri }),

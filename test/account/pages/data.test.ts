@@ -20,7 +20,7 @@ describe('the page of data', () => {
     expect(response.headers.get('content-disposition')).toBe(`attachment; filename="${tenant}-account.json"`)
     expect(response.headers.get('cache-control')).toBe('no-store')
     const data = JSON.parse(html)
-    expect(Object.keys(data)).toEqual(['user', 'sessions', 'credentials', 'idpUsers', 'consents'])
+    expect(Object.keys(data)).toEqual(['user', 'sessions', 'credentials', 'idpUsers', 'consents', 'deletion'])
     expect(data.user).toMatchObject({ id: person.id, email: person.email })
     expect(data.sessions).toHaveLength(1)
     expect(data.credentials.map(({ type }: { type: string }) => type).sort()).toEqual(['public-key', 'totp'])

@@ -1,0 +1,65 @@
+import { requireOwnAccount } from '../access/require-scope.ts'
+import { findTenant } from '../access/tenant-cache.ts'
+import type { Ctx } from '../core/context.ts'
+import { InvalidInput, NotFound } from '../core/errors.ts'
+import { addSeconds } from '../core/time.ts'
+import { sql } from '../database/db.ts'
+import { createEventRow, wakeReaders } from '../events/log.ts'
+import { deletionCanceled, deletionRequested } from '../events/user-events.ts'
+import {
+  type AccountDeletion,
+  deleteDeletion,
+  insertDeletion,
+  selectDeletion,
+} from '../users/account-deletions.sql.ts'
+import { announceDeletion, announceDeletionCanceled } from '../users/deletion-notices.ts'
+import { requireStepUp } from './step-up.ts'
+
+export type { AccountDeletion }
+
+const DAY_SECONDS = 86_400
+
+/** The days after which users who ask for it are deleted; 0 when they cannot. One cached look-up. */
+export const findDeletionDays = async ({ tenant }: Ctx): Promise<number> =>
+  (await findTenant(tenant))?.accountDeletionDays ?? 0
+
+/** The caller's request to be deleted, if any. One statement. Throws as requireOwnAccount. */
+export const findViewerDeletion = (ctx: Ctx): Promise<AccountDeletion | null> =>
+  selectDeletion(sql, ctx.tenant, requireOwnAccount(ctx).userId)
+
+/**
+ * Requests the deletion of the caller, which is due after the days of the tenant's setting. A further request changes
+ * nothing. The user is told how to keep the account. Throws InvalidInput when the tenant does not permit it, and as
+ * requireStepUp.
+ */
+export async function requestViewerDeletion(ctx: Ctx, now = new Date()): Promise<AccountDeletion> {
+  const { userId } = await requireStepUp(ctx, now)
+  const days = await findDeletionDays(ctx)
+  if (days === 0)
+    throw new InvalidInput([{ field: 'requested', description: 'is not permitted by the tenant' }])
+  const dueAt = addSeconds(now, days * DAY_SECONDS)
+  const event = createEventRow(ctx, deletionRequested(userId, dueAt))
+  const request = await insertDeletion(sql, ctx.tenant, { userId, now, dueAt }, event)
+  if (!request) throw new NotFound('user')
+  if (request.isNew) {
+    wakeReaders(ctx.tenant)
+    announceDeletion(ctx, userId, request.dueAt, now)
+  }
+  return { requestedAt: request.requestedAt, dueAt: request.dueAt }
+}
+
+/** Cancels the caller's request to be deleted, if there is one. One statement. Throws as requireOwnAccount. */
+export async function cancelViewerDeletion(ctx: Ctx, now = new Date()): Promise<{ isCanceled: boolean }> {
+  const { userId } = requireOwnAccount(ctx)
+  const isCanceled = await deleteDeletion(
+    sql,
+    ctx.tenant,
+    userId,
+    createEventRow(ctx, deletionCanceled(userId)),
+  )
+  if (isCanceled) {
+    wakeReaders(ctx.tenant)
+    announceDeletionCanceled(ctx, userId, now)
+  }
+  return { isCanceled }
+}
