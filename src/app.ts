@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import { H3, toNodeHandler } from 'h3'
+import { H3 } from 'h3'
 import { addEnrollmentRoutes } from './account/enrollment.routes.ts'
 import { addAccountPageRoutes } from './account/pages/account-pages.routes.ts'
 import { env } from './core/env.ts'
@@ -16,6 +16,7 @@ import {
   setHeadersTimeout,
   setReadTimeout,
 } from './http/connection-timeouts.ts'
+import { type Door, serveNode, setStrictTransport } from './http/door/serve.http.ts'
 import { addInvitationRoutes } from './invitations/invitation.routes.ts'
 import { addOidcRoutes } from './oidc/oidc.routes.ts'
 import { addLanguageRoute } from './pages/language.routes.ts'
@@ -46,19 +47,9 @@ const MANAGEMENT_PATH = /^\/([A-Za-z0-9-]+)\/(?:graphql$|api\/)/
 
 const readPath = (request: IncomingMessage): string => (request.url ?? '/').split('?', 1)[0] ?? '/'
 
-/** Browsers use https alone for a year (RFC 6797). Other names of the domain are not ours to decide. */
-const HSTS = 'max-age=31536000'
-const IS_HTTPS = env.baseUrl.startsWith('https:')
-
 /** Hosted pages, protocol endpoints and the paths outside the tenants. */
 function createHttpApp(isStopping: () => boolean): H3 {
-  const app = new H3({
-    allowMalformedURL: true,
-    // A header of the ServerResponse would have Node keep only the last Set-Cookie of a response.
-    onResponse: (response) => {
-      if (IS_HTTPS) response.headers.set('strict-transport-security', HSTS)
-    },
-  })
+  const app = new H3({ allowMalformedURL: true })
   addHealthRoutes(app, isStopping)
   addAssetRoutes(app)
   addPreviewRoutes(app)
@@ -78,12 +69,15 @@ function createHttpApp(isStopping: () => boolean): H3 {
   return app
 }
 
-/** Composes the HTTP server. The runtime must be open. */
-export async function createApp(): Promise<App> {
+/** Composes the HTTP server. The runtime must be open. `door` is another than `node` in tests only. */
+export async function createApp({ door = 'node' }: { door?: Door } = {}): Promise<App> {
   let stopping = false
   const graphql = createGraphqlHandler(buildSchema())
-  const web = toNodeHandler(createHttpApp(() => stopping))
-  const rest = toNodeHandler(createRestApp(restRoutes))
+  const web = serveNode(
+    createHttpApp(() => stopping),
+    door,
+  )
+  const rest = serveNode(createRestApp(restRoutes), door)
 
   const matchSurface = (
     request: IncomingMessage,
@@ -102,7 +96,7 @@ export async function createApp(): Promise<App> {
     // Otherwise clients that send one request after the other keep the process from stopping.
     if (stopping) response.shouldKeepAlive = false
     const { surface, handle } = matchSurface(request)
-    if (IS_HTTPS && surface !== 'oidc') response.setHeader('strict-transport-security', HSTS)
+    if (surface === 'graphql') setStrictTransport(response)
     const start = process.hrtime.bigint()
     if (surface === 'oidc') response.once('close', enterProtocol())
     response.once('close', () => {

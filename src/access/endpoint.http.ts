@@ -2,6 +2,7 @@ import type { H3, H3Event } from 'h3'
 import type { Ctx } from '../core/context.ts'
 import { MethodNotAllowed, NotFound } from '../core/errors.ts'
 import { OAuthError } from '../core/oauth-error.ts'
+import { addHeader } from '../http/door/answer.ts'
 import { getRequestMeta, readTarget } from '../http/request.http.ts'
 import { noteLanguage, runWithLanguage } from '../languages/request-language.ts'
 import { type RejectionEventType, recordRejection } from './rejections.ts'
@@ -87,11 +88,11 @@ export function addRoute(
       if (error instanceof OAuthError) await logRejection(error)
       response = await render(error, event, tenant, client.clientId)
     }
-    response.headers.set('x-request-id', getRequestMeta(event).requestId)
+    addHeader(response, 'x-request-id', getRequestMeta(event).requestId)
     if (isReadable) {
-      response.headers.set('access-control-allow-origin', origin as string)
-      response.headers.set('access-control-expose-headers', 'dpop-nonce, www-authenticate, x-request-id')
-      response.headers.append('vary', 'origin')
+      addHeader(response, 'access-control-allow-origin', origin as string)
+      addHeader(response, 'access-control-expose-headers', 'dpop-nonce, www-authenticate, x-request-id')
+      addHeader(response, 'vary', 'origin')
     }
     return method === 'HEAD' ? new Response(null, response) : response
   }

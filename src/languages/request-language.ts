@@ -11,8 +11,8 @@ export const SIGN_IN_LANGUAGE_COOKIE = 'vst_lang_here'
 
 /** What a request says about the language of its answer. */
 type LanguageSources = {
-  headers: Headers
-  url: string
+  /** Its URL is computed when it is read. */
+  request: { headers: Headers; url: string }
   /** The language tags that the client of a sign-in asks for; null for those in the query. */
   uiLocales: readonly string[] | null
   /** The `locale` of the user. */
@@ -43,10 +43,8 @@ const parseTarget = (url: string): URL => {
 }
 
 /** Answers a request, whose language `getRequestWords` finds. */
-export const runWithLanguage = <Result>(
-  { headers, url }: { headers: Headers; url: string },
-  answer: () => Result,
-): Result => requests.run({ headers, url, uiLocales: null, userLocale: null, tenantLocale: null }, answer)
+export const runWithLanguage = <Result>(request: LanguageSources['request'], answer: () => Result): Result =>
+  requests.run({ request, uiLocales: null, userLocale: null, tenantLocale: null }, answer)
 
 /** Adds what is found out about the language while a request is answered. */
 export function noteLanguage(
@@ -57,17 +55,17 @@ export function noteLanguage(
 }
 
 /** `ui_locales` in the query (OIDC Core, section 3.1.2.1; RP-Initiated Logout 1.0, section 2). */
-const readUiLocales = ({ url }: LanguageSources): string[] =>
-  (parseTarget(url).searchParams.get('ui_locales') ?? '').split(' ', 10)
+const readUiLocales = ({ request }: LanguageSources): string[] =>
+  (parseTarget(request.url).searchParams.get('ui_locales') ?? '').split(' ', 10)
 
 /** The tags of a request in the order of their rank. */
 function* listTags(sources: LanguageSources): Generator<string> {
-  const cookies = parse(sources.headers.get('cookie') ?? '')
+  const cookies = parse(sources.request.headers.get('cookie') ?? '')
   yield cookies[SIGN_IN_LANGUAGE_COOKIE] ?? ''
   yield* sources.uiLocales ?? readUiLocales(sources)
   yield cookies[LANGUAGE_COOKIE] ?? ''
   yield sources.userLocale ?? ''
-  yield* parseAcceptLanguage(sources.headers.get('accept-language') ?? '')
+  yield* parseAcceptLanguage(sources.request.headers.get('accept-language') ?? '')
   yield sources.tenantLocale ?? ''
 }
 
@@ -86,9 +84,9 @@ export const getRequestWords = (): Words => getWords(findPageLanguage() ?? FALLB
  */
 export function getRequestPath(): string | null {
   const sources = requests.getStore()
-  return sources ? selectReturnPath(parseTarget(sources.url)) : null
+  return sources ? selectReturnPath(parseTarget(sources.request.url)) : null
 }
 
 /** The Accept-Encoding header of the current request; null outside of a request. */
 export const getAcceptedEncodings = (): string | null =>
-  requests.getStore()?.headers.get('accept-encoding') ?? null
+  requests.getStore()?.request.headers.get('accept-encoding') ?? null

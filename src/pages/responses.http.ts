@@ -1,6 +1,5 @@
 import type { H3Event } from 'h3'
 import { type FunctionComponent, h, type VNode } from 'preact'
-import { FastResponse } from 'srvx'
 import { findClient } from '../access/client-cache.ts'
 import type { RenderError } from '../access/endpoint.http.ts'
 import type { CachedTenant } from '../access/tenant-cache.ts'
@@ -8,6 +7,7 @@ import type { AppError } from '../core/errors.ts'
 import { log } from '../core/log.ts'
 import { OAuthError } from '../core/oauth-error.ts'
 import { toAppError } from '../core/to-app-error.ts'
+import { Answer, addHeader } from '../http/door/answer.ts'
 import { toErrorDescription } from '../http/redirects.ts'
 import { createJsonResponse, getRequestMeta } from '../http/request.http.ts'
 import type { MessageKey } from '../languages/messages.ts'
@@ -34,7 +34,7 @@ export const createUncachedJson = (
 
 /** A JWT response (OIDC Core, section 5.3.2) that is not cached. */
 export const createUncachedJwt = (token: string): Response =>
-  new FastResponse(token, { headers: { 'content-type': 'application/jwt', ...UNCACHED_HEADERS } })
+  new Answer(token, 200, [['content-type', 'application/jwt'], ...Object.entries(UNCACHED_HEADERS)])
 
 /** Public metadata, readable by any origin. */
 export const createPublicJson = (body: object, maxAgeSeconds: number): Response =>
@@ -43,16 +43,19 @@ export const createPublicJson = (body: object, maxAgeSeconds: number): Response 
   })
 
 /** A 303 redirect: the browser continues with GET (RFC 9700, section 4.12). */
-export const redirectTo = (location: string, cookies: string[] = []): Response => {
-  const response = new Response(null, {
-    status: 303,
-    headers: { location, 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' },
-  })
-  return addCookies(response, cookies)
-}
+export const redirectTo = (location: string, cookies: string[] = []): Response =>
+  addCookies(
+    new Answer(null, 303, [
+      ['location', location],
+      ['content-length', '0'],
+      ['cache-control', 'no-store'],
+      ['referrer-policy', 'no-referrer'],
+    ]),
+    cookies,
+  )
 
 export function addCookies(response: Response, cookies: string[]): Response {
-  for (const cookie of cookies) response.headers.append('set-cookie', cookie)
+  for (const cookie of cookies) addHeader(response, 'set-cookie', cookie)
   return response
 }
 

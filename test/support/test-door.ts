@@ -1,0 +1,4 @@
+import type { Door } from '../../src/http/door/serve.http.ts'
+
+/** The door of the app that tests start: with `VESTIBULE_TEST_DOOR=web`, they run over the other one. */
+export const testDoor: Door = process.env.VESTIBULE_TEST_DOOR === 'web' ? 'web' : 'node'
