@@ -3,6 +3,7 @@ import {
   createDecipheriv,
   createHash,
   createHmac,
+  hash,
   randomBytes,
   timingSafeEqual,
 } from 'node:crypto'
@@ -43,9 +44,9 @@ export const randomToken = (): string => randomBytes(32).toString('base64url')
 
 /** The stored form of opaque tokens. They have 256 random bits, so a slow hash adds no protection. */
 export const sha256 = (token: string): Buffer<ArrayBuffer> =>
-  createHash('sha256').update(token).digest() as Buffer<ArrayBuffer>
+  hash('sha256', token, 'buffer') as Buffer<ArrayBuffer>
 
-export const sha256Base64url = (text: string): string => createHash('sha256').update(text).digest('base64url')
+export const sha256Base64url = (text: string): string => hash('sha256', text, 'base64url')
 
 /** Compares in constant time. Values of different lengths are not equal. */
 export function equalsConstantTime(a: Buffer | string, b: Buffer | string): boolean {

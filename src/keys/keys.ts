@@ -15,7 +15,13 @@ export type TokenType = 'JWT' | 'at+jwt' | 'logout+jwt'
 export const SEAL_PURPOSE = 'signing-key'
 
 /** A key of a tenant, opened. Which key signs, and which are published, depends on the time of use. */
-type TenantKey = Omit<SigningKeyRow, 'privateKey'> & { privateKey: KeyObject; publicKey: KeyObject }
+type TenantKey = Omit<SigningKeyRow, 'privateKey'> & OpenedKey
+type OpenedKey = {
+  privateKey: KeyObject
+  publicKey: KeyObject
+  /** The encoded JOSE headers of the tokens that it has signed, by their type. */
+  joseHeaders: Map<TokenType, string>
+}
 type TenantKeys = {
   /** Newest first. */
   all: readonly TenantKey[]
@@ -24,15 +30,15 @@ type TenantKeys = {
 }
 
 /** Opened keys: rows are reloaded once a second, without opening and parsing their keys again. */
-const unsealedKeys = new LRUCache<string, Pick<TenantKey, 'privateKey' | 'publicKey'>>({ max: 5000 })
+const unsealedKeys = new LRUCache<string, OpenedKey>({ max: 5000 })
 
-function unsealKey(tenant: string, row: SigningKeyRow) {
+function unsealKey(tenant: string, row: SigningKeyRow): OpenedKey {
   const cacheKey = `${tenant}\n${row.id}`
   let pair = unsealedKeys.get(cacheKey)
   if (!pair) {
     const key = unseal(SEAL_PURPOSE, row.privateKey)
     const privateKey = createPrivateKey({ key, format: 'der', type: 'pkcs8' })
-    pair = { privateKey, publicKey: createPublicKey(privateKey) }
+    pair = { privateKey, publicKey: createPublicKey(privateKey), joseHeaders: new Map() }
     unsealedKeys.set(cacheKey, pair)
   }
   return pair
@@ -89,6 +95,19 @@ export const listPublicKeys = async (tenant: string): Promise<{ keys: JWK[] }> =
 
 const encodeJson = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url')
 
+function encodeJoseHeader(
+  { id: kid, joseHeaders }: TenantKey,
+  alg: SigningAlgorithm,
+  typ: TokenType,
+): string {
+  let header = joseHeaders.get(typ)
+  if (header === undefined) {
+    header = encodeJson({ alg, typ, kid })
+    joseHeaders.set(typ, header)
+  }
+  return header
+}
+
 /**
  * Signs a JWT with the tenant's active key of an algorithm. Throws when the tenant has none (see
  * `ensureSigningKeys`).
@@ -106,7 +125,7 @@ export async function signJwt(
     key = keys ? selectSigningKey(keys, alg) : undefined
   }
   if (!key) throw new Error(`tenant ${tenant} has no ${alg} key`)
-  const input = `${encodeJson({ alg, typ, kid: key.id })}.${encodeJson(claims)}`
+  const input = `${encodeJoseHeader(key, alg, typ)}.${encodeJson(claims)}`
   return `${input}.${signInput(alg, key.privateKey, input)}`
 }
 
