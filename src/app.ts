@@ -97,15 +97,11 @@ export async function createApp({ door = 'node' }: { door?: Door } = {}): Promis
     if (stopping) response.shouldKeepAlive = false
     const { surface, handle } = matchSurface(request)
     if (surface === 'graphql') setStrictTransport(response)
-    const start = process.hrtime.bigint()
-    if (surface === 'oidc') response.once('close', enterProtocol())
+    const start = performance.now()
+    const leaveProtocol = surface === 'oidc' ? enterProtocol() : undefined
     response.once('close', () => {
-      observeRequest(
-        surface,
-        request.method ?? '',
-        response.statusCode,
-        Number(process.hrtime.bigint() - start) / 1e9,
-      )
+      leaveProtocol?.()
+      observeRequest(surface, request.method ?? '', response.statusCode, (performance.now() - start) / 1000)
     })
     const tenant = request.headers.origin && MANAGEMENT_PATH.exec(readPath(request))?.[1]
     if (!tenant) return void handle(response)

@@ -1,4 +1,4 @@
-import { isIP } from 'node:net'
+import { isIP, isIPv4 } from 'node:net'
 import ipaddr from 'ipaddr.js'
 
 export type IpAddress = ipaddr.IPv4 | ipaddr.IPv6
@@ -22,7 +22,9 @@ function parseUnmapped(text: string): IpAddress | null {
  * The canonical spelling of an IP address (RFC 5952; IPv4-mapped as IPv4, no zone), for comparisons; null for
  * other text.
  */
-export const normalizeIp = (text: string): string | null => parseUnmapped(text)?.toString() ?? null
+export const normalizeIp = (text: string): string | null =>
+  // Node accepts one spelling of IPv4 only.
+  isIPv4(text) ? text : (parseUnmapped(text)?.toString() ?? null)
 
 const toPrefix = (address: ipaddr.IPv6, groups: number): string =>
   `${address.parts

@@ -50,6 +50,7 @@ export function setBodyTimeout(request: IncomingMessage, response: ServerRespons
 export function setReadTimeout({ socket }: IncomingMessage, response: ServerResponse): void {
   response.once('prefinish', () => {
     let unread = socket.writableLength
+    if (unread === 0) return
     const check = setInterval(() => {
       if (unread - socket.writableLength < Math.min(READ_BYTES, unread)) return void socket.destroy()
       unread = socket.writableLength

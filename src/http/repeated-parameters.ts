@@ -25,13 +25,13 @@ export function createRepeatedError(repeated: readonly string[], redirect: boole
 }
 
 /**
- * Returns the names of repeated parameters, each once. In one pass: `getAll` for each name would block the
+ * Returns the names that are repeated, each once. In one pass: `getAll` for each name would block the
  * process for more than a second when 64 KB of short names are sent.
  */
-export function findRepeatedNames(params: URLSearchParams): string[] {
+export function findRepeatedNames(names: Iterable<string>): string[] {
   const seen = new Set<string>()
   const repeated = new Set<string>()
-  for (const name of params.keys()) {
+  for (const name of names) {
     if (seen.has(name)) repeated.add(name)
     seen.add(name)
   }

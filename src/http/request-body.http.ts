@@ -31,7 +31,8 @@ export function readBytes(request: IncomingMessage, limitBytes: number): Promise
       chunks.push(chunk)
       if (size > limitBytes) finish(() => reject(new PayloadTooLarge(limitBytes)))
     }
-    const end = () => finish(() => resolve(Buffer.concat(chunks)))
+    const end = () =>
+      finish(() => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)))
     const fail = () =>
       finish(() => reject(new InvalidInput([{ field: '', description: 'the body was cut off' }])))
     request.on('data', take).on('end', end).on('error', fail).on('close', fail)
@@ -103,13 +104,15 @@ async function* readChunks(request: IncomingMessage): AsyncGenerator<Uint8Array>
 }
 
 /**
- * Returns the parameters of a query or form. Throws OAuthError for a repeated one (RFC 6749, section 3.1).
+ * Returns the parameters of a query or form, without `left`. Throws OAuthError for a repeated one (RFC 6749,
+ * section 3.1).
  */
-export function requireSingleParams(params: URLSearchParams): Record<string, string> {
-  const repeated = findRepeatedNames(params)
+export function requireSingleParams(params: URLSearchParams, left?: string): Record<string, string> {
+  const entries = [...params].filter(([name]) => name !== left)
+  const repeated = findRepeatedNames(entries.map(([name]) => name))
   if (repeated.length > 0) throw createRepeatedError(repeated, false)
   // A parameter with an empty value is treated as omitted (RFC 6749, section 3.1).
-  return Object.fromEntries([...params].filter(([, value]) => value !== ''))
+  return Object.fromEntries(entries.filter(([, value]) => value !== ''))
 }
 
 /**

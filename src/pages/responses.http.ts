@@ -7,7 +7,7 @@ import type { AppError } from '../core/errors.ts'
 import { log } from '../core/log.ts'
 import { OAuthError } from '../core/oauth-error.ts'
 import { toAppError } from '../core/to-app-error.ts'
-import { Answer, addHeader } from '../http/door/answer.ts'
+import { Answer, addHeader, type Header } from '../http/door/answer.ts'
 import { toErrorDescription } from '../http/redirects.ts'
 import { createJsonResponse, getRequestMeta } from '../http/request.http.ts'
 import type { MessageKey } from '../languages/messages.ts'
@@ -16,25 +16,26 @@ import { ErrorPage } from './outcome.pages.tsx'
 import { type RenderOptions, renderPage } from './render-page.pages.tsx'
 import { buildInitiationUrl } from './restart-url.ts'
 
-const UNCACHED_HEADERS = {
-  'cache-control': 'no-store',
-  pragma: 'no-cache',
-  'x-content-type-options': 'nosniff',
-}
+const UNCACHED_HEADERS: readonly Header[] = [
+  ['cache-control', 'no-store'],
+  ['pragma', 'no-cache'],
+  ['x-content-type-options', 'nosniff'],
+]
 
 /** JSON that is not cached (RFC 6749, section 5.1). */
 export const createUncachedJson = (
   body: object,
   init: { status?: number; headers?: Record<string, string> } = {},
 ): Response =>
-  createJsonResponse(body, {
-    status: init.status ?? 200,
-    headers: { ...UNCACHED_HEADERS, ...init.headers },
-  })
+  new Answer(JSON.stringify(body), init.status ?? 200, [
+    ['content-type', 'application/json'],
+    ...UNCACHED_HEADERS,
+    ...Object.entries(init.headers ?? {}),
+  ])
 
 /** A JWT response (OIDC Core, section 5.3.2) that is not cached. */
 export const createUncachedJwt = (token: string): Response =>
-  new Answer(token, 200, [['content-type', 'application/jwt'], ...Object.entries(UNCACHED_HEADERS)])
+  new Answer(token, 200, [['content-type', 'application/jwt'], ...UNCACHED_HEADERS])
 
 /** Public metadata, readable by any origin. */
 export const createPublicJson = (body: object, maxAgeSeconds: number): Response =>

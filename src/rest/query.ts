@@ -73,7 +73,7 @@ export function parseQuery(
   const pagingParameters: Partial<Record<PagingName, string>> = {}
   const filter = route.filter && createFilterReader(route.filter)
   const pagingNames: readonly PagingName[] = PAGING[`${route.paged}`]
-  const repeated = new Set(findRepeatedNames(search))
+  const repeated = new Set(findRepeatedNames(search.keys()))
   for (const [name, value] of new Map(search)) {
     const pagingName = pagingNames.find((paging) => paging === name)
     if (repeated.has(name)) issues.push({ field: name, description: 'is given more than once' })

@@ -37,7 +37,7 @@ describe('the event loop is not blocked by a request', () => {
       )
     // One pass over 16,000 names takes 2 ms. Looking up each of them takes more than a second.
     const params = new URLSearchParams(many)
-    expect(await measureStall(async () => expect(findRepeatedNames(params)).toEqual([]))).toBeLessThan(
+    expect(await measureStall(async () => expect(findRepeatedNames(params.keys())).toEqual([]))).toBeLessThan(
       STALL_LIMIT_MS,
     )
   })

@@ -63,7 +63,7 @@ export function parseAuthorizeRequest(
 
 function rejectRepeated(params: URLSearchParams): void {
   // Only resource may be repeated (RFC 8707, section 2).
-  const repeated = findRepeatedNames(params).filter((name) => name !== 'resource')
+  const repeated = findRepeatedNames(params.keys()).filter((name) => name !== 'resource')
   if (repeated.length > 0) throw createRepeatedError(repeated, true)
 }
 

@@ -26,7 +26,7 @@ export async function readTokenRequest(
   prepareClient?: (clientId: string) => Promise<unknown>,
 ): Promise<TokenRequest> {
   const params = await readFormParams(event)
-  const form = requireSingleParams(new URLSearchParams([...params].filter(([name]) => name !== 'resource')))
+  const form = requireSingleParams(params, 'resource')
   const authorization = event.req.headers.get('authorization')
   setClient(form.client_id ?? null)
   if (form.client_id) allowCorsFor(await findClient(ctx.tenant, form.client_id))
