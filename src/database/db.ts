@@ -12,6 +12,7 @@ import { CHANGE_LIMITS, LIST_LIMITS } from './connection-limits.ts'
 import { LimitedPool } from './limited-pool.ts'
 import { CONNECT_TIMEOUT_MS, isPoolStuck, RECOVERY_SETTINGS, watchPool } from './pool.ts'
 import { assertRoleSettings } from './role-settings.ts'
+import { KnownQuery } from './rows/known-query.ts'
 import type { GateLimits } from './statement-gate.ts'
 import { assertTenantStatement, createTenantGuard } from './tenant-guard.ts'
 import { runTransaction, type TransactionOptions } from './transaction.ts'
@@ -47,6 +48,7 @@ const TRANSACTION_TIMEOUT_MS = 10_000
 type Connections = { pool: LimitedPool; prisma: PrismaClient }
 let main: Connections | undefined
 let lists: Connections | undefined
+let readsPlainRows = false
 let closeEmbedded: (() => Promise<void>) | undefined
 
 /**
@@ -96,8 +98,12 @@ function openConnections(
   return { pool, prisma }
 }
 
-/** Opens the connection pools and Prisma on them. Called once, before any service. */
-export async function openDatabase(settings: pg.PoolConfig): Promise<void> {
+/**
+ * Opens the connection pools and Prisma on them. Called once, before any service. With `plainRows`, pg reads
+ * the rows of statements instead of the generated readers of `rows/`.
+ */
+export async function openDatabase(settings: pg.PoolConfig, { plainRows = false } = {}): Promise<void> {
+  readsPlainRows = plainRows
   main = openConnections(settings, env.databaseConnections, CHANGE_LIMITS, STATEMENT_TIMEOUT_MS)
   lists = openConnections(settings, LIST_LIMITS.total, LIST_LIMITS, LIST_TIMEOUT_MS)
 }
@@ -138,9 +144,18 @@ function getStatementName(text: string): string {
 }
 
 /** Raw-SQL counterpart of the Prisma tenant guard: throws for a statement without a tenant condition. */
-function toPreparedQuery(text: string, values: SqlValues): pg.QueryConfig {
+function toPreparedQuery(text: string, values: SqlValues): pg.QueryConfig | KnownQuery {
   if (!statementNames.has(text)) assertTenantStatement(text)
-  return { name: getStatementName(text), text, values }
+  const name = getStatementName(text)
+  return readsPlainRows || name === '' ? { name, text, values } : new KnownQuery(name, text, values)
+}
+
+async function sendOn(client: pg.PoolClient, query: pg.QueryConfig | KnownQuery): Promise<never[]> {
+  if (!(query instanceof KnownQuery)) return (await client.query<never>(query)).rows
+  return new Promise((resolve, reject) => {
+    query.callback = (error, result) => (error ? reject(error) : resolve((result?.rows ?? []) as never[]))
+    client.query(query)
+  })
 }
 
 const guardedClients = new Map<string, TenantDb>()
@@ -210,10 +225,7 @@ export const inTransaction = <T>(work: (sql: Sql) => Promise<T>, options?: Trans
   runTransaction(
     selectConnections().pool,
     (client) => {
-      const send: Sql = async (text, values) => {
-        const found = await client.query<never>(toPreparedQuery(text, values))
-        return found.rows
-      }
+      const send: Sql = (text, values) => sendOn(client, toPreparedQuery(text, values))
       // What the transaction reads elsewhere must not wait for a connection that it may itself hold.
       return runUnlimited(() => work(send))
     },

@@ -1,6 +1,7 @@
 import pg from 'pg'
 import { takeTurn } from '../core/turns.ts'
 import { getWorkload } from '../core/workload.ts'
+import type { KnownQuery } from './rows/known-query.ts'
 import { createStatementGate, type GateLimits, type StatementGate } from './statement-gate.ts'
 
 type ConnectCallback = Parameters<pg.Pool['connect']>[0]
@@ -31,8 +32,11 @@ export class LimitedPool extends pg.Pool {
   }
 
   /** Runs a statement of a management call. What follows its result waits for a turn. */
-  async queryInTurns<Row extends pg.QueryResultRow>(query: pg.QueryConfig): Promise<pg.QueryResult<Row>> {
-    const result = await this.query<Row>(query)
+  async queryInTurns<Row extends pg.QueryResultRow>(
+    query: pg.QueryConfig | KnownQuery,
+  ): Promise<{ rows: Row[] }> {
+    // pg's pool sets the callback of a query object, and returns a promise for it too.
+    const result = await this.query<Row>(query as pg.QueryConfig)
     await takeTurn()
     return result
   }

@@ -20,12 +20,12 @@ import { setMailRenderer } from '../delivery/mail.ts'
 /**
  * Opens the database, applies pending migrations and opens the bus. Throws when ENCRYPTION_KEY does not
  * decrypt the secrets of the database, before anything is encrypted with it. `canCreate: false` throws where
- * there is no database yet.
+ * there is no database yet. `plainRows` is that of `openDatabase`.
  */
-export async function openRuntime(options: { canCreate?: boolean } = {}): Promise<void> {
+export async function openRuntime(options: { canCreate?: boolean; plainRows?: boolean } = {}): Promise<void> {
   const settings = await resolveConnectionSettings(options)
   await runMigrations(settings, { isPooled: env.databasePooler })
-  await openDatabase(settings)
+  await openDatabase(settings, options)
   await openBus()
   setMailRenderer(renderMail)
   await findTenant(SYSTEM_TENANT).catch(async (error: unknown) => {

@@ -4,7 +4,7 @@ import { ORIGIN } from './cors.ts'
 import { createProver, MACHINE } from './dpop.ts'
 import { authorizePath, basic, tokenRequest } from './protocol.ts'
 import { test as base } from './signed-in.ts'
-import { testDoor } from './test-door.ts'
+import { testDoor } from './test-ways.ts'
 
 type SentRequest = { method: string; path: string; headers?: Record<string, string>; body?: string }
 

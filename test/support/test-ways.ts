@@ -2,3 +2,6 @@ import type { Door } from '../../src/http/door/serve.http.ts'
 
 /** The door of the app that tests start: with `VESTIBULE_TEST_DOOR=web`, they run over the other one. */
 export const testDoor: Door = process.env.VESTIBULE_TEST_DOOR === 'web' ? 'web' : 'node'
+
+/** With `VESTIBULE_TEST_ROWS=plain`, pg reads the rows of statements. */
+export const readsPlainRows = process.env.VESTIBULE_TEST_ROWS === 'plain'

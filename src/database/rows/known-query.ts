@@ -1,0 +1,130 @@
+import pg from 'pg'
+import { type Column, getRowReader, type RowReader } from './row-reader.ts'
+
+/** The part of pg's connection that queries use. */
+type Connection = {
+  stream: { cork(): void; uncork(): void }
+  parsedStatements: Record<string, string | undefined>
+  submittedNamedStatements: Record<string, string | undefined>
+  parse(statement: { name: string; text: string }): void
+  bind(portal: { statement: string; values: unknown[] }): void
+  describe(portal: { type: 'P' }): void
+  execute(portal: object): void
+  sync(): void
+  sendCopyFail(reason: string): void
+}
+
+type Done = (error: Error | null, result?: { rows: pg.QueryResultRow[] }) => void
+
+const { prepareValue } = (pg as unknown as { utils: { prepareValue: (value: unknown) => unknown } }).utils
+
+/** The readers of the statements that a connection has prepared and described; null without columns. */
+const knownReaders = new WeakMap<Connection, Map<string, RowReader | null>>()
+
+function getKnownReaders(connection: Connection): Map<string, RowReader | null> {
+  let known = knownReaders.get(connection)
+  if (!known) {
+    known = new Map()
+    knownReaders.set(connection, known)
+  }
+  return known
+}
+
+/**
+ * A prepared statement for pg's client, which calls the `handle…` methods with the messages of the server. The
+ * first time on a connection, it is parsed and described like a query of pg. Afterwards the columns are known:
+ * it is bound and executed without a description. The server rejects a prepared statement whose
+ * columns have changed.
+ */
+export class KnownQuery implements pg.Submittable {
+  readonly name: string
+  readonly text: string
+  /** Called once; pg's pool sets it. */
+  callback: Done | undefined
+  readonly values: readonly unknown[]
+  readonly #rows: pg.QueryResultRow[] = []
+  #reader: RowReader | null | undefined
+  #known: Map<string, RowReader | null> | undefined
+  #error: Error | undefined
+
+  constructor(name: string, text: string, values: readonly unknown[], callback?: Done) {
+    this.name = name
+    this.text = text
+    this.values = values
+    this.callback = callback
+  }
+
+  /** Sends the messages of the extended query protocol at once. Returns the error of a value that has no text. */
+  submit(to: unknown): Error | null {
+    const connection = to as Connection
+    const { name } = this
+    let values: unknown[]
+    try {
+      values = this.values.map((value) => prepareValue(value))
+    } catch (error) {
+      return error as Error
+    }
+    this.#known = getKnownReaders(connection)
+    const isPrepared =
+      connection.parsedStatements[name] !== undefined ||
+      connection.submittedNamedStatements[name] !== undefined
+    if (!isPrepared) this.#known.delete(name)
+    this.#reader = this.#known.get(name)
+    connection.stream.cork()
+    if (!isPrepared) {
+      connection.parse({ name, text: this.text })
+      connection.submittedNamedStatements[name] = this.text
+    }
+    connection.bind({ statement: name, values })
+    if (this.#reader === undefined) connection.describe({ type: 'P' })
+    connection.execute({})
+    connection.sync()
+    connection.stream.uncork()
+    return null
+  }
+
+  handleRowDescription({ fields }: { fields: Column[] }): void {
+    this.#reader = getRowReader(fields)
+  }
+
+  handleDataRow({ fields }: { fields: (string | null)[] }): void {
+    if (this.#error) return
+    try {
+      if (!this.#reader) throw new Error('the server has sent a row and no description')
+      this.#rows.push(this.#reader(fields))
+    } catch (error) {
+      this.#error = error as Error
+    }
+  }
+
+  handleCommandComplete(): void {
+    if (this.#known?.get(this.name) === undefined) this.#known?.set(this.name, this.#reader ?? null)
+  }
+
+  /** A statement with an empty text. */
+  handleEmptyQuery(): void {}
+
+  /** The query has no limit of rows, so that its portal is never suspended. */
+  handlePortalSuspended(): void {}
+
+  handleCopyInResponse(connection: Connection): void {
+    connection.sendCopyFail('No source stream defined')
+  }
+
+  handleCopyData(): void {}
+
+  handleError(error: Error): void {
+    this.#finish(this.#error ?? error)
+  }
+
+  handleReadyForQuery(): void {
+    this.#finish(this.#error ?? null)
+  }
+
+  #finish(error: Error | null): void {
+    const { callback } = this
+    this.callback = undefined
+    if (error) callback?.(error)
+    else callback?.(null, { rows: this.#rows })
+  }
+}
