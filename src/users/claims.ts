@@ -85,6 +85,8 @@ export const CLAIM_DEFINITIONS: Record<string, ClaimDefinition> = {
   address: { scope: 'address', description: 'See your postal address', resolve: toAddressClaim },
 }
 
+const CLAIMS = Object.entries(CLAIM_DEFINITIONS)
+
 /** Whether `name` is a claim about the user. */
 export const isClaim = (name: string): boolean => Object.hasOwn(CLAIM_DEFINITIONS, name)
 
@@ -108,21 +110,19 @@ const removeNulls = (members: Record<string, unknown>): Record<string, unknown> 
  * value are omitted, and so are individually requested claims with another value than the request names (OIDC
  * Core, sections 5.3.2 and 5.5.1).
  */
-export const buildClaims = (
+export function buildClaims(
   user: ClaimsUser,
   scopes: readonly string[],
   requested: Record<string, ClaimRequest> = {},
-): Record<string, unknown> =>
-  removeNulls({
-    sub: user.id,
-    ...Object.fromEntries(
-      Object.entries(CLAIM_DEFINITIONS)
-        .map(([name, { scope, resolve }]) => ({ name, scope, value: resolve(user) }))
-        .filter(
-          ({ name, scope, value }) =>
-            scopes.includes(scope) ||
-            (requested[name] !== undefined && isAcceptableValue(requested[name], value)),
-        )
-        .map(({ name, value }) => [name, value]),
-    ),
-  })
+): Record<string, unknown> {
+  const claims: Record<string, unknown> = { sub: user.id }
+  for (const [name, { scope, resolve }] of CLAIMS) {
+    const isInScope = scopes.includes(scope)
+    const request = requested[name]
+    if (!isInScope && request === undefined) continue
+    const value = resolve(user)
+    if (value === null || !(isInScope || isAcceptableValue(request as ClaimRequest, value))) continue
+    claims[name] = value
+  }
+  return claims
+}
