@@ -330,6 +330,7 @@ export function pagesWith(text: string, brand: Brand = {}) {
         {...{ tenant, form: interaction, hasMore: true, messages: [text], timeZone: null }}
         notice="notice.removed"
         offers={{ code: true, passkey: true, app: true }}
+        providers={[{ id: 'partner', name: text }]}
         identities={[null, text].map((account) => ({
           idpId: `${account}`,
           provider: text,

@@ -10,15 +10,23 @@ import { INTERACTION_COOKIE, readCookie } from '../../pages/cookies.ts'
 import { redirectTo } from '../../pages/responses.http.ts'
 
 /** Who is to sign in, how recently, and what is asked; anyone at any time by default. */
-type Demand = { userId?: string | null; maxAgeSeconds?: number | null; prompt?: Prompt[] }
+type Demand = {
+  userId?: string | null
+  maxAgeSeconds?: number | null
+  prompt?: Prompt[]
+  /** The session in which an identity is connected. */
+  connectsIn?: string | null
+}
 
-const toRequest = (
+/** The request of the account pages that leads to the page at the path `returnTo`. */
+export const createAccountPagesRequest = (
   returnTo: string,
-  { userId = null, maxAgeSeconds = null, prompt = [] }: Demand,
+  { userId = null, maxAgeSeconds = null, prompt = [], connectsIn = null }: Demand,
 ): AccountPagesRequest => ({
   responseMode: 'account',
   clientId: ACCOUNT_PAGES_ID,
   returnTo,
+  connectsIn,
   scopes: [],
   resources: [],
   prompt,
@@ -38,6 +46,6 @@ const toRequest = (
 /** Leads to the hosted sign-in, which leads back to the account page at the path `returnTo`. */
 export async function leadToSignIn({ event, ctx }: TenantCall, returnTo: string, demand: Demand = {}) {
   const browser = bindBrowser(ctx.tenant, readCookie(event.req.headers.get('cookie'), INTERACTION_COOKIE))
-  const handle = await createInteraction(ctx, toRequest(returnTo, demand), browser.key)
+  const handle = await createInteraction(ctx, createAccountPagesRequest(returnTo, demand), browser.key)
   return redirectTo(`/${ctx.tenant}/signin/${handle}`, [browser.cookie])
 }

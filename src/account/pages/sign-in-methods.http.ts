@@ -10,6 +10,8 @@ import {
   unlinkViewerIdpUser,
 } from '../sign-in-methods.ts'
 import type { AccountPage, AccountVisit } from './account-page.http.ts'
+import { leadToConnection, listConnectableProviders, receiveConnection } from './connect-identity.http.ts'
+import type { PageProblem } from './page-problem.ts'
 import { type ShownIdentity, SignInMethodsPage } from './sign-in-methods.pages.tsx'
 
 /** The page shows this many credentials at most. */
@@ -52,26 +54,34 @@ const selectOffers = ({ signInMethods, secondFactor, secondFactorRoles }: Cached
   app: secondFactor !== 'off' || secondFactorRoles.length > 0,
 })
 
-/** Passkeys, the authenticator app and the recovery codes of the user. */
+async function showMethods(visit: AccountVisit, problem: PageProblem | null): Promise<Response> {
+  const identities = await listShownIdentities(visit)
+  const linked = new Set(identities.map(({ idpId }) => idpId))
+  return renderComponent(
+    SignInMethodsPage,
+    {
+      tenant: visit.call.tenant,
+      form: visit.form,
+      timeZone: visit.user.zoneinfo,
+      ...(await listShownCredentials(visit)),
+      identities,
+      providers: listConnectableProviders(visit).filter(({ id }) => !linked.has(id)),
+      offers: selectOffers(visit.call.tenant),
+      notice: visit.notice,
+      messages: problem?.messages,
+    },
+    { status: problem?.status },
+  )
+}
+
+/** Passkeys, the authenticator app, the recovery codes and the accounts elsewhere of the user. */
 export const SIGN_IN_METHODS_PAGE: AccountPage = {
   path: '/sign-in-methods',
-  notices: { removed: 'notice.removed', unlinked: 'notice.unlinked' },
+  notices: { removed: 'notice.removed', unlinked: 'notice.unlinked', connected: 'notice.connected' },
   labels: { credentialId: 'label.thisMethod', idpId: 'label.thisAccount' },
   show: async (visit, problem) =>
-    renderComponent(
-      SignInMethodsPage,
-      {
-        tenant: visit.call.tenant,
-        form: visit.form,
-        timeZone: visit.user.zoneinfo,
-        ...(await listShownCredentials(visit)),
-        identities: await listShownIdentities(visit),
-        offers: selectOffers(visit.call.tenant),
-        notice: visit.notice,
-        messages: problem?.messages,
-      },
-      { status: problem?.status },
-    ),
+    (!problem && (await receiveConnection(visit, (found) => showMethods(visit, found)))) ||
+    showMethods(visit, problem),
   forms: {
     remove: async ({ ctx }, { credential = '' }) => {
       await revokeViewerCredential(ctx, credential)
@@ -81,6 +91,7 @@ export const SIGN_IN_METHODS_PAGE: AccountPage = {
       await unlinkViewerIdpUser(ctx, idp)
       return { done: 'unlinked' }
     },
+    connect: (visit, { idp = '' }) => leadToConnection(visit, idp),
     'create-passkey': async ({ ctx }) => {
       const { token } = await createViewerEnrollmentToken(ctx, {})
       return redirectTo(`/${ctx.tenant}/enroll?token=${token}&next=account`)

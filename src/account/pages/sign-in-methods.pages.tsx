@@ -28,6 +28,8 @@ type SignInMethodsPageProps = {
   hasMore: boolean
   /** Accounts elsewhere that sign in here. */
   identities: readonly ShownIdentity[]
+  /** The identity providers at which the user has no linked account. */
+  providers: readonly { id: string; name: string }[]
   /** What the tenant accepts. */
   offers: { code: boolean; passkey: boolean; app: boolean }
   notice?: Notice | null
@@ -123,8 +125,8 @@ const Identity = ({
 )
 
 /**
- * Lists what the user signs in with. Posts `step=remove` with `credential`, `step=unlink` with `idp`, or
- * `step=create-passkey`.
+ * Lists what the user signs in with. Posts `step=remove` with `credential`, `step=unlink` or `step=connect` with
+ * `idp`, or `step=create-passkey`.
  */
 export const SignInMethodsPage = ({
   tenant,
@@ -133,6 +135,7 @@ export const SignInMethodsPage = ({
   credentials,
   hasMore,
   identities,
+  providers,
   offers,
   ...shell
 }: SignInMethodsPageProps): VNode => (
@@ -167,6 +170,14 @@ export const SignInMethodsPage = ({
         ))}
       </ul>
     )}
+    {providers.map(({ id, name }) => (
+      <StepForm key={id} interaction={form} step="connect" class="stack">
+        <input type="hidden" name="idp" value={id} />
+        <button type="submit" class="secondary">
+          <Message of="methods.connect" name={<BidiText>{name}</BidiText>} />
+        </button>
+      </StepForm>
+    ))}
     {offers.passkey && (
       <StepForm interaction={form} step="create-passkey" class="stack">
         <button type="submit" class="primary">

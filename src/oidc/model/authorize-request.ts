@@ -76,6 +76,8 @@ export type AccountPagesRequest = Omit<AuthorizeRequest, keyof ResponseTarget> &
   clientId: typeof ACCOUNT_PAGES_ID
   /** The path of the account page that the user goes on to. */
   returnTo: string
+  /** The session in which the user connects an identity: its page takes the answer of the provider. */
+  connectsIn?: string | null
   subjectHint: string | null
 }
 

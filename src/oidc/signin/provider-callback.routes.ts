@@ -44,6 +44,11 @@ async function receiveAnswer(call: TenantCall): Promise<Response> {
     : readAnswer(params)
   const signIn = await findSignInStep(call, readHandle(answer.state))
   if (!signIn) throw createExpiredSignInError()
+  const { request } = signIn.interaction
+  if (request.responseMode === 'account' && request.connectsIn) {
+    const sealed = sealAnswer(call.ctx.tenant, getIdpId(call), answer)
+    return redirectTo(`${request.returnTo}?${new URLSearchParams({ idp: getIdpId(call), answer: sealed })}`)
+  }
   // Another tab has signed in, or the tenant has switched the method off.
   const isExpected = signIn.authorization.next.step === 'login' && 'provider' in listMethodForms(signIn)
   return isExpected ? finishAttempt(signIn, answer) : redirectToPage(signIn)

@@ -6,7 +6,7 @@ import { findProviderRow, type SignInProvider } from '../../../idps/sign-in-prov
 import { listUpstreamAcrs, type TrustPolicy } from '../../../idps/trusted-authentication.ts'
 import { createPart, type PagePart } from '../../../pages/page-part.pages.tsx'
 import type { PageInteraction } from '../../../pages/page-shell.pages.tsx'
-import { redirectTo, renderComponent } from '../../../pages/responses.http.ts'
+import { redirectTo } from '../../../pages/responses.http.ts'
 import { selectExpectedAddress, selectMaxAge } from '../../authorize/evaluate-request.ts'
 import type { InputRejection } from '../../interactions/interactions.ts'
 import { satisfiesAcrRequest } from '../../model/acr.ts'
@@ -20,7 +20,7 @@ import { selectStayChoice } from '../step/stay-choice.ts'
 import { beginAttempt } from './provider-attempt.ts'
 import { PendingLinkNote, ProviderEntry } from './provider-entry.pages.tsx'
 import { RejectedIdentity, recordRejection } from './provider-sign-in.ts'
-import { ProviderTransferPage } from './provider-transfer.pages.tsx'
+import { transferToProvider } from './provider-transfer.http.ts'
 
 /** An identity provider, to which the browser is sent. It comes back to callback.routes.ts. */
 export const PROVIDER_METHOD: SignInMethod = {
@@ -91,11 +91,7 @@ export async function leadToProvider(
     })
     if (after === 'link') return redirectTo(url)
     const page = { tenant: call.tenant, client: authorization.client, provider, url }
-    const response = renderComponent(ProviderTransferPage, page, {
-      isPopup: interaction.request.display === 'popup',
-    })
-    response.headers.set('refresh', `0;url=${url}`)
-    return response
+    return transferToProvider(page, interaction.request.display === 'popup')
   } catch (error) {
     if (!(error instanceof Unavailable)) throw error
     const rejection = new RejectedIdentity('unavailable', { cause: error })

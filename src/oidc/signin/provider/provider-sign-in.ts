@@ -11,7 +11,7 @@ import { useLink } from '../../../idps/idp-sign-in.sql.ts'
 import { keepSignInTokens, type ProviderTokens } from '../../../idps/kept-tokens.ts'
 import { copyRepeatedClaims, findOrCreateLinkedUser } from '../../../idps/linked-users.ts'
 import { storeProviderSession } from '../../../idps/provider-sessions.sql.ts'
-import { proveSignIn } from '../../../idps/sign-in-identity.ts'
+import { type ProvenSignIn, proveSignIn } from '../../../idps/sign-in-identity.ts'
 import { limitStranger } from '../../../passcodes/network-limits.ts'
 import type { NeedsSecondFactor } from '../../../passcodes/passcodes.ts'
 import { AMR_FEDERATED } from '../../../sessions/acr.ts'
@@ -99,11 +99,15 @@ function addAppleName(identity: ExternalIdentity, { name }: CallbackAnswer): Ext
   return { ...identity, claims }
 }
 
-async function signInUser(
-  ctx: Ctx,
-  { interaction, attempt, row, answer, present, needsSecondFactor }: ProviderSignIn,
-  now: Date,
-): Promise<EnteredAccount | null> {
+/**
+ * Verifies the answer to an attempt at the provider of the callback URL; returns the provider with the identity.
+ * Throws RejectedIdentity.
+ */
+export async function proveAnswer(
+  attempt: ClaimedAttempt,
+  row: IdentityProvider | null,
+  answer: CallbackAnswer,
+): Promise<ProvenSignIn & { row: IdentityProvider }> {
   // The answer of one provider at the callback of another (RFC 9700, section 4.4).
   if (!row || row.id !== attempt.idpId) throw new RejectedIdentity('rejected')
   const { nonce, codeVerifier, since } = attempt
@@ -117,7 +121,16 @@ async function signInUser(
     throw toRejection(error)
   })
   const identity = row.type === 'apple' ? addAppleName(proven.identity, answer) : proven.identity
-  const { tokens } = proven
+  return { ...proven, identity, row }
+}
+
+async function signInUser(
+  ctx: Ctx,
+  { interaction, attempt, row: found, answer, present, needsSecondFactor }: ProviderSignIn,
+  now: Date,
+): Promise<EnteredAccount | null> {
+  const proven = await proveAnswer(attempt, found, answer)
+  const { identity, row, tokens } = proven
   const key = { idpId: row.id, issuer: identity.issuer, externalId: identity.subject }
   const userId = await findOrCreateLinkedUser(ctx, row, identity)
   if (!userId) throw new RejectedIdentity('unknown', { identity, provenAt: row.updatedAt, tokens })

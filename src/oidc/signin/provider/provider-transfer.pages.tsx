@@ -6,7 +6,8 @@ import type { PageProvider } from './provider-marks.pages.tsx'
 
 type ProviderTransferPageProps = {
   tenant: PageTenant
-  client: PageClient
+  /** The application that the user signs in to, if there is one. */
+  client?: PageClient
   provider: PageProvider
   /** The authorization request at the provider. */
   url: string

@@ -1,0 +1,166 @@
+import { describe, expect } from 'vitest'
+import { dbFor } from '../../../src/database/db.ts'
+import { awaitDeliveries } from '../../../src/delivery/background.ts'
+import { listInboxMessages } from '../../../src/delivery/inbox.ts'
+import { startSessionIn } from '../../support/browser-session.ts'
+import { openPage } from '../../support/hosted-pages.ts'
+import { test as base, readTransfer } from '../../support/provider-sign-in.ts'
+
+const test = base
+  /** Presses "Connect" in a browser; signed in there as `person` by default. */
+  .extend('connect', ({ tenant, person, browser, provider }) => async (userId = person.id, by = browser) => {
+    await startSessionIn(by, tenant, userId)
+    const page = await openPage(by, `/${tenant}/account/sign-in-methods`)
+    return readTransfer((await by.submit(page, { step: 'connect', idp: provider.id })).response)
+  })
+  .extend('linksTo', ({ tenant, provider }) => async (externalId: string): Promise<string[]> => {
+    const rows = await dbFor(tenant).idpUser.findMany({
+      where: { tenantId: tenant, idpId: provider.id, externalId },
+    })
+    return rows.map(({ userId }) => userId)
+  })
+
+describe('connecting an account elsewhere on the account page', () => {
+  test('links the identity after a sign-in at the provider, records it and tells the user', async ({
+    tenant,
+    person,
+    browser,
+    provider,
+    connect,
+    signInThere,
+    comeBack,
+    linksTo,
+    events,
+  }) => {
+    const request = await connect()
+    expect(Object.fromEntries(request.searchParams)).toMatchObject({
+      redirect_uri: provider.callback,
+      prompt: 'login',
+      code_challenge_method: 'S256',
+    })
+    const page = await comeBack(await signInThere(request, 'connected'))
+    expect(page.path).toMatch(new RegExp(`^/${tenant}/account/sign-in-methods\\?done=connected`))
+    expect(page.html).toContain('The account is connected. You can sign in with it.')
+    expect(page.html).not.toContain('value="connect"')
+    expect(await linksTo('connected')).toEqual([person.id])
+    expect((await events({ type: 'idpuser.linked' })).slice(-1)).toMatchObject([
+      { userId: person.id, actorUserId: person.id, actorClientId: null },
+    ])
+    await awaitDeliveries()
+    const mails = listInboxMessages(person.email).filter(({ body }) =>
+      body.includes('/account/sign-in-methods'),
+    )
+    expect(mails).toHaveLength(1)
+    const reloaded = await openPage(browser, `/${tenant}/account/sign-in-methods`)
+    expect(reloaded.html).toContain('value="unlink"')
+  })
+
+  test('changes nothing when the identity is linked to another user', async ({
+    person,
+    newPerson,
+    provider,
+    link,
+    connect,
+    signInThere,
+    comeBack,
+    linksTo,
+  }) => {
+    const other = await newPerson()
+    await link(other.id, provider, 'taken')
+    const page = await comeBack(await signInThere(await connect(), 'taken'))
+    expect(page.response.status).toBe(409)
+    expect(page.html).toContain('is connected to another user here. Nothing was changed.')
+    expect(await linksTo('taken')).toEqual([other.id])
+    expect(other.id).not.toBe(person.id)
+  })
+
+  test('accepts an answer once, also of concurrent ones', async ({
+    person,
+    connect,
+    signInThere,
+    comeBack,
+    linksTo,
+    events,
+  }) => {
+    const callback = await signInThere(await connect(), 'once')
+    const pages = await Promise.all([comeBack(callback), comeBack(callback), comeBack(callback)])
+    expect(pages.map(({ response }) => response.status).sort()).not.toEqual([200, 200, 200])
+    const replayed = await comeBack(callback)
+    expect(replayed.response.status).not.toBe(200)
+    expect(await linksTo('once')).toEqual([person.id])
+    const linked = await events({ type: 'idpuser.linked' })
+    expect(linked.filter(({ userId }) => userId === person.id)).toHaveLength(1)
+  })
+
+  test('rejects the answer in another browser, and after another user has signed in', async ({
+    tenant,
+    browser,
+    newBrowser,
+    newPerson,
+    connect,
+    signInThere,
+    comeBack,
+    linksTo,
+  }) => {
+    const victim = await newPerson()
+    const callback = await signInThere(await connect(), 'attacker')
+    const other = newBrowser()
+    await startSessionIn(other, tenant, victim.id)
+    expect((await comeBack(callback, other)).response.status).toBe(410)
+    await startSessionIn(browser, tenant, victim.id)
+    const page = await comeBack(callback)
+    expect([page.response.status, page.html.includes('That is no longer there.')]).toEqual([400, true])
+    expect(await linksTo('attacker')).toEqual([])
+  })
+
+  test('leads through a sign-in when the last one is older than 15 minutes', async ({
+    tenant,
+    person,
+    browser,
+    provider,
+    connect,
+    signInThere,
+    comeBack,
+    linksTo,
+  }) => {
+    const callback = await signInThere(await connect(), 'late')
+    const page = await openPage(browser, `/${tenant}/account/sign-in-methods`)
+    const at = new Date(Date.now() - 16 * 60_000)
+    await dbFor(tenant).session.updateMany({
+      where: { tenantId: tenant, userId: person.id },
+      data: { authenticatedAt: at, proofs: [{ method: 'passcode', amr: ['otp'], at: at.toISOString() }] },
+    })
+    const signIn = new RegExp(`^/${tenant}/signin/`)
+    expect((await browser.submit(page, { step: 'connect', idp: provider.id })).path).toMatch(signIn)
+    expect((await comeBack(callback)).path).toMatch(signIn)
+    expect(await linksTo('late')).toEqual([])
+  })
+
+  test('says that the user canceled at the provider', async ({
+    tenant,
+    person,
+    provider,
+    connect,
+    comeBack,
+    events,
+  }) => {
+    const request = await connect()
+    const callback = new URL(provider.callback)
+    callback.searchParams.set('state', request.searchParams.get('state') ?? '')
+    callback.searchParams.set('error', 'access_denied')
+    const page = await comeBack(callback)
+    expect(page.html).toContain('You canceled the sign-in with')
+    expect((await events({ type: 'signin.failed' })).slice(-1)).toMatchObject([
+      { detail: { reason: 'canceled' } },
+    ])
+    expect(await dbFor(tenant).idpUser.count({ where: { tenantId: tenant, userId: person.id } })).toBe(0)
+  })
+
+  test('offers nothing for an unknown provider', async ({ tenant, person, browser }) => {
+    await startSessionIn(browser, tenant, person.id)
+    const page = await openPage(browser, `/${tenant}/account/sign-in-methods`)
+    const { response } = await browser.submit(page, { step: 'connect', idp: 'nowhere' })
+    expect(response.status).toBe(400)
+    expect(await response.text()).toContain('That is no longer there.')
+  })
+})
