@@ -53,7 +53,15 @@ function requireClientControl(ctx: Ctx, states: Pick<Client, 'scopes'>[], by?: R
 }
 
 /** Display fields of a client. All other fields affect who gets tokens, or where users are redirected. */
-const PRESENTATION_FIELDS: readonly string[] = ['name', 'description', 'themeColor', 'logoUrl']
+const PRESENTATION_FIELDS: readonly string[] = [
+  'name',
+  'description',
+  'themeColor',
+  'logoUrl',
+  'policyUrl',
+  'termsUrl',
+  'translations',
+]
 
 const createSecretCheck = (secrets: SecretRow[]) => (sent: unknown) => {
   const current = secrets.find(({ expiresAt }) => expiresAt === null)

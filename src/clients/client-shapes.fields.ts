@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { SIGNING_ALGORITHMS } from '../keys/signing-algorithms.ts'
 import { clientIdShape, instantShape } from '../schema/response-shapes.ts'
+import { clientTranslationsSample, clientTranslationsShape } from './client-translations.fields.ts'
 import { APP_TYPES, CLIENT_TYPES, REGISTERED_BY } from './client-types.ts'
 
 /** Examples of fields, for openapi.json. */
@@ -10,6 +11,9 @@ export const clientSamples = {
   appType: 'web',
   themeColor: '#0a7c66',
   logoUrl: 'https://shop.example/logo.png',
+  policyUrl: 'https://shop.example/privacy',
+  termsUrl: 'https://shop.example/terms',
+  translations: clientTranslationsSample,
   callbacks: ['https://shop.example/callback'],
   allowedOrigins: ['https://shop.example'],
   allowedLogoutUrls: ['https://shop.example/bye'],
@@ -40,6 +44,9 @@ const fieldsBeforeSecret = {
   appType: z.enum(APP_TYPES),
   themeColor: z.string().nullable(),
   logoUrl: z.string().nullable(),
+  policyUrl: z.string().nullable(),
+  termsUrl: z.string().nullable(),
+  translations: clientTranslationsShape,
   callbacks: textList,
   allowedOrigins: textList,
   webOrigins: textList,

@@ -27,6 +27,7 @@ import {
   webOrigin,
 } from './client-rules.fields.ts'
 import { clientSamples } from './client-shapes.fields.ts'
+import { clientTranslations } from './client-translations.fields.ts'
 import { APP_TYPES, CLIENT_TYPES } from './client-types.ts'
 
 /** A list without duplicates. Null empties it, as it unsets other fields. */
@@ -52,6 +53,9 @@ const createClientFields = (kind: 'creation' | 'change') => {
     description: member(text(2000)),
     themeColor: member(text().regex(/^#[0-9a-fA-F]{6}$/, 'must be a color such as #0a7c66')),
     logoUrl: member(createAllowedUrl({ secure: true })),
+    policyUrl: member(createAllowedUrl({ secure: true, fragment: true })),
+    termsUrl: member(createAllowedUrl({ secure: true, fragment: true })),
+    translations: clientTranslations,
     callbacks: list(redirectUri),
     allowedOrigins: list(webOrigin),
     webOrigins: list(webOrigin),

@@ -1,3 +1,4 @@
+import type { ClientTranslation } from '../core/client-translation.ts'
 import { InvalidInput } from '../core/errors.ts'
 import { builder, type GraphQLTypes } from '../graphql/builder.ts'
 import { connectionField, defineConnectionType, PAGE_ARGS } from '../graphql/connection.ts'
@@ -15,6 +16,7 @@ import { SigningAlgorithmEnum } from '../keys/signing-algorithms.graphql.ts'
 import type { SigningAlgorithm } from '../keys/signing-algorithms.ts'
 import { findDescription } from '../schema/schema-descriptions.ts'
 import { listClients } from './client-list.ts'
+import { ClientTranslationInput, ClientTranslationRef } from './client-translations.graphql.ts'
 import type { AppType, ClientType, RegisteredBy } from './client-types.ts'
 import { type Client, createClient, getClient } from './clients.ts'
 
@@ -67,6 +69,14 @@ export const ClientRef = builder.prismaObject('Client', {
     }),
     themeColor: t.exposeString('themeColor', { nullable: true }),
     logoUrl: t.exposeString('logoUrl', { nullable: true }),
+    policyUrl: t.exposeString('policyUrl', { nullable: true }),
+    termsUrl: t.exposeString('termsUrl', { nullable: true }),
+    translations: t.field({
+      type: [ClientTranslationRef],
+      description: describeField('translations'),
+      select: { translations: true },
+      resolve: (client) => client.translations as ClientTranslation[],
+    }),
     callbacks: t.exposeStringList('callbacks', {}),
     allowedOrigins: t.exposeStringList('allowedOrigins', {}),
     webOrigins: t.exposeStringList('webOrigins', {}),
@@ -157,6 +167,12 @@ export const buildClientInputFields = (t: InputFields) => ({
   }),
   themeColor: t.string({ description: describeField('themeColor') }),
   logoUrl: t.string({ description: describeField('logoUrl') }),
+  policyUrl: t.string({ description: describeField('policyUrl') }),
+  termsUrl: t.string({ description: describeField('termsUrl') }),
+  translations: t.field({
+    type: [ClientTranslationInput],
+    description: describeField('translations'),
+  }),
   callbacks: t.stringList({
     description: describeField('callbacks'),
   }),

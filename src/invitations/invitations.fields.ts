@@ -2,8 +2,9 @@ import { z } from 'zod'
 import { ROLE_NAMES } from '../core/scopes.ts'
 import { INVITATION_LIFETIME_SECONDS } from '../core/sign-up.ts'
 import { integer, optional, text } from '../schema/input-shapes.ts'
+import { languageTag } from '../schema/language-tag.ts'
 import { clientIdShape, createIdShape, instantShape } from '../schema/response-shapes.ts'
-import { emailAddress, locale } from '../users/user-texts.fields.ts'
+import { emailAddress } from '../users/user-texts.fields.ts'
 
 const { min, max, standard } = INVITATION_LIFETIME_SECONDS
 
@@ -34,7 +35,7 @@ export const InvitationCreate = z
           description: 'Roles that the user gets on acceptance. Callers can only give scopes that they have.',
           example: ['support'],
         }),
-      locale: optional(locale),
+      locale: optional(languageTag),
       clientId: optional(text(2000)).meta({
         description: 'Id of the client that the person continues to.',
         example: 'client_01k7r3m8wxe4gbr5v2c9t6hznq',

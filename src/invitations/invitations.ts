@@ -19,6 +19,7 @@ import {
   invitationUndelivered,
 } from '../events/invitation-events.ts'
 import { recordEvents, wakeReaders } from '../events/log.ts'
+import { localizeClient } from '../languages/localize-client.ts'
 import { toEmailKey } from '../schema/address-keys.ts'
 import { parseInput } from '../schema/input-shapes.ts'
 import { InvitationCreate, InvitationResend, type InvitationStatus } from './invitations.fields.ts'
@@ -58,7 +59,8 @@ async function findInviterName({ tenant, actor }: Ctx): Promise<string | null> {
 async function deliverInvitation(ctx: Ctx, invitation: InvitationRow, uri: string): Promise<void> {
   const { clientId, inviterName, email, expiresAt, locale } = invitation
   const frame = await loadMessageFrame(ctx.tenant, locale)
-  const clientName = clientId && ((await findClient(ctx.tenant, clientId))?.name ?? null)
+  const client = clientId ? await findClient(ctx.tenant, clientId) : null
+  const clientName = client && localizeClient(client, frame.words.language).name
   await deliverMail({
     to: toEmailKey(email) ?? email,
     ...buildInvitationMail({ ...frame, inviterName, clientName, uri, expiresAt }),

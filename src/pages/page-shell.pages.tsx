@@ -26,6 +26,10 @@ export type PageTenant = Brand & {
 export type PageClient = {
   name: string
   logoUrl?: string | null
+  policyUrl?: string | null
+  termsUrl?: string | null
+  /** The page shows those of its language. */
+  translations?: unknown
   themeColor?: string | null
   id?: string
   registeredBy?: string
@@ -86,6 +90,30 @@ const OutcomeMark = ({ outcome }: { outcome: 'good' | 'bad' }): VNode => (
     {outcome === 'good' ? '✓' : '!'}
   </span>
 )
+
+/** Where the client says how it uses data (OIDC Registration 1.0, section 2). They follow its name. */
+function ClientLinks({ client: { name, policyUrl, termsUrl } }: { client: PageClient }): VNode | null {
+  const links = (
+    [
+      ['terms.title', toSafeLink(termsUrl)],
+      ['terms.privacy', toSafeLink(policyUrl)],
+    ] as const
+  ).flatMap(([key, href]) => (href ? [{ key, href }] : []))
+  if (links.length === 0) return null
+  return (
+    <p class="hint">
+      <BidiText>{name}</BidiText>
+      {links.map(({ key, href }) => (
+        <>
+          {' · '}
+          <a href={href} rel="noopener nofollow" target="_blank" key={key}>
+            <Message of={key} />
+          </a>
+        </>
+      ))}
+    </p>
+  )
+}
 
 /** The links of the tenant and the menu of languages below a page. */
 function PageFooter({
@@ -171,6 +199,7 @@ export function PageShell(props: ShellProps): VNode {
               {props.lead && <p class="lead">{props.lead}</p>}
             </div>
             {props.children}
+            {client && !outcome && <ClientLinks client={client} />}
           </main>
           {tenant && <PageFooter tenant={tenant} />}
         </div>

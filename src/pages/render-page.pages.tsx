@@ -1,7 +1,8 @@
-import { createContext, type VNode } from 'preact'
+import { cloneElement, createContext, type VNode } from 'preact'
 import { renderToString } from 'preact-render-to-string'
 import type { Brand } from '../core/brand.ts'
 import { encodeText } from '../http/compression.ts'
+import { localizeClient } from '../languages/localize-client.ts'
 import { getAcceptedEncodings, getRequestPath, getRequestWords } from '../languages/request-language.ts'
 import type { Words } from '../languages/words.ts'
 import { buildThemeCss, computeCspHash, selectBrand } from './assets/theme.ts'
@@ -29,6 +30,9 @@ export type RenderOptions = {
   /** Headers of this response only. */
   headers?: Record<string, string>
 }
+
+/** What is read of the client of a page, whose name, logo and links are shown in the language of the page. */
+type ShownClient = Brand & { translations?: unknown }
 
 /** The inline style of the page; the Content Security Policy allows it by its hash. */
 export const ThemeStyle = createContext<string | null>(null)
@@ -80,17 +84,20 @@ function buildSecurityPolicy(style: string | null, options: RenderOptions): stri
  * caching, and no referrer, because the URL contains the handle of the interaction.
  */
 export function renderPage(page: VNode, options: RenderOptions = {}): Response {
-  const { tenant, client } = page.props as { tenant?: Brand | null; client?: Brand | null }
+  const { tenant, client } = page.props as { tenant?: Brand | null; client?: ShownClient | null }
   const style = buildThemeCss(selectBrand(tenant, client))
   const words = options.words ?? getRequestWords()
   const languageReturn = options.languageReturn === undefined ? getRequestPath() : options.languageReturn
   const secret = { isShown: false }
+  const localized = client?.translations
+    ? cloneElement(page, { client: localizeClient(client, words.language) })
+    : page
   const html = renderToString(
     <PopupDisplay.Provider value={options.isPopup ?? false}>
       <ThemeStyle.Provider value={style}>
         <LanguageReturn.Provider value={languageReturn}>
           <PageSecret.Provider value={secret}>
-            <PageWords.Provider value={words}>{page}</PageWords.Provider>
+            <PageWords.Provider value={words}>{localized}</PageWords.Provider>
           </PageSecret.Provider>
         </LanguageReturn.Provider>
       </ThemeStyle.Provider>

@@ -10,6 +10,7 @@ import { toAppError } from '../core/to-app-error.ts'
 import { Answer, addHeader, type Header } from '../http/door/answer.ts'
 import { toErrorDescription } from '../http/redirects.ts'
 import { createJsonResponse, getRequestMeta } from '../http/request.http.ts'
+import { localizeClient } from '../languages/localize-client.ts'
 import type { MessageKey } from '../languages/messages.ts'
 import { getRequestWords } from '../languages/request-language.ts'
 import { ErrorPage } from './outcome.pages.tsx'
@@ -115,7 +116,7 @@ export const renderComponent = <Props extends object>(
 async function findSignInStart(tenant: CachedTenant | null, clientId: string | null) {
   const client = tenant && clientId ? await findClient(tenant.tenantId, clientId) : null
   const url = client && buildInitiationUrl(client.tenantId, client)
-  return client && url ? { name: client.name, url } : null
+  return client && url ? { name: localizeClient(client, getRequestWords().language).name, url } : null
 }
 
 /** Renders an error as a hosted page. Logs errors from status 500. */

@@ -80,7 +80,8 @@ async function storePasscode(
 }
 
 /**
- * Sends a stored code, for `signIn` if a hosted page requested it. When the delivery fails, deletes the code
+ * Sends a stored code. `describe` tells about the sign-in in the language of the message, if a hosted page requested the
+ * code. When the delivery fails, deletes the code
  * and throws Unavailable.
  */
 async function deliverPasscode(
@@ -88,10 +89,11 @@ async function deliverPasscode(
   address: PasscodeAddress,
   { origin }: PasscodeOrigin,
   stored: StoredPasscode,
-  signIn: RequestingSignIn | null,
+  describe: ((language: string) => RequestingSignIn) | null,
 ): Promise<void> {
   const { code, codeHash, tenant, locale, isSignUp } = stored
   const frame = frameMessage(tenant, locale)
+  const signIn = describe?.(frame.words.language) ?? null
   const text = { ...frame, code, lifetimeMinutes: PASSCODE_LIFETIME_MINUTES, signIn, isSignUp }
   try {
     if (address.channel === 'email') await deliverMail({ to: address.key, ...buildPasscodeMail(text) })
@@ -194,7 +196,10 @@ export async function sendSignInPasscode(
     ctx.tenant,
     address,
     isRecipient
-      ? () => deliverPasscode(ctx, address, origin, stored, describeSignIn(ctx, client, now))
+      ? () =>
+          deliverPasscode(ctx, address, origin, stored, (language) =>
+            describeSignIn(ctx, client, language, now),
+          )
       : null,
   )
   // In the cooldown, the code that was sent before stays valid.

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { isUrlClientId } from '../access/client-ids.ts'
 import { env } from '../core/env.ts'
-import type { FieldIssue } from '../core/errors.ts'
+import { isJsonObject } from '../core/json-object.ts'
 import { oneOf } from '../schema/input-shapes.ts'
 import { findUrlIssue } from '../schema/url-shapes.ts'
 import {
@@ -33,18 +33,24 @@ const createDocumentShape = (clientId: string) =>
     client_secret_expires_at: forbiddenSecret,
   })
 
+/** The document without `logo_uri` in any language. */
+const omitLogos = (document: unknown): unknown =>
+  isJsonObject(document)
+    ? Object.fromEntries(
+        Object.entries(document).filter(([member]) => member.split('#', 1)[0] !== 'logo_uri'),
+      )
+    : document
+
 /**
  * Parses a metadata document (section 4 of the draft) by the rules of dynamic registration. Its redirect URIs
  * may have other origins than the client_id: the publisher of the document is responsible for them, and
  * native applications have no origin. The logo is ignored, because its image could change at any time.
  */
 export function parseClientDocument(tenant: string, clientId: string, document: unknown): ParsedMetadata {
-  const parsed = parseMetadata(tenant, document, createDocumentShape(clientId), {
+  return parseMetadata(tenant, omitLogos(document), createDocumentShape(clientId), {
     method: 'none',
     name: new URL(clientId).host,
   })
-  const issues: FieldIssue[] = parsed.issues.filter(({ field }) => field !== 'logo_uri')
-  return { ...parsed, input: { ...parsed.input, logoUrl: null }, issues }
 }
 
 const MIN_FRESH_SECONDS = 300

@@ -4,6 +4,7 @@ import { AUTH_METHODS, isPublicClient } from '../clients/auth-methods.ts'
 import { createClientCreateShape } from '../clients/clients.fields.ts'
 import type { Client } from '../clients/clients.ts'
 import { canUseDevices, DEVICE_CODE_GRANT } from '../clients/device-clients.ts'
+import type { ClientTranslation } from '../core/client-translation.ts'
 import type { FieldIssue } from '../core/errors.ts'
 import { isJsonObject } from '../core/json-object.ts'
 import { ACCOUNT_SCOPE, OIDC_SCOPES } from '../core/scopes.ts'
@@ -11,6 +12,7 @@ import { toEpochSeconds } from '../core/time.ts'
 import { DEFAULT_SIGNING_ALGORITHM, type SigningAlgorithm } from '../keys/signing-algorithms.ts'
 import { oneOf, PARSE_OPTIONS, toFieldIssues } from '../schema/input-shapes.ts'
 import { isLoopbackHost } from '../schema/url-shapes.ts'
+import { readLanguageMembers, toLanguageMembers } from './language-members.ts'
 
 type AuthMethod = (typeof AUTH_METHODS)[number]
 
@@ -23,6 +25,8 @@ const FIELD_BY_MEMBER = {
   client_name: 'name',
   redirect_uris: 'callbacks',
   logo_uri: 'logoUrl',
+  policy_uri: 'policyUrl',
+  tos_uri: 'termsUrl',
   post_logout_redirect_uris: 'allowedLogoutUrls',
   initiate_login_uri: 'initiateLoginUrl',
   backchannel_logout_uri: 'backchannelLogoutUrl',
@@ -117,10 +121,13 @@ export function parseMetadata(
     })
   if (method === 'private_key_jwt' && metadata.jwks === undefined)
     issues.push({ field: 'jwks', description: 'is required for private_key_jwt' })
+  const languages = readLanguageMembers(metadata)
+  issues.push(...languages.issues)
   const appType = native ? 'native' : method === 'none' ? 'single-page' : 'web'
   const input: Record<string, unknown> = {
     ...Object.fromEntries(MEMBER_FIELDS.map(([member, field]) => [field, metadata[member] ?? null])),
     name: metadata.client_name ?? fallback.name,
+    translations: languages.translations,
     idTokenSigningAlg: metadata.id_token_signed_response_alg ?? DEFAULT_ID_TOKEN_ALGORITHM,
     appType,
     // The origins that receive its codes may call the token endpoint.
@@ -130,6 +137,8 @@ export function parseMetadata(
   const reportedMembers = new Set(issues.map(({ field }) => field))
   for (const { field, description } of validated.error ? toFieldIssues(validated.error) : []) {
     const [name = '', ...rest] = field.split('.')
+    if (name === 'translations')
+      issues.push(...languages.findMembers(field).map((member) => ({ field: member, description })))
     const member = MEMBER_BY_FIELD.get(name)
     if (member && !reportedMembers.has(member))
       issues.push({ field: [member, ...rest].join('.'), description })
@@ -161,6 +170,7 @@ export function toClientMetadata(client: Client, method: AuthMethod): Record<str
     client_id: client.id,
     client_id_issued_at: toEpochSeconds(client.createdAt),
     ...Object.fromEntries(set.filter(([, value]) => value !== null)),
+    ...toLanguageMembers(client.translations as ClientTranslation[]),
     id_token_signed_response_alg: client.idTokenSigningAlg ?? DEFAULT_SIGNING_ALGORITHM,
     application_type: client.appType === 'native' ? 'native' : 'web',
     token_endpoint_auth_method: method,

@@ -1,5 +1,6 @@
 import { toEmailKey } from '../schema/address-keys.ts'
 import { text } from '../schema/input-shapes.ts'
+import { memoizeText } from '../schema/memoize-text.ts'
 import { parsePhoneNumber } from '../schema/phone-numbers.ts'
 import { createAllowedUrl } from '../schema/url-shapes.ts'
 
@@ -29,29 +30,8 @@ const BIRTHDATE_SYNTAX = new RegExp(`^(?:(?!0000$)[0-9]{4}(?:-${MONTH_AND_DAY})?
 
 export const birthdate = text(10).regex(BIRTHDATE_SYNTAX, 'must be a date as YYYY-MM-DD, 0000-MM-DD or YYYY')
 
-const MAX_MEMOIZED = 1000
-/** Longer than any time zone or language tag. Longer texts are not cached. */
-const MAX_MEMOIZED_LENGTH = 100
-/**
- * Caches the result of Intl, which takes 0.1 ms per text: an import of a million users would need it twice
- * per user.
- */
-function memoize(find: (value: string) => string | null): (value: string) => string | null {
-  const found = new Map<string, string | null>()
-  return (value) => {
-    if (value.length > MAX_MEMOIZED_LENGTH) return find(value)
-    let answer = found.get(value)
-    if (answer === undefined) {
-      if (found.size >= MAX_MEMOIZED) found.clear()
-      answer = find(value)
-      found.set(value, answer)
-    }
-    return answer
-  }
-}
-
 /** The name of a time zone in its canonical case, or null. An alias keeps its name. */
-const canonicalizeTimeZone = memoize((value) => {
+const canonicalizeTimeZone = memoizeText((value) => {
   // Offsets such as +01:00 are not names, although newer engines accept them.
   if (!/^[A-Za-z]/.test(value)) return null
   try {
@@ -69,16 +49,3 @@ export const zoneinfo = text(100)
   )
   .transform((value) => canonicalizeTimeZone(value) ?? value)
   .meta({ format: 'time-zone' })
-
-const canonicalizeLanguageTag = memoize((value) => {
-  try {
-    return Intl.getCanonicalLocales(value)[0] ?? null
-  } catch {
-    return null // RangeError: not well-formed
-  }
-})
-
-export const locale = text(100)
-  .refine((value) => canonicalizeLanguageTag(value) !== null, 'must be a BCP 47 language tag, such as de-AT')
-  .transform((value) => canonicalizeLanguageTag(value) ?? value)
-  .meta({ format: 'language-tag' })

@@ -3,9 +3,10 @@ import type { FieldIssue } from '../core/errors.ts'
 import { isJsonObject } from '../core/json-object.ts'
 import { expectedUpdatedAt } from '../schema/expected-updated-at.ts'
 import { boolean, clearable, metadata, optional, text } from '../schema/input-shapes.ts'
+import { languageTag } from '../schema/language-tag.ts'
 import { parsePhoneNumber } from '../schema/phone-numbers.ts'
 import { createIdShape, instantShape, jsonObjectShape } from '../schema/response-shapes.ts'
-import { birthdate, emailAddress, link, locale, phoneNumber, zoneinfo } from './user-texts.fields.ts'
+import { birthdate, emailAddress, link, phoneNumber, zoneinfo } from './user-texts.fields.ts'
 
 /** The members of an address, in the order of the API, with a description and an example. */
 export const ADDRESS_FIELDS = {
@@ -107,7 +108,7 @@ export const USER_FIELD_DEFINITIONS = {
   gender: textField(text(), 'female'),
   birthdate: textField(birthdate, '1985-12-10'),
   zoneinfo: textField(zoneinfo, 'Europe/Vienna'),
-  locale: textField(locale, 'de-AT'),
+  locale: textField(languageTag, 'de-AT'),
   phoneNumber: textField(phoneNumber, '+436641234567'),
   phoneNumberVerified: flagField(false),
   locked: flagField(false),

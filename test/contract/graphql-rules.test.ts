@@ -73,6 +73,7 @@ const OPEN_TYPES: Record<string, string> = {
   AccountDeletion: 'is read through the field of the viewer, which has a rule',
   Actor: 'user and client have rules; ip is shown to auditors and to the user',
   Address: 'is part of User',
+  ClientTranslation: 'is part of Client',
   ConsentedScope: 'is part of Consent',
   ConsentedClaim: 'is part of Consent',
   Device: 'is part of Credential',

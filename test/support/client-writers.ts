@@ -20,7 +20,8 @@ export const OIDC_MEMBERS = [
   'resources',
 ]
 export const CLIENT_FIELDS = `id name description appType themeColor logoUrl callbacks allowedOrigins webOrigins allowedLogoutUrls
-  initiateLoginUrl tokenExpiryTime requireConsent type scopes updatedAt createdAt ${OIDC_MEMBERS.join(' ')}`
+  initiateLoginUrl tokenExpiryTime requireConsent type scopes updatedAt createdAt policyUrl termsUrl
+  translations { locale name logoUrl policyUrl termsUrl } ${OIDC_MEMBERS.join(' ')}`
 
 /** Every member of the specification that a client can be given. */
 export const SHOP = {

@@ -1,5 +1,7 @@
 import { listConsentItems } from '../../consents/consent-items.ts'
 import { listUserConsents } from '../../consents/consents.ts'
+import { localizeClient } from '../../languages/localize-client.ts'
+import { getRequestWords } from '../../languages/request-language.ts'
 import { renderComponent } from '../../pages/responses.http.ts'
 import { revokeViewerConsent } from '../consents.ts'
 import type { AccountPage, AccountVisit } from './account-page.http.ts'
@@ -10,9 +12,10 @@ const MAX_SHOWN = 50
 
 async function listShownApps({ ctx, user }: AccountVisit) {
   const page = await listUserConsents(ctx, user.id, { first: MAX_SHOWN })
+  const { language } = getRequestWords()
   const apps = page.rows.map(({ clientId, client, scopes, claims, createdAt }) => ({
     clientId,
-    name: client.name,
+    name: localizeClient(client, language).name,
     words: listConsentItems(scopes, claims).map(({ words }) => words),
     since: createdAt,
   }))

@@ -1,5 +1,6 @@
 import { findClient } from '../../access/client-cache.ts'
 import { describeBrowser } from '../../languages/browser.ts'
+import { localizeClient } from '../../languages/localize-client.ts'
 import { getRequestWords } from '../../languages/request-language.ts'
 import { renderComponent } from '../../pages/responses.http.ts'
 import { listUserSessions } from '../../sessions/sessions.ts'
@@ -18,7 +19,12 @@ async function loadClientNames(
 ): Promise<Map<string, string>> {
   const ids = new Set(sessions.flatMap(({ clientId }) => clientId ?? []))
   const clients = await Promise.all([...ids].map((id) => findClient(tenant, id)))
-  return new Map(clients.flatMap((client) => (client ? [[client.id, client.name] as const] : [])))
+  const { language } = getRequestWords()
+  return new Map(
+    clients.flatMap((client) =>
+      client ? [[client.id, localizeClient(client, language).name] as const] : [],
+    ),
+  )
 }
 
 /** Sessions of apps belong to that of the browser in which they were opened; the current one is first. */

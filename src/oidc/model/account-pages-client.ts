@@ -8,6 +8,9 @@ export type RequestingClient = Pick<
   | 'id'
   | 'name'
   | 'logoUrl'
+  | 'policyUrl'
+  | 'termsUrl'
+  | 'translations'
   | 'themeColor'
   | 'appType'
   | 'registeredBy'
@@ -29,6 +32,9 @@ export const createAccountPagesClient = ({
   id: ACCOUNT_PAGES_ID,
   name: `${friendlyName || tenantId} account`,
   logoUrl,
+  policyUrl: null,
+  termsUrl: null,
+  translations: [],
   themeColor: null,
   appType: 'web',
   registeredBy: 'administrator',
