@@ -4,7 +4,7 @@ import { MethodNotAllowed, NotFound } from '../core/errors.ts'
 import { OAuthError } from '../core/oauth-error.ts'
 import { addHeader } from '../http/door/answer.ts'
 import { getRequestMeta, readTarget } from '../http/request.http.ts'
-import { noteLanguage, runWithLanguage } from '../languages/request-language.ts'
+import { noteTenantLanguage, runWithLanguage } from '../languages/request-language.ts'
 import { type RejectionEventType, recordRejection } from './rejections.ts'
 import { type CachedTenant, findTenant } from './tenant-cache.ts'
 
@@ -65,7 +65,7 @@ export function addRoute(
       if (!readTarget(event).isCanonical) throw new NotFound('page')
       tenant = await findTenant(event.context.params?.tenant ?? '')
       if (!tenant) throw new NotFound('tenant at this address')
-      noteLanguage({ tenantLocale: tenant.defaultLocale })
+      noteTenantLanguage(tenant)
       const handle = Object.hasOwn(handlersByMethod, method) ? handlersByMethod[method] : null
       if (!handle) throw new MethodNotAllowed(allowed)
       const ctx = createAnonymousCtx(event, tenant.tenantId)

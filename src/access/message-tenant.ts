@@ -1,10 +1,11 @@
 import { type BrandImage, getImageUrl } from '../core/brand-images.ts'
 import { env } from '../core/env.ts'
+import type { TextOverride } from '../core/text-override.ts'
 import type { MessageFrame, MessageTenant } from '../delivery/mail-content.ts'
 import { FALLBACK_LANGUAGE } from '../languages/catalogs.ts'
 import { findPageLanguage } from '../languages/request-language.ts'
 import { selectLanguage } from '../languages/select-language.ts'
-import { getWords } from '../languages/words.ts'
+import { getTenantWords } from '../languages/text-overrides.ts'
 import { type CachedTenant, findTenant } from './tenant-cache.ts'
 
 /** The absolute URL of an image of the tenant. */
@@ -31,6 +32,7 @@ export async function loadMessageTenant(slug: string): Promise<MessageTenant> {
     senderAddress: tenant?.mailSenderAddress,
     replyTo: tenant?.mailReplyTo,
     defaultLocale: tenant?.defaultLocale,
+    textOverrides: tenant?.textOverrides as TextOverride[] | undefined,
   }
 }
 
@@ -55,7 +57,7 @@ export function frameMessage(
   const tags = { page: findPageLanguage(), user: locale }
   const candidates = [...sources.map((source) => tags[source]), tenant.defaultLocale]
   const language = selectLanguage(candidates.filter((tag) => typeof tag === 'string'))
-  return { tenant, words: getWords(language ?? FALLBACK_LANGUAGE) }
+  return { tenant, words: getTenantWords(language ?? FALLBACK_LANGUAGE, tenant.textOverrides ?? null) }
 }
 
 /** The same for a tenant that is not loaded. */

@@ -12,6 +12,7 @@ export const SETTINGS = [
   'supportUrl',
   'phoneCountry',
   'defaultLocale',
+  'textOverrides',
   'dynamicRegistration',
   'clientIdMetadataDocuments',
   'signUp',

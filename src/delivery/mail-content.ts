@@ -1,4 +1,5 @@
 import type { Brand } from '../core/brand.ts'
+import type { TextOverride } from '../core/text-override.ts'
 import type { Words } from '../languages/words.ts'
 import type { MailSender } from './sender.ts'
 
@@ -12,6 +13,7 @@ export type MessageTenant = Brand &
     termsUrl?: string | null
     privacyUrl?: string | null
     defaultLocale?: string | null
+    textOverrides?: readonly TextOverride[]
   }
 
 /** The tenant that a message is from, and the words of the language that its reader has. */

@@ -1,8 +1,10 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { parse } from 'cookie-es'
+import type { TextOverride } from '../core/text-override.ts'
 import { FALLBACK_LANGUAGE } from './catalogs.ts'
 import { parseAcceptLanguage, selectLanguage } from './select-language.ts'
-import { getWords, type Words } from './words.ts'
+import { getTenantWords } from './text-overrides.ts'
+import type { Words } from './words.ts'
 
 /** The cookie of the language that a person has chosen. It is not secret: it has a language tag. */
 export const LANGUAGE_COOKIE = 'vst_lang'
@@ -19,6 +21,8 @@ type LanguageSources = {
   userLocale: string | null
   /** The default of the tenant. */
   tenantLocale: string | null
+  /** The texts that the tenant replaces. */
+  textOverrides: readonly TextOverride[] | null
 }
 
 const requests = new AsyncLocalStorage<LanguageSources>()
@@ -44,14 +48,25 @@ const parseTarget = (url: string): URL => {
 
 /** Answers a request, whose language `getRequestWords` finds. */
 export const runWithLanguage = <Result>(request: LanguageSources['request'], answer: () => Result): Result =>
-  requests.run({ request, uiLocales: null, userLocale: null, tenantLocale: null }, answer)
+  requests.run(
+    { request, uiLocales: null, userLocale: null, tenantLocale: null, textOverrides: null },
+    answer,
+  )
 
 /** Adds what is found out about the language while a request is answered. */
-export function noteLanguage(
-  known: Partial<Pick<LanguageSources, 'uiLocales' | 'userLocale' | 'tenantLocale'>>,
-): void {
+export function noteLanguage(known: Partial<Pick<LanguageSources, 'uiLocales' | 'userLocale'>>): void {
   const sources = requests.getStore()
   if (sources) Object.assign(sources, known)
+}
+
+/** Adds the language of the tenant and its texts. */
+export function noteTenantLanguage(tenant: { defaultLocale: string | null; textOverrides: unknown }): void {
+  const sources = requests.getStore()
+  if (sources)
+    Object.assign(sources, {
+      tenantLocale: tenant.defaultLocale,
+      textOverrides: tenant.textOverrides as TextOverride[],
+    })
 }
 
 /** `ui_locales` in the query (OIDC Core, section 3.1.2.1; RP-Initiated Logout 1.0, section 2). */
@@ -75,8 +90,9 @@ export function findPageLanguage(): string | null {
   return sources ? (selectLanguage(listTags(sources)) ?? FALLBACK_LANGUAGE) : null
 }
 
-/** The words for the person who reads the answer to the current request; English outside of a request. */
-export const getRequestWords = (): Words => getWords(findPageLanguage() ?? FALLBACK_LANGUAGE)
+/** The words of the tenant for the person who reads the answer to the current request; English outside of a request. */
+export const getRequestWords = (): Words =>
+  getTenantWords(findPageLanguage() ?? FALLBACK_LANGUAGE, requests.getStore()?.textOverrides ?? null)
 
 /**
  * Where the menu of languages leads back to: the path of the current request, with what its page needs of the query;

@@ -78,6 +78,8 @@ function createAgoFormatter(locale: string): Words['formatAgo'] {
   }
 }
 
+const findSentence = createSentenceFinder(EN)
+
 /** Creates the words of a language from its catalog. Messages are compiled when they are first used. */
 export function createWords(language: string, catalog: Catalog): Words {
   // Codes have Latin digits, so that all numbers have.
@@ -92,7 +94,6 @@ export function createWords(language: string, catalog: Catalog): Words {
   }
   const format = (key: MessageKey, values?: object) => compile(key).format(values as Record<string, string>)
   const list = new Intl.ListFormat(locale, { type: 'unit', style: 'short' })
-  const findSentence = createSentenceFinder(EN)
   return {
     language,
     direction: findDirection(language),

@@ -2,7 +2,7 @@ import type { H3, H3Event } from 'h3'
 import { type CachedTenant, findTenant } from '../access/tenant-cache.ts'
 import { NotFound } from '../core/errors.ts'
 import { getRequestMeta } from '../http/request.http.ts'
-import { noteLanguage, runWithLanguage } from '../languages/request-language.ts'
+import { noteTenantLanguage, runWithLanguage } from '../languages/request-language.ts'
 import { renderErrorPage } from '../pages/responses.http.ts'
 import { toErrorResponse } from '../rest/responses.ts'
 
@@ -22,7 +22,7 @@ async function answerNotFound(event: H3Event): Promise<Response> {
   const { requestId } = getRequestMeta(event)
   const isBrowser = event.req.headers.get('accept')?.includes('text/html') ?? false
   const tenant = isBrowser ? await findPathTenant(event) : null
-  if (tenant) noteLanguage({ tenantLocale: tenant.defaultLocale })
+  if (tenant) noteTenantLanguage(tenant)
   const response = isBrowser
     ? await renderErrorPage(new NotFound('page'), event, tenant, null)
     : toErrorResponse(requestId, new NotFound())

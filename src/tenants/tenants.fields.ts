@@ -29,6 +29,7 @@ import {
   signUpSettings,
   termsSettings,
 } from './sign-up-settings.fields.ts'
+import { textOverrideSamples, textOverrideSettings, textOverrideShapes } from './text-overrides.fields.ts'
 
 /** Examples of settings, for openapi.json. */
 const tenantSamples = {
@@ -47,6 +48,7 @@ const tenantSamples = {
   ...PASSCODE_SETTING_SAMPLES,
   ...brandSamples,
   ...senderSamples,
+  ...textOverrideSamples,
 }
 
 /** Settings that are text, in the order of the API. */
@@ -115,6 +117,7 @@ const TenantSettings = z
     ...toOptional(brandTexts),
     ...brandSettings,
     ...toOptional(senderTexts),
+    ...textOverrideSettings,
   })
   .superRefine((settings, context) => {
     for (const { field, description } of [...findSignUpIssues(settings), ...findSessionIssues(settings)])
@@ -138,6 +141,7 @@ export const TenantSettingsPatch = z
     ...toClearable(brandTexts),
     ...brandSettings,
     ...toClearable(senderTexts),
+    ...textOverrideSettings,
     expectedUpdatedAt,
   })
   .meta({
@@ -179,6 +183,7 @@ export const TenantSettingsShape = z
     ...toShapes(brandTexts, z.string().nullable()),
     ...brandShapes,
     ...toShapes(senderTexts, z.string().nullable()),
+    ...textOverrideShapes,
   })
   .meta({ id: 'TenantSettings', model: 'Tenant', samples: tenantSamples })
 

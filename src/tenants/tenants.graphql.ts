@@ -2,6 +2,7 @@ import { Conflict, InvalidInput, NotFound } from '../core/errors.ts'
 import type { Role } from '../core/scopes.ts'
 import { type SecondFactorMode, SIGN_IN_METHODS, type SignInMethodName } from '../core/sign-in-methods.ts'
 import type { SignUpFieldSetting, SignUpMode } from '../core/sign-up.ts'
+import type { TextOverride } from '../core/text-override.ts'
 import { builder, type GraphQLTypes } from '../graphql/builder.ts'
 import { connectionField, defineConnectionType, PAGE_ARGS } from '../graphql/connection.ts'
 import { withPublicAccess, withScope } from '../graphql/field-access.ts'
@@ -17,6 +18,7 @@ import { buildSessionSettingFields, buildSessionSettingInputs } from './session-
 import { toSettings, updateSettings } from './settings.ts'
 import { SignUpEnum, SignUpFieldInput, SignUpFieldRef } from './sign-up.graphql.ts'
 import { createTenant, deleteTenant, getTenant, listTenants, type Tenant } from './tenants.ts'
+import { TextOverrideInput, TextOverrideRef } from './text-overrides.graphql.ts'
 
 type InputFields = PothosSchemaTypes.InputFieldBuilder<GraphQLTypes, 'InputObject'>
 
@@ -32,6 +34,7 @@ const SETTING_DESCRIPTIONS = {
   signUp: findDescription('Tenant', 'signUp'),
   signUpDomains: findDescription('Tenant', 'signUpDomains'),
   signUpFields: findDescription('Tenant', 'signUpFields'),
+  textOverrides: findDescription('Tenant', 'textOverrides'),
   invitationLifetimeSeconds: findDescription('Tenant', 'invitationLifetimeSeconds'),
   termsUrl: findDescription('Tenant', 'termsUrl'),
   termsVersion: findDescription('Tenant', 'termsVersion'),
@@ -143,6 +146,11 @@ const TenantSettings = builder.objectRef<ReturnType<typeof toSettings>>('TenantS
     ...buildSessionSettingFields(t),
     ...buildPasscodeSettingFields(t),
     ...buildBrandSettingFields(t),
+    textOverrides: t.field({
+      type: [TextOverrideRef],
+      description: SETTING_DESCRIPTIONS.textOverrides,
+      resolve: ({ textOverrides }) => textOverrides as TextOverride[],
+    }),
   }),
 })
 
@@ -215,6 +223,7 @@ const buildSettingsInputFields = (t: InputFields) => ({
   ...buildSessionSettingInputs(t),
   ...buildPasscodeSettingInputs(t),
   ...buildBrandSettingInputs(t),
+  textOverrides: t.field({ type: [TextOverrideInput], description: SETTING_DESCRIPTIONS.textOverrides }),
 })
 
 const UpdateTenantSettingsInput = builder.inputType('UpdateTenantSettingsInput', {

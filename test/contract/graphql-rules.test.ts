@@ -83,6 +83,7 @@ const OPEN_TYPES: Record<string, string> = {
   PublicClient: 'has what the consent page shows of a client',
   SignUpField: 'is read through the settings, whose type has a rule',
   SessionProof: 'is read through a session, whose type has a rule',
+  TextOverride: 'is read through the settings, whose type has a rule',
   SigningKey: 'is published in the key set',
   Tenant: 'has a slug, which its caller knows, and an age; TenantSettings has a rule',
   Viewer: 'is about the caller alone',

@@ -33,6 +33,7 @@ export const UNSET_SETTINGS = {
   passcodeChannels: ['email', 'sms'],
   phoneCountry: null,
   defaultLocale: null,
+  textOverrides: [],
   networkCodeLimit: 600,
   networkFailureLimit: 100,
   smsDailyLimit: 5000,

@@ -47,6 +47,7 @@ describe('createTenant', () => {
       passcodeChannels: ['email', 'sms'],
       phoneCountry: null,
       defaultLocale: null,
+      textOverrides: [],
       networkCodeLimit: 600,
       networkFailureLimit: 100,
       smsDailyLimit: 5000,

@@ -21,6 +21,7 @@ describe('updateSettings', () => {
       supportUrl: 'https://acme.example/help',
       phoneCountry: 'CH',
       defaultLocale: 'de',
+      textOverrides: [{ locale: 'de', key: 'signIn.title', text: 'Willkommen' }],
       dynamicRegistration: true,
       clientIdMetadataDocuments: true,
       signUp: 'domains',

@@ -1,0 +1,2 @@
+-- AlterTable
+ALTER TABLE "Tenant" ADD COLUMN     "textOverrides" JSONB NOT NULL DEFAULT '[]';
