@@ -51,7 +51,6 @@ import { CodePage } from '../../src/oidc/signin/passcode/code.pages.tsx'
 import { PasskeyEntry } from '../../src/oidc/signin/passkey/passkey-entry.pages.tsx'
 import { PasskeyOfferPage } from '../../src/oidc/signin/passkey/passkey-offer.pages.tsx'
 import { PendingLinkNote, ProviderEntry } from '../../src/oidc/signin/provider/provider-entry.pages.tsx'
-import { ProviderTransferPage } from '../../src/oidc/signin/provider/provider-transfer.pages.tsx'
 import { PasskeySetupPage } from '../../src/oidc/signin/second-factor/passkey-setup.pages.tsx'
 import {
   PasskeyFactorPage,
@@ -69,6 +68,7 @@ import {
   LogoutConfirmPage,
   SignedOutPage,
 } from '../../src/pages/outcome.pages.tsx'
+import { ProviderTransferPage } from '../../src/pages/provider-transfer.pages.tsx'
 import { renderPage } from '../../src/pages/render-page.pages.tsx'
 import { useWords } from '../../src/pages/words.pages.tsx'
 import { listProfileFields, listSignUpFields } from '../../src/sign-up/sign-up-fields.ts'
@@ -169,13 +169,7 @@ export function pagesWith(text: string, brand: Brand = {}) {
         entries={[<StrongerSignInNote key="tooWeak" {...{ client }} />]}
       />
     ),
-    transfer: (
-      <ProviderTransferPage
-        {...{ tenant, client }}
-        provider={{ id: 'partner', type: 'oidc', name: text }}
-        url={text}
-      />
-    ),
+    transfer: <ProviderTransferPage {...{ tenant, client }} provider={{ name: text }} url={text} />,
     upstreamLogout: <UpstreamLogoutPage {...{ tenant, client }} name={text} url={text} />,
     email: <EmailPage {...{ tenant, client, interaction }} address={text} error={text} />,
     create: (

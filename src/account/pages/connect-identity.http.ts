@@ -5,11 +5,12 @@ import { listSignInProviders, type SignInProvider } from '../../idps/sign-in-pro
 import { getRequestWords } from '../../languages/request-language.ts'
 import { bindBrowser } from '../../oidc/interactions/browser-binding.ts'
 import { unsealAnswer } from '../../oidc/signin/provider/callback-answer.ts'
+import { beginConnection, finishConnection } from '../../oidc/signin/provider/provider-connection.ts'
 import { RejectedIdentity } from '../../oidc/signin/provider/provider-sign-in.ts'
-import { transferToProvider } from '../../oidc/signin/provider/provider-transfer.http.ts'
 import { INTERACTION_COOKIE, readCookie } from '../../pages/cookies.ts'
+import { transferToProvider } from '../../pages/provider-transfer.http.ts'
 import { addCookies } from '../../pages/responses.http.ts'
-import { beginConnection, finishConnection } from '../connect-identity.ts'
+import { requireStepUp } from '../step-up.ts'
 import { type AccountVisit, redirectToNotice } from './account-page.http.ts'
 import { createAccountPagesRequest } from './account-sign-in.http.ts'
 import { type PageProblem, toPageProblem } from './page-problem.ts'
@@ -24,15 +25,18 @@ export const listConnectableProviders = ({ call: { tenant } }: AccountVisit): Si
 const readBrowserKey = ({ call }: AccountVisit): string | null =>
   readCookie(call.event.req.headers.get('cookie'), INTERACTION_COOKIE)
 
-/** Sends the browser to the provider. Throws NotFound, and as beginConnection. */
+/** Sends the browser to the provider. Throws NotFound, and as beginConnection and requireStepUp. */
 export async function leadToConnection(visit: AccountVisit, idpId: string): Promise<Response> {
   const { call, ctx } = visit
+  const { userId, sessionId } = await requireStepUp(ctx)
   const provider = listConnectableProviders(visit).find(({ id }) => id === idpId)
   if (!provider) throw new NotFound('identity provider')
   const browser = bindBrowser(ctx.tenant, readBrowserKey(visit))
-  const url = await beginConnection(ctx, idpId, browser.key, (owner) =>
-    createAccountPagesRequest(`/${ctx.tenant}/account${PATH}`, owner),
-  )
+  const request = createAccountPagesRequest(`/${ctx.tenant}/account${PATH}`, {
+    userId,
+    connectsIn: sessionId,
+  })
+  const url = await beginConnection(ctx, { request, browserKey: browser.key, idpId })
   return addCookies(transferToProvider({ tenant: call.tenant, provider, url }), [browser.cookie])
 }
 
@@ -68,7 +72,8 @@ export async function receiveConnection(
   if (sealed === undefined) return null
   const answer = unsealAnswer(ctx.tenant, idp, sealed)
   try {
-    await finishConnection(ctx, { idpId: idp, answer, cookie: readBrowserKey(visit) })
+    const owner = await requireStepUp(ctx)
+    await finishConnection(ctx, owner, { idpId: idp, answer, cookie: readBrowserKey(visit) })
     return redirectToNotice(visit, PATH, 'connected')
   } catch (error) {
     const name = call.tenant.idps.find(({ id }) => id === idp)?.name ?? idp

@@ -21,7 +21,7 @@ const test = base
   })
 
 describe('connecting an account elsewhere on the account page', () => {
-  test('links the identity after a sign-in at the provider, records it and tells the user', async ({
+  test('links the identity after a sign-in at the provider, records it and sends a notice', async ({
     tenant,
     person,
     browser,

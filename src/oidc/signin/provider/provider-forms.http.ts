@@ -6,6 +6,7 @@ import { findProviderRow, type SignInProvider } from '../../../idps/sign-in-prov
 import { listUpstreamAcrs, type TrustPolicy } from '../../../idps/trusted-authentication.ts'
 import { createPart, type PagePart } from '../../../pages/page-part.pages.tsx'
 import type { PageInteraction } from '../../../pages/page-shell.pages.tsx'
+import { transferToProvider } from '../../../pages/provider-transfer.http.ts'
 import { redirectTo } from '../../../pages/responses.http.ts'
 import { selectExpectedAddress, selectMaxAge } from '../../authorize/evaluate-request.ts'
 import type { InputRejection } from '../../interactions/interactions.ts'
@@ -20,7 +21,6 @@ import { selectStayChoice } from '../step/stay-choice.ts'
 import { beginAttempt } from './provider-attempt.ts'
 import { PendingLinkNote, ProviderEntry } from './provider-entry.pages.tsx'
 import { RejectedIdentity, recordRejection } from './provider-sign-in.ts'
-import { transferToProvider } from './provider-transfer.http.ts'
 
 /** An identity provider, to which the browser is sent. It comes back to callback.routes.ts. */
 export const PROVIDER_METHOD: SignInMethod = {

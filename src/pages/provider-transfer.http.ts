@@ -1,10 +1,9 @@
-import type { ComponentProps } from 'preact'
-import { renderComponent } from '../../../pages/responses.http.ts'
 import { ProviderTransferPage } from './provider-transfer.pages.tsx'
+import { renderComponent } from './responses.http.ts'
 
 /** Sends the browser to a provider after a form: by a page, because form-action applies to redirects. */
 export function transferToProvider(
-  page: ComponentProps<typeof ProviderTransferPage>,
+  page: Parameters<typeof ProviderTransferPage>[0],
   isPopup = false,
 ): Response {
   const response = renderComponent(ProviderTransferPage, page, { isPopup })

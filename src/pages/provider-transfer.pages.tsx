@@ -1,14 +1,13 @@
 import type { VNode } from 'preact'
-import { ContinueLink } from '../../../pages/outcome.pages.tsx'
-import { BidiText, type PageClient, PageShell, type PageTenant } from '../../../pages/page-shell.pages.tsx'
-import { Message } from '../../../pages/words.pages.tsx'
-import type { PageProvider } from './provider-marks.pages.tsx'
+import { ContinueLink } from './outcome.pages.tsx'
+import { BidiText, type PageClient, PageShell, type PageTenant } from './page-shell.pages.tsx'
+import { Message } from './words.pages.tsx'
 
 type ProviderTransferPageProps = {
   tenant: PageTenant
   /** The application that the user signs in to, if there is one. */
   client?: PageClient
-  provider: PageProvider
+  provider: { name: string }
   /** The authorization request at the provider. */
   url: string
 }

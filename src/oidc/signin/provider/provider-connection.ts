@@ -1,0 +1,64 @@
+import { consumeLimit } from '../../../coordination/rate-limits.ts'
+import type { Ctx } from '../../../core/context.ts'
+import { NotFound } from '../../../core/errors.ts'
+import { linkProvenIdentity } from '../../../idps/idp-links.ts'
+import { buildAuthorizationUrl } from '../../../idps/provider-authorization.ts'
+import { findProviderRow } from '../../../idps/sign-in-providers.ts'
+import { announceAccountChange } from '../../../users/account-notices.ts'
+import { createInteraction, deleteInteraction, findInteraction } from '../../interactions/interactions.ts'
+import type { AccountPagesRequest } from '../../model/authorize-request.ts'
+import type { CallbackAnswer } from './callback-answer.ts'
+import { beginAttempt, claimAttempt, readHandle } from './provider-attempt.ts'
+import { proveAnswer, RejectedIdentity, recordRejection } from './provider-sign-in.ts'
+
+/** What is connected where: the request names the user, the session and the page. */
+type Connection = { request: AccountPagesRequest; browserKey: string; idpId: string }
+
+/**
+ * Begins to connect an identity at a provider. Returns the URL of the authorization request. The provider asks the user
+ * to sign in again, so that the identity of another person who is signed in there is not connected. The caller has
+ * verified a recent sign-in. Throws NotFound, Unavailable, and RateLimited (per network).
+ */
+export async function beginConnection(ctx: Ctx, { request, browserKey, idpId }: Connection): Promise<string> {
+  const row = await findProviderRow(ctx.tenant, idpId)
+  if (!row) throw new NotFound('identity provider')
+  await consumeLimit('linkIdentity', ctx.tenant, ctx.ip)
+  const handle = await createInteraction(ctx, request, browserKey)
+  const interaction = { handle, key: browserKey, request, progress: {} }
+  const values = await beginAttempt(ctx.tenant, interaction, { idpId, since: new Date() })
+  return buildAuthorizationUrl(row, values, { prompt: 'login', loginHint: null, acrValues: [] })
+}
+
+/** The answer of a provider, and the cookie that binds the attempt to the browser. */
+type ReceivedAnswer = { idpId: string; answer: CallbackAnswer; cookie: string | null }
+
+/**
+ * Connects the identity that the answer of a provider proves to the user of a session. An answer is accepted once, in
+ * the browser and the session that asked for it. The caller has verified a recent sign-in. Throws NotFound for any
+ * other answer, RejectedIdentity, RateLimited, and as linkProvenIdentity.
+ */
+export async function finishConnection(
+  ctx: Ctx,
+  { userId, sessionId }: { userId: string; sessionId: string },
+  { idpId, answer, cookie }: ReceivedAnswer,
+): Promise<void> {
+  const handle = readHandle(answer.state)
+  const interaction = await findInteraction(ctx.tenant, { handle, cookie })
+  if (interaction?.request.responseMode !== 'account' || interaction.request.connectsIn !== sessionId)
+    throw new NotFound('request')
+  const attempt = await claimAttempt(ctx.tenant, interaction, answer.state)
+  if (!attempt) throw new NotFound('request')
+  await deleteInteraction(ctx.tenant, handle)
+  try {
+    const { row, identity, tokens } = await proveAnswer(
+      attempt,
+      await findProviderRow(ctx.tenant, idpId),
+      answer,
+    )
+    await linkProvenIdentity(ctx, { userId, idpId: row.id }, { identity, tokens, provenAt: row.updatedAt })
+  } catch (error) {
+    if (error instanceof RejectedIdentity) await recordRejection(ctx, interaction, attempt.idpId, error)
+    throw error
+  }
+  announceAccountChange(ctx, userId, 'identity-linked')
+}
