@@ -16,6 +16,7 @@ import {
   ConsentItems,
   type ConsentPageProps,
   PublisherNote,
+  RevocationHint,
 } from '../signin/consent.pages.tsx'
 
 type UserCodePageProps = {
@@ -112,6 +113,7 @@ export const DeviceConsentPage = ({
       </p>
     )}
     <ConsentButtons interaction={interaction} />
+    <RevocationHint tenant={tenant} />
     <PasskeySignal accepted={accepted} />
   </PageShell>
 )

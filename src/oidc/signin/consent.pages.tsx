@@ -107,6 +107,20 @@ export const ConsentButtons = ({ interaction }: Pick<ConsentPageProps, 'interact
   </StepForm>
 )
 
+/** The account page on which the user removes the access again. The request stays open in this tab. */
+export const RevocationHint = ({ tenant }: Pick<ConsentPageProps, 'tenant'>): VNode => (
+  <p class="hint">
+    <Message
+      of="consent.revocable"
+      link={(parts) => (
+        <a href={`/${tenant.tenantId}/account/apps`} target="_blank" rel="noopener">
+          {parts}
+        </a>
+      )}
+    />
+  </p>
+)
+
 /** Asks for the user's consent. Posts `step=allow`, `step=deny` or `step=switch`. */
 export const ConsentPage = ({
   tenant,
@@ -143,6 +157,7 @@ export const ConsentPage = ({
       )}
       <Message of="consent.ifDenied" />
     </p>
+    <RevocationHint tenant={tenant} />
     <PasskeySignal accepted={accepted} />
   </PageShell>
 )

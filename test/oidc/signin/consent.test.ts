@@ -148,6 +148,17 @@ describe('consent (OIDC Core, section 3.1.2.4)', () => {
     expect(await askSilently('openid account email', client)).toHaveProperty('code')
   })
 
+  test('links to the account page on which the user removes the access', async ({
+    tenant,
+    signedIn,
+    ask,
+  }) => {
+    const page = await ask()
+    const path = /href="([^"]+)" target="_blank" rel="noopener">your account</.exec(page.html)?.[1] ?? ''
+    expect(path).toBe(`/${tenant}/account/apps`)
+    expect((await signedIn.fetch(path)).status).toBe(200)
+  })
+
   test('offers to sign in as another user', async ({ signedIn, ask }) => {
     const page = await ask()
     const { response, path } = await signedIn.submit(page, { step: 'switch' })
