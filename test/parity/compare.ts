@@ -15,9 +15,11 @@ import { schema } from '../support/schema.ts'
 /** Types that REST embeds in another object. */
 const EMBEDDED = [
   'Address',
+  'ClientTranslation',
   'Device',
   'TenantSettings',
   'SignUpField',
+  'TextOverride',
   'SessionProof',
   'ConsentedScope',
   'ConsentedClaim',

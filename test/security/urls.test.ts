@@ -22,6 +22,7 @@ describe('the arguments that are URLs', () => {
         'loginUrl',
         'logoUrl',
         'picture',
+        'policyUrl',
         'privacyUrl',
         'profile',
         'redirectUri',

@@ -8,14 +8,14 @@ export type Variation = { path: string[]; value: unknown; isAllowed: boolean }
 export type Members = Map<string, Variation[]>
 
 /** Rules that JSON Schema cannot express: of what it allows, only null and the examples are tried. */
-const BEYOND_SCHEMA = ['jwks']
+const BEYOND_SCHEMA = ['jwks', 'textOverrides']
 
 const findReference = ({ $ref, anyOf }: JsonSchema) => $ref ?? anyOf?.find(({ $ref }) => $ref)?.$ref
 
 /** Lists the variations of a member and of what it contains: members of objects, items of arrays. */
 function listVariations(path: string[], reference: JsonSchema, contract: Contract): [string, Variation[]][] {
   const schema = contract.resolve(findReference(reference) ?? '') ?? reference
-  const isBeyondSchema = BEYOND_SCHEMA.includes(path[0] ?? '')
+  const isBeyondSchema = path.some((name) => BEYOND_SCHEMA.includes(name))
   const isTried = (value: unknown): boolean =>
     !isBeyondSchema || value === null || reference.examples?.includes(value) === true
   const own = generateValues(schema)

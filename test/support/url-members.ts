@@ -63,6 +63,12 @@ export const test = base
       const result = body.data?.updateViewer
       return { status: result?.__typename === 'ViewerPayload' ? 200 : 400, body: { fields: result?.fields } }
     }
+    // Issues are named below the translation.
+    const translateClient: Write = async (texts) => {
+      const translations = [{ locale: 'de', ...texts }]
+      const answer = await rest('PATCH', `/clients/${clientId}`, { translations })
+      return { ...answer, body: JSON.parse(JSON.stringify(answer.body).replaceAll('"translations.0.', '"')) }
+    }
     // Issues are named below `settings`.
     const createTenant: Write = async (settings) => {
       count += 1
@@ -75,6 +81,7 @@ export const test = base
       UserFieldsInput: (fields) => rest('PATCH', `/users/${userId}`, fields),
       ClientFieldsInput: (fields) =>
         rest('POST', '/clients', { name: 'x', appType: 'web', type: 'login', ...fields }),
+      ClientTranslationInput: translateClient,
       UpdateClientFieldsInput: (fields) => rest('PATCH', `/clients/${clientId}`, fields),
       CreateIdentityProviderInput: (fields) => {
         count += 1
