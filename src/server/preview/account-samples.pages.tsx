@@ -1,0 +1,71 @@
+import type { VNode } from 'preact'
+import { NotSignedInPage } from '../../account/pages/account-shell.pages.tsx'
+import { AddressesPage } from '../../account/pages/addresses.pages.tsx'
+import { AppsPage } from '../../account/pages/apps.pages.tsx'
+import { AuthenticatorAppPage } from '../../account/pages/authenticator-app.pages.tsx'
+import { DataPage } from '../../account/pages/data.pages.tsx'
+import { DeletionPage } from '../../account/pages/deletion.pages.tsx'
+import { OverviewPage } from '../../account/pages/overview.pages.tsx'
+import { ProfilePage } from '../../account/pages/profile.pages.tsx'
+import { CreateRecoveryCodesPage, NewRecoveryCodesPage } from '../../account/pages/recovery-codes.pages.tsx'
+import { SessionsPage } from '../../account/pages/sessions.pages.tsx'
+import { SignInMethodsPage } from '../../account/pages/sign-in-methods.pages.tsx'
+import type { PageTenant } from '../../pages/page-shell.pages.tsx'
+import { listProfileFields } from '../../sign-up/sign-up-fields.ts'
+import { CLIENT, createSampleForm, createSampleKey, PERSON, RECOVERY_CODES } from './samples.ts'
+
+/** The account pages. */
+export function buildAccountSamples(tenant: PageTenant, now: Date): Record<string, VNode> {
+  const shown = { tenant, form: createSampleForm(tenant) }
+  const timed = { ...shown, timeZone: null }
+  const credential = { id: 'cred_1', type: 'totp' as const, name: null, createdAt: now, lastUsedAt: now }
+  const addresses = [
+    { kind: 'email' as const, address: PERSON.email, isVerified: true, pending: null, canRemove: false },
+    { kind: 'phone' as const, address: null, isVerified: false, pending: null, canRemove: false },
+  ]
+  const session = { id: 'session_1', ip: '203.0.113.7', lastSeenAt: now, startedAt: now }
+  return {
+    account: <OverviewPage tenant={tenant} person={PERSON} canDelete />,
+    'account-profile': (
+      <ProfilePage
+        {...shown}
+        fields={listProfileFields()}
+        values={{ name: PERSON.name }}
+        updatedAt={now.toISOString()}
+      />
+    ),
+    'account-addresses': <AddressesPage {...shown} addresses={addresses} />,
+    'account-sign-in-methods': (
+      <SignInMethodsPage
+        {...timed}
+        credentials={[credential]}
+        hasMore={false}
+        identities={[{ idpId: 'google', provider: 'Google', account: PERSON.email, linkedAt: now }]}
+        providers={[]}
+        offers={{ code: true, passkey: true, app: true }}
+      />
+    ),
+    'account-authenticator-app': <AuthenticatorAppPage {...shown} enrollment={createSampleKey(tenant)} />,
+    'account-recovery-codes': <CreateRecoveryCodesPage {...shown} />,
+    'account-new-recovery-codes': <NewRecoveryCodesPage tenant={tenant} codes={RECOVERY_CODES} />,
+    'account-sessions': (
+      <SessionsPage
+        {...timed}
+        hasMore={false}
+        sessions={[
+          { ...session, title: 'Firefox, Windows', isCurrent: true, place: 'Zurich', apps: [CLIENT.name] },
+        ]}
+      />
+    ),
+    'account-apps': (
+      <AppsPage
+        {...timed}
+        hasMore={false}
+        apps={[{ clientId: 'client_1', name: CLIENT.name, words: ['See your email address'], since: now }]}
+      />
+    ),
+    'account-data': <DataPage {...shown} />,
+    'account-deletion': <DeletionPage {...timed} days={14} dueAt={null} />,
+    'account-signed-out': <NotSignedInPage tenant={tenant} />,
+  }
+}

@@ -1,0 +1,75 @@
+import type { VNode } from 'preact'
+import {
+  CancelEnrollmentPage,
+  EnrolledPage,
+  EnrollmentCanceledPage,
+  EnrollmentExpiredPage,
+  EnrollmentPage,
+  EnrollmentWaitingPage,
+} from '../../account/enrollment.pages.tsx'
+import {
+  InvitationAcceptedPage,
+  InvitationExpiredPage,
+  InvitationPage,
+} from '../../invitations/invitation.pages.tsx'
+import { DeviceApprovedPage, DeviceDeniedPage } from '../../oidc/device/device.pages.tsx'
+import { LogoutChoicePage } from '../../oidc/logout/logout-choice.pages.tsx'
+import { UpstreamLogoutPage } from '../../oidc/logout/upstream-logout.pages.tsx'
+import {
+  ErrorPage,
+  FinishedSignInPage,
+  LogoutConfirmPage,
+  SignedOutPage,
+  StillSignedInPage,
+} from '../../pages/outcome.pages.tsx'
+import type { PageTenant } from '../../pages/page-shell.pages.tsx'
+import { CLIENT, createSampleForm, PERSON } from './samples.ts'
+
+const APP_URL = 'https://app.example.com/'
+
+/** Invitations, links by which a passkey is created, sign-out, and the ends of a sign-in. */
+export function buildOutcomeSamples(tenant: PageTenant, now: Date): Record<string, VNode> {
+  const interaction = createSampleForm(tenant)
+  const shown = { tenant, client: CLIENT, interaction }
+  const accounts = [PERSON, { name: 'Grace Hopper', email: 'grace@example.com' }].map((person) => ({
+    ...person,
+    id: person.email,
+    isActive: true,
+    lastSeenAt: now,
+  }))
+  return {
+    'device-approved': <DeviceApprovedPage tenant={tenant} />,
+    'device-denied': <DeviceDeniedPage tenant={tenant} />,
+    'sign-in-finished': <FinishedSignInPage tenant={tenant} person={PERSON} />,
+    invitation: (
+      <InvitationPage
+        tenant={tenant}
+        interaction={interaction}
+        address={PERSON.email}
+        inviterName="Grace Hopper"
+        account={null}
+      />
+    ),
+    'invitation-accepted': <InvitationAcceptedPage tenant={tenant} client={CLIENT} startAt={APP_URL} />,
+    'invitation-expired': <InvitationExpiredPage tenant={tenant} />,
+    enrollment: <EnrollmentPage tenant={tenant} label={PERSON.email} token="" path="/" />,
+    enrolled: <EnrolledPage tenant={tenant} />,
+    'enrollment-waiting': <EnrollmentWaitingPage tenant={tenant} usableAt={now} />,
+    'enrollment-expired': <EnrollmentExpiredPage tenant={tenant} />,
+    'enrollment-cancel': <CancelEnrollmentPage tenant={tenant} interaction={interaction} />,
+    'enrollment-canceled': <EnrollmentCanceledPage tenant={tenant} />,
+    logout: <LogoutConfirmPage {...shown} person={PERSON} account="" />,
+    'logout-choice': <LogoutChoicePage {...shown} accounts={accounts} />,
+    'logout-at-a-provider': <UpstreamLogoutPage tenant={tenant} client={CLIENT} name="Google" url="#" />,
+    'signed-out': <SignedOutPage tenant={tenant} client={CLIENT} startAt={APP_URL} />,
+    'still-signed-in': <StillSignedInPage tenant={tenant} />,
+    error: (
+      <ErrorPage
+        tenant={tenant}
+        title="This page has expired"
+        message="Go back to the application and try again."
+        requestId="req_example"
+      />
+    ),
+  }
+}
