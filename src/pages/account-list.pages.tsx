@@ -1,6 +1,6 @@
 import type { ComponentChildren, VNode } from 'preact'
 import { getInitial } from '../core/initial.ts'
-import { BidiText } from './page-shell.pages.tsx'
+import { BidiText, type PageInteraction, StepForm } from './page-shell.pages.tsx'
 import type { PagePerson } from './person.pages.tsx'
 import { Message, useWords } from './words.pages.tsx'
 
@@ -12,7 +12,7 @@ const listNames = ({ name, email, phoneNumber }: PagePerson): string[] =>
   [name, email || phoneNumber].filter((text): text is string => Boolean(text))
 
 /** What a button of an account is called: its address, or else its name. */
-export const getAccountLabel = (account: PagePerson): string => listNames(account).at(-1) ?? '?'
+const getAccountLabel = (account: PagePerson): string => listNames(account).at(-1) ?? '?'
 
 /** An account: its initial, its name and address, and when it was last used or that it is signed out. */
 export function AccountLine({ account }: { account: ShownAccount }): VNode {
@@ -40,6 +40,30 @@ export function AccountLine({ account }: { account: ShownAccount }): VNode {
     </>
   )
 }
+
+type AccountActionProps = {
+  account: ShownAccount
+  interaction: PageInteraction
+  step: string
+  /** What the button is called where it does not stand beside the account. */
+  label: 'logout.name' | 'select.removeName'
+  children: ComponentChildren
+}
+
+/** A form about one account. Posts `step` with `account`. */
+export const AccountAction = ({ account, interaction, step, label, children }: AccountActionProps): VNode => (
+  <StepForm interaction={interaction} step={step}>
+    <button
+      type="submit"
+      name="account"
+      value={account.id}
+      class="quiet"
+      aria-label={useWords().text(label, { name: getAccountLabel(account) })}
+    >
+      {children}
+    </button>
+  </StepForm>
+)
 
 /** A list of accounts, one item each. */
 export const AccountList = ({ children }: { children: ComponentChildren }): VNode => (

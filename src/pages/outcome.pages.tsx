@@ -45,7 +45,7 @@ type ErrorPageProps = {
 }
 
 /** What support needs to find the request. */
-export const ErrorReference = ({
+const ErrorReference = ({
   detail,
   requestId,
 }: {
@@ -147,33 +147,26 @@ export const StillSignedInPage = ({ tenant, client, startAt }: SignedOutPageProp
   </PageShell>
 )
 
-type LogoutConfirmPageProps = {
+/** A question about the sign-out. */
+export type LogoutQuestion = {
   tenant: PageTenant
-  interaction: PageInteraction
   client?: PageClient | null
-  person?: PagePerson | null
-  /** The id of the session to end. */
-  account: string
   /** The error of an invalid request, from which nothing else is used. */
   error?: { detail: string; requestId: string } | null
 }
 
-/**
- * Asks for confirmation when the request does not prove to know the session. Posts `account` with `step=logout` or
- * `step=stay`.
- */
-export const LogoutConfirmPage = ({
-  tenant,
-  interaction,
-  client,
-  person,
-  account,
-  error,
-}: LogoutConfirmPageProps): VNode => (
+type LogoutFrameProps = LogoutQuestion & {
+  title: 'logout.title' | 'logout.whichTitle'
+  lead: 'logout.lead' | 'logout.whichLead'
+  children: ComponentChildren
+}
+
+/** The frame of a question about the sign-out. It says when the request was invalid. */
+export const LogoutFrame = ({ tenant, client, error, title, lead, children }: LogoutFrameProps): VNode => (
   <PageShell
-    title={<Message of="logout.title" />}
+    title={<Message of={title} />}
     isError={Boolean(error)}
-    lead={<Message of="logout.lead" tenant={<BidiText>{getTenantName(tenant)}</BidiText>} />}
+    lead={<Message of={lead} tenant={<BidiText>{getTenantName(tenant)}</BidiText>} />}
     tenant={tenant}
     client={client}
   >
@@ -182,6 +175,29 @@ export const LogoutConfirmPage = ({
         <Message of="logout.error" />
       </ErrorMessage>
     )}
+    {children}
+    {error && <ErrorReference {...error} />}
+  </PageShell>
+)
+
+type LogoutConfirmPageProps = LogoutQuestion & {
+  interaction: PageInteraction
+  person?: PagePerson | null
+  /** The id of the session to end. */
+  account: string
+}
+
+/**
+ * Asks for confirmation when the request does not prove to know the session. Posts `account` with `step=logout` or
+ * `step=stay`.
+ */
+export const LogoutConfirmPage = ({
+  interaction,
+  person,
+  account,
+  ...question
+}: LogoutConfirmPageProps): VNode => (
+  <LogoutFrame {...question} title="logout.title" lead="logout.lead">
     {person && (
       <div class="signed-in">
         <PersonLine person={person} />
@@ -196,6 +212,5 @@ export const LogoutConfirmPage = ({
         <Message of="logout.stay" />
       </button>
     </StepForm>
-    {error && <ErrorReference {...error} />}
-  </PageShell>
+  </LogoutFrame>
 )

@@ -3,32 +3,18 @@ import type { Page } from 'playwright-core'
 import { describe, expect } from 'vitest'
 import { createPlatformCtx } from '../../src/core/context.ts'
 import { dbFor } from '../../src/database/db.ts'
-import { buildCallbackUrl } from '../../src/idps/callback-url.ts'
-import { createIdentityProvider } from '../../src/idps/idps.ts'
 import { updateSettings } from '../../src/tenants/settings.ts'
 import { noBrowser, ORIGIN } from '../support/browser.ts'
 import { startSessionIn } from '../support/browser-session.ts'
-import { test as base, photograph, readHeading } from '../support/journey.ts'
+import { photograph, readHeading } from '../support/journey.ts'
+import { test as base } from '../support/journey-provider.ts'
 import { codeFor, makeClient } from '../support/protocol.ts'
 import { computeTotp } from '../support/totp.ts'
-import { startUpstream } from '../support/upstream.ts'
 
 const test = base
   .extend('permitting', { scope: 'file', auto: true }, ({ acme }) =>
     updateSettings(createPlatformCtx(acme), { accountDeletionDays: 7 }),
   )
-  .extend('upstream', { scope: 'file' }, async ({ acme }, { onCleanup }) => {
-    const upstream = await startUpstream(undefined, [buildCallbackUrl(acme, 'partner')])
-    onCleanup(upstream.close)
-    await createIdentityProvider(createPlatformCtx(acme), {
-      id: 'partner',
-      type: 'oidc',
-      name: 'Partner',
-      issuer: upstream.issuer,
-      ...upstream.client,
-    })
-    return upstream
-  })
   /** The account pages of a person, without script. */
   .extend('enter', { scope: 'file' }, ({ acme }) => async (page: Page, email: string) => {
     const visit = (path: string) => page.goto(`${ORIGIN}/${acme}/account${path}`)

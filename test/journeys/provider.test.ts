@@ -1,14 +1,13 @@
 import { describe, expect } from 'vitest'
 import { createPlatformCtx } from '../../src/core/context.ts'
-import { buildCallbackUrl } from '../../src/idps/callback-url.ts'
 import { linkIdpUser } from '../../src/idps/idp-links.ts'
 import { createIdentityProvider } from '../../src/idps/idps.ts'
 import { createUser } from '../../src/users/users.ts'
 import { noBrowser, ORIGIN, PHONE } from '../support/browser.ts'
-import { test as base, photograph } from '../support/journey.ts'
+import { photograph } from '../support/journey.ts'
+import { test as base } from '../support/journey-provider.ts'
 import { makeClient } from '../support/protocol.ts'
 import { startRelyingParty } from '../support/relying-party.ts'
-import { startUpstream } from '../support/upstream.ts'
 
 const test = base
   .extend('party', { scope: 'file' }, async ({ app, acme }, { onCleanup }) => {
@@ -18,17 +17,8 @@ const test = base
     await party.connect(`${ORIGIN}/${acme}`, client.id, client.secret)
     return party
   })
-  /** A provider at which the user is asked for a name. */
-  .extend('upstream', { scope: 'file' }, async ({ acme }, { onCleanup }) => {
-    const upstream = await startUpstream(undefined, [buildCallbackUrl(acme, 'partner')])
-    onCleanup(upstream.close)
-    await createIdentityProvider(createPlatformCtx(acme), {
-      id: 'partner',
-      type: 'oidc',
-      name: 'Partner',
-      issuer: upstream.issuer,
-      ...upstream.client,
-    })
+  /** The buttons of other providers. */
+  .extend('others', { scope: 'file', auto: true }, async ({ acme }) => {
     for (const type of ['google', 'microsoft', 'apple', 'facebook', 'twitter'])
       await createIdentityProvider(createPlatformCtx(acme), {
         id: type,
@@ -36,7 +26,6 @@ const test = base
         name: type.charAt(0).toUpperCase() + type.slice(1),
         clientId: 'x',
       })
-    return upstream
   })
 
 describe.skipIf(noBrowser)('a user of an identity provider', () => {

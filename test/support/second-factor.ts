@@ -35,6 +35,20 @@ export async function equipOwner(ctx: Ctx, person: Person): Promise<Owner> {
 /** `test` with a user who has a second factor, and the pages of a sign-in until it is asked for. */
 export const test = base
   .extend('owner', ({ ctx, person }) => equipOwner(ctx, person))
+  /** Counts the sessions of the person in browsers. */
+  .extend(
+    'countSessions',
+    ({ tenant, person }) =>
+      () =>
+        dbFor(tenant).session.count({ where: { tenantId: tenant, kind: 'browser', userId: person.id } }),
+  )
+  /** The details of the failed sign-ins of the person. */
+  .extend(
+    'failures',
+    ({ events, person }) =>
+      async () =>
+        (await events({ type: 'signin.failed', userId: person.id })).map(({ detail }) => detail),
+  )
   /** Enters the code that was sent to an address. Returns the page that follows. */
   .extend(
     'enterPasscode',

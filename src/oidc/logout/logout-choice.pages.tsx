@@ -1,59 +1,31 @@
 import type { VNode } from 'preact'
 import {
+  AccountAction,
   AccountLine,
   AccountList,
-  getAccountLabel,
   type ShownAccount,
 } from '../../pages/account-list.pages.tsx'
-import { ErrorReference } from '../../pages/outcome.pages.tsx'
-import {
-  BidiText,
-  ErrorMessage,
-  getTenantName,
-  type PageClient,
-  type PageInteraction,
-  PageShell,
-  type PageTenant,
-  StepForm,
-} from '../../pages/page-shell.pages.tsx'
-import { Message, useWords } from '../../pages/words.pages.tsx'
+import { LogoutFrame, type LogoutQuestion } from '../../pages/outcome.pages.tsx'
+import { type PageInteraction, StepForm } from '../../pages/page-shell.pages.tsx'
+import { Message } from '../../pages/words.pages.tsx'
 
-type LogoutChoicePageProps = {
-  tenant: PageTenant
+type LogoutChoicePageProps = LogoutQuestion & {
   interaction: PageInteraction
-  client?: PageClient | null
   accounts: readonly ShownAccount[]
-  /** The error of an invalid request, from which nothing else is used. */
-  error?: { detail: string; requestId: string } | null
 }
 
-function SignOutRow({
-  account,
-  interaction,
-}: {
-  account: ShownAccount
-  interaction: PageInteraction
-}): VNode {
-  const words = useWords()
-  return (
-    <li>
-      <span class="account">
-        <AccountLine account={account} />
-      </span>
-      <StepForm interaction={interaction} step="logout">
-        <button
-          type="submit"
-          name="account"
-          value={account.id}
-          class="quiet"
-          aria-label={words.text('logout.name', { name: getAccountLabel(account) })}
-        >
-          <Message of="action.signOut" />
-        </button>
-      </StepForm>
-    </li>
-  )
-}
+type SignOutRowProps = { account: ShownAccount; interaction: PageInteraction }
+
+const SignOutRow = ({ account, interaction }: SignOutRowProps): VNode => (
+  <li>
+    <span class="account">
+      <AccountLine account={account} />
+    </span>
+    <AccountAction {...{ account, interaction }} step="logout" label="logout.name">
+      <Message of="action.signOut" />
+    </AccountAction>
+  </li>
+)
 
 /**
  * Asks which of the signed-in accounts to sign out. Posts `step=logout` with `account`, which is the id of a session or
@@ -66,18 +38,7 @@ export const LogoutChoicePage = ({
   accounts,
   error,
 }: LogoutChoicePageProps): VNode => (
-  <PageShell
-    title={<Message of="logout.whichTitle" />}
-    isError={Boolean(error)}
-    lead={<Message of="logout.whichLead" tenant={<BidiText>{getTenantName(tenant)}</BidiText>} />}
-    tenant={tenant}
-    client={client}
-  >
-    {error && (
-      <ErrorMessage>
-        <Message of="logout.error" />
-      </ErrorMessage>
-    )}
+  <LogoutFrame {...{ tenant, client, error }} title="logout.whichTitle" lead="logout.whichLead">
     <AccountList>
       {accounts.map((account) => (
         <SignOutRow key={account.id} account={account} interaction={interaction} />
@@ -95,6 +56,5 @@ export const LogoutChoicePage = ({
         </button>
       </StepForm>
     </div>
-    {error && <ErrorReference {...error} />}
-  </PageShell>
+  </LogoutFrame>
 )

@@ -1,44 +1,29 @@
 import type { VNode } from 'preact'
 import {
+  AccountAction,
   AccountLine,
   AccountList,
-  getAccountLabel,
   type ShownAccount,
 } from '../../pages/account-list.pages.tsx'
 import { BidiText, type PageInteraction, StepForm } from '../../pages/page-shell.pages.tsx'
-import { Message, useWords } from '../../pages/words.pages.tsx'
+import { Message } from '../../pages/words.pages.tsx'
 import { StepPage, type StepPageProps } from './step/step-page.pages.tsx'
 
+type AccountChoiceProps = { account: ShownAccount; interaction: PageInteraction }
+
 /** An account to continue with, and the way to remove it from the browser. */
-function AccountChoice({
-  account,
-  interaction,
-}: {
-  account: ShownAccount
-  interaction: PageInteraction
-}): VNode {
-  const words = useWords()
-  return (
-    <li>
-      <StepForm interaction={interaction} step="continue">
-        <button type="submit" name="account" value={account.id} class="account">
-          <AccountLine account={account} />
-        </button>
-      </StepForm>
-      <StepForm interaction={interaction} step="remove">
-        <button
-          type="submit"
-          name="account"
-          value={account.id}
-          class="quiet"
-          aria-label={words.text('select.removeName', { name: getAccountLabel(account) })}
-        >
-          <Message of="select.remove" />
-        </button>
-      </StepForm>
-    </li>
-  )
-}
+const AccountChoice = ({ account, interaction }: AccountChoiceProps): VNode => (
+  <li>
+    <StepForm interaction={interaction} step="continue">
+      <button type="submit" name="account" value={account.id} class="account">
+        <AccountLine account={account} />
+      </button>
+    </StepForm>
+    <AccountAction {...{ account, interaction }} step="remove" label="select.removeName">
+      <Message of="select.remove" />
+    </AccountAction>
+  </li>
+)
 
 /**
  * Asks which account of the browser to continue with. Posts `step=continue` or `step=remove` with `account`,

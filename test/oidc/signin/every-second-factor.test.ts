@@ -26,18 +26,6 @@ const DRIVERS: Record<SecondFactorName, FactorDriver> = {
 const GUESSES = 5
 
 const test = base
-  .extend(
-    'countSessions',
-    ({ tenant, person }) =>
-      () =>
-        dbFor(tenant).session.count({ where: { tenantId: tenant, kind: 'browser', userId: person.id } }),
-  )
-  .extend(
-    'failures',
-    ({ events, person }) =>
-      async () =>
-        (await events({ type: 'signin.failed', userId: person.id })).map(({ detail }) => detail),
-  )
   /** Other browsers that hold the cookies of the browser. */
   .extend('copyBrowser', ({ browser, newBrowser }) => (): PageBrowser => {
     const copy = newBrowser()

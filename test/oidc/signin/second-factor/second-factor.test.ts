@@ -13,23 +13,10 @@ import { computeWrongTotp } from '../../../support/totp.ts'
 const TITLE = '<h1>Enter the code of your app</h1>'
 const RECOVERY_TITLE = '<h1>Enter a recovery code</h1>'
 
-const test = base
-  .extend(
-    'countSessions',
-    ({ tenant, person }) =>
-      () =>
-        dbFor(tenant).session.count({ where: { tenantId: tenant, kind: 'browser', userId: person.id } }),
-  )
-  .extend(
-    'failures',
-    ({ events, person }) =>
-      async () =>
-        (await events({ type: 'signin.failed', userId: person.id })).map(({ detail }) => detail),
-  )
-  .extend('claimsOf', ({ oidc }) => async (location: string | null) => {
-    const { body } = await oidc.exchange(answerIn(location).code ?? '')
-    return decodeJwt(String(body.id_token))
-  })
+const test = base.extend('claimsOf', ({ oidc }) => async (location: string | null) => {
+  const { body } = await oidc.exchange(answerIn(location).code ?? '')
+  return decodeJwt(String(body.id_token))
+})
 
 describe('a sign-in by a code of a user with an authenticator app', () => {
   test('asks for the code of the app, and reports two factors', async ({
