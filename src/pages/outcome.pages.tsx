@@ -45,13 +45,7 @@ type ErrorPageProps = {
 }
 
 /** What support needs to find the request. */
-const ErrorReference = ({
-  detail,
-  requestId,
-}: {
-  detail?: string | null
-  requestId: string
-}): VNode => (
+const ErrorReference = ({ detail, requestId }: { detail?: string | null; requestId: string }): VNode => (
   <>
     <dl class="reference">
       {detail && (
