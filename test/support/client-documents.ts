@@ -1,11 +1,10 @@
-import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { invalidateClient } from '../../src/access/client-cache.ts'
 import { createPlatformCtx } from '../../src/core/context.ts'
 import { dbFor } from '../../src/database/db.ts'
 import { updateSettings } from '../../src/tenants/settings.ts'
 import { newTenant } from './actors.ts'
+import { listenOnLoopback } from './loopback.ts'
 import { test as base } from './openid-client.ts'
 import { authorizePath, REDIRECT_URI } from './protocol.ts'
 
@@ -32,9 +31,8 @@ async function startDocumentHost() {
     const serve = served.get(path)
     if (serve) serve(response, `${origin}${path}`)
     else response.writeHead(404).end()
-  }).listen(0, '127.0.0.1')
-  await once(host, 'listening')
-  const origin = `http://127.0.0.1:${(host.address() as AddressInfo).port}`
+  })
+  const origin = `http://127.0.0.1:${await listenOnLoopback(host)}`
   let published = 0
   return {
     origin,

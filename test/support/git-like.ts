@@ -1,8 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto'
-import { once } from 'node:events'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
+import { listenOnLoopback } from './loopback.ts'
 
 const CLIENT = { clientId: 'vestibule', clientSecret: 'aSecretOfTheForge' }
 
@@ -53,9 +52,8 @@ export async function startGitLike(callback: string) {
     response
       .writeHead(body ? 200 : 401, { 'content-type': 'application/json' })
       .end(JSON.stringify(body ?? {}))
-  }).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  })
+  const origin = `http://127.0.0.1:${await listenOnLoopback(server)}`
   return {
     origin,
     profiles,

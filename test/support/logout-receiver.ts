@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { createLocalJWKSet, decodeJwt, type JWTPayload, jwtVerify } from 'jose'
+import { listenOnLoopback } from './loopback.ts'
 
 /** A logout token that a relying party received. */
 export type Heard = { path: string; contentType: string; form: Record<string, string>; at: number }
@@ -42,9 +42,7 @@ export async function startLogoutReceiver(): Promise<LogoutReceiver> {
       for (const look of waiting) look()
     })
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const origin = `http://127.0.0.1:${await listenOnLoopback(server)}`
   const heardAt = (path: string) => heard.filter((each) => each.path === path)
   return {
     urlOf: (path) => `${origin}${path}`,

@@ -1,11 +1,10 @@
-import { once } from 'node:events'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import type { JWTPayload } from 'jose'
 import { test as base } from 'vitest'
 import type { IdentityProvider } from '../../src/generated/prisma/client.ts'
 import { proveIdentity } from '../../src/idps/external-identity.ts'
 import { sealIdpSecrets } from '../../src/idps/idp-secrets.ts'
+import { listenOnLoopback } from './loopback.ts'
 import { createUpstreamKeys, startUpstream, type Upstream } from './upstream.ts'
 
 export type Proof = { idToken?: string; accessToken?: string; code?: string }
@@ -65,9 +64,9 @@ export const test = base
     const server = createServer((_request, response) => {
       privateServer.visits += 1
       response.end('{}')
-    }).listen(0, '127.0.0.2')
-    await once(server, 'listening')
+    })
     onCleanup(() => void server.close())
-    const privateServer = { url: `http://127.0.0.2:${(server.address() as AddressInfo).port}/`, visits: 0 }
+    const port = await listenOnLoopback(server, '127.0.0.2')
+    const privateServer = { url: `http://127.0.0.2:${port}/`, visits: 0 }
     return privateServer
   })

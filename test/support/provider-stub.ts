@@ -1,6 +1,4 @@
-import { once } from 'node:events'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { createPlatformCtx } from '../../src/core/context.ts'
 import { linkIdpUser } from '../../src/idps/idp-links.ts'
@@ -8,6 +6,7 @@ import { createIdentityProvider } from '../../src/idps/idps.ts'
 import { test as base, nowInSeconds } from './idp-links.ts'
 import { newIdpId } from './idps.ts'
 import type { Json } from './json.ts'
+import { listenOnLoopback } from './loopback.ts'
 
 type Received = { path: string; authorization: string | null; form: Record<string, string> }
 export const toIssue = (field: string, description: string) => ({
@@ -35,9 +34,8 @@ export const test = base
       })
       const answer = JSON.stringify(stub.answers[path] ?? {})
       response.writeHead(200, { 'content-type': 'application/json' }).end(answer)
-    }).listen(0, '127.0.0.1')
-    await once(server, 'listening')
-    stub.origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    })
+    stub.origin = `http://127.0.0.1:${await listenOnLoopback(server)}`
     onCleanup(() => {
       server.closeAllConnections()
       server.close()

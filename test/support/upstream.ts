@@ -1,10 +1,9 @@
-import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { exportJWK, generateKeyPair, type JWK, type JWTPayload, SignJWT } from 'jose'
 import { Provider } from 'oidc-provider'
 import * as oidc from 'openid-client'
 import { env } from '../../src/core/env.ts'
+import { listenOnLoopback } from './loopback.ts'
 
 /**
  * A real OpenID provider (node-oidc-provider) on this machine; a sign-in takes any subject without a
@@ -114,9 +113,7 @@ export async function startUpstream(
   const asked: string[] = []
   const issued: Upstream['issued'] = []
   const server = createServer()
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const issuer = `http://127.0.0.1:${await listenOnLoopback(server)}`
   const provider = new Provider(issuer, {
     clients: [
       toClientMetadata('vestibule', redirectUris, metadata),
