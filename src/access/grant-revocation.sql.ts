@@ -35,11 +35,7 @@ const REVOKE_GRANT = declareRevoke(
   { grantId: 'text', clientId: 'text', secretHash: 'bytea?' },
   `g."id" = :grantId AND ${checkFoundRow('g."clientId" = :clientId')} AND (:secretHash IS NULL OR g."secretHash" = :secretHash)`,
 )
-const REVOKE_GRANT_OF_USED_CODE = declareRevoke(
-  { codeHash: 'bytea' },
-  'c."tenantId" = :tenant AND c."codeHash" = :codeHash AND c."usedAt" IS NOT NULL AND g."id" = c."grantId"',
-  '"AuthorizationCode" c',
-)
+const REVOKE_GRANT_OF_USED_CODE = declareRevoke({ grantId: 'text' }, 'g."id" = :grantId')
 const REVOKE_GRANTS_OF_CLIENT = declareRevoke(
   { clientId: 'text', appTypes: 'text[]' },
   'c."tenantId" = :tenant AND c."id" = :clientId AND c."appType" = ANY(:appTypes) AND g."clientId" = c."id"',
@@ -53,7 +49,7 @@ const REVOKE_GRANTS_OF_CLIENT = declareRevoke(
  */
 export type GrantScope =
   | { kind: 'grant'; grantId: string; clientId: string; secretHash: Buffer | null }
-  | { kind: 'used code'; codeHash: Buffer }
+  | { kind: 'used code'; grantId: string }
   | { kind: 'client'; clientId: string; appTypes: string[] }
 
 function sendRevoke(

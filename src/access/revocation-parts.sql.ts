@@ -29,9 +29,15 @@ export const buildRevokeGrantsSql = (
     ${from ? `FROM ${from} ` : ''}WHERE g."tenantId" = :tenant AND ${where} AND g."revokedAt" IS NULL
     RETURNING g."id", g."userId", g."clientId", g."sessionId"`
 
-/** Deletes authorization codes. `where` excludes used codes if their replay must be recognized. */
-export const buildDeleteCodesSql = (where: string): string => `
-    DELETE FROM "AuthorizationCode" WHERE "tenantId" = :tenant AND ${where}`
+/**
+ * Voids the authorization codes of a user that were not redeemed yet: those of the former generation. A part of an update
+ * of the user. The end of a session, the lock and the deletion of a user void codes without it.
+ */
+export const NEXT_CODE_GENERATION = '"codeGeneration" = "codeGeneration" + 1'
+
+/** Voids the authorization codes of user `:userId` that were not redeemed yet. */
+export const VOID_CODES = `
+    UPDATE "User" SET ${NEXT_CODE_GENERATION} WHERE "tenantId" = :tenant AND "id" = :userId`
 
 /** Deletes device codes. */
 export const buildDeleteDeviceCodesSql = (where: string): string => `
@@ -69,7 +75,6 @@ export const ENDED_RETURNS = {
 export const USER_PARTS = `
   ended_sessions AS (${buildEndSessionsSql(`s."userId" = :userId AND s."expiresAt" > now()`, { now: 'now()', reason: ':reason' })}
   ), revoked_grants AS (${buildRevokeGrantsSql(`g."userId" = :userId AND g."expiresAt" > now()`, { now: 'now()' })}
-  ), deleted_codes AS (${buildDeleteCodesSql('"userId" = :userId')}
   ), deleted_device_codes AS (${buildDeleteDeviceCodesSql('"userId" = :userId')}
   ), voided_enrollments AS (${buildVoidEnrollmentsSql('"userId" = :userId', 'now()')}
   ), cleared_passcodes AS (${CLEAR_PASSCODES}
@@ -91,7 +96,6 @@ export const UNVERIFIED_PARTS = `
     )`,
     { now: ':now' },
   )}
-  ), deleted_codes AS (${buildDeleteCodesSql('"userId" = :userId')}
   ), deleted_device_codes AS (${buildDeleteDeviceCodesSql('"userId" = :userId')}
   ), deleted_consents AS (
     DELETE FROM "Consent" WHERE "tenantId" = :tenant AND "userId" = :userId
@@ -117,6 +121,5 @@ export const DELETED_USER_PARTS = `
   unended_sessions AS (
     SELECT "id", "userId", "clientId", "expiresAt" FROM "Session" WHERE "tenantId" = :tenant AND "userId" = :userId AND "endedAt" IS NULL
   ), queued_logouts AS (${buildQueueLogoutsSql('unended_sessions')}
-  ), deleted_codes AS (${buildDeleteCodesSql('"userId" = :userId')}
   ), deleted_device_codes AS (${buildDeleteDeviceCodesSql('"userId" = :userId')}
   )`

@@ -2,7 +2,6 @@ import type { Sql } from '../database/db.ts'
 import { type RowOf, statement, typed } from '../database/statement.ts'
 import type { EndReason } from '../events/types.ts'
 import {
-  buildDeleteCodesSql,
   buildDeleteDeviceCodesSql,
   buildEndSessionsSql,
   buildRevokeGrantsSql,
@@ -10,6 +9,7 @@ import {
   ENDED_RETURNS,
   ENDED_ROWS,
   USER_PARTS,
+  VOID_CODES,
 } from './revocation-parts.sql.ts'
 import { buildQueueLogoutsSql } from './session-clients.sql.ts'
 
@@ -21,7 +21,6 @@ import { buildQueueLogoutsSql } from './session-clients.sql.ts'
 export const REVOCABLE_TABLES = {
   Session: 'ended',
   Grant: 'revoked',
-  AuthorizationCode: 'deleted',
   DeviceCode: 'deleted',
   EnrollmentToken: 'voided; deleted by the first verification of an address',
   Passcode: 'its code cleared; its counters stay',
@@ -72,9 +71,8 @@ export const ENDING_ARGUMENTS = { now: ':now', reason: ':reason' }
 export const ACTIVE_CONDITION = 's."expiresAt" > :now'
 
 // A statement after the one that ended the sessions: it sees what was issued while that one waited for their
-// rows, such as the grant of a code that was being redeemed. Used codes stay, so that their replay is
-// recognized. An administrator or user who revokes a session may suspect an intruder: enrollment links that
-// were made in the account are voided too.
+// rows, such as the grant of a code that was being redeemed. An administrator or user who revokes a session may
+// suspect an intruder: enrollment links that were made in the account are voided too.
 const END_DEPENDENTS = statement({
   takes: { ...ENDING_PARAMETERS, sessionIds: 'text[]', userIds: 'text[]' },
   returns: ENDED_RETURNS,
@@ -83,7 +81,6 @@ const END_DEPENDENTS = statement({
   ), all_sessions AS (
     SELECT "id" FROM ended_sessions UNION ALL SELECT unnest(:sessionIds)
   ), revoked_grants AS (${buildRevokeGrantsSql(`g."sessionId" IN (SELECT "id" FROM all_sessions) AND NOT g."offline"`, { now: ':now' })}
-  ), deleted_codes AS (${buildDeleteCodesSql(`"userId" = ANY(:userIds) AND "sessionId" IN (SELECT "id" FROM all_sessions) AND "usedAt" IS NULL`)}
   ), deleted_device_codes AS (${buildDeleteDeviceCodesSql(`"userId" = ANY(:userIds) AND "sessionId" IN (SELECT "id" FROM all_sessions) AND "status" = 'approved'`)}
   ), voided_enrollments AS (${buildVoidEnrollmentsSql(`"userId" = ANY(:userIds) AND NOT "byManagement" AND :reason = 'revoked'`, ':now')}
   ), queued_logouts AS (${buildQueueLogoutsSql('all_sessions')}
@@ -91,7 +88,7 @@ const END_DEPENDENTS = statement({
   ${ENDED_ROWS}`
 
 /**
- * Revokes what depends on ended sessions: their child sessions, grants that are not offline, unused codes,
+ * Revokes what depends on ended sessions: their child sessions, grants that are not offline, device codes,
  * and, if the reason is 'revoked', enrollment tokens that the user made. Queues logout tokens.
  */
 export const endDependents = async (
@@ -110,15 +107,14 @@ export const endDependents = async (
     }),
   )
 
-// Used codes stay, so that their replay is recognized. The user's browser sessions go on, but the client is
-// signed out of them.
+// The user's browser sessions go on, but the client is signed out of them.
 const REVOKE_USER_CLIENT = statement({
   takes: { ...ENDING_PARAMETERS, userId: 'text', clientId: 'text' },
   returns: ENDED_RETURNS,
 })`
   WITH ended_sessions AS (${buildEndSessionsSql(`s."userId" = :userId AND s."clientId" = :clientId AND ${ACTIVE_CONDITION}`, ENDING_ARGUMENTS)}
   ), revoked_grants AS (${buildRevokeGrantsSql('g."userId" = :userId AND g."clientId" = :clientId AND g."expiresAt" > :now', { now: ':now' })}
-  ), deleted_codes AS (${buildDeleteCodesSql('"userId" = :userId AND "clientId" = :clientId AND "usedAt" IS NULL')}
+  ), voided_codes AS (${VOID_CODES}
   ), deleted_device_codes AS (${buildDeleteDeviceCodesSql(`"userId" = :userId AND "clientId" = :clientId AND "status" = 'approved'`)}
   ), unended_sessions AS (
     SELECT "id" FROM "Session" WHERE "tenantId" = :tenant AND "userId" = :userId AND "endedAt" IS NULL
@@ -130,8 +126,8 @@ const REVOKE_USER_CLIENT = statement({
   ${ENDED_ROWS}`
 
 /**
- * Revokes the access of a client to a user: its sessions, its grants including offline ones, and its unused
- * codes. Queues its logout tokens.
+ * Revokes the access of a client to a user: its sessions, its grants including offline ones, and unused codes.
+ * Unused codes of other clients of the user are voided too. Queues its logout tokens.
  */
 export const revokeUserClient = async (
   sql: Sql,
@@ -148,10 +144,9 @@ const VOID_ENROLLMENTS = statement({
 export const voidEnrollments = (sql: Sql, tenant: string, userId: string): Promise<void> =>
   VOID_ENROLLMENTS.run(sql, { tenant, userId })
 
-const DELETE_CLIENT_CODES = statement({ takes: { clientId: 'text' } })`
-  WITH deleted_device_codes AS (${buildDeleteDeviceCodesSql('"clientId" = :clientId')}
-  )${buildDeleteCodesSql('"clientId" = :clientId')}`
+const DELETE_CLIENT_DEVICE_CODES = statement({ takes: { clientId: 'text' } })`
+  ${buildDeleteDeviceCodesSql('"clientId" = :clientId')}`
 
-/** Deletes all codes of a client: the first step of its deletion, before its grants. */
-export const deleteClientCodes = (sql: Sql, tenant: string, clientId: string): Promise<void> =>
-  DELETE_CLIENT_CODES.run(sql, { tenant, clientId })
+/** Deletes all device codes of a client: the first step of its deletion, before its grants. */
+export const deleteClientDeviceCodes = (sql: Sql, tenant: string, clientId: string): Promise<void> =>
+  DELETE_CLIENT_DEVICE_CODES.run(sql, { tenant, clientId })

@@ -1,6 +1,6 @@
 import { CLIENT_TYPES, CLIENT_WITH_SECRETS, type ClientRow, type SecretRow } from '../access/client.sql.ts'
 import { DELETE_CLIENT_GRANTS } from '../access/grant-revocation.sql.ts'
-import { deleteClientCodes, type EndedSession } from '../access/revocation.sql.ts'
+import { deleteClientDeviceCodes, type EndedSession } from '../access/revocation.sql.ts'
 import { storedColumns } from '../database/columns.ts'
 import type { Sql } from '../database/db.ts'
 import { statement } from '../database/statement.ts'
@@ -142,7 +142,7 @@ export async function lockClientForDelete(
   tenant: string,
   clientId: string,
 ): Promise<Pick<ClientRow, 'allTenants' | 'scopes'> | null> {
-  await deleteClientCodes(sql, tenant, clientId)
+  await deleteClientDeviceCodes(sql, tenant, clientId)
   return DELETE_GRANTS_AND_LOCK.first(sql, { tenant, clientId })
 }
 

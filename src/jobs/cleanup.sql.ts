@@ -20,7 +20,6 @@ const buildDeleteBatchSql = (table: string, order: string, isDone: string = EXPI
 /** Which rows of each table are deleted, and in which order. */
 const DELETE_STATEMENTS = {
   Interaction: buildDeleteBatchSql('Interaction', 'expiresAt'),
-  AuthorizationCode: buildDeleteBatchSql('AuthorizationCode', 'expiresAt'),
   EnrollmentToken: buildDeleteBatchSql('EnrollmentToken', 'expiresAt'),
   ClientSecret: buildDeleteBatchSql('ClientSecret', 'expiresAt'),
   IdempotencyKey: buildDeleteBatchSql('IdempotencyKey', 'expiresAt'),

@@ -35,8 +35,6 @@ export const IP_RETENTION_MS = 30 * DAY_MS
 /** How long rows are kept after they are finished. */
 const RETENTION_MS: Record<CleanupTable, number> = {
   Interaction: 0,
-  // A used code is kept, so that a replay is recognized and its grant is revoked.
-  AuthorizationCode: HOUR_MS,
   EnrollmentToken: 0,
   // Replaced secrets only: the current secret does not expire.
   ClientSecret: 0,

@@ -1,4 +1,4 @@
-import { ENDED_RETURNS, UNVERIFIED_PARTS } from '../access/revocation-parts.sql.ts'
+import { ENDED_RETURNS, NEXT_CODE_GENERATION, UNVERIFIED_PARTS } from '../access/revocation-parts.sql.ts'
 import type { Sql } from '../database/db.ts'
 import { type RowOf, statement, typed } from '../database/statement.ts'
 import type { User } from '../generated/prisma/client.ts'
@@ -23,7 +23,7 @@ const declareVerify = (column: string) => statement({
   },
 })`
   WITH verified_user AS (
-    UPDATE "User" SET "${column}" = true, "updatedAt" = GREATEST(:now, "updatedAt" + interval '1 millisecond')
+    UPDATE "User" SET "${column}" = true, ${NEXT_CODE_GENERATION}, "updatedAt" = GREATEST(:now, "updatedAt" + interval '1 millisecond')
     WHERE "tenantId" = :tenant AND "id" = :userId RETURNING *
   ), ${UNVERIFIED_PARTS}
   SELECT ${toUserColumnList('verified_user')}, removed.* FROM verified_user LEFT JOIN removed ON true`

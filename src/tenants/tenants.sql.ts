@@ -177,7 +177,6 @@ const DELETE_LOOSE_ROWS = statement({})`
   WITH events AS (DELETE FROM "Event" WHERE "tenantId" = :tenant),
     counts AS (DELETE FROM "UserCount" WHERE "tenantId" = :tenant),
     interactions AS (DELETE FROM "Interaction" WHERE "tenantId" = :tenant),
-    codes AS (DELETE FROM "AuthorizationCode" WHERE "tenantId" = :tenant),
     proofs AS (DELETE FROM "UsedProof" WHERE "tenantId" = :tenant)
   DELETE FROM "Passcode" WHERE "tenantId" = :tenant`
 

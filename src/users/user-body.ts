@@ -48,6 +48,7 @@ export type UserColumns = Partial<
     | 'hasCredential'
     | 'hasSecondFactor'
     | 'credentialRemovedAt'
+    | 'codeGeneration'
     | 'passkeyOfferedAt'
   >
 >

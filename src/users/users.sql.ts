@@ -20,6 +20,7 @@ const DERIVED_COLUMNS = [
   'hasCredential',
   'hasSecondFactor',
   'credentialRemovedAt',
+  'codeGeneration',
   'passkeyOfferedAt',
 ]
 export const USER_COLUMNS = Object.keys(Prisma.UserScalarFieldEnum)

@@ -10,6 +10,8 @@ export type Scenario = {
   requests: autocannon.Request[]
   /** The number of requests, for a scenario that redeems prepared codes. */
   amount?: number
+  /** Runs before each load, with its number of requests. */
+  prepare?: (amount: number) => Promise<void>
   /** Concurrent connections; 10 by default. */
   connections?: number
 }
@@ -33,6 +35,7 @@ export async function measure(
   scenario: Scenario,
   seconds: number,
 ): Promise<Measurement> {
+  await scenario.prepare?.(scenario.amount ?? 0)
   const before = {
     cpu: deployment.cpuSeconds(),
     statements: await deployment.statements(),

@@ -1,12 +1,10 @@
 import type autocannon from 'autocannon'
 import type { Deployment } from './deployment.ts'
 import type { Scenario } from './measure.ts'
-import { askToken, basic, makeCodes, REDIRECT_URI, type Seed } from './seed.ts'
+import { askToken, basic, REDIRECT_URI, requestCodes, type Seed } from './seed.ts'
 
 const FORM = 'application/x-www-form-urlencoded'
 const CODES = 3000
-/** Codes that the warm-up of the exchange redeems. */
-const WARM_UP_CODES = 2000
 /** More than the connections: a token rotates once, and the end of a run loses those in flight. */
 const FAMILIES = 100
 
@@ -20,10 +18,8 @@ export async function scenariosFor(deployment: Deployment, seed: Seed): Promise<
   const asWeb = { 'content-type': FORM, authorization: basic(web) }
   const asManager = { authorization: `Bearer ${token}` }
 
-  const codes = await makeCodes(deployment, seed, CODES + WARM_UP_CODES + FAMILIES)
-  const families = await Promise.all(
-    codes.splice(0, FAMILIES).map((code) => askToken(deployment.origin, web, redeem(code))),
-  )
+  let codes = await requestCodes(deployment, seed, FAMILIES)
+  const families = await Promise.all(codes.map((code) => askToken(deployment.origin, web, redeem(code))))
   const refreshTokens = families.map((family) => family.refresh_token as string)
   const personToken = families[0].access_token as string
 
@@ -61,6 +57,9 @@ export async function scenariosFor(deployment: Deployment, seed: Seed): Promise<
     {
       name: 'code exchange',
       amount: CODES,
+      prepare: async (amount) => {
+        codes = await requestCodes(deployment, seed, amount)
+      },
       requests: [
         {
           method: 'POST',

@@ -93,33 +93,35 @@ export async function seed({ origin, operator, db }: Deployment, users: number):
   return { tenant: TENANT, machine, web, token, userId: ids[0] as string }
 }
 
-/** Stores `count` authorization codes for one session of the user and returns them in plain text. */
-export async function makeCodes(
-  { db }: Deployment,
+/** How many authorize requests wait for their answers at the same time. */
+const CONCURRENT = 20
+
+/** Asks for `count` authorization codes with a session of the user. They are valid for a minute. */
+export async function requestCodes(
+  { db, origin }: Deployment,
   { tenant, web, userId }: Seed,
   count: number,
 ): Promise<string[]> {
-  const codes = Array.from({ length: count }, () => randomBytes(32).toString('base64url'))
-  const sessionId = typeid('session').toString()
+  const token = randomBytes(32).toString('base64url')
   await db.query(
     `INSERT INTO "Session" ("tenantId", "id", "userId", "kind", "tokenHash", "proofs", "expiresAt")
      VALUES ($1, $2, $3, 'browser', $4, jsonb_build_array(jsonb_build_object('method', 'passcode', 'amr', '["otp"]'::jsonb, 'at', now())), now() + interval '1 hour')`,
-    [tenant, sessionId, userId, randomBytes(32)],
+    [tenant, typeid('session').toString(), userId, createHash('sha256').update(token).digest()],
   )
-  await db.query(
-    `INSERT INTO "AuthorizationCode" ("tenantId", "codeHash", "grantId", "clientId", "userId", "sessionId", "redirectUri",
-       "scopes", "authenticatedAt", "amr", "expiresAt")
-     SELECT $1, hash, "grantId", $2, $3, $4, $5, '{openid,profile,email,offline_access}', now(), '{otp}', now() + interval '1 hour'
-     FROM unnest($6::bytea[], $7::text[]) AS t(hash, "grantId")`,
-    [
-      tenant,
-      web.id,
-      userId,
-      sessionId,
-      REDIRECT_URI,
-      codes.map((code) => createHash('sha256').update(code).digest()),
-      codes.map(() => typeid('grant').toString()),
-    ],
-  )
+  const query = new URLSearchParams({
+    response_type: 'code',
+    client_id: web.id,
+    redirect_uri: REDIRECT_URI,
+    scope: 'openid profile email offline_access',
+  })
+  const url = `${origin}/${tenant}/oidc/authorize?${query}`
+  const codes: string[] = []
+  const request = async () => {
+    while (codes.length < count) {
+      const { headers } = await fetch(url, { headers: { cookie: `vst_sid=${token}` }, redirect: 'manual' })
+      codes.push(new URL(headers.get('location') ?? '').searchParams.get('code') ?? '')
+    }
+  }
+  await Promise.all(Array.from({ length: CONCURRENT }, request))
   return codes
 }

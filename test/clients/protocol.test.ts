@@ -136,12 +136,11 @@ describe('a deleted client', () => {
     const left = [
       await db.session.count({ where }),
       await db.grant.count({ where }),
-      await db.authorizationCode.count({ where }),
       await db.interaction.count({ where }),
       await db.consent.count({ where }),
       await db.clientSecret.count({ where }),
     ]
-    expect(left).toEqual([0, 0, 0, 0, 0, 0])
+    expect(left).toEqual([0, 0, 0, 0, 0])
     const recorded = (await events()).filter(({ type }) => !type.endsWith('.refused')).slice(-2)
     expect(recorded).toMatchObject([
       {

@@ -107,7 +107,7 @@ describe('runCleanup', () => {
     expect((await events()).filter(({ type }) => type === 'session.ended')).toHaveLength(3)
   })
 
-  test('deletes expired interactions, codes, enrollment tokens and counters, and keeps the others', async ({
+  test('deletes expired interactions, enrollment tokens and counters, and keeps the others', async ({
     tenant,
     now,
     earlier,
@@ -124,19 +124,6 @@ describe('runCleanup', () => {
       const own = { tenantId: tenant, expiresAt }
       await db.interaction.create({
         data: { ...own, handleHash: hash(name), browserHash: hash(name), clientId: 'c', request: {} },
-      })
-      await db.authorizationCode.create({
-        data: {
-          ...own,
-          codeHash: hash(name),
-          grantId: 'g',
-          clientId: 'c',
-          userId,
-          sessionId: 's',
-          redirectUri: 'https://a.example',
-          scopes: [],
-          authenticatedAt: now,
-        },
       })
       await db.enrollmentToken.create({ data: { ...own, tokenHash: hash(name), userId } })
       await db.idempotencyKey.create({ data: { ...own, keyHash: hash(name), requestHash: hash('') } })
@@ -183,7 +170,6 @@ describe('runCleanup', () => {
     expect(await runCleanup(now)).toEqual({
       ...NOTHING,
       Interaction: 1,
-      AuthorizationCode: 1,
       EnrollmentToken: 1,
       IdempotencyKey: 1,
       AddressChange: 1,
@@ -191,7 +177,6 @@ describe('runCleanup', () => {
     })
     const where = { tenantId: tenant }
     expect(await db.interaction.count({ where })).toBe(1)
-    expect(await db.authorizationCode.count({ where })).toBe(1)
     expect(await db.enrollmentToken.count({ where })).toBe(1)
     expect(await db.idempotencyKey.count({ where })).toBe(1)
     expect(await db.addressChange.findMany({ where })).toMatchObject([{ channel: 'sms' }])
@@ -215,31 +200,6 @@ describe('runCleanup', () => {
     const left = await dbFor(tenant).clientSecret.findMany({ where: { tenantId: tenant } })
     expect(left.map(({ expiresAt }) => expiresAt)).toEqual([null])
     expect(await runCleanup(later(365 * DAY_MS))).toMatchObject({ ClientSecret: 0 })
-  })
-
-  test('keeps a used code for an hour, so that a replay is recognized', async ({
-    tenant,
-    now,
-    earlier,
-    later,
-  }) => {
-    await dbFor(tenant).authorizationCode.create({
-      data: {
-        tenantId: tenant,
-        codeHash: Buffer.from('code'),
-        grantId: 'g',
-        clientId: 'c',
-        userId: 'u',
-        sessionId: 's',
-        redirectUri: 'https://a.example',
-        scopes: [],
-        authenticatedAt: now,
-        usedAt: now,
-        expiresAt: earlier(1),
-      },
-    })
-    expect((await runCleanup(later(59 * MINUTE_MS))).AuthorizationCode).toBe(0)
-    expect((await runCleanup(later(61 * MINUTE_MS))).AuthorizationCode).toBe(1)
   })
 
   test('deletes the IP address of an event after 30 days, and the event after 90 days', async ({

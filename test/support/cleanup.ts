@@ -18,7 +18,6 @@ export const NOTHING: CleanupReport = {
   events: 0,
   ips: 0,
   Interaction: 0,
-  AuthorizationCode: 0,
   EnrollmentToken: 0,
   ClientSecret: 0,
   IdempotencyKey: 0,

@@ -1,6 +1,7 @@
 import { describe, expect } from 'vitest'
-import { sha256, sha256Base64url } from '../../src/core/crypto.ts'
+import { sha256Base64url } from '../../src/core/crypto.ts'
 import { dbFor } from '../../src/database/db.ts'
+import { alterCode, readCodeContents } from './codes.ts'
 import { type PlanTest, SIGNS_IN } from './conformance-test.ts'
 import { exchange, REDIRECT_URI, refreshWith, VERIFIER } from './protocol.ts'
 
@@ -25,12 +26,13 @@ export function describeTokens(test: PlanTest): void {
       const { arrival, tokens } = await succeed()
       const code = arrival.answer.code ?? ''
       const ago = (seconds: number) => new Date(Date.now() - seconds * 1000)
-      const { count } = await dbFor(tenant).authorizationCode.updateMany({
-        where: { tenantId: tenant, codeHash: sha256(code) },
-        data: { createdAt: ago(31), usedAt: ago(30), expiresAt: ago(-29) },
+      const older = await alterCode(tenant, code, { expiresAt: ago(-29) })
+      const { count } = await dbFor(tenant).grant.updateMany({
+        where: { tenantId: tenant, id: (await readCodeContents(tenant, code)).grantId },
+        data: { createdAt: ago(30) },
       })
       expect(count).toBe(1)
-      await expectReuse(code)
+      await expectReuse(older)
       // The tokens that were issued for the code are revoked (RFC 6749, section 4.1.2).
       expect((await oidc.userinfo(tokens.body.access_token ?? '')).status).toBe(401)
     })

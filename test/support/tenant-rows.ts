@@ -53,20 +53,6 @@ export async function fillTenantTables(tenantId: string): Promise<void> {
   await db.interaction.create({
     data: { tenantId, handleHash: hash, browserHash: hash, clientId, request: {}, expiresAt },
   })
-  await db.authorizationCode.create({
-    data: {
-      tenantId,
-      codeHash: hash,
-      grantId: 'g',
-      clientId,
-      userId,
-      sessionId,
-      redirectUri: 'https://a.example',
-      scopes: [],
-      authenticatedAt,
-      expiresAt,
-    },
-  })
   await db.grant.create({
     data: {
       tenantId,

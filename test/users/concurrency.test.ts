@@ -120,11 +120,7 @@ describe('concurrent calls', () => {
 })
 
 describe('a lock of a user', () => {
-  test('ends sessions, revokes grants, and deletes codes and live passcodes', async ({
-    tenant,
-    ctx,
-    events,
-  }) => {
+  test('ends sessions, revokes grants, and voids live passcodes', async ({ tenant, ctx, events }) => {
     const { id } = await createUser(ctx, { email: 'access@example.com' })
     const { session } = await startApiSession(ctx, id)
     const clientId = ctx.actor.kind === 'client' ? ctx.actor.clientId : ''
@@ -135,11 +131,6 @@ describe('a lock of a user', () => {
       [tenant, grantId, clientId, id],
     )
     await sql(
-      `INSERT INTO "AuthorizationCode" ("tenantId", "codeHash", "grantId", "clientId", "userId", "sessionId", "redirectUri", "scopes", "authenticatedAt", "expiresAt")
-       VALUES ($1, '\\x01', 'grant_x', $2, $3, $4, 'https://example.com', '{}', now(), now() + interval '1 minute')`,
-      [tenant, clientId, id, session.id],
-    )
-    await sql(
       `INSERT INTO "Passcode" ("tenantId", "address", "channel", "userId", "codeHash", "attempts", "expiresAt", "sentAt")
        VALUES ($1, 'access@example.com', 'email', $2, '\\x02', 3, now() + interval '5 minutes', now())`,
       [tenant, id],
@@ -148,11 +139,10 @@ describe('a lock of a user', () => {
     const left = await sql(
       `SELECT (SELECT "endReason" FROM "Session" WHERE "tenantId" = $1 AND "id" = $3) AS "session",
         (SELECT "revokedAt" IS NOT NULL FROM "Grant" WHERE "tenantId" = $1 AND "id" = $4) AS "revoked",
-        (SELECT count(*)::int FROM "AuthorizationCode" WHERE "tenantId" = $1 AND "userId" = $2) AS "codes",
         (SELECT "codeHash" <> '\\x02' AND "attempts" = 3 FROM "Passcode" WHERE "tenantId" = $1 AND "userId" = $2) AS "cleared"`,
       [tenant, id, session.id, grantId],
     )
-    expect(left).toEqual([{ session: 'locked', revoked: true, codes: 0, cleared: true }])
+    expect(left).toEqual([{ session: 'locked', revoked: true, cleared: true }])
     expect(toTypes(await events({ userId: id }))).toEqual([
       'user.created',
       'session.started',

@@ -2,7 +2,6 @@ import type { H3 } from 'h3'
 import { addRoute, type TenantCall } from '../../access/endpoint.http.ts'
 import type { CachedTenant } from '../../access/tenant-cache.ts'
 import { env } from '../../core/env.ts'
-import { OAuthError } from '../../core/oauth-error.ts'
 import { addQueryParameters } from '../../http/redirects.ts'
 import { readTarget } from '../../http/request.http.ts'
 import { readFormParams } from '../../http/request-body.http.ts'
@@ -13,7 +12,6 @@ import { bindBrowser } from '../interactions/browser-binding.ts'
 import { createInteraction } from '../interactions/interactions.ts'
 import { type CheckedRequest, validateAuthorizeRequest } from './check-request.ts'
 import { evaluateRequest } from './evaluate-request.ts'
-import { issueImmediateCode } from './immediate-code.ts'
 import { issueCodeResponse } from './issue-answer.ts'
 import type { NextStep } from './next-step.ts'
 import { sendAuthorizationResponse } from './response-modes.http.ts'
@@ -53,8 +51,6 @@ async function handleAuthorize(call: TenantCall): Promise<Response> {
   if ('error' in checked) return sendErrorResponse(call, checked.target, checked.error, UNSEEN)
   const { request } = checked
   const tokens = readSessionTokens(cookies)
-  const immediate = await issueImmediateCode(ctx, request, tokens)
-  if (immediate) return sendAuthorizationResponse(immediate)
   const authorization = await evaluateRequest(ctx, request, {}, tokens)
   const { next, signInState } = authorization
   // The page that asked for consent named the client.
@@ -66,18 +62,8 @@ async function handleAuthorize(call: TenantCall): Promise<Response> {
       createStepError(next, request, authorization, tokens.length > 0),
       hasSeenPage,
     )
-  if (next.step === 'issue') {
-    const answer = await issueCodeResponse(ctx, request, authorization, null)
-    if (answer) return sendAuthorizationResponse(answer)
-    // The session has ended, or the user was locked, between the two statements.
-    if (request.prompt.includes('none'))
-      return sendErrorResponse(
-        call,
-        request,
-        new OAuthError('login_required', 'The user must sign in.'),
-        hasSeenPage,
-      )
-  }
+  const answer = issueCodeResponse(tenant, request, authorization)
+  if (answer) return sendAuthorizationResponse(answer)
   const browser = bindBrowser(ctx.tenant, readCookie(cookies, INTERACTION_COOKIE))
   const handle = await createInteraction(ctx, request, browser.key)
   return redirectTo(selectStartUrl(tenant, next, handle), [browser.cookie])

@@ -1,28 +1,20 @@
-import type { Ctx } from '../../core/context.ts'
-import { hashHandle, type Interaction } from '../interactions/interactions.ts'
+import type { CachedTenant } from '../../access/tenant-cache.ts'
 import type { PendingRedirect } from '../model/authorize-request.ts'
 import { issueCode } from '../token/authorization-codes.ts'
 import type { AuthorizationState } from './evaluate-request.ts'
-import { listConsentScopes } from './next-step.ts'
 import { type AuthorizationResponse, buildCodeResponse } from './response-modes.ts'
 
 /**
- * Issues a code, ends the interaction and returns the response (RFC 6749, section 4.1.2). Null when the
- * session has ended, the user is locked, a required consent was revoked, or another submission ended the
- * interaction.
+ * Issues a code and returns the response (RFC 6749, section 4.1.2); null unless the code is the next step. No statement.
  */
-export async function issueCodeResponse(
-  ctx: Ctx,
+export function issueCodeResponse(
+  tenant: CachedTenant,
   request: PendingRedirect,
-  { next, signInState: state, scopes, client }: AuthorizationState,
-  interaction: Interaction | null,
-): Promise<AuthorizationResponse | null> {
-  if (!state || next.step !== 'issue') return null
-  const code = await issueCode(ctx, request, state, {
-    scopes,
-    authentication: next.authentication,
-    interactionHash: interaction && hashHandle(interaction),
-    needsConsent: listConsentScopes({ requireConsent: client.requireConsent, scopes }).length > 0,
-  })
-  return code === null ? null : buildCodeResponse(ctx.tenant, request, code)
+  { next, signInState, scopes }: Pick<AuthorizationState, 'next' | 'signInState' | 'scopes'>,
+  now = new Date(),
+): AuthorizationResponse | null {
+  if (!signInState || next.step !== 'issue') return null
+  const { authentication } = next
+  const code = issueCode(tenant, request, signInState, { scopes, authentication }, now)
+  return buildCodeResponse(tenant.tenantId, request, code)
 }

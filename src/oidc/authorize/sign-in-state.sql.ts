@@ -15,7 +15,7 @@ export type SignInState = RowOf<typeof SELECT_SIGN_IN_STATE>
 
 /** What a sign-in state has of the user `u` and of the consent `k`. */
 export const PERSON_COLUMNS = `u."roles", u."name", u."email", u."phoneNumber", u."locale", u."passkeyOfferedAt", u."hasSecondFactor",
-    u."termsVersion",
+    u."termsVersion", u."codeGeneration",
     k."scopes" AS "consentedScopes", k."claims" AS "consentedClaims"`
 
 /** The columns as a statement returns them. */
@@ -28,6 +28,7 @@ export const PERSON_RETURNS = {
   passkeyOfferedAt: 'timestamptz?',
   hasSecondFactor: 'boolean',
   termsVersion: 'text?',
+  codeGeneration: 'int',
   /** Null when there is no consent yet. */
   consentedScopes: 'text[]?',
   consentedClaims: 'text[]?',

@@ -1,13 +1,13 @@
 import { isPublicClient } from '../../clients/auth-methods.ts'
-import { randomToken, sha256 } from '../../core/crypto.ts'
+import { randomToken } from '../../core/crypto.ts'
 import { requireParameter, type TokenRequest, type TokenResponse } from '../model/token-request.ts'
-import { redeemPresentedCode } from '../token/authorization-codes.ts'
-import { requireGrantedResources } from '../token/granted-resources.ts'
+import { readCode, redeemCode } from '../token/authorization-codes.ts'
+import { narrowResources } from '../token/granted-resources.ts'
 import { issueNewGrantTokens } from '../token/new-grant.ts'
 
 /** The authorization_code grant (RFC 6749, section 4.1.3; RFC 7636, section 4.5). Throws OAuthError. */
 export async function exchangeCode(request: TokenRequest): Promise<TokenResponse> {
-  const { ctx, client, form, dpopJkt } = request
+  const { ctx, tenant, client, form, dpopJkt, resources } = request
   const presented = {
     code: requireParameter(form, 'code'),
     redirectUri: requireParameter(form, 'redirect_uri'),
@@ -16,7 +16,9 @@ export async function exchangeCode(request: TokenRequest): Promise<TokenResponse
   }
   // Codes of public clients always have a challenge, which needs a verifier (RFC 7636, section 4.6).
   if (isPublicClient(client)) requireParameter(form, 'code_verifier')
-  await requireGrantedResources(request, { from: 'AuthorizationCode', codeHash: sha256(presented.code) })
+  const contents = readCode(tenant, presented)
+  // Before the code is used.
+  if (contents?.clientId === client.id) narrowResources(tenant, contents, resources)
   const secret = randomToken()
-  return issueNewGrantTokens(request, await redeemPresentedCode(ctx, client, presented, secret), secret)
+  return issueNewGrantTokens(request, await redeemCode(ctx, client, contents, presented, secret), secret)
 }

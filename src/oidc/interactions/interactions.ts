@@ -266,7 +266,8 @@ export const setInputRejection = (
 export const clearInputRejection = (tenant: string, interaction: Interaction): Promise<void> =>
   updateInputRejection(sql, tenant, hashHandle(interaction), null)
 
-/** Deletes an interaction without issuing a code. */
-export async function deleteInteraction(tenant: string, handle: string): Promise<void> {
-  await dbFor(tenant).interaction.deleteMany({ where: toInteractionKey(tenant, handle) })
+/** Deletes an interaction. False when it has ended: of two submissions of the last form, only one continues. */
+export async function deleteInteraction(tenant: string, handle: string): Promise<boolean> {
+  const { count } = await dbFor(tenant).interaction.deleteMany({ where: toInteractionKey(tenant, handle) })
+  return count === 1
 }

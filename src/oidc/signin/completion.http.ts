@@ -37,8 +37,10 @@ const createRedirectCompletion = (
       options,
     ),
   complete: async () => {
-    const answer = await issueCodeResponse(call.ctx, request, authorization, interaction)
-    return answer && sendAuthorizationResponse(answer)
+    const answer = issueCodeResponse(call.tenant, request, authorization)
+    // Of two submissions of the last form, only the one that deletes the interaction issues a code.
+    if (!answer || !(await deleteInteraction(call.ctx.tenant, interaction.handle))) return null
+    return sendAuthorizationResponse(answer)
   },
   reject: async (error, seen) => {
     await deleteInteraction(call.ctx.tenant, interaction.handle)

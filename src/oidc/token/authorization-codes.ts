@@ -2,24 +2,18 @@ import type { CachedClient } from '../../access/client-cache.ts'
 import { revokeGrants } from '../../access/revocation.ts'
 import { isPublicClient } from '../../clients/auth-methods.ts'
 import type { Ctx } from '../../core/context.ts'
-import { newId, randomToken, sha256, sha256Base64url } from '../../core/crypto.ts'
-import { OAuthError } from '../../core/oauth-error.ts'
+import { newId, sha256, sha256Base64url } from '../../core/crypto.ts'
+import { type Diagnostics, OAuthError } from '../../core/oauth-error.ts'
 import { addSeconds } from '../../core/time.ts'
 import { sql } from '../../database/db.ts'
 import { grantCreated } from '../../events/grant-events.ts'
 import { createEventRow, wakeReaders } from '../../events/log.ts'
 import type { Authentication } from '../model/authentication.ts'
 import type { AuthorizeRequest } from '../model/authorize-request.ts'
-import {
-  type CodeTerms,
-  insertAuthorizationCode,
-  type NewCode,
-  type RedeemedCode,
-  type RequestedCode,
-  redeemAuthorizationCode,
-} from './authorization-codes.sql.ts'
-import { diagnoseStoredCode, type PresentedCode } from './code-diagnostics.ts'
-import type { GrantTerms } from './new-grant.sql.ts'
+import { redeemAuthorizationCode } from './authorization-codes.sql.ts'
+import { diagnosePresentedCode, diagnoseRejectedCode, type PresentedCode } from './code-diagnostics.ts'
+import type { GrantTerms, NewGrant } from './new-grant.sql.ts'
+import { type CodeContents, sealCode, unsealCode } from './sealed-codes.ts'
 import { getTokenLifetime } from './token-response.ts'
 
 /** The client redeems a code as soon as the browser delivers it. */
@@ -49,101 +43,74 @@ export const buildGrantTerms = (
   expiresAt: addSeconds(now, GRANT_LIFETIME_SECONDS),
 })
 
+/** Whom a code is issued for: the session with its user, and the generation of the user's codes. */
+export type CodeHolder = { id: string; userId: string; codeGeneration: number }
+
 /** What is granted by a code, and the authentication that its ID token reports. */
-export type CodeContents = { scopes: string[]; authentication: Authentication }
-
-/** Prepares an authorization code for a request, before its user is known, and allocates the id of its grant. */
-export function prepareRequestedCode(
-  request: AuthorizeRequest,
-  scopes: string[],
-  now: Date,
-): { code: string; values: RequestedCode } {
-  const code = randomToken()
-  const values = {
-    codeHash: sha256(code),
-    grantId: newId('grant'),
-    clientId: request.clientId,
-    redirectUri: request.redirectUri,
-    codeChallenge: request.codeChallenge,
-    nonce: request.nonce,
-    scopes,
-    resources: request.resources,
-    claims: request.claims,
-    dpopJkt: request.dpopJkt,
-    expiresAt: addSeconds(now, CODE_LIFETIME_SECONDS),
-    now,
-  }
-  return { code, values }
-}
-
-/** Prepares an authorization code for the user of a session, and allocates the id of its grant. */
-export function prepareCode(
-  request: AuthorizeRequest,
-  { id: sessionId, userId }: { id: string; userId: string },
-  { scopes, authentication }: CodeContents,
-  now: Date,
-): { code: string; values: NewCode } {
-  const { code, values } = prepareRequestedCode(request, scopes, now)
-  const { authenticatedAt, amr } = authentication
-  return { code, values: { ...values, userId, sessionId, authenticatedAt, amr } }
-}
+export type GrantedCode = { scopes: string[]; authentication: Authentication }
 
 /**
- * Issues an authorization code for the user of a session (RFC 6749, section 4.1.2). Null when the user is locked,
- * the session has ended, a required consent is missing, or the interaction has ended. One statement.
+ * Issues an authorization code for the user of a session (RFC 6749, section 4.1.2), and allocates the id of its grant. No
+ * statement: whether the user, the session and the client's access still hold is checked when the code is redeemed.
  */
-export async function issueCode(
-  ctx: Ctx,
-  request: AuthorizeRequest,
-  session: { id: string; userId: string },
-  { scopes, authentication, ...terms }: CodeTerms & CodeContents,
+export function issueCode(
+  { tokenKey }: { tokenKey: Buffer },
+  { clientId, redirectUri, codeChallenge, nonce, resources, claims, dpopJkt }: AuthorizeRequest,
+  { id: sessionId, userId, codeGeneration }: CodeHolder,
+  { scopes, authentication: { authenticatedAt, amr } }: GrantedCode,
   now = new Date(),
-): Promise<string | null> {
-  const { code, values } = prepareCode(request, session, { scopes, authentication }, now)
-  return (await insertAuthorizationCode(sql, ctx.tenant, values, terms)) ? code : null
+): string {
+  return sealCode(tokenKey, {
+    ...{ clientId, redirectUri, codeChallenge, nonce, resources, claims, dpopJkt },
+    ...{ sessionId, userId, codeGeneration, scopes, authenticatedAt, amr },
+    grantId: newId('grant'),
+    expiresAt: addSeconds(now, CODE_LIFETIME_SECONDS),
+  })
 }
 
+/** The contents of a code that a client presents; null when the code is not of this tenant. No statement. */
+export const readCode = ({ tokenKey }: { tokenKey: Buffer }, { code }: PresentedCode): CodeContents | null =>
+  unsealCode(tokenKey, code)
+
 /**
- * Redeems a code once (RFC 6749, section 4.1.3; RFC 7636, section 4.6), in one statement. Throws OAuthError
- * invalid_grant when the code is unknown, expired, already used, issued to another client or for another
- * redirect_uri, or the PKCE verifier does not match. A second use revokes what the first one issued.
- * `refreshSecret` is the secret of the grant's refresh tokens.
+ * Redeems a code once (RFC 6749, section 4.1.3; RFC 7636, section 4.6), in one statement. `contents` are those of the
+ * code, null for an unknown one. Throws OAuthError invalid_grant when the code is unknown, expired, already used, issued
+ * to another client or for another redirect_uri, or the PKCE verifier does not match. A second use revokes what the
+ * first one issued. `refreshSecret` is the secret of the grant's refresh tokens.
  */
-export async function redeemPresentedCode(
+export async function redeemCode(
   ctx: Ctx,
   client: CachedClient,
+  contents: CodeContents | null,
   presented: PresentedCode,
   refreshSecret: string,
   now = new Date(),
-): Promise<RedeemedCode> {
-  const codeHash = sha256(presented.code)
+): Promise<NewGrant> {
+  if (!contents) throw createRejection({ reason: 'the code is unknown: it was not issued here' })
   const computedChallenge = presented.codeVerifier === null ? null : sha256Base64url(presented.codeVerifier)
-  const redeemed = await redeemAuthorizationCode(
-    sql,
-    ctx.tenant,
-    {
-      codeHash,
-      clientId: client.id,
-      redirectUri: presented.redirectUri,
-      codeChallenge: computedChallenge,
-      dpopJkt: presented.dpopJkt,
-    },
-    buildGrantTerms(client, presented.dpopJkt, refreshSecret, now),
-    createEventRow(ctx, grantCreated()),
-  )
-  if (redeemed) {
-    wakeReaders(ctx.tenant)
-    return redeemed
-  }
-  const isReplay = await revokeGrants(sql, ctx, { kind: 'used code', codeHash }, 'code replayed', now)
-  if (isReplay) wakeReaders(ctx.tenant)
-  const diagnostics = await diagnoseStoredCode(
-    ctx.tenant,
-    codeHash,
+  const mismatch = diagnosePresentedCode(
+    contents,
     { ...presented, clientId: client.id, computedChallenge },
     now,
   )
-  throw new OAuthError('invalid_grant', 'The code is invalid, expired, or was used before.', {
-    diagnostics,
-  })
+  const redeemed =
+    mismatch === null &&
+    (await redeemAuthorizationCode(
+      sql,
+      ctx.tenant,
+      contents,
+      buildGrantTerms(client, presented.dpopJkt, refreshSecret, now),
+      createEventRow(ctx, grantCreated()),
+    ))
+  if (redeemed) {
+    wakeReaders(ctx.tenant)
+    return { ...contents, offline: contents.scopes.includes('offline_access'), roles: redeemed.roles }
+  }
+  const { grantId } = contents
+  const isReplay = await revokeGrants(sql, ctx, { kind: 'used code', grantId }, 'code replayed', now)
+  if (isReplay) wakeReaders(ctx.tenant)
+  throw createRejection(await diagnoseRejectedCode(ctx.tenant, contents, client.id, mismatch))
 }
+
+const createRejection = (diagnostics: Diagnostics): OAuthError =>
+  new OAuthError('invalid_grant', 'The code is invalid, expired, or was used before.', { diagnostics })

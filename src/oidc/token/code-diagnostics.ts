@@ -1,7 +1,17 @@
 import type { Diagnostics } from '../../core/oauth-error.ts'
 import { sql } from '../../database/db.ts'
 import { describeUriDifference } from '../model/redirect-diagnostics.ts'
-import { type CodeDiagnosticsRow, selectCodeDiagnostics } from './token-diagnostics.sql.ts'
+import type { CodeContents } from './sealed-codes.ts'
+import { type CodeStateRow, selectCodeState } from './token-diagnostics.sql.ts'
+
+/** What a client presents with a code. */
+export type PresentedCode = {
+  code: string
+  redirectUri: string
+  codeVerifier: string | null
+  /** Thumbprint of the key of the verified DPoP proof. */
+  dpopJkt: string | null
+}
 
 const computeSecondsBetween = (earlier: Date, later: Date): number =>
   Math.round((later.getTime() - earlier.getTime()) / 1000)
@@ -12,10 +22,7 @@ type CheckedCode = PresentedCode & { clientId: string; computedChallenge: string
  * Explains a PKCE mismatch (RFC 7636, section 4.6). The challenge is not secret, since it went through the
  * browser; the verifier is not recorded.
  */
-function diagnoseVerifier(
-  { codeChallenge }: CodeDiagnosticsRow,
-  { computedChallenge }: CheckedCode,
-): Diagnostics {
+function diagnoseVerifier({ codeChallenge }: CodeContents, { computedChallenge }: CheckedCode): Diagnostics {
   if (codeChallenge === null)
     return { reason: 'a code_verifier was sent, but the code has no code_challenge' }
   if (computedChallenge === null)
@@ -27,53 +34,62 @@ function diagnoseVerifier(
   }
 }
 
-/** Explains the rejection of a code by its row, most likely causes first. Pure. */
-export function diagnoseCode(row: CodeDiagnosticsRow | null, presented: CheckedCode, now: Date): Diagnostics {
-  if (!row)
-    return { reason: 'the code is unknown: never issued here, deleted with its session, or expired long ago' }
-  if (row.clientId !== presented.clientId)
-    return { reason: 'the code was issued to another client', issued_to: row.clientId }
-  if (row.usedAt)
-    return {
-      reason: 'the code was used before: the tokens issued for it are revoked',
-      used_at: row.usedAt.toISOString(),
-    }
-  if (row.redirectUri !== presented.redirectUri)
-    return {
-      reason: 'the redirect_uri is not the one of the authorize request',
-      expected: row.redirectUri,
-      given: presented.redirectUri,
-      difference: describeUriDifference(presented.redirectUri, row.redirectUri),
-    }
-  if (row.expiresAt <= now)
-    return {
-      reason: 'the code has expired',
-      expired_at: row.expiresAt.toISOString(),
-      seconds_late: computeSecondsBetween(row.expiresAt, now),
-    }
-  if (row.codeChallenge !== presented.computedChallenge) return diagnoseVerifier(row, presented)
-  if (row.dpopJkt !== null && row.dpopJkt !== presented.dpopJkt)
-    return {
-      reason: 'the code is bound to another DPoP key',
-      expected_jkt: row.dpopJkt,
-      jkt: presented.dpopJkt,
-    }
-  if (row.locked !== false) return { reason: row.locked ? 'the user is locked' : 'the user was deleted' }
-  return { reason: 'the session has ended', end_reason: row.endReason }
-}
-
-/** Loads the code and explains its rejection: one statement, only after a rejection. */
-export const diagnoseStoredCode = async (
-  tenant: string,
-  codeHash: Buffer,
+/**
+ * Compares what a client presents with the contents of its code (RFC 6749, section 4.1.3; RFC 7636, section 4.6; RFC
+ * 9449, section 10). Explains the first difference, most likely causes first; null without one. Pure.
+ */
+export function diagnosePresentedCode(
+  contents: CodeContents,
   presented: CheckedCode,
   now: Date,
-): Promise<Diagnostics> => diagnoseCode(await selectCodeDiagnostics(sql, tenant, codeHash), presented, now)
+): Diagnostics | null {
+  if (contents.clientId !== presented.clientId)
+    return { reason: 'the code was issued to another client', issued_to: contents.clientId }
+  if (contents.redirectUri !== presented.redirectUri)
+    return {
+      reason: 'the redirect_uri is not the one of the authorize request',
+      expected: contents.redirectUri,
+      given: presented.redirectUri,
+      difference: describeUriDifference(presented.redirectUri, contents.redirectUri),
+    }
+  if (contents.expiresAt <= now)
+    return {
+      reason: 'the code has expired',
+      expired_at: contents.expiresAt.toISOString(),
+      seconds_late: computeSecondsBetween(contents.expiresAt, now),
+    }
+  if (contents.codeChallenge !== presented.computedChallenge) return diagnoseVerifier(contents, presented)
+  if (contents.dpopJkt !== null && contents.dpopJkt !== presented.dpopJkt)
+    return {
+      reason: 'the code is bound to another DPoP key',
+      expected_jkt: contents.dpopJkt,
+      jkt: presented.dpopJkt,
+    }
+  return null
+}
 
-export type PresentedCode = {
-  code: string
-  redirectUri: string
-  codeVerifier: string | null
-  /** Thumbprint of the key of the verified DPoP proof. */
-  dpopJkt: string | null
+/** Explains the rejection of a code by the state of its user and session. Pure. */
+function diagnoseState({ locked, endReason, isVoid }: CodeStateRow): Diagnostics {
+  if (locked !== false) return { reason: locked ? 'the user is locked' : 'the user was deleted' }
+  if (isVoid) return { reason: 'the access of a client was revoked after the code was issued' }
+  return { reason: 'the session has ended', end_reason: endReason }
+}
+
+/**
+ * Explains the rejection of a code that a client presented: one statement, only after a rejection. `mismatch` is what
+ * `diagnosePresentedCode` found.
+ */
+export async function diagnoseRejectedCode(
+  tenant: string,
+  contents: CodeContents,
+  clientId: string,
+  mismatch: Diagnostics | null,
+): Promise<Diagnostics> {
+  const state = await selectCodeState(sql, tenant, contents)
+  if (state.usedAt && contents.clientId === clientId)
+    return {
+      reason: 'the code was used before: the tokens issued for it are revoked',
+      used_at: state.usedAt.toISOString(),
+    }
+  return mismatch ?? diagnoseState(state)
 }

@@ -5,23 +5,19 @@ import { statement } from '../../database/statement.ts'
 /** What was granted: no token of a grant exceeds it. */
 export type GrantedAccess = { scopes: string[]; resources: string[] }
 
-/** What a token request presents: an authorization code, a device code, or a refresh token. */
+/** What a token request presents: a device code or a refresh token. */
 export type PresentedArtifact =
-  | { from: 'AuthorizationCode' | 'DeviceCode'; codeHash: Buffer }
+  | { from: 'DeviceCode'; codeHash: Buffer }
   | { from: 'Grant'; grantId: string; secretHash: Buffer }
 
 const returns = { scopes: 'text[]', resources: 'text[]' } as const
-const buildSelectByCode = (table: string) => statement({
+const SELECT_BY_DEVICE_CODE = statement({
   takes: { clientId: 'text', codeHash: 'bytea' },
   returns,
 })`
-  SELECT "scopes", "resources" FROM "${table}"
+  SELECT "scopes", "resources" FROM "DeviceCode"
   WHERE "tenantId" = :tenant AND "clientId" = :clientId AND "codeHash" = :codeHash`
 
-const SELECT_BY_CODE = {
-  AuthorizationCode: buildSelectByCode('AuthorizationCode'),
-  DeviceCode: buildSelectByCode('DeviceCode'),
-}
 const SELECT_BY_GRANT = statement({
   takes: { clientId: 'text', secretHash: 'bytea', grantId: 'text' },
   returns,
@@ -38,4 +34,4 @@ export const selectGrantedAccess = (
 ): Promise<GrantedAccess | null> =>
   presented.from === 'Grant'
     ? SELECT_BY_GRANT.first(sql, { tenant, clientId, ...presented })
-    : SELECT_BY_CODE[presented.from].first(sql, { tenant, clientId, ...presented })
+    : SELECT_BY_DEVICE_CODE.first(sql, { tenant, clientId, ...presented })

@@ -25,7 +25,7 @@ export function narrowResources(
 }
 
 /**
- * Rejects resources beyond the grant before the code or refresh token is used. One statement when the request
+ * Rejects resources beyond the grant before the device code or refresh token is used. One statement when the request
  * names resources, none otherwise. Throws OAuthError invalid_target.
  */
 export async function requireGrantedResources(

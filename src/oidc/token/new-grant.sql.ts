@@ -48,7 +48,8 @@ export const NEW_GRANT_PARAMETERS = {
 /**
  * The CTEs that insert a grant, `new_grant`, and record its event, in the statement that redeems a code. The
  * statement defines `valid_code`, which has the columns of a `NewGrant` and locks the rows of the user and
- * the session, and `redeemed_code`, which has "grantId" when this statement redeemed the code.
+ * the session, and `redeemed_code`, which has "grantId" when this statement may redeem the code. A grant that exists is
+ * not created again: `new_grant` has no row then.
  */
 export const NEW_GRANT_CTES = `new_grant AS (
     INSERT INTO "Grant" ("tenantId", "id", "clientId", "userId", "sessionId", "scopes", "resources", "claims", "dpopJkt", "offline",
@@ -58,6 +59,7 @@ export const NEW_GRANT_CTES = `new_grant AS (
       CASE WHEN v."offline" THEN :idleExpiresAt ELSE :onlineExpiresAt END,
       CASE WHEN v."offline" THEN :expiresAt ELSE :onlineExpiresAt END, :now
     FROM valid_code v JOIN redeemed_code r ON r."grantId" = v."grantId"
+    ON CONFLICT ("tenantId", "id") DO NOTHING
     RETURNING "id", "userId", "sessionId", "clientId"
   ), session_clients AS (${buildInsertSessionClientsSql('new_grant')}
   ), event_log AS (${buildInsertEventsSql(':events', {

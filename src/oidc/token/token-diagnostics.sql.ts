@@ -1,35 +1,37 @@
 import type { Sql } from '../../database/db.ts'
 import { type RowOf, statement } from '../../database/statement.ts'
+import type { CodeContents } from './sealed-codes.ts'
 
-/** The columns of a code, its user and its session that explain a rejection. */
-export type CodeDiagnosticsRow = RowOf<typeof SELECT_CODE>
+/** What explains the rejection of a code: its grant, its user and its session. */
+export type CodeStateRow = RowOf<typeof SELECT_CODE_STATE>
 
-const SELECT_CODE = statement({
-  takes: { codeHash: 'bytea' },
+const SELECT_CODE_STATE = statement({
+  takes: { grantId: 'text', userId: 'text', sessionId: 'text', codeGeneration: 'int' },
   returns: {
-    clientId: 'text',
-    redirectUri: 'text',
-    codeChallenge: 'text?',
-    dpopJkt: 'text?',
+    /** When the grant was created; null when the code was not used. */
     usedAt: 'timestamptz?',
-    expiresAt: 'timestamptz',
     /** Null when the user has been deleted. */
     locked: 'boolean?',
+    /** The user's codes of its generation are void. */
+    isVoid: 'boolean',
     endReason: 'text?',
   },
 })`
-  SELECT c."clientId", c."redirectUri", c."codeChallenge", c."dpopJkt", c."usedAt", c."expiresAt", u."locked", s."endReason"
-  FROM "AuthorizationCode" c
-  LEFT JOIN "User" u ON u."tenantId" = :tenant AND u."id" = c."userId"
-  LEFT JOIN "Session" s ON s."tenantId" = :tenant AND s."id" = c."sessionId"
-  WHERE c."tenantId" = :tenant AND c."codeHash" = :codeHash`
+  SELECT g."createdAt" AS "usedAt", u."locked", u."codeGeneration" IS DISTINCT FROM :codeGeneration AS "isVoid", s."endReason"
+  FROM (SELECT) code
+  LEFT JOIN "Grant" g ON g."tenantId" = :tenant AND g."id" = :grantId
+  LEFT JOIN "User" u ON u."tenantId" = :tenant AND u."id" = :userId
+  LEFT JOIN "Session" s ON s."tenantId" = :tenant AND s."id" = :sessionId`
 
-/** A code of any client, in any state; null when it does not exist. */
-export const selectCodeDiagnostics = (
+/** The state of what a code depends on. */
+export async function selectCodeState(
   sql: Sql,
   tenant: string,
-  codeHash: Buffer,
-): Promise<CodeDiagnosticsRow | null> => SELECT_CODE.first(sql, { tenant, codeHash })
+  { grantId, userId, sessionId, codeGeneration }: CodeContents,
+): Promise<CodeStateRow> {
+  const row = await SELECT_CODE_STATE.first(sql, { tenant, grantId, userId, sessionId, codeGeneration })
+  return row as CodeStateRow
+}
 
 /** The columns of a grant and its user that explain a rejection. */
 export type GrantDiagnosticsRow = RowOf<typeof SELECT_GRANT>

@@ -22,7 +22,7 @@ describe('the authorization code flow', () => {
     })
     const answer = answerIn(location)
     expect(answer).toEqual({
-      code: expect.stringMatching(/^[\w-]{43}$/),
+      code: expect.stringMatching(/^grant_[0-9a-z]{26}\.[\w-]+$/),
       state: 'a-state',
       iss: `http://localhost:3000/${tenant}`,
     })

@@ -101,7 +101,6 @@ describe('a sign-in by passkey in a browser without a session', () => {
     ])
     const where = { tenantId: tenant, userId: person.id }
     expect(await dbFor(tenant).session.count({ where })).toBe(0)
-    expect(await dbFor(tenant).authorizationCode.count({ where })).toBe(0)
     expect(await dbFor(tenant).credential.findMany({ where })).toMatchObject([{ lastUsedAt: null }])
     expect(
       await dbFor(tenant).interaction.count({ where: interactionAt(tenant, page.path).tenantId_handleHash }),
@@ -146,6 +145,5 @@ describe('a sign-in by passkey in a browser without a session', () => {
     expect(html).toContain(GONE)
     const where = { tenantId: tenant, userId: person.id }
     expect(await dbFor(tenant).session.count({ where })).toBe(0)
-    expect(await dbFor(tenant).authorizationCode.count({ where })).toBe(0)
   })
 })

@@ -1,16 +1,15 @@
 import { describe, expect } from 'vitest'
 import { sha256Base64url } from '../../../src/core/crypto.ts'
 import { sql } from '../../../src/database/db.ts'
+import { alterCode } from '../../support/codes.ts'
 import { test } from '../../support/diagnostics.ts'
 import { REDIRECT_URI, VERIFIER } from '../../support/protocol.ts'
 
 describe('a rejected token request', () => {
   test('records when the code expired and how late it came', async ({ tenant, visitor, expectRejection }) => {
-    const code = await visitor.newCode()
-    await sql(
-      `UPDATE "AuthorizationCode" SET "expiresAt" = now() - interval '40 seconds' WHERE "tenantId" = $1`,
-      [tenant],
-    )
+    const code = await alterCode(tenant, await visitor.newCode(), {
+      expiresAt: new Date(Date.now() - 40_000),
+    })
     expect(await expectRejection(code)).toMatchObject({
       endpoint: 'token',
       reason: 'the code has expired',

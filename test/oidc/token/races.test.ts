@@ -97,16 +97,8 @@ describe('the token endpoint', () => {
         expect((await oidc.userinfo(answer.body.access_token as string)).status).toBe(401)
     }
   })
-})
 
-describe('the authorization endpoint', () => {
-  test('issues no code after the lock of the user has been committed', async ({ tenant, ownVisitor }) => {
-    const { user, authorize } = ownVisitor
-    const answer = await whileLocked(setLocked(tenant, user.id), () => authorize(OFFLINE))
-    expect(answer).toMatchObject({ error: 'login_required' })
-  })
-
-  test('issues no code after the revocation of the consent has been committed', async ({
+  test('rejects a code after the revocation of the consent has been committed', async ({
     tenant,
     newClient,
     oidc,
@@ -114,32 +106,40 @@ describe('the authorization endpoint', () => {
   }) => {
     const asking = await newClient({ requireConsent: true })
     const { user, browser } = ownVisitor
-    const agree = async () => {
-      const asked = await browser.open(oidc.authorizePath({}, asking))
-      await browser.submit({ html: await asked.response.text(), path: asked.path }, { step: 'allow' })
-    }
-    const atOnce = (path: string) =>
-      whileLocked(
-        lockUserRow(tenant, user.id),
-        async () => {
-          const takingBack = revokeUserConsent(createPlatformCtx(tenant), user.id, asking.id, {
-            assertAllowed: () => {},
-          })
-          await untilWaiting(1)
-          const [answer] = await Promise.all([browser.fetch(path), takingBack])
-          return answer
-        },
-        2,
-      )
-    await agree()
-    const quiet = await atOnce(oidc.authorizePath({ prompt: 'none' }, asking))
-    expect(answerIn(quiet.headers.get('location'))).toMatchObject({ error: 'consent_required' })
-    await agree()
-    // A POST request always leads to a page.
-    const [path, query] = oidc.authorizePath({}, asking).split('?')
-    const kept = await browser.post(path as string, Object.fromEntries(new URLSearchParams(query)))
-    expect((await atOnce(kept.headers.get('location') as string)).status).toBe(410)
+    const asked = await browser.open(oidc.authorizePath({}, asking))
+    await browser.submit({ html: await asked.response.text(), path: asked.path }, { step: 'allow' })
+    const [answer] = await whileLocked(
+      lockUserRow(tenant, user.id),
+      async () => {
+        const takingBack = revokeUserConsent(createPlatformCtx(tenant), user.id, asking.id, {
+          assertAllowed: () => {},
+        })
+        await untilWaiting(1)
+        // The consent is not revoked yet.
+        const quiet = await browser.fetch(oidc.authorizePath({ prompt: 'none' }, asking))
+        const { code = '' } = answerIn(quiet.headers.get('location'))
+        expect(code).not.toBe('')
+        return Promise.all([oidc.exchange(code, {}, asking), takingBack])
+      },
+      2,
+    )
+    expect(answer).toMatchObject({ status: 400, body: { error: 'invalid_grant' } })
     const where = { tenantId: tenant, userId: user.id, clientId: asking.id }
-    expect(await dbFor(tenant).authorizationCode.count({ where })).toBe(0)
+    expect(await dbFor(tenant).grant.count({ where })).toBe(0)
+  })
+
+  test('rejects a code after the deletion of its client has been committed', async ({
+    tenant,
+    newClient,
+    oidc,
+    newVisitor,
+  }) => {
+    const leaving = await newClient()
+    const { authorize } = await newVisitor()
+    const { code = '' } = await authorize(OFFLINE, leaving)
+    const remove = (sql: Sql) =>
+      sql('DELETE FROM "Client" WHERE "tenantId" = $1 AND "id" = $2', [tenant, leaving.id])
+    const answer = await whileLocked(remove, () => oidc.exchange(code, {}, leaving))
+    expect(answer).toMatchObject({ status: 400, body: { error: 'invalid_grant' } })
   })
 })

@@ -11,15 +11,9 @@ import {
   type NewSession,
   SESSION_LOCKS,
 } from '../../../sessions/sessions.sql.ts'
-import {
-  buildFinishedCte,
-  buildInsertCodeSql,
-  NEW_CODE_PARAMETERS,
-  type NewCode,
-} from '../../token/authorization-codes.sql.ts'
 
 // Each part depends on the one before it: the locks of the user and the consent, the use of the passkey, the end
-// of the interaction, the session, the code. Where one has no row, those after it change nothing.
+// of the interaction, the session. Where one has no row, those after it change nothing.
 const PASSKEY_USE = prefixParameters(
   'passkey_',
   PASSKEY_USE_PARAMETERS,
@@ -38,21 +32,22 @@ const COMPLETE_BY_PASSKEY = statement({
   takes: {
     ...PASSKEY_USE.takes,
     ...NEW_SESSION.takes,
-    ...NEW_CODE_PARAMETERS,
+    clientId: 'text',
     interactionHash: 'bytea',
     needsConsent: 'boolean',
   },
-  returns: { isUserActive: 'boolean', hasConsent: 'boolean', isIssued: 'boolean' },
+  returns: { isUserActive: 'boolean', hasConsent: 'boolean', isSignedIn: 'boolean' },
 })`
   WITH ${LOCKS.text}, locked_consent AS (
     SELECT k."userId" FROM "Consent" k JOIN locked_user u ON k."userId" = u."id"
     WHERE k."tenantId" = :tenant AND k."clientId" = :clientId FOR SHARE OF k
-  ), ${PASSKEY_USE.text}, ${buildFinishedCte('EXISTS (SELECT FROM used_passkey)')}, ${NEW_SESSION.text}, new_code AS (
-    ${buildInsertCodeSql('FROM locked_user u CROSS JOIN new_session s')}
-  )
+  ), ${PASSKEY_USE.text}, finished AS (
+    DELETE FROM "Interaction" WHERE "tenantId" = :tenant AND "handleHash" = :interactionHash AND EXISTS (SELECT FROM used_passkey)
+    RETURNING "handleHash"
+  ), ${NEW_SESSION.text}
   SELECT EXISTS (SELECT FROM locked_user) AS "isUserActive",
     NOT :needsConsent OR EXISTS (SELECT FROM locked_consent) AS "hasConsent",
-    EXISTS (SELECT FROM new_code) AS "isIssued"`
+    EXISTS (SELECT FROM new_session) AS "isSignedIn"`
 
 /** What a sign-in by a passkey stores when nothing is left to ask. */
 export type PasskeyCompletion = {
@@ -60,8 +55,8 @@ export type PasskeyCompletion = {
   session: NewSession
   /** The event of the session's start. */
   event: object
-  code: Omit<NewCode, 'userId' | 'sessionId'>
-  /** The interaction that the code ends. */
+  clientId: string
+  /** The interaction that the sign-in ends. */
   interactionHash: Buffer
   /** Whether the user must have consented to something for the client. */
   needsConsent: boolean
@@ -70,17 +65,16 @@ export type PasskeyCompletion = {
 /** How far a completion came: a part that is false, and the parts after it, have changed nothing. */
 type PasskeyCompletionResult = RowOf<typeof COMPLETE_BY_PASSKEY>
 
-/** Uses a passkey, starts a session, ends the interaction and inserts its code, in one statement. */
+/** Uses a passkey, starts a session and ends the interaction, in one statement. */
 export async function storePasskeyCompletion(
   sql: Sql,
   tenant: string,
-  { passkey, session, event, code, ...terms }: PasskeyCompletion,
+  { passkey, session, event, ...terms }: PasskeyCompletion,
 ): Promise<PasskeyCompletionResult> {
   const row = await COMPLETE_BY_PASSKEY.first(sql, {
     tenant,
     ...prefixNames('passkey_', passkey),
     ...prefixNames('session_', { ...session, events: [event] }),
-    ...code,
     ...terms,
   })
   return row as PasskeyCompletionResult

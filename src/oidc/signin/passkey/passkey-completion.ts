@@ -4,11 +4,11 @@ import { sql } from '../../../database/db.ts'
 import { wakeReaders } from '../../../events/log.ts'
 import { buildBrowserSessionOptions, prepareSession } from '../../../sessions/sessions.ts'
 import { evaluateState } from '../../authorize/evaluate-request.ts'
+import { issueCodeResponse } from '../../authorize/issue-answer.ts'
 import { listConsentScopes } from '../../authorize/next-step.ts'
-import { type AuthorizationResponse, buildCodeResponse } from '../../authorize/response-modes.ts'
+import type { AuthorizationResponse } from '../../authorize/response-modes.ts'
 import { hashHandle } from '../../interactions/interactions.ts'
 import { isRedirected } from '../../model/authorize-request.ts'
-import { prepareCode } from '../../token/authorization-codes.ts'
 import { toSignedInProgress } from '../step/sign-in.ts'
 import type { EnteredAccount, SignInStep } from '../step/sign-in-step.ts'
 import { storePasskeyCompletion } from './passkey-completion.sql.ts'
@@ -47,27 +47,28 @@ export async function completeByPasskey(
     isUseDue: false,
   }
   const signedIn = toSignedInProgress(progress, state)
-  const { next, scopes, client } = evaluateState(
+  const evaluated = evaluateState(
     request,
     signedIn,
     authorization,
     { state, isAmbiguous: false, isChosen: true },
     now,
   )
-  if (next.step !== 'issue') return null
-  const { code, values } = prepareCode(request, state, { scopes, authentication: next.authentication }, now)
+  const answer = issueCodeResponse(call.tenant, request, evaluated, now)
+  if (!answer) return null
+  const { client, scopes } = evaluated
   const stored = await storePasskeyCompletion(sql, ctx.tenant, {
     passkey: toPasskeyUse(ctx, proven, now),
     session: session.values,
     event: session.event,
-    code: values,
+    clientId: client.id,
     interactionHash: hashHandle(interaction),
     needsConsent: listConsentScopes({ requireConsent: client.requireConsent, scopes }).length > 0,
   })
   if (!stored.isUserActive) throw new RejectedPasskey('locked', { userId })
   // The consent was revoked since it was read.
   if (!stored.hasConsent) return null
-  if (!stored.isIssued) throw new RejectedPasskey('rejected', { userId })
+  if (!stored.isSignedIn) throw new RejectedPasskey('rejected', { userId })
   wakeReaders(ctx.tenant)
-  return { entered: { userId, token: session.token }, answer: buildCodeResponse(ctx.tenant, request, code) }
+  return { entered: { userId, token: session.token }, answer }
 }
