@@ -121,9 +121,13 @@ export async function rotateSecretRow(
   return { client, overlaps }
 }
 
-// The redemption of a code locks the code, inserts the grant, starts a session with the grant locked, and
-// waits for the client at each step. This deletion takes the same rows in the same order, one statement after
-// the other, so that the two cannot deadlock.
+// The redemption of a code holds the client (FOR SHARE) while it inserts the grant. The session of the grant is started
+// with the grant locked and waits for the client, as its foreign key does (FOR KEY SHARE). The deletion takes these rows
+// in the same order, one statement after the other, so that they cannot deadlock: this lock ends redemptions only, so that
+// the next statement sees and takes every grant.
+const BLOCK_REDEMPTIONS = statement({ takes: { clientId: 'text' } })`
+  SELECT FROM "Client" WHERE "tenantId" = :tenant AND "id" = :clientId FOR NO KEY UPDATE`
+
 const DELETE_GRANTS_AND_LOCK = statement({
   takes: { clientId: 'text' },
   returns: storedColumns('Client', ['allTenants', 'scopes']),
@@ -134,20 +138,20 @@ const DELETE_GRANTS_AND_LOCK = statement({
   WHERE "tenantId" = :tenant AND "id" = :clientId AND (SELECT count(*) FROM deleted_grants) >= 0 FOR UPDATE`
 
 /**
- * Deletes a client's codes and grants, then locks the client, so that inserts of rows that refer to it wait
- * until the transaction ends: two statements. Null when the client does not exist.
+ * Deletes a client's device codes and grants, then locks the client, so that inserts of rows that refer to it wait
+ * until the transaction ends: three statements. Null when the client does not exist.
  */
 export async function lockClientForDelete(
   sql: Sql,
   tenant: string,
   clientId: string,
 ): Promise<Pick<ClientRow, 'allTenants' | 'scopes'> | null> {
+  await BLOCK_REDEMPTIONS.run(sql, { tenant, clientId })
   await deleteClientDeviceCodes(sql, tenant, clientId)
   return DELETE_GRANTS_AND_LOCK.first(sql, { tenant, clientId })
 }
 
-// Foreign keys delete secrets, sessions, consents and grants inserted since. A code inserted since is
-// worthless without its client.
+// Foreign keys delete secrets, sessions and consents inserted since. A code issued since is worthless without its client.
 const DELETE_CLIENT = statement({
   takes: { clientId: 'text' },
   returns: { id: 'text', userId: 'text', clientId: 'text?' },

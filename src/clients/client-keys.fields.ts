@@ -1,6 +1,6 @@
 import { createPublicKey, type KeyObject } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
-import { z } from 'zod'
+import * as z from 'zod'
 import { ALGORITHMS_BY_KEY_KIND, PRIVATE_JWK_MEMBERS } from '../keys/public-keys.ts'
 import { metadata } from '../schema/input-shapes.ts'
 

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { SIGNING_ALGORITHMS } from '../keys/signing-algorithms.ts'
 import { clientIdShape, instantShape } from '../schema/response-shapes.ts'
 import { clientTranslationsSample, clientTranslationsShape } from './client-translations.fields.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { CLIENT_TEXTS, type ClientTranslation } from '../core/client-translation.ts'
 import { optional, requiredText } from '../schema/input-shapes.ts'
 import { languageTag } from '../schema/language-tag.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { env } from '../core/env.ts'
 import { isJsonObject } from '../core/json-object.ts'
 import { ASSIGNABLE_SCOPES, SYSTEM_TENANT } from '../core/scopes.ts'

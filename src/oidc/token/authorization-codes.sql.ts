@@ -19,9 +19,8 @@ const CODE_PARAMETERS = {
   codeGeneration: 'int',
 } as const
 
-// FOR SHARE serializes this statement with the lock of the user, the end of the session and the revocation of the
-// client's access. The user's row comes first, since these lock it first. The client's row is locked as its foreign key
-// would lock it: of a client that is being deleted, no grant is created.
+// FOR SHARE serializes this statement with the lock of the user, the end of the session, the revocation of the client's
+// access and the deletion of the client. The user's row comes first, since most of these lock it first.
 const REDEEM_CODE = statement({
   takes: { ...NEW_GRANT_PARAMETERS, ...CODE_PARAMETERS },
   returns: { roles: 'text[]' },
@@ -36,7 +35,7 @@ const REDEEM_CODE = statement({
     WHERE u."tenantId" = :tenant AND u."id" = :userId AND NOT u."locked"
       AND ${checkFoundRow('u."codeGeneration" = :codeGeneration')}
       AND ${checkFoundRow('s."endedAt" IS NULL AND s."expiresAt" > :now')}
-    FOR SHARE OF u, s FOR KEY SHARE OF c
+    FOR SHARE OF u, s, c
   ), redeemed_code AS (
     SELECT "grantId" FROM valid_code
   ), ${NEW_GRANT_CTES}

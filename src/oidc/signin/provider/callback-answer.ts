@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { seal, UnsealError, unseal } from '../../../core/crypto.ts'
 import { InvalidInput } from '../../../core/errors.ts'
 
