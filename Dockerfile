@@ -2,7 +2,7 @@ FROM node:20-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci
-COPY tsconfig.json tsconfig.build.json ./
+COPY tsconfig.json build.ts ./
 COPY prisma prisma
 COPY src src
 RUN npm run build && npm prune --omit=dev

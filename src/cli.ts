@@ -11,6 +11,7 @@ import { tenantCommand } from './cli/tenant.ts'
 import { usersCommand } from './cli/users.ts'
 import { env } from './core/env.ts'
 import { errorMessage } from './core/error-message.ts'
+import { PACKAGE_ROOT } from './core/package-root.ts'
 import { closeDatabase, resolveConnectionSettings } from './database/db.ts'
 import { runMigrations } from './database/migrate.ts'
 import { explainStartError } from './server/start-errors.ts'
@@ -44,8 +45,7 @@ const migrateCommand = defineCommand({
   },
 })
 
-// The path is the same from src and from dist.
-const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
+const { version } = JSON.parse(readFileSync(new URL('package.json', PACKAGE_ROOT), 'utf8')) as {
   version: string
 }
 

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { type Channel, parseAddress } from '../passcodes/passcodes.fields.ts'
 import { expectedUpdatedAt } from '../schema/expected-updated-at.ts'
 import { boolean, requiredText } from '../schema/input-shapes.ts'

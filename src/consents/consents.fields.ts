@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { clientIdShape, createBodyMapper, instantShape } from '../schema/response-shapes.ts'
 import { toClaimConsentItems, toScopeConsentItems } from './consent-items.ts'
 import type { ConsentWithClient } from './consents.ts'

@@ -29,7 +29,7 @@ function readSentinelOptions(redisUrl: string): RedisOptions {
 
 /** Opens a connection that reconnects by itself, after a fail-over to the new primary. */
 export async function openRedis(redisUrl: string, name: string): Promise<Redis> {
-  const { Redis } = await import('ioredis') // loaded only when it is configured
+  const { default: ioredis } = await import('ioredis') // loaded only when it is configured
   const options: RedisOptions = {
     connectionName: `vestibule-${name}`,
     maxRetriesPerRequest: 1,
@@ -43,7 +43,7 @@ export async function openRedis(redisUrl: string, name: string): Promise<Redis> 
     reconnectOnError: (error) => error.message.startsWith('READONLY'),
     ...readSentinelOptions(redisUrl),
   }
-  const connection = env.redisSentinels ? new Redis(options) : new Redis(redisUrl, options)
+  const connection = env.redisSentinels ? new ioredis.Redis(options) : new ioredis.Redis(redisUrl, options)
   connection.on('error', (error) => log.warn({ err: error.message }, `redis ${name}`))
   const heartbeat = setInterval(() => {
     if (connection.status === 'ready') connection.ping().catch(() => undefined) // closes the connection

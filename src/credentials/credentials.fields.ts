@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { CREDENTIAL_TYPES } from '../core/credential-types.ts'
 import { boolean } from '../schema/input-shapes.ts'
 import { createIdShape, instantShape } from '../schema/response-shapes.ts'

@@ -1,5 +1,5 @@
 import type { PublicKeyCredentialCreationOptionsJSON } from '@simplewebauthn/server'
-import { z } from 'zod'
+import * as z from 'zod'
 import { consumeLimit } from '../coordination/rate-limits.ts'
 import type { Ctx } from '../core/context.ts'
 import { toUserCtx } from '../core/context.ts'

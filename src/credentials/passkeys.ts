@@ -1,5 +1,5 @@
 import type { AuthenticationResponseJSON } from '@simplewebauthn/server'
-import { z } from 'zod'
+import * as z from 'zod'
 import type { Ctx } from '../core/context.ts'
 import { equalsConstantTime, sha256 } from '../core/crypto.ts'
 import { env } from '../core/env.ts'

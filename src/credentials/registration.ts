@@ -1,5 +1,5 @@
 import type { PublicKeyCredentialCreationOptionsJSON, RegistrationResponseJSON } from '@simplewebauthn/server'
-import { z } from 'zod'
+import * as z from 'zod'
 import { findTenant } from '../access/tenant-cache.ts'
 import { newId } from '../core/crypto.ts'
 import { InvalidInput } from '../core/errors.ts'

@@ -44,8 +44,8 @@ export const LIST_TIMEOUT_MS = 2000
 /** The longest transaction of Prisma. */
 const TRANSACTION_TIMEOUT_MS = 10_000
 
-/** A pool and Prisma on it. */
-type Connections = { pool: LimitedPool; prisma: PrismaClient }
+/** A pool and Prisma on it, which is created when it is first used: it takes about 8 MB. */
+type Connections = { pool: LimitedPool; getPrisma: () => PrismaClient; disconnect: () => Promise<void> }
 let main: Connections | undefined
 let lists: Connections | undefined
 let readsPlainRows = false
@@ -87,16 +87,25 @@ function openConnections(
     limits,
   )
   watchPool(pool)
-  const adapter = new PrismaPg(pool, {
-    statementNameGenerator: (query: { sql: string }) => getStatementName(query.sql),
-    disposeExternalPool: false,
-  })
-  const prisma = new PrismaClient({
-    adapter,
+  let prisma: PrismaClient | undefined
+  return {
+    pool,
+    getPrisma: () => {
+      prisma ??= createPrisma(pool)
+      return prisma
+    },
+    disconnect: async () => prisma?.$disconnect(),
+  }
+}
+
+const createPrisma = (pool: LimitedPool): PrismaClient =>
+  new PrismaClient({
+    adapter: new PrismaPg(pool, {
+      statementNameGenerator: (query: { sql: string }) => getStatementName(query.sql),
+      disposeExternalPool: false,
+    }),
     transactionOptions: { maxWait: CONNECT_TIMEOUT_MS, timeout: TRANSACTION_TIMEOUT_MS },
   })
-  return { pool, prisma }
-}
 
 /**
  * Opens the connection pools and Prisma on them. Called once, before any service. With `plainRows`, pg reads
@@ -111,7 +120,7 @@ export async function openDatabase(settings: pg.PoolConfig, { plainRows = false 
 /** Closes what `openDatabase` and `resolveConnectionSettings` opened. */
 export async function closeDatabase(): Promise<void> {
   guardedClients.clear()
-  await Promise.all([main, lists].map((connections) => connections?.prisma.$disconnect()))
+  await Promise.all([main, lists].map((connections) => connections?.disconnect()))
   await Promise.all([main, lists].map((connections) => connections?.pool.end()))
   await closeEmbedded?.()
   main = lists = closeEmbedded = undefined
@@ -171,8 +180,9 @@ export function dbFor(tenant: string): TenantDb {
   let client = guardedClients.get(key)
   if (!client) {
     if (guardedClients.size >= MAX_GUARDED_CLIENTS) guardedClients.clear()
-    const { prisma } = selectConnections()
-    client = prisma.$extends(createTenantGuard(tenant, SYSTEM_TENANT)) as unknown as TenantDb
+    client = selectConnections()
+      .getPrisma()
+      .$extends(createTenantGuard(tenant, SYSTEM_TENANT)) as unknown as TenantDb
     guardedClients.set(key, client)
   }
   return client

@@ -1,8 +1,9 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import pg from 'pg'
+import { PACKAGE_ROOT } from '../core/package-root.ts'
 
-const MIGRATIONS_URL = new URL('../../prisma/migrations/', import.meta.url)
+const MIGRATIONS_URL = new URL('prisma/migrations/', PACKAGE_ROOT)
 /** An arbitrary constant that every version of Vestibule uses. */
 const LOCK_KEY = 7_305_110_517
 

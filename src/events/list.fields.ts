@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { readIdPrefix } from '../core/crypto.ts'
 import { toAddressKey } from '../schema/address-keys.ts'
 import { direction, oneOf, requiredText, text, timeRange } from '../schema/input-shapes.ts'

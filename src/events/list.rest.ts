@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { defineRestRoute, type RestRoute } from '../rest/route.ts'
 import { attachPageLinks } from '../schema/page.ts'
 import { clientIdShape, createIdShape, instantShape, jsonObjectShape } from '../schema/response-shapes.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import type { Ctx } from '../core/context.ts'
 import { readIdPrefix } from '../core/crypto.ts'
 import { InvalidInput } from '../core/errors.ts'

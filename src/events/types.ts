@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { CREDENTIAL_TYPES } from '../core/credential-types.ts'
 import { SECOND_FACTORS, SIGN_IN_METHODS } from '../core/sign-in-methods.ts'
 

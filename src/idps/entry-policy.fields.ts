@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import type { FieldIssue } from '../core/errors.ts'
 import { flag, oneOf, requiredText } from '../schema/input-shapes.ts'
 import { type IdpType, PROVIDER_TYPES } from './provider-types.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { createIdShape, instantShape } from '../schema/response-shapes.ts'
 
 /** Tokens of a provider as REST returns them, in the order of the API. */

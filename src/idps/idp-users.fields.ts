@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { isJsonObject } from '../core/json-object.ts'
 import { metadata, optional, requiredText, text } from '../schema/input-shapes.ts'
 import { createIdShape, instantShape, jsonObjectShape } from '../schema/response-shapes.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { env } from '../core/env.ts'
 import type { FieldIssue } from '../core/errors.ts'
 import { isJsonObject } from '../core/json-object.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { isJsonObject } from '../core/json-object.ts'
 import type { IdentityProvider } from '../generated/prisma/client.ts'
 import { requireProvider } from './external-identity.ts'

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import * as oidc from 'openid-client'
-import { z } from 'zod'
+import * as z from 'zod'
 import type { Provider } from './provider.ts'
 import { awaitProvider, fetchFromProvider, toUnavailable } from './provider-fetch.ts'
 

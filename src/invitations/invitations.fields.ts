@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { ROLE_NAMES } from '../core/scopes.ts'
 import { INVITATION_LIFETIME_SECONDS } from '../core/sign-up.ts'
 import { integer, optional, text } from '../schema/input-shapes.ts'

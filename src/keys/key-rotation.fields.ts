@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { isJsonObject } from '../core/json-object.ts'
 import { boolean, integer } from '../schema/input-shapes.ts'
 import { instantShape } from '../schema/response-shapes.ts'

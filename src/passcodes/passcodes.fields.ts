@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import type { Channel } from '../core/sign-in-methods.ts'
 import { toEmailKey } from '../schema/address-keys.ts'
 import { boolean, requiredText, text } from '../schema/input-shapes.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { instantShape } from '../schema/response-shapes.ts'
 
 /** The description of each member, for REST and GraphQL. */

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { isUrlClientId } from '../access/client-ids.ts'
 import { env } from '../core/env.ts'
 import { isJsonObject } from '../core/json-object.ts'

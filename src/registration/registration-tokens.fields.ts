@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { integer, optional, text } from '../schema/input-shapes.ts'
 import { createIdShape, instantShape } from '../schema/response-shapes.ts'
 

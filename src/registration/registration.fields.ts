@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import type { CachedClient } from '../access/client-cache.ts'
 import { AUTH_METHODS, isPublicClient } from '../clients/auth-methods.ts'
 import { createClientCreateShape } from '../clients/clients.fields.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import type { FieldIssue } from '../core/errors.ts'
 
 /** Unwraps optional, nullable, default, readonly and transformed shapes. */

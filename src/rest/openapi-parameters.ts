@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { IDEMPOTENCY_KEY, IDEMPOTENCY_KEY_PATTERN } from '../http/idempotency.ts'
 import { IDP_ID_PATTERN } from '../schema/idp-id.ts'
 import { DEFAULT_PAGE_SIZE, MAX_PAGE, MAX_PAGE_SIZE } from '../schema/page.ts'

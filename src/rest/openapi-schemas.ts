@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { isJsonObject } from '../core/json-object.ts'
 import { findDescription } from '../schema/schema-descriptions.ts'
 

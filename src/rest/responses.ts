@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { type AppError, ERROR_CODES } from '../core/errors.ts'
 import { log } from '../core/log.ts'
 import { toAppError } from '../core/to-app-error.ts'

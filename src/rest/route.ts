@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import type { Ctx } from '../core/context.ts'
 import type { Scope } from '../core/scopes.ts'
 import type { PageArgs } from '../schema/page.ts'

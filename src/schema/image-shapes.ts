@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { DATA_IMAGE_PATTERN, parseDataImage } from '../core/brand-images.ts'
 import { createUrlPattern, findUrlIssue } from './url-shapes.ts'
 

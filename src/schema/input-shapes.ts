@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { type FieldIssue, InvalidInput } from '../core/errors.ts'
 import { isJsonObject } from '../core/json-object.ts'
 import { isRealDate, parseDate } from './dates.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import type { IdPrefix } from '../core/crypto.ts'
 
 /** The syntax of an identifier of Vestibule, as a regular expression of the OpenAPI document. */

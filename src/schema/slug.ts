@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 
 const SLUG_SYNTAX = /^[a-z0-9](-?[a-z0-9])*$/
 

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { isClientIdSyntax } from '../access/client-ids.ts'
 import { readIdPrefix } from '../core/crypto.ts'
 import { direction, text, timeRange } from '../schema/input-shapes.ts'

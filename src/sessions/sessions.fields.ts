@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { normalizeIp } from '../core/ip.ts'
 import { boolean, integer, requiredText, text } from '../schema/input-shapes.ts'
 import { clientIdShape, createBodyMapper, createIdShape, instantShape } from '../schema/response-shapes.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import type { FieldIssue } from '../core/errors.ts'
 import { METADATA_PREFIX, type MemberSchema } from '../core/sign-up.ts'
 import { PARSE_OPTIONS } from '../schema/input-shapes.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { CORNER_RADIUS, DEFAULT_FONT, FONTS } from '../core/brand.ts'
 import { createImageUrl } from '../schema/image-shapes.ts'
 import { integer, oneOf, text } from '../schema/input-shapes.ts'

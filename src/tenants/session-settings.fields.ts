@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import type { FieldIssue } from '../core/errors.ts'
 import { SESSION_SECONDS, STAY_SIGNED_IN_MODES, type StaySignedInMode } from '../core/session-settings.ts'
 import { flag, integer, oneOf } from '../schema/input-shapes.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import {
   DEFAULT_SIGN_UP_FIELDS,
   METADATA_PREFIX,

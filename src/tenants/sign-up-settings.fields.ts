@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import type { FieldIssue } from '../core/errors.ts'
 import { INVITATION_LIFETIME_SECONDS, SIGN_UP_MODES } from '../core/sign-up.ts'
 import { toEmailKey } from '../schema/address-keys.ts'

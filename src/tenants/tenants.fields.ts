@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { ROLE_NAMES, type Role } from '../core/scopes.ts'
 import { SECOND_FACTOR_MODES, SIGN_IN_METHODS } from '../core/sign-in-methods.ts'
 import { LANGUAGES } from '../languages/catalogs.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import type { TextOverride } from '../core/text-override.ts'
 import { findOverrideIssue } from '../languages/text-overrides.ts'
 import { requiredText } from '../schema/input-shapes.ts'

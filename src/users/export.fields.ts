@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { readIdPrefix } from '../core/crypto.ts'
 import { createIdPattern } from '../schema/response-shapes.ts'
 import { UserShape } from './users.fields.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { ERROR_CODES } from '../core/errors.ts'
 import { clearable, integer, text } from '../schema/input-shapes.ts'
 import { createIdShape, requestIdShape } from '../schema/response-shapes.ts'

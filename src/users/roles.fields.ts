@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { ROLE_NAMES } from '../core/scopes.ts'
 
 const Role = z.enum(ROLE_NAMES, `must be one of ${ROLE_NAMES.join(', ')}`)

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { boolean, direction, requiredText, text, timeRange } from '../schema/input-shapes.ts'
 import { EmailLookup, PhoneNumberLookup } from './users.fields.ts'
 

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import type { FieldIssue } from '../core/errors.ts'
 import { isJsonObject } from '../core/json-object.ts'
 import { expectedUpdatedAt } from '../schema/expected-updated-at.ts'

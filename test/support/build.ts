@@ -13,15 +13,15 @@ export const buildClaimPath = (prefix: string): string => join(tmpdir(), `${pref
 let isBuilt = false
 
 /**
- * Compiles `src` to `dist`, once in each run and only when a test needs it: the processes that tests start run
- * `dist`, which takes a third of the time that tsx takes. Types are checked elsewhere (`npm run check:types`).
+ * Bundles `src` into `dist`, once in each run and only when a test needs it: the processes that tests start are the ones
+ * that are shipped.
  */
 export function ensureBuilt(): void {
   if (isBuilt) return
   const claim = buildClaimPath(inject('database').prefix)
   const done = join(claim, 'done')
   if (claimDirectory(claim)) {
-    execFileSync('npx', ['tsc', '-p', 'tsconfig.build.json', '--noCheck'], { stdio: 'inherit' })
+    execFileSync('npx', ['tsx', 'build.ts'], { stdio: 'inherit' })
     writeFileSync(done, '')
   }
   const pause = new Int32Array(new SharedArrayBuffer(4))

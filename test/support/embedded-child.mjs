@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import { openEmbedded } from '../../dist/database/embedded/open.js'
+import { openEmbedded } from '../../src/database/embedded/open.ts'
 
 // node embedded-child.mjs <directory> <name> <rows>
 //

@@ -9,7 +9,6 @@ import { promisify } from 'node:util'
 import pg from 'pg'
 import { afterAll, afterEach, beforeEach } from 'vitest'
 import { type EmbeddedDatabase, openEmbedded } from '../../src/database/embedded/open.ts'
-import { ensureBuilt } from './build.ts'
 
 const run = promisify(execFile)
 
@@ -74,9 +73,8 @@ export async function connectTo(
 /** Starts a process that writes `rows` rows into the database of the test, as `uid` where that is given. */
 export function startChild(name: string, rows: number, options: { directory?: string; uid?: number } = {}) {
   const { directory = current, uid } = options
-  ensureBuilt()
   const script = join(import.meta.dirname, 'embedded-child.mjs')
-  const child = spawn(process.execPath, [script, directory, name, `${rows}`], {
+  const child = spawn(process.execPath, ['--import', 'tsx', script, directory, name, `${rows}`], {
     stdio: ['pipe', 'pipe', 'inherit'],
     ...(uid !== undefined && { uid, gid: uid }),
   })
