@@ -18,6 +18,9 @@ import { type PageProblem, toPageProblem } from './page-problem.ts'
 /** The page that offers to connect an identity, and takes the answer of the provider. */
 const PATH = '/sign-in-methods'
 
+/** Shows the page with what went wrong. */
+type ShowProblem = (problem: PageProblem) => Promise<Response>
+
 /** The providers at which users of the tenant sign in. */
 export const listConnectableProviders = ({ call: { tenant } }: AccountVisit): SignInProvider[] =>
   tenant.signInMethods.includes('provider') ? listSignInProviders(tenant) : []
@@ -25,8 +28,51 @@ export const listConnectableProviders = ({ call: { tenant } }: AccountVisit): Si
 const readBrowserKey = ({ call }: AccountVisit): string | null =>
   readCookie(call.event.req.headers.get('cookie'), INTERACTION_COOKIE)
 
-/** Sends the browser to the provider. Throws NotFound, and as beginConnection and requireStepUp. */
-export async function leadToConnection(visit: AccountVisit, idpId: string): Promise<Response> {
+const REASONS = {
+  canceled: 'methods.connectCanceled',
+  unavailable: 'methods.connectUnavailable',
+} as const
+
+const isAboutIdentity = ({ fields }: Conflict): boolean => fields.some(({ field }) => field === 'externalId')
+
+/** The words for an error about the provider, and the status of the page; null for any other error. */
+function describeFailure(error: unknown) {
+  if (error instanceof RejectedIdentity) {
+    const { [error.reason as keyof typeof REASONS]: key = 'methods.connectRejected' as const } = REASONS
+    return { key, status: error.reason === 'unavailable' ? 503 : 400 }
+  }
+  if (error instanceof Conflict)
+    return {
+      key: isAboutIdentity(error) ? ('methods.taken' as const) : ('methods.connectedOther' as const),
+      status: 409,
+    }
+  return error instanceof Unavailable ? { key: REASONS.unavailable, status: 503 } : null
+}
+
+/** Shows why an identity is not connected. Throws an error that the page has no words for. */
+function showFailure({ call }: AccountVisit, idpId: string, error: unknown, show: ShowProblem) {
+  const failure = describeFailure(error)
+  const name = call.tenant.idps.find(({ id }) => id === idpId)?.name ?? idpId
+  const problem = failure
+    ? {
+        messages: [getRequestWords().text(failure.key, { name })],
+        values: {},
+        status: failure.status,
+      }
+    : toPageProblem(error, {}, {})
+  if (!problem) throw error
+  return show(problem)
+}
+
+/**
+ * Sends the browser to the provider; `show` shows the page when the provider does not respond. Throws NotFound, and as
+ * beginConnection and requireStepUp.
+ */
+export async function leadToConnection(
+  visit: AccountVisit,
+  idpId: string,
+  show: ShowProblem,
+): Promise<Response> {
   const { call, ctx } = visit
   const { userId, sessionId } = await requireStepUp(ctx)
   const provider = listConnectableProviders(visit).find(({ id }) => id === idpId)
@@ -36,37 +82,16 @@ export async function leadToConnection(visit: AccountVisit, idpId: string): Prom
     userId,
     connectsIn: sessionId,
   })
-  const url = await beginConnection(ctx, { request, browserKey: browser.key, idpId })
-  return addCookies(transferToProvider({ tenant: call.tenant, provider, url }), [browser.cookie])
-}
-
-const REASONS = {
-  canceled: 'problem.provider-canceled',
-  unavailable: 'problem.provider-unavailable',
-} as const
-
-/** What the page says about an identity that was not connected; null for an error that it has no words for. */
-function describeProblem(error: unknown, name: string): PageProblem | null {
-  const words = getRequestWords()
-  const toProblem = (message: string, status: number) => ({ messages: [message], values: {}, status })
-  if (error instanceof RejectedIdentity) {
-    const { [error.reason as keyof typeof REASONS]: key = 'problem.provider-rejected' as const } = REASONS
-    return toProblem(words.text(key, { name }), error.reason === 'unavailable' ? 503 : 400)
+  try {
+    const url = await beginConnection(ctx, { request, browserKey: browser.key, idpId })
+    return addCookies(transferToProvider({ tenant: call.tenant, provider, url }), [browser.cookie])
+  } catch (error) {
+    return showFailure(visit, idpId, error, show)
   }
-  if (error instanceof Unavailable)
-    return toProblem(words.text('problem.provider-unavailable', { name }), 503)
-  if (error instanceof Conflict) {
-    const isTaken = error.fields.some(({ field }) => field === 'externalId')
-    return toProblem(words.text(isTaken ? 'methods.taken' : 'methods.connectedOther', { name }), 409)
-  }
-  return toPageProblem(error, {}, {})
 }
 
 /** Takes the answer of a provider; null when the URL has none. `show` shows the page with what went wrong. */
-export async function receiveConnection(
-  visit: AccountVisit,
-  show: (problem: PageProblem) => Promise<Response>,
-): Promise<Response | null> {
+export async function receiveConnection(visit: AccountVisit, show: ShowProblem): Promise<Response | null> {
   const { call, ctx } = visit
   const { idp = '', answer: sealed } = requireSingleParams(readTarget(call.event).query)
   if (sealed === undefined) return null
@@ -76,9 +101,6 @@ export async function receiveConnection(
     await finishConnection(ctx, owner, { idpId: idp, answer, cookie: readBrowserKey(visit) })
     return redirectToNotice(visit, PATH, 'connected')
   } catch (error) {
-    const name = call.tenant.idps.find(({ id }) => id === idp)?.name ?? idp
-    const problem = describeProblem(error, name)
-    if (!problem) throw error
-    return show(problem)
+    return showFailure(visit, idp, error, show)
   }
 }

@@ -91,7 +91,7 @@ export const SIGN_IN_METHODS_PAGE: AccountPage = {
       await unlinkViewerIdpUser(ctx, idp)
       return { done: 'unlinked' }
     },
-    connect: (visit, { idp = '' }) => leadToConnection(visit, idp),
+    connect: (visit, { idp = '' }) => leadToConnection(visit, idp, (found) => showMethods(visit, found)),
     'create-passkey': async ({ ctx }) => {
       const { token } = await createViewerEnrollmentToken(ctx, {})
       return redirectTo(`/${ctx.tenant}/enroll?token=${token}&next=account`)

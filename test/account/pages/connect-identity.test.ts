@@ -3,22 +3,8 @@ import { dbFor } from '../../../src/database/db.ts'
 import { awaitDeliveries } from '../../../src/delivery/background.ts'
 import { listInboxMessages } from '../../../src/delivery/inbox.ts'
 import { startSessionIn } from '../../support/browser-session.ts'
+import { test } from '../../support/connect-identity.ts'
 import { openPage } from '../../support/hosted-pages.ts'
-import { test as base, readTransfer } from '../../support/provider-sign-in.ts'
-
-const test = base
-  /** Presses "Connect" in a browser; signed in there as `person` by default. */
-  .extend('connect', ({ tenant, person, browser, provider }) => async (userId = person.id, by = browser) => {
-    await startSessionIn(by, tenant, userId)
-    const page = await openPage(by, `/${tenant}/account/sign-in-methods`)
-    return readTransfer((await by.submit(page, { step: 'connect', idp: provider.id })).response)
-  })
-  .extend('linksTo', ({ tenant, provider }) => async (externalId: string): Promise<string[]> => {
-    const rows = await dbFor(tenant).idpUser.findMany({
-      where: { tenantId: tenant, idpId: provider.id, externalId },
-    })
-    return rows.map(({ userId }) => userId)
-  })
 
 describe('connecting an account elsewhere on the account page', () => {
   test('links the identity after a sign-in at the provider, records it and sends a notice', async ({

@@ -26,7 +26,11 @@ export async function beginConnection(ctx: Ctx, { request, browserKey, idpId }: 
   const handle = await createInteraction(ctx, request, browserKey)
   const interaction = { handle, key: browserKey, request, progress: {} }
   const values = await beginAttempt(ctx.tenant, interaction, { idpId, since: new Date() })
-  return buildAuthorizationUrl(row, values, { prompt: 'login', loginHint: null, acrValues: [] })
+  const wishes = { prompt: 'login', loginHint: null, acrValues: [] } as const
+  return buildAuthorizationUrl(row, values, wishes).catch(async (error) => {
+    await deleteInteraction(ctx.tenant, handle)
+    throw error
+  })
 }
 
 /** The answer of a provider, and the cookie that binds the attempt to the browser. */
