@@ -4,6 +4,7 @@ import { createPlatformCtx } from '../core/context.ts'
 import { encodePosition } from '../core/event-position.ts'
 import { SYSTEM_TENANT } from '../core/scopes.ts'
 import { inTransaction, sql } from '../database/db.ts'
+import { EVENT_RETENTION_MS } from '../events/retention.ts'
 import { lockTenantRow } from '../keys/keys.sql.ts'
 import {
   type CleanupTable,
@@ -27,7 +28,6 @@ const INTERVAL_MS = 60_000
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
-export const EVENT_RETENTION_MS = 90 * DAY_MS
 /** Rejected requests, which callers without credentials write. */
 export const REFUSED_EVENT_RETENTION_MS = 7 * DAY_MS
 export const IP_RETENTION_MS = 30 * DAY_MS

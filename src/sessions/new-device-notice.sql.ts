@@ -1,21 +1,27 @@
 import type { Sql } from '../database/db.ts'
 import { type RowOf, statement } from '../database/statement.ts'
 
+// Sessions are deleted soon after they end, and lastSeenAt is already that of this sign-in.
 const SELECT_RETURNING_USER = statement({
-  takes: { userId: 'text', since: 'timestamptz' },
+  takes: { userId: 'text', since: 'timestamptz', logStart: 'timestamptz' },
   returns: { email: 'text', locale: 'text?' },
 })`
   SELECT "emailKey" AS "email", "locale" FROM "User" u
   WHERE u."tenantId" = :tenant AND u."id" = :userId AND u."emailVerified" AND u."emailKey" IS NOT NULL AND (
-    u."lastSeenAt" < :since
-    OR EXISTS (SELECT FROM "Session" s WHERE s."tenantId" = :tenant AND s."userId" = :userId AND s."createdAt" < :since)
+    u."createdAt" < :logStart
+    OR EXISTS (
+      SELECT FROM "Event" e
+      WHERE e."tenantId" = :tenant AND e."userId" = :userId AND e."type" = 'session.started' AND e."occurredAt" < :since
+    )
   )`
 
-/** The verified e-mail address of a user who signed in before `since`; null for any other. */
+/**
+ * The verified e-mail address of a user who signed in before `since`, or was created before `logStart`, when the event
+ * log begins; null for any other.
+ */
 export const selectReturningUser = (
   sql: Sql,
   tenant: string,
-  userId: string,
-  since: Date,
+  times: { userId: string; since: Date; logStart: Date },
 ): Promise<RowOf<typeof SELECT_RETURNING_USER> | null> =>
-  SELECT_RETURNING_USER.first(sql, { tenant, userId, since })
+  SELECT_RETURNING_USER.first(sql, { tenant, ...times })

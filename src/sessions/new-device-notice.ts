@@ -7,6 +7,7 @@ import { sql } from '../database/db.ts'
 import { deliverInBackground } from '../delivery/background.ts'
 import { deliverMail } from '../delivery/mail.ts'
 import { buildNewDeviceNotice } from '../delivery/messages/new-device.ts'
+import { EVENT_RETENTION_MS } from '../events/retention.ts'
 import { selectReturningUser } from './new-device-notice.sql.ts'
 
 /** A session that began in these seconds may be the one that the notice is about. */
@@ -14,11 +15,15 @@ const SIGN_IN_SECONDS = 5
 
 /**
  * Tells a user in the background, by mail, that somebody signed in from a browser in which the user did not sign in
- * before. A user who signs in for the first time gets no mail. Call it after the session was committed.
+ * before. A user who signs in for the first time gets no mail, unless the account is older than the event log. Call it after the session was committed.
  */
 export function announceNewDevice(ctx: Ctx, userId: string, now = new Date()): void {
   deliverInBackground(async () => {
-    const user = await selectReturningUser(sql, ctx.tenant, userId, addSeconds(now, -SIGN_IN_SECONDS))
+    const user = await selectReturningUser(sql, ctx.tenant, {
+      userId,
+      since: addSeconds(now, -SIGN_IN_SECONDS),
+      logStart: new Date(now.getTime() - EVENT_RETENTION_MS),
+    })
     if (!user) return
     const notice = buildNewDeviceNotice(await loadMessageFrame(ctx.tenant, user.locale, WARNING), {
       source: describeRequestSource(ctx, now),

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import type { FieldIssue } from '../core/errors.ts'
 import { SESSION_SECONDS, STAY_SIGNED_IN_MODES, type StaySignedInMode } from '../core/session-settings.ts'
-import { flag, integer, oneOf } from '../schema/input-shapes.ts'
+import { integer, oneOf, switchedOn } from '../schema/input-shapes.ts'
 
 const { min, max, idle, lifetime } = SESSION_SECONDS
 
@@ -22,7 +22,7 @@ export const sessionSettings = {
     .optional(),
   sessionIdleSeconds: createSeconds(idle),
   sessionLifetimeSeconds: createSeconds(lifetime),
-  newDeviceNotice: flag,
+  newDeviceNotice: switchedOn,
   accountDeletionDays: integer(0, MAX_DELETION_DAYS)
     .nullable()
     .transform((days) => days ?? 0)
@@ -43,7 +43,7 @@ export const sessionSamples = {
   staySignedIn: 'ask',
   sessionIdleSeconds: 3600,
   sessionLifetimeSeconds: 604_800,
-  newDeviceNotice: true,
+  newDeviceNotice: false,
   accountDeletionDays: 14,
 }
 

@@ -32,7 +32,7 @@ const DEFAULT_SETTINGS = {
   staySignedIn: 'always' satisfies StaySignedInMode as string,
   sessionIdleSeconds: SESSION_SECONDS.idle as number,
   sessionLifetimeSeconds: SESSION_SECONDS.lifetime as number,
-  newDeviceNotice: false,
+  newDeviceNotice: true,
   accountDeletionDays: 0,
   passcodeChannels: [...CHANNELS] as string[],
   phoneCountry: null,

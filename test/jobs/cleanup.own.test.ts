@@ -5,14 +5,10 @@ import { createPlatformCtx } from '../../src/core/context.ts'
 import { decodePosition, encodePosition, type Position } from '../../src/core/event-position.ts'
 import { dbFor, sql } from '../../src/database/db.ts'
 import { readEvents, wakeReaders } from '../../src/events/log.ts'
+import { EVENT_RETENTION_MS } from '../../src/events/retention.ts'
 import { followEvents } from '../../src/events/tail.ts'
 import { REFUSED_EVENT_TYPES } from '../../src/events/types.ts'
-import {
-  EVENT_RETENTION_MS,
-  IP_RETENTION_MS,
-  REFUSED_EVENT_RETENTION_MS,
-  runCleanup,
-} from '../../src/jobs/cleanup.ts'
+import { IP_RETENTION_MS, REFUSED_EVENT_RETENTION_MS, runCleanup } from '../../src/jobs/cleanup.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS, NOTHING, test } from '../support/cleanup.ts'
 
 const START = { era: 0, xid: 0n, seq: 0n }

@@ -28,7 +28,7 @@ export const UNSET_SETTINGS = {
   staySignedIn: 'always',
   sessionIdleSeconds: 43_200,
   sessionLifetimeSeconds: 2_592_000,
-  newDeviceNotice: false,
+  newDeviceNotice: true,
   accountDeletionDays: 0,
   passcodeChannels: ['email', 'sms'],
   phoneCountry: null,

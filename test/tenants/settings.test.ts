@@ -39,7 +39,7 @@ describe('updateSettings', () => {
       staySignedIn: 'ask',
       sessionIdleSeconds: 3600,
       sessionLifetimeSeconds: 86_400,
-      newDeviceNotice: true,
+      newDeviceNotice: false,
       accountDeletionDays: 14,
       passcodeChannels: ['sms'],
       networkCodeLimit: 1000,

@@ -2,18 +2,14 @@ import { describe, expect } from 'vitest'
 import { dbFor } from '../../../src/database/db.ts'
 import { awaitDeliveries } from '../../../src/delivery/background.ts'
 import { listInboxMessages } from '../../../src/delivery/inbox.ts'
+import { EVENT_RETENTION_MS } from '../../../src/events/retention.ts'
 import { updateSettings } from '../../../src/tenants/settings.ts'
 import { resetCooldown } from '../../support/account.ts'
 import { test as base } from '../../support/accounts.ts'
 import type { Person } from '../../support/fixtures.ts'
 import type { PageBrowser } from '../../support/page-browser.ts'
 
-/** In a tenant that wants notices. */
 const test = base
-  .extend('noticing', { scope: 'file', auto: true }, async ({ ctx }) => {
-    await updateSettings(ctx, { newDeviceNotice: true })
-    return ctx.tenant
-  })
   .extend(
     'enter',
     { scope: 'file' },
@@ -26,8 +22,8 @@ const test = base
   /** Makes the sign-ins of a user as old as those of an hour ago. */
   .extend('age', { scope: 'file' }, ({ tenant }) => async ({ id }: Person) => {
     await awaitDeliveries()
-    const data = { createdAt: new Date(Date.now() - 3_600_000) }
-    await dbFor(tenant).session.updateMany({ where: { tenantId: tenant, userId: id }, data })
+    const data = { occurredAt: new Date(Date.now() - 3_600_000) }
+    await dbFor(tenant).event.updateMany({ where: { tenantId: tenant, userId: id }, data })
   })
   .extend('listNotices', { scope: 'file' }, () => async ({ email }: Person) => {
     await awaitDeliveries()
@@ -85,6 +81,29 @@ describe('a sign-in from a browser in which the user did not sign in before', ()
     expect(await listNotices(person)).toHaveLength(2)
   })
 
+  test('is announced to a user who was away until the sessions were deleted', async ({
+    tenant,
+    newBrowser,
+    newPerson,
+    enter,
+    age,
+    listNotices,
+  }) => {
+    const person = await newPerson()
+    await enter(newBrowser(), person)
+    await age(person)
+    const where = { tenantId: tenant, userId: person.id }
+    await dbFor(tenant).session.deleteMany({ where })
+    await enter(newBrowser(), person)
+    expect(await listNotices(person)).toHaveLength(1)
+    // Also when the event log has forgotten the sign-ins.
+    await dbFor(tenant).event.deleteMany({ where })
+    const createdAt = new Date(Date.now() - EVENT_RETENTION_MS - 3_600_000)
+    await dbFor(tenant).user.updateMany({ where: { tenantId: tenant, id: person.id }, data: { createdAt } })
+    await enter(newBrowser(), person)
+    expect(await listNotices(person)).toHaveLength(2)
+  })
+
   test('is not announced where the tenant does not want it', async ({
     ctx,
     newBrowser,
@@ -96,9 +115,11 @@ describe('a sign-in from a browser in which the user did not sign in before', ()
     const person = await newPerson()
     await enter(newBrowser(), person)
     await age(person)
-    await updateSettings(ctx, { newDeviceNotice: null })
+    await updateSettings(ctx, { newDeviceNotice: false })
     await enter(newBrowser(), person)
     expect(await listNotices(person)).toEqual([])
-    await updateSettings(ctx, { newDeviceNotice: true })
+    await updateSettings(ctx, { newDeviceNotice: null })
+    await enter(newBrowser(), person)
+    expect(await listNotices(person)).toHaveLength(1)
   })
 })

@@ -1,6 +1,7 @@
 import { describe, expect } from 'vitest'
 import { createPlatformCtx } from '../../../../src/core/context.ts'
 import { dbFor } from '../../../../src/database/db.ts'
+import { awaitDeliveries } from '../../../../src/delivery/background.ts'
 import { updateSettings } from '../../../../src/tenants/settings.ts'
 import { createUser, lockUser } from '../../../../src/users/users.ts'
 import { handleIn, openPage } from '../../../support/hosted-pages.ts'
@@ -17,6 +18,7 @@ describe('a sign-up', () => {
     browser,
     stranger,
     events,
+    inbox,
     atCreation,
     findUsers,
   }) => {
@@ -37,6 +39,9 @@ describe('a sign-up', () => {
       { type: 'user.created', detail: { origin: 'sign-up' }, ...by },
       { type: 'session.started', ...by },
     ])
+    await awaitDeliveries()
+    // The code, and no notice about a new browser.
+    expect(await inbox.list(stranger)).toHaveLength(1)
   })
 
   test('shows every address the same pages until it is proven', async ({
