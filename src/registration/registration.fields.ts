@@ -34,6 +34,7 @@ const FIELD_BY_MEMBER = {
   id_token_signed_response_alg: 'idTokenSigningAlg',
   userinfo_signed_response_alg: 'userInfoSigningAlg',
   require_pushed_authorization_requests: 'requirePushedRequests',
+  default_max_age: 'defaultMaxAge',
 } as const
 const MEMBER_FIELDS = Object.entries(FIELD_BY_MEMBER) as [
   keyof typeof FIELD_BY_MEMBER,
@@ -70,6 +71,7 @@ export const ClientMetadata = z.looseObject(
     subject_type: oneOf(['public']).optional(),
     scope: z.string('must be a string').optional(),
     backchannel_logout_session_required: z.boolean('must be true or false').optional(),
+    require_auth_time: z.boolean('must be true or false').optional(),
     jwks_uri: createForbiddenField('is not supported: send the keys as jwks'),
   },
   'must be an object',
@@ -179,5 +181,7 @@ export function toClientMetadata(client: Client, method: AuthMethod): Record<str
     subject_type: 'public',
     scope: OIDC_SCOPES.filter((scope) => scope !== ACCOUNT_SCOPE || client.scopes.includes(scope)).join(' '),
     backchannel_logout_session_required: true,
+    // Each ID token has it.
+    require_auth_time: true,
   }
 }

@@ -162,13 +162,14 @@ describe('the registration endpoint (RFC 7591, section 3)', () => {
       id_token_signed_response_alg: 'RS256',
       userinfo_signed_response_alg: 'ES384',
       require_pushed_authorization_requests: true,
+      default_max_age: 60,
+      require_auth_time: true,
       token_endpoint_auth_method: 'private_key_jwt',
     }
     const { status, headers, body } = await register({
       ...metadata,
       scope: 'openid users:write tenants:write',
       contacts: ['ada@example.com'],
-      default_max_age: 60,
       unheard_of: { of: 'x' },
       grant_types: ['authorization_code'],
       scopes: ['users:write'],
