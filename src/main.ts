@@ -6,6 +6,7 @@ import { log } from './core/log.ts'
 import { startAccountDeletions } from './jobs/account-deletions.ts'
 import { startCleanup } from './jobs/cleanup.ts'
 import { startKeyRotation } from './jobs/key-schedule.ts'
+import { startRangeDivision } from './jobs/user-ranges.ts'
 import { startLogoutDeliveries } from './oidc/logout/logout-deliveries.ts'
 import { formatBanner } from './server/banner.ts'
 import { bootstrap } from './server/bootstrap.ts'
@@ -27,7 +28,7 @@ async function startServer(): Promise<void> {
   await openRuntime()
   const report = await bootstrap()
   const app = await createApp()
-  const stopRepeated = [startCleanup(), startAccountDeletions(), startKeyRotation()]
+  const stopRepeated = [startCleanup(), startAccountDeletions(), startKeyRotation(), startRangeDivision()]
   const stopDeliveries = startLogoutDeliveries()
   const { port } = await app.listen()
   const stopMetrics = await startMetricsServer()

@@ -176,6 +176,7 @@ export async function deleteTenantRow(sql: Sql, tenant: string): Promise<boolean
 const DELETE_LOOSE_ROWS = statement({})`
   WITH events AS (DELETE FROM "Event" WHERE "tenantId" = :tenant),
     counts AS (DELETE FROM "UserCount" WHERE "tenantId" = :tenant),
+    ranges AS (DELETE FROM "UserRange" WHERE "tenantId" = :tenant),
     interactions AS (DELETE FROM "Interaction" WHERE "tenantId" = :tenant),
     proofs AS (DELETE FROM "UsedProof" WHERE "tenantId" = :tenant)
   DELETE FROM "Passcode" WHERE "tenantId" = :tenant`

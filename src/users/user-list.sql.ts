@@ -16,6 +16,7 @@ import type { UserFilter } from './user-filter.fields.ts'
 import { buildColumnConditions, buildResidualConditions } from './user-list-conditions.sql.ts'
 import { FLAG_MEMBERS, type UserList, type UserListOrder } from './user-list-plans.ts'
 import { buildTermDriver, type ListDriver } from './user-list-terms.sql.ts'
+import { buildPageByRanges } from './user-ranges.sql.ts'
 
 /** A valid filter, its list of USER_LISTS, and the direction. */
 export type UserListQuery = { list: UserList; filter: UserFilter; descending: boolean }
@@ -115,22 +116,41 @@ const selectColumnNames = (columns: ReadonlySet<string> | null): (keyof User)[] 
 const toColumnList = (columns: readonly string[], of: string): string =>
   columns.map((column) => `, ${of}."${column}"`).join('')
 
+/** Whether the list has all users in order of id. */
+export const isPlainList = ({ list }: UserListQuery): boolean => list.by.length === 0 && list.order === 'id'
+
+/** The first page by offset is the one without a cursor: its rows come from one scan. */
+const toFirstPage = (paging: Paging): Paging =>
+  paging.mode === 'offset' && paging.page === 0
+    ? { mode: 'cursor', pageSize: paging.pageSize, backward: false, seek: null }
+    : paging
+
+/** The rows of a page by offset, with one extra row. */
+const getRowWindow = ({ page, pageSize }: { page: number; pageSize: number }) => ({
+  offset: page * pageSize,
+  limit: pageSize + 1,
+})
+
 const buildWithClause = ({ ctes }: ListDriver): string => (ctes.length > 0 ? `WITH ${ctes.join(', ')} ` : '')
 
 /** The statement of a page: keys alone, or rows with these columns. */
 export function buildUserPageStatement(
   tenant: string,
   query: UserListQuery,
-  paging: Paging,
+  given: Paging,
   columns: ReadonlySet<string> | null | 'keys',
 ) {
   const bind = createBinder(tenant)
+  const paging = toFirstPage(given)
   const driver = selectDriver(query, paging, bind)
   const names = columns === 'keys' ? [] : selectColumnNames(columns)
-  // By offset, the index is read up to the page, and then the rows of the page.
+  // By offset, the index is read up to the page, or from the range of the page on, and then the rows of the page.
   const isDirect = driver.isUser && paging.mode === 'cursor'
   const source = { ...driver.source, columns: isDirect ? toColumnList(names, 'u').slice(2) : '' }
-  const page = buildKeysetPage(source, driver.order, paging, bind)
+  const page =
+    paging.mode === 'offset' && isPlainList(query)
+      ? buildPageByRanges({ ...getRowWindow(paging), descending: query.descending }, bind)
+      : buildKeysetPage(source, driver.order, paging, bind)
   const rows =
     isDirect || names.length === 0
       ? ''

@@ -16,7 +16,13 @@ import {
 } from '../schema/page.ts'
 import { selectColumnsForFields } from './user-body.ts'
 import { toUserFilter, UserFilter, type UserFilterMember, UserOrder } from './user-filter.fields.ts'
-import { type KeyedRow, selectUserCount, selectUserPage, type UserListQuery } from './user-list.sql.ts'
+import {
+  isPlainList,
+  type KeyedRow,
+  selectUserCount,
+  selectUserPage,
+  type UserListQuery,
+} from './user-list.sql.ts'
 import { selectUserList } from './user-list-plans.ts'
 import type { UserQuery } from './users.ts'
 
@@ -90,7 +96,7 @@ async function readPageByKeys(
 
 /**
  * Lists the users, filtered and ordered as USER_LISTS supports; by default by id, which is the order of
- * creation. One statement, two with relations in a filtered or ordered list, and one more for totalSize. With
+ * creation. One statement, two with relations in a list that is filtered, ordered or read by offset, and one more for totalSize. With
  * `fields`, rows may contain only the columns of these fields. Throws InvalidInput, and Forbidden for a
  * filter on a field that the caller may not read.
  */
@@ -102,13 +108,15 @@ export async function listUsers(
   const { tenant } = ctx
   const { query: list, name } = buildListQuery(ctx, args)
   const paging = parsePaging(args, name)
-  const isPlain = list.list.by.length === 0 && list.list.order === 'id'
+  const isPlain = isPlainList(list)
+  // Prisma would read every row before the page.
+  const isFirst = paging.mode === 'cursor' || paging.page === 0
   // The plan of the unfiltered list does not depend on its values.
   const send = isPlain ? sql : unpreparedSql
   const read: KeyedRow<User | null>[] =
     Object.keys(query).length === 0
       ? await selectUserPage(send, tenant, list, paging, fields ? selectColumnsForFields(fields) : null)
-      : await (isPlain ? readPageById : readPageByKeys)(tenant, list, paging, query)
+      : await (isPlain && isFirst ? readPageById : readPageByKeys)(tenant, list, paging, query)
   const { rows, ...ends } = toPageRows(paging, read)
   const keys = new Map(rows.map(({ key }) => [key.id, key]))
   return {

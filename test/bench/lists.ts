@@ -32,7 +32,8 @@ async function fill({ db }: Deployment, tenant: string, users: number): Promise<
   const started = performance.now()
   for (let first = 1; first <= users; first += BATCH)
     await db.query(FILL, [tenant, first, Math.min(first + BATCH - 1, users), users])
-  for (const table of ['User', 'UserTerm', 'UserCount']) await db.query(`VACUUM (ANALYZE) "${table}"`)
+  for (const table of ['User', 'UserTerm', 'UserCount', 'UserRange'])
+    await db.query(`VACUUM (ANALYZE) "${table}"`)
   const seconds = (performance.now() - started) / 1000
   process.stdout.write(`filled tenant ${tenant} with ${users} users in ${seconds.toFixed(0)} s\n`)
 }

@@ -95,7 +95,7 @@ export function neutralize(tenant: string, value: unknown): unknown {
 
 /** The tables that are compared: all except signing keys, idempotency keys and counts. */
 const COMPARED = Object.keys(Prisma.ModelName).filter(
-  (table) => !['SigningKey', 'IdempotencyKey', 'UserCount'].includes(table),
+  (table) => !['SigningKey', 'IdempotencyKey', 'UserCount', 'UserRange'].includes(table),
 )
 
 /** The rows of a tenant in each table, read by one statement. */

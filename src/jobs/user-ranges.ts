@@ -1,0 +1,43 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { SYSTEM_TENANT } from '../core/scopes.ts'
+import { inTransaction, sql } from '../database/db.ts'
+import { divideRange, selectUnevenRanges, tryLockRanges, type UnevenRange } from '../users/user-ranges.sql.ts'
+import { startRepeatedJob } from './scheduler.ts'
+
+const INTERVAL_MS = 30_000
+/** A page by offset reads half as many index entries on average as a range has users. */
+const LARGEST_RANGE = 8000
+const NEW_RANGE = LARGEST_RANGE / 2
+/** Ranges that one run divides. */
+const BATCH = 100
+/** While users are written without a pause, the lock is free only between two transactions. */
+const ATTEMPTS = 20
+const PAUSE_MS = 25
+
+const tryDivide = (range: UnevenRange): Promise<boolean> =>
+  inTransaction(async (send) => {
+    const isLocked = await tryLockRanges(send, range.tenantId)
+    if (isLocked) await divideRange(send, range, NEW_RANGE)
+    return isLocked
+  })
+
+/**
+ * Divides ranges that have become too large and removes empty ones, so that pages by offset stay cheap at any depth. A
+ * range whose tenant is written without a pause is left for the next run. Returns how many ranges it changed.
+ */
+export async function divideRanges(): Promise<number> {
+  let changed = 0
+  for (const range of await selectUnevenRanges(sql, SYSTEM_TENANT, { largest: LARGEST_RANGE, limit: BATCH }))
+    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+      if (await tryDivide(range)) {
+        changed += 1
+        break
+      }
+      await sleep(PAUSE_MS)
+    }
+  return changed
+}
+
+/** Divides ranges every half minute, until the returned function is called. */
+export const startRangeDivision = (): (() => void) =>
+  startRepeatedJob('the division of user ranges', INTERVAL_MS, divideRanges)
