@@ -144,9 +144,17 @@ const VOID_ENROLLMENTS = statement({
 export const voidEnrollments = (sql: Sql, tenant: string, userId: string): Promise<void> =>
   VOID_ENROLLMENTS.run(sql, { tenant, userId })
 
-const DELETE_CLIENT_DEVICE_CODES = statement({ takes: { clientId: 'text' } })`
-  ${buildDeleteDeviceCodesSql('"clientId" = :clientId')}`
+// FOR NO KEY UPDATE waits for redemptions, which hold the client FOR SHARE while they insert a grant, and not for foreign
+// keys.
+const BLOCK_REDEMPTIONS = statement({ takes: { clientId: 'text' } })`
+  WITH locked_client AS (
+    SELECT FROM "Client" WHERE "tenantId" = :tenant AND "id" = :clientId FOR NO KEY UPDATE
+  )
+  ${buildDeleteDeviceCodesSql('"clientId" = :clientId AND (SELECT count(*) FROM locked_client) >= 0')}`
 
-/** Deletes all device codes of a client: the first step of its deletion, before its grants. */
-export const deleteClientDeviceCodes = (sql: Sql, tenant: string, clientId: string): Promise<void> =>
-  DELETE_CLIENT_DEVICE_CODES.run(sql, { tenant, clientId })
+/**
+ * Locks a client so that no code is redeemed, and deletes its device codes: the first step of its deletion, before its
+ * grants.
+ */
+export const blockRedemptions = (sql: Sql, tenant: string, clientId: string): Promise<void> =>
+  BLOCK_REDEMPTIONS.run(sql, { tenant, clientId })

@@ -1,6 +1,6 @@
 import { CLIENT_TYPES, CLIENT_WITH_SECRETS, type ClientRow, type SecretRow } from '../access/client.sql.ts'
 import { DELETE_CLIENT_GRANTS } from '../access/grant-revocation.sql.ts'
-import { deleteClientDeviceCodes, type EndedSession } from '../access/revocation.sql.ts'
+import { blockRedemptions, type EndedSession } from '../access/revocation.sql.ts'
 import { storedColumns } from '../database/columns.ts'
 import type { Sql } from '../database/db.ts'
 import { statement } from '../database/statement.ts'
@@ -121,13 +121,9 @@ export async function rotateSecretRow(
   return { client, overlaps }
 }
 
-// The redemption of a code holds the client (FOR SHARE) while it inserts the grant. The session of the grant is started
-// with the grant locked and waits for the client, as its foreign key does (FOR KEY SHARE). The deletion takes these rows
-// in the same order, one statement after the other, so that they cannot deadlock: this lock ends redemptions only, so that
-// the next statement sees and takes every grant.
-const BLOCK_REDEMPTIONS = statement({ takes: { clientId: 'text' } })`
-  SELECT FROM "Client" WHERE "tenantId" = :tenant AND "id" = :clientId FOR NO KEY UPDATE`
-
+// The session of a grant is started with the grant locked and waits for the client, as its foreign key does (FOR KEY
+// SHARE). The deletion takes these rows in the same order, so that they cannot deadlock. Its first statement has ended
+// the redemptions of codes: it sees and takes every grant.
 const DELETE_GRANTS_AND_LOCK = statement({
   takes: { clientId: 'text' },
   returns: storedColumns('Client', ['allTenants', 'scopes']),
@@ -139,15 +135,14 @@ const DELETE_GRANTS_AND_LOCK = statement({
 
 /**
  * Deletes a client's device codes and grants, then locks the client, so that inserts of rows that refer to it wait
- * until the transaction ends: three statements. Null when the client does not exist.
+ * until the transaction ends: two statements. Null when the client does not exist.
  */
 export async function lockClientForDelete(
   sql: Sql,
   tenant: string,
   clientId: string,
 ): Promise<Pick<ClientRow, 'allTenants' | 'scopes'> | null> {
-  await BLOCK_REDEMPTIONS.run(sql, { tenant, clientId })
-  await deleteClientDeviceCodes(sql, tenant, clientId)
+  await blockRedemptions(sql, tenant, clientId)
   return DELETE_GRANTS_AND_LOCK.first(sql, { tenant, clientId })
 }
 
