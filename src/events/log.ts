@@ -1,4 +1,5 @@
-import { EVENTS_TOPIC, publishMessage } from '../coordination/bus.ts'
+import { EVENTS_TOPIC } from '../coordination/bus.ts'
+import { publishNews } from '../coordination/news.ts'
 import type { Ctx } from '../core/context.ts'
 import { newId } from '../core/crypto.ts'
 import type { Position } from '../core/event-position.ts'
@@ -46,7 +47,7 @@ export async function recordEvents(sql: Sql, ctx: Ctx, events: NewEvent[]): Prom
 }
 
 /** Wakes readers of the tenant's event log. Call it after the transaction has committed. */
-export const wakeReaders = (tenant: string): void => publishMessage(EVENTS_TOPIC, tenant)
+export const wakeReaders = (tenant: string): void => publishNews(EVENTS_TOPIC, tenant)
 
 /** Converts a row to an event with its encoded position. */
 export const toLogEvent = ({ era, xid, seq, ...row }: EventRow): LogEvent => ({
