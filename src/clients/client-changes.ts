@@ -79,8 +79,8 @@ const losesSecret = (input: unknown): boolean => {
 
 /**
  * Revokes the grants of a confidential client before it becomes a public one, because its refresh tokens
- * would then work for anyone with a copy. A rejected update rolls this back. Runs before the client is
- * locked, in the lock order of a deletion.
+ * would then work for anyone with a copy. A rejected update rolls this back. The client is locked: a code that is
+ * redeemed meanwhile waits, and is rejected because the app type has changed.
  */
 async function revokeAuthenticatedGrants(sql: Sql, ctx: Ctx, clientId: string): Promise<void> {
   const scope = { kind: 'client', clientId, appTypes: APP_TYPES_WITH_SECRET } as const
@@ -104,9 +104,9 @@ export async function updateClient(
 ): Promise<Client> {
   if (!isClientId(clientId)) throw new NotFound('client')
   const { client, isChanged, hasNewKeys } = await inTransaction(async (sql) => {
-    if (losesSecret(input)) await revokeAuthenticatedGrants(sql, ctx, clientId)
     const current = await lockClientRow(sql, ctx.tenant, clientId)
     if (!current) throw new NotFound('client')
+    if (losesSecret(input)) await revokeAuthenticatedGrants(sql, ctx, clientId)
     const before = current.client
     assertExpectedUpdatedAt(input, before.updatedAt)
     const patch = parseInput(

@@ -20,9 +20,9 @@ const CODE_PARAMETERS = {
 } as const
 
 // FOR SHARE serializes this statement with the lock of the user, the end of the session, the revocation of the client's
-// access and the deletion of the client. The user's row comes first, since most of these lock it first.
+// access, and changes and the deletion of the client. The user's row comes first, since most of these lock it first.
 const REDEEM_CODE = statement({
-  takes: { ...NEW_GRANT_PARAMETERS, ...CODE_PARAMETERS },
+  takes: { ...NEW_GRANT_PARAMETERS, ...CODE_PARAMETERS, appType: 'text' },
   returns: { roles: 'text[]' },
 })`
   WITH valid_code AS MATERIALIZED (
@@ -31,7 +31,7 @@ const REDEEM_CODE = statement({
       'offline_access' = ANY (:scopes) AS "offline", u."roles"
     FROM "User" u
     JOIN "Session" s ON s."tenantId" = :tenant AND s."id" = :sessionId AND ${checkFoundRow('s."userId" = u."id"')}
-    JOIN "Client" c ON c."tenantId" = :tenant AND c."id" = :clientId
+    JOIN "Client" c ON c."tenantId" = :tenant AND c."id" = :clientId AND ${checkFoundRow('c."appType" = :appType')}
     WHERE u."tenantId" = :tenant AND u."id" = :userId AND NOT u."locked"
       AND ${checkFoundRow('u."codeGeneration" = :codeGeneration')}
       AND ${checkFoundRow('s."endedAt" IS NULL AND s."expiresAt" > :now')}
@@ -43,13 +43,14 @@ const REDEEM_CODE = statement({
 
 /**
  * Creates the grant of a code and records the event, in one statement. Returns the roles of the user; null when the
- * grant exists, or the user, the session or the access of the client has ended since the code was issued.
+ * grant exists, the user, the session or the access of the client has ended since the code was issued, or the client is
+ * no longer of the type `appType` with which it authenticated.
  */
 export const redeemAuthorizationCode = (
   sql: Sql,
   tenant: string,
   contents: CodeContents,
-  terms: GrantTerms,
+  { appType, ...terms }: GrantTerms & { appType: string },
   event: object,
 ): Promise<RowOf<typeof REDEEM_CODE> | null> => {
   const {
@@ -66,6 +67,7 @@ export const redeemAuthorizationCode = (
   } = contents
   return REDEEM_CODE.first(sql, {
     tenant,
+    appType,
     ...terms,
     events: [event],
     ...{

@@ -99,7 +99,7 @@ export async function redeemCode(
       sql,
       ctx.tenant,
       contents,
-      buildGrantTerms(client, presented.dpopJkt, refreshSecret, now),
+      { ...buildGrantTerms(client, presented.dpopJkt, refreshSecret, now), appType: client.appType },
       createEventRow(ctx, grantCreated()),
     ))
   if (redeemed) {

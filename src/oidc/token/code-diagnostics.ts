@@ -69,10 +69,12 @@ export function diagnosePresentedCode(
 }
 
 /** Explains the rejection of a code by the state of its user and session. Pure. */
-function diagnoseState({ locked, endReason, isVoid }: CodeStateRow): Diagnostics {
+function diagnoseState({ locked, isVoid, isSessionActive, endReason }: CodeStateRow): Diagnostics {
   if (locked !== false) return { reason: locked ? 'the user is locked' : 'the user was deleted' }
   if (isVoid) return { reason: 'the access of a client was revoked after the code was issued' }
-  return { reason: 'the session has ended', end_reason: endReason }
+  return isSessionActive
+    ? { reason: 'the client was changed or deleted at the same time' }
+    : { reason: 'the session has ended', end_reason: endReason }
 }
 
 /**

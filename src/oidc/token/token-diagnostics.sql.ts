@@ -14,10 +14,12 @@ const SELECT_CODE_STATE = statement({
     locked: 'boolean?',
     /** The user's codes of its generation are void. */
     isVoid: 'boolean',
+    isSessionActive: 'boolean',
     endReason: 'text?',
   },
 })`
-  SELECT g."createdAt" AS "usedAt", u."locked", u."codeGeneration" IS DISTINCT FROM :codeGeneration AS "isVoid", s."endReason"
+  SELECT g."createdAt" AS "usedAt", u."locked", u."codeGeneration" IS DISTINCT FROM :codeGeneration AS "isVoid",
+    COALESCE(s."endedAt" IS NULL AND s."expiresAt" > now(), false) AS "isSessionActive", s."endReason"
   FROM (SELECT) code
   LEFT JOIN "Grant" g ON g."tenantId" = :tenant AND g."id" = :grantId
   LEFT JOIN "User" u ON u."tenantId" = :tenant AND u."id" = :userId

@@ -128,6 +128,25 @@ describe('the token endpoint', () => {
     expect(await dbFor(tenant).grant.count({ where })).toBe(0)
   })
 
+  test('rejects a code of a client that becomes public at the same time', async ({
+    tenant,
+    newClient,
+    oidc,
+    newVisitor,
+  }) => {
+    const changing = await newClient()
+    const { authorize } = await newVisitor()
+    const { code = '' } = await authorize(OFFLINE, changing)
+    const change = (sql: Sql) =>
+      sql(`UPDATE "Client" SET "appType" = 'native' WHERE "tenantId" = $1 AND "id" = $2`, [
+        tenant,
+        changing.id,
+      ])
+    const answer = await whileLocked(change, () => oidc.exchange(code, {}, changing))
+    expect(answer).toMatchObject({ status: 400, body: { error: 'invalid_grant' } })
+    expect(await dbFor(tenant).grant.count({ where: { tenantId: tenant, clientId: changing.id } })).toBe(0)
+  })
+
   test('rejects a code after the deletion of its client has been committed', async ({
     tenant,
     newClient,
