@@ -148,7 +148,7 @@ export const EnrollmentWaitingPage = ({
   tenant: PageTenant
   usableAt: Date
 }): VNode => (
-  <PageShell title={<Message of="enroll.waitingTitle" />} tenant={tenant}>
+  <PageShell title={<Message of="enroll.waitingTitle" />} tenant={tenant} outcome="neutral">
     <p>
       <Message of="enroll.waitingText" time={<UtcTime at={usableAt} />} />
     </p>

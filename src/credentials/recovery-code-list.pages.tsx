@@ -7,7 +7,8 @@ export const RecoveryCodeList = ({ codes }: { codes: readonly string[] }): VNode
   markSecret()
   return (
     <>
-      <ul class="recovery-codes">
+      {/* From right to left, the parts of a code that ends in digits would change places. */}
+      <ul class="recovery-codes" dir="ltr">
         {codes.map((code) => (
           <li key={code}>
             <code>{code}</code>

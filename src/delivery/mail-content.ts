@@ -56,11 +56,19 @@ function toText(part: MailPart): string {
   }
 }
 
+/** Chinese and Japanese have no space after a sentence. */
+const closeSentences = (text: string): string => text.replace(/([。！？]) /g, '$1')
+
 /** Builds a mail. Its text has what the HTML shows: heading, parts and links. */
 export function toMail({ tenant, words }: MessageFrame, content: MailContent): RichMail {
   const { language, direction } = words
-  const parts = content.parts.map(toText).filter((text) => text !== '')
+  const preheader = closeSentences(content.preheader)
+  const parts = content.parts.map((part) => ({
+    ...part,
+    ...('text' in part && { text: closeSentences(part.text) }),
+  }))
+  const texts = parts.map(toText).filter((text) => text !== '')
   const links = content.footer.map(({ text, href }) => `${text}: ${href}`)
-  const text = `${[content.heading, ...parts, ...links].join('\n\n')}\n`
-  return { ...content, tenant, language, direction, text }
+  const text = `${[content.heading, ...texts, ...links].join('\n\n')}\n`
+  return { ...content, preheader, parts, tenant, language, direction, text }
 }

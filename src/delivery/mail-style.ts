@@ -43,7 +43,7 @@ export function buildInlineStyles(brand: Brand, direction: 'ltr' | 'rtl') {
     text: `margin:0 0 20px;color:${color.text};font:16px/24px ${sans}`,
     code: (code: string) =>
       `margin:0 0 20px;padding:18px 8px;border-radius:${radius}px;background:${color.raised};color:${color.text};font:700 ${CODE_SIZES[code.length > MAX_SHORT_CODE ? 'long' : 'short']} ${MONO};letter-spacing:${code.length > MAX_SHORT_CODE ? 1 : 6}px;text-align:center;white-space:nowrap;-webkit-user-select:all;user-select:all`,
-    button: `border-radius:${radius}px;background:${color.accent};text-align:center`,
+    button: `border-radius:${radius}px;background:${color.accent};text-align:center;mso-padding-alt:12px 24px`,
     buttonLink: `display:inline-block;padding:12px 24px;border-radius:${radius}px;color:${color.onAccent};font:600 16px/24px ${sans};text-decoration:none`,
     hint: `margin:16px 0 20px;color:${color.muted};font:14px/20px ${sans}`,
     // A URL is broken anywhere; words are not.

@@ -29,7 +29,6 @@ export type Words = {
   /** The translation of an English sentence of a service, such as an error; the sentence itself if there is none. */
   translate: (sentence: string) => string
   formatTime: (time: Date, style: 'medium' | 'long', timeZone: string) => string
-  formatList: (items: readonly string[]) => string
   /** How long ago a time was, such as "2 hours ago". */
   formatAgo: (time: Date, now?: Date) => string
 }
@@ -93,7 +92,6 @@ export function createWords(language: string, catalog: Catalog): Words {
     return message
   }
   const format = (key: MessageKey, values?: object) => compile(key).format(values as Record<string, string>)
-  const list = new Intl.ListFormat(locale, { type: 'unit', style: 'short' })
   return {
     language,
     direction: findDirection(language),
@@ -104,7 +102,6 @@ export function createWords(language: string, catalog: Catalog): Words {
       return found ? String(format(found.key, found.values)) : sentence
     },
     formatTime: createTimeFormatter(locale),
-    formatList: (items) => list.format(items),
     formatAgo: createAgoFormatter(locale),
   }
 }

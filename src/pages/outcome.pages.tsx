@@ -133,7 +133,7 @@ export const StillSignedInPage = ({ tenant, client, startAt }: SignedOutPageProp
     lead={<Message of="logout.stayedLead" />}
     tenant={tenant}
     client={client}
-    outcome="good"
+    outcome="neutral"
   >
     <ContinueLink to={startAt}>
       <Message of="action.goTo" name={<BidiText>{client?.name}</BidiText>} />

@@ -85,9 +85,13 @@ function ClientMark({ client }: { client: PageClient }): VNode {
   )
 }
 
-const OutcomeMark = ({ outcome }: { outcome: 'good' | 'bad' }): VNode => (
+const OUTCOME_SIGNS = { good: '✓', neutral: '–', bad: '!' } as const
+
+type Outcome = keyof typeof OUTCOME_SIGNS
+
+const OutcomeMark = ({ outcome }: { outcome: Outcome }): VNode => (
   <span class={`mark ${outcome}`} aria-hidden="true">
-    {outcome === 'good' ? '✓' : '!'}
+    {OUTCOME_SIGNS[outcome]}
   </span>
 )
 
@@ -152,8 +156,8 @@ type ShellProps = {
   tenant?: PageTenant | null
   /** The client whose mark and color the page shows. */
   client?: PageClient | null
-  /** The outcome mark, shown in place of the client's mark. */
-  outcome?: 'good' | 'bad'
+  /** The outcome mark, shown in place of the client's mark; neutral when nothing has changed. */
+  outcome?: Outcome
   /** Prefixes the title with "Error:", which screen readers announce first. */
   isError?: boolean
   /** A wide card, for the lists of development pages. */

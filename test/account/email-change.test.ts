@@ -35,7 +35,7 @@ describe('a change of the email address', () => {
     })
     const notices = await inbox.list(holder.email)
     expect(notices).toHaveLength(before + 1)
-    expect(notices[0]?.subject).toBe('The e-mail address of your account at Analytical Engines was changed')
+    expect(notices[0]?.subject).toBe('The email address of your account at Analytical Engines was changed')
     expect(notices[0]?.body).not.toContain('@')
     const own = await doneBy(tenant, holder)
     expect(own).toMatchObject([

@@ -200,7 +200,7 @@ describe('a passcode', () => {
     await awaitDeliveries()
     expect(lastMail(servers)).toMatchObject({
       to: [to],
-      email: { subject: 'The e-mail address of your account at Acme was changed' },
+      email: { subject: 'The email address of your account at Acme was changed' },
     })
     const failed = await events({ type: 'passcode.failed' })
     expect(failed).toMatchObject([{ detail: { purpose: 'address-change', reason: 'delivery' } }])

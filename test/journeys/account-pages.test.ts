@@ -61,7 +61,7 @@ describe.skipIf(noBrowser)('a person on the account pages, without script', () =
       await submitField(page, /^Code$/, await codeFor(phone))
       await expectStatus(page, 'Your new address is confirmed.')
       const email = `new-${person.email}`
-      await submitField(page, 'New e-mail address', email)
+      await submitField(page, 'New email address', email)
       await submitField(page, /^Code$/, await codeFor(email))
       await expectStatus(page, 'Your new address is confirmed.')
       await press(page, 'Remove')

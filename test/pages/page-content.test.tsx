@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { NewRecoveryCodesPage } from '../../src/account/pages/recovery-codes.pages.tsx'
+import { SessionsPage } from '../../src/account/pages/sessions.pages.tsx'
 import { describeScope, listConsentItems, toScopeConsentItems } from '../../src/consents/consent-items.ts'
 import { SCOPE_NAMES } from '../../src/core/scopes.ts'
 import { DemoClientPage } from '../../src/dev/demo-client.pages.tsx'
@@ -125,6 +127,32 @@ describe('a hosted page', () => {
     }
     expect(textOf(html)).toContain('You continue at photos.example . If you deny')
     expect(await renderConsent(['openid', 'email'])).not.toContain('sensitive')
+  })
+
+  test('with recovery codes shows them from left to right in every language', async () => {
+    const html = await renderHtml(<NewRecoveryCodesPage tenant={tenant} codes={['2345-6789-abcd-ef01']} />)
+    expect(html).toContain(
+      '<ul class="recovery-codes" dir="ltr"><li><code>2345-6789-abcd-ef01</code></li></ul>',
+    )
+  })
+
+  test('for sessions shows the place and the IP address apart', async () => {
+    const at = new Date('2026-11-23T06:58:00Z')
+    const session = { id: 's', title: 'Firefox', isCurrent: true, lastSeenAt: at, startedAt: at, apps: [] }
+    const show = async (place: string | null, ip: string | null) =>
+      (
+        await renderHtml(
+          <SessionsPage
+            {...{ tenant, form: interaction, timeZone: null, hasMore: false }}
+            sessions={[{ ...session, place, ip }]}
+          />,
+        )
+      )
+        .match(/<dd>(?:(?!<dd>).)*<\/dd>(?=<\/dl>)/)?.[0]
+        .replace(/<(?!br)[^>]*>/g, '')
+    expect(await show('Zurich', '203.0.113.7')).toBe('Zurich<br/>IP 203.0.113.7')
+    expect(await show(null, '203.0.113.7')).toBe('IP 203.0.113.7')
+    expect(await show('Zurich', null)).toBe('Zurich')
   })
 
   test('for an error shows the id of the request', async () => {

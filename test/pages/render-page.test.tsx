@@ -136,6 +136,11 @@ describe('the stylesheet', () => {
     expect(await renderHtml(emailPage)).toContain(`<link rel="stylesheet" href="${STYLESHEET_PATH}"`)
   })
 
+  test('has less than 10 KB, and animates no navigation for those who want less motion', () => {
+    expect(Buffer.byteLength(STYLESHEET)).toBeLessThan(10 * 1024)
+    expect(STYLESHEET).toContain('no-preference){@view-transition{navigation:auto}}')
+  })
+
   test('loads no other resource and uses logical properties only', () => {
     expect(STYLESHEET).not.toMatch(/url\(|@import/)
     expect(STYLESHEET).not.toMatch(

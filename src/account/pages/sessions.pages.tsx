@@ -69,13 +69,11 @@ function Session({
               <Message of="sessions.place" />
             </dt>
             <dd>
-              <BidiText>
-                {words.formatList(
-                  [session.place, session.ip && words.text('sessions.ip', { address: session.ip })].filter(
-                    (part) => part !== null,
-                  ),
-                )}
-              </BidiText>
+              {session.place !== null && <BidiText>{session.place}</BidiText>}
+              {session.place !== null && session.ip !== null && <br />}
+              {session.ip !== null && (
+                <BidiText>{words.text('sessions.ip', { address: session.ip })}</BidiText>
+              )}
             </dd>
           </>
         )}

@@ -136,6 +136,7 @@ export const DeviceDeniedPage = ({ tenant }: { tenant: PageTenant }): VNode => (
     title={<Message of="device.deniedTitle" />}
     lead={<Message of="device.deniedLead" />}
     tenant={tenant}
+    outcome="neutral"
   >
     {null}
   </PageShell>

@@ -13,23 +13,24 @@ html{-webkit-text-size-adjust:100%;text-size-adjust:100%}
 body{
   margin:0;background:var(--surface);color:var(--text);
   font:1rem/1.5 var(--font);
-  -webkit-font-smoothing:antialiased;overflow-wrap:anywhere;
+  -webkit-font-smoothing:antialiased;overflow-wrap:anywhere;word-break:auto-phrase;
 }
 h1,h2,p,ul,dl,dd{margin:0}
 h1{font-size:1.625rem;line-height:1.25;font-weight:650;letter-spacing:-.015em;text-wrap:balance}
 h2{font-size:1rem;font-weight:600}
 code,pre,.mono{font-family:var(--mono)}
 p{text-wrap:pretty}
-.given{overflow-wrap:anywhere}
+
+.page,.card,.heading,.stack,.choice,.field,.alternatives,.person-text,.accounts,.asks,.messages,.message,.section{display:flex;flex-direction:column}
 
 .page{
-  min-block-size:100vh;min-block-size:100dvh;display:flex;flex-direction:column;gap:2rem;
+  min-block-size:100vh;min-block-size:100dvh;gap:2rem;
   max-inline-size:30rem;margin-inline:auto;padding:1.5rem;
 }
 .wide{max-inline-size:48rem}
 .tenant{display:flex;align-items:center;gap:.625rem;font-weight:600}
 .tenant-logo{inline-size:2rem;block-size:2rem;object-fit:contain;flex:none}
-.card{flex:1;display:flex;flex-direction:column;gap:1.75rem}
+.card{flex:1;gap:1.75rem}
 .support{
   display:flex;flex-wrap:wrap;align-items:center;gap:0 1.25rem;padding-block-start:1rem;
   border-block-start:1px solid var(--line);font-size:.9375rem;
@@ -38,23 +39,25 @@ p{text-wrap:pretty}
 .language{display:flex;align-items:center}
 .language select{inline-size:auto;min-block-size:2.75rem;padding-block:.25rem}
 
-.heading{display:flex;flex-direction:column;gap:.5rem}
+.heading{gap:.5rem}
 .lead{color:var(--muted);font-size:1.0625rem}
-.lead .given,.lead strong{color:var(--text);font-weight:550}
+.lead .given,.lead strong{color:var(--text);font-weight:600}
 .hint{color:var(--muted);font-size:.875rem}
+.mark,.person-mark,.provider-mark{display:grid;place-items:center;flex:none}
 .mark{
-  display:grid;place-items:center;flex:none;inline-size:3.5rem;block-size:3.5rem;border-radius:calc(var(--radius)*1.6);
+  inline-size:3.5rem;block-size:3.5rem;border-radius:calc(var(--radius)*1.6);
   background:var(--accent);color:var(--on-accent);border:1px solid var(--accent-edge);
   font-size:1.5rem;font-weight:650;object-fit:contain;margin-block-end:.75rem;
 }
 img.mark{background:none;border:0}
 .mark.bad{background:var(--danger-surface);color:var(--danger);border-color:transparent}
+.mark.neutral{background:var(--raised);color:var(--muted);border-color:transparent}
 .mark.good{background:var(--success-surface);color:var(--success);border-color:transparent}
 
-.stack,.choice{display:flex;flex-direction:column;gap:1.25rem}
+.stack{gap:1.25rem}
 .choice{gap:.75rem}
-.field{display:flex;flex-direction:column;gap:.5rem}
-label{font-weight:550}
+.field{gap:.5rem}
+label{font-weight:600}
 input,select{
   inline-size:100%;min-block-size:3rem;padding:.625rem .875rem;border:1px solid var(--control);border-radius:var(--radius);
   background:var(--surface);color:inherit;font:inherit;
@@ -74,7 +77,7 @@ input[aria-invalid],select[aria-invalid]{border-color:var(--danger);box-shadow:i
 }
 .letters{text-transform:uppercase;letter-spacing:.15em;padding-inline:.875rem}
 .user-code{
-  padding:.75rem;border-radius:var(--radius);background:var(--raised);text-align:center;user-select:all;
+  text-align:center;user-select:all;
   font:600 1.625rem/1.4 var(--mono);letter-spacing:.1em;
 }
 .error{
@@ -87,7 +90,7 @@ input[aria-invalid],select[aria-invalid]{border-color:var(--danger);box-shadow:i
 button,.button{
   display:inline-flex;align-items:center;justify-content:center;min-block-size:3rem;padding:.625rem 1.25rem;
   border:1px solid transparent;border-radius:var(--radius);font:inherit;font-weight:600;text-align:center;text-decoration:none;
-  cursor:pointer;transition:filter .12s ease,background-color .12s ease;
+  cursor:pointer;transition:filter .12s,background-color .12s;
 }
 button:disabled{opacity:.55;cursor:default;text-decoration:none}
 .primary{background:var(--accent);color:var(--on-accent);border-color:var(--accent-edge)}
@@ -95,7 +98,7 @@ button:disabled{opacity:.55;cursor:default;text-decoration:none}
 .primary:active{filter:brightness(.94)}
 .secondary{background:var(--surface);color:var(--text);border-color:var(--control)}
 .secondary:hover{background:var(--raised)}
-.quiet{min-block-size:2.75rem;padding:.5rem .75rem;background:none;color:var(--accent-text);font-weight:550}
+.quiet{min-block-size:2.75rem;padding:.5rem .75rem;background:none;color:var(--accent-text);font-weight:600}
 .quiet:hover,a:hover{text-decoration:underline;text-underline-offset:.2em}
 a{color:var(--accent-text)}
 a.primary{color:var(--on-accent)}
@@ -104,40 +107,40 @@ a.secondary{color:var(--text)}
 input:focus-visible{outline-offset:-1px}
 input[aria-invalid]:focus-visible{outline-color:var(--danger)}
 
-.pending{padding:.75rem .875rem;border-radius:calc(var(--radius)*1.2);background:var(--raised)}
 .pending .quiet{margin-inline-start:-.75rem}
 .provider{gap:.75rem}
 .provider-mark{
-  display:grid;place-items:center;flex:none;inline-size:1.25rem;block-size:1.25rem;border-radius:.25rem;
+  inline-size:1.25rem;block-size:1.25rem;border-radius:.25rem;
   background:var(--raised);border:1px solid var(--line);font-size:.75rem;
 }
 .provider svg{flex:none}
 
-.alternatives{display:flex;flex-direction:column;align-items:flex-start;gap:.25rem;margin-inline:-.75rem}
+.alternatives{align-items:flex-start;gap:.25rem;margin-inline:-.75rem}
 .alternatives .hint{padding-inline:.75rem}
-.alternatives a{padding:.5rem .75rem}
+.alternatives a{padding:.5rem .75rem;font-weight:600}
+.alternatives a:not(:hover){text-decoration:none}
 
 .signed-in{
   display:flex;flex-wrap:wrap;align-items:center;justify-content:space-between;gap:.5rem;
-  padding:.75rem;border-radius:calc(var(--radius)*1.2);background:var(--raised);
 }
 .person{display:flex;align-items:center;gap:.75rem;flex:1 1 auto;min-inline-size:0}
 .person-mark{
-  display:grid;place-items:center;flex:none;inline-size:2.5rem;block-size:2.5rem;border-radius:50%;
+  inline-size:2.5rem;block-size:2.5rem;border-radius:50%;
   background:var(--surface);border:1px solid var(--line);font-weight:600;
 }
-.person-text{display:flex;flex-direction:column;min-inline-size:0;line-height:1.35}
+.person-text{min-inline-size:0;line-height:1.35}
 .person-name{font-weight:600}
-.accounts{display:flex;flex-direction:column;padding:0;border-block:1px solid var(--line);list-style:none}
-.accounts li{display:flex;align-items:center;gap:.25rem}
+.messages,.accounts,.asks{padding:0;list-style:none}
+.accounts{border-block:1px solid var(--line)}
+.accounts li{display:flex;flex-wrap:wrap;align-items:center;justify-content:flex-end;gap:0 .25rem}
 .accounts li+li{border-block-start:1px solid var(--line)}
-.accounts li>:first-child{flex:1;min-inline-size:0}
+.accounts li>:first-child{flex:1 1 13.5rem;min-inline-size:0}
 .account{
   display:flex;align-items:center;justify-content:flex-start;gap:.75rem;inline-size:100%;padding:.75rem .5rem;
   background:none;color:var(--text);font-weight:400;text-align:start;
 }
 button.account:hover{background:var(--raised)}
-.asks{display:flex;flex-direction:column;padding:0;list-style:none;margin-block-start:.25rem}
+.asks{margin-block-start:.25rem}
 .asks li{position:relative;padding-block:.75rem;padding-inline-start:2rem;border-block-end:1px solid var(--line)}
 .asks li:last-child{border-block-end:0}
 .asks li::before{
@@ -149,12 +152,11 @@ button.account:hover{background:var(--raised)}
   background:var(--danger-surface);color:var(--danger);font-size:.8125rem;font-weight:700;
 }
 .qr{display:block;margin-inline:auto;border-radius:var(--radius);background:#fff}
-.key{overflow-wrap:anywhere;user-select:all}
+.key{user-select:all}
+.reference,.recovery-codes,.pending,.signed-in,.user-code,.message pre,.block{padding:.75rem .875rem;border-radius:var(--radius);background:var(--raised)}
 .recovery-codes{
-  display:grid;grid-template-columns:repeat(auto-fit,minmax(13rem,1fr));gap:.375rem 1rem;
-  padding:.75rem .875rem;border-radius:var(--radius);background:var(--raised);list-style:none;user-select:all;
+  display:grid;grid-template-columns:repeat(auto-fit,minmax(13rem,1fr));gap:.375rem 1rem;list-style:none;user-select:all;
 }
-.reference{padding:.75rem .875rem;border-radius:var(--radius);background:var(--raised)}
 .reference dt{color:var(--muted);font-size:.8125rem}
 .reference dd{font-size:.9375rem}
 .reference dd+dt{margin-block-start:.5rem}
@@ -164,26 +166,22 @@ button.account:hover{background:var(--raised)}
 .row.between{justify-content:space-between}
 .search{display:flex;flex-wrap:wrap;gap:.75rem;align-items:end}
 .search .field{flex:1 1 14rem}
-.messages{display:flex;flex-direction:column;gap:1rem;padding:0;list-style:none}
-.message{display:flex;flex-direction:column;gap:.75rem;padding:1rem 1.125rem;border:1px solid var(--line);border-radius:calc(var(--radius)*1.2)}
-.section{
-  display:flex;flex-direction:column;gap:.125rem;padding:1rem 1.125rem;border:1px solid var(--line);border-radius:calc(var(--radius)*1.2);
-  color:var(--text);text-decoration:none;
-}
+.messages{gap:1rem}
+.message,.section,.sample,.mail{border:1px solid var(--line);border-radius:calc(var(--radius)*1.2)}
+.message,.section{gap:.75rem;padding:1rem 1.125rem}
+.section{gap:.125rem;color:var(--text);text-decoration:none}
 .section:hover{background:var(--raised)}
 .section .person-name::after{content:" →";color:var(--muted)}
-.tag{padding:.0625rem .5rem;border-radius:1rem;background:var(--raised);color:var(--muted);font-size:.8125rem;font-weight:550}
+[dir=rtl] .section .person-name::after{content:" ←"}
+.tag{padding:.0625rem .5rem;border-radius:1rem;background:var(--raised);color:var(--muted);font-size:.8125rem;font-weight:600}
 .message-code{font-size:2rem;line-height:1.2;font-weight:650;letter-spacing:.14em;user-select:all}
-.message pre,.block{
-  margin:0;padding:.75rem .875rem;border-radius:var(--radius);background:var(--raised);
-  font-size:.875rem;white-space:pre-wrap;overflow-wrap:anywhere;
-}
+.message pre,.block{margin:0;font-size:.875rem;white-space:pre-wrap}
 .samples{display:grid;grid-template-columns:repeat(auto-fit,minmax(17rem,1fr));gap:.75rem}
 .samples h3{grid-column:1/-1;margin:0;font-size:1rem}
-.sample{inline-size:100%;block-size:36rem;border:1px solid var(--line);border-radius:calc(var(--radius)*1.2)}
+.sample,.mail{inline-size:100%;block-size:36rem}
 .sample.light{color-scheme:light}
 .sample.dark{color-scheme:dark}
-.mail{inline-size:100%;block-size:42rem;border:1px solid var(--line);border-radius:calc(var(--radius)*1.2);color-scheme:light dark}
+.mail{block-size:42rem;color-scheme:light dark}
 .claims{display:grid;grid-template-columns:minmax(6rem,max-content) 1fr;gap:.25rem 1rem;font-size:.9375rem}
 .claims dt{color:var(--muted)}
 
@@ -199,5 +197,9 @@ button.account:hover{background:var(--raised)}
   .support{padding:0;border:0;justify-content:center}
 }
 @media (prefers-reduced-motion:reduce){*,*::before,*::after{transition:none!important;animation:none!important}}
+@media (prefers-reduced-motion:no-preference){@view-transition{navigation:auto}}
 @media (forced-colors:active){.mark,.person-mark,.error,.tag{border:1px solid}}
-`.replace(/\s*\n\s*/g, '')
+`
+  .replace(/\s*\n\s*/g, '')
+  .replaceAll(';}', '}')
+  .replaceAll(', ', ',')

@@ -12,6 +12,7 @@ import {
   InvitationExpiredPage,
   InvitationPage,
 } from '../../invitations/invitation.pages.tsx'
+import { getRequestWords } from '../../languages/request-language.ts'
 import { DeviceApprovedPage, DeviceDeniedPage } from '../../oidc/device/device.pages.tsx'
 import { LogoutChoicePage } from '../../oidc/logout/logout-choice.pages.tsx'
 import { UpstreamLogoutPage } from '../../oidc/logout/upstream-logout.pages.tsx'
@@ -29,6 +30,7 @@ const APP_URL = 'https://app.example.com/'
 
 /** Invitations, links by which a passkey is created, sign-out, and the ends of a sign-in. */
 export function buildOutcomeSamples(tenant: PageTenant, now: Date): Record<string, VNode> {
+  const words = getRequestWords()
   const interaction = createSampleForm(tenant)
   const shown = { tenant, client: CLIENT, interaction }
   const accounts = [PERSON, { name: 'Grace Hopper', email: 'grace@example.com' }].map((person) => ({
@@ -66,8 +68,8 @@ export function buildOutcomeSamples(tenant: PageTenant, now: Date): Record<strin
     error: (
       <ErrorPage
         tenant={tenant}
-        title="This page has expired"
-        message="Go back to the application and try again."
+        title={words.text('error.410')}
+        message={words.text('error.client')}
         requestId="req_example"
       />
     ),

@@ -1,5 +1,6 @@
 import type { VNode } from 'preact'
 import { listConsentItems } from '../../consents/consent-items.ts'
+import { getRequestWords } from '../../languages/request-language.ts'
 import { DeviceConsentPage, UserCodePage } from '../../oidc/device/device.pages.tsx'
 import { ConsentPage } from '../../oidc/signin/consent.pages.tsx'
 import { AddressEntry } from '../../oidc/signin/passcode/address-entry.pages.tsx'
@@ -36,6 +37,7 @@ const NAME_FIELD = [{ field: 'name' as const, required: true, label: null, schem
 
 /** The steps of a sign-in and of the sign-in at a device. */
 export function buildSignInSamples(tenant: PageTenant, now: Date): Record<string, VNode> {
+  const words = getRequestWords()
   const interaction = createSampleForm(tenant)
   const shown = { tenant, client: CLIENT, interaction }
   const factor = { ...shown, label: PERSON.email, otherPath: interaction.action }
@@ -58,7 +60,7 @@ export function buildSignInSamples(tenant: PageTenant, now: Date): Record<string
             key="passcode"
             interaction={interaction}
             channels={['email', 'sms']}
-            hint="We’ll send you a code to sign in with."
+            hint={words.text('address.hint')}
           />,
           <PasskeyEntry key="passkey" interaction={interaction} options={REQUEST_OPTIONS} isOnly={false} />,
           <ProviderEntry
@@ -83,7 +85,7 @@ export function buildSignInSamples(tenant: PageTenant, now: Date): Record<string
       <CodePage
         {...shown}
         address={PERSON.email}
-        error="That code is wrong."
+        error={words.text('problem.wrong')}
         resendAllowedAt={new Date(now.getTime() + RESEND_MS)}
       />
     ),

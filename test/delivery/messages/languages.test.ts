@@ -30,6 +30,10 @@ describe.each(LANGUAGES)('messages in %s', (language) => {
     }
   })
 
+  test('have no space between Chinese or Japanese sentences', () => {
+    for (const { text, preheader } of Object.values(mails)) expect(text + preheader).not.toMatch(/[。！？] /)
+  })
+
   test('have no sentence of another language', () => {
     if (language === 'en') return
     for (const [name, { subject, preheader, heading, parts, footer }] of Object.entries(mails)) {

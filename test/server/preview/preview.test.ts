@@ -64,6 +64,31 @@ describe('the preview of the brand', () => {
     }
   })
 
+  test('shows the texts of the tenant in its pages and mails', async ({
+    ctx,
+    preview,
+    becomeAdministrator,
+  }) => {
+    await becomeAdministrator()
+    await updateSettings(ctx, {
+      textOverrides: [
+        { locale: 'en', key: 'signIn.title', text: 'Welcome aboard' },
+        { locale: 'en', key: 'passcode.signInTitle', text: 'Your boarding code for {name}' },
+      ],
+    })
+    expect(await (await preview('/page/sign-in')).text()).toContain('<h1>Welcome aboard</h1>')
+    expect(await (await preview('/mail/sign-in')).text()).toMatch(/>Your boarding code for/)
+  })
+
+  test('has samples in the language of the browser', async ({ here, tenant, becomeAdministrator }) => {
+    await becomeAdministrator()
+    const headers = { 'accept-language': 'de' }
+    const page = await here.fetch(`/${tenant}/brand/preview/page/wrong-code`, { headers })
+    const html = await page.text()
+    expect(html).toContain('<html lang="de"')
+    expect(html).not.toContain('That code is wrong')
+  })
+
   test('has no sample of another name', async ({ preview, becomeAdministrator }) => {
     await becomeAdministrator()
     for (const path of ['/page/nothing', '/mail/constructor', '/page/__proto__', '/else/sign-in'])
