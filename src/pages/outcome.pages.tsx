@@ -1,5 +1,6 @@
 import type { ComponentChildren, VNode } from 'preact'
 import { toSafeLink } from '../core/safe-link.ts'
+import type { ErrorFact } from './error-facts.ts'
 import {
   BidiText,
   ErrorMessage,
@@ -39,13 +40,19 @@ type ErrorPageProps = {
   message: ComponentChildren
   /** The error in protocol terms, for developers of the application. */
   detail?: string | null
+  /** What was given and expected, in development only. */
+  facts?: readonly ErrorFact[]
   requestId: string
   /** The application that sent the request, with the URL where it starts a new sign-in. */
   startAt?: { name: string; url: string } | null
 }
 
 /** What support needs to find the request. */
-const ErrorReference = ({ detail, requestId }: { detail?: string | null; requestId: string }): VNode => (
+const ErrorReference = ({
+  detail,
+  facts = [],
+  requestId,
+}: Pick<ErrorPageProps, 'detail' | 'facts' | 'requestId'>): VNode => (
   <>
     <dl class="reference">
       {detail && (
@@ -56,6 +63,16 @@ const ErrorReference = ({ detail, requestId }: { detail?: string | null; request
           <dd>{detail}</dd>
         </>
       )}
+      {facts.map(([name, value]) => (
+        <>
+          <dt>
+            <code>{name}</code>
+          </dt>
+          <dd>
+            <BidiText>{value}</BidiText>
+          </dd>
+        </>
+      ))}
       <dt>
         <Message of="error.requestId" />
       </dt>
@@ -70,12 +87,12 @@ const ErrorReference = ({ detail, requestId }: { detail?: string | null; request
 )
 
 /** Shows an error that cannot, or must not, be sent to the client. */
-export const ErrorPage = ({ tenant, title, message, detail, requestId, startAt }: ErrorPageProps): VNode => (
+export const ErrorPage = ({ tenant, title, message, startAt, ...reference }: ErrorPageProps): VNode => (
   <PageShell title={title} lead={message} tenant={tenant} outcome="bad" isError>
     <ContinueLink to={startAt?.url}>
       <Message of="action.goTo" name={<BidiText>{startAt?.name}</BidiText>} />
     </ContinueLink>
-    <ErrorReference detail={detail} requestId={requestId} />
+    <ErrorReference {...reference} />
   </PageShell>
 )
 
@@ -146,7 +163,7 @@ export type LogoutQuestion = {
   tenant: PageTenant
   client?: PageClient | null
   /** The error of an invalid request, from which nothing else is used. */
-  error?: { detail: string; requestId: string } | null
+  error?: Pick<ErrorPageProps, 'detail' | 'facts' | 'requestId'> | null
 }
 
 type LogoutFrameProps = LogoutQuestion & {

@@ -13,6 +13,7 @@ import { createJsonResponse, getRequestMeta } from '../http/request.http.ts'
 import { localizeClient } from '../languages/localize-client.ts'
 import type { MessageKey } from '../languages/messages.ts'
 import { getRequestWords } from '../languages/request-language.ts'
+import { listErrorFacts } from './error-facts.ts'
 import { ErrorPage } from './outcome.pages.tsx'
 import { type RenderOptions, renderPage } from './render-page.pages.tsx'
 import { buildInitiationUrl } from './restart-url.ts'
@@ -134,6 +135,7 @@ export const renderErrorPage: RenderError = async (thrown, event, tenant, client
           // What a person can do; `detail` names the error for developers.
           message: words.text('error.client'),
           detail: error.message,
+          facts: listErrorFacts(thrown),
           requestId,
           startAt: await findSignInStart(tenant, clientId),
         }

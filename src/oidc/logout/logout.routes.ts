@@ -14,6 +14,7 @@ import {
   SESSION_COOKIE,
 } from '../../pages/cookies.ts'
 import { createCsrfToken, isCsrfToken } from '../../pages/csrf.ts'
+import { listErrorFacts } from '../../pages/error-facts.ts'
 import { LeavePage } from '../../pages/leave.pages.tsx'
 import { LogoutConfirmPage, SignedOutPage, StillSignedInPage } from '../../pages/outcome.pages.tsx'
 import { addCookies, redirectTo, renderComponent, renderErrorPage } from '../../pages/responses.http.ts'
@@ -102,7 +103,11 @@ function showQuestion(
       action: `/${ctx.tenant}/oidc/logout${request ? `?${readTarget(event).query}` : ''}`,
       csrf: createCsrfToken('logout', ...listBinding(ctx.tenant, asked)),
     },
-    error: error && { detail: error.message, requestId: getRequestMeta(event).requestId },
+    error: error && {
+      detail: error.message,
+      facts: listErrorFacts(error),
+      requestId: getRequestMeta(event).requestId,
+    },
   }
   const options = {
     ...(error && { status: 400 }),

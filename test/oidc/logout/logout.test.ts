@@ -82,6 +82,17 @@ describe('the logout endpoint (RP-Initiated Logout 1.0)', () => {
     expect(await readSession(tokens)).toEqual(ACTIVE)
   })
 
+  test('says in development why an id_token_hint is rejected, without the token', async ({
+    tenant,
+    visit,
+  }) => {
+    const token = 'eyJhbGciOiJSUzI1NiJ9.c2VjcmV0.c2lnbmF0dXJl'
+    const html = await (await visit.browser.fetch(pathOf(tenant, { id_token_hint: token }))).text()
+    expect(html).toContain('<dt><code>error</code></dt><dd><bdi class="given">invalid_request</bdi></dd>')
+    // The menu of languages leads back to the request.
+    expect(html.replace(/<input type="hidden" name="return_to" value="[^"]*"/, '')).not.toContain('c2VjcmV0')
+  })
+
   test('names the user who is asked, also after an invalid request', async ({ tenant, visit }) => {
     for (const params of [{}, { post_logout_redirect_uri: AFTER }] as Record<string, string>[]) {
       const html = await (await visit.browser.fetch(pathOf(tenant, params))).text()

@@ -1,7 +1,14 @@
-import { describe, expect } from 'vitest'
+import { describe, expect, vi } from 'vitest'
 import { rawRequest } from '../support/attacks.ts'
 import { test } from '../support/fixtures.ts'
 import { REDIRECT_URI } from '../support/protocol.ts'
+
+// In development, an error page shows developers what their application sent.
+await vi.hoisted(async () => {
+  const { startMessageServers } = await import('../support/message-servers.ts')
+  await startMessageServers()
+  process.env.NODE_ENV = 'production'
+})
 
 /** What the maker of a link would like a page of the tenant to say. */
 const TEXT = 'YourAccountIsLockedCall555'
