@@ -16,6 +16,7 @@ const OWN_FIELDS = new Set(['date', 'x-request-id', 'ratelimit-remaining', 'rate
 const hideRandom = (text: string): string =>
   text
     .replace(/eyJ[\w-]+\.[\w-]+\.[\w-]+/g, 'JWT')
+    .replace(/grant_[0-9a-z]{26}\.[\w-]+/g, 'CODE')
     .replace(/[\w-]{43,}/g, '…')
     .replace(/\b(code=|vst_\w+=|signin\/|nonce[="]*)[\w-]+/g, '$1…')
     .replace(/"requestId":"[^"]*"/g, '"requestId":"…"')
