@@ -66,7 +66,7 @@ const ErrorReference = ({
       {facts.map(([name, value]) => (
         <>
           <dt>
-            <code>{name}</code>
+            <BidiText>{name}</BidiText>
           </dt>
           <dd>
             <BidiText>{value}</BidiText>

@@ -31,7 +31,7 @@ describe('a rejected authorization request', () => {
       const page = await answer.text()
       expect(answer.status).toBe(400)
       expect(page).toContain(getRequestId(answer))
-      expect(page).toMatch(/<code>expected<\/code>.*https:\/\/rp\.example\.com\/cb/)
+      expect(page).toMatch(/expected<\/bdi>.*https:\/\/rp\.example\.com\/cb/)
       expect(await listRejections(answer)).toEqual([
         expect.objectContaining({
           type: 'authorize.refused',

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { subscribe } from '../../src/coordination/bus.ts'
 import { publishNews } from '../../src/coordination/news.ts'
 
+// In a process of its own: with Redis, a process also receives its own messages.
 describe('publishNews', () => {
   test('sends the first news at once, and those that follow as one', async () => {
     const heard: string[] = []
