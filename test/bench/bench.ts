@@ -4,10 +4,12 @@
 // of a tenant of 1,000 users with those of a large tenant. --only lists measures the lists only, --large 0
 // omits them. --profile also writes a CPU profile of the server. --only neighbors compares authorize at a quiet
 // tenant with the same while a tenant of --flooded users is flooded. --only office signs 500 people in behind
-// one address.
+// one address. --only floors measures each operation in --rounds turns with a server that does only what the operation
+// must, and compares the ratios with baseline.json, which --write-baseline replaces.
 import { cpus } from 'node:os'
 import { parseArgs } from 'node:util'
 import { deploy } from './deployment.ts'
+import { compareFloors } from './floors.ts'
 import { compareLists } from './lists.ts'
 import { startMailbox } from './mailbox.ts'
 import { type Measurement, measure, toTable } from './measure.ts'
@@ -19,6 +21,8 @@ import { compareStalls } from './stalls.ts'
 
 /** The load before a measurement, which compiles the code of the server. */
 const WARM_UP = { seconds: 2, amount: 2000 }
+/** The load of one operation in a round of the comparison with the floor. */
+const FLOOR_SECONDS = 2
 
 const { values } = parseArgs({
   options: {
@@ -27,6 +31,8 @@ const { values } = parseArgs({
     large: { type: 'string', default: '1000000' },
     flooded: { type: 'string', default: '100000' },
     only: { type: 'string', default: '' },
+    rounds: { type: 'string', default: '3' },
+    'write-baseline': { type: 'boolean', default: false },
     profile: { type: 'string' },
   },
 })
@@ -46,6 +52,15 @@ try {
     measurements.push(await measure(deployment, scenario, Number(values.seconds)))
   }
   if (measurements.length > 0) process.stdout.write(`${toTable(measurements)}\n\n`)
+  if ('floors'.includes(values.only)) {
+    const { table, isWithin } = await compareFloors(deployment, seeded, scenarios, {
+      rounds: Number(values.rounds),
+      seconds: FLOOR_SECONDS,
+      writesBaseline: values['write-baseline'],
+    })
+    process.stdout.write(`${table}\n\n`)
+    if (!isWithin) process.exitCode = 1
+  }
   const large = Number(values.large)
   if (large > 0 && 'lists'.includes(values.only))
     process.stdout.write(`${await compareLists(deployment, large, Number(values.seconds))}\n`)

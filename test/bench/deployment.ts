@@ -1,14 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { createDatabase, dropDatabase } from '../support/databases.ts'
 import { freePort } from '../support/process.ts'
+import { readCpuSeconds, readDatabaseCpuSeconds } from './cpu.ts'
 
 const ADMIN_URL = process.env.TEST_DATABASE_URL ?? 'postgresql://postgres@127.0.0.1:5432/postgres'
-const CLOCK_TICKS_PER_SECOND = 100
 const START_LIMIT_MS = 30_000
 
 /** A server process with its own PostgreSQL database, and the counters of both. */
@@ -16,18 +15,22 @@ export type Deployment = {
   origin: string
   operator: { id: string; secret: string }
   db: pg.Client
+  databaseUrl: string
   /** Answers the questions of server.ts. */
   server: ChildProcess
   /** Statements sent so far. */
   statements: () => Promise<number>
   /** CPU seconds of the server process so far. */
   cpuSeconds: () => number
+  /** CPU seconds of the connections of the server so far. */
+  databaseCpuSeconds: () => Promise<number>
   /** Bytes of write-ahead log written by the cluster so far. */
   walBytes: () => Promise<number>
   stop: () => Promise<void>
 }
 
-async function untilReady(origin: string, child: ChildProcess): Promise<void> {
+/** Waits until a server is ready; throws when it ends before. */
+export async function untilReady(origin: string, child: ChildProcess): Promise<void> {
   const deadline = Date.now() + START_LIMIT_MS
   while (Date.now() < deadline) {
     if (child.exitCode !== null) throw new Error(`the server ended with ${child.exitCode}`)
@@ -87,16 +90,15 @@ export async function deploy(smtpUrl: string, profileDirectory?: string): Promis
     origin,
     operator,
     db,
+    databaseUrl: url.href,
     server: child,
     statements: async () => {
       child.send('statements')
       const [count] = await once(child, 'message')
       return count as number
     },
-    cpuSeconds: () => {
-      const fields = readFileSync(`/proc/${child.pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
-      return (Number(fields[11]) + Number(fields[12])) / CLOCK_TICKS_PER_SECOND
-    },
+    cpuSeconds: () => readCpuSeconds(child.pid),
+    databaseCpuSeconds: () => readDatabaseCpuSeconds(db, ''),
     walBytes: async () => {
       const { rows } = await db.query("SELECT pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::float8 AS bytes")
       return rows[0].bytes

@@ -16,12 +16,19 @@ export type Scenario = {
   connections?: number
 }
 
+/** A server under load, with the counters of its process and its database. */
+export type Target = Pick<
+  Deployment,
+  'origin' | 'statements' | 'cpuSeconds' | 'databaseCpuSeconds' | 'walBytes'
+>
+
 export type Measurement = {
   name: string
   requestsPerSecond: number
   p50Ms: number
   p99Ms: number
   cpuSecondsPer1000: number
+  databaseCpuSecondsPer1000: number
   roundTrips: number
   walBytes: number
   failures: number
@@ -30,14 +37,11 @@ export type Measurement = {
 /**
  * Runs a scenario for `seconds`, or for its amount, and reads CPU, statements and WAL before and after it.
  */
-export async function measure(
-  deployment: Deployment,
-  scenario: Scenario,
-  seconds: number,
-): Promise<Measurement> {
+export async function measure(deployment: Target, scenario: Scenario, seconds: number): Promise<Measurement> {
   await scenario.prepare?.(scenario.amount ?? 0)
   const before = {
     cpu: deployment.cpuSeconds(),
+    databaseCpu: await deployment.databaseCpuSeconds(),
     statements: await deployment.statements(),
     wal: await deployment.walBytes(),
   }
@@ -54,9 +58,12 @@ export async function measure(
     p50Ms: result.latency.p50,
     p99Ms: result.latency.p99,
     cpuSecondsPer1000: ((deployment.cpuSeconds() - before.cpu) / total) * 1000,
+    databaseCpuSecondsPer1000:
+      (((await deployment.databaseCpuSeconds()) - before.databaseCpu) / total) * 1000,
     roundTrips: ((await deployment.statements()) - before.statements) / total,
     walBytes: ((await deployment.walBytes()) - before.wal) / total,
-    failures: result.non2xx + result.errors,
+    // A redirect is an answer: its scenario checks where it leads.
+    failures: result['4xx'] + result['5xx'] + result.errors,
   }
 }
 

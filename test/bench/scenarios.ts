@@ -1,7 +1,15 @@
 import type autocannon from 'autocannon'
 import type { Deployment } from './deployment.ts'
 import type { Scenario } from './measure.ts'
-import { askToken, basic, REDIRECT_URI, requestCodes, type Seed } from './seed.ts'
+import {
+  askToken,
+  basic,
+  buildAuthorizePath,
+  REDIRECT_URI,
+  requestCodes,
+  type Seed,
+  startSession,
+} from './seed.ts'
 
 const FORM = 'application/x-www-form-urlencoded'
 const CODES = 3000
@@ -20,6 +28,8 @@ export async function scenariosFor(deployment: Deployment, seed: Seed): Promise<
 
   let codes = await requestCodes(deployment, seed, FAMILIES)
   const families = await Promise.all(codes.map((code) => askToken(deployment.origin, web, redeem(code))))
+  const browserSession = await startSession(deployment, seed, 'browser')
+  const apiSession = await startSession(deployment, seed, 'api')
   const refreshTokens = families.map((family) => family.refresh_token as string)
   const personToken = families[0].access_token as string
 
@@ -82,6 +92,30 @@ export async function scenariosFor(deployment: Deployment, seed: Seed): Promise<
           path: `/${tenant}/oidc/introspect`,
           headers: asWeb,
           body: form({ token: personToken }),
+        },
+      ],
+    },
+    {
+      name: 'authorize, live session',
+      requests: [
+        {
+          path: buildAuthorizePath(seed),
+          headers: { cookie: `vst_sid=${browserSession}` },
+          onResponse: (_status, _body, _context, headers) => {
+            if (!String((headers as { location?: string }).location).includes('code='))
+              throw new Error('no code')
+          },
+        },
+      ],
+    },
+    {
+      name: 'session check',
+      requests: [
+        {
+          method: 'POST',
+          path: `/${tenant}/api/v1/sessions/authenticate`,
+          headers: { ...asManager, 'content-type': 'application/json' },
+          body: JSON.stringify({ sessionToken: apiSession }),
         },
       ],
     },

@@ -5,7 +5,7 @@ import type { Deployment } from './deployment.ts'
 const TENANT = 'bench'
 export const REDIRECT_URI = 'https://rp.example.com/callback'
 const OPERATOR_SCOPES =
-  'users:read users:write clients:read clients:write tenant:read sessions:read users:read_app_metadata'
+  'users:read users:write clients:read clients:write tenant:read sessions:read sessions:write users:read_app_metadata'
 
 export type Credentials = { id: string; secret: string }
 /** The tenant, clients and token of the scenarios. */
@@ -96,30 +96,51 @@ export async function seed({ origin, operator, db }: Deployment, users: number):
 /** How many authorize requests wait for their answers at the same time. */
 const CONCURRENT = 20
 
-/** Asks for `count` authorization codes with a session of the user. They are valid for a minute. */
-export async function requestCodes(
-  { db, origin }: Deployment,
-  { tenant, web, userId }: Seed,
-  count: number,
-): Promise<string[]> {
+/** Starts a session of the user at the floor; returns its token. */
+export async function requestSession(db: Deployment['db'], userId: string): Promise<string> {
+  const token = randomBytes(32).toString('base64url')
+  await db.query(`INSERT INTO floor_session VALUES ($1, $2, now() + interval '1 hour')`, [
+    hashToken(token),
+    userId,
+  ])
+  return token
+}
+
+const hashToken = (token: string): Buffer => createHash('sha256').update(token).digest()
+
+/** Starts a session of the user; returns its token. */
+export async function startSession(
+  { db }: Deployment,
+  { tenant, userId }: Seed,
+  kind: 'browser' | 'api',
+): Promise<string> {
   const token = randomBytes(32).toString('base64url')
   await db.query(
     `INSERT INTO "Session" ("tenantId", "id", "userId", "kind", "tokenHash", "proofs", "expiresAt")
-     VALUES ($1, $2, $3, 'browser', $4, jsonb_build_array(jsonb_build_object('method', 'passcode', 'amr', '["otp"]'::jsonb, 'at', now())), now() + interval '1 hour')`,
-    [tenant, typeid('session').toString(), userId, createHash('sha256').update(token).digest()],
+     VALUES ($1, $2, $3, $4, $5, jsonb_build_array(jsonb_build_object('method', 'passcode', 'amr', '["otp"]'::jsonb, 'at', now())), now() + interval '1 hour')`,
+    [tenant, typeid('session').toString(), userId, kind, hashToken(token)],
   )
-  const query = new URLSearchParams({
+  return token
+}
+
+/** The path of an authorize request of the relying party. */
+export const buildAuthorizePath = ({ tenant, web }: Seed): string =>
+  `/${tenant}/oidc/authorize?${new URLSearchParams({
     response_type: 'code',
     client_id: web.id,
     redirect_uri: REDIRECT_URI,
     scope: 'openid profile email offline_access',
-  })
-  const url = `${origin}/${tenant}/oidc/authorize?${query}`
+  })}`
+
+/** Asks for `count` authorization codes with a session of the user. They are valid for a minute. */
+export async function requestCodes(deployment: Deployment, seed: Seed, count: number): Promise<string[]> {
+  const headers = { cookie: `vst_sid=${await startSession(deployment, seed, 'browser')}` }
+  const url = `${deployment.origin}${buildAuthorizePath(seed)}`
   const codes: string[] = []
   const request = async () => {
     while (codes.length < count) {
-      const { headers } = await fetch(url, { headers: { cookie: `vst_sid=${token}` }, redirect: 'manual' })
-      codes.push(new URL(headers.get('location') ?? '').searchParams.get('code') ?? '')
+      const answer = await fetch(url, { headers, redirect: 'manual' })
+      codes.push(new URL(answer.headers.get('location') ?? '').searchParams.get('code') ?? '')
     }
   }
   await Promise.all(Array.from({ length: CONCURRENT }, request))
