@@ -9,7 +9,6 @@ import type { SignInStep } from './step/sign-in-step.ts'
 /** The forms of the page on which the user chooses an account. */
 export const ACCOUNT_FORMS: Record<string, FormHandler> = {
   continue: continueWithAccount,
-  remove: removeAccount,
   switch: useAnotherAccount,
 }
 
@@ -27,7 +26,8 @@ async function continueWithAccount(signIn: SignInStep, form: Record<string, stri
   return redirectToPage(signIn, 'email', account.isActive ? buildSessionCookies(signIn, account) : [])
 }
 
-async function removeAccount(signIn: SignInStep, form: Record<string, string>): Promise<Response> {
+/** Ends the session of an account of the browser. At every step: another tab may have continued since the page. */
+export async function removeAccount(signIn: SignInStep, form: Record<string, string>): Promise<Response> {
   const { ctx } = signIn.call
   const account = findAccount(signIn, form)
   if (!account) return redirectToPage(signIn)

@@ -15,7 +15,7 @@ import {
   INTERACTION_LIFETIME_SECONDS,
   type Interaction,
 } from '../interactions/interactions.ts'
-import { ACCOUNT_FORMS, CHOOSE_FORMS, switchAccount } from './account-forms.http.ts'
+import { ACCOUNT_FORMS, CHOOSE_FORMS, removeAccount, switchAccount } from './account-forms.http.ts'
 import { selectCompletion } from './completion.http.ts'
 import { openUsefulOffer } from './passkey/passkey-offer.ts'
 import { PASSKEY_OFFER_FORMS, readBrowserAbilities } from './passkey/passkey-offer-forms.http.ts'
@@ -152,6 +152,7 @@ async function handleForm(call: TenantCall, page: SignInPageName): Promise<Respo
     throw new Forbidden('This page was out of date. Go back, reload it and try again.')
   // Also when another tab has continued: the user who cancels must not be signed in.
   if (form.step === 'cancel') return cancelSignIn(signIn)
+  if (form.step === 'remove') return removeAccount(signIn, form)
   const forms = listForms(signIn)
   // A repeated submission, or one of an earlier page: continue with the current page.
   if (!Object.hasOwn(forms, form.step ?? '')) return redirectToPage(signIn)
