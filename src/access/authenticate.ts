@@ -13,7 +13,7 @@ import {
   SYSTEM_TENANT,
 } from '../core/scopes.ts'
 import { throwTransient } from '../core/transient-errors.ts'
-import { sql } from '../database/db.ts'
+import { sqlFor } from '../database/db.ts'
 import { verifyAccessToken } from '../keys/keys.ts'
 import { getTextClaim } from '../keys/token-claims.ts'
 import { findClient } from './client-cache.ts'
@@ -60,7 +60,7 @@ const readOidcScopes = (payload: JWTPayload, client: { scopes: readonly string[]
 /** An authenticated call: its context, and the facts of the token that are checked again later. */
 export type AuthenticatedToken = { ctx: Ctx; token: { jti: string; expiresAt: Date }; binding: TokenBinding }
 
-type Target = Pick<Ctx, 'tenant' | 'requestId' | 'ip' | 'userAgent'>
+type Target = Pick<Ctx, 'tenant' | 'requestId' | 'ip' | 'userAgent' | 'workload'>
 
 /**
  * Authenticates a management or viewer call (RFC 6750; RFC 9068, section 4; RFC 9449, section 7). Checks
@@ -100,7 +100,7 @@ async function authenticate(
   // A token for another API too could be used here by that API.
   if (![payload.aud ?? []].flat().every(isOwnAudience)) throw createInvalidTokenError()
   const binding = await verifyBinding(target.tenant, presented, payload, keyProof)
-  const { actor, permitted } = await resolveActor(target.tenant, tenant, payload)
+  const { actor, permitted } = await resolveActor(target, tenant, payload)
   const tokenScopes = readScopes(payload).filter(isScope)
   const scopes = new Set(
     tokenScopes.filter(
@@ -115,23 +115,23 @@ async function authenticate(
 }
 
 async function resolveActor(
-  target: string,
+  target: Target,
   tenant: string,
   payload: JWTPayload,
 ): Promise<{ actor: Actor; permitted: ReadonlySet<Scope> }> {
   const clientId = getTextClaim(payload, 'client_id') ?? ''
   const client = await findClient(tenant, clientId)
-  if (!client || (tenant !== target && !client.allTenants)) throw createInvalidTokenError()
+  if (!client || (tenant !== target.tenant && !client.allTenants)) throw createInvalidTokenError()
   if (payload.sub === clientId)
     return { actor: { kind: 'client', tenant, clientId }, permitted: new Set(client.scopes.filter(isScope)) }
   // Users act in their own tenant only.
-  if (tenant !== target) throw createInvalidTokenError()
+  if (tenant !== target.tenant) throw createInvalidTokenError()
   const basis = {
     userId: payload.sub ?? '',
     grantId: getTextClaim(payload, 'gid'),
     sessionId: getTextClaim(payload, 'sid'),
   }
-  const [roles] = await selectActiveRoles(sql, tenant, [basis])
+  const [roles] = await selectActiveRoles(sqlFor({ ...target, tenant }), tenant, [basis])
   if (!roles) throw createInvalidTokenError()
   const roleScopes = getRoleScopes(roles)
   return {

@@ -4,7 +4,7 @@ import { errorMessage } from '../core/error-message.ts'
 import { measureJson } from '../core/json-size.ts'
 import { log } from '../core/log.ts'
 import type { Diagnostics, OAuthError, OAuthErrorCode } from '../core/oauth-error.ts'
-import { sql } from '../database/db.ts'
+import { sqlFor } from '../database/db.ts'
 import { requestRefused } from '../events/grant-events.ts'
 import { recordEvents, wakeReaders } from '../events/log.ts'
 import type { RefusedEventType } from '../events/types.ts'
@@ -66,7 +66,7 @@ export async function recordRejection(
     if (await takeStorage('rejection', ctx, { bytes, what: type })) return
     const client = clientId ? await findClient(ctx.tenant, clientId) : null
     const detail = { ...summary, ...(!client && claimedId), ...facts }
-    await recordEvents(sql, ctx, [requestRefused(type, client?.id ?? null, detail)])
+    await recordEvents(sqlFor(ctx), ctx, [requestRefused(type, client?.id ?? null, detail)])
     wakeReaders(ctx.tenant)
   } catch (cause) {
     const err = errorMessage(cause)

@@ -3,7 +3,6 @@ import type { Ctx } from '../core/context.ts'
 import { type AppError, Unauthenticated } from '../core/errors.ts'
 import { log } from '../core/log.ts'
 import { ACCOUNT_SCOPE, getRoleScopes, isScope } from '../core/scopes.ts'
-import { runUnlimited } from '../core/workload.ts'
 import { sql } from '../database/db.ts'
 import { type StreamTokenBasis, selectTokenStatuses, type TokenStatus } from './watch-token.sql.ts'
 
@@ -108,7 +107,7 @@ function scheduleRecheck(delayMs: number): void {
   if (bases.size === 0 || isChecking || (nextCheckAt !== 0 && nextCheckAt <= at)) return
   clearTimeout(timer)
   nextCheckAt = at
-  timer = setTimeout(() => void runUnlimited(runRecheck), delayMs)
+  timer = setTimeout(() => void runRecheck(), delayMs)
   timer.unref()
 }
 

@@ -3,7 +3,7 @@ import { findTenant } from '../access/tenant-cache.ts'
 import type { Ctx } from '../core/context.ts'
 import { InvalidInput, NotFound } from '../core/errors.ts'
 import { addSeconds } from '../core/time.ts'
-import { sql } from '../database/db.ts'
+import { sqlFor } from '../database/db.ts'
 import { createEventRow, wakeReaders } from '../events/log.ts'
 import { deletionCanceled, deletionRequested } from '../events/user-events.ts'
 import {
@@ -25,7 +25,7 @@ export const findDeletionDays = async ({ tenant }: Ctx): Promise<number> =>
 
 /** The caller's request to be deleted, if any. One statement. Throws as requireOwnAccount. */
 export const findViewerDeletion = (ctx: Ctx): Promise<AccountDeletion | null> =>
-  selectDeletion(sql, ctx.tenant, requireOwnAccount(ctx).userId)
+  selectDeletion(sqlFor(ctx), ctx.tenant, requireOwnAccount(ctx).userId)
 
 /**
  * Requests the deletion of the caller, which is due after the days of the tenant's setting. A further request changes
@@ -39,7 +39,7 @@ export async function requestViewerDeletion(ctx: Ctx, now = new Date()): Promise
     throw new InvalidInput([{ field: 'requested', description: 'is not permitted by the tenant' }])
   const dueAt = addSeconds(now, days * DAY_SECONDS)
   const event = createEventRow(ctx, deletionRequested(userId, dueAt))
-  const request = await insertDeletion(sql, ctx.tenant, { userId, now, dueAt }, event)
+  const request = await insertDeletion(sqlFor(ctx), ctx.tenant, { userId, now, dueAt }, event)
   if (!request) throw new NotFound('user')
   if (request.isNew) {
     wakeReaders(ctx.tenant)
@@ -52,7 +52,7 @@ export async function requestViewerDeletion(ctx: Ctx, now = new Date()): Promise
 export async function cancelViewerDeletion(ctx: Ctx, now = new Date()): Promise<{ isCanceled: boolean }> {
   const { userId } = requireOwnAccount(ctx)
   const isCanceled = await deleteDeletion(
-    sql,
+    sqlFor(ctx),
     ctx.tenant,
     userId,
     createEventRow(ctx, deletionCanceled(userId)),

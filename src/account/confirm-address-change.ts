@@ -4,7 +4,7 @@ import { requireNoEscalation, requireOwnAccount } from '../access/require-scope.
 import type { Ctx } from '../core/context.ts'
 import { InvalidCredential } from '../core/errors.ts'
 import { getRoleScopes } from '../core/scopes.ts'
-import { inTransaction, sql } from '../database/db.ts'
+import { inTransactionFor, sqlFor } from '../database/db.ts'
 import { deliverInBackground } from '../delivery/background.ts'
 import { deliverMessage, type Recipient } from '../delivery/deliver-message.ts'
 import { buildChangeNotice } from '../delivery/messages/address-changed.ts'
@@ -70,15 +70,15 @@ async function confirmAddressChange(
   if (sessionId === null) throw createWrongCodeError()
   await limitNetwork('authenticatePasscode', ctx.tenant, ctx.ip)
   const pending = { userId, channel, key, now }
-  const codeHash = await countChangeAttempt(sql, ctx.tenant, pending)
+  const codeHash = await countChangeAttempt(sqlFor(ctx), ctx.tenant, pending)
   const request = { userId, sessionId, address }
   if (!codeHash || !isMatchingChangeCode(ctx.tenant, request, normalizeCode(code), codeHash)) {
     // Also without a pending change, so that the response time does not reveal whether there is one.
-    await recordEvents(sql, ctx, [passcodeFailed(channel, { userId, purpose: CHANGE_CODE_PURPOSE })])
+    await recordEvents(sqlFor(ctx), ctx, [passcodeFailed(channel, { userId, purpose: CHANGE_CODE_PURPOSE })])
     wakeReaders(ctx.tenant)
     throw createWrongCodeError()
   }
-  const { before, user, changed } = await inTransaction(async (sql) => {
+  const { before, user, changed } = await inTransactionFor(ctx, async (sql) => {
     const before = await redeemAddressChange(sql, ctx.tenant, pending, codeHash)
     const updated =
       before && (await updateUserRow(sql, ctx.tenant, userId, toAddressColumns(channel, before.shown)))

@@ -2,7 +2,7 @@ import { loadMessageFrame } from '../access/message-tenant.ts'
 import { describeRequestSource } from '../access/request-source.ts'
 import type { Ctx } from '../core/context.ts'
 import { InvalidInput, NotFound, RateLimited } from '../core/errors.ts'
-import { sql } from '../database/db.ts'
+import { sqlFor } from '../database/db.ts'
 import { deliverMessage } from '../delivery/deliver-message.ts'
 import { buildAddressMessage } from '../delivery/messages/address-code.ts'
 import { assertDeliveryAvailable } from '../delivery/outages.ts'
@@ -44,7 +44,7 @@ async function deliverChangeCode(
     await deliverMessage({ channel, to: key }, buildAddressMessage(text))
   } catch (error) {
     const event = createEventRow(ctx, passcodeUndelivered(channel, { userId, purpose: CHANGE_CODE_PURPOSE }))
-    await withdrawAddressChange(sql, ctx.tenant, { userId, channel, codeHash }, event)
+    await withdrawAddressChange(sqlFor(ctx), ctx.tenant, { userId, channel, codeHash }, event)
     wakeReaders(ctx.tenant)
     throw error
   }
@@ -70,7 +70,7 @@ async function requestAddressChange(
   const codeHash = hashChangeCode(ctx.tenant, request, code)
   const longHash = hashChangeCode(ctx.tenant, request, normalizeCode(longCode))
   const reserved = await reserveAddressChange(
-    sql,
+    sqlFor(ctx),
     ctx.tenant,
     {
       userId,

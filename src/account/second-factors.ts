@@ -7,7 +7,7 @@ import {
   startTotpEnrollment,
   type TotpEnrollment,
 } from '../credentials/totp-enrollment.ts'
-import { sql } from '../database/db.ts'
+import { sqlFor } from '../database/db.ts'
 import { totpEnrollmentCreated } from '../events/credential-events.ts'
 import { recordEvents, wakeReaders } from '../events/log.ts'
 import { parseInput } from '../schema/input-shapes.ts'
@@ -23,7 +23,7 @@ export async function createViewerTotp(ctx: Ctx, input: unknown, now = new Date(
   const { userId, sessionId } = await requireStepUp(ctx, now)
   const { accountName } = parseInput(CreateViewerTotp, input)
   const name = accountName ?? selectAccountLabel(await getUser(ctx, userId))
-  await recordEvents(sql, ctx, [totpEnrollmentCreated(userId)])
+  await recordEvents(sqlFor(ctx), ctx, [totpEnrollmentCreated(userId)])
   wakeReaders(ctx.tenant)
   return startTotpEnrollment(ctx, { userId, place: sessionId }, name, now)
 }

@@ -3,7 +3,7 @@ import { revokeSessions } from '../access/revocation.ts'
 import { notifySessionsEnded } from '../access/session-end-listeners.ts'
 import type { Ctx } from '../core/context.ts'
 import { NotFound } from '../core/errors.ts'
-import { inTransaction } from '../database/db.ts'
+import { inTransactionFor } from '../database/db.ts'
 import { parseInput } from '../schema/input-shapes.ts'
 import { revokeSession, revokeUserSessions } from '../sessions/revoke-sessions.ts'
 import { lockUserRow } from '../users/lock-user.sql.ts'
@@ -37,7 +37,7 @@ export async function revokeViewerSessions(
   const { userId, sessionId } = requireOwnAccount(ctx)
   const { includeCurrent } = parseInput(RevokeViewerSessions, input)
   if (includeCurrent) return revokeUserSessions(ctx, userId, { assertAllowed: () => {}, now })
-  const ended = await inTransaction(async (sql) => {
+  const ended = await inTransactionFor(ctx, async (sql) => {
     await lockUserRow(sql, ctx.tenant, userId)
     const scope = { kind: 'other sessions', userId, keptSessionId: sessionId } as const
     return revokeSessions(sql, ctx, scope, 'revoked', now)

@@ -9,7 +9,7 @@ import { equalsConstantTime, randomToken, sha256 } from '../core/crypto.ts'
 import { Forbidden, InvalidInput, NotFound } from '../core/errors.ts'
 import { ACCOUNT_SCOPE, isScope } from '../core/scopes.ts'
 import type { Sql } from '../database/db.ts'
-import { inTransaction } from '../database/db.ts'
+import { inTransactionFor } from '../database/db.ts'
 import { createEventRow, recordEvents, wakeReaders } from '../events/log.ts'
 import { clientDeleted, clientUpdated } from '../events/management-events.ts'
 import { sessionEnded } from '../events/session-events.ts'
@@ -103,7 +103,7 @@ export async function updateClient(
   by?: RegisteredBy,
 ): Promise<Client> {
   if (!isClientId(clientId)) throw new NotFound('client')
-  const { client, isChanged, hasNewKeys } = await inTransaction(async (sql) => {
+  const { client, isChanged, hasNewKeys } = await inTransactionFor(ctx, async (sql) => {
     const current = await lockClientRow(sql, ctx.tenant, clientId)
     if (!current) throw new NotFound('client')
     if (losesSecret(input)) await revokeAuthenticatedGrants(sql, ctx, clientId)
@@ -167,7 +167,7 @@ export async function rotateClientSecret(
   if (!isClientId(clientId)) throw new NotFound('client')
   const secret = randomToken()
   const overlapEnd = overlapSeconds > 0 ? new Date(now.getTime() + overlapSeconds * 1000) : null
-  const { client, overlaps } = await inTransaction(async (sql) => {
+  const { client, overlaps } = await inTransactionFor(ctx, async (sql) => {
     const current = await lockClientRow(sql, ctx.tenant, clientId)
     if (!current) throw new NotFound('client')
     requirePlatformForSharedClient(ctx, current.client)
@@ -203,7 +203,7 @@ export async function deleteClient(
   by?: RegisteredBy,
 ): Promise<{ deletedClientId: string }> {
   if (!isClientId(clientId)) throw new NotFound('client')
-  await inTransaction(async (sql) => {
+  await inTransactionFor(ctx, async (sql) => {
     const current = await lockClientForDelete(sql, ctx.tenant, clientId)
     if (!current) throw new NotFound('client')
     requirePlatformForSharedClient(ctx, current)

@@ -1,5 +1,5 @@
 import type { Ctx } from '../core/context.ts'
-import { unpreparedSql } from '../database/db.ts'
+import { unpreparedSqlFor } from '../database/db.ts'
 import { type Page, type PageArgs, parseListInputs, parsePaging, toPage } from '../schema/page.ts'
 import { countClients, selectClientPage } from './client-list.sql.ts'
 import { ClientFilter } from './clients.fields.ts'
@@ -16,9 +16,9 @@ export async function listClients(ctx: Ctx, { filter, ...args }: ListClientsArgs
   const name = `${ctx.tenant}:clients:${type ?? ''}:${appType ?? ''}`
   const paging = parsePaging(args, name)
   const query = { type, appType }
-  return toPage(paging, await selectClientPage(unpreparedSql, ctx.tenant, query, paging), {
+  return toPage(paging, await selectClientPage(unpreparedSqlFor(ctx), ctx.tenant, query, paging), {
     name,
     toKey: ({ id }) => ({ value: null, id }),
-    countAll: () => countClients(unpreparedSql, ctx.tenant, query),
+    countAll: () => countClients(unpreparedSqlFor(ctx), ctx.tenant, query),
   })
 }

@@ -39,7 +39,7 @@ export const clientRoutes: readonly RestRoute[] = [
     paged: true,
     response: createListShape('clients', ClientShape),
     handle: async (ctx, { filter, paging }) =>
-      toPageEnvelope(await listClients(ctx, { ...paging, filter }), 'clients', toClientBody),
+      toPageEnvelope(ctx, await listClients(ctx, { ...paging, filter }), 'clients', toClientBody),
   }),
   defineRestRoute({
     method: 'GET',

@@ -6,7 +6,7 @@ import { newId, randomToken, sha256 } from '../core/crypto.ts'
 import { Forbidden, NotFound } from '../core/errors.ts'
 import { isScope, SYSTEM_TENANT } from '../core/scopes.ts'
 import type { Sql } from '../database/db.ts'
-import { dbFor, toSql } from '../database/db.ts'
+import { dbFor, inPrismaTransaction, toSql } from '../database/db.ts'
 import { recordEvents, wakeReaders } from '../events/log.ts'
 import { clientCreated } from '../events/management-events.ts'
 import type { Client as ClientModel, Prisma } from '../generated/prisma/client.ts'
@@ -47,7 +47,7 @@ export async function createClient(
     throw new Forbidden('Only the platform creates clients for all tenants.')
   const id = origin?.columns.id ?? newId('client')
   const secret = HAS_SECRET[data.appType] && origin?.hasSecret !== false ? randomToken() : null
-  const { client, hasNewKeys } = await dbFor(ctx.tenant).$transaction(async (tx) => {
+  const { client, hasNewKeys } = await inPrismaTransaction(ctx, async (tx) => {
     await origin?.permit?.(toSql(tx))
     const created = await tx.client.create({
       data: {
@@ -75,7 +75,7 @@ export async function createClient(
 /** Returns the client with this id. Throws NotFound, also for a client of another tenant. */
 export async function getClient(ctx: Ctx, clientId: string): Promise<Client> {
   const where = { tenantId_id: { tenantId: ctx.tenant, id: clientId } }
-  const client = isClientId(clientId) ? await dbFor(ctx.tenant).client.findUnique({ where }) : null
+  const client = isClientId(clientId) ? await dbFor(ctx).client.findUnique({ where }) : null
   if (!client) throw new NotFound('client')
   return client
 }

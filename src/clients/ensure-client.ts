@@ -1,7 +1,7 @@
 import { invalidateClient } from '../access/client-cache.ts'
 import { createPlatformCtx } from '../core/context.ts'
 import { sha256 } from '../core/crypto.ts'
-import { inTransaction } from '../database/db.ts'
+import { inTransactionFor } from '../database/db.ts'
 import { recordEvents, wakeReaders } from '../events/log.ts'
 import { clientCreated, clientUpdated } from '../events/management-events.ts'
 import { type EnsuredClient, replaceClientSecrets, upsertClient } from './clients.sql.ts'
@@ -29,7 +29,7 @@ export async function ensureClient(
     requireConsent: false,
     ...client,
   }
-  const isChanged = await inTransaction(async (sql) => {
+  const isChanged = await inTransactionFor(ctx, async (sql) => {
     const outcome = await upsertClient(sql, tenant, row)
     const isReplaced = secret !== null && (await replaceClientSecrets(sql, tenant, row.id, sha256(secret)))
     if (outcome === 'same' && !isReplaced) return false

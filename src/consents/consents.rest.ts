@@ -15,7 +15,7 @@ export const consentRoutes: readonly RestRoute[] = [
     paged: true,
     response: createListShape('consents', ConsentShape),
     handle: async (ctx, { params, paging }) =>
-      toPageEnvelope(await listUserConsents(ctx, params.userId, paging), 'consents', toConsent),
+      toPageEnvelope(ctx, await listUserConsents(ctx, params.userId, paging), 'consents', toConsent),
   }),
   defineRestRoute({
     method: 'DELETE',

@@ -6,7 +6,7 @@ import type { Ctx } from '../core/context.ts'
 import { readIdPrefix } from '../core/crypto.ts'
 import { NotFound } from '../core/errors.ts'
 import { getRoleScopes } from '../core/scopes.ts'
-import { dbFor, inTransaction } from '../database/db.ts'
+import { dbFor, inTransactionFor } from '../database/db.ts'
 import { buildPageQuery } from '../database/page-query.ts'
 import { consentRevoked } from '../events/grant-events.ts'
 import type { Prisma } from '../generated/prisma/client.ts'
@@ -35,7 +35,7 @@ export async function listUserConsents(
   const name = toConsentListName(ctx.tenant, userId)
   const paging = parsePaging(args, name)
   if (readIdPrefix(userId) !== 'user') throw new NotFound('user')
-  const user = await dbFor(ctx.tenant).user.findUnique({
+  const user = await dbFor(ctx).user.findUnique({
     where: { tenantId_id: { tenantId: ctx.tenant, id: userId } },
     select: {
       consents: {
@@ -54,7 +54,7 @@ export async function listUserConsents(
 
 /** The number of consents of a user. */
 export const countUserConsents = (ctx: Ctx, userId: string): Promise<number> =>
-  dbFor(ctx.tenant).consent.count({ where: { tenantId: ctx.tenant, userId } })
+  dbFor(ctx).consent.count({ where: { tenantId: ctx.tenant, userId } })
 
 /** The caller must have all scopes of the user's roles. Throws Forbidden. */
 const assertCanRevoke = (ctx: Ctx, roles: readonly string[]) => requireNoEscalation(ctx, getRoleScopes(roles))
@@ -72,7 +72,7 @@ export async function revokeUserConsent(
 ): Promise<{ revokedClientId: string }> {
   if (readIdPrefix(userId) !== 'user') throw new NotFound('user')
   if (!isClientId(clientId)) throw new NotFound('consent')
-  await inTransaction(async (sql) => {
+  await inTransactionFor(ctx, async (sql) => {
     const user = await lockUserRow(sql, ctx.tenant, userId)
     if (!user) throw new NotFound('user')
     assertAllowed(ctx, user.roles)

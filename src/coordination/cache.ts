@@ -1,5 +1,4 @@
 import { LRUCache } from 'lru-cache'
-import { runUnlimited } from '../core/workload.ts'
 import { publishMessage, subscribe } from './bus.ts'
 
 /**
@@ -33,7 +32,7 @@ export function createCache<Value extends object>(
   function startLoad(entry: string, tenant: string, key: string): Promise<Value | null> {
     const start = performance.now()
     const isCurrent = () => loading.get(entry) === started
-    const started = runUnlimited(() => load(tenant, key))
+    const started = load(tenant, key)
       .then((value) => {
         // The age counts from the start of the load: the value may have changed since it was read.
         if (value && isCurrent()) entries.set(entry, value, { start })

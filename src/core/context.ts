@@ -1,4 +1,5 @@
 import type { Scope } from './scopes.ts'
+import type { WorkloadKind } from './workload.ts'
 
 /**
  * The caller. `tenant` is the caller's own tenant, which differs from the target tenant for operators of
@@ -35,6 +36,8 @@ export type Ctx = {
   requestId: string
   ip: string | null
   userAgent: string | null
+  /** What a management call counts as. Only those are limited. */
+  workload?: WorkloadKind | undefined
 }
 
 /**

@@ -1,4 +1,4 @@
-import { getWorkload } from './workload.ts'
+import type { Workload } from './workload.ts'
 
 /** The protocol counts as in use for so long after a request, because sign-ins send several. */
 const PROTOCOL_LINGER_MS = 50
@@ -57,13 +57,12 @@ function giveTurn(): void {
   })
 }
 
-/** Waits for a turn of the current workload; returns at once outside of workloads. */
-export function takeTurn(): Promise<void> | undefined {
-  const workload = getWorkload()
+/** Waits for a turn of the tenant; undefined, without waiting, for work that is not limited. */
+export function takeTurn({ tenant, workload }: Workload): Promise<void> | undefined {
   if (!workload) return undefined
   return new Promise((resolve) => {
-    const queue = queues.get(workload.tenant) ?? []
-    queues.set(workload.tenant, queue)
+    const queue = queues.get(tenant) ?? []
+    queues.set(tenant, queue)
     queue.push(resolve)
     if (isScheduled) return
     isScheduled = true
@@ -76,12 +75,13 @@ const ROWS_PER_TURN = 25
 
 /** Converts rows in turns. */
 export async function mapInTurns<Row, Result>(
+  workload: Workload,
   rows: readonly Row[],
   convert: (row: Row) => Result,
 ): Promise<Result[]> {
   const results: Result[] = []
   for (const [index, row] of rows.entries()) {
-    if (index > 0 && index % ROWS_PER_TURN === 0) await takeTurn()
+    if (index > 0 && index % ROWS_PER_TURN === 0) await takeTurn(workload)
     results.push(convert(row))
   }
   return results
@@ -91,11 +91,11 @@ export async function mapInTurns<Row, Result>(
  * The same rows, of which those after the first turn are promises that resolve in later turns, so that what
  * awaits each of them does not work on all at once.
  */
-export function spreadOverTurns<Row>(rows: readonly Row[]): (Row | Promise<Row>)[] {
+export function spreadOverTurns<Row>(workload: Workload, rows: readonly Row[]): (Row | Promise<Row>)[] {
   let turn: Promise<void> | undefined
   return rows.map((row, index) => {
     if (index === 0) return row
-    if (index % ROWS_PER_TURN === 0) turn = turn ? turn.then(() => takeTurn()) : takeTurn()
+    if (index % ROWS_PER_TURN === 0) turn = turn ? turn.then(() => takeTurn(workload)) : takeTurn(workload)
     return turn ? turn.then(() => row) : row
   })
 }

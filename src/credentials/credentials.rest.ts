@@ -34,7 +34,7 @@ export const credentialRoutes: readonly RestRoute[] = [
     paged: true,
     response: createListShape('credentials', CredentialShape),
     handle: async (ctx, { params, paging }) =>
-      toPageEnvelope(await listUserCredentials(ctx, params.userId, paging), 'credentials', toCredential),
+      toPageEnvelope(ctx, await listUserCredentials(ctx, params.userId, paging), 'credentials', toCredential),
   }),
   defineRestRoute({
     method: 'GET',

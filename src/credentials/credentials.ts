@@ -4,7 +4,7 @@ import type { CredentialType } from '../core/credential-types.ts'
 import { readIdPrefix } from '../core/crypto.ts'
 import { NotFound } from '../core/errors.ts'
 import { getRoleScopes } from '../core/scopes.ts'
-import { dbFor, inTransaction } from '../database/db.ts'
+import { dbFor, inTransactionFor } from '../database/db.ts'
 import { buildPageQuery } from '../database/page-query.ts'
 import { credentialRevoked } from '../events/credential-events.ts'
 import { createEventRow, wakeReaders } from '../events/log.ts'
@@ -40,7 +40,7 @@ export async function listUserCredentials(
 ): Promise<Page<CredentialRow>> {
   const list = toCredentialListName(ctx.tenant, userId)
   const paging = parsePaging(args, list)
-  const user = await dbFor(ctx.tenant).user.findUnique({
+  const user = await dbFor(ctx).user.findUnique({
     where: { tenantId_id: { tenantId: ctx.tenant, id: userId } },
     select: {
       credentials: {
@@ -59,11 +59,11 @@ export async function listUserCredentials(
 
 /** Counts the credentials of a user. */
 export const countUserCredentials = (ctx: Ctx, userId: string): Promise<number> =>
-  dbFor(ctx.tenant).credential.count({ where: { tenantId: ctx.tenant, userId } })
+  dbFor(ctx).credential.count({ where: { tenantId: ctx.tenant, userId } })
 
 /** A credential. Throws NotFound. */
 export async function getCredential(ctx: Ctx, credentialId: string): Promise<CredentialRow> {
-  const credential = await dbFor(ctx.tenant).credential.findUnique({
+  const credential = await dbFor(ctx).credential.findUnique({
     where: { tenantId_id: { tenantId: ctx.tenant, id: credentialId } },
     omit: INTERNAL_COLUMNS,
   })
@@ -81,7 +81,7 @@ export async function revokeCredential(
   credentialId: string,
 ): Promise<{ revokedCredentialId: string }> {
   if (readIdPrefix(credentialId) !== 'cred') throw new NotFound('credential')
-  const owner = await inTransaction(async (sql) => {
+  const owner = await inTransactionFor(ctx, async (sql) => {
     const owner = await lockCredentialOwner(sql, ctx.tenant, credentialId)
     if (!owner) throw new NotFound('credential')
     requireNoEscalation(ctx, getRoleScopes(owner.roles))

@@ -7,7 +7,7 @@ import { env } from '../core/env.ts'
 import { InvalidInput, NotFound, RateLimited, UserLocked } from '../core/errors.ts'
 import { getRoleScopes } from '../core/scopes.ts'
 import { addSeconds } from '../core/time.ts'
-import { inTransaction, type Sql, sql } from '../database/db.ts'
+import { inTransactionFor, type Sql, sqlFor } from '../database/db.ts'
 import { deliverMail } from '../delivery/mail.ts'
 import { buildEnrollmentMail, buildEnrollmentSms } from '../delivery/messages/enrollment-link.ts'
 import { deliverSms } from '../delivery/sms.ts'
@@ -81,7 +81,7 @@ async function storeEnrollmentToken(ctx: Ctx, userId: string, token: string, inp
   const { type, send } = parseInput(EnrollmentTokenCreate, input === undefined ? {} : input)
   if (readIdPrefix(userId) !== 'user') throw new NotFound('user')
   const waitSeconds = (await findTenant(ctx.tenant))?.recoveryWaitingTime ?? 0
-  const stored = await inTransaction(async (sql) => {
+  const stored = await inTransactionFor(ctx, async (sql) => {
     const user = await lockEnrollee(sql, ctx.tenant, userId)
     if (!user) throw new NotFound('user')
     requireNoEscalation(ctx, getRoleScopes(user.roles))
@@ -142,7 +142,7 @@ async function withdrawUndelivered(
   channel: Recipient['channel'] | null,
 ): Promise<void> {
   const event = createEventRow(ctx, enrollmentUndelivered(userId, channel))
-  await withdrawEnrollmentToken(sql, ctx.tenant, sha256(token), event)
+  await withdrawEnrollmentToken(sqlFor(ctx), ctx.tenant, sha256(token), event)
   wakeReaders(ctx.tenant)
 }
 

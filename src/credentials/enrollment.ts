@@ -5,7 +5,7 @@ import type { Ctx } from '../core/context.ts'
 import { toUserCtx } from '../core/context.ts'
 import { randomToken, sha256 } from '../core/crypto.ts'
 import { AppError } from '../core/errors.ts'
-import { sql } from '../database/db.ts'
+import { sqlFor } from '../database/db.ts'
 import { credentialEnrolled } from '../events/credential-events.ts'
 import { createEventRow, wakeReaders } from '../events/log.ts'
 import { parseInput, requiredText } from '../schema/input-shapes.ts'
@@ -47,7 +47,7 @@ export async function findEnrollment(
   now = new Date(),
 ): Promise<{ label: string } | null> {
   await consumeLimit('enrollCredential', ctx.tenant, ctx.ip)
-  const live = await selectLiveEnrollment(sql, ctx.tenant, sha256(token), now)
+  const live = await selectLiveEnrollment(sqlFor(ctx), ctx.tenant, sha256(token), now)
   return live && { label: selectAccountLabel(live) }
 }
 
@@ -63,7 +63,7 @@ export async function startEnrollment(
   const { token } = parseInput(EnrollmentStart, input)
   await consumeLimit('enrollCredential', ctx.tenant, ctx.ip)
   const challenge = randomToken()
-  const live = await setEnrollmentChallenge(sql, ctx.tenant, sha256(token), challenge, now)
+  const live = await setEnrollmentChallenge(sqlFor(ctx), ctx.tenant, sha256(token), challenge, now)
   if (!live) throw createExpiredLinkError()
   return buildRegistrationOptions(ctx.tenant, { user: live, challenge, credentials: live.credentials })
 }
@@ -96,16 +96,16 @@ export async function finishEnrollment(
   await consumeLimit('enrollCredential', ctx.tenant, ctx.ip)
   const tokenHash = sha256(token)
   const challenge = readChallenge(response.response.clientDataJSON)
-  const userId = await consumeEnrollmentChallenge(sql, ctx.tenant, tokenHash, challenge, now)
+  const userId = await consumeEnrollmentChallenge(sqlFor(ctx), ctx.tenant, tokenHash, challenge, now)
   if (!userId)
-    throw (await selectLiveEnrollment(sql, ctx.tenant, tokenHash, now))
+    throw (await selectLiveEnrollment(sqlFor(ctx), ctx.tenant, tokenHash, now))
       ? createRejectedCredentialError()
       : createExpiredLinkError()
   const credential = await verifyRegistration(response, challenge)
   const { id } = credential
   const userCtx = toUserCtx(ctx, { userId })
   const isStored = await insertCredential(
-    sql,
+    sqlFor(ctx),
     ctx.tenant,
     { tokenHash, userId, now },
     { ...credential, device: toDeviceRow(device) },

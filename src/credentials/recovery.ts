@@ -3,7 +3,7 @@ import { consumeLimit } from '../coordination/rate-limits.ts'
 import { type Ctx, toUserCtx } from '../core/context.ts'
 import { sha256 } from '../core/crypto.ts'
 import { env } from '../core/env.ts'
-import { inTransaction, sql } from '../database/db.ts'
+import { inTransactionFor, sqlFor } from '../database/db.ts'
 import { deliverMessage, type Recipient } from '../delivery/deliver-message.ts'
 import { buildRecoveryNotice } from '../delivery/messages/recovery-link.ts'
 import { enrollmentCanceled } from '../events/credential-events.ts'
@@ -36,18 +36,18 @@ export async function announceRecovery(
 
 /** When a waiting link starts to work; null for any other link. */
 export const findWaitingEnrollment = (ctx: Ctx, token: string, now = new Date()): Promise<Date | null> =>
-  selectWaitingEnrollment(sql, ctx.tenant, sha256(token), now)
+  selectWaitingEnrollment(sqlFor(ctx), ctx.tenant, sha256(token), now)
 
 /** Whether a link can be canceled with this token. Counts against the budget of the network. */
 export async function isCancelable(ctx: Ctx, token: string, now = new Date()): Promise<boolean> {
   await consumeLimit('enrollCredential', ctx.tenant, ctx.ip)
-  return (await selectCancelableEnrollment(sql, ctx.tenant, sha256(token), now)) !== null
+  return (await selectCancelableEnrollment(sqlFor(ctx), ctx.tenant, sha256(token), now)) !== null
 }
 
 /** Cancels a link, with its event; false when it was used, canceled or replaced before. */
 export async function cancelRecovery(ctx: Ctx, token: string, now = new Date()): Promise<boolean> {
   await consumeLimit('enrollCredential', ctx.tenant, ctx.ip)
-  const userId = await inTransaction(async (sql) => {
+  const userId = await inTransactionFor(ctx, async (sql) => {
     const userId = await cancelEnrollmentToken(sql, ctx.tenant, sha256(token), now)
     if (userId) await recordEvents(sql, toUserCtx(ctx, { userId }), [enrollmentCanceled(userId)])
     return userId

@@ -2,7 +2,7 @@ import type { Ctx } from '../core/context.ts'
 import { unseal } from '../core/crypto.ts'
 import { RateLimited } from '../core/errors.ts'
 import type { SecondFactorName } from '../core/sign-in-methods.ts'
-import { type Sql, sql } from '../database/db.ts'
+import { type Sql, sqlFor } from '../database/db.ts'
 import { recoveryCodeUsed } from '../events/credential-events.ts'
 import { recordEvents } from '../events/log.ts'
 import { hashRecoveryCode } from './recovery-codes.ts'
@@ -18,7 +18,7 @@ export type AcceptedFactor = { remainingCodes: number | null }
 
 /** Counts a guess before the code is compared. Throws RateLimited: 5 in 15 minutes for a user. */
 export async function countGuess(ctx: Ctx, userId: string, now: Date): Promise<void> {
-  const retryAt = await countSecondFactorGuess(sql, ctx.tenant, userId, now)
+  const retryAt = await countSecondFactorGuess(sqlFor(ctx), ctx.tenant, userId, now)
   if (retryAt) throw new RateLimited(Math.max(1, Math.ceil((retryAt.getTime() - now.getTime()) / 1000)))
 }
 

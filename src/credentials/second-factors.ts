@@ -1,6 +1,6 @@
 import type { Ctx } from '../core/context.ts'
 import { NotFound, UserLocked } from '../core/errors.ts'
-import { inTransaction, type Sql } from '../database/db.ts'
+import { inTransactionFor, type Sql } from '../database/db.ts'
 import { credentialEnrolled, credentialRevoked } from '../events/credential-events.ts'
 import { recordEvents, wakeReaders } from '../events/log.ts'
 import { announceAccountChange } from '../users/account-notices.ts'
@@ -43,7 +43,7 @@ export async function storeSecondFactor(
   check?: Check,
 ): Promise<boolean> {
   const { userId, type } = factor
-  const { isStored, isReplacement } = await inTransaction((sql) =>
+  const { isStored, isReplacement } = await inTransactionFor(ctx, (sql) =>
     insertSecondFactor(sql, ctx, factor, now, check),
   )
   wakeReaders(ctx.tenant)

@@ -1,19 +1,19 @@
 import { PrismaPg } from '@prisma/adapter-pg'
-import type pg from 'pg'
+import pg from 'pg'
 import { sha256Base64url } from '../core/crypto.ts'
 import { env } from '../core/env.ts'
 import { errorMessage } from '../core/error-message.ts'
 import { log } from '../core/log.ts'
 import { SYSTEM_TENANT } from '../core/scopes.ts'
 import { StartError } from '../core/start-error.ts'
-import { getWorkload, runUnlimited } from '../core/workload.ts'
-import { PrismaClient } from '../generated/prisma/client.ts'
+import { takeTurn } from '../core/turns.ts'
+import type { Workload } from '../core/workload.ts'
+import { Prisma, PrismaClient } from '../generated/prisma/client.ts'
 import { CHANGE_LIMITS, LIST_LIMITS } from './connection-limits.ts'
-import { LimitedPool } from './limited-pool.ts'
 import { CONNECT_TIMEOUT_MS, isPoolStuck, RECOVERY_SETTINGS, watchPool } from './pool.ts'
 import { assertRoleSettings } from './role-settings.ts'
 import { KnownQuery } from './rows/known-query.ts'
-import type { GateLimits } from './statement-gate.ts'
+import { createStatementGate, type GateLimits, runWithin, type StatementGate } from './statement-gate.ts'
 import { assertTenantStatement, createTenantGuard } from './tenant-guard.ts'
 import { runTransaction, type TransactionOptions } from './transaction.ts'
 
@@ -44,8 +44,16 @@ export const LIST_TIMEOUT_MS = 2000
 /** The longest transaction of Prisma. */
 const TRANSACTION_TIMEOUT_MS = 10_000
 
-/** A pool and Prisma on it, which is created when it is first used: it takes about 8 MB. */
-type Connections = { pool: LimitedPool; getPrisma: () => PrismaClient; disconnect: () => Promise<void> }
+/**
+ * A pool, the limits of management calls, and Prisma on the pool, which is created when it is first used: it takes
+ * about 8 MB.
+ */
+type Connections = {
+  pool: pg.Pool
+  gate: StatementGate
+  getPrisma: () => PrismaClient
+  disconnect: () => Promise<void>
+}
 let main: Connections | undefined
 let lists: Connections | undefined
 let readsPlainRows = false
@@ -82,14 +90,12 @@ function openConnections(
   limits: GateLimits,
   timeoutMs: number,
 ): Connections {
-  const pool = new LimitedPool(
-    { ...settings, ...RECOVERY_SETTINGS, max, ...buildSessionOptions(timeoutMs) },
-    limits,
-  )
+  const pool = new pg.Pool({ ...settings, ...RECOVERY_SETTINGS, max, ...buildSessionOptions(timeoutMs) })
   watchPool(pool)
   let prisma: PrismaClient | undefined
   return {
     pool,
+    gate: createStatementGate(limits),
     getPrisma: () => {
       prisma ??= createPrisma(pool)
       return prisma
@@ -98,7 +104,7 @@ function openConnections(
   }
 }
 
-const createPrisma = (pool: LimitedPool): PrismaClient =>
+const createPrisma = (pool: pg.Pool): PrismaClient =>
   new PrismaClient({
     adapter: new PrismaPg(pool, {
       statementNameGenerator: (query: { sql: string }) => getStatementName(query.sql),
@@ -131,9 +137,9 @@ const requireOpen = <T>(value: T | undefined): T => {
   return value
 }
 
-const isListing = (): boolean => getWorkload()?.kind === 'list'
-/** The connections of the current workload. */
-const selectConnections = (): Connections => requireOpen(isListing() ? lists : main)
+/** The connections that a workload uses. */
+const selectConnections = ({ workload }: Workload): Connections =>
+  requireOpen(workload === 'list' ? lists : main)
 
 /** A connection keeps its named prepared statements until it is closed. */
 const MAX_PREPARED_STATEMENTS = 1000
@@ -167,29 +173,51 @@ async function sendOn(client: pg.PoolClient, query: pg.QueryConfig | KnownQuery)
   })
 }
 
-const guardedClients = new Map<string, TenantDb>()
+const guardedClients = new Map<string, GuardedClient>()
 /** A client takes about 10 KB, and creating one costs less than a query. */
 const MAX_GUARDED_CLIENTS = 1000
 
-/**
- * Prisma for one tenant. An operation that does not name this tenant as a plain string throws before it is
- * sent.
- */
-export function dbFor(tenant: string): TenantDb {
-  const key = isListing() ? `list:${tenant}` : tenant
+/** Prisma extension that runs each operation within the limits of a workload. */
+const createLimits = (gate: StatementGate, workload: Workload) =>
+  Prisma.defineExtension({
+    name: 'limits',
+    query: { $allOperations: ({ args, query }) => runWithin(gate, workload, () => query(args)) },
+  })
+
+function getGuardedClient({ tenant, workload }: Workload): GuardedClient {
+  const key = `${tenant} ${workload}`
   let client = guardedClients.get(key)
   if (!client) {
     if (guardedClients.size >= MAX_GUARDED_CLIENTS) guardedClients.clear()
-    client = selectConnections()
-      .getPrisma()
-      .$extends(createTenantGuard(tenant, SYSTEM_TENANT)) as unknown as TenantDb
+    const { getPrisma, gate } = selectConnections({ tenant, workload })
+    const guarded = getPrisma().$extends(createTenantGuard(tenant, SYSTEM_TENANT))
+    client = (workload
+      ? guarded.$extends(createLimits(gate, { tenant, workload }))
+      : guarded) as unknown as GuardedClient
     guardedClients.set(key, client)
   }
   return client
 }
 
+/**
+ * Prisma for one tenant, within the limits of a context; without limits for the name of a tenant. An operation that
+ * does not name this tenant as a plain string throws before it is sent.
+ */
+export const dbFor = (target: string | Workload): TenantDb =>
+  getGuardedClient(typeof target === 'string' ? { tenant: target } : target)
+
+/** Runs `work` in one transaction of Prisma. */
+export const inPrismaTransaction = <T>(
+  { tenant, workload }: Workload,
+  work: (tx: TenantDb) => Promise<T>,
+): Promise<T> =>
+  runWithin(requireOpen(main).gate, { tenant, workload }, () =>
+    getGuardedClient({ tenant }).$transaction(work),
+  )
+
 /** Prisma without the methods that bypass the tenant guard or send SQL. */
-export type TenantDb = Omit<
+export type TenantDb = Omit<GuardedClient, '$transaction'>
+type GuardedClient = Omit<
   PrismaClient,
   | '$queryRaw'
   | '$executeRaw'
@@ -200,8 +228,6 @@ export type TenantDb = Omit<
   | '$connect'
   | '$disconnect'
 >
-/** The same inside `$transaction`. */
-export type TenantTransaction = Omit<TenantDb, '$transaction'>
 
 /**
  * Values of a statement. The first is the tenant: every statement of a *.sql.ts file contains `"tenantId" =
@@ -214,40 +240,73 @@ export type SqlValues = [tenant: string, ...values: unknown[]]
  */
 export type Sql = <Row extends pg.QueryResultRow>(text: string, values: SqlValues) => Promise<Row[]>
 
-/** Sends one prepared statement outside any transaction. For *.sql.ts files only. */
+/**
+ * Sends one prepared statement outside any transaction, without limits: for the protocol, jobs, and what callers
+ * share.
+ */
 export const sql: Sql = async (text, values) => {
-  const result = await selectConnections().pool.queryInTurns<never>(toPreparedQuery(text, values))
-  return result.rows
+  const { rows } = await requireOpen(main).pool.query<never>(toPreparedQuery(text, values) as pg.QueryConfig)
+  return rows
 }
+
+/** Sends a statement of a management call. What follows its result waits for a turn. */
+async function sendInTurns(workload: Workload, query: pg.QueryConfig | KnownQuery): Promise<never[]> {
+  const { pool, gate } = selectConnections(workload)
+  // pg's pool sets the callback of a query object, and returns a promise for it too.
+  const { rows } = await runWithin(gate, workload, () => pool.query<never>(query as pg.QueryConfig))
+  await takeTurn(workload)
+  return rows
+}
+
+/** Sends prepared statements outside any transaction, within the limits of the context. */
+export const sqlFor = (workload: Workload): Sql =>
+  workload.workload ? (text, values) => sendInTurns(workload, toPreparedQuery(text, values)) : sql
 
 /**
  * The same, planned for its values each time. For lists: tenants differ in size by orders of magnitude, and
  * the generic plan of a prepared statement suits an average tenant; it would sort all rows of a large one.
  */
-export const unpreparedSql: Sql = async (text, values) => {
-  assertTenantStatement(text)
-  const result = await selectConnections().pool.queryInTurns<never>({ text, values })
-  return result.rows
-}
+export const unpreparedSqlFor =
+  (workload: Workload): Sql =>
+  async (text, values) => {
+    assertTenantStatement(text)
+    return sendInTurns(workload, { text, values })
+  }
 
-/** Runs `work` in one transaction on its own connection, for operations without Prisma. */
-export const inTransaction = <T>(work: (sql: Sql) => Promise<T>, options?: TransactionOptions): Promise<T> =>
+const runOn = <T>(
+  { pool }: Connections,
+  work: (sql: Sql) => Promise<T>,
+  options?: TransactionOptions,
+): Promise<T> =>
   runTransaction(
-    selectConnections().pool,
-    (client) => {
-      const send: Sql = (text, values) => sendOn(client, toPreparedQuery(text, values))
-      // What the transaction reads elsewhere must not wait for a connection that it may itself hold.
-      return runUnlimited(() => work(send))
-    },
+    pool,
+    (client) => work((text, values) => sendOn(client, toPreparedQuery(text, values))),
     options,
   )
+
+/** Runs `work` in one transaction on its own connection, without limits and without Prisma. */
+export const inTransaction = <T>(work: (sql: Sql) => Promise<T>, options?: TransactionOptions): Promise<T> =>
+  runOn(requireOpen(main), work, options)
+
+/**
+ * The same within the limits of the context. What `work` reads elsewhere must not be limited: it would wait for a
+ * connection that the transaction itself may hold.
+ */
+export const inTransactionFor = <T>(
+  workload: Workload,
+  work: (sql: Sql) => Promise<T>,
+  options?: TransactionOptions,
+): Promise<T> => {
+  const connections = selectConnections(workload)
+  return runWithin(connections.gate, workload, () => runOn(connections, work, options))
+}
 
 /**
  * SQL inside a Prisma transaction. Dates, bigint and json are read as Prisma reads them, so cast where it
  * matters.
  */
 export const toSql =
-  (tx: TenantTransaction): Sql =>
+  (tx: TenantDb): Sql =>
   (text, values) =>
     (tx as unknown as PrismaClient).$queryRawUnsafe(text, ...values)
 

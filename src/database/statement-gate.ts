@@ -1,4 +1,5 @@
 import { RateLimited, Unavailable } from '../core/errors.ts'
+import type { Workload } from '../core/workload.ts'
 
 /**
  * How many connections management calls may hold at once: all of them, and those of one tenant. The latter may
@@ -95,3 +96,18 @@ export function createStatementGate({ total, perTenant }: GateLimits) {
   }
 }
 export type StatementGate = ReturnType<typeof createStatementGate>
+
+/** Runs `work`, which holds one connection, within the limits of a workload; at once without one. */
+export async function runWithin<Result>(
+  gate: StatementGate,
+  { tenant, workload }: Workload,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  if (!workload) return work()
+  const leave = await gate.acquire(tenant)
+  try {
+    return await work()
+  } finally {
+    leave()
+  }
+}

@@ -4,7 +4,7 @@ import { readIdPrefix } from '../core/crypto.ts'
 import { InvalidInput } from '../core/errors.ts'
 import type { Position } from '../core/event-position.ts'
 import { decodePosition } from '../core/event-position.ts'
-import { unpreparedSql } from '../database/db.ts'
+import { unpreparedSqlFor } from '../database/db.ts'
 import { parseInput } from '../schema/input-shapes.ts'
 import type { PageArgs, PageRows } from '../schema/page.ts'
 import { parseCursorPaging, parseListInputs, toPageRows } from '../schema/page.ts'
@@ -64,7 +64,7 @@ export async function listEvents(
   const wanted = types ? [...new Set(types)] : null
   const paging = parseCursorPaging(args, parsePosition)
   const newestFirst = (order.direction === 'desc') !== paging.backward
-  const { rows, isFuture } = await selectEventPage(unpreparedSql, ctx.tenant, {
+  const { rows, isFuture } = await selectEventPage(unpreparedSqlFor(ctx), ctx.tenant, {
     types: wanted,
     equals: [
       ...(subjectId ? [toSubjectCondition(subjectId)] : []),

@@ -18,7 +18,7 @@ const loadersByEvent = new WeakMap<LogEvent, Loaders>()
 function getEventLoaders(tenant: string, event: LogEvent): Loaders {
   let loaders = loadersByEvent.get(event)
   if (!loaders) {
-    loaders = new Loaders(tenant)
+    loaders = new Loaders({ tenant, workload: 'list' })
     loadersByEvent.set(event, loaders)
   }
   return loaders
@@ -34,9 +34,9 @@ async function resolveStart(
   after: string | null | undefined,
 ): Promise<Position> {
   const text = lastEventId ?? after
-  if (!text) return (await readHead(ctx.tenant)).head
+  if (!text) return (await readHead(ctx)).head
   const position = decodePosition(text)
-  await readEvents(ctx.tenant, position, 1)
+  await readEvents(ctx, position, 1)
   return position
 }
 
@@ -63,7 +63,7 @@ async function* followMatching(
   for await (const followed of followEvents(context.ctx.tenant, start, context.stream.signal)) {
     if (followed.kind === 'event' && !matches(followed.event)) continue
     // Thousands of subscribers may receive the same event.
-    await takeTurn()
+    await takeTurn(context.ctx)
     // Pothos caches authorization results for the lifetime of the context, which may be hours here.
     Object.assign(context, initContextCache())
     if (followed.kind === 'gap') {

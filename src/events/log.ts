@@ -4,8 +4,9 @@ import type { Ctx } from '../core/context.ts'
 import { newId } from '../core/crypto.ts'
 import type { Position } from '../core/event-position.ts'
 import { createInvalidPositionError, decodePosition, encodePosition } from '../core/event-position.ts'
+import type { Workload } from '../core/workload.ts'
 import type { Sql } from '../database/db.ts'
-import { sql } from '../database/db.ts'
+import { sqlFor } from '../database/db.ts'
 import type { EventRow } from './log.sql.ts'
 import { insertEvents, selectEvents, selectHead } from './log.sql.ts'
 import type { NewEvent } from './types.ts'
@@ -62,11 +63,11 @@ export const toLogEvent = ({ era, xid, seq, ...row }: EventRow): LogEvent => ({
  * position that no event can have yet.
  */
 export async function readEvents(
-  tenant: string,
+  workload: Workload,
   after: Position,
   limit: number,
 ): Promise<{ events: LogEvent[]; hidden: boolean }> {
-  const { rows, hidden, isFuture } = await selectEvents(sql, tenant, after, limit)
+  const { rows, hidden, isFuture } = await selectEvents(sqlFor(workload), workload.tenant, after, limit)
   if (isFuture) throw createInvalidPositionError()
   return { events: rows.map(toLogEvent), hidden }
 }
@@ -75,8 +76,8 @@ export async function readEvents(
  * Returns the position of the newest visible event, and the position up to which retention has removed
  * events.
  */
-export async function readHead(tenant: string): Promise<{ head: Position; trimmedTo: Position | null }> {
-  const row = await selectHead(sql, tenant)
+export async function readHead(workload: Workload): Promise<{ head: Position; trimmedTo: Position | null }> {
+  const row = await selectHead(sqlFor(workload), workload.tenant)
   return {
     head: { era: row.era, xid: BigInt(row.xid), seq: BigInt(row.seq) },
     trimmedTo: row.trimmedTo ? decodePosition(row.trimmedTo) : null,

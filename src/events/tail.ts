@@ -1,6 +1,5 @@
 import { EVENTS_TOPIC, subscribe } from '../coordination/bus.ts'
 import { comparePositions, decodePosition, type Position } from '../core/event-position.ts'
-import { runUnlimited } from '../core/workload.ts'
 import { type LogEvent, readEvents, readHead } from './log.ts'
 
 /** The number of events that one read fetches, and the number of newest events that stay in memory. */
@@ -30,7 +29,7 @@ type Tail = {
 const tails = new Map<string, Promise<Tail>>()
 
 async function startTail(tenant: string): Promise<Tail> {
-  const { head } = await readHead(tenant)
+  const { head } = await readHead({ tenant })
   const tail: Tail = {
     events: [],
     start: head,
@@ -55,7 +54,7 @@ async function startTail(tenant: string): Promise<Tail> {
     clearTimeout(timer)
     let delay = SAFETY_POLL_MS
     try {
-      const { events, hidden } = await readEvents(tenant, tail.head, BATCH)
+      const { events, hidden } = await readEvents({ tenant }, tail.head, BATCH)
       appendEvents(tail, events)
       attempt = events.length > 0 ? 0 : attempt + 1
       if (events.length === BATCH) repeat = true
@@ -65,22 +64,20 @@ async function startTail(tenant: string): Promise<Tail> {
     }
     reading = false
     if (tail.stopped) return
-    timer = setTimeout(pollUnlimited, repeat ? 0 : delay).unref()
+    timer = setTimeout(poll, repeat ? 0 : delay).unref()
     repeat = false
   }
-  // All readers share the tail.
-  const pollUnlimited = () => runUnlimited(poll)
   const stopListening = subscribe(EVENTS_TOPIC, (changedTenant) => {
     if (changedTenant !== tenant) return
     attempt = 0
-    void pollUnlimited()
+    void poll()
   })
   tail.stop = () => {
     tail.stopped = true
     clearTimeout(timer)
     stopListening()
   }
-  timer = setTimeout(pollUnlimited, 0).unref()
+  timer = setTimeout(poll, 0).unref()
   return tail
 }
 
@@ -124,7 +121,7 @@ export async function* followEvents(
   try {
     let position = after ?? tail.head
     if (after) {
-      const { trimmedTo } = await readHead(tenant)
+      const { trimmedTo } = await readHead({ tenant })
       if (trimmedTo && comparePositions(after, trimmedTo) < 0) {
         position = trimmedTo
         yield { kind: 'gap', position: trimmedTo }
@@ -170,7 +167,7 @@ async function joinTail(tenant: string): Promise<Tail> {
 
 async function readEventsAfter(tenant: string, tail: Tail, after: Position): Promise<LogEvent[]> {
   if (comparePositions(after, tail.start) < 0) {
-    const { events } = await readEvents(tenant, after, BATCH)
+    const { events } = await readEvents({ tenant }, after, BATCH)
     return events
   }
   // Searches from the end, where most readers are.

@@ -121,7 +121,7 @@ export const builder = new SchemaBuilder<BuilderTypes>({
     },
   },
   prisma: {
-    client: ({ ctx }) => dbFor(ctx.tenant) as never,
+    client: ({ ctx }) => dbFor(ctx) as never,
     dmmf: getDatamodel(),
     exposeDescriptions: true,
     onUnusedQuery: env.isProduction ? null : 'error',

@@ -59,14 +59,17 @@ export function defineConnectionType<Row>(name: string, node: ObjectRef<GraphQLT
         type: [Edge],
         complexity: singleFieldCost,
         description: 'The rows of the page, each with its cursor.',
-        resolve: (page) =>
-          spreadOverTurns(page.rows.map((row) => ({ cursor: page.encodeRowCursor(row), node: row }))),
+        resolve: (page, _args, { ctx }) =>
+          spreadOverTurns(
+            ctx,
+            page.rows.map((row) => ({ cursor: page.encodeRowCursor(row), node: row })),
+          ),
       }),
       nodes: t.field({
         type: [node],
         complexity: singleFieldCost,
         description: 'The rows of the page.',
-        resolve: (page) => spreadOverTurns(page.rows) as never,
+        resolve: (page, _args, { ctx }) => spreadOverTurns(ctx, page.rows) as never,
       }),
       pageInfo: t.field({
         type: PageInfo,

@@ -1,34 +1,36 @@
 import DataLoader from 'dataloader'
+import type { Workload } from '../core/workload.ts'
 import { dbFor } from '../database/db.ts'
 import type { Client, Credential, IdpUser, Session, User } from '../generated/prisma/client.ts'
 
 /** Reads the rows of a tenant that exist, in any order. */
-type ReadByIds<Row> = (tenant: string, ids: string[]) => Promise<Row[]>
+type ReadByIds<Row> = (workload: Workload, ids: string[]) => Promise<Row[]>
 
-const byIds = (tenantId: string, ids: string[]) => ({ tenantId, id: { in: ids } })
+const byIds = ({ tenant }: Workload, ids: string[]) => ({ tenantId: tenant, id: { in: ids } })
 
-const readUsers: ReadByIds<User> = (tenant, ids) => dbFor(tenant).user.findMany({ where: byIds(tenant, ids) })
-const readActiveSessions: ReadByIds<Session> = (tenant, ids) =>
-  dbFor(tenant).session.findMany({
-    where: { ...byIds(tenant, ids), endedAt: null, expiresAt: { gt: new Date() } },
+const readUsers: ReadByIds<User> = (workload, ids) =>
+  dbFor(workload).user.findMany({ where: byIds(workload, ids) })
+const readActiveSessions: ReadByIds<Session> = (workload, ids) =>
+  dbFor(workload).session.findMany({
+    where: { ...byIds(workload, ids), endedAt: null, expiresAt: { gt: new Date() } },
   })
-const readClients: ReadByIds<Client> = (tenant, ids) =>
-  dbFor(tenant).client.findMany({ where: byIds(tenant, ids) })
-const readCredentials: ReadByIds<Credential> = (tenant, ids) =>
-  dbFor(tenant).credential.findMany({ where: byIds(tenant, ids) })
-const readIdpUsers: ReadByIds<IdpUser> = (tenant, ids) =>
-  dbFor(tenant).idpUser.findMany({ where: byIds(tenant, ids) })
+const readClients: ReadByIds<Client> = (workload, ids) =>
+  dbFor(workload).client.findMany({ where: byIds(workload, ids) })
+const readCredentials: ReadByIds<Credential> = (workload, ids) =>
+  dbFor(workload).credential.findMany({ where: byIds(workload, ids) })
+const readIdpUsers: ReadByIds<IdpUser> = (workload, ids) =>
+  dbFor(workload).idpUser.findMany({ where: byIds(workload, ids) })
 
 /**
  * Loads rows of one tenant by id, batched within a tick; null for a missing row. The rule of the object type controls
  * access to a row. A loader is created when it is first used: most operations use none or one.
  */
 export class Loaders {
-  readonly #tenant: string
+  readonly #workload: Workload
   #byReader: Map<unknown, unknown> | undefined
 
-  constructor(tenant: string) {
-    this.#tenant = tenant
+  constructor(workload: Workload) {
+    this.#workload = workload
   }
 
   get user(): DataLoader<string, User | null> {
@@ -55,7 +57,7 @@ export class Loaders {
   /** Returns a loader that calls `read`; the same loader for the same function. */
   over<Row extends { id: string }>(read: ReadByIds<Row>): DataLoader<string, Row | null> {
     this.#byReader ??= new Map()
-    const loader = this.#byReader.get(read) ?? createIdLoader((ids) => read(this.#tenant, ids))
+    const loader = this.#byReader.get(read) ?? createIdLoader((ids) => read(this.#workload, ids))
     this.#byReader.set(read, loader)
     return loader as DataLoader<string, Row | null>
   }

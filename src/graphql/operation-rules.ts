@@ -11,7 +11,6 @@ import {
 } from 'graphql'
 import { isAsyncIterable, type Plugin } from 'graphql-yoga'
 import { watchStreamToken } from '../access/watch-token.ts'
-import { bindWorkload, runWorkload, type Workload } from '../core/workload.ts'
 import type { GraphQLContext } from './context.ts'
 import { ANONYMOUS_LIMITS, CALLER_LIMITS, findDocumentError } from './document-limits.ts'
 import { maskErrors, toGraphQLError } from './error-masking.ts'
@@ -19,6 +18,7 @@ import { executeIdempotently, findIdempotencyKey } from './idempotency.ts'
 import { createGuardedStream } from './live/guarded-stream.ts'
 import { holdSubscription } from './live/live-limits.ts'
 import { shareResults } from './live/shared-stream.ts'
+import { Loaders } from './loaders.ts'
 import { checkOperation, LIMIT_RULES, MAX_TOKENS, type OperationArgs } from './operation-limits.ts'
 
 /** The maximum number of reported errors of a document. */
@@ -45,9 +45,11 @@ async function executeOperation(
   }
 }
 
-const toListWorkload = ({ ctx }: GraphQLContext): Workload => ({ tenant: ctx.tenant, kind: 'list' })
-const runListing = <Result>(context: GraphQLContext, work: () => Result): Result =>
-  runWorkload(toListWorkload(context), work)
+/** Limits the statements of a query or subscription as those of lists. */
+function setListWorkload(context: GraphQLContext): void {
+  context.ctx = { ...context.ctx, workload: 'list' }
+  context.loaders = new Loaders(context.ctx)
+}
 
 const isQuery = ({ document, operationName }: ExecutionArgs): boolean =>
   getOperationAST(document, operationName)?.operation === OperationTypeNode.QUERY
@@ -99,7 +101,7 @@ export function createOperationRules(isProduction: boolean): Plugin<GraphQLConte
         setResultAndStopExecution(rejection)
         return
       }
-      if (isQuery(args)) setExecuteFn((executionArgs) => runListing(context, () => executeFn(executionArgs)))
+      if (isQuery(args)) setListWorkload(context)
       else if (context.call.idempotencyKey !== null)
         setExecuteFn((executionArgs) => executeOperation(executionArgs, context, executeFn))
       return {
@@ -115,6 +117,7 @@ export function createOperationRules(isProduction: boolean): Plugin<GraphQLConte
         setResultAndStopExecution(rejection)
         return
       }
+      setListWorkload(context)
       return {
         onSubscribeResult({ result, setResult }) {
           if (!isAsyncIterable(result)) return
@@ -130,7 +133,7 @@ export function createOperationRules(isProduction: boolean): Plugin<GraphQLConte
             subscribe: subscribeFn,
             results: result as AsyncGenerator<ExecutionResult>,
           })
-          setResult(createGuardedStream(bindWorkload(toListWorkload(context), results), context))
+          setResult(createGuardedStream(results, context))
         },
       }
     },

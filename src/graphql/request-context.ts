@@ -24,10 +24,19 @@ export async function identifyCaller(
   authorization: string | null,
   keyProof: KeyProof,
 ): Promise<IdentifiedCaller> {
-  const anonymous: Ctx = { ...meta, tenant, actor: { kind: 'anonymous' }, scopes: new Set() }
+  const anonymous: Ctx = {
+    ...meta,
+    tenant,
+    actor: { kind: 'anonymous' },
+    scopes: new Set(),
+    workload: 'change',
+  }
   if (authorization === null) return { ctx: anonymous, token: null, binding: UNBOUND_TOKEN, rejection: null }
   try {
-    return { ...(await authenticateToken({ tenant, ...meta }, authorization, keyProof)), rejection: null }
+    return {
+      ...(await authenticateToken({ tenant, workload: 'change', ...meta }, authorization, keyProof)),
+      rejection: null,
+    }
   } catch (error) {
     return { ctx: anonymous, token: null, binding: UNBOUND_TOKEN, rejection: toAppError(error) }
   }
@@ -52,7 +61,7 @@ export function createContext(caller: IdentifiedCaller, headers?: HeaderReader):
       isReplayed: false,
       nextNonce: caller.binding.nextNonce,
     },
-    loaders: new Loaders(caller.ctx.tenant),
+    loaders: new Loaders(caller.ctx),
     stream: new AbortController(),
     streamPosition: null,
     deliver: null,

@@ -9,7 +9,6 @@ import { env } from '../core/env.ts'
 import { NotFound, Unavailable } from '../core/errors.ts'
 import { toAppError } from '../core/to-app-error.ts'
 import { takeTurn } from '../core/turns.ts'
-import { runWorkload } from '../core/workload.ts'
 import { type HeaderReader, readRequestMeta } from '../http/request.http.ts'
 import type { GraphQLContext } from './context.ts'
 import { toErrorJson, toGraphQLError } from './error-masking.ts'
@@ -133,7 +132,7 @@ export function createGraphqlHandler(
     request.headers.host = BASE_HOST
     request.url = ENDPOINT + (request.url ?? '').slice(`/${tenant}${ENDPOINT}`.length)
     try {
-      await takeTurn()
+      await takeTurn({ tenant, workload: 'change' })
       await requireTenant(tenant)
       const context = await createRequestContext(
         { method, headers },
@@ -152,17 +151,15 @@ export function createGraphqlHandler(
   }
 
   return {
-    handle: (request, response, tenant) =>
-      runWorkload({ tenant, kind: 'change' }, () => handleRequest(request, response, tenant)),
-    fetch: (request, tenant) =>
-      runWorkload({ tenant, kind: 'change' }, async () => {
-        try {
-          await requireTenant(tenant)
-          return await yoga.fetch(request, await createRequestContext(request, null, tenant))
-        } catch (error) {
-          return createErrorResponse(error, request.headers, null)
-        }
-      }),
+    handle: handleRequest,
+    fetch: async (request, tenant) => {
+      try {
+        await requireTenant(tenant)
+        return await yoga.fetch(request, await createRequestContext(request, null, tenant))
+      } catch (error) {
+        return createErrorResponse(error, request.headers, null)
+      }
+    },
     upgrade: sockets.upgrade,
     close: async () => {
       // Sockets first: after a completed stream, clients do not reconnect.

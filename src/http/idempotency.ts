@@ -5,7 +5,7 @@ import { errorMessage } from '../core/error-message.ts'
 import { AppError, InvalidInput } from '../core/errors.ts'
 import { log } from '../core/log.ts'
 import { parseHeaderString } from '../core/structured-headers.ts'
-import { sql } from '../database/db.ts'
+import { sqlFor } from '../database/db.ts'
 import { claimIdempotencyKey, releaseIdempotencyKey, storeIdempotentResponse } from './idempotency.sql.ts'
 
 /**
@@ -99,7 +99,7 @@ export async function runIdempotently<Body extends object>(
         : [actor.kind]
   const keyHash = hashParts(caller, key)
   const requestHash = hashRequest(request, ctx.scopes)
-  const row = await claimIdempotencyKey(sql, tenant, keyHash, requestHash, CLAIM_SECONDS)
+  const row = await claimIdempotencyKey(sqlFor(ctx), tenant, keyHash, requestHash, CLAIM_SECONDS)
   if (!row?.isClaimed) {
     if (row && !row.requestHash.equals(requestHash))
       throw createKeyConflictError('was used for another request, or with a token of other scopes')
@@ -114,19 +114,19 @@ export async function runIdempotently<Body extends object>(
   }
   const claim = { keyHash, createdAt: row.createdAt }
   const outcome = await work().catch(async (error) => {
-    await logWriteError(ctx, () => releaseIdempotencyKey(sql, tenant, claim))
+    await logWriteError(ctx, () => releaseIdempotencyKey(sqlFor(ctx), tenant, claim))
     throw error
   })
   await logWriteError(ctx, () =>
     outcome.isFinal
       ? storeIdempotentResponse(
-          sql,
+          sqlFor(ctx),
           tenant,
           claim,
           seal(toStoredResponsePurpose(tenant, keyHash), JSON.stringify(outcome.response)),
           RESPONSE_RETENTION_SECONDS,
         )
-      : releaseIdempotencyKey(sql, tenant, claim),
+      : releaseIdempotencyKey(sqlFor(ctx), tenant, claim),
   )
   return { response: outcome.response, isReplayed: false }
 }

@@ -6,7 +6,7 @@ import { Conflict, NotFound, Unavailable } from '../core/errors.ts'
 import { getRoleScopes } from '../core/scopes.ts'
 import { toAppError } from '../core/to-app-error.ts'
 import type { Sql } from '../database/db.ts'
-import { inTransaction, sql } from '../database/db.ts'
+import { inTransactionFor, sqlFor } from '../database/db.ts'
 import { idpUserAdded, idpUserLinked, idpUserUnlinked, idpUserUpdated } from '../events/credential-events.ts'
 import { createEventRow, wakeReaders } from '../events/log.ts'
 import { parseInput } from '../schema/input-shapes.ts'
@@ -86,7 +86,7 @@ export async function addIdpUser(ctx: Ctx, userId: string, idpId: string, input:
   const { externalId, metadata } = parseInput(IdpUserAdd, input)
   assertLinkIds(userId, idpId)
   const link = await translateConflicts(() =>
-    inTransaction(async (sql) => {
+    inTransactionFor(ctx, async (sql) => {
       const user = await lockUserRow(sql, ctx.tenant, userId)
       if (!user) throw createUserNotFoundError()
       MANAGEMENT_AUTHORITY.assertCanChange(ctx, user.roles)
@@ -125,13 +125,15 @@ export async function linkIdpUser(
 ): Promise<IdpUser> {
   const proof = parseInput(IdpUserLink, input)
   assertLinkIds(userId, idpId)
-  const { roles, idp } = await selectUserAndIdp(sql, ctx.tenant, userId, idpId)
+  const { roles, idp } = await selectUserAndIdp(sqlFor(ctx), ctx.tenant, userId, idpId)
   if (!roles) throw createUserNotFoundError()
   if (!idp) throw createIdpNotFoundError()
   by.assertCanChange(ctx, roles)
   const proven = await proveIdentity(idp, proof)
   const link = await translateConflicts(() =>
-    inTransaction((sql) => saveLink(sql, ctx, { userId, idpId }, { ...proven, by, provenAt: idp.updatedAt })),
+    inTransactionFor(ctx, (sql) =>
+      saveLink(sql, ctx, { userId, idpId }, { ...proven, by, provenAt: idp.updatedAt }),
+    ),
   )
   wakeReaders(ctx.tenant)
   return link
@@ -211,7 +213,7 @@ export async function linkProvenIdentity(
   target: LinkTarget,
   proven: ProvenIdentity,
 ): Promise<void> {
-  await translateConflicts(() => inTransaction((sql) => insertProvenLink(sql, ctx, target, proven)))
+  await translateConflicts(() => inTransactionFor(ctx, (sql) => insertProvenLink(sql, ctx, target, proven)))
   wakeReaders(ctx.tenant)
 }
 
@@ -225,7 +227,7 @@ export async function unlinkIdpUser(
   by: LinkAuthority = MANAGEMENT_AUTHORITY,
 ): Promise<{ unlinkedIdpUserId: string; userId: string }> {
   assertLinkIds(userId, idpId)
-  const unlinkedIdpUserId = await inTransaction(async (sql) => {
+  const unlinkedIdpUserId = await inTransactionFor(ctx, async (sql) => {
     const user = await lockUserRow(sql, ctx.tenant, userId)
     if (!user) throw createUserNotFoundError()
     by.assertCanChange(ctx, user.roles)

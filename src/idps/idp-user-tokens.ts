@@ -1,6 +1,6 @@
 import type { Ctx } from '../core/context.ts'
 import { unseal } from '../core/crypto.ts'
-import { sql } from '../database/db.ts'
+import { sqlFor } from '../database/db.ts'
 import { idpUserTokensRead } from '../events/credential-events.ts'
 import { recordEvents, wakeReaders } from '../events/log.ts'
 import { assertLinkIds } from './idp-users.ts'
@@ -25,7 +25,7 @@ export type IdpUserTokens = {
 export async function getIdpUserTokens(ctx: Ctx, userId: string, idpId: string): Promise<IdpUserTokens> {
   assertLinkIds(userId, idpId)
   const { linkId, accessToken, scopes, expiresAt } = await loadFreshTokens(ctx, { userId, idpId })
-  await recordEvents(sql, ctx, [idpUserTokensRead({ id: linkId, userId, idpId })])
+  await recordEvents(sqlFor(ctx), ctx, [idpUserTokensRead({ id: linkId, userId, idpId })])
   wakeReaders(ctx.tenant)
   const opened = unseal(toTokenPurpose(ctx.tenant, linkId, 'accessToken'), accessToken).toString()
   return { userId, idpId, accessToken: opened, scopes, expiresAt }

@@ -17,7 +17,7 @@ export const idpUserRoutes: readonly RestRoute[] = [
     paged: true,
     response: createListShape('idpUsers', IdpUserShape),
     handle: async (ctx, { params, paging }) =>
-      toPageEnvelope(await listIdpUsers(ctx, params.userId, paging), 'idpUsers', toIdpUserBody),
+      toPageEnvelope(ctx, await listIdpUsers(ctx, params.userId, paging), 'idpUsers', toIdpUserBody),
   }),
   defineRestRoute({
     method: 'POST',

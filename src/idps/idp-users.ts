@@ -27,7 +27,7 @@ export async function listIdpUsers(ctx: Ctx, userId: string, args: PageArgs): Pr
   const name = toLinkListName(ctx.tenant, userId)
   const paging = parsePaging(args, name)
   if (readIdPrefix(userId) !== 'user') throw new NotFound('user')
-  const user = await dbFor(ctx.tenant).user.findUnique({
+  const user = await dbFor(ctx).user.findUnique({
     where: { tenantId_id: { tenantId: ctx.tenant, id: userId } },
     select: {
       idpUsers: {
@@ -45,13 +45,13 @@ export async function listIdpUsers(ctx: Ctx, userId: string, args: PageArgs): Pr
 
 /** Counts the links of a user. */
 export const countIdpUsers = (ctx: Ctx, userId: string): Promise<number> =>
-  dbFor(ctx.tenant).idpUser.count({ where: { tenantId: ctx.tenant, userId } })
+  dbFor(ctx).idpUser.count({ where: { tenantId: ctx.tenant, userId } })
 
 /** Returns the link of a user to a provider. Throws NotFound. */
 export async function getIdpUser(ctx: Ctx, userId: string, idpId: string): Promise<IdpUser> {
   assertLinkIds(userId, idpId)
   const key = { tenantId: ctx.tenant, userId, idpId }
-  const link = await dbFor(ctx.tenant).idpUser.findUnique({ where: { tenantId_userId_idpId: key } })
+  const link = await dbFor(ctx).idpUser.findUnique({ where: { tenantId_userId_idpId: key } })
   if (!link) throw new NotFound('link')
   return link
 }

@@ -36,7 +36,7 @@ export const idpRoutes: readonly RestRoute[] = [
     paged: true,
     response: createListShape('idps', IdpShape),
     handle: async (ctx, { paging }) =>
-      toPageEnvelope(await listIdentityProviders(ctx, paging), 'idps', toIdpBody),
+      toPageEnvelope(ctx, await listIdentityProviders(ctx, paging), 'idps', toIdpBody),
   }),
   defineRestRoute({
     method: 'GET',

@@ -4,8 +4,9 @@ import { invalidateTenant } from '../access/tenant-cache.ts'
 import type { Ctx } from '../core/context.ts'
 import { InvalidInput, NotFound } from '../core/errors.ts'
 import { getRoleScopes, ROLE_NAMES } from '../core/scopes.ts'
+import type { Workload } from '../core/workload.ts'
 import type { Sql } from '../database/db.ts'
-import { dbFor, inTransaction, sql } from '../database/db.ts'
+import { dbFor, inTransactionFor, sqlFor } from '../database/db.ts'
 import { buildPageQuery } from '../database/page-query.ts'
 import { idpCreated, idpDeleted, idpUpdated } from '../events/credential-events.ts'
 import { createEventRow, wakeReaders } from '../events/log.ts'
@@ -71,7 +72,7 @@ export async function createIdentityProvider(ctx: Ctx, input: unknown): Promise<
     throw new InvalidInput([{ field: 'id', description: 'is the name of the tenant' }])
   const event = createEventRow(ctx, idpCreated(fields.id))
   const sealed = sealIdpSecrets(ctx.tenant, fields.id, { ...POLICY_DEFAULTS, ...fields })
-  const row = await insertIdp(sql, ctx.tenant, sealed, event)
+  const row = await insertIdp(sqlFor(ctx), ctx.tenant, sealed, event)
   invalidateTenant(ctx.tenant)
   wakeReaders(ctx.tenant)
   return toIdp(row)
@@ -80,15 +81,15 @@ export async function createIdentityProvider(ctx: Ctx, input: unknown): Promise<
 /** Returns an identity provider. Throws NotFound. */
 export async function getIdentityProvider(ctx: Ctx, idpId: string): Promise<Idp> {
   const where = { tenantId_id: { tenantId: ctx.tenant, id: idpId } }
-  const row = isIdpId(idpId) ? await dbFor(ctx.tenant).identityProvider.findUnique({ where }) : null
+  const row = isIdpId(idpId) ? await dbFor(ctx).identityProvider.findUnique({ where }) : null
   if (!row) throw new NotFound('identity provider')
   return toIdp(row)
 }
 
 /** Finds identity providers by id for a loader: one statement. */
-export async function findIdentityProviders(tenant: string, ids: string[]): Promise<Idp[]> {
-  const where = { tenantId: tenant, id: { in: ids } }
-  return (await dbFor(tenant).identityProvider.findMany({ where })).map(toIdp)
+export async function findIdentityProviders(workload: Workload, ids: string[]): Promise<Idp[]> {
+  const where = { tenantId: workload.tenant, id: { in: ids } }
+  return (await dbFor(workload).identityProvider.findMany({ where })).map(toIdp)
 }
 
 /**
@@ -100,7 +101,7 @@ export async function listIdentityProviders(ctx: Ctx, args: PageArgs): Promise<P
   const paging = parsePaging(args, name)
   const query = buildPageQuery(paging, 'id')
   const tenantId = ctx.tenant
-  const db = dbFor(tenantId)
+  const db = dbFor(ctx)
   const rows = await db.identityProvider.findMany({
     ...query,
     where: { tenantId, ...query.where },
@@ -138,7 +139,7 @@ const TOKEN_FIELDS: readonly string[] = ['keepTokens', 'clientId', 'issuer', 'to
  */
 export async function updateIdentityProvider(ctx: Ctx, idpId: string, input: unknown): Promise<Idp> {
   if (!isIdpId(idpId)) throw new NotFound('identity provider')
-  const { row, isChanged } = await inTransaction(async (sql) => {
+  const { row, isChanged } = await inTransactionFor(ctx, async (sql) => {
     const current = await lockIdp(sql, ctx.tenant, idpId)
     if (!current) throw new NotFound('identity provider')
     assertExpectedUpdatedAt(input, current.updatedAt)
@@ -178,7 +179,7 @@ export async function deleteIdentityProvider(
   idpId: string,
 ): Promise<{ deletedIdentityProviderId: string }> {
   if (!isIdpId(idpId)) throw new NotFound('identity provider')
-  await inTransaction(async (sql) => {
+  await inTransactionFor(ctx, async (sql) => {
     if (!(await lockIdp(sql, ctx.tenant, idpId))) throw new NotFound('identity provider')
     await requireIdpControl(sql, ctx, idpId)
     let links = 0

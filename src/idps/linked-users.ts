@@ -1,6 +1,6 @@
 import type { Ctx } from '../core/context.ts'
 import { toAppError } from '../core/to-app-error.ts'
-import { inTransaction, sql } from '../database/db.ts'
+import { inTransactionFor, sqlFor } from '../database/db.ts'
 import { wakeReaders } from '../events/log.ts'
 import type { IdentityProvider } from '../generated/prisma/client.ts'
 import { requireAccountStorage } from '../users/account-budget.ts'
@@ -26,7 +26,7 @@ async function insertLinkedUser(
   identity: ExternalIdentity,
 ): Promise<string | null> {
   try {
-    const userId = await inTransaction(async (sql) => {
+    const userId = await inTransactionFor(ctx, async (sql) => {
       const { id } = await insertUserWithEvents(sql, ctx, toNewUserColumns(row, identity.claims))
       // The tokens are kept with the sign-in that follows.
       await insertProvenLink(
@@ -56,12 +56,12 @@ export async function findOrCreateLinkedUser(
   row: IdentityProvider,
   identity: ExternalIdentity,
 ): Promise<string | null> {
-  const linked = await selectLinkedUserId(sql, ctx.tenant, toKey(row, identity))
+  const linked = await selectLinkedUserId(sqlFor(ctx), ctx.tenant, toKey(row, identity))
   if (linked || !mayEnter(row, identity.claims)) return linked
   await requireAccountStorage(ctx)
   return (
     (await insertLinkedUser(ctx, row, identity)) ??
-    (await selectLinkedUserId(sql, ctx.tenant, toKey(row, identity)))
+    (await selectLinkedUserId(sqlFor(ctx), ctx.tenant, toKey(row, identity)))
   )
 }
 

@@ -30,5 +30,7 @@ export const listSignInProviders = ({ idps }: { idps: readonly SignInProvider[] 
 /** The row of a provider, with sealed secrets; null when there is none. One statement. */
 export const findProviderRow = async (tenant: string, idpId: string): Promise<IdentityProvider | null> =>
   isIdpId(idpId)
-    ? dbFor(tenant).identityProvider.findUnique({ where: { tenantId_id: { tenantId: tenant, id: idpId } } })
+    ? dbFor(tenant).identityProvider.findUnique({
+        where: { tenantId_id: { tenantId: tenant, id: idpId } },
+      })
     : null

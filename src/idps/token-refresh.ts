@@ -3,7 +3,7 @@ import type { Ctx } from '../core/context.ts'
 import { randomToken, unseal } from '../core/crypto.ts'
 import { Conflict, InvalidInput, NotFound } from '../core/errors.ts'
 import { addSeconds } from '../core/time.ts'
-import { sql } from '../database/db.ts'
+import { sqlFor } from '../database/db.ts'
 import { idpUserTokensDeleted } from '../events/credential-events.ts'
 import { createEventRow, wakeReaders } from '../events/log.ts'
 import type { IdentityProvider } from '../generated/prisma/client.ts'
@@ -37,8 +37,8 @@ const isFresh = (expiresAt: Date | null, now: Date): boolean =>
   expiresAt === null || expiresAt > addSeconds(now, MIN_REMAINING_SECONDS)
 
 /** The kept tokens of a link. Throws NotFound without a link or tokens. */
-async function loadTokens(tenant: string, target: TokenTarget): Promise<LinkTokens & KeptTokens> {
-  const found = await selectLinkTokens(sql, tenant, target)
+async function loadTokens(ctx: Ctx, target: TokenTarget): Promise<LinkTokens & KeptTokens> {
+  const found = await selectLinkTokens(sqlFor(ctx), ctx.tenant, target)
   if (!found) throw new NotFound('link')
   const { accessToken, scopes } = found
   if (accessToken === null || scopes === null)
@@ -93,14 +93,14 @@ async function refreshByClaim(
     )
     if (!answer.hasAccessToken) throw toUnavailable(`${idpId} refreshed without an access token`)
     const tokens = sealTokens(tenant, linkId, toProviderTokens(answer, scopes, now))
-    return (await saveRefreshedTokens(sql, tenant, { ...claim, ...tokens })) ? tokens : null
+    return (await saveRefreshedTokens(sqlFor(ctx), tenant, { ...claim, ...tokens })) ? tokens : null
   } catch (error) {
     if (!isRefused(error)) {
-      await releaseRefresh(sql, tenant, claim)
+      await releaseRefresh(sqlFor(ctx), tenant, claim)
       throw error instanceof InvalidInput ? createRejectedError(error) : error
     }
     const event = createEventRow(ctx, idpUserTokensDeleted({ id: linkId, userId, idpId }))
-    if (!(await deleteRefusedTokens(sql, tenant, claim, event))) return null
+    if (!(await deleteRefusedTokens(sqlFor(ctx), tenant, claim, event))) return null
     wakeReaders(tenant)
     throw createRefusedError()
   }
@@ -115,7 +115,7 @@ async function refreshByClaim(
 export async function loadFreshTokens(ctx: Ctx, target: TokenTarget): Promise<KeptTokens> {
   const deadline = Date.now() + REFRESH_DEADLINE_MS
   for (;;) {
-    const current = await loadTokens(ctx.tenant, target)
+    const current = await loadTokens(ctx, target)
     const { linkId, scopes } = current
     if (isFresh(current.expiresAt, new Date())) return current
     if (!current.hasRefreshToken) throw createExpiredError()
@@ -125,7 +125,7 @@ export async function loadFreshTokens(ctx: Ctx, target: TokenTarget): Promise<Ke
     const claim = { linkId, refreshId: randomToken() }
     const staleAt = addSeconds(new Date(), MIN_REMAINING_SECONDS)
     const sealed =
-      row && (await claimRefresh(sql, ctx.tenant, { ...claim, staleAt, provenAt: row.updatedAt }))
+      row && (await claimRefresh(sqlFor(ctx), ctx.tenant, { ...claim, staleAt, provenAt: row.updatedAt }))
     if (!sealed) {
       await sleep(POLL_MS)
       continue

@@ -3,7 +3,7 @@ import type { Ctx } from '../core/context.ts'
 import { sha256 } from '../core/crypto.ts'
 import { Forbidden } from '../core/errors.ts'
 import { createProvenEnrollment } from '../credentials/enrollment-tokens.ts'
-import { sql } from '../database/db.ts'
+import { sqlFor } from '../database/db.ts'
 import { invitationAccepted } from '../events/invitation-events.ts'
 import { recordEvents } from '../events/log.ts'
 import { parseAddress } from '../passcodes/passcodes.fields.ts'
@@ -27,7 +27,7 @@ export async function findAcceptableInvitation(
   now = new Date(),
 ): Promise<AcceptableInvitation | null> {
   await consumeLimit('openInvitation', ctx.tenant, ctx.ip)
-  return selectAcceptable(sql, ctx.tenant, sha256(token), now)
+  return selectAcceptable(sqlFor(ctx), ctx.tenant, sha256(token), now)
 }
 
 /** What a new user entered. */

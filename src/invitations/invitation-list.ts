@@ -11,7 +11,7 @@ export async function listInvitations(ctx: Ctx, args: PageArgs): Promise<Page<In
   const name = `${ctx.tenant}:invitations`
   const paging = parsePaging(args, name)
   const query = buildPageQuery(paging, 'id')
-  const db = dbFor(ctx.tenant)
+  const db = dbFor(ctx)
   const rows = await db.invitation.findMany({
     ...query,
     where: { tenantId: ctx.tenant, ...query.where },

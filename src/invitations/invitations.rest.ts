@@ -30,7 +30,7 @@ export const invitationRoutes: readonly RestRoute[] = [
     paged: true,
     response: createListShape('invitations', InvitationShape),
     handle: async (ctx, { paging }) =>
-      toPageEnvelope(await listInvitations(ctx, paging), 'invitations', toInvitationBody),
+      toPageEnvelope(ctx, await listInvitations(ctx, paging), 'invitations', toInvitationBody),
   }),
   defineRestRoute({
     method: 'GET',

@@ -9,7 +9,7 @@ import { Conflict, NotFound, RateLimited } from '../core/errors.ts'
 import { getRoleScopes } from '../core/scopes.ts'
 import { INVITATION_LIFETIME_SECONDS } from '../core/sign-up.ts'
 import { addSeconds } from '../core/time.ts'
-import { dbFor, inTransaction, sql } from '../database/db.ts'
+import { dbFor, inTransactionFor, sqlFor } from '../database/db.ts'
 import { deliverMail } from '../delivery/mail.ts'
 import { buildInvitationMail } from '../delivery/messages/invitation.ts'
 import {
@@ -50,10 +50,11 @@ const buildInvitationUri = (tenant: string, token: string): string =>
   `${env.baseUrl}/${tenant}/invitation?token=${token}`
 
 /** The name of the user who invites; null for a client. */
-async function findInviterName({ tenant, actor }: Ctx): Promise<string | null> {
+async function findInviterName(ctx: Ctx): Promise<string | null> {
+  const { tenant, actor } = ctx
   if (actor.kind !== 'user' || actor.tenant !== tenant) return null
   const where = { tenantId_id: { tenantId: tenant, id: actor.userId } }
-  return (await dbFor(tenant).user.findUnique({ where, select: { name: true } }))?.name ?? null
+  return (await dbFor(ctx).user.findUnique({ where, select: { name: true } }))?.name ?? null
 }
 
 async function deliverInvitation(ctx: Ctx, invitation: InvitationRow, uri: string): Promise<void> {
@@ -78,7 +79,7 @@ async function storeInvitation(ctx: Ctx, input: unknown, now: Date) {
   const tenant = await findTenant(ctx.tenant)
   const lifetimeSeconds =
     expiresInSeconds ?? tenant?.invitationLifetimeSeconds ?? INVITATION_LIFETIME_SECONDS.standard
-  const invitation = await inTransaction(async (sql) => {
+  const invitation = await inTransactionFor(ctx, async (sql) => {
     const stored = await insertInvitation(sql, ctx.tenant, {
       id: newId('invitation'),
       tokenHash: sha256(token),
@@ -109,7 +110,7 @@ async function storeInvitation(ctx: Ctx, input: unknown, now: Date) {
 export async function createInvitation(ctx: Ctx, input: unknown, now = new Date()): Promise<Invitation> {
   const { invitation, uri } = await storeInvitation(ctx, input, now)
   await deliverInvitation(ctx, invitation, uri).catch(async (error: unknown) => {
-    await inTransaction(async (sql) => {
+    await inTransactionFor(ctx, async (sql) => {
       await deleteInvitation(sql, ctx.tenant, invitation.id)
       await recordEvents(sql, ctx, [invitationUndelivered(invitation.id)])
     })
@@ -136,7 +137,7 @@ export async function createInvitationLink(
 export async function getInvitation(ctx: Ctx, id: string): Promise<Invitation> {
   if (readIdPrefix(id) !== 'invitation') throw new NotFound('invitation')
   const where = { tenantId_id: { tenantId: ctx.tenant, id } }
-  const row = await dbFor(ctx.tenant).invitation.findUnique({ where })
+  const row = await dbFor(ctx).invitation.findUnique({ where })
   if (!row) throw new NotFound('invitation')
   const { tokenHash: _, emailKey: __, sendCount: ___, tenantId: ____, ...invitation } = row
   return toInvitation(invitation)
@@ -168,7 +169,7 @@ export async function resendInvitation(
   const lifetimeMs = expiresInSeconds
     ? expiresInSeconds * 1000
     : former.expiresAt.getTime() - former.sentAt.getTime()
-  const renewed = await inTransaction(async (sql) => {
+  const renewed = await inTransactionFor(ctx, async (sql) => {
     const row = await renewInvitation(sql, ctx.tenant, {
       id,
       tokenHash: sha256(token),
@@ -187,7 +188,7 @@ export async function resendInvitation(
   try {
     await deliverInvitation(ctx, renewed, buildInvitationUri(ctx.tenant, token))
   } catch (error) {
-    await recordEvents(sql, ctx, [invitationUndelivered(id)])
+    await recordEvents(sqlFor(ctx), ctx, [invitationUndelivered(id)])
     wakeReaders(ctx.tenant)
     throw error
   }
@@ -201,7 +202,7 @@ export async function resendInvitation(
 export async function revokeInvitation(ctx: Ctx, id: string): Promise<{ revokedInvitationId: string }> {
   const former = await getInvitation(ctx, id)
   requireNoEscalation(ctx, getRoleScopes(former.roles))
-  const isRevoked = await inTransaction(async (sql) => {
+  const isRevoked = await inTransactionFor(ctx, async (sql) => {
     const isRevoked = await revokeInvitationRow(sql, ctx.tenant, id)
     if (isRevoked) await recordEvents(sql, ctx, [invitationRevoked(id)])
     return isRevoked

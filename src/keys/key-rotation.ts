@@ -4,7 +4,7 @@ import { seal } from '../core/crypto.ts'
 import { NotFound, RateLimited } from '../core/errors.ts'
 import { addSeconds } from '../core/time.ts'
 import type { Sql } from '../database/db.ts'
-import { inTransaction, sql } from '../database/db.ts'
+import { inTransactionFor, sqlFor } from '../database/db.ts'
 import { recordEvents, wakeReaders } from '../events/log.ts'
 import { keyRotated } from '../events/management-events.ts'
 import { parseInput } from '../schema/input-shapes.ts'
@@ -106,7 +106,7 @@ export type SigningKey = { kid: string } & Pick<SigningKeyRow, 'alg' | 'activeAt
  * Returns the published keys of the tenant, newest first: active, upcoming and retiring ones. One statement.
  */
 export async function getSigningKeys(ctx: Ctx, now = new Date()): Promise<SigningKey[]> {
-  const rows = await selectSigningKeys(sql, ctx.tenant)
+  const rows = await selectSigningKeys(sqlFor(ctx), ctx.tenant)
   return rows
     .filter(({ expiresAt }) => expiresAt === null || expiresAt > now)
     .map(({ id, alg, activeAt, expiresAt }) => ({ kid: id, alg, activeAt, expiresAt }))
@@ -132,7 +132,7 @@ function assertRetiringCapacity(algorithms: readonly AlgorithmKeys[], now: Date)
 export async function rotateSigningKeys(ctx: Ctx, input: unknown, now = new Date()): Promise<SigningKey[]> {
   const { activateInSeconds, retireAtOnce } = parseInput(KeyRotation, input === undefined ? {} : input)
   const activeAt = addSeconds(now, retireAtOnce ? 0 : (activateInSeconds ?? DEFAULT_ACTIVATE_IN_SECONDS))
-  await inTransaction(async (sql) => {
+  await inTransactionFor(ctx, async (sql) => {
     await lockTenantRow(sql, ctx.tenant)
     const algorithms = await selectAlgorithms(sql, ctx.tenant, now)
     if (algorithms.length === 0) throw new NotFound('tenant')

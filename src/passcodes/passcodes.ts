@@ -5,7 +5,7 @@ import type { Ctx } from '../core/context.ts'
 import { toUserCtx } from '../core/context.ts'
 import { InvalidInput } from '../core/errors.ts'
 import type { Sql } from '../database/db.ts'
-import { inTransaction, sql } from '../database/db.ts'
+import { inTransactionFor, sqlFor } from '../database/db.ts'
 import { hashAddress } from '../events/address-hash.ts'
 import { recordEvents, wakeReaders } from '../events/log.ts'
 import { passcodeFailed, signInFailed } from '../events/session-events.ts'
@@ -104,7 +104,7 @@ async function redeemWithAttempt<T>(
 ): Promise<T | null> {
   const { channel, key } = address
   const guess = { channel, key, origin, budget, now }
-  const attempt = await countPasscodeAttempt(sql, ctx.tenant, guess)
+  const attempt = await countPasscodeAttempt(sqlFor(ctx), ctx.tenant, guess)
   const { codeHash, isSignUp, ownerId } = attempt
   // The address may have got a user since the code was sent.
   const userId = isSignUp ? ownerId : attempt.userId
@@ -116,7 +116,7 @@ async function redeemWithAttempt<T>(
     const problem = attempt.problem ?? 'wrong'
     const reason = toFailureReason(attempt, problem)
     // Also for an address without a user, so that the response time does not reveal whether one exists.
-    await recordEvents(sql, ctx, [
+    await recordEvents(sqlFor(ctx), ctx, [
       ...(problem === 'wrong' ? [passcodeFailed(channel, { userId: ownerId })] : []),
       signInFailed(channel, { userId: ownerId, clientId, reason, addressHash: hashAddress(ctx.tenant, key) }),
     ])
@@ -125,12 +125,12 @@ async function redeemWithAttempt<T>(
     throw new RejectedCode(problem)
   }
   if (userId === null) {
-    if (!(await redeemSignUpPasscode(sql, ctx.tenant, { ...guess, codeHash })))
+    if (!(await redeemSignUpPasscode(sqlFor(ctx), ctx.tenant, { ...guess, codeHash })))
       throw new RejectedCode('expired')
     return null
   }
   let wakeAfterCommit = wakeReaders
-  const result = await inTransaction(async (sql) => {
+  const result = await inTransactionFor(ctx, async (sql) => {
     const redeemed = await redeemPasscode(sql, ctx.tenant, { ...guess, userId, codeHash })
     if (!redeemed) throw new RejectedCode('expired')
     const proven = createCtx(userId)

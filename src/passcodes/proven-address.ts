@@ -3,7 +3,7 @@ import { toUserCtx } from '../core/context.ts'
 import { newId } from '../core/crypto.ts'
 import { Conflict, UserLocked } from '../core/errors.ts'
 import { toAppError } from '../core/to-app-error.ts'
-import { inTransaction, type Sql } from '../database/db.ts'
+import { inTransactionFor, type Sql } from '../database/db.ts'
 import { wakeReaders } from '../events/log.ts'
 import type { UserOrigin } from '../events/types.ts'
 import type { User } from '../generated/prisma/client.ts'
@@ -44,7 +44,7 @@ export async function enterAsOwner<T>(
   const columns = { ...toUserColumns(input), ...person.columns }
   let wakeAfterCommit = wakeReaders
   const enter = () =>
-    inTransaction(async (sql) => {
+    inTransactionFor(ctx, async (sql) => {
       if (!(await begin(sql))) return null
       const owner = await lockAddressOwner(sql, ctx.tenant, address, now)
       const id = owner?.id ?? newId('user')

@@ -4,7 +4,7 @@ import { findTenant } from '../access/tenant-cache.ts'
 import type { Ctx } from '../core/context.ts'
 import { newId } from '../core/crypto.ts'
 import { InvalidInput, NotFound, RateLimited, Unavailable, UserLocked } from '../core/errors.ts'
-import { sql } from '../database/db.ts'
+import { sqlFor } from '../database/db.ts'
 import { deliverInBackground } from '../delivery/background.ts'
 import { deliverMail } from '../delivery/mail.ts'
 import type { MessageTenant } from '../delivery/mail-content.ts'
@@ -55,7 +55,7 @@ async function storePasscode(
   }
   const store = () =>
     reservePasscode(
-      sql,
+      sqlFor(ctx),
       ctx.tenant,
       {
         ...address,
@@ -100,7 +100,7 @@ async function deliverPasscode(
     else await deliverSms({ to: address.key, body: buildPasscodeSms(text) })
   } catch (error) {
     const event = createEventRow(ctx, passcodeUndelivered(address.channel))
-    await withdrawPasscode(sql, ctx.tenant, { key: address.key, origin, codeHash }, event)
+    await withdrawPasscode(sqlFor(ctx), ctx.tenant, { key: address.key, origin, codeHash }, event)
     wakeReaders(ctx.tenant)
     throw error
   }

@@ -2,7 +2,7 @@ import { requireNoEscalation } from '../access/require-scope.ts'
 import type { Ctx } from '../core/context.ts'
 import { NotFound } from '../core/errors.ts'
 import { getRoleScopes } from '../core/scopes.ts'
-import { inTransaction, sql } from '../database/db.ts'
+import { inTransactionFor, sqlFor } from '../database/db.ts'
 import { recordEvents, wakeReaders } from '../events/log.ts'
 import { limitsReset } from '../events/user-events.ts'
 import { lockUserRow } from '../users/lock-user.sql.ts'
@@ -14,7 +14,7 @@ export type { SignInLimit }
 /** Lists the wrong guesses at codes and the sent codes of a user's addresses. Throws NotFound. */
 export async function listSignInLimits(ctx: Ctx, userId: string, now = new Date()): Promise<SignInLimit[]> {
   const { id } = await getUser(ctx, userId)
-  return selectSignInLimits(sql, ctx.tenant, id, now)
+  return selectSignInLimits(sqlFor(ctx), ctx.tenant, id, now)
 }
 
 /**
@@ -22,7 +22,7 @@ export async function listSignInLimits(ctx: Ctx, userId: string, now = new Date(
  * each reset permits new guesses.
  */
 export async function resetSignInLimits(ctx: Ctx, userId: string): Promise<{ userId: string }> {
-  await inTransaction(async (sql) => {
+  await inTransactionFor(ctx, async (sql) => {
     const user = await lockUserRow(sql, ctx.tenant, userId)
     if (!user) throw new NotFound('user')
     requireNoEscalation(ctx, getRoleScopes(user.roles))

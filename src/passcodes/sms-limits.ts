@@ -4,7 +4,7 @@ import { takeStorage } from '../coordination/storage-budgets.ts'
 import type { Ctx } from '../core/context.ts'
 import { InvalidInput } from '../core/errors.ts'
 import { countLimited } from '../core/metrics.ts'
-import { sql } from '../database/db.ts'
+import { sqlFor } from '../database/db.ts'
 import { recordEvents, wakeReaders } from '../events/log.ts'
 import type { NewEvent, SmsRefusal } from '../events/types.ts'
 import { listPossibleCountries } from '../schema/phone-numbers.ts'
@@ -69,7 +69,7 @@ export async function limitSms(ctx: Ctx, { number, field, isKnown, toEvent }: Sm
 
 async function recordRefusedSms(ctx: Ctx, event: NewEvent): Promise<void> {
   if (await takeStorage('rejection', ctx, { bytes: EVENT_BYTES, what: event.type })) return
-  await recordEvents(sql, ctx, [event])
+  await recordEvents(sqlFor(ctx), ctx, [event])
   wakeReaders(ctx.tenant)
 }
 

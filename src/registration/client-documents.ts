@@ -12,7 +12,7 @@ import { measureJson } from '../core/json-size.ts'
 import { OAuthError } from '../core/oauth-error.ts'
 import { addSeconds } from '../core/time.ts'
 import { toAppError } from '../core/to-app-error.ts'
-import { sql } from '../database/db.ts'
+import { sqlFor } from '../database/db.ts'
 import { isDocumentClientId, parseClientDocument, parseFreshSeconds } from './client-document.fields.ts'
 import { updateDocumentFreshUntil } from './client-documents.sql.ts'
 
@@ -164,6 +164,6 @@ async function saveDocumentClient(
     if (!(error instanceof Forbidden)) throw error
     throw new DocumentError('it has changed, and administrators alone change a client with assigned scopes')
   })
-  await updateDocumentFreshUntil(sql, ctx.tenant, clientId, documentFreshUntil)
+  await updateDocumentFreshUntil(sqlFor(ctx), ctx.tenant, clientId, documentFreshUntil)
   invalidateClient(ctx.tenant, clientId)
 }

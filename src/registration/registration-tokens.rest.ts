@@ -43,6 +43,7 @@ export const registrationTokenRoutes: readonly RestRoute[] = [
     response: createListShape('registrationTokens', RegistrationTokenShape),
     handle: async (ctx, { paging }) =>
       toPageEnvelope(
+        ctx,
         await listRegistrationTokens(ctx, paging),
         'registrationTokens',
         toRegistrationTokenBody,

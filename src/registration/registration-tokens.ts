@@ -2,7 +2,7 @@ import type { Ctx } from '../core/context.ts'
 import { newId, randomToken, readIdPrefix, sha256 } from '../core/crypto.ts'
 import { NotFound } from '../core/errors.ts'
 import { addSeconds } from '../core/time.ts'
-import { dbFor, inTransaction, toSql } from '../database/db.ts'
+import { dbFor, inPrismaTransaction, inTransactionFor, toSql } from '../database/db.ts'
 import { buildPageQuery } from '../database/page-query.ts'
 import { recordEvents, wakeReaders } from '../events/log.ts'
 import { registrationTokenCreated, registrationTokenRevoked } from '../events/management-events.ts'
@@ -32,7 +32,7 @@ export async function createRegistrationToken(
     expiresInSeconds,
   } = parseInput(RegistrationTokenCreate, input === undefined ? {} : input)
   const token = randomToken()
-  const registrationToken = await dbFor(ctx.tenant).$transaction(async (tx) => {
+  const registrationToken = await inPrismaTransaction(ctx, async (tx) => {
     const created = await tx.registrationToken.create({
       data: {
         tenantId: ctx.tenant,
@@ -56,7 +56,7 @@ export async function listRegistrationTokens(ctx: Ctx, args: PageArgs): Promise<
   const name = `${ctx.tenant}:registration-tokens`
   const paging = parsePaging(args, name)
   const query = buildPageQuery(paging, 'id')
-  const db = dbFor(ctx.tenant)
+  const db = dbFor(ctx)
   const isActive = {
     tenantId: ctx.tenant,
     expiresAt: { gt: new Date() },
@@ -80,7 +80,7 @@ export async function revokeRegistrationToken(
   registrationTokenId: string,
 ): Promise<{ revokedRegistrationTokenId: string }> {
   if (readIdPrefix(registrationTokenId) !== 'regtoken') throw new NotFound('registration token')
-  await inTransaction(async (sql) => {
+  await inTransactionFor(ctx, async (sql) => {
     if (!(await deleteRegistrationToken(sql, ctx.tenant, registrationTokenId)))
       throw new NotFound('registration token')
     await recordEvents(sql, ctx, [registrationTokenRevoked(registrationTokenId)])

@@ -2,7 +2,7 @@ import type { CachedTenant } from '../access/tenant-cache.ts'
 import { createClient } from '../clients/clients.ts'
 import type { Ctx } from '../core/context.ts'
 import { randomToken, sha256 } from '../core/crypto.ts'
-import { sql } from '../database/db.ts'
+import { sqlFor } from '../database/db.ts'
 import { ClientMetadata, parseMetadata, selectClientHost } from './registration.fields.ts'
 import {
   assertNoIssues,
@@ -28,7 +28,7 @@ export async function registerClient(
 ): Promise<object> {
   await requireRegistrationEnabled(ctx, tenant)
   const initialToken = requireBearerToken(ctx.tenant, authorization)
-  const tokenId = await selectActiveRegistrationToken(sql, ctx.tenant, sha256(initialToken), now)
+  const tokenId = await selectActiveRegistrationToken(sqlFor(ctx), ctx.tenant, sha256(initialToken), now)
   if (tokenId === null) throw createInvalidTokenError(ctx.tenant)
   const metadata = await readBody()
   const { input, method, issues } = parseMetadata(ctx.tenant, metadata, ClientMetadata, {

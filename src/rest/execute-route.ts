@@ -9,7 +9,7 @@ import { NotFound } from '../core/errors.ts'
 import { NDJSON } from '../core/ndjson.ts'
 import { toAppError } from '../core/to-app-error.ts'
 import { takeTurn } from '../core/turns.ts'
-import { bindWorkload, runWorkload, type Workload } from '../core/workload.ts'
+import type { Workload } from '../core/workload.ts'
 import {
   IDEMPOTENCY_KEY,
   isTransient,
@@ -40,7 +40,7 @@ function readBody(event: H3Event, { body, isBodyOptional }: RestRoute): Promise<
   return isBodyOptional ? readOptionalJson(event) : readJson(event)
 }
 
-const toTenantRequest = (tenant: string, event: H3Event) => ({ tenant, ...getRequestMeta(event) })
+const toTenantRequest = (workload: Workload, event: H3Event) => ({ ...workload, ...getRequestMeta(event) })
 const readAuthorizationHeader = (event: H3Event): string | null => event.req.headers.get('authorization')
 
 /**
@@ -53,8 +53,7 @@ export type RestCall = RequestMeta & { budget: CallBudget | null; binding: Token
  */
 export async function handleRoute(event: H3Event, route: RestRoute, call: RestCall): Promise<RestResponse> {
   const tenant = await resolveTenant(event)
-  const workload: Workload = { tenant, kind: route.method === 'GET' ? 'list' : 'change' }
-  return runWorkload(workload, () => executeRoute(event, route, call, workload))
+  return executeRoute(event, route, call, { tenant, workload: route.method === 'GET' ? 'list' : 'change' })
 }
 
 async function executeRoute(
@@ -63,12 +62,12 @@ async function executeRoute(
   call: RestCall,
   workload: Workload,
 ): Promise<RestResponse> {
-  await takeTurn()
+  await takeTurn(workload)
   const { tenant } = workload
   const { tenant: _, ...params } = getPathParams(event)
   const { query } = readTarget(event)
   const { ctx, binding } = await authenticateToken(
-    toTenantRequest(tenant, event),
+    toTenantRequest(workload, event),
     readAuthorizationHeader(event),
     toProvableRequest(event),
   )
@@ -80,7 +79,7 @@ async function executeRoute(
   if (route.ndjson) {
     const recheck = throttleCheck(async () => {
       const current = await authenticateToken(
-        toTenantRequest(tenant, event),
+        toTenantRequest(workload, event),
         readAuthorizationHeader(event),
         {
           provenJkt: binding.jkt,
@@ -97,7 +96,7 @@ async function executeRoute(
       headers: {},
       body: {},
       lines: {
-        lines: bindWorkload(workload, lines),
+        lines,
         recheck,
         release,
         emitsErrorLine: route.ndjson === 'both',

@@ -2,6 +2,7 @@ import type { z } from 'zod'
 import { computeMac, computeMacs, equalsConstantTime } from '../core/crypto.ts'
 import { type FieldIssue, InvalidInput } from '../core/errors.ts'
 import { mapInTurns } from '../core/turns.ts'
+import type { Workload } from '../core/workload.ts'
 import { PARSE_OPTIONS, toFieldIssues } from './input-shapes.ts'
 
 export const DEFAULT_PAGE_SIZE = 50
@@ -216,6 +217,7 @@ export const getPageLinks = (body: object): PageLinks =>
 
 /** The envelope of a list in REST. Its page is an integer, so that a page by cursor is page 0. */
 export async function toPageEnvelope<Row, Name extends string>(
+  workload: Workload,
   page: Page<Row>,
   name: Name,
   toBody: (row: Row) => object,
@@ -224,7 +226,7 @@ export async function toPageEnvelope<Row, Name extends string>(
     page: page.page ?? 0,
     pageSize: page.pageSize,
     totalSize: await page.countAll(),
-    [name]: await mapInTurns(page.rows, toBody),
+    [name]: await mapInTurns(workload, page.rows, toBody),
   }
   return attachPageLinks(envelope, page, page.encodeRowCursor)
 }

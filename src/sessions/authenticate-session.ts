@@ -2,7 +2,7 @@ import type { Ctx } from '../core/context.ts'
 import { computeMacs, sha256 } from '../core/crypto.ts'
 import { InvalidCredential } from '../core/errors.ts'
 import { lookUpLocation } from '../core/ip-location.ts'
-import { sql } from '../database/db.ts'
+import { sqlFor } from '../database/db.ts'
 import { createEventRow, wakeReaders } from '../events/log.ts'
 import { sessionRefreshed } from '../events/session-events.ts'
 import type { User } from '../generated/prisma/client.ts'
@@ -38,7 +38,7 @@ export async function authenticateSession(
   const successors = request.rotateSessionToken ? computeSuccessors(ctx.tenant, request.sessionToken) : []
   const { ipAddress: ip, userAgent } = request.metadata
   const found = await updateSessionUse(
-    sql,
+    sqlFor(ctx),
     ctx.tenant,
     {
       tokenHash: sha256(request.sessionToken),

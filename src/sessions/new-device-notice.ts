@@ -3,7 +3,7 @@ import { describeRequestSource } from '../access/request-source.ts'
 import type { Ctx } from '../core/context.ts'
 import { env } from '../core/env.ts'
 import { addSeconds } from '../core/time.ts'
-import { sql } from '../database/db.ts'
+import { sqlFor } from '../database/db.ts'
 import { deliverInBackground } from '../delivery/background.ts'
 import { deliverMail } from '../delivery/mail.ts'
 import { buildNewDeviceNotice } from '../delivery/messages/new-device.ts'
@@ -19,7 +19,7 @@ const SIGN_IN_SECONDS = 5
  */
 export function announceNewDevice(ctx: Ctx, userId: string, now = new Date()): void {
   deliverInBackground(async () => {
-    const user = await selectReturningUser(sql, ctx.tenant, {
+    const user = await selectReturningUser(sqlFor(ctx), ctx.tenant, {
       userId,
       since: addSeconds(now, -SIGN_IN_SECONDS),
       logStart: new Date(now.getTime() - EVENT_RETENTION_MS),

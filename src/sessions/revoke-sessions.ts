@@ -4,7 +4,7 @@ import { notifySessionsEnded } from '../access/session-end-listeners.ts'
 import type { Ctx } from '../core/context.ts'
 import { NotFound } from '../core/errors.ts'
 import { getRoleScopes } from '../core/scopes.ts'
-import { inTransaction } from '../database/db.ts'
+import { inTransactionFor } from '../database/db.ts'
 import { lockSessionOwner, lockUserRow } from '../users/lock-user.sql.ts'
 
 /** A user whose access is about to end. */
@@ -25,7 +25,7 @@ export async function revokeSession(
   sessionId: string,
   { assertAllowed = assertCanRevoke, now = new Date() } = {},
 ): Promise<{ revokedSessionId: string }> {
-  await inTransaction(async (sql) => {
+  await inTransactionFor(ctx, async (sql) => {
     const owner = await lockSessionOwner(sql, ctx.tenant, sessionId)
     if (!owner) throw new NotFound('session')
     const ended = await revokeSessions(sql, ctx, { kind: 'session', sessionId }, 'revoked', now)
@@ -45,7 +45,7 @@ export async function revokeUserSessions(
   userId: string,
   { assertAllowed = assertCanRevoke, now = new Date() } = {},
 ): Promise<{ revokedSessionIds: string[] }> {
-  const ended = await inTransaction(async (sql) => {
+  const ended = await inTransactionFor(ctx, async (sql) => {
     const user = await lockUserRow(sql, ctx.tenant, userId)
     if (!user) throw new NotFound('user')
     assertAllowed(ctx, { userId, roles: user.roles })

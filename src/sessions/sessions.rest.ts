@@ -26,7 +26,12 @@ export const sessionRoutes: readonly RestRoute[] = [
     query: SessionOrder,
     response: createListShape('sessions', SessionShape),
     handle: async (ctx, { paging, filter, query }) =>
-      toPageEnvelope(await listSessions(ctx, { ...paging, ...query, filter }), 'sessions', toSessionBody),
+      toPageEnvelope(
+        ctx,
+        await listSessions(ctx, { ...paging, ...query, filter }),
+        'sessions',
+        toSessionBody,
+      ),
   }),
   defineRestRoute({
     method: 'GET',
@@ -37,7 +42,7 @@ export const sessionRoutes: readonly RestRoute[] = [
     paged: true,
     response: createListShape('sessions', SessionShape),
     handle: async (ctx, { params, paging }) =>
-      toPageEnvelope(await listUserSessions(ctx, params.userId, paging), 'sessions', toSessionBody),
+      toPageEnvelope(ctx, await listUserSessions(ctx, params.userId, paging), 'sessions', toSessionBody),
   }),
   defineRestRoute({
     method: 'DELETE',

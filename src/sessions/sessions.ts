@@ -5,7 +5,7 @@ import { newId, randomToken, sha256 } from '../core/crypto.ts'
 import { NotFound, UserLocked } from '../core/errors.ts'
 import { lookUpLocation } from '../core/ip-location.ts'
 import type { Sql } from '../database/db.ts'
-import { dbFor, inTransaction, sql } from '../database/db.ts'
+import { dbFor, inTransactionFor, sql } from '../database/db.ts'
 import { buildPageQuery } from '../database/page-query.ts'
 import { createEventRow } from '../events/log.ts'
 import { sessionReauthenticated, sessionStarted } from '../events/session-events.ts'
@@ -219,7 +219,7 @@ export async function listUserSessions(ctx: Ctx, userId: string, args: PageArgs)
   const paging = parsePaging(args, list)
   const query = buildPageQuery(paging, 'id')
   const active = buildActiveCondition()
-  const user = await dbFor(ctx.tenant).user.findUnique({
+  const user = await dbFor(ctx).user.findUnique({
     where: { tenantId_id: { tenantId: ctx.tenant, id: userId } },
     select: {
       sessions: {
@@ -239,14 +239,14 @@ export async function listUserSessions(ctx: Ctx, userId: string, args: PageArgs)
 
 /** Counts the active sessions of a user. */
 export const countUserSessions = (ctx: Ctx, userId: string): Promise<number> =>
-  dbFor(ctx.tenant).session.count({ where: { tenantId: ctx.tenant, userId, ...buildActiveCondition() } })
+  dbFor(ctx).session.count({ where: { tenantId: ctx.tenant, userId, ...buildActiveCondition() } })
 
 /** The list name to which cursors of a user's sessions are bound. */
 const toSessionListName = (tenant: string, userId: string): string => `${tenant}:sessions:${userId}`
 
 /** An active session. Throws NotFound. */
 export async function getSession(ctx: Ctx, sessionId: string): Promise<SessionRow> {
-  const session = await dbFor(ctx.tenant).session.findUnique({
+  const session = await dbFor(ctx).session.findUnique({
     where: { tenantId_id: { tenantId: ctx.tenant, id: sessionId }, ...buildActiveCondition() },
     omit: HIDDEN_COLUMNS,
   })
@@ -264,7 +264,7 @@ export async function endSession(
   reason: EndReason,
   now = new Date(),
 ): Promise<boolean> {
-  const ended = await inTransaction((sql) =>
+  const ended = await inTransactionFor(ctx, (sql) =>
     revokeSessions(sql, ctx, { kind: 'session', sessionId }, reason, now),
   )
   if (ended.length > 0) notifySessionsEnded(ctx.tenant)

@@ -1,6 +1,6 @@
 import type { Ctx } from '../core/context.ts'
 import type { FieldIssue } from '../core/errors.ts'
-import { sql } from '../database/db.ts'
+import { sqlFor } from '../database/db.ts'
 import { createEventRow, wakeReaders } from '../events/log.ts'
 import { termsAccepted } from '../events/user-events.ts'
 import type { User } from '../generated/prisma/client.ts'
@@ -37,5 +37,6 @@ export async function agreeToTerms(
   now = new Date(),
 ): Promise<void> {
   const event = createEventRow(ctx, termsAccepted(userId, version))
-  if (await storeTermsConsent(sql, ctx.tenant, { userId, version, now }, event)) wakeReaders(ctx.tenant)
+  if (await storeTermsConsent(sqlFor(ctx), ctx.tenant, { userId, version, now }, event))
+    wakeReaders(ctx.tenant)
 }

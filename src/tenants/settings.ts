@@ -1,7 +1,7 @@
 import { invalidateTenant } from '../access/tenant-cache.ts'
 import type { Ctx } from '../core/context.ts'
 import { InvalidInput, NotFound } from '../core/errors.ts'
-import { inTransaction } from '../database/db.ts'
+import { inTransactionFor } from '../database/db.ts'
 import { recordEvents, wakeReaders } from '../events/log.ts'
 import { tenantUpdated } from '../events/management-events.ts'
 import { assertExpectedUpdatedAt } from '../schema/expected-updated-at.ts'
@@ -34,7 +34,7 @@ export async function updateSettings(ctx: Ctx, input: unknown): Promise<Tenant> 
     assertExpectedUpdatedAt(input, tenant.updatedAt)
     return tenant
   }
-  const { tenant, changed } = await inTransaction(async (sql) => {
+  const { tenant, changed } = await inTransactionFor(ctx, async (sql) => {
     const updated = await updateSettingsRow(sql, ctx.tenant, settings)
     if (!updated) throw new NotFound('tenant')
     assertExpectedUpdatedAt(input, updated.oldUpdatedAt)

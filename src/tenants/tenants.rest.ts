@@ -72,7 +72,7 @@ export const tenantRoutes: readonly RestRoute[] = [
     paged: true,
     response: createListShape('tenants', TenantShape),
     handle: async (ctx, { paging }) =>
-      toPageEnvelope(await listTenants(ctx, paging), 'tenants', toTenantBody),
+      toPageEnvelope(ctx, await listTenants(ctx, paging), 'tenants', toTenantBody),
   }),
   defineRestRoute({
     method: 'GET',

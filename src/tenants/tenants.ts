@@ -7,7 +7,7 @@ import { Conflict, Forbidden, NotFound } from '../core/errors.ts'
 import type { Scope } from '../core/scopes.ts'
 import { SYSTEM_TENANT } from '../core/scopes.ts'
 import type { Sql } from '../database/db.ts'
-import { dbFor, inTransaction } from '../database/db.ts'
+import { dbFor, inTransactionFor } from '../database/db.ts'
 import { recordEvents, wakeReaders } from '../events/log.ts'
 import { tenantCreated, tenantDeleted } from '../events/management-events.ts'
 import type { Tenant as TenantModel } from '../generated/prisma/client.ts'
@@ -68,7 +68,7 @@ async function insertTenantWithKey(
 export async function createTenant(ctx: Ctx, input: unknown): Promise<Tenant> {
   requireOperator(ctx, 'tenants:write')
   const { slug, settings } = parseInput(TenantCreate, input)
-  await inTransaction(async (sql) => {
+  await inTransactionFor(ctx, async (sql) => {
     if (!(await insertTenantWithKey(sql, ctx, slug, settings)))
       throw new Conflict([{ field: 'slug', description: 'is taken' }], 'The slug is taken.')
     await recordEvents(sql, ctx, [tenantCreated(slug)])
@@ -83,7 +83,8 @@ export async function createTenant(ctx: Ctx, input: unknown): Promise<Tenant> {
  * it concurrently.
  */
 export async function ensureTenant(slug: string, settings: TenantSettings = {}): Promise<boolean> {
-  const made = await inTransaction((sql) => insertTenantWithKey(sql, createPlatformCtx(slug), slug, settings))
+  const ctx = createPlatformCtx(slug)
+  const made = await inTransactionFor(ctx, (sql) => insertTenantWithKey(sql, ctx, slug, settings))
   if (made) invalidateTenantCaches(slug)
   return made
 }
@@ -96,7 +97,8 @@ export async function deleteTenant(ctx: Ctx, slug: string): Promise<void> {
   requireOperator(ctx, 'tenants:write')
   if (slug === SYSTEM_TENANT) throw new Forbidden('The tenant system cannot be deleted.')
   if (!isSlug(slug)) throw new NotFound('tenant')
-  await inTransaction(
+  await inTransactionFor(
+    ctx,
     async (sql) => {
       if (!(await deleteTenantRow(sql, slug))) throw new NotFound('tenant')
       await deleteUnreferencedRows(sql, slug)
@@ -111,7 +113,7 @@ export async function deleteTenant(ctx: Ctx, slug: string): Promise<void> {
 /** Returns the tenant of the call. Throws NotFound. */
 export async function getTenant(ctx: Ctx): Promise<Tenant> {
   const where = { tenantId: ctx.tenant }
-  const tenant = await dbFor(ctx.tenant).tenant.findUnique({ where, omit: HIDDEN_COLUMNS })
+  const tenant = await dbFor(ctx).tenant.findUnique({ where, omit: HIDDEN_COLUMNS })
   if (!tenant) throw new NotFound('tenant')
   return tenant
 }
@@ -129,7 +131,7 @@ export async function listTenants(ctx: Ctx, args: PageArgs): Promise<Page<Tenant
   const paging = parsePaging(args, name)
   const backward = paging.mode === 'cursor' && paging.backward
   const seek = paging.mode === 'cursor' ? paging.seek : null
-  const db = dbFor(SYSTEM_TENANT)
+  const db = dbFor({ ...ctx, tenant: SYSTEM_TENANT })
   const read = await db.tenant.findMany({
     where: seek ? { tenantId: backward ? { lt: seek.id } : { gt: seek.id } } : {},
     orderBy: { tenantId: backward ? 'desc' : 'asc' },

@@ -1,7 +1,7 @@
 import { notifySessionsEnded } from '../access/session-end-listeners.ts'
 import { createPlatformCtx } from '../core/context.ts'
 import { SYSTEM_TENANT } from '../core/scopes.ts'
-import { inTransaction, sql } from '../database/db.ts'
+import { inTransactionFor, sql } from '../database/db.ts'
 import { selectDueDeletions, takeDueDeletion } from './account-deletions.sql.ts'
 import { sendDeletedNotice } from './deletion-notices.ts'
 import { lockUserForDelete } from './lock-user.sql.ts'
@@ -17,7 +17,7 @@ const BATCH = 500
  */
 async function deleteDueUser(tenant: string, userId: string, now: Date): Promise<boolean> {
   const ctx = createPlatformCtx(tenant)
-  const deleted = await inTransaction(async (tx) => {
+  const deleted = await inTransactionFor(ctx, async (tx) => {
     const user = await lockUserForDelete(tx, tenant, userId)
     if (!user || user.locked) return null
     if (!(await takeDueDeletion(tx, tenant, { userId, now }))) return null

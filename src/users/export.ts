@@ -1,6 +1,6 @@
 import type { Ctx } from '../core/context.ts'
 import { takeTurn } from '../core/turns.ts'
-import { inTransaction } from '../database/db.ts'
+import { inTransactionFor } from '../database/db.ts'
 import { parseInput } from '../schema/input-shapes.ts'
 import { ExportOptions } from './export.fields.ts'
 import { selectUsersAfter } from './export.sql.ts'
@@ -15,12 +15,12 @@ const USERS_PER_TURN = 50
 
 async function* readUserPages(ctx: Ctx, afterId: string): AsyncGenerator<object[]> {
   for (let after = afterId; ; ) {
-    const users = await inTransaction(async (sql) => {
+    const users = await inTransactionFor(ctx, async (sql) => {
       await planByKeys(sql, ctx.tenant)
       return selectUsersAfter(sql, ctx.tenant, after, USERS_PER_PAGE)
     })
     for (let start = 0; start < users.length; start += USERS_PER_TURN) {
-      await takeTurn()
+      await takeTurn(ctx)
       const slice = users.slice(start, start + USERS_PER_TURN)
       yield slice.map((user) => ({ ...toUserBody(ctx, user), externalId: user.externalId }))
     }

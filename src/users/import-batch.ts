@@ -4,7 +4,7 @@ import { newId } from '../core/crypto.ts'
 import { Conflict, type ErrorCode, type FieldIssue, InvalidInput, NotFound } from '../core/errors.ts'
 import { log } from '../core/log.ts'
 import { toAppError } from '../core/to-app-error.ts'
-import { inTransaction } from '../database/db.ts'
+import { inTransactionFor } from '../database/db.ts'
 import { recordEvents, wakeReaders } from '../events/log.ts'
 import type { NewEvent } from '../events/types.ts'
 import {
@@ -127,7 +127,7 @@ function partitionLines(lines: readonly CheckedLine[], holders: readonly Holder[
 
 /** Writes the lines that can be written together, in at most seven round trips. Returns their results. */
 async function writeTogether(ctx: Ctx, lines: readonly CheckedLine[]): Promise<Map<number, LineResult>> {
-  const results = await inTransaction(async (sql) => {
+  const results = await inTransactionFor(ctx, async (sql) => {
     await planByKeys(sql, ctx.tenant)
     const holders = await lockHolders(sql, ctx.tenant, collectLookupKeys(lines))
     const { creations, changes, results } = partitionLines(lines, holders)
@@ -173,7 +173,7 @@ const MAX_LOOKUPS = 3
 async function writeSingly(ctx: Ctx, line: CheckedLine): Promise<LineResult> {
   for (let find = 1; ; find++) {
     try {
-      const holders = await inTransaction(async (sql) => {
+      const holders = await inTransactionFor(ctx, async (sql) => {
         await planByKeys(sql, ctx.tenant)
         return selectHolders(sql, ctx.tenant, collectLookupKeys([line]))
       })
@@ -225,7 +225,7 @@ async function retryTransient<T>(tries: number, work: () => Promise<T>): Promise
  * lines may have been written.
  */
 export const writeBatch = (ctx: Ctx, lines: readonly CheckedLine[]): Promise<LineResult[]> =>
-  writeInTurns(ctx.tenant, lines, (part) => writeLines(ctx, part))
+  writeInTurns(ctx, lines, (part) => writeLines(ctx, part))
 
 async function writeLines(ctx: Ctx, lines: readonly CheckedLine[]): Promise<LineResult[]> {
   const written = new Map<number, LineResult>()

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isProtocolActive, takeTurn } from '../core/turns.ts'
+import type { Workload } from '../core/workload.ts'
 
 /** Lines that are written together while the protocol is in use, whose commits wait for theirs. */
 const SHORT_BATCH_LINES = 50
@@ -12,7 +13,7 @@ const lastBatches = new Map<string, Promise<unknown>>()
  * the lines.
  */
 export async function writeInTurns<Line, Result>(
-  tenant: string,
+  workload: Workload,
   lines: readonly Line[],
   write: (part: readonly Line[]) => Promise<Result[]>,
 ): Promise<Result[]> {
@@ -20,7 +21,7 @@ export async function writeInTurns<Line, Result>(
   for (let start = 0; start < lines.length; ) {
     const end = isProtocolActive() ? start + SHORT_BATCH_LINES : lines.length
     const part = lines.slice(start, end)
-    results.push(...(await runAfterOthers(tenant, () => write(part))))
+    results.push(...(await runAfterOthers(workload, () => write(part))))
     start = end
   }
   return results
@@ -30,9 +31,10 @@ export async function writeInTurns<Line, Result>(
  * Imports of one tenant write one batch at a time: more would take connections, and not be faster. While the
  * protocol is in use, each batch is followed by a pause of its own length.
  */
-async function runAfterOthers<Result>(tenant: string, write: () => Promise<Result>): Promise<Result> {
+async function runAfterOthers<Result>(workload: Workload, write: () => Promise<Result>): Promise<Result> {
+  const { tenant } = workload
   const started = (lastBatches.get(tenant) ?? Promise.resolve())
-    .then(() => takeTurn())
+    .then(() => takeTurn(workload))
     .then(() => performance.now())
   const written = started.then(write)
   const settled = Promise.all([started, written.catch(() => undefined)]).then(([start]) =>

@@ -105,6 +105,7 @@ const listLineKeys = ({ columns }: CheckedLine): string[] =>
  * lines take effect in order. An incomplete batch is returned after a timeout.
  */
 function createBatchReader(
+  ctx: Ctx,
   lines: AsyncIterator<NdjsonLine[]>,
   matchBy: MatchBy | undefined,
   lastLine: number,
@@ -139,7 +140,7 @@ function createBatchReader(
         turnBytes += length
         if (turnBytes >= YIELD_BYTES) {
           turnBytes = 0
-          await (takeTurn() ?? nextRound())
+          await (takeTurn(ctx) ?? nextRound())
         }
       }
       waiting = []
@@ -203,5 +204,5 @@ export function importUsers(
 ): AsyncGenerator<(LineResult | ImportSummary)[]> {
   const { matchBy, startLine = 1 } = parseInput(ImportOptions, options)
   const lines = readNdjsonLines(chunks, { maxBytes: MAX_LINE_BYTES, startLine })
-  return streamResults(ctx, lines, createBatchReader(lines, matchBy, startLine + maxLines - 1))
+  return streamResults(ctx, lines, createBatchReader(ctx, lines, matchBy, startLine + maxLines - 1))
 }

@@ -3,7 +3,7 @@ import { voidEnrollments } from '../access/revocation.sql.ts'
 import type { Ctx } from '../core/context.ts'
 import { InvalidInput, NotFound } from '../core/errors.ts'
 import { getRoleScopes } from '../core/scopes.ts'
-import { inTransaction, type Sql } from '../database/db.ts'
+import { inTransactionFor, type Sql } from '../database/db.ts'
 import { recordEvents, wakeReaders } from '../events/log.ts'
 import { rolesChanged } from '../events/user-events.ts'
 import type { User } from '../generated/prisma/client.ts'
@@ -63,7 +63,7 @@ export async function grantRole(
   if (user)
     return { user: await setUserRoles(ctx, user.id, { roles: [...user.roles, wanted] }), isCreated: false }
   requireNoEscalation(ctx, getRoleScopes([role]))
-  const created = await inTransaction((sql) =>
+  const created = await inTransactionFor(ctx, (sql) =>
     insertUserWithEvents(sql, ctx, { ...toUserColumns(address), roles: [role] }),
   )
   wakeReaders(ctx.tenant)

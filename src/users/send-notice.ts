@@ -1,6 +1,6 @@
 import { loadMessageFrame, NOTICE } from '../access/message-tenant.ts'
 import type { Ctx } from '../core/context.ts'
-import { sql } from '../database/db.ts'
+import { sqlFor } from '../database/db.ts'
 import { deliverInBackground } from '../delivery/background.ts'
 import { deliverMessage, type Message } from '../delivery/deliver-message.ts'
 import type { MessageFrame } from '../delivery/mail-content.ts'
@@ -28,4 +28,4 @@ export function sendNoticeTo(
 
 /** Sends a notice to a user, as `sendNoticeTo` does. Call it after the change was committed. */
 export const sendNotice = (ctx: Ctx, userId: string, buildNotice: (frame: MessageFrame) => Message): void =>
-  sendNoticeTo(ctx, () => selectNoticeAddresses(sql, ctx.tenant, userId), buildNotice)
+  sendNoticeTo(ctx, () => selectNoticeAddresses(sqlFor(ctx), ctx.tenant, userId), buildNotice)

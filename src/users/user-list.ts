@@ -2,7 +2,7 @@ import { requireScope } from '../access/require-scope.ts'
 import type { Ctx } from '../core/context.ts'
 import { sha256Base64url } from '../core/crypto.ts'
 import type { Scope } from '../core/scopes.ts'
-import { dbFor, sql, unpreparedSql } from '../database/db.ts'
+import { dbFor, sqlFor, unpreparedSqlFor } from '../database/db.ts'
 import { buildPageQuery } from '../database/page-query.ts'
 import type { User } from '../generated/prisma/client.ts'
 import {
@@ -61,16 +61,16 @@ const PLAIN_QUERY = JSON.stringify([{}, null, 'asc'])
  * statement.
  */
 async function readPageById(
-  tenant: string,
+  ctx: Ctx,
   { descending }: UserListQuery,
   paging: Paging,
   query: UserQuery,
 ): Promise<KeyedRow<User>[]> {
   const page = buildPageQuery(paging, 'id', descending)
-  const rows = await dbFor(tenant).user.findMany({
+  const rows = await dbFor(ctx).user.findMany({
     ...query,
     ...page,
-    where: { tenantId: tenant, ...page.where },
+    where: { tenantId: ctx.tenant, ...page.where },
   })
   return rows.map((row) => ({ key: { id: row.id, value: null }, row }))
 }
@@ -80,15 +80,17 @@ async function readPageById(
  * is null.
  */
 async function readPageByKeys(
-  tenant: string,
+  ctx: Ctx,
   list: UserListQuery,
   paging: Paging,
   query: UserQuery,
 ): Promise<KeyedRow<User | null>[]> {
-  const keys = (await selectUserPage(unpreparedSql, tenant, list, paging, 'keys')).map(({ key }) => key)
-  const users = await dbFor(tenant).user.findMany({
+  const keys = (await selectUserPage(unpreparedSqlFor(ctx), ctx.tenant, list, paging, 'keys')).map(
+    ({ key }) => key,
+  )
+  const users = await dbFor(ctx).user.findMany({
     ...query,
-    where: { tenantId: tenant, id: { in: keys.map(({ id }) => id) } },
+    where: { tenantId: ctx.tenant, id: { in: keys.map(({ id }) => id) } },
   })
   const byId = new Map(users.map((user) => [user.id, user]))
   return keys.map((key) => ({ key, row: byId.get(key.id) ?? null }))
@@ -112,11 +114,11 @@ export async function listUsers(
   // Prisma would read every row before the page.
   const isFirst = paging.mode === 'cursor' || paging.page === 0
   // The plan of the unfiltered list does not depend on its values.
-  const send = isPlain ? sql : unpreparedSql
+  const send = isPlain ? sqlFor(ctx) : unpreparedSqlFor(ctx)
   const read: KeyedRow<User | null>[] =
     Object.keys(query).length === 0
       ? await selectUserPage(send, tenant, list, paging, fields ? selectColumnsForFields(fields) : null)
-      : await (isPlain && isFirst ? readPageById : readPageByKeys)(tenant, list, paging, query)
+      : await (isPlain && isFirst ? readPageById : readPageByKeys)(ctx, list, paging, query)
   const { rows, ...ends } = toPageRows(paging, read)
   const keys = new Map(rows.map(({ key }) => [key.id, key]))
   return {

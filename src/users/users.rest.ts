@@ -34,7 +34,7 @@ export const userRoutes: readonly RestRoute[] = [
     response: createListShape('users', UserShape),
     handle: async (ctx, { paging, filter, query }) => {
       const page = await listUsers(ctx, { ...paging, ...query, filter })
-      return toPageEnvelope(page, 'users', (user) => toUserBody(ctx, user))
+      return toPageEnvelope(ctx, page, 'users', (user) => toUserBody(ctx, user))
     },
   }),
   defineRestRoute({

@@ -9,7 +9,7 @@ import { Conflict, InvalidInput, NotFound } from '../core/errors.ts'
 import { getRoleScopes } from '../core/scopes.ts'
 import { toAppError } from '../core/to-app-error.ts'
 import type { Sql } from '../database/db.ts'
-import { dbFor, inTransaction, sql } from '../database/db.ts'
+import { dbFor, inTransactionFor, sqlFor } from '../database/db.ts'
 import { recordEvents, wakeReaders } from '../events/log.ts'
 import { sessionEnded } from '../events/session-events.ts'
 import type { NewEvent, UserOrigin } from '../events/types.ts'
@@ -65,7 +65,7 @@ async function translateConflicts<T>(
     const error = toAppError(thrown)
     if (error === thrown || !(error instanceof Conflict)) throw thrown
     // The violated index names one field; others may be taken too.
-    const taken = await selectConflicts(sql, ctx.tenant, columns, id)
+    const taken = await selectConflicts(sqlFor(ctx), ctx.tenant, columns, id)
     const fields = UNIQUE_FIELDS.filter(
       (field) => taken[field] || error.fields.some((issue) => issue.field === field),
     )
@@ -98,7 +98,7 @@ export const createUser = async (ctx: Ctx, input: unknown): Promise<User> =>
 /** Creates a user from valid columns in one transaction. Throws Conflict that names the taken fields. */
 export async function createUserFromColumns(ctx: Ctx, columns: UserColumns): Promise<User> {
   const user = await translateConflicts(ctx, columns, null, () =>
-    inTransaction((sql) => insertUserWithEvents(sql, ctx, columns)),
+    inTransactionFor(ctx, (sql) => insertUserWithEvents(sql, ctx, columns)),
   )
   wakeReaders(ctx.tenant)
   return user
@@ -110,7 +110,7 @@ export type UserQuery = Pick<Prisma.UserFindManyArgs, 'include' | 'select'>
 /** Returns the user with an id. Throws NotFound. */
 export async function getUser(ctx: Ctx, id: string, query: UserQuery = {}): Promise<User> {
   assertUserId(id)
-  const user = await dbFor(ctx.tenant).user.findUnique({
+  const user = await dbFor(ctx).user.findUnique({
     ...query,
     where: { tenantId_id: { tenantId: ctx.tenant, id } },
   })
@@ -121,7 +121,7 @@ export async function getUser(ctx: Ctx, id: string, query: UserQuery = {}): Prom
 /** Returns the user with an e-mail address, in any spelling. Throws InvalidInput and NotFound. */
 export async function getUserByEmail(ctx: Ctx, email: unknown, query: UserQuery = {}): Promise<User> {
   const emailKey = toEmailKey(parseInput(EmailLookup, { email }).email)
-  const user = await dbFor(ctx.tenant).user.findFirst({ ...query, where: { tenantId: ctx.tenant, emailKey } })
+  const user = await dbFor(ctx).user.findFirst({ ...query, where: { tenantId: ctx.tenant, emailKey } })
   if (!user) throw new NotFound('user')
   return user
 }
@@ -134,7 +134,7 @@ export async function getUserByPhoneNumber(
 ): Promise<User> {
   const phoneNumberKey = parsePhoneNumber(parseInput(PhoneNumberLookup, { phoneNumber }).phoneNumber)
   const where = { tenantId: ctx.tenant, phoneNumberKey }
-  const user = await dbFor(ctx.tenant).user.findFirst({ ...query, where })
+  const user = await dbFor(ctx).user.findFirst({ ...query, where })
   if (!user) throw new NotFound('user')
   return user
 }
@@ -200,7 +200,7 @@ export async function changeUser(
 ): Promise<User> {
   assertUserId(id)
   const { user, changed } = await translateConflicts(ctx, columns, id, () =>
-    inTransaction(async (sql) => {
+    inTransactionFor(ctx, async (sql) => {
       const updated = await updateUserRow(sql, ctx.tenant, id, columns)
       if (!updated) throw new NotFound('user')
       const issues = [...check(updated), ...findVerificationIssues(updated.user)]
@@ -250,7 +250,7 @@ export const unlockUser = (ctx: Ctx, id: string): Promise<User> => changeUser(ct
  */
 export async function deleteUser(ctx: Ctx, id: string): Promise<{ deletedUserId: string }> {
   assertUserId(id)
-  await inTransaction(async (sql) => {
+  await inTransactionFor(ctx, async (sql) => {
     const user = await lockUserForDelete(sql, ctx.tenant, id)
     if (!user) throw new NotFound('user')
     requireNoEscalation(ctx, getRoleScopes(user.roles))

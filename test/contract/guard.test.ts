@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest'
 import { newId } from '../../src/core/crypto.ts'
-import { dbFor, inTransaction, sql, toSql } from '../../src/database/db.ts'
+import { dbFor, inPrismaTransaction, inTransaction, sql, toSql } from '../../src/database/db.ts'
 import { findTenantViolation } from '../../src/database/tenant-guard.ts'
 import { Prisma } from '../../src/generated/prisma/client.ts'
 import { type Scene, test } from '../support/tenant-scene.ts'
@@ -119,13 +119,15 @@ describe('the tenant guard', () => {
   })
 
   test('rejects queries and statements of another tenant in a transaction', async ({
-    scene: { db, theirs },
+    scene: { mine, theirs },
   }) => {
     await expect(
-      db.$transaction((tx) => tx.user.findMany({ where: { tenantId: theirs } })),
+      inPrismaTransaction({ tenant: mine }, (tx) => tx.user.findMany({ where: { tenantId: theirs } })),
     ).rejects.toMatchObject(REJECTED)
     await expect(
-      db.$transaction((tx) => toSql(tx)('SELECT 1 FROM "User" WHERE "tenantId" = $1', [theirs])),
+      inPrismaTransaction({ tenant: mine }, (tx) =>
+        toSql(tx)('SELECT 1 FROM "User" WHERE "tenantId" = $1', [theirs]),
+      ),
     ).rejects.toMatchObject(REJECTED)
   })
 
@@ -148,7 +150,7 @@ describe('the tenant guard', () => {
     await expect(db.user.findMany({ where: { tenantId: mine }, select: { id: true } })).resolves.toEqual([
       { id: myUser },
     ])
-    const rows = await db.$transaction((tx) =>
+    const rows = await inPrismaTransaction({ tenant: mine }, (tx) =>
       toSql(tx)<{ id: string }>('SELECT "id" FROM "User" WHERE "tenantId" = $1', [mine]),
     )
     expect(rows).toEqual([{ id: myUser }])

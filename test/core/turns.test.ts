@@ -7,14 +7,12 @@ import {
   spreadOverTurns,
   takeTurn,
 } from '../../src/core/turns.ts'
-import { runWorkload } from '../../src/core/workload.ts'
 
 const nextRound = () => new Promise((resolve) => setImmediate(resolve))
-const runAs = <Result>(tenant: string, work: () => Result): Result =>
-  runWorkload({ tenant, kind: 'list' }, work)
+const listOf = (tenant: string) => ({ tenant, workload: 'list' }) as const
 /** Waits for as many turns as there are names, and notes the order in which they are given. */
 const takeTurns = (tenant: string, names: string[], given: string[]) =>
-  names.map((name) => runAs(tenant, () => takeTurn())?.then(() => void given.push(name)))
+  names.map((name) => takeTurn(listOf(tenant))?.then(() => void given.push(name)))
 /** Keeps the event loop busy. */
 function block(milliseconds: number): void {
   const end = performance.now() + milliseconds
@@ -32,15 +30,15 @@ describe('the turns of management calls', () => {
   })
 
   test('are not waited for by work that is not a management call', () => {
-    expect(takeTurn()).toBeUndefined()
+    expect(takeTurn({ tenant: 'a' })).toBeUndefined()
   })
 
   test('are followed by a pause as long as the turn while a protocol request is answered', async () => {
     const leave = enterProtocol()
-    await runAs('a', () => takeTurn())
+    await takeTurn(listOf('a'))
     block(40)
     const ended = performance.now()
-    await runAs('a', () => takeTurn())
+    await takeTurn(listOf('a'))
     expect(performance.now() - ended).toBeGreaterThan(30)
     leave()
   })
@@ -53,10 +51,10 @@ describe('the turns of management calls', () => {
   })
 
   test('follow each other at once when the protocol is not in use', async () => {
-    await runAs('a', () => takeTurn())
+    await takeTurn(listOf('a'))
     block(200)
     const ended = performance.now()
-    await runAs('a', () => takeTurn())
+    await takeTurn(listOf('a'))
     expect(performance.now() - ended).toBeLessThan(150)
   })
 })
@@ -72,15 +70,15 @@ describe('rows', () => {
       if (!isDone) setImmediate(count)
     }
     setImmediate(count)
-    expect(await runAs('a', () => mapInTurns(rows, (row) => row * 2))).toEqual(rows.map((row) => row * 2))
+    expect(await mapInTurns(listOf('a'), rows, (row) => row * 2)).toEqual(rows.map((row) => row * 2))
     isDone = true
     expect(rounds).toBeGreaterThanOrEqual(2)
   })
 
   test('are promises beyond the first turn, which resolve to the rows', async () => {
-    const spread = runAs('a', () => spreadOverTurns(rows))
+    const spread = spreadOverTurns(listOf('a'), rows)
     expect(spread.filter((row) => row instanceof Promise).length).toBeGreaterThanOrEqual(50)
     expect(await Promise.all(spread)).toEqual(rows)
-    expect(spreadOverTurns(rows)).toEqual(rows)
+    expect(spreadOverTurns({ tenant: 'a' }, rows)).toEqual(rows)
   })
 })

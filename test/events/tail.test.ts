@@ -73,7 +73,8 @@ describe('readers of the event log', () => {
     await inTransaction((sql) => write(sql, ...names))
     wakeReaders(tenant)
     await followUntil(
-      (await readEvents(tenant, start, 1)).events.map(({ position }) => decodePosition(position))[0] ?? null,
+      (await readEvents({ tenant }, start, 1)).events.map(({ position }) => decodePosition(position))[0] ??
+        null,
       2600,
     )
     const seen: string[] = []

@@ -268,7 +268,7 @@ describe('runCleanup', () => {
           ids.push(followed.kind === 'event' ? followed.event.id : 'gap')
           if (ids.length === count) break
         }
-      const { events: read } = await readEvents(tenant, after, 10)
+      const { events: read } = await readEvents({ tenant }, after, 10)
       expect(read.map(({ id }) => id)).toEqual(ids)
       return ids
     }

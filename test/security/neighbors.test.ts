@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest'
-import { runWorkload, type Workload } from '../../src/core/workload.ts'
-import { sql } from '../../src/database/db.ts'
+import type { WorkloadKind } from '../../src/core/workload.ts'
+import { sqlFor } from '../../src/database/db.ts'
 import { newTenant, tokenFor } from '../support/actors.ts'
 import { bindCalls } from '../support/calls.ts'
 import { connectToDatabase } from '../support/connections.ts'
@@ -65,9 +65,9 @@ describe('a tenant whose lists take long', () => {
   })
 
   test('has two seconds for each statement of a list, and ten for others', async ({ tenant }) => {
-    const readTimeout = async (kind: Workload['kind']) => {
+    const readTimeout = async (workload: WorkloadKind) => {
       const text = `SELECT current_setting('statement_timeout') AS "timeout" FROM "Tenant" WHERE "tenantId" = $1`
-      const [row] = await runWorkload({ tenant, kind }, () => sql<{ timeout: string }>(text, [tenant]))
+      const [row] = await sqlFor({ tenant, workload })<{ timeout: string }>(text, [tenant])
       return row?.timeout
     }
     expect([await readTimeout('list'), await readTimeout('change')]).toEqual(['2s', '10s'])

@@ -6,7 +6,7 @@ const BEGINNING = { era: 0, xid: 0n, seq: 0n }
 /** A tenant's whole log. Waits for older transactions of the whole cluster, which hide newer events. */
 export async function logOf(tenant: string): Promise<LogEvent[]> {
   for (;;) {
-    const { events, hidden } = await readEvents(tenant, BEGINNING, 100_000)
+    const { events, hidden } = await readEvents({ tenant }, BEGINNING, 100_000)
     if (!hidden) return events
     await sleep(10)
   }

@@ -35,7 +35,10 @@ export const numberOf = (body: GraphqlBody | null | undefined): number =>
  */
 export const awaitVisible = (tenant: string): Promise<void> =>
   expect
-    .poll(async () => readEvents(tenant, (await readHead(tenant)).head, 1), { timeout: 10_000, interval: 5 })
+    .poll(async () => readEvents({ tenant }, (await readHead({ tenant })).head, 1), {
+      timeout: 10_000,
+      interval: 5,
+    })
     .toEqual({ events: [], hidden: false })
 
 export type SubscribedUser = { userId: string; sessionId: string; token: string }

@@ -34,16 +34,16 @@ export const test = base
   .extend('start', async ({ tenant, ctx: _ }): Promise<Position> => {
     const beginning = { era: 0, xid: 0n, seq: 0n }
     await expect
-      .poll(async () => (await readEvents(tenant, beginning, 10)).hidden, { timeout: 20_000 })
+      .poll(async () => (await readEvents({ tenant }, beginning, 10)).hidden, { timeout: 20_000 })
       .toBe(false)
-    return (await readHead(tenant)).head
+    return (await readHead({ tenant })).head
   })
   /** Reads the log until `count` events have arrived. */
   .extend('readUntil', ({ tenant }) => async (after: Position, count: number): Promise<LogEvent[]> => {
     const all: LogEvent[] = []
     let at = after
     while (all.length < count) {
-      const { events } = await readEvents(tenant, at, 7)
+      const { events } = await readEvents({ tenant }, at, 7)
       all.push(...events)
       const last = events.at(-1)
       if (last) at = decodePosition(last.position)

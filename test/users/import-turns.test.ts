@@ -19,7 +19,7 @@ describe('the lines of an import', () => {
     // It counts as in use for 50 ms after a request, which another file of this process may have sent.
     await expect.poll(isProtocolActive).toBe(false)
     const sizes: number[] = []
-    expect(await writeInTurns('a', LINES, writeTo(sizes))).toEqual(LINES.map((line) => line * 2))
+    expect(await writeInTurns({ tenant: 'a' }, LINES, writeTo(sizes))).toEqual(LINES.map((line) => line * 2))
     expect(sizes).toEqual([120])
   })
 
@@ -27,7 +27,9 @@ describe('the lines of an import', () => {
     const leave = enterProtocol()
     const sizes: number[] = []
     const started = performance.now()
-    expect(await writeInTurns('a', LINES, writeTo(sizes, 60))).toEqual(LINES.map((line) => line * 2))
+    expect(await writeInTurns({ tenant: 'a' }, LINES, writeTo(sizes, 60))).toEqual(
+      LINES.map((line) => line * 2),
+    )
     expect(performance.now() - started).toBeGreaterThan(5 * 50)
     expect(sizes).toEqual([50, 50, 20])
     leave()
@@ -43,7 +45,9 @@ describe('the lines of an import', () => {
       if (part[0] === 0) throw new Error('the first batch fails')
       return [...part]
     }
-    const results = await Promise.allSettled([0, 1, 2].map((line) => writeInTurns('a', [line], write)))
+    const results = await Promise.allSettled(
+      [0, 1, 2].map((line) => writeInTurns({ tenant: 'a' }, [line], write)),
+    )
     expect(results.map(({ status }) => status)).toEqual(['rejected', 'fulfilled', 'fulfilled'])
   })
 })

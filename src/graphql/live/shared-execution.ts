@@ -5,7 +5,6 @@ import { errorMessage } from '../../core/error-message.ts'
 import { comparePositions, decodePosition, type Position } from '../../core/event-position.ts'
 import { log } from '../../core/log.ts'
 import { takeTurn } from '../../core/turns.ts'
-import { runWorkload } from '../../core/workload.ts'
 import type { GraphQLContext } from '../context.ts'
 import { addStreamExtensions, toResultText } from './result-text.ts'
 
@@ -48,6 +47,7 @@ async function deliverToMembers(
   execution: SharedExecution,
   result: ExecutionResult,
   position: string,
+  { ctx }: GraphQLContext,
 ): Promise<void> {
   // The errors of a result name the request of each stream.
   const shared = result.errors ? null : toResultText(result, '')
@@ -59,7 +59,7 @@ async function deliverToMembers(
       member.position = execution.position
     else leaveExecution(execution, member)
     delivered += 1
-    if (delivered % DELIVERIES_PER_TURN === 0) await takeTurn()
+    if (delivered % DELIVERIES_PER_TURN === 0) await takeTurn(ctx)
   }
 }
 
@@ -72,7 +72,7 @@ async function runExecution(
     for await (const result of results) {
       const position = context.streamPosition ?? ''
       execution.position = decodePosition(position)
-      await deliverToMembers(execution, addStreamExtensions(result, context), position)
+      await deliverToMembers(execution, addStreamExtensions(result, context), position, context)
     }
   } catch (error) {
     // Its streams continue by themselves, and meet the error if it lasts.
@@ -116,8 +116,7 @@ async function startExecution(
 export function openExecution(key: string, operation: SharedOperation): Promise<SharedExecution | null> {
   let execution = executions.get(key)
   if (!execution) {
-    const { tenant } = operation.context.ctx
-    execution = runWorkload({ tenant, kind: 'list' }, () => startExecution(key, operation))
+    execution = startExecution(key, operation)
     executions.set(key, execution)
   }
   return execution

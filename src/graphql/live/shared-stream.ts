@@ -60,7 +60,7 @@ const hasDelivery = (context: GraphQLContext): context is GraphQLContext & { del
 
 /** Drops what the context keeps of the rows that it has read: a stream may wait for hours. */
 function releaseRows(context: GraphQLContext): void {
-  context.loaders = new Loaders(context.ctx.tenant)
+  context.loaders = new Loaders(context.ctx)
   Object.assign(context, initContextCache())
 }
 

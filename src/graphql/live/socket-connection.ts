@@ -59,8 +59,6 @@ export function keepUpgrade(
 /** The upgrade of a socket, which `keepUpgrade` has stored. */
 const getUpgrade = ({ extra: { request } }: SocketConnection): Upgrade => upgrades.get(request) as Upgrade
 
-export const getSocketTenant = (connection: SocketConnection): string => getUpgrade(connection).tenant
-
 const isOwnOrigin = (origin: string | undefined): boolean => !origin || origin === env.baseUrl
 
 /** True when any client of the tenant lists the origin: the upgrade request does not identify the client. */

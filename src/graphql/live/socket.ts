@@ -8,7 +8,6 @@ import { WebSocket, WebSocketServer } from 'ws'
 import { findTenant } from '../../access/tenant-cache.ts'
 import { AppError, type RateLimited } from '../../core/errors.ts'
 import { log } from '../../core/log.ts'
-import { runWorkload } from '../../core/workload.ts'
 import { JSON_LIMIT_BYTES } from '../../http/request-body.http.ts'
 import type { GraphQLContext } from '../context.ts'
 import { maskErrors, toErrorJson, toGraphQLError } from '../error-masking.ts'
@@ -16,7 +15,6 @@ import { createContext } from '../request-context.ts'
 import { holdOpeningSocket } from './live-limits.ts'
 import {
   acceptConnection,
-  getSocketTenant,
   identifySocketCaller,
   isAllowedOrigin,
   isTokenError,
@@ -104,13 +102,8 @@ type OperationRunner = { execute: Enveloped['execute']; subscribe: Enveloped['su
 function runOperation(kind: keyof OperationRunner, args: ExecutionArgs): unknown {
   const { rootValue, ...operation } = args
   args.rootValue = undefined
-  return runWorkload({ tenant: (args.contextValue as GraphQLContext).ctx.tenant, kind: 'change' }, () =>
-    (rootValue as OperationRunner)[kind](operation),
-  )
+  return (rootValue as OperationRunner)[kind](operation)
 }
-
-const runForTenant = <Result>(connection: SocketConnection, work: () => Result): Result =>
-  runWorkload({ tenant: getSocketTenant(connection), kind: 'change' }, work)
 
 /**
  * Creates the WebSocket server of all tenants (graphql-transport-ws). Operations are executed like those over
@@ -122,9 +115,8 @@ export function createSocketServer(getEnveloped: (context: GraphQLContext) => En
     {
       connectionInitWaitTimeout: INIT_TIMEOUT_MS,
       isProd: true, // close reasons without internal errors
-      onConnect: (connection) => runForTenant(connection, () => acceptConnection(connection)),
-      onSubscribe: (connection, id, payload) =>
-        runForTenant(connection, () => prepareOperation(getEnveloped, connection, id, payload)),
+      onConnect: acceptConnection,
+      onSubscribe: (connection, id, payload) => prepareOperation(getEnveloped, connection, id, payload),
       execute: (args) => runOperation('execute', args) as ReturnType<OperationRunner['execute']>,
       subscribe: (args) => runOperation('subscribe', args) as ReturnType<OperationRunner['subscribe']>,
       onNext: (_connection, _id, _payload, args, { errors, ...result }) => ({

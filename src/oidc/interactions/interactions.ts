@@ -268,6 +268,8 @@ export const clearInputRejection = (tenant: string, interaction: Interaction): P
 
 /** Deletes an interaction. False when it has ended: of two submissions of the last form, only one continues. */
 export async function deleteInteraction(tenant: string, handle: string): Promise<boolean> {
-  const { count } = await dbFor(tenant).interaction.deleteMany({ where: toInteractionKey(tenant, handle) })
+  const { count } = await dbFor(tenant).interaction.deleteMany({
+    where: toInteractionKey(tenant, handle),
+  })
   return count === 1
 }

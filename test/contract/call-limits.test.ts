@@ -1,0 +1,32 @@
+import { readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { listSources } from '../support/imports.ts'
+
+/**
+ * Outside of the protocol and jobs, what sends statements without limits, and why a management call must not wait
+ * there. Everything else takes the limits of its context (decision 48).
+ */
+const UNLIMITED: Record<string, string> = {
+  'src/access/client-cache.ts': 'callers share what a cache loads',
+  'src/access/declared-resources.ts': 'callers share what a cache loads',
+  'src/access/origins.ts': 'is asked before the caller is known',
+  'src/access/tenant-cache.ts': 'callers share what a cache loads',
+  'src/access/used-proofs.ts': 'the protocol records proofs too',
+  'src/access/watch-token.ts': 'one check is for all streams',
+  'src/credentials/accepted-passkeys.ts': 'is for hosted pages',
+  'src/idps/sign-in-providers.ts': 'callers share what a cache loads',
+  'src/keys/keys.ts': 'callers share what a cache loads',
+  'src/sessions/browser-accounts.ts': 'is for hosted pages',
+  'src/sessions/sessions.ts': 'is for hosted pages',
+  'src/users/due-deletions.ts': 'is a job',
+}
+
+const UNLIMITED_USE =
+  /\bimport \{[^}]*\b(sql|inTransaction)\b[^}]*\} from '[^']*database\/db\.ts'|\bdbFor\(tenant\)/
+
+test('statements of management calls take the limits of their context', () => {
+  const found = listSources()
+    .filter((path) => !/^src\/(oidc|jobs|database)\//.test(path))
+    .filter((path) => UNLIMITED_USE.test(readFileSync(path, 'utf8')))
+  expect(found.sort()).toEqual(Object.keys(UNLIMITED))
+})
