@@ -3,8 +3,9 @@ import type { Ctx } from '../core/context.ts'
 import { MethodNotAllowed, NotFound } from '../core/errors.ts'
 import { OAuthError } from '../core/oauth-error.ts'
 import { addHeader } from '../http/door/answer.ts'
+import { getLanguageSources } from '../http/language.http.ts'
 import { getRequestMeta, readTarget } from '../http/request.http.ts'
-import { noteTenantLanguage, runWithLanguage } from '../languages/request-language.ts'
+import { addTenantLanguage } from '../languages/request-language.ts'
 import { type RejectionEventType, recordRejection } from './rejections.ts'
 import { type CachedTenant, findTenant } from './tenant-cache.ts'
 
@@ -52,7 +53,7 @@ export function addRoute(
     HEAD: handlers.HEAD === null ? null : handlers.GET,
   }
   const allowed = Object.keys(handlersByMethod).filter((method) => handlersByMethod[method])
-  app.all(path, (event) => runWithLanguage(event.req, () => answer(event)))
+  app.all(path, answer)
   async function answer(event: H3Event): Promise<Response> {
     const { method, headers } = event.req
     const origin = headers.get('origin')
@@ -65,7 +66,7 @@ export function addRoute(
       if (!readTarget(event).isCanonical) throw new NotFound('page')
       tenant = await findTenant(event.context.params?.tenant ?? '')
       if (!tenant) throw new NotFound('tenant at this address')
-      noteTenantLanguage(tenant)
+      addTenantLanguage(getLanguageSources(event), tenant)
       const handle = Object.hasOwn(handlersByMethod, method) ? handlersByMethod[method] : null
       if (!handle) throw new MethodNotAllowed(allowed)
       const ctx = createAnonymousCtx(event, tenant.tenantId)
@@ -103,4 +104,5 @@ const createAnonymousCtx = (event: H3Event, tenant: string): Ctx => ({
   actor: { kind: 'anonymous' },
   scopes: new Set(),
   ...getRequestMeta(event),
+  language: getLanguageSources(event),
 })

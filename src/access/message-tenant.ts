@@ -1,4 +1,5 @@
 import { type BrandImage, getImageUrl } from '../core/brand-images.ts'
+import type { Ctx, Reader } from '../core/context.ts'
 import { env } from '../core/env.ts'
 import type { TextOverride } from '../core/text-override.ts'
 import type { MessageFrame, MessageTenant } from '../delivery/mail-content.ts'
@@ -50,19 +51,20 @@ export const WARNING = ['user'] as const satisfies LanguageSource[]
 
 /** The tenant with the words of a message for a user with `locale`. */
 export function frameMessage(
+  reader: Reader,
   tenant: MessageTenant,
   locale: string | null,
   sources: readonly LanguageSource[] = REQUESTED,
 ): MessageFrame {
-  const tags = { page: findPageLanguage(), user: locale }
+  const tags = { page: findPageLanguage(reader), user: locale }
   const candidates = [...sources.map((source) => tags[source]), tenant.defaultLocale]
   const language = selectLanguage(candidates.filter((tag) => typeof tag === 'string'))
   return { tenant, words: getTenantWords(language ?? FALLBACK_LANGUAGE, tenant.textOverrides ?? null) }
 }
 
-/** The same for a tenant that is not loaded. */
+/** The same for the tenant of a context. */
 export const loadMessageFrame = async (
-  slug: string,
+  ctx: Ctx,
   locale: string | null,
   sources?: readonly LanguageSource[],
-): Promise<MessageFrame> => frameMessage(await loadMessageTenant(slug), locale, sources)
+): Promise<MessageFrame> => frameMessage(ctx, await loadMessageTenant(ctx.tenant), locale, sources)

@@ -53,7 +53,7 @@ async function sendChangeNotice(
   const target = selectNoticeRecipient(before)
   if (!target) return
   const addressKind = changed === 'email' ? 'email' : 'phone'
-  const frame = await loadMessageFrame(ctx.tenant, locale, NOTICE)
+  const frame = await loadMessageFrame(ctx, locale, NOTICE)
   deliverInBackground(() =>
     deliverMessage(target, buildChangeNotice(frame, addressKind, describeRequestSource(ctx))),
   )

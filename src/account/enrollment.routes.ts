@@ -53,7 +53,7 @@ async function showEnrolledPage(call: TenantCall): Promise<Response> {
   const { tenant, ctx } = call
   const onward = readOnward(call)
   const client = onward?.clientId ? await findClient(ctx.tenant, onward.clientId) : null
-  return renderComponent(EnrolledPage, {
+  return renderComponent(ctx, EnrolledPage, {
     tenant,
     client,
     startAt: buildInitiationUrl(ctx.tenant, client),
@@ -69,12 +69,12 @@ async function showEnrollmentPage(call: TenantCall): Promise<Response> {
   if (!enrollment) {
     const usableAt = await findWaitingEnrollment(ctx, token)
     return usableAt
-      ? renderComponent(EnrollmentWaitingPage, { tenant, usableAt }, { status: 403 })
-      : renderComponent(EnrollmentExpiredPage, { tenant }, { status: 410 })
+      ? renderComponent(ctx, EnrollmentWaitingPage, { tenant, usableAt }, { status: 403 })
+      : renderComponent(ctx, EnrollmentExpiredPage, { tenant }, { status: 410 })
   }
   const path = `/${ctx.tenant}/enroll`
   const props = { tenant, token, path, label: enrollment.label, onward: readOnward(call) }
-  const response = renderComponent(EnrollmentPage, props, { runsScript: true })
+  const response = renderComponent(ctx, EnrollmentPage, props, { runsScript: true })
   response.headers.set('accept-ch', ACCEPT_CH)
   return response
 }
@@ -87,12 +87,12 @@ async function showCancelPage(call: TenantCall): Promise<Response> {
   const { tenant, ctx } = call
   const token = readCancelToken(call)
   if (!(await isCancelable(ctx, token)))
-    return renderComponent(EnrollmentExpiredPage, { tenant }, { status: 410 })
+    return renderComponent(ctx, EnrollmentExpiredPage, { tenant }, { status: 410 })
   const interaction = {
     action: `/${ctx.tenant}/enroll/cancel?token=${encodeURIComponent(token)}`,
     csrf: createCsrfToken('enrollment', ctx.tenant, sha256Base64url(token)),
   }
-  return renderComponent(CancelEnrollmentPage, { tenant, interaction })
+  return renderComponent(ctx, CancelEnrollmentPage, { tenant, interaction })
 }
 
 async function handleCancel(call: TenantCall): Promise<Response> {
@@ -102,8 +102,8 @@ async function handleCancel(call: TenantCall): Promise<Response> {
   if (!isCsrfToken(csrf, 'enrollment', ctx.tenant, sha256Base64url(token)))
     throw new Forbidden('This page was out of date. Open the link again.')
   return (await cancelRecovery(ctx, token))
-    ? renderComponent(EnrollmentCanceledPage, { tenant })
-    : renderComponent(EnrollmentExpiredPage, { tenant }, { status: 410 })
+    ? renderComponent(ctx, EnrollmentCanceledPage, { tenant })
+    : renderComponent(ctx, EnrollmentExpiredPage, { tenant }, { status: 410 })
 }
 
 const handleEnrollmentStart = async ({ event, ctx }: TenantCall): Promise<Response> =>

@@ -35,7 +35,7 @@ async function deliverChangeCode(
 ) {
   const { channel, key } = address
   const text = {
-    ...(await loadMessageFrame(ctx.tenant, locale)),
+    ...(await loadMessageFrame(ctx, locale)),
     code,
     lifetimeMinutes: PASSCODE_LIFETIME_MINUTES,
     source: describeRequestSource(ctx),

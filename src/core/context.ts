@@ -1,3 +1,4 @@
+import type { LanguageSources } from './language-sources.ts'
 import type { Scope } from './scopes.ts'
 import type { WorkloadKind } from './workload.ts'
 
@@ -38,7 +39,12 @@ export type Ctx = {
   userAgent: string | null
   /** What a management call counts as. Only those are limited. */
   workload?: WorkloadKind | undefined
+  /** What the request for a page says about its language; undefined for the APIs. */
+  language?: LanguageSources | undefined
 }
+
+/** The person who reads an answer, as far as its language depends on them. */
+export type Reader = Pick<Ctx, 'language'>
 
 /**
  * The context of an action on a hosted page, once the user is authenticated. The event log records the user

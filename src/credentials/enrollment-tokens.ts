@@ -126,7 +126,7 @@ async function deliverEnrollmentLink(
   { locale }: Enrollee,
 ): Promise<void> {
   const text = {
-    ...(await loadMessageFrame(ctx.tenant, locale)),
+    ...(await loadMessageFrame(ctx, locale)),
     uri: buildEnrollmentLinks(ctx.tenant, token).uri,
     lifetimeHours: TOKEN_LIFETIME_HOURS,
   }

@@ -24,7 +24,7 @@ export async function announceRecovery(
   { cancelToken, usableAt }: Recovery,
 ): Promise<void> {
   const uri = `${env.baseUrl}/${ctx.tenant}/enroll/cancel?token=${cancelToken}`
-  const frame = await loadMessageFrame(ctx.tenant, locale, NOTICE)
+  const frame = await loadMessageFrame(ctx, locale, NOTICE)
   const notice = buildRecoveryNotice(frame, { uri, usableAt })
   const recipients: Recipient[] = []
   if (email !== null) recipients.push({ channel: 'email', to: email })

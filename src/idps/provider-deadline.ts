@@ -1,19 +1,28 @@
-import { AsyncLocalStorage } from 'node:async_hooks'
+import { toUnavailable } from './provider-fetch.ts'
 
 /** All requests to a provider in one step of a sign-in: then the user is offered the other ways. */
 const SIGN_IN_DEADLINE_MS = 3000
 /** All requests of one refresh of tokens. */
 export const REFRESH_DEADLINE_MS = 10_000
 
-const deadlines = new AsyncLocalStorage<AbortSignal>()
+/** Runs a step that sends requests. Throws Unavailable at the deadline; a request that is still open ends by itself. */
+async function runUntil<T>(deadlineMs: number, step: () => Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined
+  const deadline = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(toUnavailable(`no answer within ${deadlineMs} ms`)), deadlineMs)
+    timer.unref()
+  })
+  try {
+    return await Promise.race([step(), deadline])
+  } finally {
+    clearTimeout(timer)
+  }
+}
 
-/** The signal that ends the requests of the current step; undefined without a deadline. */
-export const findDeadline = (): AbortSignal | undefined => deadlines.getStore()
-
-/** Runs a step of a sign-in. Its requests to the provider end after 3 s in total. */
+/** Runs a step of a sign-in. Its requests to the provider take 3 s in total. */
 export const withinSignInDeadline = <T>(step: () => Promise<T>): Promise<T> =>
-  deadlines.run(AbortSignal.timeout(SIGN_IN_DEADLINE_MS), step)
+  runUntil(SIGN_IN_DEADLINE_MS, step)
 
-/** Runs a refresh of tokens. Its requests to the provider end after 10 s in total. */
+/** Runs a refresh of tokens. Its requests to the provider take 10 s in total. */
 export const withinRefreshDeadline = <T>(step: () => Promise<T>): Promise<T> =>
-  deadlines.run(AbortSignal.timeout(REFRESH_DEADLINE_MS), step)
+  runUntil(REFRESH_DEADLINE_MS, step)

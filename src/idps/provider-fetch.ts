@@ -1,7 +1,6 @@
 import type { FetchBody } from 'openid-client'
 import { AppError, InvalidInput, Unavailable } from '../core/errors.ts'
 import { FetchError, guardedFetch } from '../core/fetcher.ts'
-import { findDeadline } from './provider-deadline.ts'
 
 /**
  * The error when a provider does not respond, or its response is invalid. `diagnostics` are for the log.
@@ -26,13 +25,12 @@ export async function fetchFromProvider(
   url: string,
   { method, headers, body, signal }: FetchInit,
 ): Promise<Response> {
-  const signals = [signal, findDeadline()].filter((each) => each !== undefined)
   try {
     const response = await guardedFetch(url, {
       method: method === 'POST' ? 'POST' : 'GET',
       headers,
       body: body?.toString(),
-      signal: signals.length > 0 ? AbortSignal.any(signals) : undefined,
+      signal,
     })
     if (response.status >= 500 || response.status === 429)
       throw toUnavailable(`${new URL(url).hostname} answered ${response.status}`)

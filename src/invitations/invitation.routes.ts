@@ -61,6 +61,7 @@ function renderInvitation(
     values: entered.values ?? { ...(name !== null && { name }) },
   }
   const response = renderComponent(
+    ctx,
     InvitationPage,
     {
       tenant,
@@ -78,8 +79,8 @@ function renderInvitation(
   return addCookies(response, [buildCookie(ctx.tenant, INTERACTION_COOKIE, key, PAGE_LIFETIME_SECONDS)])
 }
 
-const renderExpired = ({ tenant }: TenantCall): Response =>
-  renderComponent(InvitationExpiredPage, { tenant }, { status: 410 })
+const renderExpired = ({ ctx, tenant }: TenantCall): Response =>
+  renderComponent(ctx, InvitationExpiredPage, { tenant }, { status: 410 })
 
 /** Changes nothing, because mail programs open links to preview them. */
 async function showInvitation(call: TenantCall): Promise<Response> {
@@ -111,7 +112,7 @@ async function handleAcceptance(call: TenantCall): Promise<Response> {
       return renderInvitation(call, token, key, invitation, { values, issues: toFormIssues(error) })
     if (error instanceof UserLocked)
       return renderInvitation(call, token, key, invitation, {
-        error: getRequestWords().text('invitation.locked'),
+        error: getRequestWords(ctx).text('invitation.locked'),
       })
     throw error
   }
@@ -146,7 +147,7 @@ async function continueAfter(
 async function showAccepted({ event, ctx, tenant }: TenantCall): Promise<Response> {
   const { next_client: clientId } = requireSingleParams(readTarget(event).query)
   const client = clientId ? await findClient(ctx.tenant, clientId) : null
-  return renderComponent(InvitationAcceptedPage, {
+  return renderComponent(ctx, InvitationAcceptedPage, {
     tenant,
     client,
     startAt: buildInitiationUrl(ctx.tenant, client),

@@ -59,7 +59,7 @@ async function findInviterName(ctx: Ctx): Promise<string | null> {
 
 async function deliverInvitation(ctx: Ctx, invitation: InvitationRow, uri: string): Promise<void> {
   const { clientId, inviterName, email, expiresAt, locale } = invitation
-  const frame = await loadMessageFrame(ctx.tenant, locale)
+  const frame = await loadMessageFrame(ctx, locale)
   const client = clientId ? await findClient(ctx.tenant, clientId) : null
   const clientName = client && localizeClient(client, frame.words.language).name
   await deliverMail({

@@ -1,5 +1,6 @@
-import { AsyncLocalStorage } from 'node:async_hooks'
 import { parse } from 'cookie-es'
+import type { Reader } from '../core/context.ts'
+import type { LanguageSources } from '../core/language-sources.ts'
 import type { TextOverride } from '../core/text-override.ts'
 import { FALLBACK_LANGUAGE } from './catalogs.ts'
 import { parseAcceptLanguage, selectLanguage } from './select-language.ts'
@@ -10,22 +11,6 @@ import type { Words } from './words.ts'
 export const LANGUAGE_COOKIE = 'vst_lang'
 /** The same choice for the pages of one sign-in only, where it wins over `ui_locales`. */
 export const SIGN_IN_LANGUAGE_COOKIE = 'vst_lang_here'
-
-/** What a request says about the language of its answer. */
-type LanguageSources = {
-  /** Its URL is computed when it is read. */
-  request: { headers: Headers; url: string }
-  /** The language tags that the client of a sign-in asks for; null for those in the query. */
-  uiLocales: readonly string[] | null
-  /** The `locale` of the user. */
-  userLocale: string | null
-  /** The default of the tenant. */
-  tenantLocale: string | null
-  /** The texts that the tenant replaces. */
-  textOverrides: readonly TextOverride[] | null
-}
-
-const requests = new AsyncLocalStorage<LanguageSources>()
 
 /** What pages need again of their query. Nothing else of a query is in a page. */
 const KEPT_PARAMETERS: [path: RegExp, names: string[]][] = [
@@ -46,27 +31,13 @@ const parseTarget = (url: string): URL => {
   return new URL(URL.canParse(target, BASE) ? target : '/', BASE)
 }
 
-/** Answers a request, whose language `getRequestWords` finds. */
-export const runWithLanguage = <Result>(request: LanguageSources['request'], answer: () => Result): Result =>
-  requests.run(
-    { request, uiLocales: null, userLocale: null, tenantLocale: null, textOverrides: null },
-    answer,
-  )
-
-/** Adds what is found out about the language while a request is answered. */
-export function noteLanguage(known: Partial<Pick<LanguageSources, 'uiLocales' | 'userLocale'>>): void {
-  const sources = requests.getStore()
-  if (sources) Object.assign(sources, known)
-}
-
 /** Adds the language of the tenant and its texts. */
-export function noteTenantLanguage(tenant: { defaultLocale: string | null; textOverrides: unknown }): void {
-  const sources = requests.getStore()
-  if (sources)
-    Object.assign(sources, {
-      tenantLocale: tenant.defaultLocale,
-      textOverrides: tenant.textOverrides as TextOverride[],
-    })
+export function addTenantLanguage(
+  sources: LanguageSources,
+  tenant: { defaultLocale: string | null; textOverrides: unknown },
+): void {
+  sources.tenantLocale = tenant.defaultLocale
+  sources.textOverrides = tenant.textOverrides as TextOverride[]
 }
 
 /** `ui_locales` in the query (OIDC Core, section 3.1.2.1; RP-Initiated Logout 1.0, section 2). */
@@ -84,25 +55,21 @@ function* listTags(sources: LanguageSources): Generator<string> {
   yield sources.tenantLocale ?? ''
 }
 
-/** The language of the page that is the answer to the current request; null outside of a request for a page. */
-export function findPageLanguage(): string | null {
-  const sources = requests.getStore()
-  return sources ? (selectLanguage(listTags(sources)) ?? FALLBACK_LANGUAGE) : null
-}
+/** The language of the page that answers the request; null for the APIs. */
+export const findPageLanguage = ({ language }: Reader): string | null =>
+  language ? (selectLanguage(listTags(language)) ?? FALLBACK_LANGUAGE) : null
 
-/** The words of the tenant for the person who reads the answer to the current request; English outside of a request. */
-export const getRequestWords = (): Words =>
-  getTenantWords(findPageLanguage() ?? FALLBACK_LANGUAGE, requests.getStore()?.textOverrides ?? null)
+/** The words of the tenant for the person who reads the answer; English for the APIs. */
+export const getRequestWords = (reader: Reader): Words =>
+  getTenantWords(findPageLanguage(reader) ?? FALLBACK_LANGUAGE, reader.language?.textOverrides ?? null)
 
 /**
- * Where the menu of languages leads back to: the path of the current request, with what its page needs of the query;
- * null outside of a request.
+ * Where the menu of languages leads back to: the path of the request, with what its page needs of the query; null for
+ * the APIs.
  */
-export function getRequestPath(): string | null {
-  const sources = requests.getStore()
-  return sources ? selectReturnPath(parseTarget(sources.request.url)) : null
-}
+export const getRequestPath = ({ language }: Reader): string | null =>
+  language ? selectReturnPath(parseTarget(language.request.url)) : null
 
-/** The Accept-Encoding header of the current request; null outside of a request. */
-export const getAcceptedEncodings = (): string | null =>
-  requests.getStore()?.request.headers.get('accept-encoding') ?? null
+/** The Accept-Encoding header of the request; null for the APIs. */
+export const getAcceptedEncodings = ({ language }: Reader): string | null =>
+  language?.request.headers.get('accept-encoding') ?? null

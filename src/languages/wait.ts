@@ -1,4 +1,4 @@
-import { getRequestWords } from './request-language.ts'
+import type { Words } from './words.ts'
 
 const selectUnit = (
   seconds: number,
@@ -9,7 +9,7 @@ const selectUnit = (
 }
 
 /** A time to wait, as it follows "in": seconds, or minutes and hours rounded up. */
-export function formatWait(seconds: number, words = getRequestWords()): string {
+export function formatWait(seconds: number, words: Words): string {
   const [key, count] = selectUnit(seconds)
   return words.text(key, { count })
 }

@@ -1,6 +1,7 @@
 import { cloneElement, createContext, type VNode } from 'preact'
 import { renderToString } from 'preact-render-to-string'
 import type { Brand } from '../core/brand.ts'
+import type { Reader } from '../core/context.ts'
 import { encodeText } from '../http/compression.ts'
 import { localizeClient } from '../languages/localize-client.ts'
 import { getAcceptedEncodings, getRequestPath, getRequestWords } from '../languages/request-language.ts'
@@ -81,13 +82,14 @@ function buildSecurityPolicy(style: string | null, options: RenderOptions): stri
 
 /**
  * Renders a hosted page with the headers of every page: no script and no frame unless `options` allow one, no
- * caching, and no referrer, because the URL contains the handle of the interaction.
+ * caching, and no referrer, because the URL contains the handle of the interaction. Without a reader it is in English.
  */
-export function renderPage(page: VNode, options: RenderOptions = {}): Response {
+export function renderPage(page: VNode, options: RenderOptions = {}, reader: Reader = {}): Response {
   const { tenant, client } = page.props as { tenant?: Brand | null; client?: ShownClient | null }
   const style = buildThemeCss(selectBrand(tenant, client))
-  const words = options.words ?? getRequestWords()
-  const languageReturn = options.languageReturn === undefined ? getRequestPath() : options.languageReturn
+  const words = options.words ?? getRequestWords(reader)
+  const languageReturn =
+    options.languageReturn === undefined ? getRequestPath(reader) : options.languageReturn
   const secret = { isShown: false }
   const localized = client?.translations
     ? cloneElement(page, { client: localizeClient(client, words.language) })
@@ -105,7 +107,7 @@ export function renderPage(page: VNode, options: RenderOptions = {}): Response {
   )
   const { body, headers } = encodeText(
     `<!doctype html>${html}`,
-    secret.isShown ? null : getAcceptedEncodings(),
+    secret.isShown ? null : getAcceptedEncodings(reader),
   )
   return new Response(body, {
     status: options.status ?? 200,

@@ -3,16 +3,19 @@ import { type FunctionComponent, h, type VNode } from 'preact'
 import { findClient } from '../access/client-cache.ts'
 import type { RenderError } from '../access/endpoint.http.ts'
 import type { CachedTenant } from '../access/tenant-cache.ts'
+import type { Reader } from '../core/context.ts'
 import type { AppError } from '../core/errors.ts'
 import { log } from '../core/log.ts'
 import { OAuthError } from '../core/oauth-error.ts'
 import { toAppError } from '../core/to-app-error.ts'
 import { Answer, addHeader, type Header } from '../http/door/answer.ts'
+import { getLanguageSources } from '../http/language.http.ts'
 import { toErrorDescription } from '../http/redirects.ts'
 import { createJsonResponse, getRequestMeta } from '../http/request.http.ts'
 import { localizeClient } from '../languages/localize-client.ts'
 import type { MessageKey } from '../languages/messages.ts'
 import { getRequestWords } from '../languages/request-language.ts'
+import type { Words } from '../languages/words.ts'
 import { listErrorFacts } from './error-facts.ts'
 import { ErrorPage } from './outcome.pages.tsx'
 import { type RenderOptions, renderPage } from './render-page.pages.tsx'
@@ -108,25 +111,28 @@ const TITLE_BY_STATUS: Record<number, Extract<MessageKey, `error.${number}`>> = 
 
 /** Renders a page component to a response. */
 export const renderComponent = <Props extends object>(
+  reader: Reader,
   component: FunctionComponent<Props>,
   props: NoInfer<Props>,
   options: RenderOptions = {},
-): Response => renderPage(h(component, props) as VNode, options)
+): Response => renderPage(h(component, props) as VNode, options, reader)
 
 /** The client of a rejected request, with the URL where it starts a new sign-in; null when it has none. */
-async function findSignInStart(tenant: CachedTenant | null, clientId: string | null) {
+async function findSignInStart(tenant: CachedTenant | null, clientId: string | null, { language }: Words) {
   const client = tenant && clientId ? await findClient(tenant.tenantId, clientId) : null
   const url = client && buildInitiationUrl(client.tenantId, client)
-  return client && url ? { name: localizeClient(client, getRequestWords().language).name, url } : null
+  return client && url ? { name: localizeClient(client, language).name, url } : null
 }
 
 /** Renders an error as a hosted page. Logs errors from status 500. */
 export const renderErrorPage: RenderError = async (thrown, event, tenant, clientId) => {
   const { requestId } = getRequestMeta(event)
   const error = thrown instanceof OAuthError ? thrown : toLoggedError(thrown, event)
-  const words = getRequestWords()
+  const reader = { language: getLanguageSources(event) }
+  const words = getRequestWords(reader)
   const title = words.text(TITLE_BY_STATUS[error.status] ?? 'error.other')
   const response = renderComponent(
+    reader,
     ErrorPage,
     thrown instanceof OAuthError
       ? {
@@ -137,7 +143,7 @@ export const renderErrorPage: RenderError = async (thrown, event, tenant, client
           detail: error.message,
           facts: listErrorFacts(thrown),
           requestId,
-          startAt: await findSignInStart(tenant, clientId),
+          startAt: await findSignInStart(tenant, clientId, words),
         }
       : { tenant, title, message: words.translate(error.message), requestId },
     {

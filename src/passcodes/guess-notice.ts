@@ -18,7 +18,7 @@ export function sendGuessNotice(
 ): void {
   if (ownerId === null || ownerLocked) return
   deliverInBackground(async () => {
-    const frame = await loadMessageFrame(ctx.tenant, ownerLocale, WARNING)
+    const frame = await loadMessageFrame(ctx, ownerLocale, WARNING)
     const notice = buildGuessNotice(frame, describeRequestSource(ctx))
     await deliverMessage({ channel, to: key }, notice)
   })

@@ -92,7 +92,7 @@ async function deliverPasscode(
   describe: ((language: string) => RequestingSignIn) | null,
 ): Promise<void> {
   const { code, codeHash, tenant, locale, isSignUp } = stored
-  const frame = frameMessage(tenant, locale)
+  const frame = frameMessage(ctx, tenant, locale)
   const signIn = describe?.(frame.words.language) ?? null
   const text = { ...frame, code, lifetimeMinutes: PASSCODE_LIFETIME_MINUTES, signIn, isSignUp }
   try {

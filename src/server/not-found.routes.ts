@@ -1,8 +1,9 @@
 import type { H3, H3Event } from 'h3'
 import { type CachedTenant, findTenant } from '../access/tenant-cache.ts'
 import { NotFound } from '../core/errors.ts'
+import { getLanguageSources } from '../http/language.http.ts'
 import { getRequestMeta } from '../http/request.http.ts'
-import { noteTenantLanguage, runWithLanguage } from '../languages/request-language.ts'
+import { addTenantLanguage } from '../languages/request-language.ts'
 import { renderErrorPage } from '../pages/responses.http.ts'
 import { toErrorResponse } from '../rest/responses.ts'
 
@@ -15,14 +16,14 @@ const findPathTenant = (event: H3Event): Promise<CachedTenant | null> =>
  * id. It is the last route.
  */
 export function addNotFoundRoute(app: H3): void {
-  app.all('/**', (event) => runWithLanguage(event.req, () => answerNotFound(event)))
+  app.all('/**', answerNotFound)
 }
 
 async function answerNotFound(event: H3Event): Promise<Response> {
   const { requestId } = getRequestMeta(event)
   const isBrowser = event.req.headers.get('accept')?.includes('text/html') ?? false
   const tenant = isBrowser ? await findPathTenant(event) : null
-  if (tenant) noteTenantLanguage(tenant)
+  if (tenant) addTenantLanguage(getLanguageSources(event), tenant)
   const response = isBrowser
     ? await renderErrorPage(new NotFound('page'), event, tenant, null)
     : toErrorResponse(requestId, new NotFound())

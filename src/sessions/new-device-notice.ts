@@ -25,7 +25,7 @@ export function announceNewDevice(ctx: Ctx, userId: string, now = new Date()): v
       logStart: new Date(now.getTime() - EVENT_RETENTION_MS),
     })
     if (!user) return
-    const notice = buildNewDeviceNotice(await loadMessageFrame(ctx.tenant, user.locale, WARNING), {
+    const notice = buildNewDeviceNotice(await loadMessageFrame(ctx, user.locale, WARNING), {
       source: describeRequestSource(ctx, now),
       uri: `${env.baseUrl}/${ctx.tenant}/account/sessions`,
     })

@@ -21,7 +21,7 @@ export function sendNoticeTo(
     const to = addresses.email ?? addresses.phoneNumber
     // A number with an extension gets no text messages.
     if (to === null || to.includes(';')) return
-    const notice = buildNotice(await loadMessageFrame(ctx.tenant, addresses.locale, NOTICE))
+    const notice = buildNotice(await loadMessageFrame(ctx, addresses.locale, NOTICE))
     await deliverMessage({ to, channel: addresses.email ? 'email' : 'sms' }, notice)
   })
 }

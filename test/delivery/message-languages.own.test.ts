@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { beforeEach, describe, expect, vi } from 'vitest'
+import type { Ctx } from '../../src/core/context.ts'
 import { createCredentialEnrollmentToken } from '../../src/credentials/enrollment-tokens.ts'
 import { awaitDeliveries } from '../../src/delivery/background.ts'
 import { createInvitation } from '../../src/invitations/invitations.ts'
-import { runWithLanguage } from '../../src/languages/request-language.ts'
 import { sendGuessNotice } from '../../src/passcodes/guess-notice.ts'
 import { sendPasscode } from '../../src/passcodes/send-passcode.ts'
 import { updateSettings } from '../../src/tenants/settings.ts'
@@ -87,14 +87,15 @@ describe('the language of a message', () => {
 
   test('of a notice is never that of the page of a stranger', async ({ ctx, newReader }) => {
     const { id, email: key } = await newReader()
-    const asStranger = (cause: () => void) =>
-      runWithLanguage({ headers: new Headers({ 'accept-language': 'zh' }), url: '/' }, cause)
+    const request = { headers: new Headers({ 'accept-language': 'zh' }), url: '/' }
+    const unknown = { uiLocales: null, userLocale: null, tenantLocale: null, textOverrides: null }
+    const strangerCtx: Ctx = { ...ctx, language: { request, ...unknown } }
     const reader = { ownerId: id, ownerLocked: false, ownerLocale: null }
-    asStranger(() => sendGuessNotice(ctx, { channel: 'email', key, shown: key }, reader))
+    sendGuessNotice(strangerCtx, { channel: 'email', key, shown: key }, reader)
     await awaitDeliveries()
     expect(lastMail(servers).email.subject).toBe('Sono stati inseriti codici errati per il tuo account Acme')
     const german = await newReader({ locale: 'de' })
-    asStranger(() => announceAccountChange(ctx, german.id, 'identity-linked'))
+    announceAccountChange(strangerCtx, german.id, 'identity-linked')
     await awaitDeliveries()
     expect(lastMail(servers).email.subject).toBe('Mit Ihrem Konto bei Acme wurde ein anderes Konto verbunden')
   })

@@ -5,6 +5,7 @@ import { describeScope, listConsentItems, toScopeConsentItems } from '../../src/
 import { SCOPE_NAMES } from '../../src/core/scopes.ts'
 import { DemoClientPage } from '../../src/dev/demo-client.pages.tsx'
 import { InboxPage } from '../../src/dev/inbox.pages.tsx'
+import { getWords } from '../../src/languages/words.ts'
 import { ConsentPage } from '../../src/oidc/signin/consent.pages.tsx'
 import { CodePage } from '../../src/oidc/signin/passcode/code.pages.tsx'
 import { formatWaitUntil } from '../../src/oidc/signin/step/input-rejection-texts.ts'
@@ -91,7 +92,7 @@ describe('a hosted page', () => {
     ['2030-01-01T01:00:00.000Z', '60 minutes'],
     ['2030-01-02T00:00:00.000Z', '24 hours'],
   ])('for the code shows the wait until %s as %s', (at, words) => {
-    expect(formatWaitUntil(at ? new Date(at) : undefined, now)).toBe(words)
+    expect(formatWaitUntil(at ? new Date(at) : undefined, now, getWords('en'))).toBe(words)
   })
 
   test('for consent names the client, the user and the scopes, and offers to allow, deny and switch accounts', async () => {

@@ -4,7 +4,7 @@ import { Forbidden, ReauthenticationRequired } from '../../core/errors.ts'
 import type { User } from '../../generated/prisma/client.ts'
 import { readTarget } from '../../http/request.http.ts'
 import { readForm, requireSingleParams } from '../../http/request-body.http.ts'
-import { noteLanguage } from '../../languages/request-language.ts'
+import { getRequestWords } from '../../languages/request-language.ts'
 import { readCookie, SESSION_COOKIE } from '../../pages/cookies.ts'
 import { createCsrfToken, isCsrfToken } from '../../pages/csrf.ts'
 import type { PageInteraction } from '../../pages/page-shell.pages.tsx'
@@ -71,7 +71,7 @@ async function findVisit(call: TenantCall, page: AccountPage): Promise<AccountVi
   const session = token && (await findBrowserSession(ctx.tenant, token, new Date(), ctx))
   if (!session) return null
   const user = await getUser(ctx, session.userId)
-  noteLanguage({ userLocale: user.locale })
+  if (ctx.language) ctx.language.userLocale = user.locale
   const action = toPath(call, page)
   const { done = '', proof } = requireSingleParams(readTarget(event).query)
   const notices = page.notices ?? {}
@@ -128,7 +128,7 @@ async function handleForm(call: TenantCall, page: AccountPage): Promise<Response
     return result instanceof Response ? result : redirectToNotice(visit, page.path, result.done)
   } catch (error) {
     if (error instanceof ReauthenticationRequired) return leadToRecentSignIn(call, page, visit.session)
-    const problem = toPageProblem(error, page.labels ?? {}, values)
+    const problem = toPageProblem(getRequestWords(call.ctx), error, page.labels ?? {}, values)
     if (!problem) throw error
     return page.show(visit, problem)
   }

@@ -20,7 +20,7 @@ const OVERVIEW_PAGE: AccountPage = {
   path: '',
   show: async ({ call, ctx, user, session }) => {
     const [deletion, days] = await Promise.all([findViewerDeletion(ctx), findDeletionDays(ctx)])
-    return renderComponent(OverviewPage, {
+    return renderComponent(ctx, OverviewPage, {
       tenant: call.tenant,
       person: session,
       canDelete: days > 0 || deletion !== null,
@@ -59,7 +59,7 @@ export function addAccountPageRoutes(app: H3): void {
   addRoute(
     app,
     '/:tenant/account/signed-out',
-    { GET: async ({ tenant }) => renderComponent(NotSignedInPage, { tenant }) },
+    { GET: async ({ ctx, tenant }) => renderComponent(ctx, NotSignedInPage, { tenant }) },
     renderErrorPage,
   )
 }

@@ -41,6 +41,7 @@ export const ADDRESSES_PAGE: AccountPage = {
   labels: { email: 'label.email', phoneNumber: 'label.phone', code: 'label.code' },
   show: async (visit, problem) =>
     renderComponent(
+      visit.ctx,
       AddressesPage,
       {
         tenant: visit.call.tenant,

@@ -12,7 +12,7 @@ const MAX_SHOWN = 50
 
 async function listShownApps({ ctx, user }: AccountVisit) {
   const page = await listUserConsents(ctx, user.id, { first: MAX_SHOWN })
-  const { language } = getRequestWords()
+  const { language } = getRequestWords(ctx)
   const apps = page.rows.map(({ clientId, client, scopes, claims, createdAt }) => ({
     clientId,
     name: localizeClient(client, language).name,
@@ -28,6 +28,7 @@ export const APPS_PAGE: AccountPage = {
   notices: { removed: 'notice.accessRemoved' },
   show: async (visit, problem) =>
     renderComponent(
+      visit.ctx,
       AppsPage,
       {
         tenant: visit.call.tenant,

@@ -21,6 +21,7 @@ export const AUTHENTICATOR_APP_PAGE: AccountPage = {
   labels: { token: 'label.page', code: 'label.code' },
   show: async (visit, problem) =>
     renderComponent(
+      visit.ctx,
       AuthenticatorAppPage,
       {
         tenant: visit.call.tenant,

@@ -55,11 +55,11 @@ function showFailure({ call }: AccountVisit, idpId: string, error: unknown, show
   const name = call.tenant.idps.find(({ id }) => id === idpId)?.name ?? idpId
   const problem = failure
     ? {
-        messages: [getRequestWords().text(failure.key, { name })],
+        messages: [getRequestWords(call.ctx).text(failure.key, { name })],
         values: {},
         status: failure.status,
       }
-    : toPageProblem(error, {}, {})
+    : toPageProblem(getRequestWords(call.ctx), error, {}, {})
   if (!problem) throw error
   return show(problem)
 }
@@ -84,7 +84,7 @@ export async function leadToConnection(
   })
   try {
     const url = await beginConnection(ctx, { request, browserKey: browser.key, idpId })
-    return addCookies(transferToProvider({ tenant: call.tenant, provider, url }), [browser.cookie])
+    return addCookies(transferToProvider(call.ctx, { tenant: call.tenant, provider, url }), [browser.cookie])
   } catch (error) {
     return showFailure(visit, idpId, error, show)
   }

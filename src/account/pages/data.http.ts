@@ -7,7 +7,7 @@ import { DataPage } from './data.pages.tsx'
 export const DATA_PAGE: AccountPage = {
   path: '/data',
   needsRecentSignIn: true,
-  show: async ({ call, form }) => renderComponent(DataPage, { tenant: call.tenant, form }),
+  show: async ({ call, form }) => renderComponent(call.ctx, DataPage, { tenant: call.tenant, form }),
   forms: {
     download: async ({ ctx }) =>
       new Response(`${JSON.stringify(await collectOwnData(ctx), null, 2)}\n`, {

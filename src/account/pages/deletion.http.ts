@@ -19,7 +19,7 @@ export const DELETION_PAGE: AccountPage = {
     if (!deletion && days === 0 && !notice) throw new NotFound('page')
     // Whoever has only found an open browser gets no further. To keep the account, the session is enough.
     if (!deletion && !notice) await requireStepUp(ctx)
-    return renderComponent(DeletionPage, {
+    return renderComponent(ctx, DeletionPage, {
       tenant: call.tenant,
       form,
       days,

@@ -8,8 +8,8 @@ import {
   Unavailable,
 } from '../../core/errors.ts'
 import type { MessageKey } from '../../languages/messages.ts'
-import { getRequestWords } from '../../languages/request-language.ts'
 import { formatWait } from '../../languages/wait.ts'
+import type { Words } from '../../languages/words.ts'
 
 /** Why a form was rejected, in sentences, and what was entered. */
 export type PageProblem = { messages: string[]; values: Record<string, string>; status: number }
@@ -17,8 +17,7 @@ export type PageProblem = { messages: string[]; values: Record<string, string>; 
 /** The message that names a field. */
 export type FieldLabel = Extract<MessageKey, `label.${string}` | `field.${string}`>
 
-function describe(error: AppError, labels: Record<string, FieldLabel>): string[] {
-  const words = getRequestWords()
+function describe(words: Words, error: AppError, labels: Record<string, FieldLabel>): string[] {
   if (error instanceof NotFound) return [words.text('account.gone')]
   if (error instanceof RateLimited)
     return [words.text('account.tooOften', { wait: formatWait(error.retryAfterSeconds, words) })]
@@ -34,6 +33,7 @@ const SHOWN_ERRORS = [InvalidInput, InvalidCredential, Conflict, NotFound, RateL
 
 /** The problem of an error that a person can do something about; null for any other error. */
 export function toPageProblem(
+  words: Words,
   error: unknown,
   labels: Record<string, FieldLabel>,
   values: Record<string, string>,
@@ -41,5 +41,5 @@ export function toPageProblem(
   if (!(error instanceof AppError) || !SHOWN_ERRORS.some((shown) => error instanceof shown)) return null
   // 401 asks for a credential of HTTP, and 404 is about the page.
   const status = error instanceof InvalidCredential || error instanceof NotFound ? 400 : error.status
-  return { messages: describe(error, labels), values, status }
+  return { messages: describe(words, error, labels), values, status }
 }

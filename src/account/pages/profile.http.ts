@@ -28,6 +28,7 @@ export const PROFILE_PAGE: AccountPage = {
     const stored = Object.fromEntries(FIELDS.map((field) => [field.name, readMember(user, field)]))
     const { 'updated-at': shownAt = user.updatedAt.toISOString(), ...entered } = problem?.values ?? {}
     return renderComponent(
+      call.ctx,
       ProfilePage,
       {
         tenant: call.tenant,

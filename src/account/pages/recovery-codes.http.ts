@@ -9,6 +9,7 @@ export const RECOVERY_CODES_PAGE: AccountPage = {
   notices: { app: 'notice.app' },
   show: async ({ call, form, notice }, problem) =>
     renderComponent(
+      call.ctx,
       CreateRecoveryCodesPage,
       { tenant: call.tenant, form, notice, messages: problem?.messages },
       { status: problem?.status },
@@ -17,7 +18,7 @@ export const RECOVERY_CODES_PAGE: AccountPage = {
     // The response shows them, because they are not stored: a reload creates others.
     create: async ({ ctx, call }) => {
       const { codes } = await createViewerRecoveryCodes(ctx, { replace: true })
-      return renderComponent(NewRecoveryCodesPage, { tenant: call.tenant, codes })
+      return renderComponent(ctx, NewRecoveryCodesPage, { tenant: call.tenant, codes })
     },
   },
 }

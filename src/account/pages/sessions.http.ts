@@ -1,4 +1,5 @@
 import { findClient } from '../../access/client-cache.ts'
+import type { Ctx } from '../../core/context.ts'
 import { describeBrowser } from '../../languages/browser.ts'
 import { localizeClient } from '../../languages/localize-client.ts'
 import { getRequestWords } from '../../languages/request-language.ts'
@@ -13,13 +14,10 @@ const MAX_SHOWN = 100
 
 type SessionRow = Awaited<ReturnType<typeof listUserSessions>>['rows'][number]
 
-async function loadClientNames(
-  tenant: string,
-  sessions: readonly SessionRow[],
-): Promise<Map<string, string>> {
+async function loadClientNames(ctx: Ctx, sessions: readonly SessionRow[]): Promise<Map<string, string>> {
   const ids = new Set(sessions.flatMap(({ clientId }) => clientId ?? []))
-  const clients = await Promise.all([...ids].map((id) => findClient(tenant, id)))
-  const { language } = getRequestWords()
+  const clients = await Promise.all([...ids].map((id) => findClient(ctx.tenant, id)))
+  const { language } = getRequestWords(ctx)
   return new Map(
     clients.flatMap((client) =>
       client ? [[client.id, localizeClient(client, language).name] as const] : [],
@@ -30,10 +28,10 @@ async function loadClientNames(
 /** Sessions of apps belong to that of the browser in which they were opened; the current one is first. */
 async function listShownSessions({ ctx, user, session: current }: AccountVisit) {
   const page = await listUserSessions(ctx, user.id, { first: MAX_SHOWN })
-  const names = await loadClientNames(ctx.tenant, page.rows)
+  const names = await loadClientNames(ctx, page.rows)
   const getName = ({ clientId }: SessionRow) => (clientId && names.get(clientId)) || null
   const ids = new Set(page.rows.map(({ id }) => id))
-  const words = getRequestWords()
+  const words = getRequestWords(ctx)
   const sessions = page.rows
     .filter(({ parentId }) => parentId === null || !ids.has(parentId))
     .map(
@@ -66,6 +64,7 @@ export const SESSIONS_PAGE: AccountPage = {
   },
   show: async (visit, problem) =>
     renderComponent(
+      visit.ctx,
       SessionsPage,
       {
         tenant: visit.call.tenant,

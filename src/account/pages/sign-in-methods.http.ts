@@ -58,6 +58,7 @@ async function showMethods(visit: AccountVisit, problem: PageProblem | null): Pr
   const identities = await listShownIdentities(visit)
   const linked = new Set(identities.map(({ idpId }) => idpId))
   return renderComponent(
+    visit.ctx,
     SignInMethodsPage,
     {
       tenant: visit.call.tenant,

@@ -63,7 +63,7 @@ async function handleAuthorize(call: TenantCall): Promise<Response> {
       hasSeenPage,
     )
   const answer = issueCodeResponse(tenant, request, authorization)
-  if (answer) return sendAuthorizationResponse(answer)
+  if (answer) return sendAuthorizationResponse(ctx, answer)
   const browser = bindBrowser(ctx.tenant, readCookie(cookies, INTERACTION_COOKIE))
   const handle = await createInteraction(ctx, request, browser.key)
   return redirectTo(selectStartUrl(tenant, next, handle), [browser.cookie])

@@ -19,5 +19,5 @@ async function handleInitiate({ event, ctx, tenant, setClient }: TenantCall): Pr
   const { query } = readTarget(event)
   setClient(query.get('client_id'))
   const { client, url } = await buildLoginInitiationUrl(ctx.tenant, requireSingleParams(query))
-  return isUnreviewed(client) ? renderComponent(LeavePage, { tenant, client, url }) : redirectTo(url)
+  return isUnreviewed(client) ? renderComponent(ctx, LeavePage, { tenant, client, url }) : redirectTo(url)
 }

@@ -1,5 +1,6 @@
 import { type CachedClient, findClient } from '../../access/client-cache.ts'
 import { type CachedTenant, findTenant } from '../../access/tenant-cache.ts'
+import type { Reader } from '../../core/context.ts'
 import { NotFound } from '../../core/errors.ts'
 import { addQueryParameters } from '../../http/redirects.ts'
 import { addCookies, redirectTo, renderComponent } from '../../pages/responses.http.ts'
@@ -10,7 +11,7 @@ import { FormPostPage } from './form-post.pages.tsx'
 import { type AuthorizationResponse, selectMessageOrigin } from './response-modes.ts'
 import { WebMessagePage } from './web-message.pages.tsx'
 
-type ResponseParties = { tenant: CachedTenant; client: CachedClient }
+type ResponseParties = { reader: Reader; tenant: CachedTenant; client: CachedClient }
 type RenderResponsePage = (answer: AuthorizationResponse, parties: ResponseParties) => Response
 
 /** The parameters that are present, in their order. */
@@ -19,9 +20,10 @@ const listParameters = ({ parameters }: AuthorizationResponse): [name: string, v
 
 /** The response modes that are rendered as pages. */
 const RESPONSE_PAGES: Record<Exclude<ResponseMode, 'query'>, RenderResponsePage> = {
-  form_post: (answer, { tenant, client }) => {
+  form_post: (answer, { reader, tenant, client }) => {
     const { redirectUri } = answer
     return renderComponent(
+      reader,
       FormPostPage,
       { tenant, client, redirectUri, fields: listParameters(answer) },
       {
@@ -31,13 +33,14 @@ const RESPONSE_PAGES: Record<Exclude<ResponseMode, 'query'>, RenderResponsePage>
       },
     )
   },
-  web_message: (answer, { tenant, client }) => {
+  web_message: (answer, { reader, tenant, client }) => {
     const origin = selectMessageOrigin(client, answer.redirectUri)
     // Validated with the request, but the client may have changed since.
     if (origin === null)
       throw createUnredirectableError('The origin of the redirect_uri is not one of the webOrigins.')
     const response = Object.fromEntries(listParameters(answer))
     return renderComponent(
+      reader,
       WebMessagePage,
       { tenant, client, origin, response },
       { runsScript: true, frameAncestor: origin, languageReturn: null },
@@ -50,6 +53,7 @@ const RESPONSE_PAGES: Record<Exclude<ResponseMode, 'query'>, RenderResponsePage>
  * no longer receive it, and NotFound when the client or tenant no longer exists.
  */
 export async function sendAuthorizationResponse(
+  reader: Reader,
   answer: AuthorizationResponse,
   cookies: string[] = [],
 ): Promise<Response> {
@@ -58,5 +62,5 @@ export async function sendAuthorizationResponse(
   const tenant = await findTenant(slug)
   const client = await findClient(slug, clientId)
   if (!tenant || !client) throw new NotFound('application')
-  return addCookies(RESPONSE_PAGES[responseMode](answer, { tenant, client }), cookies)
+  return addCookies(RESPONSE_PAGES[responseMode](answer, { reader, tenant, client }), cookies)
 }

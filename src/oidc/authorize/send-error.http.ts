@@ -25,5 +25,5 @@ export async function sendErrorResponse(
       diagnostics: { ...error.diagnostics, error_description: error.message },
     })
   await call.logRejection(error)
-  return sendAuthorizationResponse(buildErrorResponse(tenant, target, error.error, error.message))
+  return sendAuthorizationResponse(call.ctx, buildErrorResponse(tenant, target, error.error, error.message))
 }

@@ -24,7 +24,7 @@ export const createDeviceCompletion = (
 ): CompletionStrategy => ({
   destinations: [],
   renderConsent: (props, options) =>
-    renderComponent(DeviceConsentPage, { ...props, userCode: unsealUserCode(request) }, options),
+    renderComponent(call.ctx, DeviceConsentPage, { ...props, userCode: unsealUserCode(request) }, options),
   complete: async () => {
     if (!(await approveDeviceRequest(call.ctx, request, authorization, interaction)))
       throw createExpiredCodeError()

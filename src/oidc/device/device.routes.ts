@@ -40,13 +40,13 @@ export function addDeviceRoutes(app: H3): void {
   addRoute(
     app,
     '/:tenant/device/approved',
-    { GET: async ({ tenant }) => renderComponent(DeviceApprovedPage, { tenant }) },
+    { GET: async ({ ctx, tenant }) => renderComponent(ctx, DeviceApprovedPage, { tenant }) },
     renderErrorPage,
   )
   addRoute(
     app,
     '/:tenant/device/denied',
-    { GET: async ({ tenant }) => renderComponent(DeviceDeniedPage, { tenant }) },
+    { GET: async ({ ctx, tenant }) => renderComponent(ctx, DeviceDeniedPage, { tenant }) },
     renderErrorPage,
   )
 }
@@ -63,13 +63,13 @@ const MAX_ENTERED_CHARACTERS = 40
 type UserCodeForm = { code?: string; error?: string; status?: number }
 
 function renderUserCodePage(
-  { tenant }: TenantCall,
+  { ctx, tenant }: TenantCall,
   key: string,
   { code, error, status }: UserCodeForm,
 ): Response {
   const { tenantId } = tenant
   const interaction = { action: `/${tenantId}/device`, csrf: createCsrfToken('device', tenantId, key) }
-  return renderComponent(UserCodePage, { tenant, interaction, code, error }, { status })
+  return renderComponent(ctx, UserCodePage, { tenant, interaction, code, error }, { status })
 }
 
 /**
@@ -102,10 +102,18 @@ async function handleUserCode(call: TenantCall): Promise<Response> {
   } catch (error) {
     if (!(error instanceof RateLimited)) throw error
     const retryAt = addSeconds(new Date(), error.retryAfterSeconds).toISOString()
-    const message = describeInputRejection({ page: 'code', reason: 'attempts', retryAt })
+    const message = describeInputRejection(getRequestWords(ctx), {
+      page: 'code',
+      reason: 'attempts',
+      retryAt,
+    })
     const response = renderUserCodePage(call, key, { code, error: message, status: error.status })
     response.headers.set('retry-after', String(error.retryAfterSeconds))
     return response
   }
-  return renderUserCodePage(call, key, { code, error: getRequestWords().text('device.wrong'), status: 400 })
+  return renderUserCodePage(call, key, {
+    code,
+    error: getRequestWords(ctx).text('device.wrong'),
+    status: 400,
+  })
 }

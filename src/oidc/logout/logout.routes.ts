@@ -115,11 +115,12 @@ function showQuestion(
   }
   return choice.step === 'confirm'
     ? renderComponent(
+        ctx,
         LogoutConfirmPage,
         { ...common, person: choice.account, account: choice.account.id },
         options,
       )
-    : renderComponent(LogoutChoicePage, { ...common, accounts: choice.accounts }, options)
+    : renderComponent(ctx, LogoutChoicePage, { ...common, accounts: choice.accounts }, options)
 }
 
 /**
@@ -146,7 +147,7 @@ async function handleLogoutPost(call: TenantCall): Promise<Response> {
 
 /** The user stays signed in. Redirecting to the client would indicate the opposite. */
 const showStillSignedIn = ({ tenant, ctx }: TenantCall, { client }: LogoutRequest): Response =>
-  renderComponent(StillSignedInPage, { tenant, client, startAt: buildInitiationUrl(ctx.tenant, client) })
+  renderComponent(ctx, StillSignedInPage, { tenant, client, startAt: buildInitiationUrl(ctx.tenant, client) })
 
 type Departure = {
   /** The accounts of the browser, and those of them that end. */
@@ -183,7 +184,7 @@ async function finishLogout(
   }
   // Without a session, the user has neither confirmed nor signed in at the client, as far as is known.
   if (returnTo && client && ended.length === 0 && isUnreviewed(client))
-    return addCookies(renderComponent(LeavePage, { tenant, client, url: returnTo }), cookies)
+    return addCookies(renderComponent(ctx, LeavePage, { tenant, client, url: returnTo }), cookies)
   return showSignedOut(call, request, cookies, listActive(accounts).length > ended.length)
 }
 
@@ -201,7 +202,7 @@ function leaveForProvider(
 ): Response {
   const all = [...cookies, buildCookie(ctx.tenant, LOGOUT_COOKIE, browserToken, UPSTREAM_LOGOUT_SECONDS)]
   if (after === 'link') return redirectTo(url, all)
-  const response = renderComponent(UpstreamLogoutPage, { tenant, client, name, url })
+  const response = renderComponent(ctx, UpstreamLogoutPage, { tenant, client, name, url })
   response.headers.set('refresh', `0;url=${url}`)
   return addCookies(response, all)
 }
@@ -230,7 +231,7 @@ const showSignedOut = (
   returnTo
     ? redirectTo(returnTo, cookies)
     : addCookies(
-        renderComponent(SignedOutPage, {
+        renderComponent(ctx, SignedOutPage, {
           tenant,
           client,
           startAt: buildInitiationUrl(ctx.tenant, client),

@@ -32,6 +32,7 @@ const createRedirectCompletion = (
   destinations: listFormDestinations(authorization.client, request.redirectUri),
   renderConsent: (props, options) =>
     renderComponent(
+      call.ctx,
       ConsentPage,
       { ...props, destination: describeDestination(authorization.client, request.redirectUri) },
       options,
@@ -40,7 +41,7 @@ const createRedirectCompletion = (
     const answer = issueCodeResponse(call.tenant, request, authorization)
     // Of two submissions of the last form, only the one that deletes the interaction issues a code.
     if (!answer || !(await deleteInteraction(call.ctx.tenant, interaction.handle))) return null
-    return sendAuthorizationResponse(answer)
+    return sendAuthorizationResponse(call.ctx, answer)
   },
   reject: async (error, seen) => {
     await deleteInteraction(call.ctx.tenant, interaction.handle)

@@ -1,4 +1,5 @@
 import { listConsentItems } from '../../consents/consent-items.ts'
+import { getRequestWords } from '../../languages/request-language.ts'
 import { createCsrfToken } from '../../pages/csrf.ts'
 import { createPart } from '../../pages/page-part.pages.tsx'
 import type { RenderOptions } from '../../pages/render-page.pages.tsx'
@@ -42,7 +43,12 @@ export async function renderSignInPage(signIn: SignInStep, page: SignInPageName)
   const person = authorization.signInState ?? {}
   switch (page) {
     case 'select':
-      return renderComponent(SelectAccountPage, { ...common, accounts: authorization.accounts }, options)
+      return renderComponent(
+        call.ctx,
+        SelectAccountPage,
+        { ...common, accounts: authorization.accounts },
+        options,
+      )
     case 'consent': {
       const accepted = await findPasskeySignal(signIn)
       return completion.renderConsent(
@@ -69,10 +75,17 @@ export async function renderSignInPage(signIn: SignInStep, page: SignInPageName)
       return renderRecoveryCodes(signIn, common, options)
     case 'code':
       return renderComponent(
+        call.ctx,
         CodePage,
         {
           ...common,
-          error: rejection && describeInputRejection(rejection, listPasscodeChannels(call.tenant)),
+          error:
+            rejection &&
+            describeInputRejection(
+              getRequestWords(signIn.call.ctx),
+              rejection,
+              listPasscodeChannels(call.tenant),
+            ),
           address: progress.address ?? '',
           isSent: canAddressSignUp(call.tenant, progress.address ?? ''),
           digits: progress.digits,
@@ -84,6 +97,7 @@ export async function renderSignInPage(signIn: SignInStep, page: SignInPageName)
       )
     case 'email':
       return renderComponent(
+        call.ctx,
         SignInPage,
         {
           ...common,

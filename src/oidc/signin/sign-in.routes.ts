@@ -94,7 +94,7 @@ async function renderFinishedPage({ event, tenant, ctx }: TenantCall): Promise<R
   const token = readCookie(event.req.headers.get('cookie'), SESSION_COOKIE)
   const session = token && (await findBrowserSession(ctx.tenant, token))
   if (!session) throw createExpiredSignInError()
-  return renderComponent(FinishedSignInPage, { tenant, person: session }, { status: 410 })
+  return renderComponent(ctx, FinishedSignInPage, { tenant, person: session }, { status: 410 })
 }
 
 /** Whether the user has submitted a form. A redirect to a provider before the first page does not count. */

@@ -12,7 +12,7 @@ import {
   InvitationExpiredPage,
   InvitationPage,
 } from '../../invitations/invitation.pages.tsx'
-import { getRequestWords } from '../../languages/request-language.ts'
+import type { Words } from '../../languages/words.ts'
 import { DeviceApprovedPage, DeviceDeniedPage } from '../../oidc/device/device.pages.tsx'
 import { LogoutChoicePage } from '../../oidc/logout/logout-choice.pages.tsx'
 import { UpstreamLogoutPage } from '../../oidc/logout/upstream-logout.pages.tsx'
@@ -29,8 +29,7 @@ import { CLIENT, createSampleForm, PERSON } from './samples.ts'
 const APP_URL = 'https://app.example.com/'
 
 /** Invitations, links by which a passkey is created, sign-out, and the ends of a sign-in. */
-export function buildOutcomeSamples(tenant: PageTenant, now: Date): Record<string, VNode> {
-  const words = getRequestWords()
+export function buildOutcomeSamples(words: Words, tenant: PageTenant, now: Date): Record<string, VNode> {
   const interaction = createSampleForm(tenant)
   const shown = { tenant, client: CLIENT, interaction }
   const accounts = [PERSON, { name: 'Grace Hopper', email: 'grace@example.com' }].map((person) => ({

@@ -5,6 +5,7 @@ import { type AccountPage, createPageHandlers } from '../../account/pages/accoun
 import { env } from '../../core/env.ts'
 import { NotFound } from '../../core/errors.ts'
 import { renderMail } from '../../delivery/mail.pages.tsx'
+import { getRequestWords } from '../../languages/request-language.ts'
 import { renderMailDocument } from '../../pages/mail-document.http.ts'
 import { renderPage } from '../../pages/render-page.pages.tsx'
 import { renderComponent, renderErrorPage } from '../../pages/responses.http.ts'
@@ -14,8 +15,8 @@ import { buildSamplePages } from './sample-pages.pages.tsx'
 
 const PATH = '/brand/preview'
 
-const loadSampleMails = async ({ tenant }: TenantCall) =>
-  buildSampleMails(await loadMessageFrame(tenant.tenantId, null), {
+const loadSampleMails = async ({ ctx, tenant }: TenantCall) =>
+  buildSampleMails(await loadMessageFrame(ctx, null), {
     clientName: 'Example app',
     userName: 'Grace Hopper',
     uri: `${env.baseUrl}/${tenant.tenantId}/enroll?token=example`,
@@ -39,21 +40,24 @@ const createPreview = (path: string, show: (call: TenantCall) => Promise<Respons
   },
 })
 
+const buildCallSamples = ({ ctx, tenant }: TenantCall) => buildSamplePages(getRequestWords(ctx), tenant)
+
 const PREVIEWS = {
   '': createPreview('', async (call) =>
     renderComponent(
+      call.ctx,
       PreviewPage,
       {
         tenant: call.tenant,
         path: `/${call.tenant.tenantId}${PATH}`,
-        pages: Object.keys(buildSamplePages(call.tenant)),
+        pages: Object.keys(buildCallSamples(call)),
         mails: Object.keys(await loadSampleMails(call)),
       },
       { showsFrame: true },
     ),
   ),
   '/page/:name': createPreview('', async (call) =>
-    renderPage(getSample(call, buildSamplePages(call.tenant)), { frameAncestor: env.baseUrl }),
+    renderPage(getSample(call, buildCallSamples(call)), { frameAncestor: env.baseUrl }, call.ctx),
   ),
   '/mail/:name': createPreview('', async (call) =>
     renderMailDocument(renderMail(getSample(call, await loadSampleMails(call)))),

@@ -1,6 +1,6 @@
 import type { VNode } from 'preact'
 import { listConsentItems } from '../../consents/consent-items.ts'
-import { getRequestWords } from '../../languages/request-language.ts'
+import type { Words } from '../../languages/words.ts'
 import { DeviceConsentPage, UserCodePage } from '../../oidc/device/device.pages.tsx'
 import { ConsentPage } from '../../oidc/signin/consent.pages.tsx'
 import { AddressEntry } from '../../oidc/signin/passcode/address-entry.pages.tsx'
@@ -36,8 +36,7 @@ const RESEND_MS = 30_000
 const NAME_FIELD = [{ field: 'name' as const, required: true, label: null, schema: null }]
 
 /** The steps of a sign-in and of the sign-in at a device. */
-export function buildSignInSamples(tenant: PageTenant, now: Date): Record<string, VNode> {
-  const words = getRequestWords()
+export function buildSignInSamples(words: Words, tenant: PageTenant, now: Date): Record<string, VNode> {
   const interaction = createSampleForm(tenant)
   const shown = { tenant, client: CLIENT, interaction }
   const factor = { ...shown, label: PERSON.email, otherPath: interaction.action }

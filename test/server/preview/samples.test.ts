@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { getWords } from '../../../src/languages/words.ts'
 import { buildSamplePages } from '../../../src/server/preview/sample-pages.pages.tsx'
 import { listSources } from '../../support/imports.ts'
 import { renderHtml } from '../../support/pages.tsx'
@@ -17,7 +18,7 @@ const WITHOUT_SAMPLE: Record<string, string> = {
   MailPage: 'is the frame of mails',
 }
 
-const samples = buildSamplePages({ tenantId: 'acme' })
+const samples = buildSamplePages(getWords('en'), { tenantId: 'acme' })
 
 describe('the samples of pages', () => {
   test('show every page that people meet', async () => {

@@ -1,5 +1,6 @@
 import { InvalidInput, RateLimited } from '../../../core/errors.ts'
 import { addSeconds } from '../../../core/time.ts'
+import { getRequestWords } from '../../../languages/request-language.ts'
 import { createPart } from '../../../pages/page-part.pages.tsx'
 import { listPasscodeChannels } from '../../../passcodes/passcode-channels.ts'
 import { type PasscodeAddress, parseAddress } from '../../../passcodes/passcodes.fields.ts'
@@ -36,11 +37,11 @@ export const PASSCODE_METHOD: SignInMethod = {
       interaction,
       channels,
       stay: selectStayChoice(signIn, 'passcode'),
-      hint: describeAddressEntry(signIn.call.tenant, isCreation),
+      hint: describeAddressEntry(signIn.call.tenant, isCreation, getRequestWords(signIn.call.ctx)),
       address: rejection?.entered ?? (address && formatAddress(address)),
       error:
         rejection && rejection.reason !== 'passkey' && rejection.provider === undefined
-          ? describeInputRejection(rejection, channels)
+          ? describeInputRejection(getRequestWords(signIn.call.ctx), rejection, channels)
           : null,
     })
   },

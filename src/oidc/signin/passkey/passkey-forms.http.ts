@@ -1,6 +1,7 @@
 import { RateLimited } from '../../../core/errors.ts'
 import { addSeconds } from '../../../core/time.ts'
 import { buildPasskeyOptions, RejectedPasskey } from '../../../credentials/passkeys.ts'
+import { getRequestWords } from '../../../languages/request-language.ts'
 import { createPart } from '../../../pages/page-part.pages.tsx'
 import { sendAuthorizationResponse } from '../../authorize/response-modes.http.ts'
 import type { InputRejection } from '../../interactions/interactions.ts'
@@ -22,7 +23,10 @@ export const PASSKEY_METHOD: SignInMethod = {
       interaction: form,
       options: buildPasskeyOptions(deriveChallenge(signIn.call.ctx.tenant, signIn.interaction)),
       isOnly: isSecondFactor(signIn) || !offersMethod(signIn, 'passcode'),
-      error: rejection?.reason === 'passkey' ? describeInputRejection(rejection) : null,
+      error:
+        rejection?.reason === 'passkey'
+          ? describeInputRejection(getRequestWords(signIn.call.ctx), rejection)
+          : null,
       unknownPasskey: rejection?.unknownPasskey,
       stay: selectStayChoice(signIn, 'passkey'),
     }),
@@ -53,5 +57,7 @@ async function handlePasskey(signIn: SignInStep, form: Record<string, string>): 
   }
   const { entered, answer } = signedIn
   const cookies = admitAccount(signIn, entered)
-  return answer ? sendAuthorizationResponse(answer, cookies) : redirectToPage(signIn, 'email', cookies)
+  return answer
+    ? sendAuthorizationResponse(signIn.call.ctx, answer, cookies)
+    : redirectToPage(signIn, 'email', cookies)
 }

@@ -1,4 +1,5 @@
 import { buildRegistrationOptions, selectAccountLabel } from '../../../credentials/registration.ts'
+import { getRequestWords } from '../../../languages/request-language.ts'
 import type { PageClient, PageInteraction, PageTenant } from '../../../pages/page-shell.pages.tsx'
 import type { RenderOptions } from '../../../pages/render-page.pages.tsx'
 import { renderComponent } from '../../../pages/responses.http.ts'
@@ -54,10 +55,10 @@ export async function renderPasskeyOffer(
     ...common,
     label: selectAccountLabel(user),
     options: await buildRegistrationOptions(tenant, { user, challenge, credentials: [] }),
-    error: rejection && describeInputRejection(rejection),
+    error: rejection && describeInputRejection(getRequestWords(signIn.call.ctx), rejection),
     accepted: await findPasskeySignal(signIn),
   }
-  return renderComponent(PasskeyOfferPage, props, toCreationOptions(options))
+  return renderComponent(call.ctx, PasskeyOfferPage, props, toCreationOptions(options))
 }
 
 async function handleCreation(signIn: SignInStep, form: Record<string, string>): Promise<Response> {

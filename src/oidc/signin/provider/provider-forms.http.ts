@@ -4,6 +4,7 @@ import { sealPendingTokens } from '../../../idps/kept-tokens.ts'
 import { buildAuthorizationUrl, type ProviderWishes } from '../../../idps/provider-authorization.ts'
 import { findProviderRow, type SignInProvider } from '../../../idps/sign-in-providers.ts'
 import { listUpstreamAcrs, type TrustPolicy } from '../../../idps/trusted-authentication.ts'
+import { getRequestWords } from '../../../languages/request-language.ts'
 import { createPart, type PagePart } from '../../../pages/page-part.pages.tsx'
 import type { PageInteraction } from '../../../pages/page-shell.pages.tsx'
 import { transferToProvider } from '../../../pages/provider-transfer.http.ts'
@@ -30,7 +31,10 @@ export const PROVIDER_METHOD: SignInMethod = {
       interaction: form,
       providers: listOfferedProviders(signIn),
       stay: selectStayChoice(signIn, 'provider'),
-      error: rejection?.provider !== undefined ? describeInputRejection(rejection) : null,
+      error:
+        rejection?.provider !== undefined
+          ? describeInputRejection(getRequestWords(signIn.call.ctx), rejection)
+          : null,
     }),
 }
 
@@ -91,7 +95,7 @@ export async function leadToProvider(
     })
     if (after === 'link') return redirectTo(url)
     const page = { tenant: call.tenant, client: authorization.client, provider, url }
-    return transferToProvider(page, interaction.request.display === 'popup')
+    return transferToProvider(signIn.call.ctx, page, interaction.request.display === 'popup')
   } catch (error) {
     if (!(error instanceof Unavailable)) throw error
     const rejection = new RejectedIdentity('unavailable', { cause: error })

@@ -2,6 +2,7 @@ import { RateLimited } from '../../../core/errors.ts'
 import type { SecondFactorName } from '../../../core/sign-in-methods.ts'
 import { addSeconds } from '../../../core/time.ts'
 import { buildRegistrationOptions, selectAccountLabel } from '../../../credentials/registration.ts'
+import { getRequestWords } from '../../../languages/request-language.ts'
 import type { PageClient, PageInteraction, PageTenant } from '../../../pages/page-shell.pages.tsx'
 import type { RenderOptions } from '../../../pages/render-page.pages.tsx'
 import { renderComponent } from '../../../pages/responses.http.ts'
@@ -66,7 +67,7 @@ export async function renderSecondFactor(
 ): Promise<Response> {
   const found = findSecondFactorUser(signIn)
   if (!found) throw new Error('no second factor is asked for')
-  const error = rejection && describeInputRejection(rejection)
+  const error = rejection && describeInputRejection(getRequestWords(signIn.call.ctx), rejection)
   const label = selectAccountLabel(found.user)
   // Submits a code when it is complete.
   const scripted = { ...options, runsScript: true }
@@ -74,13 +75,18 @@ export async function renderSecondFactor(
   if (task === 'passkey') {
     const entry = PASSKEY_METHOD.renderEntry(signIn, common.interaction, rejection)
     const isLimited = rejection?.reason === 'attempts'
-    return renderComponent(PasskeyFactorPage, { ...common, label, entry, error, isLimited }, scripted)
+    return renderComponent(
+      signIn.call.ctx,
+      PasskeyFactorPage,
+      { ...common, label, entry, error, isLimited },
+      scripted,
+    )
   }
   if (task === 'setup') return renderSetup(signIn, page, found, { ...common, error }, scripted)
   const [Page, other] =
     page === 'recovery' ? ([RecoveryCodePage, 'second-factor'] as const) : ([TotpPage, 'recovery'] as const)
   const props = { ...common, label, otherPath: buildPagePath(signIn, other), error }
-  return renderComponent(Page, props, scripted)
+  return renderComponent(signIn.call.ctx, Page, props, scripted)
 }
 
 /** Renders the setup of an authenticator app, or of a passkey if the tenant has that method. */
@@ -101,11 +107,11 @@ async function renderSetup(
       options: await buildRegistrationOptions(tenant, registration),
       otherPath: buildPagePath(signIn, 'second-factor'),
     }
-    return renderComponent(PasskeySetupPage, props, toCreationOptions(options))
+    return renderComponent(signIn.call.ctx, PasskeySetupPage, props, toCreationOptions(options))
   }
   const enrollment = await prepareTotpSetup(signIn, found)
   const passkeyPath = hasPasskeys ? buildPagePath(signIn, 'passkey-setup') : null
-  return renderComponent(TotpSetupPage, { ...common, enrollment, passkeyPath }, options)
+  return renderComponent(signIn.call.ctx, TotpSetupPage, { ...common, enrollment, passkeyPath }, options)
 }
 
 async function handleSetupPasskey(signIn: SignInStep, form: Record<string, string>): Promise<Response> {
@@ -123,7 +129,7 @@ export function renderRecoveryCodes(
   options: RenderOptions,
 ): Response {
   const codes = readRecoveryCodes(call.ctx.tenant, interaction) ?? []
-  return renderComponent(RecoveryCodesPage, { ...common, codes }, options)
+  return renderComponent(call.ctx, RecoveryCodesPage, { ...common, codes }, options)
 }
 
 async function handleCodesSaved(signIn: SignInStep): Promise<Response> {

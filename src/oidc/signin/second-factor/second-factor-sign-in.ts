@@ -56,7 +56,7 @@ function announceRecoveryCode(ctx: Ctx, { email, locale }: ProvenUser, remaining
   if (email === null) return
   deliverInBackground(async () => {
     const source = describeRequestSource(ctx)
-    const frame = await loadMessageFrame(ctx.tenant, locale, NOTICE)
+    const frame = await loadMessageFrame(ctx, locale, NOTICE)
     const notice = buildRecoveryCodeNotice(frame, { remaining, source })
     await deliverMail({ to: email, ...notice })
   })

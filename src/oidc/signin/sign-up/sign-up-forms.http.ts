@@ -1,5 +1,6 @@
 import { InvalidInput, RateLimited, UserLocked } from '../../../core/errors.ts'
 import { addSeconds } from '../../../core/time.ts'
+import { getRequestWords } from '../../../languages/request-language.ts'
 import type { PageInteraction } from '../../../pages/page-shell.pages.tsx'
 import type { RenderOptions } from '../../../pages/render-page.pages.tsx'
 import { renderComponent } from '../../../pages/responses.http.ts'
@@ -29,6 +30,7 @@ export function renderSignUpPage(
 ): Response {
   const isOfFields = rejection?.reason === 'fields'
   return renderComponent(
+    call.ctx,
     SignUpPage,
     {
       tenant: call.tenant,
@@ -39,7 +41,7 @@ export function renderSignUpPage(
       terms: call.tenant,
       values: rejection?.values,
       issues: rejection?.issues,
-      error: rejection && !isOfFields ? describeInputRejection(rejection) : null,
+      error: rejection && !isOfFields ? describeInputRejection(getRequestWords(call.ctx), rejection) : null,
     },
     options,
   )

@@ -1,5 +1,5 @@
 import type { Channel } from '../../../core/sign-in-methods.ts'
-import { getRequestWords } from '../../../languages/request-language.ts'
+import type { Words } from '../../../languages/words.ts'
 import { formatPhoneNumber } from '../../../schema/phone-numbers.ts'
 
 /** Its spaces do not break a line. */
@@ -28,8 +28,7 @@ export const getEntryTexts = (channels: readonly Channel[]): EntryTexts => ENTRY
 const NUMBER_CHARACTERS = /^\+?[\d\s()./-]{5,}$/
 
 /** The message about an input that is not an address of the tenant's channels. */
-export function describeInvalidAddress(channels: readonly Channel[], entered = ''): string {
-  const { text } = getRequestWords()
+export function describeInvalidAddress({ text }: Words, channels: readonly Channel[], entered = ''): string {
   const [email, number] = [EXAMPLE_EMAIL, EXAMPLE_NUMBER]
   if (channels.includes('sms') && NUMBER_CHARACTERS.test(entered))
     return text('address.enterCountry', { number })

@@ -1,5 +1,4 @@
 import { CHANNELS, type Channel } from '../../../core/sign-in-methods.ts'
-import { getRequestWords } from '../../../languages/request-language.ts'
 import { formatWait } from '../../../languages/wait.ts'
 import type { Words } from '../../../languages/words.ts'
 import type { InputRejection } from '../../interactions/interactions.ts'
@@ -10,7 +9,7 @@ export const computeWaitSeconds = (time: Date | null | undefined, now: Date): nu
   Math.max(0, Math.ceil(((time?.getTime() ?? 0) - now.getTime()) / 1000))
 
 /** The wait until a time, in words; null when there is none. */
-export function formatWaitUntil(time: Date | null | undefined, now: Date, words?: Words): string | null {
+export function formatWaitUntil(time: Date | null | undefined, now: Date, words: Words): string | null {
   const seconds = computeWaitSeconds(time, now)
   return seconds === 0 ? null : formatWait(seconds, words)
 }
@@ -27,14 +26,14 @@ function selectPasskeyProblem(page: InputRejection['page']) {
 
 /** The message about a rejected input. `channels` are those of the tenant. */
 export function describeInputRejection(
+  words: Words,
   { page, reason, retryAt, entered, provider = '' }: InputRejection,
   channels: readonly Channel[] = CHANNELS,
   now = new Date(),
 ): string {
-  const words = getRequestWords()
   switch (reason) {
     case 'address':
-      return describeInvalidAddress(channels, entered)
+      return describeInvalidAddress(words, channels, entered)
     case 'passkey':
       return words.text(selectPasskeyProblem(page))
     case 'provider-canceled':

@@ -1,6 +1,5 @@
 import type { TenantCall } from '../../../access/endpoint.http.ts'
 import { AppError } from '../../../core/errors.ts'
-import { noteLanguage } from '../../../languages/request-language.ts'
 import { buildAccountCookies, readSessionTokens } from '../../../pages/account-cookies.ts'
 import { INTERACTION_COOKIE, readCookie } from '../../../pages/cookies.ts'
 import { redirectTo } from '../../../pages/responses.http.ts'
@@ -70,10 +69,10 @@ export async function findSignInStep(
   if (!interaction) return null
   call.setClient(interaction.request.clientId)
   const authorization = await evaluateRequest(ctx, interaction.request, interaction.progress, tokens)
-  noteLanguage({
-    uiLocales: interaction.request.uiLocales,
-    userLocale: authorization.signInState?.locale ?? null,
-  })
+  if (ctx.language) {
+    ctx.language.uiLocales = interaction.request.uiLocales
+    ctx.language.userLocale = authorization.signInState?.locale ?? null
+  }
   return { call, interaction, authorization, tokens, passkey: found?.passkey ?? null }
 }
 

@@ -1,4 +1,5 @@
 import { toUserCtx } from '../../../core/context.ts'
+import { getRequestWords } from '../../../languages/request-language.ts'
 import type { PageClient, PageInteraction, PageTenant } from '../../../pages/page-shell.pages.tsx'
 import type { RenderOptions } from '../../../pages/render-page.pages.tsx'
 import { renderComponent } from '../../../pages/responses.http.ts'
@@ -24,13 +25,14 @@ export function renderTerms(
 ): Response {
   const person = authorization.signInState ?? {}
   return renderComponent(
+    call.ctx,
     TermsPage,
     {
       ...common,
       person,
       terms: call.tenant,
       isUpdate: Boolean(authorization.signInState?.termsVersion),
-      error: rejection && describeInputRejection(rejection),
+      error: rejection && describeInputRejection(getRequestWords(call.ctx), rejection),
     },
     options,
   )
