@@ -4,8 +4,12 @@ import { vi } from 'vitest'
 import { getRedis, publishMessage, subscribe } from '../../src/coordination/bus.ts'
 import { awaitDeliveries } from '../../src/delivery/background.ts'
 
-/** Statements that were sent while something ran, in order, BEGIN and COMMIT included. */
+/**
+ * Records the statements that are sent while `work` runs, in order, BEGIN and COMMIT included. The messages of earlier
+ * work, which are sent after its response, are waited for.
+ */
 export async function recordStatements(work: () => Promise<unknown>): Promise<string[]> {
+  await awaitDeliveries()
   const statements: string[] = []
   const prototype = pg.Client.prototype as unknown as { query: (...args: unknown[]) => unknown }
   const original = prototype.query
@@ -24,9 +28,8 @@ export async function recordStatements(work: () => Promise<unknown>): Promise<st
   return statements
 }
 
-/** The number of round trips to the database that `work` makes in this process, after the messages of earlier work. */
+/** The number of round trips to the database that `work` makes in this process. */
 export async function countStatements(work: () => Promise<unknown>): Promise<number> {
-  await awaitDeliveries()
   return (await recordStatements(work)).length
 }
 
