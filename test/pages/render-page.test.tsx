@@ -137,8 +137,8 @@ describe('the stylesheet', () => {
   })
 
   test('has less than 10 KB, and animates no navigation for those who want less motion', () => {
-    expect(Buffer.byteLength(STYLESHEET)).toBeLessThan(10 * 1024)
-    expect(STYLESHEET).toContain('no-preference){@view-transition{navigation:auto}}')
+    expect(Buffer.byteLength(STYLESHEET)).toBeLessThan(10_000)
+    expect(STYLESHEET).toContain('no-preference){@view-transition{navigation:auto}')
   })
 
   test('loads no other resource and uses logical properties only', () => {

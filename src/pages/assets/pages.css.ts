@@ -8,7 +8,7 @@ export const PAGES_CSS = `
 @media (prefers-color-scheme:dark){:root{${toCssDeclarations(PALETTE.dark)}}}
 ${buildThemeCss({ themeColor: DEFAULT_THEME })}
 
-*,*::before,*::after{box-sizing:border-box}
+*,::before,::after{box-sizing:border-box}
 html{-webkit-text-size-adjust:100%;text-size-adjust:100%}
 body{
   margin:0;background:var(--surface);color:var(--text);
@@ -22,21 +22,22 @@ code,pre,.mono{font-family:var(--mono)}
 p{text-wrap:pretty}
 
 .page,.card,.heading,.stack,.choice,.field,.alternatives,.person-text,.accounts,.asks,.messages,.message,.section{display:flex;flex-direction:column}
+.tenant,.language,.check,.person,.account,.support,.row,.signed-in,.accounts li{display:flex;align-items:center}
+.support,.row,.signed-in,.accounts li,.search{flex-wrap:wrap}
 
 .page{
   min-block-size:100vh;min-block-size:100dvh;gap:2rem;
   max-inline-size:30rem;margin-inline:auto;padding:1.5rem;
 }
 .wide{max-inline-size:48rem}
-.tenant{display:flex;align-items:center;gap:.625rem;font-weight:600}
+.tenant{gap:.625rem;font-weight:600}
 .tenant-logo{inline-size:2rem;block-size:2rem;object-fit:contain;flex:none}
 .card{flex:1;gap:1.75rem}
 .support{
-  display:flex;flex-wrap:wrap;align-items:center;gap:0 1.25rem;padding-block-start:1rem;
+  gap:0 1.25rem;padding-block-start:1rem;
   border-block-start:1px solid var(--line);font-size:.9375rem;
 }
 .support a{display:inline-flex;align-items:center;min-block-size:2.75rem}
-.language{display:flex;align-items:center}
 .language select{inline-size:auto;min-block-size:2.75rem;padding-block:.25rem}
 
 .heading{gap:.5rem}
@@ -50,9 +51,10 @@ p{text-wrap:pretty}
   font-size:1.5rem;font-weight:650;object-fit:contain;margin-block-end:.75rem;
 }
 img.mark{background:none;border:0}
-.mark.bad{background:var(--danger-surface);color:var(--danger);border-color:transparent}
-.mark.neutral{background:var(--raised);color:var(--muted);border-color:transparent}
-.mark.good{background:var(--success-surface);color:var(--success);border-color:transparent}
+.mark:is(.bad,.neutral,.good){border-color:transparent}
+.mark.bad{background:var(--danger-surface);color:var(--danger)}
+.mark.neutral{background:var(--raised);color:var(--muted)}
+.mark.good{background:var(--success-surface);color:var(--success)}
 
 .stack{gap:1.25rem}
 .choice{gap:.75rem}
@@ -63,7 +65,7 @@ input,select{
   background:var(--surface);color:inherit;font:inherit;
 }
 input[aria-invalid],select[aria-invalid]{border-color:var(--danger);box-shadow:inset 0 0 0 1px var(--danger)}
-.check{display:flex;align-items:center;gap:.25rem;margin-inline-start:-.625rem}
+.check{gap:.25rem;margin-inline-start:-.625rem}
 .check input{display:grid;place-items:center;flex:none;inline-size:2.75rem;min-block-size:2.75rem;padding:0;border:0;background:none;box-shadow:none;appearance:none}
 .check input::before{
   content:"";inline-size:1.5rem;block-size:1.5rem;border:1px solid var(--control);border-radius:calc(var(--radius)*.6);
@@ -90,7 +92,7 @@ input[aria-invalid],select[aria-invalid]{border-color:var(--danger);box-shadow:i
 button,.button{
   display:inline-flex;align-items:center;justify-content:center;min-block-size:3rem;padding:.625rem 1.25rem;
   border:1px solid transparent;border-radius:var(--radius);font:inherit;font-weight:600;text-align:center;text-decoration:none;
-  cursor:pointer;transition:filter .12s,background-color .12s;
+  cursor:pointer;
 }
 button:disabled{opacity:.55;cursor:default;text-decoration:none}
 .primary{background:var(--accent);color:var(--on-accent);border-color:var(--accent-edge)}
@@ -120,10 +122,7 @@ input[aria-invalid]:focus-visible{outline-color:var(--danger)}
 .alternatives a{padding:.5rem .75rem;font-weight:600}
 .alternatives a:not(:hover){text-decoration:none}
 
-.signed-in{
-  display:flex;flex-wrap:wrap;align-items:center;justify-content:space-between;gap:.5rem;
-}
-.person{display:flex;align-items:center;gap:.75rem;flex:1 1 auto;min-inline-size:0}
+.person{gap:.75rem;flex:1 1 auto;min-inline-size:0}
 .person-mark{
   inline-size:2.5rem;block-size:2.5rem;border-radius:50%;
   background:var(--surface);border:1px solid var(--line);font-weight:600;
@@ -132,11 +131,11 @@ input[aria-invalid]:focus-visible{outline-color:var(--danger)}
 .person-name{font-weight:600}
 .messages,.accounts,.asks{padding:0;list-style:none}
 .accounts{border-block:1px solid var(--line)}
-.accounts li{display:flex;flex-wrap:wrap;align-items:center;justify-content:flex-end;gap:0 .25rem}
+.accounts li{justify-content:flex-end;gap:0 .25rem}
 .accounts li+li{border-block-start:1px solid var(--line)}
 .accounts li>:first-child{flex:1 1 13.5rem;min-inline-size:0}
 .account{
-  display:flex;align-items:center;justify-content:flex-start;gap:.75rem;inline-size:100%;padding:.75rem .5rem;
+  justify-content:flex-start;gap:.75rem;inline-size:100%;padding:.75rem .5rem;
   background:none;color:var(--text);font-weight:400;text-align:start;
 }
 button.account:hover{background:var(--raised)}
@@ -162,9 +161,9 @@ button.account:hover{background:var(--raised)}
 .reference dd+dt{margin-block-start:.5rem}
 .reference code{font-size:.9375rem;user-select:all}
 
-.row{display:flex;flex-wrap:wrap;align-items:center;gap:.5rem .75rem}
-.row.between{justify-content:space-between}
-.search{display:flex;flex-wrap:wrap;gap:.75rem;align-items:end}
+.row,.signed-in{gap:.5rem .75rem}
+.row.between,.signed-in{justify-content:space-between}
+.search{display:flex;gap:.75rem;align-items:end}
 .search .field{flex:1 1 14rem}
 .messages{gap:1rem}
 .message,.section,.sample,.mail{border:1px solid var(--line);border-radius:calc(var(--radius)*1.2)}
@@ -196,8 +195,7 @@ button.account:hover{background:var(--raised)}
   }
   .support{padding:0;border:0;justify-content:center}
 }
-@media (prefers-reduced-motion:reduce){*,*::before,*::after{transition:none!important;animation:none!important}}
-@media (prefers-reduced-motion:no-preference){@view-transition{navigation:auto}}
+@media (prefers-reduced-motion:no-preference){@view-transition{navigation:auto}button,.button{transition:filter .12s,background-color .12s}}
 @media (forced-colors:active){.mark,.person-mark,.error,.tag{border:1px solid}}
 `
   .replace(/\s*\n\s*/g, '')
