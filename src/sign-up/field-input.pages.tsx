@@ -1,4 +1,6 @@
 import type { VNode } from 'preact'
+import { LANGUAGES } from '../languages/catalogs.ts'
+import { getLanguageName } from '../languages/words.ts'
 import { BidiText, ErrorMessage } from '../pages/page-shell.pages.tsx'
 import { useWords } from '../pages/words.pages.tsx'
 import type { SignUpField } from './sign-up-fields.ts'
@@ -9,10 +11,19 @@ type FieldInputProps = {
   /** What is wrong with the value. */
   issue?: string
   hasFocus: boolean
+  /** Whether the label says that the field is optional. */
+  showsOptional?: boolean
 }
 
-/** A field of the sign-up page with its label and its error. */
-export function FieldInput({ field, value, issue, hasFocus }: FieldInputProps): VNode {
+const nameChoice = (field: SignUpField, choice: string): string =>
+  field.name === 'locale' && LANGUAGES.includes(choice) ? getLanguageName(choice) : choice
+
+/** The choices of a select, and a stored value that is none of them. */
+const listChoices = ({ choices }: SignUpField, value?: string): readonly string[] =>
+  value && !choices.includes(value) ? [...choices, value] : choices
+
+/** A field about a person with its label and its error. */
+export function FieldInput({ field, value, issue, hasFocus, showsOptional = true }: FieldInputProps): VNode {
   const words = useWords()
   const id = `field-${field.name}`
   const name = field.profile ? words.text(`field.${field.profile}`) : field.label
@@ -27,7 +38,10 @@ export function FieldInput({ field, value, issue, hasFocus }: FieldInputProps): 
   const label = (
     <label for={id}>
       <BidiText>{name}</BidiText>
-      {!field.isRequired && field.input !== 'checkbox' && ` ${words.text('signUp.optional')}`}
+      {showsOptional &&
+        !field.isRequired &&
+        field.input !== 'checkbox' &&
+        ` ${words.text('signUp.optional')}`}
     </label>
   )
   const error = issue && (
@@ -51,9 +65,9 @@ export function FieldInput({ field, value, issue, hasFocus }: FieldInputProps): 
       {field.input === 'select' ? (
         <select {...attributes}>
           <option value="" />
-          {field.choices.map((choice) => (
+          {listChoices(field, value).map((choice) => (
             <option key={choice} value={choice} selected={choice === value}>
-              {choice}
+              {nameChoice(field, choice)}
             </option>
           ))}
         </select>
@@ -62,6 +76,7 @@ export function FieldInput({ field, value, issue, hasFocus }: FieldInputProps): 
           type={field.input as 'text'}
           step={field.schema?.type === 'number' ? 'any' : undefined}
           autocomplete={field.autocomplete}
+          placeholder={field.example ?? undefined}
           dir="auto"
           value={value ?? ''}
           {...attributes}

@@ -4,6 +4,7 @@ import {
   type SignUpFieldSetting,
   type SignUpProfileField,
 } from '../core/sign-up.ts'
+import { LANGUAGES } from '../languages/catalogs.ts'
 
 /** A field of the sign-up page. */
 export type SignUpField = {
@@ -17,12 +18,15 @@ export type SignUpField = {
   /** `autocomplete` of HTML, section 4.10.18.7. */
   autocomplete: string
   input: 'text' | 'number' | 'date' | 'url' | 'email' | 'checkbox' | 'select'
-  /** Of a select. */
+  /** Of a select. A stored value that is none of them is offered as well. */
   choices: readonly string[]
+  /** An example of a value, for fields whose form is not obvious. */
+  example: string | null
   schema: MemberSchema | null
 }
 
-type ProfileInput = Pick<SignUpField, 'autocomplete'> & { input?: SignUpField['input'] }
+type ProfileInput = Pick<SignUpField, 'autocomplete'> &
+  Partial<Pick<SignUpField, 'input' | 'choices' | 'example'>>
 
 const PROFILE_INPUTS: Record<SignUpProfileField, ProfileInput> = {
   name: { autocomplete: 'name' },
@@ -34,8 +38,8 @@ const PROFILE_INPUTS: Record<SignUpProfileField, ProfileInput> = {
   website: { autocomplete: 'url', input: 'url' },
   gender: { autocomplete: 'sex' },
   birthdate: { autocomplete: 'bday', input: 'date' },
-  zoneinfo: { autocomplete: 'off' },
-  locale: { autocomplete: 'language' },
+  zoneinfo: { autocomplete: 'off', example: 'Europe/Zurich' },
+  locale: { autocomplete: 'language', input: 'select', choices: LANGUAGES },
 }
 
 const INPUTS_BY_FORMAT = { email: 'email', uri: 'url', date: 'date' } as const
@@ -48,7 +52,14 @@ function selectInput(schema: MemberSchema | null): SignUpField['input'] {
 }
 
 function toField({ field, required, label, schema }: SignUpFieldSetting): SignUpField {
-  const common = { name: field, profile: null, isRequired: required, choices: schema?.enum ?? [], schema }
+  const common = {
+    name: field,
+    profile: null,
+    isRequired: required,
+    choices: schema?.enum ?? [],
+    example: null,
+    schema,
+  }
   if (field.startsWith(METADATA_PREFIX)) {
     const member = field.slice(METADATA_PREFIX.length)
     return { ...common, label: label ?? member, autocomplete: 'off', input: selectInput(schema) }
@@ -56,16 +67,22 @@ function toField({ field, required, label, schema }: SignUpFieldSetting): SignUp
   const profile = PROFILE_INPUTS[field as SignUpProfileField]
   return {
     ...common,
-    autocomplete: profile.autocomplete,
-    input: profile.input ?? 'text',
+    input: 'text',
+    ...profile,
     label: label ?? field,
     profile: label === null ? (field as SignUpProfileField) : null,
   }
 }
 
+/** A date of birth may lack its year, or be a year alone, which no date field shows. */
+const BIRTHDATE_INPUT = { input: 'text', example: '1990-12-31' } as const
+
 /** The fields of a profile, all of them optional. */
 export const listProfileFields = (): SignUpField[] =>
-  Object.keys(PROFILE_INPUTS).map((field) => toField({ field, required: false, label: null, schema: null }))
+  Object.keys(PROFILE_INPUTS).map((field) => ({
+    ...toField({ field, required: false, label: null, schema: null }),
+    ...(field === 'birthdate' && BIRTHDATE_INPUT),
+  }))
 
 /** The fields of the sign-up page of a tenant. */
 export const listSignUpFields = ({ signUpFields }: { signUpFields: unknown }): SignUpField[] =>

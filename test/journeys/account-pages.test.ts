@@ -68,7 +68,8 @@ describe.skipIf(noBrowser)('a person on the account pages, without script', () =
       await expectStatus(page, 'Your phone number is removed.')
 
       await visit('/profile')
-      await submitField(page, /^Language /, 'de')
+      await page.getByLabel('Language', { exact: true }).first().selectOption('Deutsch')
+      await press(page, 'Save')
       expect(await readHeading(page)).toBe('Ihr Profil')
       await photograph(page, `account-german-${name}`)
     },

@@ -10,6 +10,8 @@ const MAX_PAGE_BYTES = 15_000
 const DEVELOPMENT_PAGES = ['start', 'inbox', 'demo']
 /** A text that tenants, clients and users choose, without a letter of a language. */
 const GIVEN = '※'
+/** Examples of values, which are the same in every language. */
+const EXAMPLES = ['Europe/Zurich']
 
 const renderPages = (words: typeof PSEUDO_WORDS, languageReturn: string | null = '/acme/account') =>
   Promise.all(
@@ -43,7 +45,7 @@ describe('a hosted page', () => {
           'data-text',
         ]) {
           const value = attributes[attribute]
-          if (value && /[A-Za-z]/.test(value))
+          if (value && /[A-Za-z]/.test(value) && !EXAMPLES.includes(value))
             expect([name, attribute, value]).toEqual([name, attribute, expect.stringContaining('⟦')])
         }
   })

@@ -8,10 +8,7 @@ import { ProfilePage } from './profile.pages.tsx'
 const readMember = (user: User, { name }: SignUpField): string =>
   String((user as Record<string, unknown>)[name] ?? '')
 
-/** The fields of the page. A date may lack its year, or be a year alone, which no date field shows. */
-const FIELDS = listProfileFields().map(
-  (field): SignUpField => (field.input === 'date' ? { ...field, input: 'text' } : field),
-)
+const FIELDS = listProfileFields()
 
 /** The profile of the user, without the addresses. */
 export const PROFILE_PAGE: AccountPage = {

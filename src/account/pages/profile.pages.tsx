@@ -18,6 +18,12 @@ type ProfilePageProps = {
   messages?: readonly string[]
 }
 
+const GROUPS = [
+  ['profile.names', ['name', 'givenName', 'middleName', 'familyName', 'nickname', 'preferredUsername']],
+  ['profile.about', ['birthdate', 'gender', 'website']],
+  ['profile.region', ['locale', 'zoneinfo']],
+] as const
+
 /** The user's own profile. Posts `step=save`, `updated-at` and the fields. */
 export const ProfilePage = ({
   tenant,
@@ -35,8 +41,25 @@ export const ProfilePage = ({
   >
     <StepForm interaction={form} step="save" class="stack">
       <input type="hidden" name="updated-at" value={updatedAt} />
-      {fields.map((field) => (
-        <FieldInput key={field.name} field={field} value={values[field.name]} hasFocus={false} />
+      {GROUPS.map(([legend, names]) => (
+        <fieldset key={legend}>
+          <legend>
+            <Message of={legend} />
+          </legend>
+          <div class="columns">
+            {names
+              .flatMap((name) => fields.find((field) => field.name === name) ?? [])
+              .map((field) => (
+                <FieldInput
+                  key={field.name}
+                  field={field}
+                  value={values[field.name]}
+                  hasFocus={false}
+                  showsOptional={false}
+                />
+              ))}
+          </div>
+        </fieldset>
       ))}
       <button type="submit" class="primary">
         <Message of="profile.save" />

@@ -5,7 +5,7 @@ import { buildShapeVariables, buildThemeCss, toCssDeclarations } from './theme.t
 /** Uses logical properties, so that right-to-left languages need no second stylesheet. */
 export const PAGES_CSS = `
 :root{color-scheme:light dark;${toCssDeclarations({ ...PALETTE.light, ...buildShapeVariables({}), mono: FONT_STACKS.monospace })}}
-@media (prefers-color-scheme:dark){:root{${toCssDeclarations(PALETTE.dark)}}}
+@media(prefers-color-scheme:dark){:root{${toCssDeclarations(PALETTE.dark)}}}
 ${buildThemeCss({ themeColor: DEFAULT_THEME })}
 
 *,::before,::after{box-sizing:border-box}
@@ -17,7 +17,7 @@ body{
 }
 h1,h2,p,ul,dl,dd{margin:0}
 h1{font-size:1.625rem;line-height:1.25;font-weight:650;letter-spacing:-.015em;text-wrap:balance}
-h2{font-size:1rem;font-weight:600}
+h2{font-size:1rem}
 code,pre,.mono{font-family:var(--mono)}
 p{text-wrap:pretty}
 
@@ -59,7 +59,9 @@ img.mark{background:none;border:0}
 .stack{gap:1.25rem}
 .choice{gap:.75rem}
 .field{gap:.5rem}
-label{font-weight:600}
+fieldset{margin:0 0 .75rem;padding:0;border:0}
+legend{padding:0 0 .75rem;font-size:1.125rem}
+h2,legend,label{font-weight:600}
 input,select{
   inline-size:100%;min-block-size:3rem;padding:.625rem .875rem;border:1px solid var(--control);border-radius:var(--radius);
   background:var(--surface);color:inherit;font:inherit;
@@ -153,9 +155,8 @@ button.account:hover{background:var(--raised)}
 .qr{display:block;margin-inline:auto;border-radius:var(--radius);background:#fff}
 .key{user-select:all}
 .reference,.recovery-codes,.pending,.signed-in,.user-code,.message pre,.block{padding:.75rem .875rem;border-radius:var(--radius);background:var(--raised)}
-.recovery-codes{
-  display:grid;grid-template-columns:repeat(auto-fit,minmax(13rem,1fr));gap:.375rem 1rem;list-style:none;user-select:all;
-}
+.columns,.recovery-codes{display:grid;grid-template-columns:repeat(auto-fit,minmax(13rem,1fr));gap:1rem}
+.recovery-codes{row-gap:.375rem;list-style:none;user-select:all}
 .reference dt{color:var(--muted);font-size:.8125rem}
 .reference dd{font-size:.9375rem}
 .reference dd+dt{margin-block-start:.5rem}
@@ -184,7 +185,7 @@ button.account:hover{background:var(--raised)}
 .claims{display:grid;grid-template-columns:minmax(6rem,max-content) 1fr;gap:.25rem 1rem;font-size:.9375rem}
 .claims dt{color:var(--muted)}
 
-@media (min-width:36rem){
+@media(min-width:36rem){
   body{background:var(--page)}
   .page{justify-content:center;gap:1.5rem;padding-block:3rem}
   .wide{justify-content:flex-start}
@@ -195,8 +196,8 @@ button.account:hover{background:var(--raised)}
   }
   .support{padding:0;border:0;justify-content:center}
 }
-@media (prefers-reduced-motion:no-preference){@view-transition{navigation:auto}button,.button{transition:filter .12s,background-color .12s}}
-@media (forced-colors:active){.mark,.person-mark,.error,.tag{border:1px solid}}
+@media(prefers-reduced-motion:no-preference){@view-transition{navigation:auto}button,.button{transition:filter .12s,background-color .12s}}
+@media(forced-colors:active){.mark,.person-mark,.error,.tag{border:1px solid}}
 `
   .replace(/\s*\n\s*/g, '')
   .replaceAll(';}', '}')

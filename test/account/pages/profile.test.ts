@@ -35,6 +35,32 @@ describe('the page of the profile', () => {
     ])
   })
 
+  test('groups the fields and offers the languages by name', async ({ ctx, person, open, submit }) => {
+    const { html, ...shown } = await open()
+    for (const legend of ['Name', 'About you', 'Language and region'])
+      expect(html).toContain(`<legend>${legend}</legend>`)
+    expect(html).toContain('<option value="de">Deutsch</option>')
+    expect(html).not.toContain('(optional)')
+    await submit(PATH, { step: 'save', ...shown, locale: 'ja' })
+    expect((await getUser(ctx, person.id)).locale).toBe('ja')
+    expect((await open()).html).toContain('<option value="ja" selected>日本語</option>')
+  })
+
+  test('keeps a stored language that it has no texts in', async ({ ctx, person, open, submit }) => {
+    await updateUser(ctx, person.id, { locale: 'de-AT' })
+    const { html, ...shown } = await open()
+    expect(html).toContain('<option value="de-AT" selected>de-AT</option>')
+    await submit(PATH, { step: 'save', ...shown, locale: 'de-AT', name: 'Ada' })
+    expect(await getUser(ctx, person.id)).toMatchObject({ locale: 'de-AT', name: 'Ada' })
+  })
+
+  test('rejects a language that is none without an error of the program', async ({ open, submit }) => {
+    const { html: _, ...shown } = await open()
+    const page = await submit(PATH, { step: 'save', ...shown, locale: 'no language' })
+    expect(page.response.status).toBe(400)
+    expect(page.html).toContain('Language ')
+  })
+
   test('names each invalid field, keeps what was entered and saves nothing', async ({
     ctx,
     person,
