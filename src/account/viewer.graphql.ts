@@ -1,3 +1,4 @@
+import { resolveClientLogoUrl } from '../clients/client-logo.ts'
 import type { Client } from '../generated/prisma/client.ts'
 import { builder } from '../graphql/builder.ts'
 import type { GraphQLContext } from '../graphql/context.ts'
@@ -17,9 +18,10 @@ const PublicClient = builder
     fields: (t) => ({
       id: t.exposeID('id', { description: 'Id of the client: its OAuth client_id.' }),
       name: t.exposeString('name', { description: findDescription('Client', 'name') }),
-      logoUrl: t.exposeString('logoUrl', {
+      logoUrl: t.string({
         nullable: true,
         description: findDescription('Client', 'logoUrl'),
+        resolve: (client, _args, { ctx }) => resolveClientLogoUrl(ctx.tenant, client),
       }),
       themeColor: t.exposeString('themeColor', {
         nullable: true,

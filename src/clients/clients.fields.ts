@@ -6,6 +6,7 @@ import { SESSION_SECONDS } from '../core/session-settings.ts'
 import { SIGNING_ALGORITHMS } from '../keys/signing-algorithms.ts'
 import { expectedUpdatedAt } from '../schema/expected-updated-at.ts'
 import { createFetchedUrl } from '../schema/fetched-url.fields.ts'
+import { createImageUrl } from '../schema/image-shapes.ts'
 import {
   boolean,
   clearable,
@@ -52,7 +53,7 @@ const createClientFields = (kind: 'creation' | 'change') => {
   return {
     description: member(text(2000)),
     themeColor: member(text().regex(/^#[0-9a-fA-F]{6}$/, 'must be a color such as #0a7c66')),
-    logoUrl: member(createAllowedUrl({ secure: true })),
+    logoUrl: member(createImageUrl()),
     policyUrl: member(createAllowedUrl({ secure: true, fragment: true })),
     termsUrl: member(createAllowedUrl({ secure: true, fragment: true })),
     translations: clientTranslations,

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { resolveClientLogoUrl } from '../clients/client-logo.ts'
 import { clientIdShape, createBodyMapper, instantShape } from '../schema/response-shapes.ts'
 import { toClaimConsentItems, toScopeConsentItems } from './consent-items.ts'
 import type { ConsentWithClient } from './consents.ts'
@@ -39,7 +40,7 @@ export const toConsent = ({ client, scopes, claims, ...consent }: ConsentWithCli
   toConsentBody({
     ...consent,
     clientName: client.name,
-    clientLogoUrl: client.logoUrl,
+    clientLogoUrl: resolveClientLogoUrl(consent.tenantId, client),
     scopes: toScopeConsentItems(scopes),
     claims: toClaimConsentItems(claims),
   })

@@ -1,3 +1,4 @@
+import { resolveClientLogoUrl } from '../clients/client-logo.ts'
 import { InvalidInput, NotFound } from '../core/errors.ts'
 import type { Consent } from '../generated/prisma/client.ts'
 import { builder } from '../graphql/builder.ts'
@@ -56,8 +57,8 @@ const ConsentRef = builder.prismaObject('Consent', {
     clientLogoUrl: t.string({
       nullable: true,
       ...describeField('clientLogoUrl'),
-      select: { client: { select: { logoUrl: true } } },
-      resolve: ({ client }) => client.logoUrl,
+      select: { tenantId: true, client: { select: { id: true, logoUrl: true } } },
+      resolve: ({ tenantId, client }) => resolveClientLogoUrl(tenantId, client),
     }),
     scopes: t.field({
       type: [ConsentedScope],

@@ -15,7 +15,9 @@ import { parsePaging, toPage } from '../schema/page.ts'
 import { lockUserRow } from '../users/lock-user.sql.ts'
 import { deleteConsent } from './consents.sql.ts'
 
-const WITH_CLIENT = { client: { select: { name: true, logoUrl: true, translations: true } } } as const
+const WITH_CLIENT = {
+  client: { select: { id: true, name: true, logoUrl: true, translations: true } },
+} as const
 
 /** A user's consent, with the name and logo of the client. */
 export type ConsentWithClient = Prisma.ConsentGetPayload<{ include: typeof WITH_CLIENT }>

@@ -42,12 +42,23 @@ export function parseDataImage(url: string | null | undefined): { type: string; 
 /** Changes with the image, so that browsers may keep it. */
 export const hashImage = (url: string): string => createHash('sha256').update(url).digest('hex').slice(0, 16)
 
+const isDataImage = (url: string | null | undefined): url is string => !!url && DATA_IMAGE_START.test(url)
+
 /**
  * The URL of an image of a tenant: the setting itself, or the path of this server for a data URL, which would make
  * every page larger. Null without an image.
  */
 export function getImageUrl(tenant: BrandImages, image: BrandImage): string | null {
   const url = tenant[image]
-  if (!url || !DATA_IMAGE_START.test(url)) return url || null
+  if (!isDataImage(url)) return url || null
   return `/${tenant.tenantId}/brand/${BRAND_IMAGES[image]}?v=${hashImage(url)}`
+}
+
+/** The same for the logo of a client. */
+export function getClientLogoUrl(
+  tenantId: string,
+  { id, logoUrl }: { id: string; logoUrl: string | null },
+): string | null {
+  if (!isDataImage(logoUrl)) return logoUrl || null
+  return `/${tenantId}/brand/clients/${encodeURIComponent(id)}?v=${hashImage(logoUrl)}`
 }

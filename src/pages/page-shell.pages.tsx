@@ -1,12 +1,12 @@
 import type { ComponentChildren, VNode } from 'preact'
 import { useContext } from 'preact/hooks'
 import type { Brand } from '../core/brand.ts'
-import { type BrandImage, getImageUrl } from '../core/brand-images.ts'
-import { getInitial } from '../core/initial.ts'
 import { toSafeLink } from '../core/safe-link.ts'
 import { buildFaviconPath } from './assets/favicon.ts'
 import { STYLESHEET_PATH } from './assets/stylesheet.ts'
 import { LanguageMenu, LanguageReturn } from './language-menu.pages.tsx'
+import { ClientMark, type Outcome, OutcomeMark, TenantLogo } from './marks.pages.tsx'
+import { hasTenantLogo, useTenantImage } from './page-images.ts'
 import { PopupDisplay, ThemeStyle } from './render-page.pages.tsx'
 import { Message, useWords } from './words.pages.tsx'
 
@@ -38,61 +38,11 @@ export type PageClient = {
 /** Where the forms of a page are posted, and their CSRF token. */
 export type PageInteraction = { action: string; csrf: string }
 
-/** The URL if the pages' Content Security Policy allows it as an image; null otherwise. */
-const toSafeImage = (url: string | null | undefined): string | null =>
-  url && URL.canParse(url) && new URL(url).protocol === 'https:' ? url : null
-
-/** The URL of an image of the tenant, which may be one of this server; null without one. */
-function toTenantImage(tenant: PageTenant | null | undefined, image: BrandImage): string | null {
-  const url = tenant ? getImageUrl(tenant, image) : null
-  return url === tenant?.[image] ? toSafeImage(url) : url
-}
-
 export const getTenantName = (tenant: PageTenant): string => tenant.friendlyName || tenant.tenantId
 
 /** Isolates a name, address or other text of unknown direction and length. */
 export const BidiText = ({ children }: { children: ComponentChildren }): VNode => (
   <bdi class="given">{children}</bdi>
-)
-
-/** The tenant's logo, and the one for dark screens if there is one. Decorative: the page shows the name as text. */
-function TenantLogo({ tenant }: { tenant: PageTenant }): VNode | null {
-  const [logo, dark] = [toTenantImage(tenant, 'logoUrl'), toTenantImage(tenant, 'darkLogoUrl')]
-  if (!logo && !dark) return null
-  return (
-    <picture>
-      {logo && dark && <source srcset={dark} media="(prefers-color-scheme: dark)" />}
-      <img class="tenant-logo" src={logo ?? dark ?? ''} alt="" width={32} height={32} />
-    </picture>
-  )
-}
-
-/** Whether the client has the logo of the tenant, which the page shows already. */
-const hasTenantLogo = (client: PageClient, tenant: PageTenant | null | undefined): boolean =>
-  toTenantImage(tenant, 'logoUrl') !== null && client.logoUrl === tenant?.logoUrl
-
-/**
- * The client's logo, or the first letter of its name in its color. Decorative: the page shows the name as
- * text.
- */
-function ClientMark({ client }: { client: PageClient }): VNode {
-  const logo = toSafeImage(client.logoUrl)
-  if (logo) return <img class="mark" src={logo} alt="" width={56} height={56} />
-  return (
-    <span class="mark" aria-hidden="true">
-      {getInitial(client.name)}
-    </span>
-  )
-}
-
-const OUTCOME_SIGNS = { good: '✓', neutral: '–', bad: '!' } as const
-
-type Outcome = keyof typeof OUTCOME_SIGNS
-
-const OutcomeMark = ({ outcome }: { outcome: Outcome }): VNode => (
-  <span class={`mark ${outcome}`} aria-hidden="true">
-    {OUTCOME_SIGNS[outcome]}
-  </span>
 )
 
 /** Where the client says how it uses data (OIDC Registration 1.0, section 2). They follow its name. */
@@ -184,7 +134,7 @@ export function PageShell(props: ShellProps): VNode {
           {isError ? <Message of="page.errorTitle" title={title} /> : title}
           {tenant && ` · ${getTenantName(tenant)}`}
         </title>
-        <link rel="icon" href={toTenantImage(tenant, 'faviconUrl') ?? buildFaviconPath(tenant)} />
+        <link rel="icon" href={useTenantImage(tenant, 'faviconUrl') ?? buildFaviconPath(tenant)} />
         <link rel="stylesheet" href={STYLESHEET_PATH} />
         {theme && <style>{theme}</style>}
       </head>
@@ -198,7 +148,11 @@ export function PageShell(props: ShellProps): VNode {
           )}
           <main class="card">
             <div class="heading">
-              {outcome ? <OutcomeMark outcome={outcome} /> : showsClient && <ClientMark client={client} />}
+              {outcome ? (
+                <OutcomeMark outcome={outcome} />
+              ) : (
+                showsClient && <ClientMark client={client} tenant={tenant} />
+              )}
               <h1>{props.heading ?? title}</h1>
               {props.lead && <p class="lead">{props.lead}</p>}
             </div>

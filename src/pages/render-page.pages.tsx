@@ -8,6 +8,7 @@ import { getAcceptedEncodings, getRequestPath, getRequestWords } from '../langua
 import type { Words } from '../languages/words.ts'
 import { buildThemeCss, computeCspHash, selectBrand } from './assets/theme.ts'
 import { LanguageReturn } from './language-menu.pages.tsx'
+import { ImageSources, toOriginSource } from './page-images.ts'
 import { PageSecret } from './page-secret.pages.tsx'
 import { PageWords } from './words.pages.tsx'
 
@@ -41,16 +42,6 @@ export const ThemeStyle = createContext<string | null>(null)
 /** Whether the page is shown in a popup window. */
 export const PopupDisplay = createContext(false)
 
-/** URLs allow more characters in a host; `;` would start another directive of the policy. */
-const PLAIN_HOST = /^[\w.-]+$/
-
-/**
- * The CSP source for an origin; null when it cannot be expressed, such as for an IPv6 address (CSP 3, section
- * 2.3.1).
- */
-const toOriginSource = ({ hostname, origin }: URL): string | null =>
-  PLAIN_HOST.test(hostname) ? origin : null
-
 /** The CSP source for a redirect after a form: an origin, or the scheme of a native application. */
 function toFormActionSource(target: string): string | null {
   if (!URL.canParse(target)) return null
@@ -60,7 +51,11 @@ function toFormActionSource(target: string): string | null {
   return isWeb && !url.hostname.startsWith('[') ? toOriginSource(url) : url.protocol
 }
 
-function buildSecurityPolicy(style: string | null, options: RenderOptions): string {
+function buildSecurityPolicy(
+  style: string | null,
+  imageSources: Iterable<string>,
+  options: RenderOptions,
+): string {
   const targets = options.formActionOrigins ?? []
   const frameAncestor = options.frameAncestor ? toOriginSource(new URL(options.frameAncestor)) : null
   const formAction = new Set([
@@ -71,7 +66,7 @@ function buildSecurityPolicy(style: string | null, options: RenderOptions): stri
     "default-src 'none'",
     ...(options.runsScript ? ["script-src 'self'", "connect-src 'self'"] : []),
     `style-src 'self'${style ? ` ${computeCspHash(style)}` : ''}`,
-    "img-src 'self' https: data:",
+    `img-src ${["'self'", 'data:', ...imageSources].join(' ')}`,
     ...(options.showsFrame ? ["frame-src 'self'"] : []),
     // Browsers also apply it to redirects after a form, so it includes the client's origins.
     `form-action ${[...formAction].join(' ')}`,
@@ -91,6 +86,7 @@ export function renderPage(page: VNode, options: RenderOptions = {}, reader: Rea
   const languageReturn =
     options.languageReturn === undefined ? getRequestPath(reader) : options.languageReturn
   const secret = { isShown: false }
+  const imageSources = new Set<string>()
   const localized = client?.translations
     ? cloneElement(page, { client: localizeClient(client, words.language) })
     : page
@@ -99,7 +95,9 @@ export function renderPage(page: VNode, options: RenderOptions = {}, reader: Rea
       <ThemeStyle.Provider value={style}>
         <LanguageReturn.Provider value={languageReturn}>
           <PageSecret.Provider value={secret}>
-            <PageWords.Provider value={words}>{localized}</PageWords.Provider>
+            <ImageSources.Provider value={imageSources}>
+              <PageWords.Provider value={words}>{localized}</PageWords.Provider>
+            </ImageSources.Provider>
           </PageSecret.Provider>
         </LanguageReturn.Provider>
       </ThemeStyle.Provider>
@@ -116,7 +114,7 @@ export function renderPage(page: VNode, options: RenderOptions = {}, reader: Rea
       'content-language': words.language,
       ...headers,
       vary: 'Accept-Encoding, Accept-Language, Cookie',
-      'content-security-policy': buildSecurityPolicy(style, options),
+      'content-security-policy': buildSecurityPolicy(style, imageSources, options),
       'referrer-policy': 'no-referrer',
       'cache-control': 'no-store',
       'x-content-type-options': 'nosniff',

@@ -1,4 +1,5 @@
 import { getQuery, getRouterParam, type H3 } from 'h3'
+import { findClient } from '../access/client-cache.ts'
 import { addRoute, type TenantCall } from '../access/endpoint.http.ts'
 import { BRAND_IMAGES, type BrandImage, hashImage, parseDataImage } from '../core/brand-images.ts'
 import { NotFound } from '../core/errors.ts'
@@ -23,10 +24,8 @@ const renderImage = (content: BodyInit, type: string, caching: string): Response
 
 const renderIcon = (svg: string): Response => renderImage(svg, 'image/svg+xml', `${HOUR_SECONDS}`)
 
-async function showImage({ event, tenant }: TenantCall): Promise<Response> {
-  const name = getRouterParam(event, 'image')
-  const setting = (Object.keys(BRAND_IMAGES) as BrandImage[]).find((key) => BRAND_IMAGES[key] === name)
-  const url = setting && tenant[setting]
+/** Responds with the image of a data URL. The version of the path makes it cacheable for as long as it is the same. */
+function showImage({ event }: TenantCall, url: string | null | undefined): Response {
   const image = parseDataImage(url)
   if (!url || !image) throw new NotFound('image')
   const isCurrent = getQuery(event).v === hashImage(url)
@@ -34,8 +33,20 @@ async function showImage({ event, tenant }: TenantCall): Promise<Response> {
   return renderImage(new Uint8Array(image.content), image.type, caching)
 }
 
+async function showTenantImage(call: TenantCall): Promise<Response> {
+  const name = getRouterParam(call.event, 'image')
+  const setting = (Object.keys(BRAND_IMAGES) as BrandImage[]).find((key) => BRAND_IMAGES[key] === name)
+  return showImage(call, setting && call.tenant[setting])
+}
+
+async function showClientLogo(call: TenantCall): Promise<Response> {
+  const clientId = getRouterParam(call.event, 'client', { decode: true }) ?? ''
+  const client = await findClient(call.tenant.tenantId, clientId)
+  return showImage(call, client?.logoUrl)
+}
+
 /**
- * The images of tenants: those that were set as data URLs, and the icon of browser tabs with the initial of the
+ * The images of tenants and clients: those that were set as data URLs, and the icon of browser tabs with the initial of the
  * tenant in its color. Pages of no tenant have an icon, too.
  */
 export function addBrandRoutes(app: H3): void {
@@ -46,5 +57,6 @@ export function addBrandRoutes(app: H3): void {
     { GET: async ({ tenant }) => renderIcon(renderFavicon(getTenantName(tenant), tenant)) },
     renderErrorPage,
   )
-  addRoute(app, '/:tenant/brand/:image', { GET: showImage }, renderErrorPage)
+  addRoute(app, '/:tenant/brand/:image', { GET: showTenantImage }, renderErrorPage)
+  addRoute(app, '/:tenant/brand/clients/:client', { GET: showClientLogo }, renderErrorPage)
 }

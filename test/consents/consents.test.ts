@@ -1,4 +1,5 @@
 import { describe, expect } from 'vitest'
+import { updateClient } from '../../src/clients/client-changes.ts'
 import { revokeUserConsent } from '../../src/consents/consents.ts'
 import { createPlatformCtx } from '../../src/core/context.ts'
 import { dbFor } from '../../src/database/db.ts'
@@ -6,6 +7,7 @@ import { setUserRoles } from '../../src/users/roles.ts'
 import { newTenant } from '../support/actors.ts'
 import type { CallOptions } from '../support/calls.ts'
 import { SURFACES, test } from '../support/consents.ts'
+import { PNG, toDataUrl } from '../support/images.ts'
 import type { Json } from '../support/json.ts'
 import { makeSpa } from '../support/people.ts'
 import { makeUser } from '../support/protocol.ts'
@@ -39,6 +41,13 @@ describe.each(SURFACES)('the consents of a user over %s', (surface) => {
       },
     ])
     expect(await consents[surface].list((await newPerson()).id)).toEqual([])
+    const logoUrl = toDataUrl('png', PNG)
+    await updateClient(createPlatformCtx(tenant), game.id, { logoUrl })
+    const logo = new RegExp(`^http://localhost:3000/${tenant}/brand/clients/${game.id}\\?v=[0-9a-f]{16}$`)
+    expect(await consents[surface].list(userId)).toMatchObject([
+      { clientLogoUrl: expect.stringMatching(logo) },
+    ])
+    await updateClient(createPlatformCtx(tenant), game.id, { logoUrl: 'https://game.example.com/logo.png' })
   })
 
   test('are revoked with the tokens, grants and sessions of the client, and the events name the caller', async ({

@@ -46,7 +46,7 @@ describe('the page of the profile', () => {
     expect((await open()).html).toContain('<option value="ja" selected>日本語</option>')
   })
 
-  test('keeps a stored language that it has no texts in', async ({ ctx, person, open, submit }) => {
+  test('keeps a stored language that no catalog has', async ({ ctx, person, open, submit }) => {
     await updateUser(ctx, person.id, { locale: 'de-AT' })
     const { html, ...shown } = await open()
     expect(html).toContain('<option value="de-AT" selected>de-AT</option>')
@@ -54,7 +54,7 @@ describe('the page of the profile', () => {
     expect(await getUser(ctx, person.id)).toMatchObject({ locale: 'de-AT', name: 'Ada' })
   })
 
-  test('rejects a language that is none without an error of the program', async ({ open, submit }) => {
+  test('rejects an invalid language and names the field', async ({ open, submit }) => {
     const { html: _, ...shown } = await open()
     const page = await submit(PATH, { step: 'save', ...shown, locale: 'no language' })
     expect(page.response.status).toBe(400)

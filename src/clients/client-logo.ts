@@ -1,0 +1,11 @@
+import { getClientLogoUrl } from '../core/brand-images.ts'
+import { env } from '../core/env.ts'
+
+/** The absolute URL of the logo of a client: that which was set, or one of this server for a data URL. */
+export function resolveClientLogoUrl(
+  tenantId: string,
+  client: { id: string; logoUrl: string | null },
+): string | null {
+  const url = getClientLogoUrl(tenantId, client)
+  return url?.startsWith('/') ? `${env.baseUrl}${url}` : url
+}
