@@ -1,6 +1,5 @@
 import type { ComponentChildren, VNode } from 'preact'
 import { ENROLLMENT_SCRIPT_PATH } from '../pages/assets/enrollment-script.ts'
-import { ContinueLink } from '../pages/outcome.pages.tsx'
 import {
   BidiText,
   getTenantName,
@@ -10,6 +9,7 @@ import {
   type PageTenant,
   StepForm,
 } from '../pages/page-shell.pages.tsx'
+import { AccountLink, WayOn } from '../pages/ways-on.pages.tsx'
 import { Message, useWords } from '../pages/words.pages.tsx'
 
 /** The part that the script shows, with the parameters of the script and what it says. */
@@ -109,11 +109,8 @@ export const EnrolledPage = ({
   tenant,
   client,
   startAt,
-  accountPath,
 }: {
   tenant: PageTenant
-  /** The account page that led here. */
-  accountPath?: string | null
   /** The client that the person continues to, and the URL where it starts a sign-in. */
   client?: PageClient | null
   startAt?: string | null
@@ -124,10 +121,9 @@ export const EnrolledPage = ({
     tenant={tenant}
     outcome="good"
   >
-    <ContinueLink to={startAt}>
+    <WayOn to={startAt} tenant={tenant}>
       <Message of="action.continueTo" name={<BidiText>{client?.name}</BidiText>} />
-    </ContinueLink>
-    <ContinueLink to={accountPath}>Back to your account</ContinueLink>
+    </WayOn>
   </PageShell>
 )
 
@@ -137,6 +133,7 @@ export const EnrollmentExpiredPage = ({ tenant }: { tenant: PageTenant }): VNode
     <p>
       <Message of="enroll.expiredText" />
     </p>
+    <AccountLink tenant={tenant} />
   </PageShell>
 )
 
@@ -152,6 +149,7 @@ export const EnrollmentWaitingPage = ({
     <p>
       <Message of="enroll.waitingText" time={<UtcTime at={usableAt} />} />
     </p>
+    <AccountLink tenant={tenant} />
   </PageShell>
 )
 
@@ -185,5 +183,6 @@ export const EnrollmentCanceledPage = ({ tenant }: { tenant: PageTenant }): VNod
     <p>
       <Message of="enroll.canceledText" />
     </p>
+    <AccountLink tenant={tenant} />
   </PageShell>
 )

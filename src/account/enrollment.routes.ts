@@ -57,7 +57,6 @@ async function showEnrolledPage(call: TenantCall): Promise<Response> {
     tenant,
     client,
     startAt: buildInitiationUrl(ctx.tenant, client),
-    accountPath: onward?.clientId === null ? onward.skipTo : null,
   })
 }
 

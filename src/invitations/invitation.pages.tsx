@@ -1,5 +1,4 @@
 import type { VNode } from 'preact'
-import { ContinueLink } from '../pages/outcome.pages.tsx'
 import {
   BidiText,
   ErrorMessage,
@@ -10,6 +9,7 @@ import {
   type PageTenant,
   StepForm,
 } from '../pages/page-shell.pages.tsx'
+import { AccountLink, WayOn } from '../pages/ways-on.pages.tsx'
 import { Message } from '../pages/words.pages.tsx'
 import { type AccountEntries, AccountFields } from '../sign-up/account-fields.pages.tsx'
 
@@ -84,9 +84,9 @@ export const InvitationAcceptedPage = ({ tenant, client, startAt }: AcceptedPage
     tenant={tenant}
     outcome="good"
   >
-    <ContinueLink to={startAt}>
+    <WayOn to={startAt} tenant={tenant}>
       <Message of="action.continueTo" name={<BidiText>{client?.name}</BidiText>} />
-    </ContinueLink>
+    </WayOn>
   </PageShell>
 )
 
@@ -96,5 +96,6 @@ export const InvitationExpiredPage = ({ tenant }: { tenant: PageTenant }): VNode
     <p>
       <Message of="invitation.expiredText" />
     </p>
+    <AccountLink tenant={tenant} />
   </PageShell>
 )

@@ -14,8 +14,11 @@ export const SIGN_IN_LANGUAGE_COOKIE = 'vst_lang_here'
 
 /** What pages need again of their query. Nothing else of a query is in a page. */
 const KEPT_PARAMETERS: [path: RegExp, names: string[]][] = [
-  [/^\/[^/]+\/(enroll|invitation)(\/|$)/, ['token', 'next_client']],
-  [/^\/[^/]+\/oidc\/logout$/, ['client_id', 'post_logout_redirect_uri', 'state', 'id_token_hint']],
+  [/^\/[^/]+\/(enroll|invitation)(\/|$)/, ['token', 'next', 'next_client']],
+  [
+    /^\/[^/]+\/oidc\/logout$/,
+    ['client_id', 'post_logout_redirect_uri', 'state', 'id_token_hint', 'logout_hint'],
+  ],
 ]
 
 function selectReturnPath({ pathname, searchParams }: URL): string {

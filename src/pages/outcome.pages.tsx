@@ -1,37 +1,11 @@
 import type { ComponentChildren, VNode } from 'preact'
-import { toSafeLink } from '../core/safe-link.ts'
 import type { ErrorFact } from './error-facts.ts'
-import {
-  BidiText,
-  ErrorMessage,
-  getTenantName,
-  type PageClient,
-  type PageInteraction,
-  PageShell,
-  type PageTenant,
-  StepForm,
-} from './page-shell.pages.tsx'
+import { BidiText, getTenantName, type PageClient, PageShell, type PageTenant } from './page-shell.pages.tsx'
 import { type PagePerson, PersonLine } from './person.pages.tsx'
+import { AccountLink, WayOn } from './ways-on.pages.tsx'
 import { Message } from './words.pages.tsx'
 
-/** The link to continue after a final page; omitted without a safe URL. */
-export function ContinueLink({
-  to,
-  children,
-}: {
-  to?: string | null
-  children: ComponentChildren
-}): VNode | null {
-  const link = toSafeLink(to)
-  if (!link) return null
-  return (
-    <a class="button primary" href={link}>
-      <span>{children}</span>
-    </a>
-  )
-}
-
-type ErrorPageProps = {
+export type ErrorPageProps = {
   /** Null when the URL names no tenant. */
   tenant?: PageTenant | null
   /** A short phrase without a period. */
@@ -48,7 +22,7 @@ type ErrorPageProps = {
 }
 
 /** What support needs to find the request. */
-const ErrorReference = ({
+export const ErrorReference = ({
   detail,
   facts = [],
   requestId,
@@ -89,9 +63,11 @@ const ErrorReference = ({
 /** Shows an error that cannot, or must not, be sent to the client. */
 export const ErrorPage = ({ tenant, title, message, startAt, ...reference }: ErrorPageProps): VNode => (
   <PageShell title={title} lead={message} tenant={tenant} outcome="bad" isError>
-    <ContinueLink to={startAt?.url}>
-      <Message of="action.goTo" name={<BidiText>{startAt?.name}</BidiText>} />
-    </ContinueLink>
+    {tenant && (
+      <WayOn to={startAt?.url} tenant={tenant}>
+        <Message of="action.goTo" name={<BidiText>{startAt?.name}</BidiText>} />
+      </WayOn>
+    )}
     <ErrorReference {...reference} />
   </PageShell>
 )
@@ -123,9 +99,9 @@ export const SignedOutPage = ({ tenant, client, startAt, hasOthers }: SignedOutP
     client={client}
     outcome="good"
   >
-    <ContinueLink to={startAt}>
+    <WayOn to={startAt} tenant={tenant}>
       <Message of="signedOut.again" />
-    </ContinueLink>
+    </WayOn>
   </PageShell>
 )
 
@@ -140,6 +116,7 @@ export const FinishedSignInPage = ({ tenant, person }: { tenant: PageTenant; per
     <div class="signed-in">
       <PersonLine person={person} />
     </div>
+    <AccountLink tenant={tenant} />
   </PageShell>
 )
 
@@ -152,76 +129,8 @@ export const StillSignedInPage = ({ tenant, client, startAt }: SignedOutPageProp
     client={client}
     outcome="neutral"
   >
-    <ContinueLink to={startAt}>
+    <WayOn to={startAt} tenant={tenant}>
       <Message of="action.goTo" name={<BidiText>{client?.name}</BidiText>} />
-    </ContinueLink>
+    </WayOn>
   </PageShell>
-)
-
-/** A question about the sign-out. */
-export type LogoutQuestion = {
-  tenant: PageTenant
-  client?: PageClient | null
-  /** The error of an invalid request, from which nothing else is used. */
-  error?: Pick<ErrorPageProps, 'detail' | 'facts' | 'requestId'> | null
-}
-
-type LogoutFrameProps = LogoutQuestion & {
-  title: 'logout.title' | 'logout.whichTitle'
-  lead: 'logout.lead' | 'logout.whichLead'
-  children: ComponentChildren
-}
-
-/** The frame of a question about the sign-out. It says when the request was invalid. */
-export const LogoutFrame = ({ tenant, client, error, title, lead, children }: LogoutFrameProps): VNode => (
-  <PageShell
-    title={<Message of={title} />}
-    isError={Boolean(error)}
-    lead={<Message of={lead} tenant={<BidiText>{getTenantName(tenant)}</BidiText>} />}
-    tenant={tenant}
-    client={client}
-  >
-    {error && (
-      <ErrorMessage>
-        <Message of="logout.error" />
-      </ErrorMessage>
-    )}
-    {children}
-    {error && <ErrorReference {...error} />}
-  </PageShell>
-)
-
-type LogoutConfirmPageProps = LogoutQuestion & {
-  interaction: PageInteraction
-  person?: PagePerson | null
-  /** The id of the session to end. */
-  account: string
-}
-
-/**
- * Asks for confirmation when the request does not prove to know the session. Posts `account` with `step=logout` or
- * `step=stay`.
- */
-export const LogoutConfirmPage = ({
-  interaction,
-  person,
-  account,
-  ...question
-}: LogoutConfirmPageProps): VNode => (
-  <LogoutFrame {...question} title="logout.title" lead="logout.lead">
-    {person && (
-      <div class="signed-in">
-        <PersonLine person={person} />
-      </div>
-    )}
-    <StepForm interaction={interaction} class="choice">
-      <input type="hidden" name="account" value={account} />
-      <button type="submit" name="step" value="logout" class="primary">
-        <Message of="action.signOut" />
-      </button>
-      <button type="submit" name="step" value="stay" class="secondary">
-        <Message of="logout.stay" />
-      </button>
-    </StepForm>
-  </LogoutFrame>
 )

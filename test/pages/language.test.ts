@@ -79,6 +79,19 @@ describe('the menu of languages', () => {
     expect(languageOf((await openPage(by, page.path)).html)).toBe('de')
   })
 
+  test.for([
+    ['enroll?token=x&next=account', 'enroll?token=x&next=account'],
+    ['invitation?token=x&other=1', 'invitation?token=x'],
+    [
+      'oidc/logout?logout_hint=ada%40acme.example&ui_locales=de',
+      'oidc/logout?logout_hint=ada%40acme.example',
+    ],
+  ])('keeps the parameters of %s that the page needs', async ([from, back], { tenant, newBrowser }) => {
+    const response = await newBrowser().fetch(`/${tenant}/${from}`, { headers: { accept: 'text/html' } })
+    const value = `/${tenant}/${back}`.replaceAll('&', '&amp;')
+    expect(await response.text()).toContain(`name="return_to" value="${value}"`)
+  })
+
   test('leads nowhere but to pages of the tenant', async ({ tenant, newBrowser }) => {
     const targets = [
       'https://evil.example/',

@@ -10,7 +10,7 @@ import { ConsentPage } from '../../src/oidc/signin/consent.pages.tsx'
 import { CodePage } from '../../src/oidc/signin/passcode/code.pages.tsx'
 import { formatWaitUntil } from '../../src/oidc/signin/step/input-rejection-texts.ts'
 import { ErrorPage } from '../../src/pages/outcome.pages.tsx'
-import { EmailPage, interaction, listTags, renderHtml } from '../support/pages.tsx'
+import { EmailPage, interaction, listTags, pagesWith, renderHtml } from '../support/pages.tsx'
 
 describe('a hosted page', () => {
   const tenant = { tenantId: 'acme', friendlyName: 'Acme Cloud', supportUrl: 'https://acme.example/help' }
@@ -210,5 +210,16 @@ describe('a hosted page', () => {
       { scope: 'print', words: 'Use “print”' },
       { scope: 'constructor', words: 'Use “constructor”' },
     ])
+  })
+})
+
+/** Pages whose link is the URL that they are given, and those whose script has the button. */
+const OTHER_WAYS = ['start', 'transfer', 'upstreamLogout', 'enrollment', 'web-message']
+const PAGES = Object.entries(pagesWith('Acme')).filter(([name]) => !OTHER_WAYS.includes(name))
+
+describe('each page', () => {
+  test.for(PAGES)('%s has a way on', async ([, page]) => {
+    const main = (await renderHtml(page)).split('<main')[1]?.split('</main>')[0]
+    expect(main).toMatch(/<a [^>]*href="|<button [^>]*type="submit"/)
   })
 })

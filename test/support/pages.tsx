@@ -43,6 +43,7 @@ import {
   UserCodePage,
 } from '../../src/oidc/device/device.pages.tsx'
 import { LogoutChoicePage } from '../../src/oidc/logout/logout-choice.pages.tsx'
+import { LogoutConfirmPage } from '../../src/oidc/logout/logout-question.pages.tsx'
 import { UpstreamLogoutPage } from '../../src/oidc/logout/upstream-logout.pages.tsx'
 import { ConsentPage } from '../../src/oidc/signin/consent.pages.tsx'
 import { AddressEntry } from '../../src/oidc/signin/passcode/address-entry.pages.tsx'
@@ -62,12 +63,7 @@ import { SelectAccountPage } from '../../src/oidc/signin/select-account.pages.ts
 import { SignInPage, StrongerSignInNote } from '../../src/oidc/signin/sign-in.pages.tsx'
 import { SignUpPage } from '../../src/oidc/signin/sign-up/sign-up.pages.tsx'
 import { TermsPage } from '../../src/oidc/signin/terms/terms.pages.tsx'
-import {
-  ErrorPage,
-  FinishedSignInPage,
-  LogoutConfirmPage,
-  SignedOutPage,
-} from '../../src/pages/outcome.pages.tsx'
+import { ErrorPage, FinishedSignInPage, SignedOutPage } from '../../src/pages/outcome.pages.tsx'
 import { ProviderTransferPage } from '../../src/pages/provider-transfer.pages.tsx'
 import { renderPage } from '../../src/pages/render-page.pages.tsx'
 import { useWords } from '../../src/pages/words.pages.tsx'

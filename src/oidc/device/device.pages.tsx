@@ -10,6 +10,7 @@ import {
 } from '../../pages/page-shell.pages.tsx'
 import { PasskeySignal } from '../../pages/passkey-signal.pages.tsx'
 import { SignedInAs } from '../../pages/person.pages.tsx'
+import { AccountLink } from '../../pages/ways-on.pages.tsx'
 import { Message } from '../../pages/words.pages.tsx'
 import {
   ConsentButtons,
@@ -126,7 +127,7 @@ export const DeviceApprovedPage = ({ tenant }: { tenant: PageTenant }): VNode =>
     tenant={tenant}
     outcome="good"
   >
-    {null}
+    <AccountLink tenant={tenant} />
   </PageShell>
 )
 
@@ -138,6 +139,6 @@ export const DeviceDeniedPage = ({ tenant }: { tenant: PageTenant }): VNode => (
     tenant={tenant}
     outcome="neutral"
   >
-    {null}
+    <AccountLink tenant={tenant} />
   </PageShell>
 )

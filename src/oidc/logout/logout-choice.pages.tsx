@@ -5,9 +5,9 @@ import {
   AccountList,
   type ShownAccount,
 } from '../../pages/account-list.pages.tsx'
-import { LogoutFrame, type LogoutQuestion } from '../../pages/outcome.pages.tsx'
 import { type PageInteraction, StepForm } from '../../pages/page-shell.pages.tsx'
 import { Message } from '../../pages/words.pages.tsx'
+import { LogoutFrame, type LogoutQuestion } from './logout-question.pages.tsx'
 
 type LogoutChoicePageProps = LogoutQuestion & {
   interaction: PageInteraction

@@ -15,18 +15,16 @@ import {
 import type { Words } from '../../languages/words.ts'
 import { DeviceApprovedPage, DeviceDeniedPage } from '../../oidc/device/device.pages.tsx'
 import { LogoutChoicePage } from '../../oidc/logout/logout-choice.pages.tsx'
+import { LogoutConfirmPage } from '../../oidc/logout/logout-question.pages.tsx'
 import { UpstreamLogoutPage } from '../../oidc/logout/upstream-logout.pages.tsx'
 import {
   ErrorPage,
   FinishedSignInPage,
-  LogoutConfirmPage,
   SignedOutPage,
   StillSignedInPage,
 } from '../../pages/outcome.pages.tsx'
 import type { PageTenant } from '../../pages/page-shell.pages.tsx'
-import { CLIENT, createSampleForm, PERSON } from './samples.ts'
-
-const APP_URL = 'https://app.example.com/'
+import { APP_URL, CLIENT, createSampleForm, PERSON } from './samples.ts'
 
 /** Invitations, links by which a passkey is created, sign-out, and the ends of a sign-in. */
 export function buildOutcomeSamples(words: Words, tenant: PageTenant, now: Date): Record<string, VNode> {
@@ -61,7 +59,9 @@ export function buildOutcomeSamples(words: Words, tenant: PageTenant, now: Date)
     'enrollment-canceled': <EnrollmentCanceledPage tenant={tenant} />,
     logout: <LogoutConfirmPage {...shown} person={PERSON} account="" />,
     'logout-choice': <LogoutChoicePage {...shown} accounts={accounts} />,
-    'logout-at-a-provider': <UpstreamLogoutPage tenant={tenant} client={CLIENT} name="Google" url="#" />,
+    'logout-at-a-provider': (
+      <UpstreamLogoutPage tenant={tenant} client={CLIENT} name="Google" url={APP_URL} />
+    ),
     'signed-out': <SignedOutPage tenant={tenant} client={CLIENT} startAt={APP_URL} />,
     'still-signed-in': <StillSignedInPage tenant={tenant} />,
     error: (

@@ -3,6 +3,8 @@ import type { PageTenant } from '../../pages/page-shell.pages.tsx'
 
 /** What the pages of a sample contain. The client has no color of its own. */
 export const CLIENT = { name: 'Example app' }
+/** Where a client starts a sign-in. */
+export const APP_URL = 'https://app.example.com/'
 export const PERSON = { name: 'Ada Lovelace', email: 'ada@example.com' }
 export const RECOVERY_CODES = ['0123-4567-89ab-cdef', '1234-5678-9abc-def0', '2345-6789-abcd-ef01']
 

@@ -23,6 +23,7 @@ import type { PageTenant } from '../../pages/page-shell.pages.tsx'
 import { ProviderTransferPage } from '../../pages/provider-transfer.pages.tsx'
 import { listSignUpFields } from '../../sign-up/sign-up-fields.ts'
 import {
+  APP_URL,
   CLIENT,
   CREATION_OPTIONS,
   createSampleForm,
@@ -89,7 +90,7 @@ export function buildSignInSamples(words: Words, tenant: PageTenant, now: Date):
       />
     ),
     'at-a-provider': (
-      <ProviderTransferPage tenant={tenant} client={CLIENT} provider={{ name: 'Google' }} url="#" />
+      <ProviderTransferPage tenant={tenant} client={CLIENT} provider={{ name: 'Google' }} url={APP_URL} />
     ),
     'second-factor': <TotpPage {...factor} />,
     'recovery-code': <RecoveryCodePage {...factor} />,
