@@ -141,6 +141,10 @@ describe('the stylesheet', () => {
     expect(STYLESHEET).toContain('no-preference){@view-transition{navigation:auto}')
   })
 
+  test('prints no buttons and no menu', () => {
+    expect(STYLESHEET).toContain('@media print{.support,button,.button{display:none}}')
+  })
+
   test('loads no other resource and uses logical properties only', () => {
     expect(STYLESHEET).not.toMatch(/url\(|@import/)
     expect(STYLESHEET).not.toMatch(

@@ -13,12 +13,12 @@ html{-webkit-text-size-adjust:100%;text-size-adjust:100%}
 body{
   margin:0;background:var(--surface);color:var(--text);
   font:1rem/1.5 var(--font);
-  -webkit-font-smoothing:antialiased;overflow-wrap:anywhere;word-break:auto-phrase;
+  overflow-wrap:anywhere;word-break:auto-phrase;
 }
 h1,h2,p,ul,dl,dd{margin:0}
 h1{font-size:1.625rem;line-height:1.25;font-weight:650;letter-spacing:-.015em;text-wrap:balance}
 h2{font-size:1rem}
-code,pre,.mono{font-family:var(--mono)}
+code,pre{font-family:var(--mono)}
 p{text-wrap:pretty}
 
 .page,.card,.heading,.stack,.choice,.field,.alternatives,.person-text,.accounts,.asks,.messages,.message,.section{display:flex;flex-direction:column}
@@ -197,6 +197,7 @@ button.account:hover{background:var(--raised)}
   .support{padding:0;border:0;justify-content:center}
 }
 @media(prefers-reduced-motion:no-preference){@view-transition{navigation:auto}button,.button{transition:filter .12s,background-color .12s}}
+@media print{.support,button,.button{display:none}}
 @media(forced-colors:active){.mark,.person-mark,.error,.tag{border:1px solid}}
 `
   .replace(/\s*\n\s*/g, '')

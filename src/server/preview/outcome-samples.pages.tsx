@@ -67,7 +67,7 @@ export function buildOutcomeSamples(words: Words, tenant: PageTenant, now: Date)
     error: (
       <ErrorPage
         tenant={tenant}
-        title={words.text('error.410')}
+        title={words.text('error.other')}
         message={words.text('error.client')}
         requestId="req_example"
       />
