@@ -1,6 +1,7 @@
 import type { Brand } from '../core/brand.ts'
 import type { TextOverride } from '../core/text-override.ts'
 import type { Words } from '../languages/words.ts'
+import { closeSentences } from './close-sentences.ts'
 import type { MailSender } from './sender.ts'
 
 /** The tenant that a message is from. */
@@ -55,9 +56,6 @@ function toText(part: MailPart): string {
       return part.text
   }
 }
-
-/** Chinese and Japanese have no space after a sentence. */
-const closeSentences = (text: string): string => text.replace(/([。！？]) /g, '$1')
 
 /** Builds a mail. Its text has what the HTML shows: heading, parts and links. */
 export function toMail({ tenant, words }: MessageFrame, content: MailContent): RichMail {

@@ -1,3 +1,4 @@
+import { closeSentences } from '../close-sentences.ts'
 import { type MailPart, type RichMail, toMail } from '../mail-content.ts'
 import { cleanClientName, cleanName, isolateName } from '../names.ts'
 import { composeSms } from '../sms-segment.ts'
@@ -86,7 +87,7 @@ function buildSignInSms(
   const names = [cleanName(tenant.name), cleanClientName(clientName ?? '')]
   const lead = (name = '', client = '') =>
     client ? text('sms.codeTo', { code, tenant: name, client }) : text('sms.code', { code, tenant: name })
-  const bind = (line: string) => bindToHost(line, code, host)
+  const bind = (line: string) => bindToHost(closeSentences(line), code, host)
   return composeSms(names, direction, [
     { keep: 20, write: (...given) => bind(`${lead(...given)} ${text('sms.advice')}`) },
     { keep: 20, write: (...given) => bind(`${lead(...given)} ${text('sms.shortAdvice')}`) },

@@ -1,3 +1,4 @@
+import { closeSentences } from '../close-sentences.ts'
 import type { Message } from '../deliver-message.ts'
 import { type MessageFrame, toMail } from '../mail-content.ts'
 import { createLink, formatTime, listFooterLinks, toSentenceName } from './shared-words.ts'
@@ -14,7 +15,7 @@ export function buildRecoveryNotice(
   const start = text('recoveryLink.start', { time: formatTime(usableAt, words) })
   const choice = text('recoveryLink.choice')
   return {
-    sms: `${sentence} ${start} ${choice}\n\n${uri}\n`,
+    sms: `${closeSentences(`${sentence} ${start} ${choice}`)}\n\n${uri}\n`,
     mail: toMail(frame, {
       subject: text('recoveryLink.subject', { tenant }),
       preheader: `${start} ${text('recoveryLink.preheader')}`,

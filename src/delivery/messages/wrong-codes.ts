@@ -1,3 +1,4 @@
+import { closeSentences } from '../close-sentences.ts'
 import type { Message } from '../deliver-message.ts'
 import { type MessageFrame, toMail } from '../mail-content.ts'
 import { listFooterLinks, listRequestFacts, type RequestSource, toSentenceName } from './shared-words.ts'
@@ -11,7 +12,7 @@ export function buildGuessNotice(frame: MessageFrame, source: RequestSource): Me
   const [effect, advice] = [text('wrongCodes.effect'), text('wrongCodes.advice')]
   const help = tenant.supportUrl ? ` ${text('wrongCodes.help', { link: tenant.supportUrl })}` : ''
   return {
-    sms: `${sentence} ${effect} ${advice}${help}`,
+    sms: closeSentences(`${sentence} ${effect} ${advice}${help}`),
     mail: toMail(frame, {
       subject: text('wrongCodes.subject', { tenant: name }),
       preheader: text('wrongCodes.preheader'),

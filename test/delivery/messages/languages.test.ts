@@ -3,6 +3,8 @@ import { renderMail } from '../../../src/delivery/mail.pages.tsx'
 import { buildAddressMessage } from '../../../src/delivery/messages/address-code.ts'
 import { buildEnrollmentSms } from '../../../src/delivery/messages/enrollment-link.ts'
 import { buildPasscodeMail, buildPasscodeSms } from '../../../src/delivery/messages/passcode.ts'
+import { buildRecoveryNotice } from '../../../src/delivery/messages/recovery-link.ts'
+import { buildGuessNotice } from '../../../src/delivery/messages/wrong-codes.ts'
 import { isOneSegment } from '../../../src/delivery/sms-segment.ts'
 import { LANGUAGES } from '../../../src/languages/catalogs.ts'
 import { getWords } from '../../../src/languages/words.ts'
@@ -31,7 +33,14 @@ describe.each(LANGUAGES)('messages in %s', (language) => {
   })
 
   test('have no space between Chinese or Japanese sentences', () => {
-    for (const { text, preheader } of Object.values(mails)) expect(text + preheader).not.toMatch(/[。！？] /)
+    const uri = 'https://id.example.com/acme/enroll/cancel?token=x'
+    const texts = [
+      ...Object.values(mails).map(({ text, preheader }) => text + preheader),
+      buildPasscodeSms({ ...given, code: '012345', signIn: { ...signIn, clientName: 'A' } }),
+      buildGuessNotice(given, source).sms,
+      buildRecoveryNotice(given, { uri, usableAt: source.requestedAt }).sms,
+    ]
+    for (const text of texts) expect(text).not.toMatch(/[。！？] /)
   })
 
   test('have no sentence of another language', () => {
