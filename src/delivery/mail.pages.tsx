@@ -64,6 +64,11 @@ const MailFooter = ({ links, styles }: { links: MailContent['footer']; styles: I
   </>
 )
 
+/** Outlook for Windows knows no maximal width: it reads a table of its own around the frame. */
+const toFixedWidth = (frame: VNode): string =>
+  '<!--[if mso]><table role="presentation" width="600" align="center" cellpadding="0" cellspacing="0"><tr><td><![endif]-->' +
+  `${renderToString(frame)}<!--[if mso]></td></tr></table><![endif]-->`
+
 /** Whether each link of a part is one that a mail may have. */
 const isSafe = (part: MailPart): boolean => part.kind !== 'link' || toSafeLink(part.href) !== null
 
@@ -75,6 +80,32 @@ export function renderMail(mail: RichMail): string {
   const { subject, preheader, heading, tenant, parts, footer, language: lang, direction: dir } = mail
   const styles = buildInlineStyles(tenant, dir)
   const links = footer.filter(({ href }) => toSafeLink(href))
+  const frame = (
+    <LayoutTable width="100%" style={styles.frame}>
+      <tr>
+        <td style="padding:0 0 16px">
+          <MailHeader tenant={tenant} styles={styles} />
+        </td>
+      </tr>
+      <tr>
+        <td class="card" style={styles.card}>
+          <h1 class="text" style={styles.heading}>
+            {heading}
+          </h1>
+          {parts.filter(isSafe).map((part) => (
+            <MailPartView part={part} styles={styles} />
+          ))}
+        </td>
+      </tr>
+      {links.length > 0 && (
+        <tr>
+          <td class="muted" style={styles.footer}>
+            <MailFooter links={links} styles={styles} />
+          </td>
+        </tr>
+      )}
+    </LayoutTable>
+  )
   const html = (
     <html lang={lang} dir={dir}>
       <head>
@@ -96,32 +127,11 @@ export function renderMail(mail: RichMail): string {
         {/* Some mail programs keep the body only. */}
         <LayoutTable class="page" width="100%" lang={lang} dir={dir} style={styles.page}>
           <tr>
-            <td align="center" style="padding:24px 12px">
-              <LayoutTable width="100%" style={styles.frame}>
-                <tr>
-                  <td style="padding:0 0 16px">
-                    <MailHeader tenant={tenant} styles={styles} />
-                  </td>
-                </tr>
-                <tr>
-                  <td class="card" style={styles.card}>
-                    <h1 class="text" style={styles.heading}>
-                      {heading}
-                    </h1>
-                    {parts.filter(isSafe).map((part) => (
-                      <MailPartView part={part} styles={styles} />
-                    ))}
-                  </td>
-                </tr>
-                {links.length > 0 && (
-                  <tr>
-                    <td class="muted" style={styles.footer}>
-                      <MailFooter links={links} styles={styles} />
-                    </td>
-                  </tr>
-                )}
-              </LayoutTable>
-            </td>
+            <td
+              align="center"
+              style="padding:24px 12px"
+              dangerouslySetInnerHTML={{ __html: toFixedWidth(frame) }}
+            />
           </tr>
         </LayoutTable>
       </body>

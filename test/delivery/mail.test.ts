@@ -64,6 +64,13 @@ describe.each(KINDS)('the HTML of the mail %s', (kind) => {
     }
   })
 
+  test('has a width of 600 pixels for Outlook, and widths from 320 for others', () => {
+    const [open, frame, close] = html.split(/<!--\[if mso\]>(.*?)<!\[endif\]-->/s).slice(1)
+    expect(open).toMatch(/^<table [^>]*width="600"[^>]*><tr><td>$/)
+    expect(frame).toMatch(/^<table [^>]*width="100%" style="max-width:600px;/)
+    expect(close).toBe('</td></tr></table>')
+  })
+
   test.each(ATTACKS)('shows %j as text of one line', (attack) => {
     const attacked = mailsWith(attack, { ...messageTenant, name: attack, logoUrl })[kind] as typeof mail
     const rendered = renderMail(attacked)
@@ -73,6 +80,7 @@ describe.each(KINDS)('the HTML of the mail %s', (kind) => {
     // Every tag is one that preact writes: an attack that leaves its text or attribute would remain.
     const rest = rendered
       .replace('<!doctype html>', '')
+      .replace(/<!--\[if mso\]>(<table [^<]*<tr><td>|<\/td><\/tr><\/table>)<!\[endif\]-->/g, '')
       .replace(TAG, '')
       .replace(/<\/[a-z][a-z0-9]*>/g, '')
     expect(rest).not.toContain('<')
