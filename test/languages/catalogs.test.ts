@@ -25,10 +25,32 @@ const listNames = (elements: readonly Element[]): string[] =>
 const readNames = (message: string, language: string): string[] =>
   [...new Set(listNames(new IntlMessageFormat(message, language).getAst()))].sort()
 
+const buildWordPattern = (words: string): RegExp => new RegExp(`(?<!\\p{L})(${words})(?!\\p{L}|\\+)`, 'u')
+
+/** The other forms of address of languages that have several. `U+0000` is none. */
+const OTHER_ADDRESSES: Record<string, RegExp> = {
+  de: buildWordPattern('[Dd](u|ir|ich|ein\\p{L}*)|[Ee](uch|uer\\p{L}*)'),
+  es: buildWordPattern('[Uu]sted|[Uu]stedes|[Vv]osotros|[Vv]uestr\\p{L}+'),
+  fr: buildWordPattern('[Tt](u|on|a|es|oi)'),
+  he: buildWordPattern('שלך|אתה'),
+  it: buildWordPattern('Lei|Suo|Sua|voi|vostr\\p{L}+'),
+  nl: buildWordPattern('[Uu]w?'),
+  pl: buildWordPattern('Pan|Pani|Państw\\p{L}+'),
+  pt: buildWordPattern('[Tt](u|eu|ua)|vós'),
+  tr: buildWordPattern('[Ss](en|enin|ana|eni)'),
+  zh: /你/,
+}
+
 describe('the catalogs of languages', () => {
   test('are those of these languages', () => {
     expect(LANGUAGES[0]).toBe('en')
     expect(LANGUAGES).toEqual(expect.arrayContaining('en ar de es fr he it ja nl pl pt tr zh'.split(' ')))
+  })
+
+  test.for(Object.entries(OTHER_ADDRESSES))('for %s address the reader in one form', ([language, other]) => {
+    const texts = Object.entries(CATALOGS.get(language) ?? {})
+    expect(texts.length).toBeGreaterThan(0)
+    expect(texts.filter(([, text]) => other.test(text))).toEqual([])
   })
 
   describe.each([...CATALOGS])('for %s', (language, catalog) => {
