@@ -16,10 +16,8 @@ const grantCommand = defineDatabaseCommand({
   },
   run: async ({ email, tenant, role }) => {
     const { user, isCreated } = await grantRole(await createTenantCtx(tenant), email, role)
-    const who = isCreated
-      ? `No user had this address: ${email} (${user.id}) was created, and`
-      : `${email} (${user.id})`
-    const text = `${who} has in tenant ${tenant} now: ${user.roles.join(', ')}.`
+    const change = isCreated ? 'Created user' : 'Changed user'
+    const text = `${change} ${email} (${user.id}) of tenant ${tenant}. Roles: ${user.roles.join(', ')}.`
     return { text, json: { userId: user.id, email: user.email, roles: user.roles, created: isCreated } }
   },
 })

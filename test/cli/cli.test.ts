@@ -272,6 +272,16 @@ describe('vestibule admin grant', () => {
     })
   })
 
+  test('says whether it created the user, and which roles the user has', async ({ tenant }) => {
+    const grant = (role: string) =>
+      vestibule(['admin', 'grant', 'boss@acme.example', '--tenant', tenant, '--role', role])
+    const { stdout } = await grant('admin')
+    const { id } = await getUserByEmail(createPlatformCtx(tenant), 'boss@acme.example')
+    const user = `user boss@acme.example (${id}) of tenant ${tenant}`
+    expect(stdout).toBe(`Created ${user}. Roles: admin.\n`)
+    expect((await grant('support')).stdout).toBe(`Changed ${user}. Roles: admin, support.\n`)
+  })
+
   test('rejects an unknown role, and lists the roles', async ({ tenant }) => {
     const run = await vestibule(['admin', 'grant', 'a@b.example', '--tenant', tenant, '--role', 'owner'])
     expect(run.code).toBe(1)

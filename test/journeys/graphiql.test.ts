@@ -3,7 +3,11 @@ import { noBrowser } from '../support/browser.ts'
 import { photograph, test } from '../support/journey.ts'
 
 describe.skipIf(noBrowser)('GraphiQL', () => {
-  test('runs a query without requests to other hosts', async ({ app, tenant, open }) => {
+  test('explains how to start, and runs a query without requests to other hosts', async ({
+    app,
+    tenant,
+    open,
+  }) => {
     const page = await (await open()).newPage()
     const outside: string[] = []
     await page.route(
@@ -13,6 +17,11 @@ describe.skipIf(noBrowser)('GraphiQL', () => {
         return route.abort()
       },
     )
+    await page.goto(`${app.origin}/${tenant}/graphql`)
+    const editor = page.locator('.graphiql-query-editor')
+    await expect
+      .poll(() => editor.textContent(), { timeout: 20_000 })
+      .toMatch(/management\sAPI\sof\sthis\stenant.*query\sFirstUsers/s)
     await page.goto(`${app.origin}/${tenant}/graphql?query=${encodeURIComponent('{ __typename }')}`)
     expect(await page.title()).toBe('GraphiQL')
     await page.locator('.graphiql-execute-button').click({ timeout: 20_000 })
