@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { OAuthError } from '../../src/core/oauth-error.ts'
 import { listErrorFacts } from '../../src/pages/error-facts.ts'
@@ -12,7 +13,9 @@ describe('the facts of an error page', () => {
       ['error', 'invalid_request'],
       ['given', 'https://a.example/'],
       ['registered', '1'],
+      ['documentation', 'docs/errors.md#oauth-and-openid-connect-errors'],
     ])
+    expect(readFileSync('docs/errors.md', 'utf8')).toContain('\n## OAuth and OpenID Connect errors\n')
   })
 
   test('are none in production', () => {
