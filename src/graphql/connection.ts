@@ -33,8 +33,13 @@ function toPageInfo<Row>(page: Page<Row>): PageInfoFields {
   return {
     hasNextPage: page.hasNextPage,
     hasPreviousPage: page.hasPreviousPage,
-    startCursor: first === undefined ? null : page.encodeRowCursor(first),
-    endCursor: last === undefined ? null : page.encodeRowCursor(last),
+    // A cursor is signed: it is computed where it is selected.
+    get startCursor() {
+      return first === undefined ? null : page.encodeRowCursor(first)
+    },
+    get endCursor() {
+      return last === undefined ? null : page.encodeRowCursor(last)
+    },
   }
 }
 

@@ -115,8 +115,22 @@ function countPairs(
   }
 }
 
-/** The error of a document that exceeds a limit; null for others. */
+/** The documents that were found to be within the limits. They are forgotten with the document. */
+const accepted = new WeakMap<DocumentLimits, WeakSet<DocumentNode>>([
+  [CALLER_LIMITS, new WeakSet()],
+  [ANONYMOUS_LIMITS, new WeakSet()],
+])
+
+/** The error of a document that exceeds a limit; null for others. A document is counted once for its limits. */
 export function findDocumentError(document: DocumentNode, limits: DocumentLimits): GraphQLError | null {
+  const known = accepted.get(limits)
+  if (known?.has(document)) return null
+  const error = countDocument(document, limits)
+  if (!error) known?.add(document)
+  return error
+}
+
+function countDocument(document: DocumentNode, limits: DocumentLimits): GraphQLError | null {
   const count = createCounter(limits)
   const fragments = new Map(
     document.definitions.flatMap((node) =>
