@@ -9,6 +9,7 @@ import { addRelatedOriginRoutes } from './credentials/related-origins.routes.ts'
 import { addDemoClientRoutes } from './dev/demo-client.routes.ts'
 import { addInboxRoutes } from './dev/inbox.routes.ts'
 import { addStartRoutes } from './dev/start.routes.ts'
+import type { Compilation } from './graphql/compiled/execute.ts'
 import { createGraphqlHandler } from './graphql/server.ts'
 import {
   HEADERS_CHECK_MS,
@@ -69,10 +70,16 @@ function createHttpApp(isStopping: () => boolean): H3 {
   return app
 }
 
-/** Composes the HTTP server. The runtime must be open. `door` is another than `node` in tests only. */
-export async function createApp({ door = 'node' }: { door?: Door } = {}): Promise<App> {
+/** Composes the HTTP server. The runtime must be open. `door` and `compilation` are set in tests only. */
+export async function createApp({
+  door = 'node',
+  compilation,
+}: {
+  door?: Door
+  compilation?: Compilation
+} = {}): Promise<App> {
   let stopping = false
-  const graphql = createGraphqlHandler(buildSchema())
+  const graphql = createGraphqlHandler(buildSchema(), { compilation })
   const web = serveNode(
     createHttpApp(() => stopping),
     door,

@@ -32,6 +32,15 @@ const limited = new Counter({
 /** Counts what a limit rejected. `limit` is the name of the limit. */
 export const countLimited = (limit: string): void => limited.inc({ limit })
 
+const plainQueries = new Counter({
+  name: 'vestibule_graphql_plain_queries_total',
+  help: 'GraphQL queries that were not compiled: with directives, or introspection.',
+  registers: [registry],
+})
+
+/** Counts a GraphQL query that has no compiled form. */
+export const countPlainQuery = (): void => plainQueries.inc()
+
 /** The label that distinguishes requests. Tenants would produce too many time series. */
 export type Surface = 'graphql' | 'rest' | 'oidc'
 

@@ -11,6 +11,7 @@ import {
 } from 'graphql'
 import { isAsyncIterable, type Plugin } from 'graphql-yoga'
 import { watchStreamToken } from '../access/watch-token.ts'
+import { type Compilation, executeQuery } from './compiled/execute.ts'
 import type { GraphQLContext } from './context.ts'
 import { ANONYMOUS_LIMITS, CALLER_LIMITS, findDocumentError } from './document-limits.ts'
 import { maskErrors, toGraphQLError } from './error-masking.ts'
@@ -64,11 +65,20 @@ function holdStream({ ctx, stream }: GraphQLContext): ExecutionResult | null {
   }
 }
 
+export type ExecutionSettings = {
+  isProduction: boolean
+  /** The results are the same. */
+  compilation: Compilation
+}
+
 /**
  * Yoga plugin with the rules of all operations, over HTTP, event streams and WebSockets. (Yoga's HTTP plugins
  * do not see WebSockets.)
  */
-export function createOperationRules(isProduction: boolean): Plugin<GraphQLContext> {
+export function createOperationRules({
+  isProduction,
+  compilation,
+}: ExecutionSettings): Plugin<GraphQLContext> {
   const checkRequest = (args: OperationArgs, context: GraphQLContext): ExecutionResult | null => {
     if (context.rejection) return { errors: [toGraphQLError(context.rejection, context.ctx.requestId)] }
     const { cost, errors } = checkOperation(args, context.ctx, isProduction)
@@ -101,8 +111,11 @@ export function createOperationRules(isProduction: boolean): Plugin<GraphQLConte
         setResultAndStopExecution(rejection)
         return
       }
-      if (isQuery(args)) setListWorkload(context)
-      else if (context.call.idempotencyKey !== null)
+      if (isQuery(args)) {
+        setListWorkload(context)
+        if (compilation !== 'none')
+          setExecuteFn((executionArgs) => executeQuery(executionArgs, executeFn, compilation))
+      } else if (context.call.idempotencyKey !== null)
         setExecuteFn((executionArgs) => executeOperation(executionArgs, context, executeFn))
       return {
         onExecuteDone({ result, setResult }) {

@@ -1,5 +1,5 @@
 import SchemaBuilder, { BasePlugin, type PothosOutputFieldConfig, type SchemaTypes } from '@pothos/core'
-import type { GraphQLFieldResolver } from 'graphql'
+import { defaultFieldResolver, type GraphQLFieldResolver } from 'graphql'
 import { ACCOUNT_SCOPE, type Scope } from '../core/scopes.ts'
 import { createScopeError, type GraphQLContext, hasOwnScope, type OwnScope } from './context.ts'
 
@@ -11,11 +11,19 @@ declare global {
   }
 }
 
+export type OwnFieldRule = { scope: Scope; ownScope: OwnScope }
+
+/** The rules of the resolvers that return the member of the object with the name of the field. */
+const memberRules = new WeakMap<object, OwnFieldRule>()
+
+/** The rule of a resolver that otherwise returns a member of the object; undefined for any other resolver. */
+export const findOwnRule = (resolve: object): OwnFieldRule | undefined => memberRules.get(resolve)
+
 /**
  * The rule of a field of a type whose rule lets users read their own: callers with `scope` read it of
  * everybody, users their own with `ownScope` or `account`.
  */
-export type OwnFieldExtensions = { ownField: { scope: Scope; ownScope: OwnScope } }
+export type OwnFieldExtensions = { ownField: OwnFieldRule }
 
 /**
  * Enforces OwnFieldExtensions. A synchronous comparison around the resolver instead of a rule of the scope
@@ -28,12 +36,14 @@ class OwnFieldsPlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
   ): GraphQLFieldResolver<unknown, Types['Context'], object> {
     const rule = (field.extensions as Partial<OwnFieldExtensions> | undefined)?.ownField
     if (!rule) return resolve
-    return (...args) => {
+    const resolveOwn: typeof resolve = (...args) => {
       const context = args[2] as unknown as GraphQLContext
       if (!context.ctx.scopes.has(rule.scope) && !hasOwnScope(context, rule.ownScope))
         throw createScopeError(context, [...new Set([rule.ownScope, ACCOUNT_SCOPE])])
       return resolve(...args)
     }
+    if (resolve === defaultFieldResolver) memberRules.set(resolveOwn, rule)
+    return resolveOwn
   }
 }
 

@@ -14,7 +14,7 @@ import type { GraphQLContext } from './context.ts'
 import { toErrorJson, toGraphQLError } from './error-masking.ts'
 import { useHttpRules } from './http-rules.ts'
 import { createSocketServer } from './live/socket.ts'
-import { createOperationRules } from './operation-rules.ts'
+import { createOperationRules, type ExecutionSettings } from './operation-rules.ts'
 import { createContext, getGraphqlUrl, identifyCaller } from './request-context.ts'
 
 /** The GraphQL endpoints of all tenants: `/{tenant}/graphql` over HTTP, event streams and WebSockets. */
@@ -53,7 +53,8 @@ query FirstUsers {
 /** How long a client may take to read the end of its stream. */
 const DRAIN_TIMEOUT_MS = 5000
 
-function createYogaServer(schema: GraphQLSchema, isProduction: boolean) {
+function createYogaServer(schema: GraphQLSchema, settings: ExecutionSettings) {
+  const { isProduction } = settings
   return createYoga<GraphQLContext>({
     schema,
     graphqlEndpoint: ENDPOINT,
@@ -72,7 +73,7 @@ function createYogaServer(schema: GraphQLSchema, isProduction: boolean) {
     logging: false,
     // error-masking.ts masks the errors of all transports.
     maskedErrors: false,
-    plugins: [createOperationRules(isProduction), useHttpRules],
+    plugins: [createOperationRules(settings), useHttpRules],
   })
 }
 
@@ -115,9 +116,9 @@ async function requireTenant(tenant: string): Promise<void> {
 /** Creates the handler of the GraphQL endpoints. The runtime must be open before the first request. */
 export function createGraphqlHandler(
   schema: GraphQLSchema,
-  { isProduction = env.isProduction } = {},
+  { isProduction = env.isProduction, compilation = 'repeated' }: Partial<ExecutionSettings> = {},
 ): GraphqlHandler {
-  const yoga = createYogaServer(schema, isProduction)
+  const yoga = createYogaServer(schema, { isProduction, compilation })
   const sockets = createSocketServer(yoga.getEnveloped)
 
   const handleRequest = async (

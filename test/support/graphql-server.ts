@@ -1,9 +1,11 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import type { Compilation } from '../../src/graphql/compiled/execute.ts'
 import { createGraphqlHandler, type GraphqlHandler } from '../../src/graphql/server.ts'
 import { buildSchema } from '../../src/server/graphql-schema.ts'
 import type { GraphqlBody } from './app.ts'
 import { withoutCost } from './cost.ts'
+import { compilation } from './test-ways.ts'
 
 /** One complete response. */
 export type GraphqlAnswer = { status: number; headers: Headers; body: GraphqlBody }
@@ -25,8 +27,10 @@ export type GraphqlServer = {
 }
 
 /** Starts the server; the runtime must be open. */
-export async function serveGraphql(options: { isProduction?: boolean } = {}): Promise<GraphqlServer> {
-  const graphql = createGraphqlHandler(buildSchema(), options)
+export async function serveGraphql(
+  options: { isProduction?: boolean; compilation?: Compilation } = {},
+): Promise<GraphqlServer> {
+  const graphql = createGraphqlHandler(buildSchema(), { compilation, ...options })
   const tenantOf = (url = '') => url.split('?', 1)[0]?.split('/')[1] ?? ''
   const server = createServer(
     (request, response) => void graphql.handle(request, response, tenantOf(request.url)),
