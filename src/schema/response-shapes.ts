@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import type { IdPrefix } from '../core/crypto.ts'
+import { createMemberPicker } from '../core/member-picker.ts'
 
 /** The syntax of an identifier of Vestibule, as a regular expression of the OpenAPI document. */
 export const createIdPattern = (...prefixes: IdPrefix[]) =>
@@ -50,10 +51,8 @@ export const createListShape = (name: string, item: z.ZodType) =>
   })
 
 /** Returns a function that picks the fields of `shape` from a row, in the order of the shape. */
-export const createBodyMapper =
-  <Shape extends Record<string, z.ZodType>>({ shape }: z.ZodObject<Shape>) =>
-  <Row extends { [Field in keyof Shape]: unknown }>(row: Row) =>
-    Object.fromEntries(Object.keys(shape).map((field) => [field, row[field]])) as Pick<
-      Row,
-      keyof Shape & keyof Row
-    >
+export function createBodyMapper<Shape extends Record<string, z.ZodType>>({ shape }: z.ZodObject<Shape>) {
+  const pickMembers = createMemberPicker(Object.keys(shape))
+  return <Row extends { [Field in keyof Shape]: unknown }>(row: Row) =>
+    pickMembers(row) as Pick<Row, keyof Shape & keyof Row>
+}

@@ -48,7 +48,7 @@ export async function authenticateSession(
       successorHash: successors[0] ? sha256(successors[0]) : null,
       seen: { ip, location: lookUpLocation(ip), userAgent },
     },
-    createEventRow(ctx, sessionRefreshed()),
+    () => createEventRow(ctx, sessionRefreshed()),
   )
   if (!found) throw new InvalidCredential('The session token is not valid.')
   if (found.isChanged) wakeReaders(ctx.tenant)

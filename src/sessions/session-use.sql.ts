@@ -132,21 +132,24 @@ export async function updateSessionUse(
   sql: Sql,
   tenant: string,
   use: SessionUse,
-  event: object,
+  createEvent: () => object,
 ): Promise<UsedSession | null> {
   const { seen, ...values } = use
   if (use.expirationMinutes === 0 && use.successorHash === null) {
     const { tokenHash, clientId, now } = use
     const row = await SELECT_USED_SESSION.first(sql, { tenant, tokenHash, clientId, now })
-    if (!row?.isUseDue) return row && toUsedSession({ ...row, isChanged: false })
+    if (!row?.isUseDue) return row && toUsedSession(row, false)
   }
-  const row = await AUTHENTICATE_SESSION.first(sql, { tenant, ...values, ...seen, events: [event] })
-  return row && toUsedSession(row)
+  const row = await AUTHENTICATE_SESSION.first(sql, { tenant, ...values, ...seen, events: [createEvent()] })
+  return row && toUsedSession(row, row.isChanged)
 }
 
-const toUsedSession = (row: RowOf<typeof AUTHENTICATE_SESSION>): UsedSession => ({
+const toUsedSession = (
+  row: Omit<RowOf<typeof AUTHENTICATE_SESSION>, 'isChanged'>,
+  isChanged: boolean,
+): UsedSession => ({
   session: toSessionRow(row),
   user: toUserRow(row),
   tokenHash: row.tokenHash,
-  isChanged: row.isChanged,
+  isChanged,
 })

@@ -1,3 +1,4 @@
+import { createMemberPicker } from '../core/member-picker.ts'
 import { storedColumns } from '../database/columns.ts'
 import type { Sql } from '../database/db.ts'
 import { checkFoundRow } from '../database/key-lookup.ts'
@@ -28,10 +29,8 @@ export const SESSION_RETURNS = prefixNames(
 export const USER_RETURNS = prefixNames('u_', storedColumns('User'))
 
 type Row = Record<string, unknown>
-const pickColumns = (row: Row, prefix: string, names: readonly string[]): unknown =>
-  Object.fromEntries(names.map((name) => [name, row[prefix + name]]))
-export const toSessionRow = (row: Row): SessionRow => pickColumns(row, 's_', SESSION_COLUMNS) as SessionRow
-export const toUserRow = (row: Row): User => pickColumns(row, 'u_', USER_COLUMNS) as User
+export const toSessionRow = createMemberPicker(SESSION_COLUMNS, 's_') as (row: Row) => SessionRow
+export const toUserRow = createMemberPicker(USER_COLUMNS, 'u_') as (row: Row) => User
 
 /** The values that a session is inserted with. */
 export type NewSession = {

@@ -1,4 +1,5 @@
 import type { Ctx } from '../core/context.ts'
+import { createMemberPicker } from '../core/member-picker.ts'
 import type { Scope } from '../core/scopes.ts'
 import type { User } from '../generated/prisma/client.ts'
 import { toEmailKey } from '../schema/address-keys.ts'
@@ -15,22 +16,26 @@ import {
 
 const APP_METADATA_SCOPE: Scope = 'users:read_app_metadata'
 
+const ADDRESS_COLUMNS = ADDRESS_MEMBERS.map(toAddressColumn)
+
 /** The address of a user; null when no member of it is set. */
 export function toAddress(user: User): Address | null {
-  const members = ADDRESS_MEMBERS.map((member) => [member, user[toAddressColumn(member)]] as const)
-  return members.some(([, value]) => value !== null) ? (Object.fromEntries(members) as Address) : null
+  if (ADDRESS_COLUMNS.every((column) => user[column] === null)) return null
+  return Object.fromEntries(
+    ADDRESS_MEMBERS.map((member) => [member, user[toAddressColumn(member)]]),
+  ) as Address
 }
+
+const pickFields = createMemberPicker(USER_FIELDS)
+const pickOtherFields = createMemberPicker(USER_FIELDS.filter((field) => field !== 'appMetadata'))
 
 /**
  * A user as REST answers it: every field of the specification, in its order, null where unset. appMetadata is
  * left out unless the caller may read it.
  */
 export function toUserBody(ctx: Ctx, user: User): Record<string, unknown> {
-  const body: Record<string, unknown> = {}
-  for (const field of USER_FIELDS) {
-    if (field === 'address') body[field] = toAddress(user)
-    else if (field !== 'appMetadata' || ctx.scopes.has(APP_METADATA_SCOPE)) body[field] = user[field]
-  }
+  const body = ctx.scopes.has(APP_METADATA_SCOPE) ? pickFields(user) : pickOtherFields(user)
+  body.address = toAddress(user)
   return body
 }
 
