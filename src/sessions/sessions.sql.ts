@@ -29,8 +29,8 @@ export const SESSION_RETURNS = prefixNames(
 export const USER_RETURNS = prefixNames('u_', storedColumns('User'))
 
 type Row = Record<string, unknown>
-export const toSessionRow = createMemberPicker(SESSION_COLUMNS, 's_') as (row: Row) => SessionRow
-export const toUserRow = createMemberPicker(USER_COLUMNS, 'u_') as (row: Row) => User
+export const toSessionRow = createMemberPicker(SESSION_COLUMNS, { prefix: 's_' }) as (row: Row) => SessionRow
+export const toUserRow = createMemberPicker(USER_COLUMNS, { prefix: 'u_' }) as (row: Row) => User
 
 /** The values that a session is inserted with. */
 export type NewSession = {

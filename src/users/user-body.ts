@@ -26,8 +26,11 @@ export function toAddress(user: User): Address | null {
   ) as Address
 }
 
-const pickFields = createMemberPicker(USER_FIELDS)
-const pickOtherFields = createMemberPicker(USER_FIELDS.filter((field) => field !== 'appMetadata'))
+const pickFields = createMemberPicker(USER_FIELDS, { datesAsText: true })
+const pickOtherFields = createMemberPicker(
+  USER_FIELDS.filter((field) => field !== 'appMetadata'),
+  { datesAsText: true },
+)
 
 /**
  * A user as REST answers it: every field of the specification, in its order, null where unset. appMetadata is
