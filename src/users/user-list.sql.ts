@@ -185,7 +185,8 @@ export async function selectUserPage(
   columns: ReadonlySet<string> | null | 'keys',
 ): Promise<KeyedRow<User>[]> {
   const rows = await buildUserPageStatement(tenant, query, paging, columns).all(sql)
-  return rows.map(({ value, ...row }) => ({ key: toCursorKey({ id: row.id, value }), row }))
+  // A copy of each row without `value` would take longer than reading it.
+  return rows.map((row) => ({ key: toCursorKey(row), row }))
 }
 
 const COUNT_USERS = statement({ returns: { users: 'text' } })`

@@ -6,6 +6,7 @@ import { dbFor, sqlFor, unpreparedSqlFor } from '../database/db.ts'
 import { buildPageQuery } from '../database/page-query.ts'
 import type { User } from '../generated/prisma/client.ts'
 import {
+  type CursorKey,
   encodeCursor,
   type Page,
   type PageArgs,
@@ -120,13 +121,17 @@ export async function listUsers(
       ? await selectUserPage(send, tenant, list, paging, fields ? selectColumnsForFields(fields) : null)
       : await (isPlain && isFirst ? readPageById : readPageByKeys)(ctx, list, paging, query)
   const { rows, ...ends } = toPageRows(paging, read)
-  const keys = new Map(rows.map(({ key }) => [key.id, key]))
+  let keys: Map<string, CursorKey> | undefined
+  const findKey = (id: string): CursorKey => {
+    keys ??= new Map(rows.map(({ key }) => [key.id, key]))
+    return keys.get(id) ?? { id, value: null }
+  }
   return {
     ...ends,
     rows: rows.flatMap(({ row }) => row ?? []),
     page: paging.mode === 'offset' ? paging.page : null,
     pageSize: paging.pageSize,
-    encodeRowCursor: ({ id }) => encodeCursor(name, keys.get(id) ?? { id, value: null }),
+    encodeRowCursor: ({ id }) => encodeCursor(name, findKey(id)),
     countAll: () => selectUserCount(send, tenant, list),
   }
 }
