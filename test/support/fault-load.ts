@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { followCreatedUsers } from './fault-subscriber.ts'
 import { csrfIn, PageBrowser } from './page-browser.ts'
@@ -40,6 +41,8 @@ export async function startFaultLoad(server: ServerProcess, baseUrl: string): Pr
   })
   const client = { id: String(made.body.id), secret: String(made.body.secret) }
   const abort = new AbortController()
+  // The tests of a file share a database.
+  const domain = `${randomUUID()}.example`
   let network = 0
   let running = true
   /** When the newest of those began that were acknowledged. */
@@ -201,7 +204,7 @@ export async function startFaultLoad(server: ServerProcess, baseUrl: string): Pr
     const browser = new PageBrowser(server.origin)
     for (let n = 0; running; n++) {
       // An address gets its next code after 30 s: each sign-in is of another user.
-      const email = `person${person}-${n}@faults.example`
+      const email = `person${person}-${n}@${domain}`
       if (await createUser(browser, { email, emailVerified: true }))
         await signIn(email).catch((error: unknown) => void load.unexpected.push(`sign-in: ${error}`))
       await sleep(20)
