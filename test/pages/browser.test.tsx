@@ -82,10 +82,14 @@ describe.skipIf(noBrowser)('a hosted page in a browser without JavaScript', () =
       const count = await controls.count()
       for (let index = 0; index < count; index++) {
         if (index > 0 || autofocused === 0) await page.keyboard.press('Tab')
-        const focus = await controls
-          .nth(index)
-          .evaluate((element) => [element === document.activeElement, getComputedStyle(element).outlineStyle])
-        expect(focus).toEqual([true, 'solid'])
+        const control = controls.nth(index)
+        // The browser moves the focus to an autofocused control with the first frame after the load.
+        const readFocus = () =>
+          control.evaluate((element) => [
+            element === document.activeElement,
+            getComputedStyle(element).outlineStyle,
+          ])
+        await expect.poll(readFocus).toEqual([true, 'solid'])
       }
     })
 
