@@ -13,6 +13,10 @@ declare global {
 
 export type OwnFieldRule = { scope: Scope; ownScope: OwnScope }
 
+/** Whether the caller may read the fields of a rule. */
+export const mayReadOwnField = (context: GraphQLContext, { scope, ownScope }: OwnFieldRule): boolean =>
+  context.ctx.scopes.has(scope) || hasOwnScope(context, ownScope)
+
 /** The rules of the resolvers that return the member of the object with the name of the field. */
 const memberRules = new WeakMap<object, OwnFieldRule>()
 
@@ -38,7 +42,7 @@ class OwnFieldsPlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
     if (!rule) return resolve
     const resolveOwn: typeof resolve = (...args) => {
       const context = args[2] as unknown as GraphQLContext
-      if (!context.ctx.scopes.has(rule.scope) && !hasOwnScope(context, rule.ownScope))
+      if (!mayReadOwnField(context, rule))
         throw createScopeError(context, [...new Set([rule.ownScope, ACCOUNT_SCOPE])])
       return resolve(...args)
     }

@@ -20,25 +20,32 @@ import { generateSelection } from './selection.ts'
 export type CompiledQuery = {
   operation: OperationDefinitionNode
   fragments: Fragments
+  /** The fields of the document, which the memory of the query is proportional to. */
+  fieldCount: number
   execute: ExecuteSelection
 }
 
 /** `{ "__proto__": value }` sets a prototype. */
 const isUsable = (name: string): boolean => name !== '__proto__'
 
-/** Whether the document has nothing that is executed in the plain way only: directives, and introspection. */
-function isCompilable(document: DocumentNode): boolean {
-  let isFound = false
+/**
+ * The number of fields of a document; null if it has what is executed in the plain way only: directives, introspection,
+ * or a response name that no object literal may have.
+ */
+function countFields(document: DocumentNode): number | null {
+  let count = 0
+  let isPlain = false
   visit(document, {
     Directive: () => {
-      isFound = true
+      isPlain = true
     },
     Field: ({ name, alias }: FieldNode) => {
+      count += 1
       if (name.value === '__schema' || name.value === '__type' || !isUsable((alias ?? name).value))
-        isFound = true
+        isPlain = true
     },
   })
-  return !isFound
+  return isPlain ? null : count
 }
 
 const listSelectionSets = (nodes: readonly FieldNode[]): SelectionSetNode[] =>
@@ -79,12 +86,14 @@ export function compileQuery(
 ): CompiledQuery | null {
   const operation = getOperationAST(document, operationName)
   const root = schema.getQueryType()
-  if (operation?.operation !== OperationTypeNode.QUERY || !root || !isCompilable(document)) return null
+  if (operation?.operation !== OperationTypeNode.QUERY || !root) return null
+  const fieldCount = countFields(document)
+  if (fieldCount === null) return null
   const fragments: Fragments = Object.fromEntries(
     document.definitions.flatMap((definition) =>
       definition.kind === Kind.FRAGMENT_DEFINITION ? [[definition.name.value, definition]] : [],
     ),
   )
   const execute = compileSelection({ schema, fragments }, root, [operation.selectionSet])
-  return { operation, fragments, execute }
+  return { operation, fragments, fieldCount, execute }
 }

@@ -5,6 +5,7 @@ import {
   type GraphQLError,
   getVariableValues,
 } from 'graphql'
+import { LRUCache } from 'lru-cache'
 import { countPlainQuery } from '../../core/metrics.ts'
 import type { GraphQLContext } from '../context.ts'
 import { type CompiledQuery, compileQuery } from './compile.ts'
@@ -21,8 +22,17 @@ const MAX_VARIABLE_ERRORS = 50
  */
 export type Compilation = 'repeated' | 'all' | 'none'
 
-/** The compiled queries of documents, which have one operation each. They are forgotten with the document. */
-const queries = new WeakMap<DocumentNode, CompiledQuery | 'plain' | 'new'>()
+/** A field takes up to half a kilobyte, so that compiled queries take up to 10 MB. */
+const MAX_FIELDS = 20_000
+
+/** The compiled queries of documents, which have one operation each. */
+const queries = new LRUCache<DocumentNode, CompiledQuery>({
+  maxSize: MAX_FIELDS,
+  sizeCalculation: ({ fieldCount }) => fieldCount,
+})
+/** Documents that were executed before, and those of them that have no compiled form. */
+const executed = new WeakSet<DocumentNode>()
+const plain = new WeakSet<DocumentNode>()
 
 /** The compiled query of a document; null for one that is executed in the plain way. */
 function findQuery(
@@ -30,18 +40,18 @@ function findQuery(
   compilation: Compilation,
 ): CompiledQuery | null {
   const known = queries.get(document)
-  if (known === undefined && compilation === 'repeated') {
-    queries.set(document, 'new')
+  if (known) return known
+  if (compilation === 'repeated' && !executed.has(document)) {
+    executed.add(document)
     return null
   }
-  const query =
-    known === undefined || known === 'new'
-      ? (compileQuery(schema, document, operationName) ?? 'plain')
-      : known
-  if (query !== known) queries.set(document, query)
-  if (query !== 'plain') return query
-  countPlainQuery()
-  return null
+  const compiled = plain.has(document) ? null : compileQuery(schema, document, operationName)
+  if (compiled) queries.set(document, compiled)
+  else {
+    plain.add(document)
+    countPlainQuery()
+  }
+  return compiled
 }
 
 const buildResult = (data: unknown, errors: readonly GraphQLError[]): ExecutionResult =>

@@ -1,6 +1,5 @@
 import { type GraphQLOutputType, getNullableType, isLeafType, isNonNullType } from 'graphql'
-import { hasOwnScope } from '../context.ts'
-import { findOwnRule, type OwnFieldRule } from '../own-fields.ts'
+import { findOwnRule, mayReadOwnField, type OwnFieldRule } from '../own-fields.ts'
 import { executeField } from './execute-field.ts'
 import { type ExecuteSelection, type FieldPlan, isPromise, type Run, type TypeNamePlan } from './run.ts'
 
@@ -32,7 +31,7 @@ function findMember({ definition }: FieldPlan): Member | null {
 function isAllowed(run: Run, rule: OwnFieldRule): boolean {
   const known = run.allowed.get(rule)
   if (known !== undefined) return known
-  const allowed = run.contextValue.ctx.scopes.has(rule.scope) || hasOwnScope(run.contextValue, rule.ownScope)
+  const allowed = mayReadOwnField(run.contextValue, rule)
   run.allowed.set(rule, allowed)
   return allowed
 }

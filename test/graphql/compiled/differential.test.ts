@@ -1,4 +1,5 @@
 import { describe, expect } from 'vitest'
+import { renderMetrics } from '../../../src/core/metrics.ts'
 import type { Scope } from '../../../src/core/scopes.ts'
 import { buildSchema } from '../../../src/server/graphql-schema.ts'
 import { createUser } from '../../../src/users/users.ts'
@@ -18,6 +19,11 @@ const test = base
   })
   .extend('plain', { scope: 'file' }, async ({ app: _ }, { onCleanup }) => {
     const server = await serveGraphql({ compilation: 'none' })
+    onCleanup(server.close)
+    return server
+  })
+  .extend('repeated', { scope: 'file' }, async ({ app: _ }, { onCleanup }) => {
+    const server = await serveGraphql({ compilation: 'repeated' })
     onCleanup(server.close)
     return server
   })
@@ -46,6 +52,12 @@ const test = base
       },
   )
 
+/** The value of the metric of queries that have no compiled form. */
+async function countPlainQueries(): Promise<number> {
+  const text = await (await renderMetrics()).text()
+  return Number(/^vestibule_graphql_plain_queries_total (\d+)$/m.exec(text)?.[1])
+}
+
 const CALLERS: [string, number, readonly Scope[] | null | undefined][] = [
   ['an administrator', 1, undefined],
   ['a caller who reads users only', 2, ['users:read']],
@@ -61,6 +73,7 @@ describe('a compiled query', () => {
       const token = scopes === null ? null : await tokenFor(tenant, scopes)
       const random = createRandom(seed)
       const kinds = new Set<boolean>()
+      const before = await countPlainQueries()
       for (let count = 0; count < QUERIES; count++) {
         const query = generateQuery(buildSchema(), random, ids)
         const [fast, slow] = [await ask(compiled, query, token), await ask(plain, query, token)]
@@ -68,6 +81,19 @@ describe('a compiled query', () => {
         kinds.add(fast.includes('"errors"'))
       }
       expect(kinds).toContain(scopes !== undefined)
+      expect(await countPlainQueries()).toBe(before)
     },
   )
+
+  test('is compiled when its text is sent again; one with a directive is counted instead', async ({
+    repeated,
+    ask,
+  }) => {
+    const before = await countPlainQueries()
+    const query = 'query again { viewer { scopes @include(if: true) } }'
+    await ask(repeated, query, null)
+    expect(await countPlainQueries()).toBe(before)
+    await ask(repeated, query, null)
+    expect(await countPlainQueries()).toBe(before + 1)
+  })
 })
