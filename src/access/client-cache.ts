@@ -1,4 +1,5 @@
 import { createCache } from '../coordination/cache.ts'
+import { getClientLogoUrl } from '../core/brand-images.ts'
 import { equalsConstantTime, sha256 } from '../core/crypto.ts'
 import { sql } from '../database/db.ts'
 import { type ClientRow, selectClient } from './client.sql.ts'
@@ -6,7 +7,7 @@ import { isClientId } from './client-ids.ts'
 import { invalidateDeclaredResources } from './declared-resources.ts'
 import { findTenant } from './tenant-cache.ts'
 
-/** A client with the hashes of its secrets. */
+/** A client with the hashes of its secrets. Its `logoUrl` is a path of this server if it was set as a data URL. */
 export type CachedClient = ClientRow & { secretHashes: { hash: Buffer; expiresAt: Date | null }[] }
 
 const clientCache = createCache<CachedClient>('client', async (tenant, clientId) => {
@@ -16,7 +17,8 @@ const clientCache = createCache<CachedClient>('client', async (tenant, clientId)
     hash: Buffer.from(hash, 'hex'),
     expiresAt: expiresAt === null ? null : new Date(expiresAt),
   }))
-  return { ...found.client, secretHashes }
+  // The image of a data URL is served: in each of 10,000 entries it would take 43 KB.
+  return { ...found.client, logoUrl: getClientLogoUrl(tenant, found.client), secretHashes }
 })
 
 /**
@@ -28,6 +30,13 @@ export async function findClient(tenant: string, clientId: string): Promise<Cach
   const client = isClientId(clientId) ? await clientCache.get(tenant, clientId) : null
   if (client?.registeredBy !== 'document') return client
   return (await findTenant(tenant))?.clientIdMetadataDocuments ? client : null
+}
+
+/** Reads the logo of a client that is a data URL, which its cached `logoUrl` leads to; null without one. */
+export async function readClientLogo(tenant: string, clientId: string): Promise<string | null> {
+  const client = await findClient(tenant, clientId)
+  if (!client?.logoUrl?.startsWith('/')) return null
+  return (await selectClient(sql, tenant, clientId))?.client.logoUrl ?? null
 }
 
 /** Call after a change of the client or of its secrets has committed. */

@@ -62,3 +62,7 @@ export function getClientLogoUrl(
   if (!isDataImage(logoUrl)) return logoUrl || null
   return `/${tenantId}/brand/clients/${encodeURIComponent(id)}?v=${hashImage(logoUrl)}`
 }
+
+/** Whether two paths of this server have the same version: that of their content. */
+export const isSameImage = (path: string, other: string | null): boolean =>
+  path.startsWith('/') && !!other?.startsWith('/') && path.split('?v=')[1] === other.split('?v=')[1]

@@ -1,7 +1,7 @@
 import type { VNode } from 'preact'
 import type { BrandImages } from '../core/brand-images.ts'
 import { getInitial } from '../core/initial.ts'
-import { useClientLogo, useTenantImage } from './page-images.ts'
+import { useClientLogo, useTenantImage } from './page-images.pages.tsx'
 
 /** The tenant's logo, and the one for dark screens if there is one. Decorative: the page shows the name as text. */
 export function TenantLogo({ tenant }: { tenant: BrandImages }): VNode | null {
@@ -16,7 +16,7 @@ export function TenantLogo({ tenant }: { tenant: BrandImages }): VNode | null {
 }
 
 type ClientMarkProps = {
-  client: { id?: string; name: string; logoUrl?: string | null }
+  client: { name: string; logoUrl?: string | null }
   tenant: BrandImages | null | undefined
 }
 

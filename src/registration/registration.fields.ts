@@ -123,6 +123,8 @@ export function parseMetadata(
     })
   if (method === 'private_key_jwt' && metadata.jwks === undefined)
     issues.push({ field: 'jwks', description: 'is required for private_key_jwt' })
+  if (typeof metadata.logo_uri === 'string' && /^data:/i.test(metadata.logo_uri))
+    issues.push({ field: 'logo_uri', description: 'must be an http or https URL' })
   const languages = readLanguageMembers(metadata)
   issues.push(...languages.issues)
   const appType = native ? 'native' : method === 'none' ? 'single-page' : 'web'

@@ -1,5 +1,5 @@
 import { getQuery, getRouterParam, type H3 } from 'h3'
-import { findClient } from '../access/client-cache.ts'
+import { readClientLogo } from '../access/client-cache.ts'
 import { addRoute, type TenantCall } from '../access/endpoint.http.ts'
 import { BRAND_IMAGES, type BrandImage, hashImage, parseDataImage } from '../core/brand-images.ts'
 import { NotFound } from '../core/errors.ts'
@@ -41,8 +41,7 @@ async function showTenantImage(call: TenantCall): Promise<Response> {
 
 async function showClientLogo(call: TenantCall): Promise<Response> {
   const clientId = getRouterParam(call.event, 'client', { decode: true }) ?? ''
-  const client = await findClient(call.tenant.tenantId, clientId)
-  return showImage(call, client?.logoUrl)
+  return showImage(call, await readClientLogo(call.tenant.tenantId, clientId))
 }
 
 /**

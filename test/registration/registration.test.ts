@@ -271,6 +271,15 @@ describe('the registration endpoint (RFC 7591, section 3)', () => {
     expect(replaced.body.id_token_signed_response_alg).toBe('RS256')
   })
 
+  test('rejects an image as a data URL, which a stranger would store', async ({ register }) => {
+    const { status, body } = await register({
+      redirect_uris: ['https://rp.example.com/cb'],
+      logo_uri: `data:image/png;base64,iVBORw0KGgo${'A'.repeat(13)}`,
+    })
+    expect([status, body.error]).toEqual([400, 'invalid_client_metadata'])
+    expect(body.error_description).toBe('logo_uri must be an http or https URL.')
+  })
+
   test('reports all invalid metadata at once (section 3.2.2)', async ({ register }) => {
     const { status, body } = await register({
       redirect_uris: ['javascript:alert(1)', 'https://rp.example.com/*'],
