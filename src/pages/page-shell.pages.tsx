@@ -6,7 +6,7 @@ import { buildFaviconPath } from './assets/favicon.ts'
 import { STYLESHEET_PATH } from './assets/stylesheet.ts'
 import { LanguageMenu, LanguageReturn } from './language-menu.pages.tsx'
 import { ClientMark, type Outcome, OutcomeMark, TenantLogo } from './marks.pages.tsx'
-import { hasTenantLogo, useTenantImage } from './page-images.ts'
+import { hasTenantLogo, useTenantImage } from './page-images.pages.tsx'
 import { PopupDisplay, ThemeStyle } from './render-page.pages.tsx'
 import { Message, useWords } from './words.pages.tsx'
 

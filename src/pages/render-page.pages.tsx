@@ -8,7 +8,7 @@ import { getAcceptedEncodings, getRequestPath, getRequestWords } from '../langua
 import type { Words } from '../languages/words.ts'
 import { buildThemeCss, computeCspHash, selectBrand } from './assets/theme.ts'
 import { LanguageReturn } from './language-menu.pages.tsx'
-import { ImageSources, toOriginSource } from './page-images.ts'
+import { ImageSources, toOriginSource } from './page-images.pages.tsx'
 import { PageSecret } from './page-secret.pages.tsx'
 import { PageWords } from './words.pages.tsx'
 

@@ -1,6 +1,6 @@
 import { createContext } from 'preact'
 import { useContext } from 'preact/hooks'
-import { type BrandImage, type BrandImages, getClientLogoUrl, getImageUrl } from '../core/brand-images.ts'
+import { type BrandImage, type BrandImages, getImageUrl, isSameImage } from '../core/brand-images.ts'
 
 /** URLs allow more characters in a host; `;` would start another directive of the policy. */
 const PLAIN_HOST = /^[\w.-]+$/
@@ -36,16 +36,19 @@ const useServedImage = (url: string | null, stored: string | null | undefined): 
 export const useTenantImage = (tenant: BrandImages | null | undefined, image: BrandImage): string | null =>
   useServedImage(tenant ? getImageUrl(tenant, image) : null, tenant?.[image])
 
-type LogoOwner = { id?: string; logoUrl?: string | null }
+type LogoOwner = { logoUrl?: string | null }
 
 /** Whether the client has the logo of the tenant. */
 export const hasTenantLogo = ({ logoUrl }: LogoOwner, tenant: BrandImages | null | undefined): boolean =>
-  !!logoUrl && logoUrl === tenant?.logoUrl
+  !!logoUrl &&
+  !!tenant &&
+  (logoUrl === tenant.logoUrl || isSameImage(logoUrl, getImageUrl(tenant, 'logoUrl')))
 
-/** The URL of the logo of a client, which may be one of this server; null without one. */
+/** The URL of the logo of a client, which may be a path of this server; null without one. */
 export function useClientLogo(client: LogoOwner, tenant: BrandImages | null | undefined): string | null {
-  const { id, logoUrl = null } = client
-  const ownUrl = id && tenant ? getClientLogoUrl(tenant.tenantId, { id, logoUrl }) : logoUrl
-  const [own, shared] = [useServedImage(ownUrl, logoUrl), useTenantImage(tenant, 'logoUrl')]
-  return hasTenantLogo(client, tenant) ? shared : own
+  const { logoUrl = null } = client
+  const isServed = logoUrl?.startsWith('/') ?? false
+  const [foreign, shared] = [useImage(isServed ? null : logoUrl), useTenantImage(tenant, 'logoUrl')]
+  if (hasTenantLogo(client, tenant)) return shared
+  return isServed ? logoUrl : foreign
 }
