@@ -18,7 +18,7 @@ type FieldInputProps = {
 const nameChoice = (field: SignUpField, choice: string): string =>
   field.name === 'locale' && LANGUAGES.includes(choice) ? getLanguageName(choice) : choice
 
-/** The choices of a select, and a stored value that is none of them. */
+/** The choices of a select, followed by the stored value if the list does not contain it. */
 const listChoices = ({ choices }: SignUpField, value?: string): readonly string[] =>
   value && !choices.includes(value) ? [...choices, value] : choices
 

@@ -18,28 +18,33 @@ export type SignUpField = {
   /** `autocomplete` of HTML, section 4.10.18.7. */
   autocomplete: string
   input: 'text' | 'number' | 'date' | 'url' | 'email' | 'checkbox' | 'select'
-  /** Of a select. A stored value that is none of them is offered as well. */
+  /** Of a select. A stored value outside this list is offered as well. */
   choices: readonly string[]
   /** An example of a value, for fields whose form is not obvious. */
   example: string | null
   schema: MemberSchema | null
 }
 
-type ProfileInput = Pick<SignUpField, 'autocomplete'> &
-  Partial<Pick<SignUpField, 'input' | 'choices' | 'example'>>
+/** The groups of the profile, in their order. */
+export const PROFILE_GROUPS = ['names', 'about', 'region'] as const
+type ProfileGroup = (typeof PROFILE_GROUPS)[number]
+
+type ProfileInput = Pick<SignUpField, 'autocomplete'> & { group: ProfileGroup } & Partial<
+    Pick<SignUpField, 'input' | 'choices' | 'example'>
+  >
 
 const PROFILE_INPUTS: Record<SignUpProfileField, ProfileInput> = {
-  name: { autocomplete: 'name' },
-  givenName: { autocomplete: 'given-name' },
-  familyName: { autocomplete: 'family-name' },
-  middleName: { autocomplete: 'additional-name' },
-  nickname: { autocomplete: 'nickname' },
-  preferredUsername: { autocomplete: 'off' },
-  website: { autocomplete: 'url', input: 'url' },
-  gender: { autocomplete: 'sex' },
-  birthdate: { autocomplete: 'bday', input: 'date' },
-  zoneinfo: { autocomplete: 'off', example: 'Europe/Zurich' },
-  locale: { autocomplete: 'language', input: 'select', choices: LANGUAGES },
+  name: { group: 'names', autocomplete: 'name' },
+  givenName: { group: 'names', autocomplete: 'given-name' },
+  middleName: { group: 'names', autocomplete: 'additional-name' },
+  familyName: { group: 'names', autocomplete: 'family-name' },
+  nickname: { group: 'names', autocomplete: 'nickname' },
+  preferredUsername: { group: 'names', autocomplete: 'off' },
+  birthdate: { group: 'about', autocomplete: 'bday', input: 'date' },
+  gender: { group: 'about', autocomplete: 'sex' },
+  website: { group: 'about', autocomplete: 'url', input: 'url' },
+  locale: { group: 'region', autocomplete: 'language', input: 'select', choices: LANGUAGES },
+  zoneinfo: { group: 'region', autocomplete: 'off', example: 'Europe/Zurich' },
 }
 
 const INPUTS_BY_FORMAT = { email: 'email', uri: 'url', date: 'date' } as const
@@ -64,11 +69,11 @@ function toField({ field, required, label, schema }: SignUpFieldSetting): SignUp
     const member = field.slice(METADATA_PREFIX.length)
     return { ...common, label: label ?? member, autocomplete: 'off', input: selectInput(schema) }
   }
-  const profile = PROFILE_INPUTS[field as SignUpProfileField]
+  const { group: _, ...input } = PROFILE_INPUTS[field as SignUpProfileField]
   return {
     ...common,
     input: 'text',
-    ...profile,
+    ...input,
     label: label ?? field,
     profile: label === null ? (field as SignUpProfileField) : null,
   }
@@ -77,11 +82,18 @@ function toField({ field, required, label, schema }: SignUpFieldSetting): SignUp
 /** A date of birth may lack its year, or be a year alone, which no date field shows. */
 const BIRTHDATE_INPUT = { input: 'text', example: '1990-12-31' } as const
 
-/** The fields of a profile, all of them optional. */
+/** The fields of a profile, which are optional. */
 export const listProfileFields = (): SignUpField[] =>
   Object.keys(PROFILE_INPUTS).map((field) => ({
     ...toField({ field, required: false, label: null, schema: null }),
     ...(field === 'birthdate' && BIRTHDATE_INPUT),
+  }))
+
+/** The groups of fields of a profile. */
+export const groupProfileFields = (fields: readonly SignUpField[]) =>
+  PROFILE_GROUPS.map((group) => ({
+    group,
+    fields: fields.filter(({ profile }) => profile && PROFILE_INPUTS[profile].group === group),
   }))
 
 /** The fields of the sign-up page of a tenant. */

@@ -27,7 +27,7 @@ const readNames = (message: string, language: string): string[] =>
 
 const buildWordPattern = (words: string): RegExp => new RegExp(`(?<!\\p{L})(${words})(?!\\p{L}|\\+)`, 'u')
 
-/** The other forms of address of languages that have several. `U+0000` is none. */
+/** The words of the forms of address that a catalog does not use, by language. */
 const OTHER_ADDRESSES: Record<string, RegExp> = {
   de: buildWordPattern('[Dd](u|ir|ich|ein\\p{L}*)|[Ee](uch|uer\\p{L}*)'),
   es: buildWordPattern('[Uu]sted|[Uu]stedes|[Vv]osotros|[Vv]uestr\\p{L}+'),

@@ -41,7 +41,7 @@ export async function startFaultLoad(server: ServerProcess, baseUrl: string): Pr
   })
   const client = { id: String(made.body.id), secret: String(made.body.secret) }
   const abort = new AbortController()
-  // The tests of a file share a database.
+  // Users of earlier tests stay in the database.
   const domain = `${randomUUID()}.example`
   let network = 0
   let running = true

@@ -2,7 +2,7 @@ import type { VNode } from 'preact'
 import { type PageInteraction, type PageTenant, StepForm } from '../../pages/page-shell.pages.tsx'
 import { Message } from '../../pages/words.pages.tsx'
 import { FieldInput } from '../../sign-up/field-input.pages.tsx'
-import type { SignUpField } from '../../sign-up/sign-up-fields.ts'
+import { groupProfileFields, type SignUpField } from '../../sign-up/sign-up-fields.ts'
 import { AccountShell } from './account-shell.pages.tsx'
 import type { Notice } from './notices.ts'
 
@@ -17,12 +17,6 @@ type ProfilePageProps = {
   notice?: Notice | null
   messages?: readonly string[]
 }
-
-const GROUPS = [
-  ['profile.names', ['name', 'givenName', 'middleName', 'familyName', 'nickname', 'preferredUsername']],
-  ['profile.about', ['birthdate', 'gender', 'website']],
-  ['profile.region', ['locale', 'zoneinfo']],
-] as const
 
 /** The user's own profile. Posts `step=save`, `updated-at` and the fields. */
 export const ProfilePage = ({
@@ -41,23 +35,21 @@ export const ProfilePage = ({
   >
     <StepForm interaction={form} step="save" class="stack">
       <input type="hidden" name="updated-at" value={updatedAt} />
-      {GROUPS.map(([legend, names]) => (
-        <fieldset key={legend}>
+      {groupProfileFields(fields).map(({ group, fields: members }) => (
+        <fieldset key={group}>
           <legend>
-            <Message of={legend} />
+            <Message of={`profile.${group}`} />
           </legend>
           <div class="columns">
-            {names
-              .flatMap((name) => fields.find((field) => field.name === name) ?? [])
-              .map((field) => (
-                <FieldInput
-                  key={field.name}
-                  field={field}
-                  value={values[field.name]}
-                  hasFocus={false}
-                  showsOptional={false}
-                />
-              ))}
+            {members.map((field) => (
+              <FieldInput
+                key={field.name}
+                field={field}
+                value={values[field.name]}
+                hasFocus={false}
+                showsOptional={false}
+              />
+            ))}
           </div>
         </fieldset>
       ))}
