@@ -293,15 +293,14 @@ test('a valid proof takes one statement and an invalid one only that of its even
   issueBoundTokens,
 }) => {
   const { access_token: token = '' } = await issueBoundTokens(client)
+  const proveFor = (url: string) => prover.proveAt(url, token)
   const callWith = (proof: string) => callUserinfo({ authorization: `DPoP ${token}`, dpop: proof })
-  const warm = async () => callWith(await prover.proveAt(prover.userinfoUrl, token))
-  const [proof, misplaced] = [
-    await prover.proveAt(prover.userinfoUrl, token),
-    await prover.proveAt(prover.issuer, token),
-  ]
-  expect(await countWarmStatements(warm, () => callWith(proof))).toBe(2)
+  const callValid = async () => callWith(await proveFor(prover.userinfoUrl))
+  const proof = await proveFor(prover.userinfoUrl)
+  expect(await countWarmStatements(callValid, () => callWith(proof))).toBe(2)
   // An invalid proof is rejected before it is stored; the rejection is recorded.
-  const sent = await recordWarmStatements(warm, () => callWith(misplaced))
+  const callMisplaced = async () => callWith(await proveFor(prover.issuer))
+  const sent = await recordWarmStatements(callMisplaced, callMisplaced)
   // Joined, so that a failure names the statement.
   expect(sent.filter((text) => !text.startsWith('INSERT INTO "Event"')).join('\n')).toBe('')
   const [first, second] = [await prover.prove(), await prover.prove()]
