@@ -20,13 +20,46 @@ function block(milliseconds: number): void {
 }
 
 describe('the turns of management calls', () => {
-  test('are given one in a round of the event loop, to one tenant after the other', async () => {
+  test('are given to one tenant after the other', async () => {
     const given: string[] = []
-    const turns = [...takeTurns('a', ['a1', 'a2', 'a3'], given), ...takeTurns('b', ['b1'], given)]
-    await nextRound()
-    expect(given.length).toBeLessThanOrEqual(1)
-    await Promise.all(turns)
+    await Promise.all([...takeTurns('a', ['a1', 'a2', 'a3'], given), ...takeTurns('b', ['b1'], given)])
     expect(given).toEqual(['a1', 'b1', 'a2', 'a3'])
+  })
+
+  test('share a round of the event loop when they are short', async () => {
+    const given: string[] = []
+    const turns = takeTurns('a', ['a1', 'a2', 'a3'], given)
+    await nextRound()
+    await nextRound()
+    expect(given).toEqual(['a1', 'a2', 'a3'])
+    await Promise.all(turns)
+  })
+
+  test('end the round of the event loop after a millisecond', async () => {
+    const given: string[] = []
+    const turns = ['a1', 'a2', 'a3'].map((name) =>
+      takeTurn(listOf('a'))?.then(async () => {
+        await undefined
+        block(2)
+        given.push(name)
+      }),
+    )
+    await nextRound()
+    await nextRound()
+    expect(given.length).toBeLessThanOrEqual(2)
+    await Promise.all(turns)
+    expect(given).toEqual(['a1', 'a2', 'a3'])
+  })
+
+  test('are given one in a round of the event loop while a protocol request is answered', async () => {
+    const leave = enterProtocol()
+    const given: string[] = []
+    const turns = takeTurns('a', ['a1', 'a2', 'a3'], given)
+    await nextRound()
+    await nextRound()
+    expect(given.length).toBeLessThanOrEqual(2)
+    await Promise.all(turns)
+    leave()
   })
 
   test('are not waited for by work that is not a management call', () => {
@@ -70,7 +103,11 @@ describe('rows', () => {
       if (!isDone) setImmediate(count)
     }
     setImmediate(count)
-    expect(await mapInTurns(listOf('a'), rows, (row) => row * 2)).toEqual(rows.map((row) => row * 2))
+    const double = (row: number) => {
+      block(0.1)
+      return row * 2
+    }
+    expect(await mapInTurns(listOf('a'), rows, double)).toEqual(rows.map((row) => row * 2))
     isDone = true
     expect(rounds).toBeGreaterThanOrEqual(2)
   })
