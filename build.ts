@@ -6,6 +6,8 @@
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { parse } from 'acorn'
+import { simple as visit } from 'acorn-walk'
 import { build } from 'esbuild'
 
 const DIRECTORY = 'dist'
@@ -43,6 +45,21 @@ function computeDigest(): string {
   return hash.digest('hex')
 }
 
+/**
+ * Writes `{ ...source, name }` as `{ ...null, ...source, name }`, which has the same value. Node 20 takes half a
+ * microsecond for each member that follows a spread at the start of a literal, and a twentieth of it otherwise.
+ */
+function prefixSpreads(code: string): string {
+  const starts: number[] = []
+  visit(parse(code, { ecmaVersion: 'latest', sourceType: 'module' }), {
+    ObjectExpression: ({ properties: [first, ...others] }) => {
+      if (first?.type === 'SpreadElement' && others.length > 0) starts.push(first.start)
+    },
+  })
+  starts.sort((left, right) => left - right)
+  return [0, ...starts].map((start, index) => code.slice(start, starts[index])).join('...null, ')
+}
+
 /** Escapes what is left of other characters, in comments and regular expressions: ASCII takes half the memory. */
 const toAscii = (code: string): string =>
   code.replace(/[^\0-\x7f]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
@@ -69,7 +86,7 @@ async function bundle(): Promise<void> {
   rmSync(DIRECTORY, { recursive: true, force: true })
   for (const { path, text } of outputFiles) {
     mkdirSync(dirname(path), { recursive: true })
-    writeFileSync(path, path.endsWith('.js') ? toAscii(text) : text)
+    writeFileSync(path, path.endsWith('.js') ? toAscii(prefixSpreads(text)) : text)
   }
   writeFileSync(DIGEST_FILE, computeDigest())
 }
