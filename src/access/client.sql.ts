@@ -26,7 +26,7 @@ export const CLIENT_WITH_SECRETS = `
   ) AS "secrets"
   FROM "Client" c WHERE c."tenantId" = :tenant AND c."id" = :clientId`
 
-const SELECT_CLIENT = statement(CLIENT_TYPES)`${CLIENT_WITH_SECRETS}`
+const SELECT_CLIENT = statement({ ...CLIENT_TYPES, shared: true })`${CLIENT_WITH_SECRETS}`
 
 export async function selectClient(
   sql: Sql,

@@ -15,6 +15,7 @@ export const ACTIVE_BASIS_CONDITION = `NOT u."locked"
   AND (COALESCE(g."offline", false) OR (s."endedAt" IS NULL AND s."expiresAt" > now()))`
 
 const SELECT_ACTIVE_ROLES = statement({
+  shared: true,
   takes: {
     userIds: 'text[]',
     grantIds: typed<(string | null)[]>('text[]'),

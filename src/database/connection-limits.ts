@@ -4,6 +4,9 @@ import type { GateLimits } from './statement-gate.ts'
 
 const toTenantShare = (total: number): number => Math.max(1, total - 1)
 
+/** Statements that only read by keys share connections, so that few of them are enough. */
+export const SHARED_READ_CONNECTIONS = Math.max(1, Math.floor(env.databaseConnections / 4))
+
 const CHANGE_CONNECTIONS = Math.floor(env.databaseConnections / 2)
 const LIST_CONNECTIONS = Math.max(2, Math.floor(env.databaseConnections * 0.3))
 

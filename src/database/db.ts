@@ -9,10 +9,11 @@ import { StartError } from '../core/start-error.ts'
 import { takeTurn } from '../core/turns.ts'
 import type { Workload } from '../core/workload.ts'
 import { Prisma, PrismaClient } from '../generated/prisma/client.ts'
-import { CHANGE_LIMITS, LIST_LIMITS } from './connection-limits.ts'
+import { CHANGE_LIMITS, LIST_LIMITS, SHARED_READ_CONNECTIONS } from './connection-limits.ts'
 import { CONNECT_TIMEOUT_MS, isPoolStuck, RECOVERY_SETTINGS, watchPool } from './pool.ts'
 import { assertRoleSettings } from './role-settings.ts'
 import { KnownQuery } from './rows/known-query.ts'
+import { createSharedReads, isSharedRead, type SendShared } from './shared-reads.ts'
 import { createStatementGate, type GateLimits, runWithin, type StatementGate } from './statement-gate.ts'
 import { assertTenantStatement, createTenantGuard } from './tenant-guard.ts'
 import { runTransaction, type TransactionOptions } from './transaction.ts'
@@ -50,6 +51,7 @@ const TRANSACTION_TIMEOUT_MS = 10_000
  */
 type Connections = {
   pool: pg.Pool
+  sendShared: SendShared
   gate: StatementGate
   getPrisma: () => PrismaClient
   disconnect: () => Promise<void>
@@ -95,6 +97,7 @@ function openConnections(
   let prisma: PrismaClient | undefined
   return {
     pool,
+    sendShared: createSharedReads(pool, SHARED_READ_CONNECTIONS),
     gate: createStatementGate(limits),
     getPrisma: () => {
       prisma ??= createPrisma(pool)
@@ -240,17 +243,35 @@ export type SqlValues = [tenant: string, ...values: unknown[]]
  */
 export type Sql = <Row extends pg.QueryResultRow>(text: string, values: SqlValues) => Promise<Row[]>
 
+/** Sends a statement that only reads by keys, together with those of other requests. */
+function sendShared(query: KnownQuery): Promise<never[]> {
+  return new Promise((resolve, reject) => {
+    query.callback = (error, result) => (error ? reject(error) : resolve((result?.rows ?? []) as never[]))
+    requireOpen(main).sendShared(query)
+  })
+}
+
 /**
  * Sends one prepared statement outside any transaction, without limits: for the protocol, jobs, and what callers
  * share.
  */
 export const sql: Sql = async (text, values) => {
-  const { rows } = await requireOpen(main).pool.query<never>(toPreparedQuery(text, values) as pg.QueryConfig)
+  const query = toPreparedQuery(text, values)
+  if (query instanceof KnownQuery && isSharedRead(text)) return sendShared(query)
+  const { rows } = await requireOpen(main).pool.query<never>(query as pg.QueryConfig)
   return rows
 }
 
-/** Sends a statement of a management call. What follows its result waits for a turn. */
+/**
+ * Sends a statement of a management call. What follows its result waits for a turn. A shared statement holds no
+ * connection of its own, which the gate would limit.
+ */
 async function sendInTurns(workload: Workload, query: pg.QueryConfig | KnownQuery): Promise<never[]> {
+  if (query instanceof KnownQuery && isSharedRead(query.text)) {
+    const rows = await sendShared(query)
+    await takeTurn(workload)
+    return rows
+  }
   const { pool, gate } = selectConnections(workload)
   // pg's pool sets the callback of a query object, and returns a promise for it too.
   const { rows } = await runWithin(gate, workload, () => pool.query<never>(query as pg.QueryConfig))

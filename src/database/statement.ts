@@ -1,4 +1,5 @@
 import type { Sql, SqlValues } from './db.ts'
+import { declareSharedRead } from './shared-reads.ts'
 import { assertTenantStatement } from './tenant-guard.ts'
 
 /** PostgreSQL types of parameters and columns, with the values that the driver takes and returns. */
@@ -120,7 +121,8 @@ export const listStatements = (): readonly SqlStatement[] => statements
  * Declares a statement once, when its module is loaded, so that the text is constant and its plan is reused.
  * `takes` has the types of the `:name`s besides `:tenant`; objects of a jsonb parameter are serialized.
  * `returns` has the columns of a row. An interpolated string is a part of the text, which may itself contain
- * `:name`s.
+ * `:name`s. A `shared` statement only reads a few rows by their keys, so that it may be sent together with those of
+ * other requests.
  *
  *     const SELECT_NAME = statement({ takes: { id: 'text' }, returns: { name: 'text?' } })`
  *       SELECT "name" FROM "User" WHERE "tenantId" = :tenant AND "id" = :id`
@@ -130,6 +132,7 @@ export const statement =
   <const Takes extends Shape = None, const Returns extends Shape = None>(declared: {
     takes?: Takes
     returns?: Returns
+    shared?: true
   }) =>
   (strings: TemplateStringsArray, ...parts: (string | number)[]): SqlStatement<Takes, Returns> => {
     const { text, parameters } = numberParameters(
@@ -137,6 +140,7 @@ export const statement =
       declared.takes ?? {},
     )
     assertTenantStatement(text)
+    if (declared.shared) declareSharedRead(text)
     const toValues = (values: Record<string, unknown>): SqlValues => {
       const [tenant, ...others] = parameters.map(({ name, type }) => {
         const value = values[name] ?? null

@@ -18,6 +18,7 @@ export const BROWSER_SESSION_CONDITION = `u."tenantId" = :tenant AND s."kind" = 
     AND ${checkFoundRow('s."endedAt" IS NULL AND s."expiresAt" > :now')} AND NOT u."locked"`
 
 const SELECT_BROWSER_SESSION = statement({
+  shared: true,
   takes: BROWSER_SESSION_PARAMETERS,
   returns: {
     ...USE_RETURNS,

@@ -40,6 +40,7 @@ const ROTATES_CONDITION = `f."rotate" AND s."tokenHash" = :tokenHash`
 
 /** The session with a token and its user. Reads only. */
 const SELECT_USED_SESSION = statement({
+  shared: true,
   takes: { tokenHash: 'bytea', clientId: 'text?', now: 'timestamptz' },
   returns: { ...SESSION_RETURNS, ...USER_RETURNS, tokenHash: 'bytea', isUseDue: 'boolean' },
 })`

@@ -3,6 +3,7 @@ import { sql } from '../../src/database/db.ts'
 import { authenticateSession } from '../../src/sessions/authenticate-session.ts'
 import { revokeSession } from '../../src/sessions/revoke-sessions.ts'
 import { getSession } from '../../src/sessions/sessions.ts'
+import { createUser } from '../../src/users/users.ts'
 import { ctxFor, newTenant } from '../support/actors.ts'
 import { MINUTE, setClock } from '../support/passcodes.ts'
 import { test as base, INVALID_SESSION_TOKEN, inMinutes } from '../support/sessions.ts'
@@ -29,6 +30,22 @@ describe('authenticateSession', () => {
     expect(answer).toEqual({ session, sessionToken: null, user: expect.objectContaining({ id: userId }) })
     expect(answer.session).not.toHaveProperty('tokenHash')
     expect(await events({ type: 'session.refreshed' })).toEqual([])
+  })
+
+  test('returns to each of many concurrent calls its own session and user, and rejects the others', async ({
+    ctx,
+    start,
+  }) => {
+    const started = await Promise.all(
+      Array.from({ length: 40 }, async () => start({ userId: (await createUser(ctx, {})).id })),
+    )
+    const calls = started.flatMap(({ session, token }, index) => [
+      authenticateSession(ctx, { sessionToken: token }).then(({ session: { id }, user }) => [id, user.id]),
+      authenticateSession(ctx, { sessionToken: `unknown${index}`.padEnd(43, 'x') }).catch(() => session.id),
+    ])
+    expect(await Promise.all(calls)).toEqual(
+      started.flatMap(({ session }) => [[session.id, session.userId], session.id]),
+    )
   })
 
   test.for<[name: string, change: (token: string) => string]>([

@@ -2,7 +2,7 @@ import pg from 'pg'
 import { type Column, getRowReader, type RowReader } from './row-reader.ts'
 
 /** The part of pg's connection that queries use. */
-type Connection = {
+export type Connection = {
   stream: { cork(): void; uncork(): void }
   parsedStatements: Record<string, string | undefined>
   submittedNamedStatements: Record<string, string | undefined>
@@ -54,33 +54,40 @@ export class KnownQuery implements pg.Submittable {
     this.callback = callback
   }
 
-  /** Sends the messages of the extended query protocol at once. Returns the error of a value that has no text. */
-  submit(to: unknown): Error | null {
+  /** Sends the messages of the extended query protocol at once. */
+  submit(to: unknown): null {
     const connection = to as Connection
+    connection.stream.cork()
+    this.write(connection)
+    connection.sync()
+    connection.stream.uncork()
+    return null
+  }
+
+  /** Writes the messages before Sync. Writes nothing, and returns false, when a value has no text: that is the error. */
+  write(connection: Connection): boolean {
     const { name } = this
     let values: unknown[]
     try {
       values = this.values.map((value) => prepareValue(value))
     } catch (error) {
-      return error as Error
+      this.#error = error as Error
+      return false
     }
     this.#known = getKnownReaders(connection)
     const isPrepared =
       connection.parsedStatements[name] !== undefined ||
       connection.submittedNamedStatements[name] !== undefined
-    if (!isPrepared) this.#known.delete(name)
-    this.#reader = this.#known.get(name)
-    connection.stream.cork()
     if (!isPrepared) {
+      this.#known.delete(name)
       connection.parse({ name, text: this.text })
       connection.submittedNamedStatements[name] = this.text
     }
+    this.#reader = this.#known.get(name)
     connection.bind({ statement: name, values })
     if (this.#reader === undefined) connection.describe({ type: 'P' })
     connection.execute({})
-    connection.sync()
-    connection.stream.uncork()
-    return null
+    return true
   }
 
   handleRowDescription({ fields }: { fields: Column[] }): void {

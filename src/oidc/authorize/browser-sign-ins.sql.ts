@@ -9,6 +9,7 @@ import {
 import { SIGN_IN_STATE_COLUMNS, SIGN_IN_STATE_RETURNS } from './sign-in-state.sql.ts'
 
 const SELECT_BROWSER_SIGN_INS = statement({
+  shared: true,
   takes: { ...BROWSER_ACCOUNTS_PARAMETERS, clientId: 'text' },
   returns: {
     ...SIGN_IN_STATE_RETURNS,

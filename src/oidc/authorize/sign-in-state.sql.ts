@@ -52,6 +52,7 @@ export const LEFT_JOIN_CONSENT = `
   LEFT JOIN LATERAL ${findByKey('Consent', { userId: 'u."id"', clientId: ':clientId' })} k ON true`
 
 const SELECT_SIGN_IN_STATE = statement({
+  shared: true,
   takes: { ...BROWSER_SESSION_PARAMETERS, clientId: 'text' },
   returns: SIGN_IN_STATE_RETURNS,
 })`

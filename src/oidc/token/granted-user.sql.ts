@@ -11,6 +11,7 @@ import type { ClaimsRequest } from '../model/claims-request.ts'
 export type GrantedUser = RowOf<typeof SELECT_GRANTED_USER>
 
 const SELECT_GRANTED_USER = statement({
+  shared: true,
   takes: { userId: 'text', grantId: 'text?', sessionId: 'text?' },
   returns: {
     ...storedColumns('User', CLAIM_COLUMNS),

@@ -14,6 +14,7 @@ export type PresentedRefreshToken = {
 export type ActiveGrant = RowOf<typeof SELECT_ACTIVE_GRANT>
 
 const SELECT_ACTIVE_GRANT = statement({
+  shared: true,
   takes: { grantId: 'text', generation: 'int', secretHash: 'bytea', clientId: 'text', now: 'timestamptz' },
   returns: {
     userId: 'text',
