@@ -1,3 +1,8 @@
+/** A row whose dates are RFC 3339 timestamps. */
+export type WithTextDates<Row> = {
+  [Name in keyof Row]: Row[Name] extends Date | null ? Exclude<Row[Name], Date> | string : Row[Name]
+}
+
 /** The instant that many seconds after `time`. */
 export const addSeconds = (time: Date, seconds: number): Date => new Date(time.getTime() + seconds * 1000)
 

@@ -13,6 +13,7 @@ import { CHANGE_LIMITS, LIST_LIMITS, SHARED_READ_CONNECTIONS } from './connectio
 import { CONNECT_TIMEOUT_MS, isPoolStuck, RECOVERY_SETTINGS, watchPool } from './pool.ts'
 import { assertRoleSettings } from './role-settings.ts'
 import { KnownQuery } from './rows/known-query.ts'
+import { type RowStyle, TEXT_DATES } from './rows/row-reader.ts'
 import { createSharedReads, isSharedRead, type SendShared } from './shared-reads.ts'
 import { createStatementGate, type GateLimits, runWithin, type StatementGate } from './statement-gate.ts'
 import { assertTenantStatement, createTenantGuard } from './tenant-guard.ts'
@@ -162,11 +163,20 @@ function getStatementName(text: string): string {
 }
 
 /** Raw-SQL counterpart of the Prisma tenant guard: throws for a statement without a tenant condition. */
-function toPreparedQuery(text: string, values: SqlValues): pg.QueryConfig | KnownQuery {
+function toPreparedQuery(text: string, values: SqlValues, style?: RowStyle): pg.QueryConfig | KnownQuery {
   if (!statementNames.has(text)) assertTenantStatement(text)
   const name = getStatementName(text)
-  return readsPlainRows || name === '' ? { name, text, values } : new KnownQuery(name, text, values)
+  return readsPlainRows || name === ''
+    ? { ...toPlainQuery(text, values, style), name }
+    : new KnownQuery(name, text, values, style)
 }
+
+/** A statement that pg reads. */
+const toPlainQuery = (text: string, values: SqlValues, style?: RowStyle): pg.QueryConfig => ({
+  text,
+  values,
+  ...(style?.datesAsText && { types: TEXT_DATES }),
+})
 
 async function sendOn(client: pg.PoolClient, query: pg.QueryConfig | KnownQuery): Promise<never[]> {
   if (!(query instanceof KnownQuery)) return (await client.query<never>(query)).rows
@@ -241,7 +251,11 @@ export type SqlValues = [tenant: string, ...values: unknown[]]
  * Sends one statement. Services pass it as an argument, so that a function works inside and outside a
  * transaction.
  */
-export type Sql = <Row extends pg.QueryResultRow>(text: string, values: SqlValues) => Promise<Row[]>
+export type Sql = <Row extends pg.QueryResultRow>(
+  text: string,
+  values: SqlValues,
+  style?: RowStyle,
+) => Promise<Row[]>
 
 /** Sends a statement that only reads by keys, together with those of other requests. */
 function sendShared(query: KnownQuery): Promise<never[]> {
@@ -255,8 +269,8 @@ function sendShared(query: KnownQuery): Promise<never[]> {
  * Sends one prepared statement outside any transaction, without limits: for the protocol, jobs, and what callers
  * share.
  */
-export const sql: Sql = async (text, values) => {
-  const query = toPreparedQuery(text, values)
+export const sql: Sql = async (text, values, style) => {
+  const query = toPreparedQuery(text, values, style)
   if (query instanceof KnownQuery && isSharedRead(text)) return sendShared(query)
   const { rows } = await requireOpen(main).pool.query<never>(query as pg.QueryConfig)
   return rows
@@ -281,7 +295,9 @@ async function sendInTurns(workload: Workload, query: pg.QueryConfig | KnownQuer
 
 /** Sends prepared statements outside any transaction, within the limits of the context. */
 export const sqlFor = (workload: Workload): Sql =>
-  workload.workload ? (text, values) => sendInTurns(workload, toPreparedQuery(text, values)) : sql
+  workload.workload
+    ? (text, values, style) => sendInTurns(workload, toPreparedQuery(text, values, style))
+    : sql
 
 /**
  * The same, planned for its values each time. For lists: tenants differ in size by orders of magnitude, and
@@ -289,9 +305,9 @@ export const sqlFor = (workload: Workload): Sql =>
  */
 export const unpreparedSqlFor =
   (workload: Workload): Sql =>
-  async (text, values) => {
+  async (text, values, style) => {
     assertTenantStatement(text)
-    return sendInTurns(workload, { text, values })
+    return sendInTurns(workload, toPlainQuery(text, values, style))
   }
 
 const runOn = <T>(
@@ -301,7 +317,7 @@ const runOn = <T>(
 ): Promise<T> =>
   runTransaction(
     pool,
-    (client) => work((text, values) => sendOn(client, toPreparedQuery(text, values))),
+    (client) => work((text, values, style) => sendOn(client, toPreparedQuery(text, values, style))),
     options,
   )
 

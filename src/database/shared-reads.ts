@@ -68,8 +68,8 @@ export function createSharedReads(pool: pg.Pool, connections: number): SendShare
     )
   }
 
-  function sendAlone({ name, text, values, callback }: KnownQuery): Promise<void> {
-    const query = new KnownQuery(name, text, values) as unknown as pg.QueryConfig
+  function sendAlone({ name, text, values, style, callback }: KnownQuery): Promise<void> {
+    const query = new KnownQuery(name, text, values, style) as unknown as pg.QueryConfig
     return pool.query<never>(query).then((result) => callback?.(null, result), callback)
   }
 

@@ -1,4 +1,5 @@
 import type { Sql, SqlValues } from './db.ts'
+import type { RowStyle } from './rows/row-reader.ts'
 import { declareSharedRead } from './shared-reads.ts'
 import { assertTenantStatement } from './tenant-guard.ts'
 
@@ -164,11 +165,12 @@ export const statement =
   }
 
 /**
- * Declares the columns of a statement whose text depends on the call, as a list's does; `binder` collects its
- * values.
+ * Declares the columns of a statement whose text depends on the call, as a list's does; `values` are those of its
+ * parameters.
  */
 export const boundStatement = <const Returns extends Shape>(
   returns: Returns,
   text: string,
   values: SqlValues,
-): BoundStatement<Returns> => ({ returns, text, values, all: (sql) => sql(text, values) })
+  style?: RowStyle,
+): BoundStatement<Returns> => ({ returns, text, values, all: (sql) => sql(text, values, style) })

@@ -84,7 +84,8 @@ type BuilderTypes = {
   }
   Scalars: {
     ID: { Input: string; Output: string }
-    DateTime: { Input: string; Output: Date }
+    /** A date, or its RFC 3339 text. */
+    DateTime: { Input: string; Output: Date | string }
     JSONObject: { Input: Record<string, unknown>; Output: unknown }
   }
 }

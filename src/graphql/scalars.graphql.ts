@@ -17,7 +17,7 @@ function parseObject(value: unknown): Record<string, unknown> {
 builder.scalarType('DateTime', {
   description: 'An RFC 3339 timestamp; output is always in UTC with milliseconds.',
   specifiedByURL: 'https://scalars.graphql.org/andimarek/date-time',
-  serialize: (value) => (value as Date).toISOString(),
+  serialize: (value) => (typeof value === 'string' ? value : (value as Date).toISOString()),
   parseValue: parseInstant,
 })
 

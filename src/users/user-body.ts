@@ -1,6 +1,7 @@
 import type { Ctx } from '../core/context.ts'
 import { createMemberPicker } from '../core/member-picker.ts'
 import type { Scope } from '../core/scopes.ts'
+import type { WithTextDates } from '../core/time.ts'
 import type { User } from '../generated/prisma/client.ts'
 import { toEmailKey } from '../schema/address-keys.ts'
 import { parsePhoneNumber } from '../schema/phone-numbers.ts'
@@ -19,7 +20,7 @@ const APP_METADATA_SCOPE: Scope = 'users:read_app_metadata'
 const ADDRESS_COLUMNS = ADDRESS_MEMBERS.map(toAddressColumn)
 
 /** The address of a user; null when no member of it is set. */
-export function toAddress(user: User): Address | null {
+export function toAddress(user: User | WithTextDates<User>): Address | null {
   if (ADDRESS_COLUMNS.every((column) => user[column] === null)) return null
   return Object.fromEntries(
     ADDRESS_MEMBERS.map((member) => [member, user[toAddressColumn(member)]]),
@@ -36,7 +37,7 @@ const pickOtherFields = createMemberPicker(
  * A user as REST answers it: every field of the specification, in its order, null where unset. appMetadata is
  * left out unless the caller may read it.
  */
-export function toUserBody(ctx: Ctx, user: User): Record<string, unknown> {
+export function toUserBody(ctx: Ctx, user: User | WithTextDates<User>): Record<string, unknown> {
   const body = ctx.scopes.has(APP_METADATA_SCOPE) ? pickFields(user) : pickOtherFields(user)
   body.address = toAddress(user)
   return body

@@ -1,9 +1,11 @@
+import type { User } from '../generated/prisma/client.ts'
 import { builder } from '../graphql/builder.ts'
 import { connectionField, defineConnectionType, PAGE_ARGS } from '../graphql/connection.ts'
 import { COUNT_COST } from '../graphql/count-cost.ts'
 import { withScope } from '../graphql/field-access.ts'
 import { DateTimeRange, OrderDirection } from '../graphql/list-inputs.ts'
 import { buildNodeQuery, getNodeFields } from '../graphql/node-selection.ts'
+import type { Page } from '../schema/page.ts'
 import { UserFilter as Shape, type UserFilterMember, type UserOrderField } from './user-filter.fields.ts'
 import { listUsers } from './user-list.ts'
 import { UserRef } from './users.graphql.ts'
@@ -75,11 +77,12 @@ builder.queryField('users', (t) =>
       filter: t.arg({ type: UserFilter, description: 'The filter.' }),
       orderBy: t.arg({ type: UserOrder, description: 'The order.' }),
     },
+    // DateTime takes the text of dates too.
     resolve: (_root, { orderBy, ...args }, context, info) =>
       listUsers(
         context.ctx,
         { ...args, orderBy: orderBy?.field, direction: orderBy?.direction },
-        { query: buildNodeQuery('User', context, info), fields: getNodeFields(info) },
-      ),
+        { fields: getNodeFields(info), buildQuery: () => buildNodeQuery('User', context, info) },
+      ) as Promise<Page<User>>,
   }),
 )

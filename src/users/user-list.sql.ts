@@ -1,3 +1,4 @@
+import type { WithTextDates } from '../core/time.ts'
 import { storedColumns } from '../database/columns.ts'
 import type { Sql } from '../database/db.ts'
 import {
@@ -6,6 +7,8 @@ import {
   buildKeysetPage,
   buildKeysetSort,
   createBinder,
+  hideParameter,
+  hideValues,
   type KeysetOrder,
   toCursorKey,
 } from '../database/keyset.ts'
@@ -37,6 +40,12 @@ const createUserDriver = (order: KeysetOrder, conditions: string[] = [], each?: 
   order,
   source: { from: '"User" u', where: [TENANT, ...conditions].join(' AND '), each },
 })
+
+/** All users in order of id. The statement is prepared. */
+const PLAIN_DRIVER: ListDriver = {
+  ...createUserDriver(KEYSET_ORDERS.id),
+  source: { from: '"User" u', where: `u."tenantId" = ${hideParameter('$1')}` },
+}
 
 /** Each combination of flags that the filter leaves open is a range of one index, in order of id. */
 const buildFlagsDriver = (filter: UserFilter, bind: BindParameter): ListDriver =>
@@ -72,6 +81,7 @@ function selectDriver(
   paging: Paging | null,
   bind: BindParameter,
 ): ListDriver {
+  if (isPlainList({ list })) return { ...PLAIN_DRIVER, order: { ...PLAIN_DRIVER.order, descending } }
   const lead = list.by.find((member) => filter[member] !== undefined)
   const driver = ((): ListDriver => {
     switch (lead) {
@@ -117,7 +127,8 @@ const toColumnList = (columns: readonly string[], of: string): string =>
   columns.map((column) => `, ${of}."${column}"`).join('')
 
 /** Whether the list has all users in order of id. */
-export const isPlainList = ({ list }: UserListQuery): boolean => list.by.length === 0 && list.order === 'id'
+export const isPlainList = ({ list }: Pick<UserListQuery, 'list'>): boolean =>
+  list.by.length === 0 && list.order === 'id'
 
 /** The first page by offset is the one without a cursor: its rows come from one scan. */
 const toFirstPage = (paging: Paging): Paging =>
@@ -140,7 +151,8 @@ export function buildUserPageStatement(
   given: Paging,
   columns: ReadonlySet<string> | null | 'keys',
 ) {
-  const bind = createBinder(tenant)
+  const binder = createBinder(tenant)
+  const bind = isPlainList(query) ? hideValues(binder) : binder
   const paging = toFirstPage(given)
   const driver = selectDriver(query, paging, bind)
   const names = columns === 'keys' ? [] : selectColumnNames(columns)
@@ -158,8 +170,11 @@ export function buildUserPageStatement(
     WHERE u."tenantId" = $1 AND u."id" = k."id" LIMIT 1) r`
   const text = `${buildWithClause(driver)}SELECT k."id", k."value"${toColumnList(names, isDirect ? 'k' : 'r')}
     FROM (${page}) k${rows} ORDER BY ${buildKeysetSort(driver.order, paging, 'k')}`
-  const value = typed<Date | string | null>(driver.order.type ?? 'text')
-  return boundStatement({ value, ...storedColumns('User', ['id', ...names]) }, text, bind.values)
+  const value = typed<string | null>(driver.order.type ?? 'text')
+  // The dates of a list become text in the response.
+  return boundStatement({ value, ...storedColumns('User', ['id', ...names]) }, text, bind.values, {
+    datesAsText: true,
+  })
 }
 
 /** The statement that counts a filtered list. Its cost is linear in the matching index entries. */
@@ -174,6 +189,8 @@ export function buildUserCountStatement(tenant: string, query: UserListQuery) {
   return boundStatement({ users: 'text' }, text, bind.values)
 }
 
+/** A user as a list reads it. */
+export type ListedUser = WithTextDates<User>
 export type KeyedRow<Row> = { key: CursorKey; row: Row }
 
 /** A page with its cursor keys and one extra row, in reverse order when it is read backward. */
@@ -183,10 +200,10 @@ export async function selectUserPage(
   query: UserListQuery,
   paging: Paging,
   columns: ReadonlySet<string> | null | 'keys',
-): Promise<KeyedRow<User>[]> {
+): Promise<KeyedRow<ListedUser>[]> {
   const rows = await buildUserPageStatement(tenant, query, paging, columns).all(sql)
   // A copy of each row without `value` would take longer than reading it.
-  return rows.map((row) => ({ key: toCursorKey(row), row }))
+  return rows.map((row) => ({ key: toCursorKey(row), row: row as unknown as ListedUser }))
 }
 
 const COUNT_USERS = statement({ returns: { users: 'text' } })`

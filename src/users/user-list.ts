@@ -20,6 +20,7 @@ import { toUserFilter, UserFilter, type UserFilterMember, UserOrder } from './us
 import {
   isPlainList,
   type KeyedRow,
+  type ListedUser,
   selectUserCount,
   selectUserPage,
   type UserListQuery,
@@ -100,14 +101,14 @@ async function readPageByKeys(
 /**
  * Lists the users, filtered and ordered as USER_LISTS supports; by default by id, which is the order of
  * creation. One statement, two with relations in a list that is filtered, ordered or read by offset, and one more for totalSize. With
- * `fields`, rows may contain only the columns of these fields. Throws InvalidInput, and Forbidden for a
+ * `fields`, rows may contain only the columns of these fields; `buildQuery` returns the relations of other fields. Dates of rows without relations are text. Throws InvalidInput, and Forbidden for a
  * filter on a field that the caller may not read.
  */
 export async function listUsers(
   ctx: Ctx,
   args: ListUsersArgs,
-  { query = {}, fields }: { query?: object; fields?: Iterable<string> } = {},
-): Promise<Page<User>> {
+  { fields, buildQuery }: { fields?: Iterable<string>; buildQuery?: () => UserQuery } = {},
+): Promise<Page<User | ListedUser>> {
   const { tenant } = ctx
   const { query: list, name } = buildListQuery(ctx, args)
   const paging = parsePaging(args, name)
@@ -116,9 +117,11 @@ export async function listUsers(
   const isFirst = paging.mode === 'cursor' || paging.page === 0
   // The plan of the unfiltered list does not depend on its values.
   const send = isPlain ? sqlFor(ctx) : unpreparedSqlFor(ctx)
-  const read: KeyedRow<User | null>[] =
+  const columns = fields ? selectColumnsForFields(fields) : null
+  const query = columns ? {} : (buildQuery?.() ?? {})
+  const read: KeyedRow<User | ListedUser | null>[] =
     Object.keys(query).length === 0
-      ? await selectUserPage(send, tenant, list, paging, fields ? selectColumnsForFields(fields) : null)
+      ? await selectUserPage(send, tenant, list, paging, columns)
       : await (isPlain && isFirst ? readPageById : readPageByKeys)(ctx, list, paging, query)
   const { rows, ...ends } = toPageRows(paging, read)
   let keys: Map<string, CursorKey> | undefined

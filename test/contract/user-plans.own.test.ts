@@ -1,10 +1,12 @@
+import type pg from 'pg'
 import { describe, expect, vi } from 'vitest'
+import type { User } from '../../src/generated/prisma/client.ts'
 import type { PageArgs } from '../../src/schema/page.ts'
 import { exportUsers } from '../../src/users/export.ts'
 import { importUsers } from '../../src/users/import.ts'
 import { listUsers } from '../../src/users/user-list.ts'
 import { ctxFor, newTenant } from '../support/actors.ts'
-import { captureStatements, explain, type Statement } from '../support/plans.ts'
+import { captureStatements, explain, type Statement, toExecute } from '../support/plans.ts'
 import { assertPlan, cases, DEEP_PAGE, PAGE_SIZE, planList, test } from '../support/user-plans.ts'
 
 // The first test fills the tenants.
@@ -40,6 +42,38 @@ describe.skipIf(!process.env.DATABASE_URL)('a list of users', () => {
         }
     },
   )
+})
+
+/** How often PostgreSQL has planned a statement for its values and for any, when it is executed eight times. */
+async function countPlans(client: pg.Client, { text, values }: Statement) {
+  await client.query(`PREPARE listed AS ${text}`)
+  for (let time = 0; time < 8; time++) await client.query(toExecute(client, 'listed', values))
+  const { rows } = await client.query<{ generic: string; custom: string }>(
+    "SELECT generic_plans AS generic, custom_plans AS custom FROM pg_prepared_statements WHERE name = 'listed'",
+  )
+  await client.query('DEALLOCATE listed')
+  return rows[0]
+}
+
+describe.skipIf(!process.env.DATABASE_URL)('a page of all users', () => {
+  test.for<[name: string, paging: PageArgs]>([
+    ['the first one', { first: 50 }],
+    ['one after a cursor', { first: 50, after: 'cursor' }],
+    ['one by offset', { page: 0, pageSize: 100 }],
+  ])('keeps its plan, which sorts no rows: %s', async ([, paging], { admin, users }) => {
+    const { rows, encodeRowCursor } = await listUsers(users, { first: 1 })
+    const after = paging.after && encodeRowCursor(rows[0] as User)
+    const [statement] = await captureStatements(() =>
+      listUsers(users, { ...paging, ...(after && { after }) }),
+    )
+    await admin.query('SET plan_cache_mode = auto')
+    expect(await countPlans(admin, statement as Statement)).toEqual({ generic: '3', custom: '5' })
+    for (const { nodes } of await explain(admin, statement as Statement))
+      expect(nodes.map((node) => node['Node Type']).filter((type) => type !== 'Result')).toEqual([
+        'Limit',
+        'Index Scan',
+      ])
+  })
 })
 
 const [KNOWN_USERS, NEW_USERS, LINES] = [20_000, 5000, 200]

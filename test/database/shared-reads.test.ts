@@ -15,7 +15,7 @@ function openReads(connections: number) {
   const read = (text: string, ...values: unknown[]) =>
     new Promise<unknown>((resolve, reject) => {
       send(
-        new KnownQuery(text.slice(0, 40), text, values, (error, result) =>
+        new KnownQuery(text.slice(0, 40), text, values, {}, (error, result) =>
           error ? reject(error) : resolve(result?.rows[0]?.value),
         ),
       )
@@ -99,7 +99,7 @@ describe('shared reads', () => {
     expect(await read(ECHO, 1)).toBe(1)
     await closed.end()
     const send = createSharedReads(closed, 1)
-    const error = await new Promise((resolve) => send(new KnownQuery('echo', ECHO, [1], resolve)))
+    const error = await new Promise((resolve) => send(new KnownQuery('echo', ECHO, [1], {}, resolve)))
     expect(error).toBeInstanceOf(Error)
     expect(pool.totalCount).toBe(1)
   })

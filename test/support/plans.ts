@@ -86,6 +86,10 @@ function toPlan(kind: Plan['kind'], root: PlanNode): Plan {
   }
 }
 
+/** SQL that executes a prepared statement. */
+export const toExecute = (client: pg.Client, name: string, values: readonly unknown[]): string =>
+  `EXECUTE ${name}${values.length > 0 ? `(${values.map((value) => toLiteral(client, value)).join(', ')})` : ''}`
+
 /** Plans a prepared statement for its values and for any values, and executes it unless `isExecuted` is false. */
 export async function explain(
   client: pg.Client,
@@ -93,13 +97,12 @@ export async function explain(
   { isExecuted = true } = {},
 ): Promise<Plan[]> {
   const options = isExecuted ? 'ANALYZE, BUFFERS, FORMAT JSON' : 'FORMAT JSON'
-  const call = values.length > 0 ? `(${values.map((value) => toLiteral(client, value)).join(', ')})` : ''
   const plans: Plan[] = []
   for (const kind of KINDS) {
     await client.query(`SET plan_cache_mode = ${kind}`)
     await client.query(`PREPARE explained AS ${text}`)
     try {
-      const { rows } = await client.query(`EXPLAIN (${options}) EXECUTE explained${call}`)
+      const { rows } = await client.query(`EXPLAIN (${options}) ${toExecute(client, 'explained', values)}`)
       plans.push(toPlan(kind, rows[0]['QUERY PLAN'][0].Plan))
     } finally {
       await client.query('DEALLOCATE explained')

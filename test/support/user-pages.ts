@@ -1,10 +1,9 @@
 import { expect } from 'vitest'
 import type { Ctx } from '../../src/core/context.ts'
-import type { User } from '../../src/generated/prisma/client.ts'
 import type { Page } from '../../src/schema/page.ts'
 import { type ListUsersArgs, listUsers } from '../../src/users/user-list.ts'
 
-export const toIds = ({ rows }: Page<User>): string[] => rows.map(({ id }) => id)
+export const toIds = ({ rows }: Pick<Page<{ id: string }>, 'rows'>): string[] => rows.map(({ id }) => id)
 
 /** The ids of all pages by cursor, forward or backward; each page begins where the previous one ended. */
 export async function walkByCursor(
@@ -36,7 +35,7 @@ export async function walkByPage(ctx: Ctx, args: ListUsersArgs, pageSize: number
   const ids: string[] = []
   for (let page = 0; page < 100; page += 1) {
     const { hasNextPage, ...rest } = await listUsers(ctx, { ...args, page, pageSize })
-    ids.push(...toIds(rest as Page<User>))
+    ids.push(...toIds(rest))
     if (!hasNextPage) return ids
   }
   throw new Error('the list has no end')

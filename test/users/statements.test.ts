@@ -3,7 +3,8 @@ import { sql } from '../../src/database/db.ts'
 import { listUsers } from '../../src/users/user-list.ts'
 import { createUser, deleteUser, getUser, lockUser, updateUser } from '../../src/users/users.ts'
 import { newTenant } from '../support/actors.ts'
-import { countStatements, leastStatements, recordStatements } from '../support/statements.ts'
+import { captureStatements } from '../support/plans.ts'
+import { countStatements, leastStatements } from '../support/statements.ts'
 import { test } from '../support/tenant-per-test.ts'
 import { startApiSession } from '../support/user-sessions.ts'
 import { vacuumTable } from '../support/vacuum.ts'
@@ -72,22 +73,20 @@ describe('statements of the operations on users', () => {
         [one],
       )
     await vacuumTable('User')
-    const plan = async (work: () => Promise<unknown>) => {
-      const [text = ''] = await recordStatements(work)
-      const values = text.includes('OFFSET')
-        ? [tenant, 15_000, 51]
-        : [tenant, `user_${'15000'.padStart(26, '0')}`, 51]
-      const rows = await sql<{ 'QUERY PLAN': string }>(
-        `EXPLAIN (ANALYZE, BUFFERS, COSTS OFF) ${text}`,
-        values as never,
-      )
+    const plan = async (work: () => Promise<unknown>, values: unknown[] = []) => {
+      const [sent = { text: '', values: [] }] = await captureStatements(work)
+      const rows = await sql<{ 'QUERY PLAN': string }>(`EXPLAIN (ANALYZE, BUFFERS, COSTS OFF) ${sent.text}`, [
+        tenant,
+        ...(values.length > 0 ? values : sent.values.slice(1)),
+      ])
       return rows.map((row) => row['QUERY PLAN']).join('\n')
     }
     const offset = await plan(() => listUsers(ctx, { page: 300, pageSize: 50 }))
     expect(offset).toContain('Index Only Scan')
     const page = await listUsers(ctx, { pageSize: 1 })
-    const cursor = await plan(() =>
-      listUsers(ctx, { first: 50, after: page.encodeRowCursor(page.rows[0] as never) }),
+    const cursor = await plan(
+      () => listUsers(ctx, { first: 50, after: page.encodeRowCursor(page.rows[0] as never) }),
+      [`user_${'15000'.padStart(26, '0')}`],
     )
     expect(cursor).toMatch(/Index Scan using "User_pkey"/)
     expect(Number(/shared hit=(\d+)/.exec(cursor)?.[1])).toBeLessThan(120)

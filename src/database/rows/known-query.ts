@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { type Column, getRowReader, type RowReader } from './row-reader.ts'
+import { type Column, getRowReader, type RowReader, type RowStyle } from './row-reader.ts'
 
 /** The part of pg's connection that queries use. */
 export type Connection = {
@@ -18,13 +18,16 @@ type Done = (error: Error | null, result?: { rows: pg.QueryResultRow[] }) => voi
 
 const { prepareValue } = (pg as unknown as { utils: { prepareValue: (value: unknown) => unknown } }).utils
 
-/** The readers of the statements that a connection has prepared and described; null without columns. */
-const knownReaders = new WeakMap<Connection, Map<string, RowReader | null>>()
+/** Readers by the name of the statement; null without columns. */
+type Readers = Map<string, RowReader | null>
 
-function getKnownReaders(connection: Connection): Map<string, RowReader | null> {
+/** The readers of the statements that a connection has prepared and described, in both styles. */
+const knownReaders = new WeakMap<Connection, { dates: Readers; texts: Readers }>()
+
+function getKnownReaders(connection: Connection) {
   let known = knownReaders.get(connection)
   if (!known) {
-    known = new Map()
+    known = { dates: new Map(), texts: new Map() }
     knownReaders.set(connection, known)
   }
   return known
@@ -44,13 +47,15 @@ export class KnownQuery implements pg.Submittable {
   readonly values: readonly unknown[]
   readonly #rows: pg.QueryResultRow[] = []
   #reader: RowReader | null | undefined
-  #known: Map<string, RowReader | null> | undefined
+  #known: Readers | undefined
   #error: Error | undefined
+  readonly style: RowStyle
 
-  constructor(name: string, text: string, values: readonly unknown[], callback?: Done) {
+  constructor(name: string, text: string, values: readonly unknown[], style: RowStyle = {}, callback?: Done) {
     this.name = name
     this.text = text
     this.values = values
+    this.style = style
     this.callback = callback
   }
 
@@ -74,12 +79,14 @@ export class KnownQuery implements pg.Submittable {
       this.#error = error as Error
       return false
     }
-    this.#known = getKnownReaders(connection)
+    const { dates, texts } = getKnownReaders(connection)
+    this.#known = this.style.datesAsText ? texts : dates
     const isPrepared =
       connection.parsedStatements[name] !== undefined ||
       connection.submittedNamedStatements[name] !== undefined
     if (!isPrepared) {
-      this.#known.delete(name)
+      dates.delete(name)
+      texts.delete(name)
       connection.parse({ name, text: this.text })
       connection.submittedNamedStatements[name] = this.text
     }
@@ -91,7 +98,7 @@ export class KnownQuery implements pg.Submittable {
   }
 
   handleRowDescription({ fields }: { fields: Column[] }): void {
-    this.#reader = getRowReader(fields)
+    this.#reader = getRowReader(fields, this.style)
   }
 
   handleDataRow({ fields }: { fields: (string | null)[] }): void {

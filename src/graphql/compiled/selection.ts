@@ -15,7 +15,10 @@ const SCALARS: Record<string, Scalar> = {
   ID: { test: "typeof v === 'string'", convert: 'v' },
   Boolean: { test: "typeof v === 'boolean'", convert: 'v' },
   Int: { test: "typeof v === 'number' && (v | 0) === v", convert: 'v' },
-  DateTime: { test: 'v instanceof Date && !Number.isNaN(v.getTime())', convert: 'v.toISOString()' },
+  DateTime: {
+    test: "(typeof v === 'string' || v instanceof Date && !Number.isNaN(v.getTime()))",
+    convert: "typeof v === 'string' ? v : v.toISOString()",
+  },
 }
 
 /** The field as a member, or null if a resolver or a conversion has to run. */

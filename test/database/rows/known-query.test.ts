@@ -1,6 +1,7 @@
 import pg from 'pg'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { KnownQuery } from '../../../src/database/rows/known-query.ts'
+import { type RowStyle, TEXT_DATES } from '../../../src/database/rows/row-reader.ts'
 import { databaseUrl } from '../../support/connections.ts'
 
 const TYPES = `SELECT 'a'::text AS "text", '{a,NULL,"b c"}'::text[] AS "texts", '\\x0aff'::bytea AS bytes, 7 AS number,
@@ -17,10 +18,16 @@ async function connect(): Promise<pg.Client> {
   return client
 }
 
-const send = (client: pg.Client, text: string, values: unknown[] = [], name = text.slice(0, 40)) =>
+const send = (
+  client: pg.Client,
+  text: string,
+  values: unknown[] = [],
+  name = text.slice(0, 40),
+  style: RowStyle = {},
+) =>
   new Promise<pg.QueryResultRow[]>((resolve, reject) => {
     client.query(
-      new KnownQuery(name, text, values, (error, result) =>
+      new KnownQuery(name, text, values, style, (error, result) =>
         error ? reject(error) : resolve(result?.rows ?? []),
       ),
     )
@@ -44,6 +51,21 @@ describe('a query that is known', () => {
     for (const time of ['first', 'second', 'third'])
       expect([time, ...(await send(client, TYPES, ['x']))]).toEqual([time, ...expected])
     expect(Object.keys((await send(client, TYPES, ['x']))[0] ?? {})).toEqual(Object.keys(expected[0]))
+  })
+
+  test('reads timestamps as the text of toISOString in the style of lists, by itself and by the driver', async () => {
+    const client = await connect()
+    const times = `SELECT * FROM (VALUES ('2026-02-03 04:05:06+00'::timestamptz), ('2026-02-03 04:05:06.7+00'),
+      ('2026-02-03 04:05:06.78+00'), ('2026-02-03 04:05:06.789+00'), ('2026-02-03 04:05:06.789123+00'),
+      ('0044-03-15 00:00:00+00 BC'), ('12026-01-01 00:00:00+00'), (NULL)) AS times(at)`
+    const expected = (await client.query<{ at: Date | null }>(times)).rows.map(({ at }) => ({
+      at: at?.toISOString() ?? null,
+    }))
+    for (let time = 0; time < 2; time++) {
+      expect(await send(client, times, [], 'times', { datesAsText: true })).toEqual(expected)
+      expect((await send(client, times, [], 'times'))[0]).toEqual({ at: new Date('2026-02-03T04:05:06Z') })
+    }
+    expect((await client.query({ text: times, types: TEXT_DATES })).rows).toEqual(expected)
   })
 
   test('is described once for each connection', async () => {

@@ -20,7 +20,7 @@ function sendBatch(client: pg.Client, statements: Sent[]) {
   const results: unknown[] = statements.map(() => null)
   const queries = statements.map(
     ([text, values = []], index) =>
-      new KnownQuery(text.slice(0, 40), text, values, (error, result) => {
+      new KnownQuery(text.slice(0, 40), text, values, {}, (error, result) => {
         results[index] = error ? error.message : result?.rows
       }),
   )
