@@ -1,6 +1,7 @@
 import cluster from 'node:cluster'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createApp } from './app.ts'
+import { disablePretenuring } from './core/allocation.ts'
 import { env } from './core/env.ts'
 import { log } from './core/log.ts'
 import { startAccountDeletions } from './jobs/account-deletions.ts'
@@ -23,6 +24,7 @@ import { explainStartError } from './server/start-errors.ts'
 const EXIT_TIMEOUT_MS = 9500
 
 async function startServer(): Promise<void> {
+  disablePretenuring()
   handleUncaughtErrors()
   checkConfiguration()
   await openRuntime()

@@ -28,18 +28,31 @@ export const PageInfo = builder.objectRef<PageInfoFields>('PageInfo').implement(
   }),
 })
 
-function toPageInfo<Row>(page: Page<Row>): PageInfoFields {
-  const [first, last] = [page.rows.at(0), page.rows.at(-1)]
-  return {
-    hasNextPage: page.hasNextPage,
-    hasPreviousPage: page.hasPreviousPage,
-    // A cursor is signed: it is computed where it is selected.
-    get startCursor() {
-      return first === undefined ? null : page.encodeRowCursor(first)
-    },
-    get endCursor() {
-      return last === undefined ? null : page.encodeRowCursor(last)
-    },
+/**
+ * The information about a page. A cursor is signed: it is computed where it is selected. The accessors are those of a
+ * class, because V8 keeps the accessors of a literal, and with them its page, until a collection of the whole heap.
+ */
+class PageInfoOf<Row> implements PageInfoFields {
+  readonly #page: Page<Row>
+  readonly hasNextPage: boolean
+  readonly hasPreviousPage: boolean
+
+  constructor(page: Page<Row>) {
+    this.#page = page
+    this.hasNextPage = page.hasNextPage
+    this.hasPreviousPage = page.hasPreviousPage
+  }
+
+  get startCursor(): string | null {
+    return this.#encodeCursor(this.#page.rows.at(0))
+  }
+
+  get endCursor(): string | null {
+    return this.#encodeCursor(this.#page.rows.at(-1))
+  }
+
+  #encodeCursor(row: Row | undefined): string | null {
+    return row === undefined ? null : this.#page.encodeRowCursor(row)
   }
 }
 
@@ -79,7 +92,7 @@ export function defineConnectionType<Row>(name: string, node: ObjectRef<GraphQLT
       pageInfo: t.field({
         type: PageInfo,
         description: 'Page information.',
-        resolve: toPageInfo,
+        resolve: (page) => new PageInfoOf(page),
       }),
       totalSize: t.int({
         description: 'Number of rows of the list; counted only when selected.',

@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ExecutionResult } from 'graphql'
 import { isAsyncIterable, type Plugin, type YogaInitialContext } from 'graphql-yoga'
 import { toBudgetHeaders } from '../coordination/call-budget.ts'
@@ -51,6 +51,7 @@ export const useHttpRules: Plugin<GraphQLContext & YogaInitialContext, GraphQLCo
     const { requestId } = serverContext.ctx
     if (isAsyncIterable(result)) {
       if (!acceptsEventStream(request)) return
+      closeAfterStream(serverContext)
       setResultProcessor((results, fetchAPI) => {
         const body = toServerSentEvents(results as AsyncGenerator<ExecutionResult>, serverContext)
         return new fetchAPI.Response(body, {
@@ -71,6 +72,17 @@ export const useHttpRules: Plugin<GraphQLContext & YogaInitialContext, GraphQLCo
     }
     for (const [name, value] of Object.entries(headers)) response.headers.set(name, value)
   },
+}
+
+/** How long a client may take to read the end of its stream. */
+const DRAIN_TIMEOUT_MS = 5000
+
+/** Closes the connection of a client that does not read the end of its stream. */
+function closeAfterStream(context: object): void {
+  const { stream, res } = context as GraphQLContext & { res?: ServerResponse }
+  stream.signal.addEventListener('abort', () => {
+    setTimeout(() => res?.destroy(), DRAIN_TIMEOUT_MS).unref()
+  })
 }
 
 const acceptsEventStream = (request: Request): boolean =>

@@ -1,3 +1,4 @@
+import { RequestCache } from '@pothos/plugin-scope-auth'
 import {
   type DocumentNode,
   type ExecutionArgs,
@@ -119,7 +120,10 @@ export function createOperationRules({
         setExecuteFn((executionArgs) => executeOperation(executionArgs, context, executeFn))
       return {
         onExecuteDone({ result, setResult }) {
-          if (!isAsyncIterable(result)) setResult(addCost(result, context))
+          if (isAsyncIterable(result)) return
+          // Its WeakMap would keep the context and the rows until a collection of the whole heap.
+          RequestCache.clearForContext(context)
+          setResult(addCost(result, context))
         },
       }
     },

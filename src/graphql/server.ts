@@ -50,9 +50,6 @@ query FirstUsers {
 }
 `
 
-/** How long a client may take to read the end of its stream. */
-const DRAIN_TIMEOUT_MS = 5000
-
 function createYogaServer(schema: GraphQLSchema, settings: ExecutionSettings) {
   const { isProduction } = settings
   return createYoga<GraphQLContext>({
@@ -140,9 +137,6 @@ export function createGraphqlHandler(
         request.socket.remoteAddress ?? null,
         tenant,
       )
-      context.stream.signal.addEventListener('abort', () => {
-        setTimeout(() => response.destroy(), DRAIN_TIMEOUT_MS).unref()
-      })
       await yoga(request, response, context)
     } catch (error) {
       if (response.headersSent) return void response.destroy()

@@ -20,7 +20,12 @@ const READ_BYTES = 262_144
 /** How often Node compares the time of headers with its limit. */
 export const HEADERS_CHECK_MS = 1000
 
-const bodyTimers = new WeakMap<IncomingMessage, NodeJS.Timeout>()
+/**
+ * The timer of a request's body. A WeakMap would keep it, and through it the request, until a collection of all
+ * objects: V8 keeps the values of a WeakMap when it collects young objects.
+ */
+const BODY_TIMER = Symbol('body timer')
+type TimedRequest = IncomingMessage & { [BODY_TIMER]?: NodeJS.Timeout }
 
 const hasRequestBody = ({ headers }: IncomingMessage): boolean =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
@@ -36,7 +41,7 @@ function rejectSlowBody({ socket }: IncomingMessage, response: ServerResponse): 
 export function setBodyTimeout(request: IncomingMessage, response: ServerResponse): void {
   if (!hasRequestBody(request)) return
   const limit = setTimeout(() => rejectSlowBody(request, response), TIMEOUTS_MS.body).unref()
-  bodyTimers.set(request, limit)
+  ;(request as TimedRequest)[BODY_TIMER] = limit
   const clearLimit = () => clearTimeout(limit)
   request.once('end', clearLimit).once('close', clearLimit)
   response.once('finish', () => {
@@ -68,6 +73,6 @@ export function setHeadersTimeout(server: Server): void {
 
 /** Replaces the time limit of a body by a limit on the inactivity of its socket. */
 export function setStreamIdleTimeout(request: IncomingMessage): void {
-  clearTimeout(bodyTimers.get(request))
+  clearTimeout((request as TimedRequest)[BODY_TIMER])
   request.socket.setTimeout(TIMEOUTS_MS.idle)
 }

@@ -71,16 +71,17 @@ export function readTarget(event: H3Event): { isCanonical: boolean; query: URLSe
   }
 }
 
-const metas = new WeakMap<Request, RequestMeta>()
+declare module 'h3' {
+  interface H3EventContext {
+    requestMeta?: RequestMeta
+  }
+}
 
 /** Returns the same of an h3 event: always the same object for one request. */
 export function getRequestMeta(event: H3Event): RequestMeta {
-  let meta = metas.get(event.req)
-  if (!meta) {
-    meta = readRequestMeta(event.req.headers, getRequestIP(event) ?? null)
-    metas.set(event.req, meta)
-  }
-  return meta
+  const { context, req } = event
+  context.requestMeta ??= readRequestMeta(req.headers, getRequestIP(event) ?? null)
+  return context.requestMeta
 }
 
 /**

@@ -209,7 +209,7 @@ export function attachPageLinks<Body extends object, Row>(
     after: hasNextPage && last !== undefined ? encodeRowCursor(last) : null,
     before: hasPreviousPage && first !== undefined ? encodeRowCursor(first) : null,
   }
-  return Object.defineProperty(body, PAGE_LINKS, { value: links })
+  return Object.assign(body, { [PAGE_LINKS]: links })
 }
 
 export const getPageLinks = (body: object): PageLinks =>

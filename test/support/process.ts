@@ -30,11 +30,14 @@ export async function freePort(): Promise<number> {
   return port
 }
 
-/** Starts the server with the operator's client ensured, and waits until it is ready. */
-export async function startServer(env: Record<string, string | undefined>): Promise<ServerProcess> {
+/** Starts the server with the operator's client ensured, and options of Node; waits until it is ready. */
+export async function startServer(
+  env: Record<string, string | undefined>,
+  nodeOptions: readonly string[] = [],
+): Promise<ServerProcess> {
   const port = env.PORT ? Number(env.PORT) : await freePort()
   ensureBuilt()
-  const child = spawn(process.execPath, ['dist/main.js'], {
+  const child = spawn(process.execPath, [...nodeOptions, 'dist/main.js'], {
     env: {
       PATH: process.env.PATH,
       HOME: process.env.HOME,

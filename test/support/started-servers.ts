@@ -20,8 +20,11 @@ export async function newServerEnv(): Promise<Record<string, string | undefined>
 }
 
 /** Starts a server, which is killed after the test if it still runs. */
-export async function startTestServer(env: Record<string, string | undefined>): Promise<ServerProcess> {
-  const server = await startServer(env)
+export async function startTestServer(
+  env: Record<string, string | undefined>,
+  nodeOptions: readonly string[] = [],
+): Promise<ServerProcess> {
+  const server = await startServer(env, nodeOptions)
   onTestFinished(() => server.kill().catch(() => {}))
   return server
 }

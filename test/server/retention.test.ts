@@ -1,0 +1,52 @@
+import { describe, expect, test } from 'vitest'
+import { sumPromotedMb } from '../support/retention.ts'
+import {
+  callGraphql,
+  callRest,
+  makeTenant,
+  newServerEnv,
+  startTestServer,
+} from '../support/started-servers.ts'
+
+const USERS = 50
+const LIST = `query ($first: Int) { users(first: $first) {
+  nodes { id name givenName familyName email emailVerified phoneNumber locked lastSeenAt createdAt updatedAt }
+  pageInfo { hasNextPage endCursor }
+} }`
+const CONCURRENCY = 8
+
+/** Calls `count` times, some at once. */
+async function repeat(count: number, call: () => Promise<unknown>): Promise<void> {
+  let left = count
+  await Promise.all(
+    Array.from({ length: CONCURRENCY }, async () => {
+      while (left-- > 0) await call()
+    }),
+  )
+}
+
+describe('a server process', { timeout: 120_000 }, () => {
+  test('keeps nothing of an answered request in the old generation', async () => {
+    const server = await startTestServer(await newServerEnv(), ['--trace-gc'])
+    const tenant = 'retention'
+    const token = await makeTenant(server, `http://localhost:${new URL(server.origin).port}`, tenant)
+    const names = { name: 'Ada Lovelace', givenName: 'Ada', familyName: 'Lovelace' }
+    await repeat(USERS, () => callRest(server, tenant, token, '/users', names))
+    /** The kilobytes that a call leaves there. */
+    const measure = async (count: number, call: () => Promise<unknown>) => {
+      await repeat(count, call)
+      const before = sumPromotedMb(server.output())
+      await repeat(count, call)
+      return ((sumPromotedMb(server.output()) - before) * 1024) / count
+    }
+    const kept = {
+      list: await measure(1500, () => callGraphql(server, tenant, token, LIST, { first: USERS })),
+      restList: await measure(1500, () => callRest(server, tenant, token, `/users?pageSize=${USERS}`)),
+      sessions: await measure(3000, () => callRest(server, tenant, token, '/sessions?pageSize=1')),
+    }
+    // A page of users takes 40 KB.
+    expect(kept.list).toBeLessThan(10)
+    expect(kept.restList).toBeLessThan(10)
+    expect(kept.sessions).toBeLessThan(4)
+  })
+})
