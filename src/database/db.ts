@@ -3,44 +3,20 @@ import pg from 'pg'
 import { sha256Base64url } from '../core/crypto.ts'
 import { env } from '../core/env.ts'
 import { errorMessage } from '../core/error-message.ts'
-import { log } from '../core/log.ts'
 import { SYSTEM_TENANT } from '../core/scopes.ts'
-import { StartError } from '../core/start-error.ts'
 import { takeTurn } from '../core/turns.ts'
 import type { Workload } from '../core/workload.ts'
 import { Prisma, PrismaClient } from '../generated/prisma/client.ts'
 import { CHANGE_LIMITS, LIST_LIMITS, SHARED_READ_CONNECTIONS } from './connection-limits.ts'
 import { CONNECT_TIMEOUT_MS, isPoolStuck, RECOVERY_SETTINGS, watchPool } from './pool.ts'
-import { assertRoleSettings } from './role-settings.ts'
 import { KnownQuery } from './rows/known-query.ts'
 import { type RowStyle, TEXT_DATES } from './rows/row-reader.ts'
+import { buildSessionOptions, closeEmbedded, STATEMENT_TIMEOUT_MS } from './settings.ts'
 import { createSharedReads, isSharedRead, type SendShared } from './shared-reads.ts'
 import { createStatementGate, type GateLimits, runWithin, type StatementGate } from './statement-gate.ts'
 import { assertTenantStatement, createTenantGuard } from './tenant-guard.ts'
 import { runTransaction, type TransactionOptions } from './transaction.ts'
 
-/**
- * Settings of every connection: UTC, because adapter-pg reads timestamps in the time zone of the process
- * otherwise; no JIT, because compiling takes longer than any statement here; no parallel workers, because
- * each of them takes a core from others; and timeouts.
- */
-const listSessionSettings = (statementTimeoutMs: number): Record<string, string> => ({
-  timezone: 'UTC',
-  jit: 'off',
-  max_parallel_workers_per_gather: '0',
-  statement_timeout: String(statementTimeoutMs),
-  lock_timeout: '3000',
-  idle_in_transaction_session_timeout: '10000',
-})
-
-/** The same as a startup parameter; a pooler does not pass it on, so that the role has them there. */
-function buildSessionOptions(statementTimeoutMs: number): { options?: string } {
-  if (env.databasePooler) return {}
-  const settings = Object.entries(listSessionSettings(statementTimeoutMs))
-  return { options: settings.map(([name, value]) => `-c ${name}=${value}`).join(' ') }
-}
-
-const STATEMENT_TIMEOUT_MS = 10_000
 /** The statement timeout of lists, counts and exports. */
 export const LIST_TIMEOUT_MS = 2000
 /** The longest transaction of Prisma. */
@@ -60,31 +36,6 @@ type Connections = {
 let main: Connections | undefined
 let lists: Connections | undefined
 let readsPlainRows = false
-let closeEmbedded: (() => Promise<void>) | undefined
-
-/**
- * Connection settings of DATABASE_URL, or of the embedded database, which is started unless another process
- * runs it. Throws StartError with `canCreate: false` instead of creating an embedded database, and behind a
- * pooler when the role does not have the settings.
- */
-export async function resolveConnectionSettings({ canCreate = true } = {}): Promise<pg.PoolConfig> {
-  const options = buildSessionOptions(STATEMENT_TIMEOUT_MS)
-  if (env.databaseUrl) {
-    const settings = { connectionString: env.databaseUrl, ...options }
-    if (env.databasePooler) await assertRoleSettings(settings, listSessionSettings(STATEMENT_TIMEOUT_MS))
-    return settings
-  }
-  const { hasEmbedded, openEmbedded } = await import('./embedded/open.ts')
-  if (!canCreate && !(await hasEmbedded(env.dataDir)))
-    throw new StartError(
-      `There is no database in ${env.dataDir}. Set DATABASE_URL, or run this where that directory is. Only the server creates a database.`,
-    )
-  const embedded = await openEmbedded(env.dataDir, {
-    onRestart: () => log.error('the embedded database ended and is started again'),
-  })
-  closeEmbedded = embedded.close
-  return { ...embedded.connection, ...options }
-}
 
 /** Opens a pool of `max` connections, which management calls take within limits. */
 function openConnections(
@@ -132,8 +83,8 @@ export async function closeDatabase(): Promise<void> {
   guardedClients.clear()
   await Promise.all([main, lists].map((connections) => connections?.disconnect()))
   await Promise.all([main, lists].map((connections) => connections?.pool.end()))
-  await closeEmbedded?.()
-  main = lists = closeEmbedded = undefined
+  await closeEmbedded()
+  main = lists = undefined
 }
 
 const requireOpen = <T>(value: T | undefined): T => {

@@ -33,28 +33,31 @@ CREATE TABLE IF NOT EXISTS "_prisma_migrations" (
     "applied_steps_count" INTEGER NOT NULL DEFAULT 0
 )`
 
-async function applyPendingMigrations(client: pg.Client): Promise<string[]> {
+/** The migrations that were not applied yet, in order. Throws when an applied one was changed. */
+async function findPendingMigrations(client: pg.Client): Promise<Migration[]> {
   await client.query(HISTORY_TABLE)
   const history = await client.query<{ migration_name: string; checksum: string }>(
     'SELECT migration_name, checksum FROM "_prisma_migrations" WHERE finished_at IS NOT NULL AND rolled_back_at IS NULL',
   )
   const applied = new Map(history.rows.map((row) => [row.migration_name, row.checksum]))
-  const names: string[] = []
-  for (const migration of readMigrations()) {
-    const checksum = applied.get(migration.name)
-    if (checksum === migration.checksum) continue
-    if (checksum) throw new Error(`migration ${migration.name} was changed after it had been applied`)
-    await client.query(migration.sql).catch((error: unknown) => {
-      throw new Error(`migration ${migration.name} failed; nothing was applied`, { cause: error })
-    })
-    await client.query(
-      `INSERT INTO "_prisma_migrations" (id, checksum, migration_name, finished_at, applied_steps_count)
-       VALUES ($1, $2, $3, clock_timestamp(), 1)`,
-      [randomUUID(), migration.checksum, migration.name],
-    )
-    names.push(migration.name)
-  }
-  return names
+  return readMigrations().filter(({ name, checksum }) => {
+    const known = applied.get(name)
+    if (known !== undefined && known !== checksum)
+      throw new Error(`migration ${name} was changed after it had been applied`)
+    return known === undefined
+  })
+}
+
+async function applyMigration(client: pg.Client, { name, sql, checksum }: Migration): Promise<void> {
+  const applied = client.query(sql).catch((error: unknown) => {
+    throw new Error(`migration ${name} failed; nothing was applied`, { cause: error })
+  })
+  const recorded = client.query(
+    `INSERT INTO "_prisma_migrations" (id, checksum, migration_name, finished_at, applied_steps_count)
+     VALUES ($1, $2, $3, clock_timestamp(), 1)`,
+    [randomUUID(), checksum, name],
+  )
+  await Promise.all([applied, recorded])
 }
 
 /**
@@ -75,13 +78,24 @@ WHERE "_vestibule_cluster"."systemIdentifier" <> EXCLUDED."systemIdentifier"
        AND last."xid" >= (pg_snapshot_xmax(pg_current_snapshot())::text)::bigint
    )`
 
+/** Migrations that were sent. `applied` resolves with their names when they have been committed. */
+export type SentMigrations = { applied: Promise<string[]> }
+
 /**
- * Applies the pending migrations of prisma/migrations in one transaction under an advisory lock. Returns
- * their names. Sends no startup options to a pooler (`isPooled`). Throws when an applied migration was
- * changed or a migration fails; nothing is applied then.
+ * Sends the pending migrations of prisma/migrations, to be applied in one transaction under an advisory lock. All are
+ * sent at once, so that the server applies them while this process does other work. Sends no startup options to a
+ * pooler (`isPooled`). Throws when an applied migration was changed. `applied` rejects when a migration fails; nothing
+ * is applied then.
  */
-export async function runMigrations(settings: pg.ClientConfig, { isPooled = false } = {}): Promise<string[]> {
-  const client = new pg.Client({ ...settings, ...(!isPooled && { options: '-c timezone=UTC' }) })
+export async function sendMigrations(
+  settings: pg.ClientConfig,
+  { isPooled = false } = {},
+): Promise<SentMigrations> {
+  const client = new pg.Client({
+    ...settings,
+    ...(!isPooled && { options: '-c timezone=UTC' }),
+    pipeline: true,
+  })
   client.on('error', () => {}) // a lost connection: the statement that waits for it rejects
   await client.connect()
   try {
@@ -89,11 +103,31 @@ export async function runMigrations(settings: pg.ClientConfig, { isPooled = fals
     // Behind a pooler, the role has timeouts; a migration takes as long as it takes.
     await client.query('SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0')
     await client.query(`SELECT pg_advisory_xact_lock(${LOCK_KEY})`)
-    const names = await applyPendingMigrations(client)
-    await client.query(RECORD_CLUSTER)
-    await client.query('COMMIT')
-    return names
-  } finally {
+    const pending = await findPendingMigrations(client)
+    const applied = commitMigrations(client, pending).finally(() => client.end())
+    // The caller may look at it later.
+    applied.catch(() => {})
+    return { applied }
+  } catch (error) {
     await client.end()
+    throw error
   }
 }
+
+async function commitMigrations(client: pg.Client, pending: readonly Migration[]): Promise<string[]> {
+  const steps = [
+    ...pending.map((migration) => applyMigration(client, migration)),
+    client.query(RECORD_CLUSTER),
+    client.query('COMMIT'),
+  ]
+  // After the error of one, those that follow fail because of it.
+  const failed = (await Promise.allSettled(steps)).find(({ status }) => status === 'rejected')
+  if (failed) throw (failed as PromiseRejectedResult).reason
+  return pending.map(({ name }) => name)
+}
+
+/** Applies the pending migrations as `sendMigrations` does, and returns their names. */
+export const runMigrations = async (
+  settings: pg.ClientConfig,
+  options: { isPooled?: boolean } = {},
+): Promise<string[]> => (await sendMigrations(settings, options)).applied

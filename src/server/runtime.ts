@@ -5,27 +5,30 @@ import { UnsealError } from '../core/crypto.ts'
 import { env } from '../core/env.ts'
 import { log } from '../core/log.ts'
 import { SYSTEM_TENANT } from '../core/scopes.ts'
-import {
-  checkDatabase,
-  closeDatabase,
-  isDatabaseStuck,
-  openDatabase,
-  resolveConnectionSettings,
-} from '../database/db.ts'
-import { runMigrations } from '../database/migrate.ts'
+import { checkDatabase, closeDatabase, isDatabaseStuck, openDatabase } from '../database/db.ts'
 import { awaitDeliveries } from '../delivery/background.ts'
 import { renderMail } from '../delivery/mail.pages.tsx'
 import { setMailRenderer } from '../delivery/mail.ts'
+import { type SentSchema, sendSchema } from './schema.ts'
 
 /**
- * Opens the database, applies pending migrations and opens the bus. Throws when ENCRYPTION_KEY does not
+ * Opens the database when its migrations have been applied, and the bus. `schema` has them if they were sent before. Throws
+ * when ENCRYPTION_KEY does not
  * decrypt the secrets of the database, before anything is encrypted with it. `canCreate: false` throws where
  * there is no database yet. `plainRows` is that of `openDatabase`.
  */
-export async function openRuntime(options: { canCreate?: boolean; plainRows?: boolean } = {}): Promise<void> {
-  const settings = await resolveConnectionSettings(options)
-  await runMigrations(settings, { isPooled: env.databasePooler })
-  await openDatabase(settings, options)
+export async function openRuntime({
+  schema,
+  plainRows,
+  ...options
+}: {
+  schema?: SentSchema
+  canCreate?: boolean
+  plainRows?: boolean
+} = {}): Promise<void> {
+  const { settings, applied } = schema ?? (await sendSchema(options))
+  await applied
+  await openDatabase(settings, { plainRows })
   await openBus()
   setMailRenderer(renderMail)
   await findTenant(SYSTEM_TENANT).catch(async (error: unknown) => {

@@ -14,6 +14,7 @@ import { findCycles, type ImportEdge, listSources, readImports } from '../suppor
 const FLOORS = [
   ['cli.ts'],
   ['main.ts'],
+  ['start.ts'],
   ['app.ts', 'cli'],
   ['server'],
   ['jobs', 'dev'],

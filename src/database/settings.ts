@@ -1,0 +1,63 @@
+import type pg from 'pg'
+import { env } from '../core/env.ts'
+import { log } from '../core/log.ts'
+import { StartError } from '../core/start-error.ts'
+import { assertRoleSettings } from './role-settings.ts'
+
+/**
+ * Settings of every connection: UTC, because adapter-pg reads timestamps in the time zone of the process
+ * otherwise; no JIT, because compiling takes longer than any statement here; no parallel workers, because
+ * each of them takes a core from others; and timeouts.
+ */
+const listSessionSettings = (statementTimeoutMs: number): Record<string, string> => ({
+  timezone: 'UTC',
+  jit: 'off',
+  max_parallel_workers_per_gather: '0',
+  statement_timeout: String(statementTimeoutMs),
+  lock_timeout: '3000',
+  idle_in_transaction_session_timeout: '10000',
+})
+
+/** The same as a startup parameter; a pooler does not pass it on, so that the role has them there. */
+export function buildSessionOptions(statementTimeoutMs: number): { options?: string } {
+  if (env.databasePooler) return {}
+  const settings = Object.entries(listSessionSettings(statementTimeoutMs))
+  return { options: settings.map(([name, value]) => `-c ${name}=${value}`).join(' ') }
+}
+
+/** How connections to the database are made. */
+export type ConnectionSettings = pg.PoolConfig
+
+export const STATEMENT_TIMEOUT_MS = 10_000
+
+let closeOpened: (() => Promise<void>) | undefined
+
+/** Closes the embedded database if `resolveConnectionSettings` opened it. */
+export async function closeEmbedded(): Promise<void> {
+  await closeOpened?.()
+  closeOpened = undefined
+}
+
+/**
+ * Connection settings of DATABASE_URL, or of the embedded database, which is started unless another process
+ * runs it. Throws StartError with `canCreate: false` instead of creating an embedded database, and behind a
+ * pooler when the role does not have the settings.
+ */
+export async function resolveConnectionSettings({ canCreate = true } = {}): Promise<ConnectionSettings> {
+  const options = buildSessionOptions(STATEMENT_TIMEOUT_MS)
+  if (env.databaseUrl) {
+    const settings = { connectionString: env.databaseUrl, ...options }
+    if (env.databasePooler) await assertRoleSettings(settings, listSessionSettings(STATEMENT_TIMEOUT_MS))
+    return settings
+  }
+  const { hasEmbedded, openEmbedded } = await import('./embedded/open.ts')
+  if (!canCreate && !(await hasEmbedded(env.dataDir)))
+    throw new StartError(
+      `There is no database in ${env.dataDir}. Set DATABASE_URL, or run this where that directory is. Only the server creates a database.`,
+    )
+  const embedded = await openEmbedded(env.dataDir, {
+    onRestart: () => log.error('the embedded database ended and is started again'),
+  })
+  closeOpened = embedded.close
+  return { ...embedded.connection, ...options }
+}

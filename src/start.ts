@@ -1,0 +1,65 @@
+import cluster from 'node:cluster'
+import { createApp } from './app.ts'
+import { releaseYoungGeneration } from './core/heap.ts'
+import { log } from './core/log.ts'
+import { startAccountDeletions } from './jobs/account-deletions.ts'
+import { startCleanup } from './jobs/cleanup.ts'
+import { startKeyRotation } from './jobs/key-schedule.ts'
+import { startRangeDivision } from './jobs/user-ranges.ts'
+import { startLogoutDeliveries } from './oidc/logout/logout-deliveries.ts'
+import { formatBanner } from './server/banner.ts'
+import { bootstrap } from './server/bootstrap.ts'
+import { startMetricsServer } from './server/metrics-server.ts'
+import { handleUncaughtErrors } from './server/process-errors.ts'
+import { closeRuntime, openRuntime } from './server/runtime.ts'
+import type { SentSchema } from './server/schema.ts'
+import { checkConfiguration } from './server/start-checks.ts'
+import { explainStartError } from './server/start-errors.ts'
+
+/**
+ * A process that has not stopped by then is terminated, because load balancers and systemd wait for ten
+ * seconds.
+ */
+const EXIT_TIMEOUT_MS = 9500
+
+async function startServer(schema: Promise<SentSchema>): Promise<void> {
+  handleUncaughtErrors()
+  checkConfiguration()
+  await openRuntime({ schema: await schema })
+  const report = await bootstrap()
+  const app = await createApp()
+  const stopRepeated = [startCleanup(), startAccountDeletions(), startKeyRotation(), startRangeDivision()]
+  const stopDeliveries = startLogoutDeliveries()
+  const { port } = await app.listen()
+  const stopMetrics = await startMetricsServer()
+  if (!cluster.isWorker || cluster.worker?.id === 1) process.stdout.write(formatBanner(report, port))
+  log.info({ port }, 'ready')
+  releaseYoungGeneration()
+
+  let stopping = false
+  const stop = async (signal: string): Promise<void> => {
+    if (stopping) return
+    stopping = true
+    log.info({ signal }, 'stopping')
+    setTimeout(() => process.exit(1), EXIT_TIMEOUT_MS).unref()
+    for (const stop of stopRepeated) stop()
+    stopMetrics()
+    await Promise.all([app.close(), stopDeliveries()])
+    await closeRuntime()
+    process.exit(0)
+  }
+  process.on('SIGTERM', () => void stop('SIGTERM'))
+  process.on('SIGINT', () => void stop('SIGINT'))
+}
+
+/** Runs the server. Ends the process, and says why, when it cannot start. */
+export async function runServer(schema: Promise<SentSchema>): Promise<void> {
+  try {
+    await startServer(schema)
+  } catch (error) {
+    const sentence = explainStartError(error)
+    if (sentence) process.stderr.write(`Vestibule cannot start: ${sentence}\n`)
+    else log.fatal({ err: error }, 'Vestibule cannot start')
+    process.exit(1)
+  }
+}
