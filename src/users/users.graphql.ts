@@ -91,7 +91,6 @@ export const UserRef = builder.prismaObject('User', {
         ...toOwnFieldRule('roles'),
         type: [RoleEnum],
         description: 'Roles determine which management scopes the user can get.',
-        select: { roles: true },
         resolve: (user) => user.roles as Role[],
       }),
       externalId: t.exposeString('externalId', { ...toOwnFieldRule('externalId'), nullable: true }),

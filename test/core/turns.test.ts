@@ -93,7 +93,7 @@ describe('the turns of management calls', () => {
 })
 
 describe('rows', () => {
-  const rows = Array.from({ length: 100 }, (_, index) => index)
+  const rows = Array.from({ length: 150 }, (_, index) => index)
 
   test('are converted in several rounds of the event loop, in their order', async () => {
     let rounds = 0
