@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test, vi } from 'vitest'
 import {
   enterProtocol,
   isProtocolActive,
@@ -18,6 +18,9 @@ function block(milliseconds: number): void {
   const end = performance.now() + milliseconds
   while (performance.now() < end);
 }
+
+// Tests of other files in this process use the protocol.
+beforeEach(() => vi.waitUntil(() => !isProtocolActive()))
 
 describe('the turns of management calls', () => {
   test('are given to one tenant after the other', async () => {
