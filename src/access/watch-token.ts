@@ -1,6 +1,7 @@
 import { EVENTS_TOPIC, subscribe } from '../coordination/bus.ts'
 import type { Ctx } from '../core/context.ts'
 import { type AppError, Unauthenticated } from '../core/errors.ts'
+import { Expiries } from '../core/expiries.ts'
 import { log } from '../core/log.ts'
 import { ACCOUNT_SCOPE, getRoleScopes, isScope } from '../core/scopes.ts'
 import { sql } from '../database/db.ts'
@@ -62,18 +63,25 @@ function isStillAuthorized(ctx: Ctx, status: TokenStatus | null): boolean {
   return [...ctx.scopes].every((scope) => permitted.has(scope))
 }
 
-/** Adds a stream to those of its basis. Returns the function that removes it. */
-function addToBasis(stream: OpenStream): () => void {
+/** Adds a stream to those of its basis. */
+function joinBasis(stream: OpenStream): Basis {
   const { ctx } = stream
   const rows = toStreamTokenBasis(ctx)
   const key = JSON.stringify([rows, hasAccountScope(ctx), [...ctx.scopes].sort()])
   const basis = bases.get(key) ?? { key, ctx, rows, streams: new Set() }
   bases.set(key, basis)
   basis.streams.add(stream)
-  return () => {
-    basis.streams.delete(stream)
-    if (basis.streams.size === 0) bases.delete(basis.key)
-  }
+  return basis
+}
+
+function leaveBasis({ key, streams }: Basis, stream: OpenStream): void {
+  streams.delete(stream)
+  if (streams.size === 0) bases.delete(key)
+  if (bases.size > 0) return
+  clearTimeout(timer)
+  nextCheckAt = 0
+  stopListening?.()
+  stopListening = undefined
 }
 
 /** Checks the tokens of all open streams with one statement, and ends streams whose token is inactive. */
@@ -111,28 +119,27 @@ function scheduleRecheck(delayMs: number): void {
   timer.unref()
 }
 
-/** Ends a stream with Unauthenticated when its token expires or is revoked. */
-export function watchStreamToken(context: OpenStream): void {
-  if (context.stream.signal.aborted) return
-  const remove = addToBasis(context)
+/** The open streams by the time when their tokens expire. */
+const expiries = new Expiries<OpenStream>(({ stream }) => stream.abort(createRevokedTokenError()))
+
+/** Ends a stream with Unauthenticated when its token expires or is revoked. `onEnd` is called when the stream ends. */
+export function watchStreamToken(context: OpenStream, onEnd: (reason: unknown) => void): void {
+  const { signal } = context.stream
+  if (signal.aborted) {
+    onEnd(signal.reason)
+    return
+  }
+  const basis = joinBasis(context)
   stopListening ??= subscribe(EVENTS_TOPIC, (tenant) => {
     for (const { ctx } of bases.values()) if (ctx.tenant === tenant) return scheduleRecheck(RECHECK_DELAY_MS)
   })
-  const expiry = setTimeout(
-    () => context.stream.abort(createRevokedTokenError()),
-    (context.token?.expiresAt.getTime() ?? 0) - Date.now(),
-  )
-  expiry.unref()
-  context.stream.signal.addEventListener(
+  const expiry = expiries.add(context, context.token?.expiresAt ?? new Date(0))
+  signal.addEventListener(
     'abort',
     () => {
-      clearTimeout(expiry)
-      remove()
-      if (bases.size > 0) return
-      clearTimeout(timer)
-      nextCheckAt = 0
-      stopListening?.()
-      stopListening = undefined
+      expiries.delete(context, expiry)
+      leaveBasis(basis, context)
+      onEnd(signal.reason)
     },
     { once: true },
   )

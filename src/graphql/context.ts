@@ -31,6 +31,17 @@ export type OperationCall = {
   nextNonce: string | null
 }
 
+/** What carries the results of a subscription: an operation of a WebSocket, or an event stream. */
+export interface StreamTransport {
+  /**
+   * Sends a result of a shared execution at once, apart from the results of the stream. False when the reader is too
+   * slow.
+   */
+  deliver(text: string, position: string): boolean
+  /** Called when the stream ends, before the reader receives the reason. */
+  handleEnd(reason: unknown): void
+}
+
 /** The context of the resolvers of one operation. A subscription keeps it for all its events. */
 export type GraphQLContext = {
   ctx: Ctx
@@ -50,11 +61,8 @@ export type GraphQLContext = {
   stream: AbortController
   /** The position of the event that is being executed, or of the start; null outside subscriptions. */
   streamPosition: string | null
-  /**
-   * Sends a result of a shared execution at once, apart from the results of the stream; null until the transport is
-   * known. False when the reader is too slow.
-   */
-  deliver: ((text: string, position: string) => boolean) | null
+  /** What carries the stream; null until it is known. */
+  transport: StreamTransport | null
   /** The Last-Event-ID header, which takes precedence over `after`. */
   lastEventId: string | null
 }

@@ -51,9 +51,10 @@ export const useHttpRules: Plugin<GraphQLContext & YogaInitialContext, GraphQLCo
     const { requestId } = serverContext.ctx
     if (isAsyncIterable(result)) {
       if (!acceptsEventStream(request)) return
-      closeAfterStream(serverContext)
       setResultProcessor((results, fetchAPI) => {
-        const body = toServerSentEvents(results as AsyncGenerator<ExecutionResult>, serverContext)
+        const body = toServerSentEvents(results as AsyncGenerator<ExecutionResult>, serverContext, () =>
+          closeAfterStream(serverContext),
+        )
         return new fetchAPI.Response(body, {
           headers: { 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' },
         })
@@ -79,10 +80,8 @@ const DRAIN_TIMEOUT_MS = 5000
 
 /** Closes the connection of a client that does not read the end of its stream. */
 function closeAfterStream(context: object): void {
-  const { stream, res } = context as GraphQLContext & { res?: ServerResponse }
-  stream.signal.addEventListener('abort', () => {
-    setTimeout(() => res?.destroy(), DRAIN_TIMEOUT_MS).unref()
-  })
+  const { res } = context as { res?: ServerResponse }
+  setTimeout(() => res?.destroy(), DRAIN_TIMEOUT_MS).unref()
 }
 
 const acceptsEventStream = (request: Request): boolean =>

@@ -17,9 +17,8 @@ import type { GraphQLContext } from './context.ts'
 import { ANONYMOUS_LIMITS, CALLER_LIMITS, findDocumentError } from './document-limits.ts'
 import { maskErrors, toGraphQLError } from './error-masking.ts'
 import { executeIdempotently, findIdempotencyKey } from './idempotency.ts'
-import { createGuardedStream } from './live/guarded-stream.ts'
 import { holdSubscription } from './live/live-limits.ts'
-import { shareResults } from './live/shared-stream.ts'
+import { SubscriptionStream } from './live/subscription-stream.ts'
 import { Loaders } from './loaders.ts'
 import { checkOperation, LIMIT_RULES, MAX_TOKENS, type OperationArgs } from './operation-limits.ts'
 
@@ -56,10 +55,15 @@ function setListWorkload(context: GraphQLContext): void {
 const isQuery = ({ document, operationName }: ExecutionArgs): boolean =>
   getOperationAST(document, operationName)?.operation === OperationTypeNode.QUERY
 
-/** Counts a subscription until its stream ends. Returns the result of one that is rejected, else null. */
-function holdStream({ ctx, stream }: GraphQLContext): ExecutionResult | null {
+/** Counts a subscription, and ends it with its token. Returns the result of one that is rejected, else null. */
+function holdStream(context: GraphQLContext): ExecutionResult | null {
+  const { ctx } = context
   try {
-    stream.signal.addEventListener('abort', holdSubscription(ctx), { once: true })
+    const release = holdSubscription(ctx)
+    watchStreamToken(context, (reason) => {
+      release()
+      context.transport?.handleEnd(reason)
+    })
     return null
   } catch (error) {
     return { errors: maskErrors([error], ctx.requestId) }
@@ -143,14 +147,8 @@ export function createOperationRules({
             void (result as AsyncGenerator<ExecutionResult>).return(undefined)
             return setResult(rejection)
           }
-          watchStreamToken(context)
-          const results = shareResults({
-            args: args as ExecutionArgs,
-            context,
-            subscribe: subscribeFn,
-            results: result as AsyncGenerator<ExecutionResult>,
-          })
-          setResult(createGuardedStream(results, context))
+          const operation = { args: args as ExecutionArgs, context, subscribe: subscribeFn }
+          setResult(new SubscriptionStream(operation, result as AsyncGenerator<ExecutionResult>))
         },
       }
     },

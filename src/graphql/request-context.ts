@@ -64,7 +64,7 @@ export function createContext(caller: IdentifiedCaller, headers?: HeaderReader):
     loaders: new Loaders(caller.ctx),
     stream: new AbortController(),
     streamPosition: null,
-    deliver: null,
+    transport: null,
     lastEventId: headers?.get('last-event-id') ?? null,
     ...initContextCache(),
   }

@@ -5,7 +5,7 @@ import { errorMessage } from '../../core/error-message.ts'
 import { comparePositions, decodePosition, type Position } from '../../core/event-position.ts'
 import { log } from '../../core/log.ts'
 import { takeTurn } from '../../core/turns.ts'
-import type { GraphQLContext } from '../context.ts'
+import type { GraphQLContext, StreamTransport } from '../context.ts'
 import { addStreamExtensions, toResultText } from './result-text.ts'
 
 /** The number of deliveries in one turn: a few milliseconds. */
@@ -16,8 +16,7 @@ export type Member = {
   requestId: string
   /** The position of the last result that it received; later ones follow. */
   position: Position
-  /** Sends a result at once. False when the reader is too slow: the result was not sent. */
-  deliver: (text: string, position: string) => boolean
+  transport: StreamTransport
   /** Called once it no longer receives results. */
   onLeave: () => void
 }
@@ -55,7 +54,7 @@ async function deliverToMembers(
   for (const member of execution.members) {
     // It joined while this result was delivered, and has it.
     if (comparePositions(execution.position, member.position) <= 0) continue
-    if (member.deliver(shared ?? toResultText(result, member.requestId), position))
+    if (member.transport.deliver(shared ?? toResultText(result, member.requestId), position))
       member.position = execution.position
     else leaveExecution(execution, member)
     delivered += 1

@@ -1,71 +1,56 @@
-import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { CloseCode, type Context } from 'graphql-ws'
-import type { WebSocket } from 'ws'
+import { WebSocket } from 'ws'
 import { findClient } from '../../access/client-cache.ts'
 import type { KeyProof } from '../../access/dpop-binding.ts'
 import { isListedOrigin } from '../../access/origins.ts'
 import type { Ctx } from '../../core/context.ts'
 import { env } from '../../core/env.ts'
 import { type AppError, RateLimited, Unauthenticated } from '../../core/errors.ts'
-import { type RequestMeta, readRequestMeta } from '../../http/request.http.ts'
+import { Expiries } from '../../core/expiries.ts'
+import { createRequestId, readRequestMeta } from '../../http/request.http.ts'
 import { getGraphqlUrl, identifyCaller } from '../request-context.ts'
 import { holdSocket } from './live-limits.ts'
 
-/** The maximum delay of setTimeout: 31 bits. */
-const MAX_TIMEOUT_MS = 2 ** 31 - 1
-
-export type SocketExtra = {
-  socket: WebSocket
-  request: IncomingMessage
-  /** The key that connection_init proved; its proof cannot be used again for operations. */
-  provenJkt?: string | null
-}
-/** A connection of graphql-transport-ws. */
-export type SocketConnection = Context<Record<string, unknown>, SocketExtra>
-/** What is kept of an upgrade request, whose headers are dropped: a socket may be open for days. */
-type Upgrade = {
+/** What is kept of an upgrade request: a socket may be open for days. */
+export type Upgrade = {
   tenant: string
   ip: string | null
   userAgent: string | null
   origin: string | undefined
-  /** Ends the count of the socket among those without connection_init. */
-  release: () => void
 }
-const upgrades = new WeakMap<IncomingMessage, Upgrade>()
 
-/** Reads the IP address and the user agent of an upgrade request. */
-export function readUpgradeMeta(request: IncomingMessage): Pick<RequestMeta, 'ip' | 'userAgent'> {
+export type SocketExtra = {
+  socket: WebSocket
+  upgrade: Upgrade
+  /** Ends the count of the socket: among those without connection_init, and then among those of its caller. */
+  release: () => void
+  /** Ends the time to send connection_init; null afterwards. */
+  initTimer: NodeJS.Timeout | null
+  /** The second in which its token expires; null before connection_init. */
+  expiry: number | null
+  /** The key that connection_init proved; its proof cannot be used again for operations. */
+  provenJkt: string | null
+}
+/** A connection of graphql-transport-ws. */
+export type SocketConnection = Context<Record<string, unknown>, SocketExtra>
+
+/** Reads what is kept of an upgrade request. */
+export function readUpgrade(request: IncomingMessage, tenant: string): Upgrade {
   const headers = new Headers()
   for (const name of ['x-forwarded-for', 'user-agent']) {
     const value = request.headers[name]
     if (typeof value === 'string') headers.set(name, value)
   }
   const { ip, userAgent } = readRequestMeta(headers, request.socket.remoteAddress ?? null)
-  return { ip, userAgent }
+  return { tenant, ip, userAgent, origin: request.headers.origin }
 }
-
-/** Keeps what is needed of an accepted upgrade request, and drops its headers. */
-export function keepUpgrade(
-  request: IncomingMessage,
-  { tenant, release }: Pick<Upgrade, 'tenant' | 'release'>,
-): void {
-  const { origin } = request.headers
-  upgrades.set(request, { tenant, release, origin, ...readUpgradeMeta(request) })
-  request.headers = {}
-  request.rawHeaders = []
-}
-
-/** The upgrade of a socket, which `keepUpgrade` has stored. */
-const getUpgrade = ({ extra: { request } }: SocketConnection): Upgrade => upgrades.get(request) as Upgrade
 
 const isOwnOrigin = (origin: string | undefined): boolean => !origin || origin === env.baseUrl
 
 /** True when any client of the tenant lists the origin: the upgrade request does not identify the client. */
-export const isAllowedOrigin = async (
-  { headers: { origin } }: IncomingMessage,
-  tenant: string,
-): Promise<boolean> => isOwnOrigin(origin) || isListedOrigin(tenant, origin as string)
+export const isAllowedOrigin = async ({ tenant, origin }: Upgrade): Promise<boolean> =>
+  isOwnOrigin(origin) || isListedOrigin(tenant, origin as string)
 
 /** A page of another origin may use only tokens of a client that lists the origin, as with CORS. */
 async function isAllowedCaller({ origin }: Upgrade, { actor }: Ctx): Promise<boolean> {
@@ -91,10 +76,10 @@ export async function identifySocketCaller(
   connection: SocketConnection,
   createProof: (tenant: string) => KeyProof,
 ) {
-  const { tenant, ip, userAgent } = getUpgrade(connection)
+  const { tenant, ip, userAgent } = connection.extra.upgrade
   return identifyCaller(
     tenant,
-    { requestId: randomUUID(), ip, userAgent },
+    { requestId: createRequestId(), ip, userAgent },
     findConnectionParam(connection, 'authorization'),
     createProof(tenant),
   )
@@ -119,17 +104,27 @@ const toCloseReason = ({ message, headers }: AppError): string =>
 const TOO_MANY_CODE = 4420
 
 /** Counts a socket for its caller instead of its network. False when the socket is rejected and closed. */
-function holdAccepted(connection: SocketConnection, ctx: Ctx): boolean {
-  const { socket } = connection.extra
+function holdAccepted({ extra }: SocketConnection, ctx: Ctx): boolean {
   try {
-    socket.once('close', holdSocket(ctx))
-    getUpgrade(connection).release()
+    const release = holdSocket(ctx)
+    extra.release()
+    extra.release = release
     return true
   } catch (error) {
     if (!(error instanceof RateLimited)) throw error
-    socket.close(TOO_MANY_CODE, error.message)
+    extra.socket.close(TOO_MANY_CODE, error.message)
     return false
   }
+}
+
+/** The sockets by the time when their tokens expire. */
+const expiries = new Expiries<WebSocket>((socket) =>
+  socket.close(CloseCode.Forbidden, 'The access token has expired'),
+)
+
+function endInitTime(extra: SocketExtra): void {
+  clearTimeout(extra.initTimer ?? undefined)
+  extra.initTimer = null
 }
 
 /**
@@ -137,7 +132,8 @@ function holdAccepted(connection: SocketConnection, ctx: Ctx): boolean {
  * operation.
  */
 export async function acceptConnection(connection: SocketConnection): Promise<boolean> {
-  const { socket } = connection.extra
+  const { socket, upgrade } = connection.extra
+  endInitTime(connection.extra)
   if (findConnectionParam(connection, 'authorization') === null) {
     socket.close(CloseCode.Unauthorized, 'Send connection_init with {authorization: "Bearer …"}')
     return false
@@ -151,18 +147,20 @@ export async function acceptConnection(connection: SocketConnection): Promise<bo
     else socket.close(CloseCode.InternalServerError, 'Try again')
     return false
   }
-  if (!(await isAllowedCaller(getUpgrade(connection), ctx))) {
+  if (!(await isAllowedCaller(upgrade, ctx))) {
     socket.close(CloseCode.Forbidden, "The origin is not in the client's allowedOrigins")
     return false
   }
-  if (!holdAccepted(connection, ctx)) return false
+  // It may have been closed meanwhile.
+  if (socket.readyState !== WebSocket.OPEN || !holdAccepted(connection, ctx)) return false
   connection.extra.provenJkt = binding.jkt
-  const remaining = Math.min((token?.expiresAt.getTime() ?? 0) - Date.now(), MAX_TIMEOUT_MS)
-  const expiry = setTimeout(
-    () => socket.close(CloseCode.Forbidden, 'The access token has expired'),
-    remaining,
-  )
-  expiry.unref()
-  socket.once('close', () => clearTimeout(expiry))
+  connection.extra.expiry = expiries.add(socket, token?.expiresAt ?? new Date(0))
   return true
+}
+
+/** Ends what a closed socket has held. */
+export function releaseConnection(extra: SocketExtra): void {
+  extra.release()
+  endInitTime(extra)
+  if (extra.expiry !== null) expiries.delete(extra.socket, extra.expiry)
 }

@@ -21,12 +21,13 @@ export function startPings(server: WebSocketServer): () => void {
     opened += 1
     slot?.add(socket)
     socket.on('pong', markAnswered)
-    socket.once('close', () => slot?.delete(socket))
   })
   const timer = setInterval(() => {
     current = (current + 1) % PING_SECONDS
-    for (const socket of slots[current] ?? []) {
-      if (unanswered.has(socket)) socket.terminate()
+    const slot = slots[current] as Set<WebSocket>
+    for (const socket of slot) {
+      if (socket.readyState === socket.CLOSED) slot.delete(socket)
+      else if (unanswered.has(socket)) socket.terminate()
       else if (socket.readyState === socket.OPEN) {
         unanswered.add(socket)
         socket.ping()

@@ -1,15 +1,14 @@
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { ExecutionArgs, GraphQLError } from 'graphql'
-import { CloseCode, handleProtocols, type SubscribePayload } from 'graphql-ws'
-import { useServer } from 'graphql-ws/use/ws'
+import { CloseCode, handleProtocols, makeServer, type SubscribePayload } from 'graphql-ws'
 import type { YogaServerInstance } from 'graphql-yoga'
 import { WebSocket, WebSocketServer } from 'ws'
 import { findTenant } from '../../access/tenant-cache.ts'
 import { AppError, type RateLimited } from '../../core/errors.ts'
 import { log } from '../../core/log.ts'
 import { JSON_LIMIT_BYTES } from '../../http/request-body.http.ts'
-import type { GraphQLContext } from '../context.ts'
+import type { GraphQLContext, StreamTransport } from '../context.ts'
 import { maskErrors, toErrorJson, toGraphQLError } from '../error-masking.ts'
 import { createContext } from '../request-context.ts'
 import { holdOpeningSocket } from './live-limits.ts'
@@ -18,14 +17,13 @@ import {
   identifySocketCaller,
   isAllowedOrigin,
   isTokenError,
-  keepUpgrade,
-  readUpgradeMeta,
+  readUpgrade,
   type SocketConnection,
   type SocketExtra,
 } from './socket-connection.ts'
 import { startPings } from './socket-pings.ts'
+import { openTransport } from './socket-transport.ts'
 
-const INIT_TIMEOUT_MS = 3000
 /** A client that reads too slowly is disconnected, and can resume from its position. */
 const MAX_BUFFERED_BYTES = 1_000_000
 const BUFFER_CHECK_MS = 1000
@@ -48,7 +46,7 @@ async function prepareOperation(
   id: string,
   payload: SubscribePayload,
 ): Promise<ExecutionArgs | GraphQLError[]> {
-  const { provenJkt = null } = connection.extra
+  const { provenJkt } = connection.extra
   const context = createContext(await identifySocketCaller(connection, () => ({ provenJkt })))
   const { requestId } = context.ctx
   if (context.rejection) {
@@ -66,8 +64,7 @@ async function prepareOperation(
     const errors = validate(schema, document)
     if (errors.length > 0) return maskErrors(errors, requestId)
     const contextValue = (await contextFactory()) as GraphQLContext
-    closeOnTokenEnd(connection.extra, contextValue)
-    contextValue.deliver = createSocketDelivery(connection.extra.socket, id)
+    contextValue.transport = new SocketStream(connection.extra.socket, id)
     const { operationName, variables: variableValues } = payload
     const args: ExecutionArgs = { schema, document, contextValue, operationName, variableValues }
     return Object.assign(args, { rootValue: { execute, subscribe } })
@@ -76,23 +73,28 @@ async function prepareOperation(
   }
 }
 
-/**
- * Closes the socket when the token of a stream expires or is revoked, after the stream has sent the error.
- */
-function closeOnTokenEnd({ socket }: SocketExtra, { stream: { signal } }: GraphQLContext): void {
-  signal.addEventListener('abort', () => {
-    if (!isTokenError(signal.reason)) return
-    setImmediate(() => socket.close(CloseCode.Forbidden, 'The access token is invalid, expired or revoked'))
-  })
-}
+/** A subscription over a socket. */
+class SocketStream implements StreamTransport {
+  readonly #socket: WebSocket
+  readonly #id: string
 
-/** Sends results as `next` messages of an operation, without graphql-ws. */
-function createSocketDelivery(socket: WebSocket, id: string): (text: string) => boolean {
-  const start = `{"id":${JSON.stringify(id)},"type":"next","payload":`
-  return (text) => {
-    if (socket.bufferedAmount > MAX_SHARED_BUFFER_BYTES) return false
-    socket.send(`${start}${text}}`)
+  constructor(socket: WebSocket, id: string) {
+    this.#socket = socket
+    this.#id = id
+  }
+
+  /** Sends a `next` message without graphql-ws. */
+  deliver(text: string): boolean {
+    if (this.#socket.bufferedAmount > MAX_SHARED_BUFFER_BYTES) return false
+    this.#socket.send(`{"id":${JSON.stringify(this.#id)},"type":"next","payload":${text}}`)
     return true
+  }
+
+  /** Closes the socket when the token expires or is revoked, after the stream has sent the error. */
+  handleEnd(reason: unknown): void {
+    if (!isTokenError(reason)) return
+    const socket = this.#socket
+    setImmediate(() => socket.close(CloseCode.Forbidden, 'The access token is invalid, expired or revoked'))
   }
 }
 
@@ -111,26 +113,21 @@ function runOperation(kind: keyof OperationRunner, args: ExecutionArgs): unknown
  */
 export function createSocketServer(getEnveloped: (context: GraphQLContext) => Enveloped) {
   const server = new WebSocketServer({ noServer: true, maxPayload: JSON_LIMIT_BYTES, handleProtocols })
-  const protocol = useServer<Record<string, unknown>, SocketExtra>(
-    {
-      connectionInitWaitTimeout: INIT_TIMEOUT_MS,
-      isProd: true, // close reasons without internal errors
-      onConnect: acceptConnection,
-      onSubscribe: (connection, id, payload) => prepareOperation(getEnveloped, connection, id, payload),
-      execute: (args) => runOperation('execute', args) as ReturnType<OperationRunner['execute']>,
-      subscribe: (args) => runOperation('subscribe', args) as ReturnType<OperationRunner['subscribe']>,
-      onNext: (_connection, _id, _payload, args, { errors, ...result }) => ({
-        ...result,
-        ...(errors && { errors: maskErrors(errors, getRequestId(args)).map(toErrorJson) }),
-      }),
-      onError: (_connection, _id, _payload, errors) =>
-        errors.map((error) =>
-          toErrorJson(error.extensions.requestId ? error : (maskErrors([error], '-')[0] as GraphQLError)),
-        ),
-    },
-    server,
-    0, // socket-pings.ts pings
-  )
+  const protocol = makeServer<Record<string, unknown>, SocketExtra>({
+    connectionInitWaitTimeout: 0, // socket-transport.ts waits
+    onConnect: acceptConnection,
+    onSubscribe: (connection, id, payload) => prepareOperation(getEnveloped, connection, id, payload),
+    execute: (args) => runOperation('execute', args) as ReturnType<OperationRunner['execute']>,
+    subscribe: (args) => runOperation('subscribe', args) as ReturnType<OperationRunner['subscribe']>,
+    onNext: (_connection, _id, _payload, args, { errors, ...result }) => ({
+      ...result,
+      ...(errors && { errors: maskErrors(errors, getRequestId(args)).map(toErrorJson) }),
+    }),
+    onError: (_connection, _id, _payload, errors) =>
+      errors.map((error) =>
+        toErrorJson(error.extensions.requestId ? error : (maskErrors([error], '-')[0] as GraphQLError)),
+      ),
+  })
   const stopPings = startPings(server)
   const bufferCheck = setInterval(() => {
     for (const socket of server.clients)
@@ -142,21 +139,23 @@ export function createSocketServer(getEnveloped: (context: GraphQLContext) => En
     upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer, tenant: string): void => {
       const rejectUpgrade = (status: string, header = '') =>
         socket.end(`HTTP/1.1 ${status}\r\n${header}Connection: close\r\nContent-Length: 0\r\n\r\n`)
+      const upgrade = readUpgrade(request, tenant)
       let release: () => void
       try {
-        release = holdOpeningSocket(tenant, readUpgradeMeta(request).ip)
+        release = holdOpeningSocket(tenant, upgrade.ip)
         socket.once('close', release)
       } catch (error) {
         const { retryAfterSeconds } = error as RateLimited
         return void rejectUpgrade('429 Too Many Requests', `Retry-After: ${retryAfterSeconds}\r\n`)
       }
-      Promise.all([findTenant(tenant), isAllowedOrigin(request, tenant)]).then(
+      Promise.all([findTenant(tenant), isAllowedOrigin(upgrade)]).then(
         ([found, permitted]) => {
           if (!found) return rejectUpgrade('404 Not Found')
           if (!permitted) return rejectUpgrade('403 Forbidden')
           server.handleUpgrade(request, socket, head, (client) => {
-            keepUpgrade(request, { tenant, release })
-            server.emit('connection', client, request)
+            socket.off('close', release)
+            server.emit('connection', client)
+            openTransport(protocol, client, upgrade, release)
           })
         },
         (error: unknown) => {
@@ -171,7 +170,8 @@ export function createSocketServer(getEnveloped: (context: GraphQLContext) => En
       const limit = setTimeout(() => {
         for (const client of server.clients) client.terminate()
       }, 2000)
-      await protocol.dispose()
+      for (const client of server.clients) client.close(1001, 'Going away')
+      await new Promise((resolve) => server.close(resolve))
       clearTimeout(limit)
     },
   }

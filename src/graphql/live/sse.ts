@@ -24,18 +24,20 @@ const MAX_UNREAD_RESULTS = 16
  */
 export function toServerSentEvents(
   results: AsyncGenerator<ExecutionResult>,
-  context: Pick<GraphQLContext, 'ctx' | 'streamPosition' | 'deliver'>,
+  context: Pick<GraphQLContext, 'ctx' | 'streamPosition' | 'transport'>,
+  handleEnd: () => void,
 ): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder()
   let ping: NodeJS.Timeout | undefined
   return new ReadableStream<Uint8Array>({
     start(controller) {
       controller.enqueue(encoder.encode(`:\n${formatIdLine(context.streamPosition)}\n`))
-      context.deliver = (text, position) => {
+      const deliver = (text: string, position: string) => {
         if ((controller.desiredSize ?? 0) < -MAX_UNREAD_RESULTS) return false
         controller.enqueue(encoder.encode(formatEvent(text, position)))
         return true
       }
+      context.transport = { deliver, handleEnd }
       let unreadPings = 0
       ping = setInterval(() => {
         if ((controller.desiredSize ?? 0) > 0) {

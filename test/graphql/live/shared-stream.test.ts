@@ -12,8 +12,7 @@ import { test as base, describe, expect } from 'vitest'
 import { createPlatformCtx } from '../../../src/core/context.ts'
 import { decodePosition, encodePosition } from '../../../src/core/event-position.ts'
 import type { GraphQLContext } from '../../../src/graphql/context.ts'
-import { createGuardedStream } from '../../../src/graphql/live/guarded-stream.ts'
-import { shareResults } from '../../../src/graphql/live/shared-stream.ts'
+import { SubscriptionStream } from '../../../src/graphql/live/subscription-stream.ts'
 import { createContext } from '../../../src/graphql/request-context.ts'
 
 const DOCUMENT = parse('subscription { tick }')
@@ -98,19 +97,20 @@ const test = base
         close: () => {},
       }
       const receive = ({ data }: ExecutionResult) => stream.received.push(Number(data?.tick))
-      context.deliver = (text) => {
+      const deliver = (text: string) => {
         if (stream.isSlow) return false
         stream.delivered += 1
         receive(JSON.parse(text))
         return true
       }
+      context.transport = { deliver, handleEnd: () => {} }
       const args: ExecutionArgs = { schema, document: DOCUMENT, contextValue: context }
       const results = (await subscribe(args)) as AsyncGenerator<ExecutionResult>
       stream.start = toTick(context.streamPosition)
-      const guarded = createGuardedStream(shareResults({ args, context, subscribe, results }), context)
-      stream.close = () => void guarded.return(undefined)
+      const shared = new SubscriptionStream({ args, context, subscribe }, results)
+      stream.close = () => void shared.return()
       void (async () => {
-        for await (const result of guarded) {
+        for await (const result of shared) {
           receive(result)
           while (stream.isSlow) await sleep(1)
         }

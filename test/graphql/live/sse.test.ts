@@ -8,8 +8,8 @@ function openSilentStream() {
   onTestFinished(() => void vi.useRealTimers())
   const end = vi.fn(async () => ({ done: true as const, value: undefined }))
   const results = { next: () => new Promise(() => {}), return: end } as unknown as AsyncGenerator<object>
-  const context = { ctx: createPlatformCtx('acme'), streamPosition: 'position', deliver: null }
-  return { stream: toServerSentEvents(results, context), end }
+  const context = { ctx: createPlatformCtx('acme'), streamPosition: 'position', transport: null }
+  return { stream: toServerSentEvents(results, context, () => {}), end }
 }
 
 describe('an event stream', () => {
