@@ -11,6 +11,9 @@ else {
   // The server applies its migrations while this process loads the program. An embedded one is started meanwhile. The
   // program reports an error.
   if (env.databaseUrl) await schema.catch(() => {})
-  const { runServer } = await import('./start.ts')
-  await runServer(schema)
+  const [{ createApp }, { runServer }] = await Promise.all([
+    import('./app.ts'),
+    import('./server/run-server.ts'),
+  ])
+  await runServer(schema, createApp)
 }

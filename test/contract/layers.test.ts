@@ -14,7 +14,6 @@ import { findCycles, type ImportEdge, listSources, readImports } from '../suppor
 const FLOORS = [
   ['cli.ts'],
   ['main.ts'],
-  ['start.ts'],
   ['app.ts', 'cli'],
   ['server'],
   ['jobs', 'dev'],

@@ -1,20 +1,19 @@
 import cluster from 'node:cluster'
-import { createApp } from './app.ts'
-import { releaseYoungGeneration } from './core/heap.ts'
-import { log } from './core/log.ts'
-import { startAccountDeletions } from './jobs/account-deletions.ts'
-import { startCleanup } from './jobs/cleanup.ts'
-import { startKeyRotation } from './jobs/key-schedule.ts'
-import { startRangeDivision } from './jobs/user-ranges.ts'
-import { startLogoutDeliveries } from './oidc/logout/logout-deliveries.ts'
-import { formatBanner } from './server/banner.ts'
-import { bootstrap } from './server/bootstrap.ts'
-import { startMetricsServer } from './server/metrics-server.ts'
-import { handleUncaughtErrors } from './server/process-errors.ts'
-import { closeRuntime, openRuntime } from './server/runtime.ts'
-import type { SentSchema } from './server/schema.ts'
-import { checkConfiguration } from './server/start-checks.ts'
-import { explainStartError } from './server/start-errors.ts'
+import { releaseYoungGeneration } from '../core/heap.ts'
+import { log } from '../core/log.ts'
+import { startAccountDeletions } from '../jobs/account-deletions.ts'
+import { startCleanup } from '../jobs/cleanup.ts'
+import { startKeyRotation } from '../jobs/key-schedule.ts'
+import { startRangeDivision } from '../jobs/user-ranges.ts'
+import { startLogoutDeliveries } from '../oidc/logout/logout-deliveries.ts'
+import { formatBanner } from './banner.ts'
+import { bootstrap } from './bootstrap.ts'
+import { startMetricsServer } from './metrics-server.ts'
+import { handleUncaughtErrors } from './process-errors.ts'
+import { closeRuntime, openRuntime } from './runtime.ts'
+import type { SentSchema } from './schema.ts'
+import { checkConfiguration } from './start-checks.ts'
+import { explainStartError } from './start-errors.ts'
 
 /**
  * A process that has not stopped by then is terminated, because load balancers and systemd wait for ten
@@ -22,7 +21,10 @@ import { explainStartError } from './server/start-errors.ts'
  */
 const EXIT_TIMEOUT_MS = 9500
 
-async function startServer(schema: Promise<SentSchema>): Promise<void> {
+/** Creates the application once the runtime is open. */
+type CreateApp = () => Promise<{ listen: () => Promise<{ port: number }>; close: () => Promise<void> }>
+
+async function startServer(schema: Promise<SentSchema>, createApp: CreateApp): Promise<void> {
   handleUncaughtErrors()
   checkConfiguration()
   await openRuntime({ schema: await schema })
@@ -53,9 +55,9 @@ async function startServer(schema: Promise<SentSchema>): Promise<void> {
 }
 
 /** Runs the server. Ends the process, and says why, when it cannot start. */
-export async function runServer(schema: Promise<SentSchema>): Promise<void> {
+export async function runServer(schema: Promise<SentSchema>, createApp: CreateApp): Promise<void> {
   try {
-    await startServer(schema)
+    await startServer(schema, createApp)
   } catch (error) {
     const sentence = explainStartError(error)
     if (sentence) process.stderr.write(`Vestibule cannot start: ${sentence}\n`)
