@@ -149,18 +149,21 @@ export function checkOperation(args: OperationArgs, ctx: Ctx, isProduction: bool
     return reject(
       createLimitError('Introspection requires an access token with a management scope.', 'FORBIDDEN'),
     )
-  const variableErrors = findVariableErrors(args)
-  if (variableErrors.length > 0) return reject(...variableErrors)
-  const requested = computeCost(args)
+  const { errors, coerced } = coerceVariables(args)
+  if (errors.length > 0) return reject(...errors)
+  const requested = computeCost(args, coerced)
   const cost = { requested, maximum: MAX_COMPLEXITY }
   if (requested <= MAX_COMPLEXITY) return { cost, errors: [] }
   const message = `The operation costs ${requested}; the maximum is ${MAX_COMPLEXITY}. Request smaller pages.`
   return { cost, errors: [createLimitError(message, 'QUERY_TOO_COMPLEX', { cost })] }
 }
 
-function computeCost({ schema, document, variableValues }: OperationArgs): number {
-  const variables = variableValues ?? {}
-  const { complexity } = complexityFromQuery(document, { schema, variables })
+/** The cost of an operation with coerced variables, which include the default values. Pothos coerces them itself. */
+function computeCost(
+  { schema, document, variableValues }: OperationArgs,
+  variables: Record<string, unknown>,
+): number {
+  const { complexity } = complexityFromQuery(document, { schema, variables: variableValues ?? {} })
   const operation = document.definitions.find((node) => node.kind === Kind.OPERATION_DEFINITION)
   if (!operation) return complexity
   const fragments = Object.fromEntries(
@@ -176,24 +179,29 @@ const MAX_VARIABLE_ERRORS = 5
 const MAX_MESSAGE_LENGTH = 500
 
 /**
- * Validates the variables. Each error quotes the whole value, so that reporting all unknown members of a 100
+ * Coerces the variables, and returns their errors. Each error quotes the whole value, so that reporting all unknown members of a 100
  * KB object would take twelve seconds: the number and length of errors are limited.
  */
-function findVariableErrors({ schema, document, variableValues }: OperationArgs): GraphQLError[] {
+function coerceVariables({ schema, document, variableValues }: OperationArgs): {
+  errors: GraphQLError[]
+  coerced: Record<string, unknown>
+} {
   const tooMany = findVariablesError(variableValues ?? {})
-  if (tooMany) return [tooMany]
+  if (tooMany) return { errors: [tooMany], coerced: {} }
   const operation = document.definitions.find((node) => node.kind === Kind.OPERATION_DEFINITION)
   const definitions = operation?.variableDefinitions ?? []
   const options = { maxErrors: MAX_VARIABLE_ERRORS }
-  const { errors = [] } = getVariableValues(schema, definitions, variableValues ?? {}, options)
-  return errors.map(({ message, nodes }) => {
-    const short =
-      message.length > MAX_MESSAGE_LENGTH
-        ? `${message.slice(0, MAX_MESSAGE_LENGTH / 2)} … ${message.slice(-MAX_MESSAGE_LENGTH / 2)}`
-        : message
-    return new GraphQLError(short, {
-      nodes,
-      extensions: { code: 'BAD_USER_INPUT', http: { status: 400, spec: true } },
-    })
+  const { errors = [], coerced = {} } = getVariableValues(schema, definitions, variableValues ?? {}, options)
+  return { errors: errors.map(toVariableError), coerced }
+}
+
+function toVariableError({ message, nodes }: GraphQLError): GraphQLError {
+  const short =
+    message.length > MAX_MESSAGE_LENGTH
+      ? `${message.slice(0, MAX_MESSAGE_LENGTH / 2)} … ${message.slice(-MAX_MESSAGE_LENGTH / 2)}`
+      : message
+  return new GraphQLError(short, {
+    nodes,
+    extensions: { code: 'BAD_USER_INPUT', http: { status: 400, spec: true } },
   })
 }

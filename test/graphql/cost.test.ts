@@ -33,6 +33,12 @@ describe('extensions.cost', () => {
     expect(await readTotalCost('sessions(first: 5)', nested)).toBe(200)
   })
 
+  test('counts the totalSize of nested lists by the default value of a variable', async ({ readCost }) => {
+    const list = (first: string) =>
+      `{ users(first: ${first}) { nodes { sessions(first: 5) { totalSize } } } }`
+    expect(await readCost(`query ($n: Int = 50) ${list('$n')}`)).toBe(await readCost(list('50')))
+  })
+
   test('rejects an operation with many counts before it counts anything', async ({ post }) => {
     const counts = Array.from(
       { length: 11 },
