@@ -75,6 +75,7 @@ const MAX_IDPS = 50
 export type TenantRow = RowOf<typeof SELECT_TENANT>
 
 const SELECT_TENANT = statement({
+  shared: true,
   returns: {
     ...storedColumns('Tenant', ['tenantId', ...SETTINGS, 'tokenKey']),
     idps: typed<TenantIdp[]>('jsonb'),

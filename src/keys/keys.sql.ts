@@ -6,6 +6,7 @@ import type { SigningAlgorithm } from './signing-algorithms.ts'
 export type SigningKeyRow = RowOf<typeof SELECT_KEYS>
 
 const SELECT_KEYS = statement({
+  shared: true,
   returns: {
     /** The kid. */
     id: 'text',

@@ -11,6 +11,21 @@ function newCache(name: string, read: () => Promise<{ value: number } | null>) {
   return { ...cache, loads: () => loads }
 }
 
+/** Lets time pass for timers and for ages. Returns the function that lets it pass. */
+function controlTime(): (ms: number) => Promise<unknown> {
+  let now = performance.now()
+  vi.spyOn(performance, 'now').mockImplementation(() => now)
+  vi.useFakeTimers({ toFake: ['setTimeout'] })
+  onTestFinished(() => {
+    vi.useRealTimers()
+    vi.restoreAllMocks()
+  })
+  return (ms) => {
+    now += ms
+    return vi.advanceTimersByTimeAsync(ms)
+  }
+}
+
 describe('a cache', () => {
   test('loads a value once for concurrent readers and keeps it', async () => {
     const cache = newCache('shared', async () => ({ value: 1 }))
@@ -28,6 +43,44 @@ describe('a cache', () => {
     onTestFinished(() => void vi.restoreAllMocks())
     await cache.get('acme', 'a')
     expect(cache.loads()).toBe(2)
+  })
+
+  test('loads a value in use again before it has expired, while readers get the last one', async () => {
+    const pass = controlTime()
+    let stored: { value: number } | null = { value: 1 }
+    const cache = newCache('reload', async () => stored)
+    await cache.get('acme', 'a')
+    stored = { value: 2 }
+    await pass(750)
+    expect(await Promise.all([cache.get('acme', 'a'), cache.get('acme', 'a')])).toEqual([
+      { value: 1 },
+      { value: 1 },
+    ])
+    await pass(50)
+    expect(cache.loads()).toBe(2)
+    expect(await cache.get('acme', 'a')).toEqual({ value: 2 })
+    stored = null
+    await pass(750)
+    await cache.get('acme', 'a')
+    await pass(50)
+    expect(await cache.get('acme', 'a')).toBeNull()
+  })
+
+  test('keeps a value that cannot be loaded again until it is a second old', async () => {
+    const pass = controlTime()
+    let fails = false
+    const cache = newCache('away', async () => {
+      if (fails) throw new Error('the database is away')
+      return { value: 1 }
+    })
+    await cache.get('acme', 'a')
+    fails = true
+    await pass(750)
+    await cache.get('acme', 'a')
+    await pass(50)
+    expect(await cache.get('acme', 'a')).toEqual({ value: 1 })
+    await pass(201)
+    await expect(cache.get('acme', 'a')).rejects.toThrow('the database is away')
   })
 
   test('does not keep null', async () => {
