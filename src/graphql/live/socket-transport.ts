@@ -42,7 +42,7 @@ class SocketTransport implements Transport {
 }
 
 function closeAfterError(socket: WebSocket, error: unknown): void {
-  log.warn({ err: errorMessage(error) }, 'a socket is closed after an error')
+  log.info({ err: errorMessage(error) }, 'a socket is closed after an error')
   socket.close(CloseCode.InternalServerError, 'Internal server error')
 }
 
