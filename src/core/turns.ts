@@ -82,8 +82,8 @@ export function takeTurn({ tenant, workload }: Workload): Promise<void> | undefi
   })
 }
 
-/** The number of rows that one turn converts: those of a page of the default size, a few milliseconds. */
-const ROWS_PER_TURN = 50
+/** The number of rows that one turn converts: those of most pages, unless a protocol request would wait for them. */
+const getRowsPerTurn = (): number => (isProtocolActive() ? 25 : 50)
 
 /** Converts rows in turns. */
 export async function mapInTurns<Row, Result>(
@@ -92,8 +92,9 @@ export async function mapInTurns<Row, Result>(
   convert: (row: Row) => Result,
 ): Promise<Result[]> {
   const results: Result[] = []
+  const rowsPerTurn = getRowsPerTurn()
   for (const [index, row] of rows.entries()) {
-    if (index > 0 && index % ROWS_PER_TURN === 0) await takeTurn(workload)
+    if (index > 0 && index % rowsPerTurn === 0) await takeTurn(workload)
     results.push(convert(row))
   }
   return results
@@ -105,9 +106,10 @@ export async function mapInTurns<Row, Result>(
  */
 export function spreadOverTurns<Row>(workload: Workload, rows: readonly Row[]): (Row | Promise<Row>)[] {
   let turn: Promise<void> | undefined
+  const rowsPerTurn = getRowsPerTurn()
   return rows.map((row, index) => {
     if (index === 0) return row
-    if (index % ROWS_PER_TURN === 0) turn = turn ? turn.then(() => takeTurn(workload)) : takeTurn(workload)
+    if (index % rowsPerTurn === 0) turn = turn ? turn.then(() => takeTurn(workload)) : takeTurn(workload)
     return turn ? turn.then(() => row) : row
   })
 }

@@ -115,6 +115,15 @@ describe('rows', () => {
     expect(rounds).toBeGreaterThanOrEqual(2)
   })
 
+  test('are half as many in a turn while a protocol request is answered', () => {
+    const countInFirstTurn = () =>
+      spreadOverTurns(listOf('a'), rows).filter((row) => !(row instanceof Promise)).length
+    const idle = countInFirstTurn()
+    const leave = enterProtocol()
+    expect(countInFirstTurn()).toBe(idle / 2)
+    leave()
+  })
+
   test('are promises beyond the first turn, which resolve to the rows', async () => {
     const spread = spreadOverTurns(listOf('a'), rows)
     expect(spread.filter((row) => row instanceof Promise).length).toBeGreaterThanOrEqual(50)
