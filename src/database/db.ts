@@ -1,143 +1,19 @@
-import { PrismaPg } from '@prisma/adapter-pg'
-import pg from 'pg'
-import { sha256Base64url } from '../core/crypto.ts'
-import { env } from '../core/env.ts'
-import { errorMessage } from '../core/error-message.ts'
+import type pg from 'pg'
 import { SYSTEM_TENANT } from '../core/scopes.ts'
 import { takeTurn } from '../core/turns.ts'
 import type { Workload } from '../core/workload.ts'
-import { Prisma, PrismaClient } from '../generated/prisma/client.ts'
-import { CHANGE_LIMITS, LIST_LIMITS, SHARED_READ_CONNECTIONS } from './connection-limits.ts'
-import { CONNECT_TIMEOUT_MS, isPoolStuck, RECOVERY_SETTINGS, watchPool } from './pool.ts'
+import { Prisma, type PrismaClient } from '../generated/prisma/client.ts'
+import { type Connections, getMainConnections, selectConnections } from './connections.ts'
+import { readRows, type SqlValues, toPlainQuery, toPreparedQuery } from './prepared-query.ts'
 import { KnownQuery } from './rows/known-query.ts'
-import { type RowStyle, TEXT_DATES } from './rows/row-reader.ts'
-import { buildSessionOptions, closeEmbedded, STATEMENT_TIMEOUT_MS } from './settings.ts'
-import { createSharedReads, isSharedRead, type SendShared } from './shared-reads.ts'
-import { createStatementGate, type GateLimits, runWithin, type StatementGate } from './statement-gate.ts'
+import type { RowStyle } from './rows/row-reader.ts'
+import { isSharedRead } from './shared-reads.ts'
+import { runWithin, type StatementGate } from './statement-gate.ts'
 import { assertTenantStatement, createTenantGuard } from './tenant-guard.ts'
 import { runTransaction, type TransactionOptions } from './transaction.ts'
 
-/** The statement timeout of lists, counts and exports. */
-export const LIST_TIMEOUT_MS = 2000
-/** The longest transaction of Prisma. */
-const TRANSACTION_TIMEOUT_MS = 10_000
-
-/**
- * A pool, the limits of management calls, and Prisma on the pool, which is created when it is first used: it takes
- * about 8 MB.
- */
-type Connections = {
-  pool: pg.Pool
-  sendShared: SendShared
-  gate: StatementGate
-  getPrisma: () => PrismaClient
-  disconnect: () => Promise<void>
-}
-let main: Connections | undefined
-let lists: Connections | undefined
-let readsPlainRows = false
-
-/** Opens a pool of `max` connections, which management calls take within limits. */
-function openConnections(
-  settings: pg.PoolConfig,
-  max: number,
-  limits: GateLimits,
-  timeoutMs: number,
-): Connections {
-  const pool = new pg.Pool({ ...settings, ...RECOVERY_SETTINGS, max, ...buildSessionOptions(timeoutMs) })
-  watchPool(pool)
-  let prisma: PrismaClient | undefined
-  return {
-    pool,
-    sendShared: createSharedReads(pool, SHARED_READ_CONNECTIONS),
-    gate: createStatementGate(limits),
-    getPrisma: () => {
-      prisma ??= createPrisma(pool)
-      return prisma
-    },
-    disconnect: async () => prisma?.$disconnect(),
-  }
-}
-
-const createPrisma = (pool: pg.Pool): PrismaClient =>
-  new PrismaClient({
-    adapter: new PrismaPg(pool, {
-      statementNameGenerator: (query: { sql: string }) => getStatementName(query.sql),
-      disposeExternalPool: false,
-    }),
-    transactionOptions: { maxWait: CONNECT_TIMEOUT_MS, timeout: TRANSACTION_TIMEOUT_MS },
-  })
-
-/**
- * Opens the connection pools and Prisma on them. Called once, before any service. With `plainRows`, pg reads
- * the rows of statements instead of the generated readers of `rows/`.
- */
-export async function openDatabase(settings: pg.PoolConfig, { plainRows = false } = {}): Promise<void> {
-  readsPlainRows = plainRows
-  main = openConnections(settings, env.databaseConnections, CHANGE_LIMITS, STATEMENT_TIMEOUT_MS)
-  lists = openConnections(settings, LIST_LIMITS.total, LIST_LIMITS, LIST_TIMEOUT_MS)
-}
-
-/** Closes what `openDatabase` and `resolveConnectionSettings` opened. */
-export async function closeDatabase(): Promise<void> {
-  guardedClients.clear()
-  await Promise.all([main, lists].map((connections) => connections?.disconnect()))
-  await Promise.all([main, lists].map((connections) => connections?.pool.end()))
-  await closeEmbedded()
-  main = lists = undefined
-}
-
-const requireOpen = <T>(value: T | undefined): T => {
-  if (!value) throw new Error('the database is not open')
-  return value
-}
-
-/** The connections that a workload uses. */
-const selectConnections = ({ workload }: Workload): Connections =>
-  requireOpen(workload === 'list' ? lists : main)
-
-/** A connection keeps its named prepared statements until it is closed. */
-const MAX_PREPARED_STATEMENTS = 1000
-const statementNames = new Map<string, string>()
-/**
- * PostgreSQL reuses plans by statement name. Texts contain no values, but GraphQL selections produce many
- * texts: beyond the limit, a statement is sent without a name and is not kept.
- */
-function getStatementName(text: string): string {
-  if (env.databasePooler) return ''
-  let name = statementNames.get(text)
-  if (name === undefined && statementNames.size < MAX_PREPARED_STATEMENTS) {
-    name = `v_${sha256Base64url(text).slice(0, 32)}`
-    statementNames.set(text, name)
-  }
-  return name ?? ''
-}
-
-/** Raw-SQL counterpart of the Prisma tenant guard: throws for a statement without a tenant condition. */
-function toPreparedQuery(text: string, values: SqlValues, style?: RowStyle): pg.QueryConfig | KnownQuery {
-  if (!statementNames.has(text)) assertTenantStatement(text)
-  const name = getStatementName(text)
-  return readsPlainRows || name === ''
-    ? { ...toPlainQuery(text, values, style), name }
-    : new KnownQuery(name, text, values, style)
-}
-
-/** A statement that pg reads. */
-const toPlainQuery = (text: string, values: SqlValues, style?: RowStyle): pg.QueryConfig => ({
-  text,
-  values,
-  ...(style?.datesAsText && { types: TEXT_DATES }),
-})
-
-async function sendOn(client: pg.PoolClient, query: pg.QueryConfig | KnownQuery): Promise<never[]> {
-  if (!(query instanceof KnownQuery)) return (await client.query<never>(query)).rows
-  return new Promise((resolve, reject) => {
-    query.callback = (error, result) => (error ? reject(error) : resolve((result?.rows ?? []) as never[]))
-    client.query(query)
-  })
-}
-
-const guardedClients = new Map<string, GuardedClient>()
+/** Those of each pool, by tenant and workload. */
+const guardedClients = new WeakMap<Connections, Map<string, GuardedClient>>()
 /** A client takes about 10 KB, and creating one costs less than a query. */
 const MAX_GUARDED_CLIENTS = 1000
 
@@ -149,16 +25,19 @@ const createLimits = (gate: StatementGate, workload: Workload) =>
   })
 
 function getGuardedClient({ tenant, workload }: Workload): GuardedClient {
+  const connections = selectConnections({ tenant, workload })
+  const clients = guardedClients.get(connections) ?? new Map<string, GuardedClient>()
+  guardedClients.set(connections, clients)
   const key = `${tenant} ${workload}`
-  let client = guardedClients.get(key)
+  let client = clients.get(key)
   if (!client) {
-    if (guardedClients.size >= MAX_GUARDED_CLIENTS) guardedClients.clear()
-    const { getPrisma, gate } = selectConnections({ tenant, workload })
+    if (clients.size >= MAX_GUARDED_CLIENTS) clients.clear()
+    const { getPrisma, gate } = connections
     const guarded = getPrisma().$extends(createTenantGuard(tenant, SYSTEM_TENANT))
     client = (workload
       ? guarded.$extends(createLimits(gate, { tenant, workload }))
       : guarded) as unknown as GuardedClient
-    guardedClients.set(key, client)
+    clients.set(key, client)
   }
   return client
 }
@@ -175,7 +54,7 @@ export const inPrismaTransaction = <T>(
   { tenant, workload }: Workload,
   work: (tx: TenantDb) => Promise<T>,
 ): Promise<T> =>
-  runWithin(requireOpen(main).gate, { tenant, workload }, () =>
+  runWithin(getMainConnections().gate, { tenant, workload }, () =>
     getGuardedClient({ tenant }).$transaction(work),
   )
 
@@ -194,11 +73,6 @@ type GuardedClient = Omit<
 >
 
 /**
- * Values of a statement. The first is the tenant: every statement of a *.sql.ts file contains `"tenantId" =
- * $1`.
- */
-export type SqlValues = [tenant: string, ...values: unknown[]]
-/**
  * Sends one statement. Services pass it as an argument, so that a function works inside and outside a
  * transaction.
  */
@@ -209,12 +83,7 @@ export type Sql = <Row extends pg.QueryResultRow>(
 ) => Promise<Row[]>
 
 /** Sends a statement that only reads by keys, together with those of other requests. */
-function sendShared(query: KnownQuery): Promise<never[]> {
-  return new Promise((resolve, reject) => {
-    query.callback = (error, result) => (error ? reject(error) : resolve((result?.rows ?? []) as never[]))
-    requireOpen(main).sendShared(query)
-  })
-}
+const sendShared = (query: KnownQuery): Promise<never[]> => readRows(query, getMainConnections().sendShared)
 
 /**
  * Sends one prepared statement outside any transaction, without limits: for the protocol, jobs, and what callers
@@ -223,7 +92,7 @@ function sendShared(query: KnownQuery): Promise<never[]> {
 export const sql: Sql = async (text, values, style) => {
   const query = toPreparedQuery(text, values, style)
   if (query instanceof KnownQuery && isSharedRead(text)) return sendShared(query)
-  const { rows } = await requireOpen(main).pool.query<never>(query as pg.QueryConfig)
+  const { rows } = await getMainConnections().pool.query<never>(query as pg.QueryConfig)
   return rows
 }
 
@@ -261,6 +130,11 @@ export const unpreparedSqlFor =
     return sendInTurns(workload, toPlainQuery(text, values, style))
   }
 
+async function sendOn(client: pg.PoolClient, query: pg.QueryConfig | KnownQuery): Promise<never[]> {
+  if (query instanceof KnownQuery) return readRows(query, (sent) => client.query(sent))
+  return (await client.query<never>(query)).rows
+}
+
 const runOn = <T>(
   { pool }: Connections,
   work: (sql: Sql) => Promise<T>,
@@ -274,7 +148,7 @@ const runOn = <T>(
 
 /** Runs `work` in one transaction on its own connection, without limits and without Prisma. */
 export const inTransaction = <T>(work: (sql: Sql) => Promise<T>, options?: TransactionOptions): Promise<T> =>
-  runOn(requireOpen(main), work, options)
+  runOn(getMainConnections(), work, options)
 
 /**
  * The same within the limits of the context. What `work` reads elsewhere must not be limited: it would wait for a
@@ -297,17 +171,3 @@ export const toSql =
   (tx: TenantDb): Sql =>
   (text, values) =>
     (tx as unknown as PrismaClient).$queryRawUnsafe(text, ...values)
-
-/** Null when the database answers, otherwise the error message. */
-export async function checkDatabase(): Promise<string | null> {
-  try {
-    await requireOpen(main).pool.query('SELECT 1')
-    return null
-  } catch (error) {
-    return errorMessage(error)
-  }
-}
-
-/** True when only a restart gets the database back: all connections have leaked. */
-export const isDatabaseStuck = (): boolean =>
-  [main, lists].some((connections) => connections !== undefined && isPoolStuck(connections.pool))

@@ -1,5 +1,5 @@
 import type { CursorKey, Paging } from '../schema/page.ts'
-import type { SqlValues } from './db.ts'
+import type { SqlValues } from './prepared-query.ts'
 
 /**
  * Collects the values of a statement. `bind(value)` adds a value and returns its parameter; `$1` is the

@@ -1,4 +1,5 @@
-import type { Sql, SqlValues } from './db.ts'
+import type { Sql } from './db.ts'
+import type { SqlValues } from './prepared-query.ts'
 import type { RowStyle } from './rows/row-reader.ts'
 import { declareSharedRead } from './shared-reads.ts'
 import { assertTenantStatement } from './tenant-guard.ts'

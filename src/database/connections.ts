@@ -1,0 +1,106 @@
+import { PrismaPg } from '@prisma/adapter-pg'
+import pg from 'pg'
+import { env } from '../core/env.ts'
+import { errorMessage } from '../core/error-message.ts'
+import type { Workload } from '../core/workload.ts'
+import { PrismaClient } from '../generated/prisma/client.ts'
+import { CHANGE_LIMITS, LIST_LIMITS, SHARED_READ_CONNECTIONS } from './connection-limits.ts'
+import { CONNECT_TIMEOUT_MS, isPoolStuck, RECOVERY_SETTINGS, watchPool } from './pool.ts'
+import { getStatementName, readPlainRows } from './prepared-query.ts'
+import { buildSessionOptions, closeEmbedded, STATEMENT_TIMEOUT_MS } from './settings.ts'
+import { createSharedReads, type SendShared } from './shared-reads.ts'
+import { createStatementGate, type GateLimits, type StatementGate } from './statement-gate.ts'
+
+/** The statement timeout of lists, counts and exports. */
+const LIST_TIMEOUT_MS = 2000
+/** The longest transaction of Prisma. */
+const TRANSACTION_TIMEOUT_MS = 10_000
+
+/**
+ * A pool, the limits of management calls, and Prisma on the pool, which is created when it is first used: it takes
+ * about 8 MB.
+ */
+export type Connections = {
+  pool: pg.Pool
+  sendShared: SendShared
+  gate: StatementGate
+  getPrisma: () => PrismaClient
+  disconnect: () => Promise<void>
+}
+let main: Connections | undefined
+let lists: Connections | undefined
+
+/** Opens a pool of `max` connections, which management calls take within limits. */
+function openConnections(
+  settings: pg.PoolConfig,
+  max: number,
+  limits: GateLimits,
+  timeoutMs: number,
+): Connections {
+  const pool = new pg.Pool({ ...settings, ...RECOVERY_SETTINGS, max, ...buildSessionOptions(timeoutMs) })
+  watchPool(pool)
+  let prisma: PrismaClient | undefined
+  return {
+    pool,
+    sendShared: createSharedReads(pool, SHARED_READ_CONNECTIONS),
+    gate: createStatementGate(limits),
+    getPrisma: () => {
+      prisma ??= createPrisma(pool)
+      return prisma
+    },
+    disconnect: async () => prisma?.$disconnect(),
+  }
+}
+
+const createPrisma = (pool: pg.Pool): PrismaClient =>
+  new PrismaClient({
+    adapter: new PrismaPg(pool, {
+      statementNameGenerator: (query: { sql: string }) => getStatementName(query.sql),
+      disposeExternalPool: false,
+    }),
+    transactionOptions: { maxWait: CONNECT_TIMEOUT_MS, timeout: TRANSACTION_TIMEOUT_MS },
+  })
+
+/**
+ * Opens the connection pools and Prisma on them. Called once, before any service. With `plainRows`, pg reads
+ * the rows of statements instead of the generated readers of `rows/`.
+ */
+export async function openDatabase(settings: pg.PoolConfig, { plainRows = false } = {}): Promise<void> {
+  readPlainRows(plainRows)
+  main = openConnections(settings, env.databaseConnections, CHANGE_LIMITS, STATEMENT_TIMEOUT_MS)
+  lists = openConnections(settings, LIST_LIMITS.total, LIST_LIMITS, LIST_TIMEOUT_MS)
+}
+
+/** Closes what `openDatabase` and `resolveConnectionSettings` opened. */
+export async function closeDatabase(): Promise<void> {
+  await Promise.all([main, lists].map((connections) => connections?.disconnect()))
+  await Promise.all([main, lists].map((connections) => connections?.pool.end()))
+  await closeEmbedded()
+  main = lists = undefined
+}
+
+const requireOpen = (connections: Connections | undefined): Connections => {
+  if (!connections) throw new Error('the database is not open')
+  return connections
+}
+
+/** The connections of the protocol, jobs and changes. */
+export const getMainConnections = (): Connections => requireOpen(main)
+
+/** The connections that a workload uses. */
+export const selectConnections = ({ workload }: Workload): Connections =>
+  requireOpen(workload === 'list' ? lists : main)
+
+/** Null when the database answers, otherwise the error message. */
+export async function checkDatabase(): Promise<string | null> {
+  try {
+    await getMainConnections().pool.query('SELECT 1')
+    return null
+  } catch (error) {
+    return errorMessage(error)
+  }
+}
+
+/** True when only a restart gets the database back: all connections have leaked. */
+export const isDatabaseStuck = (): boolean =>
+  [main, lists].some((connections) => connections !== undefined && isPoolStuck(connections.pool))
