@@ -143,6 +143,24 @@ describe('WebSockets', () => {
     })
   })
 
+  test('that are closed while their token is checked count no longer', async ({
+    newUserToken,
+    openSocket,
+  }) => {
+    const token = await newUserToken()
+    for (let index = 0; index < 6; index += 1) {
+      const { socket, init, closed } = await openSocket()
+      init(token)
+      socket.terminate()
+      await closed
+    }
+    for (let index = 0; index < 2; index += 1) {
+      const { init, find } = await openSocket()
+      init(token)
+      await find('connection_ack')
+    }
+  })
+
   test('of one network that have sent no connection_init are limited, and answered with 429 beyond', async ({
     newUserToken,
     openSocket,
