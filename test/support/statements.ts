@@ -53,7 +53,8 @@ async function receiveOwnMessages(): Promise<void> {
   })
 }
 
-const QUIET_MS = 30
+/** Longer than the time after which an entry of a cache that is in use is loaded again. */
+const QUIET_MS = 80
 const QUIET_LIMIT_MS = 5000
 
 /**
