@@ -17,8 +17,10 @@ const ROUND_MS = 1
  */
 let protocolRequests = 0
 let protocolActiveUntil = 0
+/** The work of a tenant that waits. What converts rows comes first, because those rows take memory until it is done. */
+type Queue = { converting: (() => void)[]; starting: (() => void)[] }
 /** Tenants in the order of their turns. */
-const queues = new Map<string, (() => void)[]>()
+const queues = new Map<string, Queue>()
 let isScheduled = false
 let pausedUntil = 0
 
@@ -37,8 +39,8 @@ export function enterProtocol(): () => void {
 function takeNext(): (() => void) | undefined {
   for (const [tenant, queue] of queues) {
     queues.delete(tenant)
-    const next = queue.shift()
-    if (queue.length > 0) queues.set(tenant, queue)
+    const next = queue.converting.shift() ?? queue.starting.shift()
+    if (queue.converting.length + queue.starting.length > 0) queues.set(tenant, queue)
     return next
   }
   return undefined
@@ -69,18 +71,23 @@ function endTurn(roundStart: number, start: number): void {
   else setImmediate(startRound)
 }
 
-/** Waits for a turn of the tenant; undefined, without waiting, for work that is not limited. */
-export function takeTurn({ tenant, workload }: Workload): Promise<void> | undefined {
+function joinQueue({ tenant, workload }: Workload, part: keyof Queue): Promise<void> | undefined {
   if (!workload) return undefined
   return new Promise((resolve) => {
-    const queue = queues.get(tenant) ?? []
+    const queue = queues.get(tenant) ?? { converting: [], starting: [] }
     queues.set(tenant, queue)
-    queue.push(resolve)
+    queue[part].push(resolve)
     if (isScheduled) return
     isScheduled = true
     setImmediate(startRound)
   })
 }
+
+/** Waits for a turn of the tenant; undefined, without waiting, for work that is not limited. */
+export const takeTurn = (workload: Workload): Promise<void> | undefined => joinQueue(workload, 'starting')
+
+/** Waits for another turn of work that converts the rows of one result, before other work of the tenant starts. */
+const takeNextTurn = (workload: Workload): Promise<void> | undefined => joinQueue(workload, 'converting')
 
 /** The number of rows that one turn converts: those of most pages, unless a protocol request would wait for them. */
 const getRowsPerTurn = (): number => (isProtocolActive() ? 25 : 50)
@@ -94,7 +101,7 @@ export async function mapInTurns<Row, Result>(
   const results: Result[] = []
   const rowsPerTurn = getRowsPerTurn()
   for (const [index, row] of rows.entries()) {
-    if (index > 0 && index % rowsPerTurn === 0) await takeTurn(workload)
+    if (index > 0 && index % rowsPerTurn === 0) await takeNextTurn(workload)
     results.push(convert(row))
   }
   return results
@@ -109,7 +116,8 @@ export function spreadOverTurns<Row>(workload: Workload, rows: readonly Row[]): 
   const rowsPerTurn = getRowsPerTurn()
   return rows.map((row, index) => {
     if (index === 0) return row
-    if (index % rowsPerTurn === 0) turn = turn ? turn.then(() => takeTurn(workload)) : takeTurn(workload)
+    if (index % rowsPerTurn === 0)
+      turn = turn ? turn.then(() => takeNextTurn(workload)) : takeNextTurn(workload)
     return turn ? turn.then(() => row) : row
   })
 }

@@ -97,8 +97,9 @@ export const sql: Sql = async (text, values, style) => {
 }
 
 /**
- * Sends a statement of a management call. What follows its result waits for a turn. A shared statement holds no
- * connection of its own, which the gate would limit.
+ * Sends a statement of a management call. What follows its result waits for a turn, and the next statement of the
+ * workload until then: results that wait take memory. A shared statement holds no connection of its own, which the gate
+ * would limit.
  */
 async function sendInTurns(workload: Workload, query: pg.QueryConfig | KnownQuery): Promise<never[]> {
   if (query instanceof KnownQuery && isSharedRead(query.text)) {
@@ -108,9 +109,11 @@ async function sendInTurns(workload: Workload, query: pg.QueryConfig | KnownQuer
   }
   const { pool, gate } = selectConnections(workload)
   // pg's pool sets the callback of a query object, and returns a promise for it too.
-  const { rows } = await runWithin(gate, workload, () => pool.query<never>(query as pg.QueryConfig))
-  await takeTurn(workload)
-  return rows
+  return runWithin(gate, workload, async () => {
+    const { rows } = await pool.query<never>(query as pg.QueryConfig)
+    await takeTurn(workload)
+    return rows
+  })
 }
 
 /** Sends prepared statements outside any transaction, within the limits of the context. */

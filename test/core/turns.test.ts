@@ -115,6 +115,15 @@ describe('rows', () => {
     expect(rounds).toBeGreaterThanOrEqual(2)
   })
 
+  test('that are being converted come before other work of the tenant', async () => {
+    const given: string[] = []
+    const spread = Promise.all(spreadOverTurns(listOf('a'), rows)).then(() => given.push('converted'))
+    const turns = takeTurns('a', ['a1'], given)
+    const converted = mapInTurns(listOf('a'), rows, (row) => row).then(() => given.push('converted'))
+    await Promise.all([spread, ...turns, converted])
+    expect(given).toEqual(['converted', 'converted', 'a1'])
+  })
+
   test('are half as many in a turn while a protocol request is answered', () => {
     const countInFirstTurn = () =>
       spreadOverTurns(listOf('a'), rows).filter((row) => !(row instanceof Promise)).length
