@@ -10,10 +10,13 @@ export const SHARED_READ_CONNECTIONS = Math.max(1, Math.floor(env.databaseConnec
 const CHANGE_CONNECTIONS = Math.floor(env.databaseConnections / 2)
 const LIST_CONNECTIONS = Math.max(2, Math.floor(env.databaseConnections * 0.3))
 
-/** Changes hold at most half of the main connections, so that the protocol always has the rest. */
+/**
+ * Changes hold at most half of the main connections, so that the protocol always has the rest. While the protocol is in
+ * use, those of one tenant run two at a time: more take the cores that it needs.
+ */
 export const CHANGE_LIMITS: GateLimits = {
   total: CHANGE_CONNECTIONS,
-  perTenant: toTenantShare(CHANGE_CONNECTIONS),
+  perTenant: () => Math.min(toTenantShare(CHANGE_CONNECTIONS), isProtocolActive() ? 2 : CHANGE_CONNECTIONS),
 }
 
 /**

@@ -27,6 +27,7 @@ const test = base
 
 describe('statements of one tenant', () => {
   test.for([
+    ['change', 2, 4],
     ['list', 1, 2],
   ] as const)(
     'of the workload %s run %i at a time while the protocol is in use, and %i otherwise',
