@@ -86,6 +86,13 @@ function joinQueue({ tenant, workload }: Workload, part: keyof Queue): Promise<v
 /** Waits for a turn of the tenant; undefined, without waiting, for work that is not limited. */
 export const takeTurn = (workload: Workload): Promise<void> | undefined => joinQueue(workload, 'starting')
 
+/**
+ * Waits for another turn while the protocol is in use: for what follows the body of a request, whose arrival has ended
+ * the first turn.
+ */
+export const resumeTurn = (workload: Workload): Promise<void> | undefined =>
+  isProtocolActive() ? takeTurn(workload) : undefined
+
 /** Waits for another turn of work that converts the rows of one result, before other work of the tenant starts. */
 const takeNextTurn = (workload: Workload): Promise<void> | undefined => joinQueue(workload, 'converting')
 

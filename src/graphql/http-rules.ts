@@ -4,6 +4,7 @@ import { isAsyncIterable, type Plugin, type YogaInitialContext } from 'graphql-y
 import { toBudgetHeaders } from '../coordination/call-budget.ts'
 import { type AppError, InvalidInput, UnsupportedMediaType } from '../core/errors.ts'
 import { toAppError } from '../core/to-app-error.ts'
+import { resumeTurn } from '../core/turns.ts'
 import { REPLAYED_HEADER } from '../http/idempotency.ts'
 import { JSON_LIMIT_BYTES, readBytes } from '../http/request-body.http.ts'
 import type { GraphQLContext } from './context.ts'
@@ -29,7 +30,11 @@ export const useHttpRules: Plugin<GraphQLContext & YogaInitialContext, GraphQLCo
       // Read from Node's request: Yoga's web stream takes a fifth of the time of a small query.
       const readBodyBytes = () =>
         readBytes(req, JSON_LIMIT_BYTES).catch((error) => Promise.reject(toRejection(toAppError(error))))
-      const readJsonBody = async () => JSON.parse((await readBodyBytes()).toString('utf8'))
+      const readJsonBody = async () => {
+        const bytes = await readBodyBytes()
+        await resumeTurn({ tenant: ctx.tenant, workload: 'change' })
+        return JSON.parse(bytes.toString('utf8'))
+      }
       setRequestParser(() => requestParser({ json: readJsonBody } as Request))
     }
     if (request.method !== 'GET') return

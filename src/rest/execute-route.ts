@@ -8,7 +8,7 @@ import type { Ctx } from '../core/context.ts'
 import { NotFound } from '../core/errors.ts'
 import { NDJSON } from '../core/ndjson.ts'
 import { toAppError } from '../core/to-app-error.ts'
-import { takeTurn } from '../core/turns.ts'
+import { resumeTurn, takeTurn } from '../core/turns.ts'
 import type { Workload } from '../core/workload.ts'
 import {
   IDEMPOTENCY_KEY,
@@ -104,6 +104,7 @@ async function executeRoute(
     }
   }
   const body = await readBody(event, route)
+  if (route.body) await resumeTurn(workload)
   const handle = async (): Promise<RestResponse> => {
     const result = await route.handle(ctx, { params, body, ...parsed })
     const location = route.location?.(result as Record<string, unknown>)

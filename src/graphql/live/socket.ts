@@ -7,6 +7,7 @@ import { WebSocket, WebSocketServer } from 'ws'
 import { findTenant } from '../../access/tenant-cache.ts'
 import { AppError, type RateLimited } from '../../core/errors.ts'
 import { log } from '../../core/log.ts'
+import { takeTurn } from '../../core/turns.ts'
 import { JSON_LIMIT_BYTES } from '../../http/request-body.http.ts'
 import type { GraphQLContext, StreamTransport } from '../context.ts'
 import { maskErrors, toErrorJson, toGraphQLError } from '../error-masking.ts'
@@ -46,7 +47,8 @@ async function prepareOperation(
   id: string,
   payload: SubscribePayload,
 ): Promise<ExecutionArgs | GraphQLError[]> {
-  const { provenJkt } = connection.extra
+  const { provenJkt, upgrade } = connection.extra
+  await takeTurn({ tenant: upgrade.tenant, workload: 'change' })
   const context = createContext(await identifySocketCaller(connection, () => ({ provenJkt })))
   const { requestId } = context.ctx
   if (context.rejection) {
