@@ -1,13 +1,61 @@
+import { once } from 'node:events'
+import { type IncomingMessage, request } from 'node:http'
+import { text } from 'node:stream/consumers'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect } from 'vitest'
 import { WebSocket } from 'ws'
+import type { Ctx } from '../../../src/core/context.ts'
 import { inTransaction } from '../../../src/database/db.ts'
 import { recordEvents, wakeReaders } from '../../../src/events/log.ts'
 import { createUser } from '../../../src/users/users.ts'
+import { tokenFor } from '../../support/actors.ts'
 import { serveGraphql } from '../../support/graphql-server.ts'
 import { openEventStream, openSocket } from '../../support/streams.ts'
 import { EVENTS, NUMBERS, SESSIONS, test } from '../../support/subscriptions.ts'
 
+/** Records events of half a megabyte together, as often as `times` says. */
+async function recordLargeEvents(ctx: Ctx, times: number): Promise<void> {
+  const event = {
+    type: 'consent.granted' as const,
+    subjectIds: ['x'.repeat(5000)],
+    detail: { scope: 'openid' },
+  }
+  await inTransaction(async (sql) => {
+    for (let index = 0; index < times; index += 1)
+      await recordEvents(
+        sql,
+        ctx,
+        Array.from({ length: 100 }, () => event),
+      )
+  })
+  wakeReaders(ctx.tenant)
+}
+
+const TOKEN_SECONDS = 2
+/** How long a client may take to read the end of its stream. */
+const DRAIN_SECONDS = 5
+
 describe('an event stream', () => {
+  test('whose end is not read is closed five seconds after its token has expired', {
+    timeout: 20_000,
+  }, async ({ tenant, ctx, server }) => {
+    const token = await tokenFor(tenant, ['events:read'], TOKEN_SECONDS)
+    const sent = request(server.urlOf(tenant), {
+      method: 'POST',
+      agent: false,
+      headers: {
+        accept: 'text/event-stream',
+        'content-type': 'application/json',
+        authorization: `Bearer ${token}`,
+      },
+    })
+    sent.end(JSON.stringify({ query: EVENTS }))
+    const [response] = (await once(sent, 'response')) as [IncomingMessage]
+    await recordLargeEvents(ctx, 40)
+    await sleep((TOKEN_SECONDS + DRAIN_SECONDS + 1) * 1000)
+    await expect(text(response)).rejects.toThrow('aborted')
+  })
+
   test('is not delayed by clients that have stopped reading', async ({
     tenant,
     token,
@@ -27,20 +75,7 @@ describe('an event stream', () => {
     stalled.pause()
     const stalledStream = await follow(EVENTS, {})
     const reader = await follow(SESSIONS, { userId, kinds: ['STARTED'] })
-    const padding = 'x'.repeat(5000)
-    await inTransaction(async (sql) => {
-      for (let index = 0; index < 20; index++)
-        await recordEvents(
-          sql,
-          ctx,
-          Array.from({ length: 100 }, () => ({
-            type: 'consent.granted' as const,
-            subjectIds: [padding],
-            detail: { scope: 'openid' },
-          })),
-        )
-    })
-    wakeReaders(tenant)
+    await recordLargeEvents(ctx, 20)
     const sessionId = await startApiSession(userId)
     // The stalled clients still read nothing.
     expect((await reader.next())?.data?.data.sessionChanged.sessionId).toBe(sessionId)
