@@ -18,8 +18,11 @@ const SHOWN_COLUMNS = [
   'detail',
 ] as const
 
-/** The columns that an INSERT sets; the database sets era, xid, seq and the time. */
+/** The columns whose values come with an event; the database sets era, xid, seq and the time. */
 const WRITTEN_COLUMNS = [...SHOWN_COLUMNS, 'addressHash'] as const
+
+/** The same as `event_era()`, which is the default of the column, and which PostgreSQL would plan at each INSERT. */
+const ERA = '(SELECT "era" FROM "_vestibule_cluster")'
 
 /**
  * Builds an INSERT for a CTE of another statement. It inserts the events of the jsonb array `json` (rows of
@@ -34,8 +37,8 @@ export function buildInsertEventsSql(
   }: { from?: string; columns?: Partial<Record<(typeof WRITTEN_COLUMNS)[number], string>> } = {},
 ): string {
   const source = `jsonb_populate_recordset(NULL::"Event", ${json}) AS e`
-  return `INSERT INTO "Event" ("tenantId", ${WRITTEN_COLUMNS.map((name) => `"${name}"`).join(', ')})
-    SELECT :tenant, ${WRITTEN_COLUMNS.map((name) => columns[name] ?? `e."${name}"`).join(', ')}
+  return `INSERT INTO "Event" ("tenantId", "era", ${WRITTEN_COLUMNS.map((name) => `"${name}"`).join(', ')})
+    SELECT :tenant, ${ERA}, ${WRITTEN_COLUMNS.map((name) => columns[name] ?? `e."${name}"`).join(', ')}
     FROM ${from ? `${from}, ` : ''}${source}`
 }
 
