@@ -7,6 +7,7 @@ import { tokenFor } from '../../support/actors.ts'
 import { createRandom, generateQuery } from '../../support/generated-queries.ts'
 import { type GraphqlServer, serveGraphql } from '../../support/graphql-server.ts'
 import { test as base } from '../../support/graphql-test.ts'
+import { awaitVisible } from '../../support/subscriptions.ts'
 
 const QUERIES = 150
 const ACCEPT = 'application/graphql-response+json'
@@ -71,6 +72,7 @@ describe('a compiled query', () => {
     { timeout: 60_000 },
     async ([, seed, scopes], { tenant, compiled, plain, ids, ask }) => {
       const token = scopes === null ? null : await tokenFor(tenant, scopes)
+      await awaitVisible(tenant)
       const random = createRandom(seed)
       const kinds = new Set<boolean>()
       const before = await countPlainQueries()
