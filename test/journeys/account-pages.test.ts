@@ -6,6 +6,7 @@ import { dbFor } from '../../src/database/db.ts'
 import { updateSettings } from '../../src/tenants/settings.ts'
 import { noBrowser, ORIGIN } from '../support/browser.ts'
 import { startSessionIn } from '../support/browser-session.ts'
+import { fillCode } from '../support/fill-code.ts'
 import { photograph, readHeading } from '../support/journey.ts'
 import { test as base } from '../support/journey-provider.ts'
 import { codeFor, makeClient } from '../support/protocol.ts'
@@ -21,7 +22,7 @@ const test = base
     await visit('')
     await page.getByLabel('Email address').fill(email)
     await page.getByRole('button', { name: 'Continue', exact: true }).click()
-    await page.getByLabel('6-digit code').fill(await codeFor(email))
+    await fillCode(page, await codeFor(email))
     await page.getByLabel('6-digit code').press('Enter')
     expect(await readHeading(page)).toBe('Your account')
     return visit

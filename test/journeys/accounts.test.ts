@@ -2,6 +2,7 @@ import type { Page } from 'playwright-core'
 import { describe, expect } from 'vitest'
 import { runAxe } from '../support/axe.ts'
 import { noBrowser, ORIGIN } from '../support/browser.ts'
+import { fillCode } from '../support/fill-code.ts'
 import { test as base, photograph, readHeading } from '../support/journey.ts'
 import { codeFor, makeClient } from '../support/protocol.ts'
 import { startRelyingParty } from '../support/relying-party.ts'
@@ -18,7 +19,7 @@ const test = base.extend('party', { scope: 'file' }, async ({ app, acme }, { onC
 async function enterCode(page: Page, email: string, isScripted: boolean): Promise<void> {
   await page.getByLabel('Email address').fill(email)
   await page.getByRole('button', { name: 'Continue', exact: true }).click()
-  await page.getByLabel('6-digit code').fill(await codeFor(email))
+  await fillCode(page, await codeFor(email))
   if (!isScripted) await page.getByLabel('6-digit code').press('Enter')
 }
 

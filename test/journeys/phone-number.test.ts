@@ -3,6 +3,7 @@ import { createPlatformCtx } from '../../src/core/context.ts'
 import { CODE_SCRIPT } from '../../src/pages/assets/code-script.ts'
 import { createUser } from '../../src/users/users.ts'
 import { noBrowser, ORIGIN, PHONE } from '../support/browser.ts'
+import { fillCode } from '../support/fill-code.ts'
 import { test as base, photograph, readHeading } from '../support/journey.ts'
 import { makeClient } from '../support/protocol.ts'
 import { startRelyingParty } from '../support/relying-party.ts'
@@ -41,7 +42,7 @@ describe.skipIf(noBrowser)('a user with a phone number', () => {
         `If +41 79 ${digits} can sign in, a code is on its way.`,
       )
       await photograph(page, `${name}-code-of-number`)
-      await page.getByLabel('6-digit code').fill(await inbox.codeFor(phoneNumber))
+      await fillCode(page, await inbox.codeFor(phoneNumber))
       // The script submits a complete code.
       if ('javaScriptEnabled' in options) await page.getByRole('button', { name: 'Sign in' }).click()
       await page.waitForURL(`${party.callback}?**`)

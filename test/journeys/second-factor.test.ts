@@ -3,6 +3,7 @@ import { describe, expect } from 'vitest'
 import { createPlatformCtx } from '../../src/core/context.ts'
 import { createUser } from '../../src/users/users.ts'
 import { noBrowser, ORIGIN, PHONE } from '../support/browser.ts'
+import { fillCode } from '../support/fill-code.ts'
 import { test as base, photograph, readHeading } from '../support/journey.ts'
 import { withoutOffer } from '../support/passkey-journey.ts'
 import { makeClient } from '../support/protocol.ts'
@@ -26,7 +27,7 @@ const test = base.extend('party', { scope: 'file' }, async ({ app, acme }, { onC
 async function provePerson(page: Page, email: string, code: () => Promise<string>): Promise<void> {
   await page.getByLabel('Email address').fill(email)
   await page.getByRole('button', { name: 'Continue', exact: true }).click()
-  await page.getByLabel('6-digit code').fill(await code())
+  await fillCode(page, await code())
   // The script submits a complete code.
   await page.waitForURL('**/second-factor')
 }
@@ -89,7 +90,7 @@ describe.skipIf(noBrowser)('a client that requires a second factor', () => {
       await other.goto(party.url)
       await other.getByLabel('Email address').fill(email)
       await other.getByRole('button', { name: 'Continue', exact: true }).click()
-      await other.getByLabel('6-digit code').fill(await inbox.codeFor(email))
+      await fillCode(other, await inbox.codeFor(email))
       await other.getByRole('button', { name: 'Sign in', exact: true }).click()
       expect(await readHeading(other)).toBe('Enter the code of your app')
       await photograph(other, `${name}-totp`)

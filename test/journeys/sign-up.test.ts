@@ -6,6 +6,7 @@ import { listInboxMessages } from '../../src/delivery/inbox.ts'
 import { createInvitation } from '../../src/invitations/invitations.ts'
 import { updateSettings } from '../../src/tenants/settings.ts'
 import { noBrowser, ORIGIN } from '../support/browser.ts'
+import { fillCode } from '../support/fill-code.ts'
 import { test as base, photograph, readHeading } from '../support/journey.ts'
 import { codeFor, makeClient } from '../support/protocol.ts'
 import { startRelyingParty } from '../support/relying-party.ts'
@@ -63,7 +64,7 @@ describe.skipIf(noBrowser)('a person without an account', () => {
       await page.getByRole('button', { name: 'Continue' }).click()
       expect(await page.locator('.lead').textContent()).toBe(`We sent a code to ${email}.`)
       await photograph(page, `sign-up-code-${view}`)
-      await page.getByLabel('6-digit code').fill(await codeFor(email))
+      await fillCode(page, await codeFor(email))
       await page.getByRole('button', { name: 'Continue' }).click()
       expect(await readHeading(page)).toBe('Create your account')
       await photograph(page, `sign-up-fields-${view}`)

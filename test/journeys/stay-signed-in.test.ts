@@ -3,6 +3,7 @@ import { createPlatformCtx } from '../../src/core/context.ts'
 import { updateSettings } from '../../src/tenants/settings.ts'
 import { runAxe } from '../support/axe.ts'
 import { noBrowser, ORIGIN } from '../support/browser.ts'
+import { fillCode } from '../support/fill-code.ts'
 import { test as base, photograph } from '../support/journey.ts'
 import { codeFor } from '../support/protocol.ts'
 
@@ -38,7 +39,7 @@ describe.skipIf(noBrowser)('a person who is asked whether to stay signed in', ()
       }
       await page.getByLabel('Email address').fill(email)
       await page.getByRole('button', { name: 'Continue', exact: true }).click()
-      await page.getByLabel('6-digit code').fill(await codeFor(email))
+      await fillCode(page, await codeFor(email))
       if (!options.javaScriptEnabled) await page.getByLabel('6-digit code').press('Enter')
       await page.getByText(email).waitFor()
       const kept = (await context.cookies()).filter(({ name }) => /^vst_(sid|acc)/.test(name))
@@ -53,7 +54,7 @@ describe.skipIf(noBrowser)('a person who is asked whether to stay signed in', ()
     await page.goto(`${ORIGIN}/${asking}/account`)
     await page.getByLabel('Email address').fill(email)
     await page.getByRole('button', { name: 'Continue', exact: true }).click()
-    await page.getByLabel('6-digit code').fill(await codeFor(email))
+    await fillCode(page, await codeFor(email))
     await page.getByText(email).waitFor()
     const ending = (await context.cookies()).filter(({ name }) => /^vst_(sid|acc)/.test(name))
     // Playwright has -1 for a cookie of the browser session.

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import type { Page } from 'playwright-core'
 import { onTestFinished } from 'vitest'
 import { issuerOf } from '../../src/core/issuer.ts'
+import { fillCode } from './fill-code.ts'
 import { test as base } from './journey.ts'
 import { codeFor } from './protocol.ts'
 import { type SinglePage, startSinglePage } from './single-page.ts'
@@ -25,9 +26,7 @@ declare const manager: Manager
 export async function enterCode(page: Page, email: string): Promise<void> {
   await page.getByLabel('Email address').fill(email)
   await page.getByRole('button', { name: 'Continue' }).click()
-  await page.getByLabel('6-digit code').waitFor()
-  // The page submits a complete code.
-  await page.getByLabel('6-digit code').fill(await codeFor(email))
+  await fillCode(page, await codeFor(email))
 }
 
 /** Listens on a free loopback port for one authorization response, as a native application does. */
