@@ -16,9 +16,13 @@ const test = base
   })
   /** The number of statements that are sent within 100 ms of four that are asked for at once. */
   .extend('countSent', ({ tenant }) => async (workload: WorkloadKind, text: string) => {
+    const send = () =>
+      Promise.all(Array.from({ length: 4 }, () => sqlFor({ tenant, workload })(text, [tenant])))
+    // The pool opens its connections.
+    if (!isProtocolActive()) await send()
     let done: Promise<unknown> = Promise.resolve()
     const sent = await recordStatements(async () => {
-      done = Promise.all(Array.from({ length: 4 }, () => sqlFor({ tenant, workload })(text, [tenant])))
+      done = send()
       await sleep(100)
     })
     await done

@@ -7,6 +7,7 @@ import { enterProtocol, takeTurn } from '../../src/core/turns.ts'
 import { test as base } from '../support/fixtures.ts'
 
 const PAUSE_MS = 400
+const PAYLOAD = { query: '{ viewer { scopes } }' }
 
 const test = base
   /** Takes a long turn while the protocol is in use: a pause of the same length follows. Returns its start. */
@@ -31,10 +32,22 @@ const test = base
     response.resume()
     return { status: response.statusCode, milliseconds: performance.now() - start }
   })
+  /** Opens an authenticated WebSocket without a protocol client. */
+  .extend('openSocket', ({ app, tenant, token }, { onCleanup }) => async () => {
+    const url = `${app.origin.replace('http', 'ws')}/${tenant}/graphql`
+    const socket = new WebSocket(url, 'graphql-transport-ws')
+    onCleanup(() => socket.terminate())
+    const send = (message: object) => socket.send(JSON.stringify(message))
+    const receive = async () => JSON.parse(String((await once(socket, 'message'))[0]))
+    await once(socket, 'open')
+    send({ type: 'connection_init', payload: { authorization: `Bearer ${token}` } })
+    await receive()
+    return { send, receive }
+  })
 
 describe('while the protocol is in use, a pause between turns delays', () => {
   test.for([
-    ['GraphQL', '/graphql', { query: '{ viewer { scopes } }' }, 200],
+    ['GraphQL', '/graphql', PAYLOAD, 200],
     ['REST', '/api/v1/users', { name: 'Ada' }, 201],
   ] as const)('a call of %s whose body arrives in it', async ([_, path, body, expected], { sendInParts }) => {
     const { status, milliseconds } = await sendInParts(path, body)
@@ -42,17 +55,32 @@ describe('while the protocol is in use, a pause between turns delays', () => {
     expect(milliseconds).toBeGreaterThan(PAUSE_MS / 2)
   })
 
-  test('an operation over a WebSocket that arrives in it', async ({ app, tenant, token, startPause }) => {
-    const url = `${app.origin.replace('http', 'ws')}/${tenant}/graphql`
-    const socket = new WebSocket(url, 'graphql-transport-ws')
-    await once(socket, 'open')
-    socket.send(JSON.stringify({ type: 'connection_init', payload: { authorization: `Bearer ${token}` } }))
-    await once(socket, 'message')
+  test('an operation over a WebSocket that arrives in it', async ({ openSocket, startPause }) => {
+    const { send, receive } = await openSocket()
     const start = await startPause()
-    socket.send(JSON.stringify({ id: 'a', type: 'subscribe', payload: { query: '{ viewer { scopes } }' } }))
-    const [message] = await once(socket, 'message')
-    expect(JSON.parse(String(message))).toMatchObject({ type: 'next', payload: { data: { viewer: {} } } })
+    send({ id: 'a', type: 'subscribe', payload: PAYLOAD })
+    expect(await receive()).toMatchObject({ id: 'a', type: 'next', payload: { data: { viewer: {} } } })
     expect(performance.now() - start).toBeGreaterThan(PAUSE_MS / 2)
-    socket.close()
+  })
+})
+
+describe('operations that wait for their turns', () => {
+  test('are at most 100 of a WebSocket, also when the client completes them', async ({
+    openSocket,
+    startPause,
+  }) => {
+    const { send, receive } = await openSocket()
+    const start = await startPause()
+    for (let id = 0; id < 100; id += 1) {
+      send({ id: String(id), type: 'subscribe', payload: PAYLOAD })
+      send({ id: String(id), type: 'complete' })
+    }
+    send({ id: 'last', type: 'subscribe', payload: PAYLOAD })
+    expect(await receive()).toMatchObject({
+      id: 'last',
+      type: 'error',
+      payload: [{ extensions: { code: 'RATE_LIMITED', requestId: expect.stringMatching(/./) } }],
+    })
+    expect(performance.now() - start).toBeLessThan(PAUSE_MS / 2)
   })
 })

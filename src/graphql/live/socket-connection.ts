@@ -31,6 +31,8 @@ export type SocketExtra = {
   expiry: number | null
   /** The key that connection_init proved; its proof cannot be used again for operations. */
   provenJkt: string | null
+  /** The number of its operations that wait for their turns. */
+  waiting: number
 }
 /** A connection of graphql-transport-ws. */
 export type SocketConnection = Context<Record<string, unknown>, SocketExtra>

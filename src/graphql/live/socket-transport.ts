@@ -62,7 +62,15 @@ export function openTransport(
     () => socket.close(CloseCode.ConnectionInitialisationTimeout, 'Connection initialisation timeout'),
     INIT_TIMEOUT_MS,
   )
-  const extra: SocketExtra = { socket, upgrade, release, initTimer, expiry: null, provenJkt: null }
+  const extra: SocketExtra = {
+    socket,
+    upgrade,
+    release,
+    initTimer,
+    expiry: null,
+    provenJkt: null,
+    waiting: 0,
+  }
   const close = protocol.opened(new SocketTransport(socket), extra)
   socket.on('error', handleError)
   socket.on('close', (code, reason) => {

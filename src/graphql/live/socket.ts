@@ -8,6 +8,7 @@ import { findTenant } from '../../access/tenant-cache.ts'
 import { AppError, type RateLimited } from '../../core/errors.ts'
 import { log } from '../../core/log.ts'
 import { takeTurn } from '../../core/turns.ts'
+import { createRequestId } from '../../http/request.http.ts'
 import { JSON_LIMIT_BYTES } from '../../http/request-body.http.ts'
 import type { GraphQLContext, StreamTransport } from '../context.ts'
 import { maskErrors, toErrorJson, toGraphQLError } from '../error-masking.ts'
@@ -38,6 +39,21 @@ const MAX_OPERATIONS = 100
 const TOO_SLOW_CODE = 4413
 type Enveloped = ReturnType<YogaServerInstance<object, GraphQLContext>['getEnveloped']>
 
+const createLimitError = (requestId: string): GraphQLError =>
+  toGraphQLError(new AppError('RATE_LIMITED', 429, 'Too many operations on one socket.'), requestId)
+
+/**
+ * Waits for the turn of an operation. False when as many wait already: a client may complete operations that wait, and
+ * send others.
+ */
+async function awaitTurn(extra: SocketExtra): Promise<boolean> {
+  if (extra.waiting >= MAX_OPERATIONS) return false
+  extra.waiting += 1
+  await takeTurn({ tenant: extra.upgrade.tenant, workload: 'change' })
+  extra.waiting -= 1
+  return true
+}
+
 /**
  * Parses and validates an operation. Returns its execution arguments, or its errors, as graphql-ws expects.
  */
@@ -47,26 +63,23 @@ async function prepareOperation(
   id: string,
   payload: SubscribePayload,
 ): Promise<ExecutionArgs | GraphQLError[]> {
-  const { provenJkt, upgrade } = connection.extra
-  await takeTurn({ tenant: upgrade.tenant, workload: 'change' })
+  const { extra, subscriptions } = connection
+  if (!(await awaitTurn(extra))) return [createLimitError(createRequestId())]
+  const { provenJkt } = extra
   const context = createContext(await identifySocketCaller(connection, () => ({ provenJkt })))
   const { requestId } = context.ctx
   if (context.rejection) {
-    if (isTokenError(context.rejection))
-      connection.extra.socket.close(CloseCode.Forbidden, context.rejection.message)
+    if (isTokenError(context.rejection)) extra.socket.close(CloseCode.Forbidden, context.rejection.message)
     return [toGraphQLError(context.rejection, requestId)]
   }
-  if (Object.keys(connection.subscriptions).length > MAX_OPERATIONS)
-    return [
-      toGraphQLError(new AppError('RATE_LIMITED', 429, 'Too many operations on one socket.'), requestId),
-    ]
+  if (Object.keys(subscriptions).length > MAX_OPERATIONS) return [createLimitError(requestId)]
   try {
     const { schema, parse, validate, contextFactory, execute, subscribe } = getEnveloped(context)
     const document = parse(payload.query)
     const errors = validate(schema, document)
     if (errors.length > 0) return maskErrors(errors, requestId)
     const contextValue = (await contextFactory()) as GraphQLContext
-    contextValue.transport = new SocketStream(connection.extra.socket, id)
+    contextValue.transport = new SocketStream(extra.socket, id)
     const { operationName, variables: variableValues } = payload
     const args: ExecutionArgs = { schema, document, contextValue, operationName, variableValues }
     return Object.assign(args, { rootValue: { execute, subscribe } })
