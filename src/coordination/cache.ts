@@ -1,98 +1,98 @@
 import { LRUCache } from 'lru-cache'
-import { errorMessage } from '../core/error-message.ts'
-import { log } from '../core/log.ts'
 import { publishMessage, subscribe } from './bus.ts'
+import { awaitRowChanges, CHECK_AGE_MS, checkRowChanges, onRowChange, toCurrentAt } from './row-changes.ts'
 
 /**
  * Every process sees a revocation or a change of settings within a second, even when the bus loses the
  * message.
  */
 const MAX_AGE_MS = 1000
+/** An entry is loaded again after this time, in case its row was changed while triggers were disabled. */
+const MAX_LIFE_MS = 60_000
 const MAX_ENTRIES = 10_000
-/**
- * An entry that is read at this age is loaded again in the background, with others of the same moment: their statements
- * share round trips, and no reader waits.
- */
-const RELOAD_AGE_MS = 700
-const RELOAD_DELAY_MS = 50
 
-type Entry<Value> = { value: Value; reloadAt: number }
+type Entry<Value> = { value: Value; loadedAt: number }
+type Load<Value> = { value: Promise<Value | null>; startedAt: number }
 
 /**
- * Creates a cache of values by tenant and key. An entry in use is loaded about once a second, and concurrent
- * readers share one load. Null is not cached.
+ * Creates a cache of values by tenant and key. Triggers record the changes of its rows under its `name`. An entry in
+ * use is current as of the last second, for which one statement serves all entries of all caches. Concurrent readers
+ * share one load. Null is not cached.
  */
 export function createCache<Value extends object>(
   name: string,
   load: (tenant: string, key: string) => Promise<Value | null>,
 ) {
   const toEntryKey = (tenant: string, key: string) => `${tenant}\n${key}`
-  const entries = new LRUCache<string, Entry<Value>>({ max: MAX_ENTRIES, ttl: MAX_AGE_MS })
-  const loading = new Map<string, Promise<Value | null>>()
+  const entries = new LRUCache<string, Entry<Value>>({ max: MAX_ENTRIES })
+  const loading = new Map<string, Load<Value>>()
   const topic = `cache:${name}`
-  subscribe(topic, (message) => {
-    const [tenant = '', key = ''] = message.split(' ')
+
+  function drop(tenant: string, key: string): void {
     const entry = toEntryKey(tenant, key)
     entries.delete(entry)
     // Loads in flight may return a stale value: callers that arrive after the invalidation must not share
     // them.
     loading.delete(entry)
+  }
+  subscribe(topic, (message) => {
+    const [tenant = '', key = ''] = message.split(' ')
+    drop(tenant, key)
   })
+  onRowChange(name, drop)
 
   function startLoad(entry: string, tenant: string, key: string): Promise<Value | null> {
-    const start = performance.now()
+    const startedAt = performance.now()
     const isCurrent = () => loading.get(entry) === started
-    const started = load(tenant, key)
-      .then((value) => {
+    const value = load(tenant, key)
+      .then((loaded) => {
         // The age counts from the start of the load: the value may have changed since it was read.
-        if (!isCurrent()) return value
-        if (value) entries.set(entry, { value, reloadAt: start + RELOAD_AGE_MS }, { start })
+        if (!isCurrent()) return loaded
+        if (loaded) entries.set(entry, { value: loaded, loadedAt: startedAt })
         else entries.delete(entry)
-        return value
+        return loaded
       })
       .finally(() => {
         if (isCurrent()) loading.delete(entry)
       })
+    const started = { value, startedAt }
     loading.set(entry, started)
-    return started
+    return value
   }
 
-  const due = new Map<string, [tenant: string, key: string]>()
-
-  function reloadDue(): void {
-    const loads = [...due].filter(([entry]) => !loading.has(entry))
-    due.clear()
-    for (const [entry, [tenant, key]] of loads)
-      startLoad(entry, tenant, key).catch((error) =>
-        log.debug({ err: errorMessage(error) }, `${name} could not be loaded again`),
-      )
+  /** Concurrent readers share a load, unless it began so long ago that its value may be too old. */
+  function shareLoad(entry: string, tenant: string, key: string): Promise<Value | null> {
+    const started = loading.get(entry)
+    if (started && performance.now() - started.startedAt <= MAX_AGE_MS) return started.value
+    return startLoad(entry, tenant, key)
   }
 
-  function reloadSoon(entry: string, tenant: string, key: string): void {
-    if (due.size === 0) setTimeout(reloadDue, RELOAD_DELAY_MS).unref()
-    due.set(entry, [tenant, key])
+  /** The value, if no change can have been missed for more than a second. */
+  function read(entry: string, now: number): Value | undefined {
+    const found = entries.get(entry)
+    if (!found || now - found.loadedAt > MAX_LIFE_MS) return undefined
+    const age = now - toCurrentAt(found.loadedAt)
+    if (age > CHECK_AGE_MS) void checkRowChanges()
+    return age > MAX_AGE_MS ? undefined : found.value
   }
 
   return {
-    /** The value of an entry, at most a second old; null when it does not exist. */
+    /** The value of an entry, current as of the last second; null when it does not exist. */
     get: async (tenant: string, key: string): Promise<Value | null> => {
       const entry = toEntryKey(tenant, key)
-      const cached = entries.get(entry)
-      if (!cached) return loading.get(entry) ?? startLoad(entry, tenant, key)
-      if (performance.now() > cached.reloadAt) {
-        cached.reloadAt = Number.POSITIVE_INFINITY
-        reloadSoon(entry, tenant, key)
+      let value = read(entry, performance.now())
+      if (!value && entries.has(entry)) {
+        await awaitRowChanges()
+        value = read(entry, performance.now())
       }
-      return cached.value
+      return value ?? shareLoad(entry, tenant, key)
     },
     /**
      * Loads the entry again, for a caller that expects more than the cached value has: an invalidation may be
      * late.
      */
-    reload: (tenant: string, key: string): Promise<Value | null> => {
-      const entry = toEntryKey(tenant, key)
-      return loading.get(entry) ?? startLoad(entry, tenant, key)
-    },
+    reload: (tenant: string, key: string): Promise<Value | null> =>
+      shareLoad(toEntryKey(tenant, key), tenant, key),
     /** Drops the entry in this process and the others. */
     invalidate: (tenant: string, key: string): void => publishMessage(topic, `${tenant} ${key}`),
   }

@@ -57,6 +57,8 @@ const RETENTION_MS: Record<CleanupTable, number> = {
   AddressChange: HOUR_MS,
   // Failed attempts count for a day, across codes.
   Passcode: DAY_MS,
+  // Every process has read them long before.
+  RowChange: DAY_MS,
   RefusedEvent: REFUSED_EVENT_RETENTION_MS,
 }
 

@@ -29,7 +29,7 @@ type TenantKeys = {
   readAt: number
 }
 
-/** Opened keys: rows are reloaded once a second, without opening and parsing their keys again. */
+/** Opened keys: a row that is loaded again is not opened and parsed again. */
 const unsealedKeys = new LRUCache<string, OpenedKey>({ max: 5000 })
 
 function unsealKey(tenant: string, row: SigningKeyRow): OpenedKey {

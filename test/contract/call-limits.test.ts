@@ -13,6 +13,7 @@ const UNLIMITED: Record<string, string> = {
   'src/access/tenant-cache.ts': 'callers share what a cache loads',
   'src/access/used-proofs.ts': 'the protocol records proofs too',
   'src/access/watch-token.ts': 'one check is for all streams',
+  'src/coordination/row-changes.ts': 'one statement is for all caches',
   'src/credentials/accepted-passkeys.ts': 'is for hosted pages',
   'src/idps/sign-in-providers.ts': 'callers share what a cache loads',
   'src/keys/keys.ts': 'callers share what a cache loads',

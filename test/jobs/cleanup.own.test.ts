@@ -198,6 +198,19 @@ describe('runCleanup', () => {
     expect(await runCleanup(later(365 * DAY_MS))).toMatchObject({ ClientSecret: 0 })
   })
 
+  test('deletes changes of cached rows after a day', async ({ tenant, now, earlier }) => {
+    for (const age of [DAY_MS + MINUTE_MS, DAY_MS - MINUTE_MS])
+      await sql(
+        `INSERT INTO "RowChange" ("tenantId", "cache", "key", "changedAt") VALUES ($1, 'aged', '', $2)`,
+        [tenant, earlier(age)],
+      )
+    expect(await runCleanup(now)).toEqual({ ...NOTHING, RowChange: 1 })
+    const left = await sql(`SELECT "changedAt" FROM "RowChange" WHERE "tenantId" = $1 AND "cache" = 'aged'`, [
+      tenant,
+    ])
+    expect(left).toEqual([{ changedAt: earlier(DAY_MS - MINUTE_MS) }])
+  })
+
   test('deletes the IP address of an event after 30 days, and the event after 90 days', async ({
     tenant,
     events,

@@ -93,9 +93,9 @@ export function neutralize(tenant: string, value: unknown): unknown {
   )
 }
 
-/** The tables that are compared: all except signing keys, idempotency keys and counts. */
+/** The tables that are compared: all except signing keys, idempotency keys, counts, and changes of the others. */
 const COMPARED = Object.keys(Prisma.ModelName).filter(
-  (table) => !['SigningKey', 'IdempotencyKey', 'UserCount', 'UserRange'].includes(table),
+  (table) => !['SigningKey', 'IdempotencyKey', 'UserCount', 'UserRange', 'RowChange'].includes(table),
 )
 
 /** The rows of a tenant in each table, read by one statement. */
