@@ -5,7 +5,8 @@
 // omits them. --profile also writes a CPU profile of the server. --only neighbors compares authorize at a quiet
 // tenant with the same while a tenant of --flooded users is flooded. --only office signs 500 people in behind
 // one address. --only floors measures each operation in --rounds turns with a server that does only what the operation
-// must, and compares the ratios with baseline.json, which --write-baseline replaces.
+// must, and compares the ratios with baseline.json, which --write-baseline replaces. --only tenants compares requests to
+// --tenants tenants with requests to one.
 import { cpus } from 'node:os'
 import { parseArgs } from 'node:util'
 import { deploy } from './deployment.ts'
@@ -18,6 +19,7 @@ import { measureOffice } from './office.ts'
 import { scenariosFor } from './scenarios.ts'
 import { seed } from './seed.ts'
 import { compareStalls } from './stalls.ts'
+import { compareTenants } from './tenants.ts'
 
 /** The load before a measurement, which compiles the code of the server. */
 const WARM_UP = { seconds: 2, amount: 2000 }
@@ -31,6 +33,7 @@ const { values } = parseArgs({
     large: { type: 'string', default: '1000000' },
     flooded: { type: 'string', default: '100000' },
     only: { type: 'string', default: '' },
+    tenants: { type: 'string', default: '1000' },
     rounds: { type: 'string', default: '3' },
     'write-baseline': { type: 'boolean', default: false },
     profile: { type: 'string' },
@@ -59,6 +62,15 @@ try {
       writesBaseline: values['write-baseline'],
     })
     process.stdout.write(`${table}\n\n`)
+    if (!isWithin) process.exitCode = 1
+  }
+  const tenants = Number(values.tenants)
+  if (tenants > 0 && 'tenants'.includes(values.only)) {
+    const load = { rounds: Number(values.rounds), seconds: FLOOR_SECONDS }
+    const { table, isWithin } = await compareTenants(deployment, seeded, tenants, load)
+    process.stdout.write(
+      `a request to ${tenants} tenants ÷ a request to one, CPU of the server\n${table}\n\n`,
+    )
     if (!isWithin) process.exitCode = 1
   }
   const large = Number(values.large)

@@ -7,6 +7,7 @@ import {
   createHash,
   createHmac,
   generateKeyPairSync,
+  type KeyObject,
   randomBytes,
   sign,
   timingSafeEqual,
@@ -20,17 +21,27 @@ const KEY = process.env.FLOOR_KEY ?? ''
 const TENANT = process.env.FLOOR_TENANT
 const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, max: 10, application_name: 'floor' })
 await pool.query(`
-  CREATE TABLE floor_grant (id text PRIMARY KEY, user_id text NOT NULL, generation int NOT NULL DEFAULT 0);
-  CREATE TABLE floor_session (token bytea PRIMARY KEY, user_id text NOT NULL, expires_at timestamptz NOT NULL)`)
+  CREATE TABLE IF NOT EXISTS floor_grant (id text PRIMARY KEY, user_id text NOT NULL, generation int NOT NULL DEFAULT 0);
+  CREATE TABLE IF NOT EXISTS floor_session (token bytea PRIMARY KEY, user_id text NOT NULL, expires_at timestamptz NOT NULL)`)
 
-const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+const generateKeys = () => generateKeyPairSync('ec', { namedCurve: 'P-256' })
+const { privateKey, publicKey } = generateKeys()
+/** The keys of tenants, by the query of a token request. */
+const tenantKeys = new Map<string, KeyObject>()
+
+function getTenantKey(query: string): KeyObject {
+  const key = tenantKeys.get(query) ?? generateKeys().privateKey
+  tenantKeys.set(query, key)
+  return key
+}
+
 const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url')
 const HEADER = encode({ alg: 'ES256', typ: 'at+jwt', kid: 'floor' })
 const computeMac = (text: string): string => createHmac('sha256', KEY).update(text).digest('base64url')
 const hash = (text: string): Buffer => createHash('sha256').update(text).digest()
 const SECRET_HASH = hash(`floor:${KEY}`)
 
-function issueToken(subject: string): string {
+function issueToken(subject: string, key = privateKey): string {
   const now = Math.floor(Date.now() / 1000)
   const claims = {
     iss: 'floor',
@@ -42,7 +53,7 @@ function issueToken(subject: string): string {
     jti: randomBytes(16).toString('base64url'),
   }
   const input = `${HEADER}.${encode(claims)}`
-  return `${input}.${sign('sha256', Buffer.from(input), { key: privateKey, dsaEncoding: 'ieee-p1363' }).toString('base64url')}`
+  return `${input}.${sign('sha256', Buffer.from(input), { key, dsaEncoding: 'ieee-p1363' }).toString('base64url')}`
 }
 
 function readToken(token: string): { sub: string; exp: number } | null {
@@ -103,7 +114,9 @@ async function answerToken(request: IncomingMessage, body: string): Promise<obje
   const grantType = form.get('grant_type')
   if (grantType === 'authorization_code') return redeemCode(form.get('code') ?? '')
   if (grantType === 'refresh_token') return refreshGrant(form.get('refresh_token') ?? '')
-  return { access_token: issueToken('floor'), token_type: 'Bearer', expires_in: 3600, scope: 'users:read' }
+  const query = request.url?.split('?', 2)[1]
+  const token = issueToken('floor', query ? getTenantKey(query) : privateKey)
+  return { access_token: token, token_type: 'Bearer', expires_in: 3600, scope: 'users:read' }
 }
 
 const findSession = (token: string) =>

@@ -15,11 +15,11 @@ const JSON_TYPE = { 'content-type': 'application/json' }
 const TOKENS = 100
 
 /** The server of floor.ts on the database of the deployment, and its requests by scenario. */
-type Floor = Target & { requests: Record<string, Pick<Scenario, 'requests'>>; stop: () => void }
+export type Floor = Target & { requests: Record<string, Pick<Scenario, 'requests'>>; stop: () => void }
 
 const form = (fields: Record<string, string>): string => new URLSearchParams(fields).toString()
 
-async function startFloor(deployment: Deployment, { tenant, userId }: Seed): Promise<Floor> {
+export async function startFloor(deployment: Deployment, { tenant, userId }: Seed): Promise<Floor> {
   const [port, key] = [await freePort(), randomBytes(32).toString('base64url')]
   const origin = `http://127.0.0.1:${port}`
   const child = spawn(process.execPath, ['--import', 'tsx', new URL('floor.ts', import.meta.url).pathname], {
@@ -100,7 +100,7 @@ async function buildRequests(origin: string, key: string, session: string): Prom
   return Object.fromEntries(Object.entries(byName).map(([name, request]) => [name, { requests: [request] }]))
 }
 
-const toCost = ({ cpuSecondsPer1000, databaseCpuSecondsPer1000 }: Measurement): Cost => ({
+export const toCost = ({ cpuSecondsPer1000, databaseCpuSecondsPer1000 }: Measurement): Cost => ({
   server: cpuSecondsPer1000,
   database: databaseCpuSecondsPer1000,
 })

@@ -21,7 +21,8 @@ export type Seed = {
 export const basic = ({ id, secret }: Credentials): string =>
   `Basic ${Buffer.from(`${encodeURIComponent(id)}:${encodeURIComponent(secret)}`).toString('base64')}`
 
-async function post(url: string, headers: Record<string, string>, body: string | object) {
+/** Sends a form or JSON; throws unless it is answered with 2xx and without errors. */
+export async function post(url: string, headers: Record<string, string>, body: string | object) {
   const isForm = typeof body === 'string'
   const response = await fetch(url, {
     method: 'POST',
