@@ -125,14 +125,16 @@ describe('changes of cached rows', () => {
     let value = 0
     const write = async () => {
       while (performance.now() < deadline) {
-        await inTransaction(async (tx) => {
+        const written = await inTransaction(async (tx) => {
           // The row is locked until the commit, so that values are committed in their order.
           await tx('SELECT FROM "Tenant" WHERE "tenantId" = $1 FOR UPDATE', [tenant])
           value += 1
-          await tx('UPDATE "Tenant" SET "friendlyName" = $2 WHERE "tenantId" = $1', [tenant, String(value)])
+          const own = value
+          await tx('UPDATE "Tenant" SET "friendlyName" = $2 WHERE "tenantId" = $1', [tenant, String(own)])
           await sleep(Math.random() * 40)
+          return own
         })
-        commits.push({ value, at: performance.now() })
+        commits.push({ value: written, at: performance.now() })
         await sleep(Math.random() * 300)
       }
     }

@@ -1,19 +1,11 @@
-import { afterEach, beforeEach, describe, expect, vi } from 'vitest'
+import { afterEach, describe, expect, vi } from 'vitest'
 import { connectToDatabase } from '../support/connections.ts'
 import { test } from '../support/fixtures.ts'
 import { endConnectionAt, listTargets, type Moment, retryUnavailable } from '../support/lost-connections.ts'
+import { collectUncaught } from '../support/uncaught.ts'
 
 describe.each<Moment>(['before', 'after'])('a connection that ends %s a statement', (moment) => {
-  let uncaught: unknown[] = []
-  const note = (error: unknown) => void uncaught.push(error)
-  beforeEach(() => {
-    uncaught = []
-    process.on('uncaughtException', note)
-  })
-  afterEach(() => {
-    process.off('uncaughtException', note)
-    vi.restoreAllMocks()
-  })
+  afterEach(() => void vi.restoreAllMocks())
 
   test('is answered with 503 and Retry-After at every statement of a write, and the retry succeeds', async ({
     rest,
@@ -21,6 +13,7 @@ describe.each<Moment>(['before', 'after'])('a connection that ends %s a statemen
   }) => {
     const admin = await connectToDatabase()
     const failures = retryUnavailable()
+    const uncaught = collectUncaught()
     // Each write finds the caches expired, so that it reads changes, the tenant, its keys and the client too. In a process
     // of its own: entries that were loaded in the future would not be checked.
     const readClock = performance.now.bind(performance)

@@ -1,28 +1,21 @@
-import { afterEach, beforeEach, describe, expect, vi } from 'vitest'
+import { afterEach, describe, expect, vi } from 'vitest'
 import { newTenant } from '../support/actors.ts'
 import { connectToDatabase } from '../support/connections.ts'
 import { test } from '../support/fixtures.ts'
 import { endConnectionAt, listTargets, type Moment, retryUnavailable } from '../support/lost-connections.ts'
 import { signInAs } from '../support/people.ts'
 import { makeClient, makeUser, refreshWith, userinfoOf } from '../support/protocol.ts'
+import { collectUncaught } from '../support/uncaught.ts'
 
 describe.each<Moment>(['before', 'after'])('a connection that ends %s a statement', (moment) => {
-  let uncaught: unknown[] = []
-  const note = (error: unknown) => void uncaught.push(error)
-  beforeEach(() => {
-    uncaught = []
-    process.on('uncaughtException', note)
-  })
-  afterEach(() => {
-    process.off('uncaughtException', note)
-    vi.restoreAllMocks()
-  })
+  afterEach(() => void vi.restoreAllMocks())
 
   test('is answered with 503 at every statement of a sign-in, and the next sign-in succeeds', async ({
     app,
   }) => {
     const admin = await connectToDatabase()
     const failures = retryUnavailable()
+    const uncaught = collectUncaught()
     let people = 0
     let scene = await newScene()
     const follow = async (): Promise<void> => {

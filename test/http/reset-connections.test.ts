@@ -1,8 +1,9 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterEach, beforeEach, describe, expect } from 'vitest'
+import { describe, expect } from 'vitest'
 import { test } from '../support/fixtures.ts'
+import { collectUncaught } from '../support/uncaught.ts'
 
 const UPGRADE = ['Connection: Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Version: 13']
 const KEY = 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=='
@@ -29,17 +30,8 @@ const STARTS: [string, string][] = [
 ]
 
 describe('a connection that its peer resets', () => {
-  let uncaught: unknown[] = []
-  const note = (error: unknown) => void uncaught.push(error)
-  beforeEach(() => {
-    uncaught = []
-    process.on('uncaughtException', note)
-  })
-  afterEach(() => {
-    process.off('uncaughtException', note)
-  })
-
   test.for(STARTS)('does not end the process after %s', async ([, start], { app, tenant }) => {
+    const uncaught = collectUncaught()
     for (const pauseMs of [0, 0, 1, 3, 20]) {
       const socket = connect(Number(new URL(app.origin).port), '127.0.0.1')
       socket.on('error', () => {})
