@@ -6,20 +6,19 @@ import { sql } from '../database/db.ts'
 import { selectRowChanges } from './row-changes.sql.ts'
 
 /**
- * Reads which cached rows have changed, for all caches of the process with one statement. Triggers record the changes
- * ("RowChange"), whoever writes them. Messages of the bus arrive earlier, but may be lost.
+ * Reads which cached rows have changed. One statement serves all caches of the process. Triggers write each change to
+ * "RowChange". The bus reports changes earlier, but can lose messages.
  */
 type Listener = (tenant: string, key: string) => void
 const listeners = new Map<string, Listener>()
 
 /** Changes are read again when an entry is used that was last known to be current longer ago than this. */
 export const CHECK_AGE_MS = 700
-/** With more changes at once, all entries are loaded again. */
+/** A check reads at most this number of changes. When it reaches the limit, all entries are loaded again. */
 const MAX_CHANGES = 5000
-/** Changes are deleted after a day. */
+/** After a longer gap between two checks, all entries are loaded again. Changes are kept for a day. */
 const MAX_GAP_MS = 3_600_000
-
-/** Nobody waits longer for a check: an entry is loaded alone instead. */
+/** A reader waits for a check at most this long, and then loads its entry alone. */
 const MAX_WAIT_MS = 300
 
 /** What a check has read. */
@@ -97,7 +96,7 @@ export function checkRowChanges(maxAgeMs = CHECK_AGE_MS): Promise<void> {
   return running
 }
 
-/** Waits for such a check, but not for one that takes long: its connection may be lost. */
+/** Waits for a check, at most MAX_WAIT_MS after its start: its connection may be lost. */
 export function awaitRowChanges(): Promise<void> {
   const check = checkRowChanges()
   const left = running !== undefined ? startedAt + MAX_WAIT_MS - performance.now() : 0
