@@ -1,13 +1,13 @@
 /**
  * Writes the migration that leads from prisma/migrations to schema.prisma.
  *
- * npm run db:diff -- add-user-nickname writes prisma/migrations/<time>_add_user_nickname/migration.sql npm
- * run db:diff -- --print prints the SQL of the whole schema, from empty
+ * npm run db:diff -- add-user-nickname writes prisma/migrations/<time>_add_user_nickname/migration.sql
+ * npm run db:diff -- --print prints the SQL of the whole schema, from empty
  *
  * Prisma's own engine binary is a download that closed networks refuse, so this drives the same engine built
- * as WebAssembly. That is internal API: it writes migrations and has no place in the product. It needs a
- * PostgreSQL where it may create a scratch database (TEST_DATABASE_URL). The engine knows no triggers,
- * functions or collations: read what it wrote before committing it.
+ * as WebAssembly. That is internal API: it writes migrations and has no place in the product. It creates a
+ * scratch database on the PostgreSQL of TEST_DATABASE_URL, or on an embedded one if that does not answer. The
+ * engine knows no triggers, functions or collations: read what it wrote before committing it.
  */
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
@@ -16,9 +16,9 @@ import { parseArgs } from 'node:util'
 import { PrismaPg } from '@prisma/adapter-pg'
 import type { DiffTarget, SchemaEngine, SchemasContainer } from '@prisma/schema-engine-wasm'
 import pg from 'pg'
+import { openAdminServer } from '../test/support/admin-server.ts'
 import { createDatabase, dropDatabase, withConnection } from '../test/support/databases.ts'
 
-const ADMIN_URL = process.env.TEST_DATABASE_URL ?? 'postgresql://postgres@127.0.0.1:5432/postgres'
 const CHAR_OID = 18
 const TEXT_OID = 25
 const COLUMN_TYPE_CHARACTER = 6
@@ -37,18 +37,23 @@ async function main(): Promise<void> {
   })
   const schemaUrl = values.schema ? pathToFileURL(values.schema) : new URL('schema.prisma', import.meta.url)
   const schema = { files: [{ path: 'schema.prisma', content: await readFile(schemaUrl, 'utf8') }] }
-  if (values.print) {
-    process.stdout.write(await diff(ADMIN_URL, { tag: 'empty' }, schema))
-  } else if (positionals[0]) {
-    await writeMigration(positionals[0], schema)
-  } else {
+  const [title] = positionals
+  if (!values.print && !title) {
     console.error('usage: npm run db:diff -- <name> | --print [--schema <file>]')
     process.exitCode = 2
+    return
+  }
+  const server = await openAdminServer()
+  try {
+    if (title && !values.print) await writeMigration(server.url, title, schema)
+    else process.stdout.write(await diff(server.url, { tag: 'empty' }, schema))
+  } finally {
+    await server.close()
   }
 }
 
-async function writeMigration(title: string, schema: SchemasContainer): Promise<void> {
-  const sql = await withScratchDatabase(async (url) => {
+async function writeMigration(adminUrl: string, title: string, schema: SchemasContainer): Promise<void> {
+  const sql = await withScratchDatabase(adminUrl, async (url) => {
     const externalTables = await applyMigrations(url)
     return diff(url, { tag: 'schemaDatasource', configDir: '.', ...schema }, schema, externalTables)
   })
@@ -161,12 +166,12 @@ async function applyMigrations(connectionString: string): Promise<string[]> {
   }
 }
 
-async function withScratchDatabase<T>(use: (url: string) => Promise<T>): Promise<T> {
+async function withScratchDatabase<T>(adminUrl: string, use: (url: string) => Promise<T>): Promise<T> {
   const name = `vestibule_diff_${process.pid}`
-  return withConnection(ADMIN_URL, async (admin) => {
+  return withConnection(adminUrl, async (admin) => {
     try {
       await createDatabase(admin, name)
-      const url = new URL(ADMIN_URL)
+      const url = new URL(adminUrl)
       url.pathname = `/${name}`
       return await use(url.href)
     } finally {

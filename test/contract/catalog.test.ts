@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import pg from 'pg'
-import { describe, expect } from 'vitest'
+import { describe, expect, inject } from 'vitest'
 import { Prisma } from '../../src/generated/prisma/client.ts'
 import { CATALOG, ONLY_IN_MIGRATIONS, OUTSIDE_TENANTS, test } from '../support/catalog.ts'
 import { createDatabase, dropDatabase } from '../support/databases.ts'
@@ -91,12 +91,11 @@ describe('the migrated database', () => {
       const made = new pg.Client({ connectionString: fresh.href })
       try {
         await made.connect()
-        const { stdout } = await promisify(execFile)(process.execPath, [
-          '--import',
-          'tsx',
-          'prisma/diff.ts',
-          '--print',
-        ])
+        const { stdout } = await promisify(execFile)(
+          process.execPath,
+          ['--import', 'tsx', 'prisma/diff.ts', '--print'],
+          { env: { ...process.env, TEST_DATABASE_URL: inject('database').adminUrl } },
+        )
         await made.query('CREATE FUNCTION event_era() RETURNS INTEGER LANGUAGE sql AS $$ SELECT 1 $$')
         await made.query(stdout)
         const [ours, theirs] = await Promise.all([migrated.query(CATALOG), made.query(CATALOG)])

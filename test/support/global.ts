@@ -1,12 +1,10 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { rm } from 'node:fs/promises'
 import { Redis } from 'ioredis'
 import type pg from 'pg'
 import type { TestProject } from 'vitest/node'
+import { type AdminServer, describeError, openAdminServer } from './admin-server.ts'
 import { buildClaimPath } from './build.ts'
 import { createDatabase, dropDatabase, withConnection } from './databases.ts'
-import { startEmbeddedServer } from './embedded-server.ts'
 
 /** What the test processes need to make a database of their own. */
 export type TestDatabase = {
@@ -30,7 +28,6 @@ const STALE_AFTER_SECONDS = 3600
 const DROPS_AT_ONCE = 8
 const NAME_PATTERN = /^vestibule_test_(?:template_)?(\d+)_(\d+)(?:_|$)/
 
-let adminUrl = process.env.TEST_DATABASE_URL ?? 'postgresql://postgres@127.0.0.1:5432/postgres'
 const redisUrl = process.env.TEST_REDIS_URL ?? 'redis://127.0.0.1:6379'
 const run = `${process.pid}_${Math.floor(Date.now() / 1000)}`
 
@@ -39,18 +36,29 @@ const run = `${process.pid}_${Math.floor(Date.now() / 1000)}`
  * of this run; with Redis if that answers. CI=true requires both. Returns the teardown.
  */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const [postgres, redis] = await Promise.all([probePostgres(), probeRedis()])
+  const [server, redis] = await Promise.all([openAdminServer(), probeRedis()])
+  const postgres = server.missing && `PostgreSQL (TEST_DATABASE_URL): ${server.missing}`
   const missing = [postgres, redis].filter((reason) => reason !== null)
-  if (missing.length > 0 && process.env.CI === 'true')
+  if (missing.length > 0 && process.env.CI === 'true') {
+    await server.close()
     throw new Error(`CI needs PostgreSQL and Redis: ${missing.join('; ')}`)
+  }
   if (redis) process.stderr.write(`Testing without Redis: ${redis}\n`)
   if (postgres) process.stderr.write(`Testing on the embedded database: ${postgres}\n`)
-  return (postgres ? prepareEmbedded : preparePostgres)(project, redis ? null : redisUrl)
+  const dropAll = await prepareDatabases(project, server, redis ? null : redisUrl)
+  return async () => {
+    await dropAll()
+    await server.close()
+  }
 }
 
-async function preparePostgres(project: TestProject, redisUrl: string | null): Promise<() => Promise<void>> {
+async function prepareDatabases(
+  project: TestProject,
+  { url: adminUrl }: AdminServer,
+  redisUrl: string | null,
+): Promise<() => Promise<void>> {
   const template = `vestibule_test_template_${run}`
-  await dropDatabases(isStale)
+  await dropDatabases(adminUrl, isStale)
   await withConnection(adminUrl, (admin) => createDatabase(admin, template))
   const connection = new URL(adminUrl)
   connection.pathname = `/${template}`
@@ -66,18 +74,7 @@ async function preparePostgres(project: TestProject, redisUrl: string | null): P
   })
   return async () => {
     await rm(buildClaimPath(`vestibule_test_${run}`), { recursive: true, force: true })
-    await dropDatabases((name) => name === template || name.startsWith(`vestibule_test_${run}_`))
-  }
-}
-
-async function prepareEmbedded(project: TestProject, redisUrl: string | null): Promise<() => Promise<void>> {
-  const directory = await mkdtemp(join(tmpdir(), 'vestibule-server-'))
-  const server = await startEmbeddedServer(directory)
-  adminUrl = server.url
-  await preparePostgres(project, redisUrl)
-  return async () => {
-    await server.close()
-    await rm(directory, { recursive: true, force: true })
+    await dropDatabases(adminUrl, (name) => name === template || name.startsWith(`vestibule_test_${run}_`))
   }
 }
 
@@ -96,7 +93,7 @@ function setEnvironment(): void {
  * Drops several databases at once, because each DROP waits for a checkpoint, which serves all. Skips databases of
  * other roles: only the owner may drop a database.
  */
-async function dropDatabases(isDroppable: (name: string) => boolean): Promise<void> {
+async function dropDatabases(adminUrl: string, isDroppable: (name: string) => boolean): Promise<void> {
   const names = await withConnection(adminUrl, async (admin) => {
     const { rows } = await admin.query<{ datname: string }>(
       "SELECT datname FROM pg_database WHERE datname LIKE 'vestibule\\_test\\_%' AND pg_has_role(datdba, 'MEMBER')",
@@ -128,13 +125,6 @@ function isRunning(pid: number): boolean {
 }
 
 /** Null when it answers, else the cause. */
-async function probePostgres(): Promise<string | null> {
-  return withConnection(adminUrl, (admin) => admin.query('SELECT 1')).then(
-    () => null,
-    (error) => `PostgreSQL (TEST_DATABASE_URL): ${describeError(error)}`,
-  )
-}
-
 async function probeRedis(): Promise<string | null> {
   const options = { lazyConnect: true, retryStrategy: () => null, connectTimeout: PROBE_TIMEOUT_MS }
   const redis = new Redis(redisUrl, options)
@@ -152,6 +142,3 @@ async function probeRedis(): Promise<string | null> {
     redis.disconnect()
   }
 }
-
-const describeError = (error: unknown): string =>
-  (error as NodeJS.ErrnoException).code ?? (error instanceof Error ? error.message : String(error))
