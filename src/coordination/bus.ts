@@ -1,5 +1,4 @@
 import type { Redis } from 'ioredis'
-import { sha256Base64url } from '../core/crypto.ts'
 import { env } from '../core/env.ts'
 import { errorMessage } from '../core/error-message.ts'
 import { log } from '../core/log.ts'
@@ -14,9 +13,6 @@ const listeners = new Map<string, Set<Listener>>()
 
 let publisher: Redis | undefined
 let subscriber: Redis | undefined
-/** The prefix of what one deployment shares: deployments on the same Redis must not wake or limit each other. */
-export const DEPLOYMENT_PREFIX = `vestibule:${sha256Base64url(env.databaseUrl ?? '').slice(0, 12)}`
-
 /** The connection for counters and limits; undefined when Redis is not configured. */
 export const getRedis = (): Redis | undefined => publisher
 
@@ -36,7 +32,7 @@ export async function openBus(): Promise<void> {
   // On every connection: the first may be established long after the start.
   subscriber.on('ready', () => {
     subscriber
-      ?.subscribe(DEPLOYMENT_PREFIX)
+      ?.subscribe(env.redisPrefix)
       .catch((error: Error) => log.warn({ err: error.message }, 'redis subscribe'))
   })
 }
@@ -50,7 +46,7 @@ export function closeBus(): void {
 /** Sends a message to every process, including this one. Does not wait and never throws. */
 export function publishMessage(topic: string, message: string): void {
   notifyListeners(topic, message)
-  publisher?.publish(DEPLOYMENT_PREFIX, `${topic}\n${message}`).catch(() => {
+  publisher?.publish(env.redisPrefix, `${topic}\n${message}`).catch(() => {
     // Listeners poll within a second; the connection has logged its error.
   })
 }

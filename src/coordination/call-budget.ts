@@ -54,8 +54,8 @@ function flushCount(key: string, count: CallCount): void {
   count.isFlushing = true
   store
     .pipeline()
-    .incrby(`vestibule:calls:${key}`, sent)
-    .expire(`vestibule:calls:${key}`, 2 * WINDOW_SECONDS)
+    .incrby(`calls:${key}`, sent)
+    .expire(`calls:${key}`, 2 * WINDOW_SECONDS)
     .exec()
     .then((results) => {
       const total = results?.[0]?.[1]

@@ -53,7 +53,7 @@ function getLimiter(name: LimitName) {
       ? // While Redis is unavailable, each process counts separately.
         new RateLimiterRedis({
           storeClient: store,
-          keyPrefix: `vestibule:${name}`,
+          keyPrefix: name,
           points,
           duration: seconds,
           insuranceLimiter: memory,

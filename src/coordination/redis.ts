@@ -32,6 +32,8 @@ export async function openRedis(redisUrl: string, name: string): Promise<Redis> 
   const { default: ioredis } = await import('ioredis') // loaded only when it is configured
   const options: RedisOptions = {
     connectionName: `vestibule-${name}`,
+    // Deployments on the same Redis do not count together. The name of the channel is not a key.
+    keyPrefix: `${env.redisPrefix}:`,
     maxRetriesPerRequest: 1,
     enableOfflineQueue: false,
     autoResubscribe: false,

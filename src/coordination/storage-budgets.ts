@@ -4,7 +4,7 @@ import { RateLimited } from '../core/errors.ts'
 import { toNetwork, toSite } from '../core/ip.ts'
 import { log } from '../core/log.ts'
 import { countLimitedStorage } from '../core/metrics.ts'
-import { DEPLOYMENT_PREFIX, getRedis } from './bus.ts'
+import { getRedis } from './bus.ts'
 import { type Bucket, fillInMemory, fillInRedis, type StorageLimit } from './storage-buckets.ts'
 
 /** Rows and bytes. What is stored counts with the larger part of either. */
@@ -48,7 +48,7 @@ const toPart = (size: Size, capacity: Size): number =>
 /** The buckets of a caller: those of its networks, and that of the tenant. */
 function listBuckets(name: BudgetName, tenant: string, ip: string | null, size: Size) {
   const budget = STORAGE_BUDGETS[name]
-  const key = (owner: string) => `${DEPLOYMENT_PREFIX}:storage:${name}:${owner}`
+  const key = (owner: string) => `storage:${name}:${owner}`
   const site = toSite(ip)
   const networkPart = toPart(size, budget.network)
   const networks: Bucket[] = [{ key: key(`network:${toNetwork(ip)}`), part: networkPart }]

@@ -94,6 +94,10 @@ const variables = z.object({
   DATA_DIR: z.string().default('.vestibule'),
   REDIS_URL: createUrl('redis:', 'rediss:').optional(),
   REDIS_SENTINELS: hostList.optional(),
+  REDIS_PREFIX: z
+    .string()
+    .regex(/^[\w.-]{1,100}$/, 'must have letters, digits, ".", "_" and "-" only, 100 at most')
+    .default('vestibule'),
   ENCRYPTION_KEY: encryptionKey.optional(),
   SMTP_URL: createUrl('smtp:', 'smtps:').optional(),
   MAIL_FROM: z
@@ -188,6 +192,8 @@ function applyDefaults(values: Variables) {
     databasePooler: values.DATABASE_POOLER,
     dataDir: values.DATA_DIR,
     redisUrl: values.REDIS_URL,
+    /** The prefix of keys and the name of the channel: what deployments on one Redis do not share. */
+    redisPrefix: values.REDIS_PREFIX,
     redisSentinels: values.REDIS_SENTINELS,
     /** Development creates one on first use, so that `vestibule --help` writes no file. */
     get encryptionKeys(): Buffer[] {

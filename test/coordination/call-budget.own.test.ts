@@ -1,3 +1,4 @@
+import { Redis } from 'ioredis'
 import { afterEach, beforeEach, describe, expect, vi } from 'vitest'
 
 const LIMIT = vi.hoisted(() => {
@@ -245,10 +246,27 @@ describe('a call budget', () => {
   })
 
   test.skipIf(!process.env.REDIS_URL)(
+    'counts in Redis below the prefix of its deployment',
+    async ({ tenant, newCaller, readUser }) => {
+      const { token, clientId } = await newCaller()
+      await readUser(token)
+      const observer = new Redis(process.env.REDIS_URL as string)
+      const key = `calls:${tenant}:${tenant}:${clientId}:${Math.floor(now / MINUTE_MS)}`
+      const read = (prefix = '') => observer.get(`${prefix}:${key}`)
+      try {
+        await expect.poll(() => read(process.env.REDIS_PREFIX)).toBe('1')
+        expect([await read('vestibule'), await observer.get(key)]).toEqual([null, null])
+      } finally {
+        observer.disconnect()
+      }
+    },
+  )
+
+  test.skipIf(!process.env.REDIS_URL)(
     'is shared by all processes',
     async ({ tenant, newCaller, readUser }) => {
       const { token, clientId } = await newCaller()
-      const key = `vestibule:calls:${tenant}:${tenant}:${clientId}:${Math.floor(now / MINUTE_MS)}`
+      const key = `calls:${tenant}:${tenant}:${clientId}:${Math.floor(now / MINUTE_MS)}`
       await readUser(token)
       await expect.poll(() => getRedis()?.get(key)).toBe('1')
       // As another process counts.

@@ -11,7 +11,6 @@ describe.runIf(database.redisUrl !== null)('Redis', async () => {
   // src/core/env.ts reads the environment at the first import of src.
   process.env.REDIS_URL = link.url
   const { closeBus, openBus, checkRedis } = await import('../../src/coordination/bus.ts')
-  const { sha256Base64url } = await import('../../src/core/crypto.ts')
   const { consumeLimit, resetLimiters } = await import('../../src/coordination/rate-limits.ts')
 
   const observer = new Redis(redisUrl ?? '', { lazyConnect: true })
@@ -21,7 +20,7 @@ describe.runIf(database.redisUrl !== null)('Redis', async () => {
     observer.disconnect()
     link.close()
   })
-  const channel = `vestibule:${sha256Base64url(process.env.DATABASE_URL ?? '').slice(0, 12)}`
+  const channel = process.env.REDIS_PREFIX ?? ''
   const countSubscribers = async () => Number((await observer.pubsub('NUMSUB', channel))[1])
 
   test('that is away at the start is subscribed to when it returns', async () => {

@@ -18,6 +18,7 @@ describe('npm run demo', () => {
       DATA_DIR: directory,
       DATABASE_URL: process.env.DATABASE_URL,
       REDIS_URL: process.env.REDIS_URL,
+      REDIS_PREFIX: process.env.REDIS_PREFIX,
       BOOTSTRAP_CLIENT_ID: undefined,
       BOOTSTRAP_CLIENT_SECRET: undefined,
     })

@@ -6,6 +6,7 @@ import { createUser } from '../../src/users/users.ts'
 import { noBrowser, ORIGIN, PHONE } from '../support/browser.ts'
 import { photograph } from '../support/journey.ts'
 import { test as base } from '../support/journey-provider.ts'
+import { collectPageErrors } from '../support/page-errors.ts'
 import { makeClient } from '../support/protocol.ts'
 import { startRelyingParty } from '../support/relying-party.ts'
 
@@ -43,8 +44,7 @@ describe.skipIf(noBrowser)('a user of an identity provider', () => {
       const subject = `ada-${id}`
       await linkIdpUser(ctx, id, 'partner', { idToken: (await upstream.tokensFor(subject)).idToken })
       const page = await (await open(options)).newPage()
-      const errors: string[] = []
-      page.on('console', (message) => message.type() === 'error' && errors.push(message.text()))
+      const errors = collectPageErrors(page)
       // The provider takes the user of the login_hint without asking.
       await page.route(`${upstream.issuer}/auth?*`, (route) =>
         route.continue({ url: `${route.request().url()}&login_hint=${subject}` }),

@@ -96,9 +96,10 @@ describe('pending sign-ins', () => {
     'of a network are bounded over all processes',
     { timeout: 60_000 },
     async ({ app, visited, newIp, onTestFinished }) => {
-      const { DATABASE_URL, REDIS_URL, ENCRYPTION_KEY, BASE_URL, TRUST_PROXY, NETWORK_STORAGE_MB } =
-        process.env
-      const settings = { DATABASE_URL, REDIS_URL, ENCRYPTION_KEY, BASE_URL, TRUST_PROXY, NETWORK_STORAGE_MB }
+      const { DATABASE_URL, REDIS_URL, REDIS_PREFIX, ENCRYPTION_KEY } = process.env
+      const { BASE_URL, TRUST_PROXY, NETWORK_STORAGE_MB } = process.env
+      const stores = { DATABASE_URL, REDIS_URL, REDIS_PREFIX, ENCRYPTION_KEY }
+      const settings = { ...stores, BASE_URL, TRUST_PROXY, NETWORK_STORAGE_MB }
       const other = await startServer({ ...settings, NODE_ENV: 'development' })
       onTestFinished(() => void other.stop())
       const ip = newIp()

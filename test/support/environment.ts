@@ -39,6 +39,7 @@ export async function prepareEnvironment(): Promise<{ dataDir: string; database:
   url.pathname = `/${name}`
   process.env.DATABASE_URL = url.href
   if (redisUrl) process.env.REDIS_URL = redisUrl
+  process.env.REDIS_PREFIX = name
   const database = withConnection(adminUrl, (admin) => createDatabase(admin, name, template))
   return { dataDir, database }
 }

@@ -68,6 +68,7 @@ export async function startLoggingServer(): Promise<LoggingServer> {
     DATA_DIR: directory,
     DATABASE_URL: process.env.DATABASE_URL,
     REDIS_URL: process.env.REDIS_URL,
+    REDIS_PREFIX: process.env.REDIS_PREFIX,
     ENCRYPTION_KEY: encryptionKey,
     SMTP_URL: `smtp://127.0.0.1:${(smtp.server.address() as AddressInfo).port}`,
     SMS_URL: `http://127.0.0.1:${(gateway.address() as AddressInfo).port}/send`,

@@ -13,13 +13,15 @@ const LEASE = "interval '20 seconds'"
 const directory = process.env.DATA_DIR ?? ''
 
 /** Starts the program on the database of this test. */
-export const startProcess = async (): Promise<ServerProcess> =>
-  startServer({
+export const startProcess = async (): Promise<ServerProcess> => {
+  const { DATABASE_URL, REDIS_URL, REDIS_PREFIX } = process.env
+  return startServer({
     DATA_DIR: directory,
     PORT: String(await freePort()),
     ENCRYPTION_KEY: process.env.ENCRYPTION_KEY,
-    ...(usesPostgres && { DATABASE_URL: process.env.DATABASE_URL, REDIS_URL: process.env.REDIS_URL }),
+    ...(usesPostgres && { DATABASE_URL, REDIS_URL, REDIS_PREFIX }),
   })
+}
 
 /** Signs a user in at a client of a new tenant; `end` ends the session. */
 export async function signInAtProcess(server: ServerProcess, tenant: string, backchannelLogoutUrl: string) {

@@ -38,8 +38,15 @@ export async function startPair(): Promise<Pair> {
   const { origin } = balancer
   const mailbox = await startMailbox()
   const redis = await startRedisLink(process.env.REDIS_URL ?? '')
-  const { DATABASE_URL, ENCRYPTION_KEY } = process.env
-  const env = { BASE_URL: origin, DATABASE_URL, ENCRYPTION_KEY, REDIS_URL: redis.url, SMTP_URL: mailbox.url }
+  const { DATABASE_URL, REDIS_PREFIX, ENCRYPTION_KEY } = process.env
+  const env = {
+    BASE_URL: origin,
+    DATABASE_URL,
+    ENCRYPTION_KEY,
+    REDIS_URL: redis.url,
+    REDIS_PREFIX,
+    SMTP_URL: mailbox.url,
+  }
   const servers = (await Promise.all([startServer(env), startServer(env)])) as [ServerProcess, ServerProcess]
   balancer.route(
     servers.map((server) => server.origin),

@@ -11,8 +11,8 @@ export const test = base
   )
   .extend('clientId', { scope: 'file' }, ({ machine }) => machine.id)
   .extend('servers', { scope: 'file' }, async ({ app: _app }, { onCleanup }) => {
-    const { BASE_URL, DATABASE_URL, REDIS_URL, ENCRYPTION_KEY } = process.env
-    const env = { BASE_URL, DATABASE_URL, REDIS_URL, ENCRYPTION_KEY }
+    const { BASE_URL, DATABASE_URL, REDIS_URL, REDIS_PREFIX, ENCRYPTION_KEY } = process.env
+    const env = { BASE_URL, DATABASE_URL, REDIS_URL, REDIS_PREFIX, ENCRYPTION_KEY }
     const servers: [ServerProcess, ServerProcess] = await Promise.all([startServer(env), startServer(env)])
     onCleanup(async () => {
       await Promise.all(servers.map((server) => server.stop()))

@@ -15,8 +15,8 @@ export const SCOPES =
 export async function newServerEnv(): Promise<Record<string, string | undefined>> {
   const directory = await mkdtemp(join(tmpdir(), 'vestibule-process-'))
   onTestFinished(() => rm(directory, { recursive: true, force: true }))
-  const { ENCRYPTION_KEY, DATABASE_URL, REDIS_URL } = process.env
-  return { DATA_DIR: directory, ENCRYPTION_KEY, DATABASE_URL, REDIS_URL }
+  const { ENCRYPTION_KEY, DATABASE_URL, REDIS_URL, REDIS_PREFIX } = process.env
+  return { DATA_DIR: directory, ENCRYPTION_KEY, DATABASE_URL, REDIS_URL, REDIS_PREFIX }
 }
 
 /** Starts a server, which is killed after the test if it still runs. */
