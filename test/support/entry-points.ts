@@ -55,12 +55,13 @@ export async function signInUser(app: TestApp) {
       .access_token ?? ''
   const resourceToken = await issueForResource(SCOPE)
   const offlineResourceToken = await issueForResource(`${SCOPE} offline_access`)
-  const pendingCode = await authorizeSilently(SCOPE)
+  const issueCode = () => authorizeSilently(SCOPE)
+  const pendingCode = await issueCode()
   const { access_token: accessToken = '', session_token: sessionToken = '', id_token: idToken = '' } = online
   const { access_token: offlineToken = '', refresh_token: refreshToken = '' } = offline
   const management = await tokenFor(tenant)
   return {
-    ...{ tenant, client, resourceServer, user, browser, management, pendingCode },
+    ...{ tenant, client, resourceServer, user, browser, management, issueCode, pendingCode },
     ...{
       resourceToken,
       offlineResourceToken,
