@@ -1,4 +1,5 @@
 import pg from 'pg'
+import { QueryBatch } from '../../src/database/rows/query-batch.ts'
 
 export type Statement = { text: string; values: unknown[] }
 
@@ -8,12 +9,15 @@ export async function captureStatements(work: () => Promise<unknown>): Promise<S
   const prototype = pg.Client.prototype as unknown as { query: (...args: unknown[]) => unknown }
   const original = prototype.query
   prototype.query = function (this: unknown, ...args: unknown[]) {
-    const [query] = args as [string | Partial<Statement>]
-    statements.push(
-      typeof query === 'string'
-        ? { text: query, values: [] }
-        : { text: query.text ?? '', values: query.values ?? [] },
-    )
+    const [query] = args as [string | Partial<Statement> | QueryBatch]
+    // On a busy machine, reads of several requests are sent together.
+    const sent = query instanceof QueryBatch ? query.queries : [query]
+    for (const one of sent)
+      statements.push(
+        typeof one === 'string'
+          ? { text: one, values: [] }
+          : { text: one.text ?? '', values: [...(one.values ?? [])] },
+      )
     return original.apply(this, args)
   }
   try {

@@ -14,14 +14,14 @@ export type BatchDone = (error: Error | null, skipped: readonly KnownQuery[]) =>
 export class QueryBatch implements pg.Submittable {
   /** Set, so that pg's client does not set it. */
   readonly callback = (): void => {}
-  readonly #queries: readonly KnownQuery[]
+  readonly queries: readonly KnownQuery[]
   readonly #done: BatchDone
   readonly #sent: KnownQuery[] = []
   /** The number of statements that the server has executed. */
   #completed = 0
 
   constructor(queries: readonly KnownQuery[], done: BatchDone) {
-    this.#queries = queries
+    this.queries = queries
     this.#done = done
   }
 
@@ -31,13 +31,13 @@ export class QueryBatch implements pg.Submittable {
   }
 
   get text(): string {
-    return this.#queries.map(({ text }) => text).join(';\n')
+    return this.queries.map(({ text }) => text).join(';\n')
   }
 
   submit(to: unknown): null {
     const connection = to as Connection
     connection.stream.cork()
-    for (const query of this.#queries)
+    for (const query of this.queries)
       if (query.write(connection)) this.#sent.push(query)
       else query.handleReadyForQuery()
     connection.sync()
