@@ -5,7 +5,9 @@ RUN npm ci
 COPY tsconfig.json build.ts ./
 COPY prisma prisma
 COPY src src
-RUN npm run build && npm prune --omit=dev
+RUN npm run build
+# What the bundle imports; the rest is in the bundle.
+RUN npm prune --omit=dev
 
 FROM node:20-slim
 ENV NODE_ENV=production PORT=3000
@@ -14,7 +16,7 @@ WORKDIR /app
 COPY --from=build /app/node_modules node_modules
 COPY --from=build /app/dist dist
 COPY package.json LICENSE ./
-# src/migrate.ts applies these at start.
+# src/database/migrate.ts applies these at start.
 COPY prisma/migrations prisma/migrations
 USER node
 EXPOSE 3000

@@ -4,8 +4,8 @@
 // thousand. What few requests need is imported when it is needed, and is a file of its own. With --is-current, builds
 // nothing: the exit code is 0 when dist was built from the present sources.
 import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
 import { parse } from 'acorn'
 import { simple as visit } from 'acorn-walk'
 import { build } from 'esbuild'
@@ -26,6 +26,8 @@ const EXTERNAL = [
   'undici',
   '@graphql-yoga/render-graphiql',
 ]
+/** A file that another build is writing. */
+const IN_PROGRESS = /\.\d+$/
 /** The dynamic `require` of CommonJS packages, for the modules of Node. */
 const BANNER = `import { createRequire as createBundleRequire } from 'node:module'
 const require = createBundleRequire(import.meta.url)`
@@ -83,12 +85,29 @@ async function bundle(): Promise<void> {
     alias: { graphql: './node_modules/graphql/index.mjs' },
     banner: { js: BANNER },
   })
-  rmSync(DIRECTORY, { recursive: true, force: true })
-  for (const { path, text } of outputFiles) {
-    mkdirSync(dirname(path), { recursive: true })
-    writeFileSync(path, path.endsWith('.js') ? toAscii(prefixSpreads(text)) : text)
+  const written = outputFiles.map(({ path, text }) => {
+    writeWhole(path, path.endsWith('.js') ? toAscii(prefixSpreads(text)) : text)
+    return path
+  })
+  removeOtherFiles(written)
+  writeWhole(DIGEST_FILE, computeDigest())
+}
+
+/** Writes a file under another name first: a process that starts meanwhile reads the former or the new one whole. */
+function writeWhole(path: string, text: string): void {
+  mkdirSync(dirname(path), { recursive: true })
+  const part = `${path}.${process.pid}`
+  writeFileSync(part, text)
+  renameSync(part, path)
+}
+
+/** Removes the files of earlier builds. */
+function removeOtherFiles(written: string[]): void {
+  const isWritten = new Set(written)
+  for (const entry of readdirSync(DIRECTORY, { recursive: true, withFileTypes: true })) {
+    const path = resolve(entry.parentPath, entry.name)
+    if (entry.isFile() && !isWritten.has(path) && !IN_PROGRESS.test(path)) rmSync(path, { force: true })
   }
-  writeFileSync(DIGEST_FILE, computeDigest())
 }
 
 if (process.argv.includes('--is-current'))

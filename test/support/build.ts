@@ -21,13 +21,23 @@ export function ensureBuilt(): void {
   const claim = buildClaimPath(inject('database').prefix)
   const done = join(claim, 'done')
   if (claimDirectory(claim)) {
-    execFileSync('npx', ['tsx', 'build.ts'], { stdio: 'inherit' })
+    if (!isCurrent()) execFileSync('npx', ['tsx', 'build.ts'], { stdio: 'inherit' })
     writeFileSync(done, '')
   }
   const pause = new Int32Array(new SharedArrayBuffer(4))
   for (const deadline = Date.now() + LIMIT_MS; !existsSync(done); Atomics.wait(pause, 0, 0, POLL_MS))
     if (Date.now() > deadline) throw new Error('the build of another test process did not end')
   isBuilt = true
+}
+
+/** Whether `dist` was built from the present sources, as by another run in this directory. */
+function isCurrent(): boolean {
+  try {
+    execFileSync('npx', ['tsx', 'build.ts', '--is-current'])
+    return true
+  } catch {
+    return false
+  }
 }
 
 /** Whether this process is the first to make the directory. */

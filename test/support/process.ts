@@ -30,14 +30,19 @@ export async function freePort(): Promise<number> {
   return port
 }
 
-/** Starts the server with the operator's client ensured, and options of Node; waits until it is ready. */
+/**
+ * Starts the server with the operator's client ensured, and options of Node; waits until it is ready. It is the one of
+ * this checkout unless it is installed in another `directory`.
+ */
 export async function startServer(
   env: Record<string, string | undefined>,
   nodeOptions: readonly string[] = [],
+  directory = '.',
 ): Promise<ServerProcess> {
   const port = env.PORT ? Number(env.PORT) : await freePort()
   ensureBuilt()
   const child = spawn(process.execPath, [...nodeOptions, 'dist/main.js'], {
+    cwd: directory,
     env: {
       PATH: process.env.PATH,
       HOME: process.env.HOME,
