@@ -2,6 +2,8 @@ import { defineConfig } from 'vitest/config'
 
 const TESTS = 'test/**/*.test.{ts,tsx}'
 const OWN = 'test/**/*.own.test.{ts,tsx}'
+/** The file of a report in JSON, for .ci/run. */
+const { TEST_REPORT } = process.env
 /** Of vitest.faults.config.ts. */
 const FAULTS = 'test/faults/**'
 
@@ -17,7 +19,10 @@ const common = {
 
 export default defineConfig({
   test: {
+    reporters: TEST_REPORT ? ['default', ['json', { outputFile: TEST_REPORT }]] : ['default'],
     globalSetup: ['test/support/global.ts'],
+    // The databases of all files are dropped at the end, which takes long on a busy machine.
+    teardownTimeout: 120_000,
     projects: [
       {
         // One process, database and app for the files of each worker.

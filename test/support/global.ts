@@ -47,7 +47,9 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   if (postgres) process.stderr.write(`Testing on the embedded database: ${postgres}\n`)
   const dropAll = await prepareDatabases(project, server, redis ? null : redisUrl)
   return async () => {
-    await dropAll()
+    await rm(buildClaimPath(`vestibule_test_${run}`), { recursive: true, force: true })
+    // An embedded server ends with its data.
+    if (server.missing === null) await dropAll()
     await server.close()
   }
 }
@@ -73,7 +75,6 @@ async function prepareDatabases(
     prefix: `vestibule_test_${run}`,
   })
   return async () => {
-    await rm(buildClaimPath(`vestibule_test_${run}`), { recursive: true, force: true })
     await dropDatabases(adminUrl, (name) => name === template || name.startsWith(`vestibule_test_${run}_`))
   }
 }
