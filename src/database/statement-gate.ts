@@ -1,4 +1,5 @@
 import { RateLimited, Unavailable } from '../core/errors.ts'
+import { isTransientError } from '../core/transient-errors.ts'
 import type { Workload } from '../core/workload.ts'
 
 /**
@@ -9,8 +10,12 @@ export type GateLimits = { total: number; perTenant: number | (() => number) }
 
 /** A statement that has waited so long is rejected: its caller has stopped waiting, or soon will. */
 const WAIT_LIMIT_MS = 5000
+/** When the database has answered nothing for so long, it is away, and the callers are not too many. */
+const SILENCE_MS = 2500
 
 type Waiting = { start: () => void }
+/** Gives a connection back; `isAnswered` says whether the database answered. */
+export type Release = (isAnswered?: boolean) => void
 
 /**
  * Limits the connections that management calls hold. Callers wait in the order of their arrival, and tenants
@@ -18,7 +23,7 @@ type Waiting = { start: () => void }
  */
 export function createStatementGate({ total, perTenant }: GateLimits) {
   let running = 0
-  let releases = 0
+  let lastAnswerAt = Number.NEGATIVE_INFINITY
   const runningByTenant = new Map<string, number>()
   /** Tenants in the order of their turns. */
   const queues = new Map<string, Waiting[]>()
@@ -27,14 +32,14 @@ export function createStatementGate({ total, perTenant }: GateLimits) {
   const isFree = (tenant: string): boolean =>
     running < total && (runningByTenant.get(tenant) ?? 0) < getShare()
 
-  function occupy(tenant: string): () => void {
+  function occupy(tenant: string): Release {
     running += 1
     runningByTenant.set(tenant, (runningByTenant.get(tenant) ?? 0) + 1)
     let isReleased = false
-    return () => {
+    return (isAnswered = true) => {
       if (isReleased) return
       isReleased = true
-      releases += 1
+      if (isAnswered) lastAnswerAt = performance.now()
       running -= 1
       const remaining = (runningByTenant.get(tenant) ?? 1) - 1
       if (remaining > 0) runningByTenant.set(tenant, remaining)
@@ -66,13 +71,11 @@ export function createStatementGate({ total, perTenant }: GateLimits) {
   return {
     /**
      * Waits for a connection of the tenant's share, and returns the function that releases it. Throws
-     * RateLimited after 5 s, or Unavailable when no connection was released in that time: then the database
-     * does not answer, and the callers are not too many.
+     * RateLimited after 5 s, or Unavailable while the database does not answer.
      */
-    acquire: (tenant: string): Promise<() => void> => {
+    acquire: (tenant: string): Promise<Release> => {
       if (!queues.has(tenant) && isFree(tenant)) return Promise.resolve(occupy(tenant))
       return new Promise((resolve, reject) => {
-        const releasesBefore = releases
         const waiting: Waiting = {
           start: () => {
             clearTimeout(limit)
@@ -82,7 +85,7 @@ export function createStatementGate({ total, perTenant }: GateLimits) {
         const limit = setTimeout(() => {
           leaveQueue(tenant, waiting)
           reject(
-            releases === releasesBefore
+            performance.now() - lastAnswerAt > SILENCE_MS
               ? new Unavailable('The service is busy; try again.')
               : new RateLimited(1, 'Too many operations of this tenant at once.'),
           )
@@ -105,9 +108,13 @@ export async function runWithin<Result>(
 ): Promise<Result> {
   if (!workload) return work()
   const leave = await gate.acquire(tenant)
+  let isAnswered = true
   try {
     return await work()
+  } catch (error) {
+    isAnswered = !isTransientError(error)
+    throw error
   } finally {
-    leave()
+    leave(isAnswered)
   }
 }

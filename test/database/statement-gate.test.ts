@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { createStatementGate, type GateLimits } from '../../src/database/statement-gate.ts'
+import { createStatementGate, type GateLimits, runWithin } from '../../src/database/statement-gate.ts'
 
 /** Acquires for a tenant and notes the order in which connections are given. */
 function startRecording(limits: GateLimits) {
@@ -72,7 +72,7 @@ describe('the statement gate', () => {
   })
 
   describe('with a statement that has waited for 5 s', () => {
-    beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }))
+    beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] }))
     afterEach(() => void vi.useRealTimers())
 
     test('rejects it with 429 when others were served meanwhile, and gives its turn to the next', async () => {
@@ -80,12 +80,27 @@ describe('the statement gate', () => {
       const releaseOther = await gate.acquire('b')
       const release = await gate.acquire('a')
       const rejected = expect(gate.acquire('a')).rejects.toMatchObject({ status: 429, retryAfterSeconds: 1 })
+      vi.advanceTimersByTime(4000)
       releaseOther()
-      vi.advanceTimersByTime(5000)
+      vi.advanceTimersByTime(1000)
       await rejected
       const next = gate.acquire('a')
       release()
       await expect(next).resolves.toBeTypeOf('function')
+    })
+
+    test('rejects it with 503 when those in progress have failed since, as while no connection answers', async () => {
+      const gate = createStatementGate({ total: 2, perTenant: 1 })
+      const acquireOther = () => runWithin(gate, { tenant: 'b', workload: 'change' }, fail)
+      const fail = () => Promise.reject(new Error('Connection terminated unexpectedly'))
+      const release = await gate.acquire('a')
+      release()
+      await gate.acquire('a')
+      const rejected = expect(gate.acquire('a')).rejects.toMatchObject({ status: 503 })
+      vi.advanceTimersByTime(4000)
+      await expect(acquireOther()).rejects.toThrow('Connection terminated')
+      vi.advanceTimersByTime(1000)
+      await rejected
     })
 
     test('rejects it with 503 when no connection was released, as while the database is silent', async () => {
