@@ -7,10 +7,11 @@ import { superviseWorkers } from './server/workers.ts'
 if (env.workers > 1 && cluster.isPrimary) superviseWorkers()
 else {
   prepareHeap()
-  const schema = sendSchema()
-  // The server applies its migrations while this process loads the program. An embedded one is started meanwhile. The
-  // program reports an error.
-  if (env.databaseUrl) await schema.catch(() => {})
+  const schema = sendSchema({ isServer: true })
+  // The program reports an error.
+  const isSent = schema.catch(() => {})
+  // The server applies its migrations while this process loads the program. An embedded one is started meanwhile.
+  if (env.databaseUrl) await isSent
   const [{ createApp }, { runServer }] = await Promise.all([
     import('./app.ts'),
     import('./server/run-server.ts'),

@@ -24,6 +24,8 @@ export function ensureDevelopmentSecret(dataDir: string, name: string): string {
 }
 
 const booleanFlag = z.enum(['0', '1'], 'must be 0 or 1').transform((value) => value === '1')
+const createChoice = <const Choices extends readonly string[]>(...choices: Choices) =>
+  z.enum(choices, `must be ${new Intl.ListFormat('en', { type: 'disjunction' }).format(choices)}`)
 const createCount = (max: number) =>
   z
     .string()
@@ -74,7 +76,7 @@ const domainList = z.string().transform((value, context) => {
 const MAIL_FROM_PATTERN = /^(?:[^<>@\r\n]*<[^\s<>@,]+@[^\s<>@,]+>|[^\s<>@,]+@[^\s<>@,]+)$/
 
 const variables = z.object({
-  NODE_ENV: z.enum(['development', 'test', 'production']).default('development'),
+  NODE_ENV: createChoice('development', 'test', 'production').default('development'),
   PORT: createCount(65_535).default(3000),
   HOST: z.string().optional(),
   BASE_URL: createUrl('http:', 'https:')
@@ -125,7 +127,7 @@ const variables = z.object({
     .refine((value) => value > 0, 'must be at least 1')
     .default(5000),
   GEOIP_DB: z.string().optional(),
-  LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
+  LOG_LEVEL: createChoice('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent').default('info'),
   METRICS_PORT: createCount(65_535).optional(),
   METRICS_TOKEN: z.string().min(16, 'must have at least 16 characters').optional(),
 })
@@ -165,6 +167,8 @@ function findMissing(values: Variables): string[] {
   }
   if (values.DATABASE_POOLER) requireVariable('DATABASE_URL', 'is required with DATABASE_POOLER')
   if (values.REDIS_SENTINELS) requireVariable('REDIS_URL', 'is required with REDIS_SENTINELS')
+  if (values.METRICS_PORT && values.METRICS_PORT === values.PORT)
+    issues.push('METRICS_PORT: must differ from PORT; METRICS_TOKEN serves /metrics on PORT')
   if (values.SMS_URL) requireVariable('SMS_TOKEN', 'is required with SMS_URL')
   if (values.BOOTSTRAP_CLIENT_ID)
     requireVariable('BOOTSTRAP_CLIENT_SECRET', 'is required with BOOTSTRAP_CLIENT_ID')

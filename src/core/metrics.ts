@@ -1,6 +1,7 @@
 import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client'
 
-const registry = new Registry()
+/** The metrics of this process. */
+export const registry = new Registry()
 collectDefaultMetrics({ register: registry })
 
 const requestSeconds = new Histogram({

@@ -40,10 +40,13 @@ export async function closeEmbedded(): Promise<void> {
 
 /**
  * Connection settings of DATABASE_URL, or of the embedded database, which is started unless another process
- * runs it. Throws StartError with `canCreate: false` instead of creating an embedded database, and behind a
- * pooler when the role does not have the settings.
+ * runs it. Throws StartError with `canCreate: false` instead of creating an embedded database, with `isServer` when
+ * another server runs on it, and behind a pooler when the role does not have the settings.
  */
-export async function resolveConnectionSettings({ canCreate = true } = {}): Promise<ConnectionSettings> {
+export async function resolveConnectionSettings({
+  canCreate = true,
+  isServer = false,
+} = {}): Promise<ConnectionSettings> {
   const options = buildSessionOptions(STATEMENT_TIMEOUT_MS)
   if (env.databaseUrl) {
     const settings = { connectionString: env.databaseUrl, ...options }
@@ -55,9 +58,15 @@ export async function resolveConnectionSettings({ canCreate = true } = {}): Prom
     throw new StartError(
       `There is no database in ${env.dataDir}. Set DATABASE_URL, or run this where that directory is. Only the server creates a database.`,
     )
+  const { takeServerLock } = await import('./embedded/server-lock.ts')
+  const lock = isServer ? await takeServerLock(env.dataDir) : null
   const embedded = await openEmbedded(env.dataDir, {
     onRestart: () => log.error('the embedded database ended and is started again'),
   })
-  closeOpened = embedded.close
+  await lock?.publish(embedded.connection.host)
+  closeOpened = async () => {
+    await embedded.close()
+    await lock?.release()
+  }
   return { ...embedded.connection, ...options }
 }

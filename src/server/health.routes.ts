@@ -1,9 +1,9 @@
 import type { H3 } from 'h3'
 import { equalsConstantTime } from '../core/crypto.ts'
 import { env } from '../core/env.ts'
-import { renderMetrics } from '../core/metrics.ts'
 import { addReadRoute } from '../http/read-routes.http.ts'
 import { checkRuntime, isRuntimeStuck } from './runtime.ts'
+import { collectMetrics } from './worker-metrics.ts'
 
 /**
  * Liveness, readiness and metrics. `isStopping` turns readiness off, so that load balancers stop sending
@@ -36,7 +36,7 @@ export function addHealthRoutes(app: H3, isStopping: () => boolean): void {
   if (token)
     addReadRoute(app, '/metrics', ({ req }) =>
       equalsConstantTime(req.headers.get('authorization') ?? '', `Bearer ${token}`)
-        ? renderMetrics()
+        ? collectMetrics()
         : new Response(null, { status: 401, headers: { 'www-authenticate': 'Bearer' } }),
     )
 }

@@ -14,6 +14,7 @@ import { closeRuntime, openRuntime } from './runtime.ts'
 import type { SentSchema } from './schema.ts'
 import { checkConfiguration } from './start-checks.ts'
 import { explainStartError } from './start-errors.ts'
+import { reportReady } from './workers.ts'
 
 /**
  * A process that has not stopped by then is terminated, because load balancers and systemd wait for ten
@@ -36,6 +37,7 @@ async function startServer(schema: Promise<SentSchema>, createApp: CreateApp): P
   const stopMetrics = await startMetricsServer()
   if (!cluster.isWorker || cluster.worker?.id === 1) process.stdout.write(formatBanner(report, port))
   log.info({ port }, 'ready')
+  reportReady()
   releaseYoungGeneration()
 
   let stopping = false

@@ -5,6 +5,7 @@ import { UnsealError } from '../core/crypto.ts'
 import { env } from '../core/env.ts'
 import { log } from '../core/log.ts'
 import { SYSTEM_TENANT } from '../core/scopes.ts'
+import { StartError } from '../core/start-error.ts'
 import { checkDatabase, closeDatabase, isDatabaseStuck, openDatabase } from '../database/connections.ts'
 import { awaitDeliveries } from '../delivery/background.ts'
 import { renderMail } from '../delivery/mail.pages.tsx'
@@ -34,9 +35,8 @@ export async function openRuntime({
   await findTenant(SYSTEM_TENANT).catch(async (error: unknown) => {
     await closeRuntime()
     if (!(error instanceof UnsealError)) throw error
-    throw new Error(
-      `ENCRYPTION_KEY${env.isProduction ? '' : ' (in development kept in DATA_DIR)'} is not the one that this database was written with`,
-      { cause: error },
+    throw new StartError(
+      `ENCRYPTION_KEY${env.isProduction ? '' : ' (in development kept in DATA_DIR)'} is not the one that this database was written with.`,
     )
   })
 }

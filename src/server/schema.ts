@@ -9,7 +9,9 @@ export type SentSchema = SentMigrations & { settings: ConnectionSettings }
  * Sends the pending migrations to the database of DATABASE_URL, or to the embedded one. `canCreate: false` throws where
  * there is no database yet.
  */
-export async function sendSchema(options: { canCreate?: boolean } = {}): Promise<SentSchema> {
+export async function sendSchema(
+  options: { canCreate?: boolean; isServer?: boolean } = {},
+): Promise<SentSchema> {
   const settings = await resolveConnectionSettings(options)
   const { applied } = await sendMigrations(settings, { isPooled: env.databasePooler })
   return { settings, applied }

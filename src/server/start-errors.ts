@@ -1,8 +1,15 @@
+import { resolve } from 'node:path'
 import { env } from '../core/env.ts'
 import { StartError } from '../core/start-error.ts'
 import { isTransientError } from '../core/transient-errors.ts'
 
-type SystemError = Error & { code?: string; syscall?: string; port?: number; address?: string }
+type SystemError = Error & {
+  code?: string
+  syscall?: string
+  port?: number
+  address?: string
+  path?: string
+}
 
 const WHERE = env.databaseUrl ? 'of DATABASE_URL' : 'in DATA_DIR'
 
@@ -23,7 +30,9 @@ const LISTEN_PROBLEMS: Record<string, string> = {
 export function explainStartError(error: unknown): string | null {
   if (!(error instanceof Error)) return null
   if (error instanceof StartError) return error.message
-  const { code = '', syscall, port, address, message } = error as SystemError
+  const { code = '', syscall, port, address, path, message } = error as SystemError
+  if (path && resolve(path).startsWith(resolve(env.dataDir)))
+    return `DATA_DIR (${env.dataDir}) cannot be used: ${message}.`
   if (syscall === 'listen' && LISTEN_PROBLEMS[code])
     return `Port ${port} of ${address} ${LISTEN_PROBLEMS[code]}.`
   if (code === '3D000') return `The database ${describeDatabase()} does not exist.`

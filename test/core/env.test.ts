@@ -163,8 +163,13 @@ describe('an environment variable', () => {
     ['TRUST_PROXY', { TRUST_PROXY: '-1' }],
     ['WORKERS', { WORKERS: '0' }],
     ['LOG_LEVEL', { LOG_LEVEL: 'loud' }],
-  ])('%s is reported with its name for %o', (name, source) => {
-    expect(parseIssues(source).map((issue) => issue.split(':', 1)[0])).toContain(name)
+    ['NODE_ENV', { NODE_ENV: 'prod' }],
+    ['METRICS_PORT', { METRICS_PORT: '3000' }],
+    ['METRICS_PORT', { METRICS_PORT: '4000', PORT: '4000' }],
+    ['REDIS_PREFIX', { REDIS_PREFIX: 'a:b' }],
+  ])('%s is reported with its name and a sentence for %o', (name, source) => {
+    const issues = parseIssues(source).filter((issue) => issue.startsWith(`${name}: `))
+    expect(issues).toEqual([expect.stringMatching(/: (must|each must|is required|differ)/)])
   })
 
   test('WORKERS above 1 requires DATABASE_URL and REDIS_URL', () => {
