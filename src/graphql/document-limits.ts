@@ -7,6 +7,7 @@ import {
   type SelectionSetNode,
   visit,
 } from 'graphql'
+import { JSON_LIMIT_BYTES } from '../http/request-body.http.ts'
 
 /**
  * Limits of a document before it is validated. The validation of GraphQL compares all fields of one response
@@ -14,6 +15,8 @@ import {
  * at the first that is exceeded.
  */
 export type DocumentLimits = {
+  /** Characters of the text. */
+  characters: number
   /** Fields and fragments in one selection set, as written. */
   selectionsOfSet: number
   /** The same in the whole document. */
@@ -27,6 +30,7 @@ export type DocumentLimits = {
 }
 
 export const CALLER_LIMITS: DocumentLimits = {
+  characters: JSON_LIMIT_BYTES,
   selectionsOfSet: 150,
   selections: 500,
   pairs: 1000,
@@ -36,6 +40,7 @@ export const CALLER_LIMITS: DocumentLimits = {
 }
 /** Without a token, a document can only introspect the schema. */
 export const ANONYMOUS_LIMITS: DocumentLimits = {
+  characters: 10_000,
   selectionsOfSet: 50,
   selections: 100,
   pairs: 100,
@@ -45,6 +50,7 @@ export const ANONYMOUS_LIMITS: DocumentLimits = {
 }
 
 const LIMIT_NAMES: Record<keyof DocumentLimits, string> = {
+  characters: 'characters',
   selectionsOfSet: 'selections in one set',
   selections: 'selections',
   pairs: 'repeated fields',
@@ -115,6 +121,15 @@ function countPairs(
   }
 }
 
+/** The fields of a document with fragments in their place, once for each definition; at most those of a caller. */
+export function countVisits(document: DocumentNode): number {
+  let visits = 0
+  countSelections(document, (limit, amount = 1) => {
+    if (limit === 'visits') visits += amount
+  })
+  return visits
+}
+
 /** The documents that were found to be within the limits. They are forgotten with the document. */
 const accepted = new WeakMap<DocumentLimits, WeakSet<DocumentNode>>([
   [CALLER_LIMITS, new WeakSet()],
@@ -130,25 +145,36 @@ export function findDocumentError(document: DocumentNode, limits: DocumentLimits
   return error
 }
 
-function countDocument(document: DocumentNode, limits: DocumentLimits): GraphQLError | null {
-  const count = createCounter(limits)
+const createLimitError = (limit: keyof DocumentLimits, limits: DocumentLimits): GraphQLError =>
+  new GraphQLError(`The document has too many ${LIMIT_NAMES[limit]}: ${limits[limit]} are allowed.`, {
+    extensions: { code: 'QUERY_TOO_COMPLEX', http: { status: 400, spec: true } },
+  })
+
+/** Throws the error of a text that is too long to be parsed. */
+export function assertLength(text: string, limits: DocumentLimits): void {
+  if (text.length > limits.characters) throw createLimitError('characters', limits)
+}
+
+function countSelections(document: DocumentNode, count: Count): void {
   const fragments = new Map(
     document.definitions.flatMap((node) =>
       node.kind === Kind.FRAGMENT_DEFINITION ? [[node.name.value, node] as const] : [],
     ),
   )
+  for (const node of document.definitions)
+    if (node.kind === Kind.OPERATION_DEFINITION || node.kind === Kind.FRAGMENT_DEFINITION)
+      countPairs([node.selectionSet], fragments, count)
+}
+
+function countDocument(document: DocumentNode, limits: DocumentLimits): GraphQLError | null {
+  const count = createCounter(limits)
   try {
     countNodes(document, limits, count)
-    for (const node of document.definitions)
-      if (node.kind === Kind.OPERATION_DEFINITION || node.kind === Kind.FRAGMENT_DEFINITION)
-        countPairs([node.selectionSet], fragments, count)
+    countSelections(document, count)
     return null
   } catch (error) {
     if (!(error instanceof LimitExceeded)) throw error
-    const message = `The document has too many ${LIMIT_NAMES[error.limit]}: ${limits[error.limit]} are allowed.`
-    return new GraphQLError(message, {
-      extensions: { code: 'QUERY_TOO_COMPLEX', http: { status: 400, spec: true } },
-    })
+    return createLimitError(error.limit, limits)
   }
 }
 

@@ -16,9 +16,17 @@ const toHttpExtension = (error: AppError) => ({
   spec: error.status === 400,
 })
 
+const MAX_MESSAGE_LENGTH = 500
+
+/** Messages of GraphQL quote names and values of the request, which may have 100 KB each. */
+const shorten = (message: string): string =>
+  message.length > MAX_MESSAGE_LENGTH
+    ? `${message.slice(0, MAX_MESSAGE_LENGTH / 2)} … ${message.slice(-MAX_MESSAGE_LENGTH / 2)}`
+    : message
+
 /** Converts an AppError to a top-level error. `source` has its place in the operation. */
 export function toGraphQLError(error: AppError, requestId: string, source?: GraphQLError): GraphQLError {
-  return new GraphQLError(error.message, {
+  return new GraphQLError(shorten(error.message), {
     nodes: source?.nodes,
     path: source?.path,
     extensions: {
@@ -66,7 +74,7 @@ function maskError(thrown: unknown, requestId: string): GraphQLError {
     if (code || !source.path) {
       // Yoga sets `originalError` for invalid JSON, which is answered with 400 for every media type.
       const { originalError, ...extensions } = source.extensions
-      return new GraphQLError(source.message, {
+      return new GraphQLError(shorten(source.message), {
         nodes: source.nodes,
         source: source.source,
         positions: source.positions,
@@ -88,7 +96,7 @@ function maskError(thrown: unknown, requestId: string): GraphQLError {
 }
 
 /**
- * Replaces internal errors by general ones, and adds the request id. Applied to every result of every
+ * Replaces internal errors by general ones, shortens messages, and adds the request id. Applied to every result of every
  * transport.
  */
 export const maskErrors = (errors: readonly unknown[], requestId: string): GraphQLError[] =>

@@ -20,8 +20,6 @@ import type { OperationCost } from './context.ts'
 import { computeCountCost } from './count-cost.ts'
 import { findVariablesError } from './document-limits.ts'
 
-/** Sufficient for realistic operations, and far below what could block a process. */
-export const MAX_TOKENS = 2000
 const MAX_DEPTH = 12
 const MAX_ALIASES = 30
 const MAX_DIRECTIVES = 30
@@ -102,7 +100,7 @@ function requireSingleCredentialField(context: ValidationContext): ASTVisitor {
   }
 }
 
-/** Validation rules that depend on the document only, whose result is cached. */
+/** Validation rules that depend on the document only, whose result is kept with it. */
 export const LIMIT_RULES = [
   requireSingleOperation,
   requireSingleCredentialField,
@@ -176,11 +174,10 @@ function computeCost(
 
 /** The maximum number of reported errors of variables. */
 const MAX_VARIABLE_ERRORS = 5
-const MAX_MESSAGE_LENGTH = 500
 
 /**
  * Coerces the variables, and returns their errors. Each error quotes the whole value, so that reporting all unknown members of a 100
- * KB object would take twelve seconds: the number and length of errors are limited.
+ * KB object would take twelve seconds: the number of errors is limited.
  */
 function coerceVariables({ schema, document, variableValues }: OperationArgs): {
   errors: GraphQLError[]
@@ -195,13 +192,8 @@ function coerceVariables({ schema, document, variableValues }: OperationArgs): {
   return { errors: errors.map(toVariableError), coerced }
 }
 
-function toVariableError({ message, nodes }: GraphQLError): GraphQLError {
-  const short =
-    message.length > MAX_MESSAGE_LENGTH
-      ? `${message.slice(0, MAX_MESSAGE_LENGTH / 2)} … ${message.slice(-MAX_MESSAGE_LENGTH / 2)}`
-      : message
-  return new GraphQLError(short, {
+const toVariableError = ({ message, nodes }: GraphQLError): GraphQLError =>
+  new GraphQLError(message, {
     nodes,
     extensions: { code: 'BAD_USER_INPUT', http: { status: 400, spec: true } },
   })
-}

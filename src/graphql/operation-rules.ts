@@ -6,7 +6,6 @@ import {
   type GraphQLSchema,
   getOperationAST,
   OperationTypeNode,
-  parse,
   print,
   validate,
 } from 'graphql'
@@ -14,13 +13,14 @@ import { isAsyncIterable, type Plugin } from 'graphql-yoga'
 import { watchStreamToken } from '../access/watch-token.ts'
 import { type Compilation, executeQuery } from './compiled/execute.ts'
 import type { GraphQLContext } from './context.ts'
-import { ANONYMOUS_LIMITS, CALLER_LIMITS, findDocumentError } from './document-limits.ts'
+import { ANONYMOUS_LIMITS, assertLength, CALLER_LIMITS, findDocumentError } from './document-limits.ts'
 import { maskErrors, toGraphQLError } from './error-masking.ts'
 import { executeIdempotently, findIdempotencyKey } from './idempotency.ts'
+import { createKnownDocuments } from './known-documents.ts'
 import { holdSubscription } from './live/live-limits.ts'
 import { SubscriptionStream } from './live/subscription-stream.ts'
 import { Loaders } from './loaders.ts'
-import { checkOperation, LIMIT_RULES, MAX_TOKENS, type OperationArgs } from './operation-limits.ts'
+import { checkOperation, LIMIT_RULES, type OperationArgs } from './operation-limits.ts'
 
 /** The maximum number of reported errors of a document. */
 const MAX_ERRORS = 20
@@ -51,6 +51,8 @@ function setListWorkload(context: GraphQLContext): void {
   context.ctx = { ...context.ctx, workload: 'list' }
   context.loaders = new Loaders(context.ctx)
 }
+
+const isAnonymous = ({ ctx }: GraphQLContext): boolean => ctx.actor.kind === 'anonymous'
 
 const isQuery = ({ document, operationName }: ExecutionArgs): boolean =>
   getOperationAST(document, operationName)?.operation === OperationTypeNode.QUERY
@@ -84,29 +86,33 @@ export function createOperationRules({
   isProduction,
   compilation,
 }: ExecutionSettings): Plugin<GraphQLContext> {
+  const documents = createKnownDocuments()
   const checkRequest = (args: OperationArgs, context: GraphQLContext): ExecutionResult | null => {
     if (context.rejection) return { errors: [toGraphQLError(context.rejection, context.ctx.requestId)] }
     const { cost, errors } = checkOperation(args, context.ctx, isProduction)
     context.call.cost = cost
-    return errors.length > 0 ? addCost({ errors }, context) : null
+    if (errors.length > 0) return addCost({ errors }, context)
+    if (!isAnonymous(context)) documents.keep(args.document)
+    return null
   }
   return {
-    onParse({ setParseFn }) {
-      setParseFn((source, options) => parse(source, { ...options, maxTokens: MAX_TOKENS }) as DocumentNode)
-      // Also for a cached document: the limits depend on the caller.
-      return ({ context, result, replaceParseResult }) => {
-        if (result === null || result instanceof Error) return
-        const isAnonymous = (context as GraphQLContext).ctx.actor.kind === 'anonymous'
-        const error = findDocumentError(result, isAnonymous ? ANONYMOUS_LIMITS : CALLER_LIMITS)
-        if (error) replaceParseResult(error)
-      }
+    onParse({ context, setParseFn }) {
+      // Also for a known document: the limits depend on the caller.
+      setParseFn((text) => {
+        const limits = isAnonymous(context as GraphQLContext) ? ANONYMOUS_LIMITS : CALLER_LIMITS
+        assertLength(text, limits)
+        const document = documents.parse(text)
+        const error = findDocumentError(document, limits)
+        if (error) throw error
+        return document
+      })
     },
     onValidate({ addValidationRule, setValidationFn }) {
       for (const rule of LIMIT_RULES) addValidationRule(rule)
       // Suggestions ("Did you mean") would disclose the schema in production.
       const options = { maxErrors: MAX_ERRORS, hideSuggestions: isProduction }
       setValidationFn((schema: GraphQLSchema, document: DocumentNode, rules) =>
-        validate(schema, document, rules, options),
+        documents.has(document) ? [] : validate(schema, document, rules, options),
       )
     },
     onExecute({ args, executeFn, setExecuteFn, setResultAndStopExecution }) {

@@ -59,6 +59,8 @@ function createYogaServer(schema: GraphQLSchema, settings: ExecutionSettings) {
     cors: false,
     multipart: false,
     batching: false,
+    // It keeps 1,024 texts of any size, refusals included, for all callers; known-documents.ts has ours.
+    parserAndValidationCache: false,
     // Limited by http-rules.ts.
     maxRequestBodySize: false,
     landingPage: false,

@@ -1,18 +1,9 @@
 import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import { describe, expect } from 'vitest'
+import { liveBytes } from '../support/heap.ts'
 import { toNdjson } from '../support/user-lines.ts'
 import { startUpload, test } from '../support/user-transfer.ts'
-
-setFlagsFromString('--expose-gc')
-const collectGarbage = runInNewContext('gc') as () => void
-/** Bytes of the heap that are in use after a garbage collection. */
-function liveBytes(): number {
-  collectGarbage()
-  return process.memoryUsage().heapUsed
-}
 
 describe('POST /users/import', () => {
   test('stops reading while the client reads no results', async ({ app, tenant, token }) => {

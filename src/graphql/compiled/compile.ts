@@ -1,4 +1,5 @@
 import {
+  BREAK,
   type DocumentNode,
   type FieldNode,
   type GraphQLObjectType,
@@ -20,8 +21,6 @@ import { generateSelection } from './selection.ts'
 export type CompiledQuery = {
   operation: OperationDefinitionNode
   fragments: Fragments
-  /** The fields of the document, which the memory of the query is proportional to. */
-  fieldCount: number
   execute: ExecuteSelection
 }
 
@@ -29,23 +28,24 @@ export type CompiledQuery = {
 const isUsable = (name: string): boolean => name !== '__proto__'
 
 /**
- * The number of fields of a document; null if it has what is executed in the plain way only: directives, introspection,
- * or a response name that no object literal may have.
+ * True for a document with what is executed in the plain way only: directives, introspection, or a response name that no
+ * object literal may have.
  */
-function countFields(document: DocumentNode): number | null {
-  let count = 0
-  let isPlain = false
+function isPlain(document: DocumentNode): boolean {
+  let found = false
   visit(document, {
     Directive: () => {
-      isPlain = true
+      found = true
+      return BREAK
     },
     Field: ({ name, alias }: FieldNode) => {
-      count += 1
-      if (name.value === '__schema' || name.value === '__type' || !isUsable((alias ?? name).value))
-        isPlain = true
+      if (name.value !== '__schema' && name.value !== '__type' && isUsable((alias ?? name).value))
+        return undefined
+      found = true
+      return BREAK
     },
   })
-  return isPlain ? null : count
+  return found
 }
 
 const listSelectionSets = (nodes: readonly FieldNode[]): SelectionSetNode[] =>
@@ -87,13 +87,12 @@ export function compileQuery(
   const operation = getOperationAST(document, operationName)
   const root = schema.getQueryType()
   if (operation?.operation !== OperationTypeNode.QUERY || !root) return null
-  const fieldCount = countFields(document)
-  if (fieldCount === null) return null
+  if (isPlain(document)) return null
   const fragments: Fragments = Object.fromEntries(
     document.definitions.flatMap((definition) =>
       definition.kind === Kind.FRAGMENT_DEFINITION ? [[definition.name.value, definition]] : [],
     ),
   )
   const execute = compileSelection({ schema, fragments }, root, [operation.selectionSet])
-  return { operation, fragments, fieldCount, execute }
+  return { operation, fragments, execute }
 }

@@ -5,7 +5,6 @@ import {
   type GraphQLError,
   getVariableValues,
 } from 'graphql'
-import { LRUCache } from 'lru-cache'
 import { countPlainQuery } from '../../core/metrics.ts'
 import type { GraphQLContext } from '../context.ts'
 import { type CompiledQuery, compileQuery } from './compile.ts'
@@ -22,14 +21,11 @@ const MAX_VARIABLE_ERRORS = 50
  */
 export type Compilation = 'repeated' | 'all' | 'none'
 
-/** A field takes up to half a kilobyte, so that compiled queries take up to 10 MB. */
-const MAX_FIELDS = 20_000
-
-/** The compiled queries of documents, which have one operation each. */
-const queries = new LRUCache<DocumentNode, CompiledQuery>({
-  maxSize: MAX_FIELDS,
-  sizeCalculation: ({ fieldCount }) => fieldCount,
-})
+/**
+ * The compiled queries of documents, which have one operation each. They are forgotten with the document, whose size in
+ * known-documents.ts includes them.
+ */
+const queries = new WeakMap<DocumentNode, CompiledQuery>()
 /** Documents that were executed before, and those of them that have no compiled form. */
 const executed = new WeakSet<DocumentNode>()
 const plain = new WeakSet<DocumentNode>()

@@ -13,7 +13,7 @@ import type { GraphQLContext } from '../context.ts'
 /** The argument of every subscription that says where it starts. */
 const START_ARGUMENT = 'after'
 
-/** What the keys of a document have in common. Yoga returns the same document for the same text. */
+/** What the keys of a document have in common. A known document is the same for the same text. */
 type DocumentKey = { id: number; startVariable: string | null }
 
 const documentKeys = new WeakMap<DocumentNode, Map<string | undefined, DocumentKey>>()

@@ -1,0 +1,139 @@
+import { describe, expect, vi } from 'vitest'
+import { createKnownDocuments } from '../../src/graphql/known-documents.ts'
+import { serveGraphql } from '../support/graphql-server.ts'
+import { errorOf, test } from '../support/graphql-test.ts'
+import { liveBytes } from '../support/heap.ts'
+import { newServerEnv, startTestServer } from '../support/started-servers.ts'
+
+vi.hoisted(() => {
+  process.env.RATE_LIMIT = '1000000'
+})
+
+const MAX_KNOWN_BYTES = 32_000_000
+/** Comments that take 90 KB in JSON. */
+const COMMENTS = '\n#'.repeat(30_000)
+
+const list = (count: number, build: (index: number) => string): string =>
+  Array.from({ length: count }, (_, index) => build(index)).join(' ')
+const FIELDS = list(30, () => 'scopes tokenExpiresAt')
+
+/** Valid documents that take as much memory as a caller can make one take. */
+const LARGE: [what: string, build: (index: number) => string][] = [
+  [
+    'many fields',
+    (index) => `query Q${index} { ${list(12, (n) => `a${n}: viewer { ${list(12, () => 'scopes')} }`)} }`,
+  ],
+  [
+    'fragments in many places',
+    (index) =>
+      `query Q${index} { ${list(25, (n) => `a${n}: viewer { ...F }`)} } fragment F on Viewer { scopes }`,
+  ],
+  [
+    'many values',
+    (index) => `query Q${index} { nodes(ids: [${list(490, (n) => `"${index}-${n}"`)}]) { __typename } }`,
+  ],
+  ['a long comment', (index) => `query Q${index} { viewer { scopes } } #${'x'.repeat(95_000)}`],
+  ['a long string', (index) => `query Q${index} { node(id: "${'x'.repeat(95_000)}") { id } }`],
+]
+
+/** Documents of which nothing may be kept. `isAnonymous` ones are sent without a token. */
+const DROPPED: [what: string, isAnonymous: boolean, build: (index: number) => string][] = [
+  [
+    'a valid document of a stranger',
+    true,
+    (index) => `query Q${index} { viewer { scopes } } #${'x'.repeat(9000)}`,
+  ],
+  [
+    'a document of a stranger that is too long',
+    true,
+    (index) => `query Q${index} { viewer { scopes } }${COMMENTS}`,
+  ],
+  [
+    'an invalid document of a stranger',
+    true,
+    (index) => `query Q${index} { ${list(49, (n) => `${'u'.repeat(150)}${n}`)} }`,
+  ],
+  ['a text of a stranger that is no document', true, (index) => `query Q${index} { ${'}'.repeat(9000)}`],
+  [
+    'a document of a caller with 30,000 comments',
+    false,
+    (index) => `query Q${index} { viewer { scopes } }${COMMENTS}`,
+  ],
+  ['an invalid document of a caller', false, (index) => `query Q${index} { unknown } #${'x'.repeat(95_000)}`],
+  ['a text of a caller that is no document', false, (index) => `query Q${index} { ${'}'.repeat(95_000)}`],
+  [
+    'a document of a caller that exceeds a limit',
+    false,
+    (index) => `query Q${index} { viewer { ${list(4, () => FIELDS)} } } #${'x'.repeat(90_000)}`,
+  ],
+  [
+    'a document of a caller that costs too much',
+    false,
+    (index) =>
+      `query Q${index} { users(pageSize: 1000) { nodes { sessions(first: 1000) { nodes { id } } } } } #${'x'.repeat(90_000)}`,
+  ],
+]
+
+describe('the memory of documents', { timeout: 120_000 }, () => {
+  test.for(LARGE)('with %s is not more than is counted, and at most 32 MB', async ([_what, build]) => {
+    const documents = createKnownDocuments()
+    const before = liveBytes()
+    for (let index = 0; index < 600; index += 1) documents.keep(documents.parse(build(index)))
+    const taken = liveBytes() - before
+    expect(documents.countBytes()).toBeGreaterThan(MAX_KNOWN_BYTES / 2)
+    expect(documents.countBytes()).toBeLessThanOrEqual(MAX_KNOWN_BYTES)
+    expect(taken).toBeLessThan(documents.countBytes() + 1_000_000)
+  })
+
+  test.for(LARGE)(
+    'with %s is bounded with the compiled queries',
+    async ([_what, build], { tenant, token, onTestFinished }) => {
+      const server = await serveGraphql()
+      onTestFinished(server.close)
+      await server.post(tenant, token, build(0))
+      const before = liveBytes()
+      for (let index = 1; index <= 400; index += 1)
+        for (let round = 0; round < 2; round += 1)
+          expect((await server.post(tenant, token, build(index))).body.data).toBeDefined()
+      expect(liveBytes() - before).toBeLessThan(MAX_KNOWN_BYTES + 3_000_000)
+    },
+  )
+
+  test.for(DROPPED)('does not grow by %s', async ([_what, isAnonymous, build], { tenant, token, server }) => {
+    const send = (index: number) => server.post(tenant, isAnonymous ? null : token, build(index))
+    for (let index = 0; index < 20; index += 1) await send(index)
+    const before = liveBytes()
+    for (let index = 20; index < 220; index += 1) await send(index)
+    expect(liveBytes() - before).toBeLessThan(800_000)
+  })
+
+  test('of a process with a heap of 150 MB suffices for 350 documents of strangers of 90 KB', async () => {
+    const server = await startTestServer({ ...(await newServerEnv()), RATE_LIMIT: '100000' }, [
+      '--max-old-space-size=150',
+    ])
+    for (let index = 0; index < 350; index += 1) {
+      const response = await fetch(`${server.origin}/system/graphql`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ query: `query Q${index} { viewer { scopes } }${COMMENTS}` }),
+      })
+      expect(response.status).toBe(200)
+    }
+    expect((await fetch(`${server.origin}/health/ready`)).status).toBe(200)
+  })
+})
+
+describe('the place of an error', () => {
+  test('is named for a document that is known, as for a new one', async ({ tenant, token, server }) => {
+    const query = 'query Places {\n  viewer { scopes }\n  nodes(ids: ["user_x"]) { id }\n}'
+    for (let round = 0; round < 3; round += 1) {
+      const { body } = await server.post(tenant, token, query)
+      expect(errorOf(body)).toMatchObject({ locations: [{ line: 3, column: 3 }], path: ['nodes', 0] })
+    }
+    for (const [text, place] of [
+      ['{\n  unknown\n}', { line: 2, column: 3 }],
+      ['{\n  viewer {\n}', { line: 3, column: 1 }],
+    ] as const)
+      expect(errorOf((await server.post(tenant, token, text)).body)).toMatchObject({ locations: [place] })
+  })
+})
