@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ExecutionResult } from 'graphql'
-import { isAsyncIterable, type Plugin, type YogaInitialContext } from 'graphql-yoga'
+import { type FetchAPI, isAsyncIterable, type Plugin, type YogaInitialContext } from 'graphql-yoga'
 import { toBudgetHeaders } from '../coordination/call-budget.ts'
 import { type AppError, InvalidInput, UnsupportedMediaType } from '../core/errors.ts'
 import { toAppError } from '../core/to-app-error.ts'
@@ -10,6 +10,21 @@ import { JSON_LIMIT_BYTES, readBytes } from '../http/request-body.http.ts'
 import type { GraphQLContext } from './context.ts'
 import { maskErrors, toGraphQLError } from './error-masking.ts'
 import { toServerSentEvents } from './live/sse.ts'
+import { assertDocumentSent } from './operation-params.ts'
+
+const EVENT_STREAM = 'text/event-stream'
+const RESULT_TYPES = 'application/graphql-response+json, application/json'
+
+/**
+ * Answers a request that accepts no media type of the result with 406 and those types. Yoga would repeat them for each
+ * type that the request accepts.
+ */
+const rejectMediaTypes = (_result: unknown, { Response }: FetchAPI, accept?: string): Response =>
+  new Response(null, {
+    status: 406,
+    statusText: 'Not Acceptable',
+    headers: { accept: accept ?? RESULT_TYPES },
+  })
 
 const JSON_TYPE = /^application\/json\s*(;|$)/i
 
@@ -42,29 +57,42 @@ export const useHttpRules: Plugin<GraphQLContext & YogaInitialContext, GraphQLCo
       try {
         return requestParser(input)
       } catch (error) {
-        const invalidInput = new InvalidInput([{ field: 'variables', description: 'is not valid JSON' }])
-        throw error instanceof SyntaxError ? toRejection(invalidInput) : error
+        if (!(error instanceof SyntaxError)) throw error
+        const fields = listInvalidParameters(request.url)
+        throw toRejection(
+          new InvalidInput(fields.map((field) => ({ field, description: 'is not valid JSON' }))),
+        )
       }
     })
   },
-  onParams({ context, setResult }) {
-    // Before the document is parsed, so that a caller with an invalid token learns nothing about it.
-    if (context.rejection) setResult({ errors: [toGraphQLError(context.rejection, context.ctx.requestId)] })
+  onParams({ context, params, setParams }) {
+    // Before the parameters are checked, so that a caller with an invalid token learns nothing about them.
+    if (context.rejection) throw toGraphQLError(context.rejection, context.ctx.requestId)
+    assertDocumentSent(params)
+    // Several clients send an empty name for an operation without a name.
+    if (params?.operationName === '') setParams({ ...params, operationName: undefined })
   },
-  onResultProcess({ request, result, setResult, setResultProcessor, serverContext }) {
+  onResultProcess({ request, result, resultProcessor, setResult, setResultProcessor, serverContext }) {
     const { call } = serverContext
     const { requestId } = serverContext.ctx
     if (isAsyncIterable(result)) {
-      if (!acceptsEventStream(request)) return
+      if (!acceptsEventStream(request)) {
+        // It would count as an open subscription until its token expires.
+        void (result as AsyncGenerator<ExecutionResult>).return(undefined)
+        return setResultProcessor(rejectMediaTypes, EVENT_STREAM)
+      }
       setResultProcessor((results, fetchAPI) => {
         const body = toServerSentEvents(results as AsyncGenerator<ExecutionResult>, serverContext, () =>
           closeAfterStream(serverContext),
         )
         return new fetchAPI.Response(body, {
-          headers: { 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' },
+          headers: { 'content-type': EVENT_STREAM, 'x-accel-buffering': 'no' },
         })
-      }, 'text/event-stream')
-    } else if (!Array.isArray(result) && result.errors && !call.isMasked)
+      }, EVENT_STREAM)
+      return
+    }
+    if (!resultProcessor) setResultProcessor(rejectMediaTypes, RESULT_TYPES)
+    if (!Array.isArray(result) && result.errors && !call.isMasked)
       setResult({ ...result, errors: maskErrors(result.errors, requestId) })
   },
   onResponse({ response, serverContext }) {
@@ -78,6 +106,21 @@ export const useHttpRules: Plugin<GraphQLContext & YogaInitialContext, GraphQLCo
     }
     for (const [name, value] of Object.entries(headers)) response.headers.set(name, value)
   },
+}
+
+const isJson = (text: string): boolean => {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** The parameters of a GET request that should be JSON and are not. */
+function listInvalidParameters(url: string): string[] {
+  const { searchParams } = new URL(url)
+  return ['variables', 'extensions'].filter((name) => !isJson(searchParams.get(name) || '{}'))
 }
 
 /** How long a client may take to read the end of its stream. */

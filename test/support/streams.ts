@@ -21,6 +21,7 @@ export async function openEventStream(
   query: string,
   variables: object = {},
   headers: Record<string, string> = {},
+  params: object = {},
 ): Promise<EventReader> {
   const controller = new AbortController()
   const response = await fetch(url, {
@@ -32,7 +33,7 @@ export async function openEventStream(
       authorization: `Bearer ${token}`,
       ...headers,
     },
-    body: JSON.stringify({ query, variables }),
+    body: JSON.stringify({ query, variables, ...params }),
   })
   let lastEventId: string | null = null
   const parse = (block: string): ServerSentEvent | null => {

@@ -12,6 +12,7 @@ import { createRequestId } from '../../http/request.http.ts'
 import { JSON_LIMIT_BYTES } from '../../http/request-body.http.ts'
 import type { GraphQLContext, StreamTransport } from '../context.ts'
 import { maskErrors, toErrorJson, toGraphQLError } from '../error-masking.ts'
+import { assertDocumentSent } from '../operation-params.ts'
 import { createContext } from '../request-context.ts'
 import { holdOpeningSocket } from './live-limits.ts'
 import {
@@ -74,13 +75,15 @@ async function prepareOperation(
   }
   if (Object.keys(subscriptions).length > MAX_OPERATIONS) return [createLimitError(requestId)]
   try {
+    assertDocumentSent(payload)
     const { schema, parse, validate, contextFactory, execute, subscribe } = getEnveloped(context)
     const document = parse(payload.query)
     const errors = validate(schema, document)
     if (errors.length > 0) return maskErrors(errors, requestId)
     const contextValue = (await contextFactory()) as GraphQLContext
     contextValue.transport = new SocketStream(extra.socket, id)
-    const { operationName, variables: variableValues } = payload
+    const { variables: variableValues } = payload
+    const operationName = payload.operationName || undefined
     const args: ExecutionArgs = { schema, document, contextValue, operationName, variableValues }
     return Object.assign(args, { rootValue: { execute, subscribe } })
   } catch (error) {

@@ -78,6 +78,21 @@ describe('live subscriptions', () => {
     await expect.poll(async () => (await openStream(token)).status).toBe(200)
   })
 
+  test('of clients that accept no event stream are answered with 406, and do not count', async ({
+    app,
+    tenant,
+    newUserToken,
+    openStream,
+  }) => {
+    const token = await newUserToken()
+    for (let index = 0; index < 5; index += 1) {
+      const headers = { accept: 'multipart/mixed' }
+      const rejected = await openEventStream(`${app.origin}/${tenant}/graphql`, token, QUERY, {}, headers)
+      expect([rejected.status, rejected.headers.get('accept')]).toEqual([406, 'text/event-stream'])
+    }
+    expect((await openStream(token)).status).toBe(200)
+  })
+
   test('beyond the limit of a user are rejected on a WebSocket, where event streams count too', async ({
     newUserToken,
     openStream,
