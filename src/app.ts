@@ -18,6 +18,7 @@ import {
   setReadTimeout,
 } from './http/connection-timeouts.ts'
 import { type Door, serveNode, setStrictTransport } from './http/door/serve.http.ts'
+import { rejectUpgrade } from './http/upgrades.http.ts'
 import { addInvitationRoutes } from './invitations/invitation.routes.ts'
 import { addOidcRoutes } from './oidc/oidc.routes.ts'
 import { addLanguageRoute } from './pages/language.routes.ts'
@@ -123,7 +124,7 @@ export async function createApp({
     socket.on('error', () => socket.destroy())
     const tenant = GRAPHQL_PATH.exec(readPath(request))?.[1]
     if (tenant) graphql.upgrade(request, socket, head, tenant)
-    else socket.end('HTTP/1.1 404 Not Found\r\nConnection: close\r\n\r\n')
+    else rejectUpgrade(socket, '404 Not Found')
   })
 
   return {

@@ -1,43 +1,77 @@
-import { Counts } from '../core/counts.ts'
+import { type Count, Counts } from '../core/counts.ts'
 import { RateLimited } from '../core/errors.ts'
+import { toNetwork, toSite } from '../core/ip.ts'
 
-/** How many may be open at once: of one caller, for one tenant, and in this process. */
-export type HoldLimits = { caller: number; tenant: number; process: number }
+/**
+ * How many may be open at once: of one caller, of one site, for one tenant, and in this process. A site is an IPv6 /48,
+ * which may be one customer's, or an IPv4 address.
+ */
+export type HoldLimits = { caller: number; site: number; tenant: number; process: number }
 /** A caller is a user, a client, or a network before there is either. */
-export type Holder = { caller: string; tenant: string }
+export type Holder = { caller: string; tenant: string; ip: string | null }
+
+const WHOSE = {
+  caller: 'for one caller',
+  site: 'for one network',
+  tenant: 'for one tenant',
+  process: 'on this server',
+} as const satisfies Record<keyof HoldLimits, string>
+type Part = keyof HoldLimits
+const PARTS = Object.keys(WHOSE) as Part[]
 
 /**
  * Limits what stays open, such as sockets and subscriptions. Each process counts its own: they take its memory
  * and its time. `what` names them in the error, in the plural.
+ *
+ * With `shrinks`, callers and sites have their limits while half of the places of the tenant and of the process are free.
+ * Beyond, they have twice the free part of them, and one place at least, as with budgets of storage: those that hold most
+ * are rejected first, and one that holds none is accepted while many others take all that they can.
  */
-export function createHoldLimit(what: string, limits: HoldLimits, retrySeconds = 10) {
-  const byCaller = new Counts()
-  const byTenant = new Counts()
-  let total = 0
+export function createHoldLimit(
+  what: string,
+  limits: HoldLimits,
+  { retrySeconds = 10, shrinks = false }: { retrySeconds?: number; shrinks?: boolean } = {},
+) {
+  const counts: Record<Part, Counts> = {
+    caller: new Counts(),
+    site: new Counts(),
+    tenant: new Counts(),
+    process: new Counts(),
+  }
+  const toKeys = ({ caller, tenant, ip }: Holder): Record<Part, string> => ({
+    caller,
+    site: toSite(ip) ?? toNetwork(ip),
+    tenant,
+    process: '',
+  })
 
-  function assertFree({ caller, tenant }: Holder): void {
-    const reject = (limit: number, whose: string) => {
-      throw new RateLimited(retrySeconds, `Too many ${what}: ${limit} may be open at once ${whose}.`)
-    }
-    if (byCaller.get(caller) >= limits.caller) reject(limits.caller, 'for one caller')
-    if (byTenant.get(tenant) >= limits.tenant) reject(limits.tenant, 'for one tenant')
-    if (total >= limits.process) reject(limits.process, 'on this server')
+  const computeFree = (part: Part, keys: Record<Part, string>): number =>
+    1 - counts[part].get(keys[part]) / limits[part]
+
+  function computeLimit(part: Part, keys: Record<Part, string>): number {
+    if (!shrinks || part === 'tenant' || part === 'process') return limits[part]
+    const free = Math.min(computeFree('tenant', keys), computeFree('process', keys))
+    return Math.max(1, Math.floor(limits[part] * Math.min(1, 2 * free)))
   }
 
   return {
     /** Counts one until the returned function is called. Throws RateLimited beyond a limit. */
     hold: (holder: Holder): (() => void) => {
-      assertFree(holder)
-      const caller = byCaller.add(holder.caller)
-      const tenant = byTenant.add(holder.tenant)
-      total += 1
+      const keys = toKeys(holder)
+      for (const part of PARTS) {
+        const limit = computeLimit(part, keys)
+        if (counts[part].get(keys[part]) >= limit)
+          throw new RateLimited(
+            retrySeconds,
+            `Too many ${what}: ${limit} may be open at once ${WHOSE[part]}.`,
+          )
+      }
+      const held = PARTS.map((part): [Part, Count] => [part, counts[part].add(keys[part])])
       let isHeld = true
       return () => {
         if (!isHeld) return
         isHeld = false
-        byCaller.subtract(caller)
-        byTenant.subtract(tenant)
-        total -= 1
+        for (const [part, count] of held) counts[part].subtract(count)
       }
     },
   }

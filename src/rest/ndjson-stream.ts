@@ -11,14 +11,18 @@ import { buildHeaders, type LinesBody, toErrorBody } from './responses.ts'
 const RECHECK_INTERVAL_MS = 1000
 
 /** Imports and exports that run at once; each buffers up to 25 MB. */
-const streams = createHoldLimit('imports and exports', { caller: 10, tenant: 10, process: 40 }, 1)
+const streams = createHoldLimit(
+  'imports and exports',
+  { caller: 10, site: 20, tenant: 10, process: 40 },
+  { retrySeconds: 1 },
+)
 
 /**
  * Counts an import or export of a tenant; returns the function that releases it. Throws RateLimited when too
  * many are running.
  */
 export const acquireStreamSlot = (ctx: Ctx): (() => void) =>
-  streams.hold({ caller: resolveCallerKey(ctx), tenant: ctx.tenant })
+  streams.hold({ caller: resolveCallerKey(ctx), tenant: ctx.tenant, ip: ctx.ip })
 
 /** Returns a function that calls `check` at most once a second, and throws what it throws. */
 export function throttleCheck(check: () => Promise<void>): () => Promise<void> {

@@ -41,7 +41,7 @@ describe('a request with the hash of a persisted query', () => {
     ['GET', 'application/json', 200],
     ['GET', 'application/graphql-response+json', 400],
   ] as const)(
-    'and without a document is answered with PersistedQueryNotSupported, by %s with %s',
+    'without a document is answered with PersistedQueryNotSupported, by %s with %s',
     async ([method, accept, status], { sendParams }) => {
       for (const bearer of [undefined, null]) {
         const answer = await sendParams(method, { extensions: { persistedQuery } }, accept, bearer)
@@ -56,7 +56,7 @@ describe('a request with the hash of a persisted query', () => {
     },
   )
 
-  test('and without a document is answered so over a WebSocket', async ({ socket }) => {
+  test('without a document is answered so over a WebSocket', async ({ socket }) => {
     const results = socket.iterate({ query: '', extensions: { persistedQuery } })
     await expect(results.next()).rejects.toMatchObject([
       {
@@ -66,7 +66,7 @@ describe('a request with the hash of a persisted query', () => {
     ])
   })
 
-  test('and with a document is executed', async ({ sendParams, socket }) => {
+  test('with a document is executed', async ({ sendParams, socket }) => {
     const params = { query: QUERY, extensions: { persistedQuery } }
     for (const method of ['GET', 'POST'] as const) {
       const { body } = await sendParams(method, params, 'application/json')
@@ -75,7 +75,7 @@ describe('a request with the hash of a persisted query', () => {
     expect((await socket.iterate(params).next()).value).toMatchObject({ data: expect.anything() })
   })
 
-  test('and an invalid token is answered with the error of the token', async ({ sendParams }) => {
+  test('with an invalid token is answered with the error of the token', async ({ sendParams }) => {
     const params = { extensions: { persistedQuery } }
     const { status, body } = await sendParams('POST', params, 'application/json', 'nonsense')
     expect([status, errorOf(body)?.extensions.code]).toEqual([401, 'UNAUTHENTICATED'])

@@ -3,13 +3,14 @@ import type { Duplex } from 'node:stream'
 import type { ExecutionArgs, GraphQLError } from 'graphql'
 import { CloseCode, handleProtocols, makeServer, type SubscribePayload } from 'graphql-ws'
 import type { YogaServerInstance } from 'graphql-yoga'
-import { WebSocket, WebSocketServer } from 'ws'
+import { type ServerOptions, WebSocket, WebSocketServer } from 'ws'
 import { findTenant } from '../../access/tenant-cache.ts'
 import { AppError, type RateLimited } from '../../core/errors.ts'
 import { log } from '../../core/log.ts'
 import { takeTurn } from '../../core/turns.ts'
 import { createRequestId } from '../../http/request.http.ts'
 import { JSON_LIMIT_BYTES } from '../../http/request-body.http.ts'
+import { rejectUpgrade } from '../../http/upgrades.http.ts'
 import type { GraphQLContext, StreamTransport } from '../context.ts'
 import { maskErrors, toErrorJson, toGraphQLError } from '../error-masking.ts'
 import { assertDocumentSent } from '../operation-params.ts'
@@ -33,6 +34,14 @@ const BUFFER_CHECK_MS = 1000
 /** Above it, a stream no longer shares its execution: its results wait until the client reads. */
 const MAX_SHARED_BUFFER_BYTES = 64_000
 const MAX_OPERATIONS = 100
+
+const SERVER_OPTIONS: ServerOptions & { closeTimeout: number } = {
+  noServer: true,
+  maxPayload: JSON_LIMIT_BYTES,
+  handleProtocols,
+  // How long a client may take to answer a close frame, in milliseconds. Its declared type lacks it.
+  closeTimeout: 2000,
+}
 /**
  * A close code in addition to those of graphql-ws. (Clients reconnect with a new token after 4403, and not
  * after 4401.)
@@ -130,7 +139,7 @@ function runOperation(kind: keyof OperationRunner, args: ExecutionArgs): unknown
  * HTTP.
  */
 export function createSocketServer(getEnveloped: (context: GraphQLContext) => Enveloped) {
-  const server = new WebSocketServer({ noServer: true, maxPayload: JSON_LIMIT_BYTES, handleProtocols })
+  const server = new WebSocketServer(SERVER_OPTIONS)
   const protocol = makeServer<Record<string, unknown>, SocketExtra>({
     connectionInitWaitTimeout: 0, // socket-transport.ts waits
     onConnect: acceptConnection,
@@ -155,8 +164,6 @@ export function createSocketServer(getEnveloped: (context: GraphQLContext) => En
 
   return {
     upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer, tenant: string): void => {
-      const rejectUpgrade = (status: string, header = '') =>
-        socket.end(`HTTP/1.1 ${status}\r\n${header}Connection: close\r\nContent-Length: 0\r\n\r\n`)
       const upgrade = readUpgrade(request, tenant)
       let release: () => void
       try {
@@ -164,12 +171,13 @@ export function createSocketServer(getEnveloped: (context: GraphQLContext) => En
         socket.once('close', release)
       } catch (error) {
         const { retryAfterSeconds } = error as RateLimited
-        return void rejectUpgrade('429 Too Many Requests', `Retry-After: ${retryAfterSeconds}\r\n`)
+        rejectUpgrade(socket, '429 Too Many Requests', `Retry-After: ${retryAfterSeconds}\r\n`)
+        return
       }
       Promise.all([findTenant(tenant), isAllowedOrigin(upgrade)]).then(
         ([found, permitted]) => {
-          if (!found) return rejectUpgrade('404 Not Found')
-          if (!permitted) return rejectUpgrade('403 Forbidden')
+          if (!found) return rejectUpgrade(socket, '404 Not Found')
+          if (!permitted) return rejectUpgrade(socket, '403 Forbidden')
           server.handleUpgrade(request, socket, head, (client) => {
             socket.off('close', release)
             server.emit('connection', client)
@@ -178,7 +186,7 @@ export function createSocketServer(getEnveloped: (context: GraphQLContext) => En
         },
         (error: unknown) => {
           log.warn({ err: error }, 'a socket could not be opened')
-          rejectUpgrade('503 Service Unavailable')
+          rejectUpgrade(socket, '503 Service Unavailable')
         },
       )
     },
