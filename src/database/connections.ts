@@ -6,10 +6,12 @@ import type { Workload } from '../core/workload.ts'
 import { PrismaClient } from '../generated/prisma/client.ts'
 import { CHANGE_LIMITS, LIST_LIMITS, SHARED_READ_CONNECTIONS } from './connection-limits.ts'
 import { CONNECT_TIMEOUT_MS, isPoolStuck, RECOVERY_SETTINGS, watchPool } from './pool.ts'
-import { getStatementName, readPlainRows } from './prepared-query.ts'
+import { readPlainRows } from './prepared-query.ts'
+import type { Connection } from './rows/known-query.ts'
 import { buildSessionOptions, closeEmbedded, STATEMENT_TIMEOUT_MS } from './settings.ts'
 import { createSharedReads, type SendShared } from './shared-reads.ts'
 import { createStatementGate, type GateLimits, type StatementGate } from './statement-gate.ts'
+import { getStatementName, limitPreparedStatements } from './statement-names.ts'
 
 /** The statement timeout of lists, counts and exports. */
 const LIST_TIMEOUT_MS = 2000
@@ -39,6 +41,7 @@ function openConnections(
 ): Connections {
   const pool = new pg.Pool({ ...settings, ...RECOVERY_SETTINGS, max, ...buildSessionOptions(timeoutMs) })
   watchPool(pool)
+  pool.on('connect', ({ connection }) => limitPreparedStatements(connection as unknown as Connection))
   let prisma: PrismaClient | undefined
   return {
     pool,

@@ -2,6 +2,7 @@ import type { Sql } from './db.ts'
 import type { SqlValues } from './prepared-query.ts'
 import type { RowStyle } from './rows/row-reader.ts'
 import { declareSharedRead } from './shared-reads.ts'
+import { declareStatementName } from './statement-names.ts'
 import { assertTenantStatement } from './tenant-guard.ts'
 
 /** PostgreSQL types of parameters and columns, with the values that the driver takes and returns. */
@@ -142,6 +143,7 @@ export const statement =
       declared.takes ?? {},
     )
     assertTenantStatement(text)
+    declareStatementName(text)
     if (declared.shared) declareSharedRead(text)
     const toValues = (values: Record<string, unknown>): SqlValues => {
       const [tenant, ...others] = parameters.map(({ name, type }) => {

@@ -6,10 +6,11 @@ export type Connection = {
   stream: { cork(): void; uncork(): void }
   parsedStatements: Record<string, string | undefined>
   submittedNamedStatements: Record<string, string | undefined>
-  parse(statement: { name: string; text: string }): void
-  bind(portal: { statement: string; values: unknown[] }): void
+  parse(statement: { name?: string; text: string }): void
+  bind(portal: { statement?: string; values: unknown[] }): void
   describe(portal: { type: 'P' }): void
   execute(portal: object): void
+  close(statement: { type: 'S'; name: string }): void
   sync(): void
   sendCopyFail(reason: string): void
 }
@@ -31,6 +32,13 @@ function getKnownReaders(connection: Connection) {
     knownReaders.set(connection, known)
   }
   return known
+}
+
+/** Forgets the columns of a statement that the connection no longer has. */
+export function forgetReader(connection: Connection, name: string): void {
+  const known = knownReaders.get(connection)
+  known?.dates.delete(name)
+  known?.texts.delete(name)
 }
 
 /**
@@ -85,8 +93,7 @@ export class KnownQuery implements pg.Submittable {
       connection.parsedStatements[name] !== undefined ||
       connection.submittedNamedStatements[name] !== undefined
     if (!isPrepared) {
-      dates.delete(name)
-      texts.delete(name)
+      forgetReader(connection, name)
       connection.parse({ name, text: this.text })
       connection.submittedNamedStatements[name] = this.text
     }

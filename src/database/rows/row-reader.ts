@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import pg from 'pg'
 
 /** A column as the server describes it. */
@@ -53,9 +54,12 @@ export const TEXT_DATES: pg.CustomTypesConfig = {
   },
 }
 
-const readers = new Map<string, RowReader>()
-/** Statements have constant texts, so that there are few shapes; lists with many texts share theirs. */
-const MAX_READERS = 1000
+/** Each selection of a list is a shape: those that were not used for the longest time are forgotten. */
+const readers = new LRUCache<string, RowReader>({
+  max: 1000,
+  maxSize: 4_000_000,
+  sizeCalculation: (_, key) => key.length,
+})
 
 /**
  * Generates the function that reads rows of these columns: an object literal, so that all rows have one hidden
@@ -77,6 +81,6 @@ export function getRowReader(columns: readonly Column[], style: RowStyle = {}): 
   const reader = new Function('parsers', `return (fields) => ({ ${members.join(', ')} })`)(
     parsers,
   ) as RowReader
-  if (readers.size < MAX_READERS) readers.set(key, reader)
+  readers.set(key, reader)
   return reader
 }
