@@ -1,6 +1,6 @@
 import type { Reader } from '../core/context.ts'
 import { ProviderTransferPage } from './provider-transfer.pages.tsx'
-import { renderComponent } from './responses.http.ts'
+import { addRefresh, renderComponent } from './responses.http.ts'
 
 /** Sends the browser to a provider after a form: by a page, because form-action applies to redirects. */
 export function transferToProvider(
@@ -8,7 +8,5 @@ export function transferToProvider(
   page: Parameters<typeof ProviderTransferPage>[0],
   isPopup = false,
 ): Response {
-  const response = renderComponent(reader, ProviderTransferPage, page, { isPopup })
-  response.headers.set('refresh', `0;url=${page.url}`)
-  return response
+  return addRefresh(renderComponent(reader, ProviderTransferPage, page, { isPopup }), page.url)
 }

@@ -10,7 +10,7 @@ import { OAuthError } from '../core/oauth-error.ts'
 import { toAppError } from '../core/to-app-error.ts'
 import { Answer, addHeader, type Header } from '../http/door/answer.ts'
 import { getLanguageSources } from '../http/language.http.ts'
-import { toErrorDescription } from '../http/redirects.ts'
+import { toErrorDescription, toLocation } from '../http/redirects.ts'
 import { createJsonResponse, getRequestMeta } from '../http/request.http.ts'
 import { localizeClient } from '../languages/localize-client.ts'
 import type { MessageKey } from '../languages/messages.ts'
@@ -48,17 +48,26 @@ export const createPublicJson = (body: object, maxAgeSeconds: number): Response 
     headers: { 'cache-control': `public, max-age=${maxAgeSeconds}`, 'access-control-allow-origin': '*' },
   })
 
-/** A 303 redirect: the browser continues with GET (RFC 9700, section 4.12). */
+/**
+ * A 303 redirect: the browser continues with GET (RFC 9700, section 4.12). Throws PayloadTooLarge for a location that is
+ * too long.
+ */
 export const redirectTo = (location: string, cookies: string[] = []): Response =>
   addCookies(
     new Answer(null, 303, [
-      ['location', location],
+      ['location', toLocation(location)],
       ['content-length', '0'],
       ['cache-control', 'no-store'],
       ['referrer-policy', 'no-referrer'],
     ]),
     cookies,
   )
+
+/** Adds the header by which a page leads the browser on, without a script. */
+export function addRefresh(response: Response, url: string): Response {
+  addHeader(response, 'refresh', `0;url=${toLocation(url)}`)
+  return response
+}
 
 export function addCookies(response: Response, cookies: string[]): Response {
   for (const cookie of cookies) addHeader(response, 'set-cookie', cookie)

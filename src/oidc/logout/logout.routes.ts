@@ -17,7 +17,13 @@ import { createCsrfToken, isCsrfToken } from '../../pages/csrf.ts'
 import { listErrorFacts } from '../../pages/error-facts.ts'
 import { LeavePage } from '../../pages/leave.pages.tsx'
 import { SignedOutPage, StillSignedInPage } from '../../pages/outcome.pages.tsx'
-import { addCookies, redirectTo, renderComponent, renderErrorPage } from '../../pages/responses.http.ts'
+import {
+  addCookies,
+  addRefresh,
+  redirectTo,
+  renderComponent,
+  renderErrorPage,
+} from '../../pages/responses.http.ts'
 import { buildInitiationUrl } from '../../pages/restart-url.ts'
 import { endAccounts, findBrowserAccounts, type NamedAccount } from '../../sessions/browser-accounts.ts'
 import { listFormDestinations } from '../model/redirect-uris.ts'
@@ -45,6 +51,22 @@ export function addLogoutRoutes(app: H3): void {
     renderErrorPage,
     'authorize.refused',
   )
+}
+
+/** The parameters of a logout request that are read (RP-Initiated Logout 1.0, section 2). */
+const LOGOUT_PARAMETERS = [
+  'client_id',
+  'id_token_hint',
+  'logout_hint',
+  'post_logout_redirect_uri',
+  'state',
+  'ui_locales',
+]
+
+/** The path of a logout request. It has nothing else of what was sent. */
+function buildLogoutPath(tenant: string, given: URLSearchParams): string {
+  const kept = [...given].filter(([name]) => LOGOUT_PARAMETERS.includes(name))
+  return `/${tenant}/oidc/logout${kept.length > 0 ? `?${new URLSearchParams(kept)}` : ''}`
 }
 
 const readCookies = ({ event }: TenantCall): string | null => event.req.headers.get('cookie')
@@ -101,7 +123,7 @@ function showQuestion(
     tenant,
     client,
     interaction: {
-      action: `/${ctx.tenant}/oidc/logout${request ? `?${readTarget(event).query}` : ''}`,
+      action: buildLogoutPath(ctx.tenant, request ? readTarget(event).query : new URLSearchParams()),
       csrf: createCsrfToken('logout', ...listBinding(ctx.tenant, asked)),
     },
     error: error && {
@@ -131,7 +153,7 @@ function showQuestion(
 async function handleLogoutPost(call: TenantCall): Promise<Response> {
   const form = await readForm(call.event)
   const { tenant } = call.ctx
-  if (form.csrf === undefined) return redirectTo(`/${tenant}/oidc/logout?${new URLSearchParams(form)}`)
+  if (form.csrf === undefined) return redirectTo(buildLogoutPath(tenant, new URLSearchParams(form)))
   const request = await readLogoutRequest(call)
   const accounts = await findCallAccounts(call)
   const active = listActive(accounts)
@@ -203,9 +225,8 @@ function leaveForProvider(
 ): Response {
   const all = [...cookies, buildCookie(ctx.tenant, LOGOUT_COOKIE, browserToken, UPSTREAM_LOGOUT_SECONDS)]
   if (after === 'link') return redirectTo(url, all)
-  const response = renderComponent(ctx, UpstreamLogoutPage, { tenant, client, name, url })
-  response.headers.set('refresh', `0;url=${url}`)
-  return addCookies(response, all)
+  const page = renderComponent(ctx, UpstreamLogoutPage, { tenant, client, name, url })
+  return addCookies(addRefresh(page, url), all)
 }
 
 /** The user comes back from the logout at a provider. A `state` of another browser leads nowhere. */
