@@ -12,6 +12,8 @@ export const LANGUAGE_COOKIE = 'vst_lang'
 /** The same choice for the pages of one sign-in only, where it wins over `ui_locales`. */
 export const SIGN_IN_LANGUAGE_COOKIE = 'vst_lang_here'
 
+const isLanguageCookie = (name: string): boolean => [LANGUAGE_COOKIE, SIGN_IN_LANGUAGE_COOKIE].includes(name)
+
 /** What pages need again of their query. Nothing else of a query is in a page. */
 const KEPT_PARAMETERS: [path: RegExp, names: string[]][] = [
   [/^\/[^/]+\/(enroll|invitation)(\/|$)/, ['token', 'next', 'next_client']],
@@ -49,7 +51,7 @@ const readUiLocales = ({ request }: LanguageSources): string[] =>
 
 /** The tags of a request in the order of their rank. */
 function* listTags(sources: LanguageSources): Generator<string> {
-  const cookies = parse(sources.request.headers.get('cookie') ?? '')
+  const cookies = parse(sources.request.headers.get('cookie') ?? '', { filter: isLanguageCookie })
   yield cookies[SIGN_IN_LANGUAGE_COOKIE] ?? ''
   yield* sources.uiLocales ?? readUiLocales(sources)
   yield cookies[LANGUAGE_COOKIE] ?? ''

@@ -1,6 +1,12 @@
-import { parse } from 'cookie-es'
 import { computeMac } from '../core/crypto.ts'
-import { ACCOUNT_COOKIE, buildCookie, buildExpiredCookie, readCookie, SESSION_COOKIE } from './cookies.ts'
+import {
+  ACCOUNT_COOKIE,
+  buildCookie,
+  buildExpiredCookie,
+  listCookies,
+  readCookie,
+  SESSION_COOKIE,
+} from './cookies.ts'
 
 /** A browser sends the token of the current session, and those of its accounts; more are not read. */
 const MAX_TOKENS = 7
@@ -14,12 +20,17 @@ const NAME = new RegExp(`^${ACCOUNT_COOKIE}_[0-9a-f]{12}$`)
 const toName = (tenant: string, userId: string): string =>
   `${ACCOUNT_COOKIE}_${computeMac('account-cookie', `${tenant}\n${userId}`).toString('hex').slice(0, 12)}`
 
-const listNames = (cookies: string | null): string[] =>
-  Object.keys(parse(cookies ?? '')).filter((name) => NAME.test(name))
+const isAccountCookie = (name: string): boolean => NAME.test(name)
+
+/** The cookies with session tokens: that of the current session first. */
+const listTokenCookies = (cookies: string | null): [name: string, token: string | null][] => [
+  [SESSION_COOKIE, readCookie(cookies, SESSION_COOKIE)],
+  ...listCookies(cookies, isAccountCookie),
+]
 
 /** The session tokens that a browser sends: that of the current session first, without duplicates. */
 export function readSessionTokens(cookies: string | null): string[] {
-  const tokens = [SESSION_COOKIE, ...listNames(cookies)].flatMap((name) => readCookie(cookies, name) ?? [])
+  const tokens = listTokenCookies(cookies).flatMap(([, token]) => token ?? [])
   return [...new Set(tokens)].slice(0, MAX_TOKENS)
 }
 
@@ -39,18 +50,16 @@ export function buildAccountCookies(
 ): string[] {
   const kept = new Map(others.map(({ userId, token }) => [toName(tenant, userId), token]))
   const own = toName(tenant, account.userId)
-  const present = listNames(cookies)
+  const present = listCookies(cookies, isAccountCookie)
   return [
     buildCookie(tenant, SESSION_COOKIE, account.token, maxAgeSeconds),
     // An account that is chosen keeps its cookie, with the lifetime that it has.
-    ...(readCookie(cookies, own) === account.token
-      ? []
-      : [buildCookie(tenant, own, account.token, maxAgeSeconds)]),
+    ...(present.get(own) === account.token ? [] : [buildCookie(tenant, own, account.token, maxAgeSeconds)]),
     // The session of a browser that an earlier version signed in has no cookie of its account.
     ...[...kept]
-      .filter(([name]) => name !== own && !present.includes(name))
+      .filter(([name]) => name !== own && !present.has(name))
       .map(([name, token]) => buildCookie(tenant, name, token, maxAgeSeconds)),
-    ...present
+    ...[...present.keys()]
       .filter((name) => name !== own && !kept.has(name))
       .map((name) => buildExpiredCookie(tenant, name)),
   ]
@@ -62,6 +71,6 @@ export const buildRemovalCookies = (
   cookies: string | null,
   accounts: readonly Pick<Account, 'token'>[],
 ): string[] =>
-  [SESSION_COOKIE, ...listNames(cookies)]
-    .filter((name) => accounts.some(({ token }) => token === readCookie(cookies, name)))
-    .map((name) => buildExpiredCookie(tenant, name))
+  listTokenCookies(cookies)
+    .filter(([, value]) => accounts.some(({ token }) => token === value))
+    .map(([name]) => buildExpiredCookie(tenant, name))

@@ -41,15 +41,33 @@ export const buildExpiredCookie = (tenant: string, name: string): string => buil
 /** The syntax of the tokens that this server issues in cookies. */
 const ISSUED_VALUE = /^[A-Za-z0-9_-]{43}$/
 
+/** Cookies of one kind that are read: a browser has fewer, and a sibling site can set thousands. */
+const MAX_LISTED = 16
+
 /**
- * The value of a cookie in a Cookie header; null without one of the issued syntax. Other duplicates are
- * skipped.
+ * The cookies of a Cookie header whose names are accepted, each with its first value of the issued syntax, or null. One
+ * pass over the header, however many cookies it has.
  */
-export function readCookie(header: string | null, name: string): string | null {
-  const cookies = parse(header ?? '', {
-    filter: (key) => key === name,
-    decode: (value) => value,
-    allowMultiple: true,
+export function listCookies(
+  header: string | null,
+  isAccepted: (name: string) => boolean,
+): Map<string, string | null> {
+  const values = new Map<string, string | null>()
+  let name = ''
+  parse(header ?? '', {
+    filter: (key) => {
+      name = key
+      return isAccepted(key) && (values.has(key) || values.size < MAX_LISTED)
+    },
+    decode: (value) => {
+      const known = values.get(name) ?? null
+      values.set(name, known ?? (ISSUED_VALUE.test(value) ? value : null))
+      return value
+    },
   })
-  return [cookies[name]].flat().find((value) => value !== undefined && ISSUED_VALUE.test(value)) ?? null
+  return values
 }
+
+/** The value of a cookie in a Cookie header; null without one of the issued syntax. */
+export const readCookie = (header: string | null, name: string): string | null =>
+  listCookies(header, (key) => key === name).get(name) ?? null

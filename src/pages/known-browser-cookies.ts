@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { parse } from 'cookie-es'
 import { computeMac, computeMacs, equalsConstantTime } from '../core/crypto.ts'
-import { buildCookie, buildExpiredCookie, KNOWN_BROWSER_COOKIE, readCookie } from './cookies.ts'
+import { buildCookie, buildExpiredCookie, KNOWN_BROWSER_COOKIE, listCookies, readCookie } from './cookies.ts'
 
 /**
  * A browser in which an address or a user signed in keeps a cookie that proves it: a random id, and a MAC over tenant,
@@ -21,6 +20,8 @@ const toMacInput = (tenant: string, key: string, id: Buffer): string =>
 const toCookieName = (tenant: string, key: string): string =>
   `${KNOWN_BROWSER_COOKIE}_${computeMac(PURPOSE, `${tenant}\n${key}`).toString('hex').slice(0, 12)}`
 
+const isKnownBrowserCookie = (name: string): boolean => name.startsWith(`${KNOWN_BROWSER_COOKIE}_`)
+
 /** The id of this browser if the owner of the key has signed in in it; null otherwise. */
 export function findKnownBrowserId(tenant: string, key: string, cookies: string | null): string | null {
   const value = readCookie(cookies, toCookieName(tenant, key))
@@ -39,10 +40,11 @@ export function buildKnownCookies(tenant: string, key: string, cookies: string |
   const id = randomBytes(ID_BYTES)
   const mac = computeMac(PURPOSE, toMacInput(tenant, key, id)).subarray(0, ID_BYTES)
   const value = Buffer.concat([id, mac]).toString('base64url')
-  const present = Object.keys(parse(cookies ?? '')).filter((name) => name.startsWith(KNOWN_BROWSER_COOKIE))
-  const surplus = present.slice(0, Math.max(0, present.length + 1 - MAX_COOKIES))
+  const name = toCookieName(tenant, key)
+  const others = [...listCookies(cookies, isKnownBrowserCookie).keys()].filter((other) => other !== name)
+  const surplus = others.slice(0, Math.max(0, others.length + 1 - MAX_COOKIES))
   return [
-    buildCookie(tenant, toCookieName(tenant, key), value, LIFETIME_SECONDS),
-    ...surplus.map((name) => buildExpiredCookie(tenant, name)),
+    buildCookie(tenant, name, value, LIFETIME_SECONDS),
+    ...surplus.map((other) => buildExpiredCookie(tenant, other)),
   ]
 }
