@@ -6,19 +6,26 @@ import { type Sql, sqlFor } from '../database/db.ts'
 import { recoveryCodeUsed } from '../events/credential-events.ts'
 import { recordEvents } from '../events/log.ts'
 import { hashRecoveryCode } from './recovery-codes.ts'
-import { clearSecondFactorGuesses, countSecondFactorGuess } from './second-factor-guesses.sql.ts'
+import {
+  clearSecondFactorGuesses,
+  countSecondFactorGuess,
+  type Guesser,
+} from './second-factor-guesses.sql.ts'
 import { selectTotp, useRecoveryCode, useTimeStep } from './second-factor-use.sql.ts'
 import { matchTimeStep, toTotpPurpose } from './totp.ts'
 
 /** A second factor that a user presents. */
-export type PresentedFactor = { userId: string; method: SecondFactorName; code: string }
+export type PresentedFactor = Guesser & { method: SecondFactorName; code: string }
 
 /** What an accepted second factor leaves: the recovery codes that remain, if it was one of them. */
 export type AcceptedFactor = { remainingCodes: number | null }
 
-/** Counts a guess before the code is compared. Throws RateLimited: 5 in 15 minutes for a user. */
-export async function countGuess(ctx: Ctx, userId: string, now: Date): Promise<void> {
-  const retryAt = await countSecondFactorGuess(sqlFor(ctx), ctx.tenant, userId, now)
+/**
+ * Counts a guess before the code is compared. Throws RateLimited: 5 in 15 minutes for a user, and as many for each browser
+ * that has proven a second factor of the user before.
+ */
+export async function countGuess(ctx: Ctx, guesser: Guesser, now: Date): Promise<void> {
+  const retryAt = await countSecondFactorGuess(sqlFor(ctx), ctx.tenant, guesser, now)
   if (retryAt) throw new RateLimited(Math.max(1, Math.ceil((retryAt.getTime() - now.getTime()) / 1000)))
 }
 
@@ -50,6 +57,6 @@ export async function useSecondFactor(
   now: Date,
 ): Promise<AcceptedFactor | null> {
   const accepted = await (presented.method === 'totp' ? useTotp : useRecovery)(sql, ctx, presented, now)
-  if (accepted) await clearSecondFactorGuesses(sql, ctx.tenant, presented.userId)
+  if (accepted) await clearSecondFactorGuesses(sql, ctx.tenant, presented)
   return accepted
 }

@@ -3,15 +3,15 @@ import { computeMac, computeMacs, equalsConstantTime } from '../core/crypto.ts'
 import { buildCookie, buildExpiredCookie, KNOWN_BROWSER_COOKIE, listCookies, readCookie } from './cookies.ts'
 
 /**
- * A browser in which an address or a user signed in keeps a cookie that proves it: a random id, and a MAC over tenant,
- * address or user, and id. The cookie permits nothing; with it, guesses of others do not affect the sign-in of the
- * address, and the user gets no notice of a new browser.
+ * A browser in which an address or a user signed in, or proved a second factor, keeps a cookie that proves it: a random
+ * id, and a MAC over tenant, key and id. The cookie permits nothing; with it, guesses of others do not affect the sign-in
+ * of the address and the second factor of the user, and the user gets no notice of a new browser.
  */
 const PURPOSE = 'known-browser'
 const ID_BYTES = 16
 const LIFETIME_SECONDS = 180 * 86_400
 /** Cookies of one browser, so that those of a shared machine do not exceed the size of a header. */
-const MAX_COOKIES = 12
+const MAX_COOKIES = 15
 
 const toMacInput = (tenant: string, key: string, id: Buffer): string =>
   [tenant, key, id.toString('base64url')].join('\n')

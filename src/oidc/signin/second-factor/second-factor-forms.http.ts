@@ -15,8 +15,9 @@ import { describeInputRejection } from '../step/input-rejection-texts.ts'
 import { offersMethod } from '../step/offered-methods.ts'
 import { switchUser } from '../step/sign-in.ts'
 import type { FormHandler } from '../step/sign-in-method.http.ts'
-import { buildPagePath, redirectToPage, rejectInput } from '../step/sign-in-step.http.ts'
+import { buildPagePath, readCookies, redirectToPage, rejectInput } from '../step/sign-in-step.http.ts'
 import type { SignInStep } from '../step/sign-in-step.ts'
+import { buildFactorBrowserCookies, findFactorBrowser } from './factor-browsers.ts'
 import { selectFactorTask } from './factor-choice.ts'
 import { PasskeySetupPage } from './passkey-setup.pages.tsx'
 import { deriveSetupChallenge, signInByNewPasskey } from './passkey-setup.ts'
@@ -144,12 +145,18 @@ async function handleCode(
 ): Promise<Response> {
   const found = findSecondFactorUser(signIn)
   if (!found) return redirectToPage(signIn)
+  const { tenant } = signIn.call.ctx
+  const cookies = readCookies(signIn)
   try {
     const code = form.code ?? ''
+    const browser = findFactorBrowser(tenant, found.user.userId, cookies)
     const entered = found.user.hasSecondFactor
-      ? await signInBySecondFactor(signIn, found, { method, code })
+      ? await signInBySecondFactor(signIn, found, { method, code, browser })
       : await signInByNewTotp(signIn, found, code)
-    return redirectToPage(signIn, 'email', admitAccount(signIn, entered))
+    return redirectToPage(signIn, 'email', [
+      ...admitAccount(signIn, entered),
+      ...buildFactorBrowserCookies(tenant, entered.userId, cookies),
+    ])
   } catch (error) {
     return rejectInput(signIn, { page: PAGES[method], ...toInputRejection(error, method) })
   }

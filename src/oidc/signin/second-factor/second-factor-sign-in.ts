@@ -86,7 +86,7 @@ export async function enterWithSecondFactor(
 export async function signInBySecondFactor(
   signIn: SignInStep,
   found: SecondFactorUser,
-  { method, code }: { method: SecondFactorName; code: string },
+  { method, code, browser }: { method: SecondFactorName; code: string; browser: string | null },
   now = new Date(),
 ): Promise<EnteredAccount> {
   const { ctx } = signIn.call
@@ -97,9 +97,9 @@ export async function signInBySecondFactor(
   const userCtx = toUserCtx(ctx, { userId, clientId })
   const { accounts } = signIn.authorization
   try {
-    await countGuess(ctx, userId, now)
+    await countGuess(ctx, { userId, browser }, now)
     const { accepted, entered } = await inTransaction(async (sql) => {
-      const accepted = await useSecondFactor(sql, userCtx, { userId, method, code }, now)
+      const accepted = await useSecondFactor(sql, userCtx, { userId, browser, method, code }, now)
       if (!accepted) throw new RejectedSecondFactor('wrong')
       const proof = { method, amr: AMR }
       return {
