@@ -28,6 +28,7 @@ export const CHANGEABLE_CLIENT_COLUMNS = [
   'backchannelLogoutUrl',
   'idTokenSigningAlg',
   'userInfoSigningAlg',
+  'idTokenClaims',
   'requirePushedRequests',
   'requireSecondFactor',
   'defaultMaxAge',

@@ -62,6 +62,7 @@ const fieldsAfterSecret = {
   backchannelLogoutUrl: z.string().nullable(),
   idTokenSigningAlg: z.enum(SIGNING_ALGORITHMS).nullable(),
   userInfoSigningAlg: z.enum(SIGNING_ALGORITHMS).nullable(),
+  idTokenClaims: z.boolean(),
   requirePushedRequests: z.boolean(),
   requireSecondFactor: z.boolean(),
   defaultMaxAge: z.int().nullable(),

@@ -69,6 +69,7 @@ const createClientFields = (kind: 'creation' | 'change') => {
     backchannelLogoutUrl: member(createFetchedUrl({ secure: true })),
     idTokenSigningAlg: member(oneOf(SIGNING_ALGORITHMS)),
     userInfoSigningAlg: member(oneOf(SIGNING_ALGORITHMS)),
+    idTokenClaims: flag,
     requirePushedRequests: flag,
     requireSecondFactor: flag,
     defaultMaxAge: integer(0, SESSION_SECONDS.max).nullish(),

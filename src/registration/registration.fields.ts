@@ -33,6 +33,7 @@ const FIELD_BY_MEMBER = {
   jwks: 'jwks',
   id_token_signed_response_alg: 'idTokenSigningAlg',
   userinfo_signed_response_alg: 'userInfoSigningAlg',
+  id_token_claims: 'idTokenClaims',
   require_pushed_authorization_requests: 'requirePushedRequests',
   default_max_age: 'defaultMaxAge',
 } as const

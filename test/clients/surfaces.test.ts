@@ -34,6 +34,7 @@ describe('the operations on clients', () => {
       backchannelLogoutUrl: null,
       idTokenSigningAlg: null,
       userInfoSigningAlg: null,
+      idTokenClaims: false,
       requirePushedRequests: false,
       requireSecondFactor: false,
       defaultMaxAge: null,

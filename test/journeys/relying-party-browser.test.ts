@@ -37,6 +37,24 @@ describe.skipIf(noBrowser)('a single-page application with oidc-client-ts', () =
     expect(rejected).toBe('login_required')
   })
 
+  test('reads the claims of a client with idTokenClaims from the ID token alone, also after a renewal', async ({
+    newPerson,
+    registerSpa,
+    openSpa,
+    signInAtSpa,
+  }) => {
+    const user = await newPerson({ name: 'Ada Lovelace' })
+    const spaApp = await registerSpa('openid profile email offline_access', { idTokenClaims: true })
+    const page = await openSpa(spaApp)
+    const asked: string[] = []
+    page.on('request', (request) => asked.push(new URL(request.url()).pathname))
+    const { profile } = await signInAtSpa(page, spaApp, user.email)
+    expect(profile).toMatchObject({ sub: user.id, name: 'Ada Lovelace', email: user.email })
+    const renewed = await page.evaluate(() => manager.signinSilent())
+    expect(renewed?.profile).toMatchObject({ name: 'Ada Lovelace', email: user.email })
+    expect(asked.filter((path) => path.endsWith('/userinfo'))).toEqual([])
+  })
+
   test('renews with a refresh token', async ({ newPerson, registerSpa, openSpa, signInAtSpa }) => {
     const user = await newPerson()
     const spaApp = await registerSpa('openid offline_access')
@@ -69,7 +87,7 @@ describe.skipIf(noBrowser)('a single-page application with oidc-client-ts', () =
     openSpa,
   }) => {
     const user = await newPerson()
-    const spaApp = await registerSpa('openid', ['http://127.0.0.1:1'])
+    const spaApp = await registerSpa('openid', { allowedOrigins: ['http://127.0.0.1:1'] })
     const page = await openSpa(spaApp)
     await page.evaluate(() => void manager.signinRedirect())
     await page.waitForURL('**/signin/**')

@@ -161,6 +161,7 @@ describe('the registration endpoint (RFC 7591, section 3)', () => {
       jwks: { keys: [jwk] },
       id_token_signed_response_alg: 'RS256',
       userinfo_signed_response_alg: 'ES384',
+      id_token_claims: true,
       require_pushed_authorization_requests: true,
       default_max_age: 60,
       require_auth_time: true,

@@ -51,16 +51,20 @@ export const test = base
     onCleanup(() => {
       for (const { close } of apps) close()
     })
-    return async (scope: string, allowedOrigins?: string[]): Promise<SinglePage> => {
+    return async (
+      scope: string,
+      fields: { idTokenClaims?: true; allowedOrigins?: string[] } = {},
+    ): Promise<SinglePage> => {
       const application = await startSinglePage()
       apps.push(application)
       const client = await newClient({
         appType: 'single-page',
         callbacks: application.callbacks,
-        allowedOrigins: allowedOrigins ?? [application.origin],
+        allowedOrigins: [application.origin],
         allowedLogoutUrls: [application.signedOut],
+        ...fields,
       })
-      application.connect(issuerOf(tenant), client.id, scope)
+      application.connect(issuerOf(tenant), client.id, scope, !fields.idTokenClaims)
       return application
     }
   })

@@ -14,6 +14,7 @@ export const OIDC_MEMBERS = [
   'backchannelLogoutUrl',
   'idTokenSigningAlg',
   'userInfoSigningAlg',
+  'idTokenClaims',
   'requirePushedRequests',
   'requireSecondFactor',
   'defaultMaxAge',

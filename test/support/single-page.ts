@@ -18,7 +18,7 @@ export type SinglePage = {
   /** The post_logout_redirect_uri. */
   signedOut: string
   /** Call after the client is registered with the callbacks. */
-  connect: (issuer: string, clientId: string, scope: string) => void
+  connect: (issuer: string, clientId: string, scope: string, loadUserInfo: boolean) => void
   close: () => void
 }
 
@@ -57,7 +57,7 @@ export async function startSinglePage(): Promise<SinglePage> {
     origin,
     callbacks: ['/callback', '/silent', '/popup'].map((path) => origin + path),
     signedOut: `${origin}/signed-out`,
-    connect: (issuer, clientId, scope) => {
+    connect: (issuer, clientId, scope, loadUserInfo) => {
       settings = {
         authority: issuer,
         client_id: clientId,
@@ -66,7 +66,7 @@ export async function startSinglePage(): Promise<SinglePage> {
         popup_redirect_uri: `${origin}/popup`,
         post_logout_redirect_uri: `${origin}/signed-out`,
         scope,
-        loadUserInfo: true,
+        loadUserInfo,
         automaticSilentRenew: false,
         silentRequestTimeoutInSeconds: 10,
       }

@@ -100,6 +100,7 @@ export const ADDED_FIELDS: Record<string, string[]> = {
     'backchannelLogoutUrl',
     'idTokenSigningAlg',
     'userInfoSigningAlg',
+    'idTokenClaims',
     'requirePushedRequests',
     'requireSecondFactor',
     'defaultMaxAge',

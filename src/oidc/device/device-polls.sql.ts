@@ -1,6 +1,7 @@
 import type { Sql } from '../../database/db.ts'
 import { checkFoundRow } from '../../database/key-lookup.ts'
 import { statement, typed } from '../../database/statement.ts'
+import { buildClaimsUserSql } from '../token/granted-user.sql.ts'
 import {
   type GrantTerms,
   NEW_GRANT_CTES,
@@ -26,6 +27,7 @@ const POLL = statement({
     ...NEW_GRANT_PARAMETERS,
     codeHash: 'bytea',
     clientId: 'text',
+    withClaims: 'boolean',
     leewaySeconds: 'float8',
     slowDownSeconds: 'int',
   },
@@ -49,7 +51,8 @@ const POLL = statement({
     RETURNING d."intervalSeconds"
   ), valid_code AS MATERIALIZED (
     SELECT d."grantId", d."clientId", d."userId", d."sessionId", d."scopes", d."resources", NULL::jsonb AS "claims",
-      NULL::text AS "nonce", d."authenticatedAt", d."amr", 'offline_access' = ANY (d."scopes") AS "offline", u."roles"
+      NULL::text AS "nonce", d."authenticatedAt", d."amr", 'offline_access' = ANY (d."scopes") AS "offline", u."roles",
+      ${buildClaimsUserSql('u', ':withClaims')} AS "claimsUser"
     FROM "DeviceCode" d
     JOIN "User" u ON u."tenantId" = :tenant AND u."id" = d."userId"
     JOIN "Session" s ON s."tenantId" = :tenant AND s."id" = d."sessionId"
@@ -71,12 +74,12 @@ export type PollTolerance = { leewaySeconds: number; slowDownSeconds: number }
 
 /**
  * Reads the status of a client's device code, and redeems it once it was approved: one statement. Null when
- * it does not exist.
+ * it does not exist. `withClaims` reads the claims of the user too.
  */
 export async function pollDeviceCode(
   sql: Sql,
   tenant: string,
-  { codeHash, clientId }: { codeHash: Buffer; clientId: string },
+  { codeHash, clientId, withClaims }: { codeHash: Buffer; clientId: string; withClaims: boolean },
   { leewaySeconds, slowDownSeconds }: PollTolerance,
   terms: GrantTerms,
   event: object,
@@ -87,6 +90,7 @@ export async function pollDeviceCode(
     events: [event],
     codeHash,
     clientId,
+    withClaims,
     leewaySeconds,
     slowDownSeconds,
   })

@@ -52,7 +52,7 @@ export async function redeemDeviceCode(request: TokenRequest): Promise<TokenResp
   const poll = await pollDeviceCode(
     sql,
     ctx.tenant,
-    { codeHash, clientId: client.id },
+    { codeHash, clientId: client.id, withClaims: client.idTokenClaims },
     POLL_TOLERANCE,
     buildGrantTerms(client, dpopJkt, secret, new Date()),
     createEventRow(ctx, grantCreated()),

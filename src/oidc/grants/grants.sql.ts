@@ -5,6 +5,7 @@ import { type RowOf, statement, typed } from '../../database/statement.ts'
 import { toGrantEventColumns } from '../../events/event-columns.sql.ts'
 import { buildInsertEventsSql } from '../../events/log.sql.ts'
 import type { ClaimsRequest } from '../model/claims-request.ts'
+import { buildClaimsUserSql, type ClaimsUserJson } from '../token/granted-user.sql.ts'
 
 /** A refresh token whose MAC is valid, with the request that presents it. */
 export type PresentedToken = {
@@ -20,6 +21,8 @@ export type PresentedToken = {
   /** The previous generation counts as a retry when it was rotated at or after this time. */
   retryFrom: Date
   idleExpiresAt: Date
+  /** Whether the claims of the user are read; they are in any case when the grant requests claims. */
+  withClaims: boolean
 }
 
 /**
@@ -40,6 +43,7 @@ const REFRESH_GRANT = statement({
     now: 'timestamptz',
     retryFrom: 'timestamptz',
     idleExpiresAt: 'timestamptz',
+    withClaims: 'boolean',
     events: 'jsonb',
   },
   returns: {
@@ -55,6 +59,7 @@ const REFRESH_GRANT = statement({
     ]),
     claims: typed<ClaimsRequest | null>('jsonb?'),
     roles: 'text[]',
+    claimsUser: typed<ClaimsUserJson | null>('jsonb?'),
     outcome: typed<'rotated' | 'repeated' | 'replayed'>('text'),
     /** Whether a rotation records its event: only the first of a grant in each clock hour does. */
     isRecorded: 'boolean',
@@ -62,7 +67,7 @@ const REFRESH_GRANT = statement({
 })`
   WITH presented AS MATERIALIZED (
     SELECT g."id", g."userId", g."sessionId", g."clientId", g."scopes", g."resources", g."claims", g."authenticatedAt", g."amr",
-      u."roles",
+      u."roles", ${buildClaimsUserSql('u', ':withClaims OR g."claims" IS NOT NULL')} AS "claimsUser",
       CASE
         WHEN g."generation" = :generation THEN 'rotated'
         WHEN g."generation" = :generation + 1 AND g."rotatedAt" >= :retryFrom THEN 'repeated'

@@ -49,6 +49,7 @@ export async function refreshTokens(request: TokenRequest): Promise<TokenRespons
     now,
     retryFrom: addSeconds(now, -REFRESH_RETRY_SECONDS),
     idleExpiresAt: addSeconds(now, GRANT_IDLE_SECONDS),
+    withClaims: client.idTokenClaims,
   }
   const event = createEventRow(ctx, grantRefreshed())
   const grant = await refreshGrant(sql, ctx.tenant, presented, event)

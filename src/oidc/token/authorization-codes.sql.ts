@@ -2,6 +2,7 @@ import type { Sql } from '../../database/db.ts'
 import { checkFoundRow } from '../../database/key-lookup.ts'
 import { type RowOf, statement, typed } from '../../database/statement.ts'
 import type { ClaimsRequest } from '../model/claims-request.ts'
+import { buildClaimsUserSql, type ClaimsUserJson } from './granted-user.sql.ts'
 import { type GrantTerms, NEW_GRANT_CTES, NEW_GRANT_PARAMETERS } from './new-grant.sql.ts'
 import type { CodeContents } from './sealed-codes.ts'
 
@@ -22,13 +23,14 @@ const CODE_PARAMETERS = {
 // FOR SHARE serializes this statement with the lock of the user, the end of the session, the revocation of the client's
 // access, and changes and the deletion of the client. The user's row comes first, since most of these lock it first.
 const REDEEM_CODE = statement({
-  takes: { ...NEW_GRANT_PARAMETERS, ...CODE_PARAMETERS, appType: 'text' },
-  returns: { roles: 'text[]' },
+  takes: { ...NEW_GRANT_PARAMETERS, ...CODE_PARAMETERS, appType: 'text', withClaims: 'boolean' },
+  returns: { roles: 'text[]', claimsUser: typed<ClaimsUserJson | null>('jsonb?') },
 })`
   WITH valid_code AS MATERIALIZED (
     SELECT :grantId AS "grantId", c."id" AS "clientId", u."id" AS "userId", s."id" AS "sessionId", :scopes AS "scopes",
       :resources AS "resources", :claims AS "claims", :authenticatedAt AS "authenticatedAt", :amr AS "amr",
-      'offline_access' = ANY (:scopes) AS "offline", u."roles"
+      'offline_access' = ANY (:scopes) AS "offline", u."roles",
+      ${buildClaimsUserSql('u', ':withClaims')} AS "claimsUser"
     FROM "User" u
     JOIN "Session" s ON s."tenantId" = :tenant AND s."id" = :sessionId AND ${checkFoundRow('s."userId" = u."id"')}
     JOIN "Client" c ON c."tenantId" = :tenant AND c."id" = :clientId AND ${checkFoundRow('c."appType" = :appType')}
@@ -39,10 +41,11 @@ const REDEEM_CODE = statement({
   ), redeemed_code AS (
     SELECT "grantId" FROM valid_code
   ), ${NEW_GRANT_CTES}
-  SELECT valid_code."roles" FROM valid_code JOIN new_grant ON new_grant."id" = valid_code."grantId"`
+  SELECT valid_code."roles", valid_code."claimsUser" FROM valid_code JOIN new_grant ON new_grant."id" = valid_code."grantId"`
 
 /**
- * Creates the grant of a code and records the event, in one statement. Returns the roles of the user; null when the
+ * Creates the grant of a code and records the event, in one statement. Returns the roles of the user, and with
+ * `withClaims` the claims; null when the
  * grant exists, the user, the session or the access of the client has ended since the code was issued, or the client is
  * no longer of the type `appType` with which it authenticated.
  */
@@ -50,7 +53,7 @@ export const redeemAuthorizationCode = (
   sql: Sql,
   tenant: string,
   contents: CodeContents,
-  { appType, ...terms }: GrantTerms & { appType: string },
+  { appType, withClaims, ...terms }: GrantTerms & { appType: string; withClaims: boolean },
   event: object,
 ): Promise<RowOf<typeof REDEEM_CODE> | null> => {
   const {
@@ -68,6 +71,7 @@ export const redeemAuthorizationCode = (
   return REDEEM_CODE.first(sql, {
     tenant,
     appType,
+    withClaims,
     ...terms,
     events: [event],
     ...{

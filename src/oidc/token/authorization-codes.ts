@@ -99,12 +99,16 @@ export async function redeemCode(
       sql,
       ctx.tenant,
       contents,
-      { ...buildGrantTerms(client, presented.dpopJkt, refreshSecret, now), appType: client.appType },
+      {
+        ...buildGrantTerms(client, presented.dpopJkt, refreshSecret, now),
+        appType: client.appType,
+        withClaims: client.idTokenClaims || contents.claims !== null,
+      },
       createEventRow(ctx, grantCreated()),
     ))
   if (redeemed) {
     wakeReaders(ctx.tenant)
-    return { ...contents, offline: contents.scopes.includes('offline_access'), roles: redeemed.roles }
+    return { ...contents, ...redeemed, offline: contents.scopes.includes('offline_access') }
   }
   const { grantId } = contents
   const isReplay = await revokeGrants(sql, ctx, { kind: 'used code', grantId }, 'code replayed', now)

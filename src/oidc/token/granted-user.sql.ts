@@ -4,7 +4,7 @@ import type { Sql } from '../../database/db.ts'
 import { findByKey } from '../../database/key-lookup.ts'
 import { type RowOf, statement, typed } from '../../database/statement.ts'
 import type { SigningAlgorithm } from '../../keys/signing-algorithms.ts'
-import { CLAIM_COLUMNS } from '../../users/claims.ts'
+import { CLAIM_COLUMNS, type ClaimsUser } from '../../users/claims.ts'
 import type { ClaimsRequest } from '../model/claims-request.ts'
 
 /** A user with the claims that the client of a grant may read. */
@@ -28,6 +28,15 @@ const SELECT_GRANTED_USER = statement({
   JOIN "Client" c ON c."tenantId" = :tenant AND c."id" = g."clientId"
   LEFT JOIN ${findByKey('Session', { id: ':sessionId' })} s ON s."userId" = u."id"
   WHERE u."tenantId" = :tenant AND u."id" = :userId AND ${ACTIVE_BASIS_CONDITION}`
+
+/** The columns of a user from which claims are built, in one JSON object. */
+export type ClaimsUserJson = Omit<ClaimsUser, 'updatedAt'> & { updatedAt: string }
+/**
+ * The columns of `CLAIM_COLUMNS` of the table `user` as one JSON object, null unless `condition` holds. A statement that
+ * reads the user anyway saves another one for the claims of an ID token.
+ */
+export const buildClaimsUserSql = (user: string, condition: string): string =>
+  `CASE WHEN ${condition} THEN jsonb_build_object(${CLAIM_COLUMNS.map((name) => `'${name}', ${user}."${name}"`).join(', ')}) END`
 
 /** The user of a token while the token's grant and session are active; null otherwise. One statement. */
 export const selectGrantedUser = (

@@ -1,25 +1,17 @@
-import type { TokenBasis } from '../../access/token-status.sql.ts'
-import { OAuthError } from '../../core/oauth-error.ts'
-import { sql } from '../../database/db.ts'
-import { buildClaims, isClaim } from '../../users/claims.ts'
+import type { CachedClient } from '../../access/client-cache.ts'
+import { buildClaims } from '../../users/claims.ts'
 import type { ClaimsRequest } from '../model/claims-request.ts'
-import { selectGrantedUser } from './granted-user.sql.ts'
+import type { ClaimsUserJson } from './granted-user.sql.ts'
 
 /**
- * The user claims that were requested for the ID token (OIDC Core, section 5.5): one statement when there are
- * any, none otherwise. Throws OAuthError invalid_grant when the grant has been revoked, or the user locked,
- * since the request began.
+ * The claims about the user in an ID token: those that were requested for it (OIDC Core, section 5.5) and, when the
+ * client has `idTokenClaims`, those of the granted scopes.
  */
-export async function loadIdTokenClaims(
-  tenant: string,
-  { claims, ...basis }: TokenBasis & { claims: ClaimsRequest | null },
-): Promise<Record<string, unknown>> {
-  const requested = claims?.id_token ?? {}
-  if (!Object.keys(requested).some(isClaim)) return {}
-  const user = await selectGrantedUser(sql, tenant, basis)
-  if (!user)
-    throw new OAuthError('invalid_grant', 'The grant was revoked.', {
-      diagnostics: { reason: 'it was revoked, or the user was locked, while the ID token was being issued' },
-    })
-  return buildClaims(user, [], requested)
+export function buildIdTokenClaims(
+  { idTokenClaims }: Pick<CachedClient, 'idTokenClaims'>,
+  grant: { claimsUser: ClaimsUserJson | null; scopes: readonly string[]; claims: ClaimsRequest | null },
+): Record<string, unknown> {
+  if (!grant.claimsUser) return {}
+  const user = { ...grant.claimsUser, updatedAt: new Date(grant.claimsUser.updatedAt) }
+  return buildClaims(user, idTokenClaims ? grant.scopes : [], grant.claims?.id_token)
 }

@@ -17,7 +17,7 @@ export type IdTokenRequest = {
   authenticatedAt: Date
   acr: string
   amr: string[]
-  /** Claims about the user that were requested for the ID token. */
+  /** Claims about the user. */
   claims: Record<string, unknown>
   accessToken: string
   lifetimeSeconds: number
@@ -26,9 +26,7 @@ export type IdTokenRequest = {
 }
 
 /**
- * Issues an ID token (OIDC Core, sections 2 and 3.1.3.6) about the authentication. The claims of scopes are
- * returned by userinfo, since an access token is always issued (section 5.4), unless the request asks for
- * them here (section 5.5).
+ * Issues an ID token (OIDC Core, sections 2 and 3.1.3.6) about the authentication, with the claims of the request.
  */
 export function issueIdToken(tenant: string, request: IdTokenRequest): Promise<string> {
   const issuedAt = toEpochSeconds(new Date())

@@ -3,6 +3,7 @@ import { type RowOf, typed } from '../../database/statement.ts'
 import { toGrantEventColumns } from '../../events/event-columns.sql.ts'
 import { buildInsertEventsSql } from '../../events/log.sql.ts'
 import type { ClaimsRequest } from '../model/claims-request.ts'
+import type { ClaimsUserJson } from './granted-user.sql.ts'
 
 /** The values of a new grant that do not come from the code. */
 export type GrantTerms = {
@@ -31,6 +32,7 @@ export const NEW_GRANT_RETURNS = {
   amr: 'text[]',
   offline: 'boolean',
   roles: 'text[]',
+  claimsUser: typed<ClaimsUserJson | null>('jsonb?'),
 } as const
 export type NewGrant = RowOf<{ returns: typeof NEW_GRANT_RETURNS }>
 

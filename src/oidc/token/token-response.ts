@@ -4,7 +4,8 @@ import type { ClaimsRequest } from '../model/claims-request.ts'
 import type { TokenRequest, TokenResponse } from '../model/token-request.ts'
 import { issueAccessToken } from './access-tokens.ts'
 import { computeAudience } from './audience.ts'
-import { loadIdTokenClaims } from './id-token-claims.ts'
+import type { ClaimsUserJson } from './granted-user.sql.ts'
+import { buildIdTokenClaims } from './id-token-claims.ts'
 import { issueIdToken } from './id-tokens.ts'
 
 /** The lifetime for clients without tokenExpiryTime. */
@@ -28,6 +29,7 @@ type UserGrant = {
   nonce: string | null
   authenticatedAt: Date
   amr: string[]
+  claimsUser: ClaimsUserJson | null
 }
 
 /**
@@ -64,7 +66,7 @@ export async function issueUserTokens(
       id_token: await issueIdToken(tenant.tenantId, {
         ...grant,
         acr,
-        claims: await loadIdTokenClaims(tenant.tenantId, grant),
+        claims: buildIdTokenClaims(client, grant),
         clientId: client.id,
         accessToken,
         lifetimeSeconds,

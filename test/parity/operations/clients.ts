@@ -11,6 +11,7 @@ const NEW_CLIENT = {
   },
   backchannelLogoutUrl: 'https://app.example/logout',
   idTokenSigningAlg: 'ES384',
+  idTokenClaims: true,
   requirePushedRequests: true,
   requireSecondFactor: true,
   resources: ['https://api.app.example'],
