@@ -1,5 +1,5 @@
 import type { Sql } from '../database/db.ts'
-import { statement } from '../database/statement.ts'
+import { type RowOf, statement, typed } from '../database/statement.ts'
 
 const SELECT_DECLARED = statement({ returns: { resource: 'text' } })`
   SELECT DISTINCT unnest("resources") AS "resource" FROM "Client"
@@ -9,3 +9,19 @@ const SELECT_DECLARED = statement({ returns: { resource: 'text' } })`
 export async function selectDeclaredResources(sql: Sql, tenant: string): Promise<string[]> {
   return (await SELECT_DECLARED.all(sql, { tenant })).map(({ resource }) => resource)
 }
+
+const SELECT_SERVERS = statement({
+  takes: { resources: 'text[]' },
+  returns: { resource: 'text', name: 'text', translations: typed<object[]>('jsonb') },
+})`
+  SELECT DISTINCT ON (r."resource") r."resource", c."name", c."translations"
+  FROM unnest(:resources) r("resource")
+  JOIN "Client" c ON c."tenantId" = :tenant AND cardinality(c."resources") > 0 AND r."resource" = ANY (c."resources")
+  ORDER BY r."resource", c."createdAt", c."id"`
+
+/** The client that serves each of these resources: the first that declared it. */
+export const selectResourceServers = (
+  sql: Sql,
+  tenant: string,
+  resources: readonly string[],
+): Promise<RowOf<typeof SELECT_SERVERS>[]> => SELECT_SERVERS.all(sql, { tenant, resources })

@@ -72,6 +72,7 @@ const ConsentRef = builder.prismaObject('Consent', {
       select: { claims: true },
       resolve: ({ claims }) => toClaimConsentItems(claims),
     }),
+    resources: t.exposeStringList('resources', describeField('resources')),
     updatedAt: t.expose('updatedAt', { type: 'DateTime', ...describeField('updatedAt') }),
     createdAt: t.expose('createdAt', { type: 'DateTime', ...describeField('createdAt') }),
   }),

@@ -3,10 +3,10 @@ import { statement } from '../database/statement.ts'
 
 const DELETE_CONSENT = statement({
   takes: { userId: 'text', clientId: 'text' },
-  returns: { scopes: 'text[]', claims: 'text[]' },
+  returns: { scopes: 'text[]', claims: 'text[]', resources: 'text[]' },
 })`
   DELETE FROM "Consent" WHERE "tenantId" = :tenant AND "userId" = :userId AND "clientId" = :clientId
-  RETURNING "scopes", "claims"`
+  RETURNING "scopes", "claims", "resources"`
 
 /** Deletes a user's consent for a client and returns what it covered; null when there was none. */
 export const deleteConsent = (
@@ -14,21 +14,36 @@ export const deleteConsent = (
   tenant: string,
   userId: string,
   clientId: string,
-): Promise<{ scopes: string[]; claims: string[] } | null> =>
+): Promise<{ scopes: string[]; claims: string[]; resources: string[] } | null> =>
   DELETE_CONSENT.first(sql, { tenant, userId, clientId })
 
 const UPSERT_CONSENT = statement({
-  takes: { userId: 'text', clientId: 'text', scopes: 'text[]', claims: 'text[]', now: 'timestamptz' },
+  takes: {
+    userId: 'text',
+    clientId: 'text',
+    scopes: 'text[]',
+    claims: 'text[]',
+    resources: 'text[]',
+    now: 'timestamptz',
+  },
 })`
-  INSERT INTO "Consent" ("tenantId", "userId", "clientId", "scopes", "claims", "updatedAt", "createdAt")
-  VALUES (:tenant, :userId, :clientId, :scopes, :claims, :now, :now)
+  INSERT INTO "Consent" ("tenantId", "userId", "clientId", "scopes", "claims", "resources", "updatedAt", "createdAt")
+  VALUES (:tenant, :userId, :clientId, :scopes, :claims, :resources, :now, :now)
   ON CONFLICT ("tenantId", "userId", "clientId") DO UPDATE SET "updatedAt" = EXCLUDED."updatedAt",
     "scopes" = ARRAY(SELECT DISTINCT unnest("Consent"."scopes" || EXCLUDED."scopes") ORDER BY 1),
-    "claims" = ARRAY(SELECT DISTINCT unnest("Consent"."claims" || EXCLUDED."claims") ORDER BY 1)`
+    "claims" = ARRAY(SELECT DISTINCT unnest("Consent"."claims" || EXCLUDED."claims") ORDER BY 1),
+    "resources" = ARRAY(SELECT DISTINCT unnest("Consent"."resources" || EXCLUDED."resources") ORDER BY 1)`
 
-/** Adds scopes, and claims that were requested individually, to a user's consent for a client. */
+/** Adds scopes, claims that were requested individually, and resources to a user's consent for a client. */
 export const upsertConsent = (
   sql: Sql,
   tenant: string,
-  consent: { userId: string; clientId: string; scopes: string[]; claims: string[]; now: Date },
+  consent: {
+    userId: string
+    clientId: string
+    scopes: string[]
+    claims: string[]
+    resources: string[]
+    now: Date
+  },
 ): Promise<void> => UPSERT_CONSENT.run(sql, { tenant, ...consent })

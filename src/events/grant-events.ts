@@ -26,11 +26,18 @@ export const grantRevoked = (
 })
 
 /** What a user has consented to for a client. */
-type ConsentScope = { userId: string; clientId: string; scopes: string[]; claims: string[] }
+type ConsentScope = {
+  userId: string
+  clientId: string
+  scopes: string[]
+  claims: string[]
+  resources: string[]
+}
 
-const toConsentDetail = ({ scopes, claims }: ConsentScope) => ({
+const toConsentDetail = ({ scopes, claims, resources }: ConsentScope) => ({
   scope: scopes.join(' '),
   ...(claims.length > 0 && { claims: claims.join(' ') }),
+  ...(resources.length > 0 && { resources: resources.join(' ') }),
 })
 
 export const consentGranted = (consent: ConsentScope, sessionId: string): EventOf<'consent.granted'> => ({

@@ -47,7 +47,11 @@ export type LinkFailure = (typeof LINK_FAILURES)[number]
 const NONE = z.null()
 const channel = z.enum(['email', 'sms'])
 const passcode = { channel, purpose: z.enum(['address-change', 'sign-up']).optional() }
-const consent = z.strictObject({ scope: z.string(), claims: z.string().optional() })
+const consent = z.strictObject({
+  scope: z.string(),
+  claims: z.string().optional(),
+  resources: z.string().optional(),
+})
 /** Null in events of earlier versions, which had passkeys only. */
 const credential = z.strictObject({ type: z.enum(CREDENTIAL_TYPES) }).nullable()
 /** How a client was changed. */

@@ -25,7 +25,10 @@ describe.each(SURFACES)('the consents of a user over %s', (surface) => {
   }) => {
     const { userId } = await signInPlayer()
     const where = { tenantId_userId_clientId: { tenantId: tenant, userId, clientId: game.id } }
-    await dbFor(tenant).consent.update({ where, data: { claims: ['birthdate'] } })
+    await dbFor(tenant).consent.update({
+      where,
+      data: { claims: ['birthdate'], resources: ['https://api.game.example.com'] },
+    })
     expect(await consents[surface].list(userId)).toEqual([
       {
         clientId: game.id,
@@ -36,6 +39,7 @@ describe.each(SURFACES)('the consents of a user over %s', (surface) => {
           { scope: 'offline_access', words: 'Keep this access when you are not using it' },
         ]),
         claims: [{ claim: 'birthdate', words: expect.stringMatching(/^See your .*birth/) }],
+        resources: ['https://api.game.example.com'],
         updatedAt: expect.stringMatching(/Z$/),
         createdAt: expect.stringMatching(/Z$/),
       },

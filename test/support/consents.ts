@@ -13,7 +13,7 @@ type ConsentCalls = {
 }
 
 const SELECTION = `page pageSize totalSize pageInfo { endCursor hasNextPage }
-  nodes { clientId clientName clientLogoUrl updatedAt createdAt scopes { scope words } claims { claim words } }`
+  nodes { clientId clientName clientLogoUrl updatedAt createdAt scopes { scope words } claims { claim words } resources }`
 export const SURFACES = ['REST', 'GraphQL'] as const
 
 export const test = base

@@ -205,6 +205,7 @@ const REVOCATIONS: Record<string, Revocation> = {
         clientId: client.id,
         scopes: ['openid'],
         claims: [],
+        resources: [],
         now: new Date(),
       }
       await upsertConsent(sql, tenant, consent)

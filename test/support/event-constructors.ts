@@ -8,7 +8,13 @@ import * as user from '../../src/events/user-events.ts'
 
 export const SESSION = { id: 'session_1', userId: 'user_1', clientId: 'client_1' }
 export const GRANT = { id: 'grant_1', userId: 'user_1', clientId: 'client_1', sessionId: 'session_1' }
-const AGREED = { userId: 'user_1', clientId: 'client_1', scopes: ['openid'], claims: ['email'] }
+const AGREED = {
+  userId: 'user_1',
+  clientId: 'client_1',
+  scopes: ['openid'],
+  claims: ['email'],
+  resources: ['https://api.shop.example'],
+}
 const DEVICE = { userId: 'user_1', sessionId: 'session_1', clientId: 'client_1' }
 const LINK = { id: 'idpuser_1', userId: 'user_1', idpId: 'google' }
 const ATTEMPT = { attempts: 1, status: 503, fault: null }
@@ -84,7 +90,7 @@ export const CONSTRUCTOR_CALLS: Record<string, NewEvent[]> = {
   grantRefreshed: [grant.grantRefreshed()],
   grantRevoked: [grant.grantRevoked(GRANT, 'locked'), grant.grantRevoked(null, 'refresh token replayed')],
   consentGranted: [grant.consentGranted(AGREED, 'session_1')],
-  consentRevoked: [grant.consentRevoked(AGREED), grant.consentRevoked({ ...AGREED, claims: [] })],
+  consentRevoked: [grant.consentRevoked(AGREED), grant.consentRevoked({ ...AGREED, claims: [], resources: [] })],
   deviceApproved: [grant.deviceApproved(DEVICE, ['openid'])],
   deviceDenied: [grant.deviceDenied(DEVICE)],
   logoutAttempted: [

@@ -10,6 +10,7 @@ export const request = (more: Partial<StepRequest> = {}): StepRequest => ({
   subjectHint: null,
   addressHint: null,
   scopes: ['openid', 'email', 'offline_access'],
+  resources: [],
   claims: null,
   requireConsent: false,
   supportedAcrs: [ACR_OTP],
@@ -40,7 +41,12 @@ export const session = (more: Partial<StepSession> = {}): StepSession => ({
   ...more,
 })
 export const fresh = session({ signedInAt: ago(0), proofs: [otp(0)] })
-export const consent = (...scopes: string[]): StepConsent => ({ scopes, claims: [], isFresh: false })
+export const consent = (...scopes: string[]): StepConsent => ({
+  scopes,
+  claims: [],
+  resources: [],
+  isFresh: false,
+})
 export const agreed = consent('openid', 'email', 'offline_access')
 export const silent = { prompt: ['none'] } as const
 export const requiringConsent = { requireConsent: true }

@@ -246,7 +246,7 @@ export function pagesWith(text: string, brand: Brand = {}) {
         error={text}
       />
     ),
-    consent: <ConsentPage {...{ tenant, client, interaction, person, consentItems: asks }} />,
+    consent: <ConsentPage {...{ tenant, client, interaction, person, consentItems: asks, apis: [text] }} />,
     'user-code': <UserCodePage {...{ tenant, interaction }} code={text} error={text} />,
     device: (
       <DeviceConsentPage {...{ tenant, client, interaction, person, consentItems: asks }} userCode={text} />
@@ -312,7 +312,7 @@ export function pagesWith(text: string, brand: Brand = {}) {
       <AppsPage
         {...{ tenant, form: interaction, hasMore: true, messages: [text], timeZone: null }}
         notice="notice.accessRemoved"
-        apps={[{ clientId: text, name: text, words: [text], since: sentAt }]}
+        apps={[{ clientId: text, name: text, words: [text], apis: [text], since: sentAt }]}
       />
     ),
     'account-sign-in-methods': (

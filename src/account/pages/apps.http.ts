@@ -1,3 +1,4 @@
+import { listApiNames } from '../../access/declared-resources.ts'
 import { listConsentItems } from '../../consents/consent-items.ts'
 import { listUserConsents } from '../../consents/consents.ts'
 import { localizeClient } from '../../languages/localize-client.ts'
@@ -13,12 +14,15 @@ const MAX_SHOWN = 50
 async function listShownApps({ ctx, user }: AccountVisit) {
   const page = await listUserConsents(ctx, user.id, { first: MAX_SHOWN })
   const { language } = getRequestWords(ctx)
-  const apps = page.rows.map(({ clientId, client, scopes, claims, createdAt }) => ({
-    clientId,
-    name: localizeClient(client, language).name,
-    words: listConsentItems(scopes, claims).map(({ words }) => words),
-    since: createdAt,
-  }))
+  const apps = await Promise.all(
+    page.rows.map(async ({ clientId, client, scopes, claims, resources, createdAt }) => ({
+      clientId,
+      name: localizeClient(client, language).name,
+      words: listConsentItems(scopes, claims).map(({ words }) => words),
+      apis: await listApiNames(ctx.tenant, resources, language),
+      since: createdAt,
+    })),
+  )
   return { apps, hasMore: page.hasNextPage }
 }
 

@@ -1,12 +1,19 @@
 import type { VNode } from 'preact'
 import { BidiText, type PageInteraction, type PageTenant, StepForm } from '../../pages/page-shell.pages.tsx'
+import { ApiItem } from '../../pages/api-item.pages.tsx'
 import { Message, useWords } from '../../pages/words.pages.tsx'
 import { AccountShell } from './account-shell.pages.tsx'
 import { Moment } from './moment.pages.tsx'
 import type { Notice } from './notices.ts'
 
 /** An app that the user has given access to the account. */
-export type ShownApp = { clientId: string; name: string; words: readonly string[]; since: Date }
+export type ShownApp = {
+  clientId: string
+  name: string
+  words: readonly string[]
+  apis: readonly string[]
+  since: Date
+}
 
 type AppsPageProps = {
   tenant: PageTenant
@@ -37,7 +44,7 @@ export function AppsPage({ tenant, form, timeZone, apps, hasMore, ...shell }: Ap
       {apps.length > 0 && (
         // biome-ignore lint/a11y/noRedundantRoles: VoiceOver does not announce a list without bullets as a list.
         <ul class="messages" role="list">
-          {apps.map(({ clientId, name, words: asks, since }) => (
+          {apps.map(({ clientId, name, words: asks, apis, since }) => (
             <li class="message" key={clientId}>
               <h2>
                 <BidiText>{name}</BidiText>
@@ -47,6 +54,9 @@ export function AppsPage({ tenant, form, timeZone, apps, hasMore, ...shell }: Ap
                   <li key={each}>
                     <BidiText>{words.translate(each)}</BidiText>
                   </li>
+                ))}
+                {apis.map((api) => (
+                  <ApiItem key={api} api={api} />
                 ))}
               </ul>
               <p class="hint">

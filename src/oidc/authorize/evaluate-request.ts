@@ -2,6 +2,7 @@ import { findClient } from '../../access/client-cache.ts'
 import { findTenant } from '../../access/tenant-cache.ts'
 import { canUseDevices } from '../../clients/device-clients.ts'
 import type { Ctx } from '../../core/context.ts'
+import { isOwnAudience } from '../../core/issuer.ts'
 import type { Channel } from '../../core/sign-in-methods.ts'
 import { addSeconds } from '../../core/time.ts'
 import { sql } from '../../database/db.ts'
@@ -59,6 +60,8 @@ export type AuthorizationState = {
   /** The accounts of the browser, the current one first. */
   accounts: AccountState[]
   scopes: string[]
+  /** The requested APIs, without those of this deployment and of the client itself. */
+  resources: string[]
   /** Individually requested claims that no scope covers. */
   claims: string[]
   client: RequestingClient
@@ -152,9 +155,13 @@ export function evaluateState(
   const { roles } = provenUser ?? state ?? { roles: [] }
   const secondFactor = selectSecondFactorTerms(given.secondFactorPolicy, client, roles)
   const scopes = selectGrantableScopes(request.scopes, client, state?.roles ?? [])
+  const resources = request.resources.filter(
+    (resource) => !isOwnAudience(resource) && !client.resources.includes(resource),
+  )
   const next = selectNextStep(
     {
       ...request,
+      resources,
       maxAgeSeconds: selectMaxAge(request, client),
       scopes,
       requireConsent: client.requireConsent,
@@ -175,11 +182,14 @@ export function evaluateState(
       isAmbiguous,
       isChosen,
     },
-    state && {
-      scopes: state.consentedScopes ?? [],
-      claims: state.consentedClaims ?? [],
-      isFresh: progress.consentedIn === state.id,
-    },
+    state?.consentedScopes
+      ? {
+          scopes: state.consentedScopes,
+          claims: state.consentedClaims ?? [],
+          resources: state.consentedResources ?? [],
+          isFresh: progress.consentedIn === state.id,
+        }
+      : null,
     now,
   )
   return {
@@ -187,6 +197,7 @@ export function evaluateState(
     next,
     signInState: state,
     scopes,
+    resources,
     claims: listExtraClaims(request.claims, scopes),
     secondFactor,
   }

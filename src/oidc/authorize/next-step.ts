@@ -23,6 +23,8 @@ export type StepRequest = {
   addressHint: string | null
   /** The requested scopes that the user can grant. */
   scopes: readonly string[]
+  /** The requested APIs that the user consents to. */
+  resources: readonly string[]
   claims: ClaimsRequest | null
   requireConsent: boolean
   /** The `acr` of each sign-in method of the tenant. */
@@ -59,6 +61,7 @@ export type StepConsent = {
   scopes: readonly string[]
   /** Individually requested claims. */
   claims: readonly string[]
+  resources: readonly string[]
   /** The consent was given during this request. */
   isFresh: boolean
 }
@@ -235,8 +238,15 @@ export function listConsentScopes({
   return requireConsent ? scopes : scopes.filter((scope) => scope === ACCOUNT_SCOPE)
 }
 
+/** Whether the client gets nothing from a user who has not consented to anything: also a request without scopes asks. */
+export const requiresConsent = (request: Pick<StepRequest, 'requireConsent' | 'scopes'>): boolean =>
+  request.requireConsent || listConsentScopes(request).length > 0
+
 function needsConsent(request: StepRequest, consent: StepConsent | null): boolean {
+  if (requiresConsent(request) && !consent) return true
   if (request.prompt.includes('consent') && !consent?.isFresh) return true
+  if (request.requireConsent && !request.resources.every((resource) => consent?.resources.includes(resource)))
+    return true
   if (!listConsentScopes(request).every((scope) => consent?.scopes.includes(scope))) return true
   // Consent to a scope covers its claims.
   const extraClaims = listExtraClaims(request.claims, [...request.scopes, ...(consent?.scopes ?? [])])

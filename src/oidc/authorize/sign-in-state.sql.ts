@@ -16,7 +16,7 @@ export type SignInState = RowOf<typeof SELECT_SIGN_IN_STATE>
 /** What a sign-in state has of the user `u` and of the consent `k`. */
 export const PERSON_COLUMNS = `u."roles", u."name", u."email", u."phoneNumber", u."locale", u."passkeyOfferedAt", u."hasSecondFactor",
     u."termsVersion", u."codeGeneration",
-    k."scopes" AS "consentedScopes", k."claims" AS "consentedClaims"`
+    k."scopes" AS "consentedScopes", k."claims" AS "consentedClaims", k."resources" AS "consentedResources"`
 
 /** The columns as a statement returns them. */
 export const PERSON_RETURNS = {
@@ -32,6 +32,7 @@ export const PERSON_RETURNS = {
   /** Null when there is no consent yet. */
   consentedScopes: 'text[]?',
   consentedClaims: 'text[]?',
+  consentedResources: 'text[]?',
 } as const
 
 /** What a sign-in state has of the session, besides its use. */

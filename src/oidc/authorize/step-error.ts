@@ -47,10 +47,14 @@ const RULE_DIAGNOSTICS: Record<FailedRule, (failed: FailedEvaluation, user: Sign
     reason: 'two factors are required, and the session has one',
     signed_in: userId,
   }),
-  consent: ({ authorization: { scopes, claims, client } }, { userId, consentedScopes, consentedClaims }) => {
+  consent: (
+    { authorization: { scopes, claims, resources, client } },
+    { userId, consentedScopes, consentedClaims, consentedResources },
+  ) => {
     const missing = [
       ...listConsentScopes({ ...client, scopes }).filter((scope) => !consentedScopes?.includes(scope)),
       ...claims.filter((claim) => !consentedClaims?.includes(claim)),
+      ...resources.filter((resource) => !consentedResources?.includes(resource)),
     ]
     return {
       reason: 'the signed-in user has not consented',

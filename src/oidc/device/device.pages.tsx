@@ -77,6 +77,7 @@ export const DeviceConsentPage = ({
   interaction,
   person,
   consentItems,
+  apis = [],
   userCode,
   accepted,
 }: ConsentPageProps & { userCode: string }): VNode => (
@@ -106,8 +107,8 @@ export const DeviceConsentPage = ({
         <Message of="device.warning" />
       </p>
     </section>
-    {consentItems.length > 0 ? (
-      <ConsentItems consentItems={consentItems} />
+    {consentItems.length + apis.length > 0 ? (
+      <ConsentItems consentItems={consentItems} apis={apis} />
     ) : (
       <p>
         <Message of="device.asksNothing" />

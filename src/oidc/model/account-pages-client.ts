@@ -21,6 +21,7 @@ export type RequestingClient = Pick<
   | 'callbacks'
   | 'allowedOrigins'
   | 'webOrigins'
+  | 'resources'
 >
 
 /** The account pages in the place of a client: users know them by the name of the tenant. */
@@ -45,4 +46,5 @@ export const createAccountPagesClient = ({
   callbacks: [],
   allowedOrigins: [],
   webOrigins: [],
+  resources: [],
 })

@@ -9,6 +9,7 @@ import {
   type PageTenant,
   StepForm,
 } from '../../pages/page-shell.pages.tsx'
+import { ApiItem } from '../../pages/api-item.pages.tsx'
 import { type AcceptedPasskeys, PasskeySignal } from '../../pages/passkey-signal.pages.tsx'
 import { type PagePerson, SignedInAs } from '../../pages/person.pages.tsx'
 import { Message, Sentence } from '../../pages/words.pages.tsx'
@@ -21,6 +22,8 @@ export type ConsentPageProps = {
   person: PagePerson
   /** What the client requests, in plain words, each once. */
   consentItems: readonly ConsentItem[]
+  /** The names of other APIs that the client will use on behalf of the user, each once. */
+  apis?: readonly string[]
   /** Where the answer goes; omitted for a device, which has it already. */
   destination?: Destination
   /** The passkeys of a user who has just signed in. */
@@ -59,10 +62,16 @@ const OtherDestination = ({ destination }: Pick<ConsentPageProps, 'destination'>
     </p>
   ) : null
 
-type ItemListProps = { id: string; heading: ComponentChildren; class: string; items: readonly ConsentItem[] }
+type ItemListProps = {
+  id: string
+  heading: ComponentChildren
+  class: string
+  items: readonly ConsentItem[]
+  apis?: readonly string[]
+}
 
-const ItemList = ({ id, heading, class: className, items }: ItemListProps): VNode | null =>
-  items.length > 0 ? (
+const ItemList = ({ id, heading, class: className, items, apis = [] }: ItemListProps): VNode | null =>
+  items.length + apis.length > 0 ? (
     <section>
       <h2 id={id}>{heading}</h2>
       {/* biome-ignore lint/a11y/noRedundantRoles: VoiceOver does not announce a list without bullets as a list. */}
@@ -74,20 +83,33 @@ const ItemList = ({ id, heading, class: className, items }: ItemListProps): VNod
             </BidiText>
           </li>
         ))}
+        {apis.map((api) => (
+          <ApiItem key={api} api={api} />
+        ))}
       </ul>
     </section>
   ) : null
 
 /** What the client requests, in plain words; what is sensitive stands apart. */
-export function ConsentItems({ consentItems }: Pick<ConsentPageProps, 'consentItems'>): VNode {
+export function ConsentItems({
+  consentItems,
+  apis = [],
+}: Pick<ConsentPageProps, 'consentItems' | 'apis'>): VNode {
   const plain = consentItems.filter(({ isSensitive }) => !isSensitive)
   const sensitive = consentItems.filter(({ isSensitive }) => isSensitive)
+  const hasPlain = plain.length + apis.length > 0
+  if (!hasPlain && sensitive.length === 0)
+    return (
+      <p>
+        <Message of="consent.asksNothing" />
+      </p>
+    )
   return (
     <>
-      <ItemList id="asks" heading={<Message of="consent.asks" />} class="asks" items={plain} />
+      <ItemList id="asks" heading={<Message of="consent.asks" />} class="asks" items={plain} apis={apis} />
       <ItemList
         id="sensitive-asks"
-        heading={<Message of={plain.length > 0 ? 'consent.sensitive' : 'consent.onlySensitive'} />}
+        heading={<Message of={hasPlain ? 'consent.sensitive' : 'consent.onlySensitive'} />}
         class="asks sensitive"
         items={sensitive}
       />
@@ -128,6 +150,7 @@ export const ConsentPage = ({
   interaction,
   person,
   consentItems,
+  apis,
   destination,
   accepted,
 }: ConsentPageProps): VNode => (
@@ -147,7 +170,7 @@ export const ConsentPage = ({
     <PublisherNote client={client} />
     <OtherDestination destination={destination} />
     <SignedInAs interaction={interaction} person={person} />
-    <ConsentItems consentItems={consentItems} />
+    <ConsentItems consentItems={consentItems} apis={apis} />
     <ConsentButtons interaction={interaction} />
     <p class="hint">
       {destination && !destination.isOther && !destination.isOnDevice && (

@@ -1,3 +1,4 @@
+import { listApiNames } from '../../access/declared-resources.ts'
 import { listConsentItems } from '../../consents/consent-items.ts'
 import { getRequestWords } from '../../languages/request-language.ts'
 import { createCsrfToken } from '../../pages/csrf.ts'
@@ -6,6 +7,7 @@ import type { RenderOptions } from '../../pages/render-page.pages.tsx'
 import { renderComponent } from '../../pages/responses.http.ts'
 import { listPasscodeChannels } from '../../passcodes/passcode-channels.ts'
 import { canAddressSignUp, hasSignUp } from '../../passcodes/sign-up-policy.ts'
+import { listOtherApis } from '../token/audience.ts'
 import { offersAccounts } from './account-forms.http.ts'
 import { selectCompletion } from './completion.http.ts'
 import { CodePage } from './passcode/code.pages.tsx'
@@ -50,13 +52,18 @@ export async function renderSignInPage(signIn: SignInStep, page: SignInPageName)
         options,
       )
     case 'consent': {
+      const { scopes, claims, client } = authorization
       const accepted = await findPasskeySignal(signIn)
+      const apis = listOtherApis(call.tenant, scopes, request.resources).filter(
+        (api) => !client.resources.includes(api),
+      )
       return completion.renderConsent(
         {
           ...common,
           person,
           accepted,
-          consentItems: listConsentItems(authorization.scopes, authorization.claims),
+          consentItems: listConsentItems(scopes, claims),
+          apis: await listApiNames(call.ctx.tenant, apis, getRequestWords(call.ctx).language),
         },
         { ...options, runsScript: accepted !== null },
       )

@@ -51,6 +51,16 @@ export function computeAudience(
   return audience.length > 0 ? audience : [issuerOf(tenant.tenantId)]
 }
 
+/** The APIs besides those of this deployment that a token for these scopes and resources may be used at. */
+export const listOtherApis = (
+  tenant: TenantAudience,
+  scopes: readonly string[],
+  resources: readonly string[],
+): string[] =>
+  computeAudience(tenant, scopes, resources).filter(
+    (audience) => !isOwnAudience(audience) && audience !== issuerOf(tenant.tenantId),
+  )
+
 /** The audiences that a token request may select from what was granted (RFC 8707, section 2.2). */
 export function computeReach(
   tenant: TenantAudience,

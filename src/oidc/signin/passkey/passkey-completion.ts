@@ -5,7 +5,7 @@ import { wakeReaders } from '../../../events/log.ts'
 import { buildBrowserSessionOptions, prepareSession } from '../../../sessions/sessions.ts'
 import { evaluateState } from '../../authorize/evaluate-request.ts'
 import { issueCodeResponse } from '../../authorize/issue-answer.ts'
-import { listConsentScopes } from '../../authorize/next-step.ts'
+import { requiresConsent } from '../../authorize/next-step.ts'
 import type { AuthorizationResponse } from '../../authorize/response-modes.ts'
 import { hashHandle } from '../../interactions/interactions.ts'
 import { isRedirected } from '../../model/authorize-request.ts'
@@ -63,7 +63,7 @@ export async function completeByPasskey(
     event: session.event,
     clientId: client.id,
     interactionHash: hashHandle(interaction),
-    needsConsent: listConsentScopes({ requireConsent: client.requireConsent, scopes }).length > 0,
+    needsConsent: requiresConsent({ requireConsent: client.requireConsent, scopes }),
   })
   if (!stored.isUserActive) throw new RejectedPasskey('locked', { userId })
   // The consent was revoked since it was read.

@@ -158,15 +158,15 @@ export function continueAsAccount(
 export async function grantConsent(
   ctx: Ctx,
   interaction: Interaction,
-  { signInState: state, scopes, claims, client }: AuthorizationState,
+  { signInState: state, scopes, claims, resources, client }: AuthorizationState,
   now = new Date(),
 ): Promise<void> {
   if (!state) return
   const { userId } = state
   const userCtx = toUserCtx(ctx, { userId, clientId: client.id, sessionId: state.id })
   await inTransaction(async (sql) => {
-    await upsertConsent(sql, ctx.tenant, { userId, clientId: client.id, scopes, claims, now })
-    const consent = { userId, clientId: client.id, scopes, claims }
+    const consent = { userId, clientId: client.id, scopes, claims, resources }
+    await upsertConsent(sql, ctx.tenant, { ...consent, now })
     await recordEvents(sql, userCtx, [consentGranted(consent, state.id)])
   })
   wakeReaders(ctx.tenant)

@@ -1,0 +1,2 @@
+-- AlterTable
+ALTER TABLE "Consent" ADD COLUMN     "resources" TEXT[] DEFAULT ARRAY[]::TEXT[];
