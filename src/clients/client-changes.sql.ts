@@ -18,6 +18,7 @@ export const CHANGEABLE_CLIENT_COLUMNS = [
   'translations',
   'callbacks',
   'allowedOrigins',
+  'hasDefaultOrigins',
   'webOrigins',
   'allowedLogoutUrls',
   'initiateLoginUrl',

@@ -27,7 +27,7 @@ import {
   rotateSecretRow,
   updateClientRow,
 } from './client-changes.sql.ts'
-import { SECRET_FIELD_DEFAULTS } from './client-rules.fields.ts'
+import { listCallbackOrigins, SECRET_FIELD_DEFAULTS } from './client-rules.fields.ts'
 import { APP_TYPES, type AppType, HAS_SECRET, type RegisteredBy } from './client-types.ts'
 import { createClientPatchShape, SecretRotation } from './clients.fields.ts'
 import type { Client } from './clients.ts'
@@ -67,6 +67,32 @@ const createSecretCheck = (secrets: SecretRow[]) => (sent: unknown) => {
   const current = secrets.find(({ expiresAt }) => expiresAt === null)
   if (!current) return sent === null
   return typeof sent === 'string' && equalsConstantTime(Buffer.from(current.hash, 'hex'), sha256(sent))
+}
+
+/** A patch, where null unsets `allowedOrigins`. */
+type ClientPatch = Partial<Omit<ChangeableClient, 'allowedOrigins'>> & { allowedOrigins?: string[] | null }
+
+/**
+ * The origins after an update: unset ones follow the callbacks. A client that is sent back as it was read keeps them
+ * unset.
+ */
+function mergeOrigins(
+  before: Pick<ChangeableClient, 'allowedOrigins' | 'hasDefaultOrigins'>,
+  sent: string[] | null | undefined,
+  callbacks: readonly string[],
+): Pick<ChangeableClient, 'allowedOrigins' | 'hasDefaultOrigins'> {
+  const isSame = sent === undefined || isDeepStrictEqual(sent, before.allowedOrigins)
+  const hasDefaultOrigins = sent === null || (isSame && before.hasDefaultOrigins)
+  const allowedOrigins = hasDefaultOrigins ? listCallbackOrigins(callbacks) : (sent ?? before.allowedOrigins)
+  return { allowedOrigins, hasDefaultOrigins }
+}
+
+/** The fields of the API that differ. */
+function listChangedFields(before: ChangeableClient, after: ChangeableClient): string[] {
+  const columns = CHANGEABLE_CLIENT_COLUMNS.filter(
+    (column) => !isDeepStrictEqual(before[column], after[column]),
+  )
+  return [...new Set(columns.map((column) => (column === 'hasDefaultOrigins' ? 'allowedOrigins' : column)))]
 }
 
 const APP_TYPES_WITH_SECRET = APP_TYPES.filter((type) => HAS_SECRET[type])
@@ -112,17 +138,19 @@ export async function updateClient(
     const patch = parseInput(
       createClientPatchShape(ctx.tenant, { ...before, isCurrentSecret: createSecretCheck(current.secrets) }),
       input,
-    ) as Partial<ChangeableClient>
+    ) as ClientPatch
     const merged = Object.fromEntries(
       CHANGEABLE_CLIENT_COLUMNS.map((column) => [
         column,
         patch[column] === undefined ? before[column] : patch[column],
       ]),
     ) as ChangeableClient
-    const after = mayHaveSecret(merged) ? merged : { ...merged, ...SECRET_FIELD_DEFAULTS }
-    const changedFields: string[] = CHANGEABLE_CLIENT_COLUMNS.filter(
-      (column) => !isDeepStrictEqual(before[column], after[column]),
-    )
+    const after = {
+      ...merged,
+      ...(!mayHaveSecret(merged) && SECRET_FIELD_DEFAULTS),
+      ...mergeOrigins(before, patch.allowedOrigins, merged.callbacks),
+    }
+    const changedFields = listChangedFields(before, after)
     if (changedFields.length === 0) return { client: before, isChanged: false, hasNewKeys: false }
     requirePlatformForSharedClient(ctx, before)
     if (changedFields.some((field) => !PRESENTATION_FIELDS.includes(field)))

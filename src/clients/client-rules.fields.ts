@@ -24,6 +24,11 @@ function findRedirectIssue(appType: AppType, url: string): string | null {
   return findUrlIssue(url, appType === 'native' ? { customSchemes: true, secure: true } : SECURE_URL)
 }
 
+/** The origins of the callbacks that are web addresses, each once: those that CORS permits by default. */
+export const listCallbackOrigins = (callbacks: readonly string[]): string[] => [
+  ...new Set(callbacks.filter((url) => /^https?:/i.test(url)).map((url) => new URL(url).origin)),
+]
+
 /** Fields that public clients do not have. */
 export const SECRET_FIELD_DEFAULTS = { jwks: null, resources: [] }
 const SECRET_ONLY_FIELDS = Object.keys(SECRET_FIELD_DEFAULTS) as (keyof typeof SECRET_FIELD_DEFAULTS)[]

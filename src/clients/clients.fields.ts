@@ -31,13 +31,22 @@ import { clientSamples } from './client-shapes.fields.ts'
 import { clientTranslations } from './client-translations.fields.ts'
 import { APP_TYPES, CLIENT_TYPES } from './client-types.ts'
 
+const MAX_ENTRIES = 100
+const arrayOf = <Item extends z.ZodType>(item: Item, max: number) =>
+  z.array(item, 'must be an array').max(max, `must have at most ${max} entries`)
+
 /** A list without duplicates. Null empties it, as it unsets other fields. */
-const list = <Item extends z.ZodType>(item: Item, max = 100) =>
-  z
-    .array(item, 'must be an array')
-    .max(max, `must have at most ${max} entries`)
+const list = <Item extends z.ZodType>(item: Item, max = MAX_ENTRIES) =>
+  arrayOf(item, max)
     .nullable()
     .transform((items) => [...new Set(items)])
+    .optional()
+
+/** A list without duplicates that has a default. Null unsets it, and an empty list is a value. */
+const unsettableList = <Item extends z.ZodType>(item: Item) =>
+  arrayOf(item, MAX_ENTRIES)
+    .nullable()
+    .transform((items) => items && [...new Set(items)])
     .optional()
 
 /** The identifier of an API (RFC 8707, section 2). Identifiers of this deployment are rejected. */
@@ -58,7 +67,7 @@ const createClientFields = (kind: 'creation' | 'change') => {
     termsUrl: member(createAllowedUrl({ secure: true, fragment: true })),
     translations: clientTranslations,
     callbacks: list(redirectUri),
-    allowedOrigins: list(webOrigin),
+    allowedOrigins: unsettableList(webOrigin),
     webOrigins: list(webOrigin),
     allowedLogoutUrls: list(redirectUri),
     initiateLoginUrl: member(createAllowedUrl({ secure: true })),

@@ -13,6 +13,7 @@ import type { Client as ClientModel, Prisma } from '../generated/prisma/client.t
 import { ensureSigningKeys } from '../keys/key-rotation.ts'
 import { invalidateKeys } from '../keys/keys.ts'
 import { parseInput } from '../schema/input-shapes.ts'
+import { listCallbackOrigins } from './client-rules.fields.ts'
 import { HAS_SECRET, type RegisteredBy } from './client-types.ts'
 import { createClientCreateShape } from './clients.fields.ts'
 
@@ -41,7 +42,7 @@ export async function createClient(
   input: unknown,
   origin?: ClientOrigin,
 ): Promise<{ client: Client; secret: string | null }> {
-  const data = parseInput(createClientCreateShape(ctx.tenant), input)
+  const { allowedOrigins = null, ...data } = parseInput(createClientCreateShape(ctx.tenant), input)
   requireNoEscalation(ctx, (data.scopes ?? []).filter(isScope))
   if (data.allTenants && (ctx.actor.kind !== 'platform' || ctx.tenant !== SYSTEM_TENANT))
     throw new Forbidden('Only the platform creates clients for all tenants.')
@@ -52,6 +53,8 @@ export async function createClient(
     const created = await tx.client.create({
       data: {
         ...data,
+        allowedOrigins: allowedOrigins ?? listCallbackOrigins(data.callbacks ?? []),
+        hasDefaultOrigins: allowedOrigins === null,
         jwks: (data.jwks ?? undefined) as Prisma.InputJsonObject | undefined,
         registeredBy: origin?.by,
         ...origin?.columns,

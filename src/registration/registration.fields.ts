@@ -135,8 +135,6 @@ export function parseMetadata(
     translations: languages.translations,
     idTokenSigningAlg: metadata.id_token_signed_response_alg ?? DEFAULT_ID_TOKEN_ALGORITHM,
     appType,
-    // The origins that receive its codes may call the token endpoint.
-    ...(appType === 'single-page' && { allowedOrigins: listWebOrigins(metadata.redirect_uris) }),
   }
   const validated = createClientCreateShape(tenant).safeParse({ type: 'login', ...input }, PARSE_OPTIONS)
   const reportedMembers = new Set(issues.map(({ field }) => field))
@@ -150,9 +148,6 @@ export function parseMetadata(
   }
   return { input, method, issues }
 }
-
-const listWebOrigins = (uris: unknown): string[] =>
-  Array.isArray(uris) ? [...new Set(uris.flatMap((uri) => parseWebUrl(uri)?.origin ?? []))] : []
 
 /** The host of the first redirect URI, the default name of a client. */
 export const selectClientHost = (metadata: unknown): string => {

@@ -24,7 +24,7 @@ describe('the operations on clients', () => {
       policyUrl: null,
       termsUrl: null,
       translations: [],
-      allowedOrigins: [],
+      allowedOrigins: ['https://a.example'],
       webOrigins: [],
       allowedLogoutUrls: [],
       initiateLoginUrl: null,

@@ -60,7 +60,6 @@ export const test = base
       const client = await newClient({
         appType: 'single-page',
         callbacks: application.callbacks,
-        allowedOrigins: [application.origin],
         allowedLogoutUrls: [application.signedOut],
         ...fields,
       })

@@ -90,7 +90,10 @@ export const CONSTRUCTOR_CALLS: Record<string, NewEvent[]> = {
   grantRefreshed: [grant.grantRefreshed()],
   grantRevoked: [grant.grantRevoked(GRANT, 'locked'), grant.grantRevoked(null, 'refresh token replayed')],
   consentGranted: [grant.consentGranted(AGREED, 'session_1')],
-  consentRevoked: [grant.consentRevoked(AGREED), grant.consentRevoked({ ...AGREED, claims: [], resources: [] })],
+  consentRevoked: [
+    grant.consentRevoked(AGREED),
+    grant.consentRevoked({ ...AGREED, claims: [], resources: [] }),
+  ],
   deviceApproved: [grant.deviceApproved(DEVICE, ['openid'])],
   deviceDenied: [grant.deviceDenied(DEVICE)],
   logoutAttempted: [
