@@ -9,6 +9,7 @@ const RESOURCES = ['http://localhost:3000/acme/api', 'urn:orders']
 export const testClient = (more: Partial<RequestingClient> = {}): RequestingClient => ({
   id: 'client_1',
   appType: 'web',
+  registeredBy: 'administrator',
   callbacks: ['https://rp.example.com/cb', 'com.example.app:/cb'],
   webOrigins: [],
   scopes: ['users:read'],

@@ -9,6 +9,7 @@ import { parseResponseMode, selectMessageOrigin } from './response-modes.ts'
 export type RequestingClient = {
   id: string
   appType: string
+  registeredBy: string
   callbacks: string[]
   webOrigins: string[]
   scopes: string[]

@@ -18,8 +18,10 @@ export type LogoutRequest = {
 }
 
 /** Compared like callbacks: a native application signs out on any loopback port, too. */
-const isRegisteredLogoutUrl = ({ appType, allowedLogoutUrls }: CachedClient, uri: string): boolean =>
-  isRegisteredRedirect({ appType, callbacks: allowedLogoutUrls }, uri)
+const isRegisteredLogoutUrl = (
+  { appType, registeredBy, allowedLogoutUrls }: CachedClient,
+  uri: string,
+): boolean => isRegisteredRedirect({ appType, registeredBy, callbacks: allowedLogoutUrls }, uri)
 
 /** Throws OAuthError, never redirected, unless the target is a logout URL of the named client. */
 function requireRegisteredTarget(

@@ -1,5 +1,6 @@
 import type { ComponentChildren, VNode } from 'preact'
 import type { ConsentItem } from '../../consents/consent-items.ts'
+import { ApiItem } from '../../pages/api-item.pages.tsx'
 import {
   BidiText,
   getTenantName,
@@ -9,7 +10,6 @@ import {
   type PageTenant,
   StepForm,
 } from '../../pages/page-shell.pages.tsx'
-import { ApiItem } from '../../pages/api-item.pages.tsx'
 import { type AcceptedPasskeys, PasskeySignal } from '../../pages/passkey-signal.pages.tsx'
 import { type PagePerson, SignedInAs } from '../../pages/person.pages.tsx'
 import { Message, Sentence } from '../../pages/words.pages.tsx'

@@ -13,15 +13,23 @@ const test = base.extend(
 )
 
 describe('the redirect_uri of a native application (RFC 8252)', () => {
-  test('may be an IPv6 loopback address or have a private-use scheme (sections 7.1 and 7.3)', async ({
+  test('may be a loopback address, be on localhost or have a private-use scheme (sections 7.1 and 7.3)', async ({
     person,
     browser,
     discover,
     newNativeApp,
   }) => {
-    const client = await newNativeApp(['http://[::1]/callback', 'com.example.app:/callback'])
+    const client = await newNativeApp([
+      'http://[::1]/callback',
+      'http://localhost:8080/callback',
+      'com.example.app:/callback',
+    ])
     const config = await discover(client)
-    for (const redirectUri of ['http://[::1]:49152/callback', 'com.example.app:/callback']) {
+    for (const redirectUri of [
+      'http://[::1]:49152/callback',
+      'http://localhost:49152/callback',
+      'com.example.app:/callback',
+    ]) {
       const { path, checks } = await startRequest(config, { redirect_uri: redirectUri, scope: SCOPE })
       const location = (await browser.fetch(path)).headers.get('location') ?? ''
       const answered = location.startsWith(redirectUri)

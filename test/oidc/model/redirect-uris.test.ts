@@ -3,6 +3,10 @@ import { describe, expect, test } from 'vitest'
 import { isRegisteredRedirect } from '../../../src/oidc/model/redirect-uris.ts'
 import { mutations, REGISTERED } from '../../support/redirect-uris.ts'
 
+const ADMINISTERED = { registeredBy: 'administrator' }
+const NATIVE = { ...ADMINISTERED, appType: 'native' }
+const DOCUMENT = { registeredBy: 'document', appType: 'single-page' }
+
 describe('a redirect_uri (RFC 9700, section 2.1)', () => {
   test('is accepted only if it equals a registered one byte for byte, whatever the mutation', () => {
     fc.assert(
@@ -12,7 +16,7 @@ describe('a redirect_uri (RFC 9700, section 2.1)', () => {
         fc.constantFrom('web', 'single-page'),
         (uri, changes, appType) => {
           const changed = changes.reduce((current, change) => change(current), uri)
-          expect(isRegisteredRedirect({ appType, callbacks: REGISTERED }, changed)).toBe(
+          expect(isRegisteredRedirect({ ...ADMINISTERED, appType, callbacks: REGISTERED }, changed)).toBe(
             REGISTERED.includes(changed),
           )
         },
@@ -29,9 +33,9 @@ describe('a redirect_uri (RFC 9700, section 2.1)', () => {
         fc.string({ maxLength: 3, unit: 'binary' }),
         (uri, at, text) => {
           const changed = uri.slice(0, at) + text + uri.slice(at + 1)
-          expect(isRegisteredRedirect({ appType: 'web', callbacks: REGISTERED }, changed)).toBe(
-            REGISTERED.includes(changed),
-          )
+          expect(
+            isRegisteredRedirect({ ...ADMINISTERED, appType: 'web', callbacks: REGISTERED }, changed),
+          ).toBe(REGISTERED.includes(changed))
         },
       ),
       { numRuns: 2000 },
@@ -46,6 +50,15 @@ describe('a redirect_uri (RFC 9700, section 2.1)', () => {
     ['http://127.0.0.1:49152/other', false],
     ['https://127.0.0.1:49152/cb', false],
     ['http://localhost:49152/cb', false],
+    ['http://localhost:49152/local', true],
+    ['http://localhost/local', true],
+    ['http://LOCALHOST:49152/local', false],
+    ['http://localhost.:49152/local', false],
+    ['http://localhost.evil.example:49152/local', false],
+    ['http://localhost:49152@evil.example/local', false],
+    ['https://localhost:49152/local', false],
+    ['http://127.0.0.1:49152/local', false],
+    ['http://localhost:49152/local?x=1', false],
     ['http://127.0.0.2:49152/cb', false],
     ['http://127.0.0.1:80@evil.example/cb', false],
     ['http://127.0.0.1:049152/cb', false],
@@ -57,15 +70,20 @@ describe('a redirect_uri (RFC 9700, section 2.1)', () => {
     ['http://127.0.0.1:49152/cb#f', false],
     ['https://rp.example.com:8443/cb', false],
   ])(
-    'may differ in its loopback port for a native application: %s is %s (RFC 8252, section 7.3)',
+    'may differ in its loopback port for a native application or a metadata document: %s is %s (RFC 8252, section 7.3)',
     (uri, passes) => {
-      expect(isRegisteredRedirect({ appType: 'native', callbacks: REGISTERED }, uri)).toBe(passes)
+      const callbacks = [...REGISTERED, 'http://localhost/local']
+      for (const client of [NATIVE, DOCUMENT])
+        expect(isRegisteredRedirect({ ...client, callbacks }, uri)).toBe(passes)
     },
   )
 
   test('may not differ in its loopback port for other applications', () => {
-    expect(isRegisteredRedirect({ appType: 'web', callbacks: REGISTERED }, 'http://127.0.0.1:49152/cb')).toBe(
-      false,
-    )
+    expect(
+      isRegisteredRedirect(
+        { ...ADMINISTERED, appType: 'web', callbacks: REGISTERED },
+        'http://127.0.0.1:49152/cb',
+      ),
+    ).toBe(false)
   })
 })
