@@ -48,8 +48,9 @@ async function handleAuthorize(call: TenantCall): Promise<Response> {
   const { event, tenant, ctx } = call
   const cookies = event.req.headers.get('cookie')
   const checked = await validateCallRequest(call, readTarget(event).query)
+  if ('pendingHandle' in checked) return redirectTo(toHostedPath(ctx.tenant, checked.pendingHandle))
   if ('error' in checked) return sendErrorResponse(call, checked.target, checked.error, UNSEEN)
-  const { request } = checked
+  const { request, signIn } = checked
   const tokens = readSessionTokens(cookies)
   const authorization = await evaluateRequest(ctx, request, {}, tokens)
   const { next, signInState } = authorization
@@ -65,7 +66,7 @@ async function handleAuthorize(call: TenantCall): Promise<Response> {
   const answer = issueCodeResponse(tenant, request, authorization)
   if (answer) return sendAuthorizationResponse(ctx, answer)
   const browser = bindBrowser(ctx.tenant, readCookie(cookies, INTERACTION_COOKIE))
-  const handle = await createInteraction(ctx, request, browser.key)
+  const handle = await createInteraction(ctx, request, browser.key, signIn)
   return redirectTo(selectStartUrl(tenant, next, handle), [browser.cookie])
 }
 
@@ -87,7 +88,8 @@ function selectStartUrl({ tenantId, loginUrl }: CachedTenant, next: NextStep, ha
 async function handleAuthorizePost(call: TenantCall): Promise<Response> {
   const { event, ctx } = call
   const checked = await validateCallRequest(call, await readFormParams(event))
+  if ('pendingHandle' in checked) return redirectTo(toHostedPath(ctx.tenant, checked.pendingHandle))
   if ('error' in checked) return sendErrorResponse(call, checked.target, checked.error, UNSEEN)
-  const handle = await createInteraction(ctx, checked.request, null)
+  const handle = await createInteraction(ctx, checked.request, null, checked.signIn)
   return redirectTo(toHostedPath(ctx.tenant, handle))
 }

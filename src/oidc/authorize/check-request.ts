@@ -4,16 +4,23 @@ import type { Ctx } from '../../core/context.ts'
 import { PayloadTooLarge } from '../../core/errors.ts'
 import { OAuthError } from '../../core/oauth-error.ts'
 import { findRequestingClient } from '../../registration/client-documents.ts'
+import type { ResumableSignIn } from '../interactions/interactions.ts'
 import type { PendingRedirect, ResponseTarget } from '../model/authorize-request.ts'
 import { listSupportedPrompts } from '../model/prompts.ts'
 import { listAllowedResources } from '../token/audience.ts'
 import { verifyIdTokenHint } from '../token/id-tokens.ts'
 import { parseAuthorizeRequest } from './parse-request.ts'
-import { consumePushedRequest, isPushedRequest } from './pushed-requests.ts'
+import { isPushedRequest, openPushedRequest } from './pushed-requests.ts'
 import { validateResponseTarget } from './response-target.ts'
 
-/** A validated authorize request, or its error and the target that may receive it. */
-export type CheckedRequest = { request: PendingRedirect } | { error: OAuthError; target: ResponseTarget }
+/**
+ * A validated authorize request, with the handle of its sign-in if it was pushed; the sign-in that it started before; or
+ * its error and the target that may receive it.
+ */
+export type CheckedRequest =
+  | { request: PendingRedirect; signIn?: ResumableSignIn }
+  | { pendingHandle: string }
+  | { error: OAuthError; target: ResponseTarget }
 
 /**
  * Requests are stored while the user signs in, also for unauthenticated senders, so they are limited further
@@ -50,10 +57,12 @@ export async function validateAuthorizeRequest(
   sent: URLSearchParams,
 ): Promise<CheckedRequest> {
   const isPushed = isPushedRequest(sent)
-  const params = isPushed ? await consumePushedRequest(tenant.tenantId, sent) : sent
+  const opened = isPushed ? await openPushedRequest(tenant.tenantId, sent) : { params: sent }
+  if ('pendingHandle' in opened) return opened
+  const { params, signIn } = opened
   const client = await findRequestingClient(ctx, tenant, params.get('client_id') ?? '')
   try {
-    return { request: await validateParameters(tenant, client, params, { isPushed }) }
+    return { request: await validateParameters(tenant, client, params, { isPushed }), signIn }
   } catch (error) {
     if (!(error instanceof OAuthError && error.redirect)) throw error
     return { error, target: validateResponseTarget(params, client) }

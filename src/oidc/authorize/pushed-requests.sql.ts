@@ -1,5 +1,5 @@
 import type { Sql } from '../../database/db.ts'
-import { statement, typed } from '../../database/statement.ts'
+import { type RowOf, statement, typed } from '../../database/statement.ts'
 
 /** Parameters in the order of the request; some may be repeated. */
 export type PushedParameters = [name: string, value: string][]
@@ -29,26 +29,40 @@ export const insertPushedRequest = (
   },
 ): Promise<void> => INSERT_PUSHED_REQUEST.run(sql, { tenant, ...pushed })
 
-const DELETE_PUSHED_REQUEST = statement({
-  takes: { requestHash: 'bytea', clientId: 'text', now: 'timestamptz' },
-  returns: { parameters: typed<PushedParameters>('jsonb') },
+/** What a request_uri leads to: the parameters for its first use; afterwards the sign-in that it started, if any. */
+export type UsedRequest = RowOf<typeof USE_PUSHED_REQUEST>
+
+const USE_PUSHED_REQUEST = statement({
+  takes: { requestHash: 'bytea', handleHash: 'bytea', clientId: 'text', now: 'timestamptz' },
+  returns: {
+    /** Null when the request was used before, has expired, or is not one of the client. */
+    parameters: typed<PushedParameters | null>('jsonb?'),
+    expiresAt: 'timestamptz?',
+    /** Whether the sign-in that the request started waits for the user. */
+    isPending: 'boolean',
+  },
 })`
-  DELETE FROM "PushedRequest"
-  WHERE "tenantId" = :tenant AND "requestHash" = :requestHash AND "clientId" = :clientId AND "expiresAt" > :now
-  RETURNING "parameters"`
+  WITH used AS (
+    DELETE FROM "PushedRequest"
+    WHERE "tenantId" = :tenant AND "requestHash" = :requestHash AND "clientId" = :clientId AND "expiresAt" > :now
+    RETURNING "parameters", "expiresAt"
+  )
+  SELECT u."parameters", u."expiresAt", EXISTS (
+    SELECT FROM "Interaction" WHERE "tenantId" = :tenant AND "handleHash" = :handleHash AND "clientId" = :clientId AND "resumableUntil" > :now
+  ) AS "isPending"
+  FROM (SELECT) once LEFT JOIN used u ON true`
 
 /**
- * Deletes a pushed request of the client. Returns its parameters to the first caller and null to all others.
+ * Deletes a pushed request of the client, and finds the sign-in that it started: one statement. Returns the parameters
+ * to the first caller only.
  */
-export async function deletePushedRequest(
+export async function usePushedRequest(
   sql: Sql,
   tenant: string,
-  requestHash: Buffer,
-  clientId: string,
-  now: Date,
-): Promise<PushedParameters | null> {
-  const row = await DELETE_PUSHED_REQUEST.first(sql, { tenant, requestHash, clientId, now })
-  return row?.parameters ?? null
+  request: { requestHash: Buffer; handleHash: Buffer; clientId: string; now: Date },
+): Promise<UsedRequest> {
+  const row = await USE_PUSHED_REQUEST.first(sql, { tenant, ...request })
+  return row as UsedRequest
 }
 
 const SELECT_PUSHED_REQUEST = statement({

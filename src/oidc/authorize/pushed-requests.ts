@@ -1,15 +1,16 @@
 import { isClientId } from '../../access/client-ids.ts'
-import { randomToken, sha256 } from '../../core/crypto.ts'
+import { computeMac, randomToken, sha256 } from '../../core/crypto.ts'
 import { type Diagnostics, OAuthError } from '../../core/oauth-error.ts'
 import { addSeconds } from '../../core/time.ts'
 import { sql } from '../../database/db.ts'
+import { hashHandle, type ResumableSignIn } from '../interactions/interactions.ts'
 import {
   createInvalidRequestError,
   createUnredirectableError,
   readParameter,
 } from '../model/request-parameters.ts'
 import type { TokenRequest } from '../model/token-request.ts'
-import { deletePushedRequest, insertPushedRequest, selectPushedRequest } from './pushed-requests.sql.ts'
+import { insertPushedRequest, selectPushedRequest, usePushedRequest } from './pushed-requests.sql.ts'
 
 /**
  * The client redirects the browser at once; the lifetime allows for slow networks. RFC 9126, section 2.2
@@ -71,28 +72,45 @@ export const isPushedRequest = (params: URLSearchParams): boolean =>
   readParameter(params, 'request_uri')?.startsWith(REQUEST_URI_PREFIX) ?? false
 
 /**
- * The parameters of the pushed request that a request_uri refers to; other parameters of the authorize
- * request are ignored, except client_id (RFC 9126, section 4; RFC 9101, section 5). A request_uri works once
- * (section 7.3), regardless of the result: the browser is redirected, so reloading a page reloads that of the
- * interaction. Throws OAuthError invalid_request_uri, not redirected, because the redirect_uri is unknown.
- * One statement.
+ * The handle of the sign-in that a pushed request starts. It is computed, so that the request_uri leads back to the
+ * sign-in. Only this server knows it from the request_uri, as that of any other sign-in.
  */
-export async function consumePushedRequest(
+const computeHandle = (reference: string): string =>
+  computeMac('pushed-request-handle', reference).toString('base64url')
+
+/**
+ * A request_uri in use: its parameters and the sign-in that it starts, or `pendingHandle`, the sign-in that it started
+ * before.
+ */
+type RequestInUse = { params: URLSearchParams; signIn?: ResumableSignIn } | { pendingHandle: string }
+
+/**
+ * Uses the pushed request that a request_uri refers to; other parameters of the authorize request are ignored, except
+ * client_id (RFC 9126, section 4; RFC 9101, section 5). The first use returns the parameters. Until the request_uri
+ * expires, a later one leads back to the sign-in that the first one started, while it is not finished (section 7.3).
+ * Throws OAuthError invalid_request_uri, not redirected, because the redirect_uri is unknown. One statement.
+ */
+export async function openPushedRequest(
   tenant: string,
   params: URLSearchParams,
   now = new Date(),
-): Promise<URLSearchParams> {
+): Promise<RequestInUse> {
   const clientId = readParameter(params, 'client_id')
   if (!clientId || !isClientId(clientId))
     throw createUnredirectableError('client_id is missing, repeated or malformed.')
   const reference = (readParameter(params, 'request_uri') ?? '').slice(REQUEST_URI_PREFIX.length)
-  const pushed = await deletePushedRequest(sql, tenant, sha256(reference), clientId, now)
-  if (!pushed)
-    throw new OAuthError('invalid_request_uri', 'The request_uri is unknown, expired or already used.', {
-      redirect: false,
-      diagnostics: await diagnosePushedRequest(tenant, sha256(reference), clientId),
-    })
-  return new URLSearchParams(pushed)
+  const handle = computeHandle(reference)
+  const requestHash = sha256(reference)
+  const { parameters, expiresAt, isPending } = await usePushedRequest(sql, tenant, {
+    ...{ requestHash, handleHash: hashHandle({ handle }), clientId, now },
+  })
+  if (parameters && expiresAt)
+    return { params: new URLSearchParams(parameters), signIn: { handle, resumableUntil: expiresAt } }
+  if (isPending) return { pendingHandle: handle }
+  throw new OAuthError('invalid_request_uri', 'The request_uri is unknown, expired or already used.', {
+    redirect: false,
+    diagnostics: await diagnosePushedRequest(tenant, requestHash, clientId),
+  })
 }
 
 /** Explains why a request_uri was rejected: one statement, only after a rejection. */

@@ -143,19 +143,23 @@ const toInteractionKey = (tenant: string, handle: string) => ({
   handleHash: sha256(handle),
 })
 
+/** The handle of a sign-in that its request_uri leads back to until `resumableUntil`. */
+export type ResumableSignIn = { handle: string; resumableUntil: Date }
+
 /**
- * Stores a request while the user signs in and returns its handle. The interactions of a browser share its
- * `key`, so that tabs do not disturb each other. Without a key, the first browser that presents the handle is
- * bound. Throws RateLimited when the network has stored too much.
+ * Stores a request while the user signs in and returns its handle, which is random unless `signIn` has one. The
+ * interactions of a browser share its `key`, so that tabs do not disturb each other. Without a key, the first browser
+ * that presents the handle is bound. Throws RateLimited when the network has stored too much.
  */
 export async function createInteraction(
   { tenant, ip }: Pick<Ctx, 'tenant' | 'ip'>,
   request: PendingRequest,
   key: string | null,
+  signIn?: ResumableSignIn,
   now = new Date(),
 ): Promise<string> {
   await requireStorage('pendingRequest', { tenant, ip }, { bytes: measureJson(request) })
-  const handle = randomToken()
+  const handle = signIn?.handle ?? randomToken()
   await dbFor(tenant).interaction.create({
     data: {
       ...toInteractionKey(tenant, handle),
@@ -163,6 +167,7 @@ export async function createInteraction(
       clientId: request.clientId,
       request: request as unknown as Prisma.InputJsonValue,
       expiresAt: addSeconds(now, INTERACTION_LIFETIME_SECONDS),
+      resumableUntil: signIn?.resumableUntil,
     },
     select: { clientId: true },
   })

@@ -129,26 +129,29 @@ describe('a request_uri at the authorization endpoint (RFC 9126, section 4)', ()
     expect((await visitor.browser.fetch(pathFor(requestUri))).status).toBe(400)
   })
 
-  test('is accepted once, as a GET or a POST request', async ({
+  test('issues one code, as a GET or a POST request', async ({
     app,
     tenant,
     visitor,
     pushRequest,
     pathFor,
   }) => {
-    const surfaces = {
-      GET: (path: string) => visitor.browser.fetch(path),
-      POST: (path: string) =>
-        app.fetch(`/${tenant}/oidc/authorize`, {
-          method: 'POST',
-          body: new URLSearchParams(path.split('?')[1]),
-        }),
-    }
-    for (const first of Object.values(surfaces))
-      for (const second of Object.values(surfaces)) {
-        const path = pathFor(await pushRequest())
-        expect([(await first(path)).status, (await second(path)).status]).toEqual([303, 400])
-      }
+    const post = (path: string) =>
+      app.fetch(`/${tenant}/oidc/authorize`, {
+        method: 'POST',
+        body: new URLSearchParams(path.split('?')[1]),
+      })
+    const path = pathFor(await pushRequest())
+    const issued = await visitor.browser.fetch(path)
+    expect(answerIn(issued.headers.get('location'))).toHaveProperty('code')
+    expect((await visitor.browser.fetch(path)).status).toBe(400)
+    expect((await post(path)).status).toBe(400)
+    const posted = pathFor(await pushRequest())
+    const page = await post(posted)
+    const answer = await visitor.browser.follow(page)
+    expect(answerIn(answer.location)).toHaveProperty('code')
+    expect((await visitor.browser.fetch(posted)).status).toBe(400)
+    expect((await post(posted)).status).toBe(400)
   })
 
   test('does not prevent a reload of the sign-in page', async ({ newBrowser, pushRequest, pathFor }) => {
