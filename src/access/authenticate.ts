@@ -18,6 +18,7 @@ import { verifyAccessToken } from '../keys/keys.ts'
 import { getTextClaim } from '../keys/token-claims.ts'
 import { findClient } from './client-cache.ts'
 import {
+  assertClientBinding,
   buildChallenge,
   DPOP_CHALLENGE,
   type KeyProof,
@@ -100,7 +101,7 @@ async function authenticate(
   // A token for another API too could be used here by that API.
   if (![payload.aud ?? []].flat().every(isOwnAudience)) throw createInvalidTokenError()
   const binding = await verifyBinding(target.tenant, presented, payload, keyProof)
-  const { actor, permitted } = await resolveActor(target, tenant, payload)
+  const { actor, permitted } = await resolveActor(target, tenant, payload, binding)
   const tokenScopes = readScopes(payload).filter(isScope)
   const scopes = new Set(
     tokenScopes.filter(
@@ -118,10 +119,12 @@ async function resolveActor(
   target: Target,
   tenant: string,
   payload: JWTPayload,
+  binding: TokenBinding,
 ): Promise<{ actor: Actor; permitted: ReadonlySet<Scope> }> {
   const clientId = getTextClaim(payload, 'client_id') ?? ''
   const client = await findClient(tenant, clientId)
   if (!client || (tenant !== target.tenant && !client.allTenants)) throw createInvalidTokenError()
+  assertClientBinding(binding, client)
   if (payload.sub === clientId)
     return { actor: { kind: 'client', tenant, clientId }, permitted: new Set(client.scopes.filter(isScope)) }
   // Users act in their own tenant only.

@@ -1,6 +1,7 @@
 import type { JWTPayload } from 'jose'
 import { type Diagnostics, OAuthError, type OAuthErrorCode } from '../core/oauth-error.ts'
 import {
+  assertPermittedAlgorithm,
   consumeProof,
   DPOP_ALGORITHMS,
   type ProvableRequest,
@@ -49,9 +50,14 @@ export type KeyProof = ProvableRequest | { provenJkt: string | null }
 /** The key that a verified token is bound to; `jkt` is null for a bearer token. */
 export type TokenBinding = {
   jkt: string | null
+  /** The algorithm of the proof of this request; null without one. */
+  alg: string | null
   /** The value of the DPoP-Nonce response header; null when the nonce of the proof stays valid. */
   nextNonce: string | null
 }
+
+/** The binding of a bearer token. */
+export const UNBOUND: TokenBinding = { jkt: null, alg: null, nextNonce: null }
 
 /**
  * Returns the thumbprint of the key that an access token is bound to (RFC 9449, section 6.1); null for a
@@ -90,7 +96,7 @@ export async function verifyBinding(
 ): Promise<TokenBinding> {
   const jkt = readBoundKey(payload)
   if (scheme === 'Bearer') {
-    if (jkt === null) return { jkt: null, nextNonce: null }
+    if (jkt === null) return UNBOUND
     throw createMismatchError(
       'The access token is bound to a key: present it with the scheme DPoP and a proof.',
       {
@@ -103,11 +109,31 @@ export async function verifyBinding(
       reason: 'an unbound access token was presented with the scheme DPoP',
     })
   if ('provenJkt' in keyProof) {
-    if (keyProof.provenJkt === jkt) return { jkt, nextNonce: null }
+    if (keyProof.provenJkt === jkt) return { jkt, alg: null, nextNonce: null }
     throw createMismatchError('Possession of the key of the access token is not proven.')
   }
   const proof = await verifyBoundProof(tenant, keyProof, token, jkt)
-  return { jkt, nextNonce: proof.nextNonce }
+  return { jkt, alg: proof.alg, nextNonce: proof.nextNonce }
+}
+
+/**
+ * Checks that a client may use a token without a binding, and the algorithm of its proof. A token from before the client
+ * had to use DPoP is rejected. Throws OAuthError with status 401 and a challenge.
+ */
+export function assertClientBinding(
+  { jkt, alg }: TokenBinding,
+  client: { dpopBoundAccessTokens: boolean; requireFapiAlgorithms: boolean },
+): void {
+  if (jkt === null && client.dpopBoundAccessTokens)
+    throw createMismatchError('The client must use DPoP, and the access token is not bound to a key.', {
+      reason: 'an unbound access token of a client that must use DPoP',
+    })
+  if (alg === null) return
+  try {
+    assertPermittedAlgorithm({ alg }, client)
+  } catch (error) {
+    throw toBindingError(error)
+  }
 }
 
 /**
@@ -136,10 +162,13 @@ async function verifyBoundProof(
     await consumeProof(tenant, proof)
     return proof
   } catch (error) {
-    if (!(error instanceof OAuthError) || error.status === 401) throw error
-    throw createBindingError(error.error, error.message, {
-      diagnostics: error.diagnostics,
-      headers: error.headers,
-    })
+    throw toBindingError(error)
   }
+}
+
+/** The error about a proof as a resource sends it; any other error is returned as it is. */
+function toBindingError(error: unknown): unknown {
+  if (!(error instanceof OAuthError) || error.status === 401) return error
+  const { diagnostics, headers } = error
+  return createBindingError(error.error, error.message, { diagnostics, headers })
 }

@@ -1,7 +1,7 @@
 import { calculateJwkThumbprint, decodeProtectedHeader, EmbeddedJWK, errors, type JWK, jwtVerify } from 'jose'
 import { sha256Base64url } from '../core/crypto.ts'
 import { toEpochSeconds } from '../core/time.ts'
-import { ASSERTION_ALGORITHMS, PRIVATE_JWK_MEMBERS } from '../keys/public-keys.ts'
+import { ASSERTION_ALGORITHMS, listClientAlgorithms, PRIVATE_JWK_MEMBERS } from '../keys/public-keys.ts'
 import { toLogText } from '../keys/token-claims.ts'
 import {
   createClaimError,
@@ -38,6 +38,7 @@ export type ProvableRequest = {
 export type VerifiedProof = {
   /** SHA-256 thumbprint of the key whose possession the proof shows (RFC 7638). */
   jkt: string
+  alg: string
   jti: string
   issuedAtSeconds: number
   /** The nonce for the next proof, when that of this proof expires soon; null otherwise. */
@@ -76,13 +77,13 @@ const PROOF_ERRORS = [errors.JOSEError, TypeError, DOMException, RangeError]
  */
 async function verifyProofSignature(
   proof: string,
-): Promise<{ jkt: string; claims: Record<string, unknown> }> {
+): Promise<{ jkt: string; alg: string; claims: Record<string, unknown> }> {
   const { alg, typ, jwk } = readProofHeader(proof)
   assertAcceptableKey(jwk)
   try {
     const options = { algorithms: [...DPOP_ALGORITHMS], typ: 'dpop+jwt', clockTolerance: IAT_WINDOW_SECONDS }
-    const { payload } = await jwtVerify(proof, EmbeddedJWK, options)
-    return { jkt: await calculateJwkThumbprint(jwk as JWK), claims: payload }
+    const { payload, protectedHeader } = await jwtVerify(proof, EmbeddedJWK, options)
+    return { jkt: await calculateJwkThumbprint(jwk as JWK), alg: protectedHeader.alg, claims: payload }
   } catch (error) {
     if (error instanceof Error && PROOF_ERRORS.some((kind) => error instanceof kind))
       throw createInvalidProofError(
@@ -170,10 +171,24 @@ export async function verifyProof(
       reason: 'the DPoP header does not contain exactly one proof',
     })
   if (!COMPACT_JWT.test(request.proof)) throw createNotJwtError()
-  const { jkt, claims } = await verifyProofSignature(request.proof)
+  const { jkt, alg, claims } = await verifyProofSignature(request.proof)
   assertMatchingClaims(claims, request, accessToken, now)
   const nextNonce = selectNextNonce(claims.nonce, now)
-  return { jkt, jti: claims.jti as string, issuedAtSeconds: claims.iat as number, nextNonce }
+  return { jkt, alg, jti: claims.jti as string, issuedAtSeconds: claims.iat as number, nextNonce }
+}
+
+/** Throws OAuthError invalid_dpop_proof when a client may not use the algorithm of its proof. */
+export function assertPermittedAlgorithm(
+  { alg }: Pick<VerifiedProof, 'alg'>,
+  client: { requireFapiAlgorithms: boolean },
+): void {
+  const permitted = listClientAlgorithms(client)
+  if (!permitted.includes(alg))
+    throw createInvalidProofError('The client may not use the algorithm of the DPoP proof.', {
+      reason: 'the client may not use the algorithm of the proof',
+      alg,
+      expected: permitted.join(' '),
+    })
 }
 
 /**

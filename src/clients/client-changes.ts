@@ -31,6 +31,7 @@ import { listCallbackOrigins, SECRET_FIELD_DEFAULTS } from './client-rules.field
 import { APP_TYPES, type AppType, HAS_SECRET, type RegisteredBy } from './client-types.ts'
 import { createClientPatchShape, SecretRotation } from './clients.fields.ts'
 import type { Client } from './clients.ts'
+import { completeSecuritySettings } from './security-profile.ts'
 
 const mayHaveSecret = ({ appType }: Pick<Client, 'appType'>): boolean => HAS_SECRET[appType as AppType]
 
@@ -139,12 +140,13 @@ export async function updateClient(
       createClientPatchShape(ctx.tenant, { ...before, isCurrentSecret: createSecretCheck(current.secrets) }),
       input,
     ) as ClientPatch
-    const merged = Object.fromEntries(
+    const chosen = Object.fromEntries(
       CHANGEABLE_CLIENT_COLUMNS.map((column) => [
         column,
         patch[column] === undefined ? before[column] : patch[column],
       ]),
     ) as ChangeableClient
+    const merged = completeSecuritySettings(chosen)
     const after = {
       ...merged,
       ...(!mayHaveSecret(merged) && SECRET_FIELD_DEFAULTS),

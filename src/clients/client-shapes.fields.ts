@@ -3,6 +3,7 @@ import { SIGNING_ALGORITHMS } from '../keys/signing-algorithms.ts'
 import { clientIdShape, instantShape } from '../schema/response-shapes.ts'
 import { clientTranslationsSample, clientTranslationsShape } from './client-translations.fields.ts'
 import { APP_TYPES, CLIENT_TYPES, REGISTERED_BY } from './client-types.ts'
+import { REQUIRABLE_AUTH_METHODS, SECURITY_PROFILES } from './security-profile.ts'
 
 /** Examples of fields, for openapi.json. */
 export const clientSamples = {
@@ -32,6 +33,9 @@ export const clientSamples = {
   defaultMaxAge: 86_400,
   backchannelLogoutUrl: 'https://shop.example/backchannel-logout',
   idTokenSigningAlg: 'ES256',
+  profile: null,
+  tokenEndpointAuthMethod: 'private_key_jwt',
+  rotateRefreshTokens: true,
   registeredBy: 'administrator',
   resources: ['https://api.shop.example'],
 }
@@ -63,7 +67,14 @@ const fieldsAfterSecret = {
   idTokenSigningAlg: z.enum(SIGNING_ALGORITHMS).nullable(),
   userInfoSigningAlg: z.enum(SIGNING_ALGORITHMS).nullable(),
   idTokenClaims: z.boolean(),
+  profile: z.enum(SECURITY_PROFILES).nullable(),
   requirePushedRequests: z.boolean(),
+  requirePkce: z.boolean(),
+  tokenEndpointAuthMethod: z.enum(REQUIRABLE_AUTH_METHODS).nullable(),
+  requireIssuerAudience: z.boolean(),
+  requireFapiAlgorithms: z.boolean(),
+  dpopBoundAccessTokens: z.boolean(),
+  rotateRefreshTokens: z.boolean(),
   requireSecondFactor: z.boolean(),
   defaultMaxAge: z.int().nullable(),
   resources: textList,
@@ -85,7 +96,8 @@ export const NewClientShape = z
   .object({
     ...fieldsBeforeSecret,
     secret: z.string().nullable().meta({
-      description: 'The client secret, which is shown only once; null for single-page and native clients.',
+      description:
+        'The client secret, which is shown only once; null for clients that authenticate without one.',
       example: 'Zk1vN3cYp0sRbTq8uXeHj5mLwD7aGfK2iOyQxV4tCnE',
     }),
     ...fieldsAfterSecret,

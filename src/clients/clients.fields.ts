@@ -30,6 +30,7 @@ import {
 import { clientSamples } from './client-shapes.fields.ts'
 import { clientTranslations } from './client-translations.fields.ts'
 import { APP_TYPES, CLIENT_TYPES } from './client-types.ts'
+import { checkSecuritySettings, REQUIRABLE_AUTH_METHODS, SECURITY_PROFILES } from './security-profile.ts'
 
 const MAX_ENTRIES = 100
 const arrayOf = <Item extends z.ZodType>(item: Item, max: number) =>
@@ -55,6 +56,17 @@ const resourceUri = createUri().refine(
   'belongs to this deployment',
 )
 
+/** Settings that a profile may imply: null is the default, which depends on the profile. */
+const securitySettings = {
+  requirePushedRequests: boolean.nullish(),
+  requirePkce: boolean.nullish(),
+  tokenEndpointAuthMethod: oneOf(REQUIRABLE_AUTH_METHODS).nullish(),
+  requireIssuerAudience: boolean.nullish(),
+  requireFapiAlgorithms: boolean.nullish(),
+  dpopBoundAccessTokens: boolean.nullish(),
+  rotateRefreshTokens: boolean.nullish(),
+}
+
 /** Fields of a client, in the order of the API. */
 const createClientFields = (kind: 'creation' | 'change') => {
   const member = <Shape extends z.ZodType>(shape: Shape) =>
@@ -79,12 +91,18 @@ const createClientFields = (kind: 'creation' | 'change') => {
     idTokenSigningAlg: member(oneOf(SIGNING_ALGORITHMS)),
     userInfoSigningAlg: member(oneOf(SIGNING_ALGORITHMS)),
     idTokenClaims: flag,
-    requirePushedRequests: flag,
+    profile: member(oneOf(SECURITY_PROFILES)),
+    ...securitySettings,
     requireSecondFactor: flag,
     defaultMaxAge: integer(0, SESSION_SECONDS.max).nullish(),
     resources: list(resourceUri, 20),
   }
 }
+
+const createReporter =
+  (context: z.RefinementCtx) =>
+  (path: PropertyKey[], message: string): void =>
+    context.addIssue({ code: 'custom', path, message })
 
 /** Input of createClient in `tenant`. */
 export const createClientCreateShape = (tenant: string) =>
@@ -99,10 +117,11 @@ export const createClientCreateShape = (tenant: string) =>
       allTenants: boolean.optional(),
     })
     .superRefine(
-      (client, context) =>
-        checkClientConsistency(tenant, client, (path, message) =>
-          context.addIssue({ code: 'custom', path, message }),
-        ),
+      (client, context) => {
+        const report = createReporter(context)
+        checkClientConsistency(tenant, client, report)
+        checkSecuritySettings(client, client, report)
+      },
       { when: ({ value }) => isJsonObject(value) },
     )
 
@@ -161,12 +180,14 @@ export const createClientPatchShape = (tenant: string, current: CurrentClient) =
       (patch, context) => {
         const given = Object.fromEntries(Object.entries(patch).filter(([, value]) => value !== undefined))
         const isOtherType = given.appType !== undefined && given.appType !== current.appType
+        const report = createReporter(context)
         checkClientConsistency(
           tenant,
           { ...current, ...SECRET_FIELD_DEFAULTS, ...given },
-          (path, message) => context.addIssue({ code: 'custom', path, message }),
+          report,
           REDIRECT_FIELDS.filter((field) => isOtherType || given[field] !== undefined),
         )
+        checkSecuritySettings(given, { ...current, ...given }, report)
       },
       { when: ({ value }) => isJsonObject(value) },
     )

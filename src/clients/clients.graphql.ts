@@ -19,6 +19,8 @@ import { listClients } from './client-list.ts'
 import { ClientTranslationInput, ClientTranslationRef } from './client-translations.graphql.ts'
 import type { AppType, ClientType, RegisteredBy } from './client-types.ts'
 import { type Client, createClient, getClient } from './clients.ts'
+import { SecurityProfileEnum, TokenEndpointAuthMethodEnum } from './security-profile.graphql.ts'
+import type { RequirableAuthMethod, SecurityProfile } from './security-profile.ts'
 
 export const ClientAppTypeEnum = builder.enumType('ClientAppType', {
   description: 'The kind of application.',
@@ -108,7 +110,26 @@ export const ClientRef = builder.prismaObject('Client', {
       resolve: (client) => client.userInfoSigningAlg as SigningAlgorithm | null,
     }),
     idTokenClaims: t.exposeBoolean('idTokenClaims', {}),
+    profile: t.field({
+      type: SecurityProfileEnum,
+      nullable: true,
+      description: describeField('profile'),
+      select: { profile: true },
+      resolve: (client) => client.profile as SecurityProfile | null,
+    }),
     requirePushedRequests: t.exposeBoolean('requirePushedRequests', {}),
+    requirePkce: t.exposeBoolean('requirePkce', {}),
+    tokenEndpointAuthMethod: t.field({
+      type: TokenEndpointAuthMethodEnum,
+      nullable: true,
+      description: describeField('tokenEndpointAuthMethod'),
+      select: { tokenEndpointAuthMethod: true },
+      resolve: (client) => client.tokenEndpointAuthMethod as RequirableAuthMethod | null,
+    }),
+    requireIssuerAudience: t.exposeBoolean('requireIssuerAudience', {}),
+    requireFapiAlgorithms: t.exposeBoolean('requireFapiAlgorithms', {}),
+    dpopBoundAccessTokens: t.exposeBoolean('dpopBoundAccessTokens', {}),
+    rotateRefreshTokens: t.exposeBoolean('rotateRefreshTokens', {}),
     requireSecondFactor: t.exposeBoolean('requireSecondFactor', {}),
     defaultMaxAge: t.exposeInt('defaultMaxAge', { nullable: true }),
     resources: t.exposeStringList('resources', {}),
@@ -191,7 +212,17 @@ export const buildClientInputFields = (t: InputFields) => ({
     description: describeField('userInfoSigningAlg'),
   }),
   idTokenClaims: t.boolean({ description: describeField('idTokenClaims') }),
+  profile: t.field({ type: SecurityProfileEnum, description: describeField('profile') }),
   requirePushedRequests: t.boolean({ description: describeField('requirePushedRequests') }),
+  requirePkce: t.boolean({ description: describeField('requirePkce') }),
+  tokenEndpointAuthMethod: t.field({
+    type: TokenEndpointAuthMethodEnum,
+    description: describeField('tokenEndpointAuthMethod'),
+  }),
+  requireIssuerAudience: t.boolean({ description: describeField('requireIssuerAudience') }),
+  requireFapiAlgorithms: t.boolean({ description: describeField('requireFapiAlgorithms') }),
+  dpopBoundAccessTokens: t.boolean({ description: describeField('dpopBoundAccessTokens') }),
+  rotateRefreshTokens: t.boolean({ description: describeField('rotateRefreshTokens') }),
   requireSecondFactor: t.boolean({ description: describeField('requireSecondFactor') }),
   defaultMaxAge: t.int({ description: describeField('defaultMaxAge') }),
   resources: t.stringList({ description: describeField('resources') }),
@@ -230,7 +261,8 @@ const CreateClientPayload = builder
       }),
       secret: t.exposeString('secret', {
         nullable: true,
-        description: 'The client secret, which is shown only once; null for single-page and native clients.',
+        description:
+          'The client secret, which is shown only once; null for clients that authenticate without one.',
       }),
     }),
   })

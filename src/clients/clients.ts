@@ -16,6 +16,7 @@ import { parseInput } from '../schema/input-shapes.ts'
 import { listCallbackOrigins } from './client-rules.fields.ts'
 import { HAS_SECRET, type RegisteredBy } from './client-types.ts'
 import { createClientCreateShape } from './clients.fields.ts'
+import { completeSecuritySettings } from './security-profile.ts'
 
 /** A client. Its secrets are in another table. */
 export type Client = ClientModel
@@ -34,7 +35,8 @@ export type ClientOrigin = {
 }
 
 /**
- * Creates a client. A web or machine client gets a secret of 256 random bits, which is returned only once.
+ * Creates a client. A web or machine client gets a secret of 256 random bits, which is returned only once, unless it must
+ * authenticate by private_key_jwt.
  * Throws InvalidInput, or Forbidden that names the scopes that the caller cannot grant.
  */
 export async function createClient(
@@ -42,12 +44,15 @@ export async function createClient(
   input: unknown,
   origin?: ClientOrigin,
 ): Promise<{ client: Client; secret: string | null }> {
-  const { allowedOrigins = null, ...data } = parseInput(createClientCreateShape(ctx.tenant), input)
+  const { allowedOrigins = null, ...data } = completeSecuritySettings(
+    parseInput(createClientCreateShape(ctx.tenant), input),
+  )
   requireNoEscalation(ctx, (data.scopes ?? []).filter(isScope))
   if (data.allTenants && (ctx.actor.kind !== 'platform' || ctx.tenant !== SYSTEM_TENANT))
     throw new Forbidden('Only the platform creates clients for all tenants.')
   const id = origin?.columns.id ?? newId('client')
-  const secret = HAS_SECRET[data.appType] && origin?.hasSecret !== false ? randomToken() : null
+  const usesSecret = HAS_SECRET[data.appType] && data.tokenEndpointAuthMethod !== 'private_key_jwt'
+  const secret = usesSecret && origin?.hasSecret !== false ? randomToken() : null
   const { client, hasNewKeys } = await inPrismaTransaction(ctx, async (tx) => {
     await origin?.permit?.(toSql(tx))
     const created = await tx.client.create({

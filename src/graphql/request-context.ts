@@ -1,6 +1,6 @@
 import { initContextCache } from '@pothos/core'
 import { authenticateToken } from '../access/authenticate.ts'
-import type { KeyProof, TokenBinding } from '../access/dpop-binding.ts'
+import { type KeyProof, UNBOUND } from '../access/dpop-binding.ts'
 import { chargeCall, createBudgetError } from '../coordination/call-budget.ts'
 import type { Ctx } from '../core/context.ts'
 import { issuerOf } from '../core/issuer.ts'
@@ -14,8 +14,6 @@ export const getGraphqlUrl = (tenant: string): string => `${issuerOf(tenant)}/gr
 
 /** The caller of an operation. `rejection` is the error of an invalid token; the caller is anonymous then. */
 export type IdentifiedCaller = Pick<GraphQLContext, 'ctx' | 'token' | 'binding' | 'rejection'>
-
-const UNBOUND_TOKEN: TokenBinding = { jkt: null, nextNonce: null }
 
 /** Authenticates the caller by the Authorization header. Never throws: errors are returned as `rejection`. */
 export async function identifyCaller(
@@ -31,14 +29,14 @@ export async function identifyCaller(
     scopes: new Set(),
     workload: 'change',
   }
-  if (authorization === null) return { ctx: anonymous, token: null, binding: UNBOUND_TOKEN, rejection: null }
+  if (authorization === null) return { ctx: anonymous, token: null, binding: UNBOUND, rejection: null }
   try {
     return {
       ...(await authenticateToken({ tenant, workload: 'change', ...meta }, authorization, keyProof)),
       rejection: null,
     }
   } catch (error) {
-    return { ctx: anonymous, token: null, binding: UNBOUND_TOKEN, rejection: toAppError(error) }
+    return { ctx: anonymous, token: null, binding: UNBOUND, rejection: toAppError(error) }
   }
 }
 

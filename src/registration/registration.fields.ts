@@ -18,7 +18,7 @@ type AuthMethod = (typeof AUTH_METHODS)[number]
 
 /**
  * Client metadata members (RFC 7591, section 2; OIDC Registration 1.0, section 2; RP-Initiated Logout 1.0,
- * section 3.1; Back-Channel Logout 1.0, section 2.2; RFC 9126, section 6) by the client field that stores
+ * section 3.1; Back-Channel Logout 1.0, section 2.2; RFC 9126, section 6; RFC 9449, section 5.2) by the client field that stores
  * each and whose validation applies.
  */
 const FIELD_BY_MEMBER = {
@@ -35,6 +35,7 @@ const FIELD_BY_MEMBER = {
   userinfo_signed_response_alg: 'userInfoSigningAlg',
   id_token_claims: 'idTokenClaims',
   require_pushed_authorization_requests: 'requirePushedRequests',
+  dpop_bound_access_tokens: 'dpopBoundAccessTokens',
   default_max_age: 'defaultMaxAge',
 } as const
 const MEMBER_FIELDS = Object.entries(FIELD_BY_MEMBER) as [
@@ -158,6 +159,7 @@ export const selectClientHost = (metadata: unknown): string => {
 /** How a registered client authenticates. A client with a secret may send it in the header or the form. */
 export function getAuthMethod(client: Client, hasClientSecret: boolean): AuthMethod {
   if (isPublicClient(client)) return 'none'
+  if (client.tokenEndpointAuthMethod !== null) return client.tokenEndpointAuthMethod as AuthMethod
   return hasClientSecret ? 'client_secret_basic' : 'private_key_jwt'
 }
 

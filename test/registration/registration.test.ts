@@ -163,6 +163,7 @@ describe('the registration endpoint (RFC 7591, section 3)', () => {
       userinfo_signed_response_alg: 'ES384',
       id_token_claims: true,
       require_pushed_authorization_requests: true,
+      dpop_bound_access_tokens: true,
       default_max_age: 60,
       require_auth_time: true,
       token_endpoint_auth_method: 'private_key_jwt',

@@ -23,7 +23,7 @@ const WRITABLE = {
   UserFieldsInput:
     'name givenName familyName middleName nickname preferredUsername profile picture website email emailVerified gender birthdate zoneinfo locale phoneNumber phoneNumberVerified locked address userMetadata appMetadata',
   ClientFieldsInput:
-    'description scopes themeColor logoUrl policyUrl termsUrl translations callbacks allowedOrigins webOrigins allowedLogoutUrls initiateLoginUrl tokenExpiryTime requireConsent jwks backchannelLogoutUrl idTokenSigningAlg userInfoSigningAlg idTokenClaims requirePushedRequests requireSecondFactor defaultMaxAge resources',
+    'description scopes themeColor logoUrl policyUrl termsUrl translations callbacks allowedOrigins webOrigins allowedLogoutUrls initiateLoginUrl tokenExpiryTime requireConsent jwks backchannelLogoutUrl idTokenSigningAlg userInfoSigningAlg idTokenClaims profile requirePushedRequests requirePkce tokenEndpointAuthMethod requireIssuerAudience requireFapiAlgorithms dpopBoundAccessTokens rotateRefreshTokens requireSecondFactor defaultMaxAge resources',
   CreateClientInput: 'type name appType fields',
   TenantSettingsInput:
     'friendlyName logoUrl defaultAudience loginUrl supportUrl phoneCountry defaultLocale textOverrides dynamicRegistration clientIdMetadataDocuments signUp signUpDomains signUpFields invitationLifetimeSeconds termsUrl termsVersion privacyUrl signInMethods offerPasskey secondFactor secondFactorRoles recoveryWaitingTime staySignedIn sessionIdleSeconds sessionLifetimeSeconds newDeviceNotice accountDeletionDays passcodeChannels networkCodeLimit networkFailureLimit smsDailyLimit smsPrefixLimit smsCountries themeColor darkThemeColor darkLogoUrl faviconUrl cornerRadius font mailSenderName mailSenderAddress mailReplyTo',

@@ -14,6 +14,7 @@ export const testClient = (more: Partial<RequestingClient> = {}): RequestingClie
   webOrigins: [],
   scopes: ['users:read'],
   requirePushedRequests: false,
+  requirePkce: false,
   ...more,
 })
 const good = {

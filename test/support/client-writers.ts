@@ -20,9 +20,20 @@ export const OIDC_MEMBERS = [
   'defaultMaxAge',
   'resources',
 ]
+/** The members that a security profile implies, and the profile. */
+export const SECURITY_MEMBERS = [
+  'profile',
+  'requirePushedRequests',
+  'requirePkce',
+  'tokenEndpointAuthMethod',
+  'requireIssuerAudience',
+  'requireFapiAlgorithms',
+  'dpopBoundAccessTokens',
+  'rotateRefreshTokens',
+]
 export const CLIENT_FIELDS = `id name description appType themeColor logoUrl callbacks allowedOrigins webOrigins allowedLogoutUrls
   initiateLoginUrl tokenExpiryTime requireConsent type scopes updatedAt createdAt policyUrl termsUrl
-  translations { locale name logoUrl policyUrl termsUrl } ${OIDC_MEMBERS.join(' ')}`
+  translations { locale name logoUrl policyUrl termsUrl } ${[...OIDC_MEMBERS, ...SECURITY_MEMBERS].join(' ')}`
 
 /** Every member of the specification that a client can be given. */
 export const SHOP = {
@@ -58,12 +69,15 @@ const toEnum = (value: unknown) => String(value).toUpperCase().replace('-', '_')
 const fromEnum = (value: string) => value.toLowerCase().replace('_', '-')
 const fromAlgorithm = (value: string | null) => (value === 'EDDSA' ? 'EdDSA' : value)
 
+/** Members that are enums of GraphQL. */
+const ENUMS = ['appType', 'profile', 'tokenEndpointAuthMethod']
+
 /** Fields as GraphQL takes them. */
 const toInput = (fields: Fields): Fields =>
   Object.fromEntries(
     Object.entries(fields).map(([name, value]) => [
       name,
-      typeof value === 'string' && (name === 'appType' || name.endsWith('SigningAlg'))
+      typeof value === 'string' && (ENUMS.includes(name) || name.endsWith('SigningAlg'))
         ? toEnum(value)
         : value,
     ]),
@@ -76,6 +90,8 @@ const toBody = (client: Json): Json => ({
   type: fromEnum(client.type),
   idTokenSigningAlg: fromAlgorithm(client.idTokenSigningAlg),
   userInfoSigningAlg: fromAlgorithm(client.userInfoSigningAlg),
+  profile: client.profile?.toLowerCase() ?? null,
+  tokenEndpointAuthMethod: client.tokenEndpointAuthMethod?.toLowerCase() ?? null,
 })
 
 /** With `writers`: the operations that write clients, by surface. */

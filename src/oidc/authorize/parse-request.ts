@@ -112,13 +112,13 @@ function parseScopes(params: URLSearchParams, client: RequestingClient): string[
   return selectRequestableScopes(scopes, client)
 }
 
-/** Only S256 is supported (RFC 7636; RFC 9700, section 2.1.1); public clients must use PKCE. */
+/** Only S256 is supported (RFC 7636; RFC 9700, section 2.1.1); public clients, and others by a setting, must use PKCE. */
 function parseCodeChallenge(params: URLSearchParams, client: RequestingClient): string | null {
   const challenge = readParameter(params, 'code_challenge')
   const method = readParameter(params, 'code_challenge_method')
   if (!challenge) {
     if (method) throw createInvalidRequestError('code_challenge_method requires a code_challenge.')
-    if (client.appType !== 'web')
+    if (client.appType !== 'web' || client.requirePkce)
       throw createInvalidRequestError('This client must use PKCE: code_challenge is missing.')
     return null
   }

@@ -14,6 +14,7 @@ export type RequestingClient = {
   webOrigins: string[]
   scopes: string[]
   requirePushedRequests: boolean
+  requirePkce: boolean
 }
 
 /**

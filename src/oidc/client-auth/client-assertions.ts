@@ -4,7 +4,7 @@ import { recordFirstUse } from '../../access/used-proofs.ts'
 import { issuerOf } from '../../core/issuer.ts'
 import type { Diagnostics } from '../../core/oauth-error.ts'
 import { toEpochSeconds } from '../../core/time.ts'
-import { ASSERTION_ALGORITHMS } from '../../keys/public-keys.ts'
+import { listClientAlgorithms } from '../../keys/public-keys.ts'
 import { toLogText } from '../../keys/token-claims.ts'
 
 /** The only supported client_assertion_type (RFC 7523, section 2.2). */
@@ -76,11 +76,12 @@ function diagnoseVerification(
   error: unknown,
   header: { kid?: unknown; alg?: unknown },
   claims: AssertionClaims,
+  algorithms: readonly string[],
   nowSeconds: number,
 ): Diagnostics {
   const key = { kid: toLogText(header.kid), alg: toLogText(header.alg) }
   if (error instanceof errors.JOSEAlgNotAllowed)
-    return { reason: 'the algorithm is not supported', ...key, expected: ASSERTION_ALGORITHMS.join(' ') }
+    return { reason: 'the algorithm is not supported', ...key, expected: algorithms.join(' ') }
   if (error instanceof errors.JWKSNoMatchingKey) return { reason: 'no key of the client matches', ...key }
   if (error instanceof errors.JWSSignatureVerificationFailed)
     return { reason: 'the signature does not verify with this key', ...key }
@@ -91,10 +92,22 @@ function diagnoseVerification(
   return { reason: error.message, ...(claim && { claim, given: toLogText(claims[claim]) }) }
 }
 
+/** The values of `aud` that name this server for a client; the only one is a string then. */
+type ExpectedAudience = { audiences: readonly string[]; isString: boolean }
+
+const selectAudience = (
+  client: Pick<CachedClient, 'requireIssuerAudience'>,
+  issuer: string,
+  endpoint: string,
+): ExpectedAudience =>
+  client.requireIssuerAudience
+    ? { audiences: [issuer], isString: true }
+    : { audiences: [...new Set([issuer, `${issuer}/oidc/token`, endpoint])], isString: false }
+
 /** Checks the claims beyond what jose checks: lifetime, audience and jti. Null when they are valid. */
 function findClaimsIssue(
   claims: AssertionClaims,
-  audiences: readonly string[],
+  { audiences, isString }: ExpectedAudience,
   nowSeconds: number,
 ): Diagnostics | null {
   const { exp = 0, iat = 0, aud, jti } = claims
@@ -107,6 +120,13 @@ function findClaimsIssue(
     }
   if (iat > nowSeconds + CLOCK_TOLERANCE_SECONDS)
     return { reason: 'it was issued in the future', claim: 'iat', seconds_ahead: iat - nowSeconds }
+  if (isString && typeof aud !== 'string')
+    return {
+      reason: 'its audience is not a string',
+      claim: 'aud',
+      given: toLogText(aud),
+      expected: audiences.join(' '),
+    }
   // Any other recipient in the audience could present the assertion here.
   if (![aud].flat().every((given) => audiences.includes(given as string)))
     return {
@@ -123,12 +143,12 @@ function findClaimsIssue(
 /**
  * Validates a client assertion and records its use (RFC 7523, section 3; OIDC Core, section 9); null when it
  * is valid. It must be signed with a key of the client, issued by the client about itself, addressed only to
- * this issuer, its token endpoint or the called `endpoint`, expire within an hour, and have an unused jti.
- * One statement.
+ * this issuer, its token endpoint or the called `endpoint`, expire within an hour, and have an unused jti. The settings of
+ * a client may permit fewer algorithms, and demand the issuer as audience. One statement.
  */
 export async function findAssertionIssue(
   tenant: string,
-  client: Pick<CachedClient, 'id' | 'jwks'>,
+  client: Pick<CachedClient, 'id' | 'jwks' | 'requireIssuerAudience' | 'requireFapiAlgorithms'>,
   assertion: string,
   endpoint: string,
   now = new Date(),
@@ -144,9 +164,10 @@ export async function findAssertionIssue(
   }
   if (header.typ !== undefined && !ASSERTION_TYPES.includes(toLogText(header.typ).toLowerCase()))
     return { reason: 'its typ is not accepted', typ: toLogText(header.typ) }
+  const algorithms = listClientAlgorithms(client)
   try {
     await verifyWithAnyKey(assertion, getKeySet(client.jwks as object), {
-      algorithms: ASSERTION_ALGORITHMS,
+      algorithms,
       issuer: client.id,
       subject: client.id,
       requiredClaims: ['aud', 'exp', 'jti'],
@@ -154,12 +175,11 @@ export async function findAssertionIssue(
       currentDate: now,
     })
   } catch (error) {
-    return diagnoseVerification(error, header, claims, toEpochSeconds(now))
+    return diagnoseVerification(error, header, claims, algorithms, toEpochSeconds(now))
   }
-  const issuer = issuerOf(tenant)
   const issue = findClaimsIssue(
     claims,
-    [...new Set([issuer, `${issuer}/oidc/token`, endpoint])],
+    selectAudience(client, issuerOf(tenant), endpoint),
     toEpochSeconds(now),
   )
   if (issue) return issue

@@ -70,7 +70,8 @@ export function readClientCredentials(
 
 /**
  * Authenticates the client of a request to the URL `endpoint`: client_secret_basic, client_secret_post or
- * private_key_jwt for web and machine clients, none for public clients, which may not present a secret.
+ * private_key_jwt for web and machine clients, unless one of them is demanded; none for public clients, which may not
+ * present a secret.
  * Throws OAuthError invalid_client, the same for every reason, with a challenge when the request used the
  * Authorization header; RateLimited when a network fails too often.
  */
@@ -106,6 +107,12 @@ async function findCredentialIssue(
   if (isPublicClient(client) !== (method === 'none'))
     return { reason: `a ${client.appType} client does not use this authentication method`, method }
   if (credentials.method === 'none') return null
+  if (client.tokenEndpointAuthMethod !== null && client.tokenEndpointAuthMethod !== method)
+    return {
+      reason: 'the client must use another authentication method',
+      method,
+      expected: client.tokenEndpointAuthMethod,
+    }
   if (credentials.method !== 'private_key_jwt')
     return isCurrentClientSecret(client, credentials.secret)
       ? null

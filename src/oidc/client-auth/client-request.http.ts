@@ -1,5 +1,5 @@
 import { findClient } from '../../access/client-cache.ts'
-import { consumeProof, verifyProof } from '../../access/dpop.ts'
+import { assertPermittedAlgorithm, consumeProof, verifyProof } from '../../access/dpop.ts'
 import type { TenantCall } from '../../access/endpoint.http.ts'
 import { isListedOrigin } from '../../access/origins.ts'
 import { isPublicClient } from '../../clients/auth-methods.ts'
@@ -45,6 +45,7 @@ export async function readTokenRequest(
   const clientCtx: Ctx = { ...ctx, actor: { kind: 'client', tenant: ctx.tenant, clientId: client.id } }
   setClient(client.id, clientCtx)
   if (proof) {
+    assertPermittedAlgorithm(proof, client)
     if (isPublicClient(client)) await requireStorage('usedProof', ctx, { bytes: USED_PROOF_BYTES })
     await consumeProof(ctx.tenant, proof)
   }

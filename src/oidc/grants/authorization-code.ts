@@ -14,8 +14,8 @@ export async function exchangeCode(request: TokenRequest): Promise<TokenResponse
     codeVerifier: form.code_verifier ?? null,
     dpopJkt,
   }
-  // Codes of public clients always have a challenge, which needs a verifier (RFC 7636, section 4.6).
-  if (isPublicClient(client)) requireParameter(form, 'code_verifier')
+  // Codes of these clients always have a challenge, which needs a verifier (RFC 7636, section 4.6).
+  if (isPublicClient(client) || client.requirePkce) requireParameter(form, 'code_verifier')
   const contents = readCode(tenant, presented)
   // Before the code is used.
   if (contents?.clientId === client.id) narrowResources(tenant, contents, resources)

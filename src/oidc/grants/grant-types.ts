@@ -31,10 +31,13 @@ export async function handleTokenRequest(request: TokenRequest): Promise<TokenRe
     throw new OAuthError('unsupported_grant_type', `Supported grant types: ${GRANT_TYPE_NAMES.join(', ')}.`, {
       diagnostics: { given: type },
     })
-  const { appType } = request.client
+  const { appType, dpopBoundAccessTokens } = request.client
   if (!(APP_TYPES[type] ?? SIGN_IN_APP_TYPES).includes(appType))
     throw new OAuthError('unauthorized_client', 'The client may not use this grant_type.', {
       diagnostics: { app_type: appType },
     })
+  // Before a code is used (RFC 9449, section 5.2).
+  if (dpopBoundAccessTokens && request.dpopJkt === null)
+    throw new OAuthError('invalid_request', 'This client must use DPoP: the DPoP header is missing.')
   return (GRANT_TYPES[type] as GrantHandler)(request)
 }

@@ -23,11 +23,13 @@ export type PresentedToken = {
   idleExpiresAt: Date
   /** Whether the claims of the user are read; they are in any case when the grant requests claims. */
   withClaims: boolean
+  /** Whether the token is replaced. */
+  rotates: boolean
 }
 
 /**
- * The grant of a refresh token. Its `outcome` is normally `rotated`; `repeated` is a retry, `replayed` the
- * use of an older token, after which the caller revokes the grant.
+ * The grant of a refresh token. Its `outcome` is normally `rotated`, or `kept` without rotation; `repeated` is a retry,
+ * `replayed` the use of an older token, after which the caller revokes the grant.
  */
 export type RefreshedGrant = RowOf<typeof REFRESH_GRANT>
 
@@ -44,6 +46,7 @@ const REFRESH_GRANT = statement({
     retryFrom: 'timestamptz',
     idleExpiresAt: 'timestamptz',
     withClaims: 'boolean',
+    rotates: 'boolean',
     events: 'jsonb',
   },
   returns: {
@@ -60,8 +63,8 @@ const REFRESH_GRANT = statement({
     claims: typed<ClaimsRequest | null>('jsonb?'),
     roles: 'text[]',
     claimsUser: typed<ClaimsUserJson | null>('jsonb?'),
-    outcome: typed<'rotated' | 'repeated' | 'replayed'>('text'),
-    /** Whether a rotation records its event: only the first of a grant in each clock hour does. */
+    outcome: typed<'rotated' | 'kept' | 'repeated' | 'replayed'>('text'),
+    /** Whether the use records its event: only the first of a grant in each clock hour does. */
     isRecorded: 'boolean',
   },
 })`
@@ -69,8 +72,9 @@ const REFRESH_GRANT = statement({
     SELECT g."id", g."userId", g."sessionId", g."clientId", g."scopes", g."resources", g."claims", g."authenticatedAt", g."amr",
       u."roles", ${buildClaimsUserSql('u', ':withClaims OR g."claims" IS NOT NULL')} AS "claimsUser",
       CASE
-        WHEN g."generation" = :generation THEN 'rotated'
-        WHEN g."generation" = :generation + 1 AND g."rotatedAt" >= :retryFrom THEN 'repeated'
+        WHEN g."generation" = :generation AND :rotates THEN 'rotated'
+        WHEN g."generation" = :generation THEN 'kept'
+        WHEN g."generation" = :generation + 1 AND :rotates AND g."rotatedAt" >= :retryFrom THEN 'repeated'
         ELSE 'replayed'
       END AS "outcome",
       date_trunc('hour', g."rotatedAt", 'UTC') IS DISTINCT FROM date_trunc('hour', :now, 'UTC') AS "isRecorded"
@@ -81,20 +85,20 @@ const REFRESH_GRANT = statement({
       AND g."generation" >= :generation AND g."revokedAt" IS NULL
       AND g."idleExpiresAt" > :now AND g."expiresAt" > :now AND NOT u."locked"
     FOR NO KEY UPDATE OF g
-  ), rotated AS (
-    UPDATE "Grant" g SET "generation" = g."generation" + 1, "rotatedAt" = :now,
+  ), used AS (
+    UPDATE "Grant" g SET "generation" = g."generation" + :rotates::int, "rotatedAt" = :now,
       "idleExpiresAt" = LEAST(:idleExpiresAt, g."expiresAt")
-    FROM presented p WHERE g."tenantId" = :tenant AND g."id" = p."id" AND p."outcome" = 'rotated'
+    FROM presented p WHERE g."tenantId" = :tenant AND g."id" = p."id" AND p."outcome" IN ('rotated', 'kept')
     RETURNING g."id", g."userId", g."sessionId", g."clientId"
   ), event_log AS (${buildInsertEventsSql(':events', {
-    from: 'rotated JOIN presented p ON p."isRecorded"',
-    columns: toGrantEventColumns('rotated'),
+    from: 'used JOIN presented p ON p."isRecorded"',
+    columns: toGrantEventColumns('used'),
   })})
   SELECT * FROM presented`
 
 /**
- * Rotates the refresh token of a grant, repeats its successor, or recognizes a replay, in one statement. The
- * first rotation of the grant in a clock hour (UTC) records `event`. Null when the token is ahead of the stored generation, the grant belongs to another client,
+ * Rotates or keeps the refresh token of a grant, repeats its successor, or recognizes a replay, in one statement. The
+ * first use of the grant in a clock hour (UTC) records `event`. Null when the token is ahead of the stored generation, the grant belongs to another client,
  * is too narrow, bound to another key, expired or revoked, or the user is locked.
  */
 export const refreshGrant = (

@@ -25,8 +25,8 @@ const createInvalidRefreshTokenError = (diagnostics: Diagnostics) =>
   })
 
 /**
- * The refresh_token grant (RFC 6749, section 6; RFC 9700, section 4.14.2). The token rotates with every use,
- * in one statement. A retry within 30 s returns the same successor. An older token revokes the grant with all
+ * The refresh_token grant (RFC 6749, section 6; RFC 9700, section 4.14.2). The token rotates with every use, unless the
+ * client keeps it (FAPI 2.0 Security Profile, section 5.3.2.1), in one statement. A retry within 30 s returns the same successor. An older token revokes the grant with all
  * that was issued for it: two statements. A token ahead of the stored generation, after a restore of the
  * database, is rejected without revoking. Throws OAuthError.
  */
@@ -50,18 +50,20 @@ export async function refreshTokens(request: TokenRequest): Promise<TokenRespons
     retryFrom: addSeconds(now, -REFRESH_RETRY_SECONDS),
     idleExpiresAt: addSeconds(now, GRANT_IDLE_SECONDS),
     withClaims: client.idTokenClaims,
+    rotates: client.rotateRefreshTokens,
   }
   const event = createEventRow(ctx, grantRefreshed())
   const grant = await refreshGrant(sql, ctx.tenant, presented, event)
   if (!grant) throw await createRefreshError(ctx.tenant, presented)
   if (grant.outcome === 'replayed')
     await revokeGrants(sql, ctx, { kind: 'grant', ...identity }, 'refresh token replayed', now)
-  if (grant.outcome === 'replayed' || (grant.outcome === 'rotated' && grant.isRecorded))
+  if (grant.outcome === 'replayed' || (grant.outcome !== 'repeated' && grant.isRecorded))
     wakeReaders(ctx.tenant)
   if (grant.outcome === 'replayed')
     throw createInvalidRefreshTokenError(diagnoseReplay(presented, REFRESH_RETRY_SECONDS))
   const scopes = selectGrantableScopes(requestedScopes ?? grant.scopes, client, grant.roles)
-  const successor = formatRefreshToken(tenant.tokenKey, { ...token, generation: token.generation + 1 })
+  const generation = grant.outcome === 'kept' ? token.generation : token.generation + 1
+  const successor = formatRefreshToken(tenant.tokenKey, { ...token, generation })
   const resources = narrowResources(tenant, grant, request.resources)
   const reissued = { ...grant, grantId: token.grantId, scopes, resources, nonce: null }
   return issueUserTokens(request, reissued, successor)

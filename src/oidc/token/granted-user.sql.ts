@@ -20,9 +20,12 @@ const SELECT_GRANTED_USER = statement({
     claims: typed<ClaimsRequest | null>('jsonb?'),
     /** The algorithm that signs the client's userinfo; null for plain JSON. */
     userInfoSigningAlg: typed<SigningAlgorithm | null>('text?'),
+    dpopBoundAccessTokens: 'boolean',
+    requireFapiAlgorithms: 'boolean',
   },
 })`
-  SELECT ${CLAIM_COLUMNS.map((name) => `u."${name}"`).join(', ')}, g."clientId", g."claims", c."userInfoSigningAlg"
+  SELECT ${CLAIM_COLUMNS.map((name) => `u."${name}"`).join(', ')}, g."clientId", g."claims", c."userInfoSigningAlg",
+    c."dpopBoundAccessTokens", c."requireFapiAlgorithms"
   FROM "User" u
   JOIN ${findByKey('Grant', { id: ':grantId' })} g ON g."userId" = u."id"
   JOIN "Client" c ON c."tenantId" = :tenant AND c."id" = g."clientId"

@@ -117,7 +117,8 @@ async function introspectAccessToken(
  */
 async function findEffectiveScopes(tenant: string, payload: Readonly<JWTPayload>): Promise<string[] | null> {
   const client = await findClient(tenant, getTextClaim(payload, 'client_id') ?? '')
-  if (!client) return null
+  // A token from before the client had to use DPoP.
+  if (!client || (client.dpopBoundAccessTokens && !payload.cnf)) return null
   const scopes = parseScopeList(getTextClaim(payload, 'scope') ?? '')
   if (payload.sub === client.id) return scopes.filter((scope) => client.scopes.includes(scope))
   const basis = {

@@ -1,5 +1,6 @@
 import { decodeJwt } from 'jose'
 import {
+  assertClientBinding,
   buildChallenge,
   DPOP_CHALLENGE,
   type KeyProof,
@@ -86,7 +87,7 @@ export async function buildUserinfoResponse(
     throwTransient(error)
     throw createInvalidTokenError(tenant, scheme)
   })
-  const { nextNonce } = await verifyBinding(tenant, presented, payload, proof)
+  const binding = await verifyBinding(tenant, presented, payload, proof)
   const scopes = parseScopeList(getTextClaim(payload, 'scope') ?? '')
   if (!scopes.includes('openid'))
     throw createUserinfoError(
@@ -104,11 +105,12 @@ export async function buildUserinfoResponse(
     sessionId: getTextClaim(payload, 'sid'),
   })
   if (!user) throw createInvalidTokenError(tenant, scheme)
+  assertClientBinding(binding, user)
   const claims = buildClaims(user, scopes, user.claims?.userinfo)
   const { clientId: aud, userInfoSigningAlg: alg } = user
   const answer =
     alg === null ? claims : await signJwt(tenant, 'JWT', { ...claims, iss: issuerOf(tenant), aud }, alg)
-  return { answer, nextNonce }
+  return { answer, nextNonce: binding.nextNonce }
 }
 
 /**

@@ -1,5 +1,6 @@
 import { buildSchema, parse } from 'graphql'
 import { describe, expect, test } from 'vitest'
+import { UNBOUND } from '../../../src/access/dpop-binding.ts'
 import type { Actor, Ctx } from '../../../src/core/context.ts'
 import { createPlatformCtx } from '../../../src/core/context.ts'
 import { createShareKey } from '../../../src/graphql/live/share-key.ts'
@@ -25,7 +26,7 @@ const createKey = (changes: Partial<Ctx> = {}, variableValues: object = {}, docu
     createContext({
       ctx: { ...createPlatformCtx('acme'), actor: USER, scopes: new Set(['events:read']), ...changes },
       token: null,
-      binding: { jkt: null, nextNonce: null },
+      binding: UNBOUND,
       rejection: null,
     }),
   )

@@ -9,6 +9,7 @@ import {
   subscribe,
 } from 'graphql'
 import { test as base, describe, expect } from 'vitest'
+import { UNBOUND } from '../../../src/access/dpop-binding.ts'
 import { createPlatformCtx } from '../../../src/core/context.ts'
 import { decodePosition, encodePosition } from '../../../src/core/event-position.ts'
 import type { GraphQLContext } from '../../../src/graphql/context.ts'
@@ -85,7 +86,7 @@ const test = base
       const context = createContext({
         ctx,
         token: null,
-        binding: { jkt: null, nextNonce: null },
+        binding: UNBOUND,
         rejection: null,
       })
       context.lastEventId = after === null ? null : toPosition(after)

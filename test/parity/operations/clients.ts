@@ -19,16 +19,27 @@ const NEW_CLIENT = {
 const clients = pageQuery('clients', 'Client', 'clients')
 const registrationTokens = pageQuery('registrationTokens', 'RegistrationToken', 'registrationTokens')
 
+/** Fields with the values of enums that GraphQL spells in another way. */
+const toEnums = ({ profile, tokenEndpointAuthMethod, ...fields }: Record<string, unknown>) => ({
+  ...fields,
+  ...(profile !== undefined && { profile: String(profile).toUpperCase() }),
+  ...(tokenEndpointAuthMethod !== undefined && {
+    tokenEndpointAuthMethod: String(tokenEndpointAuthMethod).toUpperCase(),
+  }),
+})
+
 export const CLIENT_OPERATIONS: Record<string, Call[]> = {
   createClient: [
     { name: '', callbacks: ['javascript:x'], scopes: ['nonsense'] },
     { name: 'Web', ...NEW_CLIENT },
+    { name: 'Bank', jwks: NEW_CLIENT.jwks, profile: 'fapi2', tokenEndpointAuthMethod: 'private_key_jwt' },
+    { name: 'Contradiction', profile: 'fapi2', requirePkce: false, rotateRefreshTokens: true },
   ].map(({ name, ...fields }) => ({
     title: name || 'invalid',
     rest: (): Rest => ['POST', '/clients', { name, type: 'login', appType: 'web', ...fields }],
     gql: (): Gql => ({
       mutation: 'createClient',
-      input: { name, type: 'LOGIN', appType: 'WEB', fields },
+      input: { name, type: 'LOGIN', appType: 'WEB', fields: toEnums(fields) },
       read: ({ client, secret }) => ({ ...client, secret }),
     }),
   })),
