@@ -5,7 +5,7 @@ import { isPublicAddress, parseIp } from './ip.ts'
 
 /** The reason why a fetch failed. The message is for the log and not for API callers. */
 export class FetchError extends Error {
-  readonly kind: 'refused' | 'unreachable' | 'slow' | 'too-large'
+  readonly kind: 'refused' | 'redirected' | 'unreachable' | 'slow' | 'too-large'
 
   constructor(kind: FetchError['kind'], message: string, cause?: unknown) {
     super(message, { cause })
@@ -177,7 +177,7 @@ export function createFetcher(rules: FetchRules): GuardedFetch & { close: () => 
       if (!isRedirect(response.status)) return response
       const location = response.headers.get('location') ?? ''
       if (!mayMove || moves === maxRedirects || !URL.canParse(location, target))
-        throw new FetchError('refused', `${target.hostname} redirects elsewhere`)
+        throw new FetchError('redirected', `${target.hostname} redirects elsewhere`)
       target = new URL(location, target)
     }
   }

@@ -3,17 +3,15 @@ import { toEmailKey } from '../schema/address-keys.ts'
 import type { UserColumns } from '../users/user-body.ts'
 import { toUserColumns } from '../users/user-body.ts'
 import { USER_FIELD_DEFINITIONS, type WritableUser } from '../users/users.fields.ts'
+import { type Claims, readVerification } from './answers/claims.ts'
 import { COPIED_CLAIMS, COPIED_FIELDS } from './entry-policy.fields.ts'
-
-type Claims = Record<string, unknown>
 
 /**
  * The address that a provider has verified; null without one, and for a provider whose addresses are not
- * trusted. Some providers send no email_verified, and Apple sends text.
+ * trusted. The addresses of a trusted provider that does not speak of their verification count as verified.
  */
 export function findVerifiedEmail({ trustEmail }: IdentityProvider, claims: Claims): string | null {
-  const isVerified = ![false, 'false'].includes((claims.email_verified ?? true) as boolean | string)
-  if (!trustEmail || !isVerified) return null
+  if (!trustEmail || readVerification(claims) === false) return null
   return USER_FIELD_DEFINITIONS.email.creation.safeParse(claims.email).data || null
 }
 
@@ -24,9 +22,15 @@ export function mayEnter(row: IdentityProvider, claims: Claims): boolean {
   return email !== null && row.domains.some((domain) => toEmailKey(email)?.endsWith(`@${domain}`))
 }
 
+const getClaimNames = (row: IdentityProvider): Record<string, string> =>
+  (row.claims as Record<string, string> | null) ?? COPIED_CLAIMS
+
+/** The names of the claims that are copied to a user. */
+export const listCopiedClaims = (row: IdentityProvider): string[] => Object.values(getClaimNames(row))
+
 /** The fields that are copied from claims. A value that a user cannot have is left out. */
 function selectCopied(row: IdentityProvider, claims: Claims): WritableUser {
-  const names: Record<string, string> = (row.claims as Record<string, string> | null) ?? COPIED_CLAIMS
+  const names = getClaimNames(row)
   const entries = COPIED_FIELDS.map((field) => {
     const name = names[field]
     const value = name === undefined ? undefined : claims[name]

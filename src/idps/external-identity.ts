@@ -1,13 +1,16 @@
 import type { IdentityProvider } from '../generated/prisma/client.ts'
-import { metadata, requiredText } from '../schema/input-shapes.ts'
+import { requiredText } from '../schema/input-shapes.ts'
+import { type Claims, mergeClaims, selectUserClaims } from './answers/claims.ts'
+import { readUserInfo } from './answers/userinfo.ts'
+import { listCopiedClaims } from './entry-policy.ts'
 import { unsealIdpSecrets } from './idp-secrets.ts'
 import type { LinkProof } from './idp-users.fields.ts'
 import { type ProviderTokens, selectKeptTokens } from './kept-tokens.ts'
 import { listMissingFields } from './missing-fields.ts'
 import { type Provider, toProvider } from './provider.ts'
-import { readUserInfo, verifyAccessToken } from './provider-access-token.ts'
+import { verifyAccessToken } from './provider-access-token.ts'
 import { redeemCode } from './provider-code.ts'
-import { rejectProof, toUnavailable } from './provider-fetch.ts'
+import { rejectProof, toUnavailable } from './provider-errors.ts'
 import { verifyIdToken } from './provider-id-token.ts'
 
 /**
@@ -19,54 +22,40 @@ export type ExternalIdentity = {
   issuer: string
   subject: string
   /** Other claims of the provider, unverified. */
-  claims: Record<string, unknown>
-}
-
-/** Claims about the token and not about the user. */
-const PROTOCOL_CLAIMS = new Set([
-  'iss',
-  'aud',
-  'azp',
-  'exp',
-  'iat',
-  'nbf',
-  'jti',
-  'nonce',
-  'at_hash',
-  'c_hash',
-  's_hash',
-  'auth_time',
-  'acr',
-  'amr',
-  'sid',
-  'events',
-])
-
-/** The claims that are stored, without values that cannot be stored. */
-function selectUserClaims(claims: Record<string, unknown>): Record<string, unknown> {
-  const kept = Object.fromEntries(Object.entries(claims).filter(([name]) => !PROTOCOL_CLAIMS.has(name)))
-  return metadata.safeParse(kept).data ?? {}
+  claims: Claims
 }
 
 /** OIDC Core, section 2. */
 const subjectShape = requiredText(255)
 
-/** The identifier claim: text, or a number as some providers return it. */
-function findSubject(names: readonly string[], claims: Record<string, unknown>): string | null {
-  const value = names.map((name) => claims[name]).find((each) => each !== undefined && each !== null)
-  return subjectShape.safeParse(Number.isSafeInteger(value) ? String(value) : value).data ?? null
+/** The identifier claim: text, or a number as some providers return it. The first that can be one counts. */
+function findSubject(names: readonly string[], claims: Claims): string | null {
+  const subjects = names.map((name) => {
+    const value = claims[name]
+    return subjectShape.safeParse(Number.isSafeInteger(value) ? String(value) : value).data
+  })
+  return subjects.find((each) => each !== undefined) ?? null
 }
+
+/** The claims that a policy and this folder use: they are kept before others. */
+const listNeededClaims = ({ row, type }: Provider): string[] => [
+  ...type.subject,
+  'email',
+  'email_verified',
+  ...listCopiedClaims(row),
+]
 
 type ProofField = 'idToken' | 'accessToken' | 'code'
 function toExternalIdentity(
   provider: Provider,
   field: ProofField,
-  claims: Record<string, unknown>,
+  claims: Claims,
   { issuer, names }: { issuer: string; names: readonly string[] },
 ): ExternalIdentity {
   const subject = findSubject(names, claims)
-  if (!subject) throw toUnavailable(`${provider.row.id} returned no subject for the ${field}`)
-  return { issuer, subject, claims: selectUserClaims(claims) }
+  if (!subject)
+    throw toUnavailable('no subject', `the answer for the ${field} has no usable ${names.join(' or ')}`)
+  return { issuer, subject, claims: selectUserClaims(mergeClaims(claims), listNeededClaims(provider)) }
 }
 
 async function verifyIdTokenIdentity(
@@ -78,11 +67,7 @@ async function verifyIdTokenIdentity(
 }
 
 /** The identity of verified claims of an ID token. */
-export function toTokenIdentity(
-  provider: Provider,
-  field: ProofField,
-  claims: Record<string, unknown>,
-): ExternalIdentity {
+export function toTokenIdentity(provider: Provider, field: ProofField, claims: Claims): ExternalIdentity {
   // A single issuer is stored under one name, also for aliases; with several issuers the token's own was
   // verified.
   return toExternalIdentity(provider, field, claims, {
@@ -92,13 +77,13 @@ export function toTokenIdentity(
 }
 
 /** The identity of claims at the userinfo endpoint. Throws InvalidInput where they do not name the issuer. */
-export function toUserInfoIdentity(
-  provider: Provider,
-  field: ProofField,
-  claims: Record<string, unknown>,
-): ExternalIdentity {
+export function toUserInfoIdentity(provider: Provider, field: ProofField, claims: Claims): ExternalIdentity {
   if (provider.issuer === null)
-    throw rejectProof(field, 'does not identify the organization: this provider requires an ID token')
+    throw rejectProof(
+      field,
+      'does not identify the organization: this provider requires an ID token',
+      'no ID token',
+    )
   return toExternalIdentity(provider, field, claims, {
     issuer: provider.issuer,
     names: provider.type.subject,
@@ -108,7 +93,13 @@ export function toUserInfoIdentity(
 /** The provider of a row. Throws InvalidInput about `idpId` while it lacks fields: then it proves nothing. */
 export function requireProvider(row: IdentityProvider): Provider {
   const missing = listMissingFields(row)
-  if (missing.length > 0) throw rejectProof('idpId', `is a provider that still needs ${missing.join(', ')}`)
+  if (missing.length > 0)
+    throw rejectProof(
+      'idpId',
+      `is a provider that still needs ${missing.join(', ')}`,
+      'fields missing',
+      missing.join(', '),
+    )
   return toProvider(unsealIdpSecrets(row))
 }
 

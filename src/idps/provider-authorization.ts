@@ -2,7 +2,7 @@ import type { IdentityProvider } from '../generated/prisma/client.ts'
 import { buildCallbackUrl } from './callback-url.ts'
 import { type Provider, toProvider } from './provider.ts'
 import { withinSignInDeadline } from './provider-deadline.ts'
-import { toUnavailable } from './provider-fetch.ts'
+import { toUnavailable } from './provider-errors.ts'
 import { findEndpoint } from './provider-metadata.ts'
 
 /** The values of one attempt to sign in, which the provider returns or binds its answer to. */
@@ -25,7 +25,7 @@ export type ProviderWishes = {
 function requireWebUrl(endpoint: string): URL {
   const url = new URL(endpoint)
   if (url.protocol !== 'https:' && url.protocol !== 'http:')
-    throw toUnavailable(`the authorization endpoint has the scheme ${url.protocol}`)
+    throw toUnavailable('endpoint unusable', `the authorization endpoint has the scheme ${url.protocol}`)
   return url
 }
 
@@ -50,7 +50,7 @@ export async function buildAuthorizationUrl(
 ): Promise<string> {
   const provider = toProvider(row)
   const endpoint = await withinSignInDeadline(() => findEndpoint(provider, 'authorizationEndpoint'))
-  if (!endpoint) throw toUnavailable(`${row.id} has no authorization endpoint`)
+  if (!endpoint) throw toUnavailable('endpoint missing', 'authorizationEndpoint')
   const url = requireWebUrl(endpoint)
   const { responseMode, defaultScopes } = provider.type
   const scope = row.scopes ?? defaultScopes

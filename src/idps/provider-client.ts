@@ -1,7 +1,8 @@
 import { SignJWT } from 'jose'
 import * as oidc from 'openid-client'
 import type { Provider } from './provider.ts'
-import { fetchFromProvider, rejectProof } from './provider-fetch.ts'
+import { rejectProof } from './provider-errors.ts'
+import { fetchFromProvider } from './provider-fetch.ts'
 import { parseApplePrivateKey } from './provider-keys.ts'
 import { findMetadata } from './provider-metadata.ts'
 
@@ -9,7 +10,13 @@ import { findMetadata } from './provider-metadata.ts'
  * Returns our client id at the provider, without which nothing is proven. Throws InvalidInput about `idpId`.
  */
 export function requireClientId({ row }: Provider): string {
-  if (!row.clientId) throw rejectProof('idpId', 'is a provider without a clientId, which proves nothing')
+  if (!row.clientId)
+    throw rejectProof(
+      'idpId',
+      'is a provider without a clientId, which proves nothing',
+      'fields missing',
+      'clientId',
+    )
   return row.clientId
 }
 
@@ -27,6 +34,7 @@ async function signAppleSecret(provider: Provider, pem: string): Promise<string>
     throw rejectProof(
       'idpId',
       'is a provider without the key from Apple (clientSecret, platformTeamId, platformKid)',
+      'client secret unusable',
     )
   const now = Math.floor(Date.now() / 1000)
   return new SignJWT()

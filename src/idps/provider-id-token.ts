@@ -1,15 +1,10 @@
-import {
-  createRemoteJWKSet,
-  customFetch,
-  errors,
-  type JWTPayload,
-  type JWTVerifyResult,
-  jwtVerify,
-} from 'jose'
-import { LRUCache } from 'lru-cache'
+import { errors, type JWTVerifyOptions, type JWTVerifyResult, jwtVerify } from 'jose'
+import type { Claims } from './answers/claims.ts'
+import { readJwtClaims } from './answers/json.ts'
+import { verifyWithKeySet } from './answers/key-set.ts'
 import type { Provider } from './provider.ts'
 import { requireClientId } from './provider-client.ts'
-import { fetchFromProvider, rejectProof, toUnavailable } from './provider-fetch.ts'
+import { rejectProof, toUnavailable } from './provider-errors.ts'
 import { parsePublicKey } from './provider-keys.ts'
 import { findEndpoint } from './provider-metadata.ts'
 import { ID_TOKEN_ALGORITHMS } from './provider-types.ts'
@@ -20,30 +15,33 @@ import { ID_TOKEN_ALGORITHMS } from './provider-types.ts'
 
 const CLOCK_TOLERANCE_SECONDS = 30
 
-/**
- * The keys at a URL. jose keeps them for ten minutes, and fetches them for an unknown `kid` twice a minute at
- * most.
- */
-const keySets = new LRUCache<string, ReturnType<typeof createRemoteJWKSet>>({
-  max: 500,
-  memoMethod: (url) => createRemoteJWKSet(new URL(url), { [customFetch]: fetchFromProvider }),
-})
-
-/** Codes of jose for keys that are not there or not a key set. The others are about the token. */
-const KEY_ERRORS = [errors.JOSEError.code, errors.JWKSInvalid.code, errors.JWKSTimeout.code]
+/** The difference between now and a time of a token, in words. */
+function describeTime(name: string, value: unknown): string {
+  const seconds = Math.round(Date.now() / 1000 - Number(value))
+  return `${name} is ${Math.abs(seconds)} s ${seconds < 0 ? 'ahead' : 'ago'} by the clock of this server`
+}
 
 /** Converts an error of jose, in words that quote nothing of the token. Other errors stay as they are. */
 function toRejection(field: string, error: unknown): unknown {
+  if (error instanceof errors.JWTExpired)
+    return rejectProof(field, 'has expired', 'clock', describeTime('exp', error.payload.exp))
+  if (error instanceof errors.JWTClaimValidationFailed) {
+    const { claim, reason, payload } = error
+    if (claim === 'aud')
+      return rejectProof(field, 'was issued to another client', 'audience', 'aud is not the clientId')
+    const description = `has a wrong or no claim ${claim}`
+    return reason === 'missing'
+      ? rejectProof(field, description, 'claim missing', claim)
+      : rejectProof(field, description, 'clock', describeTime(claim, payload[claim]))
+  }
   if (!(error instanceof errors.JOSEError)) return error
-  if (KEY_ERRORS.includes(error.code)) return toUnavailable('its keys are not a key set', error)
-  if (error instanceof errors.JWTExpired) return rejectProof(field, 'has expired')
-  if (!(error instanceof errors.JWTClaimValidationFailed))
-    return rejectProof(field, 'is not signed by the provider')
-  const isAudience = error.claim === 'aud'
-  return rejectProof(
-    field,
-    isAudience ? 'was issued to another client' : `has a wrong or no claim ${error.claim}`,
-  )
+  const cause =
+    error instanceof errors.JWKSNoMatchingKey
+      ? 'key unknown'
+      : error instanceof errors.JOSEAlgNotAllowed
+        ? 'algorithm not accepted'
+        : 'signature'
+  return rejectProof(field, 'is not signed by the provider', cause, error.message)
 }
 
 /** What differs between the tokens that a provider signs. */
@@ -58,33 +56,59 @@ type SignedTokenRules = {
   name: string
 }
 
-/**
- * Verifies signature, audience and times. Throws what jose throws, InvalidInput about `field`, or
- * Unavailable.
- */
-async function verifySignature(
+/** As `verifySignature`; throws what jose throws too. */
+async function verifyWithKeys(
   provider: Provider,
   token: string,
-  { field, requiredClaims }: SignedTokenRules,
+  field: string,
+  options: JWTVerifyOptions,
 ): Promise<JWTVerifyResult> {
   const { idTokenSigningKey, idTokenSigningAlg } = provider.row
   const algorithms = idTokenSigningAlg ? [idTokenSigningAlg] : [...ID_TOKEN_ALGORITHMS]
-  const options = {
-    audience: requireClientId(provider),
-    requiredClaims: ['iss', 'iat', 'exp', ...requiredClaims],
-    clockTolerance: CLOCK_TOLERANCE_SECONDS,
-  }
+  const rules = { ...options, algorithms, clockTolerance: CLOCK_TOLERANCE_SECONDS }
   if (idTokenSigningKey) {
     const pinned = parsePublicKey(idTokenSigningKey)
-    if (!pinned) throw toUnavailable('the pinned key cannot be read')
+    if (!pinned) throw toUnavailable('keys unusable', 'idTokenSigningKey cannot be read')
     // jose throws a TypeError for a key of another type: allow only what this key verifies.
     const usable = algorithms.filter((alg) => pinned.algorithms.some((each) => each === alg))
-    return jwtVerify(token, pinned.key, { ...options, algorithms: usable })
+    return jwtVerify(token, pinned.key, { ...rules, algorithms: usable })
   }
   const url = await findEndpoint(provider, 'jwksUri')
   if (!url)
-    throw rejectProof(field, 'cannot be checked: the provider has neither jwksUri nor idTokenSigningKey')
-  return jwtVerify(token, keySets.memo(url), { ...options, algorithms })
+    throw rejectProof(
+      field,
+      'cannot be checked: the provider has neither jwksUri nor idTokenSigningKey',
+      'endpoint missing',
+      'jwksUri',
+    )
+  return verifyWithKeySet(url, token, rules)
+}
+
+/**
+ * Verifies the signature of a JWT with a key of the provider, and the claims that `options` name. Throws InvalidInput
+ * about `field`, or Unavailable.
+ */
+export const verifySignature = (
+  provider: Provider,
+  token: string,
+  field: string,
+  options: JWTVerifyOptions,
+): Promise<JWTVerifyResult> =>
+  verifyWithKeys(provider, token, field, options).catch((error) => {
+    throw toRejection(field, error)
+  })
+
+/** Throws InvalidInput about `field` for a token of another issuer. */
+function assertIssuer(provider: Provider, { iss, tid }: Claims, field: string): void {
+  const issuer = typeof iss === 'string' ? iss : ''
+  if (provider.isIssuer({ iss: issuer, tid })) return
+  const isClose = provider.issuer && [`${issuer}/`, issuer.replace(/\/$/, '')].includes(provider.issuer)
+  throw rejectProof(
+    field,
+    'was issued by another issuer',
+    isClose ? 'issuer differs by a slash' : 'issuer of another provider',
+    `iss is ${issuer}`,
+  )
 }
 
 /**
@@ -95,22 +119,23 @@ async function verifySignature(
 export async function verifySignedToken(
   provider: Provider,
   token: string,
-  rules: SignedTokenRules,
-): Promise<JWTPayload> {
-  const { field } = rules
+  { field, requiredClaims, types, name }: SignedTokenRules,
+): Promise<Claims> {
   // Without an issuer, keys that several issuers share would let one speak for another.
-  if (provider.issuer === '') throw rejectProof(field, 'cannot be checked: the provider has no issuer')
-  const { payload: claims, protectedHeader } = await verifySignature(provider, token, rules).catch(
-    (error) => {
-      throw toRejection(field, error)
-    },
-  )
+  if (provider.issuer === '')
+    throw rejectProof(field, 'cannot be checked: the provider has no issuer', 'fields missing', 'issuer')
+  const { protectedHeader } = await verifySignature(provider, token, field, {
+    audience: requireClientId(provider),
+    requiredClaims: ['iss', 'iat', 'exp', ...requiredClaims],
+  })
   // An access token of the same issuer for this client does not say who signed in.
   const typ = protectedHeader.typ || 'JWT'
-  if (!rules.types.includes(typ.toUpperCase())) throw rejectProof(field, `is not ${rules.name}`)
-  if (!provider.isIssuer(claims)) throw rejectProof(field, 'was issued by another issuer')
+  if (!types.includes(typ.toUpperCase()))
+    throw rejectProof(field, `is not ${name}`, 'type of token', `typ is ${typ}`)
+  const claims = readJwtClaims(token)
+  assertIssuer(provider, claims, field)
   if (Array.isArray(claims.aud) && claims.aud.length > 1 && claims.azp !== provider.row.clientId)
-    throw rejectProof(field, 'was issued to another client')
+    throw rejectProof(field, 'was issued to another client', 'audience', 'azp is not the clientId')
   return claims
 }
 
@@ -118,5 +143,5 @@ export async function verifySignedToken(
  * Verifies an ID token (OIDC Core, section 3.1.3.7), as `verifySignedToken` does. The nonce is not compared:
  * the relying party that began the sign-in has compared it.
  */
-export const verifyIdToken = (provider: Provider, token: string, field: string): Promise<JWTPayload> =>
+export const verifyIdToken = (provider: Provider, token: string, field: string): Promise<Claims> =>
   verifySignedToken(provider, token, { field, requiredClaims: ['sub'], types: ['JWT'], name: 'an ID token' })

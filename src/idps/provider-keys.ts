@@ -10,7 +10,7 @@ const EC_ALGORITHMS: Record<string, IdTokenAlgorithm> = {
 const MIN_RSA_BITS = 2048
 
 /** Lists the algorithms that a public key verifies; none for a key that is too weak or of another type. */
-function listAlgorithms({
+export function listAlgorithms({
   asymmetricKeyType: type,
   asymmetricKeyDetails: details,
 }: KeyObject): IdTokenAlgorithm[] {

@@ -3,7 +3,7 @@ import { isJsonObject } from '../core/json-object.ts'
 import type { IdentityProvider } from '../generated/prisma/client.ts'
 import { requireProvider } from './external-identity.ts'
 import { withinSignInDeadline } from './provider-deadline.ts'
-import { rejectProof } from './provider-fetch.ts'
+import { rejectProof } from './provider-errors.ts'
 import { verifySignedToken } from './provider-id-token.ts'
 
 const LOGOUT_EVENT = 'http://schemas.openid.net/event/backchannel-logout'
@@ -13,7 +13,7 @@ export const MAX_LOGOUT_TOKEN_AGE_SECONDS = 600
 const CLOCK_TOLERANCE_SECONDS = 30
 
 const text = z.string().min(1).max(255)
-const LogoutClaims = z.object({ jti: text, sid: text.optional(), sub: text.optional() })
+const LogoutClaims = z.object({ jti: text, sid: text.nullish(), sub: text.nullish() })
 
 /** The sessions at a provider that a logout token ends: that of `sid`, or all of the subject. */
 export type ProviderLogout = {
@@ -45,12 +45,15 @@ export async function verifyLogoutToken(
   )
   const isLogout = isJsonObject(claims.events) && isJsonObject(claims.events[LOGOUT_EVENT])
   // An ID token must not end sessions: it reaches browsers and clients.
-  if (!isLogout || claims.nonce !== undefined) throw rejectProof(FIELD, 'is not a logout token')
-  const age = now.getTime() / 1000 - (claims.iat ?? 0)
-  if (age > MAX_LOGOUT_TOKEN_AGE_SECONDS + CLOCK_TOLERANCE_SECONDS) throw rejectProof(FIELD, 'is too old')
-  if (age < -CLOCK_TOLERANCE_SECONDS) throw rejectProof(FIELD, 'was issued in the future')
+  if (!isLogout || claims.nonce !== undefined)
+    throw rejectProof(FIELD, 'is not a logout token', 'type of token')
+  const age = now.getTime() / 1000 - Number(claims.iat)
+  if (age > MAX_LOGOUT_TOKEN_AGE_SECONDS + CLOCK_TOLERANCE_SECONDS)
+    throw rejectProof(FIELD, 'is too old', 'clock')
+  if (age < -CLOCK_TOLERANCE_SECONDS) throw rejectProof(FIELD, 'was issued in the future', 'clock')
   const { data } = LogoutClaims.safeParse(claims)
-  if (!data || (!data.sid && !data.sub)) throw rejectProof(FIELD, 'has no valid sid, sub or jti')
+  if (!data || (!data.sid && !data.sub))
+    throw rejectProof(FIELD, 'has no valid sid, sub or jti', 'claim missing')
   return {
     issuer: provider.issuer ?? String(claims.iss),
     subject: data.sub ?? null,

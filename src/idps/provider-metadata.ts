@@ -1,43 +1,49 @@
 import { LRUCache } from 'lru-cache'
-import * as oidc from 'openid-client'
 import * as z from 'zod'
 import type { Provider } from './provider.ts'
-import { awaitProvider, fetchFromProvider, toUnavailable } from './provider-fetch.ts'
+import { toUnavailable } from './provider-errors.ts'
+import { fetchDocument } from './provider-fetch.ts'
 
-const endpoint = z.string().max(2000).refine(URL.canParse).optional()
+/** A member that is not needed: one that cannot be used is as if it were absent. */
+const optional = <Shape extends z.ZodType>(shape: Shape) => shape.optional().catch(undefined)
+const endpoint = optional(z.string().max(2000).refine(URL.canParse))
+/** The ways in which clients authenticate that are told from each other here. */
+const AUTHENTICATION_METHODS = ['client_secret_basic', 'client_secret_post'] as const
+
 /** The members of a provider's metadata that are used (OIDC Discovery, section 3; RFC 8414). */
 const Metadata = z.object({
-  issuer: z.string(),
+  issuer: z.string().min(1).max(2000),
   authorization_endpoint: endpoint,
   token_endpoint: endpoint,
   userinfo_endpoint: endpoint,
   jwks_uri: endpoint,
   introspection_endpoint: endpoint,
   end_session_endpoint: endpoint,
-  token_endpoint_auth_methods_supported: z.array(z.string()).optional(),
-  authorization_response_iss_parameter_supported: z.boolean().optional(),
+  token_endpoint_auth_methods_supported: optional(
+    z
+      .array(z.unknown())
+      .transform((methods) => AUTHENTICATION_METHODS.filter((method) => methods.includes(method))),
+  ),
+  authorization_response_iss_parameter_supported: optional(z.boolean()),
 })
 type Metadata = z.infer<typeof Metadata>
 
-/** discovery() requires a client id, and sends none. */
-const ANY_CLIENT = 'any'
+const withoutSlash = (url: string): string => url.replace(/\/$/, '')
 
 /**
- * Reads the metadata that an issuer publishes. Throws Unavailable, also for the metadata of another issuer.
+ * Reads the metadata that an issuer publishes (OIDC Discovery, section 4). Throws Unavailable, also for the metadata of
+ * another issuer.
  */
 async function discover(issuer: string): Promise<Metadata> {
-  const config = await awaitProvider(
-    oidc.discovery(new URL(issuer), ANY_CLIENT, undefined, oidc.None(), {
-      // Where https is required, the guarded fetcher requires it.
-      execute: [oidc.allowInsecureRequests],
-      [oidc.customFetch]: fetchFromProvider,
-    }),
-  )
-  const { data: metadata, error } = Metadata.safeParse(config.serverMetadata())
-  if (!metadata) throw toUnavailable(`the metadata of ${issuer} is not valid`, error)
-  // openid-client exempts issuers of Microsoft, and ignores a trailing slash (OIDC Discovery, section 4.3:
-  // identical).
-  if (metadata.issuer !== issuer) throw toUnavailable(`the metadata of ${issuer} names ${metadata.issuer}`)
+  const body = await fetchDocument(`${withoutSlash(issuer)}/.well-known/openid-configuration`)
+  const { data: metadata } = Metadata.safeParse(body)
+  if (!metadata) throw toUnavailable('metadata without issuer', `the metadata of ${issuer} has no issuer`)
+  // OIDC Discovery, section 4.3: identical.
+  if (metadata.issuer !== issuer)
+    throw toUnavailable(
+      withoutSlash(metadata.issuer) === withoutSlash(issuer) ? 'issuer differs by a slash' : 'issuer differs',
+      `the metadata of ${issuer} names ${metadata.issuer}`,
+    )
   return metadata
 }
 
@@ -47,11 +53,20 @@ const metadataByIssuer = new LRUCache<string, Metadata>({
   ttl: 600_000,
   fetchMethod: discover,
   ignoreFetchAbort: true,
+  noDeleteOnFetchRejection: true,
 })
 
+type FindOptions = {
+  /** Whether it is fetched again. */
+  forceRefresh?: boolean
+}
+
 /** Returns the provider's metadata; null where it is not found through an issuer. Throws Unavailable. */
-export async function findMetadata({ row, type }: Provider): Promise<Metadata | null> {
-  return (type.discovers && row.issuer && (await metadataByIssuer.fetch(row.issuer))) || null
+export async function findMetadata(
+  { row, type }: Provider,
+  options: FindOptions = {},
+): Promise<Metadata | null> {
+  return (type.discovers && row.issuer && (await metadataByIssuer.fetch(row.issuer, options))) || null
 }
 
 const METADATA_NAMES = {
@@ -62,7 +77,7 @@ const METADATA_NAMES = {
   introspectionEndpoint: 'introspection_endpoint',
   endSessionEndpoint: 'end_session_endpoint',
 } as const satisfies Record<string, keyof Metadata>
-type EndpointName = keyof typeof METADATA_NAMES
+export type EndpointName = keyof typeof METADATA_NAMES
 type Endpoints = Partial<Record<EndpointName, string | null>>
 
 /**

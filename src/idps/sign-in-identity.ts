@@ -1,6 +1,10 @@
+import { log } from '../core/log.ts'
 import { parseScopeList } from '../core/scopes.ts'
 import type { IdentityProvider } from '../generated/prisma/client.ts'
+import { type Claims, isGiven, mergeClaims, readVerification } from './answers/claims.ts'
+import { readUserInfo } from './answers/userinfo.ts'
 import { buildCallbackUrl } from './callback-url.ts'
+import { listCopiedClaims } from './entry-policy.ts'
 import {
   type ExternalIdentity,
   requireProvider,
@@ -9,13 +13,13 @@ import {
 } from './external-identity.ts'
 import { type ProviderTokens, selectKeptTokens } from './kept-tokens.ts'
 import type { Provider } from './provider.ts'
-import { readUserInfo } from './provider-access-token.ts'
 import { redeemCode } from './provider-code.ts'
-import { withinSignInDeadline } from './provider-deadline.ts'
+import { SIGN_IN_DEADLINE_MS, withinSignInDeadline } from './provider-deadline.ts'
 import { sealIdToken } from './provider-end-session.ts'
-import { rejectProof } from './provider-fetch.ts'
+import { findExplanation, rejectProof, toUnavailable } from './provider-errors.ts'
 import { verifyIdToken } from './provider-id-token.ts'
-import { findMetadata } from './provider-metadata.ts'
+import { findEndpoint, findMetadata } from './provider-metadata.ts'
+import type { TokenAnswer } from './provider-token-request.ts'
 import { listTrustedAmr } from './trusted-authentication.ts'
 
 /** The answer of a provider at the callback, and the values that it is bound to. */
@@ -36,35 +40,82 @@ export type SignInAnswer = {
 async function assertResponseIssuer(provider: Provider, iss: string | null): Promise<void> {
   const metadata = await findMetadata(provider)
   if (iss === null && metadata?.authorization_response_iss_parameter_supported)
-    throw rejectProof('code', 'came without the parameter iss, which the provider sends')
+    throw rejectProof('code', 'came without the parameter iss, which the provider sends', 'no iss parameter')
   if (iss !== null && provider.issuer && !provider.isIssuer({ iss }))
-    throw rejectProof('code', 'came from another issuer')
+    throw rejectProof(
+      'code',
+      'came from another issuer',
+      'issuer of another provider',
+      `the parameter iss is ${iss}`,
+    )
+}
+
+/** Whether the ID token lacks the address, its verification or a claim that is copied. */
+const isIncomplete = (row: IdentityProvider, claims: Claims): boolean =>
+  readVerification(claims) === null ||
+  ['email', ...listCopiedClaims(row)].some((name) => !isGiven(claims[name]))
+
+/**
+ * The claims at the userinfo endpoint about the subject of an ID token; null without such an endpoint or access token.
+ * Those about another subject are not used (OIDC Core, section 5.3.2). Throws InvalidInput and Unavailable.
+ */
+async function findUserInfo(
+  provider: Provider,
+  { claims, redeemed }: { claims: Claims; redeemed: TokenAnswer },
+): Promise<Claims | null> {
+  if (!redeemed.hasAccessToken || !(await findEndpoint(provider, 'userInfoEndpoint'))) return null
+  const info = await readUserInfo(provider, redeemed.accessToken)
+  // Some providers write a number.
+  if (String(info.sub) !== String(claims.sub))
+    throw toUnavailable('userinfo not verified', 'the userinfo response is about another subject')
+  return info
 }
 
 /**
- * The claims of the ID token, with those of the userinfo endpoint if the token has no e-mail address. Throws
- * InvalidInput when the two are about different users (OIDC Core, section 5.3.2).
+ * The claims of the ID token, with those of the userinfo endpoint where it lacks some. The ID token has proven the user:
+ * without a usable answer, only those claims are missing. An address whose verification may be there is not verified
+ * then.
  */
 async function addUserInfo(
   provider: Provider,
-  { claims, accessToken }: { claims: Record<string, unknown>; accessToken: string },
-): Promise<Record<string, unknown>> {
-  const metadata = claims.email === undefined ? await findMetadata(provider) : null
-  if (!metadata?.userinfo_endpoint && !(claims.email === undefined && provider.row.userInfoEndpoint))
-    return claims
-  const info = await readUserInfo(provider, accessToken)
-  if (info.sub !== claims.sub) throw rejectProof('code', 'is about another user than the userinfo response')
-  return { ...info, ...claims }
+  proven: { claims: Claims; redeemed: TokenAnswer; remainingMs: number },
+): Promise<Claims> {
+  const { row } = provider
+  const { claims, remainingMs } = proven
+  if (!isIncomplete(row, claims)) return claims
+  try {
+    const info = await withinSignInDeadline(() => findUserInfo(provider, proven), remainingMs)
+    return info ? mergeClaims(claims, info) : claims
+  } catch (error) {
+    if (!findExplanation(error)) throw error
+    log.warn(
+      { tenant: row.tenantId, idpId: row.id, err: error },
+      'an identity provider returned no usable userinfo response; the sign-in continues without it',
+    )
+    return { ...claims, email_verified: readVerification(claims) ?? false }
+  }
 }
 
 /** The provider's clock may differ from this one. */
 const CLOCK_TOLERANCE_SECONDS = 30
 
 /** Throws InvalidInput for an older sign-in than was asked for. Some providers do not say when it was. */
-function assertRecent({ auth_time: time }: Record<string, unknown>, since: Date | null): void {
-  if (since === null || typeof time !== 'number') return
-  if (time + CLOCK_TOLERANCE_SECONDS < since.getTime() / 1000)
-    throw rejectProof('code', 'is about an earlier sign-in')
+function assertRecent({ auth_time: time }: Claims, since: Date | null): void {
+  if (since === null || !isGiven(time)) return
+  const late = since.getTime() / 1000 - Number(time)
+  if (!(late <= CLOCK_TOLERANCE_SECONDS))
+    throw rejectProof(
+      'code',
+      'is about an earlier sign-in',
+      'earlier sign-in',
+      `auth_time is ${Math.round(late)} s before the request`,
+    )
+}
+
+/** Throws InvalidInput for an ID token that was issued to another attempt. */
+function assertNonce({ nonce: value }: Claims, nonce: string): void {
+  if (!isGiven(value)) throw rejectProof('code', 'was issued without the nonce', 'nonce missing')
+  if (value !== nonce) throw rejectProof('code', 'was issued for another sign-in', 'nonce')
 }
 
 /** An identity that a sign-in at a provider proved. */
@@ -81,10 +132,16 @@ export type ProvenSignIn = {
 }
 
 const MAX_SID_CHARACTERS = 255
-const readSid = ({ sid }: Record<string, unknown>): string | null =>
+const readSid = ({ sid }: Claims): string | null =>
   typeof sid === 'string' && sid !== '' && sid.length <= MAX_SID_CHARACTERS ? sid : null
 
-async function redeemAnswer(row: IdentityProvider, answer: SignInAnswer): Promise<ProvenSignIn> {
+/** What a redeemed code proves: verified claims of an ID token, or those of the userinfo endpoint of another provider. */
+type Redeemed = { provider: Provider; redeemed: TokenAnswer; now: Date } & (
+  | { claims: Claims; idToken: string }
+  | { info: Claims }
+)
+
+async function redeemAnswer(row: IdentityProvider, answer: SignInAnswer): Promise<Redeemed> {
   const provider = requireProvider(row)
   await assertResponseIssuer(provider, answer.iss)
   const { code, nonce, codeVerifier } = answer
@@ -92,28 +149,13 @@ async function redeemAnswer(row: IdentityProvider, answer: SignInAnswer): Promis
   const now = new Date()
   const redeemed = await redeemCode(provider, { code, redirectUri, codeVerifier })
   const { idToken, accessToken } = redeemed
-  const requested = parseScopeList(row.scopes ?? provider.type.defaultScopes ?? '')
-  const tokens = selectKeptTokens(row, redeemed, requested, now)
   if (!provider.type.idToken)
-    return {
-      identity: toUserInfoIdentity(provider, 'code', await readUserInfo(provider, accessToken)),
-      sid: null,
-      amr: [],
-      idToken: null,
-      tokens,
-    }
-  if (!idToken) throw rejectProof('code', 'was redeemed without an ID token')
+    return { provider, redeemed, now, info: await readUserInfo(provider, accessToken) }
+  if (!idToken) throw rejectProof('code', 'was redeemed without an ID token', 'no ID token')
   const claims = await verifyIdToken(provider, idToken, 'code')
-  if (claims.nonce !== nonce) throw rejectProof('code', 'was issued for another sign-in')
+  assertNonce(claims, nonce)
   assertRecent(claims, answer.since)
-  const identity = toTokenIdentity(provider, 'code', await addUserInfo(provider, { claims, accessToken }))
-  return {
-    identity,
-    sid: readSid(claims),
-    amr: listTrustedAmr(row, claims),
-    idToken: row.upstreamLogout ? sealIdToken(row.tenantId, idToken) : null,
-    tokens,
-  }
+  return { provider, redeemed, now, claims, idToken }
 }
 
 /**
@@ -121,5 +163,28 @@ async function redeemAnswer(row: IdentityProvider, answer: SignInAnswer): Promis
  * (OIDC Core, section 3.1.3.7; RFC 9700, section 4). Throws InvalidInput when something does not verify, and
  * Unavailable when the provider does not answer within 3 s.
  */
-export const proveSignIn = (row: IdentityProvider, answer: SignInAnswer): Promise<ProvenSignIn> =>
-  withinSignInDeadline(() => redeemAnswer(row, answer))
+export async function proveSignIn(row: IdentityProvider, answer: SignInAnswer): Promise<ProvenSignIn> {
+  const startedAt = performance.now()
+  const proof = await withinSignInDeadline(() => redeemAnswer(row, answer))
+  const { provider, redeemed, now } = proof
+  const requested = parseScopeList(row.scopes ?? provider.type.defaultScopes ?? '')
+  const tokens = selectKeptTokens(row, redeemed, requested, now)
+  if ('info' in proof)
+    return {
+      identity: toUserInfoIdentity(provider, 'code', proof.info),
+      sid: null,
+      amr: [],
+      idToken: null,
+      tokens,
+    }
+  const { claims, idToken } = proof
+  const remainingMs = SIGN_IN_DEADLINE_MS - (performance.now() - startedAt)
+  const merged = await addUserInfo(provider, { claims, redeemed, remainingMs })
+  return {
+    identity: toTokenIdentity(provider, 'code', merged),
+    sid: readSid(claims),
+    amr: listTrustedAmr(row, claims),
+    idToken: row.upstreamLogout ? sealIdToken(row.tenantId, idToken) : null,
+    tokens,
+  }
+}

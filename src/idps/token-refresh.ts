@@ -10,7 +10,7 @@ import type { IdentityProvider } from '../generated/prisma/client.ts'
 import { requireProvider } from './external-identity.ts'
 import { sealTokens, toProviderTokens, toTokenPurpose } from './kept-tokens.ts'
 import { REFRESH_DEADLINE_MS, withinRefreshDeadline } from './provider-deadline.ts'
-import { toUnavailable } from './provider-fetch.ts'
+import { toUnavailable } from './provider-errors.ts'
 import { RejectedGrant, requestTokens } from './provider-token-request.ts'
 import { findProviderRow } from './sign-in-providers.ts'
 import {
@@ -91,7 +91,8 @@ async function refreshByClaim(
     const answer = await withinRefreshDeadline(async () =>
       requestTokens(requireProvider(row), 'refreshToken', 'refresh_token', { refresh_token: refreshToken }),
     )
-    if (!answer.hasAccessToken) throw toUnavailable(`${idpId} refreshed without an access token`)
+    if (!answer.hasAccessToken)
+      throw toUnavailable('no access token', `${idpId} refreshed without an access token`)
     const tokens = sealTokens(tenant, linkId, toProviderTokens(answer, scopes, now))
     return (await saveRefreshedTokens(sqlFor(ctx), tenant, { ...claim, ...tokens })) ? tokens : null
   } catch (error) {
@@ -119,7 +120,7 @@ export async function loadFreshTokens(ctx: Ctx, target: TokenTarget): Promise<Ke
     const { linkId, scopes } = current
     if (isFresh(current.expiresAt, new Date())) return current
     if (!current.hasRefreshToken) throw createExpiredError()
-    if (Date.now() > deadline) throw toUnavailable('another refresh is under way')
+    if (Date.now() > deadline) throw toUnavailable('too slow', 'another refresh is under way')
     // The refresh token goes to the provider as it is read here: a change of it deletes the token or fails the claim.
     const row = current.isRefreshing ? null : await findProviderRow(ctx.tenant, target.idpId)
     const claim = { linkId, refreshId: randomToken() }

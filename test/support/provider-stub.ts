@@ -24,7 +24,13 @@ export const toClaims = (more: object) => ({
 /** With a stub of providers, identity providers that lead to it, and proofs of identities. */
 export const test = base
   .extend('stubServer', { scope: 'file' }, async ({ app: _ }, { onCleanup }) => {
-    const stub = { origin: '', asked: [] as Received[], answers: {} as Record<string, object> }
+    const stub = {
+      origin: '',
+      asked: [] as Received[],
+      answers: {} as Record<string, object>,
+      /** Answers that are not JSON, or are to be sent as they are written. */
+      texts: {} as Record<string, string>,
+    }
     const server = createServer(async (request, response) => {
       const path = request.url ?? ''
       stub.asked.push({
@@ -32,7 +38,7 @@ export const test = base
         authorization: request.headers.authorization ?? null,
         form: Object.fromEntries(new URLSearchParams(await text(request))),
       })
-      const answer = JSON.stringify(stub.answers[path] ?? {})
+      const answer = stub.texts[path] ?? JSON.stringify(stub.answers[path] ?? {})
       response.writeHead(200, { 'content-type': 'application/json' }).end(answer)
     })
     stub.origin = `http://127.0.0.1:${await listenOnLoopback(server)}`
@@ -44,6 +50,7 @@ export const test = base
   })
   .extend('stub', ({ stubServer }) => {
     stubServer.answers = {}
+    stubServer.texts = {}
     stubServer.asked.length = 0
     return stubServer
   })

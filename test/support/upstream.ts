@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import { exportJWK, generateKeyPair, type JWK, type JWTPayload, SignJWT } from 'jose'
+import { CompactSign, exportJWK, generateKeyPair, type JWK, type JWTPayload } from 'jose'
 import { Provider } from 'oidc-provider'
 import * as oidc from 'openid-client'
 import { env } from '../../src/core/env.ts'
@@ -26,6 +26,8 @@ export type Upstream = {
   tokensFor: (subject: string, options?: SignInOptions) => Promise<{ idToken: string; accessToken: string }>
   /** An ID token with any claims, signed with the provider's own key. */
   sign: (claims: JWTPayload, header?: { typ?: string; alg?: 'ES256' | 'RS256' }) => Promise<string>
+  /** The same with the text of the claims. */
+  signText: (claims: string, header?: { typ?: string; alg?: 'ES256' | 'RS256' }) => Promise<string>
   /** Sends a logout token about a session, as at the user's logout there. Throws unless it is accepted. */
   logOut: (subject: string, sid: string) => Promise<void>
   /** Runs before the provider answers a path, until it is removed; returns true if it has answered itself. */
@@ -241,10 +243,11 @@ export async function startUpstream(
       })
       return { idToken: tokens.id_token ?? '', accessToken: tokens.access_token }
     },
-    sign: (claims, { typ, alg = 'ES256' } = {}) => {
+    sign: (claims, header) => upstream.signText(JSON.stringify(claims), header),
+    signText: (claims, { typ, alg = 'ES256' } = {}) => {
       const key = keys.find((each) => each.alg === alg)
       if (!key) throw new Error(`no key for ${alg}`)
-      return new SignJWT(claims)
+      return new CompactSign(new TextEncoder().encode(claims))
         .setProtectedHeader({ alg, kid: key.kid, ...(typ && { typ }) })
         .sign(key.privateKey)
     },
