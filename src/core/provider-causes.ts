@@ -9,7 +9,7 @@ export const PROVIDER_CAUSES = {
   'endpoint missing': 'misconfigured',
   'endpoint unusable': 'misconfigured',
   'host not found': 'misconfigured',
-  'certificate invalid': 'misconfigured',
+  'TLS failed': 'misconfigured',
   'redirected elsewhere': 'misconfigured',
   'unexpected status': 'misconfigured',
   'too large': 'misconfigured',

@@ -1,3 +1,4 @@
+import type { ProviderCause } from '../core/provider-causes.ts'
 import type { SecondFactorName } from '../core/sign-in-methods.ts'
 import type { EndReason, EventDetail, EventOf, SignInFailure, SmsRefusal } from './types.ts'
 
@@ -140,7 +141,10 @@ export const secondFactorFailed = (
   detail: { method, reason },
 })
 
-/** A sign-in at an identity provider that was not accepted. `error` is the error code of the provider. */
+/**
+ * A sign-in at an identity provider that was not accepted. `error` is the error code of the provider; `explanation` has
+ * the cause and what was found.
+ */
 export const providerFailed = (
   userId: string | null,
   {
@@ -148,10 +152,23 @@ export const providerFailed = (
     idpId,
     reason,
     error,
-  }: { clientId: string; idpId: string; reason: SignInFailure; error?: string },
+    explanation,
+  }: {
+    clientId: string
+    idpId: string
+    reason: SignInFailure
+    error?: string
+    explanation?: { cause: ProviderCause; diagnostics: string | null } | null
+  },
 ): EventOf<'signin.failed'> => ({
   type: 'signin.failed',
   userId,
   subjectIds: [clientId, idpId],
-  detail: { method: 'provider', reason, ...(error && { error }) },
+  detail: {
+    method: 'provider',
+    reason,
+    ...(error && { error }),
+    ...(explanation && { cause: explanation.cause }),
+    ...(explanation?.diagnostics && { diagnostics: explanation.diagnostics }),
+  },
 })

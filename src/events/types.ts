@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { CREDENTIAL_TYPES } from '../core/credential-types.ts'
+import { PROVIDER_CAUSE_NAMES } from '../core/provider-causes.ts'
 import { SECOND_FACTORS, SIGN_IN_METHODS } from '../core/sign-in-methods.ts'
 
 /** Why a session ended. */
@@ -21,8 +22,8 @@ export type SmsRefusal = (typeof SMS_REFUSALS)[number]
  * Why a sign-in failed: the user is locked; no user has the address or passkey; the address is not verified,
  * and the user has another that is; the code is wrong or expired, or its attempts are used up; the response of
  * the passkey or of the identity provider does not verify, or the counter of the passkey went back; at the
- * identity provider, the user canceled, or it refused or did not respond; the text message was not sent because of a
- * limit.
+ * identity provider, the user canceled, it refused or did not respond, or the configuration here or there is wrong; the
+ * text message was not sent because of a limit.
  */
 const SIGN_IN_FAILURES = [
   'locked',
@@ -37,6 +38,7 @@ const SIGN_IN_FAILURES = [
   'canceled',
   'refused',
   'unavailable',
+  'misconfigured',
 ] as const
 export type SignInFailure = (typeof SIGN_IN_FAILURES)[number]
 
@@ -169,6 +171,9 @@ export const EVENTS = {
     reason: z.enum(SIGN_IN_FAILURES).optional(),
     // The error code of an identity provider.
     error: z.string().optional(),
+    // Why a sign-in at an identity provider failed.
+    cause: z.enum(PROVIDER_CAUSE_NAMES).optional(),
+    diagnostics: z.string().optional(),
   }),
   /** [client] */
   'authorize.refused': refused,

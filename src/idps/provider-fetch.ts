@@ -29,7 +29,7 @@ function findSystemCode(thrown: unknown): string {
 
 function toFetchIssue(host: string, error: FetchError): UnusableAnswer {
   const code = findSystemCode(error.cause)
-  if (TLS_CODE.test(code)) return toUnavailable('certificate invalid', `${host}: ${code}`, error)
+  if (TLS_CODE.test(code)) return toUnavailable('TLS failed', `${host}: ${code}`, error)
   // A name that is unknown and one at a private address are answered alike: the names of a private network stay unknown.
   if (error.kind === 'refused' || code === 'ENOTFOUND')
     return toUnavailable('host not found', `${host} has no public address that may be connected to`, error)

@@ -102,12 +102,13 @@ async function readTokenAnswer(response: Response): Promise<Record<string, unkno
  */
 async function conformTokenAnswer(provider: Provider, response: Response, field: string): Promise<Response> {
   const { ok, status } = response
-  // RFC 6749, section 5.2: the client is not authenticated.
-  const members = await readTokenAnswer(response).catch((error) => {
-    throw status === 401 ? new RejectedGrant(field, 'invalid_client', 'status 401') : error
+  const { error, ...tokens } = await readTokenAnswer(response).catch((unusable) => {
+    if (status === 401) return {} as Record<string, unknown>
+    throw unusable
   })
-  const { error, ...tokens } = members
-  if (!ok || isGiven(error)) throw new RejectedGrant(field, findTokenError(error), `status ${status}`)
+  // RFC 6749, section 5.2: with status 401, the client is not authenticated.
+  const named = findTokenError(error) ?? (status === 401 ? 'invalid_client' : null)
+  if (!ok || isGiven(error)) throw new RejectedGrant(field, named, `status ${status}`)
   // Without an issuer, an ID token proves nothing.
   const proof = provider.issuer === '' ? undefined : readText(tokens.id_token)
   const accessToken = readToken(tokens.access_token) ?? (proof && NO_ACCESS_TOKEN)

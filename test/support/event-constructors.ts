@@ -78,6 +78,12 @@ export const CONSTRUCTOR_CALLS: Record<string, NewEvent[]> = {
       reason: 'refused',
       error: 'server_error',
     }),
+    session.providerFailed(null, {
+      clientId: 'client_1',
+      idpId: 'google',
+      reason: 'misconfigured',
+      explanation: { cause: 'issuer differs by a slash', diagnostics: 'iss is https://login.example' },
+    }),
   ],
   secondFactorFailed: [
     session.secondFactorFailed('user_1', { clientId: 'client_1', method: 'totp', reason: 'wrong' }),

@@ -28,8 +28,10 @@ export const listConnectableProviders = ({ call: { tenant } }: AccountVisit): Si
 const readBrowserKey = ({ call }: AccountVisit): string | null =>
   readCookie(call.event.req.headers.get('cookie'), INTERACTION_COOKIE)
 
-const REASONS = {
+const WORDS = {
   canceled: 'methods.connectCanceled',
+  misconfigured: 'methods.connectMisconfigured',
+  rejected: 'methods.connectRejected',
   unavailable: 'methods.connectUnavailable',
 } as const
 
@@ -37,16 +39,17 @@ const isAboutIdentity = ({ fields }: Conflict): boolean => fields.some(({ field 
 
 /** The words for an error about the provider, and the status of the page; null for any other error. */
 function describeFailure(error: unknown) {
-  if (error instanceof RejectedIdentity) {
-    const { [error.reason as keyof typeof REASONS]: key = 'methods.connectRejected' as const } = REASONS
-    return { key, status: error.reason === 'unavailable' ? 503 : 400 }
-  }
+  if (error instanceof RejectedIdentity)
+    return {
+      key: WORDS[error.shownReason],
+      status: ['unavailable', 'misconfigured'].includes(error.shownReason) ? 503 : 400,
+    }
   if (error instanceof Conflict)
     return {
       key: isAboutIdentity(error) ? ('methods.taken' as const) : ('methods.connectedOther' as const),
       status: 409,
     }
-  return error instanceof Unavailable ? { key: REASONS.unavailable, status: 503 } : null
+  return error instanceof Unavailable ? { key: WORDS.unavailable, status: 503 } : null
 }
 
 /** Shows why an identity is not connected. Throws an error that the page has no words for. */

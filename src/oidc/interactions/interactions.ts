@@ -34,7 +34,7 @@ export type InputRejection = {
     | 'terms'
     | 'closed'
     | 'locked'
-    | `provider-${'canceled' | 'rejected' | 'unavailable'}`
+    | `provider-${'canceled' | 'misconfigured' | 'rejected' | 'unavailable'}`
   /** The entered address. */
   entered?: string
   /** The entered fields of a new account, and what is wrong with each. */

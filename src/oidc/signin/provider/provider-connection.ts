@@ -9,7 +9,7 @@ import { createInteraction, deleteInteraction, findInteraction } from '../../int
 import type { AccountPagesRequest } from '../../model/authorize-request.ts'
 import type { CallbackAnswer } from './callback-answer.ts'
 import { beginAttempt, claimAttempt, readHandle } from './provider-attempt.ts'
-import { proveAnswer, RejectedIdentity, recordRejection } from './provider-sign-in.ts'
+import { proveAnswer, RejectedIdentity, recordRejection, toRejection } from './provider-sign-in.ts'
 
 /** What is connected where: the request names the user, the session and the page. */
 type Connection = { request: AccountPagesRequest; browserKey: string; idpId: string }
@@ -17,7 +17,7 @@ type Connection = { request: AccountPagesRequest; browserKey: string; idpId: str
 /**
  * Begins to connect an identity at a provider. Returns the URL of the authorization request. The provider asks the user
  * to sign in again, so that the identity of another person who is signed in there is not connected. The caller has
- * verified a recent sign-in. Throws NotFound, Unavailable, and RateLimited (per network).
+ * verified a recent sign-in. Throws NotFound, RejectedIdentity, and RateLimited (per network).
  */
 export async function beginConnection(ctx: Ctx, { request, browserKey, idpId }: Connection): Promise<string> {
   const row = await findProviderRow(ctx.tenant, idpId)
@@ -29,7 +29,9 @@ export async function beginConnection(ctx: Ctx, { request, browserKey, idpId }: 
   const wishes = { prompt: 'login', loginHint: null, acrValues: [] } as const
   return buildAuthorizationUrl(row, values, wishes).catch(async (error) => {
     await deleteInteraction(ctx.tenant, handle)
-    throw error
+    const rejection = toRejection(error)
+    if (rejection instanceof RejectedIdentity) await recordRejection(ctx, interaction, idpId, rejection)
+    throw rejection
   })
 }
 

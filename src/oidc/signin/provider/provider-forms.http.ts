@@ -1,4 +1,4 @@
-import { RateLimited, Unavailable } from '../../../core/errors.ts'
+import { RateLimited } from '../../../core/errors.ts'
 import { addSeconds } from '../../../core/time.ts'
 import { sealPendingTokens } from '../../../idps/kept-tokens.ts'
 import { buildAuthorizationUrl, type ProviderWishes } from '../../../idps/provider-authorization.ts'
@@ -21,7 +21,7 @@ import type { SignInStep } from '../step/sign-in-step.ts'
 import { selectStayChoice } from '../step/stay-choice.ts'
 import { beginAttempt } from './provider-attempt.ts'
 import { PendingLinkNote, ProviderEntry } from './provider-entry.pages.tsx'
-import { RejectedIdentity, recordRejection } from './provider-sign-in.ts'
+import { RejectedIdentity, recordRejection, toRejection } from './provider-sign-in.ts'
 
 /** An identity provider, to which the browser is sent. It comes back to callback.routes.ts. */
 export const PROVIDER_METHOD: SignInMethod = {
@@ -97,8 +97,8 @@ export async function leadToProvider(
     const page = { tenant: call.tenant, client: authorization.client, provider, url }
     return transferToProvider(signIn.call.ctx, page, interaction.request.display === 'popup')
   } catch (error) {
-    if (!(error instanceof Unavailable)) throw error
-    const rejection = new RejectedIdentity('unavailable', { cause: error })
+    const rejection = toRejection(error)
+    if (!(rejection instanceof RejectedIdentity)) throw error
     const limited = await recordRejection(call.ctx, interaction, row.id, rejection).catch((each) => each)
     return rejectProviderInput(signIn, row.id, limited ?? rejection)
   }
@@ -115,18 +115,8 @@ async function forgetIdentity(signIn: SignInStep): Promise<Response> {
   return redirectToPage(signIn)
 }
 
-/** The page tells a canceled sign-in and an absent provider from others, and no more. */
-const PAGE_REASONS = {
-  canceled: 'provider-canceled',
-  unavailable: 'provider-unavailable',
-} as const
-
 function toInputRejection(error: unknown): Pick<InputRejection, 'reason' | 'retryAt'> {
-  if (error instanceof RejectedIdentity) {
-    const { [error.reason as keyof typeof PAGE_REASONS]: reason = 'provider-rejected' as const } =
-      PAGE_REASONS
-    return { reason }
-  }
+  if (error instanceof RejectedIdentity) return { reason: `provider-${error.shownReason}` }
   if (error instanceof RateLimited)
     return { reason: 'attempts', retryAt: addSeconds(new Date(), error.retryAfterSeconds).toISOString() }
   throw error

@@ -1,6 +1,7 @@
 import type { Ctx } from '../../../core/context.ts'
 import { toUserCtx } from '../../../core/context.ts'
 import { InvalidInput, Unavailable, UserLocked } from '../../../core/errors.ts'
+import { findProviderCause, PROVIDER_CAUSES, type ProviderCause } from '../../../core/provider-causes.ts'
 import { inTransaction, sql } from '../../../database/db.ts'
 import { recordEvents, wakeReaders } from '../../../events/log.ts'
 import { providerFailed } from '../../../events/session-events.ts'
@@ -10,6 +11,7 @@ import type { ExternalIdentity } from '../../../idps/external-identity.ts'
 import { useLink } from '../../../idps/idp-sign-in.sql.ts'
 import { keepSignInTokens, type ProviderTokens } from '../../../idps/kept-tokens.ts'
 import { copyRepeatedClaims, findOrCreateLinkedUser } from '../../../idps/linked-users.ts'
+import { type Explanation, findExplanation } from '../../../idps/provider-errors.ts'
 import { storeProviderSession } from '../../../idps/provider-sessions.sql.ts'
 import { type ProvenSignIn, proveSignIn } from '../../../idps/sign-in-identity.ts'
 import { limitStranger } from '../../../passcodes/network-limits.ts'
@@ -31,6 +33,8 @@ export class RejectedIdentity extends Error {
   readonly userId: string | null
   /** The error code of the provider. */
   readonly code: string | undefined
+  /** The cause, and what was found; null where the reason says everything. */
+  readonly explanation: Explanation | null
   /** The proven identity that is not linked. */
   readonly identity: ExternalIdentity | undefined
   readonly provenAt: Date | undefined
@@ -42,6 +46,7 @@ export class RejectedIdentity extends Error {
     more: {
       userId?: string
       code?: string
+      explanation?: Explanation | null
       identity?: ExternalIdentity
       provenAt?: Date
       tokens?: ProviderTokens | null
@@ -52,11 +57,22 @@ export class RejectedIdentity extends Error {
     this.reason = reason
     this.userId = more.userId ?? null
     this.code = more.code
+    this.explanation = more.explanation ?? null
     this.identity = more.identity
     this.provenAt = more.provenAt
     this.tokens = more.tokens ?? null
   }
+
+  /** The reason that pages show: a canceled sign-in, an absent provider and a wrong configuration are told apart. */
+  get shownReason(): 'canceled' | 'misconfigured' | 'unavailable' | 'rejected' {
+    if (this.explanation && PROVIDER_CAUSES[this.explanation.cause] === 'misconfigured')
+      return 'misconfigured'
+    return this.reason === 'canceled' || this.reason === 'unavailable' ? this.reason : 'rejected'
+  }
 }
+
+const reject = (cause: ProviderCause): RejectedIdentity =>
+  new RejectedIdentity('rejected', { explanation: { cause, diagnostics: null } })
 
 /** Errors that providers return when the user declines or closes their page. */
 const CANCELED: readonly string[] = [
@@ -68,17 +84,25 @@ const CANCELED: readonly string[] = [
 
 /** Throws RejectedIdentity for an answer that has no code. */
 function requireCode({ code, error }: CallbackAnswer): string {
-  if (error !== null)
-    throw new RejectedIdentity(CANCELED.includes(error) ? 'canceled' : 'refused', { code: error })
-  if (code === null) throw new RejectedIdentity('rejected')
+  if (error !== null && CANCELED.includes(error)) throw new RejectedIdentity('canceled', { code: error })
+  if (error !== null) {
+    const cause = findProviderCause(error) ?? 'other error'
+    throw new RejectedIdentity('refused', { code: error, explanation: { cause, diagnostics: null } })
+  }
+  if (code === null) throw reject('no code')
   return code
 }
 
-/** Converts an error of the verification; rethrows any other. */
-function toRejection(error: unknown): unknown {
-  if (error instanceof InvalidInput) return new RejectedIdentity('rejected', { cause: error })
-  if (error instanceof Unavailable) return new RejectedIdentity('unavailable', { cause: error })
-  return error
+/** Converts an error of a request to the provider, or of the verification; returns any other as it is. */
+export function toRejection(error: unknown): unknown {
+  if (!(error instanceof InvalidInput) && !(error instanceof Unavailable)) return error
+  const explanation = findExplanation(error)
+  const reason = explanation
+    ? PROVIDER_CAUSES[explanation.cause]
+    : error instanceof Unavailable
+      ? 'unavailable'
+      : 'rejected'
+  return new RejectedIdentity(reason, { explanation, cause: error })
 }
 
 type ProviderSignIn = {
@@ -109,7 +133,7 @@ export async function proveAnswer(
   answer: CallbackAnswer,
 ): Promise<ProvenSignIn & { row: IdentityProvider }> {
   // The answer of one provider at the callback of another (RFC 9700, section 4.4).
-  if (!row || row.id !== attempt.idpId) throw new RejectedIdentity('rejected')
+  if (!row || row.id !== attempt.idpId) throw reject('other callback')
   const { nonce, codeVerifier, since } = attempt
   const proven = await proveSignIn(row, {
     code: requireCode(answer),
@@ -187,9 +211,11 @@ export async function recordRejection(
   ctx: Ctx,
   { request: { clientId } }: Interaction,
   idpId: string,
-  { reason, userId, code }: RejectedIdentity,
+  { reason, userId, code, explanation }: RejectedIdentity,
 ): Promise<void> {
   await limitStranger('rejectIdentity', ctx)
-  await recordEvents(sql, ctx, [providerFailed(userId, { clientId, idpId, reason, error: code })])
+  await recordEvents(sql, ctx, [
+    providerFailed(userId, { clientId, idpId, reason, error: code, explanation }),
+  ])
   wakeReaders(ctx.tenant)
 }

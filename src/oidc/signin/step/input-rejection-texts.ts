@@ -37,6 +37,7 @@ export function describeInputRejection(
     case 'passkey':
       return words.text(selectPasskeyProblem(page))
     case 'provider-canceled':
+    case 'provider-misconfigured':
     case 'provider-rejected':
     case 'provider-unavailable':
       return words.text(`problem.${reason}`, { name: provider })
