@@ -4,6 +4,7 @@ import { requireNoEscalation, requireOwnAccount } from '../access/require-scope.
 import type { Ctx } from '../core/context.ts'
 import { InvalidCredential } from '../core/errors.ts'
 import { getRoleScopes } from '../core/scopes.ts'
+import { cleanTypedCode } from '../core/typed-text.ts'
 import { inTransactionFor, sqlFor } from '../database/db.ts'
 import { deliverInBackground } from '../delivery/background.ts'
 import { deliverMessage, type Recipient } from '../delivery/deliver-message.ts'
@@ -13,7 +14,6 @@ import { passcodeFailed } from '../events/session-events.ts'
 import { userUpdated } from '../events/user-events.ts'
 import type { User } from '../generated/prisma/client.ts'
 import { limitNetwork, returnProvenCode } from '../passcodes/network-limits.ts'
-import { normalizeCode } from '../passcodes/passcode-hash.ts'
 import { toApiOrigin } from '../passcodes/passcode-origin.ts'
 import type { Channel, PasscodeAddress } from '../passcodes/passcodes.fields.ts'
 import { parseInput } from '../schema/input-shapes.ts'
@@ -72,7 +72,7 @@ async function confirmAddressChange(
   const pending = { userId, channel, key, now }
   const codeHash = await countChangeAttempt(sqlFor(ctx), ctx.tenant, pending)
   const request = { userId, sessionId, address }
-  if (!codeHash || !isMatchingChangeCode(ctx.tenant, request, normalizeCode(code), codeHash)) {
+  if (!codeHash || !isMatchingChangeCode(ctx.tenant, request, cleanTypedCode(code), codeHash)) {
     // Also without a pending change, so that the response time does not reveal whether there is one.
     await recordEvents(sqlFor(ctx), ctx, [passcodeFailed(channel, { userId, purpose: CHANGE_CODE_PURPOSE })])
     wakeReaders(ctx.tenant)

@@ -2,6 +2,7 @@ import { loadMessageFrame } from '../access/message-tenant.ts'
 import { describeRequestSource } from '../access/request-source.ts'
 import type { Ctx } from '../core/context.ts'
 import { InvalidInput, NotFound, RateLimited } from '../core/errors.ts'
+import { cleanTypedCode } from '../core/typed-text.ts'
 import { sqlFor } from '../database/db.ts'
 import { deliverMessage } from '../delivery/deliver-message.ts'
 import { buildAddressMessage } from '../delivery/messages/address-code.ts'
@@ -15,7 +16,7 @@ import {
 } from '../events/session-events.ts'
 import { limitNetwork } from '../passcodes/network-limits.ts'
 import { SEND_COOLDOWN_SECONDS } from '../passcodes/passcode-budgets.sql.ts'
-import { createCode, createLongCode, normalizeCode } from '../passcodes/passcode-hash.ts'
+import { createCode, createLongCode } from '../passcodes/passcode-hash.ts'
 import type { PasscodeAddress } from '../passcodes/passcodes.fields.ts'
 import { answerAddressInBackground, PASSCODE_LIFETIME_MINUTES } from '../passcodes/send-passcode.ts'
 import { limitSms } from '../passcodes/sms-limits.ts'
@@ -68,7 +69,7 @@ async function requestAddressChange(
   const [code, longCode] = [createCode(), createLongCode()]
   const request = { userId, sessionId, address }
   const codeHash = hashChangeCode(ctx.tenant, request, code)
-  const longHash = hashChangeCode(ctx.tenant, request, normalizeCode(longCode))
+  const longHash = hashChangeCode(ctx.tenant, request, cleanTypedCode(longCode))
   const reserved = await reserveAddressChange(
     sqlFor(ctx),
     ctx.tenant,

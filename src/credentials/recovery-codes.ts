@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { Ctx } from '../core/context.ts'
 import { newId, sha256 } from '../core/crypto.ts'
 import { Conflict } from '../core/errors.ts'
+import { cleanTypedCode } from '../core/typed-text.ts'
 import { type NewSecondFactor, selectCredentialTypes } from './second-factors.sql.ts'
 import { storeSecondFactor } from './second-factors.ts'
 
@@ -19,9 +20,9 @@ const createRecoveryCode = (): string =>
 const formatRecoveryCode = (code: string): string =>
   (code.match(new RegExp(`.{${GROUP_LENGTH}}`, 'g')) ?? []).join('-')
 
-/** A code as it was entered: any case, with or without hyphens, and letters that were misread. */
+/** A code as it was typed: any case, with or without hyphens, and letters that were misread. */
 const normalizeRecoveryCode = (code: string): string =>
-  code.toLowerCase().replace(/[\s-]/g, '').replaceAll('o', '0').replace(/[il]/g, '1')
+  cleanTypedCode(code).toLowerCase().replaceAll('o', '0').replace(/[il]/g, '1')
 
 /** Hashes a recovery code for storage. The hash includes the user, so that equal codes of two users differ. */
 export const hashRecoveryCode = (tenant: string, userId: string, code: string): Buffer<ArrayBuffer> =>

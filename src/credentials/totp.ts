@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { Secret, TOTP } from 'otpauth'
 import { encode } from 'uqr'
+import { cleanTypedCode } from '../core/typed-text.ts'
 
 /** Seconds of a time step (RFC 6238, section 4.1: X). */
 export const TIME_STEP_SECONDS = 30
@@ -50,12 +51,9 @@ export function renderQrCode(text: string): string {
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${size} ${size}" shape-rendering="crispEdges"><path fill="#fff" d="M0 0h${size}v${size}H0z"/><path stroke="#000" d="${path}"/></svg>`
 }
 
-/** The text as the app shows it: people enter spaces. */
-const normalizeTotpCode = (code: string): string => code.replace(/\s/g, '')
-
 /** The time step of which this is the code, within the window; null for a wrong code. */
 export function matchTimeStep(secret: string, code: string, now: Date): number | null {
-  const token = normalizeTotpCode(code)
+  const token = cleanTypedCode(code)
   if (!/^\d{6}$/.test(token)) return null
   const timestamp = now.getTime()
   const delta = TOTP.validate({

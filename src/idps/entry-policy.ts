@@ -12,7 +12,8 @@ import { COPIED_CLAIMS, COPIED_FIELDS } from './entry-policy.fields.ts'
  */
 export function findVerifiedEmail({ trustEmail }: IdentityProvider, claims: Claims): string | null {
   if (!trustEmail || readVerification(claims) === false) return null
-  return USER_FIELD_DEFINITIONS.email.creation.safeParse(claims.email).data || null
+  // An address that a provider asserts is taken as it is: another spelling may be the address of another person.
+  return typeof claims.email === 'string' && toEmailKey(claims.email) !== null ? claims.email : null
 }
 
 /** Whether a user that is not known may enter by a provider. */

@@ -25,6 +25,3 @@ export function createLongCode(): string {
   const half = () => String(randomInt(100_000)).padStart(5, '0')
   return `${half()} ${half()}`
 }
-
-/** Removes spaces and dashes, with which users copy codes. */
-export const normalizeCode = (code: string): string => code.replace(/[\s-]/g, '')

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import type { Channel } from '../core/sign-in-methods.ts'
-import { toEmailKey } from '../schema/address-keys.ts'
+import { cleanTypedEmail } from '../core/typed-text.ts'
+import { isEmailLike, toEmailKey } from '../schema/address-keys.ts'
 import { boolean, requiredText, text } from '../schema/input-shapes.ts'
 import { type Country, parsePhoneNumber } from '../schema/phone-numbers.ts'
 import { createIdShape } from '../schema/response-shapes.ts'
@@ -14,8 +15,9 @@ export type { Channel }
 export type PasscodeAddress = { channel: Channel; shown: string; key: string }
 
 function parseEmailAddress(to: string): PasscodeAddress | null {
-  const key = toEmailKey(to)
-  return key === null ? null : { channel: 'email', shown: to, key }
+  const shown = cleanTypedEmail(to)
+  const key = toEmailKey(shown)
+  return key === null ? null : { channel: 'email', shown, key }
 }
 
 /** Whether a text message can be sent to a number: it is valid E.164 without an extension. */
@@ -26,7 +28,7 @@ function parseSmsAddress(to: string, countries: readonly Country[] = []): Passco
 
 /** Parses an e-mail address or a phone number, which may be in the national form of one of `countries`. */
 export const parseAddress = (to: string, countries: readonly Country[] = []): PasscodeAddress | null =>
-  to.includes('@') ? parseEmailAddress(to) : parseSmsAddress(to, countries)
+  isEmailLike(to) ? parseEmailAddress(to) : parseSmsAddress(to, countries)
 
 const createAddressShape = (read: (to: string) => PasscodeAddress | null, message: string) =>
   text(254).transform((to, context) => {

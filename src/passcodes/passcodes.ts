@@ -4,6 +4,7 @@ import { notifySessionsEnded } from '../access/session-end-listeners.ts'
 import type { Ctx } from '../core/context.ts'
 import { toUserCtx } from '../core/context.ts'
 import { InvalidInput } from '../core/errors.ts'
+import { cleanTypedCode } from '../core/typed-text.ts'
 import type { Sql } from '../database/db.ts'
 import { inTransactionFor, sqlFor } from '../database/db.ts'
 import { hashAddress } from '../events/address-hash.ts'
@@ -25,7 +26,7 @@ import {
   redeemPasscode,
   redeemSignUpPasscode,
 } from './passcode-guesses.sql.ts'
-import { isMatchingCode, normalizeCode } from './passcode-hash.ts'
+import { isMatchingCode } from './passcode-hash.ts'
 import { isKnownBrowser, type PasscodeOrigin, toApiOrigin } from './passcode-origin.ts'
 import { AuthenticatePasscode, type Channel, type PasscodeAddress, parseAddress } from './passcodes.fields.ts'
 import { type CodeProblem, RejectedCode } from './rejected-code.ts'
@@ -110,7 +111,7 @@ async function redeemWithAttempt<T>(
   const userId = isSignUp ? ownerId : attempt.userId
   const isRight =
     codeHash !== null &&
-    isMatchingCode(ctx.tenant, key, normalizeCode(code), codeHash) &&
+    isMatchingCode(ctx.tenant, key, cleanTypedCode(code), codeHash) &&
     (userId !== null || isSignUp === true)
   if (!isRight) {
     const problem = attempt.problem ?? 'wrong'

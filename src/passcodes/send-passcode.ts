@@ -4,6 +4,7 @@ import { findTenant } from '../access/tenant-cache.ts'
 import type { Ctx } from '../core/context.ts'
 import { newId } from '../core/crypto.ts'
 import { InvalidInput, NotFound, RateLimited, Unavailable, UserLocked } from '../core/errors.ts'
+import { cleanTypedCode } from '../core/typed-text.ts'
 import { sqlFor } from '../database/db.ts'
 import { deliverInBackground } from '../delivery/background.ts'
 import { deliverMail } from '../delivery/mail.ts'
@@ -19,7 +20,7 @@ import { parseInput } from '../schema/input-shapes.ts'
 import { limitMessage, returnMessage } from './message-limits.ts'
 import { limitNetwork, limitStranger } from './network-limits.ts'
 import { SEND_COOLDOWN_SECONDS } from './passcode-budgets.sql.ts'
-import { createCode, createLongCode, hashCode, normalizeCode } from './passcode-hash.ts'
+import { createCode, createLongCode, hashCode } from './passcode-hash.ts'
 import { isKnownBrowser, type PasscodeOrigin, toApiOrigin } from './passcode-origin.ts'
 import { type Channel, type PasscodeAddress, parseAddress, SendPasscode } from './passcodes.fields.ts'
 import { type PasscodeReservation, reservePasscode, withdrawPasscode } from './passcodes.sql.ts'
@@ -45,7 +46,7 @@ async function storePasscode(
   const tenant = await loadMessageTenant(ctx.tenant)
   const [code, longCode] = [createCode(), createLongCode()]
   const codeHash = hashCode(ctx.tenant, address.key, code)
-  const longHash = hashCode(ctx.tenant, address.key, normalizeCode(longCode))
+  const longHash = hashCode(ctx.tenant, address.key, cleanTypedCode(longCode))
   const { clientId } = options
   const addressHash = hashAddress(ctx.tenant, address.key)
   const events = {

@@ -1,5 +1,6 @@
 import { domainToASCII } from 'node:url'
 import { parseIp } from '../core/ip.ts'
+import { cleanTypedEmail } from '../core/typed-text.ts'
 import { parsePhoneNumber } from './phone-numbers.ts'
 
 /** RFC 5321, section 4.5.3.1: a path has 256 octets with its angle brackets, a local part 64. */
@@ -85,6 +86,9 @@ export function toEmailKey(text: string): string | null {
   return domain && `${foldCase(local)}@${domain}`
 }
 
-/** The key of an e-mail address or of a phone number with its country code; null for any other text. */
+/** Whether a typed text is meant as an e-mail address, and not as a phone number. */
+export const isEmailLike = (text: string): boolean => /[@\uff20\ufe6b]/.test(text)
+
+/** The key of a typed e-mail address or phone number with its country code; null for any other text. */
 export const toAddressKey = (text: string): string | null =>
-  text.includes('@') ? toEmailKey(text.trim()) : parsePhoneNumber(text)
+  isEmailLike(text) ? toEmailKey(cleanTypedEmail(text)) : parsePhoneNumber(text)

@@ -1,10 +1,10 @@
 import { text } from './input-shapes.ts'
 import { memoizeText } from './memoize-text.ts'
 
-/** A language tag in its canonical case; null if it is not well-formed (BCP 47). */
+/** A language tag in its canonical form; null if it is not well-formed (BCP 47). `de_DE` is read as `de-DE`. */
 export const canonicalizeLanguageTag = memoizeText((value) => {
   try {
-    return Intl.getCanonicalLocales(value)[0] ?? null
+    return Intl.getCanonicalLocales(value.replaceAll('_', '-'))[0] ?? null
   } catch {
     return null // RangeError: not well-formed
   }

@@ -4,6 +4,7 @@ import {
   type PhoneNumber,
   parsePhoneNumberFromString,
 } from 'libphonenumber-js/max'
+import { cleanTypedText } from '../core/typed-text.ts'
 
 /** Longer than any number with its extension and punctuation. */
 const PHONE_NUMBER_LENGTH = 100
@@ -31,9 +32,9 @@ const parsePossible = (text: string, defaultCountry?: Country): PhoneNumber[] =>
  * order of `countries`.
  */
 export function parsePhoneNumber(text: string, countries: readonly Country[] = []): string | null {
-  const given = text.trim()
+  const given = cleanTypedText(text)
   if (given.length > PHONE_NUMBER_LENGTH || /\p{C}/u.test(given)) return null
-  const normal = given.normalize('NFKC').replace(/\s+/g, ' ').replace(/^tel:/i, '')
+  const normal = given.replace(/^tel:/i, '')
   const [international] = parsePossible(normal)
   const readings = international
     ? [international]

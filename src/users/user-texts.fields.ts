@@ -1,3 +1,5 @@
+import * as z from 'zod'
+import { cleanTypedEmail } from '../core/typed-text.ts'
 import { toEmailKey } from '../schema/address-keys.ts'
 import { text } from '../schema/input-shapes.ts'
 import { memoizeText } from '../schema/memoize-text.ts'
@@ -6,11 +8,14 @@ import { createAllowedUrl } from '../schema/url-shapes.ts'
 
 export const link = createAllowedUrl({ fragment: true })
 
+/** An e-mail address as it is typed; the value is what is stored. */
 export const emailAddress = text(254)
-  .refine(
-    (value) => toEmailKey(value) !== null,
-    'must be an e-mail address such as name@example.com (RFC 5322 addr-spec)',
-  )
+  .transform((typed, context) => {
+    const address = cleanTypedEmail(typed)
+    if (toEmailKey(address) !== null) return address
+    context.addIssue('must be an e-mail address such as name@example.com (RFC 5322 addr-spec)')
+    return z.NEVER
+  })
   .meta({ format: 'idn-email' })
 
 /** A phone number with its country code, in any notation; `toUserColumns` converts it to E.164. */

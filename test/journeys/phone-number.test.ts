@@ -76,23 +76,36 @@ describe.skipIf(noBrowser)('the code page', () => {
     await photograph(page, 'phone-code-countdown-ended')
   })
 
-  test('submits a code when it is complete, once, spaces included', async ({ open, party }) => {
-    const page = await (await open({ viewport: PHONE })).newPage()
-    let submissions = 0
-    page.on('request', (request) => {
-      if (request.method() === 'POST' && request.url().endsWith('/code')) submissions += 1
-    })
-    await page.goto(party.url)
-    await page.getByLabel('Email address or phone number').fill('complete@acme.example')
-    await page.getByRole('button', { name: 'Continue' }).click()
-    const code = page.getByLabel('6-digit code')
-    await code.pressSequentially('123 45')
-    expect(submissions).toBe(0)
-    await code.press('6')
-    await page.getByRole('alert').waitFor()
-    expect(submissions).toBe(1)
-    expect(await code.inputValue()).toBe('')
-  })
+  test.for<[string, string, string]>([
+    ['spaces', '123 45', '6'],
+    ['a dash', '123-45', '6'],
+    ['Arabic digits', '١٢٣٤٥', '٦'],
+    ['full-width digits', '１２３－４５', '６'],
+    ['digits of two UTF-16 units', '𞥑𞥒𞥓𞥔𞥕', '𞥖'],
+  ])(
+    'submits a code when it has all its digits, once, with %s',
+    async ([_, typed, last], { open, party }) => {
+      const page = await (await open({ viewport: PHONE })).newPage()
+      let submissions = 0
+      page.on('request', (request) => {
+        if (request.method() === 'POST' && request.url().endsWith('/code')) submissions += 1
+      })
+      await page.goto(party.url)
+      await page
+        .getByLabel('Email address or phone number')
+        .fill(`complete-${typed.codePointAt(0)}-${typed.length}@acme.example`)
+      await page.getByRole('button', { name: 'Continue' }).click()
+      const code = page.getByLabel('6-digit code')
+      const posted = page.waitForRequest((request) => request.method() === 'POST')
+      await code.pressSequentially(typed)
+      expect(submissions).toBe(0)
+      await page.keyboard.insertText(last)
+      expect(new URLSearchParams((await posted).postData() ?? '').get('code')).toBe(`${typed}${last}`)
+      await page.getByRole('alert').waitFor()
+      expect(submissions).toBe(1)
+      expect(await code.inputValue()).toBe('')
+    },
+  )
 
   test('says without JavaScript how long a new code takes', async ({ open, party }) => {
     const page = await (await open({ viewport: PHONE, javaScriptEnabled: false })).newPage()

@@ -28,6 +28,13 @@ describe('the language of a hosted page', () => {
     const { html } = await openPage(by, oidc.authorizePath({ ui_locales: 'tlh de-AT ar' }))
     expect(languageOf(html)).toBe('de')
     expect(html).toContain('Anmelden')
+    for (const [tag, language] of [
+      ['de_DE', 'de'],
+      ['iw', 'he'],
+    ] as const)
+      expect(languageOf((await openPage(newBrowser(), oidc.authorizePath({ ui_locales: tag }))).html)).toBe(
+        language,
+      )
     await updateSettings(ctx, { defaultLocale: null })
   })
 

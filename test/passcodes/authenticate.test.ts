@@ -7,6 +7,10 @@ import { ctxFor, newTenant } from '../support/actors.ts'
 import { codeIn, HOUR, INVALID, MINUTE, setClock, test, wrongFor } from '../support/passcodes.ts'
 import { countStatements } from '../support/statements.ts'
 
+/** The digits of a code in the script whose zero is at a code point. */
+const toDigitsFrom = (zero: number, code: string): string =>
+  code.replace(/\d/g, (digit) => String.fromCodePoint(zero + Number(digit)))
+
 describe('authenticating a passcode', () => {
   test('verifies the address and starts a refreshable session of sessionExpirationMinutes', async ({
     ctx,
@@ -57,10 +61,15 @@ describe('authenticating a passcode', () => {
     expect(await listActiveSessions()).toEqual([])
   })
 
-  test('accepts a code with spaces and dashes', async ({ ctx, address, send }) => {
+  test.for([
+    ['spaces and dashes', (code: string) => ` ${code.slice(0, 3)}-${code.slice(3)} `],
+    ['another dash', (code: string) => `${code.slice(0, 3)}\u2013${code.slice(3)}`],
+    ['marks of direction', (code: string) => `\u202a${code}\u202c`],
+    ['Arabic digits', (code: string) => toDigitsFrom(0x660, code)],
+    ['full-width digits', (code: string) => toDigitsFrom(0xff10, code)],
+  ] as const)('accepts a code with %s', async ([_, write], { ctx, address, send }) => {
     await send(address(), { createUser: true })
-    const code = codeIn(address())
-    await authenticatePasscode(ctx, { to: address(), code: ` ${code.slice(0, 3)}-${code.slice(3)} ` })
+    await authenticatePasscode(ctx, { to: ` ${address()}\u200b`, code: write(codeIn(address())) })
   })
 
   test('rejects a wrong, used, expired, unknown and foreign code with the same error', async ({

@@ -62,15 +62,23 @@ const isAccepted = (parse: () => unknown): boolean => {
   }
 }
 
+/** What is meant by typed text: nothing unseen, no white space around it, one width. */
+const toMeant = (text: string): string =>
+  text
+    .normalize('NFKC')
+    .replace(/\p{Cf}/gu, '')
+    .trim()
+
 /** The formats of the document that ajv-formats does not have. */
 const FORMATS: Record<string, (text: string) => boolean> = {
   'idn-email': (text) =>
-    /^(?:"[^"]+"|[^\s@,:"]+)@(?:\[[^\]]+\]|[^\s@,:/?#]+)$/u.test(text) &&
+    /^(?:"[^"]+"|[^\s@,:"]+)@(?:\[[^\]]+\]|[^\s@,:/?#]+)$/u.test(toMeant(text)) &&
     !/\p{Emoji_Presentation}/u.test(text),
-  phone: (text) => isAccepted(() => parsePhoneNumberFromString(text.replace(/^tel:/, ''))?.isPossible()),
+  phone: (text) =>
+    isAccepted(() => parsePhoneNumberFromString(toMeant(text).replace(/^tel:/, ''))?.isPossible()),
   'time-zone': (text) =>
     /^[A-Za-z]/.test(text) && isAccepted(() => new Intl.DateTimeFormat('en', { timeZone: text })),
-  'language-tag': (text) => isAccepted(() => new Intl.Locale(text)),
+  'language-tag': (text) => isAccepted(() => new Intl.Locale(text.replaceAll('_', '-'))),
   pem: (text) => isAccepted(() => createPublicKey(text)),
   cursor: (text) => /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/.test(text),
 }

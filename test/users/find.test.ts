@@ -18,6 +18,8 @@ describe('a user', () => {
       `/users/${user.id}`,
       `/users/by-email?email=${encodeURIComponent(`find.me@${tenant}.EXAMPLE`)}`,
       `/users/by-phone-number?phoneNumber=${encodeURIComponent('tel:+43-1-5880-1234')}`,
+      `/users/by-phone-number?phoneNumber=${encodeURIComponent('\u202a+٤٣ 1 5880—1234\u202c')}`,
+      `/users/by-email?email=${encodeURIComponent(` find.me@${tenant}.example\u200b`)}`,
       // As people type it into curl.
       '/users/by-phone-number?phoneNumber=+43158801234',
     ]

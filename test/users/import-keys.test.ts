@@ -20,6 +20,11 @@ describe('the user of an imported line', () => {
       { status: 'updated', userId: mine.id },
       {},
     ])
+    for (const line of [
+      { phoneNumber: '\u202d+43 1 5123\u2010456\u202c' },
+      { email: '\u200eADA@example.com\u00a0' },
+    ])
+      expect(await importLines(ctx, [line])).toMatchObject([{ status: 'unchanged', userId: mine.id }, {}])
     // No user has that externalId, and the address is taken.
     expect(await importLines(ctx, [{ externalId: 'a', email: 'ada@example.com' }])).toEqual([
       {

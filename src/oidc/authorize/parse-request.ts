@@ -165,7 +165,7 @@ const parseDisplay = (params: URLSearchParams): Display =>
   DISPLAYS.find((known) => known === readParameter(params, 'display')) ?? 'page'
 
 const MAX_UI_LOCALES = 10
-const LANGUAGE_TAG = /^[A-Za-z0-9-]{2,35}$/
+const LANGUAGE_TAG = /^[A-Za-z0-9_-]{2,35}$/
 
 /** What is not a language tag is ignored (OIDC Core, section 3.1.2.1). */
 const parseUiLocales = (params: URLSearchParams): string[] =>

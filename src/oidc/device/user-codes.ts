@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto'
 import { computeMac, computeMacs } from '../../core/crypto.ts'
+import { cleanTypedCode } from '../../core/typed-text.ts'
 
 /** Consonants only, so that no words occur, and none that resembles a digit (RFC 8628, section 6.1). */
 const LETTERS = 'BCDFGHJKLMNPQRSTVWXZ'
@@ -18,7 +19,7 @@ export const formatUserCode = (code: string): string => `${code.slice(0, 4)}-${c
  * user code.
  */
 export function parseUserCode(entered: string): string | null {
-  const code = entered.normalize('NFKC').toUpperCase().replace(OTHER_CHARACTERS, '')
+  const code = cleanTypedCode(entered).toUpperCase().replace(OTHER_CHARACTERS, '')
   return code.length === LENGTH ? code : null
 }
 

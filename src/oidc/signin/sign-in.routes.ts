@@ -2,6 +2,7 @@ import type { H3 } from 'h3'
 import { addRoute, type TenantCall } from '../../access/endpoint.http.ts'
 import { Forbidden } from '../../core/errors.ts'
 import { OAuthError } from '../../core/oauth-error.ts'
+import { cleanTypedEmail } from '../../core/typed-text.ts'
 import { readForm } from '../../http/request-body.http.ts'
 import type { SignInProvider } from '../../idps/sign-in-providers.ts'
 import { buildCookie, INTERACTION_COOKIE, readCookie, SESSION_COOKIE } from '../../pages/cookies.ts'
@@ -158,7 +159,8 @@ async function handleForm(call: TenantCall, page: SignInPageName): Promise<Respo
   if (!Object.hasOwn(forms, form.step ?? '')) return redirectToPage(signIn)
   const provider =
     form.step === 'email' && 'provider' in forms ? findProviderByAddress(signIn, form.address ?? '') : null
-  if (provider) return leadToProvider(signIn, provider, { after: 'form', loginHint: form.address?.trim() })
+  if (provider)
+    return leadToProvider(signIn, provider, { after: 'form', loginHint: cleanTypedEmail(form.address ?? '') })
   return (forms[form.step as string] as FormHandler)(signIn, form)
 }
 

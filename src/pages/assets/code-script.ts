@@ -1,16 +1,16 @@
 import { toAssetPath } from './asset-path.ts'
 
 /**
- * Submits a code when it is complete, and counts down to when a new one can be requested, with the button disabled
- * until then. The countdown is not announced to screen readers, its end is. Without it, the page has the words of
- * the time when it was sent.
+ * Submits a code when it has all its digits, of any script, and counts down to when a new one can be requested, with
+ * the button disabled until then. The countdown is not announced to screen readers, its end is. Without it, the page
+ * has the words of the time when it was sent.
  */
 export const CODE_SCRIPT = `(() => {
   const input = document.getElementById('code')
   let isSent = false
   addEventListener('pageshow', () => { isSent = false })
   input.addEventListener('input', () => {
-    if (isSent || input.value.replace(/\\s/g, '').length !== Number(input.dataset.digits)) return
+    if (isSent || (input.value.match(/\\p{Nd}/gu) ?? []).length !== Number(input.dataset.digits)) return
     isSent = true
     input.form.requestSubmit()
   })

@@ -137,6 +137,7 @@ describe('the regions of languages', () => {
   test.each([
     ['de-CH,de;q=0.9,en-US;q=0.8', ['CH', 'US']],
     ['zh-Hant-TW', ['TW']],
+    ['de_CH, zh_Hant_TW', ['CH', 'TW']],
     ['en, *;q=0.1, es-419, de-x-CH', []],
     ['sr-Latn-rs', ['RS']],
     [`${'a-'.repeat(100_000)}CH`, []],

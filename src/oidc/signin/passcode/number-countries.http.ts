@@ -5,8 +5,8 @@ import type { SignInStep } from '../step/sign-in-step.ts'
 /** The longest Accept-Language of which the regions are read. */
 const MAX_CHARACTERS = 1000
 
-/** The region of a language tag (RFC 5646, section 2.2.4): CH of de-Latn-CH. */
-const REGION = /^[A-Za-z]{2,8}(?:-[A-Za-z]{3}){0,3}(?:-[A-Za-z]{4})?-([A-Za-z]{2})(?:-|$)/
+/** The region of a language tag (RFC 5646, section 2.2.4): CH of de-Latn-CH or de_CH. */
+const REGION = /^[A-Za-z]{2,8}(?:[-_][A-Za-z]{3}){0,3}(?:[-_][A-Za-z]{4})?[-_]([A-Za-z]{2})(?:[-_]|$)/
 
 /** The regions of language tags, such as those of Accept-Language with their weights, in their order. */
 export const listRegions = (languages: string): string[] =>

@@ -1,3 +1,4 @@
+import { cleanTypedEmail } from '../../../core/typed-text.ts'
 import type { SignInProvider } from '../../../idps/sign-in-providers.ts'
 import { toEmailKey } from '../../../schema/address-keys.ts'
 import { listOfferedProviders } from '../step/offered-methods.ts'
@@ -21,7 +22,7 @@ export function findAutomaticProvider(signIn: SignInStep, isOnlyMethod: boolean)
 
 /** The provider of the domain of an entered address; null for other addresses, and after a first attempt. */
 export function findProviderByAddress(signIn: SignInStep, address: string): SignInProvider | null {
-  const domain = canLead(signIn) ? toEmailKey(address.trim())?.split('@').pop() : undefined
+  const domain = canLead(signIn) ? toEmailKey(cleanTypedEmail(address))?.split('@').pop() : undefined
   const providers = listOfferedProviders(signIn)
   return providers.find(({ domains }) => domain !== undefined && domains.includes(domain)) ?? null
 }

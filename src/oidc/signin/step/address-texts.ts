@@ -1,4 +1,5 @@
 import type { Channel } from '../../../core/sign-in-methods.ts'
+import { cleanTypedText } from '../../../core/typed-text.ts'
 import type { Words } from '../../../languages/words.ts'
 import { formatPhoneNumber } from '../../../schema/phone-numbers.ts'
 
@@ -25,12 +26,12 @@ const selectEntry = (channels: readonly Channel[]): Channel | 'either' =>
 /** The words of the address field for the channels of the tenant. */
 export const getEntryTexts = (channels: readonly Channel[]): EntryTexts => ENTRY_TEXTS[selectEntry(channels)]
 
-const NUMBER_CHARACTERS = /^\+?[\d\s()./-]{5,}$/
+const NUMBER_CHARACTERS = /^\+?[\d ()./-]{5,}$/
 
 /** The message about an input that is not an address of the tenant's channels. */
 export function describeInvalidAddress({ text }: Words, channels: readonly Channel[], entered = ''): string {
   const [email, number] = [EXAMPLE_EMAIL, EXAMPLE_NUMBER]
-  if (channels.includes('sms') && NUMBER_CHARACTERS.test(entered))
+  if (channels.includes('sms') && NUMBER_CHARACTERS.test(cleanTypedText(entered)))
     return text('address.enterCountry', { number })
   const entry = selectEntry(channels)
   if (entry === 'either') return text('address.enterEither', { email, number })

@@ -60,6 +60,16 @@ describe('a person without a link', () => {
     expect(await findLinked(open.id, 'eve')).toMatchObject({ email: null })
   })
 
+  test.for(['victim@upstream.example\u200b', '\uff56ictim@upstream.example', ' victim@upstream.example'])(
+    'does not get the address that %j looks like',
+    async (email, { newProvider, signInBy, findLinked }) => {
+      const open = await newProvider({ entry: 'anyone', trustEmail: true })
+      open.upstream.claims = { email, email_verified: true }
+      expect((await signInBy(open.id, 'eve')).location).toContain('code=')
+      expect(await findLinked(open.id, 'eve')).toMatchObject({ email: null, emailVerified: false })
+    },
+  )
+
   test('with the verified address of a user is not linked to that user', async ({
     newProvider,
     person,
