@@ -2,7 +2,7 @@ import type { Ctx } from '../core/context.ts'
 import { InvalidInput } from '../core/errors.ts'
 import type { User } from '../generated/prisma/client.ts'
 import { parseInput } from '../schema/input-shapes.ts'
-import { parsePhoneNumber } from '../schema/phone-numbers.ts'
+import { toPhoneNumberKey } from '../schema/phone-numbers.ts'
 import { toUserColumns } from '../users/user-body.ts'
 import { changeUser, getUser } from '../users/users.ts'
 import { RemovePhoneNumber } from './account.fields.ts'
@@ -16,7 +16,7 @@ export async function removeViewerPhoneNumber(ctx: Ctx, input: unknown, now = ne
   const { userId } = await requireStepUp(ctx, now)
   const { phoneNumber } = parseInput(RemovePhoneNumber, input)
   const { phoneNumberKey } = await getUser(ctx, userId)
-  if (phoneNumberKey === null || parsePhoneNumber(phoneNumber) !== phoneNumberKey)
+  if (phoneNumberKey === null || toPhoneNumberKey(phoneNumber) !== phoneNumberKey)
     throw new InvalidInput([{ field: 'phoneNumber', description: 'is not your current phone number' }])
   return changeUser(ctx, userId, toUserColumns({ phoneNumber: null }), ({ user }) =>
     user.emailVerified

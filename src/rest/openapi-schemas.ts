@@ -81,6 +81,7 @@ function expandClearable({ isClearable, ...schema }: JsonSchema): JsonSchema {
   if (isClearable !== true) return schema
   const { format, pattern, ...rest } = schema
   if (rest.enum) return { ...rest, enum: [...rest.enum, ''] }
+  if (rest.anyOf) return { ...schema, anyOf: [...rest.anyOf, { const: '' }] }
   if (format === undefined && pattern === undefined) return schema
   return {
     ...rest,

@@ -25,16 +25,16 @@ const parsePossible = (text: string, defaultCountry?: Country): PhoneNumber[] =>
   return parsed?.isPossible() ? [parsed] : []
 }
 
+const cleanNumber = (text: string): string => cleanTypedText(text).replace(/^tel:/i, '')
+
 /**
- * The stored form of a phone number, which is also its key: E.164, with an extension as `;ext=` (RFC 3966).
- * Null unless `text` has a country code and a length that is possible there, or is a number in the national
+ * A phone number in E.164, with an extension as `;ext=` (RFC 3966), which is also its key. Null unless `text` has a country code and a length that is possible there, or is a number in the national
  * form of one of `countries`. Of several readings, a mobile number comes first, then a valid number, then the
  * order of `countries`.
  */
 export function parsePhoneNumber(text: string, countries: readonly Country[] = []): string | null {
-  const given = cleanTypedText(text)
-  if (given.length > PHONE_NUMBER_LENGTH || /\p{C}/u.test(given)) return null
-  const normal = given.replace(/^tel:/i, '')
+  const normal = cleanNumber(text)
+  if (normal.length > PHONE_NUMBER_LENGTH || /\p{C}/u.test(normal)) return null
   const [international] = parsePossible(normal)
   const readings = international
     ? [international]
@@ -43,6 +43,30 @@ export function parsePhoneNumber(text: string, countries: readonly Country[] = [
   if (!number) return null
   return number.ext ? `${number.number};ext=${number.ext}` : number.number
 }
+
+/** Two digits or more with what divides them, and an extension. */
+const LOCAL_NUMBER = /^(?=\D*\d\D*\d)([\d()./ -]+?)(?: ?(?:;ext=|;?ext\.? ?|x|#) ?(\d{1,15}))?$/i
+
+/** A phone number as a user has it: what is stored and shown, and the key by which it is found and unique. */
+export type StoredPhoneNumber = { number: string; key: string }
+
+/**
+ * A phone number in E.164, or one without a country code, as it was given. The latter is known by its digits, and
+ * nothing is sent to it. Null for other text.
+ */
+export function toStoredPhoneNumber(text: string): StoredPhoneNumber | null {
+  const international = parsePhoneNumber(text)
+  if (international) return { number: international, key: international }
+  const number = cleanNumber(text)
+  const [, digits, extension] = (number.length <= PHONE_NUMBER_LENGTH && LOCAL_NUMBER.exec(number)) || []
+  if (digits === undefined) return null
+  // No key of a number in E.164 begins like this.
+  const key = `unparsed:${digits.replace(/\D/g, '')}`
+  return { number, key: extension === undefined ? key : `${key};ext=${extension}` }
+}
+
+/** The key of a phone number, with or without its country code; null for other text. */
+export const toPhoneNumberKey = (text: string): string | null => toStoredPhoneNumber(text)?.key ?? null
 
 /** The countries that a number in E.164 may belong to; none for numbers of no country, as of satellites. */
 export function listPossibleCountries(number: string): Country[] {

@@ -4,7 +4,7 @@ import type { Scope } from '../core/scopes.ts'
 import type { WithTextDates } from '../core/time.ts'
 import type { User } from '../generated/prisma/client.ts'
 import { toEmailKey } from '../schema/address-keys.ts'
-import { parsePhoneNumber } from '../schema/phone-numbers.ts'
+import { toStoredPhoneNumber } from '../schema/phone-numbers.ts'
 import {
   ADDRESS_MEMBERS,
   type Address,
@@ -81,9 +81,9 @@ export function toUserColumns(input: WritableUser): UserColumns {
     columns.emailKey = email && toEmailKey(email)
   }
   if (phoneNumber !== undefined) {
-    const number = phoneNumber === null ? null : parsePhoneNumber(phoneNumber)
-    columns.phoneNumber = number
-    columns.phoneNumberKey = number
+    const stored = phoneNumber === null ? null : toStoredPhoneNumber(phoneNumber)
+    columns.phoneNumber = stored?.number ?? null
+    columns.phoneNumberKey = stored?.key ?? null
   }
   if (emailVerified !== undefined) columns.emailVerified = emailVerified ?? false
   if (phoneNumberVerified !== undefined) columns.phoneNumberVerified = phoneNumberVerified ?? false

@@ -1,6 +1,6 @@
 import type { BindParameter } from '../database/keyset.ts'
 import { toEmailKey } from '../schema/address-keys.ts'
-import { parsePhoneNumber } from '../schema/phone-numbers.ts'
+import { toPhoneNumberKey } from '../schema/phone-numbers.ts'
 import type { UserFilter, UserFilterMember } from './user-filter.fields.ts'
 
 /** Behind every text that begins with what stands before it, as terms collate "C". */
@@ -43,7 +43,7 @@ const COLUMN_CONDITIONS: Partial<
 > = {
   email: ({ email }, bind) => `u."emailKey" = ${bind(toEmailKey(email ?? ''))}::text`,
   phoneNumber: ({ phoneNumber }, bind) =>
-    `u."phoneNumberKey" = ${bind(parsePhoneNumber(phoneNumber ?? ''))}::text`,
+    `u."phoneNumberKey" = ${bind(toPhoneNumberKey(phoneNumber ?? ''))}::text`,
   externalId: ({ externalId }, bind) => `u."externalId" = ${bind(externalId)}::text`,
   locked: createFlagCondition('locked'),
   emailVerified: createFlagCondition('emailVerified'),

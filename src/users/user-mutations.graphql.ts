@@ -41,8 +41,9 @@ const INPUT_NOTES: Partial<Record<keyof typeof USER_FIELD_DEFINITIONS, string>> 
   zoneinfo: 'Name of the time zone database, such as Europe/Berlin.',
   locale: 'BCP 47 language tag, such as de-AT.',
   phoneNumber:
-    'With its country code, in any notation, an extension as ;ext=; stored in E.164; unique in the tenant. A new one is unverified unless phoneNumberVerified says otherwise.',
-  phoneNumberVerified: 'Whether the number is verified. Cannot be true without phoneNumber.',
+    'Preferably with its country code, in any notation, an extension as ;ext=: then it is stored in E.164. Another number is stored as given, and nobody signs in by it. Unique in the tenant. A new one is unverified unless phoneNumberVerified says otherwise.',
+  phoneNumberVerified:
+    'Whether the number is verified. Cannot be true without a phoneNumber that has its country code.',
   locked: 'True locks the user like lockUser, false unlocks.',
   address: 'Merged member by member.',
   userMetadata: 'Replaced as a whole; 64 KB at most.',

@@ -3,7 +3,7 @@ import { cleanTypedEmail } from '../core/typed-text.ts'
 import { toEmailKey } from '../schema/address-keys.ts'
 import { text } from '../schema/input-shapes.ts'
 import { memoizeText } from '../schema/memoize-text.ts'
-import { parsePhoneNumber } from '../schema/phone-numbers.ts'
+import { toStoredPhoneNumber } from '../schema/phone-numbers.ts'
 import { createAllowedUrl } from '../schema/url-shapes.ts'
 
 export const link = createAllowedUrl({ fragment: true })
@@ -18,13 +18,13 @@ export const emailAddress = text(254)
   })
   .meta({ format: 'idn-email' })
 
-/** A phone number with its country code, in any notation; `toUserColumns` converts it to E.164. */
+/** A phone number, preferably with its country code, in any notation; `toUserColumns` converts it. */
 export const phoneNumber = text(100)
   .refine(
-    (value) => parsePhoneNumber(value) !== null,
-    'must be a phone number with its country code, such as +14155552671',
+    (value) => toStoredPhoneNumber(value) !== null,
+    'must be a phone number, preferably with its country code, such as +14155552671',
   )
-  .meta({ format: 'phone' })
+  .meta({ anyOf: [{ format: 'phone' }, { format: 'local-phone' }] })
 
 const MONTH_AND_DAY =
   '(?:(?:0[1-9]|1[0-2])-(?:0[1-9]|1[0-9]|2[0-8])|(?:0[13-9]|1[0-2])-(?:29|30)|(?:0[13578]|1[02])-31)'

@@ -160,7 +160,7 @@ export function findVerificationIssues(user: {
     issues.push({
       field: 'phoneNumberVerified',
       description: user.phoneNumber
-        ? 'cannot be true unless phoneNumber has a country code'
+        ? 'cannot be true unless phoneNumber has a country code (E.164)'
         : 'cannot be true without phoneNumber',
     })
   return issues
@@ -200,8 +200,12 @@ export const UserShape = z
 export type ParsedPatch = z.output<typeof UserPatch>
 export type WritableUser = z.output<z.ZodObject<typeof userChanges>>
 
-/** A + that was not percent-encoded is received as a space, with which no number begins. */
-const restorePlus = (text: unknown) => (typeof text === 'string' ? text.replace(/^ (?=[0-9])/, '+') : text)
+/** A + that was not percent-encoded is received as a space. */
+function restorePlus(text: unknown): unknown {
+  if (typeof text !== 'string' || !/^ [0-9]/.test(text)) return text
+  const restored = `+${text.slice(1)}`
+  return parsePhoneNumber(restored) === null ? text : restored
+}
 
 /** Input of the lookups by e-mail address and phone number. */
 export const EmailLookup = z.strictObject({ email: emailAddress.meta({ example: 'ada@example.com' }) })

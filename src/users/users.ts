@@ -25,7 +25,7 @@ import type { Prisma, User } from '../generated/prisma/client.ts'
 import { toEmailKey } from '../schema/address-keys.ts'
 import { assertExpectedUpdatedAt } from '../schema/expected-updated-at.ts'
 import { parseInput } from '../schema/input-shapes.ts'
-import { parsePhoneNumber } from '../schema/phone-numbers.ts'
+import { toPhoneNumberKey } from '../schema/phone-numbers.ts'
 import { responseOnlyIssues } from '../schema/response-only.ts'
 import { lockUserForDelete } from './lock-user.sql.ts'
 import type { UserColumns } from './user-body.ts'
@@ -132,7 +132,7 @@ export async function getUserByPhoneNumber(
   phoneNumber: unknown,
   query: UserQuery = {},
 ): Promise<User> {
-  const phoneNumberKey = parsePhoneNumber(parseInput(PhoneNumberLookup, { phoneNumber }).phoneNumber)
+  const phoneNumberKey = toPhoneNumberKey(parseInput(PhoneNumberLookup, { phoneNumber }).phoneNumber)
   const where = { tenantId: ctx.tenant, phoneNumberKey }
   const user = await dbFor(ctx).user.findFirst({ ...query, where })
   if (!user) throw new NotFound('user')

@@ -80,4 +80,11 @@ describe('a change of the phone number', () => {
     expect(await remove()).toMatchObject({ user: { phoneNumber: null, phoneNumberVerified: false } })
     expect(await remove()).toMatchObject({ code: 'BAD_USER_INPUT' })
   })
+
+  test('to null accepts a number without a country code as it was given', async ({ newHolder, run }) => {
+    const holder = await newHolder({ phoneNumber: '079 111 22 07' })
+    const remove = (phoneNumber: string) => run(holder, 'removeViewerPhoneNumber', { phoneNumber })
+    expect(await remove('079 111 22 08')).toMatchObject({ code: 'BAD_USER_INPUT' })
+    expect(await remove('0791112207')).toMatchObject({ user: { phoneNumber: null } })
+  })
 })

@@ -67,6 +67,8 @@ const toMeant = (text: string): string =>
   text
     .normalize('NFKC')
     .replace(/\p{Cf}/gu, '')
+    .replace(/\p{Pd}/gu, '-')
+    .replace(/\s+/g, ' ')
     .trim()
 
 /** The formats of the document that ajv-formats does not have. */
@@ -76,6 +78,9 @@ const FORMATS: Record<string, (text: string) => boolean> = {
     !/\p{Emoji_Presentation}/u.test(text),
   phone: (text) =>
     isAccepted(() => parsePhoneNumberFromString(toMeant(text).replace(/^tel:/, ''))?.isPossible()),
+  'local-phone': (text) =>
+    /^(?:\D*\d){2}/.test(toMeant(text)) &&
+    /^[\d()./ -]+(?: ?(?:;ext=|;?ext\.? ?|x|#) ?\d{1,15})?$/i.test(toMeant(text).replace(/^tel:/, '')),
   'time-zone': (text) =>
     /^[A-Za-z]/.test(text) && isAccepted(() => new Intl.DateTimeFormat('en', { timeZone: text })),
   'language-tag': (text) => isAccepted(() => new Intl.Locale(text.replaceAll('_', '-'))),

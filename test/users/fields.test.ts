@@ -114,11 +114,11 @@ describe.each(SURFACES)('fields of a new user over %s', (surface) => {
     [{ locale: 'e' }, 'locale', 'must be a BCP 47 language tag, such as de-AT'],
     [{ website: '//example.com' }, 'website', 'must be an absolute URL'],
     [{ picture: 'data:image/png;base64,AA' }, 'picture', 'must be an http or https URL'],
-    ...['   ', '030 7654321', 'extension 12', '+999 123456', '+1'].map(
+    ...['   ', '1', 'extension 12', '12 or 13', '+999 123456', '+1', '+41 79 123 45 67 89'].map(
       (phoneNumber): [object, string, string] => [
         { phoneNumber },
         'phoneNumber',
-        'must be a phone number with its country code, such as +14155552671',
+        'must be a phone number, preferably with its country code, such as +14155552671',
       ],
     ),
     [{ emailVerified: true }, 'emailVerified', 'cannot be true without email'],

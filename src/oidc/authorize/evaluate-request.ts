@@ -6,6 +6,7 @@ import { isOwnAudience } from '../../core/issuer.ts'
 import type { Channel } from '../../core/sign-in-methods.ts'
 import { addSeconds } from '../../core/time.ts'
 import { sql } from '../../database/db.ts'
+import { parsePhoneNumber } from '../../schema/phone-numbers.ts'
 import { listProofs } from '../../sessions/proofs.ts'
 import { selectRequiredTerms } from '../../sign-up/terms-consent.ts'
 import { type SecondFactorPolicy, selectPolicy } from '../../tenants/second-factor-policy.ts'
@@ -40,7 +41,7 @@ export function selectExpectedAddress(
   channels: readonly Channel[],
 ): string | null {
   const isOther = request.subjectHint !== null && request.subjectHint !== state?.userId
-  const own = state && !isOther ? { email: state.email, sms: state.phoneNumber } : {}
+  const own = state && !isOther ? { email: state.email, sms: parsePhoneNumber(state.phoneNumber ?? '') } : {}
   const known = channels.map((channel) => own[channel]).find(Boolean) ?? null
   const hint = getAddressHint(request)
   if (hint === null) return known ?? request.loginHint

@@ -9,9 +9,14 @@ export type LogoutChoice =
   | { step: 'confirm'; account: NamedAccount }
   | { step: 'choose'; accounts: NamedAccount[] }
 
-const isHinted = (account: NamedAccount, hint: string): boolean =>
-  [account.id, account.userId].includes(hint) ||
-  [account.email, account.phoneNumber].some((text) => text && toAddressKey(text) === toAddressKey(hint))
+function isHinted(account: NamedAccount, hint: string): boolean {
+  if ([account.id, account.userId].includes(hint)) return true
+  const key = toAddressKey(hint)
+  return (
+    key !== null &&
+    [account.email, account.phoneNumber].some((text) => text !== null && toAddressKey(text) === key)
+  )
+}
 
 /**
  * Chooses the account to sign out (RP-Initiated Logout 1.0, section 2): that of the id_token_hint, else that of the

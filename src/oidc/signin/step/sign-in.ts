@@ -5,6 +5,7 @@ import { inTransaction } from '../../../database/db.ts'
 import { consentGranted } from '../../../events/grant-events.ts'
 import { recordEvents, wakeReaders } from '../../../events/log.ts'
 import type { NeedsSecondFactor } from '../../../passcodes/passcodes.ts'
+import { parsePhoneNumber } from '../../../schema/phone-numbers.ts'
 import { type BrowserAccount, endAccounts, listSurplusAccounts } from '../../../sessions/browser-accounts.ts'
 import type { SessionProof } from '../../../sessions/proofs.ts'
 import type { AccountState } from '../../authorize/account-choice.ts'
@@ -149,7 +150,8 @@ export function continueAsAccount(
   interaction: Interaction,
   { id, isActive, email, phoneNumber }: AccountState,
 ): Promise<boolean> {
-  const address = email ?? phoneNumber
+  // Nobody signs in by a number without its country code.
+  const address = email ?? parsePhoneNumber(phoneNumber ?? '')
   if (isActive) return restart(ctx, interaction, false, { ...interaction.progress, chosenSession: id })
   return address ? restart(ctx, interaction, false, {}, address) : switchUser(ctx, interaction)
 }
