@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { text as readStream } from 'node:stream/consumers'
 import { errorMessage } from '../core/error-message.ts'
 import { InvalidInput } from '../core/errors.ts'
+import { parseExactJson } from '../core/exact-json.ts'
 import { isJsonObject } from '../core/json-object.ts'
 import {
   createIdentityProvider,
@@ -46,7 +47,7 @@ function parseMembers(json: string | undefined): Record<string, unknown> {
   if (json === undefined) return {}
   let members: unknown
   try {
-    members = JSON.parse(json)
+    members = parseExactJson(json)
   } catch {
     // The error below says what is expected.
   }

@@ -1,4 +1,5 @@
 import { InvalidInput } from '../core/errors.ts'
+import { parseExactJson } from '../core/exact-json.ts'
 import { isJsonObject } from '../core/json-object.ts'
 import { toSettings, updateSettings } from '../tenants/settings.ts'
 import { createTenantCtx, defineDatabaseCommand, formatTable } from './command.ts'
@@ -7,7 +8,7 @@ import { createTenantCtx, defineDatabaseCommand, formatTable } from './command.t
 function parseSettings(text: string | undefined): object {
   if (text === undefined) return {}
   try {
-    const settings: unknown = JSON.parse(text)
+    const settings: unknown = parseExactJson(text)
     if (isJsonObject(settings)) return settings
   } catch {
     // The error below says what is expected.

@@ -1,8 +1,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ExecutionResult } from 'graphql'
-import { type FetchAPI, isAsyncIterable, type Plugin, type YogaInitialContext } from 'graphql-yoga'
+import {
+  type FetchAPI,
+  type GraphQLParams,
+  isAsyncIterable,
+  type Plugin,
+  type YogaInitialContext,
+} from 'graphql-yoga'
 import { toBudgetHeaders } from '../coordination/call-budget.ts'
 import { type AppError, InvalidInput, UnsupportedMediaType } from '../core/errors.ts'
+import { parseExactJson } from '../core/exact-json.ts'
 import { toAppError } from '../core/to-app-error.ts'
 import { resumeTurn } from '../core/turns.ts'
 import { REPLAYED_HEADER } from '../http/idempotency.ts'
@@ -48,14 +55,14 @@ export const useHttpRules: Plugin<GraphQLContext & YogaInitialContext, GraphQLCo
       const readJsonBody = async () => {
         const bytes = await readBodyBytes()
         await resumeTurn({ tenant: ctx.tenant, workload: 'change' })
-        return JSON.parse(bytes.toString('utf8'))
+        return parseExactJson(bytes.toString('utf8'))
       }
       setRequestParser(() => requestParser({ json: readJsonBody } as Request))
     }
     if (request.method !== 'GET') return
     setRequestParser((input) => {
       try {
-        return requestParser(input)
+        return keepNumbers(requestParser(input) as GraphQLParams, input)
       } catch (error) {
         if (!(error instanceof SyntaxError)) throw error
         const fields = listInvalidParameters(request.url)
@@ -121,6 +128,13 @@ const isJson = (text: string): boolean => {
 function listInvalidParameters(url: string): string[] {
   const { searchParams } = new URL(url)
   return ['variables', 'extensions'].filter((name) => !isJson(searchParams.get(name) || '{}'))
+}
+
+/** Parses the variables of a URL again where a number would have changed. */
+function keepNumbers(params: GraphQLParams, { url }: Request): GraphQLParams {
+  if (!params.variables) return params
+  const variables = new URL(url).searchParams.get('variables') ?? ''
+  return { ...params, variables: parseExactJson(variables) as GraphQLParams['variables'] }
 }
 
 /** How long a client may take to read the end of its stream. */

@@ -1,4 +1,5 @@
-import { GraphQLError } from 'graphql'
+import { GraphQLError, Kind, type ValueNode, valueFromASTUntyped } from 'graphql'
+import { isExactNumber } from '../core/exact-json.ts'
 import { isJsonObject } from '../core/json-object.ts'
 import { instant } from '../schema/input-shapes.ts'
 import { builder } from './builder.ts'
@@ -14,6 +15,20 @@ function parseObject(value: unknown): Record<string, unknown> {
   return value
 }
 
+type Variables = Readonly<Record<string, unknown>> | null | undefined
+
+/** Reads a literal; a number that would change becomes Infinity, as in JSON. */
+function readLiteral(node: ValueNode, variables: Variables): unknown {
+  if (node.kind === Kind.INT || node.kind === Kind.FLOAT)
+    return isExactNumber(node.value) ? Number(node.value) : Number.POSITIVE_INFINITY
+  if (node.kind === Kind.LIST) return node.values.map((value) => readLiteral(value, variables))
+  if (node.kind === Kind.OBJECT)
+    return Object.fromEntries(
+      node.fields.map(({ name, value }) => [name.value, readLiteral(value, variables)]),
+    )
+  return valueFromASTUntyped(node, variables as { [variable: string]: unknown })
+}
+
 builder.scalarType('DateTime', {
   description: 'An RFC 3339 timestamp; output is always in UTC with milliseconds.',
   specifiedByURL: 'https://scalars.graphql.org/andimarek/date-time',
@@ -25,4 +40,5 @@ builder.scalarType('JSONObject', {
   description: 'A JSON object with any members.',
   serialize: (value) => value,
   parseValue: parseObject,
+  parseLiteral: (node, variables) => parseObject(readLiteral(node, variables)),
 })

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { H3Event } from 'h3'
 import { InvalidInput, PayloadTooLarge, UnsupportedMediaType } from '../core/errors.ts'
+import { parseExactJson } from '../core/exact-json.ts'
 import { OAuthError } from '../core/oauth-error.ts'
 import { setStreamIdleTimeout } from './connection-timeouts.ts'
 import { createRepeatedError, findRepeatedNames } from './repeated-parameters.ts'
@@ -69,7 +70,7 @@ export async function readOptionalJson(event: H3Event): Promise<unknown> {
 
 function parseJson(text: string): unknown {
   try {
-    return JSON.parse(text)
+    return parseExactJson(text)
   } catch {
     throw new InvalidInput([{ field: '', description: 'the body is not valid JSON' }])
   }

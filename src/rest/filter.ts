@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import type { FieldIssue } from '../core/errors.ts'
+import { parseExactJson } from '../core/exact-json.ts'
 
 /** Unwraps optional, nullable, default, readonly and transformed shapes. */
 function unwrapShape(shape: unknown): unknown {
@@ -30,7 +31,7 @@ export function listFilterParameters(filter: z.ZodObject, parents: string[] = []
 /** Parses a JSON number, boolean, null or string; any other text is returned unchanged. */
 function parseJsonScalar(text: string): unknown {
   try {
-    const value: unknown = JSON.parse(text)
+    const value: unknown = parseExactJson(text)
     return typeof value === 'object' && value !== null ? text : value
   } catch {
     return text

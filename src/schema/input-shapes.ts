@@ -53,32 +53,51 @@ const MAX_METADATA_BYTES = 65_536
 /** Deeper values overflow the stack of readers, PostgreSQL included. */
 const MAX_METADATA_DEPTH = 32
 
-/** Why a parsed JSON value cannot be stored, or null. */
-function findJsonIssue(value: unknown, depth = 1): string | null {
+/** Whole numbers beyond 2^53 - 1 are not exact in JavaScript. Other numbers that would change are Infinity (core/exact-json.ts). */
+const isKeptNumber = (value: number): boolean =>
+  Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value))
+const NOT_KEPT = 'is a number that would not be kept exactly; send it as a string'
+
+/** A number that keeps its value. */
+export const keptNumber = z.number('must be a number').refine(isKeptNumber, NOT_KEPT)
+
+/** Numbers that are not kept are named, up to so many. */
+const MAX_NAMED_NUMBERS = 20
+/** Longer member names are shortened in paths. */
+const MAX_NAME_LENGTH = 100
+
+/** Why a parsed JSON value cannot be stored, or null. The paths of its numbers that are not kept are added to `numbers`. */
+function findJsonIssue(value: unknown, numbers: string[][], path: string[] = []): string | null {
   if (typeof value === 'string')
     return isStorable(value) ? null : 'must not contain U+0000 or lone surrogates'
-  if (typeof value === 'number')
-    return Number.isFinite(value) ? null : 'must not contain numbers out of range'
+  if (typeof value === 'number') {
+    if (!isKeptNumber(value) && numbers.length < MAX_NAMED_NUMBERS) numbers.push(path)
+    return null
+  }
   if (value === null || typeof value === 'boolean') return null
   if (typeof value !== 'object') return 'must be JSON'
-  if (depth > MAX_METADATA_DEPTH) return `must be nested ${MAX_METADATA_DEPTH} levels deep at most`
+  if (path.length >= MAX_METADATA_DEPTH) return `must be nested ${MAX_METADATA_DEPTH} levels deep at most`
   for (const [name, member] of Object.entries(value)) {
     // Copying this member by assignment would set the prototype of the target.
     if (name === '__proto__') return 'must not contain a member named __proto__'
-    const issue = findJsonIssue(name, depth) ?? findJsonIssue(member, depth + 1)
+    const issue =
+      findJsonIssue(name, numbers) ??
+      findJsonIssue(member, numbers, [...path, name.slice(0, MAX_NAME_LENGTH)])
     if (issue) return issue
   }
   return null
 }
 
-/** A free-form JSON object of at most 64 KB when serialized. */
+/** A free-form JSON object of at most 64 KB when serialized, whose numbers keep their values. */
 export const metadata = z
   .custom<Record<string, unknown>>(isJsonObject, 'must be a JSON object')
   .superRefine((value, context) => {
+    const numbers: string[][] = []
     const issue =
-      findJsonIssue(value) ??
+      findJsonIssue(value, numbers) ??
       (Buffer.byteLength(JSON.stringify(value)) > MAX_METADATA_BYTES ? 'must have 64 KB at most' : null)
     if (issue) context.addIssue(issue)
+    for (const path of numbers) context.addIssue({ code: 'custom', path, message: NOT_KEPT })
   })
   .meta({ type: 'object', additionalProperties: {} })
 

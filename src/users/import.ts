@@ -2,6 +2,7 @@ import { setImmediate as nextRound, setTimeout as sleep } from 'node:timers/prom
 import type { Ctx } from '../core/context.ts'
 import { readIdPrefix } from '../core/crypto.ts'
 import { AppError, InvalidInput } from '../core/errors.ts'
+import { parseExactJson } from '../core/exact-json.ts'
 import { type NdjsonLine, readNdjsonLines } from '../core/ndjson.ts'
 import { takeTurn } from '../core/turns.ts'
 import { parseInput } from '../schema/input-shapes.ts'
@@ -46,7 +47,7 @@ function checkLine({ number, text, error }: NdjsonLine, matchBy: MatchBy | undef
   if (error !== undefined) throw new InvalidInput([{ field: '', description: error }])
   let input: unknown
   try {
-    input = JSON.parse(text)
+    input = parseExactJson(text)
   } catch {
     throw new InvalidInput([{ field: '', description: 'is not valid JSON' }])
   }

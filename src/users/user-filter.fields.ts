@@ -1,11 +1,11 @@
 import * as z from 'zod'
-import { boolean, direction, requiredText, text, timeRange } from '../schema/input-shapes.ts'
+import { boolean, direction, keptNumber, requiredText, text, timeRange } from '../schema/input-shapes.ts'
 import { EmailLookup, PhoneNumberLookup } from './users.fields.ts'
 
 const MAX_PATHS = 10
 
 const scalar = z.union(
-  [text(), z.number(), z.boolean(), z.null()],
+  [text(), keptNumber, z.boolean(), z.null()],
   'must be text, a number, true, false or null',
 )
 

@@ -1,6 +1,7 @@
 import { CloseCode, type Server, type WebSocket as Transport } from 'graphql-ws'
 import { type RawData, WebSocket } from 'ws'
 import { errorMessage } from '../../core/error-message.ts'
+import { markChangedNumbers } from '../../core/exact-json.ts'
 import { log } from '../../core/log.ts'
 import { releaseConnection, type SocketExtra, type Upgrade } from './socket-connection.ts'
 
@@ -36,7 +37,7 @@ class SocketTransport implements Transport {
   onMessage(receive: (text: string) => Promise<void>): void {
     const socket = this.#socket
     socket.on('message', (data: RawData) => {
-      receive(String(data)).catch((error: unknown) => closeAfterError(socket, error))
+      receive(markChangedNumbers(String(data))).catch((error: unknown) => closeAfterError(socket, error))
     })
   }
 }
