@@ -6,7 +6,7 @@ import { toCredential } from '../credentials/credentials.fields.ts'
 import { listUserCredentials } from '../credentials/credentials.ts'
 import { IdpUserShape } from '../idps/idp-users.fields.ts'
 import { listIdpUsers } from '../idps/idp-users.ts'
-import { MAX_PAGE_SIZE, type Page, type PageArgs } from '../schema/page.ts'
+import { collectRows } from '../schema/page.ts'
 import { createBodyMapper } from '../schema/response-shapes.ts'
 import { toSessionBody } from '../sessions/sessions.fields.ts'
 import { listUserSessions } from '../sessions/sessions.ts'
@@ -16,19 +16,6 @@ import { findViewerDeletion } from './account-deletion.ts'
 
 const toIdpUserBody = createBodyMapper(IdpUserShape)
 
-/** All rows of a list. */
-async function listAll<Row>(list: (args: PageArgs) => Promise<Page<Row>>): Promise<Row[]> {
-  const rows: Row[] = []
-  let after: string | null = null
-  do {
-    const page: Page<Row> = await list({ first: MAX_PAGE_SIZE, after })
-    rows.push(...page.rows)
-    const last = page.rows.at(-1)
-    after = page.hasNextPage && last ? page.encodeRowCursor(last) : null
-  } while (after !== null)
-  return rows
-}
-
 /**
  * What is stored about the caller, in the shapes of the REST API: the user, active sessions, credentials without their
  * secrets, linked identities, consents and a request to be deleted.
@@ -37,10 +24,10 @@ export async function collectOwnData(ctx: Ctx): Promise<Record<string, unknown>>
   const { userId } = requireOwnAccount(ctx)
   const [user, sessions, credentials, idpUsers, consents, deletion] = await Promise.all([
     getUser(ctx, userId),
-    listAll((args) => listUserSessions(ctx, userId, args)),
-    listAll((args) => listUserCredentials(ctx, userId, args)),
-    listAll((args) => listIdpUsers(ctx, userId, args)),
-    listAll((args) => listUserConsents(ctx, userId, args)),
+    collectRows((args) => listUserSessions(ctx, userId, args)),
+    collectRows((args) => listUserCredentials(ctx, userId, args)),
+    collectRows((args) => listIdpUsers(ctx, userId, args)),
+    collectRows((args) => listUserConsents(ctx, userId, args)),
     findViewerDeletion(ctx),
   ])
   return {

@@ -1,7 +1,7 @@
 import { deleteClient, rotateClientSecret } from '../clients/client-changes.ts'
 import { listClients } from '../clients/client-list.ts'
 import { type Client, createClient } from '../clients/clients.ts'
-import { MAX_PAGE_SIZE } from '../schema/page.ts'
+import { collectRows } from '../schema/page.ts'
 import {
   confirmDeletion,
   createTenantCtx,
@@ -54,12 +54,7 @@ const listCommand = defineDatabaseCommand({
   args: { tenant: TENANT_ARG },
   run: async ({ tenant }) => {
     const ctx = await createTenantCtx(tenant)
-    const clients: Client[] = []
-    for (let page = 0, more = true; more; page++) {
-      const read = await listClients(ctx, { page, pageSize: MAX_PAGE_SIZE })
-      clients.push(...read.rows)
-      more = read.hasNextPage
-    }
+    const clients = await collectRows((args) => listClients(ctx, args))
     const rows = clients.map(({ id, appType, name }) => [id, appType, name])
     return { text: formatTable([['ID', 'APP TYPE', 'NAME'], ...rows]), json: clients.map(toClientOutput) }
   },

@@ -12,7 +12,7 @@ import {
   listIdentityProviders,
   updateIdentityProvider,
 } from '../idps/idps.ts'
-import { MAX_PAGE_SIZE } from '../schema/page.ts'
+import { collectRows } from '../schema/page.ts'
 import {
   confirmDeletion,
   createTenantCtx,
@@ -135,12 +135,7 @@ const listCommand = defineDatabaseCommand({
   args: { tenant: TENANT_ARG },
   run: async ({ tenant }) => {
     const ctx = await createTenantCtx(tenant)
-    const idps: Idp[] = []
-    for (let page = 0, more = true; more; page++) {
-      const read = await listIdentityProviders(ctx, { page, pageSize: MAX_PAGE_SIZE })
-      idps.push(...read.rows)
-      more = read.hasNextPage
-    }
+    const idps = await collectRows((args) => listIdentityProviders(ctx, args))
     const rows = idps.map(({ id, type, name, callbackUrl }) => [id, type, name, callbackUrl])
     return { text: formatTable([['ID', 'TYPE', 'NAME', 'CALLBACK URL'], ...rows]), json: idps }
   },

@@ -52,7 +52,7 @@ export const selectClientPage = (
   tenant: string,
   query: ClientListQuery,
   paging: Paging,
-): Promise<Client[]> => clientPageStatement(tenant, query, paging).all(sql)
+): Promise<Client[]> => clientPageStatement(tenant, query, paging).all(sql, paging.limit)
 
 export function clientCountStatement(tenant: string, query: ClientListQuery) {
   const bind = createBinder(tenant)

@@ -14,7 +14,7 @@ export type ListClientsArgs = PageArgs & { filter?: unknown }
 export async function listClients(ctx: Ctx, { filter, ...args }: ListClientsArgs): Promise<Page<Client>> {
   const [{ type = null, appType = null }] = parseListInputs(args, [ClientFilter, filter ?? {}])
   const name = `${ctx.tenant}:clients:${type ?? ''}:${appType ?? ''}`
-  const paging = parsePaging(args, name)
+  const paging = parsePaging(ctx, args, name)
   const query = { type, appType }
   return toPage(paging, await selectClientPage(unpreparedSqlFor(ctx), ctx.tenant, query, paging), {
     name,

@@ -82,7 +82,11 @@ const ConsentConnection = defineConnectionType('Consent', ConsentRef)
 
 const getListName = ({ ctx }: GraphQLContext): string => `${ctx.tenant}:User.consents`
 const parseConsentPaging = (args: PageArgs, context: GraphQLContext) =>
-  parsePaging({ first: args.first ?? DEFAULT_PAGE_SIZE, after: args.after }, getListName(context))
+  parsePaging(
+    context.ctx,
+    { first: args.first ?? DEFAULT_PAGE_SIZE, after: args.after },
+    getListName(context),
+  )
 
 function buildConsentQuery(args: PageArgs, context: GraphQLContext) {
   const paging = parseConsentPaging(args, context)

@@ -35,7 +35,7 @@ export async function listUserConsents(
   args: PageArgs,
 ): Promise<Page<ConsentWithClient>> {
   const name = toConsentListName(ctx.tenant, userId)
-  const paging = parsePaging(args, name)
+  const paging = parsePaging(ctx, args, name)
   if (readIdPrefix(userId) !== 'user') throw new NotFound('user')
   const user = await dbFor(ctx).user.findUnique({
     where: { tenantId_id: { tenantId: ctx.tenant, id: userId } },

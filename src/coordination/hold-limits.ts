@@ -55,10 +55,13 @@ export function createHoldLimit(
   }
 
   return {
-    /** Counts one until the returned function is called. Throws RateLimited beyond a limit. */
-    hold: (holder: Holder): (() => void) => {
+    /**
+     * Counts one, or another amount, until the returned function is called. Throws RateLimited when a limit is reached,
+     * unless it is forced.
+     */
+    hold: (holder: Holder, amount = 1, isForced = false): (() => void) => {
       const keys = toKeys(holder)
-      for (const part of PARTS) {
+      for (const part of isForced ? [] : PARTS) {
         const limit = computeLimit(part, keys)
         if (counts[part].get(keys[part]) >= limit)
           throw new RateLimited(
@@ -66,12 +69,12 @@ export function createHoldLimit(
             `Too many ${what}: ${limit} may be open at once ${WHOSE[part]}.`,
           )
       }
-      const held = PARTS.map((part): [Part, Count] => [part, counts[part].add(keys[part])])
+      const held = PARTS.map((part): [Part, Count] => [part, counts[part].add(keys[part], amount)])
       let isHeld = true
       return () => {
         if (!isHeld) return
         isHeld = false
-        for (const [part, count] of held) counts[part].subtract(count)
+        for (const [part, count] of held) counts[part].subtract(count, amount)
       }
     },
   }

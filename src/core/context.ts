@@ -1,6 +1,6 @@
 import type { LanguageSources } from './language-sources.ts'
 import type { Scope } from './scopes.ts'
-import type { WorkloadKind } from './workload.ts'
+import type { AnswerBytes, WorkloadKind } from './workload.ts'
 
 /**
  * The caller. `tenant` is the caller's own tenant, which differs from the target tenant for operators of
@@ -39,6 +39,8 @@ export type Ctx = {
   userAgent: string | null
   /** What a management call counts as. Only those are limited. */
   workload?: WorkloadKind | undefined
+  /** The bytes of the answer; undefined where it is not counted. */
+  answer?: AnswerBytes | undefined
   /** What the request for a page says about its language; undefined for the APIs. */
   language?: LanguageSources | undefined
 }

@@ -10,19 +10,19 @@ export class Counts {
     return this.#counts.get(key)?.open ?? 0
   }
 
-  /** Counts one more, until the count is passed to `subtract`. */
-  add(key: string): Count {
+  /** Counts more, until the count is passed to `subtract`. */
+  add(key: string, amount = 1): Count {
     let count = this.#counts.get(key)
     if (!count) {
       count = { key, open: 0 }
       this.#counts.set(key, count)
     }
-    count.open += 1
+    count.open += amount
     return count
   }
 
-  subtract(count: Count): void {
-    count.open -= 1
-    if (count.open === 0) this.#counts.delete(count.key)
+  subtract(count: Count, amount = 1): void {
+    count.open -= amount
+    if (count.open <= 0) this.#counts.delete(count.key)
   }
 }

@@ -126,6 +126,9 @@ const variables = z.object({
   SUBSCRIPTIONS: createCount(1_000_000)
     .refine((value) => value > 0, 'must be at least 1')
     .default(5000),
+  ANSWER_MB: createCount(100_000)
+    .refine((value) => value >= 64, 'must be at least 64')
+    .default(128),
   GEOIP_DB: z.string().optional(),
   LOG_LEVEL: createChoice('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent').default('info'),
   METRICS_PORT: createCount(65_535).optional(),
@@ -220,6 +223,7 @@ function applyDefaults(values: Variables) {
     rateLimit: values.RATE_LIMIT,
     networkStorageMb: values.NETWORK_STORAGE_MB,
     subscriptions: values.SUBSCRIPTIONS,
+    answerMb: values.ANSWER_MB,
     geoipDb: values.GEOIP_DB,
     logLevel: values.LOG_LEVEL,
     metricsPort: values.METRICS_PORT,

@@ -44,6 +44,16 @@ export class InvalidInput extends AppError {
   }
 }
 
+/** The answer, or the rows that it needs, would have too many bytes. */
+export class AnswerTooLarge extends InvalidInput {
+  constructor(
+    message = 'The request asks for too much data at once.',
+    description = 'ask for fewer rows or fields',
+  ) {
+    super([{ field: '', description }], message)
+  }
+}
+
 export class Unauthenticated extends AppError {
   /** `challenge` is the value of WWW-Authenticate (RFC 6750, section 3); `headers` go with it. */
   constructor(

@@ -39,7 +39,7 @@ export async function listUserCredentials(
   args: PageArgs,
 ): Promise<Page<CredentialRow>> {
   const list = toCredentialListName(ctx.tenant, userId)
-  const paging = parsePaging(args, list)
+  const paging = parsePaging(ctx, args, list)
   const user = await dbFor(ctx).user.findUnique({
     where: { tenantId_id: { tenantId: ctx.tenant, id: userId } },
     select: {

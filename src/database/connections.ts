@@ -7,6 +7,7 @@ import { PrismaClient } from '../generated/prisma/client.ts'
 import { CHANGE_LIMITS, LIST_LIMITS, SHARED_READ_CONNECTIONS } from './connection-limits.ts'
 import { CONNECT_TIMEOUT_MS, isPoolStuck, RECOVERY_SETTINGS, watchPool } from './pool.ts'
 import { readPlainRows } from './prepared-query.ts'
+import { BoundedClient } from './rows/bounded-query.ts'
 import type { Connection } from './rows/known-query.ts'
 import { buildSessionOptions, closeEmbedded, STATEMENT_TIMEOUT_MS } from './settings.ts'
 import { createSharedReads, type SendShared } from './shared-reads.ts'
@@ -38,8 +39,15 @@ function openConnections(
   max: number,
   limits: GateLimits,
   timeoutMs: number,
+  Client: typeof pg.Client = pg.Client,
 ): Connections {
-  const pool = new pg.Pool({ ...settings, ...RECOVERY_SETTINGS, max, ...buildSessionOptions(timeoutMs) })
+  const pool = new pg.Pool({
+    ...settings,
+    Client,
+    ...RECOVERY_SETTINGS,
+    max,
+    ...buildSessionOptions(timeoutMs),
+  })
   watchPool(pool)
   pool.on('connect', ({ connection }) => limitPreparedStatements(connection as unknown as Connection))
   let prisma: PrismaClient | undefined
@@ -71,7 +79,7 @@ const createPrisma = (pool: pg.Pool): PrismaClient =>
 export async function openDatabase(settings: pg.PoolConfig, { plainRows = false } = {}): Promise<void> {
   readPlainRows(plainRows)
   main = openConnections(settings, env.databaseConnections, CHANGE_LIMITS, STATEMENT_TIMEOUT_MS)
-  lists = openConnections(settings, LIST_LIMITS.total, LIST_LIMITS, LIST_TIMEOUT_MS)
+  lists = openConnections(settings, LIST_LIMITS.total, LIST_LIMITS, LIST_TIMEOUT_MS, BoundedClient)
 }
 
 /** Closes what `openDatabase` and `resolveConnectionSettings` opened. */

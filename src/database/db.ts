@@ -4,7 +4,8 @@ import { takeTurn } from '../core/turns.ts'
 import type { Workload } from '../core/workload.ts'
 import { Prisma, type PrismaClient } from '../generated/prisma/client.ts'
 import { type Connections, getMainConnections, selectConnections } from './connections.ts'
-import { readRows, type SqlValues, toPlainQuery, toPreparedQuery } from './prepared-query.ts'
+import { readRows, type SqlQuery, type SqlValues, toPlainQuery, toPreparedQuery } from './prepared-query.ts'
+import { BoundedQuery } from './rows/bounded-query.ts'
 import { KnownQuery } from './rows/known-query.ts'
 import type { RowStyle } from './rows/row-reader.ts'
 import { isSharedRead } from './shared-reads.ts'
@@ -101,7 +102,7 @@ export const sql: Sql = async (text, values, style) => {
  * workload until then: results that wait take memory. A shared statement holds no connection of its own, which the gate
  * would limit.
  */
-async function sendInTurns(workload: Workload, query: pg.QueryConfig | KnownQuery): Promise<never[]> {
+async function sendInTurns(workload: Workload, query: SqlQuery): Promise<never[]> {
   if (query instanceof KnownQuery && isSharedRead(query.text)) {
     const rows = await sendShared(query)
     await takeTurn(workload)
@@ -133,8 +134,9 @@ export const unpreparedSqlFor =
     return sendInTurns(workload, toPlainQuery(text, values, style))
   }
 
-async function sendOn(client: pg.PoolClient, query: pg.QueryConfig | KnownQuery): Promise<never[]> {
-  if (query instanceof KnownQuery) return readRows(query, (sent) => client.query(sent))
+async function sendOn(client: pg.PoolClient, query: SqlQuery): Promise<never[]> {
+  if (query instanceof KnownQuery || query instanceof BoundedQuery)
+    return readRows(query, (sent) => client.query(sent as pg.Submittable))
   return (await client.query<never>(query)).rows
 }
 

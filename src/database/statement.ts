@@ -1,3 +1,4 @@
+import type { ReadLimit } from '../core/read-limit.ts'
 import type { Sql } from './db.ts'
 import type { SqlValues } from './prepared-query.ts'
 import type { RowStyle } from './rows/row-reader.ts'
@@ -52,7 +53,8 @@ export type BoundStatement<Returns extends Shape = Shape> = {
   values: SqlValues
   /** The columns of a row, all of them. */
   returns: Returns
-  all(sql: Sql): Promise<Row<Returns>[]>
+  /** Rows beyond the limit are dropped. */
+  all(sql: Sql, limit?: ReadLimit): Promise<Row<Returns>[]>
 }
 
 /** A statement with named parameters. `tenant` is always one of them. */
@@ -62,7 +64,7 @@ export type SqlStatement<Takes extends Shape = Shape, Returns extends Shape = Sh
   /** The parameters in the order of their numbers, with their types. */
   parameters: readonly { name: string; type: string }[]
   returns: Returns
-  all(sql: Sql, values: Values<Takes> & { tenant: string }): Promise<Row<Returns>[]>
+  all(sql: Sql, values: Values<Takes> & { tenant: string }, style?: RowStyle): Promise<Row<Returns>[]>
   /** The first row, or null when there is none. */
   first(sql: Sql, values: Values<Takes> & { tenant: string }): Promise<Row<Returns> | null>
   /** Sends the statement for its effect. */
@@ -152,7 +154,8 @@ export const statement =
       })
       return [tenant as string, ...others]
     }
-    const all: SqlStatement<Takes, Returns>['all'] = (sql, values) => sql(text, toValues(values))
+    const all: SqlStatement<Takes, Returns>['all'] = (sql, values, style) =>
+      sql(text, toValues(values), style)
     const made: SqlStatement<Takes, Returns> = {
       text,
       parameters,
@@ -176,4 +179,9 @@ export const boundStatement = <const Returns extends Shape>(
   text: string,
   values: SqlValues,
   style?: RowStyle,
-): BoundStatement<Returns> => ({ returns, text, values, all: (sql) => sql(text, values, style) })
+): BoundStatement<Returns> => ({
+  returns,
+  text,
+  values,
+  all: (sql, limit) => sql(text, values, limit ? { ...style, limit } : style),
+})

@@ -35,9 +35,10 @@ const EventConnection = builder.objectRef<EventPage>('EventConnection').implemen
     pageInfo: t.field({
       type: PageInfo,
       description: 'Page information. The cursors are positions.',
-      resolve: ({ rows, hasNextPage, hasPreviousPage }) => ({
+      resolve: ({ rows, hasNextPage, hasPreviousPage, endsEarly }) => ({
         hasNextPage,
         hasPreviousPage,
+        endsEarly,
         startCursor: rows.at(0)?.position ?? null,
         endCursor: rows.at(-1)?.position ?? null,
       }),

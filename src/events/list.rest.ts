@@ -1,7 +1,13 @@
 import * as z from 'zod'
 import { defineRestRoute, type RestRoute } from '../rest/route.ts'
 import { attachPageLinks } from '../schema/page.ts'
-import { clientIdShape, createIdShape, instantShape, jsonObjectShape } from '../schema/response-shapes.ts'
+import {
+  clientIdShape,
+  createIdShape,
+  endsEarlyShape,
+  instantShape,
+  jsonObjectShape,
+} from '../schema/response-shapes.ts'
 import { EventFilter, EventOrder } from './list.fields.ts'
 import { getSubjectIds, listEvents } from './list.ts'
 import type { LogEvent } from './log.ts'
@@ -54,6 +60,7 @@ const EventShape = z
 
 const EventListShape = z.object({
   pageSize: z.int().min(1).max(1000).meta({ description: 'The requested number of events.', example: 50 }),
+  endsEarly: endsEarlyShape,
   events: z.array(EventShape),
 })
 
@@ -90,7 +97,11 @@ export const eventRoutes: readonly RestRoute[] = [
     response: EventListShape,
     handle: async (ctx, { filter, query, paging }) => {
       const page = await listEvents(ctx, { ...paging, filter, direction: query.direction })
-      const body = { pageSize: page.pageSize, events: page.rows.map(toEventBody) }
+      const body = {
+        pageSize: page.pageSize,
+        endsEarly: page.endsEarly,
+        events: page.rows.map(toEventBody),
+      }
       return attachPageLinks(body, page, ({ position }) => position)
     },
   }),

@@ -1,4 +1,5 @@
 import type { Position } from '../core/event-position.ts'
+import type { ReadLimit } from '../core/read-limit.ts'
 import type { Sql } from '../database/db.ts'
 import { type BindParameter, createBinder } from '../database/keyset.ts'
 import { boundStatement } from '../database/statement.ts'
@@ -34,6 +35,7 @@ export type EventQuery = {
   before: Position | null
   newestFirst: boolean
   limit: number
+  readLimit?: ReadLimit
 }
 
 const POSITION_COLUMNS = `"era", "xid", "seq"`
@@ -153,7 +155,7 @@ export async function selectEventPage(
   tenant: string,
   query: EventQuery,
 ): Promise<{ rows: EventRow[]; isFuture: boolean }> {
-  const read = await buildEventPageStatement(tenant, query).all(sql)
+  const read = await buildEventPageStatement(tenant, query).all(sql, query.readLimit)
   const rows = read.flatMap(({ isFuture: _, id, ...row }) => (id === null ? [] : [{ id, ...row }]))
   return { rows, isFuture: read[0]?.isFuture ?? false }
 }

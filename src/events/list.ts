@@ -62,7 +62,7 @@ export async function listEvents(
     [EventOrder, { direction }],
   )
   const wanted = types ? [...new Set(types)] : null
-  const paging = parseCursorPaging(args, parsePosition)
+  const paging = parseCursorPaging(ctx, args, parsePosition)
   const newestFirst = (order.direction === 'desc') !== paging.backward
   const { rows, isFuture } = await selectEventPage(unpreparedSqlFor(ctx), ctx.tenant, {
     types: wanted,
@@ -77,6 +77,7 @@ export async function listEvents(
     before: newestFirst ? paging.seek : null,
     newestFirst,
     limit: paging.pageSize + 1,
+    readLimit: paging.limit,
   })
   if (isFuture)
     throw new InvalidInput([

@@ -8,6 +8,7 @@ import { withPublicAccess } from './field-access.ts'
 type PageInfoFields = {
   hasNextPage: boolean
   hasPreviousPage: boolean
+  endsEarly: boolean
   startCursor: string | null
   endCursor: string | null
 }
@@ -17,6 +18,10 @@ export const PageInfo = builder.objectRef<PageInfoFields>('PageInfo').implement(
   fields: (t) => ({
     hasNextPage: t.exposeBoolean('hasNextPage', { description: 'True when rows follow the page.' }),
     hasPreviousPage: t.exposeBoolean('hasPreviousPage', { description: 'True when rows precede the page.' }),
+    endsEarly: t.exposeBoolean('endsEarly', {
+      description:
+        'True when the page has fewer rows than asked for because of their size; `after: endCursor` continues.',
+    }),
     startCursor: t.exposeString('startCursor', {
       nullable: true,
       description: 'Cursor of the first row, for `before`.',
@@ -36,11 +41,13 @@ class PageInfoOf<Row> implements PageInfoFields {
   readonly #page: Page<Row>
   readonly hasNextPage: boolean
   readonly hasPreviousPage: boolean
+  readonly endsEarly: boolean
 
   constructor(page: Page<Row>) {
     this.#page = page
     this.hasNextPage = page.hasNextPage
     this.hasPreviousPage = page.hasPreviousPage
+    this.endsEarly = page.endsEarly
   }
 
   get startCursor(): string | null {

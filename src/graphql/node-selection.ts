@@ -44,7 +44,7 @@ export function getNodeFields(info: GraphQLResolveInfo): Set<string> {
 }
 
 const parseNestedPaging = (args: PageArgs, { ctx }: GraphQLContext, list: string) =>
-  parsePaging({ first: args.first ?? DEFAULT_PAGE_SIZE, after: args.after }, `${ctx.tenant}:${list}`)
+  parsePaging(ctx, { first: args.first ?? DEFAULT_PAGE_SIZE, after: args.after }, `${ctx.tenant}:${list}`)
 
 /**
  * Builds the Prisma query of a page of a nested list, ordered by id; it is part of the parent's query. Throws

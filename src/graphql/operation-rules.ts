@@ -11,6 +11,10 @@ import {
 } from 'graphql'
 import { isAsyncIterable, type Plugin } from 'graphql-yoga'
 import { watchStreamToken } from '../access/watch-token.ts'
+import { AnswerTooLarge } from '../core/errors.ts'
+import { estimateJson } from '../core/json-size.ts'
+import { ANSWER_BYTES } from '../core/read-limit.ts'
+import type { AnswerBytes } from '../core/workload.ts'
 import { type Compilation, executeQuery } from './compiled/execute.ts'
 import type { GraphQLContext } from './context.ts'
 import { ANONYMOUS_LIMITS, assertLength, CALLER_LIMITS, findDocumentError } from './document-limits.ts'
@@ -47,12 +51,32 @@ async function executeOperation(
 }
 
 /** Limits the statements of a query or subscription as those of lists. */
-function setListWorkload(context: GraphQLContext): void {
-  context.ctx = { ...context.ctx, workload: 'list' }
+function setListWorkload(context: GraphQLContext, answer: AnswerBytes | undefined): void {
+  context.ctx = { ...context.ctx, workload: 'list', answer }
   context.loaders = new Loaders(context.ctx)
 }
 
 const isAnonymous = ({ ctx }: GraphQLContext): boolean => ctx.actor.kind === 'anonymous'
+
+/** Limits the bytes of a result, and counts them until it is sent. */
+function boundResult(
+  result: ExecutionResult,
+  { ctx, call }: GraphQLContext,
+  isRead: boolean,
+): ExecutionResult {
+  try {
+    const bytes = estimateJson(result, ANSWER_BYTES)
+    if (bytes > ANSWER_BYTES)
+      throw isRead
+        ? new AnswerTooLarge()
+        : new AnswerTooLarge('The operation took effect. Its answer is too large.')
+    ctx.answer?.growTo(bytes, !isRead)
+    return result
+  } catch (error) {
+    call.isMasked = true
+    return { errors: maskErrors([error], ctx.requestId) }
+  }
+}
 
 const isQuery = ({ document, operationName }: ExecutionArgs): boolean =>
   getOperationAST(document, operationName)?.operation === OperationTypeNode.QUERY
@@ -92,6 +116,11 @@ export function createOperationRules({
     const { cost, errors } = checkOperation(args, context.ctx, isProduction)
     context.call.cost = cost
     if (errors.length > 0) return addCost({ errors }, context)
+    try {
+      context.ctx.answer?.requireRoom()
+    } catch (error) {
+      return addCost({ errors: maskErrors([error], context.ctx.requestId) }, context)
+    }
     if (!isAnonymous(context)) documents.keep(args.document)
     return null
   }
@@ -122,8 +151,9 @@ export function createOperationRules({
         setResultAndStopExecution(rejection)
         return
       }
-      if (isQuery(args)) {
-        setListWorkload(context)
+      const isRead = isQuery(args)
+      if (isRead) {
+        setListWorkload(context, context.ctx.answer)
         if (compilation !== 'none')
           setExecuteFn((executionArgs) => executeQuery(executionArgs, executeFn, compilation))
       } else if (context.call.idempotencyKey !== null)
@@ -133,7 +163,7 @@ export function createOperationRules({
           if (isAsyncIterable(result)) return
           // Its WeakMap would keep the context and the rows until a collection of the whole heap.
           RequestCache.clearForContext(context)
-          setResult(addCost(result, context))
+          setResult(addCost(boundResult(result, context, isRead), context))
         },
       }
     },
@@ -144,7 +174,8 @@ export function createOperationRules({
         setResultAndStopExecution(rejection)
         return
       }
-      setListWorkload(context)
+      // The results of a stream are bounded one by one.
+      setListWorkload(context, undefined)
       return {
         onSubscribeResult({ result, setResult }) {
           if (!isAsyncIterable(result)) return

@@ -4,6 +4,7 @@ import type { GraphQLSchema } from 'graphql'
 import { createYoga } from 'graphql-yoga'
 import { findTenant } from '../access/tenant-cache.ts'
 import { endAllStreams } from '../access/watch-token.ts'
+import { OpenAnswer } from '../coordination/answers.ts'
 import { chargeCall, toBudgetHeaders } from '../coordination/call-budget.ts'
 import { env } from '../core/env.ts'
 import { NotFound, Unavailable } from '../core/errors.ts'
@@ -139,6 +140,9 @@ export function createGraphqlHandler(
         request.socket.remoteAddress ?? null,
         tenant,
       )
+      const answer = new OpenAnswer(context.ctx)
+      answer.closeWith(response)
+      context.ctx = { ...context.ctx, answer }
       await yoga(request, response, context)
     } catch (error) {
       if (response.headersSent) return void response.destroy()

@@ -1,4 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import { env } from '../core/env.ts'
 
 /**
  * The time limits of a connection. A peer that sends or reads slowly, or not at all, occupies memory and a socket.
@@ -9,7 +11,7 @@ export const TIMEOUTS_MS = {
   headers: 15_000,
   /** A body, unless it is read as a stream. */
   body: 15_000,
-  /** The next 256 KB, or the rest, of a response that has ended. */
+  /** The next 256 KB, or the rest, of a response. */
   reading: 15_000,
   /** Inactivity of a stream: an import, an export, an event stream. */
   idle: 60_000,
@@ -51,17 +53,55 @@ export function setBodyTimeout(request: IncomingMessage, response: ServerRespons
   })
 }
 
+/** The bytes that were sent to the operating system. */
+const countSent = ({ bytesWritten, writableLength }: Socket): number => bytesWritten - writableLength
+
+/** Closes the connection of a client that reads a response too slowly. */
+function dropSlowReader(socket: Socket, response: ServerResponse): void {
+  let unread = socket.writableLength
+  let sent = countSent(socket)
+  const check = setInterval(() => {
+    if (unread > 0 && countSent(socket) - sent < Math.min(READ_BYTES, unread)) return void socket.destroy()
+    unread = socket.writableLength
+    sent = countSent(socket)
+  }, TIMEOUTS_MS.reading).unref()
+  const stop = () => clearInterval(check)
+  response.once('finish', stop).once('close', stop)
+}
+
+/** The unread bytes of responses that have ended, the oldest first. */
+const unreadBytes = new Map<Socket, number>()
+let unreadTotal = 0
+const MAX_UNREAD_BYTES = env.answerMb * 1e6
+
+function forgetUnread(socket: Socket): void {
+  unreadTotal -= unreadBytes.get(socket) ?? 0
+  unreadBytes.delete(socket)
+}
+
+/**
+ * Counts the unread bytes of a response. Beyond those of a process, the connections whose responses have waited longest
+ * are closed: clients that read have read theirs.
+ */
+function countUnread(socket: Socket, response: ServerResponse): void {
+  forgetUnread(socket)
+  unreadBytes.set(socket, socket.writableLength)
+  unreadTotal += socket.writableLength
+  const forget = () => forgetUnread(socket)
+  response.once('finish', forget).once('close', forget)
+  for (const oldest of unreadBytes.keys()) {
+    if (unreadTotal <= MAX_UNREAD_BYTES || oldest === socket) return
+    forgetUnread(oldest)
+    oldest.destroy()
+  }
+}
+
 /** Closes the connection of a client that does not read a response that has ended. */
 export function setReadTimeout({ socket }: IncomingMessage, response: ServerResponse): void {
   response.once('prefinish', () => {
-    let unread = socket.writableLength
-    if (unread === 0) return
-    const check = setInterval(() => {
-      if (unread - socket.writableLength < Math.min(READ_BYTES, unread)) return void socket.destroy()
-      unread = socket.writableLength
-    }, TIMEOUTS_MS.reading).unref()
-    const stop = () => clearInterval(check)
-    response.once('finish', stop).once('close', stop)
+    if (socket.writableLength === 0) return
+    countUnread(socket, response)
+    dropSlowReader(socket, response)
   })
 }
 
@@ -71,8 +111,12 @@ export function setHeadersTimeout(server: Server): void {
   server.headersTimeout = TIMEOUTS_MS.headers
 }
 
-/** Replaces the time limit of a body by a limit on the inactivity of its socket. */
-export function setStreamIdleTimeout(request: IncomingMessage): void {
+/**
+ * Replaces the time limit of a body by a limit on the inactivity of its socket, and limits the time in which a part of
+ * the response is read.
+ */
+export function setStreamIdleTimeout(request: IncomingMessage, response: ServerResponse): void {
   clearTimeout((request as TimedRequest)[BODY_TIMER])
   request.socket.setTimeout(TIMEOUTS_MS.idle)
+  dropSlowReader(request.socket, response)
 }

@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { H3Event } from 'h3'
 import { InvalidInput, PayloadTooLarge, UnsupportedMediaType } from '../core/errors.ts'
 import { parseExactJson } from '../core/exact-json.ts'
@@ -91,8 +91,8 @@ export function readStream(event: H3Event, expected: string): AsyncIterable<Uint
 
 /** Replaces the time limit of a request and its response by a limit on inactivity. */
 export function setIdleTimeout(event: H3Event): void {
-  const request = event.runtime?.node?.req as IncomingMessage | undefined
-  if (request) setStreamIdleTimeout(request)
+  const { req, res } = event.runtime?.node ?? {}
+  if (req && res) setStreamIdleTimeout(req as IncomingMessage, res as ServerResponse)
 }
 
 async function* readChunks(request: IncomingMessage): AsyncGenerator<Uint8Array> {

@@ -25,7 +25,7 @@ const toLinkListName = (tenant: string, userId: string): string => `${tenant}:id
  */
 export async function listIdpUsers(ctx: Ctx, userId: string, args: PageArgs): Promise<Page<IdpUser>> {
   const name = toLinkListName(ctx.tenant, userId)
-  const paging = parsePaging(args, name)
+  const paging = parsePaging(ctx, args, name)
   if (readIdPrefix(userId) !== 'user') throw new NotFound('user')
   const user = await dbFor(ctx).user.findUnique({
     where: { tenantId_id: { tenantId: ctx.tenant, id: userId } },

@@ -98,7 +98,7 @@ export async function findIdentityProviders(workload: Workload, ids: string[]): 
  */
 export async function listIdentityProviders(ctx: Ctx, args: PageArgs): Promise<Page<Idp>> {
   const name = `${ctx.tenant}:idps`
-  const paging = parsePaging(args, name)
+  const paging = parsePaging(ctx, args, name)
   const query = buildPageQuery(paging, 'id')
   const tenantId = ctx.tenant
   const db = dbFor(ctx)

@@ -9,7 +9,7 @@ const HIDDEN_COLUMNS = { tenantId: true, tokenHash: true, emailKey: true, sendCo
 /** All invitations, oldest first: one statement, and another for totalSize. Throws InvalidInput. */
 export async function listInvitations(ctx: Ctx, args: PageArgs): Promise<Page<Invitation>> {
   const name = `${ctx.tenant}:invitations`
-  const paging = parsePaging(args, name)
+  const paging = parsePaging(ctx, args, name)
   const query = buildPageQuery(paging, 'id')
   const db = dbFor(ctx)
   const rows = await db.invitation.findMany({

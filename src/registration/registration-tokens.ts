@@ -54,7 +54,7 @@ export async function createRegistrationToken(
 /** The active tokens, oldest first: one statement, and another for totalSize. Throws InvalidInput. */
 export async function listRegistrationTokens(ctx: Ctx, args: PageArgs): Promise<Page<RegistrationToken>> {
   const name = `${ctx.tenant}:registration-tokens`
-  const paging = parsePaging(args, name)
+  const paging = parsePaging(ctx, args, name)
   const query = buildPageQuery(paging, 'id')
   const db = dbFor(ctx)
   const isActive = {

@@ -1,8 +1,10 @@
+import type { ServerResponse } from 'node:http'
 import type { H3Event } from 'h3'
 import { authenticateToken } from '../access/authenticate.ts'
 import type { TokenBinding } from '../access/dpop-binding.ts'
 import { requireScope } from '../access/require-scope.ts'
 import { findTenant } from '../access/tenant-cache.ts'
+import { OpenAnswer } from '../coordination/answers.ts'
 import { type CallBudget, chargeCall, createBudgetError } from '../coordination/call-budget.ts'
 import type { Ctx } from '../core/context.ts'
 import { NotFound } from '../core/errors.ts'
@@ -56,6 +58,14 @@ export async function handleRoute(event: H3Event, route: RestRoute, call: RestCa
   return executeRoute(event, route, call, { tenant, workload: route.method === 'GET' ? 'list' : 'change' })
 }
 
+/** Counts the bytes of an answer until it is sent. Throws RateLimited. */
+function countAnswer(event: H3Event, ctx: Ctx): void {
+  const answer = new OpenAnswer(ctx)
+  answer.requireRoom()
+  answer.closeWith(event.runtime?.node?.res as ServerResponse | undefined)
+  ctx.answer = answer
+}
+
 async function executeRoute(
   event: H3Event,
   route: RestRoute,
@@ -75,6 +85,7 @@ async function executeRoute(
   call.budget = chargeCall(ctx)
   if (call.budget.isExhausted) throw createBudgetError(call.budget)
   requireScope(ctx, route.scope)
+  if (!route.ndjson) countAnswer(event, ctx)
   const parsed = parseQuery(route, query)
   if (route.ndjson) {
     const recheck = throttleCheck(async () => {

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import type { FieldIssue } from '../core/errors.ts'
 import { parseExactJson } from '../core/exact-json.ts'
+import { isKeptNumber } from '../schema/input-shapes.ts'
 
 /** Unwraps optional, nullable, default, readonly and transformed shapes. */
 function unwrapShape(shape: unknown): unknown {
@@ -28,10 +29,14 @@ export function listFilterParameters(filter: z.ZodObject, parents: string[] = []
   })
 }
 
-/** Parses a JSON number, boolean, null or string; any other text is returned unchanged. */
+/**
+ * Parses a JSON number, boolean, null or string; any other text is returned unchanged, and so is a number that metadata
+ * has only as a string.
+ */
 function parseJsonScalar(text: string): unknown {
   try {
     const value: unknown = parseExactJson(text)
+    if (typeof value === 'number') return isKeptNumber(value) ? value : text
     return typeof value === 'object' && value !== null ? text : value
   } catch {
     return text

@@ -53,13 +53,15 @@ const MAX_METADATA_BYTES = 65_536
 /** Deeper values overflow the stack of readers, PostgreSQL included. */
 const MAX_METADATA_DEPTH = 32
 
-/** Whole numbers beyond 2^53 - 1 are not exact in JavaScript. Other numbers that would change are Infinity (core/exact-json.ts). */
-const isKeptNumber = (value: number): boolean =>
-  Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value))
+/** Beyond 2^53 - 1, doubles are whole numbers with gaps. Other numbers that would change are Infinity (core/exact-json.ts). */
+export const isKeptNumber = (value: number): boolean => Math.abs(value) <= Number.MAX_SAFE_INTEGER
 const NOT_KEPT = 'is a number that would not be kept exactly; send it as a string'
 
 /** A number that keeps its value. */
-export const keptNumber = z.number('must be a number').refine(isKeptNumber, NOT_KEPT)
+export const keptNumber = z
+  .number('must be a number')
+  .min(Number.MIN_SAFE_INTEGER, NOT_KEPT)
+  .max(Number.MAX_SAFE_INTEGER, NOT_KEPT)
 
 /** Numbers that are not kept are named, up to so many. */
 const MAX_NAMED_NUMBERS = 20

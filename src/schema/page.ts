@@ -1,6 +1,8 @@
 import type { z } from 'zod'
 import { computeMac, computeMacs, equalsConstantTime } from '../core/crypto.ts'
 import { type FieldIssue, InvalidInput } from '../core/errors.ts'
+import { estimateJson } from '../core/json-size.ts'
+import { PAGE_BYTES, ReadLimit } from '../core/read-limit.ts'
 import { mapInTurns } from '../core/turns.ts'
 import type { Workload } from '../core/workload.ts'
 import { PARSE_OPTIONS, toFieldIssues } from './input-shapes.ts'
@@ -32,9 +34,20 @@ export type CursorKey = { value: string | null; id: string }
  * A valid request for a page by cursor. `seek` is the row after which (or, backward, before which) the page
  * begins.
  */
-export type CursorPaging<Seek> = { mode: 'cursor'; pageSize: number; backward: boolean; seek: Seek | null }
-/** A valid request for a page. */
-export type Paging = { mode: 'offset'; page: number; pageSize: number } | CursorPaging<CursorKey>
+export type CursorPaging<Seek> = {
+  mode: 'cursor'
+  pageSize: number
+  backward: boolean
+  seek: Seek | null
+  limit: ReadLimit
+}
+/**
+ * A valid request for a page. `limit` ends it by the bytes of its rows. A page with a number has all of its rows, since
+ * the page of the next number would leave out those that follow.
+ */
+export type Paging =
+  | { mode: 'offset'; page: number; pageSize: number; isNumbered: boolean; limit: ReadLimit }
+  | CursorPaging<CursorKey>
 
 const CURSOR_PURPOSE = 'cursor'
 const computeCursorMac = (list: string, payload: string) =>
@@ -120,6 +133,7 @@ export function parseListInputs<const Shapes extends readonly z.ZodType[]>(
  * cursor of another list.
  */
 function parsePagingArgs<Seek>(
+  { answer }: Workload,
   args: PageArgs,
   decode: (cursor: string) => Seek | null,
 ): Extract<Paging, { mode: 'offset' }> | CursorPaging<Seek> {
@@ -134,24 +148,38 @@ function parsePagingArgs<Seek>(
   if (issues.length > 0) throw new InvalidInput(issues)
   if (isCursorPaging(args)) {
     const pageSize = args.first ?? args.last ?? DEFAULT_PAGE_SIZE
-    return { mode: 'cursor', pageSize, backward: isBackward(args), seek }
+    return {
+      mode: 'cursor',
+      pageSize,
+      backward: isBackward(args),
+      seek,
+      limit: new ReadLimit(answer, pageSize),
+    }
   }
-  return { mode: 'offset', page: args.page ?? 0, pageSize: args.pageSize ?? DEFAULT_PAGE_SIZE }
+  const pageSize = args.pageSize ?? DEFAULT_PAGE_SIZE
+  return {
+    mode: 'offset',
+    page: args.page ?? 0,
+    pageSize,
+    isNumbered: isPresent(args.page),
+    limit: new ReadLimit(answer, pageSize),
+  }
 }
 
 /** Parses the paging arguments of a list. Throws InvalidInput that names every invalid one. */
-export const parsePaging = (args: PageArgs, list: string): Paging =>
-  parsePagingArgs(args, (cursor) => decodeCursor(list, cursor))
+export const parsePaging = (workload: Workload, args: PageArgs, list: string): Paging =>
+  parsePagingArgs(workload, args, (cursor) => decodeCursor(list, cursor))
 
 /** The same for a list that has cursors of its own and no page numbers. */
 export function parseCursorPaging<Seek>(
+  workload: Workload,
   { first, after, last, before }: Omit<PageArgs, 'page' | 'pageSize'>,
   decode: (cursor: string) => Seek | null,
 ): CursorPaging<Seek> {
-  const paging = parsePagingArgs({ first, after, last, before }, decode)
+  const paging = parsePagingArgs(workload, { first, after, last, before }, decode)
   return paging.mode === 'cursor'
     ? paging
-    : { mode: 'cursor', pageSize: paging.pageSize, backward: false, seek: null }
+    : { mode: 'cursor', pageSize: paging.pageSize, backward: false, seek: null, limit: paging.limit }
 }
 
 /** A page of a list, in list order. `countAll` runs only when the caller selects totalSize. */
@@ -161,25 +189,52 @@ export type Page<Row> = {
   pageSize: number
   hasNextPage: boolean
   hasPreviousPage: boolean
+  /** Whether the page has fewer rows than it could have, because of their bytes. */
+  endsEarly: boolean
   encodeRowCursor: (row: Row) => string
   countAll: () => Promise<number>
 }
 
 /** The rows of a page in list order, and whether rows precede or follow them. */
-export type PageRows<Row> = Pick<Page<Row>, 'rows' | 'hasNextPage' | 'hasPreviousPage'>
+export type PageRows<Row> = Pick<Page<Row>, 'rows' | 'hasNextPage' | 'hasPreviousPage' | 'endsEarly'>
+
+/** The rows that fit into the page. Those of a statement with the limit do; others are measured here. */
+function takeRows<Row>({ limit, pageSize }: Paging | CursorPaging<unknown>, read: readonly Row[]): Row[] {
+  if (limit.bytes > 0 || limit.isReached) return read.slice(0, pageSize)
+  const end = read.findIndex((row, index) => index === pageSize || !limit.take(estimateJson(row)))
+  return end === -1 ? [...read] : read.slice(0, end)
+}
 
 /**
  * Cuts the page out of rows that were read with a limit of `pageSize + 1`; the extra row shows that more rows
- * follow. The rows of a backward read are in reverse order and are reversed here.
+ * follow, as a row does that was dropped because of its bytes. The rows of a backward read are in reverse order and are
+ * reversed here. Throws InvalidInput for a page with a number whose rows are too many bytes, and RateLimited.
  */
 export function toPageRows<Row>(paging: Paging | CursorPaging<unknown>, read: Row[]): PageRows<Row> {
-  const surplus = read.length > paging.pageSize
-  const rows = surplus ? read.slice(0, paging.pageSize) : [...read]
+  const rows = takeRows(paging, read)
+  const { limit, pageSize } = paging
+  limit.settle()
+  const endsEarly = limit.isReached && rows.length < pageSize
+  if (endsEarly && paging.mode === 'offset' && paging.isNumbered) throw createPageError()
+  const surplus = limit.isReached || read.length > pageSize
   const backward = paging.mode === 'cursor' && paging.backward
   if (backward) rows.reverse()
   const beyond = paging.mode === 'cursor' ? paging.seek !== null : paging.page > 0
-  return { rows, hasNextPage: backward ? beyond : surplus, hasPreviousPage: backward ? surplus : beyond }
+  return {
+    rows,
+    hasNextPage: backward ? beyond : surplus,
+    hasPreviousPage: backward ? surplus : beyond,
+    endsEarly,
+  }
 }
+
+const createPageError = (): InvalidInput =>
+  new InvalidInput([
+    {
+      field: 'pageSize',
+      description: `is too large for this page: its rows have more than ${PAGE_BYTES / 1e6} MB. Ask for fewer, or leave page out and continue by cursor`,
+    },
+  ])
 
 /** Builds the page from rows that were read with a limit of `pageSize + 1`. */
 export const toPage = <Row>(
@@ -193,6 +248,19 @@ export const toPage = <Row>(
   encodeRowCursor: (row) => encodeCursor(list.name, list.toKey(row)),
   countAll: list.countAll,
 })
+
+/** All rows of a list, page by page. */
+export async function collectRows<Row>(list: (args: PageArgs) => Promise<Page<Row>>): Promise<Row[]> {
+  const rows: Row[] = []
+  let after: string | null = null
+  do {
+    const page: Page<Row> = await list({ first: MAX_PAGE_SIZE, after })
+    rows.push(...page.rows)
+    const last = page.rows.at(-1)
+    after = page.hasNextPage && last ? page.encodeRowCursor(last) : null
+  } while (after !== null)
+  return rows
+}
 
 /** Cursors of the next and the previous page, where there is one. */
 export type PageLinks = { after: string | null; before: string | null }
@@ -226,6 +294,7 @@ export async function toPageEnvelope<Row, Name extends string>(
     page: page.page ?? 0,
     pageSize: page.pageSize,
     totalSize: await page.countAll(),
+    endsEarly: page.endsEarly,
     [name]: await mapInTurns(workload, page.rows, toBody),
   }
   return attachPageLinks(envelope, page, page.encodeRowCursor)

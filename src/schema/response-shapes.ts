@@ -35,6 +35,12 @@ export const requestIdShape = z.string().meta({
 export const jsonObjectShape = z.record(z.string(), z.unknown())
 
 /** The envelope of a list. */
+export const endsEarlyShape = z.boolean().meta({
+  description:
+    'True when the page has fewer items than `pageSize` because of their size; the link `next` continues.',
+  example: false,
+})
+
 export const createListShape = (name: string, item: z.ZodType) =>
   z.object({
     page: z
@@ -47,6 +53,7 @@ export const createListShape = (name: string, item: z.ZodType) =>
       .max(1000)
       .meta({ description: 'Requested number of items per page.', example: 50 }),
     totalSize: z.int().min(0).meta({ description: 'Number of items on all pages.', example: 1 }),
+    endsEarly: endsEarlyShape,
     [name]: z.array(item),
   })
 

@@ -75,7 +75,7 @@ export async function selectSessionPage(
   query: SessionListQuery,
   paging: Paging,
 ): Promise<{ session: SessionRow; value: Date | null }[]> {
-  const rows = await sessionPageStatement(tenant, query, paging).all(sql)
+  const rows = await sessionPageStatement(tenant, query, paging).all(sql, paging.limit)
   return rows.map((row) => ({ session: toSessionRow(row), value: row.value }))
 }
 

@@ -28,7 +28,7 @@ export async function listSessions(
   const { order } = selectSessionList(filter, sorting.orderBy ?? null)
   const descending = sorting.direction === 'desc'
   const name = `${ctx.tenant}:sessions:${order}:${descending}:${JSON.stringify(filter)}`
-  const paging = parsePaging(args, name)
+  const paging = parsePaging(ctx, args, name)
   const query = { filter, order, descending, now }
   const rows = await selectSessionPage(unpreparedSqlFor(ctx), ctx.tenant, query, paging)
   const values = new Map(rows.map(({ session, value }) => [session.id, value]))

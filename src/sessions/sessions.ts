@@ -216,7 +216,7 @@ const HIDDEN_COLUMNS = { tokenHash: true, previousTokenHash: true } as const
  */
 export async function listUserSessions(ctx: Ctx, userId: string, args: PageArgs): Promise<Page<SessionRow>> {
   const list = toSessionListName(ctx.tenant, userId)
-  const paging = parsePaging(args, list)
+  const paging = parsePaging(ctx, args, list)
   const query = buildPageQuery(paging, 'id')
   const active = buildActiveCondition()
   const user = await dbFor(ctx).user.findUnique({

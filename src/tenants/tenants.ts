@@ -128,7 +128,7 @@ export function getTenantBySlug(ctx: Ctx, slug: string): Promise<Tenant> {
 export async function listTenants(ctx: Ctx, args: PageArgs): Promise<Page<Tenant>> {
   requireOperator(ctx, 'tenants:read')
   const name = 'tenants'
-  const paging = parsePaging(args, name)
+  const paging = parsePaging(ctx, args, name)
   const backward = paging.mode === 'cursor' && paging.backward
   const seek = paging.mode === 'cursor' ? paging.seek : null
   const db = dbFor({ ...ctx, tenant: SYSTEM_TENANT })

@@ -1,3 +1,4 @@
+import type { ReadLimit } from '../core/read-limit.ts'
 import { storedColumns } from '../database/columns.ts'
 import type { Sql } from '../database/db.ts'
 import { statement } from '../database/statement.ts'
@@ -12,5 +13,10 @@ const SELECT_USERS_AFTER = statement({
   SELECT ${toColumnList(USER_COLUMNS)} FROM "User" WHERE "tenantId" = ${TENANT} AND "id" > :id ORDER BY "id" LIMIT :limit`
 
 /** The users after an id, in the order of their ids. */
-export const selectUsersAfter = (sql: Sql, tenant: string, id: string, limit: number): Promise<User[]> =>
-  SELECT_USERS_AFTER.all(sql, { tenant, id, limit })
+export const selectUsersAfter = (
+  sql: Sql,
+  tenant: string,
+  id: string,
+  limit: number,
+  bytes: ReadLimit,
+): Promise<User[]> => SELECT_USERS_AFTER.all(sql, { tenant, id, limit }, { limit: bytes })

@@ -1,4 +1,5 @@
 import type { Ctx } from '../core/context.ts'
+import { ReadLimit } from '../core/read-limit.ts'
 import { takeTurn } from '../core/turns.ts'
 import { inTransactionFor } from '../database/db.ts'
 import { parseInput } from '../schema/input-shapes.ts'
@@ -7,17 +8,20 @@ import { selectUsersAfter } from './export.sql.ts'
 import { planByKeys } from './index-planning.sql.ts'
 import { toUserBody } from './user-body.ts'
 
-/** The number of users per statement. A user may have 128 KB of metadata. */
+/** The number of users per statement, and their bytes: a user may have more than 128 KB. */
 const USERS_PER_PAGE = 200
+const BYTES_PER_PAGE = 1_000_000
 
 /** The number of users that are converted in one turn. */
 const USERS_PER_TURN = 50
 
 async function* readUserPages(ctx: Ctx, afterId: string): AsyncGenerator<object[]> {
+  let pageSize = USERS_PER_PAGE
   for (let after = afterId; ; ) {
+    const limit = new ReadLimit(undefined, pageSize, BYTES_PER_PAGE)
     const users = await inTransactionFor(ctx, async (sql) => {
       await planByKeys(sql, ctx.tenant)
-      return selectUsersAfter(sql, ctx.tenant, after, USERS_PER_PAGE)
+      return selectUsersAfter(sql, ctx.tenant, after, pageSize, limit)
     })
     for (let start = 0; start < users.length; start += USERS_PER_TURN) {
       await takeTurn(ctx)
@@ -25,8 +29,11 @@ async function* readUserPages(ctx: Ctx, afterId: string): AsyncGenerator<object[
       yield slice.map((user) => ({ ...toUserBody(ctx, user), externalId: user.externalId }))
     }
     const last = users.at(-1)
-    if (!last || users.length < USERS_PER_PAGE) return
+    if (!last || (users.length < pageSize && !limit.isReached)) return
     after = last.id
+    // Rows beyond the limit are read for nothing: the next statement reads about as many as fit.
+    const fitting = Math.ceil((BYTES_PER_PAGE * users.length) / limit.bytes)
+    pageSize = Math.min(USERS_PER_PAGE, Math.max(10, fitting))
   }
 }
 

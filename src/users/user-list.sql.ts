@@ -133,7 +133,7 @@ export const isPlainList = ({ list }: Pick<UserListQuery, 'list'>): boolean =>
 /** The first page by offset is the one without a cursor: its rows come from one scan. */
 const toFirstPage = (paging: Paging): Paging =>
   paging.mode === 'offset' && paging.page === 0
-    ? { mode: 'cursor', pageSize: paging.pageSize, backward: false, seek: null }
+    ? { mode: 'cursor', pageSize: paging.pageSize, backward: false, seek: null, limit: paging.limit }
     : paging
 
 /** The rows of a page by offset, with one extra row. */
@@ -201,7 +201,10 @@ export async function selectUserPage(
   paging: Paging,
   columns: ReadonlySet<string> | null | 'keys',
 ): Promise<KeyedRow<ListedUser>[]> {
-  const rows = await buildUserPageStatement(tenant, query, paging, columns).all(sql)
+  const rows = await buildUserPageStatement(tenant, query, paging, columns).all(
+    sql,
+    columns === 'keys' ? undefined : paging.limit,
+  )
   // A copy of each row without `value` would take longer than reading it.
   return rows.map((row) => ({ key: toCursorKey(row), row: row as unknown as ListedUser }))
 }

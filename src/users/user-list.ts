@@ -111,7 +111,7 @@ export async function listUsers(
 ): Promise<Page<User | ListedUser>> {
   const { tenant } = ctx
   const { query: list, name } = buildListQuery(ctx, args)
-  const paging = parsePaging(args, name)
+  const paging = parsePaging(ctx, args, name)
   const isPlain = isPlainList(list)
   // Prisma would read every row before the page.
   const isFirst = paging.mode === 'cursor' || paging.page === 0

@@ -54,7 +54,7 @@ describe('the operations on clients', () => {
     const read = await rest('GET', `/clients/${client.id}`)
     expect([read.status, read.body]).toEqual([200, client])
     const list = await rest('GET', '/clients?appType=web&pageSize=10')
-    expect(list.body).toEqual({ page: 0, pageSize: 10, totalSize: 1, clients: [client] })
+    expect(list.body).toEqual({ page: 0, pageSize: 10, totalSize: 1, endsEarly: false, clients: [client] })
     const queried = await gql(
       `query ($id: ID!) { client(id: $id) { id name appType type callbacks scopes }
         node(id: $id) { __typename } clients(first: 1, filter: { appType: WEB }) { totalSize edges { cursor node { id } } } }`,

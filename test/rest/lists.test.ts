@@ -26,7 +26,7 @@ describe('page and pageSize', () => {
   ])('select of users%s page %i of %i rows', async ([query, page, pageSize], { get }) => {
     const { status, body } = await get(`/users${query}`)
     expect(status).toBe(200)
-    expect(Object.keys(body)).toEqual(['page', 'pageSize', 'totalSize', 'users'])
+    expect(Object.keys(body)).toEqual(['page', 'pageSize', 'totalSize', 'endsEarly', 'users'])
     expect(body).toMatchObject({ page, pageSize, totalSize: USERS })
     expect(body.users).toHaveLength(Math.max(0, Math.min(pageSize, USERS - page * pageSize)))
   })

@@ -24,14 +24,14 @@ describe('the REST API', () => {
     expect(Object.keys(properties ?? {}).filter((field) => !added.includes(field))).toEqual(fields)
   })
 
-  test('returns lists with page, pageSize, totalSize and the rows', () => {
+  test('returns lists with page, pageSize, totalSize, endsEarly and the rows', () => {
     for (const [path, name] of Object.entries(STABLE_LISTS)) {
       const answer = systemDocument.paths[path]?.get?.responses['200'] as {
         content: Record<string, { schema: Schema }>
       }
       expect([path, Object.keys(answer.content['application/json']?.schema.properties ?? {})]).toEqual([
         path,
-        ['page', 'pageSize', 'totalSize', name],
+        ['page', 'pageSize', 'totalSize', 'endsEarly', name],
       ])
     }
   })

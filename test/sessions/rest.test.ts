@@ -8,7 +8,7 @@ describe('sessions over REST', () => {
     const [one, two] = [(await start()).session.id, (await start()).session.id]
     expect(await rest('GET', `/users/${userId}/sessions?pageSize=1`)).toMatchObject({
       status: 200,
-      body: { page: 0, pageSize: 1, totalSize: 2, sessions: [toBody(one)] },
+      body: { page: 0, pageSize: 1, totalSize: 2, endsEarly: false, sessions: [toBody(one)] },
     })
     const got = await rest('GET', `/sessions/${two}`)
     expect(got.status).toBe(200)
@@ -34,6 +34,7 @@ describe('sessions over REST', () => {
       page: 0,
       pageSize: 50,
       totalSize: 0,
+      endsEarly: false,
       sessions: [],
     })
     for (const method of ['GET', 'DELETE'])

@@ -80,7 +80,7 @@ describe('pages of sessions', () => {
     listOverRest,
   }) => {
     const { headers, body } = await listOverRest('pageSize=5')
-    expect(Object.keys(body)).toEqual(['page', 'pageSize', 'totalSize', 'sessions'])
+    expect(Object.keys(body)).toEqual(['page', 'pageSize', 'totalSize', 'endsEarly', 'sessions'])
     expect(body).toMatchObject({ page: 0, pageSize: 5, totalSize: 12 })
     expect(Object.keys(linksIn(headers))).toEqual(['first', 'next'])
     const { data } = await listOverGraphql({ page: 1, pageSize: 5 })

@@ -1,4 +1,5 @@
 import { clientCountStatement, clientPageStatement } from '../../src/clients/client-list.sql.ts'
+import { ReadLimit } from '../../src/core/read-limit.ts'
 import type { BoundStatement } from '../../src/database/statement.ts'
 import { buildEventPageStatement, type EventQuery } from '../../src/events/list.sql.ts'
 import type { Paging } from '../../src/schema/page.ts'
@@ -15,13 +16,14 @@ const RANGE = { gte: NOW, lt: NOW }
 
 /** One of each kind of page, by what may change the text. */
 const PAGINGS: Paging[] = [
-  { mode: 'offset', page: 2, pageSize: 10 },
+  { mode: 'offset', page: 2, pageSize: 10, isNumbered: true, limit: new ReadLimit(undefined, 10) },
   ...[false, true].flatMap((backward) =>
     [null, { id: 'id', value: null }, { id: 'id', value: NOW.toISOString() }].map((seek) => ({
       mode: 'cursor' as const,
       pageSize: 10,
       backward,
       seek,
+      limit: new ReadLimit(undefined, 10),
     })),
   ),
 ]

@@ -7,12 +7,18 @@ const notWhole = 'must be a whole number from 0 to 1000000000'
 
 describe('lists of users', () => {
   test.for<[query: string, page: object]>([
-    ['', { page: 0, pageSize: 50, totalSize: 7, users: [0, 1, 2, 3, 4, 5, 6] }],
-    ['?pageSize=3', { page: 0, pageSize: 3, totalSize: 7, users: [0, 1, 2] }],
-    ['?page=2&pageSize=3', { page: 2, pageSize: 3, totalSize: 7, users: [6] }],
-    ['?page=3&pageSize=3', { page: 3, pageSize: 3, totalSize: 7, users: [] }],
-    ['?pageSize=1000', { page: 0, pageSize: 1000, totalSize: 7, users: [0, 1, 2, 3, 4, 5, 6] }],
-    ['?page=1000000000&pageSize=1000', { page: 1_000_000_000, pageSize: 1000, totalSize: 7, users: [] }],
+    ['', { page: 0, pageSize: 50, totalSize: 7, endsEarly: false, users: [0, 1, 2, 3, 4, 5, 6] }],
+    ['?pageSize=3', { page: 0, pageSize: 3, totalSize: 7, endsEarly: false, users: [0, 1, 2] }],
+    ['?page=2&pageSize=3', { page: 2, pageSize: 3, totalSize: 7, endsEarly: false, users: [6] }],
+    ['?page=3&pageSize=3', { page: 3, pageSize: 3, totalSize: 7, endsEarly: false, users: [] }],
+    [
+      '?pageSize=1000',
+      { page: 0, pageSize: 1000, totalSize: 7, endsEarly: false, users: [0, 1, 2, 3, 4, 5, 6] },
+    ],
+    [
+      '?page=1000000000&pageSize=1000',
+      { page: 1_000_000_000, pageSize: 1000, totalSize: 7, endsEarly: false, users: [] },
+    ],
   ])('returns the page that %s asks for', async ([query, expected], { page }) => {
     expect(await page(query)).toEqual(expected)
   })

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { describe, expect } from 'vitest'
 import { createPlatformCtx } from '../../src/core/context.ts'
+import { ReadLimit } from '../../src/core/read-limit.ts'
 import { SYSTEM_TENANT } from '../../src/core/scopes.ts'
 import { sql } from '../../src/database/db.ts'
 import { divideRanges } from '../../src/jobs/user-ranges.ts'
@@ -112,7 +113,7 @@ describe('a page of users by offset', () => {
         const { text, values } = buildUserPageStatement(
           tenant,
           { list, filter: {}, descending },
-          { mode: 'offset', page, pageSize: 50 },
+          { mode: 'offset', page, pageSize: 50, isNumbered: true, limit: new ReadLimit(undefined, 50) },
           'keys',
         )
         await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
@@ -141,7 +142,7 @@ describe('a page of users by offset', () => {
     const { text, values } = buildUserPageStatement(
       ctx.tenant,
       { list, filter: {}, descending: false },
-      { mode: 'offset', page: 850, pageSize: 50 },
+      { mode: 'offset', page: 850, pageSize: 50, isNumbered: true, limit: new ReadLimit(undefined, 50) },
       'keys',
     )
     const rows = await sql<{ 'QUERY PLAN': object[] }>(

@@ -1,4 +1,5 @@
 import pg from 'pg'
+import type { ReadLimit } from '../../core/read-limit.ts'
 import { type Column, getRowReader, type RowReader, type RowStyle } from './row-reader.ts'
 
 /** The part of pg's connection that queries use. */
@@ -9,8 +10,9 @@ export type Connection = {
   parse(statement: { name?: string; text: string }): void
   bind(portal: { statement?: string; values: unknown[] }): void
   describe(portal: { type: 'P' }): void
-  execute(portal: object): void
+  execute(portal: { rows?: number }): void
   close(statement: { type: 'S'; name: string }): void
+  flush(): void
   sync(): void
   sendCopyFail(reason: string): void
 }
@@ -41,6 +43,14 @@ export function forgetReader(connection: Connection, name: string): void {
   known?.texts.delete(name)
 }
 
+/** Executes the portal further, or ends it when no more rows are taken. */
+export function requestNextPart(connection: Connection, limit: ReadLimit | undefined): void {
+  if (limit && !limit.isReached) {
+    connection.execute({ rows: limit.partRows })
+    connection.flush()
+  } else connection.sync()
+}
+
 /**
  * A prepared statement for pg's client, which calls the `handle…` methods with the messages of the server. The
  * first time on a connection, it is parsed and described like a query of pg. Afterwards the columns are known:
@@ -58,12 +68,14 @@ export class KnownQuery implements pg.Submittable {
   #known: Readers | undefined
   #error: Error | undefined
   readonly style: RowStyle
+  readonly #partRows: number
 
   constructor(name: string, text: string, values: readonly unknown[], style: RowStyle = {}, callback?: Done) {
     this.name = name
     this.text = text
     this.values = values
     this.style = style
+    this.#partRows = style.limit?.partRows ?? 0
     this.callback = callback
   }
 
@@ -71,8 +83,9 @@ export class KnownQuery implements pg.Submittable {
   submit(to: unknown): null {
     const connection = to as Connection
     connection.stream.cork()
-    this.write(connection)
-    connection.sync()
+    // Sync would close the portal after the first part of the rows.
+    if (this.write(connection) && this.#partRows > 0) connection.flush()
+    else connection.sync()
     connection.stream.uncork()
     return null
   }
@@ -100,7 +113,7 @@ export class KnownQuery implements pg.Submittable {
     this.#reader = this.#known.get(name)
     connection.bind({ statement: name, values })
     if (this.#reader === undefined) connection.describe({ type: 'P' })
-    connection.execute({})
+    connection.execute({ rows: this.#partRows })
     return true
   }
 
@@ -108,8 +121,8 @@ export class KnownQuery implements pg.Submittable {
     this.#reader = getRowReader(fields, this.style)
   }
 
-  handleDataRow({ fields }: { fields: (string | null)[] }): void {
-    if (this.#error) return
+  handleDataRow({ fields, length }: { fields: (string | null)[]; length: number }): void {
+    if (this.#error || this.style.limit?.take(length) === false) return
     try {
       if (!this.#reader) throw new Error('the server has sent a row and no description')
       this.#rows.push(this.#reader(fields))
@@ -118,15 +131,18 @@ export class KnownQuery implements pg.Submittable {
     }
   }
 
-  handleCommandComplete(): void {
+  handleCommandComplete(_message?: unknown, connection?: Connection): void {
+    if (this.#partRows > 0) connection?.sync()
     if (this.#known?.get(this.name) === undefined) this.#known?.set(this.name, this.#reader ?? null)
   }
 
   /** A statement with an empty text. */
   handleEmptyQuery(): void {}
 
-  /** The query has no limit of rows, so that its portal is never suspended. */
-  handlePortalSuspended(): void {}
+  /** A part of the rows has arrived. */
+  handlePortalSuspended(connection: Connection): void {
+    requestNextPart(connection, this.style.limit)
+  }
 
   handleCopyInResponse(connection: Connection): void {
     connection.sendCopyFail('No source stream defined')
@@ -134,7 +150,8 @@ export class KnownQuery implements pg.Submittable {
 
   handleCopyData(): void {}
 
-  handleError(error: Error): void {
+  handleError(error: Error, connection?: Connection): void {
+    if (this.#partRows > 0) connection?.sync()
     this.#finish(this.#error ?? error)
   }
 

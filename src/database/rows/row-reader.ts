@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import pg from 'pg'
+import type { ReadLimit } from '../../core/read-limit.ts'
 
 /** A column as the server describes it. */
 export type Column = { name: string; dataTypeID: number; format: string }
@@ -7,8 +8,11 @@ export type Column = { name: string; dataTypeID: number; format: string }
 /** Reads the fields of a row in the order of the columns; null is SQL's. */
 export type RowReader = (fields: readonly (string | null)[]) => pg.QueryResultRow
 
-/** How rows are read. With `datesAsText`, timestamps are the text of `toISOString`: a tenth of the time of dates. */
-export type RowStyle = { datesAsText?: boolean }
+/**
+ * How rows are read. With `datesAsText`, timestamps are the text of `toISOString`: a tenth of the time of dates. Rows
+ * beyond `limit` are dropped as they arrive.
+ */
+export type RowStyle = { datesAsText?: boolean; limit?: ReadLimit }
 
 type Parser = (text: string) => unknown
 

@@ -1,13 +1,20 @@
 import type { ExecutionResult } from 'graphql'
+import { AnswerTooLarge } from '../../core/errors.ts'
+import { estimateJson } from '../../core/json-size.ts'
 import type { GraphQLContext } from '../context.ts'
-import { maskErrors, toErrorJson } from '../error-masking.ts'
+import { maskErrors, toErrorJson, toGraphQLError } from '../error-masking.ts'
 
-/** Adds the position of its event and the cost of the operation to a result of a subscription. */
+/** A socket with more unsent bytes is closed. */
+const MAX_RESULT_BYTES = 1_000_000
+
+/** Adds the position of its event and the cost of the operation to a result of a subscription, and bounds its bytes. */
 export function addStreamExtensions(
   result: ExecutionResult,
-  { streamPosition: position, call: { cost } }: GraphQLContext,
+  { ctx: { requestId }, streamPosition: position, call: { cost } }: GraphQLContext,
 ): ExecutionResult {
-  return { ...result, extensions: { ...result.extensions, position, ...(cost && { cost }) } }
+  const isTooLarge = estimateJson(result, MAX_RESULT_BYTES) > MAX_RESULT_BYTES
+  const bounded = isTooLarge ? { errors: [toGraphQLError(new AnswerTooLarge(), requestId)] } : result
+  return { ...bounded, extensions: { ...result.extensions, position, ...(cost && { cost }) } }
 }
 
 /** The JSON of a result, whose errors name the request. JSON.stringify writes no line break. */

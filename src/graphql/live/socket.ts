@@ -75,6 +75,7 @@ async function prepareOperation(
 ): Promise<ExecutionArgs | GraphQLError[]> {
   const { extra, subscriptions } = connection
   if (!(await awaitTurn(extra))) return [createLimitError(createRequestId())]
+  if (extra.socket.bufferedAmount > MAX_BUFFERED_BYTES) return [createLimitError(createRequestId())]
   const { provenJkt } = extra
   const context = createContext(await identifySocketCaller(connection, () => ({ provenJkt })))
   const { requestId } = context.ctx

@@ -13,8 +13,8 @@ const formatIdLine = (position: unknown): string => (typeof position === 'string
 const formatEvent = (text: string, position: unknown): string =>
   `event: next\n${formatIdLine(position)}data: ${text}\n\n`
 
-/** The number of unread results above which a stream no longer shares its execution. */
-const MAX_UNREAD_RESULTS = 16
+/** The unread bytes above which a stream no longer shares its execution: its results wait until the client reads. */
+const MAX_UNREAD_BYTES = 64_000
 
 /**
  * Creates a stream of server-sent events from the results of a subscription (GraphQL over SSE, distinct
@@ -29,11 +29,11 @@ export function toServerSentEvents(
 ): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder()
   let ping: NodeJS.Timeout | undefined
-  return new ReadableStream<Uint8Array>({
+  const source: UnderlyingDefaultSource<Uint8Array> = {
     start(controller) {
       controller.enqueue(encoder.encode(`:\n${formatIdLine(context.streamPosition)}\n`))
       const deliver = (text: string, position: string) => {
-        if ((controller.desiredSize ?? 0) < -MAX_UNREAD_RESULTS) return false
+        if ((controller.desiredSize ?? 0) < -MAX_UNREAD_BYTES) return false
         controller.enqueue(encoder.encode(formatEvent(text, position)))
         return true
       }
@@ -67,5 +67,7 @@ export function toServerSentEvents(
       clearInterval(ping)
       await results.return(undefined)
     },
-  })
+  }
+  // Without results that wait, one byte is wanted.
+  return new ReadableStream<Uint8Array>(source, { highWaterMark: 1, size: ({ byteLength }) => byteLength })
 }

@@ -1,0 +1,77 @@
+import type { ServerResponse } from 'node:http'
+import type { Ctx } from '../core/context.ts'
+import { env } from '../core/env.ts'
+import type { AnswerBytes } from '../core/workload.ts'
+import { resolveCallerKey } from './call-budget.ts'
+import { createHoldLimit } from './hold-limits.ts'
+
+/** One network may have half of the bytes, one tenant a quarter, one user or client an eighth. */
+const PROCESS_BYTES = env.answerMb * 1e6
+const answers = createHoldLimit(
+  'bytes of answers',
+  {
+    caller: PROCESS_BYTES / 8,
+    site: PROCESS_BYTES / 2,
+    tenant: PROCESS_BYTES / 4,
+    process: PROCESS_BYTES,
+  },
+  { retrySeconds: 1 },
+)
+/** Smaller parts are counted with those that follow. */
+const PART_BYTES = 16_384
+
+/** The bytes of one answer of the management API, from when its rows are read until it is sent or its client is gone. */
+export class OpenAnswer implements AnswerBytes {
+  readBytes = 0
+  readonly #caller: Ctx
+  #bytes = 0
+  #held = 0
+  #releases: (() => void)[] = []
+  #isClosed = false
+
+  constructor(caller: Ctx) {
+    this.#caller = caller
+  }
+
+  /** Throws RateLimited when the caller, its tenant or the process has used up its part. */
+  add(bytes: number): void {
+    this.#hold(bytes, false)
+  }
+
+  /** Counts an answer that has `bytes` in all. What a mutation answers is not rejected any more. */
+  growTo(bytes: number, isDone: boolean): void {
+    if (bytes > this.#bytes) this.#hold(bytes - this.#bytes, isDone)
+  }
+
+  /** Throws RateLimited as `add` does, and counts nothing. */
+  requireRoom(): void {
+    answers.hold(this.#toHolder(), 0)()
+  }
+
+  /** Counts until the response is sent or its client is gone; nothing without a response. */
+  closeWith(response: ServerResponse | undefined): void {
+    if (!response || response.closed) this.#close()
+    else response.once('close', () => this.#close())
+  }
+
+  #close(): void {
+    this.#isClosed = true
+    for (const release of this.#releases) release()
+    this.#releases = []
+  }
+
+  #toHolder() {
+    const { tenant, ip } = this.#caller
+    return { caller: resolveCallerKey(this.#caller), tenant, ip }
+  }
+
+  #hold(bytes: number, isForced: boolean): void {
+    const total = this.#bytes + bytes
+    const part = total - this.#held
+    if (part >= PART_BYTES && !this.#isClosed) {
+      this.#releases.push(answers.hold(this.#toHolder(), part, isForced))
+      this.#held = total
+    }
+    this.#bytes = total
+  }
+}

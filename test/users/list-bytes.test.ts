@@ -1,0 +1,187 @@
+import { once } from 'node:events'
+import { type ClientRequest, request } from 'node:http'
+import { describe, expect } from 'vitest'
+import { apiAudienceOf } from '../../src/core/issuer.ts'
+import { OPERATION_BYTES, PAGE_BYTES } from '../../src/core/read-limit.ts'
+import { issueAccessToken } from '../../src/oidc/token/access-tokens.ts'
+import { exportUsers } from '../../src/users/export.ts'
+import { createUser } from '../../src/users/users.ts'
+import { newTenant, tokenFor } from '../support/actors.ts'
+import { test as base } from '../support/fixtures.ts'
+import type { Json } from '../support/json.ts'
+import { makeClient } from '../support/protocol.ts'
+import { startApiSession } from '../support/user-sessions.ts'
+
+const USERS = 90
+const TEXT = 'x'.repeat(60_000)
+
+/** With `ids`: users of 60 KB each, 5.4 MB in all. */
+const test = base.extend('ids', { scope: 'file' }, async ({ ctx }) => {
+  const ids: string[] = []
+  for (let n = 0; n < USERS; n++)
+    ids.push((await createUser(ctx, { name: `User ${n}`, userMetadata: { TEXT } })).id)
+  return ids
+})
+
+const PAGE = 'pageInfo { endsEarly hasNextPage hasPreviousPage startCursor endCursor }'
+const toIds = (rows: Json[]): string[] => rows.map(({ id }) => id)
+
+describe('a page of large rows', () => {
+  test('ends at its bytes over REST, and its link continues after the last row', async ({
+    app,
+    tenant,
+    token,
+    ids,
+  }) => {
+    const pages: string[][] = []
+    const early: boolean[] = []
+    let path: string | undefined = `/${tenant}/api/v1/users?pageSize=1000`
+    while (path) {
+      const answer: Response = await fetch(app.origin + path, {
+        headers: { authorization: `Bearer ${token}` },
+      })
+      const text = await answer.text()
+      expect(text.length).toBeLessThan(PAGE_BYTES + 200_000)
+      const body = JSON.parse(text)
+      pages.push(toIds(body.users))
+      early.push(body.endsEarly)
+      expect(body.totalSize).toBe(USERS)
+      path = /<([^>]+)>; rel="next"/.exec(answer.headers.get('link') ?? '')?.[1]
+    }
+    expect(pages.flat()).toEqual(ids)
+    expect(early).toEqual([true, false])
+  })
+
+  test.for([
+    ['forward', 'id userMetadata'],
+    ['backward', 'id userMetadata'],
+    ['forward', 'id userMetadata sessions(first: 1) { nodes { id } }'],
+    ['backward', 'id userMetadata sessions(first: 1) { nodes { id } }'],
+  ] as const)('is continued by cursor %s over GraphQL: %s', async ([direction, fields], { gql, ids }) => {
+    const [size, from, end] =
+      direction === 'forward' ? ['first', 'after', 'endCursor'] : ['last', 'before', 'startCursor']
+    const pages: string[][] = []
+    for (let cursor: string | null = null, more = true; more; ) {
+      const { body }: Json = await gql(
+        `query ($cursor: String) { users(${size}: 1000, ${from}: $cursor) { nodes { ${fields} } ${PAGE} } }`,
+        { cursor },
+      )
+      const { nodes, pageInfo } = body.data.users
+      more = direction === 'forward' ? pageInfo.hasNextPage : pageInfo.hasPreviousPage
+      expect(pageInfo.endsEarly).toBe(more)
+      if (direction === 'forward') pages.push(toIds(nodes))
+      else pages.unshift(toIds(nodes))
+      cursor = pageInfo[end]
+    }
+    expect(pages.length).toBe(2)
+    expect(pages.flat()).toEqual(ids)
+  })
+
+  test('is an error when it has a number, since the next number would leave rows out', async ({
+    rest,
+    gql,
+    ids: _,
+  }) => {
+    const { status, body } = await rest('GET', '/users?page=0&pageSize=1000')
+    expect([status, body.fields]).toEqual([
+      400,
+      [{ field: 'pageSize', description: expect.stringContaining('4 MB') }],
+    ])
+    const answer = await gql('{ users(page: 0, pageSize: 1000) { nodes { userMetadata } } }')
+    expect(answer.body.errors?.[0]?.extensions).toMatchObject({ code: 'BAD_USER_INPUT' })
+    expect((await rest('GET', '/users?page=1&pageSize=20')).body.users).toHaveLength(20)
+  })
+
+  test('is as long as asked for when large fields are not selected', async ({ gql, ids }) => {
+    const { body } = await gql(`{ users(first: 1000) { nodes { id } ${PAGE} } }`)
+    expect(toIds(body.data?.users.nodes)).toEqual(ids)
+    expect(body.data?.users.pageInfo.endsEarly).toBe(false)
+  })
+})
+
+describe('the lists of one operation', () => {
+  test('share its bytes, and each can be continued', async ({ gql, ids }) => {
+    const list = (name: string) => `${name}: users(first: 1000) { nodes { id userMetadata } ${PAGE} }`
+    const { body }: Json = await gql(`{ ${['a', 'b', 'c', 'd'].map(list).join(' ')} }`)
+    expect(JSON.stringify(body).length).toBeLessThan(OPERATION_BYTES + 100_000)
+    for (const name of ['a', 'b', 'c', 'd']) {
+      const { nodes, pageInfo } = body.data[name]
+      expect(nodes.length).toBeGreaterThan(0)
+      expect(pageInfo).toMatchObject({ endsEarly: true, hasNextPage: true })
+      const rest = await gql('query ($after: String) { users(first: 1, after: $after) { nodes { id } } }', {
+        after: pageInfo.endCursor,
+      })
+      expect(rest.body.data?.users.nodes[0].id).toBe(ids[nodes.length])
+    }
+  })
+
+  test('cannot multiply one large row beyond its bytes', async ({ ctx, gql, ids }) => {
+    const [userId = ''] = ids
+    for (let n = 0; n < 300; n++) await startApiSession(ctx, userId)
+    const { body } = await gql('{ sessions(first: 300) { nodes { user { userMetadata } } } }')
+    expect(body.data).toBeUndefined()
+    expect(body.errors?.[0]).toMatchObject({
+      message: 'The request asks for too much data at once.',
+      extensions: { code: 'BAD_USER_INPUT' },
+    })
+  })
+})
+
+describe('answers that are not read', () => {
+  test('are bounded for a caller, and take nothing from others', async ({ app, tenant, token, ids: _ }) => {
+    const opened: ClientRequest[] = []
+    const { id: clientId } = await makeClient(tenant, {
+      appType: 'machine',
+      callbacks: [],
+      scopes: ['users:read'],
+    })
+    const other = await issueAccessToken(tenant, {
+      subject: clientId,
+      clientId,
+      scopes: ['users:read'],
+      audience: [apiAudienceOf(tenant)],
+      lifetimeSeconds: 600,
+    })
+    const list = async (bearer: string) => {
+      const sent = request(`${app.origin}/${tenant}/api/v1/users?pageSize=1000`, {
+        agent: false,
+        headers: { authorization: `Bearer ${bearer}` },
+      })
+      opened.push(sent)
+      sent.on('error', () => undefined).end()
+      const [response] = await once(sent, 'response')
+      return response
+    }
+    let unread = 0
+    let rejected = await list(token)
+    while (rejected.statusCode === 200 && unread < 20) {
+      unread += 1
+      rejected = await list(token)
+    }
+    expect(rejected.statusCode).toBe(429)
+    expect(Number(rejected.headers['retry-after'])).toBeGreaterThan(0)
+    // An eighth of 128 MB, of which the operating system takes some.
+    expect(unread).toBeGreaterThan(2)
+    expect(unread).toBeLessThan(12)
+    expect((await list(other)).statusCode).toBe(200)
+    for (const sent of opened) sent.destroy()
+    await expect.poll(async () => (await list(token)).statusCode).toBe(200)
+    for (const sent of opened) sent.destroy()
+  })
+
+  test('of other tenants do not count', async ({ app }) => {
+    const other = await newTenant()
+    expect((await app.rest(other, await tokenFor(other), 'GET', '/users')).status).toBe(200)
+  })
+})
+
+describe('an export of large users', () => {
+  test('reads a megabyte at a time', async ({ ctx, ids }) => {
+    const exported: string[] = []
+    for await (const part of exportUsers(ctx)) {
+      expect(JSON.stringify(part).length).toBeLessThan(1_300_000)
+      exported.push(...toIds(part as Json[]))
+    }
+    expect(exported).toEqual(ids)
+  })
+})
