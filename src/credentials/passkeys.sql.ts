@@ -24,6 +24,7 @@ export const PASSKEY_USE_PARAMETERS = {
   proofExpiresAt: 'timestamptz',
   signCount: typed<number>('bigint'),
   backedUp: 'boolean',
+  backupEligible: 'boolean',
   ip: 'text?',
   now: 'timestamptz',
 } as const
@@ -31,7 +32,8 @@ export const PASSKEY_USE_PARAMETERS = {
 /**
  * CTEs that record the use of a passkey: `used_passkey` has a row unless the assertion was used before, the
  * passkey was deleted, or its counter has been reached. The unique key of the proof decides between concurrent
- * uses of one assertion, the counter between assertions of a passkey and its copy.
+ * uses of one assertion, the counter between assertions of a passkey of one device and its copy. A synchronized passkey
+ * has copies, whose counters may differ. A passkey from before its eligibility was stored keeps that of this use.
  */
 export const buildPasskeyUseCtes = (condition = 'true'): string => `
   proof AS (
@@ -40,9 +42,10 @@ export const buildPasskeyUseCtes = (condition = 'true'): string => `
     ON CONFLICT DO NOTHING RETURNING 1
   ), used_passkey AS (
     UPDATE "Credential" SET "signCount" = :signCount, "backedUp" = :backedUp, "lastUsedAt" = :now,
+      "backupEligible" = COALESCE("backupEligible", :backupEligible),
       "deviceLastSeenIp" = COALESCE(:ip, "deviceLastSeenIp"), "deviceLastSeenAt" = :now
     WHERE "tenantId" = :tenant AND "id" = :id AND EXISTS (SELECT FROM proof)
-      AND ("signCount" < :signCount OR ("signCount" = 0 AND :signCount = 0))
+      AND (:backupEligible OR "signCount" < :signCount OR ("signCount" = 0 AND :signCount = 0))
     RETURNING "id"
   )`
 

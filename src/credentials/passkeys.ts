@@ -27,8 +27,17 @@ const PasskeyAssertion = z.object({
 })
 export type PasskeyAssertion = z.output<typeof PasskeyAssertion>
 
-/** Why a passkey was not accepted, for the event log: `rejected` is a response that does not verify. */
-export type PasskeyProblem = Extract<SignInFailure, 'unknown' | 'locked' | 'rejected' | 'cloned'>
+/**
+ * Why a passkey was not accepted, for the event log: `rejected` is a response that does not verify, `eligibility` one of a
+ * passkey whose backup eligibility has changed.
+ */
+export type PasskeyProblem = Extract<
+  SignInFailure,
+  'unknown' | 'locked' | 'rejected' | 'cloned' | 'eligibility'
+>
+
+/** A passkey whose backup eligibility has changed, and its user. */
+export type ChangedPasskey = { id: string; userId: string }
 
 /** The error of a passkey that is not accepted. Its message is the same for every reason. */
 export class RejectedPasskey extends InvalidCredential {
@@ -36,13 +45,19 @@ export class RejectedPasskey extends InvalidCredential {
   readonly userId: string | null
   /** The credential id of a passkey that is not stored. */
   readonly unknownId: string | null
+  /** The passkey whose response verified, but which the user has to replace. */
+  readonly changed: ChangedPasskey | null
 
-  constructor(problem: PasskeyProblem, { userId, unknownId }: { userId?: string; unknownId?: string } = {}) {
+  constructor(
+    problem: PasskeyProblem,
+    { userId, unknownId, changed }: { userId?: string; unknownId?: string; changed?: ChangedPasskey } = {},
+  ) {
     super('The passkey was not accepted.')
     this.name = 'InvalidCredential'
     this.problem = problem
     this.userId = userId ?? null
     this.unknownId = unknownId ?? null
+    this.changed = changed ?? null
   }
 }
 
@@ -59,7 +74,10 @@ export type ProvenPasskey = {
   userId: string
   amr: string[]
   signCount: number
+  /** The counter of the last use, if this one is not above it. */
+  formerSignCount: number | null
   backedUp: boolean
+  backupEligible: boolean
   challenge: string
 }
 
@@ -123,21 +141,24 @@ export async function verifyPasskey(
   if (!stored) throw new RejectedPasskey('unknown', { unknownId: assertion.id })
   const { id, userId } = stored
   const info = await verifyAssertion(assertion, stored, challenge)
-  const isEligible = info.credentialDeviceType === 'multiDevice'
-  if (
-    !isExpectedHandle(tenant, userId, assertion.response.userHandle) ||
-    (stored.backupEligible !== null && stored.backupEligible !== isEligible)
-  )
+  const backupEligible = info.credentialDeviceType === 'multiDevice'
+  if (!isExpectedHandle(tenant, userId, assertion.response.userHandle))
     throw new RejectedPasskey('rejected', { userId })
+  // Section 6.1.3: a credential is eligible from its creation or never.
+  if (stored.backupEligible !== null && stored.backupEligible !== backupEligible)
+    throw new RejectedPasskey('eligibility', { userId, changed: { id, userId } })
   const signCount = Number(stored.signCount)
-  if ((info.newCounter > 0 || signCount > 0) && info.newCounter <= signCount)
-    throw new RejectedPasskey('cloned', { userId })
+  const isDecreased = (info.newCounter > 0 || signCount > 0) && info.newCounter <= signCount
+  // Devices that share a passkey may count on their own.
+  if (isDecreased && !backupEligible) throw new RejectedPasskey('cloned', { userId })
   if (stored.locked) throw new RejectedPasskey('locked', { userId })
   return {
     id,
     userId,
-    amr: selectPasskeyAmr(isEligible),
+    amr: selectPasskeyAmr(backupEligible),
     signCount: info.newCounter,
+    formerSignCount: isDecreased ? signCount : null,
+    backupEligible,
     backedUp: info.credentialBackedUp,
     challenge,
   }
@@ -146,12 +167,13 @@ export async function verifyPasskey(
 /** The values with which the use of a verified passkey is recorded. */
 export const toPasskeyUse = (
   ctx: Ctx,
-  { id, challenge, signCount, backedUp }: ProvenPasskey,
+  { id, challenge, signCount, backedUp, backupEligible }: ProvenPasskey,
   now: Date,
 ): PasskeyUse => ({
   id,
   signCount,
   backedUp,
+  backupEligible,
   proofHash: sha256(JSON.stringify(['passkey', challenge])),
   // A challenge is issued for an interaction, which lives for an hour.
   proofExpiresAt: addSeconds(now, 2 * 3600),

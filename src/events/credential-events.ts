@@ -1,5 +1,5 @@
 import type { CredentialType } from '../core/credential-types.ts'
-import type { EventOf, LinkFailure } from './types.ts'
+import type { EventDetail, EventOf, LinkFailure } from './types.ts'
 
 type Channel = 'email' | 'sms'
 
@@ -73,6 +73,17 @@ export const recoveryCodeUsed = (
   userId,
   subjectIds: [id],
   detail: { remaining },
+})
+
+/** A synchronized passkey was accepted: each of its devices may count on its own. */
+export const counterDecreased = (
+  { id, userId }: CredentialSubject,
+  counters: EventDetail<'credential.counter_decreased'>,
+): EventOf<'credential.counter_decreased'> => ({
+  type: 'credential.counter_decreased',
+  userId,
+  subjectIds: [id],
+  detail: counters,
 })
 
 /** A user's link to an identity provider. */

@@ -21,9 +21,10 @@ export type SmsRefusal = (typeof SMS_REFUSALS)[number]
 /**
  * Why a sign-in failed: the user is locked; no user has the address or passkey; the address is not verified,
  * and the user has another that is; the code is wrong or expired, or its attempts are used up; the response of
- * the passkey or of the identity provider does not verify, or the counter of the passkey went back; at the
- * identity provider, the user canceled, it refused or did not respond, or the configuration here or there is wrong; the
- * text message was not sent because of a limit.
+ * the passkey or of the identity provider does not verify, the counter of a passkey of one device went back, or the
+ * backup eligibility of the passkey is another than when it was created; at the identity provider, the user canceled, it
+ * refused or did not respond, or the configuration here or there is wrong; the text message was not sent because of a
+ * limit.
  */
 const SIGN_IN_FAILURES = [
   'locked',
@@ -34,6 +35,7 @@ const SIGN_IN_FAILURES = [
   'exhausted',
   'rejected',
   'cloned',
+  'eligibility',
   ...SMS_REFUSALS,
   'canceled',
   'refused',
@@ -162,6 +164,8 @@ export const EVENTS = {
   'credential.revoked': credential,
   /** userId, [credential]: a recovery code was accepted, of which so many remain */
   'credential.recovery_code_used': z.strictObject({ remaining: z.int() }),
+  /** userId, [credential]: a synchronized passkey was accepted, whose counter is not above that of its last use */
+  'credential.counter_decreased': z.strictObject({ from: z.int(), to: z.int() }),
   /** userId, null for an unknown address; [client, identity provider] */
   'signin.failed': z.strictObject({
     method: z.enum([...SIGN_IN_METHODS, ...SECOND_FACTORS]),

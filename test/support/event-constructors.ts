@@ -119,6 +119,7 @@ export const CONSTRUCTOR_CALLS: Record<string, NewEvent[]> = {
   enrollmentCanceled: [credential.enrollmentCanceled('user_1')],
   totpEnrollmentCreated: [credential.totpEnrollmentCreated('user_1')],
   recoveryCodeUsed: [credential.recoveryCodeUsed({ id: 'cred_1', userId: 'user_1' }, 9)],
+  counterDecreased: [credential.counterDecreased({ id: 'cred_1', userId: 'user_1' }, { from: 5, to: 4 })],
   credentialEnrolled: [credential.credentialEnrolled({ id: 'cred_1', userId: 'user_1' })],
   credentialRevoked: [credential.credentialRevoked({ id: 'cred_1', userId: 'user_1' })],
   idpUserAdded: [credential.idpUserAdded(LINK)],

@@ -26,10 +26,14 @@ export const readCreationOptions = (html: string) =>
   >[0] & { user: { name: string } }
 
 /** Enrolls a passkey of a user. */
-export async function enrollPasskey(ctx: Ctx, userId: string): Promise<Passkey> {
+export async function enrollPasskey(
+  ctx: Ctx,
+  userId: string,
+  over: Parameters<typeof createCredential>[1] = {},
+): Promise<Passkey> {
   const { token } = await createCredentialEnrollmentToken(ctx, userId, { send: false })
   const options = await startEnrollment(ctx, { token })
-  const { response, privateKey } = createCredential(options as Parameters<typeof createCredential>[0])
+  const { response, privateKey } = createCredential(options as Parameters<typeof createCredential>[0], over)
   const device = describeDevice(ctx.tenant, new Headers(), { ip: null, now: new Date() })
   const { credentialId } = await finishEnrollment(ctx, { token, response }, device)
   return { id: response.id, credentialId, privateKey }
@@ -38,7 +42,7 @@ export async function enrollPasskey(ctx: Ctx, userId: string): Promise<Passkey> 
 /** `test` with passkeys of users of the tenant. */
 export const test = base.extend('passkeys', ({ ctx, browser, start }) => ({
   start,
-  enroll: (userId: string) => enrollPasskey(ctx, userId),
+  enroll: (userId: string, over?: Parameters<typeof createCredential>[1]) => enrollPasskey(ctx, userId, over),
   /** Presents a passkey at the first page of a sign-in, as its script does. Returns the page that follows. */
   present: async (
     page: Page,

@@ -28,6 +28,7 @@ export type InputRejection = {
     | CodeProblem
     | 'attempts'
     | 'passkey'
+    | 'passkeyChanged'
     | 'totp'
     | 'recovery'
     | 'fields'
@@ -88,6 +89,8 @@ export type Progress = {
   consentedIn?: string
   /** How many passkeys were presented: each one needs a challenge of its own. */
   passkeyAttempts?: number
+  /** A passkey that was presented and that its user replaces after a sign-in by another method. */
+  changedPasskey?: { id: string; userId: string }
   /** The browser was sent to an identity provider: it is not sent there again without a choice of the user. */
   isLed?: boolean
   /** A proven identity without a link: it is linked to the user who signs in by another method. */

@@ -92,7 +92,6 @@ describe('a sign-in with a passkey', () => {
     'of another ceremony': { type: 'webauthn.create' },
     'without user verification': { flags: 0b0000_0001 },
     'without user presence': { flags: 0b0000_0100 },
-    'that may be backed up although it could not before': { flags: 0b0000_1101 },
     'with the handle of another user': { userHandle: Buffer.alloc(32).toString('base64url') },
   }
   test.for(Object.entries(deviations))(

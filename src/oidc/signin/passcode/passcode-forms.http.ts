@@ -9,7 +9,7 @@ import { selectExpectedAddress } from '../../authorize/evaluate-request.ts'
 import type { InputRejection } from '../../interactions/interactions.ts'
 import { formatAddress } from '../step/address-texts.ts'
 import { admitAccount } from '../step/admit-account.http.ts'
-import { describeInputRejection } from '../step/input-rejection-texts.ts'
+import { describeInputRejection, isPasskeyRejection } from '../step/input-rejection-texts.ts'
 import type { SignInMethod } from '../step/sign-in-method.http.ts'
 import { readCookies, redirectToPage, rejectInput } from '../step/sign-in-step.http.ts'
 import type { SignInStep } from '../step/sign-in-step.ts'
@@ -40,7 +40,7 @@ export const PASSCODE_METHOD: SignInMethod = {
       hint: describeAddressEntry(signIn.call.tenant, isCreation, getRequestWords(signIn.call.ctx)),
       address: rejection?.entered ?? (address && formatAddress(address)),
       error:
-        rejection && rejection.reason !== 'passkey' && rejection.provider === undefined
+        rejection && !isPasskeyRejection(rejection) && rejection.provider === undefined
           ? describeInputRejection(getRequestWords(signIn.call.ctx), rejection, channels)
           : null,
     })

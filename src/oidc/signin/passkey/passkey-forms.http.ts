@@ -6,7 +6,7 @@ import { createPart } from '../../../pages/page-part.pages.tsx'
 import { sendAuthorizationResponse } from '../../authorize/response-modes.http.ts'
 import type { InputRejection } from '../../interactions/interactions.ts'
 import { admitAccount } from '../step/admit-account.http.ts'
-import { describeInputRejection } from '../step/input-rejection-texts.ts'
+import { describeInputRejection, isPasskeyRejection } from '../step/input-rejection-texts.ts'
 import { offersMethod } from '../step/offered-methods.ts'
 import type { SignInMethod } from '../step/sign-in-method.http.ts'
 import { redirectToPage, rejectInput } from '../step/sign-in-step.http.ts'
@@ -24,7 +24,7 @@ export const PASSKEY_METHOD: SignInMethod = {
       options: buildPasskeyOptions(deriveChallenge(signIn.call.ctx.tenant, signIn.interaction)),
       isOnly: isSecondFactor(signIn) || !offersMethod(signIn, 'passcode'),
       error:
-        rejection?.reason === 'passkey'
+        rejection && isPasskeyRejection(rejection)
           ? describeInputRejection(getRequestWords(signIn.call.ctx), rejection)
           : null,
       unknownPasskey: rejection?.unknownPasskey,
@@ -37,6 +37,8 @@ const isSecondFactor = ({ authorization }: SignInStep): boolean => authorization
 
 function toInputRejection(signIn: SignInStep, error: unknown): InputRejection {
   const page = isSecondFactor(signIn) ? 'second-factor' : 'email'
+  if (error instanceof RejectedPasskey && error.changed && page === 'email')
+    return { page, reason: 'passkeyChanged' }
   if (error instanceof RejectedPasskey)
     return { page, reason: 'passkey', unknownPasskey: error.unknownId ?? undefined }
   if (error instanceof RateLimited)

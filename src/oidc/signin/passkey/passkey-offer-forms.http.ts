@@ -15,6 +15,7 @@ import {
   declinePasskey,
   deriveOfferChallenge,
   findOfferedUser,
+  findReplacedPasskey,
 } from './passkey-offer.ts'
 import { findPasskeySignal } from './passkey-signal.ts'
 
@@ -54,6 +55,7 @@ export async function renderPasskeyOffer(
   const props = {
     ...common,
     label: selectAccountLabel(user),
+    isReplacement: findReplacedPasskey(signIn) !== null,
     options: await buildRegistrationOptions(tenant, { user, challenge, credentials: [] }),
     error: rejection && describeInputRejection(getRequestWords(signIn.call.ctx), rejection),
     accepted: await findPasskeySignal(signIn),
@@ -62,11 +64,10 @@ export async function renderPasskeyOffer(
 }
 
 async function handleCreation(signIn: SignInStep, form: Record<string, string>): Promise<Response> {
-  const { call, interaction } = signIn
   const user = findOfferedUser(signIn)
   if (!user) return redirectToPage(signIn)
   return handlePasskeyCreation(signIn, form, 'passkey', async (created) => {
-    await createOfferedPasskey(call.ctx, interaction, user, created)
+    await createOfferedPasskey(signIn, user, created)
     return []
   })
 }

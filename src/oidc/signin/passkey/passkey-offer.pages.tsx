@@ -10,6 +10,8 @@ type PasskeyOfferPageProps = StepPageProps & {
   label: string
   /** PublicKeyCredentialCreationOptionsJSON (WebAuthn Level 3, section 5.1.8). */
   options: object
+  /** The user presented a passkey that is not accepted any more. */
+  isReplacement?: boolean
   accepted?: AcceptedPasskeys | null
 }
 
@@ -17,14 +19,20 @@ type PasskeyOfferPageProps = StepPageProps & {
  * Offers a passkey to a user who has signed in by another method. Posts `step=later`; the script posts
  * `step=create-passkey` and `registration`. The button is hidden until the script runs.
  */
-export const PasskeyOfferPage = ({ label, options, accepted, ...page }: PasskeyOfferPageProps): VNode => (
+export const PasskeyOfferPage = ({
+  label,
+  options,
+  isReplacement,
+  accepted,
+  ...page
+}: PasskeyOfferPageProps): VNode => (
   <StepPage
     {...page}
-    title={<Message of="offer.title" />}
+    title={<Message of={isReplacement ? 'offer.replaceTitle' : 'offer.title'} />}
     lead={<Message of="offer.lead" label={<BidiText>{label}</BidiText>} />}
   >
     <p>
-      <Message of="offer.text" />
+      <Message of={isReplacement ? 'offer.replaceText' : 'offer.text'} />
     </p>
     <PasskeyCreation interaction={page.interaction} options={options} error={page.error}>
       <StepForm interaction={page.interaction} step="later" class="stack">

@@ -3,15 +3,25 @@ import { statement } from '../../../database/statement.ts'
 
 // The row of the user decides between tabs: one of them offers.
 const OPEN_OFFER = statement({
-  takes: { handleHash: 'bytea', userId: 'text', sessionId: 'text', since: 'timestamptz', now: 'timestamptz' },
+  takes: {
+    handleHash: 'bytea',
+    userId: 'text',
+    sessionId: 'text',
+    replacedId: 'text?',
+    since: 'timestamptz',
+    now: 'timestamptz',
+  },
   returns: { clientId: 'text' },
 })`
   WITH offered AS (
     UPDATE "User" u SET "passkeyOfferedAt" = :now
-    WHERE u."tenantId" = :tenant AND u."id" = :userId AND (u."passkeyOfferedAt" IS NULL OR u."passkeyOfferedAt" < :since)
-      AND NOT EXISTS (
+    WHERE u."tenantId" = :tenant AND u."id" = :userId AND CASE WHEN :replacedId IS NULL
+      THEN (u."passkeyOfferedAt" IS NULL OR u."passkeyOfferedAt" < :since) AND NOT EXISTS (
         SELECT FROM "Credential" c WHERE c."tenantId" = :tenant AND c."userId" = :userId AND c."type" = 'public-key'
       )
+      ELSE EXISTS (
+        SELECT FROM "Credential" c WHERE c."tenantId" = :tenant AND c."id" = :replacedId AND c."userId" = :userId
+      ) END
     RETURNING u."id"
   )
   UPDATE "Interaction" SET "progress" = "progress" || jsonb_build_object('passkeyOfferedIn', :sessionId)
@@ -22,13 +32,16 @@ const CLOSE_OFFER = statement({
   takes: { handleHash: 'bytea', sessionId: 'text' },
   returns: { clientId: 'text' },
 })`
-  UPDATE "Interaction" SET "progress" = "progress" - 'passkeyOfferedIn'
+  UPDATE "Interaction" SET "progress" = "progress" - 'passkeyOfferedIn' - 'changedPasskey'
   WHERE "tenantId" = :tenant AND "handleHash" = :handleHash AND "progress" ->> 'passkeyOfferedIn' = :sessionId
   RETURNING "clientId"`
 
 type Offer = Omit<Parameters<typeof OPEN_OFFER.first>[1], 'tenant'>
 
-/** Opens an offer, unless the user has a passkey or was offered one since `since`. One statement. */
+/**
+ * Opens an offer, unless the user has a passkey or was offered one since `since`; one that replaces a passkey whenever the
+ * user still has that. One statement.
+ */
 export async function openPasskeyOffer(sql: Sql, tenant: string, offer: Offer): Promise<boolean> {
   return (await OPEN_OFFER.first(sql, { tenant, ...offer })) !== null
 }

@@ -2,11 +2,13 @@ import { type Ctx, toUserCtx } from '../../../core/context.ts'
 import { computeMac } from '../../../core/crypto.ts'
 import { addSeconds } from '../../../core/time.ts'
 import type { Device } from '../../../credentials/credentials.fields.ts'
+import { deleteCredential } from '../../../credentials/credentials.sql.ts'
 import { toDeviceRow } from '../../../credentials/device.ts'
 import { insertOwnCredential } from '../../../credentials/new-credentials.sql.ts'
+import type { ChangedPasskey } from '../../../credentials/passkeys.ts'
 import { parseRegistration, verifyRegistration } from '../../../credentials/registration.ts'
 import { inTransaction, sql } from '../../../database/db.ts'
-import { credentialEnrolled } from '../../../events/credential-events.ts'
+import { credentialEnrolled, credentialRevoked } from '../../../events/credential-events.ts'
 import { createEventRow, wakeReaders } from '../../../events/log.ts'
 import { announceAccountChange } from '../../../users/account-notices.ts'
 import type { SignInState } from '../../authorize/sign-in-state.sql.ts'
@@ -28,20 +30,33 @@ export const findOfferedUser = ({ interaction, authorization }: SignInStep): Sig
 }
 
 /**
- * Whether an offer is useful: the user has signed in for this request, by another method, in a browser that can
- * create a passkey on its device. A user of a device (RFC 8628) looks at another screen, which waits.
+ * The passkey of the signed-in user that was rejected in this interaction although its response verified: the user
+ * replaces it.
  */
-function canOffer({ call, interaction, authorization }: SignInStep, since: Date): boolean {
+export function findReplacedPasskey({ interaction, authorization }: SignInStep): ChangedPasskey | null {
+  const { changedPasskey: changed } = interaction.progress
+  return changed && changed.userId === authorization.signInState?.userId ? changed : null
+}
+
+/**
+ * Whether an offer is useful: the user has signed in for this request, by another method, in a browser that can
+ * create a passkey on its device. A user of a device (RFC 8628) looks at another screen, which waits. A passkey that is
+ * to be replaced is asked about in any case.
+ */
+function canOffer(signIn: SignInStep, since: Date): boolean {
+  const { call, interaction, authorization } = signIn
   const { tenant } = call
   const { request, progress } = interaction
   const { signInState: state } = authorization
-  return (
-    tenant.offerPasskey &&
+  const isPossible =
     tenant.signInMethods.includes('passkey') &&
     progress.canCreatePasskey === true &&
     request.responseMode !== 'device' &&
     state !== null &&
-    progress.sessionId === state.id &&
+    progress.sessionId === state.id
+  if (!isPossible || findReplacedPasskey(signIn)) return isPossible
+  return (
+    tenant.offerPasskey &&
     !state.proofs.some(({ method }) => method === 'passkey') &&
     (state.passkeyOfferedAt === null || state.passkeyOfferedAt < since)
   )
@@ -58,7 +73,9 @@ export async function openUsefulOffer(signIn: SignInStep, now = new Date()): Pro
   if (!authorization.signInState || !canOffer(signIn, since)) return false
   const { id: sessionId, userId } = authorization.signInState
   const handleHash = hashHandle(interaction)
-  const isOpened = await openPasskeyOffer(sql, call.ctx.tenant, { handleHash, userId, sessionId, since, now })
+  const replacedId = findReplacedPasskey(signIn)?.id ?? null
+  const offer = { handleHash, userId, sessionId, replacedId, since, now }
+  const isOpened = await openPasskeyOffer(sql, call.ctx.tenant, offer)
   if (isOpened) interaction.progress.passkeyOfferedIn = sessionId
   return isOpened
 }
@@ -76,15 +93,17 @@ export const declinePasskey = (ctx: Ctx, interaction: Interaction, { id }: SignI
 
 /**
  * Stores the passkey that the browser created for the offer, given as JSON, and closes the offer. Stores nothing
- * when the offer was closed before. Throws InvalidInput, and Conflict when the passkey is registered.
+ * when the offer was closed before. The passkey that it replaces is deleted. Throws InvalidInput, and Conflict when the passkey is registered.
  */
 export async function createOfferedPasskey(
-  ctx: Ctx,
-  interaction: Interaction,
+  signIn: SignInStep,
   state: SignInState,
   { registration, device }: CreatedPasskey,
   now = new Date(),
 ): Promise<void> {
+  const { interaction } = signIn
+  const { ctx } = signIn.call
+  const replaced = findReplacedPasskey(signIn)
   const { userId } = state
   const { clientId } = interaction.request
   const credential = await verifyRegistration(
@@ -93,12 +112,16 @@ export async function createOfferedPasskey(
   )
   const userCtx = toUserCtx(ctx, { userId, clientId, sessionId: state.id })
   const event = createEventRow(userCtx, credentialEnrolled({ id: credential.id, userId }))
-  const isStored = await inTransaction(async (sql) => {
+  const { isStored, isReplaced } = await inTransaction(async (sql) => {
     const offer = { handleHash: hashHandle(interaction), sessionId: state.id }
-    if (!(await closePasskeyOffer(sql, ctx.tenant, offer))) return false
+    const isOpen = await closePasskeyOffer(sql, ctx.tenant, offer)
     const row = { ...credential, device: toDeviceRow(device) }
-    return insertOwnCredential(sql, ctx.tenant, { userId, now }, row, event)
+    const isStored = isOpen && (await insertOwnCredential(sql, ctx.tenant, { userId, now }, row, event))
+    if (!isStored || !replaced) return { isStored, isReplaced: false }
+    const revoked = createEventRow(userCtx, credentialRevoked(replaced))
+    return { isStored, isReplaced: await deleteCredential(sql, ctx.tenant, replaced.id, revoked) }
   })
   wakeReaders(ctx.tenant)
   if (isStored) announceAccountChange(userCtx, userId, 'public-key-added', now)
+  if (isReplaced) announceAccountChange(userCtx, userId, 'public-key-removed', now)
 }

@@ -10,6 +10,7 @@ import {
   verifyPasskey,
 } from '../../../credentials/passkeys.ts'
 import { inTransaction, sql } from '../../../database/db.ts'
+import { counterDecreased } from '../../../events/credential-events.ts'
 import { recordEvents, wakeReaders } from '../../../events/log.ts'
 import { passkeyFailed } from '../../../events/session-events.ts'
 import { limitStranger } from '../../../passcodes/network-limits.ts'
@@ -53,6 +54,7 @@ export async function signInByPasskey(
   try {
     const challenge = deriveChallenge(ctx.tenant, interaction)
     const proven = await verifyPasskey(ctx.tenant, parseAssertion(assertion), passkey, challenge)
+    await recordDecreasedCounter(ctx, proven)
     const completed = await completeByPasskey(signIn, proven, now)
     if (completed) return completed
     const { accounts } = signIn.authorization
@@ -60,13 +62,24 @@ export async function signInByPasskey(
   } catch (error) {
     const rejection = error instanceof UserLocked ? new RejectedPasskey('locked') : error
     if (!(rejection instanceof RejectedPasskey)) throw error
-    await saveInteraction(ctx.tenant, counted)
+    const { userId, problem, changed } = rejection
+    const progress = { ...counted.progress, ...(changed && { changedPasskey: changed }) }
+    await saveInteraction(ctx.tenant, { ...counted, progress })
     await limitStranger('rejectPasskey', ctx)
-    const { userId, problem } = rejection
     await recordEvents(sql, ctx, [passkeyFailed(userId, { clientId, reason: problem })])
     wakeReaders(ctx.tenant)
     throw rejection
   }
+}
+
+/** Records that a synchronized passkey was presented whose counter is not above that of its last use. */
+async function recordDecreasedCounter(
+  ctx: Ctx,
+  { id, userId, formerSignCount: from, signCount: to }: ProvenPasskey,
+): Promise<void> {
+  if (from === null) return
+  await recordEvents(sql, ctx, [counterDecreased({ id, userId }, { from, to })])
+  wakeReaders(ctx.tenant)
 }
 
 /**

@@ -18,6 +18,10 @@ export function formatWaitUntil(time: Date | null | undefined, now: Date, words:
 export const computeRetryAfter = ({ retryAt }: InputRejection, now = new Date()): string =>
   String(Math.max(1, computeWaitSeconds(retryAt ? new Date(retryAt) : null, now)))
 
+/** Whether a passkey of the first page was rejected; its part of the page shows the message. */
+export const isPasskeyRejection = ({ reason }: InputRejection): boolean =>
+  reason === 'passkey' || reason === 'passkeyChanged'
+
 /** One message for every reason, so that it does not reveal why. */
 function selectPasskeyProblem(page: InputRejection['page']) {
   if (page === 'passkey' || page === 'passkey-setup') return 'problem.passkeySetup'
