@@ -34,7 +34,7 @@ const nameMarks = (browser: PageBrowser): string[] =>
   [...browser.cookies.keys()].filter((name) => name.includes('vst_kb'))
 
 describe('a browser in which the second factor of the user was proven', () => {
-  test('is let in after somebody else has used up all guesses', async ({
+  test('is let in after another browser has used up all guesses', async ({
     known,
     attack,
     signInAs,
@@ -71,7 +71,7 @@ describe('a browser in which the second factor of the user was proven', () => {
     expect((await signInAs(newBrowser())).status).toBe(429)
   })
 
-  test('is none after a first proof only, or with the mark of another user', async ({
+  test('is not recognized after a first proof only, or by another mark under its name', async ({
     ctx: _,
     known,
     owner,
@@ -95,7 +95,7 @@ describe('a browser in which the second factor of the user was proven', () => {
     expect(owner.person.id).toMatch(/^user_/)
   })
 
-  test('gets one mark, and none without a second factor', async ({
+  test('gets one mark, which a sign-in without a second factor does not give', async ({
     known,
     signInAs,
     newBrowser,
