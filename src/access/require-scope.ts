@@ -1,3 +1,4 @@
+import { takeChange } from '../coordination/person-budgets.ts'
 import type { Ctx } from '../core/context.ts'
 import { Forbidden, Unauthenticated } from '../core/errors.ts'
 import { ACCOUNT_SCOPE, type Scope, SYSTEM_SCOPES, SYSTEM_TENANT } from '../core/scopes.ts'
@@ -35,4 +36,11 @@ export function requireOwnAccount({ actor, tenant }: Ctx): TokenBasis {
   if (!actor.oidcScopes?.has(ACCOUNT_SCOPE))
     throw new Forbidden(`This needs the scope ${ACCOUNT_SCOPE}.`, ACCOUNT_SCOPE)
   return { userId: actor.userId, sessionId: actor.sessionId, grantId: actor.grantId }
+}
+
+/** The same for a change, which is counted. Throws RateLimited too. */
+export function requireOwnChange(ctx: Ctx): TokenBasis {
+  const basis = requireOwnAccount(ctx)
+  takeChange(ctx.tenant, basis.userId)
+  return basis
 }

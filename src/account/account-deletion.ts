@@ -1,4 +1,4 @@
-import { requireOwnAccount } from '../access/require-scope.ts'
+import { requireOwnAccount, requireOwnChange } from '../access/require-scope.ts'
 import { findTenant } from '../access/tenant-cache.ts'
 import type { Ctx } from '../core/context.ts'
 import { InvalidInput, NotFound } from '../core/errors.ts'
@@ -50,7 +50,7 @@ export async function requestViewerDeletion(ctx: Ctx, now = new Date()): Promise
 
 /** Cancels the caller's request to be deleted, if there is one. One statement. Throws as requireOwnAccount. */
 export async function cancelViewerDeletion(ctx: Ctx, now = new Date()): Promise<{ isCanceled: boolean }> {
-  const { userId } = requireOwnAccount(ctx)
+  const { userId } = requireOwnChange(ctx)
   const isCanceled = await deleteDeletion(
     sqlFor(ctx),
     ctx.tenant,

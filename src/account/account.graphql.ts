@@ -33,7 +33,7 @@ const UpdateViewerInput = builder.inputType('UpdateViewerInput', {
 builder.mutationField('updateViewer', (t) =>
   t.field({
     ...withAccountScope(
-      'Changes the profile of the calling user. Addresses change by verification: see requestEmailChange.',
+      'Changes the profile of the calling user. userMetadata has 8 KB at most. Addresses change by verification: see requestEmailChange.',
     ),
     ...toResultOptions(InvalidInput, Conflict),
     type: ViewerPayload,

@@ -1,6 +1,6 @@
 import { loadMessageFrame, NOTICE } from '../access/message-tenant.ts'
 import { describeRequestSource } from '../access/request-source.ts'
-import { requireNoEscalation, requireOwnAccount } from '../access/require-scope.ts'
+import { requireNoEscalation, requireOwnAccount, requireOwnChange } from '../access/require-scope.ts'
 import type { Ctx } from '../core/context.ts'
 import { InvalidCredential } from '../core/errors.ts'
 import { getRoleScopes } from '../core/scopes.ts'
@@ -65,7 +65,7 @@ async function confirmAddressChange(
   code: string,
   now: Date,
 ): Promise<User> {
-  const { userId, sessionId } = requireOwnAccount(ctx)
+  const { userId, sessionId } = requireOwnChange(ctx)
   const { channel, key } = address
   if (sessionId === null) throw createWrongCodeError()
   await limitNetwork('authenticatePasscode', ctx.tenant, ctx.ip)

@@ -1,4 +1,4 @@
-import { requireOwnAccount } from '../access/require-scope.ts'
+import { requireOwnChange } from '../access/require-scope.ts'
 import { revokeUserConsent } from '../consents/consents.ts'
 import type { Ctx } from '../core/context.ts'
 
@@ -7,4 +7,4 @@ import type { Ctx } from '../core/context.ts'
  * Throws NotFound.
  */
 export const revokeViewerConsent = (ctx: Ctx, clientId: string): Promise<{ revokedClientId: string }> =>
-  revokeUserConsent(ctx, requireOwnAccount(ctx).userId, clientId, { assertAllowed: () => {} })
+  revokeUserConsent(ctx, requireOwnChange(ctx).userId, clientId, { assertAllowed: () => {} })

@@ -1,4 +1,4 @@
-import { requireOwnAccount } from '../access/require-scope.ts'
+import { requireOwnChange } from '../access/require-scope.ts'
 import { revokeSessions } from '../access/revocation.ts'
 import { notifySessionsEnded } from '../access/session-end-listeners.ts'
 import type { Ctx } from '../core/context.ts'
@@ -17,7 +17,7 @@ export async function revokeViewerSession(
   ctx: Ctx,
   sessionId: string,
 ): Promise<{ revokedSessionId: string }> {
-  const { userId } = requireOwnAccount(ctx)
+  const { userId } = requireOwnChange(ctx)
   return revokeSession(ctx, sessionId, {
     assertAllowed: (_ctx, owner) => {
       if (owner.userId !== userId) throw new NotFound('session')
@@ -34,7 +34,7 @@ export async function revokeViewerSessions(
   input: unknown,
   now = new Date(),
 ): Promise<{ revokedSessionIds: string[] }> {
-  const { userId, sessionId } = requireOwnAccount(ctx)
+  const { userId, sessionId } = requireOwnChange(ctx)
   const { includeCurrent } = parseInput(RevokeViewerSessions, input)
   if (includeCurrent) return revokeUserSessions(ctx, userId, { assertAllowed: () => {}, now })
   const ended = await inTransactionFor(ctx, async (sql) => {

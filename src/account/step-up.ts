@@ -1,5 +1,6 @@
 import { requireNoEscalation, requireOwnAccount } from '../access/require-scope.ts'
 import { findTenant } from '../access/tenant-cache.ts'
+import { takeAnnouncedChange } from '../coordination/person-budgets.ts'
 import type { Ctx } from '../core/context.ts'
 import { NotFound, ReauthenticationRequired } from '../core/errors.ts'
 import { getRoleScopes } from '../core/scopes.ts'
@@ -29,7 +30,7 @@ const isTwoFactor = (
  * account. Returns the user and the session. One statement. Throws NotFound, Forbidden and
  * ReauthenticationRequired, and as requireOwnAccount.
  */
-export async function requireStepUp(
+export async function requireRecentSignIn(
   ctx: Ctx,
   now = new Date(),
 ): Promise<{ userId: string; sessionId: string }> {
@@ -43,4 +44,17 @@ export async function requireStepUp(
   if (sessionId === null || !access.isRecent || (needsTwoFactors && !isTwoFactor(access, since)))
     throw new ReauthenticationRequired(STEP_UP_MAX_AGE_SECONDS, needsTwoFactors ? ACR_MFA : null)
   return { userId, sessionId }
+}
+
+/**
+ * The same for a change, which is counted: users are told of most of these changes, each by one message. Throws
+ * RateLimited too.
+ */
+export async function requireStepUp(
+  ctx: Ctx,
+  now = new Date(),
+): Promise<{ userId: string; sessionId: string }> {
+  const owner = await requireRecentSignIn(ctx, now)
+  takeAnnouncedChange(ctx.tenant, owner.userId)
+  return owner
 }

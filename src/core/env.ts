@@ -126,6 +126,9 @@ const variables = z.object({
   SUBSCRIPTIONS: createCount(1_000_000)
     .refine((value) => value > 0, 'must be at least 1')
     .default(5000),
+  GRANTS_PER_HOUR: createCount(1_000_000_000)
+    .refine((value) => value > 0, 'must be at least 1')
+    .default(300),
   ANSWER_MB: createCount(100_000)
     .refine((value) => value >= 64, 'must be at least 64')
     .default(128),
@@ -223,6 +226,7 @@ function applyDefaults(values: Variables) {
     rateLimit: values.RATE_LIMIT,
     networkStorageMb: values.NETWORK_STORAGE_MB,
     subscriptions: values.SUBSCRIPTIONS,
+    grantsPerHour: values.GRANTS_PER_HOUR,
     answerMb: values.ANSWER_MB,
     geoipDb: values.GEOIP_DB,
     logLevel: values.LOG_LEVEL,

@@ -1,6 +1,7 @@
 import { loadMessageFrame } from '../access/message-tenant.ts'
 import { requireNoEscalation } from '../access/require-scope.ts'
 import { findTenant } from '../access/tenant-cache.ts'
+import { takeAnnouncedLink } from '../coordination/person-budgets.ts'
 import type { Ctx } from '../core/context.ts'
 import { randomToken, readIdPrefix, sha256 } from '../core/crypto.ts'
 import { env } from '../core/env.ts'
@@ -91,6 +92,7 @@ async function storeEnrollmentToken(ctx: Ctx, userId: string, token: string, inp
       hadCredential(user, now) && !isOwnUser(ctx, userId)
         ? { cancelToken: randomToken(), usableAt: addSeconds(now, waitSeconds) }
         : null
+    if (recovery && !send) takeAnnouncedLink(ctx.tenant, userId)
     const { isMade, waitUntil } = await insertEnrollmentToken(
       sql,
       ctx.tenant,

@@ -1,5 +1,6 @@
 import { loadMessageFrame, WARNING } from '../access/message-tenant.ts'
 import { describeRequestSource } from '../access/request-source.ts'
+import { takeSignInNotice } from '../coordination/person-budgets.ts'
 import type { Ctx } from '../core/context.ts'
 import { env } from '../core/env.ts'
 import { addSeconds } from '../core/time.ts'
@@ -24,7 +25,7 @@ export function announceNewDevice(ctx: Ctx, userId: string, now = new Date()): v
       since: addSeconds(now, -SIGN_IN_SECONDS),
       logStart: new Date(now.getTime() - EVENT_RETENTION_MS),
     })
-    if (!user) return
+    if (!user || !takeSignInNotice(ctx.tenant, userId)) return
     const notice = buildNewDeviceNotice(await loadMessageFrame(ctx, user.locale, WARNING), {
       source: describeRequestSource(ctx, now),
       uri: `${env.baseUrl}/${ctx.tenant}/account/sessions`,

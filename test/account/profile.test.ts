@@ -3,6 +3,7 @@ import { authenticateToken } from '../../src/access/authenticate.ts'
 import { updateViewer } from '../../src/account/profile.ts'
 import { ROLE_NAMES } from '../../src/core/scopes.ts'
 import { dbFor } from '../../src/database/db.ts'
+import { updateUser } from '../../src/users/users.ts'
 import { test } from '../support/fixtures.ts'
 
 const UPDATE = `mutation ($input: UpdateViewerInput!) { updateViewer(input: $input) {
@@ -113,4 +114,28 @@ describe('updateViewer', () => {
       expect(await row()).toEqual(before)
     },
   )
+
+  test('stores 8 KB of userMetadata at most, and keeps what an administrator has written', async ({
+    gql,
+    ctx,
+    spa: _,
+    newPerson,
+    signIn,
+  }) => {
+    const ofSize = (bytes: number) => ({ a: 'x'.repeat(bytes - '{"a":""}'.length) })
+    const user = await newPerson()
+    const { token } = await signIn(user.email)
+    const update = async (userMetadata: object) =>
+      (await gql(UPDATE, { input: { fields: { userMetadata } } }, { token })).body.data?.updateViewer
+    expect(await update(ofSize(8193))).toEqual({
+      __typename: 'ValidationError',
+      fields: [
+        { field: 'userMetadata', description: 'must have 8 KB at most, unless an administrator writes it' },
+      ],
+    })
+    expect(await update(ofSize(8192))).toMatchObject({ user: { userMetadata: ofSize(8192) } })
+    await updateUser(ctx, user.id, { userMetadata: ofSize(65_000) })
+    expect(await update(ofSize(65_000))).toMatchObject({ __typename: 'ViewerPayload' })
+    expect(await update(ofSize(64_999))).toMatchObject({ __typename: 'ValidationError' })
+  })
 })

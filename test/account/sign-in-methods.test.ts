@@ -86,14 +86,19 @@ describe('the sign-in methods of the viewer', () => {
   test('are linked at most once in an operation and a hundred times an hour from one network', async ({
     gql,
     owner,
+    newOwner,
   }) => {
+    // A user tries 30 times.
+    const owners = [owner, await newOwner(), await newOwner(), await newOwner()]
     const proof = '(input: {idpId: "real", idToken: "x"}) { __typename }'
     const aliased = `mutation { a: linkViewerIdpUser${proof} b: linkViewerIdpUser${proof} }`
     const { body } = await gql(aliased, {}, { token: owner.token })
     expect(body.errors?.[0]?.extensions.code).toBe('QUERY_TOO_COMPLEX')
     const results = new Map<string, number>()
     for (let i = 0; i <= RATE_LIMITS.linkIdentity.points; i++) {
-      const { data } = (await gql(`mutation { linkViewerIdpUser${proof} }`, {}, { token: owner.token })).body
+      const { data } = (
+        await gql(`mutation { linkViewerIdpUser${proof} }`, {}, { token: owners[i % 4]?.token ?? '' })
+      ).body
       const name: string = data.linkViewerIdpUser.__typename
       results.set(name, (results.get(name) ?? 0) + 1)
     }

@@ -76,6 +76,7 @@ export async function deploy(smtpUrl: string, profileDirectory?: string): Promis
         SMTP_URL: smtpUrl,
         // One client makes every call.
         RATE_LIMIT: '1000000000',
+        GRANTS_PER_HOUR: '1000000000',
         BOOTSTRAP_CLIENT_ID: operator.id,
         BOOTSTRAP_CLIENT_SECRET: operator.secret,
       },

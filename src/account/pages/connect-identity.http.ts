@@ -10,7 +10,7 @@ import { RejectedIdentity } from '../../oidc/signin/provider/provider-sign-in.ts
 import { INTERACTION_COOKIE, readCookie } from '../../pages/cookies.ts'
 import { transferToProvider } from '../../pages/provider-transfer.http.ts'
 import { addCookies } from '../../pages/responses.http.ts'
-import { requireStepUp } from '../step-up.ts'
+import { requireRecentSignIn, requireStepUp } from '../step-up.ts'
 import { type AccountVisit, redirectToNotice } from './account-page.http.ts'
 import { createAccountPagesRequest } from './account-sign-in.http.ts'
 import { type PageProblem, toPageProblem } from './page-problem.ts'
@@ -77,7 +77,7 @@ export async function leadToConnection(
   show: ShowProblem,
 ): Promise<Response> {
   const { call, ctx } = visit
-  const { userId, sessionId } = await requireStepUp(ctx)
+  const { userId, sessionId } = await requireRecentSignIn(ctx)
   const provider = listConnectableProviders(visit).find(({ id }) => id === idpId)
   if (!provider) throw new NotFound('identity provider')
   const browser = bindBrowser(ctx.tenant, readBrowserKey(visit))

@@ -6,7 +6,7 @@ import {
   findViewerDeletion,
   requestViewerDeletion,
 } from '../account-deletion.ts'
-import { requireStepUp } from '../step-up.ts'
+import { requireRecentSignIn } from '../step-up.ts'
 import type { AccountPage } from './account-page.http.ts'
 import { DeletionPage } from './deletion.pages.tsx'
 
@@ -18,7 +18,7 @@ export const DELETION_PAGE: AccountPage = {
     const [deletion, days] = await Promise.all([findViewerDeletion(ctx), findDeletionDays(ctx)])
     if (!deletion && days === 0 && !notice) throw new NotFound('page')
     // Whoever has only found an open browser gets no further. To keep the account, the session is enough.
-    if (!deletion && !notice) await requireStepUp(ctx)
+    if (!deletion && !notice) await requireRecentSignIn(ctx)
     return renderComponent(ctx, DeletionPage, {
       tenant: call.tenant,
       form,

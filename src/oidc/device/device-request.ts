@@ -1,3 +1,4 @@
+import { takeGrant } from '../../coordination/person-budgets.ts'
 import { consumeLimit } from '../../coordination/rate-limits.ts'
 import type { Ctx } from '../../core/context.ts'
 import { toUserCtx } from '../../core/context.ts'
@@ -97,6 +98,7 @@ export async function approveDeviceRequest(
 ): Promise<boolean> {
   const { next, signInState: state, scopes } = authorization
   if (!state || next.step !== 'issue') return false
+  takeGrant(ctx.tenant, state.userId, authorization.client.id)
   const { authenticatedAt, amr } = next.authentication
   const isDone = await approveDevice(
     sql,

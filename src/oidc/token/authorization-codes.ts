@@ -1,6 +1,7 @@
 import type { CachedClient } from '../../access/client-cache.ts'
 import { revokeGrants } from '../../access/revocation.ts'
 import { isPublicClient } from '../../clients/auth-methods.ts'
+import { takeGrant } from '../../coordination/person-budgets.ts'
 import type { Ctx } from '../../core/context.ts'
 import { newId, sha256, sha256Base64url } from '../../core/crypto.ts'
 import { type Diagnostics, OAuthError } from '../../core/oauth-error.ts'
@@ -93,6 +94,7 @@ export async function redeemCode(
     { ...presented, clientId: client.id, computedChallenge },
     now,
   )
+  if (mismatch === null) takeGrant(ctx.tenant, contents.userId, client.id)
   const redeemed =
     mismatch === null &&
     (await redeemAuthorizationCode(

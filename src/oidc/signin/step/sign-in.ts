@@ -1,4 +1,5 @@
 import { upsertConsent } from '../../../consents/consents.sql.ts'
+import { takeConsent } from '../../../coordination/person-budgets.ts'
 import type { Ctx } from '../../../core/context.ts'
 import { toUserCtx } from '../../../core/context.ts'
 import { inTransaction } from '../../../database/db.ts'
@@ -156,7 +157,7 @@ export function continueAsAccount(
   return address ? restart(ctx, interaction, false, {}, address) : switchUser(ctx, interaction)
 }
 
-/** Stores the user's consent and records its event. */
+/** Stores the user's consent and records its event. Throws RateLimited. */
 export async function grantConsent(
   ctx: Ctx,
   interaction: Interaction,
@@ -165,6 +166,7 @@ export async function grantConsent(
 ): Promise<void> {
   if (!state) return
   const { userId } = state
+  takeConsent(ctx.tenant, userId)
   const userCtx = toUserCtx(ctx, { userId, clientId: client.id, sessionId: state.id })
   await inTransaction(async (sql) => {
     const consent = { userId, clientId: client.id, scopes, claims, resources }
