@@ -110,7 +110,7 @@ describe('one recipient', () => {
     expect((await inbox.list(address)).length).toBe(before + 1)
   })
 
-  test('is told of ten links in an hour that an administrator makes at once', async ({
+  test('receives ten announcements in an hour of links that an administrator makes at once', async ({
     ctx,
     inbox,
     newPerson,
