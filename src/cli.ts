@@ -1,14 +1,14 @@
 #!/usr/bin/env node
 import { readFileSync } from 'node:fs'
-import { stripVTControlCharacters } from 'node:util'
+import { format, stripVTControlCharacters } from 'node:util'
 import { type CommandDef, defineCommand, renderUsage, runMain } from 'citty'
 import { adminCommand } from './cli/admin.ts'
 import { clientCommand } from './cli/client.ts'
 import { idpCommand } from './cli/idp.ts'
-import { keysCommand } from './cli/keys.ts'
-import { limitsCommand } from './cli/limits.ts'
+import { keyCommand } from './cli/key.ts'
+import { limitCommand } from './cli/limit.ts'
 import { tenantCommand } from './cli/tenant.ts'
-import { usersCommand } from './cli/users.ts'
+import { userCommand } from './cli/user.ts'
 import { env } from './core/env.ts'
 import { errorMessage } from './core/error-message.ts'
 import { PACKAGE_ROOT } from './core/package-root.ts'
@@ -50,6 +50,10 @@ const { version } = JSON.parse(readFileSync(new URL('package.json', PACKAGE_ROOT
   version: string
 }
 
+/** Citty prints its errors with escape codes, which are for terminals only. */
+if (!process.stderr.isTTY)
+  console.error = (...parts) => process.stderr.write(`${stripVTControlCharacters(format(...parts))}\n`)
+
 /** Prints the usage of a command under its whole name. Colors are for terminals only. */
 async function showUsage(command: CommandDef, parent?: CommandDef): Promise<void> {
   const group = (parent?.meta as { name?: string } | undefined)?.name
@@ -72,9 +76,9 @@ await runMain(
       client: clientCommand,
       idp: idpCommand,
       admin: adminCommand,
-      users: usersCommand,
-      keys: keysCommand,
-      limits: limitsCommand,
+      user: userCommand,
+      key: keyCommand,
+      limit: limitCommand,
     },
   }),
   { showUsage: showUsage as typeof import('citty').showUsage },

@@ -9,6 +9,7 @@ import { toAppError } from '../core/to-app-error.ts'
 import { closeRuntime, openRuntime } from '../server/runtime.ts'
 import { explainStartError } from '../server/start-errors.ts'
 import { ensureTenant } from '../tenants/tenants.ts'
+import { parseMembers } from './set-option.ts'
 
 /**
  * The result of a command: `text` for people, `json` with `--json`. It is printed on stderr when the command
@@ -79,21 +80,27 @@ export function defineDatabaseCommand<const Args extends ArgsDef>(definition: {
   name: string
   description: string
   args: Args
-  run: (args: ParsedArgs<Args>) => Promise<CommandResult>
+  /** `members` are those of `--set`, if the command has it. */
+  run: (args: ParsedArgs<Args>, members: Record<string, unknown>) => Promise<CommandResult>
 }): CommandDef {
   const { name, description, args: own, run } = definition
   return defineCommand({
     meta: { name, description },
     args: { ...own, ...JSON_ARG },
-    run: async ({ args }) => {
+    run: async ({ args, rawArgs }) => {
       const asJson = args.json === true
       // Log lines would mix with the output of the command.
       log.level = 'silent'
       try {
         requireKnownArgs(args as unknown as ParsedArgs, own)
+        const members = 'set' in own ? parseMembers(rawArgs) : {}
         await openRuntime({ canCreate: false })
         await ensureTenant(SYSTEM_TENANT, { friendlyName: 'System' })
-        const { text, json, hasWrittenOutput: isOutputTaken } = await run(args as unknown as ParsedArgs<Args>)
+        const {
+          text,
+          json,
+          hasWrittenOutput: isOutputTaken,
+        } = await run(args as unknown as ParsedArgs<Args>, members)
         const output = isOutputTaken ? process.stderr : process.stdout
         output.write(asJson ? `${JSON.stringify(json)}\n` : `${text}\n`)
       } catch (error) {
@@ -105,15 +112,42 @@ export function defineDatabaseCommand<const Args extends ArgsDef>(definition: {
   }) as CommandDef
 }
 
-/** Defines a group of commands, such as `tenant create` and `tenant list`. */
+/** Defines a group of commands, such as `tenant create` and `tenant list`. `alias` is its former name. */
 export const defineCommandGroup = (
   name: string,
   description: string,
   subCommands: Record<string, CommandDef>,
-): CommandDef => defineCommand({ meta: { name, description }, subCommands })
+  alias?: string,
+): CommandDef => defineCommand({ meta: { name, description, ...(alias && { alias }) }, subCommands })
 
 /** The option that selects the tenant. */
 export const TENANT_ARG = { type: 'string', required: true, description: 'Slug of the tenant' } as const
+
+/** The tenant of a command about a tenant itself: `--tenant`, or the first argument. */
+export const SLUG_ARGS = {
+  slug: { type: 'positional', required: false, description: 'Slug of the tenant, instead of --tenant' },
+  tenant: { type: 'string', description: 'Slug of the tenant' },
+} as const
+
+/** The slug that was given in one of both ways. Throws InvalidInput when none was, or two. */
+export function readSlug({ slug, tenant }: { slug?: string; tenant?: string }): string {
+  if (slug !== undefined && tenant !== undefined && slug !== tenant)
+    throw new InvalidInput(
+      [{ field: '--tenant', description: `is not ${slug}` }],
+      'The command is not valid.',
+    )
+  const given = tenant ?? slug
+  if (given === undefined)
+    throw new InvalidInput([{ field: '--tenant', description: 'is required' }], 'The command is not valid.')
+  return given
+}
+
+/** Formats the members of an object, each as JSON. */
+export const formatMembers = (members: object, title = 'FIELD'): string =>
+  formatTable([
+    [title, 'VALUE'],
+    ...Object.entries(members).map(([name, value]) => [name, JSON.stringify(value)]),
+  ])
 
 /** The platform context for a tenant. Throws NotFound. */
 export async function createTenantCtx(tenant: string): Promise<Ctx> {
@@ -149,3 +183,9 @@ export function formatTable(rows: string[][]): string {
 /** Splits an option value at commas and spaces. */
 export const splitWords = (option: string | undefined): string[] | undefined =>
   option === undefined ? undefined : option.split(/[\s,]+/).filter((word) => word !== '')
+
+/** Removes the options that were not given. */
+export const withoutUndefined = <Value>(options: Record<string, Value | undefined>): Record<string, Value> =>
+  Object.fromEntries(
+    Object.entries(options).filter((entry): entry is [string, Value] => entry[1] !== undefined),
+  )

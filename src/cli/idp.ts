@@ -1,9 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { text as readStream } from 'node:stream/consumers'
-import { errorMessage } from '../core/error-message.ts'
 import { InvalidInput } from '../core/errors.ts'
-import { parseExactJson } from '../core/exact-json.ts'
-import { isJsonObject } from '../core/json-object.ts'
 import {
   createIdentityProvider,
   deleteIdentityProvider,
@@ -18,9 +15,12 @@ import {
   createTenantCtx,
   defineCommandGroup,
   defineDatabaseCommand,
+  formatMembers,
   formatTable,
   TENANT_ARG,
 } from './command.ts'
+import { createFileError } from './file-errors.ts'
+import { buildSetArg } from './set-option.ts'
 
 const reject = (field: string, description: string) =>
   new InvalidInput([{ field, description }], 'The command is not valid.')
@@ -37,32 +37,21 @@ async function readSecret(path: string | undefined): Promise<{ clientSecret?: st
     ).trim()
     if (clientSecret !== '') return { clientSecret }
   } catch (error) {
-    throw reject('clientSecretFile', `cannot be read: ${errorMessage(error)}`)
+    throw createFileError('clientSecretFile', error, 'read')
   }
   throw reject('clientSecretFile', 'is empty')
 }
 
-/** The members of `--set`; none without it. Throws InvalidInput, also for a secret. */
-function parseMembers(json: string | undefined): Record<string, unknown> {
-  if (json === undefined) return {}
-  let members: unknown
-  try {
-    members = parseExactJson(json)
-  } catch {
-    // The error below says what is expected.
-  }
-  if (!isJsonObject(members)) throw reject('set', 'must be a JSON object such as {"entry":"anyone"}')
+/** Throws InvalidInput for a secret among the members of `--set`. */
+function requireNoSecret(members: Record<string, unknown>): void {
   if ('clientSecret' in members)
     throw reject('set', 'must not have the clientSecret: use --client-secret-file')
-  return members
 }
 
 const SECRET_ARG = {
   'client-secret-file': { type: 'string', description: 'File with the client secret; - reads it from stdin' },
 } as const
-const SET_ARG = {
-  set: { type: 'string', description: 'Other members of the provider, as a JSON object' },
-} as const
+const SET_ARG = buildSetArg('provider')
 const ID_ARG = { id: { type: 'positional', required: true, description: 'Id of the provider' } } as const
 
 /** What to register at the provider, and what it still needs. */
@@ -92,10 +81,11 @@ const createCommand = defineDatabaseCommand({
     ...SECRET_ARG,
     ...SET_ARG,
   },
-  run: async (args) => {
+  run: async (args, members) => {
+    requireNoSecret(members)
     const { id, type, name, issuer } = args
     const idp = await createIdentityProvider(await createTenantCtx(args.tenant), {
-      ...parseMembers(args.set),
+      ...members,
       id,
       type,
       name,
@@ -111,8 +101,9 @@ const updateCommand = defineDatabaseCommand({
   name: 'update',
   description: 'Change an identity provider',
   args: { ...ID_ARG, tenant: TENANT_ARG, ...SECRET_ARG, ...SET_ARG },
-  run: async (args) => {
-    const changes = { ...parseMembers(args.set), ...(await readSecret(args['client-secret-file'])) }
+  run: async (args, members) => {
+    requireNoSecret(members)
+    const changes = { ...members, ...(await readSecret(args['client-secret-file'])) }
     const idp = await updateIdentityProvider(await createTenantCtx(args.tenant), args.id, changes)
     return { text: formatIdp(idp), json: idp }
   },
@@ -124,8 +115,7 @@ const showCommand = defineDatabaseCommand({
   args: { ...ID_ARG, tenant: TENANT_ARG },
   run: async ({ id, tenant }) => {
     const idp = await getIdentityProvider(await createTenantCtx(tenant), id)
-    const rows = Object.entries(idp).map(([name, value]) => [name, JSON.stringify(value)])
-    return { text: formatTable([['FIELD', 'VALUE'], ...rows]), json: idp }
+    return { text: formatMembers(idp), json: idp }
   },
 })
 

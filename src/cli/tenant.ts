@@ -1,9 +1,18 @@
 import { createPlatformCtx } from '../core/context.ts'
+import { issuerOf } from '../core/issuer.ts'
 import { SYSTEM_TENANT } from '../core/scopes.ts'
 import { MAX_PAGE_SIZE } from '../schema/page.ts'
 import { toSettings } from '../tenants/settings.ts'
 import { createTenant, deleteTenant, listTenants, type Tenant } from '../tenants/tenants.ts'
-import { confirmDeletion, defineCommandGroup, defineDatabaseCommand, formatTable } from './command.ts'
+import {
+  confirmDeletion,
+  defineCommandGroup,
+  defineDatabaseCommand,
+  formatTable,
+  readSlug,
+  SLUG_ARGS,
+} from './command.ts'
+import { buildSetArg } from './set-option.ts'
 import { settingsCommand } from './tenant-settings.ts'
 
 const ctx = createPlatformCtx(SYSTEM_TENANT)
@@ -18,18 +27,21 @@ const createCommand = defineDatabaseCommand({
   name: 'create',
   description: 'Create a tenant with its signing key',
   args: {
-    slug: {
-      type: 'positional',
-      required: true,
-      description: 'Lower-case letters, digits and single hyphens',
-    },
+    ...SLUG_ARGS,
     'friendly-name': { type: 'string', description: 'Name shown to people' },
     'support-url': { type: 'string', description: 'Where people find help' },
+    ...buildSetArg('settings'),
   },
-  run: async (args) => {
-    const settings = { friendlyName: args['friendly-name'], supportUrl: args['support-url'] }
-    const tenant = await createTenant(ctx, { slug: args.slug, settings })
-    return { text: `Created tenant ${tenant.tenantId}.`, json: toTenantOutput(tenant) }
+  run: async (args, members) => {
+    const given = { friendlyName: args['friendly-name'], supportUrl: args['support-url'] }
+    const tenant = await createTenant(ctx, { slug: readSlug(args), settings: { ...members, ...given } })
+    const { tenantId } = tenant
+    const lines = [
+      `Created tenant ${tenantId}.`,
+      `Issuer: ${issuerOf(tenantId)}`,
+      `Next: vestibule client create --tenant ${tenantId} --template web --callbacks https://app.example.com/callback`,
+    ]
+    return { text: lines.join('\n'), json: { ...toTenantOutput(tenant), issuer: issuerOf(tenantId) } }
   },
 })
 
@@ -63,11 +75,12 @@ const deleteCommand = defineDatabaseCommand({
   name: 'delete',
   description: 'Delete a tenant and all its data permanently',
   args: {
-    slug: { type: 'positional', required: true, description: 'The tenant' },
+    ...SLUG_ARGS,
     yes: { type: 'boolean', description: 'Do not ask for confirmation' },
   },
-  run: async ({ slug, yes }) => {
-    if (!yes)
+  run: async (args) => {
+    const slug = readSlug(args)
+    if (!args.yes)
       await confirmDeletion(
         `Tenant ${slug} and all its data will be deleted permanently. Type its slug`,
         slug,

@@ -80,7 +80,7 @@ describe('vestibule tenant', () => {
   test('creates, lists and deletes tenants', async ({ app: _ }) => {
     expect(await vestibule(['tenant', 'create', 'acme-cli', '--friendly-name', 'Acme'])).toEqual({
       code: 0,
-      stdout: 'Created tenant acme-cli.\n',
+      stdout: expect.stringMatching(/^Created tenant acme-cli\.\nIssuer: \S+\/acme-cli\nNext: /),
       stderr: '',
     })
     expect(await findTenant('acme-cli')).toMatchObject({ friendlyName: 'Acme' })
@@ -142,7 +142,8 @@ describe('vestibule tenant', () => {
         '--freindly-name: is not an option of this command',
       ],
       [['tenant', 'create', 'ok', 'surplus'], 'surplus: is an unexpected argument'],
-      [['tenant', 'create'], 'Missing required positional argument: SLUG'],
+      [['tenant', 'create'], '--tenant: is required'],
+      [['client', 'show', '--tenant', 'system'], 'Missing required positional argument: ID'],
       [['tenant', 'delete', 'never-made'], 'No such tenant.'],
       [['tenant', 'delete', 'system'], 'The tenant system cannot be deleted.'],
       [['tenant', 'rename'], 'Unknown command'],
@@ -289,14 +290,14 @@ describe('vestibule admin grant', () => {
   })
 })
 
-describe('vestibule limits', () => {
+describe('vestibule limit', () => {
   test('shows and resets the wrong guesses and sent codes of a user', async ({ tenant, ctx, events }) => {
     const { id } = await createUser(ctx, { email: 'ada@acme.example', emailVerified: true })
     await sendPasscode(ctx, 'email', { to: 'ada@acme.example' })
     const guess = authenticatePasscode(ctx, { to: 'ada@acme.example', code: 'wrong' })
     await expect(guess).rejects.toThrow('wrong')
     const run = (command: string, ...more: string[]) =>
-      vestibule(['limits', command, 'Ada@Acme.example', '--tenant', tenant, ...more])
+      vestibule(['limit', command, 'Ada@Acme.example', '--tenant', tenant, ...more])
     expect(await run('show')).toEqual({
       code: 0,
       stdout: expect.stringMatching(

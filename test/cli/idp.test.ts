@@ -100,12 +100,12 @@ describe('vestibule idp', () => {
     expect(inJson.stderr).not.toContain(SECRET)
     expect((await createIdp('--client-secret', SECRET)).stderr).toContain('is not an option of this command')
     expect((await createIdp('--client-secret-file', '/nowhere')).stderr).toContain(
-      '--client-secret-file: cannot be read',
+      '--client-secret-file: does not exist',
     )
     expect((await createIdp('--client-secret-file', writeSecret('\n'))).stderr).toContain(
       '--client-secret-file: is empty',
     )
-    expect((await createIdp('--set', '[]')).stderr).toContain('--set: must be a JSON object')
+    expect((await createIdp('--set', '[]')).stderr).toContain('--set: must be member=value or a JSON object')
     expect((await createIdp('--set', '{"entry":"x","trustAmr":"y"}')).stderr).toMatch(
       /entry: [\s\S]*trustAmr: /,
     )

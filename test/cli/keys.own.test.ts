@@ -25,7 +25,7 @@ import { enrollTotp } from '../support/totp.ts'
 
 vi.setConfig({ testTimeout: 120_000 })
 
-describe('vestibule keys re-encrypt', () => {
+describe('vestibule key re-encrypt', () => {
   test('seals every secret with the first key, so that the second is no longer needed', async ({
     tenant,
   }) => {
@@ -56,7 +56,7 @@ describe('vestibule keys re-encrypt', () => {
       Buffer.alloc(32, 'another').toString('base64url'),
       process.env.ENCRYPTION_KEY ?? '',
     ]
-    const both = await vestibule(['keys', 're-encrypt', '--json'], { ENCRYPTION_KEY: `${newKey},${oldKey}` })
+    const both = await vestibule(['key', 're-encrypt', '--json'], { ENCRYPTION_KEY: `${newKey},${oldKey}` })
     const counts = JSON.parse(both.stdout)
     const [all] = await sql<{ tenants: number; keys: number }>(
       `SELECT (SELECT count("tenantId")::int FROM "Tenant") AS tenants, (SELECT count(*)::int FROM "SigningKey") AS keys WHERE $1 <> ''`,
@@ -65,9 +65,9 @@ describe('vestibule keys re-encrypt', () => {
     expect(counts).toMatchObject({ Tenant: all?.tenants, SigningKey: all?.keys, IdempotencyKey: 1 })
     expect(counts).toMatchObject({ IdpClientSecret: 1, IdpSigningKey: 0, TotpSecret: 1 })
     expect(counts).toMatchObject({ ProviderAccessToken: 1, ProviderRefreshToken: 1 })
-    const again = await vestibule(['keys', 're-encrypt', '--json'], { ENCRYPTION_KEY: newKey })
+    const again = await vestibule(['key', 're-encrypt', '--json'], { ENCRYPTION_KEY: newKey })
     expect(new Set(Object.values(JSON.parse(again.stdout)))).toEqual(new Set([0]))
-    const back = await vestibule(['keys', 're-encrypt', '--json'], { ENCRYPTION_KEY: `${oldKey},${newKey}` })
+    const back = await vestibule(['key', 're-encrypt', '--json'], { ENCRYPTION_KEY: `${oldKey},${newKey}` })
     expect(JSON.parse(back.stdout)).toEqual(counts)
     const keys = await selectSigningKeys(sql, tenant)
     expect(keys).toHaveLength(2 * SIGNING_ALGORITHMS.length)
@@ -96,18 +96,18 @@ describe('vestibule keys re-encrypt', () => {
       )
     const { credentialId, secret } = app
     expect(unseal(toTotpPurpose(tenant, credentialId), credential.secret ?? '').toString()).toBe(secret)
-    const lost = await vestibule(['keys', 're-encrypt'], { ENCRYPTION_KEY: newKey })
+    const lost = await vestibule(['key', 're-encrypt'], { ENCRYPTION_KEY: newKey })
     expect(lost.code).toBe(1)
     expect(lost.stderr).toContain('is not the one that this database was written with')
   })
 })
 
-describe('vestibule keys rotate', () => {
+describe('vestibule key rotate', () => {
   test('publishes new keys that sign later, and prints how long the previous keys are published', async ({
     tenant,
   }) => {
     const [first] = await getSigningKeys(createPlatformCtx(tenant))
-    const run = await vestibule(['keys', 'rotate', '--tenant', tenant, '--activate-in', '3600', '--json'])
+    const run = await vestibule(['key', 'rotate', '--tenant', tenant, '--activate-in', '3600', '--json'])
     expect(run).toMatchObject({ code: 0, stderr: '' })
     const { keys } = JSON.parse(run.stdout) as { keys: { kid: string; activeAt: string }[] }
     expect(keys).toEqual([
@@ -117,7 +117,7 @@ describe('vestibule keys rotate', () => {
     expect(Date.parse(keys[0]?.activeAt ?? '')).toBeGreaterThan(Date.now() + 3000_000)
     // The text output; a running server rejects tokens of the retired keys.
     const token = await signJwt(tenant, 'JWT', { iss: issuerOf(tenant) })
-    const text = await vestibule(['keys', 'rotate', '--tenant', tenant, '--retire-at-once'])
+    const text = await vestibule(['key', 'rotate', '--tenant', tenant, '--retire-at-once'])
     expect(text.stdout).toMatch(/^KID +ALG +SIGNS FROM +PUBLISHED UNTIL\n[\w-]{43} +ES256 +\S+Z +-\n$/)
     await vi.waitFor(() => expect(verifyJwt(tenant, token, 'JWT')).rejects.toThrow('key'), 5000)
   })
@@ -130,7 +130,7 @@ describe('vestibule keys rotate', () => {
       [['--tenant', 'unknown'], 'No such tenant.'],
     ]
     const runs = await Promise.all(
-      cases.map(([args]) => vestibule(['keys', 'rotate', '--tenant', tenant, ...args])),
+      cases.map(([args]) => vestibule(['key', 'rotate', '--tenant', tenant, ...args])),
     )
     expect(runs).toEqual(
       cases.map(([, message]) => ({ code: 1, stdout: '', stderr: expect.stringContaining(message) })),

@@ -55,6 +55,6 @@ async function rejectPGlite(root: string): Promise<void> {
   throw new Error(
     `${old} was written by PGlite, which earlier versions of Vestibule embedded; this version embeds PostgreSQL and cannot read it. ` +
       'To keep its users, run "vestibule users export <file> --tenant <slug>" of the earlier version for each tenant, and ' +
-      `"vestibule users import" of this one after its first start. Then rename or delete ${old}.`,
+      `"vestibule user import" of this one after its first start. Then rename or delete ${old}.`,
   )
 }

@@ -43,7 +43,9 @@ const resetCommand = defineDatabaseCommand({
   },
 })
 
-export const limitsCommand = defineCommandGroup('limits', 'Limits of codes and guesses', {
-  show: showCommand,
-  reset: resetCommand,
-})
+export const limitCommand = defineCommandGroup(
+  'limit',
+  'Limits of codes and guesses',
+  { show: showCommand, reset: resetCommand },
+  'limits',
+)

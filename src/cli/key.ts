@@ -54,7 +54,9 @@ const rotateCommand = defineDatabaseCommand({
   },
 })
 
-export const keysCommand = defineCommandGroup('keys', 'Encryption keys and signing keys', {
-  're-encrypt': reEncryptCommand,
-  rotate: rotateCommand,
-})
+export const keyCommand = defineCommandGroup(
+  'key',
+  'Encryption keys and signing keys',
+  { 're-encrypt': reEncryptCommand, rotate: rotateCommand },
+  'keys',
+)

@@ -12,8 +12,8 @@ import { toNdjson, userLine } from '../support/user-lines.ts'
 // The first command loads the program.
 vi.setConfig({ testTimeout: 120_000 })
 
-const runUsers = (...args: string[]) => vestibule(['users', ...args])
-const startUsers = (...args: string[]) => startVestibule(['users', ...args])
+const runUsers = (...args: string[]) => vestibule(['user', ...args])
+const startUsers = (...args: string[]) => startVestibule(['user', ...args])
 
 const test = base
   .extend('directory', async ({ app: _ }, { onCleanup }) => {
@@ -28,7 +28,7 @@ const test = base
     return path
   })
 
-describe('vestibule users', () => {
+describe('vestibule user', () => {
   test('imports a file, prints the rejected lines, and exits with 1 when there are any', async ({
     tenant,
     directory,
@@ -118,7 +118,11 @@ describe('vestibule users', () => {
     writeLines,
   }) => {
     const missing = await runUsers('import', join(directory, 'nothing.ndjson'), '--tenant', tenant)
-    expect(missing).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('ENOENT') })
+    expect(missing).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringContaining('file: does not exist'),
+    })
     const file = await writeLines('one.ndjson', toNdjson([userLine(1)]))
     const invalid = await runUsers(
       'import',

@@ -1,12 +1,12 @@
-import { createReadStream, createWriteStream, type WriteStream } from 'node:fs'
-import { stat } from 'node:fs/promises'
-import { Readable } from 'node:stream'
+import { type FileHandle, open } from 'node:fs/promises'
+import { Readable, type Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { Ctx } from '../core/context.ts'
 import { exportUsers } from '../users/export.ts'
 import { importUsers } from '../users/import.ts'
 import { listUsers } from '../users/user-list.ts'
-import { createTenantCtx, defineCommandGroup, defineDatabaseCommand, TENANT_ARG } from './command.ts'
+import { createTenantCtx, defineDatabaseCommand, TENANT_ARG, withoutUndefined } from './command.ts'
+import { createFileError } from './file-errors.ts'
 import { createImportTally, formatCount } from './import-tally.ts'
 import { startProgress } from './progress.ts'
 
@@ -15,11 +15,24 @@ const FILE_ARG = {
   required: true,
   description: 'NDJSON; - is standard input or output',
 } as const
-/** The files contain personal data, so only the caller may read them. */
-const PRIVATE_FILE = { mode: 0o600 }
+/**
+ * Opens the file of an option. A new one is readable by the caller only, because it contains personal data. Throws
+ * InvalidInput.
+ */
+const openFile = (option: string, path: string, flags: 'r' | 'w'): Promise<FileHandle> =>
+  open(path, flags, 0o600).then(
+    async (file) => {
+      if (!(await file.stat()).isDirectory()) return file
+      await file.close()
+      throw createFileError(option, { code: 'EISDIR' }, 'read')
+    },
+    (error: unknown) => {
+      throw createFileError(option, error, flags === 'r' ? 'read' : 'write')
+    },
+  )
 
 /** The command line has no access token: it may read and write all fields. */
-async function createUsersCtx(tenant: string): Promise<Ctx> {
+export async function createUsersCtx(tenant: string): Promise<Ctx> {
   return { ...(await createTenantCtx(tenant)), scopes: new Set(['users:read_app_metadata']) }
 }
 
@@ -30,18 +43,12 @@ const toNdjson = (lines: readonly object[]): string =>
  * Writes lines. Resolves when they are written, so that a slow disk slows the import down instead of filling
  * memory.
  */
-const writeLines = (stream: WriteStream, lines: readonly object[]): Promise<void> =>
+const writeLines = (stream: Writable, lines: readonly object[]): Promise<void> =>
   new Promise((resolve, reject) => {
     stream.write(toNdjson(lines), (error) => (error ? reject(error) : resolve()))
   })
 
-/** Removes the options that were not given. */
-const withoutUndefined = (options: Record<string, string | undefined>): Record<string, string> =>
-  Object.fromEntries(
-    Object.entries(options).filter((entry): entry is [string, string] => entry[1] !== undefined),
-  )
-
-const importCommand = defineDatabaseCommand({
+export const importCommand = defineDatabaseCommand({
   name: 'import',
   description: 'Create or update users, one per line; exits with 1 when a line was rejected',
   args: {
@@ -57,8 +64,9 @@ const importCommand = defineDatabaseCommand({
   run: async (args) => {
     const ctx = await createUsersCtx(args.tenant)
     const isStdin = args.file === '-'
-    const total = isStdin ? null : (await stat(args.file)).size
-    const input: Readable = isStdin ? process.stdin : createReadStream(args.file)
+    const file = isStdin ? null : await openFile('file', args.file, 'r')
+    const total = file && (await file.stat()).size
+    const input: Readable = file ? file.createReadStream() : process.stdin
     let bytes = 0
     async function* countBytes() {
       for await (const chunk of input) {
@@ -69,8 +77,9 @@ const importCommand = defineDatabaseCommand({
     const options = withoutUndefined({ matchBy: args['match-by'], startLine: args['start-line'] })
     const lines = importUsers(ctx, countBytes(), options, { maxLines: Number.POSITIVE_INFINITY })
     const tally = createImportTally()
+    const results =
+      args.results === undefined ? null : (await openFile('results', args.results, 'w')).createWriteStream()
     const progress = startProgress({ total, isShown: args.json !== true })
-    const results = args.results === undefined ? null : createWriteStream(args.results, PRIVATE_FILE)
     let isStopped = false
     const stop = () => {
       isStopped = true
@@ -103,7 +112,7 @@ const importCommand = defineDatabaseCommand({
   },
 })
 
-const exportCommand = defineDatabaseCommand({
+export const exportCommand = defineDatabaseCommand({
   name: 'export',
   description: 'Write all users, one per line, in the format of import',
   args: {
@@ -125,7 +134,7 @@ const exportCommand = defineDatabaseCommand({
         progress.report(count, formatCount(count, 'user'))
       }
     }
-    const output = isStdout ? process.stdout : createWriteStream(args.file, PRIVATE_FILE)
+    const output = isStdout ? process.stdout : (await openFile('file', args.file, 'w')).createWriteStream()
     try {
       await pipeline(Readable.from(renderLines()), output, { end: !isStdout })
     } catch (error) {
@@ -140,9 +149,4 @@ const exportCommand = defineDatabaseCommand({
       hasWrittenOutput: isStdout,
     }
   },
-})
-
-export const usersCommand = defineCommandGroup('users', 'Import and export of users', {
-  import: importCommand,
-  export: exportCommand,
 })

@@ -1,0 +1,96 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, onTestFinished } from 'vitest'
+import { createPlatformCtx } from '../../src/core/context.ts'
+import { issuerOf } from '../../src/core/issuer.ts'
+import { getUserByEmail } from '../../src/users/users.ts'
+import { vestibule } from '../support/cli.ts'
+import { test } from '../support/tenant-per-test.ts'
+
+/** Variables under which citty colors its output. */
+const COLORED = { NO_COLOR: '', TEST: '', CI: '', TERM: 'xterm' }
+
+describe('the groups of commands', () => {
+  test.for([
+    ['user', 'users'],
+    ['key', 'keys'],
+    ['limit', 'limits'],
+  ])('have singular names, and %s its former one', async ([name = '', former = '']) => {
+    const [present, past] = await Promise.all([name, former].map((group) => vestibule([group, '--help'], {})))
+    expect(present).toMatchObject({ code: 0, stdout: expect.stringContaining(`USAGE vestibule ${name} `) })
+    expect(past).toEqual(present)
+  })
+
+  test('print errors and usage without escape codes into a pipe', async () => {
+    for (const args of [['nonsense'], ['client', 'nonsense'], ['client', 'list'], ['client', '--help']]) {
+      const { stdout, stderr } = await vestibule(args, COLORED)
+      expect([args, `${stdout}${stderr}`.includes('\u001b')]).toEqual([args, false])
+    }
+  })
+
+  test('take --tenant where they took the slug as an argument', async ({ tenant }) => {
+    const shown = await vestibule(['tenant', 'settings', '--tenant', tenant, '--json'])
+    expect(shown).toEqual(await vestibule(['tenant', 'settings', tenant, '--json']))
+    const changed = ['tenant', 'settings', '--tenant', tenant, '--set', 'signUp=open', '--json']
+    expect(JSON.parse((await vestibule(changed)).stdout)).toMatchObject({ signUp: 'open' })
+    const slug = `${tenant}-new`
+    const created = await vestibule(['tenant', 'create', '--tenant', slug, '--set', 'friendlyName=New'])
+    expect(created.stdout).toBe(
+      `Created tenant ${slug}.\nIssuer: ${issuerOf(slug)}\n` +
+        `Next: vestibule client create --tenant ${slug} --template web --callbacks https://app.example.com/callback\n`,
+    )
+    expect((await vestibule(['tenant', 'delete', '--tenant', slug, '--yes'])).code).toBe(0)
+    for (const [args, message] of [
+      [['tenant', 'delete'], '--tenant: is required'],
+      [['tenant', 'delete', 'one', '--tenant', 'two'], '--tenant: is not one'],
+    ] as const)
+      expect(await vestibule([...args])).toMatchObject({ code: 1, stderr: expect.stringContaining(message) })
+  })
+})
+
+describe('vestibule user', () => {
+  test('creates, shows and changes a user', async ({ tenant }) => {
+    const run = (command: string, ...args: string[]) =>
+      vestibule(['user', command, ...args, '--tenant', tenant, '--json'])
+    const created = await run(
+      'create',
+      'ada@acme.example',
+      '--set',
+      'name=Ada',
+      '--set',
+      'emailVerified=true',
+    )
+    const { id, ...user } = JSON.parse(created.stdout)
+    expect(user).toMatchObject({ name: 'Ada', email: 'ada@acme.example', emailVerified: true })
+    await run('update', 'Ada@acme.example', '--set', 'appMetadata={"plan":"pro"}', '--set', 'nickname=42')
+    const rejected = await run('update', id, '--set', 'locale=1', '--set', 'birthdate=soon')
+    expect(JSON.parse(rejected.stderr).error.fields).toMatchObject([
+      { field: 'birthdate' },
+      { field: 'locale' },
+    ])
+    await run('update', id, '--set', 'nickname="42"')
+    const shown = JSON.parse((await run('show', id)).stdout)
+    expect(shown).toMatchObject({ name: 'Ada', nickname: '42', appMetadata: {} })
+    expect(await getUserByEmail(createPlatformCtx(tenant), 'ada@acme.example')).toMatchObject({ id })
+    expect((await run('show', 'bob@acme.example')).code).toBe(1)
+  })
+
+  test('says what is wrong with a file', async ({ tenant }) => {
+    const directory = mkdtempSync(join(tmpdir(), 'vestibule-files-'))
+    onTestFinished(() => rmSync(directory, { recursive: true, force: true }))
+    const missing = join(directory, 'missing')
+    for (const [args, message] of [
+      [['import', missing], 'file: does not exist'],
+      [['import', directory], 'file: is a directory'],
+      [['export', directory], 'file: is a directory'],
+      [['export', join(missing, 'x')], 'file: is in a directory that does not exist'],
+      [['import', '-', '--results', join(missing, 'x')], '--results: is in a directory that does not exist'],
+    ] as const)
+      expect(await vestibule(['user', ...args, '--tenant', tenant], {})).toEqual({
+        code: 1,
+        stdout: '',
+        stderr: `The command is not valid.\n  ${message}\n`,
+      })
+  })
+})
