@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache'
+import { measureJson } from '../core/json-size.ts'
 import { publishMessage, subscribe } from './bus.ts'
 import { awaitRowChanges, CHECK_AGE_MS, checkRowChanges, onRowChange, toCurrentAt } from './row-changes.ts'
 
@@ -10,6 +11,10 @@ const MAX_AGE_MS = 1000
 /** An entry is loaded again after this time, in case its row was changed while triggers were disabled. */
 const MAX_LIFE_MS = 60_000
 const MAX_ENTRIES = 10_000
+/** Clients of metadata documents have up to 65 KB, and strangers choose them. */
+const MAX_BYTES = 32_000_000
+/** Of an entry, apart from its value. */
+const ENTRY_BYTES = 500
 
 type Entry<Value> = { value: Value; loadedAt: number }
 type Load<Value> = { value: Promise<Value | null>; startedAt: number }
@@ -24,7 +29,11 @@ export function createCache<Value extends object>(
   load: (tenant: string, key: string) => Promise<Value | null>,
 ) {
   const toEntryKey = (tenant: string, key: string) => `${tenant}\n${key}`
-  const entries = new LRUCache<string, Entry<Value>>({ max: MAX_ENTRIES })
+  const entries = new LRUCache<string, Entry<Value>>({
+    max: MAX_ENTRIES,
+    maxSize: MAX_BYTES,
+    sizeCalculation: ({ value }, entry) => ENTRY_BYTES + entry.length + measureJson(value),
+  })
   const loading = new Map<string, Load<Value>>()
   const topic = `cache:${name}`
 

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import { RateLimiterMemory, RateLimiterRedis } from 'rate-limiter-flexible'
 import { errorMessage } from '../core/error-message.ts'
 import { RateLimited } from '../core/errors.ts'
@@ -41,13 +42,41 @@ export const RATE_LIMITS = {
 } as const satisfies Record<string, RateLimit>
 export type LimitName = keyof typeof RATE_LIMITS
 
+/**
+ * The counters in this process, of all limits, by limit and owner: about 25 MB. Strangers have any number of networks, so
+ * that the counter that was used least recently is forgotten.
+ */
+const counters = new LRUCache<string, { limiter: ProcessLimiter; owner: string }>({
+  max: 50_000,
+  dispose: ({ limiter, owner }, _key, reason) => {
+    if (reason === 'evict') void limiter.delete(owner)
+  },
+})
+
+/** Counts in this process. */
+class ProcessLimiter extends RateLimiterMemory {
+  override penalty(owner: string, uses?: number): ReturnType<RateLimiterMemory['penalty']> {
+    this.#keep(owner)
+    return super.penalty(owner, uses)
+  }
+
+  override reward(owner: string, uses?: number): ReturnType<RateLimiterMemory['reward']> {
+    this.#keep(owner)
+    return super.reward(owner, uses)
+  }
+
+  #keep(owner: string): void {
+    counters.set(`${this.keyPrefix}:${owner}`, { limiter: this, owner })
+  }
+}
+
 const limiters = new Map<LimitName, RateLimiterMemory | RateLimiterRedis>()
 
 function getLimiter(name: LimitName) {
   let limiter = limiters.get(name)
   if (!limiter) {
     const { points, seconds } = RATE_LIMITS[name]
-    const memory = new RateLimiterMemory({ keyPrefix: name, points, duration: seconds })
+    const memory = new ProcessLimiter({ keyPrefix: name, points, duration: seconds })
     const store = getRedis()
     limiter = store
       ? // While Redis is unavailable, each process counts separately.

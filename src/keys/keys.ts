@@ -4,6 +4,7 @@ import { LRUCache } from 'lru-cache'
 import { createCache } from '../coordination/cache.ts'
 import { sha256Base64url, unseal } from '../core/crypto.ts'
 import { issuerOf } from '../core/issuer.ts'
+import { measureJson } from '../core/json-size.ts'
 import { sql } from '../database/db.ts'
 import { signInput } from './key-algorithms.ts'
 import { type SigningKeyRow, selectSigningKeys } from './keys.sql.ts'
@@ -177,7 +178,11 @@ async function verifyWithKeys(
 }
 
 /** Verified access tokens, by a hash of the tenant, the expected audience and the token. */
-const verifiedTokens = new LRUCache<string, VerifiedToken>({ max: 5000 })
+const verifiedTokens = new LRUCache<string, VerifiedToken>({
+  max: 5000,
+  maxSize: 16_000_000,
+  sizeCalculation: ({ payload }) => 500 + measureJson(payload),
+})
 
 /**
  * Verifies an access token of the tenant like `verifyJwt`. The signature check costs more than the rest of a

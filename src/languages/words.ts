@@ -1,4 +1,5 @@
 import { IntlMessageFormat } from 'intl-messageformat'
+import { LRUCache } from 'lru-cache'
 import { CATALOGS, EN, FALLBACK_LANGUAGE } from './catalogs.ts'
 import type { ArgumentsOf, Catalog, MessageKey, TagsOf } from './messages.ts'
 import { createSentenceFinder } from './service-sentences.ts'
@@ -39,9 +40,12 @@ const RIGHT_TO_LEFT = new Set(['Arab', 'Hebr', 'Thaa', 'Syrc', 'Nkoo', 'Adlm'])
 const findDirection = (language: string): 'ltr' | 'rtl' =>
   RIGHT_TO_LEFT.has(new Intl.Locale(language).maximize().script ?? '') ? 'rtl' : 'ltr'
 
+/** A format takes 31 KB, and people choose among 600 time zones. */
+const MAX_FORMATS = 40
+
 /** Times in the format of a time zone, or of UTC for one that this runtime does not know. */
 function createTimeFormatter(locale: string) {
-  const formats = new Map<string, Intl.DateTimeFormat>()
+  const formats = new LRUCache<string, Intl.DateTimeFormat>({ max: MAX_FORMATS })
   const create = (style: 'medium' | 'long', timeZone: string) =>
     new Intl.DateTimeFormat(locale, { dateStyle: style, timeStyle: 'short', timeZone })
   const getFormat = (style: 'medium' | 'long', timeZone: string): Intl.DateTimeFormat => {

@@ -38,7 +38,13 @@ class DocumentError extends Error {
   }
 }
 
-const recentErrors = new LRUCache<string, DocumentError>({ max: 10_000, ttl: RETRY_AFTER_MS })
+const recentErrors = new LRUCache<string, DocumentError>({
+  max: 10_000,
+  // Strangers choose the URLs and the documents. An error has a stack of a kilobyte.
+  maxSize: 8_000_000,
+  sizeCalculation: ({ message }, key) => 1500 + 2 * (key.length + message.length),
+  ttl: RETRY_AFTER_MS,
+})
 const pendingReads = new Map<string, Promise<void>>()
 
 const computeFreshUntilMs = (client: CachedClient, moreSeconds = 0): number =>

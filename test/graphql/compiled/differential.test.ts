@@ -90,12 +90,13 @@ describe('a compiled query', () => {
   test('is compiled when its text is sent again; one with a directive is counted instead', async ({
     repeated,
     ask,
+    token,
   }) => {
     const before = await countPlainQueries()
     const query = 'query again { viewer { scopes @include(if: true) } }'
-    await ask(repeated, query, null)
+    await ask(repeated, query, token)
     expect(await countPlainQueries()).toBe(before)
-    await ask(repeated, query, null)
+    await ask(repeated, query, token)
     expect(await countPlainQueries()).toBe(before + 1)
   })
 })
