@@ -37,6 +37,8 @@ export type Ctx = {
   requestId: string
   ip: string | null
   userAgent: string | null
+  /** The device of the user on whose behalf a backend calls, if it names one. */
+  deviceId?: string | null | undefined
   /** What a management call counts as. Only those are limited. */
   workload?: WorkloadKind | undefined
   /** The bytes of the answer; undefined where it is not counted. */

@@ -60,6 +60,10 @@ export const EventInterface = builder.interfaceRef<LogEvent>('Event').implement(
       nullable: true,
       description: 'Id of the request that caused it.',
     }),
+    deviceId: t.exposeString('deviceId', {
+      nullable: true,
+      description: 'The device that the caller named by a device token; null without one.',
+    }),
   }),
   resolveType: resolveEventType,
 })

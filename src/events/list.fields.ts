@@ -48,6 +48,11 @@ export const EventFilter = z.strictObject({
       'Only events that this request caused, such as its rejection; error pages and responses show the id. Excludes refreshes of tokens and sessions.',
     example: 'req-5f1c2a9e',
   }),
+  deviceId: requiredText(200).nullish().meta({
+    description:
+      'Only events of requests on behalf of a user of this device: the `deviceId` of a session or event.',
+    example: 'Jx1cV5bT9rLh4sGdP6uNaEoKiWxY3q2-7wQkXy0mFjZ',
+  }),
   address: addressKey.nullish().meta({
     description:
       'Only failed sign-ins with this e-mail address or phone number, in any spelling, whether or not a user has it.',

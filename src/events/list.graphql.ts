@@ -62,6 +62,10 @@ const EventFilter = builder.inputType('EventFilter', {
       description:
         'Only events that this request caused, such as its rejection; error pages and responses show the id. Excludes refreshes of tokens and sessions.',
     }),
+    deviceId: t.string({
+      description:
+        'Only events of requests on behalf of a user of this device: the `deviceId` of a session or event.',
+    }),
     address: t.string({
       description:
         'Only failed sign-ins with this e-mail address or phone number, in any spelling, whether or not a user has it.',

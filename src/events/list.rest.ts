@@ -41,6 +41,10 @@ const EventShape = z
       .string()
       .nullable()
       .meta({ description: 'Id of the request that caused it.', example: 'req-5f1c2a9e' }),
+    deviceId: z.string().nullable().meta({
+      description: 'The device that the caller named by a device token; null without one.',
+      example: null,
+    }),
     userId: createIdShape('user').nullable().meta({ description: 'The user that it is about.' }),
     sessionId: createIdShape('session')
       .nullable()
@@ -75,6 +79,7 @@ function toEventBody(event: LogEvent): z.input<typeof EventShape> {
     occurredAt: event.occurredAt.toISOString(),
     actor: actorUserId || actorClientId || ip ? actor : null,
     requestId: event.requestId,
+    deviceId: event.deviceId,
     userId: event.userId,
     sessionId: event.sessionId,
     subjectIds: getSubjectIds(event),

@@ -13,6 +13,7 @@ const FILTER_COLUMNS = {
   actorUserId: `e."actorUserId"`,
   actorClientId: `e."actorClientId"`,
   requestId: `e."requestId"`,
+  deviceId: `e."deviceId"`,
 } as const
 
 /** The conditions of partial indexes. Refreshes are most of a log and are not found by their request. */

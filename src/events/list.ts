@@ -56,7 +56,7 @@ export async function listEvents(
   ctx: Ctx,
   { filter, direction, ...args }: ListEventsArgs,
 ): Promise<EventPage> {
-  const [{ types, subjectId, actorId, requestId, address, occurredAt }, order] = parseListInputs(
+  const [{ types, subjectId, actorId, requestId, deviceId, address, occurredAt }, order] = parseListInputs(
     args,
     [EventFilter, filter ?? {}],
     [EventOrder, { direction }],
@@ -70,6 +70,7 @@ export async function listEvents(
       ...(subjectId ? [toSubjectCondition(subjectId)] : []),
       ...(actorId ? [toActorCondition(actorId)] : []),
       ...(requestId ? [{ column: 'requestId' as const, id: requestId }] : []),
+      ...(deviceId ? [{ column: 'deviceId' as const, id: deviceId }] : []),
     ],
     addressHashes: address ? listAddressHashes(ctx.tenant, address) : null,
     occurredAt: occurredAt ?? {},

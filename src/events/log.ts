@@ -26,6 +26,7 @@ export function createEventRow(ctx: Ctx, event: NewEvent): object {
     actorUserId: isUser ? actor.userId : null,
     actorClientId: isUser || actor.kind === 'client' ? actor.clientId : null,
     ip: ctx.ip,
+    deviceId: ctx.deviceId ?? null,
     requestId: ctx.requestId,
     userId: event.userId ?? null,
     sessionId: event.sessionId ?? null,

@@ -34,10 +34,12 @@ function resolveSubject(
 function toLogEvent(followed: Followed): LogEvent {
   if ('event' in followed) return followed.event
   const position = encodePosition(followed.gap)
-  const noActor = { actorTenantId: null, actorUserId: null, actorClientId: null, ip: null, requestId: null }
+  const noActor = { actorTenantId: null, actorUserId: null, actorClientId: null }
+  const noRequest = { ip: null, deviceId: null, requestId: null }
   const noSubject = { userId: null, sessionId: null, subjectIds: [], changedFields: [], detail: null }
   return {
     ...noActor,
+    ...noRequest,
     ...noSubject,
     id: `${GAP_TYPE}:${position}`,
     type: GAP_TYPE,

@@ -48,6 +48,7 @@ const DELETE_STATEMENTS = {
     'failureWindowAt',
     `"failureWindowAt" < :before AND "sendWindowAt" < :before AND ${EXPIRED}`,
   ),
+  KnownDevice: buildDeleteBatchSql('KnownDevice', 'provenAt', '"provenAt" < :before'),
   RowChange: buildDeleteBatchSql('RowChange', 'changedAt', '"changedAt" < :before'),
   // By an index of these types alone. Readers of the log continue after them without a gap.
   RefusedEvent: buildDeleteBatchSql(

@@ -6,6 +6,7 @@ import { SYSTEM_TENANT } from '../core/scopes.ts'
 import { inTransaction, sql } from '../database/db.ts'
 import { EVENT_RETENTION_MS } from '../events/retention.ts'
 import { lockTenantRow } from '../keys/keys.sql.ts'
+import { KNOWN_DEVICE_DAYS } from '../passcodes/known-devices.sql.ts'
 import {
   type CleanupTable,
   clearEventIps,
@@ -57,6 +58,8 @@ const RETENTION_MS: Record<CleanupTable, number> = {
   AddressChange: HOUR_MS,
   // Failed attempts count for a day, across codes.
   Passcode: DAY_MS,
+  // As long as a cookie marks a browser as known.
+  KnownDevice: KNOWN_DEVICE_DAYS * DAY_MS,
   // Every process has read them long before.
   RowChange: DAY_MS,
   RefusedEvent: REFUSED_EVENT_RETENTION_MS,

@@ -10,7 +10,7 @@ const NETWORK_PREFIX = 'network:'
  */
 export type PasscodeOrigin = { origin: string; budget: string; network: string | null }
 
-/** Whether it is a browser in which the address signed in before. */
+/** Whether it is a browser or device in which the address signed in before. */
 export const isKnownBrowser = ({ budget }: Pick<PasscodeOrigin, 'budget'>): boolean =>
   budget !== SHARED_BUDGET
 
@@ -23,6 +23,13 @@ export const toApiOrigin = (ip: string | null): PasscodeOrigin => ({
   origin: 'api',
   budget: SHARED_BUDGET,
   network: ip && `${NETWORK_PREFIX}${toNetwork(ip)}`,
+})
+
+/** A device in which the address was proven before, whose backend calls the management API. */
+export const toDeviceOrigin = (deviceId: string): PasscodeOrigin => ({
+  origin: `api:${deviceId}`,
+  budget: `device:${deviceId}`,
+  network: null,
 })
 
 /**

@@ -5,7 +5,7 @@ import { markCreation } from '../graphql/idempotency.ts'
 import { toResultOptions } from '../graphql/result-options.ts'
 import { AuthenticateSessionPayload, RequestMetadataInput } from '../sessions/session-mutations.graphql.ts'
 import { UserRef } from '../users/users.graphql.ts'
-import { authenticatePasscode } from './passcodes.ts'
+import { authenticatePasscode } from './authenticate-passcode.ts'
 import { type SentPasscode, sendPasscode } from './send-passcode.ts'
 
 const SendPasscodePayload = builder.objectRef<SentPasscode>('SendPasscodePayload').implement({

@@ -1,8 +1,8 @@
 import { defineRestRoute, type RestRoute } from '../rest/route.ts'
 import { AuthenticatedSessionShape, toSessionBody } from '../sessions/sessions.fields.ts'
 import { toUserBody } from '../users/user-body.ts'
+import { authenticatePasscode } from './authenticate-passcode.ts'
 import { AuthenticatePasscode, SendPasscode, SentPasscodeShape } from './passcodes.fields.ts'
-import { authenticatePasscode } from './passcodes.ts'
 import { sendPasscode } from './send-passcode.ts'
 
 export const passcodeRoutes: readonly RestRoute[] = [

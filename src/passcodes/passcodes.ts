@@ -13,13 +13,12 @@ import { passcodeFailed, signInFailed } from '../events/session-events.ts'
 import type { NewEvent, SignInFailure } from '../events/types.ts'
 import { addressVerified } from '../events/user-events.ts'
 import type { User } from '../generated/prisma/client.ts'
-import { parseInput } from '../schema/input-shapes.ts'
 import { type NewProof, type SessionProof, toSessionProof } from '../sessions/proofs.ts'
 import type { SessionRow } from '../sessions/sessions.sql.ts'
-import { enterBrowserSession, type PresentSession, startSession } from '../sessions/sessions.ts'
+import { enterBrowserSession, type PresentSession } from '../sessions/sessions.ts'
 import { applyFirstVerification, type RemovedAccess } from './first-verification.sql.ts'
 import { sendGuessNotice } from './guess-notice.ts'
-import { limitNetwork, limitStranger, returnProvenCode } from './network-limits.ts'
+import { limitStranger, returnProvenCode } from './network-limits.ts'
 import {
   countPasscodeAttempt,
   type PasscodeAttempt,
@@ -27,14 +26,17 @@ import {
   redeemSignUpPasscode,
 } from './passcode-guesses.sql.ts'
 import { isMatchingCode } from './passcode-hash.ts'
-import { isKnownBrowser, type PasscodeOrigin, toApiOrigin } from './passcode-origin.ts'
-import { AuthenticatePasscode, type Channel, type PasscodeAddress, parseAddress } from './passcodes.fields.ts'
+import { isKnownBrowser, type PasscodeOrigin } from './passcode-origin.ts'
+import { type Channel, type PasscodeAddress, parseAddress } from './passcodes.fields.ts'
 import { type CodeProblem, RejectedCode } from './rejected-code.ts'
 import type { SignInPasscodeRequest } from './send-passcode.ts'
 
 /** The authentication methods of a code (RFC 8176). */
 const AMR_BY_CHANNEL: Record<Channel, string[]> = { email: ['otp'], sms: ['otp', 'sms'] }
-const createProof = (channel: Channel): NewProof => ({ method: 'passcode', amr: AMR_BY_CHANNEL[channel] })
+export const createProof = (channel: Channel): NewProof => ({
+  method: 'passcode',
+  amr: AMR_BY_CHANNEL[channel],
+})
 
 /** The reason for the event log, which says more than the response. */
 function toFailureReason(
@@ -95,7 +97,7 @@ type EnteredCode = Pick<PasscodeOrigin, 'origin' | 'budget'> & {
  * code, 4 plus those of `finish` for a correct one, 2 more for the first verification of an address.
  * `createCtx` returns the context after the code was accepted. Throws RejectedCode.
  */
-async function redeemWithAttempt<T>(
+export async function redeemWithAttempt<T>(
   ctx: Ctx,
   { address, origin, budget, clientId }: EnteredCode,
   code: string,
@@ -141,56 +143,6 @@ async function redeemWithAttempt<T>(
   })
   wakeAfterCommit(ctx.tenant)
   return result
-}
-
-export type AuthenticatedPasscode = { session: SessionRow | null; sessionToken: string | null; user: User }
-
-/**
- * Authenticates a passcode for a caller of the management API. With sessionExpirationMinutes above 0 it
- * starts a refreshable session. Throws InvalidInput, RateLimited (by the network of metadata.ipAddress, when
- * given), and RejectedCode, whose message is one for all reasons.
- */
-export async function authenticatePasscode(
-  ctx: Ctx,
-  input: unknown,
-  now = new Date(),
-): Promise<AuthenticatedPasscode> {
-  const { to, code, sessionExpirationMinutes, metadata } = parseInput(AuthenticatePasscode, input)
-  const { ipAddress } = metadata
-  if (ipAddress) await limitNetwork('authenticatePasscode', ctx.tenant, ipAddress)
-  const useCallerCtx = () => ctx
-  const clientId = ctx.actor.kind === 'client' ? ctx.actor.clientId : null
-  const origin = toApiOrigin(ipAddress)
-  const entered = { address: to, ...origin, clientId }
-  const authenticated = await redeemWithAttempt(
-    ctx,
-    entered,
-    code,
-    now,
-    useCallerCtx,
-    async (sql, ctx, user) => {
-      if (sessionExpirationMinutes === 0) return { session: null, sessionToken: null, user }
-      const { session, token } = await startSession(
-        sql,
-        ctx,
-        {
-          userId: user.id,
-          kind: 'api',
-          refreshable: true,
-          expiresAt: new Date(now.getTime() + sessionExpirationMinutes * 60_000),
-          proof: createProof(to.channel),
-          // The IP address of the backend is not that of the user.
-          seenFrom: { ip: ipAddress, userAgent: metadata.userAgent },
-        },
-        now,
-      )
-      return { session, sessionToken: token, user }
-    },
-  )
-  // Callers send codes to users only.
-  if (!authenticated) throw new RejectedCode('expired')
-  await returnProvenCode(ctx.tenant, ipAddress, { origin, address: to })
-  return authenticated
 }
 
 /** A user whose address is proven, and the session of the browser with its new token. */

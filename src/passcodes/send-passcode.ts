@@ -17,11 +17,13 @@ import { createEventRow, wakeReaders } from '../events/log.ts'
 import { passcodeSent, passcodeUndelivered, signInFailed } from '../events/session-events.ts'
 import { userCreated } from '../events/user-events.ts'
 import { parseInput } from '../schema/input-shapes.ts'
+import { withDevice } from '../sessions/device-tokens.ts'
+import { findApiOrigin } from './known-devices.ts'
 import { limitMessage, returnMessage } from './message-limits.ts'
 import { limitNetwork, limitStranger } from './network-limits.ts'
 import { SEND_COOLDOWN_SECONDS } from './passcode-budgets.sql.ts'
 import { createCode, createLongCode, hashCode } from './passcode-hash.ts'
-import { isKnownBrowser, type PasscodeOrigin, toApiOrigin } from './passcode-origin.ts'
+import { isKnownBrowser, type PasscodeOrigin } from './passcode-origin.ts'
 import { type Channel, type PasscodeAddress, parseAddress, SendPasscode } from './passcodes.fields.ts'
 import { type PasscodeReservation, reservePasscode, withdrawPasscode } from './passcodes.sql.ts'
 import { describeSignIn } from './requesting-sign-in.ts'
@@ -115,20 +117,21 @@ export type SentPasscode = { to: string; userId: string; userCreated: boolean }
 /**
  * Sends a one-time passcode for a caller of the management API, who may learn whether a user exists. The
  * budget of the network applies when the caller gives metadata.ipAddress; the budget of the address always
- * applies. Throws InvalidInput (also for an unverified address of a user with a verified one, which cannot
+ * applies. A device in which the address was proven before has budgets of its own instead. Throws InvalidInput (also for an unverified address of a user with a verified one, which cannot
  * sign in), NotFound without createUser, UserLocked, RateLimited, and Unavailable when the message could not
  * be delivered.
  */
 export async function sendPasscode(
-  ctx: Ctx,
+  callerCtx: Ctx,
   channel: Channel,
   input: unknown,
   now = new Date(),
 ): Promise<SentPasscode> {
   const request = parseInput(SendPasscode[channel], input)
   const { ipAddress } = request.metadata
-  if (ipAddress) await limitNetwork('sendPasscode', ctx.tenant, ipAddress)
-  const origin = toApiOrigin(ipAddress)
+  const ctx = withDevice(callerCtx, request.metadata)
+  const origin = await findApiOrigin(ctx, request.to.key, request.metadata, { use: 'send', now })
+  if (ipAddress && !isKnownBrowser(origin)) await limitNetwork('sendPasscode', ctx.tenant, ipAddress)
   const clientId = ctx.actor.kind === 'client' ? ctx.actor.clientId : null
   await limitMessage(ctx, request.to, origin, clientId)
   const options = { createUser: request.createUser, keepUnknown: false, maySignUp: false, clientId }

@@ -7,6 +7,7 @@ import { createEventRow, wakeReaders } from '../events/log.ts'
 import { sessionRefreshed } from '../events/session-events.ts'
 import type { User } from '../generated/prisma/client.ts'
 import { parseInput } from '../schema/input-shapes.ts'
+import { withDevice } from './device-tokens.ts'
 import { updateSessionUse } from './session-use.sql.ts'
 import { AuthenticateSession } from './sessions.fields.ts'
 import type { SessionRow } from './sessions.sql.ts'
@@ -30,11 +31,12 @@ export type AuthenticatedSession = { session: SessionRow; sessionToken: string |
  * Throws InvalidInput, or InvalidCredential with one message for all reasons.
  */
 export async function authenticateSession(
-  ctx: Ctx,
+  callerCtx: Ctx,
   input: unknown,
   now = new Date(),
 ): Promise<AuthenticatedSession> {
   const request = parseInput(AuthenticateSession, input)
+  const ctx = withDevice(callerCtx, request.metadata)
   const successors = request.rotateSessionToken ? computeSuccessors(ctx.tenant, request.sessionToken) : []
   const { ipAddress: ip, userAgent } = request.metadata
   const found = await updateSessionUse(
@@ -46,7 +48,7 @@ export async function authenticateSession(
       now,
       expirationMinutes: request.sessionExpirationMinutes,
       successorHash: successors[0] ? sha256(successors[0]) : null,
-      seen: { ip, location: lookUpLocation(ip), userAgent },
+      seen: { ip, location: lookUpLocation(ip), userAgent, deviceId: ctx.deviceId ?? null },
     },
     () => createEventRow(ctx, sessionRefreshed()),
   )

@@ -7,12 +7,13 @@ import { toResultOptions } from '../graphql/result-options.ts'
 import { UserRef } from '../users/users.graphql.ts'
 import { type AuthenticatedSession, authenticateSession } from './authenticate-session.ts'
 import { revokeSession, revokeUserSessions } from './revoke-sessions.ts'
+import { DEVICE_TOKEN_DESCRIPTION } from './sessions.fields.ts'
 import { SessionRef } from './sessions.graphql.ts'
 
 export const RequestMetadataInput = builder.inputType('RequestMetadataInput', {
   description: "Metadata of the user's request, for fraud detection.",
   fields: (t) => ({
-    deviceToken: t.string({ description: 'Opaque token of the device.' }),
+    deviceToken: t.string({ description: DEVICE_TOKEN_DESCRIPTION }),
     userAgent: t.string({ description: 'User-Agent of the browser or application.' }),
     ipAddress: t.string({ description: 'IPv4 or IPv6 address of the user.' }),
   }),

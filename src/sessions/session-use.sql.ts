@@ -60,6 +60,7 @@ const AUTHENTICATE_SESSION = statement({
     ip: 'text?',
     location: 'text?',
     userAgent: 'text?',
+    deviceId: 'text?',
     events: 'jsonb',
   },
   returns: {
@@ -88,7 +89,7 @@ const AUTHENTICATE_SESSION = statement({
       "lastSeenAt" = CASE WHEN f."stale" THEN :now ELSE s."lastSeenAt" END,
       "lastSeenIp" = COALESCE(:ip, s."lastSeenIp"),
       "lastSeenLocation" = CASE WHEN :ip IS NULL THEN s."lastSeenLocation" ELSE :location END,
-      "userAgent" = COALESCE(:userAgent, s."userAgent")
+      "userAgent" = COALESCE(:userAgent, s."userAgent"), "deviceId" = COALESCE(:deviceId, s."deviceId")
     FROM found f
     WHERE s."tenantId" = :tenant AND s."id" = f."id" AND (f."refresh" OR f."rotate" OR f."stale")
       AND ${checkFoundRow(`"endedAt" IS NULL AND ${HAS_TOKEN_CONDITION}`)}
@@ -120,7 +121,7 @@ export type SessionUse = {
   expirationMinutes: number
   /** Hash of the token to rotate to; null: not rotated. */
   successorHash: Buffer | null
-  seen: SeenFrom
+  seen: SeenFrom & { deviceId: string | null }
 }
 
 type UsedSession = { session: SessionRow; user: User; tokenHash: Buffer; isChanged: boolean }

@@ -25,9 +25,15 @@ export const ipAddress = text(100)
   })
   .meta({ anyOf: [{ format: 'ipv4' }, { format: 'ipv6' }] })
 
+export const DEVICE_TOKEN_DESCRIPTION =
+  'Secret, random token that the application keeps on the device. A hash of it is the deviceId of sessions and events. A device with a token of 16 characters or more in which the user entered a right code is known, like a browser of the hosted pages.'
+
 const requestMetadata = z
   .strictObject({
-    deviceToken: optionalField(text(2000)).meta({ description: 'Opaque token of the device.' }),
+    deviceToken: optionalField(text(2000)).meta({
+      description: DEVICE_TOKEN_DESCRIPTION,
+      example: 'b2c8f0d1-6f0e-4f4e-9a53-0d3c1f6f2a77',
+    }),
     userAgent: optionalField(text(500)).meta({
       description: 'User-Agent of the browser or application.',
       example: 'Mozilla/5.0 (X11; Linux x86_64) Firefox/145.0',
@@ -42,10 +48,9 @@ const requestMetadata = z
     description: "Metadata of the user's request, for fraud detection.",
   })
 
-/**
- * Metadata of the user's request, for fraud detection. deviceToken is opaque and is not stored, because
- * nothing evaluates it yet.
- */
+export type ParsedMetadata = z.output<typeof requestMetadata>
+
+/** Metadata of the user's request, for fraud detection. */
 export const RequestMetadata = requestMetadata
   .nullish()
   .transform((value) => value ?? { deviceToken: null, userAgent: null, ipAddress: null })
@@ -88,6 +93,8 @@ export const SessionProofShape = z
   })
   .meta({ id: 'SessionProof', description: 'A proof of the identity of a user.' })
 
+const DEVICE_ID_EXAMPLE = 'Jx1cV5bT9rLh4sGdP6uNaEoKiWxY3q2-7wQkXy0mFjZ'
+
 /** A session as REST returns it: every field, null where unset. */
 export const SessionShape = z
   .object({
@@ -101,6 +108,7 @@ export const SessionShape = z
     expiresAt: instantShape.meta({ example: '2026-11-20T10:30:00.000Z' }),
     updatedAt: instantShape,
     createdAt: instantShape,
+    deviceId: z.string().nullable().meta({ example: DEVICE_ID_EXAMPLE }),
     proofs: z.array(SessionProofShape),
   })
   .meta({ id: 'Session', model: 'Session' })

@@ -48,6 +48,7 @@ export const SessionRef = builder.prismaObject('Session', {
     lastSeenIp: t.exposeString('lastSeenIp', { nullable: true }),
     lastSeenLocation: t.exposeString('lastSeenLocation', { nullable: true }),
     userAgent: t.exposeString('userAgent', { nullable: true }),
+    deviceId: t.exposeString('deviceId', { nullable: true }),
     proofs: t.field({
       type: [SessionProofRef],
       description: 'The last proof of each method by which the user authenticated.',

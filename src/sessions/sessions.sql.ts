@@ -47,6 +47,7 @@ export type NewSession = {
   ip: string | null
   location: string | null
   userAgent: string | null
+  deviceId: string | null
   /** Null for a browser session, whose end follows from the settings of the tenant. */
   expiresAt: Date | null
   now: Date
@@ -67,6 +68,7 @@ export const NEW_SESSION_PARAMETERS = {
   ip: 'text?',
   location: 'text?',
   userAgent: 'text?',
+  deviceId: 'text?',
   expiresAt: 'timestamptz?',
   now: 'timestamptz',
   events: 'jsonb',
@@ -97,9 +99,9 @@ const BROWSER_EXPIRY = `(
 export const buildNewSessionCtes = (condition = 'true'): string => `
   new_session AS (
     INSERT INTO "Session" ("tenantId", "id", "userId", "clientId", "kind", "parentId", "grantId", "tokenHash", "refreshable", "proofs",
-      "byManagement", "lastSeenIp", "lastSeenLocation", "userAgent", "expiresAt", "authenticatedAt", "lastSeenAt", "updatedAt", "createdAt")
+      "byManagement", "lastSeenIp", "lastSeenLocation", "userAgent", "deviceId", "expiresAt", "authenticatedAt", "lastSeenAt", "updatedAt", "createdAt")
     SELECT :tenant, :id, "id", :clientId, :kind, :parentId, :grantId, :tokenHash, :refreshable, COALESCE((SELECT "proofs" FROM parent), :proofs),
-      :byManagement, :ip, :location, :userAgent, COALESCE(:expiresAt, ${BROWSER_EXPIRY}), :now, :now, :now, :now
+      :byManagement, :ip, :location, :userAgent, :deviceId, COALESCE(:expiresAt, ${BROWSER_EXPIRY}), :now, :now, :now, :now
     FROM locked_user
     WHERE (:parentId IS NULL OR EXISTS (SELECT FROM parent)) AND (:grantId IS NULL OR EXISTS (SELECT FROM locked_grant))
       AND ${condition}

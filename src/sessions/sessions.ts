@@ -44,7 +44,7 @@ export type NewSessionOptions = {
    */
   byManagement?: boolean
   /** IP address and User-Agent of the user, when the caller is a backend. Default: those of the call. */
-  seenFrom?: { ip: string | null; userAgent: string | null }
+  seenFrom?: { ip: string | null; userAgent: string | null; deviceId?: string | null | undefined }
 }
 
 /** A session that is to be inserted, with its event. `token` is the only copy: 256 random bits in base64url. */
@@ -54,7 +54,7 @@ export type PreparedSession = { values: NewSession; event: object; token: string
 export function prepareSession(ctx: Ctx, start: NewSessionOptions, now: Date): PreparedSession {
   const token = randomToken()
   const id = newId('session')
-  const { ip, userAgent } = start.seenFrom ?? ctx
+  const { ip, userAgent, deviceId } = start.seenFrom ?? ctx
   const clientId = start.clientId ?? null
   return {
     token,
@@ -73,6 +73,7 @@ export function prepareSession(ctx: Ctx, start: NewSessionOptions, now: Date): P
       ip,
       location: lookUpLocation(ip),
       userAgent,
+      deviceId: deviceId ?? null,
       expiresAt: start.expiresAt,
       now,
     },

@@ -170,15 +170,16 @@ export async function selectConflicts(
 }
 
 /**
- * Foreign keys delete the other rows of the user. IP addresses in the event log would reveal where the user
- * was.
+ * Foreign keys delete the other rows of the user. IP addresses and devices in the event log would reveal where the
+ * user was.
  */
 const DELETE_USER = statement({
   takes: { userId: 'text' },
   returns: { id: 'text', userId: 'text', clientId: 'text?' },
 })`
   WITH ${DELETED_USER_PARTS}, cleared_ips AS (
-    UPDATE "Event" SET "ip" = NULL WHERE "tenantId" = :tenant AND "userId" = :userId AND "ip" IS NOT NULL
+    UPDATE "Event" SET "ip" = NULL, "deviceId" = NULL
+    WHERE "tenantId" = :tenant AND "userId" = :userId AND ("ip" IS NOT NULL OR "deviceId" IS NOT NULL)
   ), deleted_user AS (
     DELETE FROM "User" WHERE "tenantId" = :tenant AND "id" = :userId
   )

@@ -71,6 +71,7 @@ describe.skipIf(!process.env.DATABASE_URL)('a list of events', () => {
     ['the user who acted', { actorId: ADMIN }, 'Event_tenantId_actorUserId_era_xid_seq_idx'],
     ['the client that acted', { actorId: CLIENT }, 'Event_tenantId_actorClientId_era_xid_seq_idx'],
     ['a request', { requestId: 'request-5' }, 'Event_request_idx'],
+    ['a device', { deviceId: 'device-7' }, 'Event_tenantId_deviceId_era_xid_seq_idx'],
     ['an address', { address: ADDRESS }, 'Event_tenantId_addressHash_era_xid_seq_idx'],
     [
       'an address and types',

@@ -28,6 +28,7 @@ describe('a listed event', () => {
       occurredAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
       actor: { userId: world.adminId, clientId: world.clientId, tenantId: null, ip: '203.0.113.9' },
       requestId: ADMIN_REQUEST_ID,
+      deviceId: null,
       userId: world.userId,
       sessionId: null,
       subjectIds: [world.userId],

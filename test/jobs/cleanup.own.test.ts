@@ -9,6 +9,7 @@ import { EVENT_RETENTION_MS } from '../../src/events/retention.ts'
 import { followEvents } from '../../src/events/tail.ts'
 import { REFUSED_EVENT_TYPES } from '../../src/events/types.ts'
 import { IP_RETENTION_MS, REFUSED_EVENT_RETENTION_MS, runCleanup } from '../../src/jobs/cleanup.ts'
+import { createUser } from '../../src/users/users.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS, NOTHING, test } from '../support/cleanup.ts'
 
 const START = { era: 0, xid: 0n, seq: 0n }
@@ -181,6 +182,14 @@ describe('runCleanup', () => {
       ['counting', ''],
       ['live', ''],
     ])
+  })
+
+  test('forgets a device 180 days after the last code was entered there', async ({ tenant, now, later }) => {
+    const { id } = await createUser(createPlatformCtx(tenant), {})
+    const device = { tenantId: tenant, address: 'ada@example.com', deviceId: 'h', userId: id }
+    await dbFor(tenant).knownDevice.create({ data: { ...device, provenAt: now } })
+    expect(await runCleanup(later(180 * DAY_MS))).toMatchObject({ KnownDevice: 0 })
+    expect(await runCleanup(later(180 * DAY_MS + 1))).toMatchObject({ KnownDevice: 1 })
   })
 
   test('deletes replaced client secrets once they have expired, and never a current one', async ({

@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest'
 import { sql } from '../../src/database/db.ts'
-import { authenticatePasscode } from '../../src/passcodes/passcodes.ts'
+import { authenticatePasscode } from '../../src/passcodes/authenticate-passcode.ts'
 import { authenticateSession } from '../../src/sessions/authenticate-session.ts'
 import { createUser, lockUser, unlockUser, updateUser } from '../../src/users/users.ts'
 import { ctxFor, newTenant } from '../support/actors.ts'

@@ -159,6 +159,7 @@ describe('authenticateSession', () => {
       lastSeenAt: new Date(began + 2 * MINUTE),
       lastSeenIp: '2001:db8::1',
       userAgent: 'Phone',
+      deviceId: expect.any(String),
     })
     const after = await findUserSeen()
     expect(after).toEqual({ lastSeenAt: new Date(began + 2 * MINUTE), updatedAt: before?.updatedAt })

@@ -7,7 +7,7 @@ import { recordWarmStatements } from '../support/statements.ts'
 
 describe('sessions over GraphQL', () => {
   const SESSION =
-    'id userId clientId lastSeenAt lastSeenIp lastSeenLocation userAgent expiresAt updatedAt createdAt proofs { method amr at }'
+    'id userId clientId lastSeenAt lastSeenIp lastSeenLocation userAgent deviceId expiresAt updatedAt createdAt proofs { method amr at }'
 
   test('are read by id and as nodes, with their users', async ({
     rest,

@@ -33,6 +33,7 @@ describe('startSession', () => {
       lastSeenIp: '192.0.2.1',
       lastSeenLocation: null,
       userAgent: 'Phone',
+      deviceId: null,
       expiresAt: expect.any(Date),
       endedAt: null,
       endReason: null,

@@ -32,6 +32,7 @@ export const NOTHING: CleanupReport = {
   Session: 0,
   AddressChange: 0,
   Passcode: 0,
+  KnownDevice: 0,
   RowChange: 0,
   RefusedEvent: 0,
 }

@@ -18,7 +18,7 @@ export const ADMIN_REQUEST_ID = 'request-of-grace'
 export const past = (days: number, seconds = 0): Date =>
   new Date(Date.UTC(2026, 5, 30, 12) - days * DAY_MS + seconds * 1000)
 
-const EVENT = `__typename id position type occurredAt requestId actor { userId clientId tenantId ip }
+const EVENT = `__typename id position type occurredAt requestId deviceId actor { userId clientId tenantId ip }
   ... on AuditEvent { subjectIds changedFields detail }`
 export const LIST = `query ($first: Int, $after: String, $last: Int, $before: String, $filter: EventFilter, $direction: OrderDirection) {
   events(first: $first, after: $after, last: $last, before: $before, filter: $filter, direction: $direction) {

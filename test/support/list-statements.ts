@@ -97,7 +97,15 @@ function* eventStatements() {
     newestFirst: true,
     limit: 10,
   }
-  const columns = ['userId', 'sessionId', 'subject', 'actorUserId', 'actorClientId', 'requestId'] as const
+  const columns = [
+    'userId',
+    'sessionId',
+    'subject',
+    'actorUserId',
+    'actorClientId',
+    'requestId',
+    'deviceId',
+  ] as const
   const variants: Partial<EventQuery>[] = [
     {},
     { types: ['user.created', 'user.deleted'] },

@@ -39,6 +39,7 @@ export const test = base
     lastSeenIp: '192.0.2.1',
     lastSeenLocation: null,
     userAgent: 'Phone',
+    deviceId: null,
     expiresAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),
     updatedAt: expect.any(String),
     createdAt: expect.any(String),

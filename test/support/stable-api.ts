@@ -119,7 +119,7 @@ export const ADDED_FIELDS: Record<string, string[]> = {
   ],
   EnrollmentToken: ['usableAt'],
   User: ['termsVersion', 'termsAcceptedAt'],
-  Session: ['proofs'],
+  Session: ['deviceId', 'proofs'],
   Credential: ['name'],
   TenantSettings: [
     'dynamicRegistration',
