@@ -31,6 +31,17 @@ describe('a search of users', () => {
     ['न्दी', []],
     ['山田', ['yamada']],
     ['がく', ['yamada']],
+    ['太郎', ['tanaka', 'yamada']],
+    ['郎', ['tanaka', 'yamada']],
+    ['田太', ['tanaka']],
+    ['太田', []],
+    ['ﾀﾛｳ', ['tanaka']],
+    ['ろう', ['tanaka']],
+    ['철수', ['kim']],
+    ['수', ['kim']],
+    ['ᅥᆯ수', []],
+    ['ชาย', ['somchai']],
+    ['田 tan', ['tanaka']],
     ['ada', ['full']],
     ['lovelace ada', ['full']],
     ['velace', []],
@@ -62,6 +73,18 @@ describe('a search of users', () => {
       expect(await findSorted({ search })).toEqual(expected)
     },
   )
+
+  test('indexes 200 ends of words of a user at most', async ({ ctx }) => {
+    const name = Array.from({ length: 16 }, (_, word) => '漢字仮名'.repeat(12) + word).join(' ')
+    const { id } = await createUser(ctx, { name, nickname: name, preferredUsername: name })
+    const [row] = await sql<{ count: number }>(
+      'SELECT count(*)::int AS "count" FROM "UserTerm" WHERE "tenantId" = $1 AND "userId" = $2',
+      [ctx.tenant, id],
+    )
+    expect(row?.count).toBeGreaterThan(16)
+    expect(row?.count).toBeLessThanOrEqual(216)
+    await deleteUser(ctx, id)
+  })
 
   test('returns a user once when several of their words match', async ({ findSorted }) => {
     expect(await findSorted({ search: 'an' })).toEqual(['soren', 'strasse', 'twice'])
