@@ -57,6 +57,7 @@ export type TenantIdp = {
   name: string
   clientId: string | null
   hasClientSecret: boolean
+  clientSecretExpiresAt: string | null
   issuer: string | null
   authorizationEndpoint: string | null
   tokenEndpoint: string | null
@@ -83,8 +84,8 @@ const SELECT_TENANT = statement({
 })`
   SELECT "tenantId", ${buildSettingsColumns()}, "tokenKey", (
     SELECT coalesce(jsonb_agg(i ORDER BY i."id"), '[]') FROM (
-      SELECT "id", "type", "name", "clientId", "clientSecret" IS NOT NULL AS "hasClientSecret", "issuer",
-        "authorizationEndpoint", "tokenEndpoint", "userInfoEndpoint", "platformTeamId", "platformKid", "domains",
+      SELECT "id", "type", "name", "clientId", "clientSecret" IS NOT NULL AS "hasClientSecret", "clientSecretExpiresAt",
+        "issuer", "authorizationEndpoint", "tokenEndpoint", "userInfoEndpoint", "platformTeamId", "platformKid", "domains",
         "trustAcr", "trustAmr", "upstreamLogout"
       FROM "IdentityProvider" WHERE "tenantId" = :tenant ORDER BY "id" LIMIT ${MAX_IDPS}
     ) i

@@ -9,6 +9,7 @@ import {
   listIdentityProviders,
   updateIdentityProvider,
 } from '../idps/idps.ts'
+import { testIdentityProvider } from '../idps/provider-check.ts'
 import { collectRows } from '../schema/page.ts'
 import {
   confirmDeletion,
@@ -131,6 +132,23 @@ const listCommand = defineDatabaseCommand({
   },
 })
 
+const testCommand = defineDatabaseCommand({
+  name: 'test',
+  description: 'Ask an identity provider what a sign-in needs, and print what was found',
+  args: { ...ID_ARG, tenant: TENANT_ARG },
+  run: async ({ id, tenant }) => {
+    const test = await testIdentityProvider(await createTenantCtx(tenant), id)
+    const rows = test.findings.map(({ check, status, cause, description }) => [
+      check,
+      status,
+      cause ?? '',
+      description,
+    ])
+    if (!test.succeeded) process.exitCode = 1
+    return { text: formatTable([['CHECK', 'STATUS', 'CAUSE', 'FOUND'], ...rows]), json: test }
+  },
+})
+
 const deleteCommand = defineDatabaseCommand({
   name: 'delete',
   description: 'Delete an identity provider and all links to it permanently',
@@ -152,5 +170,6 @@ export const idpCommand = defineCommandGroup('idp', 'Identity providers of a ten
   list: listCommand,
   show: showCommand,
   update: updateCommand,
+  test: testCommand,
   delete: deleteCommand,
 })

@@ -148,6 +148,13 @@ export const idpUpdated = (idpId: string, changedFields: string[]): EventOf<'idp
   changedFields,
 })
 
+/** `succeeded` if no check failed. */
+export const idpTested = (idpId: string, succeeded: boolean): EventOf<'idp.tested'> => ({
+  type: 'idp.tested',
+  subjectIds: [idpId],
+  detail: { succeeded },
+})
+
 /** `links` is the number of users' links that were deleted with it. */
 export const idpDeleted = (idpId: string, links: number): EventOf<'idp.deleted'> => ({
   type: 'idp.deleted',

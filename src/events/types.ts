@@ -207,6 +207,8 @@ export const EVENTS = {
   'idp.created': NONE,
   /** [identity provider] */
   'idp.updated': NONE,
+  /** [identity provider]: a caller tested its configuration; `succeeded` if no check failed */
+  'idp.tested': z.strictObject({ succeeded: z.boolean() }),
   /** [identity provider]; `links` is the number of links that were deleted with it */
   'idp.deleted': z.strictObject({ links: z.int() }),
   /** userId, [link, identity provider] */

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import type { FieldIssue } from '../core/errors.ts'
-import { flag, oneOf, requiredText } from '../schema/input-shapes.ts'
+import { flag, oneOf, requiredText, switchedOn } from '../schema/input-shapes.ts'
 import { type IdpType, PROVIDER_TYPES } from './provider-types.ts'
 
 /** Who may enter by a provider: linked users only, also new users with an address of `domains`, or anyone. */
@@ -93,6 +93,8 @@ export const POLICY_DEFAULTS = {
   trustAcr: null as Record<string, TrustedAcr> | null,
   trustAmr: [] as string[],
   upstreamLogout: false,
+  usePkce: true,
+  expectNonce: true,
   keepTokens: false,
 }
 
@@ -132,6 +134,8 @@ export const POLICY_FIELDS = {
     .optional()
     .meta({ example: ['mfa'] }),
   upstreamLogout: flag.meta({ example: true }),
+  usePkce: switchedOn.meta({ example: true }),
+  expectNonce: switchedOn.meta({ example: true }),
   keepTokens: flag.meta({ example: true }),
 }
 export const POLICY_NAMES = Object.keys(POLICY_FIELDS) as (keyof typeof POLICY_FIELDS)[]
@@ -152,6 +156,8 @@ export const POLICY_SHAPES = {
     .meta({ example: { 'urn:okta:loa:2fa:any': 'urn:vestibule:mfa' } }),
   trustAmr: z.array(z.string()).meta({ example: ['mfa'] }),
   upstreamLogout: z.boolean().meta({ example: true }),
+  usePkce: z.boolean().meta({ example: true }),
+  expectNonce: z.boolean().meta({ example: true }),
   keepTokens: z.boolean().meta({ example: true }),
 }
 

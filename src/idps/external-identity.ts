@@ -2,6 +2,7 @@ import type { IdentityProvider } from '../generated/prisma/client.ts'
 import { requiredText } from '../schema/input-shapes.ts'
 import { type Claims, mergeClaims, selectUserClaims } from './answers/claims.ts'
 import { readUserInfo } from './answers/userinfo.ts'
+import { describeExpired } from './apple-secret.ts'
 import { listCopiedClaims } from './entry-policy.ts'
 import { unsealIdpSecrets } from './idp-secrets.ts'
 import type { LinkProof } from './idp-users.fields.ts'
@@ -97,7 +98,7 @@ export function requireProvider(row: IdentityProvider): Provider {
     throw rejectProof(
       'idpId',
       `is a provider that still needs ${missing.join(', ')}`,
-      'fields missing',
+      missing.includes('clientSecret') ? describeExpired(row.clientSecretExpiresAt) : 'fields missing',
       missing.join(', '),
     )
   return toProvider(unsealIdpSecrets(row))

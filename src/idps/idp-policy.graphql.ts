@@ -37,5 +37,7 @@ export const buildPolicyInputFields = (t: InputFields) => ({
   trustAcr: t.field({ type: 'JSONObject', description: describe('trustAcr') }),
   trustAmr: t.stringList({ description: describe('trustAmr') }),
   upstreamLogout: t.boolean({ description: describe('upstreamLogout') }),
+  usePkce: t.boolean({ description: describe('usePkce') }),
+  expectNonce: t.boolean({ description: describe('expectNonce') }),
   keepTokens: t.boolean({ description: describe('keepTokens') }),
 })

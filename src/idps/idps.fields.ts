@@ -10,8 +10,14 @@ import { responseOnlyIssues } from '../schema/response-only.ts'
 import { instantShape } from '../schema/response-shapes.ts'
 import type { UrlRules } from '../schema/url-shapes.ts'
 import { findPolicyIssues, POLICY_FIELDS, POLICY_SHAPES } from './entry-policy.fields.ts'
-import { parseApplePrivateKey, parsePublicKey } from './provider-keys.ts'
-import { ID_TOKEN_ALGORITHMS, IDP_TYPES, REQUIRABLE_FIELDS } from './provider-types.ts'
+import { parsePublicKey } from './provider-keys.ts'
+import {
+  ID_TOKEN_ALGORITHMS,
+  IDP_TYPES,
+  MIN_SECRET_BYTES,
+  REQUIRABLE_FIELDS,
+  SECRET_ALGORITHM,
+} from './provider-types.ts'
 
 /** https, or http on a loopback host; in development also private hosts. */
 const SECURE_URL: UrlRules = { secure: env.isProduction }
@@ -19,6 +25,8 @@ const SECURE_URL: UrlRules = { secure: env.isProduction }
 const providerUrl = createFetchedUrl(SECURE_URL)
 
 const issuerUrl = createFetchedUrl({ ...SECURE_URL, noQuery: true })
+
+const ACCEPTED_ALGORITHMS = [...ID_TOKEN_ALGORITHMS, SECRET_ALGORITHM] as const
 
 /** RFC 6749, section 3.3. */
 const SCOPES_SYNTAX = /^[\x21\x23-\x5b\x5d-\x7e]+( [\x21\x23-\x5b\x5d-\x7e]+)*$/
@@ -33,6 +41,9 @@ const signingKey = text(20_000)
       )
   })
   .meta({ format: 'pem' })
+
+export const CLIENT_SECRET_DESCRIPTION =
+  'OAuth 2.0 client secret; for Apple its private key (PKCS #8), or a client secret (JWT) that was signed with it. Never returned.'
 
 const EXAMPLE_URLS = {
   issuer: 'https://login.partner.example',
@@ -51,7 +62,7 @@ const createIdpFields = (kind: 'creation' | 'change') => {
   return {
     clientId: member(text(500)).meta({ example: 'vestibule' }),
     clientSecret: member(text(10_000)).meta({
-      description: 'OAuth 2.0 client secret; for Apple its private key (PKCS #8). Never returned.',
+      description: CLIENT_SECRET_DESCRIPTION,
       example: 'Zk1vN3cYp0sRbTq8uXeHj5mLwD7aGfK2iOyQxV4tCnE',
     }),
     scopes: member(text(1000).regex(SCOPES_SYNTAX, 'must be scopes separated by single spaces')).meta({
@@ -62,7 +73,7 @@ const createIdpFields = (kind: 'creation' | 'change') => {
     tokenEndpoint: member(providerUrl).meta({ example: EXAMPLE_URLS.tokenEndpoint }),
     userInfoEndpoint: member(providerUrl).meta({ example: EXAMPLE_URLS.userInfoEndpoint }),
     jwksUri: member(providerUrl).meta({ example: EXAMPLE_URLS.jwksUri }),
-    idTokenSigningAlg: member(oneOf(ID_TOKEN_ALGORITHMS)).meta({
+    idTokenSigningAlg: member(oneOf(ACCEPTED_ALGORITHMS)).meta({
       example: 'ES256',
     }),
     idTokenSigningKey: member(signingKey).meta({
@@ -79,6 +90,20 @@ export type IdpFields = { name: string } & {
   [Field in keyof IdpShapes]: NonNullable<z.output<IdpShapes[Field]>> | null
 }
 
+/** Issues of ID tokens whose key is the client secret. */
+function findSecretIssues(type: unknown, secret: unknown): FieldIssue[] {
+  if (type !== 'oidc')
+    return [{ field: 'idTokenSigningAlg', description: `can be ${SECRET_ALGORITHM} for type oidc only` }]
+  return typeof secret === 'string' && secret !== '' && Buffer.byteLength(secret) < MIN_SECRET_BYTES
+    ? [
+        {
+          field: 'clientSecret',
+          description: `must have ${MIN_SECRET_BYTES} bytes or more: with ${SECRET_ALGORITHM}, it is the key of ID tokens`,
+        },
+      ]
+    : []
+}
+
 /**
  * Issues of fields that depend on other fields which are given. A provider may lack fields: see
  * `listMissingFields`.
@@ -86,15 +111,10 @@ export type IdpFields = { name: string } & {
 function findIdpIssues(idp: Record<string, unknown>): FieldIssue[] {
   const issues = findPolicyIssues(idp)
   const { clientSecret, idTokenSigningKey, idTokenSigningAlg } = idp
-  const hasSecret = typeof clientSecret === 'string' && clientSecret !== ''
-  if (idp.type === 'apple' && hasSecret && !parseApplePrivateKey(clientSecret))
-    issues.push({
-      field: 'clientSecret',
-      description: 'must be the private key from Apple in PEM format (PKCS #8)',
-    })
+  if (idTokenSigningAlg === SECRET_ALGORITHM) issues.push(...findSecretIssues(idp.type, clientSecret))
   const key = typeof idTokenSigningKey === 'string' ? parsePublicKey(idTokenSigningKey) : null
-  const isKnown = ID_TOKEN_ALGORITHMS.find((alg) => alg === idTokenSigningAlg)
-  if (key && isKnown && key.algorithms.length > 0 && !key.algorithms.includes(isKnown))
+  const isKnown = ACCEPTED_ALGORITHMS.find((alg) => alg === idTokenSigningAlg)
+  if (key && isKnown && key.algorithms.length > 0 && !key.algorithms.some((alg) => alg === isKnown))
     issues.push({ field: 'idTokenSigningAlg', description: 'is not an algorithm of idTokenSigningKey' })
   return issues
 }
@@ -183,7 +203,7 @@ export const createIdpPatchShape = (current: IdpResponseOnly & IdpFields) =>
 const nullableText = z.string().nullable()
 
 export const MISSING_DESCRIPTION =
-  'Names of the fields that it still needs. It proves no identity until there are none.'
+  'Names of the fields that it still needs; clientSecret is one for Apple that is neither a key nor a JWT, or has expired. It proves no identity until there are none.'
 
 export const CALLBACK_URL_DESCRIPTION =
   'The redirect URI to register at the provider. Users come back to it after a sign-in there.'

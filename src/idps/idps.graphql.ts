@@ -13,6 +13,7 @@ import { buildPolicyInputFields, CopyTimeEnum, IdentityProviderEntry } from './i
 import {
   BACKCHANNEL_LOGOUT_URL_DESCRIPTION,
   CALLBACK_URL_DESCRIPTION,
+  CLIENT_SECRET_DESCRIPTION,
   LOGOUT_CALLBACK_URL_DESCRIPTION,
   MISSING_DESCRIPTION,
 } from './idps.fields.ts'
@@ -100,6 +101,8 @@ export const IdentityProviderRef = builder.objectRef<Idp>('IdentityProvider').im
     }),
     trustAmr: t.exposeStringList('trustAmr', { description: describeField('trustAmr') }),
     upstreamLogout: t.exposeBoolean('upstreamLogout', { description: describeField('upstreamLogout') }),
+    usePkce: t.exposeBoolean('usePkce', { description: describeField('usePkce') }),
+    expectNonce: t.exposeBoolean('expectNonce', { description: describeField('expectNonce') }),
     keepTokens: t.exposeBoolean('keepTokens', { description: describeField('keepTokens') }),
     callbackUrl: t.exposeString('callbackUrl', { description: CALLBACK_URL_DESCRIPTION }),
     logoutCallbackUrl: t.exposeString('logoutCallbackUrl', { description: LOGOUT_CALLBACK_URL_DESCRIPTION }),
@@ -157,9 +160,7 @@ const buildIdpInputFields = (t: InputFields) => ({
     TEXT_FIELDS.map((name) => [name, t.string({ description: describeField(name) })]),
   ) as Record<(typeof TEXT_FIELDS)[number], ReturnType<typeof t.string>>),
   ...buildPolicyInputFields(t),
-  clientSecret: t.string({
-    description: 'OAuth 2.0 client secret; for Apple its private key (PKCS #8). Never returned.',
-  }),
+  clientSecret: t.string({ description: CLIENT_SECRET_DESCRIPTION }),
   idTokenSigningKey: t.string({
     description:
       'The key of its ID tokens: an X.509 certificate or public key in PEM. Takes precedence over jwksUri. Never returned.',

@@ -9,6 +9,8 @@ import {
   listIdentityProviders,
   updateIdentityProvider,
 } from './idps.ts'
+import { ProviderTestShape } from './provider-check.fields.ts'
+import { testIdentityProvider } from './provider-check.ts'
 
 const toIdpBody = createBodyMapper(IdpShape)
 
@@ -58,6 +60,16 @@ export const idpRoutes: readonly RestRoute[] = [
     response: IdpShape,
     errors: [409],
     handle: async (ctx, { params, body }) => toIdpBody(await updateIdentityProvider(ctx, params.idpId, body)),
+  }),
+  defineRestRoute({
+    method: 'POST',
+    path: '/idps/:idpId/test',
+    operationId: 'testIdentityProvider',
+    summary:
+      'Tests an identity provider: metadata, keys, endpoints, and whether it accepts client id and secret.',
+    scope: 'idps:write',
+    response: ProviderTestShape,
+    handle: async (ctx, { params }) => ({ ...(await testIdentityProvider(ctx, params.idpId)) }),
   }),
   defineRestRoute({
     method: 'DELETE',

@@ -22,10 +22,12 @@ export const CHANGEABLE_IDP_COLUMNS = [
   'platformKid',
   ...POLICY_NAMES,
 ] as const satisfies (keyof IdentityProvider)[]
-export type IdpColumns = Pick<IdentityProvider, (typeof CHANGEABLE_IDP_COLUMNS)[number]>
+/** Those, and what follows from them. */
+const WRITTEN_IDP_COLUMNS = [...CHANGEABLE_IDP_COLUMNS, 'clientSecretExpiresAt'] as const
+export type IdpColumns = Pick<IdentityProvider, (typeof WRITTEN_IDP_COLUMNS)[number]>
 
 const toIdpColumnList = (of = ''): string =>
-  CHANGEABLE_IDP_COLUMNS.map((column) => `${of}"${column}"`).join(', ')
+  WRITTEN_IDP_COLUMNS.map((column) => `${of}"${column}"`).join(', ')
 
 const INSERT_IDP = statement({
   takes: { idp: 'jsonb', events: 'jsonb' },
@@ -65,7 +67,7 @@ const UPDATE_IDP = statement({
   returns: storedColumns('IdentityProvider'),
 })`
   WITH event_log AS (${buildInsertEventsSql(':events')})
-  UPDATE "IdentityProvider" t SET ${CHANGEABLE_IDP_COLUMNS.map((column) => `"${column}" = n."${column}"`).join(', ')},
+  UPDATE "IdentityProvider" t SET ${WRITTEN_IDP_COLUMNS.map((column) => `"${column}" = n."${column}"`).join(', ')},
     "updatedAt" = GREATEST(now(), t."updatedAt" + interval '1 millisecond')
   FROM jsonb_populate_record(NULL::"IdentityProvider", :columns) n
   WHERE t."tenantId" = :tenant AND t."id" = :id RETURNING t.*`

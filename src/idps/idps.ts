@@ -15,6 +15,7 @@ import { assertExpectedUpdatedAt } from '../schema/expected-updated-at.ts'
 import { isIdpId } from '../schema/idp-id.ts'
 import { parseInput } from '../schema/input-shapes.ts'
 import { type Page, type PageArgs, parsePaging, toPage } from '../schema/page.ts'
+import { findSecretExpiry } from './apple-secret.ts'
 import { buildBackchannelLogoutUrl, buildCallbackUrl, buildLogoutCallbackUrl } from './callback-url.ts'
 import { POLICY_DEFAULTS } from './entry-policy.fields.ts'
 import { type SecretColumn, sealIdpSecrets, unsealIdpSecrets } from './idp-secrets.ts'
@@ -38,7 +39,7 @@ import type { RequirableField } from './provider-types.ts'
  * An identity provider without its secrets; only their presence is included. `missing` has the fields that it
  * still needs.
  */
-export type Idp = Omit<IdpRow, SecretColumn> & {
+export type Idp = Omit<IdpRow, SecretColumn | 'clientSecretExpiresAt'> & {
   missing: RequirableField[]
   callbackUrl: string
   logoutCallbackUrl: string
@@ -49,7 +50,7 @@ export type Idp = Omit<IdpRow, SecretColumn> & {
 
 /** Removes the secrets from a row. */
 export function toIdp(stored: IdpRow): Idp {
-  const { clientSecret, idTokenSigningKey, ...row } = stored
+  const { clientSecret, clientSecretExpiresAt: _, idTokenSigningKey, ...row } = stored
   return {
     ...row,
     missing: listMissingFields(stored),
@@ -71,7 +72,11 @@ export async function createIdentityProvider(ctx: Ctx, input: unknown): Promise<
   if (fields.id === ctx.tenant)
     throw new InvalidInput([{ field: 'id', description: 'is the name of the tenant' }])
   const event = createEventRow(ctx, idpCreated(fields.id))
-  const sealed = sealIdpSecrets(ctx.tenant, fields.id, { ...POLICY_DEFAULTS, ...fields })
+  const sealed = sealIdpSecrets(ctx.tenant, fields.id, {
+    ...POLICY_DEFAULTS,
+    ...fields,
+    clientSecretExpiresAt: findSecretExpiry(fields.type, fields.clientSecret),
+  })
   const row = await insertIdp(sqlFor(ctx), ctx.tenant, sealed, event)
   invalidateTenant(ctx.tenant)
   wakeReaders(ctx.tenant)
@@ -152,7 +157,13 @@ export async function updateIdentityProvider(ctx: Ctx, idpId: string, input: unk
     if (changedFields.some((field) => !PRESENTATION_FIELDS.includes(field)))
       await requireIdpControl(sql, ctx, idpId)
     const changed = Object.fromEntries(changedFields.map((column) => [column, patch[column]]))
-    const columns: IdpColumns = { ...current, ...sealIdpSecrets(ctx.tenant, idpId, changed) }
+    const columns: IdpColumns = {
+      ...current,
+      ...sealIdpSecrets(ctx.tenant, idpId, changed),
+      ...('clientSecret' in changed && {
+        clientSecretExpiresAt: findSecretExpiry(current.type, patch.clientSecret),
+      }),
+    }
     if (changedFields.some((field) => TOKEN_FIELDS.includes(field)))
       await deleteIdpTokens(sql, ctx.tenant, idpId)
     if (changed.upstreamLogout === false) await clearIdTokensOfIdp(sql, ctx.tenant, idpId)

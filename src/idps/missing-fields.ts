@@ -2,15 +2,21 @@ import type { IdentityProvider } from '../generated/prisma/client.ts'
 import { type IdpType, PROVIDER_TYPES, REQUIRABLE_FIELDS, type RequirableField } from './provider-types.ts'
 
 /**
- * The fields that a provider still needs, in the order of the API. It is stored without them, but proves
- * nothing until it has them.
+ * The fields that a provider still needs, in the order of the API; `clientSecret` is one that cannot be used, or has
+ * expired. It is stored without them, but proves nothing until it has them.
  */
 export function listMissingFields(
-  row: Pick<IdentityProvider, RequirableField | 'type'> &
-    ({ clientSecret: string | null } | { hasClientSecret: boolean }),
+  row: Pick<IdentityProvider, Exclude<RequirableField, 'clientSecret'> | 'type'> & {
+    /** As `findSecretExpiry`; text in a cached tenant. */
+    clientSecretExpiresAt: Date | string | null
+  } & ({ clientSecret: string | null } | { hasClientSecret: boolean }),
+  now = new Date(),
 ): RequirableField[] {
   const { requires = [], requiresWithSecret = [] } = PROVIDER_TYPES[row.type as IdpType]
   const hasSecret = 'clientSecret' in row ? row.clientSecret : row.hasClientSecret
-  const required = ['clientId', ...requires, ...(hasSecret ? requiresWithSecret : [])]
-  return REQUIRABLE_FIELDS.filter((field) => required.includes(field) && !row[field])
+  const expiry = row.clientSecretExpiresAt ? new Date(row.clientSecretExpiresAt) : null
+  const required = ['clientId', ...requires, ...(hasSecret && !expiry ? requiresWithSecret : [])]
+  return REQUIRABLE_FIELDS.filter((field) =>
+    field === 'clientSecret' ? expiry && expiry <= now : required.includes(field) && !row[field],
+  )
 }

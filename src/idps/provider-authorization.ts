@@ -22,10 +22,10 @@ export type ProviderWishes = {
 }
 
 /** Throws Unavailable for a URL that must not be opened in a browser; metadata can contain any. */
-function requireWebUrl(endpoint: string): URL {
+export function requireWebUrl(endpoint: string): URL {
   const url = new URL(endpoint)
   if (url.protocol !== 'https:' && url.protocol !== 'http:')
-    throw toUnavailable('endpoint unusable', `the authorization endpoint has the scheme ${url.protocol}`)
+    throw toUnavailable('endpoint unusable', `an endpoint has the scheme ${url.protocol}`)
   return url
 }
 
@@ -60,8 +60,7 @@ export async function buildAuthorizationUrl(
     redirect_uri: buildCallbackUrl(row.tenantId, row.id),
     scope,
     state,
-    code_challenge: codeChallenge,
-    code_challenge_method: 'S256',
+    ...(row.usePkce && { code_challenge: codeChallenge, code_challenge_method: 'S256' }),
     response_mode: responseMode,
     ...(speaksOpenId(provider) && {
       nonce,

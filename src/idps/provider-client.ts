@@ -24,12 +24,13 @@ export function requireClientId({ row }: Provider): string {
 const APPLE_SECRET_SECONDS = 300
 
 /**
- * Signs Apple's client secret, a JWT, with the key from Apple ("Creating a client secret"). Throws
- * InvalidInput.
+ * Returns Apple's client secret, a JWT: signs it with the key from Apple ("Creating a client secret"), unless an
+ * administrator has set one. Throws InvalidInput.
  */
-async function signAppleSecret(provider: Provider, pem: string): Promise<string> {
-  const { platformTeamId, platformKid } = provider.row
-  const key = parseApplePrivateKey(pem)
+async function findAppleSecret(provider: Provider, secret: string): Promise<string> {
+  const { platformTeamId, platformKid, clientSecretExpiresAt } = provider.row
+  if (clientSecretExpiresAt) return secret
+  const key = parseApplePrivateKey(secret)
   if (!key || !platformTeamId || !platformKid)
     throw rejectProof(
       'idpId',
@@ -55,7 +56,7 @@ async function signAppleSecret(provider: Provider, pem: string): Promise<string>
 async function findClientAuthentication(provider: Provider): Promise<oidc.ClientAuth> {
   const { row, type } = provider
   if (!row.clientSecret) return oidc.None()
-  if (row.type === 'apple') return oidc.ClientSecretPost(await signAppleSecret(provider, row.clientSecret))
+  if (row.type === 'apple') return oidc.ClientSecretPost(await findAppleSecret(provider, row.clientSecret))
   const supported = (await findMetadata(provider))?.token_endpoint_auth_methods_supported
   const usesPost =
     !supported || supported.includes(`client_secret_${type.clientAuthentication}`)

@@ -7,7 +7,7 @@ import { requireClientId } from './provider-client.ts'
 import { rejectProof, toUnavailable } from './provider-errors.ts'
 import { parsePublicKey } from './provider-keys.ts'
 import { findEndpoint } from './provider-metadata.ts'
-import { ID_TOKEN_ALGORITHMS } from './provider-types.ts'
+import { ID_TOKEN_ALGORITHMS, SECRET_ALGORITHM } from './provider-types.ts'
 
 // openid-client verifies an ID token only as part of a response that it received itself, and compares it with
 // one issuer. Here API callers present ID tokens, keys may be pinned, and one provider may have several
@@ -63,7 +63,7 @@ async function verifyWithKeys(
   field: string,
   options: JWTVerifyOptions,
 ): Promise<JWTVerifyResult> {
-  const { idTokenSigningKey, idTokenSigningAlg } = provider.row
+  const { idTokenSigningKey, idTokenSigningAlg, clientSecret } = provider.row
   const algorithms = idTokenSigningAlg ? [idTokenSigningAlg] : [...ID_TOKEN_ALGORITHMS]
   const rules = { ...options, algorithms, clockTolerance: CLOCK_TOLERANCE_SECONDS }
   if (idTokenSigningKey) {
@@ -72,6 +72,16 @@ async function verifyWithKeys(
     // jose throws a TypeError for a key of another type: allow only what this key verifies.
     const usable = algorithms.filter((alg) => pinned.algorithms.some((each) => each === alg))
     return jwtVerify(token, pinned.key, { ...rules, algorithms: usable })
+  }
+  if (idTokenSigningAlg === SECRET_ALGORITHM) {
+    if (!clientSecret)
+      throw rejectProof(
+        field,
+        `cannot be checked: ${SECRET_ALGORITHM} requires the clientSecret`,
+        'fields missing',
+        'clientSecret',
+      )
+    return jwtVerify(token, new TextEncoder().encode(clientSecret), rules)
   }
   const url = await findEndpoint(provider, 'jwksUri')
   if (!url)

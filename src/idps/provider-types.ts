@@ -4,6 +4,7 @@ export type IdpType = (typeof IDP_TYPES)[number]
 /** Fields without which a provider proves nothing. */
 export const REQUIRABLE_FIELDS = [
   'clientId',
+  'clientSecret',
   'issuer',
   'userInfoEndpoint',
   'platformTeamId',
@@ -15,7 +16,7 @@ export type RequirableField = (typeof REQUIRABLE_FIELDS)[number]
 export type ProviderType = {
   /** Fields that a provider needs besides the client id, because the type does not know them. */
   requires?: readonly RequirableField[]
-  /** The same, for a provider with a client secret. */
+  /** The same, for a provider whose client secret is a key. */
   requiresWithSecret?: readonly RequirableField[]
   issuer?: string
   /** Further values of `iss` that mean the same issuer. */
@@ -61,7 +62,7 @@ export const PROVIDER_TYPES: Record<IdpType, ProviderType> = {
     subject: ['sub'],
   },
   apple: {
-    // The secret is a key, with which the secrets for Apple are signed.
+    // The secret is a key, with which the secrets for Apple are signed, or one that was signed elsewhere.
     requiresWithSecret: ['platformTeamId', 'platformKid'],
     issuer: 'https://appleid.apple.com',
     idToken: 'required',
@@ -126,7 +127,7 @@ export const PROVIDER_TYPES: Record<IdpType, ProviderType> = {
 
 /**
  * Algorithms of ID tokens: asymmetric ones only. `none` proves nothing, and an HMAC key is known to both
- * sides.
+ * sides. A provider that has nothing else, such as LINE, is stated by an administrator: see `SECRET_ALGORITHM`.
  */
 export const ID_TOKEN_ALGORITHMS = [
   'RS256',
@@ -142,3 +143,8 @@ export const ID_TOKEN_ALGORITHMS = [
   'Ed25519',
 ] as const
 export type IdTokenAlgorithm = (typeof ID_TOKEN_ALGORITHMS)[number]
+
+/** The algorithm whose key is the client secret (OIDC Core, section 10.1). It is never accepted unless it is stated. */
+export const SECRET_ALGORITHM = 'HS256'
+/** RFC 7518, section 3.2: a shorter key must not be used. */
+export const MIN_SECRET_BYTES = 32

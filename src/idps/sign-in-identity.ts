@@ -112,8 +112,12 @@ function assertRecent({ auth_time: time }: Claims, since: Date | null): void {
     )
 }
 
-/** Throws InvalidInput for an ID token that was issued to another attempt. */
-function assertNonce({ nonce: value }: Claims, nonce: string): void {
+/**
+ * Throws InvalidInput for an ID token that was issued to another attempt. One without a nonce is accepted only from a
+ * provider of which an administrator says so.
+ */
+function assertNonce({ nonce: value }: Claims, nonce: string, isExpected: boolean): void {
+  if (!isGiven(value) && !isExpected) return
   if (!isGiven(value)) throw rejectProof('code', 'was issued without the nonce', 'nonce missing')
   if (value !== nonce) throw rejectProof('code', 'was issued for another sign-in', 'nonce')
 }
@@ -144,7 +148,8 @@ type Redeemed = { provider: Provider; redeemed: TokenAnswer; now: Date } & (
 async function redeemAnswer(row: IdentityProvider, answer: SignInAnswer): Promise<Redeemed> {
   const provider = requireProvider(row)
   await assertResponseIssuer(provider, answer.iss)
-  const { code, nonce, codeVerifier } = answer
+  const { code, nonce } = answer
+  const codeVerifier = row.usePkce ? answer.codeVerifier : null
   const redirectUri = buildCallbackUrl(row.tenantId, row.id)
   const now = new Date()
   const redeemed = await redeemCode(provider, { code, redirectUri, codeVerifier })
@@ -153,7 +158,7 @@ async function redeemAnswer(row: IdentityProvider, answer: SignInAnswer): Promis
     return { provider, redeemed, now, info: await readUserInfo(provider, accessToken) }
   if (!idToken) throw rejectProof('code', 'was redeemed without an ID token', 'no ID token')
   const claims = await verifyIdToken(provider, idToken, 'code')
-  assertNonce(claims, nonce)
+  assertNonce(claims, nonce, row.expectNonce)
   assertRecent(claims, answer.since)
   return { provider, redeemed, now, claims, idToken }
 }

@@ -72,6 +72,20 @@ describe('vestibule idp', () => {
     expect((await createIdp()).stdout).toMatch(/missing +clientId, issuer/)
   })
 
+  test('tests a provider, and exits with 1 where a sign-in would fail', async ({ tenant, createIdp }) => {
+    await createIdp('--client-id', 'vestibule', '--issuer', 'http://127.0.0.1:9')
+    const { code, stdout } = await vestibule(['idp', 'test', 'partner', '--tenant', tenant])
+    expect(code).toBe(1)
+    expect(stdout).toMatch(
+      /fields +passed[\s\S]*discovery +failed +unreachable +127\.0\.0\.1 could not be reached/,
+    )
+    const { stdout: json } = await vestibule(['idp', 'test', 'partner', '--tenant', tenant, '--json'])
+    expect(JSON.parse(json)).toMatchObject({
+      succeeded: false,
+      findings: [{ check: 'fields' }, { cause: 'unreachable' }],
+    })
+  })
+
   test('changes the secret from stdin, and deletes the provider', async ({
     tenant,
     createIdp,

@@ -1,4 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto'
+import { UnsecuredJWT } from 'jose'
 import { describe, expect } from 'vitest'
 import { newId } from '../../src/core/crypto.ts'
 import { issuerOf } from '../../src/core/issuer.ts'
@@ -15,6 +16,9 @@ import {
   test,
 } from '../support/idps.ts'
 import type { Json } from '../support/json.ts'
+
+const READY_SECRET = new UnsecuredJWT({ iss: 'TEAM' }).setExpirationTime('1h').encode()
+const EXPIRED_SECRET = new UnsecuredJWT({ iss: 'TEAM' }).setExpirationTime(1).encode()
 
 const EMPTY = Object.fromEntries(
   Object.keys(FULL)
@@ -103,6 +107,9 @@ describe.for(SURFACES)('create an identity provider over %s', (surface) => {
     ['oauth2', { clientId: 'app' }, ['userInfoEndpoint']],
     ['apple', {}, ['clientId']],
     ['apple', { clientId: 'app' }, []],
+    ['apple', { clientId: 'app', clientSecret: 'a secret' }, ['clientSecret']],
+    ['apple', { clientId: 'app', clientSecret: READY_SECRET }, []],
+    ['apple', { clientId: 'app', clientSecret: EXPIRED_SECRET }, ['clientSecret']],
     ['apple', { clientSecret: PRIVATE_KEY }, ['clientId', 'platformTeamId', 'platformKid']],
     ['apple', { clientId: 'app', clientSecret: PRIVATE_KEY, platformTeamId: 'T' }, ['platformKid']],
     ['facebook', {}, ['clientId']],
@@ -122,8 +129,15 @@ describe.for(SURFACES)('create an identity provider over %s', (surface) => {
 
   test('checks the fields of an incomplete provider one by one', async ({ writers }) => {
     const { create } = writers[surface]
-    expect(await create({ id: newIdpId(), type: 'apple', name: 'x', clientSecret: 'x' })).toEqual(
-      idpIssues(['clientSecret', 'must be the private key from Apple in PEM format (PKCS #8)']),
+    const hmac = { name: 'x', idTokenSigningAlg: 'HS256' }
+    expect(await create({ id: newIdpId(), type: 'google', ...hmac })).toEqual(
+      idpIssues(['idTokenSigningAlg', 'can be HS256 for type oidc only']),
+    )
+    expect(await create({ id: newIdpId(), type: 'oidc', ...hmac, clientSecret: 'x'.repeat(31) })).toEqual(
+      idpIssues(['clientSecret', 'must have 32 bytes or more: with HS256, it is the key of ID tokens']),
+    )
+    expect(await create({ id: newIdpId(), type: 'oidc', ...hmac, idTokenSigningKey: PUBLIC_KEY })).toEqual(
+      idpIssues(['idTokenSigningAlg', 'is not an algorithm of idTokenSigningKey']),
     )
     expect(await create({ id: newIdpId(), type: 'oidc', name: 'x', issuer: 'ftp://x' })).toMatchObject({
       fields: [{ field: 'issuer' }],
@@ -176,7 +190,7 @@ describe.for(SURFACES)('create an identity provider over %s', (surface) => {
       clientId: 'app',
       scopes: 'openid  email',
       authorizationEndpoint: 'javascript:alert(1)',
-      idTokenSigningAlg: 'HS256',
+      idTokenSigningAlg: 'HS384',
       idTokenSigningKey: 'x',
     }
     const { fields } = await create(invalid)
@@ -185,7 +199,7 @@ describe.for(SURFACES)('create an identity provider over %s', (surface) => {
     )
   })
 
-  test.for(['none', 'None', 'HS256', 'HS512', 'RSA1_5', 'dir'])(
+  test.for(['none', 'None', 'HS512', 'RSA1_5', 'dir'])(
     'rejects %s as the algorithm of ID tokens',
     async (alg, { writers }) => {
       const { create } = writers[surface]

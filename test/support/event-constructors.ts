@@ -131,6 +131,7 @@ export const CONSTRUCTOR_CALLS: Record<string, NewEvent[]> = {
   idpUserUnlinked: [credential.idpUserUnlinked('user_1')],
   idpCreated: [credential.idpCreated('google')],
   idpUpdated: [credential.idpUpdated('google', ['name'])],
+  idpTested: [credential.idpTested('google', false)],
   idpDeleted: [credential.idpDeleted('google', 3)],
   clientCreated: [
     management.clientCreated('client_1'),

@@ -15,7 +15,7 @@ export type IdpWriter = {
 }
 
 const IDP_FIELDS = `id type name clientId hasClientSecret scopes issuer authorizationEndpoint tokenEndpoint userInfoEndpoint jwksUri
-  idTokenSigningAlg hasIdTokenSigningKey platformTeamId platformKid entry domains trustEmail claims copyClaims trustAcr trustAmr upstreamLogout keepTokens callbackUrl logoutCallbackUrl backchannelLogoutUrl missing updatedAt createdAt`
+  idTokenSigningAlg hasIdTokenSigningKey platformTeamId platformKid entry domains trustEmail claims copyClaims trustAcr trustAmr upstreamLogout usePkce expectNonce keepTokens callbackUrl logoutCallbackUrl backchannelLogoutUrl missing updatedAt createdAt`
 const PAYLOAD = `... on IdentityProviderPayload { identityProvider { ${IDP_FIELDS} } }`
 
 export const pem = (key: { export: (options: Json) => string | Buffer }, type: 'spki' | 'pkcs8') =>
@@ -63,6 +63,8 @@ export const FULL = {
   trustAcr: { gold: 'phr' },
   trustAmr: ['mfa'],
   upstreamLogout: true,
+  usePkce: false,
+  expectNonce: false,
   keepTokens: true,
 }
 

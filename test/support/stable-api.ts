@@ -172,6 +172,8 @@ export const ADDED_FIELDS: Record<string, string[]> = {
     'trustAcr',
     'trustAmr',
     'upstreamLogout',
+    'usePkce',
+    'expectNonce',
     'keepTokens',
     'logoutCallbackUrl',
     'callbackUrl',

@@ -39,6 +39,22 @@ export const IDENTITY_PROVIDER_OPERATIONS: Record<string, Call[]> = {
     rest: (): Rest => ['PATCH', '/idps/acme', fields],
     gql: (): Gql => ({ mutation: 'updateIdentityProvider', input: { idpId: 'acme', ...fields } }),
   })),
+  testIdentityProvider: ['nowhere', 'real'].map((idpId) => ({
+    title: idpId,
+    rest: (): Rest => ['POST', `/idps/${idpId}/test`],
+    gql: (): Gql => ({
+      mutation: 'testIdentityProvider',
+      input: { idpId },
+      read: ({ succeeded, findings }) => ({
+        succeeded,
+        findings: findings.map(({ check, status, ...found }: Record<string, string>) => ({
+          check: check?.toLowerCase(),
+          status: status?.toLowerCase(),
+          ...found,
+        })),
+      }),
+    }),
+  })),
   deleteIdentityProvider: ['nowhere', 'acme'].map((idpId) => ({
     title: idpId,
     rest: (): Rest => ['DELETE', `/idps/${idpId}`],

@@ -88,7 +88,7 @@ describe('the cause of a failed sign-in at a provider', () => {
     'no token': [async () => 'eyJno-token', ['rejected', 'signature']],
   }
   test.for(Object.entries(signatures))(
-    'is recorded for an ID token with %s',
+    'is recorded for an ID token that is signed with %s',
     async ([, [signWith, expected]], { provider, foreignKeys, signInWithHabits, expectCause }) => {
       const key = foreignKeys.made.find(({ alg }) => alg === 'ES256')?.privateKey as CryptoKey
       const { html } = await signInWithHabits(provider, 'ada', { sign: (claims) => signWith(claims, key) })
