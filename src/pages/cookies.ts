@@ -13,6 +13,8 @@ export const SESSION_COOKIE = isSecure ? '__Secure-vst_sid' : 'vst_sid'
 export const ACCOUNT_COOKIE = isSecure ? '__Secure-vst_acc' : 'vst_acc'
 /** The cookie that binds interactions to a browser. */
 export const INTERACTION_COOKIE = isSecure ? '__Secure-vst_ix' : 'vst_ix'
+/** The cookie with the handle of the sign-in that the browser left for an identity provider; it proves nothing. */
+export const PROVIDER_COOKIE = isSecure ? '__Secure-vst_pr' : 'vst_pr'
 /** The cookie that binds a logout at an identity provider to a browser. */
 export const LOGOUT_COOKIE = isSecure ? '__Secure-vst_out' : 'vst_out'
 /** The prefix of the cookies that mark a browser in which an address signed in before. */

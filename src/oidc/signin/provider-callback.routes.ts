@@ -5,12 +5,18 @@ import { log } from '../../core/log.ts'
 import { readForm, requireSingleParams } from '../../http/request-body.http.ts'
 import { buildCallbackUrl } from '../../idps/callback-url.ts'
 import { findProviderRow } from '../../idps/sign-in-providers.ts'
+import { PROVIDER_COOKIE, readCookie } from '../../pages/cookies.ts'
 import { redirectTo, renderErrorPage } from '../../pages/responses.http.ts'
 import type { Interaction } from '../interactions/interactions.ts'
 import { type CallbackAnswer, readAnswer, sealAnswer, unsealAnswer } from './provider/callback-answer.ts'
 import { claimAttempt, readHandle } from './provider/provider-attempt.ts'
 import { rejectProviderInput } from './provider/provider-forms.http.ts'
-import { RejectedIdentity, signInByProvider } from './provider/provider-sign-in.ts'
+import {
+  RejectedIdentity,
+  recordRejection,
+  signInByProvider,
+  toErrorRejection,
+} from './provider/provider-sign-in.ts'
 import { listMethodForms } from './sign-in-methods.http.ts'
 import { admitAccount } from './step/admit-account.http.ts'
 import { createSecondFactorRule } from './step/sign-in.ts'
@@ -42,7 +48,8 @@ async function receiveAnswer(call: TenantCall): Promise<Response> {
   const answer = params.answer
     ? unsealAnswer(call.ctx.tenant, getIdpId(call), params.answer)
     : readAnswer(params)
-  const signIn = await findSignInStep(call, readHandle(answer.state))
+  const left = answer.error !== null && answer.state === '' ? readLeftHandle(call) : null
+  const signIn = await findSignInStep(call, left ?? readHandle(answer.state))
   if (!signIn) throw createExpiredSignInError()
   const { request } = signIn.interaction
   if (request.responseMode === 'account' && request.connectsIn) {
@@ -51,7 +58,25 @@ async function receiveAnswer(call: TenantCall): Promise<Response> {
   }
   // Another tab has signed in, or the tenant has switched the method off.
   const isExpected = signIn.authorization.next.step === 'login' && 'provider' in listMethodForms(signIn)
-  return isExpected ? finishAttempt(signIn, answer) : redirectToPage(signIn)
+  if (!isExpected) return redirectToPage(signIn)
+  return left === null ? finishAttempt(signIn, answer) : showError(signIn, answer)
+}
+
+/** The sign-in that the browser left for a provider. */
+const readLeftHandle = ({ event }: TenantCall): string | null =>
+  readCookie(event.req.headers.get('cookie'), PROVIDER_COOKIE)
+
+/**
+ * Shows an error that came without `state`, such as a cancellation. Any site can send one: the attempt stays open, and
+ * nothing but the words of the page follows from it.
+ */
+async function showError(signIn: SignInStep, { error }: CallbackAnswer): Promise<Response> {
+  const { call, interaction } = signIn
+  const idpId = getIdpId(call)
+  if (error === null || interaction.progress.provider?.idpId !== idpId) return redirectToPage(signIn)
+  const rejection = toErrorRejection(error)
+  const limited = await recordRejection(call.ctx, interaction, idpId, rejection).catch((thrown) => thrown)
+  return rejectProviderInput(signIn, idpId, limited ?? rejection)
 }
 
 /**

@@ -5,12 +5,13 @@ import { buildAuthorizationUrl, type ProviderWishes } from '../../../idps/provid
 import { findProviderRow, type SignInProvider } from '../../../idps/sign-in-providers.ts'
 import { listUpstreamAcrs, type TrustPolicy } from '../../../idps/trusted-authentication.ts'
 import { getRequestWords } from '../../../languages/request-language.ts'
+import { buildCookie, PROVIDER_COOKIE } from '../../../pages/cookies.ts'
 import { createPart, type PagePart } from '../../../pages/page-part.pages.tsx'
 import type { PageInteraction } from '../../../pages/page-shell.pages.tsx'
 import { transferToProvider } from '../../../pages/provider-transfer.http.ts'
-import { redirectTo } from '../../../pages/responses.http.ts'
+import { addCookies, redirectTo } from '../../../pages/responses.http.ts'
 import { selectExpectedAddress, selectMaxAge } from '../../authorize/evaluate-request.ts'
-import type { InputRejection } from '../../interactions/interactions.ts'
+import { INTERACTION_LIFETIME_SECONDS, type InputRejection } from '../../interactions/interactions.ts'
 import { satisfiesAcrRequest } from '../../model/acr.ts'
 import { describeInputRejection } from '../step/input-rejection-texts.ts'
 import { listOfferedProviders } from '../step/offered-methods.ts'
@@ -93,9 +94,11 @@ export async function leadToProvider(
       ...wishes,
       loginHint: loginHint ?? wishes.loginHint,
     })
-    if (after === 'link') return redirectTo(url)
+    const cookie = buildCookie(tenant, PROVIDER_COOKIE, interaction.handle, INTERACTION_LIFETIME_SECONDS)
+    if (after === 'link') return redirectTo(url, [cookie])
     const page = { tenant: call.tenant, client: authorization.client, provider, url }
-    return transferToProvider(signIn.call.ctx, page, interaction.request.display === 'popup')
+    const transfer = transferToProvider(signIn.call.ctx, page, interaction.request.display === 'popup')
+    return addCookies(transfer, [cookie])
   } catch (error) {
     const rejection = toRejection(error)
     if (!(rejection instanceof RejectedIdentity)) throw error

@@ -82,13 +82,16 @@ const CANCELED: readonly string[] = [
   'user_denied',
 ]
 
+/** The rejection of a sign-in that a provider answers with an error code. */
+export function toErrorRejection(error: string): RejectedIdentity {
+  if (CANCELED.includes(error)) return new RejectedIdentity('canceled', { code: error })
+  const cause = findProviderCause(error) ?? 'other error'
+  return new RejectedIdentity('refused', { code: error, explanation: { cause, diagnostics: null } })
+}
+
 /** Throws RejectedIdentity for an answer that has no code. */
 function requireCode({ code, error }: CallbackAnswer): string {
-  if (error !== null && CANCELED.includes(error)) throw new RejectedIdentity('canceled', { code: error })
-  if (error !== null) {
-    const cause = findProviderCause(error) ?? 'other error'
-    throw new RejectedIdentity('refused', { code: error, explanation: { cause, diagnostics: null } })
-  }
+  if (error !== null) throw toErrorRejection(error)
   if (code === null) throw reject('no code')
   return code
 }

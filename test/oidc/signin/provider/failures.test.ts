@@ -76,6 +76,31 @@ describe('a sign-in at an identity provider that fails', () => {
     },
   )
 
+  test('without state leads back to the first page, and leaves the attempt open', async ({
+    person,
+    subject,
+    provider,
+    newBrowser,
+    link,
+    start,
+    choose,
+    signInThere,
+    comeBack,
+    findLastFailure,
+  }) => {
+    await link(person.id, provider, subject)
+    const callback = await signInThere(await choose(await start(), provider.id), subject)
+    const canceled = new URL(`${provider.callback}?error=access_denied`)
+    const page = await comeBack(canceled)
+    expect(page.path).toMatch(/\/signin\/[\w-]+$/)
+    expect(page.html).toContain('You canceled the sign-in with Upstream')
+    expect(page.html).toContain('id="address"')
+    expect(await findLastFailure()).toMatchObject({ detail: { reason: 'canceled', error: 'access_denied' } })
+    expect((await comeBack(canceled, newBrowser())).response.status).toBe(410)
+    expect((await comeBack(new URL(`${provider.callback}?code=x`))).response.status).toBe(410)
+    expect((await comeBack(callback)).location).toContain('code=')
+  })
+
   test('for a person without a link says so, and names no account', async ({
     provider,
     signInBy,
