@@ -9,7 +9,7 @@ import {
   listIdentityProviders,
   updateIdentityProvider,
 } from './idps.ts'
-import { ProviderTestShape } from './provider-check.fields.ts'
+import { ProviderTestInput, ProviderTestShape } from './provider-check.fields.ts'
 import { testIdentityProvider } from './provider-check.ts'
 
 const toIdpBody = createBodyMapper(IdpShape)
@@ -68,8 +68,10 @@ export const idpRoutes: readonly RestRoute[] = [
     summary:
       'Tests an identity provider: metadata, keys, endpoints, and whether it accepts client id and secret.',
     scope: 'idps:write',
+    body: ProviderTestInput,
+    isBodyOptional: true,
     response: ProviderTestShape,
-    handle: async (ctx, { params }) => ({ ...(await testIdentityProvider(ctx, params.idpId)) }),
+    handle: async (ctx, { params, body }) => ({ ...(await testIdentityProvider(ctx, params.idpId, body)) }),
   }),
   defineRestRoute({
     method: 'DELETE',

@@ -33,22 +33,41 @@ export const SUCCEEDED_DESCRIPTION = 'Whether no check failed.'
 
 const toNames = <Name extends string>(table: Record<Name, string>) => Object.keys(table) as [Name, ...Name[]]
 
+/** Input of testIdentityProvider: it has no members. */
+export const ProviderTestInput = z
+  .strictObject({}, 'must be an object')
+  .meta({ id: 'IdentityProviderTestRequest', description: 'The body may be omitted.' })
+
 /** The findings of a test as REST returns them. */
 export const ProviderTestShape = z
   .object({
     succeeded: z.boolean().meta({ description: SUCCEEDED_DESCRIPTION, example: false }),
-    findings: z.array(
-      z
-        .object({
-          check: z.enum(toNames(PROVIDER_CHECKS)).meta({ example: 'client' }),
-          status: z.enum(toNames(FINDING_STATUSES)).meta({ example: 'failed' }),
-          cause: z.enum(PROVIDER_CAUSE_NAMES).nullable().meta({
-            description: 'Of a failed check, the cause as signin.failed names it.',
-            example: 'invalid_client',
-          }),
-          description: z.string().meta({ example: 'The provider does not accept client id and secret.' }),
-        })
-        .meta({ id: 'IdentityProviderFinding' }),
-    ),
+    findings: z
+      .array(
+        z
+          .object({
+            check: z
+              .enum(toNames(PROVIDER_CHECKS))
+              .meta({ description: 'What was asked.', example: 'client' }),
+            status: z
+              .enum(toNames(FINDING_STATUSES))
+              .meta({
+                description: 'passed, failed, or unknown where the provider does not tell.',
+                example: 'failed',
+              }),
+            cause: z.enum(PROVIDER_CAUSE_NAMES).nullable().meta({
+              description: 'Of a failed check, the cause as signin.failed names it.',
+              example: 'invalid_client',
+            }),
+            description: z
+              .string()
+              .meta({
+                description: 'What was found, in words.',
+                example: 'The provider does not accept client id and secret.',
+              }),
+          })
+          .meta({ id: 'IdentityProviderFinding', description: 'What a test found.' }),
+      )
+      .meta({ description: 'One for each check, in their order.' }),
   })
-  .meta({ id: 'IdentityProviderTest' })
+  .meta({ id: 'IdentityProviderTest', description: 'The findings of a test of an identity provider.' })

@@ -5,12 +5,18 @@ import { PROVIDER_CAUSES, type ProviderCause } from '../core/provider-causes.ts'
 import { sqlFor } from '../database/db.ts'
 import { idpTested } from '../events/credential-events.ts'
 import { recordEvents, wakeReaders } from '../events/log.ts'
+import { parseInput } from '../schema/input-shapes.ts'
 import { refreshKeySet } from './answers/key-set.ts'
 import { buildCallbackUrl } from './callback-url.ts'
 import { requireProvider } from './external-identity.ts'
 import type { Provider } from './provider.ts'
 import { requireWebUrl } from './provider-authorization.ts'
-import type { Finding, ProviderCheck, ProviderTest } from './provider-check.fields.ts'
+import {
+  type Finding,
+  type ProviderCheck,
+  type ProviderTest,
+  ProviderTestInput,
+} from './provider-check.fields.ts'
 import { redeemCode } from './provider-code.ts'
 import { withinSignInDeadline } from './provider-deadline.ts'
 import { findExplanation, toUnavailable } from './provider-errors.ts'
@@ -119,9 +125,15 @@ async function collectFindings(load: () => Provider): Promise<Finding[]> {
 
 /**
  * Tests an identity provider as far as it can be without a user: its fields, metadata, keys and endpoints, and whether it
- * accepts our client. Each check has 3 s. Nothing is changed; the test is recorded. Throws NotFound.
+ * accepts our client. Each check has 3 s. Nothing is changed; the test is recorded. Throws
+ * InvalidInput and NotFound.
  */
-export async function testIdentityProvider(ctx: Ctx, idpId: string): Promise<ProviderTest> {
+export async function testIdentityProvider(
+  ctx: Ctx,
+  idpId: string,
+  input: unknown = {},
+): Promise<ProviderTest> {
+  parseInput(ProviderTestInput, input)
   const row = await findProviderRow(ctx.tenant, idpId)
   if (!row) throw new NotFound('identity provider')
   const findings = await collectFindings(() => requireProvider(row))
