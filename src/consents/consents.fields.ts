@@ -28,12 +28,10 @@ export const ConsentShape = z
           'Individually requested claims that the user consented to, in addition to those of the scopes.',
         example: [],
       }),
-    resources: z
-      .array(z.string())
-      .meta({
-        description: 'APIs that it may use on behalf of the user (RFC 8707).',
-        example: ['https://api.shop.example'],
-      }),
+    resources: z.array(z.string()).meta({
+      description: 'APIs that it may use on behalf of the user (RFC 8707).',
+      example: ['https://api.shop.example'],
+    }),
     updatedAt: instantShape.meta({ description: 'When the user last consented.' }),
     createdAt: instantShape.meta({ description: 'When the user first consented.' }),
   })

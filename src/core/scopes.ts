@@ -77,8 +77,8 @@ export const parseScopeList = (text: string): string[] => [
   ...new Set(text.split(' ').filter((scope) => scope !== '')),
 ]
 
-/** Scopes that are not management scopes (OIDC Core, sections 5.4 and 11). */
-export const OIDC_SCOPES = [
+/** Scopes that every client may request (OIDC Core, sections 5.4 and 11). */
+export const COMMON_SCOPES = [
   'openid',
   'profile',
   'email',
@@ -86,5 +86,7 @@ export const OIDC_SCOPES = [
   'address',
   'offline_access',
   'session',
-  ACCOUNT_SCOPE,
 ] as const
+
+/** Scopes that are not management scopes (OIDC Core, sections 5.4 and 11). */
+export const OIDC_SCOPES = [...COMMON_SCOPES, ACCOUNT_SCOPE] as const

@@ -24,6 +24,7 @@ const SETTING_DESCRIPTIONS = {
   defaultLocale: findDescription('Tenant', 'defaultLocale'),
   dynamicRegistration: findDescription('Tenant', 'dynamicRegistration'),
   clientIdMetadataDocuments: findDescription('Tenant', 'clientIdMetadataDocuments'),
+  defaultScopes: findDescription('Tenant', 'defaultScopes'),
   signUp: findDescription('Tenant', 'signUp'),
   signUpDomains: findDescription('Tenant', 'signUpDomains'),
   signUpFields: findDescription('Tenant', 'signUpFields'),
@@ -94,6 +95,9 @@ export const TenantSettings = builder.objectRef<ReturnType<typeof toSettings>>('
     clientIdMetadataDocuments: t.exposeBoolean('clientIdMetadataDocuments', {
       description: SETTING_DESCRIPTIONS.clientIdMetadataDocuments,
     }),
+    defaultScopes: t.exposeStringList('defaultScopes', {
+      description: SETTING_DESCRIPTIONS.defaultScopes,
+    }),
     signUp: t.field({
       type: SignUpEnum,
       description: SETTING_DESCRIPTIONS.signUp,
@@ -156,6 +160,7 @@ export const buildSettingsInputFields = (t: InputFields) => ({
   defaultLocale: t.string({ description: SETTING_DESCRIPTIONS.defaultLocale }),
   dynamicRegistration: t.boolean({ description: SETTING_DESCRIPTIONS.dynamicRegistration }),
   clientIdMetadataDocuments: t.boolean({ description: SETTING_DESCRIPTIONS.clientIdMetadataDocuments }),
+  defaultScopes: t.stringList({ description: SETTING_DESCRIPTIONS.defaultScopes }),
   signUp: t.field({ type: SignUpEnum, description: SETTING_DESCRIPTIONS.signUp }),
   signUpDomains: t.stringList({ description: SETTING_DESCRIPTIONS.signUpDomains }),
   signUpFields: t.field({ type: [SignUpFieldInput], description: SETTING_DESCRIPTIONS.signUpFields }),

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { ROLE_NAMES, type Role } from '../core/scopes.ts'
+import { COMMON_SCOPES, ROLE_NAMES, type Role } from '../core/scopes.ts'
 import { SECOND_FACTOR_MODES, SIGN_IN_METHODS } from '../core/sign-in-methods.ts'
 import { LANGUAGES } from '../languages/catalogs.ts'
 import { expectedUpdatedAt } from '../schema/expected-updated-at.ts'
@@ -39,6 +39,7 @@ const tenantSamples = {
   supportUrl: 'https://example.com/help',
   ...signUpSamples,
   defaultLocale: 'de',
+  defaultScopes: ['email'],
   signInMethods: ['passkey', 'passcode'],
   offerPasskey: true,
   secondFactor: 'if-enrolled',
@@ -64,6 +65,15 @@ const textSettings = {
 }
 /** Switches are never unset. */
 const switches = { dynamicRegistration: flag, clientIdMetadataDocuments: flag }
+/** The scopes that every client may request. Null is none. */
+const scopeSettings = {
+  defaultScopes: z
+    .array(oneOf(COMMON_SCOPES), 'must be an array')
+    .max(100, 'must have at most 100 entries')
+    .nullable()
+    .transform((scopes) => [...new Set(scopes ?? [])])
+    .optional(),
+}
 /** At least one, so that users can sign in. Null is the default. */
 const methods = {
   signInMethods: z
@@ -107,6 +117,7 @@ const TenantSettings = z
   .strictObject({
     ...toOptional(textSettings),
     ...switches,
+    ...scopeSettings,
     ...signUpSettings,
     ...toOptional(termsSettings),
     ...methods,
@@ -131,6 +142,7 @@ export const TenantSettingsPatch = z
   .strictObject({
     ...toClearable(textSettings),
     ...switches,
+    ...scopeSettings,
     ...signUpSettings,
     ...toClearable(termsSettings),
     ...methods,
@@ -173,6 +185,7 @@ export const TenantSettingsShape = z
   .object({
     ...toShapes(textSettings, z.string().nullable()),
     ...toShapes(switches, z.boolean()),
+    ...toShapes(scopeSettings, z.array(z.enum(COMMON_SCOPES))),
     ...signUpSettingShapes,
     ...toShapes(termsSettings, z.string().nullable()),
     ...toShapes(methods, z.array(z.enum(SIGN_IN_METHODS))),

@@ -27,7 +27,12 @@ const good = {
 /** Parses an authorize request; returns the error instead of throwing it. */
 export function parse(params: URLSearchParams, of: RequestingClient | null = testClient(), isPushed = false) {
   try {
-    return parseAuthorizeRequest(params, of, { resources: RESOURCES, prompts: PROMPTS, isPushed })
+    return parseAuthorizeRequest(params, of, {
+      resources: RESOURCES,
+      prompts: PROMPTS,
+      defaultScopes: [],
+      isPushed,
+    })
   } catch (error) {
     if (!(error instanceof OAuthError)) throw error
     return { error: error.error, redirect: error.redirect }

@@ -13,6 +13,7 @@ export const UNSET_SETTINGS = {
   supportUrl: null,
   dynamicRegistration: false,
   clientIdMetadataDocuments: false,
+  defaultScopes: [],
   signUp: 'off',
   signUpDomains: [],
   signUpFields: [{ field: 'name', required: true, label: null, schema: null }],

@@ -27,6 +27,7 @@ describe('createTenant', () => {
       supportUrl: null,
       dynamicRegistration: false,
       clientIdMetadataDocuments: false,
+      defaultScopes: [],
       signUp: 'off',
       signUpDomains: [],
       signUpFields: [{ field: 'name', required: true, label: null, schema: null }],

@@ -41,7 +41,12 @@ export async function validateParameters(
   if (params.toString().length > MAX_REQUEST_CHARACTERS) throw new PayloadTooLarge(MAX_REQUEST_CHARACTERS)
   const resources = await listAllowedResources(tenant, params.getAll('resource'))
   const prompts = listSupportedPrompts(tenant)
-  const request = parseAuthorizeRequest(params, client, { resources, prompts, isPushed })
+  const request = parseAuthorizeRequest(params, client, {
+    resources,
+    prompts,
+    defaultScopes: tenant.defaultScopes,
+    isPushed,
+  })
   const hint =
     request.idTokenHint === null ? null : await verifyIdTokenHint(tenant.tenantId, request.idTokenHint)
   return { ...request, idTokenHint: null, subjectHint: hint?.userId ?? null }

@@ -16,24 +16,30 @@ import {
   readParameter,
 } from '../model/request-parameters.ts'
 import { parseRequestedResources, requireAllowedResources } from '../model/requested-resources.ts'
-import { selectRequestableScopes } from '../model/scopes.ts'
+import { parseRequestedScopes } from '../model/scopes.ts'
 import { addAcrValues, parseClaimsParameter } from './claims-parameter.ts'
 import { parseResponseMode } from './response-modes.ts'
 import { type RequestingClient, validateResponseTarget } from './response-target.ts'
 
 /** What a tenant permits in a request, and how the request was sent. */
-type RequestRules = { resources: readonly string[]; prompts: readonly Prompt[]; isPushed: boolean }
+type RequestRules = {
+  resources: readonly string[]
+  prompts: readonly Prompt[]
+  defaultScopes: readonly string[]
+  isPushed: boolean
+}
 
 /**
  * Parses an authorize request (RFC 6749, section 4.1.1; OIDC Core, section 3.1.2.2). The client and the
  * redirect_uri are validated first, because errors may be redirected only after that. `resources` are the
- * audiences that may be requested, `prompts` the supported values of `prompt`; `isPushed` says that the client
+ * audiences that may be requested, `prompts` the supported values of `prompt`, `defaultScopes` those of a
+ * request without `scope`; `isPushed` says that the client
  * pushed the request (RFC 9126). Throws OAuthError, with `redirect` false until both are valid.
  */
 export function parseAuthorizeRequest(
   params: URLSearchParams,
   client: RequestingClient | null,
-  { resources, prompts, isPushed }: RequestRules,
+  { resources, prompts, defaultScopes, isPushed }: RequestRules,
 ): AuthorizeRequest {
   const target = validateResponseTarget(params, client)
   const registeredClient = client as RequestingClient
@@ -45,7 +51,7 @@ export function parseAuthorizeRequest(
   requireSupportedMode(params, target)
   return {
     ...target,
-    scopes: parseScopes(params, registeredClient),
+    scopes: parseRequestedScopes(readParameter(params, 'scope'), registeredClient, defaultScopes),
     nonce: readParameter(params, 'nonce'),
     codeChallenge: parseCodeChallenge(params, registeredClient),
     prompt: parsePrompts(params, prompts),
@@ -104,12 +110,6 @@ function requireSupportedMode(params: URLSearchParams, { redirectUri }: Response
       redirect_uri: redirectUri,
     },
   )
-}
-
-function parseScopes(params: URLSearchParams, client: RequestingClient): string[] {
-  const scopes = parseScopeList(readParameter(params, 'scope') ?? '')
-  if (!scopes.includes('openid')) throw new OAuthError('invalid_scope', 'The scope must contain openid.')
-  return selectRequestableScopes(scopes, client)
 }
 
 /** Only S256 is supported (RFC 7636; RFC 9700, section 2.1.1); public clients, and others by a setting, must use PKCE. */

@@ -2,11 +2,11 @@ import { canUseDevices } from '../../clients/device-clients.ts'
 import { newId, randomToken, sha256 } from '../../core/crypto.ts'
 import { issuerOf } from '../../core/issuer.ts'
 import { OAuthError } from '../../core/oauth-error.ts'
-import { ACCOUNT_SCOPE, parseScopeList } from '../../core/scopes.ts'
+import { ACCOUNT_SCOPE } from '../../core/scopes.ts'
 import { addSeconds } from '../../core/time.ts'
 import { sql } from '../../database/db.ts'
 import { requireAllowedResources } from '../model/requested-resources.ts'
-import { selectRequestableScopes } from '../model/scopes.ts'
+import { parseRequestedScopes } from '../model/scopes.ts'
 import type { TokenRequest } from '../model/token-request.ts'
 import { listAllowedResources } from '../token/audience.ts'
 import { insertDeviceCode } from './device-codes.sql.ts'
@@ -48,13 +48,8 @@ export async function startDeviceAuthorization(
       diagnostics: { app_type: client.appType },
     })
   // A user who is tricked into entering a code must not lose the account.
-  const scopes = selectRequestableScopes(parseScopeList(form.scope ?? ''), client).filter(
-    (scope) => scope !== ACCOUNT_SCOPE,
-  )
-  if (scopes.length === 0)
-    throw new OAuthError('invalid_scope', 'The client may request none of these scopes.', {
-      diagnostics: { scope: form.scope ?? null },
-    })
+  const permitted = { scopes: client.scopes.filter((scope) => scope !== ACCOUNT_SCOPE) }
+  const scopes = parseRequestedScopes(form.scope ?? null, permitted, tenant.defaultScopes)
   requireAllowedResources(resources, await listAllowedResources(tenant, resources))
   const deviceCode = randomToken()
   for (let tries = 0; tries < MAX_CODE_ATTEMPTS; tries++) {

@@ -4,6 +4,7 @@ import { env } from '../../core/env.ts'
 import { apiAudienceOf } from '../../core/issuer.ts'
 import { OAuthError } from '../../core/oauth-error.ts'
 import { isScope, parseScopeList, SYSTEM_SCOPES, SYSTEM_TENANT } from '../../core/scopes.ts'
+import { toScopeMember } from '../model/scopes.ts'
 import type { TokenRequest, TokenResponse } from '../model/token-request.ts'
 import { issueAccessToken } from '../token/access-tokens.ts'
 import { computeAudience, listAllowedResources } from '../token/audience.ts'
@@ -42,7 +43,7 @@ export async function issueMachineToken({
     access_token: accessToken,
     token_type: getTokenType(dpopJkt),
     expires_in: lifetimeSeconds,
-    scope: scopes.join(' '),
+    ...toScopeMember(scopes),
   }
 }
 

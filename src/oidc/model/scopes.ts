@@ -1,7 +1,13 @@
-import { getRoleScopes, isAssignableScope, isScope, OIDC_SCOPES } from '../../core/scopes.ts'
+import { OAuthError } from '../../core/oauth-error.ts'
+import {
+  COMMON_SCOPES,
+  getRoleScopes,
+  isAssignableScope,
+  isScope,
+  parseScopeList,
+} from '../../core/scopes.ts'
 
-/** The scopes that every client may request. */
-const COMMON_SCOPES: ReadonlySet<string> = new Set(OIDC_SCOPES.filter((scope) => !isAssignableScope(scope)))
+const commonScopes: ReadonlySet<string> = new Set(COMMON_SCOPES)
 
 /**
  * The requested scopes that the client may request from users; unknown scopes, and management scopes and
@@ -12,8 +18,27 @@ export const selectRequestableScopes = (
   client: { scopes: readonly string[] },
 ): string[] =>
   requested.filter(
-    (scope) => COMMON_SCOPES.has(scope) || (isAssignableScope(scope) && client.scopes.includes(scope)),
+    (scope) => commonScopes.has(scope) || (isAssignableScope(scope) && client.scopes.includes(scope)),
   )
+
+/**
+ * The scopes of a request: those of its `scope` parameter that the client may request, or the default ones of the tenant
+ * without the parameter (RFC 6749, section 3.3). They need not contain `openid`: without it, the request is one of OAuth,
+ * and no ID token is issued. Throws OAuthError invalid_scope when the client may request none of the given scopes.
+ */
+export function parseRequestedScopes(
+  text: string | null,
+  client: { scopes: readonly string[] },
+  defaultScopes: readonly string[],
+): string[] {
+  const given = parseScopeList(text ?? '')
+  if (given.length === 0) return [...defaultScopes]
+  const scopes = selectRequestableScopes(given, client)
+  if (scopes.length > 0) return scopes
+  throw new OAuthError('invalid_scope', 'The client may request none of these scopes.', {
+    diagnostics: { scope: text },
+  })
+}
 
 /**
  * The requestable scopes that a user with `roles` can grant: management scopes only as far as the roles
@@ -29,3 +54,7 @@ export function selectGrantableScopes(
     (scope) => !isScope(scope) || roleScopes.has(scope),
   )
 }
+
+/** The member `scope` of a response, which is absent without scopes: it is not empty (RFC 6749, appendix A.4). */
+export const toScopeMember = (scopes: readonly string[]): { scope?: string } =>
+  scopes.length > 0 ? { scope: scopes.join(' ') } : {}

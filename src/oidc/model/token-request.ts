@@ -8,7 +8,7 @@ export type TokenResponse = {
   access_token: string
   token_type: 'Bearer' | 'DPoP'
   expires_in: number
-  scope: string
+  scope?: string
   id_token?: string
   refresh_token?: string
   /** With scope `session`: the token of a session of the client, which ends with the browser session. */

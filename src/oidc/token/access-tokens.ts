@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { issuerOf } from '../../core/issuer.ts'
 import { toEpochSeconds } from '../../core/time.ts'
 import { signJwt } from '../../keys/keys.ts'
+import { toScopeMember } from '../model/scopes.ts'
 
 export type AccessTokenRequest = {
   subject: string
@@ -33,7 +34,7 @@ export function issueAccessToken(tenant: string, request: AccessTokenRequest): P
     sub: request.subject,
     client_id: request.clientId,
     aud: request.audience.length === 1 ? request.audience[0] : [...request.audience],
-    scope: request.scopes.join(' '),
+    ...toScopeMember(request.scopes),
     iat: issuedAt,
     exp: issuedAt + request.lifetimeSeconds,
     jti: randomUUID(),

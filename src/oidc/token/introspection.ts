@@ -11,7 +11,7 @@ import { toEpochSeconds } from '../../core/time.ts'
 import { sql } from '../../database/db.ts'
 import { verifyAccessToken } from '../../keys/keys.ts'
 import { getTextClaim } from '../../keys/token-claims.ts'
-import { selectGrantableScopes } from '../model/scopes.ts'
+import { selectGrantableScopes, toScopeMember } from '../model/scopes.ts'
 import { requireParameter, type TokenRequest } from '../model/token-request.ts'
 import { selectActiveGrant } from './introspection.sql.ts'
 import { parseRefreshToken, type RefreshToken } from './refresh-tokens.ts'
@@ -65,7 +65,7 @@ async function introspectRefreshToken(
     iss: issuerOf(tenant),
     sub: grant.userId,
     client_id: client.id,
-    scope: selectGrantableScopes(grant.scopes, client, grant.roles).join(' '),
+    ...toScopeMember(selectGrantableScopes(grant.scopes, client, grant.roles)),
     iat: toEpochSeconds(grant.issuedAt),
     exp: toEpochSeconds(grant.idleExpiresAt),
     auth_time: toEpochSeconds(grant.authenticatedAt),
@@ -105,7 +105,7 @@ async function introspectAccessToken(
     active: true,
     ...{ iss, sub, client_id, iat, exp, jti, cnf, auth_time, acr, amr },
     aud: audience.length === 1 ? audience[0] : audience,
-    scope: scopes.join(' '),
+    ...toScopeMember(scopes),
     token_type: cnf ? 'DPoP' : 'Bearer',
     ...(isOwn && { sid }),
   }

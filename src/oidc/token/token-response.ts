@@ -1,6 +1,7 @@
 import type { CachedClient } from '../../access/client-cache.ts'
 import { selectReportedAcr } from '../model/acr.ts'
 import type { ClaimsRequest } from '../model/claims-request.ts'
+import { toScopeMember } from '../model/scopes.ts'
 import type { TokenRequest, TokenResponse } from '../model/token-request.ts'
 import { issueAccessToken } from './access-tokens.ts'
 import { computeAudience } from './audience.ts'
@@ -60,7 +61,7 @@ export async function issueUserTokens(
     access_token: accessToken,
     token_type: getTokenType(dpopJkt),
     expires_in: lifetimeSeconds,
-    scope: grant.scopes.join(' '),
+    ...toScopeMember(grant.scopes),
     ...(refreshToken !== null && { refresh_token: refreshToken }),
     ...(grant.scopes.includes('openid') && {
       id_token: await issueIdToken(tenant.tenantId, {

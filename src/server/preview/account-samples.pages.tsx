@@ -61,7 +61,15 @@ export function buildAccountSamples(tenant: PageTenant, now: Date): Record<strin
       <AppsPage
         {...timed}
         hasMore={false}
-        apps={[{ clientId: 'client_1', name: CLIENT.name, words: ['See your email address'], apis: ['Orders'], since: now }]}
+        apps={[
+          {
+            clientId: 'client_1',
+            name: CLIENT.name,
+            words: ['See your email address'],
+            apis: ['Orders'],
+            since: now,
+          },
+        ]}
       />
     ),
     'account-data': <DataPage {...shown} />,

@@ -39,13 +39,13 @@ describe('an invalid authorize request', () => {
     issuer,
     visit,
   }) => {
-    const { response, answer } = await visit({ scope: 'profile' })
+    const { response, answer } = await visit({ scope: 'users:write' })
     expect(response.status).toBe(303)
     expect(response.headers.get('cache-control')).toBe('no-store')
     expect(response.headers.get('referrer-policy')).toBe('no-referrer')
     expect(answer).toEqual({
       error: 'invalid_scope',
-      error_description: 'The scope must contain openid.',
+      error_description: 'The client may request none of these scopes.',
       state: 'a-state',
       iss: issuer,
     })

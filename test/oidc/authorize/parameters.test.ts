@@ -250,7 +250,14 @@ describe('a state or nonce', () => {
 })
 
 describe('a native client (RFC 8252, section 7.3)', () => {
-  test.for<[string]>([['http://127.0.0.1:51234/cb'], ['http://[::1]:51234/cb'], [V4], [V6], [NAME]])(
+  test.for<[string]>([
+    ['http://127.0.0.1:51234/cb'],
+    ['http://[::1]:51234/cb'],
+    ['http://localhost:51234/cb'],
+    [V4],
+    [V6],
+    [NAME],
+  ])(
     'receives the code at %s by query and by form_post and redeems it only with that redirect_uri',
     async ([uri], { app, plan, native, arrive }) => {
       for (const response_mode of ['query', 'form_post']) {
@@ -270,8 +277,8 @@ describe('a native client (RFC 8252, section 7.3)', () => {
   )
 
   test.for([
-    'http://localhost:8001/cb',
-    'http://localhost/cb',
+    'http://localhost:8001/other',
+    'http://localhost.:8001/cb',
     'http://127.0.0.1:51234/other',
     'http://127.0.0.1:51234/cb?x=1',
     'https://127.0.0.1:51234/cb',

@@ -38,7 +38,7 @@ describe('the pushed authorization request endpoint (RFC 9126)', () => {
     ['no redirect_uri', { redirect_uri: null }, 'invalid_request'],
     ['no response_type', { response_type: null }, 'invalid_request'],
     ['response_type=token', { response_type: 'token' }, 'unsupported_response_type'],
-    ['a scope without openid', { scope: 'email' }, 'invalid_scope'],
+    ['an unknown scope', { scope: 'nonsense' }, 'invalid_scope'],
     ['PKCE plain', { code_challenge_method: 'plain' }, 'invalid_request'],
     ['prompt=none login', { prompt: 'none login' }, 'invalid_request'],
     ['an unknown response_mode', { response_mode: 'fragment' }, 'invalid_request'],

@@ -67,7 +67,7 @@ describe.skipIf(noBrowser)('a web_message response (draft-sakimura-oauth-wmrm)',
     open,
   }) => {
     const page = await pageAt(party, await open())
-    const popup = await popUp(page, authorizeUrl({ response_mode: 'web_message', scope: 'profile' }))
+    const popup = await popUp(page, authorizeUrl({ response_mode: 'web_message', scope: 'nonsense' }))
     if (!popup.isClosed()) await popup.waitForEvent('close')
     expect(await nextHeard(page)).toEqual(errorMessage(tenant, 'invalid_scope'))
   })

@@ -38,7 +38,7 @@ describe('response_mode=form_post (OAuth 2.0 Form Post Response Mode)', () => {
       iss: plan.issuer,
     })
     for (const [more, error] of [
-      [{ scope: 'profile' }, 'invalid_scope'],
+      [{ scope: 'nonsense' }, 'invalid_scope'],
       [{ response_type: 'token' }, 'unsupported_response_type'],
       [{ response_type: null }, 'invalid_request'],
       [{ id_token_hint: 'x' }, 'invalid_request'],
@@ -114,7 +114,7 @@ describe('response_mode=web_message (draft-sakimura-oauth-wmrm)', () => {
     events,
     visit,
   }) => {
-    for (const more of [silent, { scope: 'profile' }, { response_type: 'token' }] as Record<
+    for (const more of [silent, { scope: 'nonsense' }, { response_type: 'token' }] as Record<
       string,
       string
     >[]) {

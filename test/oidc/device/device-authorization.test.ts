@@ -66,7 +66,7 @@ describe('the device authorization request (RFC 8628, section 3.1)', () => {
   }) => {
     const device = await newDevice({ scope: 'openid account users:write made-up profile' })
     expect((await findRow(device))?.scopes).toEqual(['openid', 'profile'])
-    for (const form of [{ scope: 'users:write' }, { scope: 'account' }, { scope: '' }, {}])
+    for (const form of [{ scope: 'users:write' }, { scope: 'account' }])
       expect(await requestDevice(form as never)).toMatchObject({
         status: 400,
         body: { error: 'invalid_scope' },

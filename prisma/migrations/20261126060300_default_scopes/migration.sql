@@ -1,0 +1,2 @@
+-- AlterTable
+ALTER TABLE "Tenant" ADD COLUMN     "defaultScopes" TEXT[] DEFAULT ARRAY[]::TEXT[];
