@@ -15,6 +15,7 @@ export const SETTINGS = [
   'textOverrides',
   'dynamicRegistration',
   'clientIdMetadataDocuments',
+  'openRegistration',
   'defaultScopes',
   'signUp',
   'signUpDomains',

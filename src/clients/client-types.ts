@@ -10,10 +10,10 @@ export const HAS_SECRET: Record<AppType, boolean> = {
   native: false,
 }
 /**
- * Who created a client: an administrator, dynamic registration (RFC 7591), or the publisher of its metadata
- * document.
+ * Who created a client: an administrator, dynamic registration (RFC 7591) with the token of an administrator or open to
+ * anyone, or the publisher of its metadata document.
  */
-export const REGISTERED_BY = ['administrator', 'registration', 'document'] as const
+export const REGISTERED_BY = ['administrator', 'registration', 'open-registration', 'document'] as const
 export type RegisteredBy = (typeof REGISTERED_BY)[number]
 export const CLIENT_TYPES = ['login', 'payment'] as const
 export type ClientType = (typeof CLIENT_TYPES)[number]

@@ -48,6 +48,10 @@ const ClientRegistrationEnum = builder.enumType('ClientRegistration', {
       description: 'An administrator, or the operator.',
     },
     REGISTRATION: { value: 'registration' as RegisteredBy, description: 'It registered itself (RFC 7591).' },
+    OPEN_REGISTRATION: {
+      value: 'open-registration' as RegisteredBy,
+      description: 'Anyone registered it, without a token (RFC 7591).',
+    },
     DOCUMENT: {
       value: 'document' as RegisteredBy,
       description: 'The publisher of its metadata document: its id is the URL of the document.',

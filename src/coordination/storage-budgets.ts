@@ -33,6 +33,8 @@ export const STORAGE_BUDGETS = {
   account: { network: scaled(1000, 4e6), tenant: scaled(50_000, 200e6), drainSeconds: DAY_SECONDS },
   /** Metadata documents of clients that were fetched: 30 days. */
   clientDocument: { network: scaled(1000, 4e6), tenant: scaled(20_000, 80e6), drainSeconds: DAY_SECONDS },
+  /** Clients that registered themselves without a token: 30 days, longer if they are used. */
+  clientRegistration: { network: scaled(500, 2e6), tenant: scaled(20_000, 80e6), drainSeconds: DAY_SECONDS },
   /** Used DPoP proofs of public clients: two minutes. */
   usedProof: { network: scaled(12_000, 12e6), tenant: scaled(600_000, 600e6), drainSeconds: 120 },
 } as const satisfies Record<string, StorageBudget>

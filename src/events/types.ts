@@ -59,7 +59,9 @@ const consent = z.strictObject({
 /** Null in events of earlier versions, which had passkeys only. */
 const credential = z.strictObject({ type: z.enum(CREDENTIAL_TYPES) }).nullable()
 /** How a client was changed. */
-const by = z.strictObject({ by: z.enum(['administrator', 'registration', 'document']) }).nullable()
+const by = z
+  .strictObject({ by: z.enum(['administrator', 'registration', 'open-registration', 'document']) })
+  .nullable()
 /** `fault` is the error of an attempt without an HTTP status. */
 const logout = z.strictObject({
   attempts: z.int(),

@@ -23,12 +23,12 @@ const DELETE_STATEMENTS = {
   EnrollmentToken: buildDeleteBatchSql('EnrollmentToken', 'expiresAt'),
   ClientSecret: buildDeleteBatchSql('ClientSecret', 'expiresAt'),
   IdempotencyKey: buildDeleteBatchSql('IdempotencyKey', 'expiresAt'),
-  // An anonymous request creates such a client by the URL of its document. A client with grants or consents
-  // is in use.
+  // An anonymous request creates such a client, by the URL of its document or by open registration. A client with
+  // grants or consents is in use.
   Client: buildDeleteBatchSql(
     'Client',
     'documentFreshUntil',
-    `"registeredBy" = 'document' AND "documentFreshUntil" < :before
+    `"registeredBy" IN ('document', 'open-registration') AND "documentFreshUntil" < :before
      AND NOT EXISTS (SELECT FROM "Grant" g WHERE g."tenantId" = "Client"."tenantId" AND g."clientId" = "Client"."id")
      AND NOT EXISTS (SELECT FROM "Consent" k WHERE k."tenantId" = "Client"."tenantId" AND k."clientId" = "Client"."id")`,
   ),

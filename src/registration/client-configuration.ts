@@ -1,14 +1,18 @@
 import { type CachedClient, findClient, isCurrentClientSecret } from '../access/client-cache.ts'
 import type { CachedTenant } from '../access/tenant-cache.ts'
 import { deleteClient, updateClient } from '../clients/client-changes.ts'
+import type { RegisteredBy } from '../clients/client-types.ts'
+import { requireStorage } from '../coordination/storage-budgets.ts'
 import type { Ctx } from '../core/context.ts'
 import { equalsConstantTime, sha256 } from '../core/crypto.ts'
 import type { FieldIssue } from '../core/errors.ts'
+import { measureJson } from '../core/json-size.ts'
 import {
   ClientMetadata,
   createForbiddenField,
   getAuthMethod,
   hasSecret,
+  omitLogos,
   parseMetadata,
   selectClientHost,
 } from './registration.fields.ts'
@@ -21,7 +25,7 @@ import {
 } from './registration-endpoint.ts'
 
 /** A client that manages its own registration, with the context of its call. */
-type Registrant = { client: CachedClient; token: string; ctx: Ctx }
+type Registrant = { client: CachedClient; by: RegisteredBy; token: string; ctx: Ctx }
 
 /**
  * The registered client whose registration access token the call carries (RFC 7592, section 1.3). Throws
@@ -37,10 +41,11 @@ async function authenticateRegistrant(
   await requireRegistrationEnabled(ctx, tenant)
   const token = requireBearerToken(ctx.tenant, authorization)
   const client = await findClient(ctx.tenant, clientId)
-  const expected = client?.registeredBy === 'registration' ? client.registrationTokenHash : null
+  const expected = client?.registrationTokenHash
   if (!client || !expected || !equalsConstantTime(Buffer.from(expected), sha256(token)))
     throw createInvalidTokenError(ctx.tenant)
-  return { client, token, ctx: { ...ctx, actor: { kind: 'client', tenant: ctx.tenant, clientId } } }
+  const by = client.registeredBy as RegisteredBy
+  return { client, by, token, ctx: { ...ctx, actor: { kind: 'client', tenant: ctx.tenant, clientId } } }
 }
 
 /** The current registration (RFC 7592, section 2.1). Throws as authenticateRegistrant. */
@@ -93,15 +98,18 @@ export async function replaceRegistration(
   readBody: () => Promise<unknown>,
 ): Promise<object> {
   const registrant = await authenticateRegistrant(ctx, tenant, authorization, clientId)
-  const { client, token } = registrant
-  const metadata = await readBody()
+  const { client, by, token } = registrant
+  const isOpen = by === 'open-registration'
+  const sent = await readBody()
+  const metadata = isOpen ? omitLogos(sent) : sent
   const { input, method, issues } = parseMetadata(ctx.tenant, metadata, ReplacementMetadata, {
     method: getAuthMethod(client, hasSecret(client)),
     name: selectClientHost(metadata),
   })
   const isObject = Object.keys(input).length > 0
   assertNoIssues([...issues, ...(isObject ? findIdentityChanges(metadata, client, method) : [])])
-  const updated = await updateClient(registrant.ctx, clientId, input, 'registration')
+  if (isOpen) await requireStorage('clientRegistration', ctx, { bytes: measureJson(input) })
+  const updated = await updateClient(registrant.ctx, clientId, input, by)
   return {
     ...toClientInformation(updated, hasSecret(client), { token }),
     token_endpoint_auth_method: method,
@@ -119,5 +127,5 @@ export async function deleteRegistration(
   clientId: string,
 ): Promise<void> {
   const registrant = await authenticateRegistrant(ctx, tenant, authorization, clientId)
-  await deleteClient(registrant.ctx, clientId, 'registration')
+  await deleteClient(registrant.ctx, clientId, registrant.by)
 }

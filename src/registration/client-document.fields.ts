@@ -1,12 +1,12 @@
 import * as z from 'zod'
 import { isUrlClientId } from '../access/client-ids.ts'
 import { env } from '../core/env.ts'
-import { isJsonObject } from '../core/json-object.ts'
 import { oneOf } from '../schema/input-shapes.ts'
 import { findUrlIssue } from '../schema/url-shapes.ts'
 import {
   ClientMetadata,
   createForbiddenField,
+  omitLogos,
   type ParsedMetadata,
   parseMetadata,
 } from './registration.fields.ts'
@@ -32,14 +32,6 @@ const createDocumentShape = (clientId: string) =>
     client_secret: forbiddenSecret,
     client_secret_expires_at: forbiddenSecret,
   })
-
-/** The document without `logo_uri` in any language. */
-const omitLogos = (document: unknown): unknown =>
-  isJsonObject(document)
-    ? Object.fromEntries(
-        Object.entries(document).filter(([member]) => member.split('#', 1)[0] !== 'logo_uri'),
-      )
-    : document
 
 /**
  * Parses a metadata document (section 4 of the draft) by the rules of dynamic registration. Its redirect URIs

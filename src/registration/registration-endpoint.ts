@@ -11,12 +11,15 @@ import { getAuthMethod, toClientMetadata } from './registration.fields.ts'
 /** The client registration endpoint; client configuration endpoints are below it. */
 export const buildRegistrationEndpoint = (tenant: string): string => `${issuerOf(tenant)}/oidc/register`
 
+type RegistrationSettings = Pick<CachedTenant, 'dynamicRegistration' | 'openRegistration'>
+
+/** Whether clients may register themselves, with a token or without one. */
+export const hasRegistration = ({ dynamicRegistration, openRegistration }: RegistrationSettings): boolean =>
+  dynamicRegistration || openRegistration
+
 /** Throws NotFound when the tenant does not allow dynamic registration, and RateLimited. */
-export async function requireRegistrationEnabled(
-  ctx: Ctx,
-  { dynamicRegistration }: CachedTenant,
-): Promise<void> {
-  if (!dynamicRegistration) throw new NotFound('page')
+export async function requireRegistrationEnabled(ctx: Ctx, tenant: RegistrationSettings): Promise<void> {
+  if (!hasRegistration(tenant)) throw new NotFound('page')
   await consumeLimit('registerClient', ctx.tenant, ctx.ip)
 }
 

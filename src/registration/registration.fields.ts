@@ -150,6 +150,14 @@ export function parseMetadata(
   return { input, method, issues }
 }
 
+/** Metadata that nobody reviewed, without `logo_uri` in any language: its image could change at any time. */
+export const omitLogos = (document: unknown): unknown =>
+  isJsonObject(document)
+    ? Object.fromEntries(
+        Object.entries(document).filter(([member]) => member.split('#', 1)[0] !== 'logo_uri'),
+      )
+    : document
+
 /** The host of the first redirect URI, the default name of a client. */
 export const selectClientHost = (metadata: unknown): string => {
   const uris = isJsonObject(metadata) ? metadata.redirect_uris : null

@@ -1,9 +1,11 @@
 import type { CachedTenant } from '../access/tenant-cache.ts'
-import { createClient } from '../clients/clients.ts'
+import { type ClientOrigin, createClient } from '../clients/clients.ts'
+import { requireStorage } from '../coordination/storage-budgets.ts'
 import type { Ctx } from '../core/context.ts'
 import { randomToken, sha256 } from '../core/crypto.ts'
+import { measureJson } from '../core/json-size.ts'
 import { sqlFor } from '../database/db.ts'
-import { ClientMetadata, parseMetadata, selectClientHost } from './registration.fields.ts'
+import { ClientMetadata, omitLogos, parseMetadata, selectClientHost } from './registration.fields.ts'
 import {
   assertNoIssues,
   createInvalidTokenError,
@@ -13,11 +15,33 @@ import {
 } from './registration-endpoint.ts'
 import { consumeRegistrationToken, selectActiveRegistrationToken } from './registration-tokens.sql.ts'
 
+/** What permits a registration, and what the client is from then on. */
+type Permission = Pick<ClientOrigin, 'by' | 'registrationTokenId' | 'permit'> & { isReviewed: boolean }
+
+/** The use of an initial access token, which is counted in the transaction of the creation. Throws OAuthError. */
+async function authorizeByToken(ctx: Ctx, authorization: string | null, now: Date): Promise<Permission> {
+  const initialToken = requireBearerToken(ctx.tenant, authorization)
+  const tokenId = await selectActiveRegistrationToken(sqlFor(ctx), ctx.tenant, sha256(initialToken), now)
+  if (tokenId === null) throw createInvalidTokenError(ctx.tenant)
+  return {
+    by: 'registration',
+    isReviewed: true,
+    registrationTokenId: tokenId,
+    permit: async (sql) => {
+      if (!(await consumeRegistrationToken(sql, ctx.tenant, tokenId, now)))
+        throw createInvalidTokenError(ctx.tenant)
+    },
+  }
+}
+
+const OPEN: Permission = { by: 'open-registration', isReviewed: false }
+
 /**
- * Registers the calling client (RFC 7591, section 3) with an initial access token, and counts a use of it in
- * the transaction of the creation. The client gets no management scopes and requires consent, because it is
- * unreviewed. Throws NotFound while registration is off, RateLimited, and OAuthError invalid_token (401),
- * invalid_redirect_uri or invalid_client_metadata.
+ * Registers the calling client (RFC 7591, section 3) with an initial access token or, where the tenant permits it,
+ * without one: then what it stores counts towards the budget of its network, and the client has no logo and is deleted
+ * when it is not used. The client gets no management scopes and requires consent, because it is unreviewed. Throws
+ * NotFound while registration is off, RateLimited, and OAuthError invalid_token (401), invalid_redirect_uri or
+ * invalid_client_metadata.
  */
 export async function registerClient(
   ctx: Ctx,
@@ -27,28 +51,27 @@ export async function registerClient(
   now = new Date(),
 ): Promise<object> {
   await requireRegistrationEnabled(ctx, tenant)
-  const initialToken = requireBearerToken(ctx.tenant, authorization)
-  const tokenId = await selectActiveRegistrationToken(sqlFor(ctx), ctx.tenant, sha256(initialToken), now)
-  if (tokenId === null) throw createInvalidTokenError(ctx.tenant)
-  const metadata = await readBody()
+  const isOpen = tenant.openRegistration && authorization === null
+  const { isReviewed, ...permission } = isOpen ? OPEN : await authorizeByToken(ctx, authorization, now)
+  const sent = await readBody()
+  const metadata = isReviewed ? sent : omitLogos(sent)
   const { input, method, issues } = parseMetadata(ctx.tenant, metadata, ClientMetadata, {
     method: 'client_secret_basic',
     name: selectClientHost(metadata),
   })
   assertNoIssues(issues)
+  if (!isReviewed) await requireStorage('clientRegistration', ctx, { bytes: measureJson(input) })
   const token = randomToken()
   const { client, secret } = await createClient(
     ctx,
     { ...input, type: 'login', requireConsent: true },
     {
-      by: 'registration',
-      columns: { registrationTokenHash: sha256(token) },
-      hasSecret: method !== 'private_key_jwt',
-      registrationTokenId: tokenId,
-      permit: async (sql) => {
-        if (!(await consumeRegistrationToken(sql, ctx.tenant, tokenId, now)))
-          throw createInvalidTokenError(ctx.tenant)
+      ...permission,
+      columns: {
+        registrationTokenHash: sha256(token),
+        ...(!isReviewed && { documentFreshUntil: now }),
       },
+      hasSecret: method !== 'private_key_jwt',
     },
   )
   return {

@@ -24,6 +24,7 @@ const SETTING_DESCRIPTIONS = {
   defaultLocale: findDescription('Tenant', 'defaultLocale'),
   dynamicRegistration: findDescription('Tenant', 'dynamicRegistration'),
   clientIdMetadataDocuments: findDescription('Tenant', 'clientIdMetadataDocuments'),
+  openRegistration: findDescription('Tenant', 'openRegistration'),
   defaultScopes: findDescription('Tenant', 'defaultScopes'),
   signUp: findDescription('Tenant', 'signUp'),
   signUpDomains: findDescription('Tenant', 'signUpDomains'),
@@ -98,6 +99,9 @@ export const TenantSettings = builder.objectRef<ReturnType<typeof toSettings>>('
     defaultScopes: t.exposeStringList('defaultScopes', {
       description: SETTING_DESCRIPTIONS.defaultScopes,
     }),
+    openRegistration: t.exposeBoolean('openRegistration', {
+      description: SETTING_DESCRIPTIONS.openRegistration,
+    }),
     signUp: t.field({
       type: SignUpEnum,
       description: SETTING_DESCRIPTIONS.signUp,
@@ -161,6 +165,7 @@ export const buildSettingsInputFields = (t: InputFields) => ({
   dynamicRegistration: t.boolean({ description: SETTING_DESCRIPTIONS.dynamicRegistration }),
   clientIdMetadataDocuments: t.boolean({ description: SETTING_DESCRIPTIONS.clientIdMetadataDocuments }),
   defaultScopes: t.stringList({ description: SETTING_DESCRIPTIONS.defaultScopes }),
+  openRegistration: t.boolean({ description: SETTING_DESCRIPTIONS.openRegistration }),
   signUp: t.field({ type: SignUpEnum, description: SETTING_DESCRIPTIONS.signUp }),
   signUpDomains: t.stringList({ description: SETTING_DESCRIPTIONS.signUpDomains }),
   signUpFields: t.field({ type: [SignUpFieldInput], description: SETTING_DESCRIPTIONS.signUpFields }),

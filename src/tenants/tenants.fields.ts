@@ -64,7 +64,7 @@ const textSettings = {
   defaultLocale: oneOf(LANGUAGES as [string, ...string[]]),
 }
 /** Switches are never unset. */
-const switches = { dynamicRegistration: flag, clientIdMetadataDocuments: flag }
+const switches = { dynamicRegistration: flag, clientIdMetadataDocuments: flag, openRegistration: flag }
 /** The scopes that every client may request. Null is none. */
 const scopeSettings = {
   defaultScopes: z

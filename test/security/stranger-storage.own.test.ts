@@ -7,8 +7,10 @@ vi.hoisted(() => {
 })
 
 import { STORAGE_BUDGETS, takeStorage } from '../../src/coordination/storage-budgets.ts'
+import { createPlatformCtx } from '../../src/core/context.ts'
 import { renderMetrics } from '../../src/core/metrics.ts'
 import { dbFor } from '../../src/database/db.ts'
+import { updateSettings } from '../../src/tenants/settings.ts'
 import { serveJson } from '../support/client-documents.ts'
 import { startServer } from '../support/process.ts'
 import { authorizePath, codeFor, makeUser } from '../support/protocol.ts'
@@ -172,6 +174,34 @@ describe('a network that has used up its budget', () => {
     expect(await dbFor(visited.slug).client.count({ where })).toBe(0)
     const allowed = await new BrowserFrom(app, newIp()).fetch(authorizePath(visited.slug, { id }))
     expect(allowed.status).toBe(303)
+  })
+
+  test('adds no client of open registration, and changes none', async ({ app, newVisited, newIp }) => {
+    const { slug } = await newVisited()
+    await updateSettings(createPlatformCtx(slug), { openRegistration: true })
+    const ip = newIp()
+    const register = (from: string, init: RequestInit, path = '') =>
+      new BrowserFrom(app, from).fetch(`/${slug}/oidc/register${path}`, {
+        ...init,
+        headers: { 'content-type': 'application/json', ...init.headers },
+      })
+    const body = JSON.stringify({ redirect_uris: ['https://rp.example.com/cb'] })
+    const added = await register(ip, { method: 'POST', body })
+    expect(added.status).toBe(201)
+    const { client_id: id, registration_access_token: token } = await added.json()
+    await useUp('clientRegistration', ip)
+    expect((await register(ip, { method: 'POST', body })).status).toBe(429)
+    const replacement = {
+      method: 'PUT',
+      body: JSON.stringify({ client_id: id, redirect_uris: ['https://rp.example.com/other'] }),
+      headers: { authorization: `Bearer ${token}` },
+    }
+    expect((await register(ip, replacement, `/${id}`)).status).toBe(429)
+    const clients = await dbFor(slug).client.findMany({
+      where: { tenantId: slug, registeredBy: 'open-registration' },
+    })
+    expect(clients.map(({ callbacks }) => callbacks)).toEqual([['https://rp.example.com/cb']])
+    expect((await register(newIp(), { method: 'POST', body })).status).toBe(201)
   })
 })
 

@@ -124,6 +124,7 @@ export const ADDED_FIELDS: Record<string, string[]> = {
   TenantSettings: [
     'dynamicRegistration',
     'clientIdMetadataDocuments',
+    'openRegistration',
     'defaultScopes',
     'signUp',
     'signUpDomains',

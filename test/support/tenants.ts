@@ -13,6 +13,7 @@ export const UNSET_SETTINGS = {
   supportUrl: null,
   dynamicRegistration: false,
   clientIdMetadataDocuments: false,
+  openRegistration: false,
   defaultScopes: [],
   signUp: 'off',
   signUpDomains: [],

@@ -27,6 +27,7 @@ describe('createTenant', () => {
       supportUrl: null,
       dynamicRegistration: false,
       clientIdMetadataDocuments: false,
+      openRegistration: false,
       defaultScopes: [],
       signUp: 'off',
       signUpDomains: [],

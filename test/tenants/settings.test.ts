@@ -24,6 +24,7 @@ describe('updateSettings', () => {
       textOverrides: [{ locale: 'de', key: 'signIn.title', text: 'Willkommen' }],
       dynamicRegistration: true,
       clientIdMetadataDocuments: true,
+      openRegistration: true,
       defaultScopes: ['email', 'offline_access'],
       signUp: 'domains',
       signUpDomains: ['acme.example'],

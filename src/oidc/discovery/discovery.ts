@@ -7,7 +7,7 @@ import { ASSERTION_ALGORITHMS } from '../../keys/public-keys.ts'
 import { SIGNING_ALGORITHMS } from '../../keys/signing-algorithms.ts'
 import { LANGUAGES } from '../../languages/catalogs.ts'
 import type { SignUpSettings } from '../../passcodes/sign-up-policy.ts'
-import { buildRegistrationEndpoint } from '../../registration/registration-endpoint.ts'
+import { buildRegistrationEndpoint, hasRegistration } from '../../registration/registration-endpoint.ts'
 import { CLAIM_DEFINITIONS } from '../../users/claims.ts'
 import { GRANT_TYPE_NAMES } from '../grants/grant-types.ts'
 import { listSupportedAcrs } from '../model/acr.ts'
@@ -36,6 +36,7 @@ type DiscoverySettings = SignUpSettings &
     CachedTenant,
     | 'tenantId'
     | 'dynamicRegistration'
+    | 'openRegistration'
     | 'clientIdMetadataDocuments'
     | 'signInMethods'
     | 'secondFactor'
@@ -47,7 +48,7 @@ type DiscoverySettings = SignUpSettings &
  * list comes from the code that implements it; members whose default is true are stated when unsupported.
  */
 export function buildDiscovery(tenant: DiscoverySettings): Record<string, unknown> {
-  const { tenantId, dynamicRegistration, clientIdMetadataDocuments } = tenant
+  const { tenantId, clientIdMetadataDocuments } = tenant
   const issuer = issuerOf(tenantId)
   return {
     issuer,
@@ -56,7 +57,7 @@ export function buildDiscovery(tenant: DiscoverySettings): Record<string, unknow
     require_pushed_authorization_requests: false,
     token_endpoint: `${issuer}/oidc/token`,
     device_authorization_endpoint: `${issuer}/oidc/device`,
-    ...(dynamicRegistration && { registration_endpoint: buildRegistrationEndpoint(tenantId) }),
+    ...(hasRegistration(tenant) && { registration_endpoint: buildRegistrationEndpoint(tenantId) }),
     ...(clientIdMetadataDocuments && { client_id_metadata_document_supported: true }),
     userinfo_endpoint: userinfoAudienceOf(tenantId),
     jwks_uri: `${issuer}/.well-known/jwks.json`,

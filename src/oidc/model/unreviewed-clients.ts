@@ -1,15 +1,18 @@
 import { isLoopbackHost } from '../../schema/url-shapes.ts'
 
-/** Whether a client exists by its metadata document alone: no administrator has reviewed its addresses. */
+/**
+ * Whether a client exists by its metadata document or by open registration alone: no administrator has reviewed its
+ * addresses.
+ */
 export const isUnreviewed = (client: { registeredBy: string } | null): boolean =>
-  client?.registeredBy === 'document'
+  client?.registeredBy === 'document' || client?.registeredBy === 'open-registration'
 
 /** The host of a URL, or the scheme of one without a host. */
 const toPlace = (url: URL): string => url.host || url.protocol
 
 /**
  * Where a response goes. An application on the device of the user has a loopback address or a private-use scheme.
- * `isOther`: the client is not reviewed, and the host that publishes it is another one.
+ * `isOther`: the client is not reviewed, and the host that publishes it, if any, is another one.
  */
 export type Destination = { place: string; isOnDevice: boolean; isOther: boolean }
 
@@ -23,6 +26,8 @@ export function describeDestination(
   return {
     place: toPlace(destination),
     isOnDevice: !isWeb || isLoopbackHost(destination.hostname),
-    isOther: isUnreviewed(client) && destination.origin !== new URL(client.id).origin,
+    isOther:
+      client.registeredBy === 'open-registration' ||
+      (client.registeredBy === 'document' && destination.origin !== new URL(client.id).origin),
   }
 }

@@ -31,10 +31,15 @@ export type ConsentPageProps = {
 }
 
 /**
- * The publisher of a client that is registered by its own document: the name is not verified, the host is.
+ * The publisher of a client that is registered by its own document: the name is not verified, the host is. Of a client of
+ * open registration, nothing is.
  */
 export const PublisherNote = ({ client }: Pick<ConsentPageProps, 'client'>): VNode | null =>
-  client.registeredBy === 'document' && client.id ? (
+  client.registeredBy === 'open-registration' ? (
+    <p>
+      <Message of="consent.selfRegistered" />
+    </p>
+  ) : client.registeredBy === 'document' && client.id ? (
     <p>
       <Message
         of="consent.publisher"

@@ -20,6 +20,8 @@ export const TENANT_OPERATIONS: Record<string, Call[]> = {
     { logoUrl: 'javascript:x', supportUrl: 'x' },
     { dynamicRegistration: true, clientIdMetadataDocuments: true },
     { dynamicRegistration: null },
+    { openRegistration: true },
+    { openRegistration: null },
     { defaultScopes: ['openid', 'email', 'email'] },
     { defaultScopes: ['users:read', 'account', 'x'] },
     { defaultScopes: null },
