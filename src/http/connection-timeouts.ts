@@ -15,6 +15,11 @@ export const TIMEOUTS_MS = {
   reading: 15_000,
   /** Inactivity of a stream: an import, an export, an event stream. */
   idle: 60_000,
+  /**
+   * The next request of a connection. Load balancers reuse a connection for 60 s; one that the server closes first loses a
+   * request.
+   */
+  keepAlive: 75_000,
   /** The rest of a body, received after the response so that the client can read the response. */
   linger: 2000,
 }
@@ -105,10 +110,11 @@ export function setReadTimeout({ socket }: IncomingMessage, response: ServerResp
   })
 }
 
-/** Limits the time of headers. Node's limit of whole requests would end streams. */
+/** Limits the time of headers and between requests. Node's limit of whole requests would end streams. */
 export function setHeadersTimeout(server: Server): void {
   server.requestTimeout = 0
   server.headersTimeout = TIMEOUTS_MS.headers
+  server.keepAliveTimeout = TIMEOUTS_MS.keepAlive
 }
 
 /**

@@ -96,7 +96,7 @@ describe('a connection', () => {
     clearInterval(poke)
   })
 
-  test('has 15 s for headers, for a body and for reading, a stream 60 s of inactivity, and the rest of a body 2 s', ({
+  test('has 15 s for headers, for a body and for reading, a stream 60 s of inactivity, the rest of a body 2 s, and the next request 75 s', ({
     shortTimeouts,
   }) => {
     expect(shortTimeouts).toEqual({
@@ -104,7 +104,14 @@ describe('a connection', () => {
       body: 15_000,
       reading: 15_000,
       idle: 60_000,
+      keepAlive: 75_000,
       linger: 2000,
     })
   })
+})
+
+test('a connection is kept longer than load balancers reuse it, which keep it for 60 s', async ({ app }) => {
+  const { headers } = await app.fetch('/health/live')
+  const [, seconds] = /^timeout=(\d+)$/.exec(headers.get('keep-alive') ?? '') ?? []
+  expect(Number(seconds)).toBeGreaterThan(60)
 })

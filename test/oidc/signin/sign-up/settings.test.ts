@@ -127,7 +127,9 @@ describe('prompt=create', () => {
       expect(await readPrompts()).toEqual(['none', 'login', 'consent', 'select_account'])
       const { response, location } = await browser.open(oidc.authorizePath(CREATE))
       expect([response.status, location]).toEqual([400, null])
-      expect(await response.text()).toContain('prompt=create is not supported')
+      const html = await response.text()
+      expect(html).toContain('prompt=create is not supported')
+      expect(html).toContain('invalid_request')
     }
     await updateSettings(ctx, { signUp: 'open', signInMethods: null })
     const { location } = await browser.open(oidc.authorizePath({ prompt: 'create none' }))
