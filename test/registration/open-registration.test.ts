@@ -23,7 +23,7 @@ const test = base
   )
 
 describe('open registration (RFC 7591, section 3)', () => {
-  test('registers a client without a token, which asks for consent as one that nobody reviewed', async ({
+  test('registers a client without a token, which asks for consent as an unreviewed one', async ({
     app,
     issuer,
     person,
@@ -81,11 +81,7 @@ describe('open registration (RFC 7591, section 3)', () => {
     ])
   })
 
-  test('redirects nobody to the client before a page (decision 54)', async ({
-    app,
-    tenant,
-    registerOpenly,
-  }) => {
+  test('redirects to the client only after a page (decision 54)', async ({ app, tenant, registerOpenly }) => {
     const { body } = await registerOpenly()
     const path = authorizePath(tenant, { id: body.client_id }, { prompt: 'none' })
     const { status, headers } = await app.fetch(path)
