@@ -91,9 +91,7 @@ export type IdpFields = { name: string } & {
 }
 
 /** Issues of ID tokens whose key is the client secret. */
-function findSecretIssues(type: unknown, secret: unknown): FieldIssue[] {
-  if (type !== 'oidc')
-    return [{ field: 'idTokenSigningAlg', description: `can be ${SECRET_ALGORITHM} for type oidc only` }]
+function findSecretIssues(secret: unknown): FieldIssue[] {
   return typeof secret === 'string' && secret !== '' && Buffer.byteLength(secret) < MIN_SECRET_BYTES
     ? [
         {
@@ -111,7 +109,7 @@ function findSecretIssues(type: unknown, secret: unknown): FieldIssue[] {
 function findIdpIssues(idp: Record<string, unknown>): FieldIssue[] {
   const issues = findPolicyIssues(idp)
   const { clientSecret, idTokenSigningKey, idTokenSigningAlg } = idp
-  if (idTokenSigningAlg === SECRET_ALGORITHM) issues.push(...findSecretIssues(idp.type, clientSecret))
+  if (idTokenSigningAlg === SECRET_ALGORITHM) issues.push(...findSecretIssues(clientSecret))
   const key = typeof idTokenSigningKey === 'string' ? parsePublicKey(idTokenSigningKey) : null
   const isKnown = ACCEPTED_ALGORITHMS.find((alg) => alg === idTokenSigningAlg)
   if (key && isKnown && key.algorithms.length > 0 && !key.algorithms.some((alg) => alg === isKnown))

@@ -49,22 +49,18 @@ export const ProviderTestShape = z
             check: z
               .enum(toNames(PROVIDER_CHECKS))
               .meta({ description: 'What was asked.', example: 'client' }),
-            status: z
-              .enum(toNames(FINDING_STATUSES))
-              .meta({
-                description: 'passed, failed, or unknown where the provider does not tell.',
-                example: 'failed',
-              }),
+            status: z.enum(toNames(FINDING_STATUSES)).meta({
+              description: 'passed, failed, or unknown where the provider does not tell.',
+              example: 'failed',
+            }),
             cause: z.enum(PROVIDER_CAUSE_NAMES).nullable().meta({
               description: 'Of a failed check, the cause as signin.failed names it.',
               example: 'invalid_client',
             }),
-            description: z
-              .string()
-              .meta({
-                description: 'What was found, in words.',
-                example: 'The provider does not accept client id and secret.',
-              }),
+            description: z.string().meta({
+              description: 'What was found, in words.',
+              example: 'The provider does not accept client id and secret.',
+            }),
           })
           .meta({ id: 'IdentityProviderFinding', description: 'What a test found.' }),
       )
