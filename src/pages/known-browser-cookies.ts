@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { parse } from 'cookie-es'
 import { computeMac, computeMacs, equalsConstantTime } from '../core/crypto.ts'
-import { buildCookie, buildExpiredCookie, KNOWN_BROWSER_COOKIE, readCookie } from './cookies.ts'
+import { buildCookie, buildSurplusCookies, nameCookie, readCookie } from './cookies.ts'
 
 /**
  * A browser in which an address or a user signed in keeps a cookie that proves it: a random id, and a MAC over tenant,
@@ -11,15 +10,13 @@ import { buildCookie, buildExpiredCookie, KNOWN_BROWSER_COOKIE, readCookie } fro
 const PURPOSE = 'known-browser'
 const ID_BYTES = 16
 const LIFETIME_SECONDS = 180 * 86_400
-/** Cookies of one browser, so that those of a shared machine do not exceed the size of a header. */
-const MAX_COOKIES = 12
 
 const toMacInput = (tenant: string, key: string, id: Buffer): string =>
   [tenant, key, id.toString('base64url')].join('\n')
 
 /** The cookie of one address or user: the name shows neither. */
 const toCookieName = (tenant: string, key: string): string =>
-  `${KNOWN_BROWSER_COOKIE}_${computeMac(PURPOSE, `${tenant}\n${key}`).toString('hex').slice(0, 12)}`
+  nameCookie('kb', tenant, computeMac(PURPOSE, `${tenant}\n${key}`).toString('hex').slice(0, 12))
 
 /** The id of this browser if the owner of the key has signed in in it; null otherwise. */
 export function findKnownBrowserId(tenant: string, key: string, cookies: string | null): string | null {
@@ -39,10 +36,6 @@ export function buildKnownCookies(tenant: string, key: string, cookies: string |
   const id = randomBytes(ID_BYTES)
   const mac = computeMac(PURPOSE, toMacInput(tenant, key, id)).subarray(0, ID_BYTES)
   const value = Buffer.concat([id, mac]).toString('base64url')
-  const present = Object.keys(parse(cookies ?? '')).filter((name) => name.startsWith(KNOWN_BROWSER_COOKIE))
-  const surplus = present.slice(0, Math.max(0, present.length + 1 - MAX_COOKIES))
-  return [
-    buildCookie(tenant, toCookieName(tenant, key), value, LIFETIME_SECONDS),
-    ...surplus.map((name) => buildExpiredCookie(tenant, name)),
-  ]
+  const name = toCookieName(tenant, key)
+  return [buildCookie(name, value, LIFETIME_SECONDS), ...buildSurplusCookies(cookies, 'kb', [name])]
 }

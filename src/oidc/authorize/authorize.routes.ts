@@ -6,9 +6,8 @@ import { addQueryParameters } from '../../http/redirects.ts'
 import { readTarget } from '../../http/request.http.ts'
 import { readFormParams } from '../../http/request-body.http.ts'
 import { readSessionTokens } from '../../pages/account-cookies.ts'
-import { INTERACTION_COOKIE, readCookie } from '../../pages/cookies.ts'
 import { redirectTo, renderErrorPage } from '../../pages/responses.http.ts'
-import { bindBrowser } from '../interactions/browser-binding.ts'
+import { openInteraction } from '../interactions/browser-binding.ts'
 import { createInteraction } from '../interactions/interactions.ts'
 import { type CheckedRequest, validateAuthorizeRequest } from './check-request.ts'
 import { evaluateRequest } from './evaluate-request.ts'
@@ -50,7 +49,7 @@ async function handleAuthorize(call: TenantCall): Promise<Response> {
   const checked = await validateCallRequest(call, readTarget(event).query)
   if ('error' in checked) return sendErrorResponse(call, checked.target, checked.error, UNSEEN)
   const { request } = checked
-  const tokens = readSessionTokens(cookies)
+  const tokens = readSessionTokens(ctx.tenant, cookies)
   const authorization = await evaluateRequest(ctx, request, {}, tokens)
   const { next, signInState } = authorization
   // The page that asked for consent named the client.
@@ -64,9 +63,8 @@ async function handleAuthorize(call: TenantCall): Promise<Response> {
     )
   const answer = issueCodeResponse(tenant, request, authorization)
   if (answer) return sendAuthorizationResponse(ctx, answer)
-  const browser = bindBrowser(ctx.tenant, readCookie(cookies, INTERACTION_COOKIE))
-  const handle = await createInteraction(ctx, request, browser.key)
-  return redirectTo(selectStartUrl(tenant, next, handle), [browser.cookie])
+  const opened = await openInteraction(ctx, request, cookies)
+  return redirectTo(selectStartUrl(tenant, next, opened.handle), opened.cookies)
 }
 
 const toHostedPath = (tenant: string, handle: string): string => `/${tenant}/signin/${handle}`

@@ -6,15 +6,16 @@ import { readForm, requireSingleParams } from '../../http/request-body.http.ts'
 import { buildCallbackUrl } from '../../idps/callback-url.ts'
 import { findProviderRow } from '../../idps/sign-in-providers.ts'
 import { redirectTo, renderErrorPage } from '../../pages/responses.http.ts'
-import type { Interaction } from '../interactions/interactions.ts'
+import { createExpiredSignInError, type Interaction } from '../interactions/interactions.ts'
 import { type CallbackAnswer, readAnswer, sealAnswer, unsealAnswer } from './provider/callback-answer.ts'
 import { claimAttempt, readHandle } from './provider/provider-attempt.ts'
 import { rejectProviderInput } from './provider/provider-forms.http.ts'
 import { RejectedIdentity, signInByProvider } from './provider/provider-sign-in.ts'
 import { listMethodForms } from './sign-in-methods.http.ts'
 import { admitAccount } from './step/admit-account.http.ts'
+import { answerFormOnce, findFormAnswer, toSentForm } from './step/repeated-forms.http.ts'
 import { createSecondFactorRule } from './step/sign-in.ts'
-import { createExpiredSignInError, findSignInStep, redirectToPage } from './step/sign-in-step.http.ts'
+import { findSignInStep, redirectToPage } from './step/sign-in-step.http.ts'
 import type { EnteredAccount, SignInStep } from './step/sign-in-step.ts'
 
 /** Where identity providers send users back to. Apple posts its answer (form_post). */
@@ -42,16 +43,25 @@ async function receiveAnswer(call: TenantCall): Promise<Response> {
   const answer = params.answer
     ? unsealAnswer(call.ctx.tenant, getIdpId(call), params.answer)
     : readAnswer(params)
-  const signIn = await findSignInStep(call, readHandle(answer.state))
-  if (!signIn) throw createExpiredSignInError()
-  const { request } = signIn.interaction
-  if (request.responseMode === 'account' && request.connectsIn) {
-    const sealed = sealAnswer(call.ctx.tenant, getIdpId(call), answer)
-    return redirectTo(`${request.returnTo}?${new URLSearchParams({ idp: getIdpId(call), answer: sealed })}`)
+  const handle = readHandle(answer.state)
+  const { state, code, error, iss } = answer
+  const fields = { state, code: code ?? '', error: error ?? '', iss: iss ?? '' }
+  const sent = toSentForm(call, handle, `callback:${getIdpId(call)}`, fields)
+  const signIn = await findSignInStep(call, handle)
+  if (!signIn) {
+    const repeated = await findFormAnswer(sent)
+    if (repeated) return repeated
+    throw createExpiredSignInError()
   }
-  // Another tab has signed in, or the tenant has switched the method off.
-  const isExpected = signIn.authorization.next.step === 'login' && 'provider' in listMethodForms(signIn)
-  return isExpected ? finishAttempt(signIn, answer) : redirectToPage(signIn)
+  return answerFormOnce(sent, () => continueWithAnswer(signIn, answer))
+}
+
+async function continueWithAnswer(signIn: SignInStep, answer: CallbackAnswer): Promise<Response> {
+  const { call, interaction } = signIn
+  const { request } = interaction
+  if (request.responseMode !== 'account' || !request.connectsIn) return finishAttempt(signIn, answer)
+  const sealed = sealAnswer(call.ctx.tenant, getIdpId(call), answer)
+  return redirectTo(`${request.returnTo}?${new URLSearchParams({ idp: getIdpId(call), answer: sealed })}`)
 }
 
 /**
@@ -66,8 +76,11 @@ function withoutAttempt(interaction: Interaction): Interaction {
 async function finishAttempt(signIn: SignInStep, answer: CallbackAnswer): Promise<Response> {
   const { call, authorization } = signIn
   const { ctx } = call
+  // Another tab has signed in, or the tenant has switched the method off.
+  if (authorization.next.step !== 'login' || !('provider' in listMethodForms(signIn)))
+    return redirectToPage(signIn)
   const attempt = await claimAttempt(ctx.tenant, signIn.interaction, answer.state)
-  // A repeated answer, or one of an earlier attempt: continue with the current page.
+  // One of an earlier attempt: continue with the current page.
   if (!attempt) return redirectToPage(signIn)
   const row = await findProviderRow(ctx.tenant, getIdpId(call))
   const interaction = withoutAttempt(signIn.interaction)

@@ -99,11 +99,11 @@ describe('prompt and max_age (OIDC Core, section 3.1.2.1)', () => {
       error: 'login_required',
     })
     await dbFor(tenant).passcode.deleteMany({ where: { tenantId: tenant } })
-    const before = by.cookies.get('vst_sid')
+    const before = by.sessionToken
     const { location } = await oidc.signIn(by, user.email, { prompt: 'login', max_age: '99' })
     const { body } = await oidc.exchange(answerIn(location).code as string)
     expect(decodeJwt(body.id_token as string).auth_time).toBeGreaterThan(Date.now() / 1000 - 60)
-    expect(by.cookies.get('vst_sid')).not.toBe(before)
+    expect(by.sessionToken).not.toBe(before)
   })
 
   test('select_account redirects to the hosted pages', async ({ visit, isHosted }) => {

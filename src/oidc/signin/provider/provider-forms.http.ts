@@ -14,9 +14,9 @@ import type { InputRejection } from '../../interactions/interactions.ts'
 import { satisfiesAcrRequest } from '../../model/acr.ts'
 import { describeInputRejection } from '../step/input-rejection-texts.ts'
 import { listOfferedProviders } from '../step/offered-methods.ts'
-import { storePendingLink } from '../step/pending-links.ts'
+import { forgetPendingLink, storePendingLink } from '../step/pending-links.ts'
 import type { SignInMethod } from '../step/sign-in-method.http.ts'
-import { redirectToPage, rejectInput } from '../step/sign-in-step.http.ts'
+import { buildProofCookie, redirectToPage, rejectInput } from '../step/sign-in-step.http.ts'
 import type { SignInStep } from '../step/sign-in-step.ts'
 import { selectStayChoice } from '../step/stay-choice.ts'
 import { beginAttempt } from './provider-attempt.ts'
@@ -111,7 +111,7 @@ async function goToProvider(signIn: SignInStep, form: Record<string, string>): P
 
 /** The user does not want to link the identity that was proven. */
 async function forgetIdentity(signIn: SignInStep): Promise<Response> {
-  await storePendingLink(signIn.call.ctx.tenant, signIn.interaction, null)
+  await forgetPendingLink(signIn.call.ctx.tenant, signIn.interaction)
   return redirectToPage(signIn)
 }
 
@@ -149,7 +149,7 @@ export async function rejectProviderInput(
       provenAt: provenAt.toISOString(),
       tokens: tokens && sealPendingTokens(tenant, idpId, tokens),
     })
-    return redirectToPage(signIn)
+    return redirectToPage(signIn, 'email', [buildProofCookie(signIn)])
   }
   return rejectInput(signIn, { page: 'email', provider: name, ...toInputRejection(error) })
 }
