@@ -5,6 +5,8 @@ process.env.BASE_URL = 'https://id.example.com'
 const { buildCookie, buildExpiredCookie, buildSurplusCookies, nameCookie, readCookie } = await import(
   '../../src/pages/cookies.ts'
 )
+const { readSessionTokens } = await import('../../src/pages/account-cookies.ts')
+const { buildKnownCookies, findKnownBrowserId } = await import('../../src/pages/known-browser-cookies.ts')
 const token = 'a'.repeat(43)
 const SID = '__Host-vst_sid_acme'
 
@@ -36,6 +38,31 @@ describe('cookies of an https issuer', () => {
     [null, null],
   ])('are read from %s', (header, expected) => {
     expect(readCookie(header, SID)).toBe(expected)
+  })
+})
+
+describe('cookies that another host of the domain can set', () => {
+  test.each(['vst_', '__Secure-vst_'])('are no sessions, and mark no browser: %s', (prefix) => {
+    const planted = [
+      `${prefix}sid=${token}`,
+      `${prefix}sid_acme=${token}`,
+      `${prefix}acc_${'0'.repeat(12)}=${token}`,
+      `${prefix}acc_acme_${'0'.repeat(12)}=${token}`,
+    ]
+    expect(readSessionTokens('acme', planted.join('; '))).toEqual([])
+    const [known = ''] = buildKnownCookies('acme', 'ada@example.com', null)
+    const cookie = known.split(';', 1)[0] ?? ''
+    expect(cookie).toMatch(/^__Host-vst_kb_acme_/)
+    expect(findKnownBrowserId('acme', 'ada@example.com', cookie)).not.toBeNull()
+    const former = cookie.replace('__Host-vst_', prefix)
+    expect(findKnownBrowserId('acme', 'ada@example.com', former)).toBeNull()
+    expect(findKnownBrowserId('acme', 'ada@example.com', former.replace('kb_acme', 'kb'))).toBeNull()
+  })
+
+  test('of the session of another tenant are no session of this one', () => {
+    const cookies = `__Host-vst_sid_acme-2=${token}; __Host-vst_acc_acme-2_${'0'.repeat(12)}=${token}`
+    expect(readSessionTokens('acme', cookies)).toEqual([])
+    expect(readSessionTokens('acme-2', cookies)).toEqual([token])
   })
 })
 
