@@ -8,14 +8,13 @@ import { readForm, requireSingleParams } from '../../http/request-body.http.ts'
 import { buildRemovalCookies, readSessionTokens } from '../../pages/account-cookies.ts'
 import { buildCookie, buildExpiredCookie, nameCookie, readCookie } from '../../pages/cookies.ts'
 import { createCsrfToken, isCsrfToken } from '../../pages/csrf.ts'
-import { answerOnce, findAnswer } from '../../pages/form-answers.http.ts'
 import { listErrorFacts } from '../../pages/error-facts.ts'
+import { answerOnce, findAnswer } from '../../pages/form-answers.http.ts'
 import { LeavePage } from '../../pages/leave.pages.tsx'
 import { SignedOutPage, StillSignedInPage } from '../../pages/outcome.pages.tsx'
 import { addCookies, redirectTo, renderComponent, renderErrorPage } from '../../pages/responses.http.ts'
 import { buildInitiationUrl } from '../../pages/restart-url.ts'
 import { endAccounts, findBrowserAccounts, type NamedAccount } from '../../sessions/browser-accounts.ts'
-import { listFormDestinations } from '../model/redirect-uris.ts'
 import { isUnreviewed } from '../model/unreviewed-clients.ts'
 import { type LogoutRequest, parseLogoutRequest } from './logout.ts'
 import { chooseLogout, type LogoutChoice, selectLogoutAccounts } from './logout-accounts.ts'
@@ -107,7 +106,7 @@ function showQuestion(
   }
   const options = {
     ...(error && { status: 400 }),
-    formActionOrigins: client && returnTo ? listFormDestinations(client, returnTo) : [],
+    leadsElsewhere: returnTo !== null,
   }
   return choice.step === 'confirm'
     ? renderComponent(
