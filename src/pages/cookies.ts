@@ -13,10 +13,10 @@ const PREFIX = isSecure ? '__Host-' : ''
 
 /**
  * What a cookie has: `sid` the token of the browser session, `acc` that of an account of the browser, `ix` the key that
- * binds an interaction or a page to the browser, `to` the interaction that went to an identity provider, `out` the key
- * of a logout at an identity provider, `kb` the mark of a known browser.
+ * binds an interaction or a page to the browser, `out` the key of a logout at an identity provider, `kb` the mark of a
+ * known browser.
  */
-type CookieKind = 'sid' | 'acc' | 'ix' | 'to' | 'out' | 'kb'
+type CookieKind = 'sid' | 'acc' | 'ix' | 'out' | 'kb'
 
 const toPrefix = (kind: CookieKind): string => `${PREFIX}vst_${kind}_`
 

@@ -1,5 +1,6 @@
 import type { TenantCall } from '../../access/endpoint.http.ts'
 import { openInteraction } from '../../oidc/interactions/browser-binding.ts'
+import { buildSignInPath } from '../../oidc/interactions/interactions.ts'
 import {
   ACCOUNT_PAGES_ID,
   type AccountPagesRequest,
@@ -45,5 +46,5 @@ export const createAccountPagesRequest = (
 export async function leadToSignIn({ event, ctx }: TenantCall, returnTo: string, demand: Demand = {}) {
   const request = createAccountPagesRequest(returnTo, demand)
   const { handle, cookies } = await openInteraction(ctx, request, event.req.headers.get('cookie'))
-  return redirectTo(`/${ctx.tenant}/signin/${handle}`, cookies)
+  return redirectTo(buildSignInPath(ctx.tenant, handle, request.clientId), cookies)
 }

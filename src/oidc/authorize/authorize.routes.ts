@@ -8,7 +8,7 @@ import { readFormParams } from '../../http/request-body.http.ts'
 import { readSessionTokens } from '../../pages/account-cookies.ts'
 import { redirectTo, renderErrorPage } from '../../pages/responses.http.ts'
 import { openInteraction } from '../interactions/browser-binding.ts'
-import { createInteraction } from '../interactions/interactions.ts'
+import { buildSignInPath, createInteraction } from '../interactions/interactions.ts'
 import { type CheckedRequest, validateAuthorizeRequest } from './check-request.ts'
 import { evaluateRequest } from './evaluate-request.ts'
 import { issueCodeResponse } from './issue-answer.ts'
@@ -64,16 +64,14 @@ async function handleAuthorize(call: TenantCall): Promise<Response> {
   const answer = issueCodeResponse(tenant, request, authorization)
   if (answer) return sendAuthorizationResponse(ctx, answer)
   const opened = await openInteraction(ctx, request, cookies)
-  return redirectTo(selectStartUrl(tenant, next, opened.handle), opened.cookies)
+  const path = buildSignInPath(ctx.tenant, opened.handle, request.clientId)
+  return redirectTo(selectStartUrl(tenant, next, path), opened.cookies)
 }
-
-const toHostedPath = (tenant: string, handle: string): string => `/${tenant}/signin/${handle}`
 
 /**
  * The first page of the sign-in: the tenant's own page, if it has one, which continues to the hosted pages.
  */
-function selectStartUrl({ tenantId, loginUrl }: CachedTenant, next: NextStep, handle: string): string {
-  const hosted = toHostedPath(tenantId, handle)
+function selectStartUrl({ loginUrl }: CachedTenant, next: NextStep, hosted: string): string {
   if (!loginUrl || next.step === 'consent' || next.step === 'terms') return hosted
   return addQueryParameters(loginUrl, { continue: `${env.baseUrl}${hosted}` })
 }
@@ -87,5 +85,5 @@ async function handleAuthorizePost(call: TenantCall): Promise<Response> {
   const checked = await validateCallRequest(call, await readFormParams(event))
   if ('error' in checked) return sendErrorResponse(call, checked.target, checked.error, UNSEEN)
   const handle = await createInteraction(ctx, checked.request, null)
-  return redirectTo(toHostedPath(ctx.tenant, handle))
+  return redirectTo(buildSignInPath(ctx.tenant, handle, checked.request.clientId))
 }

@@ -19,6 +19,7 @@ import {
 } from '../../pages/responses.http.ts'
 import { limitPublicClient, readTokenRequest } from '../client-auth/client-request.http.ts'
 import { openInteraction } from '../interactions/browser-binding.ts'
+import { buildSignInPath } from '../interactions/interactions.ts'
 import { describeInputRejection } from '../signin/step/input-rejection-texts.ts'
 import { DeviceApprovedPage, DeviceDeniedPage, UserCodePage } from './device.pages.tsx'
 import { startDeviceAuthorization } from './device-authorization.ts'
@@ -114,7 +115,7 @@ async function continueWithCode(call: TenantCall, key: string, code: string): Pr
     const request = await findDeviceRequest(ctx, code)
     if (request) {
       const opened = await openInteraction(ctx, request, event.req.headers.get('cookie'))
-      return redirectTo(`/${ctx.tenant}/signin/${opened.handle}`, opened.cookies)
+      return redirectTo(buildSignInPath(ctx.tenant, opened.handle, request.clientId), opened.cookies)
     }
   } catch (error) {
     if (!(error instanceof RateLimited)) throw error

@@ -5,7 +5,13 @@ import { listSurplusAccounts } from '../../../sessions/browser-accounts.ts'
 import { selectCookieLifetime } from '../../../tenants/cookie-lifetime.ts'
 import { evaluateRequest } from '../../authorize/evaluate-request.ts'
 import { buildInteractionCookie, readInteractionKey } from '../../interactions/browser-binding.ts'
-import { findInteraction, type InputRejection, setInputRejection } from '../../interactions/interactions.ts'
+import {
+  buildSignInPath,
+  findInteraction,
+  type InputRejection,
+  readSignInSegment,
+  setInputRejection,
+} from '../../interactions/interactions.ts'
 import { findWithPasskey } from './presented-passkey.ts'
 import type { EnteredAccount, SignInStep } from './sign-in-step.ts'
 
@@ -40,7 +46,8 @@ export const SIGN_IN_PATHS: Record<SignInPageName, string> = {
   passkey: '/passkey',
 }
 
-export const readPathHandle = ({ event }: TenantCall): string => event.context.params?.handle ?? ''
+const readSegment = ({ event }: TenantCall) => readSignInSegment(event.context.params?.handle ?? '')
+export const readPathHandle = (call: TenantCall): string => readSegment(call).handle
 
 /**
  * Loads and evaluates the sign-in with a handle, that of the path by default; null when this browser has none
@@ -57,7 +64,11 @@ export async function findSignInStep(
   const presented = { handle, cookie: readInteractionKey(ctx.tenant, handle, cookies) }
   const found = credentialId === null ? null : await findWithPasskey(ctx.tenant, presented, credentialId)
   const interaction = found?.interaction ?? (await findInteraction(ctx.tenant, presented))
-  if (!interaction) return null
+  if (!interaction) {
+    // The page leads back to it.
+    call.setClient(readSegment(call).clientId)
+    return null
+  }
   call.setClient(interaction.request.clientId)
   const authorization = await evaluateRequest(ctx, interaction.request, interaction.progress, tokens)
   if (ctx.language) {
@@ -68,7 +79,7 @@ export async function findSignInStep(
 }
 
 export const buildPagePath = ({ call, interaction }: SignInStep, page: SignInPageName): string =>
-  `/${call.ctx.tenant}/signin/${interaction.handle}${SIGN_IN_PATHS[page]}`
+  buildSignInPath(call.ctx.tenant, interaction.handle, interaction.request.clientId) + SIGN_IN_PATHS[page]
 
 /** Redirects the browser to a page of the sign-in; without one, the page is decided anew. */
 export const redirectToPage = (
