@@ -9,7 +9,7 @@ import { cancelRecovery, findWaitingEnrollment, isCancelable } from '../credenti
 import { getRequestMeta, readTarget } from '../http/request.http.ts'
 import { readForm, readJson, requireSingleParams } from '../http/request-body.http.ts'
 import { createCsrfToken, isCsrfToken } from '../pages/csrf.ts'
-import { answerOnce } from '../pages/form-answers.http.ts'
+import { answerOnce } from '../pages/form-answers.ts'
 import { createUncachedJson, renderComponent, renderErrorPage } from '../pages/responses.http.ts'
 import { buildInitiationUrl } from '../pages/restart-url.ts'
 import { toErrorResponse } from '../rest/responses.ts'

@@ -10,7 +10,7 @@ import { buildAccountCookies, readSessionTokens } from '../pages/account-cookies
 import { bindBrowser, readBrowserKey } from '../pages/browser-key.ts'
 import { nameCookie } from '../pages/cookies.ts'
 import { createCsrfToken, isCsrfToken } from '../pages/csrf.ts'
-import { answerOnce, findAnswer } from '../pages/form-answers.http.ts'
+import { answerOnce, findAnswer } from '../pages/form-answers.ts'
 import { addCookies, redirectTo, renderComponent, renderErrorPage } from '../pages/responses.http.ts'
 import { buildInitiationUrl } from '../pages/restart-url.ts'
 import { endAccounts, findBrowserAccounts, listSurplusAccounts } from '../sessions/browser-accounts.ts'

@@ -8,7 +8,7 @@ import { getRequestWords } from '../../languages/request-language.ts'
 import { bindBrowser, readBrowserKey } from '../../pages/browser-key.ts'
 import { nameCookie } from '../../pages/cookies.ts'
 import { createCsrfToken, isCsrfToken } from '../../pages/csrf.ts'
-import { answerOnce } from '../../pages/form-answers.http.ts'
+import { answerOnce } from '../../pages/form-answers.ts'
 import {
   addCookies,
   createUncachedJson,

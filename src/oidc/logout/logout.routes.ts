@@ -9,7 +9,7 @@ import { buildRemovalCookies, readSessionTokens } from '../../pages/account-cook
 import { buildCookie, buildExpiredCookie, nameCookie, readCookie } from '../../pages/cookies.ts'
 import { createCsrfToken, isCsrfToken } from '../../pages/csrf.ts'
 import { listErrorFacts } from '../../pages/error-facts.ts'
-import { answerOnce, findAnswer } from '../../pages/form-answers.http.ts'
+import { answerOnce, findAnswer } from '../../pages/form-answers.ts'
 import { LeavePage } from '../../pages/leave.pages.tsx'
 import { SignedOutPage, StillSignedInPage } from '../../pages/outcome.pages.tsx'
 import { addCookies, redirectTo, renderComponent, renderErrorPage } from '../../pages/responses.http.ts'

@@ -37,7 +37,7 @@ import {
   findEndAnswer,
   findFormAnswer,
   toSentForm,
-} from './step/repeated-forms.http.ts'
+} from './step/repeated-forms.ts'
 import { grantConsent } from './step/sign-in.ts'
 import type { FormHandler } from './step/sign-in-method.http.ts'
 import {

@@ -5,7 +5,7 @@ import {
 } from '../../../credentials/passkeys.sql.ts'
 import type { Sql } from '../../../database/db.ts'
 import { prefixNames, prefixParameters, type RowOf, statement } from '../../../database/statement.ts'
-import type { KeptFields } from '../../../pages/form-answers.http.ts'
+import type { KeptFields } from '../../../pages/form-answers.ts'
 import {
   buildNewSessionCtes,
   NEW_SESSION_PARAMETERS,

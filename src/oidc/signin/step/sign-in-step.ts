@@ -1,5 +1,5 @@
 import type { TenantCall } from '../../../access/endpoint.http.ts'
-import type { SentForm } from '../../../pages/form-answers.http.ts'
+import type { SentForm } from '../../../pages/form-answers.ts'
 import type { AuthorizationState } from '../../authorize/evaluate-request.ts'
 import type { Interaction } from '../../interactions/interactions.ts'
 import type { PresentedPasskey } from './presented-passkey.sql.ts'

@@ -1,5 +1,5 @@
 import type { TenantCall } from '../../../access/endpoint.http.ts'
-import { answerOnce, findAnswer, type SentForm } from '../../../pages/form-answers.http.ts'
+import { answerOnce, findAnswer, type SentForm } from '../../../pages/form-answers.ts'
 import { nameInteractionCookie } from '../../interactions/browser-binding.ts'
 import type { SignInStep } from './sign-in-step.ts'
 
