@@ -237,7 +237,7 @@ test('the authorization endpoint redirects to loginUrl of the tenant with the ho
   expect(location.origin + location.pathname).toBe('https://start.example.com/in')
   const { a, continue: hosted = '' } = Object.fromEntries(location.searchParams)
   expect(a).toBe('1')
-  expect(hosted).toMatch(new RegExp(`^http://localhost:3000/${other}/signin/[\\w-]{43}$`))
+  expect(hosted).toMatch(new RegExp(`^http://localhost:3000/${other}/signin/[\\w-]{43}-client_\\w{26}$`))
   expect((await by.fetch(new URL(hosted).pathname)).status).toBe(200)
 })
 
