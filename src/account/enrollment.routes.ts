@@ -9,6 +9,7 @@ import { cancelRecovery, findWaitingEnrollment, isCancelable } from '../credenti
 import { getRequestMeta, readTarget } from '../http/request.http.ts'
 import { readForm, readJson, requireSingleParams } from '../http/request-body.http.ts'
 import { createCsrfToken, isCsrfToken } from '../pages/csrf.ts'
+import { answerOnce } from '../pages/form-answers.ts'
 import { createUncachedJson, renderComponent, renderErrorPage } from '../pages/responses.http.ts'
 import { buildInitiationUrl } from '../pages/restart-url.ts'
 import { toErrorResponse } from '../rest/responses.ts'
@@ -97,12 +98,17 @@ async function showCancelPage(call: TenantCall): Promise<Response> {
 async function handleCancel(call: TenantCall): Promise<Response> {
   const { event, tenant, ctx } = call
   const token = readCancelToken(call)
-  const { csrf } = await readForm(event)
-  if (!isCsrfToken(csrf, 'enrollment', ctx.tenant, sha256Base64url(token)))
+  const form = await readForm(event)
+  if (!isCsrfToken(form.csrf, 'enrollment', ctx.tenant, sha256Base64url(token)))
     throw new Forbidden('This page was out of date. Open the link again.')
-  return (await cancelRecovery(ctx, token))
-    ? renderComponent(ctx, EnrollmentCanceledPage, { tenant })
-    : renderComponent(ctx, EnrollmentExpiredPage, { tenant }, { status: 410 })
+  const owner = ['enrollment', sha256Base64url(token)]
+  const sent = { ctx, owner, fields: form, cookieName: null, cookies: null }
+  const { response } = await answerOnce(sent, async () =>
+    (await cancelRecovery(ctx, token))
+      ? renderComponent(ctx, EnrollmentCanceledPage, { tenant })
+      : renderComponent(ctx, EnrollmentExpiredPage, { tenant }, { status: 410 }),
+  )
+  return response
 }
 
 const handleEnrollmentStart = async ({ event, ctx }: TenantCall): Promise<Response> =>

@@ -35,6 +35,8 @@ export const STORAGE_BUDGETS = {
   clientDocument: { network: scaled(1000, 4e6), tenant: scaled(20_000, 80e6), drainSeconds: DAY_SECONDS },
   /** Clients that registered themselves without a token: 30 days, longer if they are used. */
   clientRegistration: { network: scaled(500, 2e6), tenant: scaled(20_000, 80e6), drainSeconds: DAY_SECONDS },
+  /** Answers of forms, for repeated submissions: a minute. Beyond the budget, they are not kept. */
+  formAnswer: { network: scaled(4000, 8e6), tenant: scaled(200_000, 200e6), drainSeconds: 60 },
   /** Used DPoP proofs of public clients: two minutes. */
   usedProof: { network: scaled(12_000, 12e6), tenant: scaled(600_000, 600e6), drainSeconds: 120 },
 } as const satisfies Record<string, StorageBudget>

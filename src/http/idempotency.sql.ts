@@ -8,7 +8,7 @@ const LATER = `GREATEST(now(), k."createdAt" + interval '1 millisecond')`
 
 // An expired key is free. The second SELECT does not see a claim that a concurrent call has just committed.
 const CLAIM = statement({
-  takes: { keyHash: 'bytea', requestHash: 'bytea', seconds: 'int' },
+  takes: { keyHash: 'bytea', requestHash: 'bytea', seconds: 'int', isReplaced: 'boolean' },
   returns: {
     /** True when this call claimed the key; `createdAt` identifies the claim. */
     isClaimed: 'boolean',
@@ -23,7 +23,7 @@ const CLAIM = statement({
     VALUES (:tenant, :keyHash, :requestHash, now() + make_interval(secs => :seconds))
     ON CONFLICT ("tenantId", "keyHash") DO UPDATE
     SET "requestHash" = :requestHash, "answer" = NULL, "expiresAt" = EXCLUDED."expiresAt", "createdAt" = ${LATER}
-    WHERE k."expiresAt" <= now()
+    WHERE k."expiresAt" <= now() OR (:isReplaced AND k."requestHash" <> :requestHash)
     RETURNING "requestHash", "answer", "createdAt"
   )
   SELECT true AS "isClaimed", * FROM claimed
@@ -32,16 +32,29 @@ const CLAIM = statement({
   WHERE "tenantId" = :tenant AND "keyHash" = :keyHash AND NOT EXISTS (SELECT FROM claimed)`
 
 /**
- * Claims a key for `seconds` if it is free, and returns its row. Null when a concurrent call changed or
- * deleted the key.
+ * Claims a key for `seconds` if it is free, and returns its row. `isReplaced`: a key of another request is free. Null when
+ * a concurrent call changed or deleted the key.
  */
 export const claimIdempotencyKey = (
   sql: Sql,
   tenant: string,
+  claim: { keyHash: Buffer; requestHash: Buffer; seconds: number; isReplaced: boolean },
+): Promise<IdempotencyKeyRow | null> => CLAIM.first(sql, { tenant, ...claim })
+
+const SELECT_ANSWER = statement({
+  takes: { keyHash: 'bytea', requestHash: 'bytea' },
+  returns: { answer: 'text?' },
+})`
+  SELECT "answer" FROM "IdempotencyKey"
+  WHERE "tenantId" = :tenant AND "keyHash" = :keyHash AND "requestHash" = :requestHash AND "expiresAt" > now()`
+
+/** The sealed response to a request, null while it is running; null instead of a row without such a request. */
+export const selectIdempotentAnswer = (
+  sql: Sql,
+  tenant: string,
   keyHash: Buffer,
   requestHash: Buffer,
-  seconds: number,
-): Promise<IdempotencyKeyRow | null> => CLAIM.first(sql, { tenant, keyHash, requestHash, seconds })
+): Promise<RowOf<typeof SELECT_ANSWER> | null> => SELECT_ANSWER.first(sql, { tenant, keyHash, requestHash })
 
 // A call that outlives its claim does not match the claim of another call.
 const OWN_CLAIM = `"tenantId" = :tenant AND "keyHash" = :keyHash AND "createdAt" = :createdAt`

@@ -99,7 +99,12 @@ export async function runIdempotently<Body extends object>(
         : [actor.kind]
   const keyHash = hashParts(caller, key)
   const requestHash = hashRequest(request, ctx.scopes)
-  const row = await claimIdempotencyKey(sqlFor(ctx), tenant, keyHash, requestHash, CLAIM_SECONDS)
+  const row = await claimIdempotencyKey(sqlFor(ctx), tenant, {
+    keyHash,
+    requestHash,
+    seconds: CLAIM_SECONDS,
+    isReplaced: false,
+  })
   if (!row?.isClaimed) {
     if (row && !row.requestHash.equals(requestHash))
       throw createKeyConflictError('was used for another request, or with a token of other scopes')

@@ -1,14 +1,16 @@
 import type { H3 } from 'h3'
 import { findClient } from '../access/client-cache.ts'
 import { addRoute, type TenantCall } from '../access/endpoint.http.ts'
-import { randomToken, sha256Base64url } from '../core/crypto.ts'
+import { sha256Base64url } from '../core/crypto.ts'
 import { Forbidden, InvalidInput, UserLocked } from '../core/errors.ts'
 import { readTarget } from '../http/request.http.ts'
 import { readForm, requireSingleParams } from '../http/request-body.http.ts'
 import { getRequestWords } from '../languages/request-language.ts'
 import { buildAccountCookies, readSessionTokens } from '../pages/account-cookies.ts'
-import { buildCookie, INTERACTION_COOKIE, readCookie } from '../pages/cookies.ts'
+import { bindBrowser, readBrowserKey } from '../pages/browser-key.ts'
+import { nameCookie } from '../pages/cookies.ts'
 import { createCsrfToken, isCsrfToken } from '../pages/csrf.ts'
+import { answerOnce, findAnswer } from '../pages/form-answers.ts'
 import { addCookies, redirectTo, renderComponent, renderErrorPage } from '../pages/responses.http.ts'
 import { buildInitiationUrl } from '../pages/restart-url.ts'
 import { endAccounts, findBrowserAccounts, listSurplusAccounts } from '../sessions/browser-accounts.ts'
@@ -23,9 +25,6 @@ import {
 } from './accept-invitation.ts'
 import { InvitationAcceptedPage, InvitationExpiredPage, InvitationPage } from './invitation.pages.tsx'
 
-/** How long a person may take to accept after opening the page. */
-const PAGE_LIFETIME_SECONDS = 3600
-
 /** The pages of an invitation. */
 export function addInvitationRoutes(app: H3): void {
   addRoute(app, '/:tenant/invitation', { GET: showInvitation, POST: handleAcceptance }, renderErrorPage)
@@ -33,8 +32,7 @@ export function addInvitationRoutes(app: H3): void {
 }
 
 const readToken = ({ event }: TenantCall): string => requireSingleParams(readTarget(event).query).token ?? ''
-const readBrowserKey = ({ event }: TenantCall): string | null =>
-  readCookie(event.req.headers.get('cookie'), INTERACTION_COOKIE)
+const readCookies = ({ event }: TenantCall): string | null => event.req.headers.get('cookie')
 
 /** The form is bound to the link and to the browser that opened it. */
 const toBinding = ({ ctx }: TenantCall, token: string, key: string): string[] => [
@@ -48,11 +46,11 @@ type Entered = { values?: Record<string, string>; issues?: Record<string, string
 function renderInvitation(
   call: TenantCall,
   token: string,
-  key: string,
   invitation: AcceptableInvitation,
   { error, ...entered }: Entered = {},
 ): Response {
   const { tenant, ctx } = call
+  const { key, cookie } = bindBrowser(ctx.tenant, readCookies(call))
   const { email, name, inviterName, hasUser } = invitation
   const account = {
     fields: listSignUpFields(tenant),
@@ -76,7 +74,7 @@ function renderInvitation(
     },
     { status: entered.issues || error ? 400 : 200 },
   )
-  return addCookies(response, [buildCookie(ctx.tenant, INTERACTION_COOKIE, key, PAGE_LIFETIME_SECONDS)])
+  return addCookies(response, [cookie])
 }
 
 const renderExpired = ({ ctx, tenant }: TenantCall): Response =>
@@ -87,17 +85,35 @@ async function showInvitation(call: TenantCall): Promise<Response> {
   const token = readToken(call)
   const invitation = await findAcceptableInvitation(call.ctx, token)
   if (!invitation) return renderExpired(call)
-  return renderInvitation(call, token, readBrowserKey(call) ?? randomToken(), invitation)
+  return renderInvitation(call, token, invitation)
 }
 
 async function handleAcceptance(call: TenantCall): Promise<Response> {
-  const { event, ctx, tenant } = call
+  const { event, ctx } = call
   const form = await readForm(event)
-  const [token, key] = [readToken(call), readBrowserKey(call)]
+  const [token, key] = [readToken(call), readBrowserKey(ctx.tenant, readCookies(call))]
   if (key === null || !isCsrfToken(form.csrf, 'invitation', ...toBinding(call, token, key)))
     throw new Forbidden('This page was out of date. Open the link of the invitation again.')
+  const sent = {
+    ctx,
+    owner: ['invitation', sha256Base64url(token)],
+    fields: form,
+    cookieName: nameCookie('ix', ctx.tenant),
+    cookies: readCookies(call),
+  }
   const invitation = await findAcceptableInvitation(ctx, token)
-  if (!invitation) return renderExpired(call)
+  // The form may have accepted it.
+  if (!invitation) return (await findAnswer(sent)) ?? renderExpired(call)
+  return (await answerOnce(sent, () => accept(call, token, invitation, form))).response
+}
+
+async function accept(
+  call: TenantCall,
+  token: string,
+  invitation: AcceptableInvitation,
+  form: Record<string, string>,
+): Promise<Response> {
+  const { ctx, tenant } = call
   const fields = listSignUpFields(tenant)
   const values = readEntries(fields, form)
   try {
@@ -109,9 +125,9 @@ async function handleAcceptance(call: TenantCall): Promise<Response> {
     return accepted ? await continueAfter(call, accepted) : renderExpired(call)
   } catch (error) {
     if (error instanceof InvalidInput)
-      return renderInvitation(call, token, key, invitation, { values, issues: toFormIssues(error) })
+      return renderInvitation(call, token, invitation, { values, issues: toFormIssues(error) })
     if (error instanceof UserLocked)
-      return renderInvitation(call, token, key, invitation, {
+      return renderInvitation(call, token, invitation, {
         error: getRequestWords(ctx).text('invitation.locked'),
       })
     throw error
@@ -123,11 +139,11 @@ async function continueAfter(
   call: TenantCall,
   { userId, clientId, signedIn }: AcceptedInvitation,
 ): Promise<Response> {
-  const { ctx, tenant, event } = call
+  const { ctx, tenant } = call
   const next = { next_client: clientId ?? 'none' }
   if (!signedIn) return redirectTo(`/${ctx.tenant}/invitation/accepted?${new URLSearchParams(next)}`)
-  const header = event.req.headers.get('cookie')
-  const accounts = await findBrowserAccounts(ctx.tenant, readSessionTokens(header))
+  const header = readCookies(call)
+  const accounts = await findBrowserAccounts(ctx.tenant, readSessionTokens(ctx.tenant, header))
   const surplus = listSurplusAccounts(accounts, userId)
   await endAccounts(ctx, surplus)
   const cookies = buildAccountCookies(

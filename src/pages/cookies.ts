@@ -5,46 +5,68 @@ import { env } from '../core/env.ts'
 export const isSecure = env.baseUrl.startsWith('https:')
 
 /**
- * The cookie of the browser session. Over http, on a developer's machine, browsers reject the prefix and the
- * attribute Secure.
+ * With this prefix, browsers accept a cookie only from this host, over https and for all paths, so that no other host
+ * of the same domain can set it (RFC 6265bis, section 4.1.3.2). Over http, on a developer's machine, they reject the
+ * prefix and the attribute Secure.
  */
-export const SESSION_COOKIE = isSecure ? '__Secure-vst_sid' : 'vst_sid'
-/** The prefix of the cookies of the accounts of a browser: each has the token of its session. */
-export const ACCOUNT_COOKIE = isSecure ? '__Secure-vst_acc' : 'vst_acc'
-/** The cookie that binds interactions to a browser. */
-export const INTERACTION_COOKIE = isSecure ? '__Secure-vst_ix' : 'vst_ix'
-/** The cookie with the handle of the sign-in that the browser left for an identity provider; it proves nothing. */
-export const PROVIDER_COOKIE = isSecure ? '__Secure-vst_pr' : 'vst_pr'
-/** The cookie that binds a logout at an identity provider to a browser. */
-export const LOGOUT_COOKIE = isSecure ? '__Secure-vst_out' : 'vst_out'
-/** The prefix of the cookies that mark a browser in which an address signed in before. */
-export const KNOWN_BROWSER_COOKIE = isSecure ? '__Secure-vst_kb' : 'vst_kb'
+const PREFIX = isSecure ? '__Host-' : ''
 
 /**
- * A Set-Cookie value; without a lifetime, the browser forgets the cookie when it is closed. The path separates the cookies of tenants; SameSite=Lax keeps forms of other sites from
- * sending them.
+ * What a cookie has: `sid` the token of the browser session, `acc` that of an account of the browser, `ix` the key that
+ * binds an interaction or a page to the browser, `to` the handle of the sign-in that the browser left for an identity
+ * provider, which proves nothing, `out` the key of a logout at an identity provider, `kb` the mark of a known browser.
  */
-export const buildCookie = (
-  tenant: string,
-  name: string,
-  value: string,
-  maxAgeSeconds: number | null,
-): string =>
+type CookieKind = 'sid' | 'acc' | 'ix' | 'to' | 'out' | 'kb'
+
+const toPrefix = (kind: CookieKind): string => `${PREFIX}vst_${kind}_`
+
+/** The name of a cookie. All cookies share the path `/`, so the name separates the tenants, and has no other part. */
+export const nameCookie = (kind: CookieKind, tenant: string, part?: string): string =>
+  `${toPrefix(kind)}${tenant}${part === undefined ? '' : `_${part}`}`
+
+/**
+ * A Set-Cookie value; without a lifetime, the browser forgets the cookie when it is closed. SameSite=Lax keeps forms of
+ * other sites from sending it.
+ */
+export const buildCookie = (name: string, value: string, maxAgeSeconds: number | null): string =>
   serialize(name, value, {
-    path: `/${tenant}/`,
+    path: '/',
     maxAge: maxAgeSeconds ?? undefined,
     httpOnly: true,
     secure: isSecure,
     sameSite: 'lax',
   })
 
-export const buildExpiredCookie = (tenant: string, name: string): string => buildCookie(tenant, name, '', 0)
+export const buildExpiredCookie = (name: string): string => buildCookie(name, '', 0)
+
+/** How many cookies of a kind a browser keeps for all tenants, so that they fit in a header together. */
+const MAX_COOKIES: Partial<Record<CookieKind, number>> = { sid: 20, acc: 24, ix: 8, kb: 16 }
+/** Set-Cookie values for this purpose in one answer: a header may name many cookies. */
+const MAX_SURPLUS = 4
+
+/**
+ * Set-Cookie values that end the cookies of a kind that are too many, of any tenant, once one more is set. Browsers send
+ * those that they got first before the others. Those in `kept` stay.
+ */
+export function buildSurplusCookies(
+  header: string | null,
+  kind: CookieKind,
+  kept: readonly string[],
+): string[] {
+  const prefix = toPrefix(kind)
+  const isOther = (name: string) => name.startsWith(prefix) && !kept.includes(name)
+  const others = [...listCookies(header, isOther, MAX_OF_KIND).keys()]
+  const surplus = others.length + kept.length - (MAX_COOKIES[kind] ?? 1)
+  return others.slice(0, Math.min(MAX_SURPLUS, Math.max(0, surplus))).map(buildExpiredCookie)
+}
 
 /** The syntax of the tokens that this server issues in cookies. */
 const ISSUED_VALUE = /^[A-Za-z0-9_-]{43}$/
 
 /** Cookies of one kind that are read: a browser has fewer, and a sibling site can set thousands. */
 const MAX_LISTED = 16
+/** The same of all tenants. */
+const MAX_OF_KIND = 64
 
 /**
  * The cookies of a Cookie header whose names are accepted, each with its first value of the issued syntax, or null. One
@@ -53,13 +75,14 @@ const MAX_LISTED = 16
 export function listCookies(
   header: string | null,
   isAccepted: (name: string) => boolean,
+  max = MAX_LISTED,
 ): Map<string, string | null> {
   const values = new Map<string, string | null>()
   let name = ''
   parse(header ?? '', {
     filter: (key) => {
       name = key
-      return isAccepted(key) && (values.has(key) || values.size < MAX_LISTED)
+      return isAccepted(key) && (values.has(key) || values.size < max)
     },
     decode: (value) => {
       const known = values.get(name) ?? null
@@ -73,3 +96,7 @@ export function listCookies(
 /** The value of a cookie in a Cookie header; null without one of the issued syntax. */
 export const readCookie = (header: string | null, name: string): string | null =>
   listCookies(header, (key) => key === name).get(name) ?? null
+
+/** The token of the browser session. */
+export const readSessionToken = (header: string | null, tenant: string): string | null =>
+  readCookie(header, nameCookie('sid', tenant))

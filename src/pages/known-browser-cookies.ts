@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { computeMac, computeMacs, equalsConstantTime } from '../core/crypto.ts'
-import { buildCookie, buildExpiredCookie, KNOWN_BROWSER_COOKIE, listCookies, readCookie } from './cookies.ts'
+import { buildCookie, buildSurplusCookies, nameCookie, readCookie } from './cookies.ts'
 
 /**
  * A browser in which an address or a user signed in, or proved a second factor, keeps a cookie that proves it: a random
@@ -10,17 +10,13 @@ import { buildCookie, buildExpiredCookie, KNOWN_BROWSER_COOKIE, listCookies, rea
 const PURPOSE = 'known-browser'
 const ID_BYTES = 16
 const LIFETIME_SECONDS = 180 * 86_400
-/** Cookies of one browser, so that those of a shared machine do not exceed the size of a header. */
-const MAX_COOKIES = 15
 
 const toMacInput = (tenant: string, key: string, id: Buffer): string =>
   [tenant, key, id.toString('base64url')].join('\n')
 
 /** The cookie of one address or user: the name shows neither. */
 const toCookieName = (tenant: string, key: string): string =>
-  `${KNOWN_BROWSER_COOKIE}_${computeMac(PURPOSE, `${tenant}\n${key}`).toString('hex').slice(0, 12)}`
-
-const isKnownBrowserCookie = (name: string): boolean => name.startsWith(`${KNOWN_BROWSER_COOKIE}_`)
+  nameCookie('kb', tenant, computeMac(PURPOSE, `${tenant}\n${key}`).toString('hex').slice(0, 12))
 
 /** The id of this browser if the owner of the key has signed in in it; null otherwise. */
 export function findKnownBrowserId(tenant: string, key: string, cookies: string | null): string | null {
@@ -41,10 +37,5 @@ export function buildKnownCookies(tenant: string, key: string, cookies: string |
   const mac = computeMac(PURPOSE, toMacInput(tenant, key, id)).subarray(0, ID_BYTES)
   const value = Buffer.concat([id, mac]).toString('base64url')
   const name = toCookieName(tenant, key)
-  const others = [...listCookies(cookies, isKnownBrowserCookie).keys()].filter((other) => other !== name)
-  const surplus = others.slice(0, Math.max(0, others.length + 1 - MAX_COOKIES))
-  return [
-    buildCookie(tenant, name, value, LIFETIME_SECONDS),
-    ...surplus.map((other) => buildExpiredCookie(tenant, other)),
-  ]
+  return [buildCookie(name, value, LIFETIME_SECONDS), ...buildSurplusCookies(cookies, 'kb', [name])]
 }

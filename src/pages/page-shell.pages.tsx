@@ -6,6 +6,7 @@ import { buildFaviconPath } from './assets/favicon.ts'
 import { STYLESHEET_PATH } from './assets/stylesheet.ts'
 import { LanguageMenu, LanguageReturn } from './language-menu.pages.tsx'
 import { ClientMark, type Outcome, OutcomeMark, TenantLogo } from './marks.pages.tsx'
+import { FormScript, useForm } from './page-forms.pages.tsx'
 import { hasTenantLogo, useTenantImage } from './page-images.pages.tsx'
 import { PopupDisplay, ThemeStyle } from './render-page.pages.tsx'
 import { Message, useWords } from './words.pages.tsx'
@@ -161,6 +162,7 @@ export function PageShell(props: ShellProps): VNode {
           </main>
           {tenant && <PageFooter tenant={tenant} />}
         </div>
+        <FormScript />
       </body>
     </html>
   )
@@ -174,13 +176,16 @@ type StepFormProps = {
 }
 
 /** A form of an interaction. `step` names the form; omitted when its buttons have that name. */
-export const StepForm = ({ interaction, step, class: className, children }: StepFormProps): VNode => (
-  <form method="post" action={interaction.action} class={className} noValidate>
-    <input type="hidden" name="csrf" value={interaction.csrf} />
-    {step && <input type="hidden" name="step" value={step} />}
-    {children}
-  </form>
-)
+export function StepForm({ interaction, step, class: className, children }: StepFormProps): VNode {
+  useForm()
+  return (
+    <form method="post" action={interaction.action} class={className} noValidate>
+      <input type="hidden" name="csrf" value={interaction.csrf} />
+      {step && <input type="hidden" name="step" value={step} />}
+      {children}
+    </form>
+  )
+}
 
 /** An error, referred to by its input through `id`; announced when the page is shown. */
 export const ErrorMessage = ({ id, children }: { id?: string; children: ComponentChildren }): VNode => (

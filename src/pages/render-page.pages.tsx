@@ -8,13 +8,17 @@ import { getAcceptedEncodings, getRequestPath, getRequestWords } from '../langua
 import type { Words } from '../languages/words.ts'
 import { buildThemeCss, computeCspHash, selectBrand } from './assets/theme.ts'
 import { LanguageReturn } from './language-menu.pages.tsx'
+import { PageForms } from './page-forms.pages.tsx'
 import { ImageSources, toOriginSource } from './page-images.pages.tsx'
 import { PageSecret } from './page-secret.pages.tsx'
 import { PageWords } from './words.pages.tsx'
 
 export type RenderOptions = {
-  /** URLs or origins that the response to the form may redirect to, such as the redirect_uri. */
-  formActionOrigins?: readonly string[]
+  /**
+   * Forms of the page may lead to a client. Browsers apply form-action to all redirects that follow a form, and only the
+   * client knows where its own lead to, so the page has no such directive.
+   */
+  leadsElsewhere?: boolean
   /** The page has a script of this server, which may call it. */
   runsScript?: boolean
   /** The only origin that may frame the page; none by default. */
@@ -42,34 +46,20 @@ export const ThemeStyle = createContext<string | null>(null)
 /** Whether the page is shown in a popup window. */
 export const PopupDisplay = createContext(false)
 
-/** The CSP source for a redirect after a form: an origin, or the scheme of a native application. */
-function toFormActionSource(target: string): string | null {
-  if (!URL.canParse(target)) return null
-  const url = new URL(target)
-  const isWeb = url.protocol === 'https:' || url.protocol === 'http:'
-  // Other schemes have no origin, and CSP cannot express IPv6 addresses: the scheme is allowed.
-  return isWeb && !url.hostname.startsWith('[') ? toOriginSource(url) : url.protocol
-}
-
 function buildSecurityPolicy(
   style: string | null,
-  imageSources: Iterable<string>,
+  { imageSources, hasForm }: { imageSources: Iterable<string>; hasForm: boolean },
   options: RenderOptions,
 ): string {
-  const targets = options.formActionOrigins ?? []
   const frameAncestor = options.frameAncestor ? toOriginSource(new URL(options.frameAncestor)) : null
-  const formAction = new Set([
-    "'self'",
-    ...targets.map(toFormActionSource).filter((source) => source !== null),
-  ])
   return [
     "default-src 'none'",
-    ...(options.runsScript ? ["script-src 'self'", "connect-src 'self'"] : []),
+    ...(options.runsScript || hasForm ? ["script-src 'self'"] : []),
+    ...(options.runsScript ? ["connect-src 'self'"] : []),
     `style-src 'self'${style ? ` ${computeCspHash(style)}` : ''}`,
     `img-src ${["'self'", 'data:', ...imageSources].join(' ')}`,
     ...(options.showsFrame ? ["frame-src 'self'"] : []),
-    // Browsers also apply it to redirects after a form, so it includes the client's origins.
-    `form-action ${[...formAction].join(' ')}`,
+    ...(options.leadsElsewhere ? [] : ["form-action 'self'"]),
     `frame-ancestors ${frameAncestor ?? "'none'"}`,
     "base-uri 'none'",
   ].join('; ')
@@ -87,6 +77,7 @@ export function renderPage(page: VNode, options: RenderOptions = {}, reader: Rea
     options.languageReturn === undefined ? getRequestPath(reader) : options.languageReturn
   const secret = { isShown: false }
   const imageSources = new Set<string>()
+  const forms = { isShown: false }
   const localized = client?.translations
     ? cloneElement(page, { client: localizeClient(client, words.language) })
     : page
@@ -96,7 +87,9 @@ export function renderPage(page: VNode, options: RenderOptions = {}, reader: Rea
         <LanguageReturn.Provider value={languageReturn}>
           <PageSecret.Provider value={secret}>
             <ImageSources.Provider value={imageSources}>
-              <PageWords.Provider value={words}>{localized}</PageWords.Provider>
+              <PageForms.Provider value={forms}>
+                <PageWords.Provider value={words}>{localized}</PageWords.Provider>
+              </PageForms.Provider>
             </ImageSources.Provider>
           </PageSecret.Provider>
         </LanguageReturn.Provider>
@@ -114,7 +107,11 @@ export function renderPage(page: VNode, options: RenderOptions = {}, reader: Rea
       'content-language': words.language,
       ...headers,
       vary: 'Accept-Encoding, Accept-Language, Cookie',
-      'content-security-policy': buildSecurityPolicy(style, imageSources, options),
+      'content-security-policy': buildSecurityPolicy(
+        style,
+        { imageSources, hasForm: forms.isShown },
+        options,
+      ),
       'referrer-policy': 'no-referrer',
       'cache-control': 'no-store',
       'x-content-type-options': 'nosniff',

@@ -126,9 +126,18 @@ export const renderComponent = <Props extends object>(
   options: RenderOptions = {},
 ): Response => renderPage(h(component, props) as VNode, options, reader)
 
-/** The client of a rejected request, with the URL where it starts a new sign-in; null when it has none. */
-async function findSignInStart(tenant: CachedTenant | null, clientId: string | null, { language }: Words) {
-  const client = tenant && clientId ? await findClient(tenant.tenantId, clientId) : null
+/**
+ * The client of a rejected request, with the URL where it starts a new sign-in; null when it has none. `isVouched`: only a
+ * client that an administrator made, because anyone can make a link to the page.
+ */
+async function findSignInStart(
+  tenant: CachedTenant | null,
+  clientId: string | null,
+  { language }: Words,
+  { isVouched }: { isVouched: boolean },
+) {
+  const found = tenant && clientId ? await findClient(tenant.tenantId, clientId) : null
+  const client = isVouched && found?.registeredBy !== 'administrator' ? null : found
   const url = client && buildInitiationUrl(client.tenantId, client)
   return client && url ? { name: localizeClient(client, language).name, url } : null
 }
@@ -152,9 +161,17 @@ export const renderErrorPage: RenderError = async (thrown, event, tenant, client
           detail: error.message,
           facts: listErrorFacts(thrown),
           requestId,
-          startAt: await findSignInStart(tenant, clientId, words),
+          startAt: await findSignInStart(tenant, clientId, words, { isVouched: false }),
         }
-      : { tenant, title, message: words.translate(error.message), requestId },
+      : {
+          tenant,
+          title,
+          message: words.translate(error.message),
+          requestId,
+          // Of a sign-in that is not available; other errors may be those of the database.
+          startAt:
+            error.status === 410 ? await findSignInStart(tenant, clientId, words, { isVouched: true }) : null,
+        },
     {
       status: error.status,
     },

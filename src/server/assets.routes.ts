@@ -12,6 +12,7 @@ import { PASSKEY_SCRIPT, PASSKEY_SCRIPT_PATH } from '../pages/assets/passkey-scr
 import { PASSKEY_SIGNAL_SCRIPT, PASSKEY_SIGNAL_SCRIPT_PATH } from '../pages/assets/passkey-signal-script.ts'
 import { STAY_SCRIPT, STAY_SCRIPT_PATH } from '../pages/assets/stay-script.ts'
 import { STYLESHEET, STYLESHEET_PATH } from '../pages/assets/stylesheet.ts'
+import { SUBMIT_SCRIPT, SUBMIT_SCRIPT_PATH } from '../pages/assets/submit-script.ts'
 import { WEB_MESSAGE_SCRIPT, WEB_MESSAGE_SCRIPT_PATH } from '../pages/assets/web-message-script.ts'
 
 const YEAR_SECONDS = 31_536_000
@@ -24,6 +25,7 @@ const STATIC_ASSETS = [
   { path: PASSKEY_SIGNAL_SCRIPT_PATH, content: PASSKEY_SIGNAL_SCRIPT, type: 'text/javascript' },
   { path: STAY_SCRIPT_PATH, content: STAY_SCRIPT, type: 'text/javascript' },
   { path: CODE_SCRIPT_PATH, content: CODE_SCRIPT, type: 'text/javascript' },
+  { path: SUBMIT_SCRIPT_PATH, content: SUBMIT_SCRIPT, type: 'text/javascript' },
   { path: FORM_POST_SCRIPT_PATH, content: FORM_POST_SCRIPT, type: 'text/javascript' },
   { path: WEB_MESSAGE_SCRIPT_PATH, content: WEB_MESSAGE_SCRIPT, type: 'text/javascript' },
 ]

@@ -130,7 +130,7 @@ async function answerAuthorize(
   { headers }: IncomingMessage,
   response: ServerResponse,
 ): Promise<object | null> {
-  const session = await findSession(headers.cookie?.slice('vst_sid='.length) ?? '')
+  const session = await findSession(headers.cookie?.split('=')[1] ?? '')
   if (!session) return null
   const id = randomBytes(20).toString('hex')
   response.statusCode = 303

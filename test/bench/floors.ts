@@ -41,12 +41,16 @@ export async function startFloor(deployment: Deployment, { tenant, userId }: See
     databaseCpuSeconds: () => readDatabaseCpuSeconds(deployment.db, 'floor'),
     statements: async () => 0,
     walBytes: deployment.walBytes,
-    requests: await buildRequests(origin, key, session),
+    requests: await buildRequests(origin, key, { tenant, session }),
     stop: () => child.kill('SIGTERM'),
   }
 }
 
-async function buildRequests(origin: string, key: string, session: string): Promise<Floor['requests']> {
+async function buildRequests(
+  origin: string,
+  key: string,
+  { tenant, session }: { tenant: string; session: string },
+): Promise<Floor['requests']> {
   const client = {
     authorization: `Basic ${Buffer.from(`floor:${key}`).toString('base64')}`,
     'content-type': FORM,
@@ -88,7 +92,7 @@ async function buildRequests(origin: string, key: string, session: string): Prom
     },
     userinfo: { path: '/userinfo', headers: { authorization: `Bearer ${bearer}` } },
     introspection: post('/introspect', form({ token: bearer })),
-    'authorize, live session': { path: '/authorize', headers: { cookie: `vst_sid=${session}` } },
+    'authorize, live session': { path: '/authorize', headers: { cookie: `vst_sid_${tenant}=${session}` } },
     'session check': post('/session', JSON.stringify({ sessionToken: session }), JSON_TYPE),
     'GraphQL users, 50 of 12 fields': post(
       '/graphql',

@@ -37,7 +37,7 @@ async function prepareAuthorize({ db }: Deployment, { tenant, web, userId }: See
     code_challenge_method: 'S256',
     prompt: 'none',
   })
-  return { path: `/${tenant}/oidc/authorize?${query}`, cookie: `vst_sid=${token}` }
+  return { path: `/${tenant}/oidc/authorize?${query}`, cookie: `vst_sid_${tenant}=${token}` }
 }
 
 type Target = Awaited<ReturnType<typeof prepareAuthorize>>

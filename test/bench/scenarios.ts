@@ -100,7 +100,7 @@ export async function scenariosFor(deployment: Deployment, seed: Seed): Promise<
       requests: [
         {
           path: buildAuthorizePath(seed),
-          headers: { cookie: `vst_sid=${browserSession}` },
+          headers: { cookie: `vst_sid_${seed.tenant}=${browserSession}` },
           onResponse: (_status, _body, _context, headers) => {
             if (!String((headers as { location?: string }).location).includes('code='))
               throw new Error('no code')

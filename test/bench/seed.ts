@@ -135,7 +135,7 @@ export const buildAuthorizePath = ({ tenant, web }: Seed): string =>
 
 /** Asks for `count` authorization codes with a session of the user. They are valid for a minute. */
 export async function requestCodes(deployment: Deployment, seed: Seed, count: number): Promise<string[]> {
-  const headers = { cookie: `vst_sid=${await startSession(deployment, seed, 'browser')}` }
+  const headers = { cookie: `vst_sid_${seed.tenant}=${await startSession(deployment, seed, 'browser')}` }
   const url = `${deployment.origin}${buildAuthorizePath(seed)}`
   const codes: string[] = []
   const request = async () => {

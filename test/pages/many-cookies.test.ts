@@ -4,10 +4,13 @@ import {
   buildRemovalCookies,
   readSessionTokens,
 } from '../../src/pages/account-cookies.ts'
-import { ACCOUNT_COOKIE, KNOWN_BROWSER_COOKIE, SESSION_COOKIE } from '../../src/pages/cookies.ts'
+import { nameCookie } from '../../src/pages/cookies.ts'
 import { buildKnownCookies, findKnownBrowserId } from '../../src/pages/known-browser-cookies.ts'
 
 const TOKEN = 'a'.repeat(43)
+const SESSION_COOKIE = nameCookie('sid', 'acme')
+const ACCOUNT_COOKIE = nameCookie('acc', 'acme')
+const KNOWN_BROWSER_COOKIE = nameCookie('kb', 'acme')
 /** Cookies that a sibling site has set, each with a name of its own. */
 const plant = (kind: string, count: number, value = ''): string =>
   Array.from(
@@ -27,10 +30,10 @@ describe('a Cookie header with hundreds of names of this server', () => {
       KNOWN_BROWSER_COOKIE,
     ],
     ['a logout', (header: string) => buildRemovalCookies('acme', header, [{ token: TOKEN }]), ACCOUNT_COOKIE],
-  ])('is answered with at most 20 cookies by %s', (_, build, kind) => {
+  ])('is answered with at most 30 cookies by %s', (_, build, kind) => {
     const cookies = build(plant(kind, 500, TOKEN))
     expect(cookies.length).toBeGreaterThan(1)
-    expect(cookies.length).toBeLessThanOrEqual(20)
+    expect(cookies.length).toBeLessThanOrEqual(30)
   })
 
   test('leaves the session and seven tokens in all', () => {
@@ -38,7 +41,7 @@ describe('a Cookie header with hundreds of names of this server', () => {
     const planted = tokens.map(
       (token, number) => `${ACCOUNT_COOKIE}_${number.toString(16).padStart(12, '0')}=${token}`,
     )
-    const read = readSessionTokens([...planted, `${SESSION_COOKIE}=${TOKEN}`].join('; '))
+    const read = readSessionTokens('acme', [...planted, `${SESSION_COOKIE}=${TOKEN}`].join('; '))
     expect(read).toEqual([TOKEN, ...tokens.slice(0, 6)])
   })
 
@@ -53,7 +56,7 @@ describe('a Cookie header with hundreds of names of this server', () => {
 
   test('takes time in proportion to its length', () => {
     const work: [string, (header: string) => unknown, kind: string][] = [
-      ['tokens', readSessionTokens, ACCOUNT_COOKIE],
+      ['tokens', (header) => readSessionTokens('acme', header), ACCOUNT_COOKIE],
       ['sign-in', signIn, ACCOUNT_COOKIE],
       ['known', (header) => buildKnownCookies('acme', 'key', header), KNOWN_BROWSER_COOKIE],
       ['removal', (header) => buildRemovalCookies('acme', header, [{ token: TOKEN }]), ACCOUNT_COOKIE],

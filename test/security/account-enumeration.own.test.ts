@@ -116,7 +116,7 @@ describe('a sign-in with an address that is known, unknown, locked or unverified
             .replaceAll(address, 'ADDRESS')
             .replaceAll(formatPhoneNumber(address), 'ADDRESS')
             .replace(/data-challenge="[\w-]{43}"/, 'CHALLENGE')
-            .replace(/vst_ix=[\w-]+/, 'vst_ix=KEY')
+            .replace(/vst_ix_[\w-]+=[\w-]+/g, 'vst_ix=KEY')
             .replace(/\d+ seconds?/, 'SOON')
             .replace(/data-seconds="\d+"/, 'SOON')
         const steps: unknown[] = []

@@ -102,7 +102,7 @@ describe('a locked user', () => {
     const rejected = await browser.follow(posted)
     expect(rejected.location).toBeNull()
     expect(await rejected.response.text()).toContain('That code is wrong')
-    expect(browser.cookies.has('vst_sid')).toBe(false)
+    expect(browser.sessionToken).toBeUndefined()
     const other = await newUser()
     await updateUser(ctx, other.id, { locked: true })
     const late = newBrowser()

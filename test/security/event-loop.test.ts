@@ -115,8 +115,8 @@ describe('the event loop is not blocked by a request', () => {
     for (const [name, text] of LONG_TEXTS) {
       const value = encodeURI(text).slice(0, HEADER)
       const attempts: Record<string, string>[] = [
-        { cookie: `vst_sid=${value}` },
-        { cookie: repeat('vst_sid=;', HEADER) },
+        { cookie: `vst_sid_${tenant}=${value}` },
+        { cookie: repeat(`vst_sid_${tenant}=;`, HEADER) },
         { cookie: repeat(';', HEADER) },
         { authorization: `Bearer ${value}` },
         { authorization: `Basic ${value}` },

@@ -39,7 +39,7 @@ const test = base
       async (address: string, syntax: RegExp) =>
         syntax.exec((await inbox.list(address))[0]?.body ?? '')?.[1] ?? 'none',
   )
-  .extend('hasSession', async () => (by: PageBrowser) => by.cookies.has('vst_sid'))
+  .extend('hasSession', async () => (by: PageBrowser) => by.sessionToken !== undefined)
 
 describe('a stranger who guesses at codes of a user', () => {
   test('does not lock the user out of an unknown browser, where codes get longer', async ({

@@ -83,7 +83,7 @@ const test = base
     await browser.post(`${start.path}/code`, { csrf, step: 'code', code: code.split('').reverse().join('') })
     await browser.post(`${start.path}/code`, { csrf, step: 'code', code })
     // Over https, each cookie of the response arrives beside Strict-Transport-Security.
-    expect([...browser.cookies.keys()]).toContain('__Secure-vst_sid')
+    expect([...browser.cookies.keys()]).toContain(`__Host-vst_sid_${tenant}`)
     for (const [name, value] of browser.cookies) keep(`cookie ${name}`, value)
     const asked = { path: `${start.path}/consent`, html: '' }
     asked.html = await (await browser.fetch(asked.path)).text()

@@ -26,11 +26,16 @@ describe('an altered, truncated or extended value', () => {
     )
   })
 
-  test('is rejected as the cookie of a browser session', async ({ newBrowser, signedIn, authorize }) => {
-    const good = signedIn.cookies.get('vst_sid') ?? ''
+  test('is rejected as the cookie of a browser session', async ({
+    tenant,
+    newBrowser,
+    signedIn,
+    authorize,
+  }) => {
+    const good = signedIn.sessionToken ?? ''
     await expectOnlyItself(good, async (cookie) => {
       const by = newBrowser()
-      by.cookies.set('vst_sid', cookie)
+      by.cookies.set(`vst_sid_${tenant}`, cookie)
       const answer = await authorize(by)
       expect(answer).toHaveProperty(answer.code ? 'code' : 'error', answer.code ?? 'login_required')
       return answer.code !== undefined
@@ -45,14 +50,14 @@ describe('an altered, truncated or extended value', () => {
     const by = newBrowser()
     const start = await by.open(oidc.authorizePath())
     const csrf = csrfIn(await start.response.text())
-    const handle = start.path.split('/').at(-1) ?? ''
-    const cookie = by.cookies.get('vst_ix') ?? ''
+    const handle = (start.path.split('/').at(-1) ?? '').slice(0, 43)
+    const [name, cookie] = by.binding ?? ['', '']
     await expectOnlyItself(handle, async (text) =>
       isAccepted(await by.fetch(`/${tenant}/signin/${text}`), text.includes('=') ? 404 : 410),
     )
     await expectOnlyItself(cookie, async (text) => {
       const thief = newBrowser()
-      thief.cookies.set('vst_ix', text)
+      thief.cookies.set(name, text)
       return isAccepted(await thief.fetch(start.path), 410)
     })
     await expectOnlyItself(csrf, async (text) =>

@@ -19,7 +19,7 @@ export const test = base
     { scope: 'file' },
     ({ tenant }) =>
       (location: string | null) =>
-        new RegExp(`^/${tenant}/signin/[\\w-]{43}$`).test(location ?? ''),
+        new RegExp(`^/${tenant}/signin/[\\w-]{43,}$`).test(location ?? ''),
   )
   .extend(
     'form',

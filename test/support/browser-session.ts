@@ -1,6 +1,6 @@
 import { createPlatformCtx } from '../../src/core/context.ts'
 import { inTransaction } from '../../src/database/db.ts'
-import { SESSION_COOKIE } from '../../src/pages/cookies.ts'
+import { nameCookie } from '../../src/pages/cookies.ts'
 import { startBrowserSession } from '../../src/sessions/sessions.ts'
 import type { PageBrowser } from './page-browser.ts'
 
@@ -13,5 +13,5 @@ export async function startSessionIn(browser: PageBrowser, tenant: string, userI
   const { token } = await inTransaction((tx) =>
     startBrowserSession(tx, ctx, { userId, proof: { method: 'passcode', amr: ['otp'] } }),
   )
-  browser.cookies.set(SESSION_COOKIE, token)
+  browser.cookies.set(nameCookie('sid', tenant), token)
 }

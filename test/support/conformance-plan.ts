@@ -45,7 +45,7 @@ export function postedAnswer(html: string): { target: string; answer: Record<str
 }
 
 const pageAt = (path: string): PlanPage => {
-  const [, page] = /\/signin\/[\w-]{43}(?:\/(code|select|consent))?$/.exec(path) ?? [undefined, undefined]
+  const [, page] = /\/signin\/[\w-]{43,}(?:\/(code|select|consent))?$/.exec(path) ?? [undefined, undefined]
   return path.includes('/signin/') ? ((page as PlanPage | undefined) ?? 'email') : 'error'
 }
 

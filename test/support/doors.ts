@@ -18,6 +18,7 @@ const hideRandom = (text: string): string =>
     .replace(/eyJ[\w-]+\.[\w-]+\.[\w-]+/g, 'JWT')
     .replace(/grant_[0-9a-z]{26}\.[\w-]+/g, 'CODE')
     .replace(/[\w-]{43,}/g, '…')
+    .replace(/\b(vst_ix_[\w-]+_)[0-9a-f]{12}\b/g, '$1…')
     .replace(/\b(code=|vst_\w+=|signin\/|nonce[="]*)[\w-]+/g, '$1…')
     .replace(/"requestId":"[^"]*"/g, '"requestId":"…"')
     .replace(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22,27}/g, 'UUID')

@@ -9,7 +9,8 @@ export async function openPage(by: PageBrowser, path: string): Promise<Page> {
   return { response, html: await response.text(), path: landed || path }
 }
 
-export const handleIn = (path: string): string => path.split('/')[3] as string
+/** The handle of a page, without the client that follows it. */
+export const handleIn = (path: string): string => (path.split('/')[3] ?? '').slice(0, 43)
 /** The row of the interaction that a page belongs to. */
 export const interactionAt = (tenant: string, path: string) => ({
   tenantId_handleHash: { tenantId: tenant, handleHash: sha256(handleIn(path)) },

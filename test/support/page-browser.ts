@@ -12,6 +12,16 @@ export class PageBrowser {
     for (const name of [...this.cookies.keys()]) if (/^vst_(sid|acc)/.test(name)) this.cookies.delete(name)
   }
 
+  /** The token of the current session, at one tenant; undefined without one. */
+  get sessionToken(): string | undefined {
+    return [...this.cookies].find(([name]) => name.startsWith('vst_sid_'))?.[1]
+  }
+
+  /** The name of the cookie that binds the interaction of a page, and its value. */
+  get binding(): [name: string, value: string] | undefined {
+    return [...this.cookies].findLast(([name]) => name.startsWith('vst_ix_'))
+  }
+
   async fetch(path: string, init: RequestInit = {}): Promise<Response> {
     const cookie = [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
     const response = await fetch(new URL(path, this.#origin), {

@@ -5,8 +5,9 @@ import type { User } from '../../generated/prisma/client.ts'
 import { readTarget } from '../../http/request.http.ts'
 import { readForm, requireSingleParams } from '../../http/request-body.http.ts'
 import { getRequestWords } from '../../languages/request-language.ts'
-import { readCookie, SESSION_COOKIE } from '../../pages/cookies.ts'
+import { nameCookie, readSessionToken } from '../../pages/cookies.ts'
 import { createCsrfToken, isCsrfToken } from '../../pages/csrf.ts'
+import { answerOnce } from '../../pages/form-answers.ts'
 import type { PageInteraction } from '../../pages/page-shell.pages.tsx'
 import { redirectTo } from '../../pages/responses.http.ts'
 import { type BrowserSession, findBrowserSession } from '../../sessions/sessions.ts'
@@ -67,7 +68,7 @@ const toPath = ({ ctx }: TenantCall, { root = '/account', path }: AccountPage): 
 /** The visit of the user who is signed in to this browser; null when nobody is. */
 async function findVisit(call: TenantCall, page: AccountPage): Promise<AccountVisit | null> {
   const { event, ctx } = call
-  const token = readCookie(event.req.headers.get('cookie'), SESSION_COOKIE)
+  const token = readSessionToken(event.req.headers.get('cookie'), ctx.tenant)
   const session = token && (await findBrowserSession(ctx.tenant, token, new Date(), ctx))
   if (!session) return null
   const user = await getUser(ctx, session.userId)
@@ -120,6 +121,25 @@ async function handleForm(call: TenantCall, page: AccountPage): Promise<Response
   // Also when another tab has signed in another user: the token is bound to the session.
   if (!isCsrfToken(form.csrf, 'account', call.ctx.tenant, visit.session.id, page.path))
     throw new Forbidden('This page was out of date. Go back, reload it and try again.')
+  const { response } = await answerOnce(
+    {
+      ctx: call.ctx,
+      owner: ['account', visit.session.id, page.path],
+      fields: form,
+      cookieName: nameCookie('sid', call.ctx.tenant),
+      cookies: call.event.req.headers.get('cookie'),
+    },
+    () => dispatchForm(visit, page, form),
+  )
+  return response
+}
+
+async function dispatchForm(
+  visit: AccountVisit,
+  page: AccountPage,
+  form: Record<string, string>,
+): Promise<Response> {
+  const { call } = visit
   const forms = page.forms ?? {}
   const { csrf: _, step = '', ...values } = form
   if (!Object.hasOwn(forms, step)) return redirectTo(toPath(call, page))

@@ -1,12 +1,11 @@
 import type { TenantCall } from '../../access/endpoint.http.ts'
-import { bindBrowser } from '../../oidc/interactions/browser-binding.ts'
-import { createInteraction } from '../../oidc/interactions/interactions.ts'
+import { openInteraction } from '../../oidc/interactions/browser-binding.ts'
+import { buildSignInPath } from '../../oidc/interactions/interactions.ts'
 import {
   ACCOUNT_PAGES_ID,
   type AccountPagesRequest,
   type Prompt,
 } from '../../oidc/model/authorize-request.ts'
-import { INTERACTION_COOKIE, readCookie } from '../../pages/cookies.ts'
 import { redirectTo } from '../../pages/responses.http.ts'
 
 /** Who is to sign in, how recently, and what is asked; anyone at any time by default. */
@@ -45,7 +44,7 @@ export const createAccountPagesRequest = (
 
 /** Leads to the hosted sign-in, which leads back to the account page at the path `returnTo`. */
 export async function leadToSignIn({ event, ctx }: TenantCall, returnTo: string, demand: Demand = {}) {
-  const browser = bindBrowser(ctx.tenant, readCookie(event.req.headers.get('cookie'), INTERACTION_COOKIE))
-  const handle = await createInteraction(ctx, createAccountPagesRequest(returnTo, demand), browser.key)
-  return redirectTo(`/${ctx.tenant}/signin/${handle}`, [browser.cookie])
+  const request = createAccountPagesRequest(returnTo, demand)
+  const { handle, cookies } = await openInteraction(ctx, request, event.req.headers.get('cookie'))
+  return redirectTo(buildSignInPath(ctx.tenant, handle, request.clientId), cookies)
 }

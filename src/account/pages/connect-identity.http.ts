@@ -3,11 +3,11 @@ import { readTarget } from '../../http/request.http.ts'
 import { requireSingleParams } from '../../http/request-body.http.ts'
 import { listSignInProviders, type SignInProvider } from '../../idps/sign-in-providers.ts'
 import { getRequestWords } from '../../languages/request-language.ts'
-import { bindBrowser } from '../../oidc/interactions/browser-binding.ts'
 import { unsealAnswer } from '../../oidc/signin/provider/callback-answer.ts'
+import { readHandle } from '../../oidc/signin/provider/provider-attempt.ts'
 import { beginConnection, finishConnection } from '../../oidc/signin/provider/provider-connection.ts'
 import { RejectedIdentity } from '../../oidc/signin/provider/provider-sign-in.ts'
-import { INTERACTION_COOKIE, readCookie } from '../../pages/cookies.ts'
+import { answerFormOnce, toSentForm } from '../../oidc/signin/step/repeated-forms.ts'
 import { transferToProvider } from '../../pages/provider-transfer.http.ts'
 import { addCookies } from '../../pages/responses.http.ts'
 import { requireRecentSignIn, requireStepUp } from '../step-up.ts'
@@ -25,8 +25,7 @@ type ShowProblem = (problem: PageProblem) => Promise<Response>
 export const listConnectableProviders = ({ call: { tenant } }: AccountVisit): SignInProvider[] =>
   tenant.signInMethods.includes('provider') ? listSignInProviders(tenant) : []
 
-const readBrowserKey = ({ call }: AccountVisit): string | null =>
-  readCookie(call.event.req.headers.get('cookie'), INTERACTION_COOKIE)
+const readCookies = ({ call }: AccountVisit): string | null => call.event.req.headers.get('cookie')
 
 const WORDS = {
   canceled: 'methods.connectCanceled',
@@ -80,14 +79,13 @@ export async function leadToConnection(
   const { userId, sessionId } = await requireRecentSignIn(ctx)
   const provider = listConnectableProviders(visit).find(({ id }) => id === idpId)
   if (!provider) throw new NotFound('identity provider')
-  const browser = bindBrowser(ctx.tenant, readBrowserKey(visit))
   const request = createAccountPagesRequest(`/${ctx.tenant}/account${PATH}`, {
     userId,
     connectsIn: sessionId,
   })
   try {
-    const url = await beginConnection(ctx, { request, browserKey: browser.key, idpId })
-    return addCookies(transferToProvider(call.ctx, { tenant: call.tenant, provider, url }), [browser.cookie])
+    const { url, cookies } = await beginConnection(ctx, { request, idpId, cookies: readCookies(visit) })
+    return addCookies(transferToProvider(call.ctx, { tenant: call.tenant, provider, url }), cookies)
   } catch (error) {
     return showFailure(visit, idpId, error, show)
   }
@@ -99,11 +97,17 @@ export async function receiveConnection(visit: AccountVisit, show: ShowProblem):
   const { idp = '', answer: sealed } = requireSingleParams(readTarget(call.event).query)
   if (sealed === undefined) return null
   const answer = unsealAnswer(ctx.tenant, idp, sealed)
-  try {
-    const owner = await requireStepUp(ctx)
-    await finishConnection(ctx, owner, { idpId: idp, answer, cookie: readBrowserKey(visit) })
-    return redirectToNotice(visit, PATH, 'connected')
-  } catch (error) {
-    return showFailure(visit, idp, error, show)
-  }
+  // A callback that is opened again has the answer sealed anew.
+  const fields = { idp, state: answer.state, code: answer.code ?? '', error: answer.error ?? '' }
+  const handle = readHandle(answer.state)
+  const sent = { ...toSentForm(call, handle, 'connect', fields), owner: ['connect', handle] }
+  return answerFormOnce(sent, async () => {
+    try {
+      const owner = await requireStepUp(ctx)
+      await finishConnection(ctx, owner, { idpId: idp, answer, cookies: readCookies(visit) })
+      return redirectToNotice(visit, PATH, 'connected')
+    } catch (error) {
+      return showFailure(visit, idp, error, show)
+    }
+  })
 }

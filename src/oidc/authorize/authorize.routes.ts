@@ -6,10 +6,9 @@ import { addQueryParameters } from '../../http/redirects.ts'
 import { readTarget } from '../../http/request.http.ts'
 import { readFormParams } from '../../http/request-body.http.ts'
 import { readSessionTokens } from '../../pages/account-cookies.ts'
-import { INTERACTION_COOKIE, readCookie } from '../../pages/cookies.ts'
 import { redirectTo, renderErrorPage } from '../../pages/responses.http.ts'
-import { bindBrowser } from '../interactions/browser-binding.ts'
-import { createInteraction } from '../interactions/interactions.ts'
+import { openInteraction } from '../interactions/browser-binding.ts'
+import { buildSignInPath, createInteraction } from '../interactions/interactions.ts'
 import { type CheckedRequest, validateAuthorizeRequest } from './check-request.ts'
 import { evaluateRequest } from './evaluate-request.ts'
 import { issueCodeResponse } from './issue-answer.ts'
@@ -47,11 +46,12 @@ function validateCallRequest(
 async function handleAuthorize(call: TenantCall): Promise<Response> {
   const { event, tenant, ctx } = call
   const cookies = event.req.headers.get('cookie')
-  const checked = await validateCallRequest(call, readTarget(event).query)
-  if ('pendingHandle' in checked) return redirectTo(toHostedPath(ctx.tenant, checked.pendingHandle))
+  const params = readTarget(event).query
+  const checked = await validateCallRequest(call, params)
+  if ('pendingHandle' in checked) return resumeSignIn(ctx.tenant, checked.pendingHandle, params)
   if ('error' in checked) return sendErrorResponse(call, checked.target, checked.error, UNSEEN)
   const { request, signIn } = checked
-  const tokens = readSessionTokens(cookies)
+  const tokens = readSessionTokens(ctx.tenant, cookies)
   const authorization = await evaluateRequest(ctx, request, {}, tokens)
   const { next, signInState } = authorization
   // The page that asked for consent named the client.
@@ -65,18 +65,19 @@ async function handleAuthorize(call: TenantCall): Promise<Response> {
     )
   const answer = issueCodeResponse(tenant, request, authorization)
   if (answer) return sendAuthorizationResponse(ctx, answer)
-  const browser = bindBrowser(ctx.tenant, readCookie(cookies, INTERACTION_COOKIE))
-  const handle = await createInteraction(ctx, request, browser.key, signIn)
-  return redirectTo(selectStartUrl(tenant, next, handle), [browser.cookie])
+  const opened = await openInteraction(ctx, request, cookies, signIn)
+  const path = buildSignInPath(ctx.tenant, opened.handle, request.clientId)
+  return redirectTo(selectStartUrl(tenant, next, path), opened.cookies)
 }
 
-const toHostedPath = (tenant: string, handle: string): string => `/${tenant}/signin/${handle}`
+/** Leads back to the sign-in that a request_uri has started. */
+const resumeSignIn = (tenant: string, handle: string, params: URLSearchParams): Response =>
+  redirectTo(buildSignInPath(tenant, handle, params.get('client_id') ?? ''))
 
 /**
  * The first page of the sign-in: the tenant's own page, if it has one, which continues to the hosted pages.
  */
-function selectStartUrl({ tenantId, loginUrl }: CachedTenant, next: NextStep, handle: string): string {
-  const hosted = toHostedPath(tenantId, handle)
+function selectStartUrl({ loginUrl }: CachedTenant, next: NextStep, hosted: string): string {
   if (!loginUrl || next.step === 'consent' || next.step === 'terms') return hosted
   return addQueryParameters(loginUrl, { continue: `${env.baseUrl}${hosted}` })
 }
@@ -87,9 +88,10 @@ function selectStartUrl({ tenantId, loginUrl }: CachedTenant, next: NextStep, ha
  */
 async function handleAuthorizePost(call: TenantCall): Promise<Response> {
   const { event, ctx } = call
-  const checked = await validateCallRequest(call, await readFormParams(event))
-  if ('pendingHandle' in checked) return redirectTo(toHostedPath(ctx.tenant, checked.pendingHandle))
+  const params = await readFormParams(event)
+  const checked = await validateCallRequest(call, params)
+  if ('pendingHandle' in checked) return resumeSignIn(ctx.tenant, checked.pendingHandle, params)
   if ('error' in checked) return sendErrorResponse(call, checked.target, checked.error, UNSEEN)
   const handle = await createInteraction(ctx, checked.request, null, checked.signIn)
-  return redirectTo(toHostedPath(ctx.tenant, handle))
+  return redirectTo(buildSignInPath(ctx.tenant, handle, checked.request.clientId))
 }

@@ -5,7 +5,6 @@ import { NotFound } from '../../core/errors.ts'
 import { addQueryParameters } from '../../http/redirects.ts'
 import { addCookies, redirectTo, renderComponent } from '../../pages/responses.http.ts'
 import type { ResponseMode } from '../model/authorize-request.ts'
-import { listFormDestinations } from '../model/redirect-uris.ts'
 import { createUnredirectableError } from '../model/request-parameters.ts'
 import { FormPostPage } from './form-post.pages.tsx'
 import { type AuthorizationResponse, selectMessageOrigin } from './response-modes.ts'
@@ -26,11 +25,7 @@ const RESPONSE_PAGES: Record<Exclude<ResponseMode, 'query'>, RenderResponsePage>
       reader,
       FormPostPage,
       { tenant, client, redirectUri, fields: listParameters(answer) },
-      {
-        runsScript: true,
-        formActionOrigins: listFormDestinations(client, redirectUri),
-        languageReturn: null,
-      },
+      { runsScript: true, leadsElsewhere: true, languageReturn: null },
     )
   },
   web_message: (answer, { reader, tenant, client }) => {

@@ -22,7 +22,7 @@ export const createDeviceCompletion = (
   { call, interaction, authorization }: SignInStep,
   request: DeviceRequest,
 ): CompletionStrategy => ({
-  destinations: [],
+  leadsElsewhere: false,
   renderConsent: (props, options) =>
     renderComponent(call.ctx, DeviceConsentPage, { ...props, userCode: unsealUserCode(request) }, options),
   complete: async () => {

@@ -5,8 +5,10 @@ import { addSeconds } from '../../core/time.ts'
 import { readTarget } from '../../http/request.http.ts'
 import { readForm, requireSingleParams } from '../../http/request-body.http.ts'
 import { getRequestWords } from '../../languages/request-language.ts'
-import { INTERACTION_COOKIE, readCookie } from '../../pages/cookies.ts'
+import { bindBrowser, readBrowserKey } from '../../pages/browser-key.ts'
+import { nameCookie } from '../../pages/cookies.ts'
 import { createCsrfToken, isCsrfToken } from '../../pages/csrf.ts'
+import { answerOnce } from '../../pages/form-answers.ts'
 import {
   addCookies,
   createUncachedJson,
@@ -16,8 +18,8 @@ import {
   renderOAuthError,
 } from '../../pages/responses.http.ts'
 import { limitPublicClient, readTokenRequest } from '../client-auth/client-request.http.ts'
-import { bindBrowser } from '../interactions/browser-binding.ts'
-import { createInteraction } from '../interactions/interactions.ts'
+import { openInteraction } from '../interactions/browser-binding.ts'
+import { buildSignInPath } from '../interactions/interactions.ts'
 import { describeInputRejection } from '../signin/step/input-rejection-texts.ts'
 import { DeviceApprovedPage, DeviceDeniedPage, UserCodePage } from './device.pages.tsx'
 import { startDeviceAuthorization } from './device-authorization.ts'
@@ -80,7 +82,7 @@ async function showUserCodePage(call: TenantCall): Promise<Response> {
   const { event, ctx } = call
   const { user_code: entered = '' } = requireSingleParams(readTarget(event).query)
   const code = parseUserCode(entered)
-  const browser = bindBrowser(ctx.tenant, readCookie(event.req.headers.get('cookie'), INTERACTION_COOKIE))
+  const browser = bindBrowser(ctx.tenant, event.req.headers.get('cookie'))
   return addCookies(renderUserCodePage(call, browser.key, { code: code ? formatUserCode(code) : '' }), [
     browser.cookie,
   ])
@@ -93,12 +95,28 @@ async function handleUserCode(call: TenantCall): Promise<Response> {
   const { event, ctx } = call
   const { csrf, user_code: entered = '' } = await readForm(event)
   const code = entered.slice(0, MAX_ENTERED_CHARACTERS)
-  const key = readCookie(event.req.headers.get('cookie'), INTERACTION_COOKIE)
+  const cookies = event.req.headers.get('cookie')
+  const key = readBrowserKey(ctx.tenant, cookies)
   if (!key || !isCsrfToken(csrf, 'device', ctx.tenant, key))
     throw new Forbidden('This page was out of date. Go back, reload it and try again.')
+  const sent = {
+    ctx,
+    owner: ['device', key],
+    fields: { csrf: csrf ?? '', user_code: entered },
+    cookieName: nameCookie('ix', ctx.tenant),
+    cookies,
+  }
+  return (await answerOnce(sent, () => continueWithCode(call, key, code))).response
+}
+
+async function continueWithCode(call: TenantCall, key: string, code: string): Promise<Response> {
+  const { event, ctx } = call
   try {
     const request = await findDeviceRequest(ctx, code)
-    if (request) return redirectTo(`/${ctx.tenant}/signin/${await createInteraction(ctx, request, key)}`)
+    if (request) {
+      const opened = await openInteraction(ctx, request, event.req.headers.get('cookie'))
+      return redirectTo(buildSignInPath(ctx.tenant, opened.handle, request.clientId), opened.cookies)
+    }
   } catch (error) {
     if (!(error instanceof RateLimited)) throw error
     const retryAt = addSeconds(new Date(), error.retryAfterSeconds).toISOString()

@@ -1,13 +1,16 @@
 import type { Sql } from '../../database/db.ts'
 import { statement } from '../../database/statement.ts'
 
-const SET_REJECTION = statement({ takes: { handleHash: 'bytea', refusal: 'jsonb' } })`
-  UPDATE "Interaction" SET "progress" = "progress" || jsonb_build_object('refusal', :refusal)
-  WHERE "tenantId" = :tenant AND "handleHash" = :handleHash`
+/** How an interaction is found: by its handle, while it is bound as when it was read. */
+export type InteractionBinding = { handleHash: Buffer; browserHash: Buffer }
 
-const CLEAR_REJECTION = statement({ takes: { handleHash: 'bytea' } })`
+const SET_REJECTION = statement({ takes: { handleHash: 'bytea', browserHash: 'bytea', refusal: 'jsonb' } })`
+  UPDATE "Interaction" SET "progress" = "progress" || jsonb_build_object('refusal', :refusal)
+  WHERE "tenantId" = :tenant AND "handleHash" = :handleHash AND "browserHash" = :browserHash`
+
+const CLEAR_REJECTION = statement({ takes: { handleHash: 'bytea', browserHash: 'bytea' } })`
   UPDATE "Interaction" SET "progress" = "progress" - 'refusal'
-  WHERE "tenantId" = :tenant AND "handleHash" = :handleHash`
+  WHERE "tenantId" = :tenant AND "handleHash" = :handleHash AND "browserHash" = :browserHash`
 
 /**
  * Stores why an input was rejected; null clears it. Does not change other progress, so that of two forms
@@ -16,9 +19,9 @@ const CLEAR_REJECTION = statement({ takes: { handleHash: 'bytea' } })`
 export const updateInputRejection = (
   sql: Sql,
   tenant: string,
-  handleHash: Buffer,
+  binding: InteractionBinding,
   refusal: object | null,
 ): Promise<void> =>
   refusal
-    ? SET_REJECTION.run(sql, { tenant, handleHash, refusal })
-    : CLEAR_REJECTION.run(sql, { tenant, handleHash })
+    ? SET_REJECTION.run(sql, { tenant, ...binding, refusal })
+    : CLEAR_REJECTION.run(sql, { tenant, ...binding })

@@ -1,6 +1,7 @@
 import { requireStorage } from '../../coordination/storage-budgets.ts'
 import type { Ctx } from '../../core/context.ts'
 import { equalsConstantTime, randomToken, sha256 } from '../../core/crypto.ts'
+import { AppError } from '../../core/errors.ts'
 import { measureJson } from '../../core/json-size.ts'
 import { addSeconds } from '../../core/time.ts'
 import { dbFor, sql } from '../../database/db.ts'
@@ -11,7 +12,7 @@ import type { PasscodeAddress } from '../../passcodes/passcodes.fields.ts'
 import type { CodeProblem } from '../../passcodes/rejected-code.ts'
 import type { SessionProof } from '../../sessions/proofs.ts'
 import type { PendingRequest } from '../model/authorize-request.ts'
-import { updateInputRejection } from './interactions.sql.ts'
+import { type InteractionBinding, updateInputRejection } from './interactions.sql.ts'
 
 /** How long a user may take to complete the hosted pages. */
 export const INTERACTION_LIFETIME_SECONDS = 3600
@@ -109,8 +110,17 @@ export type Progress = {
   refusal?: InputRejection
 }
 
-/** A pending request. `handle` is in the pages' URLs; `key` is the cookie that binds it to one browser. */
-export type Interaction = { handle: string; key: string; request: PendingRequest; progress: Progress }
+/**
+ * A pending request. `handle` is in the pages' URLs; `key` is the cookie that binds it to one browser. `nextKey` binds it
+ * after a proof in this call: a copy of `key` that another browser has is of no use then.
+ */
+export type Interaction = {
+  handle: string
+  key: string
+  nextKey: string
+  request: PendingRequest
+  progress: Progress
+}
 
 /**
  * Completes a request that an older version stored, when requests had a single `resource` and fewer members.
@@ -149,10 +159,32 @@ const toInteractionKey = (tenant: string, handle: string) => ({
 /** The handle of a sign-in that its request_uri leads back to until `resumableUntil`. */
 export type ResumableSignIn = { handle: string; resumableUntil: Date }
 
+/** The path segment of a sign-in: the handle, and the client of a page that has expired or is opened elsewhere. */
+const SEGMENT = /^([A-Za-z0-9_-]{43})(?:-(client_[0-9a-z]{26}))?$/
+
+/** The path of the first page of a sign-in. */
+export function buildSignInPath(tenant: string, handle: string, clientId: string): string {
+  const named = `${handle}-${clientId}`
+  return `/${tenant}/signin/${SEGMENT.test(named) ? named : handle}`
+}
+
+/** The handle in a path segment, and the client that it names. */
+export function readSignInSegment(segment: string): { handle: string; clientId: string | null } {
+  const [, handle = '', clientId = null] = SEGMENT.exec(segment) ?? []
+  return { handle, clientId }
+}
+
+/** The same message for every reason, so that it does not reveal whether a handle exists. */
+export const createExpiredSignInError = () =>
+  new AppError(
+    'NOT_FOUND',
+    410,
+    'This sign-in has expired, was finished, or was started in another browser. Go back to the application and sign in again.',
+  )
+
 /**
- * Stores a request while the user signs in and returns its handle, which is random unless `signIn` has one. The
- * interactions of a browser share its `key`, so that tabs do not disturb each other. Without a key, the first browser
- * that presents the handle is bound. Throws RateLimited when the network has stored too much.
+ * Stores a request while the user signs in and returns its handle, which is random unless `signIn` has one. Without a
+ * key, the first browser that presents the handle is bound. Throws RateLimited when the network has stored too much.
  */
 export async function createInteraction(
   { tenant, ip }: Pick<Ctx, 'tenant' | 'ip'>,
@@ -210,15 +242,17 @@ export async function toBoundInteraction(
   now: Date,
 ): Promise<Interaction | null> {
   if (row.expiresAt <= now) return null
-  const key = isTokenSyntax(cookie) ? cookie : randomToken()
-  const isBound =
-    row.browserHash.length === 0
-      ? await bindInteraction(tenant, handle, key)
-      : isTokenSyntax(cookie) && equalsConstantTime(Buffer.from(row.browserHash), sha256(cookie))
+  const isUnbound = row.browserHash.length === 0
+  const key = isUnbound ? randomToken() : cookie
+  if (!isTokenSyntax(key)) return null
+  const isBound = isUnbound
+    ? await bindInteraction(tenant, handle, key)
+    : equalsConstantTime(Buffer.from(row.browserHash), sha256(key))
   if (!isBound) return null
   return {
     handle,
     key,
+    nextKey: randomToken(),
     request: migrateStoredRequest(row.request as PendingRequest),
     progress: row.progress as Progress,
   }
@@ -233,14 +267,44 @@ async function bindInteraction(tenant: string, handle: string, key: string): Pro
   return count === 1
 }
 
-/** Saves the progress and the request of an interaction. False when it has ended. */
-export async function saveInteraction(
-  tenant: string,
-  { handle, request, progress }: Interaction,
-): Promise<boolean> {
+/** The row of an interaction while it is bound as when it was read: another proof has bound it anew. */
+const toBoundKey = (tenant: string, { handle, key }: Pick<Interaction, 'handle' | 'key'>) => ({
+  ...toInteractionKey(tenant, handle),
+  browserHash: sha256(key),
+})
+
+/** The hashes that identify a bound interaction in statements. */
+export const hashBinding = (interaction: Pick<Interaction, 'handle' | 'key'>): InteractionBinding => ({
+  handleHash: hashHandle(interaction),
+  browserHash: sha256(interaction.key),
+})
+
+/** The same, with the hash of the key that binds the interaction after a proof. */
+export const hashProvenBinding = (
+  interaction: Interaction,
+): InteractionBinding & { nextBrowserHash: Buffer } => ({
+  ...hashBinding(interaction),
+  nextBrowserHash: sha256(interaction.nextKey),
+})
+
+/** Saves the progress and the request of an interaction. False when it has ended, or was bound anew. */
+export const saveInteraction = (tenant: string, interaction: Interaction): Promise<boolean> =>
+  updateInteraction(tenant, interaction, interaction.key)
+
+/**
+ * Saves an interaction after a proof, and binds it to `nextKey`, which the response must set as the cookie. Throws
+ * AppError (410) when it has ended, or was bound anew.
+ */
+export async function saveProvenInteraction(tenant: string, interaction: Interaction): Promise<void> {
+  if (!(await updateInteraction(tenant, interaction, interaction.nextKey))) throw createExpiredSignInError()
+}
+
+async function updateInteraction(tenant: string, interaction: Interaction, key: string): Promise<boolean> {
+  const { request, progress } = interaction
   const { count } = await dbFor(tenant).interaction.updateMany({
-    where: toInteractionKey(tenant, handle),
+    where: toBoundKey(tenant, interaction),
     data: {
+      browserHash: sha256(key),
       request: request as unknown as Prisma.InputJsonValue,
       progress: progress as Prisma.InputJsonValue,
     },
@@ -260,7 +324,7 @@ export const setInputRejection = (
   interaction: Interaction,
   refusal: InputRejection,
 ): Promise<void> =>
-  updateInputRejection(sql, tenant, hashHandle(interaction), {
+  updateInputRejection(sql, tenant, hashBinding(interaction), {
     ...refusal,
     ...(refusal.entered !== undefined && { entered: toStorableText(refusal.entered) }),
     ...(refusal.values && {
@@ -272,12 +336,13 @@ export const setInputRejection = (
 
 /** Deletes the rejection after it was shown. */
 export const clearInputRejection = (tenant: string, interaction: Interaction): Promise<void> =>
-  updateInputRejection(sql, tenant, hashHandle(interaction), null)
+  updateInputRejection(sql, tenant, hashBinding(interaction), null)
 
 /** Deletes an interaction. False when it has ended: of two submissions of the last form, only one continues. */
-export async function deleteInteraction(tenant: string, handle: string): Promise<boolean> {
-  const { count } = await dbFor(tenant).interaction.deleteMany({
-    where: toInteractionKey(tenant, handle),
-  })
+export async function deleteInteraction(
+  tenant: string,
+  interaction: Pick<Interaction, 'handle' | 'key'>,
+): Promise<boolean> {
+  const { count } = await dbFor(tenant).interaction.deleteMany({ where: toBoundKey(tenant, interaction) })
   return count === 1
 }

@@ -1,29 +1,43 @@
 import type { Sql } from '../../database/db.ts'
 import { statement, typed } from '../../database/statement.ts'
+import type { InteractionBinding } from './interactions.sql.ts'
 import type { Progress } from './interactions.ts'
 
 const LOCK_PROGRESS = statement({
-  takes: { handleHash: 'bytea', now: 'timestamptz' },
+  takes: { handleHash: 'bytea', browserHash: 'bytea', now: 'timestamptz' },
   returns: { progress: typed<Progress>('jsonb') },
 })`
   SELECT "progress" FROM "Interaction"
-  WHERE "tenantId" = :tenant AND "handleHash" = :handleHash AND "expiresAt" > :now FOR NO KEY UPDATE`
+  WHERE "tenantId" = :tenant AND "handleHash" = :handleHash AND "browserHash" = :browserHash AND "expiresAt" > :now
+  FOR NO KEY UPDATE`
 
-/** Locks an interaction and returns its progress; null when it has ended. */
+/** Locks an interaction and returns its progress; null when it has ended, or was bound anew. */
 export const lockProgress = async (
   sql: Sql,
   tenant: string,
-  handleHash: Buffer,
+  binding: InteractionBinding,
   now: Date,
-): Promise<Progress | null> => (await LOCK_PROGRESS.first(sql, { tenant, handleHash, now }))?.progress ?? null
+): Promise<Progress | null> => (await LOCK_PROGRESS.first(sql, { tenant, ...binding, now }))?.progress ?? null
 
-const SET_PROGRESS = statement({ takes: { handleHash: 'bytea', progress: typed<Progress>('jsonb') } })`
-  UPDATE "Interaction" SET "progress" = :progress WHERE "tenantId" = :tenant AND "handleHash" = :handleHash`
+const SET_PROVEN_PROGRESS = statement({
+  takes: {
+    handleHash: 'bytea',
+    browserHash: 'bytea',
+    nextBrowserHash: 'bytea',
+    progress: typed<Progress>('jsonb'),
+  },
+  returns: { clientId: 'text' },
+})`
+  UPDATE "Interaction" SET "progress" = :progress, "browserHash" = :nextBrowserHash
+  WHERE "tenantId" = :tenant AND "handleHash" = :handleHash AND "browserHash" = :browserHash
+  RETURNING "clientId"`
 
-/** Stores the progress of an interaction inside the caller's transaction, which locks it. */
-export const saveLockedProgress = (
+/**
+ * Stores the progress after a proof inside the caller's transaction, and binds the interaction to the cookie that
+ * `nextBrowserHash` is the hash of. False when it has ended, or was bound anew.
+ */
+export const saveProvenProgress = async (
   sql: Sql,
   tenant: string,
-  handleHash: Buffer,
-  progress: Progress,
-): Promise<void> => SET_PROGRESS.run(sql, { tenant, handleHash, progress })
+  proven: InteractionBinding & { nextBrowserHash: Buffer; progress: Progress },
+): Promise<boolean> => (await SET_PROVEN_PROGRESS.first(sql, { tenant, ...proven })) !== null

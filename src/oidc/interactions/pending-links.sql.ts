@@ -1,19 +1,30 @@
 import type { Sql } from '../../database/db.ts'
 import { statement } from '../../database/statement.ts'
+import type { InteractionBinding } from './interactions.sql.ts'
 
-const STORE_LINK = statement({ takes: { handleHash: 'bytea', link: 'jsonb' } })`
-  UPDATE "Interaction" SET "progress" = "progress" || jsonb_build_object('pendingLink', :link)
-  WHERE "tenantId" = :tenant AND "handleHash" = :handleHash`
+const STORE_LINK = statement({
+  takes: { handleHash: 'bytea', browserHash: 'bytea', nextBrowserHash: 'bytea', link: 'jsonb' },
+  returns: { clientId: 'text' },
+})`
+  UPDATE "Interaction" SET "progress" = "progress" || jsonb_build_object('pendingLink', :link),
+    "browserHash" = :nextBrowserHash
+  WHERE "tenantId" = :tenant AND "handleHash" = :handleHash AND "browserHash" = :browserHash
+  RETURNING "clientId"`
 
-const CLEAR_LINK = statement({ takes: { handleHash: 'bytea' } })`
+const CLEAR_LINK = statement({ takes: { handleHash: 'bytea', browserHash: 'bytea' } })`
   UPDATE "Interaction" SET "progress" = "progress" - 'pendingLink'
-  WHERE "tenantId" = :tenant AND "handleHash" = :handleHash`
+  WHERE "tenantId" = :tenant AND "handleHash" = :handleHash AND "browserHash" = :browserHash`
 
-/** Stores a proven identity that is not linked; null removes it. Does not change other progress. */
-export const updatePendingLink = (
+/**
+ * Stores a proven identity that is not linked, and binds the interaction to the cookie that `nextBrowserHash` is the
+ * hash of. Does not change other progress. False when it has ended, or was bound anew.
+ */
+export const insertPendingLink = async (
   sql: Sql,
   tenant: string,
-  handleHash: Buffer,
-  link: object | null,
-): Promise<void> =>
-  link ? STORE_LINK.run(sql, { tenant, handleHash, link }) : CLEAR_LINK.run(sql, { tenant, handleHash })
+  proven: InteractionBinding & { nextBrowserHash: Buffer; link: object },
+): Promise<boolean> => (await STORE_LINK.first(sql, { tenant, ...proven })) !== null
+
+/** Removes a proven identity. Does not change other progress. */
+export const clearPendingLink = (sql: Sql, tenant: string, binding: InteractionBinding): Promise<void> =>
+  CLEAR_LINK.run(sql, { tenant, ...binding })

@@ -1,10 +1,11 @@
 import type { Sql } from '../../database/db.ts'
 import { statement } from '../../database/statement.ts'
+import type { InteractionBinding } from './interactions.sql.ts'
 import type { Progress } from './interactions.ts'
 
-const STORE_ATTEMPT = statement({ takes: { handleHash: 'bytea', progress: 'jsonb' } })`
+const STORE_ATTEMPT = statement({ takes: { handleHash: 'bytea', browserHash: 'bytea', progress: 'jsonb' } })`
   UPDATE "Interaction" SET "progress" = "progress" || :progress || '{"isLed": true}'
-  WHERE "tenantId" = :tenant AND "handleHash" = :handleHash`
+  WHERE "tenantId" = :tenant AND "handleHash" = :handleHash AND "browserHash" = :browserHash`
 
 /**
  * Stores the attempt to sign in at a provider, in place of an earlier one, that the browser was sent to one, and what
@@ -13,22 +14,23 @@ const STORE_ATTEMPT = statement({ takes: { handleHash: 'bytea', progress: 'jsonb
 export const storeProviderAttempt = (
   sql: Sql,
   tenant: string,
-  handleHash: Buffer,
+  binding: InteractionBinding,
   progress: Pick<Progress, 'provider' | 'canCreatePasskey' | 'staySignedIn'>,
-): Promise<void> => STORE_ATTEMPT.run(sql, { tenant, handleHash, progress })
+): Promise<void> => STORE_ATTEMPT.run(sql, { tenant, ...binding, progress })
 
 const CLAIM_ATTEMPT = statement({
-  takes: { handleHash: 'bytea', attemptId: 'text' },
+  takes: { handleHash: 'bytea', browserHash: 'bytea', attemptId: 'text' },
   returns: { clientId: 'text' },
 })`
   UPDATE "Interaction" SET "progress" = "progress" - 'provider'
-  WHERE "tenantId" = :tenant AND "handleHash" = :handleHash AND "progress"->'provider'->>'id' = :attemptId
+  WHERE "tenantId" = :tenant AND "handleHash" = :handleHash AND "browserHash" = :browserHash
+    AND "progress"->'provider'->>'id' = :attemptId
   RETURNING "clientId"`
 
 /** Removes an attempt, so that its answer is accepted once. False when it was removed before. */
 export const claimProviderAttempt = async (
   sql: Sql,
   tenant: string,
-  handleHash: Buffer,
+  binding: InteractionBinding,
   attemptId: string,
-): Promise<boolean> => (await CLAIM_ATTEMPT.first(sql, { tenant, handleHash, attemptId })) !== null
+): Promise<boolean> => (await CLAIM_ATTEMPT.first(sql, { tenant, ...binding, attemptId })) !== null

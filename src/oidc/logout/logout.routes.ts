@@ -6,15 +6,10 @@ import { OAuthError } from '../../core/oauth-error.ts'
 import { getRequestMeta, readTarget } from '../../http/request.http.ts'
 import { readForm, requireSingleParams } from '../../http/request-body.http.ts'
 import { buildRemovalCookies, readSessionTokens } from '../../pages/account-cookies.ts'
-import {
-  buildCookie,
-  buildExpiredCookie,
-  LOGOUT_COOKIE,
-  readCookie,
-  SESSION_COOKIE,
-} from '../../pages/cookies.ts'
+import { buildCookie, buildExpiredCookie, nameCookie, readCookie } from '../../pages/cookies.ts'
 import { createCsrfToken, isCsrfToken } from '../../pages/csrf.ts'
 import { listErrorFacts } from '../../pages/error-facts.ts'
+import { answerOnce, findAnswer } from '../../pages/form-answers.ts'
 import { LeavePage } from '../../pages/leave.pages.tsx'
 import { SignedOutPage, StillSignedInPage } from '../../pages/outcome.pages.tsx'
 import {
@@ -26,7 +21,6 @@ import {
 } from '../../pages/responses.http.ts'
 import { buildInitiationUrl } from '../../pages/restart-url.ts'
 import { endAccounts, findBrowserAccounts, type NamedAccount } from '../../sessions/browser-accounts.ts'
-import { listFormDestinations } from '../model/redirect-uris.ts'
 import { isUnreviewed } from '../model/unreviewed-clients.ts'
 import { type LogoutRequest, parseLogoutRequest } from './logout.ts'
 import { chooseLogout, type LogoutChoice, selectLogoutAccounts } from './logout-accounts.ts'
@@ -72,7 +66,7 @@ function buildLogoutPath(tenant: string, given: URLSearchParams): string {
 const readCookies = ({ event }: TenantCall): string | null => event.req.headers.get('cookie')
 
 const findCallAccounts = (call: TenantCall): Promise<NamedAccount[]> =>
-  findBrowserAccounts(call.ctx.tenant, readSessionTokens(readCookies(call)))
+  findBrowserAccounts(call.ctx.tenant, readSessionTokens(call.ctx.tenant, readCookies(call)))
 
 const listActive = (accounts: readonly NamedAccount[]): NamedAccount[] =>
   accounts.filter(({ isActive }) => isActive)
@@ -134,7 +128,7 @@ function showQuestion(
   }
   const options = {
     ...(error && { status: 400 }),
-    formActionOrigins: client && returnTo ? listFormDestinations(client, returnTo) : [],
+    leadsElsewhere: returnTo !== null,
   }
   return choice.step === 'confirm'
     ? renderComponent(
@@ -164,8 +158,20 @@ async function handleLogoutPost(call: TenantCall): Promise<Response> {
   // Also when another tab has signed an account in or out.
   if (active.length > 0 && !isAsked)
     throw new Forbidden('This page was out of date. Go back, reload it and try again.')
-  if (active.length > 0 && form.step !== 'logout') return showStillSignedIn(call, request)
-  return finishLogout(call, request, { accounts, ended: named, after: 'form' })
+  const sent = {
+    ctx: call.ctx,
+    owner: ['logout', ...listBinding(tenant, accounts)],
+    fields: form,
+    cookieName: nameCookie('sid', tenant),
+    cookies: readCookies(call),
+  }
+  // The form may have signed out.
+  const repeated = active.length === 0 ? await findAnswer(sent) : null
+  if (repeated) return repeated
+  const finish = () => finishLogout(call, request, { accounts, ended: named, after: 'form' })
+  if (active.length === 0) return finish()
+  const answer = async () => (form.step === 'logout' ? finish() : showStillSignedIn(call, request))
+  return (await answerOnce(sent, answer)).response
 }
 
 /** The user stays signed in. Redirecting to the client would indicate the opposite. */
@@ -186,7 +192,7 @@ function buildEndCookies(call: TenantCall, { accounts, ended }: Departure): stri
   const isLast = listActive(accounts).length === ended.length
   if (!isLast) return buildRemovalCookies(tenant, readCookies(call), ended)
   const removed = buildRemovalCookies(tenant, readCookies(call), accounts)
-  return [...new Set([buildExpiredCookie(tenant, SESSION_COOKIE), ...removed])]
+  return [...new Set([buildExpiredCookie(nameCookie('sid', tenant)), ...removed])]
 }
 
 async function finishLogout(
@@ -223,7 +229,8 @@ function leaveForProvider(
     cookies,
   }: { url: string; name: string; browserToken: string; after: Departure['after']; cookies: string[] },
 ): Response {
-  const all = [...cookies, buildCookie(ctx.tenant, LOGOUT_COOKIE, browserToken, UPSTREAM_LOGOUT_SECONDS)]
+  const binding = buildCookie(nameCookie('out', ctx.tenant), browserToken, UPSTREAM_LOGOUT_SECONDS)
+  const all = [...cookies, binding]
   if (after === 'link') return redirectTo(url, all)
   const page = renderComponent(ctx, UpstreamLogoutPage, { tenant, client, name, url })
   return addCookies(addRefresh(page, url), all)
@@ -233,14 +240,14 @@ function leaveForProvider(
 async function handleUpstreamReturn(call: TenantCall): Promise<Response> {
   const { event, ctx } = call
   const { state = '' } = requireSingleParams(event.url.searchParams)
-  const browserToken = readCookie(event.req.headers.get('cookie'), LOGOUT_COOKIE)
+  const browserToken = readCookie(event.req.headers.get('cookie'), nameCookie('out', ctx.tenant))
   const target = openLogoutReturn(ctx.tenant, event.context.params?.idp ?? '', { state, browserToken })
   const client = target?.clientId ? await findClient(ctx.tenant, target.clientId) : null
   const returnTo = client ? (target?.returnTo ?? null) : null
   return showSignedOut(
     call,
     { client, returnTo },
-    target ? [buildExpiredCookie(ctx.tenant, LOGOUT_COOKIE)] : [],
+    target ? [buildExpiredCookie(nameCookie('out', ctx.tenant))] : [],
   )
 }
 

@@ -21,13 +21,3 @@ export function isRegisteredRedirect(
   const given = mayVary ? removeLoopbackPort(uri) : null
   return given !== null && client.callbacks.some((registered) => removeLoopbackPort(registered) === given)
 }
-
-/**
- * The URLs that a form may lead to on the way back to a client. Browsers apply form-action to the redirects
- * that answer a form, and a client's callback may redirect to another of its origins, so every registered URL
- * is included.
- */
-export const listFormDestinations = (
-  client: Record<'callbacks' | 'allowedOrigins' | 'webOrigins', readonly string[]>,
-  redirectUri: string,
-): string[] => [redirectUri, ...client.callbacks, ...client.allowedOrigins, ...client.webOrigins]

@@ -6,7 +6,6 @@ import { sendAuthorizationResponse } from '../authorize/response-modes.http.ts'
 import { sendErrorResponse } from '../authorize/send-error.http.ts'
 import { deleteInteraction } from '../interactions/interactions.ts'
 import type { AccountPagesRequest, DeviceRequest, PendingRedirect } from '../model/authorize-request.ts'
-import { listFormDestinations } from '../model/redirect-uris.ts'
 import { describeDestination } from '../model/unreviewed-clients.ts'
 import { ConsentPage, type ConsentPageProps } from './consent.pages.tsx'
 import { buildSessionCookies } from './step/sign-in-step.http.ts'
@@ -14,8 +13,8 @@ import type { SignInStep } from './step/sign-in-step.ts'
 
 /** How a sign-in ends, depending on where its request is answered. */
 export type CompletionStrategy = {
-  /** Where forms may lead to, in addition to hosted pages. */
-  destinations: string[]
+  /** Whether forms may lead to another site than hosted pages. */
+  leadsElsewhere: boolean
   /** Renders the consent page. */
   renderConsent: (props: ConsentPageProps, options: RenderOptions) => Response
   /** Grants the request and ends the interaction; null when the sign-in has expired. */
@@ -29,7 +28,7 @@ const createRedirectCompletion = (
   { call, interaction, authorization }: SignInStep,
   request: PendingRedirect,
 ): CompletionStrategy => ({
-  destinations: listFormDestinations(authorization.client, request.redirectUri),
+  leadsElsewhere: true,
   renderConsent: (props, options) =>
     renderComponent(
       call.ctx,
@@ -40,11 +39,11 @@ const createRedirectCompletion = (
   complete: async () => {
     const answer = issueCodeResponse(call.tenant, request, authorization)
     // Of two submissions of the last form, only the one that deletes the interaction issues a code.
-    if (!answer || !(await deleteInteraction(call.ctx.tenant, interaction.handle))) return null
+    if (!answer || !(await deleteInteraction(call.ctx.tenant, interaction))) return null
     return sendAuthorizationResponse(call.ctx, answer)
   },
   reject: async (error, seen) => {
-    await deleteInteraction(call.ctx.tenant, interaction.handle)
+    await deleteInteraction(call.ctx.tenant, interaction)
     return sendErrorResponse(call, request, error, seen)
   },
 })
@@ -56,19 +55,19 @@ const createAccountCompletion = (
 ): CompletionStrategy => {
   const { call, interaction, authorization } = signIn
   return {
-    destinations: [],
+    leadsElsewhere: false,
     renderConsent: () => {
       throw new Error('the account pages request no consent')
     },
     complete: async () => {
-      await deleteInteraction(call.ctx.tenant, interaction.handle)
+      await deleteInteraction(call.ctx.tenant, interaction)
       const { accounts, signInState } = authorization
       const account = accounts.find(({ id }) => id === signInState?.id)
       // The account pages are those of the current session.
       return redirectTo(returnTo, buildSessionCookies(signIn, account ?? null))
     },
     reject: async () => {
-      await deleteInteraction(call.ctx.tenant, interaction.handle)
+      await deleteInteraction(call.ctx.tenant, interaction)
       return redirectTo(`/${call.ctx.tenant}/account${authorization.signInState ? '' : '/signed-out'}`)
     },
   }

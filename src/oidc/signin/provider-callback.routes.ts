@@ -5,9 +5,9 @@ import { log } from '../../core/log.ts'
 import { readForm, requireSingleParams } from '../../http/request-body.http.ts'
 import { buildCallbackUrl } from '../../idps/callback-url.ts'
 import { findProviderRow } from '../../idps/sign-in-providers.ts'
-import { PROVIDER_COOKIE, readCookie } from '../../pages/cookies.ts'
+import { nameCookie, readCookie } from '../../pages/cookies.ts'
 import { redirectTo, renderErrorPage } from '../../pages/responses.http.ts'
-import type { Interaction } from '../interactions/interactions.ts'
+import { createExpiredSignInError, type Interaction } from '../interactions/interactions.ts'
 import { type CallbackAnswer, readAnswer, sealAnswer, unsealAnswer } from './provider/callback-answer.ts'
 import { claimAttempt, readHandle } from './provider/provider-attempt.ts'
 import { rejectProviderInput } from './provider/provider-forms.http.ts'
@@ -19,8 +19,9 @@ import {
 } from './provider/provider-sign-in.ts'
 import { listMethodForms } from './sign-in-methods.http.ts'
 import { admitAccount } from './step/admit-account.http.ts'
+import { answerFormOnce, findFormAnswer, toSentForm } from './step/repeated-forms.ts'
 import { createSecondFactorRule } from './step/sign-in.ts'
-import { createExpiredSignInError, findSignInStep, redirectToPage } from './step/sign-in-step.http.ts'
+import { findSignInStep, redirectToPage } from './step/sign-in-step.http.ts'
 import type { EnteredAccount, SignInStep } from './step/sign-in-step.ts'
 
 /** Where identity providers send users back to. Apple posts its answer (form_post). */
@@ -49,22 +50,35 @@ async function receiveAnswer(call: TenantCall): Promise<Response> {
     ? unsealAnswer(call.ctx.tenant, getIdpId(call), params.answer)
     : readAnswer(params)
   const left = answer.error !== null && answer.state === '' ? readLeftHandle(call) : null
-  const signIn = await findSignInStep(call, left ?? readHandle(answer.state))
-  if (!signIn) throw createExpiredSignInError()
-  const { request } = signIn.interaction
-  if (request.responseMode === 'account' && request.connectsIn) {
-    const sealed = sealAnswer(call.ctx.tenant, getIdpId(call), answer)
-    return redirectTo(`${request.returnTo}?${new URLSearchParams({ idp: getIdpId(call), answer: sealed })}`)
+  const handle = left ?? readHandle(answer.state)
+  const { state, code, error, iss } = answer
+  const fields = { state, code: code ?? '', error: error ?? '', iss: iss ?? '' }
+  const sent = toSentForm(call, handle, `callback:${getIdpId(call)}`, fields)
+  const signIn = await findSignInStep(call, handle)
+  if (!signIn) {
+    const repeated = await findFormAnswer(sent)
+    if (repeated) return repeated
+    throw createExpiredSignInError()
   }
-  // Another tab has signed in, or the tenant has switched the method off.
-  const isExpected = signIn.authorization.next.step === 'login' && 'provider' in listMethodForms(signIn)
-  if (!isExpected) return redirectToPage(signIn)
-  return left === null ? finishAttempt(signIn, answer) : showError(signIn, answer)
+  if (left !== null) return showError(signIn, answer)
+  return answerFormOnce(sent, () => continueWithAnswer(signIn, answer))
+}
+
+async function continueWithAnswer(signIn: SignInStep, answer: CallbackAnswer): Promise<Response> {
+  const { call, interaction } = signIn
+  const { request } = interaction
+  if (request.responseMode !== 'account' || !request.connectsIn) return finishAttempt(signIn, answer)
+  const sealed = sealAnswer(call.ctx.tenant, getIdpId(call), answer)
+  return redirectTo(`${request.returnTo}?${new URLSearchParams({ idp: getIdpId(call), answer: sealed })}`)
 }
 
 /** The sign-in that the browser left for a provider. */
-const readLeftHandle = ({ event }: TenantCall): string | null =>
-  readCookie(event.req.headers.get('cookie'), PROVIDER_COOKIE)
+const readLeftHandle = ({ ctx, event }: TenantCall): string | null =>
+  readCookie(event.req.headers.get('cookie'), nameCookie('to', ctx.tenant))
+
+/** False when another tab has signed in, or the tenant has switched the method off. */
+const isProviderExpected = (signIn: SignInStep): boolean =>
+  signIn.authorization.next.step === 'login' && 'provider' in listMethodForms(signIn)
 
 /**
  * Shows an error that came without `state`, such as a cancellation. Any site can send one: the attempt stays open, and
@@ -73,7 +87,8 @@ const readLeftHandle = ({ event }: TenantCall): string | null =>
 async function showError(signIn: SignInStep, { error }: CallbackAnswer): Promise<Response> {
   const { call, interaction } = signIn
   const idpId = getIdpId(call)
-  if (error === null || interaction.progress.provider?.idpId !== idpId) return redirectToPage(signIn)
+  const isLeft = isProviderExpected(signIn) && interaction.progress.provider?.idpId === idpId
+  if (error === null || !isLeft) return redirectToPage(signIn)
   const rejection = toErrorRejection(error)
   const limited = await recordRejection(call.ctx, interaction, idpId, rejection).catch((thrown) => thrown)
   return rejectProviderInput(signIn, idpId, limited ?? rejection)
@@ -91,8 +106,11 @@ function withoutAttempt(interaction: Interaction): Interaction {
 async function finishAttempt(signIn: SignInStep, answer: CallbackAnswer): Promise<Response> {
   const { call, authorization } = signIn
   const { ctx } = call
+  // Another tab has signed in, or the tenant has switched the method off.
+  if (authorization.next.step !== 'login' || !('provider' in listMethodForms(signIn)))
+    return redirectToPage(signIn)
   const attempt = await claimAttempt(ctx.tenant, signIn.interaction, answer.state)
-  // A repeated answer, or one of an earlier attempt: continue with the current page.
+  // One of an earlier attempt: continue with the current page.
   if (!attempt) return redirectToPage(signIn)
   const row = await findProviderRow(ctx.tenant, getIdpId(call))
   const interaction = withoutAttempt(signIn.interaction)

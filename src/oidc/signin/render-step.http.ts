@@ -39,7 +39,7 @@ export async function renderSignInPage(signIn: SignInStep, page: SignInPageName)
   const isLimited = rejection?.reason === 'attempts'
   const options: RenderOptions = {
     ...(isLimited && { status: 429, headers: { 'retry-after': computeRetryAfter(rejection) } }),
-    formActionOrigins: completion.destinations,
+    leadsElsewhere: completion.leadsElsewhere,
     isPopup: request.display === 'popup',
   }
   const person = authorization.signInState ?? {}

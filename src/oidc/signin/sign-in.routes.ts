@@ -5,15 +5,16 @@ import { OAuthError } from '../../core/oauth-error.ts'
 import { cleanTypedEmail } from '../../core/typed-text.ts'
 import { readForm } from '../../http/request-body.http.ts'
 import type { SignInProvider } from '../../idps/sign-in-providers.ts'
-import { buildCookie, INTERACTION_COOKIE, readCookie, SESSION_COOKIE } from '../../pages/cookies.ts'
+import { readSessionToken } from '../../pages/cookies.ts'
 import { isCsrfToken } from '../../pages/csrf.ts'
 import { FinishedSignInPage } from '../../pages/outcome.pages.tsx'
 import { addCookies, renderComponent, renderErrorPage } from '../../pages/responses.http.ts'
 import { findBrowserSession } from '../../sessions/sessions.ts'
 import { createStepError } from '../authorize/step-error.ts'
+import { buildInteractionCookie } from '../interactions/browser-binding.ts'
 import {
   clearInputRejection,
-  INTERACTION_LIFETIME_SECONDS,
+  createExpiredSignInError,
   type Interaction,
 } from '../interactions/interactions.ts'
 import { ACCOUNT_FORMS, CHOOSE_FORMS, removeAccount, switchAccount } from './account-forms.http.ts'
@@ -31,13 +32,19 @@ import {
 import { listMethodForms, listOfferedMethods } from './sign-in-methods.http.ts'
 import { SIGN_UP_FORMS } from './sign-up/sign-up-forms.http.ts'
 import { readCredentialId } from './step/presented-passkey.ts'
+import {
+  answerEndOnce,
+  answerFormOnce,
+  findEndAnswer,
+  findFormAnswer,
+  toSentForm,
+} from './step/repeated-forms.ts'
 import { grantConsent } from './step/sign-in.ts'
 import type { FormHandler } from './step/sign-in-method.http.ts'
 import {
-  createExpiredSignInError,
   findSignInStep,
   getCsrfBinding,
-  loadSignInStep,
+  readPathHandle,
   redirectToPage,
   SIGN_IN_PAGES,
   SIGN_IN_PATHS,
@@ -69,18 +76,19 @@ export function addSignInRoutes(app: H3): void {
 
 async function showSignInPage(call: TenantCall, requestedPage: SignInPageName): Promise<Response> {
   const signIn = await findSignInStep(call)
-  if (!signIn) return renderFinishedPage(call)
+  if (!signIn) return (await findEndAnswer(call, readPathHandle(call))) ?? renderFinishedPage(call)
   const { interaction, authorization } = signIn
-  const { key } = interaction
-  const cookies = [buildCookie(call.ctx.tenant, INTERACTION_COOKIE, key, INTERACTION_LIFETIME_SECONDS)]
+  const cookies = [buildInteractionCookie(call.ctx.tenant, interaction.handle, interaction.key)]
   const { next } = authorization
   if (next.step === 'issue' && !hasCodesToSave(signIn) && !(await openUsefulOffer(signIn)))
     return completeAuthorization(signIn, cookies)
   if (next.step === 'error')
-    return selectCompletion(signIn).reject(
-      createStepError(next, interaction.request, authorization, signIn.tokens.length > 0),
-      // Progress comes from forms of the pages.
-      { hasSeenPage: hasProgressOfPages(interaction) },
+    return answerEndOnce(signIn, () =>
+      selectCompletion(signIn).reject(
+        createStepError(next, interaction.request, authorization, signIn.tokens.length > 0),
+        // Progress comes from forms of the pages.
+        { hasSeenPage: hasProgressOfPages(interaction) },
+      ),
     )
   const page = selectPage(signIn, requestedPage)
   if (page !== requestedPage) return redirectToPage(signIn, page, cookies)
@@ -92,7 +100,7 @@ async function showSignInPage(call: TenantCall, requestedPage: SignInPageName): 
 
 /** The page that a signed-in user who goes back is shown. Throws AppError (410) in a browser without a session. */
 async function renderFinishedPage({ event, tenant, ctx }: TenantCall): Promise<Response> {
-  const token = readCookie(event.req.headers.get('cookie'), SESSION_COOKIE)
+  const token = readSessionToken(event.req.headers.get('cookie'), ctx.tenant)
   const session = token && (await findBrowserSession(ctx.tenant, token))
   if (!session) throw createExpiredSignInError()
   return renderComponent(ctx, FinishedSignInPage, { tenant, person: session }, { status: 410 })
@@ -130,11 +138,12 @@ const hasCodesToSave = ({ interaction, authorization }: SignInStep): boolean =>
   interaction.progress.recoveryCodes !== undefined &&
   ['issue', 'consent', 'select'].includes(authorization.next.step)
 
-async function completeAuthorization(signIn: SignInStep, cookies: string[]): Promise<Response> {
-  const answer = await selectCompletion(signIn).complete()
-  if (!answer) throw createExpiredSignInError()
-  return addCookies(answer, cookies)
-}
+const completeAuthorization = (signIn: SignInStep, cookies: string[]): Promise<Response> =>
+  answerEndOnce(signIn, async () => {
+    const answer = await selectCompletion(signIn).complete()
+    if (!answer) throw createExpiredSignInError()
+    return addCookies(answer, cookies)
+  })
 
 /** The handlers of the forms that follow the sign-in, by next step and the form's `step`. */
 const FORM_HANDLERS: Record<string, Record<string, FormHandler>> = {
@@ -147,10 +156,23 @@ const FORM_HANDLERS: Record<string, Record<string, FormHandler>> = {
 
 async function handleForm(call: TenantCall, page: SignInPageName): Promise<Response> {
   const form = await readForm(call.event)
-  const loaded = await loadSignInStep(call, readCredentialId(form))
-  const signIn = readStayChoice(readBrowserAbilities(loaded, form), form)
-  if (!isCsrfToken(form.csrf, 'signin', ...getCsrfBinding(signIn, page)))
+  const sent = toSentForm(call, readPathHandle(call), page, form)
+  const loaded = await findSignInStep(call, readPathHandle(call), readCredentialId(form))
+  if (!loaded || !isCsrfToken(form.csrf, 'signin', ...getCsrfBinding(loaded, page))) {
+    // What the form did may have ended the sign-in, or have made its token out of date.
+    const answer = await findFormAnswer(sent)
+    if (answer) return answer
+    if (!loaded) throw createExpiredSignInError()
     throw new Forbidden('This page was out of date. Go back, reload it and try again.')
+  }
+  const signIn = { ...readStayChoice(readBrowserAbilities(loaded, form), form), sent }
+  // One statement signs in by a passkey and keeps the response: its form is claimed where that is not enough.
+  const { passkey } = listForms(signIn)
+  if (form.step === 'passkey' && passkey) return passkey(signIn, form)
+  return answerFormOnce(sent, () => dispatchForm(signIn, form))
+}
+
+async function dispatchForm(signIn: SignInStep, form: Record<string, string>): Promise<Response> {
   // Also when another tab has continued: the user who cancels must not be signed in.
   if (form.step === 'cancel') return cancelSignIn(signIn)
   if (form.step === 'remove') return removeAccount(signIn, form)

@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest'
 import { createPlatformCtx } from '../../../src/core/context.ts'
 import { dbFor, inTransaction } from '../../../src/database/db.ts'
-import { SESSION_COOKIE } from '../../../src/pages/cookies.ts'
+import { nameCookie } from '../../../src/pages/cookies.ts'
 import type { SessionProof } from '../../../src/sessions/proofs.ts'
 import { startBrowserSession } from '../../../src/sessions/sessions.ts'
 import { updateSettings } from '../../../src/tenants/settings.ts'
@@ -47,7 +47,7 @@ describe('the account pages of a tenant that requires two factors', () => {
         proof: { ...PASSKEY, amr: [...PASSKEY.amr] },
       }),
     )
-    here.cookies.set(SESSION_COOKIE, token)
+    here.cookies.set(nameCookie('sid', strict), token)
     const done = await submit(PATH, { step: 'remove', credential: passkey.credentialId })
     expect(done.html).toContain('The sign-in method is removed.')
   })

@@ -5,7 +5,7 @@ import { startSessionIn } from '../../support/browser-session.ts'
 import { accountIn } from '../../support/page-browser.ts'
 import { answerIn, makeUser } from '../../support/protocol.ts'
 
-const ACCOUNT = /^vst_acc_[0-9a-f]{12}$/
+const ACCOUNT = /^vst_acc_.+_[0-9a-f]{12}$/
 
 describe('the cookies of accounts', () => {
   test('are one for each account, and show neither its address nor its id', async ({ pair }) => {
@@ -13,20 +13,25 @@ describe('the cookies of accounts', () => {
     const names = [...browser.cookies.keys()].filter((name) => ACCOUNT.test(name))
     expect(names).toHaveLength(2)
     const tokens = names.map((name) => browser.cookies.get(name))
-    expect(tokens).toContain(browser.cookies.get('vst_sid'))
+    expect(tokens).toContain(browser.sessionToken)
     const header = [...browser.cookies].flat().join(' ')
     for (const { id, email } of [ada, eve])
       expect([header.includes(id), header.includes(email)]).toEqual([false, false])
   })
 
-  test('are HttpOnly, SameSite=Lax and of the path of the tenant', async ({ tenant, pair, visit }) => {
+  test('are HttpOnly and SameSite=Lax, and have the tenant in their names', async ({
+    tenant,
+    pair,
+    visit,
+  }) => {
     const { browser, eve } = pair
     const page = await visit(browser)
     const csrf = /name="csrf" value="([^"]+)"/.exec(page.html)?.[1] ?? ''
     const { headers } = await browser.post(page.path, { csrf, ...toChoice(page, eve, 'remove') })
     const set = headers.getSetCookie().filter((line) => line.startsWith('vst_'))
     expect(set.length).toBeGreaterThan(1)
-    for (const line of set) expect(line).toMatch(new RegExp(`Path=/${tenant}/; HttpOnly; SameSite=Lax$`))
+    for (const line of set)
+      expect(line).toMatch(new RegExp(`^vst_[a-z]+_${tenant}[_=].*; Path=/; HttpOnly; SameSite=Lax$`))
   })
 
   test('of another tenant and tampered ones, also in large numbers, sign no user in', async ({
@@ -38,8 +43,8 @@ describe('the cookies of accounts', () => {
     const other = await newTenant()
     const stranger = newBrowser()
     await startSessionIn(stranger, other, (await makeUser(other, 'stranger@example.com')).id)
-    const foreign = stranger.cookies.get('vst_sid') ?? ''
-    const mine = pair.browser.cookies.get('vst_sid') ?? ''
+    const foreign = stranger.sessionToken ?? ''
+    const mine = pair.browser.sessionToken ?? ''
     const values = [
       foreign,
       `${mine.slice(0, -1)}${mine.endsWith('A') ? 'B' : 'A'}`,
@@ -49,7 +54,10 @@ describe('the cookies of accounts', () => {
     ]
     const browser = newBrowser()
     for (let index = 0; index < 150; index++)
-      browser.cookies.set(`vst_acc_${index.toString(16).padStart(12, '0')}`, values[index % 5] ?? '')
+      browser.cookies.set(
+        `vst_acc_${tenant}_${index.toString(16).padStart(12, '0')}`,
+        values[index % 5] ?? '',
+      )
     const page = await visit(browser, { prompt: 'select_account' })
     expect(page.html).toContain('name="address"')
     expect(answerIn((await visit(browser, { prompt: 'none' })).location)).toMatchObject({

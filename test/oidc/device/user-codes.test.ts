@@ -50,7 +50,9 @@ describe('the page for the user code (RFC 8628, section 3.3)', () => {
     ]) {
       const response = await submitCode(write((await newDevice()).shown))
       expect(response.status).toBe(303)
-      expect(response.headers.get('location')).toMatch(new RegExp(`^/${tenant}/signin/[\\w-]{43}$`))
+      expect(response.headers.get('location')).toMatch(
+        new RegExp(`^/${tenant}/signin/[\\w-]{43}-client_\\w{26}$`),
+      )
     }
   })
 
@@ -162,8 +164,11 @@ describe('the page for the user code (RFC 8628, section 3.3)', () => {
     const csrf = csrfIn((await openPage(`/${tenant}/device`)).html)
     const guess = (code: string) => browser.post(`/${tenant}/device`, { csrf, user_code: code })
     const { points } = RATE_LIMITS.enterUserCode
+    const letters = 'BCDFGHJKLMNPQRSTVWXZ'
+    const toCode = (count: number) => `BBBB-BB${letters[Math.floor(count / 20)]}${letters[count % 20]}`
     const statuses = await Promise.all(
-      Array.from({ length: points + 20 }, async () => (await guess('BBBB-BBBB')).status),
+      // The same code of one page counts once.
+      Array.from({ length: points + 20 }, async (_, count) => (await guess(toCode(count))).status),
     )
     expect(statuses.filter((status) => status === 400)).toHaveLength(points)
     const rejected = await guess(device.shown)

@@ -226,9 +226,7 @@ describe('a logout request (RP-Initiated Logout 1.0, section 2)', () => {
   }) => {
     const path = `${endpoint}?${new URLSearchParams({ client_id: clients.web.id, post_logout_redirect_uri: AFTER })}`
     const asked = await browser.fetch(path)
-    const [, targets = ''] =
-      /form-action ([^;]+)/.exec(asked.headers.get('content-security-policy') ?? '') ?? []
-    expect(targets.split(' ')).toEqual(["'self'", 'https://rp.example.com'])
+    expect(asked.headers.get('content-security-policy')).not.toContain('form-action')
     const form = { csrf: csrfIn(await asked.text()), step: 'logout' }
     const answers = [await browser.post(path, form), await browser.post(path, form)]
     expect(answers.map(({ headers }) => headers.get('location'))).toEqual([AFTER, AFTER])

@@ -25,7 +25,7 @@ describe('the logout endpoint (RP-Initiated Logout 1.0)', () => {
     )
     expect([response.status, response.headers.get('location')]).toEqual([303, `${AFTER}&state=s%26`])
     expect(response.headers.getSetCookie()).toEqual([
-      `vst_sid=; Max-Age=0; Path=/${tenant}/; HttpOnly; SameSite=Lax`,
+      `vst_sid_${tenant}=; Max-Age=0; Path=/; HttpOnly; SameSite=Lax`,
     ])
     expect(await readSession(tokens)).toEqual(ENDED)
     expect(await listEnders(tokens)).toEqual([[visit.user.id, client.id]])

@@ -74,7 +74,7 @@ describe('a logout of a session that came from an identity provider', () => {
     const back = new URL((await confirmUpstreamLogout(url.href, there)) ?? '')
     const after = await browser.fetch(`${back.pathname}${back.search}`)
     expect(after.headers.get('location')).toBe(`${AFTER}?state=of-the-client`)
-    expect(browser.cookies.get('vst_out')).toBeUndefined()
+    expect(browser.cookies.get(`vst_out_${tenant}`)).toBeUndefined()
   })
 
   test('after a form leads there by a page, because form-action applies to redirects', async ({
@@ -95,6 +95,7 @@ describe('a logout of a session that came from an identity provider', () => {
   })
 
   test('leads to the client only with the state of this browser', async ({
+    tenant,
     browser,
     newBrowser,
     providerB,
@@ -106,7 +107,7 @@ describe('a logout of a session that came from an identity provider', () => {
     const back = new URL((await confirmUpstreamLogout(url, there)) ?? '')
     const target = `${back.pathname}${back.search}`
     const stranger = newBrowser()
-    stranger.cookies.set('vst_out', 'A'.repeat(43))
+    stranger.cookies.set(`vst_out_${tenant}`, 'A'.repeat(43))
     const attempts = [
       [newBrowser(), target],
       [stranger, target],

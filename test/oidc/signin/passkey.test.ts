@@ -65,13 +65,13 @@ describe('a sign-in with a passkey', () => {
   }) => {
     const passkey = await passkeys.enroll(person.id)
     await oidc.signIn(browser, person.email)
-    const before = browser.cookies.get('vst_sid')
+    const before = browser.sessionToken
     const { location } = await passkeys.present(
       await passkeys.start(browser, { claims: ESSENTIAL_PHR }),
       passkey,
     )
     expect(answerIn(location).code).toMatch(/./)
-    expect(browser.cookies.get('vst_sid')).not.toBe(before)
+    expect(browser.sessionToken).not.toBe(before)
     const sessions = await dbFor(tenant).session.findMany({
       where: { tenantId: tenant, userId: person.id, kind: 'browser', endedAt: null },
     })
@@ -212,10 +212,9 @@ describe('a sign-in with a passkey', () => {
         browser.post(page.path, { csrf: csrfIn(page.html), step: 'passkey', assertion }),
       ),
     )
-    const started = answers.filter(({ headers }) =>
-      headers.getSetCookie().some((cookie) => /^vst_sid=[^;]/.test(cookie)),
-    )
-    expect(started).toHaveLength(1)
+    // Each gets the response of the first: a browser drops all but one.
+    expect(new Set(answers.map(({ headers }) => headers.get('location'))).size).toBe(1)
+    expect(new Set(answers.map(({ headers }) => headers.getSetCookie().join())).size).toBe(1)
     expect(
       await dbFor(tenant).session.count({ where: { tenantId: tenant, userId: person.id, kind: 'browser' } }),
     ).toBe(1)
@@ -335,6 +334,6 @@ describe('the limit of rejected passkeys', () => {
     expect(page.html).toContain('Too many attempts. Try again in 60 minutes.')
     // A passkey that is right is not limited.
     expect(answerIn((await passkeys.present(page, passkey)).location).code).toMatch(/./)
-    expect(browser.cookies.get('vst_sid')).toMatch(/./)
+    expect(browser.sessionToken).toMatch(/./)
   })
 })

@@ -81,10 +81,10 @@ describe('a sign-in of the user who is signed in (OIDC Core, section 3.1.2.1)', 
     issueTokens,
   }) => {
     const { sid } = await issueTokens(browser)
-    const former = browser.cookies.get('vst_sid') ?? ''
+    const former = browser.sessionToken ?? ''
     await issueTokens(browser, { max_age: '0' })
     expect(await findBrowserSession(tenant, former)).toBeNull()
-    expect(await findBrowserSession(tenant, browser.cookies.get('vst_sid') ?? '')).toMatchObject({ id: sid })
+    expect(await findBrowserSession(tenant, browser.sessionToken ?? '')).toMatchObject({ id: sid })
   })
 
   test('extends the session to 30 days from then', async ({ tenant, browser, issueTokens, findRow }) => {
@@ -95,7 +95,7 @@ describe('a sign-in of the user who is signed in (OIDC Core, section 3.1.2.1)', 
     await dbFor(tenant).session.update({ where, data: { createdAt: old, authenticatedAt: old } })
     await issueTokens(browser, { prompt: 'login' })
     await dbFor(tenant).session.update({ where, data: { lastSeenAt: old } })
-    await findBrowserSession(tenant, browser.cookies.get('vst_sid') ?? '')
+    await findBrowserSession(tenant, browser.sessionToken ?? '')
     const { expiresAt } = await findRow(sid)
     expect(expiresAt.getTime()).toBeGreaterThan(Date.now() + 0.4 * day)
   })

@@ -40,20 +40,3 @@ describe('prompt=select_account (OIDC Core, section 3.1.2.1)', () => {
     expect(await start.response.text()).toContain('name="address"')
   })
 })
-
-describe('the Content-Security-Policy of a hosted page', () => {
-  // Browsers apply form-action to the redirects that follow a form, too.
-  test('allows forms of hosted pages to end at every registered origin of the client', async ({
-    newClient,
-    newBrowser,
-    oidc,
-  }) => {
-    const spread = await newClient({ allowedOrigins: ['https://app.example.com'] })
-    const page = await newBrowser().open(oidc.authorizePath({}, spread))
-    const policy = page.response.headers.get('content-security-policy') ?? ''
-    const formAction = policy.split(';').find((directive) => directive.trim().startsWith('form-action'))
-    expect(formAction?.trim().split(' ').toSorted()).toEqual(
-      ["'self'", 'form-action', 'https://app.example.com', 'https://rp.example.com'].toSorted(),
-    )
-  })
-})

@@ -110,7 +110,7 @@ describe('the lifetimes of a session', () => {
   }) => {
     await set({ sessionIdleSeconds: 2 * HOUR, sessionLifetimeSeconds: 3 * HOUR })
     const { browser, person } = await enterAs()
-    const token = browser.cookies.get('vst_sid') ?? ''
+    const token = browser.sessionToken ?? ''
     const { authenticatedAt } = await readSession(person.id)
     const start = authenticatedAt?.getTime() ?? 0
     const hence = (hours: number) => new Date(start + hours * HOUR * 1000)
@@ -123,7 +123,7 @@ describe('the lifetimes of a session', () => {
   test('apply to running sessions at the next use', async ({ tenant, set, enterAs }) => {
     await set({ sessionIdleSeconds: null, sessionLifetimeSeconds: null })
     const { browser } = await enterAs()
-    const token = browser.cookies.get('vst_sid') ?? ''
+    const token = browser.sessionToken ?? ''
     await set({ sessionIdleSeconds: 300, sessionLifetimeSeconds: 300 })
     const hence = (seconds: number) => new Date(Date.now() + seconds * 1000)
     expect(await findBrowserSession(tenant, token, hence(100))).not.toBeNull()

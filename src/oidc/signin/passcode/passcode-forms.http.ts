@@ -11,7 +11,7 @@ import { formatAddress } from '../step/address-texts.ts'
 import { admitAccount } from '../step/admit-account.http.ts'
 import { describeInputRejection, isPasskeyRejection } from '../step/input-rejection-texts.ts'
 import type { SignInMethod } from '../step/sign-in-method.http.ts'
-import { readCookies, redirectToPage, rejectInput } from '../step/sign-in-step.http.ts'
+import { buildProofCookie, readCookies, redirectToPage, rejectInput } from '../step/sign-in-step.http.ts'
 import type { SignInStep } from '../step/sign-in-step.ts'
 import { selectStayChoice } from '../step/stay-choice.ts'
 import { AddressEntry } from './address-entry.pages.tsx'
@@ -106,7 +106,7 @@ async function handleCode(signIn: SignInStep, form: Record<string, string>): Pro
   } catch (error) {
     return rejectInput(signIn, { page: 'code', ...toInputRejection(error) })
   }
-  if (proven === null) return redirectToPage(signIn, 'create')
+  if (proven === null) return redirectToPage(signIn, 'create', [buildProofCookie(signIn)])
   return redirectToPage(signIn, 'email', [
     ...admitAccount(signIn, proven.entered),
     ...buildKnownBrowserCookies(ctx.tenant, address, readCookies(signIn)),

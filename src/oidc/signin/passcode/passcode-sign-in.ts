@@ -10,6 +10,7 @@ import {
   type Interaction,
   type Progress,
   saveInteraction,
+  saveProvenInteraction,
 } from '../../interactions/interactions.ts'
 import { createSecondFactorRule, recordProof } from '../step/sign-in.ts'
 import type { EnteredAccount, SignInStep } from '../step/sign-in-step.ts'
@@ -83,7 +84,7 @@ export async function signInByPasscode(
   })
   if (!signedIn) {
     const provenAddress = parseAddress(address) ?? undefined
-    await saveInteraction(ctx.tenant, {
+    await saveProvenInteraction(ctx.tenant, {
       ...interaction,
       progress: { ...interaction.progress, provenAddress },
     })

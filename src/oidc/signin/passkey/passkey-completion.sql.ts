@@ -5,6 +5,7 @@ import {
 } from '../../../credentials/passkeys.sql.ts'
 import type { Sql } from '../../../database/db.ts'
 import { prefixNames, prefixParameters, type RowOf, statement } from '../../../database/statement.ts'
+import type { KeptFields } from '../../../pages/form-answers.ts'
 import {
   buildNewSessionCtes,
   NEW_SESSION_PARAMETERS,
@@ -34,7 +35,12 @@ const COMPLETE_BY_PASSKEY = statement({
     ...NEW_SESSION.takes,
     clientId: 'text',
     interactionHash: 'bytea',
+    browserHash: 'bytea',
     needsConsent: 'boolean',
+    keyHash: 'bytea',
+    requestHash: 'bytea',
+    answer: 'text?',
+    seconds: 'int',
   },
   returns: { isUserActive: 'boolean', hasConsent: 'boolean', isSignedIn: 'boolean' },
 })`
@@ -42,9 +48,17 @@ const COMPLETE_BY_PASSKEY = statement({
     SELECT k."userId" FROM "Consent" k JOIN locked_user u ON k."userId" = u."id"
     WHERE k."tenantId" = :tenant AND k."clientId" = :clientId FOR SHARE OF k
   ), ${PASSKEY_USE.text}, finished AS (
-    DELETE FROM "Interaction" WHERE "tenantId" = :tenant AND "handleHash" = :interactionHash AND EXISTS (SELECT FROM used_passkey)
+    DELETE FROM "Interaction"
+    WHERE "tenantId" = :tenant AND "handleHash" = :interactionHash AND "browserHash" = :browserHash
+      AND EXISTS (SELECT FROM used_passkey)
     RETURNING "handleHash"
-  ), ${NEW_SESSION.text}
+  ), ${NEW_SESSION.text}, kept AS (
+    INSERT INTO "IdempotencyKey" ("tenantId", "keyHash", "requestHash", "answer", "expiresAt")
+    SELECT :tenant, :keyHash, :requestHash, :answer, now() + make_interval(secs => :seconds) FROM new_session
+    WHERE :answer IS NOT NULL
+    ON CONFLICT ("tenantId", "keyHash") DO UPDATE
+    SET "requestHash" = EXCLUDED."requestHash", "answer" = EXCLUDED."answer", "expiresAt" = EXCLUDED."expiresAt"
+  )
   SELECT EXISTS (SELECT FROM locked_user) AS "isUserActive",
     NOT :needsConsent OR EXISTS (SELECT FROM locked_consent) AS "hasConsent",
     EXISTS (SELECT FROM new_session) AS "isSignedIn"`
@@ -56,8 +70,11 @@ export type PasskeyCompletion = {
   /** The event of the session's start. */
   event: object
   clientId: string
-  /** The interaction that the sign-in ends. */
+  /** The interaction that the sign-in ends, as it is bound. */
   interactionHash: Buffer
+  browserHash: Buffer
+  /** The response that is kept for the form, if it is sent again. */
+  kept: KeptFields
   /** Whether the user must have consented to something for the client. */
   needsConsent: boolean
 }
@@ -69,13 +86,14 @@ type PasskeyCompletionResult = RowOf<typeof COMPLETE_BY_PASSKEY>
 export async function storePasskeyCompletion(
   sql: Sql,
   tenant: string,
-  { passkey, session, event, ...terms }: PasskeyCompletion,
+  { passkey, session, event, kept, ...terms }: PasskeyCompletion,
 ): Promise<PasskeyCompletionResult> {
   const row = await COMPLETE_BY_PASSKEY.first(sql, {
     tenant,
     ...prefixNames('passkey_', passkey),
     ...prefixNames('session_', { ...session, events: [event] }),
     ...terms,
+    ...kept,
   })
   return row as PasskeyCompletionResult
 }

@@ -2,28 +2,36 @@ import { toUserCtx } from '../../../core/context.ts'
 import { type ProvenPasskey, RejectedPasskey, toPasskeyUse } from '../../../credentials/passkeys.ts'
 import { sql } from '../../../database/db.ts'
 import { wakeReaders } from '../../../events/log.ts'
+import type { prepareAnswer } from '../../../pages/form-answers.ts'
 import { buildBrowserSessionOptions, prepareSession } from '../../../sessions/sessions.ts'
 import { evaluateState } from '../../authorize/evaluate-request.ts'
 import { issueCodeResponse } from '../../authorize/issue-answer.ts'
 import { requiresConsent } from '../../authorize/next-step.ts'
 import type { AuthorizationResponse } from '../../authorize/response-modes.ts'
-import { hashHandle } from '../../interactions/interactions.ts'
+import { hashBinding } from '../../interactions/interactions.ts'
 import { isRedirected } from '../../model/authorize-request.ts'
 import { toSignedInProgress } from '../step/sign-in.ts'
 import type { EnteredAccount, SignInStep } from '../step/sign-in-step.ts'
 import { storePasskeyCompletion } from './passkey-completion.sql.ts'
 
-/** The answer of a request whose user has signed in, and the account with the token of the new session. */
-export type CompletedSignIn = { entered: EnteredAccount; answer: AuthorizationResponse }
+/** Makes the response from the answer of the request and the account with the token of the new session. */
+export type PrepareCompletion = (
+  entered: EnteredAccount,
+  answer: AuthorizationResponse,
+) => ReturnType<typeof prepareAnswer>
+
+/** The account that has signed in, and the response. */
+export type CompletedSignIn = { entered: EnteredAccount; response: Response }
 
 /**
- * Signs in by a verified passkey and answers the request, in one statement. Null, without a change, when the
+ * Signs in by a verified passkey, answers the request and keeps the response, in one statement. Null, without a change, when the
  * browser has a session, a page follows the sign-in, or the request is answered elsewhere than at its redirect URI.
  * Throws RejectedPasskey.
  */
 export async function completeByPasskey(
   { call, interaction, authorization, passkey }: SignInStep,
   proven: ProvenPasskey,
+  prepare: PrepareCompletion,
   now: Date,
 ): Promise<CompletedSignIn | null> {
   const { ctx } = call
@@ -57,12 +65,17 @@ export async function completeByPasskey(
   const answer = issueCodeResponse(call.tenant, request, evaluated, now)
   if (!answer) return null
   const { client, scopes } = evaluated
+  const { handleHash, browserHash } = hashBinding(interaction)
+  const entered = { userId, token: session.token }
+  const { response, kept } = await prepare(entered, answer)
   const stored = await storePasskeyCompletion(sql, ctx.tenant, {
     passkey: toPasskeyUse(ctx, proven, now),
     session: session.values,
     event: session.event,
     clientId: client.id,
-    interactionHash: hashHandle(interaction),
+    interactionHash: handleHash,
+    browserHash,
+    kept,
     needsConsent: requiresConsent({ requireConsent: client.requireConsent, scopes }),
   })
   if (!stored.isUserActive) throw new RejectedPasskey('locked', { userId })
@@ -70,5 +83,5 @@ export async function completeByPasskey(
   if (!stored.hasConsent) return null
   if (!stored.isSignedIn) throw new RejectedPasskey('rejected', { userId })
   wakeReaders(ctx.tenant)
-  return { entered: { userId, token: session.token }, answer }
+  return { entered, response }
 }

@@ -2,18 +2,20 @@ import { RateLimited } from '../../../core/errors.ts'
 import { addSeconds } from '../../../core/time.ts'
 import { buildPasskeyOptions, RejectedPasskey } from '../../../credentials/passkeys.ts'
 import { getRequestWords } from '../../../languages/request-language.ts'
+import { prepareAnswer } from '../../../pages/form-answers.ts'
 import { createPart } from '../../../pages/page-part.pages.tsx'
 import { sendAuthorizationResponse } from '../../authorize/response-modes.http.ts'
 import type { InputRejection } from '../../interactions/interactions.ts'
-import { admitAccount } from '../step/admit-account.http.ts'
+import { admitAccount, announceBrowser, buildAdmissionCookies } from '../step/admit-account.http.ts'
 import { describeInputRejection, isPasskeyRejection } from '../step/input-rejection-texts.ts'
 import { offersMethod } from '../step/offered-methods.ts'
+import { answerFormOnce } from '../step/repeated-forms.ts'
 import type { SignInMethod } from '../step/sign-in-method.http.ts'
 import { redirectToPage, rejectInput } from '../step/sign-in-step.http.ts'
 import type { SignInStep } from '../step/sign-in-step.ts'
 import { selectStayChoice } from '../step/stay-choice.ts'
 import { PasskeyEntry } from './passkey-entry.pages.tsx'
-import { deriveChallenge, signInByPasskey } from './passkey-sign-in.ts'
+import { continueByPasskey, deriveChallenge, presentPasskey } from './passkey-sign-in.ts'
 
 /** A passkey: a discoverable credential of WebAuthn that the user unlocks on the device. */
 export const PASSKEY_METHOD: SignInMethod = {
@@ -51,15 +53,22 @@ function toInputRejection(signIn: SignInStep, error: unknown): InputRejection {
 }
 
 async function handlePasskey(signIn: SignInStep, form: Record<string, string>): Promise<Response> {
-  let signedIn: Awaited<ReturnType<typeof signInByPasskey>>
-  try {
-    signedIn = await signInByPasskey(signIn, form.assertion ?? '')
-  } catch (error) {
-    return rejectInput(signIn, toInputRejection(signIn, error))
+  const { sent } = signIn
+  if (!sent) throw new Error('no form was sent')
+  const presented = await presentPasskey(signIn, form.assertion ?? '', async (entered, answer) => {
+    const cookies = buildAdmissionCookies(signIn, entered)
+    return prepareAnswer(sent, await sendAuthorizationResponse(signIn.call.ctx, answer, cookies))
+  })
+  if ('response' in presented) {
+    announceBrowser(signIn, presented.entered)
+    return presented.response
   }
-  const { entered, answer } = signedIn
-  const cookies = admitAccount(signIn, entered)
-  return answer
-    ? sendAuthorizationResponse(signIn.call.ctx, answer, cookies)
-    : redirectToPage(signIn, 'email', cookies)
+  return answerFormOnce(sent, async () => {
+    try {
+      const entered = await continueByPasskey(signIn, presented)
+      return redirectToPage(signIn, 'email', admitAccount(signIn, entered))
+    } catch (error) {
+      return rejectInput(signIn, toInputRejection(signIn, error))
+    }
+  })
 }

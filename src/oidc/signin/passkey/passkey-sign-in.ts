@@ -19,7 +19,7 @@ import { enterBrowserSession } from '../../../sessions/sessions.ts'
 import { type Interaction, type Progress, saveInteraction } from '../../interactions/interactions.ts'
 import { recordSignIn } from '../step/sign-in.ts'
 import type { EnteredAccount, SignInStep } from '../step/sign-in-step.ts'
-import { type CompletedSignIn, completeByPasskey } from './passkey-completion.ts'
+import { type CompletedSignIn, completeByPasskey, type PrepareCompletion } from './passkey-completion.ts'
 
 /**
  * The challenge of an interaction: a MAC over its secrets and the number of passkeys that were presented. It
@@ -37,37 +37,74 @@ const countAttempt = ({ passkeyAttempts = 0, ...progress }: Progress): Progress 
   passkeyAttempts: passkeyAttempts + 1,
 })
 
+/** What an assertion proves, or why it was rejected; `counted` is the interaction with the attempt. */
+type PresentedAssertion = { counted: Interaction } & (
+  | { proven: ProvenPasskey }
+  | { rejection: RejectedPasskey }
+)
+
 /**
- * Verifies an assertion of the browser and signs its user in, with a new token of the session. Answers the request at
- * once when nothing is left to ask. Throws RejectedPasskey, after recording why, and RateLimited when the network
- * has presented too many that were not accepted.
+ * Verifies an assertion of the browser. Signs its user in and answers the request at once when nothing is left to ask;
+ * otherwise, nothing is changed and `continueByPasskey` or `recordPasskeyRejection` follows.
  */
-export async function signInByPasskey(
+export async function presentPasskey(
   signIn: SignInStep,
   assertion: string,
+  prepare: PrepareCompletion,
   now = new Date(),
-): Promise<CompletedSignIn | { entered: EnteredAccount; answer: null }> {
+): Promise<CompletedSignIn | PresentedAssertion> {
   const { interaction, passkey } = signIn
   const { ctx } = signIn.call
-  const { clientId } = interaction.request
   const counted = { ...interaction, progress: countAttempt(interaction.progress) }
   try {
     const challenge = deriveChallenge(ctx.tenant, interaction)
     const proven = await verifyPasskey(ctx.tenant, parseAssertion(assertion), passkey, challenge)
+    const completed = await completeByPasskey(signIn, proven, prepare, now)
+    if (!completed) return { counted, proven }
     await recordDecreasedCounter(ctx, proven)
-    const completed = await completeByPasskey(signIn, proven, now)
-    if (completed) return completed
-    const { accounts } = signIn.authorization
-    return { entered: await continueByPasskey(ctx, counted, proven, accounts, now), answer: null }
+    return completed
   } catch (error) {
-    const rejection = error instanceof UserLocked ? new RejectedPasskey('locked') : error
-    if (!(rejection instanceof RejectedPasskey)) throw error
-    const { userId, problem, changed } = rejection
-    const progress = { ...counted.progress, ...(changed && { changedPasskey: changed }) }
-    await saveInteraction(ctx.tenant, { ...counted, progress })
-    await limitStranger('rejectPasskey', ctx)
-    await recordEvents(sql, ctx, [passkeyFailed(userId, { clientId, reason: problem })])
-    wakeReaders(ctx.tenant)
+    return { counted, rejection: toRejection(error) }
+  }
+}
+
+/** Converts an error of a rejected passkey; rethrows any other error. */
+function toRejection(error: unknown): RejectedPasskey {
+  if (error instanceof RejectedPasskey) return error
+  if (error instanceof UserLocked) return new RejectedPasskey('locked')
+  throw error
+}
+
+/** Records why a passkey was rejected. Throws RateLimited when the network has presented too many of them. */
+async function recordPasskeyRejection(
+  ctx: Ctx,
+  counted: Interaction,
+  { userId, problem, changed }: RejectedPasskey,
+): Promise<void> {
+  const progress = { ...counted.progress, ...(changed && { changedPasskey: changed }) }
+  await saveInteraction(ctx.tenant, { ...counted, progress })
+  await limitStranger('rejectPasskey', ctx)
+  const { clientId } = counted.request
+  await recordEvents(sql, ctx, [passkeyFailed(userId, { clientId, reason: problem })])
+  wakeReaders(ctx.tenant)
+}
+
+/**
+ * Continues the sign-in by a presented passkey, with a new token of the session. Throws RejectedPasskey, after recording
+ * why, and RateLimited when the network has presented too many that were not accepted.
+ */
+export async function continueByPasskey(
+  { call: { ctx }, authorization }: SignInStep,
+  presented: PresentedAssertion,
+  now = new Date(),
+): Promise<EnteredAccount> {
+  const { counted } = presented
+  try {
+    if ('rejection' in presented) throw presented.rejection
+    return await enterByPasskey(ctx, counted, presented.proven, authorization.accounts, now)
+  } catch (error) {
+    const rejection = toRejection(error)
+    await recordPasskeyRejection(ctx, counted, rejection)
     throw rejection
   }
 }
@@ -86,7 +123,7 @@ async function recordDecreasedCounter(
  * Continues the interaction as the user of a verified passkey and returns the account. The user's session in the
  * browser continues, if there is one.
  */
-async function continueByPasskey(
+async function enterByPasskey(
   ctx: Ctx,
   interaction: Interaction,
   proven: ProvenPasskey,
@@ -101,6 +138,7 @@ async function continueByPasskey(
     return enterBrowserSession(sql, userCtx, { present, ...signIn }, now)
   })
   wakeReaders(ctx.tenant)
+  await recordDecreasedCounter(ctx, proven)
   await recordSignIn(ctx, interaction, { userId, ...started }, present)
   return { userId, token: started.token }
 }

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto'
 import { equalsConstantTime, randomToken, sha256Base64url } from '../../../core/crypto.ts'
 import { sql } from '../../../database/db.ts'
 import type { AttemptValues } from '../../../idps/provider-authorization.ts'
-import { hashHandle, type Interaction } from '../../interactions/interactions.ts'
+import { hashBinding, type Interaction } from '../../interactions/interactions.ts'
 import { claimProviderAttempt, storeProviderAttempt } from '../../interactions/provider-attempts.sql.ts'
 
 /** A sign-in that began at an identity provider and has not come back. */
@@ -19,13 +19,13 @@ export type ProviderAttempt = {
  */
 const deriveValue = (
   purpose: 'state' | 'nonce' | 'verifier',
-  { handle, key }: Interaction,
+  { handle, key }: Pick<Interaction, 'handle' | 'key'>,
   { id, idpId }: ProviderAttempt,
 ): string =>
   createHmac('sha256', key).update(['provider', purpose, handle, idpId, id].join('\n')).digest('base64url')
 
 /** The handle leads the callback to the interaction. */
-const buildState = (interaction: Interaction, attempt: ProviderAttempt): string =>
+const buildState = (interaction: Pick<Interaction, 'handle' | 'key'>, attempt: ProviderAttempt): string =>
   `${interaction.handle}.${deriveValue('state', interaction, attempt)}`
 
 /** The handle in a `state` parameter; its MAC is verified by `claimAttempt`. */
@@ -34,12 +34,12 @@ export const readHandle = (state: string): string => state.split('.', 1)[0] ?? '
 /** Begins a sign-in at a provider. Answers to an earlier attempt of the interaction are not accepted any more. */
 export async function beginAttempt(
   tenant: string,
-  interaction: Interaction,
+  interaction: Pick<Interaction, 'handle' | 'key' | 'progress'>,
   { idpId, since }: { idpId: string; since: Date | null },
 ): Promise<AttemptValues> {
   const attempt = { id: randomToken(), idpId, since: since?.toISOString() ?? null }
   const { canCreatePasskey, staySignedIn } = interaction.progress
-  await storeProviderAttempt(sql, tenant, hashHandle(interaction), {
+  await storeProviderAttempt(sql, tenant, hashBinding(interaction), {
     provider: attempt,
     canCreatePasskey,
     staySignedIn,
@@ -65,7 +65,7 @@ export async function claimAttempt(
 ): Promise<ClaimedAttempt | null> {
   const attempt = interaction.progress.provider
   if (!attempt || !equalsConstantTime(buildState(interaction, attempt), state)) return null
-  if (!(await claimProviderAttempt(sql, tenant, hashHandle(interaction), attempt.id))) return null
+  if (!(await claimProviderAttempt(sql, tenant, hashBinding(interaction), attempt.id))) return null
   return {
     ...attempt,
     nonce: deriveValue('nonce', interaction, attempt),

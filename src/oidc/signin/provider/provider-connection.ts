@@ -5,38 +5,43 @@ import { linkProvenIdentity } from '../../../idps/idp-links.ts'
 import { buildAuthorizationUrl } from '../../../idps/provider-authorization.ts'
 import { findProviderRow } from '../../../idps/sign-in-providers.ts'
 import { announceAccountChange } from '../../../users/account-notices.ts'
-import { createInteraction, deleteInteraction, findInteraction } from '../../interactions/interactions.ts'
+import { openInteraction, readInteractionKey } from '../../interactions/browser-binding.ts'
+import { deleteInteraction, findInteraction } from '../../interactions/interactions.ts'
 import type { AccountPagesRequest } from '../../model/authorize-request.ts'
 import type { CallbackAnswer } from './callback-answer.ts'
 import { beginAttempt, claimAttempt, readHandle } from './provider-attempt.ts'
 import { proveAnswer, RejectedIdentity, recordRejection, toRejection } from './provider-sign-in.ts'
 
-/** What is connected where: the request names the user, the session and the page. */
-type Connection = { request: AccountPagesRequest; browserKey: string; idpId: string }
+/** What is connected where: the request names the user, the session and the page; `cookies` are those of the browser. */
+type Connection = { request: AccountPagesRequest; cookies: string | null; idpId: string }
 
 /**
- * Begins to connect an identity at a provider. Returns the URL of the authorization request. The provider asks the user
+ * Begins to connect an identity at a provider. Returns the URL of the authorization request, and the cookies to set. The provider asks the user
  * to sign in again, so that the identity of another person who is signed in there is not connected. The caller has
  * verified a recent sign-in. Throws NotFound, RejectedIdentity, and RateLimited (per network).
  */
-export async function beginConnection(ctx: Ctx, { request, browserKey, idpId }: Connection): Promise<string> {
+export async function beginConnection(
+  ctx: Ctx,
+  { request, cookies, idpId }: Connection,
+): Promise<{ url: string; cookies: string[] }> {
   const row = await findProviderRow(ctx.tenant, idpId)
   if (!row) throw new NotFound('identity provider')
   await consumeLimit('linkIdentity', ctx.tenant, ctx.ip)
-  const handle = await createInteraction(ctx, request, browserKey)
-  const interaction = { handle, key: browserKey, request, progress: {} }
+  const { cookies: set, ...opened } = await openInteraction(ctx, request, cookies)
+  const interaction = { ...opened, progress: {} }
   const values = await beginAttempt(ctx.tenant, interaction, { idpId, since: new Date() })
   const wishes = { prompt: 'login', loginHint: null, acrValues: [] } as const
-  return buildAuthorizationUrl(row, values, wishes).catch(async (error) => {
-    await deleteInteraction(ctx.tenant, handle)
+  const url = await buildAuthorizationUrl(row, values, wishes).catch(async (error) => {
+    await deleteInteraction(ctx.tenant, interaction)
     const rejection = toRejection(error)
-    if (rejection instanceof RejectedIdentity) await recordRejection(ctx, interaction, idpId, rejection)
+    if (rejection instanceof RejectedIdentity) await recordRejection(ctx, { request }, idpId, rejection)
     throw rejection
   })
+  return { url, cookies: set }
 }
 
-/** The answer of a provider, and the cookie that binds the attempt to the browser. */
-type ReceivedAnswer = { idpId: string; answer: CallbackAnswer; cookie: string | null }
+/** The answer of a provider, and the cookies of the browser, one of which binds the attempt to it. */
+type ReceivedAnswer = { idpId: string; answer: CallbackAnswer; cookies: string | null }
 
 /**
  * Connects the identity that the answer of a provider proves to the user of a session. An answer is accepted once, in
@@ -46,15 +51,18 @@ type ReceivedAnswer = { idpId: string; answer: CallbackAnswer; cookie: string | 
 export async function finishConnection(
   ctx: Ctx,
   { userId, sessionId }: { userId: string; sessionId: string },
-  { idpId, answer, cookie }: ReceivedAnswer,
+  { idpId, answer, cookies }: ReceivedAnswer,
 ): Promise<void> {
   const handle = readHandle(answer.state)
-  const interaction = await findInteraction(ctx.tenant, { handle, cookie })
+  const interaction = await findInteraction(ctx.tenant, {
+    handle,
+    cookie: readInteractionKey(ctx.tenant, handle, cookies),
+  })
   if (interaction?.request.responseMode !== 'account' || interaction.request.connectsIn !== sessionId)
     throw new NotFound('request')
   const attempt = await claimAttempt(ctx.tenant, interaction, answer.state)
   if (!attempt) throw new NotFound('request')
-  await deleteInteraction(ctx.tenant, handle)
+  await deleteInteraction(ctx.tenant, interaction)
   try {
     const { row, identity, tokens } = await proveAnswer(
       attempt,

@@ -5,7 +5,7 @@ import { buildAuthorizationUrl, type ProviderWishes } from '../../../idps/provid
 import { findProviderRow, type SignInProvider } from '../../../idps/sign-in-providers.ts'
 import { listUpstreamAcrs, type TrustPolicy } from '../../../idps/trusted-authentication.ts'
 import { getRequestWords } from '../../../languages/request-language.ts'
-import { buildCookie, PROVIDER_COOKIE } from '../../../pages/cookies.ts'
+import { buildCookie, nameCookie } from '../../../pages/cookies.ts'
 import { createPart, type PagePart } from '../../../pages/page-part.pages.tsx'
 import type { PageInteraction } from '../../../pages/page-shell.pages.tsx'
 import { transferToProvider } from '../../../pages/provider-transfer.http.ts'
@@ -15,9 +15,9 @@ import { INTERACTION_LIFETIME_SECONDS, type InputRejection } from '../../interac
 import { satisfiesAcrRequest } from '../../model/acr.ts'
 import { describeInputRejection } from '../step/input-rejection-texts.ts'
 import { listOfferedProviders } from '../step/offered-methods.ts'
-import { storePendingLink } from '../step/pending-links.ts'
+import { forgetPendingLink, storePendingLink } from '../step/pending-links.ts'
 import type { SignInMethod } from '../step/sign-in-method.http.ts'
-import { redirectToPage, rejectInput } from '../step/sign-in-step.http.ts'
+import { buildProofCookie, redirectToPage, rejectInput } from '../step/sign-in-step.http.ts'
 import type { SignInStep } from '../step/sign-in-step.ts'
 import { selectStayChoice } from '../step/stay-choice.ts'
 import { beginAttempt } from './provider-attempt.ts'
@@ -94,7 +94,7 @@ export async function leadToProvider(
       ...wishes,
       loginHint: loginHint ?? wishes.loginHint,
     })
-    const cookie = buildCookie(tenant, PROVIDER_COOKIE, interaction.handle, INTERACTION_LIFETIME_SECONDS)
+    const cookie = buildCookie(nameCookie('to', tenant), interaction.handle, INTERACTION_LIFETIME_SECONDS)
     if (after === 'link') return redirectTo(url, [cookie])
     const page = { tenant: call.tenant, client: authorization.client, provider, url }
     const transfer = transferToProvider(signIn.call.ctx, page, interaction.request.display === 'popup')
@@ -114,7 +114,7 @@ async function goToProvider(signIn: SignInStep, form: Record<string, string>): P
 
 /** The user does not want to link the identity that was proven. */
 async function forgetIdentity(signIn: SignInStep): Promise<Response> {
-  await storePendingLink(signIn.call.ctx.tenant, signIn.interaction, null)
+  await forgetPendingLink(signIn.call.ctx.tenant, signIn.interaction)
   return redirectToPage(signIn)
 }
 
@@ -142,7 +142,7 @@ export async function rejectProviderInput(
       provenAt: provenAt.toISOString(),
       tokens: tokens && sealPendingTokens(tenant, idpId, tokens),
     })
-    return redirectToPage(signIn)
+    return redirectToPage(signIn, 'email', [buildProofCookie(signIn)])
   }
   return rejectInput(signIn, { page: 'email', provider: name, ...toInputRejection(error) })
 }

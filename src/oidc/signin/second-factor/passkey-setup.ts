@@ -12,10 +12,9 @@ import { createEventRow, wakeReaders } from '../../../events/log.ts'
 import { announceAccountChange } from '../../../users/account-notices.ts'
 import type { Interaction } from '../../interactions/interactions.ts'
 import type { CreatedPasskey } from '../passkey/passkey-offer.ts'
-import { recordSignIn } from '../step/sign-in.ts'
 import type { EnteredAccount, SignInStep } from '../step/sign-in-step.ts'
 import { requireSetup } from './factor-choice.ts'
-import { enterWithSecondFactor, type SecondFactorUser } from './second-factor-sign-in.ts'
+import { enterWithSecondFactor, recordSecondProof, type SecondFactorUser } from './second-factor-sign-in.ts'
 
 /** The challenge of the setup: a MAC over the secrets of the interaction and the user. It takes no row. */
 export const deriveSetupChallenge = (
@@ -56,6 +55,6 @@ export async function signInByNewPasskey(
   })
   wakeReaders(ctx.tenant)
   announceAccountChange(userCtx, userId, 'public-key-added', now)
-  if (first) await recordSignIn(ctx, interaction, { userId, ...entered, first }, accounts)
+  await recordSecondProof(ctx, interaction, { userId, ...entered, first }, accounts)
   return { userId, token: entered.token }
 }

@@ -3,9 +3,9 @@ import { seal, unseal } from '../../../core/crypto.ts'
 import { hashHandle, type Interaction, saveInteraction } from '../../interactions/interactions.ts'
 
 const toPurpose = (tenant: string, interaction: Interaction): string =>
-  ['recovery-codes', tenant, hashHandle(interaction).toString('base64url'), interaction.key].join(':')
+  ['recovery-codes', tenant, hashHandle(interaction).toString('base64url')].join(':')
 
-/** The codes as the interaction keeps them until the user has saved them: sealed for this browser. */
+/** The codes as the interaction keeps them, sealed, until the user has saved them. */
 export const sealRecoveryCodes = (tenant: string, interaction: Interaction, codes: string[]): string =>
   seal(toPurpose(tenant, interaction), JSON.stringify(codes))
 

@@ -12,10 +12,12 @@ import { recordEvents, wakeReaders } from '../../../events/log.ts'
 import { secondFactorFailed } from '../../../events/session-events.ts'
 import type { SignInFailure } from '../../../events/types.ts'
 import { type ProviderOrigin, storeProviderSession } from '../../../idps/provider-sessions.sql.ts'
+import type { BrowserAccount } from '../../../sessions/browser-accounts.ts'
 import type { NewProof, SessionProof } from '../../../sessions/proofs.ts'
 import { enterBrowserSession, type PresentSession } from '../../../sessions/sessions.ts'
 import type { ProvenUser } from '../../authorize/proven-user.sql.ts'
-import { recordSignIn } from '../step/sign-in.ts'
+import { type Interaction, saveProvenInteraction } from '../../interactions/interactions.ts'
+import { recordSignIn, type SignedIn } from '../step/sign-in.ts'
 import type { EnteredAccount, SignInStep } from '../step/sign-in-step.ts'
 
 /** The methods of RFC 8176. A recovery code is a one-time password, too. */
@@ -79,6 +81,17 @@ export async function enterWithSecondFactor(
   return entered
 }
 
+/** Continues the interaction after a second factor. That of the session's user is no sign-in for this request. */
+export async function recordSecondProof(
+  ctx: Ctx,
+  interaction: Interaction,
+  signedIn: SignedIn,
+  present: readonly BrowserAccount[],
+): Promise<void> {
+  if (signedIn.first) await recordSignIn(ctx, interaction, signedIn, present)
+  else await saveProvenInteraction(ctx.tenant, interaction)
+}
+
 /**
  * Signs in by a code that completes the first proof, and returns the account with the token of its session, always a new one. Until
  * then there is no session for the first proof. Throws RejectedSecondFactor and RateLimited, after recording why.
@@ -109,8 +122,7 @@ export async function signInBySecondFactor(
     })
     wakeReaders(ctx.tenant)
     if (accepted.remainingCodes !== null) announceRecoveryCode(ctx, user, accepted.remainingCodes)
-    // A second factor of the session's user is no sign-in for this request.
-    if (first) await recordSignIn(ctx, interaction, { userId, ...entered, first }, accounts)
+    await recordSecondProof(ctx, interaction, { userId, ...entered, first }, accounts)
     return { userId, token: entered.token }
   } catch (error) {
     const reason = toFailureReason(error)

@@ -15,9 +15,15 @@ import { inTransaction, type Sql, sql } from '../../../database/db.ts'
 import { recordEvents, wakeReaders } from '../../../events/log.ts'
 import { secondFactorFailed } from '../../../events/session-events.ts'
 import { announceAccountChange } from '../../../users/account-notices.ts'
-import { hashHandle, type Interaction, saveInteraction } from '../../interactions/interactions.ts'
-import { saveLockedProgress } from '../../interactions/locked-progress.sql.ts'
-import { recordSignIn } from '../step/sign-in.ts'
+import {
+  createExpiredSignInError,
+  hashHandle,
+  hashProvenBinding,
+  type Interaction,
+  saveInteraction,
+} from '../../interactions/interactions.ts'
+import { saveProvenProgress } from '../../interactions/locked-progress.sql.ts'
+import { settleSignIn, toSignedInProgress } from '../step/sign-in.ts'
 import type { EnteredAccount, SignInStep } from '../step/sign-in-step.ts'
 import { requireSetup } from './factor-choice.ts'
 import { sealRecoveryCodes } from './recovery-code-display.ts'
@@ -69,7 +75,8 @@ export async function signInByNewTotp(
   const { interaction, authorization } = signIn
   const { ctx } = signIn.call
   const { tenant } = ctx
-  const { userId } = found.user
+  const { user, first } = found
+  const { userId } = user
   const { clientId } = interaction.request
   const userCtx = toUserCtx(ctx, { userId, clientId })
   const { accounts } = authorization
@@ -90,13 +97,14 @@ export async function signInByNewTotp(
         { present: accounts, proof: TOTP_PROOF },
         now,
       )
-      await saveLockedProgress(sql, tenant, hashHandle(interaction), progress)
+      const saved = first ? toSignedInProgress(progress, entered.session, first) : progress
+      const proven = { ...hashProvenBinding(interaction), progress: saved }
+      if (!(await saveProvenProgress(sql, tenant, proven))) throw createExpiredSignInError()
       return entered
     })
     wakeReaders(tenant)
     announceAccountChange(userCtx, userId, 'totp-added', now)
-    const { first } = found
-    if (first) await recordSignIn(ctx, { ...interaction, progress }, { userId, ...entered, first }, accounts)
+    if (first) await settleSignIn(ctx, interaction, { userId, ...entered }, accounts)
     return { userId, token: entered.token }
   } catch (error) {
     const reason = toFailureReason(error)

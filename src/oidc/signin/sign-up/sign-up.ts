@@ -4,8 +4,8 @@ import { type ProvenOwner, proveAddress, type SignedInUser } from '../../../pass
 import { enterAsOwner } from '../../../passcodes/proven-address.ts'
 import type { TermsConsent } from '../../../sign-up/terms-consent.ts'
 import { requireAccountStorage } from '../../../users/account-budget.ts'
-import { hashHandle, type Progress } from '../../interactions/interactions.ts'
-import { lockProgress, saveLockedProgress } from '../../interactions/locked-progress.sql.ts'
+import { hashBinding, hashProvenBinding, type Progress } from '../../interactions/interactions.ts'
+import { lockProgress, saveProvenProgress } from '../../interactions/locked-progress.sql.ts'
 import {
   createSecondFactorRule,
   settleSignIn,
@@ -23,9 +23,9 @@ export type NewAccount = {
 
 /**
  * Creates the user of an address that was proven in this interaction, and starts a session; signs in the user
- * who has got the address in the meantime. The interaction is locked, so that a repeated form creates one user
- * and continues its session, with a new token. Returns the account, none when a second factor follows; null when
- * the interaction has ended. Throws InvalidInput, RateLimited and UserLocked.
+ * who has got the address in the meantime. The interaction is locked and bound anew, so that of two forms one
+ * creates the user. Returns the account, none when a second factor follows; null when the interaction has ended, or was
+ * bound anew. Throws InvalidInput, RateLimited and UserLocked.
  */
 export async function createAccount(
   signIn: SignInStep,
@@ -36,12 +36,11 @@ export async function createAccount(
   const { ctx } = signIn.call
   const { accounts } = signIn.authorization
   const { clientId } = interaction.request
-  const handleHash = hashHandle(interaction)
   await requireAccountStorage(ctx)
   const needsSecondFactor = createSecondFactorRule(signIn)
   let progress: Progress = {}
   const begin = async (sql: Sql) => {
-    progress = (await lockProgress(sql, ctx.tenant, handleHash, now)) ?? {}
+    progress = (await lockProgress(sql, ctx.tenant, hashBinding(interaction), now)) ?? {}
     return progress.provenAddress?.key === address.key
   }
   const person = { address, fields, columns: terms ?? {}, origin: { origin: 'sign-up' } as const, clientId }
@@ -50,16 +49,13 @@ export async function createAccount(
     person,
     begin,
     async (sql, userCtx, user) => {
-      const { sessionId } = progress
-      const created = sessionId ? [{ id: sessionId, userId: user.id, isActive: true }] : []
-      const present = [...created, ...accounts]
-      const owner = { user, channel: address.channel, present, needsSecondFactor }
+      const owner = { user, channel: address.channel, present: accounts, needsSecondFactor }
       const proven = await proveAddress(sql, userCtx, owner, now)
       const saved =
         proven.token === null
           ? toFirstProofProgress(progress, proven)
           : toSignedInProgress(progress, proven.session)
-      await saveLockedProgress(sql, ctx.tenant, handleHash, saved)
+      await saveProvenProgress(sql, ctx.tenant, { ...hashProvenBinding(interaction), progress: saved })
       return proven
     },
     now,

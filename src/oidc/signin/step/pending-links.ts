@@ -8,22 +8,36 @@ import type { LinkFailure } from '../../../events/types.ts'
 import { linkProvenIdentity } from '../../../idps/idp-links.ts'
 import { unsealPendingTokens } from '../../../idps/kept-tokens.ts'
 import { announceAccountChange } from '../../../users/account-notices.ts'
-import { hashHandle, type Interaction, type PendingLink } from '../../interactions/interactions.ts'
-import { updatePendingLink } from '../../interactions/pending-links.sql.ts'
+import {
+  createExpiredSignInError,
+  hashBinding,
+  hashProvenBinding,
+  type Interaction,
+  type PendingLink,
+} from '../../interactions/interactions.ts'
+import { clearPendingLink, insertPendingLink } from '../../interactions/pending-links.sql.ts'
 
 /** Claims of more bytes are not kept until the link is created. */
 const MAX_CLAIMS_BYTES = 4096
 
-/** Stores a proven identity until its user has signed in by another method; null forgets it. */
-export function storePendingLink(
+/**
+ * Stores a proven identity until its user has signed in by another method. It is a proof: the interaction is bound to its
+ * `nextKey`. Throws AppError (410) when it has ended, or was bound anew.
+ */
+export async function storePendingLink(
   tenant: string,
   interaction: Interaction,
-  link: PendingLink | null,
+  link: PendingLink,
 ): Promise<void> {
-  const isLarge = link !== null && measureJson(link.identity.claims) > MAX_CLAIMS_BYTES
+  const isLarge = measureJson(link.identity.claims) > MAX_CLAIMS_BYTES
   const stored = isLarge ? { ...link, identity: { ...link.identity, claims: {} } } : link
-  return updatePendingLink(sql, tenant, hashHandle(interaction), stored)
+  const proven = { ...hashProvenBinding(interaction), link: stored }
+  if (!(await insertPendingLink(sql, tenant, proven))) throw createExpiredSignInError()
 }
+
+/** Forgets a proven identity. */
+export const forgetPendingLink = (tenant: string, interaction: Interaction): Promise<void> =>
+  clearPendingLink(sql, tenant, hashBinding(interaction))
 
 /** Why the identity cannot be linked; null for an error that is not expected. */
 function toLinkFailure(error: unknown): LinkFailure | null {

@@ -1,12 +1,17 @@
 import type { TenantCall } from '../../../access/endpoint.http.ts'
-import { AppError } from '../../../core/errors.ts'
 import { buildAccountCookies, readSessionTokens } from '../../../pages/account-cookies.ts'
-import { INTERACTION_COOKIE, readCookie } from '../../../pages/cookies.ts'
 import { redirectTo } from '../../../pages/responses.http.ts'
 import { listSurplusAccounts } from '../../../sessions/browser-accounts.ts'
 import { selectCookieLifetime } from '../../../tenants/cookie-lifetime.ts'
 import { evaluateRequest } from '../../authorize/evaluate-request.ts'
-import { findInteraction, type InputRejection, setInputRejection } from '../../interactions/interactions.ts'
+import { buildInteractionCookie, readInteractionKey } from '../../interactions/browser-binding.ts'
+import {
+  buildSignInPath,
+  findInteraction,
+  type InputRejection,
+  readSignInSegment,
+  setInputRejection,
+} from '../../interactions/interactions.ts'
 import { findWithPasskey } from './presented-passkey.ts'
 import type { EnteredAccount, SignInStep } from './sign-in-step.ts'
 
@@ -41,15 +46,8 @@ export const SIGN_IN_PATHS: Record<SignInPageName, string> = {
   passkey: '/passkey',
 }
 
-/** The same message for every reason, so that it does not reveal whether a handle exists. */
-export const createExpiredSignInError = () =>
-  new AppError(
-    'NOT_FOUND',
-    410,
-    'This sign-in has expired, was finished, or was started in another browser. Go back to the application and sign in again.',
-  )
-
-const readPathHandle = ({ event }: TenantCall): string => event.context.params?.handle ?? ''
+const readSegment = ({ event }: TenantCall) => readSignInSegment(event.context.params?.handle ?? '')
+export const readPathHandle = (call: TenantCall): string => readSegment(call).handle
 
 /**
  * Loads and evaluates the sign-in with a handle, that of the path by default; null when this browser has none
@@ -62,32 +60,26 @@ export async function findSignInStep(
 ): Promise<SignInStep | null> {
   const { event, ctx } = call
   const cookies = event.req.headers.get('cookie')
-  const tokens = readSessionTokens(cookies)
-  const presented = { handle, cookie: readCookie(cookies, INTERACTION_COOKIE) }
+  const tokens = readSessionTokens(ctx.tenant, cookies)
+  const presented = { handle, cookie: readInteractionKey(ctx.tenant, handle, cookies) }
   const found = credentialId === null ? null : await findWithPasskey(ctx.tenant, presented, credentialId)
   const interaction = found?.interaction ?? (await findInteraction(ctx.tenant, presented))
-  if (!interaction) return null
+  if (!interaction) {
+    // The page leads back to it.
+    call.setClient(readSegment(call).clientId)
+    return null
+  }
   call.setClient(interaction.request.clientId)
   const authorization = await evaluateRequest(ctx, interaction.request, interaction.progress, tokens)
   if (ctx.language) {
     ctx.language.uiLocales = interaction.request.uiLocales
     ctx.language.userLocale = authorization.signInState?.locale ?? null
   }
-  return { call, interaction, authorization, tokens, passkey: found?.passkey ?? null }
-}
-
-/** Loads the sign-in of a page's URL. Throws AppError (410) when this browser has none with its handle. */
-export async function loadSignInStep(
-  call: TenantCall,
-  credentialId: string | null = null,
-): Promise<SignInStep> {
-  const signIn = await findSignInStep(call, readPathHandle(call), credentialId)
-  if (!signIn) throw createExpiredSignInError()
-  return signIn
+  return { call, interaction, authorization, tokens, sent: null, passkey: found?.passkey ?? null }
 }
 
 export const buildPagePath = ({ call, interaction }: SignInStep, page: SignInPageName): string =>
-  `/${call.ctx.tenant}/signin/${interaction.handle}${SIGN_IN_PATHS[page]}`
+  buildSignInPath(call.ctx.tenant, interaction.handle, interaction.request.clientId) + SIGN_IN_PATHS[page]
 
 /** Redirects the browser to a page of the sign-in; without one, the page is decided anew. */
 export const redirectToPage = (
@@ -126,6 +118,10 @@ export function buildSessionCookies(signIn: SignInStep, entered: EnteredAccount 
     selectCookieLifetime(signIn.call.tenant, signIn.interaction.progress.staySignedIn),
   )
 }
+
+/** The cookie after a proof, which binds the interaction to this browser alone. */
+export const buildProofCookie = ({ call, interaction }: SignInStep): string =>
+  buildInteractionCookie(call.ctx.tenant, interaction.handle, interaction.nextKey)
 
 /** The cookies of the browser. */
 export const readCookies = ({ call }: SignInStep): string | null => call.event.req.headers.get('cookie')

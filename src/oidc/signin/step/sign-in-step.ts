@@ -1,4 +1,5 @@
 import type { TenantCall } from '../../../access/endpoint.http.ts'
+import type { SentForm } from '../../../pages/form-answers.ts'
 import type { AuthorizationState } from '../../authorize/evaluate-request.ts'
 import type { Interaction } from '../../interactions/interactions.ts'
 import type { PresentedPasskey } from './presented-passkey.sql.ts'
@@ -13,6 +14,8 @@ export type SignInStep = {
   authorization: AuthorizationState
   /** The session tokens that the browser sent. */
   tokens: readonly string[]
+  /** The form that this request sent; null for a page. */
+  sent: SentForm | null
   /** The passkey that the form presents; null if it presents none that is stored. */
   passkey: PresentedPasskey | null
 }

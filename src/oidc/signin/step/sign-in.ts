@@ -16,6 +16,7 @@ import {
   type Interaction,
   type Progress,
   saveInteraction,
+  saveProvenInteraction,
 } from '../../interactions/interactions.ts'
 import type { Prompt } from '../../model/authorize-request.ts'
 import { needsSecondFactor, selectSecondFactorTerms } from '../../model/second-factor.ts'
@@ -45,7 +46,7 @@ export async function recordProof(
 ): Promise<EnteredAccount | null> {
   if (proven.token === null) {
     const progress = toFirstProofProgress(interaction.progress, proven)
-    await saveInteraction(ctx.tenant, { ...interaction, progress })
+    await saveProvenInteraction(ctx.tenant, { ...interaction, progress })
     return null
   }
   await recordSignIn(ctx, interaction, proven, present)
@@ -82,9 +83,10 @@ export async function recordSignIn(
   { userId, session, first }: SignedIn,
   present: readonly BrowserAccount[],
 ): Promise<void> {
-  await settleSignIn(ctx, interaction, { userId, session }, present)
   const progress = toSignedInProgress(interaction.progress, session, first)
-  await saveInteraction(ctx.tenant, { ...interaction, progress })
+  // First: a browser whose binding is out of date must not link what another one has proven.
+  await saveProvenInteraction(ctx.tenant, { ...interaction, progress })
+  await settleSignIn(ctx, interaction, { userId, session }, present)
 }
 
 /** The progress after a sign-in. The first proof for the request counts as its time. */

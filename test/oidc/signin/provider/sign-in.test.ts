@@ -88,10 +88,10 @@ describe('a sign-in at an identity provider', () => {
   }) => {
     await link(person.id, provider, 'emmy')
     await oidc.signIn(browser, person.email)
-    const before = browser.cookies.get('vst_sid')
+    const before = browser.sessionToken
     const { location } = await signInBy(provider.id, 'emmy', browser, { prompt: 'login' })
     expect(answerIn(location).code).toMatch(/./)
-    expect(browser.cookies.get('vst_sid')).not.toBe(before)
+    expect(browser.sessionToken).not.toBe(before)
     const sessions = await dbFor(tenant).session.findMany({
       where: { tenantId: tenant, userId: person.id, kind: 'browser', endedAt: null },
     })
