@@ -50,11 +50,7 @@ describe('a form of an account page that is sent several times', () => {
     expect(await inbox.list(address)).toHaveLength(1)
     const code = await codeFor(address)
     const wrong = String((Number(code) + 1) % 1e6).padStart(6, '0')
-    const rejected = await expectOnce(
-      '/addresses',
-      { step: 'confirm-email', address, code: wrong },
-      null,
-    )
+    const rejected = await expectOnce('/addresses', { step: 'confirm-email', address, code: wrong }, null)
     expect(rejected.status).toBeGreaterThanOrEqual(400)
     const row = await dbFor(tenant).addressChange.findFirstOrThrow({ where: { tenantId: tenant, address } })
     expect(row.attempts).toBe(1)
@@ -100,9 +96,7 @@ describe('a form of an account page that is sent several times', () => {
   })
 
   test('leads to one enrollment link', async ({ expectOnce }) => {
-    expect((await expectOnce('/sign-in-methods', { step: 'create-passkey' }, null)).status).toBe(
-      303,
-    )
+    expect((await expectOnce('/sign-in-methods', { step: 'create-passkey' }, null)).status).toBe(303)
   })
 
   test('ends the session once, at the question of a logout', async ({ tenant, here, visit, expectOnce }) => {

@@ -60,8 +60,7 @@ describe('a sign-in at an identity provider', () => {
     start,
     choose,
   }) => {
-    const page = await start()
-    const requests = [await choose(page, provider.id), await choose(page, provider.id)]
+    const requests = [await choose(await start(), provider.id), await choose(await start(), provider.id)]
     const [first, second] = requests.map(({ searchParams }) => Object.fromEntries(searchParams))
     expect(first).toMatchObject({
       response_type: 'code',
