@@ -131,7 +131,7 @@ describe('the credentials of a user', () => {
     await plant((await createUser(ctx, {})).id)
     const first = await rest('GET', `/users/${userId}/credentials?pageSize=2`)
     expect(first).toMatchObject({ status: 200, body: { page: 0, pageSize: 2, totalSize: 3 } })
-    expect(Object.keys(first.body)).toEqual(['page', 'pageSize', 'totalSize', 'credentials'])
+    expect(Object.keys(first.body)).toEqual(['page', 'pageSize', 'totalSize', 'endsEarly', 'credentials'])
     const second = await rest('GET', `/users/${userId}/credentials?pageSize=2&page=1`)
     const listed = [...first.body.credentials, ...second.body.credentials]
     expect(listed.map(({ id }: Json) => id)).toEqual(ids)

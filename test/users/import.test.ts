@@ -123,7 +123,7 @@ describe('importUsers', () => {
       ['email', 'zoneinfo', 'locked'],
       [''],
       [''],
-      ['name', 'email', 'email'],
+      ['name', 'email'],
       ['phoneNumberVerified'],
       ['externalId'],
       ['externalId'],

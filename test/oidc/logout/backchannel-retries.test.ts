@@ -154,7 +154,7 @@ describe('a client that does not accept its logout token', () => {
     }
     expect(receiver.heardAt(pathOf('elsewhere'))).toEqual([])
     expect((await listOutcomes()).map(({ type, detail }) => [type, detail])).toEqual(
-      Array(5).fill(['logout.delayed', { attempts: 1, status: null, fault: 'refused' }]),
+      Array(5).fill(['logout.delayed', { attempts: 1, status: null, fault: 'redirected' }]),
     )
   })
 
