@@ -75,7 +75,16 @@ const AUTHORIZE_PARAMETERS = [
   'dpop_jkt',
   'unknown',
 ]
-const FORMS = ['token', 'introspect', 'revoke', 'par', 'device_authorization', 'register', 'authorize']
+const FORMS = [
+  'token',
+  'introspect',
+  'revoke',
+  'par',
+  'device_authorization',
+  'register',
+  'authorize',
+  'logout',
+]
 const FORM_PARAMETERS = [
   'grant_type',
   'client_id',
