@@ -122,7 +122,8 @@ export function PageShell(props: ShellProps): VNode {
   const theme = useContext(ThemeStyle)
   // The title of a popup window already has the tenant's name (OIDC Core, section 3.1.2.1: display).
   const isPopup = useContext(PopupDisplay)
-  const { language, direction } = useWords()
+  const words = useWords()
+  const { language, direction } = words
   const showsClient = client && (isPopup || !hasTenantLogo(client, tenant))
   return (
     <html lang={language} dir={direction}>
@@ -132,7 +133,7 @@ export function PageShell(props: ShellProps): VNode {
         <meta name="color-scheme" content="light dark" />
         <meta name="robots" content="noindex" />
         <title>
-          {isError ? <Message of="page.errorTitle" title={title} /> : title}
+          {isError ? words.rich('page.errorTitle', { title }) : title}
           {tenant && ` · ${getTenantName(tenant)}`}
         </title>
         <link rel="icon" href={useTenantImage(tenant, 'faviconUrl') ?? buildFaviconPath(tenant)} />

@@ -10,10 +10,13 @@ export const useWords = (): Words => useContext(PageWords)
 
 type MessageProps<Key extends MessageKey> = { of: Key } & RichValues<Key, VNode>
 
-/** A message in the language of the page. The other props are its arguments: texts, numbers or elements. */
+/**
+ * A message in the language of the page. The other props are its arguments: texts, numbers or elements. A message
+ * with elements is one element: in a flex container, its parts would be items without the spaces between them.
+ */
 export function Message<Key extends MessageKey>({ of: key, ...values }: MessageProps<Key>): VNode {
-  const words = useWords()
-  return <>{words.rich(key, values as never)}</>
+  const parts = useWords().rich<VNode, Key>(key, values as never)
+  return Array.isArray(parts) && parts.length > 1 ? <span>{parts}</span> : <>{parts}</>
 }
 
 /** The translation of an English sentence of a service. */

@@ -41,7 +41,7 @@ export function buildAccountSamples(tenant: PageTenant, now: Date): Record<strin
         credentials={[credential]}
         hasMore={false}
         identities={[{ idpId: 'google', provider: 'Google', account: PERSON.email, linkedAt: now }]}
-        providers={[]}
+        providers={[{ id: 'github', name: 'GitHub' }]}
         offers={{ code: true, passkey: true, app: true }}
       />
     ),

@@ -21,9 +21,7 @@ export const ProviderEntry = ({ interaction, providers, error, stay }: ProviderE
       {providers.map((provider) => (
         <button key={provider.id} type="submit" name="idp" value={provider.id} class="secondary provider">
           <ProviderMark provider={provider} />
-          <span>
-            <Message of="provider.continueWith" name={<BidiText>{provider.name}</BidiText>} />
-          </span>
+          <Message of="provider.continueWith" name={<BidiText>{provider.name}</BidiText>} />
         </button>
       ))}
     </StepForm>
