@@ -37,7 +37,7 @@ export function validateResponseTarget(
   if (!isRegisteredRedirect(client, redirectUri))
     throw createUnredirectableError(
       'The redirect_uri is not registered for this client.',
-      diagnoseUnregisteredUri(redirectUri, client.callbacks, 'callbacks'),
+      diagnoseUnregisteredUri(client, redirectUri, client.callbacks, 'callbacks'),
     )
   // The error about an unsupported mode is sent by the default mode.
   const responseMode = parseResponseMode(params, redirectUri) ?? 'query'

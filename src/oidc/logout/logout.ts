@@ -39,7 +39,7 @@ function requireRegisteredTarget(
   if (!isRegisteredLogoutUrl(client, target))
     throw createUnredirectableError('The post_logout_redirect_uri is not registered for this client.', {
       client_id: client.id,
-      ...diagnoseUnregisteredUri(target, client.allowedLogoutUrls, 'allowedLogoutUrls'),
+      ...diagnoseUnregisteredUri(client, target, client.allowedLogoutUrls, 'allowedLogoutUrls'),
     })
 }
 

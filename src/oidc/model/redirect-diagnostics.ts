@@ -1,4 +1,5 @@
 import type { Diagnostics } from '../../core/oauth-error.ts'
+import { type RedirectingClient, toComparedUri } from './redirect-uris.ts'
 
 const URL_PARTS = ['protocol', 'hostname', 'port', 'pathname', 'search', 'hash'] as const
 const PART_NAMES: Record<(typeof URL_PARTS)[number], string> = {
@@ -17,11 +18,17 @@ function countCommonPrefix(a: string, b: string): number {
   return length
 }
 
-/** The registered URI with the longest common prefix; null when none is registered. */
-const findNearest = (given: string, registered: readonly string[]): string | null =>
+/** The registered URI with the longest common prefix, as it is compared; null when none is registered. */
+const findNearest = (
+  given: string,
+  registered: readonly string[],
+  compare: (uri: string) => string,
+): string | null =>
   registered.reduce<string | null>(
     (best, url) =>
-      best === null || countCommonPrefix(given, url) > countCommonPrefix(given, best) ? url : best,
+      best === null || countCommonPrefix(given, compare(url)) > countCommonPrefix(given, compare(best))
+        ? url
+        : best,
     null,
   )
 
@@ -42,16 +49,18 @@ export function describeUriDifference(given: string, expected: string): string {
 
 /** Diagnostics for a URI that is not among those that the client registered as `member`. */
 export function diagnoseUnregisteredUri(
+  client: RedirectingClient,
   given: string,
   registered: readonly string[],
   member: 'callbacks' | 'allowedLogoutUrls',
 ): Diagnostics {
-  const nearest = findNearest(given, registered)
+  const compare = (uri: string) => toComparedUri(client, uri)
+  const nearest = findNearest(compare(given), registered, compare)
   if (nearest === null) return { reason: `the client has no ${member}`, given }
   return {
     given,
     expected: nearest,
     registered: registered.length,
-    difference: describeUriDifference(given, nearest),
+    difference: describeUriDifference(compare(given), compare(nearest)),
   }
 }

@@ -7,17 +7,24 @@ function removeLoopbackPort(uri: string): string | null {
   return match && `${match[1]}${match[2]}`
 }
 
+/** What decides which redirect URIs of a client may vary. */
+export type RedirectingClient = { appType: string; registeredBy: string }
+
+/** The part of a URI that is compared: that of a client whose loopback URIs have any port is without the port. */
+export function toComparedUri({ appType, registeredBy }: RedirectingClient, uri: string): string {
+  const mayVary = appType === 'native' || registeredBy === 'document'
+  return (mayVary ? removeLoopbackPort(uri) : null) ?? uri
+}
+
 /**
  * Whether `uri` is registered for the client. Compared byte for byte (RFC 9700, section 2.1), without
  * parsing, decoding or normalization; only the port of a loopback URI may vary (RFC 8252, section 7.3), for a native
  * application and for a metadata document, which often lists the web and the native redirect URIs of one client.
  */
 export function isRegisteredRedirect(
-  client: { appType: string; registeredBy: string; callbacks: readonly string[] },
+  client: RedirectingClient & { callbacks: readonly string[] },
   uri: string,
 ): boolean {
-  if (client.callbacks.includes(uri)) return true
-  const mayVary = client.appType === 'native' || client.registeredBy === 'document'
-  const given = mayVary ? removeLoopbackPort(uri) : null
-  return given !== null && client.callbacks.some((registered) => removeLoopbackPort(registered) === given)
+  const given = toComparedUri(client, uri)
+  return client.callbacks.some((registered) => toComparedUri(client, registered) === given)
 }

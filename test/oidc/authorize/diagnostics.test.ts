@@ -49,6 +49,20 @@ describe('a rejected authorization request', () => {
     },
   )
 
+  test.for([
+    ['native', 'http://127.0.0.1:3391/other', 'path: expected "/callback", got "/other"'],
+    ['web', 'http://127.0.0.1:3391/other', 'port: expected "", got "3391"'],
+  ] as const)(
+    'names for a %s client where %s differs, without a port that may vary',
+    async ([appType, given, difference], { app, newClient, oidc, listRejections }) => {
+      const callbacks = ['http://[::1]/callback', 'http://127.0.0.1/callback']
+      const client = await newClient({ appType, callbacks })
+      const answer = await app.fetch(oidc.authorizePath({ redirect_uri: given }, client))
+      const expected = 'http://127.0.0.1/callback'
+      expect(await listRejections(answer)).toMatchObject([{ detail: { given, expected, difference } }])
+    },
+  )
+
   test('records the client_id of an unknown client', async ({ app, oidc, listRejections }) => {
     const answer = await app.fetch(oidc.authorizePath({}, { id: 'client_unknown', secret: '' }))
     expect(await listRejections(answer)).toMatchObject([
