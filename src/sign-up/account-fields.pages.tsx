@@ -39,7 +39,17 @@ export function TermsLinks({ terms }: { terms: PageTerms }): VNode {
 }
 
 /** The consent to the terms of use, or a link to the privacy policy alone. */
-function TermsConsent({ terms, issue }: { terms: PageTerms; issue?: string }): VNode | null {
+function TermsConsent({
+  terms,
+  values,
+  issue,
+}: {
+  terms: PageTerms
+  values: Record<string, string>
+  issue?: string
+}): VNode | null {
+  // The person has agreed to the version that the page showed.
+  const isChecked = values.terms === 'on' && (values['terms-version'] ?? '') === (terms.termsVersion ?? '')
   const links = (
     <p class="hint">
       <TermsLinks terms={terms} />
@@ -55,6 +65,7 @@ function TermsConsent({ terms, issue }: { terms: PageTerms; issue?: string }): V
           name="terms"
           type="checkbox"
           value="on"
+          checked={isChecked}
           required
           aria-invalid={issue ? 'true' : undefined}
           aria-describedby={issue ? 'terms-error' : undefined}
@@ -96,7 +107,7 @@ export function AccountFields({ fields, terms, values = {}, issues = {} }: Accou
           hasFocus={field === focused}
         />
       ))}
-      <TermsConsent terms={terms} issue={issues.terms} />
+      <TermsConsent terms={terms} values={values} issue={issues.terms} />
     </>
   )
 }

@@ -100,11 +100,16 @@ export const groupProfileFields = (fields: readonly SignUpField[]) =>
 export const listSignUpFields = ({ signUpFields }: { signUpFields: unknown }): SignUpField[] =>
   (signUpFields as SignUpFieldSetting[]).map(toField)
 
-/** The fields as they were entered; an empty field is omitted. */
+/** The consent to the terms of use, and the version that the page showed. */
+const TERMS_FIELDS = ['terms', 'terms-version']
+
+/** The fields as they were entered, those of the terms of use included; an empty field is omitted. */
 export const readEntries = (
   fields: readonly SignUpField[],
   form: Record<string, string>,
 ): Record<string, string> =>
   Object.fromEntries(
-    fields.map(({ name }) => [name, (form[name] ?? '').trim()]).filter(([, value]) => value !== ''),
+    [...fields.map(({ name }) => name), ...TERMS_FIELDS]
+      .map((name) => [name, (form[name] ?? '').trim()])
+      .filter(([, value]) => value !== ''),
   )

@@ -1,5 +1,6 @@
 import { describe, expect } from 'vitest'
 import { updateSettings } from '../../../../src/tenants/settings.ts'
+import { listTags } from '../../../support/pages.tsx'
 import { answerIn } from '../../../support/protocol.ts'
 import { test as base } from '../../../support/sign-up.ts'
 
@@ -159,6 +160,24 @@ describe('the terms of use', () => {
     expect((await gql(query)).body.data.user).toEqual(shown)
     const patched = await rest('PATCH', `/users/${user?.id}`, { termsVersion: 'x' })
     expect(patched.body.fields).toEqual([{ field: 'termsVersion', description: 'is set by the service' }])
+  })
+
+  test('stay accepted after an error of another field while their version is the same', async ({
+    ctx,
+    browser,
+    atCreation,
+  }) => {
+    await updateSettings(ctx, TERMS)
+    const page = await atCreation()
+    const submit = async (form: Record<string, string>) => {
+      const { response } = await browser.submit(page, { ...ADA, givenName: '', ...form })
+      return listTags(await response.text()).find(({ attributes }) => attributes.id === 'terms')?.attributes
+    }
+    const agreed = { terms: 'on', 'terms-version': TERMS.termsVersion }
+    expect(await submit(agreed)).toHaveProperty('checked')
+    expect(await submit({ 'terms-version': TERMS.termsVersion })).not.toHaveProperty('checked')
+    await updateSettings(ctx, { termsVersion: '2027-01' })
+    expect(await submit(agreed)).not.toHaveProperty('checked')
   })
 
   test('are accepted in the version that the page showed', async ({
