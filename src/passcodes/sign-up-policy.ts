@@ -1,5 +1,7 @@
 import type { CachedTenant } from '../access/tenant-cache.ts'
+import type { Channel } from '../core/sign-in-methods.ts'
 import type { SignUpMode } from '../core/sign-up.ts'
+import { listPasscodeChannels } from './passcode-channels.ts'
 import { type PasscodeAddress, parseAddress } from './passcodes.fields.ts'
 
 /** The settings that decide who may sign up. */
@@ -17,12 +19,21 @@ export const hasSignUp = ({ signUp, signInMethods, passcodeChannels }: SignUpSet
   signInMethods.includes('passcode') &&
   passcodeChannels.includes('email')
 
+/** The channels of the addresses that may sign up, of those of the tenant. */
+const SIGN_UP_CHANNELS: readonly Channel[] = ['email']
+
+/** The channels of the addresses that a page asks for: where a new account is asked for, those that may sign up. */
+export const listEntryChannels = (tenant: SignUpSettings, isCreation: boolean): Channel[] =>
+  listPasscodeChannels(tenant).filter(
+    (channel) => !(isCreation && hasSignUp(tenant)) || SIGN_UP_CHANNELS.includes(channel),
+  )
+
 /**
  * Whether an address may sign up, whether or not a user has it. A phone number may not: a stranger could make
  * the tenant pay for messages to any number.
  */
 export function canSignUp(tenant: SignUpSettings, { channel, key }: PasscodeAddress): boolean {
-  if (channel !== 'email' || !hasSignUp(tenant)) return false
+  if (!SIGN_UP_CHANNELS.includes(channel) || !hasSignUp(tenant)) return false
   return tenant.signUp === 'open' || tenant.signUpDomains.includes(key.slice(key.lastIndexOf('@') + 1))
 }
 

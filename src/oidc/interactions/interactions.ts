@@ -68,6 +68,8 @@ export type Progress = {
   /** The address to verify, as entered, and when its passcode was requested. */
   address?: string
   sentAt?: string
+  /** It replaced an earlier one. */
+  isResent?: boolean
   /** Where the passcode is to be entered, and its number of digits. */
   origin?: PasscodeOrigin
   digits?: 6 | 10

@@ -1,7 +1,8 @@
 import { describe, expect } from 'vitest'
-import { sql } from '../../../src/database/db.ts'
+import { dbFor, sql } from '../../../src/database/db.ts'
 import { lockUser } from '../../../src/users/users.ts'
-import { test as base, openPage } from '../../support/hosted-pages.ts'
+import { resetCooldown } from '../../support/account.ts'
+import { test as base, interactionAt, openPage } from '../../support/hosted-pages.ts'
 
 const test = base
   /** Shows what the page says after a code was entered. */
@@ -44,6 +45,40 @@ describe('the page that asks for the code', () => {
       expect(await enter(address, wrong)).toEqual([WRONG, WRONG, WRONG, WRONG, WRONG, EXHAUSTED])
     }
     expect(await inbox.list(known.email)).toHaveLength(1)
+  })
+
+  test('does not say how long a code works that no longer works', async ({ browser, atCode }) => {
+    const page = await atCode()
+    expect(page.html).toContain('It works for 10 minutes.')
+    const read = async () => (await browser.submit(page, { step: 'code', code: '000' })).response.text()
+    for (let i = 0; i < 5; i++) expect(await read()).toContain('It works for 10 minutes.')
+    const exhausted = await read()
+    expect(exhausted).toContain(EXHAUSTED)
+    expect(exhausted).not.toContain('It works for 10 minutes.')
+  })
+
+  test('says that a new code was sent, alike for known and unknown addresses', async ({
+    tenant,
+    email,
+    newBrowser,
+    newAddresses,
+    atCode,
+  }) => {
+    const { known } = await newAddresses('resent')
+    for (const address of [known.email, email('resent-unknown')]) {
+      const by = newBrowser()
+      const page = await atCode(by, address)
+      expect(page.html).not.toContain('a new code is on its way')
+      const early = await by.submit(page, { step: 'resend' })
+      expect(await early.response.text()).not.toContain('a new code is on its way')
+      await resetCooldown(tenant, address)
+      const where = interactionAt(tenant, page.path)
+      const { progress } = await dbFor(tenant).interaction.findUniqueOrThrow({ where })
+      const data = { progress: { ...(progress as object), sentAt: new Date(0).toISOString() } }
+      await dbFor(tenant).interaction.update({ where, data })
+      const late = await by.submit(page, { step: 'resend' })
+      expect(await late.response.text()).toContain('a new code is on its way')
+    }
   })
 
   test('calls the right code exhausted after five wrong ones, not wrong', async ({

@@ -15,6 +15,12 @@ type CodePageProps = StepPageProps & {
   address: string
   /** The code was sent whether or not a user has the address. */
   isSent?: boolean
+  /** The code replaced an earlier one. */
+  isResent?: boolean
+  /** No code can be entered before a new one is requested. */
+  isUsedUp?: boolean
+  /** An e-mail address could create an account. The same for every phone number, known or not. */
+  offersSignUp?: boolean
   /** The number of digits of the code. */
   digits?: 6 | 10
   /** When a new code can be requested; omitted when it can be now. */
@@ -31,6 +37,9 @@ type CodePageProps = StepPageProps & {
 export function CodePage({
   address,
   isSent = false,
+  isResent = false,
+  isUsedUp = false,
+  offersSignUp = false,
   digits = 6,
   resendAllowedAt,
   offersOtherWay,
@@ -41,13 +50,20 @@ export function CodePage({
   const isNumber = !address.includes('@')
   const otherAddress = <Message of={isNumber ? 'code.changeNumber' : 'code.otherAddress'} />
   const shown = <BidiText>{formatAddress(address)}</BidiText>
+  const sent = isResent ? 'code.resent' : 'code.sent'
+  const perhapsSent = isResent ? 'code.perhapsResent' : 'code.perhapsSent'
   return (
     <StepPage
       {...page}
       title={<Message of="code.title" />}
-      lead={<Message of={isSent ? 'code.sent' : 'code.perhapsSent'} address={shown} />}
+      lead={<Message of={isSent ? sent : perhapsSent} address={shown} />}
       alternatives={
         <>
+          {isNumber && offersSignUp && (
+            <p class="hint">
+              <Message of="code.numberSignUp" />
+            </p>
+          )}
           <ResendForm {...{ interaction, resendAllowedAt, now }} />
           <RestartForm interaction={interaction}>{offersOtherWay ? undefined : otherAddress}</RestartForm>
         </>
@@ -57,7 +73,9 @@ export function CodePage({
         interaction={interaction}
         step="code"
         label={<Message of="code.label" digits={digits} />}
-        hint={<Message of={isNumber ? 'code.hint' : 'code.mailHint'} count={LIFETIME_MINUTES} />}
+        hint={
+          isUsedUp ? null : <Message of={isNumber ? 'code.hint' : 'code.mailHint'} count={LIFETIME_MINUTES} />
+        }
         digits={digits}
         error={error}
         submit={<Message of={isSent ? 'action.continue' : 'action.signIn'} />}

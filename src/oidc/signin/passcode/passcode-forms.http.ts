@@ -2,9 +2,9 @@ import { InvalidInput, RateLimited } from '../../../core/errors.ts'
 import { addSeconds } from '../../../core/time.ts'
 import { getRequestWords } from '../../../languages/request-language.ts'
 import { createPart } from '../../../pages/page-part.pages.tsx'
-import { listPasscodeChannels } from '../../../passcodes/passcode-channels.ts'
 import { type PasscodeAddress, parseAddress } from '../../../passcodes/passcodes.fields.ts'
 import { RejectedCode } from '../../../passcodes/rejected-code.ts'
+import { listEntryChannels } from '../../../passcodes/sign-up-policy.ts'
 import { selectExpectedAddress } from '../../authorize/evaluate-request.ts'
 import type { InputRejection } from '../../interactions/interactions.ts'
 import { formatAddress } from '../step/address-texts.ts'
@@ -25,7 +25,7 @@ export const PASSCODE_METHOD: SignInMethod = {
   forms: { email: handleAddress, code: handleCode, resend: resendCode, restart: restartSignIn },
   renderEntry: (signIn, interaction, rejection) => {
     const { progress, request } = signIn.interaction
-    const channels = listPasscodeChannels(signIn.call.tenant)
+    const channels = listAskedChannels(signIn)
     const isCreation = request.prompt.includes('create')
     const expected = progress.isAnother
       ? null
@@ -47,10 +47,14 @@ export const PASSCODE_METHOD: SignInMethod = {
   },
 }
 
-/** The address that an input means, if the tenant has its channel: a phone number may be in national form. */
+/** The channels of the addresses that the first page asks for. */
+const listAskedChannels = ({ call, interaction }: SignInStep) =>
+  listEntryChannels(call.tenant, interaction.request.prompt.includes('create'))
+
+/** The address that an input means, if the page asks for its channel: a phone number may be in national form. */
 function readAddress(signIn: SignInStep, entered: string): PasscodeAddress | null {
   const address = parseAddress(entered, listNumberCountries(signIn))
-  return address && listPasscodeChannels(signIn.call.tenant).includes(address.channel) ? address : null
+  return address && listAskedChannels(signIn).includes(address.channel) ? address : null
 }
 
 /** Converts an error of a rejected input; rethrows any other error. */

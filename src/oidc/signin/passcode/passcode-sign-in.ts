@@ -49,7 +49,8 @@ export async function requestSignInCode(
   const sentAt = new Date().toISOString()
   const { refusal: _, provenAddress: __, ...kept } = progress
   const codes = countCodes(progress, address, origin) + (sent && !isKnownBrowser(origin) ? 1 : 0)
-  const code = { origin, codes, ...(sent && { digits: sent.digits }) }
+  const isResent = progress.address === address && progress.sentAt !== undefined
+  const code = { ...(isResent && { isResent }), origin, codes, ...(sent && { digits: sent.digits }) }
   await saveInteraction(ctx.tenant, { ...interaction, progress: { ...kept, address, sentAt, ...code } })
 }
 

@@ -1,8 +1,11 @@
 import { describe, expect } from 'vitest'
 import { updateSettings } from '../../../../src/tenants/settings.ts'
+import { createUser } from '../../../../src/users/users.ts'
+import { openPage } from '../../../support/hosted-pages.ts'
 import { answerIn } from '../../../support/protocol.ts'
 import { test } from '../../../support/sign-up.ts'
 
+const NUMBER = '+41791234598'
 const IF_KNOWN = 'can sign in, a code is on its way'
 
 describe('the setting signUp', () => {
@@ -63,6 +66,29 @@ describe('the setting signUp', () => {
   })
 })
 
+describe('a phone number on the first page', () => {
+  test('leads to words about e-mail addresses while strangers may sign up, known or not', async ({
+    ctx,
+    newBrowser,
+    atCode,
+  }) => {
+    const known = '+41791234599'
+    await createUser(ctx, { phoneNumber: known, phoneNumberVerified: true })
+    const read = async (address: string) => {
+      const { html } = await atCode(newBrowser(), address)
+      return html.includes('No account yet? Use an email address to create one.')
+    }
+    expect([await read(NUMBER), await read(known), await read('ada@acme.example')]).toEqual([
+      true,
+      true,
+      false,
+    ])
+    await updateSettings(ctx, { signUp: null })
+    expect(await read(NUMBER)).toBe(false)
+    await updateSettings(ctx, { signUp: 'open' })
+  })
+})
+
 describe('prompt=create', () => {
   const CREATE = { prompt: 'create' }
 
@@ -77,6 +103,21 @@ describe('prompt=create', () => {
     expect(html).toContain('<h1>Create your account</h1>')
     expect(html).toContain('to confirm it')
     expect(html).not.toContain(person.email)
+  })
+
+  test('asks for an e-mail address only, because a phone number cannot create an account', async ({
+    browser,
+    start,
+    oidc,
+  }) => {
+    const first = await start(browser, CREATE)
+    expect(first.html).toContain('<label for="address">Email address</label>')
+    const { response, path } = await browser.submit(first, { step: 'email', address: NUMBER })
+    expect(path).not.toMatch(/code$/)
+    expect(await response.text()).toContain('Enter an email address, such as')
+    // Without prompt=create, numbers sign in.
+    const mixed = await openPage(browser, oidc.authorizePath({ prompt: 'login' }))
+    expect(mixed.html).toContain('Email address or phone number')
   })
 
   test('ends in a new session of the new user', async ({
