@@ -33,7 +33,10 @@ export const listAddressKeys = ({
   [email, phoneNumber].flatMap((text) => (text && toAddressKey(text)) || [])
 
 /** Whether the account is the one that id_token_hint, the `sub` claim and login_hint name, if any. */
-function isNamed(request: PendingRequest, account: AccountState): boolean {
+export function isNamed(
+  request: PendingRequest,
+  account: Pick<AccountState, 'userId' | 'email' | 'phoneNumber'>,
+): boolean {
   const { subjectHint, claims } = request
   const address = getAddressHint(request)
   return (

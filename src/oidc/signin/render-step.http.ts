@@ -1,5 +1,6 @@
 import { listApiNames } from '../../access/declared-resources.ts'
 import { listConsentItems } from '../../consents/consent-items.ts'
+import { selectAccountLabel } from '../../credentials/registration.ts'
 import { getRequestWords } from '../../languages/request-language.ts'
 import { createCsrfToken } from '../../pages/csrf.ts'
 import { createPart } from '../../pages/page-part.pages.tsx'
@@ -20,6 +21,7 @@ import { SelectAccountPage } from './select-account.pages.tsx'
 import { SignInPage, StrongerSignInNote } from './sign-in.pages.tsx'
 import { listOfferedMethods } from './sign-in-methods.http.ts'
 import { renderSignUpPage } from './sign-up/sign-up-forms.http.ts'
+import { selectConfirmation } from './step/confirmation.ts'
 import { computeRetryAfter, describeInputRejection } from './step/input-rejection-texts.ts'
 import { buildPagePath, getCsrfBinding, type SignInPageName } from './step/sign-in-step.http.ts'
 import type { SignInStep } from './step/sign-in-step.ts'
@@ -105,7 +107,8 @@ export async function renderSignInPage(signIn: SignInStep, page: SignInPageName)
         // The submission of a complete code, and the countdown to a new one.
         { ...options, runsScript: true },
       )
-    case 'email':
+    case 'email': {
+      const reason = selectConfirmation(signIn)
       return renderComponent(
         call.ctx,
         SignInPage,
@@ -114,6 +117,10 @@ export async function renderSignInPage(signIn: SignInStep, page: SignInPageName)
           isError: rejection !== null,
           offersAccounts: offersAccounts(signIn),
           isCreation: request.prompt.includes('create') && hasSignUp(call.tenant),
+          confirmation: reason && {
+            reason,
+            label: selectAccountLabel({ name: null, email: null, phoneNumber: null, ...person }),
+          },
           entries: [
             isTooWeak(signIn) ? createPart(StrongerSignInNote, { client: authorization.client }) : null,
             renderPendingLink(signIn, form),
@@ -126,6 +133,7 @@ export async function renderSignInPage(signIn: SignInStep, page: SignInPageName)
           runsScript: call.tenant.signInMethods.includes('passkey') || call.tenant.staySignedIn === 'ask',
         },
       )
+    }
   }
 }
 

@@ -10,6 +10,7 @@ import {
 } from '../../pages/page-shell.pages.tsx'
 import { Message } from '../../pages/words.pages.tsx'
 import { CancelForm } from './step/cancel.pages.tsx'
+import type { ConfirmationReason } from './step/confirmation.ts'
 
 type SignInPageProps = {
   tenant: PageTenant
@@ -19,6 +20,8 @@ type SignInPageProps = {
   isError?: boolean
   /** The application asked for a new account (prompt=create). */
   isCreation?: boolean
+  /** Why a signed-in user signs in again, and who. */
+  confirmation?: { reason: ConfirmationReason; label: string } | null
   /** The parts of the sign-in methods, in their order. */
   entries: PagePart[]
   /** The browser has accounts to choose from. */
@@ -34,12 +37,25 @@ export const SignInPage = ({
   interaction,
   isError,
   isCreation,
+  confirmation,
   entries,
   offersAccounts,
 }: SignInPageProps): VNode => (
   <PageShell
-    title={<Message of={isCreation ? 'signIn.createTitle' : 'signIn.title'} />}
-    lead={<Message of="signIn.toContinueTo" client={<BidiText>{client.name}</BidiText>} />}
+    title={
+      <Message of={isCreation ? 'signIn.createTitle' : confirmation ? 'confirm.title' : 'signIn.title'} />
+    }
+    lead={
+      confirmation ? (
+        <Message
+          of={`confirm.${confirmation.reason}`}
+          client={<BidiText>{client.name}</BidiText>}
+          label={<BidiText>{confirmation.label}</BidiText>}
+        />
+      ) : (
+        <Message of="signIn.toContinueTo" client={<BidiText>{client.name}</BidiText>} />
+      )
+    }
     tenant={tenant}
     client={client}
     isError={isError}

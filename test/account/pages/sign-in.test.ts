@@ -1,5 +1,6 @@
 import { describe, expect } from 'vitest'
 import { createPlatformCtx } from '../../../src/core/context.ts'
+import { dbFor } from '../../../src/database/db.ts'
 import { endSession, listUserSessions } from '../../../src/sessions/sessions.ts'
 import { lockUser } from '../../../src/users/users.ts'
 import { test } from '../../support/account-pages.ts'
@@ -31,6 +32,16 @@ describe('the account pages', () => {
     const left = await browser.submit(start, { step: 'cancel' })
     expect(left.path).toBe(`/${tenant}/account/signed-out`)
     expect(await left.response.text()).toContain(`href="/${tenant}/account"`)
+  })
+
+  test('say why they ask a signed-in person for a recent sign-in', async ({ tenant, here, person }) => {
+    const past = new Date(Date.now() - 3_600_000)
+    const data = { authenticatedAt: past, proofs: [] }
+    await dbFor(tenant).session.updateMany({ where: { tenantId: tenant, userId: person.id }, data })
+    const page = await openPage(here, `/${tenant}/account/authenticator-app`)
+    expect(page.html).toContain('<h1>Confirm it’s you</h1>')
+    expect(page.html).toContain('this page needs a recent sign-in')
+    expect(page.html).toContain(person.email)
   })
 
   test('show the person, and are neither cached, framed nor scripted', async ({ tenant, visit, person }) => {

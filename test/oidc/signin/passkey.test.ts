@@ -3,6 +3,7 @@ import { describe, expect } from 'vitest'
 import { consumeLimit, RATE_LIMITS } from '../../../src/coordination/rate-limits.ts'
 import { revokeCredential } from '../../../src/credentials/credentials.ts'
 import { dbFor } from '../../../src/database/db.ts'
+import { updateSettings } from '../../../src/tenants/settings.ts'
 import { deleteUser, lockUser } from '../../../src/users/users.ts'
 import { resetCooldown } from '../../support/account.ts'
 import { newTenant } from '../../support/actors.ts'
@@ -250,10 +251,33 @@ describe('a sign-in with a passkey', () => {
 describe('a request with an essential acr of phr', () => {
   test('offers passkeys only, and no code', async ({ person, browser, start }) => {
     const page = await start(browser, { claims: ESSENTIAL_PHR })
-    expect(page.html).toContain('Only a passkey is accepted here.')
+    expect(page.html).toContain('needs a sign-in with a passkey.')
     expect(page.html).not.toContain('id="address"')
     const { path } = await browser.submit(page, { step: 'email', address: person.email })
     expect(path).toMatch(/\/signin\/[\w-]+$/)
+  })
+
+  test('leads a user without a passkey to the page that creates one, and on from there', async ({
+    tenant,
+    person,
+    browser,
+    oidc,
+    start,
+  }) => {
+    const page = await start(browser, { claims: ESSENTIAL_PHR })
+    expect(page.html).toContain(`href="/${tenant}/account/sign-in-methods"`)
+    await oidc.signIn(browser, person.email)
+    const methods = await openPage(browser, `/${tenant}/account/sign-in-methods`)
+    expect(methods.html).toContain('Create a passkey')
+    expect((await openPage(browser, page.path)).html).toContain('needs a sign-in with a passkey.')
+  })
+
+  test('says in a tenant with passkeys only who makes a link that creates one', async ({ ctx, start }) => {
+    await updateSettings(ctx, { signInMethods: ['passkey'] })
+    const { html } = await start()
+    await updateSettings(ctx, { signInMethods: null })
+    expect(html).toContain('Only a passkey is accepted here.')
+    expect(html).toMatch(/No passkey yet, or lost it\? Ask .* for a link/)
   })
 
   test('is not satisfied by a session that was started by a code', async ({

@@ -1,20 +1,69 @@
 import type { VNode } from 'preact'
 import { PASSKEY_SCRIPT_PATH } from '../../../pages/assets/passkey-script.ts'
-import { ErrorMessage, type PageInteraction, StepForm } from '../../../pages/page-shell.pages.tsx'
+import {
+  BidiText,
+  ErrorMessage,
+  getTenantName,
+  type PageClient,
+  type PageInteraction,
+  type PageTenant,
+  StepForm,
+} from '../../../pages/page-shell.pages.tsx'
 import { type StayChoice, StaySignedInBox } from '../../../pages/stay-signed-in.pages.tsx'
 import { Message, useWords } from '../../../pages/words.pages.tsx'
+
+/** Why a user must have a passkey, and how one who has none gets it. */
+type PasskeyDemand = {
+  tenant: PageTenant
+  client: PageClient
+  /** The tenant has other ways to sign in, by which the user creates a passkey on the account pages. */
+  hasOtherWays: boolean
+}
 
 type PasskeyEntryProps = {
   interaction: PageInteraction
   options: { challenge: string; rpId: string; timeout: number }
   /** The request accepts no other method. */
   isOnly: boolean
+  /** Unless the passkey is a second factor, which the user has. */
+  demand?: PasskeyDemand | null
   /** The error, as a sentence. */
   error?: string | null
   /** The id of a passkey that the browser presented and that does not exist any more. */
   unknownPasskey?: string
   stay?: StayChoice | null
 }
+
+/** Says why only a passkey is accepted, and leads on a user who has none. */
+const PasskeyDemandNote = ({
+  demand: { tenant, client, hasOtherWays },
+}: {
+  demand: PasskeyDemand
+}): VNode => (
+  <div class="stack">
+    <p>
+      {hasOtherWays ? (
+        <Message of="passkey.demanded" client={<BidiText>{client.name}</BidiText>} />
+      ) : (
+        <Message of="passkey.only" />
+      )}
+    </p>
+    <p class="hint">
+      {hasOtherWays ? (
+        <Message
+          of="passkey.createFirst"
+          link={(parts) => (
+            <a href={`/${tenant.tenantId}/account/sign-in-methods`} target="_blank" rel="noopener">
+              {parts}
+            </a>
+          )}
+        />
+      ) : (
+        <Message of="passkey.askForLink" tenant={<BidiText>{getTenantName(tenant)}</BidiText>} />
+      )}
+    </p>
+  </div>
+)
 
 /**
  * The passkey's part of the first page: a button, and the offer in the address field. Its script posts
@@ -24,6 +73,7 @@ export function PasskeyEntry({
   interaction,
   options,
   isOnly,
+  demand,
   error,
   unknownPasskey,
   stay,
@@ -31,11 +81,12 @@ export function PasskeyEntry({
   const { text } = useWords()
   return (
     <>
-      {isOnly && (
+      {isOnly && !demand && (
         <p>
           <Message of="passkey.only" />
         </p>
       )}
+      {isOnly && demand && <PasskeyDemandNote demand={demand} />}
       {error && <ErrorMessage>{error}</ErrorMessage>}
       <noscript>
         <p class="hint">

@@ -1,6 +1,7 @@
 import { RateLimited } from '../../../core/errors.ts'
 import { addSeconds } from '../../../core/time.ts'
 import { buildPasskeyOptions, RejectedPasskey } from '../../../credentials/passkeys.ts'
+import { localizeClient } from '../../../languages/localize-client.ts'
 import { getRequestWords } from '../../../languages/request-language.ts'
 import { prepareAnswer } from '../../../pages/form-answers.ts'
 import { createPart } from '../../../pages/page-part.pages.tsx'
@@ -8,7 +9,7 @@ import { sendAuthorizationResponse } from '../../authorize/response-modes.http.t
 import type { InputRejection } from '../../interactions/interactions.ts'
 import { admitAccount, announceBrowser, buildAdmissionCookies } from '../step/admit-account.http.ts'
 import { describeInputRejection, isPasskeyRejection } from '../step/input-rejection-texts.ts'
-import { offersMethod } from '../step/offered-methods.ts'
+import { listOfferedProviders, offersMethod } from '../step/offered-methods.ts'
 import { answerFormOnce } from '../step/repeated-forms.ts'
 import type { SignInMethod } from '../step/sign-in-method.http.ts'
 import { redirectToPage, rejectInput } from '../step/sign-in-step.http.ts'
@@ -24,7 +25,8 @@ export const PASSKEY_METHOD: SignInMethod = {
     createPart(PasskeyEntry, {
       interaction: form,
       options: buildPasskeyOptions(deriveChallenge(signIn.call.ctx.tenant, signIn.interaction)),
-      isOnly: isSecondFactor(signIn) || !offersMethod(signIn, 'passcode'),
+      isOnly: isSecondFactor(signIn) || !offersOtherMethod(signIn),
+      demand: isSecondFactor(signIn) ? null : describeDemand(signIn),
       error:
         rejection && isPasskeyRejection(rejection)
           ? describeInputRejection(getRequestWords(signIn.call.ctx), rejection)
@@ -33,6 +35,16 @@ export const PASSKEY_METHOD: SignInMethod = {
       stay: selectStayChoice(signIn, 'passkey'),
     }),
 }
+
+const offersOtherMethod = (signIn: SignInStep): boolean =>
+  offersMethod(signIn, 'passcode') ||
+  (offersMethod(signIn, 'provider') && listOfferedProviders(signIn).length > 0)
+
+const describeDemand = ({ call: { ctx, tenant }, authorization: { client } }: SignInStep) => ({
+  tenant,
+  client: localizeClient(client, getRequestWords(ctx).language),
+  hasOtherWays: tenant.signInMethods.some((name) => name !== 'passkey'),
+})
 
 /** Whether the passkey is presented after a first proof, instead of a second factor. */
 const isSecondFactor = ({ authorization }: SignInStep): boolean => authorization.next.step === 'second-factor'

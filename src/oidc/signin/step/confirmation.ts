@@ -1,0 +1,28 @@
+import { listProofs } from '../../../sessions/proofs.ts'
+import { isNamed } from '../../authorize/account-choice.ts'
+import { satisfiesAcrRequest } from '../../model/acr.ts'
+import { listAcceptableAuthentications } from '../../model/authentication.ts'
+import type { SignInStep } from './sign-in-step.ts'
+
+/** Why a signed-in user signs in again: the sign-in is too weak or too long ago, for a client or an account page. */
+export type ConfirmationReason = 'stronger' | 'recent' | 'account'
+
+/**
+ * Why the first page asks a signed-in user for a confirmation; null when it asks for a sign-in of anybody, of another
+ * user, of a new one, or of a user who has just signed in for the request. Pure.
+ */
+export function selectConfirmation({
+  interaction: { request, progress },
+  authorization: { signInState: state, next, secondFactor },
+}: SignInStep): ConfirmationReason | null {
+  if (state === null || next.step !== 'login' || progress.isAnother || progress.sessionId === state.id)
+    return null
+  if (request.prompt.includes('create') || !isNamed(request, state)) return null
+  const { claims } = request
+  const acr = claims?.id_token.acr ?? null
+  const demand = { claims, isTwoFactor: secondFactor.isRequired }
+  const accepted = listAcceptableAuthentications(listProofs(state), demand)
+  const isStrong = acr === null || accepted.some((one) => satisfiesAcrRequest(acr, one.acr))
+  if (accepted.length === 0 || !isStrong) return 'stronger'
+  return request.responseMode === 'account' ? 'account' : 'recent'
+}
