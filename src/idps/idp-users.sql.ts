@@ -10,7 +10,8 @@ const SELECT_USER_AND_IDP = statement({
 })`
   SELECT i.*, u."roles" AS "userRoles" FROM (SELECT :tenant::text AS "tenantId") t
   LEFT JOIN "User" u ON u."tenantId" = t."tenantId" AND u."id" = :userId
-  LEFT JOIN "IdentityProvider" i ON i."tenantId" = t."tenantId" AND i."id" = :idpId`
+  LEFT JOIN "IdentityProvider" i ON i."tenantId" = t."tenantId" AND i."id" = :idpId
+  WHERE t."tenantId" = :tenant`
 
 /** The roles of a user and a provider; each null when it does not exist. One statement. */
 export async function selectUserAndIdp(
@@ -87,7 +88,7 @@ const INSERT_LINK = statement({
     INSERT INTO "IdpUser" ("tenantId", "id", "userId", "idpId", "issuer", "externalId", "metadata", "byManagement", "lastLoginAt")
     VALUES (:tenant, :id, :userId, :idpId, :issuer, :externalId, :metadata, :byManagement, :lastLoginAt) RETURNING *
   ), event_log AS (${buildInsertEventsSql(':events', { from: 'made' })})
-  SELECT * FROM made`
+  SELECT * FROM made WHERE "tenantId" = :tenant`
 
 /**
  * Inserts a link with its event: one statement. An identity that is linked to another user violates the

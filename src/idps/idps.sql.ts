@@ -38,7 +38,7 @@ const INSERT_IDP = statement({
     SELECT :tenant, n."id", n."type", ${toIdpColumnList('n.')} FROM jsonb_populate_record(NULL::"IdentityProvider", :idp) n
     RETURNING *
   ), event_log AS (${buildInsertEventsSql(':events', { from: 'made' })})
-  SELECT * FROM made`
+  SELECT * FROM made WHERE "tenantId" = :tenant`
 
 /** Inserts an identity provider with its event: one statement. An existing id violates the primary key. */
 export async function insertIdp(

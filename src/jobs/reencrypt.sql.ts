@@ -3,17 +3,26 @@ import { statement, typed } from '../database/statement.ts'
 
 export type SealedRow = { tenantId: string; id: string | Buffer; sealed: string }
 
-/** Reads and replaces the sealed values of a column. `key` is the primary key besides the tenant. */
+/** Rows that are read at once. */
+export const SEALED_ROWS_LIMIT = 200
+
+/**
+ * Reads and replaces the sealed values of a column. `key` is the primary key besides the tenant. A page is ordered by
+ * columns under their own names, and its limit is in the text, so that a proxy which merges the rows of several servers
+ * merges the right ones.
+ */
 const sealedColumn = (table: string, column: string, key: string, type: 'text' | 'bytea' = 'text') => {
   const id = typed<SealedRow['id']>(type)
+  const order = [...new Set(['tenantId', key])].map((name) => `"${name}"`).join(', ')
   return {
+    key,
     select: statement({
-      takes: { afterTenant: 'text', afterId: id, limit: 'int' },
-      returns: { tenantId: 'text', id, sealed: 'text' },
+      takes: { afterTenant: 'text', afterId: id },
+      returns: { tenantId: 'text', [key]: id, sealed: 'text' },
     })`
-  SELECT "tenantId", "${key}" AS "id", "${column}" AS "sealed" FROM "${table}"
+  SELECT ${order}, "${column}" AS "sealed" FROM "${table}"
   WHERE :tenant = 'system' AND ("tenantId", "${key}") > (:afterTenant, :afterId) AND "${column}" IS NOT NULL
-  ORDER BY "tenantId", "${key}" LIMIT :limit`,
+  ORDER BY ${order} LIMIT ${SEALED_ROWS_LIMIT}`,
     replace: statement({
       takes: { id, old: 'text', sealed: 'text' },
       returns: { replaced: 'int' },
@@ -38,20 +47,17 @@ const SEALED_COLUMNS = {
 export type SealedTable = keyof typeof SEALED_COLUMNS
 export const SEALED_TABLES = Object.keys(SEALED_COLUMNS) as SealedTable[]
 
-/** Rows of all tenants after a row, in the order of their keys. Requires the tenant `system`. */
-export const selectSealedRows = (
+/** The next rows of all tenants after a row, in the order of their keys. Requires the tenant `system`. */
+export async function selectSealedRows(
   sql: Sql,
   system: string,
   name: SealedTable,
   after: Pick<SealedRow, 'tenantId' | 'id'>,
-  limit: number,
-): Promise<SealedRow[]> =>
-  SEALED_COLUMNS[name].select.all(sql, {
-    tenant: system,
-    afterTenant: after.tenantId,
-    afterId: after.id,
-    limit,
-  })
+): Promise<SealedRow[]> {
+  const { select, key } = SEALED_COLUMNS[name]
+  const rows = await select.all(sql, { tenant: system, afterTenant: after.tenantId, afterId: after.id })
+  return rows.map((row) => ({ tenantId: row.tenantId, id: row[key] as SealedRow['id'], sealed: row.sealed }))
+}
 
 /** Writes the new text; false when the row was changed concurrently. */
 export async function replaceSealedValue(

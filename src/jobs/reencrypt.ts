@@ -10,13 +10,12 @@ import { toIdTokenPurpose } from '../idps/provider-end-session.ts'
 import { SEAL_PURPOSE } from '../keys/keys.ts'
 import {
   replaceSealedValue,
+  SEALED_ROWS_LIMIT,
   SEALED_TABLES,
   type SealedRow,
   type SealedTable,
   selectSealedRows,
 } from './reencrypt.sql.ts'
-
-const BATCH = 200
 
 /** The purpose with which the secrets of each table are sealed. */
 const PURPOSE_BY_TABLE: Record<SealedTable, (row: SealedRow) => string> = {
@@ -35,14 +34,14 @@ async function reencryptTable(table: SealedTable): Promise<number> {
   let count = 0
   let last: Pick<SealedRow, 'tenantId' | 'id'> = { tenantId: '', id: '' }
   for (;;) {
-    const rows = await selectSealedRows(sql, SYSTEM_TENANT, table, last, BATCH)
+    const rows = await selectSealedRows(sql, SYSTEM_TENANT, table, last)
     for (const row of rows) {
       if (isSealedByCurrentKey(row.sealed)) continue
       const purpose = PURPOSE_BY_TABLE[table](row)
       if (await replaceSealedValue(sql, table, row, seal(purpose, unseal(purpose, row.sealed)))) count += 1
     }
     const end = rows.at(-1)
-    if (!end || rows.length < BATCH) return count
+    if (!end || rows.length < SEALED_ROWS_LIMIT) return count
     last = { tenantId: end.tenantId, id: end.id }
   }
 }

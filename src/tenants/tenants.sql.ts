@@ -163,8 +163,10 @@ export async function updateSettingsRow(
 /** A large tenant takes longer than the ten seconds that a request's statement gets. */
 export const DELETION_TIMEOUT_MS = 600_000
 
-const ALLOW_LONG_STATEMENT = statement({ returns: { timeout: 'text' } })`
-  SELECT set_config('statement_timeout', '${DELETION_TIMEOUT_MS}', true) AS "timeout" FROM "Tenant" WHERE "tenantId" = :tenant`
+// The first column makes it a query: a pooler may take a lone set_config for a SET, which has no rows.
+const ALLOW_LONG_STATEMENT = statement({ returns: { tenantId: 'text', timeout: 'text' } })`
+  SELECT "tenantId", set_config('statement_timeout', '${DELETION_TIMEOUT_MS}', true) AS "timeout"
+  FROM "Tenant" WHERE "tenantId" = :tenant`
 
 const DELETE_TENANT = statement({ returns: { tenantId: 'text' } })`
   DELETE FROM "Tenant" WHERE "tenantId" = :tenant RETURNING "tenantId"`
