@@ -46,6 +46,10 @@ export const SYSTEM_TENANT = 'system'
 
 const TENANT_SCOPES = SCOPE_NAMES.filter((scope) => !SYSTEM_SCOPES.includes(scope))
 
+/** The management scopes of a tenant. */
+export const listManagementScopes = (tenant: string): readonly Scope[] =>
+  tenant === SYSTEM_TENANT ? SCOPE_NAMES : TENANT_SCOPES
+
 /** The scopes that each role permits. */
 export const ROLES = {
   admin: TENANT_SCOPES,

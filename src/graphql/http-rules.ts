@@ -7,6 +7,7 @@ import {
   type Plugin,
   type YogaInitialContext,
 } from 'graphql-yoga'
+import { addResourceMetadata } from '../access/protected-resources.ts'
 import { toBudgetHeaders } from '../coordination/call-budget.ts'
 import { type AppError, InvalidInput, UnsupportedMediaType } from '../core/errors.ts'
 import { parseExactJson } from '../core/exact-json.ts'
@@ -112,6 +113,9 @@ export const useHttpRules: Plugin<GraphQLContext & YogaInitialContext, GraphQLCo
       ...(call.nextNonce && { 'dpop-nonce': call.nextNonce }),
     }
     for (const [name, value] of Object.entries(headers)) response.headers.set(name, value)
+    const challenge = response.headers.get('www-authenticate')
+    if (challenge)
+      response.headers.set('www-authenticate', addResourceMetadata(challenge, ctx.tenant, 'graphql'))
   },
 }
 

@@ -3,14 +3,10 @@ import { authenticateToken } from '../access/authenticate.ts'
 import { type KeyProof, UNBOUND } from '../access/dpop-binding.ts'
 import { chargeCall, createBudgetError } from '../coordination/call-budget.ts'
 import type { Ctx } from '../core/context.ts'
-import { issuerOf } from '../core/issuer.ts'
 import { toAppError } from '../core/to-app-error.ts'
 import type { HeaderReader, RequestMeta } from '../http/request.http.ts'
 import type { GraphQLContext } from './context.ts'
 import { Loaders } from './loaders.ts'
-
-/** The URL of the GraphQL endpoint of a tenant: the `htu` of DPoP proofs (RFC 9449, section 4.2). */
-export const getGraphqlUrl = (tenant: string): string => `${issuerOf(tenant)}/graphql`
 
 /** The caller of an operation. `rejection` is the error of an invalid token; the caller is anonymous then. */
 export type IdentifiedCaller = Pick<GraphQLContext, 'ctx' | 'token' | 'binding' | 'rejection'>

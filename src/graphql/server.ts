@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { GraphQLSchema } from 'graphql'
 import { createYoga } from 'graphql-yoga'
+import { apiResourceOf } from '../access/protected-resources.ts'
 import { findTenant } from '../access/tenant-cache.ts'
 import { endAllStreams } from '../access/watch-token.ts'
 import { OpenAnswer } from '../coordination/answers.ts'
@@ -16,7 +17,7 @@ import { toErrorJson, toGraphQLError } from './error-masking.ts'
 import { useHttpRules } from './http-rules.ts'
 import { createSocketServer } from './live/socket.ts'
 import { createOperationRules, type ExecutionSettings } from './operation-rules.ts'
-import { createContext, getGraphqlUrl, identifyCaller } from './request-context.ts'
+import { createContext, identifyCaller } from './request-context.ts'
 
 /** The GraphQL endpoints of all tenants: `/{tenant}/graphql` over HTTP, event streams and WebSockets. */
 export type GraphqlHandler = {
@@ -93,7 +94,7 @@ async function createRequestContext(
   const caller = await identifyCaller(tenant, meta, headers.get('authorization'), {
     proof: headers.get('dpop'),
     method: method ?? '',
-    url: getGraphqlUrl(tenant),
+    url: apiResourceOf(tenant, 'graphql'),
   })
   return createContext(caller, headers)
 }

@@ -69,7 +69,7 @@ export const HEADERS: Record<string, Header> = {
   },
   'WWW-Authenticate': {
     description:
-      'The challenge (RFC 6750, section 3; RFC 9449, section 7.1); `Credential` if the access token is valid, but the credential in the body is not.',
+      'The challenge (RFC 6750, section 3; RFC 9449, section 7.1), with the address of the metadata of this API (RFC 9728, section 5.1); `Credential` if the access token is valid, but the credential in the body is not.',
     schema: text,
   },
 }

@@ -1,5 +1,6 @@
 import { H3, type H3Event } from 'h3'
 import { toBoundChallenge } from '../access/dpop-binding.ts'
+import { addResourceMetadata } from '../access/protected-resources.ts'
 import { chargeCall, createBudgetError, toBudgetHeaders } from '../coordination/call-budget.ts'
 import { MethodNotAllowed, NotFound } from '../core/errors.ts'
 import { getRequestMeta } from '../http/request.http.ts'
@@ -31,7 +32,11 @@ async function respondTo(event: H3Event, work: (call: RestCall) => Promise<RestR
     ...(call.binding?.nextNonce && { 'dpop-nonce': call.binding.nextNonce }),
     ...otherHeaders,
     ...(challenge && {
-      'www-authenticate': call.binding ? toBoundChallenge(call.binding, challenge) : challenge,
+      'www-authenticate': addResourceMetadata(
+        call.binding ? toBoundChallenge(call.binding, challenge) : challenge,
+        event.context.params?.tenant ?? '',
+        'api/v1',
+      ),
     }),
   }
   const response = result.lines

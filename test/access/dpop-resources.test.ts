@@ -1,5 +1,6 @@
 import { describe, expect } from 'vitest'
 import { createNonce, getNonceStatus } from '../../src/access/dpop-nonces.ts'
+import { addResourceMetadata } from '../../src/access/protected-resources.ts'
 import { apiAudienceOf } from '../../src/core/issuer.ts'
 import { issueAccessToken } from '../../src/oidc/token/access-tokens.ts'
 import { DPOP_ALGS } from '../support/dpop.ts'
@@ -23,7 +24,7 @@ describe.each(Object.entries(SURFACES))('%s (RFC 9449, section 7)', (_name, surf
     expect(again).toMatchObject({
       status: 401,
       challenge: expect.stringMatching(
-        `^DPoP error="invalid_dpop_proof", error_description="[^"]+", ${DPOP_ALGS}$`,
+        `^DPoP error="invalid_dpop_proof", error_description="[^"]+", ${DPOP_ALGS}, resource_metadata="[^"]+"$`,
       ),
     })
     expect((await call(surface, 'Bearer', bearer, null)).status).toBe(200)
@@ -168,7 +169,11 @@ describe('a bound access token', () => {
     })
     expect([response.status, response.headers.get('www-authenticate')]).toEqual([
       403,
-      `DPoP error="insufficient_scope", scope="users:read", ${DPOP_ALGS}`,
+      addResourceMetadata(
+        `DPoP error="insufficient_scope", scope="users:read", ${DPOP_ALGS}`,
+        tenant,
+        'api/v1',
+      ),
     ])
   })
 

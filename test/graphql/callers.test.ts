@@ -1,4 +1,5 @@
 import { describe, expect } from 'vitest'
+import { addResourceMetadata } from '../../src/access/protected-resources.ts'
 import { SYSTEM_TENANT } from '../../src/core/scopes.ts'
 import { newTenant, tokenFor } from '../support/actors.ts'
 import { errorOf } from '../support/graphql-test.ts'
@@ -38,7 +39,9 @@ describe('the access token of a GraphQL request', () => {
         { authorization },
       )
       expect(status).toBe(401)
-      expect(headers.get('www-authenticate')).toBe('Bearer error="invalid_token"')
+      expect(headers.get('www-authenticate')).toBe(
+        addResourceMetadata('Bearer error="invalid_token"', tenant, 'graphql'),
+      )
       expect(body).toEqual({
         errors: [
           {

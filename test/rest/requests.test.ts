@@ -1,4 +1,5 @@
 import { describe, expect } from 'vitest'
+import { addResourceMetadata } from '../../src/access/protected-resources.ts'
 import { tokenFor } from '../support/actors.ts'
 import { test as base } from '../support/fixtures.ts'
 import { expectError } from '../support/rest-errors.ts'
@@ -20,7 +21,7 @@ const test = base.extend(
 )
 
 describe('the access token of a REST request', () => {
-  test.for([
+  test.for<[name: string, authorization: string | undefined, challenge: string]>([
     ['no header', undefined, 'Bearer, DPoP algs="ES256 ES384 ES512 RS256 PS256 EdDSA Ed25519"'],
     ['another scheme', 'Basic dXNlcjpwYXNz', 'Bearer error="invalid_token"'],
     ['a malformed token', 'Bearer nonsense', 'Bearer error="invalid_token"'],
@@ -35,7 +36,7 @@ describe('the access token of a REST request', () => {
         401,
         'UNAUTHENTICATED',
       )
-      expect(response.headers.get('www-authenticate')).toBe(challenge)
+      expect(response.headers.get('www-authenticate')).toBe(addResourceMetadata(challenge, tenant, 'api/v1'))
     },
   )
 
@@ -49,7 +50,7 @@ describe('the access token of a REST request', () => {
     })
     await expectError(response, 403, 'FORBIDDEN', expect.stringContaining('users:write'))
     expect(response.headers.get('www-authenticate')).toBe(
-      'Bearer error="insufficient_scope", scope="users:write"',
+      addResourceMetadata('Bearer error="insufficient_scope", scope="users:write"', tenant, 'api/v1'),
     )
   })
 })

@@ -28,6 +28,7 @@ const good = {
 export function parse(params: URLSearchParams, of: RequestingClient | null = testClient(), isPushed = false) {
   try {
     return parseAuthorizeRequest(params, of, {
+      tenant: 'demo',
       resources: RESOURCES,
       prompts: PROMPTS,
       defaultScopes: [],

@@ -4,12 +4,13 @@ import { WebSocket } from 'ws'
 import { findClient } from '../../access/client-cache.ts'
 import type { KeyProof } from '../../access/dpop-binding.ts'
 import { isListedOrigin } from '../../access/origins.ts'
+import { apiResourceOf } from '../../access/protected-resources.ts'
 import type { Ctx } from '../../core/context.ts'
 import { env } from '../../core/env.ts'
 import { type AppError, RateLimited, Unauthenticated } from '../../core/errors.ts'
 import { Expiries } from '../../core/expiries.ts'
 import { createRequestId, readRequestMeta } from '../../http/request.http.ts'
-import { getGraphqlUrl, identifyCaller } from '../request-context.ts'
+import { identifyCaller } from '../request-context.ts'
 import { holdSocket } from './live-limits.ts'
 
 /** What is kept of an upgrade request: a socket may be open for days. */
@@ -93,7 +94,7 @@ export const isTokenError = (error: unknown): boolean => error instanceof Unauth
 const createParamsProof = (connection: SocketConnection) => (tenant: string) => ({
   proof: findConnectionParam(connection, 'dpop'),
   method: 'GET',
-  url: getGraphqlUrl(tenant),
+  url: apiResourceOf(tenant, 'graphql'),
 })
 
 /**

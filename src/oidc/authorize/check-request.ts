@@ -42,6 +42,7 @@ export async function validateParameters(
   const resources = await listAllowedResources(tenant, params.getAll('resource'))
   const prompts = listSupportedPrompts(tenant)
   const request = parseAuthorizeRequest(params, client, {
+    tenant: tenant.tenantId,
     resources,
     prompts,
     defaultScopes: tenant.defaultScopes,

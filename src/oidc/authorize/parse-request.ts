@@ -23,6 +23,7 @@ import { type RequestingClient, validateResponseTarget } from './response-target
 
 /** What a tenant permits in a request, and how the request was sent. */
 type RequestRules = {
+  tenant: string
   resources: readonly string[]
   prompts: readonly Prompt[]
   defaultScopes: readonly string[]
@@ -39,7 +40,7 @@ type RequestRules = {
 export function parseAuthorizeRequest(
   params: URLSearchParams,
   client: RequestingClient | null,
-  { resources, prompts, defaultScopes, isPushed }: RequestRules,
+  { tenant, resources, prompts, defaultScopes, isPushed }: RequestRules,
 ): AuthorizeRequest {
   const target = validateResponseTarget(params, client)
   const registeredClient = client as RequestingClient
@@ -61,7 +62,7 @@ export function parseAuthorizeRequest(
     uiLocales: parseUiLocales(params),
     idTokenHint: readParameter(params, 'id_token_hint'),
     idp: parseIdpHint(params),
-    resources: parseResources(params, resources),
+    resources: parseResources(tenant, params, resources),
     claims: addAcrValues(parseClaimsParameter(params), readParameter(params, 'acr_values')),
     dpopJkt: parseDpopJkt(params),
   }
@@ -180,8 +181,8 @@ function parseMaxAge(params: URLSearchParams): number | null {
   return Number(text)
 }
 
-function parseResources(params: URLSearchParams, allowed: readonly string[]): string[] {
-  const requested = parseRequestedResources(params)
+function parseResources(tenant: string, params: URLSearchParams, allowed: readonly string[]): string[] {
+  const requested = parseRequestedResources(tenant, params)
   requireAllowedResources(requested, allowed)
   return requested
 }

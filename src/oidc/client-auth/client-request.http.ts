@@ -55,7 +55,7 @@ export async function readTokenRequest(
     tenant,
     client,
     form,
-    resources: parseRequestedResources(params),
+    resources: parseRequestedResources(ctx.tenant, params),
     dpopJkt: proof?.jkt ?? null,
   }
 }

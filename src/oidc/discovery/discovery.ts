@@ -2,7 +2,7 @@ import { DPOP_ALGORITHMS } from '../../access/dpop.ts'
 import type { CachedTenant } from '../../access/tenant-cache.ts'
 import { AUTH_METHODS } from '../../clients/auth-methods.ts'
 import { issuerOf } from '../../core/issuer.ts'
-import { OIDC_SCOPES, SCOPE_NAMES, SYSTEM_SCOPES, SYSTEM_TENANT } from '../../core/scopes.ts'
+import { listManagementScopes, OIDC_SCOPES } from '../../core/scopes.ts'
 import { ASSERTION_ALGORITHMS } from '../../keys/public-keys.ts'
 import { SIGNING_ALGORITHMS } from '../../keys/signing-algorithms.ts'
 import { LANGUAGES } from '../../languages/catalogs.ts'
@@ -71,10 +71,7 @@ export function buildDiscovery(tenant: DiscoverySettings): Record<string, unknow
     account_management_uri: `${issuer}/account`,
     backchannel_logout_supported: true,
     backchannel_logout_session_supported: true,
-    scopes_supported: [
-      ...OIDC_SCOPES,
-      ...SCOPE_NAMES.filter((scope) => tenantId === SYSTEM_TENANT || !SYSTEM_SCOPES.includes(scope)),
-    ],
+    scopes_supported: [...OIDC_SCOPES, ...listManagementScopes(tenantId)],
     response_types_supported: ['code'],
     response_modes_supported: RESPONSE_MODES,
     grant_types_supported: GRANT_TYPE_NAMES,

@@ -1,4 +1,5 @@
 import { listDeclaredResources } from '../../access/declared-resources.ts'
+import { toAudience } from '../../access/protected-resources.ts'
 import type { CachedTenant } from '../../access/tenant-cache.ts'
 import { apiAudienceOf, isOwnAudience, issuerOf } from '../../core/issuer.ts'
 import { ACCOUNT_SCOPE, isScope } from '../../core/scopes.ts'
@@ -17,7 +18,7 @@ export async function listAllowedResources(
   requested: readonly string[],
 ): Promise<string[]> {
   const own = [apiAudienceOf(tenantId), ...(defaultAudience ? [defaultAudience] : [])]
-  const isOwn = requested.every((resource) => resource === '' || own.includes(resource))
+  const isOwn = requested.every((resource) => resource === '' || own.includes(toAudience(tenantId, resource)))
   return isOwn ? own : [...own, ...(await listDeclaredResources(tenantId))]
 }
 
