@@ -43,6 +43,15 @@ describe('a number of a JSON text', () => {
     expect(parseExactJson(text)).toEqual(value)
   })
 
+  test('of up to 15 digits keeps its value', () => {
+    const digits = fc.integer({ min: -999_999_999_999_999, max: 999_999_999_999_999 })
+    fc.assert(
+      fc.property(digits, fc.integer({ min: -99, max: 99 }), (whole, exponent) => {
+        expect(parseExactJson(`[${whole}e${exponent}]`)).toEqual([Number(`${whole}e${exponent}`)])
+      }),
+    )
+  })
+
   test('keeps its value when JavaScript wrote it', () => {
     fc.assert(
       fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), (value) => {
@@ -69,11 +78,12 @@ describe('a JSON text', () => {
     },
   )
 
-  test('takes time in proportion to its length, also when its strings do not end', () => {
+  test('takes time in proportion to its length, also when its strings do not end and its numbers are long', () => {
     for (const text of [
       `1e4"${'\\"'.repeat(200_000)}\\`,
       `1e4${'"\\'.repeat(200_000)}`,
       '1'.repeat(400_000),
+      `1${'0'.repeat(400_000)}1e-400001`,
     ]) {
       const { user } = process.cpuUsage()
       markChangedNumbers(text)
