@@ -17,6 +17,7 @@ const UNLIMITED: Record<string, string> = {
   'src/credentials/accepted-passkeys.ts': 'is for hosted pages',
   'src/idps/sign-in-providers.ts': 'callers share what a cache loads',
   'src/keys/keys.ts': 'callers share what a cache loads',
+  'src/pages/form-answers.ts': 'is for hosted pages',
   'src/sessions/browser-accounts.ts': 'is for hosted pages',
   'src/sessions/sessions.ts': 'is for hosted pages',
   'src/users/due-deletions.ts': 'is a job',
