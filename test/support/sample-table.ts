@@ -1,0 +1,153 @@
+import { generateKeyPairSync } from 'node:crypto'
+import { expect, vi } from 'vitest'
+import { PageBrowser } from './page-browser.ts'
+import { authorizePath } from './protocol.ts'
+import type { SampleReader } from './sample-reader.ts'
+import { makeWebClient } from './sample-viewer.ts'
+import { computeTotp } from './totp.ts'
+
+/** What documents leave open or do not mean to be run, by file. Each entry must be found there as printed. */
+type ByFile<Value> = Record<string, Record<string, Value>>
+
+const SETUP = 'installs, builds or starts this checkout, or runs its tests'
+const DRILL = 'works on the whole database server; the drill of the page is done by hand'
+const NAME = 'names commands whose rows in docs/command-line.md are tested'
+
+/** Lines that are not run, with the reason: of sh samples the command, of others the sample that starts so. */
+export const NOT_RUN: ByFile<string> = {
+  'README.md': {
+    'npm ci && npm start': SETUP,
+    'npm run demo      # the main journey against the running server, step by step':
+      'test/journeys/demo.own.test.ts',
+    'npm ci && npm test': SETUP,
+  },
+  'CONTRIBUTING.md': {
+    'npm ci': SETUP,
+    'npm run dev       # starts and restarts after changes': SETUP,
+    'npm test          # all tests': SETUP,
+    'npx vitest run test/users/list.test.ts     # one file': SETUP,
+    'npm run check     # what must pass before a change is merged': SETUP,
+  },
+  'docs/api.md': {
+    'npm run seed -- --users 1000000      # a tenant full of plausible users': 'takes minutes',
+    'vestibule admin grant EMAIL --tenant T': NAME,
+    'vestibule user import': NAME,
+    'vestibule user export': NAME,
+  },
+  'docs/architecture.md': { 'flowchart TD': 'a diagram' },
+  'docs/compiled-queries.md': { '(run, source, path) => {': 'generated code, in short' },
+  'docs/decisions/0043-statements-take-named-parameters.md': {
+    "const SELECT_NAME = statement({ takes: { id: 'text' }, returns: { name: 'text?' } })`":
+      'a part of a module',
+  },
+  'docs/languages.md': { '{': 'two messages of a catalog in a language that does not exist yet' },
+  'docs/operations.md': {
+    "ALTER ROLE vestibule SET timezone = 'UTC';": 'test/database/role-settings.test.ts',
+    'pool_mode = transaction': 'configuration of PgBouncer; test/faults/pgbouncer.test.ts',
+    'pg_dump --format=custom --file=vestibule.dump "$DATABASE_URL"': DRILL,
+    'createdb --template template0 --encoding UTF8 --locale C.UTF-8 vestibule_restored': DRILL,
+    'pg_restore --exit-on-error --no-owner --single-transaction --dbname=vestibule_restored vestibule.dump':
+      DRILL,
+    'psql -c ANALYZE vestibule_restored': DRILL,
+    'DATABASE_URL=postgresql://…/vestibule_restored node dist/main.js': DRILL,
+    'vestibule users export': 'a command of an earlier version',
+  },
+  'docs/row-readers.md': {
+    '(fields) => ({ "id": fields[0], "createdAt": fields[1] === null ? null : parseDate(fields[1]) })':
+      'generated code',
+  },
+  'docs/sign-in/identity-providers.md': {
+    'vestibule idp test partner --tenant acme':
+      'fails because the provider does not exist; test/cli/idp.test.ts',
+    'query { idpUserTokens(userId: "user_…", idpId: "google") { accessToken scopes expiresAt } }':
+      'needs a sign-in at Google; test/idps/kept-tokens.test.ts',
+  },
+  'docs/sign-in/limits.md': { 'vestibule limit show': NAME },
+  'docs/sign-in/passkey.md': {
+    'PASSKEY_ORIGINS=https://app.example.com,https://shop.example':
+      'a variable of the server; test/credentials/related-origins.own.test.ts',
+  },
+  'docs/sign-in/second-factor.md': { 'HTTP/1.1 401 Unauthorized': 'an answer of a resource server' },
+}
+
+const assignBackend = (reader: SampleReader): string => {
+  const [id, secret] = reader.credentialsOf('Demo backend')
+  return `CLIENT_ID=${id} CLIENT_SECRET=${secret}`
+}
+
+const newCoordinates = () => {
+  const { x = '', y = '' } = generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey.export({
+    format: 'jwk',
+  })
+  return { x, y }
+}
+
+/** What stands in the place of `…` and of other values that only a run knows. */
+export const GIVEN: ByFile<(reader: SampleReader) => string | Promise<string>> = {
+  'README.md': {
+    "['…', '…']": ({ printed }) => {
+      const [id, secret] = [/^id +(\S+)/m, /^secret +(\S+)/m].map((line) => line.exec(printed)?.[1])
+      return JSON.stringify([id, secret])
+    },
+    'CLIENT_ID=… CLIENT_SECRET=…': assignBackend,
+  },
+  'docs/api.md': {
+    'CLIENT_ID=… CLIENT_SECRET=…': assignBackend,
+    'user_…': async (reader) => (await reader.rest('GET', '/users?search=grace')).users[0].id,
+  },
+  'docs/openid-connect.md': {
+    '"x": "…", "y": "…"': () => JSON.stringify(newCoordinates()).slice(1, -1),
+    'x: "…", y: "…"': () => {
+      const { x, y } = newCoordinates()
+      return `x: "${x}", y: "${y}"`
+    },
+    'requestId: "…"': async (reader) => {
+      const rejected = await fetch(`${reader.origin}/${reader.tenant}/oidc/authorize?client_id=unknown`)
+      const id = rejected.headers.get('x-request-id')
+      // It is recorded after the answer.
+      await vi.waitFor(
+        async () => expect((await reader.rest('GET', `/events?requestId=${id}`)).events).not.toEqual([]),
+        {
+          timeout: 10_000,
+        },
+      )
+      return `requestId: "${id}"`
+    },
+  },
+  'docs/sign-in/identity-providers.md': {
+    'clientId: "…", clientSecret: "…"': () => 'clientId: "id", clientSecret: "secret"',
+  },
+  'docs/sign-in/second-factor.md': {
+    'token: "…", code: "…"': ({ answer }) => {
+      const { token, secret } = answer.createViewerTotp
+      return `token: "${token}", code: "${computeTotp(secret)}"`
+    },
+  },
+}
+
+/** Files that commands read, by document and name. */
+export const FILES: ByFile<string> = {
+  'docs/api.md': { 'users.ndjson': '{"email":"imported@example.com","name":"Imported"}\n' },
+  'docs/sign-in/identity-providers.md': { 'secret.txt': 'secret' },
+}
+
+/** Where a JSON sample is sent, by its first line; others are settings of the tenant. */
+export const SENT: ByFile<(reader: SampleReader, body: Record<string, unknown>) => Promise<unknown>> = {
+  'docs/languages.md': { '{ "name": "Shop",': changeClient },
+  'docs/openid-connect.md': { '{"jwks":': changeClient },
+  'docs/sign-in/passkey.md': { '{ "id_token":': authorizeWithClaims },
+}
+
+async function changeClient(reader: SampleReader, body: object): Promise<void> {
+  const { id } = await makeWebClient(reader)
+  await reader.rest('PATCH', `/clients/${id}`, body)
+}
+
+/** Sends an authorize request, which must lead to a page. */
+async function authorizeWithClaims(reader: SampleReader, claims: object): Promise<void> {
+  const { origin, tenant } = reader
+  const client = await makeWebClient(reader)
+  const path = authorizePath(tenant, client, { claims: JSON.stringify(claims) })
+  const page = await new PageBrowser(origin).open(path)
+  if (page.response.status !== 200) throw new Error(`${page.response.status} ${await page.response.text()}`)
+}
