@@ -86,10 +86,13 @@ describe('the enrollment link of an administrator for a user who has a credentia
     const later = new Date(Date.now() + 3_601_000)
     expect(await startEnrollment(ctx, { token }, later)).toMatchObject({ challenge: expect.any(String) })
     expect((await browser.post(page.path, { csrf: 'forged' })).status).toBe(403)
+    const shown = await openCancelPage()
+    // A form that is sent again gets the same response; another one finds nothing to cancel.
     const results = await Promise.all(
-      Array.from({ length: 8 }, async () => (await browser.submit(page, {})).response.status),
+      Array.from({ length: 4 }, async () => (await browser.submit(page, {})).response.status),
     )
-    expect(results.sort()).toEqual([200, ...Array(7).fill(410)])
+    expect(results).toEqual([200, 200, 200, 200])
+    expect((await shown.browser.submit(shown.page, {})).response.status).toBe(410)
     await expect(startEnrollment(ctx, { token }, later)).rejects.toMatchObject({ status: 410 })
     expect(await events({ type: 'credential.enrollment_canceled', userId })).toHaveLength(1)
     expect((await openCancelPage()).status).toBe(410)

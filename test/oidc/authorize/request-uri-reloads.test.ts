@@ -1,6 +1,7 @@
 import { describe, expect } from 'vitest'
 import { sha256 } from '../../../src/core/crypto.ts'
 import { dbFor } from '../../../src/database/db.ts'
+import { handleIn } from '../../support/hosted-pages.ts'
 import { answerIn, codeFor } from '../../support/protocol.ts'
 import { PREFIX, test } from '../../support/pushed-requests.ts'
 import { countWarmStatements } from '../../support/statements.ts'
@@ -49,8 +50,8 @@ describe('a request_uri whose sign-in is not finished', () => {
     // The user signs in in another tab.
     for (const [name, value] of cookies) browser.cookies.set(name, value)
     const answers = await Promise.all(Array.from({ length: 20 }, () => browser.open(path)))
-    const issued = answers.filter(({ location }) => answerIn(location).code)
-    expect(issued).toHaveLength(1)
+    const issued = answers.flatMap(({ location }) => answerIn(location).code ?? [])
+    expect(new Set(issued).size).toBe(1)
     expect((await newBrowser().fetch(path)).status).toBe(400)
   })
 
@@ -92,7 +93,7 @@ describe('a request_uri whose sign-in is not finished', () => {
       where: { tenantId_requestHash: id },
     })
     const first = await browser.open(pathFor(requestUri))
-    const handle = first.path.split('/').at(-1) as string
+    const handle = handleIn(first.path)
     const key = { tenantId_handleHash: { tenantId: tenant, handleHash: sha256(handle) } }
     const started = await dbFor(tenant).interaction.findUniqueOrThrow({ where: key })
     expect(started.resumableUntil).toEqual(pushed.expiresAt)

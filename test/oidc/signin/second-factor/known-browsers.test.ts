@@ -51,14 +51,19 @@ describe('a browser in which the second factor of the user was proven', () => {
     known,
     attack,
     enterPasscode,
-    enterTotp,
     failures,
     signInAs,
     newBrowser,
   }) => {
     const wrong = computeWrongTotp(owner.totp.secret)
     const page = await enterPasscode({ prompt: 'login' }, known)
-    await Promise.all(Array.from({ length: 12 }, () => enterTotp(page, wrong, known)))
+    // Equal forms are judged once.
+    const forms = Array.from({ length: 12 }, (_, index) => ({
+      step: 'totp',
+      code: wrong,
+      index: String(index),
+    }))
+    await Promise.all(forms.map((form) => known.submit(page, form)))
     const reasons = (await failures()).map((detail) => detail?.reason)
     expect(reasons.filter((reason) => reason === 'wrong')).toHaveLength(5)
     expect((await signInAs(known)).status).toBe(429)
