@@ -4,7 +4,7 @@ import { type RowOf, statement } from '../database/statement.ts'
 export type IdempotencyKeyRow = RowOf<typeof CLAIM>
 
 /** A claim is later than the one that it replaces, so that `createdAt` identifies it. */
-const LATER = `GREATEST(now(), k."createdAt" + interval '1 millisecond')`
+export const LATER_CLAIM = `GREATEST(now(), k."createdAt" + interval '1 millisecond')`
 
 // An expired key is free. The second SELECT does not see a claim that a concurrent call has just committed.
 const CLAIM = statement({
@@ -22,7 +22,7 @@ const CLAIM = statement({
     INSERT INTO "IdempotencyKey" AS k ("tenantId", "keyHash", "requestHash", "expiresAt")
     VALUES (:tenant, :keyHash, :requestHash, now() + make_interval(secs => :seconds))
     ON CONFLICT ("tenantId", "keyHash") DO UPDATE
-    SET "requestHash" = :requestHash, "answer" = NULL, "expiresAt" = EXCLUDED."expiresAt", "createdAt" = ${LATER}
+    SET "requestHash" = :requestHash, "answer" = NULL, "expiresAt" = EXCLUDED."expiresAt", "createdAt" = ${LATER_CLAIM}
     WHERE k."expiresAt" <= now() OR (:isReplaced AND k."requestHash" <> :requestHash)
     RETURNING "requestHash", "answer", "createdAt"
   )

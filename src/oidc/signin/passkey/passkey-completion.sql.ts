@@ -5,6 +5,7 @@ import {
 } from '../../../credentials/passkeys.sql.ts'
 import type { Sql } from '../../../database/db.ts'
 import { prefixNames, prefixParameters, type RowOf, statement } from '../../../database/statement.ts'
+import { LATER_CLAIM } from '../../../http/idempotency.sql.ts'
 import type { KeptFields } from '../../../pages/form-answers.ts'
 import {
   buildNewSessionCtes,
@@ -53,11 +54,12 @@ const COMPLETE_BY_PASSKEY = statement({
       AND EXISTS (SELECT FROM used_passkey)
     RETURNING "handleHash"
   ), ${NEW_SESSION.text}, kept AS (
-    INSERT INTO "IdempotencyKey" ("tenantId", "keyHash", "requestHash", "answer", "expiresAt")
+    INSERT INTO "IdempotencyKey" AS k ("tenantId", "keyHash", "requestHash", "answer", "expiresAt")
     SELECT :tenant, :keyHash, :requestHash, :answer, now() + make_interval(secs => :seconds) FROM new_session
     WHERE :answer IS NOT NULL
     ON CONFLICT ("tenantId", "keyHash") DO UPDATE
-    SET "requestHash" = EXCLUDED."requestHash", "answer" = EXCLUDED."answer", "expiresAt" = EXCLUDED."expiresAt"
+    SET "requestHash" = EXCLUDED."requestHash", "answer" = EXCLUDED."answer", "expiresAt" = EXCLUDED."expiresAt",
+      "createdAt" = ${LATER_CLAIM}
   )
   SELECT EXISTS (SELECT FROM locked_user) AS "isUserActive",
     NOT :needsConsent OR EXISTS (SELECT FROM locked_consent) AS "hasConsent",
