@@ -102,7 +102,7 @@ async function handleCancel(call: TenantCall): Promise<Response> {
   if (!isCsrfToken(form.csrf, 'enrollment', ctx.tenant, sha256Base64url(token)))
     throw new Forbidden('This page was out of date. Open the link again.')
   const owner = ['enrollment', sha256Base64url(token)]
-  const sent = { ctx, owner, fields: form, cookieName: null, cookies: null }
+  const sent = { ctx, owner, fields: form, cookieNames: [], cookies: null }
   const { response } = await answerOnce(sent, async () =>
     (await cancelRecovery(ctx, token))
       ? renderComponent(ctx, EnrollmentCanceledPage, { tenant })

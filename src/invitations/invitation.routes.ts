@@ -98,7 +98,7 @@ async function handleAcceptance(call: TenantCall): Promise<Response> {
     ctx,
     owner: ['invitation', sha256Base64url(token)],
     fields: form,
-    cookieName: nameCookie('ix', ctx.tenant),
+    cookieNames: [nameCookie('ix', ctx.tenant), nameCookie('sid', ctx.tenant)],
     cookies: readCookies(call),
   }
   const invitation = await findAcceptableInvitation(ctx, token)

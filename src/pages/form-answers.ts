@@ -40,8 +40,11 @@ export type SentForm = {
   owner: readonly string[]
   /** Its fields. */
   fields: Record<string, string>
-  /** The cookie that binds it to its browser, and the Cookie header. Null where the URL is the only credential. */
-  cookieName: string | null
+  /**
+   * The cookies that bind it to its browser, and the Cookie header: a browser has the first one, and may lack the others,
+   * such as that of its session. None where the URL is the only credential.
+   */
+  cookieNames: readonly string[]
   cookies: string | null
 }
 
@@ -132,16 +135,23 @@ async function logWriteError({ ctx }: SentForm, write: () => Promise<void>): Pro
   }
 }
 
-/** What binds a form to its browser; null in a browser without it. */
-const readBinding = ({ cookieName, cookies }: SentForm): string | null =>
-  cookieName === null ? '' : readCookie(cookies, cookieName)
+/** Joins the values of the cookies that bind a form; null without the first one. */
+const joinBinding = (values: readonly (string | null)[]): string | null =>
+  values[0] === null ? null : values.map((value) => value ?? '').join('.')
 
-/** The values that a response gives the cookie of a form. */
-const listNewBindings = ({ cookieName }: SentForm, headers: Headers): string[] =>
-  headers
-    .getSetCookie()
-    .filter((line) => line.startsWith(`${cookieName}=`))
-    .flatMap((line) => readCookie(line.split(';', 1)[0] ?? '', cookieName ?? '') ?? [])
+/** What binds a form to its browser; null in a browser without it. */
+const readBinding = ({ cookieNames, cookies }: SentForm): string | null =>
+  joinBinding(cookieNames.map((name) => readCookie(cookies, name)))
+
+/** The same after a response, which may set the cookies or end them. */
+function readNextBinding({ cookieNames, cookies }: SentForm, headers: Headers): string | null {
+  const set = headers.getSetCookie().map((line) => line.split(';', 1)[0] ?? '')
+  return joinBinding(
+    cookieNames.map((name) =>
+      readCookie(set.findLast((pair) => pair.startsWith(`${name}=`)) ?? cookies, name),
+    ),
+  )
+}
 
 /**
  * Seals a response that is kept for its form. Null for one that is too large, beyond the budget of storage, or of a
@@ -154,9 +164,10 @@ async function sealAnswer(
   const { ctx } = sent
   const presented = readBinding(sent)
   if (presented === null) return { response, answer: null }
+  const next = readNextBinding(sent, response.headers)
   const body = Buffer.from(await response.arrayBuffer())
   const kept: KeptAnswer = {
-    bindings: [presented, ...listNewBindings(sent, response.headers)].map(sha256Base64url),
+    bindings: [presented, ...(next === null ? [] : [next])].map(sha256Base64url),
     status: response.status,
     headers: [...response.headers],
     body: body.toString('base64'),

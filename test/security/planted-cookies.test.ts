@@ -156,6 +156,24 @@ describe('a cookie of a sign-in that another browser has as well', () => {
     expect(next.path).toMatch(/\/terms/)
   })
 
+  test('gets no code that was issued in the session of a signed-in user', async ({
+    tenant,
+    person,
+    browser,
+    oidc,
+    other,
+    plant,
+    consenting,
+  }) => {
+    await startSessionIn(browser, tenant, person.id)
+    const page = await openPage(browser, oidc.authorizePath({ client_id: consenting.id }))
+    plant()
+    const done = await browser.submit(page, { step: 'allow' })
+    expect(answerIn(done.location).code).toMatch(/./)
+    const repeated = await other.fetch(page.path.replace('/consent', '?again=1'))
+    expect(repeated.status).toBe(410)
+  })
+
   test('is of no use for the offer of a passkey', async ({ person, browser, start, send, expectAlone }) => {
     const page = await send(await start(browser), { step: 'email', address: person.email, platform: '1' })
     const next = await expectAlone(page, { step: 'code', code: await codeFor(person.email), platform: '1' })

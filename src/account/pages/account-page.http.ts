@@ -126,7 +126,7 @@ async function handleForm(call: TenantCall, page: AccountPage): Promise<Response
       ctx: call.ctx,
       owner: ['account', visit.session.id, page.path],
       fields: form,
-      cookieName: nameCookie('sid', call.ctx.tenant),
+      cookieNames: [nameCookie('sid', call.ctx.tenant)],
       cookies: call.event.req.headers.get('cookie'),
     },
     () => dispatchForm(visit, page, form),

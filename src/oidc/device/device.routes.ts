@@ -103,7 +103,7 @@ async function handleUserCode(call: TenantCall): Promise<Response> {
     ctx,
     owner: ['device', key],
     fields: { csrf: csrf ?? '', user_code: entered },
-    cookieName: nameCookie('ix', ctx.tenant),
+    cookieNames: [nameCookie('ix', ctx.tenant)],
     cookies,
   }
   return (await answerOnce(sent, () => continueWithCode(call, key, code))).response

@@ -162,7 +162,7 @@ async function handleLogoutPost(call: TenantCall): Promise<Response> {
     ctx: call.ctx,
     owner: ['logout', ...listBinding(tenant, accounts)],
     fields: form,
-    cookieName: nameCookie('sid', tenant),
+    cookieNames: [nameCookie('sid', tenant)],
     cookies: readCookies(call),
   }
   // The form may have signed out.

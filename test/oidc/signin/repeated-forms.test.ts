@@ -1,4 +1,6 @@
 import { describe, expect } from 'vitest'
+import { readSignInSegment } from '../../../src/oidc/interactions/interactions.ts'
+import { answerOnce } from '../../../src/pages/form-answers.ts'
 import { updateSettings } from '../../../src/tenants/settings.ts'
 import { createAssertion } from '../../support/authenticator.ts'
 import { openPage, type Page } from '../../support/hosted-pages.ts'
@@ -245,6 +247,59 @@ describe('a form of a sign-in that is sent several times', () => {
       expect(answer.status).toBe(410)
       expect(answer.headers.getSetCookie()).toEqual([])
     }
+  })
+
+  test('is not answered again after a logout', async ({
+    person,
+    newPerson,
+    browser,
+    afterCode,
+    atCodeOf,
+  }) => {
+    const page = await atCodeOf(person.email)
+    const form = { csrf: csrfIn(page.html), step: 'code', code: await codeFor(person.email) }
+    const done = await browser.follow(await browser.post(page.path, form))
+    expect(answerIn(done.location).code).toMatch(/./)
+    browser.forgetSessions()
+    for (const next of [null, await newPerson()]) {
+      if (next) await afterCode(next.email)
+      const before = [...browser.cookies]
+      const answer = await browser.post(page.path, form)
+      expect(answer.status).toBe(410)
+      expect([...browser.cookies]).toEqual(before)
+    }
+  })
+
+  test('is answered once although another form of the sign-in ends later', async ({
+    ctx,
+    person,
+    browser,
+    start,
+  }) => {
+    const passkey = await enrollPasskey(ctx, person.id)
+    const page = await start()
+    const assertion = createAssertion(passkey, readPasskeyOptions(page.html))
+    const before = [...browser.cookies]
+    const form = { csrf: csrfIn(page.html), step: 'passkey', assertion }
+    const cookies = before.map((pair) => pair.join('=')).join('; ')
+    const [name = ''] = browser.binding ?? []
+    const { handle } = readSignInSegment(page.path.split('/')[3] ?? '')
+    const other = {
+      ctx: { tenant: ctx.tenant, ip: ctx.ip, requestId: 'other' },
+      owner: ['signin', handle],
+      fields: { step: 'email' },
+      ...{ cookieNames: [name], cookies },
+    }
+    let first: Response | undefined
+    await answerOnce(other, async () => {
+      first = await browser.post(page.path, form)
+      return new Response('late')
+    })
+    browser.cookies.clear()
+    for (const [key, value] of before) browser.cookies.set(key, value)
+    const second = await browser.post(page.path, form)
+    expect(answerIn(first?.headers.get('location') ?? '').code).toMatch(/./)
+    expect(second.headers.get('location')).toBe(first?.headers.get('location'))
   })
 
   test('is answered once where the response mode is form_post', async ({

@@ -1,4 +1,5 @@
 import type { TenantCall } from '../../../access/endpoint.http.ts'
+import { nameCookie } from '../../../pages/cookies.ts'
 import { answerOnce, findAnswer, type SentForm } from '../../../pages/form-answers.ts'
 import { nameInteractionCookie } from '../../interactions/browser-binding.ts'
 import type { SignInStep } from './sign-in-step.ts'
@@ -13,7 +14,8 @@ export const toSentForm = (
   ctx,
   owner: ['signin', handle],
   fields: { ...fields, ':place': place },
-  cookieName: nameInteractionCookie(ctx.tenant, handle),
+  // A proof binds the sign-in anew, but a sign-in that only asks a signed-in user has none.
+  cookieNames: [nameInteractionCookie(ctx.tenant, handle), nameCookie('sid', ctx.tenant)],
   cookies: event.req.headers.get('cookie'),
 })
 
