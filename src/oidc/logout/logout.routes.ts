@@ -155,9 +155,6 @@ async function handleLogoutPost(call: TenantCall): Promise<Response> {
   const isAsked = [active, named].some((asked) =>
     isCsrfToken(form.csrf, 'logout', ...listBinding(tenant, asked)),
   )
-  // Also when another tab has signed an account in or out.
-  if (active.length > 0 && !isAsked)
-    throw new Forbidden('This page was out of date. Go back, reload it and try again.')
   const sent = {
     ctx: call.ctx,
     owner: ['logout', ...listBinding(tenant, accounts)],
@@ -166,8 +163,11 @@ async function handleLogoutPost(call: TenantCall): Promise<Response> {
     cookies: readCookies(call),
   }
   // The form may have signed out.
-  const repeated = active.length === 0 ? await findAnswer(sent) : null
+  const repeated = isAsked && active.length > 0 ? null : await findAnswer(sent)
   if (repeated) return repeated
+  // Also when another tab has signed an account in or out.
+  if (active.length > 0 && !isAsked)
+    throw new Forbidden('This page was out of date. Go back, reload it and try again.')
   const finish = () => finishLogout(call, request, { accounts, ended: named, after: 'form' })
   if (active.length === 0) return finish()
   const answer = async () => (form.step === 'logout' ? finish() : showStillSignedIn(call, request))

@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest'
 import { test } from '../../support/accounts.ts'
-import { accountIn } from '../../support/page-browser.ts'
+import { accountIn, csrfIn } from '../../support/page-browser.ts'
 import { answerIn } from '../../support/protocol.ts'
 
 describe('a logout in a browser with several accounts', () => {
@@ -20,6 +20,21 @@ describe('a logout in a browser with several accounts', () => {
     expect(done.html).toContain('other accounts in this browser are still signed in')
     expect([await listEnds(ada), await listEnds(eve)]).toEqual([[null], ['logout']])
     expect(await subjectAt((await visit(browser)).location)).toBe(ada.id)
+  })
+
+  test('answers once to a form that is sent twice', async ({ tenant, pair, listEnds }) => {
+    const { browser, ada, eve } = pair
+    const path = `/${tenant}/oidc/logout`
+    const html = await (await browser.fetch(path)).text()
+    const form = { csrf: csrfIn(html), step: 'logout', account: accountIn(html, eve.email) }
+    const before = [...browser.cookies]
+    const first = await browser.post(path, form)
+    // The browser has dropped the first response.
+    for (const [name, value] of before) browser.cookies.set(name, value)
+    const second = await browser.post(path, form)
+    expect([second.status, await second.text()]).toEqual([200, await first.text()])
+    expect(second.headers.getSetCookie()).toEqual(first.headers.getSetCookie())
+    expect([await listEnds(ada), await listEnds(eve)]).toEqual([[null], ['logout']])
   })
 
   test('ends all of them, and leaves no cookie of an account', async ({ tenant, pair, listEnds, post }) => {
