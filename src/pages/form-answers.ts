@@ -153,9 +153,12 @@ function readNextBinding({ cookieNames, cookies }: SentForm, headers: Headers): 
   )
 }
 
+/** Responses that the same form may not get later: those of limits and of the server. */
+const isTransient = (status: number): boolean => status === 429 || status >= 500
+
 /**
- * Seals a response that is kept for its form. Null for one that is too large, beyond the budget of storage, or of a
- * browser without the cookie. Returns the response too, because its body is read.
+ * Seals a response that is kept for its form. Null for one that is transient, too large, beyond the budget of storage, or
+ * of a browser without the cookie. Returns the response too, because its body is read.
  */
 async function sealAnswer(
   sent: SentForm,
@@ -163,7 +166,7 @@ async function sealAnswer(
 ): Promise<{ response: Response; answer: string | null }> {
   const { ctx } = sent
   const presented = readBinding(sent)
-  if (presented === null) return { response, answer: null }
+  if (presented === null || isTransient(response.status)) return { response, answer: null }
   const next = readNextBinding(sent, response.headers)
   const body = Buffer.from(await response.arrayBuffer())
   const kept: KeptAnswer = {
