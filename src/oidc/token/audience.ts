@@ -52,16 +52,6 @@ export function computeAudience(
   return audience.length > 0 ? audience : [issuerOf(tenant.tenantId)]
 }
 
-/** The APIs besides those of this deployment that a token for these scopes and resources may be used at. */
-export const listOtherApis = (
-  tenant: TenantAudience,
-  scopes: readonly string[],
-  resources: readonly string[],
-): string[] =>
-  computeAudience(tenant, scopes, resources).filter(
-    (audience) => !isOwnAudience(audience) && audience !== issuerOf(tenant.tenantId),
-  )
-
 /** The audiences that a token request may select from what was granted (RFC 8707, section 2.2). */
 export function computeReach(
   tenant: TenantAudience,
@@ -75,3 +65,13 @@ export function computeReach(
       : [false, isForApi].flatMap((forApi) => selectDefaultResources(tenant, forApi))
   return [...granted, ...(scopes.includes('openid') ? [userinfoAudienceOf(tenant.tenantId)] : [])]
 }
+
+/**
+ * The APIs besides those of this deployment that a token for these scopes and resources may be used at, also after a
+ * token request that selects among them or narrows the scopes.
+ */
+export const listOtherApis = (
+  tenant: TenantAudience,
+  scopes: readonly string[],
+  resources: readonly string[],
+): string[] => computeReach(tenant, scopes, resources).filter((audience) => !isOwnAudience(audience))

@@ -1,4 +1,7 @@
+import { decodeJwt } from 'jose'
 import { describe, expect } from 'vitest'
+import { createPlatformCtx } from '../../../src/core/context.ts'
+import { updateSettings } from '../../../src/tenants/settings.ts'
 import { decide, enterCode, startDevice } from '../../support/device-flow.ts'
 import { answerIn } from '../../support/protocol.ts'
 import { test as base } from '../../support/visitor.ts'
@@ -88,6 +91,33 @@ describe('consent to an API (RFC 8707)', () => {
     await ownVisitor.browser.submit({ html: await response.text(), path }, { step: 'allow' })
     expect(await askSilently(own, server)).toHaveProperty('code')
     expect(await askSilently(ORDERS, server)).toMatchObject({ error: 'consent_required' })
+  })
+})
+
+describe('consent at a tenant with a default audience', () => {
+  test('names it for a request of management scopes, whose tokens may be narrowed to it', async ({
+    oidc,
+    ownVisitor: { browser },
+    tenant,
+    newClient,
+    apis: _,
+  }) => {
+    const ctx = createPlatformCtx(tenant)
+    await updateSettings(ctx, { defaultAudience: ORDERS })
+    const app = await newClient({ requireConsent: true, scopes: ['account'] })
+    const asked = { scope: 'openid account offline_access', prompt: 'consent' }
+    const { response, path } = await browser.open(oidc.authorizePath(asked, app))
+    const html = await response.text()
+    expect(html).toContain('Use <strong><bdi class="given">Orders API</bdi></strong>')
+    const { code } = answerIn((await browser.submit({ html, path }, { step: 'allow' })).location)
+    const { body } = await oidc.exchange(code ?? '', {}, app)
+    expect(decodeJwt(body.access_token ?? '').aud).not.toContain(ORDERS)
+    const narrowed = await oidc.token(
+      { grant_type: 'refresh_token', refresh_token: body.refresh_token ?? '', scope: 'openid' },
+      app,
+    )
+    expect(decodeJwt(narrowed.body.access_token ?? '').aud).toContain(ORDERS)
+    await updateSettings(ctx, { defaultAudience: null })
   })
 })
 
