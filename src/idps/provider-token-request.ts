@@ -83,6 +83,8 @@ const readScope = (value: unknown): string | undefined =>
 const UNVERIFIED_ID_TOKEN = 'unverified_id_token'
 /** openid-client requires an access token; Azure AD B2C issues an ID token alone. */
 const NO_ACCESS_TOKEN = 'none'
+/** Says that the provider issued an access token that is not used. */
+const UNUSABLE_ACCESS_TOKEN = 'unusable_access_token'
 
 /** The members of an answer, which some providers encode as a form. Throws Unavailable for anything else. */
 async function readTokenAnswer(response: Response): Promise<Record<string, unknown>> {
@@ -121,6 +123,7 @@ async function conformTokenAnswer(provider: Provider, response: Response, field:
     expires_in: readLifetime(tokens.expires_in),
     scope: readScope(tokens.scope),
     [UNVERIFIED_ID_TOKEN]: proof,
+    [UNUSABLE_ACCESS_TOKEN]: isGiven(tokens.access_token) && !readToken(tokens.access_token),
   })
 }
 
@@ -130,6 +133,8 @@ export type TokenAnswer = {
   /** A text that is no token where the provider issued an ID token alone. */
   accessToken: string
   hasAccessToken: boolean
+  /** Whether the provider issued one that is not used, such as one that is too long. */
+  hasUnusableAccessToken: boolean
   refreshToken: string | null
   /** Null where the provider does not say. */
   scopes: string[] | null
@@ -164,6 +169,7 @@ export async function requestTokens(
     idToken: typeof idToken === 'string' ? idToken : null,
     accessToken: tokens.access_token,
     hasAccessToken: tokens.access_token !== NO_ACCESS_TOKEN,
+    hasUnusableAccessToken: tokens[UNUSABLE_ACCESS_TOKEN] === true,
     refreshToken: tokens.refresh_token ?? null,
     scopes: tokens.scope?.split(' ') ?? null,
     expiresInSeconds: tokens.expires_in ?? null,

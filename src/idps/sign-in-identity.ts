@@ -56,14 +56,19 @@ const isIncomplete = (row: IdentityProvider, claims: Claims): boolean =>
   ['email', ...listCopiedClaims(row)].some((name) => !isGiven(claims[name]))
 
 /**
- * The claims at the userinfo endpoint about the subject of an ID token; null without such an endpoint or access token.
+ * The claims at the userinfo endpoint about the subject of an ID token; null where the provider has no such endpoint or
+ * issued no access token.
  * Those about another subject are not used (OIDC Core, section 5.3.2). Throws InvalidInput and Unavailable.
  */
 async function findUserInfo(
   provider: Provider,
   { claims, redeemed }: { claims: Claims; redeemed: TokenAnswer },
 ): Promise<Claims | null> {
-  if (!redeemed.hasAccessToken || !(await findEndpoint(provider, 'userInfoEndpoint'))) return null
+  if (!(await findEndpoint(provider, 'userInfoEndpoint'))) return null
+  // The user may have a part in its length: the answer that it would get may deny the address.
+  if (redeemed.hasUnusableAccessToken)
+    throw toUnavailable('no access token', 'the access token is too long, or is not text')
+  if (!redeemed.hasAccessToken) return null
   const info = await readUserInfo(provider, redeemed.accessToken)
   // Some providers write a number.
   if (String(info.sub) !== String(claims.sub))

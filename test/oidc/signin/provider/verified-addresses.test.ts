@@ -133,6 +133,18 @@ describe('an address of a trusted provider', () => {
       (address) => ({ idToken: { email: address }, userInfo: { status: 500 } }),
       UNVERIFIED,
     ],
+    'does not count where the access token for the answer that may deny it is too long': [
+      (address) => ({
+        idToken: { email: address },
+        userInfo: answer({ sub: sub(address), email: address, email_verified: false }),
+        tokens: { access_token: 'x'.repeat(20_001) },
+      }),
+      UNVERIFIED,
+    ],
+    'counts where the provider issues no access token': [
+      (address) => ({ idToken: { email: address }, tokens: { access_token: undefined } }),
+      VERIFIED,
+    ],
     'counts where userinfo fails after an ID token that verifies it': [
       (address) => ({ idToken: { email: address, email_verified: true }, userInfo: { status: 500 } }),
       VERIFIED,
