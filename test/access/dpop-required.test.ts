@@ -5,7 +5,7 @@ import { createPlatformCtx } from '../../src/core/context.ts'
 import { dbFor } from '../../src/database/db.ts'
 import { MACHINE, test } from '../support/dpop.ts'
 import { makeKey, makeProof } from '../support/proofs.ts'
-import { refreshWith } from '../support/protocol.ts'
+import { REDIRECT_URI, refreshWith } from '../support/protocol.ts'
 
 describe('a client with dpopBoundAccessTokens (RFC 9449, section 5.2)', () => {
   test('gets no token of any grant without a proof, and a bound one with it', async ({
@@ -67,6 +67,32 @@ describe('a client with dpopBoundAccessTokens (RFC 9449, section 5.2)', () => {
     expect((await callUsers()).status).toBe(401)
     expect(await introspect()).toEqual({ active: false })
   })
+})
+
+test('a public client with dpopBoundAccessTokens cannot use unbound refresh tokens from before the setting', async ({
+  newClient,
+  newCode,
+  redeem,
+  ask,
+  prover,
+  tenant,
+}) => {
+  const spa = await newClient({ appType: 'single-page', callbacks: [REDIRECT_URI] })
+  const { refresh_token: token = '' } = (await redeem(spa, await newCode(spa), null)).body
+  const refresh = async (refreshToken: string) =>
+    ask(await prover.prove(), { grant_type: 'refresh_token', refresh_token: refreshToken }, spa)
+  const { status, body } = await refresh(token)
+  expect([status, body.token_type]).toEqual([200, 'DPoP'])
+  await updateClient(createPlatformCtx(tenant), spa.id, {
+    dpopBoundAccessTokens: true,
+    rotateRefreshTokens: false,
+  })
+  expect(await refresh(body.refresh_token ?? '')).toMatchObject({
+    status: 400,
+    body: { error: 'invalid_grant' },
+  })
+  const bound = (await redeem(spa, await newCode(spa), await prover.prove())).body.refresh_token ?? ''
+  expect(await refresh(bound)).toMatchObject({ status: 200, body: { refresh_token: bound } })
 })
 
 describe('a client with requireFapiAlgorithms', () => {

@@ -25,6 +25,8 @@ export type PresentedToken = {
   withClaims: boolean
   /** Whether the token is replaced. */
   rotates: boolean
+  /** Whether a token without a binding is rejected. */
+  mustBeBound: boolean
 }
 
 /**
@@ -47,6 +49,7 @@ const REFRESH_GRANT = statement({
     idleExpiresAt: 'timestamptz',
     withClaims: 'boolean',
     rotates: 'boolean',
+    mustBeBound: 'boolean',
     events: 'jsonb',
   },
   returns: {
@@ -81,7 +84,7 @@ const REFRESH_GRANT = statement({
     FROM "Grant" g JOIN "User" u ON u."tenantId" = :tenant AND u."id" = g."userId"
     WHERE g."tenantId" = :tenant AND g."id" = :grantId AND g."secretHash" = :secretHash AND ${checkFoundRow('g."clientId" = :clientId')}
       AND (:scopes IS NULL OR :scopes <@ g."scopes")
-      AND (g."dpopJkt" IS NULL OR g."dpopJkt" = :dpopJkt)
+      AND (g."dpopJkt" = :dpopJkt OR (g."dpopJkt" IS NULL AND NOT :mustBeBound))
       AND g."generation" >= :generation AND g."revokedAt" IS NULL
       AND g."idleExpiresAt" > :now AND g."expiresAt" > :now AND NOT u."locked"
     FOR NO KEY UPDATE OF g
@@ -99,7 +102,7 @@ const REFRESH_GRANT = statement({
 /**
  * Rotates or keeps the refresh token of a grant, repeats its successor, or recognizes a replay, in one statement. The
  * first use of the grant in a clock hour (UTC) records `event`. Null when the token is ahead of the stored generation, the grant belongs to another client,
- * is too narrow, bound to another key, expired or revoked, or the user is locked.
+ * is too narrow, bound to another key or to none where it must be bound, expired or revoked, or the user is locked.
  */
 export const refreshGrant = (
   sql: Sql,

@@ -26,6 +26,8 @@ export function diagnoseRefresh(row: GrantDiagnosticsRow | null, token: Presente
       expected_jkt: row.dpopJkt,
       jkt: token.dpopJkt,
     }
+  if (row.dpopJkt === null && token.mustBeBound)
+    return { reason: 'an unbound refresh token of a client that must use DPoP' }
   if (row.generation < token.generation)
     return {
       reason: 'the refresh token is newer than the database, which may have been restored from a backup',

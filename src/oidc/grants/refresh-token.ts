@@ -1,4 +1,5 @@
 import { revokeGrants } from '../../access/revocation.ts'
+import { isPublicClient } from '../../clients/auth-methods.ts'
 import { sha256 } from '../../core/crypto.ts'
 import { type Diagnostics, OAuthError } from '../../core/oauth-error.ts'
 import { parseScopeList } from '../../core/scopes.ts'
@@ -51,6 +52,8 @@ export async function refreshTokens(request: TokenRequest): Promise<TokenRespons
     idleExpiresAt: addSeconds(now, GRANT_IDLE_SECONDS),
     withClaims: client.idTokenClaims,
     rotates: client.rotateRefreshTokens,
+    // A token from before the setting: any key would do for whoever has it (RFC 9449, section 5).
+    mustBeBound: isPublicClient(client) && client.dpopBoundAccessTokens,
   }
   const event = createEventRow(ctx, grantRefreshed())
   const grant = await refreshGrant(sql, ctx.tenant, presented, event)
