@@ -18,9 +18,18 @@ import { consumeRegistrationToken, selectActiveRegistrationToken } from './regis
 /** What permits a registration, and what the client is from then on. */
 type Permission = Pick<ClientOrigin, 'by' | 'registrationTokenId' | 'permit'> & { isReviewed: boolean }
 
-/** The use of an initial access token, which is counted in the transaction of the creation. Throws OAuthError. */
-async function authorizeByToken(ctx: Ctx, authorization: string | null, now: Date): Promise<Permission> {
+/**
+ * The use of an initial access token, which is counted in the transaction of the creation. Tokens work while the tenant
+ * has `dynamicRegistration`: open registration does not bring back those of before. Throws OAuthError.
+ */
+async function authorizeByToken(
+  ctx: Ctx,
+  { dynamicRegistration }: CachedTenant,
+  authorization: string | null,
+  now: Date,
+): Promise<Permission> {
   const initialToken = requireBearerToken(ctx.tenant, authorization)
+  if (!dynamicRegistration) throw createInvalidTokenError(ctx.tenant)
   const tokenId = await selectActiveRegistrationToken(sqlFor(ctx), ctx.tenant, sha256(initialToken), now)
   if (tokenId === null) throw createInvalidTokenError(ctx.tenant)
   return {
@@ -52,7 +61,9 @@ export async function registerClient(
 ): Promise<object> {
   await requireRegistrationEnabled(ctx, tenant)
   const isOpen = tenant.openRegistration && authorization === null
-  const { isReviewed, ...permission } = isOpen ? OPEN : await authorizeByToken(ctx, authorization, now)
+  const { isReviewed, ...permission } = isOpen
+    ? OPEN
+    : await authorizeByToken(ctx, tenant, authorization, now)
   const sent = await readBody()
   const metadata = isReviewed ? sent : omitLogos(sent)
   const { input, method, issues } = parseMetadata(ctx.tenant, metadata, ClientMetadata, {

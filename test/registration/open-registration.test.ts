@@ -1,6 +1,7 @@
 import * as openid from 'openid-client'
 import { describe, expect } from 'vitest'
 import { createPlatformCtx } from '../../src/core/context.ts'
+import { createRegistrationToken } from '../../src/registration/registration-tokens.ts'
 import { updateSettings } from '../../src/tenants/settings.ts'
 import { newTenant } from '../support/actors.ts'
 import { optionsAt, startRequest } from '../support/openid-client.ts'
@@ -94,6 +95,18 @@ describe('open registration (RFC 7591, section 3)', () => {
     const { status, body } = await callEndpoint('POST', '', null, WEB, await newTokenTenant())
     expect([status, body.error]).toEqual([401, 'invalid_token'])
     expect((await callEndpoint('POST', '', null, WEB, await newTenant())).status).toBe(404)
+  })
+
+  test('does not bring back tokens from before registration with a token was switched off', async ({
+    callEndpoint,
+  }) => {
+    const slug = await newTokenTenant()
+    const ctx = createPlatformCtx(slug)
+    const { token } = await createRegistrationToken(ctx, { uses: null })
+    await updateSettings(ctx, { dynamicRegistration: false, openRegistration: true })
+    expect((await callEndpoint('POST', '', token, WEB, slug)).status).toBe(401)
+    await updateSettings(ctx, { dynamicRegistration: true })
+    expect((await callEndpoint('POST', '', token, WEB, slug)).status).toBe(201)
   })
 
   test('rejects a wrong token instead of ignoring it', async ({ callEndpoint }) => {
