@@ -136,6 +136,8 @@ export function parseMetadata(
     translations: languages.translations,
     idTokenSigningAlg: metadata.id_token_signed_response_alg ?? DEFAULT_ID_TOKEN_ALGORITHM,
     appType,
+    // The origins that receive its codes may call the token endpoint, also after a change of the redirect URIs.
+    ...(appType === 'single-page' && { allowedOrigins: null }),
   }
   const validated = createClientCreateShape(tenant).safeParse({ type: 'login', ...input }, PARSE_OPTIONS)
   const reportedMembers = new Set(issues.map(({ field }) => field))

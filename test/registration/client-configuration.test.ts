@@ -1,6 +1,7 @@
 import { describe, expect } from 'vitest'
 import { updateClient } from '../../src/clients/client-changes.ts'
 import { createPlatformCtx } from '../../src/core/context.ts'
+import { dbFor } from '../../src/database/db.ts'
 import { REDIRECT_URI } from '../support/protocol.ts'
 import { test, WEB } from '../support/registration.ts'
 
@@ -39,6 +40,27 @@ describe('the client configuration endpoint (RFC 7592, section 2)', () => {
 
     expect((await callEndpoint('DELETE', path, own)).status).toBe(204)
     await expect.poll(async () => (await callEndpoint('GET', path, own)).status).toBe(401)
+  })
+
+  test('gives a single-page client the origins of its new redirect URIs, also one whose origins were stored', async ({
+    tenant,
+    callEndpoint,
+    register,
+    listClients,
+  }) => {
+    const { body } = await register({ ...WEB, token_endpoint_auth_method: 'none' })
+    const stored = { allowedOrigins: [new URL(REDIRECT_URI).origin], hasDefaultOrigins: false }
+    await dbFor(tenant).client.updateMany({ where: { tenantId: tenant, id: body.client_id }, data: stored })
+    const { client_id, registration_access_token: own } = body
+    const { status } = await callEndpoint('PUT', `/${client_id}`, own, {
+      client_id,
+      redirect_uris: ['https://moved.example/cb'],
+      token_endpoint_auth_method: 'none',
+    })
+    expect(status).toBe(200)
+    expect((await listClients(tenant)).find(({ id }) => id === client_id)?.allowedOrigins).toEqual([
+      'https://moved.example',
+    ])
   })
 
   test('reports all members that cannot be replaced (section 2.2)', async ({
