@@ -11,6 +11,7 @@ import {
 } from '../pages/page-shell.pages.tsx'
 import { AccountLink, WayOn } from '../pages/ways-on.pages.tsx'
 import { Message, useWords } from '../pages/words.pages.tsx'
+import { Moment } from './pages/moment.pages.tsx'
 
 /** The part that the script shows, with the parameters of the script and what it says. */
 function EnrollmentArea({
@@ -50,10 +51,6 @@ function EnrollmentArea({
     </div>
   )
 }
-
-const UtcTime = ({ at }: { at: Date }): VNode => (
-  <time dateTime={at.toISOString()}>{useWords().formatTime(at, 'long', 'UTC')}</time>
-)
 
 type EnrollmentPageProps = {
   tenant: PageTenant
@@ -147,7 +144,7 @@ export const EnrollmentWaitingPage = ({
 }): VNode => (
   <PageShell title={<Message of="enroll.waitingTitle" />} tenant={tenant} outcome="neutral">
     <p>
-      <Message of="enroll.waitingText" time={<UtcTime at={usableAt} />} />
+      <Message of="enroll.waitingText" time={<Moment at={usableAt} timeZone={null} style="long" />} />
     </p>
     <AccountLink tenant={tenant} />
   </PageShell>

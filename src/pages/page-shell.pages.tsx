@@ -4,10 +4,11 @@ import type { Brand } from '../core/brand.ts'
 import { toSafeLink } from '../core/safe-link.ts'
 import { buildFaviconPath } from './assets/favicon.ts'
 import { STYLESHEET_PATH } from './assets/stylesheet.ts'
+import { SUBMIT_SCRIPT_PATH } from './assets/submit-script.ts'
 import { LanguageMenu, LanguageReturn } from './language-menu.pages.tsx'
 import { ClientMark, type Outcome, OutcomeMark, TenantLogo } from './marks.pages.tsx'
-import { FormScript, useForm } from './page-forms.pages.tsx'
 import { hasTenantLogo, useTenantImage } from './page-images.pages.tsx'
+import { PageScript } from './page-script.pages.tsx'
 import { PopupDisplay, ThemeStyle } from './render-page.pages.tsx'
 import { Message, useWords } from './words.pages.tsx'
 
@@ -163,7 +164,6 @@ export function PageShell(props: ShellProps): VNode {
           </main>
           {tenant && <PageFooter tenant={tenant} />}
         </div>
-        <FormScript />
       </body>
     </html>
   )
@@ -178,11 +178,11 @@ type StepFormProps = {
 
 /** A form of an interaction. `step` names the form; omitted when its buttons have that name. */
 export function StepForm({ interaction, step, class: className, children }: StepFormProps): VNode {
-  useForm()
   return (
     <form method="post" action={interaction.action} class={className} noValidate>
       <input type="hidden" name="csrf" value={interaction.csrf} />
       {step && <input type="hidden" name="step" value={step} />}
+      <PageScript path={SUBMIT_SCRIPT_PATH} />
       {children}
     </form>
   )

@@ -8,8 +8,8 @@ import { getAcceptedEncodings, getRequestPath, getRequestWords } from '../langua
 import type { Words } from '../languages/words.ts'
 import { buildThemeCss, computeCspHash, selectBrand } from './assets/theme.ts'
 import { LanguageReturn } from './language-menu.pages.tsx'
-import { PageForms } from './page-forms.pages.tsx'
 import { ImageSources, toOriginSource } from './page-images.pages.tsx'
+import { PageScripts } from './page-script.pages.tsx'
 import { PageSecret } from './page-secret.pages.tsx'
 import { PageWords } from './words.pages.tsx'
 
@@ -48,13 +48,13 @@ export const PopupDisplay = createContext(false)
 
 function buildSecurityPolicy(
   style: string | null,
-  { imageSources, hasForm }: { imageSources: Iterable<string>; hasForm: boolean },
+  { imageSources, hasScripts }: { imageSources: Iterable<string>; hasScripts: boolean },
   options: RenderOptions,
 ): string {
   const frameAncestor = options.frameAncestor ? toOriginSource(new URL(options.frameAncestor)) : null
   return [
     "default-src 'none'",
-    ...(options.runsScript || hasForm ? ["script-src 'self'"] : []),
+    ...(options.runsScript || hasScripts ? ["script-src 'self'"] : []),
     ...(options.runsScript ? ["connect-src 'self'"] : []),
     `style-src 'self'${style ? ` ${computeCspHash(style)}` : ''}`,
     `img-src ${["'self'", 'data:', ...imageSources].join(' ')}`,
@@ -77,7 +77,7 @@ export function renderPage(page: VNode, options: RenderOptions = {}, reader: Rea
     options.languageReturn === undefined ? getRequestPath(reader) : options.languageReturn
   const secret = { isShown: false }
   const imageSources = new Set<string>()
-  const forms = { isShown: false }
+  const scripts = new Set<string>()
   const localized = client?.translations
     ? cloneElement(page, { client: localizeClient(client, words.language) })
     : page
@@ -86,11 +86,11 @@ export function renderPage(page: VNode, options: RenderOptions = {}, reader: Rea
       <ThemeStyle.Provider value={style}>
         <LanguageReturn.Provider value={languageReturn}>
           <PageSecret.Provider value={secret}>
-            <ImageSources.Provider value={imageSources}>
-              <PageForms.Provider value={forms}>
+            <PageScripts.Provider value={scripts}>
+              <ImageSources.Provider value={imageSources}>
                 <PageWords.Provider value={words}>{localized}</PageWords.Provider>
-              </PageForms.Provider>
-            </ImageSources.Provider>
+              </ImageSources.Provider>
+            </PageScripts.Provider>
           </PageSecret.Provider>
         </LanguageReturn.Provider>
       </ThemeStyle.Provider>
@@ -109,7 +109,7 @@ export function renderPage(page: VNode, options: RenderOptions = {}, reader: Rea
       vary: 'Accept-Encoding, Accept-Language, Cookie',
       'content-security-policy': buildSecurityPolicy(
         style,
-        { imageSources, hasForm: forms.isShown },
+        { imageSources, hasScripts: scripts.size > 0 },
         options,
       ),
       'referrer-policy': 'no-referrer',

@@ -2,8 +2,10 @@ import type { H3 } from 'h3'
 import { compressText, type Encoding, selectEncoding } from '../http/compression.ts'
 import { addReadRoute } from '../http/read-routes.http.ts'
 import { CODE_SCRIPT, CODE_SCRIPT_PATH } from '../pages/assets/code-script.ts'
+import { COPY_SCRIPT, COPY_SCRIPT_PATH } from '../pages/assets/copy-script.ts'
 import { ENROLLMENT_SCRIPT, ENROLLMENT_SCRIPT_PATH } from '../pages/assets/enrollment-script.ts'
 import { FORM_POST_SCRIPT, FORM_POST_SCRIPT_PATH } from '../pages/assets/form-post-script.ts'
+import { LOCAL_TIME_SCRIPT, LOCAL_TIME_SCRIPT_PATH } from '../pages/assets/local-time-script.ts'
 import {
   PASSKEY_CREATION_SCRIPT,
   PASSKEY_CREATION_SCRIPT_PATH,
@@ -26,6 +28,8 @@ const STATIC_ASSETS = [
   { path: STAY_SCRIPT_PATH, content: STAY_SCRIPT, type: 'text/javascript' },
   { path: CODE_SCRIPT_PATH, content: CODE_SCRIPT, type: 'text/javascript' },
   { path: SUBMIT_SCRIPT_PATH, content: SUBMIT_SCRIPT, type: 'text/javascript' },
+  { path: COPY_SCRIPT_PATH, content: COPY_SCRIPT, type: 'text/javascript' },
+  { path: LOCAL_TIME_SCRIPT_PATH, content: LOCAL_TIME_SCRIPT, type: 'text/javascript' },
   { path: FORM_POST_SCRIPT_PATH, content: FORM_POST_SCRIPT, type: 'text/javascript' },
   { path: WEB_MESSAGE_SCRIPT_PATH, content: WEB_MESSAGE_SCRIPT, type: 'text/javascript' },
 ]
