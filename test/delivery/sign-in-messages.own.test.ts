@@ -72,7 +72,7 @@ describe('the message with the code of a sign-in', () => {
     const { body } = lastText(servers)
     const code = /^\d{6}/.exec(body)?.[0]
     expect(body.split('\n')).toEqual([
-      expect.stringContaining(`${code} is your code for Acme to sign in to Portal. If this was not you`),
+      expect.stringContaining(`${code} is your Acme code to sign in to Portal. If this was not you`),
       `@localhost #${code}`,
     ])
   })

@@ -92,7 +92,7 @@ describe.skipIf(noBrowser)('a client that requires a second factor', () => {
       await other.getByRole('button', { name: 'Continue', exact: true }).click()
       await fillCode(other, await inbox.codeFor(email))
       await other.getByRole('button', { name: 'Sign in', exact: true }).click()
-      expect(await readHeading(other)).toBe('Enter the code of your app')
+      expect(await readHeading(other)).toBe('Enter the code from your app')
       await photograph(other, `${name}-totp`)
       await other.getByRole('link', { name: 'Use a recovery code' }).click()
       expect(await readHeading(other)).toBe('Enter a recovery code')

@@ -127,10 +127,10 @@ describe('the mail with the code of an address change', () => {
 describe('the text message with the code of a sign-in', () => {
   test('names the client and binds the code to the host in its last line', () => {
     expect(buildPasscodeSms(given)).toBe(
-      '012345 is your code for Acme to sign in to Portal. If this was not you, ignore this message: nobody can sign in without the code.\n@id.example.com #012345',
+      '012345 is your Acme code to sign in to Portal. If this was not you, ignore this message: nobody can sign in without the code.\n@id.example.com #012345',
     )
     expect(buildPasscodeSms({ ...given, code: '12345 67890' })).toBe(
-      '12345 67890 is your code for Acme to sign in to Portal. Not you? Ignore this message.\n@id.example.com #1234567890',
+      '12345 67890 is your Acme code to sign in to Portal. If this was not you, ignore this message: nobody can sign in without the code.\n@id.example.com #1234567890',
     )
   })
 

@@ -98,7 +98,7 @@ describe('a user without a second factor, where one is required', () => {
     const page = await openSetup()
     await enrollTotp(ctx, person.id)
     const { html } = await createPasskey(page)
-    expect(html).toContain('<h1>Enter the code of your app</h1>')
+    expect(html).toContain('<h1>Enter the code from your app</h1>')
     expect(await stored()).toEqual({ types: ['totp'], proofs: [] })
   })
 

@@ -290,7 +290,7 @@ describe('a request for two factors', () => {
     const { secret } = await enrollTotp(ctx, person.id)
     const values = { acr_values: 'urn:vestibule:mfa' }
     const asked = await openPage(browser, oidc.authorizePath(values))
-    expect(asked.html).toContain('<h1>Enter the code of your app</h1>')
+    expect(asked.html).toContain('<h1>Enter the code from your app</h1>')
     const done = await submit(asked, { step: 'totp', code: computeTotp(secret) })
     expect(await claimsOf(done)).toMatchObject({ acr: 'urn:vestibule:mfa' })
     const { proofs } = await dbFor(tenant).session.findFirstOrThrow({

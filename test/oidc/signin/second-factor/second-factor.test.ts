@@ -10,7 +10,7 @@ import { answerIn } from '../../../support/protocol.ts'
 import { test as base, toLanding } from '../../../support/second-factor.ts'
 import { computeWrongTotp } from '../../../support/totp.ts'
 
-const TITLE = '<h1>Enter the code of your app</h1>'
+const TITLE = '<h1>Enter the code from your app</h1>'
 const RECOVERY_TITLE = '<h1>Enter a recovery code</h1>'
 
 const test = base.extend('claimsOf', ({ oidc }) => async (location: string | null) => {
