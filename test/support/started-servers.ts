@@ -29,9 +29,11 @@ export async function startTestServer(
   return server
 }
 
+type Server = Pick<ServerProcess, 'origin'>
+
 /** Executes an operation; throws unless it has data and no errors. */
 export async function callGraphql(
-  server: ServerProcess,
+  server: Server,
   tenant: string,
   token: string,
   query: string,
@@ -49,7 +51,7 @@ export async function callGraphql(
 
 /** POSTs `body`, or reads. */
 export async function callRest(
-  server: ServerProcess,
+  server: Server,
   tenant: string,
   token: string,
   path: string,

@@ -1,0 +1,191 @@
+import { execFile } from 'node:child_process'
+import { createServer } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import { test as base, describe, expect, onTestFinished } from 'vitest'
+import { STYLESHEET_PATH } from '../../src/pages/assets/stylesheet.ts'
+import {
+  type Cell,
+  noProxy,
+  type RunningProxy,
+  startCell,
+  startHaproxy,
+  startNginx,
+} from '../support/cells.ts'
+import { listenOnLoopback } from '../support/loopback.ts'
+import { freePort, operatorToken } from '../support/process.ts'
+import { callGraphql, callRest, makeTenant } from '../support/started-servers.ts'
+import { openEventStream, openSocket } from '../support/streams.ts'
+
+const run = promisify(execFile)
+
+const TENANTS = { globex: 'cell2', demo: 'cell2', dev: 'cell2' }
+/** Tenants by the cell that they were made in. */
+const SLUGS = ['acme', 'globex'] as const
+const LOCKS = 'subscription { userLockChanged { ... on UserLockEvent { kind userId } } }'
+
+/** Two cells with one BASE_URL, behind nginx at that address and HAProxy at another one. */
+const test = base
+  .extend('address', { scope: 'file' }, async () => `http://localhost:${await freePort()}`)
+  .extend('cells', { scope: 'file' }, async ({ address }, { onCleanup }) => {
+    const cells = [await startCell('cell1', address), await startCell('cell2', address, { DEMO: '1' })] as [
+      Cell,
+      Cell,
+    ]
+    onCleanup(async () => {
+      await Promise.all(cells.map((cell) => cell.stop()))
+    })
+    return cells
+  })
+  .extend('nginx', { scope: 'file' }, async ({ address, cells }, { onCleanup }) => {
+    const nginx = await startNginx(address, cells, TENANTS)
+    onCleanup(nginx.stop)
+    return nginx
+  })
+  .extend('haproxy', { scope: 'file' }, async ({ cells }, { onCleanup }) => {
+    const haproxy = await startHaproxy(`http://127.0.0.1:${await freePort()}`, cells, TENANTS)
+    onCleanup(haproxy.stop)
+    return haproxy
+  })
+  /** Operator's tokens for the two tenants, each of its cell. */
+  .extend('tokens', { scope: 'file' }, async ({ address, cells }) => ({
+    acme: await makeTenant(cells[0], address, 'acme'),
+    globex: await makeTenant(cells[1], address, 'globex'),
+  }))
+  .extend('proxies', { scope: 'file' }, ({ nginx, haproxy }): [string, RunningProxy][] => [
+    ['nginx', nginx],
+    ['HAProxy', haproxy],
+  ])
+
+const statusOf = (url: string, token?: string) =>
+  fetch(url, { headers: token ? { authorization: `Bearer ${token}` } : {} }).then(async (response) => {
+    await response.arrayBuffer()
+    return response.status
+  })
+
+/** Locks and unlocks a user until subscriptions over both transports have delivered a change; returns both. */
+async function watchBoth(server: { origin: string }, slug: string, token: string, userId: string) {
+  const url = `${server.origin}/${slug}/graphql`
+  const socket = openSocket(url.replace('http', 'ws'), token)
+  const seen = new Promise<unknown>((resolve, reject) => {
+    socket.subscribe({ query: LOCKS }, { next: resolve, error: reject, complete: () => {} })
+  })
+  const stream = await openEventStream(url, token, LOCKS)
+  const both = Promise.all([seen, stream.next().then((event) => event?.data)])
+  let isDone = false
+  const change = async () => {
+    for (; !isDone; await sleep(200))
+      for (const mutation of ['lockUser', 'unlockUser'])
+        await callGraphql(
+          server,
+          slug,
+          token,
+          `mutation ($id: ID!) { ${mutation}(input: {userId: $id}) { __typename } }`,
+          {
+            id: userId,
+          },
+        )
+    return null
+  }
+  const changes = change()
+  const events = await Promise.race([both, changes])
+  isDone = true
+  await changes
+  stream.close()
+  await socket.dispose()
+  return events
+}
+
+describe.skipIf(noProxy)('two cells behind one address', { timeout: 120_000 }, () => {
+  test('complete the demo through nginx', async ({ address, cells, nginx: _ }) => {
+    const env = { PATH: process.env.PATH, DATA_DIR: cells[1].directory }
+    const { stdout } = await run('npx', ['tsx', 'test/demo.ts', '--origin', address], { env })
+    expect(stdout).toContain('All of it worked.')
+  })
+
+  test('answer for the tenants that were made in each, with metadata, streams and the address of the caller', async ({
+    address,
+    tokens,
+    proxies,
+  }) => {
+    for (const [name, proxy] of proxies)
+      for (const slug of SLUGS) {
+        const token = tokens[slug]
+        const metadata = await fetch(`${proxy.origin}/.well-known/oauth-authorization-server/${slug}`)
+        expect([name, await metadata.json()]).toMatchObject([name, { issuer: `${address}/${slug}` }])
+        const forged = { 'x-forwarded-for': '203.0.113.9' }
+        const made = await callRest(
+          proxy,
+          slug,
+          token,
+          '/users',
+          { email: `ada-${name}@example.com` },
+          forged,
+        )
+        expect([made.status, made.headers.get('x-request-id')]).toEqual([
+          201,
+          expect.stringMatching(/^[0-9a-f-]{32,36}$/),
+        ])
+        const id = made.body.id as string
+        const events = `/events?requestId=${made.headers.get('x-request-id')}`
+        await expect
+          .poll(async () => (await callRest(proxy, slug, token, events)).body)
+          .toMatchObject({ events: [{ type: 'user.created', actor: { ip: '127.0.0.1' } }] })
+        const data = { userLockChanged: { userId: id } }
+        expect([name, await watchBoth(proxy, slug, token, id)]).toMatchObject([name, [{ data }, { data }]])
+      }
+  })
+
+  test('know their own operator and tenants only', async ({ address, cells }) => {
+    const token = await operatorToken(cells[0], address, 'system', 'tenants:read')
+    const list = `/system/api/v1/tenants/acme`
+    expect(await Promise.all(cells.map(({ origin }) => statusOf(origin + list, token)))).toEqual([200, 401])
+    await expect(operatorToken(cells[0], address, 'globex', 'users:read')).rejects.toThrow('invalid_target')
+  })
+
+  test('serve an asset that only one of them has', async ({ cells }) => {
+    const other = createServer((request, response) =>
+      response.writeHead(request.url === '/assets/newer.css' ? 200 : 404).end(),
+    )
+    onTestFinished(() => void other.close())
+    const pair = [cells[0], { origin: `http://127.0.0.1:${await listenOnLoopback(other)}` }]
+    for (const start of [startNginx, startHaproxy]) {
+      const proxy = await start(`http://127.0.0.1:${await freePort()}`, pair, {})
+      onTestFinished(proxy.stop)
+      const ask = (path: string) => Promise.all([1, 2, 3, 4].map(() => statusOf(proxy.origin + path)))
+      expect(await ask('/assets/newer.css')).toEqual([200, 200, 200, 200])
+      expect(await ask(STYLESHEET_PATH)).toEqual([200, 200, 200, 200])
+      expect(await ask('/assets/none.css')).toEqual([404, 404, 404, 404])
+    }
+  })
+
+  test('fail alone: while one is stopped, its tenants are answered with 502 or 503, and the others as before', async ({
+    cells,
+    tokens,
+    proxies,
+  }) => {
+    const ask = () =>
+      Promise.all(
+        proxies.map(async ([, { origin }]) => ({
+          acme: await statusOf(`${origin}/acme/api/v1/users`, tokens.acme),
+          globex: await statusOf(`${origin}/globex/api/v1/users`, tokens.globex),
+          asset: await statusOf(origin + STYLESHEET_PATH),
+        })),
+      )
+    for (const [i, stopped] of [
+      [1, 'globex'],
+      [0, 'acme'],
+    ] as const) {
+      await cells[i].stop()
+      for (let round = 0; round < 3; round++)
+        for (const statuses of await ask()) {
+          expect([502, 503]).toContain(statuses[stopped])
+          expect({ ...statuses, [stopped]: 200 }).toEqual({ acme: 200, globex: 200, asset: 200 })
+        }
+      cells[i] = await cells[i].restart()
+      await expect
+        .poll(ask, { timeout: 20_000, interval: 500 })
+        .toEqual(proxies.map(() => ({ acme: 200, globex: 200, asset: 200 })))
+    }
+  })
+})
