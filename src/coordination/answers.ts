@@ -50,11 +50,12 @@ export class OpenAnswer implements AnswerBytes {
 
   /** Counts until the response is sent or its client is gone; nothing without a response. */
   closeWith(response: ServerResponse | undefined): void {
-    if (!response || response.closed) this.#close()
-    else response.once('close', () => this.#close())
+    if (!response || response.closed) this.close()
+    else response.once('close', () => this.close())
   }
 
-  #close(): void {
+  /** Ends the count: the answer is sent, or nobody reads it. */
+  close(): void {
     this.#isClosed = true
     for (const release of this.#releases) release()
     this.#releases = []

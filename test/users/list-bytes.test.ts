@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { type ClientRequest, request } from 'node:http'
-import { describe, expect } from 'vitest'
+import { describe, expect, onTestFinished } from 'vitest'
 import { apiAudienceOf } from '../../src/core/issuer.ts'
 import { OPERATION_BYTES, PAGE_BYTES } from '../../src/core/read-limit.ts'
 import { issueAccessToken } from '../../src/oidc/token/access-tokens.ts'
@@ -10,6 +10,7 @@ import { newTenant, tokenFor } from '../support/actors.ts'
 import { test as base } from '../support/fixtures.ts'
 import type { Json } from '../support/json.ts'
 import { makeClient } from '../support/protocol.ts'
+import { openSocket } from '../support/streams.ts'
 import { startApiSession } from '../support/user-sessions.ts'
 
 const USERS = 90
@@ -112,6 +113,23 @@ describe('the lists of one operation', () => {
         after: pageInfo.endCursor,
       })
       expect(rest.body.data?.users.nodes[0].id).toBe(ids[nodes.length])
+    }
+  })
+
+  test('share its bytes over a WebSocket, whose answers count until they are sent', async ({
+    app,
+    tenant,
+    token,
+    ids: _,
+  }) => {
+    const socket = openSocket(`${app.origin.replace('http', 'ws')}/${tenant}/graphql`, token)
+    onTestFinished(() => void socket.dispose())
+    const lists = ['a', 'b', 'c', 'd'].map((name) => `${name}: users(first: 60) { nodes { userMetadata } }`)
+    // More than a caller may have unread at once, so that an answer that was sent counts no more.
+    for (let n = 0; n < 4; n++) {
+      const { value } = await socket.iterate({ query: `{ ${lists.join(' ')} }` }).next()
+      expect(value?.errors).toBeUndefined()
+      expect(JSON.stringify(value?.data).length).toBeLessThan(OPERATION_BYTES + 100_000)
     }
   })
 

@@ -71,6 +71,7 @@ export function openTransport(
     expiry: null,
     provenJkt: null,
     waiting: 0,
+    answers: null,
   }
   const close = protocol.opened(new SocketTransport(socket), extra)
   socket.on('error', handleError)

@@ -1,10 +1,17 @@
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
-import type { ExecutionArgs, GraphQLError } from 'graphql'
+import {
+  type DocumentNode,
+  type ExecutionArgs,
+  type GraphQLError,
+  getOperationAST,
+  OperationTypeNode,
+} from 'graphql'
 import { CloseCode, handleProtocols, makeServer, type SubscribePayload } from 'graphql-ws'
 import type { YogaServerInstance } from 'graphql-yoga'
 import { type ServerOptions, WebSocket, WebSocketServer } from 'ws'
 import { findTenant } from '../../access/tenant-cache.ts'
+import { OpenAnswer } from '../../coordination/answers.ts'
 import { AppError, type RateLimited } from '../../core/errors.ts'
 import { log } from '../../core/log.ts'
 import { takeTurn } from '../../core/turns.ts'
@@ -94,11 +101,30 @@ async function prepareOperation(
     contextValue.transport = new SocketStream(extra.socket, id)
     const { variables: variableValues } = payload
     const operationName = payload.operationName || undefined
+    if (!isSubscription(document, operationName)) countAnswer(extra, payload, contextValue)
     const args: ExecutionArgs = { schema, document, contextValue, operationName, variableValues }
     return Object.assign(args, { rootValue: { execute, subscribe } })
   } catch (error) {
     return maskErrors([error], requestId)
   }
+}
+
+const isSubscription = (document: DocumentNode, operationName: string | undefined): boolean =>
+  getOperationAST(document, operationName)?.operation === OperationTypeNode.SUBSCRIPTION
+
+/** Counts the answer of a query or mutation until it is sent, as over HTTP. A closed socket sends nothing. */
+function countAnswer(extra: SocketExtra, payload: SubscribePayload, context: GraphQLContext): void {
+  const answer = new OpenAnswer(context.ctx)
+  context.ctx = { ...context.ctx, answer }
+  if (extra.socket.readyState === WebSocket.OPEN) {
+    extra.answers ??= new Map()
+    extra.answers.set(payload, answer)
+  } else answer.close()
+}
+
+function endAnswer({ answers }: SocketExtra, payload: SubscribePayload): void {
+  answers?.get(payload)?.close()
+  answers?.delete(payload)
 }
 
 /** A subscription over a socket. */
@@ -151,10 +177,14 @@ export function createSocketServer(getEnveloped: (context: GraphQLContext) => En
       ...result,
       ...(errors && { errors: maskErrors(errors, getRequestId(args)).map(toErrorJson) }),
     }),
-    onError: (_connection, _id, _payload, errors) =>
-      errors.map((error) =>
+    onError: ({ extra }, _id, payload, errors) => {
+      endAnswer(extra, payload)
+      return errors.map((error) =>
         toErrorJson(error.extensions.requestId ? error : (maskErrors([error], '-')[0] as GraphQLError)),
-      ),
+      )
+    },
+    // After its result is sent, or the client has completed it.
+    onComplete: ({ extra }, _id, payload) => endAnswer(extra, payload),
   })
   const stopPings = startPings(server)
   const bufferCheck = setInterval(() => {
