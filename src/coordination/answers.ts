@@ -45,7 +45,7 @@ export class OpenAnswer implements AnswerBytes {
 
   /** Throws RateLimited as `add` does, and counts nothing. */
   requireRoom(): void {
-    answers.hold(this.#toHolder(), 0)()
+    answers.hold(this.#toHolder(), 1)()
   }
 
   /** Counts until the response is sent or its client is gone; nothing without a response. */

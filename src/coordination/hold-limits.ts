@@ -26,6 +26,9 @@ const PARTS = Object.keys(WHOSE) as Part[]
  * With `shrinks`, callers and sites have their limits while half of the places of the tenant and of the process are free.
  * Beyond, they have twice the free part of them, and one place at least, as with budgets of storage: those that hold most
  * are rejected first, and one that holds none is accepted while many others take all that they can.
+ *
+ * An amount may take a caller beyond its limit once, since it may be larger. It never takes the others beyond theirs: what
+ * few callers hold leaves room for small amounts of the others.
  */
 export function createHoldLimit(
   what: string,
@@ -63,7 +66,7 @@ export function createHoldLimit(
       const keys = toKeys(holder)
       for (const part of isForced ? [] : PARTS) {
         const limit = computeLimit(part, keys)
-        if (counts[part].get(keys[part]) >= limit)
+        if (counts[part].get(keys[part]) + (part === 'caller' ? 1 : amount) > limit)
           throw new RateLimited(
             retrySeconds,
             `Too many ${what}: ${limit} may be open at once ${WHOSE[part]}.`,

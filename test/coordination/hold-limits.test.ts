@@ -40,6 +40,24 @@ describe('a limit of what is open at once', () => {
     expect(attempt(limit, 'ada', 'a')).toThrow(expect.objectContaining(REJECTED))
   })
 
+  test('leaves room for small amounts in a tenant whose other callers take large ones', () => {
+    const limit = createHoldLimit('bytes', { caller: 10, site: 40, tenant: 20, process: 40 })
+    const take = (caller: string, amount: number) => () =>
+      limit.hold({ caller, tenant: 'a', ip: `192.0.2.${++addresses}` }, amount)
+    expect(take('ada', 9)).not.toThrow()
+    expect(take('bea', 9)).not.toThrow()
+    expect(take('eve', 9)).toThrow('Too many bytes: 20 may be open at once for one tenant.')
+    expect(take('new', 1)).not.toThrow()
+  })
+
+  test('accepts an amount beyond the limit of a caller that has not reached it', () => {
+    const limit = createHoldLimit('bytes', { caller: 10, site: 40, tenant: 40, process: 40 })
+    const take = () => limit.hold({ caller: 'ada', tenant: 'a', ip: null }, 9)
+    take()
+    expect(take).not.toThrow()
+    expect(take).toThrow('Too many bytes: 10 may be open at once for one caller.')
+  })
+
   test('counts an IPv6 /48 and an IPv4 address as one network, over all tenants', () => {
     for (const [own, others] of [
       [(index: number) => `2001:db8:7:${index}::1`, '2001:db8:8::1'],
