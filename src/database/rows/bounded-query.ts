@@ -46,7 +46,8 @@ export class BoundedQuery extends Query {
   }
 
   override handleError(error: Error, connection: Connection): void {
-    if (this.#limit && this.#limit.partRows > 0) connection.sync()
+    // An error of this side, such as of a value or a row, comes after Sync: another one would end the next query early.
+    if (this.#limit && this.#limit.partRows > 0 && error instanceof pg.DatabaseError) connection.sync()
     super.handleError(error, connection)
   }
 
