@@ -4,11 +4,12 @@ import { ENROLLMENT_SCRIPT_PATH } from '../../src/pages/assets/enrollment-script
 import { FORM_POST_SCRIPT_PATH } from '../../src/pages/assets/form-post-script.ts'
 import { PASSKEY_CREATION_SCRIPT_PATH } from '../../src/pages/assets/passkey-creation-script.ts'
 import { PASSKEY_SCRIPT_PATH } from '../../src/pages/assets/passkey-script.ts'
+import { SUBMIT_SCRIPT_PATH } from '../../src/pages/assets/submit-script.ts'
 import { WEB_MESSAGE_SCRIPT_PATH } from '../../src/pages/assets/web-message-script.ts'
 import { listTags, pagesWith, renderHtml, TAG } from '../support/pages.tsx'
 
 const PAGES = Object.keys(pagesWith('')) as (keyof ReturnType<typeof pagesWith>)[]
-/** The script of a page; the others have none. */
+/** The script of a page; the others have none, except that of their forms. */
 const SCRIPTS: Record<string, string> = {
   email: PASSKEY_SCRIPT_PATH,
   'phone-number': PASSKEY_SCRIPT_PATH,
@@ -41,7 +42,11 @@ describe.each(PAGES)('the %s page', (name) => {
     if (attack.includes('<')) expect(html).not.toContain(attack)
     const tags = listTags(html)
     const scripts = tags.filter((tag) => tag.name === 'script').map((tag) => tag.attributes.src)
-    expect(scripts).toEqual(SCRIPTS[name] ? [SCRIPTS[name]] : [])
+    const hasForm = html.includes('name="csrf"')
+    expect(scripts).toEqual([
+      ...(SCRIPTS[name] ? [SCRIPTS[name]] : []),
+      ...(hasForm ? [SUBMIT_SCRIPT_PATH] : []),
+    ])
     expect(
       tags
         .flatMap((tag) => Object.keys(tag.attributes))
