@@ -1,6 +1,5 @@
-import type { Json } from '../../support/json.ts'
 import type { Call, Gql, Rest } from '../call.ts'
-import { objectQuery, readGone, select, unknownId, userListQuery } from '../queries.ts'
+import { objectQuery, PAGE, readGone, readPage, select, unknownId, userListQuery } from '../queries.ts'
 
 export const SESSION_OPERATIONS: Record<string, Call[]> = {
   listUserSessions: ['present', unknownId('user')].map((id) => ({
@@ -65,9 +64,9 @@ export const SESSION_OPERATIONS: Record<string, Call[]> = {
       `/sessions?${new URLSearchParams({ ...filter, ...(filter.userId && { userId }) } as Record<string, string>)}`,
     ],
     gql: ({ userId }): Gql => ({
-      query: `query($filter: SessionFilter) { result: sessions(filter: $filter) { page pageSize totalSize nodes ${select('Session')} } }`,
+      query: `query($filter: SessionFilter) { result: sessions(filter: $filter) { ${PAGE} nodes ${select('Session')} } }`,
       variables: { filter: { ...filter, ...(filter.userId && { userId }) } },
-      read: ({ result: { nodes, ...envelope } }: Json) => ({ ...envelope, sessions: nodes }),
+      read: readPage('sessions'),
     }),
   })),
 }
