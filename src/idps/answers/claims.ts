@@ -1,3 +1,4 @@
+import { measureJson } from '../../core/json-size.ts'
 import { toEmailKey } from '../../schema/address-keys.ts'
 import { metadata } from '../../schema/input-shapes.ts'
 
@@ -58,18 +59,25 @@ function selectAddress(answers: readonly Claims[]): { email?: string; email_veri
   return { email, email_verified: isAgreed && readVerification(holder) === true }
 }
 
-/** Claims without the address, which `selectAddress` chooses. */
-const withoutAddress = ({ email: _, email_verified: __, ...claims }: Claims): Claims => claims
-
 /** Whether a claim says something: null and the empty text are as if they were absent. */
 export const isGiven = (value: unknown): boolean => value !== undefined && value !== null && value !== ''
+
+/** More members of an answer are not read, except the address: it takes time to merge and judge each. */
+const MAX_MEMBERS = 2000
+
+/** The members of an answer without the address, which `selectAddress` chooses. */
+const listMembers = (answer: Claims): [string, unknown][] =>
+  Object.keys(answer)
+    .slice(0, MAX_MEMBERS)
+    .filter((name) => name !== 'email' && name !== 'email_verified')
+    .map((name) => [name, answer[name]])
 
 /**
  * The claims about a user out of the answers of one sign-in, the most trusted first. A claim without a value gives way to
  * the value of another answer.
  */
 export function mergeClaims(...answers: readonly Claims[]): Claims {
-  const entries = answers.toReversed().flatMap((answer) => Object.entries(withoutAddress(answer)))
+  const entries = answers.toReversed().flatMap(listMembers)
   const empty = entries.filter(([, value]) => !isGiven(value))
   const given = entries.filter(([, value]) => isGiven(value))
   return { ...Object.fromEntries([...empty, ...given]), ...selectAddress(answers) }
@@ -79,26 +87,32 @@ export function mergeClaims(...answers: readonly Claims[]): Claims {
 const MAX_CLAIMS_BYTES = 65_536
 const EMPTY_BYTES = 2
 
+/** The size of an object as JSON; infinite for one that is nested too deeply to be written. */
+function measureObject(value: object): number {
+  try {
+    return measureJson(value)
+  } catch {
+    return Number.POSITIVE_INFINITY // RangeError: the stack is full
+  }
+}
+
 /**
  * The claims that are stored, each judged by itself: those about the token and those that cannot be stored are left
- * out. Where they are too large together, `needed` ones are kept first, then the small ones.
+ * out. Where they are too large together, `needed` ones are kept first, then the small ones. What does not fit is not
+ * judged.
  */
 export function selectUserClaims(claims: Claims, needed: readonly string[]): Claims {
   const sized = Object.entries(claims)
     .filter(([name]) => !PROTOCOL_CLAIMS.has(name))
-    .map(([name, value]) => ({ name, value, only: Object.fromEntries([[name, value]]) }))
-    .filter(({ only }) => metadata.safeParse(only).success)
-    .map(({ name, value, only }) => ({
-      name,
-      value,
-      bytes: Buffer.byteLength(JSON.stringify(only)),
-      rank: needed.includes(name) ? 0 : 1,
-    }))
+    .map(([name, value]) => {
+      const only = Object.fromEntries([[name, value]])
+      return { name, value, only, bytes: measureObject(only), rank: needed.includes(name) ? 0 : 1 }
+    })
     .sort((one, other) => one.rank - other.rank || one.bytes - other.bytes)
   let bytes = EMPTY_BYTES
   const kept = sized.filter((each) => {
     // Without its braces and with a comma, a member takes one byte less than alone.
-    if (bytes + each.bytes - 1 > MAX_CLAIMS_BYTES) return false
+    if (bytes + each.bytes - 1 > MAX_CLAIMS_BYTES || !metadata.safeParse(each.only).success) return false
     bytes += each.bytes - 1
     return true
   })
