@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process'
+import { rm } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
@@ -34,6 +35,7 @@ const test = base
     ]
     onCleanup(async () => {
       await Promise.all(cells.map((cell) => cell.stop()))
+      await Promise.all(cells.map(({ directory }) => rm(directory, { recursive: true, force: true })))
     })
     return cells
   })
