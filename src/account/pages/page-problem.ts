@@ -12,7 +12,13 @@ import { formatWait } from '../../languages/wait.ts'
 import type { Words } from '../../languages/words.ts'
 
 /** Why a form was rejected, in sentences, and what was entered. */
-export type PageProblem = { messages: string[]; values: Record<string, string>; status: number }
+export type PageProblem = {
+  messages: string[]
+  values: Record<string, string>
+  status: number
+  /** What is wrong with each field, by its name. */
+  issues?: Record<string, string>
+}
 
 /** The message that names a field. */
 export type FieldLabel = Extract<MessageKey, `label.${string}` | `field.${string}`>
@@ -41,5 +47,6 @@ export function toPageProblem(
   if (!(error instanceof AppError) || !SHOWN_ERRORS.some((shown) => error instanceof shown)) return null
   // 401 asks for a credential of HTTP, and 404 is about the page.
   const status = error instanceof InvalidCredential || error instanceof NotFound ? 400 : error.status
-  return { messages: describe(words, error, labels), values, status }
+  const issues = Object.fromEntries(error.fields.map(({ field, description }) => [field, description]))
+  return { messages: describe(words, error, labels), values, status, issues }
 }

@@ -1,14 +1,28 @@
 import type { User } from '../../generated/prisma/client.ts'
+import { getRequestWords } from '../../languages/request-language.ts'
 import { renderComponent } from '../../pages/responses.http.ts'
 import { listProfileFields, type SignUpField } from '../../sign-up/sign-up-fields.ts'
 import { updateViewer } from '../profile.ts'
 import type { AccountPage } from './account-page.http.ts'
+import type { PageProblem } from './page-problem.ts'
 import { ProfilePage } from './profile.pages.tsx'
 
 const readMember = (user: User, { name }: SignUpField): string =>
   String((user as Record<string, unknown>)[name] ?? '')
 
 const FIELDS = listProfileFields()
+
+/** A person reads of web addresses, a client of the API of URLs. */
+const PLAIN_ISSUES: Record<string, string> = { 'must be an absolute URL': 'must be a web address' }
+
+/** What is wrong with the fields that the page has. */
+const selectFieldIssues = (problem: PageProblem | null): Record<string, string> =>
+  Object.fromEntries(
+    FIELDS.flatMap(({ name }) => {
+      const issue = problem?.issues?.[name]
+      return issue === undefined ? [] : [[name, PLAIN_ISSUES[issue] ?? issue]]
+    }),
+  )
 
 /** The profile of the user, without the addresses. */
 export const PROFILE_PAGE: AccountPage = {
@@ -23,6 +37,8 @@ export const PROFILE_PAGE: AccountPage = {
   show: async (visit, problem) => {
     const { call, user, form, notice } = visit
     const stored = Object.fromEntries(FIELDS.map((field) => [field.name, readMember(user, field)]))
+    const words = getRequestWords(call.ctx)
+    const issues = selectFieldIssues(problem)
     const { 'updated-at': shownAt = user.updatedAt.toISOString(), ...entered } = problem?.values ?? {}
     return renderComponent(
       call.ctx,
@@ -34,7 +50,8 @@ export const PROFILE_PAGE: AccountPage = {
         values: problem ? entered : stored,
         updatedAt: problem?.status === 409 ? user.updatedAt.toISOString() : shownAt,
         notice,
-        messages: problem?.messages,
+        issues,
+        messages: Object.keys(issues).length > 0 ? [words.text('problem.fields')] : problem?.messages,
       },
       { status: problem?.status },
     )

@@ -14,6 +14,8 @@ type ProfilePageProps = {
   values: Record<string, string>
   /** When the shown values were stored: a change in between is not overwritten. */
   updatedAt: string
+  /** What is wrong with the entered values, by the name of the field. */
+  issues?: Record<string, string>
   notice?: Notice | null
   messages?: readonly string[]
 }
@@ -25,6 +27,7 @@ export const ProfilePage = ({
   fields,
   values,
   updatedAt,
+  issues = {},
   ...shell
 }: ProfilePageProps): VNode => (
   <AccountShell
@@ -46,7 +49,8 @@ export const ProfilePage = ({
                 key={field.name}
                 field={field}
                 value={values[field.name]}
-                hasFocus={false}
+                issue={issues[field.name]}
+                hasFocus={field.name === Object.keys(issues)[0]}
                 showsOptional={false}
               />
             ))}

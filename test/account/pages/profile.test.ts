@@ -2,6 +2,7 @@ import { describe, expect } from 'vitest'
 import { dbFor } from '../../../src/database/db.ts'
 import { getUser, updateUser } from '../../../src/users/users.ts'
 import { test as base } from '../../support/account-pages.ts'
+import { listTags } from '../../support/pages.tsx'
 
 const PATH = '/profile'
 
@@ -52,6 +53,15 @@ describe('the page of the profile', () => {
     expect(html).toContain('<option value="de-AT" selected>de-AT</option>')
     await submit(PATH, { step: 'save', ...shown, locale: 'de-AT', name: 'Ada' })
     expect(await getUser(ctx, person.id)).toMatchObject({ locale: 'de-AT', name: 'Ada' })
+  })
+
+  test('marks each invalid field and says in plain words what is wrong', async ({ open, submit }) => {
+    const { html: _, ...shown } = await open()
+    const page = await submit(PATH, { step: 'save', ...shown, website: 'acme', birthdate: 'x' })
+    const invalid = listTags(page.html).filter(({ attributes }) => attributes['aria-invalid'])
+    expect(invalid.map(({ attributes }) => attributes.name)).toEqual(['birthdate', 'website'])
+    expect(page.html).toContain('Website must be a web address.')
+    expect(page.html).toContain('Check the fields that are marked.')
   })
 
   test('rejects an invalid language and names the field', async ({ open, submit }) => {
