@@ -85,7 +85,7 @@ describe('the metadata of an API as a protected resource (RFC 9728)', () => {
     },
   )
 
-  test('of another tenant is no resource of this one', async ({ authorize }) => {
+  test('of another tenant cannot be requested', async ({ authorize }) => {
     expect(await authorize([`${issuerOf(SYSTEM_TENANT)}/graphql`])).toMatchObject({ error: 'invalid_target' })
   })
 })
