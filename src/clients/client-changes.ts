@@ -59,6 +59,7 @@ const PRESENTATION_FIELDS: readonly string[] = [
   'description',
   'themeColor',
   'logoUrl',
+  'clientUri',
   'policyUrl',
   'termsUrl',
   'translations',

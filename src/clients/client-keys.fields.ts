@@ -23,7 +23,7 @@ const getKeyKind = ({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject): str
   asymmetricKeyDetails?.namedCurve ?? asymmetricKeyType ?? ''
 
 /** Why a key is rejected, or null. */
-function findKeyIssue(jwk: Record<string, unknown>): string | null {
+export function findKeyIssue(jwk: Record<string, unknown>): string | null {
   if (PRIVATE_JWK_MEMBERS.some((member) => Object.hasOwn(jwk, member)))
     return 'contains a private or symmetric key: send the public part only'
   const key = importPublicJwk(jwk)

@@ -30,7 +30,12 @@ export const listCallbackOrigins = (callbacks: readonly string[]): string[] => [
 ]
 
 /** Fields that public clients do not have. */
-export const SECRET_FIELD_DEFAULTS = { jwks: null, resources: [], tokenEndpointAuthMethod: null }
+export const SECRET_FIELD_DEFAULTS = {
+  jwks: null,
+  jwksUri: null,
+  resources: [],
+  tokenEndpointAuthMethod: null,
+}
 const SECRET_ONLY_FIELDS = Object.keys(SECRET_FIELD_DEFAULTS) as (keyof typeof SECRET_FIELD_DEFAULTS)[]
 export const REDIRECT_FIELDS = ['callbacks', 'allowedLogoutUrls'] as const
 

@@ -75,6 +75,7 @@ export const ClientRef = builder.prismaObject('Client', {
     }),
     themeColor: t.exposeString('themeColor', { nullable: true }),
     logoUrl: t.exposeString('logoUrl', { nullable: true }),
+    clientUri: t.exposeString('clientUri', { nullable: true }),
     policyUrl: t.exposeString('policyUrl', { nullable: true }),
     termsUrl: t.exposeString('termsUrl', { nullable: true }),
     translations: t.field({
@@ -98,6 +99,7 @@ export const ClientRef = builder.prismaObject('Client', {
     }),
     scopes: t.exposeStringList('scopes', {}),
     jwks: t.expose('jwks', { type: 'JSONObject', nullable: true }),
+    jwksUri: t.exposeString('jwksUri', { nullable: true }),
     backchannelLogoutUrl: t.exposeString('backchannelLogoutUrl', { nullable: true }),
     idTokenSigningAlg: t.field({
       type: SigningAlgorithmEnum,
@@ -193,6 +195,7 @@ export const buildClientInputFields = (t: InputFields) => ({
   }),
   themeColor: t.string({ description: describeField('themeColor') }),
   logoUrl: t.string({ description: describeField('logoUrl') }),
+  clientUri: t.string({ description: describeField('clientUri') }),
   policyUrl: t.string({ description: describeField('policyUrl') }),
   termsUrl: t.string({ description: describeField('termsUrl') }),
   translations: t.field({
@@ -209,6 +212,7 @@ export const buildClientInputFields = (t: InputFields) => ({
   tokenExpiryTime: t.int({ description: describeField('tokenExpiryTime') }),
   requireConsent: t.boolean({ description: describeField('requireConsent') }),
   jwks: t.field({ type: 'JSONObject', description: describeField('jwks') }),
+  jwksUri: t.string({ description: describeField('jwksUri') }),
   backchannelLogoutUrl: t.string({ description: describeField('backchannelLogoutUrl') }),
   idTokenSigningAlg: t.field({ type: SigningAlgorithmEnum, description: describeField('idTokenSigningAlg') }),
   userInfoSigningAlg: t.field({

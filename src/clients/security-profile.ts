@@ -86,9 +86,14 @@ export function checkSecuritySettings(
     settings.tokenEndpointAuthMethod === 'private_key_jwt' &&
     appType &&
     HAS_SECRET[appType] &&
-    !client.jwks
+    !client.jwks &&
+    !client.jwksUri
   )
-    report(['jwks'], `is required for ${implied ? `profile ${profile}` : 'private_key_jwt'}`)
+    report(
+      ['jwks'],
+      `is required for ${implied ? `profile ${profile}` : 'private_key_jwt'}, unless jwksUri is given`,
+    )
+  if (client.jwks && client.jwksUri) report(['jwksUri'], 'cannot be combined with jwks (RFC 7591, section 2)')
   if (settings.requireFapiAlgorithms) reportOtherAlgorithms(client, report)
   // A stolen refresh token would work for anyone, unnoticed (RFC 9700, section 2.2.2).
   if (!settings.rotateRefreshTokens && !settings.dpopBoundAccessTokens && appType && !HAS_SECRET[appType])

@@ -16,7 +16,7 @@ import { lockUserRow } from '../users/lock-user.sql.ts'
 import { deleteConsent } from './consents.sql.ts'
 
 const WITH_CLIENT = {
-  client: { select: { id: true, name: true, logoUrl: true, translations: true } },
+  client: { select: { id: true, name: true, clientUri: true, logoUrl: true, translations: true } },
 } as const
 
 /** A user's consent, with the name and logo of the client. */

@@ -28,6 +28,7 @@ export type PageTenant = Brand & {
 export type PageClient = {
   name: string
   logoUrl?: string | null
+  clientUri?: string | null
   policyUrl?: string | null
   termsUrl?: string | null
   /** The page shows those of its language. */
@@ -47,18 +48,33 @@ export const BidiText = ({ children }: { children: ComponentChildren }): VNode =
   <bdi class="given">{children}</bdi>
 )
 
-/** Where the client says how it uses data (OIDC Registration 1.0, section 2). They follow its name. */
-function ClientLinks({ client: { name, policyUrl, termsUrl } }: { client: PageClient }): VNode | null {
+/** The name of a client, which links to its home page. */
+export function ClientName({ name, clientUri }: Pick<PageClient, 'name' | 'clientUri'>): VNode {
+  const home = toSafeLink(clientUri)
+  if (!home) return <BidiText>{name}</BidiText>
+  return (
+    <a href={home} rel="noopener nofollow" target="_blank">
+      <BidiText>{name}</BidiText>
+    </a>
+  )
+}
+
+/** The home page of the client, and where it says how it uses data (OIDC Registration 1.0, section 2). They follow its name. */
+function ClientLinks({
+  client: { name, clientUri, policyUrl, termsUrl },
+}: {
+  client: PageClient
+}): VNode | null {
   const links = (
     [
       ['terms.title', toSafeLink(termsUrl)],
       ['terms.privacy', toSafeLink(policyUrl)],
     ] as const
   ).flatMap(([key, href]) => (href ? [{ key, href }] : []))
-  if (links.length === 0) return null
+  if (links.length === 0 && !toSafeLink(clientUri)) return null
   return (
     <p class="hint">
-      <BidiText>{name}</BidiText>
+      <ClientName name={name} clientUri={clientUri} />
       {links.map(({ key, href }) => (
         <>
           {' · '}

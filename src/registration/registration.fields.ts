@@ -25,12 +25,14 @@ const FIELD_BY_MEMBER = {
   client_name: 'name',
   redirect_uris: 'callbacks',
   logo_uri: 'logoUrl',
+  client_uri: 'clientUri',
   policy_uri: 'policyUrl',
   tos_uri: 'termsUrl',
   post_logout_redirect_uris: 'allowedLogoutUrls',
   initiate_login_uri: 'initiateLoginUrl',
   backchannel_logout_uri: 'backchannelLogoutUrl',
   jwks: 'jwks',
+  jwks_uri: 'jwksUri',
   id_token_signed_response_alg: 'idTokenSigningAlg',
   userinfo_signed_response_alg: 'userInfoSigningAlg',
   id_token_claims: 'idTokenClaims',
@@ -74,7 +76,6 @@ export const ClientMetadata = z.looseObject(
     scope: z.string('must be a string').optional(),
     backchannel_logout_session_required: z.boolean('must be true or false').optional(),
     require_auth_time: z.boolean('must be true or false').optional(),
-    jwks_uri: createForbiddenField('is not supported: send the keys as jwks'),
   },
   'must be an object',
 )
@@ -123,8 +124,8 @@ export function parseMetadata(
       field: 'token_endpoint_auth_method',
       description: 'must be none for a native application, which cannot keep a secret',
     })
-  if (method === 'private_key_jwt' && metadata.jwks === undefined)
-    issues.push({ field: 'jwks', description: 'is required for private_key_jwt' })
+  if (method === 'private_key_jwt' && (metadata.jwks ?? metadata.jwks_uri) == null)
+    issues.push({ field: 'jwks', description: 'is required for private_key_jwt, unless jwks_uri is given' })
   if (typeof metadata.logo_uri === 'string' && /^data:/i.test(metadata.logo_uri))
     issues.push({ field: 'logo_uri', description: 'must be an http or https URL' })
   const languages = readLanguageMembers(metadata)

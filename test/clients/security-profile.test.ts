@@ -98,10 +98,15 @@ describe.each(SURFACES)('the profile fapi2 of a client over %s', (surface) => {
       ['idTokenSigningAlg', 'must be ES256 or EdDSA with requireFapiAlgorithms'],
       ['jwks.keys.0', EC_KEY],
     ])
-    const required = [['jwks', 'is required for profile fapi2']]
+    const required = [['jwks', 'is required for profile fapi2, unless jwksUri is given']]
     expect(toIssues(await writers[surface].create({ profile: 'fapi2' }))).toEqual(required)
     const { id } = await writers[surface].create({ profile: 'fapi2', jwks: { keys: [keys.ES256] } })
     expect(toIssues(await writers[surface].update(id, { jwks: null }))).toEqual(required)
+    const jwksUri = 'https://bank.example/jwks.json'
+    expect(toIssues(await writers[surface].update(id, { jwksUri }))).toEqual([
+      ['jwksUri', 'cannot be combined with jwks (RFC 7591, section 2)'],
+    ])
+    expect(await writers[surface].update(id, { jwks: null, jwksUri })).toMatchObject({ jwks: null, jwksUri })
     for (const appType of ['single-page', 'native']) {
       const rejected = [['appType', 'must be web or machine with profile fapi2']]
       expect(toIssues(await writers[surface].create({ appType, profile: 'fapi2' }))).toEqual(rejected)
@@ -122,7 +127,7 @@ describe.each(SURFACES)('the profile fapi2 of a client over %s', (surface) => {
       expect(client.secret === null).toBe(value === 'private_key_jwt')
     }
     expect(toIssues(await writers[surface].create({ tokenEndpointAuthMethod: 'private_key_jwt' }))).toEqual([
-      ['jwks', 'is required for private_key_jwt'],
+      ['jwks', 'is required for private_key_jwt, unless jwksUri is given'],
     ])
   })
 

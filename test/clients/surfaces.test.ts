@@ -31,6 +31,8 @@ describe('the operations on clients', () => {
       tokenExpiryTime: null,
       requireConsent: false,
       jwks: null,
+      jwksUri: null,
+      clientUri: null,
       backchannelLogoutUrl: null,
       idTokenSigningAlg: null,
       userInfoSigningAlg: null,

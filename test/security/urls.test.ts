@@ -22,6 +22,7 @@ describe('the arguments that are URLs', () => {
         'loginUrl',
         'logoUrl',
         'picture',
+        'clientUri',
         'policyUrl',
         'privacyUrl',
         'profile',

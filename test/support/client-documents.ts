@@ -22,7 +22,7 @@ export const serveJson =
       .end(JSON.stringify({ client_id: url, redirect_uris: [REDIRECT_URI], ...metadata }))
 
 /** A host on this machine that clients publish their documents on. */
-async function startDocumentHost() {
+export async function startDocumentHost() {
   const served = new Map<string, Serve>()
   const requested: string[] = []
   const host = createServer((request, response) => {

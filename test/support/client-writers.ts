@@ -32,7 +32,7 @@ export const SECURITY_MEMBERS = [
   'rotateRefreshTokens',
 ]
 export const CLIENT_FIELDS = `id name description appType themeColor logoUrl callbacks allowedOrigins webOrigins allowedLogoutUrls
-  initiateLoginUrl tokenExpiryTime requireConsent type scopes updatedAt createdAt policyUrl termsUrl
+  initiateLoginUrl tokenExpiryTime requireConsent type scopes updatedAt createdAt jwksUri clientUri policyUrl termsUrl
   translations { locale name logoUrl policyUrl termsUrl } ${[...OIDC_MEMBERS, ...SECURITY_MEMBERS].join(' ')}`
 
 /** Every member of the specification that a client can be given. */

@@ -143,7 +143,7 @@ export function pagesWith(text: string, brand: Brand = {}) {
     privacyUrl: text,
     ...brand,
   }
-  const client = { name: text, logoUrl: text, themeColor: text }
+  const client = { name: text, logoUrl: text, clientUri: toLink(text), themeColor: text }
   const person = { name: text, email: text, phoneNumber: text }
   const lastSeenAt = new Date(0)
   const accounts = [
@@ -312,7 +312,9 @@ export function pagesWith(text: string, brand: Brand = {}) {
       <AppsPage
         {...{ tenant, form: interaction, hasMore: true, messages: [text], timeZone: null }}
         notice="notice.accessRemoved"
-        apps={[{ clientId: text, name: text, words: [text], apis: [text], since: sentAt }]}
+        apps={[
+          { clientId: text, clientUri: toLink(text), name: text, words: [text], apis: [text], since: sentAt },
+        ]}
       />
     ),
     'account-sign-in-methods': (

@@ -97,6 +97,7 @@ export const ADDED_FIELDS: Record<string, string[]> = {
   NewClient: [
     'scopes',
     'jwks',
+    'jwksUri',
     'backchannelLogoutUrl',
     'idTokenSigningAlg',
     'userInfoSigningAlg',
@@ -112,6 +113,7 @@ export const ADDED_FIELDS: Record<string, string[]> = {
     'requireSecondFactor',
     'defaultMaxAge',
     'resources',
+    'clientUri',
     'policyUrl',
     'termsUrl',
     'translations',

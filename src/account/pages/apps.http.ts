@@ -18,6 +18,7 @@ async function listShownApps({ ctx, user }: AccountVisit) {
     page.rows.map(async ({ clientId, client, scopes, claims, resources, createdAt }) => ({
       clientId,
       name: localizeClient(client, language).name,
+      clientUri: client.clientUri,
       words: listConsentItems(scopes, claims).map(({ words }) => words),
       apis: await listApiNames(ctx.tenant, resources, language),
       since: createdAt,

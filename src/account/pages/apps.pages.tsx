@@ -1,6 +1,12 @@
 import type { VNode } from 'preact'
 import { ApiItem } from '../../pages/api-item.pages.tsx'
-import { BidiText, type PageInteraction, type PageTenant, StepForm } from '../../pages/page-shell.pages.tsx'
+import {
+  BidiText,
+  ClientName,
+  type PageInteraction,
+  type PageTenant,
+  StepForm,
+} from '../../pages/page-shell.pages.tsx'
 import { Message, useWords } from '../../pages/words.pages.tsx'
 import { AccountShell } from './account-shell.pages.tsx'
 import { Moment } from './moment.pages.tsx'
@@ -10,6 +16,8 @@ import type { Notice } from './notices.ts'
 export type ShownApp = {
   clientId: string
   name: string
+  /** Its home page. */
+  clientUri: string | null
   words: readonly string[]
   apis: readonly string[]
   since: Date
@@ -44,10 +52,10 @@ export function AppsPage({ tenant, form, timeZone, apps, hasMore, ...shell }: Ap
       {apps.length > 0 && (
         // biome-ignore lint/a11y/noRedundantRoles: VoiceOver does not announce a list without bullets as a list.
         <ul class="messages" role="list">
-          {apps.map(({ clientId, name, words: asks, apis, since }) => (
+          {apps.map(({ clientId, name, clientUri, words: asks, apis, since }) => (
             <li class="message" key={clientId}>
               <h2>
-                <BidiText>{name}</BidiText>
+                <ClientName name={name} clientUri={clientUri} />
               </h2>
               <ul class="asks">
                 {asks.map((each) => (

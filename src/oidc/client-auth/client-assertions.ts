@@ -1,11 +1,21 @@
-import { createLocalJWKSet, decodeJwt, decodeProtectedHeader, errors, type JWK, jwtVerify } from 'jose'
+import {
+  createLocalJWKSet,
+  decodeJwt,
+  decodeProtectedHeader,
+  errors,
+  type JWK,
+  type JWTVerifyOptions,
+} from 'jose'
 import type { CachedClient } from '../../access/client-cache.ts'
 import { recordFirstUse } from '../../access/used-proofs.ts'
+import type { Ctx } from '../../core/context.ts'
 import { issuerOf } from '../../core/issuer.ts'
 import type { Diagnostics } from '../../core/oauth-error.ts'
 import { toEpochSeconds } from '../../core/time.ts'
 import { listClientAlgorithms } from '../../keys/public-keys.ts'
+import { verifyWithKeys } from '../../keys/remote-key-sets.ts'
 import { toLogText } from '../../keys/token-claims.ts'
+import { ClientKeysError, removeLegacyAlg, verifyWithRemoteKeys } from './client-key-sets.ts'
 
 /** The only supported client_assertion_type (RFC 7523, section 2.2). */
 export const JWT_BEARER = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer'
@@ -35,9 +45,6 @@ export function readAssertedClientId(assertion: string): string | null {
 
 const keySets = new WeakMap<object, AssertionKeys>()
 
-/** EdDSA and Ed25519 name the same algorithm for the only supported curve (RFC 9864). */
-const removeLegacyAlg = (key: JWK): JWK => (key.crv === 'Ed25519' ? { ...key, alg: undefined } : key)
-
 function getKeySet(jwks: object): AssertionKeys {
   let keys = keySets.get(jwks)
   if (!keys) {
@@ -45,30 +52,6 @@ function getKeySet(jwks: object): AssertionKeys {
     keySets.set(jwks, keys)
   }
   return keys
-}
-
-/**
- * Verifies with the key that the assertion's kid names, or else with each fitting key of the client. Throws
- * as jwtVerify.
- */
-async function verifyWithAnyKey(assertion: string, keys: AssertionKeys, options: object): Promise<void> {
-  try {
-    await jwtVerify(assertion, keys, options)
-  } catch (error) {
-    if (!(error instanceof errors.JWKSMultipleMatchingKeys)) throw error
-    for await (const key of error) {
-      const isVerified = await jwtVerify(assertion, key, options).then(
-        () => true,
-        (cause) => {
-          // Any other error means that the key fits and the claims are invalid.
-          if (cause instanceof errors.JWSSignatureVerificationFailed) return false
-          throw cause
-        },
-      )
-      if (isVerified) return
-    }
-    throw new errors.JWSSignatureVerificationFailed()
-  }
 }
 
 /** Diagnostics of an error of jose: the rejected value and the expected one. Rethrows any other error. */
@@ -144,16 +127,20 @@ function findClaimsIssue(
  * Validates a client assertion and records its use (RFC 7523, section 3; OIDC Core, section 9); null when it
  * is valid. It must be signed with a key of the client, issued by the client about itself, addressed only to
  * this issuer, its token endpoint or the called `endpoint`, expire within an hour, and have an unused jti. The settings of
- * a client may permit fewer algorithms, and demand the issuer as audience. One statement.
+ * a client may permit fewer algorithms, and demand the issuer as audience. One statement. Keys at `jwksUri` are fetched if
+ * they are not cached. Throws RateLimited.
  */
 export async function findAssertionIssue(
-  tenant: string,
-  client: Pick<CachedClient, 'id' | 'jwks' | 'requireIssuerAudience' | 'requireFapiAlgorithms'>,
+  caller: Pick<Ctx, 'tenant' | 'ip'>,
+  client: Pick<
+    CachedClient,
+    'id' | 'registeredBy' | 'jwks' | 'jwksUri' | 'requireIssuerAudience' | 'requireFapiAlgorithms'
+  >,
   assertion: string,
   endpoint: string,
   now = new Date(),
 ): Promise<Diagnostics | null> {
-  if (!client.jwks) return { reason: 'the client has no keys (jwks)' }
+  if (!client.jwks && !client.jwksUri) return { reason: 'the client has no keys (jwks or jwksUri)' }
   let header: ReturnType<typeof decodeProtectedHeader>
   let claims: AssertionClaims
   try {
@@ -166,20 +153,24 @@ export async function findAssertionIssue(
     return { reason: 'its typ is not accepted', typ: toLogText(header.typ) }
   const algorithms = listClientAlgorithms(client)
   try {
-    await verifyWithAnyKey(assertion, getKeySet(client.jwks as object), {
-      algorithms,
+    const rules: JWTVerifyOptions = {
+      algorithms: [...algorithms] as JWTVerifyOptions['algorithms'],
       issuer: client.id,
       subject: client.id,
       requiredClaims: ['aud', 'exp', 'jti'],
       clockTolerance: CLOCK_TOLERANCE_SECONDS,
       currentDate: now,
-    })
+    }
+    if (client.jwks) await verifyWithKeys(assertion, getKeySet(client.jwks as object), rules)
+    else await verifyWithRemoteKeys(caller, client, client.jwksUri ?? '', assertion, rules)
   } catch (error) {
+    if (error instanceof ClientKeysError)
+      return { reason: `the keys of the client cannot be used: ${error.message}`, jwks_uri: client.jwksUri }
     return diagnoseVerification(error, header, claims, algorithms, toEpochSeconds(now))
   }
   const issue = findClaimsIssue(
     claims,
-    selectAudience(client, issuerOf(tenant), endpoint),
+    selectAudience(client, issuerOf(caller.tenant), endpoint),
     toEpochSeconds(now),
   )
   if (issue) return issue
@@ -190,7 +181,7 @@ export async function findAssertionIssue(
     jti,
     untilSeconds: exp + CLOCK_TOLERANCE_SECONDS,
   } as const
-  return (await recordFirstUse(tenant, firstUse))
+  return (await recordFirstUse(caller.tenant, firstUse))
     ? null
     : { reason: 'its jti was used before', claim: 'jti', given: jti }
 }

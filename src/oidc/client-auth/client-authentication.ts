@@ -84,7 +84,7 @@ export async function authenticateClient(
   const diagnostics = !credentials
     ? { reason: 'the request does not identify a client' }
     : client
-      ? await findCredentialIssue(caller.tenant, client, credentials, endpoint)
+      ? await findCredentialIssue(caller, client, credentials, endpoint)
       : { reason: 'the client is unknown', method: credentials.method }
   if (client && !diagnostics) return client
   await consumeLimit('clientAuthentication', caller.tenant, caller.ip)
@@ -98,7 +98,7 @@ export async function authenticateClient(
 
 /** Diagnostics for invalid credentials; null when they are valid. */
 async function findCredentialIssue(
-  tenant: string,
+  caller: Pick<Ctx, 'tenant' | 'ip'>,
   client: CachedClient,
   credentials: ClientCredentials,
   endpoint: string,
@@ -125,6 +125,6 @@ async function findCredentialIssue(
       given: credentials.type?.startsWith('urn:') ? credentials.type : null,
       expected: JWT_BEARER,
     }
-  const issue = await findAssertionIssue(tenant, client, credentials.assertion, endpoint)
+  const issue = await findAssertionIssue(caller, client, credentials.assertion, endpoint)
   return issue && { ...issue, method }
 }

@@ -8,6 +8,7 @@ export type RequestingClient = Pick<
   | 'id'
   | 'name'
   | 'logoUrl'
+  | 'clientUri'
   | 'policyUrl'
   | 'termsUrl'
   | 'translations'
@@ -33,6 +34,7 @@ export const createAccountPagesClient = ({
   id: ACCOUNT_PAGES_ID,
   name: `${friendlyName || tenantId} account`,
   logoUrl,
+  clientUri: null,
   policyUrl: null,
   termsUrl: null,
   translations: [],

@@ -64,6 +64,7 @@ export function buildAccountSamples(tenant: PageTenant, now: Date): Record<strin
         apps={[
           {
             clientId: 'client_1',
+            clientUri: null,
             name: CLIENT.name,
             words: ['See your email address'],
             apis: ['Orders'],

@@ -33,6 +33,8 @@ export const CLIENT_OPERATIONS: Record<string, Call[]> = {
     { name: '', callbacks: ['javascript:x'], scopes: ['nonsense'] },
     { name: 'Web', ...NEW_CLIENT },
     { name: 'Bank', jwks: NEW_CLIENT.jwks, profile: 'fapi2', tokenEndpointAuthMethod: 'private_key_jwt' },
+    { name: 'Remote keys', jwksUri: 'https://bank.example/jwks.json', clientUri: 'https://bank.example' },
+    { name: 'Keys twice', jwks: NEW_CLIENT.jwks, jwksUri: 'https://bank.example/jwks.json' },
     { name: 'Contradiction', profile: 'fapi2', requirePkce: false, rotateRefreshTokens: true },
   ].map(({ name, ...fields }) => ({
     title: name || 'invalid',
