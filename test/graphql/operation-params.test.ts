@@ -97,7 +97,12 @@ describe('an empty operationName', () => {
     }
   })
 
-  test('counts as absent for a mutation and a subscription', async ({ sendParams, server, tenant, token }) => {
+  test('counts as absent for a mutation and a subscription', async ({
+    sendParams,
+    server,
+    tenant,
+    token,
+  }) => {
     const mutation = 'mutation Create { createUser(input: { fields: { name: "Ada" } }) { __typename } }'
     const { body } = await sendParams('POST', { query: mutation, operationName: '' }, 'application/json')
     expect(body.data).toEqual({ createUser: { __typename: 'UserPayload' } })
@@ -110,7 +115,11 @@ describe('an empty operationName', () => {
 
 describe('a parameter of a GET request that is not JSON', () => {
   test.for(['variables', 'extensions'])('is named: %s', async (name, { sendParams }) => {
-    const { status, body } = await sendParams('GET', { query: QUERY, [name]: '{' }, 'application/graphql-response+json')
+    const { status, body } = await sendParams(
+      'GET',
+      { query: QUERY, [name]: '{' },
+      'application/graphql-response+json',
+    )
     expect(status).toBe(400)
     expect(errorOf(body)?.extensions.fields).toEqual([{ field: name, description: 'is not valid JSON' }])
   })
