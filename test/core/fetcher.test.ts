@@ -32,7 +32,7 @@ describe('a redirect', () => {
     'to %s is rejected',
     async (location, { fetcher, serve }) => {
       const { origin } = await serve(redirectTo(location))
-      expect(await describeOutcome(fetcher(LOOSE)(origin))).toBe('refused')
+      expect(await describeOutcome(fetcher(LOOSE)(origin))).toBe('redirected')
     },
   )
 
@@ -43,15 +43,15 @@ describe('a redirect', () => {
       response.writeHead(302, { location: `/${step - 1}` }).end()
     })
     expect(await (await fetcher(LOOSE)(`${chain.origin}/3`)).text()).toBe('arrived')
-    expect(await describeOutcome(fetcher(LOOSE)(`${chain.origin}/4`))).toBe('refused')
+    expect(await describeOutcome(fetcher(LOOSE)(`${chain.origin}/4`))).toBe('redirected')
   })
 
   test('is not followed by a request with a token or a body', async ({ fetcher, serve }) => {
     const elsewhere = await serve((_request, response) => response.end())
     const { origin } = await serve(redirectTo(`${elsewhere.origin}/`))
     const loose = fetcher(LOOSE)
-    expect(await describeOutcome(loose(origin, { headers: { authorization: 'Bearer x' } }))).toBe('refused')
-    expect(await describeOutcome(loose(origin, { method: 'POST', body: 'code=x' }))).toBe('refused')
+    expect(await describeOutcome(loose(origin, { headers: { authorization: 'Bearer x' } }))).toBe('redirected')
+    expect(await describeOutcome(loose(origin, { method: 'POST', body: 'code=x' }))).toBe('redirected')
     expect(elsewhere.seen).toEqual([])
   })
 })

@@ -92,9 +92,9 @@ describe('an invalid client metadata document', () => {
       'token_endpoint_auth',
     ],
     [
-      'with a jwks_uri',
-      ({ origin }) => serveJson({ jwks_uri: `${origin}/keys` }),
-      'jwks_uri is not supported',
+      'with a jwks_uri and a jwks',
+      ({ origin }) => serveJson({ jwks_uri: `${origin}/keys`, jwks: { keys: [] } }),
+      'jwks',
     ],
     [
       'that is not JSON',

@@ -38,7 +38,7 @@ const FAULTY: [name: string, more: Record<string, string | null>, error: string]
   ['prompt=none without a session', { prompt: 'none' }, 'login_required'],
   ['prompt=none by form_post', { prompt: 'none', response_mode: 'form_post' }, 'login_required'],
   ['an unsupported response_type', { response_type: 'token' }, 'unsupported_response_type'],
-  ['a missing scope', { scope: 'email' }, 'invalid_scope'],
+  ['an unknown scope', { scope: 'planted-words' }, 'invalid_scope'],
   ['a missing code_challenge', { code_challenge: null, code_challenge_method: null }, 'invalid_request'],
   ['an unknown prompt', { prompt: 'planted-words' }, 'invalid_request'],
   ['an unknown resource', { resource: 'https://unknown.example' }, 'invalid_target'],

@@ -80,7 +80,7 @@ describe('a form of an account page that is sent several times', () => {
     const where = { tenantId: tenant, userId: person.id, type: 'totp' }
     const { id } = await dbFor(tenant).credential.findFirstOrThrow({ where })
     const next = await expectOnce('/sign-in-methods', { step: 'remove', credential: id }, null)
-    expect(next.html).toContain('The sign-in method is removed.')
+    expect(next.html).toContain('Sign-in method removed.')
   })
 
   test('requests and cancels the deletion once', async ({ expectOnce }) => {

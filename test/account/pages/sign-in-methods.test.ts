@@ -18,7 +18,7 @@ describe('the page of sign-in methods', () => {
   }) => {
     expect(idsIn((await visit('/sign-in-methods')).html)).toEqual([passkey.credentialId])
     const done = await submit('/sign-in-methods', { step: 'remove', credential: passkey.credentialId })
-    expect(done.html).toContain('The sign-in method is removed.')
+    expect(done.html).toContain('Sign-in method removed.')
     expect(idsIn(done.html)).toEqual([])
     expect((await events({ type: 'credential.revoked' })).slice(-1)).toMatchObject([
       { userId: person.id, actorUserId: person.id, actorClientId: null },

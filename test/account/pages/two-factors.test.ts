@@ -49,7 +49,7 @@ describe('the account pages of a tenant that requires two factors', () => {
     )
     here.cookies.set(nameCookie('sid', strict), token)
     const done = await submit(PATH, { step: 'remove', credential: passkey.credentialId })
-    expect(done.html).toContain('The sign-in method is removed.')
+    expect(done.html).toContain('Sign-in method removed.')
   })
 
   test('lead from one factor through the second one, and then remove', async ({
@@ -71,7 +71,7 @@ describe('the account pages of a tenant that requires two factors', () => {
     expect(back.path).toBe(`/${strict}/account${PATH}`)
     const again = { html: await back.response.text(), path: back.path }
     const done = await browser.submit(again, form)
-    expect(await done.response.text()).toContain('The sign-in method is removed.')
+    expect(await done.response.text()).toContain('Sign-in method removed.')
   })
 
   test.for<[string, [SessionProof['method'], string[], number][], boolean]>([
@@ -116,7 +116,7 @@ describe('the account pages of a tenant that requires two factors', () => {
       await submit('', {})
       await setProofs(proofs)
       const { html, path } = await submit(PATH, { step: 'remove', credential: passkey.credentialId })
-      expect(html.includes('The sign-in method is removed.')).toBe(isAllowed)
+      expect(html.includes('Sign-in method removed.')).toBe(isAllowed)
       if (!isAllowed) expect(path).toContain('/signin/')
     },
   )
