@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { CODE_SCRIPT_PATH } from '../../src/pages/assets/code-script.ts'
+import { COPY_SCRIPT_PATH } from '../../src/pages/assets/copy-script.ts'
 import { ENROLLMENT_SCRIPT_PATH } from '../../src/pages/assets/enrollment-script.ts'
 import { FORM_POST_SCRIPT_PATH } from '../../src/pages/assets/form-post-script.ts'
+import { LOCAL_TIME_SCRIPT_PATH } from '../../src/pages/assets/local-time-script.ts'
 import { PASSKEY_CREATION_SCRIPT_PATH } from '../../src/pages/assets/passkey-creation-script.ts'
 import { PASSKEY_SCRIPT_PATH } from '../../src/pages/assets/passkey-script.ts'
 import { SUBMIT_SCRIPT_PATH } from '../../src/pages/assets/submit-script.ts'
@@ -9,7 +11,7 @@ import { WEB_MESSAGE_SCRIPT_PATH } from '../../src/pages/assets/web-message-scri
 import { listTags, pagesWith, renderHtml, TAG } from '../support/pages.tsx'
 
 const PAGES = Object.keys(pagesWith('')) as (keyof ReturnType<typeof pagesWith>)[]
-/** The script of a page; the others have none, except that of their forms. */
+/** The script of a page; the others have none, except those of forms, times and recovery codes. */
 const SCRIPTS: Record<string, string> = {
   email: PASSKEY_SCRIPT_PATH,
   'phone-number': PASSKEY_SCRIPT_PATH,
@@ -24,6 +26,8 @@ const SCRIPTS: Record<string, string> = {
   'form-post': FORM_POST_SCRIPT_PATH,
   'web-message': WEB_MESSAGE_SCRIPT_PATH,
 }
+/** What the link to a file of recovery codes begins with. */
+const SAVED_CODES = 'data:text/plain;charset=utf-8,'
 /** The link and the image of a key for an authenticator app, which the server makes. */
 const PAGES_WITH_KEY = ['totp-setup', 'account-authenticator-app']
 const OF_KEY = /^(otpauth:\/\/totp\/|data:image\/svg\+xml;base64,)/
@@ -42,11 +46,14 @@ describe.each(PAGES)('the %s page', (name) => {
     if (attack.includes('<')) expect(html).not.toContain(attack)
     const tags = listTags(html)
     const scripts = tags.filter((tag) => tag.name === 'script').map((tag) => tag.attributes.src)
-    const hasForm = html.includes('name="csrf"')
-    expect(scripts).toEqual([
-      ...(SCRIPTS[name] ? [SCRIPTS[name]] : []),
-      ...(hasForm ? [SUBMIT_SCRIPT_PATH] : []),
-    ])
+    expect(scripts.sort()).toEqual(
+      [
+        ...(SCRIPTS[name] ? [SCRIPTS[name]] : []),
+        ...(html.includes('name="csrf"') ? [SUBMIT_SCRIPT_PATH] : []),
+        ...(html.includes('data-local=') ? [LOCAL_TIME_SCRIPT_PATH] : []),
+        ...(html.includes(SAVED_CODES) ? [COPY_SCRIPT_PATH] : []),
+      ].sort(),
+    )
     expect(
       tags
         .flatMap((tag) => Object.keys(tag.attributes))
@@ -74,7 +81,9 @@ describe.each(PAGES)('the %s page', (name) => {
       src ?? '/',
       action ?? '/',
     ])
-    const foreign = urls.filter((value) => !value.startsWith('/') && value !== 'data:,')
+    const isOwn = (value: string) =>
+      value.startsWith('/') || value === 'data:,' || value.startsWith(SAVED_CODES)
+    const foreign = urls.filter((value) => !isOwn(value))
     expect(foreign.filter((value) => !PAGES_WITH_KEY.includes(name) || !OF_KEY.test(value))).toEqual([])
     expect(tags.filter((tag) => tag.name === 'img' && tag.attributes.class !== 'qr')).toEqual([])
   })

@@ -61,13 +61,20 @@ export type Send = (body: unknown) => Promise<readonly string[]>
 const isNamed = ({ path }: Variation, fields: readonly string[]): boolean =>
   fields.some((field) => `${field}.`.startsWith(`${path.join('.')}.`))
 
-/** What another member may be so that a value is accepted: an app type has its own redirect URIs. */
-const listOtherBases = (members: Members, base: object): unknown[] =>
-  [...members].flatMap(([name, variations]) =>
+const omitKeys = ({ jwks: _, ...others }: { jwks?: unknown }): object => others
+
+/**
+ * What another member may be, or that it is absent, so that a value is accepted: an app type has its own redirect URIs,
+ * and keys are given or referred to.
+ */
+const listOtherBases = (members: Members, base: object): unknown[] => [
+  ...('jwks' in base ? [omitKeys(base)] : []),
+  ...[...members].flatMap(([name, variations]) =>
     /type$/i.test(name)
       ? variations.filter(({ isAllowed }) => isAllowed).map(({ value }) => ({ ...base, [name]: value }))
       : [],
-  )
+  ),
+]
 
 /**
  * Sends bodies with all these values, of several members at a time, and describes where the response names a

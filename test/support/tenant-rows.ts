@@ -92,6 +92,9 @@ export async function fillTenantTables(tenantId: string): Promise<void> {
   await db.registrationToken.create({ data: { tenantId, id: 't', tokenHash: hash, expiresAt } })
   await db.idempotencyKey.create({ data: { tenantId, keyHash: hash, requestHash: hash, expiresAt } })
   await db.userTerm.create({ data: { tenantId, userId, term: 'w:ada' } })
+  await db.knownDevice.create({
+    data: { tenantId, address: 'a@b.example', deviceId: 'd', userId, provenAt: expiresAt },
+  })
   await db.secondFactorGuess.create({ data: { tenantId, userId, windowAt: new Date() } })
   const now = new Date()
   await db.accountDeletion.create({

@@ -1,4 +1,11 @@
-import { type GraphQLInputType, isInputObjectType, isListType, isNonNullType } from 'graphql'
+import {
+  type GraphQLInputType,
+  getNamedType,
+  isEnumType,
+  isInputObjectType,
+  isListType,
+  isNonNullType,
+} from 'graphql'
 import { ownTokenFor } from './actors.ts'
 import { test as base } from './fixtures.ts'
 import { namedTypes } from './schema.ts'
@@ -10,7 +17,8 @@ export const URL_NAME = /ur[il]s?$|callbacks?$|origins?$|endpoints?$|^(profile|p
 export const URL_FIELDS = namedTypes
   .filter(isInputObjectType)
   .flatMap((type) => Object.values(type.getFields()).map((field) => ({ type: type.name, field })))
-  .filter(({ field }) => URL_NAME.test(field.name))
+  // The profile of a client is the name of a set of settings.
+  .filter(({ field }) => URL_NAME.test(field.name) && !isEnumType(getNamedType(field.type)))
 
 export const isList = (type: GraphQLInputType): boolean =>
   isNonNullType(type) ? isList(type.ofType) : isListType(type)
