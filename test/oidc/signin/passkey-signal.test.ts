@@ -5,7 +5,7 @@ import { resetCooldown } from '../../support/account.ts'
 import { test as base } from '../../support/passkeys.ts'
 import { codeFor } from '../../support/protocol.ts'
 
-const CONSENT = '<h1>Allow '
+const CONSENT = '<h1><span>Allow '
 
 const readSignal = (html: string) => {
   const text = /data-accepted="([^"]*)"/.exec(html)?.[1]
