@@ -99,7 +99,9 @@ export const STORING_REQUESTS: [
       const { csrf, at } = await openForm(browser, authorizePath(slug, client))
       await browser.post(at, { csrf, step: 'email', address })
       await browser.post(at, { csrf, step: 'code', code: await codeFor(address) })
-      return () => browser.post(`${at}/create`, { csrf, step: 'create', name: 'Ada' })
+      // The proof has bound the sign-in anew, and its forms with it.
+      const create = await openForm(browser, `${at}/create`)
+      return () => browser.post(`${at}/create`, { csrf: create.csrf, step: 'create', name: 'Ada' })
     },
   ],
   [
