@@ -50,7 +50,9 @@ describe('a redirect', () => {
     const elsewhere = await serve((_request, response) => response.end())
     const { origin } = await serve(redirectTo(`${elsewhere.origin}/`))
     const loose = fetcher(LOOSE)
-    expect(await describeOutcome(loose(origin, { headers: { authorization: 'Bearer x' } }))).toBe('redirected')
+    expect(await describeOutcome(loose(origin, { headers: { authorization: 'Bearer x' } }))).toBe(
+      'redirected',
+    )
     expect(await describeOutcome(loose(origin, { method: 'POST', body: 'code=x' }))).toBe('redirected')
     expect(elsewhere.seen).toEqual([])
   })

@@ -188,7 +188,10 @@ describe('a rejected text message', () => {
     const country = await browser.submit(page, { step: 'email', address: '+1 202 555 0123' })
     expect(await country.response.text()).toContain('We can’t send text messages to this country.')
     await updateSettings(ctx, { smsCountries: null, smsDailyLimit: 0 })
-    const daily = await browser.submit(await openPage(browser, page.path), { step: 'email', address: '+1 202 555 0123' })
+    const daily = await browser.submit(await openPage(browser, page.path), {
+      step: 'email',
+      address: '+1 202 555 0123',
+    })
     expect(daily.response.status).toBe(429)
     expect(await daily.response.text()).toMatch(/Too many attempts\. Try again in/)
     await updateSettings(ctx, { smsDailyLimit: null })
