@@ -9,7 +9,7 @@ import { authenticateSession } from '../../src/sessions/authenticate-session.ts'
 import { updateSettings } from '../../src/tenants/settings.ts'
 import { createUser, deleteUser, updateUser } from '../../src/users/users.ts'
 import { ctxFor, newTenant } from '../support/actors.ts'
-import { test as base, INVALID, limited, MINUTE, setClock, wrongFor } from '../support/passcodes.ts'
+import { test as base, INVALID, MINUTE, setClock, wrongFor } from '../support/passcodes.ts'
 import { countStatements } from '../support/statements.ts'
 
 const TOKEN = 'b2c8f0d1-6f0e-4f4e-9a53-0d3c1f6f2a77'
@@ -83,9 +83,11 @@ describe('a device token', () => {
     const elsewhere = await ctxFor(await newTenant())
     const to = address('grace')
     await sendPasscode(elsewhere, 'email', { to, createUser: true, ...from(TOKEN) })
-    const { rows } = await listEvents(elsewhere, { filter: { types: ['passcode.sent'] } })
-    expect(rows[0]?.deviceId).toMatch(/^[\w-]{43}$/)
-    expect(rows[0]?.deviceId).not.toBe(session?.deviceId)
+    const readDevice = async () =>
+      (await listEvents(elsewhere, { filter: { types: ['passcode.sent'] } })).rows[0]?.deviceId
+    // An older transaction of the server hides the event until it has ended.
+    await expect.poll(readDevice).toMatch(/^[\w-]{43}$/)
+    expect(await readDevice()).not.toBe(session?.deviceId)
   })
 
   test('costs a session check no statement', async ({ ctx, address, enter }) => {
@@ -127,7 +129,9 @@ describe('a device in which the user entered a right code', () => {
     await updateSettings(ctx, { networkCodeLimit: 10 })
     for (let asked = 0; asked < 10; asked++)
       await send(address(`other${asked}`), { createUser: true, ...from(OTHER) })
-    await expect(send(address('late'), { createUser: true, ...from(OTHER) })).rejects.toThrow(limited(3600))
+    await expect(send(address('late'), { createUser: true, ...from(OTHER) })).rejects.toMatchObject({
+      status: 429,
+    })
     pass(MINUTE)
     await send(address(), from(TOKEN))
   })
