@@ -47,7 +47,7 @@ export async function requireRecentSignIn(
 }
 
 /**
- * The same for a change, which is counted: users are told of most of these changes, each by one message. Throws
+ * Also counts the change: most of these changes send the user a message. Throws
  * RateLimited too.
  */
 export async function requireStepUp(

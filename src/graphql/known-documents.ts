@@ -49,7 +49,7 @@ export function createKnownDocuments() {
     sizeCalculation: estimateBytes,
   })
   return {
-    /** The known document of a text, or a new one. Throws a GraphQLError for a text that is no document. */
+    /** The known document of a text, or a new one. Throws a GraphQLError for a text that does not parse. */
     parse: (text: string): DocumentNode => documents.get(text) ?? parseDocument(text),
     /** True for a document that was valid before. */
     has: (document: DocumentNode): boolean => documents.peek(readText(document)) === document,

@@ -7,7 +7,7 @@ import { fetchDocument } from './provider-fetch.ts'
 /** A member that is not needed: one that cannot be used is as if it were absent. */
 const optional = <Shape extends z.ZodType>(shape: Shape) => shape.optional().catch(undefined)
 const endpoint = optional(z.string().max(2000).refine(URL.canParse))
-/** The ways in which clients authenticate that are told from each other here. */
+/** The methods of client authentication that this server distinguishes. */
 const AUTHENTICATION_METHODS = ['client_secret_basic', 'client_secret_post'] as const
 
 /** The members of a provider's metadata that are used (OIDC Discovery, section 3; RFC 8414). */

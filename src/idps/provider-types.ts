@@ -16,7 +16,7 @@ export type RequirableField = (typeof REQUIRABLE_FIELDS)[number]
 export type ProviderType = {
   /** Fields that a provider needs besides the client id, because the type does not know them. */
   requires?: readonly RequirableField[]
-  /** The same, for a provider whose client secret is a key. */
+  /** As above, for a provider whose client secret is a key. */
   requiresWithSecret?: readonly RequirableField[]
   issuer?: string
   /** Further values of `iss` that mean the same issuer. */

@@ -3,7 +3,7 @@ import { dbFor } from '../../src/database/db.ts'
 import { test as base, type SignInProvider } from './provider-sign-in.ts'
 import type { Upstream } from './upstream.ts'
 
-/** An answer of a provider; a body that is no text is sent as JSON. */
+/** An answer of a provider; a body other than text is sent as JSON. */
 export type ProviderAnswer = { status?: number; type?: string; body?: unknown }
 
 /** How a provider deviates from what most do. */

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { StartError } from '../../core/start-error.ts'
 import { type DirectoryLock, takeLock } from './directory-lock.ts'
 
-/** A server that was told to stop may take so long. */
+/** How long a server takes to stop at most. */
 const PREDECESSOR_WAIT_MS = 5000
 const POLL_MS = 100
 

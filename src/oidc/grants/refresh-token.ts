@@ -52,7 +52,7 @@ export async function refreshTokens(request: TokenRequest): Promise<TokenRespons
     idleExpiresAt: addSeconds(now, GRANT_IDLE_SECONDS),
     withClaims: client.idTokenClaims,
     rotates: client.rotateRefreshTokens,
-    // A token from before the setting: any key would do for whoever has it (RFC 9449, section 5).
+    // A token from before the setting is not bound, so that any key would be accepted (RFC 9449, section 5).
     mustBeBound: isPublicClient(client) && client.dpopBoundAccessTokens,
   }
   const event = createEventRow(ctx, grantRefreshed())

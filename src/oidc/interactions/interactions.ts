@@ -281,7 +281,7 @@ export const hashBinding = (interaction: Pick<Interaction, 'handle' | 'key'>): I
   browserHash: sha256(interaction.key),
 })
 
-/** The same, with the hash of the key that binds the interaction after a proof. */
+/** The hashes of a bound interaction, with that of the key that binds the interaction after a proof. */
 export const hashProvenBinding = (
   interaction: Interaction,
 ): InteractionBinding & { nextBrowserHash: Buffer } => ({

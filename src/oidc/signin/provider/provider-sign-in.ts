@@ -63,7 +63,7 @@ export class RejectedIdentity extends Error {
     this.tokens = more.tokens ?? null
   }
 
-  /** The reason that pages show: a canceled sign-in, an absent provider and a wrong configuration are told apart. */
+  /** The reason that pages show: it distinguishes a canceled sign-in, an absent provider and a wrong configuration. */
   get shownReason(): 'canceled' | 'misconfigured' | 'unavailable' | 'rejected' {
     if (this.explanation && PROVIDER_CAUSES[this.explanation.cause] === 'misconfigured')
       return 'misconfigured'
