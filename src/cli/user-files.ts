@@ -1,5 +1,5 @@
 import { type FileHandle, open } from 'node:fs/promises'
-import { Readable, type Writable } from 'node:stream'
+import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { Ctx } from '../core/context.ts'
 import { exportUsers } from '../users/export.ts'
@@ -39,15 +39,6 @@ export async function createUsersCtx(tenant: string): Promise<Ctx> {
 const toNdjson = (lines: readonly object[]): string =>
   lines.map((line) => `${JSON.stringify(line)}\n`).join('')
 
-/**
- * Writes lines. Resolves when they are written, so that a slow disk slows the import down instead of filling
- * memory.
- */
-const writeLines = (stream: Writable, lines: readonly object[]): Promise<void> =>
-  new Promise((resolve, reject) => {
-    stream.write(toNdjson(lines), (error) => (error ? reject(error) : resolve()))
-  })
-
 export const importCommand = defineDatabaseCommand({
   name: 'import',
   description: 'Create or update users, one per line; exits with 1 when a line was rejected',
@@ -63,54 +54,66 @@ export const importCommand = defineDatabaseCommand({
   },
   run: async (args) => {
     const ctx = await createUsersCtx(args.tenant)
-    const isStdin = args.file === '-'
-    const file = isStdin ? null : await openFile('file', args.file, 'r')
-    const total = file && (await file.stat()).size
-    const input: Readable = file ? file.createReadStream() : process.stdin
-    let bytes = 0
-    async function* countBytes() {
-      for await (const chunk of input) {
-        bytes += (chunk as Buffer).length
-        yield chunk as Buffer
-      }
-    }
-    const options = withoutUndefined({ matchBy: args['match-by'], startLine: args['start-line'] })
-    const lines = importUsers(ctx, countBytes(), options, { maxLines: Number.POSITIVE_INFINITY })
-    const tally = createImportTally()
-    const results =
-      args.results === undefined ? null : (await openFile('results', args.results, 'w')).createWriteStream()
-    const progress = startProgress({ total, isShown: args.json !== true })
-    let isStopped = false
-    const stop = () => {
-      isStopped = true
-      input.destroy()
-    }
-    process.once('SIGINT', stop)
+    const file = args.file === '-' ? null : await openFile('file', args.file, 'r')
     try {
-      for await (const some of lines) {
-        tally.add(some)
-        if (results) await writeLines(results, some)
-        progress.report(bytes, tally.progress())
-        if (isStopped) break
-      }
-    } catch (error) {
-      if (!isStopped) {
-        process.stderr.write(`\n${tally.onward()}\n`)
-        throw error
+      const results = args.results === undefined ? null : await openFile('results', args.results, 'w')
+      try {
+        return await importFile(ctx, args, file, results)
+      } finally {
+        await results?.close()
       }
     } finally {
-      process.off('SIGINT', stop)
-      input.destroy()
-      progress.stop()
-      results?.end()
+      await file?.close()
     }
-    if (isStopped) process.stderr.write(`\n${tally.onward()}\n`)
-    if (isStopped || tally.summary.failed > 0) process.exitCode = isStopped ? 130 : 1
-    if (args.json !== true && !results)
-      for (const reason of tally.refusals()) process.stderr.write(`${reason}\n`)
-    return { text: tally.text(), json: tally.summary }
   },
 })
+
+type ImportArgs = { 'match-by'?: string; 'start-line'?: string; json?: boolean }
+
+/** Imports the users of a file, or of standard input, and writes the result of each line to `results`. */
+async function importFile(ctx: Ctx, args: ImportArgs, file: FileHandle | null, results: FileHandle | null) {
+  const total = file && (await file.stat()).size
+  const input: Readable = file ? file.createReadStream() : process.stdin
+  let bytes = 0
+  async function* countBytes() {
+    for await (const chunk of input) {
+      bytes += (chunk as Buffer).length
+      yield chunk as Buffer
+    }
+  }
+  const options = withoutUndefined({ matchBy: args['match-by'], startLine: args['start-line'] })
+  const lines = importUsers(ctx, countBytes(), options, { maxLines: Number.POSITIVE_INFINITY })
+  const tally = createImportTally()
+  const progress = startProgress({ total, isShown: args.json !== true })
+  let isStopped = false
+  const stop = () => {
+    isStopped = true
+    input.destroy()
+  }
+  process.once('SIGINT', stop)
+  try {
+    for await (const some of lines) {
+      tally.add(some)
+      await results?.appendFile(toNdjson(some))
+      progress.report(bytes, tally.progress())
+      if (isStopped) break
+    }
+  } catch (error) {
+    if (!isStopped) {
+      process.stderr.write(`\n${tally.onward()}\n`)
+      throw error
+    }
+  } finally {
+    process.off('SIGINT', stop)
+    input.destroy()
+    progress.stop()
+  }
+  if (isStopped) process.stderr.write(`\n${tally.onward()}\n`)
+  if (isStopped || tally.summary.failed > 0) process.exitCode = isStopped ? 130 : 1
+  if (args.json !== true && !results)
+    for (const reason of tally.refusals()) process.stderr.write(`${reason}\n`)
+  return { text: tally.text(), json: tally.summary }
+}
 
 export const exportCommand = defineDatabaseCommand({
   name: 'export',

@@ -5,7 +5,7 @@ import { isComplete } from '../../src/coordination/row-changes.ts'
 import { sql } from '../../src/database/db.ts'
 import { databaseUrl } from '../support/connections.ts'
 import { withConnection } from '../support/databases.ts'
-import { countStatements } from '../support/statements.ts'
+import { countCacheChecks } from '../support/statements.ts'
 import { test as base } from '../support/tenant-per-test.ts'
 
 const realNow = performance.now.bind(performance)
@@ -78,8 +78,8 @@ describe('a cache', () => {
     const loads = cache.loads()
     pass(1010)
     const readAll = () => Promise.all(keys.map((key) => cache.get(tenant, key)))
-    expect(await countStatements(readAll)).toBe(1)
-    expect(await countStatements(readAll)).toBe(0)
+    expect(await countCacheChecks(readAll)).toBe(1)
+    expect(await countCacheChecks(readAll)).toBe(0)
     expect(cache.loads()).toBe(loads)
   })
 

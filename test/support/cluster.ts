@@ -59,12 +59,14 @@ export async function startCluster(programs: string): Promise<Cluster> {
   }
 }
 
-/** Copies a database, as a backup and its restore do. */
+/** Copies a database of any size, as a backup and its restore do. */
 export async function dumpAndRestore(programs: string, from: string, to: string): Promise<void> {
-  const { stdout } = await run(join(programs, 'pg_dump'), ['--no-owner', from], {
-    maxBuffer: 64 * 1024 * 1024,
-  })
-  const psql = run(join(programs, 'psql'), ['-q', '-v', 'ON_ERROR_STOP=1', to])
-  psql.child.stdin?.end(stdout)
-  await psql
+  const directory = await mkdtemp(join(tmpdir(), 'vestibule-dump-'))
+  try {
+    const file = join(directory, 'dump.sql')
+    await run(join(programs, 'pg_dump'), ['--no-owner', '--file', file, from])
+    await run(join(programs, 'psql'), ['-q', '-o', '/dev/null', '-v', 'ON_ERROR_STOP=1', '-f', file, to])
+  } finally {
+    await rm(directory, { recursive: true })
+  }
 }

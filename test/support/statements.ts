@@ -5,12 +5,11 @@ import { getRedis, publishMessage, subscribe } from '../../src/coordination/bus.
 import { checkRowChanges } from '../../src/coordination/row-changes.ts'
 import { awaitDeliveries } from '../../src/delivery/background.ts'
 
-/**
- * Records the statements that are sent while `work` runs, in order, BEGIN and COMMIT included. The messages of earlier
- * work, which are sent after its response, are waited for.
- */
-export async function recordStatements(work: () => Promise<unknown>): Promise<string[]> {
-  await awaitDeliveries()
+/** The check of cached rows is sent for all requests of a process together, at a time that depends on none of them. */
+const isCheckOfCaches = (text: string): boolean => text.includes('FROM "RowChange"')
+
+/** Records all statements that are sent while `work` runs, in order, BEGIN and COMMIT included. */
+async function captureTexts(work: () => Promise<unknown>): Promise<string[]> {
   const statements: string[] = []
   const prototype = pg.Client.prototype as unknown as { query: (...args: unknown[]) => unknown }
   const original = prototype.query
@@ -27,6 +26,38 @@ export async function recordStatements(work: () => Promise<unknown>): Promise<st
     prototype.query = original
   }
   return statements
+}
+
+const captureOwnTexts = async (work: () => Promise<unknown>): Promise<string[]> =>
+  (await captureTexts(work)).filter((text) => !isCheckOfCaches(text))
+
+/** How often cached rows are checked while `work` runs. */
+export const countCacheChecks = async (work: () => Promise<unknown>): Promise<number> =>
+  (await captureTexts(work)).filter(isCheckOfCaches).length
+
+const QUIET_MS = 30
+const QUIET_LIMIT_MS = 5000
+
+/**
+ * Waits until nothing is sent any more: what an earlier request sends after its response, such as a message or the event
+ * of a rejection, is not counted with the next one.
+ */
+async function settle(): Promise<void> {
+  const deadline = Date.now() + QUIET_LIMIT_MS
+  for (;;) {
+    await awaitDeliveries()
+    if ((await captureOwnTexts(() => sleep(QUIET_MS))).length === 0) return
+    if (Date.now() > deadline) throw new Error(`statements were sent for ${QUIET_LIMIT_MS} ms`)
+  }
+}
+
+/**
+ * Records the statements that are sent while `work` runs, in order, BEGIN and COMMIT included, without those of earlier
+ * work and without the check of cached rows.
+ */
+export async function recordStatements(work: () => Promise<unknown>): Promise<string[]> {
+  await settle()
+  return captureOwnTexts(work)
 }
 
 /** The number of round trips to the database that `work` makes in this process. */
@@ -54,9 +85,6 @@ async function receiveOwnMessages(): Promise<void> {
   })
 }
 
-const QUIET_MS = 30
-const QUIET_LIMIT_MS = 5000
-
 /**
  * Reads the changes of cached rows that earlier work made: a check within the counted request would empty the caches
  * again.
@@ -65,19 +93,6 @@ async function readChanges(): Promise<void> {
   // The first may have begun before the work ended.
   await checkRowChanges(0)
   await checkRowChanges(0)
-}
-
-/**
- * Waits until nothing is sent any more: what a request sends after its response, such as a message or the event
- * of a rejection, is not counted with the next one.
- */
-async function settle(): Promise<void> {
-  const deadline = Date.now() + QUIET_LIMIT_MS
-  for (;;) {
-    await awaitDeliveries()
-    if ((await countStatements(() => sleep(QUIET_MS))) === 0) return
-    if (Date.now() > deadline) throw new Error(`statements were sent for ${QUIET_LIMIT_MS} ms`)
-  }
 }
 
 /**
@@ -93,7 +108,6 @@ export async function countWarmStatements(
     await receiveOwnMessages()
     await readChanges()
     await warm()
-    await settle()
     return await countStatements(work)
   } finally {
     clock.mockRestore()
@@ -110,7 +124,6 @@ export async function recordWarmStatements(
     await receiveOwnMessages()
     await readChanges()
     await warm()
-    await settle()
     return await recordStatements(work)
   } finally {
     clock.mockRestore()
