@@ -6,7 +6,7 @@ import { createClient } from '../clients/clients.ts'
 import { consumeLimit } from '../coordination/rate-limits.ts'
 import { requireStorage } from '../coordination/storage-budgets.ts'
 import type { Ctx } from '../core/context.ts'
-import { Conflict, Forbidden, RateLimited } from '../core/errors.ts'
+import { Conflict, type FieldIssue, Forbidden, InvalidInput, RateLimited } from '../core/errors.ts'
 import { documentFetch, FetchError } from '../core/fetcher.ts'
 import { measureJson } from '../core/json-size.ts'
 import { OAuthError } from '../core/oauth-error.ts'
@@ -15,6 +15,7 @@ import { toAppError } from '../core/to-app-error.ts'
 import { sqlFor } from '../database/db.ts'
 import { isDocumentClientId, parseClientDocument, parseFreshSeconds } from './client-document.fields.ts'
 import { updateDocumentFreshUntil } from './client-documents.sql.ts'
+import { toMemberIssues } from './registration.fields.ts'
 
 /** How long a stale document is used while its host does not answer. */
 const STALE_RETENTION_SECONDS = 86_400
@@ -102,11 +103,13 @@ async function loadDocumentOnce(ctx: Ctx, clientId: string, now: Date): Promise<
   await read
 }
 
+const describeIssues = (issues: readonly FieldIssue[]): string =>
+  issues.map(({ field, description }) => `${field} ${description}`).join('; ')
+
 async function loadDocument(ctx: Ctx, clientId: string, now: Date): Promise<void> {
   const answer = await fetchDocument(clientId)
   const { input, issues } = parseClientDocument(ctx.tenant, clientId, await readDocumentJson(answer))
-  if (issues.length > 0)
-    throw new DocumentError(issues.map(({ field, description }) => `${field} ${description}`).join('; '))
+  if (issues.length > 0) throw new DocumentError(describeIssues(issues))
   await requireStorage('clientDocument', ctx, { bytes: measureJson([clientId, input]) })
   await saveDocumentClient(
     ctx,
@@ -167,6 +170,7 @@ async function saveDocumentClient(
     if (isCreated) return invalidateClient(ctx.tenant, clientId)
   }
   await updateClient(ctx, clientId, input, 'document').catch((error: unknown) => {
+    if (error instanceof InvalidInput) throw new DocumentError(describeIssues(toMemberIssues(error.fields)))
     if (!(error instanceof Forbidden)) throw error
     throw new DocumentError('it has changed, and administrators alone change a client with assigned scopes')
   })

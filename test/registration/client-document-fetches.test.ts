@@ -185,6 +185,35 @@ describe('a stored client metadata document', () => {
     },
   )
 
+  test('does not reset what an administrator has set', async ({
+    tenant,
+    documents,
+    isAccepted,
+    findClientRow,
+    age,
+    readReason,
+  }) => {
+    const clientId = documents.publish(serveJson({}))
+    expect(await isAccepted(clientId)).toBe(true)
+    const settings = {
+      logoUrl: 'https://rp.example.com/logo.png',
+      allowedOrigins: ['https://admin.example'],
+      dpopBoundAccessTokens: true,
+      idTokenClaims: true,
+    }
+    await updateClient(createPlatformCtx(tenant), clientId, settings)
+    documents.republish(clientId, serveJson({ client_name: 'New', dpop_bound_access_tokens: false }))
+    await age(clientId, 1)
+    expect(await isAccepted(clientId)).toBe(true)
+    expect(await findClientRow(clientId)).toMatchObject({ ...settings, name: 'New' })
+    const fapi = { requireFapiAlgorithms: true, idTokenSigningAlg: 'ES256' }
+    await updateClient(createPlatformCtx(tenant), clientId, fapi)
+    documents.republish(clientId, serveJson({ id_token_signed_response_alg: 'RS256' }))
+    await age(clientId, 1)
+    expect(await isAccepted(clientId)).toBe(false)
+    expect(await readReason()).toContain('id_token_signed_response_alg must be')
+  })
+
   test('does not change the callbacks of a client with management scopes', async ({
     tenant,
     documents,
