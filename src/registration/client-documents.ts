@@ -28,14 +28,20 @@ const RETRY_AFTER_MS = 60_000
  */
 class DocumentError extends Error {
   readonly isTransient: boolean
+  readonly code: 'invalid_request' | 'unauthorized_client'
 
   constructor(
     message: string,
-    { isTransient = false, cause }: { isTransient?: boolean; cause?: unknown } = {},
+    {
+      isTransient = false,
+      code = 'invalid_request',
+      cause,
+    }: { isTransient?: boolean; code?: DocumentError['code']; cause?: unknown } = {},
   ) {
     super(message, { cause })
     this.name = 'DocumentError'
     this.isTransient = isTransient
+    this.code = code
   }
 }
 
@@ -73,7 +79,7 @@ export async function findRequestingClient(
     if (known && isTransient && computeFreshUntilMs(known, STALE_RETENTION_SECONDS) > now.getTime())
       return known
     if (!(error instanceof DocumentError)) throw error
-    throw new OAuthError('invalid_request', 'The metadata document of the client cannot be used.', {
+    throw new OAuthError(error.code, 'The metadata document of the client cannot be used.', {
       redirect: false,
       diagnostics: { client_id: clientId, reason: error.message },
     })
@@ -109,7 +115,11 @@ const describeIssues = (issues: readonly FieldIssue[]): string =>
 async function loadDocument(ctx: Ctx, clientId: string, now: Date): Promise<void> {
   const answer = await fetchDocument(clientId)
   const { input, issues } = parseClientDocument(ctx.tenant, clientId, await readDocumentJson(answer))
-  if (issues.length > 0) throw new DocumentError(describeIssues(issues))
+  if (issues.length > 0) {
+    // Of the methods that the document names, none is supported (section 6 of the draft).
+    const isOnlyMethod = issues.every(({ field }) => field === 'token_endpoint_auth_method')
+    throw new DocumentError(describeIssues(issues), { ...(isOnlyMethod && { code: 'unauthorized_client' }) })
+  }
   await requireStorage('clientDocument', ctx, { bytes: measureJson([clientId, input]) })
   await saveDocumentClient(
     ctx,

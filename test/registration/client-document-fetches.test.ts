@@ -89,11 +89,16 @@ describe('an invalid client metadata document', () => {
     [
       'with a secret-based method',
       () => serveJson({ token_endpoint_auth_method: 'client_secret_post' }),
-      'token_endpoint_auth',
+      'token_endpoint_auth_method must',
     ],
     [
       'with a jwks_uri and a jwks',
-      ({ origin }) => serveJson({ jwks_uri: `${origin}/keys`, jwks: { keys: [] } }),
+      ({ origin }) =>
+        serveJson({
+          token_endpoint_auth_method: 'private_key_jwt',
+          jwks_uri: `${origin}/keys`,
+          jwks: { keys: [] },
+        }),
       'jwks',
     ],
     [
@@ -123,7 +128,10 @@ describe('an invalid client metadata document', () => {
       expect(await answer.text()).toContain('metadata document')
       expect(await findClientRow(clientId)).toBeNull()
       const entry = (await events()).at(-1)
-      expect(entry).toMatchObject({ type: 'authorize.refused', detail: { client_id: clientId } })
+      const error = reason.startsWith('token_endpoint_auth_method ')
+        ? 'unauthorized_client'
+        : 'invalid_request'
+      expect(entry).toMatchObject({ type: 'authorize.refused', detail: { client_id: clientId, error } })
       expect(entry?.detail?.reason).toContain(reason)
     },
   )
