@@ -20,7 +20,7 @@ export type TenantCall = {
   /** Sets the client for the event log: the id in the request, and the context once it is authenticated. */
   setClient: (clientId: string | null, authenticated?: Ctx) => void
   /** Records a rejection that is answered otherwise than by throwing. */
-  logRejection: (error: OAuthError) => Promise<void>
+  logRejection: (error: OAuthError) => Promise<unknown>
 }
 type CallHandler = (call: TenantCall) => Promise<Response>
 /** Renders an error. `clientId` is that of the request; it need not be authenticated. */
@@ -64,7 +64,7 @@ export function addRoute(
     let tenant: CachedTenant | null = null
     let response: Response
     let client: { clientId: string | null; ctx?: Ctx } = { clientId: null }
-    let logRejection = async (_: OAuthError) => {}
+    let logRejection: TenantCall['logRejection'] = async () => null
     try {
       if (!readTarget(event).isCanonical) throw new NotFound('page')
       tenant = await findTenant(event.context.params?.tenant ?? '')

@@ -19,9 +19,9 @@ const recentOrigins = new LRUCache<string, true>({
 export type OriginRules = { id?: string; allowedOrigins: readonly string[] }
 
 /**
- * Records that a browser hides a response from the page that asked for it (Fetch, section 3.2): once an hour for each
- * client and origin, within the budgets of rejected requests. Without a client, for a preflight request, no client of the
- * tenant lists the origin. Never throws.
+ * Records that a page gets no response, because the browser hides it (Fetch, section 3.2) or its socket is rejected: once
+ * an hour for each client and origin, within the budgets of rejected requests. Without a client, for a preflight or upgrade
+ * request, no client of the tenant lists the origin. Never throws.
  */
 export async function recordRejectedOrigin(
   ctx: Ctx,
@@ -36,8 +36,9 @@ export async function recordRejectedOrigin(
   const where = id === undefined ? 'of any client of the tenant' : 'of the client'
   const error = new OAuthError(
     'invalid_request',
-    `The browser hides the response from the page, whose origin is not in allowedOrigins ${where}.`,
+    `The page gets no response: its origin is not in allowedOrigins ${where}.`,
     { diagnostics: { origin, ...(id !== undefined && { expected: allowedOrigins.join(' ') }) } },
   )
-  await recordRejection(ctx, type, { endpoint, clientId: id ?? null }, error)
+  if (!(await recordRejection(ctx, type, { endpoint, clientId: id ?? null }, error)))
+    recentOrigins.delete(key)
 }
