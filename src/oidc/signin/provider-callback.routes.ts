@@ -7,7 +7,7 @@ import { buildCallbackUrl } from '../../idps/callback-url.ts'
 import { findProviderRow } from '../../idps/sign-in-providers.ts'
 import { nameCookie, readCookie } from '../../pages/cookies.ts'
 import { redirectTo, renderErrorPage } from '../../pages/responses.http.ts'
-import { createExpiredSignInError, type Interaction } from '../interactions/interactions.ts'
+import type { Interaction } from '../interactions/interactions.ts'
 import { type CallbackAnswer, readAnswer, sealAnswer, unsealAnswer } from './provider/callback-answer.ts'
 import { claimAttempt, readHandle } from './provider/provider-attempt.ts'
 import { rejectProviderInput } from './provider/provider-forms.http.ts'
@@ -19,7 +19,9 @@ import {
 } from './provider/provider-sign-in.ts'
 import { listMethodForms } from './sign-in-methods.http.ts'
 import { admitAccount } from './step/admit-account.http.ts'
-import { answerFormOnce, findFormAnswer, toSentForm } from './step/repeated-forms.ts'
+import { renderFinishedPage } from './step/finished-sign-in.http.ts'
+import { answerFormOnce, findFormAnswer } from './step/repeated-forms.http.ts'
+import { toSentForm } from './step/sent-forms.ts'
 import { createSecondFactorRule } from './step/sign-in.ts'
 import { findSignInStep, redirectToPage } from './step/sign-in-step.http.ts'
 import type { EnteredAccount, SignInStep } from './step/sign-in-step.ts'
@@ -55,11 +57,7 @@ async function receiveAnswer(call: TenantCall): Promise<Response> {
   const fields = { state, code: code ?? '', error: error ?? '', iss: iss ?? '' }
   const sent = toSentForm(call, handle, `callback:${getIdpId(call)}`, fields)
   const signIn = await findSignInStep(call, handle)
-  if (!signIn) {
-    const repeated = await findFormAnswer(sent)
-    if (repeated) return repeated
-    throw createExpiredSignInError()
-  }
+  if (!signIn) return (await findFormAnswer(sent)) ?? renderFinishedPage(call, null)
   if (left !== null) return showError(signIn, answer)
   return answerFormOnce(sent, () => continueWithAnswer(signIn, answer))
 }
