@@ -4,12 +4,17 @@ import { addRoute, type TenantCall } from '../access/endpoint.http.ts'
 import { sha256Base64url } from '../core/crypto.ts'
 import { Forbidden } from '../core/errors.ts'
 import { ACCEPT_CH, describeDevice } from '../credentials/device.ts'
-import { findEnrollment, finishEnrollment, startEnrollment } from '../credentials/enrollment.ts'
+import {
+  findEnrollment,
+  finishEnrollment,
+  readEnrollmentFinish,
+  startEnrollment,
+} from '../credentials/enrollment.ts'
 import { cancelRecovery, findWaitingEnrollment, isCancelable } from '../credentials/recovery.ts'
 import { getRequestMeta, readTarget } from '../http/request.http.ts'
 import { readForm, readJson, requireSingleParams } from '../http/request-body.http.ts'
 import { createCsrfToken, isCsrfToken } from '../pages/csrf.ts'
-import { answerOnce } from '../pages/form-answers.ts'
+import { answerOnce, findAnswer } from '../pages/form-answers.ts'
 import { createUncachedJson, renderComponent, renderErrorPage } from '../pages/responses.http.ts'
 import { buildInitiationUrl } from '../pages/restart-url.ts'
 import { toErrorResponse } from '../rest/responses.ts'
@@ -114,7 +119,21 @@ async function handleCancel(call: TenantCall): Promise<Response> {
 const handleEnrollmentStart = async ({ event, ctx }: TenantCall): Promise<Response> =>
   createUncachedJson(await startEnrollment(ctx, await readJson(event)))
 
+/** Stores the passkey once: the same request gets the response of the first one. */
 async function handleEnrollmentFinish({ event, ctx }: TenantCall): Promise<Response> {
   const device = describeDevice(ctx.tenant, event.req.headers, { ip: ctx.ip, now: new Date() })
-  return createUncachedJson(await finishEnrollment(ctx, await readJson(event), device), { status: 201 })
+  const input = readEnrollmentFinish(await readJson(event))
+  const { token, response } = input
+  const { clientDataJSON, attestationObject } = response.response
+  const sent = {
+    ctx,
+    owner: ['enrollment-credential', sha256Base64url(token)],
+    fields: { clientDataJSON, attestationObject },
+    cookieNames: [],
+    cookies: null,
+  }
+  const finish = async () => createUncachedJson(await finishEnrollment(ctx, input, device), { status: 201 })
+  if (await findEnrollment(ctx, token)) return (await answerOnce(sent, finish)).response
+  // The request may have used the link.
+  return (await findAnswer(sent)) ?? finish()
 }

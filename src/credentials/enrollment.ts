@@ -28,6 +28,7 @@ import {
 
 const EnrollmentStart = z.object({ token: requiredText(200) })
 const EnrollmentFinish = EnrollmentStart.extend({ response: RegistrationResponse })
+type EnrollmentFinish = z.infer<typeof EnrollmentFinish>
 
 /**
  * One error for a token that is unknown, used, invalidated or expired, or whose user is locked or has another
@@ -81,6 +82,9 @@ function readChallenge(clientDataJSON: string): string {
   throw createRejectedCredentialError()
 }
 
+/** Reads a registration response and the token of its link. Throws InvalidInput. */
+export const readEnrollmentFinish = (input: unknown): EnrollmentFinish => parseInput(EnrollmentFinish, input)
+
 /**
  * Verifies a registration response (WebAuthn Level 3, section 7.1) and stores the credential; the token is
  * marked as used in the same statement. A response is valid for the current challenge only, once. Throws
@@ -88,12 +92,10 @@ function readChallenge(clientDataJSON: string): string {
  */
 export async function finishEnrollment(
   ctx: Ctx,
-  input: unknown,
+  { token, response }: EnrollmentFinish,
   device: Device,
   now = new Date(),
 ): Promise<{ credentialId: string }> {
-  const { token, response } = parseInput(EnrollmentFinish, input)
-  await consumeLimit('enrollCredential', ctx.tenant, ctx.ip)
   const tokenHash = sha256(token)
   const challenge = readChallenge(response.response.clientDataJSON)
   const userId = await consumeEnrollmentChallenge(sqlFor(ctx), ctx.tenant, tokenHash, challenge, now)

@@ -1,4 +1,4 @@
-import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
+import { brotliCompressSync, brotliDecompressSync, constants, gunzipSync, gzipSync } from 'node:zlib'
 
 export type Encoding = 'br' | 'gzip'
 
@@ -36,4 +36,12 @@ export function encodeText(
   const encoding = text.length < MIN_BYTES ? null : selectEncoding(accepted)
   if (!encoding) return { body: text, headers: {} }
   return { body: compressText(text, encoding), headers: { 'content-encoding': encoding } }
+}
+
+/** The text of a response of this server, which may be compressed. The response can still be sent. */
+export async function readText(response: Response): Promise<string> {
+  const body = Buffer.from(await response.clone().arrayBuffer())
+  const encoding = response.headers.get('content-encoding')
+  if (encoding === 'br') return brotliDecompressSync(body).toString()
+  return (encoding === 'gzip' ? gunzipSync(body) : body).toString()
 }

@@ -2,7 +2,7 @@ import type { ComponentChildren, VNode } from 'preact'
 import type { ErrorFact } from './error-facts.ts'
 import { BidiText, getTenantName, type PageClient, PageShell, type PageTenant } from './page-shell.pages.tsx'
 import { type PagePerson, PersonLine } from './person.pages.tsx'
-import { AccountLink, WayOn } from './ways-on.pages.tsx'
+import { WayOn } from './ways-on.pages.tsx'
 import { Message } from './words.pages.tsx'
 
 export type ErrorPageProps = {
@@ -105,8 +105,10 @@ export const SignedOutPage = ({ tenant, client, startAt, hasOthers }: SignedOutP
   </PageShell>
 )
 
-/** Shown to a signed-in person who returns to the pages of a sign-in that is finished. */
-export const FinishedSignInPage = ({ tenant, person }: { tenant: PageTenant; person: PagePerson }): VNode => (
+type FinishedSignInPageProps = Pick<ErrorPageProps, 'startAt'> & { tenant: PageTenant; person: PagePerson }
+
+/** Shown to a signed-in person who returns to a sign-in that is finished, or sends one of its forms again. */
+export const FinishedSignInPage = ({ tenant, person, startAt }: FinishedSignInPageProps): VNode => (
   <PageShell
     title={<Message of="finished.title" />}
     lead={<Message of="finished.lead" />}
@@ -116,7 +118,9 @@ export const FinishedSignInPage = ({ tenant, person }: { tenant: PageTenant; per
     <div class="signed-in">
       <PersonLine person={person} />
     </div>
-    <AccountLink tenant={tenant} />
+    <WayOn to={startAt?.url} tenant={tenant}>
+      <Message of="action.goTo" name={<BidiText>{startAt?.name}</BidiText>} />
+    </WayOn>
   </PageShell>
 )
 

@@ -127,10 +127,10 @@ export const renderComponent = <Props extends object>(
 ): Response => renderPage(h(component, props) as VNode, options, reader)
 
 /**
- * The client of a rejected request, with the URL where it starts a new sign-in; null when it has none. `isVouched`: only a
+ * The client of a request that ends here, with the URL where it starts a new sign-in; null when it has none. `isVouched`: only a
  * client that an administrator made, because anyone can make a link to the page.
  */
-async function findSignInStart(
+export async function findSignInStart(
   tenant: CachedTenant | null,
   clientId: string | null,
   { language }: Words,

@@ -3,7 +3,12 @@ import { RATE_LIMITS } from '../../src/coordination/rate-limits.ts'
 import { newId, sha256 } from '../../src/core/crypto.ts'
 import { describeDevice, toDeviceRow } from '../../src/credentials/device.ts'
 import { insertCredential } from '../../src/credentials/enrollment.sql.ts'
-import { findEnrollment, finishEnrollment, startEnrollment } from '../../src/credentials/enrollment.ts'
+import {
+  findEnrollment,
+  finishEnrollment,
+  readEnrollmentFinish,
+  startEnrollment,
+} from '../../src/credentials/enrollment.ts'
 import { dbFor, sql } from '../../src/database/db.ts'
 import { listInboxMessages } from '../../src/delivery/inbox.ts'
 import { credentialEnrolled } from '../../src/events/credential-events.ts'
@@ -28,6 +33,28 @@ const HINTS = {
 }
 
 describe('POST /enroll/credential', () => {
+  test('stores one passkey, and answers alike, when it is sent several times', async ({
+    newToken,
+    post,
+    optionsFor,
+    events,
+    countCredentials,
+  }) => {
+    const token = await newToken()
+    const { response } = createCredential(await optionsFor(token))
+    const send = () => post('credential', { token, response })
+    const answers = [...(await Promise.all([send(), send(), send()])), await send()]
+    const [first] = answers
+    expect(first?.body).toEqual({ credentialId: expect.any(String) })
+    for (const { status, body } of answers) expect([status, body]).toEqual([201, first?.body])
+    expect([await countCredentials(), await events({ type: 'credential.enrolled' })]).toEqual([
+      1,
+      [expect.anything()],
+    ])
+    const other = createCredential(await optionsFor(await newToken()))
+    expect((await post('credential', { token, response: other.response })).status).toBe(410)
+  })
+
   test('stores the public key with its device, records credential.enrolled and sets hasCredential', async ({
     tenant,
     events,
@@ -191,7 +218,9 @@ describe('an enrollment', () => {
     })
     const { response } = createCredential(options)
     const device = describeDevice(tenant, new Headers(), { ip: null, now: new Date() })
-    const finished = await countStatements(() => finishEnrollment(ctx, { token, response }, device))
+    const finished = await countStatements(() =>
+      finishEnrollment(ctx, readEnrollmentFinish({ token, response }), device),
+    )
     expect([started, finished]).toEqual([1, 2])
   })
 

@@ -6,6 +6,7 @@ import { createUser, lockUser } from '../../src/users/users.ts'
 import { ctxFor, newTenant } from '../support/actors.ts'
 import { test } from '../support/invitations.ts'
 import { csrfIn, type PageBrowser } from '../support/page-browser.ts'
+import { repeatForm } from '../support/repeated-forms.ts'
 
 const ADA = { step: 'accept', name: 'Ada' }
 const GONE = 'This invitation no longer works'
@@ -121,6 +122,23 @@ describe('an invitation', () => {
       expect(await response.text()).toContain('You cannot sign in with this address.')
       expect(await findUsers(email(name))).toMatchObject([{ roles: [] }])
     }
+  })
+
+  test('leads on to one account when its form is sent several times', async ({
+    browser,
+    guest,
+    invite,
+    linkFor,
+    openLink,
+    findUsers,
+    findSessions,
+  }) => {
+    await invite()
+    const { outcomes } = await repeatForm(browser, await openLink(await linkFor(guest)), ADA)
+    expect(outcomes[0]?.location).toContain('/enroll?token=')
+    for (const outcome of outcomes) expect(outcome).toEqual(outcomes[0])
+    const users = await findUsers(guest)
+    expect([users.length, (await findSessions(users[0]?.id)).length]).toEqual([1, 1])
   })
 
   test('works once, also when it is accepted 50 times at once', async ({

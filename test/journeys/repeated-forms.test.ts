@@ -1,7 +1,8 @@
-import type { BrowserContextOptions, Page } from 'playwright-core'
+import type { BrowserContextOptions, Page, Route } from 'playwright-core'
 import { describe, expect } from 'vitest'
 import { createPlatformCtx } from '../../src/core/context.ts'
 import { dbFor } from '../../src/database/db.ts'
+import { CODE_SCRIPT_PATH } from '../../src/pages/assets/code-script.ts'
 import { noBrowser, ORIGIN } from '../support/browser.ts'
 import { fillCode } from '../support/fill-code.ts'
 import { test as base, readHeading } from '../support/journey.ts'
@@ -174,6 +175,28 @@ describe.skipIf(noBrowser)('a form that a person sends twice over a slow network
     expect(await readHeading(page)).toMatch(/recovery codes/i)
     const where = { tenantId: acme, userId: person.id, type: 'totp' }
     expect(await dbFor(createPlatformCtx(acme)).credential.count({ where })).toBe(1)
+    expect(await countEvents(person.id, 'signin.failed')).toBe(0)
+  })
+
+  test('is sent by its script although the code was entered before the script had loaded', async ({
+    party,
+    newPerson,
+    open,
+    countEvents,
+  }) => {
+    const person = await newPerson()
+    const page = await (await open()).newPage()
+    await withoutOffer(page)
+    const held = new Promise<Route>((resolve) => page.route(`**${CODE_SCRIPT_PATH}`, resolve))
+    await page.goto(party.url)
+    await page.getByLabel('Email address').fill(person.email)
+    await button(page, 'Continue').click({ noWaitAfter: true })
+    const script = await held
+    await page.getByLabel('6-digit code').fill(await codeFor(person.email))
+    await script.continue()
+    await button(page, 'Allow').click()
+    await page.waitForURL(`${party.callback}?**`)
+    expect(party.outcome()).toMatchObject({ claims: { sub: person.id } })
     expect(await countEvents(person.id, 'signin.failed')).toBe(0)
   })
 

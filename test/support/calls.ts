@@ -83,7 +83,7 @@ export const inbox = {
   codeFor,
 }
 
-type SecretClient = Pick<Client, 'id'> & { secret: string }
+export type SecretClient = Pick<Client, 'id'> & { secret: string }
 type Form = Record<string, string>
 
 /** The protocol endpoints of the file's tenant, called by `by`, by default the file's client. */

@@ -263,7 +263,7 @@ export function pagesWith(text: string, brand: Brand = {}) {
       />
     ),
     start: <StartPage urls={[{ label: text, url: text, description: text }]} />,
-    finished: <FinishedSignInPage tenant={tenant} person={person} />,
+    finished: <FinishedSignInPage tenant={tenant} person={person} startAt={{ name: text, url: text }} />,
     'signed-out': <SignedOutPage tenant={tenant} client={client} startAt={text} />,
     logout: <LogoutConfirmPage {...{ tenant, client, interaction, person }} account={text} />,
     'logout-choice': <LogoutChoicePage {...{ tenant, client, interaction, accounts }} />,

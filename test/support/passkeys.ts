@@ -1,7 +1,7 @@
 import type { KeyObject } from 'node:crypto'
 import type { Ctx } from '../../src/core/context.ts'
 import { describeDevice } from '../../src/credentials/device.ts'
-import { finishEnrollment, startEnrollment } from '../../src/credentials/enrollment.ts'
+import { finishEnrollment, readEnrollmentFinish, startEnrollment } from '../../src/credentials/enrollment.ts'
 import { createCredentialEnrollmentToken } from '../../src/credentials/enrollment-tokens.ts'
 import { createAssertion, createCredential } from './authenticator.ts'
 import { test as base, type Page } from './hosted-pages.ts'
@@ -35,7 +35,7 @@ export async function enrollPasskey(
   const options = await startEnrollment(ctx, { token })
   const { response, privateKey } = createCredential(options as Parameters<typeof createCredential>[0], over)
   const device = describeDevice(ctx.tenant, new Headers(), { ip: null, now: new Date() })
-  const { credentialId } = await finishEnrollment(ctx, { token, response }, device)
+  const { credentialId } = await finishEnrollment(ctx, readEnrollmentFinish({ token, response }), device)
   return { id: response.id, credentialId, privateKey }
 }
 

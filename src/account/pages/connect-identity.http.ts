@@ -5,9 +5,14 @@ import { listSignInProviders, type SignInProvider } from '../../idps/sign-in-pro
 import { getRequestWords } from '../../languages/request-language.ts'
 import { unsealAnswer } from '../../oidc/signin/provider/callback-answer.ts'
 import { readHandle } from '../../oidc/signin/provider/provider-attempt.ts'
-import { beginConnection, finishConnection } from '../../oidc/signin/provider/provider-connection.ts'
+import {
+  beginConnection,
+  finishConnection,
+  rejectConnection,
+} from '../../oidc/signin/provider/provider-connection.ts'
 import { RejectedIdentity } from '../../oidc/signin/provider/provider-sign-in.ts'
-import { answerFormOnce, toSentForm } from '../../oidc/signin/step/repeated-forms.ts'
+import { toSentForm } from '../../oidc/signin/step/sent-forms.ts'
+import { answerOnce } from '../../pages/form-answers.ts'
 import { transferToProvider } from '../../pages/provider-transfer.http.ts'
 import { addCookies } from '../../pages/responses.http.ts'
 import { requireRecentSignIn, requireStepUp } from '../step-up.ts'
@@ -97,11 +102,14 @@ export async function receiveConnection(visit: AccountVisit, show: ShowProblem):
   const { idp = '', answer: sealed } = requireSingleParams(readTarget(call.event).query)
   if (sealed === undefined) return null
   const answer = unsealAnswer(ctx.tenant, idp, sealed)
+  const { error, state } = answer
+  if (error !== null && state === '')
+    return rejectConnection(ctx, idp, error).catch((thrown) => showFailure(visit, idp, thrown, show))
   // A callback that is opened again has the answer sealed anew.
   const fields = { idp, state: answer.state, code: answer.code ?? '', error: answer.error ?? '' }
   const handle = readHandle(answer.state)
   const sent = { ...toSentForm(call, handle, 'connect', fields), owner: ['connect', handle] }
-  return answerFormOnce(sent, async () => {
+  const connect = async () => {
     try {
       const owner = await requireStepUp(ctx)
       await finishConnection(ctx, owner, { idpId: idp, answer, cookies: readCookies(visit) })
@@ -109,5 +117,6 @@ export async function receiveConnection(visit: AccountVisit, show: ShowProblem):
     } catch (error) {
       return showFailure(visit, idp, error, show)
     }
-  })
+  }
+  return (await answerOnce(sent, connect)).response
 }

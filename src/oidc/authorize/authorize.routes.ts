@@ -7,8 +7,12 @@ import { readTarget } from '../../http/request.http.ts'
 import { readFormParams } from '../../http/request-body.http.ts'
 import { readSessionTokens } from '../../pages/account-cookies.ts'
 import { redirectTo, renderErrorPage } from '../../pages/responses.http.ts'
-import { openInteraction } from '../interactions/browser-binding.ts'
-import { buildSignInPath, createInteraction } from '../interactions/interactions.ts'
+import {
+  buildInteractionCookie,
+  openInteraction,
+  readInteractionKey,
+} from '../interactions/browser-binding.ts'
+import { buildSignInPath, createInteraction, findInteraction } from '../interactions/interactions.ts'
 import { type CheckedRequest, validateAuthorizeRequest } from './check-request.ts'
 import { evaluateRequest } from './evaluate-request.ts'
 import { issueCodeResponse } from './issue-answer.ts'
@@ -48,7 +52,7 @@ async function handleAuthorize(call: TenantCall): Promise<Response> {
   const cookies = event.req.headers.get('cookie')
   const params = readTarget(event).query
   const checked = await validateCallRequest(call, params)
-  if ('pendingHandle' in checked) return resumeSignIn(ctx.tenant, checked.pendingHandle, params)
+  if ('pendingHandle' in checked) return resumeSignIn(call, checked.pendingHandle, params)
   if ('error' in checked) return sendErrorResponse(call, checked.target, checked.error, UNSEEN)
   const { request, signIn } = checked
   const tokens = readSessionTokens(ctx.tenant, cookies)
@@ -70,15 +74,33 @@ async function handleAuthorize(call: TenantCall): Promise<Response> {
   return redirectTo(selectStartUrl(tenant, next, path), opened.cookies)
 }
 
-/** Leads back to the sign-in that a request_uri has started. */
-const resumeSignIn = (tenant: string, handle: string, params: URLSearchParams): Response =>
-  redirectTo(buildSignInPath(tenant, handle, params.get('client_id') ?? ''))
+/** The hosted pages of the sign-in that a request_uri has started. */
+const buildPendingPath = ({ ctx }: TenantCall, handle: string, params: URLSearchParams): string =>
+  buildSignInPath(ctx.tenant, handle, params.get('client_id') ?? '')
+
+/** Leads back to the sign-in that a request_uri has started, by the page where it would start now. */
+async function resumeSignIn(call: TenantCall, handle: string, params: URLSearchParams): Promise<Response> {
+  const { event, tenant, ctx } = call
+  const path = buildPendingPath(call, handle, params)
+  if (!tenant.loginUrl) return redirectTo(path)
+  const cookies = event.req.headers.get('cookie')
+  const presented = { handle, cookie: readInteractionKey(ctx.tenant, handle, cookies) }
+  const interaction = await findInteraction(ctx.tenant, presented)
+  if (!interaction) return redirectTo(path)
+  const { request, progress, key } = interaction
+  const { next } = await evaluateRequest(ctx, request, progress, readSessionTokens(ctx.tenant, cookies))
+  // The first browser that presents the handle of a cross-site POST is bound.
+  return redirectTo(selectStartUrl(tenant, next, path), [buildInteractionCookie(ctx.tenant, handle, key)])
+}
+
+/** The steps that a signed-in user is asked, or that need no page. */
+const HOSTED_STEPS: readonly NextStep['step'][] = ['consent', 'terms', 'issue', 'error']
 
 /**
  * The first page of the sign-in: the tenant's own page, if it has one, which continues to the hosted pages.
  */
 function selectStartUrl({ loginUrl }: CachedTenant, next: NextStep, hosted: string): string {
-  if (!loginUrl || next.step === 'consent' || next.step === 'terms') return hosted
+  if (!loginUrl || HOSTED_STEPS.includes(next.step)) return hosted
   return addQueryParameters(loginUrl, { continue: `${env.baseUrl}${hosted}` })
 }
 
@@ -90,7 +112,7 @@ async function handleAuthorizePost(call: TenantCall): Promise<Response> {
   const { event, ctx } = call
   const params = await readFormParams(event)
   const checked = await validateCallRequest(call, params)
-  if ('pendingHandle' in checked) return resumeSignIn(ctx.tenant, checked.pendingHandle, params)
+  if ('pendingHandle' in checked) return redirectTo(buildPendingPath(call, checked.pendingHandle, params))
   if ('error' in checked) return sendErrorResponse(call, checked.target, checked.error, UNSEEN)
   const handle = await createInteraction(ctx, checked.request, null, checked.signIn)
   return redirectTo(buildSignInPath(ctx.tenant, handle, checked.request.clientId))

@@ -2,7 +2,6 @@ import { findClient } from '../../access/client-cache.ts'
 import { findTenant } from '../../access/tenant-cache.ts'
 import { canUseDevices } from '../../clients/device-clients.ts'
 import type { Ctx } from '../../core/context.ts'
-import { isOwnAudience } from '../../core/issuer.ts'
 import type { Channel } from '../../core/sign-in-methods.ts'
 import { addSeconds } from '../../core/time.ts'
 import { sql } from '../../database/db.ts'
@@ -19,6 +18,7 @@ import { isRegisteredRedirect } from '../model/redirect-uris.ts'
 import { createUnredirectableError } from '../model/request-parameters.ts'
 import { selectGrantableScopes } from '../model/scopes.ts'
 import { type SecondFactorTerms, selectSecondFactorTerms } from '../model/second-factor.ts'
+import { listOtherApis, type TenantAudience } from '../token/audience.ts'
 import {
   type AccountChoice,
   type AccountState,
@@ -61,7 +61,7 @@ export type AuthorizationState = {
   /** The accounts of the browser, the current one first. */
   accounts: AccountState[]
   scopes: string[]
-  /** The requested APIs, without those of this deployment and of the client itself. */
+  /** The APIs that tokens may be used at, without those of this deployment and of the client itself. */
   resources: string[]
   /** Individually requested claims that no scope covers. */
   claims: string[]
@@ -71,6 +71,8 @@ export type AuthorizationState = {
   secondFactorPolicy: SecondFactorPolicy
   /** The version of the terms of use that users must have agreed to; null for none. */
   requiredTerms: string | null
+  /** What decides which APIs tokens are for when the request names none. */
+  tenantAudience: TenantAudience
   /** Whether the user may, and must, present a second factor. */
   secondFactor: SecondFactorTerms
   /** The user of a first proof, for whom there is no session yet. */
@@ -118,7 +120,7 @@ export async function evaluateRequest(
 /** What the client and the settings of the tenant decide for a request. */
 export type RequestTerms = Pick<
   AuthorizationState,
-  'client' | 'supportedAcrs' | 'secondFactorPolicy' | 'requiredTerms'
+  'client' | 'supportedAcrs' | 'secondFactorPolicy' | 'requiredTerms' | 'tenantAudience'
 >
 
 /** Finds the terms of a request. Throws OAuthError, not redirected, as `evaluateRequest` does. */
@@ -135,6 +137,7 @@ export async function findRequestTerms(ctx: Ctx, request: PendingRequest): Promi
     supportedAcrs: tenant ? listSupportedAcrs(tenant) : [],
     secondFactorPolicy: selectPolicy(tenant),
     requiredTerms: selectRequiredTerms(tenant),
+    tenantAudience: { tenantId: ctx.tenant, defaultAudience: tenant?.defaultAudience ?? null },
   }
 }
 
@@ -156,8 +159,8 @@ export function evaluateState(
   const { roles } = provenUser ?? state ?? { roles: [] }
   const secondFactor = selectSecondFactorTerms(given.secondFactorPolicy, client, roles)
   const scopes = selectGrantableScopes(request.scopes, client, state?.roles ?? [])
-  const resources = request.resources.filter(
-    (resource) => !isOwnAudience(resource) && !client.resources.includes(resource),
+  const resources = listOtherApis(given.tenantAudience, scopes, request.resources).filter(
+    (resource) => !client.resources.includes(resource),
   )
   const next = selectNextStep(
     {

@@ -35,7 +35,9 @@ export type PresentedToken = {
  */
 export type RefreshedGrant = RowOf<typeof REFRESH_GRANT>
 
-// The row lock serializes requests: the second waits and then sees the row as the first left it.
+// The row lock serializes requests: the second waits and then sees the row as the first left it. The client may stop to
+// rotate between a rotation and its retry: the retry is answered alike. Once the successor was used, an older token is a
+// replay. A use that keeps the token has the generation of the rotation before it: its time without use ends 1 ms earlier.
 const REFRESH_GRANT = statement({
   takes: {
     grantId: 'text',
@@ -77,7 +79,8 @@ const REFRESH_GRANT = statement({
       CASE
         WHEN g."generation" = :generation AND :rotates THEN 'rotated'
         WHEN g."generation" = :generation THEN 'kept'
-        WHEN g."generation" = :generation + 1 AND :rotates AND g."rotatedAt" >= :retryFrom THEN 'repeated'
+        WHEN g."generation" = :generation + 1 AND g."rotatedAt" >= :retryFrom
+          AND (g."idleExpiresAt" = g."expiresAt" OR g."idleExpiresAt" - g."rotatedAt" = :idleExpiresAt - :now) THEN 'repeated'
         ELSE 'replayed'
       END AS "outcome",
       date_trunc('hour', g."rotatedAt", 'UTC') IS DISTINCT FROM date_trunc('hour', :now, 'UTC') AS "isRecorded"
@@ -91,6 +94,7 @@ const REFRESH_GRANT = statement({
   ), used AS (
     UPDATE "Grant" g SET "generation" = g."generation" + :rotates::int, "rotatedAt" = :now,
       "idleExpiresAt" = LEAST(:idleExpiresAt, g."expiresAt")
+        - CASE WHEN :rotates THEN interval '0' ELSE interval '1 millisecond' END
     FROM presented p WHERE g."tenantId" = :tenant AND g."id" = p."id" AND p."outcome" IN ('rotated', 'kept')
     RETURNING g."id", g."userId", g."sessionId", g."clientId"
   ), event_log AS (${buildInsertEventsSql(':events', {

@@ -152,9 +152,9 @@ async function handleLogoutPost(call: TenantCall): Promise<Response> {
   const accounts = await findCallAccounts(call)
   const active = listActive(accounts)
   const named = selectLogoutAccounts(active, form.account)
-  const isAsked = [active, named].some((asked) =>
-    isCsrfToken(form.csrf, 'logout', ...listBinding(tenant, asked)),
-  )
+  const isTokenOf = (asked: readonly { id: string }[]) =>
+    isCsrfToken(form.csrf, 'logout', ...listBinding(tenant, asked))
+  const isAsked = [active, named].some(isTokenOf)
   const sent = {
     ctx: call.ctx,
     owner: ['logout', ...listBinding(tenant, accounts)],
@@ -165,6 +165,10 @@ async function handleLogoutPost(call: TenantCall): Promise<Response> {
   // The form may have signed out.
   const repeated = isAsked && active.length > 0 ? null : await findAnswer(sent)
   if (repeated) return repeated
+  // Such as by the same form, which had another owner then.
+  const left = { id: form.account ?? '' }
+  const hasLeft = named.length === 0 && [[left], [...active, left]].some(isTokenOf)
+  if (form.step === 'logout' && hasLeft) return showSignedOut(call, request, [], active.length > 0)
   // Also when another tab has signed an account in or out.
   if (active.length > 0 && !isAsked)
     throw new Forbidden('This page was out of date. Go back, reload it and try again.')

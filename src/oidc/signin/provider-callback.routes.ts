@@ -5,10 +5,10 @@ import { log } from '../../core/log.ts'
 import { readForm, requireSingleParams } from '../../http/request-body.http.ts'
 import { buildCallbackUrl } from '../../idps/callback-url.ts'
 import { findProviderRow } from '../../idps/sign-in-providers.ts'
-import { nameCookie, readCookie } from '../../pages/cookies.ts'
 import { redirectTo, renderErrorPage } from '../../pages/responses.http.ts'
-import { createExpiredSignInError, type Interaction } from '../interactions/interactions.ts'
+import type { Interaction } from '../interactions/interactions.ts'
 import { type CallbackAnswer, readAnswer, sealAnswer, unsealAnswer } from './provider/callback-answer.ts'
+import { readLeftHandle } from './provider/left-browser.ts'
 import { claimAttempt, readHandle } from './provider/provider-attempt.ts'
 import { rejectProviderInput } from './provider/provider-forms.http.ts'
 import {
@@ -19,7 +19,9 @@ import {
 } from './provider/provider-sign-in.ts'
 import { listMethodForms } from './sign-in-methods.http.ts'
 import { admitAccount } from './step/admit-account.http.ts'
-import { answerFormOnce, findFormAnswer, toSentForm } from './step/repeated-forms.ts'
+import { renderFinishedPage } from './step/finished-sign-in.http.ts'
+import { answerFormOnce, findFormAnswer } from './step/repeated-forms.http.ts'
+import { toSentForm } from './step/sent-forms.ts'
 import { createSecondFactorRule } from './step/sign-in.ts'
 import { findSignInStep, redirectToPage } from './step/sign-in-step.http.ts'
 import type { EnteredAccount, SignInStep } from './step/sign-in-step.ts'
@@ -49,32 +51,32 @@ async function receiveAnswer(call: TenantCall): Promise<Response> {
   const answer = params.answer
     ? unsealAnswer(call.ctx.tenant, getIdpId(call), params.answer)
     : readAnswer(params)
-  const left = answer.error !== null && answer.state === '' ? readLeftHandle(call) : null
+  const left =
+    answer.error !== null && answer.state === ''
+      ? readLeftHandle(call.ctx.tenant, call.event.req.headers.get('cookie'))
+      : null
   const handle = left ?? readHandle(answer.state)
   const { state, code, error, iss } = answer
   const fields = { state, code: code ?? '', error: error ?? '', iss: iss ?? '' }
   const sent = toSentForm(call, handle, `callback:${getIdpId(call)}`, fields)
   const signIn = await findSignInStep(call, handle)
-  if (!signIn) {
-    const repeated = await findFormAnswer(sent)
-    if (repeated) return repeated
-    throw createExpiredSignInError()
+  if (!signIn) return (await findFormAnswer(sent)) ?? renderFinishedPage(call, null)
+  const { request } = signIn.interaction
+  const path = request.responseMode === 'account' && request.connectsIn ? request.returnTo : null
+  const work = async () => {
+    if (path !== null) return leadToAccountPage(call, path, answer)
+    return left === null ? finishAttempt(signIn, answer) : showError(signIn, answer)
   }
-  if (left !== null) return showError(signIn, answer)
-  return answerFormOnce(sent, () => continueWithAnswer(signIn, answer))
+  return left === null ? answerFormOnce(sent, work) : work()
 }
 
-async function continueWithAnswer(signIn: SignInStep, answer: CallbackAnswer): Promise<Response> {
-  const { call, interaction } = signIn
-  const { request } = interaction
-  if (request.responseMode !== 'account' || !request.connectsIn) return finishAttempt(signIn, answer)
-  const sealed = sealAnswer(call.ctx.tenant, getIdpId(call), answer)
-  return redirectTo(`${request.returnTo}?${new URLSearchParams({ idp: getIdpId(call), answer: sealed })}`)
+/** The account page that asked for an identity takes the answer. */
+function leadToAccountPage(call: TenantCall, path: string, answer: CallbackAnswer): Response {
+  const idp = getIdpId(call)
+  return redirectTo(
+    `${path}?${new URLSearchParams({ idp, answer: sealAnswer(call.ctx.tenant, idp, answer) })}`,
+  )
 }
-
-/** The sign-in that the browser left for a provider. */
-const readLeftHandle = ({ ctx, event }: TenantCall): string | null =>
-  readCookie(event.req.headers.get('cookie'), nameCookie('to', ctx.tenant))
 
 /** False when another tab has signed in, or the tenant has switched the method off. */
 const isProviderExpected = (signIn: SignInStep): boolean =>

@@ -8,7 +8,6 @@ import type { RenderOptions } from '../../pages/render-page.pages.tsx'
 import { renderComponent } from '../../pages/responses.http.ts'
 import { listPasscodeChannels } from '../../passcodes/passcode-channels.ts'
 import { canAddressSignUp, hasSignUp } from '../../passcodes/sign-up-policy.ts'
-import { listOtherApis } from '../token/audience.ts'
 import { offersAccounts } from './account-forms.http.ts'
 import { selectCompletion } from './completion.http.ts'
 import { CodePage } from './passcode/code.pages.tsx'
@@ -54,18 +53,15 @@ export async function renderSignInPage(signIn: SignInStep, page: SignInPageName)
         options,
       )
     case 'consent': {
-      const { scopes, claims, client } = authorization
+      const { scopes, claims, resources } = authorization
       const accepted = await findPasskeySignal(signIn)
-      const apis = listOtherApis(call.tenant, scopes, request.resources).filter(
-        (api) => !client.resources.includes(api),
-      )
       return completion.renderConsent(
         {
           ...common,
           person,
           accepted,
           consentItems: listConsentItems(scopes, claims),
-          apis: await listApiNames(call.ctx.tenant, apis, getRequestWords(call.ctx).language),
+          apis: await listApiNames(call.ctx.tenant, resources, getRequestWords(call.ctx).language),
         },
         { ...options, runsScript: accepted !== null },
       )

@@ -5,11 +5,8 @@ import { OAuthError } from '../../core/oauth-error.ts'
 import { cleanTypedEmail } from '../../core/typed-text.ts'
 import { readForm } from '../../http/request-body.http.ts'
 import type { SignInProvider } from '../../idps/sign-in-providers.ts'
-import { readSessionToken } from '../../pages/cookies.ts'
 import { isCsrfToken } from '../../pages/csrf.ts'
-import { FinishedSignInPage } from '../../pages/outcome.pages.tsx'
-import { addCookies, renderComponent, renderErrorPage } from '../../pages/responses.http.ts'
-import { findBrowserSession } from '../../sessions/sessions.ts'
+import { addCookies, renderErrorPage } from '../../pages/responses.http.ts'
 import { createStepError } from '../authorize/step-error.ts'
 import { buildInteractionCookie } from '../interactions/browser-binding.ts'
 import {
@@ -31,19 +28,16 @@ import {
 } from './second-factor/second-factor-forms.http.ts'
 import { listMethodForms, listOfferedMethods } from './sign-in-methods.http.ts'
 import { SIGN_UP_FORMS } from './sign-up/sign-up-forms.http.ts'
+import { renderFinishedPage } from './step/finished-sign-in.http.ts'
 import { readCredentialId } from './step/presented-passkey.ts'
-import {
-  answerEndOnce,
-  answerFormOnce,
-  findEndAnswer,
-  findFormAnswer,
-  toSentForm,
-} from './step/repeated-forms.ts'
+import { answerEndOnce, answerFormOnce, findEndAnswer, findFormAnswer } from './step/repeated-forms.http.ts'
+import { toSentForm } from './step/sent-forms.ts'
 import { grantConsent } from './step/sign-in.ts'
 import type { FormHandler } from './step/sign-in-method.http.ts'
 import {
   findSignInStep,
   getCsrfBinding,
+  readPathClient,
   readPathHandle,
   redirectToPage,
   SIGN_IN_PAGES,
@@ -76,7 +70,8 @@ export function addSignInRoutes(app: H3): void {
 
 async function showSignInPage(call: TenantCall, requestedPage: SignInPageName): Promise<Response> {
   const signIn = await findSignInStep(call)
-  if (!signIn) return (await findEndAnswer(call, readPathHandle(call))) ?? renderFinishedPage(call)
+  if (!signIn)
+    return (await findEndAnswer(call, readPathHandle(call))) ?? renderFinishedPage(call, readPathClient(call))
   const { interaction, authorization } = signIn
   const cookies = [buildInteractionCookie(call.ctx.tenant, interaction.handle, interaction.key)]
   const { next } = authorization
@@ -96,14 +91,6 @@ async function showSignInPage(call: TenantCall, requestedPage: SignInPageName): 
   if (provider) return addCookies(await leadToProvider(signIn, provider, { after: 'link' }), cookies)
   if (interaction.progress.refusal) await clearInputRejection(call.ctx.tenant, interaction)
   return addCookies(await renderSignInPage(signIn, requestedPage), cookies)
-}
-
-/** The page that a signed-in user who goes back is shown. Throws AppError (410) in a browser without a session. */
-async function renderFinishedPage({ event, tenant, ctx }: TenantCall): Promise<Response> {
-  const token = readSessionToken(event.req.headers.get('cookie'), ctx.tenant)
-  const session = token && (await findBrowserSession(ctx.tenant, token))
-  if (!session) throw createExpiredSignInError()
-  return renderComponent(ctx, FinishedSignInPage, { tenant, person: session }, { status: 410 })
 }
 
 /** Whether the user has submitted a form. A redirect to a provider before the first page does not count. */
@@ -162,7 +149,7 @@ async function handleForm(call: TenantCall, page: SignInPageName): Promise<Respo
     // What the form did may have ended the sign-in, or have made its token out of date.
     const answer = await findFormAnswer(sent)
     if (answer) return answer
-    if (!loaded) throw createExpiredSignInError()
+    if (!loaded) return renderFinishedPage(call, readPathClient(call))
     throw new Forbidden('This page was out of date. Go back, reload it and try again.')
   }
   const signIn = { ...readStayChoice(readBrowserAbilities(loaded, form), form), sent }

@@ -14,7 +14,8 @@ import type { AuthorizeRequest } from '../model/authorize-request.ts'
 import { redeemAuthorizationCode } from './authorization-codes.sql.ts'
 import { diagnosePresentedCode, diagnoseRejectedCode, type PresentedCode } from './code-diagnostics.ts'
 import type { GrantTerms, NewGrant } from './new-grant.sql.ts'
-import { type CodeContents, sealCode, unsealCode } from './sealed-codes.ts'
+import { type CodeContents, findSealedCode, sealCode, unsealCode } from './sealed-codes.ts'
+import { selectCodeState } from './token-diagnostics.sql.ts'
 import { getTokenLifetime } from './token-response.ts'
 
 /** The client redeems a code as soon as the browser delivers it. */
@@ -72,6 +73,20 @@ export function issueCode(
 /** The contents of a code that a client presents; null when the code is not of this tenant. No statement. */
 export const readCode = ({ tokenKey }: { tokenKey: Buffer }, { code }: PresentedCode): CodeContents | null =>
   unsealCode(tokenKey, code)
+
+/** The contents of the code in a response to a browser; null when it has none of this tenant. No statement. */
+export function findIssuedCode({ tokenKey }: { tokenKey: Buffer }, text: string): CodeContents | null {
+  const code = findSealedCode(text)
+  return code === null ? null : unsealCode(tokenKey, code)
+}
+
+/** Whether a code has expired or was redeemed. */
+export const isCodeSpent = async (
+  tenant: string,
+  contents: CodeContents,
+  now = new Date(),
+): Promise<boolean> =>
+  contents.expiresAt <= now || (await selectCodeState(sql, tenant, contents)).usedAt !== null
 
 /**
  * Redeems a code once (RFC 6749, section 4.1.3; RFC 7636, section 4.6), in one statement. `contents` are those of the

@@ -142,6 +142,32 @@ describe('connecting an account elsewhere on the account page', () => {
     expect(await dbFor(tenant).idpUser.count({ where: { tenantId: tenant, userId: person.id } })).toBe(0)
   })
 
+  test('says so without state too, and leaves the attempt open', async ({
+    provider,
+    newBrowser,
+    connect,
+    signInThere,
+    comeBack,
+    linksTo,
+    events,
+    person,
+  }) => {
+    const callback = await signInThere(await connect(), person.id)
+    const canceled = new URL(`${provider.callback}?error=access_denied`)
+    const page = await comeBack(canceled)
+    expect([page.response.status, page.path]).toEqual([
+      400,
+      expect.stringContaining('/account/sign-in-methods'),
+    ])
+    expect(page.html).toContain('You canceled the sign-in with')
+    expect((await events({ type: 'signin.failed' })).slice(-1)).toMatchObject([
+      { detail: { reason: 'canceled' } },
+    ])
+    expect((await comeBack(canceled, newBrowser())).response.status).toBe(410)
+    await comeBack(callback)
+    expect(await linksTo(person.id)).toEqual([person.id])
+  })
+
   test('offers nothing for an unknown provider', async ({ tenant, person, browser }) => {
     await startSessionIn(browser, tenant, person.id)
     const page = await openPage(browser, `/${tenant}/account/sign-in-methods`)

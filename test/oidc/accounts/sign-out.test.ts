@@ -37,6 +37,22 @@ describe('a logout in a browser with several accounts', () => {
     expect([await listEnds(ada), await listEnds(eve)]).toEqual([[null], ['logout']])
   })
 
+  test.for(['choice', 'question about one account'])(
+    'leads on when the user goes back and sends the same form again: %s',
+    async (kind, { tenant, pair, listEnds }) => {
+      const { browser, ada, eve } = pair
+      const hint = kind === 'choice' ? '' : `?${new URLSearchParams({ logout_hint: eve.email })}`
+      const path = `/${tenant}/oidc/logout`
+      const account = accountIn(await (await browser.fetch(path)).text(), eve.email)
+      const html = await (await browser.fetch(`${path}${hint}`)).text()
+      const form = { csrf: csrfIn(html), step: 'logout', account }
+      const [first, again] = [await browser.post(path, form), await browser.post(path, form)]
+      expect([again.status, await again.text()]).toEqual([200, await first.text()])
+      expect([await listEnds(ada), await listEnds(eve)]).toEqual([[null], ['logout']])
+      expect((await browser.post(path, { ...form, account: 'session_other' })).status).toBe(403)
+    },
+  )
+
   test('ends all of them, and leaves no cookie of an account', async ({ tenant, pair, listEnds, post }) => {
     const { browser, ada, eve } = pair
     const { response } = await browser.open(`/${tenant}/oidc/logout`)

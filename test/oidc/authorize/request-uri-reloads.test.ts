@@ -1,6 +1,7 @@
 import { describe, expect } from 'vitest'
 import { sha256 } from '../../../src/core/crypto.ts'
 import { dbFor } from '../../../src/database/db.ts'
+import { updateSettings } from '../../../src/tenants/settings.ts'
 import { handleIn } from '../../support/hosted-pages.ts'
 import { answerIn, codeFor } from '../../support/protocol.ts'
 import { PREFIX, test } from '../../support/pushed-requests.ts'
@@ -53,6 +54,26 @@ describe('a request_uri whose sign-in is not finished', () => {
     const issued = answers.flatMap(({ location }) => answerIn(location).code ?? [])
     expect(new Set(issued).size).toBe(1)
     expect((await newBrowser().fetch(path)).status).toBe(400)
+  })
+
+  test('leads back by the loginUrl of the tenant, as it started', async ({
+    ctx,
+    newBrowser,
+    newVisitor,
+    pushRequest,
+    pathFor,
+  }) => {
+    await updateSettings(ctx, { loginUrl: 'https://start.example.com/in' })
+    const browser = newBrowser()
+    const path = pathFor(await pushRequest())
+    const first = (await browser.fetch(path)).headers.get('location') ?? ''
+    expect(first).toMatch(/^https:\/\/start\.example\.com\/in\?continue=/)
+    expect((await browser.fetch(path)).headers.get('location')).toBe(first)
+    // The user signs in in another tab: nothing is left to ask.
+    for (const [name, value] of (await newVisitor()).browser.cookies) browser.cookies.set(name, value)
+    const hosted = new URL(new URL(first).searchParams.get('continue') ?? '')
+    expect((await browser.fetch(path)).headers.get('location')).toBe(hosted.pathname)
+    await updateSettings(ctx, { loginUrl: null })
   })
 
   test('leads another browser to no sign-in', async ({ newBrowser, newVisitor, pushRequest, pathFor }) => {

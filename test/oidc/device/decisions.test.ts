@@ -7,6 +7,7 @@ import { pollWith } from '../../support/device-flow.ts'
 import { test as base } from '../../support/devices.ts'
 import type { PageBrowser } from '../../support/page-browser.ts'
 import { csrfIn, makeClient } from '../../support/protocol.ts'
+import { repeatForm } from '../../support/repeated-forms.ts'
 
 const test = base
   .extend('pending', async ({ browser, oidc, user, newDevice, enter }) => {
@@ -23,6 +24,33 @@ const test = base
         expect(await findStatus(pending.device)).toBe('pending')
       },
   )
+
+describe('a form of a device that is sent several times', () => {
+  test('leads to one sign-in by the user code, and to one decision', async ({
+    tenant,
+    browser,
+    signedIn,
+    newDevice,
+    findStatus,
+    poll,
+  }) => {
+    const device = await newDevice()
+    const path = `/${tenant}/device`
+    const html = await (await browser.fetch(path)).text()
+    const entered = await repeatForm(signedIn, { html, path }, { user_code: device.shown })
+    for (const outcome of entered.outcomes) expect(outcome).toEqual(entered.outcomes[0])
+    const asked = await signedIn.follow(entered.last)
+    const page = { html: await asked.response.text(), path: asked.path }
+    const decided = await repeatForm(signedIn, page, { step: 'allow' })
+    for (const outcome of decided.outcomes) expect(outcome).toEqual(decided.outcomes[0])
+    expect((await signedIn.follow(decided.last)).path).toBe(`/${tenant}/device/approved`)
+    expect(await findStatus(device)).toBe('approved')
+    expect((await poll(device)).status).toBe(200)
+    // The device has its tokens: the person is still led to the same page.
+    const late = await signedIn.submit(page, { step: 'allow' })
+    expect(late.path).toBe(`/${tenant}/device/approved`)
+  })
+})
 
 describe('a decision about a device', () => {
   test('is rejected from another browser that knows the address and the form token', async ({

@@ -1,4 +1,5 @@
 import { describe, expect } from 'vitest'
+import { updateClient } from '../../../src/clients/client-changes.ts'
 import { createPlatformCtx } from '../../../src/core/context.ts'
 import { dbFor } from '../../../src/database/db.ts'
 import { authenticateSession } from '../../../src/sessions/authenticate-session.ts'
@@ -66,6 +67,26 @@ describe('a refresh token (RFC 6749, section 6; RFC 9700, section 4.14.2)', () =
     expect(retry.body.refresh_token).toBe(first.body.refresh_token)
     expect(await listEventTypes(refreshToken)).toEqual(['grant.created', 'grant.refreshed'])
     expect((await findGrant(refreshToken)).generation).toBe(1)
+  })
+
+  test('survives the change of rotateRefreshTokens between a use and its retry, with one grant', async ({
+    ctx,
+    client,
+    oidc,
+    refreshToken,
+    findGrant,
+  }) => {
+    const rotate = (rotateRefreshTokens: boolean) => updateClient(ctx, client.id, { rotateRefreshTokens })
+    const first = await oidc.refresh(refreshToken)
+    await rotate(false)
+    const retry = await oidc.refresh(refreshToken)
+    const kept = await oidc.refresh(retry.body.refresh_token as string)
+    await rotate(true)
+    const next = await oidc.refresh(kept.body.refresh_token as string)
+    const last = await oidc.refresh(kept.body.refresh_token as string)
+    const generations = [first, retry, kept, next, last].map(({ body }) => body.refresh_token?.split('.')[1])
+    expect(generations.join(' ')).toBe('1 1 1 2 2')
+    expect(await findGrant(refreshToken)).toMatchObject({ generation: 2, revokedAt: null })
   })
 
   test('returns the identical successor to 50 concurrent uses, and rotates once', async ({

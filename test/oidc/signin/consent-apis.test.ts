@@ -121,6 +121,26 @@ describe('consent at a tenant with a default audience', () => {
   })
 })
 
+test('a consent from before the default audience was set does not cover it', async ({
+  tenant,
+  oidc,
+  ownVisitor: { browser },
+  shop,
+  ask,
+  askSilently,
+}) => {
+  const ctx = createPlatformCtx(tenant)
+  await browser.submit(await ask(), { step: 'allow' })
+  expect(await askSilently()).toHaveProperty('code')
+  await updateSettings(ctx, { defaultAudience: ORDERS })
+  expect(await askSilently()).toMatchObject({ error: 'consent_required' })
+  const answer = answerIn((await browser.submit(await ask(), { step: 'allow' })).location)
+  const { body } = await oidc.exchange(answer.code ?? '', {}, shop)
+  expect(decodeJwt(body.access_token ?? '').aud).toContain(ORDERS)
+  expect(await askSilently()).toHaveProperty('code')
+  await updateSettings(ctx, { defaultAudience: null })
+})
+
 test('the page of apps names the APIs', async ({ tenant, ownVisitor: { browser }, ask }) => {
   await browser.submit(await ask(ORDERS), { step: 'allow' })
   const { response } = await browser.open(`/${tenant}/account/apps`)

@@ -1,18 +1,29 @@
 import { describe, expect } from 'vitest'
+import { dbFor } from '../../../src/database/db.ts'
 import { readSignInSegment } from '../../../src/oidc/interactions/interactions.ts'
 import { answerOnce } from '../../../src/pages/form-answers.ts'
 import { updateSettings } from '../../../src/tenants/settings.ts'
 import { createAssertion } from '../../support/authenticator.ts'
+import type { SecretClient } from '../../support/calls.ts'
 import { openPage, type Page } from '../../support/hosted-pages.ts'
 import { accountIn, csrfIn, type PageBrowser } from '../../support/page-browser.ts'
 import { enrollPasskey, readPasskeyOptions } from '../../support/passkeys.ts'
 import { answerIn, codeFor, makeClient } from '../../support/protocol.ts'
 import { test as base } from '../../support/provider-sign-in.ts'
 import { repeat, repeatForm } from '../../support/repeated-forms.ts'
-import { equipOwner, readSetupSecret, toLanding } from '../../support/second-factor.ts'
+import { equipOwner, type Landing, readSetupSecret, toLanding } from '../../support/second-factor.ts'
 import { computeTotp } from '../../support/totp.ts'
 
 type Form = Record<string, string>
+
+/** The requests that end a sign-in. */
+const LAST_REQUESTS = [
+  'code',
+  'passkey',
+  'consent',
+  'consent by form_post',
+  'callback of a provider',
+] as const
 
 const test = base
   .extend('open', { scope: 'file', auto: true }, ({ ctx }) => updateSettings(ctx, { signUp: 'open' }))
@@ -54,6 +65,65 @@ const test = base
     ({ browser, expectOnce }) =>
       (page: Page, form: Form, types: string[], by: PageBrowser = browser) =>
         expectOnce(() => repeatForm(by, page, form), types),
+  )
+
+type LastRequest = { client: SecretClient; send: () => Promise<Landing> }
+
+const returning = test
+  /** Clients with a page that starts a sign-in; the second one asks for consent. */
+  .extend('apps', { scope: 'file' }, ({ newClient }) => {
+    const common = { name: 'Acme Mail', initiateLoginUrl: 'https://rp.example.com/start' }
+    return Promise.all([newClient(common), newClient({ ...common, requireConsent: true })])
+  })
+  .extend(
+    'postTo',
+    ({ browser }) =>
+      (client: SecretClient, page: Page, form: Form): LastRequest => ({
+        client,
+        send: async () => toLanding(await browser.submit(page, form)),
+      }),
+  )
+  /** Each leads to the last request of a sign-in. */
+  .extend(
+    'leadTo',
+    ({
+      ctx,
+      browser,
+      person,
+      subject,
+      provider,
+      link,
+      apps: [plain, asking],
+      start,
+      choose,
+      signInThere,
+      atCodeOf,
+      postTo,
+    }) => {
+      const enterCode = async (client: SecretClient, more: Form = {}) => {
+        const page = await atCodeOf(person.email, { client_id: client.id, ...more })
+        return postTo(client, page, { step: 'code', code: await codeFor(person.email) })
+      }
+      const consent = async (more: Form = {}) =>
+        postTo(asking, await (await enterCode(asking, more)).send(), { step: 'allow' })
+      return {
+        code: () => enterCode(plain),
+        passkey: async () => {
+          const passkey = await enrollPasskey(ctx, person.id)
+          const page = await start(browser, { client_id: plain.id })
+          const assertion = createAssertion(passkey, readPasskeyOptions(page.html))
+          return postTo(plain, page, { step: 'passkey', assertion })
+        },
+        consent,
+        'consent by form_post': () => consent({ response_mode: 'form_post' }),
+        'callback of a provider': async () => {
+          await link(person.id, provider, subject)
+          const page = await start(browser, { client_id: plain.id })
+          const { pathname, search } = await signInThere(await choose(page, provider.id), subject)
+          return { client: plain, send: async () => toLanding(await browser.open(`${pathname}${search}`)) }
+        },
+      } satisfies Record<(typeof LAST_REQUESTS)[number], () => Promise<LastRequest>>
+    },
   )
 
 const STARTED = ['session.started']
@@ -312,5 +382,22 @@ describe('a form of a sign-in that is sent several times', () => {
     const page = await afterCode(person.email, { client_id: client.id, response_mode: 'form_post' })
     const next = await expectFormOnce(page, { step: 'allow' }, ['consent.granted'])
     expect(next.html).toMatch(/name="code" value="[^"]+"/)
+  })
+})
+
+describe('the last request of a sign-in that is sent again after its client has redeemed the code', () => {
+  returning.for(LAST_REQUESTS)('leads to a page that says so: %s', async (name, { tenant, oidc, leadTo }) => {
+    const { client, send } = await leadTo[name]()
+    const first = await send()
+    const code = answerIn(first.location).code ?? /name="code" value="([^"]+)"/.exec(first.html)?.[1] ?? ''
+    const { body } = await oidc.exchange(code, {}, client)
+    const repeated = await send()
+    // Its response is not kept any longer.
+    await dbFor(tenant).idempotencyKey.deleteMany({ where: { tenantId: tenant } })
+    const late = await send()
+    for (const { status, html } of [repeated, late])
+      expect([status, html]).toEqual([410, expect.stringContaining('This sign-in is finished.')])
+    expect(repeated.html).toContain(`/${tenant}/oidc/initiate?client_id=${client.id}`)
+    expect((await oidc.userinfo(body.access_token ?? '')).status).toBe(200)
   })
 })

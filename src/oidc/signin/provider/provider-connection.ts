@@ -7,10 +7,17 @@ import { findProviderRow } from '../../../idps/sign-in-providers.ts'
 import { announceAccountChange } from '../../../users/account-notices.ts'
 import { openInteraction, readInteractionKey } from '../../interactions/browser-binding.ts'
 import { deleteInteraction, findInteraction } from '../../interactions/interactions.ts'
-import type { AccountPagesRequest } from '../../model/authorize-request.ts'
+import { ACCOUNT_PAGES_ID, type AccountPagesRequest } from '../../model/authorize-request.ts'
 import type { CallbackAnswer } from './callback-answer.ts'
+import { buildLeftCookie } from './left-browser.ts'
 import { beginAttempt, claimAttempt, readHandle } from './provider-attempt.ts'
-import { proveAnswer, RejectedIdentity, recordRejection, toRejection } from './provider-sign-in.ts'
+import {
+  proveAnswer,
+  RejectedIdentity,
+  recordRejection,
+  toErrorRejection,
+  toRejection,
+} from './provider-sign-in.ts'
 
 /** What is connected where: the request names the user, the session and the page; `cookies` are those of the browser. */
 type Connection = { request: AccountPagesRequest; cookies: string | null; idpId: string }
@@ -37,7 +44,7 @@ export async function beginConnection(
     if (rejection instanceof RejectedIdentity) await recordRejection(ctx, { request }, idpId, rejection)
     throw rejection
   })
-  return { url, cookies: set }
+  return { url, cookies: [...set, buildLeftCookie(ctx.tenant, opened.handle)] }
 }
 
 /** The answer of a provider, and the cookies of the browser, one of which binds the attempt to it. */
@@ -75,4 +82,14 @@ export async function finishConnection(
     throw error
   }
   announceAccountChange(ctx, userId, 'identity-linked')
+}
+
+/**
+ * Records an error that came without `state`, such as a cancellation. Any site can send one: the attempt stays open. Throws
+ * RejectedIdentity, and RateLimited.
+ */
+export async function rejectConnection(ctx: Ctx, idpId: string, error: string): Promise<never> {
+  const rejection = toErrorRejection(error)
+  await recordRejection(ctx, { request: { clientId: ACCOUNT_PAGES_ID } }, idpId, rejection)
+  throw rejection
 }

@@ -5,13 +5,12 @@ import { buildAuthorizationUrl, type ProviderWishes } from '../../../idps/provid
 import { findProviderRow, type SignInProvider } from '../../../idps/sign-in-providers.ts'
 import { listUpstreamAcrs, type TrustPolicy } from '../../../idps/trusted-authentication.ts'
 import { getRequestWords } from '../../../languages/request-language.ts'
-import { buildCookie, nameCookie } from '../../../pages/cookies.ts'
 import { createPart, type PagePart } from '../../../pages/page-part.pages.tsx'
 import type { PageInteraction } from '../../../pages/page-shell.pages.tsx'
 import { transferToProvider } from '../../../pages/provider-transfer.http.ts'
 import { addCookies, redirectTo } from '../../../pages/responses.http.ts'
 import { selectExpectedAddress, selectMaxAge } from '../../authorize/evaluate-request.ts'
-import { INTERACTION_LIFETIME_SECONDS, type InputRejection } from '../../interactions/interactions.ts'
+import type { InputRejection } from '../../interactions/interactions.ts'
 import { satisfiesAcrRequest } from '../../model/acr.ts'
 import { describeInputRejection } from '../step/input-rejection-texts.ts'
 import { listOfferedProviders } from '../step/offered-methods.ts'
@@ -20,6 +19,7 @@ import type { SignInMethod } from '../step/sign-in-method.http.ts'
 import { buildProofCookie, redirectToPage, rejectInput } from '../step/sign-in-step.http.ts'
 import type { SignInStep } from '../step/sign-in-step.ts'
 import { selectStayChoice } from '../step/stay-choice.ts'
+import { buildLeftCookie } from './left-browser.ts'
 import { beginAttempt } from './provider-attempt.ts'
 import { PendingLinkNote, ProviderEntry } from './provider-entry.pages.tsx'
 import { RejectedIdentity, recordRejection, toRejection } from './provider-sign-in.ts'
@@ -94,7 +94,7 @@ export async function leadToProvider(
       ...wishes,
       loginHint: loginHint ?? wishes.loginHint,
     })
-    const cookie = buildCookie(nameCookie('to', tenant), interaction.handle, INTERACTION_LIFETIME_SECONDS)
+    const cookie = buildLeftCookie(tenant, interaction.handle)
     if (after === 'link') return redirectTo(url, [cookie])
     const page = { tenant: call.tenant, client: authorization.client, provider, url }
     const transfer = transferToProvider(signIn.call.ctx, page, interaction.request.display === 'popup')

@@ -212,7 +212,7 @@ export async function signInByProvider(
 /** Records why a sign-in was not accepted, and counts it. Throws RateLimited. */
 export async function recordRejection(
   ctx: Ctx,
-  { request: { clientId } }: Pick<Interaction, 'request'>,
+  { request: { clientId } }: { request: Pick<Interaction['request'], 'clientId'> },
   idpId: string,
   { reason, userId, code, explanation }: RejectedIdentity,
 ): Promise<void> {

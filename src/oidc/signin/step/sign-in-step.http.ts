@@ -48,6 +48,7 @@ export const SIGN_IN_PATHS: Record<SignInPageName, string> = {
 
 const readSegment = ({ event }: TenantCall) => readSignInSegment(event.context.params?.handle ?? '')
 export const readPathHandle = (call: TenantCall): string => readSegment(call).handle
+export const readPathClient = (call: TenantCall): string | null => readSegment(call).clientId
 
 /**
  * Loads and evaluates the sign-in with a handle, that of the path by default; null when this browser has none
@@ -66,7 +67,7 @@ export async function findSignInStep(
   const interaction = found?.interaction ?? (await findInteraction(ctx.tenant, presented))
   if (!interaction) {
     // The page leads back to it.
-    call.setClient(readSegment(call).clientId)
+    call.setClient(readPathClient(call))
     return null
   }
   call.setClient(interaction.request.clientId)

@@ -7,6 +7,9 @@ import type { PresentedPasskey } from './presented-passkey.sql.ts'
 /** The user who has signed in, and the new token of the session. */
 export type EnteredAccount = { userId: string; token: string }
 
+/** A form of a sign-in that was sent, and the request that sent it. */
+export type SentStep = SentForm & { call: TenantCall }
+
 /** A request of a sign-in page, with its interaction and what the browser's session permits. */
 export type SignInStep = {
   call: TenantCall
@@ -15,7 +18,7 @@ export type SignInStep = {
   /** The session tokens that the browser sent. */
   tokens: readonly string[]
   /** The form that this request sent; null for a page. */
-  sent: SentForm | null
+  sent: SentStep | null
   /** The passkey that the form presents; null if it presents none that is stored. */
   passkey: PresentedPasskey | null
 }
