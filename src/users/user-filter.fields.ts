@@ -20,7 +20,7 @@ export const UserFilter = z.strictObject(
   {
     search: searchText.nullish().meta({
       description:
-        'Prefixes of words of the names or of the e-mail address, independent of case and accents, and parts of words of names in scripts without spaces, such as 太郎; a word with an @ is a prefix of the address, and @example.com a prefix of its domain.',
+        'Prefixes of words of the names or of the e-mail address, independent of case and accents, and parts of words of names in scripts without spaces, such as 太郎; a word with an @ is a prefix of the address, and example.com or @example.com a prefix of its domain.',
       example: 'lovel ada@',
     }),
     email: EmailLookup.shape.email
