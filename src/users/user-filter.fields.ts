@@ -47,7 +47,7 @@ export const UserFilter = z.strictObject(
     appMetadata: z
       .record(requiredText(), scalar, 'must be an object of paths and values')
       .refine((paths) => Object.keys(paths).length > 0, 'must have a path')
-      .refine((paths) => Object.keys(paths).length <= MAX_PATHS, `must have ${MAX_PATHS} paths at most`)
+      .refine((paths) => Object.keys(paths).length <= MAX_PATHS, `must have at most ${MAX_PATHS} paths`)
       .nullish()
       .meta({
         description:

@@ -9,6 +9,7 @@ import {
   type PageTenant,
   StepForm,
 } from '../../../pages/page-shell.pages.tsx'
+import { ScriptedPart, WithoutScript } from '../../../pages/scripted-part.pages.tsx'
 import { type StayChoice, StaySignedInBox } from '../../../pages/stay-signed-in.pages.tsx'
 import { Message, useWords } from '../../../pages/words.pages.tsx'
 
@@ -88,14 +89,13 @@ export function PasskeyEntry({
       )}
       {isOnly && demand && <PasskeyDemandNote demand={demand} />}
       {error && <ErrorMessage>{error}</ErrorMessage>}
-      <noscript>
+      <WithoutScript>
         <p class="hint">
           <Message of="passkey.signInScript" />
         </p>
-      </noscript>
-      <div
+      </WithoutScript>
+      <ScriptedPart
         id="passkey"
-        hidden
         data-challenge={options.challenge}
         data-rp-id={options.rpId}
         data-timeout={options.timeout}
@@ -114,7 +114,7 @@ export function PasskeyEntry({
           </button>
           <div id="passkey-error" role="alert" />
         </StepForm>
-      </div>
+      </ScriptedPart>
       <script src={PASSKEY_SCRIPT_PATH} defer />
     </>
   )
