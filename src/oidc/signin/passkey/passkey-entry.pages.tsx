@@ -12,6 +12,7 @@ import {
 import { ScriptedPart, WithoutScript } from '../../../pages/scripted-part.pages.tsx'
 import { type StayChoice, StaySignedInBox } from '../../../pages/stay-signed-in.pages.tsx'
 import { Message, useWords } from '../../../pages/words.pages.tsx'
+import { createMethodsLink } from '../step/methods-link.pages.tsx'
 
 /** Why a user must have a passkey, and how one who has none gets it. */
 type PasskeyDemand = {
@@ -51,14 +52,7 @@ const PasskeyDemandNote = ({
     </p>
     <p class="hint">
       {hasOtherWays ? (
-        <Message
-          of="passkey.createFirst"
-          link={(parts) => (
-            <a href={`/${tenant.tenantId}/account/sign-in-methods`} target="_blank" rel="noopener">
-              {parts}
-            </a>
-          )}
-        />
+        <Message of="passkey.createFirst" link={createMethodsLink(tenant)} />
       ) : (
         <Message of="passkey.askForLink" tenant={<BidiText>{getTenantName(tenant)}</BidiText>} />
       )}
