@@ -1,6 +1,7 @@
 /**
  * Writes the migration that leads from prisma/migrations to schema.prisma.
  *
+ * npm run db:diff prints the statements, and nothing if the migrations lead there already
  * npm run db:diff -- add-user-nickname writes prisma/migrations/<time>_add_user_nickname/migration.sql
  * npm run db:diff -- --print prints the SQL of the whole schema, from empty
  *
@@ -38,34 +39,33 @@ async function main(): Promise<void> {
   const schemaUrl = values.schema ? pathToFileURL(values.schema) : new URL('schema.prisma', import.meta.url)
   const schema = { files: [{ path: 'schema.prisma', content: await readFile(schemaUrl, 'utf8') }] }
   const [title] = positionals
-  if (!values.print && !title) {
-    console.error('usage: npm run db:diff -- <name> | --print [--schema <file>]')
-    process.exitCode = 2
-    return
-  }
   const server = await openAdminServer()
   try {
-    if (title && !values.print) await writeMigration(server.url, title, schema)
-    else process.stdout.write(await diff(server.url, { tag: 'empty' }, schema))
+    if (values.print) process.stdout.write(await diff(server.url, { tag: 'empty' }, schema))
+    else await writeMigration(server.url, title, schema)
   } finally {
     await server.close()
   }
 }
 
-async function writeMigration(adminUrl: string, title: string, schema: SchemasContainer): Promise<void> {
+/** Prints the migration, and writes it if it has a title. */
+async function writeMigration(
+  adminUrl: string,
+  title: string | undefined,
+  schema: SchemasContainer,
+): Promise<void> {
   const sql = await withScratchDatabase(adminUrl, async (url) => {
     const externalTables = await applyMigrations(url)
     return diff(url, { tag: 'schemaDatasource', configDir: '.', ...schema }, schema, externalTables)
   })
-  if (sql.trim() === EMPTY_MIGRATION) {
-    console.log('The migrations already lead to schema.prisma: nothing written.')
-    return
-  }
+  if (sql.trim() === EMPTY_MIGRATION) return
+  process.stdout.write(sql)
+  if (!title) return
   const stamp = new Date().toISOString().replace(/\D/g, '').slice(0, 14)
   const folder = new URL(`${stamp}_${title.toLowerCase().replace(/[^a-z0-9]+/g, '_')}/`, migrationsUrl)
   await mkdir(folder, { recursive: true })
   await writeFile(new URL('migration.sql', folder), sql)
-  console.log(`${sql}\nWritten to ${new URL('migration.sql', folder).pathname}. Read it before committing.`)
+  console.log(`\nWritten to ${new URL('migration.sql', folder).pathname}. Read it before committing.`)
 }
 
 /** The statements that turn the schema `from` into the one of `to`. */
@@ -160,6 +160,12 @@ async function applyMigrations(connectionString: string): Promise<string[]> {
     const { rows } = await client.query(
       "SELECT schemaname || '.' || tablename AS name FROM pg_tables WHERE schemaname = 'public' AND left(tablename, 1) = '_'",
     )
+    // The engine takes the expression of a generated column for a default, which schema.prisma does not have.
+    const { rows: generated } = await client.query(
+      `SELECT format('ALTER TABLE %I ALTER COLUMN %I DROP EXPRESSION', table_name, column_name) AS statement
+       FROM information_schema.columns WHERE table_schema = 'public' AND is_generated = 'ALWAYS'`,
+    )
+    for (const { statement } of generated) await client.query(statement)
     return rows.map((row) => row.name)
   } finally {
     await client.end()

@@ -18,7 +18,7 @@ import {
   setReadTimeout,
 } from './http/connection-timeouts.ts'
 import { type Door, serveNode, setStrictTransport } from './http/door/serve.http.ts'
-import { rejectUpgrade } from './http/upgrades.http.ts'
+import { ignoreUpgrade, isWebSocketUpgrade, rejectUpgrade } from './http/upgrades.http.ts'
 import { addInvitationRoutes } from './invitations/invitation.routes.ts'
 import { addOidcRoutes } from './oidc/oidc.routes.ts'
 import { addLanguageRoute } from './pages/language.routes.ts'
@@ -120,6 +120,7 @@ export async function createApp({
   })
   setHeadersTimeout(server)
   server.on('upgrade', (request, socket, head) => {
+    if (!isWebSocketUpgrade(request)) return ignoreUpgrade(server, request, socket, head)
     // Node removes its own listener: a reset would end the process.
     socket.on('error', () => socket.destroy())
     const tenant = GRAPHQL_PATH.exec(readPath(request))?.[1]

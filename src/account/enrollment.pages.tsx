@@ -9,6 +9,7 @@ import {
   type PageTenant,
   StepForm,
 } from '../pages/page-shell.pages.tsx'
+import { ScriptedPart, WithoutScript } from '../pages/scripted-part.pages.tsx'
 import { AccountLink, WayOn } from '../pages/ways-on.pages.tsx'
 import { Message, useWords } from '../pages/words.pages.tsx'
 import { Moment } from './pages/moment.pages.tsx'
@@ -39,16 +40,15 @@ function EnrollmentArea({
     other: text('script.failed'),
   }
   return (
-    <div
+    <ScriptedPart
       id="enrollment"
       data-token={token}
       data-path={path}
       data-query={query}
       data-messages={JSON.stringify(messages)}
-      hidden
     >
       {children}
-    </div>
+    </ScriptedPart>
   )
 }
 
@@ -73,11 +73,11 @@ export const EnrollmentPage = ({ tenant, label, token, path, onward }: Enrollmen
     <p>
       <Message of="enroll.text" />
     </p>
-    <noscript>
+    <WithoutScript>
       <p class="error">
         <Message of="enroll.script" />
       </p>
-    </noscript>
+    </WithoutScript>
     <div id="enrollment-error" role="alert" />
     {/* Hidden until the script runs, because the button needs it. */}
     <EnrollmentArea token={token} path={path} query={onward?.query}>

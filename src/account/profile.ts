@@ -16,7 +16,7 @@ const OWN_METADATA_BYTES = 8192
 /** What the user has changed in the metadata must be small. A larger value of an administrator is kept where it is unchanged. */
 const findMetadataIssues = ({ user, changed }: UpdatedUser): FieldIssue[] =>
   changed.includes('userMetadata') && measureJson(user.userMetadata) > OWN_METADATA_BYTES
-    ? [{ field: 'userMetadata', description: 'must have 8 KB at most, unless an administrator writes it' }]
+    ? [{ field: 'userMetadata', description: 'must have at most 8 KB, unless an administrator writes it' }]
     : []
 
 /** Changes the caller's profile. Throws InvalidInput, and Conflict for another expectedUpdatedAt. */

@@ -57,7 +57,7 @@ export const clientJwks = z
       keys: z
         .array(publicJwk, 'must be an array')
         .min(1, 'must have at least one key')
-        .max(MAX_KEYS, `must have ${MAX_KEYS} keys at most`),
+        .max(MAX_KEYS, `must have at most ${MAX_KEYS} keys`),
     },
     'must be an object',
   )

@@ -10,6 +10,7 @@ export const ERROR_CODES = [
   'USER_LOCKED',
   'NOT_FOUND',
   'METHOD_NOT_ALLOWED',
+  'NOT_ACCEPTABLE',
   'CONFLICT',
   'PAYLOAD_TOO_LARGE',
   'UNSUPPORTED_MEDIA_TYPE',
@@ -131,6 +132,13 @@ export class MethodNotAllowed extends AppError {
     super('METHOD_NOT_ALLOWED', 405, `Allowed methods: ${allowed.join(', ')}.`, {
       headers: { allow: allowed.join(', ') },
     })
+  }
+}
+
+/** The `Accept` header excludes the media type of the answer (RFC 9110, section 15.5.7). */
+export class NotAcceptable extends AppError {
+  constructor(offered: string) {
+    super('NOT_ACCEPTABLE', 406, `The answer is ${offered}, which the Accept header excludes.`)
   }
 }
 

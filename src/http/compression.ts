@@ -1,4 +1,5 @@
 import { brotliCompressSync, brotliDecompressSync, constants, gunzipSync, gzipSync } from 'node:zlib'
+import { REFUSED } from './accepted-types.ts'
 
 export type Encoding = 'br' | 'gzip'
 
@@ -9,11 +10,10 @@ const PAGE_QUALITY = 4
 
 /** The content coding of a response (RFC 9110, section 12.5.3); null for none. Brotli is preferred. */
 export function selectEncoding(accepted: string | null): Encoding | null {
-  const refused = /;\s*q=0(\.0*)?\s*$/
   const codings = (accepted ?? '')
     .toLowerCase()
     .split(',', 20)
-    .filter((coding) => !refused.test(coding))
+    .filter((coding) => !REFUSED.test(coding))
     .map((coding) => coding.split(';', 1)[0]?.trim())
   if (codings.includes('br')) return 'br'
   return codings.includes('gzip') ? 'gzip' : null

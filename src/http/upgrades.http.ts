@@ -1,3 +1,4 @@
+import type { IncomingMessage, Server } from 'node:http'
 import type { Duplex } from 'node:stream'
 
 /** How long the answer to a rejected upgrade may wait for a peer that reads nothing. */
@@ -13,4 +14,34 @@ export function rejectUpgrade(socket: Duplex, status: string, header = ''): void
   socket.end(`HTTP/1.1 ${status}\r\n${header}Connection: close\r\nContent-Length: 0\r\n\r\n`, () =>
     socket.destroy(),
   )
+}
+
+export const isWebSocketUpgrade = ({ headers }: IncomingMessage): boolean =>
+  /\bwebsocket\b/i.test(headers.upgrade ?? '')
+
+/** Headers of one connection that are about another protocol. */
+const UPGRADE_HEADERS = /^(?:upgrade|http2-settings)$/i
+
+/** The options of a Connection header without those of an upgrade. */
+const withoutUpgrade = (options: string): string =>
+  options
+    .split(',')
+    .map((option) => option.trim())
+    .filter((option) => !UPGRADE_HEADERS.test(option))
+    .join(', ')
+
+/**
+ * Answers a request as if it had not asked for another protocol, such as h2c (RFC 9110, section 7.8). Node has stopped to
+ * read the connection as HTTP, so the server reads the request again, without the headers of the upgrade.
+ */
+export function ignoreUpgrade(server: Server, request: IncomingMessage, socket: Duplex, rest: Buffer): void {
+  const { method, url, httpVersion, rawHeaders } = request
+  const lines = [`${method} ${url} HTTP/${httpVersion}`]
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const [name = '', value = ''] = rawHeaders.slice(index, index + 2)
+    const kept = /^connection$/i.test(name) ? withoutUpgrade(value) : value
+    if (!UPGRADE_HEADERS.test(name)) lines.push(`${name}: ${kept}`)
+  }
+  socket.unshift(Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), rest]))
+  server.emit('connection', socket)
 }

@@ -72,6 +72,15 @@ export const ErrorPage = ({ tenant, title, message, startAt, ...reference }: Err
   </PageShell>
 )
 
+/** What a person sees who opens the address of the server. */
+export const HomePage = (): VNode => (
+  <PageShell title={<Message of="signIn.title" />}>
+    <p>
+      <Message of="signIn.atApplication" />
+    </p>
+  </PageShell>
+)
+
 type SignedOutPageProps = {
   tenant: PageTenant
   client?: PageClient | null

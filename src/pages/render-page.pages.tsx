@@ -11,6 +11,7 @@ import { LanguageReturn } from './language-menu.pages.tsx'
 import { ImageSources, toOriginSource } from './page-images.pages.tsx'
 import { PageScripts } from './page-script.pages.tsx'
 import { PageSecret } from './page-secret.pages.tsx'
+import { IsSample } from './scripted-part.pages.tsx'
 import { PageWords } from './words.pages.tsx'
 
 export type RenderOptions = {
@@ -31,6 +32,8 @@ export type RenderOptions = {
   words?: Words
   /** The menu of languages leads back to this path; by default to that of the request. Null for no menu. */
   languageReturn?: string | null
+  /** The page is a sample, whose scripts do not run. */
+  isSample?: boolean
   /** HTTP status, 200 by default. */
   status?: number
   /** Headers of this response only. */
@@ -88,7 +91,9 @@ export function renderPage(page: VNode, options: RenderOptions = {}, reader: Rea
           <PageSecret.Provider value={secret}>
             <PageScripts.Provider value={scripts}>
               <ImageSources.Provider value={imageSources}>
-                <PageWords.Provider value={words}>{localized}</PageWords.Provider>
+                <IsSample.Provider value={options.isSample ?? false}>
+                  <PageWords.Provider value={words}>{localized}</PageWords.Provider>
+                </IsSample.Provider>
               </ImageSources.Provider>
             </PageScripts.Provider>
           </PageSecret.Provider>

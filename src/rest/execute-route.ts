@@ -7,11 +7,12 @@ import { findTenant } from '../access/tenant-cache.ts'
 import { OpenAnswer } from '../coordination/answers.ts'
 import { type CallBudget, chargeCall, createBudgetError } from '../coordination/call-budget.ts'
 import type { Ctx } from '../core/context.ts'
-import { NotFound } from '../core/errors.ts'
+import { NotAcceptable, NotFound } from '../core/errors.ts'
 import { NDJSON } from '../core/ndjson.ts'
 import { toAppError } from '../core/to-app-error.ts'
 import { resumeTurn, takeTurn } from '../core/turns.ts'
 import type { Workload } from '../core/workload.ts'
+import { isTypeAccepted } from '../http/accepted-types.ts'
 import {
   IDEMPOTENCY_KEY,
   isTransient,
@@ -66,6 +67,14 @@ function countAnswer(event: H3Event, ctx: Ctx): void {
   ctx.answer = answer
 }
 
+/** Rejects a request to read what the caller does not accept. Errors are JSON. Throws NotAcceptable. */
+function requireAcceptable(event: H3Event, { method, ndjson }: RestRoute): void {
+  const accept = event.req.headers.get('accept')
+  if (method !== 'GET' || isTypeAccepted(accept, 'application/json')) return
+  if (!ndjson) throw new NotAcceptable('application/json')
+  if (!isTypeAccepted(accept, NDJSON)) throw new NotAcceptable(NDJSON)
+}
+
 async function executeRoute(
   event: H3Event,
   route: RestRoute,
@@ -85,6 +94,7 @@ async function executeRoute(
   call.budget = chargeCall(ctx)
   if (call.budget.isExhausted) throw createBudgetError(call.budget)
   requireScope(ctx, route.scope)
+  requireAcceptable(event, route)
   if (!route.ndjson) countAnswer(event, ctx)
   const parsed = parseQuery(route, query)
   if (route.ndjson) {

@@ -3,6 +3,7 @@ import {
   Conflict,
   Forbidden,
   InvalidInput,
+  NotAcceptable,
   NotFound,
   PayloadTooLarge,
   RateLimited,
@@ -52,6 +53,11 @@ const ERROR_RESPONSES: Record<
     name: 'NotFound',
     description: 'The object does not exist in this tenant.',
     error: new NotFound('user'),
+  },
+  406: {
+    name: 'NotAcceptable',
+    description: 'The Accept header excludes the media type of the answer.',
+    error: new NotAcceptable('application/json'),
   },
   409: {
     name: 'Conflict',
@@ -115,6 +121,7 @@ export const buildErrorResponses = (
 const listErrorStatuses = (route: RestRoute): number[] => [
   ...new Set([
     ...[400, 401, 403, 404, 429, 500, 503],
+    ...(route.method === 'GET' ? [406] : []),
     ...(route.body ? [413, 415] : []),
     ...(route.idempotent ? [409] : []),
     ...(route.errors ?? []),

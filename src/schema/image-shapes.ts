@@ -11,7 +11,7 @@ function findImageIssue(value: string): string | null {
       ? null
       : 'must be the data URL of a PNG, JPEG or WebP image in base64, of 32 KB at most'
   if (value.length > MAX_URL_LENGTH)
-    return `must have ${MAX_URL_LENGTH} characters at most, unless it is a data URL`
+    return `must have at most ${MAX_URL_LENGTH} characters, unless it is a data URL`
   return findUrlIssue(value, RULES)
 }
 

@@ -14,7 +14,7 @@ const hasAtMost = (value: string, max: number): boolean =>
 export const text = (max = 1000) =>
   z
     .string('must be a string')
-    .refine((value) => hasAtMost(value, max), `must have ${max} characters at most`)
+    .refine((value) => hasAtMost(value, max), `must have at most ${max} characters`)
     .refine(isStorable, 'must not contain U+0000 or lone surrogates')
     .meta({ maxLength: max })
 
@@ -78,7 +78,7 @@ function findJsonIssue(value: unknown, numbers: string[][], path: string[] = [])
   }
   if (value === null || typeof value === 'boolean') return null
   if (typeof value !== 'object') return 'must be JSON'
-  if (path.length >= MAX_METADATA_DEPTH) return `must be nested ${MAX_METADATA_DEPTH} levels deep at most`
+  if (path.length >= MAX_METADATA_DEPTH) return `must be nested at most ${MAX_METADATA_DEPTH} levels deep`
   for (const [name, member] of Object.entries(value)) {
     // Copying this member by assignment would set the prototype of the target.
     if (name === '__proto__') return 'must not contain a member named __proto__'
@@ -97,7 +97,7 @@ export const metadata = z
     const numbers: string[][] = []
     const issue =
       findJsonIssue(value, numbers) ??
-      (Buffer.byteLength(JSON.stringify(value)) > MAX_METADATA_BYTES ? 'must have 64 KB at most' : null)
+      (Buffer.byteLength(JSON.stringify(value)) > MAX_METADATA_BYTES ? 'must have at most 64 KB' : null)
     if (issue) context.addIssue(issue)
     for (const path of numbers) context.addIssue({ code: 'custom', path, message: NOT_KEPT })
   })

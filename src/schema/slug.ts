@@ -21,7 +21,7 @@ export const isSlug = (value: string): boolean =>
 
 export const slug = z
   .string('must be a string')
-  .max(SLUG_MAX_LENGTH, `must have ${SLUG_MAX_LENGTH} characters at most`)
+  .max(SLUG_MAX_LENGTH, `must have at most ${SLUG_MAX_LENGTH} characters`)
   .regex(SLUG_SYNTAX, 'must be lower-case letters, digits and single hyphens between them')
   .refine((value) => !RESERVED_SLUGS.has(value), 'is reserved')
   .meta({ pattern: `^(?!(?:${[...RESERVED_SLUGS].join('|')})$)${SLUG_SYNTAX.source.slice(1)}` })

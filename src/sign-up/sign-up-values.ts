@@ -13,7 +13,7 @@ function describeIssue(issue: z.core.$ZodIssue): string | undefined {
   if (issue.code === 'too_small')
     return `must ${isText ? `have at least ${issue.minimum} characters` : `be at least ${issue.minimum}`}`
   if (issue.code === 'too_big')
-    return `must ${isText ? `have ${issue.maximum} characters at most` : `be ${issue.maximum} at most`}`
+    return `must ${isText ? `have at most ${issue.maximum} characters` : `be at most ${issue.maximum}`}`
   if (issue.code === 'invalid_value') return `must be one of: ${issue.values.join(', ')}`
   if (issue.code === 'invalid_format')
     return `must be ${{ email: 'an email address', date: 'a date as YYYY-MM-DD' }[issue.format as string] ?? 'a web address'}`

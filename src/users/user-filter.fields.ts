@@ -20,7 +20,7 @@ export const UserFilter = z.strictObject(
   {
     search: searchText.nullish().meta({
       description:
-        'Prefixes of words of the names or of the e-mail address, independent of case and accents, and parts of words of names in scripts without spaces, such as 太郎; a word with an @ is a prefix of the address, and @example.com a prefix of its domain.',
+        'Prefixes of words of the names or of the e-mail address, independent of case and accents, and parts of words of names in scripts without spaces, such as 太郎; a word with an @ is a prefix of the address, and example.com or @example.com a prefix of its domain.',
       example: 'lovel ada@',
     }),
     email: EmailLookup.shape.email
@@ -47,7 +47,7 @@ export const UserFilter = z.strictObject(
     appMetadata: z
       .record(requiredText(), scalar, 'must be an object of paths and values')
       .refine((paths) => Object.keys(paths).length > 0, 'must have a path')
-      .refine((paths) => Object.keys(paths).length <= MAX_PATHS, `must have ${MAX_PATHS} paths at most`)
+      .refine((paths) => Object.keys(paths).length <= MAX_PATHS, `must have at most ${MAX_PATHS} paths`)
       .nullish()
       .meta({
         description:

@@ -6,10 +6,22 @@ import type { UserFilter, UserFilterMember } from './user-filter.fields.ts'
 /** Behind every text that begins with what stands before it, as terms collate "C". */
 const LAST_CHARACTER = '\u{10ffff}'
 
+/** Words with dots between them, as a domain has. */
+const DOTTED_WORDS = /^[\p{L}\p{N}-]+(?:\.[\p{L}\p{N}-]+)+$/u
+
+/** The text of a search. Dotted words get an @ where a user of the tenant has an address at such a domain. */
+function buildSearchTextSql(search: string, bind: BindParameter): string {
+  const parts = search.split(/\s+/)
+  if (!parts.some((part) => DOTTED_WORDS.test(part))) return `${bind(search)}::text`
+  const domain = `'w:@' || fold_text(part)`
+  const isDomain = `part ~ '[.]' AND EXISTS (SELECT FROM "UserTerm" d WHERE d."tenantId" = $1 AND d."term" >= ${domain} AND d."term" < ${domain} || '${LAST_CHARACTER}')`
+  return `(SELECT string_agg(CASE WHEN ${isDomain} THEN '@' || part ELSE part END, ' ') FROM unnest(${bind(parts)}::text[]) part)`
+}
+
 /** Rows (low, high) of the ranges of terms in which a user must have one each. */
 export const TERM_RANGES = {
   search: ({ search }: UserFilter, bind: BindParameter): string =>
-    `SELECT 'w:' || word AS "low", 'w:' || word || '${LAST_CHARACTER}' AS "high" FROM unnest(search_words(${bind(search)}::text)) word`,
+    `SELECT 'w:' || word AS "low", 'w:' || word || '${LAST_CHARACTER}' AS "high" FROM unnest(search_words(${buildSearchTextSql(search ?? '', bind)})) word`,
   // A path with its value is one term, which begins no other.
   appMetadata: ({ appMetadata }: UserFilter, bind: BindParameter): string =>
     `SELECT term AS "low", term || '${LAST_CHARACTER}' AS "high"

@@ -130,7 +130,7 @@ describe('updateViewer', () => {
     expect(await update(ofSize(8193))).toEqual({
       __typename: 'ValidationError',
       fields: [
-        { field: 'userMetadata', description: 'must have 8 KB at most, unless an administrator writes it' },
+        { field: 'userMetadata', description: 'must have at most 8 KB, unless an administrator writes it' },
       ],
     })
     expect(await update(ofSize(8192))).toMatchObject({ user: { userMetadata: ofSize(8192) } })

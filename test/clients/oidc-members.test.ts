@@ -152,7 +152,7 @@ describe.each(SURFACES)('the OpenID Connect members of a client over %s', (surfa
       'eleven keys',
       (keys) => Array.from({ length: 11 }, () => keys.ES256),
       'jwks.keys',
-      'must have 10 keys at most',
+      'must have at most 10 keys',
     ],
     ['text instead of a list', () => 'x', 'jwks.keys', 'must be an array'],
     ['no list of keys', () => undefined, 'jwks.keys', 'is required'],

@@ -52,7 +52,7 @@ describe.each(SURFACES)('the translations of a client over %s', (surface) => {
       ['translations.0.logoUrl', expect.stringContaining('https')],
       ['translations.1', 'must have one of name, logoUrl, policyUrl, termsUrl'],
       ['translations.2.locale', expect.any(String)],
-      ['translations.2.name', 'must have 200 characters at most'],
+      ['translations.2.name', 'must have at most 200 characters'],
       ['translations.2.termsUrl', 'must be an absolute URL'],
     ]
     expect(toIssues(await writers[surface].create(invalid))).toEqual(issues)

@@ -6,6 +6,7 @@ import {
   readAnchors,
   readDocumentReferences,
   readLinks,
+  readSourceNames,
   readTestColumn,
 } from '../support/documents.ts'
 
@@ -20,6 +21,14 @@ describe('the documents', () => {
     const links = readAll(documents, readLinks)
     expect(links.length).toBeGreaterThan(100)
     expect(findBroken(links)).toEqual([])
+  })
+
+  test('name source files that exist', () => {
+    // Decisions and the changelog name files of their time.
+    const current = documents.filter((file) => !/^CHANGELOG|decisions\/\d/.test(file))
+    const names = readAll(current, readSourceNames)
+    expect(names.length).toBeGreaterThan(100)
+    expect(names.filter(({ to }) => !files.some((file) => `/${file}`.endsWith(`/${to}`)))).toEqual([])
   })
 
   test('exist when src/ or test/ refers to them', () => {

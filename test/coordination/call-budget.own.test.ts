@@ -170,16 +170,29 @@ describe('a caller without remaining calls', () => {
     expect((await readUser(token)).status).toBe(200)
   })
 
-  test('is rejected over a WebSocket', async ({ app, tenant, newSpentCaller }) => {
-    const { token } = await newSpentCaller()
-    const client = openSocket(`${app.origin.replace('http', 'ws')}/${tenant}/graphql`, token)
+  test('is rejected over a WebSocket, whose connection_init is a call', async ({
+    app,
+    tenant,
+    newCaller,
+    readUser,
+    newSpentCaller,
+  }) => {
+    const open = (token: string) => openSocket(`${app.origin.replace('http', 'ws')}/${tenant}/graphql`, token)
+    const spent = open((await newSpentCaller()).token)
+    expect(await new Promise((resolve) => spent.on('closed', resolve))).toMatchObject({
+      code: 4420,
+      reason: `Too many calls: ${LIMIT} are allowed in 60 seconds.`,
+    })
+    const { token } = await newCaller()
+    for (let i = 1; i < LIMIT; i++) await readUser(token)
+    const client = open(token)
     const answer = await new Promise((resolve) => {
       client.subscribe(
         { query: '{ viewer { scopes } }' },
         { next: resolve, error: resolve, complete: () => {} },
       )
     })
-    await client.dispose()
+    await Promise.all([client.dispose(), spent.dispose()])
     expect(answer).toMatchObject([{ extensions: { code: 'RATE_LIMITED', retryAfterSeconds: 40 } }])
   })
 

@@ -125,7 +125,7 @@ describe('the catalogs of languages', () => {
   test('translate sentences of services with what varies in them, and no others', () => {
     const { translate } = getWords('de')
     expect(translate('must have at least 3 characters')).toBe('mindestens 3 Zeichen')
-    expect(translate('must have 3 characters at most')).toBe('höchstens 3 Zeichen')
+    expect(translate('must have at most 3 characters')).toBe('höchstens 3 Zeichen')
     expect(translate('No such page.')).toBe('Diese Seite gibt es nicht.')
     expect(translate('A new sentence.')).toBe('A new sentence.')
     expect(getWords('xx' satisfies string).text('action.cancel' satisfies MessageKey)).toBe('Cancel')

@@ -48,7 +48,13 @@ describe('a path', () => {
     app,
     tenant,
   }) => {
-    for (const path of ['/robots.txt', `/${tenant}`, `/${tenant}/oidc/nothing`, '/dev/nothing', '/%zz']) {
+    for (const path of [
+      '/robots.txt',
+      '/no-such-tenant',
+      `/${tenant}/oidc/nothing`,
+      '/dev/nothing',
+      '/%zz',
+    ]) {
       await expectError(await app.fetch(path, { method: 'POST' }), 404, 'NOT_FOUND', 'No such resource.')
       const page = await app.fetch(path, { headers: { accept: 'text/html,*/*;q=0.8' } })
       expect([path, page.status, page.headers.get('content-type')]).toEqual([

@@ -111,6 +111,41 @@ describe('the body of a REST request', () => {
   })
 })
 
+describe('the Accept header of a REST request', () => {
+  test.for<[accept: string, list: number, exported: number]>([
+    ['*/*', 200, 200],
+    ['', 200, 200],
+    ['application/*;q=0.1', 200, 200],
+    ['text/html, Application/JSON;charset=utf-8', 200, 200],
+    ['text/html,application/xhtml+xml,*/*;q=0.8', 200, 200],
+    ['application/x-ndjson', 406, 200],
+    ['text/csv', 406, 406],
+    ['text/*, application/json;q=0', 406, 406],
+    ['application/json;q=0.0, application/x-ndjson;q=0, */*', 406, 406],
+  ])(
+    '%j leads to %d at a list and %d at an export',
+    async ([accept, ...statuses], { app, tenant, token }) => {
+      const headers = { authorization: `Bearer ${token}`, accept }
+      const [list, exported] = await Promise.all(
+        ['users', 'users/export'].map((path) => app.fetch(`/${tenant}/api/v1/${path}`, { headers })),
+      )
+      expect([list?.status, exported?.status]).toEqual(statuses)
+      await exported?.body?.cancel()
+      if (list?.status === 406)
+        await expectError(
+          list,
+          406,
+          'NOT_ACCEPTABLE',
+          'The answer is application/json, which the Accept header excludes.',
+        )
+    },
+  )
+
+  test('does not keep a change from being made', async ({ post }) => {
+    expect((await post('{}', { ...json, accept: 'text/csv' })).status).toBe(201)
+  })
+})
+
 describe('the id of a REST request', () => {
   test('is a UUID, whatever X-Request-Id the caller sends', async ({ app, tenant }) => {
     const idFor = async (sent?: string) => {

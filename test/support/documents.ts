@@ -94,3 +94,11 @@ export const readTestColumn = (from: string, text: string): Reference[] =>
         }))
       : [],
   )
+
+/** The source files that the code of a Markdown text names, each by the end of its path. */
+export const readSourceNames = (from: string, text: string): Reference[] =>
+  [...text.matchAll(/`((?:[\w-]+\/)*[\w-][\w.-]*\.(?:tsx?|sql))`/g)].map((match) => ({
+    from,
+    line: toLine(text, match.index),
+    to: match[1] as string,
+  }))

@@ -40,7 +40,7 @@ describe('the texts of a tenant', () => {
       [{ ...TITLE, text: 'Hallo<br/>' }, 'text', 'must not have placeholders or tags'],
       [{ ...TITLE, text: 'Hallo\r\nBcc: x' }, 'text', 'must not contain control characters'],
       [{ ...TITLE, text: '' }, 'text', 'must not be empty'],
-      [{ ...TITLE, text: 'x'.repeat(1001) }, 'text', 'must have 1000 characters at most'],
+      [{ ...TITLE, text: 'x'.repeat(1001) }, 'text', 'must have at most 1000 characters'],
       [
         { key: SUBJECT.key, text: 'Für {name}' },
         'text',

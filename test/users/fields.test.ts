@@ -18,14 +18,14 @@ describe.each(SURFACES)('fields of a new user over %s', (surface) => {
     })
     expect(result).toEqual(
       invalidFields(
-        ['name', 'must have 1000 characters at most'],
+        ['name', 'must have at most 1000 characters'],
         ['profile', 'must be an http or https URL'],
         ['email', 'must be an e-mail address such as name@example.com (RFC 5322 addr-spec)'],
         ['birthdate', 'must be a date as YYYY-MM-DD, 0000-MM-DD or YYYY'],
         ['zoneinfo', 'must be a name of the time zone database, such as Europe/Berlin'],
         ['locale', 'must be a BCP 47 language tag, such as de-AT'],
-        ['address.country', 'must have 1000 characters at most'],
-        ['userMetadata', 'must have 64 KB at most'],
+        ['address.country', 'must have at most 1000 characters'],
+        ['userMetadata', 'must have at most 64 KB'],
         ['phoneNumberVerified', 'cannot be true without phoneNumber'],
       ),
     )
@@ -130,7 +130,7 @@ describe.each(SURFACES)('fields of a new user over %s', (surface) => {
     [
       { appMetadata: JSON.parse(`${'{"a":'.repeat(40)}1${'}'.repeat(40)}`) },
       'appMetadata',
-      'must be nested 32 levels deep at most',
+      'must be nested at most 32 levels deep',
     ],
   ])('rejects %j', async ([fields, field, description], { writers }) => {
     expect(await writers[surface].create(fields)).toEqual(invalidFields([field, description]))
@@ -142,7 +142,7 @@ describe.each(SURFACES)('fields of a new user over %s', (surface) => {
       user: { userMetadata: ofSize(65_536) },
     })
     expect(await writers[surface].create({ appMetadata: ofSize(65_537) })).toEqual(
-      invalidFields(['appMetadata', 'must have 64 KB at most']),
+      invalidFields(['appMetadata', 'must have at most 64 KB']),
     )
   })
 

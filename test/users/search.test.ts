@@ -65,6 +65,11 @@ describe('a search of users', () => {
     ['@example.com', ['full', 'lukasz', 'muller', 'twice', 'wild']],
     ['@EXAMPLE.C ada', ['full']],
     ['@пример.рф', ['ivan']],
+    ['example.com', ['full', 'lukasz', 'muller', 'twice', 'wild']],
+    ['EXAMPLE.C ada', ['full']],
+    ['пример.рф', ['ivan']],
+    ['ample.com', []],
+    ['love.ada', ['full']],
     ['@ample.com', []],
     ['com', []],
   ])(

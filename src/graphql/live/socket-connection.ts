@@ -7,6 +7,7 @@ import { isListedOrigin } from '../../access/origins.ts'
 import { apiResourceOf } from '../../access/protected-resources.ts'
 import { recordRejectedOrigin } from '../../access/rejected-origins.ts'
 import type { OpenAnswer } from '../../coordination/answers.ts'
+import { chargeCall, createBudgetError } from '../../coordination/call-budget.ts'
 import type { Ctx } from '../../core/context.ts'
 import { env } from '../../core/env.ts'
 import { type AppError, RateLimited, Unauthenticated } from '../../core/errors.ts'
@@ -145,20 +146,25 @@ function endInitTime(extra: SocketExtra): void {
 }
 
 /**
- * Authenticates connection_init. False when the connection is rejected: the socket is closed and executes no
+ * Authenticates connection_init, and charges it to the budget of its caller. False when the connection is rejected: the socket is closed and executes no
  * operation.
  */
 export async function acceptConnection(connection: SocketConnection): Promise<boolean> {
   const { socket, upgrade } = connection.extra
   endInitTime(connection.extra)
-  if (findConnectionParam(connection, 'authorization') === null) {
-    socket.close(CloseCode.Unauthorized, 'Send connection_init with {authorization: "Bearer …"}')
-    return false
-  }
   const { ctx, rejection, token, binding } = await identifySocketCaller(
     connection,
     createParamsProof(connection),
   )
+  const budget = chargeCall(ctx)
+  if (budget.isExhausted) {
+    socket.close(TOO_MANY_CODE, createBudgetError(budget).message)
+    return false
+  }
+  if (!rejection && !token) {
+    socket.close(CloseCode.Unauthorized, 'Send connection_init with {authorization: "Bearer …"}')
+    return false
+  }
   if (rejection) {
     if (isTokenError(rejection)) socket.close(CloseCode.Forbidden, toCloseReason(rejection))
     else socket.close(CloseCode.InternalServerError, 'Try again')

@@ -20,7 +20,7 @@ import { SelectAccountPage } from './select-account.pages.tsx'
 import { SignInPage, StrongerSignInNote } from './sign-in.pages.tsx'
 import { listOfferedMethods } from './sign-in-methods.http.ts'
 import { renderSignUpPage } from './sign-up/sign-up-forms.http.ts'
-import { selectConfirmation } from './step/confirmation.ts'
+import { selectAddition, selectConfirmation } from './step/confirmation.ts'
 import { computeRetryAfter, describeInputRejection } from './step/input-rejection-texts.ts'
 import { buildPagePath, getCsrfBinding, type SignInPageName } from './step/sign-in-step.http.ts'
 import type { SignInStep } from './step/sign-in-step.ts'
@@ -116,6 +116,7 @@ export async function renderSignInPage(signIn: SignInStep, page: SignInPageName)
           confirmation: reason && {
             reason,
             label: selectAccountLabel({ name: null, email: null, phoneNumber: null, ...person }),
+            addition: reason === 'stronger' ? selectAddition(signIn) : null,
           },
           entries: [
             isTooWeak(signIn) ? createPart(StrongerSignInNote, { client: authorization.client }) : null,

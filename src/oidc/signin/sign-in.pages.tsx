@@ -10,7 +10,10 @@ import {
 } from '../../pages/page-shell.pages.tsx'
 import { Message } from '../../pages/words.pages.tsx'
 import { CancelForm } from './step/cancel.pages.tsx'
-import type { ConfirmationReason } from './step/confirmation.ts'
+import type { ConfirmationReason, FactorAddition } from './step/confirmation.ts'
+import { createMethodsLink } from './step/methods-link.pages.tsx'
+
+const ADDITION_TEXTS = { factor: 'confirm.addFactor', passkey: 'passkey.createFirst' } as const
 
 type SignInPageProps = {
   tenant: PageTenant
@@ -20,8 +23,8 @@ type SignInPageProps = {
   isError?: boolean
   /** The application asked for a new account (prompt=create). */
   isCreation?: boolean
-  /** Why a signed-in user signs in again, and who. */
-  confirmation?: { reason: ConfirmationReason; label: string } | null
+  /** Why a signed-in user signs in again, who, and what the user may have to add first. */
+  confirmation?: { reason: ConfirmationReason; label: string; addition: FactorAddition | null } | null
   /** The parts of the sign-in methods, in their order. */
   entries: PagePart[]
   /** The browser has accounts to choose from. */
@@ -60,6 +63,11 @@ export const SignInPage = ({
     client={client}
     isError={isError}
   >
+    {confirmation?.addition && (
+      <p class="hint">
+        <Message of={ADDITION_TEXTS[confirmation.addition]} link={createMethodsLink(tenant)} />
+      </p>
+    )}
     {entries}
     <div class="alternatives">
       {offersAccounts && (

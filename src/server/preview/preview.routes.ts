@@ -57,7 +57,11 @@ const PREVIEWS = {
     ),
   ),
   '/page/:name': createPreview('', async (call) =>
-    renderPage(getSample(call, buildCallSamples(call)), { frameAncestor: env.baseUrl }, call.ctx),
+    renderPage(
+      getSample(call, buildCallSamples(call)),
+      { frameAncestor: env.baseUrl, isSample: true },
+      call.ctx,
+    ),
   ),
   '/mail/:name': createPreview('', async (call) =>
     renderMailDocument(renderMail(getSample(call, await loadSampleMails(call)))),

@@ -2,8 +2,10 @@ import { describe, expect } from 'vitest'
 import { createPlatformCtx } from '../../../src/core/context.ts'
 import { dbFor } from '../../../src/database/db.ts'
 import { endSession, findBrowserSession } from '../../../src/sessions/sessions.ts'
+import { updateUser } from '../../../src/users/users.ts'
 import { test, toChoice } from '../../support/accounts.ts'
 import { startSessionIn } from '../../support/browser-session.ts'
+import { accountIn } from '../../support/page-browser.ts'
 import { answerIn } from '../../support/protocol.ts'
 import { countWarmStatements } from '../../support/statements.ts'
 
@@ -65,6 +67,25 @@ describe('a browser with several accounts', () => {
     expect(next.html).toContain(`value="${eve.email}"`)
     const back = await post(browser, next, { step: 'choose' })
     expect(back.path).toMatch(/\/select$/)
+  })
+
+  test('asks for an address when the signed-out account has only a number without its country code', async ({
+    tenant,
+    pair,
+    visit,
+    post,
+  }) => {
+    const { browser, eve } = pair
+    const phoneNumber = '079 123 49 91'
+    await updateUser(createPlatformCtx(tenant), eve.id, { email: null, phoneNumber })
+    const { id } = await dbFor(tenant).session.findFirstOrThrow({
+      where: { tenantId: tenant, userId: eve.id },
+    })
+    await endSession(createPlatformCtx(tenant), id, 'revoked')
+    const page = await visit(browser, { prompt: 'select_account' })
+    const next = await post(browser, page, { step: 'continue', account: accountIn(page.html, phoneNumber) })
+    expect(next.html).toContain('name="address"')
+    expect(next.html).not.toContain(phoneNumber)
   })
 
   test('asks for an address when another account is chosen, and leads back', async ({

@@ -1,5 +1,7 @@
 import { describe, expect } from 'vitest'
 import { dbFor } from '../../../src/database/db.ts'
+import { awaitDeliveries } from '../../../src/delivery/background.ts'
+import { listInboxMessages } from '../../../src/delivery/inbox.ts'
 import { updateSettings } from '../../../src/tenants/settings.ts'
 import { createCredential } from '../../support/authenticator.ts'
 import type { Page } from '../../support/hosted-pages.ts'
@@ -10,6 +12,7 @@ import { answerIn, codeFor } from '../../support/protocol.ts'
 /** Flags of a passkey that may be backed up: at its creation, and at a sign-in (user present and verified). */
 const [CREATED_ELIGIBLE, ELIGIBLE] = [0b0100_1101, 0b0000_1101]
 const CHANGED = 'This passkey has changed and is no longer accepted.'
+const OFFER = '<h1>Sign in faster next time</h1>'
 const REPLACE = '<h1>Replace your passkey</h1>'
 
 const test = base
@@ -50,6 +53,7 @@ describe('a passkey whose backup eligibility is another than at its creation', (
   ] as const)(
     'is rejected with its cause, and replaced after a sign-in by a code: %s',
     async ([, created, presented], {
+      tenant,
       person,
       passkeys,
       browser,
@@ -76,6 +80,12 @@ describe('a passkey whose backup eligibility is another than at its creation', (
       expect([left === passkey.credentialId, others]).toEqual([false, []])
       const revoked = await events({ type: 'credential.revoked', userId: person.id })
       expect(revoked.map(({ subjectIds }) => subjectIds)).toEqual([[passkey.credentialId]])
+      await awaitDeliveries()
+      expect(listInboxMessages(person.email).map(({ subject }) => subject)).toEqual(
+        expect.arrayContaining(
+          ['added to', 'removed from'].map((change) => `A passkey was ${change} your account at ${tenant}`),
+        ),
+      )
     },
   )
 
@@ -102,6 +112,7 @@ describe('a passkey whose backup eligibility is another than at its creation', (
     person,
     newPerson,
     passkeys,
+    browser,
     continueByCode,
     failures,
   }) => {
@@ -114,6 +125,10 @@ describe('a passkey whose backup eligibility is another than at its creation', (
     const page = await passkeys.present(first, passkey, { flags: ELIGIBLE })
     expect(page.html).toContain(CHANGED)
     expect(answerIn((await continueByCode(page, other.email)).location).code).toMatch(/./)
+    // Another user has nothing to replace, and is offered a passkey as always.
+    browser.cookies.clear()
+    const again = await passkeys.present(await passkeys.start(), passkey, { flags: ELIGIBLE })
+    expect((await continueByCode(again, (await newPerson()).email)).html).toContain(OFFER)
   })
 })
 

@@ -31,4 +31,26 @@ describe('the first page for a user who is signed in', () => {
     expect(other.html).not.toContain(CONFIRM)
     expect(other.html).not.toContain(`as <bdi class="given">${person.email}`)
   })
+
+  test('leads to where an app or a passkey is added, if a sign-in without one gains nothing', async ({
+    browser,
+    person,
+    oidc,
+    start,
+    tenant,
+  }) => {
+    await oidc.signIn(browser, person.email)
+    const essential = JSON.stringify({ id_token: { acr: { essential: true, value: 'urn:vestibule:mfa' } } })
+    for (const [request, words] of [
+      [{ acr_values: 'urn:vestibule:mfa' }, 'No passkey and no authenticator app yet?'],
+      [{ acr_values: 'phr' }, 'No passkey yet?'],
+      [{ max_age: '0' }, null],
+      [{ claims: essential }, null],
+    ] as const) {
+      const { html } = await start(browser, request)
+      const link = `<a href="/${tenant}/account/sign-in-methods" target="_blank"`
+      expect([request, html.includes(link)]).toEqual([request, words !== null])
+      if (words) expect(html).toContain(words)
+    }
+  })
 })

@@ -90,6 +90,20 @@ describe('the preview of the brand', () => {
     expect(html).not.toContain('That code is wrong')
   })
 
+  test.for([
+    ['sign-in', 'passkey'],
+    ['passkey-setup', 'passkey-creation'],
+    ['enrollment', 'enrollment'],
+  ])(
+    'shows the button of a passkey in %s, whose script does not run',
+    async ([name, id], { preview, becomeAdministrator }) => {
+      await becomeAdministrator()
+      const tags = listTags(await (await preview(`/page/${name}`)).text())
+      expect(tags.find(({ attributes }) => attributes.id === id)?.attributes).not.toHaveProperty('hidden')
+      expect(tags.filter(({ name }) => name === 'noscript')).toEqual([])
+    },
+  )
+
   test('has no sample of another name', async ({ preview, becomeAdministrator }) => {
     await becomeAdministrator()
     for (const path of ['/page/nothing', '/mail/constructor', '/page/__proto__', '/else/sign-in'])

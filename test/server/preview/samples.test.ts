@@ -10,6 +10,7 @@ const WITHOUT_SAMPLE: Record<string, string> = {
   DemoClientPage: 'is for developers',
   InboxPage: 'is for developers',
   StartPage: 'is for developers',
+  HomePage: 'is of no tenant',
   PreviewPage: 'shows the samples',
   FormPostPage: 'is left by a script at once',
   WebMessagePage: 'is in a frame that nobody sees',

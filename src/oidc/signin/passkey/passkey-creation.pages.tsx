@@ -1,6 +1,7 @@
 import type { ComponentChildren, VNode } from 'preact'
 import { PASSKEY_CREATION_SCRIPT_PATH } from '../../../pages/assets/passkey-creation-script.ts'
 import { ErrorMessage, type PageInteraction, StepForm } from '../../../pages/page-shell.pages.tsx'
+import { ScriptedPart, WithoutScript } from '../../../pages/scripted-part.pages.tsx'
 import { Message, useWords } from '../../../pages/words.pages.tsx'
 
 type PasskeyCreationProps = {
@@ -21,13 +22,13 @@ export function PasskeyCreation({ interaction, options, error, children }: Passk
   return (
     <>
       {error && <ErrorMessage>{error}</ErrorMessage>}
-      <noscript>
+      <WithoutScript>
         <p class="hint">
           <Message of="passkey.createScript" />
         </p>
-      </noscript>
+      </WithoutScript>
       <div class="stack">
-        <div
+        <ScriptedPart
           id="passkey-creation"
           data-options={JSON.stringify(options)}
           data-messages={JSON.stringify({
@@ -38,7 +39,6 @@ export function PasskeyCreation({ interaction, options, error, children }: Passk
             ConstraintError: text('script.createUnlocked'),
             other: text('script.failedOther'),
           })}
-          hidden
         >
           <StepForm interaction={interaction} step="create-passkey" class="stack">
             <input type="hidden" name="registration" />
@@ -47,7 +47,7 @@ export function PasskeyCreation({ interaction, options, error, children }: Passk
             </button>
             <div id="passkey-creation-error" role="alert" />
           </StepForm>
-        </div>
+        </ScriptedPart>
         {children}
       </div>
       <script src={PASSKEY_CREATION_SCRIPT_PATH} defer />

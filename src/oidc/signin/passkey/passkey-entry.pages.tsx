@@ -9,8 +9,10 @@ import {
   type PageTenant,
   StepForm,
 } from '../../../pages/page-shell.pages.tsx'
+import { ScriptedPart, WithoutScript } from '../../../pages/scripted-part.pages.tsx'
 import { type StayChoice, StaySignedInBox } from '../../../pages/stay-signed-in.pages.tsx'
 import { Message, useWords } from '../../../pages/words.pages.tsx'
+import { createMethodsLink } from '../step/methods-link.pages.tsx'
 
 /** Why a user must have a passkey, and how one who has none gets it. */
 type PasskeyDemand = {
@@ -50,14 +52,7 @@ const PasskeyDemandNote = ({
     </p>
     <p class="hint">
       {hasOtherWays ? (
-        <Message
-          of="passkey.createFirst"
-          link={(parts) => (
-            <a href={`/${tenant.tenantId}/account/sign-in-methods`} target="_blank" rel="noopener">
-              {parts}
-            </a>
-          )}
-        />
+        <Message of="passkey.createFirst" link={createMethodsLink(tenant)} />
       ) : (
         <Message of="passkey.askForLink" tenant={<BidiText>{getTenantName(tenant)}</BidiText>} />
       )}
@@ -88,14 +83,13 @@ export function PasskeyEntry({
       )}
       {isOnly && demand && <PasskeyDemandNote demand={demand} />}
       {error && <ErrorMessage>{error}</ErrorMessage>}
-      <noscript>
+      <WithoutScript>
         <p class="hint">
           <Message of="passkey.signInScript" />
         </p>
-      </noscript>
-      <div
+      </WithoutScript>
+      <ScriptedPart
         id="passkey"
-        hidden
         data-challenge={options.challenge}
         data-rp-id={options.rpId}
         data-timeout={options.timeout}
@@ -114,7 +108,7 @@ export function PasskeyEntry({
           </button>
           <div id="passkey-error" role="alert" />
         </StepForm>
-      </div>
+      </ScriptedPart>
       <script src={PASSKEY_SCRIPT_PATH} defer />
     </>
   )

@@ -1,3 +1,4 @@
+import { ACR_MFA } from '../../../core/sign-in-methods.ts'
 import { listProofs } from '../../../sessions/proofs.ts'
 import { isNamed } from '../../authorize/account-choice.ts'
 import { satisfiesAcrRequest } from '../../model/acr.ts'
@@ -25,4 +26,23 @@ export function selectConfirmation({
   const isStrong = acr === null || accepted.some((one) => satisfiesAcrRequest(acr, one.acr))
   if (accepted.length === 0 || !isStrong) return 'stronger'
   return request.responseMode === 'account' ? 'account' : 'recent'
+}
+
+/** What users add on the account pages. */
+export type FactorAddition = 'factor' | 'passkey'
+
+/**
+ * What the user has to add before a sign-in satisfies the voluntary request of an `acr`; null when the user has it. Only a
+ * browser knows whether the user has a passkey. Pure.
+ */
+export function selectAddition({
+  call: { tenant },
+  interaction: { request },
+  authorization: { signInState: state, secondFactor },
+}: SignInStep): FactorAddition | null {
+  const acr = request.claims?.id_token.acr ?? null
+  if (acr === null || acr.essential) return null
+  if (secondFactor.isUsable && satisfiesAcrRequest(acr, ACR_MFA))
+    return state?.hasSecondFactor ? null : 'factor'
+  return tenant.signInMethods.includes('passkey') ? 'passkey' : null
 }

@@ -92,7 +92,7 @@ describe('the fields of a sign-up', () => {
     expect(html).toContain('<title>Error: Create your account')
     expect(await findUsers(stranger)).toEqual([])
     for (const [seats, words] of [
-      ['11', 'Seats must be 10 at most.'],
+      ['11', 'Seats must be at most 10.'],
       ['0', 'Seats must be at least 1.'],
       ['many', 'Seats must be a number.'],
     ] as const) {

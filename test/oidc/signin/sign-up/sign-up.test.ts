@@ -89,7 +89,7 @@ describe('a sign-up', () => {
     expect(await empty.response.text()).toContain('Full name is required.')
     const long = 'x'.repeat(1001)
     const wrong = await (await browser.submit(page, { step: 'create', name: long })).response.text()
-    expect(wrong).toContain('Full name must have 1000 characters at most.')
+    expect(wrong).toContain('Full name must have at most 1000 characters.')
     expect(await findUsers(stranger)).toEqual([])
     expect(answerIn((await browser.submit(page, ADA)).location)).toHaveProperty('code')
   })
