@@ -36,11 +36,7 @@ describe('a sign-in by passkey in a browser without a session', () => {
     expect(await leastStatements(signIn)).toBe(4)
   })
 
-  test('is rejected when the user has signed in too often', async ({
-    tenant,
-    person,
-    passkeys,
-  }) => {
+  test('is rejected when the user has signed in too often', async ({ tenant, person, passkeys }) => {
     const passkey = await passkeys.enroll(person.id)
     for (let n = 0; n < env.grantsPerHour; n++) takeSignIn(tenant, person.id)
     const { response } = await passkeys.present(await passkeys.start(), passkey)
