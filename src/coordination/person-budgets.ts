@@ -3,6 +3,7 @@ import { env } from '../core/env.ts'
 import { RateLimited } from '../core/errors.ts'
 import { countLimited } from '../core/metrics.ts'
 import { createBackgroundCounts } from './background-counts.ts'
+import { resolveCallerKey } from './call-budget.ts'
 import { STORAGE_BUDGETS } from './storage-budgets.ts'
 
 /**
@@ -43,6 +44,12 @@ const takeInvitationUse = createBudget('invitations', 10)
 const takeInviterUse = createBudget('inviters', 1000)
 /** Pushed requests and device codes of a client that authenticates, in KB: as much as all strangers of its tenant. */
 const takePendingUse = createBudget('pendingRequests', STORAGE_BUDGETS.pendingRequest.tenant.bytes / 1000)
+/** Responses that are stored for a day under an Idempotency-Key, in KB. */
+const countStoredAnswer = createBackgroundCounts('storedAnswers', {
+  limit: 200_000,
+  seconds: HOUR_SECONDS,
+  maxKeys: MAX_KEYS,
+})
 const countSignInNotice = createBackgroundCounts('signInNotices', {
   limit: 10,
   seconds: HOUR_SECONDS,
@@ -89,6 +96,10 @@ export function takeInvitation({ tenant, actor }: Pick<Ctx, 'tenant' | 'actor'>,
 /** Counts the bytes of a pushed request or a device code of a client that authenticates. Throws RateLimited. */
 export const takePendingRequest = (tenant: string, clientId: string, bytes: number): void =>
   takePendingUse(`${tenant}:${clientId}`, 'kilobytes of requests of a client', Math.ceil(bytes / 1000))
+
+/** Counts the bytes of a response that is to be stored for a caller; false when it has stored enough of them. */
+export const takeStoredAnswer = (caller: Pick<Ctx, 'tenant' | 'actor' | 'ip'>, bytes: number): boolean =>
+  !countStoredAnswer(resolveCallerKey(caller), undefined, Math.ceil(bytes / 1000)).isExhausted
 
 /** Counts a notice of a sign-in; false when the user has been sent enough of them. */
 export const takeSignInNotice = (tenant: string, userId: string): boolean =>
