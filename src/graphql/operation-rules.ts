@@ -122,7 +122,7 @@ export function createOperationRules({
     } catch (error) {
       return addCost({ errors: maskErrors([error], context.ctx.requestId) }, context)
     }
-    if (!isAnonymous(context)) documents.keep(args.document)
+    if (!isAnonymous(context)) documents.keep(args.document, context.ctx)
     return null
   }
   return {
