@@ -12,7 +12,8 @@ const FAULTS = 'test/faults/**'
 const resolve = { alias: [{ find: /^graphql$/, replacement: 'graphql/index.js' }] }
 const common = {
   pool: 'forks',
-  maxWorkers: 2,
+  // One more than cores: a test waits for servers, browsers and processes half of its time.
+  maxWorkers: 3,
   testTimeout: 30_000,
   hookTimeout: 30_000,
 } as const
@@ -47,8 +48,6 @@ export default defineConfig({
           exclude: [FAULTS],
           setupFiles: ['test/support/setup-own.ts'],
           isolate: true,
-          // One more than cores: a file waits for servers and browsers that it started, and for its modules.
-          maxWorkers: 3,
           sequence: { groupOrder: 1 },
         },
       },

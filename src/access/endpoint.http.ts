@@ -6,6 +6,7 @@ import { addHeader } from '../http/door/answer.ts'
 import { getLanguageSources } from '../http/language.http.ts'
 import { getRequestMeta, readTarget } from '../http/request.http.ts'
 import { addTenantLanguage } from '../languages/request-language.ts'
+import { type OriginRules, recordRejectedOrigin } from './rejected-origins.ts'
 import { type RejectionEventType, recordRejection } from './rejections.ts'
 import { type CachedTenant, findTenant } from './tenant-cache.ts'
 
@@ -14,12 +15,12 @@ export type TenantCall = {
   event: H3Event
   tenant: CachedTenant
   ctx: Ctx
-  /** Permits the origins of the client to read the response, errors included (CORS). */
-  allowCorsFor: (client: { allowedOrigins: readonly string[] } | null) => void
+  /** Permits the origins of the client to read the response, errors included (CORS). Another origin is recorded. */
+  allowCorsFor: (client: OriginRules | null) => void
   /** Sets the client for the event log: the id in the request, and the context once it is authenticated. */
   setClient: (clientId: string | null, authenticated?: Ctx) => void
   /** Records a rejection that is answered otherwise than by throwing. */
-  logRejection: (error: OAuthError) => Promise<void>
+  logRejection: (error: OAuthError) => Promise<unknown>
 }
 type CallHandler = (call: TenantCall) => Promise<Response>
 /** Renders an error. `clientId` is that of the request; it need not be authenticated. */
@@ -58,10 +59,12 @@ export function addRoute(
     const { method, headers } = event.req
     const origin = headers.get('origin')
     let isReadable = false
+    let originRules: OriginRules | null = null
+    let ctx: Ctx | null = null
     let tenant: CachedTenant | null = null
     let response: Response
     let client: { clientId: string | null; ctx?: Ctx } = { clientId: null }
-    let logRejection = async (_: OAuthError) => {}
+    let logRejection: TenantCall['logRejection'] = async () => null
     try {
       if (!readTarget(event).isCanonical) throw new NotFound('page')
       tenant = await findTenant(event.context.params?.tenant ?? '')
@@ -69,19 +72,26 @@ export function addRoute(
       addTenantLanguage(getLanguageSources(event), tenant)
       const handle = Object.hasOwn(handlersByMethod, method) ? handlersByMethod[method] : null
       if (!handle) throw new MethodNotAllowed(allowed)
-      const ctx = createAnonymousCtx(event, tenant.tenantId)
+      const anonymous = createAnonymousCtx(event, tenant.tenantId)
+      ctx = anonymous
       if (rejectionType)
         logRejection = (error) =>
-          recordRejection(client.ctx ?? ctx, rejectionType, { endpoint, clientId: client.clientId }, error)
+          recordRejection(
+            client.ctx ?? anonymous,
+            rejectionType,
+            { endpoint, clientId: client.clientId },
+            error,
+          )
       response = await handle({
         event,
         tenant,
-        ctx,
+        ctx: anonymous,
         setClient: (clientId, authenticated) => {
           client = { clientId, ctx: authenticated }
         },
         logRejection,
         allowCorsFor: (requested) => {
+          originRules = requested
           isReadable = origin !== null && (requested?.allowedOrigins.includes(origin) ?? false)
         },
       })
@@ -90,6 +100,14 @@ export function addRoute(
       response = await render(error, event, tenant, client.clientId)
     }
     addHeader(response, 'x-request-id', getRequestMeta(event).requestId)
+    if (origin && originRules && ctx && !isReadable)
+      await recordRejectedOrigin(
+        client.ctx ?? ctx,
+        rejectionType ?? 'token.refused',
+        endpoint,
+        originRules,
+        origin,
+      )
     if (isReadable) {
       addHeader(response, 'access-control-allow-origin', origin as string)
       addHeader(response, 'access-control-expose-headers', 'dpop-nonce, www-authenticate, x-request-id')

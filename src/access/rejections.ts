@@ -45,15 +45,15 @@ export type RejectedRequest = { endpoint: string; clientId: string | null }
 /**
  * Records a rejected request with its diagnostics in the tenant's event log, where it can be found by its
  * request id. Budgets of the network and the tenant bound what rejected requests can write; beyond them, it is
- * counted in the metrics instead. Never throws.
+ * counted in the metrics instead. Returns whether it was recorded. Never throws.
  */
 export async function recordRejection(
   ctx: Ctx,
   type: RejectionEventType,
   { endpoint, clientId }: RejectedRequest,
   { error, message, diagnostics }: OAuthError,
-): Promise<void> {
-  if (EXPECTED_ERRORS.has(error)) return
+): Promise<boolean> {
+  if (EXPECTED_ERRORS.has(error)) return false
   try {
     const summary = {
       error,
@@ -63,13 +63,15 @@ export async function recordRejection(
     const claimedId = clientId && { client_id: toLoggableClientId(clientId) }
     const facts = toLoggableDiagnostics(diagnostics)
     const bytes = measureJson([summary, claimedId, facts])
-    if (await takeStorage('rejection', ctx, { bytes, what: type })) return
+    if (await takeStorage('rejection', ctx, { bytes, what: type })) return false
     const client = clientId ? await findClient(ctx.tenant, clientId) : null
     const detail = { ...summary, ...(!client && claimedId), ...facts }
     await recordEvents(sqlFor(ctx), ctx, [requestRefused(type, client?.id ?? null, detail)])
     wakeReaders(ctx.tenant)
+    return true
   } catch (cause) {
     const err = errorMessage(cause)
     log.warn({ requestId: ctx.requestId, err }, 'a rejected request could not be recorded')
+    return false
   }
 }

@@ -30,8 +30,8 @@ const TAKEN_BUDGET = 'taken'
 // A user learns only of the limits on their own requests. The address has a budget too, which it shares with
 // sign-ins ("Passcode"); when its messages are used up, the response is the same and no code is stored; when its
 // guesses are used up, the code has ten digits. An address of another user has as many rows and events, so that
-// response times do not reveal it: a budget of its own, and a hash that no code has. Rows are locked in the order
-// user, change, address, here and below.
+// response times do not reveal it: a budget of its own, and a hash that no code has. Only a pending change is counted:
+// of requests at the same time, one. Rows are locked in the order user, change, address, here and below.
 const declareReserveChange = (channel: Channel) => statement({
   takes: {
     userId: 'text',
@@ -69,18 +69,17 @@ const declareReserveChange = (channel: Channel) => statement({
   ), requester AS MATERIALIZED (
     SELECT u."id" FROM locked_user u LEFT JOIN state ON true
     WHERE u."isOwn" IS NOT TRUE AND (state."userId" IS NULL OR NOT ${buildBlockedSql('state')})
-  ), reserved AS (
-    INSERT INTO "Passcode" AS p ("tenantId", "address", "origin", "channel", "expiresAt", "sentAt", "sendCount", "sendWindowAt", "failureWindowAt")
-    SELECT :tenant, :key,
-      CASE WHEN EXISTS (SELECT FROM "User" WHERE "tenantId" = :tenant AND "${CHANNEL_COLUMNS[channel].key}" = :key AND "id" <> :userId)
-        THEN '${TAKEN_BUDGET}' ELSE '${SHARED_BUDGET}' END,
-      :channel, :now, :now - interval '${SEND_COOLDOWN_SECONDS} seconds', 1, :now, :now
+  ), asked AS MATERIALIZED (
+    SELECT CASE WHEN EXISTS (SELECT FROM "User" WHERE "tenantId" = :tenant AND "${CHANNEL_COLUMNS[channel].key}" = :key AND "id" <> :userId)
+      THEN '${TAKEN_BUDGET}' ELSE '${SHARED_BUDGET}' END AS "budget"
     FROM requester
-    ON CONFLICT ("tenantId", "address", "origin") DO UPDATE SET ${buildSendCountersSql('p', ':now')}
-    WHERE NOT ${buildSendLimitSql('p', ':now')}
-    RETURNING p."origin" AS "budget", ${buildShortLimitSql('p', ':now')} AS "isLong"
+  ), used AS MATERIALIZED (
+    SELECT p.* FROM asked JOIN "Passcode" p ON p."tenantId" = :tenant AND p."address" = :key AND p."origin" = asked."budget"
+    FOR NO KEY UPDATE OF p
   ), code AS (
-    SELECT "budget", "isLong", CASE WHEN "isLong" THEN :longHash ELSE :codeHash END AS "hash" FROM reserved
+    SELECT asked."budget", limited."isLong", CASE WHEN limited."isLong" THEN :longHash ELSE :codeHash END AS "hash"
+    FROM asked LEFT JOIN used ON true CROSS JOIN LATERAL (SELECT COALESCE(${buildShortLimitSql('used', ':now')}, false) AS "isLong") limited
+    WHERE used."address" IS NULL OR NOT ${buildSendLimitSql('used', ':now')}
   ), pending AS (
     INSERT INTO "AddressChange" AS c ("tenantId", "userId", "channel", "address", "shown", "codeHash", "budget", "isLong", "expiresAt", "sentAt", "sendCount", "sendWindowAt")
     SELECT :tenant, requester."id", :channel, :key, :shown,
@@ -92,10 +91,17 @@ const declareReserveChange = (channel: Channel) => statement({
       "isLong" = EXCLUDED."isLong", "attempts" = 0, "expiresAt" = EXCLUDED."expiresAt", "sentAt" = EXCLUDED."sentAt", ${buildSendCountersSql('c', ':now')}
     WHERE NOT ${buildBlockedSql('c')}
     RETURNING c."codeHash", c."budget", c."isLong"
+  ), counted AS (
+    INSERT INTO "Passcode" AS p ("tenantId", "address", "origin", "channel", "expiresAt", "sentAt", "sendCount", "sendWindowAt", "failureWindowAt")
+    SELECT :tenant, :key, "budget", :channel, :now, :now - interval '${SEND_COOLDOWN_SECONDS} seconds', 1, :now, :now
+    FROM pending WHERE "codeHash" IS NOT NULL
+    ON CONFLICT ("tenantId", "address", "origin") DO UPDATE SET ${buildSendCountersSql('p', ':now')}
+    WHERE NOT ${buildSendLimitSql('p', ':now')}
+    RETURNING p."origin" AS "budget"
   ), sent_code AS (
-    SELECT FROM pending WHERE "codeHash" IS NOT NULL AND "budget" = '${SHARED_BUDGET}'
+    SELECT FROM counted WHERE "budget" = '${SHARED_BUDGET}'
   ), withheld_code AS (
-    SELECT FROM pending WHERE "codeHash" IS NOT NULL AND "budget" = '${TAKEN_BUDGET}'
+    SELECT FROM counted WHERE "budget" = '${TAKEN_BUDGET}'
   ), sent_log AS (${buildInsertEventsSql(':sent', { from: 'sent_code' })}
   ), withheld_log AS (${buildInsertEventsSql(':withheld', { from: 'withheld_code' })})
   SELECT COALESCE(u."isOwn", false) AS "isOwn",

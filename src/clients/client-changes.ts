@@ -31,6 +31,7 @@ import { listCallbackOrigins, SECRET_FIELD_DEFAULTS } from './client-rules.field
 import { APP_TYPES, type AppType, HAS_SECRET, type RegisteredBy } from './client-types.ts'
 import { createClientPatchShape, SecretRotation } from './clients.fields.ts'
 import type { Client } from './clients.ts'
+import { keepAdministratorSettings } from './own-changes.ts'
 import { completeSecuritySettings } from './security-profile.ts'
 
 const mayHaveSecret = ({ appType }: Pick<Client, 'appType'>): boolean => HAS_SECRET[appType as AppType]
@@ -122,7 +123,7 @@ async function revokeAuthenticatedGrants(sql: Sql, ctx: Ctx, clientId: string): 
  * machine has no secret until rotateClientSecret. An update without a difference changes neither updatedAt nor
  * the event log. Throws Conflict when the client has changed since `expectedUpdatedAt`; NotFound; InvalidInput;
  * and Forbidden when the caller lacks scopes that the client has or gets, or for an operator's client. `by` is
- * recorded in the event when the caller is not an administrator.
+ * recorded in the event when the client changes itself; then settings of administrators stay.
  */
 export async function updateClient(
   ctx: Ctx,
@@ -139,7 +140,7 @@ export async function updateClient(
     assertExpectedUpdatedAt(input, before.updatedAt)
     const patch = parseInput(
       createClientPatchShape(ctx.tenant, { ...before, isCurrentSecret: createSecretCheck(current.secrets) }),
-      input,
+      by ? keepAdministratorSettings(input as Record<string, unknown>, before, by) : input,
     ) as ClientPatch
     const chosen = Object.fromEntries(
       CHANGEABLE_CLIENT_COLUMNS.map((column) => [

@@ -16,6 +16,7 @@ import { parseInput } from '../schema/input-shapes.ts'
 import { listCallbackOrigins } from './client-rules.fields.ts'
 import { HAS_SECRET, type RegisteredBy } from './client-types.ts'
 import { createClientCreateShape } from './clients.fields.ts'
+import { REGISTERED_ID_TOKEN_ALGORITHM } from './own-changes.ts'
 import { completeSecuritySettings } from './security-profile.ts'
 
 /** A client. Its secrets are in another table. */
@@ -60,6 +61,7 @@ export async function createClient(
         ...data,
         allowedOrigins: allowedOrigins ?? listCallbackOrigins(data.callbacks ?? []),
         hasDefaultOrigins: allowedOrigins === null,
+        idTokenSigningAlg: data.idTokenSigningAlg ?? (origin ? REGISTERED_ID_TOKEN_ALGORITHM : null),
         jwks: (data.jwks ?? undefined) as Prisma.InputJsonObject | undefined,
         registeredBy: origin?.by,
         ...origin?.columns,

@@ -1,6 +1,8 @@
 import { isIP, isIPv4 } from 'node:net'
 import ipaddr from 'ipaddr.js'
 
+// Node accepts one spelling of IPv4 only: such an address is its own canonical form.
+
 export type IpAddress = ipaddr.IPv4 | ipaddr.IPv6
 
 /** An IPv4 or IPv6 address without its zone, or null. `toString` spells IPv6 as RFC 5952 does. */
@@ -23,7 +25,6 @@ function parseUnmapped(text: string): IpAddress | null {
  * other text.
  */
 export const normalizeIp = (text: string): string | null =>
-  // Node accepts one spelling of IPv4 only.
   isIPv4(text) ? text : (parseUnmapped(text)?.toString() ?? null)
 
 const toPrefix = (address: ipaddr.IPv6, groups: number): string =>
@@ -37,12 +38,14 @@ const toPrefix = (address: ipaddr.IPv6, groups: number): string =>
  * customer. All text that is not an address counts as one network, so that no spelling escapes a limit.
  */
 export function toNetwork(ip: string | null): string {
+  if (ip !== null && isIPv4(ip)) return ip
   const address = ip === null ? null : parseUnmapped(ip)
   return address instanceof ipaddr.IPv6 ? toPrefix(address, 4) : (address?.toString() ?? 'unknown')
 }
 
 /** The /48 of an IPv6 address: one customer may have 65,536 networks. Null for all else. */
 export function toSite(ip: string | null): string | null {
+  if (ip !== null && isIPv4(ip)) return null
   const address = ip === null ? null : parseUnmapped(ip)
   return address instanceof ipaddr.IPv6 ? toPrefix(address, 3) : null
 }

@@ -2,7 +2,7 @@ import type pg from 'pg'
 import { BoundedQuery } from './rows/bounded-query.ts'
 import { KnownQuery } from './rows/known-query.ts'
 import { type RowStyle, TEXT_DATES } from './rows/row-reader.ts'
-import { getStatementName, isNamedStatement } from './statement-names.ts'
+import { getStatementName } from './statement-names.ts'
 import { assertTenantStatement } from './tenant-guard.ts'
 
 /**
@@ -23,8 +23,7 @@ export function readPlainRows(plain: boolean): void {
 
 /** Raw-SQL counterpart of the Prisma tenant guard: throws for a statement without a tenant condition. */
 export function toPreparedQuery(text: string, values: SqlValues, style?: RowStyle): SqlQuery {
-  if (!isNamedStatement(text)) assertTenantStatement(text)
-  const name = getStatementName(text)
+  const name = getStatementName(text, assertTenantStatement)
   return readsPlainRows || name === ''
     ? toPlainQuery(text, values, style, name)
     : new KnownQuery(name, text, values, style)

@@ -22,17 +22,16 @@ export function declareStatementName(text: string): void {
   declared.set(text, `v_${toHash(text)}`)
 }
 
-/** Whether the text was named before, so that it was checked. */
-export const isNamedStatement = (text: string): boolean => declared.has(text) || generated.has(text)
-
 /**
  * PostgreSQL reuses plans by statement name. Texts have no values, but each selection or filter of a caller generates
  * another one. Generated statements share a cache, so that those of one caller displace no statement of the program.
+ * `check` gets a text that has no name yet.
  */
-export function getStatementName(text: string): string {
-  if (env.databasePooler || text.length > MAX_CHARACTERS) return ''
+export function getStatementName(text: string, check?: (text: string) => void): string {
   const known = declared.get(text) ?? generated.get(text)
-  if (known !== undefined) return known
+  if (known !== undefined) return env.databasePooler ? '' : known
+  check?.(text)
+  if (env.databasePooler || text.length > MAX_CHARACTERS) return ''
   const name = `${GENERATED}${toHash(text)}`
   generated.set(text, name)
   return name

@@ -68,7 +68,7 @@ const logout = z.strictObject({
   status: z.int().nullable(),
   fault: z.string().nullable(),
 })
-/** The error that was sent to the client, and diagnostics that only the event log has. */
+/** The error that was sent to the client, or that its browser shows, and diagnostics that only the event log has. */
 const refused = z
   .object({
     error: z.string(),

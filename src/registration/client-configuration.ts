@@ -5,7 +5,7 @@ import type { RegisteredBy } from '../clients/client-types.ts'
 import { requireStorage } from '../coordination/storage-budgets.ts'
 import type { Ctx } from '../core/context.ts'
 import { equalsConstantTime, sha256 } from '../core/crypto.ts'
-import type { FieldIssue } from '../core/errors.ts'
+import { type FieldIssue, InvalidInput } from '../core/errors.ts'
 import { measureJson } from '../core/json-size.ts'
 import {
   ClientMetadata,
@@ -15,6 +15,7 @@ import {
   omitLogos,
   parseMetadata,
   selectClientHost,
+  toMemberIssues,
 } from './registration.fields.ts'
 import {
   assertNoIssues,
@@ -85,8 +86,8 @@ function findIdentityChanges(metadata: unknown, client: CachedClient, method: st
 }
 
 /**
- * Replaces the client's registration (RFC 7592, section 2.2): omitted members are unset; what administrators
- * set stays. The registration access token does not rotate, since a lost response would lose the new one.
+ * Replaces the client's registration (RFC 7592, section 2.2): omitted members are unset, except what administrators
+ * may have set. The registration access token does not rotate, since a lost response would lose the new one.
  * Throws as registerClient, and Forbidden once an administrator has assigned scopes: then only administrators change
  * the client.
  */
@@ -109,7 +110,11 @@ export async function replaceRegistration(
   const isObject = Object.keys(input).length > 0
   assertNoIssues([...issues, ...(isObject ? findIdentityChanges(metadata, client, method) : [])])
   if (isOpen) await requireStorage('clientRegistration', ctx, { bytes: measureJson(input) })
-  const updated = await updateClient(registrant.ctx, clientId, input, by)
+  const updated = await updateClient(registrant.ctx, clientId, input, by).catch((error: unknown) => {
+    // It contradicts what administrators have set.
+    if (error instanceof InvalidInput) assertNoIssues(toMemberIssues(error.fields))
+    throw error
+  })
   return {
     ...toClientInformation(updated, hasSecret(client), { token }),
     token_endpoint_auth_method: method,

@@ -6,7 +6,7 @@ import { createClient } from '../clients/clients.ts'
 import { consumeLimit } from '../coordination/rate-limits.ts'
 import { requireStorage } from '../coordination/storage-budgets.ts'
 import type { Ctx } from '../core/context.ts'
-import { Conflict, Forbidden, RateLimited } from '../core/errors.ts'
+import { Conflict, type FieldIssue, Forbidden, InvalidInput, RateLimited } from '../core/errors.ts'
 import { documentFetch, FetchError } from '../core/fetcher.ts'
 import { measureJson } from '../core/json-size.ts'
 import { OAuthError } from '../core/oauth-error.ts'
@@ -15,6 +15,7 @@ import { toAppError } from '../core/to-app-error.ts'
 import { sqlFor } from '../database/db.ts'
 import { isDocumentClientId, parseClientDocument, parseFreshSeconds } from './client-document.fields.ts'
 import { updateDocumentFreshUntil } from './client-documents.sql.ts'
+import { toMemberIssues } from './registration.fields.ts'
 
 /** How long a stale document is used while its host does not answer. */
 const STALE_RETENTION_SECONDS = 86_400
@@ -27,14 +28,20 @@ const RETRY_AFTER_MS = 60_000
  */
 class DocumentError extends Error {
   readonly isTransient: boolean
+  readonly code: 'invalid_request' | 'unauthorized_client'
 
   constructor(
     message: string,
-    { isTransient = false, cause }: { isTransient?: boolean; cause?: unknown } = {},
+    {
+      isTransient = false,
+      code = 'invalid_request',
+      cause,
+    }: { isTransient?: boolean; code?: DocumentError['code']; cause?: unknown } = {},
   ) {
     super(message, { cause })
     this.name = 'DocumentError'
     this.isTransient = isTransient
+    this.code = code
   }
 }
 
@@ -72,7 +79,7 @@ export async function findRequestingClient(
     if (known && isTransient && computeFreshUntilMs(known, STALE_RETENTION_SECONDS) > now.getTime())
       return known
     if (!(error instanceof DocumentError)) throw error
-    throw new OAuthError('invalid_request', 'The metadata document of the client cannot be used.', {
+    throw new OAuthError(error.code, 'The metadata document of the client cannot be used.', {
       redirect: false,
       diagnostics: { client_id: clientId, reason: error.message },
     })
@@ -102,11 +109,17 @@ async function loadDocumentOnce(ctx: Ctx, clientId: string, now: Date): Promise<
   await read
 }
 
+const describeIssues = (issues: readonly FieldIssue[]): string =>
+  issues.map(({ field, description }) => `${field} ${description}`).join('; ')
+
 async function loadDocument(ctx: Ctx, clientId: string, now: Date): Promise<void> {
   const answer = await fetchDocument(clientId)
   const { input, issues } = parseClientDocument(ctx.tenant, clientId, await readDocumentJson(answer))
-  if (issues.length > 0)
-    throw new DocumentError(issues.map(({ field, description }) => `${field} ${description}`).join('; '))
+  if (issues.length > 0) {
+    // Of the methods that the document names, none is supported (section 6 of the draft).
+    const isOnlyMethod = issues.every(({ field }) => field === 'token_endpoint_auth_method')
+    throw new DocumentError(describeIssues(issues), { ...(isOnlyMethod && { code: 'unauthorized_client' }) })
+  }
   await requireStorage('clientDocument', ctx, { bytes: measureJson([clientId, input]) })
   await saveDocumentClient(
     ctx,
@@ -167,6 +180,7 @@ async function saveDocumentClient(
     if (isCreated) return invalidateClient(ctx.tenant, clientId)
   }
   await updateClient(ctx, clientId, input, 'document').catch((error: unknown) => {
+    if (error instanceof InvalidInput) throw new DocumentError(describeIssues(toMemberIssues(error.fields)))
     if (!(error instanceof Forbidden)) throw error
     throw new DocumentError('it has changed, and administrators alone change a client with assigned scopes')
   })

@@ -9,7 +9,7 @@ import type { FieldIssue } from '../core/errors.ts'
 import { isJsonObject } from '../core/json-object.ts'
 import { ACCOUNT_SCOPE, OIDC_SCOPES } from '../core/scopes.ts'
 import { toEpochSeconds } from '../core/time.ts'
-import { DEFAULT_SIGNING_ALGORITHM, type SigningAlgorithm } from '../keys/signing-algorithms.ts'
+import { DEFAULT_SIGNING_ALGORITHM } from '../keys/signing-algorithms.ts'
 import { oneOf, PARSE_OPTIONS, toFieldIssues } from '../schema/input-shapes.ts'
 import { isLoopbackHost } from '../schema/url-shapes.ts'
 import { readLanguageMembers, toLanguageMembers } from './language-members.ts'
@@ -46,12 +46,12 @@ const MEMBER_FIELDS = Object.entries(FIELD_BY_MEMBER) as [
 ][]
 const MEMBER_BY_FIELD = new Map<string, string>(MEMBER_FIELDS.map(([member, field]) => [field, member]))
 
-/**
- * The algorithm of ID tokens when the metadata has none (OIDC Registration 1.0, section 2). Libraries that
- * register a client accept no other unless they name it. Clients of administrators have the default of the
- * service.
- */
-const DEFAULT_ID_TOKEN_ALGORITHM: SigningAlgorithm = 'RS256'
+/** Issues of the fields of a client, by the members of its metadata that have them. */
+export const toMemberIssues = (issues: readonly FieldIssue[]): FieldIssue[] =>
+  issues.map(({ field, description }) => {
+    const [name = '', ...rest] = field.split('.')
+    return { field: [MEMBER_BY_FIELD.get(name) ?? name, ...rest].join('.'), description }
+  })
 
 /** The grant types of self-registered clients. */
 const GRANT_TYPES = ['authorization_code', 'refresh_token', DEVICE_CODE_GRANT] as const
@@ -135,7 +135,6 @@ export function parseMetadata(
     ...Object.fromEntries(MEMBER_FIELDS.map(([member, field]) => [field, metadata[member] ?? null])),
     name: metadata.client_name ?? fallback.name,
     translations: languages.translations,
-    idTokenSigningAlg: metadata.id_token_signed_response_alg ?? DEFAULT_ID_TOKEN_ALGORITHM,
     appType,
     // The origins that receive its codes may call the token endpoint, also after a change of the redirect URIs.
     ...(appType === 'single-page' && { allowedOrigins: null }),

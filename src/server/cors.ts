@@ -2,6 +2,11 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { findClient } from '../access/client-cache.ts'
 import { parseAuthorization } from '../access/dpop-binding.ts'
 import { isListedOrigin } from '../access/origins.ts'
+import { API_PATHS } from '../access/protected-resources.ts'
+import { type OriginRules, recordRejectedOrigin } from '../access/rejected-origins.ts'
+import { findTenant } from '../access/tenant-cache.ts'
+import type { Ctx } from '../core/context.ts'
+import { readRequestMeta } from '../http/request.http.ts'
 import { readUnverifiedClientId } from '../oidc/userinfo/userinfo.ts'
 
 const ALLOWED_METHODS = 'GET, POST, PUT, PATCH, DELETE'
@@ -46,12 +51,28 @@ export async function applyCors(
       response.setHeader('access-control-allow-methods', ALLOWED_METHODS)
       response.setHeader('access-control-allow-headers', ALLOWED_HEADERS)
       response.setHeader('access-control-max-age', PREFLIGHT_MAX_AGE_SECONDS)
-    }
+    } else await recordOrigin(request, tenant, { allowedOrigins: [] }, origin)
     response.writeHead(204).end()
     return true
   }
   const presented = parseAuthorization(authorization ?? '')
   const client = presented && (await findClient(tenant, readUnverifiedClientId(presented.token)))
   if (client?.allowedOrigins.includes(origin)) setCorsHeaders(response, origin)
+  else if (client) await recordOrigin(request, tenant, client, origin)
   return false
+}
+
+/** Records that pages of an origin may not call the API; nothing for a tenant that does not exist. */
+async function recordOrigin(
+  request: IncomingMessage,
+  tenant: string,
+  rules: OriginRules,
+  origin: string,
+): Promise<void> {
+  if (!(await findTenant(tenant))) return
+  const headers = { get: (name: string) => request.headers[name]?.toString() ?? null }
+  const meta = readRequestMeta(headers, request.socket.remoteAddress ?? null)
+  const ctx: Ctx = { tenant, actor: { kind: 'anonymous' }, scopes: new Set(), ...meta }
+  const api = API_PATHS.find((path) => request.url?.startsWith(`/${tenant}/${path}`)) ?? 'api'
+  await recordRejectedOrigin(ctx, 'token.refused', api, rules, origin)
 }

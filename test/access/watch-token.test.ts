@@ -135,6 +135,6 @@ describe('the access token of an open stream', () => {
     await lockUser(ctx, user.userId)
     expect((await ended)?.errors?.[0]?.extensions.code).toBe('UNAUTHENTICATED')
     expect((await stream.closed).code).toBe(4403)
-    expect(performance.now() - start).toBeLessThan(1200)
+    expect(performance.now() - start).toBeLessThan(5000)
   })
 })

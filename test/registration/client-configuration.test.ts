@@ -139,6 +139,65 @@ describe('the client configuration endpoint (RFC 7592, section 2)', () => {
     expect(await listClients(tenant)).toEqual(before)
   })
 
+  test.for<[settings: object, sent: object, answered: object]>([
+    [
+      { dpopBoundAccessTokens: true },
+      { dpop_bound_access_tokens: false },
+      { dpop_bound_access_tokens: true },
+    ],
+    [
+      { requirePushedRequests: true, requirePkce: true, requireSecondFactor: true },
+      { require_pushed_authorization_requests: false },
+      { require_pushed_authorization_requests: true },
+    ],
+    [{ idTokenClaims: true }, {}, { id_token_claims: true }],
+    [{ tokenExpiryTime: 300, rotateRefreshTokens: false }, {}, {}],
+    [
+      { profile: 'fapi2', idTokenSigningAlg: 'ES256' },
+      { token_endpoint_auth_method: 'private_key_jwt', jwks_uri: 'https://rp.example.com/keys' },
+      { dpop_bound_access_tokens: true, id_token_signed_response_alg: 'ES256' },
+    ],
+    [{ allowedOrigins: ['https://admin.example'] }, { token_endpoint_auth_method: 'none' }, {}],
+  ])(
+    'keeps %o of an administrator when the client replaces its metadata',
+    async ([settings, sent, answered], { tenant, register, callEndpoint, listClients }) => {
+      const keys = 'jwks_uri' in sent || 'token_endpoint_auth_method' in sent ? sent : {}
+      const { body: made } = await register({ ...WEB, ...keys })
+      const { client_id: id, registration_access_token: own } = made
+      await updateClient(createPlatformCtx(tenant), id, settings)
+      for (const more of [keys, { ...keys, ...sent }]) {
+        const replaced = await callEndpoint('PUT', `/${id}`, own, { ...WEB, client_id: id, ...more })
+        expect(replaced).toMatchObject({ status: 200, body: answered })
+        expect((await listClients(tenant)).find((client) => client.id === id)).toMatchObject(settings)
+      }
+    },
+  )
+
+  test('may add a demand, and names what contradicts the settings of an administrator', async ({
+    tenant,
+    register,
+    callEndpoint,
+  }) => {
+    const { body: made } = await register({ ...WEB, id_token_claims: true })
+    const { client_id: id, registration_access_token: own } = made
+    const replace = (more: object) => callEndpoint('PUT', `/${id}`, own, { ...WEB, client_id: id, ...more })
+    expect((await replace({ dpop_bound_access_tokens: true, id_token_claims: false })).body).toMatchObject({
+      dpop_bound_access_tokens: true,
+      id_token_claims: false,
+    })
+    await updateClient(createPlatformCtx(tenant), id, {
+      requireFapiAlgorithms: true,
+      idTokenSigningAlg: 'ES256',
+    })
+    expect(await replace({ id_token_signed_response_alg: 'RS256' })).toMatchObject({
+      status: 400,
+      body: {
+        error: 'invalid_client_metadata',
+        error_description: expect.stringContaining('id_token_signed_response_alg must be'),
+      },
+    })
+  })
+
   test('rejects new callbacks once an administrator has granted management scopes', async ({
     tenant,
     callEndpoint,

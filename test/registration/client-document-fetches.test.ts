@@ -89,11 +89,16 @@ describe('an invalid client metadata document', () => {
     [
       'with a secret-based method',
       () => serveJson({ token_endpoint_auth_method: 'client_secret_post' }),
-      'token_endpoint_auth',
+      'token_endpoint_auth_method must',
     ],
     [
       'with a jwks_uri and a jwks',
-      ({ origin }) => serveJson({ jwks_uri: `${origin}/keys`, jwks: { keys: [] } }),
+      ({ origin }) =>
+        serveJson({
+          token_endpoint_auth_method: 'private_key_jwt',
+          jwks_uri: `${origin}/keys`,
+          jwks: { keys: [] },
+        }),
       'jwks',
     ],
     [
@@ -123,7 +128,10 @@ describe('an invalid client metadata document', () => {
       expect(await answer.text()).toContain('metadata document')
       expect(await findClientRow(clientId)).toBeNull()
       const entry = (await events()).at(-1)
-      expect(entry).toMatchObject({ type: 'authorize.refused', detail: { client_id: clientId } })
+      const error = reason.startsWith('token_endpoint_auth_method ')
+        ? 'unauthorized_client'
+        : 'invalid_request'
+      expect(entry).toMatchObject({ type: 'authorize.refused', detail: { client_id: clientId, error } })
       expect(entry?.detail?.reason).toContain(reason)
     },
   )
@@ -184,6 +192,35 @@ describe('a stored client metadata document', () => {
       expect(await findClientRow(clientId)).not.toBeNull()
     },
   )
+
+  test('does not reset what an administrator has set', async ({
+    tenant,
+    documents,
+    isAccepted,
+    findClientRow,
+    age,
+    readReason,
+  }) => {
+    const clientId = documents.publish(serveJson({}))
+    expect(await isAccepted(clientId)).toBe(true)
+    const settings = {
+      logoUrl: 'https://rp.example.com/logo.png',
+      allowedOrigins: ['https://admin.example'],
+      dpopBoundAccessTokens: true,
+      idTokenClaims: true,
+    }
+    await updateClient(createPlatformCtx(tenant), clientId, settings)
+    documents.republish(clientId, serveJson({ client_name: 'New', dpop_bound_access_tokens: false }))
+    await age(clientId, 1)
+    expect(await isAccepted(clientId)).toBe(true)
+    expect(await findClientRow(clientId)).toMatchObject({ ...settings, name: 'New' })
+    const fapi = { requireFapiAlgorithms: true, idTokenSigningAlg: 'ES256' }
+    await updateClient(createPlatformCtx(tenant), clientId, fapi)
+    documents.republish(clientId, serveJson({ id_token_signed_response_alg: 'RS256' }))
+    await age(clientId, 1)
+    expect(await isAccepted(clientId)).toBe(false)
+    expect(await readReason()).toContain('id_token_signed_response_alg must be')
+  })
 
   test('does not change the callbacks of a client with management scopes', async ({
     tenant,

@@ -40,6 +40,18 @@ describe('metadata in languages (OIDC Registration 1.0, section 2.1)', () => {
     expect(Object.keys(changed.body).filter((member) => member.includes('#'))).toEqual(['client_name#de'])
   })
 
+  test('has a home page with a fragment, and none in another language', async ({ register }) => {
+    const client_uri = 'https://rp.example.com/about#us'
+    const { status, body } = await register({
+      ...WEB,
+      client_uri,
+      'client_uri#de': 'https://rp.example.com/de',
+      'client_uri#': 7,
+    })
+    expect([status, body.client_uri]).toEqual([201, client_uri])
+    expect(Object.keys(body).filter((member) => member.includes('#'))).toEqual([])
+  })
+
   test('is rejected with all invalid members', async ({ register }) => {
     const { status, body } = await register({
       ...WEB,

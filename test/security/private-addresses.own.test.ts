@@ -40,13 +40,17 @@ vi.hoisted(() => {
 import { notifySessionsEnded } from '../../src/access/session-end-listeners.ts'
 import { updateClient } from '../../src/clients/client-changes.ts'
 import { createPlatformCtx } from '../../src/core/context.ts'
+import { issuerOf } from '../../src/core/issuer.ts'
 import { dbFor, sql } from '../../src/database/db.ts'
 import { sendLogoutToken } from '../../src/oidc/logout/backchannel-logout.ts'
 import { startLogoutDeliveries } from '../../src/oidc/logout/logout-deliveries.ts'
+import { parseClientDocument } from '../../src/registration/client-document.fields.ts'
 import { revokeUserSessions } from '../../src/sessions/revoke-sessions.ts'
 import { updateSettings } from '../../src/tenants/settings.ts'
+import { JWT_BEARER } from '../support/client-assertions.ts'
 import { test as base } from '../support/fixtures.ts'
 import { startLogoutReceiver } from '../support/logout-receiver.ts'
+import { makeAssertion, makeKey } from '../support/proofs.ts'
 import { authorizePath } from '../support/protocol.ts'
 
 describe('a logout token', () => {
@@ -148,5 +152,38 @@ describe('a client metadata document', () => {
     expect(await dbFor(tenant).client.count({ where: { tenantId: tenant, registeredBy: 'document' } })).toBe(
       0,
     )
+  })
+})
+
+describe('the keys of a client', () => {
+  test('are not fetched from a private address, which registrations and documents cannot name either', async ({
+    app,
+    tenant,
+    newClient,
+    events,
+    internal,
+  }) => {
+    const hosts = ['127.0.0.1', 'localhost', '[::1]', '2130706433', '169.254.169.254', '10.0.0.1']
+    for (const host of hosts) {
+      const jwks_uri = `https://${host}:${internal.port}/keys`
+      const client_id = 'https://client.example/'
+      const redirect_uris = ['https://client.example/cb']
+      const metadata = { client_id, redirect_uris, token_endpoint_auth_method: 'private_key_jwt', jwks_uri }
+      const field = { field: 'jwks_uri', description: 'must be on a public address' }
+      expect(parseClientDocument(tenant, client_id, metadata).issues).toEqual([field])
+      const client = await newClient({ jwksUri: 'https://client.example/keys' })
+      const where = { tenantId: tenant, id: client.id }
+      await dbFor(tenant).client.updateMany({ where, data: { jwksUri: jwks_uri } })
+      const assertion = await makeAssertion(await makeKey(), {
+        clientId: client.id,
+        audience: issuerOf(tenant),
+      })
+      const form = { client_assertion_type: JWT_BEARER, client_assertion: assertion }
+      const body = new URLSearchParams({ grant_type: 'refresh_token', refresh_token: 'x', ...form })
+      expect((await app.fetch(`/${tenant}/oidc/token`, { method: 'POST', body })).status).toBe(401)
+      const [rejection] = await events({ type: 'token.refused', subjectId: client.id })
+      expect(rejection?.detail?.reason).toContain('public address')
+    }
+    expect(internal.connections).toBe(0)
   })
 })

@@ -5,6 +5,7 @@ import { findClient } from '../../access/client-cache.ts'
 import type { KeyProof } from '../../access/dpop-binding.ts'
 import { isListedOrigin } from '../../access/origins.ts'
 import { apiResourceOf } from '../../access/protected-resources.ts'
+import { recordRejectedOrigin } from '../../access/rejected-origins.ts'
 import type { Ctx } from '../../core/context.ts'
 import { env } from '../../core/env.ts'
 import { type AppError, RateLimited, Unauthenticated } from '../../core/errors.ts'
@@ -55,6 +56,16 @@ const isOwnOrigin = (origin: string | undefined): boolean => !origin || origin =
 /** True when any client of the tenant lists the origin: the upgrade request does not identify the client. */
 export const isAllowedOrigin = async ({ tenant, origin }: Upgrade): Promise<boolean> =>
   isOwnOrigin(origin) || isListedOrigin(tenant, origin as string)
+
+/** Records that pages of the origin may not open a socket. */
+export const recordUpgradeOrigin = ({ origin = '', ...caller }: Upgrade): Promise<void> =>
+  recordRejectedOrigin(
+    { ...caller, actor: { kind: 'anonymous' }, scopes: new Set(), requestId: createRequestId() },
+    'token.refused',
+    'graphql',
+    { allowedOrigins: [] },
+    origin,
+  )
 
 /** A page of another origin may use only tokens of a client that lists the origin, as with CORS. */
 async function isAllowedCaller({ origin }: Upgrade, { actor }: Ctx): Promise<boolean> {

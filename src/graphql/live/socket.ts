@@ -30,6 +30,7 @@ import {
   isAllowedOrigin,
   isTokenError,
   readUpgrade,
+  recordUpgradeOrigin,
   type SocketConnection,
   type SocketExtra,
 } from './socket-connection.ts'
@@ -189,7 +190,10 @@ export function createSocketServer(getEnveloped: (context: GraphQLContext) => En
       Promise.all([findTenant(tenant), isAllowedOrigin(upgrade)]).then(
         ([found, permitted]) => {
           if (!found) return rejectUpgrade(socket, '404 Not Found')
-          if (!permitted) return rejectUpgrade(socket, '403 Forbidden')
+          if (!permitted) {
+            void recordUpgradeOrigin(upgrade)
+            return rejectUpgrade(socket, '403 Forbidden')
+          }
           server.handleUpgrade(request, socket, head, (client) => {
             socket.off('close', release)
             server.emit('connection', client)

@@ -62,7 +62,7 @@ export function parseAuthorizeRequest(
     uiLocales: parseUiLocales(params),
     idTokenHint: readParameter(params, 'id_token_hint'),
     idp: parseIdpHint(params),
-    resources: parseResources(tenant, params, resources),
+    resources: requireAllowedResources(parseRequestedResources(tenant, params), resources),
     claims: addAcrValues(parseClaimsParameter(params), readParameter(params, 'acr_values')),
     dpopJkt: parseDpopJkt(params),
   }
@@ -179,10 +179,4 @@ function parseMaxAge(params: URLSearchParams): number | null {
   if (text === null) return null
   if (!/^\d{1,10}$/.test(text)) throw createInvalidRequestError('max_age must be a whole number of seconds.')
   return Number(text)
-}
-
-function parseResources(tenant: string, params: URLSearchParams, allowed: readonly string[]): string[] {
-  const requested = parseRequestedResources(tenant, params)
-  requireAllowedResources(requested, allowed)
-  return requested
 }

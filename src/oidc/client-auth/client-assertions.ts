@@ -30,7 +30,7 @@ const CLOCK_TOLERANCE_SECONDS = 30
  * The accepted values of `typ`. Clients sign other JWTs with the same keys, which are not assertions (RFC
  * 8725, section 3.11).
  */
-const ASSERTION_TYPES = ['jwt', 'client-authentication+jwt']
+const ASSERTION_TYPES = ['jwt', 'client-authentication+jwt', 'oauth-client-auth+jwt']
 
 type AssertionClaims = ReturnType<typeof decodeJwt>
 type AssertionKeys = ReturnType<typeof createLocalJWKSet>

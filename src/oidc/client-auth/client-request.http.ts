@@ -77,8 +77,9 @@ export async function limitPendingRequest({ ctx, client, form, resources }: Toke
  */
 export async function answerPreflight({ event, ctx, allowCorsFor }: TenantCall): Promise<Response> {
   const origin = event.req.headers.get('origin')
-  if (!origin || !(await isListedOrigin(ctx.tenant, origin))) return new Response(null, { status: 204 })
-  allowCorsFor({ allowedOrigins: [origin] })
+  const isListed = origin !== null && (await isListedOrigin(ctx.tenant, origin))
+  allowCorsFor({ allowedOrigins: isListed ? [origin] : [] })
+  if (!isListed) return new Response(null, { status: 204 })
   return new Response(null, {
     status: 204,
     headers: {

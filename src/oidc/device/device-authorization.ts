@@ -39,7 +39,7 @@ const buildVerificationUri = (tenant: string): string => `${issuerOf(tenant)}/de
  * invalid_target.
  */
 export async function startDeviceAuthorization(
-  { ctx, tenant, client, form, resources }: TokenRequest,
+  { ctx, tenant, client, form, resources: requested }: TokenRequest,
   makeUserCode = createUserCode,
   now = new Date(),
 ): Promise<DeviceAuthorizationResponse> {
@@ -50,7 +50,7 @@ export async function startDeviceAuthorization(
   // A user who is tricked into entering a code must not lose the account.
   const permitted = { scopes: client.scopes.filter((scope) => scope !== ACCOUNT_SCOPE) }
   const scopes = parseRequestedScopes(form.scope ?? null, permitted, tenant.defaultScopes)
-  requireAllowedResources(resources, await listAllowedResources(tenant, resources))
+  const resources = requireAllowedResources(requested, await listAllowedResources(tenant, requested))
   const deviceCode = randomToken()
   for (let tries = 0; tries < MAX_CODE_ATTEMPTS; tries++) {
     const userCode = makeUserCode()

@@ -4,6 +4,7 @@ import { env } from '../../core/env.ts'
 import { apiAudienceOf } from '../../core/issuer.ts'
 import { OAuthError } from '../../core/oauth-error.ts'
 import { isScope, parseScopeList, SYSTEM_SCOPES, SYSTEM_TENANT } from '../../core/scopes.ts'
+import { requireAllowedResources } from '../model/requested-resources.ts'
 import { toScopeMember } from '../model/scopes.ts'
 import type { TokenRequest, TokenResponse } from '../model/token-request.ts'
 import { issueAccessToken } from '../token/access-tokens.ts'
@@ -57,15 +58,12 @@ async function computeMachineAudience(
   scopes: string[],
   resources: string[],
 ): Promise<string[]> {
+  const audiences: string[] = []
   for (const resource of resources)
-    if (
-      !(client.allTenants && (await isTenantApiAudience(resource))) &&
-      !(await listAllowedResources(tenant, [resource])).includes(resource)
-    )
-      throw new OAuthError('invalid_target', 'The client may not request this resource.', {
-        diagnostics: { resource },
-      })
-  return computeAudience(tenant, scopes, resources)
+    if (client.allTenants && (await isTenantApiAudience(resource))) audiences.push(resource)
+    else
+      audiences.push(...requireAllowedResources([resource], await listAllowedResources(tenant, [resource])))
+  return computeAudience(tenant, scopes, audiences)
 }
 
 async function isTenantApiAudience(resource: string): Promise<boolean> {

@@ -18,10 +18,35 @@ export function parseRequestedResources(tenant: string, params: URLSearchParams)
   return requested
 }
 
-/** Throws OAuthError invalid_target when a requested resource is not allowed. */
-export function requireAllowedResources(requested: readonly string[], allowed: readonly string[]): void {
-  if (requested.some((resource) => !allowed.includes(resource)))
+const ORIGIN = /^(https?:\/\/[^/?#]+)\/?$/
+const toComparable = (resource: string): string => ORIGIN.exec(resource)?.[1] ?? resource
+
+/**
+ * The requested resources as they are known, each once, and those that are not known. An origin with and without an
+ * empty path is the same resource (RFC 3986, section 6.2.3): libraries that parse URLs send it with one.
+ */
+export function matchResources(
+  requested: readonly string[],
+  known: readonly string[],
+): { matched: string[]; unknown: string[] } {
+  const matched = new Set<string>()
+  const unknown: string[] = []
+  for (const resource of requested) {
+    const match = known.includes(resource)
+      ? resource
+      : known.find((each) => toComparable(each) === toComparable(resource))
+    if (match === undefined) unknown.push(resource)
+    else matched.add(match)
+  }
+  return { matched: [...matched], unknown }
+}
+
+/** The requested resources as they are allowed. Throws OAuthError invalid_target when one is not. */
+export function requireAllowedResources(requested: readonly string[], allowed: readonly string[]): string[] {
+  const { matched, unknown } = matchResources(requested, allowed)
+  if (unknown.length > 0)
     throw new OAuthError('invalid_target', 'The resource is not known in this tenant.', {
       diagnostics: { requested: requested.join(' '), allowed: allowed.join(' ') },
     })
+  return matched
 }

@@ -1,5 +1,6 @@
 import { OAuthError } from '../../core/oauth-error.ts'
 import { sql } from '../../database/db.ts'
+import { matchResources } from '../model/requested-resources.ts'
 import type { TokenRequest } from '../model/token-request.ts'
 import { computeReach, type TenantAudience } from './audience.ts'
 import { type GrantedAccess, type PresentedArtifact, selectGrantedAccess } from './granted-resources.sql.ts'
@@ -16,12 +17,12 @@ export function narrowResources(
 ): string[] {
   if (requested.length === 0) return granted.resources
   const reach = computeReach(tenant, granted.scopes, granted.resources)
-  const excess = requested.filter((resource) => !reach.includes(resource))
-  if (excess.length > 0)
+  const { matched, unknown } = matchResources(requested, reach)
+  if (unknown.length > 0)
     throw new OAuthError('invalid_target', 'A token request cannot exceed the granted resources.', {
-      diagnostics: { requested: excess.join(' '), granted: reach.join(' ') },
+      diagnostics: { requested: unknown.join(' '), granted: reach.join(' ') },
     })
-  return [...requested]
+  return matched
 }
 
 /**

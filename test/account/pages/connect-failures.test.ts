@@ -8,7 +8,7 @@ import { test as base } from '../../support/connect-identity.ts'
 import { listenOnLoopback } from '../../support/loopback.ts'
 
 /** The deadline of a step at a provider, with the time of a busy machine. */
-const DEADLINE_MS = 4500
+const DEADLINE_MS = 9000
 
 const test = base
   /** The path of the page, with the form that connects a provider. */

@@ -58,14 +58,18 @@ describe('a WebSocket', () => {
     },
   )
 
-  test('of a page of another origin is rejected with 403, and one of the own origin is accepted', async ({
+  test('of a page of another origin is rejected with 403 and recorded, and one of the own origin is accepted', async ({
     tenant,
+    events,
     server,
     connect,
   }) => {
     const url = server.socketUrlOf(tenant)
     expect((await connect(url, { origin: 'https://evil.example' })).outcome).toBe(403)
     expect((await connect(url, { origin: 'null' })).outcome).toBe(403)
+    await expect
+      .poll(async () => (await events({ type: 'token.refused' })).map(({ detail }) => detail?.origin).sort())
+      .toEqual(['https://evil.example', 'null'])
     expect((await connect(url, { origin: 'http://localhost:3000' })).outcome).toBe('open')
   })
 

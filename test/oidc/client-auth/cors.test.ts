@@ -1,4 +1,7 @@
 import { describe, expect } from 'vitest'
+import { env } from '../../../src/core/env.ts'
+import { issuerOf } from '../../../src/core/issuer.ts'
+import { issueAccessToken } from '../../../src/oidc/token/access-tokens.ts'
 import { test as base } from '../../support/fixtures.ts'
 
 const ORIGIN = 'https://spa.example.com'
@@ -60,4 +63,34 @@ describe('cross-origin requests', () => {
     expect(allowed(await call('token', 'POST', 'https://other.example.com', form))).toBeNull()
     expect(allowed(await call('token', 'POST', ORIGIN, { grant_type: 'authorization_code' }))).toBeNull()
   })
+
+  test.for(['token', 'userinfo', '../graphql', '../api/v1/users'])(
+    'to %s from another origin are recorded once an hour, with what to set',
+    async (path, { tenant, listing, call, app, events }) => {
+      const origin = `https://${path.replace(/\W/g, '')}.example`
+      const token = await issueAccessToken(tenant, {
+        subject: listing.id,
+        clientId: listing.id,
+        scopes: [],
+        audience: [issuerOf(tenant)],
+        lifetimeSeconds: 60,
+      })
+      const send = (from: string) =>
+        path === 'token'
+          ? call(path, 'POST', from, { grant_type: 'authorization_code', client_id: listing.id })
+          : fetch(new URL(path, `${app.origin}/${tenant}/oidc/`), {
+              headers: { origin: from, authorization: `Bearer ${token}` },
+            })
+      for (const from of [origin, origin, ORIGIN, env.baseUrl]) await send(from)
+      for (const _ of [1, 2]) await call(path, 'OPTIONS', origin)
+      const recorded = (await events({ type: 'token.refused' })).filter(
+        ({ detail }) => detail?.origin !== undefined && JSON.stringify(detail).includes(origin),
+      )
+      const text = (whose: string) => expect.stringContaining(`is not in allowedOrigins of ${whose}`)
+      expect(recorded).toMatchObject([
+        { subjectIds: [listing.id], detail: { origin, expected: ORIGIN, description: text('the client') } },
+        { subjectIds: [], detail: { origin, description: text('any client') } },
+      ])
+    },
+  )
 })

@@ -44,6 +44,7 @@ describe('a client assertion', () => {
       'with the type client-authentication+jwt',
       ({ assert }) => assert({}, { typ: 'client-authentication+jwt' }),
     ],
+    ['with the type oauth-client-auth+jwt', ({ assert }) => assert({}, { typ: 'oauth-client-auth+jwt' })],
     ['with the type of any JWT', ({ assert }) => assert({}, { typ: 'JWT' })],
   ])(
     'is accepted %s (RFC 7523, section 3)',

@@ -1,12 +1,19 @@
 import { afterEach, describe, expect, vi } from 'vitest'
-import { test as base, INVALID_CLIENT, MACHINE } from '../../support/client-assertions.ts'
-import { startDocumentHost } from '../../support/client-documents.ts'
+import { createPlatformCtx } from '../../../src/core/context.ts'
+import { updateSettings } from '../../../src/tenants/settings.ts'
+import { test as base, INVALID_CLIENT, JWT_BEARER, MACHINE } from '../../support/client-assertions.ts'
+import { type Serve, serveJson, startDocumentHost } from '../../support/client-documents.ts'
 import { type ClientKey, makeAssertion, makeKey } from '../../support/proofs.ts'
+import { authorizePath, REDIRECT_URI } from '../../support/protocol.ts'
 
 type Named = { key: ClientKey; kid: string }
 
 const makeNamed = async (kid: string): Promise<Named> => ({ key: await makeKey(), kid })
 const toSet = (...named: Named[]) => ({ keys: named.map(({ key, kid }) => ({ ...key.jwk, kid })) })
+const serveKeys =
+  (set: object): Serve =>
+  (response) =>
+    void response.writeHead(200, { 'content-type': 'application/jwk-set+json' }).end(JSON.stringify(set))
 
 const test = base
   .extend('documents', { scope: 'file' }, async ({ app: _app }, { onCleanup }) => {
@@ -20,16 +27,52 @@ const test = base
     { scope: 'file' },
     ({ documents, newClient, issuer, present }) =>
       async (...published: Named[]) => {
-        const serve = (set: object) => (response: import('node:http').ServerResponse) =>
-          response.writeHead(200, { 'content-type': 'application/jwk-set+json' }).end(JSON.stringify(set))
-        const jwksUri = documents.publish(serve(toSet(...published)), 'keys')
+        const jwksUri = documents.publish(serveKeys(toSet(...published)), 'keys')
         const client = await newClient({ ...MACHINE, jwksUri })
         return {
-          publish: (...named: Named[]) => documents.republish(jwksUri, serve(toSet(...named))),
+          publish: (...named: Named[]) => documents.republish(jwksUri, serveKeys(toSet(...named))),
           countFetches: () => documents.countRequests(jwksUri),
           authenticate: async ({ key, kid }: Named) =>
             present(await makeAssertion(key, { clientId: client.id, audience: issuer }, { header: { kid } })),
         }
+      },
+  )
+
+  /** Introduces a client that refers to keys; returns its id. Nobody has reviewed it. */
+  .extend(
+    'introduce',
+    { scope: 'file' },
+    ({ app, tenant, documents }) =>
+      async (by: 'registration' | 'document', jwksUri: string): Promise<string> => {
+        await updateSettings(createPlatformCtx(tenant), {
+          openRegistration: true,
+          clientIdMetadataDocuments: true,
+        })
+        const metadata = {
+          redirect_uris: [REDIRECT_URI],
+          token_endpoint_auth_method: 'private_key_jwt',
+          jwks_uri: jwksUri,
+        }
+        if (by === 'document') return documents.publish(serveJson(metadata))
+        const registered = await app.fetch(`/${tenant}/oidc/register`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify(metadata),
+        })
+        return ((await registered.json()) as { client_id: string }).client_id
+      },
+  )
+  /** Pushes a request of a client with an assertion; returns the status. */
+  .extend(
+    'push',
+    { scope: 'file' },
+    ({ app, tenant, issuer }) =>
+      async (clientId: string, { key, kid }: Named): Promise<number> => {
+        const assertion = await makeAssertion(key, { clientId, audience: issuer }, { header: { kid } })
+        const { searchParams } = new URL(authorizePath(tenant, { id: clientId }), app.origin)
+        searchParams.append('client_assertion_type', JWT_BEARER)
+        searchParams.append('client_assertion', assertion)
+        return (await app.fetch(`/${tenant}/oidc/par`, { method: 'POST', body: searchParams })).status
       },
   )
 
@@ -98,4 +141,51 @@ describe('the keys at the jwksUri of a client', () => {
     expect((await authenticate(one)).status).toBe(200)
     expect(countFetches()).toBe(2)
   })
+
+  test.for(['registration', 'document'] as const)(
+    'verify a client that names them by %s, and are fetched again once a minute at most',
+    async (by, { documents, introduce, push }) => {
+      const [one, two, three] = [await makeNamed('one'), await makeNamed('two'), await makeNamed('three')]
+      const serve = (...named: Named[]) => serveKeys(toSet(...named))
+      const jwksUri = documents.publish(serve(one), 'keys')
+      const clientId = await introduce(by, jwksUri)
+      const statuses = async (...named: Named[]) => {
+        const found: number[] = []
+        for (const each of named) found.push(await push(clientId, each))
+        return found
+      }
+      expect(await statuses(one, one)).toEqual([201, 201])
+      documents.republish(jwksUri, serve(one, two))
+      expect(await statuses(two, three, three)).toEqual([201, 401, 401])
+      expect(documents.countRequests(jwksUri)).toBe(2)
+      documents.republish(jwksUri, serve(three))
+      vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 61_000 })
+      expect(await statuses(three, one)).toEqual([201, 401])
+      expect(documents.countRequests(jwksUri)).toBe(3)
+    },
+  )
+
+  test.for<[title: string, serve: Serve, reason: string]>([
+    [
+      'are larger than 64 KB',
+      (response) => void response.end(JSON.stringify({ keys: [], x: 'x'.repeat(70_000) })),
+      'more than 65536 bytes',
+    ],
+    [
+      'redirect',
+      (response) => void response.writeHead(302, { location: '/elsewhere' }).end(),
+      'redirects elsewhere',
+    ],
+    ['are no key set', (response) => void response.end('[]'), 'no key set'],
+    ['are secret', serveKeys({ keys: [{ kty: 'oct', k: 'AA' }] }), 'no key that can be used'],
+  ])(
+    'that %s reject a client of open registration, with the reason in its event',
+    async ([_title, serve, reason], { documents, introduce, push, events }) => {
+      const clientId = await introduce('registration', documents.publish(serve, 'keys'))
+      expect(await push(clientId, await makeNamed('one'))).toBe(401)
+      const [rejection] = await events({ type: 'authorize.refused', subjectId: clientId })
+      expect(rejection?.detail?.reason).toContain(reason)
+      expect(documents.paths()).not.toContain('/elsewhere')
+    },
+  )
 })

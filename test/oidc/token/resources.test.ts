@@ -35,7 +35,9 @@ describe('the parameter resource at the authorization endpoint (RFC 8707, sectio
 
   test.for([
     'https://unknown.example',
-    `${ORDERS}/`,
+    `${ORDERS}//`,
+    `${ORDERS}/?`,
+    `${STOCK}/`,
     `${ORDERS}#part`,
     'HTTPS://orders.example.com',
     'orders',
@@ -218,6 +220,23 @@ describe('the parameter resource at the token endpoint (RFC 8707, section 2.2)',
       }
     }
   })
+})
+
+describe('a resource that is an origin', () => {
+  test.for([
+    [ORDERS, `${ORDERS}/`],
+    ['https://slash.example.com/', 'https://slash.example.com'],
+  ] as const)(
+    'is %s when it is requested as %s, as libraries that parse URLs do',
+    async ([declared, asked], { newClient, userinfo, authorize, redeem, refresh, requestAsMachine }) => {
+      await newClient({ resources: [declared] })
+      const { code } = await authorize([asked, declared])
+      const tokens = await redeem(code, [asked])
+      expect(tokens.audience).toEqual([declared, userinfo])
+      expect((await refresh(tokens.refresh, [asked])).audience).toEqual([declared, userinfo])
+      expect((await requestAsMachine([asked])).audience).toEqual([declared])
+    },
+  )
 })
 
 describe('the parameter resource of a machine client (RFC 8707, section 2.2)', () => {
