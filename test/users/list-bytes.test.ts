@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { type ClientRequest, request } from 'node:http'
 import type { Client } from 'graphql-ws'
 import { describe, expect } from 'vitest'
+import { OpenAnswer } from '../../src/coordination/answers.ts'
 import { newId } from '../../src/core/crypto.ts'
 import { encodePosition } from '../../src/core/event-position.ts'
 import { apiAudienceOf } from '../../src/core/issuer.ts'
@@ -202,6 +203,22 @@ describe('answers that are not read', () => {
     for (const sent of opened) sent.destroy()
   })
 
+  test('of several callers leave half of the rest to each other one of their tenant', ({ ctx }) => {
+    const tenant = 'apart'
+    const open = (clientId: string) =>
+      new OpenAnswer({ ...ctx, tenant, actor: { kind: 'client', tenant, clientId } })
+    const [ada, bea, eve] = [open('ada'), open('bea'), open('eve')]
+    try {
+      ada.add(16_000_000)
+      expect(() => ada.add(100_000)).toThrow('Too many bytes of answers')
+      expect(() => bea.add(8_100_000)).toThrow('Too many bytes of answers')
+      expect(() => bea.add(7_900_000)).not.toThrow()
+      expect(() => eve.add(4_000_000)).not.toThrow()
+    } finally {
+      for (const answer of [ada, bea, eve]) answer.close()
+    }
+  })
+
   test('over a WebSocket count until they are sent', async ({ openSubscriber, ids: _ }) => {
     const socket = openSubscriber()
     // More in all than a caller may have unread.
@@ -231,36 +248,46 @@ describe('an export of large users', () => {
 })
 
 describe('the lists of one event', () => {
-  test('share the bytes of an operation', async ({ ctx, tenant, openSubscriber }) => {
+  test('share the bytes of an operation, also for subscribers who share their execution', async ({
+    ctx,
+    tenant,
+    openSubscriber,
+  }) => {
     const { id } = await createUser(ctx, { name: 'Many sessions' })
-    await lockUser(ctx, id)
-    await dbFor(tenant).session.createMany({
-      data: Array.from({ length: 60 }, () => ({
-        tenantId: tenant,
-        id: newId('session'),
-        userId: id,
-        kind: 'api',
-        tokenHash: randomBytes(32),
-        proofs: [{ method: 'passcode', amr: ['otp'], at: new Date().toISOString(), note: TEXT }],
-        expiresAt: new Date(Date.now() + 3_600_000),
-      })),
-    })
+    /** Locks the user and unlocks it with new sessions of 3.6 MB. */
+    const change = async () => {
+      await lockUser(ctx, id)
+      await dbFor(tenant).session.createMany({
+        data: Array.from({ length: 60 }, () => ({
+          tenantId: tenant,
+          id: newId('session'),
+          userId: id,
+          kind: 'api',
+          tokenHash: randomBytes(32),
+          proofs: [{ method: 'passcode', amr: ['otp'], at: new Date().toISOString(), note: TEXT }],
+          expiresAt: new Date(Date.now() + 3_600_000),
+        })),
+      })
+      await unlockUser(ctx, id)
+    }
     const lists = ['a', 'b', 'c'].map(
       (name) => `${name}: sessions(first: 100) { nodes { proofs { method } } pageInfo { endsEarly } }`,
     )
-    const events = openSubscriber().iterate({
-      query: `subscription ($after: String) { userLockChanged(userId: "${id}", after: $after) {
-        ... on UserLockEvent { user { ${lists.join(' ')} } } } }`,
-      variables: { after: encodePosition((await readHead(ctx)).head) },
-    })
-    const next = events.next()
-    await unlockUser(ctx, id)
-    const { value }: Json = await next
-    const { user } = value.data.userLockChanged
-    expect(Object.values(user as Json[]).map((list: Json) => list.pageInfo.endsEarly)).toEqual([
-      false,
-      false,
-      true,
-    ])
+    const query = `subscription ($after: String) { userLockChanged(userId: "${id}", after: $after) {
+      ... on UserLockEvent { kind user { ${lists.join(' ')} } } } }`
+    const variables = { after: encodePosition((await readHead(ctx)).head) }
+    const socket = openSubscriber()
+    const subscribers = [1, 2].map(() => socket.iterate({ query, variables }))
+    const readUnlocked = async (events: (typeof subscribers)[number]): Promise<Json> => {
+      const { value }: Json = await events.next()
+      const { kind, user } = value.data.userLockChanged
+      return kind === 'UNLOCKED' ? Object.values(user) : readUnlocked(events)
+    }
+    for (let round = 0; round < 2; round += 1) {
+      const read = Promise.all(subscribers.map(readUnlocked))
+      await change()
+      for (const pages of await read)
+        expect(pages.map(({ pageInfo }: Json) => pageInfo.endsEarly)).toEqual([false, false, true])
+    }
   })
 })
