@@ -61,7 +61,7 @@ describe('parseClientDocument', () => {
       jwks_uri,
     ],
     [{ [METHODS]: ['none', 'private_key_jwt'], jwks_uri }, 'private_key_jwt', jwks_uri],
-    [{ [METHODS]: ['tls_client_auth', 'none'], jwks_uri }, 'none', null],
+    [{ [METHODS]: ['tls_client_auth', { toString: 1 }, 'none'], jwks_uri }, 'none', null],
     [
       { [METHOD]: 'tls_client_auth', [METHODS]: ['tls_client_auth', 'private_key_jwt'], jwks_uri },
       'private_key_jwt',

@@ -162,7 +162,9 @@ describe('one recipient', () => {
     )
     const before = (await inbox.list(address)).length
     expect(before).toBeLessThanOrEqual(users.length)
-    const budget = await dbFor(tenant).passcode.findFirst({ where: { tenantId: tenant, address, origin: '' } })
+    const budget = await dbFor(tenant).passcode.findFirst({
+      where: { tenantId: tenant, address, origin: '' },
+    })
     expect(budget?.sendCount).toBe(before)
     await createUser(ctx, { email: address })
     await sendPasscode(ctx, 'email', { to: address })

@@ -5,8 +5,12 @@ import { getRedis, publishMessage, subscribe } from '../../src/coordination/bus.
 import { checkRowChanges } from '../../src/coordination/row-changes.ts'
 import { awaitDeliveries } from '../../src/delivery/background.ts'
 
-/** The check of cached rows is sent for all requests of a process together, at a time that depends on none of them. */
-const isCheckOfCaches = (text: string): boolean => text.includes('FROM "RowChange"')
+/**
+ * The check of cached rows is sent for all requests of a process together, at a time that depends on none of them. It may
+ * share its round trip with their statements.
+ */
+const isCheckOfCaches = (text: string): boolean =>
+  text.split(';\n').every((each) => each.includes('FROM "RowChange"'))
 
 /** Records all statements that are sent while `work` runs, in order, BEGIN and COMMIT included. */
 async function captureTexts(work: () => Promise<unknown>): Promise<string[]> {
