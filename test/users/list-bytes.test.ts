@@ -7,7 +7,7 @@ import { OpenAnswer } from '../../src/coordination/answers.ts'
 import { newId } from '../../src/core/crypto.ts'
 import { encodePosition } from '../../src/core/event-position.ts'
 import { apiAudienceOf } from '../../src/core/issuer.ts'
-import { OPERATION_BYTES, PAGE_BYTES } from '../../src/core/read-limit.ts'
+import { OPERATION_BYTES, PAGE_BYTES, ReadLimit } from '../../src/core/read-limit.ts'
 import { dbFor } from '../../src/database/db.ts'
 import { readHead } from '../../src/events/log.ts'
 import { issueAccessToken } from '../../src/oidc/token/access-tokens.ts'
@@ -201,6 +201,15 @@ describe('answers that are not read', () => {
     for (const sent of opened) sent.destroy()
     await expect.poll(async () => (await list(token)).statusCode).toBe(200)
     for (const sent of opened) sent.destroy()
+  })
+
+  test('are counted once their rows are read', ({ ctx }) => {
+    const answer = new OpenAnswer({ ...ctx, tenant: 'apart' })
+    const limit = new ReadLimit(answer, 10)
+    for (let row = 0; row < 5; row += 1) limit.take(1_000_000)
+    limit.settle()
+    expect(answer.bytes).toBe(4_000_000)
+    answer.close()
   })
 
   test('of several callers leave half of the rest to each other one of their tenant', ({ ctx }) => {
