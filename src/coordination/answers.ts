@@ -1,21 +1,18 @@
 import type { ServerResponse } from 'node:http'
 import type { Ctx } from '../core/context.ts'
 import { env } from '../core/env.ts'
+import { ANSWER_BYTES } from '../core/read-limit.ts'
 import type { AnswerBytes } from '../core/workload.ts'
 import { resolveCallerKey } from './call-budget.ts'
 import { createHoldLimit } from './hold-limits.ts'
 
-/** One network may have half of the bytes, one tenant a quarter, one user or client an eighth. */
 const PROCESS_BYTES = env.answerMb * 1e6
+/** One network may have half of the bytes, one tenant a quarter, and two of the largest answers in any case. */
+const TENANT_BYTES = Math.max(PROCESS_BYTES / 4, 2 * ANSWER_BYTES)
 const answers = createHoldLimit(
   'bytes of answers',
-  {
-    caller: PROCESS_BYTES / 8,
-    site: PROCESS_BYTES / 2,
-    tenant: PROCESS_BYTES / 4,
-    process: PROCESS_BYTES,
-  },
-  { retrySeconds: 1 },
+  { caller: TENANT_BYTES / 2, site: PROCESS_BYTES / 2, tenant: TENANT_BYTES, process: PROCESS_BYTES },
+  { retrySeconds: 1, leavesHalf: true },
 )
 /** Smaller parts are counted with those that follow. */
 const PART_BYTES = 16_384
@@ -28,6 +25,12 @@ export class OpenAnswer implements AnswerBytes {
   #held = 0
   #releases: (() => void)[] = []
   #isClosed = false
+  /** The error of the first list that was rejected. */
+  #rejection: unknown = null
+
+  get bytes(): number {
+    return this.#bytes
+  }
 
   constructor(caller: Ctx) {
     this.#caller = caller
@@ -35,11 +38,20 @@ export class OpenAnswer implements AnswerBytes {
 
   /** Throws RateLimited when the caller, its tenant or the process has used up its part. */
   add(bytes: number): void {
-    this.#hold(bytes, false)
+    try {
+      this.#hold(bytes, false)
+    } catch (error) {
+      this.#rejection = error
+      throw error
+    }
   }
 
-  /** Counts an answer that has `bytes` in all. What a mutation answers is not rejected any more. */
+  /**
+   * Counts an answer that has `bytes` in all. Throws RateLimited, also when a list of it was rejected. What a mutation
+   * answers is not rejected any more.
+   */
   growTo(bytes: number, isDone: boolean): void {
+    if (this.#rejection && !isDone) throw this.#rejection
     if (bytes > this.#bytes) this.#hold(bytes - this.#bytes, isDone)
   }
 

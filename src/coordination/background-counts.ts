@@ -5,20 +5,25 @@ import { getRedis } from './bus.ts'
 export type CountedUse = { remaining: number; resetSeconds: number; isExhausted: boolean }
 
 type Count = {
-  /** Uses in all processes when Redis last answered. */
+  /** Uses in this process. */
+  own: number
+  /** Those of them that were sent to Redis. None is sent again: Redis may have counted one that it did not answer. */
+  sent: number
+  /** Uses in all processes when Redis last answered, and those that were sent since. */
   shared: number
-  /** Uses in this process that were not sent to Redis. */
-  unflushed: number
   isFlushing: boolean
-  isSynchronized: boolean
 }
+
+/** The uses in all processes, as far as this one knows. */
+const readUses = ({ own, sent, shared }: Count): number => Math.max(own, shared + own - sent)
 
 /**
  * Counts uses by key in periods of a fixed length, over all processes.
  *
- * A use is counted in this process; counts are sent to Redis in the background, several uses of a key at a time.
- * Nothing waits for Redis. Until the processes have synchronized, a key may exceed the limit by one percent for each
- * process. Without Redis, each process counts separately. `maxKeys` bounds the memory.
+ * A use is counted in this process; counts are sent to Redis in the background, one percent of the limit at a time.
+ * Nothing waits for Redis. A key may exceed the limit by that for each process. A use that Redis has counted without an
+ * answer counts once; one that it has lost counts in its process only. Without Redis, each process counts separately.
+ * `maxKeys` bounds the memory.
  */
 export function createBackgroundCounts(
   name: string,
@@ -30,29 +35,28 @@ export function createBackgroundCounts(
 
   function flush(key: string, count: Count): void {
     const store = getRedis()
-    if (!store) return
-    const { unflushed: sent } = count
+    if (store?.status !== 'ready') return
+    const amount = count.own - count.sent
+    count.sent = count.own
+    count.shared += amount
     count.isFlushing = true
     store
       .pipeline()
-      .incrby(`${name}:${key}`, sent)
+      .incrby(`${name}:${key}`, amount)
       .expire(`${name}:${key}`, 2 * seconds)
       .exec()
       .then((results) => {
         const total = results?.[0]?.[1]
-        if (typeof total !== 'number') return
-        count.shared = total
-        count.unflushed -= sent
-        count.isSynchronized = true
+        if (typeof total === 'number') count.shared = total
       })
-      .catch(() => undefined) // sent with a later use; the connection has logged its error
+      .catch(() => undefined) // the connection has logged its error
       .finally(() => {
         count.isFlushing = false
       })
   }
 
-  /** Counts one use, unless the limit is reached. Does not wait and never throws. */
-  return (key: string, now = Date.now()): CountedUse => {
+  /** Counts a use, or an amount, unless it exceeds the limit. Does not wait and never throws. */
+  return (key: string, now = Date.now(), amount = 1): CountedUse => {
     const period = Math.floor(now / (seconds * 1000))
     if (period !== countedPeriod) {
       counts.clear()
@@ -60,17 +64,16 @@ export function createBackgroundCounts(
     }
     let count = counts.get(key)
     if (!count) {
-      count = { shared: 0, unflushed: 0, isFlushing: false, isSynchronized: false }
+      count = { own: 0, sent: 0, shared: 0, isFlushing: false }
       counts.set(key, count)
     }
-    const isExhausted = count.shared + count.unflushed >= limit
+    const isExhausted = readUses(count) + amount > limit
     if (!isExhausted) {
-      count.unflushed += 1
-      if (!count.isFlushing && (count.unflushed >= flushThreshold || !count.isSynchronized))
-        flush(`${key}:${period}`, count)
+      count.own += amount
+      if (!count.isFlushing && count.own - count.sent >= flushThreshold) flush(`${key}:${period}`, count)
     }
     return {
-      remaining: Math.max(0, limit - count.shared - count.unflushed),
+      remaining: Math.max(0, limit - readUses(count)),
       resetSeconds: Math.max(1, Math.ceil(((period + 1) * seconds * 1000 - now) / 1000)),
       isExhausted,
     }

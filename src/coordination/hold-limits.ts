@@ -27,13 +27,17 @@ const PARTS = Object.keys(WHOSE) as Part[]
  * Beyond, they have twice the free part of them, and one place at least, as with budgets of storage: those that hold most
  * are rejected first, and one that holds none is accepted while many others take all that they can.
  *
- * An amount may take a caller beyond its limit once, since it may be larger. It never takes the others beyond theirs: what
- * few callers hold leaves room for small amounts of the others.
+ * With `leavesHalf`, for amounts that differ, a caller may hold half of what the others leave free in its tenant: whatever
+ * callers take, one that holds none is accepted with a smaller amount.
  */
 export function createHoldLimit(
   what: string,
   limits: HoldLimits,
-  { retrySeconds = 10, shrinks = false }: { retrySeconds?: number; shrinks?: boolean } = {},
+  {
+    retrySeconds = 10,
+    shrinks = false,
+    leavesHalf = false,
+  }: { retrySeconds?: number; shrinks?: boolean; leavesHalf?: boolean } = {},
 ) {
   const counts: Record<Part, Counts> = {
     caller: new Counts(),
@@ -51,7 +55,14 @@ export function createHoldLimit(
   const computeFree = (part: Part, keys: Record<Part, string>): number =>
     1 - counts[part].get(keys[part]) / limits[part]
 
+  /** Half of what others leave free in the tenant. A network without a token is one caller in all tenants. */
+  function computeHalf({ tenant, caller }: Record<Part, string>): number {
+    const others = Math.max(0, counts.tenant.get(tenant) - counts.caller.get(caller))
+    return Math.floor((limits.tenant - others) / 2)
+  }
+
   function computeLimit(part: Part, keys: Record<Part, string>): number {
+    if (leavesHalf && part === 'caller') return computeHalf(keys)
     if (!shrinks || part === 'tenant' || part === 'process') return limits[part]
     const free = Math.min(computeFree('tenant', keys), computeFree('process', keys))
     return Math.max(1, Math.floor(limits[part] * Math.min(1, 2 * free)))
@@ -66,7 +77,7 @@ export function createHoldLimit(
       const keys = toKeys(holder)
       for (const part of isForced ? [] : PARTS) {
         const limit = computeLimit(part, keys)
-        if (counts[part].get(keys[part]) + (part === 'caller' ? 1 : amount) > limit)
+        if (counts[part].get(keys[part]) + amount > limit)
           throw new RateLimited(
             retrySeconds,
             `Too many ${what}: ${limit} may be open at once ${WHOSE[part]}.`,

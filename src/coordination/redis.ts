@@ -34,7 +34,8 @@ export async function openRedis(redisUrl: string, name: string): Promise<Redis> 
     connectionName: `vestibule-${name}`,
     // Deployments on the same Redis do not count together. The name of the channel is not a key.
     keyPrefix: `${env.redisPrefix}:`,
-    maxRetriesPerRequest: 1,
+    // A command without an answer may have been executed: it fails, and is not sent again on the next connection.
+    maxRetriesPerRequest: 0,
     enableOfflineQueue: false,
     autoResubscribe: false,
     connectTimeout: CONNECT_TIMEOUT_MS,

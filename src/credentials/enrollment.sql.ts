@@ -1,7 +1,12 @@
 import type { Sql } from '../database/db.ts'
 import { type RowOf, statement, typed } from '../database/statement.ts'
 import { buildInsertEventsSql } from '../events/log.sql.ts'
-import { buildStoreCredentialSql, NEW_CREDENTIAL, type NewCredential } from './new-credentials.sql.ts'
+import {
+  buildStoreCredentialSql,
+  HAS_PASSKEY_SPACE,
+  NEW_CREDENTIAL,
+  type NewCredential,
+} from './new-credentials.sql.ts'
 
 /** Seconds between two links to a user. */
 const SEND_COOLDOWN_SECONDS = 30
@@ -203,7 +208,8 @@ const INSERT_CREDENTIAL = statement({
   returns: { id: 'text' },
 })`
   WITH locked_user AS MATERIALIZED (
-    SELECT u.* FROM "User" u WHERE u."tenantId" = :tenant AND u."id" = :userId AND NOT u."locked" FOR NO KEY UPDATE
+    SELECT u.* FROM "User" u WHERE u."tenantId" = :tenant AND u."id" = :userId AND NOT u."locked"
+      AND ${HAS_PASSKEY_SPACE} FOR NO KEY UPDATE
   ), used AS (
     UPDATE "EnrollmentToken" t SET "usedAt" = :now, "challenge" = NULL FROM locked_user u
     WHERE t."tenantId" = :tenant AND t."tokenHash" = :tokenHash AND t."userId" = u."id" AND ${IS_LIVE}
@@ -212,7 +218,7 @@ const INSERT_CREDENTIAL = statement({
 
 /**
  * Marks a token as used and stores the enrolled credential, in one statement; false when the token was used
- * before or has expired, or its user is locked. An already registered credential violates the unique key.
+ * before or has expired, or its user is locked or has `MAX_PASSKEYS`. An already registered credential violates the unique key.
  */
 export async function insertCredential(
   sql: Sql,

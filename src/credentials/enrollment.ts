@@ -4,7 +4,7 @@ import { consumeLimit } from '../coordination/rate-limits.ts'
 import type { Ctx } from '../core/context.ts'
 import { toUserCtx } from '../core/context.ts'
 import { randomToken, sha256 } from '../core/crypto.ts'
-import { AppError } from '../core/errors.ts'
+import { AppError, Conflict } from '../core/errors.ts'
 import { sqlFor } from '../database/db.ts'
 import { credentialEnrolled } from '../events/credential-events.ts'
 import { createEventRow, wakeReaders } from '../events/log.ts'
@@ -18,6 +18,7 @@ import {
   selectLiveEnrollment,
   setEnrollmentChallenge,
 } from './enrollment.sql.ts'
+import { MAX_PASSKEYS } from './new-credentials.sql.ts'
 import {
   buildRegistrationOptions,
   createRejectedCredentialError,
@@ -53,8 +54,8 @@ export async function findEnrollment(
 }
 
 /**
- * Options for navigator.credentials.create with a new challenge. Throws InvalidInput, RateLimited and NOT_FOUND
- * (410).
+ * Options for navigator.credentials.create with a new challenge. Throws InvalidInput, RateLimited, Conflict (the user has
+ * too many passkeys) and NOT_FOUND (410).
  */
 export async function startEnrollment(
   ctx: Ctx,
@@ -66,6 +67,8 @@ export async function startEnrollment(
   const challenge = randomToken()
   const live = await setEnrollmentChallenge(sqlFor(ctx), ctx.tenant, sha256(token), challenge, now)
   if (!live) throw createExpiredLinkError()
+  if (live.credentials.length >= MAX_PASSKEYS)
+    throw new Conflict([], `The user has ${MAX_PASSKEYS} passkeys. Remove one first.`)
   return buildRegistrationOptions(ctx.tenant, { user: live, challenge, credentials: live.credentials })
 }
 

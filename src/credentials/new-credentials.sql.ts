@@ -20,6 +20,14 @@ const DEVICE_COLUMNS = [
 ] as const satisfies (keyof DeviceRow)[]
 const toDeviceColumnList = (of = ''): string => DEVICE_COLUMNS.map((name) => `${of}"${name}"`).join(', ')
 
+/** Passkeys of a user. Each page that asks for one lists all of them. */
+export const MAX_PASSKEYS = 100
+
+/** Whether the user `u` may have another passkey. */
+export const HAS_PASSKEY_SPACE = `(
+      SELECT count(*) FROM "Credential" c WHERE c."tenantId" = :tenant AND c."userId" = u."id" AND c."type" = 'public-key'
+    ) < ${MAX_PASSKEYS}`
+
 /** Parameters of a statement that stores a credential. */
 export const NEW_CREDENTIAL = {
   now: 'timestamptz',
@@ -65,12 +73,13 @@ export type NewCredential = {
 const INSERT_OWN_CREDENTIAL = statement({ takes: NEW_CREDENTIAL, returns: { id: 'text' } })`
   WITH owner AS MATERIALIZED (
     SELECT u."id" AS "userId", 'public-key' AS "type", false AS "byManagement"
-    FROM "User" u WHERE u."tenantId" = :tenant AND u."id" = :userId AND NOT u."locked" FOR NO KEY UPDATE
+    FROM "User" u WHERE u."tenantId" = :tenant AND u."id" = :userId AND NOT u."locked"
+      AND ${HAS_PASSKEY_SPACE} FOR NO KEY UPDATE
   ), ${buildStoreCredentialSql('owner')}`
 
 /**
  * Stores a credential that a signed-in user enrolled without a token; false when the user is locked or
- * deleted. An already registered credential violates the unique key.
+ * deleted, or has `MAX_PASSKEYS`. An already registered credential violates the unique key.
  */
 export async function insertOwnCredential(
   sql: Sql,

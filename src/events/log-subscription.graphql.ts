@@ -71,6 +71,7 @@ async function* followMatching(
       yield { gap: followed.position }
     } else {
       context.streamPosition = followed.event.position
+      if (context.ctx.answer) context.ctx.answer.readBytes = 0
       context.loaders = getEventLoaders(context.ctx.tenant, followed.event)
       yield { event: followed.event }
     }

@@ -9,6 +9,7 @@ import {
   OperationTypeNode,
   type SelectionSetNode,
 } from 'graphql'
+import { takeStoredAnswer } from '../coordination/person-budgets.ts'
 import { InvalidInput } from '../core/errors.ts'
 import { IDEMPOTENCY_KEY, parseIdempotencyKey, runIdempotently } from '../http/idempotency.ts'
 import type { GraphQLContext } from './context.ts'
@@ -90,14 +91,16 @@ export async function executeIdempotently(
   execute: () => Promise<ExecutionResult>,
 ): Promise<ExecutionResult> {
   const { ctx, call } = context
-  const { response, isReplayed } = await runIdempotently(ctx, key, ['graphql', ...request], async () => {
+  const work = async () => {
     const { errors, ...result } = await execute()
     const masked = errors && maskErrors(errors, ctx.requestId).map(toErrorJson)
     return {
       response: { ...(masked && { errors: masked }), ...result },
       isFinal: call.hasSucceeded || !(call.isRetryable || errors),
     }
-  })
+  }
+  const keyed = ['graphql', ...request]
+  const { response, isReplayed } = await runIdempotently(ctx, key, keyed, work, takeStoredAnswer)
   call.isMasked = true
   call.isReplayed = isReplayed
   return response as ExecutionResult

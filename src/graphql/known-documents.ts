@@ -1,5 +1,8 @@
 import { type ASTNode, type DocumentNode, type Location, parse, visit } from 'graphql'
 import { LRUCache } from 'lru-cache'
+import { resolveCallerKey } from '../coordination/call-budget.ts'
+import type { Ctx } from '../core/context.ts'
+import { type Count, Counts } from '../core/counts.ts'
 import { countVisits } from './document-limits.ts'
 
 /** Sufficient for realistic operations, and far below what could block a process. */
@@ -31,32 +34,61 @@ const TOKEN_BYTES = 400
 /** Of a field in a compiled query, with fragments in their place. */
 const COMPILED_FIELD_BYTES = 512
 const CHARACTER_BYTES = 2
+const ENTRY_BYTES = 500
 
 /** The memory that a document takes with its text and its compiled form. */
 const estimateBytes = (document: DocumentNode, text: string): number =>
+  ENTRY_BYTES +
   text.length * CHARACTER_BYTES +
   (document.tokenCount ?? 0) * TOKEN_BYTES +
   countVisits(document) * COMPILED_FIELD_BYTES
 
+/** A document with the bytes that its first caller, and the tenant of that, have of all. */
+type Known = { text: string; document: DocumentNode; bytes: number; tenant: Count; caller: Count }
+type Caller = Pick<Ctx, 'tenant' | 'actor' | 'ip'>
+
+const hasMore = (a: Known, b: Known): boolean =>
+  a.tenant === b.tenant ? a.caller.open > b.caller.open : a.tenant.open > b.tenant.open
+
 /**
  * The documents that callers with a token have executed, by their text. They are valid, which follows from the text and
  * the schema. All else that is decided about an operation depends on the caller or the variables and is decided for
- * each request. The document that was used least recently is forgotten, and with it what WeakMaps keep of it.
+ * each request. When there is no space, the caller that has most of the tenant that has most loses the document that was
+ * used least recently, and with it what WeakMaps keep of it: nobody makes the process forget the documents of all others.
  */
 export function createKnownDocuments() {
-  const documents = new LRUCache<string, DocumentNode>({
+  const bytesOf = { tenant: new Counts(), caller: new Counts() }
+  const documents = new LRUCache<string, Known>({
     maxSize: MAX_KNOWN_BYTES,
-    sizeCalculation: estimateBytes,
+    sizeCalculation: ({ bytes }) => bytes,
+    dispose: ({ bytes, tenant, caller }) => {
+      bytesOf.tenant.subtract(tenant, bytes)
+      bytesOf.caller.subtract(caller, bytes)
+    },
   })
+
+  function forgetOne(): void {
+    let largest: Known | undefined
+    // From the one that was used least recently.
+    for (const known of documents.rvalues() as Iterable<Known>)
+      if (!largest || hasMore(known, largest)) largest = known
+    documents.delete(largest?.text ?? '')
+  }
+
   return {
     /** The known document of a text, or a new one. Throws a GraphQLError for a text that does not parse. */
-    parse: (text: string): DocumentNode => documents.get(text) ?? parseDocument(text),
+    parse: (text: string): DocumentNode => documents.get(text)?.document ?? parseDocument(text),
     /** True for a document that was valid before. */
-    has: (document: DocumentNode): boolean => documents.peek(readText(document)) === document,
-    /** Keeps a valid document. */
-    keep: (document: DocumentNode): void => {
+    has: (document: DocumentNode): boolean => documents.peek(readText(document))?.document === document,
+    /** Keeps a valid document for the caller that executes it. */
+    keep: (document: DocumentNode, by: Caller): void => {
       const text = readText(document)
-      if (!documents.has(text)) documents.set(text, document)
+      if (documents.has(text)) return
+      const bytes = estimateBytes(document, text)
+      while (documents.size > 0 && documents.calculatedSize + bytes > MAX_KNOWN_BYTES) forgetOne()
+      const tenant = bytesOf.tenant.add(by.tenant, bytes)
+      const caller = bytesOf.caller.add(resolveCallerKey(by), bytes)
+      documents.set(text, { text, document, bytes, tenant, caller })
     },
     /** What the documents take, in bytes. */
     countBytes: (): number => documents.calculatedSize,

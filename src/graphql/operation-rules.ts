@@ -21,6 +21,7 @@ import { ANONYMOUS_LIMITS, assertLength, CALLER_LIMITS, findDocumentError } from
 import { maskErrors, toGraphQLError } from './error-masking.ts'
 import { executeIdempotently, findIdempotencyKey } from './idempotency.ts'
 import { createKnownDocuments } from './known-documents.ts'
+import { EventReads } from './live/event-reads.ts'
 import { holdSubscription } from './live/live-limits.ts'
 import { SubscriptionStream } from './live/subscription-stream.ts'
 import { Loaders } from './loaders.ts'
@@ -121,7 +122,7 @@ export function createOperationRules({
     } catch (error) {
       return addCost({ errors: maskErrors([error], context.ctx.requestId) }, context)
     }
-    if (!isAnonymous(context)) documents.keep(args.document)
+    if (!isAnonymous(context)) documents.keep(args.document, context.ctx)
     return null
   }
   return {
@@ -175,7 +176,7 @@ export function createOperationRules({
         return
       }
       // The results of a stream are bounded one by one.
-      setListWorkload(context, undefined)
+      setListWorkload(context, new EventReads())
       return {
         onSubscribeResult({ result, setResult }) {
           if (!isAsyncIterable(result)) return

@@ -19,6 +19,8 @@ import { claimIdempotencyKey, releaseIdempotencyKey, storeIdempotentResponse } f
 
 /** How long a response is stored. */
 const RESPONSE_RETENTION_SECONDS = 86_400
+/** A larger response is not stored. A user with all metadata has 130 KB. */
+const MAX_STORED_BYTES = 256_000
 /** Longer than any create request takes: statements and deliveries end after 10 s. */
 const CLAIM_SECONDS = 60
 
@@ -64,6 +66,15 @@ const createKeyConflictError = (description: string, headers = {}) =>
     headers,
   })
 
+/** Counts the bytes of a response that is to be stored for a caller; false when it has stored enough of them. */
+type TakeStored = (ctx: Ctx, bytes: number) => boolean
+
+/** The response as it is stored; null when it is too large, or its caller has stored too much: it cannot be repeated. */
+function toStoredText(ctx: Ctx, response: object, takeStored: TakeStored): string {
+  const text = JSON.stringify(response)
+  return text.length <= MAX_STORED_BYTES && takeStored(ctx, text.length) ? text : 'null'
+}
+
 /** The tenant and the key are part of the purpose, so that a response cannot be opened in another row. */
 export const toStoredResponsePurpose = (tenant: string, keyHash: Buffer): string =>
   `idempotency:${tenant}:${keyHash.toString('hex')}`
@@ -79,9 +90,9 @@ export type IdempotentOutcome<Body> = { response: Body; isFinal: boolean }
 
 /**
  * Executes `work`, or returns the stored response when the caller has sent the same `request` with the same
- * key before. The response is stored as JSON. An outcome that is not final releases the key. A key belongs to
+ * key before. The response is stored as JSON, of 256 KB at most and if `takeStored` permits it. An outcome that is not final releases the key. A key belongs to
  * one caller: a client or user of a tenant. Throws AppError CONFLICT when the key was used for another
- * request or with other scopes, and while the first request is running; InvalidInput for a body that is
+ * request or with other scopes, while the first request is running, and when its response was not stored; InvalidInput for a body that is
  * nested too deeply; and what `work` throws.
  */
 export async function runIdempotently<Body extends object>(
@@ -89,6 +100,7 @@ export async function runIdempotently<Body extends object>(
   key: string,
   request: readonly unknown[],
   work: () => Promise<IdempotentOutcome<Body>>,
+  takeStored: TakeStored,
 ): Promise<{ response: Body; isReplayed: boolean }> {
   const { tenant, actor } = ctx
   const caller =
@@ -112,10 +124,10 @@ export async function runIdempotently<Body extends object>(
       throw createKeyConflictError('is in use by a request that is still running; try again', {
         'retry-after': '1',
       })
-    return {
-      response: JSON.parse(unseal(toStoredResponsePurpose(tenant, keyHash), row.answer).toString()),
-      isReplayed: true,
-    }
+    const response = JSON.parse(unseal(toStoredResponsePurpose(tenant, keyHash), row.answer).toString())
+    if (!response)
+      throw createKeyConflictError('was used by a request that took effect, whose response was not stored')
+    return { response, isReplayed: true }
   }
   const claim = { keyHash, createdAt: row.createdAt }
   const outcome = await work().catch(async (error) => {
@@ -128,7 +140,7 @@ export async function runIdempotently<Body extends object>(
           sqlFor(ctx),
           tenant,
           claim,
-          seal(toStoredResponsePurpose(tenant, keyHash), JSON.stringify(outcome.response)),
+          seal(toStoredResponsePurpose(tenant, keyHash), toStoredText(ctx, outcome.response, takeStored)),
           RESPONSE_RETENTION_SECONDS,
         )
       : releaseIdempotencyKey(sqlFor(ctx), tenant, claim),

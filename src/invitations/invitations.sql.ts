@@ -6,8 +6,6 @@ import { type RowOf, statement } from '../database/statement.ts'
 const SEND_COOLDOWN_SECONDS = 30
 /** Messages of an invitation. */
 const MAX_SENDS = 20
-/** Messages to an address in an hour, of all its invitations. */
-const MAX_ADDRESS_SENDS = 10
 
 const IS_OPEN = `"acceptedAt" IS NULL AND NOT "revoked"`
 
@@ -48,21 +46,18 @@ const INSERT_INVITATION = statement({
 })`
   INSERT INTO "Invitation" ("tenantId", "id", "tokenHash", "email", "emailKey", "name", "note", "roles", "locale", "clientId",
     "inviterName", "sentAt", "expiresAt", "createdAt")
-  SELECT :tenant, :id, :tokenHash, :email, :emailKey, :name, :note, :roles, :locale, :clientId, :inviterName, :now, :expiresAt, :now
-  WHERE (
-    SELECT count(*) FROM "Invitation" WHERE "tenantId" = :tenant AND "emailKey" = :emailKey AND "sentAt" > :now - interval '1 hour'
-  ) < ${MAX_ADDRESS_SENDS}
+  VALUES (:tenant, :id, :tokenHash, :email, :emailKey, :name, :note, :roles, :locale, :clientId, :inviterName, :now, :expiresAt, :now)
   RETURNING ${COLUMN_LIST}`
 
 /** The columns of an invitation that are read. */
 export type InvitationRow = RowOf<typeof INSERT_INVITATION>
 
-/** Stores an invitation; null when the address got too many. */
-export const insertInvitation = (
+/** Stores an invitation. */
+export const insertInvitation = async (
   sql: Sql,
   tenant: string,
   row: Omit<Parameters<typeof INSERT_INVITATION.first>[1], 'tenant'>,
-): Promise<InvitationRow | null> => INSERT_INVITATION.first(sql, { tenant, ...row })
+): Promise<InvitationRow> => (await INSERT_INVITATION.first(sql, { tenant, ...row })) as InvitationRow
 
 const DELETE_INVITATION = statement({ takes: { id: 'text' } })`
   DELETE FROM "Invitation" WHERE "tenantId" = :tenant AND "id" = :id`

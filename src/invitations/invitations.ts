@@ -2,6 +2,7 @@ import { findClient } from '../access/client-cache.ts'
 import { loadMessageFrame } from '../access/message-tenant.ts'
 import { requireNoEscalation } from '../access/require-scope.ts'
 import { findTenant } from '../access/tenant-cache.ts'
+import { takeInvitation } from '../coordination/person-budgets.ts'
 import type { Ctx } from '../core/context.ts'
 import { newId, randomToken, readIdPrefix, sha256 } from '../core/crypto.ts'
 import { env } from '../core/env.ts'
@@ -12,6 +13,7 @@ import { addSeconds } from '../core/time.ts'
 import { dbFor, inTransactionFor, sqlFor } from '../database/db.ts'
 import { deliverMail } from '../delivery/mail.ts'
 import { buildInvitationMail } from '../delivery/messages/invitation.ts'
+import { hashAddress } from '../events/address-hash.ts'
 import {
   invitationCreated,
   invitationResent,
@@ -35,7 +37,13 @@ export type Invitation = Omit<InvitationRow, 'revoked' | 'inviterName'> & { stat
 
 /** The wait after too many messages. */
 const RETRY_SECONDS = 30
-const HOUR_SECONDS = 3600
+
+/** The address that gets the mail. */
+const toRecipient = (email: string): string => toEmailKey(email) ?? email
+
+/** Counts the mail of an invitation. Throws RateLimited. */
+const takeMail = (ctx: Ctx, email: string): void =>
+  takeInvitation(ctx, hashAddress(ctx.tenant, toRecipient(email)).toString('base64url'))
 
 /** An invitation with its status. */
 export function toInvitation(row: InvitationRow, now = new Date()): Invitation {
@@ -63,7 +71,7 @@ async function deliverInvitation(ctx: Ctx, invitation: InvitationRow, uri: strin
   const client = clientId ? await findClient(ctx.tenant, clientId) : null
   const clientName = client && localizeClient(client, frame.words.language).name
   await deliverMail({
-    to: toEmailKey(email) ?? email,
+    to: toRecipient(email),
     ...buildInvitationMail({ ...frame, inviterName, clientName, uri, expiresAt }),
   })
 }
@@ -79,12 +87,13 @@ async function storeInvitation(ctx: Ctx, input: unknown, now: Date) {
   const tenant = await findTenant(ctx.tenant)
   const lifetimeSeconds =
     expiresInSeconds ?? tenant?.invitationLifetimeSeconds ?? INVITATION_LIFETIME_SECONDS.standard
+  takeMail(ctx, email)
   const invitation = await inTransactionFor(ctx, async (sql) => {
     const stored = await insertInvitation(sql, ctx.tenant, {
       id: newId('invitation'),
       tokenHash: sha256(token),
       email: email.normalize('NFC'),
-      emailKey: toEmailKey(email) ?? email,
+      emailKey: toRecipient(email),
       name: given.name ?? null,
       note: given.note ?? null,
       roles,
@@ -94,7 +103,6 @@ async function storeInvitation(ctx: Ctx, input: unknown, now: Date) {
       now,
       expiresAt: addSeconds(now, lifetimeSeconds),
     })
-    if (!stored) throw new RateLimited(HOUR_SECONDS, 'Too many invitations of this address.')
     await recordEvents(sql, ctx, [invitationCreated(stored.id, roles)])
     return stored
   })
@@ -104,8 +112,8 @@ async function storeInvitation(ctx: Ctx, input: unknown, now: Date) {
 
 /**
  * Invites a person by a mail with a link. The link is in the mail only: whoever has it has proven the address.
- * Throws InvalidInput, Forbidden (a role permits more than the caller's scopes), RateLimited (ten in an hour for
- * each address), and Unavailable when the mail could not be delivered; then there is no invitation.
+ * Throws InvalidInput, Forbidden (a role permits more than the caller's scopes), RateLimited (ten mails in an
+ * hour for each address, 1000 of a user who invites), and Unavailable when the mail could not be delivered; then there is no invitation.
  */
 export async function createInvitation(ctx: Ctx, input: unknown, now = new Date()): Promise<Invitation> {
   const { invitation, uri } = await storeInvitation(ctx, input, now)
@@ -151,7 +159,8 @@ function requireOpen({ status }: Invitation): void {
 
 /**
  * Sends another mail, whose link replaces the former one; without expiresInSeconds it has the same lifetime. Throws
- * InvalidInput, NotFound, Conflict (accepted or revoked), Forbidden, RateLimited (one in 30 s, 20 in all), and
+ * InvalidInput, NotFound, Conflict (accepted or revoked), Forbidden, RateLimited (one in 30 s, 20 in all, and as for
+ * createInvitation), and
  * Unavailable.
  */
 export async function resendInvitation(
@@ -177,7 +186,9 @@ export async function resendInvitation(
       now,
       expiresAt: new Date(now.getTime() + lifetimeMs),
     })
-    if (row) await recordEvents(sql, ctx, [invitationResent(id)])
+    if (!row) return null
+    takeMail(ctx, row.email)
+    await recordEvents(sql, ctx, [invitationResent(id)])
     return row
   })
   if (!renewed) {

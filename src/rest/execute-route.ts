@@ -6,6 +6,7 @@ import { requireScope } from '../access/require-scope.ts'
 import { findTenant } from '../access/tenant-cache.ts'
 import { OpenAnswer } from '../coordination/answers.ts'
 import { type CallBudget, chargeCall, createBudgetError } from '../coordination/call-budget.ts'
+import { takeStoredAnswer } from '../coordination/person-budgets.ts'
 import type { Ctx } from '../core/context.ts'
 import { NotAcceptable, NotFound } from '../core/errors.ts'
 import { NDJSON } from '../core/ndjson.ts'
@@ -153,13 +154,14 @@ async function respondIdempotently(
   request: readonly unknown[],
   handle: () => Promise<RestResponse>,
 ): Promise<RestResponse> {
-  const { response, isReplayed } = await runIdempotently(ctx, key, request, async () => {
+  const work = async () => {
     try {
       return { response: await handle(), isFinal: true }
     } catch (error) {
       if (isTransient(toAppError(error))) throw error
       return { response: toRestErrorResponse(ctx.requestId, error), isFinal: true }
     }
-  })
+  }
+  const { response, isReplayed } = await runIdempotently(ctx, key, request, work, takeStoredAnswer)
   return isReplayed ? { ...response, headers: { ...response.headers, ...REPLAYED_HEADER } } : response
 }

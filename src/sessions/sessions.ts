@@ -1,5 +1,6 @@
 import { revokeSessions } from '../access/revocation.ts'
 import { notifySessionsEnded } from '../access/session-end-listeners.ts'
+import { takeSignIn } from '../coordination/person-budgets.ts'
 import type { Ctx } from '../core/context.ts'
 import { newId, randomToken, sha256 } from '../core/crypto.ts'
 import { NotFound, UserLocked } from '../core/errors.ts'
@@ -160,7 +161,7 @@ export type PresentSession = { id: string; userId: string; isActive: boolean }
 
 /**
  * Signs a user in: raises the user's session among those of the browser, or starts one, inside the caller's
- * transaction. Throws UserLocked.
+ * transaction. Throws UserLocked and RateLimited.
  */
 export const enterBrowserSession = async (
   sql: Sql,
@@ -168,6 +169,7 @@ export const enterBrowserSession = async (
   { present, ...signIn }: { present: readonly PresentSession[] } & SignInProof,
   now: Date,
 ): Promise<{ session: SessionRow; token: string }> => {
+  takeSignIn(ctx.tenant, signIn.userId)
   const own = present.find(({ userId, isActive }) => userId === signIn.userId && isActive)
   return (
     (own && (await reauthenticateSession(sql, ctx, { sessionId: own.id, ...signIn }, now))) ||

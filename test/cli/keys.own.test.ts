@@ -31,10 +31,13 @@ describe('vestibule key re-encrypt', () => {
   }) => {
     const before = await findTenant(tenant)
     const once = () =>
-      runIdempotently(createPlatformCtx(tenant), 'key', [], async () => ({
-        response: { secret: 'secret of the answer' },
-        isFinal: true,
-      }))
+      runIdempotently(
+        createPlatformCtx(tenant),
+        'key',
+        [],
+        async () => ({ response: { secret: 'secret of the answer' }, isFinal: true }),
+        () => true,
+      )
     await once()
     const idp = { id: 'up', type: 'google', name: 'Up', clientSecret: 'kept' }
     await createIdentityProvider(createPlatformCtx(tenant), idp)

@@ -7,7 +7,7 @@ const LIMIT = vi.hoisted(() => {
 })
 
 import { createClient } from '../../src/clients/clients.ts'
-import { getRedis } from '../../src/coordination/bus.ts'
+import { checkRedis, getRedis } from '../../src/coordination/bus.ts'
 import { chargeCall } from '../../src/coordination/call-budget.ts'
 import type { Ctx } from '../../src/core/context.ts'
 import { apiAudienceOf } from '../../src/core/issuer.ts'
@@ -262,6 +262,7 @@ describe('a call budget', () => {
     'counts in Redis below the prefix of its deployment',
     async ({ tenant, newCaller, readUser }) => {
       const { token, clientId } = await newCaller()
+      await expect.poll(checkRedis).toBeNull()
       await readUser(token)
       const observer = new Redis(process.env.REDIS_URL as string)
       const key = `calls:${tenant}:${tenant}:${clientId}:${Math.floor(now / MINUTE_MS)}`
@@ -280,6 +281,7 @@ describe('a call budget', () => {
     async ({ tenant, newCaller, readUser }) => {
       const { token, clientId } = await newCaller()
       const key = `calls:${tenant}:${tenant}:${clientId}:${Math.floor(now / MINUTE_MS)}`
+      await expect.poll(checkRedis).toBeNull()
       await readUser(token)
       await expect.poll(() => getRedis()?.get(key)).toBe('1')
       // As another process counts.

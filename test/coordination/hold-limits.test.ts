@@ -40,22 +40,32 @@ describe('a limit of what is open at once', () => {
     expect(attempt(limit, 'ada', 'a')).toThrow(expect.objectContaining(REJECTED))
   })
 
-  test('leaves room for small amounts in a tenant whose other callers take large ones', () => {
-    const limit = createHoldLimit('bytes', { caller: 10, site: 40, tenant: 20, process: 40 })
-    const take = (caller: string, amount: number) => () =>
-      limit.hold({ caller, tenant: 'a', ip: `192.0.2.${++addresses}` }, amount)
-    expect(take('ada', 9)).not.toThrow()
-    expect(take('bea', 9)).not.toThrow()
-    expect(take('eve', 9)).toThrow('Too many bytes: 20 may be open at once for one tenant.')
-    expect(take('new', 1)).not.toThrow()
-  })
-
-  test('accepts an amount beyond the limit of a caller that has not reached it', () => {
-    const limit = createHoldLimit('bytes', { caller: 10, site: 40, tenant: 40, process: 40 })
-    const take = () => limit.hold({ caller: 'ada', tenant: 'a', ip: null }, 9)
-    take()
-    expect(take).not.toThrow()
-    expect(take).toThrow('Too many bytes: 10 may be open at once for one caller.')
+  test('of amounts leaves each caller half of what the others of its tenant do not hold', () => {
+    const limit = createHoldLimit(
+      'bytes',
+      { caller: 500, site: 2000, tenant: 1000, process: 4000 },
+      { leavesHalf: true },
+    )
+    const take = (caller: string, amount: number, tenant = 'a') => {
+      try {
+        return limit.hold({ caller, tenant, ip: `192.0.2.${++addresses}` }, amount)
+      } catch {
+        return null
+      }
+    }
+    /** Takes all that a caller can take, in parts. */
+    const takeAll = (caller: string) => {
+      let held = 0
+      for (const part of [100, 10, 1]) while (take(caller, part)) held += part
+      return held
+    }
+    expect(['ada', 'bea', 'eve', 'kim', 'lee'].map(takeAll)).toEqual([500, 250, 125, 62, 31])
+    expect(take('new', 17)).toBeNull()
+    const release = take('new', 16)
+    expect(release).not.toBeNull()
+    expect(take('bob', 500, 'b')).not.toBeNull()
+    release?.()
+    expect(take('new', 16)).not.toBeNull()
   })
 
   test('counts an IPv6 /48 and an IPv4 address as one network, over all tenants', () => {

@@ -11,6 +11,7 @@ describe.runIf(database.redisUrl !== null)('Redis', async () => {
   // src/core/env.ts reads the environment at the first import of src.
   process.env.REDIS_URL = link.url
   const { closeBus, openBus, checkRedis } = await import('../../src/coordination/bus.ts')
+  const { createBackgroundCounts } = await import('../../src/coordination/background-counts.ts')
   const { consumeLimit, resetLimiters } = await import('../../src/coordination/rate-limits.ts')
 
   const observer = new Redis(redisUrl ?? '', { lazyConnect: true })
@@ -39,6 +40,26 @@ describe.runIf(database.redisUrl !== null)('Redis', async () => {
     await link.freeze()
     for (let call = 0; call < 3; call++) await consumeLimit('sendPasscode', 'a-tenant', '192.0.2.1')
     expect(await checkRedis()).not.toBeNull()
+  })
+
+  test('that counts without an answer counts each use once', async () => {
+    const count = createBackgroundCounts('mute', { limit: 10, seconds: 3600, maxKeys: 10 })
+    const now = Date.now()
+    const use = () => count('ada', now).remaining
+    const read = () => observer.get(`${process.env.REDIS_PREFIX}:mute:ada:${Math.floor(now / 3_600_000)}`)
+    await link.restore()
+    await expect.poll(checkRedis, { timeout: 10_000 }).toBeNull()
+    link.mute()
+    expect([use(), use()]).toEqual([9, 8])
+    // Redis has executed the first.
+    await expect.poll(read).toBe('1')
+    await expect.poll(checkRedis).not.toBeNull()
+    await link.restore()
+    await expect.poll(checkRedis, { timeout: 10_000 }).toBeNull()
+    expect(use()).toBe(7)
+    await expect.poll(read).toBe('3')
+    expect(use()).toBe(6)
+    await expect.poll(read).toBe('4')
   })
 
   test('that returns is used and subscribed to again', async () => {

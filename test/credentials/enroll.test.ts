@@ -32,6 +32,26 @@ const HINTS = {
   'sec-ch-ua-model': '""',
 }
 
+describe('a user with a hundred passkeys', () => {
+  test('can enroll no other one', async ({ ctx, tenant, userId, newToken, optionsFor }) => {
+    const token = await newToken()
+    const { response } = createCredential(await optionsFor(token))
+    await dbFor(tenant).credential.createMany({
+      data: Array.from({ length: 100 }, (_, n) => ({
+        tenantId: tenant,
+        id: newId('cred'),
+        userId,
+        externalId: `passkey ${n} of ${userId}`,
+      })),
+    })
+    await expect(finishEnrollment(ctx, { token, response }, {} as never)).rejects.toMatchObject({
+      status: 410,
+    })
+    await expect(startEnrollment(ctx, { token })).rejects.toMatchObject({ status: 409 })
+    expect(await dbFor(tenant).credential.count({ where: { tenantId: tenant, userId } })).toBe(100)
+  })
+})
+
 describe('POST /enroll/credential', () => {
   test('stores one passkey, and answers alike, when it is sent several times', async ({
     newToken,

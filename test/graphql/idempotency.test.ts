@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto'
+import { decodeJwt } from 'jose'
 import { describe, expect } from 'vitest'
+import { takeStoredAnswer } from '../../src/coordination/person-budgets.ts'
 import { createUser } from '../../src/users/users.ts'
 import { tokenFor } from '../support/actors.ts'
-import { isReplayed, newEmail, test } from '../support/idempotency.ts'
+import { isReplayed, newEmail, otherCaller, test } from '../support/idempotency.ts'
 
 const CREATE = `mutation Create($email: String) { createUser(input: { fields: { email: $email } }) {
   __typename ... on UserPayload { user { id email } } ... on ConflictError { fields { field } } } }`
@@ -34,6 +36,28 @@ describe('a mutation with an Idempotency-Key', () => {
       },
       undefined,
     ])
+  })
+
+  test('is not executed again when its answer is too large to be stored, or its caller has stored too much', async ({
+    tenant,
+    events,
+    postGraphql,
+  }) => {
+    const bearer = await otherCaller(tenant, ['users:write', 'users:read'])
+    const userMetadata = { text: 'x'.repeat(60_000) }
+    const large = `mutation ($fields: UserFieldsInput!) { createUser(input: { fields: $fields }) {
+      ... on UserPayload { user { ${['a', 'b', 'c', 'd', 'e'].map((name) => `${name}: userMetadata`).join(' ')} } } } }`
+    const count = (await events()).length
+    const sendTwice = async (document: string, variables: object) => {
+      const key = randomUUID()
+      const first = await postGraphql(document, variables, { key, bearer })
+      return [first.status, (await postGraphql(document, variables, { key, bearer })).status]
+    }
+    expect(await sendTwice(large, { fields: { userMetadata } })).toEqual([200, 409])
+    const actor = { kind: 'client' as const, tenant, clientId: decodeJwt(bearer).sub ?? '' }
+    takeStoredAnswer({ tenant, actor, ip: null }, 200e6)
+    expect(await sendTwice(CREATE, { email: newEmail() })).toEqual([200, 409])
+    expect(await events()).toHaveLength(count + 2)
   })
 
   test('is executed once by twenty parallel calls', async ({ events, postGraphql }) => {

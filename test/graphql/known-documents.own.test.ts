@@ -74,11 +74,35 @@ const DROPPED: [what: string, isAnonymous: boolean, build: (index: number) => st
   ],
 ]
 
+const callerOf = (tenant: string, clientId: string) => ({
+  tenant,
+  actor: { kind: 'client' as const, tenant, clientId },
+  ip: null,
+})
+
+describe('the documents of a caller', () => {
+  test.for([
+    ['another one of its tenant executes', () => callerOf('a', 'eve')],
+    ['a hundred of another tenant execute', (index: number) => callerOf('b', `eve${index % 100}`)],
+  ] as const)('stay known while %s any number', ([_what, by]) => {
+    const documents = createKnownDocuments()
+    const own = list(20, (n) => `query Own${n} { viewer { scopes } }\n`)
+      .split('\n')
+      .map((text) => documents.parse(text || '{ __typename }'))
+    for (const document of own) documents.keep(document, callerOf('a', 'ada'))
+    const [, build] = LARGE[3] as (typeof LARGE)[number]
+    for (let index = 0; index < 400; index += 1) documents.keep(documents.parse(build(index)), by(index))
+    expect(documents.countBytes()).toBeGreaterThan(MAX_KNOWN_BYTES / 2)
+    expect(own.filter((document) => documents.has(document))).toEqual(own)
+  })
+})
+
 describe('the memory of documents', { timeout: 120_000 }, () => {
   test.for(LARGE)('with %s is not more than is counted, and at most 32 MB', async ([_what, build]) => {
     const documents = createKnownDocuments()
     const before = liveBytes()
-    for (let index = 0; index < 600; index += 1) documents.keep(documents.parse(build(index)))
+    for (let index = 0; index < 600; index += 1)
+      documents.keep(documents.parse(build(index)), callerOf('a', 'ada'))
     const taken = liveBytes() - before
     expect(documents.countBytes()).toBeGreaterThan(MAX_KNOWN_BYTES / 2)
     expect(documents.countBytes()).toBeLessThanOrEqual(MAX_KNOWN_BYTES)

@@ -1,4 +1,5 @@
 import { describe, expect } from 'vitest'
+import { takeInvitation } from '../../src/coordination/person-budgets.ts'
 import { listInvitations } from '../../src/invitations/invitation-list.ts'
 import {
   createInvitation,
@@ -84,9 +85,38 @@ describe('createInvitation', () => {
     })
   })
 
-  test('invites an address ten times in an hour', async ({ invite }) => {
-    for (let count = 0; count < 10; count++) await invite()
-    await expect(invite()).rejects.toMatchObject({ status: 429 })
+  test('sends ten mails to an address in an hour, of all that are asked for at once', async ({
+    ctx,
+    guest,
+    inbox,
+    invite,
+  }) => {
+    const { id } = await invite()
+    const outcomes = await Promise.allSettled(Array.from({ length: 80 }, () => invite()))
+    const rejected = outcomes.filter(({ status }) => status === 'rejected')
+    expect(rejected.map((outcome) => 'reason' in outcome && outcome.reason.status)).toEqual(
+      Array(71).fill(429),
+    )
+    const later = new Date(Date.now() + 31_000)
+    await expect(resendInvitation(ctx, id, {}, later)).rejects.toMatchObject({ status: 429 })
+    expect(await inbox.list(guest)).toHaveLength(10)
+  })
+
+  test('is rejected for a user who has invited a thousand in an hour, and not for others', async ({
+    tenant,
+    ctx,
+  }) => {
+    const by = (userId: string) => ({
+      ...ctx,
+      actor: { kind: 'user' as const, tenant, userId, clientId: null, sessionId: null, grantId: null },
+    })
+    for (let n = 0; n < 1000; n++) takeInvitation(by('eve'), `address ${n}`)
+    await expect(createInvitation(by('eve'), { email: 'a@many.example' })).rejects.toMatchObject({
+      status: 429,
+    })
+    await expect(createInvitation(by('ada'), { email: 'b@many.example' })).resolves.toMatchObject({
+      status: 'pending',
+    })
   })
 })
 

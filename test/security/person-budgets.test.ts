@@ -1,7 +1,8 @@
 import { describe, expect } from 'vitest'
 import { requestEmailChange } from '../../src/account/request-address-change.ts'
 import { createBackgroundCounts } from '../../src/coordination/background-counts.ts'
-import { takeGrant } from '../../src/coordination/person-budgets.ts'
+import { takeGrant, takePendingRequest, takeSignIn } from '../../src/coordination/person-budgets.ts'
+import { STORAGE_BUDGETS } from '../../src/coordination/storage-budgets.ts'
 import { env } from '../../src/core/env.ts'
 import { createCredentialEnrollmentToken } from '../../src/credentials/enrollment-tokens.ts'
 import { dbFor } from '../../src/database/db.ts'
@@ -9,7 +10,7 @@ import { sendPasscode } from '../../src/passcodes/send-passcode.ts'
 import { updateSettings } from '../../src/tenants/settings.ts'
 import { createUser } from '../../src/users/users.ts'
 import { authenticateAs, test } from '../support/account.ts'
-import { answerIn } from '../support/protocol.ts'
+import { answerIn, authorizePath } from '../support/protocol.ts'
 import { enrollTotp } from '../support/totp.ts'
 
 /** The number of errors RATE_LIMITED among the outcomes. */
@@ -45,6 +46,45 @@ describe('a signed-in user', () => {
     expect(() => takeGrant(tenant, user.id, otherId)).not.toThrow()
     const { id: otherUser } = await newPerson()
     expect(() => takeGrant(tenant, otherUser, client.id)).not.toThrow()
+  })
+
+  test('can store four times as many for all clients, of which one cannot use up all', async ({
+    tenant,
+    client,
+    newPerson,
+    browser,
+    oidc,
+  }) => {
+    const user = await newPerson()
+    const { code = '' } = answerIn((await oidc.signIn(browser, user.email, {})).location)
+    const take = (clientId: string, times: number) => () => {
+      for (let n = 0; n < times; n++) takeGrant(tenant, user.id, clientId)
+    }
+    for (let n = 0; n < 4 * env.grantsPerHour; n++)
+      if (n >= env.grantsPerHour) expect(take('a', 1)).toThrow('Too many grants of a user to a client')
+      else take('a', 1)()
+    for (const id of ['b', 'c', 'd']) take(id, env.grantsPerHour)()
+    expect(take('e', 1)).toThrow(
+      `Too many grants of a user in an hour: ${4 * env.grantsPerHour} are allowed.`,
+    )
+    expect((await oidc.exchange(code)).status).toBe(429)
+    expect(
+      await dbFor(tenant).grant.count({ where: { tenantId: tenant, clientId: client.id, userId: user.id } }),
+    ).toBe(0)
+  })
+
+  test('who has signed in too often in an hour gets 429 and no session', async ({
+    tenant,
+    newPerson,
+    newBrowser,
+    oidc,
+  }) => {
+    const [user, other] = [await newPerson(), await newPerson()]
+    for (let n = 0; n < env.grantsPerHour; n++) takeSignIn(tenant, user.id)
+    const { location, response } = await oidc.signIn(newBrowser(), user.email, {})
+    expect([location, response.status]).toEqual([null, 429])
+    expect(await dbFor(tenant).session.count({ where: { tenantId: tenant, userId: user.id } })).toBe(0)
+    expect(answerIn((await oidc.signIn(newBrowser(), other.email, {})).location).code).toMatch(/./)
   })
 
   test('can cause 30 announced changes in an hour, and still gets codes', async ({
@@ -85,6 +125,23 @@ describe('a signed-in user', () => {
     const changes = await events({ type: 'user.updated', userId: signedIn.userId })
     expect(changes).toHaveLength(300)
   })
+})
+
+describe('a client that authenticates', () => {
+  test.for(['par', 'device'])(
+    'can store 200 MB of requests in an hour: %s',
+    async (endpoint, { app, tenant, newClient }) => {
+      const [client, other] = [await newClient(), await newClient()]
+      takePendingRequest(tenant, client.id, STORAGE_BUDGETS.pendingRequest.tenant.bytes)
+      const send = async ({ id, secret }: typeof client) => {
+        const body = new URLSearchParams(authorizePath(tenant, { id }).split('?')[1])
+        body.set('client_secret', secret)
+        return (await app.fetch(`/${tenant}/oidc/${endpoint}`, { method: 'POST', body })).status
+      }
+      expect(await send(client)).toBe(429)
+      expect(await send(other)).toBeLessThan(300)
+    },
+  )
 })
 
 describe('one recipient', () => {

@@ -14,7 +14,7 @@ import { updateSettings } from '../../src/tenants/settings.ts'
 import { serveJson } from '../support/client-documents.ts'
 import { startServer } from '../support/process.ts'
 import { authorizePath, codeFor, makeUser } from '../support/protocol.ts'
-import { createProofSender, STORING_REQUESTS } from '../support/storing-requests.ts'
+import { createAssertionSender, createProofSender, STORING_REQUESTS } from '../support/storing-requests.ts'
 import {
   BrowserFrom,
   floodSignIns,
@@ -152,10 +152,13 @@ describe('a network that has used up its budget', () => {
     },
   )
 
-  test('stores no more proofs of a public client', async ({ app, newVisited, newIp }) => {
+  test.for([
+    ['proofs of a public client', createProofSender],
+    ['assertions of a client that a stranger registered', createAssertionSender],
+  ] as const)('stores no more %s', async ([_what, createSender], { app, newVisited, newIp }) => {
     const { slug } = await newVisited()
     const ip = newIp()
-    const send = await createProofSender(new BrowserFrom(app, ip), slug)
+    const send = await createSender(new BrowserFrom(app, ip), slug)
     expect((await send()).status).toBe(400)
     await useUp('usedProof', ip)
     const statuses = (await Promise.all(Array.from({ length: 40 }, send))).map(({ status }) => status)

@@ -75,6 +75,8 @@ export type RedisLink = {
   cut: () => void
   /** Simulates a Redis that hangs: connections are accepted, but never answered. */
   freeze: () => Promise<void>
+  /** Redis executes what it is sent, and its answers are lost. */
+  mute: () => void
   restore: () => Promise<void>
   close: () => void
 }
@@ -83,6 +85,7 @@ export async function startRedisLink(redisUrl: string): Promise<RedisLink> {
   const target = new URL(redisUrl)
   const sockets = new Set<Socket>()
   let isFrozen = false
+  let isMute = false
   const keep = (socket: Socket) => {
     sockets.add(socket)
     socket.on('close', () => sockets.delete(socket)).on('error', () => socket.destroy())
@@ -95,7 +98,7 @@ export async function startRedisLink(redisUrl: string): Promise<RedisLink> {
     near.on('close', () => far.destroy())
     far.on('close', () => near.destroy())
     near.on('data', (chunk) => isFrozen || far.write(chunk))
-    far.on('data', (chunk) => isFrozen || near.write(chunk))
+    far.on('data', (chunk) => isFrozen || isMute || near.write(chunk))
   })
   const listen = async (port: number) => {
     if (server.listening) return
@@ -120,8 +123,11 @@ export async function startRedisLink(redisUrl: string): Promise<RedisLink> {
       isFrozen = true
       await listen(port)
     },
+    mute: () => {
+      isMute = true
+    },
     restore: async () => {
-      isFrozen = false
+      isFrozen = isMute = false
       drop()
       await listen(port)
     },

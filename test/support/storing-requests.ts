@@ -5,10 +5,11 @@ import { issuerOf } from '../../src/core/issuer.ts'
 import { buildCallbackUrl } from '../../src/idps/callback-url.ts'
 import { createIdentityProvider } from '../../src/idps/idps.ts'
 import { updateSettings } from '../../src/tenants/settings.ts'
+import { JWT_BEARER } from './client-assertions.ts'
 import { closers } from './environment.ts'
 import type { PageBrowser } from './page-browser.ts'
-import { makeKey, makeProof } from './proofs.ts'
-import { authorizePath, codeFor, csrfIn, makeClient } from './protocol.ts'
+import { makeAssertion, makeKey, makeProof } from './proofs.ts'
+import { authorizePath, codeFor, csrfIn, makeClient, REDIRECT_URI } from './protocol.ts'
 import { readTransfer, signInUpstream } from './provider-sign-in.ts'
 import { createUpstreamKeys, startUpstream } from './upstream.ts'
 
@@ -20,6 +21,31 @@ const toForm = (path: string) => new URLSearchParams(path.split('?')[1])
 async function openForm(browser: PageBrowser, path: string) {
   const { response, path: at } = await browser.open(path)
   return { csrf: csrfIn(await response.text()), at }
+}
+
+/** Registers a client with a key, as a stranger; returns what makes its parameters of authentication. */
+async function registerWithKeys(browser: PageBrowser, slug: string) {
+  await updateSettings(createPlatformCtx(slug), { openRegistration: true })
+  const key = await makeKey()
+  const registered = await browser.fetch(`/${slug}/oidc/register`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({
+      redirect_uris: [REDIRECT_URI],
+      token_endpoint_auth_method: 'private_key_jwt',
+      jwks: { keys: [{ ...key.jwk, kid: 'ec' }] },
+    }),
+  })
+  const { client_id: id } = (await registered.json()) as { client_id: string }
+  const assert = async (lifetimeSeconds = 60) => ({
+    client_assertion_type: JWT_BEARER,
+    client_assertion: await makeAssertion(
+      key,
+      { clientId: id, audience: issuerOf(slug) },
+      { claims: { exp: Math.floor(Date.now() / 1000) + lifetimeSeconds }, header: { kid: 'ec' } },
+    ),
+  })
+  return { id, assert }
 }
 
 /** Requests of strangers that store rows: what is prepared before the request, and the request. */
@@ -52,6 +78,21 @@ export const STORING_REQUESTS: [
       const native = await makeClient(slug, { appType: 'native' })
       return () =>
         browser.fetch(`/${slug}/oidc/par`, { method: 'POST', body: toForm(authorizePath(slug, native)) })
+    },
+  ],
+  [
+    'a pushed request of a client with keys that a stranger registered',
+    'pendingRequest',
+    async (browser, { slug }) => {
+      const { id, assert } = await registerWithKeys(browser, slug)
+      return async () =>
+        browser.fetch(`/${slug}/oidc/par`, {
+          method: 'POST',
+          body: new URLSearchParams([
+            ...toForm(authorizePath(slug, { id })),
+            ...Object.entries(await assert()),
+          ]),
+        })
     },
   ],
   [
@@ -120,6 +161,17 @@ export const STORING_REQUESTS: [
     },
   ],
 ]
+
+/** Requests of a client that a stranger registered, with assertions that are valid for an hour. */
+export async function createAssertionSender(browser: PageBrowser, slug: string): Promise<Act> {
+  const { assert } = await registerWithKeys(browser, slug)
+  return async () =>
+    browser.post(`/${slug}/oidc/token`, {
+      ...(await assert(3600)),
+      grant_type: 'refresh_token',
+      refresh_token: 'none',
+    })
+}
 
 /** Requests of a public client with proofs that were not used before. */
 export async function createProofSender(browser: PageBrowser, slug: string): Promise<Act> {

@@ -1,12 +1,18 @@
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { type ClientRequest, request } from 'node:http'
 import type { Client } from 'graphql-ws'
-import { describe, expect, vi } from 'vitest'
+import { describe, expect } from 'vitest'
+import { OpenAnswer } from '../../src/coordination/answers.ts'
+import { newId } from '../../src/core/crypto.ts'
+import { encodePosition } from '../../src/core/event-position.ts'
 import { apiAudienceOf } from '../../src/core/issuer.ts'
-import { OPERATION_BYTES, PAGE_BYTES } from '../../src/core/read-limit.ts'
+import { OPERATION_BYTES, PAGE_BYTES, ReadLimit } from '../../src/core/read-limit.ts'
+import { dbFor } from '../../src/database/db.ts'
+import { readHead } from '../../src/events/log.ts'
 import { issueAccessToken } from '../../src/oidc/token/access-tokens.ts'
 import { exportUsers } from '../../src/users/export.ts'
-import { createUser } from '../../src/users/users.ts'
+import { createUser, lockUser, unlockUser } from '../../src/users/users.ts'
 import { newTenant, tokenFor } from '../support/actors.ts'
 import { test as base } from '../support/fixtures.ts'
 import type { Json } from '../support/json.ts'
@@ -132,12 +138,9 @@ describe('the lists of one operation', () => {
 
   test('share its bytes over a WebSocket', async ({ openSubscriber, ids: _ }) => {
     const lists = ['a', 'b', 'c', 'd'].map((name) => `${name}: users(first: 60) { nodes { userMetadata } }`)
-    const ask = () =>
-      openSubscriber()
-        .iterate({ query: `{ ${lists.join(' ')} }` })
-        .next()
-    // The socket is closed when a check finds that much unread.
-    const { value } = await vi.waitFor(ask, { timeout: 10_000 })
+    const { value } = await openSubscriber()
+      .iterate({ query: `{ ${lists.join(' ')} }` })
+      .next()
     expect(value?.errors).toBeUndefined()
     expect(JSON.stringify(value?.data).length).toBeLessThan(OPERATION_BYTES + 100_000)
   })
@@ -200,6 +203,31 @@ describe('answers that are not read', () => {
     for (const sent of opened) sent.destroy()
   })
 
+  test('are counted once their rows are read', ({ ctx }) => {
+    const answer = new OpenAnswer({ ...ctx, tenant: 'apart' })
+    const limit = new ReadLimit(answer, 10)
+    for (let row = 0; row < 5; row += 1) limit.take(1_000_000)
+    limit.settle()
+    expect(answer.bytes).toBe(4_000_000)
+    answer.close()
+  })
+
+  test('of several callers leave half of the rest to each other one of their tenant', ({ ctx }) => {
+    const tenant = 'apart'
+    const open = (clientId: string) =>
+      new OpenAnswer({ ...ctx, tenant, actor: { kind: 'client', tenant, clientId } })
+    const [ada, bea, eve] = [open('ada'), open('bea'), open('eve')]
+    try {
+      ada.add(16_000_000)
+      expect(() => ada.add(100_000)).toThrow('Too many bytes of answers')
+      expect(() => bea.add(8_100_000)).toThrow('Too many bytes of answers')
+      expect(() => bea.add(7_900_000)).not.toThrow()
+      expect(() => eve.add(4_000_000)).not.toThrow()
+    } finally {
+      for (const answer of [ada, bea, eve]) answer.close()
+    }
+  })
+
   test('over a WebSocket count until they are sent', async ({ openSubscriber, ids: _ }) => {
     const socket = openSubscriber()
     // More in all than a caller may have unread.
@@ -225,5 +253,50 @@ describe('an export of large users', () => {
       exported.push(...toIds(part as Json[]))
     }
     expect(exported).toEqual(ids)
+  })
+})
+
+describe('the lists of one event', () => {
+  test('share the bytes of an operation, also for subscribers who share their execution', async ({
+    ctx,
+    tenant,
+    openSubscriber,
+  }) => {
+    const { id } = await createUser(ctx, { name: 'Many sessions' })
+    /** Locks the user and unlocks it with new sessions of 3.6 MB. */
+    const change = async () => {
+      await lockUser(ctx, id)
+      await dbFor(tenant).session.createMany({
+        data: Array.from({ length: 60 }, () => ({
+          tenantId: tenant,
+          id: newId('session'),
+          userId: id,
+          kind: 'api',
+          tokenHash: randomBytes(32),
+          proofs: [{ method: 'passcode', amr: ['otp'], at: new Date().toISOString(), note: TEXT }],
+          expiresAt: new Date(Date.now() + 3_600_000),
+        })),
+      })
+      await unlockUser(ctx, id)
+    }
+    const lists = ['a', 'b', 'c'].map(
+      (name) => `${name}: sessions(first: 100) { nodes { proofs { method } } pageInfo { endsEarly } }`,
+    )
+    const query = `subscription ($after: String) { userLockChanged(userId: "${id}", after: $after) {
+      ... on UserLockEvent { kind user { ${lists.join(' ')} } } } }`
+    const variables = { after: encodePosition((await readHead(ctx)).head) }
+    const socket = openSubscriber()
+    const subscribers = [1, 2].map(() => socket.iterate({ query, variables }))
+    const readUnlocked = async (events: (typeof subscribers)[number]): Promise<Json> => {
+      const { value }: Json = await events.next()
+      const { kind, user } = value.data.userLockChanged
+      return kind === 'UNLOCKED' ? Object.values(user) : readUnlocked(events)
+    }
+    for (let round = 0; round < 2; round += 1) {
+      const read = Promise.all(subscribers.map(readUnlocked))
+      await change()
+      for (const pages of await read)
+        expect(pages.map(({ pageInfo }: Json) => pageInfo.endsEarly)).toEqual([false, false, true])
+    }
   })
 })

@@ -6,6 +6,7 @@ import { comparePositions, decodePosition, type Position } from '../../core/even
 import { log } from '../../core/log.ts'
 import { takeTurn } from '../../core/turns.ts'
 import type { GraphQLContext, StreamTransport } from '../context.ts'
+import { EventReads } from './event-reads.ts'
 import { addStreamExtensions, toResultText } from './result-text.ts'
 
 /** The number of deliveries in one turn: a few milliseconds. */
@@ -97,7 +98,8 @@ async function startExecution(
   const stop = new AbortController()
   stop.signal.addEventListener('abort', () => executions.delete(key), { once: true })
   // `lastEventId` takes precedence over the argument `after` of the stream.
-  const contextValue = { ...context, stream: stop, lastEventId: position, ...initContextCache() }
+  const ctx = { ...context.ctx, answer: new EventReads() }
+  const contextValue = { ...context, ctx, stream: stop, lastEventId: position, ...initContextCache() }
   const results = await subscribe({ ...args, contextValue })
   if (!isAsyncIterable(results)) {
     stop.abort()

@@ -6,7 +6,6 @@ import type { KeyProof } from '../../access/dpop-binding.ts'
 import { isListedOrigin } from '../../access/origins.ts'
 import { apiResourceOf } from '../../access/protected-resources.ts'
 import { recordRejectedOrigin } from '../../access/rejected-origins.ts'
-import type { OpenAnswer } from '../../coordination/answers.ts'
 import { chargeCall, createBudgetError } from '../../coordination/call-budget.ts'
 import type { Ctx } from '../../core/context.ts'
 import { env } from '../../core/env.ts'
@@ -15,6 +14,7 @@ import { Expiries } from '../../core/expiries.ts'
 import { createRequestId, readRequestMeta } from '../../http/request.http.ts'
 import { identifyCaller } from '../request-context.ts'
 import { holdSocket } from './live-limits.ts'
+import { endAnswers } from './socket-answers.ts'
 
 /** What is kept of an upgrade request: a socket may be open for days. */
 export type Upgrade = {
@@ -37,8 +37,6 @@ export type SocketExtra = {
   provenJkt: string | null
   /** The number of its operations that wait for their turns. */
   waiting: number
-  /** The answers of its queries and mutations that are not sent, by their messages; null before the first. */
-  answers: Map<object, OpenAnswer> | null
 }
 /** A connection of graphql-transport-ws. */
 export type SocketConnection = Context<Record<string, unknown>, SocketExtra>
@@ -185,6 +183,6 @@ export async function acceptConnection(connection: SocketConnection): Promise<bo
 export function releaseConnection(extra: SocketExtra): void {
   extra.release()
   endInitTime(extra)
-  for (const answer of extra.answers?.values() ?? []) answer.close()
+  endAnswers(extra.socket)
   if (extra.expiry !== null) expiries.delete(extra.socket, extra.expiry)
 }

@@ -71,7 +71,6 @@ export function openTransport(
     expiry: null,
     provenJkt: null,
     waiting: 0,
-    answers: null,
   }
   const close = protocol.opened(new SocketTransport(socket), extra)
   socket.on('error', handleError)

@@ -9,7 +9,7 @@ import {
 } from 'graphql'
 import { CloseCode, handleProtocols, makeServer, type SubscribePayload } from 'graphql-ws'
 import type { YogaServerInstance } from 'graphql-yoga'
-import { type ServerOptions, WebSocket, WebSocketServer } from 'ws'
+import { type ServerOptions, type WebSocket, WebSocketServer } from 'ws'
 import { findTenant } from '../../access/tenant-cache.ts'
 import { OpenAnswer } from '../../coordination/answers.ts'
 import { AppError, type RateLimited } from '../../core/errors.ts'
@@ -23,6 +23,7 @@ import { maskErrors, toErrorJson, toGraphQLError } from '../error-masking.ts'
 import { assertDocumentSent } from '../operation-params.ts'
 import { createContext } from '../request-context.ts'
 import { holdOpeningSocket } from './live-limits.ts'
+import { closeSlowSockets, endAnswer, hasTooMuchUnread, holdAnswer } from './socket-answers.ts'
 import {
   acceptConnection,
   identifySocketCaller,
@@ -36,8 +37,6 @@ import {
 import { startPings } from './socket-pings.ts'
 import { openTransport } from './socket-transport.ts'
 
-/** A client that reads too slowly is disconnected, and can resume from its position. */
-const MAX_BUFFERED_BYTES = 1_000_000
 const BUFFER_CHECK_MS = 1000
 /** Above it, a stream no longer shares its execution: its results wait until the client reads. */
 const MAX_SHARED_BUFFER_BYTES = 64_000
@@ -50,11 +49,6 @@ const SERVER_OPTIONS: ServerOptions & { closeTimeout: number } = {
   // How long a client may take to answer a close frame, in milliseconds. Its declared type lacks it.
   closeTimeout: 2000,
 }
-/**
- * A close code in addition to those of graphql-ws. (Clients reconnect with a new token after 4403, and not
- * after 4401.)
- */
-const TOO_SLOW_CODE = 4413
 type Enveloped = ReturnType<YogaServerInstance<object, GraphQLContext>['getEnveloped']>
 
 const createLimitError = (requestId: string): GraphQLError =>
@@ -83,7 +77,7 @@ async function prepareOperation(
 ): Promise<ExecutionArgs | GraphQLError[]> {
   const { extra, subscriptions } = connection
   if (!(await awaitTurn(extra))) return [createLimitError(createRequestId())]
-  if (extra.socket.bufferedAmount > MAX_BUFFERED_BYTES) return [createLimitError(createRequestId())]
+  if (hasTooMuchUnread(extra.socket)) return [createLimitError(createRequestId())]
   const { provenJkt } = extra
   const context = createContext(await identifySocketCaller(connection, () => ({ provenJkt })))
   const { requestId } = context.ctx
@@ -102,7 +96,12 @@ async function prepareOperation(
     contextValue.transport = new SocketStream(extra.socket, id)
     const { variables: variableValues } = payload
     const operationName = payload.operationName || undefined
-    if (!isSubscription(document, operationName)) countAnswer(extra, payload, contextValue)
+    if (!isSubscription(document, operationName)) {
+      // As over HTTP.
+      const answer = new OpenAnswer(contextValue.ctx)
+      contextValue.ctx = { ...contextValue.ctx, answer }
+      holdAnswer(extra.socket, payload, answer)
+    }
     const args: ExecutionArgs = { schema, document, contextValue, operationName, variableValues }
     return Object.assign(args, { rootValue: { execute, subscribe } })
   } catch (error) {
@@ -112,21 +111,6 @@ async function prepareOperation(
 
 const isSubscription = (document: DocumentNode, operationName: string | undefined): boolean =>
   getOperationAST(document, operationName)?.operation === OperationTypeNode.SUBSCRIPTION
-
-/** Counts the answer of a query or mutation until it is sent, as over HTTP. A closed socket sends nothing. */
-function countAnswer(extra: SocketExtra, payload: SubscribePayload, context: GraphQLContext): void {
-  const answer = new OpenAnswer(context.ctx)
-  context.ctx = { ...context.ctx, answer }
-  if (extra.socket.readyState === WebSocket.OPEN) {
-    extra.answers ??= new Map()
-    extra.answers.set(payload, answer)
-  } else answer.close()
-}
-
-function endAnswer({ answers }: SocketExtra, payload: SubscribePayload): void {
-  answers?.get(payload)?.close()
-  answers?.delete(payload)
-}
 
 /** A subscription over a socket. */
 class SocketStream implements StreamTransport {
@@ -179,19 +163,16 @@ export function createSocketServer(getEnveloped: (context: GraphQLContext) => En
       ...(errors && { errors: maskErrors(errors, getRequestId(args)).map(toErrorJson) }),
     }),
     onError: ({ extra }, _id, payload, errors) => {
-      endAnswer(extra, payload)
+      endAnswer(extra.socket, payload)
       return errors.map((error) =>
         toErrorJson(error.extensions.requestId ? error : (maskErrors([error], '-')[0] as GraphQLError)),
       )
     },
     // After its result is sent, or the client has completed it.
-    onComplete: ({ extra }, _id, payload) => endAnswer(extra, payload),
+    onComplete: ({ extra }, _id, payload) => endAnswer(extra.socket, payload),
   })
   const stopPings = startPings(server)
-  const bufferCheck = setInterval(() => {
-    for (const socket of server.clients)
-      if (socket.bufferedAmount > MAX_BUFFERED_BYTES) closeSlowSocket(socket)
-  }, BUFFER_CHECK_MS)
+  const bufferCheck = setInterval(() => closeSlowSockets(server.clients), BUFFER_CHECK_MS)
   bufferCheck.unref()
 
   return {
@@ -239,9 +220,3 @@ export function createSocketServer(getEnveloped: (context: GraphQLContext) => En
 }
 
 const getRequestId = (args: ExecutionArgs): string => (args.contextValue as GraphQLContext).ctx.requestId
-
-/** The close frame waits behind buffered data, so that the connection is terminated soon after. */
-function closeSlowSocket(socket: WebSocket): void {
-  if (socket.readyState === WebSocket.OPEN) socket.close(TOO_SLOW_CODE, 'Too slow; resume from your position')
-  setTimeout(() => socket.terminate(), BUFFER_CHECK_MS).unref()
-}

@@ -2,7 +2,7 @@ import type { H3 } from 'h3'
 import { addRoute, type TenantCall } from '../../access/endpoint.http.ts'
 import { createUncachedJson, renderOAuthError } from '../../pages/responses.http.ts'
 import { findRequestingClient } from '../../registration/client-documents.ts'
-import { answerPreflight, limitPublicClient, readTokenRequest } from '../client-auth/client-request.http.ts'
+import { answerPreflight, limitPendingRequest, readTokenRequest } from '../client-auth/client-request.http.ts'
 import { validateParameters } from './check-request.ts'
 import { extractPushedParameters, storePushedRequest } from './pushed-requests.ts'
 
@@ -22,7 +22,7 @@ async function handlePush(call: TenantCall): Promise<Response> {
     findRequestingClient(call.ctx, call.tenant, clientId),
   )
   const params = extractPushedParameters(request)
-  await limitPublicClient(request)
+  await limitPendingRequest(request)
   await validateParameters(request.tenant, request.client, params, { isPushed: true })
   return createUncachedJson(await storePushedRequest(request.ctx.tenant, request.client.id, params), {
     status: 201,

@@ -8,6 +8,7 @@ import {
 } from 'jose'
 import type { CachedClient } from '../../access/client-cache.ts'
 import { recordFirstUse } from '../../access/used-proofs.ts'
+import { requireStorage } from '../../coordination/storage-budgets.ts'
 import type { Ctx } from '../../core/context.ts'
 import { issuerOf } from '../../core/issuer.ts'
 import type { Diagnostics } from '../../core/oauth-error.ts'
@@ -15,6 +16,7 @@ import { toEpochSeconds } from '../../core/time.ts'
 import { listClientAlgorithms } from '../../keys/public-keys.ts'
 import { verifyWithKeys } from '../../keys/remote-key-sets.ts'
 import { toLogText } from '../../keys/token-claims.ts'
+import { isUnreviewed } from '../model/unreviewed-clients.ts'
 import { ClientKeysError, removeLegacyAlg, verifyWithRemoteKeys } from './client-key-sets.ts'
 
 /** The only supported client_assertion_type (RFC 7523, section 2.2). */
@@ -123,6 +125,19 @@ function findClaimsIssue(
   return null
 }
 
+/** Used assertions are stored for as long as they are valid, DPoP proofs for two minutes: an assertion counts as several. */
+const PROOF_SECONDS = 120
+const PROOF_BYTES = 300
+
+/** Counts an assertion of a client that a stranger registered. Throws RateLimited. */
+async function requireAssertionStorage(
+  caller: Pick<Ctx, 'tenant' | 'ip'>,
+  lifetimeSeconds: number,
+): Promise<void> {
+  const rows = Math.max(1, Math.ceil(lifetimeSeconds / PROOF_SECONDS))
+  await requireStorage('usedProof', caller, { rows, bytes: rows * PROOF_BYTES })
+}
+
 /**
  * Validates a client assertion and records its use (RFC 7523, section 3; OIDC Core, section 9); null when it
  * is valid. It must be signed with a key of the client, issued by the client about itself, addressed only to
@@ -181,6 +196,7 @@ export async function findAssertionIssue(
     jti,
     untilSeconds: exp + CLOCK_TOLERANCE_SECONDS,
   } as const
+  if (isUnreviewed(client)) await requireAssertionStorage(caller, exp - toEpochSeconds(now))
   return (await recordFirstUse(caller.tenant, firstUse))
     ? null
     : { reason: 'its jti was used before', claim: 'jti', given: jti }

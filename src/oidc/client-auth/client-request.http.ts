@@ -2,7 +2,7 @@ import { findClient } from '../../access/client-cache.ts'
 import { assertPermittedAlgorithm, consumeProof, verifyProof } from '../../access/dpop.ts'
 import type { TenantCall } from '../../access/endpoint.http.ts'
 import { isListedOrigin } from '../../access/origins.ts'
-import { isPublicClient } from '../../clients/auth-methods.ts'
+import { takePendingRequest } from '../../coordination/person-budgets.ts'
 import { requireStorage } from '../../coordination/storage-budgets.ts'
 import type { Ctx } from '../../core/context.ts'
 import { measureJson } from '../../core/json-size.ts'
@@ -10,6 +10,7 @@ import { toProvableRequest } from '../../http/request.http.ts'
 import { readFormParams, requireSingleParams } from '../../http/request-body.http.ts'
 import { parseRequestedResources } from '../model/requested-resources.ts'
 import type { TokenRequest } from '../model/token-request.ts'
+import { isOpenToStrangers } from '../model/unreviewed-clients.ts'
 import { authenticateClient, readClientCredentials } from './client-authentication.ts'
 
 /** A hash and a time, with their indexes. */
@@ -46,7 +47,7 @@ export async function readTokenRequest(
   setClient(client.id, clientCtx)
   if (proof) {
     assertPermittedAlgorithm(proof, client)
-    if (isPublicClient(client)) await requireStorage('usedProof', ctx, { bytes: USED_PROOF_BYTES })
+    if (isOpenToStrangers(client)) await requireStorage('usedProof', ctx, { bytes: USED_PROOF_BYTES })
     await consumeProof(ctx.tenant, proof)
   }
   if (proof?.nextNonce) event.res.headers.set('dpop-nonce', proof.nextNonce)
@@ -61,12 +62,13 @@ export async function readTokenRequest(
 }
 
 /**
- * Anyone can make requests as a public client, so the requests that it may store are limited. Throws
- * RateLimited.
+ * Counts a request that is stored until a user continues it: in the budget of the client, or of the network where anyone
+ * can make requests as the client. Throws RateLimited.
  */
-export async function limitPublicClient({ ctx, client, form, resources }: TokenRequest): Promise<void> {
-  if (isPublicClient(client))
-    await requireStorage('pendingRequest', ctx, { bytes: measureJson([form, resources]) })
+export async function limitPendingRequest({ ctx, client, form, resources }: TokenRequest): Promise<void> {
+  const bytes = measureJson([form, resources])
+  if (isOpenToStrangers(client)) await requireStorage('pendingRequest', ctx, { bytes })
+  else takePendingRequest(ctx.tenant, client.id, bytes)
 }
 
 /**

@@ -17,7 +17,7 @@ import {
   renderErrorPage,
   renderOAuthError,
 } from '../../pages/responses.http.ts'
-import { limitPublicClient, readTokenRequest } from '../client-auth/client-request.http.ts'
+import { limitPendingRequest, readTokenRequest } from '../client-auth/client-request.http.ts'
 import { openInteraction } from '../interactions/browser-binding.ts'
 import { buildSignInPath } from '../interactions/interactions.ts'
 import { describeInputRejection } from '../signin/step/input-rejection-texts.ts'
@@ -55,7 +55,7 @@ export function addDeviceRoutes(app: H3): void {
 
 async function handleDeviceAuthorization(call: TenantCall): Promise<Response> {
   const request = await readTokenRequest(call)
-  await limitPublicClient(request)
+  await limitPendingRequest(request)
   return createUncachedJson(await startDeviceAuthorization(request))
 }
 

@@ -1,3 +1,4 @@
+import { isPublicClient } from '../../clients/auth-methods.ts'
 import { isLoopbackHost } from '../../schema/url-shapes.ts'
 
 /**
@@ -6,6 +7,11 @@ import { isLoopbackHost } from '../../schema/url-shapes.ts'
  */
 export const isUnreviewed = (client: { registeredBy: string } | null): boolean =>
   client?.registeredBy === 'document' || client?.registeredBy === 'open-registration'
+
+/** Whether anyone can make requests as a client: it has no secret, or strangers registered it. */
+export const isOpenToStrangers = (
+  client: Parameters<typeof isPublicClient>[0] & { registeredBy: string },
+): boolean => isPublicClient(client) || isUnreviewed(client)
 
 /** The host of a URL, or the scheme of one without a host. */
 const toPlace = (url: URL): string => url.host || url.protocol

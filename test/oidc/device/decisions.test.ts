@@ -1,5 +1,7 @@
 import { describe, expect } from 'vitest'
+import { takeGrant } from '../../../src/coordination/person-budgets.ts'
 import { createPlatformCtx } from '../../../src/core/context.ts'
+import { env } from '../../../src/core/env.ts'
 import { endSession } from '../../../src/sessions/sessions.ts'
 import { lockUser } from '../../../src/users/users.ts'
 import { newTenant } from '../../support/actors.ts'
@@ -66,6 +68,18 @@ describe('a decision about a device', () => {
     await oidc.signIn(other, email)
     expect((await openPage(pending.asked.path, other)).status).toBe(410)
     await expectRejected(other, { csrf: csrfIn(pending.asked.html), step: 'allow' }, 410)
+  })
+
+  test('is rejected when the user has given the client too many grants', async ({
+    tenant,
+    user,
+    tv,
+    browser,
+    pending,
+    expectRejected,
+  }) => {
+    for (let n = 0; n < env.grantsPerHour; n++) takeGrant(tenant, user.id, tv.id)
+    await expectRejected(browser, { csrf: csrfIn(pending.asked.html), step: 'allow' }, 429)
   })
 
   test('is rejected with the form token of another interaction or with none', async ({

@@ -1,5 +1,6 @@
 import { describe, expect } from 'vitest'
 import { describeClaim, describeScope } from '../../../src/consents/consent-items.ts'
+import { takeConsent } from '../../../src/coordination/person-budgets.ts'
 import { createPlatformCtx } from '../../../src/core/context.ts'
 import { dbFor } from '../../../src/database/db.ts'
 import { setUserRoles } from '../../../src/users/roles.ts'
@@ -29,6 +30,19 @@ const test = base
   )
 
 describe('consent (OIDC Core, section 3.1.2.4)', () => {
+  test('is not stored when the user has given 300 in the hour', async ({
+    tenant,
+    person,
+    signedIn,
+    ask,
+    askSilently,
+  }) => {
+    const page = await ask({ scope: 'openid email' })
+    for (let n = 0; n < 300; n++) takeConsent(tenant, person.id)
+    expect((await signedIn.submit(page, { step: 'allow' })).response.status).toBe(429)
+    expect(await askSilently('openid email')).toMatchObject({ error: 'consent_required' })
+  })
+
   test('is requested once, described in words, stored and recorded as an event', async ({
     tenant,
     person,

@@ -1,4 +1,5 @@
 import { describe, expect } from 'vitest'
+import { takeSignInNotice } from '../../../src/coordination/person-budgets.ts'
 import { dbFor } from '../../../src/database/db.ts'
 import { awaitDeliveries } from '../../../src/delivery/background.ts'
 import { listInboxMessages } from '../../../src/delivery/inbox.ts'
@@ -31,6 +32,24 @@ const test = base
   })
 
 describe('a sign-in from a browser in which the user did not sign in before', () => {
+  test('is not announced when ten were in the hour', async ({
+    tenant,
+    newBrowser,
+    newPerson,
+    enter,
+    age,
+    listNotices,
+  }) => {
+    const person = await newPerson()
+    await enter(newBrowser(), person)
+    await age(person)
+    for (let n = 0; n < 9; n++) takeSignInNotice(tenant, person.id)
+    await enter(newBrowser(), person)
+    await age(person)
+    await enter(newBrowser(), person)
+    expect(await listNotices(person)).toHaveLength(1)
+  })
+
   test('is announced once, with browser, place, time and the page of the sessions', async ({
     tenant,
     newBrowser,

@@ -1,4 +1,6 @@
 import { describe, expect } from 'vitest'
+import { takeSignIn } from '../../../src/coordination/person-budgets.ts'
+import { env } from '../../../src/core/env.ts'
 import { dbFor } from '../../../src/database/db.ts'
 import { GONE, interactionAt } from '../../support/hosted-pages.ts'
 import { setLocked, whileLocked } from '../../support/locks.ts'
@@ -32,6 +34,14 @@ describe('a sign-in by passkey in a browser without a session', () => {
     }
     await signIn()
     expect(await leastStatements(signIn)).toBe(4)
+  })
+
+  test('is rejected when the user has signed in too often', async ({ tenant, person, passkeys }) => {
+    const passkey = await passkeys.enroll(person.id)
+    for (let n = 0; n < env.grantsPerHour; n++) takeSignIn(tenant, person.id)
+    const { response } = await passkeys.present(await passkeys.start(), passkey)
+    expect(response.status).toBe(429)
+    expect(await dbFor(tenant).session.count({ where: { tenantId: tenant, userId: person.id } })).toBe(0)
   })
 
   test('records the start of the session by its user at the client', async ({

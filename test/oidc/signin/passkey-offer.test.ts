@@ -1,5 +1,6 @@
 import { decodeJwt } from 'jose'
 import { describe, expect } from 'vitest'
+import { takeAnnouncedChange } from '../../../src/coordination/person-budgets.ts'
 import { dbFor } from '../../../src/database/db.ts'
 import { updateSettings } from '../../../src/tenants/settings.ts'
 import { resetCooldown } from '../../support/account.ts'
@@ -82,6 +83,19 @@ describe('a user who signs in by a code in a browser that can create passkeys', 
     // A user with a passkey is not offered another one.
     browser.cookies.clear()
     expect(answerIn((await enterCode()).location).code).toMatch(/./)
+  })
+
+  test('creates none that cannot be announced any more', async ({
+    tenant,
+    person,
+    enterCode,
+    createPasskey,
+    countPasskeys,
+  }) => {
+    const offer = await enterCode()
+    for (let n = 0; n < 30; n++) takeAnnouncedChange(tenant, person.id)
+    expect((await createPasskey(offer)).response.status).toBe(429)
+    expect(await countPasskeys()).toBe(0)
   })
 
   test('continues without one, and is not asked again for 30 days', async ({

@@ -1,3 +1,4 @@
+import { takeSignIn } from '../../../coordination/person-budgets.ts'
 import { toUserCtx } from '../../../core/context.ts'
 import { type ProvenPasskey, RejectedPasskey, toPasskeyUse } from '../../../credentials/passkeys.ts'
 import { sql } from '../../../database/db.ts'
@@ -26,7 +27,7 @@ export type CompletedSignIn = { entered: EnteredAccount; response: Response }
 /**
  * Signs in by a verified passkey, answers the request and keeps the response, in one statement. Null, without a change, when the
  * browser has a session, a page follows the sign-in, or the request is answered elsewhere than at its redirect URI.
- * Throws RejectedPasskey.
+ * Throws RejectedPasskey and RateLimited.
  */
 export async function completeByPasskey(
   { call, interaction, authorization, passkey }: SignInStep,
@@ -68,6 +69,7 @@ export async function completeByPasskey(
   const { handleHash, browserHash } = hashBinding(interaction)
   const entered = { userId, token: session.token }
   const { response, kept } = await prepare(entered, answer)
+  takeSignIn(ctx.tenant, userId)
   const stored = await storePasskeyCompletion(sql, ctx.tenant, {
     passkey: toPasskeyUse(ctx, proven, now),
     session: session.values,

@@ -1,3 +1,4 @@
+import { takeAnnouncedChange } from '../../../coordination/person-budgets.ts'
 import { type Ctx, toUserCtx } from '../../../core/context.ts'
 import { computeMac } from '../../../core/crypto.ts'
 import { addSeconds } from '../../../core/time.ts'
@@ -93,7 +94,8 @@ export const declinePasskey = (ctx: Ctx, interaction: Interaction, { id }: SignI
 
 /**
  * Stores the passkey that the browser created for the offer, given as JSON, and closes the offer. Stores nothing
- * when the offer was closed before. The passkey that it replaces is deleted. Throws InvalidInput, and Conflict when the passkey is registered.
+ * when the offer was closed before. The passkey that it replaces is deleted. Throws
+ * InvalidInput, RateLimited, and Conflict when the passkey is registered.
  */
 export async function createOfferedPasskey(
   signIn: SignInStep,
@@ -106,6 +108,7 @@ export async function createOfferedPasskey(
   const replaced = findReplacedPasskey(signIn)
   const { userId } = state
   const { clientId } = interaction.request
+  takeAnnouncedChange(ctx.tenant, userId)
   const credential = await verifyRegistration(
     parseRegistration(registration),
     deriveOfferChallenge(ctx.tenant, interaction, state),

@@ -1,5 +1,6 @@
 import { loadMessageFrame, NOTICE } from '../../../access/message-tenant.ts'
 import { describeRequestSource } from '../../../access/request-source.ts'
+import { takeRecoveryCode } from '../../../coordination/person-budgets.ts'
 import { type Ctx, toUserCtx } from '../../../core/context.ts'
 import { RateLimited, UserLocked } from '../../../core/errors.ts'
 import type { SecondFactorName } from '../../../core/sign-in-methods.ts'
@@ -114,6 +115,8 @@ export async function signInBySecondFactor(
     const { accepted, entered } = await inTransaction(async (sql) => {
       const accepted = await useSecondFactor(sql, userCtx, { userId, browser, method, code }, now)
       if (!accepted) throw new RejectedSecondFactor('wrong')
+      // A code that is not announced is not used.
+      if (method === 'recovery') takeRecoveryCode(ctx.tenant, userId)
       const proof = { method, amr: AMR }
       return {
         accepted,

@@ -1,5 +1,6 @@
 import { decodeJwt } from 'jose'
 import { describe, expect } from 'vitest'
+import { takeRecoveryCode } from '../../../../src/coordination/person-budgets.ts'
 import { revokeCredential } from '../../../../src/credentials/credentials.ts'
 import { dbFor } from '../../../../src/database/db.ts'
 import { awaitDeliveries } from '../../../../src/delivery/background.ts'
@@ -199,6 +200,23 @@ describe('a recovery code', () => {
     const again = await toLanding(await by.submit(asked, { step: 'recovery', code }))
     expect(again.html).toContain('That recovery code did not work.')
     expect(again.html).toContain(RECOVERY_TITLE)
+  })
+
+  test('that cannot be announced any more is not used', async ({
+    tenant,
+    owner,
+    person,
+    atSecondFactor,
+    submit,
+    countSessions,
+    events,
+  }) => {
+    const [code = ''] = owner.codes
+    for (let n = 0; n < 20; n++) takeRecoveryCode(tenant, person.id)
+    const { response } = await submit(atSecondFactor, { step: 'recovery', code })
+    expect(response.status).toBe(429)
+    expect(await countSessions()).toBe(0)
+    expect(await events({ type: 'credential.recovery_code_used', userId: person.id })).toEqual([])
   })
 
   test('starts one session when it is entered twenty times at once', async ({
