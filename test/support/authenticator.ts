@@ -68,7 +68,7 @@ export function createCredential(
     response: {
       id: base64url(credentialId),
       rawId: base64url(credentialId),
-      type: 'public-key',
+      type: 'public-key' as const,
       clientExtensionResults: {},
       authenticatorAttachment: 'platform',
       response: {
