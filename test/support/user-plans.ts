@@ -115,6 +115,12 @@ const isScan = ({ 'Node Type': type }: PlanNode): boolean =>
 const isOfRanges = ({ 'Relation Name': table, 'Index Name': index }: PlanNode): boolean =>
   table === 'UserRange' || index === 'UserRange_pkey'
 
+/**
+ * The rows of a list are read in the order of its index. A few that have one address, as the planner expects in all
+ * tenants together, may come from a bitmap of it.
+ */
+const PERMITTED = { unique: /^(Bitmap )?Index( Only)? Scan$/, other: /^Index( Only)? Scan$/ }
+
 /** The planner uses one of several indexes that find one user. */
 const UNIQUE = ['User_email_key', 'User_phoneNumber_key', 'User_externalId_key']
 
@@ -129,10 +135,12 @@ export function assertPlan(
 ): void {
   const isUnique = list.by.length > 0 && list.indexes.some((index) => UNIQUE.includes(index))
   const leading = isUnique ? UNIQUE : list.indexes
-  const scans = nodes.filter((node) => isScan(node) && !isOfRanges(node))
+  const scans = nodes.filter(
+    (node) => isScan(node) && !isOfRanges(node) && !(isUnique && node['Node Type'] === 'Bitmap Heap Scan'),
+  )
   const kinds = new Set(scans.map(({ 'Node Type': type }) => type))
   expect(
-    [...kinds].filter((kind) => !/^Index( Only)? Scan$/.test(kind)),
+    [...kinds].filter((kind) => !PERMITTED[isUnique ? 'unique' : 'other'].test(kind)),
     text,
   ).toEqual([])
   for (const scan of scans) {
