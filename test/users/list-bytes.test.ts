@@ -295,8 +295,9 @@ describe('the lists of one event', () => {
     for (let round = 0; round < 2; round += 1) {
       const read = Promise.all(subscribers.map(readUnlocked))
       await change()
+      // They are read at once: any of them may be the last.
       for (const pages of await read)
-        expect(pages.map(({ pageInfo }: Json) => pageInfo.endsEarly)).toEqual([false, false, true])
+        expect(pages.filter(({ pageInfo }: Json) => pageInfo.endsEarly)).toHaveLength(1)
     }
   })
 })
