@@ -44,7 +44,9 @@ describe('a user with a hundred passkeys', () => {
         externalId: `passkey ${n} of ${userId}`,
       })),
     })
-    await expect(finishEnrollment(ctx, { token, response }, {} as never)).rejects.toMatchObject({
+    await expect(
+      finishEnrollment(ctx, readEnrollmentFinish({ token, response }), {} as never),
+    ).rejects.toMatchObject({
       status: 410,
     })
     await expect(startEnrollment(ctx, { token })).rejects.toMatchObject({ status: 409 })
