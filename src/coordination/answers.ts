@@ -4,7 +4,7 @@ import { env } from '../core/env.ts'
 import { ANSWER_BYTES } from '../core/read-limit.ts'
 import type { AnswerBytes } from '../core/workload.ts'
 import { resolveCallerKey } from './call-budget.ts'
-import { createHoldLimit } from './hold-limits.ts'
+import { createHoldLimit, type Hold } from './hold-limits.ts'
 
 const PROCESS_BYTES = env.answerMb * 1e6
 /** One network may have half of the bytes, one tenant a quarter, and two of the largest answers in any case. */
@@ -23,8 +23,8 @@ export class OpenAnswer implements AnswerBytes {
   readonly #caller: Ctx
   #bytes = 0
   #held = 0
-  #releases: (() => void)[] = []
-  #isClosed = false
+  #hold: Hold | undefined
+  #response: ServerResponse | undefined
   /** The error of the first list that was rejected. */
   #rejection: unknown = null
 
@@ -39,7 +39,7 @@ export class OpenAnswer implements AnswerBytes {
   /** Throws RateLimited when the caller, its tenant or the process has used up its part. */
   add(bytes: number): void {
     try {
-      this.#hold(bytes, false)
+      this.#count(bytes, false)
     } catch (error) {
       this.#rejection = error
       throw error
@@ -52,39 +52,45 @@ export class OpenAnswer implements AnswerBytes {
    */
   growTo(bytes: number, isDone: boolean): void {
     if (this.#rejection && !isDone) throw this.#rejection
-    if (bytes > this.#bytes) this.#hold(bytes - this.#bytes, isDone)
+    if (bytes > this.#bytes) this.#count(bytes - this.#bytes, isDone)
   }
 
   /** Throws RateLimited as `add` does, and counts nothing. */
   requireRoom(): void {
-    answers.hold(this.#toHolder(), 1)()
+    this.#open().requireRoom(1)
   }
 
   /** Counts until the response is sent or its client is gone; nothing without a response. */
   closeWith(response: ServerResponse | undefined): void {
-    if (!response || response.closed) this.close()
-    else response.once('close', () => this.close())
+    if (response) this.#response = response
+    else this.close()
   }
 
   /** Ends the count: the answer is sent, or nobody reads it. */
   close(): void {
-    this.#isClosed = true
-    for (const release of this.#releases) release()
-    this.#releases = []
+    this.#open().end()
   }
 
-  #toHolder() {
+  #open(): Hold {
     const { tenant, ip } = this.#caller
-    return { caller: resolveCallerKey(this.#caller), tenant, ip }
+    this.#hold ??= answers.open({ caller: resolveCallerKey(this.#caller), tenant, ip })
+    return this.#hold
   }
 
-  #hold(bytes: number, isForced: boolean): void {
+  #count(bytes: number, isForced: boolean): void {
     const total = this.#bytes + bytes
     const part = total - this.#held
-    if (part >= PART_BYTES && !this.#isClosed) {
-      this.#releases.push(answers.hold(this.#toHolder(), part, isForced))
+    if (part >= PART_BYTES) {
+      this.#open().add(part, isForced)
+      if (this.#held === 0) this.#closeAfterResponse()
       this.#held = total
     }
     this.#bytes = total
+  }
+
+  /** Most answers are small, and need no listener. */
+  #closeAfterResponse(): void {
+    if (this.#response?.closed) this.close()
+    else this.#response?.once('close', () => this.close())
   }
 }

@@ -10,6 +10,16 @@ export type HoldLimits = { caller: number; site: number; tenant: number; process
 /** A caller is a user, a client, or a network before there is either. */
 export type Holder = { caller: string; tenant: string; ip: string | null }
 
+/** What one holder has open. */
+export type Hold = {
+  /** Throws RateLimited when a limit does not permit another amount, and counts nothing. */
+  requireRoom: (amount: number) => void
+  /** Counts another amount. Throws RateLimited when a limit is reached, unless it is forced. */
+  add: (amount: number, isForced?: boolean) => void
+  /** Ends the count of all amounts; later ones are not counted. */
+  end: () => void
+}
+
 const WHOSE = {
   caller: 'for one caller',
   site: 'for one network',
@@ -68,14 +78,14 @@ export function createHoldLimit(
     return Math.max(1, Math.floor(limits[part] * Math.min(1, 2 * free)))
   }
 
-  return {
-    /**
-     * Counts one, or another amount, until the returned function is called. Throws RateLimited when a limit is reached,
-     * unless it is forced.
-     */
-    hold: (holder: Holder, amount = 1, isForced = false): (() => void) => {
-      const keys = toKeys(holder)
-      for (const part of isForced ? [] : PARTS) {
+  /** Begins to count what a holder has open. */
+  function open(holder: Holder): Hold {
+    const keys = toKeys(holder)
+    const held: [Part, Count][] = []
+    let total = 0
+    let isEnded = false
+    const requireRoom = (amount: number): void => {
+      for (const part of PARTS) {
         const limit = computeLimit(part, keys)
         if (counts[part].get(keys[part]) + amount > limit)
           throw new RateLimited(
@@ -83,13 +93,34 @@ export function createHoldLimit(
             `Too many ${what}: ${limit} may be open at once ${WHOSE[part]}.`,
           )
       }
-      const held = PARTS.map((part): [Part, Count] => [part, counts[part].add(keys[part], amount)])
-      let isHeld = true
-      return () => {
-        if (!isHeld) return
-        isHeld = false
-        for (const [part, count] of held) counts[part].subtract(count, amount)
-      }
+    }
+    return {
+      requireRoom,
+      add: (amount, isForced = false) => {
+        if (isEnded) return
+        if (!isForced) requireRoom(amount)
+        const isFirst = total === 0
+        for (const part of PARTS) {
+          const count = counts[part].add(keys[part], amount)
+          if (isFirst) held.push([part, count])
+        }
+        total += amount
+      },
+      end: () => {
+        if (isEnded) return
+        isEnded = true
+        for (const [part, count] of held) counts[part].subtract(count, total)
+      },
+    }
+  }
+
+  return {
+    open,
+    /** Counts one, or another amount, until the returned function is called. Throws RateLimited when a limit is reached. */
+    hold: (holder: Holder, amount = 1): (() => void) => {
+      const { add, end } = open(holder)
+      add(amount)
+      return end
     },
   }
 }
