@@ -30,6 +30,16 @@ import { type NextStep, selectNextStep } from './next-step.ts'
 import { type ProvenUser, selectProvenUser } from './proven-user.sql.ts'
 import type { SignInState } from './sign-in-state.sql.ts'
 
+/** The first address of a user that receives codes by one of the channels; null without one. */
+function findOwnAddress({ email, phoneNumber }: SignInState, channels: readonly Channel[]): string | null {
+  for (const channel of channels) {
+    // A number without its country code receives none. Parsing it takes as long as the rest of the evaluation.
+    const address = channel === 'email' ? email : phoneNumber && parsePhoneNumber(phoneNumber)
+    if (address) return address
+  }
+  return null
+}
+
 /**
  * The address to prefill: the login_hint, or else an address of the signed-in user, unless the request is
  * about another user. A login_hint that is not an address yields to one of the user. An address of another
@@ -41,8 +51,7 @@ export function selectExpectedAddress(
   channels: readonly Channel[],
 ): string | null {
   const isOther = request.subjectHint !== null && request.subjectHint !== state?.userId
-  const own = state && !isOther ? { email: state.email, sms: parsePhoneNumber(state.phoneNumber ?? '') } : {}
-  const known = channels.map((channel) => own[channel]).find(Boolean) ?? null
+  const known = state && !isOther ? findOwnAddress(state, channels) : null
   const hint = getAddressHint(request)
   if (hint === null) return known ?? request.loginHint
   return channels.includes(hint.includes('@') ? 'email' : 'sms') ? request.loginHint : known
