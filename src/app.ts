@@ -18,6 +18,7 @@ import {
   setReadTimeout,
 } from './http/connection-timeouts.ts'
 import { type Door, serveNode, setStrictTransport } from './http/door/serve.http.ts'
+import { closeWithConnection } from './http/open-responses.ts'
 import { ignoreUpgrade, isWebSocketUpgrade, rejectUpgrade } from './http/upgrades.http.ts'
 import { addInvitationRoutes } from './invitations/invitation.routes.ts'
 import { addOidcRoutes } from './oidc/oidc.routes.ts'
@@ -107,7 +108,9 @@ export async function createApp({
     if (surface === 'graphql') setStrictTransport(response)
     const start = performance.now()
     const leaveProtocol = surface === 'oidc' ? enterProtocol() : undefined
+    const leaveConnection = closeWithConnection(request, response)
     response.once('close', () => {
+      leaveConnection()
       leaveProtocol?.()
       observeRequest(surface, request.method ?? '', response.statusCode, (performance.now() - start) / 1000)
     })

@@ -1,0 +1,33 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Duplex } from 'node:stream'
+
+/** The responses of a connection that are not closed, in the order of their requests. */
+const OPEN_RESPONSES = Symbol('open responses')
+type Connection = Duplex & { [OPEN_RESPONSES]?: Set<ServerResponse> }
+
+/**
+ * Node closes the response that it sends when the client is gone, and not those of later requests, which wait behind it:
+ * what they hold would be held for good.
+ */
+function closeWaiting(this: Connection): void {
+  for (const response of this[OPEN_RESPONSES] ?? []) {
+    if (response.socket || response.writableFinished) continue
+    response.destroy()
+    response.emit('close')
+  }
+}
+
+function openConnection(connection: Connection): Set<ServerResponse> {
+  connection.once('close', closeWaiting)
+  const responses = new Set<ServerResponse>()
+  connection[OPEN_RESPONSES] = responses
+  return responses
+}
+
+/** Has a response closed with its connection in any case. Call the returned function when it is closed. */
+export function closeWithConnection({ socket }: IncomingMessage, response: ServerResponse): () => void {
+  const connection: Connection = socket
+  const responses = connection[OPEN_RESPONSES] ?? openConnection(connection)
+  responses.add(response)
+  return () => void responses.delete(response)
+}
