@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import { H3 } from 'h3'
 import { addEnrollmentRoutes } from './account/enrollment.routes.ts'
 import { addAccountPageRoutes } from './account/pages/account-pages.routes.ts'
@@ -18,7 +19,7 @@ import {
   setReadTimeout,
 } from './http/connection-timeouts.ts'
 import { type Door, serveNode, setStrictTransport } from './http/door/serve.http.ts'
-import { closeWithConnection } from './http/open-responses.ts'
+import { afterOpenResponses, closeWithConnection } from './http/open-responses.ts'
 import { ignoreUpgrade, isWebSocketUpgrade, rejectUpgrade } from './http/upgrades.http.ts'
 import { addInvitationRoutes } from './invitations/invitation.routes.ts'
 import { addOidcRoutes } from './oidc/oidc.routes.ts'
@@ -123,12 +124,18 @@ export async function createApp({
   })
   setHeadersTimeout(server)
   server.on('upgrade', (request, socket, head) => {
-    if (!isWebSocketUpgrade(request)) return ignoreUpgrade(server, request, socket, head)
     // Node removes its own listener: a reset would end the process.
-    socket.on('error', () => socket.destroy())
-    const tenant = GRAPHQL_PATH.exec(readPath(request))?.[1]
-    if (tenant) graphql.upgrade(request, socket, head, tenant)
-    else rejectUpgrade(socket, '404 Not Found')
+    const destroy = () => void socket.destroy()
+    socket.on('error', destroy)
+    afterOpenResponses(socket, () => {
+      if (!isWebSocketUpgrade(request)) {
+        socket.off('error', destroy)
+        return ignoreUpgrade(server, request, socket as Socket, head)
+      }
+      const tenant = GRAPHQL_PATH.exec(readPath(request))?.[1]
+      if (tenant) graphql.upgrade(request, socket, head, tenant)
+      else rejectUpgrade(socket, '404 Not Found')
+    })
   })
 
   return {

@@ -31,3 +31,15 @@ export function closeWithConnection({ socket }: IncomingMessage, response: Serve
   responses.add(response)
   return () => void responses.delete(response)
 }
+
+/** Works on a connection once the responses to its earlier requests are sent, unless the client is gone by then. */
+export function afterOpenResponses(connection: Connection, work: () => void): void {
+  const last = [...(connection[OPEN_RESPONSES] ?? [])].at(-1)
+  if (!last) {
+    work()
+    return
+  }
+  last.once('close', () => {
+    if (connection.writable) work()
+  })
+}
