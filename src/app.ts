@@ -101,6 +101,8 @@ export async function createApp({
 
   // One node:http server: GraphQL event streams need the ServerResponse of Node.
   const server = createServer({ connectionsCheckingInterval: HEADERS_CHECK_MS }, (request, response) => {
+    const leaveConnection = closeWithConnection(request, response)
+    if (!leaveConnection) return
     setBodyTimeout(request, response)
     setReadTimeout(request, response)
     // Otherwise clients that send one request after the other keep the process from stopping.
@@ -109,7 +111,6 @@ export async function createApp({
     if (surface === 'graphql') setStrictTransport(response)
     const start = performance.now()
     const leaveProtocol = surface === 'oidc' ? enterProtocol() : undefined
-    const leaveConnection = closeWithConnection(request, response)
     response.once('close', () => {
       leaveConnection()
       leaveProtocol?.()
