@@ -21,7 +21,7 @@ export function rejectUpgrade(socket: Duplex, status: string, header = ''): void
 export const isWebSocketUpgrade = ({ headers }: IncomingMessage): boolean =>
   /\bwebsocket\b/i.test(headers.upgrade ?? '')
 
-/** Names and values. Node drops headers of a request that has more, such as one that says where its body ends. */
+/** Names and values. Node drops headers of a request with more, such as one that says where its body ends. */
 const MAX_RAW_HEADERS = 2000
 
 /** Headers of one connection that are about another protocol. */

@@ -83,7 +83,7 @@ describe('a request that asks for another protocol than WebSocket (RFC 9110, sec
     ])
   })
 
-  test('is rejected when it has more headers than Node keeps, so that its body is no request', async ({
+  test('is rejected when it has more headers than Node keeps, and its body is not read as a request', async ({
     open,
   }) => {
     const hidden = 'GET /health/live HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n'
