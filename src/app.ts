@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import { H3 } from 'h3'
 import { addEnrollmentRoutes } from './account/enrollment.routes.ts'
 import { addAccountPageRoutes } from './account/pages/account-pages.routes.ts'
@@ -18,6 +19,7 @@ import {
   setReadTimeout,
 } from './http/connection-timeouts.ts'
 import { type Door, serveNode, setStrictTransport } from './http/door/serve.http.ts'
+import { afterOpenResponses, closeWithConnection } from './http/open-responses.ts'
 import { ignoreUpgrade, isWebSocketUpgrade, rejectUpgrade } from './http/upgrades.http.ts'
 import { addInvitationRoutes } from './invitations/invitation.routes.ts'
 import { addOidcRoutes } from './oidc/oidc.routes.ts'
@@ -99,6 +101,8 @@ export async function createApp({
 
   // One node:http server: GraphQL event streams need the ServerResponse of Node.
   const server = createServer({ connectionsCheckingInterval: HEADERS_CHECK_MS }, (request, response) => {
+    const leaveConnection = closeWithConnection(request, response)
+    if (!leaveConnection) return
     setBodyTimeout(request, response)
     setReadTimeout(request, response)
     // Otherwise clients that send one request after the other keep the process from stopping.
@@ -108,6 +112,7 @@ export async function createApp({
     const start = performance.now()
     const leaveProtocol = surface === 'oidc' ? enterProtocol() : undefined
     response.once('close', () => {
+      leaveConnection()
       leaveProtocol?.()
       observeRequest(surface, request.method ?? '', response.statusCode, (performance.now() - start) / 1000)
     })
@@ -120,12 +125,18 @@ export async function createApp({
   })
   setHeadersTimeout(server)
   server.on('upgrade', (request, socket, head) => {
-    if (!isWebSocketUpgrade(request)) return ignoreUpgrade(server, request, socket, head)
     // Node removes its own listener: a reset would end the process.
-    socket.on('error', () => socket.destroy())
-    const tenant = GRAPHQL_PATH.exec(readPath(request))?.[1]
-    if (tenant) graphql.upgrade(request, socket, head, tenant)
-    else rejectUpgrade(socket, '404 Not Found')
+    const destroy = () => void socket.destroy()
+    socket.on('error', destroy)
+    afterOpenResponses(socket, () => {
+      if (!isWebSocketUpgrade(request)) {
+        socket.off('error', destroy)
+        return ignoreUpgrade(server, request, socket as Socket, head)
+      }
+      const tenant = GRAPHQL_PATH.exec(readPath(request))?.[1]
+      if (tenant) graphql.upgrade(request, socket, head, tenant)
+      else rejectUpgrade(socket, '404 Not Found')
+    })
   })
 
   return {

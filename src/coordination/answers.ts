@@ -90,7 +90,7 @@ export class OpenAnswer implements AnswerBytes {
 
   /** Most answers are small, and need no listener. */
   #closeAfterResponse(): void {
-    if (this.#response?.closed) this.close()
+    if (this.#response?.destroyed) this.close()
     else this.#response?.once('close', () => this.close())
   }
 }

@@ -2,7 +2,6 @@ import { type ASTNode, type DocumentNode, type Location, parse, visit } from 'gr
 import { LRUCache } from 'lru-cache'
 import { resolveCallerKey } from '../coordination/call-budget.ts'
 import type { Ctx } from '../core/context.ts'
-import { type Count, Counts } from '../core/counts.ts'
 import { countVisits } from './document-limits.ts'
 
 /** Sufficient for realistic operations, and far below what could block a process. */
@@ -43,41 +42,66 @@ const estimateBytes = (document: DocumentNode, text: string): number =>
   (document.tokenCount ?? 0) * TOKEN_BYTES +
   countVisits(document) * COMPILED_FIELD_BYTES
 
-/** A document with the bytes that its first caller, and the tenant of that, have of all. */
-type Known = { text: string; document: DocumentNode; bytes: number; tenant: Count; caller: Count }
 type Caller = Pick<Ctx, 'tenant' | 'actor' | 'ip'>
+/** What the documents of a tenant take of all, by their first callers. */
+type TenantPart = { key: string; bytes: number; callers: Map<string, CallerPart> }
+/** What the documents of a caller take. The one that was used least recently is the first. */
+type CallerPart = { key: string; bytes: number; tenant: TenantPart; known: Set<Known> }
+type Known = { text: string; document: DocumentNode; bytes: number; caller: CallerPart }
 
-const hasMore = (a: Known, b: Known): boolean =>
-  a.tenant === b.tenant ? a.caller.open > b.caller.open : a.tenant.open > b.tenant.open
+function findLargest<Part extends { bytes: number }>(parts: Iterable<Part>): Part | undefined {
+  let largest: Part | undefined
+  for (const part of parts) if (!largest || part.bytes > largest.bytes) largest = part
+  return largest
+}
 
 /**
  * The documents that callers with a token have executed, by their text. They are valid, which follows from the text and
  * the schema. All else that is decided about an operation depends on the caller or the variables and is decided for
  * each request. When there is no space, the caller that has most of the tenant that has most loses the document that was
  * used least recently, and with it what WeakMaps keep of it: nobody makes the process forget the documents of all others.
+ * It is found among the callers, not among the documents: a large one may displace a thousand small ones.
  */
 export function createKnownDocuments() {
-  const bytesOf = { tenant: new Counts(), caller: new Counts() }
+  const tenants = new Map<string, TenantPart>()
   const documents = new LRUCache<string, Known>({
     maxSize: MAX_KNOWN_BYTES,
     sizeCalculation: ({ bytes }) => bytes,
-    dispose: ({ bytes, tenant, caller }) => {
-      bytesOf.tenant.subtract(tenant, bytes)
-      bytesOf.caller.subtract(caller, bytes)
+    dispose: (known) => {
+      const { bytes, caller } = known
+      const { tenant } = caller
+      caller.known.delete(known)
+      caller.bytes -= bytes
+      tenant.bytes -= bytes
+      if (caller.bytes === 0) tenant.callers.delete(caller.key)
+      if (tenant.bytes === 0) tenants.delete(tenant.key)
     },
   })
 
+  function openPart(by: Caller): CallerPart {
+    const tenant = tenants.get(by.tenant) ?? { key: by.tenant, bytes: 0, callers: new Map() }
+    tenants.set(by.tenant, tenant)
+    const key = resolveCallerKey(by)
+    const caller = tenant.callers.get(key) ?? { key, bytes: 0, tenant, known: new Set() }
+    tenant.callers.set(key, caller)
+    return caller
+  }
+
   function forgetOne(): void {
-    let largest: Known | undefined
-    // From the one that was used least recently.
-    for (const known of documents.rvalues() as Iterable<Known>)
-      if (!largest || hasMore(known, largest)) largest = known
-    documents.delete(largest?.text ?? '')
+    const caller = findLargest(findLargest(tenants.values())?.callers.values() ?? [])
+    const [oldest] = caller?.known ?? []
+    documents.delete(oldest?.text ?? '')
   }
 
   return {
     /** The known document of a text, or a new one. Throws a GraphQLError for a text that does not parse. */
-    parse: (text: string): DocumentNode => documents.get(text)?.document ?? parseDocument(text),
+    parse: (text: string): DocumentNode => {
+      const known = documents.get(text)
+      if (!known) return parseDocument(text)
+      known.caller.known.delete(known)
+      known.caller.known.add(known)
+      return known.document
+    },
     /** True for a document that was valid before. */
     has: (document: DocumentNode): boolean => documents.peek(readText(document))?.document === document,
     /** Keeps a valid document for the caller that executes it. */
@@ -86,9 +110,12 @@ export function createKnownDocuments() {
       if (documents.has(text)) return
       const bytes = estimateBytes(document, text)
       while (documents.size > 0 && documents.calculatedSize + bytes > MAX_KNOWN_BYTES) forgetOne()
-      const tenant = bytesOf.tenant.add(by.tenant, bytes)
-      const caller = bytesOf.caller.add(resolveCallerKey(by), bytes)
-      documents.set(text, { text, document, bytes, tenant, caller })
+      const caller = openPart(by)
+      const known = { text, document, bytes, caller }
+      caller.known.add(known)
+      caller.bytes += bytes
+      caller.tenant.bytes += bytes
+      documents.set(text, known)
     },
     /** What the documents take, in bytes. */
     countBytes: (): number => documents.calculatedSize,

@@ -72,7 +72,8 @@ type TakeStored = (ctx: Ctx, bytes: number) => boolean
 /** The response as it is stored; null when it is too large, or its caller has stored too much: it cannot be repeated. */
 function toStoredText(ctx: Ctx, response: object, takeStored: TakeStored): string {
   const text = JSON.stringify(response)
-  return text.length <= MAX_STORED_BYTES && takeStored(ctx, text.length) ? text : 'null'
+  const bytes = Buffer.byteLength(text)
+  return bytes <= MAX_STORED_BYTES && takeStored(ctx, bytes) ? text : 'null'
 }
 
 /** The tenant and the key are part of the purpose, so that a response cannot be opened in another row. */

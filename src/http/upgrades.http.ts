@@ -1,4 +1,5 @@
 import type { IncomingMessage, Server } from 'node:http'
+import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 
 /** How long the answer to a rejected upgrade may wait for a peer that reads nothing. */
@@ -10,6 +11,7 @@ const WRITE_TIMEOUT_MS = 2000
  */
 export function rejectUpgrade(socket: Duplex, status: string, header = ''): void {
   const limit = setTimeout(() => socket.destroy(), WRITE_TIMEOUT_MS)
+  socket.on('error', () => socket.destroy())
   socket.once('close', () => clearTimeout(limit))
   socket.end(`HTTP/1.1 ${status}\r\n${header}Connection: close\r\nContent-Length: 0\r\n\r\n`, () =>
     socket.destroy(),
@@ -18,6 +20,9 @@ export function rejectUpgrade(socket: Duplex, status: string, header = ''): void
 
 export const isWebSocketUpgrade = ({ headers }: IncomingMessage): boolean =>
   /\bwebsocket\b/i.test(headers.upgrade ?? '')
+
+/** Names and values. Node drops headers of a request with more, such as one that says where its body ends. */
+const MAX_RAW_HEADERS = 2000
 
 /** Headers of one connection that are about another protocol. */
 const UPGRADE_HEADERS = /^(?:upgrade|http2-settings)$/i
@@ -32,16 +37,23 @@ const withoutUpgrade = (options: string): string =>
 
 /**
  * Answers a request as if it had not asked for another protocol, such as h2c (RFC 9110, section 7.8). Node has stopped to
- * read the connection as HTTP, so the server reads the request again, without the headers of the upgrade.
+ * read the connection as HTTP, so the server reads the request again, without the headers of the upgrade. The responses to
+ * earlier requests of the connection are sent.
  */
-export function ignoreUpgrade(server: Server, request: IncomingMessage, socket: Duplex, rest: Buffer): void {
+export function ignoreUpgrade(server: Server, request: IncomingMessage, socket: Socket, rest: Buffer): void {
   const { method, url, httpVersion, rawHeaders } = request
+  if (rawHeaders.length >= MAX_RAW_HEADERS) {
+    rejectUpgrade(socket, '431 Request Header Fields Too Large')
+    return
+  }
   const lines = [`${method} ${url} HTTP/${httpVersion}`]
   for (let index = 0; index < rawHeaders.length; index += 2) {
     const [name = '', value = ''] = rawHeaders.slice(index, index + 2)
     const kept = /^connection$/i.test(name) ? withoutUpgrade(value) : value
     if (!UPGRADE_HEADERS.test(name)) lines.push(`${name}: ${kept}`)
   }
+  // The limit of the time until the next request: this is the next one.
+  socket.setTimeout(0)
   socket.unshift(Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), rest]))
   server.emit('connection', socket)
 }

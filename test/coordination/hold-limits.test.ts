@@ -1,5 +1,9 @@
+import { IncomingMessage, ServerResponse } from 'node:http'
+import { Socket } from 'node:net'
 import { describe, expect, test } from 'vitest'
+import { OpenAnswer } from '../../src/coordination/answers.ts'
 import { createHoldLimit } from '../../src/coordination/hold-limits.ts'
+import { createPlatformCtx } from '../../src/core/context.ts'
 
 const REJECTED = { code: 'RATE_LIMITED', status: 429, headers: { 'retry-after': '10' } }
 
@@ -123,5 +127,25 @@ describe('a limit that shrinks', () => {
     const limit = createShrinking()
     takeAll(limit, 200, 3)
     expect(() => limit.hold({ caller: 'new', tenant: 'another', ip: '192.0.2.1' })).not.toThrow()
+  })
+})
+
+describe('an answer', () => {
+  const ctx = createPlatformCtx('answers')
+  const LARGE_BYTES = 16_000_000
+
+  test.for<[when: string, isGone: boolean]>([
+    ['before', false],
+    ['after', true],
+  ])('that is counted %s its client is gone is counted no more', ([_when, isGone]) => {
+    for (let round = 0; round < 20; round += 1) {
+      const answer = new OpenAnswer(ctx)
+      const response = new ServerResponse(new IncomingMessage(new Socket()))
+      answer.closeWith(response)
+      if (!isGone) answer.growTo(LARGE_BYTES, false)
+      response.destroy().emit('close')
+      if (isGone) answer.growTo(LARGE_BYTES, false)
+    }
+    expect(() => new OpenAnswer(ctx).requireRoom()).not.toThrow()
   })
 })

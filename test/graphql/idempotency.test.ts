@@ -44,7 +44,7 @@ describe('a mutation with an Idempotency-Key', () => {
     postGraphql,
   }) => {
     const bearer = await otherCaller(tenant, ['users:write', 'users:read'])
-    const userMetadata = { text: 'x'.repeat(60_000) }
+    const userMetadata = { text: '€'.repeat(20_000) }
     const large = `mutation ($fields: UserFieldsInput!) { createUser(input: { fields: $fields }) {
       ... on UserPayload { user { ${['a', 'b', 'c', 'd', 'e'].map((name) => `${name}: userMetadata`).join(' ')} } } } }`
     const count = (await events()).length

@@ -97,6 +97,21 @@ describe('the documents of a caller', () => {
   })
 })
 
+describe('a document for which there is no space', () => {
+  test('displaces hundreds of small ones in less than 100 ms of computed time', () => {
+    const documents = createKnownDocuments()
+    const eve = callerOf('a', 'eve')
+    for (let index = 0; documents.countBytes() < MAX_KNOWN_BYTES * 0.999; index += 1)
+      documents.keep(documents.parse(`{a${index}:__typename}`), eve)
+    const [, build] = LARGE[2] as (typeof LARGE)[number]
+    const large = Array.from({ length: 12 }, (_, index) => documents.parse(build(index)))
+    const start = process.cpuUsage()
+    for (const document of large) documents.keep(document, eve)
+    expect(process.cpuUsage(start).user).toBeLessThan(100_000)
+    expect(large.filter((document) => documents.has(document))).toEqual(large)
+  })
+})
+
 describe('the memory of documents', { timeout: 120_000 }, () => {
   test.for(LARGE)('with %s is not more than is counted, and at most 32 MB', async ([_what, build]) => {
     const documents = createKnownDocuments()

@@ -96,6 +96,13 @@ describe('a connection', () => {
     clearInterval(poke)
   })
 
+  test('has 16 requests at most whose responses are not sent, and is closed beyond', async ({ open }) => {
+    const request = head('GET', '/health/live', [])
+    const { received } = open(request.repeat(16))
+    await expect.poll(() => received().split('HTTP/1.1 200 ').length - 1).toBe(16)
+    expect(await isClosed(open(request.repeat(17)).closed)).toBe(true)
+  })
+
   test('has 15 s for headers, for a body and for reading, a stream 60 s of inactivity, the rest of a body 2 s, and the next request 75 s', ({
     shortTimeouts,
   }) => {

@@ -14,6 +14,13 @@ const test = base.extend('open', ({ app }) => () => {
       while (!/\r\n\r\n./.test(answer)) answer += (await once(socket, 'data'))[0]
       return answer
     },
+    /** Resolves with all that the server sends, until it closes the connection. */
+    sendAll: async (...lines: string[]) => {
+      socket.write(lines.join('\r\n'))
+      let answers = ''
+      for await (const data of socket) answers += data
+      return answers
+    },
   }
 })
 
@@ -47,5 +54,49 @@ describe('a request that asks for another protocol than WebSocket (RFC 9110, sec
     )
     expect(answer).toMatch(/^HTTP\/1\.1 200 /)
     expect(answer).toContain('"viewer":{"scopes":[')
+  })
+
+  test('is answered after the requests before it', async ({ open, tenant }) => {
+    const answers = await open().sendAll(
+      `GET /${tenant}/.well-known/openid-configuration HTTP/1.1`,
+      'Host: localhost',
+      '',
+      'GET /health/live HTTP/1.1',
+      'Host: localhost',
+      'Connection: Upgrade',
+      'Upgrade: h2c',
+      '',
+      'GET /health/live HTTP/1.1',
+      'Host: localhost',
+      'Connection: Upgrade, close',
+      'Upgrade: h2c',
+      '',
+      '',
+    )
+    expect(answers.match(/HTTP\/1\.1 200 |"issuer"|"live"/g)).toEqual([
+      'HTTP/1.1 200 ',
+      '"issuer"',
+      'HTTP/1.1 200 ',
+      '"live"',
+      'HTTP/1.1 200 ',
+      '"live"',
+    ])
+  })
+
+  test('is rejected when it has more headers than Node keeps, and its body is not read as a request', async ({
+    open,
+  }) => {
+    const hidden = 'GET /health/live HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n'
+    const answers = await open().sendAll(
+      'GET /health/live HTTP/1.1',
+      'Host: localhost',
+      'Connection: Upgrade',
+      'Upgrade: h2c',
+      ...Array.from({ length: 1100 }, () => 'a: b'),
+      `Content-Length: ${hidden.length}`,
+      '',
+      hidden,
+    )
+    expect(answers.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 431'])
   })
 })

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect } from 'vitest'
+import { isProtocolActive } from '../../src/core/turns.ts'
 import { test } from '../support/fixtures.ts'
 import { collectUncaught } from '../support/uncaught.ts'
 
@@ -44,4 +45,29 @@ describe('a connection that its peer resets', () => {
     expect((await app.fetch('/health/live')).status).toBe(200)
     expect(uncaught).toEqual([])
   })
+})
+
+test('a connection that its peer closes frees what a request holds that waits behind another one', async ({
+  app,
+  tenant,
+  token,
+}) => {
+  const socket = connect(Number(new URL(app.origin).port), '127.0.0.1')
+  const body = '{"query":"subscription { events { __typename } }"}'
+  socket.write(
+    lines(
+      `POST /${tenant}/graphql HTTP/1.1`,
+      'Host: localhost',
+      'Accept: text/event-stream',
+      'Content-Type: application/json',
+      `Authorization: Bearer ${token}`,
+      `Content-Length: ${body.length}`,
+    ) +
+      body +
+      lines(`GET /${tenant}/.well-known/openid-configuration HTTP/1.1`, 'Host: localhost'),
+  )
+  expect(String((await once(socket, 'data'))[0])).toContain('text/event-stream')
+  expect(isProtocolActive()).toBe(true)
+  socket.destroy()
+  await expect.poll(isProtocolActive).toBe(false)
 })

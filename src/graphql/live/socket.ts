@@ -96,7 +96,7 @@ async function prepareOperation(
     contextValue.transport = new SocketStream(extra.socket, id)
     const { variables: variableValues } = payload
     const operationName = payload.operationName || undefined
-    if (!isSubscription(document, operationName)) {
+    if (isAnsweredOnce(document, operationName)) {
       // As over HTTP.
       const answer = new OpenAnswer(contextValue.ctx)
       contextValue.ctx = { ...contextValue.ctx, answer }
@@ -109,8 +109,11 @@ async function prepareOperation(
   }
 }
 
-const isSubscription = (document: DocumentNode, operationName: string | undefined): boolean =>
-  getOperationAST(document, operationName)?.operation === OperationTypeNode.SUBSCRIPTION
+/** Whether it is a query or mutation. graphql-ws does not say when an operation ends that the document does not have. */
+function isAnsweredOnce(document: DocumentNode, operationName: string | undefined): boolean {
+  const kind = getOperationAST(document, operationName)?.operation
+  return kind === OperationTypeNode.QUERY || kind === OperationTypeNode.MUTATION
+}
 
 /** A subscription over a socket. */
 class SocketStream implements StreamTransport {

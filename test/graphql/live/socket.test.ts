@@ -6,6 +6,7 @@ import { apiAudienceOf } from '../../../src/core/issuer.ts'
 import { issueAccessToken } from '../../../src/oidc/token/access-tokens.ts'
 import { tokenFor } from '../../support/actors.ts'
 import type { GraphqlBody } from '../../support/app.ts'
+import { liveBytes } from '../../support/heap.ts'
 import { openSocket } from '../../support/streams.ts'
 import { test as base } from '../../support/subscriptions.ts'
 
@@ -126,6 +127,30 @@ describe('a WebSocket', () => {
       client.on('closed', (event) => resolve(event as { code: number })),
     )
     expect((await closed).code).toBe(4403)
+  })
+
+  test('keeps nothing of operations that a document does not have and that its client completes', async ({
+    tenant,
+    server,
+    connect,
+    token,
+  }) => {
+    const { socket } = await connect(server.socketUrlOf(tenant))
+    const send = (message: object) => socket.send(JSON.stringify(message))
+    const next = () => new Promise((resolve) => socket.once('message', resolve))
+    send({ type: 'connection_init', payload: { authorization: `Bearer ${token}` } })
+    await next()
+    const query = `query A { viewer { scopes } } #${'x'.repeat(90_000)}`
+    const before = liveBytes()
+    for (let index = 0; index < 50; index += 1) {
+      send({ type: 'subscribe', id: 'x', payload: { query, operationName: `B${index}` } })
+      send({ type: 'complete', id: 'x' })
+      send({ type: 'ping' })
+      await next()
+    }
+    send({ type: 'subscribe', id: 'last', payload: { query: '{ viewer { scopes } }' } })
+    await next()
+    expect(liveBytes() - before).toBeLessThan(2_000_000)
   })
 
   test('executes queries with the same limits and errors as HTTP', async ({ tenant, server, opened }) => {
