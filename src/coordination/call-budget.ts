@@ -32,10 +32,10 @@ export function resolveCallerKey({ tenant, actor, ip }: Pick<Ctx, 'tenant' | 'ac
 }
 
 /** Counts one call, unless the budget is exhausted. Does not wait and never throws. */
-export const chargeCall = (caller: Pick<Ctx, 'tenant' | 'actor' | 'ip'>, now = Date.now()): CallBudget => ({
-  limit: env.rateLimit,
-  ...countCall(resolveCallerKey(caller), now),
-})
+export function chargeCall(caller: Pick<Ctx, 'tenant' | 'actor' | 'ip'>, now = Date.now()): CallBudget {
+  const { remaining, resetSeconds, isExhausted } = countCall(resolveCallerKey(caller), now)
+  return { limit: env.rateLimit, remaining, resetSeconds, isExhausted }
+}
 
 /** The error of a call that exceeds the budget. */
 export const createBudgetError = ({ limit, resetSeconds }: CallBudget): RateLimited =>

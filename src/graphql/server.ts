@@ -143,7 +143,7 @@ export function createGraphqlHandler(
       )
       const answer = new OpenAnswer(context.ctx)
       answer.closeWith(response)
-      context.ctx = { ...context.ctx, answer }
+      context.ctx.answer = answer
       await yoga(request, response, context)
     } catch (error) {
       if (response.headersSent) return void response.destroy()

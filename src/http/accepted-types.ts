@@ -3,7 +3,7 @@ export const REFUSED = /;\s*q=0(\.0*)?\s*$/
 
 /** Whether an Accept header admits a media type (RFC 9110, section 12.5.1). The most specific range decides. */
 export function isTypeAccepted(accept: string | null, type: string): boolean {
-  if (!accept?.trim()) return true
+  if (!accept?.trim() || accept === '*/*') return true
   const ranges = accept.toLowerCase().split(',', 100)
   for (const range of [type, type.replace(/\/.*/, '/*'), '*/*']) {
     const found = ranges.find((given) => given.split(';', 1)[0]?.trim() === range)

@@ -10,7 +10,5 @@ export const toDeviceId = (tenant: string, token: string | null): string | null 
   token ? sha256Base64url(JSON.stringify([tenant, 'device-token', token])) : null
 
 /** The call of a backend, whose events name the device of its user. */
-export const withDevice = (ctx: Ctx, { deviceToken }: ParsedMetadata): Ctx => ({
-  ...ctx,
-  deviceId: toDeviceId(ctx.tenant, deviceToken),
-})
+export const withDevice = (ctx: Ctx, { deviceToken }: ParsedMetadata): Ctx =>
+  deviceToken ? { ...ctx, deviceId: toDeviceId(ctx.tenant, deviceToken) } : ctx

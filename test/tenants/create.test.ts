@@ -95,7 +95,7 @@ describe('createTenant', () => {
     ['a.b', 'must be lower-case'],
     ['a\n', 'must be lower-case'],
     ['ä', 'must be lower-case'],
-    ['a'.repeat(64), 'must have 63'],
+    ['a'.repeat(64), 'must have at most 63'],
     ['health', 'is reserved'],
     ['metrics', 'is reserved'],
     ['assets', 'is reserved'],

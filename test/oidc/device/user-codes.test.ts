@@ -166,10 +166,12 @@ describe('the page for the user code (RFC 8628, section 3.3)', () => {
     const { points } = RATE_LIMITS.enterUserCode
     const letters = 'BCDFGHJKLMNPQRSTVWXZ'
     const toCode = (count: number) => `BBBB-BB${letters[Math.floor(count / 20)]}${letters[count % 20]}`
-    const statuses = await Promise.all(
-      // The same code of one page counts once.
-      Array.from({ length: points + 20 }, async (_, count) => (await guess(toCode(count))).status),
-    )
+    const statuses: number[] = []
+    // The same code of one page counts once.
+    for (let count = 0; count < points + 20; count += 20) {
+      const some = Array.from({ length: 20 }, (_, index) => guess(toCode(count + index)))
+      statuses.push(...(await Promise.all(some)).map(({ status }) => status))
+    }
     expect(statuses.filter((status) => status === 400)).toHaveLength(points)
     const rejected = await guess(device.shown)
     expect(rejected.status).toBe(429)
