@@ -26,6 +26,8 @@ export function keepAdministratorSettings(
 ): Record<string, unknown> {
   const kept: Record<string, unknown> = { ...input }
   for (const demand of DEMANDS) if (before[demand]) kept[demand] = true
+  // Only administrators demand a method: a client that would become public contradicts it.
+  if (before.tokenEndpointAuthMethod !== null) kept.tokenEndpointAuthMethod = before.tokenEndpointAuthMethod
   if (input.idTokenClaims === null) delete kept.idTokenClaims
   if (input.idTokenSigningAlg === null)
     kept.idTokenSigningAlg = before.requireFapiAlgorithms

@@ -44,7 +44,10 @@ const MEMBER_FIELDS = Object.entries(FIELD_BY_MEMBER) as [
   keyof typeof FIELD_BY_MEMBER,
   (typeof FIELD_BY_MEMBER)[keyof typeof FIELD_BY_MEMBER],
 ][]
-const MEMBER_BY_FIELD = new Map<string, string>(MEMBER_FIELDS.map(([member, field]) => [field, member]))
+const MEMBER_BY_FIELD = new Map<string, string>([
+  ...MEMBER_FIELDS.map(([member, field]) => [field, member] as const),
+  ['tokenEndpointAuthMethod', 'token_endpoint_auth_method'],
+])
 
 /** Issues of the fields of a client, by the members of its metadata that have them. */
 export const toMemberIssues = (issues: readonly FieldIssue[]): FieldIssue[] =>

@@ -222,6 +222,33 @@ describe('a stored client metadata document', () => {
     expect(await readReason()).toContain('id_token_signed_response_alg must be')
   })
 
+  test('does not lift the method that an administrator demands', async ({
+    tenant,
+    documents,
+    isAccepted,
+    findClientRow,
+    age,
+    readReason,
+  }) => {
+    const keyed = {
+      token_endpoint_auth_method: 'private_key_jwt',
+      jwks_uri: 'https://rp.example.com/keys',
+    }
+    const clientId = documents.publish(serveJson(keyed))
+    expect(await isAccepted(clientId)).toBe(true)
+    const demanded = { tokenEndpointAuthMethod: 'private_key_jwt' }
+    await updateClient(createPlatformCtx(tenant), clientId, demanded)
+    documents.republish(clientId, serveJson({ ...keyed, client_name: 'New' }))
+    await age(clientId, 1)
+    expect(await isAccepted(clientId)).toBe(true)
+    expect(await findClientRow(clientId)).toMatchObject({ ...demanded, name: 'New' })
+    documents.republish(clientId, serveJson({ token_endpoint_auth_method: 'none' }))
+    await age(clientId, 1)
+    expect(await isAccepted(clientId)).toBe(false)
+    expect(await readReason()).toContain('token_endpoint_auth_method ')
+    expect(await findClientRow(clientId)).toMatchObject({ ...demanded, appType: 'web' })
+  })
+
   test('does not change the callbacks of a client with management scopes', async ({
     tenant,
     documents,

@@ -103,8 +103,11 @@ export async function receiveConnection(visit: AccountVisit, show: ShowProblem):
   if (sealed === undefined) return null
   const answer = unsealAnswer(ctx.tenant, idp, sealed)
   const { error, state } = answer
-  if (error !== null && state === '')
+  if (error !== null && state === '') {
+    // Any site can make a link with a sealed answer of a provider that does not exist: the page must not show its text.
+    if (!call.tenant.idps.some(({ id }) => id === idp)) throw new NotFound('identity provider')
     return rejectConnection(ctx, idp, error).catch((thrown) => showFailure(visit, idp, thrown, show))
+  }
   // A callback that is opened again has the answer sealed anew.
   const fields = { idp, state: answer.state, code: answer.code ?? '', error: answer.error ?? '' }
   const handle = readHandle(answer.state)

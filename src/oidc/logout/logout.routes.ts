@@ -6,7 +6,7 @@ import { OAuthError } from '../../core/oauth-error.ts'
 import { getRequestMeta, readTarget } from '../../http/request.http.ts'
 import { readForm, requireSingleParams } from '../../http/request-body.http.ts'
 import { buildRemovalCookies, readSessionTokens } from '../../pages/account-cookies.ts'
-import { buildCookie, buildExpiredCookie, nameCookie, readCookie } from '../../pages/cookies.ts'
+import { buildCookie, buildExpiredCookie, listCookies, nameCookie, readCookie } from '../../pages/cookies.ts'
 import { createCsrfToken, isCsrfToken } from '../../pages/csrf.ts'
 import { listErrorFacts } from '../../pages/error-facts.ts'
 import { answerOnce, findAnswer } from '../../pages/form-answers.ts'
@@ -190,13 +190,19 @@ type Departure = {
   after: 'form' | 'link'
 }
 
-/** The cookies that go: those of the ended accounts, and all of them when nobody is signed in any more. */
+/**
+ * The cookies that go: those of the ended accounts, and all of them when nobody is signed in any more. A form of another
+ * site comes without cookies, and must not end the one that the browser has.
+ */
 function buildEndCookies(call: TenantCall, { accounts, ended }: Departure): string[] {
   const { tenant } = call.ctx
+  const cookies = readCookies(call)
   const isLast = listActive(accounts).length === ended.length
-  if (!isLast) return buildRemovalCookies(tenant, readCookies(call), ended)
-  const removed = buildRemovalCookies(tenant, readCookies(call), accounts)
-  return [...new Set([buildExpiredCookie(nameCookie('sid', tenant)), ...removed])]
+  if (!isLast) return buildRemovalCookies(tenant, cookies, ended)
+  const current = listCookies(cookies, (name) => name === nameCookie('sid', tenant)).keys()
+  return [
+    ...new Set([...[...current].map(buildExpiredCookie), ...buildRemovalCookies(tenant, cookies, accounts)]),
+  ]
 }
 
 async function finishLogout(

@@ -14,7 +14,7 @@ import type { AuthorizeRequest } from '../model/authorize-request.ts'
 import { redeemAuthorizationCode } from './authorization-codes.sql.ts'
 import { diagnosePresentedCode, diagnoseRejectedCode, type PresentedCode } from './code-diagnostics.ts'
 import type { GrantTerms, NewGrant } from './new-grant.sql.ts'
-import { type CodeContents, findSealedCode, sealCode, unsealCode } from './sealed-codes.ts'
+import { type CodeContents, listSealedCodes, sealCode, unsealCode } from './sealed-codes.ts'
 import { selectCodeState } from './token-diagnostics.sql.ts'
 import { getTokenLifetime } from './token-response.ts'
 
@@ -76,8 +76,11 @@ export const readCode = ({ tokenKey }: { tokenKey: Buffer }, { code }: Presented
 
 /** The contents of the code in a response to a browser; null when it has none of this tenant. No statement. */
 export function findIssuedCode({ tokenKey }: { tokenKey: Buffer }, text: string): CodeContents | null {
-  const code = findSealedCode(text)
-  return code === null ? null : unsealCode(tokenKey, code)
+  for (const code of listSealedCodes(text)) {
+    const contents = unsealCode(tokenKey, code)
+    if (contents) return contents
+  }
+  return null
 }
 
 /** Whether a code has expired or was redeemed. */

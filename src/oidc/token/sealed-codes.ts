@@ -47,7 +47,9 @@ const TAG_BYTES = 16
 /** The key of each code is its own, so that no two messages share a key and an initialization vector. */
 const INITIALIZATION_VECTOR = Buffer.alloc(12)
 const CODE_SYNTAX = /^(grant_[0-9a-z]{26})\.([A-Za-z0-9_-]+)$/
-const CODE_IN_TEXT = /\bgrant_[0-9a-z]{26}\.[A-Za-z0-9_-]+/
+const CODES_IN_TEXT = /\bgrant_[0-9a-z]{26}\.[A-Za-z0-9_-]+/g
+/** A response has one code; the rest of its text may look like more. */
+const MAX_CODES_IN_TEXT = 100
 
 const deriveCodeKey = (tokenKey: Buffer, grantId: string): Buffer =>
   createHmac('sha256', tokenKey).update(`authorization-code:${grantId}`).digest()
@@ -68,8 +70,9 @@ export function sealCode(tokenKey: Buffer, { grantId, ...contents }: CodeContent
   return `${grantId}.${sealed.toString('base64url')}`
 }
 
-/** The first authorization code in a text, such as a URL or a page; null without one. It may be forged. */
-export const findSealedCode = (text: string): string | null => CODE_IN_TEXT.exec(text)?.[0] ?? null
+/** What looks like authorization codes in a text, such as a URL or a page: a registered redirect URI may have such a text. */
+export const listSealedCodes = (text: string): string[] =>
+  [...new Set(text.match(CODES_IN_TEXT) ?? [])].slice(0, MAX_CODES_IN_TEXT)
 
 /** The contents of an authorization code; null for anything that this tenant did not issue. No statement. */
 export function unsealCode(tokenKey: Buffer, code: string): CodeContents | null {

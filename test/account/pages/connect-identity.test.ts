@@ -168,6 +168,26 @@ describe('connecting an account elsewhere on the account page', () => {
     expect(await linksTo(person.id)).toEqual([person.id])
   })
 
+  test('shows no text of a link to a provider that does not exist', async ({
+    tenant,
+    person,
+    browser,
+    newBrowser,
+    events,
+  }) => {
+    const text = 'Call-555-0100-now'
+    const callback = `/${tenant}/oidc/callback/${text}`
+    const posted = await newBrowser().post(callback, { error: 'access_denied' })
+    const { searchParams } = new URL(posted.headers.get('location') ?? '', 'https://id.example.com')
+    const query = new URLSearchParams({ idp: text, answer: searchParams.get('answer') ?? '' })
+    await startSessionIn(browser, tenant, person.id)
+    const before = await events({ type: 'signin.failed' })
+    const page = await openPage(browser, `/${tenant}/account/sign-in-methods?${query}`)
+    expect(page.response.status).toBe(404)
+    expect(page.html).not.toContain(`sign-in with ${text}`)
+    expect(await events({ type: 'signin.failed' })).toEqual(before)
+  })
+
   test('offers nothing for an unknown provider', async ({ tenant, person, browser }) => {
     await startSessionIn(browser, tenant, person.id)
     const page = await openPage(browser, `/${tenant}/account/sign-in-methods`)

@@ -84,6 +84,15 @@ describe('a logout in a browser with several accounts', () => {
     expect([await listEnds(ada), await listEnds(eve)]).toEqual([[null], [null]])
   })
 
+  test('keeps the cookies of a browser whose form of another site came without them', async ({
+    tenant,
+    newBrowser,
+  }) => {
+    const form = { csrf: 'x', step: 'logout', account: 'all' }
+    const answer = await newBrowser().post(`/${tenant}/oidc/logout`, form)
+    expect([answer.status, answer.headers.getSetCookie()]).toEqual([200, []])
+  })
+
   test.for(['email', 'id', 'sid'] as const)(
     'asks about the account of a logout_hint, its %s',
     async (kind, { tenant, pair, listEnds, post }) => {

@@ -121,6 +121,20 @@ describe('consent at a tenant with a default audience', () => {
   })
 })
 
+test('a consent page from before the default audience was set gives none', async ({
+  tenant,
+  ownVisitor: { browser },
+  ask,
+  askSilently,
+}) => {
+  const ctx = createPlatformCtx(tenant)
+  const page = await ask()
+  await updateSettings(ctx, { defaultAudience: STOCK })
+  expect((await browser.submit(page, { step: 'allow' })).response.status).toBe(403)
+  expect(await askSilently()).toMatchObject({ error: 'consent_required' })
+  await updateSettings(ctx, { defaultAudience: null })
+})
+
 test('a consent from before the default audience was set does not cover it', async ({
   tenant,
   oidc,

@@ -400,4 +400,17 @@ describe('the last request of a sign-in that is sent again after its client has 
     expect(repeated.html).toContain(`/${tenant}/oidc/initiate?client_id=${client.id}`)
     expect((await oidc.userinfo(body.access_token ?? '')).status).toBe(200)
   })
+
+  returning(
+    'finds it behind text that looks like one',
+    async ({ newClient, oidc, person, atCodeOf, postTo }) => {
+      const redirect_uri = 'https://rp.example.com/cb?of=grant_00000000000000000000000000.x'
+      const client = await newClient({ callbacks: [redirect_uri] })
+      const page = await atCodeOf(person.email, { client_id: client.id, redirect_uri })
+      const { send } = postTo(client, page, { step: 'code', code: await codeFor(person.email) })
+      const code = answerIn((await send()).location).code ?? ''
+      expect((await oidc.exchange(code, { redirect_uri }, client)).status).toBe(200)
+      expect((await send()).status).toBe(410)
+    },
+  )
 })

@@ -92,16 +92,16 @@ export const redirectToPage = (
 /**
  * The values that a page's CSRF token is bound to: the tenant, the interaction and the browser. Pages with a
  * decision add the session, since another tab may have signed in another user, and what was requested, since
- * the user's roles may have changed. The choice of an account names it.
+ * the user's roles and the APIs of the tokens may have changed. The choice of an account names it.
  */
 export function getCsrfBinding(
   { call, interaction, authorization }: SignInStep,
   page: SignInPageName,
 ): string[] {
   const isDecision = !['email', 'code', 'create', 'select'].includes(page)
-  const { signInState: state, provenUser, scopes, claims } = authorization
+  const { signInState: state, provenUser, scopes, claims, resources } = authorization
   const decision = isDecision
-    ? [state?.id ?? '', scopes.join(' '), claims.join(' '), provenUser?.userId ?? '']
+    ? [state?.id ?? '', scopes.join(' '), claims.join(' '), resources.join(' '), provenUser?.userId ?? '']
     : []
   return [call.ctx.tenant, interaction.handle, interaction.key, ...decision]
 }
