@@ -9,7 +9,7 @@ import { CONNECT_TIMEOUT_MS, isPoolStuck, RECOVERY_SETTINGS, watchPool } from '.
 import { readPlainRows } from './prepared-query.ts'
 import { BoundedClient } from './rows/bounded-query.ts'
 import type { Connection } from './rows/known-query.ts'
-import { buildSessionOptions, closeEmbedded, STATEMENT_TIMEOUT_MS } from './settings.ts'
+import { buildSessionOptions, closeEmbedded, LIST_SETTINGS, STATEMENT_TIMEOUT_MS } from './settings.ts'
 import { createSharedReads, type SendShared } from './shared-reads.ts'
 import { createStatementGate, type GateLimits, type StatementGate } from './statement-gate.ts'
 import { getStatementName, limitPreparedStatements } from './statement-names.ts'
@@ -38,7 +38,7 @@ function openConnections(
   settings: pg.PoolConfig,
   max: number,
   limits: GateLimits,
-  timeoutMs: number,
+  options: { options?: string },
   Client: typeof pg.Client = pg.Client,
 ): Connections {
   const pool = new pg.Pool({
@@ -46,7 +46,7 @@ function openConnections(
     Client,
     ...RECOVERY_SETTINGS,
     max,
-    ...buildSessionOptions(timeoutMs),
+    ...options,
   })
   watchPool(pool)
   pool.on('connect', ({ connection }) => limitPreparedStatements(connection as unknown as Connection))
@@ -78,8 +78,10 @@ const createPrisma = (pool: pg.Pool): PrismaClient =>
  */
 export async function openDatabase(settings: pg.PoolConfig, { plainRows = false } = {}): Promise<void> {
   readPlainRows(plainRows)
-  main = openConnections(settings, env.databaseConnections, CHANGE_LIMITS, STATEMENT_TIMEOUT_MS)
-  lists = openConnections(settings, LIST_LIMITS.total, LIST_LIMITS, LIST_TIMEOUT_MS, BoundedClient)
+  const options = buildSessionOptions(STATEMENT_TIMEOUT_MS)
+  main = openConnections(settings, env.databaseConnections, CHANGE_LIMITS, options)
+  const listOptions = buildSessionOptions(LIST_TIMEOUT_MS, LIST_SETTINGS)
+  lists = openConnections(settings, LIST_LIMITS.total, LIST_LIMITS, listOptions, BoundedClient)
 }
 
 /** Closes what `openDatabase` and `resolveConnectionSettings` opened. */

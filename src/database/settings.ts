@@ -18,10 +18,19 @@ const listSessionSettings = (statementTimeoutMs: number): Record<string, string>
   idle_in_transaction_session_timeout: '10000',
 })
 
+/**
+ * Settings of connections for lists. A list is read in the order of its index up to the end of the page. In a tenant with
+ * far more rows than most, the planner expects that a page has all rows, and would sort those of a bitmap.
+ */
+export const LIST_SETTINGS: Record<string, string> = { enable_bitmapscan: 'off' }
+
 /** The same as a startup parameter; a pooler does not pass it on, so that the role has them there. */
-export function buildSessionOptions(statementTimeoutMs: number): { options?: string } {
+export function buildSessionOptions(
+  statementTimeoutMs: number,
+  more: Record<string, string> = {},
+): { options?: string } {
   if (env.databasePooler) return {}
-  const settings = Object.entries(listSessionSettings(statementTimeoutMs))
+  const settings = Object.entries({ ...listSessionSettings(statementTimeoutMs), ...more })
   return { options: settings.map(([name, value]) => `-c ${name}=${value}`).join(' ') }
 }
 

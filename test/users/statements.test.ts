@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest'
-import { sql } from '../../src/database/db.ts'
+import { sql, sqlFor } from '../../src/database/db.ts'
 import { listUsers } from '../../src/users/user-list.ts'
 import { createUser, deleteUser, getUser, lockUser, updateUser } from '../../src/users/users.ts'
 import { newTenant } from '../support/actors.ts'
@@ -73,12 +73,13 @@ describe('statements of the operations on users', () => {
         [one],
       )
     await vacuumTable('User')
+    const listSql = sqlFor({ tenant, workload: 'list' })
     const plan = async (work: () => Promise<unknown>, values: unknown[] = []) => {
       const [sent = { text: '', values: [] }] = await captureStatements(work)
-      const rows = await sql<{ 'QUERY PLAN': string }>(`EXPLAIN (ANALYZE, BUFFERS, COSTS OFF) ${sent.text}`, [
-        tenant,
-        ...(values.length > 0 ? values : sent.values.slice(1)),
-      ])
+      const rows = await listSql<{ 'QUERY PLAN': string }>(
+        `EXPLAIN (ANALYZE, BUFFERS, COSTS OFF) ${sent.text}`,
+        [tenant, ...(values.length > 0 ? values : sent.values.slice(1))],
+      )
       return rows.map((row) => row['QUERY PLAN']).join('\n')
     }
     const offset = await plan(() => listUsers(ctx, { page: 300, pageSize: 50 }))
