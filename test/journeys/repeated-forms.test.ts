@@ -45,7 +45,7 @@ const test = base
     await page.getByLabel('Email address').fill(address)
     // Also where the button is pressed twice.
     await page.getByRole('button', { name: 'Continue', exact: true }).dblclick()
-    await page.waitForURL('**/code')
+    await page.waitForURL(/\/code(\?again=1)?$/)
   })
   /** The types of the newest events of a user, the newest last. */
   .extend(
