@@ -20,17 +20,22 @@ const readUses = ({ own, sent, shared }: Count): number => Math.max(own, shared 
 /**
  * Counts uses by key in periods of a fixed length, over all processes.
  *
- * A use is counted in this process; counts are sent to Redis in the background, one percent of the limit at a time.
+ * A use is counted in this process; counts are sent to Redis in the background, a part of the limit at a time: `step`.
  * Nothing waits for Redis. A key may exceed the limit by that for each process. A use that Redis has counted without an
  * answer counts once; one that it has lost counts in its process only. Without Redis, each process counts separately.
  * `maxKeys` bounds the memory.
  */
 export function createBackgroundCounts(
   name: string,
-  { limit, seconds, maxKeys }: { limit: number; seconds: number; maxKeys: number },
+  {
+    limit,
+    seconds,
+    maxKeys,
+    step = 0.01,
+  }: { limit: number; seconds: number; maxKeys: number; step?: number },
 ) {
   const counts = new LRUCache<string, Count>({ max: maxKeys })
-  const flushThreshold = Math.max(1, Math.ceil(limit / 100))
+  const flushThreshold = Math.max(1, Math.ceil(limit * step))
   let countedPeriod = 0
 
   function flush(key: string, count: Count): void {

@@ -12,9 +12,16 @@ import { STORAGE_BUDGETS } from './storage-budgets.ts'
  */
 const HOUR_SECONDS = 3600
 const MAX_KEYS = 50_000
+/** A message to Redis takes as long as a tenth of a token request. */
+const STEP = 0.05
 
 const createBudget = (name: string, limit: number) => {
-  const countUse = createBackgroundCounts(name, { limit, seconds: HOUR_SECONDS, maxKeys: MAX_KEYS })
+  const countUse = createBackgroundCounts(name, {
+    limit,
+    seconds: HOUR_SECONDS,
+    maxKeys: MAX_KEYS,
+    step: STEP,
+  })
   return (key: string, what: string, amount?: number): void => {
     const { isExhausted, resetSeconds } = countUse(key, undefined, amount)
     if (!isExhausted) return
