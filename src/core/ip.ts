@@ -1,8 +1,6 @@
 import { isIP, isIPv4 } from 'node:net'
 import ipaddr from 'ipaddr.js'
 
-// Node accepts one spelling of IPv4 only: such an address is its own canonical form.
-
 export type IpAddress = ipaddr.IPv4 | ipaddr.IPv6
 
 /** An IPv4 or IPv6 address without its zone, or null. `toString` spells IPv6 as RFC 5952 does. */
@@ -25,6 +23,7 @@ function parseUnmapped(text: string): IpAddress | null {
  * other text.
  */
 export const normalizeIp = (text: string): string | null =>
+  // Here and below: Node accepts one spelling of IPv4 only, which is the canonical one.
   isIPv4(text) ? text : (parseUnmapped(text)?.toString() ?? null)
 
 const toPrefix = (address: ipaddr.IPv6, groups: number): string =>

@@ -5,12 +5,22 @@ import { describe, expect, vi } from 'vitest'
 import { createPlatformCtx } from '../../src/core/context.ts'
 import { getUserByEmail } from '../../src/users/users.ts'
 import { newTenant } from '../support/actors.ts'
-import { startVestibule, vestibule } from '../support/cli.ts'
+import { runNode, startVestibule, vestibule } from '../support/cli.ts'
 import { test as base } from '../support/tenant-per-test.ts'
 import { toNdjson, userLine } from '../support/user-lines.ts'
 
 // The first command loads the program.
 vi.setConfig({ testTimeout: 120_000 })
+
+/** Prints the names of the open files in DIRECTORY when the process ends. */
+const PRINT_OPEN_FILES = `data:text/javascript,${encodeURIComponent(`
+  import { readdirSync, readlinkSync } from 'node:fs'
+  const readLink = (fd) => { try { return readlinkSync('/proc/self/fd/' + fd) } catch { return '' } }
+  process.on('exit', () => {
+    const files = readdirSync('/proc/self/fd').map(readLink).filter((path) => path.startsWith(process.env.DIRECTORY))
+    process.stdout.write('open: ' + files + '\\n')
+  })
+`)}`
 
 const runUsers = (...args: string[]) => vestibule(['user', ...args])
 const startUsers = (...args: string[]) => startVestibule(['user', ...args])
@@ -111,6 +121,34 @@ describe('vestibule user', () => {
     expect(run.stderr).toContain('Stopped after line 2. To continue, add --start-line 3.')
     expect(run.stdout).toContain('Imported 2 users: 2 created')
   })
+
+  test.runIf(process.platform === 'linux')(
+    'closes its files also when it rejects an option',
+    async ({ tenant, directory, writeLines }) => {
+      const file = await writeLines('open.ndjson', toNdjson([userLine(1)]))
+      const run = (...options: string[]) =>
+        runNode(
+          [
+            '--import',
+            PRINT_OPEN_FILES,
+            'dist/cli.js',
+            'user',
+            'import',
+            file,
+            '--tenant',
+            tenant,
+            ...options,
+          ],
+          { DIRECTORY: directory },
+        )
+      const rejected = await Promise.all([
+        run('--match-by', 'name'),
+        run('--results', join(directory, 'no', 'results')),
+        run('--results', join(directory, 'results'), '--start-line', 'two'),
+      ])
+      for (const { code, stdout } of rejected) expect([code, stdout]).toEqual([1, 'open: \n'])
+    },
+  )
 
   test('rejects a missing file, invalid options and an unknown tenant', async ({
     tenant,

@@ -64,13 +64,15 @@ describe('a tenant whose lists take long', () => {
     expect(performance.now() - started).toBeLessThan(9000)
   })
 
-  test('has two seconds for each statement of a list, and ten for others', async ({ tenant }) => {
-    const readTimeout = async (workload: WorkloadKind) => {
-      const text = `SELECT current_setting('statement_timeout') AS "timeout" FROM "Tenant" WHERE "tenantId" = $1`
-      const [row] = await sqlFor({ tenant, workload })<{ timeout: string }>(text, [tenant])
-      return row?.timeout
+  test('has two seconds for each statement of a list, and ten for others, and sorts no bitmap in a list', async ({
+    tenant,
+  }) => {
+    const readSettings = async (workload: WorkloadKind) => {
+      const text = `SELECT current_setting('statement_timeout') AS "timeout", current_setting('enable_bitmapscan') AS "bitmaps" FROM "Tenant" WHERE "tenantId" = $1`
+      return (await sqlFor({ tenant, workload })<{ timeout: string; bitmaps: string }>(text, [tenant]))[0]
     }
-    expect([await readTimeout('list'), await readTimeout('change')]).toEqual(['2s', '10s'])
+    expect(await readSettings('list')).toEqual({ timeout: '2s', bitmaps: 'off' })
+    expect(await readSettings('change')).toEqual({ timeout: '10s', bitmaps: 'on' })
   })
 
   test.for([
