@@ -34,7 +34,8 @@ export function createBackgroundCounts(
     step = 0.01,
   }: { limit: number; seconds: number; maxKeys: number; step?: number },
 ) {
-  const counts = new LRUCache<string, Count>({ max: maxKeys })
+  // With `max`, the cache would take the memory of all keys at once: 2 MB for each kind of use.
+  const counts = new LRUCache<string, Count>({ maxSize: maxKeys, sizeCalculation: () => 1 })
   const flushThreshold = Math.max(1, Math.ceil(limit * step))
   let countedPeriod = 0
 

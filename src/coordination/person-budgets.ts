@@ -13,7 +13,7 @@ import { STORAGE_BUDGETS } from './storage-budgets.ts'
 const HOUR_SECONDS = 3600
 const MAX_KEYS = 50_000
 /** A message to Redis takes as long as a tenth of a token request. */
-const STEP = 0.05
+const STEP = 0.1
 
 const createBudget = (name: string, limit: number) => {
   const countUse = createBackgroundCounts(name, {
