@@ -1,4 +1,4 @@
-FROM node:20-slim AS build
+FROM node:24-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci
@@ -9,7 +9,7 @@ RUN npm run build
 # What the bundle imports; the rest is in the bundle.
 RUN npm prune --omit=dev
 
-FROM node:20-slim
+FROM node:24-slim
 ENV NODE_ENV=production PORT=3000
 WORKDIR /app
 # Owned by root: the server cannot write its own code, and in production it needs no directory of its own.

@@ -1,4 +1,9 @@
+import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
+import { cp, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { describe, expect, test } from 'vitest'
 
 type Entry = {
@@ -33,6 +38,16 @@ describe('the lock file', () => {
       ([, { resolved, link }]) => link || (resolved && !resolved.startsWith('https://registry.npmjs.org/')),
     )
     expect(elsewhere.map(([path]) => path)).toEqual([])
+  })
+
+  test('is installed without a warning, as of a package that asks for a newer Node', async ({
+    onTestFinished,
+  }) => {
+    const directory = await mkdtemp(join(tmpdir(), 'vestibule-install-'))
+    onTestFinished(() => rm(directory, { recursive: true, force: true }))
+    for (const file of ['package.json', 'package-lock.json']) await cp(file, join(directory, file))
+    const { stderr } = await promisify(execFile)('npm', ['ci', '--dry-run', '--offline'], { cwd: directory })
+    expect(stderr).toBe('')
   })
 })
 
