@@ -6,8 +6,8 @@ COPY tsconfig.json build.ts ./
 COPY prisma prisma
 COPY src src
 RUN npm run build
-# What the bundle imports; the rest is in the bundle.
-RUN npm prune --omit=dev
+# Leaves what the bundle imports of node_modules, and nothing of development.
+RUN npm prune --omit=dev && rm dist/chunks/development.routes-*
 
 FROM node:24-slim
 ENV NODE_ENV=production PORT=3000

@@ -7,9 +7,6 @@ import { env } from './core/env.ts'
 import { observeRequest, type Surface } from './core/metrics.ts'
 import { enterProtocol } from './core/turns.ts'
 import { addRelatedOriginRoutes } from './credentials/related-origins.routes.ts'
-import { addDemoClientRoutes } from './dev/demo-client.routes.ts'
-import { addInboxRoutes } from './dev/inbox.routes.ts'
-import { addStartRoutes } from './dev/start.routes.ts'
 import type { Compilation } from './graphql/compiled/execute.ts'
 import { createGraphqlHandler } from './graphql/server.ts'
 import {
@@ -52,17 +49,14 @@ const MANAGEMENT_PATH = /^\/([A-Za-z0-9-]+)\/(?:graphql$|api\/)/
 const readPath = (request: IncomingMessage): string => (request.url ?? '/').split('?', 1)[0] ?? '/'
 
 /** Hosted pages, protocol endpoints and the paths outside the tenants. */
-function createHttpApp(isStopping: () => boolean): H3 {
+async function createHttpApp(isStopping: () => boolean): Promise<H3> {
   const app = new H3({ allowMalformedURL: true })
   addHealthRoutes(app, isStopping)
   addAssetRoutes(app)
   addPreviewRoutes(app)
   addBrandRoutes(app)
-  if (!env.isProduction) {
-    addStartRoutes(app)
-    addInboxRoutes(app)
-    addDemoClientRoutes(app)
-  }
+  // A file of its own in the bundle, which the image of production does not have.
+  if (!env.isProduction) (await import('./dev/development.routes.ts')).addDevelopmentRoutes(app)
   addOidcRoutes(app)
   addEnrollmentRoutes(app)
   addAccountPageRoutes(app)
@@ -83,10 +77,7 @@ export async function createApp({
 } = {}): Promise<App> {
   let stopping = false
   const graphql = createGraphqlHandler(buildSchema(), { compilation })
-  const web = serveNode(
-    createHttpApp(() => stopping),
-    door,
-  )
+  const web = serveNode(await createHttpApp(() => stopping), door)
   const rest = serveNode(createRestApp(restRoutes), door)
 
   const matchSurface = (

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { parse } from 'acorn'
 import { simple as visit } from 'acorn-walk'
 import { describe, expect, test } from 'vitest'
@@ -25,7 +25,29 @@ function countSpreads(path: string): { prefixed: number; other: string[] } {
   return found
 }
 
+/** The files of the repository that a script was made of, by its source map. */
+const readSources = (path: string): string[] =>
+  JSON.parse(readFileSync(`${path}.map`, 'utf8')).sources.map((source: string) =>
+    source.replace(/^(\.\.\/)+/, ''),
+  )
+
 describe('the bundle', () => {
+  test('has the development routes in a file that nothing imports at its start', () => {
+    ensureBuilt()
+    const scripts = listScripts()
+    const withRoutes = scripts.filter((path) =>
+      readSources(path).some((source) => /^src\/dev\/.*\.(routes|pages)\.tsx?$/.test(source)),
+    )
+    expect(withRoutes).toEqual([expect.stringMatching(/^dist\/chunks\/development\.routes-\w+\.js$/)])
+    const [name] = withRoutes.map((path) => basename(path))
+    const importing = scripts.flatMap((path) =>
+      readFileSync(path, 'utf8')
+        .split('\n')
+        .filter((line) => line.includes(name as string) && !line.startsWith('//#')),
+    )
+    expect(importing).toEqual([expect.stringMatching(/await import\("\.\/development\.routes-/)])
+  })
+
   test('has no object literal that adds members after a spread at its start, which Node 20 evaluates slowly', () => {
     ensureBuilt()
     const counts = listScripts().map(countSpreads)

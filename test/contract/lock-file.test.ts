@@ -54,7 +54,7 @@ describe('the lock file', () => {
 describe('the image', () => {
   test('has no development dependency, test or document', () => {
     const dockerfile = readFileSync('Dockerfile', 'utf8')
-    expect(dockerfile).toContain('npm prune --omit=dev')
+    expect(dockerfile).toContain('npm prune --omit=dev && rm dist/chunks/development.routes-*')
     const final = dockerfile.slice(dockerfile.lastIndexOf('\nFROM '))
     const copied = [...final.matchAll(/^COPY (?:--from=build )?(.+) \S+$/gm)].flatMap(([, paths]) =>
       paths?.split(' '),

@@ -69,6 +69,9 @@ const test = base
     const packages = await listProductionPackages()
     for (const path of ['dist', 'prisma/migrations', 'package.json', ...packages])
       await cp(path, join(directory, path), { recursive: true })
+    // As the Dockerfile does.
+    for (const name of await readdir(join(directory, 'dist/chunks')))
+      if (name.startsWith('development.routes-')) await rm(join(directory, 'dist/chunks', name))
     return { directory, packages }
   })
 

@@ -4,13 +4,17 @@ import { SYSTEM_TENANT } from '../core/scopes.ts'
 import { addReadRoute } from '../http/read-routes.http.ts'
 import { renderPage } from '../pages/render-page.pages.tsx'
 import { DEMO_TENANT } from './demo.ts'
+import { addDemoClientRoutes } from './demo-client.routes.ts'
+import { addInboxRoutes } from './inbox.routes.ts'
 import { StartPage } from './start.pages.tsx'
 import { listStartUrls } from './start-urls.ts'
 
-/** `/` of a development server. Never added in production. */
-export function addStartRoutes(app: H3): void {
+/** The start page at `/`, the inbox and the demo client of a development server. */
+export function addDevelopmentRoutes(app: H3): void {
   const urls = listStartUrls(env.demo ? DEMO_TENANT : SYSTEM_TENANT)
   // A REST path answers a browser with an error.
   const links = urls.filter(({ label }) => label !== 'REST')
   addReadRoute(app, '/', () => renderPage(StartPage({ urls: links })))
+  addInboxRoutes(app)
+  addDemoClientRoutes(app)
 }
