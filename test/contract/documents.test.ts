@@ -13,7 +13,7 @@ import {
 describe('the documents', () => {
   const files = listFiles()
   const documents = files.filter((file) => file.endsWith('.md'))
-  const sources = files.filter((file) => /^(src|test)\/.*\.tsx?$/.test(file))
+  const sources = files.filter((file) => /^(src|test|tools)\/.*\.tsx?$/.test(file))
   const readAll = <Item>(paths: string[], read: (file: string, text: string) => Item[]): Item[] =>
     paths.flatMap((file) => read(file, readFileSync(file, 'utf8')))
 

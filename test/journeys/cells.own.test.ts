@@ -101,7 +101,7 @@ async function watchBoth(server: { origin: string }, slug: string, token: string
 describe.skipIf(noProxy)('two cells behind one address', { timeout: 120_000 }, () => {
   test('complete the demo through nginx', async ({ address, cells, nginx: _ }) => {
     const env = { PATH: process.env.PATH, DATA_DIR: cells[1].directory }
-    const { stdout } = await run('npx', ['tsx', 'test/demo.ts', '--origin', address], { env })
+    const { stdout } = await run('npx', ['tsx', 'tools/demo.ts', '--origin', address], { env })
     expect(stdout).toContain('All of it worked.')
   })
 

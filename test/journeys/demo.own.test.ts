@@ -24,7 +24,7 @@ describe('npm run demo', () => {
     })
     try {
       const env = { PATH: process.env.PATH, DATA_DIR: directory, PORT: new URL(server.origin).port }
-      const { stdout } = await run('npx', ['tsx', 'test/demo.ts'], { env })
+      const { stdout } = await run('npx', ['tsx', 'tools/demo.ts'], { env })
       expect(stdout).toContain('amr ["hwk","user","mfa"]')
       expect(stdout).toContain('acr urn:vestibule:federated')
       expect(stdout).toContain('All of it worked.')

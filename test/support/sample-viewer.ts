@@ -1,4 +1,4 @@
-import { Person } from '../demo/person.ts'
+import { Person } from '../../tools/demo/person.ts'
 import { authorizePath, exchange, REDIRECT_URI } from './protocol.ts'
 import type { SampleReader } from './sample-reader.ts'
 

@@ -1,4 +1,4 @@
-import { PageBrowser } from '../support/page-browser.ts'
+import { PageBrowser } from '../../test/support/page-browser.ts'
 import type { Deployment } from './deployment.ts'
 import type { Mailbox } from './mailbox.ts'
 import { REDIRECT_URI, type Seed } from './seed.ts'

@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest'
 import { parseInput } from '../../src/schema/input-shapes.ts'
 import { UserLine } from '../../src/users/import.fields.ts'
 import { toUserColumns } from '../../src/users/user-body.ts'
+import { createPeople, type SeedOptions } from '../../tools/seed/people.ts'
 import type { Json } from '../support/json.ts'
-import { createPeople, type SeedOptions } from './people.ts'
 
 const UNTIL = new Date('2026-11-20T00:00:00Z')
 const options = (users: number, randomSeed = 1): SeedOptions => ({

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { computeRatio, findWorse, formatRatios } from './ratios.ts'
+import { computeRatio, findWorse, formatRatios } from '../../tools/bench/ratios.ts'
 
 const round = (ours: number, floor: number, ourDatabase = 1, floorDatabase = 1) => ({
   ours: { server: ours, database: ourDatabase },

@@ -4,11 +4,11 @@ import { type Ctx, createPlatformCtx } from '../../src/core/context.ts'
 import { exportUsers } from '../../src/users/export.ts'
 import { importUsers } from '../../src/users/import.ts'
 import { listUsers } from '../../src/users/user-list.ts'
+import { seedTenant } from '../../tools/seed/tenant.ts'
 import { runNode } from '../support/cli.ts'
 import { test as base, openApp } from '../support/fixtures.ts'
 import type { Json } from '../support/json.ts'
 import { collect } from '../support/user-lines.ts'
-import { seedTenant } from './tenant.ts'
 
 vi.setConfig({ testTimeout: 120_000 })
 
@@ -17,7 +17,7 @@ const createSeedCtx = (tenant: string): Ctx => ({
   scopes: new Set(['users:read_app_metadata']),
 })
 const runSeed = (args: string[], variables?: Record<string, string>) =>
-  runNode(['--import', 'tsx', 'test/seed.ts', ...args], variables)
+  runNode(['--import', 'tsx', 'tools/seed.ts', ...args], variables)
 
 /** With the context of a seeded tenant. */
 const test = base.extend('seeded', { scope: 'file' }, async (): Promise<Ctx> => {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { startUpstream } from '../support/upstream.ts'
+import { startUpstream } from '../../test/support/upstream.ts'
 import type { Admin } from './admin.ts'
 import { Person } from './person.ts'
 

@@ -1,8 +1,8 @@
 import type { KeyObject } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createAssertion, createCredential } from '../support/authenticator.ts'
-import { PageBrowser } from '../support/page-browser.ts'
-import { openUpstreamBrowser } from '../support/upstream.ts'
+import { createAssertion, createCredential } from '../../test/support/authenticator.ts'
+import { PageBrowser } from '../../test/support/page-browser.ts'
+import { openUpstreamBrowser } from '../../test/support/upstream.ts'
 
 const INBOX_LIMIT_MS = 5000
 
