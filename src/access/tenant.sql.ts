@@ -1,52 +1,17 @@
-import { LIMIT_SETTING_NAMES } from '../core/limit-settings.ts'
 import { storedColumns } from '../database/columns.ts'
 import type { Sql } from '../database/db.ts'
 import { type RowOf, statement, typed } from '../database/statement.ts'
+import { Prisma } from '../generated/prisma/client.ts'
+
+type TenantColumn = keyof typeof Prisma.TenantScalarFieldEnum
+/** The columns of a tenant besides its settings. */
+const OTHER_COLUMNS = ['tenantId', 'tokenKey', 'eventsTrimmedTo', 'updatedAt', 'createdAt'] as const
+type SettingColumn = Exclude<TenantColumn, (typeof OTHER_COLUMNS)[number]>
 
 /** The columns of a tenant's settings. */
-export const SETTINGS = [
-  'friendlyName',
-  'logoUrl',
-  'defaultAudience',
-  'loginUrl',
-  'supportUrl',
-  'phoneCountry',
-  'defaultLocale',
-  'textOverrides',
-  'dynamicRegistration',
-  'clientIdMetadataDocuments',
-  'openRegistration',
-  'defaultScopes',
-  'signUp',
-  'signUpDomains',
-  'signUpFields',
-  'invitationLifetimeSeconds',
-  'termsUrl',
-  'termsVersion',
-  'privacyUrl',
-  'signInMethods',
-  'offerPasskey',
-  'secondFactor',
-  'secondFactorRoles',
-  'recoveryWaitingTime',
-  'staySignedIn',
-  'sessionIdleSeconds',
-  'sessionLifetimeSeconds',
-  'newDeviceNotice',
-  'accountDeletionDays',
-  'passcodeChannels',
-  ...LIMIT_SETTING_NAMES,
-  'smsCountries',
-  'themeColor',
-  'darkThemeColor',
-  'darkLogoUrl',
-  'faviconUrl',
-  'cornerRadius',
-  'font',
-  'mailSenderName',
-  'mailSenderAddress',
-  'mailReplyTo',
-] as const
+export const SETTINGS = Object.keys(Prisma.TenantScalarFieldEnum).filter(
+  (name): name is SettingColumn => !(OTHER_COLUMNS as readonly string[]).includes(name),
+)
 
 /** Formats the columns as a list for SQL; `prefix` is an alias with a dot. */
 export const buildSettingsColumns = (prefix = ''): string =>

@@ -13,7 +13,6 @@ export const FONT_STACKS = {
 } as const
 
 export type Font = keyof typeof FONT_STACKS
-export const FONTS = Object.keys(FONT_STACKS) as [Font, ...Font[]]
 export const DEFAULT_FONT: Font = 'system'
 
 /** The radius of the corners of buttons and fields, in CSS pixels. Cards have twice as much, at most 32. */

@@ -37,18 +37,6 @@ export const clearable = <Shape extends z.ZodType>(shape: Shape) =>
     .optional()
     .meta({ isClearable: true })
 
-type Shapes = Record<string, z.ZodType>
-const mapShapes = (shapes: Shapes, wrap: (shape: z.ZodType) => z.ZodType) =>
-  Object.fromEntries(Object.entries(shapes).map(([name, shape]) => [name, wrap(shape)]))
-
-/** Members of a creation; see `optional`. */
-export const toOptional = <Members extends Shapes>(members: Members) =>
-  mapShapes(members, optional) as { [Name in keyof Members]: ReturnType<typeof optional<Members[Name]>> }
-
-/** Text members of a change; see `clearable`. */
-export const toClearable = <Members extends Shapes>(members: Members) =>
-  mapShapes(members, clearable) as { [Name in keyof Members]: ReturnType<typeof clearable<Members[Name]>> }
-
 const MAX_METADATA_BYTES = 65_536
 /** Deeper values overflow the stack of readers, PostgreSQL included. */
 const MAX_METADATA_DEPTH = 32

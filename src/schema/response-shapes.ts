@@ -6,6 +6,11 @@ import { createMemberPicker } from '../core/member-picker.ts'
 export const createIdPattern = (...prefixes: IdPrefix[]) =>
   `^(?:${prefixes.join('|')})_[0-7][0-9a-hjkmnp-tv-z]{25}$`
 
+const idShapes = z.registry<{ isId: true }>()
+/** A text that is an id, in input too: GraphQL's ID. */
+export const idShape = z.string().register(idShapes, { isId: true })
+export const isIdShape = (shape: z.ZodType): boolean => idShapes.get(shape) !== undefined
+
 /**
  * Shapes of response bodies. openapi.json is generated from them, and the tests validate every response
  * against it; nothing is parsed with them at run time. Members of `meta` besides JSON Schema keywords:
@@ -14,13 +19,13 @@ export const createIdPattern = (...prefixes: IdPrefix[]) =>
  * - `example`: a plausible value. Examples of whole bodies are composed of the examples of their fields.
  */
 export const createIdShape = (prefix: IdPrefix) =>
-  z.string().meta({
+  idShape.meta({
     pattern: createIdPattern(prefix),
     example: `${prefix}_01k7r3m8wxe4gbr5v2c9t6hznq`,
   })
 
 /** The id of a client: a TypeID, or the URL of the client's metadata document. */
-export const clientIdShape = z.string().meta({ example: 'client_01k7r3m8wxe4gbr5v2c9t6hznq' })
+export const clientIdShape = idShape.meta({ example: 'client_01k7r3m8wxe4gbr5v2c9t6hznq' })
 
 /** An instant in UTC, with milliseconds. */
 export const instantShape = z.string().meta({ format: 'date-time', example: '2026-11-20T09:30:00.000Z' })

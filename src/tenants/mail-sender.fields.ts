@@ -1,13 +1,7 @@
 import { isAllowedSender } from '../delivery/sender.ts'
 import { toEmailKey } from '../schema/address-keys.ts'
+import { textField } from '../schema/fields.ts'
 import { text } from '../schema/input-shapes.ts'
-
-/** Examples of these settings, for openapi.json. */
-export const senderSamples = {
-  mailSenderName: 'Example Inc.',
-  mailSenderAddress: 'no-reply@example.com',
-  mailReplyTo: 'help@example.com',
-}
 
 /** An address that every mail server accepts as a sender: in ASCII, without quotes (RFC 5321, section 4.1.2). */
 const MAILBOX_SYNTAX =
@@ -29,9 +23,9 @@ const senderAddress = mailbox.refine(
 const LINE_SYNTAX = /^[^\p{Cc}\u2028\u2029]*$/u
 const senderName = text(100).regex(LINE_SYNTAX, 'must be one line')
 
-/** Settings of the sender of mails, in the order of the API. */
-export const senderTexts = {
-  mailSenderName: senderName,
-  mailSenderAddress: senderAddress,
-  mailReplyTo: mailbox,
+/** The settings of the sender of mails. */
+export const mailSenderSettings = {
+  mailSenderName: textField(senderName, 'Example Inc.'),
+  mailSenderAddress: textField(senderAddress, 'no-reply@example.com'),
+  mailReplyTo: textField(mailbox, 'help@example.com'),
 }

@@ -1,63 +1,33 @@
 import * as z from 'zod'
-import {
-  LIMIT_SETTING_NAMES,
-  LIMIT_SETTINGS,
-  type LimitSetting,
-  STANDARD_LIMITS,
-} from '../core/limit-settings.ts'
-import { CHANNELS } from '../core/sign-in-methods.ts'
+import { LIMIT_SETTINGS, STANDARD_LIMITS } from '../core/limit-settings.ts'
+import type { Channel } from '../core/sign-in-methods.ts'
 import { canSendSms } from '../delivery/sms.ts'
-import { integer, oneOf } from '../schema/input-shapes.ts'
+import { defineEnum } from '../schema/enums.ts'
+import { integerField, listField } from '../schema/fields.ts'
 import { COUNTRIES } from '../schema/phone-numbers.ts'
 
-/** Examples of these settings, for openapi.json. */
-export const PASSCODE_SETTING_SAMPLES = {
-  passcodeChannels: ['email', 'sms'],
-  phoneCountry: 'CH',
-  ...STANDARD_LIMITS,
-  smsCountries: ['CH', 'AT'],
-}
-
-/** At least one that the deployment has, so that users can sign in. Null is the default. */
-const passcodeChannels = z
-  .array(oneOf(CHANNELS), 'must be an array')
-  .min(1, 'must not be empty')
-  .max(100, 'must have at most 100 entries')
-  .refine(
-    (channels) => canSendSms() || channels.length === 0 || channels.includes('email'),
-    'must contain email, because SMS_URL is not set',
-  )
-  .nullable()
-  .transform((channels) => [...new Set(channels ?? CHANNELS)])
-  .optional()
+const CHANNEL = defineEnum<Channel>('PasscodeChannel', 'How a message with a code is sent.', {
+  email: 'An e-mail.',
+  sms: 'A text message. Only in a deployment that sends text messages.',
+})
 
 /** A country code of ISO 3166-1. The document names each, so that it accepts exactly what this does. */
 export const country = z.enum(COUNTRIES, 'must be a country code of ISO 3166-1, such as CH')
 
-/** Null is all countries. */
-const smsCountries = z
-  .array(country, 'must be an array')
-  .max(COUNTRIES.length, `must have at most ${COUNTRIES.length} entries`)
-  .nullable()
-  .transform((countries) => [...new Set(countries ?? [])])
-  .optional()
-
-const createLimit = (name: LimitSetting) => {
-  const { standard, min, max } = LIMIT_SETTINGS[name]
-  return integer(min, max)
-    .nullable()
-    .transform((limit) => limit ?? standard)
-    .optional()
-}
-const mapLimits = <Shape>(toShape: (name: LimitSetting) => Shape) =>
-  Object.fromEntries(LIMIT_SETTING_NAMES.map((name) => [name, toShape(name)])) as Record<LimitSetting, Shape>
-
-/** Settings of codes that are never unset: null is the default. */
-export const passcodeSettings = { passcodeChannels, ...mapLimits(createLimit), smsCountries }
-
-/** As REST returns them. */
-export const passcodeSettingsShapes = {
-  passcodeChannels: z.array(z.enum(CHANNELS)),
-  ...mapLimits(() => z.int()),
-  smsCountries: z.array(z.string()),
+/** The settings of codes. */
+export const passcodeSettings = {
+  passcodeChannels: listField(CHANNEL.shape, {
+    min: 1,
+    standard: CHANNEL.values,
+    example: ['email', 'sms'],
+    check: (channels) =>
+      canSendSms() || channels.length === 0 || channels.includes('email')
+        ? null
+        : 'must contain email, because SMS_URL is not set',
+  }),
+  networkCodeLimit: integerField(LIMIT_SETTINGS.networkCodeLimit, STANDARD_LIMITS.networkCodeLimit),
+  networkFailureLimit: integerField(LIMIT_SETTINGS.networkFailureLimit, STANDARD_LIMITS.networkFailureLimit),
+  smsDailyLimit: integerField(LIMIT_SETTINGS.smsDailyLimit, STANDARD_LIMITS.smsDailyLimit),
+  smsPrefixLimit: integerField(LIMIT_SETTINGS.smsPrefixLimit, STANDARD_LIMITS.smsPrefixLimit),
+  smsCountries: listField(country, { max: COUNTRIES.length, answer: z.string(), example: ['CH', 'AT'] }),
 }

@@ -7,9 +7,7 @@ import { tenantUpdated } from '../events/management-events.ts'
 import { assertExpectedUpdatedAt } from '../schema/expected-updated-at.ts'
 import { parseInput } from '../schema/input-shapes.ts'
 import { createBodyMapper } from '../schema/response-shapes.ts'
-import { findSessionIssues } from './session-settings.fields.ts'
-import { findSignUpIssues } from './sign-up-settings.fields.ts'
-import { TenantSettingsPatch, TenantSettingsShape } from './tenants.fields.ts'
+import { findSettingIssues, TenantSettingsPatch, TenantSettingsShape } from './tenants.fields.ts'
 import { updateSettingsRow } from './tenants.sql.ts'
 import { getTenant, type Tenant } from './tenants.ts'
 
@@ -38,7 +36,7 @@ export async function updateSettings(ctx: Ctx, input: unknown): Promise<Tenant> 
     const updated = await updateSettingsRow(sql, ctx.tenant, settings)
     if (!updated) throw new NotFound('tenant')
     assertExpectedUpdatedAt(input, updated.oldUpdatedAt)
-    const issues = [...findSignUpIssues(updated.tenant), ...findSessionIssues(updated.tenant)]
+    const issues = findSettingIssues(updated.tenant)
     if (issues.length > 0) throw new InvalidInput(issues)
     if (updated.changed.length > 0) await recordEvents(sql, ctx, [tenantUpdated(updated.changed)])
     return updated

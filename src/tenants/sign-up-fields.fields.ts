@@ -5,6 +5,7 @@ import {
   SIGN_UP_PROFILE_FIELDS,
   type SignUpFieldSetting,
 } from '../core/sign-up.ts'
+import { standardField } from '../schema/fields.ts'
 import { integer, oneOf, requiredText, text } from '../schema/input-shapes.ts'
 
 const MAX_FIELDS = 20
@@ -12,6 +13,19 @@ const MAX_LENGTH = 1000
 const FIELD_SYNTAX = new RegExp(
   `^(?:${SIGN_UP_PROFILE_FIELDS.join('|')}|userMetadata\\.[A-Za-z][A-Za-z0-9_-]{0,49})$`,
 )
+
+const DESCRIPTION = 'A field that a new user is asked for.'
+/** The descriptions and examples of its members. */
+const META = {
+  field: { description: 'The field of the user, or userMetadata.NAME.', example: 'userMetadata.company' },
+  required: { description: 'Whether it must not be empty.', example: false },
+  label: { description: 'The label on the page; by default that of the field.', example: 'Company' },
+  schema: {
+    description:
+      'JSON Schema of a member of userMetadata: type (string, integer, number or boolean), enum, format (email, uri or date), minLength, maxLength, minimum, maximum.',
+    example: { type: 'string', maxLength: 100 },
+  },
+}
 
 const number = z.number('must be a number').optional()
 const length = integer(0, MAX_LENGTH).optional()
@@ -33,11 +47,7 @@ const memberSchema = z
     },
     { error: (issue) => (issue.code === 'invalid_type' ? 'must be an object' : undefined) },
   )
-  .meta({
-    description:
-      'JSON Schema of a member of userMetadata: type (string, integer, number or boolean), enum, format (email, uri or date), minLength, maxLength, minimum, maximum.',
-    example: { type: 'string', maxLength: 100 },
-  })
+  .meta(META.schema)
 
 const signUpField = z
   .strictObject({
@@ -46,20 +56,16 @@ const signUpField = z
         (field) => FIELD_SYNTAX.test(field),
         `must be one of ${SIGN_UP_PROFILE_FIELDS.join(', ')}, or ${METADATA_PREFIX} and the name of a member`,
       )
-      .meta({
-        description: 'The field of the user, or userMetadata.NAME.',
-        pattern: FIELD_SYNTAX.source,
-        example: 'userMetadata.company',
-      }),
+      .meta({ ...META.field, pattern: FIELD_SYNTAX.source }),
     required: z
       .boolean('must be true or false')
       .nullish()
       .transform((required) => required ?? false)
-      .meta({ description: 'Whether it must not be empty.', example: false }),
+      .meta(META.required),
     label: requiredText(100)
       .nullish()
       .transform((label) => label ?? null)
-      .meta({ description: 'The label on the page; by default that of the field.', example: 'Company' }),
+      .meta(META.label),
     schema: memberSchema.nullish().transform((schema) => schema ?? null),
   })
   .superRefine(({ field, schema }, context) => {
@@ -68,12 +74,11 @@ const signUpField = z
   })
   .meta({
     id: 'SignUpFieldInput',
-    description: 'A field that a new user is asked for.',
+    description: DESCRIPTION,
     example: { field: 'name', required: true },
   })
 
-/** Null is the default. */
-export const signUpFields = z
+const signUpFieldList = z
   .array(signUpField, 'must be an array')
   .max(MAX_FIELDS, `must have at most ${MAX_FIELDS} entries`)
   .superRefine((fields, context) => {
@@ -81,23 +86,20 @@ export const signUpFields = z
       if (fields.findIndex((other) => other.field === field) < index)
         context.addIssue({ code: 'custom', path: [index, 'field'], message: 'is given twice' })
   })
-  .nullable()
-  .transform(
-    (fields): SignUpFieldSetting[] => (fields as SignUpFieldSetting[] | null) ?? DEFAULT_SIGN_UP_FIELDS,
-  )
-  .optional()
+  .transform((fields) => fields as SignUpFieldSetting[])
 
-/** The response shape. */
-export const signUpFieldsShape = z.array(
-  z
-    .object({
-      field: z.string().meta({ description: 'The field of the user.', example: 'userMetadata.company' }),
-      required: z.boolean().meta({ description: 'Whether it must not be empty.', example: false }),
-      label: z.string().nullable().meta({ description: 'The label on the page.', example: 'Company' }),
-      schema: z
-        .record(z.string(), z.unknown())
-        .nullable()
-        .meta({ description: 'JSON Schema of a member of userMetadata.', example: { type: 'string' } }),
-    })
-    .meta({ id: 'SignUpField', description: 'A field that a new user is asked for.' }),
+const SignUpFieldShape = z
+  .object({
+    field: z.string().meta(META.field),
+    required: z.boolean().meta(META.required),
+    label: z.string().nullable().meta(META.label),
+    schema: z.record(z.string(), z.unknown()).nullable().meta(META.schema),
+  })
+  .meta({ id: 'SignUpField', description: DESCRIPTION })
+
+export const signUpFields = standardField(
+  signUpFieldList,
+  z.array(SignUpFieldShape),
+  DEFAULT_SIGN_UP_FIELDS,
+  DEFAULT_SIGN_UP_FIELDS,
 )

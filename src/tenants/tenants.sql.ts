@@ -1,119 +1,26 @@
 import { buildSettingsColumns, SETTINGS, type TenantRow } from '../access/tenant.sql.ts'
-import { CORNER_RADIUS, DEFAULT_FONT } from '../core/brand.ts'
-import { STANDARD_LIMITS } from '../core/limit-settings.ts'
-import { SESSION_SECONDS, type StaySignedInMode } from '../core/session-settings.ts'
-import { CHANNELS, type SecondFactorMode, SIGN_IN_METHODS } from '../core/sign-in-methods.ts'
-import { DEFAULT_SIGN_UP_FIELDS, INVITATION_LIFETIME_SECONDS, type SignUpMode } from '../core/sign-up.ts'
 import { storedColumns } from '../database/columns.ts'
 import type { Sql } from '../database/db.ts'
-import { type RowOf, statement, typed } from '../database/statement.ts'
-
-/** Settings of a tenant that is created without any. */
-const DEFAULT_SETTINGS = {
-  friendlyName: null,
-  logoUrl: null,
-  defaultAudience: null,
-  loginUrl: null,
-  supportUrl: null,
-  dynamicRegistration: false,
-  clientIdMetadataDocuments: false,
-  openRegistration: false,
-  defaultScopes: [] as string[],
-  signUp: 'off' satisfies SignUpMode as string,
-  signUpDomains: [] as string[],
-  signUpFields: DEFAULT_SIGN_UP_FIELDS as TenantRow['signUpFields'],
-  invitationLifetimeSeconds: INVITATION_LIFETIME_SECONDS.standard,
-  termsUrl: null,
-  termsVersion: null,
-  privacyUrl: null,
-  signInMethods: [...SIGN_IN_METHODS] as string[],
-  offerPasskey: true,
-  secondFactor: 'if-enrolled' satisfies SecondFactorMode as string,
-  secondFactorRoles: [] as string[],
-  recoveryWaitingTime: 0,
-  staySignedIn: 'always' satisfies StaySignedInMode as string,
-  sessionIdleSeconds: SESSION_SECONDS.idle as number,
-  sessionLifetimeSeconds: SESSION_SECONDS.lifetime as number,
-  newDeviceNotice: true,
-  accountDeletionDays: 0,
-  passcodeChannels: [...CHANNELS] as string[],
-  phoneCountry: null,
-  defaultLocale: null,
-  textOverrides: [] as TenantRow['textOverrides'],
-  ...STANDARD_LIMITS,
-  smsCountries: [] as string[],
-  themeColor: null,
-  darkThemeColor: null,
-  darkLogoUrl: null,
-  faviconUrl: null,
-  cornerRadius: CORNER_RADIUS.standard,
-  font: DEFAULT_FONT as string,
-  mailSenderName: null,
-  mailSenderAddress: null,
-  mailReplyTo: null,
-} satisfies Partial<TenantRow>
+import { type RowOf, statement } from '../database/statement.ts'
+import { addStandards } from '../schema/fields.ts'
+import { TENANT_SETTINGS } from './tenants.fields.ts'
 
 const INSERT_TENANT = statement({
-  takes: {
-    tokenKey: 'text',
-    friendlyName: 'text?',
-    logoUrl: 'text?',
-    defaultAudience: 'text?',
-    loginUrl: 'text?',
-    supportUrl: 'text?',
-    dynamicRegistration: 'boolean',
-    clientIdMetadataDocuments: 'boolean',
-    openRegistration: 'boolean',
-    defaultScopes: 'text[]',
-    signUp: 'text',
-    signUpDomains: 'text[]',
-    signUpFields: typed<TenantRow['signUpFields']>('jsonb'),
-    invitationLifetimeSeconds: 'int',
-    termsUrl: 'text?',
-    termsVersion: 'text?',
-    privacyUrl: 'text?',
-    signInMethods: 'text[]',
-    offerPasskey: 'boolean',
-    secondFactor: 'text',
-    secondFactorRoles: 'text[]',
-    recoveryWaitingTime: 'int',
-    staySignedIn: 'text',
-    sessionIdleSeconds: 'int',
-    sessionLifetimeSeconds: 'int',
-    newDeviceNotice: 'boolean',
-    accountDeletionDays: 'int',
-    passcodeChannels: 'text[]',
-    phoneCountry: 'text?',
-    defaultLocale: 'text?',
-    textOverrides: typed<TenantRow['textOverrides']>('jsonb'),
-    networkCodeLimit: 'int',
-    networkFailureLimit: 'int',
-    smsDailyLimit: 'int',
-    smsPrefixLimit: 'int',
-    smsCountries: 'text[]',
-    themeColor: 'text?',
-    darkThemeColor: 'text?',
-    darkLogoUrl: 'text?',
-    faviconUrl: 'text?',
-    cornerRadius: 'int',
-    font: 'text',
-    mailSenderName: 'text?',
-    mailSenderAddress: 'text?',
-    mailReplyTo: 'text?',
-  },
+  takes: { tokenKey: 'text', settings: 'jsonb' },
   returns: { tenantId: 'text' },
 })`
   INSERT INTO "Tenant" ("tenantId", "tokenKey", ${buildSettingsColumns()})
-  VALUES (:tenant, :tokenKey, ${SETTINGS.map((name) => `:${name}`).join(', ')})
+  SELECT :tenant, :tokenKey, ${buildSettingsColumns('n.')} FROM jsonb_populate_record(NULL::"Tenant", :settings) n
   ON CONFLICT ("tenantId") DO NOTHING RETURNING "tenantId"`
 
 /** Inserts the row; false when the slug is taken. Waits for a concurrent insert of the same slug. */
 export async function insertTenant(
   sql: Sql,
   tenant: string,
-  row: Partial<TenantRow> & Pick<TenantRow, 'tokenKey'>,
+  { tokenKey, ...given }: Partial<TenantRow> & Pick<TenantRow, 'tokenKey'>,
 ): Promise<boolean> {
-  return (await INSERT_TENANT.first(sql, { ...DEFAULT_SETTINGS, ...row, tenant })) !== null
+  const settings = addStandards(TENANT_SETTINGS, given)
+  return (await INSERT_TENANT.first(sql, { tenant, tokenKey, settings })) !== null
 }
 
 /**

@@ -1,23 +1,23 @@
 import * as z from 'zod'
 import type { TextOverride } from '../core/text-override.ts'
 import { findOverrideIssue } from '../languages/text-overrides.ts'
+import { standardField } from '../schema/fields.ts'
 import { requiredText } from '../schema/input-shapes.ts'
 
 const MAX_OVERRIDES = 200
 const MAX_TEXT_LENGTH = 1000
 
-export const OVERRIDE_DESCRIPTION = 'A text of pages and messages that the tenant replaces, in one language.'
-export const OVERRIDE_DESCRIPTIONS = {
+const DESCRIPTION = 'A text of pages and messages that the tenant replaces, in one language.'
+const DESCRIPTIONS = {
   locale: 'The language: a tag of ui_locales_supported.',
   key: 'The key of the message in the catalogs.',
   text: 'The text in ICU MessageFormat, with the placeholders of the message.',
 }
 
 const sample: TextOverride = { locale: 'de', key: 'signIn.title', text: 'Willkommen' }
-export const textOverrideSamples = { textOverrides: [sample] }
 
 const describe = <Shape extends z.ZodType>(name: keyof TextOverride, shape: Shape) =>
-  shape.meta({ description: OVERRIDE_DESCRIPTIONS[name], example: sample[name] })
+  shape.meta({ description: DESCRIPTIONS[name], example: sample[name] })
 
 const textOverride = z
   .strictObject(
@@ -38,39 +38,30 @@ const textOverride = z
     const issue = findOverrideIssue(override)
     if (issue) context.addIssue({ code: 'custom', path: [issue.field], message: issue.description })
   })
-  .meta({ id: 'TextOverrideInput', description: OVERRIDE_DESCRIPTION, example: sample })
+  .meta({ id: 'TextOverrideInput', description: DESCRIPTION, example: sample })
 
 const isSame = (one: TextOverride, other: TextOverride): boolean =>
   one.locale === other.locale && one.key === other.key
 
-/** Never unset: null is no text. */
-export const textOverrideSettings = {
-  textOverrides: z
-    .array(textOverride, 'must be an array')
-    .max(MAX_OVERRIDES, `must have at most ${MAX_OVERRIDES} entries`)
-    .superRefine((overrides, context) => {
-      for (const [index, override] of overrides.entries())
-        if (overrides.findIndex((other) => isSame(other, override)) < index)
-          context.addIssue({
-            code: 'custom',
-            path: [index, 'key'],
-            message: 'is given twice in this language',
-          })
-    })
-    .nullable()
-    .transform((overrides): TextOverride[] => overrides ?? [])
-    .optional(),
-}
+const textOverrideList = z
+  .array(textOverride, 'must be an array')
+  .max(MAX_OVERRIDES, `must have at most ${MAX_OVERRIDES} entries`)
+  .superRefine((overrides, context) => {
+    for (const [index, override] of overrides.entries())
+      if (overrides.findIndex((other) => isSame(other, override)) < index)
+        context.addIssue({
+          code: 'custom',
+          path: [index, 'key'],
+          message: 'is given twice in this language',
+        })
+  })
 
-/** The response shape of the same setting. */
-export const textOverrideShapes = {
-  textOverrides: z.array(
-    z
-      .object({
-        locale: describe('locale', z.string()),
-        key: describe('key', z.string()),
-        text: describe('text', z.string()),
-      })
-      .meta({ id: 'TextOverride', description: OVERRIDE_DESCRIPTION }),
-  ),
-}
+const TextOverrideShape = z
+  .object({
+    locale: describe('locale', z.string()),
+    key: describe('key', z.string()),
+    text: describe('text', z.string()),
+  })
+  .meta({ id: 'TextOverride', description: DESCRIPTION })
+
+export const textOverrides = standardField(textOverrideList, z.array(TextOverrideShape), [], [sample])

@@ -1,55 +1,32 @@
 import { randomBytes } from 'node:crypto'
 import { createPlatformCtx } from '../../src/core/context.ts'
 import { SYSTEM_TENANT } from '../../src/core/scopes.ts'
+import { addStandards } from '../../src/schema/fields.ts'
+import { TENANT_SETTINGS } from '../../src/tenants/tenants.fields.ts'
 import { ensureTenant } from '../../src/tenants/tenants.ts'
 import { test as base, openApp } from './fixtures.ts'
 
-/** The default settings of a tenant. */
-export const UNSET_SETTINGS = {
-  friendlyName: null,
-  logoUrl: null,
-  defaultAudience: null,
-  loginUrl: null,
-  supportUrl: null,
-  dynamicRegistration: false,
-  clientIdMetadataDocuments: false,
-  openRegistration: false,
-  defaultScopes: [],
-  signUp: 'off',
-  signUpDomains: [],
-  signUpFields: [{ field: 'name', required: true, label: null, schema: null }],
-  invitationLifetimeSeconds: 259_200,
-  termsUrl: null,
-  termsVersion: null,
-  privacyUrl: null,
-  signInMethods: ['passcode', 'passkey', 'provider'],
-  offerPasskey: true,
-  secondFactor: 'if-enrolled',
-  secondFactorRoles: [],
-  recoveryWaitingTime: 0,
-  staySignedIn: 'always',
-  sessionIdleSeconds: 43_200,
-  sessionLifetimeSeconds: 2_592_000,
-  newDeviceNotice: true,
-  accountDeletionDays: 0,
-  passcodeChannels: ['email', 'sms'],
-  phoneCountry: null,
-  defaultLocale: null,
-  textOverrides: [],
-  networkCodeLimit: 600,
-  networkFailureLimit: 100,
-  smsDailyLimit: 5000,
-  smsPrefixLimit: 30,
-  smsCountries: [],
-  themeColor: null,
-  darkThemeColor: null,
-  darkLogoUrl: null,
-  faviconUrl: null,
-  cornerRadius: 10,
-  font: 'system',
-  mailSenderName: null,
-  mailSenderAddress: null,
-  mailReplyTo: null,
+/** The settings of a tenant that sets none. */
+export const UNSET_SETTINGS = addStandards(TENANT_SETTINGS)
+
+/** Settings of which each differs from the standard one. */
+export const OTHER_SETTINGS = {
+  ...Object.fromEntries(
+    Object.entries(TENANT_SETTINGS).map(([name, { standard, example }]) => [
+      name,
+      typeof standard === 'boolean' ? !standard : (example ?? 'https://acme.example'),
+    ]),
+  ),
+  signUpFields: [],
+  invitationLifetimeSeconds: 3600,
+  signInMethods: ['passkey'],
+  secondFactor: 'off',
+  passcodeChannels: ['email'],
+  networkCodeLimit: 1000,
+  networkFailureLimit: 200,
+  smsDailyLimit: 0,
+  smsPrefixLimit: 5,
+  mailSenderAddress: 'id@mail.example',
 }
 
 /** A slug that no tenant has. */

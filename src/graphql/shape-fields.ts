@@ -1,0 +1,157 @@
+import type * as z from 'zod'
+import { type EnumDefinition, shapeEnums } from '../schema/enums.ts'
+import { isIdShape } from '../schema/response-shapes.ts'
+import { findDescription } from '../schema/schema-descriptions.ts'
+import { builder, type GraphQLTypes, type InputFields } from './builder.ts'
+import { withPublicAccess } from './field-access.ts'
+
+/**
+ * The GraphQL types of shapes: the fields of an object type from its response shape, and those of an input type from the
+ * shape of the input. Descriptions are those of the shapes, or else of the columns of the model.
+ *
+ * An enum of `defineEnum` becomes an enum type, an object with an `id` in its `meta` a type of that name, and any other
+ * object the scalar JSONObject.
+ */
+type Direction = 'input' | 'output'
+type Shapes = Record<string, z.ZodType>
+
+/** The definition of a shape as zod keeps it. */
+type Definition = {
+  type: string
+  innerType?: z.ZodType
+  element?: z.ZodType
+  in?: z.ZodType
+  out?: z.ZodType
+}
+const getDefinition = (shape: z.ZodType): Definition => shape.def as unknown as Definition
+
+type Wrapped = { shape: z.ZodType; isNullable: boolean }
+
+/** Removes what wraps a shape: optional, nullable, default values and conversions. */
+function unwrap(shape: z.ZodType, direction: Direction): Wrapped {
+  let inner = shape
+  let isNullable = false
+  for (;;) {
+    const { type, innerType, in: from, out } = getDefinition(inner)
+    if (type === 'pipe' && from && out)
+      inner = (direction === 'input') === (getDefinition(from).type !== 'transform') ? from : out
+    else if (innerType) {
+      isNullable ||= type !== 'readonly' && type !== 'nonoptional'
+      inner = innerType
+    } else return { shape: inner, isNullable }
+  }
+}
+
+const enumTypes = new Map<string, ReturnType<typeof buildEnumType>>()
+
+const buildEnumType = ({ name, description, descriptions, values }: EnumDefinition) =>
+  builder.enumType(name, {
+    description,
+    values: Object.fromEntries(
+      values.map((value) => [
+        value.toUpperCase().replaceAll('-', '_'),
+        { value, description: descriptions[value] },
+      ]),
+    ),
+  })
+
+/** The GraphQL type of an enum of `defineEnum`. */
+export function getEnumType(shape: z.ZodType) {
+  const definition = shapeEnums.get(shape)
+  if (!definition) throw new Error('the shape has no enum')
+  const type = enumTypes.get(definition.name) ?? buildEnumType(definition)
+  enumTypes.set(definition.name, type)
+  return type
+}
+
+const objectTypes = new Map<string, unknown>()
+
+/** The type of an object shape with an id, which is the name of the type. */
+function getObjectType(shape: z.ZodObject, id: string, direction: Direction): unknown {
+  const known = objectTypes.get(id)
+  if (known) return known
+  const description = shape.meta()?.description ?? id
+  const type =
+    direction === 'input'
+      ? builder.inputType(id, {
+          description,
+          fields: (t) => buildInputFields(t, shape.shape),
+        })
+      : builder.objectRef<object>(id).implement({
+          ...withPublicAccess(description),
+          fields: (t) => buildObjectFields(t as never, shape.shape),
+        })
+  objectTypes.set(id, type)
+  return type
+}
+
+/** The type of a shape without wrappers; a list is an array of one. */
+function toType(shape: z.ZodType, direction: Direction): unknown {
+  if (shapeEnums.has(shape)) return getEnumType(shape)
+  if (isIdShape(shape)) return 'ID'
+  const { type, element } = getDefinition(shape)
+  switch (type) {
+    case 'array':
+      return [toType(unwrap(element as z.ZodType, direction).shape, direction)]
+    case 'string':
+      return shape.meta()?.format === 'date-time' ? 'DateTime' : 'String'
+    case 'enum':
+      return 'String'
+    case 'number':
+      return 'Int'
+    case 'boolean':
+      return 'Boolean'
+    case 'object': {
+      const { id } = shape.meta() ?? {}
+      return id ? getObjectType(shape as z.ZodObject, id, direction) : 'JSONObject'
+    }
+    default:
+      return 'JSONObject'
+  }
+}
+
+const describeShape = (
+  shape: z.ZodType,
+  inner: z.ZodType,
+  name: string,
+  model: string | undefined,
+): string | undefined =>
+  (shape.meta() ?? inner.meta())?.description ??
+  (model === undefined ? undefined : findDescription(model, name))
+
+type ObjectFields = PothosSchemaTypes.ObjectFieldBuilder<GraphQLTypes, object>
+
+/**
+ * Fields of an object type that return the members of the same names. `getOptions` returns further options of a field,
+ * such as its access rule.
+ */
+export function buildObjectFields(
+  t: ObjectFields,
+  shapes: Shapes,
+  model?: string,
+  getOptions: (name: string) => object = () => ({}),
+) {
+  const build = (name: string, shape: z.ZodType) => {
+    const { shape: inner, isNullable } = unwrap(shape, 'output')
+    return t.expose(
+      name as never,
+      {
+        type: toType(inner, 'output'),
+        nullable: isNullable,
+        description: describeShape(shape, inner, name, model),
+        ...getOptions(name),
+      } as never,
+    )
+  }
+  return Object.fromEntries(Object.entries(shapes).map(([name, shape]) => [name, build(name, shape)]))
+}
+
+/** Fields of an input type. Members without which the shape rejects the input are required. */
+export const buildInputFields = (t: InputFields, shapes: Shapes, model?: string) =>
+  Object.fromEntries(
+    Object.entries(shapes).map(([name, shape]) => {
+      const { shape: inner } = unwrap(shape, 'input')
+      const type = toType(inner, 'input') as 'String'
+      return [name, t.field({ type, description: describeShape(shape, inner, name, model) })]
+    }),
+  )

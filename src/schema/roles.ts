@@ -1,0 +1,8 @@
+import { ROLE_NAMES, type Role } from '../core/scopes.ts'
+import { defineEnum } from './enums.ts'
+
+export const ROLE = defineEnum<Role>(
+  'Role',
+  'A set of management scopes that a user can get.',
+  Object.fromEntries(ROLE_NAMES.map((role) => [role, `The scopes of role ${role}.`])) as Record<Role, string>,
+)
