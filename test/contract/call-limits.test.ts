@@ -15,6 +15,7 @@ const UNLIMITED: Record<string, string> = {
   'src/access/watch-token.ts': 'one check is for all streams',
   'src/coordination/row-changes.ts': 'one statement is for all caches',
   'src/credentials/accepted-passkeys.ts': 'is for hosted pages',
+  'src/delivery/outbox/outbox.ts': 'sends messages in the background',
   'src/idps/sign-in-providers.ts': 'callers share what a cache loads',
   'src/keys/keys.ts': 'callers share what a cache loads',
   'src/pages/form-answers.ts': 'is for hosted pages',

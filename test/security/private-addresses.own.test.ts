@@ -24,7 +24,7 @@ const test = base
   .extend('deliveryTo', { scope: 'file' }, ({ tenant }) => (url: string) => ({
     tenantId: tenant,
     id: 'd',
-    clientId: 'client_x',
+    recipientId: 'client_x',
     userId: 'user_x',
     sessionId: 'session_x',
     attempts: 1,

@@ -20,7 +20,7 @@ const BACKCHANNEL_LOGOUT_EVENT = 'http://schemas.openid.net/event/backchannel-lo
 export function issueLogoutToken({
   tenantId,
   userId,
-  clientId,
+  recipientId,
   sessionId,
   alg,
 }: Omit<LogoutDelivery, 'url'>): Promise<string> {
@@ -28,7 +28,7 @@ export function issueLogoutToken({
   const claims = {
     iss: issuerOf(tenantId),
     sub: userId,
-    aud: clientId,
+    aud: recipientId,
     iat: issuedAt,
     exp: issuedAt + LOGOUT_TOKEN_LIFETIME_SECONDS,
     jti: randomUUID(),
@@ -70,7 +70,7 @@ export async function sendLogoutToken(
     return { status, fault: null }
   } catch (error) {
     if (error instanceof FetchError) return { status: null, fault: error.kind }
-    log.error({ err: error, clientId: delivery.clientId }, 'cannot send a logout token')
+    log.error({ err: error, clientId: delivery.recipientId }, 'cannot send a logout token')
     return { status: null, fault: 'internal' }
   }
 }

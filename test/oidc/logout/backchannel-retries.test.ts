@@ -3,7 +3,7 @@ import { decodeJwt } from 'jose'
 import { describe, expect, onTestFinished, vi } from 'vitest'
 import { deleteClient, updateClient } from '../../../src/clients/client-changes.ts'
 import { sql } from '../../../src/database/db.ts'
-import { computePauseSeconds } from '../../../src/oidc/logout/logout-deliveries.ts'
+import { computePauseSeconds } from '../../../src/delivery/outbox/outbox.ts'
 import { endSession } from '../../../src/sessions/sessions.ts'
 import { test } from '../../support/backchannel-logout.ts'
 

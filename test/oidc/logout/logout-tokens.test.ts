@@ -27,7 +27,7 @@ describe('a logout token', () => {
     const token = await issueLogoutToken({
       tenantId: tenant,
       id: 'x',
-      clientId: clients.one.id,
+      recipientId: clients.one.id,
       userId: person.user.id,
       sessionId: person.sid,
       attempts: 1,

@@ -1,0 +1,126 @@
+import type { Sql } from '../../database/db.ts'
+import { type RowOf, type Shape, statement } from '../../database/statement.ts'
+
+/**
+ * The table of an outbox. It has the columns "tenantId", "id", "attempts", "nextAt" and "expiresAt", the id of the
+ * recipient, and the payload. Its rows are inserted by the statements that cause the messages.
+ */
+export type OutboxTable<Payload extends Shape> = {
+  name: string
+  /** The column with the id of the recipient. */
+  recipient: string
+  /** The payload as SQL: the columns of a message `d` and of a row `r` that `source` finds. */
+  payload: { columns: string; returns: Payload }
+  /** The table of the recipients, as `r`, and the condition that joins it. */
+  source: { table: string; condition: string }
+  /** SQL that records the `events`, a parameter, for the message in the CTE `from`. */
+  buildEventsSql: (events: string, from: string) => string
+}
+
+/** The columns that every message has. */
+const MESSAGE_RETURNS = {
+  tenantId: 'text',
+  id: 'text',
+  recipientId: 'text',
+  /** Attempts, including this one. */
+  attempts: 'int',
+  /** The last attempt is before this time. */
+  expiresAt: 'timestamptz',
+} as const
+
+/** A message that a process has claimed. */
+export type ClaimedMessage = RowOf<{ returns: typeof MESSAGE_RETURNS }>
+
+/** The messages that a process claims. */
+export type OutboxClaim = {
+  /** Maximum number of messages: in total, per recipient and per tenant. */
+  limit: number
+  perRecipient: number
+  perTenant: number
+  /** Recipients and tenants to leave out. */
+  exceptRecipients: string[]
+  exceptTenants: string[]
+  /** How long no other process claims the messages. */
+  leaseSeconds: number
+}
+
+/** Declares the statements of an outbox. */
+export function declareOutbox<const Payload extends Shape>(table: OutboxTable<Payload>) {
+  const { name, recipient, payload, source } = table
+  // Takes the oldest due messages, limited per recipient and per tenant, so that thousands for one recipient leave
+  // room for others. SKIP LOCKED passes over rows that another process is claiming; the second condition on
+  // nextAt excludes those that it has just claimed.
+  const claimMessages = statement({
+    takes: {
+      limit: 'int',
+      perRecipient: 'int',
+      perTenant: 'int',
+      exceptRecipients: 'text[]',
+      exceptTenants: 'text[]',
+      leaseSeconds: 'float8',
+    },
+    returns: { ...MESSAGE_RETURNS, ...payload.returns },
+  })`
+  WITH oldest AS (
+    SELECT "tenantId", "id", "${recipient}", "nextAt" FROM "${name}"
+    WHERE :tenant = 'system' AND "nextAt" <= now() AND "${recipient}" <> ALL(:exceptRecipients) AND "tenantId" <> ALL(:exceptTenants)
+    ORDER BY "nextAt" LIMIT 500
+  ), recipient_ranked AS (
+    SELECT o.*, row_number() OVER (PARTITION BY o."tenantId", o."${recipient}" ORDER BY o."nextAt") AS "recipientRank" FROM oldest o
+  ), ranked AS (
+    SELECT p.*, row_number() OVER (PARTITION BY p."tenantId" ORDER BY p."nextAt") AS "rank" FROM recipient_ranked p WHERE p."recipientRank" <= :perRecipient
+  ), picked AS (
+    SELECT d."tenantId", d."id" FROM "${name}" d
+    JOIN ranked k ON k."tenantId" = d."tenantId" AND k."id" = d."id" AND k."rank" <= :perTenant
+    WHERE d."nextAt" <= now() ORDER BY d."nextAt" LIMIT :limit FOR UPDATE OF d SKIP LOCKED
+  )
+  UPDATE "${name}" d SET "nextAt" = now() + make_interval(secs => :leaseSeconds), "attempts" = d."attempts" + 1
+  FROM picked p, ${source.table} r
+  WHERE d."tenantId" = p."tenantId" AND d."id" = p."id" AND ${source.condition}
+  RETURNING d."tenantId", d."id", d."${recipient}" AS "recipientId", d."attempts", d."expiresAt", ${payload.columns}`
+
+  const finishMessage = statement({
+    takes: { id: 'text', events: 'jsonb' },
+    returns: { finished: 'int' },
+  })`
+  WITH finished AS (
+    DELETE FROM "${name}" WHERE "tenantId" = :tenant AND "id" = :id RETURNING *
+  ), event_log AS (${table.buildEventsSql(':events', 'finished')})
+  SELECT 1 AS "finished" FROM finished`
+
+  // A process that has claimed the message since has increased "attempts".
+  const postponeMessage = statement({
+    takes: { id: 'text', attempts: 'int', pauseSeconds: 'float8', events: 'jsonb' },
+    returns: { postponed: 'int' },
+  })`
+  WITH postponed AS (
+    UPDATE "${name}" SET "nextAt" = now() + make_interval(secs => :pauseSeconds)
+    WHERE "tenantId" = :tenant AND "id" = :id AND "attempts" = :attempts RETURNING *
+  ), event_log AS (${table.buildEventsSql(':events', 'postponed')})
+  SELECT 1 AS "postponed" FROM postponed`
+
+  return {
+    /**
+     * Claims due messages of all tenants. Other processes claim them again after the lease, in case this one dies.
+     */
+    claim: (sql: Sql, system: string, claim: OutboxClaim): Promise<RowOf<typeof claimMessages>[]> =>
+      claimMessages.all(sql, { tenant: system, ...claim }),
+    /**
+     * Deletes a message and records the events, in one statement. False, without events, when another process
+     * deleted it first.
+     */
+    finish: async (sql: Sql, { tenantId, id }: ClaimedMessage, events: object[]): Promise<boolean> =>
+      (await finishMessage.first(sql, { tenant: tenantId, id, events })) !== null,
+    /**
+     * Postpones a message by `pauseSeconds` and records the events, in one statement. False, without events, when
+     * another process has claimed it since.
+     */
+    postpone: async (
+      sql: Sql,
+      { tenantId, id, attempts }: ClaimedMessage,
+      pauseSeconds: number,
+      events: object[],
+    ): Promise<boolean> =>
+      (await postponeMessage.first(sql, { tenant: tenantId, id, attempts, pauseSeconds, events })) !== null,
+  }
+}

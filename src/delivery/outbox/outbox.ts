@@ -1,0 +1,170 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { errorMessage } from '../../core/error-message.ts'
+import { log } from '../../core/log.ts'
+import { SYSTEM_TENANT } from '../../core/scopes.ts'
+import { type Sql, sql } from '../../database/db.ts'
+import type { ClaimedMessage, OutboxClaim } from './outbox.sql.ts'
+
+/** What became of a message: `delayed` is its first failure. */
+export type OutboxResult = 'delivered' | 'delayed' | 'failed'
+
+/** Messages that are sent to recipients outside, each until its recipient accepts it or it expires. */
+export type Outbox<Message extends ClaimedMessage, Answer> = {
+  /** The name in log lines. */
+  name: string
+  /** The statements of its table, as `declareOutbox` declares them. */
+  store: {
+    claim: (sql: Sql, system: string, claim: OutboxClaim) => Promise<Message[]>
+    finish: (sql: Sql, message: Message, events: object[]) => Promise<boolean>
+    postpone: (sql: Sql, message: Message, pauseSeconds: number, events: object[]) => Promise<boolean>
+  }
+  /** Sends a message within 10 s. Null when there is nowhere to send it to: it is deleted. Never throws. */
+  send: (message: Message, signal: AbortSignal) => Promise<Answer | null>
+  isAccepted: (answer: Answer) => boolean
+  /** The row of the event about a result. */
+  createEvent: (message: Message, result: OutboxResult, answer: Answer) => object
+  /** Called after events of a tenant were recorded. */
+  onRecorded: (tenant: string) => void
+  /** Calls `wake` when this process has inserted messages; returns the function that stops it. */
+  listen: (wake: () => void) => () => void
+}
+
+/**
+ * Concurrent attempts of one process: in total, per recipient and per tenant. Slow recipients delay only
+ * themselves, and no other tenant.
+ */
+const MAX_CONCURRENT = 32
+const MAX_PER_RECIPIENT = 4
+const MAX_PER_TENANT = 16
+/** An attempt takes at most ten seconds. A process that has not finished by then is considered dead. */
+const LEASE_SECONDS = 20
+/** How often messages that other processes inserted, and postponed ones, are looked for. */
+const POLL_MS = 3000
+/** How long running attempts may finish at shutdown. Aborted ones are repeated by another process. */
+const SHUTDOWN_GRACE_MS = 3000
+
+const FIRST_PAUSE_SECONDS = 2
+const MAX_PAUSE_SECONDS = 3600
+
+/**
+ * The pause after an attempt: 2, 6, 18 seconds and so on, up to an hour, plus up to a quarter at random, so
+ * that retries spread.
+ */
+export const computePauseSeconds = (attempts: number): number =>
+  Math.min(FIRST_PAUSE_SECONDS * 3 ** (attempts - 1), MAX_PAUSE_SECONDS) * (1 + Math.random() / 4)
+
+/**
+ * Attempts a message once. It is deleted when the recipient accepts it, or when it expires before the next attempt. The
+ * first failure is recorded, so that the operator of the recipient learns of it within seconds, not after the last
+ * attempt. An aborted attempt says nothing about the recipient.
+ */
+async function attemptMessage<Message extends ClaimedMessage, Answer>(
+  { name, store, send, isAccepted, createEvent, onRecorded }: Outbox<Message, Answer>,
+  message: Message,
+  signal: AbortSignal,
+): Promise<void> {
+  const { tenantId, recipientId, attempts, expiresAt } = message
+  const finish = async (events: object[]): Promise<void> => {
+    if ((await store.finish(sql, message, events)) && events.length > 0) onRecorded(tenantId)
+  }
+  const answer = await send(message, signal)
+  if (answer === null) return finish([])
+  if (isAccepted(answer)) return finish([createEvent(message, 'delivered', answer)])
+  const facts: object = { outbox: name, tenant: tenantId, recipientId, attempts, ...answer }
+  log.warn(facts, 'a message was not accepted')
+  const pauseSeconds = computePauseSeconds(attempts)
+  if (Date.now() + pauseSeconds * 1000 > expiresAt.getTime())
+    return finish([createEvent(message, 'failed', answer)])
+  const events = attempts === 1 && !signal.aborted ? [createEvent(message, 'delayed', answer)] : []
+  if ((await store.postpone(sql, message, pauseSeconds, events)) && events.length > 0) onRecorded(tenantId)
+}
+
+/**
+ * Sends the messages of all tenants, whenever this process inserts some and every few seconds. The returned function
+ * stops it and resolves when no attempt is running.
+ */
+export function startOutbox<Message extends ClaimedMessage, Answer>(
+  outbox: Outbox<Message, Answer>,
+): () => Promise<void> {
+  const running = new Map<Promise<void>, Message>()
+  const abort = new AbortController()
+  let timer: NodeJS.Timeout
+  let stopped = false
+  let isDue = false
+  let isClaiming = false
+  let claiming = Promise.resolve()
+
+  const startAttempt = (message: Message): void => {
+    const attempt = attemptMessage(outbox, message, abort.signal)
+      .catch((error: Error) =>
+        log.warn({ outbox: outbox.name, err: error.message }, 'a message is postponed'),
+      )
+      .finally(() => {
+        running.delete(attempt)
+        wake()
+      })
+    running.set(attempt, message)
+  }
+
+  /** Ids of the recipients or tenants that have reached the limit. */
+  const listBusy = (member: 'recipientId' | 'tenantId', limit: number): string[] => {
+    const ids = [...running.values()].map((message) => message[member])
+    return [...new Set(ids)].filter((id) => ids.filter((each) => each === id).length >= limit)
+  }
+
+  const claimBatch = async (): Promise<void> => {
+    let found = true
+    while (found && !stopped && running.size < MAX_CONCURRENT) {
+      const messages = await outbox.store.claim(sql, SYSTEM_TENANT, {
+        limit: MAX_CONCURRENT - running.size,
+        perRecipient: MAX_PER_RECIPIENT,
+        perTenant: MAX_PER_TENANT,
+        exceptRecipients: listBusy('recipientId', MAX_PER_RECIPIENT),
+        exceptTenants: listBusy('tenantId', MAX_PER_TENANT),
+        leaseSeconds: LEASE_SECONDS,
+      })
+      messages.forEach(startAttempt)
+      found = messages.length > 0
+    }
+  }
+
+  const claimAll = async (): Promise<void> => {
+    isClaiming = true
+    try {
+      while (isDue && !stopped) {
+        isDue = false
+        await claimBatch()
+      }
+    } catch (error) {
+      const err = errorMessage(error)
+      if (!stopped) log.warn({ outbox: outbox.name, err }, 'cannot claim messages')
+    } finally {
+      isClaiming = false
+    }
+  }
+
+  /** Claims what is due; when a claim is already running, once more after it. */
+  const wake = (): void => {
+    isDue = true
+    if (!isClaiming && !stopped) claiming = claimAll()
+  }
+
+  const poll = (): void => {
+    wake()
+    // Random, so that processes do not poll at the same time.
+    timer = setTimeout(poll, POLL_MS * (0.75 + Math.random() / 2)).unref()
+  }
+
+  const stopListening = outbox.listen(wake)
+  poll()
+  return async () => {
+    stopped = true
+    clearTimeout(timer)
+    stopListening()
+    await claiming
+    const allDone = Promise.all(running.keys())
+    await Promise.race([allDone, sleep(SHUTDOWN_GRACE_MS, undefined, { ref: false })])
+    abort.abort()
+    await allDone
+  }
+}
