@@ -58,33 +58,30 @@ const computeFreshUntilMs = (client: CachedClient, moreSeconds = 0): number =>
   (client.documentFreshUntil?.getTime() ?? 0) + moreSeconds * 1000
 
 /**
- * The client of an authorize or pushed request: a stored one or, when the tenant allows it, one whose
- * client_id is the URL of its metadata document, which is fetched unless it is fresh. No other call fetches
- * documents. At most one statement for a stored client. Throws OAuthError, never redirected, for an unusable
- * document, and RateLimited.
+ * Prepares an authorize or pushed request of a client whose client_id is the URL of its metadata document: fetches the
+ * document and stores the client, unless the stored one is fresh or the tenant does not allow it. No other call fetches
+ * documents. Throws OAuthError, never redirected, for an unusable document, and RateLimited.
  */
-export async function findRequestingClient(
+export async function loadDocumentClient(
   ctx: Ctx,
   { clientIdMetadataDocuments }: CachedTenant,
   clientId: string,
   now = new Date(),
-): Promise<CachedClient | null> {
+): Promise<void> {
+  if (!clientIdMetadataDocuments || !isDocumentClientId(clientId)) return
   const known = await findClient(ctx.tenant, clientId)
-  if (!clientIdMetadataDocuments || !isDocumentClientId(clientId)) return known
-  if (known && (known.registeredBy !== 'document' || computeFreshUntilMs(known) > now.getTime())) return known
+  if (known && (known.registeredBy !== 'document' || computeFreshUntilMs(known) > now.getTime())) return
   try {
     await loadDocumentOnce(ctx, clientId, now)
   } catch (error) {
     const isTransient = error instanceof RateLimited || (error instanceof DocumentError && error.isTransient)
-    if (known && isTransient && computeFreshUntilMs(known, STALE_RETENTION_SECONDS) > now.getTime())
-      return known
+    if (known && isTransient && computeFreshUntilMs(known, STALE_RETENTION_SECONDS) > now.getTime()) return
     if (!(error instanceof DocumentError)) throw error
     throw new OAuthError(error.code, 'The metadata document of the client cannot be used.', {
       redirect: false,
       diagnostics: { client_id: clientId, reason: error.message },
     })
   }
-  return findClient(ctx.tenant, clientId)
 }
 
 /**

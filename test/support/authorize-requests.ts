@@ -1,5 +1,5 @@
 import { OAuthError } from '../../src/core/oauth-error.ts'
-import { parseAuthorizeRequest } from '../../src/oidc/authorize/parse-request.ts'
+import { readAuthorizeRequest } from '../../src/oidc/authorize/request-checks.ts'
 import type { RequestingClient } from '../../src/oidc/authorize/response-target.ts'
 import { PROMPTS } from '../../src/oidc/model/authorize-request.ts'
 
@@ -27,7 +27,7 @@ const good = {
 /** Parses an authorize request; returns the error instead of throwing it. */
 export function parse(params: URLSearchParams, of: RequestingClient | null = testClient(), isPushed = false) {
   try {
-    return parseAuthorizeRequest(params, of, {
+    return readAuthorizeRequest(params, of, {
       tenant: 'demo',
       resources: RESOURCES,
       prompts: PROMPTS,

@@ -1,6 +1,6 @@
 import type { TenantCall } from '../../access/endpoint.http.ts'
 import { openInteraction } from '../../oidc/interactions/browser-binding.ts'
-import { buildSignInPath } from '../../oidc/interactions/interactions.ts'
+import { buildSignInPath } from '../../oidc/interactions/sign-in-path.ts'
 import {
   ACCOUNT_PAGES_ID,
   type AccountPagesRequest,

@@ -1,4 +1,5 @@
 import type { H3 } from 'h3'
+import { findClient } from '../../access/client-cache.ts'
 import { addRoute, type TenantCall } from '../../access/endpoint.http.ts'
 import type { CachedTenant } from '../../access/tenant-cache.ts'
 import { env } from '../../core/env.ts'
@@ -7,16 +8,20 @@ import { readTarget } from '../../http/request.http.ts'
 import { readFormParams } from '../../http/request-body.http.ts'
 import { readSessionTokens } from '../../pages/account-cookies.ts'
 import { redirectTo, renderErrorPage } from '../../pages/responses.http.ts'
+import { loadDocumentClient } from '../../registration/client-documents.ts'
 import {
   buildInteractionCookie,
   openInteraction,
   readInteractionKey,
 } from '../interactions/browser-binding.ts'
-import { buildSignInPath, createInteraction, findInteraction } from '../interactions/interactions.ts'
-import { type CheckedRequest, validateAuthorizeRequest } from './check-request.ts'
+import { createInteraction, findInteraction, type ResumableSignIn } from '../interactions/interactions.ts'
+import { buildSignInPath } from '../interactions/sign-in-path.ts'
+import type { PendingRedirect } from '../model/authorize-request.ts'
 import { evaluateRequest } from './evaluate-request.ts'
 import { issueCodeResponse } from './issue-answer.ts'
 import type { NextStep } from './next-step.ts'
+import { isPushedRequest, openPushedRequest } from './pushed-requests.ts'
+import { checkParameters, type RejectedRequest } from './request-checks.ts'
 import { sendAuthorizationResponse } from './response-modes.http.ts'
 import { sendErrorResponse } from './send-error.http.ts'
 import { createStepError } from './step-error.ts'
@@ -35,13 +40,30 @@ export function addAuthorizeRoutes(app: H3): void {
 /** The browser comes from anywhere and has been shown nothing. */
 const UNSEEN = { hasSeenPage: false }
 
-/** Validates the request and attributes the call to its client. */
-function validateCallRequest(
-  { ctx, tenant, setClient }: TenantCall,
-  params: URLSearchParams,
-): Promise<CheckedRequest> {
-  setClient(params.get('client_id'))
-  return validateAuthorizeRequest(ctx, tenant, params)
+/**
+ * A validated authorize request, with the handle of its sign-in if it was pushed; the sign-in that it started before; or
+ * its error.
+ */
+type ReadRequest =
+  | { request: PendingRedirect; signIn?: ResumableSignIn }
+  | { pendingHandle: string }
+  | RejectedRequest
+
+/**
+ * Reads the request, or the pushed request that it refers to (RFC 9126, section 4). Attributes the call to its client.
+ * Throws OAuthError, not redirected, RateLimited and PayloadTooLarge.
+ */
+async function readRequest(call: TenantCall, sent: URLSearchParams): Promise<ReadRequest> {
+  const { ctx, tenant } = call
+  call.setClient(sent.get('client_id'))
+  const isPushed = isPushedRequest(sent)
+  const opened = isPushed ? await openPushedRequest(ctx.tenant, sent) : { params: sent }
+  if ('pendingHandle' in opened) return opened
+  const clientId = opened.params.get('client_id') ?? ''
+  await loadDocumentClient(ctx, tenant, clientId)
+  const client = await findClient(ctx.tenant, clientId)
+  const checked = await checkParameters(tenant, client, opened.params, { isPushed })
+  return 'error' in checked ? checked : { ...checked, signIn: opened.signIn }
 }
 
 /**
@@ -51,7 +73,7 @@ async function handleAuthorize(call: TenantCall): Promise<Response> {
   const { event, tenant, ctx } = call
   const cookies = event.req.headers.get('cookie')
   const params = readTarget(event).query
-  const checked = await validateCallRequest(call, params)
+  const checked = await readRequest(call, params)
   if ('pendingHandle' in checked) return resumeSignIn(call, checked.pendingHandle, params)
   if ('error' in checked) return sendErrorResponse(call, checked.target, checked.error, UNSEEN)
   const { request, signIn } = checked
@@ -111,7 +133,7 @@ function selectStartUrl({ loginUrl }: CachedTenant, next: NextStep, hosted: stri
 async function handleAuthorizePost(call: TenantCall): Promise<Response> {
   const { event, ctx } = call
   const params = await readFormParams(event)
-  const checked = await validateCallRequest(call, params)
+  const checked = await readRequest(call, params)
   if ('pendingHandle' in checked) return redirectTo(buildPendingPath(call, checked.pendingHandle, params))
   if ('error' in checked) return sendErrorResponse(call, checked.target, checked.error, UNSEEN)
   const handle = await createInteraction(ctx, checked.request, null, checked.signIn)

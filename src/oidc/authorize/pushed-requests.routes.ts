@@ -1,10 +1,10 @@
 import type { H3 } from 'h3'
 import { addRoute, type TenantCall } from '../../access/endpoint.http.ts'
 import { createUncachedJson, renderOAuthError } from '../../pages/responses.http.ts'
-import { findRequestingClient } from '../../registration/client-documents.ts'
+import { loadDocumentClient } from '../../registration/client-documents.ts'
 import { answerPreflight, limitPendingRequest, readTokenRequest } from '../client-auth/client-request.http.ts'
-import { validateParameters } from './check-request.ts'
 import { extractPushedParameters, storePushedRequest } from './pushed-requests.ts'
+import { validateParameters } from './request-checks.ts'
 
 /** The pushed authorization request endpoint (RFC 9126, section 2). */
 export function addPushedRequestRoutes(app: H3): void {
@@ -19,7 +19,7 @@ export function addPushedRequestRoutes(app: H3): void {
 
 async function handlePush(call: TenantCall): Promise<Response> {
   const request = await readTokenRequest(call, (clientId) =>
-    findRequestingClient(call.ctx, call.tenant, clientId),
+    loadDocumentClient(call.ctx, call.tenant, clientId),
   )
   const params = extractPushedParameters(request)
   await limitPendingRequest(request)

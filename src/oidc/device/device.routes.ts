@@ -19,7 +19,7 @@ import {
 } from '../../pages/responses.http.ts'
 import { limitPendingRequest, readTokenRequest } from '../client-auth/client-request.http.ts'
 import { openInteraction } from '../interactions/browser-binding.ts'
-import { buildSignInPath } from '../interactions/interactions.ts'
+import { buildSignInPath } from '../interactions/sign-in-path.ts'
 import { describeInputRejection } from '../signin/step/input-rejection-texts.ts'
 import { DeviceApprovedPage, DeviceDeniedPage, UserCodePage } from './device.pages.tsx'
 import { startDeviceAuthorization } from './device-authorization.ts'

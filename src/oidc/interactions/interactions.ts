@@ -4,113 +4,14 @@ import { equalsConstantTime, randomToken, sha256 } from '../../core/crypto.ts'
 import { AppError } from '../../core/errors.ts'
 import { measureJson } from '../../core/json-size.ts'
 import { addSeconds } from '../../core/time.ts'
-import { dbFor, sql } from '../../database/db.ts'
+import { dbFor } from '../../database/db.ts'
 import type { Prisma } from '../../generated/prisma/client.ts'
-import type { ProviderOrigin } from '../../idps/provider-sessions.sql.ts'
-import type { PasscodeOrigin } from '../../passcodes/passcode-origin.ts'
-import type { PasscodeAddress } from '../../passcodes/passcodes.fields.ts'
-import type { CodeProblem } from '../../passcodes/rejected-code.ts'
-import type { SessionProof } from '../../sessions/proofs.ts'
 import type { PendingRequest } from '../model/authorize-request.ts'
-import { type InteractionBinding, updateInputRejection } from './interactions.sql.ts'
+import type { InteractionBinding } from './interactions.sql.ts'
+import type { Progress } from './progress.ts'
 
 /** How long a user may take to complete the hosted pages. */
 export const INTERACTION_LIFETIME_SECONDS = 3600
-
-/**
- * Why the last input of a page was rejected. It does not depend on whether the address is known; the page has
- * the text.
- */
-export type InputRejection = {
-  page: 'email' | 'code' | 'create' | 'passkey' | 'second-factor' | 'recovery' | 'passkey-setup' | 'terms'
-  reason:
-    | 'address'
-    | 'country'
-    | CodeProblem
-    | 'attempts'
-    | 'passkey'
-    | 'passkeyChanged'
-    | 'totp'
-    | 'recovery'
-    | 'fields'
-    | 'terms'
-    | 'closed'
-    | 'locked'
-    | `provider-${'canceled' | 'misconfigured' | 'rejected' | 'unavailable'}`
-  /** The entered address. */
-  entered?: string
-  /** The entered fields of a new account, and what is wrong with each. */
-  values?: Record<string, string>
-  issues?: Record<string, string>
-  /** After too many attempts: when the next one is allowed. */
-  retryAt?: string
-  /** The id of a passkey that does not exist any more, for its provider. */
-  unknownPasskey?: string
-  /** The name of the identity provider at which the sign-in failed. */
-  provider?: string
-}
-
-/** A proven identity at a provider, and the updatedAt of the provider at which it was proven. */
-export type PendingLink = {
-  idpId: string
-  provider: string
-  identity: { issuer: string; subject: string; claims: Record<string, unknown> }
-  provenAt: string
-  /** Its tokens, encrypted, if the provider keeps them. */
-  tokens?: string | null
-}
-
-/** A first proof, whose it is, and the session at an identity provider that it came from. */
-export type FirstProof = { userId: string; proof: SessionProof; provider?: ProviderOrigin }
-
-/** The user's progress through the hosted pages; stored as JSON. */
-export type Progress = {
-  /** The address to verify, as entered, and when its passcode was requested. */
-  address?: string
-  sentAt?: string
-  /** It replaced an earlier one. */
-  isResent?: boolean
-  /** Where the passcode is to be entered, and its number of digits. */
-  origin?: PasscodeOrigin
-  digits?: 6 | 10
-  /** How many codes for the address were counted in the limits. */
-  codes?: number
-  /** The address that this browser has proven and that had no user: an account can be created. */
-  provenAddress?: PasscodeAddress
-  /** The session that this request started or continued, and the time of its first proof for this request. */
-  sessionId?: string
-  signedInAt?: string
-  /** The proof of a user who presents a second factor next. There is no session for it yet. */
-  firstProof?: FirstProof
-  /** The key of the authenticator app that the user sets up, sealed. */
-  pendingTotp?: string
-  /** The new recovery codes, sealed, until the user has saved them. */
-  recoveryCodes?: string
-  /** The session that the user chose among those of the browser. */
-  chosenSession?: string
-  /** The session whose user consented during this request. */
-  consentedIn?: string
-  /** How many passkeys were presented: each one needs a challenge of its own. */
-  passkeyAttempts?: number
-  /** A passkey that was presented and that its user replaces after a sign-in by another method. */
-  changedPasskey?: { id: string; userId: string }
-  /** The browser was sent to an identity provider: it is not sent there again without a choice of the user. */
-  isLed?: boolean
-  /** A proven identity without a link: it is linked to the user who signs in by another method. */
-  pendingLink?: PendingLink
-  /** The attempt to sign in at an identity provider; removed when the provider answers. */
-  provider?: { id: string; idpId: string; since: string | null }
-  /** The user chose to stay signed in when the browser is closed. */
-  staySignedIn?: boolean
-  /** The browser can create passkeys on its device, says the script of the first page. */
-  canCreatePasskey?: boolean
-  /** The session whose user is offered to create a passkey. */
-  passkeyOfferedIn?: string
-  /** The user chose to sign in as someone else: no address is prefilled. */
-  isAnother?: boolean
-  /** Shown once. */
-  refusal?: InputRejection
-}
 
 /**
  * A pending request. `handle` is in the pages' URLs; `key` is the cookie that binds it to one browser. `nextKey` binds it
@@ -160,21 +61,6 @@ const toInteractionKey = (tenant: string, handle: string) => ({
 
 /** The handle of a sign-in that its request_uri leads back to until `resumableUntil`. */
 export type ResumableSignIn = { handle: string; resumableUntil: Date }
-
-/** The path segment of a sign-in: the handle, and the client of a page that has expired or is opened elsewhere. */
-const SEGMENT = /^([A-Za-z0-9_-]{43})(?:-(client_[0-9a-z]{26}))?$/
-
-/** The path of the first page of a sign-in. */
-export function buildSignInPath(tenant: string, handle: string, clientId: string): string {
-  const named = `${handle}-${clientId}`
-  return `/${tenant}/signin/${SEGMENT.test(named) ? named : handle}`
-}
-
-/** The handle in a path segment, and the client that it names. */
-export function readSignInSegment(segment: string): { handle: string; clientId: string | null } {
-  const [, handle = '', clientId = null] = SEGMENT.exec(segment) ?? []
-  return { handle, clientId }
-}
 
 /** The same message for every reason, so that it does not reveal whether a handle exists. */
 export const createExpiredSignInError = () =>
@@ -313,32 +199,6 @@ async function updateInteraction(tenant: string, interaction: Interaction, key: 
   })
   return count === 1
 }
-
-/** PostgreSQL stores neither U+0000 nor unpaired surrogates, in text or jsonb. */
-const toStorableText = (text: string, length = 320): string =>
-  text.replaceAll('\u0000', '').slice(0, length).toWellFormed()
-/** Longest entered value of a field that is shown again. */
-const ENTRY_LENGTH = 1000
-
-/** Stores why an input was rejected, for the page that the browser is redirected to. */
-export const setInputRejection = (
-  tenant: string,
-  interaction: Interaction,
-  refusal: InputRejection,
-): Promise<void> =>
-  updateInputRejection(sql, tenant, hashBinding(interaction), {
-    ...refusal,
-    ...(refusal.entered !== undefined && { entered: toStorableText(refusal.entered) }),
-    ...(refusal.values && {
-      values: Object.fromEntries(
-        Object.entries(refusal.values).map(([name, value]) => [name, toStorableText(value, ENTRY_LENGTH)]),
-      ),
-    }),
-  })
-
-/** Deletes the rejection after it was shown. */
-export const clearInputRejection = (tenant: string, interaction: Interaction): Promise<void> =>
-  updateInputRejection(sql, tenant, hashBinding(interaction), null)
 
 /** Deletes an interaction. False when it has ended: of two submissions of the last form, only one continues. */
 export async function deleteInteraction(

@@ -1,7 +1,7 @@
 import type { Sql } from '../../database/db.ts'
 import { statement, typed } from '../../database/statement.ts'
 import type { InteractionBinding } from './interactions.sql.ts'
-import type { Progress } from './interactions.ts'
+import type { Progress } from './progress.ts'
 
 const LOCK_PROGRESS = statement({
   takes: { handleHash: 'bytea', browserHash: 'bytea', now: 'timestamptz' },

@@ -1,7 +1,7 @@
 import type { Sql } from '../../database/db.ts'
 import { statement } from '../../database/statement.ts'
 import type { InteractionBinding } from './interactions.sql.ts'
-import type { Progress } from './interactions.ts'
+import type { Progress } from './progress.ts'
 
 const STORE_ATTEMPT = statement({ takes: { handleHash: 'bytea', browserHash: 'bytea', progress: 'jsonb' } })`
   UPDATE "Interaction" SET "progress" = "progress" || :progress || '{"isLed": true}'

@@ -9,11 +9,8 @@ import { isCsrfToken } from '../../pages/csrf.ts'
 import { addCookies, renderErrorPage } from '../../pages/responses.http.ts'
 import { createStepError } from '../authorize/step-error.ts'
 import { buildInteractionCookie } from '../interactions/browser-binding.ts'
-import {
-  clearInputRejection,
-  createExpiredSignInError,
-  type Interaction,
-} from '../interactions/interactions.ts'
+import { clearInputRejection } from '../interactions/input-rejections.ts'
+import { createExpiredSignInError, type Interaction } from '../interactions/interactions.ts'
 import { ACCOUNT_FORMS, CHOOSE_FORMS, removeAccount, switchAccount } from './account-forms.http.ts'
 import { selectCompletion } from './completion.http.ts'
 import { openUsefulOffer } from './passkey/passkey-offer.ts'

@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest'
 import { dbFor } from '../../../src/database/db.ts'
-import { readSignInSegment } from '../../../src/oidc/interactions/interactions.ts'
+import { readSignInSegment } from '../../../src/oidc/interactions/sign-in-path.ts'
 import { answerOnce } from '../../../src/pages/form-answers.ts'
 import { updateSettings } from '../../../src/tenants/settings.ts'
 import { createAssertion } from '../../support/authenticator.ts'

@@ -6,7 +6,7 @@ import { type PasscodeAddress, parseAddress } from '../../../passcodes/passcodes
 import { RejectedCode } from '../../../passcodes/rejected-code.ts'
 import { listEntryChannels } from '../../../passcodes/sign-up-policy.ts'
 import { selectExpectedAddress } from '../../authorize/evaluate-request.ts'
-import type { InputRejection } from '../../interactions/interactions.ts'
+import type { InputRejection } from '../../interactions/progress.ts'
 import { formatAddress } from '../step/address-texts.ts'
 import { admitAccount } from '../step/admit-account.http.ts'
 import { describeInputRejection, isPasskeyRejection } from '../step/input-rejection-texts.ts'

@@ -8,10 +8,10 @@ import { sendSignInPasscode } from '../../../passcodes/send-passcode.ts'
 import {
   hashHandle,
   type Interaction,
-  type Progress,
   saveInteraction,
   saveProvenInteraction,
 } from '../../interactions/interactions.ts'
+import type { Progress } from '../../interactions/progress.ts'
 import { createSecondFactorRule, recordProof } from '../step/sign-in.ts'
 import type { EnteredAccount, SignInStep } from '../step/sign-in-step.ts'
 import { findKnownBrowser } from './known-browsers.ts'

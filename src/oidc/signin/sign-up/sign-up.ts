@@ -4,8 +4,9 @@ import { type ProvenOwner, proveAddress, type SignedInUser } from '../../../pass
 import { enterAsOwner } from '../../../passcodes/proven-address.ts'
 import type { TermsConsent } from '../../../sign-up/terms-consent.ts'
 import { requireAccountStorage } from '../../../users/account-budget.ts'
-import { hashBinding, hashProvenBinding, type Progress } from '../../interactions/interactions.ts'
+import { hashBinding, hashProvenBinding } from '../../interactions/interactions.ts'
 import { lockProgress, saveProvenProgress } from '../../interactions/locked-progress.sql.ts'
+import type { Progress } from '../../interactions/progress.ts'
 import {
   createSecondFactorRule,
   settleSignIn,

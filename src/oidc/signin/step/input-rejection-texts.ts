@@ -1,7 +1,7 @@
 import { CHANNELS, type Channel } from '../../../core/sign-in-methods.ts'
 import { formatWait } from '../../../languages/wait.ts'
 import type { Words } from '../../../languages/words.ts'
-import type { InputRejection } from '../../interactions/interactions.ts'
+import type { InputRejection } from '../../interactions/progress.ts'
 import { describeInvalidAddress } from './address-texts.ts'
 
 /** Seconds until a time; 0 when it has passed or there is none. */

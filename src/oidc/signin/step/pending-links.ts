@@ -13,9 +13,9 @@ import {
   hashBinding,
   hashProvenBinding,
   type Interaction,
-  type PendingLink,
 } from '../../interactions/interactions.ts'
 import { clearPendingLink, insertPendingLink } from '../../interactions/pending-links.sql.ts'
+import type { PendingLink } from '../../interactions/progress.ts'
 
 /** Claims of more bytes are not kept until the link is created. */
 const MAX_CLAIMS_BYTES = 4096

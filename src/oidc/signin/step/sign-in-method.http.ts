@@ -1,6 +1,6 @@
 import type { PagePart } from '../../../pages/page-part.pages.tsx'
 import type { PageInteraction } from '../../../pages/page-shell.pages.tsx'
-import type { InputRejection } from '../../interactions/interactions.ts'
+import type { InputRejection } from '../../interactions/progress.ts'
 import type { SignInStep } from './sign-in-step.ts'
 
 /** Handles a form of the sign-in pages; `form` has its fields. */

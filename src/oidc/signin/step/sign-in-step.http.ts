@@ -5,13 +5,10 @@ import { listSurplusAccounts } from '../../../sessions/browser-accounts.ts'
 import { selectCookieLifetime } from '../../../tenants/cookie-lifetime.ts'
 import { evaluateRequest } from '../../authorize/evaluate-request.ts'
 import { buildInteractionCookie, readInteractionKey } from '../../interactions/browser-binding.ts'
-import {
-  buildSignInPath,
-  findInteraction,
-  type InputRejection,
-  readSignInSegment,
-  setInputRejection,
-} from '../../interactions/interactions.ts'
+import { setInputRejection } from '../../interactions/input-rejections.ts'
+import { findInteraction } from '../../interactions/interactions.ts'
+import type { InputRejection } from '../../interactions/progress.ts'
+import { buildSignInPath, readSignInSegment } from '../../interactions/sign-in-path.ts'
 import { findWithPasskey } from './presented-passkey.ts'
 import type { EnteredAccount, SignInStep } from './sign-in-step.ts'
 

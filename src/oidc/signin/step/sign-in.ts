@@ -11,13 +11,8 @@ import { type BrowserAccount, endAccounts, listSurplusAccounts } from '../../../
 import type { SessionProof } from '../../../sessions/proofs.ts'
 import type { AccountState } from '../../authorize/account-choice.ts'
 import type { AuthorizationState } from '../../authorize/evaluate-request.ts'
-import {
-  type FirstProof,
-  type Interaction,
-  type Progress,
-  saveInteraction,
-  saveProvenInteraction,
-} from '../../interactions/interactions.ts'
+import { type Interaction, saveInteraction, saveProvenInteraction } from '../../interactions/interactions.ts'
+import type { FirstProof, Progress } from '../../interactions/progress.ts'
 import type { Prompt } from '../../model/authorize-request.ts'
 import { needsSecondFactor, selectSecondFactorTerms } from '../../model/second-factor.ts'
 import { linkPending } from './pending-links.ts'

@@ -4,7 +4,7 @@ import type { PageClient, PageInteraction, PageTenant } from '../../../pages/pag
 import type { RenderOptions } from '../../../pages/render-page.pages.tsx'
 import { renderComponent } from '../../../pages/responses.http.ts'
 import { agreeToTerms, readTermsConsent } from '../../../sign-up/terms-consent.ts'
-import type { InputRejection } from '../../interactions/interactions.ts'
+import type { InputRejection } from '../../interactions/progress.ts'
 import { describeInputRejection } from '../step/input-rejection-texts.ts'
 import type { FormHandler } from '../step/sign-in-method.http.ts'
 import { redirectToPage, rejectInput } from '../step/sign-in-step.http.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { CHALLENGE, changed, parse, repeated, testClient } from '../../support/authorize-requests.ts'
 
-describe('parseAuthorizeRequest', () => {
+describe('readAuthorizeRequest', () => {
   test('reads each parameter of a request (OIDC Core, section 3.1.2.1)', () => {
     const more = {
       scope: 'openid  email users:read openid users:write unknown',

@@ -3,13 +3,13 @@ import { parseScopeList } from '../../core/scopes.ts'
 import { createRepeatedError, findRepeatedNames } from '../../http/repeated-parameters.ts'
 import { isIdpId } from '../../schema/idp-id.ts'
 import {
-  type AuthorizeRequest,
   DISPLAYS,
   type Display,
   type Prompt,
   RESPONSE_MODES,
   type ResponseTarget,
 } from '../model/authorize-request.ts'
+import type { ClaimsRequest } from '../model/claims-request.ts'
 import {
   createInvalidRequestError,
   createUnredirectableError,
@@ -19,74 +19,50 @@ import { parseRequestedResources, requireAllowedResources } from '../model/reque
 import { parseRequestedScopes } from '../model/scopes.ts'
 import { addAcrValues, parseClaimsParameter } from './claims-parameter.ts'
 import { parseResponseMode } from './response-modes.ts'
-import { type RequestingClient, validateResponseTarget } from './response-target.ts'
+import type { RequestingClient } from './response-target.ts'
 
-/** What a tenant permits in a request, and how the request was sent. */
-type RequestRules = {
+/** The settings of a tenant that a request is checked against. */
+export type RequestRules = {
   tenant: string
+  /** The audiences that may be requested. */
   resources: readonly string[]
+  /** The supported values of `prompt`. */
   prompts: readonly Prompt[]
+  /** The scopes of a request without `scope`. */
   defaultScopes: readonly string[]
+  /** The client pushed the request (RFC 9126). */
   isPushed: boolean
 }
 
-/**
- * Parses an authorize request (RFC 6749, section 4.1.1; OIDC Core, section 3.1.2.2). The client and the
- * redirect_uri are validated first, because errors may be redirected only after that. `resources` are the
- * audiences that may be requested, `prompts` the supported values of `prompt`, `defaultScopes` those of a
- * request without `scope`; `isPushed` says that the client
- * pushed the request (RFC 9126). Throws OAuthError, with `redirect` false until both are valid.
- */
-export function parseAuthorizeRequest(
-  params: URLSearchParams,
-  client: RequestingClient | null,
-  { tenant, resources, prompts, defaultScopes, isPushed }: RequestRules,
-): AuthorizeRequest {
-  const target = validateResponseTarget(params, client)
-  const registeredClient = client as RequestingClient
-  rejectRepeated(params)
-  rejectMachineClient(registeredClient)
-  requirePushedRequest(registeredClient, isPushed)
-  rejectUnsupported(params)
-  requireCodeResponseType(params)
-  requireSupportedMode(params, target)
-  return {
-    ...target,
-    scopes: parseRequestedScopes(readParameter(params, 'scope'), registeredClient, defaultScopes),
-    nonce: readParameter(params, 'nonce'),
-    codeChallenge: parseCodeChallenge(params, registeredClient),
-    prompt: parsePrompts(params, prompts),
-    display: parseDisplay(params),
-    maxAgeSeconds: parseMaxAge(params),
-    loginHint: readParameter(params, 'login_hint')?.slice(0, 320).toWellFormed() ?? null,
-    uiLocales: parseUiLocales(params),
-    idTokenHint: readParameter(params, 'id_token_hint'),
-    idp: parseIdpHint(params),
-    resources: requireAllowedResources(parseRequestedResources(tenant, params), resources),
-    claims: addAcrValues(parseClaimsParameter(params), readParameter(params, 'acr_values')),
-    dpopJkt: parseDpopJkt(params),
-  }
+/** A request whose response has a valid target. */
+export type GivenRequest = {
+  params: URLSearchParams
+  client: RequestingClient
+  target: ResponseTarget
+  rules: RequestRules
 }
 
-function rejectRepeated(params: URLSearchParams): void {
-  // Only resource may be repeated (RFC 8707, section 2).
+const MAX_HINT_CHARACTERS = 320
+
+/** Only `resource` may be repeated (RFC 6749, section 3.1; RFC 8707, section 2). */
+export function rejectRepeated({ params }: GivenRequest): void {
   const repeated = findRepeatedNames(params.keys()).filter((name) => name !== 'resource')
   if (repeated.length > 0) throw createRepeatedError(repeated, true)
 }
 
-function rejectMachineClient(client: RequestingClient): void {
+export function rejectMachineClient({ client }: GivenRequest): void {
   if (client.appType === 'machine')
     throw new OAuthError('unauthorized_client', 'Machine clients cannot sign users in.')
 }
 
 /** Clients may be restricted to pushed requests (RFC 9126, section 4). */
-function requirePushedRequest(client: RequestingClient, isPushed: boolean): void {
-  if (client.requirePushedRequests && !isPushed)
+export function requirePushedRequest({ client, rules }: GivenRequest): void {
+  if (client.requirePushedRequests && !rules.isPushed)
     throw createInvalidRequestError('This client must push its requests: request_uri is missing.')
 }
 
 /** Unsupported parameters that would change the meaning of the request (OIDC Core, section 3.1.2.6). */
-function rejectUnsupported(params: URLSearchParams): void {
+export function rejectUnsupported({ params }: GivenRequest): void {
   if (params.get('request'))
     throw new OAuthError('request_not_supported', 'Request objects are not supported.')
   if (params.get('request_uri'))
@@ -95,14 +71,14 @@ function rejectUnsupported(params: URLSearchParams): void {
     throw new OAuthError('registration_not_supported', 'The registration parameter is not supported.')
 }
 
-function requireCodeResponseType(params: URLSearchParams): void {
+export function requireCodeResponseType({ params }: GivenRequest): void {
   const type = readParameter(params, 'response_type')
   if (!type) throw createInvalidRequestError('response_type is missing.')
   if (type !== 'code')
     throw new OAuthError('unsupported_response_type', 'Only response_type=code is supported.')
 }
 
-function requireSupportedMode(params: URLSearchParams, { redirectUri }: ResponseTarget): void {
+export function requireSupportedMode({ params, target: { redirectUri } }: GivenRequest): void {
   if (parseResponseMode(params, redirectUri) !== null) return
   throw createInvalidRequestError(
     `Supported response_modes: ${RESPONSE_MODES.join(', ')}; only query for a redirect_uri that is not a web address.`,
@@ -113,8 +89,11 @@ function requireSupportedMode(params: URLSearchParams, { redirectUri }: Response
   )
 }
 
+export const readScopes = ({ params, client, rules }: GivenRequest): string[] =>
+  parseRequestedScopes(readParameter(params, 'scope'), client, rules.defaultScopes)
+
 /** Only S256 is supported (RFC 7636; RFC 9700, section 2.1.1); public clients, and others by a setting, must use PKCE. */
-function parseCodeChallenge(params: URLSearchParams, client: RequestingClient): string | null {
+export function readCodeChallenge({ params, client }: GivenRequest): string | null {
   const challenge = readParameter(params, 'code_challenge')
   const method = readParameter(params, 'code_challenge_method')
   if (!challenge) {
@@ -131,20 +110,31 @@ function parseCodeChallenge(params: URLSearchParams, client: RequestingClient): 
 }
 
 /** A SHA-256 thumbprint (RFC 9449, section 10). */
-function parseDpopJkt(params: URLSearchParams): string | null {
+export function readDpopJkt({ params }: GivenRequest): string | null {
   const thumbprint = readParameter(params, 'dpop_jkt')
   if (thumbprint !== null && !/^[A-Za-z0-9_-]{43}$/.test(thumbprint))
     throw createInvalidRequestError('The dpop_jkt is not a SHA-256 thumbprint of a key.')
   return thumbprint
 }
 
+export const readLoginHint = ({ params }: GivenRequest): string | null =>
+  readParameter(params, 'login_hint')?.slice(0, MAX_HINT_CHARACTERS).toWellFormed() ?? null
+
+/** Audiences that the tenant permits (RFC 8707, section 2). */
+export const readResources = ({ params, rules }: GivenRequest): string[] =>
+  requireAllowedResources(parseRequestedResources(rules.tenant, params), rules.resources)
+
+/** OIDC Core, sections 5.5 and 3.1.2.1. */
+export const readClaims = ({ params }: GivenRequest): ClaimsRequest | null =>
+  addAcrValues(parseClaimsParameter(params), readParameter(params, 'acr_values'))
+
 /** A hint: without such a provider, the first page is shown. */
-function parseIdpHint(params: URLSearchParams): string | null {
+export function readIdpHint({ params }: GivenRequest): string | null {
   const hint = readParameter(params, 'idp')
   return hint !== null && isIdpId(hint) ? hint : null
 }
 
-function parsePrompts(params: URLSearchParams, supported: readonly Prompt[]): Prompt[] {
+export function readPrompts({ params, rules: { prompts: supported } }: GivenRequest): Prompt[] {
   const requested = parseScopeList(readParameter(params, 'prompt') ?? '')
   // HTTP status 400 instead of a redirect (Initiating User Registration 1.0, section 4.2).
   if (requested.includes('create') && !supported.includes('create'))
@@ -162,19 +152,19 @@ function parsePrompts(params: URLSearchParams, supported: readonly Prompt[]): Pr
 }
 
 /** Unknown values are ignored (OIDC Core, section 3.1.2.1). */
-const parseDisplay = (params: URLSearchParams): Display =>
+export const readDisplay = ({ params }: GivenRequest): Display =>
   DISPLAYS.find((known) => known === readParameter(params, 'display')) ?? 'page'
 
 const MAX_UI_LOCALES = 10
 const LANGUAGE_TAG = /^[A-Za-z0-9_-]{2,35}$/
 
-/** What is not a language tag is ignored (OIDC Core, section 3.1.2.1). */
-const parseUiLocales = (params: URLSearchParams): string[] =>
+/** Values that are not language tags are ignored (OIDC Core, section 3.1.2.1). */
+export const readUiLocales = ({ params }: GivenRequest): string[] =>
   parseScopeList(readParameter(params, 'ui_locales') ?? '')
     .filter((tag) => LANGUAGE_TAG.test(tag))
     .slice(0, MAX_UI_LOCALES)
 
-function parseMaxAge(params: URLSearchParams): number | null {
+export function readMaxAge({ params }: GivenRequest): number | null {
   const text = readParameter(params, 'max_age')
   if (text === null) return null
   if (!/^\d{1,10}$/.test(text)) throw createInvalidRequestError('max_age must be a whole number of seconds.')
