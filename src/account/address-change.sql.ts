@@ -6,6 +6,7 @@ import type { User } from '../generated/prisma/client.ts'
 import {
   buildChangeLimitSql,
   buildCooldownSql,
+  buildCountSentSql,
   buildFailureCountersSql,
   buildSendCountersSql,
   buildSendLimitSql,
@@ -21,130 +22,135 @@ const CHANNEL_COLUMNS = {
   sms: { key: 'phoneNumberKey', verified: 'phoneNumberVerified' },
 } as const satisfies Record<Channel, Record<string, keyof User>>
 
-const buildBlockedSql = (row: string) =>
-  `(${buildCooldownSql(row, ':now')} OR ${buildChangeLimitSql(row, ':now')})`
-
 /** The budget of an address that is another user's, whose sign-ins do not share it. */
 const TAKEN_BUDGET = 'taken'
 
-// A user learns only of the limits on their own requests. The address has a budget too, which it shares with
-// sign-ins ("Passcode"); when its messages are used up, the response is the same and no code is stored; when its
-// guesses are used up, the code has ten digits. An address of another user has as many rows and events, so that
-// response times do not reveal it: a budget of its own, and a hash that no code has. Only a pending change is counted:
-// of requests at the same time, one. Rows are locked in the order user, change, address, here and below.
-const declareReserveChange = (channel: Channel) => statement({
+const declareLockRequester = (channel: Channel) => statement({
+  takes: { userId: 'text', key: 'text' },
+  returns: {
+    /** The address is the user's own already, and verified. */
+    isOwn: 'boolean',
+    locale: 'text?',
+  },
+})`
+  SELECT "${CHANNEL_COLUMNS[channel].key}" IS NOT DISTINCT FROM :key AND "${CHANNEL_COLUMNS[channel].verified}" AS "isOwn", "locale"
+  FROM "User" WHERE "tenantId" = :tenant AND "id" = :userId AND NOT "locked" FOR SHARE`
+const LOCK_REQUESTER = { email: declareLockRequester('email'), sms: declareLockRequester('sms') }
+
+/** The change that a user requests: to which address, and when. */
+export type PendingAddressChange = { userId: string; channel: Channel; key: string; now: Date }
+
+/** The user, who is not locked or changed until the transaction ends; null when locked or without such a user. */
+export const lockChangeRequester = (
+  sql: Sql,
+  tenant: string,
+  { channel, userId, key }: PendingAddressChange,
+): Promise<RowOf<typeof LOCK_REQUESTER.email> | null> =>
+  LOCK_REQUESTER[channel].first(sql, { tenant, userId, key })
+
+const RESERVE_CHANGE = statement({
   takes: {
     userId: 'text',
     channel: 'text',
     key: 'text',
     shown: 'text',
-    codeHash: 'bytea',
-    longHash: 'bytea',
     now: 'timestamptz',
     expiresAt: 'timestamptz',
-    sent: 'jsonb',
-    withheld: 'jsonb',
   },
-  returns: {
-    /** The address is the user's own already, and verified. */
-    isOwn: 'boolean',
-    /** The change is pending; false when the user has requested too many. */
-    isPending: 'boolean',
-    /** A code is to be sent: the address is free and below its limits. */
-    hasCode: 'boolean',
-    /** The code of ten digits was stored. */
-    isLong: 'boolean',
-    /** When the user can request again, if that is why the change is not pending. */
-    waitUntil: 'timestamptz?',
-    /** The locale of the user. */
-    locale: 'text?',
-  },
+  returns: { userId: 'text' },
 })`
-  WITH locked_user AS MATERIALIZED (
-    SELECT "id", "locale", "${CHANNEL_COLUMNS[channel].key}" = :key AND "${CHANNEL_COLUMNS[channel].verified}" AS "isOwn" FROM "User"
-    WHERE "tenantId" = :tenant AND "id" = :userId AND NOT "locked" FOR SHARE
-  ), state AS MATERIALIZED (
-    SELECT c.* FROM locked_user u JOIN "AddressChange" c ON c."tenantId" = :tenant AND c."userId" = u."id" AND c."channel" = :channel
-    FOR NO KEY UPDATE OF c
-  ), requester AS MATERIALIZED (
-    SELECT u."id" FROM locked_user u LEFT JOIN state ON true
-    WHERE u."isOwn" IS NOT TRUE AND (state."userId" IS NULL OR NOT ${buildBlockedSql('state')})
-  ), asked AS MATERIALIZED (
-    SELECT CASE WHEN EXISTS (SELECT FROM "User" WHERE "tenantId" = :tenant AND "${CHANNEL_COLUMNS[channel].key}" = :key AND "id" <> :userId)
-      THEN '${TAKEN_BUDGET}' ELSE '${SHARED_BUDGET}' END AS "budget"
-    FROM requester
-  ), used AS MATERIALIZED (
-    SELECT p.* FROM asked JOIN "Passcode" p ON p."tenantId" = :tenant AND p."address" = :key AND p."origin" = asked."budget"
-    FOR NO KEY UPDATE OF p
-  ), code AS (
-    SELECT asked."budget", limited."isLong", CASE WHEN limited."isLong" THEN :longHash ELSE :codeHash END AS "hash"
-    FROM asked LEFT JOIN used ON true CROSS JOIN LATERAL (SELECT COALESCE(${buildShortLimitSql('used', ':now')}, false) AS "isLong") limited
-    WHERE used."address" IS NULL OR NOT ${buildSendLimitSql('used', ':now')}
-  ), pending AS (
-    INSERT INTO "AddressChange" AS c ("tenantId", "userId", "channel", "address", "shown", "codeHash", "budget", "isLong", "expiresAt", "sentAt", "sendCount", "sendWindowAt")
-    SELECT :tenant, requester."id", :channel, :key, :shown,
-      CASE WHEN code."budget" = '${TAKEN_BUDGET}' THEN sha256(code."hash") ELSE code."hash" END,
-      COALESCE(code."budget", '${SHARED_BUDGET}'), COALESCE(code."isLong", false), :expiresAt, :now, 1, :now
-    FROM requester LEFT JOIN code ON true
-    ON CONFLICT ("tenantId", "userId", "channel") DO UPDATE SET
-      "address" = EXCLUDED."address", "shown" = EXCLUDED."shown", "codeHash" = EXCLUDED."codeHash", "budget" = EXCLUDED."budget",
-      "isLong" = EXCLUDED."isLong", "attempts" = 0, "expiresAt" = EXCLUDED."expiresAt", "sentAt" = EXCLUDED."sentAt", ${buildSendCountersSql('c', ':now')}
-    WHERE NOT ${buildBlockedSql('c')}
-    RETURNING c."codeHash", c."budget", c."isLong"
-  ), counted AS (
-    INSERT INTO "Passcode" AS p ("tenantId", "address", "origin", "channel", "expiresAt", "sentAt", "sendCount", "sendWindowAt", "failureWindowAt")
-    SELECT :tenant, :key, "budget", :channel, :now, :now - interval '${SEND_COOLDOWN_SECONDS} seconds', 1, :now, :now
-    FROM pending WHERE "codeHash" IS NOT NULL
-    ON CONFLICT ("tenantId", "address", "origin") DO UPDATE SET ${buildSendCountersSql('p', ':now')}
-    WHERE NOT ${buildSendLimitSql('p', ':now')}
-    RETURNING p."origin" AS "budget"
-  ), sent_code AS (
-    SELECT FROM counted WHERE "budget" = '${SHARED_BUDGET}'
-  ), withheld_code AS (
-    SELECT FROM counted WHERE "budget" = '${TAKEN_BUDGET}'
-  ), sent_log AS (${buildInsertEventsSql(':sent', { from: 'sent_code' })}
-  ), withheld_log AS (${buildInsertEventsSql(':withheld', { from: 'withheld_code' })})
-  SELECT COALESCE(u."isOwn", false) AS "isOwn",
-    EXISTS (SELECT FROM pending) AS "isPending", EXISTS (SELECT FROM sent_code) AS "hasCode",
-    EXISTS (SELECT FROM pending WHERE "isLong") AS "isLong",
-    GREATEST(
-      CASE WHEN ${buildCooldownSql('state', ':now')} THEN state."sentAt" + interval '${SEND_COOLDOWN_SECONDS} seconds' END,
-      CASE WHEN ${buildChangeLimitSql('state', ':now')} THEN state."sendWindowAt" + interval '1 hour' END
-    ) AS "waitUntil", u."locale"
-  FROM locked_user u LEFT JOIN state ON true`
-const RESERVE_CHANGE = { email: declareReserveChange('email'), sms: declareReserveChange('sms') }
+  INSERT INTO "AddressChange" AS c ("tenantId", "userId", "channel", "address", "shown", "expiresAt", "sentAt", "sendCount", "sendWindowAt")
+  VALUES (:tenant, :userId, :channel, :key, :shown, :expiresAt, :now, 1, :now)
+  ON CONFLICT ("tenantId", "userId", "channel") DO UPDATE SET
+    "address" = EXCLUDED."address", "shown" = EXCLUDED."shown", "attempts" = 0, "expiresAt" = EXCLUDED."expiresAt",
+    "sentAt" = EXCLUDED."sentAt", ${buildSendCountersSql('c', ':now')}
+  WHERE NOT (${buildCooldownSql('c', ':now')} OR ${buildChangeLimitSql('c', ':now')})
+  RETURNING "userId"`
 
-export type ReservedAddressChange = RowOf<typeof RESERVE_CHANGE.email>
-
-export type NewAddressChange = {
-  userId: string
-  channel: Channel
-  key: string
-  shown: string
-  codeHash: Buffer
-  /** The hash of the code of ten digits. */
-  longHash: Buffer
-  now: Date
-  expiresAt: Date
-}
+/** A change as it is reserved, with the address as it was entered. */
+export type NewAddressChange = PendingAddressChange & { shown: string; expiresAt: Date }
 
 /**
- * Stores a pending change of an address, which replaces an earlier one, with the event that the code was sent,
- * or withheld because the address is another user's: one statement. Null when the user is locked or does not
- * exist.
+ * Reserves the change of a user, which replaces an earlier one, so that requests at the same time wait for each other;
+ * false when the user has requested too many. Lock the user first, and store a code afterwards.
  */
-export const reserveAddressChange = (
+export const reserveAddressChange = async (
   sql: Sql,
   tenant: string,
   change: NewAddressChange,
-  events: { sent: object; withheld: object },
-): Promise<ReservedAddressChange | null> =>
-  RESERVE_CHANGE[change.channel].first(sql, {
-    tenant,
-    ...change,
-    sent: [events.sent],
-    withheld: [events.withheld],
-  })
+): Promise<boolean> => (await RESERVE_CHANGE.first(sql, { tenant, ...change })) !== null
+
+const SELECT_CHANGE_WAIT = statement({
+  takes: { userId: 'text', channel: 'text', now: 'timestamptz' },
+  returns: { waitUntil: 'timestamptz?' },
+})`
+  SELECT GREATEST(
+    CASE WHEN ${buildCooldownSql('c', ':now')} THEN c."sentAt" + interval '${SEND_COOLDOWN_SECONDS} seconds' END,
+    CASE WHEN ${buildChangeLimitSql('c', ':now')} THEN c."sendWindowAt" + interval '1 hour' END
+  ) AS "waitUntil"
+  FROM "AddressChange" c WHERE "tenantId" = :tenant AND "userId" = :userId AND "channel" = :channel`
+
+/** Returns when the user can request a change again. */
+export async function findChangeWaitEnd(
+  sql: Sql,
+  tenant: string,
+  { userId, channel, now }: PendingAddressChange,
+): Promise<Date> {
+  const row = await SELECT_CHANGE_WAIT.first(sql, { tenant, userId, channel, now })
+  return row?.waitUntil ?? now
+}
+
+const declareCountCode = (channel: Channel) => statement({
+  takes: { userId: 'text', address: 'text', channel: 'text', now: 'timestamptz' },
+  returns: { budget: 'text', isLong: 'boolean' },
+})`
+  WITH asked AS (
+    SELECT CASE WHEN EXISTS (SELECT FROM "User" WHERE "tenantId" = :tenant AND "${CHANNEL_COLUMNS[channel].key}" = :address AND "id" <> :userId)
+      THEN '${TAKEN_BUDGET}' ELSE '${SHARED_BUDGET}' END AS "budget"
+  )
+  ${buildCountSentSql('p', 'asked."budget"', buildSendLimitSql('p', ':now'), 'FROM asked')}
+  RETURNING "origin" AS "budget", ${buildShortLimitSql('p', ':now')} AS "isLong"`
+const COUNT_CODE = { email: declareCountCode('email'), sms: declareCountCode('sms') }
+
+/**
+ * Counts a code in the budget of the new address, which it shares with sign-ins; null when that is used up. An address
+ * of another user has a budget of its own, which the sign-ins of that user do not share.
+ */
+export async function countChangeCode(
+  sql: Sql,
+  tenant: string,
+  { userId, channel, key: address, now }: PendingAddressChange,
+): Promise<{ budget: string; isTaken: boolean; isLong: boolean } | null> {
+  const row = await COUNT_CODE[channel].first(sql, { tenant, userId, address, channel, now })
+  return row && { ...row, isTaken: row.budget === TAKEN_BUDGET }
+}
+
+const STORE_CODE = statement({
+  takes: {
+    userId: 'text',
+    channel: 'text',
+    codeHash: 'bytea?',
+    budget: 'text',
+    isLong: 'boolean',
+    events: 'jsonb',
+  },
+})`
+  WITH stored AS (
+    UPDATE "AddressChange" SET "codeHash" = :codeHash, "budget" = :budget, "isLong" = :isLong
+    WHERE "tenantId" = :tenant AND "userId" = :userId AND "channel" = :channel RETURNING "userId"
+  ), event_log AS (${buildInsertEventsSql(':events', { from: 'stored' })})
+  SELECT FROM stored`
+
+type StoredCode = Pick<PendingAddressChange, 'userId' | 'channel'> & { codeHash: Buffer }
+
+/** Stores the code of a reserved change with its events, or that there is none. */
+export const storeChangeCode = (
+  sql: Sql,
+  tenant: string,
+  { userId, channel }: PendingAddressChange,
+  code: { codeHash: Buffer | null; budget: string; isLong: boolean },
+  events: object[],
+): Promise<void> => STORE_CODE.run(sql, { tenant, userId, channel, ...code, events })
 
 const WITHDRAW_CHANGE = statement({
   takes: { userId: 'text', channel: 'text', codeHash: 'bytea', events: 'jsonb' },
@@ -154,8 +160,6 @@ const WITHDRAW_CHANGE = statement({
     WHERE "tenantId" = :tenant AND "userId" = :userId AND "channel" = :channel AND "codeHash" = :codeHash RETURNING "userId"
   ), event_log AS (${buildInsertEventsSql(':events', { from: 'withdrawn' })})
   SELECT FROM withdrawn`
-
-type StoredCode = Pick<NewAddressChange, 'userId' | 'channel' | 'codeHash'>
 
 /** Withdraws a code that could not be delivered: another can be requested at once. */
 export const withdrawAddressChange = (
@@ -181,8 +185,6 @@ const COUNT_ATTEMPT = statement({
     RETURNING p."address"
   )
   SELECT counted."codeHash" FROM counted WHERE counted."isLong" OR EXISTS (SELECT FROM failed)`
-
-export type PendingAddressChange = { userId: string; channel: Channel; key: string; now: Date }
 
 /**
  * Counts a guess at a code, also against the budget of the address. Returns the hash to compare it with,

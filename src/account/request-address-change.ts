@@ -1,9 +1,10 @@
 import { loadMessageFrame } from '../access/message-tenant.ts'
 import { describeRequestSource } from '../access/request-source.ts'
 import type { Ctx } from '../core/context.ts'
+import { sha256 } from '../core/crypto.ts'
 import { InvalidInput, NotFound, RateLimited } from '../core/errors.ts'
 import { cleanTypedCode } from '../core/typed-text.ts'
-import { sqlFor } from '../database/db.ts'
+import { inTransactionFor, sqlFor } from '../database/db.ts'
 import { deliverMessage } from '../delivery/deliver-message.ts'
 import { buildAddressMessage } from '../delivery/messages/address-code.ts'
 import { assertDeliveryAvailable } from '../delivery/outages.ts'
@@ -15,14 +16,22 @@ import {
   passcodeWithheld,
 } from '../events/session-events.ts'
 import { limitNetwork } from '../passcodes/network-limits.ts'
-import { SEND_COOLDOWN_SECONDS } from '../passcodes/passcode-budgets.sql.ts'
+import { SHARED_BUDGET } from '../passcodes/passcode-budgets.sql.ts'
 import { createCode, createLongCode } from '../passcodes/passcode-hash.ts'
 import type { PasscodeAddress } from '../passcodes/passcodes.fields.ts'
-import { answerAddressInBackground, PASSCODE_LIFETIME_MINUTES } from '../passcodes/send-passcode.ts'
+import { answerAddressInBackground } from '../passcodes/send-passcode.ts'
 import { limitSms } from '../passcodes/sms-limits.ts'
+import { computeWaitSeconds, PASSCODE_LIFETIME_MINUTES } from '../passcodes/store-passcode.ts'
 import { parseInput } from '../schema/input-shapes.ts'
 import { ADDRESS_FIELD, RequestAddressChange } from './account.fields.ts'
-import { reserveAddressChange, withdrawAddressChange } from './address-change.sql.ts'
+import {
+  countChangeCode,
+  findChangeWaitEnd,
+  lockChangeRequester,
+  reserveAddressChange,
+  storeChangeCode,
+  withdrawAddressChange,
+} from './address-change.sql.ts'
 import { type AddressChangeRequest, CHANGE_CODE_PURPOSE, hashChangeCode } from './address-change-code.ts'
 import { requireStepUp } from './step-up.ts'
 
@@ -51,6 +60,51 @@ async function deliverChangeCode(
   }
 }
 
+/**
+ * Stores the change with a code, with an event that says whether it is sent or withheld because the address is another
+ * user's. A user learns only of the limits on their own requests. When the messages to the address are used up, there is
+ * no code, and when its guesses are used up, the code has ten digits. An address of another user has as many statements,
+ * rows and events, so that response times do not reveal it, and a hash that no code has. Throws NotFound, InvalidInput and
+ * RateLimited.
+ */
+async function storeAddressChange(ctx: Ctx, request: AddressChangeRequest, now: Date) {
+  const { userId, address } = request
+  const { channel, key } = address
+  const change = {
+    userId,
+    channel,
+    key,
+    now,
+    shown: address.shown.normalize('NFC'),
+    expiresAt: new Date(now.getTime() + PASSCODE_LIFETIME_MINUTES * 60_000),
+  }
+  return inTransactionFor(ctx, async (sql) => {
+    const requester = await lockChangeRequester(sql, ctx.tenant, change)
+    if (!requester) throw new NotFound('user')
+    if (requester.isOwn)
+      throw new InvalidInput([
+        { field: ADDRESS_FIELD[channel], description: 'is already your verified address' },
+      ])
+    if (!(await reserveAddressChange(sql, ctx.tenant, change)))
+      throw new RateLimited(computeWaitSeconds(await findChangeWaitEnd(sql, ctx.tenant, change), now))
+    const counted = await countChangeCode(sql, ctx.tenant, change)
+    const { budget, isTaken, isLong } = counted ?? { budget: SHARED_BUDGET, isTaken: false, isLong: false }
+    const code = isLong ? createLongCode() : createCode()
+    const codeHash = hashChangeCode(ctx.tenant, request, cleanTypedCode(code))
+    const stored = { codeHash: counted && (isTaken ? sha256(code) : codeHash), budget, isLong }
+    const toEvent = isTaken ? passcodeWithheld : passcodeSent
+    const events = counted ? [toEvent(channel, { userId, purpose: CHANGE_CODE_PURPOSE })] : []
+    await storeChangeCode(
+      sql,
+      ctx.tenant,
+      change,
+      stored,
+      events.map((event) => createEventRow(ctx, event)),
+    )
+    return { code, codeHash, locale: requester.locale, isSent: counted !== null && !isTaken }
+  })
+}
+
 async function requestAddressChange(
   ctx: Ctx,
   address: PasscodeAddress,
@@ -66,45 +120,13 @@ async function requestAddressChange(
       toEvent: (reason) => passcodeLimited({ userId, purpose: CHANGE_CODE_PURPOSE }, reason),
     })
   assertDeliveryAvailable(ctx.tenant, channel)
-  const [code, longCode] = [createCode(), createLongCode()]
   const request = { userId, sessionId, address }
-  const codeHash = hashChangeCode(ctx.tenant, request, code)
-  const longHash = hashChangeCode(ctx.tenant, request, cleanTypedCode(longCode))
-  const reserved = await reserveAddressChange(
-    sqlFor(ctx),
-    ctx.tenant,
-    {
-      userId,
-      channel,
-      key,
-      shown: address.shown.normalize('NFC'),
-      codeHash,
-      longHash,
-      now,
-      expiresAt: new Date(now.getTime() + PASSCODE_LIFETIME_MINUTES * 60_000),
-    },
-    {
-      sent: createEventRow(ctx, passcodeSent(channel, { userId, purpose: CHANGE_CODE_PURPOSE })),
-      withheld: createEventRow(ctx, passcodeWithheld(channel, { userId, purpose: CHANGE_CODE_PURPOSE })),
-    },
-  )
-  if (!reserved) throw new NotFound('user')
-  if (reserved.isOwn)
-    throw new InvalidInput([
-      { field: ADDRESS_FIELD[channel], description: 'is already your verified address' },
-    ])
-  if (!reserved.isPending) {
-    const waitMs = reserved.waitUntil
-      ? reserved.waitUntil.getTime() - now.getTime()
-      : SEND_COOLDOWN_SECONDS * 1000
-    throw new RateLimited(Math.max(1, Math.ceil(waitMs / 1000)))
-  }
+  const { code, codeHash, locale, isSent } = await storeAddressChange(ctx, request, now)
   wakeReaders(ctx.tenant)
-  const stored = reserved.isLong ? ([longCode, longHash] as const) : ([code, codeHash] as const)
   answerAddressInBackground(
     ctx.tenant,
     address,
-    reserved.hasCode ? () => deliverChangeCode(ctx, request, reserved.locale, ...stored) : null,
+    isSent ? () => deliverChangeCode(ctx, request, locale, code, codeHash) : null,
   )
   return { sentTo: address.shown }
 }

@@ -49,3 +49,22 @@ export function toAppError(error: unknown): AppError {
       : new AppError('BAD_USER_INPUT', status, 'The request could not be read.', { cause: error })
   return new AppError('INTERNAL_SERVER_ERROR', 500, 'Something went wrong on our side.', { cause: error })
 }
+
+/**
+ * Runs `work`, and once more when a unique value was taken in the meantime. Throws the error of `toError` when one is
+ * taken again.
+ */
+export async function repeatOnConflict<T>(work: () => Promise<T>, toError: () => AppError): Promise<T> {
+  const requireConflict = (error: unknown) => {
+    if (!(toAppError(error) instanceof Conflict)) throw error
+  }
+  try {
+    return await work()
+  } catch (error) {
+    requireConflict(error)
+  }
+  return work().catch((error) => {
+    requireConflict(error)
+    throw toError()
+  })
+}

@@ -43,10 +43,10 @@ type Purpose = NonNullable<EventDetail<'passcode.sent'>['purpose']>
 
 const toPasscodeDetail = (channel: Channel, purpose?: Purpose) => ({ channel, ...(purpose && { purpose }) })
 
-/** Without `userId`, the statement that stores the code sets it. */
+/** `userId` is null for an address that signs up. */
 export const passcodeSent = (
   channel: Channel,
-  { userId, purpose }: { userId?: string; purpose?: Purpose } = {},
+  { userId, purpose }: { userId: string | null; purpose?: Purpose },
 ): EventOf<'passcode.sent'> => ({
   type: 'passcode.sent',
   userId,
@@ -95,8 +95,7 @@ export const passcodeLimited = (
 
 /**
  * A sign-in with a code that was not accepted, or the request of a code that was not sent. `userId` is null for
- * an unknown address. Of the address, only its hash is recorded. Without `reason`, the statement that stores
- * the code sets both.
+ * an unknown address. Of the address, only its hash is recorded.
  */
 export const signInFailed = (
   channel: Channel,
@@ -104,12 +103,12 @@ export const signInFailed = (
     userId = null,
     clientId,
     addressHash,
-    reason = 'unknown',
+    reason,
   }: {
     userId?: string | null
     clientId: string | null
     addressHash: Buffer
-    reason?: SignInFailure
+    reason: SignInFailure
   },
 ): EventOf<'signin.failed'> => ({
   type: 'signin.failed',

@@ -1,5 +1,5 @@
 import type { Sql } from '../database/db.ts'
-import { statement } from '../database/statement.ts'
+import { type RowOf, statement } from '../database/statement.ts'
 import type { User } from '../generated/prisma/client.ts'
 import { buildStaleSql } from '../sessions/session-use.sql.ts'
 import { toUserColumnList, toUserRow, USER_RETURNS } from '../sessions/sessions.sql.ts'
@@ -28,3 +28,26 @@ export async function lockAddressOwner(
   const row = await LOCK_OWNER[channel].first(sql, { tenant, address: key, now })
   return row ? toUserRow(row) : null
 }
+
+const buildLockRecipientSql = (channel: Channel) => statement({
+  takes: { address: 'text' },
+  returns: {
+    id: 'text',
+    locked: 'boolean',
+    locale: 'text?',
+    /** False for an unverified address of a user who has a verified one. */
+    signsIn: 'boolean',
+  },
+})`
+  SELECT "id", "locked", "locale", ${buildSignsInSql(channel)} AS "signsIn" FROM "User"
+  WHERE "tenantId" = :tenant AND "${CHANNEL_COLUMNS[channel].key}" = :address FOR SHARE`
+const LOCK_RECIPIENT = { email: buildLockRecipientSql('email'), sms: buildLockRecipientSql('sms') }
+
+export type PasscodeRecipient = RowOf<typeof LOCK_RECIPIENT.email>
+
+/** The user who has an address, who is not locked or changed until the transaction ends; null when there is none. */
+export const lockPasscodeRecipient = (
+  sql: Sql,
+  tenant: string,
+  { channel, key }: PasscodeAddress,
+): Promise<PasscodeRecipient | null> => LOCK_RECIPIENT[channel].first(sql, { tenant, address: key })

@@ -5,28 +5,31 @@ import { isKnownBrowser, type PasscodeOrigin } from './passcode-origin.ts'
 import type { PasscodeAddress } from './passcodes.fields.ts'
 import { limitSms, returnSms } from './sms-limits.ts'
 
-/** Counts the message in the limits of its channel. Throws InvalidInput and RateLimited. */
-export async function limitMessage(
+/**
+ * Counts a message in the limits of its channel and runs `store`. A message of which nothing is stored is returned to
+ * them, for known and unknown addresses alike. Throws InvalidInput, RateLimited, and the errors of `store`.
+ */
+export async function withinMessageLimits<T>(
   ctx: Ctx,
   { channel, key }: PasscodeAddress,
   origin: PasscodeOrigin,
   clientId: string | null,
-): Promise<void> {
-  if (channel === 'email') return
-  const addressHash = hashAddress(ctx.tenant, key)
+  store: () => Promise<T | null>,
+): Promise<T | null> {
+  if (channel === 'email') return store()
+  const isKnown = isKnownBrowser(origin)
   await limitSms(ctx, {
     number: key,
     field: 'to',
-    isKnown: isKnownBrowser(origin),
-    toEvent: (reason) => signInFailed(channel, { clientId, addressHash, reason }),
+    isKnown,
+    toEvent: (reason) =>
+      signInFailed(channel, { clientId, addressHash: hashAddress(ctx.tenant, key), reason }),
   })
-}
-
-/** Returns a message that is not sent, to known and unknown addresses alike. */
-export async function returnMessage(
-  ctx: Ctx,
-  { channel, key }: PasscodeAddress,
-  origin: PasscodeOrigin,
-): Promise<void> {
-  if (channel === 'sms') await returnSms(ctx.tenant, key, { isKnown: isKnownBrowser(origin) })
+  const returnMessage = () => returnSms(ctx.tenant, key, { isKnown })
+  const stored = await store().catch(async (error) => {
+    await returnMessage()
+    throw error
+  })
+  if (stored === null) await returnMessage()
+  return stored
 }

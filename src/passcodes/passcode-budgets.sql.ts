@@ -56,3 +56,16 @@ export const buildSendCountersSql = (row: string, now: string): string => `
 export const buildFailureCountersSql = (row: string, now: string): string => `
   "failureCount" = CASE WHEN ${row}."failureWindowAt" > ${now} - interval '1 day' THEN ${row}."failureCount" + 1 ELSE 1 END,
   "failureWindowAt" = ${now}`
+
+/** The columns of a row that counts, or that waits for a code; `source` may have conditions. It has no cooldown. */
+const buildRowSql = (origin: string, sendCount: number, source: string): string => `
+    ("tenantId", "address", "origin", "channel", "expiresAt", "sentAt", "sendCount", "sendWindowAt", "failureWindowAt")
+    SELECT :tenant, :address, ${origin}, :channel, :now, :now - interval '${SEND_COOLDOWN_SECONDS} seconds', ${sendCount}, :now, :now ${source}
+    ON CONFLICT ("tenantId", "address", "origin") DO UPDATE SET`
+
+/** Locks the row of an origin until the transaction ends; it is inserted if there is none. */
+export const buildLockRowSql = (row: string, origin: string): string =>
+  `INSERT INTO "Passcode" AS ${row} ${buildRowSql(origin, 0, '')} "channel" = EXCLUDED."channel"`
+/** Counts a code that is sent in the row of an origin, unless `limit` holds there. */
+export const buildCountSentSql = (row: string, origin: string, limit: string, source: string): string =>
+  `INSERT INTO "Passcode" AS ${row} ${buildRowSql(origin, 1, source)} ${buildSendCountersSql(row, ':now')} WHERE NOT ${limit}`

@@ -1,8 +1,8 @@
 import type { Ctx } from '../core/context.ts'
 import { toUserCtx } from '../core/context.ts'
 import { newId } from '../core/crypto.ts'
-import { Conflict, UserLocked } from '../core/errors.ts'
-import { toAppError } from '../core/to-app-error.ts'
+import { UserLocked } from '../core/errors.ts'
+import { repeatOnConflict } from '../core/to-app-error.ts'
 import { inTransactionFor, type Sql } from '../database/db.ts'
 import { wakeReaders } from '../events/log.ts'
 import type { UserOrigin } from '../events/types.ts'
@@ -55,19 +55,8 @@ export async function enterAsOwner<T>(
       wakeAfterCommit = wake
       return finish(sql, userCtx, user, false)
     })
-  // The address got a user in the meantime, who is found now unless the user may not sign in.
-  const result = await enter().catch((error) => {
-    requireConflict(error)
-    return enter().catch((again) => {
-      requireConflict(again)
-      throw new UserLocked()
-    })
-  })
+  // The user who has got the address in the meantime is found now, unless that user may not sign in.
+  const result = await repeatOnConflict(enter, () => new UserLocked())
   wakeAfterCommit(ctx.tenant)
   return result
-}
-
-/** Rethrows an error that is not a taken address. */
-function requireConflict(error: unknown): void {
-  if (!(toAppError(error) instanceof Conflict)) throw error
 }

@@ -2,10 +2,9 @@ import { findClient } from '../access/client-cache.ts'
 import { frameMessage, loadMessageTenant } from '../access/message-tenant.ts'
 import { findTenant } from '../access/tenant-cache.ts'
 import type { Ctx } from '../core/context.ts'
-import { newId } from '../core/crypto.ts'
 import { InvalidInput, NotFound, RateLimited, Unavailable, UserLocked } from '../core/errors.ts'
-import { cleanTypedCode } from '../core/typed-text.ts'
-import { sqlFor } from '../database/db.ts'
+import { repeatOnConflict } from '../core/to-app-error.ts'
+import { inTransactionFor, type Sql, sqlFor } from '../database/db.ts'
 import { deliverInBackground } from '../delivery/background.ts'
 import { deliverMail } from '../delivery/mail.ts'
 import type { MessageTenant } from '../delivery/mail-content.ts'
@@ -13,74 +12,32 @@ import { buildPasscodeMail, buildPasscodeSms, type RequestingSignIn } from '../d
 import { assertDeliveryAvailable, checkDelivery } from '../delivery/outages.ts'
 import { deliverSms } from '../delivery/sms.ts'
 import { hashAddress } from '../events/address-hash.ts'
-import { createEventRow, wakeReaders } from '../events/log.ts'
+import { createEventRow, recordEvents, wakeReaders } from '../events/log.ts'
 import { passcodeSent, passcodeUndelivered, signInFailed } from '../events/session-events.ts'
-import { userCreated } from '../events/user-events.ts'
+import type { SignInFailure } from '../events/types.ts'
 import { parseInput } from '../schema/input-shapes.ts'
 import { withDevice } from '../sessions/device-tokens.ts'
+import { toUserColumns } from '../users/user-body.ts'
+import { insertUserWithEvents } from '../users/users.ts'
+import { lockPasscodeRecipient, type PasscodeRecipient } from './address-owner.sql.ts'
 import { findApiOrigin } from './known-devices.ts'
-import { limitMessage, returnMessage } from './message-limits.ts'
+import { withinMessageLimits } from './message-limits.ts'
 import { limitNetwork, limitStranger } from './network-limits.ts'
-import { SEND_COOLDOWN_SECONDS } from './passcode-budgets.sql.ts'
-import { createCode, createLongCode, hashCode } from './passcode-hash.ts'
+import { CHANNEL_COLUMNS } from './passcode-budgets.sql.ts'
 import { isKnownBrowser, type PasscodeOrigin } from './passcode-origin.ts'
 import { type Channel, type PasscodeAddress, parseAddress, SendPasscode } from './passcodes.fields.ts'
-import { type PasscodeReservation, reservePasscode, withdrawPasscode } from './passcodes.sql.ts'
+import { lockPasscode, withdrawPasscode } from './passcodes.sql.ts'
 import { describeSignIn } from './requesting-sign-in.ts'
 import { canSignUp } from './sign-up-policy.ts'
+import {
+  computeWaitSeconds,
+  PASSCODE_LIFETIME_MINUTES,
+  type StoredPasscode,
+  storePasscode,
+} from './store-passcode.ts'
 
-/** The lifetime allows for slow e-mail and is short enough for six digits. */
-export const PASSCODE_LIFETIME_MINUTES = 10
-
-type StoredPasscode = PasscodeReservation & { code: string; codeHash: Buffer; tenant: MessageTenant }
-
-/**
- * Stores a new code for the address in one statement. Retries once when a concurrent call created the user.
- */
-async function storePasscode(
-  ctx: Ctx,
-  address: PasscodeAddress,
-  origin: PasscodeOrigin,
-  options: { createUser: boolean; keepUnknown: boolean; maySignUp: boolean; clientId: string | null },
-  now: Date,
-): Promise<StoredPasscode> {
-  // Read for unknown addresses too, so that the response time is the same.
-  const tenant = await loadMessageTenant(ctx.tenant)
-  const [code, longCode] = [createCode(), createLongCode()]
-  const codeHash = hashCode(ctx.tenant, address.key, code)
-  const longHash = hashCode(ctx.tenant, address.key, cleanTypedCode(longCode))
-  const { clientId } = options
-  const addressHash = hashAddress(ctx.tenant, address.key)
-  const events = {
-    created: createEventRow(ctx, userCreated()),
-    sent: createEventRow(ctx, passcodeSent(address.channel)),
-    failed: createEventRow(ctx, signInFailed(address.channel, { clientId, addressHash })),
-  }
-  const store = () =>
-    reservePasscode(
-      sqlFor(ctx),
-      ctx.tenant,
-      {
-        ...address,
-        ...origin,
-        shown: address.shown.normalize('NFC'),
-        codeHash,
-        longHash,
-        now,
-        expiresAt: new Date(now.getTime() + PASSCODE_LIFETIME_MINUTES * 60_000),
-        newUserId: options.createUser ? newId('user') : null,
-        keepUnknown: options.keepUnknown,
-        maySignUp: options.maySignUp,
-      },
-      events,
-    )
-  let stored = await store()
-  // A user whom a concurrent call created is visible only to the next statement.
-  if (stored.userId === null && options.createUser && !stored.waitUntil) stored = await store()
-  if (stored.isReserved || stored.locked) wakeReaders(ctx.tenant)
-  const { isLong } = stored
-  return { ...stored, code: isLong ? longCode : code, codeHash: isLong ? longHash : codeHash, tenant }
-}
+/** A stored code, and what its message needs. */
+type PasscodeMessage = StoredPasscode & { tenant: MessageTenant; locale: string | null; isSignUp: boolean }
 
 /**
  * Sends a stored code. `describe` tells about the sign-in in the language of the message, if a hosted page requested the
@@ -91,10 +48,10 @@ async function deliverPasscode(
   ctx: Ctx,
   address: PasscodeAddress,
   { origin }: PasscodeOrigin,
-  stored: StoredPasscode,
+  message: PasscodeMessage,
   describe: ((language: string) => RequestingSignIn) | null,
 ): Promise<void> {
-  const { code, codeHash, tenant, locale, isSignUp } = stored
+  const { code, codeHash, tenant, locale, isSignUp } = message
   const frame = frameMessage(ctx, tenant, locale)
   const signIn = describe?.(frame.words.language) ?? null
   const text = { ...frame, code, lifetimeMinutes: PASSCODE_LIFETIME_MINUTES, signIn, isSignUp }
@@ -109,15 +66,44 @@ async function deliverPasscode(
   }
 }
 
-const computeWaitSeconds = (time: Date | null, now: Date): number =>
-  time ? Math.max(1, Math.ceil((time.getTime() - now.getTime()) / 1000)) : SEND_COOLDOWN_SECONDS
-
 export type SentPasscode = { to: string; userId: string; userCreated: boolean }
+
+/**
+ * The user who has an address, who is created if `createUser` says so; null, with an event, when the user is locked.
+ * Throws NotFound and InvalidInput.
+ */
+async function requireRecipient(
+  sql: Sql,
+  ctx: Ctx,
+  { to, createUser }: { to: PasscodeAddress; createUser: boolean },
+  clientId: string | null,
+): Promise<{ userId: string; locale: string | null; userCreated: boolean } | null> {
+  const { channel, key, shown } = to
+  const recipient = await lockPasscodeRecipient(sql, ctx.tenant, to)
+  if (!recipient) {
+    if (!createUser) throw new NotFound('user')
+    const columns = toUserColumns({ [CHANNEL_COLUMNS[channel].shown]: shown })
+    const { id } = await insertUserWithEvents(sql, ctx, columns)
+    return { userId: id, locale: null, userCreated: true }
+  }
+  const { id: userId, locale } = recipient
+  if (recipient.locked) {
+    const addressHash = hashAddress(ctx.tenant, key)
+    await recordEvents(sql, ctx, [signInFailed(channel, { userId, clientId, addressHash, reason: 'locked' })])
+    return null
+  }
+  if (!recipient.signsIn)
+    throw new InvalidInput([
+      { field: 'to', description: 'is not verified, and the user has a verified address: use that one' },
+    ])
+  return { userId, locale, userCreated: false }
+}
 
 /**
  * Sends a one-time passcode for a caller of the management API, who may learn whether a user exists. The
  * budget of the network applies when the caller gives metadata.ipAddress; the budget of the address always
- * applies. A device in which the address was proven before has budgets of its own instead. Throws InvalidInput (also for an unverified address of a user with a verified one, which cannot
+ * applies, and beyond it no user is created. A device in which the address was proven before has budgets of its own
+ * instead. Throws InvalidInput (also for an unverified address of a user with a verified one, which cannot
  * sign in), NotFound without createUser, UserLocked, RateLimited, and Unavailable when the message could not
  * be delivered.
  */
@@ -128,28 +114,32 @@ export async function sendPasscode(
   now = new Date(),
 ): Promise<SentPasscode> {
   const request = parseInput(SendPasscode[channel], input)
-  const { ipAddress } = request.metadata
-  const ctx = withDevice(callerCtx, request.metadata)
-  const origin = await findApiOrigin(ctx, request.to.key, request.metadata, { use: 'send', now })
-  if (ipAddress && !isKnownBrowser(origin)) await limitNetwork('sendPasscode', ctx.tenant, ipAddress)
+  const { to, metadata } = request
+  const ctx = withDevice(callerCtx, metadata)
+  const origin = await findApiOrigin(ctx, to.key, metadata, { use: 'send', now })
+  if (metadata.ipAddress && !isKnownBrowser(origin))
+    await limitNetwork('sendPasscode', ctx.tenant, metadata.ipAddress)
   const clientId = ctx.actor.kind === 'client' ? ctx.actor.clientId : null
-  await limitMessage(ctx, request.to, origin, clientId)
-  const options = { createUser: request.createUser, keepUnknown: false, maySignUp: false, clientId }
-  const stored = await storePasscode(ctx, request.to, origin, options, now)
-  if (!stored.isReserved) await returnMessage(ctx, request.to, origin)
-  if (stored.locked) throw new UserLocked()
-  if (stored.signsIn === false)
-    throw new InvalidInput([
-      { field: 'to', description: 'is not verified, and the user has a verified address: use that one' },
-    ])
-  if (stored.waitUntil || (stored.userId !== null && !stored.isReserved))
-    throw new RateLimited(computeWaitSeconds(stored.waitUntil, now))
-  if (stored.userId === null) {
-    if (request.createUser) throw new Unavailable('The user is being created; try again.')
-    throw new NotFound('user')
-  }
-  await deliverPasscode(ctx, request.to, origin, stored, null)
-  return { to: request.to.shown, userId: stored.userId, userCreated: stored.isCreated }
+  const tenant = await loadMessageTenant(ctx.tenant)
+  const store = () =>
+    inTransactionFor(ctx, async (sql) => {
+      const recipient = await requireRecipient(sql, ctx, request, clientId)
+      if (!recipient) return null
+      const requested = { address: to, origin, now }
+      const waitUntil = await lockPasscode(sql, ctx.tenant, requested)
+      if (waitUntil) throw new RateLimited(computeWaitSeconds(waitUntil, now))
+      const { userId } = recipient
+      const code = await storePasscode(sql, ctx, requested, { userId, isSignUp: false })
+      await recordEvents(sql, ctx, [passcodeSent(channel, { userId })])
+      return { ...recipient, ...code, tenant, isSignUp: false }
+    })
+  const stored = await withinMessageLimits(ctx, to, origin, clientId, () =>
+    repeatOnConflict(store, () => new Unavailable('The user is being created; try again.')),
+  )
+  wakeReaders(ctx.tenant)
+  if (!stored) throw new UserLocked()
+  await deliverPasscode(ctx, to, origin, stored, null)
+  return { to: to.shown, userId: stored.userId, userCreated: stored.userCreated }
 }
 
 /**
@@ -168,9 +158,16 @@ export function answerAddressInBackground(
 /** The request of a code on a hosted page: the client of the sign-in, and where the code is to be entered. */
 export type SignInPasscodeRequest = { clientId: string | null; origin: PasscodeOrigin }
 
+/** Why an address that may not sign up is sent no code; null when it is sent one. */
+function toWithheldReason(recipient: PasscodeRecipient | null): SignInFailure | null {
+  if (!recipient) return 'unknown'
+  if (recipient.locked) return 'locked'
+  return recipient.signsIn ? null : 'unverified'
+}
+
 /**
  * Sends a code for the hosted pages without revealing whether the address is known: for a locked address, and
- * an unknown one that may not sign up, the same statement runs and nothing is sent. The message is sent in the
+ * an unknown one that may not sign up, the same statements run and nothing is sent. The message is sent in the
  * background; when that fails, the address may request another code immediately. Returns the number of digits
  * of the code, null in the cooldown. Throws InvalidInput (not an address), RateLimited (the budget of the
  * network, or of the address), and Unavailable during an outage, for every address of the tenant.
@@ -183,30 +180,50 @@ export async function sendSignInPasscode(
 ): Promise<{ digits: 6 | 10 } | null> {
   const address = parseAddress(to)
   if (!address) throw new InvalidInput([{ field: 'to', description: 'must be an e-mail address' }])
+  const { channel, key } = address
   await limitStranger('sendPasscode', ctx, { isKnown: isKnownBrowser(origin) })
-  await limitMessage(ctx, address, origin, clientId)
-  assertDeliveryAvailable(ctx.tenant, address.channel)
-  // Read for unknown addresses too, as the tenant is. The page has read it before.
+  // Read for unknown addresses too. The page has read them before.
   const client = clientId === null ? null : await findClient(ctx.tenant, clientId)
-  const tenant = await findTenant(ctx.tenant)
-  const maySignUp = tenant !== null && canSignUp(tenant, address)
-  const options = { createUser: false, keepUnknown: true, maySignUp, clientId }
-  const stored = await storePasscode(ctx, address, origin, options, now)
-  if (!stored.isReserved) await returnMessage(ctx, address, origin)
-  if (!stored.isReserved && stored.isLimited) throw new RateLimited(computeWaitSeconds(stored.waitUntil, now))
-  const isRecipient =
-    stored.isSignUp || (stored.userId !== null && !stored.locked && stored.signsIn && stored.isReserved)
+  const settings = await findTenant(ctx.tenant)
+  const tenant = await loadMessageTenant(ctx.tenant)
+  const maySignUp = settings !== null && canSignUp(settings, address)
+  const store = () =>
+    inTransactionFor(ctx, async (sql) => {
+      const recipient = await lockPasscodeRecipient(sql, ctx.tenant, address)
+      const requested = { address, origin, now }
+      // In the cooldown, the code that was sent before stays valid.
+      if (await lockPasscode(sql, ctx.tenant, requested)) return null
+      const isSignUp = maySignUp && !recipient
+      const reason = isSignUp ? null : toWithheldReason(recipient)
+      const ownerId = recipient?.id ?? null
+      const userId = reason === null ? ownerId : null
+      const code = await storePasscode(sql, ctx, requested, { userId, isSignUp })
+      const event =
+        reason === null
+          ? passcodeSent(channel, { userId, ...(isSignUp && { purpose: 'sign-up' }) })
+          : signInFailed(channel, {
+              userId: ownerId,
+              clientId,
+              addressHash: hashAddress(ctx.tenant, key),
+              reason,
+            })
+      await recordEvents(sql, ctx, [event])
+      return { ...code, tenant, locale: recipient?.locale ?? null, isSignUp, isSent: reason === null }
+    })
+  const stored = await withinMessageLimits(ctx, address, origin, clientId, async () => {
+    assertDeliveryAvailable(ctx.tenant, channel)
+    return store()
+  })
+  if (stored) wakeReaders(ctx.tenant)
   answerAddressInBackground(
     ctx.tenant,
     address,
-    isRecipient
+    stored?.isSent
       ? () =>
           deliverPasscode(ctx, address, origin, stored, (language) =>
             describeSignIn(ctx, client, language, now),
           )
       : null,
   )
-  // In the cooldown, the code that was sent before stays valid.
-  if (!stored.isReserved) return null
-  return { digits: stored.isLong ? 10 : 6 }
+  return stored && { digits: stored.isLong ? 10 : 6 }
 }

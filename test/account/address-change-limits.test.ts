@@ -4,6 +4,7 @@ import { requestEmailChange } from '../../src/account/request-address-change.ts'
 import { sql } from '../../src/database/db.ts'
 import { setSignInAge } from '../support/account.ts'
 import { type AccountHolder, inSeconds, test, wrongCodeFor } from '../support/address-change.ts'
+import { recordStatements } from '../support/statements.ts'
 
 describe('guesses of the code of an address change', () => {
   test('invalidate the code after 5 of 20 concurrent ones', async ({
@@ -187,5 +188,43 @@ describe('an address of another user', () => {
       userId: holder.userId,
       detail: { channel: 'email', purpose: 'address-change', reason: 'taken' },
     })
+  })
+
+  test('is answered by the same statements as a free address, also when the budget of its sign-ins is used up', async ({
+    newHolder,
+    holder,
+    tenant,
+  }) => {
+    const [one, two, other] = [await newHolder(), await newHolder(), await newHolder()]
+    const record = async (by: AccountHolder, email: string) =>
+      (await recordStatements(() => requestEmailChange(by.ctx, { email }))).join('\n')
+    const free = await record(holder, 'free@example.com')
+    expect(await record(one, other.email)).toBe(free)
+    await sql(`UPDATE "Passcode" SET "sendCount" = 20, "sendWindowAt" = now() WHERE "tenantId" = $1`, [
+      tenant,
+    ])
+    expect(await record(two, 'free@example.com')).toBe(free)
+  })
+})
+
+describe('address changes of several users at once', () => {
+  test('to one address count each once, and wait for each other without a deadlock', async ({
+    fresh,
+    newHolder,
+    findPasscode,
+    run,
+  }) => {
+    const holders = [await newHolder(), await newHolder(), await newHolder()]
+    const answers = await Promise.all(
+      holders.flatMap((holder) => [
+        ...Array.from({ length: 4 }, () => run(holder, 'requestEmailChange', { email: fresh })),
+        run(holder, 'confirmEmailChange', { email: fresh, code: 'x' }),
+      ]),
+    )
+    const countOf = (name: string) => answers.filter(({ __typename }) => __typename === name).length
+    expect(countOf('RequestAddressChangePayload')).toBe(3)
+    expect(countOf('RateLimitedError')).toBe(9)
+    expect(countOf('AuthenticationError')).toBe(3)
+    expect(await findPasscode(fresh)).toMatchObject({ sendCount: 3 })
   })
 })

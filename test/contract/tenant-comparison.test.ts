@@ -14,6 +14,7 @@ const OTHERS: [part: string, reason: string][] = [
   ['string_to_array($1', 'the parameter is the list of the tenants whose tokens are checked'],
   ['AS "snapshot"', 'the snapshot is returned also when no row has changed'],
   ['AS "isListed"', 'it has a row for every origin, also for one that is not listed'],
+  ['DO UPDATE SET "sendCount"', 'it counts in a row that it inserts, with the tenant'],
   ['INSERT INTO "SecondFactorGuess"', 'it has a row also when no guess was counted'],
 ]
 

@@ -106,7 +106,11 @@ describe('the filter of events by address', () => {
     for (const index of [0, 1, 0])
       await inTransaction((sql) =>
         recordEvents(sql, ctx, [
-          signInFailed('email', { clientId: `key-${index}`, addressHash: hashes[index] as Buffer }),
+          signInFailed('email', {
+            clientId: `key-${index}`,
+            addressHash: hashes[index] as Buffer,
+            reason: 'unknown',
+          }),
         ]),
       )
     await logOf(tenant)

@@ -77,7 +77,7 @@ describe('a listed event', () => {
     }
     await inTransaction((sql) =>
       recordEvents(sql, anonymous, [
-        signInFailed('email', { clientId: null, addressHash: Buffer.alloc(32) }),
+        signInFailed('email', { clientId: null, addressHash: Buffer.alloc(32), reason: 'unknown' }),
       ]),
     )
     const unknown = { userId: null, clientId: null, tenantId: null }

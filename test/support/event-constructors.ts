@@ -56,7 +56,10 @@ export const CONSTRUCTOR_CALLS: Record<string, NewEvent[]> = {
     session.sessionEnded({ ...SESSION, clientId: null }, 'expired'),
     session.sessionEnded(null, 'revoked'),
   ],
-  passcodeSent: [session.passcodeSent('email'), session.passcodeSent('sms', { purpose: 'address-change' })],
+  passcodeSent: [
+    session.passcodeSent('email', { userId: 'user_1' }),
+    session.passcodeSent('sms', { userId: null, purpose: 'sign-up' }),
+  ],
   passcodeFailed: [session.passcodeFailed('email', { userId: null })],
   passcodeUndelivered: [session.passcodeUndelivered('sms', { userId: 'user_1', purpose: 'address-change' })],
   passcodeWithheld: [session.passcodeWithheld('email', { userId: 'user_1', purpose: 'address-change' })],
@@ -68,7 +71,7 @@ export const CONSTRUCTOR_CALLS: Record<string, NewEvent[]> = {
       addressHash: HASH,
       reason: 'wrong',
     }),
-    session.signInFailed('email', { clientId: null, addressHash: HASH }),
+    session.signInFailed('email', { clientId: null, addressHash: HASH, reason: 'unknown' }),
   ],
   providerFailed: [
     session.providerFailed('user_1', { clientId: 'client_1', idpId: 'google', reason: 'locked' }),
