@@ -3,14 +3,71 @@ import '../../src/account/confirm-address-change.ts'
 import '../../src/account/request-address-change.ts'
 import { apiAudienceOf } from '../../src/core/issuer.ts'
 import { SCOPE_NAMES } from '../../src/core/scopes.ts'
+import { dbFor } from '../../src/database/db.ts'
 import { issueAccessToken } from '../../src/oidc/token/access-tokens.ts'
 import { userinfoAudienceOf } from '../../src/oidc/token/audience.ts'
 import { endSession } from '../../src/sessions/sessions.ts'
 import { updateSettings } from '../../src/tenants/settings.ts'
 import { lockUser } from '../../src/users/users.ts'
-import { CHANGE_VIEWER, MUTATIONS, READ_VIEWER, test } from '../support/account-access.ts'
 import { ctxFor, newTenant } from '../support/actors.ts'
-import { makeSpa, type SignedIn } from '../support/people.ts'
+import { test as base } from '../support/fixtures.ts'
+import { makeSpa, type PersonClient, type SignedIn, signInAs } from '../support/people.ts'
+import { makeUser } from '../support/protocol.ts'
+
+/** The input of every mutation that needs scope `account`, by name. */
+const MUTATIONS: Record<string, string> = {
+  updateViewer: '{fields: {nickname: "Eve"}}',
+  requestEmailChange: '{email: "eve@example.com"}',
+  confirmEmailChange: '{email: "eve@example.com", code: "000000"}',
+  requestPhoneNumberChange: '{phoneNumber: "+41791112233"}',
+  confirmPhoneNumberChange: '{phoneNumber: "+41791112233", code: "000000"}',
+  removeViewerPhoneNumber: '{phoneNumber: "+41791112233"}',
+  revokeViewerSession: '{sessionId: "session_01m7xeb1sbendby702xerkqv3p"}',
+  revokeViewerSessions: '{includeCurrent: true}',
+  revokeViewerCredential: '{credentialId: "cred_01m7xeb1sbendby702xerkqv3p"}',
+  unlinkViewerIdpUser: '{idpId: "partner"}',
+  linkViewerIdpUser: '{idpId: "partner", idToken: "x"}',
+  createViewerEnrollmentToken: '{}',
+  createViewerTotp: '{}',
+  confirmViewerTotp: '{token: "x", code: "000000"}',
+  createViewerRecoveryCodes: '{}',
+  setViewerDeletion: '{requested: false}',
+  revokeViewerConsent: '{clientId: "client_01m7xeb1sbendby702xerkqv3p"}',
+}
+const toMutation = (name: string) => `mutation { ${name}(input: ${MUTATIONS[name]}) { __typename } }`
+
+const READ_VIEWER =
+  '{ viewer { user { id email sessions { nodes { id } } consents { nodes { clientId } } } session { id } scopes } }'
+const CHANGE_VIEWER =
+  'mutation { updateViewer(input: {fields: {nickname: "Ada"}}) { ... on ViewerPayload { user { nickname } } } }'
+
+/** With users of the file's tenant or of another one. */
+const test = base
+  .extend('makeSignedIn', { scope: 'file' }, ({ app, tenant, spa }) => {
+    let count = 0
+    type Options = { at?: string; client?: PersonClient; parameters?: Record<string, string> }
+    return async (scope: string, { at = tenant, client = spa, parameters = {} }: Options = {}) => {
+      const email = `user${++count}@${at}.example`
+      await makeUser(at, email)
+      return { email, ...(await signInAs(app, at, client, email, { scope, parameters })) }
+    }
+  })
+  .extend('readNickname', { scope: 'file' }, ({ tenant }) => async ({ userId }: SignedIn, at = tenant) => {
+    const user = await dbFor(at).user.findFirstOrThrow({ where: { tenantId: at, id: userId } })
+    return user.nickname
+  })
+  .extend(
+    'expectForbidden',
+    { scope: 'file' },
+    ({ gql }) =>
+      async (token: string, name: string, message: RegExp) => {
+        const { body } = await gql(toMutation(name), {}, { token })
+        expect(body).toMatchObject({
+          data: { [name]: null },
+          errors: [{ message: expect.stringMatching(message), extensions: { code: 'FORBIDDEN' } }],
+        })
+      },
+  )
 
 describe('the viewer', () => {
   test('is read with scope account, and with no token that has neither it nor a management scope', async ({

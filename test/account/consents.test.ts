@@ -1,10 +1,42 @@
 import { describe, expect } from 'vitest'
 import { dbFor } from '../../src/database/db.ts'
+import { test as base, type Caller } from '../support/account.ts'
 import type { Json } from '../support/json.ts'
-import { test } from '../support/own-consents.ts'
 import { doneBy, makeSpa } from '../support/people.ts'
 import { answerIn } from '../support/protocol.ts'
 import { recordStatements } from '../support/statements.ts'
+
+const LIST_CONSENTS = `query ($first: Int, $after: String) { viewer { user { consents(first: $first, after: $after) {
+  totalSize pageInfo { endCursor hasNextPage }
+  nodes { clientId clientName clientLogoUrl createdAt scopes { scope words } }
+} } } }`
+
+/** With users who have agreed to client `portal`, and their consents. */
+const test = base
+  .extend('portal', { scope: 'file' }, ({ tenant }) => makeSpa(tenant, { name: 'Portal' }))
+  .extend('newSignedIn', { scope: 'file' }, ({ newPerson, signIn, portal }) => async () => {
+    const { email } = await newPerson()
+    return { email, ...(await signIn(email, { client: portal, scope: 'openid account' })) }
+  })
+  .extend(
+    'listConsents',
+    { scope: 'file' },
+    ({ gql }) =>
+      async ({ token }: Caller, variables: object = {}) =>
+        (await gql(LIST_CONSENTS, variables, { token })).body.data.viewer.user.consents,
+  )
+  .extend(
+    'revoke',
+    { scope: 'file' },
+    ({ mutate }) =>
+      (caller: Caller, clientId: string) =>
+        mutate(
+          caller,
+          'revokeViewerConsent',
+          { clientId },
+          '... on RevokeViewerConsentPayload { revokedClientId }',
+        ),
+  )
 
 describe('the consents of the viewer', () => {
   test('are listed by page with the client and the words for each scope', async ({

@@ -1,12 +1,87 @@
 import { describe, expect } from 'vitest'
 import { STEP_UP_MAX_AGE_SECONDS } from '../../src/account/step-up.ts'
 import { RATE_LIMITS } from '../../src/coordination/rate-limits.ts'
+import { newId } from '../../src/core/crypto.ts'
 import { createCredentialEnrollmentToken } from '../../src/credentials/enrollment-tokens.ts'
 import { dbFor } from '../../src/database/db.ts'
+import { addIdpUser } from '../../src/idps/idp-links.ts'
+import { createIdentityProvider } from '../../src/idps/idps.ts'
 import { revokeUserSessions } from '../../src/sessions/revoke-sessions.ts'
-import { setSignInAge } from '../support/account.ts'
-import { ENROLL, test, toMethods } from '../support/own-sign-in-methods.ts'
+import { test as base, setSignInAge } from '../support/account.ts'
 import { doneBy, type SignedIn } from '../support/people.ts'
+import { startUpstream } from '../support/upstream.ts'
+
+type Owner = SignedIn & { credentialId: string; linkId: string }
+const ENROLL =
+  'mutation { createViewerEnrollmentToken(input: {}) { ... on CredentialEnrollmentTokenPayload { token uri } } }'
+const METHODS = '{ viewer { user { credentials { nodes { id } } idpUsers { nodes { id idpId } } } } }'
+const toMethods = ({ credentialId, linkId }: Owner) => ({
+  credentials: { nodes: [{ id: credentialId }] },
+  idpUsers: { nodes: [{ id: linkId, idpId: 'partner' }] },
+})
+
+/**
+ * With users who have a credential and a linked identity at provider `partner`, and a provider `real` that
+ * answers.
+ */
+const test = base
+  .extend('upstream', { scope: 'file' }, async ({ app: _ }, { onCleanup }) => {
+    const upstream = await startUpstream()
+    onCleanup(upstream.close)
+    return upstream
+  })
+  .extend('idps', { scope: 'file' }, async ({ ctx, upstream }) => {
+    await createIdentityProvider(ctx, { id: 'partner', type: 'oauth2', name: 'Partner' })
+    const { issuer, client } = upstream
+    await createIdentityProvider(ctx, { id: 'real', type: 'oidc', name: 'Upstream', issuer, ...client })
+    return ['partner', 'real']
+  })
+  .extend(
+    'newOwner',
+    { scope: 'file' },
+    ({ tenant, ctx, idps: [partner = ''], newPerson, signIn }) =>
+      async (): Promise<Owner> => {
+        const { id: userId, email } = await newPerson()
+        const credentialId = newId('cred')
+        await dbFor(tenant).credential.create({
+          data: { tenantId: tenant, id: credentialId, userId, externalId: credentialId },
+        })
+        const { id: linkId } = await addIdpUser(ctx, userId, partner, { externalId: email })
+        return { ...(await signIn(email, { scope: 'openid account' })), credentialId, linkId }
+      },
+  )
+  .extend('owner', ({ newOwner }) => newOwner())
+  .extend(
+    'revoke',
+    { scope: 'file' },
+    ({ mutate }) =>
+      (by: SignedIn, credentialId: string) =>
+        mutate(
+          by,
+          'revokeViewerCredential',
+          { credentialId },
+          '... on RevokeViewerCredentialPayload { revokedCredentialId }',
+        ),
+  )
+  .extend(
+    'unlink',
+    { scope: 'file' },
+    ({ mutate }) =>
+      (by: SignedIn, idpId = 'partner') =>
+        mutate(
+          by,
+          'unlinkViewerIdpUser',
+          { idpId },
+          '... on UnlinkViewerIdpUserPayload { unlinkedIdpUserId }',
+        ),
+  )
+  .extend(
+    'readMethods',
+    { scope: 'file' },
+    ({ gql }) =>
+      async ({ token }: SignedIn) =>
+        (await gql(METHODS, {}, { token })).body.data.viewer.user,
+  )
 
 describe('the sign-in methods of the viewer', () => {
   test('are listed and revoked, which the log records with the actor', async ({

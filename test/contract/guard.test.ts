@@ -3,7 +3,27 @@ import { newId } from '../../src/core/crypto.ts'
 import { dbFor, inPrismaTransaction, inTransaction, sql, toSql } from '../../src/database/db.ts'
 import { findTenantViolation } from '../../src/database/tenant-guard.ts'
 import { Prisma } from '../../src/generated/prisma/client.ts'
-import { type Scene, test } from '../support/tenant-scene.ts'
+import { newTenant } from '../support/actors.ts'
+import { test as base } from '../support/fixtures.ts'
+
+/** Two tenants with one user each, and a database client for the first. */
+type Scene = {
+  db: ReturnType<typeof dbFor>
+  raw: Record<string, (...args: unknown[]) => Promise<unknown>>
+  mine: string
+  theirs: string
+  myUser: string
+  theirUser: string
+}
+
+const test = base.extend('scene', { scope: 'file' }, async ({ tenant: mine }): Promise<Scene> => {
+  const theirs = await newTenant()
+  const [myUser, theirUser] = [newId('user'), newId('user')]
+  await dbFor(mine).user.create({ data: { tenantId: mine, id: myUser, name: mine } })
+  await dbFor(theirs).user.create({ data: { tenantId: theirs, id: theirUser, name: theirs } })
+  const db = dbFor(mine)
+  return { db, raw: db as unknown as Scene['raw'], mine, theirs, myUser, theirUser }
+})
 
 describe('the tenant guard', () => {
   const REJECTED = { name: 'TenantGuardError' }

@@ -1,13 +1,199 @@
 import type pg from 'pg'
 import { describe, expect, vi } from 'vitest'
+import type { Ctx } from '../../src/core/context.ts'
+import { LIST_SETTINGS } from '../../src/database/settings.ts'
 import type { User } from '../../src/generated/prisma/client.ts'
 import type { PageArgs } from '../../src/schema/page.ts'
 import { exportUsers } from '../../src/users/export.ts'
 import { importUsers } from '../../src/users/import.ts'
+import {
+  toUserFilter,
+  USER_FILTER_MEMBERS,
+  UserFilter,
+  type UserFilterMember,
+} from '../../src/users/user-filter.fields.ts'
 import { listUsers } from '../../src/users/user-list.ts'
+import { FLAG_MEMBERS, selectUserList, USER_LISTS, type UserList } from '../../src/users/user-list-plans.ts'
 import { ctxFor, newTenant } from '../support/actors.ts'
-import { captureStatements, explain, type Statement, toExecute } from '../support/plans.ts'
-import { assertPlan, cases, DEEP_PAGE, PAGE_SIZE, planList, test } from '../support/user-plans.ts'
+import { test as base } from '../support/list-plans.ts'
+import {
+  BATCH,
+  captureStatements,
+  explain,
+  type Plan,
+  type PlanNode,
+  type Statement,
+  toExecute,
+} from '../support/plans.ts'
+
+const USERS = 30_000
+const OTHER_TENANTS = 10
+const PAGE_SIZE = 20
+const DEEP_PAGE = 100
+
+/** One name of 40 and 100 users at each time are equal; a third of every column is null. */
+const FILL_USERS = `
+  INSERT INTO "User" ("tenantId", "id", "name", "email", "emailKey", "phoneNumber", "phoneNumberKey", "externalId", "locked",
+    "emailVerified", "phoneNumberVerified", "hasCredential", "createdAt", "updatedAt", "lastSeenAt", "appMetadata")
+  SELECT $1, 'user_' || lpad(i::text, 26, '0'),
+    CASE WHEN i % 3 > 0 THEN (ARRAY['Anna', 'Łukasz', 'Søren', 'Zoë'])[1 + i % 4] || ' Family' || i / 7 % 10 END,
+    e, e, CASE WHEN i % 3 = 1 THEN '+4179' || i END, CASE WHEN i % 3 = 1 THEN '+4179' || i END,
+    CASE WHEN i % 3 = 2 THEN 'crm-' || i END, i % 5 = 0, i % 2 = 0, i % 7 = 0, i % 4 = 0,
+    t, t, CASE WHEN i % 3 = 0 THEN t END, jsonb_build_object('plan', i % 2, 'org', jsonb_build_object('region', i % 3))
+  FROM generate_series($2::int + 1, $2::int + ${BATCH}) i, LATERAL (SELECT
+    CASE WHEN i % 3 < 2 THEN 'p' || i || '@example.com' END AS e, '2026-01-01'::timestamptz + i / 100 * interval '1 hour' AS t) x`
+
+async function fillUsers(admin: pg.Client, tenant: string, users: number): Promise<void> {
+  for (let from = 0; from < users; from += BATCH) await admin.query(FILL_USERS, [tenant, from])
+  await admin.query(
+    `INSERT INTO "IdentityProvider" ("tenantId", "id", "type", "name") VALUES ($1, 'acme', 'oidc', 'Acme')`,
+    [tenant],
+  )
+  await admin.query(
+    `INSERT INTO "IdpUser" ("tenantId", "id", "userId", "idpId", "externalId")
+     SELECT $1, 'idpuser_' || "id", "id", 'acme', "id" FROM "User" WHERE "tenantId" = $1 AND ("hasCredential" OR $2)`,
+    [tenant, users < USERS],
+  )
+}
+
+/**
+ * Values of each member of the filter. They find more than DEEP_PAGE pages, except those of unique members.
+ */
+const SAMPLES: Record<UserFilterMember, object[]> = {
+  search: [{ search: 'family' }, { search: 'an fam' }, { search: 'p1' }],
+  email: [{ email: 'p300@example.com' }],
+  phoneNumber: [{ phoneNumber: '+41791234567' }],
+  externalId: [{ externalId: 'crm-302' }],
+  locked: [{ locked: true }, { locked: false }, { locked: true, emailVerified: false }],
+  emailVerified: [{ emailVerified: true }, { emailVerified: false, hasCredential: false }],
+  phoneNumberVerified: [{ phoneNumberVerified: true }, { phoneNumberVerified: false }],
+  hasCredential: [
+    { hasCredential: true },
+    { locked: false, emailVerified: true, phoneNumberVerified: false, hasCredential: true },
+  ],
+  idpId: [{ idpId: 'acme' }],
+  createdAt: [
+    { createdAt: { gte: '2026-01-02T00:00:00Z' } },
+    { createdAt: { gte: '2026-01-02T00:00:00Z', lt: '2026-06-01T00:00:00Z' } },
+  ],
+  updatedAt: [{ updatedAt: { lt: '2026-06-01T00:00:00Z' } }],
+  lastSeenAt: [
+    { lastSeenAt: { gte: '2026-01-02T00:00:00Z' } },
+    { lastSeenAt: { lt: '2026-06-01T00:00:00Z' } },
+  ],
+  appMetadata: [{ appMetadata: { plan: 1 } }, { appMetadata: { plan: 1, 'org.region': 2 } }],
+}
+/** Further members of a filter are conditions on the rows found: no order or index is required of them. */
+const COMPANIONS: object[] = [
+  { locked: false },
+  { idpId: 'acme' },
+  { appMetadata: { plan: 0 } },
+  { createdAt: { gte: '2026-01-02T00:00:00Z' } },
+  Object.assign({}, ...USER_FILTER_MEMBERS.map((member) => SAMPLES[member][0])),
+]
+
+type Case = { title: string; list: UserList; args: object; isFiltered: boolean }
+const listCases = (list: UserList): Case[] => {
+  const filters = list.by.length === 0 ? [{}] : list.by.flatMap((member) => SAMPLES[member])
+  const companions = list.combinable.length > FLAG_MEMBERS.length ? COMPANIONS : []
+  const filtered = filters
+    .slice(0, 1)
+    .flatMap((filter) => companions.map((other) => ({ ...other, ...filter })))
+  // A list of one user, or with a fixed order, takes no other order.
+  const orders = list.by.length === 0 && list.orderBy.length > 0 ? list.orderBy : [null, ...list.orderBy]
+  return [...filters, ...filtered].flatMap((filter) =>
+    (filtered.includes(filter) ? [null] : orders).flatMap((orderBy) =>
+      ['asc', 'desc'].map((direction) => ({
+        title: `${JSON.stringify(filter)} by ${orderBy ?? 'its default order'}, ${direction}`,
+        list: selectUserList(toUserFilter(UserFilter.parse(filter)), orderBy),
+        args: { filter, orderBy, direction },
+        isFiltered: filtered.includes(filter),
+      })),
+    ),
+  )
+}
+const cases = USER_LISTS.flatMap(listCases)
+
+/** Indexes for conditions on one user at a time. */
+const LOOKUPS = [
+  'User_pkey',
+  'UserTerm_tenantId_userId_term_idx',
+  'IdpUser_user_idp_key',
+  'IdpUser_tenantId_idpId_userId_idx',
+]
+
+const isScan = ({ 'Node Type': type }: PlanNode): boolean =>
+  /Scan$/.test(type) && !/^(CTE|Function|Subquery|Values|Result)/.test(type)
+
+/** A page by offset of all users also reads the ranges of the tenant, by their key. */
+const isOfRanges = ({ 'Relation Name': table, 'Index Name': index }: PlanNode): boolean =>
+  table === 'UserRange' || index === 'UserRange_pkey'
+
+/** The planner uses one of several indexes that find one user. */
+const UNIQUE = ['User_email_key', 'User_phoneNumber_key', 'User_externalId_key']
+
+/**
+ * Asserts that a plan reads the index of its list and no other, for this tenant only, and for a page no more
+ * rows than the page. By offset it reads the index up to the page; a count reads every row that it counts.
+ */
+function assertPlan(
+  { nodes, text }: Plan,
+  { list, isFiltered }: Case,
+  what: 'page' | 'offset' | 'count',
+): void {
+  const isUnique = list.by.length > 0 && list.indexes.some((index) => UNIQUE.includes(index))
+  const leading = isUnique ? UNIQUE : list.indexes
+  const scans = nodes.filter((node) => isScan(node) && !isOfRanges(node))
+  const kinds = new Set(scans.map(({ 'Node Type': type }) => type))
+  expect(
+    [...kinds].filter((kind) => !/^Index( Only)? Scan$/.test(kind)),
+    text,
+  ).toEqual([])
+  for (const scan of scans) {
+    expect(scan['Index Cond'], text).toContain('"tenantId" = ')
+    expect([...leading, ...LOOKUPS], text).toContain(scan['Index Name'])
+  }
+  expect(
+    scans.map(({ 'Index Name': name }) => name).some((name) => leading.includes(name ?? '')),
+    text,
+  ).toBe(true)
+  if (what === 'count') return
+  const isOfTerms = list.indexes.includes('UserTerm_pkey')
+  const branches = list.by.includes('locked') ? 2 ** FLAG_MEMBERS.length : 1
+  const most = (PAGE_SIZE + 1 + (what === 'offset' ? DEEP_PAGE * PAGE_SIZE : 0)) * branches
+  const sorts = nodes.filter(({ 'Node Type': type }) => type.includes('Sort'))
+  for (const { Plans: [input] = [] } of sorts)
+    expect((input?.['Actual Rows'] ?? 0) * (input?.['Actual Loops'] ?? 1), text).toBeLessThanOrEqual(
+      branches > 1 ? most : PAGE_SIZE + 1,
+    )
+  if (!isFiltered && !isOfTerms)
+    for (const scan of scans) expect(scan['Rows Removed by Filter'] ?? 0, text).toBe(0)
+}
+
+/**
+ * The plans of the one statement of a list. The list without a filter is prepared, so it is also planned for
+ * any values.
+ */
+async function planList(admin: pg.Client, { list }: Case, work: () => Promise<unknown>): Promise<Plan[]> {
+  const [statement, ...rest] = await captureStatements(work)
+  if (!statement || rest.length > 0) throw new Error('a list is one statement')
+  for (const [name, value] of Object.entries(LIST_SETTINGS)) await admin.query(`SET ${name} = ${value}`)
+  const plans = await explain(admin, statement)
+  const isPlain = list.by.length === 0 && list.order === 'id'
+  return plans.filter(({ kind }) => isPlain || kind === 'force_custom_plan')
+}
+
+/** `test` with the context of a tenant with many users. */
+const test = base.extend('users', { scope: 'file' }, async ({ admin }): Promise<Ctx> => {
+  const tables = ['User', 'UserTerm', 'IdpUser']
+  for (const table of tables) await admin.query(`ALTER TABLE "${table}" SET (autovacuum_enabled = false)`)
+  for (let other = 0; other < OTHER_TENANTS; other += 1)
+    await fillUsers(admin, await newTenant(), USERS / OTHER_TENANTS)
+  const tenant = await newTenant()
+  await fillUsers(admin, tenant, USERS)
+  for (const table of tables) await admin.query(`VACUUM ANALYZE "${table}"`)
+  return ctxFor(tenant)
+})
 
 // The first test fills the tenants.
 vi.setConfig({ testTimeout: 120_000 })

@@ -2,7 +2,46 @@ import { describe, expect } from 'vitest'
 import { findTargetIssue } from '../../src/core/fetcher.ts'
 import { isPublicAddress } from '../../src/core/ip.ts'
 import { describeOutcome, LOOSE, STRICT, test } from '../support/fetch-targets.ts'
-import { PRIVATE_ADDRESSES } from '../support/private-addresses.ts'
+
+/** Addresses that no fetch may reach, in every spelling that a URL permits. */
+const PRIVATE_ADDRESSES = [
+  '127.0.0.1',
+  '127.255.255.254',
+  '::1',
+  '::',
+  '0.0.0.0',
+  '10.0.0.1',
+  '172.16.0.1',
+  '192.168.1.1',
+  '169.254.169.254',
+  'fe80::1',
+  'fc00::1',
+  'fdff:ffff::1',
+  'fd00:ec2::254',
+  '::ffff:127.0.0.1',
+  '::ffff:10.0.0.1',
+  '::ffff:a9fe:a9fe',
+  '::127.0.0.1',
+  '::1.1.1.1',
+  '127.1',
+  '0177.0.0.1',
+  '0x7f.0.0.1',
+  '64:ff9b::127.0.0.1',
+  '2002:7f00:1::1',
+  '2001:0:7f00:1::1',
+  '198.18.0.1',
+  '198.19.255.255',
+  '100.64.0.1',
+  '100.127.255.255',
+  '192.0.0.8',
+  '192.0.2.1',
+  '224.0.0.1',
+  '240.0.0.1',
+  '255.255.255.255',
+  'ff02::1',
+  '2001:db8::1',
+  'not an address',
+]
 
 describe('a private address', () => {
   test.each(PRIVATE_ADDRESSES)('%s is recognized', (address) => {

@@ -1,16 +1,103 @@
-import { describe, expect } from 'vitest'
+import { test as base, describe, expect } from 'vitest'
 import { rotateClientSecret } from '../../src/clients/client-changes.ts'
 import { createClient } from '../../src/clients/clients.ts'
 import { createPlatformCtx } from '../../src/core/context.ts'
 import { decodePosition, encodePosition, type Position } from '../../src/core/event-position.ts'
+import { SYSTEM_TENANT } from '../../src/core/scopes.ts'
 import { dbFor, sql } from '../../src/database/db.ts'
 import { readEvents, wakeReaders } from '../../src/events/log.ts'
 import { EVENT_RETENTION_MS } from '../../src/events/retention.ts'
 import { followEvents } from '../../src/events/tail.ts'
-import { REFUSED_EVENT_TYPES } from '../../src/events/types.ts'
-import { IP_RETENTION_MS, REFUSED_EVENT_RETENTION_MS, runCleanup } from '../../src/jobs/cleanup.ts'
+import { type EventType, REFUSED_EVENT_TYPES } from '../../src/events/types.ts'
+import {
+  type CleanupReport,
+  IP_RETENTION_MS,
+  REFUSED_EVENT_RETENTION_MS,
+  runCleanup,
+} from '../../src/jobs/cleanup.ts'
+import { deleteTenant, ensureTenant } from '../../src/tenants/tenants.ts'
 import { createUser } from '../../src/users/users.ts'
-import { DAY_MS, HOUR_MS, MINUTE_MS, NOTHING, test } from '../support/cleanup.ts'
+import { newTenant } from '../support/actors.ts'
+import { bindEvents } from '../support/calls.ts'
+import { openApp } from '../support/fixtures.ts'
+
+const MINUTE_MS = 60_000
+const HOUR_MS = 60 * MINUTE_MS
+const DAY_MS = 24 * HOUR_MS
+/** The report of a run that changed nothing. */
+const NOTHING: CleanupReport = {
+  endedSessions: 0,
+  events: 0,
+  ips: 0,
+  Interaction: 0,
+  EnrollmentToken: 0,
+  ClientSecret: 0,
+  IdempotencyKey: 0,
+  Client: 0,
+  PushedRequest: 0,
+  DeviceCode: 0,
+  UsedProof: 0,
+  Invitation: 0,
+  RegistrationToken: 0,
+  SigningKey: 0,
+  Grant: 0,
+  Session: 0,
+  AddressChange: 0,
+  Passcode: 0,
+  KnownDevice: 0,
+  RowChange: 0,
+  RefusedEvent: 0,
+}
+
+/** `test` with a tenant that is deleted after the test: a run cleans up every tenant of the database. */
+const test = base
+  .extend('app', { scope: 'worker' }, () => openApp())
+  .extend('tenant', async ({ app: _ }, { onCleanup }) => {
+    await ensureTenant(SYSTEM_TENANT)
+    const tenant = await newTenant()
+    onCleanup(() => deleteTenant(createPlatformCtx(SYSTEM_TENANT), tenant))
+    return tenant
+  })
+  .extend('events', ({ tenant }) => bindEvents(tenant))
+  .extend('now', async () => new Date())
+  .extend(
+    'earlier',
+    ({ now }) =>
+      (ms: number) =>
+        new Date(now.getTime() - ms),
+  )
+  .extend(
+    'later',
+    ({ now }) =>
+      (ms: number) =>
+        new Date(now.getTime() + ms),
+  )
+  .extend('addUser', ({ tenant }) => async (id = 'u') => {
+    await dbFor(tenant).user.create({ data: { tenantId: tenant, id } })
+    return id
+  })
+  .extend(
+    'addSession',
+    ({ tenant }) =>
+      (id: string, expiresAt: Date, rest: object = {}) =>
+        dbFor(tenant).session.create({
+          data: {
+            tenantId: tenant,
+            id,
+            userId: 'u',
+            kind: 'browser',
+            tokenHash: Buffer.from(id),
+            expiresAt,
+            ...rest,
+          },
+        }),
+  )
+  .extend(
+    'addEvent',
+    ({ tenant }) =>
+      (id: string, occurredAt: Date, ip: string | null = '192.0.2.1', type: EventType = 'signin.failed') =>
+        dbFor(tenant).event.create({ data: { tenantId: tenant, id, type, occurredAt, ip } }),
+  )
 
 const START = { era: 0, xid: 0n, seq: 0n }
 

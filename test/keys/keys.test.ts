@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { createLocalJWKSet, decodeProtectedHeader, jwtVerify } from 'jose'
+import { createLocalJWKSet, decodeProtectedHeader, type JWK, jwtVerify } from 'jose'
 import { describe, expect } from 'vitest'
 import { updateClient } from '../../src/clients/client-changes.ts'
 import { createPlatformCtx } from '../../src/core/context.ts'
@@ -7,7 +7,21 @@ import { issuerOf } from '../../src/core/issuer.ts'
 import { SIGNING_ALGORITHMS, type SigningAlgorithm } from '../../src/keys/signing-algorithms.ts'
 import { newTenant } from '../support/actors.ts'
 import { makeClient } from '../support/protocol.ts'
-import { test } from '../support/signing-keys.ts'
+import { test as base } from '../support/visitor.ts'
+
+/** `test` with the published key sets of tenants. */
+const test = base
+  .extend('readKeySet', { scope: 'file' }, ({ app }) => async (slug: string): Promise<{ keys: JWK[] }> => {
+    const response = await app.fetch(`/${slug}/.well-known/jwks.json`)
+    return (await response.json()) as { keys: JWK[] }
+  })
+  .extend(
+    'listAlgs',
+    { scope: 'file' },
+    ({ readKeySet }) =>
+      async (slug: string) =>
+        (await readKeySet(slug)).keys.map(({ alg }) => alg).sort(),
+  )
 
 /** Kinds of keys (RFC 7518, section 6; RFC 8037, section 2), and the hash of each algorithm. */
 const KINDS: Record<SigningAlgorithm, { jwk: object; hash: string }> = {

@@ -1,6 +1,109 @@
 import { describe, expect, test } from 'vitest'
 import { listOperations, type Schema, schemas, systemDocument } from '../support/openapi-document.ts'
-import { FURTHER_OPERATIONS, STABLE_FIELDS, STABLE_LISTS, STABLE_OPERATIONS } from '../support/stable-api.ts'
+
+/** The operations that every version of the API has, by their names. */
+const STABLE_OPERATIONS = {
+  'Create user': 'post /users',
+  'List users': 'get /users',
+  'Get user by id': 'get /users/{userId}',
+  'Update user': 'patch /users/{userId}',
+  'Delete user': 'delete /users/{userId}',
+  'Get user by email': 'get /users/by-email',
+  'Get user by phone number': 'get /users/by-phone-number',
+  'List user sessions': 'get /users/{userId}/sessions',
+  'Authenticate session token': 'post /sessions/authenticate',
+  'Get session': 'get /sessions/{sessionId}',
+  'Create credential enrollment token': 'post /users/{userId}/credentials/enrollment-tokens',
+  'List user credentials': 'get /users/{userId}/credentials',
+  'Get credential': 'get /credentials/{credentialId}',
+  'Revoke credential': 'delete /credentials/{credentialId}',
+  'Send email one-time passcode': 'post /passcodes/email',
+  'Send SMS one-time passcode': 'post /passcodes/sms',
+  'Authenticate passcode': 'post /passcodes/authenticate',
+  'List IdP users of a user': 'get /users/{userId}/idps',
+  'Add IdP user': 'post /users/{userId}/idps/{idpId}',
+  'Get IdP user': 'get /users/{userId}/idps/{idpId}',
+  'Link IdP user': 'put /users/{userId}/idps/{idpId}',
+  'Unlink IdP user': 'delete /users/{userId}/idps/{idpId}',
+  'Create identity provider': 'post /idps',
+  'List identity providers': 'get /idps',
+  'Create client': 'post /clients',
+  'List clients': 'get /clients',
+  'Get client': 'get /clients/{clientId}',
+  'Update client': 'patch /clients/{clientId}',
+  'Delete client': 'delete /clients/{clientId}',
+  'Update tenant settings': 'patch /settings',
+}
+
+/** All other operations. */
+const FURTHER_OPERATIONS = [
+  'delete /users/{userId}/sessions',
+  'get /sessions',
+  'delete /sessions/{sessionId}',
+  'get /idps/{idpId}',
+  'patch /idps/{idpId}',
+  'delete /idps/{idpId}',
+  'get /users/{userId}/consents',
+  'delete /users/{userId}/consents/{clientId}',
+  'post /clients/{clientId}/secret',
+  'post /clients/registration-tokens',
+  'get /clients/registration-tokens',
+  'delete /clients/registration-tokens/{registrationTokenId}',
+  'get /settings',
+  'get /keys',
+  'post /keys/rotate',
+  'get /events',
+  'post /tenants',
+  'get /tenants',
+  'get /tenants/{slug}',
+  'delete /tenants/{slug}',
+  'get /users/{userId}/roles',
+  'put /users/{userId}/roles',
+  'post /users/import',
+  'get /users/export',
+]
+
+const splitWords = (list: string) => list.split(' ')
+
+/** The fields that every version of the API has, in their order. */
+const STABLE_FIELDS: Record<string, string[]> = {
+  User: splitWords(
+    'id name givenName familyName middleName nickname preferredUsername profile picture website email emailVerified gender birthdate zoneinfo locale phoneNumber phoneNumberVerified locked lockedAt address userMetadata appMetadata lastSeenAt updatedAt createdAt',
+  ),
+  Address: splitWords('formatted streetAddress locality region postalCode country'),
+  Session: splitWords(
+    'id userId clientId lastSeenAt lastSeenIp lastSeenLocation userAgent expiresAt updatedAt createdAt',
+  ),
+  Credential: splitWords('id type publicKey lastUsedAt createdAt device'),
+  Device: splitWords(
+    'hash swVersion mobile platform architecture bitness model platformVersion uaBrand uaVersion lastSeenIp lastSeenAt',
+  ),
+  EnrollmentToken: splitWords('token uri deepLink'),
+  RequestMetadata: splitWords('deviceToken userAgent ipAddress'),
+  IdpUser: splitWords('idpId userId externalId metadata lastLoginAt updatedAt createdAt'),
+  // clientSecret and idTokenSigningKey are write-only.
+  IdentityProvider: splitWords(
+    'id type name clientId scopes issuer authorizationEndpoint tokenEndpoint userInfoEndpoint jwksUri idTokenSigningAlg platformTeamId platformKid updatedAt createdAt',
+  ),
+  NewClient: splitWords(
+    'id name description appType themeColor logoUrl callbacks allowedOrigins webOrigins allowedLogoutUrls initiateLoginUrl tokenExpiryTime requireConsent type secret updatedAt createdAt',
+  ),
+  TenantSettings: splitWords('friendlyName logoUrl defaultAudience loginUrl supportUrl'),
+  AuthenticatedSession: splitWords('session sessionToken user'),
+  SentPasscode: splitWords('to userId userCreated'),
+  Error: splitWords('message requestId fields'),
+  Done: splitWords('message requestId fields'),
+}
+
+/** The members of list responses that contain the rows. */
+const STABLE_LISTS: Record<string, string> = {
+  '/users': 'users',
+  '/users/{userId}/sessions': 'sessions',
+  '/users/{userId}/credentials': 'credentials',
+  '/users/{userId}/idps': 'idpUsers',
+  '/idps': 'idps',
+  '/clients': 'clients',
+}
 
 describe('the REST API', () => {
   const names = new Set(listOperations(systemDocument).map(({ name }) => name))

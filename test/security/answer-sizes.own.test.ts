@@ -1,6 +1,36 @@
+import { request } from 'node:http'
 import { describe, expect, vi } from 'vitest'
-import { measureAnswer, type StrangerRequest } from '../support/answer-sizes.ts'
 import { test } from '../support/fixtures.ts'
+
+/** A request of a stranger. `path` follows the tenant. */
+type StrangerRequest = {
+  method?: string
+  path: string
+  headers?: Record<string, string>
+  body?: string
+}
+
+/** The bytes of a whole response: the status line, the headers and the body. */
+const measureAnswer = (
+  origin: string,
+  { method = 'GET', path, headers = {}, body }: StrangerRequest,
+): Promise<number> =>
+  new Promise((resolve, reject) => {
+    const sent = request(
+      `${origin}${path}`,
+      { method, headers, agent: false, maxHeaderSize: 10_000_000 },
+      (response) => {
+        let bytes = response.rawHeaders.join('').length
+        response.on('data', (chunk: Buffer) => {
+          bytes += chunk.length
+        })
+        response.on('end', () => resolve(bytes))
+        response.on('error', reject)
+      },
+    )
+    sent.on('error', reject)
+    sent.end(body)
+  })
 
 vi.hoisted(() => {
   process.env.RATE_LIMIT = '1000000'

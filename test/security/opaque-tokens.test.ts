@@ -6,9 +6,44 @@ import { startSession } from '../../src/sessions/sessions.ts'
 import { createUser } from '../../src/users/users.ts'
 import { newTenant } from '../support/actors.ts'
 import { listAlterations } from '../support/attacks.ts'
-import { expectOnlyItself, isAccepted, OFFLINE, test } from '../support/opaque-tokens.ts'
+import type { PageBrowser } from '../support/page-browser.ts'
 import { answerIn, csrfIn } from '../support/protocol.ts'
+import { test as base } from '../support/signed-in.ts'
 import { openEventStream } from '../support/streams.ts'
+
+/** Parameters of an authorize request for offline access without a page. */
+const OFFLINE = { prompt: 'none', scope: 'openid profile email offline_access' }
+
+/** With authorize requests of a user who is signed in. */
+const test = base
+  .extend('authorize', { scope: 'file' }, ({ oidc, signedIn }) => async (browser: PageBrowser = signedIn) => {
+    const response = await browser.fetch(oidc.authorizePath(OFFLINE))
+    return answerIn(response.headers.get('location'))
+  })
+  .extend(
+    'newCode',
+    { scope: 'file' },
+    ({ authorize }) =>
+      async () =>
+        (await authorize()).code ?? '',
+  )
+
+/** Uses a token; true when it is accepted, false when it is rejected like any other text. */
+type Use = (token: string) => Promise<boolean>
+
+/** Expects that every alteration is rejected, and then that the token itself is accepted. */
+async function expectOnlyItself(token: string, use: Use): Promise<void> {
+  const accepted: string[] = []
+  for (const [name, altered] of listAlterations(token)) if (await use(altered)) accepted.push(name)
+  expect(accepted).toEqual([])
+  expect(await use(token)).toBe(true)
+}
+
+/** Whether a response accepts; throws unless it accepts or rejects with this status. */
+function isAccepted({ status }: { status: number }, rejection: number): boolean {
+  expect([200, 303, rejection]).toContain(status)
+  return status !== rejection
+}
 
 describe('an altered, truncated or extended value', () => {
   test('is rejected as a session token', async ({ ctx, rest, user }) => {

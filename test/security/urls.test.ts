@@ -1,9 +1,111 @@
 import { readFileSync } from 'node:fs'
-import { getNamedType, isInputObjectType } from 'graphql'
+import {
+  type GraphQLInputType,
+  getNamedType,
+  isEnumType,
+  isInputObjectType,
+  isListType,
+  isNonNullType,
+} from 'graphql'
 import { describe, expect } from 'vitest'
+import { ownTokenFor } from '../support/actors.ts'
+import { test as base } from '../support/fixtures.ts'
 import { listSources } from '../support/imports.ts'
-import { rootFields } from '../support/schema.ts'
-import { BAD_URLS, isList, test, URL_FIELDS, URL_NAME } from '../support/url-members.ts'
+import { namedTypes, rootFields } from '../support/schema.ts'
+
+/** Names of members that are URLs. A new member with such a name is tested without being listed. */
+const URL_NAME = /ur[il]s?$|callbacks?$|origins?$|endpoints?$|^(profile|picture|website|logo|issuer)$/i
+
+/** The members of input types that are URLs. */
+const URL_FIELDS = namedTypes
+  .filter(isInputObjectType)
+  .flatMap((type) => Object.values(type.getFields()).map((field) => ({ type: type.name, field })))
+  // The profile of a client is the name of a set of settings.
+  .filter(({ field }) => URL_NAME.test(field.name) && !isEnumType(getNamedType(field.type)))
+
+const isList = (type: GraphQLInputType): boolean =>
+  isNonNullType(type) ? isList(type.ofType) : isListType(type)
+
+/** URLs that run a script, leave the web or hide their host. */
+const BAD_URLS = [
+  'javascript:alert(1)',
+  'JaVaScRiPt:alert(1)',
+  'java\nscript:alert(1)',
+  ' javascript:alert(1)',
+  'data:text/html,<script>alert(1)</script>',
+  'vbscript:x',
+  'blob:https://example.com/x',
+  'file:///etc/passwd',
+  '//evil.example',
+  '/\\evil.example',
+  'https://example.com\\@evil.example',
+  'https://user:password@evil.example/',
+  'https://exa mple.com/',
+  'https://example.com/\r\nset-cookie: a=b',
+  'https://',
+  'evil',
+  '*',
+]
+
+type Written = { status: number; body: object }
+type Write = (fields: object) => Promise<Written>
+
+let count = 0
+/** With writers of every input type that has a URL. */
+const test = base
+  /** Writes members of an input type, by the name of the type. */
+  .extend('writers', { scope: 'file' }, async ({ tenant, systemToken, rest, gql, create, spa }) => {
+    const { id: clientId } = await create('/clients', { name: 'x', appType: 'web', type: 'login' })
+    const { id: userId } = await create('/users')
+    await create('/idps', { id: 'up', type: 'google', name: 'x' })
+    const ownToken = await ownTokenFor(tenant, userId, spa.id)
+
+    // The provider has no clientId, which is an error that is found after the URL has been validated.
+    const linkIdpUser: Write = async (fields) => {
+      const answer = await rest('PUT', `/users/${userId}/idps/up`, { code: 'x', ...fields })
+      const isAboutProvider = JSON.stringify(answer.body.fields).includes('"idpId"')
+      return isAboutProvider ? { ...answer, status: 200 } : answer
+    }
+    const updateViewer: Write = async (fields) => {
+      const document = `mutation ($input: UpdateViewerInput!) { updateViewer(input: $input) {
+        __typename ... on ValidationError { fields { field } }
+      } }`
+      const { body } = await gql(document, { input: { fields } }, { token: ownToken })
+      const result = body.data?.updateViewer
+      return { status: result?.__typename === 'ViewerPayload' ? 200 : 400, body: { fields: result?.fields } }
+    }
+    // Issues are named below the translation.
+    const translateClient: Write = async (texts) => {
+      const translations = [{ locale: 'de', ...texts }]
+      const answer = await rest('PATCH', `/clients/${clientId}`, { translations })
+      return { ...answer, body: JSON.parse(JSON.stringify(answer.body).replaceAll('"translations.0.', '"')) }
+    }
+    // Issues are named below `settings`.
+    const createTenant: Write = async (settings) => {
+      count += 1
+      const target = { tenant: 'system', token: systemToken }
+      const answer = await rest('POST', '/tenants', { slug: `${tenant}-${count}`, settings }, target)
+      return { ...answer, body: JSON.parse(JSON.stringify(answer.body).replaceAll('"settings.', '"')) }
+    }
+    const writers: Record<string, Write> = {
+      ViewerFieldsInput: updateViewer,
+      UserFieldsInput: (fields) => rest('PATCH', `/users/${userId}`, fields),
+      ClientFieldsInput: (fields) =>
+        rest('POST', '/clients', { name: 'x', appType: 'web', type: 'login', ...fields }),
+      ClientTranslationInput: translateClient,
+      UpdateClientFieldsInput: (fields) => rest('PATCH', `/clients/${clientId}`, fields),
+      CreateIdentityProviderInput: (fields) => {
+        count += 1
+        return rest('POST', '/idps', { id: `up-${count}`, type: 'google', name: 'x', ...fields })
+      },
+      UpdateIdentityProviderInput: (fields) => rest('PATCH', '/idps/up', fields),
+      LinkIdpUserInput: linkIdpUser,
+      LinkViewerIdpUserInput: linkIdpUser,
+      UpdateTenantSettingsInput: (fields) => rest('PATCH', '/settings', fields),
+      TenantSettingsInput: createTenant,
+    }
+    return writers
+  })
 
 describe('the arguments that are URLs', () => {
   test('are members of input types with these names', () => {

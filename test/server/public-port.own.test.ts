@@ -1,9 +1,18 @@
-import '../support/public-server.ts'
 import { writeFileSync } from 'node:fs'
-import { describe, expect, onTestFinished } from 'vitest'
+import { describe, expect, onTestFinished, vi } from 'vitest'
 import { test } from '../support/fixtures.ts'
 import { freePort } from '../support/process.ts'
-import { GEOIP_DB, METRICS_TOKEN } from '../support/public-server.ts'
+
+/** A server on the internet, set before src reads the environment; the file of GEOIP_DB does not exist. */
+const { METRICS_TOKEN, GEOIP_DB } = await vi.hoisted(async () => {
+  const { freePort } = await import('../support/process.ts')
+  return Object.assign(process.env, {
+    BASE_URL: 'https://id.example.com',
+    METRICS_TOKEN: 'token-of-the-scraper',
+    GEOIP_DB: `${process.env.DATA_DIR}/places.mmdb`,
+    SMTP_URL: `smtp://user:secret@127.0.0.1:${await freePort()}`,
+  })
+})
 
 describe('the public port', () => {
   test('sends Strict-Transport-Security with every response when BASE_URL is https', async ({

@@ -1,15 +1,38 @@
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, onTestFinished } from 'vitest'
+import { deleteClient } from '../../src/clients/client-changes.ts'
+import { createClient } from '../../src/clients/clients.ts'
+import { createPlatformCtx } from '../../src/core/context.ts'
+import { apiAudienceOf } from '../../src/core/issuer.ts'
 import { NDJSON } from '../../src/core/ndjson.ts'
 import { dbFor } from '../../src/database/db.ts'
 import { TIMEOUTS_MS } from '../../src/http/connection-timeouts.ts'
+import { issueAccessToken } from '../../src/oidc/token/access-tokens.ts'
 import { newTenant, tokenFor } from '../support/actors.ts'
 import type { Json } from '../support/json.ts'
 import { getContract } from '../support/openapi.ts'
-import { test } from '../support/user-importer.ts'
 import { toNdjson, userLine, userLines } from '../support/user-lines.ts'
-import { readLines } from '../support/user-transfer.ts'
+import { test as base, readLines } from '../support/user-transfer.ts'
+
+/** With a caller whose client can be deleted. */
+const test = base.extend('newImporter', ({ tenant }) => async () => {
+  const platform = createPlatformCtx(tenant)
+  const { client } = await createClient(platform, {
+    name: 'Importer',
+    appType: 'machine',
+    type: 'login',
+    scopes: ['users:write'],
+  })
+  const token = await issueAccessToken(tenant, {
+    subject: client.id,
+    clientId: client.id,
+    scopes: ['users:write'],
+    audience: [apiAudienceOf(tenant)],
+    lifetimeSeconds: 600,
+  })
+  return { token, revoke: () => deleteClient(platform, client.id) }
+})
 
 /** A revocation takes effect within a second. */
 const REVOCATION_MS = 1100

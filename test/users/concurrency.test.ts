@@ -4,10 +4,25 @@ import { newId } from '../../src/core/crypto.ts'
 import { sql } from '../../src/database/db.ts'
 import { listUsers } from '../../src/users/user-list.ts'
 import { createUser, deleteUser, getUser, lockUser, updateUser } from '../../src/users/users.ts'
-import { countFulfilled, listCodes, runTimes } from '../support/concurrency.ts'
 import { toTypes } from '../support/events.ts'
 import { test } from '../support/tenant-per-test.ts'
 import { listActiveSessions, startApiSession } from '../support/user-sessions.ts'
+
+/** Starts `work` several times at once and waits for all of them. */
+const runTimes = <T>(count: number, work: (index: number) => Promise<T>) =>
+  Promise.allSettled(Array.from({ length: count }, (_, index) => work(index)))
+
+const countFulfilled = (results: PromiseSettledResult<unknown>[]): number =>
+  results.filter(({ status }) => status === 'fulfilled').length
+
+/** The different error codes of the rejections; the text of an error that has none. */
+const listCodes = (results: PromiseSettledResult<unknown>[]): string[] => [
+  ...new Set(
+    results.flatMap((result) =>
+      result.status === 'rejected' ? [result.reason.code ?? String(result.reason)] : [],
+    ),
+  ),
+]
 
 describe('concurrent calls', () => {
   test('create exactly one of 20 users with the same email address', async ({ ctx }) => {

@@ -6,9 +6,44 @@ import { dbFor } from '../../../src/database/db.ts'
 import { updateSettings } from '../../../src/tenants/settings.ts'
 import { setUserRoles } from '../../../src/users/roles.ts'
 import { newTenant } from '../../support/actors.ts'
-import { test } from '../../support/authorize-visits.ts'
-import { answerIn, authorizePath, makeClient } from '../../support/protocol.ts'
+import { answerIn, authorizePath, makeClient, REDIRECT_URI } from '../../support/protocol.ts'
 import { ageSignIn } from '../../support/sign-in-age.ts'
+import { test as base } from '../../support/signed-in.ts'
+
+/** With authorize requests of a user who is signed in. */
+const test = base
+  .extend('issuer', { scope: 'file' }, ({ tenant }) => `http://localhost:3000/${tenant}`)
+  .extend(
+    'visit',
+    { scope: 'file' },
+    ({ client, oidc, signedIn }) =>
+      async (more: Record<string, string | null>, by = signedIn, of = client) => {
+        const response = await by.fetch(oidc.authorizePath(more, of))
+        const location = response.headers.get('location')
+        return { response, location, answer: location?.startsWith(REDIRECT_URI) ? answerIn(location) : null }
+      },
+  )
+  .extend(
+    'isHosted',
+    { scope: 'file' },
+    ({ tenant }) =>
+      (location: string | null) =>
+        new RegExp(`^/${tenant}/signin/[\\w-]{43,}$`).test(location ?? ''),
+  )
+  .extend(
+    'form',
+    { scope: 'file' },
+    ({ app, oidc }) =>
+      (more: Record<string, string | null> = {}) =>
+        Object.fromEntries(new URL(oidc.authorizePath(more), app.origin).searchParams),
+  )
+  .extend(
+    'path',
+    { scope: 'file' },
+    ({ tenant }) =>
+      () =>
+        `/${tenant}/oidc/authorize`,
+  )
 
 describe('an invalid authorize request', () => {
   test.for<[string, Record<string, string | null>]>([

@@ -4,8 +4,36 @@ import { dbFor } from '../../../src/database/db.ts'
 import { signJwt } from '../../../src/keys/keys.ts'
 import { newTenant } from '../../support/actors.ts'
 import { runAuthorize, startPlan } from '../../support/conformance-plan.ts'
-import { GOOD, NAME, test, V4, V6 } from '../../support/prompted-sign-in.ts'
 import { answerIn, authorizePath, exchange, makeUser } from '../../support/protocol.ts'
+import { test as base } from '../../support/signed-in-plan.ts'
+
+const [V4, V6, NAME] = ['http://127.0.0.1/cb', 'http://[::1]/cb', 'http://localhost:8000/cb']
+const GOOD = { code: expect.any(String), state: 'a-state', iss: expect.any(String) }
+
+/** With authorize requests of a plan whose user is signed in, also at a native client. */
+const test = base
+  .extend(
+    'pageWith',
+    { scope: 'file' },
+    ({ plan }) =>
+      async (more: Record<string, string>) =>
+        (await plan.authorize({ prompt: 'login', ...more }, { stopAt: 'email' })).html,
+  )
+  .extend('native', { scope: 'file' }, ({ newClient }) =>
+    newClient({ appType: 'native', callbacks: [V4, V6, NAME] }),
+  )
+  .extend(
+    'arrive',
+    { scope: 'file' },
+    ({ planUser, plan, native }) =>
+      (redirect_uri: string, more = {}) =>
+        runAuthorize(
+          plan.browser,
+          plan.tenant,
+          authorizePath(plan.tenant, native, { redirect_uri, ...more }),
+          planUser.email,
+        ),
+  )
 
 describe('prompt (OIDC Core, section 3.1.2.1)', () => {
   test.for<[string, string[]]>([

@@ -1,8 +1,42 @@
 import { describe, expect } from 'vitest'
 import { readClientCredentials } from '../../../src/oidc/client-auth/client-authentication.ts'
 import { newTenant } from '../../support/actors.ts'
-import { encodeBasic, INVALID_CLIENT, MACHINE, test } from '../../support/client-authentication.ts'
+import { test as base } from '../../support/fixtures.ts'
 import { makeClient, REDIRECT_URI, tokenRequest } from '../../support/protocol.ts'
+
+const INVALID_CLIENT = { error: 'invalid_client', error_description: 'Client authentication failed.' }
+const MACHINE = { appType: 'machine', callbacks: [], scopes: ['users:read'] }
+const encodeBasic = (id: string, secret: string) =>
+  `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}`
+
+/** With token requests of a machine client. */
+const test = base
+  .extend('machine', { scope: 'file' }, ({ newClient }) => newClient(MACHINE))
+  .extend(
+    'call',
+    { scope: 'file' },
+    ({ oidc }) =>
+      (form: Record<string, string>, authorization?: string) =>
+        oidc.token(
+          { grant_type: 'client_credentials', ...form },
+          null,
+          authorization === undefined ? {} : { authorization },
+        ),
+  )
+  .extend(
+    'post',
+    { scope: 'file' },
+    ({ app, tenant }) =>
+      (body: BodyInit, headers: Record<string, string>) =>
+        fetch(`${app.origin}/${tenant}/oidc/token`, { method: 'POST', body, headers }),
+  )
+  .extend(
+    'authorization',
+    { scope: 'file' },
+    ({ machine }) =>
+      () =>
+        encodeBasic(machine.id, machine.secret),
+  )
 
 describe('readClientCredentials (RFC 6749, section 2.3.1)', () => {
   test.each([

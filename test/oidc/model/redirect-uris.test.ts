@@ -1,7 +1,49 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { isRegisteredRedirect } from '../../../src/oidc/model/redirect-uris.ts'
-import { mutations, REGISTERED } from '../../support/redirect-uris.ts'
+
+/** Redirect URIs of a client. */
+const REGISTERED = [
+  'https://rp.example.com/cb',
+  'https://rp.example.com/cb?tenant=1',
+  'https://foo.example.com',
+  'http://127.0.0.1/cb',
+  'http://[::1]:8080/cb',
+  'com.example.app:/cb',
+]
+
+/** Mutations that a lax comparison would accept. */
+const mutations: ((uri: string) => string)[] = [
+  (uri) => uri.toUpperCase(),
+  (uri) => uri.replace('example', 'Example'),
+  (uri) => uri.replace(/^(\w+:\/\/[^/:]+)/, '$1:8443'),
+  (uri) => uri.replace('://', '://user@'),
+  (uri) => uri.replace('://', '://rp.example.com@evil.example/'),
+  (uri) => uri.replace('://', '://evil.example\\@'),
+  (uri) => uri.replace('://', '://evil.example/'),
+  (uri) => uri.replace('https:', 'http:'),
+  (uri) => uri.replace('foo.example.com', 'fooaexample.com'),
+  (uri) => uri.replace('example.com', 'example.com.evil.example'),
+  (uri) => uri.replace('example.com', 'example.com.'),
+  (uri) => uri.replace('.com', '%2ecom'),
+  (uri) => `${uri}/`,
+  (uri) => `${uri}/..`,
+  (uri) => `${uri}/..%2fevil`,
+  (uri) => `${uri}/..;/evil`,
+  (uri) => `${uri}/%252f`,
+  (uri) => `${uri}///evil.example`,
+  (uri) => `${uri}\\evil`,
+  (uri) => `${uri}#fragment`,
+  (uri) => `${uri}?added=1`,
+  (uri) => `${uri}&added=1`,
+  (uri) => `${uri}%00`,
+  (uri) => `${uri} `,
+  (uri) => ` ${uri}`,
+  (uri) => `${uri}\n`,
+  (uri) => uri.slice(0, -1),
+  (uri) => `*${uri}`,
+  (uri) => `javascript:alert(1)${uri}`,
+]
 
 const ADMINISTERED = { registeredBy: 'administrator' }
 const NATIVE = { ...ADMINISTERED, appType: 'native' }

@@ -4,8 +4,30 @@ import { deleteClient, updateClient } from '../../../src/clients/client-changes.
 import { createPlatformCtx } from '../../../src/core/context.ts'
 import { dbFor } from '../../../src/database/db.ts'
 import { toTypes } from '../../support/events.ts'
+import { basic } from '../../support/protocol.ts'
 import { countWarmStatements } from '../../support/statements.ts'
-import { DONE, SCOPE, test } from '../../support/token-revocation.ts'
+import { test as base } from '../../support/visitor.ts'
+
+const SCOPE = 'openid email offline_access session'
+/** The response to a revocation (RFC 7009, section 2.2). */
+const DONE = { status: 200, body: {} }
+
+/** `test` with the tokens of a user who is signed in for one test, and the revocation endpoint. */
+const test = base
+  .extend('tokens', ({ ownVisitor }) => ownVisitor.newTokens({ scope: SCOPE }))
+  .extend(
+    'revoke',
+    { scope: 'file' },
+    ({ app, tenant, client }) =>
+      async (form: Record<string, string>, by: { id: string; secret: string } | null = client) => {
+        const response = await app.fetch(`/${tenant}/oidc/revoke`, {
+          method: 'POST',
+          headers: by ? { authorization: basic(by) } : {},
+          body: new URLSearchParams(form),
+        })
+        return { status: response.status, body: await response.json(), headers: response.headers }
+      },
+  )
 
 describe('the revocation endpoint (RFC 7009)', () => {
   test.for<[kind: 'access_token' | 'refresh_token', hint: string]>([
