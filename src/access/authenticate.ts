@@ -1,5 +1,5 @@
 import { decodeJwt, type JWTPayload } from 'jose'
-import type { Actor, Ctx } from '../core/context.ts'
+import { type Actor, type Ctx, createCtx } from '../context/context.ts'
 import { Unauthenticated } from '../core/errors.ts'
 import { apiAudienceOf, isOwnAudience, issuerOf } from '../core/issuer.ts'
 import { OAuthError } from '../core/oauth-error.ts'
@@ -109,7 +109,7 @@ async function authenticate(
     ),
   )
   return {
-    ctx: { ...target, actor, scopes },
+    ctx: createCtx({ ...target, actor, scopes }),
     token: { jti: getTextClaim(payload, 'jti') ?? '', expiresAt: new Date((payload.exp ?? 0) * 1000) },
     binding,
   }

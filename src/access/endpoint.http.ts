@@ -1,5 +1,5 @@
 import type { H3, H3Event } from 'h3'
-import type { Ctx } from '../core/context.ts'
+import { type Ctx, createCtx } from '../context/context.ts'
 import { MethodNotAllowed, NotFound } from '../core/errors.ts'
 import { OAuthError } from '../core/oauth-error.ts'
 import { addHeader } from '../http/door/answer.ts'
@@ -117,10 +117,11 @@ export function addRoute(
   }
 }
 
-const createAnonymousCtx = (event: H3Event, tenant: string): Ctx => ({
-  tenant,
-  actor: { kind: 'anonymous' },
-  scopes: new Set(),
-  ...getRequestMeta(event),
-  language: getLanguageSources(event),
-})
+const createAnonymousCtx = (event: H3Event, tenant: string): Ctx =>
+  createCtx({
+    tenant,
+    actor: { kind: 'anonymous' },
+    scopes: new Set(),
+    ...getRequestMeta(event),
+    language: getLanguageSources(event),
+  })

@@ -1,6 +1,7 @@
+import type { Ctx } from '../context/context.ts'
 import { type BrandImage, getImageUrl } from '../core/brand-images.ts'
-import type { Ctx, Reader } from '../core/context.ts'
 import { env } from '../core/env.ts'
+import type { Reader } from '../core/language-sources.ts'
 import type { TextOverride } from '../core/text-override.ts'
 import type { MessageFrame, MessageTenant } from '../delivery/mail-content.ts'
 import { FALLBACK_LANGUAGE } from '../languages/catalogs.ts'

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import type { Ctx } from '../core/context.ts'
+import type { Ctx } from '../context/context.ts'
 import { env } from '../core/env.ts'
 import { OAuthError } from '../core/oauth-error.ts'
 import { type RejectionEventType, recordRejection } from './rejections.ts'

@@ -1,5 +1,5 @@
+import type { Ctx } from '../context/context.ts'
 import { takeStorage } from '../coordination/storage-budgets.ts'
-import type { Ctx } from '../core/context.ts'
 import { errorMessage } from '../core/error-message.ts'
 import { measureJson } from '../core/json-size.ts'
 import { log } from '../core/log.ts'

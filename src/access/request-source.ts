@@ -1,4 +1,4 @@
-import type { Ctx } from '../core/context.ts'
+import type { Ctx } from '../context/context.ts'
 import { lookUpPlace } from '../core/ip-location.ts'
 import type { RequestSource } from '../delivery/messages/shared-words.ts'
 

@@ -1,5 +1,5 @@
+import type { Ctx } from '../context/context.ts'
 import { takeChange } from '../coordination/person-budgets.ts'
-import type { Ctx } from '../core/context.ts'
 import { Forbidden, Unauthenticated } from '../core/errors.ts'
 import { ACCOUNT_SCOPE, type Scope, SYSTEM_SCOPES, SYSTEM_TENANT } from '../core/scopes.ts'
 import type { TokenBasis } from './token-status.sql.ts'

@@ -1,4 +1,4 @@
-import type { Ctx } from '../core/context.ts'
+import type { Ctx } from '../context/context.ts'
 import type { Sql } from '../database/db.ts'
 import { grantRevoked } from '../events/grant-events.ts'
 import { createEventRow, recordEvents } from '../events/log.ts'

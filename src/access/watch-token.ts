@@ -1,5 +1,5 @@
+import type { Ctx } from '../context/context.ts'
 import { EVENTS_TOPIC, subscribe } from '../coordination/bus.ts'
-import type { Ctx } from '../core/context.ts'
 import { type AppError, Unauthenticated } from '../core/errors.ts'
 import { Expiries } from '../core/expiries.ts'
 import { log } from '../core/log.ts'

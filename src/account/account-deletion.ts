@@ -1,6 +1,6 @@
 import { requireOwnAccount, requireOwnChange } from '../access/require-scope.ts'
 import { findTenant } from '../access/tenant-cache.ts'
-import type { Ctx } from '../core/context.ts'
+import type { Ctx } from '../context/context.ts'
 import { InvalidInput, NotFound } from '../core/errors.ts'
 import { addSeconds } from '../core/time.ts'
 import { sqlFor } from '../database/db.ts'

@@ -1,5 +1,5 @@
 import { requireOwnAccount } from '../access/require-scope.ts'
-import type { Ctx } from '../core/context.ts'
+import type { Ctx } from '../context/context.ts'
 import { sqlFor } from '../database/db.ts'
 import type { Channel } from '../passcodes/passcodes.fields.ts'
 import { selectPendingChanges } from './address-change.sql.ts'

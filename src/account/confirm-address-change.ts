@@ -1,7 +1,7 @@
 import { loadMessageFrame, NOTICE } from '../access/message-tenant.ts'
 import { describeRequestSource } from '../access/request-source.ts'
 import { requireNoEscalation, requireOwnAccount, requireOwnChange } from '../access/require-scope.ts'
-import type { Ctx } from '../core/context.ts'
+import type { Ctx } from '../context/context.ts'
 import { InvalidCredential } from '../core/errors.ts'
 import { getRoleScopes } from '../core/scopes.ts'
 import { cleanTypedCode } from '../core/typed-text.ts'

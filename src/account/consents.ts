@@ -1,6 +1,6 @@
 import { requireOwnChange } from '../access/require-scope.ts'
 import { revokeUserConsent } from '../consents/consents.ts'
-import type { Ctx } from '../core/context.ts'
+import type { Ctx } from '../context/context.ts'
 
 /**
  * Revokes the caller's consent for a client, which may be the calling client, whose token ends with it.

@@ -1,7 +1,7 @@
 import { requireOwnAccount } from '../access/require-scope.ts'
 import { toConsent } from '../consents/consents.fields.ts'
 import { listUserConsents } from '../consents/consents.ts'
-import type { Ctx } from '../core/context.ts'
+import type { Ctx } from '../context/context.ts'
 import { toCredential } from '../credentials/credentials.fields.ts'
 import { listUserCredentials } from '../credentials/credentials.ts'
 import { IdpUserShape } from '../idps/idp-users.fields.ts'

@@ -1,5 +1,5 @@
 import { requireOwnChange } from '../access/require-scope.ts'
-import type { Ctx } from '../core/context.ts'
+import type { Ctx } from '../context/context.ts'
 import type { FieldIssue } from '../core/errors.ts'
 import { measureJson } from '../core/json-size.ts'
 import type { User } from '../generated/prisma/client.ts'

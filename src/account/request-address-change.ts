@@ -1,6 +1,6 @@
 import { loadMessageFrame } from '../access/message-tenant.ts'
 import { describeRequestSource } from '../access/request-source.ts'
-import type { Ctx } from '../core/context.ts'
+import type { Ctx } from '../context/context.ts'
 import { sha256 } from '../core/crypto.ts'
 import { InvalidInput, NotFound, RateLimited } from '../core/errors.ts'
 import { cleanTypedCode } from '../core/typed-text.ts'

@@ -1,4 +1,4 @@
-import type { Ctx } from '../core/context.ts'
+import type { Ctx } from '../context/context.ts'
 import { type CredentialRow, getCredential } from '../credentials/credentials.ts'
 import { createRecoveryCodes } from '../credentials/recovery-codes.ts'
 import { selectAccountLabel } from '../credentials/registration.ts'

@@ -1,7 +1,7 @@
 import { requireOwnChange } from '../access/require-scope.ts'
 import { revokeSessions } from '../access/revocation.ts'
 import { notifySessionsEnded } from '../access/session-end-listeners.ts'
-import type { Ctx } from '../core/context.ts'
+import type { Ctx } from '../context/context.ts'
 import { NotFound } from '../core/errors.ts'
 import { inTransactionFor } from '../database/db.ts'
 import { parseInput } from '../schema/input-shapes.ts'

@@ -1,5 +1,5 @@
+import type { Ctx } from '../context/context.ts'
 import { consumeLimit } from '../coordination/rate-limits.ts'
-import type { Ctx } from '../core/context.ts'
 import { InvalidInput, NotFound } from '../core/errors.ts'
 import { getCredential, revokeCredential } from '../credentials/credentials.ts'
 import { createCredentialEnrollmentToken } from '../credentials/enrollment-tokens.ts'

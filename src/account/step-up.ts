@@ -1,7 +1,7 @@
 import { requireNoEscalation, requireOwnAccount } from '../access/require-scope.ts'
 import { findTenant } from '../access/tenant-cache.ts'
+import type { Ctx } from '../context/context.ts'
 import { takeAnnouncedChange } from '../coordination/person-budgets.ts'
-import type { Ctx } from '../core/context.ts'
 import { NotFound, ReauthenticationRequired } from '../core/errors.ts'
 import { getRoleScopes } from '../core/scopes.ts'
 import { ACR_MFA } from '../core/sign-in-methods.ts'

@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline/promises'
 import { type ArgsDef, type CommandDef, defineCommand, type ParsedArgs } from 'citty'
 import { findTenant } from '../access/tenant-cache.ts'
-import { type Ctx, createPlatformCtx } from '../core/context.ts'
+import { type Ctx, createPlatformCtx } from '../context/context.ts'
 import { AppError, type FieldIssue, InvalidInput, NotFound } from '../core/errors.ts'
 import { log } from '../core/log.ts'
 import { SYSTEM_TENANT } from '../core/scopes.ts'

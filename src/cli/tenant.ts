@@ -1,4 +1,4 @@
-import { createPlatformCtx } from '../core/context.ts'
+import { createPlatformCtx } from '../context/context.ts'
 import { issuerOf } from '../core/issuer.ts'
 import { SYSTEM_TENANT } from '../core/scopes.ts'
 import { MAX_PAGE_SIZE } from '../schema/page.ts'

@@ -1,7 +1,7 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import type { Ctx } from '../core/context.ts'
+import type { Ctx } from '../context/context.ts'
 import { exportUsers } from '../users/export.ts'
 import { importUsers } from '../users/import.ts'
 import { listUsers } from '../users/user-list.ts'

@@ -1,4 +1,4 @@
-import type { Ctx } from '../core/context.ts'
+import type { Ctx } from '../context/context.ts'
 import type { User } from '../generated/prisma/client.ts'
 import { toUserBody } from '../users/user-body.ts'
 import { createUser, getUser, getUserByEmail, updateUser } from '../users/users.ts'

@@ -1,4 +1,4 @@
-import type { Ctx } from '../core/context.ts'
+import type { Ctx } from '../context/context.ts'
 import { unpreparedSqlFor } from '../database/db.ts'
 import { type Page, type PageArgs, parseListInputs, parsePaging, toPage } from '../schema/page.ts'
 import { countClients, selectClientPage } from './client-list.sql.ts'

@@ -1,7 +1,7 @@
 import { isClientId } from '../access/client-ids.ts'
 import { invalidateDeclaredResources } from '../access/declared-resources.ts'
 import { requireNoEscalation } from '../access/require-scope.ts'
-import type { Ctx } from '../core/context.ts'
+import type { Ctx } from '../context/context.ts'
 import { newId, randomToken, sha256 } from '../core/crypto.ts'
 import { Forbidden, NotFound } from '../core/errors.ts'
 import { isScope, SYSTEM_TENANT } from '../core/scopes.ts'

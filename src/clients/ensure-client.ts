@@ -1,5 +1,5 @@
 import { invalidateClient } from '../access/client-cache.ts'
-import { createPlatformCtx } from '../core/context.ts'
+import { createPlatformCtx } from '../context/context.ts'
 import { sha256 } from '../core/crypto.ts'
 import { inTransactionFor } from '../database/db.ts'
 import { recordEvents, wakeReaders } from '../events/log.ts'

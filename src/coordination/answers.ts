@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import type { Ctx } from '../core/context.ts'
+import type { Ctx } from '../context/context.ts'
 import { env } from '../core/env.ts'
 import { ANSWER_BYTES } from '../core/read-limit.ts'
 import type { AnswerBytes } from '../core/workload.ts'

@@ -1,4 +1,4 @@
-import type { Ctx } from '../core/context.ts'
+import type { Ctx } from '../context/context.ts'
 import { env } from '../core/env.ts'
 import { RateLimited } from '../core/errors.ts'
 import { countLimited } from '../core/metrics.ts'

@@ -13,3 +13,6 @@ export type LanguageSources = {
   /** The texts that the tenant replaces. */
   textOverrides: readonly TextOverride[] | null
 }
+
+/** The person who reads an answer, as far as its language depends on them. */
+export type Reader = { language?: LanguageSources | undefined }

@@ -1,5 +1,5 @@
 import { requireNoEscalation } from '../access/require-scope.ts'
-import type { Ctx } from '../core/context.ts'
+import type { Ctx } from '../context/context.ts'
 import type { CredentialType } from '../core/credential-types.ts'
 import { readIdPrefix } from '../core/crypto.ts'
 import { NotFound } from '../core/errors.ts'

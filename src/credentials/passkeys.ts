@@ -1,6 +1,6 @@
 import type { AuthenticationResponseJSON } from '@simplewebauthn/server'
 import * as z from 'zod'
-import type { Ctx } from '../core/context.ts'
+import type { Ctx } from '../context/context.ts'
 import { equalsConstantTime, sha256 } from '../core/crypto.ts'
 import { env } from '../core/env.ts'
 import { errorMessage } from '../core/error-message.ts'

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import type { Ctx } from '../core/context.ts'
+import type { Ctx } from '../context/context.ts'
 import { newId, sha256 } from '../core/crypto.ts'
 import { Conflict } from '../core/errors.ts'
 import { cleanTypedCode } from '../core/typed-text.ts'

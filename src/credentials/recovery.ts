@@ -1,6 +1,6 @@
 import { loadMessageFrame, NOTICE } from '../access/message-tenant.ts'
+import { type Ctx, toUserCtx } from '../context/context.ts'
 import { consumeLimit } from '../coordination/rate-limits.ts'
-import { type Ctx, toUserCtx } from '../core/context.ts'
 import { sha256 } from '../core/crypto.ts'
 import { env } from '../core/env.ts'
 import { inTransactionFor, sqlFor } from '../database/db.ts'

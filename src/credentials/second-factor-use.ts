@@ -1,4 +1,4 @@
-import type { Ctx } from '../core/context.ts'
+import type { Ctx } from '../context/context.ts'
 import { unseal } from '../core/crypto.ts'
 import { RateLimited } from '../core/errors.ts'
 import type { SecondFactorName } from '../core/sign-in-methods.ts'

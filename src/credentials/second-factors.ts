@@ -1,4 +1,4 @@
-import type { Ctx } from '../core/context.ts'
+import type { Ctx } from '../context/context.ts'
 import { NotFound, UserLocked } from '../core/errors.ts'
 import { inTransactionFor, type Sql } from '../database/db.ts'
 import { credentialEnrolled, credentialRevoked } from '../events/credential-events.ts'

@@ -1,5 +1,5 @@
 import { findTenant } from '../access/tenant-cache.ts'
-import type { Ctx } from '../core/context.ts'
+import type { Ctx } from '../context/context.ts'
 import { newId, seal, unseal } from '../core/crypto.ts'
 import { InvalidCredential, InvalidInput } from '../core/errors.ts'
 import { addSeconds } from '../core/time.ts'

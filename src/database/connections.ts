@@ -1,4 +1,3 @@
-import { PrismaPg } from '@prisma/adapter-pg'
 import pg from 'pg'
 import { env } from '../core/env.ts'
 import { errorMessage } from '../core/error-message.ts'
@@ -7,17 +6,18 @@ import { PrismaClient } from '../generated/prisma/client.ts'
 import { CHANGE_LIMITS, LIST_LIMITS, SHARED_READ_CONNECTIONS } from './connection-limits.ts'
 import { CONNECT_TIMEOUT_MS, isPoolStuck, RECOVERY_SETTINGS, watchPool } from './pool.ts'
 import { readPlainRows } from './prepared-query.ts'
+import { createPrismaAdapter } from './prisma-adapter.ts'
 import { BoundedClient } from './rows/bounded-query.ts'
 import type { Connection } from './rows/known-query.ts'
 import { buildSessionOptions, closeEmbedded, LIST_SETTINGS, STATEMENT_TIMEOUT_MS } from './settings.ts'
 import { createSharedReads, type SendShared } from './shared-reads.ts'
 import { createStatementGate, type GateLimits, type StatementGate } from './statement-gate.ts'
-import { getStatementName, limitPreparedStatements } from './statement-names.ts'
+import { limitPreparedStatements } from './statement-names.ts'
 
 /** The statement timeout of lists, counts and exports. */
 const LIST_TIMEOUT_MS = 2000
 /** The longest transaction of Prisma. */
-const TRANSACTION_TIMEOUT_MS = 10_000
+export const TRANSACTION_TIMEOUT_MS = 10_000
 
 /**
  * A pool, the limits of management calls, and Prisma on the pool, which is created when it is first used: it takes
@@ -65,10 +65,7 @@ function openConnections(
 
 const createPrisma = (pool: pg.Pool): PrismaClient =>
   new PrismaClient({
-    adapter: new PrismaPg(pool, {
-      statementNameGenerator: (query: { sql: string }) => getStatementName(query.sql),
-      disposeExternalPool: false,
-    }),
+    adapter: createPrismaAdapter(pool),
     transactionOptions: { maxWait: CONNECT_TIMEOUT_MS, timeout: TRANSACTION_TIMEOUT_MS },
   })
 

@@ -1,77 +1,33 @@
 import type pg from 'pg'
-import { SYSTEM_TENANT } from '../core/scopes.ts'
 import { takeTurn } from '../core/turns.ts'
 import type { Workload } from '../core/workload.ts'
-import { Prisma, type PrismaClient } from '../generated/prisma/client.ts'
+import type { PrismaClient } from '../generated/prisma/client.ts'
 import { type Connections, getMainConnections, selectConnections } from './connections.ts'
 import { readRows, type SqlQuery, type SqlValues, toPlainQuery, toPreparedQuery } from './prepared-query.ts'
 import { BoundedQuery } from './rows/bounded-query.ts'
 import { KnownQuery } from './rows/known-query.ts'
 import type { RowStyle } from './rows/row-reader.ts'
 import { isSharedRead } from './shared-reads.ts'
-import { runWithin, type StatementGate } from './statement-gate.ts'
-import { assertTenantStatement, createTenantGuard } from './tenant-guard.ts'
+import { runWithin } from './statement-gate.ts'
+import { assertTenantStatement } from './tenant-guard.ts'
+import { getGuardedClient, type TenantPrisma } from './tenant-prisma.ts'
 import { runTransaction, type TransactionOptions } from './transaction.ts'
-
-/** Those of each pool, by tenant and workload. */
-const guardedClients = new WeakMap<Connections, Map<string, GuardedClient>>()
-/** A client takes about 10 KB, and creating one costs less than a query. */
-const MAX_GUARDED_CLIENTS = 1000
-
-/** Prisma extension that runs each operation within the limits of a workload. */
-const createLimits = (gate: StatementGate, workload: Workload) =>
-  Prisma.defineExtension({
-    name: 'limits',
-    query: { $allOperations: ({ args, query }) => runWithin(gate, workload, () => query(args)) },
-  })
-
-function getGuardedClient({ tenant, workload }: Workload): GuardedClient {
-  const connections = selectConnections({ tenant, workload })
-  const clients = guardedClients.get(connections) ?? new Map<string, GuardedClient>()
-  guardedClients.set(connections, clients)
-  const key = `${tenant} ${workload}`
-  let client = clients.get(key)
-  if (!client) {
-    if (clients.size >= MAX_GUARDED_CLIENTS) clients.clear()
-    const { getPrisma, gate } = connections
-    const guarded = getPrisma().$extends(createTenantGuard(tenant, SYSTEM_TENANT))
-    client = (workload
-      ? guarded.$extends(createLimits(gate, { tenant, workload }))
-      : guarded) as unknown as GuardedClient
-    clients.set(key, client)
-  }
-  return client
-}
 
 /**
  * Prisma for one tenant, within the limits of a context; without limits for the name of a tenant. An operation that
  * does not name this tenant as a plain string throws before it is sent.
  */
-export const dbFor = (target: string | Workload): TenantDb =>
+export const dbFor = (target: string | Workload): TenantPrisma =>
   getGuardedClient(typeof target === 'string' ? { tenant: target } : target)
 
 /** Runs `work` in one transaction of Prisma. */
 export const inPrismaTransaction = <T>(
   { tenant, workload }: Workload,
-  work: (tx: TenantDb) => Promise<T>,
+  work: (tx: TenantPrisma) => Promise<T>,
 ): Promise<T> =>
   runWithin(getMainConnections().gate, { tenant, workload }, () =>
     getGuardedClient({ tenant }).$transaction(work),
   )
-
-/** Prisma without the methods that bypass the tenant guard or send SQL. */
-export type TenantDb = Omit<GuardedClient, '$transaction'>
-type GuardedClient = Omit<
-  PrismaClient,
-  | '$queryRaw'
-  | '$executeRaw'
-  | '$queryRawUnsafe'
-  | '$executeRawUnsafe'
-  | '$extends'
-  | '$on'
-  | '$connect'
-  | '$disconnect'
->
 
 /**
  * Sends one statement. Services pass it as an argument, so that a function works inside and outside a
@@ -173,6 +129,6 @@ export const inTransactionFor = <T>(
  * matters.
  */
 export const toSql =
-  (tx: TenantDb): Sql =>
+  (tx: TenantPrisma): Sql =>
   (text, values) =>
     (tx as unknown as PrismaClient).$queryRawUnsafe(text, ...values)

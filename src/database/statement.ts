@@ -44,7 +44,11 @@ type ValueOf<T> =
 type InputOf<Value> = Value extends (infer Item)[] ? readonly Item[] : Value
 
 type Values<Takes extends Shape> = { readonly [Name in keyof Takes]: InputOf<ValueOf<Takes[Name]>> }
-type Row<Returns extends Shape> = { -readonly [Name in keyof Returns]: ValueOf<Returns[Name]> }
+/** The values of a statement besides the tenant, if it takes any; rows beyond the limit are dropped. */
+export type StatementArguments<Takes extends Shape> = keyof Takes extends never
+  ? []
+  : [values: Values<Takes>, limit?: ReadLimit]
+export type Row<Returns extends Shape> = { -readonly [Name in keyof Returns]: ValueOf<Returns[Name]> }
 type None = Record<never, never>
 
 /** A statement with its values. */
@@ -53,6 +57,9 @@ export type BoundStatement<Returns extends Shape = Shape> = {
   values: SqlValues
   /** The columns of a row, all of them. */
   returns: Returns
+  style: RowStyle
+  /** Whether its plan is that of a prepared statement, which does not depend on the values. */
+  isPrepared: boolean
   /** Rows beyond the limit are dropped. */
   all(sql: Sql, limit?: ReadLimit): Promise<Row<Returns>[]>
 }
@@ -64,6 +71,10 @@ export type SqlStatement<Takes extends Shape = Shape, Returns extends Shape = Sh
   /** The parameters in the order of their numbers, with their types. */
   parameters: readonly { name: string; type: string }[]
   returns: Returns
+  /** The tables into which it inserts rows. */
+  inserts: readonly string[]
+  hasInserted?: ((rows: Row<Returns>[]) => boolean) | undefined
+  bind(tenant: string, values: object | undefined): SqlValues
   all(sql: Sql, values: Values<Takes> & { tenant: string }, style?: RowStyle): Promise<Row<Returns>[]>
   /** The first row, or null when there is none. */
   first(sql: Sql, values: Values<Takes> & { tenant: string }): Promise<Row<Returns> | null>
@@ -118,6 +129,10 @@ export const prefixNames = <Prefix extends string, Named extends object>(
 ): { [Name in keyof Named & string as `${Prefix}${Name}`]: Named[Name] } =>
   Object.fromEntries(Object.entries(named).map(([name, value]) => [prefix + name, value])) as never
 
+const listInsertedTables = (text: string): string[] => [
+  ...new Set([...text.matchAll(/INSERT INTO "(\w+)"/g)].flatMap(([, table]) => table ?? [])),
+]
+
 const statements: SqlStatement[] = []
 /** Every statement of the loaded modules. A contract test prepares them all. */
 export const listStatements = (): readonly SqlStatement[] => statements
@@ -127,39 +142,45 @@ export const listStatements = (): readonly SqlStatement[] => statements
  * `takes` has the types of the `:name`s besides `:tenant`; objects of a jsonb parameter are serialized.
  * `returns` has the columns of a row. An interpolated string is a part of the text, which may itself contain
  * `:name`s. A `shared` statement only reads a few rows by their keys, so that it may be sent together with those of
- * other requests.
+ * other requests. `hasInserted` is false for rows that say that nothing was inserted; without it, each success counts.
  *
  *     const SELECT_NAME = statement({ takes: { id: 'text' }, returns: { name: 'text?' } })`
  *       SELECT "name" FROM "User" WHERE "tenantId" = :tenant AND "id" = :id`
- *     const row = await SELECT_NAME.first(sql, { tenant, id })
+ *     const row = await db.one(SELECT_NAME, { id })
  */
 export const statement =
   <const Takes extends Shape = None, const Returns extends Shape = None>(declared: {
     takes?: Takes
     returns?: Returns
     shared?: true
+    hasInserted?: (rows: Row<Returns>[]) => boolean
   }) =>
   (strings: TemplateStringsArray, ...parts: (string | number)[]): SqlStatement<Takes, Returns> => {
     const { text, parameters } = numberParameters(
       String.raw({ raw: strings }, ...parts),
       declared.takes ?? {},
     )
+    const [, ...others] = parameters
     assertTenantStatement(text)
     declareStatementName(text)
     if (declared.shared) declareSharedRead(text)
-    const toValues = (values: Record<string, unknown>): SqlValues => {
-      const [tenant, ...others] = parameters.map(({ name, type }) => {
-        const value = values[name] ?? null
-        return type === 'jsonb' && value !== null ? JSON.stringify(value) : value
-      })
-      return [tenant as string, ...others]
+    const bind = (tenant: string, values: object = {}): SqlValues => {
+      const bound: SqlValues = [tenant]
+      for (const { name, type } of others) {
+        const value = (values as Record<string, unknown>)[name] ?? null
+        bound.push(type === 'jsonb' && value !== null ? JSON.stringify(value) : value)
+      }
+      return bound
     }
     const all: SqlStatement<Takes, Returns>['all'] = (sql, values, style) =>
-      sql(text, toValues(values), style)
+      sql(text, bind(values.tenant, values), style)
     const made: SqlStatement<Takes, Returns> = {
       text,
       parameters,
       returns: declared.returns ?? ({} as Returns),
+      inserts: listInsertedTables(text),
+      hasInserted: declared.hasInserted,
+      bind,
       all,
       first: async (sql, values) => (await all(sql, values))[0] ?? null,
       run: async (sql, values) => {
@@ -172,16 +193,19 @@ export const statement =
 
 /**
  * Declares the columns of a statement whose text depends on the call, as a list's does; `values` are those of its
- * parameters.
+ * parameters. It is planned for its values each time, unless it `isPrepared`: tenants differ in size by orders of
+ * magnitude, and the generic plan of a prepared statement would sort all rows of a large one.
  */
 export const boundStatement = <const Returns extends Shape>(
   returns: Returns,
   text: string,
   values: SqlValues,
-  style?: RowStyle,
+  { isPrepared = false, ...style }: RowStyle & { isPrepared?: boolean } = {},
 ): BoundStatement<Returns> => ({
   returns,
   text,
   values,
+  style,
+  isPrepared,
   all: (sql, limit) => sql(text, values, limit ? { ...style, limit } : style),
 })

@@ -1,5 +1,5 @@
 import { ensureClient } from '../clients/ensure-client.ts'
-import { createPlatformCtx } from '../core/context.ts'
+import { createPlatformCtx } from '../context/context.ts'
 import { computeMac } from '../core/crypto.ts'
 import { env } from '../core/env.ts'
 import { Conflict } from '../core/errors.ts'

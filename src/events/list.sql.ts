@@ -1,6 +1,6 @@
 import type { Position } from '../core/event-position.ts'
 import type { ReadLimit } from '../core/read-limit.ts'
-import type { Sql } from '../database/db.ts'
+import type { Db } from '../database/handle.ts'
 import { type BindParameter, createBinder } from '../database/keyset.ts'
 import { boundStatement } from '../database/statement.ts'
 import { EVENT_COLUMNS, EVENT_RETURNS, type EventRow } from './log.sql.ts'
@@ -152,11 +152,10 @@ export function buildEventPageStatement(tenant: string, query: EventQuery) {
  * yet.
  */
 export async function selectEventPage(
-  sql: Sql,
-  tenant: string,
+  db: Db,
   query: EventQuery,
 ): Promise<{ rows: EventRow[]; isFuture: boolean }> {
-  const read = await buildEventPageStatement(tenant, query).all(sql, query.readLimit)
+  const read = await db.list(buildEventPageStatement(db.tenant, query), query.readLimit)
   const rows = read.flatMap(({ isFuture: _, id, ...row }) => (id === null ? [] : [{ id, ...row }]))
   return { rows, isFuture: read[0]?.isFuture ?? false }
 }

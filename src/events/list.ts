@@ -1,10 +1,9 @@
 import * as z from 'zod'
-import type { Ctx } from '../core/context.ts'
+import type { Ctx } from '../context/context.ts'
 import { readIdPrefix } from '../core/crypto.ts'
 import { InvalidInput } from '../core/errors.ts'
 import type { Position } from '../core/event-position.ts'
 import { decodePosition } from '../core/event-position.ts'
-import { unpreparedSqlFor } from '../database/db.ts'
 import { parseInput } from '../schema/input-shapes.ts'
 import type { PageArgs, PageRows } from '../schema/page.ts'
 import { parseCursorPaging, parseListInputs, toPageRows } from '../schema/page.ts'
@@ -64,7 +63,7 @@ export async function listEvents(
   const wanted = types ? [...new Set(types)] : null
   const paging = parseCursorPaging(ctx, args, parsePosition)
   const newestFirst = (order.direction === 'desc') !== paging.backward
-  const { rows, isFuture } = await selectEventPage(unpreparedSqlFor(ctx), ctx.tenant, {
+  const { rows, isFuture } = await selectEventPage(ctx.db, {
     types: wanted,
     equals: [
       ...(subjectId ? [toSubjectCondition(subjectId)] : []),

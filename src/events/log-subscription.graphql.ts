@@ -34,9 +34,9 @@ async function resolveStart(
   after: string | null | undefined,
 ): Promise<Position> {
   const text = lastEventId ?? after
-  if (!text) return (await readHead(ctx)).head
+  if (!text) return (await readHead(ctx.db)).head
   const position = decodePosition(text)
-  await readEvents(ctx, position, 1)
+  await readEvents(ctx.db, position, 1)
   return position
 }
 

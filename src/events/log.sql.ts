@@ -1,5 +1,5 @@
 import type { Position } from '../core/event-position.ts'
-import type { Sql } from '../database/db.ts'
+import type { Db } from '../database/handle.ts'
 import { type RowOf, statement, typed } from '../database/statement.ts'
 
 /** The columns that are read. */
@@ -45,8 +45,7 @@ export function buildInsertEventsSql(
 
 const INSERT_EVENTS = statement({ takes: { events: 'jsonb' } })`${buildInsertEventsSql(':events')}`
 
-export const insertEvents = (sql: Sql, tenant: string, rows: object[]): Promise<void> =>
-  INSERT_EVENTS.run(sql, { tenant, events: rows })
+export const insertEvents = (db: Db, events: object[]): Promise<void> => db.run(INSERT_EVENTS, { events })
 
 /**
  * True for events of transactions below which no transaction is open, so that no event can still be inserted
@@ -100,13 +99,12 @@ const SELECT_EVENTS = statement({
 
 /** Returns up to `limit` visible events after a position. For `hidden` and `isFuture` see `readEvents`. */
 export async function selectEvents(
-  sql: Sql,
-  tenant: string,
+  db: Db,
   after: Position,
   limit: number,
 ): Promise<{ rows: EventRow[]; hidden: boolean; isFuture: boolean }> {
   const position = { era: after.era, xid: String(after.xid), seq: String(after.seq) }
-  const read = await SELECT_EVENTS.all(sql, { tenant, ...position, limit })
+  const read = await db.many(SELECT_EVENTS, { ...position, limit })
   const rows = read.flatMap(({ hidden: _, isFuture: __, id, ...row }) =>
     id === null ? [] : [{ id, ...row }],
   )
@@ -127,8 +125,8 @@ const SELECT_HEAD = statement({
  * Returns the position of the newest visible event, and the encoded position up to which retention has
  * removed events.
  */
-export async function selectHead(sql: Sql, tenant: string) {
-  const row = await SELECT_HEAD.first(sql, { tenant })
+export async function selectHead(db: Db) {
+  const row = await db.one(SELECT_HEAD)
   if (!row) throw new Error('the head of the event log could not be read')
   return row
 }

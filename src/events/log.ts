@@ -1,12 +1,12 @@
+import type { Ctx } from '../context/context.ts'
 import { EVENTS_TOPIC } from '../coordination/bus.ts'
 import { publishNews } from '../coordination/news.ts'
-import type { Ctx } from '../core/context.ts'
 import { newId } from '../core/crypto.ts'
 import type { Position } from '../core/event-position.ts'
 import { createInvalidPositionError, decodePosition, encodePosition } from '../core/event-position.ts'
-import type { Workload } from '../core/workload.ts'
 import type { Sql } from '../database/db.ts'
-import { sqlFor } from '../database/db.ts'
+import { type Db, toDb } from '../database/handle.ts'
+import { onInserted } from '../database/insertions.ts'
 import type { EventRow } from './log.sql.ts'
 import { insertEvents, selectEvents, selectHead } from './log.sql.ts'
 import type { NewEvent } from './types.ts'
@@ -38,15 +38,16 @@ export function createEventRow(ctx: Ctx, event: NewEvent): object {
   }
 }
 
-/** Records events in the transaction of the change, which `sql` belongs to: one statement. */
-export async function recordEvents(sql: Sql, ctx: Ctx, events: NewEvent[]): Promise<void> {
+/** Records events in the transaction of the change: one statement. Readers wake after the commit. */
+export async function recordEvents(by: Db | Sql, ctx: Ctx, events: NewEvent[]): Promise<void> {
   if (events.length > 0)
     await insertEvents(
-      sql,
-      ctx.tenant,
+      toDb(by, ctx.tenant),
       events.map((event) => createEventRow(ctx, event)),
     )
 }
+
+onInserted('Event', (tenant) => publishNews(EVENTS_TOPIC, tenant))
 
 /** Wakes readers of the tenant's event log. Call it after the transaction has committed. */
 export const wakeReaders = (tenant: string): void => publishNews(EVENTS_TOPIC, tenant)
@@ -64,11 +65,11 @@ export const toLogEvent = ({ era, xid, seq, ...row }: EventRow): LogEvent => ({
  * position that no event can have yet.
  */
 export async function readEvents(
-  workload: Workload,
+  db: Db,
   after: Position,
   limit: number,
 ): Promise<{ events: LogEvent[]; hidden: boolean }> {
-  const { rows, hidden, isFuture } = await selectEvents(sqlFor(workload), workload.tenant, after, limit)
+  const { rows, hidden, isFuture } = await selectEvents(db, after, limit)
   if (isFuture) throw createInvalidPositionError()
   return { events: rows.map(toLogEvent), hidden }
 }
@@ -77,8 +78,8 @@ export async function readEvents(
  * Returns the position of the newest visible event, and the position up to which retention has removed
  * events.
  */
-export async function readHead(workload: Workload): Promise<{ head: Position; trimmedTo: Position | null }> {
-  const row = await selectHead(sqlFor(workload), workload.tenant)
+export async function readHead(db: Db): Promise<{ head: Position; trimmedTo: Position | null }> {
+  const row = await selectHead(db)
   return {
     head: { era: row.era, xid: BigInt(row.xid), seq: BigInt(row.seq) },
     trimmedTo: row.trimmedTo ? decodePosition(row.trimmedTo) : null,

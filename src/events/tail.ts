@@ -1,5 +1,6 @@
 import { EVENTS_TOPIC, subscribe } from '../coordination/bus.ts'
 import { comparePositions, decodePosition, type Position } from '../core/event-position.ts'
+import { type Db, Handle } from '../database/handle.ts'
 import { type LogEvent, readEvents, readHead } from './log.ts'
 
 /** The number of events that one read fetches, and the number of newest events that stay in memory. */
@@ -16,6 +17,7 @@ const SAFETY_POLL_MS = 1000
  * behind `start` reads the log itself, so that a slow reader takes no memory and misses no event.
  */
 type Tail = {
+  db: Db
   /** Events after `start` up to `head`, with decoded positions, which every reader compares. */
   events: { position: Position; event: LogEvent }[]
   start: Position
@@ -29,8 +31,10 @@ type Tail = {
 const tails = new Map<string, Promise<Tail>>()
 
 async function startTail(tenant: string): Promise<Tail> {
-  const { head } = await readHead({ tenant })
+  const db = new Handle({ tenant })
+  const { head } = await readHead(db)
   const tail: Tail = {
+    db,
     events: [],
     start: head,
     head,
@@ -54,7 +58,7 @@ async function startTail(tenant: string): Promise<Tail> {
     clearTimeout(timer)
     let delay = SAFETY_POLL_MS
     try {
-      const { events, hidden } = await readEvents({ tenant }, tail.head, BATCH)
+      const { events, hidden } = await readEvents(db, tail.head, BATCH)
       appendEvents(tail, events)
       attempt = events.length > 0 ? 0 : attempt + 1
       if (events.length === BATCH) repeat = true
@@ -121,14 +125,14 @@ export async function* followEvents(
   try {
     let position = after ?? tail.head
     if (after) {
-      const { trimmedTo } = await readHead({ tenant })
+      const { trimmedTo } = await readHead(tail.db)
       if (trimmedTo && comparePositions(after, trimmedTo) < 0) {
         position = trimmedTo
         yield { kind: 'gap', position: trimmedTo }
       }
     }
     while (!signal.aborted) {
-      const events = await readEventsAfter(tenant, tail, position)
+      const events = await readEventsAfter(tail, position)
       if (events.length === 0) {
         // Retention has removed the events up to the tail: without this, the loop would never wait.
         if (comparePositions(position, tail.start) < 0) position = tail.start
@@ -165,9 +169,9 @@ async function joinTail(tenant: string): Promise<Tail> {
   }
 }
 
-async function readEventsAfter(tenant: string, tail: Tail, after: Position): Promise<LogEvent[]> {
+async function readEventsAfter(tail: Tail, after: Position): Promise<LogEvent[]> {
   if (comparePositions(after, tail.start) < 0) {
-    const { events } = await readEvents({ tenant }, after, BATCH)
+    const { events } = await readEvents(tail.db, after, BATCH)
     return events
   }
   // Searches from the end, where most readers are.

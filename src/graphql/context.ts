@@ -1,6 +1,6 @@
 import type { TokenBinding } from '../access/dpop-binding.ts'
+import type { Ctx } from '../context/context.ts'
 import type { CallBudget } from '../coordination/call-budget.ts'
-import type { Ctx } from '../core/context.ts'
 import { type AppError, Forbidden, Unauthenticated } from '../core/errors.ts'
 import { ACCOUNT_SCOPE, type Scope, SYSTEM_SCOPES, SYSTEM_TENANT } from '../core/scopes.ts'
 import type { Loaders } from './loaders.ts'

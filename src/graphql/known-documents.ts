@@ -1,7 +1,7 @@
 import { type ASTNode, type DocumentNode, type Location, parse, visit } from 'graphql'
 import { LRUCache } from 'lru-cache'
+import type { Ctx } from '../context/context.ts'
 import { resolveCallerKey } from '../coordination/call-budget.ts'
-import type { Ctx } from '../core/context.ts'
 import { countVisits } from './document-limits.ts'
 
 /** Sufficient for realistic operations, and far below what could block a process. */

@@ -15,7 +15,7 @@ import {
   type ValidationRule,
   visit,
 } from 'graphql'
-import type { Ctx } from '../core/context.ts'
+import type { Ctx } from '../context/context.ts'
 import type { OperationCost } from './context.ts'
 import { computeCountCost } from './count-cost.ts'
 import { findVariablesError } from './document-limits.ts'

@@ -11,6 +11,7 @@ import {
 } from 'graphql'
 import { isAsyncIterable, type Plugin } from 'graphql-yoga'
 import { watchStreamToken } from '../access/watch-token.ts'
+import { toListCtx } from '../context/context.ts'
 import { AnswerTooLarge } from '../core/errors.ts'
 import { estimateJson } from '../core/json-size.ts'
 import { ANSWER_BYTES } from '../core/read-limit.ts'
@@ -53,7 +54,7 @@ async function executeOperation(
 
 /** Limits the statements of a query or subscription as those of lists. */
 function setListWorkload(context: GraphQLContext, answer: AnswerBytes | undefined): void {
-  context.ctx = { ...context.ctx, workload: 'list', answer }
+  context.ctx = toListCtx(context.ctx, answer)
   context.loaders = new Loaders(context.ctx)
 }
 

@@ -1,8 +1,8 @@
 import { initContextCache } from '@pothos/core'
 import { authenticateToken } from '../access/authenticate.ts'
 import { type KeyProof, UNBOUND } from '../access/dpop-binding.ts'
+import { createCtx } from '../context/context.ts'
 import { chargeCall, createBudgetError } from '../coordination/call-budget.ts'
-import type { Ctx } from '../core/context.ts'
 import { toAppError } from '../core/to-app-error.ts'
 import type { HeaderReader, RequestMeta } from '../http/request.http.ts'
 import type { GraphQLContext } from './context.ts'
@@ -18,13 +18,13 @@ export async function identifyCaller(
   authorization: string | null,
   keyProof: KeyProof,
 ): Promise<IdentifiedCaller> {
-  const anonymous: Ctx = {
+  const anonymous = createCtx({
     ...meta,
     tenant,
     actor: { kind: 'anonymous' },
     scopes: new Set(),
     workload: 'change',
-  }
+  })
   if (authorization === null) return { ctx: anonymous, token: null, binding: UNBOUND, rejection: null }
   try {
     return {

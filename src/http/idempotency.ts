@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Ctx } from '../core/context.ts'
+import type { Ctx } from '../context/context.ts'
 import { seal, unseal } from '../core/crypto.ts'
 import { errorMessage } from '../core/error-message.ts'
 import { AppError, InvalidInput } from '../core/errors.ts'

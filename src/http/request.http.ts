@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { getRequestIP, type H3Event } from 'h3'
-import type { Ctx } from '../core/context.ts'
+import type { Ctx } from '../context/context.ts'
 import { env } from '../core/env.ts'
 import { normalizeIp } from '../core/ip.ts'
 import { log } from '../core/log.ts'

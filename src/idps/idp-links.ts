@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { requireNoEscalation } from '../access/require-scope.ts'
-import type { Ctx } from '../core/context.ts'
+import type { Ctx } from '../context/context.ts'
 import { newId } from '../core/crypto.ts'
 import { Conflict, NotFound, Unavailable } from '../core/errors.ts'
 import { getRoleScopes } from '../core/scopes.ts'

@@ -1,4 +1,4 @@
-import type { Ctx } from '../core/context.ts'
+import type { Ctx } from '../context/context.ts'
 import { unseal } from '../core/crypto.ts'
 import { sqlFor } from '../database/db.ts'
 import { idpUserTokensRead } from '../events/credential-events.ts'

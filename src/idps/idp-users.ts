@@ -1,4 +1,4 @@
-import type { Ctx } from '../core/context.ts'
+import type { Ctx } from '../context/context.ts'
 import { readIdPrefix } from '../core/crypto.ts'
 import { NotFound } from '../core/errors.ts'
 import { dbFor } from '../database/db.ts'

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { requireNoEscalation } from '../access/require-scope.ts'
 import { invalidateTenant } from '../access/tenant-cache.ts'
-import type { Ctx } from '../core/context.ts'
+import type { Ctx } from '../context/context.ts'
 import { InvalidInput, NotFound } from '../core/errors.ts'
 import { getRoleScopes, ROLE_NAMES } from '../core/scopes.ts'
 import type { Workload } from '../core/workload.ts'

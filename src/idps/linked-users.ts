@@ -1,4 +1,4 @@
-import type { Ctx } from '../core/context.ts'
+import type { Ctx } from '../context/context.ts'
 import { toAppError } from '../core/to-app-error.ts'
 import { inTransactionFor, sqlFor } from '../database/db.ts'
 import { wakeReaders } from '../events/log.ts'

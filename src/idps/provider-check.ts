@@ -1,4 +1,4 @@
-import type { Ctx } from '../core/context.ts'
+import type { Ctx } from '../context/context.ts'
 import { randomToken } from '../core/crypto.ts'
 import { NotFound } from '../core/errors.ts'
 import { PROVIDER_CAUSES, type ProviderCause } from '../core/provider-causes.ts'

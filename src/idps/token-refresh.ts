@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Ctx } from '../core/context.ts'
+import type { Ctx } from '../context/context.ts'
 import { randomToken, unseal } from '../core/crypto.ts'
 import { Conflict, InvalidInput, NotFound } from '../core/errors.ts'
 import { addSeconds } from '../core/time.ts'

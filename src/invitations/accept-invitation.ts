@@ -1,5 +1,5 @@
+import type { Ctx } from '../context/context.ts'
 import { consumeLimit } from '../coordination/rate-limits.ts'
-import type { Ctx } from '../core/context.ts'
 import { sha256 } from '../core/crypto.ts'
 import { Forbidden } from '../core/errors.ts'
 import { createProvenEnrollment } from '../credentials/enrollment-tokens.ts'

@@ -1,4 +1,4 @@
-import type { Ctx } from '../core/context.ts'
+import type { Ctx } from '../context/context.ts'
 import { dbFor } from '../database/db.ts'
 import { buildPageQuery } from '../database/page-query.ts'
 import { type Page, type PageArgs, parsePaging, toPage } from '../schema/page.ts'

@@ -1,6 +1,6 @@
 import { revokeSessions } from '../access/revocation.ts'
 import { notifySessionsEnded } from '../access/session-end-listeners.ts'
-import { createPlatformCtx } from '../core/context.ts'
+import { createPlatformCtx } from '../context/context.ts'
 import { encodePosition } from '../core/event-position.ts'
 import { SYSTEM_TENANT } from '../core/scopes.ts'
 import { inTransaction, sql } from '../database/db.ts'

@@ -1,4 +1,4 @@
-import { createPlatformCtx } from '../core/context.ts'
+import { createPlatformCtx } from '../context/context.ts'
 import { errorMessage } from '../core/error-message.ts'
 import { log } from '../core/log.ts'
 import { SYSTEM_TENANT } from '../core/scopes.ts'

@@ -1,5 +1,5 @@
 import { calculateJwkThumbprint, type JWK } from 'jose'
-import type { Ctx } from '../core/context.ts'
+import type { Ctx } from '../context/context.ts'
 import { seal } from '../core/crypto.ts'
 import { NotFound, RateLimited } from '../core/errors.ts'
 import { addSeconds } from '../core/time.ts'

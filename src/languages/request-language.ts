@@ -1,6 +1,5 @@
 import { parse } from 'cookie-es'
-import type { Reader } from '../core/context.ts'
-import type { LanguageSources } from '../core/language-sources.ts'
+import type { LanguageSources, Reader } from '../core/language-sources.ts'
 import type { TextOverride } from '../core/text-override.ts'
 import { FALLBACK_LANGUAGE } from './catalogs.ts'
 import { parseAcceptLanguage, selectLanguage } from './select-language.ts'

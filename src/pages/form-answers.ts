@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Ctx } from '../context/context.ts'
 import { takeStorage } from '../coordination/storage-budgets.ts'
-import type { Ctx } from '../core/context.ts'
 import { seal, sha256Base64url, unseal } from '../core/crypto.ts'
 import { errorMessage } from '../core/error-message.ts'
 import { Unavailable } from '../core/errors.ts'

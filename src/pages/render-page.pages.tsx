@@ -1,7 +1,7 @@
 import { cloneElement, createContext, type VNode } from 'preact'
 import { renderToString } from 'preact-render-to-string'
 import type { Brand } from '../core/brand.ts'
-import type { Reader } from '../core/context.ts'
+import type { Reader } from '../core/language-sources.ts'
 import { encodeText } from '../http/compression.ts'
 import { localizeClient } from '../languages/localize-client.ts'
 import { getAcceptedEncodings, getRequestPath, getRequestWords } from '../languages/request-language.ts'

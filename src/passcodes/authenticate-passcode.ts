@@ -1,5 +1,5 @@
 import { findTenant } from '../access/tenant-cache.ts'
-import type { Ctx } from '../core/context.ts'
+import type { Ctx } from '../context/context.ts'
 import type { User } from '../generated/prisma/client.ts'
 import { parseInput } from '../schema/input-shapes.ts'
 import { withDevice } from '../sessions/device-tokens.ts'

@@ -1,6 +1,6 @@
 import { loadMessageFrame, WARNING } from '../access/message-tenant.ts'
 import { describeRequestSource } from '../access/request-source.ts'
-import type { Ctx } from '../core/context.ts'
+import type { Ctx } from '../context/context.ts'
 import { deliverInBackground } from '../delivery/background.ts'
 import { deliverMessage } from '../delivery/deliver-message.ts'
 import { buildGuessNotice } from '../delivery/messages/wrong-codes.ts'

@@ -1,4 +1,4 @@
-import type { Ctx } from '../core/context.ts'
+import type { Ctx } from '../context/context.ts'
 import { sqlFor } from '../database/db.ts'
 import { toDeviceId } from '../sessions/device-tokens.ts'
 import type { ParsedMetadata } from '../sessions/sessions.fields.ts'

@@ -1,4 +1,4 @@
-import type { Ctx } from '../core/context.ts'
+import type { Ctx } from '../context/context.ts'
 import { hashAddress } from '../events/address-hash.ts'
 import { signInFailed } from '../events/session-events.ts'
 import { isKnownBrowser, type PasscodeOrigin } from './passcode-origin.ts'

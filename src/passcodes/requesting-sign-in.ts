@@ -1,5 +1,5 @@
 import { describeRequestSource } from '../access/request-source.ts'
-import type { Ctx } from '../core/context.ts'
+import type { Ctx } from '../context/context.ts'
 import { env } from '../core/env.ts'
 import type { RequestingSignIn } from '../delivery/messages/passcode.ts'
 import { localizeClient } from '../languages/localize-client.ts'

@@ -1,7 +1,7 @@
 import { findClient } from '../access/client-cache.ts'
 import { frameMessage, loadMessageTenant } from '../access/message-tenant.ts'
 import { findTenant } from '../access/tenant-cache.ts'
-import type { Ctx } from '../core/context.ts'
+import type { Ctx } from '../context/context.ts'
 import { InvalidInput, NotFound, RateLimited, Unavailable, UserLocked } from '../core/errors.ts'
 import { repeatOnConflict } from '../core/to-app-error.ts'
 import { inTransactionFor, type Sql, sqlFor } from '../database/db.ts'

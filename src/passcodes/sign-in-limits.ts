@@ -1,5 +1,5 @@
 import { requireNoEscalation } from '../access/require-scope.ts'
-import type { Ctx } from '../core/context.ts'
+import type { Ctx } from '../context/context.ts'
 import { NotFound } from '../core/errors.ts'
 import { getRoleScopes } from '../core/scopes.ts'
 import { inTransactionFor, sqlFor } from '../database/db.ts'

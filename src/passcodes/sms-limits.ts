@@ -1,7 +1,7 @@
 import { findTenant } from '../access/tenant-cache.ts'
+import type { Ctx } from '../context/context.ts'
 import { returnToLimit, takeFromLimit } from '../coordination/rate-limits.ts'
 import { takeStorage } from '../coordination/storage-budgets.ts'
-import type { Ctx } from '../core/context.ts'
 import { InvalidInput } from '../core/errors.ts'
 import { countLimited } from '../core/metrics.ts'
 import { sqlFor } from '../database/db.ts'

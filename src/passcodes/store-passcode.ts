@@ -1,4 +1,4 @@
-import type { Ctx } from '../core/context.ts'
+import type { Ctx } from '../context/context.ts'
 import { RateLimited } from '../core/errors.ts'
 import { cleanTypedCode } from '../core/typed-text.ts'
 import type { Sql } from '../database/db.ts'

@@ -1,7 +1,7 @@
 import type { CachedTenant } from '../access/tenant-cache.ts'
 import { type ClientOrigin, createClient } from '../clients/clients.ts'
+import type { Ctx } from '../context/context.ts'
 import { requireStorage } from '../coordination/storage-budgets.ts'
-import type { Ctx } from '../core/context.ts'
 import { randomToken, sha256 } from '../core/crypto.ts'
 import { measureJson } from '../core/json-size.ts'
 import { sqlFor } from '../database/db.ts'

@@ -1,7 +1,7 @@
 import { FastResponse } from 'srvx'
+import type { Ctx } from '../context/context.ts'
 import { resolveCallerKey } from '../coordination/call-budget.ts'
 import { createHoldLimit } from '../coordination/hold-limits.ts'
-import type { Ctx } from '../core/context.ts'
 import { log } from '../core/log.ts'
 import { NDJSON } from '../core/ndjson.ts'
 import { toAppError } from '../core/to-app-error.ts'

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import type { Ctx } from '../core/context.ts'
+import type { Ctx } from '../context/context.ts'
 import type { Scope } from '../core/scopes.ts'
 import type { PageArgs } from '../schema/page.ts'
 import { requestIdShape } from '../schema/response-shapes.ts'

@@ -5,7 +5,7 @@ import { isListedOrigin } from '../access/origins.ts'
 import { API_PATHS } from '../access/protected-resources.ts'
 import { type OriginRules, recordRejectedOrigin } from '../access/rejected-origins.ts'
 import { findTenant } from '../access/tenant-cache.ts'
-import type { Ctx } from '../core/context.ts'
+import { createCtx } from '../context/context.ts'
 import { readRequestMeta } from '../http/request.http.ts'
 import { readUnverifiedClientId } from '../oidc/userinfo/userinfo.ts'
 
@@ -72,7 +72,7 @@ async function recordOrigin(
   if (!(await findTenant(tenant))) return
   const headers = { get: (name: string) => request.headers[name]?.toString() ?? null }
   const meta = readRequestMeta(headers, request.socket.remoteAddress ?? null)
-  const ctx: Ctx = { tenant, actor: { kind: 'anonymous' }, scopes: new Set(), ...meta }
+  const ctx = createCtx({ tenant, actor: { kind: 'anonymous' }, scopes: new Set(), ...meta })
   const api = API_PATHS.find((path) => request.url?.startsWith(`/${tenant}/${path}`)) ?? 'api'
   await recordRejectedOrigin(ctx, 'token.refused', api, rules, origin)
 }

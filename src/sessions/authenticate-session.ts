@@ -1,4 +1,4 @@
-import type { Ctx } from '../core/context.ts'
+import type { Ctx } from '../context/context.ts'
 import { computeMacs, sha256 } from '../core/crypto.ts'
 import { InvalidCredential } from '../core/errors.ts'
 import { lookUpLocation } from '../core/ip-location.ts'

@@ -1,4 +1,4 @@
-import { type Ctx, toUserCtx } from '../core/context.ts'
+import { type Ctx, toUserCtx } from '../context/context.ts'
 import { sha256 } from '../core/crypto.ts'
 import { sql } from '../database/db.ts'
 import { selectBrowserAccounts } from './browser-accounts.sql.ts'

@@ -1,7 +1,7 @@
 import { loadMessageFrame, WARNING } from '../access/message-tenant.ts'
 import { describeRequestSource } from '../access/request-source.ts'
+import type { Ctx } from '../context/context.ts'
 import { takeSignInNotice } from '../coordination/person-budgets.ts'
-import type { Ctx } from '../core/context.ts'
 import { env } from '../core/env.ts'
 import { addSeconds } from '../core/time.ts'
 import { sqlFor } from '../database/db.ts'

@@ -1,10 +1,9 @@
 import { requireNoEscalation } from '../access/require-scope.ts'
 import { revokeSessions } from '../access/revocation.ts'
 import { notifySessionsEnded } from '../access/session-end-listeners.ts'
-import type { Ctx } from '../core/context.ts'
+import type { Ctx } from '../context/context.ts'
 import { NotFound } from '../core/errors.ts'
 import { getRoleScopes } from '../core/scopes.ts'
-import { inTransactionFor } from '../database/db.ts'
 import { lockSessionOwner, lockUserRow } from '../users/lock-user.sql.ts'
 
 /** A user whose access is about to end. */
@@ -25,10 +24,10 @@ export async function revokeSession(
   sessionId: string,
   { assertAllowed = assertCanRevoke, now = new Date() } = {},
 ): Promise<{ revokedSessionId: string }> {
-  await inTransactionFor(ctx, async (sql) => {
-    const owner = await lockSessionOwner(sql, ctx.tenant, sessionId)
+  await ctx.db.transaction(async (tx) => {
+    const owner = await lockSessionOwner(tx.sql, ctx.tenant, sessionId)
     if (!owner) throw new NotFound('session')
-    const ended = await revokeSessions(sql, ctx, { kind: 'session', sessionId }, 'revoked', now)
+    const ended = await revokeSessions(tx.sql, ctx, { kind: 'session', sessionId }, 'revoked', now)
     if (ended.length === 0) throw new NotFound('session')
     assertAllowed(ctx, owner)
   })
@@ -45,11 +44,11 @@ export async function revokeUserSessions(
   userId: string,
   { assertAllowed = assertCanRevoke, now = new Date() } = {},
 ): Promise<{ revokedSessionIds: string[] }> {
-  const ended = await inTransactionFor(ctx, async (sql) => {
-    const user = await lockUserRow(sql, ctx.tenant, userId)
+  const ended = await ctx.db.transaction(async (tx) => {
+    const user = await lockUserRow(tx.sql, ctx.tenant, userId)
     if (!user) throw new NotFound('user')
     assertAllowed(ctx, { userId, roles: user.roles })
-    return revokeSessions(sql, ctx, { kind: 'sessions', userId }, 'revoked', now)
+    return revokeSessions(tx.sql, ctx, { kind: 'sessions', userId }, 'revoked', now)
   })
   if (ended.length > 0) notifySessionsEnded(ctx.tenant)
   return { revokedSessionIds: ended.map(({ id }) => id).sort() }

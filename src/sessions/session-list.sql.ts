@@ -1,4 +1,4 @@
-import type { Sql } from '../database/db.ts'
+import type { Db } from '../database/handle.ts'
 import {
   type BindParameter,
   buildBounds,
@@ -70,12 +70,11 @@ export function sessionPageStatement(tenant: string, query: SessionListQuery, pa
 
 /** A page of sessions with the values by which the list is ordered, as `toPage` takes them. One statement. */
 export async function selectSessionPage(
-  sql: Sql,
-  tenant: string,
+  db: Db,
   query: SessionListQuery,
   paging: Paging,
 ): Promise<{ session: SessionRow; value: Date | null }[]> {
-  const rows = await sessionPageStatement(tenant, query, paging).all(sql, paging.limit)
+  const rows = await db.list(sessionPageStatement(db.tenant, query, paging), paging.limit)
   return rows.map((row) => ({ session: toSessionRow(row), value: row.value }))
 }
 
@@ -88,7 +87,7 @@ export function sessionCountStatement(tenant: string, query: SessionListQuery) {
 }
 
 /** Counts the sessions of a list. */
-export async function countSessions(sql: Sql, tenant: string, query: SessionListQuery): Promise<number> {
-  const [row] = await sessionCountStatement(tenant, query).all(sql)
+export async function countSessions(db: Db, query: SessionListQuery): Promise<number> {
+  const [row] = await db.list(sessionCountStatement(db.tenant, query))
   return Number(row?.count ?? 0)
 }

@@ -1,5 +1,4 @@
-import type { Ctx } from '../core/context.ts'
-import { unpreparedSqlFor } from '../database/db.ts'
+import type { Ctx } from '../context/context.ts'
 import { toCursorKey } from '../database/keyset.ts'
 import { type Page, type PageArgs, parseListInputs, parsePaging, toPage } from '../schema/page.ts'
 import { SessionFilter, SessionOrder, toSessionFilter } from './session-list.fields.ts'
@@ -30,7 +29,7 @@ export async function listSessions(
   const name = `${ctx.tenant}:sessions:${order}:${descending}:${JSON.stringify(filter)}`
   const paging = parsePaging(ctx, args, name)
   const query = { filter, order, descending, now }
-  const rows = await selectSessionPage(unpreparedSqlFor(ctx), ctx.tenant, query, paging)
+  const rows = await selectSessionPage(ctx.db, query, paging)
   const values = new Map(rows.map(({ session, value }) => [session.id, value]))
   return toPage(
     paging,
@@ -38,7 +37,7 @@ export async function listSessions(
     {
       name,
       toKey: ({ id }) => toCursorKey({ id, value: values.get(id) ?? null }),
-      countAll: () => countSessions(unpreparedSqlFor(ctx), ctx.tenant, query),
+      countAll: () => countSessions(ctx.db, query),
     },
   )
 }

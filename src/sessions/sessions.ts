@@ -1,7 +1,7 @@
 import { revokeSessions } from '../access/revocation.ts'
 import { notifySessionsEnded } from '../access/session-end-listeners.ts'
+import type { Ctx } from '../context/context.ts'
 import { takeSignIn } from '../coordination/person-budgets.ts'
-import type { Ctx } from '../core/context.ts'
 import { newId, randomToken, sha256 } from '../core/crypto.ts'
 import { NotFound, UserLocked } from '../core/errors.ts'
 import { lookUpLocation } from '../core/ip-location.ts'

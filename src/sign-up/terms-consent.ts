@@ -1,4 +1,4 @@
-import type { Ctx } from '../core/context.ts'
+import type { Ctx } from '../context/context.ts'
 import type { FieldIssue } from '../core/errors.ts'
 import { sqlFor } from '../database/db.ts'
 import { createEventRow, wakeReaders } from '../events/log.ts'

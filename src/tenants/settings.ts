@@ -1,5 +1,5 @@
 import { invalidateTenant } from '../access/tenant-cache.ts'
-import type { Ctx } from '../core/context.ts'
+import type { Ctx } from '../context/context.ts'
 import { InvalidInput, NotFound } from '../core/errors.ts'
 import { inTransactionFor } from '../database/db.ts'
 import { recordEvents, wakeReaders } from '../events/log.ts'

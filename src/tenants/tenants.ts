@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { requireScope } from '../access/require-scope.ts'
 import { invalidateTenant, sealTokenKey } from '../access/tenant-cache.ts'
-import type { Ctx } from '../core/context.ts'
-import { createPlatformCtx } from '../core/context.ts'
+import type { Ctx } from '../context/context.ts'
+import { createPlatformCtx, toTenantCtx } from '../context/context.ts'
 import { Conflict, Forbidden, NotFound } from '../core/errors.ts'
 import type { Scope } from '../core/scopes.ts'
 import { SYSTEM_TENANT } from '../core/scopes.ts'
@@ -75,7 +75,7 @@ export async function createTenant(ctx: Ctx, input: unknown): Promise<Tenant> {
   })
   invalidateTenantCaches(slug)
   wakeReaders(ctx.tenant)
-  return getTenant({ ...ctx, tenant: slug })
+  return getTenant(toTenantCtx(ctx, slug))
 }
 
 /**
@@ -121,7 +121,7 @@ export async function getTenant(ctx: Ctx): Promise<Tenant> {
 /** Returns any tenant, for operators. Throws NotFound or Forbidden. */
 export function getTenantBySlug(ctx: Ctx, slug: string): Promise<Tenant> {
   requireOperator(ctx, 'tenants:read')
-  return isSlug(slug) ? getTenant({ ...ctx, tenant: slug }) : Promise.reject(new NotFound('tenant'))
+  return isSlug(slug) ? getTenant(toTenantCtx(ctx, slug)) : Promise.reject(new NotFound('tenant'))
 }
 
 /** All tenants, by slug. Throws InvalidInput (paging) or Forbidden. */

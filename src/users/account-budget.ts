@@ -1,5 +1,5 @@
+import type { Ctx } from '../context/context.ts'
 import { requireStorage } from '../coordination/storage-budgets.ts'
-import type { Ctx } from '../core/context.ts'
 
 /** A user with its index entries and events. */
 const ACCOUNT_BYTES = 4000

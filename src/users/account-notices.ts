@@ -1,5 +1,5 @@
 import { describeRequestSource } from '../access/request-source.ts'
-import type { Ctx } from '../core/context.ts'
+import type { Ctx } from '../context/context.ts'
 import { env } from '../core/env.ts'
 import { type AccountChange, buildAccountNotice } from '../delivery/messages/account-changed.ts'
 import { sendNotice } from './send-notice.ts'

@@ -1,5 +1,5 @@
 import { notifySessionsEnded } from '../access/session-end-listeners.ts'
-import { createPlatformCtx } from '../core/context.ts'
+import { createPlatformCtx } from '../context/context.ts'
 import { SYSTEM_TENANT } from '../core/scopes.ts'
 import { inTransactionFor, sql } from '../database/db.ts'
 import { selectDueDeletions, takeDueDeletion } from './account-deletions.sql.ts'

@@ -1,4 +1,4 @@
-import type { Ctx } from '../core/context.ts'
+import type { Ctx } from '../context/context.ts'
 import { ReadLimit } from '../core/read-limit.ts'
 import { takeTurn } from '../core/turns.ts'
 import { inTransactionFor } from '../database/db.ts'

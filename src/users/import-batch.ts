@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Ctx } from '../core/context.ts'
+import type { Ctx } from '../context/context.ts'
 import { newId } from '../core/crypto.ts'
 import { Conflict, type ErrorCode, type FieldIssue, InvalidInput, NotFound } from '../core/errors.ts'
 import { log } from '../core/log.ts'

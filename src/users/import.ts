@@ -1,5 +1,5 @@
 import { setImmediate as nextRound, setTimeout as sleep } from 'node:timers/promises'
-import type { Ctx } from '../core/context.ts'
+import type { Ctx } from '../context/context.ts'
 import { readIdPrefix } from '../core/crypto.ts'
 import { AppError, InvalidInput } from '../core/errors.ts'
 import { parseExactJson } from '../core/exact-json.ts'

@@ -1,6 +1,6 @@
 import { requireNoEscalation } from '../access/require-scope.ts'
 import { voidEnrollments } from '../access/revocation.sql.ts'
-import type { Ctx } from '../core/context.ts'
+import type { Ctx } from '../context/context.ts'
 import { InvalidInput, NotFound } from '../core/errors.ts'
 import { getRoleScopes } from '../core/scopes.ts'
 import { inTransactionFor, type Sql } from '../database/db.ts'

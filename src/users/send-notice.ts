@@ -1,5 +1,5 @@
 import { loadMessageFrame, NOTICE } from '../access/message-tenant.ts'
-import type { Ctx } from '../core/context.ts'
+import type { Ctx } from '../context/context.ts'
 import { sqlFor } from '../database/db.ts'
 import { deliverInBackground } from '../delivery/background.ts'
 import { deliverMessage, type Message } from '../delivery/deliver-message.ts'

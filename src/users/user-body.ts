@@ -1,4 +1,4 @@
-import type { Ctx } from '../core/context.ts'
+import type { Ctx } from '../context/context.ts'
 import { createMemberPicker } from '../core/member-picker.ts'
 import type { Scope } from '../core/scopes.ts'
 import type { WithTextDates } from '../core/time.ts'

@@ -1,5 +1,5 @@
 import { requireScope } from '../access/require-scope.ts'
-import type { Ctx } from '../core/context.ts'
+import type { Ctx } from '../context/context.ts'
 import { sha256Base64url } from '../core/crypto.ts'
 import type { Scope } from '../core/scopes.ts'
 import { dbFor, sqlFor, unpreparedSqlFor } from '../database/db.ts'

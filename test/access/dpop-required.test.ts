@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest'
 import { createNonce } from '../../src/access/dpop-nonces.ts'
 import { updateClient } from '../../src/clients/client-changes.ts'
-import { createPlatformCtx } from '../../src/core/context.ts'
+import { createPlatformCtx } from '../../src/context/context.ts'
 import { dbFor } from '../../src/database/db.ts'
 import { MACHINE, test } from '../support/dpop.ts'
 import { makeKey, makeProof } from '../support/proofs.ts'

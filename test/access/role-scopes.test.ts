@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest'
 import { updateClient } from '../../src/clients/client-changes.ts'
 import { createClient } from '../../src/clients/clients.ts'
-import { createPlatformCtx } from '../../src/core/context.ts'
+import { createPlatformCtx } from '../../src/context/context.ts'
 import { apiAudienceOf } from '../../src/core/issuer.ts'
 import { type Role, SCOPE_NAMES, type Scope, SYSTEM_TENANT } from '../../src/core/scopes.ts'
 import { dbFor } from '../../src/database/db.ts'

@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest'
 import { STEP_UP_MAX_AGE_SECONDS } from '../../src/account/step-up.ts'
-import { createPlatformCtx } from '../../src/core/context.ts'
+import { createPlatformCtx } from '../../src/context/context.ts'
 import { sha256 } from '../../src/core/crypto.ts'
 import { dbFor } from '../../src/database/db.ts'
 import { updateSettings } from '../../src/tenants/settings.ts'

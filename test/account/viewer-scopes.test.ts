@@ -1,7 +1,7 @@
 import type { GraphQLObjectType } from 'graphql'
 import { describe, expect } from 'vitest'
 import { updateClient } from '../../src/clients/client-changes.ts'
-import { createPlatformCtx } from '../../src/core/context.ts'
+import { createPlatformCtx } from '../../src/context/context.ts'
 import { apiAudienceOf } from '../../src/core/issuer.ts'
 import { sql } from '../../src/database/db.ts'
 import { issueAccessToken } from '../../src/oidc/token/access-tokens.ts'

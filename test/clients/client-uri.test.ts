@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest'
 import { updateClient } from '../../src/clients/client-changes.ts'
-import { createPlatformCtx } from '../../src/core/context.ts'
+import { createPlatformCtx } from '../../src/context/context.ts'
 import { test } from '../support/fixtures.ts'
 import { authorizePath, signInAt } from '../support/protocol.ts'
 

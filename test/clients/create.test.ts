@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest'
 import { createClient, getClient } from '../../src/clients/clients.ts'
-import { createPlatformCtx } from '../../src/core/context.ts'
+import { createPlatformCtx } from '../../src/context/context.ts'
 import { sha256 } from '../../src/core/crypto.ts'
 import { SYSTEM_TENANT } from '../../src/core/scopes.ts'
 import { dbFor } from '../../src/database/db.ts'

@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest'
 import { updateClient } from '../../src/clients/client-changes.ts'
 import { createClient } from '../../src/clients/clients.ts'
-import { createPlatformCtx } from '../../src/core/context.ts'
+import { createPlatformCtx } from '../../src/context/context.ts'
 import { dbFor } from '../../src/database/db.ts'
 import { SURFACES, test } from '../support/client-writers.ts'
 

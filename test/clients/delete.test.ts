@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest'
 import { findClient } from '../../src/access/client-cache.ts'
 import { deleteClient, rotateClientSecret, updateClient } from '../../src/clients/client-changes.ts'
-import { createPlatformCtx } from '../../src/core/context.ts'
+import { createPlatformCtx } from '../../src/context/context.ts'
 import { SYSTEM_TENANT } from '../../src/core/scopes.ts'
 import { ctxFor, newTenant, TENANT_SCOPES } from '../support/actors.ts'
 import { NO_CLIENT, SURFACES, test, UNKNOWN_CLIENT_ID } from '../support/client-writers.ts'

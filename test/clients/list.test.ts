@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest'
 import { listClients } from '../../src/clients/client-list.ts'
 import { createClient } from '../../src/clients/clients.ts'
-import { createPlatformCtx } from '../../src/core/context.ts'
+import { createPlatformCtx } from '../../src/context/context.ts'
 import { InvalidInput } from '../../src/core/errors.ts'
 import { test as base } from '../support/fixtures.ts'
 import { toFieldNames } from '../support/issues.ts'

@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest'
 import { authenticateToken } from '../../src/access/authenticate.ts'
 import { deleteClient, rotateClientSecret, updateClient } from '../../src/clients/client-changes.ts'
-import { createPlatformCtx } from '../../src/core/context.ts'
+import { createPlatformCtx } from '../../src/context/context.ts'
 import { dbFor } from '../../src/database/db.ts'
 import { test as base } from '../support/fixtures.ts'
 import type { PageBrowser } from '../support/page-browser.ts'

@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest'
 import { findClient, isCurrentClientSecret } from '../../src/access/client-cache.ts'
 import { createClient } from '../../src/clients/clients.ts'
-import { createPlatformCtx } from '../../src/core/context.ts'
+import { createPlatformCtx } from '../../src/context/context.ts'
 import { randomToken, sha256 } from '../../src/core/crypto.ts'
 import { dbFor } from '../../src/database/db.ts'
 import { MINIMAL_CLIENT } from '../support/clients.ts'

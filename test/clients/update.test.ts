@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest'
 import { findClient, isCurrentClientSecret } from '../../src/access/client-cache.ts'
 import { deleteClient, rotateClientSecret, updateClient } from '../../src/clients/client-changes.ts'
-import { createPlatformCtx } from '../../src/core/context.ts'
+import { createPlatformCtx } from '../../src/context/context.ts'
 import { randomToken, sha256 } from '../../src/core/crypto.ts'
 import { dbFor } from '../../src/database/db.ts'
 import { newTenant } from '../support/actors.ts'

@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest'
 import { updateClient } from '../../src/clients/client-changes.ts'
 import { revokeUserConsent } from '../../src/consents/consents.ts'
-import { createPlatformCtx } from '../../src/core/context.ts'
+import { createPlatformCtx } from '../../src/context/context.ts'
 import { dbFor } from '../../src/database/db.ts'
 import { setUserRoles } from '../../src/users/roles.ts'
 import { newTenant } from '../support/actors.ts'

@@ -94,6 +94,7 @@ const FLOORS = [
   ['keys'],
   ['events'],
   ['http', 'coordination', 'delivery'],
+  ['context'],
   ['database'],
   ['schema'],
   ['languages'],

@@ -1,6 +1,6 @@
 import { type GraphQLInputObjectType, type GraphQLObjectType, isNonNullType } from 'graphql'
 import { describe, expect, test } from 'vitest'
-import { createPlatformCtx } from '../../src/core/context.ts'
+import { createPlatformCtx } from '../../src/context/context.ts'
 import { Prisma, type User } from '../../src/generated/prisma/client.ts'
 import { toUserBody } from '../../src/users/user-body.ts'
 import { ADDRESS_MEMBERS, toAddressColumn, UserCreate, UserPatch } from '../../src/users/users.fields.ts'

@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { describe, expect, vi } from 'vitest'
-import type { Ctx } from '../../src/core/context.ts'
+import type { Ctx } from '../../src/context/context.ts'
 import { LIST_SETTINGS } from '../../src/database/settings.ts'
 import type { User } from '../../src/generated/prisma/client.ts'
 import type { PageArgs } from '../../src/schema/page.ts'

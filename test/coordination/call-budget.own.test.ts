@@ -7,9 +7,9 @@ const LIMIT = vi.hoisted(() => {
 })
 
 import { createClient } from '../../src/clients/clients.ts'
+import type { Ctx } from '../../src/context/context.ts'
 import { checkRedis, getRedis } from '../../src/coordination/bus.ts'
 import { chargeCall } from '../../src/coordination/call-budget.ts'
-import type { Ctx } from '../../src/core/context.ts'
 import { apiAudienceOf } from '../../src/core/issuer.ts'
 import { issueAccessToken } from '../../src/oidc/token/access-tokens.ts'
 import { createUser } from '../../src/users/users.ts'

@@ -1,9 +1,9 @@
 import { IncomingMessage, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 import { describe, expect, test } from 'vitest'
+import { createPlatformCtx } from '../../src/context/context.ts'
 import { OpenAnswer } from '../../src/coordination/answers.ts'
 import { createHoldLimit } from '../../src/coordination/hold-limits.ts'
-import { createPlatformCtx } from '../../src/core/context.ts'
 
 const REJECTED = { code: 'RATE_LIMITED', status: 429, headers: { 'retry-after': '10' } }
 

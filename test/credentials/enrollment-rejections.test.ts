@@ -1,5 +1,5 @@
 import { describe, expect, vi } from 'vitest'
-import { type Ctx, createPlatformCtx } from '../../src/core/context.ts'
+import { type Ctx, createPlatformCtx } from '../../src/context/context.ts'
 import { log } from '../../src/core/log.ts'
 import { createCredentialEnrollmentToken } from '../../src/credentials/enrollment-tokens.ts'
 import { setUserRoles } from '../../src/users/roles.ts'

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { beforeEach, describe, expect, vi } from 'vitest'
-import type { Ctx } from '../../src/core/context.ts'
+import type { Ctx } from '../../src/context/context.ts'
 import { createCredentialEnrollmentToken } from '../../src/credentials/enrollment-tokens.ts'
 import { awaitDeliveries } from '../../src/delivery/background.ts'
 import { createInvitation } from '../../src/invitations/invitations.ts'

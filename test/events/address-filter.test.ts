@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest'
-import { inTransaction, sql, unpreparedSqlFor } from '../../src/database/db.ts'
+import { inTransaction, sql } from '../../src/database/db.ts'
 import { selectEventPage } from '../../src/events/list.sql.ts'
 import { recordEvents } from '../../src/events/log.ts'
 import { signInFailed } from '../../src/events/session-events.ts'
@@ -115,7 +115,7 @@ describe('the filter of events by address', () => {
       )
     await logOf(tenant)
     const query = { types: null, equals: [], occurredAt: {}, after: null, before: null, limit: 10 }
-    const { rows } = await selectEventPage(unpreparedSqlFor({ tenant }), tenant, {
+    const { rows } = await selectEventPage(ctx.db, {
       ...query,
       addressHashes: hashes,
       newestFirst: false,

@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest'
-import { createPlatformCtx } from '../../src/core/context.ts'
+import { createPlatformCtx } from '../../src/context/context.ts'
 import { apiAudienceOf } from '../../src/core/issuer.ts'
 import { startTotpEnrollment } from '../../src/credentials/totp-enrollment.ts'
 import { awaitDeliveries } from '../../src/delivery/background.ts'

@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest'
 import { createClient, getClient } from '../../src/clients/clients.ts'
-import { type Ctx, createPlatformCtx } from '../../src/core/context.ts'
+import { type Ctx, createPlatformCtx } from '../../src/context/context.ts'
 import { inTransaction } from '../../src/database/db.ts'
 import { listEvents } from '../../src/events/list.ts'
 import { type LogEvent, recordEvents } from '../../src/events/log.ts'

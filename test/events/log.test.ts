@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, inject } from 'vitest'
 import { inTransaction } from '../../src/database/db.ts'
+import { Handle } from '../../src/database/handle.ts'
 import { type LogEvent, readEvents, wakeReaders } from '../../src/events/log.ts'
 import { connectToDatabase, toSql } from '../support/connections.ts'
 import { listNames, test } from '../support/written-log.ts'
@@ -18,7 +19,7 @@ describe('an open transaction', () => {
     await write(toSql(late), 'late-1')
     await inTransaction((sql) => write(sql, 'early-1'))
     await inTransaction((sql) => write(sql, 'early-2'))
-    expect(await readEvents({ tenant }, start, 100)).toEqual({ events: [], hidden: true })
+    expect(await readEvents(new Handle({ tenant }), start, 100)).toEqual({ events: [], hidden: true })
     const followers = [followUntil(start, 5), followUntil(null, 5, 20)]
     await sleep(100)
     await write(toSql(late), 'late-2')
@@ -56,7 +57,7 @@ describe('an open transaction', () => {
     const follower = followUntil(start, 3).then((events) => arrived.push(...events))
     await sleep(400)
     expect(arrived).toEqual([])
-    expect((await readEvents({ tenant }, start, 10)).hidden).toBe(true)
+    expect((await readEvents(new Handle({ tenant }), start, 10)).hidden).toBe(true)
     await elsewhere.query('ROLLBACK')
     await inTransaction((sql) => write(sql, 'c'))
     await follower

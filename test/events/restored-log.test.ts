@@ -2,6 +2,7 @@ import pg from 'pg'
 import { describe, expect } from 'vitest'
 import { decodePosition } from '../../src/core/event-position.ts'
 import { inTransaction } from '../../src/database/db.ts'
+import { toDb } from '../../src/database/handle.ts'
 import { runMigrations } from '../../src/database/migrate.ts'
 import { selectEvents } from '../../src/events/log.sql.ts'
 import { dumpAndRestore, serverPrograms, startCluster } from '../support/cluster.ts'
@@ -35,13 +36,13 @@ describe.skipIf(!programs)('a database that was restored in another cluster', { 
         expect(BigInt(xids[0].xid)).toBeLessThan(at.xid)
         await write(sql, '5')
         await write(sql, '6')
-        const { rows } = await selectEvents(sql, tenant, at, 100)
+        const { rows } = await selectEvents(toDb(sql, tenant), at, 100)
         expect(rows.map(({ subjectIds }) => subjectIds[0])).toEqual(['3', '4', '5', '6'])
         const newest = rows.at(-1)
         const after = { era: newest?.era ?? 0, xid: BigInt(newest?.xid ?? 0), seq: BigInt(newest?.seq ?? 0) }
         await write(sql, '7')
         expect(
-          (await selectEvents(sql, tenant, after, 100)).rows.map(({ subjectIds }) => subjectIds[0]),
+          (await selectEvents(toDb(sql, tenant), after, 100)).rows.map(({ subjectIds }) => subjectIds[0]),
         ).toEqual(['7'])
         await runMigrations({ connectionString: cluster.url })
         expect((await restored.query('SELECT "era" FROM "_vestibule_cluster"')).rows).toEqual([

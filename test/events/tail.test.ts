@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect } from 'vitest'
 import { decodePosition } from '../../src/core/event-position.ts'
 import { inTransaction } from '../../src/database/db.ts'
+import { Handle } from '../../src/database/handle.ts'
 import { type LogEvent, readEvents, wakeReaders } from '../../src/events/log.ts'
 import { followEvents, type TailItem } from '../../src/events/tail.ts'
 import { listNames, test } from '../support/written-log.ts'
@@ -73,8 +74,9 @@ describe('readers of the event log', () => {
     await inTransaction((sql) => write(sql, ...names))
     wakeReaders(tenant)
     await followUntil(
-      (await readEvents({ tenant }, start, 1)).events.map(({ position }) => decodePosition(position))[0] ??
-        null,
+      (await readEvents(new Handle({ tenant }), start, 1)).events.map(({ position }) =>
+        decodePosition(position),
+      )[0] ?? null,
       2600,
     )
     const seen: string[] = []

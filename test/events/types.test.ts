@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createPlatformCtx } from '../../src/core/context.ts'
+import { createPlatformCtx } from '../../src/context/context.ts'
 import * as credential from '../../src/events/credential-events.ts'
 import * as grant from '../../src/events/grant-events.ts'
 import * as invitation from '../../src/events/invitation-events.ts'

@@ -1,6 +1,6 @@
 import { UnsecuredJWT } from 'jose'
 import { describe, expect, onTestFinished, vi } from 'vitest'
-import { createPlatformCtx } from '../../src/core/context.ts'
+import { createPlatformCtx } from '../../src/context/context.ts'
 import { getIdentityProvider, updateIdentityProvider } from '../../src/idps/idps.ts'
 import { PRIVATE_KEY } from '../support/idps.ts'
 import { test as base, toClaims, toIssue } from '../support/provider-stub.ts'

@@ -1,6 +1,6 @@
 import { createPublicKey } from 'node:crypto'
 import { describe, expect } from 'vitest'
-import { createPlatformCtx } from '../../src/core/context.ts'
+import { createPlatformCtx } from '../../src/context/context.ts'
 import { newId } from '../../src/core/crypto.ts'
 import { addIdpUser } from '../../src/idps/idp-links.ts'
 import { countIdpUsers, getIdpUser } from '../../src/idps/idp-users.ts'

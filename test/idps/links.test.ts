@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest'
-import { createPlatformCtx } from '../../src/core/context.ts'
+import { createPlatformCtx } from '../../src/context/context.ts'
 import { newId } from '../../src/core/crypto.ts'
 import { addIdpUser, linkIdpUser, unlinkIdpUser } from '../../src/idps/idp-links.ts'
 import { getIdpUser, listIdpUsers } from '../../src/idps/idp-users.ts'

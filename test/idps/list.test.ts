@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest'
-import { createPlatformCtx } from '../../src/core/context.ts'
+import { createPlatformCtx } from '../../src/context/context.ts'
 import '../../src/generated/prisma/client.ts'
 import { createIdentityProvider, listIdentityProviders } from '../../src/idps/idps.ts'
 import { isIdpId } from '../../src/schema/idp-id.ts'

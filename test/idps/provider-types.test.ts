@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { jwtVerify } from 'jose'
 import { describe, expect } from 'vitest'
-import { createPlatformCtx } from '../../src/core/context.ts'
+import { createPlatformCtx } from '../../src/context/context.ts'
 import { sql } from '../../src/database/db.ts'
 import { addIdpUser } from '../../src/idps/idp-links.ts'
 import { IDP_TYPES, PROVIDER_TYPES } from '../../src/idps/provider-types.ts'

@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest'
-import { createPlatformCtx } from '../../src/core/context.ts'
+import { createPlatformCtx } from '../../src/context/context.ts'
 import { sql } from '../../src/database/db.ts'
 import { addIdpUser } from '../../src/idps/idp-links.ts'
 import { createUser } from '../../src/users/users.ts'

@@ -1,10 +1,11 @@
 import { test as base, describe, expect } from 'vitest'
 import { rotateClientSecret } from '../../src/clients/client-changes.ts'
 import { createClient } from '../../src/clients/clients.ts'
-import { createPlatformCtx } from '../../src/core/context.ts'
+import { createPlatformCtx } from '../../src/context/context.ts'
 import { decodePosition, encodePosition, type Position } from '../../src/core/event-position.ts'
 import { SYSTEM_TENANT } from '../../src/core/scopes.ts'
 import { dbFor, sql } from '../../src/database/db.ts'
+import { Handle } from '../../src/database/handle.ts'
 import { readEvents, wakeReaders } from '../../src/events/log.ts'
 import { EVENT_RETENTION_MS } from '../../src/events/retention.ts'
 import { followEvents } from '../../src/events/tail.ts'
@@ -377,7 +378,7 @@ describe('runCleanup', () => {
           ids.push(followed.kind === 'event' ? followed.event.id : 'gap')
           if (ids.length === count) break
         }
-      const { events: read } = await readEvents({ tenant }, after, 10)
+      const { events: read } = await readEvents(new Handle({ tenant }), after, 10)
       expect(read.map(({ id }) => id)).toEqual(ids)
       return ids
     }

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { describe, expect } from 'vitest'
-import { createPlatformCtx } from '../../src/core/context.ts'
+import { createPlatformCtx } from '../../src/context/context.ts'
 import { dbFor } from '../../src/database/db.ts'
 import { createUser } from '../../src/users/users.ts'
 import { noBrowser } from '../support/browser.ts'

@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest'
-import { createPlatformCtx } from '../../src/core/context.ts'
+import { createPlatformCtx } from '../../src/context/context.ts'
 import { createCredentialEnrollmentToken } from '../../src/credentials/enrollment-tokens.ts'
 import { dbFor } from '../../src/database/db.ts'
 import { listInboxMessages } from '../../src/delivery/inbox.ts'

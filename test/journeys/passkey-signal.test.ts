@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { describe, expect } from 'vitest'
-import { createPlatformCtx } from '../../src/core/context.ts'
+import { createPlatformCtx } from '../../src/context/context.ts'
 import { revokeCredential } from '../../src/credentials/credentials.ts'
 import { dbFor } from '../../src/database/db.ts'
 import { PASSKEY_CREATION_SCRIPT } from '../../src/pages/assets/passkey-creation-script.ts'

@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest'
-import { createPlatformCtx } from '../../src/core/context.ts'
+import { createPlatformCtx } from '../../src/context/context.ts'
 import { revokeCredential } from '../../src/credentials/credentials.ts'
 import { dbFor } from '../../src/database/db.ts'
 import { noBrowser } from '../support/browser.ts'

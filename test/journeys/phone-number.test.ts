@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest'
-import { createPlatformCtx } from '../../src/core/context.ts'
+import { createPlatformCtx } from '../../src/context/context.ts'
 import { CODE_SCRIPT } from '../../src/pages/assets/code-script.ts'
 import { createUser } from '../../src/users/users.ts'
 import { noBrowser, ORIGIN, PHONE } from '../support/browser.ts'

@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest'
-import { createPlatformCtx } from '../../src/core/context.ts'
+import { createPlatformCtx } from '../../src/context/context.ts'
 import { linkIdpUser } from '../../src/idps/idp-links.ts'
 import { createIdentityProvider } from '../../src/idps/idps.ts'
 import { createUser } from '../../src/users/users.ts'

@@ -1,6 +1,6 @@
 import type { BrowserContextOptions, Page, Route } from 'playwright-core'
 import { describe, expect, vi } from 'vitest'
-import { createPlatformCtx } from '../../src/core/context.ts'
+import { createPlatformCtx } from '../../src/context/context.ts'
 import { dbFor } from '../../src/database/db.ts'
 import { CODE_SCRIPT_PATH } from '../../src/pages/assets/code-script.ts'
 import { noBrowser, ORIGIN } from '../support/browser.ts'

@@ -1,6 +1,6 @@
 import type { BrowserContext, Page } from 'playwright-core'
 import { describe, expect } from 'vitest'
-import { createPlatformCtx } from '../../src/core/context.ts'
+import { createPlatformCtx } from '../../src/context/context.ts'
 import { ensureDemo } from '../../src/dev/demo.ts'
 import { createUser } from '../../src/users/users.ts'
 import { noBrowser, ORIGIN, PHONE } from '../support/browser.ts'

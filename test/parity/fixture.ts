@@ -1,5 +1,5 @@
 import { createClient } from '../../src/clients/clients.ts'
-import { type Ctx, createPlatformCtx } from '../../src/core/context.ts'
+import { type Ctx, createPlatformCtx } from '../../src/context/context.ts'
 import { newId } from '../../src/core/crypto.ts'
 import { dbFor, inTransaction } from '../../src/database/db.ts'
 import { listInboxMessages } from '../../src/delivery/inbox.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished } from 'vitest'
 import { requireOwnAccount } from '../../src/access/require-scope.ts'
 import { findTenant } from '../../src/access/tenant-cache.ts'
-import { toUserCtx } from '../../src/core/context.ts'
+import { toUserCtx } from '../../src/context/context.ts'
 import { awaitDeliveries, deliverInBackground } from '../../src/delivery/background.ts'
 import { listInboxMessages } from '../../src/delivery/inbox.ts'
 import { verifySignInPasscode } from '../../src/passcodes/passcodes.ts'

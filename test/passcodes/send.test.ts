@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest'
 import { findTenant } from '../../src/access/tenant-cache.ts'
-import { createPlatformCtx } from '../../src/core/context.ts'
+import { createPlatformCtx } from '../../src/context/context.ts'
 import { awaitDeliveries } from '../../src/delivery/background.ts'
 import { listInboxMessages } from '../../src/delivery/inbox.ts'
 import { authenticatePasscode } from '../../src/passcodes/authenticate-passcode.ts'

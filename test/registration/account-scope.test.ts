@@ -2,7 +2,7 @@ import { describe, expect } from 'vitest'
 import { invalidateClient } from '../../src/access/client-cache.ts'
 import { updateClient } from '../../src/clients/client-changes.ts'
 import { describeScope } from '../../src/consents/consent-items.ts'
-import { createPlatformCtx } from '../../src/core/context.ts'
+import { createPlatformCtx } from '../../src/context/context.ts'
 import { serveJson, test } from '../support/client-documents.ts'
 import { answerIn, authorizePath, exchange, signInAt } from '../support/protocol.ts'
 

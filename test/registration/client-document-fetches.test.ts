@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest'
 import { updateClient } from '../../src/clients/client-changes.ts'
-import { createPlatformCtx } from '../../src/core/context.ts'
+import { createPlatformCtx } from '../../src/context/context.ts'
 import { newTenant } from '../support/actors.ts'
 import { newOpenTenant, type Serve, serveJson, test } from '../support/client-documents.ts'
 import { exchange, REDIRECT_URI, tokenRequest } from '../support/protocol.ts'

@@ -1,6 +1,6 @@
 import * as openid from 'openid-client'
 import { describe, expect } from 'vitest'
-import { createPlatformCtx } from '../../src/core/context.ts'
+import { createPlatformCtx } from '../../src/context/context.ts'
 import { createRegistrationToken } from '../../src/registration/registration-tokens.ts'
 import { updateSettings } from '../../src/tenants/settings.ts'
 import { newTenant } from '../support/actors.ts'

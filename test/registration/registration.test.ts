@@ -1,7 +1,7 @@
 import { decodeProtectedHeader, exportJWK, generateKeyPair } from 'jose'
 import * as openid from 'openid-client'
 import { describe, expect } from 'vitest'
-import { createPlatformCtx } from '../../src/core/context.ts'
+import { createPlatformCtx } from '../../src/context/context.ts'
 import {
   createRegistrationToken,
   revokeRegistrationToken,

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, describe, expect, vi } from 'vitest'
-import { type Ctx, createPlatformCtx } from '../../src/core/context.ts'
+import { type Ctx, createPlatformCtx } from '../../src/context/context.ts'
 import { awaitDeliveries } from '../../src/delivery/background.ts'
 import { verifySignInPasscode } from '../../src/passcodes/passcodes.ts'
 import { sendSignInPasscode } from '../../src/passcodes/send-passcode.ts'

@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest'
-import { createPlatformCtx } from '../../src/core/context.ts'
+import { createPlatformCtx } from '../../src/context/context.ts'
 import { UserLocked } from '../../src/core/errors.ts'
 import { inTransaction } from '../../src/database/db.ts'
 import { startSession } from '../../src/sessions/sessions.ts'

@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest'
-import { createPlatformCtx } from '../../src/core/context.ts'
+import { createPlatformCtx } from '../../src/context/context.ts'
 import { newId } from '../../src/core/crypto.ts'
 import { sql } from '../../src/database/db.ts'
 import { restRoutes } from '../../src/server/rest-routes.ts'

@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest'
-import { createPlatformCtx } from '../../src/core/context.ts'
+import { createPlatformCtx } from '../../src/context/context.ts'
 import { apiAudienceOf } from '../../src/core/issuer.ts'
 import type { Scope } from '../../src/core/scopes.ts'
 import { issueAccessToken } from '../../src/oidc/token/access-tokens.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, vi } from 'vitest'
-import { createPlatformCtx } from '../../src/core/context.ts'
+import { createPlatformCtx } from '../../src/context/context.ts'
 import { sha256Base64url } from '../../src/core/crypto.ts'
 import { inTransaction } from '../../src/database/db.ts'
 import { startSession } from '../../src/sessions/sessions.ts'

@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest'
-import { createPlatformCtx } from '../../src/core/context.ts'
+import { createPlatformCtx } from '../../src/context/context.ts'
 import { grantRole } from '../../src/users/roles.ts'
 import { createUser } from '../../src/users/users.ts'
 import { ctxFor } from '../support/actors.ts'

@@ -39,7 +39,7 @@ vi.hoisted(() => {
 
 import { notifySessionsEnded } from '../../src/access/session-end-listeners.ts'
 import { updateClient } from '../../src/clients/client-changes.ts'
-import { createPlatformCtx } from '../../src/core/context.ts'
+import { createPlatformCtx } from '../../src/context/context.ts'
 import { issuerOf } from '../../src/core/issuer.ts'
 import { dbFor, sql } from '../../src/database/db.ts'
 import { sendLogoutToken } from '../../src/oidc/logout/backchannel-logout.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, inject, vi } from 'vitest'
+import { createPlatformCtx } from '../../src/context/context.ts'
 import { type BudgetName, STORAGE_BUDGETS, takeStorage } from '../../src/coordination/storage-budgets.ts'
-import { createPlatformCtx } from '../../src/core/context.ts'
 import { renderMetrics } from '../../src/core/metrics.ts'
 import { dbFor, sql } from '../../src/database/db.ts'
 import { updateSettings } from '../../src/tenants/settings.ts'

@@ -2,7 +2,7 @@ import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:
 import { describe, expect } from 'vitest'
 import { findClient, isCurrentClientSecret } from '../../src/access/client-cache.ts'
 import { findTenant } from '../../src/access/tenant-cache.ts'
-import { createPlatformCtx } from '../../src/core/context.ts'
+import { createPlatformCtx } from '../../src/context/context.ts'
 import { ROLES, SCOPE_NAMES, SYSTEM_TENANT } from '../../src/core/scopes.ts'
 import { dbFor, sql } from '../../src/database/db.ts'
 import { resolveDataFile } from '../../src/dev/data-files.ts'

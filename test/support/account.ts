@@ -1,5 +1,5 @@
 import { authenticateToken } from '../../src/access/authenticate.ts'
-import type { Ctx } from '../../src/core/context.ts'
+import type { Ctx } from '../../src/context/context.ts'
 import { dbFor } from '../../src/database/db.ts'
 import type { Gql } from './calls.ts'
 import { test as base } from './fixtures.ts'

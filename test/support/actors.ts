@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { createClient } from '../../src/clients/clients.ts'
-import { type Ctx, createPlatformCtx } from '../../src/core/context.ts'
+import { type Ctx, createCtx, createPlatformCtx } from '../../src/context/context.ts'
 import { apiAudienceOf } from '../../src/core/issuer.ts'
 import {
   ACCOUNT_SCOPE,
@@ -59,14 +59,14 @@ export async function tokenFor(
 
 /** The context that such a token leads to, for calls of services without a transport. */
 export async function ctxFor(tenant: string, scopes: readonly Scope[] = TENANT_SCOPES): Promise<Ctx> {
-  return {
+  return createCtx({
     tenant,
     actor: { kind: 'client', tenant, clientId: await ensureMachine(tenant) },
     scopes: new Set(scopes),
     requestId: `test-${randomBytes(4).toString('hex')}`,
     ip: '127.0.0.1',
     userAgent: 'vitest',
-  }
+  })
 }
 
 /** The token of a user who has just signed in, with scope `account`. */

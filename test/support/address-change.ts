@@ -1,5 +1,5 @@
 import type { GraphQLUnionType } from 'graphql'
-import type { Ctx } from '../../src/core/context.ts'
+import type { Ctx } from '../../src/context/context.ts'
 import { dbFor } from '../../src/database/db.ts'
 import type { InboxMessage } from '../../src/delivery/inbox.ts'
 import { buildSchema } from '../../src/server/graphql-schema.ts'

@@ -1,7 +1,7 @@
 import { decodeJwt } from 'jose'
 import { expect } from 'vitest'
 import { notifySessionsEnded } from '../../src/access/session-end-listeners.ts'
-import { createPlatformCtx } from '../../src/core/context.ts'
+import { createPlatformCtx } from '../../src/context/context.ts'
 import { dbFor, sql } from '../../src/database/db.ts'
 import { startLogoutDeliveries } from '../../src/oidc/logout/logout-deliveries.ts'
 import { startSessionIn } from './browser-session.ts'

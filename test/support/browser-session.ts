@@ -1,4 +1,4 @@
-import { createPlatformCtx } from '../../src/core/context.ts'
+import { createPlatformCtx } from '../../src/context/context.ts'
 import { inTransaction } from '../../src/database/db.ts'
 import { nameCookie } from '../../src/pages/cookies.ts'
 import { startBrowserSession } from '../../src/sessions/sessions.ts'

@@ -1,6 +1,6 @@
 import { createServer, type ServerResponse } from 'node:http'
 import { invalidateClient } from '../../src/access/client-cache.ts'
-import { createPlatformCtx } from '../../src/core/context.ts'
+import { createPlatformCtx } from '../../src/context/context.ts'
 import { dbFor } from '../../src/database/db.ts'
 import { updateSettings } from '../../src/tenants/settings.ts'
 import { newTenant } from './actors.ts'

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import { createClient } from '../../src/clients/clients.ts'
-import { createPlatformCtx } from '../../src/core/context.ts'
+import { createPlatformCtx } from '../../src/context/context.ts'
 import { sql } from '../../src/database/db.ts'
 import type { CallOptions } from './calls.ts'
 import { test as base } from './fixtures.ts'

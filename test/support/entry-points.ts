@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { upsertConsent } from '../../src/consents/consents.sql.ts'
 import { revokeUserConsent } from '../../src/consents/consents.ts'
-import { createPlatformCtx } from '../../src/core/context.ts'
+import { createPlatformCtx } from '../../src/context/context.ts'
 import { SYSTEM_TENANT } from '../../src/core/scopes.ts'
 import { inTransaction, sql } from '../../src/database/db.ts'
 import { revokeSession } from '../../src/sessions/revoke-sessions.ts'

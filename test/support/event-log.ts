@@ -1,5 +1,5 @@
 import { createClient } from '../../src/clients/clients.ts'
-import type { Ctx } from '../../src/core/context.ts'
+import type { Ctx } from '../../src/context/context.ts'
 import { inTransaction, sql } from '../../src/database/db.ts'
 import { type LogEvent, recordEvents } from '../../src/events/log.ts'
 import type { EventType, NewEvent } from '../../src/events/types.ts'

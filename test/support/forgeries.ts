@@ -1,6 +1,6 @@
 import { createHmac, createPrivateKey, type KeyObject, sign } from 'node:crypto'
 import { decodeJwt, type JWTPayload } from 'jose'
-import { createPlatformCtx } from '../../src/core/context.ts'
+import { createPlatformCtx } from '../../src/context/context.ts'
 import { unseal } from '../../src/core/crypto.ts'
 import { sql } from '../../src/database/db.ts'
 import { selectSigningKeys } from '../../src/keys/keys.sql.ts'

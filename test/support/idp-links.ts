@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { createPlatformCtx } from '../../src/core/context.ts'
+import { createPlatformCtx } from '../../src/context/context.ts'
 import { sql } from '../../src/database/db.ts'
 import { createIdentityProvider } from '../../src/idps/idps.ts'
 import { createUser } from '../../src/users/users.ts'

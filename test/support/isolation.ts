@@ -9,7 +9,7 @@ import {
   isNonNullType,
 } from 'graphql'
 import { createClient } from '../../src/clients/clients.ts'
-import { createPlatformCtx } from '../../src/core/context.ts'
+import { createPlatformCtx } from '../../src/context/context.ts'
 import { newId } from '../../src/core/crypto.ts'
 import { apiAudienceOf } from '../../src/core/issuer.ts'
 import { SCOPE_NAMES, type Scope, SYSTEM_TENANT } from '../../src/core/scopes.ts'

@@ -1,4 +1,4 @@
-import { createPlatformCtx } from '../../src/core/context.ts'
+import { createPlatformCtx } from '../../src/context/context.ts'
 import { buildCallbackUrl } from '../../src/idps/callback-url.ts'
 import { createIdentityProvider } from '../../src/idps/idps.ts'
 import { test as base } from './journey.ts'

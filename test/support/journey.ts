@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
-import { createPlatformCtx } from '../../src/core/context.ts'
+import { createPlatformCtx } from '../../src/context/context.ts'
 import { updateSettings } from '../../src/tenants/settings.ts'
 import { DESKTOP, launchBrowser, noBrowser } from './browser.ts'
 import { closers } from './environment.ts'

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { createPlatformCtx } from '../../src/core/context.ts'
+import { createPlatformCtx } from '../../src/context/context.ts'
 import { dbFor, sql } from '../../src/database/db.ts'
 import type { IdpUserToken } from '../../src/generated/prisma/client.ts'
 import { updateIdentityProvider } from '../../src/idps/idps.ts'

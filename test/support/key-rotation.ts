@@ -1,6 +1,6 @@
 import { decodeProtectedHeader, type JWK } from 'jose'
 import { expect } from 'vitest'
-import { createPlatformCtx } from '../../src/core/context.ts'
+import { createPlatformCtx } from '../../src/context/context.ts'
 import { issuerOf } from '../../src/core/issuer.ts'
 import { sql } from '../../src/database/db.ts'
 import { invalidateKeys, signJwt } from '../../src/keys/keys.ts'

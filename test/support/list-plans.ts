@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { test as base } from 'vitest'
-import { type Ctx, createPlatformCtx } from '../../src/core/context.ts'
+import { type Ctx, createPlatformCtx } from '../../src/context/context.ts'
 import { closeRuntime, openRuntime } from '../../src/server/runtime.ts'
 import { newTenant } from './actors.ts'
 import { closers } from './environment.ts'

@@ -1,5 +1,5 @@
 import { test as base, expect, vi } from 'vitest'
-import type { Ctx } from '../../src/core/context.ts'
+import type { Ctx } from '../../src/context/context.ts'
 import { sql } from '../../src/database/db.ts'
 import { listInboxMessages } from '../../src/delivery/inbox.ts'
 import { authenticatePasscode } from '../../src/passcodes/authenticate-passcode.ts'

@@ -1,5 +1,5 @@
 import type { BrowserContext, Page } from 'playwright-core'
-import { createPlatformCtx } from '../../src/core/context.ts'
+import { createPlatformCtx } from '../../src/context/context.ts'
 import { createCredentialEnrollmentToken } from '../../src/credentials/enrollment-tokens.ts'
 import { createUser } from '../../src/users/users.ts'
 import { ORIGIN } from './browser.ts'

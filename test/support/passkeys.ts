@@ -1,5 +1,5 @@
 import type { KeyObject } from 'node:crypto'
-import type { Ctx } from '../../src/core/context.ts'
+import type { Ctx } from '../../src/context/context.ts'
 import { describeDevice } from '../../src/credentials/device.ts'
 import { finishEnrollment, readEnrollmentFinish, startEnrollment } from '../../src/credentials/enrollment.ts'
 import { createCredentialEnrollmentToken } from '../../src/credentials/enrollment-tokens.ts'

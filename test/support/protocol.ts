@@ -1,5 +1,5 @@
 import { createClient } from '../../src/clients/clients.ts'
-import { createPlatformCtx } from '../../src/core/context.ts'
+import { createPlatformCtx } from '../../src/context/context.ts'
 import { sha256Base64url } from '../../src/core/crypto.ts'
 import { awaitDeliveries } from '../../src/delivery/background.ts'
 import { listInboxMessages } from '../../src/delivery/inbox.ts'

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http'
 import { text } from 'node:stream/consumers'
-import { createPlatformCtx } from '../../src/core/context.ts'
+import { createPlatformCtx } from '../../src/context/context.ts'
 import { linkIdpUser } from '../../src/idps/idp-links.ts'
 import { createIdentityProvider } from '../../src/idps/idps.ts'
 import { test as base, nowInSeconds } from './idp-links.ts'

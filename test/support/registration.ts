@@ -1,4 +1,4 @@
-import { createPlatformCtx } from '../../src/core/context.ts'
+import { createPlatformCtx } from '../../src/context/context.ts'
 import { dbFor } from '../../src/database/db.ts'
 import { createRegistrationToken } from '../../src/registration/registration-tokens.ts'
 import { updateSettings } from '../../src/tenants/settings.ts'

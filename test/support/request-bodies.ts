@@ -1,4 +1,4 @@
-import { createPlatformCtx } from '../../src/core/context.ts'
+import { createPlatformCtx } from '../../src/context/context.ts'
 import { createIdentityProvider } from '../../src/idps/idps.ts'
 import { createInvitation } from '../../src/invitations/invitations.ts'
 import type { JsonSchema } from '../../src/rest/openapi-schemas.ts'

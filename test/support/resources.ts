@@ -1,5 +1,5 @@
 import { decodeJwt } from 'jose'
-import { createPlatformCtx } from '../../src/core/context.ts'
+import { createPlatformCtx } from '../../src/context/context.ts'
 import { apiAudienceOf, issuerOf } from '../../src/core/issuer.ts'
 import { updateSettings } from '../../src/tenants/settings.ts'
 import { setUserRoles } from '../../src/users/roles.ts'

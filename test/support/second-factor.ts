@@ -1,4 +1,4 @@
-import type { Ctx } from '../../src/core/context.ts'
+import type { Ctx } from '../../src/context/context.ts'
 import { createRecoveryCodes } from '../../src/credentials/recovery-codes.ts'
 import { dbFor } from '../../src/database/db.ts'
 import type { Person } from './fixtures.ts'

@@ -1,5 +1,5 @@
 import { createClient } from '../../src/clients/clients.ts'
-import { createPlatformCtx } from '../../src/core/context.ts'
+import { createPlatformCtx } from '../../src/context/context.ts'
 import { inTransaction, sql } from '../../src/database/db.ts'
 import { revokeSession } from '../../src/sessions/revoke-sessions.ts'
 import type { SessionFilterMember } from '../../src/sessions/session-list.fields.ts'

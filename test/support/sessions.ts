@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import { createClient } from '../../src/clients/clients.ts'
-import { createPlatformCtx } from '../../src/core/context.ts'
+import { createPlatformCtx } from '../../src/context/context.ts'
 import { inTransaction, sql } from '../../src/database/db.ts'
 import { type NewSessionOptions, startBrowserSession, startSession } from '../../src/sessions/sessions.ts'
 import { createUser } from '../../src/users/users.ts'

@@ -1,6 +1,6 @@
 import { createNonce } from '../../src/access/dpop-nonces.ts'
+import { createPlatformCtx } from '../../src/context/context.ts'
 import type { BudgetName } from '../../src/coordination/storage-budgets.ts'
-import { createPlatformCtx } from '../../src/core/context.ts'
 import { issuerOf } from '../../src/core/issuer.ts'
 import { buildCallbackUrl } from '../../src/idps/callback-url.ts'
 import { createIdentityProvider } from '../../src/idps/idps.ts'

@@ -2,6 +2,7 @@ import { expect } from 'vitest'
 import { apiAudienceOf } from '../../src/core/issuer.ts'
 import type { Scope } from '../../src/core/scopes.ts'
 import { inTransaction } from '../../src/database/db.ts'
+import { Handle } from '../../src/database/handle.ts'
 import { readEvents, readHead, recordEvents, wakeReaders } from '../../src/events/log.ts'
 import { issueAccessToken } from '../../src/oidc/token/access-tokens.ts'
 import { startSession } from '../../src/sessions/sessions.ts'
@@ -35,7 +36,7 @@ export const numberOf = (body: GraphqlBody | null | undefined): number =>
  */
 export const awaitVisible = (tenant: string): Promise<void> =>
   expect
-    .poll(async () => readEvents({ tenant }, (await readHead({ tenant })).head, 1), {
+    .poll(async () => readEvents(new Handle({ tenant }), (await readHead(new Handle({ tenant }))).head, 1), {
       timeout: 10_000,
       interval: 5,
     })

@@ -1,5 +1,5 @@
 import { createClient } from '../../src/clients/clients.ts'
-import { createPlatformCtx } from '../../src/core/context.ts'
+import { createPlatformCtx } from '../../src/context/context.ts'
 import { dbFor, sql } from '../../src/database/db.ts'
 
 /** The tables with a column tenantId. */

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { createPlatformCtx } from '../../src/core/context.ts'
+import { createPlatformCtx } from '../../src/context/context.ts'
 import { SYSTEM_TENANT } from '../../src/core/scopes.ts'
 import { addStandards } from '../../src/schema/fields.ts'
 import { TENANT_SETTINGS } from '../../src/tenants/tenants.fields.ts'

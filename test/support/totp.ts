@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto'
-import type { Ctx } from '../../src/core/context.ts'
+import type { Ctx } from '../../src/context/context.ts'
 import { finishTotpEnrollment, startTotpEnrollment } from '../../src/credentials/totp-enrollment.ts'
 
 const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'

@@ -1,4 +1,4 @@
-import type { Ctx } from '../../src/core/context.ts'
+import type { Ctx } from '../../src/context/context.ts'
 import { exportUsers } from '../../src/users/export.ts'
 import { importUsers } from '../../src/users/import.ts'
 import type { Json } from './json.ts'

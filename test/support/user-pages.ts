@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import type { Ctx } from '../../src/core/context.ts'
+import type { Ctx } from '../../src/context/context.ts'
 import type { Page } from '../../src/schema/page.ts'
 import { type ListUsersArgs, listUsers } from '../../src/users/user-list.ts'
 

@@ -1,4 +1,4 @@
-import type { Ctx } from '../../src/core/context.ts'
+import type { Ctx } from '../../src/context/context.ts'
 import { inTransaction, sql } from '../../src/database/db.ts'
 import { startSession } from '../../src/sessions/sessions.ts'
 

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'vitest'
 import { decodePosition, type Position } from '../../src/core/event-position.ts'
 import type { Sql } from '../../src/database/db.ts'
+import { Handle } from '../../src/database/handle.ts'
 import { type LogEvent, readEvents, readHead, recordEvents } from '../../src/events/log.ts'
 import { followEvents } from '../../src/events/tail.ts'
 import { test as base } from './tenant-per-test.ts'
@@ -34,16 +35,16 @@ export const test = base
   .extend('start', async ({ tenant, ctx: _ }): Promise<Position> => {
     const beginning = { era: 0, xid: 0n, seq: 0n }
     await expect
-      .poll(async () => (await readEvents({ tenant }, beginning, 10)).hidden, { timeout: 20_000 })
+      .poll(async () => (await readEvents(new Handle({ tenant }), beginning, 10)).hidden, { timeout: 20_000 })
       .toBe(false)
-    return (await readHead({ tenant })).head
+    return (await readHead(new Handle({ tenant }))).head
   })
   /** Reads the log until `count` events have arrived. */
   .extend('readUntil', ({ tenant }) => async (after: Position, count: number): Promise<LogEvent[]> => {
     const all: LogEvent[] = []
     let at = after
     while (all.length < count) {
-      const { events } = await readEvents({ tenant }, at, 7)
+      const { events } = await readEvents(new Handle({ tenant }), at, 7)
       all.push(...events)
       const last = events.at(-1)
       if (last) at = decodePosition(last.position)

@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest'
 import { findTenant } from '../../src/access/tenant-cache.ts'
-import { createPlatformCtx } from '../../src/core/context.ts'
+import { createPlatformCtx } from '../../src/context/context.ts'
 import { SYSTEM_TENANT } from '../../src/core/scopes.ts'
 import { sql } from '../../src/database/db.ts'
 import { createTenant, deleteTenant, getTenant } from '../../src/tenants/tenants.ts'

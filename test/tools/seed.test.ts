@@ -1,6 +1,6 @@
 import { describe, expect, vi } from 'vitest'
 import { listClients } from '../../src/clients/client-list.ts'
-import { type Ctx, createPlatformCtx } from '../../src/core/context.ts'
+import { type Ctx, createPlatformCtx } from '../../src/context/context.ts'
 import { exportUsers } from '../../src/users/export.ts'
 import { importUsers } from '../../src/users/import.ts'
 import { listUsers } from '../../src/users/user-list.ts'

@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest'
 import { revokeViewerCredential } from '../../src/account/sign-in-methods.ts'
-import { createPlatformCtx, toUserCtx } from '../../src/core/context.ts'
+import { createPlatformCtx, toUserCtx } from '../../src/context/context.ts'
 import { revokeCredential } from '../../src/credentials/credentials.ts'
 import { createRecoveryCodes } from '../../src/credentials/recovery-codes.ts'
 import { awaitDeliveries } from '../../src/delivery/background.ts'

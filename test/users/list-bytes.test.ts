@@ -284,7 +284,7 @@ describe('the lists of one event', () => {
     )
     const query = `subscription ($after: String) { userLockChanged(userId: "${id}", after: $after) {
       ... on UserLockEvent { kind user { ${lists.join(' ')} } } } }`
-    const variables = { after: encodePosition((await readHead(ctx)).head) }
+    const variables = { after: encodePosition((await readHead(ctx.db)).head) }
     const socket = openSubscriber()
     const subscribers = [1, 2].map(() => socket.iterate({ query, variables }))
     const readUnlocked = async (events: (typeof subscribers)[number]): Promise<Json> => {

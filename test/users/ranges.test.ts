@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { describe, expect } from 'vitest'
-import { createPlatformCtx } from '../../src/core/context.ts'
+import { createPlatformCtx } from '../../src/context/context.ts'
 import { ReadLimit } from '../../src/core/read-limit.ts'
 import { SYSTEM_TENANT } from '../../src/core/scopes.ts'
 import { sql } from '../../src/database/db.ts'

@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest'
-import type { Ctx } from '../../src/core/context.ts'
+import type { Ctx } from '../../src/context/context.ts'
 import { sql } from '../../src/database/db.ts'
 import { createUser, deleteUser, updateUser } from '../../src/users/users.ts'
 import { countWarmStatements } from '../support/statements.ts'

@@ -1,5 +1,5 @@
 import { createClient } from '../../src/clients/clients.ts'
-import { type Ctx, createPlatformCtx } from '../../src/core/context.ts'
+import { type Ctx, createPlatformCtx } from '../../src/context/context.ts'
 import { newId } from '../../src/core/crypto.ts'
 import { SYSTEM_TENANT } from '../../src/core/scopes.ts'
 import { inTransaction } from '../../src/database/db.ts'

@@ -1,4 +1,4 @@
-import { type Ctx, toUserCtx } from '../../core/context.ts'
+import { type Ctx, toUserCtx } from '../../context/context.ts'
 import { ACCOUNT_SCOPE, getRoleScopes } from '../../core/scopes.ts'
 
 /**

@@ -1,5 +1,5 @@
 import type { Handlers, TenantCall } from '../../access/endpoint.http.ts'
-import type { Ctx } from '../../core/context.ts'
+import type { Ctx } from '../../context/context.ts'
 import { Forbidden, ReauthenticationRequired } from '../../core/errors.ts'
 import type { User } from '../../generated/prisma/client.ts'
 import { readTarget } from '../../http/request.http.ts'

@@ -1,5 +1,5 @@
 import { findClient } from '../../access/client-cache.ts'
-import type { Ctx } from '../../core/context.ts'
+import type { Ctx } from '../../context/context.ts'
 import { describeBrowser } from '../../languages/browser.ts'
 import { localizeClient } from '../../languages/localize-client.ts'
 import { getRequestWords } from '../../languages/request-language.ts'

@@ -1,6 +1,6 @@
+import type { Ctx } from '../../context/context.ts'
 import { resolveCallerKey } from '../../coordination/call-budget.ts'
 import { createHoldLimit } from '../../coordination/hold-limits.ts'
-import type { Ctx } from '../../core/context.ts'
 import { env } from '../../core/env.ts'
 import { toNetwork } from '../../core/ip.ts'
 

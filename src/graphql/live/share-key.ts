@@ -7,7 +7,7 @@ import {
   type SelectionNode,
   visit,
 } from 'graphql'
-import type { Actor } from '../../core/context.ts'
+import type { Actor } from '../../context/context.ts'
 import type { GraphQLContext } from '../context.ts'
 
 /** The argument of every subscription that says where it starts. */

@@ -6,8 +6,8 @@ import type { KeyProof } from '../../access/dpop-binding.ts'
 import { isListedOrigin } from '../../access/origins.ts'
 import { apiResourceOf } from '../../access/protected-resources.ts'
 import { recordRejectedOrigin } from '../../access/rejected-origins.ts'
+import { type Ctx, createCtx } from '../../context/context.ts'
 import { chargeCall, createBudgetError } from '../../coordination/call-budget.ts'
-import type { Ctx } from '../../core/context.ts'
 import { env } from '../../core/env.ts'
 import { type AppError, RateLimited, Unauthenticated } from '../../core/errors.ts'
 import { Expiries } from '../../core/expiries.ts'
@@ -61,7 +61,7 @@ export const isAllowedOrigin = async ({ tenant, origin }: Upgrade): Promise<bool
 /** Records that pages of the origin may not open a socket. */
 export const recordUpgradeOrigin = ({ origin = '', ...caller }: Upgrade): Promise<void> =>
   recordRejectedOrigin(
-    { ...caller, actor: { kind: 'anonymous' }, scopes: new Set(), requestId: createRequestId() },
+    createCtx({ ...caller, actor: { kind: 'anonymous' }, scopes: new Set(), requestId: createRequestId() }),
     'token.refused',
     'graphql',
     { allowedOrigins: [] },

@@ -1,4 +1,4 @@
-import type { Ctx } from '../../core/context.ts'
+import type { Ctx } from '../../context/context.ts'
 import { sha256 } from '../../core/crypto.ts'
 import { sql } from '../../database/db.ts'
 import { toAddressKey } from '../../schema/address-keys.ts'

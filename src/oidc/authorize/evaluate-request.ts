@@ -1,7 +1,7 @@
 import { findClient } from '../../access/client-cache.ts'
 import { findTenant } from '../../access/tenant-cache.ts'
 import { canUseDevices } from '../../clients/device-clients.ts'
-import type { Ctx } from '../../core/context.ts'
+import type { Ctx } from '../../context/context.ts'
 import type { Channel } from '../../core/sign-in-methods.ts'
 import { addSeconds } from '../../core/time.ts'
 import { sql } from '../../database/db.ts'

@@ -1,7 +1,7 @@
 import { type CachedClient, findClient } from '../../access/client-cache.ts'
 import { type CachedTenant, findTenant } from '../../access/tenant-cache.ts'
-import type { Reader } from '../../core/context.ts'
 import { NotFound } from '../../core/errors.ts'
+import type { Reader } from '../../core/language-sources.ts'
 import { addQueryParameters } from '../../http/redirects.ts'
 import { addCookies, redirectTo, renderComponent } from '../../pages/responses.http.ts'
 import type { ResponseMode } from '../model/authorize-request.ts'

@@ -1,7 +1,7 @@
 import { type CachedClient, findClient, isCurrentClientSecret } from '../../access/client-cache.ts'
 import { isPublicClient } from '../../clients/auth-methods.ts'
+import type { Ctx } from '../../context/context.ts'
 import { consumeLimit } from '../../coordination/rate-limits.ts'
-import type { Ctx } from '../../core/context.ts'
 import { issuerOf } from '../../core/issuer.ts'
 import { type Diagnostics, OAuthError } from '../../core/oauth-error.ts'
 import { findAssertionIssue, JWT_BEARER, readAssertedClientId } from './client-assertions.ts'

@@ -1,4 +1,4 @@
-import type { Ctx } from '../../core/context.ts'
+import type { Ctx } from '../../context/context.ts'
 import { randomToken, sha256 } from '../../core/crypto.ts'
 import { buildCookie, buildSurplusCookies, nameCookie, readCookie } from '../../pages/cookies.ts'
 import type { PendingRequest } from '../model/authorize-request.ts'

@@ -1,5 +1,5 @@
+import type { Ctx } from '../../context/context.ts'
 import { requireStorage } from '../../coordination/storage-budgets.ts'
-import type { Ctx } from '../../core/context.ts'
 import { equalsConstantTime, randomToken, sha256 } from '../../core/crypto.ts'
 import { AppError } from '../../core/errors.ts'
 import { measureJson } from '../../core/json-size.ts'

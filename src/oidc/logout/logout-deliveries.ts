@@ -1,5 +1,5 @@
 import { onSessionsEnded } from '../../access/session-end-listeners.ts'
-import { createPlatformCtx } from '../../core/context.ts'
+import { createPlatformCtx } from '../../context/context.ts'
 import { startOutbox } from '../../delivery/outbox/outbox.ts'
 import { logoutAttempted } from '../../events/grant-events.ts'
 import { createEventRow, wakeReaders } from '../../events/log.ts'

@@ -1,7 +1,7 @@
 import { revokeSessions } from '../../access/revocation.ts'
 import { notifySessionsEnded } from '../../access/session-end-listeners.ts'
 import { recordFirstUse } from '../../access/used-proofs.ts'
-import type { Ctx } from '../../core/context.ts'
+import type { Ctx } from '../../context/context.ts'
 import { InvalidInput } from '../../core/errors.ts'
 import { toEpochSeconds } from '../../core/time.ts'
 import { inTransaction } from '../../database/db.ts'

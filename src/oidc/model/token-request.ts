@@ -1,6 +1,6 @@
 import type { CachedClient } from '../../access/client-cache.ts'
 import type { CachedTenant } from '../../access/tenant-cache.ts'
-import type { Ctx } from '../../core/context.ts'
+import type { Ctx } from '../../context/context.ts'
 import { OAuthError } from '../../core/oauth-error.ts'
 
 /** A successful token response (RFC 6749, section 5.1; OIDC Core, section 3.1.3.3). */

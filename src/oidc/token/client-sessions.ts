@@ -1,5 +1,5 @@
 import { isPublicClient } from '../../clients/auth-methods.ts'
-import type { Ctx } from '../../core/context.ts'
+import type { Ctx } from '../../context/context.ts'
 import { UserLocked } from '../../core/errors.ts'
 import { OAuthError } from '../../core/oauth-error.ts'
 import { addSeconds } from '../../core/time.ts'

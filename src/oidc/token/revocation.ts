@@ -1,6 +1,6 @@
 import type { CachedClient } from '../../access/client-cache.ts'
 import { revokeGrants } from '../../access/revocation.ts'
-import type { Ctx } from '../../core/context.ts'
+import type { Ctx } from '../../context/context.ts'
 import { sha256 } from '../../core/crypto.ts'
 import { OAuthError } from '../../core/oauth-error.ts'
 import { throwTransient } from '../../core/transient-errors.ts'

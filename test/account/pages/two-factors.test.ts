@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest'
-import { createPlatformCtx } from '../../../src/core/context.ts'
+import { createPlatformCtx } from '../../../src/context/context.ts'
 import { dbFor, inTransaction } from '../../../src/database/db.ts'
 import { nameCookie } from '../../../src/pages/cookies.ts'
 import type { SessionProof } from '../../../src/sessions/proofs.ts'

@@ -1,8 +1,8 @@
 import { buildSchema, parse } from 'graphql'
 import { describe, expect, test } from 'vitest'
 import { UNBOUND } from '../../../src/access/dpop-binding.ts'
-import type { Actor, Ctx } from '../../../src/core/context.ts'
-import { createPlatformCtx } from '../../../src/core/context.ts'
+import type { Actor, Ctx } from '../../../src/context/context.ts'
+import { createPlatformCtx } from '../../../src/context/context.ts'
 import { createShareKey } from '../../../src/graphql/live/share-key.ts'
 import { createContext } from '../../../src/graphql/request-context.ts'
 

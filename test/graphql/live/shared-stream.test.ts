@@ -10,7 +10,7 @@ import {
 } from 'graphql'
 import { test as base, describe, expect } from 'vitest'
 import { UNBOUND } from '../../../src/access/dpop-binding.ts'
-import { createPlatformCtx } from '../../../src/core/context.ts'
+import { createPlatformCtx } from '../../../src/context/context.ts'
 import { decodePosition, encodePosition } from '../../../src/core/event-position.ts'
 import type { GraphQLContext } from '../../../src/graphql/context.ts'
 import { SubscriptionStream } from '../../../src/graphql/live/subscription-stream.ts'

@@ -2,8 +2,8 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { test as base, describe, expect, vi } from 'vitest'
 import { WebSocket, WebSocketServer } from 'ws'
+import { createPlatformCtx } from '../../../src/context/context.ts'
 import { OpenAnswer } from '../../../src/coordination/answers.ts'
-import { createPlatformCtx } from '../../../src/core/context.ts'
 import { closeSlowSockets, endAnswer, holdAnswer } from '../../../src/graphql/live/socket-answers.ts'
 
 /** More than the operating systems of both sides take of what is not read. */

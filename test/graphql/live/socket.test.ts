@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, vi } from 'vitest'
 import { WebSocket } from 'ws'
 import { createClient } from '../../../src/clients/clients.ts'
-import { createPlatformCtx } from '../../../src/core/context.ts'
+import { createPlatformCtx } from '../../../src/context/context.ts'
 import { apiAudienceOf } from '../../../src/core/issuer.ts'
 import { issueAccessToken } from '../../../src/oidc/token/access-tokens.ts'
 import { tokenFor } from '../../support/actors.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import { createPlatformCtx } from '../../../src/core/context.ts'
+import { createPlatformCtx } from '../../../src/context/context.ts'
 import { toServerSentEvents } from '../../../src/graphql/live/sse.ts'
 
 /** A subscription without events, and the stream of its response. */

@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest'
-import { createPlatformCtx } from '../../../src/core/context.ts'
+import { createPlatformCtx } from '../../../src/context/context.ts'
 import { dbFor } from '../../../src/database/db.ts'
 import { endSession, findBrowserSession } from '../../../src/sessions/sessions.ts'
 import { updateUser } from '../../../src/users/users.ts'

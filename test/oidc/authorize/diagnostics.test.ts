@@ -1,6 +1,6 @@
 import { decodeProtectedHeader } from 'jose'
 import { describe, expect } from 'vitest'
-import { createPlatformCtx } from '../../../src/core/context.ts'
+import { createPlatformCtx } from '../../../src/context/context.ts'
 import { issuerOf } from '../../../src/core/issuer.ts'
 import { signJwt } from '../../../src/keys/keys.ts'
 import { lockUser } from '../../../src/users/users.ts'

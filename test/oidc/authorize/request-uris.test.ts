@@ -1,7 +1,7 @@
 import * as openid from 'openid-client'
 import { describe, expect } from 'vitest'
 import { deleteClient, updateClient } from '../../../src/clients/client-changes.ts'
-import { createPlatformCtx } from '../../../src/core/context.ts'
+import { createPlatformCtx } from '../../../src/context/context.ts'
 import { sha256 } from '../../../src/core/crypto.ts'
 import { apiAudienceOf } from '../../../src/core/issuer.ts'
 import { dbFor } from '../../../src/database/db.ts'

@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest'
 import { updateClient } from '../../../src/clients/client-changes.ts'
-import { createPlatformCtx } from '../../../src/core/context.ts'
+import { createPlatformCtx } from '../../../src/context/context.ts'
 import { selectMessageOrigin } from '../../../src/oidc/authorize/response-modes.ts'
 import { postedAnswer } from '../../support/conformance-plan.ts'
 import { listTags } from '../../support/pages.tsx'

@@ -1,7 +1,7 @@
 import { decodeJwt } from 'jose'
 import * as openid from 'openid-client'
 import { describe, expect } from 'vitest'
-import { createPlatformCtx } from '../../../src/core/context.ts'
+import { createPlatformCtx } from '../../../src/context/context.ts'
 import { issuerOf } from '../../../src/core/issuer.ts'
 import { updateSettings } from '../../../src/tenants/settings.ts'
 import { decide, enterCode, pollWith, startDevice } from '../../support/device-flow.ts'

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, vi } from 'vitest'
-import { createPlatformCtx } from '../../../src/core/context.ts'
+import { createPlatformCtx } from '../../../src/context/context.ts'
 import { updateSettings } from '../../../src/tenants/settings.ts'
 import { test as base, INVALID_CLIENT, JWT_BEARER, MACHINE } from '../../support/client-assertions.ts'
 import { type Serve, serveJson, startDocumentHost } from '../../support/client-documents.ts'

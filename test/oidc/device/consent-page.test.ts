@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest'
 import { deleteClient, updateClient } from '../../../src/clients/client-changes.ts'
 import { describeScope } from '../../../src/consents/consent-items.ts'
-import { createPlatformCtx } from '../../../src/core/context.ts'
+import { createPlatformCtx } from '../../../src/context/context.ts'
 import { dbFor } from '../../../src/database/db.ts'
 import { enterCode } from '../../support/device-flow.ts'
 import { test } from '../../support/devices.ts'

@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest'
+import { createPlatformCtx } from '../../../src/context/context.ts'
 import { takeGrant } from '../../../src/coordination/person-budgets.ts'
-import { createPlatformCtx } from '../../../src/core/context.ts'
 import { env } from '../../../src/core/env.ts'
 import { endSession } from '../../../src/sessions/sessions.ts'
 import { lockUser } from '../../../src/users/users.ts'

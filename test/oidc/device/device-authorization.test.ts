@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest'
 import { findTenant } from '../../../src/access/tenant-cache.ts'
-import { createPlatformCtx } from '../../../src/core/context.ts'
+import { createPlatformCtx } from '../../../src/context/context.ts'
 import { sha256 } from '../../../src/core/crypto.ts'
 import { startDeviceAuthorization } from '../../../src/oidc/device/device-authorization.ts'
 import { test } from '../../support/devices.ts'

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { decodeJwt, decodeProtectedHeader } from 'jose'
 import { describe, expect } from 'vitest'
-import { createPlatformCtx } from '../../../src/core/context.ts'
+import { createPlatformCtx } from '../../../src/context/context.ts'
 import { revokeUserSessions } from '../../../src/sessions/revoke-sessions.ts'
 import { setUserRoles } from '../../../src/users/roles.ts'
 import { startDeliveriesOf } from '../../support/backchannel-logout.ts'

@@ -1,6 +1,6 @@
 import { createLocalJWKSet, jwtVerify } from 'jose'
 import { describe, expect } from 'vitest'
-import { createPlatformCtx } from '../../../src/core/context.ts'
+import { createPlatformCtx } from '../../../src/context/context.ts'
 import { authenticateSession } from '../../../src/sessions/authenticate-session.ts'
 import { endSession } from '../../../src/sessions/sessions.ts'
 import { test } from '../../support/fixtures.ts'

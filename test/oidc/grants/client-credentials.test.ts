@@ -1,7 +1,7 @@
 import { decodeJwt } from 'jose'
 import { describe, expect } from 'vitest'
 import { authenticateToken } from '../../../src/access/authenticate.ts'
-import { createPlatformCtx } from '../../../src/core/context.ts'
+import { createPlatformCtx } from '../../../src/context/context.ts'
 import { SYSTEM_TENANT } from '../../../src/core/scopes.ts'
 import { updateSettings } from '../../../src/tenants/settings.ts'
 import { newTenant } from '../../support/actors.ts'

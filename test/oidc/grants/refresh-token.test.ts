@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest'
 import { updateClient } from '../../../src/clients/client-changes.ts'
-import { createPlatformCtx } from '../../../src/core/context.ts'
+import { createPlatformCtx } from '../../../src/context/context.ts'
 import { dbFor } from '../../../src/database/db.ts'
 import { authenticateSession } from '../../../src/sessions/authenticate-session.ts'
 import { endSession } from '../../../src/sessions/sessions.ts'

@@ -1,6 +1,6 @@
 import { decodeJwt } from 'jose'
 import { describe, expect } from 'vitest'
-import { createPlatformCtx } from '../../../src/core/context.ts'
+import { createPlatformCtx } from '../../../src/context/context.ts'
 import { dbFor } from '../../../src/database/db.ts'
 import { startLogoutDeliveries } from '../../../src/oidc/logout/logout-deliveries.ts'
 import { revokeUserSessions } from '../../../src/sessions/revoke-sessions.ts'

@@ -1,7 +1,7 @@
 import { decodeJwt } from 'jose'
 import { describe, expect } from 'vitest'
 import { deleteClient } from '../../../src/clients/client-changes.ts'
-import { createPlatformCtx } from '../../../src/core/context.ts'
+import { createPlatformCtx } from '../../../src/context/context.ts'
 import { signJwt } from '../../../src/keys/keys.ts'
 import { newTenant } from '../../support/actors.ts'
 import { ACTIVE, AFTER, ENDED, type Own, pathOf, test } from '../../support/logout.ts'

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { type JWTPayload, UnsecuredJWT } from 'jose'
 import { describe, expect } from 'vitest'
-import { createPlatformCtx } from '../../../src/core/context.ts'
+import { createPlatformCtx } from '../../../src/context/context.ts'
 import { SYSTEM_TENANT } from '../../../src/core/scopes.ts'
 import { dbFor } from '../../../src/database/db.ts'
 import { buildBackchannelLogoutUrl } from '../../../src/idps/callback-url.ts'

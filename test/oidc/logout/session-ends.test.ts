@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest'
 import { revokeViewerSessions } from '../../../src/account/sessions.ts'
-import { type Ctx, createPlatformCtx, toUserCtx } from '../../../src/core/context.ts'
+import { type Ctx, createPlatformCtx, toUserCtx } from '../../../src/context/context.ts'
 import { sql } from '../../../src/database/db.ts'
 import { runCleanup } from '../../../src/jobs/cleanup.ts'
 import { revokeSession, revokeUserSessions } from '../../../src/sessions/revoke-sessions.ts'

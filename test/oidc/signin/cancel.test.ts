@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest'
-import { createPlatformCtx } from '../../../src/core/context.ts'
+import { createPlatformCtx } from '../../../src/context/context.ts'
 import { sha256 } from '../../../src/core/crypto.ts'
 import { dbFor } from '../../../src/database/db.ts'
 import { lockUser } from '../../../src/users/users.ts'

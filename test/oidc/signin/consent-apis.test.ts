@@ -1,6 +1,6 @@
 import { decodeJwt } from 'jose'
 import { describe, expect } from 'vitest'
-import { createPlatformCtx } from '../../../src/core/context.ts'
+import { createPlatformCtx } from '../../../src/context/context.ts'
 import { updateSettings } from '../../../src/tenants/settings.ts'
 import { decide, enterCode, startDevice } from '../../support/device-flow.ts'
 import { answerIn } from '../../support/protocol.ts'

@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest'
 import { describeClaim, describeScope } from '../../../src/consents/consent-items.ts'
+import { createPlatformCtx } from '../../../src/context/context.ts'
 import { takeConsent } from '../../../src/coordination/person-budgets.ts'
-import { createPlatformCtx } from '../../../src/core/context.ts'
 import { dbFor } from '../../../src/database/db.ts'
 import { setUserRoles } from '../../../src/users/roles.ts'
 import { test as base } from '../../support/fixtures.ts'

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, vi } from 'vitest'
-import { createPlatformCtx } from '../../../src/core/context.ts'
+import { createPlatformCtx } from '../../../src/context/context.ts'
 import { dbFor } from '../../../src/database/db.ts'
 import { listPasscodeChannels } from '../../../src/passcodes/passcode-channels.ts'
 import { getSettings, updateSettings } from '../../../src/tenants/settings.ts'

@@ -1,6 +1,6 @@
 import { decodeJwt } from 'jose'
 import { describe, expect } from 'vitest'
-import { createPlatformCtx } from '../../../src/core/context.ts'
+import { createPlatformCtx } from '../../../src/context/context.ts'
 import { dbFor } from '../../../src/database/db.ts'
 import { verifySignInPasscode } from '../../../src/passcodes/passcodes.ts'
 import { sendSignInPasscode } from '../../../src/passcodes/send-passcode.ts'

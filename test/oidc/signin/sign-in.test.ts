@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest'
 import { invalidateClient } from '../../../src/access/client-cache.ts'
-import { createPlatformCtx } from '../../../src/core/context.ts'
+import { createPlatformCtx } from '../../../src/context/context.ts'
 import { dbFor } from '../../../src/database/db.ts'
 import { lockUser } from '../../../src/users/users.ts'
 import { handleIn, interactionAt, openPage, test } from '../../support/hosted-pages.ts'

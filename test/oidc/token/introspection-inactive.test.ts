@@ -1,7 +1,7 @@
 import { decodeJwt, SignJWT } from 'jose'
 import { describe, expect } from 'vitest'
 import { deleteClient, updateClient } from '../../../src/clients/client-changes.ts'
-import { createPlatformCtx } from '../../../src/core/context.ts'
+import { createPlatformCtx } from '../../../src/context/context.ts'
 import { SYSTEM_TENANT } from '../../../src/core/scopes.ts'
 import { dbFor } from '../../../src/database/db.ts'
 import { issueAccessToken } from '../../../src/oidc/token/access-tokens.ts'

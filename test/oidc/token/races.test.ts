@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest'
 import { revokeUserConsent } from '../../../src/consents/consents.ts'
-import { createPlatformCtx } from '../../../src/core/context.ts'
+import { createPlatformCtx } from '../../../src/context/context.ts'
 import { dbFor, type Sql } from '../../../src/database/db.ts'
 import { endSession } from '../../../src/sessions/sessions.ts'
 import { lockUserRow, setLocked, untilWaiting, whileLocked } from '../../support/locks.ts'

@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest'
 import { authenticateToken } from '../../../src/access/authenticate.ts'
 import { deleteClient, updateClient } from '../../../src/clients/client-changes.ts'
-import { createPlatformCtx } from '../../../src/core/context.ts'
+import { createPlatformCtx } from '../../../src/context/context.ts'
 import { issuerOf } from '../../../src/core/issuer.ts'
 import { dbFor } from '../../../src/database/db.ts'
 import { newTenant } from '../../support/actors.ts'

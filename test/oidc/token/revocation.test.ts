@@ -1,7 +1,7 @@
 import { decodeJwt } from 'jose'
 import { describe, expect } from 'vitest'
 import { deleteClient, updateClient } from '../../../src/clients/client-changes.ts'
-import { createPlatformCtx } from '../../../src/core/context.ts'
+import { createPlatformCtx } from '../../../src/context/context.ts'
 import { dbFor } from '../../../src/database/db.ts'
 import { toTypes } from '../../support/events.ts'
 import { basic } from '../../support/protocol.ts'

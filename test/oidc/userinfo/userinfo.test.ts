@@ -1,7 +1,7 @@
 import { createHmac, generateKeyPairSync, sign } from 'node:crypto'
 import { decodeJwt } from 'jose'
 import { describe, expect } from 'vitest'
-import { createPlatformCtx } from '../../../src/core/context.ts'
+import { createPlatformCtx } from '../../../src/context/context.ts'
 import { apiAudienceOf, issuerOf } from '../../../src/core/issuer.ts'
 import { dbFor } from '../../../src/database/db.ts'
 import { listPublicKeys, signJwt } from '../../../src/keys/keys.ts'

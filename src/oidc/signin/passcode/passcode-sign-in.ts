@@ -1,4 +1,4 @@
-import type { Ctx } from '../../../core/context.ts'
+import type { Ctx } from '../../../context/context.ts'
 import { addSeconds } from '../../../core/time.ts'
 import { SEND_COOLDOWN_SECONDS } from '../../../passcodes/passcode-budgets.sql.ts'
 import { isKnownBrowser, type PasscodeOrigin, toSignInOrigin } from '../../../passcodes/passcode-origin.ts'

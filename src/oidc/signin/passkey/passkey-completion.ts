@@ -1,5 +1,5 @@
+import { toUserCtx } from '../../../context/context.ts'
 import { takeSignIn } from '../../../coordination/person-budgets.ts'
-import { toUserCtx } from '../../../core/context.ts'
 import { type ProvenPasskey, RejectedPasskey, toPasskeyUse } from '../../../credentials/passkeys.ts'
 import { sql } from '../../../database/db.ts'
 import { wakeReaders } from '../../../events/log.ts'

@@ -1,5 +1,5 @@
+import { type Ctx, toUserCtx } from '../../../context/context.ts'
 import { takeAnnouncedChange } from '../../../coordination/person-budgets.ts'
-import { type Ctx, toUserCtx } from '../../../core/context.ts'
 import { computeMac } from '../../../core/crypto.ts'
 import { addSeconds } from '../../../core/time.ts'
 import type { Device } from '../../../credentials/credentials.fields.ts'

@@ -1,5 +1,5 @@
-import type { Ctx } from '../../../core/context.ts'
-import { toUserCtx } from '../../../core/context.ts'
+import type { Ctx } from '../../../context/context.ts'
+import { toUserCtx } from '../../../context/context.ts'
 import { computeMac } from '../../../core/crypto.ts'
 import { UserLocked } from '../../../core/errors.ts'
 import {

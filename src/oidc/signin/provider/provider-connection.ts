@@ -1,5 +1,5 @@
+import type { Ctx } from '../../../context/context.ts'
 import { consumeLimit } from '../../../coordination/rate-limits.ts'
-import type { Ctx } from '../../../core/context.ts'
 import { NotFound } from '../../../core/errors.ts'
 import { linkProvenIdentity } from '../../../idps/idp-links.ts'
 import { buildAuthorizationUrl } from '../../../idps/provider-authorization.ts'

@@ -1,5 +1,5 @@
-import type { Ctx } from '../../../core/context.ts'
-import { toUserCtx } from '../../../core/context.ts'
+import type { Ctx } from '../../../context/context.ts'
+import { toUserCtx } from '../../../context/context.ts'
 import { InvalidInput, Unavailable, UserLocked } from '../../../core/errors.ts'
 import { findProviderCause, PROVIDER_CAUSES, type ProviderCause } from '../../../core/provider-causes.ts'
 import { inTransaction, sql } from '../../../database/db.ts'

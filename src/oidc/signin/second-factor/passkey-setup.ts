@@ -1,4 +1,4 @@
-import { toUserCtx } from '../../../core/context.ts'
+import { toUserCtx } from '../../../context/context.ts'
 import { computeMac } from '../../../core/crypto.ts'
 import { UserLocked } from '../../../core/errors.ts'
 import { toDeviceRow } from '../../../credentials/device.ts'

@@ -1,4 +1,4 @@
-import type { Ctx } from '../../../core/context.ts'
+import type { Ctx } from '../../../context/context.ts'
 import { seal, unseal } from '../../../core/crypto.ts'
 import { hashHandle, type Interaction, saveInteraction } from '../../interactions/interactions.ts'
 

@@ -1,7 +1,7 @@
 import { loadMessageFrame, NOTICE } from '../../../access/message-tenant.ts'
 import { describeRequestSource } from '../../../access/request-source.ts'
+import { type Ctx, toUserCtx } from '../../../context/context.ts'
 import { takeRecoveryCode } from '../../../coordination/person-budgets.ts'
-import { type Ctx, toUserCtx } from '../../../core/context.ts'
 import { RateLimited, UserLocked } from '../../../core/errors.ts'
 import type { SecondFactorName } from '../../../core/sign-in-methods.ts'
 import { countGuess, useSecondFactor } from '../../../credentials/second-factor-use.ts'

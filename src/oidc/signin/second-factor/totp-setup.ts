@@ -1,4 +1,4 @@
-import { toUserCtx } from '../../../core/context.ts'
+import { toUserCtx } from '../../../context/context.ts'
 import { Conflict, InvalidCredential, InvalidInput, UserLocked } from '../../../core/errors.ts'
 import { generateRecoveryCodes } from '../../../credentials/recovery-codes.ts'
 import { selectAccountLabel } from '../../../credentials/registration.ts'

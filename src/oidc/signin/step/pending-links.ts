@@ -1,4 +1,4 @@
-import type { Ctx } from '../../../core/context.ts'
+import type { Ctx } from '../../../context/context.ts'
 import { Conflict, NotFound, Unavailable } from '../../../core/errors.ts'
 import { measureJson } from '../../../core/json-size.ts'
 import { sql } from '../../../database/db.ts'

@@ -1,4 +1,4 @@
-import { toUserCtx } from '../../../core/context.ts'
+import { toUserCtx } from '../../../context/context.ts'
 import { getRequestWords } from '../../../languages/request-language.ts'
 import type { PageClient, PageInteraction, PageTenant } from '../../../pages/page-shell.pages.tsx'
 import type { RenderOptions } from '../../../pages/render-page.pages.tsx'

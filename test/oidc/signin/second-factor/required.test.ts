@@ -1,7 +1,7 @@
 import { decodeJwt } from 'jose'
 import { describe, expect } from 'vitest'
 import { updateClient } from '../../../../src/clients/client-changes.ts'
-import { createPlatformCtx } from '../../../../src/core/context.ts'
+import { createPlatformCtx } from '../../../../src/context/context.ts'
 import { dbFor } from '../../../../src/database/db.ts'
 import { updateSettings } from '../../../../src/tenants/settings.ts'
 import { setUserRoles } from '../../../../src/users/roles.ts'

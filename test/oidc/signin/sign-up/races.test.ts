@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest'
-import type { Ctx } from '../../../../src/core/context.ts'
+import type { Ctx } from '../../../../src/context/context.ts'
 import { dbFor } from '../../../../src/database/db.ts'
 import { awaitDeliveries } from '../../../../src/delivery/background.ts'
 import { verifySignInPasscode } from '../../../../src/passcodes/passcodes.ts'

@@ -1,6 +1,7 @@
-import type { LanguageSources } from './language-sources.ts'
-import type { Scope } from './scopes.ts'
-import type { AnswerBytes, WorkloadKind } from './workload.ts'
+import type { LanguageSources } from '../core/language-sources.ts'
+import type { Scope } from '../core/scopes.ts'
+import type { AnswerBytes, WorkloadKind } from '../core/workload.ts'
+import { Handle } from '../database/handle.ts'
 
 /**
  * The caller. `tenant` is the caller's own tenant, which differs from the target tenant for operators of
@@ -29,8 +30,10 @@ export type Actor =
  * records it.
  */
 export type Ctx = {
-  /** The target tenant of the operation. */
-  tenant: string
+  /** The target tenant of the operation. `toTenantCtx` makes the context of another one. */
+  readonly tenant: string
+  /** The database for the tenant, within the limits of the workload. */
+  readonly db: Handle
   actor: Actor
   /** Management scopes of the caller. */
   scopes: ReadonlySet<Scope>
@@ -40,15 +43,22 @@ export type Ctx = {
   /** The device of the user on whose behalf a backend calls, if it names one. */
   deviceId?: string | null | undefined
   /** What a management call counts as. Only those are limited. */
-  workload?: WorkloadKind | undefined
+  readonly workload?: WorkloadKind | undefined
   /** The bytes of the answer; undefined where it is not counted. */
   answer?: AnswerBytes | undefined
   /** What the request for a page says about its language; undefined for the APIs. */
   language?: LanguageSources | undefined
 }
 
-/** The person who reads an answer, as far as its language depends on them. */
-export type Reader = Pick<Ctx, 'language'>
+/** Creates a context with its database. */
+export const createCtx = (members: Omit<Ctx, 'db'>): Ctx => ({ ...members, db: new Handle(members) })
+
+/** The context of the same caller in another tenant. */
+export const toTenantCtx = (ctx: Ctx, tenant: string): Ctx => createCtx({ ...ctx, tenant })
+
+/** The context whose statements count as those of lists. */
+export const toListCtx = (ctx: Ctx, answer: AnswerBytes | undefined): Ctx =>
+  createCtx({ ...ctx, workload: 'list', answer })
 
 /**
  * The context of an action on a hosted page, once the user is authenticated. The event log records the user
@@ -63,11 +73,12 @@ export const toUserCtx = (ctx: Ctx, { userId, sessionId = null, clientId = null 
 type UserIdentity = { userId: string; sessionId?: string | null; clientId?: string | null }
 
 /** The context of work without a caller: start, cleanup, command line. */
-export const createPlatformCtx = (tenant: string): Ctx => ({
-  tenant,
-  actor: { kind: 'platform' },
-  scopes: new Set(),
-  requestId: 'platform',
-  ip: null,
-  userAgent: null,
-})
+export const createPlatformCtx = (tenant: string): Ctx =>
+  createCtx({
+    tenant,
+    actor: { kind: 'platform' },
+    scopes: new Set(),
+    requestId: 'platform',
+    ip: null,
+    userAgent: null,
+  })

@@ -1,0 +1,233 @@
+import type pg from 'pg'
+import type { ReadLimit } from '../core/read-limit.ts'
+import { SYSTEM_TENANT } from '../core/scopes.ts'
+import { takeTurn } from '../core/turns.ts'
+import type { Workload, WorkloadKind } from '../core/workload.ts'
+import { selectConnections, TRANSACTION_TIMEOUT_MS } from './connections.ts'
+import type { Sql } from './db.ts'
+import { announceInsertion } from './insertions.ts'
+import { readRows, type SqlQuery, type SqlValues, toPlainQuery, toPreparedQuery } from './prepared-query.ts'
+import { BoundedQuery } from './rows/bounded-query.ts'
+import { KnownQuery } from './rows/known-query.ts'
+import { isSharedRead } from './shared-reads.ts'
+import type { BoundStatement, Row, Shape, SqlStatement, StatementArguments } from './statement.ts'
+import { runWithin } from './statement-gate.ts'
+import { assertTenantStatement, TenantGuardError } from './tenant-guard.ts'
+import { getGuardedClient, type JoinedPrisma, joinPrisma, type TenantPrisma } from './tenant-prisma.ts'
+import { runTransaction, type TransactionOptions } from './transaction.ts'
+
+/**
+ * The database for one tenant, outside of transactions (`Handle`) or inside one (`Tx`). A function that takes a `Db`
+ * works in both.
+ */
+export abstract class Db {
+  readonly tenant: string
+
+  constructor(tenant: string) {
+    this.tenant = tenant
+  }
+
+  /** Prisma for the tenant: an operation that does not name it as a plain string throws TenantGuardError. */
+  abstract readonly prisma: TenantPrisma
+
+  /**
+   * Calls `effect` once the changes are committed: after the COMMIT of the transaction, once for each `key`, or at once
+   * outside of transactions. It must not throw. After a ROLLBACK, it is not called.
+   */
+  abstract afterCommit(key: string, effect: () => void): void
+
+  protected abstract send(query: SqlQuery): Promise<never[]>
+
+  /** For functions that take `Sql` until they take `Db`. */
+  get sql(): Sql {
+    return (text, values, style) => this.send(toPreparedQuery(text, values, style))
+  }
+
+  /**
+   * Sends a statement and returns its rows. What it inserts is announced to the listeners of the tables after the
+   * commit.
+   */
+  async many<Takes extends Shape, Returns extends Shape>(
+    statement: SqlStatement<Takes, Returns>,
+    ...given: StatementArguments<Takes>
+  ): Promise<Row<Returns>[]> {
+    const { text, inserts } = statement
+    const [values, limit] = given as [object?, ReadLimit?]
+    const query = toPreparedQuery(text, statement.bind(this.tenant, values), limit && { limit })
+    const rows: Row<Returns>[] = await this.send(query)
+    if (inserts.length > 0 && statement.hasInserted?.(rows) !== false)
+      for (const table of inserts)
+        this.afterCommit(`insert ${table}`, () => announceInsertion(table, this.tenant))
+    return rows
+  }
+
+  /** Sends a statement and returns the first row, or null when there is none. */
+  async one<Takes extends Shape, Returns extends Shape>(
+    statement: SqlStatement<Takes, Returns>,
+    ...values: StatementArguments<Takes>
+  ): Promise<Row<Returns> | null> {
+    return (await this.many(statement, ...values))[0] ?? null
+  }
+
+  /** Sends a statement for its effect. */
+  async run<Takes extends Shape, Returns extends Shape>(
+    statement: SqlStatement<Takes, Returns>,
+    ...values: StatementArguments<Takes>
+  ): Promise<void> {
+    await this.many(statement, ...values)
+  }
+
+  /** Reads the rows of a list, those beyond the limit excepted. */
+  list<Returns extends Shape>(
+    { text, values, style, isPrepared }: BoundStatement<Returns>,
+    limit?: ReadLimit,
+  ): Promise<Row<Returns>[]> {
+    const [tenant] = values
+    if (tenant !== this.tenant) throw new TenantGuardError('SQL', 'SELECT', 'it names another tenant')
+    if (!isPrepared) assertTenantStatement(text)
+    return this.send((isPrepared ? toPreparedQuery : toPlainQuery)(text, values, { ...style, limit }))
+  }
+}
+
+/**
+ * The database for one tenant, within the limits of a workload; without limits where there is none, as for the protocol
+ * and jobs.
+ */
+export class Handle extends Db {
+  readonly workload: WorkloadKind | undefined
+
+  constructor({ tenant, workload }: Workload) {
+    super(tenant)
+    this.workload = workload
+  }
+
+  override get prisma(): TenantPrisma {
+    return getGuardedClient(this)
+  }
+
+  override afterCommit(_key: string, effect: () => void): void {
+    effect()
+  }
+
+  /**
+   * Runs `work` in one transaction on a connection of its own, and then what `afterCommit` has collected. What `work`
+   * reads outside of it must not be limited: it would wait for a connection that the transaction itself may hold.
+   */
+  async transaction<Result>(
+    work: (tx: Tx) => Promise<Result>,
+    options: TransactionOptions = {},
+  ): Promise<Result> {
+    const { pool, gate } = selectConnections(this)
+    const effects = new Map<string, () => void>()
+    const run = async (client: pg.PoolClient): Promise<Result> => {
+      const parts = new Map<string, JoinedPrisma>()
+      const leave = () => Promise.all([...parts.values()].map((part) => part.leave()))
+      try {
+        const result = await work(new Tx(this.tenant, { client, effects, parts, ...options }))
+        await leave()
+        return result
+      } catch (error) {
+        leave().catch(() => {})
+        throw error
+      }
+    }
+    const result = await runWithin(gate, this, () => runTransaction(pool, run, options))
+    for (const effect of effects.values()) effect()
+    return result
+  }
+
+  protected override send(query: SqlQuery): Promise<never[]> {
+    return this.workload ? this.#sendInTurns(query) : this.#sendAtOnce(query)
+  }
+
+  async #sendAtOnce(query: SqlQuery): Promise<never[]> {
+    const { pool, sendShared } = selectConnections({ tenant: this.tenant })
+    if (query instanceof KnownQuery && isSharedRead(query.text)) return readRows(query, sendShared)
+    // pg's pool sets the callback of a query object, and returns a promise for it too.
+    return (await pool.query<never>(query as pg.QueryConfig)).rows
+  }
+
+  /**
+   * Sends a statement of a management call. What follows its result waits for a turn, and the next statement of the
+   * workload until then: results that wait take memory. A shared statement holds no connection of its own, which the
+   * gate would limit.
+   */
+  async #sendInTurns(query: SqlQuery): Promise<never[]> {
+    if (query instanceof KnownQuery && isSharedRead(query.text)) {
+      const rows = await this.#sendAtOnce(query)
+      await takeTurn(this)
+      return rows
+    }
+    const { pool, gate } = selectConnections(this)
+    return runWithin(gate, this, async () => {
+      const { rows } = await pool.query<never>(query as pg.QueryConfig)
+      await takeTurn(this)
+      return rows
+    })
+  }
+}
+
+type TransactionState = TransactionOptions & {
+  client: pg.PoolClient
+  effects: Map<string, () => void>
+  /** Prisma on the connection, by tenant. */
+  parts: Map<string, JoinedPrisma>
+}
+
+/** One transaction of one tenant. */
+export class Tx extends Db {
+  readonly #state: TransactionState
+
+  constructor(tenant: string, state: TransactionState) {
+    super(tenant)
+    this.#state = state
+  }
+
+  /** Prisma on the connection of the transaction. */
+  override get prisma(): TenantPrisma {
+    const { client, parts, longestMs = TRANSACTION_TIMEOUT_MS } = this.#state
+    const part = parts.get(this.tenant) ?? joinPrisma(this.tenant, client, longestMs)
+    parts.set(this.tenant, part)
+    return part.prisma
+  }
+
+  override afterCommit(key: string, effect: () => void): void {
+    this.#state.effects.set(`${this.tenant} ${key}`, effect)
+  }
+
+  /** The transaction for another tenant, which tenant `system` creates or deletes. */
+  forTenant(tenant: string): Tx {
+    if (this.tenant !== SYSTEM_TENANT) throw new TenantGuardError('Tx', 'forTenant', 'it is not of system')
+    return new Tx(tenant, this.#state)
+  }
+
+  protected override async send(query: SqlQuery): Promise<never[]> {
+    const { client } = this.#state
+    if (query instanceof KnownQuery || query instanceof BoundedQuery)
+      return readRows(query, (sent) => client.query(sent as pg.Submittable))
+    return (await client.query<never>(query)).rows
+  }
+}
+
+/** The `Db` of a caller that still has `Sql`, which wakes and invalidates by itself. */
+export const toDb = (by: Sql | Db, tenant: string): Db => (by instanceof Db ? by : new SqlDb(tenant, by))
+
+class SqlDb extends Db {
+  readonly #sql: Sql
+
+  constructor(tenant: string, sql: Sql) {
+    super(tenant)
+    this.#sql = sql
+  }
+
+  override get prisma(): never {
+    throw new Error('a function that takes Sql has no Prisma')
+  }
+
+  override afterCommit(): void {}
+
+  protected override send(query: SqlQuery): Promise<never[]> {
+    const { text, values } = query as { text: string; values: SqlValues }
+    return this.#sql(text, values, query instanceof KnownQuery ? query.style : undefined)
+  }
+}
