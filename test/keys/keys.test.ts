@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto'
-import { createLocalJWKSet, decodeProtectedHeader, type JWK, jwtVerify } from 'jose'
+import { createLocalJWKSet, type JWK, jwtVerify } from 'jose'
 import { describe, expect } from 'vitest'
 import { updateClient } from '../../src/clients/client-changes.ts'
 import { createPlatformCtx } from '../../src/context/context.ts'
 import { issuerOf } from '../../src/core/issuer.ts'
+import { signJwt, type TokenType } from '../../src/keys/keys.ts'
 import { SIGNING_ALGORITHMS, type SigningAlgorithm } from '../../src/keys/signing-algorithms.ts'
 import { newTenant } from '../support/actors.ts'
 import { makeClient } from '../support/protocol.ts'
@@ -22,6 +23,8 @@ const test = base
       async (slug: string) =>
         (await readKeySet(slug)).keys.map(({ alg }) => alg).sort(),
   )
+
+const TOKEN_TYPES: readonly TokenType[] = ['JWT', 'at+jwt', 'logout+jwt']
 
 /** Kinds of keys (RFC 7518, section 6; RFC 8037, section 2), and the hash of each algorithm. */
 const KINDS: Record<SigningAlgorithm, { jwk: object; hash: string }> = {
@@ -57,7 +60,8 @@ describe.each(SIGNING_ALGORITHMS)(
       // OIDC Core, section 3.1.3.6: the left half of the hash that the algorithm has.
       const hash = createHash(KINDS[alg].hash).update(accessToken).digest()
       expect(payload.at_hash).toBe(hash.subarray(0, hash.length / 2).toString('base64url'))
-      expect(decodeProtectedHeader(accessToken)).toMatchObject({ alg: 'ES256', typ: 'at+jwt' })
+      const access = await jwtVerify(accessToken, createLocalJWKSet(keys), { issuer: issuerOf(tenant) })
+      expect(access.protectedHeader).toMatchObject({ alg: 'ES256', typ: 'at+jwt' })
     })
 
     test('may send its ID tokens as id_token_hint (OIDC Core, section 3.1.2.1)', async ({
@@ -70,6 +74,26 @@ describe.each(SIGNING_ALGORITHMS)(
     })
   },
 )
+
+describe.each(SIGNING_ALGORITHMS)('a token that is signed with %s', (alg) => {
+  test.for(TOKEN_TYPES)(
+    'is verified by jose with the published keys, and not after a change: %s',
+    async (typ, { tenant, newClient, readKeySet }) => {
+      await newClient({ idTokenSigningAlg: alg })
+      const claims = { iss: issuerOf(tenant), sub: 'Zoë', exp: 4_000_000_000 }
+      const token = await signJwt(tenant, typ, claims, alg)
+      const keys = createLocalJWKSet(await readKeySet(tenant))
+      const expected = { algorithms: [alg], typ, issuer: claims.iss }
+      const { payload, protectedHeader } = await jwtVerify(token, keys, expected)
+      expect([payload, protectedHeader]).toEqual([claims, { alg, typ, kid: expect.any(String) }])
+      const [header, , signature] = token.split('.')
+      const changed = Buffer.from(JSON.stringify({ ...claims, sub: 'Zoe' })).toString('base64url')
+      await expect(jwtVerify(`${header}.${changed}.${signature}`, keys, expected)).rejects.toMatchObject({
+        code: 'ERR_JWS_SIGNATURE_VERIFICATION_FAILED',
+      })
+    },
+  )
+})
 
 describe('a signing key of another algorithm', () => {
   test('is added when a client is created with it for ID tokens or userinfo, and records key.rotated', async ({

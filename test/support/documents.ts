@@ -11,11 +11,13 @@ export const listFiles = (): string[] =>
     .split('\n')
     .filter((file) => file !== '' && existsSync(file))
 
-/** Replaces code by spaces, so that a link in it is not read and lines stay the same. */
+/** Replaces blocks of code by spaces, so that lines and positions stay the same. */
+const withoutBlocks = (text: string): string =>
+  text.replace(/^( *)(```|~~~)[\s\S]*?^\1\2 *$/gm, (block) => block.replace(/[^\n]/g, ' '))
+
+/** Replaces code by spaces, so that a link in it is not read. */
 const withoutCode = (text: string): string =>
-  text
-    .replace(/^( *)(```|~~~)[\s\S]*?^\1\2 *$/gm, (block) => block.replace(/[^\n]/g, ' '))
-    .replace(/`[^`\n]*`/g, (code) => ' '.repeat(code.length))
+  withoutBlocks(text).replace(/`[^`\n]*`/g, (code) => ' '.repeat(code.length))
 
 const toLine = (text: string, index: number): number => text.slice(0, index).split('\n').length
 
@@ -95,10 +97,30 @@ export const readTestColumn = (from: string, text: string): Reference[] =>
       : [],
   )
 
-/** The source files that the code of a Markdown text names, each by the end of its path. */
-export const readSourceNames = (from: string, text: string): Reference[] =>
-  [...text.matchAll(/`((?:[\w-]+\/)*[\w-][\w.-]*\.(?:tsx?|sql))`/g)].map((match) => ({
-    from,
-    line: toLine(text, match.index),
-    to: match[1] as string,
-  }))
+/** Files that a reader writes or a program creates. */
+const OTHER_FILES = ['sign-in.mjs', 'sv.json', 'operator.json', 'demo.json']
+const FILE_NAME = /(^|\/)[\w-][\w.-]*\.(tsx?|mjs|sql|md|json|ya?ml|svg|prisma)$/
+
+/**
+ * The files and folders that the code spans of a Markdown text name, each by the end of its path: names with the
+ * extension of a file, and paths that begin with one of `folders`.
+ */
+export const readPathNames = (from: string, text: string, folders: ReadonlySet<string>): Reference[] =>
+  [...withoutBlocks(text).matchAll(/`([\w.-]+(?:\/[\w.-]+)*)\/?`/g)]
+    .map((match) => ({ from, line: toLine(text, match.index), to: match[1] as string }))
+    .filter(({ to }) => FILE_NAME.test(to) || (to.includes('/') && folders.has(to.split('/')[0] as string)))
+    .filter(({ to }) => !OTHER_FILES.includes(to) && !to.startsWith('src/generated/'))
+
+/** The names in camel case that the code spans of a Markdown text contain: functions, members, types. */
+export const readIdentifiers = (from: string, text: string): Reference[] =>
+  [...withoutBlocks(text).matchAll(/`[^`\n]+`/g)].flatMap((span) =>
+    [...span[0].matchAll(/\b[a-z]+[A-Z]\w*/g)].map(([to]) => ({ from, line: toLine(text, span.index), to })),
+  )
+
+/** Replaces the text between `<!-- name -->` and `<!-- /name -->`, which a test computes. */
+export function replaceBlock(text: string, name: string, content: string): string {
+  const [start, end] = [`<!-- ${name} -->\n`, `<!-- /${name} -->`]
+  const [before, rest = ''] = text.split(start)
+  const after = rest.slice(rest.indexOf(end))
+  return `${before}${start}\n${content}\n\n${after}`
+}
