@@ -1,4 +1,6 @@
+import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
+import { replaceBlock } from '../support/documents.ts'
 import { findCycles, type ImportEdge, listSources, readImports } from '../support/imports.ts'
 
 /** What files of a role never import: files, by the end of their path, and libraries. */
@@ -134,6 +136,33 @@ function findUnit(file: string): string {
 const findOidcUnit = (file: string): string => file.split('/')[2] as string
 
 const findSignInUnit = (file: string): string => file.split('/').at(-2) as string
+
+const DOCUMENT = 'docs/architecture.md'
+
+/** The floors as a table of Markdown. */
+const toTable = (floors: readonly string[][]): string =>
+  [
+    '| Floor | Folders and files |',
+    '|---|---|',
+    ...floors.map((units, index) => `| ${index + 1} | ${units.map((unit) => `\`${unit}\``).join(', ')} |`),
+  ].join('\n')
+
+describe('the floors', () => {
+  test(`are those of ${DOCUMENT}, which -u rewrites`, async () => {
+    const blocks = { floors: FLOORS, 'oidc floors': OIDC_FLOORS, 'sign-in floors': SIGN_IN_FLOORS }
+    const text = Object.entries(blocks).reduce(
+      (document, [name, floors]) => replaceBlock(document, name, toTable(floors)),
+      readFileSync(DOCUMENT, 'utf8'),
+    )
+    await expect(text).toMatchFileSnapshot(`../../${DOCUMENT}`)
+  })
+
+  test(`have folders whose contents ${DOCUMENT} names`, () => {
+    const listed = [...readFileSync(DOCUMENT, 'utf8').matchAll(/^\| `([\w-]+)` \|/gm)].map(([, name]) => name)
+    const folders = FLOORS.flat().filter((unit) => !/[.*]/.test(unit))
+    expect(folders.filter((folder) => !listed.includes(folder))).toEqual([])
+  })
+})
 
 describe('the imports of src/', () => {
   const all = readImports(listSources())
