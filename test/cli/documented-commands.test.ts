@@ -8,6 +8,7 @@ import { keyCommand } from '../../src/cli/key.ts'
 import { limitCommand } from '../../src/cli/limit.ts'
 import { tenantCommand } from '../../src/cli/tenant.ts'
 import { userCommand } from '../../src/cli/user.ts'
+import { listFiles } from '../support/documents.ts'
 
 type Usage = { positionals: number; options: string[] }
 
@@ -75,7 +76,7 @@ describe('docs/command-line.md', () => {
 
 test('every npm script that a document names is one of package.json', () => {
   const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: Record<string, string> }
-  const files = ['README.md', 'CONTRIBUTING.md', 'docs/command-line.md', 'docs/api.md', 'docs/operations.md']
+  const files = listFiles().filter((file) => /^(README|CONTRIBUTING|docs\/[\w-]+)\.md$/.test(file))
   const named = files.flatMap((file) =>
     [...readFileSync(file, 'utf8').matchAll(/\bnpm (?:run ([a-z:]+)|(start|test)\b)/g)].map(
       ([, script, short = '']) => script ?? short,
