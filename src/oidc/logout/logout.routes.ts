@@ -96,11 +96,19 @@ async function handleLogout(call: TenantCall): Promise<Response> {
 
 const NO_HINTS = { hintedSessionId: null, hintedUserId: null, logoutHint: null }
 
-/** The CSRF token of the question is bound to the sessions that it is about. */
-const listBinding = (tenant: string, accounts: readonly { id: string }[]): string[] => [
-  tenant,
-  ...accounts.map(({ id }) => id).toSorted(),
-]
+const listIds = (accounts: readonly { id: string }[]): string[] => accounts.map(({ id }) => id).toSorted()
+
+/** The CSRF token of a question, which names the sessions that it is about: they may end while the page is open. */
+function createQuestionToken(tenant: string, asked: readonly NamedAccount[]): string {
+  const ids = listIds(asked)
+  return [createCsrfToken('logout', tenant, ...ids), ...ids].join('.')
+}
+
+/** The sessions that the question of a form is about; null for a form that this server did not make. */
+function readQuestionToken(tenant: string, given: string): string[] | null {
+  const [token, ...ids] = given.split('.')
+  return isCsrfToken(token, 'logout', tenant, ...ids) ? ids : null
+}
 
 /**
  * Asks for a confirmation, or which account to sign out. An invalid request must not leave the user signed in: the form
@@ -118,7 +126,7 @@ function showQuestion(
     client,
     interaction: {
       action: buildLogoutPath(ctx.tenant, request ? readTarget(event).query : new URLSearchParams()),
-      csrf: createCsrfToken('logout', ...listBinding(ctx.tenant, asked)),
+      csrf: createQuestionToken(ctx.tenant, asked),
     },
     error: error && {
       detail: error.message,
@@ -151,25 +159,24 @@ async function handleLogoutPost(call: TenantCall): Promise<Response> {
   const request = await readLogoutRequest(call)
   const accounts = await findCallAccounts(call)
   const active = listActive(accounts)
-  const named = selectLogoutAccounts(active, form.account)
-  const isTokenOf = (asked: readonly { id: string }[]) =>
-    isCsrfToken(form.csrf, 'logout', ...listBinding(tenant, asked))
-  const isAsked = [active, named].some(isTokenOf)
+  const asked = readQuestionToken(tenant, form.csrf)
+  const isAsked = asked !== null && [undefined, 'all', ...asked].includes(form.account)
+  const named = isAsked
+    ? selectLogoutAccounts(active, form.account).filter(({ id }) => asked.includes(id))
+    : []
   const sent = {
     ctx: call.ctx,
-    owner: ['logout', ...listBinding(tenant, accounts)],
+    owner: ['logout', tenant, ...listIds(accounts)],
     fields: form,
     cookieNames: [nameCookie('sid', tenant)],
     cookies: readCookies(call),
   }
   // The form may have signed out.
-  const repeated = isAsked && active.length > 0 ? null : await findAnswer(sent)
+  const repeated = named.length > 0 ? null : await findAnswer(sent)
   if (repeated) return repeated
-  // Such as by the same form, which had another owner then.
-  const left = { id: form.account ?? '' }
-  const hasLeft = named.length === 0 && [[left], [...active, left]].some(isTokenOf)
-  if (form.step === 'logout' && hasLeft) return showSignedOut(call, request, [], active.length > 0)
-  // Also when another tab has signed an account in or out.
+  // Such as by the same form, which had another owner then, or in another tab.
+  if (form.step === 'logout' && isAsked && named.length === 0)
+    return showSignedOut(call, request, [], active.length > 0)
   if (active.length > 0 && !isAsked)
     throw new Forbidden('This page was out of date. Go back, reload it and try again.')
   const finish = () => finishLogout(call, request, { accounts, ended: named, after: 'form' })

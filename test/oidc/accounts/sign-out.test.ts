@@ -53,6 +53,48 @@ describe('a logout in a browser with several accounts', () => {
     },
   )
 
+  test('leads on from a page that is older than the sign-out of another account', async ({
+    tenant,
+    openAccounts,
+    listEnds,
+  }) => {
+    const { browser, people } = await openAccounts(3)
+    const path = `/${tenant}/oidc/logout`
+    const html = await (await browser.fetch(path)).text()
+    const csrf = csrfIn(html)
+    for (const [index, person] of people.entries()) {
+      const account = accountIn(html, person.email)
+      const answer = await browser.post(path, { csrf, step: 'logout', account })
+      expect(answer.status).toBe(200)
+      const text = await answer.text()
+      expect(text.includes('other accounts in this browser are still signed in')).toBe(index < 2)
+      expect(await listEnds(person)).toEqual(['logout'])
+      // Again, as by another tab.
+      expect((await browser.post(path, { csrf, step: 'logout', account })).status).toBe(200)
+    }
+  })
+
+  test('ends those that the page had, and keeps one that has signed in since', async ({
+    tenant,
+    pair,
+    newPerson,
+    oidc,
+    listEnds,
+  }) => {
+    const { browser, ada, eve } = pair
+    const path = `/${tenant}/oidc/logout`
+    const csrf = csrfIn(await (await browser.fetch(path)).text())
+    const later = await newPerson()
+    await oidc.signIn(browser, later.email, { prompt: 'login' })
+    const answer = await browser.post(path, { csrf, step: 'logout', account: 'all' })
+    expect(await answer.text()).toContain('other accounts in this browser are still signed in')
+    expect([await listEnds(ada), await listEnds(eve), await listEnds(later)]).toEqual([
+      ['logout'],
+      ['logout'],
+      [null],
+    ])
+  })
+
   test('ends all of them, and leaves no cookie of an account', async ({ tenant, pair, listEnds, post }) => {
     const { browser, ada, eve } = pair
     const { response } = await browser.open(`/${tenant}/oidc/logout`)
