@@ -16,7 +16,7 @@ import { readForm, readJson, requireSingleParams } from '../http/request-body.ht
 import { createCsrfToken, isCsrfToken } from '../pages/csrf.ts'
 import { answerOnce, findAnswer } from '../pages/form-answers.ts'
 import { createUncachedJson, renderComponent, renderErrorPage } from '../pages/responses.http.ts'
-import { buildInitiationUrl } from '../pages/restart-url.ts'
+import { buildInitiationUrl, openNextClient } from '../pages/restart-url.ts'
 import { toErrorResponse } from '../rest/responses.ts'
 import {
   CancelEnrollmentPage,
@@ -43,16 +43,20 @@ export function addEnrollmentRoutes(app: H3): void {
 }
 
 /**
- * How a person continues: after an invitation, by the parameter `next_client`, with the client that is named, or
- * `none`; with `next=account` on the account pages, which led here.
+ * How a person continues: after an invitation, by the parameter `next_client`, with the client that it was made
+ * for, or without one; with `next=account` on the account pages, which led here.
  */
 function readOnward({ event, ctx }: TenantCall) {
-  const { next_client: clientId, next } = requireSingleParams(readTarget(event).query)
+  const { next_client: sealed, next } = requireSingleParams(readTarget(event).query)
   if (next === 'account')
     return { clientId: null, query: '?next=account', skipTo: `/${ctx.tenant}/account/sign-in-methods` }
-  if (clientId === undefined) return null
-  const query = `?${new URLSearchParams({ next_client: clientId })}`
-  return { clientId, query, skipTo: `/${ctx.tenant}/invitation/accepted${query}` }
+  if (sealed === undefined) return null
+  const query = `?${new URLSearchParams({ next_client: sealed })}`
+  return {
+    clientId: openNextClient(ctx.tenant, sealed),
+    query,
+    skipTo: `/${ctx.tenant}/invitation/accepted${query}`,
+  }
 }
 
 async function showEnrolledPage(call: TenantCall): Promise<Response> {

@@ -12,7 +12,7 @@ import { nameCookie } from '../pages/cookies.ts'
 import { createCsrfToken, isCsrfToken } from '../pages/csrf.ts'
 import { answerOnce, findAnswer } from '../pages/form-answers.ts'
 import { addCookies, redirectTo, renderComponent, renderErrorPage } from '../pages/responses.http.ts'
-import { buildInitiationUrl } from '../pages/restart-url.ts'
+import { buildInitiationUrl, openNextClient, sealNextClient } from '../pages/restart-url.ts'
 import { endAccounts, findBrowserAccounts, listSurplusAccounts } from '../sessions/browser-accounts.ts'
 import { readAccountForm, toFormIssues } from '../sign-up/account-form.ts'
 import { listSignUpFields, readEntries } from '../sign-up/sign-up-fields.ts'
@@ -140,7 +140,7 @@ async function continueAfter(
   { userId, clientId, signedIn }: AcceptedInvitation,
 ): Promise<Response> {
   const { ctx, tenant } = call
-  const next = { next_client: clientId ?? 'none' }
+  const next = { next_client: sealNextClient(ctx.tenant, clientId) }
   if (!signedIn) return redirectTo(`/${ctx.tenant}/invitation/accepted?${new URLSearchParams(next)}`)
   const header = readCookies(call)
   const accounts = await findBrowserAccounts(ctx.tenant, readSessionTokens(ctx.tenant, header))
@@ -161,8 +161,9 @@ async function continueAfter(
 }
 
 async function showAccepted({ event, ctx, tenant }: TenantCall): Promise<Response> {
-  const { next_client: clientId } = requireSingleParams(readTarget(event).query)
-  const client = clientId ? await findClient(ctx.tenant, clientId) : null
+  const { next_client: next = '' } = requireSingleParams(readTarget(event).query)
+  const clientId = openNextClient(ctx.tenant, next)
+  const client = clientId === null ? null : await findClient(ctx.tenant, clientId)
   return renderComponent(ctx, InvitationAcceptedPage, {
     tenant,
     client,

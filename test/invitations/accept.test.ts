@@ -285,12 +285,17 @@ describe('an invitation', () => {
     const { path } = await browser.submit(await openLink(await linkFor(guest)), ADA)
     expect(await findSessions(person.id)).toMatchObject([{ endReason: null }])
     expect(await findSessions((await findUsers(guest))[0]?.id)).toMatchObject([{ endReason: null }])
-    const next = `next_client=${client.id}`
-    expect(path).toContain(next)
+    const next = new URLSearchParams(path.split('?')[1]).get('next_client') ?? ''
     for (const last of ['enroll/done', 'invitation/accepted']) {
-      const { html } = await openLink(`${path.split('/').slice(0, 2).join('/')}/${last}?${next}`)
+      const target = `${path.split('/').slice(0, 2).join('/')}/${last}`
+      const { html } = await openLink(`${target}?${new URLSearchParams({ next_client: next })}`)
       expect(html).toContain('Portal')
       expect(html).toContain('/oidc/initiate?client_id=')
+      // A link that somebody else made names no client.
+      for (const made of [client.id, `${next.slice(0, -1)}${next.endsWith('A') ? 'E' : 'A'}`, 'none', '']) {
+        const { html } = await openLink(`${target}?${new URLSearchParams({ next_client: made })}`)
+        expect([html.includes('Portal'), html.includes('/oidc/initiate')]).toEqual([false, false])
+      }
     }
   })
 
