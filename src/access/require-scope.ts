@@ -41,6 +41,6 @@ export function requireOwnAccount({ actor, tenant }: Ctx): TokenBasis {
 /** The same for a change, which is counted. Throws RateLimited too. */
 export function requireOwnChange(ctx: Ctx): TokenBasis {
   const basis = requireOwnAccount(ctx)
-  takeChange(ctx.tenant, basis.userId)
+  takeChange(ctx.tenant, basis)
   return basis
 }

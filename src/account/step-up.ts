@@ -55,6 +55,6 @@ export async function requireStepUp(
   now = new Date(),
 ): Promise<{ userId: string; sessionId: string }> {
   const owner = await requireRecentSignIn(ctx, now)
-  takeAnnouncedChange(ctx.tenant, owner.userId)
+  takeAnnouncedChange(ctx.tenant, requireOwnAccount(ctx))
   return owner
 }

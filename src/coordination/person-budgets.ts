@@ -74,17 +74,24 @@ export function takeGrant(tenant: string, userId: string, clientId: string): voi
 export const takeSignIn = (tenant: string, userId: string): void =>
   takeSignInUse(`${tenant}:${userId}`, 'sign-ins of a user')
 
+/** A user who changes the own account: by the client of a grant, or, without one, on the pages of the tenant. */
+export type ChangingUser = { userId: string; grantId: string | null }
+
+/** Clients have a budget of their own, so that none keeps the user from changes on the pages. */
+const toChangeKey = (tenant: string, { userId, grantId }: ChangingUser): string =>
+  grantId === null ? `${tenant}:${userId}` : `${tenant}:${userId}:clients`
+
 /** Counts a change that a user makes to the own account. Throws RateLimited. */
-export const takeChange = (tenant: string, userId: string): void =>
-  takeChangeUse(`${tenant}:${userId}`, 'changes of an account')
+export const takeChange = (tenant: string, user: ChangingUser): void =>
+  takeChangeUse(toChangeKey(tenant, user), 'changes of an account')
 
 /** Counts a consent of a user on the hosted pages. Throws RateLimited. */
 export const takeConsent = (tenant: string, userId: string): void =>
   takeConsentUse(`${tenant}:${userId}`, 'consents')
 
 /** Counts a change that is announced to the user who makes it. Throws RateLimited. */
-export const takeAnnouncedChange = (tenant: string, userId: string): void =>
-  takeNoticeUse(`${tenant}:${userId}`, 'changes of sign-in methods')
+export const takeAnnouncedChange = (tenant: string, user: ChangingUser): void =>
+  takeNoticeUse(toChangeKey(tenant, user), 'changes of sign-in methods')
 
 /** Counts an enrollment link that is announced to the user whose account it opens. Throws RateLimited. */
 export const takeAnnouncedLink = (tenant: string, userId: string): void =>

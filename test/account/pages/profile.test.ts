@@ -1,4 +1,5 @@
 import { describe, expect } from 'vitest'
+import { takeChange } from '../../../src/coordination/person-budgets.ts'
 import { dbFor } from '../../../src/database/db.ts'
 import { getUser, updateUser } from '../../../src/users/users.ts'
 import { test as base } from '../../support/account-pages.ts'
@@ -34,6 +35,20 @@ describe('the page of the profile', () => {
     expect((await events({ type: 'user.updated' })).slice(-1)).toMatchObject([
       { userId: person.id, actorUserId: person.id, actorClientId: null },
     ])
+  })
+
+  test('saves changes when a client of the user has made all those of an hour', async ({
+    ctx,
+    person,
+    open,
+    submit,
+  }) => {
+    const byClient = { userId: person.id, grantId: 'grant_a' }
+    for (let n = 0; n < 300; n++) takeChange(ctx.tenant, byClient)
+    expect(() => takeChange(ctx.tenant, byClient)).toThrow('Too many changes of an account')
+    const { html: _, ...shown } = await open()
+    const page = await submit(PATH, { step: 'save', ...shown, name: 'Ada Lovelace' })
+    expect(page.html).toContain('Your profile is saved.')
   })
 
   test('groups the fields and offers the languages by name', async ({ ctx, person, open, submit }) => {

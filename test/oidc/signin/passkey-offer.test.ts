@@ -93,7 +93,7 @@ describe('a user who signs in by a code in a browser that can create passkeys', 
     countPasskeys,
   }) => {
     const offer = await enterCode()
-    for (let n = 0; n < 30; n++) takeAnnouncedChange(tenant, person.id)
+    for (let n = 0; n < 30; n++) takeAnnouncedChange(tenant, { userId: person.id, grantId: null })
     expect((await createPasskey(offer)).response.status).toBe(429)
     expect(await countPasskeys()).toBe(0)
   })

@@ -108,7 +108,7 @@ export async function createOfferedPasskey(
   const replaced = findReplacedPasskey(signIn)
   const { userId } = state
   const { clientId } = interaction.request
-  takeAnnouncedChange(ctx.tenant, userId)
+  takeAnnouncedChange(ctx.tenant, { userId, grantId: null })
   const credential = await verifyRegistration(
     parseRegistration(registration),
     deriveOfferChallenge(ctx.tenant, interaction, state),
