@@ -6,6 +6,7 @@ import { addHeader } from '../http/door/answer.ts'
 import { getLanguageSources } from '../http/language.http.ts'
 import { getRequestMeta, readTarget } from '../http/request.http.ts'
 import { addTenantLanguage } from '../languages/request-language.ts'
+import { isListedOrigin } from './origins.ts'
 import { type OriginRules, recordRejectedOrigin } from './rejected-origins.ts'
 import { type RejectionEventType, recordRejection } from './rejections.ts'
 import { type CachedTenant, findTenant } from './tenant-cache.ts'
@@ -115,6 +116,40 @@ export function addRoute(
     }
     return method === 'HEAD' ? new Response(null, response) : response
   }
+}
+
+/**
+ * Answers a CORS preflight request (Fetch, section 3.2) of any allowed origin of the tenant: it does not
+ * identify the client, whose origins are checked with the request itself. `isOpen` permits the pages of every origin.
+ */
+export async function answerPreflight(
+  call: TenantCall,
+  { methods = 'GET, POST', isOpen = false }: { methods?: string; isOpen?: boolean } = {},
+): Promise<Response> {
+  if (!(await allowCorsForPages(call, { isOpen }))) return new Response(null, { status: 204 })
+  return new Response(null, {
+    status: 204,
+    headers: {
+      'access-control-allow-methods': methods,
+      'access-control-allow-headers': 'authorization, content-type, dpop',
+      'access-control-max-age': '600',
+    },
+  })
+}
+
+/**
+ * Permits a page to read the response to a request that names no client: of an origin that any client of the tenant
+ * lists, or, with `isOpen`, of every origin but `null`, which many pages share. Returns whether it may.
+ */
+export async function allowCorsForPages(
+  { event, ctx, allowCorsFor }: TenantCall,
+  { isOpen }: { isOpen: boolean },
+): Promise<boolean> {
+  const origin = event.req.headers.get('origin')
+  if (origin === null) return false
+  const isAllowed = isOpen ? origin !== 'null' : await isListedOrigin(ctx.tenant, origin)
+  allowCorsFor({ allowedOrigins: isAllowed ? [origin] : [] })
+  return isAllowed
 }
 
 const createAnonymousCtx = (event: H3Event, tenant: string): Ctx =>

@@ -1,5 +1,6 @@
 import type { H3 } from 'h3'
-import { addRoute, type TenantCall } from '../access/endpoint.http.ts'
+import { findClient } from '../access/client-cache.ts'
+import { addRoute, allowCorsForPages, answerPreflight, type TenantCall } from '../access/endpoint.http.ts'
 import { InvalidInput } from '../core/errors.ts'
 import { OAuthError } from '../core/oauth-error.ts'
 import { readJson } from '../http/request-body.http.ts'
@@ -9,17 +10,39 @@ import { registerClient } from './registration.ts'
 
 /**
  * The client registration endpoint (RFC 7591, section 3) and the client configuration endpoint (RFC 7592,
- * section 2).
+ * section 2). Pages of every origin may call the former where registration is open to all; the latter is for the
+ * origins of the client.
  */
 export function addRegistrationRoutes(app: H3): void {
-  addRoute(app, '/:tenant/oidc/register', { POST: handleRegister }, renderOAuthError)
+  addRoute(
+    app,
+    '/:tenant/oidc/register',
+    {
+      POST: handleRegister,
+      OPTIONS: (call) => answerPreflight(call, { methods: 'POST', isOpen: call.tenant.openRegistration }),
+    },
+    renderOAuthError,
+  )
   addRoute(
     app,
     '/:tenant/oidc/register/:clientId',
-    { GET: handleRead, PUT: handleReplace, DELETE: handleDelete },
+    {
+      GET: forClientPages(handleRead),
+      PUT: forClientPages(handleReplace),
+      DELETE: forClientPages(handleDelete),
+      OPTIONS: (call) => answerPreflight(call, { methods: 'GET, PUT, DELETE' }),
+    },
     renderOAuthError,
   )
 }
+
+/** Permits pages of the client to read the responses of `handle`. */
+const forClientPages =
+  (handle: (call: TenantCall) => Promise<Response>) =>
+  async (call: TenantCall): Promise<Response> => {
+    call.allowCorsFor(await findClient(call.ctx.tenant, readClientIdParam(call)))
+    return handle(call)
+  }
 
 const readAuthorizationHeader = ({ event }: TenantCall): string | null =>
   event.req.headers.get('authorization')
@@ -34,13 +57,13 @@ const createMetadataReader =
       throw new OAuthError('invalid_client_metadata', 'The body is not valid JSON.')
     })
 
-const handleRegister = async (call: TenantCall): Promise<Response> =>
-  createUncachedJson(
+async function handleRegister(call: TenantCall): Promise<Response> {
+  await allowCorsForPages(call, { isOpen: call.tenant.openRegistration })
+  return createUncachedJson(
     await registerClient(call.ctx, call.tenant, readAuthorizationHeader(call), createMetadataReader(call)),
-    {
-      status: 201,
-    },
+    { status: 201 },
   )
+}
 
 const handleRead = async (call: TenantCall): Promise<Response> =>
   createUncachedJson(

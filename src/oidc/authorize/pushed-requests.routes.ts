@@ -1,8 +1,8 @@
 import type { H3 } from 'h3'
-import { addRoute, type TenantCall } from '../../access/endpoint.http.ts'
+import { addRoute, answerPreflight, type TenantCall } from '../../access/endpoint.http.ts'
 import { createUncachedJson, renderOAuthError } from '../../pages/responses.http.ts'
 import { loadDocumentClient } from '../../registration/client-documents.ts'
-import { answerPreflight, limitPendingRequest, readTokenRequest } from '../client-auth/client-request.http.ts'
+import { limitPendingRequest, readTokenRequest } from '../client-auth/client-request.http.ts'
 import { extractPushedParameters, storePushedRequest } from './pushed-requests.ts'
 import { validateParameters } from './request-checks.ts'
 

@@ -1,7 +1,6 @@
 import { findClient } from '../../access/client-cache.ts'
 import { assertPermittedAlgorithm, consumeProof, verifyProof } from '../../access/dpop.ts'
 import type { TenantCall } from '../../access/endpoint.http.ts'
-import { isListedOrigin } from '../../access/origins.ts'
 import type { Ctx } from '../../context/context.ts'
 import { takePendingRequest } from '../../coordination/person-budgets.ts'
 import { requireStorage } from '../../coordination/storage-budgets.ts'
@@ -69,23 +68,4 @@ export async function limitPendingRequest({ ctx, client, form, resources }: Toke
   const bytes = measureJson([form, resources])
   if (isOpenToStrangers(client)) await requireStorage('pendingRequest', ctx, { bytes })
   else takePendingRequest(ctx.tenant, client.id, bytes)
-}
-
-/**
- * Answers a CORS preflight request (Fetch, section 3.2) of any allowed origin of the tenant: it does not
- * identify the client, whose origins are checked with the request itself.
- */
-export async function answerPreflight({ event, ctx, allowCorsFor }: TenantCall): Promise<Response> {
-  const origin = event.req.headers.get('origin')
-  const isListed = origin !== null && (await isListedOrigin(ctx.tenant, origin))
-  allowCorsFor({ allowedOrigins: isListed ? [origin] : [] })
-  if (!isListed) return new Response(null, { status: 204 })
-  return new Response(null, {
-    status: 204,
-    headers: {
-      'access-control-allow-methods': 'GET, POST',
-      'access-control-allow-headers': 'authorization, content-type, dpop',
-      'access-control-max-age': '600',
-    },
-  })
 }

@@ -1,7 +1,7 @@
 import type { H3 } from 'h3'
-import { addRoute, type TenantCall } from '../../access/endpoint.http.ts'
+import { addRoute, answerPreflight, type TenantCall } from '../../access/endpoint.http.ts'
 import { createUncachedJson, renderOAuthError } from '../../pages/responses.http.ts'
-import { answerPreflight, readTokenRequest } from '../client-auth/client-request.http.ts'
+import { readTokenRequest } from '../client-auth/client-request.http.ts'
 import { revokeToken } from '../token/revocation.ts'
 import { handleTokenRequest } from './grant-types.ts'
 

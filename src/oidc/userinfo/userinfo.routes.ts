@@ -1,13 +1,12 @@
 import type { H3 } from 'h3'
 import { findClient } from '../../access/client-cache.ts'
-import { addRoute, type TenantCall } from '../../access/endpoint.http.ts'
+import { addRoute, answerPreflight, type TenantCall } from '../../access/endpoint.http.ts'
 import { recordRejection } from '../../access/rejections.ts'
 import type { Ctx } from '../../context/context.ts'
 import { OAuthError } from '../../core/oauth-error.ts'
 import { toProvableRequest } from '../../http/request.http.ts'
 import { readForm } from '../../http/request-body.http.ts'
 import { createUncachedJson, createUncachedJwt, renderOAuthError } from '../../pages/responses.http.ts'
-import { answerPreflight } from '../client-auth/client-request.http.ts'
 import { buildUserinfoResponse, readAccessToken, readUnverifiedClientId } from './userinfo.ts'
 
 /** The userinfo endpoint (OIDC Core, section 5.3). */
