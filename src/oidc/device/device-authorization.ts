@@ -61,6 +61,7 @@ export async function startDeviceAuthorization(
       clientId: client.id,
       scopes,
       resources,
+      defaultAudience: tenant.defaultAudience,
       intervalSeconds: POLL_INTERVAL_SECONDS,
       expiresAt: addSeconds(now, DEVICE_CODE_LIFETIME_SECONDS),
       now,

@@ -10,6 +10,7 @@ export type NewDeviceCode = {
   clientId: string
   scopes: string[]
   resources: string[]
+  defaultAudience: string | null
   intervalSeconds: number
   expiresAt: Date
   now: Date
@@ -23,6 +24,7 @@ const INSERT_DEVICE_CODE = statement({
     clientId: 'text',
     scopes: 'text[]',
     resources: 'text[]',
+    defaultAudience: 'text?',
     intervalSeconds: 'int',
     expiresAt: 'timestamptz',
     now: 'timestamptz',
@@ -30,8 +32,8 @@ const INSERT_DEVICE_CODE = statement({
   returns: { grantId: 'text' },
 })`
   INSERT INTO "DeviceCode" ("tenantId", "codeHash", "userCodeHash", "grantId", "clientId", "scopes", "resources",
-    "intervalSeconds", "expiresAt", "createdAt")
-  VALUES (:tenant, :codeHash, :userCodeHash, :grantId, :clientId, :scopes, :resources, :intervalSeconds, :expiresAt, :now)
+    "defaultAudience", "intervalSeconds", "expiresAt", "createdAt")
+  VALUES (:tenant, :codeHash, :userCodeHash, :grantId, :clientId, :scopes, :resources, :defaultAudience, :intervalSeconds, :expiresAt, :now)
   ON CONFLICT ("tenantId", "userCodeHash") DO NOTHING RETURNING "grantId"`
 
 /** Inserts a device code; false when the user code is taken. */

@@ -50,7 +50,7 @@ const POLL = statement({
       AND d."expiresAt" > :now
     RETURNING d."intervalSeconds"
   ), valid_code AS MATERIALIZED (
-    SELECT d."grantId", d."clientId", d."userId", d."sessionId", d."scopes", d."resources", NULL::jsonb AS "claims",
+    SELECT d."grantId", d."clientId", d."userId", d."sessionId", d."scopes", d."resources", d."defaultAudience", NULL::jsonb AS "claims",
       NULL::text AS "nonce", d."authenticatedAt", d."amr", 'offline_access' = ANY (d."scopes") AS "offline", u."roles",
       ${buildClaimsUserSql('u', ':withClaims')} AS "claimsUser"
     FROM "DeviceCode" d

@@ -7,7 +7,7 @@ import { issueNewGrantTokens } from '../token/new-grant.ts'
 
 /** The authorization_code grant (RFC 6749, section 4.1.3; RFC 7636, section 4.5). Throws OAuthError. */
 export async function exchangeCode(request: TokenRequest): Promise<TokenResponse> {
-  const { ctx, tenant, client, form, dpopJkt, resources } = request
+  const { ctx, tenant, client, form, dpopJkt } = request
   const presented = {
     code: requireParameter(form, 'code'),
     redirectUri: requireParameter(form, 'redirect_uri'),
@@ -18,7 +18,7 @@ export async function exchangeCode(request: TokenRequest): Promise<TokenResponse
   if (isPublicClient(client) || client.requirePkce) requireParameter(form, 'code_verifier')
   const contents = readCode(tenant, presented)
   // Before the code is used.
-  if (contents?.clientId === client.id) narrowResources(tenant, contents, resources)
+  if (contents?.clientId === client.id) narrowResources(request, contents)
   const secret = randomToken()
   return issueNewGrantTokens(request, await redeemCode(ctx, client, contents, presented, secret), secret)
 }

@@ -62,6 +62,7 @@ const REFRESH_GRANT = statement({
       'clientId',
       'scopes',
       'resources',
+      'defaultAudience',
       'authenticatedAt',
       'amr',
     ]),
@@ -74,7 +75,7 @@ const REFRESH_GRANT = statement({
   },
 })`
   WITH presented AS MATERIALIZED (
-    SELECT g."id", g."userId", g."sessionId", g."clientId", g."scopes", g."resources", g."claims", g."authenticatedAt", g."amr",
+    SELECT g."id", g."userId", g."sessionId", g."clientId", g."scopes", g."resources", g."defaultAudience", g."claims", g."authenticatedAt", g."amr",
       u."roles", ${buildClaimsUserSql('u', ':withClaims OR g."claims" IS NOT NULL')} AS "claimsUser",
       CASE
         WHEN g."generation" = :generation AND :rotates THEN 'rotated'

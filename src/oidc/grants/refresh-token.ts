@@ -67,7 +67,7 @@ export async function refreshTokens(request: TokenRequest): Promise<TokenRespons
   const scopes = selectGrantableScopes(requestedScopes ?? grant.scopes, client, grant.roles)
   const generation = grant.outcome === 'kept' ? token.generation : token.generation + 1
   const successor = formatRefreshToken(tenant.tokenKey, { ...token, generation })
-  const resources = narrowResources(tenant, grant, request.resources)
+  const resources = narrowResources(request, grant)
   const reissued = { ...grant, grantId: token.grantId, scopes, resources, nonce: null }
   return issueUserTokens(request, reissued, successor)
 }

@@ -1,3 +1,4 @@
+import type { CachedClient } from '../../access/client-cache.ts'
 import { listDeclaredResources } from '../../access/declared-resources.ts'
 import { toAudience } from '../../access/protected-resources.ts'
 import type { CachedTenant } from '../../access/tenant-cache.ts'
@@ -25,6 +26,23 @@ export async function listAllowedResources(
 /** Whether the scopes permit anything at the management API. */
 const includesApiScope = (scopes: readonly string[]): boolean =>
   scopes.some((scope) => isScope(scope) || scope === ACCOUNT_SCOPE)
+
+/**
+ * The default audience that tokens of a grant reach. A client that asks for consent gains none that the tenant has set
+ * since: the user was not asked.
+ */
+export const selectGrantAudience = (
+  { tenantId, defaultAudience }: TenantAudience,
+  { requireConsent, resources }: Pick<CachedClient, 'requireConsent' | 'resources'>,
+  granted: { defaultAudience: string | null },
+): TenantAudience => {
+  const isGranted =
+    defaultAudience === null ||
+    defaultAudience === granted.defaultAudience ||
+    !requireConsent ||
+    resources.includes(defaultAudience)
+  return { tenantId, defaultAudience: isGranted ? defaultAudience : null }
+}
 
 /** The APIs that a token is issued for when its request names none. */
 function selectDefaultResources({ tenantId, defaultAudience }: TenantAudience, isForApi: boolean): string[] {

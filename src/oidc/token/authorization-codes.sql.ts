@@ -14,6 +14,7 @@ const CODE_PARAMETERS = {
   sessionId: 'text',
   scopes: 'text[]',
   resources: 'text[]',
+  defaultAudience: 'text?',
   claims: typed<ClaimsRequest | null>('jsonb?'),
   authenticatedAt: 'timestamptz',
   amr: 'text[]',
@@ -28,7 +29,7 @@ const REDEEM_CODE = statement({
 })`
   WITH valid_code AS MATERIALIZED (
     SELECT :grantId AS "grantId", c."id" AS "clientId", u."id" AS "userId", s."id" AS "sessionId", :scopes AS "scopes",
-      :resources AS "resources", :claims AS "claims", :authenticatedAt AS "authenticatedAt", :amr AS "amr",
+      :resources AS "resources", :defaultAudience AS "defaultAudience", :claims AS "claims", :authenticatedAt AS "authenticatedAt", :amr AS "amr",
       'offline_access' = ANY (:scopes) AS "offline", u."roles",
       ${buildClaimsUserSql('u', ':withClaims')} AS "claimsUser"
     FROM "User" u
@@ -63,6 +64,7 @@ export const redeemAuthorizationCode = (
     sessionId,
     scopes,
     resources,
+    defaultAudience,
     claims,
     authenticatedAt,
     amr,
@@ -81,6 +83,7 @@ export const redeemAuthorizationCode = (
       sessionId,
       scopes,
       resources,
+      defaultAudience,
       claims,
       authenticatedAt,
       amr,

@@ -1,5 +1,6 @@
 import type { CachedClient } from '../../access/client-cache.ts'
 import { revokeGrants } from '../../access/revocation.ts'
+import type { CachedTenant } from '../../access/tenant-cache.ts'
 import { isPublicClient } from '../../clients/auth-methods.ts'
 import type { Ctx } from '../../context/context.ts'
 import { takeGrant } from '../../coordination/person-budgets.ts'
@@ -56,7 +57,7 @@ export type GrantedCode = { scopes: string[]; authentication: Authentication }
  * statement: whether the user, the session and the client's access still hold is checked when the code is redeemed.
  */
 export function issueCode(
-  { tokenKey }: { tokenKey: Buffer },
+  { tokenKey, defaultAudience }: Pick<CachedTenant, 'tokenKey' | 'defaultAudience'>,
   { clientId, redirectUri, codeChallenge, nonce, resources, claims, dpopJkt }: AuthorizeRequest,
   { id: sessionId, userId, codeGeneration }: CodeHolder,
   { scopes, authentication: { authenticatedAt, amr } }: GrantedCode,
@@ -64,7 +65,7 @@ export function issueCode(
 ): string {
   return sealCode(tokenKey, {
     ...{ clientId, redirectUri, codeChallenge, nonce, resources, claims, dpopJkt },
-    ...{ sessionId, userId, codeGeneration, scopes, authenticatedAt, amr },
+    ...{ sessionId, userId, codeGeneration, scopes, defaultAudience, authenticatedAt, amr },
     grantId: newId('grant'),
     expiresAt: addSeconds(now, CODE_LIFETIME_SECONDS),
   })

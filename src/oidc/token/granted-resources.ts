@@ -2,7 +2,7 @@ import { OAuthError } from '../../core/oauth-error.ts'
 import { sql } from '../../database/db.ts'
 import { matchResources } from '../model/requested-resources.ts'
 import type { TokenRequest } from '../model/token-request.ts'
-import { computeReach, type TenantAudience } from './audience.ts'
+import { computeReach, selectGrantAudience } from './audience.ts'
 import { type GrantedAccess, type PresentedArtifact, selectGrantedAccess } from './granted-resources.sql.ts'
 
 /**
@@ -11,12 +11,11 @@ import { type GrantedAccess, type PresentedArtifact, selectGrantedAccess } from 
  * that no request extends the audience. Throws OAuthError invalid_target.
  */
 export function narrowResources(
-  tenant: TenantAudience,
+  { tenant, client, resources: requested }: Pick<TokenRequest, 'tenant' | 'client' | 'resources'>,
   granted: GrantedAccess,
-  requested: readonly string[],
 ): string[] {
   if (requested.length === 0) return granted.resources
-  const reach = computeReach(tenant, granted.scopes, granted.resources)
+  const reach = computeReach(selectGrantAudience(tenant, client, granted), granted.scopes, granted.resources)
   const { matched, unknown } = matchResources(requested, reach)
   if (unknown.length > 0)
     throw new OAuthError('invalid_target', 'A token request cannot exceed the granted resources.', {
@@ -30,10 +29,10 @@ export function narrowResources(
  * names resources, none otherwise. Throws OAuthError invalid_target.
  */
 export async function requireGrantedResources(
-  { ctx, tenant, client, resources }: TokenRequest,
+  request: TokenRequest,
   presented: PresentedArtifact,
 ): Promise<void> {
-  if (resources.length === 0) return
-  const reach = await selectGrantedAccess(sql, ctx.tenant, presented, client.id)
-  if (reach) narrowResources(tenant, reach, resources)
+  if (request.resources.length === 0) return
+  const reach = await selectGrantedAccess(sql, request.ctx.tenant, presented, request.client.id)
+  if (reach) narrowResources(request, reach)
 }

@@ -26,6 +26,7 @@ export const NEW_GRANT_RETURNS = {
   sessionId: 'text',
   scopes: 'text[]',
   resources: 'text[]',
+  defaultAudience: 'text?',
   claims: typed<ClaimsRequest | null>('jsonb?'),
   nonce: 'text?',
   authenticatedAt: 'timestamptz',
@@ -54,9 +55,9 @@ export const NEW_GRANT_PARAMETERS = {
  * not created again: `new_grant` has no row then.
  */
 export const NEW_GRANT_CTES = `new_grant AS (
-    INSERT INTO "Grant" ("tenantId", "id", "clientId", "userId", "sessionId", "scopes", "resources", "claims", "dpopJkt", "offline",
+    INSERT INTO "Grant" ("tenantId", "id", "clientId", "userId", "sessionId", "scopes", "resources", "defaultAudience", "claims", "dpopJkt", "offline",
       "secretHash", "authenticatedAt", "amr", "idleExpiresAt", "expiresAt", "createdAt")
-    SELECT :tenant, v."grantId", v."clientId", v."userId", v."sessionId", v."scopes", v."resources", v."claims", :grantDpopJkt,
+    SELECT :tenant, v."grantId", v."clientId", v."userId", v."sessionId", v."scopes", v."resources", v."defaultAudience", v."claims", :grantDpopJkt,
       v."offline", CASE WHEN v."offline" THEN :secretHash END, v."authenticatedAt", v."amr",
       CASE WHEN v."offline" THEN :idleExpiresAt ELSE :onlineExpiresAt END,
       CASE WHEN v."offline" THEN :expiresAt ELSE :onlineExpiresAt END, :now

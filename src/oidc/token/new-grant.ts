@@ -20,7 +20,7 @@ export async function issueNewGrantTokens(
     ? formatRefreshToken(tenant.tokenKey, { grantId: grant.grantId, generation: 0, secret })
     : null
   const scopes = selectGrantableScopes(grant.scopes, client, grant.roles)
-  const resources = narrowResources(tenant, grant, request.resources)
+  const resources = narrowResources(request, grant)
   const response = await issueUserTokens(request, { ...grant, scopes, resources }, refreshToken)
   return scopes.includes('session')
     ? { ...response, session_token: await startClientSession(ctx, client, grant) }

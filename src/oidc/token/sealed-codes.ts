@@ -13,6 +13,8 @@ export type CodeContents = {
   nonce: string | null
   scopes: string[]
   resources: string[]
+  /** The default audience of the tenant when it was issued. */
+  defaultAudience: string | null
   /** The validated claims parameter (OIDC Core, section 5.5). */
   claims: ClaimsRequest | null
   /** Thumbprint of the DPoP key that the code is bound to (RFC 9449, section 10). */
@@ -34,6 +36,7 @@ const MEMBERS = [
   'nonce',
   'scopes',
   'resources',
+  'defaultAudience',
   'claims',
   'dpopJkt',
   'authenticatedAt',

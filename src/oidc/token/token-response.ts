@@ -4,7 +4,7 @@ import type { ClaimsRequest } from '../model/claims-request.ts'
 import { toScopeMember } from '../model/scopes.ts'
 import type { TokenRequest, TokenResponse } from '../model/token-request.ts'
 import { issueAccessToken } from './access-tokens.ts'
-import { computeAudience } from './audience.ts'
+import { computeAudience, selectGrantAudience } from './audience.ts'
 import type { ClaimsUserJson } from './granted-user.sql.ts'
 import { buildIdTokenClaims } from './id-token-claims.ts'
 import { issueIdToken } from './id-tokens.ts'
@@ -26,6 +26,7 @@ type UserGrant = {
   sessionId: string | null
   scopes: string[]
   resources: string[]
+  defaultAudience: string | null
   claims: ClaimsRequest | null
   nonce: string | null
   authenticatedAt: Date
@@ -48,7 +49,7 @@ export async function issueUserTokens(
     subject: grant.userId,
     clientId: client.id,
     scopes: grant.scopes,
-    audience: computeAudience(tenant, grant.scopes, grant.resources),
+    audience: computeAudience(selectGrantAudience(tenant, client, grant), grant.scopes, grant.resources),
     dpopJkt,
     lifetimeSeconds,
     grantId: grant.grantId,

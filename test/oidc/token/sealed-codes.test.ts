@@ -10,6 +10,7 @@ const buildContents = (more: Partial<CodeContents> = {}): CodeContents => ({
   userId: newId('user'),
   sessionId: newId('session'),
   redirectUri: 'https://rp.example.com/callback',
+  defaultAudience: null,
   codeChallenge: 'c'.repeat(43),
   nonce: 'nöncé 🔑',
   scopes: ['openid', 'offline_access'],
