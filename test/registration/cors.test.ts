@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest'
-import { createPlatformCtx } from '../../src/core/context.ts'
+import { createPlatformCtx } from '../../src/context/context.ts'
 import { updateSettings } from '../../src/tenants/settings.ts'
 import { newTenant } from '../support/actors.ts'
 import { toCorsHeaders } from '../support/cors.ts'

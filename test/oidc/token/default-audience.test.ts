@@ -1,6 +1,6 @@
 import { decodeJwt } from 'jose'
 import { describe, expect } from 'vitest'
-import { createPlatformCtx } from '../../../src/core/context.ts'
+import { createPlatformCtx } from '../../../src/context/context.ts'
 import { userinfoAudienceOf } from '../../../src/oidc/token/audience.ts'
 import { updateSettings } from '../../../src/tenants/settings.ts'
 import { decide, pollWith, startDevice } from '../../support/device-flow.ts'
