@@ -49,7 +49,8 @@ function computeDigest(): string {
 
 /**
  * Writes `{ ...source, name }` as `{ ...null, ...source, name }`, which has the same value. Node 20 takes half a
- * microsecond for each member that follows a spread at the start of a literal, and a twentieth of it otherwise.
+ * microsecond for each member that follows a spread at the start of a literal, and a twentieth of it otherwise. See
+ * docs/decisions/0102.
  */
 function prefixSpreads(code: string): string {
   const starts: number[] = []

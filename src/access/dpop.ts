@@ -193,7 +193,7 @@ export function assertPermittedAlgorithm(
 
 /**
  * Records the use of a proof. Throws OAuthError invalid_dpop_proof when any process has recorded it before.
- * One statement.
+ * One statement. See docs/decisions/0029.
  */
 export async function consumeProof(
   tenant: string,

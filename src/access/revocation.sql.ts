@@ -16,7 +16,7 @@ import { buildQueueLogoutsSql } from './session-clients.sql.ts'
 /**
  * The tables whose rows give a user or a client access, and how revocation ends it. A table that is added to
  * the schema belongs here and into every scope of revocation-parts.sql.ts and this file that it concerns
- * (test/contract/revocation.test.ts).
+ * (test/contract/revocation.test.ts). See docs/decisions/0044.
  */
 export const REVOCABLE_TABLES = {
   Session: 'ended',

@@ -3,7 +3,10 @@ import { FAPI_ALGORITHMS } from '../keys/public-keys.ts'
 import { SIGNING_ALGORITHMS } from '../keys/signing-algorithms.ts'
 import { APP_TYPES, HAS_SECRET } from './client-types.ts'
 
-/** Profiles: sets of security settings under one name. fapi2 is the FAPI 2.0 Security Profile. */
+/**
+ * Profiles: sets of security settings under one name. fapi2 is the FAPI 2.0 Security Profile.
+ * See docs/decisions/0126.
+ */
 export const SECURITY_PROFILES = ['fapi2'] as const
 export type SecurityProfile = (typeof SECURITY_PROFILES)[number]
 

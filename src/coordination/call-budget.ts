@@ -31,7 +31,7 @@ export function resolveCallerKey({ tenant, actor, ip }: Pick<Ctx, 'tenant' | 'ac
   return `network:${toNetwork(ip)}`
 }
 
-/** Counts one call, unless the budget is exhausted. Does not wait and never throws. */
+/** Counts one call, unless the budget is exhausted. Does not wait and never throws. See docs/decisions/0020. */
 export function chargeCall(caller: Pick<Ctx, 'tenant' | 'actor' | 'ip'>, now = Date.now()): CallBudget {
   const { remaining, resetSeconds, isExhausted } = countCall(resolveCallerKey(caller), now)
   return { limit: env.rateLimit, remaining, resetSeconds, isExhausted }

@@ -63,7 +63,7 @@ const countSignInNotice = createBackgroundCounts('signInNotices', {
   maxKeys: MAX_KEYS,
 })
 
-/** Counts a grant that a user gives a client. Throws RateLimited. */
+/** Counts a grant that a user gives a client. Throws RateLimited. See docs/decisions/0109. */
 export function takeGrant(tenant: string, userId: string, clientId: string): void {
   // First: what one client is denied must not use up the grants of others.
   takeGrantUse(`${tenant}:${userId}:${clientId}`, 'grants of a user to a client')

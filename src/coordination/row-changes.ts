@@ -86,7 +86,7 @@ async function readChanges(): Promise<void> {
 
 /**
  * Reads the changes since the last time, unless they were read within `maxAgeMs`. Concurrent callers share one
- * statement. Does not throw: after an error, what is cached becomes old.
+ * statement. Does not throw: after an error, what is cached becomes old. See docs/decisions/0104.
  */
 export function checkRowChanges(maxAgeMs = CHECK_AGE_MS): Promise<void> {
   if (!running && performance.now() - startedAt < maxAgeMs) return Promise.resolve()

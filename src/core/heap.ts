@@ -8,6 +8,7 @@ import { setFlagsFromString } from 'node:v8'
  *   heap frees.
  * - The young generation does not grow: the modules that are loaded survive its collections, which would make it
  *   sixteen times larger than an idle process needs.
+ * See docs/decisions/0103.
  */
 export function prepareHeap(): void {
   setFlagsFromString('--no-allocation-site-pretenuring')

@@ -1,4 +1,4 @@
-/** The methods by which users sign in on the hosted pages, in the order of the first page. */
+/** The methods by which users sign in on the hosted pages, in the order of the first page. See docs/decisions/0070. */
 export const SIGN_IN_METHODS = ['passcode', 'passkey', 'provider'] as const
 export type SignInMethodName = (typeof SIGN_IN_METHODS)[number]
 

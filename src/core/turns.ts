@@ -83,7 +83,10 @@ function joinQueue({ tenant, workload }: Workload, part: keyof Queue): Promise<v
   })
 }
 
-/** Waits for a turn of the tenant; undefined, without waiting, for work that is not limited. */
+/**
+ * Waits for a turn of the tenant; undefined, without waiting, for work that is not limited.
+ * See docs/decisions/0049.
+ */
 export const takeTurn = (workload: Workload): Promise<void> | undefined => joinQueue(workload, 'starting')
 
 /**

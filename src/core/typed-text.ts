@@ -23,7 +23,7 @@ function toAsciiDigit(digit: string): string {
 /**
  * Text as a person means it who types or pastes it: NFKC, digits of any script as 0 to 9, any dash as `-`, runs of white
  * space as one space, none around it, nothing unseen. What is compared or judged comes from here; what is stored
- * has its own, stricter rules.
+ * has its own, stricter rules. See docs/decisions/0128.
  */
 export const cleanTypedText = (text: string): string =>
   text

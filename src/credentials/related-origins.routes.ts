@@ -6,6 +6,7 @@ import { REGISTRATION_ORIGINS } from './relying-party.ts'
 /**
  * The origins that may use passkeys of the RP ID besides its own (WebAuthn Level 3, section 5.11). Browsers
  * request it from the root of the RP ID. There is no such document without PASSKEY_ORIGINS.
+ * See docs/decisions/0080.
  */
 export function addRelatedOriginRoutes(app: H3): void {
   if (env.passkeyOrigins.length > 0)

@@ -12,7 +12,7 @@ const LIST_CONNECTIONS = Math.max(2, Math.floor(env.databaseConnections * 0.3))
 
 /**
  * Changes hold at most half of the main connections, so that the protocol always has the rest. While the protocol is in
- * use, those of one tenant run two at a time: more take the cores that it needs.
+ * use, those of one tenant run two at a time: more take the cores that it needs. See docs/decisions/0048.
  */
 export const CHANGE_LIMITS: GateLimits = {
   total: CHANGE_CONNECTIONS,

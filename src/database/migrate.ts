@@ -88,7 +88,7 @@ export type SentMigrations = { applied: Promise<string[]> }
  * Sends the pending migrations of prisma/migrations, to be applied in one transaction under an advisory lock. All are
  * sent at once, so that the server applies them while this process does other work. Sends no startup options to a
  * pooler (`isPooled`). Throws when an applied migration was changed. `applied` rejects when a migration fails; nothing
- * is applied then.
+ * is applied then. See docs/decisions/0004.
  */
 export async function sendMigrations(
   settings: pg.ClientConfig,

@@ -41,7 +41,7 @@ export const RECOVERY_SETTINGS = {
 /**
  * Makes a pool of these settings recover: a lost connection does not end the process; a silent one is closed,
  * and the idle ones with it, because they have lost the same server. Idle connections are checked, so that the
- * first requests after a quiet time do not get connections that were lost during it.
+ * first requests after a quiet time do not get connections that were lost during it. See docs/decisions/0059.
  */
 export function watchPool(
   pool: pg.Pool,

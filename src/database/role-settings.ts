@@ -3,7 +3,7 @@ import { StartError } from '../core/start-error.ts'
 
 /**
  * Throws StartError, with the statements that set them, unless connections of the role have these settings:
- * without its timeouts, a lost connection holds its locks for good.
+ * without its timeouts, a lost connection holds its locks for good. See docs/decisions/0068.
  */
 export async function assertRoleSettings(
   connection: pg.ClientConfig,

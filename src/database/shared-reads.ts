@@ -5,7 +5,10 @@ import { QueryBatch } from './rows/query-batch.ts'
 const texts = new Set<string>()
 const LOCKS_ROWS = /\bFOR\s+(NO\s+KEY\s+)?(UPDATE|SHARE|KEY\s+SHARE)\b/i
 
-/** Declares a statement that only reads a few rows by their keys. Throws for one that writes or locks. */
+/**
+ * Declares a statement that only reads a few rows by their keys. Throws for one that writes or locks.
+ * See docs/decisions/0101.
+ */
 export function declareSharedRead(text: string): void {
   if (!/^\s*SELECT\b/i.test(text) || LOCKS_ROWS.test(text))
     throw new Error(`a statement that writes or locks cannot share a round trip: ${text}`)

@@ -147,6 +147,7 @@ export const listStatements = (): readonly SqlStatement[] => statements
  *     const SELECT_NAME = statement({ takes: { id: 'text' }, returns: { name: 'text?' } })`
  *       SELECT "name" FROM "User" WHERE "tenantId" = :tenant AND "id" = :id`
  *     const row = await db.one(SELECT_NAME, { id })
+ * See docs/decisions/0043.
  */
 export const statement =
   <const Takes extends Shape = None, const Returns extends Shape = None>(declared: {

@@ -35,7 +35,7 @@ const RANDOM_PAUSE_MS = 30
 
 /**
  * Sends a message in the background, because waiting for it, or for the processor while it is composed, would
- * reveal whether one was sent. Failures are logged.
+ * reveal whether one was sent. Failures are logged. See docs/decisions/0006.
  */
 export function deliverInBackground(deliver: () => Promise<void>): void {
   const { signal } = pauses

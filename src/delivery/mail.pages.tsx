@@ -74,7 +74,7 @@ const isSafe = (part: MailPart): boolean => part.kind !== 'link' || toSafeLink(p
 
 /**
  * Renders a mail as HTML, for widths from 320 px. Preact escapes names of tenants and clients. The logo is the only
- * external resource. Links that are neither http nor https are left out.
+ * external resource. Links that are neither http nor https are left out. See docs/decisions/0085.
  */
 export function renderMail(mail: RichMail): string {
   const { subject, preheader, heading, tenant, parts, footer, language: lang, direction: dir } = mail

@@ -66,7 +66,7 @@ function connectServer(channel: DeliveryChannel): Promise<void> {
 
 /**
  * Checks the server of a channel, for an address that a page was given. Call it for known and unknown
- * addresses alike, in the background; it never throws.
+ * addresses alike, in the background; it never throws. See docs/decisions/0047.
  */
 export async function checkDelivery(
   tenant: string,

@@ -6,6 +6,7 @@ const toMacInput = (tenant: string, addressKey: string): string => `${tenant}\n$
 /**
  * The form in which the log stores the address of a failed sign-in: an HMAC under ENCRYPTION_KEY, because a
  * plain hash of an address is found by trying addresses. `addressKey` is the normalized address.
+ * See docs/decisions/0069.
  */
 export const hashAddress = (tenant: string, addressKey: string): Buffer =>
   computeMac(PURPOSE, toMacInput(tenant, addressKey))

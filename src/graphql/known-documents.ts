@@ -61,6 +61,7 @@ function findLargest<Part extends { bytes: number }>(parts: Iterable<Part>): Par
  * each request. When there is no space, the caller that has most of the tenant that has most loses the document that was
  * used least recently, and with it what WeakMaps keep of it: nobody makes the process forget the documents of all others.
  * It is found among the callers, not among the documents: a large one may displace a thousand small ones.
+ * See docs/decisions/0105.
  */
 export function createKnownDocuments() {
   const tenants = new Map<string, TenantPart>()

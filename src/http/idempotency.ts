@@ -94,7 +94,7 @@ export type IdempotentOutcome<Body> = { response: Body; isFinal: boolean }
  * key before. The response is stored as JSON, of 256 KB at most and if `takeStored` permits it. An outcome that is not final releases the key. A key belongs to
  * one caller: a client or user of a tenant. Throws AppError CONFLICT when the key was used for another
  * request or with other scopes, while the first request is running, and when its response was not stored; InvalidInput for a body that is
- * nested too deeply; and what `work` throws.
+ * nested too deeply; and what `work` throws. See docs/decisions/0019.
  */
 export async function runIdempotently<Body extends object>(
   ctx: Ctx,

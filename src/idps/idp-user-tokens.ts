@@ -20,7 +20,7 @@ export type IdpUserTokens = {
 /**
  * Returns the kept access token of a user at a provider, refreshed there if it has expired, and records who read it.
  * Throws NotFound without a link or tokens, Conflict when the token has expired and cannot be refreshed, and Unavailable
- * when the provider does not respond.
+ * when the provider does not respond. See docs/decisions/0083.
  */
 export async function getIdpUserTokens(ctx: Ctx, userId: string, idpId: string): Promise<IdpUserTokens> {
   assertLinkIds(userId, idpId)

@@ -24,6 +24,7 @@ const tryDivide = (range: UnevenRange): Promise<boolean> =>
 /**
  * Divides ranges that have become too large and removes empty ones, so that pages by offset stay cheap at any depth. A
  * range whose tenant is written without a pause is left for the next run. Returns how many ranges it changed.
+ * See docs/decisions/0097.
  */
 export async function divideRanges(): Promise<number> {
   let changed = 0

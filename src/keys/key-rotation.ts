@@ -27,7 +27,7 @@ import { DEFAULT_SIGNING_ALGORITHM, SIGNING_ALGORITHMS, type SigningAlgorithm } 
 
 /**
  * How long a key stays published after its successor becomes active: until the last token that it signed has
- * expired (the tokenExpiryTime of a client is at most a day), and an hour for clock skew.
+ * expired (the tokenExpiryTime of a client is at most a day), and an hour for clock skew. See docs/decisions/0033.
  */
 export const RETIRED_PUBLICATION_SECONDS = 86_400 + 3600
 /** The maximum clock skew between processes: a key that becomes active this soon may have signed already. */

@@ -7,7 +7,7 @@ const CHECKED: CheckedCatalogs<typeof GENERATED_CATALOGS> = GENERATED_CATALOGS
 /** The English messages, whose keys, arguments and tags are those of every language. */
 export const EN: Catalog = CHECKED.en
 
-/** The catalogs by language tag; English is the first. */
+/** The catalogs by language tag; English is the first. See docs/decisions/0084. */
 export const CATALOGS: ReadonlyMap<string, Catalog> = new Map<string, Catalog>(Object.entries(CHECKED))
 
 /** The languages of pages and messages, as tags (BCP 47). */

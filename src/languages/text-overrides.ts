@@ -76,7 +76,7 @@ const wordsByOverrides = new WeakMap<object, Map<string, Words>>()
 
 /**
  * The words of a language with the texts of a tenant. A text that was valid for an earlier version of the catalog is left
- * out.
+ * out. See docs/decisions/0092.
  */
 export function getTenantWords(language: string, overrides: readonly TextOverride[] | null): Words {
   const own = overrides?.filter(({ locale }) => locale === language) ?? []

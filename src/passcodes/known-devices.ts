@@ -8,7 +8,7 @@ import { type PasscodeOrigin, toApiOrigin, toDeviceOrigin } from './passcode-ori
 /** A shorter token may be that of many devices, or be guessed. */
 const MIN_TOKEN_CHARACTERS = 16
 
-/** The device by which an address may be known; null without a token that is long enough. */
+/** The device by which an address may be known; null without a token that is long enough. See docs/decisions/0130. */
 export const selectDevice = (tenant: string, { deviceToken }: ParsedMetadata): string | null =>
   deviceToken && deviceToken.length >= MIN_TOKEN_CHARACTERS ? toDeviceId(tenant, deviceToken) : null
 

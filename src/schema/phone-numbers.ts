@@ -30,7 +30,7 @@ const cleanNumber = (text: string): string => cleanTypedText(text).replace(/^tel
 /**
  * A phone number in E.164, with an extension as `;ext=` (RFC 3966), which is also its key. Null unless `text` has a country code and a length that is possible there, or is a number in the national
  * form of one of `countries`. Of several readings, a mobile number comes first, then a valid number, then the
- * order of `countries`.
+ * order of `countries`. See docs/decisions/0129.
  */
 export function parsePhoneNumber(text: string, countries: readonly Country[] = []): string | null {
   const normal = cleanNumber(text)

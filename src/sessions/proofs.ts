@@ -4,7 +4,7 @@ import { computeAcr, isTwoFactorAcr } from './acr.ts'
 /** A proof of the user's identity: the method or second factor, and its authentication methods (RFC 8176). */
 export type NewProof = { method: SignInMethodName | SecondFactorName; amr: string[] }
 
-/** A proof of a session, and when it was given. Plain JSON, since sessions store it. */
+/** A proof of a session, and when it was given. Plain JSON, since sessions store it. See docs/decisions/0071. */
 export type SessionProof = NewProof & { at: string }
 
 /** The proofs of a session. One that an earlier version started has that of its last sign-in. */

@@ -46,7 +46,7 @@ const createUniqueList = (member: UserFilterMember, index: string): UserList => 
 /**
  * Every supported list of users; the first that matches is used. Other combinations are rejected, because
  * they would read thousands of users to find a few. test/contract verifies the plan of each on a large
- * tenant.
+ * tenant. See docs/decisions/0013.
  */
 export const USER_LISTS: readonly UserList[] = [
   createUniqueList('email', 'User_email_key'),

@@ -32,7 +32,7 @@ const OWNER_POLL_MS = 50
  * process runs it, returns a connection to that one. It ends with this process, even by kill -9, and is
  * started again when it ends by itself. `settings` are PostgreSQL's own, as `name=value`. Throws when the
  * other process does not answer within `ownerWaitMs`, for data that this version does not read, and where
- * there is no PostgreSQL for this platform.
+ * there is no PostgreSQL for this platform. See docs/decisions/0042.
  */
 export async function openEmbedded(
   directory: string,

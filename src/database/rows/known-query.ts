@@ -55,7 +55,7 @@ export function requestNextPart(connection: Connection, limit: ReadLimit | undef
  * A prepared statement for pg's client, which calls the `handle…` methods with the messages of the server. The
  * first time on a connection, it is parsed and described like a query of pg. Afterwards the columns are known:
  * it is bound and executed without a description. The server rejects a prepared statement whose
- * columns have changed.
+ * columns have changed. See docs/decisions/0093.
  */
 export class KnownQuery implements pg.Submittable {
   readonly name: string

@@ -82,7 +82,7 @@ function runQuery(query: CompiledQuery, args: ExecutionArgs, variableValues: Run
 
 /**
  * Executes a valid query by its compiled form. What has none, and what has invalid variables, is executed by
- * `executePlain`, with the same result.
+ * `executePlain`, with the same result. See docs/decisions/0096.
  */
 export function executeQuery(args: ExecutionArgs, executePlain: Execute, compilation: Compilation): unknown {
   const query = findQuery(args, compilation)

@@ -22,7 +22,7 @@ export type Member = {
   onLeave: () => void
 }
 
-/** One execution of a subscription for all streams whose results are the same. */
+/** One execution of a subscription for all streams whose results are the same. See docs/decisions/0091. */
 export type SharedExecution = {
   /** The position of the last result that was delivered. */
   position: Position

@@ -89,6 +89,7 @@ type RequestInUse = { params: URLSearchParams; signIn?: ResumableSignIn } | { pe
  * client_id (RFC 9126, section 4; RFC 9101, section 5). The first use returns the parameters. Until the request_uri
  * expires, a later one leads back to the sign-in that the first one started, while it is not finished (section 7.3).
  * Throws OAuthError invalid_request_uri, not redirected, because the redirect_uri is unknown. One statement.
+ * See docs/decisions/0125.
  */
 export async function openPushedRequest(
   tenant: string,

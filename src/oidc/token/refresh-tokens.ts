@@ -23,7 +23,7 @@ export function formatRefreshToken(tokenKey: Buffer, token: RefreshToken): strin
 
 /**
  * Parses a refresh token and verifies its MAC; null for anything that this tenant did not issue. No
- * statement.
+ * statement. See docs/decisions/0001.
  */
 export function parseRefreshToken(tokenKey: Buffer, text: string): RefreshToken | null {
   const [, grantId = '', generation = '', secret = '', mac = ''] = REFRESH_TOKEN_SYNTAX.exec(text) ?? []

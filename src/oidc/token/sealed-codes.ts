@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, createHmac } from 'node:crypto'
 import type { ClaimsRequest } from '../model/claims-request.ts'
 
-/** What an authorization code grants, for whom, and what its redemption must match. */
+/** What an authorization code grants, for whom, and what its redemption must match. See docs/decisions/0095. */
 export type CodeContents = {
   /** The grant that is created when the code is redeemed: a code is redeemed once, because a grant is created once. */
   grantId: string
