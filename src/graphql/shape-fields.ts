@@ -64,22 +64,24 @@ export function getEnumType(shape: z.ZodType) {
   return type
 }
 
+/** The model of schema.prisma whose columns describe the members of a shape. */
+export const getModel = (shape: z.ZodType | undefined): string | undefined =>
+  shape?.meta()?.model as string | undefined
+
 const objectTypes = new Map<string, unknown>()
 
 /** The type of an object shape with an id, which is the name of the type. */
 function getObjectType(shape: z.ZodObject, id: string, direction: Direction): unknown {
   const known = objectTypes.get(id)
   if (known) return known
-  const description = shape.meta()?.description ?? id
+  const model = getModel(shape)
+  const description = shape.meta()?.description ?? findDescription(model ?? '') ?? id
   const type =
     direction === 'input'
-      ? builder.inputType(id, {
-          description,
-          fields: (t) => buildInputFields(t, shape.shape),
-        })
+      ? builder.inputType(id, { description, fields: (t) => buildInputFields(t, shape.shape, model) })
       : builder.objectRef<object>(id).implement({
           ...withPublicAccess(description),
-          fields: (t) => buildObjectFields(t as never, shape.shape),
+          fields: (t) => buildObjectFields(t as never, shape.shape, model),
         })
   objectTypes.set(id, type)
   return type
@@ -152,6 +154,7 @@ export const buildInputFields = (t: InputFields, shapes: Shapes, model?: string)
     Object.entries(shapes).map(([name, shape]) => {
       const { shape: inner } = unwrap(shape, 'input')
       const type = toType(inner, 'input') as 'String'
-      return [name, t.field({ type, description: describeShape(shape, inner, name, model) })]
+      const required = !shape.safeParse(undefined).success
+      return [name, t.field({ type, required, description: describeShape(shape, inner, name, model) })]
     }),
   )

@@ -10,7 +10,8 @@ export const expectedUpdatedAt = createInstantText(
   'must be the updatedAt that was read, such as 2026-01-31T12:00:00.000Z',
 )
   .meta({
-    description: 'The updatedAt that the caller read. When it has changed since, nothing is written (409).',
+    description:
+      'The updatedAt that the caller read. When it has changed since, nothing is written, and the error is CONFLICT.',
     example: '2026-11-20T09:30:00.000Z',
   })
   .nullish()

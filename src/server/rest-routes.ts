@@ -12,7 +12,7 @@ import { signInLimitRoutes } from '../passcodes/sign-in-limits.rest.ts'
 import { registrationTokenRoutes } from '../registration/registration-tokens.rest.ts'
 import type { RestRoute } from '../rest/route.ts'
 import { sessionRoutes } from '../sessions/sessions.rest.ts'
-import { tenantRoutes } from '../tenants/tenants.rest.ts'
+import { tenantOperations } from '../tenants/tenants.operations.ts'
 import { bulkRoutes } from '../users/bulk.rest.ts'
 import { roleRoutes } from '../users/roles.rest.ts'
 import { userRoutes } from '../users/users.rest.ts'
@@ -33,7 +33,7 @@ export const restRoutes: readonly RestRoute[] = [
   ...invitationRoutes,
   ...registrationTokenRoutes,
   ...clientRoutes,
-  ...tenantRoutes,
+  ...tenantOperations,
   ...keyRoutes,
   ...eventRoutes,
 ]

@@ -1,10 +1,15 @@
 import { builder } from '../graphql/builder.ts'
-import { connectionField, defineConnectionType, PAGE_ARGS } from '../graphql/connection.ts'
 import { withPublicAccess, withScope } from '../graphql/field-access.ts'
 import { ID_DESCRIPTION, Node, nullIfNotFound, registerNode } from '../graphql/node.graphql.ts'
+import { buildObjectFields } from '../graphql/shape-fields.ts'
 import { toSettings } from './settings.ts'
-import { TenantSettings } from './tenant-settings.graphql.ts'
-import { getTenant, listTenants, type Tenant } from './tenants.ts'
+import { TenantSettingsShape } from './tenants.fields.ts'
+import { getTenant, type Tenant } from './tenants.ts'
+
+const TenantSettings = builder.objectRef<ReturnType<typeof toSettings>>('TenantSettings').implement({
+  ...withScope('tenant:read', 'The settings of a tenant.'),
+  fields: (t) => buildObjectFields(t as never, TenantSettingsShape.shape, 'Tenant'),
+})
 
 export const TenantRef = builder.objectRef<Tenant>('Tenant').implement({
   ...withPublicAccess('An isolated set of users, clients and keys. Its id is its slug.'),
@@ -37,16 +42,5 @@ builder.queryField('tenant', (t) =>
     type: TenantRef,
     nullable: true,
     resolve: (_root, _args, { ctx }) => nullIfNotFound(getTenant(ctx)),
-  }),
-)
-
-const TenantConnection = defineConnectionType('Tenant', TenantRef)
-
-builder.queryField('tenants', (t) =>
-  t.field({
-    ...withScope('tenants:read', 'All tenants of the deployment, by slug. Only in tenant system.'),
-    ...connectionField(TenantConnection),
-    args: PAGE_ARGS,
-    resolve: (_root, args, { ctx }) => listTenants(ctx, args),
   }),
 )

@@ -13,7 +13,8 @@ const ROLE_RULES: { files: RegExp; neverImport: RegExp }[] = [
     files: /\.(rest|routes|http)\.ts$|\.pages\.tsx$/,
     neverImport: /\.graphql\.ts$|\.sql\.ts$|^src\/database\/db\.ts$/,
   },
-  { files: /\.(rest|graphql)\.ts$/, neverImport: /\.(rest|routes)\.ts$|\.pages\.tsx$/ },
+  { files: /\.(rest|graphql)\.ts$/, neverImport: /\.(rest|operations|routes)\.ts$|\.pages\.tsx$/ },
+  { files: /\.operations\.ts$/, neverImport: /\.(rest|routes|http|sql)\.ts$|\.pages\.tsx$|^src\/database\// },
   { files: /\.fields\.ts$/, neverImport: /\.sql\.ts$|^src\/(database|events|delivery|coordination)\// },
 ]
 
@@ -23,7 +24,7 @@ const LIBRARY_FILES: { library: RegExp; files: RegExp }[] = [
   { library: /^h3$/, files: /^src\/(app\.ts|rest\/)|\.(routes|http)\.ts$/ },
   {
     library: /^(graphql|graphql-yoga|graphql-ws|@pothos\/.*)(\/.*)?$/,
-    files: /^src\/(graphql|server)\/|\.graphql\.ts$/,
+    files: /^src\/(graphql|operations|server)\/|\.graphql\.ts$/,
   },
   { library: /^preact/, files: /^src\/pages\/|\.pages\.tsx$/ },
   { library: /^ioredis$/, files: /^src\/coordination\// },
@@ -31,7 +32,7 @@ const LIBRARY_FILES: { library: RegExp; files: RegExp }[] = [
 ]
 
 /** A file that a transport calls, by its suffix. */
-const ROLE_FILE = /\.(graphql|rest|routes|http|pages)\.tsx?$/
+const ROLE_FILE = /\.(graphql|rest|operations|routes|http|pages)\.tsx?$/
 
 const toLine = ({ from, line, to }: ImportEdge): string => `${from}:${line} imports ${to}`
 
@@ -91,6 +92,7 @@ const FLOORS = [
   ['registration', 'consents', 'passcodes'],
   ['sessions', 'credentials', 'idps', 'sign-up'],
   ['users', 'clients', 'tenants'],
+  ['operations'],
   ['graphql', 'rest', 'pages'],
   ['access'],
   ['keys'],

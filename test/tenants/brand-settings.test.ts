@@ -2,7 +2,7 @@ import { describe, expect } from 'vitest'
 import { test } from '../support/tenants.ts'
 
 const MUTATION = `mutation ($input: UpdateTenantSettingsInput!) { updateTenantSettings(input: $input) {
-  ... on TenantSettingsPayload { tenant { settings { themeColor darkThemeColor cornerRadius font } } }
+  ... on UpdateTenantSettingsPayload { tenant { settings { themeColor darkThemeColor cornerRadius font } } }
   ... on ValidationError { fields { field description } } } }`
 
 describe('the settings of the brand', () => {

@@ -56,12 +56,12 @@ describe('the settings of a tenant', () => {
     ])
     const changed = await gql(
       `mutation ($input: UpdateTenantSettingsInput!) { updateTenantSettings(input: $input) {
-         __typename ... on TenantSettingsPayload { tenant { id settings { friendlyName supportUrl } } }
+         __typename ... on UpdateTenantSettingsPayload { tenant { id settings { friendlyName supportUrl } } }
          ... on ValidationError { fields { field description } } } }`,
       { input: { supportUrl: null, friendlyName: 'Acme Ltd' } },
     )
     expect(changed.body.data.updateTenantSettings).toEqual({
-      __typename: 'TenantSettingsPayload',
+      __typename: 'UpdateTenantSettingsPayload',
       tenant: { id: tenant, settings: { friendlyName: 'Acme Ltd', supportUrl: null } },
     })
     const read = await rest('GET', '/settings')

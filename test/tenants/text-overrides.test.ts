@@ -22,7 +22,7 @@ describe('the texts of a tenant', () => {
     expect((await gql(SETTINGS_QUERY)).body.data?.tenant.settings).toEqual({ textOverrides: overrides })
     const written = await gql(
       `mutation ($input: UpdateTenantSettingsInput!) { updateTenantSettings(input: $input) {
-        ... on TenantSettingsPayload { tenant { settings { textOverrides { key } } } } } }`,
+        ... on UpdateTenantSettingsPayload { tenant { settings { textOverrides { key } } } } } }`,
       { input: { textOverrides: null } },
     )
     expect(written.body.errors).toBeUndefined()

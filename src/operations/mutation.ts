@@ -1,0 +1,192 @@
+import type * as z from 'zod'
+import type { Ctx } from '../context/context.ts'
+import { Conflict, InvalidInput } from '../core/errors.ts'
+import type { Scope } from '../core/scopes.ts'
+import { builder, type InputFields } from '../graphql/builder.ts'
+import { withAccountScope, withPublicAccess, withScope } from '../graphql/field-access.ts'
+import { markCreation } from '../graphql/idempotency.ts'
+import { toResultOptions } from '../graphql/result-options.ts'
+import { buildInputFields, buildObjectFields, getModel } from '../graphql/shape-fields.ts'
+import { DoneShape, type RestRoute, toDoneBody } from '../rest/route.ts'
+import { capitalize, type Resource, toWords } from './resource.ts'
+import { describeTarget, parseTargets, readTargets, type Target, type TargetIds } from './targets.ts'
+
+type ExpectedError = Parameters<typeof toResultOptions>[number]
+
+/** The members of a payload: objects of resources, and values of shapes. */
+type Output = Record<string, Resource<unknown> | z.ZodType>
+/** What the service returns for an output. */
+type ResultOf<Members extends Output> = {
+  [Name in keyof Members]: Members[Name] extends Resource<infer Row>
+    ? Row
+    : Members[Name] extends z.ZodType
+      ? z.output<Members[Name]>
+      : never
+}
+
+/** The route of a mutation. The rest follows from the mutation. */
+type MutationRoute<Result> = Pick<RestRoute, 'method' | 'path' | 'status' | 'location' | 'headers'> & {
+  /** The message of success, of an operation that returns nothing else. */
+  message?: string
+  /** The response, where it differs from the object that the mutation returns. */
+  response?: z.ZodType
+  toBody?(ctx: Ctx, result: Result): object
+}
+
+export type Mutation<Name extends Target, Members extends Output> = {
+  /** Also the operationId of REST, and the name of the service's function. */
+  name: string
+  summary: string
+  /** The required scope; `account` for an operation on the caller's own account. */
+  scope: Scope | 'account'
+  /** Accepts an Idempotency-Key. */
+  isCreation?: true
+  /** The objects that it is about. */
+  targets?: readonly Name[]
+  /** The shape of its input, which the service validates. */
+  input?: z.ZodObject
+  /** The input may be omitted over REST. */
+  isInputOptional?: true
+  /** Expected errors besides InvalidInput. */
+  errors?: readonly ExpectedError[]
+  output: Members
+  /** Absent for an operation that only GraphQL has. */
+  rest?: MutationRoute<ResultOf<Members>>
+  run(ctx: Ctx, ids: TargetIds<Name>, input: unknown): Promise<ResultOf<Members>>
+}
+
+const isResource = (member: Resource<unknown> | z.ZodType): member is Resource<unknown> => 'ref' in member
+
+/** Members that only responses have are accepted in REST, where clients send objects back. */
+const listInputShapes = (input: z.ZodObject | undefined): Record<string, z.ZodType> =>
+  Object.fromEntries(
+    Object.entries(input?.shape ?? {}).filter(([, shape]) => (shape as z.ZodType).meta()?.readOnly !== true),
+  ) as Record<string, z.ZodType>
+
+/** The input type: ids of the targets and the members of the input. */
+function defineInput({ name, targets = [], input }: Mutation<Target, Output>) {
+  return builder.inputType(`${capitalize(name)}Input`, {
+    description: `Input of ${name}.`,
+    fields: (t: InputFields) => ({
+      ...Object.fromEntries(
+        targets.map((target) => [target, t.id({ required: true, description: describeTarget(target) })]),
+      ),
+      ...buildInputFields(t, listInputShapes(input), getModel(input)),
+    }),
+  })
+}
+
+/** An object is null for callers who may write it but not read it. */
+function describeMember(member: string, { scope, isPublic }: Resource<unknown>, writeScope: string) {
+  const words = `The ${toWords(member)}`
+  return isPublic || writeScope === 'account'
+    ? { description: `${words}.` }
+    : { nullable: true, description: `${words}; null, with an error, for callers without ${scope}.` }
+}
+
+function definePayload({ name, scope, output }: Mutation<Target, Output>) {
+  return builder.objectRef<object>(`${capitalize(name)}Payload`).implement({
+    ...withPublicAccess(`The result of ${name}.`),
+    fields: (t) =>
+      Object.fromEntries(
+        Object.entries(output).map(([member, value]) =>
+          isResource(value)
+            ? [
+                member,
+                t.field({
+                  type: value.ref as never,
+                  ...describeMember(member, value, scope),
+                  resolve: (result) => (result as Record<string, unknown>)[member] as never,
+                }),
+              ]
+            : Object.entries(buildObjectFields(t as never, { [member]: value }))[0],
+        ) as never,
+      ),
+  })
+}
+
+function defineField(mutation: Mutation<Target, Output>): void {
+  const { name, summary, scope, isCreation, targets = [], errors = [] } = mutation
+  const access = scope === 'account' ? withAccountScope(summary) : withScope(scope, summary)
+  builder.mutationField(name, (t) =>
+    t.field({
+      ...(isCreation ? markCreation(access) : access),
+      ...toResultOptions(InvalidInput, ...errors),
+      type: definePayload(mutation),
+      args: {
+        input: t.arg({ type: defineInput(mutation), required: true, description: `The input of ${name}.` }),
+      },
+      resolve: (_root, { input }, { ctx }) => {
+        const ids = readTargets(targets, input)
+        const rest = Object.fromEntries(
+          Object.entries(input).filter(([member]) => !targets.includes(member as Target)),
+        )
+        return mutation.run(ctx, ids, rest)
+      },
+    }),
+  )
+}
+
+/** The first resource of an output, whose object is the body of the response. */
+const findBody = (output: Output) =>
+  Object.entries(output).find((entry): entry is [string, Resource<unknown>] => isResource(entry[1]))
+
+function toRoute(mutation: Mutation<Target, Output>): RestRoute[] {
+  const {
+    name,
+    summary,
+    scope,
+    isCreation,
+    targets = [],
+    input,
+    isInputOptional,
+    errors = [],
+    output,
+  } = mutation
+  if (!mutation.rest || scope === 'account') return []
+  const { message, response, toBody, ...route } = mutation.rest
+  const [member, resource] = findBody(output) ?? []
+  const toResponse = (ctx: Ctx, result: Record<string, unknown>): object => {
+    if (message !== undefined) return toDoneBody(ctx, message)
+    if (toBody) return toBody(ctx, result as never)
+    return resource?.toBody(ctx, result[member as string] as never) ?? result
+  }
+  return [
+    {
+      ...route,
+      operationId: name,
+      summary,
+      scope,
+      ...(isCreation && { idempotent: true }),
+      ...(input && { body: input }),
+      ...(isInputOptional && { isBodyOptional: true }),
+      response: message === undefined ? (response ?? (resource?.shape as z.ZodType)) : DoneShape,
+      ...(errors.includes(Conflict) && { errors: [409] }),
+      handle: async (ctx, { params, body }) =>
+        toResponse(ctx, await mutation.run(ctx, parseTargets(targets, params), body)),
+    },
+  ]
+}
+
+/**
+ * Declares an operation that writes: the mutation with its input, payload and result union, and the REST route. Both
+ * call `run`. Returns the routes, which server/rest-routes.ts lists.
+ *
+ *     defineMutation({
+ *       name: 'lockUser',
+ *       summary: 'Locks a user.',
+ *       scope: 'users:write',
+ *       targets: ['userId'],
+ *       errors: [NotFound],
+ *       output: { user: USER },
+ *       rest: { method: 'POST', path: '/users/:userId/lock' },
+ *       run: async (ctx, { userId }) => ({ user: await lockUser(ctx, userId) }),
+ *     })
+ */
+export function defineMutation<const Name extends Target, const Members extends Output>(
+  declared: Mutation<Name, Members>,
+): readonly RestRoute[] {
+  const mutation = declared as unknown as Mutation<Target, Output>
+  defineField(mutation)
+  return toRoute(mutation)
+}

@@ -1,0 +1,42 @@
+import type { ObjectRef } from '@pothos/core'
+import type * as z from 'zod'
+import type { Ctx } from '../context/context.ts'
+import type { Scope } from '../core/scopes.ts'
+import type { GraphQLTypes } from '../graphql/builder.ts'
+import { defineConnectionType } from '../graphql/connection.ts'
+
+/** A kind of objects that both surfaces return. */
+export type Resource<Row> = {
+  /** The name of an object in payloads and in descriptions, such as `registrationToken`. */
+  member: string
+  /** The name of a list of them in REST, such as `registrationTokens`. */
+  members: string
+  ref: ObjectRef<GraphQLTypes, Row>
+  /** The scope that reading one requires. */
+  scope: Scope
+  /** The GraphQL type requires no scope, so that whoever may write an object gets it in the payload. */
+  isPublic?: true
+  shape: z.ZodType
+  toBody(ctx: Ctx, row: Row): object
+  /** The connection type of GraphQL; made when a list is declared. */
+  getConnection(): object
+}
+
+/** Declares the resource of an object type. `shape` and `toBody` are those of the REST API. */
+export function defineResource<Row>(
+  declared: Omit<Resource<Row>, 'getConnection' | 'members'> & { members?: string },
+): Resource<Row> {
+  let connection: ReturnType<typeof defineConnectionType<Row>> | undefined
+  return {
+    members: `${declared.member}s`,
+    ...declared,
+    getConnection: () => (connection ??= defineConnectionType<Row>(declared.ref.name, declared.ref)),
+  }
+}
+
+/** `registrationToken` is "registration token". */
+export const toWords = (member: string): string =>
+  member.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
+
+/** `lockUser` is `LockUser`. */
+export const capitalize = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1)

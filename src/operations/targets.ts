@@ -1,0 +1,57 @@
+import { parseClientPathId } from '../access/client-ids.ts'
+import type { IdPrefix } from '../core/crypto.ts'
+import { requireClientId, requireNodeId } from '../graphql/node.graphql.ts'
+
+/** Kinds of objects by the words for one, and how the id of one is read. */
+type Kind = {
+  words: string
+  /** Reads an id of a GraphQL input. Throws InvalidInput about `field`. */
+  require: (id: string, field: string) => string
+  /** Reads a parameter of a REST path; the service answers with NotFound to an id of nothing. */
+  parse: (segment: string) => string
+}
+
+const withPrefix = (prefix: IdPrefix, words: string = prefix): Kind => ({
+  words,
+  require: (id, field) => requireNodeId(prefix, id, field),
+  parse: (segment) => segment,
+})
+const chosen = (words: string): Kind => ({ words, require: (id) => id, parse: (segment) => segment })
+
+/** The objects that operations are about, by the name of the member and of the path parameter with the id. */
+const KINDS = {
+  userId: withPrefix('user'),
+  sessionId: withPrefix('session'),
+  credentialId: withPrefix('cred', 'credential'),
+  invitationId: withPrefix('invitation'),
+  registrationTokenId: withPrefix('regtoken', 'registration token'),
+  clientId: { words: 'client', require: requireClientId, parse: parseClientPathId },
+  idpId: chosen('identity provider'),
+  slug: chosen('tenant'),
+} satisfies Record<string, Kind>
+
+/** The name of a member with the id of an object. */
+export type Target = keyof typeof KINDS
+/** The ids of the objects that an operation is about. */
+export type TargetIds<Name extends Target> = Record<Name, string>
+
+export const describeTarget = (target: Target): string => {
+  const { words } = KINDS[target]
+  return target === 'slug' ? `Slug of the ${words}.` : `Id of the ${words}.`
+}
+
+/** Reads the ids of a GraphQL input. Throws InvalidInput that names the first id of another kind. */
+export const readTargets = <Name extends Target>(
+  targets: readonly Name[],
+  input: Record<string, unknown>,
+): TargetIds<Name> =>
+  Object.fromEntries(
+    targets.map((name) => [name, KINDS[name].require(input[name] as string, name)]),
+  ) as TargetIds<Name>
+
+/** Reads the ids of the parameters of a REST path. */
+export const parseTargets = <Name extends Target>(
+  targets: readonly Name[],
+  params: Record<string, string>,
+): TargetIds<Name> =>
+  Object.fromEntries(targets.map((name) => [name, KINDS[name].parse(params[name] ?? '')])) as TargetIds<Name>

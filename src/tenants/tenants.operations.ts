@@ -1,0 +1,114 @@
+import { Conflict, NotFound } from '../core/errors.ts'
+import { defineMutation } from '../operations/mutation.ts'
+import { defineList, defineLookup } from '../operations/query.ts'
+import { defineResource } from '../operations/resource.ts'
+import { attachHeaders, defineRestRoute, type RestRoute } from '../rest/route.ts'
+import { idShape } from '../schema/response-shapes.ts'
+import { toSettings, updateSettings } from './settings.ts'
+import { TenantCreate, TenantSettingsPatch, TenantSettingsShape, TenantShape } from './tenants.fields.ts'
+import { TenantRef } from './tenants.graphql.ts'
+import {
+  createTenant,
+  deleteTenant,
+  getTenant,
+  getTenantBySlug,
+  listTenants,
+  type Tenant,
+} from './tenants.ts'
+
+const TENANT = defineResource<Tenant>({
+  member: 'tenant',
+  ref: TenantRef,
+  isPublic: true,
+  scope: 'tenant:read',
+  shape: TenantShape,
+  toBody: (_ctx, tenant) => ({
+    slug: tenant.tenantId,
+    settings: toSettings(tenant),
+    updatedAt: tenant.updatedAt,
+    createdAt: tenant.createdAt,
+  }),
+})
+/** A tenant as an operator of tenant `system` reads it. */
+const OPERATED_TENANT = { ...TENANT, scope: 'tenants:read' as const }
+
+/** The body of settings has no updatedAt, so it is a header. */
+const toSettingsBody = (tenant: Tenant) =>
+  attachHeaders(toSettings(tenant), { 'updated-at': tenant.updatedAt.toISOString() })
+
+const UPDATED_AT = { 'Updated-At': 'When the settings were last changed, as expectedUpdatedAt takes it.' }
+
+export const tenantOperations: readonly RestRoute[] = [
+  // GraphQL reads the settings by the query `tenant`.
+  defineRestRoute({
+    method: 'GET',
+    path: '/settings',
+    operationId: 'getTenantSettings',
+    summary: 'The settings of the tenant.',
+    scope: 'tenant:read',
+    response: TenantSettingsShape,
+    headers: UPDATED_AT,
+    handle: async (ctx) => toSettingsBody(await getTenant(ctx)),
+  }),
+  ...defineMutation({
+    name: 'updateTenantSettings',
+    summary:
+      'Updates the settings of the tenant. Omitted settings are unchanged; null unsets, and an empty string unsets a text.',
+    scope: 'tenant:write',
+    input: TenantSettingsPatch,
+    errors: [Conflict],
+    output: { tenant: TENANT },
+    rest: {
+      method: 'PATCH',
+      path: '/settings',
+      response: TenantSettingsShape,
+      headers: UPDATED_AT,
+      toBody: (_ctx, { tenant }) => toSettingsBody(tenant),
+    },
+    run: async (ctx, _ids, input) => ({ tenant: await updateSettings(ctx, input) }),
+  }),
+  ...defineMutation({
+    name: 'createTenant',
+    summary: 'Creates a tenant with its signing key. Only in tenant system.',
+    scope: 'tenants:write',
+    isCreation: true,
+    input: TenantCreate,
+    errors: [Conflict],
+    output: { tenant: OPERATED_TENANT },
+    rest: {
+      method: 'POST',
+      path: '/tenants',
+      status: 201,
+      location: ({ slug }) => `/tenants/${slug}`,
+    },
+    run: async (ctx, _ids, input) => ({ tenant: await createTenant(ctx, input) }),
+  }),
+  ...defineList({
+    name: 'listTenants',
+    summary: 'All tenants of the deployment, by slug. Only in tenant system.',
+    resource: OPERATED_TENANT,
+    path: '/tenants',
+    run: listTenants,
+  }),
+  ...defineLookup({
+    name: 'getTenant',
+    summary: 'A tenant of the deployment. Only in tenant system.',
+    resource: OPERATED_TENANT,
+    target: 'slug',
+    path: '/tenants/:slug',
+    run: getTenantBySlug,
+  }),
+  ...defineMutation({
+    name: 'deleteTenant',
+    summary: 'Deletes a tenant and all its data permanently. Only in tenant system.',
+    scope: 'tenants:write',
+    targets: ['slug'],
+    errors: [NotFound],
+    output: { deletedTenantId: idShape.meta({ description: 'Slug of the deleted tenant.' }) },
+    rest: { method: 'DELETE', path: '/tenants/:slug', message: 'The tenant was deleted.' },
+    run: async (ctx, { slug }) => {
+      await deleteTenant(ctx, slug)
+      return { deletedTenantId: slug }
+    },
+  }),
+]
