@@ -13,7 +13,7 @@ import {
   SYSTEM_TENANT,
 } from '../core/scopes.ts'
 import { throwTransient } from '../core/transient-errors.ts'
-import { sqlFor } from '../database/db.ts'
+import { Handle } from '../database/handle.ts'
 import { verifyAccessToken } from '../keys/keys.ts'
 import { getTextClaim } from '../keys/token-claims.ts'
 import { findClient } from './client-cache.ts'
@@ -134,7 +134,7 @@ async function resolveActor(
     grantId: getTextClaim(payload, 'gid'),
     sessionId: getTextClaim(payload, 'sid'),
   }
-  const [roles] = await selectActiveRoles(sqlFor({ ...target, tenant }), tenant, [basis])
+  const [roles] = await selectActiveRoles(new Handle({ ...target, tenant }), [basis])
   if (!roles) throw createInvalidTokenError()
   const roleScopes = getRoleScopes(roles)
   return {

@@ -1,7 +1,7 @@
 import { createCache } from '../coordination/cache.ts'
 import { getClientLogoUrl } from '../core/brand-images.ts'
 import { equalsConstantTime, sha256 } from '../core/crypto.ts'
-import { sql } from '../database/db.ts'
+import { type Db, Handle } from '../database/handle.ts'
 import { type ClientRow, selectClient } from './client.sql.ts'
 import { isClientId } from './client-ids.ts'
 import { invalidateDeclaredResources } from './declared-resources.ts'
@@ -11,7 +11,7 @@ import { findTenant } from './tenant-cache.ts'
 export type CachedClient = ClientRow & { secretHashes: { hash: Buffer; expiresAt: Date | null }[] }
 
 const clientCache = createCache<CachedClient>('client', async (tenant, clientId) => {
-  const found = await selectClient(sql, tenant, clientId)
+  const found = await selectClient(new Handle({ tenant }), clientId)
   if (!found) return null
   const secretHashes = found.secrets.map(({ hash, expiresAt }) => ({
     hash: Buffer.from(hash, 'hex'),
@@ -36,13 +36,13 @@ export async function findClient(tenant: string, clientId: string): Promise<Cach
 export async function readClientLogo(tenant: string, clientId: string): Promise<string | null> {
   const client = await findClient(tenant, clientId)
   if (!client?.logoUrl?.startsWith('/')) return null
-  return (await selectClient(sql, tenant, clientId))?.client.logoUrl ?? null
+  return (await selectClient(new Handle({ tenant }), clientId))?.client.logoUrl ?? null
 }
 
-/** Call after a change of the client or of its secrets has committed. */
-export function invalidateClient(tenant: string, clientId: string): void {
-  clientCache.invalidate(tenant, clientId)
-  invalidateDeclaredResources(tenant)
+/** Drops the cached client, with its secrets, after the commit. */
+export function invalidateClient(db: Db, clientId: string): void {
+  clientCache.invalidate(db, clientId)
+  invalidateDeclaredResources(db)
 }
 
 /** True when `secret` is a current secret of the client. Every secret is compared, in constant time. */

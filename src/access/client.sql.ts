@@ -1,5 +1,5 @@
 import { storedColumns } from '../database/columns.ts'
-import type { Sql } from '../database/db.ts'
+import type { Db } from '../database/handle.ts'
 import { type RowOf, statement, typed } from '../database/statement.ts'
 import type { SigningAlgorithm } from '../keys/signing-algorithms.ts'
 
@@ -29,11 +29,10 @@ export const CLIENT_WITH_SECRETS = `
 const SELECT_CLIENT = statement({ ...CLIENT_TYPES, shared: true })`${CLIENT_WITH_SECRETS}`
 
 export async function selectClient(
-  sql: Sql,
-  tenant: string,
+  db: Db,
   clientId: string,
 ): Promise<{ client: ClientRow; secrets: SecretRow[] } | null> {
-  const row = await SELECT_CLIENT.first(sql, { tenant, clientId })
+  const row = await db.one(SELECT_CLIENT, { clientId })
   if (!row) return null
   const { secrets, ...client } = row
   return { client, secrets }

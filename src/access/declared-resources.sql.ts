@@ -1,4 +1,4 @@
-import type { Sql } from '../database/db.ts'
+import type { Db } from '../database/handle.ts'
 import { type RowOf, statement, typed } from '../database/statement.ts'
 
 const SELECT_DECLARED = statement({ returns: { resource: 'text' } })`
@@ -6,8 +6,8 @@ const SELECT_DECLARED = statement({ returns: { resource: 'text' } })`
   WHERE "tenantId" = :tenant AND cardinality("resources") > 0`
 
 /** Returns the `resources` of all clients of the tenant, each once. */
-export async function selectDeclaredResources(sql: Sql, tenant: string): Promise<string[]> {
-  return (await SELECT_DECLARED.all(sql, { tenant })).map(({ resource }) => resource)
+export async function selectDeclaredResources(db: Db): Promise<string[]> {
+  return (await db.many(SELECT_DECLARED)).map(({ resource }) => resource)
 }
 
 const SELECT_SERVERS = statement({
@@ -21,7 +21,6 @@ const SELECT_SERVERS = statement({
 
 /** The client that serves each of these resources: the first that declared it. */
 export const selectResourceServers = (
-  sql: Sql,
-  tenant: string,
+  db: Db,
   resources: readonly string[],
-): Promise<RowOf<typeof SELECT_SERVERS>[]> => SELECT_SERVERS.all(sql, { tenant, resources })
+): Promise<RowOf<typeof SELECT_SERVERS>[]> => db.many(SELECT_SERVERS, { resources })

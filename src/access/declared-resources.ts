@@ -1,12 +1,12 @@
 import { createCache } from '../coordination/cache.ts'
-import { sql } from '../database/db.ts'
+import { type Db, Handle } from '../database/handle.ts'
 import { localizeClient } from '../languages/localize-client.ts'
 import { selectDeclaredResources, selectResourceServers } from './declared-resources.sql.ts'
 
 const declaredResourcesCache = createCache<{ resources: readonly string[] }>(
   'declared-resources',
   async (tenant) => ({
-    resources: await selectDeclaredResources(sql, tenant),
+    resources: await selectDeclaredResources(new Handle({ tenant })),
   }),
 )
 
@@ -17,9 +17,8 @@ const declaredResourcesCache = createCache<{ resources: readonly string[] }>(
 export const listDeclaredResources = async (tenant: string): Promise<readonly string[]> =>
   (await declaredResourcesCache.get(tenant, ''))?.resources ?? []
 
-/** Call after a change of a client's `resources` has committed. */
-export const invalidateDeclaredResources = (tenant: string): void =>
-  declaredResourcesCache.invalidate(tenant, '')
+/** Drops the cached resources after the commit. */
+export const invalidateDeclaredResources = (db: Db): void => declaredResourcesCache.invalidate(db, '')
 
 /**
  * The names of the APIs that resources (RFC 8707) stand for, in a language: the names of the clients that serve them. A
@@ -31,7 +30,7 @@ export async function listApiNames(
   language: string,
 ): Promise<string[]> {
   if (resources.length === 0) return []
-  const servers = await selectResourceServers(sql, tenant, resources)
+  const servers = await selectResourceServers(new Handle({ tenant }), resources)
   const names = new Map(
     servers.map((server) => [server.resource, localizeClient(server, language).name] as const),
   )

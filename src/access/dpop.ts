@@ -1,6 +1,7 @@
 import { calculateJwkThumbprint, decodeProtectedHeader, EmbeddedJWK, errors, type JWK, jwtVerify } from 'jose'
 import { sha256Base64url } from '../core/crypto.ts'
 import { toEpochSeconds } from '../core/time.ts'
+import { Handle } from '../database/handle.ts'
 import { ASSERTION_ALGORITHMS, listClientAlgorithms, PRIVATE_JWK_MEMBERS } from '../keys/public-keys.ts'
 import { toLogText } from '../keys/token-claims.ts'
 import {
@@ -200,7 +201,7 @@ export async function consumeProof(
   { jkt, jti, issuedAtSeconds }: VerifiedProof,
 ): Promise<void> {
   const untilSeconds = Math.ceil(issuedAtSeconds) + IAT_WINDOW_SECONDS
-  if (!(await recordFirstUse(tenant, { kind: 'dpop', owner: jkt, jti, untilSeconds })))
+  if (!(await recordFirstUse(new Handle({ tenant }), { kind: 'dpop', owner: jkt, jti, untilSeconds })))
     throw createInvalidProofError('The DPoP proof was used before.', {
       reason: 'the proof was used before',
       claim: 'jti',

@@ -1,4 +1,4 @@
-import type { Sql } from '../database/db.ts'
+import type { Db } from '../database/handle.ts'
 import { checkFoundRow } from '../database/key-lookup.ts'
 import { type Shape, statement } from '../database/statement.ts'
 import { toGrantEventColumns, toSessionEventColumns } from '../events/event-columns.sql.ts'
@@ -13,6 +13,7 @@ const declareRevoke = <const Takes extends Shape>(takes: Takes, where: string, f
   statement({
     takes: { ...takes, now: 'timestamptz', grantEvents: 'jsonb', sessionEvents: 'jsonb' },
     returns: { id: 'text' },
+    hasInserted: (rows) => rows.length > 0,
   })`
   WITH revoked_grants AS (${buildRevokeGrantsSql(where, { now: ':now', from })}
   ), grant_event_log AS (${buildInsertEventsSql(':grantEvents', {
@@ -53,17 +54,17 @@ export type GrantScope =
   | { kind: 'client'; clientId: string; appTypes: string[] }
 
 function sendRevoke(
-  sql: Sql,
+  db: Db,
   scope: GrantScope,
-  values: { tenant: string; now: Date; grantEvents: object; sessionEvents: object },
+  values: { now: Date; grantEvents: object; sessionEvents: object },
 ): Promise<{ id: string }[]> {
   switch (scope.kind) {
     case 'grant':
-      return REVOKE_GRANT.all(sql, { ...values, ...scope })
+      return db.many(REVOKE_GRANT, { ...values, ...scope })
     case 'used code':
-      return REVOKE_GRANT_OF_USED_CODE.all(sql, { ...values, ...scope })
+      return db.many(REVOKE_GRANT_OF_USED_CODE, { ...values, ...scope })
     case 'client':
-      return REVOKE_GRANTS_OF_CLIENT.all(sql, { ...values, ...scope })
+      return db.many(REVOKE_GRANTS_OF_CLIENT, { ...values, ...scope })
   }
 }
 
@@ -72,13 +73,12 @@ function sendRevoke(
  * such grant.
  */
 export async function revokeGrantRows(
-  sql: Sql,
-  tenant: string,
+  db: Db,
   scope: GrantScope,
   { grantEvent, sessionEvent, now }: { grantEvent: object; sessionEvent: object; now: Date },
 ): Promise<boolean> {
-  const values = { tenant, now, grantEvents: [grantEvent], sessionEvents: [sessionEvent] }
-  return (await sendRevoke(sql, scope, values)).length > 0
+  const values = { now, grantEvents: [grantEvent], sessionEvents: [sessionEvent] }
+  return (await sendRevoke(db, scope, values)).length > 0
 }
 
 /**

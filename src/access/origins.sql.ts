@@ -1,4 +1,4 @@
-import type { Sql } from '../database/db.ts'
+import type { Db } from '../database/handle.ts'
 import { statement } from '../database/statement.ts'
 
 const SELECT_ORIGIN_LISTED = statement({ takes: { origin: 'text' }, returns: { isListed: 'boolean' } })`
@@ -7,6 +7,6 @@ const SELECT_ORIGIN_LISTED = statement({ takes: { origin: 'text' }, returns: { i
   ) AS "isListed"`
 
 /** True when any client of the tenant lists the origin. */
-export async function selectOriginListed(sql: Sql, tenant: string, origin: string): Promise<boolean> {
-  return (await SELECT_ORIGIN_LISTED.first(sql, { tenant, origin }))?.isListed ?? false
+export async function selectOriginListed(db: Db, origin: string): Promise<boolean> {
+  return (await db.one(SELECT_ORIGIN_LISTED, { origin }))?.isListed ?? false
 }

@@ -1,4 +1,4 @@
-import { sql } from '../database/db.ts'
+import { Handle } from '../database/handle.ts'
 import { selectOriginListed } from './origins.sql.ts'
 
 /**
@@ -6,4 +6,4 @@ import { selectOriginListed } from './origins.sql.ts'
  * requests, which do not identify the client.
  */
 export const isListedOrigin = async (tenant: string, origin: string): Promise<boolean> =>
-  !origin.includes('\u0000') && selectOriginListed(sql, tenant, origin)
+  !origin.includes('\u0000') && selectOriginListed(new Handle({ tenant }), origin)

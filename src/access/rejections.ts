@@ -4,9 +4,8 @@ import { errorMessage } from '../core/error-message.ts'
 import { measureJson } from '../core/json-size.ts'
 import { log } from '../core/log.ts'
 import type { Diagnostics, OAuthError, OAuthErrorCode } from '../core/oauth-error.ts'
-import { sqlFor } from '../database/db.ts'
 import { requestRefused } from '../events/grant-events.ts'
-import { recordEvents, wakeReaders } from '../events/log.ts'
+import { recordEvents } from '../events/log.ts'
 import type { RefusedEventType } from '../events/types.ts'
 import { findClient } from './client-cache.ts'
 
@@ -66,8 +65,7 @@ export async function recordRejection(
     if (await takeStorage('rejection', ctx, { bytes, what: type })) return false
     const client = clientId ? await findClient(ctx.tenant, clientId) : null
     const detail = { ...summary, ...(!client && claimedId), ...facts }
-    await recordEvents(sqlFor(ctx), ctx, [requestRefused(type, client?.id ?? null, detail)])
-    wakeReaders(ctx.tenant)
+    await recordEvents(ctx.db, ctx, [requestRefused(type, client?.id ?? null, detail)])
     return true
   } catch (cause) {
     const err = errorMessage(cause)

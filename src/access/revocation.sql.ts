@@ -1,4 +1,4 @@
-import type { Sql } from '../database/db.ts'
+import type { Db } from '../database/handle.ts'
 import { type RowOf, statement, typed } from '../database/statement.ts'
 import type { EndReason } from '../events/types.ts'
 import {
@@ -58,12 +58,8 @@ const REVOKE_USER = statement({ takes: { userId: 'text', reason: REASON }, retur
   WITH ${USER_PARTS} ${ENDED_ROWS}`
 
 /** Revokes all access of a user. The user's row must be locked by an earlier statement. */
-export const revokeUser = async (
-  sql: Sql,
-  tenant: string,
-  userId: string,
-  reason: EndReason,
-): Promise<Revoked> => toRevoked(await REVOKE_USER.all(sql, { tenant, userId, reason }))
+export const revokeUser = async (db: Db, userId: string, reason: EndReason): Promise<Revoked> =>
+  toRevoked(await db.many(REVOKE_USER, { userId, reason }))
 
 /** The same as arguments of `buildEndSessionsSql`. */
 export const ENDING_ARGUMENTS = { now: ':now', reason: ':reason' }
@@ -92,14 +88,12 @@ const END_DEPENDENTS = statement({
  * and, if the reason is 'revoked', enrollment tokens that the user made. Queues logout tokens.
  */
 export const endDependents = async (
-  sql: Sql,
-  tenant: string,
+  db: Db,
   ended: EndedSession[],
   { now, reason }: Ending,
 ): Promise<Revoked> =>
   toRevoked(
-    await END_DEPENDENTS.all(sql, {
-      tenant,
+    await db.many(END_DEPENDENTS, {
       now,
       reason,
       sessionIds: ended.map(({ id }) => id),
@@ -130,19 +124,17 @@ const REVOKE_USER_CLIENT = statement({
  * Unused codes of other clients of the user are voided too. Queues its logout tokens.
  */
 export const revokeUserClient = async (
-  sql: Sql,
-  tenant: string,
+  db: Db,
   { userId, clientId }: { userId: string; clientId: string },
   { now, reason }: Ending,
-): Promise<Revoked> => toRevoked(await REVOKE_USER_CLIENT.all(sql, { tenant, now, reason, userId, clientId }))
+): Promise<Revoked> => toRevoked(await db.many(REVOKE_USER_CLIENT, { now, reason, userId, clientId }))
 
 const VOID_ENROLLMENTS = statement({
   takes: { userId: 'text' },
 })`${buildVoidEnrollmentsSql('"userId" = :userId', 'now()')}`
 
 /** Voids all enrollment tokens of a user. The user's row must be locked. */
-export const voidEnrollments = (sql: Sql, tenant: string, userId: string): Promise<void> =>
-  VOID_ENROLLMENTS.run(sql, { tenant, userId })
+export const voidEnrollments = (db: Db, userId: string): Promise<void> => db.run(VOID_ENROLLMENTS, { userId })
 
 // FOR NO KEY UPDATE waits for redemptions, which hold the client FOR SHARE while they insert a grant, and not for foreign
 // keys.
@@ -156,5 +148,5 @@ const BLOCK_REDEMPTIONS = statement({ takes: { clientId: 'text' } })`
  * Locks a client so that no code is redeemed, and deletes its device codes: the first step of its deletion, before its
  * grants.
  */
-export const blockRedemptions = (sql: Sql, tenant: string, clientId: string): Promise<void> =>
-  BLOCK_REDEMPTIONS.run(sql, { tenant, clientId })
+export const blockRedemptions = (db: Db, clientId: string): Promise<void> =>
+  db.run(BLOCK_REDEMPTIONS, { clientId })

@@ -1,5 +1,5 @@
 import type { Ctx } from '../context/context.ts'
-import type { Sql } from '../database/db.ts'
+import type { Db } from '../database/handle.ts'
 import { grantRevoked } from '../events/grant-events.ts'
 import { createEventRow, recordEvents } from '../events/log.ts'
 import { sessionEnded } from '../events/session-events.ts'
@@ -35,7 +35,7 @@ export const createRevocationEvents = ({ sessions, grants }: Revoked, reason: En
  * a later statement sees a session that was being started. Call `notifySessionsEnded` after the commit.
  */
 export async function revokeAccess(
-  sql: Sql,
+  tx: Db,
   ctx: Ctx,
   scope: AccessScope,
   reason: EndReason,
@@ -43,9 +43,9 @@ export async function revokeAccess(
 ): Promise<void> {
   const revoked =
     scope.kind === 'user'
-      ? await revokeUser(sql, ctx.tenant, scope.userId, reason)
-      : await revokeUserClient(sql, ctx.tenant, scope, { now, reason })
-  await recordEvents(sql, ctx, [...before, ...createRevocationEvents(revoked, reason)])
+      ? await revokeUser(tx, scope.userId, reason)
+      : await revokeUserClient(tx, scope, { now, reason })
+  await recordEvents(tx, ctx, [...before, ...createRevocationEvents(revoked, reason)])
 }
 
 /**
@@ -53,14 +53,14 @@ export async function revokeAccess(
  * none.
  */
 export async function cascadeSessionEnd(
-  sql: Sql,
+  tx: Db,
   ctx: Ctx,
   ended: EndedSession[],
   { now, reason }: Ending,
 ): Promise<void> {
   if (ended.length === 0) return
-  const { sessions, grants } = await endDependents(sql, ctx.tenant, ended, { now, reason })
-  await recordEvents(sql, ctx, createRevocationEvents({ sessions: [...ended, ...sessions], grants }, reason))
+  const { sessions, grants } = await endDependents(tx, ended, { now, reason })
+  await recordEvents(tx, ctx, createRevocationEvents({ sessions: [...ended, ...sessions], grants }, reason))
 }
 
 /**
@@ -70,14 +70,14 @@ export async function cascadeSessionEnd(
  * of the scope, without their child sessions.
  */
 export async function revokeSessions(
-  sql: Sql,
+  tx: Db,
   ctx: Ctx,
   scope: SessionScope,
   reason: EndReason,
   now = new Date(),
 ): Promise<EndedSession[]> {
-  const ended = await endSessions(sql, ctx.tenant, scope, { now, reason })
-  await cascadeSessionEnd(sql, ctx, ended, { now, reason })
+  const ended = await endSessions(tx, scope, { now, reason })
+  await cascadeSessionEnd(tx, ctx, ended, { now, reason })
   return ended
 }
 
@@ -86,13 +86,13 @@ export async function revokeSessions(
  * when a grant was revoked; call `wakeReaders` then. The sessions end as 'revoked', regardless of `reason`.
  */
 export const revokeGrants = (
-  sql: Sql,
+  tx: Db,
   ctx: Ctx,
   scope: GrantScope,
   reason: GrantEndReason,
   now: Date,
 ): Promise<boolean> =>
-  revokeGrantRows(sql, ctx.tenant, scope, {
+  revokeGrantRows(tx, scope, {
     grantEvent: createEventRow(ctx, grantRevoked(null, reason)),
     sessionEvent: createEventRow(ctx, sessionEnded(null, 'revoked')),
     now,

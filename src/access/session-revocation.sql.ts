@@ -1,4 +1,4 @@
-import type { Sql } from '../database/db.ts'
+import type { Db } from '../database/handle.ts'
 import { type Shape, statement } from '../database/statement.ts'
 import {
   ACTIVE_CONDITION,
@@ -73,26 +73,20 @@ export type SessionScope =
  * Ends sessions and nothing else: `endDependents` revokes what was issued in them. Before ending the sessions
  * of a user, lock the user's row, so that no session is being started.
  */
-export function endSessions(
-  sql: Sql,
-  tenant: string,
-  scope: SessionScope,
-  ending: Ending,
-): Promise<EndedSession[]> {
-  const values = { tenant, ...ending }
+export function endSessions(db: Db, scope: SessionScope, ending: Ending): Promise<EndedSession[]> {
   switch (scope.kind) {
     case 'session':
-      return END_SESSION.all(sql, { ...values, ...scope })
+      return db.many(END_SESSION, { ...ending, ...scope })
     case 'sessions':
-      return END_SESSIONS_OF_USER.all(sql, { ...values, ...scope })
+      return db.many(END_SESSIONS_OF_USER, { ...ending, ...scope })
     case 'other sessions':
-      return END_OTHER_SESSIONS.all(sql, { ...values, ...scope })
+      return db.many(END_OTHER_SESSIONS, { ...ending, ...scope })
     case 'provider sessions':
-      return (scope.sid === null ? END_SESSIONS_OF_SUBJECT : END_SESSION_AT_PROVIDER).all(sql, {
-        ...values,
+      return db.many(scope.sid === null ? END_SESSIONS_OF_SUBJECT : END_SESSION_AT_PROVIDER, {
+        ...ending,
         ...scope,
       })
     case 'expired sessions':
-      return END_EXPIRED_SESSIONS.all(sql, { ...values, ...scope })
+      return db.many(END_EXPIRED_SESSIONS, { ...ending, ...scope })
   }
 }

@@ -1,6 +1,6 @@
 import { createCache } from '../coordination/cache.ts'
 import { seal, unseal } from '../core/crypto.ts'
-import { sql } from '../database/db.ts'
+import { type Db, Handle } from '../database/handle.ts'
 import { isSlug } from '../schema/slug.ts'
 import { selectTenant, type TenantRow } from './tenant.sql.ts'
 
@@ -14,7 +14,7 @@ export const unsealTokenKey = (tenant: string, sealed: string): Buffer =>
   unseal(toTokenKeyPurpose(tenant), sealed)
 
 const tenantCache = createCache<CachedTenant>('tenant', async (tenant) => {
-  const row = await selectTenant(sql, tenant)
+  const row = await selectTenant(new Handle({ tenant }))
   return row && { ...row, tokenKey: unsealTokenKey(tenant, row.tokenKey) }
 })
 
@@ -25,5 +25,5 @@ const tenantCache = createCache<CachedTenant>('tenant', async (tenant) => {
 export const findTenant = async (slug: string): Promise<CachedTenant | null> =>
   isSlug(slug) ? tenantCache.get(slug, '') : null
 
-/** Call after a change of the tenant has committed. */
-export const invalidateTenant = (slug: string): void => tenantCache.invalidate(slug, '')
+/** Drops the cached tenant after the commit. */
+export const invalidateTenant = (db: Db): void => tenantCache.invalidate(db, '')

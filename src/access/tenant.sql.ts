@@ -1,5 +1,5 @@
 import { storedColumns } from '../database/columns.ts'
-import type { Sql } from '../database/db.ts'
+import type { Db } from '../database/handle.ts'
 import { type RowOf, statement, typed } from '../database/statement.ts'
 import { Prisma } from '../generated/prisma/client.ts'
 
@@ -59,5 +59,4 @@ const SELECT_TENANT = statement({
   ) AS "idps"
   FROM "Tenant" WHERE "tenantId" = :tenant`
 
-export const selectTenant = (sql: Sql, tenant: string): Promise<TenantRow | null> =>
-  SELECT_TENANT.first(sql, { tenant })
+export const selectTenant = (db: Db): Promise<TenantRow | null> => db.one(SELECT_TENANT)

@@ -1,4 +1,4 @@
-import type { Sql } from '../database/db.ts'
+import type { Db } from '../database/handle.ts'
 import { findByKey } from '../database/key-lookup.ts'
 import { statement, typed } from '../database/statement.ts'
 
@@ -33,13 +33,8 @@ const SELECT_ACTIVE_ROLES = statement({
 /**
  * Returns the roles of each token's user, in the order of `bases`; null for an inactive token. One statement.
  */
-export async function selectActiveRoles(
-  sql: Sql,
-  tenant: string,
-  bases: TokenBasis[],
-): Promise<(string[] | null)[]> {
-  const rows = await SELECT_ACTIVE_ROLES.all(sql, {
-    tenant,
+export async function selectActiveRoles(db: Db, bases: TokenBasis[]): Promise<(string[] | null)[]> {
+  const rows = await db.many(SELECT_ACTIVE_ROLES, {
     userIds: bases.map((basis) => basis.userId),
     grantIds: bases.map((basis) => basis.grantId),
     sessionIds: bases.map((basis) => basis.sessionId),

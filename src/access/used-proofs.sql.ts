@@ -1,4 +1,4 @@
-import type { Sql } from '../database/db.ts'
+import type { Db } from '../database/handle.ts'
 import { statement } from '../database/statement.ts'
 
 // The unique key decides between concurrent uses in any number of processes.
@@ -10,11 +10,6 @@ const INSERT_USED_PROOF = statement({
   ON CONFLICT DO NOTHING RETURNING 1 AS "inserted"`
 
 /** Marks a proof as used; false when it was used before. One statement. */
-export async function insertUsedProof(
-  sql: Sql,
-  tenant: string,
-  proofHash: Buffer,
-  expiresAt: Date,
-): Promise<boolean> {
-  return (await INSERT_USED_PROOF.first(sql, { tenant, proofHash, expiresAt })) !== null
+export async function insertUsedProof(db: Db, proofHash: Buffer, expiresAt: Date): Promise<boolean> {
+  return (await db.one(INSERT_USED_PROOF, { proofHash, expiresAt })) !== null
 }

@@ -1,5 +1,5 @@
 import { sha256 } from '../core/crypto.ts'
-import { type Sql, sql } from '../database/db.ts'
+import type { Db } from '../database/handle.ts'
 import { insertUsedProof } from './used-proofs.sql.ts'
 
 /** Used proofs are stored longer than they are valid, because the clocks of processes differ. */
@@ -20,17 +20,14 @@ export type SingleUseToken = {
 
 /**
  * Records the use of a token; false when any process has recorded it before (RFC 7523, section 3; RFC 9449,
- * section 11.1). Call it after the signature was verified, since each call stores a row. `by` is the caller's
- * transaction, if the use is to be undone with it. One statement.
+ * section 11.1). Call it after the signature was verified, since each call stores a row. One statement.
  */
 export const recordFirstUse = (
-  tenant: string,
+  db: Db,
   { kind, owner, jti, untilSeconds }: SingleUseToken,
-  by: Sql = sql,
 ): Promise<boolean> =>
   insertUsedProof(
-    by,
-    tenant,
+    db,
     sha256(JSON.stringify([kind, owner, jti])),
     new Date((untilSeconds + CLOCK_SLACK_SECONDS) * 1000),
   )

@@ -1,4 +1,4 @@
-import type { Sql } from '../database/db.ts'
+import type { Db } from '../database/handle.ts'
 import { findByKey } from '../database/key-lookup.ts'
 import { statement, typed } from '../database/statement.ts'
 import { ACTIVE_BASIS_CONDITION } from './token-status.sql.ts'
@@ -41,18 +41,16 @@ const SELECT_TOKEN_STATUSES = statement({
   LEFT JOIN LATERAL ${findByKey('User', { tenantId: 't."tenantId"', id: 't."userId"' })} u ON true
   LEFT JOIN LATERAL ${findByKey('Grant', { tenantId: 't."tenantId"', id: 't."grantId"' })} g ON g."userId" = u."id"
   LEFT JOIN LATERAL ${findByKey('Session', { tenantId: 't."tenantId"', id: 't."sessionId"' })} s ON s."userId" = u."id"
-  WHERE t."tenantId" = ANY (string_to_array(:tenant, ','))
+  WHERE :tenant = 'system'
     AND (t."target" = t."tenantId" OR c."allTenants")
     AND (t."userId" IS NULL OR (u."id" IS NOT NULL AND (t."grantId" IS NULL) = (g."id" IS NULL) AND ${ACTIVE_BASIS_CONDITION}))`
 
 /** Returns the status of each token, in the order of `bases`; null for an inactive token. One statement. */
 export async function selectTokenStatuses(
-  sql: Sql,
+  db: Db,
   bases: StreamTokenBasis[],
 ): Promise<(TokenStatus | null)[]> {
-  const tenants = [...new Set(bases.map((basis) => basis.tenant))].join(',')
-  const rows = await SELECT_TOKEN_STATUSES.all(sql, {
-    tenant: tenants,
+  const rows = await db.many(SELECT_TOKEN_STATUSES, {
     tenantIds: bases.map((basis) => basis.tenant),
     targets: bases.map((basis) => basis.target),
     clientIds: bases.map((basis) => basis.clientId),

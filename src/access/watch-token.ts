@@ -4,7 +4,7 @@ import { type AppError, Unauthenticated } from '../core/errors.ts'
 import { Expiries } from '../core/expiries.ts'
 import { log } from '../core/log.ts'
 import { ACCOUNT_SCOPE, getRoleScopes, isScope } from '../core/scopes.ts'
-import { sql } from '../database/db.ts'
+import { system } from '../database/system.ts'
 import { type StreamTokenBasis, selectTokenStatuses, type TokenStatus } from './watch-token.sql.ts'
 
 /** A revocation closes a stream within a second, which includes the time of the statement. */
@@ -88,7 +88,7 @@ function leaveBasis({ key, streams }: Basis, stream: OpenStream): void {
 async function recheckTokens(): Promise<void> {
   const checked = [...bases.values()]
   const statuses = await selectTokenStatuses(
-    sql,
+    system,
     checked.map(({ rows }) => rows),
   )
   checked.forEach(({ ctx, streams }, index) => {

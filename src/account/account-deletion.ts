@@ -3,7 +3,6 @@ import { findTenant } from '../access/tenant-cache.ts'
 import type { Ctx } from '../context/context.ts'
 import { InvalidInput, NotFound } from '../core/errors.ts'
 import { addSeconds } from '../core/time.ts'
-import { sqlFor } from '../database/db.ts'
 import { createEventRow, wakeReaders } from '../events/log.ts'
 import { deletionCanceled, deletionRequested } from '../events/user-events.ts'
 import {
@@ -25,7 +24,7 @@ export const findDeletionDays = async ({ tenant }: Ctx): Promise<number> =>
 
 /** The caller's request to be deleted, if any. One statement. Throws as requireOwnAccount. */
 export const findViewerDeletion = (ctx: Ctx): Promise<AccountDeletion | null> =>
-  selectDeletion(sqlFor(ctx), ctx.tenant, requireOwnAccount(ctx).userId)
+  selectDeletion(ctx.db, requireOwnAccount(ctx).userId)
 
 /**
  * Requests the deletion of the caller, which is due after the days of the tenant's setting. A further request changes
@@ -39,7 +38,7 @@ export async function requestViewerDeletion(ctx: Ctx, now = new Date()): Promise
     throw new InvalidInput([{ field: 'requested', description: 'is not permitted by the tenant' }])
   const dueAt = addSeconds(now, days * DAY_SECONDS)
   const event = createEventRow(ctx, deletionRequested(userId, dueAt))
-  const request = await insertDeletion(sqlFor(ctx), ctx.tenant, { userId, now, dueAt }, event)
+  const request = await insertDeletion(ctx.db, { userId, now, dueAt }, event)
   if (!request) throw new NotFound('user')
   if (request.isNew) {
     wakeReaders(ctx.tenant)
@@ -51,12 +50,7 @@ export async function requestViewerDeletion(ctx: Ctx, now = new Date()): Promise
 /** Cancels the caller's request to be deleted, if there is one. One statement. Throws as requireOwnAccount. */
 export async function cancelViewerDeletion(ctx: Ctx, now = new Date()): Promise<{ isCanceled: boolean }> {
   const { userId } = requireOwnChange(ctx)
-  const isCanceled = await deleteDeletion(
-    sqlFor(ctx),
-    ctx.tenant,
-    userId,
-    createEventRow(ctx, deletionCanceled(userId)),
-  )
+  const isCanceled = await deleteDeletion(ctx.db, userId, createEventRow(ctx, deletionCanceled(userId)))
   if (isCanceled) {
     wakeReaders(ctx.tenant)
     announceDeletionCanceled(ctx, userId, now)

@@ -6,6 +6,7 @@ import { InvalidCredential } from '../core/errors.ts'
 import { getRoleScopes } from '../core/scopes.ts'
 import { cleanTypedCode } from '../core/typed-text.ts'
 import { inTransactionFor, sqlFor } from '../database/db.ts'
+import { toDb } from '../database/handle.ts'
 import { deliverInBackground } from '../delivery/background.ts'
 import { deliverMessage, type Recipient } from '../delivery/deliver-message.ts'
 import { buildChangeNotice } from '../delivery/messages/address-changed.ts'
@@ -81,7 +82,7 @@ async function confirmAddressChange(
   const { before, user, changed } = await inTransactionFor(ctx, async (sql) => {
     const before = await redeemAddressChange(sql, ctx.tenant, pending, codeHash)
     const updated =
-      before && (await updateUserRow(sql, ctx.tenant, userId, toAddressColumns(channel, before.shown)))
+      before && (await updateUserRow(toDb(sql, ctx.tenant), userId, toAddressColumns(channel, before.shown)))
     if (!updated) throw createWrongCodeError()
     requireNoEscalation(ctx, getRoleScopes(updated.before.roles))
     const changedFields = toChangedFields(updated.changed)

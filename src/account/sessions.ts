@@ -4,6 +4,7 @@ import { notifySessionsEnded } from '../access/session-end-listeners.ts'
 import type { Ctx } from '../context/context.ts'
 import { NotFound } from '../core/errors.ts'
 import { inTransactionFor } from '../database/db.ts'
+import { toDb } from '../database/handle.ts'
 import { parseInput } from '../schema/input-shapes.ts'
 import { revokeSession, revokeUserSessions } from '../sessions/revoke-sessions.ts'
 import { lockUserRow } from '../users/lock-user.sql.ts'
@@ -38,9 +39,9 @@ export async function revokeViewerSessions(
   const { includeCurrent } = parseInput(RevokeViewerSessions, input)
   if (includeCurrent) return revokeUserSessions(ctx, userId, { assertAllowed: () => {}, now })
   const ended = await inTransactionFor(ctx, async (sql) => {
-    await lockUserRow(sql, ctx.tenant, userId)
+    await lockUserRow(toDb(sql, ctx.tenant), userId)
     const scope = { kind: 'other sessions', userId, keptSessionId: sessionId } as const
-    return revokeSessions(sql, ctx, scope, 'revoked', now)
+    return revokeSessions(toDb(sql, ctx.tenant), ctx, scope, 'revoked', now)
   })
   if (ended.length > 0) notifySessionsEnded(ctx.tenant)
   return { revokedSessionIds: ended.map(({ id }) => id).sort() }

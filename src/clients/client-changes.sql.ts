@@ -3,6 +3,7 @@ import { DELETE_CLIENT_GRANTS } from '../access/grant-revocation.sql.ts'
 import { blockRedemptions, type EndedSession } from '../access/revocation.sql.ts'
 import { storedColumns } from '../database/columns.ts'
 import type { Sql } from '../database/db.ts'
+import { toDb } from '../database/handle.ts'
 import { statement } from '../database/statement.ts'
 import { buildInsertEventsSql } from '../events/log.sql.ts'
 
@@ -153,7 +154,7 @@ export async function lockClientForDelete(
   tenant: string,
   clientId: string,
 ): Promise<Pick<ClientRow, 'allTenants' | 'scopes'> | null> {
-  await blockRedemptions(sql, tenant, clientId)
+  await blockRedemptions(toDb(sql, tenant), clientId)
   return DELETE_GRANTS_AND_LOCK.first(sql, { tenant, clientId })
 }
 

@@ -10,6 +10,7 @@ import { Forbidden, InvalidInput, NotFound } from '../core/errors.ts'
 import { ACCOUNT_SCOPE, isScope } from '../core/scopes.ts'
 import type { Sql } from '../database/db.ts'
 import { inTransactionFor } from '../database/db.ts'
+import { Handle, toDb } from '../database/handle.ts'
 import { createEventRow, recordEvents, wakeReaders } from '../events/log.ts'
 import { clientDeleted, clientUpdated } from '../events/management-events.ts'
 import { sessionEnded } from '../events/session-events.ts'
@@ -113,7 +114,7 @@ const losesSecret = (input: unknown): boolean => {
  */
 async function revokeAuthenticatedGrants(sql: Sql, ctx: Ctx, clientId: string): Promise<void> {
   const scope = { kind: 'client', clientId, appTypes: APP_TYPES_WITH_SECRET } as const
-  await revokeGrants(sql, ctx, scope, 'revoked', new Date())
+  await revokeGrants(toDb(sql, ctx.tenant), ctx, scope, 'revoked', new Date())
 }
 
 /**
@@ -163,16 +164,20 @@ export async function updateClient(
     if (deletesSecrets) changedFields.push('secret')
     const event = createEventRow(ctx, clientUpdated(clientId, changedFields, by))
     const written = await updateClientRow(sql, ctx.tenant, clientId, after, { deletesSecrets, event })
-    return { client: written, isChanged: true, hasNewKeys: await ensureSigningKeys(sql, ctx, after) }
+    return {
+      client: written,
+      isChanged: true,
+      hasNewKeys: await ensureSigningKeys(toDb(sql, ctx.tenant), ctx, after),
+    }
   })
-  if (hasNewKeys) invalidateKeys(ctx.tenant)
+  if (hasNewKeys) invalidateKeys(ctx.db)
   if (isChanged) announceClientChange(ctx.tenant, clientId)
   return client
 }
 
 /** Called after the commit. Every process sees the change within a second, immediately with Redis. */
 function announceClientChange(tenant: string, clientId: string): void {
-  invalidateClient(tenant, clientId)
+  invalidateClient(new Handle({ tenant }), clientId)
   wakeReaders(tenant)
 }
 

@@ -7,6 +7,7 @@ import { Forbidden, NotFound } from '../core/errors.ts'
 import { isScope, SYSTEM_TENANT } from '../core/scopes.ts'
 import type { Sql } from '../database/db.ts'
 import { dbFor, inPrismaTransaction, toSql } from '../database/db.ts'
+import { toDb } from '../database/handle.ts'
 import { recordEvents, wakeReaders } from '../events/log.ts'
 import { clientCreated } from '../events/management-events.ts'
 import type { Client as ClientModel, Prisma } from '../generated/prisma/client.ts'
@@ -74,10 +75,10 @@ export async function createClient(
         data: { tenantId: ctx.tenant, clientId: id, secretHash: sha256(secret) },
       })
     await recordEvents(toSql(tx), ctx, [clientCreated(id, origin)])
-    return { client: created, hasNewKeys: await ensureSigningKeys(toSql(tx), ctx, created) }
+    return { client: created, hasNewKeys: await ensureSigningKeys(toDb(toSql(tx), ctx.tenant), ctx, created) }
   })
-  if (hasNewKeys) invalidateKeys(ctx.tenant)
-  invalidateDeclaredResources(ctx.tenant)
+  if (hasNewKeys) invalidateKeys(ctx.db)
+  invalidateDeclaredResources(ctx.db)
   wakeReaders(ctx.tenant)
   return { client, secret }
 }

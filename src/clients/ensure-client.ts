@@ -2,6 +2,7 @@ import { invalidateClient } from '../access/client-cache.ts'
 import { createPlatformCtx } from '../context/context.ts'
 import { sha256 } from '../core/crypto.ts'
 import { inTransactionFor } from '../database/db.ts'
+import { Handle } from '../database/handle.ts'
 import { recordEvents, wakeReaders } from '../events/log.ts'
 import { clientCreated, clientUpdated } from '../events/management-events.ts'
 import { type EnsuredClient, replaceClientSecrets, upsertClient } from './clients.sql.ts'
@@ -37,6 +38,6 @@ export async function ensureClient(
     return true
   })
   if (!isChanged) return
-  invalidateClient(tenant, row.id)
+  invalidateClient(new Handle({ tenant }), row.id)
   wakeReaders(tenant)
 }

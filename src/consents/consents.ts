@@ -7,6 +7,7 @@ import { readIdPrefix } from '../core/crypto.ts'
 import { NotFound } from '../core/errors.ts'
 import { getRoleScopes } from '../core/scopes.ts'
 import { dbFor, inTransactionFor } from '../database/db.ts'
+import { toDb } from '../database/handle.ts'
 import { buildPageQuery } from '../database/page-query.ts'
 import { consentRevoked } from '../events/grant-events.ts'
 import type { Prisma } from '../generated/prisma/client.ts'
@@ -75,13 +76,16 @@ export async function revokeUserConsent(
   if (readIdPrefix(userId) !== 'user') throw new NotFound('user')
   if (!isClientId(clientId)) throw new NotFound('consent')
   await inTransactionFor(ctx, async (sql) => {
-    const user = await lockUserRow(sql, ctx.tenant, userId)
+    const user = await lockUserRow(toDb(sql, ctx.tenant), userId)
     if (!user) throw new NotFound('user')
     assertAllowed(ctx, user.roles)
     const consent = await deleteConsent(sql, ctx.tenant, userId, clientId)
     if (!consent) throw new NotFound('consent')
     const before = [consentRevoked({ userId, clientId, ...consent })]
-    await revokeAccess(sql, ctx, { kind: 'user and client', userId, clientId }, 'revoked', { now, before })
+    await revokeAccess(toDb(sql, ctx.tenant), ctx, { kind: 'user and client', userId, clientId }, 'revoked', {
+      now,
+      before,
+    })
   })
   notifySessionsEnded(ctx.tenant)
   return { revokedClientId: clientId }

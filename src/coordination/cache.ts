@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import { measureJson } from '../core/json-size.ts'
+import type { Db } from '../database/handle.ts'
 import { publishMessage, subscribe } from './bus.ts'
 import { awaitRowChanges, CHECK_AGE_MS, checkRowChanges, onRowChange, toCurrentAt } from './row-changes.ts'
 
@@ -102,7 +103,8 @@ export function createCache<Value extends object>(
      */
     reload: (tenant: string, key: string): Promise<Value | null> =>
       shareLoad(toEntryKey(tenant, key), tenant, key),
-    /** Drops the entry in this process and the others. */
-    invalidate: (tenant: string, key: string): void => publishMessage(topic, `${tenant} ${key}`),
+    /** Drops an entry of the tenant in this process and the others, after the commit. */
+    invalidate: (db: Db, key: string): void =>
+      db.afterCommit(`${topic} ${key}`, () => publishMessage(topic, `${db.tenant} ${key}`)),
   }
 }

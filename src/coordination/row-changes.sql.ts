@@ -1,4 +1,4 @@
-import type { Sql } from '../database/db.ts'
+import type { Db } from '../database/handle.ts'
 import { type RowOf, statement, typed } from '../database/statement.ts'
 
 /** A change: the cache, and the tenant and key of the entry. */
@@ -26,12 +26,11 @@ const SELECT_ROW_CHANGES = statement({
  * transactions that have not begun were restored from another cluster.
  */
 export async function selectRowChanges(
-  sql: Sql,
-  system: string,
+  db: Db,
   since: string | null,
   limit: number,
 ): Promise<RowOf<typeof SELECT_ROW_CHANGES>> {
-  const [row] = await SELECT_ROW_CHANGES.all(sql, { tenant: system, since, limit })
+  const [row] = await db.many(SELECT_ROW_CHANGES, { since, limit })
   if (!row) throw new Error('the row of a SELECT without FROM is missing')
   return row
 }

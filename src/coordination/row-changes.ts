@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { errorMessage } from '../core/error-message.ts'
 import { log } from '../core/log.ts'
-import { SYSTEM_TENANT } from '../core/scopes.ts'
-import { sql } from '../database/db.ts'
+import { system } from '../database/system.ts'
 import { selectRowChanges } from './row-changes.sql.ts'
 
 /**
@@ -67,12 +66,7 @@ async function readChanges(): Promise<void> {
   const previous = last
   startedAt = start
   try {
-    const { changes, ...read } = await selectRowChanges(
-      sql,
-      SYSTEM_TENANT,
-      previous?.snapshot ?? null,
-      MAX_CHANGES,
-    )
+    const { changes, ...read } = await selectRowChanges(system, previous?.snapshot ?? null, MAX_CHANGES)
     for (const [cache, tenant, key] of changes) listeners.get(cache)?.(tenant, key)
     last = { ...read, changes: changes.length, time }
     if (!isComplete(previous, last)) completeSince = performance.now()

@@ -1,6 +1,7 @@
 import { initContextCache } from '@pothos/core'
 import { decodePosition, encodePosition, type Position } from '../core/event-position.ts'
 import { takeTurn } from '../core/turns.ts'
+import { Handle } from '../database/handle.ts'
 import type { GraphQLContext } from '../graphql/context.ts'
 import { Loaders } from '../graphql/loaders.ts'
 import { type LogEvent, readEvents, readHead } from './log.ts'
@@ -18,7 +19,7 @@ const loadersByEvent = new WeakMap<LogEvent, Loaders>()
 function getEventLoaders(tenant: string, event: LogEvent): Loaders {
   let loaders = loadersByEvent.get(event)
   if (!loaders) {
-    loaders = new Loaders({ tenant, workload: 'list' })
+    loaders = new Loaders(new Handle({ tenant, workload: 'list' }))
     loadersByEvent.set(event, loaders)
   }
   return loaders

@@ -6,7 +6,6 @@ import ScopeAuthPlugin from '@pothos/plugin-scope-auth'
 import { getNamedType, isLeafType, isListType, isNonNullType } from 'graphql'
 import { env } from '../core/env.ts'
 import type { Scope } from '../core/scopes.ts'
-import { dbFor } from '../database/db.ts'
 import type PrismaTypes from '../generated/pothos.ts'
 import { getDatamodel } from '../generated/pothos.ts'
 import { createScopeError, type GraphQLContext } from './context.ts'
@@ -122,7 +121,7 @@ export const builder = new SchemaBuilder<BuilderTypes>({
     },
   },
   prisma: {
-    client: ({ ctx }) => dbFor(ctx) as never,
+    client: ({ ctx }) => ctx.db.prisma as never,
     dmmf: getDatamodel(),
     exposeDescriptions: true,
     onUnusedQuery: env.isProduction ? null : 'error',

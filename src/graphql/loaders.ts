@@ -1,36 +1,32 @@
 import DataLoader from 'dataloader'
-import type { Workload } from '../core/workload.ts'
-import { dbFor } from '../database/db.ts'
+import type { Db } from '../database/handle.ts'
 import type { Client, Credential, IdpUser, Session, User } from '../generated/prisma/client.ts'
 
 /** Reads the rows of a tenant that exist, in any order. */
-type ReadByIds<Row> = (workload: Workload, ids: string[]) => Promise<Row[]>
+type ReadByIds<Row> = (db: Db, ids: string[]) => Promise<Row[]>
 
-const byIds = ({ tenant }: Workload, ids: string[]) => ({ tenantId: tenant, id: { in: ids } })
+const byIds = ({ tenant }: Db, ids: string[]) => ({ tenantId: tenant, id: { in: ids } })
 
-const readUsers: ReadByIds<User> = (workload, ids) =>
-  dbFor(workload).user.findMany({ where: byIds(workload, ids) })
-const readActiveSessions: ReadByIds<Session> = (workload, ids) =>
-  dbFor(workload).session.findMany({
-    where: { ...byIds(workload, ids), endedAt: null, expiresAt: { gt: new Date() } },
+const readUsers: ReadByIds<User> = (db, ids) => db.prisma.user.findMany({ where: byIds(db, ids) })
+const readActiveSessions: ReadByIds<Session> = (db, ids) =>
+  db.prisma.session.findMany({
+    where: { ...byIds(db, ids), endedAt: null, expiresAt: { gt: new Date() } },
   })
-const readClients: ReadByIds<Client> = (workload, ids) =>
-  dbFor(workload).client.findMany({ where: byIds(workload, ids) })
-const readCredentials: ReadByIds<Credential> = (workload, ids) =>
-  dbFor(workload).credential.findMany({ where: byIds(workload, ids) })
-const readIdpUsers: ReadByIds<IdpUser> = (workload, ids) =>
-  dbFor(workload).idpUser.findMany({ where: byIds(workload, ids) })
+const readClients: ReadByIds<Client> = (db, ids) => db.prisma.client.findMany({ where: byIds(db, ids) })
+const readCredentials: ReadByIds<Credential> = (db, ids) =>
+  db.prisma.credential.findMany({ where: byIds(db, ids) })
+const readIdpUsers: ReadByIds<IdpUser> = (db, ids) => db.prisma.idpUser.findMany({ where: byIds(db, ids) })
 
 /**
  * Loads rows of one tenant by id, batched within a tick; null for a missing row. The rule of the object type controls
  * access to a row. A loader is created when it is first used: most operations use none or one.
  */
 export class Loaders {
-  readonly #workload: Workload
+  readonly #db: Db
   #byReader: Map<unknown, unknown> | undefined
 
-  constructor(workload: Workload) {
-    this.#workload = workload
+  constructor(db: Db) {
+    this.#db = db
   }
 
   get user(): DataLoader<string, User | null> {
@@ -57,7 +53,7 @@ export class Loaders {
   /** Returns a loader that calls `read`; the same loader for the same function. */
   over<Row extends { id: string }>(read: ReadByIds<Row>): DataLoader<string, Row | null> {
     this.#byReader ??= new Map()
-    const loader = this.#byReader.get(read) ?? createIdLoader((ids) => read(this.#workload, ids))
+    const loader = this.#byReader.get(read) ?? createIdLoader((ids) => read(this.#db, ids))
     this.#byReader.set(read, loader)
     return loader as DataLoader<string, Row | null>
   }

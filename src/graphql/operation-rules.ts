@@ -55,7 +55,7 @@ async function executeOperation(
 /** Limits the statements of a query or subscription as those of lists. */
 function setListWorkload(context: GraphQLContext, answer: AnswerBytes | undefined): void {
   context.ctx = toListCtx(context.ctx, answer)
-  context.loaders = new Loaders(context.ctx)
+  context.loaders = new Loaders(context.ctx.db)
 }
 
 const isAnonymous = ({ ctx }: GraphQLContext): boolean => ctx.actor.kind === 'anonymous'

@@ -55,7 +55,7 @@ export function createContext(caller: IdentifiedCaller, headers?: HeaderReader):
       isReplayed: false,
       nextNonce: caller.binding.nextNonce,
     },
-    loaders: new Loaders(caller.ctx),
+    loaders: new Loaders(caller.ctx.db),
     stream: new AbortController(),
     streamPosition: null,
     transport: null,

@@ -1,4 +1,4 @@
-import type { Sql } from '../database/db.ts'
+import type { Db } from '../database/handle.ts'
 import { type RowOf, statement } from '../database/statement.ts'
 
 export type IdempotencyKeyRow = RowOf<typeof CLAIM>
@@ -36,10 +36,9 @@ const CLAIM = statement({
  * a concurrent call changed or deleted the key.
  */
 export const claimIdempotencyKey = (
-  sql: Sql,
-  tenant: string,
+  db: Db,
   claim: { keyHash: Buffer; requestHash: Buffer; seconds: number; isReplaced: boolean },
-): Promise<IdempotencyKeyRow | null> => CLAIM.first(sql, { tenant, ...claim })
+): Promise<IdempotencyKeyRow | null> => db.one(CLAIM, { ...claim })
 
 const SELECT_ANSWER = statement({
   takes: { keyHash: 'bytea', requestHash: 'bytea' },
@@ -50,11 +49,10 @@ const SELECT_ANSWER = statement({
 
 /** The sealed response to a request, null while it is running; null instead of a row without such a request. */
 export const selectIdempotentAnswer = (
-  sql: Sql,
-  tenant: string,
+  db: Db,
   keyHash: Buffer,
   requestHash: Buffer,
-): Promise<RowOf<typeof SELECT_ANSWER> | null> => SELECT_ANSWER.first(sql, { tenant, keyHash, requestHash })
+): Promise<RowOf<typeof SELECT_ANSWER> | null> => db.one(SELECT_ANSWER, { keyHash, requestHash })
 
 // A call that outlives its claim does not match the claim of another call.
 const OWN_CLAIM = `"tenantId" = :tenant AND "keyHash" = :keyHash AND "createdAt" = :createdAt`
@@ -67,19 +65,17 @@ const STORE_RESPONSE = statement({
 
 /** Stores the sealed response for `seconds`. */
 export const storeIdempotentResponse = (
-  sql: Sql,
-  tenant: string,
+  db: Db,
   { keyHash, createdAt }: { keyHash: Buffer; createdAt: Date },
   answer: string,
   seconds: number,
-): Promise<void> => STORE_RESPONSE.run(sql, { tenant, keyHash, createdAt, answer, seconds })
+): Promise<void> => db.run(STORE_RESPONSE, { keyHash, createdAt, answer, seconds })
 
 const RELEASE_KEY = statement({ takes: { keyHash: 'bytea', createdAt: 'timestamptz' } })`
   DELETE FROM "IdempotencyKey" WHERE ${OWN_CLAIM}`
 
 /** Deletes a claim, so that the key is free. */
 export const releaseIdempotencyKey = (
-  sql: Sql,
-  tenant: string,
+  db: Db,
   { keyHash, createdAt }: { keyHash: Buffer; createdAt: Date },
-): Promise<void> => RELEASE_KEY.run(sql, { tenant, keyHash, createdAt })
+): Promise<void> => db.run(RELEASE_KEY, { keyHash, createdAt })

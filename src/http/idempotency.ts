@@ -5,7 +5,6 @@ import { errorMessage } from '../core/error-message.ts'
 import { AppError, InvalidInput } from '../core/errors.ts'
 import { log } from '../core/log.ts'
 import { parseHeaderString } from '../core/structured-headers.ts'
-import { sqlFor } from '../database/db.ts'
 import { claimIdempotencyKey, releaseIdempotencyKey, storeIdempotentResponse } from './idempotency.sql.ts'
 
 /**
@@ -112,7 +111,7 @@ export async function runIdempotently<Body extends object>(
         : [actor.kind]
   const keyHash = hashParts(caller, key)
   const requestHash = hashRequest(request, ctx.scopes)
-  const row = await claimIdempotencyKey(sqlFor(ctx), tenant, {
+  const row = await claimIdempotencyKey(ctx.db, {
     keyHash,
     requestHash,
     seconds: CLAIM_SECONDS,
@@ -132,19 +131,18 @@ export async function runIdempotently<Body extends object>(
   }
   const claim = { keyHash, createdAt: row.createdAt }
   const outcome = await work().catch(async (error) => {
-    await logWriteError(ctx, () => releaseIdempotencyKey(sqlFor(ctx), tenant, claim))
+    await logWriteError(ctx, () => releaseIdempotencyKey(ctx.db, claim))
     throw error
   })
   await logWriteError(ctx, () =>
     outcome.isFinal
       ? storeIdempotentResponse(
-          sqlFor(ctx),
-          tenant,
+          ctx.db,
           claim,
           seal(toStoredResponsePurpose(tenant, keyHash), toStoredText(ctx, outcome.response, takeStored)),
           RESPONSE_RETENTION_SECONDS,
         )
-      : releaseIdempotencyKey(sqlFor(ctx), tenant, claim),
+      : releaseIdempotencyKey(ctx.db, claim),
   )
   return { response: outcome.response, isReplayed: false }
 }

@@ -7,6 +7,7 @@ import { getRoleScopes } from '../core/scopes.ts'
 import { toAppError } from '../core/to-app-error.ts'
 import type { Sql } from '../database/db.ts'
 import { inTransactionFor, sqlFor } from '../database/db.ts'
+import { toDb } from '../database/handle.ts'
 import { idpUserAdded, idpUserLinked, idpUserUnlinked, idpUserUpdated } from '../events/credential-events.ts'
 import { createEventRow, wakeReaders } from '../events/log.ts'
 import { parseInput } from '../schema/input-shapes.ts'
@@ -87,7 +88,7 @@ export async function addIdpUser(ctx: Ctx, userId: string, idpId: string, input:
   assertLinkIds(userId, idpId)
   const link = await translateConflicts(() =>
     inTransactionFor(ctx, async (sql) => {
-      const user = await lockUserRow(sql, ctx.tenant, userId)
+      const user = await lockUserRow(toDb(sql, ctx.tenant), userId)
       if (!user) throw createUserNotFoundError()
       MANAGEMENT_AUTHORITY.assertCanChange(ctx, user.roles)
       const current = await lockIdpAndReadLink(sql, ctx.tenant, idpId, userId)
@@ -149,7 +150,7 @@ async function saveLink(
   { identity, by, provenAt, tokens }: ProvenIdentity & { by: LinkAuthority },
 ): Promise<IdpUser> {
   const { userId, idpId } = target
-  const user = await lockUserRow(sql, ctx.tenant, userId)
+  const user = await lockUserRow(toDb(sql, ctx.tenant), userId)
   if (!user) throw createUserNotFoundError()
   by.assertCanChange(ctx, user.roles)
   const current = await lockIdpAndReadLink(sql, ctx.tenant, idpId, userId)
@@ -228,7 +229,7 @@ export async function unlinkIdpUser(
 ): Promise<{ unlinkedIdpUserId: string; userId: string }> {
   assertLinkIds(userId, idpId)
   const unlinkedIdpUserId = await inTransactionFor(ctx, async (sql) => {
-    const user = await lockUserRow(sql, ctx.tenant, userId)
+    const user = await lockUserRow(toDb(sql, ctx.tenant), userId)
     if (!user) throw createUserNotFoundError()
     by.assertCanChange(ctx, user.roles)
     const event = createEventRow(ctx, idpUserUnlinked(userId))

@@ -78,7 +78,7 @@ export async function createIdentityProvider(ctx: Ctx, input: unknown): Promise<
     clientSecretExpiresAt: findSecretExpiry(fields.type, fields.clientSecret),
   })
   const row = await insertIdp(sqlFor(ctx), ctx.tenant, sealed, event)
-  invalidateTenant(ctx.tenant)
+  invalidateTenant(ctx.db)
   wakeReaders(ctx.tenant)
   return toIdp(row)
 }
@@ -171,7 +171,7 @@ export async function updateIdentityProvider(ctx: Ctx, idpId: string, input: unk
     return { row: await updateIdpRow(sql, ctx.tenant, idpId, columns, event), isChanged: true }
   })
   if (isChanged) {
-    invalidateTenant(ctx.tenant)
+    invalidateTenant(ctx.db)
     wakeReaders(ctx.tenant)
   }
   return toIdp(row)
@@ -205,7 +205,7 @@ export async function deleteIdentityProvider(
     const event = createEventRow(ctx, idpDeleted(idpId, links))
     await deleteIdpRow(sql, ctx.tenant, idpId, event)
   })
-  invalidateTenant(ctx.tenant)
+  invalidateTenant(ctx.db)
   wakeReaders(ctx.tenant)
   return { deletedIdentityProviderId: idpId }
 }

@@ -1,6 +1,7 @@
 import type { Ctx } from '../context/context.ts'
 import { toAppError } from '../core/to-app-error.ts'
 import { inTransactionFor, sqlFor } from '../database/db.ts'
+import { toDb } from '../database/handle.ts'
 import { wakeReaders } from '../events/log.ts'
 import type { IdentityProvider } from '../generated/prisma/client.ts'
 import { requireAccountStorage } from '../users/account-budget.ts'
@@ -27,7 +28,11 @@ async function insertLinkedUser(
 ): Promise<string | null> {
   try {
     const userId = await inTransactionFor(ctx, async (sql) => {
-      const { id } = await insertUserWithEvents(sql, ctx, toNewUserColumns(row, identity.claims))
+      const { id } = await insertUserWithEvents(
+        toDb(sql, ctx.tenant),
+        ctx,
+        toNewUserColumns(row, identity.claims),
+      )
       // The tokens are kept with the sign-in that follows.
       await insertProvenLink(
         sql,

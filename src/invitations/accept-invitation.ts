@@ -4,6 +4,7 @@ import { sha256 } from '../core/crypto.ts'
 import { Forbidden } from '../core/errors.ts'
 import { createProvenEnrollment } from '../credentials/enrollment-tokens.ts'
 import { sqlFor } from '../database/db.ts'
+import { toDb } from '../database/handle.ts'
 import { invitationAccepted } from '../events/invitation-events.ts'
 import { recordEvents } from '../events/log.ts'
 import { parseAddress } from '../passcodes/passcodes.fields.ts'
@@ -72,7 +73,7 @@ export async function acceptInvitation(
       if (isCreated && invitation.hasUser)
         throw new Forbidden('This page was out of date. Open the link of the invitation again.')
       await setInvitationUser(sql, ctx.tenant, id, user.id)
-      if (!isCreated) await addRoles(sql, userCtx, user.id, roles)
+      if (!isCreated) await addRoles(toDb(sql, userCtx.tenant), userCtx, user.id, roles)
       await recordEvents(sql, userCtx, [invitationAccepted(id, user.id)])
       const accepted = { userId: user.id, clientId }
       if (!isCreated) return { ...accepted, signedIn: null }

@@ -1,5 +1,5 @@
 import type { Position } from '../core/event-position.ts'
-import type { Sql } from '../database/db.ts'
+import type { Db } from '../database/handle.ts'
 import { statement } from '../database/statement.ts'
 import { REFUSED_EVENT_TYPES } from '../events/types.ts'
 
@@ -61,13 +61,12 @@ export type CleanupTable = keyof typeof DELETE_STATEMENTS
 
 /** Deletes up to `limit` rows that were finished before `before`. Returns their number. */
 export async function deleteFinishedRows(
-  sql: Sql,
-  system: string,
+  db: Db,
   table: CleanupTable,
   before: Date,
   limit: number,
 ): Promise<number> {
-  return (await DELETE_STATEMENTS[table].all(sql, { tenant: system, before, limit })).length
+  return (await db.many(DELETE_STATEMENTS[table], { before, limit })).length
 }
 
 const SELECT_TENANTS_WITH_EXPIRED = statement({
@@ -80,13 +79,8 @@ const SELECT_TENANTS_WITH_EXPIRED = statement({
   ) AS expired`
 
 /** Tenants of the oldest expired sessions that are not marked as ended. */
-export async function selectTenantsWithExpired(
-  sql: Sql,
-  system: string,
-  now: Date,
-  limit: number,
-): Promise<string[]> {
-  const rows = await SELECT_TENANTS_WITH_EXPIRED.all(sql, { tenant: system, now, limit })
+export async function selectTenantsWithExpired(db: Db, now: Date, limit: number): Promise<string[]> {
+  const rows = await db.many(SELECT_TENANTS_WITH_EXPIRED, { now, limit })
   return rows.map(({ tenantId }) => tenantId)
 }
 
@@ -100,13 +94,8 @@ const SELECT_TENANTS_WITH_EVENTS = statement({
   ) AS old`
 
 /** Tenants of the oldest events from before `before`. */
-export async function selectTenantsWithEvents(
-  sql: Sql,
-  system: string,
-  before: Date,
-  limit: number,
-): Promise<string[]> {
-  const rows = await SELECT_TENANTS_WITH_EVENTS.all(sql, { tenant: system, before, limit })
+export async function selectTenantsWithEvents(db: Db, before: Date, limit: number): Promise<string[]> {
+  const rows = await db.many(SELECT_TENANTS_WITH_EVENTS, { before, limit })
   return rows.map(({ tenantId }) => tenantId)
 }
 
@@ -128,12 +117,11 @@ const DELETE_EVENTS = statement({
  * last one.
  */
 export async function deleteEvents(
-  sql: Sql,
-  tenant: string,
+  db: Db,
   before: Date,
   limit: number,
 ): Promise<{ count: number; last: Position | null }> {
-  const row = await DELETE_EVENTS.first(sql, { tenant, before, limit })
+  const row = await db.one(DELETE_EVENTS, { before, limit })
   if (!row) return { count: 0, last: null }
   return { count: row.count, last: { era: row.era, xid: BigInt(row.xid), seq: BigInt(row.seq) } }
 }
@@ -141,8 +129,8 @@ export async function deleteEvents(
 const UPDATE_TRIMMED_TO = statement({ takes: { position: 'text' } })`
   UPDATE "Tenant" SET "eventsTrimmedTo" = :position WHERE "tenantId" = :tenant`
 
-export const setEventsTrimmedTo = (sql: Sql, tenant: string, position: string): Promise<void> =>
-  UPDATE_TRIMMED_TO.run(sql, { tenant, position })
+export const setEventsTrimmedTo = (db: Db, position: string): Promise<void> =>
+  db.run(UPDATE_TRIMMED_TO, { position })
 
 const CLEAR_IPS = statement({
   takes: { from: 'timestamptz', to: 'timestamptz', limit: 'int' },
@@ -156,10 +144,9 @@ const CLEAR_IPS = statement({
 
 /** Clears the IP address of up to `limit` events between two times. Returns the number of changed rows. */
 export async function clearEventIps(
-  sql: Sql,
-  system: string,
+  db: Db,
   between: { from: Date; to: Date },
   limit: number,
 ): Promise<number> {
-  return (await CLEAR_IPS.all(sql, { tenant: system, ...between, limit })).length
+  return (await db.many(CLEAR_IPS, { ...between, limit })).length
 }

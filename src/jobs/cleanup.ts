@@ -1,9 +1,7 @@
 import { revokeSessions } from '../access/revocation.ts'
-import { notifySessionsEnded } from '../access/session-end-listeners.ts'
 import { createPlatformCtx } from '../context/context.ts'
 import { encodePosition } from '../core/event-position.ts'
-import { SYSTEM_TENANT } from '../core/scopes.ts'
-import { inTransaction, sql } from '../database/db.ts'
+import { system } from '../database/system.ts'
 import { EVENT_RETENTION_MS } from '../events/retention.ts'
 import { lockTenantRow } from '../keys/keys.sql.ts'
 import { KNOWN_DEVICE_DAYS } from '../passcodes/known-devices.sql.ts'
@@ -78,19 +76,15 @@ async function runInBatches(work: () => Promise<number>): Promise<number> {
   return total
 }
 
-/** Ends expired sessions with their grants and codes, and notifies the listeners. */
+/** Ends expired sessions with their grants and codes. */
 async function endSessionsPastExpiry(now: Date): Promise<number> {
   let total = 0
-  for (const tenant of await selectTenantsWithExpired(sql, SYSTEM_TENANT, now, BATCH)) {
-    const ended = await runInBatches(() =>
-      inTransaction(async (tx) => {
-        const scope = { kind: 'expired sessions', limit: BATCH } as const
-        const sessions = await revokeSessions(tx, createPlatformCtx(tenant), scope, 'expired', now)
-        return sessions.length
-      }),
+  for (const tenant of await selectTenantsWithExpired(system, now, BATCH)) {
+    const ctx = createPlatformCtx(tenant)
+    const scope = { kind: 'expired sessions', limit: BATCH } as const
+    total += await runInBatches(() =>
+      ctx.db.transaction(async (tx) => (await revokeSessions(tx, ctx, scope, 'expired', now)).length),
     )
-    if (ended > 0) notifySessionsEnded(tenant)
-    total += ended
   }
   return total
 }
@@ -99,16 +93,18 @@ async function endSessionsPastExpiry(now: Date): Promise<number> {
 async function deleteOldEvents(now: Date): Promise<number> {
   const before = subtractMs(now, EVENT_RETENTION_MS)
   let total = 0
-  for (const tenant of await selectTenantsWithEvents(sql, SYSTEM_TENANT, before, BATCH))
+  for (const tenant of await selectTenantsWithEvents(system, before, BATCH)) {
+    const { db } = createPlatformCtx(tenant)
     total += await runInBatches(() =>
-      inTransaction(async (tx) => {
+      db.transaction(async (tx) => {
         // The lock on the tenant serializes processes, so that `eventsTrimmedTo` never moves back.
-        await lockTenantRow(tx, tenant)
-        const { count, last } = await deleteEvents(tx, tenant, before, BATCH)
-        if (last) await setEventsTrimmedTo(tx, tenant, encodePosition(last))
+        await lockTenantRow(tx)
+        const { count, last } = await deleteEvents(tx, before, BATCH)
+        if (last) await setEventsTrimmedTo(tx, encodePosition(last))
         return count
       }),
     )
+  }
   return total
 }
 
@@ -120,7 +116,7 @@ async function clearOldIps(now: Date): Promise<number> {
   const to = subtractMs(now, IP_RETENTION_MS)
   // An event carries the start time of its transaction, so the range overlaps by an hour for late commits.
   const from = new Date(Math.min(ipsClearedTo.getTime(), to.getTime() - HOUR_MS))
-  const cleared = await runInBatches(() => clearEventIps(sql, SYSTEM_TENANT, { from, to }, BATCH))
+  const cleared = await runInBatches(() => clearEventIps(system, { from, to }, BATCH))
   if (cleared < BATCH * MAX_BATCHES) ipsClearedTo = to
   return cleared
 }
@@ -134,7 +130,7 @@ export async function runCleanup(now = new Date()): Promise<CleanupReport> {
   const counts = { endedSessions } as CleanupReport
   for (const table of Object.keys(RETENTION_MS) as CleanupTable[])
     counts[table] = await runInBatches(() =>
-      deleteFinishedRows(sql, SYSTEM_TENANT, table, subtractMs(now, RETENTION_MS[table]), BATCH),
+      deleteFinishedRows(system, table, subtractMs(now, RETENTION_MS[table]), BATCH),
     )
   counts.events = await deleteOldEvents(now)
   counts.ips = await clearOldIps(now)

@@ -1,10 +1,9 @@
 import { createPlatformCtx } from '../context/context.ts'
 import { errorMessage } from '../core/error-message.ts'
 import { log } from '../core/log.ts'
-import { SYSTEM_TENANT } from '../core/scopes.ts'
 import { addSeconds } from '../core/time.ts'
-import { inTransaction, sql } from '../database/db.ts'
-import { addSigningKeys, announceKeyChange, RETIRED_PUBLICATION_SECONDS } from '../keys/key-rotation.ts'
+import { system } from '../database/system.ts'
+import { addSigningKeys, RETIRED_PUBLICATION_SECONDS } from '../keys/key-rotation.ts'
 import {
   lockTenantRow,
   retireSigningKeys,
@@ -26,17 +25,16 @@ const PUBLISHED_AHEAD_SECONDS = 86_400
 
 /** Creates successors of a tenant's keys that have signed since before `dueBefore`. Returns their number. */
 async function rotateTenantKeys(tenant: string, now: Date, dueBefore: Date, activeAt: Date): Promise<number> {
-  const made = await inTransaction(async (tx) => {
-    await lockTenantRow(tx, tenant)
-    const algorithms = await selectAlgorithms(tx, tenant, now)
+  const ctx = createPlatformCtx(tenant)
+  return ctx.db.transaction(async (tx) => {
+    await lockTenantRow(tx)
+    const algorithms = await selectAlgorithms(tx, now)
     const due = algorithms.filter((known) => known.activeAt <= dueBefore).map(({ alg }) => alg)
     if (due.length === 0) return 0
-    await retireSigningKeys(tx, tenant, due, addSeconds(activeAt, RETIRED_PUBLICATION_SECONDS))
-    await addSigningKeys(tx, createPlatformCtx(tenant), due, activeAt)
+    await retireSigningKeys(tx, due, addSeconds(activeAt, RETIRED_PUBLICATION_SECONDS))
+    await addSigningKeys(tx, ctx, due, activeAt)
     return due.length
   })
-  if (made > 0) announceKeyChange(tenant)
-  return made
 }
 
 /**
@@ -48,7 +46,7 @@ export async function rotateDueKeys(now: Date, limit: number): Promise<number> {
   const activeAt = addSeconds(now, PUBLISHED_AHEAD_SECONDS)
   const dueBefore = addSeconds(activeAt, -SIGNING_PERIOD_SECONDS)
   let total = 0
-  for (const tenant of await selectTenantsWithDueKeys(sql, SYSTEM_TENANT, dueBefore, limit))
+  for (const tenant of await selectTenantsWithDueKeys(system, dueBefore, limit))
     try {
       total += await rotateTenantKeys(tenant, now, dueBefore, activeAt)
     } catch (error) {

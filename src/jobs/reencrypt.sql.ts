@@ -1,4 +1,4 @@
-import type { Sql } from '../database/db.ts'
+import type { Db } from '../database/handle.ts'
 import { statement, typed } from '../database/statement.ts'
 
 export type SealedRow = { tenantId: string; id: string | Buffer; sealed: string }
@@ -49,23 +49,21 @@ export const SEALED_TABLES = Object.keys(SEALED_COLUMNS) as SealedTable[]
 
 /** The next rows of all tenants after a row, in the order of their keys. Requires the tenant `system`. */
 export async function selectSealedRows(
-  sql: Sql,
-  system: string,
+  db: Db,
   name: SealedTable,
   after: Pick<SealedRow, 'tenantId' | 'id'>,
 ): Promise<SealedRow[]> {
   const { select, key } = SEALED_COLUMNS[name]
-  const rows = await select.all(sql, { tenant: system, afterTenant: after.tenantId, afterId: after.id })
+  const rows = await db.many(select, { afterTenant: after.tenantId, afterId: after.id })
   return rows.map((row) => ({ tenantId: row.tenantId, id: row[key] as SealedRow['id'], sealed: row.sealed }))
 }
 
 /** Writes the new text; false when the row was changed concurrently. */
 export async function replaceSealedValue(
-  sql: Sql,
+  db: Db,
   name: SealedTable,
   row: SealedRow,
   sealed: string,
 ): Promise<boolean> {
-  const values = { tenant: row.tenantId, id: row.id, old: row.sealed, sealed }
-  return (await SEALED_COLUMNS[name].replace.first(sql, values)) !== null
+  return (await db.one(SEALED_COLUMNS[name].replace, { id: row.id, old: row.sealed, sealed })) !== null
 }

@@ -1,8 +1,8 @@
 import { toTokenKeyPurpose } from '../access/tenant-cache.ts'
 import { isSealedByCurrentKey, seal, unseal } from '../core/crypto.ts'
-import { SYSTEM_TENANT } from '../core/scopes.ts'
 import { toTotpPurpose } from '../credentials/totp.ts'
-import { sql } from '../database/db.ts'
+import { Handle } from '../database/handle.ts'
+import { system } from '../database/system.ts'
 import { toStoredResponsePurpose } from '../http/idempotency.ts'
 import { toIdpSecretPurpose } from '../idps/idp-secrets.ts'
 import { toTokenPurpose } from '../idps/kept-tokens.ts'
@@ -34,11 +34,19 @@ async function reencryptTable(table: SealedTable): Promise<number> {
   let count = 0
   let last: Pick<SealedRow, 'tenantId' | 'id'> = { tenantId: '', id: '' }
   for (;;) {
-    const rows = await selectSealedRows(sql, SYSTEM_TENANT, table, last)
+    const rows = await selectSealedRows(system, table, last)
     for (const row of rows) {
       if (isSealedByCurrentKey(row.sealed)) continue
       const purpose = PURPOSE_BY_TABLE[table](row)
-      if (await replaceSealedValue(sql, table, row, seal(purpose, unseal(purpose, row.sealed)))) count += 1
+      if (
+        await replaceSealedValue(
+          new Handle({ tenant: row.tenantId }),
+          table,
+          row,
+          seal(purpose, unseal(purpose, row.sealed)),
+        )
+      )
+        count += 1
     }
     const end = rows.at(-1)
     if (!end || rows.length < SEALED_ROWS_LIMIT) return count

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { SYSTEM_TENANT } from '../core/scopes.ts'
-import { inTransaction, sql } from '../database/db.ts'
+import { Handle } from '../database/handle.ts'
+import { system } from '../database/system.ts'
 import { divideRange, selectUnevenRanges, tryLockRanges, type UnevenRange } from '../users/user-ranges.sql.ts'
 import { startRepeatedJob } from './scheduler.ts'
 
@@ -15,9 +15,9 @@ const ATTEMPTS = 20
 const PAUSE_MS = 25
 
 const tryDivide = (range: UnevenRange): Promise<boolean> =>
-  inTransaction(async (send) => {
-    const isLocked = await tryLockRanges(send, range.tenantId)
-    if (isLocked) await divideRange(send, range, NEW_RANGE)
+  new Handle({ tenant: range.tenantId }).transaction(async (tx) => {
+    const isLocked = await tryLockRanges(tx)
+    if (isLocked) await divideRange(tx, range, NEW_RANGE)
     return isLocked
   })
 
@@ -28,7 +28,7 @@ const tryDivide = (range: UnevenRange): Promise<boolean> =>
  */
 export async function divideRanges(): Promise<number> {
   let changed = 0
-  for (const range of await selectUnevenRanges(sql, SYSTEM_TENANT, { largest: LARGEST_RANGE, limit: BATCH }))
+  for (const range of await selectUnevenRanges(system, { largest: LARGEST_RANGE, limit: BATCH }))
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       if (await tryDivide(range)) {
         changed += 1

@@ -3,9 +3,8 @@ import type { Ctx } from '../context/context.ts'
 import { seal } from '../core/crypto.ts'
 import { NotFound, RateLimited } from '../core/errors.ts'
 import { addSeconds } from '../core/time.ts'
-import type { Sql } from '../database/db.ts'
-import { inTransactionFor, sqlFor } from '../database/db.ts'
-import { recordEvents, wakeReaders } from '../events/log.ts'
+import type { Db } from '../database/handle.ts'
+import { recordEvents } from '../events/log.ts'
 import { keyRotated } from '../events/management-events.ts'
 import { parseInput } from '../schema/input-shapes.ts'
 import { createKeyPair } from './key-algorithms.ts'
@@ -48,30 +47,25 @@ async function createKey(alg: SigningAlgorithm): Promise<NewKey> {
 }
 
 /** Creates a tenant's first signing key and stores it sealed, in the transaction that creates the tenant. */
-export async function createSigningKey(sql: Sql, tenant: string): Promise<void> {
-  await insertSigningKeys(sql, tenant, [await createKey(DEFAULT_SIGNING_ALGORITHM)], new Date())
+export async function createSigningKey(tx: Db): Promise<void> {
+  await insertSigningKeys(tx, [await createKey(DEFAULT_SIGNING_ALGORITHM)], new Date())
 }
 
 /** Creates a key of each algorithm and records the events. The caller has locked the tenant's row. */
 export async function addSigningKeys(
-  sql: Sql,
+  tx: Db,
   ctx: Ctx,
   algs: readonly SigningAlgorithm[],
   activeAt: Date,
 ): Promise<void> {
   const keys = await Promise.all(algs.map(createKey))
-  await insertSigningKeys(sql, ctx.tenant, keys, activeAt)
+  await insertSigningKeys(tx, keys, activeAt)
+  invalidateKeys(tx)
   await recordEvents(
-    sql,
+    tx,
     ctx,
     keys.map(({ id, alg }) => keyRotated({ id, alg, activeAt })),
   )
-}
-
-/** Invalidates the cached keys and wakes readers of the event log. Call it after the commit. */
-export function announceKeyChange(tenant: string): void {
-  invalidateKeys(tenant)
-  wakeReaders(tenant)
 }
 
 /**
@@ -80,7 +74,7 @@ export function announceKeyChange(tenant: string): void {
  * key was created: call `announceKeyChange` after the commit.
  */
 export async function ensureSigningKeys(
-  sql: Sql,
+  tx: Db,
   ctx: Ctx,
   client: { idTokenSigningAlg: string | null; userInfoSigningAlg: string | null },
 ): Promise<boolean> {
@@ -89,13 +83,13 @@ export async function ensureSigningKeys(
     (alg) => alg !== DEFAULT_SIGNING_ALGORITHM && requested.includes(alg),
   )
   const findMissing = async () => {
-    const existing = await selectAlgorithms(sql, ctx.tenant, new Date())
+    const existing = await selectAlgorithms(tx, new Date())
     return wanted.filter((alg) => !existing.some((keys) => keys.alg === alg))
   }
   if (wanted.length === 0 || (await findMissing()).length === 0) return false
-  await lockTenantRow(sql, ctx.tenant)
+  await lockTenantRow(tx)
   const algs = await findMissing()
-  if (algs.length > 0) await addSigningKeys(sql, ctx, algs, new Date())
+  if (algs.length > 0) await addSigningKeys(tx, ctx, algs, new Date())
   return algs.length > 0
 }
 
@@ -106,7 +100,7 @@ export type SigningKey = { kid: string } & Pick<SigningKeyRow, 'alg' | 'activeAt
  * Returns the published keys of the tenant, newest first: active, upcoming and retiring ones. One statement.
  */
 export async function getSigningKeys(ctx: Ctx, now = new Date()): Promise<SigningKey[]> {
-  const rows = await selectSigningKeys(sqlFor(ctx), ctx.tenant)
+  const rows = await selectSigningKeys(ctx.db)
   return rows
     .filter(({ expiresAt }) => expiresAt === null || expiresAt > now)
     .map(({ id, alg, activeAt, expiresAt }) => ({ kid: id, alg, activeAt, expiresAt }))
@@ -132,19 +126,18 @@ function assertRetiringCapacity(algorithms: readonly AlgorithmKeys[], now: Date)
 export async function rotateSigningKeys(ctx: Ctx, input: unknown, now = new Date()): Promise<SigningKey[]> {
   const { activateInSeconds, retireAtOnce } = parseInput(KeyRotation, input === undefined ? {} : input)
   const activeAt = addSeconds(now, retireAtOnce ? 0 : (activateInSeconds ?? DEFAULT_ACTIVATE_IN_SECONDS))
-  await inTransactionFor(ctx, async (sql) => {
-    await lockTenantRow(sql, ctx.tenant)
-    const algorithms = await selectAlgorithms(sql, ctx.tenant, now)
+  await ctx.db.transaction(async (tx) => {
+    await lockTenantRow(tx)
+    const algorithms = await selectAlgorithms(tx, now)
     if (algorithms.length === 0) throw new NotFound('tenant')
     const algs = algorithms.map(({ alg }) => alg)
-    if (retireAtOnce) await deleteSigningKeys(sql, ctx.tenant)
+    if (retireAtOnce) await deleteSigningKeys(tx)
     else {
       assertRetiringCapacity(algorithms, now)
-      await deleteSupersededKeys(sql, ctx.tenant, activeAt, addSeconds(now, CLOCK_SKEW_SECONDS))
-      await retireSigningKeys(sql, ctx.tenant, algs, addSeconds(activeAt, RETIRED_PUBLICATION_SECONDS))
+      await deleteSupersededKeys(tx, activeAt, addSeconds(now, CLOCK_SKEW_SECONDS))
+      await retireSigningKeys(tx, algs, addSeconds(activeAt, RETIRED_PUBLICATION_SECONDS))
     }
-    await addSigningKeys(sql, ctx, algs, activeAt)
+    await addSigningKeys(tx, ctx, algs, activeAt)
   })
-  announceKeyChange(ctx.tenant)
   return getSigningKeys(ctx, now)
 }

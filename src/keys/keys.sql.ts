@@ -1,5 +1,5 @@
 import type { JWK } from 'jose'
-import type { Sql } from '../database/db.ts'
+import type { Db } from '../database/handle.ts'
 import { type RowOf, statement, typed } from '../database/statement.ts'
 import type { SigningAlgorithm } from './signing-algorithms.ts'
 
@@ -23,8 +23,7 @@ const SELECT_KEYS = statement({
   WHERE "tenantId" = :tenant ORDER BY "createdAt" DESC, "id"`
 
 /** Returns all keys of a tenant, newest first, including those that are no longer published. */
-export const selectSigningKeys = (sql: Sql, tenant: string): Promise<SigningKeyRow[]> =>
-  SELECT_KEYS.all(sql, { tenant })
+export const selectSigningKeys = (db: Db): Promise<SigningKeyRow[]> => db.many(SELECT_KEYS)
 
 export type NewKey = Pick<SigningKeyRow, 'id' | 'alg' | 'publicJwk' | 'privateKey'>
 
@@ -38,12 +37,8 @@ const INSERT_KEYS = statement({ takes: { keys: typed<NewKey[]>('jsonb'), activeA
  * Inserts keys that sign from `activeAt` on. Their creation times are later than those of all keys of the
  * tenant, even when transactions overlap: of two keys, the later one is the successor.
  */
-export const insertSigningKeys = (
-  sql: Sql,
-  tenant: string,
-  keys: readonly NewKey[],
-  activeAt: Date,
-): Promise<void> => INSERT_KEYS.run(sql, { tenant, keys, activeAt })
+export const insertSigningKeys = (db: Db, keys: readonly NewKey[], activeAt: Date): Promise<void> =>
+  db.run(INSERT_KEYS, { keys, activeAt })
 
 const RETIRE_KEYS = statement({ takes: { algs: 'text[]', expiresAt: 'timestamptz' } })`
   UPDATE "SigningKey" SET "expiresAt" = LEAST("expiresAt", :expiresAt)
@@ -51,11 +46,10 @@ const RETIRE_KEYS = statement({ takes: { algs: 'text[]', expiresAt: 'timestamptz
 
 /** Ends the publication of all keys of the algorithms at `expiresAt`, unless it ends earlier. */
 export const retireSigningKeys = (
-  sql: Sql,
-  tenant: string,
+  db: Db,
   algs: readonly SigningAlgorithm[],
   expiresAt: Date,
-): Promise<void> => RETIRE_KEYS.run(sql, { tenant, algs, expiresAt })
+): Promise<void> => db.run(RETIRE_KEYS, { algs, expiresAt })
 
 const DELETE_SUPERSEDED_KEYS = statement({ takes: { activeAt: 'timestamptz', latestClock: 'timestamptz' } })`
   DELETE FROM "SigningKey" WHERE "tenantId" = :tenant AND "activeAt" > GREATEST(:activeAt, :latestClock)`
@@ -64,17 +58,13 @@ const DELETE_SUPERSEDED_KEYS = statement({ takes: { activeAt: 'timestamptz', lat
  * Deletes the keys that become active after both `activeAt` and `latestClock`, so that none of them has
  * signed.
  */
-export const deleteSupersededKeys = (
-  sql: Sql,
-  tenant: string,
-  activeAt: Date,
-  latestClock: Date,
-): Promise<void> => DELETE_SUPERSEDED_KEYS.run(sql, { tenant, activeAt, latestClock })
+export const deleteSupersededKeys = (db: Db, activeAt: Date, latestClock: Date): Promise<void> =>
+  db.run(DELETE_SUPERSEDED_KEYS, { activeAt, latestClock })
 
 const DELETE_KEYS = statement({})`DELETE FROM "SigningKey" WHERE "tenantId" = :tenant`
 
 /** Deletes all keys of a tenant. */
-export const deleteSigningKeys = (sql: Sql, tenant: string): Promise<void> => DELETE_KEYS.run(sql, { tenant })
+export const deleteSigningKeys = (db: Db): Promise<void> => db.run(DELETE_KEYS)
 
 /** A summary of the keys of one algorithm. */
 export type AlgorithmKeys = RowOf<typeof SELECT_ALGORITHMS>
@@ -96,8 +86,8 @@ const SELECT_ALGORITHMS = statement({
   FROM "SigningKey" WHERE "tenantId" = :tenant GROUP BY "alg" ORDER BY "alg"`
 
 /** Returns a summary of each algorithm that the tenant has keys of, by name. */
-export const selectAlgorithms = (sql: Sql, tenant: string, now: Date): Promise<AlgorithmKeys[]> =>
-  SELECT_ALGORITHMS.all(sql, { tenant, now })
+export const selectAlgorithms = (db: Db, now: Date): Promise<AlgorithmKeys[]> =>
+  db.many(SELECT_ALGORITHMS, { now })
 
 const SELECT_TENANTS_WITH_DUE_KEYS = statement({
   takes: { before: 'timestamptz', limit: 'int' },
@@ -109,13 +99,8 @@ const SELECT_TENANTS_WITH_DUE_KEYS = statement({
 /**
  * Returns tenants with keys that have no successor and became active at `before` or earlier; at most `limit`.
  */
-export async function selectTenantsWithDueKeys(
-  sql: Sql,
-  system: string,
-  before: Date,
-  limit: number,
-): Promise<string[]> {
-  const rows = await SELECT_TENANTS_WITH_DUE_KEYS.all(sql, { tenant: system, before, limit })
+export async function selectTenantsWithDueKeys(db: Db, before: Date, limit: number): Promise<string[]> {
+  const rows = await db.many(SELECT_TENANTS_WITH_DUE_KEYS, { before, limit })
   return rows.map(({ tenantId }) => tenantId)
 }
 
@@ -123,4 +108,4 @@ const LOCK_TENANT = statement({ returns: { tenantId: 'text' } })`
   SELECT "tenantId" FROM "Tenant" WHERE "tenantId" = :tenant FOR NO KEY UPDATE`
 
 /** Locks the tenant's row until the transaction ends, to serialize work on the tenant. */
-export const lockTenantRow = (sql: Sql, tenant: string): Promise<void> => LOCK_TENANT.run(sql, { tenant })
+export const lockTenantRow = (db: Db): Promise<void> => db.run(LOCK_TENANT)

@@ -5,7 +5,7 @@ import { createCache } from '../coordination/cache.ts'
 import { sha256Base64url, unseal } from '../core/crypto.ts'
 import { issuerOf } from '../core/issuer.ts'
 import { measureJson } from '../core/json-size.ts'
-import { sql } from '../database/db.ts'
+import { type Db, Handle } from '../database/handle.ts'
 import { signInput } from './key-algorithms.ts'
 import { type SigningKeyRow, selectSigningKeys } from './keys.sql.ts'
 import { DEFAULT_SIGNING_ALGORITHM, SIGNING_ALGORITHMS, type SigningAlgorithm } from './signing-algorithms.ts'
@@ -47,15 +47,13 @@ function unsealKey(tenant: string, row: SigningKeyRow): OpenedKey {
 
 const keysCache = createCache<TenantKeys>('keys', async (tenant) => {
   const readAt = Date.now()
-  const rows = await selectSigningKeys(sql, tenant)
+  const rows = await selectSigningKeys(new Handle({ tenant }))
   const all = rows.map((row) => ({ ...row, ...unsealKey(tenant, row) }))
   return all.length > 0 ? { all, byKid: new Map(all.map((key) => [key.id, key])), readAt } : null
 })
 
-/**
- * Call after a change of a tenant's keys has committed, and after its deletion: the slug may be used again.
- */
-export const invalidateKeys = (tenant: string): void => keysCache.invalidate(tenant, '')
+/** Drops the cached keys of the tenant after the commit; after its deletion too: the slug may be used again. */
+export const invalidateKeys = (db: Db): void => keysCache.invalidate(db, '')
 
 async function getTenantKeys(tenant: string): Promise<TenantKeys> {
   const keys = await keysCache.get(tenant, '')

@@ -6,7 +6,6 @@ import { seal, sha256Base64url, unseal } from '../core/crypto.ts'
 import { errorMessage } from '../core/error-message.ts'
 import { Unavailable } from '../core/errors.ts'
 import { log } from '../core/log.ts'
-import { sql } from '../database/db.ts'
 import {
   claimIdempotencyKey,
   releaseIdempotencyKey,
@@ -35,7 +34,7 @@ const LONGEST_PAUSE_MS = 320
 
 /** A form that was sent. */
 export type SentForm = {
-  ctx: Pick<Ctx, 'tenant' | 'ip' | 'requestId'>
+  ctx: Pick<Ctx, 'tenant' | 'ip' | 'requestId' | 'db'>
   /** Of what it is a form: one response is kept for each owner. */
   owner: readonly string[]
   /** Its fields. */
@@ -71,11 +70,10 @@ export type FormAnswer = { response: Response; isRepeated: boolean }
  * first response takes too long.
  */
 export async function answerOnce(sent: SentForm, work: () => Promise<Response>): Promise<FormAnswer> {
-  const { tenant } = sent.ctx
   const { keyHash, requestHash } = toKeys(sent)
   const end = Date.now() + WAIT_MS
   while (Date.now() < end) {
-    const row = await claimIdempotencyKey(sql, tenant, {
+    const row = await claimIdempotencyKey(sent.ctx.db, {
       keyHash,
       requestHash,
       seconds: CLAIM_SECONDS,
@@ -97,10 +95,9 @@ export async function findAnswer(sent: SentForm): Promise<Response | null> {
 
 /** Waits for the response to a form; null when there is none, `foreign` when it is that of another browser. */
 async function findKeptAnswer(sent: SentForm, end: number): Promise<Response | 'foreign' | null> {
-  const { tenant } = sent.ctx
   const { keyHash, requestHash } = toKeys(sent)
   for (let pauseMs = FIRST_PAUSE_MS; Date.now() < end; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
-    const row = await selectIdempotentAnswer(sql, tenant, keyHash, requestHash)
+    const row = await selectIdempotentAnswer(sent.ctx.db, keyHash, requestHash)
     if (!row) return null
     if (row.answer !== null) return openAnswer(sent, keyHash, row.answer) ?? 'foreign'
     await sleep(pauseMs)
@@ -110,18 +107,17 @@ async function findKeptAnswer(sent: SentForm, end: number): Promise<Response | '
 
 /** Runs the work of a claimed form and keeps its response. An error frees the form. */
 async function keepAnswer(sent: SentForm, createdAt: Date, work: () => Promise<Response>): Promise<Response> {
-  const { tenant } = sent.ctx
   const claim = { keyHash: toKeys(sent).keyHash, createdAt }
   try {
     const { response, answer } = await sealAnswer(sent, await work())
     await logWriteError(sent, () =>
       answer === null
-        ? releaseIdempotencyKey(sql, tenant, claim)
-        : storeIdempotentResponse(sql, tenant, claim, answer, ANSWER_SECONDS),
+        ? releaseIdempotencyKey(sent.ctx.db, claim)
+        : storeIdempotentResponse(sent.ctx.db, claim, answer, ANSWER_SECONDS),
     )
     return response
   } catch (error) {
-    await logWriteError(sent, () => releaseIdempotencyKey(sql, tenant, claim))
+    await logWriteError(sent, () => releaseIdempotencyKey(sent.ctx.db, claim))
     throw error
   }
 }

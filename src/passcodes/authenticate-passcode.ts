@@ -1,5 +1,6 @@
 import { findTenant } from '../access/tenant-cache.ts'
 import type { Ctx } from '../context/context.ts'
+import { toDb } from '../database/handle.ts'
 import type { User } from '../generated/prisma/client.ts'
 import { parseInput } from '../schema/input-shapes.ts'
 import { withDevice } from '../sessions/device-tokens.ts'
@@ -52,7 +53,7 @@ export async function authenticatePasscode(
         })
       if (sessionExpirationMinutes === 0) return { session: null, sessionToken: null, user }
       const { session, token } = await startSession(
-        sql,
+        toDb(sql, ctx.tenant),
         ctx,
         {
           userId: user.id,

@@ -7,6 +7,7 @@ import { InvalidInput } from '../core/errors.ts'
 import { cleanTypedCode } from '../core/typed-text.ts'
 import type { Sql } from '../database/db.ts'
 import { inTransactionFor, sqlFor } from '../database/db.ts'
+import { toDb } from '../database/handle.ts'
 import { hashAddress } from '../events/address-hash.ts'
 import { recordEvents, wakeReaders } from '../events/log.ts'
 import { passcodeFailed, signInFailed } from '../events/session-events.ts'
@@ -203,7 +204,7 @@ export async function signInByAddress(
   now: Date,
 ): Promise<SignedInUser> {
   const signIn = { userId: user.id, proof: createProof(channel), present }
-  return { userId: user.id, ...(await enterBrowserSession(sql, ctx, signIn, now)) }
+  return { userId: user.id, ...(await enterBrowserSession(toDb(sql, ctx.tenant), ctx, signIn, now)) }
 }
 
 /** The same, unless a second factor follows: then there is no session yet. */

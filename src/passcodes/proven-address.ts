@@ -4,6 +4,7 @@ import { newId } from '../core/crypto.ts'
 import { UserLocked } from '../core/errors.ts'
 import { repeatOnConflict } from '../core/to-app-error.ts'
 import { inTransactionFor, type Sql } from '../database/db.ts'
+import { toDb } from '../database/handle.ts'
 import { wakeReaders } from '../events/log.ts'
 import type { UserOrigin } from '../events/types.ts'
 import type { User } from '../generated/prisma/client.ts'
@@ -50,7 +51,12 @@ export async function enterAsOwner<T>(
       const id = owner?.id ?? newId('user')
       const userCtx = toUserCtx(ctx, { userId: id, clientId })
       if (!owner)
-        return finish(sql, userCtx, await insertUserWithEvents(sql, userCtx, columns, { id, origin }), true)
+        return finish(
+          sql,
+          userCtx,
+          await insertUserWithEvents(toDb(sql, userCtx.tenant), userCtx, columns, { id, origin }),
+          true,
+        )
       const { user, wake } = await verifyOwnAddress(sql, userCtx, owner, address.channel, now)
       wakeAfterCommit = wake
       return finish(sql, userCtx, user, false)

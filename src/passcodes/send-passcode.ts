@@ -5,6 +5,7 @@ import type { Ctx } from '../context/context.ts'
 import { InvalidInput, NotFound, RateLimited, Unavailable, UserLocked } from '../core/errors.ts'
 import { repeatOnConflict } from '../core/to-app-error.ts'
 import { inTransactionFor, type Sql, sqlFor } from '../database/db.ts'
+import { toDb } from '../database/handle.ts'
 import { deliverInBackground } from '../delivery/background.ts'
 import { deliverMail } from '../delivery/mail.ts'
 import type { MessageTenant } from '../delivery/mail-content.ts'
@@ -83,7 +84,7 @@ async function requireRecipient(
   if (!recipient) {
     if (!createUser) throw new NotFound('user')
     const columns = toUserColumns({ [CHANNEL_COLUMNS[channel].shown]: shown })
-    const { id } = await insertUserWithEvents(sql, ctx, columns)
+    const { id } = await insertUserWithEvents(toDb(sql, ctx.tenant), ctx, columns)
     return { userId: id, locale: null, userCreated: true }
   }
   const { id: userId, locale } = recipient

@@ -3,6 +3,7 @@ import type { Ctx } from '../context/context.ts'
 import { NotFound } from '../core/errors.ts'
 import { getRoleScopes } from '../core/scopes.ts'
 import { inTransactionFor, sqlFor } from '../database/db.ts'
+import { toDb } from '../database/handle.ts'
 import { recordEvents, wakeReaders } from '../events/log.ts'
 import { limitsReset } from '../events/user-events.ts'
 import { lockUserRow } from '../users/lock-user.sql.ts'
@@ -23,7 +24,7 @@ export async function listSignInLimits(ctx: Ctx, userId: string, now = new Date(
  */
 export async function resetSignInLimits(ctx: Ctx, userId: string): Promise<{ userId: string }> {
   await inTransactionFor(ctx, async (sql) => {
-    const user = await lockUserRow(sql, ctx.tenant, userId)
+    const user = await lockUserRow(toDb(sql, ctx.tenant), userId)
     if (!user) throw new NotFound('user')
     requireNoEscalation(ctx, getRoleScopes(user.roles))
     await resetLimitCounters(sql, ctx.tenant, userId)

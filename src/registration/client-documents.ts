@@ -174,7 +174,7 @@ async function saveDocumentClient(
         throw error
       },
     )
-    if (isCreated) return invalidateClient(ctx.tenant, clientId)
+    if (isCreated) return invalidateClient(ctx.db, clientId)
   }
   await updateClient(ctx, clientId, input, 'document').catch((error: unknown) => {
     if (error instanceof InvalidInput) throw new DocumentError(describeIssues(toMemberIssues(error.fields)))
@@ -182,5 +182,5 @@ async function saveDocumentClient(
     throw new DocumentError('it has changed, and administrators alone change a client with assigned scopes')
   })
   await updateDocumentFreshUntil(sqlFor(ctx), ctx.tenant, clientId, documentFreshUntil)
-  invalidateClient(ctx.tenant, clientId)
+  invalidateClient(ctx.db, clientId)
 }

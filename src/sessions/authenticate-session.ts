@@ -2,8 +2,7 @@ import type { Ctx } from '../context/context.ts'
 import { computeMacs, sha256 } from '../core/crypto.ts'
 import { InvalidCredential } from '../core/errors.ts'
 import { lookUpLocation } from '../core/ip-location.ts'
-import { sqlFor } from '../database/db.ts'
-import { createEventRow, wakeReaders } from '../events/log.ts'
+import { createEventRow } from '../events/log.ts'
 import { sessionRefreshed } from '../events/session-events.ts'
 import type { User } from '../generated/prisma/client.ts'
 import { parseInput } from '../schema/input-shapes.ts'
@@ -40,8 +39,7 @@ export async function authenticateSession(
   const successors = request.rotateSessionToken ? computeSuccessors(ctx.tenant, request.sessionToken) : []
   const { ipAddress: ip, userAgent } = request.metadata
   const found = await updateSessionUse(
-    sqlFor(ctx),
-    ctx.tenant,
+    ctx.db,
     {
       tokenHash: sha256(request.sessionToken),
       clientId: request.clientId,
@@ -53,7 +51,6 @@ export async function authenticateSession(
     () => createEventRow(ctx, sessionRefreshed()),
   )
   if (!found) throw new InvalidCredential('The session token is not valid.')
-  if (found.isChanged) wakeReaders(ctx.tenant)
   const sessionToken = successors.find((successor) => sha256(successor).equals(found.tokenHash)) ?? null
   return { session: found.session, sessionToken, user: found.user }
 }

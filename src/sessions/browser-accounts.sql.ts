@@ -1,5 +1,5 @@
 import { storedColumns } from '../database/columns.ts'
-import type { Sql } from '../database/db.ts'
+import type { Db } from '../database/handle.ts'
 import { type RowOf, statement } from '../database/statement.ts'
 
 /** Parameters of BROWSER_ACCOUNTS_FROM. */
@@ -26,9 +26,7 @@ const SELECT_BROWSER_ACCOUNTS = statement({
 
 /** The sessions of a browser's tokens, and the names of their users. Reads only. */
 export const selectBrowserAccounts = (
-  sql: Sql,
-  tenant: string,
+  db: Db,
   tokenHashes: Buffer[],
   now: Date,
-): Promise<RowOf<typeof SELECT_BROWSER_ACCOUNTS>[]> =>
-  SELECT_BROWSER_ACCOUNTS.all(sql, { tenant, tokenHashes, now })
+): Promise<RowOf<typeof SELECT_BROWSER_ACCOUNTS>[]> => db.many(SELECT_BROWSER_ACCOUNTS, { tokenHashes, now })

@@ -1,6 +1,6 @@
 import { type Ctx, toUserCtx } from '../context/context.ts'
 import { sha256 } from '../core/crypto.ts'
-import { sql } from '../database/db.ts'
+import { Handle } from '../database/handle.ts'
 import { selectBrowserAccounts } from './browser-accounts.sql.ts'
 import { endSession } from './sessions.ts'
 
@@ -54,7 +54,10 @@ export async function findBrowserAccounts(
   now = new Date(),
 ): Promise<NamedAccount[]> {
   if (tokens.length === 0) return []
-  return toBrowserAccounts(await selectBrowserAccounts(sql, tenant, tokens.map(sha256), now), tokens)
+  return toBrowserAccounts(
+    await selectBrowserAccounts(new Handle({ tenant }), tokens.map(sha256), now),
+    tokens,
+  )
 }
 
 /** The accounts that a browser drops when a user signs in: signed-out ones first, then those not used for longest. */

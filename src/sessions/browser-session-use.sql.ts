@@ -1,5 +1,5 @@
 import { storedColumns } from '../database/columns.ts'
-import type { Sql } from '../database/db.ts'
+import type { Db } from '../database/handle.ts'
 import { checkFoundRow } from '../database/key-lookup.ts'
 import { type RowOf, statement, typed } from '../database/statement.ts'
 import type { SessionProof } from './proofs.ts'
@@ -53,17 +53,15 @@ const UPDATE_BROWSER_USE = statement({
 export type BrowserSession = RowOf<typeof SELECT_BROWSER_SESSION>
 /** The active browser session with the token: one statement, which only reads. */
 export const selectBrowserSession = (
-  sql: Sql,
-  tenant: string,
+  db: Db,
   values: { tokenHash: Buffer; now: Date },
-): Promise<BrowserSession | null> => SELECT_BROWSER_SESSION.first(sql, { tenant, ...values })
+): Promise<BrowserSession | null> => db.one(SELECT_BROWSER_SESSION, { ...values })
 
 export type UsableSession = RowOf<{ returns: typeof USE_RETURNS }>
 
 /** Writes the use of a session, which extends its idle expiry, and that of its user, as far as they are stale. */
 export const updateBrowserUse = (
-  sql: Sql,
-  tenant: string,
+  db: Db,
   { id, userId }: UsableSession,
   values: SeenFrom & { now: Date },
-): Promise<void> => UPDATE_BROWSER_USE.run(sql, { tenant, id, userId, ...values })
+): Promise<void> => db.run(UPDATE_BROWSER_USE, { id, userId, ...values })

@@ -1,4 +1,4 @@
-import type { Sql } from '../database/db.ts'
+import type { Db } from '../database/handle.ts'
 import { type RowOf, statement } from '../database/statement.ts'
 
 // Sessions are deleted soon after they end, and lastSeenAt is already that of this sign-in.
@@ -20,8 +20,6 @@ const SELECT_RETURNING_USER = statement({
  * log begins; null for any other.
  */
 export const selectReturningUser = (
-  sql: Sql,
-  tenant: string,
+  db: Db,
   times: { userId: string; since: Date; logStart: Date },
-): Promise<RowOf<typeof SELECT_RETURNING_USER> | null> =>
-  SELECT_RETURNING_USER.first(sql, { tenant, ...times })
+): Promise<RowOf<typeof SELECT_RETURNING_USER> | null> => db.one(SELECT_RETURNING_USER, { ...times })

@@ -4,7 +4,6 @@ import type { Ctx } from '../context/context.ts'
 import { takeSignInNotice } from '../coordination/person-budgets.ts'
 import { env } from '../core/env.ts'
 import { addSeconds } from '../core/time.ts'
-import { sqlFor } from '../database/db.ts'
 import { deliverInBackground } from '../delivery/background.ts'
 import { deliverMail } from '../delivery/mail.ts'
 import { buildNewDeviceNotice } from '../delivery/messages/new-device.ts'
@@ -20,7 +19,7 @@ const SIGN_IN_SECONDS = 5
  */
 export function announceNewDevice(ctx: Ctx, userId: string, now = new Date()): void {
   deliverInBackground(async () => {
-    const user = await selectReturningUser(sqlFor(ctx), ctx.tenant, {
+    const user = await selectReturningUser(ctx.db, {
       userId,
       since: addSeconds(now, -SIGN_IN_SECONDS),
       logStart: new Date(now.getTime() - EVENT_RETENTION_MS),

@@ -1,6 +1,5 @@
 import { requireNoEscalation } from '../access/require-scope.ts'
 import { revokeSessions } from '../access/revocation.ts'
-import { notifySessionsEnded } from '../access/session-end-listeners.ts'
 import type { Ctx } from '../context/context.ts'
 import { NotFound } from '../core/errors.ts'
 import { getRoleScopes } from '../core/scopes.ts'
@@ -25,13 +24,12 @@ export async function revokeSession(
   { assertAllowed = assertCanRevoke, now = new Date() } = {},
 ): Promise<{ revokedSessionId: string }> {
   await ctx.db.transaction(async (tx) => {
-    const owner = await lockSessionOwner(tx.sql, ctx.tenant, sessionId)
+    const owner = await lockSessionOwner(tx, sessionId)
     if (!owner) throw new NotFound('session')
-    const ended = await revokeSessions(tx.sql, ctx, { kind: 'session', sessionId }, 'revoked', now)
+    const ended = await revokeSessions(tx, ctx, { kind: 'session', sessionId }, 'revoked', now)
     if (ended.length === 0) throw new NotFound('session')
     assertAllowed(ctx, owner)
   })
-  notifySessionsEnded(ctx.tenant)
   return { revokedSessionId: sessionId }
 }
 
@@ -45,11 +43,10 @@ export async function revokeUserSessions(
   { assertAllowed = assertCanRevoke, now = new Date() } = {},
 ): Promise<{ revokedSessionIds: string[] }> {
   const ended = await ctx.db.transaction(async (tx) => {
-    const user = await lockUserRow(tx.sql, ctx.tenant, userId)
+    const user = await lockUserRow(tx, userId)
     if (!user) throw new NotFound('user')
     assertAllowed(ctx, { userId, roles: user.roles })
-    return revokeSessions(tx.sql, ctx, { kind: 'sessions', userId }, 'revoked', now)
+    return revokeSessions(tx, ctx, { kind: 'sessions', userId }, 'revoked', now)
   })
-  if (ended.length > 0) notifySessionsEnded(ctx.tenant)
   return { revokedSessionIds: ended.map(({ id }) => id).sort() }
 }

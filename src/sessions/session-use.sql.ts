@@ -1,4 +1,4 @@
-import type { Sql } from '../database/db.ts'
+import type { Db } from '../database/handle.ts'
 import { checkFoundRow } from '../database/key-lookup.ts'
 import { type RowOf, statement } from '../database/statement.ts'
 import { buildInsertEventsSql } from '../events/log.sql.ts'
@@ -70,6 +70,7 @@ const AUTHENTICATE_SESSION = statement({
     /** Whether the session was refreshed or its token rotated. */
     isChanged: 'boolean',
   },
+  hasInserted: ([row]) => row?.isChanged ?? false,
 })`
   WITH found AS MATERIALIZED (
     SELECT s."id", s."userId",
@@ -131,18 +132,17 @@ type UsedSession = { session: SessionRow; user: User; tokenHash: Buffer; isChang
  * event. A use that changes nothing is one read; that the last use is stale is known after it, at most once a minute.
  */
 export async function updateSessionUse(
-  sql: Sql,
-  tenant: string,
+  db: Db,
   use: SessionUse,
   createEvent: () => object,
 ): Promise<UsedSession | null> {
   const { seen, ...values } = use
   if (use.expirationMinutes === 0 && use.successorHash === null) {
     const { tokenHash, clientId, now } = use
-    const row = await SELECT_USED_SESSION.first(sql, { tenant, tokenHash, clientId, now })
+    const row = await db.one(SELECT_USED_SESSION, { tokenHash, clientId, now })
     if (!row?.isUseDue) return row && toUsedSession(row, false)
   }
-  const row = await AUTHENTICATE_SESSION.first(sql, { tenant, ...values, ...seen, events: [createEvent()] })
+  const row = await db.one(AUTHENTICATE_SESSION, { ...values, ...seen, events: [createEvent()] })
   return row && toUsedSession(row, row.isChanged)
 }
 

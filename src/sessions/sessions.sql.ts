@@ -1,6 +1,6 @@
 import { createMemberPicker } from '../core/member-picker.ts'
 import { storedColumns } from '../database/columns.ts'
-import type { Sql } from '../database/db.ts'
+import type { Db } from '../database/handle.ts'
 import { checkFoundRow } from '../database/key-lookup.ts'
 import { prefixNames, statement } from '../database/statement.ts'
 import { buildInsertEventsSql } from '../events/log.sql.ts'
@@ -116,13 +116,8 @@ const INSERT_SESSION = statement({ takes: NEW_SESSION_PARAMETERS, returns: SESSI
  * Inserts a session and its event, in one statement. Null when the user is locked or does not exist, the
  * parent session has ended, or the grant is revoked.
  */
-export async function insertSession(
-  sql: Sql,
-  tenant: string,
-  session: NewSession,
-  event: object,
-): Promise<SessionRow | null> {
-  const row = await INSERT_SESSION.first(sql, { tenant, ...session, events: [event] })
+export async function insertSession(db: Db, session: NewSession, event: object): Promise<SessionRow | null> {
+  const row = await db.one(INSERT_SESSION, { ...session, events: [event] })
   return row ? toSessionRow(row) : null
 }
 
@@ -159,11 +154,10 @@ const REAUTHENTICATE_SESSION = statement({
  * event: one statement. Null when no such session of the user is active.
  */
 export async function updateReauthenticated(
-  sql: Sql,
-  tenant: string,
+  db: Db,
   values: Omit<Parameters<typeof REAUTHENTICATE_SESSION.first>[1], 'tenant' | 'events'>,
   event: object,
 ): Promise<SessionRow | null> {
-  const row = await REAUTHENTICATE_SESSION.first(sql, { tenant, ...values, events: [event] })
+  const row = await db.one(REAUTHENTICATE_SESSION, { ...values, events: [event] })
   return row ? toSessionRow(row) : null
 }

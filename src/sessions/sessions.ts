@@ -1,12 +1,10 @@
 import { revokeSessions } from '../access/revocation.ts'
-import { notifySessionsEnded } from '../access/session-end-listeners.ts'
 import type { Ctx } from '../context/context.ts'
 import { takeSignIn } from '../coordination/person-budgets.ts'
 import { newId, randomToken, sha256 } from '../core/crypto.ts'
 import { NotFound, UserLocked } from '../core/errors.ts'
 import { lookUpLocation } from '../core/ip-location.ts'
-import type { Sql } from '../database/db.ts'
-import { dbFor, inTransactionFor, sql } from '../database/db.ts'
+import { type Db, Handle } from '../database/handle.ts'
 import { buildPageQuery } from '../database/page-query.ts'
 import { createEventRow } from '../events/log.ts'
 import { sessionReauthenticated, sessionStarted } from '../events/session-events.ts'
@@ -87,13 +85,13 @@ export function prepareSession(ctx: Ctx, start: NewSessionOptions, now: Date): P
  * deleted, or when the parent has ended or the grant was revoked.
  */
 export async function startSession(
-  sql: Sql,
+  tx: Db,
   ctx: Ctx,
   start: NewSessionOptions,
   now = new Date(),
 ): Promise<{ session: SessionRow; token: string }> {
   const { values, event, token } = prepareSession(ctx, start, now)
-  const session = await insertSession(sql, ctx.tenant, values, event)
+  const session = await insertSession(tx, values, event)
   if (!session) throw new UserLocked()
   return { session, token }
 }
@@ -116,12 +114,12 @@ export const buildBrowserSessionOptions = (signIn: SignInProof): NewSessionOptio
 
 /** Starts the session of a hosted sign-in, as `startSession` does. */
 export const startBrowserSession = (
-  sql: Sql,
+  tx: Db,
   ctx: Ctx,
   signIn: SignInProof,
   now = new Date(),
 ): Promise<{ session: SessionRow; token: string }> =>
-  startSession(sql, ctx, buildBrowserSessionOptions(signIn), now)
+  startSession(tx, ctx, buildBrowserSessionOptions(signIn), now)
 
 /**
  * Adds a proof to a browser session whose user has signed in again (OIDC
@@ -130,7 +128,7 @@ export const startBrowserSession = (
  * and of this user. Wake the readers after the commit.
  */
 export async function reauthenticateSession(
-  sql: Sql,
+  tx: Db,
   ctx: Ctx,
   { sessionId, userId, ...proven }: { sessionId: string } & SignInProof,
   now = new Date(),
@@ -138,8 +136,7 @@ export async function reauthenticateSession(
   const token = randomToken()
   const proofs = listNewProofs(proven, now)
   const session = await updateReauthenticated(
-    sql,
-    ctx.tenant,
+    tx,
     {
       id: sessionId,
       userId,
@@ -164,7 +161,7 @@ export type PresentSession = { id: string; userId: string; isActive: boolean }
  * transaction. Throws UserLocked and RateLimited.
  */
 export const enterBrowserSession = async (
-  sql: Sql,
+  tx: Db,
   ctx: Ctx,
   { present, ...signIn }: { present: readonly PresentSession[] } & SignInProof,
   now: Date,
@@ -172,8 +169,8 @@ export const enterBrowserSession = async (
   takeSignIn(ctx.tenant, signIn.userId)
   const own = present.find(({ userId, isActive }) => userId === signIn.userId && isActive)
   return (
-    (own && (await reauthenticateSession(sql, ctx, { sessionId: own.id, ...signIn }, now))) ||
-    startBrowserSession(sql, ctx, signIn, now)
+    (own && (await reauthenticateSession(tx, ctx, { sessionId: own.id, ...signIn }, now))) ||
+    startBrowserSession(tx, ctx, signIn, now)
   )
 }
 
@@ -188,7 +185,12 @@ export async function recordBrowserUse(
   { ip = null, userAgent = null }: Caller,
 ): Promise<void> {
   if (!session.isUseDue) return
-  await updateBrowserUse(sql, tenant, session, { now, ip, location: lookUpLocation(ip), userAgent })
+  await updateBrowserUse(new Handle({ tenant }), session, {
+    now,
+    ip,
+    location: lookUpLocation(ip),
+    userAgent,
+  })
 }
 
 /**
@@ -201,7 +203,7 @@ export async function findBrowserSession(
   now = new Date(),
   caller: Caller = {},
 ): Promise<BrowserSession | null> {
-  const session = await selectBrowserSession(sql, tenant, { tokenHash: sha256(token), now })
+  const session = await selectBrowserSession(new Handle({ tenant }), { tokenHash: sha256(token), now })
   if (session) await recordBrowserUse(tenant, session, now, caller)
   return session
 }
@@ -222,7 +224,7 @@ export async function listUserSessions(ctx: Ctx, userId: string, args: PageArgs)
   const paging = parsePaging(ctx, args, list)
   const query = buildPageQuery(paging, 'id')
   const active = buildActiveCondition()
-  const user = await dbFor(ctx).user.findUnique({
+  const user = await ctx.db.prisma.user.findUnique({
     where: { tenantId_id: { tenantId: ctx.tenant, id: userId } },
     select: {
       sessions: {
@@ -242,14 +244,14 @@ export async function listUserSessions(ctx: Ctx, userId: string, args: PageArgs)
 
 /** Counts the active sessions of a user. */
 export const countUserSessions = (ctx: Ctx, userId: string): Promise<number> =>
-  dbFor(ctx).session.count({ where: { tenantId: ctx.tenant, userId, ...buildActiveCondition() } })
+  ctx.db.prisma.session.count({ where: { tenantId: ctx.tenant, userId, ...buildActiveCondition() } })
 
 /** The list name to which cursors of a user's sessions are bound. */
 const toSessionListName = (tenant: string, userId: string): string => `${tenant}:sessions:${userId}`
 
 /** An active session. Throws NotFound. */
 export async function getSession(ctx: Ctx, sessionId: string): Promise<SessionRow> {
-  const session = await dbFor(ctx).session.findUnique({
+  const session = await ctx.db.prisma.session.findUnique({
     where: { tenantId_id: { tenantId: ctx.tenant, id: sessionId }, ...buildActiveCondition() },
     omit: HIDDEN_COLUMNS,
   })
@@ -267,9 +269,8 @@ export async function endSession(
   reason: EndReason,
   now = new Date(),
 ): Promise<boolean> {
-  const ended = await inTransactionFor(ctx, (sql) =>
-    revokeSessions(sql, ctx, { kind: 'session', sessionId }, reason, now),
+  const ended = await ctx.db.transaction((tx) =>
+    revokeSessions(tx, ctx, { kind: 'session', sessionId }, reason, now),
   )
-  if (ended.length > 0) notifySessionsEnded(ctx.tenant)
   return ended.length > 0
 }

@@ -1,4 +1,4 @@
-import type { Sql } from '../database/db.ts'
+import type { Db } from '../database/handle.ts'
 import { statement } from '../database/statement.ts'
 import { buildInsertEventsSql } from '../events/log.sql.ts'
 
@@ -14,12 +14,9 @@ const STORE_TERMS_CONSENT = statement({
   ), event_log AS (${buildInsertEventsSql(':events', { from: 'agreed' })})
   SELECT "id" FROM agreed`
 
-/** Stores the consent of a user with its event; false when it is stored, or the user is locked or deleted. */
-export async function storeTermsConsent(
-  sql: Sql,
-  tenant: string,
+/** Stores the consent of a user with its event; nothing when it is stored, or the user is locked or deleted. */
+export const storeTermsConsent = (
+  db: Db,
   consent: { userId: string; version: string; now: Date },
   event: object,
-): Promise<boolean> {
-  return (await STORE_TERMS_CONSENT.first(sql, { tenant, ...consent, events: [event] })) !== null
-}
+): Promise<void> => db.run(STORE_TERMS_CONSENT, { ...consent, events: [event] })

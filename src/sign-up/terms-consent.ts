@@ -1,7 +1,6 @@
 import type { Ctx } from '../context/context.ts'
 import type { FieldIssue } from '../core/errors.ts'
-import { sqlFor } from '../database/db.ts'
-import { createEventRow, wakeReaders } from '../events/log.ts'
+import { createEventRow } from '../events/log.ts'
 import { termsAccepted } from '../events/user-events.ts'
 import type { User } from '../generated/prisma/client.ts'
 import { storeTermsConsent } from './terms-consent.sql.ts'
@@ -37,6 +36,5 @@ export async function agreeToTerms(
   now = new Date(),
 ): Promise<void> {
   const event = createEventRow(ctx, termsAccepted(userId, version))
-  if (await storeTermsConsent(sqlFor(ctx), ctx.tenant, { userId, version, now }, event))
-    wakeReaders(ctx.tenant)
+  await storeTermsConsent(ctx.db, { userId, version, now }, event)
 }

@@ -42,7 +42,7 @@ export async function updateSettings(ctx: Ctx, input: unknown): Promise<Tenant> 
     return updated
   })
   if (changed.length > 0) {
-    invalidateTenant(ctx.tenant)
+    invalidateTenant(ctx.db)
     wakeReaders(ctx.tenant)
   }
   return tenant

@@ -8,6 +8,7 @@ import type { Scope } from '../core/scopes.ts'
 import { SYSTEM_TENANT } from '../core/scopes.ts'
 import type { Sql } from '../database/db.ts'
 import { dbFor, inTransactionFor } from '../database/db.ts'
+import { Handle, toDb } from '../database/handle.ts'
 import { recordEvents, wakeReaders } from '../events/log.ts'
 import { tenantCreated, tenantDeleted } from '../events/management-events.ts'
 import type { Tenant as TenantModel } from '../generated/prisma/client.ts'
@@ -41,8 +42,8 @@ function requireOperator(ctx: Ctx, scope: Scope): void {
 
 /** A tenant that is created again under the same slug has other settings and keys. */
 function invalidateTenantCaches(slug: string): void {
-  invalidateTenant(slug)
-  invalidateKeys(slug)
+  invalidateTenant(new Handle({ tenant: slug }))
+  invalidateKeys(new Handle({ tenant: slug }))
 }
 
 /** Inserts the tenant with its keys and first event. False when the slug is taken. */
@@ -55,7 +56,7 @@ async function insertTenantWithKey(
   const tokenKey = sealTokenKey(slug, randomBytes(TOKEN_KEY_BYTES))
   if (!(await insertTenant(sql, slug, { ...settings, tokenKey }))) return false
   await deleteUnreferencedRows(sql, slug)
-  await createSigningKey(sql, slug)
+  await createSigningKey(toDb(sql, slug))
   await recordEvents(sql, { ...ctx, tenant: slug }, [tenantCreated(slug)])
   return true
 }

@@ -1,4 +1,4 @@
-import type { Sql } from '../database/db.ts'
+import type { Db } from '../database/handle.ts'
 import { type RowOf, statement } from '../database/statement.ts'
 import { buildInsertEventsSql } from '../events/log.sql.ts'
 
@@ -11,8 +11,8 @@ const SELECT_DELETION = statement({
 /** When a user asked to be deleted, and when this is due. */
 export type AccountDeletion = RowOf<typeof SELECT_DELETION>
 
-export const selectDeletion = (sql: Sql, tenant: string, userId: string): Promise<AccountDeletion | null> =>
-  SELECT_DELETION.first(sql, { tenant, userId })
+export const selectDeletion = (db: Db, userId: string): Promise<AccountDeletion | null> =>
+  db.one(SELECT_DELETION, { userId })
 
 // A second request changes nothing: the row is updated so that the statement returns it.
 const INSERT_DELETION = statement({
@@ -29,12 +29,10 @@ const INSERT_DELETION = statement({
 
 /** Stores the request of a user, with its event, unless there is one already. Null without such a user. One statement. */
 export const insertDeletion = (
-  sql: Sql,
-  tenant: string,
+  db: Db,
   request: { userId: string; now: Date; dueAt: Date },
   event: object,
-): Promise<RowOf<typeof INSERT_DELETION> | null> =>
-  INSERT_DELETION.first(sql, { tenant, ...request, events: [event] })
+): Promise<RowOf<typeof INSERT_DELETION> | null> => db.one(INSERT_DELETION, { ...request, events: [event] })
 
 const DELETE_DELETION = statement({
   takes: { userId: 'text', events: 'jsonb' },
@@ -46,12 +44,8 @@ const DELETE_DELETION = statement({
   SELECT "userId" FROM canceled`
 
 /** Deletes the request of a user, with its event; false when there is none. One statement. */
-export const deleteDeletion = async (
-  sql: Sql,
-  tenant: string,
-  userId: string,
-  event: object,
-): Promise<boolean> => (await DELETE_DELETION.first(sql, { tenant, userId, events: [event] })) !== null
+export const deleteDeletion = async (db: Db, userId: string, event: object): Promise<boolean> =>
+  (await db.one(DELETE_DELETION, { userId, events: [event] })) !== null
 
 const SELECT_DUE_DELETIONS = statement({
   takes: { now: 'timestamptz', limit: 'int' },
@@ -63,11 +57,9 @@ const SELECT_DUE_DELETIONS = statement({
 
 /** Users of all tenants whose deletion is due. */
 export const selectDueDeletions = (
-  sql: Sql,
-  system: string,
+  db: Db,
   values: { now: Date; limit: number },
-): Promise<RowOf<typeof SELECT_DUE_DELETIONS>[]> =>
-  SELECT_DUE_DELETIONS.all(sql, { tenant: system, ...values })
+): Promise<RowOf<typeof SELECT_DUE_DELETIONS>[]> => db.many(SELECT_DUE_DELETIONS, { ...values })
 
 const TAKE_DUE_DELETION = statement({
   takes: { userId: 'text', now: 'timestamptz' },
@@ -76,8 +68,5 @@ const TAKE_DUE_DELETION = statement({
   DELETE FROM "AccountDeletion" WHERE "tenantId" = :tenant AND "userId" = :userId AND "dueAt" <= :now RETURNING "userId"`
 
 /** Takes a request that is due; false when it was canceled. */
-export const takeDueDeletion = async (
-  sql: Sql,
-  tenant: string,
-  values: { userId: string; now: Date },
-): Promise<boolean> => (await TAKE_DUE_DELETION.first(sql, { tenant, ...values })) !== null
+export const takeDueDeletion = async (db: Db, values: { userId: string; now: Date }): Promise<boolean> =>
+  (await db.one(TAKE_DUE_DELETION, { ...values })) !== null

@@ -1,7 +1,5 @@
-import { notifySessionsEnded } from '../access/session-end-listeners.ts'
 import { createPlatformCtx } from '../context/context.ts'
-import { SYSTEM_TENANT } from '../core/scopes.ts'
-import { inTransactionFor, sql } from '../database/db.ts'
+import { system } from '../database/system.ts'
 import { selectDueDeletions, takeDueDeletion } from './account-deletions.sql.ts'
 import { sendDeletedNotice } from './deletion-notices.ts'
 import { lockUserForDelete } from './lock-user.sql.ts'
@@ -17,16 +15,15 @@ const BATCH = 500
  */
 async function deleteDueUser(tenant: string, userId: string, now: Date): Promise<boolean> {
   const ctx = createPlatformCtx(tenant)
-  const deleted = await inTransactionFor(ctx, async (tx) => {
-    const user = await lockUserForDelete(tx, tenant, userId)
+  const deleted = await ctx.db.transaction(async (tx) => {
+    const user = await lockUserForDelete(tx, userId)
     if (!user || user.locked) return null
-    if (!(await takeDueDeletion(tx, tenant, { userId, now }))) return null
-    const addresses = await selectNoticeAddresses(tx, tenant, userId)
+    if (!(await takeDueDeletion(tx, { userId, now }))) return null
+    const addresses = await selectNoticeAddresses(tx, userId)
     await deleteLockedUser(tx, ctx, userId)
     return { addresses }
   })
   if (!deleted) return false
-  notifySessionsEnded(tenant)
   sendDeletedNotice(ctx, deleted.addresses)
   return true
 }
@@ -34,7 +31,7 @@ async function deleteDueUser(tenant: string, userId: string, now: Date): Promise
 /** Deletes the users whose request is due, in one transaction each. Returns their number. */
 export async function deleteDueUsers(now = new Date()): Promise<number> {
   let count = 0
-  for (const { tenantId, userId } of await selectDueDeletions(sql, SYSTEM_TENANT, { now, limit: BATCH }))
+  for (const { tenantId, userId } of await selectDueDeletions(system, { now, limit: BATCH }))
     if (await deleteDueUser(tenantId, userId, now)) count += 1
   return count
 }

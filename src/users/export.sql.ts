@@ -1,6 +1,6 @@
 import type { ReadLimit } from '../core/read-limit.ts'
 import { storedColumns } from '../database/columns.ts'
-import type { Sql } from '../database/db.ts'
+import type { Db } from '../database/handle.ts'
 import { statement } from '../database/statement.ts'
 import type { User } from '../generated/prisma/client.ts'
 import { TENANT } from './index-planning.sql.ts'
@@ -13,10 +13,5 @@ const SELECT_USERS_AFTER = statement({
   SELECT ${toColumnList(USER_COLUMNS)} FROM "User" WHERE "tenantId" = ${TENANT} AND "id" > :id ORDER BY "id" LIMIT :limit`
 
 /** The users after an id, in the order of their ids. */
-export const selectUsersAfter = (
-  sql: Sql,
-  tenant: string,
-  id: string,
-  limit: number,
-  bytes: ReadLimit,
-): Promise<User[]> => SELECT_USERS_AFTER.all(sql, { tenant, id, limit }, { limit: bytes })
+export const selectUsersAfter = (db: Db, id: string, limit: number, bytes: ReadLimit): Promise<User[]> =>
+  db.many(SELECT_USERS_AFTER, { id, limit }, bytes)

@@ -1,7 +1,6 @@
 import type { Ctx } from '../context/context.ts'
 import { ReadLimit } from '../core/read-limit.ts'
 import { takeTurn } from '../core/turns.ts'
-import { inTransactionFor } from '../database/db.ts'
 import { parseInput } from '../schema/input-shapes.ts'
 import { ExportOptions } from './export.fields.ts'
 import { selectUsersAfter } from './export.sql.ts'
@@ -19,9 +18,9 @@ async function* readUserPages(ctx: Ctx, afterId: string): AsyncGenerator<object[
   let pageSize = USERS_PER_PAGE
   for (let after = afterId; ; ) {
     const limit = new ReadLimit(undefined, pageSize, BYTES_PER_PAGE)
-    const users = await inTransactionFor(ctx, async (sql) => {
-      await planByKeys(sql, ctx.tenant)
-      return selectUsersAfter(sql, ctx.tenant, after, pageSize, limit)
+    const users = await ctx.db.transaction(async (tx) => {
+      await planByKeys(tx)
+      return selectUsersAfter(tx, after, pageSize, limit)
     })
     for (let start = 0; start < users.length; start += USERS_PER_TURN) {
       await takeTurn(ctx)

@@ -4,8 +4,7 @@ import { newId } from '../core/crypto.ts'
 import { Conflict, type ErrorCode, type FieldIssue, InvalidInput, NotFound } from '../core/errors.ts'
 import { log } from '../core/log.ts'
 import { toAppError } from '../core/to-app-error.ts'
-import { inTransactionFor } from '../database/db.ts'
-import { recordEvents, wakeReaders } from '../events/log.ts'
+import { recordEvents } from '../events/log.ts'
 import type { NewEvent } from '../events/types.ts'
 import {
   type Holder,
@@ -127,17 +126,16 @@ function partitionLines(lines: readonly CheckedLine[], holders: readonly Holder[
 
 /** Writes the lines that can be written together, in at most seven round trips. Returns their results. */
 async function writeTogether(ctx: Ctx, lines: readonly CheckedLine[]): Promise<Map<number, LineResult>> {
-  const results = await inTransactionFor(ctx, async (sql) => {
-    await planByKeys(sql, ctx.tenant)
-    const holders = await lockHolders(sql, ctx.tenant, collectLookupKeys(lines))
+  const results = await ctx.db.transaction(async (tx) => {
+    await planByKeys(tx)
+    const holders = await lockHolders(tx, collectLookupKeys(lines))
     const { creations, changes, results } = partitionLines(lines, holders)
     const events: NewEvent[] = []
     if (creations.length > 0) {
       // One lock order, so that concurrent imports of the same users wait instead of deadlocking.
       creations.sort((a, b) => (a.key.value < b.key.value ? -1 : 1))
       const written = await insertUserRows(
-        sql,
-        ctx.tenant,
+        tx,
         creations.map(({ newId, columns }) => ({ id: newId, columns })),
       )
       for (const { line, newId: userId, columns } of creations)
@@ -148,8 +146,7 @@ async function writeTogether(ctx: Ctx, lines: readonly CheckedLine[]): Promise<M
     }
     if (changes.length > 0) {
       const changed = await updateUserRows(
-        sql,
-        ctx.tenant,
+        tx,
         changes.map(({ holder, columns }) => ({ id: holder.id, columns })),
       )
       const changedOf = new Map(changed.map((row) => [row.id, row.changed]))
@@ -159,10 +156,9 @@ async function writeTogether(ctx: Ctx, lines: readonly CheckedLine[]): Promise<M
         if (columns) events.push(...createUserChangeEvents({ user: holder, changed: columns }))
       }
     }
-    await recordEvents(sql, ctx, events)
+    await recordEvents(tx, ctx, events)
     return results
   })
-  wakeReaders(ctx.tenant)
   return results
 }
 
@@ -173,9 +169,9 @@ const MAX_LOOKUPS = 3
 async function writeSingly(ctx: Ctx, line: CheckedLine): Promise<LineResult> {
   for (let find = 1; ; find++) {
     try {
-      const holders = await inTransactionFor(ctx, async (sql) => {
-        await planByKeys(sql, ctx.tenant)
-        return selectHolders(sql, ctx.tenant, collectLookupKeys([line]))
+      const holders = await ctx.db.transaction(async (tx) => {
+        await planByKeys(tx)
+        return selectHolders(tx, collectLookupKeys([line]))
       })
       const holder = holders.find(({ id }) => id === line.id) ?? holders.find(createHolderTest(line))
       if (!holder) {

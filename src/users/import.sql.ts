@@ -1,5 +1,5 @@
 import { storedColumns } from '../database/columns.ts'
-import type { Sql } from '../database/db.ts'
+import type { Db } from '../database/handle.ts'
 import { statement, typed } from '../database/statement.ts'
 import type { User } from '../generated/prisma/client.ts'
 import { TENANT } from './index-planning.sql.ts'
@@ -43,15 +43,14 @@ const HOLDER_TYPES = {
 const SELECT_HOLDERS = statement(HOLDER_TYPES)`${SELECT_TEXT}`
 
 /** The users that have any of the keys. */
-export const selectHolders = (sql: Sql, tenant: string, keys: LookupKeys): Promise<Holder[]> =>
-  SELECT_HOLDERS.all(sql, { tenant, ...keys })
+export const selectHolders = (db: Db, keys: LookupKeys): Promise<Holder[]> =>
+  db.many(SELECT_HOLDERS, { ...keys })
 
 /** In one order, so that two concurrent imports wait for each other instead of deadlocking. */
 const LOCK_HOLDERS = statement(HOLDER_TYPES)`${SELECT_TEXT} ORDER BY "id" FOR NO KEY UPDATE`
 
 /** The same, locked until the transaction ends. */
-export const lockHolders = (sql: Sql, tenant: string, keys: LookupKeys): Promise<Holder[]> =>
-  LOCK_HOLDERS.all(sql, { tenant, ...keys })
+export const lockHolders = (db: Db, keys: LookupKeys): Promise<Holder[]> => db.many(LOCK_HOLDERS, { ...keys })
 
 /** Users whose key a concurrent request took are skipped; the others are inserted. */
 const INSERT_USERS = statement({ takes: { users: 'jsonb' }, returns: { id: 'text' } })`
@@ -61,9 +60,9 @@ const INSERT_USERS = statement({ takes: { users: 'jsonb' }, returns: { id: 'text
 export type NewUser = { id: string; columns: UserColumns }
 
 /** Inserts users. Returns the ids of the inserted users; a key of each other user is taken. */
-export async function insertUserRows(sql: Sql, tenant: string, users: NewUser[]): Promise<Set<string>> {
+export async function insertUserRows(db: Db, users: NewUser[]): Promise<Set<string>> {
   const rows = users.map(({ id, columns }) => ({ ...REQUIRED_DEFAULTS, ...columns, id }))
-  const written = await INSERT_USERS.all(sql, { tenant, users: rows })
+  const written = await db.many(INSERT_USERS, { users: rows })
   return new Set(written.map(({ id }) => id))
 }
 
@@ -84,8 +83,5 @@ const UPDATE_USERS = statement({
 /**
  * Updates users that this transaction has locked. Returns the users that changed, with the changed columns.
  */
-export const updateUserRows = (
-  sql: Sql,
-  tenant: string,
-  users: NewUser[],
-): Promise<{ id: string; changed: string[] }[]> => UPDATE_USERS.all(sql, { tenant, users })
+export const updateUserRows = (db: Db, users: NewUser[]): Promise<{ id: string; changed: string[] }[]> =>
+  db.many(UPDATE_USERS, { users })

@@ -1,4 +1,4 @@
-import type { Sql } from '../database/db.ts'
+import type { Db } from '../database/handle.ts'
 import { statement } from '../database/statement.ts'
 
 /**
@@ -17,4 +17,4 @@ const PLAN_BY_KEYS = statement({
     set_config('enable_seqscan', 'off', true) AS "seqScan", set_config('jit', 'off', true) AS "jit"
   FROM "Tenant" WHERE "tenantId" = :tenant`
 
-export const planByKeys = (sql: Sql, tenant: string): Promise<void> => PLAN_BY_KEYS.run(sql, { tenant })
+export const planByKeys = (db: Db): Promise<void> => db.run(PLAN_BY_KEYS)

@@ -1,4 +1,4 @@
-import type { Sql } from '../database/db.ts'
+import type { Db } from '../database/handle.ts'
 import { type RowOf, statement } from '../database/statement.ts'
 
 export type LockedUserRow = RowOf<typeof LOCK_USER>
@@ -15,13 +15,13 @@ const LOCK_USER = lockUser('FOR NO KEY UPDATE')
  * sessions, and redemptions of codes wait, so that later statements see all that came before. Null when there
  * is no such user.
  */
-export const lockUserRow = (sql: Sql, tenant: string, userId: string): Promise<LockedUserRow | null> =>
-  LOCK_USER.first(sql, { tenant, userId })
+export const lockUserRow = (db: Db, userId: string): Promise<LockedUserRow | null> =>
+  db.one(LOCK_USER, { userId })
 
 const LOCK_USER_FOR_DELETE = lockUser('FOR UPDATE')
 /** The same for a deletion: inserts of rows that refer to the user wait too. */
-export const lockUserForDelete = (sql: Sql, tenant: string, userId: string): Promise<LockedUserRow | null> =>
-  LOCK_USER_FOR_DELETE.first(sql, { tenant, userId })
+export const lockUserForDelete = (db: Db, userId: string): Promise<LockedUserRow | null> =>
+  db.one(LOCK_USER_FOR_DELETE, { userId })
 
 const LOCK_SESSION_OWNER = statement({
   takes: { sessionId: 'text' },
@@ -33,7 +33,6 @@ const LOCK_SESSION_OWNER = statement({
 
 /** Locks the row of the session's user, as lockUserRow does; null when there is no such session. */
 export const lockSessionOwner = (
-  sql: Sql,
-  tenant: string,
+  db: Db,
   sessionId: string,
-): Promise<{ userId: string; roles: string[] } | null> => LOCK_SESSION_OWNER.first(sql, { tenant, sessionId })
+): Promise<{ userId: string; roles: string[] } | null> => db.one(LOCK_SESSION_OWNER, { sessionId })

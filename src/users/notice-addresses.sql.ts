@@ -1,4 +1,4 @@
-import type { Sql } from '../database/db.ts'
+import type { Db } from '../database/handle.ts'
 import { type RowOf, statement } from '../database/statement.ts'
 
 const SELECT_NOTICE_ADDRESSES = statement({
@@ -12,8 +12,5 @@ const SELECT_NOTICE_ADDRESSES = statement({
 export type NoticeAddresses = RowOf<typeof SELECT_NOTICE_ADDRESSES>
 
 /** The verified addresses of a user, in the form that is sent to, and the locale; null when the user does not exist. */
-export const selectNoticeAddresses = (
-  sql: Sql,
-  tenant: string,
-  userId: string,
-): Promise<NoticeAddresses | null> => SELECT_NOTICE_ADDRESSES.first(sql, { tenant, userId })
+export const selectNoticeAddresses = (db: Db, userId: string): Promise<NoticeAddresses | null> =>
+  db.one(SELECT_NOTICE_ADDRESSES, { userId })

@@ -3,8 +3,8 @@ import { voidEnrollments } from '../access/revocation.sql.ts'
 import type { Ctx } from '../context/context.ts'
 import { InvalidInput, NotFound } from '../core/errors.ts'
 import { getRoleScopes } from '../core/scopes.ts'
-import { inTransactionFor, type Sql } from '../database/db.ts'
-import { recordEvents, wakeReaders } from '../events/log.ts'
+import type { Db } from '../database/handle.ts'
+import { recordEvents } from '../events/log.ts'
 import { rolesChanged } from '../events/user-events.ts'
 import type { User } from '../generated/prisma/client.ts'
 import { parseInput } from '../schema/input-shapes.ts'
@@ -28,11 +28,11 @@ export async function setUserRoles(ctx: Ctx, id: string, input: unknown): Promis
  * Adds roles to a user inside the caller's transaction, with the events. Enrollment links from before end, as
  * with any change of roles.
  */
-export async function addRoles(sql: Sql, ctx: Ctx, userId: string, roles: readonly string[]): Promise<void> {
-  const user = await updateUserRoles(sql, ctx.tenant, userId, [...roles])
+export async function addRoles(tx: Db, ctx: Ctx, userId: string, roles: readonly string[]): Promise<void> {
+  const user = await updateUserRoles(tx, userId, [...roles])
   if (!user) return
-  await recordEvents(sql, ctx, [rolesChanged(userId, user.roles)])
-  await voidEnrollments(sql, ctx.tenant, userId)
+  await recordEvents(tx, ctx, [rolesChanged(userId, user.roles)])
+  await voidEnrollments(tx, userId)
 }
 
 /**
@@ -63,9 +63,8 @@ export async function grantRole(
   if (user)
     return { user: await setUserRoles(ctx, user.id, { roles: [...user.roles, wanted] }), isCreated: false }
   requireNoEscalation(ctx, getRoleScopes([role]))
-  const created = await inTransactionFor(ctx, (sql) =>
-    insertUserWithEvents(sql, ctx, { ...toUserColumns(address), roles: [role] }),
+  const created = await ctx.db.transaction((tx) =>
+    insertUserWithEvents(tx, ctx, { ...toUserColumns(address), roles: [role] }),
   )
-  wakeReaders(ctx.tenant)
   return { user: created, isCreated: true }
 }

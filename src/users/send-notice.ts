@@ -1,6 +1,5 @@
 import { loadMessageFrame, NOTICE } from '../access/message-tenant.ts'
 import type { Ctx } from '../context/context.ts'
-import { sqlFor } from '../database/db.ts'
 import { deliverInBackground } from '../delivery/background.ts'
 import { deliverMessage, type Message } from '../delivery/deliver-message.ts'
 import type { MessageFrame } from '../delivery/mail-content.ts'
@@ -28,4 +27,4 @@ export function sendNoticeTo(
 
 /** Sends a notice to a user, as `sendNoticeTo` does. Call it after the change was committed. */
 export const sendNotice = (ctx: Ctx, userId: string, buildNotice: (frame: MessageFrame) => Message): void =>
-  sendNoticeTo(ctx, () => selectNoticeAddresses(sqlFor(ctx), ctx.tenant, userId), buildNotice)
+  sendNoticeTo(ctx, () => selectNoticeAddresses(ctx.db, userId), buildNotice)

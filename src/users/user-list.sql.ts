@@ -1,6 +1,6 @@
 import type { WithTextDates } from '../core/time.ts'
 import { storedColumns } from '../database/columns.ts'
-import type { Sql } from '../database/db.ts'
+import type { Db } from '../database/handle.ts'
 import {
   type BindParameter,
   buildBounds,
@@ -174,6 +174,8 @@ export function buildUserPageStatement(
   // The dates of a list become text in the response.
   return boundStatement({ value, ...storedColumns('User', ['id', ...names]) }, text, bind.values, {
     datesAsText: true,
+    // The plan of the unfiltered list does not depend on its values.
+    isPrepared: isPlainList(query),
   })
 }
 
@@ -195,14 +197,13 @@ export type KeyedRow<Row> = { key: CursorKey; row: Row }
 
 /** A page with its cursor keys and one extra row, in reverse order when it is read backward. */
 export async function selectUserPage(
-  sql: Sql,
-  tenant: string,
+  db: Db,
   query: UserListQuery,
   paging: Paging,
   columns: ReadonlySet<string> | null | 'keys',
 ): Promise<KeyedRow<ListedUser>[]> {
-  const rows = await buildUserPageStatement(tenant, query, paging, columns).all(
-    sql,
+  const rows = await db.list(
+    buildUserPageStatement(db.tenant, query, paging, columns),
     columns === 'keys' ? undefined : paging.limit,
   )
   // A copy of each row without `value` would take longer than reading it.
@@ -216,10 +217,10 @@ const COUNT_USERS = statement({ returns: { users: 'text' } })`
  * Counts the users of a list. The count of all users is the sum of at most eight rows that a trigger
  * maintains.
  */
-export async function selectUserCount(sql: Sql, tenant: string, query: UserListQuery): Promise<number> {
+export async function selectUserCount(db: Db, query: UserListQuery): Promise<number> {
   const [row] =
     query.list.by.length === 0
-      ? await COUNT_USERS.all(sql, { tenant })
-      : await buildUserCountStatement(tenant, query).all(sql)
+      ? await db.many(COUNT_USERS)
+      : await db.list(buildUserCountStatement(db.tenant, query))
   return Number(row?.users ?? 0)
 }

@@ -2,7 +2,6 @@ import { requireScope } from '../access/require-scope.ts'
 import type { Ctx } from '../context/context.ts'
 import { sha256Base64url } from '../core/crypto.ts'
 import type { Scope } from '../core/scopes.ts'
-import { dbFor, sqlFor, unpreparedSqlFor } from '../database/db.ts'
 import { buildPageQuery } from '../database/page-query.ts'
 import type { User } from '../generated/prisma/client.ts'
 import {
@@ -69,7 +68,7 @@ async function readPageById(
   query: UserQuery,
 ): Promise<KeyedRow<User>[]> {
   const page = buildPageQuery(paging, 'id', descending)
-  const rows = await dbFor(ctx).user.findMany({
+  const rows = await ctx.db.prisma.user.findMany({
     ...query,
     ...page,
     where: { tenantId: ctx.tenant, ...page.where },
@@ -87,10 +86,8 @@ async function readPageByKeys(
   paging: Paging,
   query: UserQuery,
 ): Promise<KeyedRow<User | null>[]> {
-  const keys = (await selectUserPage(unpreparedSqlFor(ctx), ctx.tenant, list, paging, 'keys')).map(
-    ({ key }) => key,
-  )
-  const users = await dbFor(ctx).user.findMany({
+  const keys = (await selectUserPage(ctx.db, list, paging, 'keys')).map(({ key }) => key)
+  const users = await ctx.db.prisma.user.findMany({
     ...query,
     where: { tenantId: ctx.tenant, id: { in: keys.map(({ id }) => id) } },
   })
@@ -109,19 +106,16 @@ export async function listUsers(
   args: ListUsersArgs,
   { fields, buildQuery }: { fields?: Iterable<string>; buildQuery?: () => UserQuery } = {},
 ): Promise<Page<User | ListedUser>> {
-  const { tenant } = ctx
   const { query: list, name } = buildListQuery(ctx, args)
   const paging = parsePaging(ctx, args, name)
   const isPlain = isPlainList(list)
   // Prisma would read every row before the page.
   const isFirst = paging.mode === 'cursor' || paging.page === 0
-  // The plan of the unfiltered list does not depend on its values.
-  const send = isPlain ? sqlFor(ctx) : unpreparedSqlFor(ctx)
   const columns = fields ? selectColumnsForFields(fields) : null
   const query = columns ? {} : (buildQuery?.() ?? {})
   const read: KeyedRow<User | ListedUser | null>[] =
     Object.keys(query).length === 0
-      ? await selectUserPage(send, tenant, list, paging, columns)
+      ? await selectUserPage(ctx.db, list, paging, columns)
       : await (isPlain && isFirst ? readPageById : readPageByKeys)(ctx, list, paging, query)
   const { rows, ...ends } = toPageRows(paging, read)
   let keys: Map<string, CursorKey> | undefined
@@ -135,6 +129,6 @@ export async function listUsers(
     page: paging.mode === 'offset' ? paging.page : null,
     pageSize: paging.pageSize,
     encodeRowCursor: ({ id }) => encodeCursor(name, findKey(id)),
-    countAll: () => selectUserCount(send, tenant, list),
+    countAll: () => selectUserCount(ctx.db, list),
   }
 }

@@ -1,4 +1,4 @@
-import type { Sql } from '../database/db.ts'
+import type { Db } from '../database/handle.ts'
 import type { BindParameter } from '../database/keyset.ts'
 import { statement } from '../database/statement.ts'
 
@@ -45,17 +45,15 @@ export type UnevenRange = { tenantId: string; start: string }
 
 /** Ranges with more than `largest` users, the largest ones first, then ranges without users. */
 export const selectUnevenRanges = (
-  sql: Sql,
-  system: string,
+  db: Db,
   values: { largest: number; limit: number },
-): Promise<UnevenRange[]> => SELECT_UNEVEN.all(sql, { tenant: system, ...values })
+): Promise<UnevenRange[]> => db.many(SELECT_UNEVEN, { ...values })
 
 const TRY_LOCK = statement({ returns: { isLocked: 'boolean' } })`
   SELECT pg_try_advisory_xact_lock(user_ranges_key("tenantId")) AS "isLocked" FROM "Tenant" WHERE "tenantId" = :tenant`
 
 /** Locks the ranges of a tenant until the transaction ends; false while a transaction that changes them is open. */
-export const tryLockRanges = async (sql: Sql, tenant: string): Promise<boolean> =>
-  (await TRY_LOCK.first(sql, { tenant }))?.isLocked === true
+export const tryLockRanges = async (db: Db): Promise<boolean> => (await db.one(TRY_LOCK))?.isLocked === true
 
 const DELETE_RANGE = statement({ takes: { start: 'text' } })`
   DELETE FROM "UserRange" WHERE "tenantId" = :tenant AND "start" = :start`
@@ -73,11 +71,7 @@ const INSERT_RANGES = statement({ takes: { start: 'text', size: 'int' } })`
  * Divides a range into ranges of `size` users each; removes a range without users. Two statements, in a transaction that
  * has locked the ranges.
  */
-export async function divideRange(
-  sql: Sql,
-  { tenantId: tenant, start }: UnevenRange,
-  size: number,
-): Promise<void> {
-  await DELETE_RANGE.run(sql, { tenant, start })
-  await INSERT_RANGES.run(sql, { tenant, start, size })
+export async function divideRange(db: Db, { start }: UnevenRange, size: number): Promise<void> {
+  await db.run(DELETE_RANGE, { start })
+  await db.run(INSERT_RANGES, { start, size })
 }

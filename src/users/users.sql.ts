@@ -1,7 +1,7 @@
 import type { EndedSession } from '../access/revocation.sql.ts'
 import { DELETED_USER_PARTS } from '../access/revocation-parts.sql.ts'
 import { storedColumns } from '../database/columns.ts'
-import type { Sql } from '../database/db.ts'
+import type { Db } from '../database/handle.ts'
 import { statement } from '../database/statement.ts'
 import { Prisma, type User } from '../generated/prisma/client.ts'
 import type { UserColumns } from './user-body.ts'
@@ -50,13 +50,8 @@ const INSERT_USER = statement({ takes: { columns: 'jsonb' }, returns: storedColu
   RETURNING ${toColumnList(USER_COLUMNS)}`
 
 /** Inserts a user. A taken address or externalId violates a unique index. */
-export async function insertUserRow(
-  sql: Sql,
-  tenant: string,
-  id: string,
-  columns: UserColumns,
-): Promise<User> {
-  const user = await INSERT_USER.first(sql, { tenant, columns: { ...REQUIRED_DEFAULTS, ...columns, id } })
+export async function insertUserRow(db: Db, id: string, columns: UserColumns): Promise<User> {
+  const user = await db.one(INSERT_USER, { columns: { ...REQUIRED_DEFAULTS, ...columns, id } })
   if (!user) throw new Error('the user was not written')
   return user
 }
@@ -125,13 +120,8 @@ export type UpdatedUser = {
  * Updates the given columns; null when the user does not exist. The row stays locked until the transaction
  * ends.
  */
-export async function updateUserRow(
-  sql: Sql,
-  tenant: string,
-  id: string,
-  columns: UserColumns,
-): Promise<UpdatedUser | null> {
-  const row = await UPDATE_USER.first(sql, { tenant, id, columns })
+export async function updateUserRow(db: Db, id: string, columns: UserColumns): Promise<UpdatedUser | null> {
+  const row = await db.one(UPDATE_USER, { id, columns })
   if (!row) return null
   const { changed, oldRoles, oldUpdatedAt, oldLockedAt, ...user } = row
   return { user, changed, before: { roles: oldRoles, updatedAt: oldUpdatedAt, lockedAt: oldLockedAt } }
@@ -154,13 +144,11 @@ type UniqueConflicts = Record<(typeof UNIQUE_FIELDS)[number], boolean>
 
 /** The keys that belong to another user than `exceptId`. */
 export async function selectConflicts(
-  sql: Sql,
-  tenant: string,
+  db: Db,
   { emailKey, phoneNumberKey, externalId }: Pick<UserColumns, 'emailKey' | 'phoneNumberKey' | 'externalId'>,
   exceptId: string | null,
 ): Promise<UniqueConflicts> {
-  const row = await SELECT_CONFLICTS.first(sql, {
-    tenant,
+  const row = await db.one(SELECT_CONFLICTS, {
     emailKey: emailKey ?? null,
     phoneNumberKey: phoneNumberKey ?? null,
     externalId: externalId ?? null,
@@ -189,8 +177,8 @@ const DELETE_USER = statement({
  * Deletes a user whose row is locked, with all that belongs to the user; returns the sessions that this
  * ended.
  */
-export const deleteUserRow = (sql: Sql, tenant: string, userId: string): Promise<EndedSession[]> =>
-  DELETE_USER.all(sql, { tenant, userId })
+export const deleteUserRow = (db: Db, userId: string): Promise<EndedSession[]> =>
+  db.many(DELETE_USER, { userId })
 
 const ADD_ROLES = statement({
   takes: { id: 'text', roles: 'text[]' },
@@ -201,9 +189,5 @@ const ADD_ROLES = statement({
   WHERE "tenantId" = :tenant AND "id" = :id AND NOT "roles" @> :roles RETURNING "roles"`
 
 /** Adds roles to a user; null when the user has all of them. */
-export const updateUserRoles = (
-  sql: Sql,
-  tenant: string,
-  id: string,
-  roles: string[],
-): Promise<{ roles: string[] } | null> => ADD_ROLES.first(sql, { tenant, id, roles })
+export const updateUserRoles = (db: Db, id: string, roles: string[]): Promise<{ roles: string[] } | null> =>
+  db.one(ADD_ROLES, { id, roles })

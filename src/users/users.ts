@@ -1,16 +1,14 @@
 import { requireNoEscalation } from '../access/require-scope.ts'
 import { voidEnrollments } from '../access/revocation.sql.ts'
 import { revokeAccess } from '../access/revocation.ts'
-import { notifySessionsEnded } from '../access/session-end-listeners.ts'
 import type { Ctx } from '../context/context.ts'
 import { newId, readIdPrefix } from '../core/crypto.ts'
 import type { FieldIssue } from '../core/errors.ts'
 import { Conflict, InvalidInput, NotFound } from '../core/errors.ts'
 import { getRoleScopes } from '../core/scopes.ts'
 import { toAppError } from '../core/to-app-error.ts'
-import type { Sql } from '../database/db.ts'
-import { dbFor, inTransactionFor, sqlFor } from '../database/db.ts'
-import { recordEvents, wakeReaders } from '../events/log.ts'
+import type { Db } from '../database/handle.ts'
+import { recordEvents } from '../events/log.ts'
 import { sessionEnded } from '../events/session-events.ts'
 import type { NewEvent, UserOrigin } from '../events/types.ts'
 import {
@@ -65,7 +63,7 @@ async function translateConflicts<T>(
     const error = toAppError(thrown)
     if (error === thrown || !(error instanceof Conflict)) throw thrown
     // The violated index names one field; others may be taken too.
-    const taken = await selectConflicts(sqlFor(ctx), ctx.tenant, columns, id)
+    const taken = await selectConflicts(ctx.db, columns, id)
     const fields = UNIQUE_FIELDS.filter(
       (field) => taken[field] || error.fields.some((issue) => issue.field === field),
     )
@@ -81,13 +79,13 @@ async function translateConflicts<T>(
  * commit.
  */
 export async function insertUserWithEvents(
-  sql: Sql,
+  tx: Db,
   ctx: Ctx,
   columns: UserColumns,
   { id = newId('user'), origin = null }: { id?: string; origin?: UserOrigin } = {},
 ): Promise<User> {
-  const user = await insertUserRow(sql, ctx.tenant, id, columns)
-  await recordEvents(sql, ctx, createUserCreationEvents(user, origin))
+  const user = await insertUserRow(tx, id, columns)
+  await recordEvents(tx, ctx, createUserCreationEvents(user, origin))
   return user
 }
 
@@ -97,11 +95,9 @@ export const createUser = async (ctx: Ctx, input: unknown): Promise<User> =>
 
 /** Creates a user from valid columns in one transaction. Throws Conflict that names the taken fields. */
 export async function createUserFromColumns(ctx: Ctx, columns: UserColumns): Promise<User> {
-  const user = await translateConflicts(ctx, columns, null, () =>
-    inTransactionFor(ctx, (sql) => insertUserWithEvents(sql, ctx, columns)),
+  return translateConflicts(ctx, columns, null, () =>
+    ctx.db.transaction((tx) => insertUserWithEvents(tx, ctx, columns)),
   )
-  wakeReaders(ctx.tenant)
-  return user
 }
 
 /** Relations that Prisma reads besides the columns, such as the sessions that a GraphQL query selects. */
@@ -110,7 +106,7 @@ export type UserQuery = Pick<Prisma.UserFindManyArgs, 'include' | 'select'>
 /** Returns the user with an id. Throws NotFound. */
 export async function getUser(ctx: Ctx, id: string, query: UserQuery = {}): Promise<User> {
   assertUserId(id)
-  const user = await dbFor(ctx).user.findUnique({
+  const user = await ctx.db.prisma.user.findUnique({
     ...query,
     where: { tenantId_id: { tenantId: ctx.tenant, id } },
   })
@@ -121,7 +117,7 @@ export async function getUser(ctx: Ctx, id: string, query: UserQuery = {}): Prom
 /** Returns the user with an e-mail address, in any spelling. Throws InvalidInput and NotFound. */
 export async function getUserByEmail(ctx: Ctx, email: unknown, query: UserQuery = {}): Promise<User> {
   const emailKey = toEmailKey(parseInput(EmailLookup, { email }).email)
-  const user = await dbFor(ctx).user.findFirst({ ...query, where: { tenantId: ctx.tenant, emailKey } })
+  const user = await ctx.db.prisma.user.findFirst({ ...query, where: { tenantId: ctx.tenant, emailKey } })
   if (!user) throw new NotFound('user')
   return user
 }
@@ -134,7 +130,7 @@ export async function getUserByPhoneNumber(
 ): Promise<User> {
   const phoneNumberKey = toPhoneNumberKey(parseInput(PhoneNumberLookup, { phoneNumber }).phoneNumber)
   const where = { tenantId: ctx.tenant, phoneNumberKey }
-  const user = await dbFor(ctx).user.findFirst({ ...query, where })
+  const user = await ctx.db.prisma.user.findFirst({ ...query, where })
   if (!user) throw new NotFound('user')
   return user
 }
@@ -199,9 +195,9 @@ export async function changeUser(
   check: (updated: UpdatedUser) => FieldIssue[] = () => [],
 ): Promise<User> {
   assertUserId(id)
-  const { user, changed } = await translateConflicts(ctx, columns, id, () =>
-    inTransactionFor(ctx, async (sql) => {
-      const updated = await updateUserRow(sql, ctx.tenant, id, columns)
+  const { user } = await translateConflicts(ctx, columns, id, () =>
+    ctx.db.transaction(async (tx) => {
+      const updated = await updateUserRow(tx, id, columns)
       if (!updated) throw new NotFound('user')
       const issues = [...check(updated), ...findVerificationIssues(updated.user)]
       if (issues.length > 0) throw new InvalidInput(issues)
@@ -209,15 +205,13 @@ export async function changeUser(
         requireNoEscalation(ctx, getRoleScopes(updated.before.roles))
       const events = createUserChangeEvents(updated)
       if (updated.user.locked && updated.changed.includes('locked'))
-        await revokeAccess(sql, ctx, { kind: 'user', userId: id }, 'locked', { before: events })
-      else await recordEvents(sql, ctx, events)
+        await revokeAccess(tx, ctx, { kind: 'user', userId: id }, 'locked', { before: events })
+      else await recordEvents(tx, ctx, events)
       // An enrollment link from before the role must not give access to an administrator's account.
-      if (updated.changed.includes('roles')) await voidEnrollments(sql, ctx.tenant, id)
+      if (updated.changed.includes('roles')) await voidEnrollments(tx, id)
       return updated
     }),
   )
-  if (changed.includes('locked')) notifySessionsEnded(ctx.tenant)
-  else if (changed.length > 0) wakeReaders(ctx.tenant)
   return user
 }
 
@@ -250,22 +244,21 @@ export const unlockUser = (ctx: Ctx, id: string): Promise<User> => changeUser(ct
  */
 export async function deleteUser(ctx: Ctx, id: string): Promise<{ deletedUserId: string }> {
   assertUserId(id)
-  await inTransactionFor(ctx, async (sql) => {
-    const user = await lockUserForDelete(sql, ctx.tenant, id)
+  await ctx.db.transaction(async (tx) => {
+    const user = await lockUserForDelete(tx, id)
     if (!user) throw new NotFound('user')
     requireNoEscalation(ctx, getRoleScopes(user.roles))
-    await deleteLockedUser(sql, ctx, id)
+    await deleteLockedUser(tx, ctx, id)
   })
-  notifySessionsEnded(ctx.tenant)
   return { deletedUserId: id }
 }
 
 /** Deletes a user whose row is locked for it, and records this with the ends of the sessions. */
-export async function deleteLockedUser(sql: Sql, ctx: Ctx, id: string): Promise<void> {
-  const sessions = await deleteUserRow(sql, ctx.tenant, id)
+export async function deleteLockedUser(tx: Db, ctx: Ctx, id: string): Promise<void> {
+  const sessions = await deleteUserRow(tx, id)
   const isSelf = ctx.actor.kind === 'user' && ctx.actor.userId === id
   // IP addresses in the events of the user are cleared.
-  await recordEvents(sql, isSelf ? { ...ctx, ip: null } : ctx, [
+  await recordEvents(tx, isSelf ? { ...ctx, ip: null } : ctx, [
     ...sessions.map((session) => sessionEnded(session, 'deleted')),
     userDeleted(id),
   ])

@@ -8,6 +8,7 @@ import { unseal } from '../../src/core/crypto.ts'
 import { issuerOf } from '../../src/core/issuer.ts'
 import { toTotpPurpose } from '../../src/credentials/totp.ts'
 import { dbFor, sql } from '../../src/database/db.ts'
+import { toDb } from '../../src/database/handle.ts'
 import type { IdentityProvider } from '../../src/generated/prisma/client.ts'
 import { runIdempotently } from '../../src/http/idempotency.ts'
 import { addIdpUser } from '../../src/idps/idp-links.ts'
@@ -72,7 +73,7 @@ describe('vestibule key re-encrypt', () => {
     expect(new Set(Object.values(JSON.parse(again.stdout)))).toEqual(new Set([0]))
     const back = await vestibule(['key', 're-encrypt', '--json'], { ENCRYPTION_KEY: `${oldKey},${newKey}` })
     expect(JSON.parse(back.stdout)).toEqual(counts)
-    const keys = await selectSigningKeys(sql, tenant)
+    const keys = await selectSigningKeys(toDb(sql, tenant))
     expect(keys).toHaveLength(2 * SIGNING_ALGORITHMS.length)
     for (const { id, privateKey } of keys) {
       const key = createPrivateKey({ key: unseal(SEAL_PURPOSE, privateKey), format: 'der', type: 'pkcs8' })

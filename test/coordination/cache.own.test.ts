@@ -3,6 +3,7 @@ import { describe, expect, vi } from 'vitest'
 import { createCache } from '../../src/coordination/cache.ts'
 import { isComplete } from '../../src/coordination/row-changes.ts'
 import { sql } from '../../src/database/db.ts'
+import { Handle } from '../../src/database/handle.ts'
 import { databaseUrl } from '../support/connections.ts'
 import { withConnection } from '../support/databases.ts'
 import { countCacheChecks } from '../support/statements.ts'
@@ -259,7 +260,7 @@ describe('a cache', () => {
       })
       const early = cache.get(tenant, 'a')
       stored = { value: 2 }
-      cache.invalidate(tenant, 'a')
+      cache.invalidate(new Handle({ tenant }), 'a')
       const late = cache.get(tenant, 'a')
       release()
       expect(await early).toEqual(old)

@@ -6,6 +6,7 @@ import { findTenant, invalidateTenant } from '../../src/access/tenant-cache.ts'
 import { createPlatformCtx } from '../../src/context/context.ts'
 import { SYSTEM_TENANT } from '../../src/core/scopes.ts'
 import { inTransaction, sql } from '../../src/database/db.ts'
+import { Handle } from '../../src/database/handle.ts'
 import { invalidateKeys, listPublicKeys } from '../../src/keys/keys.ts'
 import { deleteTenant } from '../../src/tenants/tenants.ts'
 import { databaseUrl } from '../support/connections.ts'
@@ -91,8 +92,8 @@ describe('changes of cached rows', () => {
   test('are recorded for every table that a cache reads', async ({ tenant, create }) => {
     const client = await create('/clients', { name: 'Backend', type: 'login', appType: 'machine' })
     // This process has cached the tenant and its keys already.
-    invalidateTenant(tenant)
-    invalidateKeys(tenant)
+    invalidateTenant(new Handle({ tenant }))
+    invalidateKeys(new Handle({ tenant }))
     const read = {
       tenant: () => findTenant(tenant),
       client: () => findClient(tenant, String(client.id)),

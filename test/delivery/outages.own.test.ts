@@ -1,6 +1,5 @@
 import { beforeEach, describe, expect, vi } from 'vitest'
 import { requestEmailChange } from '../../src/account/request-address-change.ts'
-import { inTransaction } from '../../src/database/db.ts'
 import { awaitDeliveries } from '../../src/delivery/background.ts'
 import { sendSignInPasscode } from '../../src/passcodes/send-passcode.ts'
 import { startBrowserSession } from '../../src/sessions/sessions.ts'
@@ -108,7 +107,7 @@ describe('a mail server that cannot be connected to', () => {
 
   test('is reported to users who change their address', async ({ tenant, ctx, known, unknown }) => {
     const { id: userId } = await createUser(ctx, { email: `owner@${tenant}.example`, emailVerified: true })
-    const { session } = await inTransaction((tx) =>
+    const { session } = await ctx.db.transaction((tx) =>
       startBrowserSession(tx, ctx, { userId, proof: { method: 'passcode', amr: ['otp'] } }),
     )
     const ids = { userId, clientId: null, grantId: null, sessionId: session.id }

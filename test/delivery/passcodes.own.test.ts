@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, vi } from 'vitest'
 import { confirmEmailChange } from '../../src/account/confirm-address-change.ts'
 import { requestEmailChange } from '../../src/account/request-address-change.ts'
 import { log } from '../../src/core/log.ts'
-import { inTransaction, sql } from '../../src/database/db.ts'
+import { sql } from '../../src/database/db.ts'
 import { awaitDeliveries } from '../../src/delivery/background.ts'
 import { listInboxMessages } from '../../src/delivery/inbox.ts'
 import { DELIVERY_TIMEOUT_MS, deliverMail } from '../../src/delivery/mail.ts'
@@ -170,7 +170,7 @@ describe('a passcode', () => {
     to,
   }) => {
     const { id: userId } = await createUser(ctx, { email: to, emailVerified: true })
-    const { session } = await inTransaction((tx) =>
+    const { session } = await ctx.db.transaction((tx) =>
       startBrowserSession(tx, ctx, { userId, proof: { method: 'passcode', amr: ['otp'] } }),
     )
     const ids = { userId, clientId: null, grantId: null, sessionId: session.id }

@@ -6,6 +6,7 @@ import { createPlatformCtx } from '../../src/context/context.ts'
 import { unseal } from '../../src/core/crypto.ts'
 import { issuerOf } from '../../src/core/issuer.ts'
 import { inTransaction, sql } from '../../src/database/db.ts'
+import { toDb } from '../../src/database/handle.ts'
 import { createSigningKey, ensureSigningKeys } from '../../src/keys/key-rotation.ts'
 import { type SigningKeyRow, selectSigningKeys } from '../../src/keys/keys.sql.ts'
 import { listPublicKeys, SEAL_PURPOSE, signJwt, verifyJwt } from '../../src/keys/keys.ts'
@@ -25,7 +26,7 @@ describe('a process with cached keys', () => {
     await listPublicKeys(tenant)
     // As another process does: this one is not notified.
     await inTransaction((tx) =>
-      ensureSigningKeys(tx, createPlatformCtx(tenant), {
+      ensureSigningKeys(toDb(tx, tenant), createPlatformCtx(tenant), {
         idTokenSigningAlg: 'EdDSA',
         userInfoSigningAlg: null,
       }),
@@ -38,8 +39,8 @@ describe('a process with cached keys', () => {
   test('verifies a token that is signed with a new key', async ({ tenant }) => {
     await listPublicKeys(tenant)
     await sleep(150)
-    await createSigningKey(sql, tenant)
-    const [latest] = await selectSigningKeys(sql, tenant)
+    await createSigningKey(toDb(sql, tenant))
+    const [latest] = await selectSigningKeys(toDb(sql, tenant))
     const payload = await verifyJwt(tenant, signedBy(latest as SigningKeyRow, claims(tenant)), 'at+jwt')
     expect(payload).toMatchObject(claims(tenant))
   })

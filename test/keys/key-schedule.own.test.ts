@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect } from 'vitest'
 import { sql } from '../../src/database/db.ts'
+import { Handle } from '../../src/database/handle.ts'
 import { runCleanup } from '../../src/jobs/cleanup.ts'
 import { rotateDueKeys } from '../../src/jobs/key-schedule.ts'
 import { getSigningKeys, rotateSigningKeys } from '../../src/keys/key-rotation.ts'
@@ -92,7 +93,7 @@ describe('a retired key', () => {
     expect((await runCleanup(later(now, 89 * DAY_MS))).SigningKey).toBe(0)
     expect(await verifyIdTokenHint(tenant, hint)).toEqual(hinted)
     expect((await runCleanup(later(now, 90 * DAY_MS))).SigningKey).toBeGreaterThanOrEqual(1)
-    invalidateKeys(tenant)
+    invalidateKeys(new Handle({ tenant }))
     await expect(verifyIdTokenHint(tenant, hint)).rejects.toThrow('id_token_hint')
   })
 
@@ -108,7 +109,7 @@ describe('a retired key', () => {
       `UPDATE "SigningKey" SET "expiresAt" = now() + interval '300 milliseconds' WHERE "tenantId" = $1 AND "id" = $2`,
       [tenant, kidOf(token)],
     )
-    invalidateKeys(tenant)
+    invalidateKeys(new Handle({ tenant }))
     const end = (await getSigningKeys(platform)).find(({ kid }) => kid === kidOf(token))?.expiresAt
     await verifyJwt(tenant, token, 'at+jwt').catch(() => {})
     await sleep(Math.max(0, (end?.getTime() ?? 0) - Date.now()) + 5)

@@ -1,6 +1,7 @@
 import { describe, expect, vi } from 'vitest'
 import { apiAudienceOf, issuerOf } from '../../src/core/issuer.ts'
 import { sql } from '../../src/database/db.ts'
+import { Handle, toDb } from '../../src/database/handle.ts'
 import { createSigningKey } from '../../src/keys/key-rotation.ts'
 import { invalidateKeys, signJwt, verifyAccessToken } from '../../src/keys/keys.ts'
 import { newTenant } from '../support/actors.ts'
@@ -31,11 +32,11 @@ describe('verifyAccessToken', () => {
     const token = await newAccessToken(tenant)
     await verifyAccessToken(tenant, token, audience)
     const [old] = await sql<{ id: string }>('SELECT "id" FROM "SigningKey" WHERE "tenantId" = $1', [tenant])
-    await createSigningKey(sql, tenant)
-    invalidateKeys(tenant)
+    await createSigningKey(toDb(sql, tenant))
+    invalidateKeys(new Handle({ tenant }))
     expect(await verifyAccessToken(tenant, token, audience)).toMatchObject({ sub: 'user_1' })
     await sql('DELETE FROM "SigningKey" WHERE "tenantId" = $1 AND "id" = $2', [tenant, old?.id])
-    invalidateKeys(tenant)
+    invalidateKeys(new Handle({ tenant }))
     await expect(verifyAccessToken(tenant, token, audience)).rejects.toThrow('key')
   })
 
@@ -44,7 +45,7 @@ describe('verifyAccessToken', () => {
     const token = await newAccessToken(tenant)
     await verifyAccessToken(tenant, token, audience)
     await sql(`UPDATE "SigningKey" SET "expiresAt" = now() WHERE "tenantId" = $1`, [tenant])
-    invalidateKeys(tenant)
+    invalidateKeys(new Handle({ tenant }))
     await expect(verifyAccessToken(tenant, token, audience)).rejects.toThrow('key')
   })
 

@@ -1,7 +1,7 @@
 import { createClient } from '../../src/clients/clients.ts'
 import { type Ctx, createPlatformCtx } from '../../src/context/context.ts'
 import { newId } from '../../src/core/crypto.ts'
-import { dbFor, inTransaction } from '../../src/database/db.ts'
+import { dbFor } from '../../src/database/db.ts'
 import { listInboxMessages } from '../../src/delivery/inbox.ts'
 import { createIdentityProvider } from '../../src/idps/idps.ts'
 import { createInvitation } from '../../src/invitations/invitations.ts'
@@ -55,7 +55,7 @@ export async function createFixture(upstream: Upstream): Promise<Fixture> {
     type: 'login',
     scopes: ['account'],
   })
-  const { session, token: sessionToken } = await inTransaction((tx) =>
+  const { session, token: sessionToken } = await ctx.db.transaction((tx) =>
     startSession(tx, ctx, {
       userId: user.id,
       kind: 'api',

@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest'
-import { inTransaction, sql } from '../../src/database/db.ts'
+import { sql } from '../../src/database/db.ts'
 import { startSession } from '../../src/sessions/sessions.ts'
 import { createUser } from '../../src/users/users.ts'
 import { HOUR, MINUTE, setClock, test } from '../support/passcodes.ts'
@@ -15,7 +15,7 @@ describe('the first proof of an address', () => {
   }) => {
     const user = await createUser(ctx, { email: address() })
     const plant = (byManagement: boolean) =>
-      inTransaction((sql) =>
+      ctx.db.transaction((sql) =>
         startSession(sql, ctx, {
           userId: user.id,
           kind: 'api',

@@ -3,6 +3,7 @@ import { invalidateClient } from '../../src/access/client-cache.ts'
 import { updateClient } from '../../src/clients/client-changes.ts'
 import { describeScope } from '../../src/consents/consent-items.ts'
 import { createPlatformCtx } from '../../src/context/context.ts'
+import { Handle } from '../../src/database/handle.ts'
 import { serveJson, test } from '../support/client-documents.ts'
 import { answerIn, authorizePath, exchange, signInAt } from '../support/protocol.ts'
 
@@ -31,7 +32,7 @@ describe('scope account', () => {
     }
     expect(await ask()).toEqual({ isAsked: false, scope: 'openid' })
     await updateClient(createPlatformCtx(tenant), client.id, { scopes: ['account'] })
-    invalidateClient(tenant, client.id)
+    invalidateClient(new Handle({ tenant }), client.id)
     expect(await ask()).toEqual({ isAsked: true, scope: 'openid account' })
     // From then on, the publisher of the document cannot move the redirect URI.
     documents.republish(client.id, serveJson({ redirect_uris: ['https://evil.example/cb'] }))

@@ -118,7 +118,7 @@ describe('a locked user', () => {
       const { id } = await newUser()
       await lockUser(ctx, id)
       await expect(
-        inTransaction((sql) =>
+        ctx.db.transaction((sql) =>
           startSession(sql, ctx, {
             userId: id,
             kind,

@@ -1,7 +1,6 @@
 import { describe, expect, vi } from 'vitest'
 import { createPlatformCtx } from '../../src/context/context.ts'
 import { sha256Base64url } from '../../src/core/crypto.ts'
-import { inTransaction } from '../../src/database/db.ts'
 import { startSession } from '../../src/sessions/sessions.ts'
 import { createUser } from '../../src/users/users.ts'
 import { newTenant } from '../support/actors.ts'
@@ -47,7 +46,7 @@ function isAccepted({ status }: { status: number }, rejection: number): boolean 
 
 describe('an altered, truncated or extended value', () => {
   test('is rejected as a session token', async ({ ctx, rest, user }) => {
-    const { token } = await inTransaction((sql) =>
+    const { token } = await ctx.db.transaction((sql) =>
       startSession(sql, ctx, {
         userId: user.id,
         kind: 'api',

@@ -9,7 +9,6 @@ import {
   SYSTEM_SCOPES,
   SYSTEM_TENANT,
 } from '../../src/core/scopes.ts'
-import { inTransaction } from '../../src/database/db.ts'
 import { issueAccessToken } from '../../src/oidc/token/access-tokens.ts'
 import { startBrowserSession } from '../../src/sessions/sessions.ts'
 import { createTenant, ensureTenant } from '../../src/tenants/tenants.ts'
@@ -72,7 +71,7 @@ export async function ctxFor(tenant: string, scopes: readonly Scope[] = TENANT_S
 /** The token of a user who has just signed in, with scope `account`. */
 export async function ownTokenFor(tenant: string, userId: string, clientId: string): Promise<string> {
   const ctx = createPlatformCtx(tenant)
-  const { session } = await inTransaction((tx) =>
+  const { session } = await ctx.db.transaction((tx) =>
     startBrowserSession(tx, ctx, { userId, proof: { method: 'passcode', amr: ['otp'] } }),
   )
   return issueAccessToken(tenant, {

@@ -1,5 +1,4 @@
 import { createPlatformCtx } from '../../src/context/context.ts'
-import { inTransaction } from '../../src/database/db.ts'
 import { nameCookie } from '../../src/pages/cookies.ts'
 import { startBrowserSession } from '../../src/sessions/sessions.ts'
 import type { PageBrowser } from './page-browser.ts'
@@ -10,7 +9,7 @@ import type { PageBrowser } from './page-browser.ts'
  */
 export async function startSessionIn(browser: PageBrowser, tenant: string, userId: string): Promise<void> {
   const ctx = createPlatformCtx(tenant)
-  const { token } = await inTransaction((tx) =>
+  const { token } = await ctx.db.transaction((tx) =>
     startBrowserSession(tx, ctx, { userId, proof: { method: 'passcode', amr: ['otp'] } }),
   )
   browser.cookies.set(nameCookie('sid', tenant), token)

@@ -2,6 +2,7 @@ import { createServer, type ServerResponse } from 'node:http'
 import { invalidateClient } from '../../src/access/client-cache.ts'
 import { createPlatformCtx } from '../../src/context/context.ts'
 import { dbFor } from '../../src/database/db.ts'
+import { Handle } from '../../src/database/handle.ts'
 import { updateSettings } from '../../src/tenants/settings.ts'
 import { newTenant } from './actors.ts'
 import { listenOnLoopback } from './loopback.ts'
@@ -99,7 +100,7 @@ export const test = base
       where: { tenantId_id: { tenantId: tenant, id: clientId } },
       data: { documentFreshUntil: new Date(Date.now() - secondsPastFresh * 1000) },
     })
-    invalidateClient(tenant, clientId)
+    invalidateClient(new Handle({ tenant }), clientId)
   })
   /** The reason that the newest event records. */
   .extend(

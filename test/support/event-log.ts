@@ -70,7 +70,7 @@ async function fillLog(ctx: Ctx): Promise<World> {
     requestId: ADMIN_REQUEST_ID,
   }
   const { id: userId } = await createUser(byAdmin, { name: 'Ada' })
-  const { session } = await inTransaction((tx) =>
+  const { session } = await ctx.db.transaction((tx) =>
     startSession(tx, ctx, {
       userId,
       clientId: client.id,

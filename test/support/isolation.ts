@@ -13,7 +13,8 @@ import { createPlatformCtx } from '../../src/context/context.ts'
 import { newId } from '../../src/core/crypto.ts'
 import { apiAudienceOf } from '../../src/core/issuer.ts'
 import { SCOPE_NAMES, type Scope, SYSTEM_TENANT } from '../../src/core/scopes.ts'
-import { dbFor, inTransaction, sql } from '../../src/database/db.ts'
+import { dbFor, sql } from '../../src/database/db.ts'
+import { Handle } from '../../src/database/handle.ts'
 import { Prisma } from '../../src/generated/prisma/client.ts'
 import { addIdpUser } from '../../src/idps/idp-links.ts'
 import { createIdentityProvider } from '../../src/idps/idps.ts'
@@ -69,7 +70,7 @@ export const UNKNOWN_IDS: Ids = {
 }
 
 async function startApiSession(tenant: string, userId: string) {
-  return inTransaction(async (tx) =>
+  return new Handle({ tenant }).transaction(async (tx) =>
     startSession(tx, await ctxFor(tenant), {
       userId,
       kind: 'api',

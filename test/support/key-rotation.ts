@@ -3,6 +3,7 @@ import { expect } from 'vitest'
 import { createPlatformCtx } from '../../src/context/context.ts'
 import { issuerOf } from '../../src/core/issuer.ts'
 import { sql } from '../../src/database/db.ts'
+import { Handle } from '../../src/database/handle.ts'
 import { invalidateKeys, signJwt } from '../../src/keys/keys.ts'
 import { test as base } from './tenant-per-test.ts'
 
@@ -48,5 +49,5 @@ export const test = base
          "expiresAt" = "expiresAt" - $2 * interval '1 millisecond' WHERE "tenantId" = $1`,
       [tenant, ms],
     )
-    invalidateKeys(tenant)
+    invalidateKeys(new Handle({ tenant }))
   })

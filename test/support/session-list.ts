@@ -1,6 +1,6 @@
 import { createClient } from '../../src/clients/clients.ts'
 import { createPlatformCtx } from '../../src/context/context.ts'
-import { inTransaction, sql } from '../../src/database/db.ts'
+import { sql } from '../../src/database/db.ts'
 import { revokeSession } from '../../src/sessions/revoke-sessions.ts'
 import type { SessionFilterMember } from '../../src/sessions/session-list.fields.ts'
 import { startSession } from '../../src/sessions/sessions.ts'
@@ -73,7 +73,7 @@ export const test = base
   /** The active sessions in the order of their ids. */
   .extend('active', { scope: 'file' }, async ({ tenant, ctx, ada, grace, clientId }) => {
     const start = async ({ userId, withClient, ip, created, seen }: NewRow) => {
-      const { session } = await inTransaction((tx) =>
+      const { session } = await ctx.db.transaction((tx) =>
         startSession(tx, ctx, {
           userId,
           clientId: withClient ? clientId : null,

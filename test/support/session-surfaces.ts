@@ -1,5 +1,4 @@
 import { expect } from 'vitest'
-import { inTransaction } from '../../src/database/db.ts'
 import { startSession } from '../../src/sessions/sessions.ts'
 import { createUser } from '../../src/users/users.ts'
 import { test as base } from './tenant-per-test.ts'
@@ -19,7 +18,7 @@ export const test = base
     'start',
     ({ ctx, userId }) =>
       (id = userId) =>
-        inTransaction((sql) =>
+        ctx.db.transaction((sql) =>
           startSession(sql, ctx, {
             userId: id,
             kind: 'api',

@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import { createClient } from '../../src/clients/clients.ts'
 import { createPlatformCtx } from '../../src/context/context.ts'
-import { inTransaction, sql } from '../../src/database/db.ts'
+import { sql } from '../../src/database/db.ts'
 import { type NewSessionOptions, startBrowserSession, startSession } from '../../src/sessions/sessions.ts'
 import { createUser } from '../../src/users/users.ts'
 import { MINIMAL_CLIENT } from './clients.ts'
@@ -23,7 +23,7 @@ export const test = base
     'start',
     ({ ctx, userId }) =>
       (over: Partial<NewSessionOptions> = {}) =>
-        inTransaction((tx) =>
+        ctx.db.transaction((tx) =>
           startSession(tx, ctx, {
             userId,
             kind: 'api',
@@ -38,7 +38,7 @@ export const test = base
     'startBrowser',
     ({ ctx, userId }) =>
       () =>
-        inTransaction((tx) =>
+        ctx.db.transaction((tx) =>
           startBrowserSession(tx, ctx, { userId, proof: { method: 'passcode', amr: ['otp'] } }),
         ),
   )

@@ -58,7 +58,7 @@ export const test = base
   })
   .extend('startApiSession', { scope: 'file' }, ({ tenant, ctx, appId }) => async (userId: string) => {
     const expiresAt = new Date(Date.now() + 3_600_000)
-    const { session } = await inTransaction((sql) =>
+    const { session } = await ctx.db.transaction((sql) =>
       startSession(sql, ctx, {
         userId,
         kind: 'api',

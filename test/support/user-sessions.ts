@@ -1,10 +1,10 @@
 import type { Ctx } from '../../src/context/context.ts'
-import { inTransaction, sql } from '../../src/database/db.ts'
+import { sql } from '../../src/database/db.ts'
 import { startSession } from '../../src/sessions/sessions.ts'
 
 /** Starts a session of kind `api` that ends in an hour. */
 export const startApiSession = (ctx: Ctx, userId: string) =>
-  inTransaction((tx) =>
+  ctx.db.transaction((tx) =>
     startSession(tx, ctx, {
       userId,
       kind: 'api',

@@ -1,5 +1,4 @@
 import { describe, expect } from 'vitest'
-import { inTransaction } from '../../src/database/db.ts'
 import { listUserSessions, startSession } from '../../src/sessions/sessions.ts'
 import { importUsers, MAX_BATCH_LINES } from '../../src/users/import.ts'
 import { getUser, getUserByEmail } from '../../src/users/users.ts'
@@ -184,7 +183,7 @@ describe('importUsers', () => {
 
   test('ends the sessions of a user that a line locks', async ({ ctx, events }) => {
     const [{ userId }] = await importLines(ctx, [userLine(1)])
-    await inTransaction((tx) =>
+    await ctx.db.transaction((tx) =>
       startSession(tx, ctx, {
         userId,
         kind: 'api',

@@ -1,4 +1,5 @@
-import type { Sql } from '../../database/db.ts'
+import type { Db } from '../../database/handle.ts'
+import { onInserted } from '../../database/insertions.ts'
 import { type RowOf, type Shape, statement } from '../../database/statement.ts'
 
 /**
@@ -100,27 +101,25 @@ export function declareOutbox<const Payload extends Shape>(table: OutboxTable<Pa
   SELECT 1 AS "postponed" FROM postponed`
 
   return {
+    /** Calls `wake` when this process has inserted messages; returns the function that stops it. */
+    listen: (wake: () => void): (() => void) => onInserted(name, wake),
     /**
      * Claims due messages of all tenants. Other processes claim them again after the lease, in case this one dies.
      */
-    claim: (sql: Sql, system: string, claim: OutboxClaim): Promise<RowOf<typeof claimMessages>[]> =>
-      claimMessages.all(sql, { tenant: system, ...claim }),
+    claim: (db: Db, claim: OutboxClaim): Promise<RowOf<typeof claimMessages>[]> =>
+      db.many(claimMessages, claim),
+    /** Deletes a message and records the events, in one statement; no events when another process deleted it first. */
+    finish: (db: Db, { id }: ClaimedMessage, events: object[]): Promise<void> =>
+      db.run(finishMessage, { id, events }),
     /**
-     * Deletes a message and records the events, in one statement. False, without events, when another process
-     * deleted it first.
+     * Postpones a message by `pauseSeconds` and records the events, in one statement; nothing when another process has
+     * claimed it since.
      */
-    finish: async (sql: Sql, { tenantId, id }: ClaimedMessage, events: object[]): Promise<boolean> =>
-      (await finishMessage.first(sql, { tenant: tenantId, id, events })) !== null,
-    /**
-     * Postpones a message by `pauseSeconds` and records the events, in one statement. False, without events, when
-     * another process has claimed it since.
-     */
-    postpone: async (
-      sql: Sql,
-      { tenantId, id, attempts }: ClaimedMessage,
+    postpone: (
+      db: Db,
+      { id, attempts }: ClaimedMessage,
       pauseSeconds: number,
       events: object[],
-    ): Promise<boolean> =>
-      (await postponeMessage.first(sql, { tenant: tenantId, id, attempts, pauseSeconds, events })) !== null,
+    ): Promise<void> => db.run(postponeMessage, { id, attempts, pauseSeconds, events }),
   }
 }

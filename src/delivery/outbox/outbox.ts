@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { errorMessage } from '../../core/error-message.ts'
 import { log } from '../../core/log.ts'
-import { SYSTEM_TENANT } from '../../core/scopes.ts'
-import { type Sql, sql } from '../../database/db.ts'
+import { type Db, Handle } from '../../database/handle.ts'
+import { system } from '../../database/system.ts'
 import type { ClaimedMessage, OutboxClaim } from './outbox.sql.ts'
 
 /** What became of a message: `delayed` is its first failure. */
@@ -14,19 +14,16 @@ export type Outbox<Message extends ClaimedMessage, Answer> = {
   name: string
   /** The statements of its table, as `declareOutbox` declares them. */
   store: {
-    claim: (sql: Sql, system: string, claim: OutboxClaim) => Promise<Message[]>
-    finish: (sql: Sql, message: Message, events: object[]) => Promise<boolean>
-    postpone: (sql: Sql, message: Message, pauseSeconds: number, events: object[]) => Promise<boolean>
+    listen: (wake: () => void) => () => void
+    claim: (system: Db, claim: OutboxClaim) => Promise<Message[]>
+    finish: (db: Db, message: Message, events: object[]) => Promise<void>
+    postpone: (db: Db, message: Message, pauseSeconds: number, events: object[]) => Promise<void>
   }
   /** Sends a message within 10 s. Null when there is nowhere to send it to: it is deleted. Never throws. */
   send: (message: Message, signal: AbortSignal) => Promise<Answer | null>
   isAccepted: (answer: Answer) => boolean
   /** The row of the event about a result. */
   createEvent: (message: Message, result: OutboxResult, answer: Answer) => object
-  /** Called after events of a tenant were recorded. */
-  onRecorded: (tenant: string) => void
-  /** Calls `wake` when this process has inserted messages; returns the function that stops it. */
-  listen: (wake: () => void) => () => void
 }
 
 /**
@@ -59,14 +56,13 @@ export const computePauseSeconds = (attempts: number): number =>
  * attempt. An aborted attempt says nothing about the recipient.
  */
 async function attemptMessage<Message extends ClaimedMessage, Answer>(
-  { name, store, send, isAccepted, createEvent, onRecorded }: Outbox<Message, Answer>,
+  { name, store, send, isAccepted, createEvent }: Outbox<Message, Answer>,
   message: Message,
   signal: AbortSignal,
 ): Promise<void> {
   const { tenantId, recipientId, attempts, expiresAt } = message
-  const finish = async (events: object[]): Promise<void> => {
-    if ((await store.finish(sql, message, events)) && events.length > 0) onRecorded(tenantId)
-  }
+  const db = new Handle({ tenant: tenantId })
+  const finish = (events: object[]): Promise<void> => store.finish(db, message, events)
   const answer = await send(message, signal)
   if (answer === null) return finish([])
   if (isAccepted(answer)) return finish([createEvent(message, 'delivered', answer)])
@@ -76,7 +72,7 @@ async function attemptMessage<Message extends ClaimedMessage, Answer>(
   if (Date.now() + pauseSeconds * 1000 > expiresAt.getTime())
     return finish([createEvent(message, 'failed', answer)])
   const events = attempts === 1 && !signal.aborted ? [createEvent(message, 'delayed', answer)] : []
-  if ((await store.postpone(sql, message, pauseSeconds, events)) && events.length > 0) onRecorded(tenantId)
+  await store.postpone(db, message, pauseSeconds, events)
 }
 
 /**
@@ -115,7 +111,7 @@ export function startOutbox<Message extends ClaimedMessage, Answer>(
   const claimBatch = async (): Promise<void> => {
     let found = true
     while (found && !stopped && running.size < MAX_CONCURRENT) {
-      const messages = await outbox.store.claim(sql, SYSTEM_TENANT, {
+      const messages = await outbox.store.claim(system, {
         limit: MAX_CONCURRENT - running.size,
         perRecipient: MAX_PER_RECIPIENT,
         perTenant: MAX_PER_TENANT,
@@ -155,7 +151,7 @@ export function startOutbox<Message extends ClaimedMessage, Answer>(
     timer = setTimeout(poll, POLL_MS * (0.75 + Math.random() / 2)).unref()
   }
 
-  const stopListening = outbox.listen(wake)
+  const stopListening = outbox.store.listen(wake)
   poll()
   return async () => {
     stopped = true

@@ -28,7 +28,7 @@ type Step = IteratorResult<ExecutionResult, undefined>
 
 /** Drops what the context keeps of the rows that it has read: a stream may wait for hours. */
 function releaseRows(context: GraphQLContext): void {
-  context.loaders = new Loaders(context.ctx)
+  context.loaders = new Loaders(context.ctx.db)
   Object.assign(context, initContextCache())
 }
 

@@ -13,6 +13,7 @@ import { requireStorage } from '../../coordination/storage-budgets.ts'
 import { issuerOf } from '../../core/issuer.ts'
 import type { Diagnostics } from '../../core/oauth-error.ts'
 import { toEpochSeconds } from '../../core/time.ts'
+import { Handle } from '../../database/handle.ts'
 import { listClientAlgorithms } from '../../keys/public-keys.ts'
 import { verifyWithKeys } from '../../keys/remote-key-sets.ts'
 import { toLogText } from '../../keys/token-claims.ts'
@@ -197,7 +198,7 @@ export async function findAssertionIssue(
     untilSeconds: exp + CLOCK_TOLERANCE_SECONDS,
   } as const
   if (isUnreviewed(client)) await requireAssertionStorage(caller, exp - toEpochSeconds(now))
-  return (await recordFirstUse(caller.tenant, firstUse))
+  return (await recordFirstUse(new Handle({ tenant: caller.tenant }), firstUse))
     ? null
     : { reason: 'its jti was used before', claim: 'jti', given: jti }
 }

@@ -4,7 +4,6 @@ import { issuerOf } from '../../core/issuer.ts'
 import { OAuthError } from '../../core/oauth-error.ts'
 import { ACCOUNT_SCOPE } from '../../core/scopes.ts'
 import { addSeconds } from '../../core/time.ts'
-import { sql } from '../../database/db.ts'
 import { requireAllowedResources } from '../model/requested-resources.ts'
 import { parseRequestedScopes } from '../model/scopes.ts'
 import type { TokenRequest } from '../model/token-request.ts'
@@ -54,7 +53,7 @@ export async function startDeviceAuthorization(
   const deviceCode = randomToken()
   for (let tries = 0; tries < MAX_CODE_ATTEMPTS; tries++) {
     const userCode = makeUserCode()
-    const isInserted = await insertDeviceCode(sql, ctx.tenant, {
+    const isInserted = await insertDeviceCode(ctx.db, {
       codeHash: sha256(deviceCode),
       userCodeHash: hashUserCode(ctx.tenant, userCode),
       grantId: newId('grant'),

@@ -1,4 +1,4 @@
-import type { Sql } from '../../database/db.ts'
+import type { Db } from '../../database/handle.ts'
 import { checkFoundRow } from '../../database/key-lookup.ts'
 import { type RowOf, statement } from '../../database/statement.ts'
 import { buildInsertEventsSql } from '../../events/log.sql.ts'
@@ -37,8 +37,8 @@ const INSERT_DEVICE_CODE = statement({
   ON CONFLICT ("tenantId", "userCodeHash") DO NOTHING RETURNING "grantId"`
 
 /** Inserts a device code; false when the user code is taken. */
-export async function insertDeviceCode(sql: Sql, tenant: string, code: NewDeviceCode): Promise<boolean> {
-  return (await INSERT_DEVICE_CODE.first(sql, { tenant, ...code })) !== null
+export async function insertDeviceCode(db: Db, code: NewDeviceCode): Promise<boolean> {
+  return (await db.one(INSERT_DEVICE_CODE, { ...code })) !== null
 }
 
 /** A device whose user has not decided yet. */
@@ -53,11 +53,10 @@ const SELECT_PENDING = statement({
 
 /** The pending device code of a user code; null otherwise. */
 export const selectPendingDevice = (
-  sql: Sql,
-  tenant: string,
+  db: Db,
   userCodeHashes: Buffer[],
   now: Date,
-): Promise<PendingDevice | null> => SELECT_PENDING.first(sql, { tenant, userCodeHashes, now })
+): Promise<PendingDevice | null> => db.one(SELECT_PENDING, { userCodeHashes, now })
 
 /** The device code to approve or deny, and the interaction that this ends. */
 export type DecidedDevice = { codeHash: Buffer; clientId: string; interactionHash: Buffer; now: Date }
@@ -106,13 +105,12 @@ const APPROVE = statement({
  * user is locked, the session has ended, the code has expired, or the device was approved or denied before.
  */
 export async function approveDevice(
-  sql: Sql,
-  tenant: string,
+  db: Db,
   device: DecidedDevice,
   approval: { userId: string; sessionId: string; scopes: string[]; authenticatedAt: Date; amr: string[] },
   event: object,
 ): Promise<boolean> {
-  return (await APPROVE.first(sql, { tenant, ...device, ...approval, events: [event] })) !== null
+  return (await db.one(APPROVE, { ...device, ...approval, events: [event] })) !== null
 }
 
 const DENY = statement({
@@ -124,11 +122,6 @@ const DENY = statement({
   SELECT "clientId" FROM decided`
 
 /** Denies a device and records the event, in one statement. False as for approveDevice. */
-export async function denyDevice(
-  sql: Sql,
-  tenant: string,
-  device: DecidedDevice,
-  event: object,
-): Promise<boolean> {
-  return (await DENY.first(sql, { tenant, ...device, events: [event] })) !== null
+export async function denyDevice(db: Db, device: DecidedDevice, event: object): Promise<boolean> {
+  return (await db.one(DENY, { ...device, events: [event] })) !== null
 }

@@ -1,4 +1,4 @@
-import type { Sql } from '../../database/db.ts'
+import type { Db } from '../../database/handle.ts'
 import { checkFoundRow } from '../../database/key-lookup.ts'
 import { statement, typed } from '../../database/statement.ts'
 import { buildClaimsUserSql } from '../token/granted-user.sql.ts'
@@ -39,6 +39,7 @@ const POLL = statement({
     ...NEW_GRANT_RETURNS,
     grantId: 'text?',
   },
+  hasInserted: ([row]) => (row?.grantId ?? null) !== null,
 })`
   WITH device_code AS MATERIALIZED (
     SELECT "status", "intervalSeconds", "expiresAt" <= :now AS "isExpired" FROM "DeviceCode"
@@ -77,15 +78,13 @@ export type PollTolerance = { leewaySeconds: number; slowDownSeconds: number }
  * it does not exist. `withClaims` reads the claims of the user too.
  */
 export async function pollDeviceCode(
-  sql: Sql,
-  tenant: string,
+  db: Db,
   { codeHash, clientId, withClaims }: { codeHash: Buffer; clientId: string; withClaims: boolean },
   { leewaySeconds, slowDownSeconds }: PollTolerance,
   terms: GrantTerms,
   event: object,
 ): Promise<DevicePoll | null> {
-  const row = await POLL.first(sql, {
-    tenant,
+  const row = await db.one(POLL, {
     ...terms,
     events: [event],
     codeHash,

@@ -3,10 +3,10 @@ import { toUserCtx } from '../../context/context.ts'
 import { takeGrant } from '../../coordination/person-budgets.ts'
 import { consumeLimit } from '../../coordination/rate-limits.ts'
 import { seal, unseal } from '../../core/crypto.ts'
-import { sql } from '../../database/db.ts'
+import { Handle } from '../../database/handle.ts'
 import type { DeviceSubject } from '../../events/grant-events.ts'
 import { deviceApproved, deviceDenied } from '../../events/grant-events.ts'
-import { createEventRow, wakeReaders } from '../../events/log.ts'
+import { createEventRow } from '../../events/log.ts'
 import type { EventOf } from '../../events/types.ts'
 import type { AuthorizationState } from '../authorize/evaluate-request.ts'
 import type { Interaction } from '../interactions/interactions.ts'
@@ -38,7 +38,8 @@ export async function findDeviceRequest(
 ): Promise<DeviceRequest | null> {
   await consumeLimit('enterUserCode', tenant, ip)
   const code = parseUserCode(entered)
-  const device = code && (await selectPendingDevice(sql, tenant, hashUserCodeWithAllKeys(tenant, code), now))
+  const device =
+    code && (await selectPendingDevice(new Handle({ tenant }), hashUserCodeWithAllKeys(tenant, code), now))
   return device ? toDeviceRequest(device, formatUserCode(code)) : null
 }
 
@@ -100,15 +101,12 @@ export async function approveDeviceRequest(
   if (!state || next.step !== 'issue') return false
   takeGrant(ctx.tenant, state.userId, authorization.client.id)
   const { authenticatedAt, amr } = next.authentication
-  const isDone = await approveDevice(
-    sql,
-    ctx.tenant,
+  return approveDevice(
+    ctx.db,
     toDecidedDevice(request, interaction, now),
     { userId: state.userId, sessionId: state.id, scopes, authenticatedAt, amr },
     toDecisionEvent(ctx, authorization, (device) => deviceApproved(device, scopes)),
   )
-  if (isDone) wakeReaders(ctx.tenant)
-  return isDone
 }
 
 /** Denies the device, ending the interaction. False as for approveDeviceRequest. One statement. */
@@ -119,12 +117,9 @@ export async function denyDeviceRequest(
   interaction: Interaction,
   now = new Date(),
 ): Promise<boolean> {
-  const isDone = await denyDevice(
-    sql,
-    ctx.tenant,
+  return denyDevice(
+    ctx.db,
     toDecidedDevice(request, interaction, now),
     toDecisionEvent(ctx, authorization, deviceDenied),
   )
-  if (isDone) wakeReaders(ctx.tenant)
-  return isDone
 }

@@ -1,9 +1,8 @@
 import { randomToken, sha256 } from '../../core/crypto.ts'
 import type { Diagnostics } from '../../core/oauth-error.ts'
 import { OAuthError } from '../../core/oauth-error.ts'
-import { sql } from '../../database/db.ts'
 import { grantCreated } from '../../events/grant-events.ts'
-import { createEventRow, wakeReaders } from '../../events/log.ts'
+import { createEventRow } from '../../events/log.ts'
 import { type DevicePoll, pollDeviceCode } from '../device/device-polls.sql.ts'
 import type { TokenRequest, TokenResponse } from '../model/token-request.ts'
 import { requireParameter } from '../model/token-request.ts'
@@ -50,14 +49,12 @@ export async function redeemDeviceCode(request: TokenRequest): Promise<TokenResp
   await requireGrantedResources(request, { from: 'DeviceCode', codeHash })
   const secret = randomToken()
   const poll = await pollDeviceCode(
-    sql,
-    ctx.tenant,
+    ctx.db,
     { codeHash, clientId: client.id, withClaims: client.idTokenClaims },
     POLL_TOLERANCE,
     buildGrantTerms(client, dpopJkt, secret, new Date()),
     createEventRow(ctx, grantCreated()),
   )
   if (!poll?.grant) throw toPollError(poll)
-  wakeReaders(ctx.tenant)
   return issueNewGrantTokens(request, poll.grant, secret)
 }

@@ -1,5 +1,5 @@
 import { storedColumns } from '../../database/columns.ts'
-import type { Sql } from '../../database/db.ts'
+import type { Db } from '../../database/handle.ts'
 import { checkFoundRow } from '../../database/key-lookup.ts'
 import { type RowOf, statement, typed } from '../../database/statement.ts'
 import { toGrantEventColumns } from '../../events/event-columns.sql.ts'
@@ -73,6 +73,7 @@ const REFRESH_GRANT = statement({
     /** Whether the use records its event: only the first of a grant in each clock hour does. */
     isRecorded: 'boolean',
   },
+  hasInserted: ([row]) => row?.isRecorded === true && (row.outcome === 'rotated' || row.outcome === 'kept'),
 })`
   WITH presented AS MATERIALIZED (
     SELECT g."id", g."userId", g."sessionId", g."clientId", g."scopes", g."resources", g."defaultAudience", g."claims", g."authenticatedAt", g."amr",
@@ -109,9 +110,5 @@ const REFRESH_GRANT = statement({
  * first use of the grant in a clock hour (UTC) records `event`. Null when the token is ahead of the stored generation, the grant belongs to another client,
  * is too narrow, bound to another key or to none where it must be bound, expired or revoked, or the user is locked.
  */
-export const refreshGrant = (
-  sql: Sql,
-  tenant: string,
-  token: PresentedToken,
-  event: object,
-): Promise<RefreshedGrant | null> => REFRESH_GRANT.first(sql, { tenant, ...token, events: [event] })
+export const refreshGrant = (db: Db, token: PresentedToken, event: object): Promise<RefreshedGrant | null> =>
+  db.one(REFRESH_GRANT, { ...token, events: [event] })

@@ -1,12 +1,12 @@
 import { revokeGrants } from '../../access/revocation.ts'
 import { isPublicClient } from '../../clients/auth-methods.ts'
+import type { Ctx } from '../../context/context.ts'
 import { sha256 } from '../../core/crypto.ts'
 import { type Diagnostics, OAuthError } from '../../core/oauth-error.ts'
 import { parseScopeList } from '../../core/scopes.ts'
 import { addSeconds } from '../../core/time.ts'
-import { sql } from '../../database/db.ts'
 import { grantRefreshed } from '../../events/grant-events.ts'
-import { createEventRow, wakeReaders } from '../../events/log.ts'
+import { createEventRow } from '../../events/log.ts'
 import { selectGrantableScopes } from '../model/scopes.ts'
 import { requireParameter, type TokenRequest, type TokenResponse } from '../model/token-request.ts'
 import { GRANT_IDLE_SECONDS } from '../token/authorization-codes.ts'
@@ -56,14 +56,12 @@ export async function refreshTokens(request: TokenRequest): Promise<TokenRespons
     mustBeBound: isPublicClient(client) && client.dpopBoundAccessTokens,
   }
   const event = createEventRow(ctx, grantRefreshed())
-  const grant = await refreshGrant(sql, ctx.tenant, presented, event)
-  if (!grant) throw await createRefreshError(ctx.tenant, presented)
-  if (grant.outcome === 'replayed')
-    await revokeGrants(sql, ctx, { kind: 'grant', ...identity }, 'refresh token replayed', now)
-  if (grant.outcome === 'replayed' || (grant.outcome !== 'repeated' && grant.isRecorded))
-    wakeReaders(ctx.tenant)
-  if (grant.outcome === 'replayed')
+  const grant = await refreshGrant(ctx.db, presented, event)
+  if (!grant) throw await createRefreshError(ctx, presented)
+  if (grant.outcome === 'replayed') {
+    await revokeGrants(ctx.db, ctx, { kind: 'grant', ...identity }, 'refresh token replayed', now)
     throw createInvalidRefreshTokenError(diagnoseReplay(presented, REFRESH_RETRY_SECONDS))
+  }
   const scopes = selectGrantableScopes(requestedScopes ?? grant.scopes, client, grant.roles)
   const generation = grant.outcome === 'kept' ? token.generation : token.generation + 1
   const successor = formatRefreshToken(tenant.tokenKey, { ...token, generation })
@@ -73,8 +71,8 @@ export async function refreshTokens(request: TokenRequest): Promise<TokenRespons
 }
 
 /** Distinguishes a scope that is too wide from an invalid token. One statement, only after a rejection. */
-async function createRefreshError(tenant: string, presented: PresentedToken): Promise<OAuthError> {
-  const row = await selectGrantDiagnostics(sql, tenant, presented)
+async function createRefreshError(ctx: Ctx, presented: PresentedToken): Promise<OAuthError> {
+  const row = await selectGrantDiagnostics(ctx.db, presented)
   const diagnostics = diagnoseRefresh(row, presented)
   if (diagnostics.reason !== SCOPE_EXCEEDED) return createInvalidRefreshTokenError(diagnostics)
   return new OAuthError('invalid_scope', 'A refresh request cannot exceed the granted scope.', {

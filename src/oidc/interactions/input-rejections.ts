@@ -1,4 +1,4 @@
-import { sql } from '../../database/db.ts'
+import { Handle } from '../../database/handle.ts'
 import { updateInputRejection } from './interactions.sql.ts'
 import { hashBinding, type Interaction } from './interactions.ts'
 import type { InputRejection } from './progress.ts'
@@ -15,7 +15,7 @@ export const setInputRejection = (
   interaction: Interaction,
   refusal: InputRejection,
 ): Promise<void> =>
-  updateInputRejection(sql, tenant, hashBinding(interaction), {
+  updateInputRejection(new Handle({ tenant }), hashBinding(interaction), {
     ...refusal,
     ...(refusal.entered !== undefined && { entered: toStorableText(refusal.entered) }),
     ...(refusal.values && {
@@ -27,4 +27,4 @@ export const setInputRejection = (
 
 /** Deletes the rejection after it was shown. */
 export const clearInputRejection = (tenant: string, interaction: Interaction): Promise<void> =>
-  updateInputRejection(sql, tenant, hashBinding(interaction), null)
+  updateInputRejection(new Handle({ tenant }), hashBinding(interaction), null)

@@ -1,4 +1,4 @@
-import type { Sql } from '../../database/db.ts'
+import type { Db } from '../../database/handle.ts'
 import { statement } from '../../database/statement.ts'
 
 /** How an interaction is found: by its handle, while it is bound as when it was read. */
@@ -17,11 +17,8 @@ const CLEAR_REJECTION = statement({ takes: { handleHash: 'bytea', browserHash: '
  * submitted at the same time the rejected one does not undo the other.
  */
 export const updateInputRejection = (
-  sql: Sql,
-  tenant: string,
+  db: Db,
   binding: InteractionBinding,
   refusal: object | null,
 ): Promise<void> =>
-  refusal
-    ? SET_REJECTION.run(sql, { tenant, ...binding, refusal })
-    : CLEAR_REJECTION.run(sql, { tenant, ...binding })
+  refusal ? db.run(SET_REJECTION, { ...binding, refusal }) : db.run(CLEAR_REJECTION, { ...binding })

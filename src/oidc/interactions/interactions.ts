@@ -4,7 +4,7 @@ import { equalsConstantTime, randomToken, sha256 } from '../../core/crypto.ts'
 import { AppError } from '../../core/errors.ts'
 import { measureJson } from '../../core/json-size.ts'
 import { addSeconds } from '../../core/time.ts'
-import { dbFor } from '../../database/db.ts'
+import { Handle } from '../../database/handle.ts'
 import type { Prisma } from '../../generated/prisma/client.ts'
 import type { PendingRequest } from '../model/authorize-request.ts'
 import type { InteractionBinding } from './interactions.sql.ts'
@@ -83,7 +83,7 @@ export async function createInteraction(
 ): Promise<string> {
   await requireStorage('pendingRequest', { tenant, ip }, { bytes: measureJson(request) })
   const handle = signIn?.handle ?? randomToken()
-  await dbFor(tenant).interaction.create({
+  await new Handle({ tenant }).prisma.interaction.create({
     data: {
       ...toInteractionKey(tenant, handle),
       browserHash: key ? sha256(key) : UNBOUND_BROWSER_HASH,
@@ -108,7 +108,7 @@ export async function findInteraction(
 ): Promise<Interaction | null> {
   const { handle } = presented
   if (!isTokenSyntax(handle)) return null
-  const row = await dbFor(tenant).interaction.findUnique({
+  const row = await new Handle({ tenant }).prisma.interaction.findUnique({
     where: { tenantId_handleHash: toInteractionKey(tenant, handle) },
   })
   return row && toBoundInteraction(tenant, presented, row, now)
@@ -148,7 +148,7 @@ export async function toBoundInteraction(
 
 /** Binds an unbound interaction to a browser. True for the first browser only. */
 async function bindInteraction(tenant: string, handle: string, key: string): Promise<boolean> {
-  const { count } = await dbFor(tenant).interaction.updateMany({
+  const { count } = await new Handle({ tenant }).prisma.interaction.updateMany({
     where: { ...toInteractionKey(tenant, handle), browserHash: UNBOUND_BROWSER_HASH },
     data: { browserHash: sha256(key) },
   })
@@ -189,7 +189,7 @@ export async function saveProvenInteraction(tenant: string, interaction: Interac
 
 async function updateInteraction(tenant: string, interaction: Interaction, key: string): Promise<boolean> {
   const { request, progress } = interaction
-  const { count } = await dbFor(tenant).interaction.updateMany({
+  const { count } = await new Handle({ tenant }).prisma.interaction.updateMany({
     where: toBoundKey(tenant, interaction),
     data: {
       browserHash: sha256(key),
@@ -205,6 +205,8 @@ export async function deleteInteraction(
   tenant: string,
   interaction: Pick<Interaction, 'handle' | 'key'>,
 ): Promise<boolean> {
-  const { count } = await dbFor(tenant).interaction.deleteMany({ where: toBoundKey(tenant, interaction) })
+  const { count } = await new Handle({ tenant }).prisma.interaction.deleteMany({
+    where: toBoundKey(tenant, interaction),
+  })
   return count === 1
 }

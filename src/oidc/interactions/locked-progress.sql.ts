@@ -1,4 +1,4 @@
-import type { Sql } from '../../database/db.ts'
+import type { Db } from '../../database/handle.ts'
 import { statement, typed } from '../../database/statement.ts'
 import type { InteractionBinding } from './interactions.sql.ts'
 import type { Progress } from './progress.ts'
@@ -13,11 +13,10 @@ const LOCK_PROGRESS = statement({
 
 /** Locks an interaction and returns its progress; null when it has ended, or was bound anew. */
 export const lockProgress = async (
-  sql: Sql,
-  tenant: string,
+  db: Db,
   binding: InteractionBinding,
   now: Date,
-): Promise<Progress | null> => (await LOCK_PROGRESS.first(sql, { tenant, ...binding, now }))?.progress ?? null
+): Promise<Progress | null> => (await db.one(LOCK_PROGRESS, { ...binding, now }))?.progress ?? null
 
 const SET_PROVEN_PROGRESS = statement({
   takes: {
@@ -37,7 +36,6 @@ const SET_PROVEN_PROGRESS = statement({
  * `nextBrowserHash` is the hash of. False when it has ended, or was bound anew.
  */
 export const saveProvenProgress = async (
-  sql: Sql,
-  tenant: string,
+  db: Db,
   proven: InteractionBinding & { nextBrowserHash: Buffer; progress: Progress },
-): Promise<boolean> => (await SET_PROVEN_PROGRESS.first(sql, { tenant, ...proven })) !== null
+): Promise<boolean> => (await db.one(SET_PROVEN_PROGRESS, { ...proven })) !== null

@@ -1,4 +1,4 @@
-import type { Sql } from '../../database/db.ts'
+import type { Db } from '../../database/handle.ts'
 import { statement } from '../../database/statement.ts'
 import type { InteractionBinding } from './interactions.sql.ts'
 
@@ -20,11 +20,10 @@ const CLEAR_LINK = statement({ takes: { handleHash: 'bytea', browserHash: 'bytea
  * hash of. Does not change other progress. False when it has ended, or was bound anew.
  */
 export const insertPendingLink = async (
-  sql: Sql,
-  tenant: string,
+  db: Db,
   proven: InteractionBinding & { nextBrowserHash: Buffer; link: object },
-): Promise<boolean> => (await STORE_LINK.first(sql, { tenant, ...proven })) !== null
+): Promise<boolean> => (await db.one(STORE_LINK, { ...proven })) !== null
 
 /** Removes a proven identity. Does not change other progress. */
-export const clearPendingLink = (sql: Sql, tenant: string, binding: InteractionBinding): Promise<void> =>
-  CLEAR_LINK.run(sql, { tenant, ...binding })
+export const clearPendingLink = (db: Db, binding: InteractionBinding): Promise<void> =>
+  db.run(CLEAR_LINK, { ...binding })

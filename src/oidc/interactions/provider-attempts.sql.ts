@@ -1,4 +1,4 @@
-import type { Sql } from '../../database/db.ts'
+import type { Db } from '../../database/handle.ts'
 import { statement } from '../../database/statement.ts'
 import type { InteractionBinding } from './interactions.sql.ts'
 import type { Progress } from './progress.ts'
@@ -12,11 +12,10 @@ const STORE_ATTEMPT = statement({ takes: { handleHash: 'bytea', browserHash: 'by
  * the form said about the browser. Does not change other progress.
  */
 export const storeProviderAttempt = (
-  sql: Sql,
-  tenant: string,
+  db: Db,
   binding: InteractionBinding,
   progress: Pick<Progress, 'provider' | 'canCreatePasskey' | 'staySignedIn'>,
-): Promise<void> => STORE_ATTEMPT.run(sql, { tenant, ...binding, progress })
+): Promise<void> => db.run(STORE_ATTEMPT, { ...binding, progress })
 
 const CLAIM_ATTEMPT = statement({
   takes: { handleHash: 'bytea', browserHash: 'bytea', attemptId: 'text' },
@@ -29,8 +28,7 @@ const CLAIM_ATTEMPT = statement({
 
 /** Removes an attempt, so that its answer is accepted once. False when it was removed before. */
 export const claimProviderAttempt = async (
-  sql: Sql,
-  tenant: string,
+  db: Db,
   binding: InteractionBinding,
   attemptId: string,
-): Promise<boolean> => (await CLAIM_ATTEMPT.first(sql, { tenant, ...binding, attemptId })) !== null
+): Promise<boolean> => (await db.one(CLAIM_ATTEMPT, { ...binding, attemptId })) !== null

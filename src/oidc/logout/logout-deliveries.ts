@@ -1,8 +1,7 @@
-import { onSessionsEnded } from '../../access/session-end-listeners.ts'
 import { createPlatformCtx } from '../../context/context.ts'
 import { startOutbox } from '../../delivery/outbox/outbox.ts'
 import { logoutAttempted } from '../../events/grant-events.ts'
-import { createEventRow, wakeReaders } from '../../events/log.ts'
+import { createEventRow } from '../../events/log.ts'
 import { isAccepted, type LogoutAnswer, sendLogoutToken } from './backchannel-logout.ts'
 import { LOGOUT_DELIVERIES, type LogoutDelivery } from './logout-deliveries.sql.ts'
 
@@ -21,6 +20,4 @@ export const startLogoutDeliveries = (): (() => Promise<void>) =>
         createPlatformCtx(tenantId),
         logoutAttempted(`logout.${result}`, { attempts, ...answer }),
       ),
-    onRecorded: wakeReaders,
-    listen: onSessionsEnded,
   })

@@ -1,10 +1,8 @@
 import { revokeSessions } from '../../access/revocation.ts'
-import { notifySessionsEnded } from '../../access/session-end-listeners.ts'
 import { recordFirstUse } from '../../access/used-proofs.ts'
 import type { Ctx } from '../../context/context.ts'
 import { InvalidInput } from '../../core/errors.ts'
 import { toEpochSeconds } from '../../core/time.ts'
-import { inTransaction } from '../../database/db.ts'
 import type { IdentityProvider } from '../../generated/prisma/client.ts'
 import { MAX_LOGOUT_TOKEN_AGE_SECONDS, verifyLogoutToken } from '../../idps/provider-logout-token.ts'
 import { clearIdTokens, selectProviderSessionUsers } from '../../idps/provider-sessions.sql.ts'
@@ -25,16 +23,14 @@ export async function logOutByProvider(
   const { jti, ...named } = await verifyLogoutToken(row, token, now)
   const key = { idpId: row.id, ...named }
   const untilSeconds = toEpochSeconds(now) + MAX_LOGOUT_TOKEN_AGE_SECONDS
-  const ended = await inTransaction(async (sql) => {
+  await ctx.db.transaction(async (tx) => {
     const use = { kind: 'logout token' as const, owner: row.id, jti, untilSeconds }
-    if (!(await recordFirstUse(ctx.tenant, use, sql)))
+    if (!(await recordFirstUse(tx, use)))
       throw new InvalidInput([{ field: 'logout_token', description: 'was used before' }])
-    for (const userId of await selectProviderSessionUsers(sql, ctx.tenant, key))
-      await lockUserRow(sql, ctx.tenant, userId)
-    const ended = await revokeSessions(sql, ctx, { kind: 'provider sessions', ...key }, 'logout', now)
+    for (const userId of await selectProviderSessionUsers(tx.sql, ctx.tenant, key))
+      await lockUserRow(tx, userId)
+    const ended = await revokeSessions(tx, ctx, { kind: 'provider sessions', ...key }, 'logout', now)
     const sessionIds = ended.map(({ id }) => id)
-    await clearIdTokens(sql, ctx.tenant, sessionIds)
-    return ended
+    await clearIdTokens(tx.sql, ctx.tenant, sessionIds)
   })
-  if (ended.length > 0) notifySessionsEnded(ctx.tenant)
 }

@@ -1,4 +1,4 @@
-import type { Sql } from '../../database/db.ts'
+import type { Db } from '../../database/handle.ts'
 import { checkFoundRow } from '../../database/key-lookup.ts'
 import { type RowOf, statement, typed } from '../../database/statement.ts'
 import type { ClaimsRequest } from '../model/claims-request.ts'
@@ -51,8 +51,7 @@ const REDEEM_CODE = statement({
  * no longer of the type `appType` with which it authenticated.
  */
 export const redeemAuthorizationCode = (
-  sql: Sql,
-  tenant: string,
+  db: Db,
   contents: CodeContents,
   { appType, withClaims, ...terms }: GrantTerms & { appType: string; withClaims: boolean },
   event: object,
@@ -70,8 +69,7 @@ export const redeemAuthorizationCode = (
     amr,
     codeGeneration,
   } = contents
-  return REDEEM_CODE.first(sql, {
-    tenant,
+  return db.one(REDEEM_CODE, {
     appType,
     withClaims,
     ...terms,

@@ -7,9 +7,9 @@ import { takeGrant } from '../../coordination/person-budgets.ts'
 import { newId, sha256, sha256Base64url } from '../../core/crypto.ts'
 import { type Diagnostics, OAuthError } from '../../core/oauth-error.ts'
 import { addSeconds } from '../../core/time.ts'
-import { sql } from '../../database/db.ts'
+import { Handle } from '../../database/handle.ts'
 import { grantCreated } from '../../events/grant-events.ts'
-import { createEventRow, wakeReaders } from '../../events/log.ts'
+import { createEventRow } from '../../events/log.ts'
 import type { Authentication } from '../model/authentication.ts'
 import type { AuthorizeRequest } from '../model/authorize-request.ts'
 import { redeemAuthorizationCode } from './authorization-codes.sql.ts'
@@ -90,7 +90,7 @@ export const isCodeSpent = async (
   contents: CodeContents,
   now = new Date(),
 ): Promise<boolean> =>
-  contents.expiresAt <= now || (await selectCodeState(sql, tenant, contents)).usedAt !== null
+  contents.expiresAt <= now || (await selectCodeState(new Handle({ tenant }), contents)).usedAt !== null
 
 /**
  * Redeems a code once (RFC 6749, section 4.1.3; RFC 7636, section 4.6), in one statement. `contents` are those of the
@@ -117,8 +117,7 @@ export async function redeemCode(
   const redeemed =
     mismatch === null &&
     (await redeemAuthorizationCode(
-      sql,
-      ctx.tenant,
+      ctx.db,
       contents,
       {
         ...buildGrantTerms(client, presented.dpopJkt, refreshSecret, now),
@@ -127,14 +126,10 @@ export async function redeemCode(
       },
       createEventRow(ctx, grantCreated()),
     ))
-  if (redeemed) {
-    wakeReaders(ctx.tenant)
-    return { ...contents, ...redeemed, offline: contents.scopes.includes('offline_access') }
-  }
+  if (redeemed) return { ...contents, ...redeemed, offline: contents.scopes.includes('offline_access') }
   const { grantId } = contents
-  const isReplay = await revokeGrants(sql, ctx, { kind: 'used code', grantId }, 'code replayed', now)
-  if (isReplay) wakeReaders(ctx.tenant)
-  throw createRejection(await diagnoseRejectedCode(ctx.tenant, contents, client.id, mismatch))
+  await revokeGrants(ctx.db, ctx, { kind: 'used code', grantId }, 'code replayed', now)
+  throw createRejection(await diagnoseRejectedCode(ctx.db, contents, client.id, mismatch))
 }
 
 const createRejection = (diagnostics: Diagnostics): OAuthError =>

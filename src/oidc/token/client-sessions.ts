@@ -3,8 +3,6 @@ import type { Ctx } from '../../context/context.ts'
 import { UserLocked } from '../../core/errors.ts'
 import { OAuthError } from '../../core/oauth-error.ts'
 import { addSeconds } from '../../core/time.ts'
-import { sql } from '../../database/db.ts'
-import { wakeReaders } from '../../events/log.ts'
 import { startSession } from '../../sessions/sessions.ts'
 
 /** As long as an unused browser session; the client can extend it. */
@@ -23,7 +21,7 @@ export async function startClientSession(
 ): Promise<string> {
   try {
     const { token } = await startSession(
-      sql,
+      ctx.db,
       ctx,
       {
         userId: grant.userId,
@@ -39,7 +37,6 @@ export async function startClientSession(
       },
       now,
     )
-    wakeReaders(ctx.tenant)
     return token
   } catch (error) {
     if (error instanceof UserLocked)

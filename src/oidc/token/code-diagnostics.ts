@@ -1,5 +1,5 @@
 import type { Diagnostics } from '../../core/oauth-error.ts'
-import { sql } from '../../database/db.ts'
+import type { Db } from '../../database/handle.ts'
 import { describeUriDifference } from '../model/redirect-diagnostics.ts'
 import type { CodeContents } from './sealed-codes.ts'
 import { type CodeStateRow, selectCodeState } from './token-diagnostics.sql.ts'
@@ -82,12 +82,12 @@ function diagnoseState({ locked, isVoid, isSessionActive, endReason }: CodeState
  * `diagnosePresentedCode` found.
  */
 export async function diagnoseRejectedCode(
-  tenant: string,
+  db: Db,
   contents: CodeContents,
   clientId: string,
   mismatch: Diagnostics | null,
 ): Promise<Diagnostics> {
-  const state = await selectCodeState(sql, tenant, contents)
+  const state = await selectCodeState(db, contents)
   if (state.usedAt && contents.clientId === clientId)
     return {
       reason: 'the code was used before: the tokens issued for it are revoked',

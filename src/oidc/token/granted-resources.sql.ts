@@ -1,4 +1,4 @@
-import type { Sql } from '../../database/db.ts'
+import type { Db } from '../../database/handle.ts'
 import { checkFoundRow } from '../../database/key-lookup.ts'
 import { statement } from '../../database/statement.ts'
 
@@ -27,11 +27,10 @@ const SELECT_BY_GRANT = statement({
 
 /** The granted scopes and resources of an artifact of this client; null when it does not exist. */
 export const selectGrantedAccess = (
-  sql: Sql,
-  tenant: string,
+  db: Db,
   presented: PresentedArtifact,
   clientId: string,
 ): Promise<GrantedAccess | null> =>
   presented.from === 'Grant'
-    ? SELECT_BY_GRANT.first(sql, { tenant, clientId, ...presented })
-    : SELECT_BY_DEVICE_CODE.first(sql, { tenant, clientId, ...presented })
+    ? db.one(SELECT_BY_GRANT, { clientId, ...presented })
+    : db.one(SELECT_BY_DEVICE_CODE, { clientId, ...presented })

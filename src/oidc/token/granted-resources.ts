@@ -1,5 +1,4 @@
 import { OAuthError } from '../../core/oauth-error.ts'
-import { sql } from '../../database/db.ts'
 import { matchResources } from '../model/requested-resources.ts'
 import type { TokenRequest } from '../model/token-request.ts'
 import { computeReach, selectGrantAudience } from './audience.ts'
@@ -33,6 +32,6 @@ export async function requireGrantedResources(
   presented: PresentedArtifact,
 ): Promise<void> {
   if (request.resources.length === 0) return
-  const reach = await selectGrantedAccess(sql, request.ctx.tenant, presented, request.client.id)
+  const reach = await selectGrantedAccess(request.ctx.db, presented, request.client.id)
   if (reach) narrowResources(request, reach)
 }

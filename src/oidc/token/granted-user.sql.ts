@@ -1,6 +1,6 @@
 import { ACTIVE_BASIS_CONDITION, type TokenBasis } from '../../access/token-status.sql.ts'
 import { storedColumns } from '../../database/columns.ts'
-import type { Sql } from '../../database/db.ts'
+import type { Db } from '../../database/handle.ts'
 import { findByKey } from '../../database/key-lookup.ts'
 import { type RowOf, statement, typed } from '../../database/statement.ts'
 import type { SigningAlgorithm } from '../../keys/signing-algorithms.ts'
@@ -43,7 +43,6 @@ export const buildClaimsUserSql = (user: string, condition: string): string =>
 
 /** The user of a token while the token's grant and session are active; null otherwise. One statement. */
 export const selectGrantedUser = (
-  sql: Sql,
-  tenant: string,
+  db: Db,
   { userId, grantId, sessionId }: TokenBasis,
-): Promise<GrantedUser | null> => SELECT_GRANTED_USER.first(sql, { tenant, userId, grantId, sessionId })
+): Promise<GrantedUser | null> => db.one(SELECT_GRANTED_USER, { userId, grantId, sessionId })

@@ -1,4 +1,4 @@
-import type { Sql } from '../../database/db.ts'
+import type { Db } from '../../database/handle.ts'
 import { checkFoundRow } from '../../database/key-lookup.ts'
 import { type RowOf, statement } from '../../database/statement.ts'
 
@@ -39,8 +39,7 @@ const SELECT_ACTIVE_GRANT = statement({
  * expired or rotated.
  */
 export const selectActiveGrant = (
-  sql: Sql,
-  tenant: string,
+  db: Db,
   token: PresentedRefreshToken,
   now: Date,
-): Promise<ActiveGrant | null> => SELECT_ACTIVE_GRANT.first(sql, { tenant, ...token, now })
+): Promise<ActiveGrant | null> => db.one(SELECT_ACTIVE_GRANT, { ...token, now })

@@ -8,7 +8,7 @@ import { issuerOf } from '../../core/issuer.ts'
 import { OAuthError } from '../../core/oauth-error.ts'
 import { parseScopeList } from '../../core/scopes.ts'
 import { toEpochSeconds } from '../../core/time.ts'
-import { sql } from '../../database/db.ts'
+import { Handle } from '../../database/handle.ts'
 import { verifyAccessToken } from '../../keys/keys.ts'
 import { getTextClaim } from '../../keys/token-claims.ts'
 import { selectGrantableScopes, toScopeMember } from '../model/scopes.ts'
@@ -58,7 +58,7 @@ async function introspectRefreshToken(
   now = new Date(),
 ): Promise<Introspection> {
   const presented = { grantId, generation, secretHash: sha256(secret), clientId: client.id }
-  const grant = await selectActiveGrant(sql, tenant, presented, now)
+  const grant = await selectActiveGrant(new Handle({ tenant }), presented, now)
   if (!grant) return INACTIVE
   return {
     active: true,
@@ -126,6 +126,6 @@ async function findEffectiveScopes(tenant: string, payload: Readonly<JWTPayload>
     grantId: getTextClaim(payload, 'gid'),
     sessionId: getTextClaim(payload, 'sid'),
   }
-  const [roles] = await selectActiveRoles(sql, tenant, [basis])
+  const [roles] = await selectActiveRoles(new Handle({ tenant }), [basis])
   return roles ? selectGrantableScopes(scopes, client, roles) : null
 }

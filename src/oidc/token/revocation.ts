@@ -4,8 +4,6 @@ import type { Ctx } from '../../context/context.ts'
 import { sha256 } from '../../core/crypto.ts'
 import { OAuthError } from '../../core/oauth-error.ts'
 import { throwTransient } from '../../core/transient-errors.ts'
-import { sql } from '../../database/db.ts'
-import { wakeReaders } from '../../events/log.ts'
 import { verifyJwt } from '../../keys/keys.ts'
 import { getTextClaim } from '../../keys/token-claims.ts'
 import { requireParameter } from '../model/token-request.ts'
@@ -61,6 +59,5 @@ export async function revokeToken(
     clientId: client.id,
     secretHash: token.secretHash,
   } as const
-  const isRevoked = await revokeGrants(sql, ctx, scope, 'revoked', now)
-  if (isRevoked) wakeReaders(ctx.tenant)
+  await revokeGrants(ctx.db, ctx, scope, 'revoked', now)
 }

@@ -1,4 +1,4 @@
-import type { Sql } from '../../database/db.ts'
+import type { Db } from '../../database/handle.ts'
 import { type RowOf, statement } from '../../database/statement.ts'
 import type { CodeContents } from './sealed-codes.ts'
 
@@ -27,11 +27,10 @@ const SELECT_CODE_STATE = statement({
 
 /** The state of what a code depends on. */
 export async function selectCodeState(
-  sql: Sql,
-  tenant: string,
+  db: Db,
   { grantId, userId, sessionId, codeGeneration }: CodeContents,
 ): Promise<CodeStateRow> {
-  const row = await SELECT_CODE_STATE.first(sql, { tenant, grantId, userId, sessionId, codeGeneration })
+  const row = await db.one(SELECT_CODE_STATE, { grantId, userId, sessionId, codeGeneration })
   return row as CodeStateRow
 }
 
@@ -57,7 +56,6 @@ const SELECT_GRANT = statement({
 
 /** The grant of a refresh token, in any state; null when it does not exist. */
 export const selectGrantDiagnostics = (
-  sql: Sql,
-  tenant: string,
+  db: Db,
   { grantId, secretHash }: { grantId: string; secretHash: Buffer },
-): Promise<GrantDiagnosticsRow | null> => SELECT_GRANT.first(sql, { tenant, grantId, secretHash })
+): Promise<GrantDiagnosticsRow | null> => db.one(SELECT_GRANT, { grantId, secretHash })

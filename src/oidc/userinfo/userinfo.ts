@@ -12,7 +12,7 @@ import { issuerOf } from '../../core/issuer.ts'
 import { type Diagnostics, OAuthError, type OAuthErrorCode } from '../../core/oauth-error.ts'
 import { parseScopeList } from '../../core/scopes.ts'
 import { throwTransient } from '../../core/transient-errors.ts'
-import { sql } from '../../database/db.ts'
+import { Handle } from '../../database/handle.ts'
 import { signJwt, verifyAccessToken } from '../../keys/keys.ts'
 import { getTextClaim } from '../../keys/token-claims.ts'
 import { buildClaims } from '../../users/claims.ts'
@@ -99,7 +99,7 @@ export async function buildUserinfoResponse(
         diagnostics: { reason: 'the access token lacks the scope openid', scope: scopes.join(' ') },
       },
     )
-  const user = await selectGrantedUser(sql, tenant, {
+  const user = await selectGrantedUser(new Handle({ tenant }), {
     userId: payload.sub ?? '',
     grantId: getTextClaim(payload, 'gid'),
     sessionId: getTextClaim(payload, 'sid'),

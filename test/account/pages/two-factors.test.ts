@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest'
 import { createPlatformCtx } from '../../../src/context/context.ts'
-import { dbFor, inTransaction } from '../../../src/database/db.ts'
+import { dbFor } from '../../../src/database/db.ts'
 import { nameCookie } from '../../../src/pages/cookies.ts'
 import type { SessionProof } from '../../../src/sessions/proofs.ts'
 import { startBrowserSession } from '../../../src/sessions/sessions.ts'
@@ -41,7 +41,7 @@ const test = base
 
 describe('the account pages of a tenant that requires two factors', () => {
   test('remove a passkey after a sign-in by one', async ({ strict, person, here, passkey, submit }) => {
-    const { token } = await inTransaction((sql) =>
+    const { token } = await createPlatformCtx(strict).db.transaction((sql) =>
       startBrowserSession(sql, createPlatformCtx(strict), {
         userId: person.id,
         proof: { ...PASSKEY, amr: [...PASSKEY.amr] },

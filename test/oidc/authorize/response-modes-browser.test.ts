@@ -7,6 +7,7 @@ import { invalidateClient } from '../../../src/access/client-cache.ts'
 import { updateClient } from '../../../src/clients/client-changes.ts'
 import { createPlatformCtx } from '../../../src/context/context.ts'
 import { dbFor } from '../../../src/database/db.ts'
+import { Handle } from '../../../src/database/handle.ts'
 import { noBrowser, ORIGIN } from '../../support/browser.ts'
 import { test as base, enterCode } from '../../support/browser-sign-in.ts'
 import { authorizePath } from '../../support/protocol.ts'
@@ -331,7 +332,7 @@ describe.skipIf(noBrowser)('an authorization response', () => {
       where: { tenantId: tenant, id: planted.id },
       data: { callbacks: [script], webOrigins: ['null', script], logoUrl: script },
     })
-    invalidateClient(tenant, planted.id)
+    invalidateClient(new Handle({ tenant }), planted.id)
     const page = await signedIn.newPage()
     const dialogs: string[] = []
     page.on('dialog', (dialog) => {

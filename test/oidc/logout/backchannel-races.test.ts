@@ -5,6 +5,7 @@ import { cascadeSessionEnd } from '../../../src/access/revocation.ts'
 import { endSessions } from '../../../src/access/session-revocation.sql.ts'
 import { type Ctx, createPlatformCtx } from '../../../src/context/context.ts'
 import { dbFor, inTransaction, type Sql } from '../../../src/database/db.ts'
+import { toDb } from '../../../src/database/handle.ts'
 import { endSession } from '../../../src/sessions/sessions.ts'
 import { deleteUser, lockUser } from '../../../src/users/users.ts'
 import { test as base } from '../../support/fixtures.ts'
@@ -96,14 +97,16 @@ describe('a code that is redeemed while its session ends', () => {
     let exchanged: Promise<TokenAnswer> | undefined
     await inTransaction(async (sql) => {
       const ended = await endSessions(
-        sql,
-        tenant,
+        toDb(sql, tenant),
         { kind: 'session', sessionId: sid },
         { now, reason: 'logout' },
       )
       exchanged = oidc.exchange(code, {}, listening)
       await untilWaiting(1)
-      await cascadeSessionEnd(sql, createPlatformCtx(tenant), ended, { now, reason: 'logout' })
+      await cascadeSessionEnd(toDb(sql, createPlatformCtx(tenant).tenant), createPlatformCtx(tenant), ended, {
+        now,
+        reason: 'logout',
+      })
     })
     expect(await exchanged).toMatchObject({ status: 400, body: { error: 'invalid_grant' } })
     expect(await queuedFor(sid)).toEqual([])

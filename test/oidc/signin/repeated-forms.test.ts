@@ -355,7 +355,7 @@ describe('a form of a sign-in that is sent several times', () => {
     const [name = ''] = browser.binding ?? []
     const { handle } = readSignInSegment(page.path.split('/')[3] ?? '')
     const other = {
-      ctx: { tenant: ctx.tenant, ip: ctx.ip, requestId: 'other' },
+      ctx: { ...ctx, requestId: 'other' },
       owner: ['signin', handle],
       fields: { step: 'email' },
       ...{ cookieNames: [name], cookies },

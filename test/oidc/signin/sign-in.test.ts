@@ -2,6 +2,7 @@ import { describe, expect } from 'vitest'
 import { invalidateClient } from '../../../src/access/client-cache.ts'
 import { createPlatformCtx } from '../../../src/context/context.ts'
 import { dbFor } from '../../../src/database/db.ts'
+import { Handle } from '../../../src/database/handle.ts'
 import { lockUser } from '../../../src/users/users.ts'
 import { handleIn, interactionAt, openPage, test } from '../../support/hosted-pages.ts'
 import { csrfIn } from '../../support/page-browser.ts'
@@ -237,7 +238,7 @@ describe('a sign-in', () => {
     const theirs = await newClient()
     const page = await openPage(browser, oidc.authorizePath({}, theirs))
     await dbFor(tenant).client.delete({ where: { tenantId_id: { tenantId: tenant, id: theirs.id } } })
-    invalidateClient(tenant, theirs.id)
+    invalidateClient(new Handle({ tenant }), theirs.id)
     expect((await browser.fetch(page.path)).status).toBe(400)
   })
 

@@ -9,7 +9,7 @@ import {
   usePasskey,
   verifyPasskey,
 } from '../../../credentials/passkeys.ts'
-import { inTransaction, sql } from '../../../database/db.ts'
+import { sql } from '../../../database/db.ts'
 import { counterDecreased } from '../../../events/credential-events.ts'
 import { recordEvents, wakeReaders } from '../../../events/log.ts'
 import { passkeyFailed } from '../../../events/session-events.ts'
@@ -134,9 +134,9 @@ async function enterByPasskey(
   const { userId, amr } = proven
   const signIn = { userId, proof: { method: 'passkey' as const, amr } }
   const userCtx = toUserCtx(ctx, { userId, clientId: interaction.request.clientId })
-  const started = await inTransaction(async (sql) => {
-    await usePasskey(sql, ctx, proven, now)
-    return enterBrowserSession(sql, userCtx, { present, ...signIn }, now)
+  const started = await userCtx.db.transaction(async (tx) => {
+    await usePasskey(tx.sql, ctx, proven, now)
+    return enterBrowserSession(tx, userCtx, { present, ...signIn }, now)
   })
   wakeReaders(ctx.tenant)
   await recordDecreasedCounter(ctx, proven)

@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { equalsConstantTime, randomToken, sha256Base64url } from '../../../core/crypto.ts'
 import { sql } from '../../../database/db.ts'
+import { toDb } from '../../../database/handle.ts'
 import type { AttemptValues } from '../../../idps/provider-authorization.ts'
 import { hashBinding, type Interaction } from '../../interactions/interactions.ts'
 import { claimProviderAttempt, storeProviderAttempt } from '../../interactions/provider-attempts.sql.ts'
@@ -39,7 +40,7 @@ export async function beginAttempt(
 ): Promise<AttemptValues> {
   const attempt = { id: randomToken(), idpId, since: since?.toISOString() ?? null }
   const { canCreatePasskey, staySignedIn } = interaction.progress
-  await storeProviderAttempt(sql, tenant, hashBinding(interaction), {
+  await storeProviderAttempt(toDb(sql, tenant), hashBinding(interaction), {
     provider: attempt,
     canCreatePasskey,
     staySignedIn,
@@ -65,7 +66,7 @@ export async function claimAttempt(
 ): Promise<ClaimedAttempt | null> {
   const attempt = interaction.progress.provider
   if (!attempt || !equalsConstantTime(buildState(interaction, attempt), state)) return null
-  if (!(await claimProviderAttempt(sql, tenant, hashBinding(interaction), attempt.id))) return null
+  if (!(await claimProviderAttempt(toDb(sql, tenant), hashBinding(interaction), attempt.id))) return null
   return {
     ...attempt,
     nonce: deriveValue('nonce', interaction, attempt),

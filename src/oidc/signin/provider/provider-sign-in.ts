@@ -3,6 +3,7 @@ import { toUserCtx } from '../../../context/context.ts'
 import { InvalidInput, Unavailable, UserLocked } from '../../../core/errors.ts'
 import { findProviderCause, PROVIDER_CAUSES, type ProviderCause } from '../../../core/provider-causes.ts'
 import { inTransaction, sql } from '../../../database/db.ts'
+import { toDb } from '../../../database/handle.ts'
 import { recordEvents, wakeReaders } from '../../../events/log.ts'
 import { providerFailed } from '../../../events/session-events.ts'
 import type { SignInFailure } from '../../../events/types.ts'
@@ -164,7 +165,7 @@ async function signInUser(
   const signIn = { userId, proof: { method: 'provider' as const, amr: [AMR_FEDERATED, ...proven.amr] } }
   const userCtx = toUserCtx(ctx, { userId, clientId: interaction.request.clientId })
   const started = await inTransaction(async (sql) => {
-    const user = await lockUserRow(sql, ctx.tenant, userId)
+    const user = await lockUserRow(toDb(sql, ctx.tenant), userId)
     const use = { ...key, userId, provenAt: row.updatedAt }
     if (tokens) await keepSignInTokens(sql, ctx.tenant, use, tokens)
     if (!(await useLink(sql, ctx.tenant, { ...use, now }))) throw new RejectedIdentity('unknown')
@@ -178,7 +179,7 @@ async function signInUser(
     // A locked user is rejected by the start of a session.
     if (user && !user.locked && needsSecondFactor(user, signIn.proof.amr))
       return { proof: toSessionProof(signIn.proof, now), provider, token: null }
-    const entered = await enterBrowserSession(sql, userCtx, { present, ...signIn }, now)
+    const entered = await enterBrowserSession(toDb(sql, userCtx.tenant), userCtx, { present, ...signIn }, now)
     await storeProviderSession(sql, ctx.tenant, { sessionId: entered.session.id, ...provider })
     return entered
   }).catch((error) => {

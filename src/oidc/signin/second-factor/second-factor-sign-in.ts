@@ -6,6 +6,7 @@ import { RateLimited, UserLocked } from '../../../core/errors.ts'
 import type { SecondFactorName } from '../../../core/sign-in-methods.ts'
 import { countGuess, useSecondFactor } from '../../../credentials/second-factor-use.ts'
 import { inTransaction, type Sql, sql } from '../../../database/db.ts'
+import { toDb } from '../../../database/handle.ts'
 import { deliverInBackground } from '../../../delivery/background.ts'
 import { deliverMail } from '../../../delivery/mail.ts'
 import { buildRecoveryCodeNotice } from '../../../delivery/messages/recovery-code-used.ts'
@@ -76,7 +77,12 @@ export async function enterWithSecondFactor(
   { present, proof }: { present: readonly PresentSession[]; proof: NewProof },
   now: Date,
 ): Promise<Awaited<ReturnType<typeof enterBrowserSession>>> {
-  const entered = await enterBrowserSession(sql, userCtx, { userId: user.userId, present, proof, first }, now)
+  const entered = await enterBrowserSession(
+    toDb(sql, userCtx.tenant),
+    userCtx,
+    { userId: user.userId, present, proof, first },
+    now,
+  )
   if (provider)
     await storeProviderSession(sql, userCtx.tenant, { sessionId: entered.session.id, ...provider })
   return entered

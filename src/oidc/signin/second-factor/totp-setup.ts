@@ -11,7 +11,7 @@ import {
   type TotpEnrollment,
   type TotpOwner,
 } from '../../../credentials/totp-enrollment.ts'
-import { inTransaction, type Sql, sql } from '../../../database/db.ts'
+import { type Sql, sql } from '../../../database/db.ts'
 import { recordEvents, wakeReaders } from '../../../events/log.ts'
 import { secondFactorFailed } from '../../../events/session-events.ts'
 import { announceAccountChange } from '../../../users/account-notices.ts'
@@ -85,13 +85,13 @@ export async function signInByNewTotp(
   const progress = { ...former, recoveryCodes: sealRecoveryCodes(tenant, interaction, generated.codes) }
   try {
     const app = openTotpFactor(tenant, toOwner(interaction, userId), { token, code }, now)
-    const entered = await inTransaction(async (sql) => {
-      const check = (sql: Sql) => requireSetup(sql, signIn, userId)
-      const { isStored } = await insertSecondFactor(sql, userCtx, app, now, check)
+    const entered = await ctx.db.transaction(async (tx) => {
+      const check = (locked: Sql) => requireSetup(locked, signIn, userId)
+      const { isStored } = await insertSecondFactor(tx.sql, userCtx, app, now, check)
       if (!isStored) throw createWrongTotpError()
-      await insertSecondFactor(sql, userCtx, generated.factor, now)
+      await insertSecondFactor(tx.sql, userCtx, generated.factor, now)
       const entered = await enterWithSecondFactor(
-        sql,
+        tx.sql,
         userCtx,
         found,
         { present: accounts, proof: TOTP_PROOF },
@@ -99,7 +99,7 @@ export async function signInByNewTotp(
       )
       const saved = first ? toSignedInProgress(progress, entered.session, first) : progress
       const proven = { ...hashProvenBinding(interaction), progress: saved }
-      if (!(await saveProvenProgress(sql, tenant, proven))) throw createExpiredSignInError()
+      if (!(await saveProvenProgress(tx, proven))) throw createExpiredSignInError()
       return entered
     })
     wakeReaders(tenant)

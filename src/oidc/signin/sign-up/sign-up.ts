@@ -1,4 +1,5 @@
 import type { Sql } from '../../../database/db.ts'
+import { toDb } from '../../../database/handle.ts'
 import type { PasscodeAddress } from '../../../passcodes/passcodes.fields.ts'
 import { type ProvenOwner, proveAddress, type SignedInUser } from '../../../passcodes/passcodes.ts'
 import { enterAsOwner } from '../../../passcodes/proven-address.ts'
@@ -41,7 +42,7 @@ export async function createAccount(
   const needsSecondFactor = createSecondFactorRule(signIn)
   let progress: Progress = {}
   const begin = async (sql: Sql) => {
-    progress = (await lockProgress(sql, ctx.tenant, hashBinding(interaction), now)) ?? {}
+    progress = (await lockProgress(toDb(sql, ctx.tenant), hashBinding(interaction), now)) ?? {}
     return progress.provenAddress?.key === address.key
   }
   const person = { address, fields, columns: terms ?? {}, origin: { origin: 'sign-up' } as const, clientId }
@@ -56,7 +57,7 @@ export async function createAccount(
         proven.token === null
           ? toFirstProofProgress(progress, proven)
           : toSignedInProgress(progress, proven.session)
-      await saveProvenProgress(sql, ctx.tenant, { ...hashProvenBinding(interaction), progress: saved })
+      await saveProvenProgress(toDb(sql, ctx.tenant), { ...hashProvenBinding(interaction), progress: saved })
       return proven
     },
     now,

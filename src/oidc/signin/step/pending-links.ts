@@ -2,6 +2,7 @@ import type { Ctx } from '../../../context/context.ts'
 import { Conflict, NotFound, Unavailable } from '../../../core/errors.ts'
 import { measureJson } from '../../../core/json-size.ts'
 import { sql } from '../../../database/db.ts'
+import { toDb } from '../../../database/handle.ts'
 import { idpUserLinkFailed } from '../../../events/credential-events.ts'
 import { recordEvents, wakeReaders } from '../../../events/log.ts'
 import type { LinkFailure } from '../../../events/types.ts'
@@ -32,12 +33,12 @@ export async function storePendingLink(
   const isLarge = measureJson(link.identity.claims) > MAX_CLAIMS_BYTES
   const stored = isLarge ? { ...link, identity: { ...link.identity, claims: {} } } : link
   const proven = { ...hashProvenBinding(interaction), link: stored }
-  if (!(await insertPendingLink(sql, tenant, proven))) throw createExpiredSignInError()
+  if (!(await insertPendingLink(toDb(sql, tenant), proven))) throw createExpiredSignInError()
 }
 
 /** Forgets a proven identity. */
 export const forgetPendingLink = (tenant: string, interaction: Interaction): Promise<void> =>
-  clearPendingLink(sql, tenant, hashBinding(interaction))
+  clearPendingLink(toDb(sql, tenant), hashBinding(interaction))
 
 /** Why the identity cannot be linked; null for an error that is not expected. */
 function toLinkFailure(error: unknown): LinkFailure | null {
