@@ -1,4 +1,3 @@
-import { AsyncLocalStorage } from 'node:async_hooks'
 import { PrismaPg } from '@prisma/adapter-pg'
 import type pg from 'pg'
 import { getStatementName } from './statement-names.ts'
@@ -6,12 +5,32 @@ import { getStatementName } from './statement-names.ts'
 type Adapter = Awaited<ReturnType<PrismaPg['connect']>>
 type BegunTransaction = Awaited<ReturnType<Adapter['startTransaction']>>
 
-/** The connection of the transaction that a transaction of Prisma joins. */
-const joined = new AsyncLocalStorage<pg.PoolClient>()
+/** The isolation level that a transaction of Prisma names to join the connection that is offered. No other names one. */
+export const JOINED_ISOLATION_LEVEL = 'ReadCommitted'
 
-/** Calls `begin`; the transaction of Prisma that it begins uses `client` and sends neither BEGIN nor COMMIT. */
-export const joinConnection = <Result>(client: pg.PoolClient, begin: () => Result): Result =>
-  joined.run(client, begin)
+let offered: pg.PoolClient | undefined
+let lastOffer: Promise<unknown> = Promise.resolve()
+
+/**
+ * Calls `begin`, which begins a transaction of Prisma with JOINED_ISOLATION_LEVEL: it uses `client` and sends neither
+ * BEGIN nor COMMIT. One begins at a time, without a round trip. An AsyncLocalStorage would cost Node 20 a call for every
+ * promise of the process.
+ */
+export function offerConnection<Result>(
+  client: pg.PoolClient,
+  begin: () => Promise<Result>,
+): Promise<Result> {
+  const offer = lastOffer.then(() => {
+    offered = client
+    return begin()
+  })
+  lastOffer = offer
+    .catch(() => {})
+    .then(() => {
+      offered = undefined
+    })
+  return offer
+}
 
 /** The adapter with another connection, on which a transaction has begun, and which others commit. */
 const createJoinedTransaction = (adapter: Adapter, client: pg.PoolClient): BegunTransaction =>
@@ -21,14 +40,17 @@ const createJoinedTransaction = (adapter: Adapter, client: pg.PoolClient): Begun
     rollback: async () => {},
   })
 
-/** Connects Prisma to a pool, or to the connection that `joinConnection` names. */
+/** Connects Prisma to a pool, or to the connection that is offered. */
 class PrismaAdapter extends PrismaPg {
   override async connect(): Promise<Adapter> {
     const adapter = await super.connect()
     const begin = adapter.startTransaction.bind(adapter)
     adapter.startTransaction = async (isolationLevel) => {
-      const client = joined.getStore()
-      return client ? createJoinedTransaction(adapter, client) : begin(isolationLevel)
+      if (!isolationLevel) return begin()
+      if (!offered) throw new Error('no connection is offered to the transaction of Prisma')
+      const client = offered
+      offered = undefined
+      return createJoinedTransaction(adapter, client)
     }
     return adapter
   }

@@ -3,7 +3,7 @@ import { SYSTEM_TENANT } from '../core/scopes.ts'
 import type { Workload } from '../core/workload.ts'
 import { Prisma, type PrismaClient } from '../generated/prisma/client.ts'
 import { type Connections, selectConnections } from './connections.ts'
-import { joinConnection } from './prisma-adapter.ts'
+import { JOINED_ISOLATION_LEVEL, offerConnection } from './prisma-adapter.ts'
 import { runWithin, type StatementGate } from './statement-gate.ts'
 import { createTenantGuard } from './tenant-guard.ts'
 
@@ -59,8 +59,8 @@ export function getGuardedClient({ tenant, workload }: Workload): GuardedClient 
 export type JoinedPrisma = { prisma: TenantPrisma; leave: () => Promise<void> }
 
 /**
- * Prisma on the connection of a transaction that has begun, for one tenant. Prisma's part of the transaction begins at
- * once, without a round trip, and ends after `timeoutMs` at the latest.
+ * Prisma on the connection of a transaction that has begun, for one tenant. Prisma's part of the transaction begins
+ * without a round trip, and ends after `timeoutMs` at the latest.
  */
 export function joinPrisma(tenant: string, client: pg.PoolClient, timeoutMs: number): JoinedPrisma {
   let leave = (): void => {}
@@ -68,27 +68,30 @@ export function joinPrisma(tenant: string, client: pg.PoolClient, timeoutMs: num
     leave = resolve
   })
   let ended: Promise<void> = Promise.resolve()
-  const begun = new Promise<Models>((resolve, reject) => {
-    ended = joinConnection(client, () =>
-      getGuardedClient({ tenant }).$transaction(
-        (tx) => {
-          resolve(tx as unknown as Models)
-          return left
-        },
-        { timeout: timeoutMs },
-      ),
-    )
-    ended.catch(reject)
-  })
+  const begun = offerConnection(
+    client,
+    () =>
+      new Promise<Models>((resolve, reject) => {
+        ended = getGuardedClient({ tenant }).$transaction(
+          (tx) => {
+            resolve(tx as unknown as Models)
+            return left
+          },
+          { timeout: timeoutMs, isolationLevel: JOINED_ISOLATION_LEVEL },
+        )
+        ended.catch(reject)
+      }),
+  )
   begun.catch(() => {})
   const prisma = createMembers((model) =>
     createMembers((operation) => async (args: unknown) => (await begun)[model]?.[operation]?.(args)),
   )
   return {
     prisma: prisma as TenantPrisma,
-    leave: () => {
+    leave: async () => {
       leave()
-      return ended
+      await begun
+      await ended
     },
   }
 }

@@ -148,6 +148,26 @@ describe('a transaction', () => {
     })
   })
 
+  test('keeps what Prisma writes apart from concurrent transactions', async ({ ctx, tenant }) => {
+    const ids = Array.from({ length: 4 }, () => newId('user'))
+    const written = await Promise.allSettled(
+      ids.map((id, index) =>
+        ctx.db.transaction(async (tx) => {
+          await tx.prisma.user.create({ data: { tenantId: tenant, id } })
+          if (index % 2 === 1) fail()
+          return (await tx.one(SELECT_USER, { id })) !== null
+        }),
+      ),
+    )
+    expect(written.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled', 'rejected'])
+    const stored = await ctx.db.prisma.user.findMany({
+      where: { tenantId: tenant, id: { in: ids } },
+      orderBy: { id: 'asc' },
+      select: { id: true },
+    })
+    expect(stored.map(({ id }) => id)).toEqual([ids[0], ids[2]].sort())
+  })
+
   test('sends BEGIN, the statements and COMMIT on one connection, and nothing else', async ({
     ctx,
     tenant,
