@@ -9,27 +9,42 @@ import { listSources } from '../support/imports.ts'
 const UNLIMITED: Record<string, string> = {
   'src/access/client-cache.ts': 'callers share what a cache loads',
   'src/access/declared-resources.ts': 'callers share what a cache loads',
+  'src/access/dpop.ts': 'the protocol records proofs too',
   'src/access/origins.ts': 'is asked before the caller is known',
   'src/access/tenant-cache.ts': 'callers share what a cache loads',
-  'src/access/used-proofs.ts': 'the protocol records proofs too',
   'src/access/watch-token.ts': 'one check is for all streams',
   'src/coordination/row-changes.ts': 'one statement is for all caches',
   'src/credentials/accepted-passkeys.ts': 'is for hosted pages',
   'src/delivery/outbox/outbox.ts': 'sends messages in the background',
+  'src/events/tail.ts': 'one read is for all readers',
   'src/idps/sign-in-providers.ts': 'callers share what a cache loads',
   'src/keys/keys.ts': 'callers share what a cache loads',
-  'src/pages/form-answers.ts': 'is for hosted pages',
   'src/sessions/browser-accounts.ts': 'is for hosted pages',
   'src/sessions/sessions.ts': 'is for hosted pages',
   'src/users/due-deletions.ts': 'is a job',
 }
 
 const UNLIMITED_USE =
-  /\bimport \{[^}]*\b(sql|inTransaction)\b[^}]*\} from '[^']*database\/db\.ts'|\bdbFor\(tenant\)/
+  /\bimport \{[^}]*\b(sql|inTransaction)\b[^}]*\} from '[^']*database\/db\.ts'|\bdbFor\(tenant\)|(?<!invalidate\w+\()\bnew Handle\(\{ tenant\b(?!, workload)|database\/system\.ts'/
+
+/** Outside of jobs, what sends statements for all tenants, and why. */
+const ALL_TENANTS: Record<string, string> = {
+  'src/access/watch-token.ts': 'one check is for all streams',
+  'src/coordination/row-changes.ts': 'one statement is for all caches',
+  'src/delivery/outbox/outbox.ts': 'sends messages in the background',
+  'src/users/due-deletions.ts': 'is a job',
+}
 
 test('statements of management calls take the limits of their context', () => {
   const found = listSources()
     .filter((path) => !/^src\/(oidc|jobs|database)\//.test(path))
     .filter((path) => UNLIMITED_USE.test(readFileSync(path, 'utf8')))
   expect(found.sort()).toEqual(Object.keys(UNLIMITED))
+})
+
+test('work on all tenants is that of jobs', () => {
+  const found = listSources()
+    .filter((path) => !path.startsWith('src/jobs/'))
+    .filter((path) => readFileSync(path, 'utf8').includes("database/system.ts'"))
+  expect(found.sort()).toEqual(Object.keys(ALL_TENANTS))
 })

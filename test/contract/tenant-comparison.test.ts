@@ -59,7 +59,6 @@ for (const file of readdirSync(SOURCE, { recursive: true, encoding: 'utf8' }))
 /** Statements that name their tenant elsewhere: a part of the text, and the reason. */
 const OTHERS: [part: string, reason: string][] = [
   ['= (SELECT $1', 'its plan must not depend on the tenant: src/users/index-planning.sql.ts'],
-  ['string_to_array($1', 'the parameter is the list of the tenants whose tokens are checked'],
   ['AS "snapshot"', 'the snapshot is returned also when no row has changed'],
   ['AS "isListed"', 'it has a row for every origin, also for one that is not listed'],
   ['DO UPDATE SET "sendCount"', 'it counts in a row that it inserts, with the tenant'],
