@@ -1,5 +1,5 @@
 import { storedColumns } from '../database/columns.ts'
-import type { Sql } from '../database/db.ts'
+import type { Db } from '../database/handle.ts'
 import { type RowOf, statement, typed } from '../database/statement.ts'
 import { buildInsertEventsSql } from '../events/log.sql.ts'
 import type { User } from '../generated/prisma/client.ts'
@@ -42,11 +42,9 @@ export type PendingAddressChange = { userId: string; channel: Channel; key: stri
 
 /** The user, who is not locked or changed until the transaction ends; null when locked or without such a user. */
 export const lockChangeRequester = (
-  sql: Sql,
-  tenant: string,
+  db: Db,
   { channel, userId, key }: PendingAddressChange,
-): Promise<RowOf<typeof LOCK_REQUESTER.email> | null> =>
-  LOCK_REQUESTER[channel].first(sql, { tenant, userId, key })
+): Promise<RowOf<typeof LOCK_REQUESTER.email> | null> => db.one(LOCK_REQUESTER[channel], { userId, key })
 
 const RESERVE_CHANGE = statement({
   takes: {
@@ -74,11 +72,8 @@ export type NewAddressChange = PendingAddressChange & { shown: string; expiresAt
  * Reserves the change of a user, which replaces an earlier one, so that requests at the same time wait for each other;
  * false when the user has requested too many. Lock the user first, and store a code afterwards.
  */
-export const reserveAddressChange = async (
-  sql: Sql,
-  tenant: string,
-  change: NewAddressChange,
-): Promise<boolean> => (await RESERVE_CHANGE.first(sql, { tenant, ...change })) !== null
+export const reserveAddressChange = async (db: Db, change: NewAddressChange): Promise<boolean> =>
+  (await db.one(RESERVE_CHANGE, { ...change })) !== null
 
 const SELECT_CHANGE_WAIT = statement({
   takes: { userId: 'text', channel: 'text', now: 'timestamptz' },
@@ -92,11 +87,10 @@ const SELECT_CHANGE_WAIT = statement({
 
 /** Returns when the user can request a change again. */
 export async function findChangeWaitEnd(
-  sql: Sql,
-  tenant: string,
+  db: Db,
   { userId, channel, now }: PendingAddressChange,
 ): Promise<Date> {
-  const row = await SELECT_CHANGE_WAIT.first(sql, { tenant, userId, channel, now })
+  const row = await db.one(SELECT_CHANGE_WAIT, { userId, channel, now })
   return row?.waitUntil ?? now
 }
 
@@ -117,11 +111,10 @@ const COUNT_CODE = { email: declareCountCode('email'), sms: declareCountCode('sm
  * of another user has a budget of its own, which the sign-ins of that user do not share.
  */
 export async function countChangeCode(
-  sql: Sql,
-  tenant: string,
+  db: Db,
   { userId, channel, key: address, now }: PendingAddressChange,
 ): Promise<{ budget: string; isTaken: boolean; isLong: boolean } | null> {
-  const row = await COUNT_CODE[channel].first(sql, { tenant, userId, address, channel, now })
+  const row = await db.one(COUNT_CODE[channel], { userId, address, channel, now })
   return row && { ...row, isTaken: row.budget === TAKEN_BUDGET }
 }
 
@@ -145,12 +138,11 @@ type StoredCode = Pick<PendingAddressChange, 'userId' | 'channel'> & { codeHash:
 
 /** Stores the code of a reserved change with its events, or that there is none. */
 export const storeChangeCode = (
-  sql: Sql,
-  tenant: string,
+  db: Db,
   { userId, channel }: PendingAddressChange,
   code: { codeHash: Buffer | null; budget: string; isLong: boolean },
   events: object[],
-): Promise<void> => STORE_CODE.run(sql, { tenant, userId, channel, ...code, events })
+): Promise<void> => db.run(STORE_CODE, { userId, channel, ...code, events })
 
 const WITHDRAW_CHANGE = statement({
   takes: { userId: 'text', channel: 'text', codeHash: 'bytea', events: 'jsonb' },
@@ -163,11 +155,10 @@ const WITHDRAW_CHANGE = statement({
 
 /** Withdraws a code that could not be delivered: another can be requested at once. */
 export const withdrawAddressChange = (
-  sql: Sql,
-  tenant: string,
+  db: Db,
   { userId, channel, codeHash }: StoredCode,
   event: object,
-): Promise<void> => WITHDRAW_CHANGE.run(sql, { tenant, userId, channel, codeHash, events: [event] })
+): Promise<void> => db.run(WITHDRAW_CHANGE, { userId, channel, codeHash, events: [event] })
 
 const COUNT_ATTEMPT = statement({
   takes: { userId: 'text', channel: 'text', key: 'text', now: 'timestamptz' },
@@ -191,11 +182,10 @@ const COUNT_ATTEMPT = statement({
  * or null when no code can be guessed at. Commit it on its own.
  */
 export async function countChangeAttempt(
-  sql: Sql,
-  tenant: string,
+  db: Db,
   { userId, channel, key, now }: PendingAddressChange,
 ): Promise<Buffer | null> {
-  const row = await COUNT_ATTEMPT.first(sql, { tenant, userId, channel, key, now })
+  const row = await db.one(COUNT_ATTEMPT, { userId, channel, key, now })
   return row?.codeHash ?? null
 }
 
@@ -235,12 +225,10 @@ export type RedeemedAddressChange = RowOf<typeof REDEEM_CHANGE>
  * exist.
  */
 export const redeemAddressChange = (
-  sql: Sql,
-  tenant: string,
+  db: Db,
   { userId, channel, key, now }: PendingAddressChange,
   codeHash: Buffer,
-): Promise<RedeemedAddressChange | null> =>
-  REDEEM_CHANGE.first(sql, { tenant, userId, channel, key, now, codeHash })
+): Promise<RedeemedAddressChange | null> => db.one(REDEEM_CHANGE, { userId, channel, key, now, codeHash })
 
 const SELECT_PENDING_CHANGES = statement({
   takes: { userId: 'text', now: 'timestamptz' },
@@ -251,8 +239,7 @@ const SELECT_PENDING_CHANGES = statement({
 
 /** The changes of a user's addresses that were requested in the last minutes, whether or not a code was sent. */
 export const selectPendingChanges = (
-  sql: Sql,
-  tenant: string,
+  db: Db,
   userId: string,
   now: Date,
-): Promise<RowOf<typeof SELECT_PENDING_CHANGES>[]> => SELECT_PENDING_CHANGES.all(sql, { tenant, userId, now })
+): Promise<RowOf<typeof SELECT_PENDING_CHANGES>[]> => db.many(SELECT_PENDING_CHANGES, { userId, now })

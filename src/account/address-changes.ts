@@ -1,6 +1,5 @@
 import { requireOwnAccount } from '../access/require-scope.ts'
 import type { Ctx } from '../context/context.ts'
-import { sqlFor } from '../database/db.ts'
 import type { Channel } from '../passcodes/passcodes.fields.ts'
 import { selectPendingChanges } from './address-change.sql.ts'
 
@@ -10,6 +9,6 @@ export async function findPendingChanges(
   now = new Date(),
 ): Promise<Partial<Record<Channel, string>>> {
   const { userId } = requireOwnAccount(ctx)
-  const rows = await selectPendingChanges(sqlFor(ctx), ctx.tenant, userId, now)
+  const rows = await selectPendingChanges(ctx.db, userId, now)
   return Object.fromEntries(rows.map(({ channel, shown }) => [channel, shown]))
 }

@@ -5,12 +5,10 @@ import type { Ctx } from '../context/context.ts'
 import { InvalidCredential } from '../core/errors.ts'
 import { getRoleScopes } from '../core/scopes.ts'
 import { cleanTypedCode } from '../core/typed-text.ts'
-import { inTransactionFor, sqlFor } from '../database/db.ts'
-import { toDb } from '../database/handle.ts'
 import { deliverInBackground } from '../delivery/background.ts'
 import { deliverMessage, type Recipient } from '../delivery/deliver-message.ts'
 import { buildChangeNotice } from '../delivery/messages/address-changed.ts'
-import { recordEvents, wakeReaders } from '../events/log.ts'
+import { recordEvents } from '../events/log.ts'
 import { passcodeFailed } from '../events/session-events.ts'
 import { userUpdated } from '../events/user-events.ts'
 import type { User } from '../generated/prisma/client.ts'
@@ -71,25 +69,23 @@ async function confirmAddressChange(
   if (sessionId === null) throw createWrongCodeError()
   await limitNetwork('authenticatePasscode', ctx.tenant, ctx.ip)
   const pending = { userId, channel, key, now }
-  const codeHash = await countChangeAttempt(sqlFor(ctx), ctx.tenant, pending)
+  const codeHash = await countChangeAttempt(ctx.db, pending)
   const request = { userId, sessionId, address }
   if (!codeHash || !isMatchingChangeCode(ctx.tenant, request, cleanTypedCode(code), codeHash)) {
     // Also without a pending change, so that the response time does not reveal whether there is one.
-    await recordEvents(sqlFor(ctx), ctx, [passcodeFailed(channel, { userId, purpose: CHANGE_CODE_PURPOSE })])
-    wakeReaders(ctx.tenant)
+    await recordEvents(ctx.db, ctx, [passcodeFailed(channel, { userId, purpose: CHANGE_CODE_PURPOSE })])
     throw createWrongCodeError()
   }
-  const { before, user, changed } = await inTransactionFor(ctx, async (sql) => {
-    const before = await redeemAddressChange(sql, ctx.tenant, pending, codeHash)
+  const { before, user, changed } = await ctx.db.transaction(async (tx) => {
+    const before = await redeemAddressChange(tx, pending, codeHash)
     const updated =
-      before && (await updateUserRow(toDb(sql, ctx.tenant), userId, toAddressColumns(channel, before.shown)))
+      before && (await updateUserRow(tx, userId, toAddressColumns(channel, before.shown)))
     if (!updated) throw createWrongCodeError()
     requireNoEscalation(ctx, getRoleScopes(updated.before.roles))
     const changedFields = toChangedFields(updated.changed)
-    if (changedFields.length > 0) await recordEvents(sql, ctx, [userUpdated(userId, changedFields)])
+    if (changedFields.length > 0) await recordEvents(tx, ctx, [userUpdated(userId, changedFields)])
     return { before, user: updated.user, changed: updated.changed }
   })
-  wakeReaders(ctx.tenant)
   await returnProvenCode(ctx.tenant, ctx.ip, { origin: toApiOrigin(ctx.ip), address })
   if (changed.includes(channel === 'email' ? 'emailKey' : 'phoneNumberKey'))
     await sendChangeNotice(ctx, user, before, channel)

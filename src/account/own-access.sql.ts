@@ -1,5 +1,5 @@
 import type { TokenBasis } from '../access/token-status.sql.ts'
-import type { Sql } from '../database/db.ts'
+import type { Db } from '../database/handle.ts'
 import { checkFoundRow } from '../database/key-lookup.ts'
 import { type RowOf, statement, typed } from '../database/statement.ts'
 import type { SessionProof } from '../sessions/proofs.ts'
@@ -27,8 +27,7 @@ const SELECT_STEP_UP = statement({
  * before do not become recent.
  */
 export const selectStepUp = (
-  sql: Sql,
-  tenant: string,
+  db: Db,
   basis: TokenBasis,
   { since, now }: { since: Date; now: Date },
-): Promise<RowOf<typeof SELECT_STEP_UP> | null> => SELECT_STEP_UP.first(sql, { tenant, ...basis, since, now })
+): Promise<RowOf<typeof SELECT_STEP_UP> | null> => db.one(SELECT_STEP_UP, { ...basis, since, now })

@@ -4,11 +4,10 @@ import type { Ctx } from '../context/context.ts'
 import { sha256 } from '../core/crypto.ts'
 import { InvalidInput, NotFound, RateLimited } from '../core/errors.ts'
 import { cleanTypedCode } from '../core/typed-text.ts'
-import { inTransactionFor, sqlFor } from '../database/db.ts'
 import { deliverMessage } from '../delivery/deliver-message.ts'
 import { buildAddressMessage } from '../delivery/messages/address-code.ts'
 import { assertDeliveryAvailable } from '../delivery/outages.ts'
-import { createEventRow, wakeReaders } from '../events/log.ts'
+import { createEventRow } from '../events/log.ts'
 import {
   passcodeLimited,
   passcodeSent,
@@ -54,8 +53,7 @@ async function deliverChangeCode(
     await deliverMessage({ channel, to: key }, buildAddressMessage(text))
   } catch (error) {
     const event = createEventRow(ctx, passcodeUndelivered(channel, { userId, purpose: CHANGE_CODE_PURPOSE }))
-    await withdrawAddressChange(sqlFor(ctx), ctx.tenant, { userId, channel, codeHash }, event)
-    wakeReaders(ctx.tenant)
+    await withdrawAddressChange(ctx.db, { userId, channel, codeHash }, event)
     throw error
   }
 }
@@ -78,16 +76,16 @@ async function storeAddressChange(ctx: Ctx, request: AddressChangeRequest, now: 
     shown: address.shown.normalize('NFC'),
     expiresAt: new Date(now.getTime() + PASSCODE_LIFETIME_MINUTES * 60_000),
   }
-  return inTransactionFor(ctx, async (sql) => {
-    const requester = await lockChangeRequester(sql, ctx.tenant, change)
+  return ctx.db.transaction(async (tx) => {
+    const requester = await lockChangeRequester(tx, change)
     if (!requester) throw new NotFound('user')
     if (requester.isOwn)
       throw new InvalidInput([
         { field: ADDRESS_FIELD[channel], description: 'is already your verified address' },
       ])
-    if (!(await reserveAddressChange(sql, ctx.tenant, change)))
-      throw new RateLimited(computeWaitSeconds(await findChangeWaitEnd(sql, ctx.tenant, change), now))
-    const counted = await countChangeCode(sql, ctx.tenant, change)
+    if (!(await reserveAddressChange(tx, change)))
+      throw new RateLimited(computeWaitSeconds(await findChangeWaitEnd(tx, change), now))
+    const counted = await countChangeCode(tx, change)
     const { budget, isTaken, isLong } = counted ?? { budget: SHARED_BUDGET, isTaken: false, isLong: false }
     const code = isLong ? createLongCode() : createCode()
     const codeHash = hashChangeCode(ctx.tenant, request, cleanTypedCode(code))
@@ -95,8 +93,7 @@ async function storeAddressChange(ctx: Ctx, request: AddressChangeRequest, now: 
     const toEvent = isTaken ? passcodeWithheld : passcodeSent
     const events = counted ? [toEvent(channel, { userId, purpose: CHANGE_CODE_PURPOSE })] : []
     await storeChangeCode(
-      sql,
-      ctx.tenant,
+      tx,
       change,
       stored,
       events.map((event) => createEventRow(ctx, event)),
@@ -122,7 +119,6 @@ async function requestAddressChange(
   assertDeliveryAvailable(ctx.tenant, channel)
   const request = { userId, sessionId, address }
   const { code, codeHash, locale, isSent } = await storeAddressChange(ctx, request, now)
-  wakeReaders(ctx.tenant)
   answerAddressInBackground(
     ctx.tenant,
     address,

@@ -7,9 +7,8 @@ import {
   startTotpEnrollment,
   type TotpEnrollment,
 } from '../credentials/totp-enrollment.ts'
-import { sqlFor } from '../database/db.ts'
 import { totpEnrollmentCreated } from '../events/credential-events.ts'
-import { recordEvents, wakeReaders } from '../events/log.ts'
+import { recordEvents } from '../events/log.ts'
 import { parseInput } from '../schema/input-shapes.ts'
 import { getUser } from '../users/users.ts'
 import { ConfirmViewerTotp, CreateViewerRecoveryCodes, CreateViewerTotp } from './account.fields.ts'
@@ -23,8 +22,7 @@ export async function createViewerTotp(ctx: Ctx, input: unknown, now = new Date(
   const { userId, sessionId } = await requireStepUp(ctx, now)
   const { accountName } = parseInput(CreateViewerTotp, input)
   const name = accountName ?? selectAccountLabel(await getUser(ctx, userId))
-  await recordEvents(sqlFor(ctx), ctx, [totpEnrollmentCreated(userId)])
-  wakeReaders(ctx.tenant)
+  await recordEvents(ctx.db, ctx, [totpEnrollmentCreated(userId)])
   return startTotpEnrollment(ctx, { userId, place: sessionId }, name, now)
 }
 

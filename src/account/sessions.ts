@@ -3,8 +3,6 @@ import { revokeSessions } from '../access/revocation.ts'
 import { notifySessionsEnded } from '../access/session-end-listeners.ts'
 import type { Ctx } from '../context/context.ts'
 import { NotFound } from '../core/errors.ts'
-import { inTransactionFor } from '../database/db.ts'
-import { toDb } from '../database/handle.ts'
 import { parseInput } from '../schema/input-shapes.ts'
 import { revokeSession, revokeUserSessions } from '../sessions/revoke-sessions.ts'
 import { lockUserRow } from '../users/lock-user.sql.ts'
@@ -38,10 +36,10 @@ export async function revokeViewerSessions(
   const { userId, sessionId } = requireOwnChange(ctx)
   const { includeCurrent } = parseInput(RevokeViewerSessions, input)
   if (includeCurrent) return revokeUserSessions(ctx, userId, { assertAllowed: () => {}, now })
-  const ended = await inTransactionFor(ctx, async (sql) => {
-    await lockUserRow(toDb(sql, ctx.tenant), userId)
+  const ended = await ctx.db.transaction(async (tx) => {
+    await lockUserRow(tx, userId)
     const scope = { kind: 'other sessions', userId, keptSessionId: sessionId } as const
-    return revokeSessions(toDb(sql, ctx.tenant), ctx, scope, 'revoked', now)
+    return revokeSessions(tx, ctx, scope, 'revoked', now)
   })
   if (ended.length > 0) notifySessionsEnded(ctx.tenant)
   return { revokedSessionIds: ended.map(({ id }) => id).sort() }

@@ -5,7 +5,6 @@ import { takeAnnouncedChange } from '../coordination/person-budgets.ts'
 import { NotFound, ReauthenticationRequired } from '../core/errors.ts'
 import { getRoleScopes } from '../core/scopes.ts'
 import { ACR_MFA } from '../core/sign-in-methods.ts'
-import { sqlFor } from '../database/db.ts'
 import { computeAcr, isTwoFactorAcr } from '../sessions/acr.ts'
 import { hasTwoFactorsSince, type SessionProof } from '../sessions/proofs.ts'
 import { requiresTwoFactors, selectPolicy } from '../tenants/second-factor-policy.ts'
@@ -37,7 +36,7 @@ export async function requireRecentSignIn(
   const basis = requireOwnAccount(ctx)
   const { userId, sessionId } = basis
   const since = new Date(now.getTime() - STEP_UP_MAX_AGE_SECONDS * 1000)
-  const access = await selectStepUp(sqlFor(ctx), ctx.tenant, basis, { since, now })
+  const access = await selectStepUp(ctx.db, basis, { since, now })
   if (!access) throw new NotFound('user')
   requireNoEscalation(ctx, getRoleScopes(access.roles))
   const needsTwoFactors = requiresTwoFactors(selectPolicy(await findTenant(ctx.tenant)), access.roles)

@@ -8,24 +8,25 @@ import { env } from '../core/env.ts'
 import { InvalidInput, NotFound, RateLimited, UserLocked } from '../core/errors.ts'
 import { getRoleScopes } from '../core/scopes.ts'
 import { addSeconds } from '../core/time.ts'
-import { inTransactionFor, type Sql, sqlFor } from '../database/db.ts'
+import type { Tx } from '../database/handle.ts'
 import { deliverMail } from '../delivery/mail.ts'
 import { buildEnrollmentMail, buildEnrollmentSms } from '../delivery/messages/enrollment-link.ts'
 import { deliverSms } from '../delivery/sms.ts'
 import { enrollmentCreated, enrollmentUndelivered } from '../events/credential-events.ts'
-import { createEventRow, wakeReaders } from '../events/log.ts'
+import { recordEvents } from '../events/log.ts'
+import type { NewEvent } from '../events/types.ts'
+import type { Prisma } from '../generated/prisma/client.ts'
 import { parseInput } from '../schema/input-shapes.ts'
 import { EnrollmentTokenCreate } from './credentials.fields.ts'
-import {
-  type Enrollee,
-  insertEnrollmentToken,
-  lockEnrollee,
-  withdrawEnrollmentToken,
-} from './enrollment.sql.ts'
+import { type Enrollee, lockEnrollee } from './enrollment.sql.ts'
 import { announceRecovery } from './recovery.ts'
 
 /** Lifetime of a link: users read their mail within a day, and an old link is a risk. */
 const TOKEN_LIFETIME_HOURS = 24
+/** Seconds between two links to a user. */
+const SEND_COOLDOWN_SECONDS = 30
+/** Links to a user in an hour. */
+const MAX_SENDS_PER_HOUR = 10
 
 type Recipient = { channel: 'email' | 'sms'; to: string }
 
@@ -82,8 +83,8 @@ async function storeEnrollmentToken(ctx: Ctx, userId: string, token: string, inp
   const { type, send } = parseInput(EnrollmentTokenCreate, input === undefined ? {} : input)
   if (readIdPrefix(userId) !== 'user') throw new NotFound('user')
   const waitSeconds = (await findTenant(ctx.tenant))?.recoveryWaitingTime ?? 0
-  const stored = await inTransactionFor(ctx, async (sql) => {
-    const user = await lockEnrollee(sql, ctx.tenant, userId)
+  return ctx.db.transaction(async (tx) => {
+    const user = await lockEnrollee(tx, userId)
     if (!user) throw new NotFound('user')
     requireNoEscalation(ctx, getRoleScopes(user.roles))
     if (user.locked) throw new UserLocked()
@@ -93,9 +94,10 @@ async function storeEnrollmentToken(ctx: Ctx, userId: string, token: string, inp
         ? { cancelToken: randomToken(), usableAt: addSeconds(now, waitSeconds) }
         : null
     if (recovery && !send) takeAnnouncedLink(ctx.tenant, userId)
-    const { isMade, waitUntil } = await insertEnrollmentToken(
-      sql,
-      ctx.tenant,
+    if (recipient) await requireSendable(tx, userId, now)
+    await replaceTokens(
+      tx,
+      ctx,
       {
         tokenHash: sha256(token),
         userId,
@@ -104,20 +106,49 @@ async function storeEnrollmentToken(ctx: Ctx, userId: string, token: string, inp
         byManagement: !isOwnUser(ctx, userId),
         usableAt: recovery && waitSeconds > 0 ? recovery.usableAt : null,
         cancelHash: recovery && sha256(recovery.cancelToken),
-        now,
+        createdAt: now,
         expiresAt: addSeconds(recovery?.usableAt ?? now, TOKEN_LIFETIME_HOURS * 3600),
       },
-      createEventRow(ctx, enrollmentCreated(userId, recipient?.channel ?? null, recovery && waitSeconds)),
+      enrollmentCreated(userId, recipient?.channel ?? null, recovery && waitSeconds),
     )
-    if (!isMade)
-      throw new RateLimited(
-        Math.max(1, Math.ceil(((waitUntil ?? now).getTime() - now.getTime()) / 1000)),
-        'Too many links for this user.',
-      )
     return { user, recipient, recovery }
   })
-  wakeReaders(ctx.tenant)
-  return stored
+}
+
+/** Throws RateLimited when the user, who is locked, has been sent too many links. */
+async function requireSendable(tx: Tx, userId: string, now: Date): Promise<void> {
+  const sent = await tx.prisma.enrollmentToken.findMany({
+    where: { tenantId: tx.tenant, userId, sentTo: { not: null }, createdAt: { gt: addSeconds(now, -3600) } },
+    select: { createdAt: true },
+    orderBy: { createdAt: 'asc' },
+  })
+  const times = sent.map(({ createdAt }) => createdAt.getTime())
+  const waitUntil = Math.max(
+    (times.at(-1) ?? 0) + SEND_COOLDOWN_SECONDS * 1000,
+    times.length >= MAX_SENDS_PER_HOUR ? (times[0] ?? 0) + 3_600_000 : 0,
+  )
+  if (waitUntil > now.getTime())
+    throw new RateLimited(Math.ceil((waitUntil - now.getTime()) / 1000), 'Too many links for this user.')
+}
+
+type NewToken = Omit<Prisma.EnrollmentTokenUncheckedCreateInput, 'tenantId' | 'createdAt'> & {
+  createdAt: Date
+}
+
+/**
+ * Stores a token of a user, who is locked, and invalidates earlier ones. Sent links stay until they expire, because
+ * they count toward the budget. Others are deleted at once, so that a caller who makes many keeps one.
+ */
+async function replaceTokens(tx: Tx, ctx: Ctx, token: NewToken, event: NewEvent): Promise<void> {
+  const { tenant: tenantId, prisma } = tx
+  const { userId, createdAt } = token
+  await prisma.enrollmentToken.updateMany({
+    where: { tenantId, userId, sentTo: { not: null }, usedAt: null },
+    data: { usedAt: createdAt, challenge: null },
+  })
+  await prisma.enrollmentToken.deleteMany({ where: { tenantId, userId, sentTo: null } })
+  await prisma.enrollmentToken.create({ data: { ...token, tenantId } })
+  await recordEvents(tx, ctx, [event])
 }
 
 /** Sends the link. Throws Unavailable. */
@@ -143,9 +174,11 @@ async function withdrawUndelivered(
   token: string,
   channel: Recipient['channel'] | null,
 ): Promise<void> {
-  const event = createEventRow(ctx, enrollmentUndelivered(userId, channel))
-  await withdrawEnrollmentToken(sqlFor(ctx), ctx.tenant, sha256(token), event)
-  wakeReaders(ctx.tenant)
+  const where = { tenantId: ctx.tenant, tokenHash: sha256(token) }
+  await ctx.db.transaction(async (tx) => {
+    const { count } = await tx.prisma.enrollmentToken.deleteMany({ where })
+    if (count > 0) await recordEvents(tx, ctx, [enrollmentUndelivered(userId, channel)])
+  })
 }
 
 export type EnrollmentLinks = {
@@ -188,24 +221,16 @@ export async function createCredentialEnrollmentToken(
  * Creates a token for a user who has just proven to be the one, inside the caller's transaction, which has locked
  * the user. It is valid for an hour.
  */
-export async function createProvenEnrollment(sql: Sql, ctx: Ctx, userId: string, now: Date): Promise<string> {
+export async function createProvenEnrollment(tx: Tx, ctx: Ctx, userId: string, now: Date): Promise<string> {
   const token = randomToken()
-  const event = createEventRow(ctx, enrollmentCreated(userId, null))
-  await insertEnrollmentToken(
-    sql,
-    ctx.tenant,
-    {
-      tokenHash: sha256(token),
-      userId,
-      type: 'public-key',
-      sentTo: null,
-      byManagement: false,
-      usableAt: null,
-      cancelHash: null,
-      now,
-      expiresAt: new Date(now.getTime() + 3_600_000),
-    },
-    event,
-  )
+  const stored = {
+    tokenHash: sha256(token),
+    userId,
+    type: 'public-key',
+    byManagement: false,
+    createdAt: now,
+    expiresAt: addSeconds(now, 3600),
+  }
+  await replaceTokens(tx, ctx, stored, enrollmentCreated(userId, null))
   return token
 }

@@ -1,17 +1,11 @@
-import type { Sql } from '../database/db.ts'
+import type { Db } from '../database/handle.ts'
 import { type RowOf, statement, typed } from '../database/statement.ts'
-import { buildInsertEventsSql } from '../events/log.sql.ts'
 import {
   buildStoreCredentialSql,
   HAS_PASSKEY_SPACE,
   NEW_CREDENTIAL,
   type NewCredential,
 } from './new-credentials.sql.ts'
-
-/** Seconds between two links to a user. */
-const SEND_COOLDOWN_SECONDS = 30
-/** Links to a user in an hour. */
-const MAX_SENDS_PER_HOUR = 10
 
 /**
  * The user that a token is for, locked: locks, deletions and other tokens of the user wait until the
@@ -36,86 +30,8 @@ const LOCK_ENROLLEE = statement({
     CASE WHEN "phoneNumberVerified" THEN "phoneNumberKey" END AS "phoneNumber"
   FROM "User" WHERE "tenantId" = :tenant AND "id" = :userId FOR NO KEY UPDATE`
 
-export const lockEnrollee = (sql: Sql, tenant: string, userId: string): Promise<Enrollee | null> =>
-  LOCK_ENROLLEE.first(sql, { tenant, userId })
-
-// Sent links stay until they expire, because they count toward the budget. Others are deleted at once, so
-// that a caller who makes many keeps one.
-const INSERT_ENROLLMENT_TOKEN = statement({
-  takes: {
-    userId: 'text',
-    tokenHash: 'bytea',
-    type: 'text',
-    sentTo: 'text?',
-    byManagement: 'boolean',
-    usableAt: 'timestamptz?',
-    cancelHash: 'bytea?',
-    now: 'timestamptz',
-    expiresAt: 'timestamptz',
-    events: 'jsonb',
-  },
-  returns: { isMade: 'boolean', waitUntil: 'timestamptz?' },
-})`
-  WITH recent AS (
-    SELECT count(*) AS "count", max("createdAt") AS "last", min("createdAt") AS "first" FROM "EnrollmentToken"
-    WHERE "tenantId" = :tenant AND "userId" = :userId AND "sentTo" IS NOT NULL AND "createdAt" > :now - interval '1 hour'
-  ), budget AS (
-    SELECT GREATEST(
-      CASE WHEN "last" > :now - interval '${SEND_COOLDOWN_SECONDS} seconds' THEN "last" + interval '${SEND_COOLDOWN_SECONDS} seconds' END,
-      CASE WHEN "count" >= ${MAX_SENDS_PER_HOUR} THEN "first" + interval '1 hour' END
-    ) AS "waitUntil" FROM recent WHERE :sentTo IS NOT NULL
-  ), free AS (
-    SELECT WHERE NOT EXISTS (SELECT FROM budget WHERE "waitUntil" IS NOT NULL)
-  ), voided AS (
-    UPDATE "EnrollmentToken" SET "usedAt" = :now, "challenge" = NULL
-    WHERE "tenantId" = :tenant AND "userId" = :userId AND "sentTo" IS NOT NULL AND "usedAt" IS NULL AND EXISTS (SELECT FROM free)
-  ), removed AS (
-    DELETE FROM "EnrollmentToken" WHERE "tenantId" = :tenant AND "userId" = :userId AND "sentTo" IS NULL AND EXISTS (SELECT FROM free)
-  ), made AS (
-    INSERT INTO "EnrollmentToken" ("tenantId", "tokenHash", "userId", "type", "byManagement", "sentTo", "usableAt", "cancelHash",
-      "expiresAt", "createdAt")
-    SELECT :tenant, :tokenHash, :userId, :type, :byManagement, :sentTo, :usableAt, :cancelHash, :expiresAt, :now FROM free
-    RETURNING "tokenHash"
-  ), event_log AS (${buildInsertEventsSql(':events', { from: 'made' })})
-  SELECT EXISTS (SELECT FROM made) AS "isMade", (SELECT "waitUntil" FROM budget)`
-
-export type NewEnrollmentToken = {
-  tokenHash: Buffer
-  userId: string
-  type: string
-  sentTo: string | null
-  byManagement: boolean
-  usableAt: Date | null
-  cancelHash: Buffer | null
-  now: Date
-  expiresAt: Date
-}
-
-/**
- * Stores a token and invalidates earlier ones, unless a link is to be sent and the budget of the user is
- * spent. Lock the user first, in a separate statement, so that this one sees every token.
- */
-export async function insertEnrollmentToken(
-  sql: Sql,
-  tenant: string,
-  token: NewEnrollmentToken,
-  event: object,
-): Promise<{ isMade: boolean; waitUntil: Date | null }> {
-  const row = await INSERT_ENROLLMENT_TOKEN.first(sql, { tenant, ...token, events: [event] })
-  if (!row) throw new Error('an enrollment token could not be stored')
-  return row
-}
-
-const WITHDRAW_ENROLLMENT_TOKEN = statement({ takes: { tokenHash: 'bytea', events: 'jsonb' } })`
-  WITH withdrawn AS (
-    DELETE FROM "EnrollmentToken" WHERE "tenantId" = :tenant AND "tokenHash" = :tokenHash RETURNING "tokenHash"
-  ), event_log AS (${buildInsertEventsSql(':events', { from: 'withdrawn' })})
-  SELECT FROM withdrawn`
-
-/** Deletes a token whose link could not be delivered. */
-export async function withdrawEnrollmentToken(sql: Sql, tenant: string, tokenHash: Buffer, event: object) {
-  await WITHDRAW_ENROLLMENT_TOKEN.run(sql, { tenant, tokenHash, events: [event] })
-}
+export const lockEnrollee = (db: Db, userId: string): Promise<Enrollee | null> =>
+  db.one(LOCK_ENROLLEE, { userId })
 
 /**
  * A token `t` of a user `u` can be used; a sent one, while the address that it was sent to is still the
@@ -146,12 +62,8 @@ const SELECT_LIVE_TOKEN = statement({
   SELECT ${NAME_COLUMNS} FROM "EnrollmentToken" t JOIN "User" u ON u."tenantId" = :tenant AND u."id" = t."userId"
   WHERE t."tenantId" = :tenant AND t."tokenHash" = :tokenHash AND ${IS_LIVE}`
 
-export const selectLiveEnrollment = (
-  sql: Sql,
-  tenant: string,
-  tokenHash: Buffer,
-  now: Date,
-): Promise<EnrolleeNames | null> => SELECT_LIVE_TOKEN.first(sql, { tenant, tokenHash, now })
+export const selectLiveEnrollment = (db: Db, tokenHash: Buffer, now: Date): Promise<EnrolleeNames | null> =>
+  db.one(SELECT_LIVE_TOKEN, { tokenHash, now })
 
 const SET_CHALLENGE = statement({
   takes: { tokenHash: 'bytea', now: 'timestamptz', challenge: 'text' },
@@ -171,12 +83,11 @@ export type ChallengedEnrollee = RowOf<typeof SET_CHALLENGE>
 
 /** Stores the challenge that is issued; returns the user's names and existing credentials. */
 export const setEnrollmentChallenge = (
-  sql: Sql,
-  tenant: string,
+  db: Db,
   tokenHash: Buffer,
   challenge: string,
   now: Date,
-): Promise<ChallengedEnrollee | null> => SET_CHALLENGE.first(sql, { tenant, tokenHash, challenge, now })
+): Promise<ChallengedEnrollee | null> => db.one(SET_CHALLENGE, { tokenHash, challenge, now })
 
 const CONSUME_CHALLENGE = statement({
   takes: { tokenHash: 'bytea', now: 'timestamptz', challenge: 'text' },
@@ -191,13 +102,12 @@ const CONSUME_CHALLENGE = statement({
  * the current one.
  */
 export async function consumeEnrollmentChallenge(
-  sql: Sql,
-  tenant: string,
+  db: Db,
   tokenHash: Buffer,
   challenge: string,
   now: Date,
 ): Promise<string | null> {
-  const row = await CONSUME_CHALLENGE.first(sql, { tenant, tokenHash, challenge, now })
+  const row = await db.one(CONSUME_CHALLENGE, { tokenHash, challenge, now })
   return row?.userId ?? null
 }
 
@@ -221,12 +131,11 @@ const INSERT_CREDENTIAL = statement({
  * before or has expired, or its user is locked or has `MAX_PASSKEYS`. An already registered credential violates the unique key.
  */
 export async function insertCredential(
-  sql: Sql,
-  tenant: string,
+  db: Db,
   { tokenHash, userId, now }: { tokenHash: Buffer; userId: string; now: Date },
   credential: NewCredential,
   event: object,
 ): Promise<boolean> {
-  const values = { tenant, tokenHash, userId, now, ...credential }
-  return (await INSERT_CREDENTIAL.first(sql, { ...values, events: [event] })) !== null
+  const values = { tokenHash, userId, now, ...credential }
+  return (await db.one(INSERT_CREDENTIAL, { ...values, events: [event] })) !== null
 }

@@ -5,9 +5,8 @@ import { toUserCtx } from '../context/context.ts'
 import { consumeLimit } from '../coordination/rate-limits.ts'
 import { randomToken, sha256 } from '../core/crypto.ts'
 import { AppError, Conflict } from '../core/errors.ts'
-import { sqlFor } from '../database/db.ts'
 import { credentialEnrolled } from '../events/credential-events.ts'
-import { createEventRow, wakeReaders } from '../events/log.ts'
+import { createEventRow } from '../events/log.ts'
 import { parseInput, requiredText } from '../schema/input-shapes.ts'
 import { announceAccountChange } from '../users/account-notices.ts'
 import type { Device } from './credentials.fields.ts'
@@ -49,7 +48,7 @@ export async function findEnrollment(
   now = new Date(),
 ): Promise<{ label: string } | null> {
   await consumeLimit('enrollCredential', ctx.tenant, ctx.ip)
-  const live = await selectLiveEnrollment(sqlFor(ctx), ctx.tenant, sha256(token), now)
+  const live = await selectLiveEnrollment(ctx.db, sha256(token), now)
   return live && { label: selectAccountLabel(live) }
 }
 
@@ -65,7 +64,7 @@ export async function startEnrollment(
   const { token } = parseInput(EnrollmentStart, input)
   await consumeLimit('enrollCredential', ctx.tenant, ctx.ip)
   const challenge = randomToken()
-  const live = await setEnrollmentChallenge(sqlFor(ctx), ctx.tenant, sha256(token), challenge, now)
+  const live = await setEnrollmentChallenge(ctx.db, sha256(token), challenge, now)
   if (!live) throw createExpiredLinkError()
   if (live.credentials.length >= MAX_PASSKEYS)
     throw new Conflict([], `The user has ${MAX_PASSKEYS} passkeys. Remove one first.`)
@@ -101,23 +100,21 @@ export async function finishEnrollment(
 ): Promise<{ credentialId: string }> {
   const tokenHash = sha256(token)
   const challenge = readChallenge(response.response.clientDataJSON)
-  const userId = await consumeEnrollmentChallenge(sqlFor(ctx), ctx.tenant, tokenHash, challenge, now)
+  const userId = await consumeEnrollmentChallenge(ctx.db, tokenHash, challenge, now)
   if (!userId)
-    throw (await selectLiveEnrollment(sqlFor(ctx), ctx.tenant, tokenHash, now))
+    throw (await selectLiveEnrollment(ctx.db, tokenHash, now))
       ? createRejectedCredentialError()
       : createExpiredLinkError()
   const credential = await verifyRegistration(response, challenge)
   const { id } = credential
   const userCtx = toUserCtx(ctx, { userId })
   const isStored = await insertCredential(
-    sqlFor(ctx),
-    ctx.tenant,
+    ctx.db,
     { tokenHash, userId, now },
     { ...credential, device: toDeviceRow(device) },
     createEventRow(userCtx, credentialEnrolled({ id, userId })),
   )
   if (!isStored) throw createExpiredLinkError()
-  wakeReaders(ctx.tenant)
   announceAccountChange(userCtx, userId, 'public-key-added', now)
   return { credentialId: id }
 }

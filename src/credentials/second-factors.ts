@@ -1,6 +1,7 @@
 import type { Ctx } from '../context/context.ts'
 import { NotFound, UserLocked } from '../core/errors.ts'
 import { inTransactionFor, type Sql } from '../database/db.ts'
+import { toDb } from '../database/handle.ts'
 import { credentialEnrolled, credentialRevoked } from '../events/credential-events.ts'
 import { recordEvents, wakeReaders } from '../events/log.ts'
 import { announceAccountChange } from '../users/account-notices.ts'
@@ -22,7 +23,7 @@ export async function insertSecondFactor(
   check: Check = async () => {},
 ): Promise<{ isStored: boolean; isReplacement: boolean }> {
   const { id, userId, type } = factor
-  const user = await lockEnrollee(sql, ctx.tenant, userId)
+  const user = await lockEnrollee(toDb(sql, ctx.tenant), userId)
   if (!user) throw new NotFound('user')
   if (user.locked) throw new UserLocked()
   await check(sql)

@@ -4,7 +4,6 @@ import { sha256 } from '../core/crypto.ts'
 import { Forbidden } from '../core/errors.ts'
 import { createProvenEnrollment } from '../credentials/enrollment-tokens.ts'
 import { sqlFor } from '../database/db.ts'
-import { toDb } from '../database/handle.ts'
 import { invitationAccepted } from '../events/invitation-events.ts'
 import { recordEvents } from '../events/log.ts'
 import { parseAddress } from '../passcodes/passcodes.fields.ts'
@@ -67,23 +66,23 @@ export async function acceptInvitation(
   return enterAsOwner<AcceptedInvitation>(
     ctx,
     person,
-    (sql) => consumeInvitation(sql, ctx.tenant, sha256(token), now),
-    async (sql, userCtx, user, isCreated) => {
+    ({ sql }) => consumeInvitation(sql, ctx.tenant, sha256(token), now),
+    async (tx, userCtx, user, isCreated) => {
       // The user was deleted while the page was open: the form asked for nothing.
       if (isCreated && invitation.hasUser)
         throw new Forbidden('This page was out of date. Open the link of the invitation again.')
-      await setInvitationUser(sql, ctx.tenant, id, user.id)
-      if (!isCreated) await addRoles(toDb(sql, userCtx.tenant), userCtx, user.id, roles)
-      await recordEvents(sql, userCtx, [invitationAccepted(id, user.id)])
+      await setInvitationUser(tx.sql, ctx.tenant, id, user.id)
+      if (!isCreated) await addRoles(tx, userCtx, user.id, roles)
+      await recordEvents(tx, userCtx, [invitationAccepted(id, user.id)])
       const accepted = { userId: user.id, clientId }
       if (!isCreated) return { ...accepted, signedIn: null }
       const { session, token } = await signInByAddress(
-        sql,
+        tx,
         userCtx,
         { user, channel: address.channel, present: [] },
         now,
       )
-      const enrollmentToken = await createProvenEnrollment(sql, userCtx, user.id, now)
+      const enrollmentToken = await createProvenEnrollment(tx, userCtx, user.id, now)
       return { ...accepted, signedIn: { sessionId: session.id, token, enrollmentToken } }
     },
     now,

@@ -1,4 +1,4 @@
-import type { Sql } from '../database/db.ts'
+import type { Db } from '../database/handle.ts'
 import { type RowOf, statement } from '../database/statement.ts'
 import type { User } from '../generated/prisma/client.ts'
 import { buildStaleSql } from '../sessions/session-use.sql.ts'
@@ -20,12 +20,11 @@ const LOCK_OWNER = { email: buildLockOwnerSql('email'), sms: buildLockOwnerSql('
 
 /** Locks the row of the user who signs in by an address that is proven; null when there is none. */
 export async function lockAddressOwner(
-  sql: Sql,
-  tenant: string,
+  db: Db,
   { channel, key }: PasscodeAddress,
   now: Date,
 ): Promise<User | null> {
-  const row = await LOCK_OWNER[channel].first(sql, { tenant, address: key, now })
+  const row = await db.one(LOCK_OWNER[channel], { address: key, now })
   return row ? toUserRow(row) : null
 }
 
@@ -47,7 +46,6 @@ export type PasscodeRecipient = RowOf<typeof LOCK_RECIPIENT.email>
 
 /** The user who has an address, who is not locked or changed until the transaction ends; null when there is none. */
 export const lockPasscodeRecipient = (
-  sql: Sql,
-  tenant: string,
+  db: Db,
   { channel, key }: PasscodeAddress,
-): Promise<PasscodeRecipient | null> => LOCK_RECIPIENT[channel].first(sql, { tenant, address: key })
+): Promise<PasscodeRecipient | null> => db.one(LOCK_RECIPIENT[channel], { address: key })

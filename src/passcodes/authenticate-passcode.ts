@@ -1,6 +1,5 @@
 import { findTenant } from '../access/tenant-cache.ts'
 import type { Ctx } from '../context/context.ts'
-import { toDb } from '../database/handle.ts'
 import type { User } from '../generated/prisma/client.ts'
 import { parseInput } from '../schema/input-shapes.ts'
 import { withDevice } from '../sessions/device-tokens.ts'
@@ -43,9 +42,9 @@ export async function authenticatePasscode(
     code,
     now,
     () => ctx,
-    async (sql, ctx, user) => {
+    async (tx, ctx, user) => {
       if (deviceId !== null)
-        isNewDevice = await rememberDevice(sql, ctx.tenant, {
+        isNewDevice = await rememberDevice(tx, {
           address: to.key,
           deviceId,
           userId: user.id,
@@ -53,7 +52,7 @@ export async function authenticatePasscode(
         })
       if (sessionExpirationMinutes === 0) return { session: null, sessionToken: null, user }
       const { session, token } = await startSession(
-        toDb(sql, ctx.tenant),
+        tx,
         ctx,
         {
           userId: user.id,

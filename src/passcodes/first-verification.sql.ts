@@ -1,5 +1,5 @@
 import { ENDED_RETURNS, NEXT_CODE_GENERATION, UNVERIFIED_PARTS } from '../access/revocation-parts.sql.ts'
-import type { Sql } from '../database/db.ts'
+import type { Db } from '../database/handle.ts'
 import { type RowOf, statement, typed } from '../database/statement.ts'
 import type { User } from '../generated/prisma/client.ts'
 import { toUserColumnList, toUserRow, USER_RETURNS } from '../sessions/sessions.sql.ts'
@@ -34,11 +34,10 @@ const VERIFY = { email: declareVerify('emailVerified'), sms: declareVerify('phon
  * created: one statement. Throws when the user does not exist; lock the user's row first.
  */
 export async function applyFirstVerification(
-  sql: Sql,
-  tenant: string,
+  db: Db,
   { channel, userId, now }: { channel: Channel; userId: string; now: Date },
 ): Promise<{ user: User; removed: RemovedAccess[] }> {
-  const rows = await VERIFY[channel].all(sql, { tenant, userId, now })
+  const rows = await db.many(VERIFY[channel], { userId, now })
   const [first] = rows
   if (!first) throw new Error('the user of a verified address does not exist')
   const removed = rows.flatMap(({ what, id, userId, clientId, sessionId }) =>

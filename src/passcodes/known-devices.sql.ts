@@ -1,4 +1,4 @@
-import type { Sql } from '../database/db.ts'
+import type { Db } from '../database/handle.ts'
 import { type RowOf, statement } from '../database/statement.ts'
 
 /** As long as a cookie marks a browser as known. */
@@ -25,10 +25,9 @@ const SELECT_KNOWN_DEVICE = statement({
 
 /** Finds the device among those from which the owner of an address has proven it; null for any other. */
 export const selectKnownDevice = (
-  sql: Sql,
-  tenant: string,
+  db: Db,
   device: { address: string; deviceId: string; origin: string; now: Date },
-): Promise<RowOf<typeof SELECT_KNOWN_DEVICE> | null> => SELECT_KNOWN_DEVICE.first(sql, { tenant, ...device })
+): Promise<RowOf<typeof SELECT_KNOWN_DEVICE> | null> => db.one(SELECT_KNOWN_DEVICE, { ...device })
 
 // All parts see the rows as they were before.
 const REMEMBER_DEVICE = statement({
@@ -54,10 +53,9 @@ const REMEMBER_DEVICE = statement({
 
 /** Remembers a device that proved an address. Whether it is new to the user: one statement. */
 export async function rememberDevice(
-  sql: Sql,
-  tenant: string,
+  db: Db,
   device: { address: string; deviceId: string; userId: string; now: Date },
 ): Promise<boolean> {
-  const row = await REMEMBER_DEVICE.first(sql, { tenant, ...device })
+  const row = await db.one(REMEMBER_DEVICE, { ...device })
   return row?.isNew ?? false
 }

@@ -1,5 +1,4 @@
 import type { Ctx } from '../context/context.ts'
-import { sqlFor } from '../database/db.ts'
 import { toDeviceId } from '../sessions/device-tokens.ts'
 import type { ParsedMetadata } from '../sessions/sessions.fields.ts'
 import { selectKnownDevice } from './known-devices.sql.ts'
@@ -28,6 +27,6 @@ export async function findApiOrigin(
   if (deviceId === null) return shared
   const own = toDeviceOrigin(deviceId)
   const { origin } = own
-  const known = await selectKnownDevice(sqlFor(ctx), ctx.tenant, { address, deviceId, origin, now })
+  const known = await selectKnownDevice(ctx.db, { address, deviceId, origin, now })
   return known && (use === 'send' || known.hasCode) ? own : shared
 }

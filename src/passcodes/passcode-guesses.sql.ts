@@ -1,4 +1,4 @@
-import type { Sql } from '../database/db.ts'
+import type { Db } from '../database/handle.ts'
 import { type RowOf, statement, typed } from '../database/statement.ts'
 import type { User } from '../generated/prisma/client.ts'
 import { buildStaleSql } from '../sessions/session-use.sql.ts'
@@ -72,11 +72,10 @@ type GuessedCode = Pick<PasscodeOrigin, 'origin' | 'budget'> & {
 
 /** Counts a guess as a failure until it proves right. Commit it on its own. */
 export async function countPasscodeAttempt(
-  sql: Sql,
-  tenant: string,
+  db: Db,
   { channel, key, origin, budget, now }: GuessedCode,
 ): Promise<PasscodeAttempt> {
-  const row = await COUNT_ATTEMPT[channel].first(sql, { tenant, address: key, origin, budget, now })
+  const row = await db.one(COUNT_ATTEMPT[channel], { address: key, origin, budget, now })
   if (!row) throw new Error('a guess could not be counted')
   return row
 }
@@ -118,12 +117,11 @@ export type PasscodeRedemption = GuessedCode & { userId: string; codeHash: Buffe
  * in.
  */
 export async function redeemPasscode(
-  sql: Sql,
-  tenant: string,
+  db: Db,
   { channel, key, origin, budget, userId, codeHash, now }: PasscodeRedemption,
 ): Promise<User | null> {
-  const values = { tenant, address: key, origin, budget, userId, codeHash, now }
-  const row = await REDEEM_CODE[channel].first(sql, values)
+  const values = { address: key, origin, budget, userId, codeHash, now }
+  const row = await db.one(REDEEM_CODE[channel], values)
   return row ? toUserRow(row) : null
 }
 
@@ -144,8 +142,7 @@ const REDEEM_SIGN_UP_CODE = statement({
 
 /** Redeems the code of an address without a user; false when it was redeemed before. */
 export const redeemSignUpPasscode = async (
-  sql: Sql,
-  tenant: string,
+  db: Db,
   { key, origin, budget, codeHash, now }: Omit<PasscodeRedemption, 'userId' | 'channel'>,
 ): Promise<boolean> =>
-  (await REDEEM_SIGN_UP_CODE.first(sql, { tenant, address: key, origin, budget, codeHash, now })) !== null
+  (await db.one(REDEEM_SIGN_UP_CODE, { address: key, origin, budget, codeHash, now })) !== null

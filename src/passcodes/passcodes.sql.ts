@@ -1,4 +1,4 @@
-import type { Sql } from '../database/db.ts'
+import type { Db } from '../database/handle.ts'
 import { statement } from '../database/statement.ts'
 import { buildInsertEventsSql } from '../events/log.sql.ts'
 import {
@@ -34,8 +34,8 @@ const LOCK_CODE = statement({
  * Reserves the code of an origin, so that requests at the same time wait for each other. Returns when the next code can
  * be stored, or null when one can now. Lock the recipient first.
  */
-export async function lockPasscode(sql: Sql, tenant: string, request: PasscodeRequest): Promise<Date | null> {
-  const row = await LOCK_CODE.first(sql, { tenant, ...toValues(request) })
+export async function lockPasscode(db: Db, request: PasscodeRequest): Promise<Date | null> {
+  const row = await db.one(LOCK_CODE, { ...toValues(request) })
   if (!row) throw new Error('a code could not be locked')
   return row.waitUntil
 }
@@ -55,11 +55,8 @@ const COUNT_CODE = statement({
  * Counts a code in the budgets of its address, in the order network, budget. `isLong` if it has ten digits. Returns null
  * when one of them is used up: roll back then.
  */
-export const countSentPasscode = (
-  sql: Sql,
-  tenant: string,
-  request: PasscodeRequest,
-): Promise<{ isLong: boolean } | null> => COUNT_CODE.first(sql, { tenant, ...toValues(request) })
+export const countSentPasscode = (db: Db, request: PasscodeRequest): Promise<{ isLong: boolean } | null> =>
+  db.one(COUNT_CODE, { ...toValues(request) })
 
 const SELECT_LIMIT_END = statement({
   takes: { address: 'text', network: 'text?', budget: 'text', now: 'timestamptz' },
@@ -70,8 +67,8 @@ const SELECT_LIMIT_END = statement({
     AND ("origin" = :budget AND ${buildSendLimitSql('b', ':now')} OR "origin" = :network AND ${buildNetworkLimitSql('b', ':now')})`
 
 /** Returns when the budgets of an address admit a code again. */
-export async function findLimitEnd(sql: Sql, tenant: string, request: PasscodeRequest): Promise<Date> {
-  const row = await SELECT_LIMIT_END.first(sql, { tenant, ...toValues(request) })
+export async function findLimitEnd(db: Db, request: PasscodeRequest): Promise<Date> {
+  const row = await db.one(SELECT_LIMIT_END, { ...toValues(request) })
   return row?.waitUntil ?? request.now
 }
 
@@ -101,12 +98,8 @@ const STORE_CODE = statement({
   WHERE "tenantId" = :tenant AND "address" = :address AND "origin" = :origin`
 
 /** Stores the code that `lockPasscode` has reserved. */
-export const updatePasscode = (
-  sql: Sql,
-  tenant: string,
-  request: PasscodeRequest,
-  code: NewPasscode,
-): Promise<void> => STORE_CODE.run(sql, { tenant, ...toValues(request), ...code })
+export const updatePasscode = (db: Db, request: PasscodeRequest, code: NewPasscode): Promise<void> =>
+  db.run(STORE_CODE, { ...toValues(request), ...code })
 
 // The hash becomes one that no code has: without a hash, guesses would be answered in another way than those at
 // the code of an unknown address.
@@ -124,10 +117,9 @@ const WITHDRAW_CODE = statement({
  * limit.
  */
 export async function withdrawPasscode(
-  sql: Sql,
-  tenant: string,
+  db: Db,
   { key, origin, codeHash }: { key: string; origin: string; codeHash: Buffer },
   event: object,
 ): Promise<void> {
-  await WITHDRAW_CODE.run(sql, { tenant, address: key, origin, codeHash, events: [event] })
+  await db.run(WITHDRAW_CODE, { address: key, origin, codeHash, events: [event] })
 }

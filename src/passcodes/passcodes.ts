@@ -5,11 +5,9 @@ import type { Ctx } from '../context/context.ts'
 import { toUserCtx } from '../context/context.ts'
 import { InvalidInput } from '../core/errors.ts'
 import { cleanTypedCode } from '../core/typed-text.ts'
-import type { Sql } from '../database/db.ts'
-import { inTransactionFor, sqlFor } from '../database/db.ts'
-import { toDb } from '../database/handle.ts'
+import type { Tx } from '../database/handle.ts'
 import { hashAddress } from '../events/address-hash.ts'
-import { recordEvents, wakeReaders } from '../events/log.ts'
+import { recordEvents } from '../events/log.ts'
 import { passcodeFailed, signInFailed } from '../events/session-events.ts'
 import type { NewEvent, SignInFailure } from '../events/types.ts'
 import { addressVerified } from '../events/user-events.ts'
@@ -69,20 +67,20 @@ const isAddressVerified = (user: User, channel: Channel): boolean =>
   channel === 'email' ? user.emailVerified : user.phoneNumberVerified
 
 /**
- * Marks the address of a user as verified if it is not, with the events. Lock the user's row first. Returns the
- * user, and how to wake the readers after the commit.
+ * Marks the address of a user as verified if it is not, with the events. Lock the user's row first.
  */
 export async function verifyOwnAddress(
-  sql: Sql,
+  tx: Tx,
   ctx: Ctx,
   user: User,
   channel: Channel,
   now: Date,
-): Promise<{ user: User; wake: (tenant: string) => void }> {
-  if (isAddressVerified(user, channel)) return { user, wake: wakeReaders }
-  const proof = await applyFirstVerification(sql, ctx.tenant, { channel, userId: user.id, now })
-  await recordEvents(sql, ctx, createFirstVerificationEvents(user.id, channel, proof.removed))
-  return { user: proof.user, wake: notifySessionsEnded }
+): Promise<User> {
+  if (isAddressVerified(user, channel)) return user
+  const proof = await applyFirstVerification(tx, { channel, userId: user.id, now })
+  await recordEvents(tx, ctx, createFirstVerificationEvents(user.id, channel, proof.removed))
+  tx.afterCommit('sessions ended', () => notifySessionsEnded(ctx.tenant))
+  return proof.user
 }
 
 /** The address of a code, and where it was requested. */
@@ -104,11 +102,11 @@ export async function redeemWithAttempt<T>(
   code: string,
   now: Date,
   createCtx: (userId: string) => Ctx,
-  finish: (sql: Sql, ctx: Ctx, user: User) => Promise<T>,
+  finish: (tx: Tx, ctx: Ctx, user: User) => Promise<T>,
 ): Promise<T | null> {
   const { channel, key } = address
   const guess = { channel, key, origin, budget, now }
-  const attempt = await countPasscodeAttempt(sqlFor(ctx), ctx.tenant, guess)
+  const attempt = await countPasscodeAttempt(ctx.db, guess)
   const { codeHash, isSignUp, ownerId } = attempt
   // The address may have got a user since the code was sent.
   const userId = isSignUp ? ownerId : attempt.userId
@@ -120,30 +118,23 @@ export async function redeemWithAttempt<T>(
     const problem = attempt.problem ?? 'wrong'
     const reason = toFailureReason(attempt, problem)
     // Also for an address without a user, so that the response time does not reveal whether one exists.
-    await recordEvents(sqlFor(ctx), ctx, [
+    await recordEvents(ctx.db, ctx, [
       ...(problem === 'wrong' ? [passcodeFailed(channel, { userId: ownerId })] : []),
       signInFailed(channel, { userId: ownerId, clientId, reason, addressHash: hashAddress(ctx.tenant, key) }),
     ])
-    wakeReaders(ctx.tenant)
     if (attempt.isLastShort) sendGuessNotice(ctx, address, attempt)
     throw new RejectedCode(problem)
   }
   if (userId === null) {
-    if (!(await redeemSignUpPasscode(sqlFor(ctx), ctx.tenant, { ...guess, codeHash })))
-      throw new RejectedCode('expired')
+    if (!(await redeemSignUpPasscode(ctx.db, { ...guess, codeHash }))) throw new RejectedCode('expired')
     return null
   }
-  let wakeAfterCommit = wakeReaders
-  const result = await inTransactionFor(ctx, async (sql) => {
-    const redeemed = await redeemPasscode(sql, ctx.tenant, { ...guess, userId, codeHash })
+  return ctx.db.transaction(async (tx) => {
+    const redeemed = await redeemPasscode(tx, { ...guess, userId, codeHash })
     if (!redeemed) throw new RejectedCode('expired')
     const proven = createCtx(userId)
-    const { user, wake } = await verifyOwnAddress(sql, proven, redeemed, channel, now)
-    wakeAfterCommit = wake
-    return finish(sql, proven, user)
+    return finish(tx, proven, await verifyOwnAddress(tx, proven, redeemed, channel, now))
   })
-  wakeAfterCommit(ctx.tenant)
-  return result
 }
 
 /** A user whose address is proven, and the session of the browser with its new token. */
@@ -179,8 +170,8 @@ export async function verifySignInPasscode(
   await limitStranger('authenticatePasscode', ctx, { isKnown: isKnownBrowser(origin) })
   const by = (userId: string) => toUserCtx(ctx, { userId, clientId })
   const entered = { address, ...origin, clientId }
-  const signedIn = await redeemWithAttempt(ctx, entered, code, now, by, (sql, ctx, user) =>
-    proveAddress(sql, ctx, { user, channel: address.channel, present, needsSecondFactor }, now),
+  const signedIn = await redeemWithAttempt(ctx, entered, code, now, by, (tx, ctx, user) =>
+    proveAddress(tx, ctx, { user, channel: address.channel, present, needsSecondFactor }, now),
   )
   await returnProvenCode(ctx.tenant, ctx.ip, { origin, address, codes })
   return signedIn
@@ -198,23 +189,23 @@ type AddressOwner = {
  * UserLocked.
  */
 export async function signInByAddress(
-  sql: Sql,
+  tx: Tx,
   ctx: Ctx,
   { user, channel, present }: AddressOwner,
   now: Date,
 ): Promise<SignedInUser> {
   const signIn = { userId: user.id, proof: createProof(channel), present }
-  return { userId: user.id, ...(await enterBrowserSession(toDb(sql, ctx.tenant), ctx, signIn, now)) }
+  return { userId: user.id, ...(await enterBrowserSession(tx, ctx, signIn, now)) }
 }
 
 /** The same, unless a second factor follows: then there is no session yet. */
 export async function proveAddress(
-  sql: Sql,
+  tx: Tx,
   ctx: Ctx,
   { needsSecondFactor, ...owner }: AddressOwner & { needsSecondFactor: NeedsSecondFactor },
   now: Date,
 ): Promise<SignedInUser | ProvenOwner> {
   const proof = createProof(owner.channel)
-  if (!needsSecondFactor(owner.user, proof.amr)) return signInByAddress(sql, ctx, owner, now)
+  if (!needsSecondFactor(owner.user, proof.amr)) return signInByAddress(tx, ctx, owner, now)
   return { userId: owner.user.id, proof: toSessionProof(proof, now), token: null }
 }

@@ -3,9 +3,7 @@ import { toUserCtx } from '../context/context.ts'
 import { newId } from '../core/crypto.ts'
 import { UserLocked } from '../core/errors.ts'
 import { repeatOnConflict } from '../core/to-app-error.ts'
-import { inTransactionFor, type Sql } from '../database/db.ts'
-import { toDb } from '../database/handle.ts'
-import { wakeReaders } from '../events/log.ts'
+import type { Tx } from '../database/handle.ts'
 import type { UserOrigin } from '../events/types.ts'
 import type { User } from '../generated/prisma/client.ts'
 import { parseInput } from '../schema/input-shapes.ts'
@@ -36,33 +34,24 @@ export type ProvenPerson = {
 export async function enterAsOwner<T>(
   ctx: Ctx,
   person: ProvenPerson,
-  begin: (sql: Sql) => Promise<boolean>,
-  finish: (sql: Sql, ctx: Ctx, user: User, isCreated: boolean) => Promise<T>,
+  begin: (tx: Tx) => Promise<boolean>,
+  finish: (tx: Tx, ctx: Ctx, user: User, isCreated: boolean) => Promise<T>,
   now: Date,
 ): Promise<T | null> {
   const { address, fields, origin, clientId } = person
   const input = parseInput(UserCreate, { ...fields, email: address.shown, emailVerified: true })
   const columns = { ...toUserColumns(input), ...person.columns }
-  let wakeAfterCommit = wakeReaders
   const enter = () =>
-    inTransactionFor(ctx, async (sql) => {
-      if (!(await begin(sql))) return null
-      const owner = await lockAddressOwner(sql, ctx.tenant, address, now)
+    ctx.db.transaction(async (tx) => {
+      if (!(await begin(tx))) return null
+      const owner = await lockAddressOwner(tx, address, now)
       const id = owner?.id ?? newId('user')
       const userCtx = toUserCtx(ctx, { userId: id, clientId })
       if (!owner)
-        return finish(
-          sql,
-          userCtx,
-          await insertUserWithEvents(toDb(sql, userCtx.tenant), userCtx, columns, { id, origin }),
-          true,
-        )
-      const { user, wake } = await verifyOwnAddress(sql, userCtx, owner, address.channel, now)
-      wakeAfterCommit = wake
-      return finish(sql, userCtx, user, false)
+        return finish(tx, userCtx, await insertUserWithEvents(tx, userCtx, columns, { id, origin }), true)
+      const user = await verifyOwnAddress(tx, userCtx, owner, address.channel, now)
+      return finish(tx, userCtx, user, false)
     })
   // The user who has got the address in the meantime is found now, unless that user may not sign in.
-  const result = await repeatOnConflict(enter, () => new UserLocked())
-  wakeAfterCommit(ctx.tenant)
-  return result
+  return repeatOnConflict(enter, () => new UserLocked())
 }

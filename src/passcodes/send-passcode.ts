@@ -4,8 +4,7 @@ import { findTenant } from '../access/tenant-cache.ts'
 import type { Ctx } from '../context/context.ts'
 import { InvalidInput, NotFound, RateLimited, Unavailable, UserLocked } from '../core/errors.ts'
 import { repeatOnConflict } from '../core/to-app-error.ts'
-import { inTransactionFor, type Sql, sqlFor } from '../database/db.ts'
-import { toDb } from '../database/handle.ts'
+import type { Tx } from '../database/handle.ts'
 import { deliverInBackground } from '../delivery/background.ts'
 import { deliverMail } from '../delivery/mail.ts'
 import type { MessageTenant } from '../delivery/mail-content.ts'
@@ -13,7 +12,7 @@ import { buildPasscodeMail, buildPasscodeSms, type RequestingSignIn } from '../d
 import { assertDeliveryAvailable, checkDelivery } from '../delivery/outages.ts'
 import { deliverSms } from '../delivery/sms.ts'
 import { hashAddress } from '../events/address-hash.ts'
-import { createEventRow, recordEvents, wakeReaders } from '../events/log.ts'
+import { createEventRow, recordEvents } from '../events/log.ts'
 import { passcodeSent, passcodeUndelivered, signInFailed } from '../events/session-events.ts'
 import type { SignInFailure } from '../events/types.ts'
 import { parseInput } from '../schema/input-shapes.ts'
@@ -61,8 +60,7 @@ async function deliverPasscode(
     else await deliverSms({ to: address.key, body: buildPasscodeSms(text) })
   } catch (error) {
     const event = createEventRow(ctx, passcodeUndelivered(address.channel))
-    await withdrawPasscode(sqlFor(ctx), ctx.tenant, { key: address.key, origin, codeHash }, event)
-    wakeReaders(ctx.tenant)
+    await withdrawPasscode(ctx.db, { key: address.key, origin, codeHash }, event)
     throw error
   }
 }
@@ -74,23 +72,23 @@ export type SentPasscode = { to: string; userId: string; userCreated: boolean }
  * Throws NotFound and InvalidInput.
  */
 async function requireRecipient(
-  sql: Sql,
+  tx: Tx,
   ctx: Ctx,
   { to, createUser }: { to: PasscodeAddress; createUser: boolean },
   clientId: string | null,
 ): Promise<{ userId: string; locale: string | null; userCreated: boolean } | null> {
   const { channel, key, shown } = to
-  const recipient = await lockPasscodeRecipient(sql, ctx.tenant, to)
+  const recipient = await lockPasscodeRecipient(tx, to)
   if (!recipient) {
     if (!createUser) throw new NotFound('user')
     const columns = toUserColumns({ [CHANNEL_COLUMNS[channel].shown]: shown })
-    const { id } = await insertUserWithEvents(toDb(sql, ctx.tenant), ctx, columns)
+    const { id } = await insertUserWithEvents(tx, ctx, columns)
     return { userId: id, locale: null, userCreated: true }
   }
   const { id: userId, locale } = recipient
   if (recipient.locked) {
     const addressHash = hashAddress(ctx.tenant, key)
-    await recordEvents(sql, ctx, [signInFailed(channel, { userId, clientId, addressHash, reason: 'locked' })])
+    await recordEvents(tx, ctx, [signInFailed(channel, { userId, clientId, addressHash, reason: 'locked' })])
     return null
   }
   if (!recipient.signsIn)
@@ -123,21 +121,20 @@ export async function sendPasscode(
   const clientId = ctx.actor.kind === 'client' ? ctx.actor.clientId : null
   const tenant = await loadMessageTenant(ctx.tenant)
   const store = () =>
-    inTransactionFor(ctx, async (sql) => {
-      const recipient = await requireRecipient(sql, ctx, request, clientId)
+    ctx.db.transaction(async (tx) => {
+      const recipient = await requireRecipient(tx, ctx, request, clientId)
       if (!recipient) return null
       const requested = { address: to, origin, now }
-      const waitUntil = await lockPasscode(sql, ctx.tenant, requested)
+      const waitUntil = await lockPasscode(tx, requested)
       if (waitUntil) throw new RateLimited(computeWaitSeconds(waitUntil, now))
       const { userId } = recipient
-      const code = await storePasscode(sql, ctx, requested, { userId, isSignUp: false })
-      await recordEvents(sql, ctx, [passcodeSent(channel, { userId })])
+      const code = await storePasscode(tx, ctx, requested, { userId, isSignUp: false })
+      await recordEvents(tx, ctx, [passcodeSent(channel, { userId })])
       return { ...recipient, ...code, tenant, isSignUp: false }
     })
   const stored = await withinMessageLimits(ctx, to, origin, clientId, () =>
     repeatOnConflict(store, () => new Unavailable('The user is being created; try again.')),
   )
-  wakeReaders(ctx.tenant)
   if (!stored) throw new UserLocked()
   await deliverPasscode(ctx, to, origin, stored, null)
   return { to: to.shown, userId: stored.userId, userCreated: stored.userCreated }
@@ -189,16 +186,16 @@ export async function sendSignInPasscode(
   const tenant = await loadMessageTenant(ctx.tenant)
   const maySignUp = settings !== null && canSignUp(settings, address)
   const store = () =>
-    inTransactionFor(ctx, async (sql) => {
-      const recipient = await lockPasscodeRecipient(sql, ctx.tenant, address)
+    ctx.db.transaction(async (tx) => {
+      const recipient = await lockPasscodeRecipient(tx, address)
       const requested = { address, origin, now }
       // In the cooldown, the code that was sent before stays valid.
-      if (await lockPasscode(sql, ctx.tenant, requested)) return null
+      if (await lockPasscode(tx, requested)) return null
       const isSignUp = maySignUp && !recipient
       const reason = isSignUp ? null : toWithheldReason(recipient)
       const ownerId = recipient?.id ?? null
       const userId = reason === null ? ownerId : null
-      const code = await storePasscode(sql, ctx, requested, { userId, isSignUp })
+      const code = await storePasscode(tx, ctx, requested, { userId, isSignUp })
       const event =
         reason === null
           ? passcodeSent(channel, { userId, ...(isSignUp && { purpose: 'sign-up' }) })
@@ -208,14 +205,13 @@ export async function sendSignInPasscode(
               addressHash: hashAddress(ctx.tenant, key),
               reason,
             })
-      await recordEvents(sql, ctx, [event])
+      await recordEvents(tx, ctx, [event])
       return { ...code, tenant, locale: recipient?.locale ?? null, isSignUp, isSent: reason === null }
     })
   const stored = await withinMessageLimits(ctx, address, origin, clientId, async () => {
     assertDeliveryAvailable(ctx.tenant, channel)
     return store()
   })
-  if (stored) wakeReaders(ctx.tenant)
   answerAddressInBackground(
     ctx.tenant,
     address,

@@ -1,4 +1,4 @@
-import type { Sql } from '../database/db.ts'
+import type { Db } from '../database/handle.ts'
 import { type RowOf, statement, typed } from '../database/statement.ts'
 import { buildSendLimitSql, buildShortLimitSql } from './passcode-budgets.sql.ts'
 import type { Channel } from './passcodes.fields.ts'
@@ -27,12 +27,8 @@ const SELECT_LIMITS = statement({
 export type SignInLimit = RowOf<typeof SELECT_LIMITS>
 
 /** The shared budgets of the addresses of a user. */
-export const selectSignInLimits = (
-  sql: Sql,
-  tenant: string,
-  userId: string,
-  now: Date,
-): Promise<SignInLimit[]> => SELECT_LIMITS.all(sql, { tenant, userId, now })
+export const selectSignInLimits = (db: Db, userId: string, now: Date): Promise<SignInLimit[]> =>
+  db.many(SELECT_LIMITS, { userId, now })
 
 const RESET_LIMITS = statement({ takes: { userId: 'text' } })`
   UPDATE "Passcode" p SET "failureCount" = 0, "sendCount" = 0
@@ -40,5 +36,4 @@ const RESET_LIMITS = statement({ takes: { userId: 'text' } })`
   WHERE u."tenantId" = :tenant AND u."id" = :userId AND p."tenantId" = :tenant AND p."address" IN (u."emailKey", u."phoneNumberKey")`
 
 /** Resets every budget of the addresses of a user: of networks and known browsers too. */
-export const resetLimitCounters = (sql: Sql, tenant: string, userId: string): Promise<void> =>
-  RESET_LIMITS.run(sql, { tenant, userId })
+export const resetLimitCounters = (db: Db, userId: string): Promise<void> => db.run(RESET_LIMITS, { userId })

@@ -2,9 +2,7 @@ import { requireNoEscalation } from '../access/require-scope.ts'
 import type { Ctx } from '../context/context.ts'
 import { NotFound } from '../core/errors.ts'
 import { getRoleScopes } from '../core/scopes.ts'
-import { inTransactionFor, sqlFor } from '../database/db.ts'
-import { toDb } from '../database/handle.ts'
-import { recordEvents, wakeReaders } from '../events/log.ts'
+import { recordEvents } from '../events/log.ts'
 import { limitsReset } from '../events/user-events.ts'
 import { lockUserRow } from '../users/lock-user.sql.ts'
 import { getUser } from '../users/users.ts'
@@ -15,7 +13,7 @@ export type { SignInLimit }
 /** Lists the wrong guesses at codes and the sent codes of a user's addresses. Throws NotFound. */
 export async function listSignInLimits(ctx: Ctx, userId: string, now = new Date()): Promise<SignInLimit[]> {
   const { id } = await getUser(ctx, userId)
-  return selectSignInLimits(sqlFor(ctx), ctx.tenant, id, now)
+  return selectSignInLimits(ctx.db, id, now)
 }
 
 /**
@@ -23,13 +21,12 @@ export async function listSignInLimits(ctx: Ctx, userId: string, now = new Date(
  * each reset permits new guesses.
  */
 export async function resetSignInLimits(ctx: Ctx, userId: string): Promise<{ userId: string }> {
-  await inTransactionFor(ctx, async (sql) => {
-    const user = await lockUserRow(toDb(sql, ctx.tenant), userId)
+  await ctx.db.transaction(async (tx) => {
+    const user = await lockUserRow(tx, userId)
     if (!user) throw new NotFound('user')
     requireNoEscalation(ctx, getRoleScopes(user.roles))
-    await resetLimitCounters(sql, ctx.tenant, userId)
-    await recordEvents(sql, ctx, [limitsReset(userId)])
+    await resetLimitCounters(tx, userId)
+    await recordEvents(tx, ctx, [limitsReset(userId)])
   })
-  wakeReaders(ctx.tenant)
   return { userId }
 }

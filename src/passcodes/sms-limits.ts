@@ -4,8 +4,7 @@ import { returnToLimit, takeFromLimit } from '../coordination/rate-limits.ts'
 import { takeStorage } from '../coordination/storage-budgets.ts'
 import { InvalidInput } from '../core/errors.ts'
 import { countLimited } from '../core/metrics.ts'
-import { sqlFor } from '../database/db.ts'
-import { recordEvents, wakeReaders } from '../events/log.ts'
+import { recordEvents } from '../events/log.ts'
 import type { NewEvent, SmsRefusal } from '../events/types.ts'
 import { listPossibleCountries } from '../schema/phone-numbers.ts'
 
@@ -69,8 +68,7 @@ export async function limitSms(ctx: Ctx, { number, field, isKnown, toEvent }: Sm
 
 async function recordRefusedSms(ctx: Ctx, event: NewEvent): Promise<void> {
   if (await takeStorage('rejection', ctx, { bytes: EVENT_BYTES, what: event.type })) return
-  await recordEvents(sqlFor(ctx), ctx, [event])
-  wakeReaders(ctx.tenant)
+  await recordEvents(ctx.db, ctx, [event])
 }
 
 /** Returns messages to the limit of their prefix: their codes proved right. They were paid all the same. */

@@ -1,7 +1,7 @@
 import type { Ctx } from '../context/context.ts'
 import { RateLimited } from '../core/errors.ts'
 import { cleanTypedCode } from '../core/typed-text.ts'
-import type { Sql } from '../database/db.ts'
+import type { Tx } from '../database/handle.ts'
 import { createCode, createLongCode, hashCode } from './passcode-hash.ts'
 import { countSentPasscode, findLimitEnd, type PasscodeRequest, updatePasscode } from './passcodes.sql.ts'
 
@@ -20,18 +20,18 @@ export type StoredPasscode = { code: string; codeHash: Buffer; isLong: boolean }
  * which rolls all of it back.
  */
 export async function storePasscode(
-  sql: Sql,
+  tx: Tx,
   ctx: Ctx,
   request: PasscodeRequest,
   { userId, isSignUp }: { userId: string | null; isSignUp: boolean },
 ): Promise<StoredPasscode> {
   const { address, now } = request
-  const counted = await countSentPasscode(sql, ctx.tenant, request)
-  if (!counted) throw new RateLimited(computeWaitSeconds(await findLimitEnd(sql, ctx.tenant, request), now))
+  const counted = await countSentPasscode(tx, request)
+  if (!counted) throw new RateLimited(computeWaitSeconds(await findLimitEnd(tx, request), now))
   const { isLong } = counted
   const code = isLong ? createLongCode() : createCode()
   const codeHash = hashCode(ctx.tenant, address.key, cleanTypedCode(code))
   const expiresAt = new Date(now.getTime() + PASSCODE_LIFETIME_MINUTES * 60_000)
-  await updatePasscode(sql, ctx.tenant, request, { userId, isSignUp, codeHash, isLong, expiresAt })
+  await updatePasscode(tx, request, { userId, isSignUp, codeHash, isLong, expiresAt })
   return { code, codeHash, isLong }
 }

@@ -9,7 +9,7 @@ import {
   readEnrollmentFinish,
   startEnrollment,
 } from '../../src/credentials/enrollment.ts'
-import { dbFor, sql } from '../../src/database/db.ts'
+import { dbFor } from '../../src/database/db.ts'
 import { listInboxMessages } from '../../src/delivery/inbox.ts'
 import { credentialEnrolled } from '../../src/events/credential-events.ts'
 import { createEventRow } from '../../src/events/log.ts'
@@ -187,7 +187,7 @@ describe('POST /enroll/credential', () => {
           device,
         }
         const event = createEventRow(ctx, credentialEnrolled({ id, userId }))
-        return insertCredential(sql, tenant, { tokenHash, userId, now }, made, event)
+        return insertCredential(ctx.db, { tokenHash, userId, now }, made, event)
       }),
     )
     expect(stored.filter(Boolean)).toHaveLength(1)

@@ -7,6 +7,7 @@ import { insertOwnCredential } from '../../../credentials/new-credentials.sql.ts
 import { selectPasskeyAmr } from '../../../credentials/passkeys.ts'
 import { parseRegistration, verifyRegistration } from '../../../credentials/registration.ts'
 import { inTransaction } from '../../../database/db.ts'
+import { toDb } from '../../../database/handle.ts'
 import { credentialEnrolled } from '../../../events/credential-events.ts'
 import { createEventRow, wakeReaders } from '../../../events/log.ts'
 import { announceAccountChange } from '../../../users/account-notices.ts'
@@ -46,7 +47,7 @@ export async function signInByNewPasskey(
   const { accounts } = authorization
   const event = createEventRow(userCtx, credentialEnrolled({ id: credential.id, userId }))
   const entered = await inTransaction(async (sql) => {
-    await lockEnrollee(sql, ctx.tenant, userId)
+    await lockEnrollee(toDb(sql, ctx.tenant), userId)
     await requireSetup(sql, signIn, userId)
     const row = { ...credential, device: toDeviceRow(device) }
     if (!(await insertOwnCredential(sql, ctx.tenant, { userId, now }, row, event))) throw new UserLocked()

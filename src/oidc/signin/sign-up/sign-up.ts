@@ -1,5 +1,4 @@
-import type { Sql } from '../../../database/db.ts'
-import { toDb } from '../../../database/handle.ts'
+import type { Tx } from '../../../database/handle.ts'
 import type { PasscodeAddress } from '../../../passcodes/passcodes.fields.ts'
 import { type ProvenOwner, proveAddress, type SignedInUser } from '../../../passcodes/passcodes.ts'
 import { enterAsOwner } from '../../../passcodes/proven-address.ts'
@@ -41,8 +40,8 @@ export async function createAccount(
   await requireAccountStorage(ctx)
   const needsSecondFactor = createSecondFactorRule(signIn)
   let progress: Progress = {}
-  const begin = async (sql: Sql) => {
-    progress = (await lockProgress(toDb(sql, ctx.tenant), hashBinding(interaction), now)) ?? {}
+  const begin = async (tx: Tx) => {
+    progress = (await lockProgress(tx, hashBinding(interaction), now)) ?? {}
     return progress.provenAddress?.key === address.key
   }
   const person = { address, fields, columns: terms ?? {}, origin: { origin: 'sign-up' } as const, clientId }
@@ -50,14 +49,14 @@ export async function createAccount(
     ctx,
     person,
     begin,
-    async (sql, userCtx, user) => {
+    async (tx, userCtx, user) => {
       const owner = { user, channel: address.channel, present: accounts, needsSecondFactor }
-      const proven = await proveAddress(sql, userCtx, owner, now)
+      const proven = await proveAddress(tx, userCtx, owner, now)
       const saved =
         proven.token === null
           ? toFirstProofProgress(progress, proven)
           : toSignedInProgress(progress, proven.session)
-      await saveProvenProgress(toDb(sql, ctx.tenant), { ...hashProvenBinding(interaction), progress: saved })
+      await saveProvenProgress(tx, { ...hashProvenBinding(interaction), progress: saved })
       return proven
     },
     now,
