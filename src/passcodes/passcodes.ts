@@ -1,3 +1,5 @@
+import { loadMessageFrame, WARNING } from '../access/message-tenant.ts'
+import { describeRequestSource } from '../access/request-source.ts'
 import { toRevoked } from '../access/revocation.sql.ts'
 import { createRevocationEvents } from '../access/revocation.ts'
 import { notifySessionsEnded } from '../access/session-end-listeners.ts'
@@ -6,6 +8,9 @@ import { toUserCtx } from '../context/context.ts'
 import { InvalidInput } from '../core/errors.ts'
 import { cleanTypedCode } from '../core/typed-text.ts'
 import type { Tx } from '../database/handle.ts'
+import { deliverInBackground } from '../delivery/background.ts'
+import { deliverMessage } from '../delivery/deliver-message.ts'
+import { buildGuessNotice } from '../delivery/messages/wrong-codes.ts'
 import { hashAddress } from '../events/address-hash.ts'
 import { recordEvents } from '../events/log.ts'
 import { passcodeFailed, signInFailed } from '../events/session-events.ts'
@@ -16,7 +21,6 @@ import { type NewProof, type SessionProof, toSessionProof } from '../sessions/pr
 import type { SessionRow } from '../sessions/sessions.sql.ts'
 import { enterBrowserSession, type PresentSession } from '../sessions/sessions.ts'
 import { applyFirstVerification, type RemovedAccess } from './first-verification.sql.ts'
-import { sendGuessNotice } from './guess-notice.ts'
 import { limitStranger, returnProvenCode } from './network-limits.ts'
 import {
   countPasscodeAttempt,
@@ -81,6 +85,23 @@ export async function verifyOwnAddress(
   await recordEvents(tx, ctx, createFirstVerificationEvents(user.id, channel, proof.removed))
   tx.afterCommit('sessions ended', () => notifySessionsEnded(ctx.tenant))
   return proof.user
+}
+
+/**
+ * Notifies the user of an address, in the background, that wrong codes were entered. At most once a day: the
+ * budget of guesses, whose end causes it, starts anew after a day without guesses.
+ */
+export function sendGuessNotice(
+  ctx: Ctx,
+  { channel, key }: PasscodeAddress,
+  { ownerId, ownerLocked, ownerLocale }: Pick<PasscodeAttempt, 'ownerId' | 'ownerLocked' | 'ownerLocale'>,
+): void {
+  if (ownerId === null || ownerLocked) return
+  deliverInBackground(async () => {
+    const frame = await loadMessageFrame(ctx, ownerLocale, WARNING)
+    const notice = buildGuessNotice(frame, describeRequestSource(ctx))
+    await deliverMessage({ channel, to: key }, notice)
+  })
 }
 
 /** The address of a code, and where it was requested. */

@@ -1,7 +1,9 @@
 import { findClient } from '../access/client-cache.ts'
 import { frameMessage, loadMessageTenant } from '../access/message-tenant.ts'
+import { describeRequestSource } from '../access/request-source.ts'
 import { findTenant } from '../access/tenant-cache.ts'
 import type { Ctx } from '../context/context.ts'
+import { env } from '../core/env.ts'
 import { InvalidInput, NotFound, RateLimited, Unavailable, UserLocked } from '../core/errors.ts'
 import { repeatOnConflict } from '../core/to-app-error.ts'
 import type { Tx } from '../database/handle.ts'
@@ -15,20 +17,20 @@ import { hashAddress } from '../events/address-hash.ts'
 import { createEventRow, recordEvents } from '../events/log.ts'
 import { passcodeSent, passcodeUndelivered, signInFailed } from '../events/session-events.ts'
 import type { SignInFailure } from '../events/types.ts'
+import { localizeClient } from '../languages/localize-client.ts'
 import { parseInput } from '../schema/input-shapes.ts'
 import { withDevice } from '../sessions/device-tokens.ts'
 import { toUserColumns } from '../users/user-body.ts'
 import { insertUserWithEvents } from '../users/users.ts'
 import { lockPasscodeRecipient, type PasscodeRecipient } from './address-owner.sql.ts'
 import { findApiOrigin } from './known-devices.ts'
-import { withinMessageLimits } from './message-limits.ts'
 import { limitNetwork, limitStranger } from './network-limits.ts'
 import { CHANNEL_COLUMNS } from './passcode-budgets.sql.ts'
 import { isKnownBrowser, type PasscodeOrigin } from './passcode-origin.ts'
 import { type Channel, type PasscodeAddress, parseAddress, SendPasscode } from './passcodes.fields.ts'
 import { lockPasscode, withdrawPasscode } from './passcodes.sql.ts'
-import { describeSignIn } from './requesting-sign-in.ts'
 import { canSignUp } from './sign-up-policy.ts'
+import { withinMessageLimits } from './sms-limits.ts'
 import {
   computeWaitSeconds,
   PASSCODE_LIFETIME_MINUTES,
@@ -155,6 +157,19 @@ export function answerAddressInBackground(
 
 /** The request of a code on a hosted page: the client of the sign-in, and where the code is to be entered. */
 export type SignInPasscodeRequest = { clientId: string | null; origin: PasscodeOrigin }
+
+/** Describes the sign-in that requested a code, for a message in `language`. */
+const describeSignIn = (
+  ctx: Ctx,
+  client: { name: string; registeredBy: string; translations?: unknown } | null,
+  language: string,
+  now: Date,
+): RequestingSignIn => ({
+  ...describeRequestSource(ctx, now),
+  clientName: client && localizeClient(client, language).name,
+  isManagedClient: client?.registeredBy === 'administrator',
+  host: new URL(env.baseUrl).hostname,
+})
 
 /** Why an address that may not sign up is sent no code; null when it is sent one. */
 function toWithheldReason(recipient: PasscodeRecipient | null): SignInFailure | null {

@@ -4,9 +4,13 @@ import { returnToLimit, takeFromLimit } from '../coordination/rate-limits.ts'
 import { takeStorage } from '../coordination/storage-budgets.ts'
 import { InvalidInput } from '../core/errors.ts'
 import { countLimited } from '../core/metrics.ts'
+import { hashAddress } from '../events/address-hash.ts'
 import { recordEvents } from '../events/log.ts'
+import { signInFailed } from '../events/session-events.ts'
 import type { NewEvent, SmsRefusal } from '../events/types.ts'
 import { listPossibleCountries } from '../schema/phone-numbers.ts'
+import { isKnownBrowser, type PasscodeOrigin } from './passcode-origin.ts'
+import type { PasscodeAddress } from './passcodes.fields.ts'
 
 /**
  * Limits against pumping: text messages that are requested for the sake of their fees, usually to ranges of
@@ -79,4 +83,33 @@ export const returnSmsPrefix = (tenant: string, number: string, messages = 1): P
 export async function returnSms(tenant: string, number: string, { isKnown = false } = {}): Promise<void> {
   if (!isKnown) await returnSmsPrefix(tenant, number)
   await returnToLimit('smsDay', tenant)
+}
+
+/**
+ * Counts a message in the limits of its channel and runs `store`. A message of which nothing is stored is returned to
+ * them, for known and unknown addresses alike. Throws InvalidInput, RateLimited, and the errors of `store`.
+ */
+export async function withinMessageLimits<T>(
+  ctx: Ctx,
+  { channel, key }: PasscodeAddress,
+  origin: PasscodeOrigin,
+  clientId: string | null,
+  store: () => Promise<T | null>,
+): Promise<T | null> {
+  if (channel === 'email') return store()
+  const isKnown = isKnownBrowser(origin)
+  await limitSms(ctx, {
+    number: key,
+    field: 'to',
+    isKnown,
+    toEvent: (reason) =>
+      signInFailed(channel, { clientId, addressHash: hashAddress(ctx.tenant, key), reason }),
+  })
+  const returnMessage = () => returnSms(ctx.tenant, key, { isKnown })
+  const stored = await store().catch(async (error) => {
+    await returnMessage()
+    throw error
+  })
+  if (stored === null) await returnMessage()
+  return stored
 }
