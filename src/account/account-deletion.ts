@@ -3,7 +3,7 @@ import { findTenant } from '../access/tenant-cache.ts'
 import type { Ctx } from '../context/context.ts'
 import { InvalidInput, NotFound } from '../core/errors.ts'
 import { addSeconds } from '../core/time.ts'
-import { createEventRow, wakeReaders } from '../events/log.ts'
+import { createEventRow } from '../events/log.ts'
 import { deletionCanceled, deletionRequested } from '../events/user-events.ts'
 import {
   type AccountDeletion,
@@ -40,10 +40,7 @@ export async function requestViewerDeletion(ctx: Ctx, now = new Date()): Promise
   const event = createEventRow(ctx, deletionRequested(userId, dueAt))
   const request = await insertDeletion(ctx.db, { userId, now, dueAt }, event)
   if (!request) throw new NotFound('user')
-  if (request.isNew) {
-    wakeReaders(ctx.tenant)
-    announceDeletion(ctx, userId, request.dueAt, now)
-  }
+  if (request.isNew) announceDeletion(ctx, userId, request.dueAt, now)
   return { requestedAt: request.requestedAt, dueAt: request.dueAt }
 }
 
@@ -51,9 +48,6 @@ export async function requestViewerDeletion(ctx: Ctx, now = new Date()): Promise
 export async function cancelViewerDeletion(ctx: Ctx, now = new Date()): Promise<{ isCanceled: boolean }> {
   const { userId } = requireOwnChange(ctx)
   const isCanceled = await deleteDeletion(ctx.db, userId, createEventRow(ctx, deletionCanceled(userId)))
-  if (isCanceled) {
-    wakeReaders(ctx.tenant)
-    announceDeletionCanceled(ctx, userId, now)
-  }
+  if (isCanceled) announceDeletionCanceled(ctx, userId, now)
   return { isCanceled }
 }

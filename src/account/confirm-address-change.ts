@@ -78,8 +78,7 @@ async function confirmAddressChange(
   }
   const { before, user, changed } = await ctx.db.transaction(async (tx) => {
     const before = await redeemAddressChange(tx, pending, codeHash)
-    const updated =
-      before && (await updateUserRow(tx, userId, toAddressColumns(channel, before.shown)))
+    const updated = before && (await updateUserRow(tx, userId, toAddressColumns(channel, before.shown)))
     if (!updated) throw createWrongCodeError()
     requireNoEscalation(ctx, getRoleScopes(updated.before.roles))
     const changedFields = toChangedFields(updated.changed)

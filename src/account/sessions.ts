@@ -1,6 +1,5 @@
 import { requireOwnChange } from '../access/require-scope.ts'
 import { revokeSessions } from '../access/revocation.ts'
-import { notifySessionsEnded } from '../access/session-end-listeners.ts'
 import type { Ctx } from '../context/context.ts'
 import { NotFound } from '../core/errors.ts'
 import { parseInput } from '../schema/input-shapes.ts'
@@ -41,6 +40,5 @@ export async function revokeViewerSessions(
     const scope = { kind: 'other sessions', userId, keptSessionId: sessionId } as const
     return revokeSessions(tx, ctx, scope, 'revoked', now)
   })
-  if (ended.length > 0) notifySessionsEnded(ctx.tenant)
   return { revokedSessionIds: ended.map(({ id }) => id).sort() }
 }

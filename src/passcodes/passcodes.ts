@@ -2,7 +2,6 @@ import { loadMessageFrame, WARNING } from '../access/message-tenant.ts'
 import { describeRequestSource } from '../access/request-source.ts'
 import { toRevoked } from '../access/revocation.sql.ts'
 import { createRevocationEvents } from '../access/revocation.ts'
-import { notifySessionsEnded } from '../access/session-end-listeners.ts'
 import type { Ctx } from '../context/context.ts'
 import { toUserCtx } from '../context/context.ts'
 import { InvalidInput } from '../core/errors.ts'
@@ -83,7 +82,6 @@ export async function verifyOwnAddress(
   if (isAddressVerified(user, channel)) return user
   const proof = await applyFirstVerification(tx, { channel, userId: user.id, now })
   await recordEvents(tx, ctx, createFirstVerificationEvents(user.id, channel, proof.removed))
-  tx.afterCommit('sessions ended', () => notifySessionsEnded(ctx.tenant))
   return proof.user
 }
 
