@@ -1,11 +1,4 @@
-import { ACR_MFA } from '../core/sign-in-methods.ts'
-
-/** The `acr` of a sign-in at an identity provider whose methods are not trusted. */
-export const ACR_FEDERATED = 'urn:vestibule:federated'
-/** The `acr` of a sign-in by one factor, such as a code (OIDC Core, section 2). */
-export const ACR_OTP = 'urn:vestibule:otp'
-/** The `acr` of a sign-in by passkey: phishing-resistant (OpenID Connect EAP ACR Values 1.0, section 2). */
-export const ACR_PHISHING_RESISTANT = 'phr'
+import { ACR_FEDERATED, ACR_MFA, ACR_OTP, ACR_PHISHING_RESISTANT } from '../core/sign-in-methods.ts'
 
 /** The `amr` of a sign-in at an identity provider. RFC 8176 has no value for it; others use this one. */
 export const AMR_FEDERATED = 'fed'

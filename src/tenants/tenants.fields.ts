@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { COMMON_SCOPES } from '../core/scopes.ts'
-import type { SecondFactorMode, SignInMethodName } from '../core/sign-in-methods.ts'
+import { METHOD_DESCRIPTIONS, type SecondFactorMode, type SignInMethodName } from '../core/sign-in-methods.ts'
 import { LANGUAGES } from '../languages/catalogs.ts'
 import { defineEnum } from '../schema/enums.ts'
 import { expectedUpdatedAt } from '../schema/expected-updated-at.ts'
@@ -26,11 +26,11 @@ import { findSessionIssues, sessionSettings } from './session-settings.fields.ts
 import { findSignUpIssues, signUpSettings } from './sign-up-settings.fields.ts'
 import { textOverrides } from './text-overrides.fields.ts'
 
-const SIGN_IN_METHOD = defineEnum<SignInMethodName>('SignInMethod', 'A way to sign in on the hosted pages.', {
-  passcode: 'A code that is sent to an e-mail address or a phone number.',
-  passkey: 'A passkey, which the user unlocks on the device.',
-  provider: 'An identity provider of the tenant, at which the user signs in.',
-})
+const SIGN_IN_METHOD = defineEnum<SignInMethodName>(
+  'SignInMethod',
+  'A way to sign in on the hosted pages.',
+  METHOD_DESCRIPTIONS,
+)
 
 const SECOND_FACTOR = defineEnum<SecondFactorMode>('SecondFactorMode', 'Who presents a second factor.', {
   off: 'Nobody.',

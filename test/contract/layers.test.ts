@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
+import { SIGN_IN_METHODS } from '../../src/core/sign-in-methods.ts'
 import { replaceBlock } from '../support/documents.ts'
 import { findCycles, type ImportEdge, listSources, readImports } from '../support/imports.ts'
 
@@ -119,11 +120,11 @@ const OIDC_FLOORS = [
   ['model'],
 ]
 
-/** The same inside `oidc/signin/`. The files of the folder itself are at the top. */
+/** The same inside `oidc/signin/`. The files of the folder itself are at the top; each method has a folder. */
 const SIGN_IN_FLOORS = [
   ['signin'],
   ['sign-up', 'second-factor'],
-  ['passcode', 'passkey', 'provider', 'terms'],
+  [...SIGN_IN_METHODS, 'terms'],
   ['step'],
 ]
 

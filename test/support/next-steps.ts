@@ -1,6 +1,6 @@
+import { ACR_OTP } from '../../src/core/sign-in-methods.ts'
 import type { StepConsent, StepRequest, StepSession } from '../../src/oidc/authorize/next-step.ts'
 import type { ClaimsRequest } from '../../src/oidc/model/claims-request.ts'
-import { ACR_OTP } from '../../src/sessions/acr.ts'
 
 export const now = new Date('2026-11-20T12:00:00Z')
 const ago = (seconds: number) => new Date(now.getTime() - seconds * 1000)

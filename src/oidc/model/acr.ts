@@ -1,22 +1,7 @@
-import { ACR_MFA, type SignInMethodName } from '../../core/sign-in-methods.ts'
+import { ACR_FEDERATED, ACR_MFA, getMethodAcr, type SignInMethodName } from '../../core/sign-in-methods.ts'
 import { listPossibleAmr, type TrustPolicy } from '../../idps/trusted-authentication.ts'
-import {
-  ACR_FEDERATED,
-  ACR_OTP,
-  ACR_PHISHING_RESISTANT,
-  ACRS_BY_STRENGTH,
-  AMR_FEDERATED,
-  computeAcr,
-  getStrength,
-} from '../../sessions/acr.ts'
+import { ACRS_BY_STRENGTH, AMR_FEDERATED, computeAcr, getStrength } from '../../sessions/acr.ts'
 import { type ClaimRequest, listRequestedValues } from '../../users/claim-request.ts'
-
-/** The `acr` of a sign-in by each method. */
-export const ACR_BY_METHOD: Record<SignInMethodName, string> = {
-  passcode: ACR_OTP,
-  passkey: ACR_PHISHING_RESISTANT,
-  provider: ACR_FEDERATED,
-}
 
 /** The values that clients of a tenant may request. */
 export const listSupportedAcrs = ({
@@ -30,7 +15,7 @@ export const listSupportedAcrs = ({
 }): string[] => {
   const providers = signInMethods.includes('provider') ? idps : []
   const strongest = Math.max(
-    ...signInMethods.map((name) => getStrength(ACR_BY_METHOD[name as SignInMethodName])),
+    ...signInMethods.map((name) => getStrength(getMethodAcr(name as SignInMethodName))),
     secondFactor === 'off' ? 0 : getStrength(ACR_MFA),
     ...providers.map((idp) => getStrength(computeProviderAcr(idp))),
   )

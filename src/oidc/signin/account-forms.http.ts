@@ -1,19 +1,28 @@
 import { buildRemovalCookies } from '../../pages/account-cookies.ts'
+import { renderComponent } from '../../pages/responses.http.ts'
 import { endAccounts } from '../../sessions/browser-accounts.ts'
 import type { AccountState } from '../authorize/account-choice.ts'
+import { SelectAccountPage } from './select-account.pages.tsx'
 import { continueAsAccount, openAccountChoice, switchUser } from './step/sign-in.ts'
-import type { FormHandler } from './step/sign-in-method.http.ts'
+import type { FormHandler, FormHandlers, PageView } from './step/sign-in-method.http.ts'
 import { buildSessionCookies, readCookies, redirectToPage } from './step/sign-in-step.http.ts'
 import type { SignInStep } from './step/sign-in-step.ts'
 
 /** The forms of the page on which the user chooses an account. */
-export const ACCOUNT_FORMS: Record<string, FormHandler> = {
+export const ACCOUNT_FORMS: FormHandlers = {
   continue: continueWithAccount,
   switch: useAnotherAccount,
 }
 
 /** The form that leads back to that page. */
-export const CHOOSE_FORMS: Record<string, FormHandler> = { choose: chooseAccount }
+export const CHOOSE_FORMS: FormHandlers = { choose: chooseAccount }
+
+/** Renders the page on which the user chooses an account. */
+export const renderAccountChoice = (
+  { call, authorization }: SignInStep,
+  { common, options }: PageView,
+): Response =>
+  renderComponent(call.ctx, SelectAccountPage, { ...common, accounts: authorization.accounts }, options)
 
 /** The account of a form, which is one of this browser; null for any other. */
 const findAccount = ({ authorization }: SignInStep, form: Record<string, string>): AccountState | null =>

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
+import { ACR_OTP, ACR_PHISHING_RESISTANT } from '../../../src/core/sign-in-methods.ts'
 import {
   type StepConsent,
   type StepRequest,
   type StepSession,
   selectNextStep,
 } from '../../../src/oidc/authorize/next-step.ts'
-import { ACR_OTP, ACR_PHISHING_RESISTANT } from '../../../src/sessions/acr.ts'
 import {
   agreed,
   claims,

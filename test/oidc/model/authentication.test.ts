@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { ACR_MFA } from '../../../src/core/sign-in-methods.ts'
+import { ACR_MFA, ACR_OTP, ACR_PHISHING_RESISTANT } from '../../../src/core/sign-in-methods.ts'
 import { selectReportedAcr } from '../../../src/oidc/model/acr.ts'
 import { selectAuthentication } from '../../../src/oidc/model/authentication.ts'
-import { ACR_OTP, ACR_PHISHING_RESISTANT } from '../../../src/sessions/acr.ts'
 import { claims, now, otp, phr, totp } from '../../support/next-steps.ts'
 
 const HOUR = 3600

@@ -1,9 +1,8 @@
 import { decodeJwt } from 'jose'
 import { describe, expect } from 'vitest'
 import { consumeLimit, RATE_LIMITS } from '../../../src/coordination/rate-limits.ts'
-import { SIGN_IN_METHODS } from '../../../src/core/sign-in-methods.ts'
+import { getMethodAcr, SIGN_IN_METHODS } from '../../../src/core/sign-in-methods.ts'
 import { dbFor } from '../../../src/database/db.ts'
-import { ACR_BY_METHOD } from '../../../src/oidc/model/acr.ts'
 import { deleteUser, lockUser } from '../../../src/users/users.ts'
 import { newTenant } from '../../support/actors.ts'
 import { openPage } from '../../support/hosted-pages.ts'
@@ -45,7 +44,7 @@ describe.each(SIGN_IN_METHODS)('a sign-in by %s', (method) => {
     const { location } = await (await begin(await start(), browser)).present(browser)
     const { body } = await oidc.exchange(answerIn(location).code ?? '')
     const claims = decodeJwt(String(body.id_token))
-    expect(claims).toMatchObject({ sub: person.id, acr: ACR_BY_METHOD[method] })
+    expect(claims).toMatchObject({ sub: person.id, acr: getMethodAcr(method) })
     const session = await dbFor(tenant).session.findUniqueOrThrow({
       where: { tenantId_id: { tenantId: tenant, id: String(claims.sid) } },
     })

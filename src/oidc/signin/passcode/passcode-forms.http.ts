@@ -1,29 +1,39 @@
 import { InvalidInput, RateLimited } from '../../../core/errors.ts'
+import type { Channel } from '../../../core/sign-in-methods.ts'
 import { addSeconds } from '../../../core/time.ts'
 import { getRequestWords } from '../../../languages/request-language.ts'
+import type { Words } from '../../../languages/words.ts'
 import { createPart } from '../../../pages/page-part.pages.tsx'
+import { renderComponent } from '../../../pages/responses.http.ts'
 import { type PasscodeAddress, parseAddress } from '../../../passcodes/passcodes.fields.ts'
 import { RejectedCode } from '../../../passcodes/rejected-code.ts'
-import { listEntryChannels } from '../../../passcodes/sign-up-policy.ts'
+import { canAddressSignUp, hasSignUp, listEntryChannels } from '../../../passcodes/sign-up-policy.ts'
 import { selectExpectedAddress } from '../../authorize/evaluate-request.ts'
 import type { InputRejection } from '../../interactions/progress.ts'
-import { formatAddress } from '../step/address-texts.ts'
+import { describeInvalidAddress, formatAddress } from '../step/address-texts.ts'
 import { admitAccount } from '../step/admit-account.http.ts'
-import { describeInputRejection, isPasskeyRejection } from '../step/input-rejection-texts.ts'
-import type { SignInMethod } from '../step/sign-in-method.http.ts'
+import { describeInputRejection } from '../step/input-rejection-texts.ts'
+import type { PageView, SignInMethod } from '../step/sign-in-method.http.ts'
 import { buildProofCookie, readCookies, redirectToPage, rejectInput } from '../step/sign-in-step.http.ts'
 import type { SignInStep } from '../step/sign-in-step.ts'
-import { selectStayChoice } from '../step/stay-choice.ts'
 import { AddressEntry } from './address-entry.pages.tsx'
 import { describeAddressEntry } from './address-entry-texts.ts'
+import { CodePage } from './code.pages.tsx'
 import { buildKnownBrowserCookies } from './known-browsers.ts'
 import { listNumberCountries } from './number-countries.http.ts'
-import { clearAddress, requestSignInCode, signInByPasscode } from './passcode-sign-in.ts'
+import {
+  clearAddress,
+  computeResendAllowedAt,
+  requestSignInCode,
+  signInByPasscode,
+} from './passcode-sign-in.ts'
 
 /** A code that is sent to an e-mail address or a phone number. */
 export const PASSCODE_METHOD: SignInMethod = {
   forms: { email: handleAddress, code: handleCode, resend: resendCode, restart: restartSignIn },
-  renderEntry: (signIn, interaction, rejection) => {
+  firstForm: { step: 'email', stayRank: 1 },
+  pages: { code: { isOpen: hasAddress, render: renderCodePage } },
+  renderEntry: (signIn, { form, rejection, stay }) => {
     const { progress, request } = signIn.interaction
     const channels = listAskedChannels(signIn)
     const isCreation = request.prompt.includes('create')
@@ -33,18 +43,51 @@ export const PASSCODE_METHOD: SignInMethod = {
         ? request.loginHint
         : selectExpectedAddress(request, signIn.authorization.signInState, channels)
     const address = progress.address ?? expected
+    const words = getRequestWords(signIn.call.ctx)
     return createPart(AddressEntry, {
-      interaction,
+      interaction: form,
       channels,
-      stay: selectStayChoice(signIn, 'passcode'),
-      hint: describeAddressEntry(signIn.call.tenant, isCreation, getRequestWords(signIn.call.ctx)),
+      stay,
+      hint: describeAddressEntry(signIn.call.tenant, isCreation, words),
       address: rejection?.entered ?? (address && formatAddress(address)),
-      error:
-        rejection && !isPasskeyRejection(rejection) && rejection.provider === undefined
-          ? describeInputRejection(getRequestWords(signIn.call.ctx), rejection, channels)
-          : null,
+      error: rejection && describeRejection(words, rejection, channels),
     })
   },
+}
+
+const describeRejection = (words: Words, rejection: InputRejection, channels: readonly Channel[]): string =>
+  rejection.reason === 'address'
+    ? describeInvalidAddress(words, channels, rejection.entered)
+    : describeInputRejection(words, rejection)
+
+/** A code can be entered: it was requested, or the user came back to the page. */
+function hasAddress({ interaction }: SignInStep): boolean {
+  return interaction.progress.address !== undefined
+}
+
+function renderCodePage(
+  { call, interaction }: SignInStep,
+  { common, rejection, options }: PageView,
+): Response {
+  const { progress } = interaction
+  return renderComponent(
+    call.ctx,
+    CodePage,
+    {
+      ...common,
+      error: rejection && describeInputRejection(getRequestWords(call.ctx), rejection),
+      address: progress.address ?? '',
+      isSent: canAddressSignUp(call.tenant, progress.address ?? ''),
+      isResent: progress.isResent,
+      isUsedUp: rejection?.reason === 'expired' || rejection?.reason === 'exhausted',
+      offersSignUp: hasSignUp(call.tenant),
+      digits: progress.digits,
+      resendAllowedAt: computeResendAllowedAt(progress),
+      offersOtherWay: rejection?.reason === 'attempts' && call.tenant.signInMethods.length > 1,
+    },
+    // The submission of a complete code, and the countdown to a new one.
+    { ...options, runsScript: true },
+  )
 }
 
 /** The channels of the addresses that the first page asks for. */

@@ -16,6 +16,24 @@ import { createSecondFactorRule, recordProof } from '../step/sign-in.ts'
 import type { EnteredAccount, SignInStep } from '../step/sign-in-step.ts'
 import { findKnownBrowser } from './known-browsers.ts'
 
+declare module '../../interactions/progress.ts' {
+  interface SignInPages {
+    code: true
+  }
+  interface Progress {
+    /** The address to verify, as entered, and when its passcode was requested. */
+    address?: string
+    sentAt?: string
+    /** It replaced an earlier one. */
+    isResent?: boolean
+    /** Where the passcode is to be entered, and its number of digits. */
+    origin?: PasscodeOrigin
+    digits?: 6 | 10
+    /** How many codes for the address were counted in the limits. */
+    codes?: number
+  }
+}
+
 /** When another code can be requested; null when none was sent. */
 export const computeResendAllowedAt = ({ sentAt }: Progress): Date | null =>
   sentAt ? addSeconds(new Date(sentAt), SEND_COOLDOWN_SECONDS) : null

@@ -8,37 +8,36 @@ import { createPart } from '../../../pages/page-part.pages.tsx'
 import { sendAuthorizationResponse } from '../../authorize/response-modes.http.ts'
 import type { InputRejection } from '../../interactions/progress.ts'
 import { admitAccount, announceBrowser, buildAdmissionCookies } from '../step/admit-account.http.ts'
-import { describeInputRejection, isPasskeyRejection } from '../step/input-rejection-texts.ts'
-import { listOfferedProviders, offersMethod } from '../step/offered-methods.ts'
+import { offersOtherMethod } from '../step/offered-methods.ts'
 import { answerFormOnce } from '../step/repeated-forms.http.ts'
 import type { SignInMethod } from '../step/sign-in-method.http.ts'
 import { redirectToPage, rejectInput } from '../step/sign-in-step.http.ts'
 import type { SignInStep } from '../step/sign-in-step.ts'
-import { selectStayChoice } from '../step/stay-choice.ts'
 import { PasskeyEntry } from './passkey-entry.pages.tsx'
+import { PASSKEY_OFFER, readBrowserAbilities } from './passkey-offer-forms.http.ts'
+import { describePasskeyRejection, isPasskeyRejection } from './passkey-rejection-texts.ts'
 import { continueByPasskey, deriveChallenge, presentPasskey } from './passkey-sign-in.ts'
 
 /** A passkey: a discoverable credential of WebAuthn that the user unlocks on the device. */
 export const PASSKEY_METHOD: SignInMethod = {
   forms: { passkey: handlePasskey },
-  renderEntry: (signIn, form, rejection) =>
+  // One statement signs in and keeps the response.
+  claimsItself: ['passkey'],
+  firstForm: { step: 'passkey', stayRank: 3 },
+  finalPage: PASSKEY_OFFER,
+  readForm: readBrowserAbilities,
+  ownsRejection: isPasskeyRejection,
+  renderEntry: (signIn, { form, rejection, stay }) =>
     createPart(PasskeyEntry, {
       interaction: form,
       options: buildPasskeyOptions(deriveChallenge(signIn.call.ctx.tenant, signIn.interaction)),
-      isOnly: isSecondFactor(signIn) || !offersOtherMethod(signIn),
+      isOnly: isSecondFactor(signIn) || !offersOtherMethod(signIn, 'passkey'),
       demand: isSecondFactor(signIn) ? null : describeDemand(signIn),
-      error:
-        rejection && isPasskeyRejection(rejection)
-          ? describeInputRejection(getRequestWords(signIn.call.ctx), rejection)
-          : null,
+      error: rejection && describePasskeyRejection(getRequestWords(signIn.call.ctx), rejection),
       unknownPasskey: rejection?.unknownPasskey,
-      stay: selectStayChoice(signIn, 'passkey'),
+      stay,
     }),
 }
-
-const offersOtherMethod = (signIn: SignInStep): boolean =>
-  offersMethod(signIn, 'passcode') ||
-  (offersMethod(signIn, 'provider') && listOfferedProviders(signIn).length > 0)
 
 const describeDemand = ({ call: { ctx, tenant }, authorization: { client } }: SignInStep) => ({
   tenant,

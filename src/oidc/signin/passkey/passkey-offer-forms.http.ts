@@ -1,11 +1,7 @@
 import { buildRegistrationOptions, selectAccountLabel } from '../../../credentials/registration.ts'
 import { getRequestWords } from '../../../languages/request-language.ts'
-import type { PageClient, PageInteraction, PageTenant } from '../../../pages/page-shell.pages.tsx'
-import type { RenderOptions } from '../../../pages/render-page.pages.tsx'
 import { renderComponent } from '../../../pages/responses.http.ts'
-import type { InputRejection } from '../../interactions/progress.ts'
-import { describeInputRejection } from '../step/input-rejection-texts.ts'
-import type { FormHandler } from '../step/sign-in-method.http.ts'
+import type { PageView, SignInMethod } from '../step/sign-in-method.http.ts'
 import { redirectToPage } from '../step/sign-in-step.http.ts'
 import type { SignInStep } from '../step/sign-in-step.ts'
 import { handlePasskeyCreation, toCreationOptions } from './passkey-creation.http.ts'
@@ -16,14 +12,18 @@ import {
   deriveOfferChallenge,
   findOfferedUser,
   findReplacedPasskey,
+  openUsefulOffer,
 } from './passkey-offer.ts'
+import { describePasskeyRejection } from './passkey-rejection-texts.ts'
 import { findPasskeySignal } from './passkey-signal.ts'
 
-/** The forms of the offer, by `step`. */
-export const PASSKEY_OFFER_FORMS: Record<string, FormHandler> = {
-  'create-passkey': handleCreation,
-  later: handleLater,
-}
+/** The offer of a passkey after a sign-in by another method. */
+export const PASSKEY_OFFER = {
+  name: 'passkey',
+  isOpen: (signIn) => openUsefulOffer(signIn),
+  render: renderPasskeyOffer,
+  forms: { 'create-passkey': handleCreation, later: handleLater },
+} as const satisfies SignInMethod['finalPage']
 
 /**
  * The sign-in, with what the script of the first page says about the browser (`platform=1` in each form). The
@@ -38,14 +38,10 @@ export function readBrowserAbilities(signIn: SignInStep, form: Record<string, st
   }
 }
 
-type CommonProps = { tenant: PageTenant; client: PageClient; interaction: PageInteraction }
-
 /** Renders the offer, which is open. */
-export async function renderPasskeyOffer(
+async function renderPasskeyOffer(
   signIn: SignInStep,
-  common: CommonProps,
-  rejection: InputRejection | null,
-  options: RenderOptions,
+  { common, rejection, options }: PageView,
 ): Promise<Response> {
   const { call, interaction } = signIn
   const { tenant } = call.ctx
@@ -57,7 +53,7 @@ export async function renderPasskeyOffer(
     label: selectAccountLabel(user),
     isReplacement: findReplacedPasskey(signIn) !== null,
     options: await buildRegistrationOptions(tenant, { user, challenge, credentials: [] }),
-    error: rejection && describeInputRejection(getRequestWords(signIn.call.ctx), rejection),
+    error: rejection && describePasskeyRejection(getRequestWords(signIn.call.ctx), rejection),
     accepted: await findPasskeySignal(signIn),
   }
   return renderComponent(call.ctx, PasskeyOfferPage, props, toCreationOptions(options))

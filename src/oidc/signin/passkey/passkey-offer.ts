@@ -17,6 +17,18 @@ import { hashHandle, type Interaction } from '../../interactions/interactions.ts
 import type { SignInStep } from '../step/sign-in-step.ts'
 import { closePasskeyOffer, openPasskeyOffer } from './passkey-offer.sql.ts'
 
+declare module '../../interactions/progress.ts' {
+  interface SignInPages {
+    passkey: true
+  }
+  interface Progress {
+    /** The browser can create passkeys on its device, says the script of the first page. */
+    canCreatePasskey?: boolean
+    /** The session whose user is offered to create a passkey. */
+    passkeyOfferedIn?: string
+  }
+}
+
 /** A passkey that the browser created: the response of its API, as JSON, and its device. */
 export type CreatedPasskey = { registration: string; device: Device }
 

@@ -22,6 +22,15 @@ import { recordSignIn } from '../step/sign-in.ts'
 import type { EnteredAccount, SignInStep } from '../step/sign-in-step.ts'
 import { type CompletedSignIn, completeByPasskey, type PrepareCompletion } from './passkey-completion.ts'
 
+declare module '../../interactions/progress.ts' {
+  interface Progress {
+    /** How many passkeys were presented: each one needs a challenge of its own. */
+    passkeyAttempts?: number
+    /** A passkey that was presented and that its user replaces after a sign-in by another method. */
+    changedPasskey?: { id: string; userId: string }
+  }
+}
+
 /**
  * The challenge of an interaction: a MAC over its secrets and the number of passkeys that were presented. It
  * is bound to the browser, cannot be predicted, and takes no row.

@@ -14,6 +14,15 @@ export type ProviderAttempt = {
   since: string | null
 }
 
+declare module '../../interactions/progress.ts' {
+  interface Progress {
+    /** The attempt; removed when the provider answers. */
+    provider?: ProviderAttempt
+    /** The browser was sent to an identity provider: it is not sent there again without a choice of the user. */
+    isLed?: boolean
+  }
+}
+
 /**
  * A value of an attempt: a MAC under the key of the browser's cookie, which is not stored here. So neither the
  * database nor the provider's URLs contain what another browser would need.

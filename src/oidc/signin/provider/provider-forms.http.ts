@@ -1,5 +1,6 @@
 import { RateLimited } from '../../../core/errors.ts'
 import { addSeconds } from '../../../core/time.ts'
+import { cleanTypedEmail } from '../../../core/typed-text.ts'
 import { sealPendingTokens } from '../../../idps/kept-tokens.ts'
 import { buildAuthorizationUrl, type ProviderWishes } from '../../../idps/provider-authorization.ts'
 import { findProviderRow, type SignInProvider } from '../../../idps/sign-in-providers.ts'
@@ -18,32 +19,42 @@ import { forgetPendingLink, storePendingLink } from '../step/pending-links.ts'
 import type { SignInMethod } from '../step/sign-in-method.http.ts'
 import { buildProofCookie, redirectToPage, rejectInput } from '../step/sign-in-step.http.ts'
 import type { SignInStep } from '../step/sign-in-step.ts'
-import { selectStayChoice } from '../step/stay-choice.ts'
 import { buildLeftCookie } from './left-browser.ts'
 import { beginAttempt } from './provider-attempt.ts'
+import { findAutomaticProvider, findProviderByAddress } from './provider-choice.ts'
 import { PendingLinkNote, ProviderEntry } from './provider-entry.pages.tsx'
 import { RejectedIdentity, recordRejection, toRejection } from './provider-sign-in.ts'
 
 /** An identity provider, to which the browser is sent. It comes back to callback.routes.ts. */
 export const PROVIDER_METHOD: SignInMethod = {
   forms: { provider: goToProvider, 'forget-provider': forgetIdentity },
-  renderEntry: (signIn, form, rejection) =>
+  firstForm: { step: 'provider', stayRank: 2, hasOwnCheckboxWithoutScript: true },
+  ownsRejection: ({ provider }) => provider !== undefined,
+  renderNote: renderPendingLink,
+  renderEntry: (signIn, { form, rejection, stay }) =>
     createPart(ProviderEntry, {
       interaction: form,
       providers: listOfferedProviders(signIn),
-      stay: selectStayChoice(signIn, 'provider'),
-      error:
-        rejection?.provider !== undefined
-          ? describeInputRejection(getRequestWords(signIn.call.ctx), rejection)
-          : null,
+      stay,
+      error: rejection && describeInputRejection(getRequestWords(signIn.call.ctx), rejection),
     }),
+  leaveFirstPage: (signIn, isOnlyMethod) => {
+    const provider = findAutomaticProvider(signIn, isOnlyMethod)
+    return provider && leadToProvider(signIn, provider, { after: 'link' })
+  },
+  takeForm: (signIn, { step, address = '' }) => {
+    const provider = step === 'email' ? findProviderByAddress(signIn, address) : null
+    return (
+      provider && leadToProvider(signIn, provider, { after: 'form', loginHint: cleanTypedEmail(address) })
+    )
+  },
 }
 
 /** How providers call a user, the most telling first. */
 const ACCOUNT_CLAIMS = ['email', 'preferred_username', 'login', 'username', 'name']
 
 /** The note about a proven identity that is not linked; null without one. */
-export function renderPendingLink({ interaction }: SignInStep, form: PageInteraction): PagePart {
+function renderPendingLink({ interaction }: SignInStep, form: PageInteraction): PagePart {
   const { pendingLink } = interaction.progress
   if (!pendingLink) return null
   const { provider, identity } = pendingLink
@@ -76,7 +87,7 @@ function selectWishes({ interaction, authorization }: SignInStep, row: TrustPoli
 type Departure = { after: 'form' | 'link'; loginHint?: string }
 
 /** Sends the browser to a provider; back to the first page when it is not there or does not respond. */
-export async function leadToProvider(
+async function leadToProvider(
   signIn: SignInStep,
   provider: SignInProvider,
   { after, loginHint }: Departure,

@@ -3,18 +3,17 @@ import type { SecondFactorName } from '../../../core/sign-in-methods.ts'
 import { addSeconds } from '../../../core/time.ts'
 import { buildRegistrationOptions, selectAccountLabel } from '../../../credentials/registration.ts'
 import { getRequestWords } from '../../../languages/request-language.ts'
-import type { PageClient, PageInteraction, PageTenant } from '../../../pages/page-shell.pages.tsx'
 import type { RenderOptions } from '../../../pages/render-page.pages.tsx'
 import { renderComponent } from '../../../pages/responses.http.ts'
 import type { InputRejection } from '../../interactions/progress.ts'
 import { clearAddress } from '../passcode/passcode-sign-in.ts'
 import { handlePasskeyCreation, toCreationOptions } from '../passkey/passkey-creation.http.ts'
 import { PASSKEY_METHOD } from '../passkey/passkey-forms.http.ts'
+import { describePasskeyRejection, isPasskeyRejection } from '../passkey/passkey-rejection-texts.ts'
 import { admitAccount } from '../step/admit-account.http.ts'
-import { describeInputRejection } from '../step/input-rejection-texts.ts'
 import { offersMethod } from '../step/offered-methods.ts'
 import { switchUser } from '../step/sign-in.ts'
-import type { FormHandler } from '../step/sign-in-method.http.ts'
+import type { FormHandlers, PageView, RenderPage } from '../step/sign-in-method.http.ts'
 import { buildPagePath, readCookies, redirectToPage, rejectInput } from '../step/sign-in-step.http.ts'
 import type { SignInStep } from '../step/sign-in-step.ts'
 import { buildFactorBrowserCookies, findFactorBrowser } from './factor-browsers.ts'
@@ -32,17 +31,29 @@ import {
 import { RecoveryCodesPage, TotpSetupPage } from './totp-setup.pages.tsx'
 import { prepareTotpSetup, signInByNewTotp } from './totp-setup.ts'
 
+declare module '../../interactions/progress.ts' {
+  interface SignInPages {
+    'second-factor': true
+    recovery: true
+    'passkey-setup': true
+    'recovery-codes': true
+  }
+}
+
 /** The page of each second factor. */
 const PAGES = { totp: 'second-factor', recovery: 'recovery' } as const
 const PAGE_NAMES = [...Object.values(PAGES), 'passkey-setup'] as const
-export type SecondFactorPageName = (typeof PAGE_NAMES)[number]
+type SecondFactorPageName = (typeof PAGE_NAMES)[number]
 
-/** Whether a page is one of this step. */
-export const isSecondFactorPage = (page: string): page is SecondFactorPageName =>
-  (PAGE_NAMES as readonly string[]).includes(page)
+/** The pages of this step. */
+export const SECOND_FACTOR_PAGES = {
+  'second-factor': (signIn, view) => renderSecondFactor(signIn, 'second-factor', view),
+  recovery: (signIn, view) => renderSecondFactor(signIn, 'recovery', view),
+  'passkey-setup': (signIn, view) => renderSecondFactor(signIn, 'passkey-setup', view),
+} as const satisfies Record<SecondFactorPageName, RenderPage>
 
 /** The forms of a second factor, by `step`. */
-export const SECOND_FACTOR_FORMS: Record<string, FormHandler> = {
+export const SECOND_FACTOR_FORMS: FormHandlers = {
   totp: (signIn, form) => handleCode(signIn, form, 'totp'),
   recovery: (signIn, form) => handleCode(signIn, form, 'recovery'),
   ...PASSKEY_METHOD.forms,
@@ -51,30 +62,30 @@ export const SECOND_FACTOR_FORMS: Record<string, FormHandler> = {
 }
 
 /** The form of the page with recovery codes. */
-export const RECOVERY_CODES_FORMS: Record<string, FormHandler> = { 'codes-saved': handleCodesSaved }
-
-type CommonProps = { tenant: PageTenant; client: PageClient; interaction: PageInteraction }
+export const RECOVERY_CODES_FORMS: FormHandlers = { 'codes-saved': handleCodesSaved }
 
 /**
  * Renders the page of a second factor, with the error of the last input. A user who has none sets up an
  * authenticator app; one who has a passkey uses it.
  */
-export async function renderSecondFactor(
+async function renderSecondFactor(
   signIn: SignInStep,
   page: SecondFactorPageName,
-  common: CommonProps,
-  rejection: InputRejection | null,
-  options: RenderOptions,
+  { common, rejection, options }: PageView,
 ): Promise<Response> {
   const found = findSecondFactorUser(signIn)
   if (!found) throw new Error('no second factor is asked for')
-  const error = rejection && describeInputRejection(getRequestWords(signIn.call.ctx), rejection)
+  const error = rejection && describePasskeyRejection(getRequestWords(signIn.call.ctx), rejection)
   const label = selectAccountLabel(found.user)
   // Submits a code when it is complete.
   const scripted = { ...options, runsScript: true }
   const task = await selectFactorTask(signIn, found)
   if (task === 'passkey') {
-    const entry = PASSKEY_METHOD.renderEntry(signIn, common.interaction, rejection)
+    const entry = PASSKEY_METHOD.renderEntry(signIn, {
+      form: common.interaction,
+      rejection: rejection && isPasskeyRejection(rejection) ? rejection : null,
+      stay: null,
+    })
     const isLimited = rejection?.reason === 'attempts'
     return renderComponent(
       signIn.call.ctx,
@@ -95,7 +106,7 @@ async function renderSetup(
   signIn: SignInStep,
   page: SecondFactorPageName,
   found: SecondFactorUser,
-  common: CommonProps & { error: string | null },
+  common: PageView['common'] & { error: string | null },
   options: RenderOptions,
 ): Promise<Response> {
   const { tenant } = signIn.call.ctx
@@ -126,8 +137,7 @@ async function handleSetupPasskey(signIn: SignInStep, form: Record<string, strin
 /** Renders the recovery codes that the user is to save. */
 export function renderRecoveryCodes(
   { call, interaction }: SignInStep,
-  common: CommonProps,
-  options: RenderOptions,
+  { common, options }: PageView,
 ): Response {
   const codes = readRecoveryCodes(call.ctx.tenant, interaction) ?? []
   return renderComponent(call.ctx, RecoveryCodesPage, { ...common, codes }, options)

@@ -34,6 +34,15 @@ import {
   TOTP_PROOF,
 } from './second-factor-sign-in.ts'
 
+declare module '../../interactions/progress.ts' {
+  interface Progress {
+    /** The key of the authenticator app that the user sets up, sealed. */
+    pendingTotp?: string
+    /** The new recovery codes, sealed, until the user has saved them. */
+    recoveryCodes?: string
+  }
+}
+
 /** The app is confirmed in the interaction, and in the browser, in which its key was shown. */
 const toOwner = (interaction: Interaction, userId: string): TotpOwner => ({
   userId,

@@ -1,41 +1,34 @@
 import { InvalidInput, RateLimited, UserLocked } from '../../../core/errors.ts'
 import { addSeconds } from '../../../core/time.ts'
 import { getRequestWords } from '../../../languages/request-language.ts'
-import type { PageInteraction } from '../../../pages/page-shell.pages.tsx'
-import type { RenderOptions } from '../../../pages/render-page.pages.tsx'
 import { renderComponent } from '../../../pages/responses.http.ts'
 import { canSignUp } from '../../../passcodes/sign-up-policy.ts'
 import { readAccountForm, toFormIssues } from '../../../sign-up/account-form.ts'
 import { listSignUpFields, readEntries } from '../../../sign-up/sign-up-fields.ts'
-import type { InputRejection } from '../../interactions/progress.ts'
 import { buildKnownBrowserCookies } from '../passcode/known-browsers.ts'
 import { clearAddress } from '../passcode/passcode-sign-in.ts'
 import { admitAccount } from '../step/admit-account.http.ts'
 import { describeInputRejection } from '../step/input-rejection-texts.ts'
-import type { FormHandler } from '../step/sign-in-method.http.ts'
+import type { FormHandlers, PageView } from '../step/sign-in-method.http.ts'
 import { readCookies, redirectToPage, rejectInput } from '../step/sign-in-step.http.ts'
 import type { SignInStep } from '../step/sign-in-step.ts'
 import { SignUpPage } from './sign-up.pages.tsx'
 import { createAccount } from './sign-up.ts'
 
 /** The form of a new account. */
-export const SIGN_UP_FORMS: Record<string, FormHandler> = { create: handleCreation }
+export const SIGN_UP_FORMS: FormHandlers = { create: handleCreation }
 
 /** Renders the page of a new account, with the error of the last input. */
 export function renderSignUpPage(
-  { call, interaction, authorization }: SignInStep,
-  form: PageInteraction,
-  rejection: InputRejection | null,
-  options: RenderOptions,
+  { call, interaction }: SignInStep,
+  { common, rejection, options }: PageView,
 ): Response {
   const isOfFields = rejection?.reason === 'fields'
   return renderComponent(
     call.ctx,
     SignUpPage,
     {
-      tenant: call.tenant,
-      client: authorization.client,
-      interaction: form,
+      ...common,
       address: interaction.progress.provenAddress?.shown ?? '',
       fields: listSignUpFields(call.tenant),
       terms: call.tenant,

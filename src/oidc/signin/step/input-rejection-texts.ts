@@ -1,8 +1,6 @@
-import { CHANNELS, type Channel } from '../../../core/sign-in-methods.ts'
 import { formatWait } from '../../../languages/wait.ts'
 import type { Words } from '../../../languages/words.ts'
 import type { InputRejection } from '../../interactions/progress.ts'
-import { describeInvalidAddress } from './address-texts.ts'
 
 /** Seconds until a time; 0 when it has passed or there is none. */
 export const computeWaitSeconds = (time: Date | null | undefined, now: Date): number =>
@@ -18,38 +16,14 @@ export function formatWaitUntil(time: Date | null | undefined, now: Date, words:
 export const computeRetryAfter = ({ retryAt }: InputRejection, now = new Date()): string =>
   String(Math.max(1, computeWaitSeconds(retryAt ? new Date(retryAt) : null, now)))
 
-/** Whether a passkey of the first page was rejected; its part of the page shows the message. */
-export const isPasskeyRejection = ({ reason }: InputRejection): boolean =>
-  reason === 'passkey' || reason === 'passkeyChanged'
-
-/** One message for every reason, so that it does not reveal why. */
-function selectPasskeyProblem(page: InputRejection['page']) {
-  if (page === 'passkey' || page === 'passkey-setup') return 'problem.passkeySetup'
-  return page === 'second-factor' ? 'problem.passkeyFactor' : 'problem.passkey'
-}
-
-/** The message about a rejected input. `channels` are those of the tenant. */
+/** The message about a rejected input: that of its reason. A method may have another one. */
 export function describeInputRejection(
   words: Words,
-  { page, reason, retryAt, entered, provider = '' }: InputRejection,
-  channels: readonly Channel[] = CHANNELS,
+  { reason, retryAt, provider = '' }: InputRejection,
   now = new Date(),
 ): string {
-  switch (reason) {
-    case 'address':
-      return describeInvalidAddress(words, channels, entered)
-    case 'passkey':
-      return words.text(selectPasskeyProblem(page))
-    case 'provider-canceled':
-    case 'provider-misconfigured':
-    case 'provider-rejected':
-    case 'provider-unavailable':
-      return words.text(`problem.${reason}`, { name: provider })
-    case 'attempts': {
-      const wait = formatWaitUntil(retryAt ? new Date(retryAt) : null, now, words)
-      return wait ? words.text('problem.attemptsWait', { wait }) : words.text('problem.attempts')
-    }
-    default:
-      return words.text(`problem.${reason}`)
-  }
+  const wait = reason === 'attempts' && retryAt ? formatWaitUntil(new Date(retryAt), now, words) : null
+  if (wait) return words.text('problem.attemptsWait', { wait })
+  // Of the messages, only those about a provider have an argument.
+  return words.text(`problem.${reason}` as 'problem.provider-rejected', { name: provider })
 }

@@ -1,6 +1,11 @@
-import { ACR_MFA, type SignInMethodName } from '../../../core/sign-in-methods.ts'
+import {
+  ACR_MFA,
+  getMethodAcr,
+  SIGN_IN_METHODS,
+  type SignInMethodName,
+} from '../../../core/sign-in-methods.ts'
 import { listSignInProviders, type SignInProvider } from '../../../idps/sign-in-providers.ts'
-import { ACR_BY_METHOD, computeProviderAcr } from '../../model/acr.ts'
+import { computeProviderAcr } from '../../model/acr.ts'
 import { isAcceptableAcr } from '../../model/claims-request.ts'
 import type { SignInStep } from './sign-in-step.ts'
 
@@ -20,7 +25,15 @@ export const listOfferedProviders = (signIn: SignInStep): SignInProvider[] =>
 export function offersMethod(signIn: SignInStep, name: SignInMethodName): boolean {
   if (!signIn.call.tenant.signInMethods.includes(name)) return false
   return (
-    leadsToAcr(signIn, ACR_BY_METHOD[name]) ||
-    (name === 'provider' && listOfferedProviders(signIn).length > 0)
+    leadsToAcr(signIn, getMethodAcr(name)) || (name === 'provider' && listOfferedProviders(signIn).length > 0)
   )
 }
+
+/** Whether the first page offers another method than this one. */
+export const offersOtherMethod = (signIn: SignInStep, than: SignInMethodName): boolean =>
+  SIGN_IN_METHODS.some(
+    (name) =>
+      name !== than &&
+      offersMethod(signIn, name) &&
+      (name !== 'provider' || listOfferedProviders(signIn).length > 0),
+  )

@@ -7,41 +7,13 @@ import { evaluateRequest } from '../../authorize/evaluate-request.ts'
 import { buildInteractionCookie, readInteractionKey } from '../../interactions/browser-binding.ts'
 import { setInputRejection } from '../../interactions/input-rejections.ts'
 import { findInteraction } from '../../interactions/interactions.ts'
-import type { InputRejection } from '../../interactions/progress.ts'
+import type { InputRejection, SignInPageName } from '../../interactions/progress.ts'
 import { buildSignInPath, readSignInSegment } from '../../interactions/sign-in-path.ts'
-import { findWithPasskey } from './presented-passkey.ts'
+import { findWithPasskey, readCredentialId } from './presented-passkey.ts'
 import type { EnteredAccount, SignInStep } from './sign-in-step.ts'
 
-/** The pages of a sign-in in their order. */
-export const SIGN_IN_PAGES = [
-  'email',
-  'code',
-  'create',
-  'second-factor',
-  'recovery',
-  'passkey-setup',
-  'recovery-codes',
-  'select',
-  'terms',
-  'consent',
-  'passkey',
-] as const
-export type SignInPageName = (typeof SIGN_IN_PAGES)[number]
-
-/** The last path segment of each page. */
-export const SIGN_IN_PATHS: Record<SignInPageName, string> = {
-  email: '',
-  code: '/code',
-  create: '/create',
-  'second-factor': '/second-factor',
-  recovery: '/recovery',
-  'passkey-setup': '/passkey-setup',
-  'recovery-codes': '/recovery-codes',
-  select: '/select',
-  terms: '/terms',
-  consent: '/consent',
-  passkey: '/passkey',
-}
+/** The last segment of the path of a page, with its slash; the first page has none. */
+export const toPageSuffix = (page: SignInPageName): string => (page === 'email' ? '' : `/${page}`)
 
 const readSegment = ({ event }: TenantCall) => readSignInSegment(event.context.params?.handle ?? '')
 export const readPathHandle = (call: TenantCall): string => readSegment(call).handle
@@ -49,17 +21,18 @@ export const readPathClient = (call: TenantCall): string | null => readSegment(c
 
 /**
  * Loads and evaluates the sign-in with a handle, that of the path by default; null when this browser has none
- * with it. With the credential id of a passkey, loads that passkey too, in the same statement.
+ * with it. With a form that presents a passkey, loads that passkey too, in the same statement.
  */
 export async function findSignInStep(
   call: TenantCall,
   handle = readPathHandle(call),
-  credentialId: string | null = null,
+  form: Record<string, string> = {},
 ): Promise<SignInStep | null> {
   const { event, ctx } = call
   const cookies = event.req.headers.get('cookie')
   const tokens = readSessionTokens(ctx.tenant, cookies)
   const presented = { handle, cookie: readInteractionKey(ctx.tenant, handle, cookies) }
+  const credentialId = readCredentialId(form)
   const found = credentialId === null ? null : await findWithPasskey(ctx.tenant, presented, credentialId)
   const interaction = found?.interaction ?? (await findInteraction(ctx.tenant, presented))
   if (!interaction) {
@@ -77,7 +50,7 @@ export async function findSignInStep(
 }
 
 export const buildPagePath = ({ call, interaction }: SignInStep, page: SignInPageName): string =>
-  buildSignInPath(call.ctx.tenant, interaction.handle, interaction.request.clientId) + SIGN_IN_PATHS[page]
+  buildSignInPath(call.ctx.tenant, interaction.handle, interaction.request.clientId) + toPageSuffix(page)
 
 /** Redirects the browser to a page of the sign-in; without one, the page is decided anew. */
 export const redirectToPage = (

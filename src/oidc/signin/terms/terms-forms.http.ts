@@ -1,27 +1,20 @@
 import { toUserCtx } from '../../../context/context.ts'
 import { getRequestWords } from '../../../languages/request-language.ts'
-import type { PageClient, PageInteraction, PageTenant } from '../../../pages/page-shell.pages.tsx'
-import type { RenderOptions } from '../../../pages/render-page.pages.tsx'
 import { renderComponent } from '../../../pages/responses.http.ts'
 import { agreeToTerms, readTermsConsent } from '../../../sign-up/terms-consent.ts'
-import type { InputRejection } from '../../interactions/progress.ts'
 import { describeInputRejection } from '../step/input-rejection-texts.ts'
-import type { FormHandler } from '../step/sign-in-method.http.ts'
+import type { FormHandlers, PageView } from '../step/sign-in-method.http.ts'
 import { redirectToPage, rejectInput } from '../step/sign-in-step.http.ts'
 import type { SignInStep } from '../step/sign-in-step.ts'
 import { TermsPage } from './terms.pages.tsx'
 
 /** The form of the terms of use, by `step`. */
-export const TERMS_FORMS: Record<string, FormHandler> = { agree: handleAgreement }
-
-type CommonProps = { tenant: PageTenant; client: PageClient; interaction: PageInteraction }
+export const TERMS_FORMS: FormHandlers = { agree: handleAgreement }
 
 /** Renders the page that asks a signed-in user to agree to the terms of use. */
 export function renderTerms(
   { call, authorization }: SignInStep,
-  common: CommonProps,
-  rejection: InputRejection | null,
-  options: RenderOptions,
+  { common, rejection, options }: PageView,
 ): Response {
   const person = authorization.signInState ?? {}
   return renderComponent(
