@@ -121,12 +121,7 @@ const OIDC_FLOORS = [
 ]
 
 /** The same inside `oidc/signin/`. The files of the folder itself are at the top; each method has a folder. */
-const SIGN_IN_FLOORS = [
-  ['signin'],
-  ['sign-up', 'second-factor'],
-  [...SIGN_IN_METHODS, 'terms'],
-  ['step'],
-]
+const SIGN_IN_FLOORS = [['signin'], ['sign-up', 'second-factor'], [...SIGN_IN_METHODS, 'terms'], ['step']]
 
 const isOnFloor = (unit: string): boolean => FLOORS.some((floor) => floor.includes(unit))
 

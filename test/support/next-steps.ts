@@ -1,5 +1,5 @@
 import { ACR_OTP } from '../../src/core/sign-in-methods.ts'
-import type { StepConsent, StepRequest, StepSession } from '../../src/oidc/authorize/next-step.ts'
+import type { StepConsent, StepRequest, StepSession } from '../../src/oidc/authorize/step-facts.ts'
 import type { ClaimsRequest } from '../../src/oidc/model/claims-request.ts'
 
 export const now = new Date('2026-11-20T12:00:00Z')

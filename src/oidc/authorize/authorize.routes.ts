@@ -19,12 +19,12 @@ import { buildSignInPath } from '../interactions/sign-in-path.ts'
 import type { PendingRedirect } from '../model/authorize-request.ts'
 import { evaluateRequest } from './evaluate-request.ts'
 import { issueCodeResponse } from './issue-answer.ts'
-import type { NextStep } from './next-step.ts'
 import { isPushedRequest, openPushedRequest } from './pushed-requests.ts'
 import { checkParameters, type RejectedRequest } from './request-checks.ts'
 import { sendAuthorizationResponse } from './response-modes.http.ts'
 import { sendErrorResponse } from './send-error.http.ts'
 import { createStepError } from './step-error.ts'
+import type { NextStep } from './step-facts.ts'
 
 /** The authorization endpoint (RFC 6749, section 3.1; OIDC Core, section 3.1.2). */
 export function addAuthorizeRoutes(app: H3): void {

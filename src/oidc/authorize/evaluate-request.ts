@@ -26,9 +26,10 @@ import {
   getAddressHint,
   listAddressKeys,
 } from './account-choice.ts'
-import { type NextStep, selectNextStep } from './next-step.ts'
+import { selectNextStep } from './next-step.ts'
 import { type ProvenUser, selectProvenUser } from './proven-user.sql.ts'
 import type { SignInState } from './sign-in-state.sql.ts'
+import type { NextStep } from './step-facts.ts'
 
 /** The first address of a user that receives codes by one of the channels; null without one. */
 function findOwnAddress({ email, phoneNumber }: SignInState, channels: readonly Channel[]): string | null {

@@ -1,7 +1,8 @@
 import { type Diagnostics, OAuthError } from '../../core/oauth-error.ts'
 import type { PendingRequest } from '../model/authorize-request.ts'
 import { type AuthorizationState, selectMaxAge } from './evaluate-request.ts'
-import { type FailedRule, listConsentScopes, type NextStep } from './next-step.ts'
+import { listConsentScopes } from './required-consent.ts'
+import type { FailedRule, NextStep } from './step-facts.ts'
 
 /** The request with the state that it failed with. */
 type FailedEvaluation = {

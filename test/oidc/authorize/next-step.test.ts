@@ -1,11 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { ACR_OTP, ACR_PHISHING_RESISTANT } from '../../../src/core/sign-in-methods.ts'
-import {
-  type StepConsent,
-  type StepRequest,
-  type StepSession,
-  selectNextStep,
-} from '../../../src/oidc/authorize/next-step.ts'
+import { selectNextStep } from '../../../src/oidc/authorize/next-step.ts'
+import type { StepConsent, StepRequest, StepSession } from '../../../src/oidc/authorize/step-facts.ts'
 import {
   agreed,
   claims,
