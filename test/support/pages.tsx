@@ -20,7 +20,13 @@ import {
   NewRecoveryCodesPage,
 } from '../../src/account/pages/recovery-codes.pages.tsx'
 import { SessionsPage } from '../../src/account/pages/sessions.pages.tsx'
-import { SignInMethodsPage } from '../../src/account/pages/sign-in-methods.pages.tsx'
+import {
+  AuthenticatorAppPart,
+  CredentialsPart,
+  IdentitiesPart,
+  PasskeyCreationPart,
+  SignInMethodsPage,
+} from '../../src/account/pages/sign-in-methods.pages.tsx'
 import { listConsentItems } from '../../src/consents/consent-items.ts'
 import type { Brand } from '../../src/core/brand.ts'
 import { CHANNELS, type Channel } from '../../src/core/sign-in-methods.ts'
@@ -319,23 +325,33 @@ export function pagesWith(text: string, brand: Brand = {}) {
     ),
     'account-sign-in-methods': (
       <SignInMethodsPage
-        {...{ tenant, form: interaction, hasMore: true, messages: [text], timeZone: null }}
+        {...{ tenant, messages: [text] }}
         notice="notice.removed"
-        offers={{ code: true, passkey: true, app: true }}
-        providers={[{ id: 'partner', name: text }]}
-        identities={[null, text].map((account) => ({
-          idpId: `${account}`,
-          provider: text,
-          account,
-          linkedAt: sentAt,
-        }))}
-        credentials={[null, text].map((name) => ({
-          id: `cred_${name}`,
-          type: 'totp' as const,
-          name,
-          createdAt: sentAt,
-          lastUsedAt: name ? sentAt : null,
-        }))}
+        acceptsCodes
+        parts={[
+          <CredentialsPart
+            {...{ form: interaction, hasMore: true, timeZone: null }}
+            credentials={[null, text].map((name) => ({
+              id: `cred_${name}`,
+              type: 'totp' as const,
+              name,
+              createdAt: sentAt,
+              lastUsedAt: name ? sentAt : null,
+            }))}
+          />,
+          <IdentitiesPart
+            {...{ form: interaction, timeZone: null }}
+            providers={[{ id: 'partner', name: text }]}
+            identities={[null, text].map((account) => ({
+              idpId: `${account}`,
+              provider: text,
+              account,
+              linkedAt: sentAt,
+            }))}
+          />,
+          <PasskeyCreationPart form={interaction} />,
+          <AuthenticatorAppPart {...tenant} hasApp />,
+        ]}
       />
     ),
     'account-profile': (

@@ -1,8 +1,8 @@
-import type { CachedTenant } from '../../access/tenant-cache.ts'
 import type { CredentialType } from '../../core/credential-types.ts'
 import { findAuthenticatorName } from '../../credentials/authenticator-names.ts'
 import { listUserCredentials } from '../../credentials/credentials.ts'
 import { type IdpUser, listIdpUsers } from '../../idps/idp-users.ts'
+import { createPart, type PagePart } from '../../pages/page-part.pages.tsx'
 import { redirectTo, renderComponent } from '../../pages/responses.http.ts'
 import {
   createViewerEnrollmentToken,
@@ -12,7 +12,14 @@ import {
 import type { AccountPage, AccountVisit } from './account-page.http.ts'
 import { leadToConnection, listConnectableProviders, receiveConnection } from './connect-identity.http.ts'
 import type { PageProblem } from './page-problem.ts'
-import { type ShownIdentity, SignInMethodsPage } from './sign-in-methods.pages.tsx'
+import {
+  AuthenticatorAppPart,
+  CredentialsPart,
+  IdentitiesPart,
+  PasskeyCreationPart,
+  type ShownIdentity,
+  SignInMethodsPage,
+} from './sign-in-methods.pages.tsx'
 
 /** The page shows this many credentials at most. */
 const MAX_SHOWN = 50
@@ -47,27 +54,79 @@ async function listShownIdentities({ ctx, call, user }: AccountVisit): Promise<S
   }))
 }
 
-/** What the user may add: a second factor where the tenant asks for one, or users may want one. */
-const selectOffers = ({ signInMethods, secondFactor, secondFactorRoles }: CachedTenant) => ({
-  code: signInMethods.includes('passcode'),
-  passkey: signInMethods.includes('passkey'),
-  app: secondFactor !== 'off' || secondFactorRoles.length > 0,
-})
+/** What users sign in with and change on this page: its part, and its forms. */
+type MethodEntry = Pick<AccountPage, 'forms' | 'notices' | 'labels'> & {
+  /** Null where the tenant does not have it. */
+  renderPart: (visit: AccountVisit) => Promise<PagePart> | PagePart
+}
+
+const CREDENTIALS: MethodEntry = {
+  renderPart: async (visit) =>
+    createPart(CredentialsPart, { ...toPartProps(visit), ...(await listShownCredentials(visit)) }),
+  notices: { removed: 'notice.removed' },
+  labels: { credentialId: 'label.thisMethod' },
+  forms: {
+    remove: async ({ ctx }, { credential = '' }) => {
+      await revokeViewerCredential(ctx, credential)
+      return { done: 'removed' }
+    },
+  },
+}
+
+const IDENTITIES: MethodEntry = {
+  renderPart: async (visit) => {
+    const identities = await listShownIdentities(visit)
+    const linked = new Set(identities.map(({ idpId }) => idpId))
+    const providers = listConnectableProviders(visit).filter(({ id }) => !linked.has(id))
+    return createPart(IdentitiesPart, { ...toPartProps(visit), identities, providers })
+  },
+  notices: { unlinked: 'notice.unlinked', connected: 'notice.connected' },
+  labels: { idpId: 'label.thisAccount' },
+  forms: {
+    unlink: async ({ ctx }, { idp = '' }) => {
+      await unlinkViewerIdpUser(ctx, idp)
+      return { done: 'unlinked' }
+    },
+    connect: (visit, { idp = '' }) => leadToConnection(visit, idp, (found) => showMethods(visit, found)),
+  },
+}
+
+const PASSKEY_CREATION: MethodEntry = {
+  renderPart: ({ call, form }) =>
+    call.tenant.signInMethods.includes('passkey') ? createPart(PasskeyCreationPart, { form }) : null,
+  forms: {
+    'create-passkey': async ({ ctx }) => {
+      const { token } = await createViewerEnrollmentToken(ctx, {})
+      return redirectTo(`/${ctx.tenant}/enroll?token=${token}&next=account`)
+    },
+  },
+}
+
+/** Where the tenant asks for a second factor, or users may want one. */
+const AUTHENTICATOR_APP: MethodEntry = {
+  renderPart: ({ call: { tenant }, user }) =>
+    tenant.secondFactor !== 'off' || tenant.secondFactorRoles.length > 0
+      ? createPart(AuthenticatorAppPart, { tenantId: tenant.tenantId, hasApp: user.hasSecondFactor })
+      : null,
+}
+
+/** The entries in the order of the page. */
+const ENTRIES: readonly MethodEntry[] = [CREDENTIALS, IDENTITIES, PASSKEY_CREATION, AUTHENTICATOR_APP]
+
+const mergeEntries = <Member extends 'forms' | 'notices' | 'labels'>(member: Member): MethodEntry[Member] =>
+  Object.assign({}, ...ENTRIES.map((entry) => entry[member]))
+
+const toPartProps = ({ form, user }: AccountVisit) => ({ form, timeZone: user.zoneinfo })
 
 async function showMethods(visit: AccountVisit, problem: PageProblem | null): Promise<Response> {
-  const identities = await listShownIdentities(visit)
-  const linked = new Set(identities.map(({ idpId }) => idpId))
+  const { tenant } = visit.call
   return renderComponent(
     visit.ctx,
     SignInMethodsPage,
     {
-      tenant: visit.call.tenant,
-      form: visit.form,
-      timeZone: visit.user.zoneinfo,
-      ...(await listShownCredentials(visit)),
-      identities,
-      providers: listConnectableProviders(visit).filter(({ id }) => !linked.has(id)),
-      offers: selectOffers(visit.call.tenant),
+      tenant,
+      parts: await Promise.all(ENTRIES.map(({ renderPart }) => renderPart(visit))),
+      acceptsCodes: tenant.signInMethods.includes('passcode'),
       notice: visit.notice,
       messages: problem?.messages,
     },
@@ -78,24 +137,10 @@ async function showMethods(visit: AccountVisit, problem: PageProblem | null): Pr
 /** Passkeys, the authenticator app, the recovery codes and the accounts elsewhere of the user. */
 export const SIGN_IN_METHODS_PAGE: AccountPage = {
   path: '/sign-in-methods',
-  notices: { removed: 'notice.removed', unlinked: 'notice.unlinked', connected: 'notice.connected' },
-  labels: { credentialId: 'label.thisMethod', idpId: 'label.thisAccount' },
+  notices: mergeEntries('notices'),
+  labels: mergeEntries('labels'),
   show: async (visit, problem) =>
     (!problem && (await receiveConnection(visit, (found) => showMethods(visit, found)))) ||
     showMethods(visit, problem),
-  forms: {
-    remove: async ({ ctx }, { credential = '' }) => {
-      await revokeViewerCredential(ctx, credential)
-      return { done: 'removed' }
-    },
-    unlink: async ({ ctx }, { idp = '' }) => {
-      await unlinkViewerIdpUser(ctx, idp)
-      return { done: 'unlinked' }
-    },
-    connect: (visit, { idp = '' }) => leadToConnection(visit, idp, (found) => showMethods(visit, found)),
-    'create-passkey': async ({ ctx }) => {
-      const { token } = await createViewerEnrollmentToken(ctx, {})
-      return redirectTo(`/${ctx.tenant}/enroll?token=${token}&next=account`)
-    },
-  },
+  forms: mergeEntries('forms'),
 }

@@ -1,5 +1,6 @@
 import type { VNode } from 'preact'
 import type { CredentialType } from '../../core/credential-types.ts'
+import type { PagePart } from '../../pages/page-part.pages.tsx'
 import { BidiText, type PageInteraction, type PageTenant, StepForm } from '../../pages/page-shell.pages.tsx'
 import { Message, useWords } from '../../pages/words.pages.tsx'
 import { AccountShell } from './account-shell.pages.tsx'
@@ -19,28 +20,13 @@ export type ShownCredential = {
 /** An account at an identity provider, which is linked to the user's. */
 export type ShownIdentity = { idpId: string; provider: string; account: string | null; linkedAt: Date }
 
-type SignInMethodsPageProps = {
-  tenant: PageTenant
-  form: PageInteraction
-  timeZone: string | null
-  credentials: readonly ShownCredential[]
-  /** There are more than the page shows. */
-  hasMore: boolean
-  /** Accounts elsewhere that sign in here. */
-  identities: readonly ShownIdentity[]
-  /** The identity providers at which the user has no linked account. */
-  providers: readonly { id: string; name: string }[]
-  /** What the tenant accepts. */
-  offers: { code: boolean; passkey: boolean; app: boolean }
-  notice?: Notice | null
-  messages?: readonly string[]
-}
+type PartProps = { form: PageInteraction; timeZone: string | null }
 
 function Credential({
   credential: { id, type, name, createdAt, lastUsedAt },
   form,
   timeZone,
-}: { credential: ShownCredential } & Pick<SignInMethodsPageProps, 'form' | 'timeZone'>): VNode {
+}: { credential: ShownCredential } & PartProps): VNode {
   const words = useWords()
   const kindName = words.text(`methods.${type}`)
   return (
@@ -83,7 +69,7 @@ const Identity = ({
   identity: { idpId, provider, account, linkedAt },
   form,
   timeZone,
-}: { identity: ShownIdentity } & Pick<SignInMethodsPageProps, 'form' | 'timeZone'>): VNode => (
+}: { identity: ShownIdentity } & PartProps): VNode => (
   <li class="message">
     <div class="row between">
       <h2>
@@ -124,27 +110,17 @@ const Identity = ({
   </li>
 )
 
-/**
- * Lists what the user signs in with. Posts `step=remove` with `credential`, `step=unlink` or `step=connect` with
- * `idp`, or `step=create-passkey`.
- */
-export const SignInMethodsPage = ({
-  tenant,
-  form,
-  timeZone,
+/** The passkeys, the authenticator app and the recovery codes. Posts `step=remove` with `credential`. */
+export const CredentialsPart = ({
   credentials,
   hasMore,
-  identities,
-  providers,
-  offers,
-  ...shell
-}: SignInMethodsPageProps): VNode => (
-  <AccountShell
-    tenant={tenant}
-    title={<Message of="account.methods" />}
-    lead={<Message of={offers.code ? 'methods.lead' : 'methods.leadWithoutCode'} />}
-    {...shell}
-  >
+  ...shown
+}: PartProps & {
+  credentials: readonly ShownCredential[]
+  /** There are more than the page shows. */
+  hasMore: boolean
+}): VNode => (
+  <>
     {credentials.length === 0 ? (
       <p class="hint">
         <Message of="methods.none" />
@@ -153,7 +129,7 @@ export const SignInMethodsPage = ({
       // biome-ignore lint/a11y/noRedundantRoles: VoiceOver does not announce a list without bullets as a list.
       <ul class="messages" role="list">
         {credentials.map((credential) => (
-          <Credential key={credential.id} {...{ credential, form, timeZone }} />
+          <Credential key={credential.id} credential={credential} {...shown} />
         ))}
       </ul>
     )}
@@ -162,40 +138,83 @@ export const SignInMethodsPage = ({
         <Message of="methods.more" />
       </p>
     )}
+  </>
+)
+
+/** The accounts elsewhere that sign in here. Posts `step=unlink` or `step=connect` with `idp`. */
+export const IdentitiesPart = ({
+  identities,
+  providers,
+  ...shown
+}: PartProps & {
+  identities: readonly ShownIdentity[]
+  /** The identity providers at which the user has no linked account. */
+  providers: readonly { id: string; name: string }[]
+}): VNode => (
+  <>
     {identities.length > 0 && (
       // biome-ignore lint/a11y/noRedundantRoles: VoiceOver does not announce a list without bullets as a list.
       <ul class="messages" role="list">
         {identities.map((identity) => (
-          <Identity key={identity.idpId} {...{ identity, form, timeZone }} />
+          <Identity key={identity.idpId} identity={identity} {...shown} />
         ))}
       </ul>
     )}
     {providers.map(({ id, name }) => (
-      <StepForm key={id} interaction={form} step="connect" class="stack">
+      <StepForm key={id} interaction={shown.form} step="connect" class="stack">
         <input type="hidden" name="idp" value={id} />
         <button type="submit" class="secondary">
           <Message of="methods.connect" name={<BidiText>{name}</BidiText>} />
         </button>
       </StepForm>
     ))}
-    {offers.passkey && (
-      <StepForm interaction={form} step="create-passkey" class="stack">
-        <button type="submit" class="primary">
-          <Message of="passkey.create" />
-        </button>
-      </StepForm>
+  </>
+)
+
+/** Leads to a passkey, which the browser creates. Posts `step=create-passkey`. */
+export const PasskeyCreationPart = ({ form }: { form: PageInteraction }): VNode => (
+  <StepForm interaction={form} step="create-passkey" class="stack">
+    <button type="submit" class="primary">
+      <Message of="passkey.create" />
+    </button>
+  </StepForm>
+)
+
+/** Leads to an authenticator app, and to new recovery codes of one that the user has. */
+export const AuthenticatorAppPart = ({
+  tenantId,
+  hasApp,
+}: Pick<PageTenant, 'tenantId'> & { hasApp: boolean }): VNode => (
+  <div class="stack">
+    <a class="button secondary" href={`/${tenantId}/account/authenticator-app`}>
+      <Message of="setup.totpTitle" />
+    </a>
+    {hasApp && (
+      <a class="button secondary" href={`/${tenantId}/account/recovery-codes`}>
+        <Message of="methods.createCodes" />
+      </a>
     )}
-    {offers.app && (
-      <div class="stack">
-        <a class="button secondary" href={`/${tenant.tenantId}/account/authenticator-app`}>
-          <Message of="setup.totpTitle" />
-        </a>
-        {credentials.some(({ type }) => type === 'totp') && (
-          <a class="button secondary" href={`/${tenant.tenantId}/account/recovery-codes`}>
-            <Message of="methods.createCodes" />
-          </a>
-        )}
-      </div>
-    )}
+  </div>
+)
+
+/** Lists what the user signs in with: the parts of the methods. */
+export const SignInMethodsPage = ({
+  parts,
+  acceptsCodes,
+  ...shell
+}: {
+  tenant: PageTenant
+  parts: PagePart
+  /** The tenant sends codes. */
+  acceptsCodes: boolean
+  notice?: Notice | null
+  messages?: readonly string[]
+}): VNode => (
+  <AccountShell
+    title={<Message of="account.methods" />}
+    lead={<Message of={acceptsCodes ? 'methods.lead' : 'methods.leadWithoutCode'} />}
+    {...shell}
+  >
+    {parts}
   </AccountShell>
 )

@@ -9,7 +9,13 @@ import { OverviewPage } from '../../account/pages/overview.pages.tsx'
 import { ProfilePage } from '../../account/pages/profile.pages.tsx'
 import { CreateRecoveryCodesPage, NewRecoveryCodesPage } from '../../account/pages/recovery-codes.pages.tsx'
 import { SessionsPage } from '../../account/pages/sessions.pages.tsx'
-import { SignInMethodsPage } from '../../account/pages/sign-in-methods.pages.tsx'
+import {
+  AuthenticatorAppPart,
+  CredentialsPart,
+  IdentitiesPart,
+  PasskeyCreationPart,
+  SignInMethodsPage,
+} from '../../account/pages/sign-in-methods.pages.tsx'
 import type { PageTenant } from '../../pages/page-shell.pages.tsx'
 import { listProfileFields } from '../../sign-up/sign-up-fields.ts'
 import { CLIENT, createSampleForm, createSampleKey, PERSON, RECOVERY_CODES } from './samples.ts'
@@ -37,12 +43,18 @@ export function buildAccountSamples(tenant: PageTenant, now: Date): Record<strin
     'account-addresses': <AddressesPage {...shown} addresses={addresses} />,
     'account-sign-in-methods': (
       <SignInMethodsPage
-        {...timed}
-        credentials={[credential]}
-        hasMore={false}
-        identities={[{ idpId: 'google', provider: 'Google', account: PERSON.email, linkedAt: now }]}
-        providers={[{ id: 'github', name: 'GitHub' }]}
-        offers={{ code: true, passkey: true, app: true }}
+        tenant={tenant}
+        acceptsCodes
+        parts={[
+          <CredentialsPart {...timed} credentials={[credential]} hasMore={false} />,
+          <IdentitiesPart
+            {...timed}
+            identities={[{ idpId: 'google', provider: 'Google', account: PERSON.email, linkedAt: now }]}
+            providers={[{ id: 'github', name: 'GitHub' }]}
+          />,
+          <PasskeyCreationPart {...shown} />,
+          <AuthenticatorAppPart {...tenant} hasApp={false} />,
+        ]}
       />
     ),
     'account-authenticator-app': <AuthenticatorAppPage {...shown} enrollment={createSampleKey(tenant)} />,
