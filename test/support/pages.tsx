@@ -40,8 +40,7 @@ import {
   InvitationExpiredPage,
   InvitationPage,
 } from '../../src/invitations/invitation.pages.tsx'
-import { FormPostPage } from '../../src/oidc/authorize/form-post.pages.tsx'
-import { WebMessagePage } from '../../src/oidc/authorize/web-message.pages.tsx'
+import { FormPostPage, WebMessagePage } from '../../src/oidc/authorize/response.pages.tsx'
 import {
   DeviceApprovedPage,
   DeviceConsentPage,
@@ -53,7 +52,6 @@ import { LogoutConfirmPage } from '../../src/oidc/logout/logout-question.pages.t
 import { UpstreamLogoutPage } from '../../src/oidc/logout/upstream-logout.pages.tsx'
 import { ConsentPage } from '../../src/oidc/signin/consent.pages.tsx'
 import { AddressEntry } from '../../src/oidc/signin/passcode/address-entry.pages.tsx'
-import { describeAddressEntry } from '../../src/oidc/signin/passcode/address-entry-texts.ts'
 import { CodePage } from '../../src/oidc/signin/passcode/code.pages.tsx'
 import { PasskeyEntry } from '../../src/oidc/signin/passkey/passkey-entry.pages.tsx'
 import { PasskeyOfferPage } from '../../src/oidc/signin/passkey/passkey-offer.pages.tsx'
@@ -68,6 +66,7 @@ import { RecoveryCodesPage, TotpSetupPage } from '../../src/oidc/signin/second-f
 import { SelectAccountPage } from '../../src/oidc/signin/select-account.pages.tsx'
 import { SignInPage, StrongerSignInNote } from '../../src/oidc/signin/sign-in.pages.tsx'
 import { SignUpPage } from '../../src/oidc/signin/sign-up/sign-up.pages.tsx'
+import { describeAddressEntry } from '../../src/oidc/signin/step/address-texts.ts'
 import { TermsPage } from '../../src/oidc/signin/terms/terms.pages.tsx'
 import { ErrorPage, FinishedSignInPage, SignedOutPage } from '../../src/pages/outcome.pages.tsx'
 import { ProviderTransferPage } from '../../src/pages/provider-transfer.pages.tsx'

@@ -7,8 +7,7 @@ import { recordBrowserUse } from '../../sessions/sessions.ts'
 import type { Progress } from '../interactions/progress.ts'
 import type { PendingRequest } from '../model/authorize-request.ts'
 import { isForUser } from '../model/claims-request.ts'
-import { selectBrowserSignIns } from './browser-sign-ins.sql.ts'
-import { type SignInState, selectSignInState } from './sign-in-state.sql.ts'
+import { type SignInState, selectBrowserSignIns, selectSignInState } from './sign-in-state.sql.ts'
 
 /** An account of the browser, with the consent of its user for the client. */
 export type AccountState = SignInState & BrowserAccount & { isOfClient: boolean }

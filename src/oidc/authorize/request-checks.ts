@@ -27,8 +27,8 @@ import {
   requirePushedRequest,
   requireSupportedMode,
 } from './parameter-checks.ts'
-import { addRequestObjectTarget } from './request-object.ts'
 import {
+  addRequestObjectTarget,
   type RequestingClient,
   rejectUnstorable,
   requireClient,

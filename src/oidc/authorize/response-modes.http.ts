@@ -6,9 +6,8 @@ import { addQueryParameters } from '../../http/redirects.ts'
 import { addCookies, redirectTo, renderComponent } from '../../pages/responses.http.ts'
 import type { ResponseMode } from '../model/authorize-request.ts'
 import { createUnredirectableError } from '../model/request-parameters.ts'
-import { FormPostPage } from './form-post.pages.tsx'
+import { FormPostPage, WebMessagePage } from './response.pages.tsx'
 import { type AuthorizationResponse, selectMessageOrigin } from './response-modes.ts'
-import { WebMessagePage } from './web-message.pages.tsx'
 
 type ResponseParties = { reader: Reader; tenant: CachedTenant; client: CachedClient }
 type RenderResponsePage = (answer: AuthorizationResponse, parties: ResponseParties) => Response

@@ -3,7 +3,7 @@ import { toAssetPath } from './asset-path.ts'
 /**
  * Posts the message to the window that started the request: the parent of a frame, or the opener of a popup,
  * which then closes. Browsers deliver it to the target origin only. Message and origin are in data attributes
- * of the page (web-message.pages.tsx).
+ * of the page (response.pages.tsx).
  */
 export const WEB_MESSAGE_SCRIPT = `
 (() => {

@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest'
-import { listRegions } from '../../../src/oidc/signin/passcode/number-countries.http.ts'
+import { listRegions } from '../../../src/oidc/signin/passcode/passcode-forms.http.ts'
 import { updateSettings } from '../../../src/tenants/settings.ts'
 import { createUser } from '../../../src/users/users.ts'
 import { test as base, openPage } from '../../support/hosted-pages.ts'

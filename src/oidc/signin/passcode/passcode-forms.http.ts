@@ -1,4 +1,5 @@
 import { InvalidInput, RateLimited } from '../../../core/errors.ts'
+import { lookUpCountry } from '../../../core/ip-location.ts'
 import type { Channel } from '../../../core/sign-in-methods.ts'
 import { addSeconds } from '../../../core/time.ts'
 import { getRequestWords } from '../../../languages/request-language.ts'
@@ -8,19 +9,18 @@ import { renderComponent } from '../../../pages/responses.http.ts'
 import { type PasscodeAddress, parseAddress } from '../../../passcodes/passcodes.fields.ts'
 import { RejectedCode } from '../../../passcodes/rejected-code.ts'
 import { canAddressSignUp, hasSignUp, listEntryChannels } from '../../../passcodes/sign-up-policy.ts'
+import { type Country, isCountry } from '../../../schema/phone-numbers.ts'
 import { selectExpectedAddress } from '../../authorize/evaluate-request.ts'
 import type { InputRejection } from '../../interactions/progress.ts'
-import { describeInvalidAddress, formatAddress } from '../step/address-texts.ts'
+import { describeAddressEntry, describeInvalidAddress, formatAddress } from '../step/address-texts.ts'
 import { admitAccount } from '../step/admit-account.http.ts'
 import { describeInputRejection } from '../step/input-rejection-texts.ts'
 import type { PageView, SignInMethod } from '../step/sign-in-method.http.ts'
 import { buildProofCookie, readCookies, redirectToPage, rejectInput } from '../step/sign-in-step.http.ts'
 import type { SignInStep } from '../step/sign-in-step.ts'
 import { AddressEntry } from './address-entry.pages.tsx'
-import { describeAddressEntry } from './address-entry-texts.ts'
 import { CodePage } from './code.pages.tsx'
 import { buildKnownBrowserCookies } from './known-browsers.ts'
-import { listNumberCountries } from './number-countries.http.ts'
 import {
   clearAddress,
   computeResendAllowedAt,
@@ -158,4 +158,32 @@ async function handleCode(signIn: SignInStep, form: Record<string, string>): Pro
     ...admitAccount(signIn, proven.entered),
     ...buildKnownBrowserCookies(ctx.tenant, address, readCookies(signIn)),
   ])
+}
+
+/** The longest Accept-Language of which the regions are read. */
+const MAX_CHARACTERS = 1000
+
+/** The region of a language tag (RFC 5646, section 2.2.4): CH of de-Latn-CH or de_CH. */
+const REGION = /^[A-Za-z]{2,8}(?:[-_][A-Za-z]{3}){0,3}(?:[-_][A-Za-z]{4})?[-_]([A-Za-z]{2})(?:[-_]|$)/
+
+/** The regions of language tags, such as those of Accept-Language with their weights, in their order. */
+export const listRegions = (languages: string): string[] =>
+  languages
+    .slice(0, MAX_CHARACTERS)
+    .split(/[\s,]+/)
+    .flatMap((tag) => REGION.exec(tag.split(';')[0] ?? '')?.[1]?.toUpperCase() ?? [])
+
+/**
+ * The countries in which a phone number without country code may be, the likeliest first: that of the network
+ * (GEOIP_DB), those of `ui_locales` and Accept-Language, that of the tenant.
+ */
+function listNumberCountries({ call, interaction }: SignInStep): Country[] {
+  const { ctx, event, tenant } = call
+  const countries = [
+    lookUpCountry(ctx.ip),
+    ...listRegions(interaction.request.uiLocales.join(' ')),
+    ...listRegions(event.req.headers.get('accept-language') ?? ''),
+    tenant.phoneCountry,
+  ]
+  return [...new Set(countries)].filter((country) => country !== null).filter(isCountry)
 }

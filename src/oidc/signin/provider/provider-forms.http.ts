@@ -10,6 +10,7 @@ import { createPart, type PagePart } from '../../../pages/page-part.pages.tsx'
 import type { PageInteraction } from '../../../pages/page-shell.pages.tsx'
 import { transferToProvider } from '../../../pages/provider-transfer.http.ts'
 import { addCookies, redirectTo } from '../../../pages/responses.http.ts'
+import { toEmailKey } from '../../../schema/address-keys.ts'
 import { selectExpectedAddress, selectMaxAge } from '../../authorize/evaluate-request.ts'
 import type { InputRejection } from '../../interactions/progress.ts'
 import { satisfiesAcrRequest } from '../../model/acr.ts'
@@ -21,7 +22,6 @@ import { buildProofCookie, redirectToPage, rejectInput } from '../step/sign-in-s
 import type { SignInStep } from '../step/sign-in-step.ts'
 import { buildLeftCookie } from './left-browser.ts'
 import { beginAttempt } from './provider-attempt.ts'
-import { findAutomaticProvider, findProviderByAddress } from './provider-choice.ts'
 import { PendingLinkNote, ProviderEntry } from './provider-entry.pages.tsx'
 import { RejectedIdentity, recordRejection, toRejection } from './provider-sign-in.ts'
 
@@ -156,4 +156,27 @@ export async function rejectProviderInput(
     return redirectToPage(signIn, 'email', [buildProofCookie(signIn)])
   }
   return rejectInput(signIn, { page: 'email', provider: name, ...toInputRejection(error) })
+}
+
+/** A sign-in leaves without a choice of the user once: a user who comes back can choose another method. */
+const canLead = ({ interaction: { progress } }: SignInStep): boolean =>
+  !progress.isLed && !progress.isAnother && !progress.pendingLink && !progress.refusal
+
+/**
+ * The provider to which the first page leads without being shown: the one that the client named (`idp`), or the
+ * only one if there is no other method. Null where the page is shown.
+ */
+function findAutomaticProvider(signIn: SignInStep, isOnlyMethod: boolean): SignInProvider | null {
+  if (!canLead(signIn) || signIn.interaction.progress.address) return null
+  const providers = listOfferedProviders(signIn)
+  const { idp } = signIn.interaction.request
+  const isAlone = isOnlyMethod && providers.length === 1
+  return providers.find(({ id }) => id === idp) ?? (isAlone ? (providers[0] ?? null) : null)
+}
+
+/** The provider of the domain of an entered address; null for other addresses, and after a first attempt. */
+function findProviderByAddress(signIn: SignInStep, address: string): SignInProvider | null {
+  const domain = canLead(signIn) ? toEmailKey(cleanTypedEmail(address))?.split('@').pop() : undefined
+  const providers = listOfferedProviders(signIn)
+  return providers.find(({ domains }) => domain !== undefined && domains.includes(domain)) ?? null
 }

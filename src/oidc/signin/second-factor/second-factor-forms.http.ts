@@ -3,6 +3,7 @@ import type { SecondFactorName } from '../../../core/sign-in-methods.ts'
 import { addSeconds } from '../../../core/time.ts'
 import { buildRegistrationOptions, selectAccountLabel } from '../../../credentials/registration.ts'
 import { getRequestWords } from '../../../languages/request-language.ts'
+import { buildKnownCookies, findKnownBrowserId } from '../../../pages/known-browser-cookies.ts'
 import type { RenderOptions } from '../../../pages/render-page.pages.tsx'
 import { renderComponent } from '../../../pages/responses.http.ts'
 import type { InputRejection } from '../../interactions/progress.ts'
@@ -16,7 +17,6 @@ import { switchUser } from '../step/sign-in.ts'
 import type { FormHandlers, PageView, RenderPage } from '../step/sign-in-method.http.ts'
 import { buildPagePath, readCookies, redirectToPage, rejectInput } from '../step/sign-in-step.http.ts'
 import type { SignInStep } from '../step/sign-in-step.ts'
-import { buildFactorBrowserCookies, findFactorBrowser } from './factor-browsers.ts'
 import { selectFactorTask } from './factor-choice.ts'
 import { PasskeySetupPage } from './passkey-setup.pages.tsx'
 import { deriveSetupChallenge, signInByNewPasskey } from './passkey-setup.ts'
@@ -190,3 +190,17 @@ async function restartSignIn(signIn: SignInStep): Promise<Response> {
   else await switchUser(call.ctx, interaction)
   return redirectToPage(signIn)
 }
+
+/** Neither an address nor the id of a user, which mark browsers after a first proof. */
+const toKey = (userId: string): string => `second-factor:${userId}`
+
+/**
+ * The id of this browser if a second factor of the user was proven in it; null otherwise. It has guesses of its own: somebody
+ * who has the mailbox of the user cannot use them up.
+ */
+const findFactorBrowser = (tenant: string, userId: string, cookies: string | null): string | null =>
+  findKnownBrowserId(tenant, toKey(userId), cookies)
+
+/** Set-Cookie values that mark the browser, only after the second factor of the user was proven in it. */
+const buildFactorBrowserCookies = (tenant: string, userId: string, cookies: string | null): string[] =>
+  buildKnownCookies(tenant, toKey(userId), cookies)

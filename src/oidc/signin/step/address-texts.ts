@@ -1,6 +1,8 @@
 import type { Channel } from '../../../core/sign-in-methods.ts'
 import { cleanTypedText } from '../../../core/typed-text.ts'
 import type { Words } from '../../../languages/words.ts'
+import { listPasscodeChannels } from '../../../passcodes/passcode-channels.ts'
+import { hasSignUp, type SignUpSettings } from '../../../passcodes/sign-up-policy.ts'
 import { formatPhoneNumber } from '../../../schema/phone-numbers.ts'
 
 /** Its spaces do not break a line. */
@@ -41,3 +43,10 @@ export function describeInvalidAddress({ text }: Words, channels: readonly Chann
 /** An address as pages show it: a phone number in its international form, with spaces. */
 export const formatAddress = (address: string): string =>
   address.startsWith('+') && !address.includes('@') ? formatPhoneNumber(address) : address
+
+/** What the entered address is used for. The same for every address. */
+export function describeAddressEntry(tenant: SignUpSettings, isCreation: boolean, words: Words): string {
+  if (hasSignUp(tenant)) return words.text(isCreation ? 'address.creationHint' : 'address.signUpHint')
+  const hint = words.text(getEntryTexts(listPasscodeChannels(tenant)).hint)
+  return tenant.signUp === 'invitation' ? words.text('address.invitationHint', { hint }) : hint
+}
