@@ -15,7 +15,7 @@ import {
   setHeadersTimeout,
   setReadTimeout,
 } from './http/connection-timeouts.ts'
-import { type Door, serveNode, setStrictTransport } from './http/door/serve.http.ts'
+import { type ResponseWriter, serveNode, setStrictTransport } from './http/node-response/serve.http.ts'
 import { afterOpenResponses, closeWithConnection } from './http/open-responses.ts'
 import { ignoreUpgrade, isWebSocketUpgrade, rejectUpgrade } from './http/upgrades.http.ts'
 import { addInvitationRoutes } from './invitations/invitation.routes.ts'
@@ -67,18 +67,18 @@ async function createHttpApp(isStopping: () => boolean): Promise<H3> {
   return app
 }
 
-/** Composes the HTTP server. The runtime must be open. `door` and `compilation` are set in tests only. */
+/** Composes the HTTP server. The runtime must be open. `responses` and `compilation` are set in tests only. */
 export async function createApp({
-  door = 'node',
+  responses = 'node',
   compilation,
 }: {
-  door?: Door
+  responses?: ResponseWriter
   compilation?: Compilation
 } = {}): Promise<App> {
   let stopping = false
   const graphql = createGraphqlHandler(buildSchema(), { compilation })
-  const web = serveNode(await createHttpApp(() => stopping), door)
-  const rest = serveNode(createRestApp(restRoutes), door)
+  const web = serveNode(await createHttpApp(() => stopping), responses)
+  const rest = serveNode(createRestApp(restRoutes), responses)
 
   const matchSurface = (
     request: IncomingMessage,

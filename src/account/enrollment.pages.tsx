@@ -1,5 +1,6 @@
 import type { ComponentChildren, VNode } from 'preact'
 import { ENROLLMENT_SCRIPT_PATH } from '../pages/assets/enrollment-script.ts'
+import { AccountLink, WayOn } from '../pages/continue-links.pages.tsx'
 import {
   BidiText,
   getTenantName,
@@ -10,7 +11,6 @@ import {
   StepForm,
 } from '../pages/page-shell.pages.tsx'
 import { ScriptedPart, WithoutScript } from '../pages/scripted-part.pages.tsx'
-import { AccountLink, WayOn } from '../pages/ways-on.pages.tsx'
 import { Message, useWords } from '../pages/words.pages.tsx'
 import { Moment } from './pages/moment.pages.tsx'
 

@@ -1,6 +1,6 @@
 import type { Brand } from '../core/brand.ts'
 import type { TextOverride } from '../core/text-override.ts'
-import type { Words } from '../languages/words.ts'
+import type { Words } from '../languages/translations.ts'
 import { closeSentences } from './close-sentences.ts'
 import type { MailSender } from './sender.ts'
 

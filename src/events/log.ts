@@ -1,6 +1,6 @@
 import type { Ctx } from '../context/context.ts'
 import { EVENTS_TOPIC } from '../coordination/bus.ts'
-import { publishNews } from '../coordination/news.ts'
+import { publishCoalesced } from '../coordination/coalesced-messages.ts'
 import { newId } from '../core/crypto.ts'
 import type { Position } from '../core/event-position.ts'
 import { createInvalidPositionError, decodePosition, encodePosition } from '../core/event-position.ts'
@@ -47,10 +47,10 @@ export async function recordEvents(by: Db | Sql, ctx: Ctx, events: NewEvent[]): 
     )
 }
 
-onInserted('Event', (tenant) => publishNews(EVENTS_TOPIC, tenant))
+onInserted('Event', (tenant) => publishCoalesced(EVENTS_TOPIC, tenant))
 
 /** Wakes readers of the tenant's event log. Call it after the transaction has committed. */
-export const wakeReaders = (tenant: string): void => publishNews(EVENTS_TOPIC, tenant)
+export const wakeReaders = (tenant: string): void => publishCoalesced(EVENTS_TOPIC, tenant)
 
 /** Converts a row to an event with its encoded position. */
 export const toLogEvent = ({ era, xid, seq, ...row }: EventRow): LogEvent => ({

@@ -4,7 +4,7 @@ import type { Ctx } from '../context/context.ts'
 import { env } from '../core/env.ts'
 import { normalizeIp } from '../core/ip.ts'
 import { log } from '../core/log.ts'
-import { Answer } from './door/answer.ts'
+import { Answer } from './node-response/answer.ts'
 
 /** A request id from a proxy is used when it is safe in a log line and in a header. */
 const REQUEST_ID = /^[A-Za-z0-9._-]{8,64}$/

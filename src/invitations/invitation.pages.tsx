@@ -1,4 +1,5 @@
 import type { VNode } from 'preact'
+import { AccountLink, WayOn } from '../pages/continue-links.pages.tsx'
 import {
   BidiText,
   ErrorMessage,
@@ -9,7 +10,6 @@ import {
   type PageTenant,
   StepForm,
 } from '../pages/page-shell.pages.tsx'
-import { AccountLink, WayOn } from '../pages/ways-on.pages.tsx'
 import { Message } from '../pages/words.pages.tsx'
 import { type AccountEntries, AccountFields } from '../sign-up/account-fields.pages.tsx'
 

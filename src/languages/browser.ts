@@ -1,5 +1,5 @@
 import { parseUserAgent } from '../core/user-agent.ts'
-import type { Words } from './words.ts'
+import type { Words } from './translations.ts'
 
 /** "Chrome on Linux" in the language of the reader, or what is known of it; null when nothing is. */
 export function describeBrowser(userAgent: string | null, { text }: Words): string | null {

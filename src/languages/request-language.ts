@@ -4,7 +4,7 @@ import type { TextOverride } from '../core/text-override.ts'
 import { FALLBACK_LANGUAGE } from './catalogs.ts'
 import { parseAcceptLanguage, selectLanguage } from './select-language.ts'
 import { getTenantWords } from './text-overrides.ts'
-import type { Words } from './words.ts'
+import type { Words } from './translations.ts'
 
 /** The cookie of the language that a person has chosen. It is not secret: it has a language tag. */
 export const LANGUAGE_COOKIE = 'vst_lang'

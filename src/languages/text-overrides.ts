@@ -2,7 +2,7 @@ import { IntlMessageFormat } from 'intl-messageformat'
 import type { TextOverride } from '../core/text-override.ts'
 import { CATALOGS, EN } from './catalogs.ts'
 import type { MessageKey } from './messages.ts'
-import { createWords, getWords, type Words } from './words.ts'
+import { createWords, getWords, type Words } from './translations.ts'
 
 /** A part of a parsed message: a literal, an argument, a plural or selection with options, or a tag with children. */
 type Part = {

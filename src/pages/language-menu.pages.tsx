@@ -1,7 +1,7 @@
 import { createContext, type VNode } from 'preact'
 import { useContext } from 'preact/hooks'
 import { LANGUAGES } from '../languages/catalogs.ts'
-import { getLanguageName } from '../languages/words.ts'
+import { getLanguageName } from '../languages/translations.ts'
 import { Message, useWords } from './words.pages.tsx'
 
 /** The path and query of the page to which the menu leads back; null for a page without a menu. */

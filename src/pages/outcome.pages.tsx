@@ -1,8 +1,8 @@
 import type { ComponentChildren, VNode } from 'preact'
+import { WayOn } from './continue-links.pages.tsx'
 import type { ErrorFact } from './error-facts.ts'
 import { BidiText, getTenantName, type PageClient, PageShell, type PageTenant } from './page-shell.pages.tsx'
 import { type PagePerson, PersonLine } from './person.pages.tsx'
-import { WayOn } from './ways-on.pages.tsx'
 import { Message } from './words.pages.tsx'
 
 export type ErrorPageProps = {

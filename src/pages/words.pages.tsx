@@ -1,7 +1,7 @@
 import { createContext, type VNode } from 'preact'
 import { useContext } from 'preact/hooks'
 import type { MessageKey } from '../languages/messages.ts'
-import { getWords, type RichValues, type Words } from '../languages/words.ts'
+import { getWords, type RichValues, type Words } from '../languages/translations.ts'
 
 /** The words of the page. */
 export const PageWords = createContext<Words>(getWords('en'))

@@ -50,7 +50,7 @@ export async function requireNetworkWithinLimit(
  * management API counts in the limit only: its caller says which network the user has, and could use up the
  * budget of any. Throws RateLimited.
  */
-export async function limitStranger(
+export async function limitUnauthenticated(
   name: NetworkLimit,
   { tenant, ip }: { tenant: string; ip: string | null },
   { isKnown = false } = {},

@@ -20,7 +20,7 @@ import { type NewProof, type SessionProof, toSessionProof } from '../sessions/pr
 import type { SessionRow } from '../sessions/sessions.sql.ts'
 import { enterBrowserSession, type PresentSession } from '../sessions/sessions.ts'
 import { applyFirstVerification, type RemovedAccess } from './first-verification.sql.ts'
-import { limitStranger, returnProvenCode } from './network-limits.ts'
+import { limitUnauthenticated, returnProvenCode } from './network-limits.ts'
 import {
   countPasscodeAttempt,
   type PasscodeAttempt,
@@ -186,7 +186,7 @@ export async function verifySignInPasscode(
 ): Promise<SignedInUser | ProvenOwner | null> {
   const address = parseAddress(to)
   if (!address) throw new InvalidInput([{ field: 'to', description: 'must be an e-mail address' }])
-  await limitStranger('authenticatePasscode', ctx, { isKnown: isKnownBrowser(origin) })
+  await limitUnauthenticated('authenticatePasscode', ctx, { isKnown: isKnownBrowser(origin) })
   const by = (userId: string) => toUserCtx(ctx, { userId, clientId })
   const entered = { address, ...origin, clientId }
   const signedIn = await redeemWithAttempt(ctx, entered, code, now, by, (tx, ctx, user) =>

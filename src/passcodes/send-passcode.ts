@@ -24,7 +24,7 @@ import { toUserColumns } from '../users/user-body.ts'
 import { insertUserWithEvents } from '../users/users.ts'
 import { lockPasscodeRecipient, type PasscodeRecipient } from './address-owner.sql.ts'
 import { findApiOrigin } from './known-devices.ts'
-import { limitNetwork, limitStranger } from './network-limits.ts'
+import { limitNetwork, limitUnauthenticated } from './network-limits.ts'
 import { CHANNEL_COLUMNS } from './passcode-budgets.sql.ts'
 import { isKnownBrowser, type PasscodeOrigin } from './passcode-origin.ts'
 import { type Channel, type PasscodeAddress, parseAddress, SendPasscode } from './passcodes.fields.ts'
@@ -194,7 +194,7 @@ export async function sendSignInPasscode(
   const address = parseAddress(to)
   if (!address) throw new InvalidInput([{ field: 'to', description: 'must be an e-mail address' }])
   const { channel, key } = address
-  await limitStranger('sendPasscode', ctx, { isKnown: isKnownBrowser(origin) })
+  await limitUnauthenticated('sendPasscode', ctx, { isKnown: isKnownBrowser(origin) })
   // Read for unknown addresses too. The page has read them before.
   const client = clientId === null ? null : await findClient(ctx.tenant, clientId)
   const settings = await findTenant(ctx.tenant)

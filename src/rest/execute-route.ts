@@ -24,7 +24,7 @@ import {
 import { getRequestMeta, type RequestMeta, readTarget, toProvableRequest } from '../http/request.http.ts'
 import { readJson, readOptionalJson, readStream, setIdleTimeout } from '../http/request-body.http.ts'
 import { buildLinkHeader } from './link-header.ts'
-import { acquireStreamSlot, recheckChunks, throttleCheck } from './ndjson-stream.ts'
+import { acquireStreamSlot, limitChecks, recheckChunks } from './ndjson-stream.ts'
 import { parseQuery } from './query.ts'
 import { type RestResponse, toRestErrorResponse } from './responses.ts'
 import { getAttachedHeaders, type RestRoute } from './route.ts'
@@ -99,7 +99,7 @@ async function executeRoute(
   if (!route.ndjson) countAnswer(event, ctx)
   const parsed = parseQuery(route, query)
   if (route.ndjson) {
-    const recheck = throttleCheck(async () => {
+    const recheck = limitChecks(async () => {
       const current = await authenticateToken(
         toTenantRequest(workload, event),
         readAuthorizationHeader(event),

@@ -25,7 +25,7 @@ export const acquireStreamSlot = (ctx: Ctx): (() => void) =>
   streams.hold({ caller: resolveCallerKey(ctx), tenant: ctx.tenant, ip: ctx.ip })
 
 /** Returns a function that calls `check` at most once a second, and throws what it throws. */
-export function throttleCheck(check: () => Promise<void>): () => Promise<void> {
+export function limitChecks(check: () => Promise<void>): () => Promise<void> {
   let checkedAt = performance.now()
   return async () => {
     if (performance.now() - checkedAt < RECHECK_INTERVAL_MS) return

@@ -3,13 +3,13 @@ import { type RowOf, statement } from '../database/statement.ts'
 
 export type LockedUserRow = RowOf<typeof LOCK_USER>
 
-const lockUser = (strength: string) => statement({
+const declareRowLock = (strength: string) => statement({
   takes: { userId: 'text' },
   returns: { roles: 'text[]', locked: 'boolean', hasSecondFactor: 'boolean' },
 })`
   SELECT "roles", "locked", "hasSecondFactor" FROM "User" WHERE "tenantId" = :tenant AND "id" = :userId ${strength}`
 
-const LOCK_USER = lockUser('FOR NO KEY UPDATE')
+const LOCK_USER = declareRowLock('FOR NO KEY UPDATE')
 /**
  * Locks the user's row until the transaction ends: other changes of the user and of what is theirs, starts of
  * sessions, and redemptions of codes wait, so that later statements see all that came before. Null when there
@@ -18,7 +18,7 @@ const LOCK_USER = lockUser('FOR NO KEY UPDATE')
 export const lockUserRow = (db: Db, userId: string): Promise<LockedUserRow | null> =>
   db.one(LOCK_USER, { userId })
 
-const LOCK_USER_FOR_DELETE = lockUser('FOR UPDATE')
+const LOCK_USER_FOR_DELETE = declareRowLock('FOR UPDATE')
 /** The same for a deletion: inserts of rows that refer to the user wait too. */
 export const lockUserForDelete = (db: Db, userId: string): Promise<LockedUserRow | null> =>
   db.one(LOCK_USER_FOR_DELETE, { userId })

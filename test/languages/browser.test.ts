@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { describeBrowser } from '../../src/languages/browser.ts'
-import { getWords } from '../../src/languages/words.ts'
+import { getWords } from '../../src/languages/translations.ts'
 
 const CHROMIUM = 'AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0'
 

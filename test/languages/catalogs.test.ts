@@ -4,7 +4,7 @@ import { listConsentItems } from '../../src/consents/consent-items.ts'
 import { SCOPE_NAMES } from '../../src/core/scopes.ts'
 import { CATALOGS, EN, LANGUAGES } from '../../src/languages/catalogs.ts'
 import type { MessageKey } from '../../src/languages/messages.ts'
-import { getLanguageName, getWords } from '../../src/languages/words.ts'
+import { getLanguageName, getWords } from '../../src/languages/translations.ts'
 import { CLAIM_DEFINITIONS } from '../../src/users/claims.ts'
 
 type Element = ReturnType<IntlMessageFormat['getAst']>[number]

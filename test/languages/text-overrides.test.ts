@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { CATALOGS } from '../../src/languages/catalogs.ts'
 import { findOverrideIssue, getTenantWords } from '../../src/languages/text-overrides.ts'
-import { getWords } from '../../src/languages/words.ts'
+import { getWords } from '../../src/languages/translations.ts'
 
 describe('findOverrideIssue', () => {
   test('accepts every message of every catalog', () => {

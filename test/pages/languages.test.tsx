@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { LANGUAGES } from '../../src/languages/catalogs.ts'
-import { getWords } from '../../src/languages/words.ts'
+import { getWords } from '../../src/languages/translations.ts'
 import { renderPage } from '../../src/pages/render-page.pages.tsx'
 import { listTags, pagesWith } from '../support/pages.tsx'
 import { findForeignText, PSEUDO_WORDS } from '../support/pseudo-language.ts'

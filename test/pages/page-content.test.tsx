@@ -5,7 +5,7 @@ import { describeScope, listConsentItems, toScopeConsentItems } from '../../src/
 import { SCOPE_NAMES } from '../../src/core/scopes.ts'
 import { DemoClientPage } from '../../src/dev/demo-client.pages.tsx'
 import { InboxPage } from '../../src/dev/inbox.pages.tsx'
-import { getWords } from '../../src/languages/words.ts'
+import { getWords } from '../../src/languages/translations.ts'
 import { ConsentPage } from '../../src/oidc/signin/consent.pages.tsx'
 import { CodePage } from '../../src/oidc/signin/passcode/code.pages.tsx'
 import { formatWaitUntil } from '../../src/oidc/signin/step/input-rejection-texts.ts'

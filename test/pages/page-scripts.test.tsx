@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { getWords } from '../../src/languages/words.ts'
+import { getWords } from '../../src/languages/translations.ts'
 import { COPY_SCRIPT, COPY_SCRIPT_PATH } from '../../src/pages/assets/copy-script.ts'
 import { LOCAL_TIME_SCRIPT, LOCAL_TIME_SCRIPT_PATH } from '../../src/pages/assets/local-time-script.ts'
 import { renderPage } from '../../src/pages/render-page.pages.tsx'

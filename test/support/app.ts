@@ -2,7 +2,7 @@ import { type App, createApp } from '../../src/app.ts'
 import { closeRuntime, openRuntime } from '../../src/server/runtime.ts'
 import { withoutCost } from './cost.ts'
 import type { Json } from './json.ts'
-import { compilation, readsPlainRows, testDoor } from './test-ways.ts'
+import { compilation, readsPlainRows, testResponses } from './test-ways.ts'
 
 /** Loaded on demand, because only tests that call REST need the validators. */
 const REST_PATH = /^\/[^/]*\/api\/v1\//
@@ -44,7 +44,7 @@ export type GraphqlBody = {
 /** Opens the runtime and the program; close it in afterAll. */
 export async function startApp(): Promise<TestApp> {
   await openRuntime({ plainRows: readsPlainRows })
-  const app = await createApp({ door: testDoor, compilation })
+  const app = await createApp({ responses: testResponses, compilation })
   const { port } = await app.listen()
   const origin = `http://127.0.0.1:${port}`
   const call = async (path: string, init?: RequestInit) => {

@@ -1,5 +1,5 @@
 import type { RichMail } from '../../src/delivery/mail-content.ts'
-import { getWords, type Words } from '../../src/languages/words.ts'
+import { getWords, type Words } from '../../src/languages/translations.ts'
 import { buildSampleMails } from '../../src/server/preview/sample-mails.ts'
 
 export const messageTenant = { name: 'Acme', logoUrl: null, supportUrl: 'https://acme.example/help' }

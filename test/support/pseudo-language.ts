@@ -1,6 +1,6 @@
 import { EN } from '../../src/languages/catalogs.ts'
 import type { Catalog } from '../../src/languages/messages.ts'
-import { createWords } from '../../src/languages/words.ts'
+import { createWords } from '../../src/languages/translations.ts'
 
 /** Every English message between brackets, so that a text without them comes from no catalog. */
 const PSEUDO_CATALOG = Object.fromEntries(

@@ -1,8 +1,8 @@
 import type { Compilation } from '../../src/graphql/compiled/execute.ts'
-import type { Door } from '../../src/http/door/serve.http.ts'
+import type { ResponseWriter } from '../../src/http/node-response/serve.http.ts'
 
-/** The door of the app that tests start: with `VESTIBULE_TEST_DOOR=web`, they run over the other one. */
-export const testDoor: Door = process.env.VESTIBULE_TEST_DOOR === 'web' ? 'web' : 'node'
+/** How the app that tests start writes responses: with `VESTIBULE_TEST_RESPONSES=web`, they run over the other way. */
+export const testResponses: ResponseWriter = process.env.VESTIBULE_TEST_RESPONSES === 'web' ? 'web' : 'node'
 
 /** With `VESTIBULE_TEST_ROWS=plain`, pg reads the rows of statements. */
 export const readsPlainRows = process.env.VESTIBULE_TEST_ROWS === 'plain'

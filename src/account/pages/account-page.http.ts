@@ -14,7 +14,7 @@ import { type BrowserSession, findBrowserSession } from '../../sessions/sessions
 import { getUser } from '../../users/users.ts'
 import { STEP_UP_MAX_AGE_SECONDS } from '../step-up.ts'
 import { toAccountPageCtx } from './account-ctx.ts'
-import { leadToSignIn } from './account-sign-in.http.ts'
+import { redirectToSignIn } from './account-sign-in.http.ts'
 import type { Notice } from './notices.ts'
 import { type FieldLabel, type PageProblem, toPageProblem } from './page-problem.ts'
 
@@ -95,21 +95,25 @@ export function redirectToNotice({ ctx, session }: AccountVisit, path: string, d
 }
 
 /** Leads the user through a sign-in that is recent enough to fill in the form. */
-const leadToRecentSignIn = (call: TenantCall, page: AccountPage, { userId }: BrowserSession) =>
-  leadToSignIn(call, toPath(call, page), { userId, maxAgeSeconds: STEP_UP_MAX_AGE_SECONDS - FORM_SECONDS })
+const redirectToRecentSignIn = (call: TenantCall, page: AccountPage, { userId }: BrowserSession) =>
+  redirectToSignIn(call, toPath(call, page), {
+    userId,
+    maxAgeSeconds: STEP_UP_MAX_AGE_SECONDS - FORM_SECONDS,
+  })
 
 const isRecent = ({ authenticatedAt }: BrowserSession): boolean =>
   Date.now() - authenticatedAt.getTime() < (STEP_UP_MAX_AGE_SECONDS - FORM_SECONDS) * 1000
 
 async function showPage(call: TenantCall, page: AccountPage): Promise<Response> {
   const visit = await findVisit(call, page)
-  if (!visit) return leadToSignIn(call, toPath(call, page))
-  if (page.needsRecentSignIn && !isRecent(visit.session)) return leadToRecentSignIn(call, page, visit.session)
+  if (!visit) return redirectToSignIn(call, toPath(call, page))
+  if (page.needsRecentSignIn && !isRecent(visit.session))
+    return redirectToRecentSignIn(call, page, visit.session)
   try {
     return await page.show(visit, null)
   } catch (error) {
     // By two factors, where the tenant requires them.
-    if (error instanceof ReauthenticationRequired) return leadToRecentSignIn(call, page, visit.session)
+    if (error instanceof ReauthenticationRequired) return redirectToRecentSignIn(call, page, visit.session)
     throw error
   }
 }
@@ -117,7 +121,7 @@ async function showPage(call: TenantCall, page: AccountPage): Promise<Response> 
 async function handleForm(call: TenantCall, page: AccountPage): Promise<Response> {
   const form = await readForm(call.event)
   const visit = await findVisit(call, page)
-  if (!visit) return leadToSignIn(call, toPath(call, page))
+  if (!visit) return redirectToSignIn(call, toPath(call, page))
   // Also when another tab has signed in another user: the token is bound to the session.
   if (!isCsrfToken(form.csrf, 'account', call.ctx.tenant, visit.session.id, page.path))
     throw new Forbidden('This page was out of date. Go back, reload it and try again.')
@@ -147,7 +151,7 @@ async function dispatchForm(
     const result = await (forms[step] as NonNullable<(typeof forms)[string]>)(visit, values)
     return result instanceof Response ? result : redirectToNotice(visit, page.path, result.done)
   } catch (error) {
-    if (error instanceof ReauthenticationRequired) return leadToRecentSignIn(call, page, visit.session)
+    if (error instanceof ReauthenticationRequired) return redirectToRecentSignIn(call, page, visit.session)
     const problem = toPageProblem(getRequestWords(call.ctx), error, page.labels ?? {}, values)
     if (!problem) throw error
     return page.show(visit, problem)

@@ -4,7 +4,7 @@ import { renderComponent, renderErrorPage } from '../../pages/responses.http.ts'
 import { findDeletionDays, findViewerDeletion } from '../account-deletion.ts'
 import { type AccountPage, createPageHandlers } from './account-page.http.ts'
 import { NotSignedInPage } from './account-shell.pages.tsx'
-import { leadToSignIn } from './account-sign-in.http.ts'
+import { redirectToSignIn } from './account-sign-in.http.ts'
 import { ADDRESSES_PAGE } from './addresses.http.ts'
 import { APPS_PAGE } from './apps.http.ts'
 import { AUTHENTICATOR_APP_PAGE } from './authenticator-app.http.ts'
@@ -51,7 +51,7 @@ export function addAccountPageRoutes(app: H3): void {
     app,
     '/:tenant/account/switch',
     {
-      GET: (call) => leadToSignIn(call, `/${call.ctx.tenant}/account`, { prompt: ['select_account'] }),
+      GET: (call) => redirectToSignIn(call, `/${call.ctx.tenant}/account`, { prompt: ['select_account'] }),
       HEAD: null,
     },
     renderErrorPage,

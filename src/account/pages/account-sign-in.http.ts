@@ -43,7 +43,7 @@ export const createAccountPagesRequest = (
 })
 
 /** Leads to the hosted sign-in, which leads back to the account page at the path `returnTo`. */
-export async function leadToSignIn({ event, ctx }: TenantCall, returnTo: string, demand: Demand = {}) {
+export async function redirectToSignIn({ event, ctx }: TenantCall, returnTo: string, demand: Demand = {}) {
   const request = createAccountPagesRequest(returnTo, demand)
   const { handle, cookies } = await openInteraction(ctx, request, event.req.headers.get('cookie'))
   return redirectTo(buildSignInPath(ctx.tenant, handle, request.clientId), cookies)

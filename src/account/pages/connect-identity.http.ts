@@ -75,7 +75,7 @@ function showFailure({ call }: AccountVisit, idpId: string, error: unknown, show
  * Sends the browser to the provider; `show` shows the page when the provider does not respond. Throws NotFound, and as
  * beginConnection and requireStepUp.
  */
-export async function leadToConnection(
+export async function redirectToConnection(
   visit: AccountVisit,
   idpId: string,
   show: ShowProblem,

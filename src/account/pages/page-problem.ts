@@ -8,8 +8,8 @@ import {
   Unavailable,
 } from '../../core/errors.ts'
 import type { MessageKey } from '../../languages/messages.ts'
-import { formatWait } from '../../languages/wait.ts'
-import type { Words } from '../../languages/words.ts'
+import type { Words } from '../../languages/translations.ts'
+import { formatWait } from '../../languages/waiting-time.ts'
 
 /** Why a form was rejected, in sentences, and what was entered. */
 export type PageProblem = {

@@ -10,7 +10,7 @@ import {
   unlinkViewerIdpUser,
 } from '../sign-in-methods.ts'
 import type { AccountPage, AccountVisit } from './account-page.http.ts'
-import { leadToConnection, listConnectableProviders, receiveConnection } from './connect-identity.http.ts'
+import { listConnectableProviders, receiveConnection, redirectToConnection } from './connect-identity.http.ts'
 import type { PageProblem } from './page-problem.ts'
 import {
   AuthenticatorAppPart,
@@ -87,7 +87,7 @@ const IDENTITIES: MethodEntry = {
       await unlinkViewerIdpUser(ctx, idp)
       return { done: 'unlinked' }
     },
-    connect: (visit, { idp = '' }) => leadToConnection(visit, idp, (found) => showMethods(visit, found)),
+    connect: (visit, { idp = '' }) => redirectToConnection(visit, idp, (found) => showMethods(visit, found)),
   },
 }
 

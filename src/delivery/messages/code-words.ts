@@ -1,4 +1,4 @@
-import { formatWait } from '../../languages/wait.ts'
+import { formatWait } from '../../languages/waiting-time.ts'
 import type { MailPart, MessageFrame } from '../mail-content.ts'
 import { cleanName } from '../names.ts'
 import { composeSms } from '../sms-segment.ts'

@@ -1,7 +1,7 @@
 import type { Place } from '../../core/ip-location.ts'
 import { describeBrowser } from '../../languages/browser.ts'
-import { describePlace } from '../../languages/place.ts'
-import type { Words } from '../../languages/words.ts'
+import { describePlace } from '../../languages/location.ts'
+import type { Words } from '../../languages/translations.ts'
 import type { MailContent, MailFact, MailPart, MessageFrame } from '../mail-content.ts'
 import { cleanName, isolateName } from '../names.ts'
 

@@ -1,4 +1,5 @@
 import type { VNode } from 'preact'
+import { AccountLink } from '../../pages/continue-links.pages.tsx'
 import {
   BidiText,
   ErrorMessage,
@@ -10,7 +11,6 @@ import {
 } from '../../pages/page-shell.pages.tsx'
 import { PasskeySignal } from '../../pages/passkey-signal.pages.tsx'
 import { SignedInAs } from '../../pages/person.pages.tsx'
-import { AccountLink } from '../../pages/ways-on.pages.tsx'
 import { Message } from '../../pages/words.pages.tsx'
 import {
   ConsentButtons,

@@ -9,8 +9,8 @@ import { buildRemovalCookies, readSessionTokens } from '../../pages/account-cook
 import { buildCookie, buildExpiredCookie, listCookies, nameCookie, readCookie } from '../../pages/cookies.ts'
 import { createCsrfToken, isCsrfToken } from '../../pages/csrf.ts'
 import { listErrorFacts } from '../../pages/error-facts.ts'
+import { LeavePage } from '../../pages/external-redirect.pages.tsx'
 import { answerOnce, findAnswer } from '../../pages/form-answers.ts'
-import { LeavePage } from '../../pages/leave.pages.tsx'
 import { SignedOutPage, StillSignedInPage } from '../../pages/outcome.pages.tsx'
 import {
   addCookies,

@@ -5,7 +5,7 @@ import { OAuthError } from '../../core/oauth-error.ts'
 import { readForm } from '../../http/request-body.http.ts'
 import { findProviderRow } from '../../idps/sign-in-providers.ts'
 import { createUncachedJson, renderOAuthError } from '../../pages/responses.http.ts'
-import { limitStranger, requireNetworkWithinLimit } from '../../passcodes/network-limits.ts'
+import { limitUnauthenticated, requireNetworkWithinLimit } from '../../passcodes/network-limits.ts'
 import { logOutByProvider } from './provider-logout.ts'
 
 /** Where identity providers send logout tokens (OpenID Connect Back-Channel Logout 1.0, section 2.5). */
@@ -47,7 +47,7 @@ async function handleLogoutToken({ event, ctx }: TenantCall): Promise<Response> 
     await logOutByProvider(ctx, row, token)
   } catch (error) {
     const rejection = toOAuthError(error, idpId)
-    if (rejection !== error) await limitStranger('rejectIdentity', ctx)
+    if (rejection !== error) await limitUnauthenticated('rejectIdentity', ctx)
     throw rejection
   }
   return createUncachedJson({})

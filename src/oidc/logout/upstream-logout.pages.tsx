@@ -1,6 +1,6 @@
 import type { VNode } from 'preact'
+import { ContinueLink } from '../../pages/continue-links.pages.tsx'
 import { BidiText, type PageClient, PageShell, type PageTenant } from '../../pages/page-shell.pages.tsx'
-import { ContinueLink } from '../../pages/ways-on.pages.tsx'
 import { Message } from '../../pages/words.pages.tsx'
 
 type UpstreamLogoutPageProps = {

@@ -18,7 +18,7 @@ import {
   toErrorRejection,
 } from './provider/provider-sign-in.ts'
 import { listMethodForms } from './sign-in-methods.http.ts'
-import { admitAccount } from './step/admit-account.http.ts'
+import { addAccountCookies } from './step/added-account.http.ts'
 import { renderFinishedPage } from './step/finished-sign-in.http.ts'
 import { answerFormOnce, findFormAnswer } from './step/repeated-forms.http.ts'
 import { toSentForm } from './step/sent-forms.ts'
@@ -64,14 +64,14 @@ async function receiveAnswer(call: TenantCall): Promise<Response> {
   const { request } = signIn.interaction
   const path = request.responseMode === 'account' && request.connectsIn ? request.returnTo : null
   const work = async () => {
-    if (path !== null) return leadToAccountPage(call, path, answer)
+    if (path !== null) return redirectToAccountPage(call, path, answer)
     return left === null ? finishAttempt(signIn, answer) : showError(signIn, answer)
   }
   return left === null ? answerFormOnce(sent, work) : work()
 }
 
 /** The account page that asked for an identity takes the answer. */
-function leadToAccountPage(call: TenantCall, path: string, answer: CallbackAnswer): Response {
+function redirectToAccountPage(call: TenantCall, path: string, answer: CallbackAnswer): Response {
   const idp = getIdpId(call)
   return redirectTo(
     `${path}?${new URLSearchParams({ idp, answer: sealAnswer(call.ctx.tenant, idp, answer) })}`,
@@ -135,5 +135,5 @@ async function finishAttempt(signIn: SignInStep, answer: CallbackAnswer): Promis
       )
     return rejectProviderInput({ ...signIn, interaction }, attempt.idpId, error)
   }
-  return redirectToPage(signIn, 'email', admitAccount(signIn, entered))
+  return redirectToPage(signIn, 'email', addAccountCookies(signIn, entered))
 }

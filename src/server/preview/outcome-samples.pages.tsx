@@ -12,7 +12,7 @@ import {
   InvitationExpiredPage,
   InvitationPage,
 } from '../../invitations/invitation.pages.tsx'
-import type { Words } from '../../languages/words.ts'
+import type { Words } from '../../languages/translations.ts'
 import { DeviceApprovedPage, DeviceDeniedPage } from '../../oidc/device/device.pages.tsx'
 import { LogoutChoicePage } from '../../oidc/logout/logout-choice.pages.tsx'
 import { LogoutConfirmPage } from '../../oidc/logout/logout-question.pages.tsx'

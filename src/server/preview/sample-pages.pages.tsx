@@ -1,5 +1,5 @@
 import type { VNode } from 'preact'
-import type { Words } from '../../languages/words.ts'
+import type { Words } from '../../languages/translations.ts'
 import type { PageTenant } from '../../pages/page-shell.pages.tsx'
 import { buildAccountSamples } from './account-samples.pages.tsx'
 import { buildOutcomeSamples } from './outcome-samples.pages.tsx'

@@ -1,6 +1,6 @@
 import type { VNode } from 'preact'
 import { listConsentItems } from '../../consents/consent-items.ts'
-import type { Words } from '../../languages/words.ts'
+import type { Words } from '../../languages/translations.ts'
 import { DeviceConsentPage, UserCodePage } from '../../oidc/device/device.pages.tsx'
 import { ConsentPage } from '../../oidc/signin/consent.pages.tsx'
 import { AddressEntry } from '../../oidc/signin/passcode/address-entry.pages.tsx'

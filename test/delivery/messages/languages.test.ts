@@ -7,7 +7,7 @@ import { buildRecoveryNotice } from '../../../src/delivery/messages/recovery-lin
 import { buildGuessNotice } from '../../../src/delivery/messages/wrong-codes.ts'
 import { isOneSegment } from '../../../src/delivery/sms-segment.ts'
 import { LANGUAGES } from '../../../src/languages/catalogs.ts'
-import { getWords } from '../../../src/languages/words.ts'
+import { getWords } from '../../../src/languages/translations.ts'
 import {
   mailsWith,
   messageTenant,

@@ -3,7 +3,7 @@ import { lookUpCountry } from '../../../core/ip-location.ts'
 import type { Channel } from '../../../core/sign-in-methods.ts'
 import { addSeconds } from '../../../core/time.ts'
 import { getRequestWords } from '../../../languages/request-language.ts'
-import type { Words } from '../../../languages/words.ts'
+import type { Words } from '../../../languages/translations.ts'
 import { createPart } from '../../../pages/page-part.pages.tsx'
 import { renderComponent } from '../../../pages/responses.http.ts'
 import { type PasscodeAddress, parseAddress } from '../../../passcodes/passcodes.fields.ts'
@@ -12,8 +12,8 @@ import { canAddressSignUp, hasSignUp, listEntryChannels } from '../../../passcod
 import { type Country, isCountry } from '../../../schema/phone-numbers.ts'
 import { selectExpectedAddress } from '../../authorize/evaluate-request.ts'
 import type { InputRejection } from '../../interactions/progress.ts'
+import { addAccountCookies } from '../step/added-account.http.ts'
 import { describeAddressEntry, describeInvalidAddress, formatAddress } from '../step/address-texts.ts'
-import { admitAccount } from '../step/admit-account.http.ts'
 import { describeInputRejection } from '../step/input-rejection-texts.ts'
 import type { PageView, SignInMethod } from '../step/sign-in-method.http.ts'
 import { buildProofCookie, readCookies, redirectToPage, rejectInput } from '../step/sign-in-step.http.ts'
@@ -155,7 +155,7 @@ async function handleCode(signIn: SignInStep, form: Record<string, string>): Pro
   }
   if (proven === null) return redirectToPage(signIn, 'create', [buildProofCookie(signIn)])
   return redirectToPage(signIn, 'email', [
-    ...admitAccount(signIn, proven.entered),
+    ...addAccountCookies(signIn, proven.entered),
     ...buildKnownBrowserCookies(ctx.tenant, address, readCookies(signIn)),
   ])
 }

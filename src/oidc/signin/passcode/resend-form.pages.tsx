@@ -1,5 +1,5 @@
 import type { VNode } from 'preact'
-import type { Words } from '../../../languages/words.ts'
+import type { Words } from '../../../languages/translations.ts'
 import { type PageInteraction, StepForm } from '../../../pages/page-shell.pages.tsx'
 import { Message, useWords } from '../../../pages/words.pages.tsx'
 import { computeWaitSeconds, formatWaitUntil } from '../step/input-rejection-texts.ts'

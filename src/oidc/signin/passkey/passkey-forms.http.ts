@@ -7,7 +7,7 @@ import { prepareAnswer } from '../../../pages/form-answers.ts'
 import { createPart } from '../../../pages/page-part.pages.tsx'
 import { sendAuthorizationResponse } from '../../authorize/response-modes.http.ts'
 import type { InputRejection } from '../../interactions/progress.ts'
-import { admitAccount, announceBrowser, buildAdmissionCookies } from '../step/admit-account.http.ts'
+import { addAccountCookies, announceBrowser, buildAddedAccountCookies } from '../step/added-account.http.ts'
 import { offersOtherMethod } from '../step/offered-methods.ts'
 import { answerFormOnce } from '../step/repeated-forms.http.ts'
 import type { SignInMethod } from '../step/sign-in-method.http.ts'
@@ -67,7 +67,7 @@ async function handlePasskey(signIn: SignInStep, form: Record<string, string>): 
   const { sent } = signIn
   if (!sent) throw new Error('no form was sent')
   const presented = await presentPasskey(signIn, form.assertion ?? '', async (entered, answer) => {
-    const cookies = buildAdmissionCookies(signIn, entered)
+    const cookies = buildAddedAccountCookies(signIn, entered)
     return prepareAnswer(sent, await sendAuthorizationResponse(signIn.call.ctx, answer, cookies))
   })
   if ('response' in presented) {
@@ -77,7 +77,7 @@ async function handlePasskey(signIn: SignInStep, form: Record<string, string>): 
   return answerFormOnce(sent, async () => {
     try {
       const entered = await continueByPasskey(signIn, presented)
-      return redirectToPage(signIn, 'email', admitAccount(signIn, entered))
+      return redirectToPage(signIn, 'email', addAccountCookies(signIn, entered))
     } catch (error) {
       return rejectInput(signIn, toInputRejection(signIn, error))
     }

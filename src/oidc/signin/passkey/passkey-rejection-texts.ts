@@ -1,4 +1,4 @@
-import type { Words } from '../../../languages/words.ts'
+import type { Words } from '../../../languages/translations.ts'
 import type { InputRejection, SignInPageName } from '../../interactions/progress.ts'
 import { describeInputRejection } from '../step/input-rejection-texts.ts'
 

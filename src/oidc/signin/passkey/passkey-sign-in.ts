@@ -13,7 +13,7 @@ import { sql } from '../../../database/db.ts'
 import { counterDecreased } from '../../../events/credential-events.ts'
 import { recordEvents, wakeReaders } from '../../../events/log.ts'
 import { passkeyFailed } from '../../../events/session-events.ts'
-import { limitStranger } from '../../../passcodes/network-limits.ts'
+import { limitUnauthenticated } from '../../../passcodes/network-limits.ts'
 import type { BrowserAccount } from '../../../sessions/browser-accounts.ts'
 import { enterBrowserSession } from '../../../sessions/sessions.ts'
 import { type Interaction, saveInteraction } from '../../interactions/interactions.ts'
@@ -93,7 +93,7 @@ async function recordPasskeyRejection(
 ): Promise<void> {
   const progress = { ...counted.progress, ...(changed && { changedPasskey: changed }) }
   await saveInteraction(ctx.tenant, { ...counted, progress })
-  await limitStranger('rejectPasskey', ctx)
+  await limitUnauthenticated('rejectPasskey', ctx)
   const { clientId } = counted.request
   await recordEvents(sql, ctx, [passkeyFailed(userId, { clientId, reason: problem })])
   wakeReaders(ctx.tenant)

@@ -40,12 +40,12 @@ export const PROVIDER_METHOD: SignInMethod = {
     }),
   leaveFirstPage: (signIn, isOnlyMethod) => {
     const provider = findAutomaticProvider(signIn, isOnlyMethod)
-    return provider && leadToProvider(signIn, provider, { after: 'link' })
+    return provider && redirectToProvider(signIn, provider, { after: 'link' })
   },
   takeForm: (signIn, { step, address = '' }) => {
     const provider = step === 'email' ? findProviderByAddress(signIn, address) : null
     return (
-      provider && leadToProvider(signIn, provider, { after: 'form', loginHint: cleanTypedEmail(address) })
+      provider && redirectToProvider(signIn, provider, { after: 'form', loginHint: cleanTypedEmail(address) })
     )
   },
 }
@@ -87,7 +87,7 @@ function selectWishes({ interaction, authorization }: SignInStep, row: TrustPoli
 type Departure = { after: 'form' | 'link'; loginHint?: string }
 
 /** Sends the browser to a provider; back to the first page when it is not there or does not respond. */
-async function leadToProvider(
+async function redirectToProvider(
   signIn: SignInStep,
   provider: SignInProvider,
   { after, loginHint }: Departure,
@@ -120,7 +120,7 @@ async function leadToProvider(
 
 async function goToProvider(signIn: SignInStep, form: Record<string, string>): Promise<Response> {
   const provider = listOfferedProviders(signIn).find(({ id }) => id === form.idp)
-  return provider ? leadToProvider(signIn, provider, { after: 'form' }) : redirectToPage(signIn)
+  return provider ? redirectToProvider(signIn, provider, { after: 'form' }) : redirectToPage(signIn)
 }
 
 /** The user does not want to link the identity that was proven. */

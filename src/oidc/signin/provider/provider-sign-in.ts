@@ -15,7 +15,7 @@ import { copyRepeatedClaims, findOrCreateLinkedUser } from '../../../idps/linked
 import { type Explanation, findExplanation } from '../../../idps/provider-errors.ts'
 import { storeProviderSession } from '../../../idps/provider-sessions.sql.ts'
 import { type ProvenSignIn, proveSignIn } from '../../../idps/sign-in-identity.ts'
-import { limitStranger } from '../../../passcodes/network-limits.ts'
+import { limitUnauthenticated } from '../../../passcodes/network-limits.ts'
 import type { NeedsSecondFactor } from '../../../passcodes/passcodes.ts'
 import { AMR_FEDERATED } from '../../../sessions/acr.ts'
 import type { BrowserAccount } from '../../../sessions/browser-accounts.ts'
@@ -217,7 +217,7 @@ export async function recordRejection(
   idpId: string,
   { reason, userId, code, explanation }: RejectedIdentity,
 ): Promise<void> {
-  await limitStranger('rejectIdentity', ctx)
+  await limitUnauthenticated('rejectIdentity', ctx)
   await recordEvents(sql, ctx, [
     providerFailed(userId, { clientId, idpId, reason, error: code, explanation }),
   ])

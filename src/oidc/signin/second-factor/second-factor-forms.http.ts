@@ -11,7 +11,7 @@ import { clearAddress } from '../passcode/passcode-sign-in.ts'
 import { handlePasskeyCreation, toCreationOptions } from '../passkey/passkey-creation.http.ts'
 import { PASSKEY_METHOD } from '../passkey/passkey-forms.http.ts'
 import { describePasskeyRejection, isPasskeyRejection } from '../passkey/passkey-rejection-texts.ts'
-import { admitAccount } from '../step/admit-account.http.ts'
+import { addAccountCookies } from '../step/added-account.http.ts'
 import { offersMethod } from '../step/offered-methods.ts'
 import { switchUser } from '../step/sign-in.ts'
 import type { FormHandlers, PageView, RenderPage } from '../step/sign-in-method.http.ts'
@@ -130,7 +130,7 @@ async function handleSetupPasskey(signIn: SignInStep, form: Record<string, strin
   const found = findSecondFactorUser(signIn)
   if (!found || !offersMethod(signIn, 'passkey')) return redirectToPage(signIn)
   return handlePasskeyCreation(signIn, form, 'passkey-setup', async (created) =>
-    admitAccount(signIn, await signInByNewPasskey(signIn, found, created)),
+    addAccountCookies(signIn, await signInByNewPasskey(signIn, found, created)),
   )
 }
 
@@ -164,7 +164,7 @@ async function handleCode(
       ? await signInBySecondFactor(signIn, found, { method, code, browser })
       : await signInByNewTotp(signIn, found, code)
     return redirectToPage(signIn, 'email', [
-      ...admitAccount(signIn, entered),
+      ...addAccountCookies(signIn, entered),
       ...buildFactorBrowserCookies(tenant, entered.userId, cookies),
     ])
   } catch (error) {

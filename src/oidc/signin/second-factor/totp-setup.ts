@@ -23,7 +23,7 @@ import {
   saveInteraction,
 } from '../../interactions/interactions.ts'
 import { saveProvenProgress } from '../../interactions/locked-progress.sql.ts'
-import { settleSignIn, toSignedInProgress } from '../step/sign-in.ts'
+import { applySignIn, toSignedInProgress } from '../step/sign-in.ts'
 import type { EnteredAccount, SignInStep } from '../step/sign-in-step.ts'
 import { requireSetup } from './factor-choice.ts'
 import { sealRecoveryCodes } from './recovery-code-display.ts'
@@ -113,7 +113,7 @@ export async function signInByNewTotp(
     })
     wakeReaders(tenant)
     announceAccountChange(userCtx, userId, 'totp-added', now)
-    if (first) await settleSignIn(ctx, interaction, { userId, ...entered }, accounts)
+    if (first) await applySignIn(ctx, interaction, { userId, ...entered }, accounts)
     return { userId, token: entered.token }
   } catch (error) {
     const reason = toFailureReason(error)

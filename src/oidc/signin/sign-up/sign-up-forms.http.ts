@@ -7,7 +7,7 @@ import { readAccountForm, toFormIssues } from '../../../sign-up/account-form.ts'
 import { listSignUpFields, readEntries } from '../../../sign-up/sign-up-fields.ts'
 import { buildKnownBrowserCookies } from '../passcode/known-browsers.ts'
 import { clearAddress } from '../passcode/passcode-sign-in.ts'
-import { admitAccount } from '../step/admit-account.http.ts'
+import { addAccountCookies } from '../step/added-account.http.ts'
 import { describeInputRejection } from '../step/input-rejection-texts.ts'
 import type { FormHandlers, PageView } from '../step/sign-in-method.http.ts'
 import { readCookies, redirectToPage, rejectInput } from '../step/sign-in-step.http.ts'
@@ -53,7 +53,7 @@ async function handleCreation(signIn: SignInStep, form: Record<string, string>):
     const created = await createAccount(signIn, account)
     if (created === null) return redirectToPage(signIn)
     return redirectToPage(signIn, 'email', [
-      ...admitAccount(signIn, created.entered),
+      ...addAccountCookies(signIn, created.entered),
       ...buildKnownBrowserCookies(ctx.tenant, provenAddress.shown, readCookies(signIn)),
     ])
   } catch (error) {

@@ -8,8 +8,8 @@ import { hashBinding, hashProvenBinding } from '../../interactions/interactions.
 import { lockProgress, saveProvenProgress } from '../../interactions/locked-progress.sql.ts'
 import type { Progress } from '../../interactions/progress.ts'
 import {
+  applySignIn,
   createSecondFactorRule,
-  settleSignIn,
   toFirstProofProgress,
   toSignedInProgress,
 } from '../step/sign-in.ts'
@@ -64,6 +64,6 @@ export async function createAccount(
   if (!signedIn) return null
   const { userId, token } = signedIn
   if (token === null) return { entered: null }
-  await settleSignIn(ctx, interaction, signedIn, accounts)
+  await applySignIn(ctx, interaction, signedIn, accounts)
   return { entered: { userId, token } }
 }

@@ -1,5 +1,5 @@
-import { formatWait } from '../../../languages/wait.ts'
-import type { Words } from '../../../languages/words.ts'
+import type { Words } from '../../../languages/translations.ts'
+import { formatWait } from '../../../languages/waiting-time.ts'
 import type { InputRejection } from '../../interactions/progress.ts'
 
 /** Seconds until a time; 0 when it has passed or there is none. */

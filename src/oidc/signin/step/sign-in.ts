@@ -81,7 +81,7 @@ export async function recordSignIn(
   const progress = toSignedInProgress(interaction.progress, session, first)
   // First: a browser whose binding is out of date must not link what another one has proven.
   await saveProvenInteraction(ctx.tenant, { ...interaction, progress })
-  await settleSignIn(ctx, interaction, { userId, session }, present)
+  await applySignIn(ctx, interaction, { userId, session }, present)
 }
 
 /** The progress after a sign-in. The first proof for the request counts as its time. */
@@ -99,9 +99,10 @@ export const toSignedInProgress = (
 })
 
 /**
- * Ends the sessions of accounts that the browser does not keep, and links the identity that the person proved before.
+ * Applies a sign-in to the rest: ends the sessions of accounts that the browser does not keep, and links the identity that
+ * the person proved before.
  */
-export async function settleSignIn(
+export async function applySignIn(
   ctx: Ctx,
   interaction: Interaction,
   { userId, session }: Pick<SignedIn, 'userId' | 'session'>,

@@ -5,7 +5,7 @@ import { FastResponse } from 'srvx'
 export type Header = [name: string, value: string]
 
 /**
- * A web Response whose status, headers and text are known when it is created. The door writes it to Node's
+ * A web Response whose status, headers and text are known when it is created. `serveNode` writes it to Node's
  * response without web Headers and without a stream. Whatever reads or changes `headers` still gets web
  * Headers; from then on the answer is sent like every other web Response. See docs/decisions/0090.
  */

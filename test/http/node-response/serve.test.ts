@@ -1,12 +1,12 @@
 import { request } from 'node:http'
 import { describe, expect } from 'vitest'
 import { createApp } from '../../../src/app.ts'
-import { Answer } from '../../../src/http/door/answer.ts'
+import { Answer } from '../../../src/http/node-response/answer.ts'
 import { ORIGIN } from '../../support/cors.ts'
 import { createProver, MACHINE } from '../../support/dpop.ts'
 import { authorizePath, basic, tokenRequest } from '../../support/protocol.ts'
 import { test as base } from '../../support/signed-in.ts'
-import { testDoor } from '../../support/test-ways.ts'
+import { testResponses } from '../../support/test-ways.ts'
 
 type SentRequest = { method: string; path: string; headers?: Record<string, string>; body?: string }
 
@@ -51,10 +51,10 @@ const sendTo = (origin: string, { method, path, headers, body }: SentRequest) =>
 
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' }
 
-/** `test` with the app, the same app behind the other door, and requests to the hot endpoints. */
+/** `test` with the app, the same app that writes responses the other way, and requests to the hot endpoints. */
 const test = base
   .extend('otherOrigin', { scope: 'file' }, async ({ app: _ }, { onCleanup }) => {
-    const other = await createApp({ door: testDoor === 'node' ? 'web' : 'node' })
+    const other = await createApp({ responses: testResponses === 'node' ? 'web' : 'node' })
     onCleanup(other.close)
     return `http://127.0.0.1:${(await other.listen(0)).port}`
   })
@@ -92,7 +92,7 @@ const test = base
       body: sent,
     })
     return (): Promise<Record<string, SentRequest>> => buildRequests()
-    /** A proof is used once, so that each door gets requests of its own. */
+    /** A proof is used once, so that each app gets requests of its own. */
     async function buildRequests(): Promise<Record<string, SentRequest>> {
       return {
         'a token': ask(),
@@ -138,7 +138,7 @@ const test = base
     }
   })
 
-describe('The doors', () => {
+describe('the two ways to write a response', () => {
   test('send the same status, headers and body', async ({ app, otherOrigin, requests }) => {
     const others = await requests()
     const statuses = new Set()

@@ -1,6 +1,6 @@
 import type { VNode } from 'preact'
+import { ContinueLink } from './continue-links.pages.tsx'
 import { BidiText, type PageClient, PageShell, type PageTenant } from './page-shell.pages.tsx'
-import { ContinueLink } from './ways-on.pages.tsx'
 import { Message } from './words.pages.tsx'
 
 type LeavePageProps = {

@@ -7,7 +7,7 @@ import type { EnteredAccount, SignInStep } from './sign-in-step.ts'
  * The cookies after a proof by any method: the new binding of the interaction, and with an account the session and the
  * mark of a browser that is known to the user.
  */
-export function buildAdmissionCookies(signIn: SignInStep, entered: EnteredAccount | null): string[] {
+export function buildAddedAccountCookies(signIn: SignInStep, entered: EnteredAccount | null): string[] {
   const binding = buildProofCookie(signIn)
   if (!entered) return [binding]
   const known = buildKnownCookies(signIn.call.ctx.tenant, entered.userId, readCookies(signIn))
@@ -24,7 +24,7 @@ export function announceBrowser(signIn: SignInStep, { userId }: EnteredAccount):
 }
 
 /** The cookies after a proof, whose account, if there is one, is announced. */
-export function admitAccount(signIn: SignInStep, entered: EnteredAccount | null): string[] {
+export function addAccountCookies(signIn: SignInStep, entered: EnteredAccount | null): string[] {
   if (entered) announceBrowser(signIn, entered)
-  return buildAdmissionCookies(signIn, entered)
+  return buildAddedAccountCookies(signIn, entered)
 }

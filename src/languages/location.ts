@@ -1,5 +1,5 @@
 import type { Place } from '../core/ip-location.ts'
-import type { Words } from './words.ts'
+import type { Words } from './translations.ts'
 
 /** The name of a city in a language, or in a variant of it: "pt" is served by "pt-BR". English names the others. */
 function selectCityName(names: Place['cityNames'], language: string): string | undefined {
