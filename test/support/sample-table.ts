@@ -34,8 +34,8 @@ export const NOT_RUN: ByFile<string> = {
     'vestibule user import': NAME,
     'vestibule user export': NAME,
   },
-  'docs/architecture.md': { 'flowchart TD': 'a diagram' },
   'docs/compiled-queries.md': { '(run, source, path) => {': 'generated code, in short' },
+  'docs/debugging.md': { "NODE_OPTIONS='--import ./tools/trace.mjs' npm start": 'test/tools/trace.test.ts' },
   'docs/decisions/0043-statements-take-named-parameters.md': {
     "const SELECT_NAME = statement({ takes: { id: 'text' }, returns: { name: 'text?' } })`":
       'a part of a module',
