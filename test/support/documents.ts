@@ -99,7 +99,7 @@ export const readTestColumn = (from: string, text: string): Reference[] =>
 
 /** Files that a reader writes or a program creates. */
 const OTHER_FILES = ['sign-in.mjs', 'sv.json', 'operator.json', 'demo.json']
-const FILE_NAME = /(^|\/)[\w-][\w.-]*\.(tsx?|mjs|sql|md|json|ya?ml|svg|prisma)$/
+const FILE_NAME = /(^|\/)(schema\.prisma|[\w-][\w.-]*\.(tsx?|mjs|sql|md|json|ya?ml|svg))$/
 
 /**
  * The files and folders that the code spans of a Markdown text name, each by the end of its path: names with the
