@@ -1,5 +1,6 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
-import { runNode } from '../support/cli.ts'
 import { databaseUrl } from '../support/connections.ts'
 
 const SCRIPT = `
@@ -13,6 +14,6 @@ const SCRIPT = `
 
 test('tools/trace.mjs prints statements without their values, and the functions that the program generates', async () => {
   const args = ['--import', './tools/trace.mjs', '--input-type=module', '-e', SCRIPT, databaseUrl()]
-  const { stderr } = await runNode(args)
+  const { stderr } = await promisify(execFile)(process.execPath, args)
   expect(stderr.replaceAll(/^[\d:.]+ /gm, '')).toBe('SELECT $1::text AS "value"\nreturn (fields) => fields\n')
 })
