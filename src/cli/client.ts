@@ -1,6 +1,6 @@
 import { deleteClient, rotateClientSecret, updateClient } from '../clients/client-changes.ts'
 import { listClients } from '../clients/client-list.ts'
-import { ClientShape } from '../clients/client-shapes.fields.ts'
+import { ClientShape } from '../clients/clients.fields.ts'
 import { createClient, getClient } from '../clients/clients.ts'
 import { InvalidInput } from '../core/errors.ts'
 import { issuerOf } from '../core/issuer.ts'

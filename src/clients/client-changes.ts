@@ -28,12 +28,12 @@ import {
   rotateSecretRow,
   updateClientRow,
 } from './client-changes.sql.ts'
+import { createClientPatchShape, SecretRotation } from './client-inputs.fields.ts'
 import { listCallbackOrigins, SECRET_FIELD_DEFAULTS } from './client-rules.fields.ts'
 import { APP_TYPES, type AppType, HAS_SECRET, type RegisteredBy } from './client-types.ts'
-import { createClientPatchShape, SecretRotation } from './clients.fields.ts'
 import type { Client } from './clients.ts'
 import { keepAdministratorSettings } from './own-changes.ts'
-import { completeSecuritySettings } from './security-profile.ts'
+import { completeSecuritySettings } from './security-profile.fields.ts'
 
 const mayHaveSecret = ({ appType }: Pick<Client, 'appType'>): boolean => HAS_SECRET[appType as AppType]
 

@@ -1,8 +1,8 @@
 import type { Ctx } from '../context/context.ts'
 import { unpreparedSqlFor } from '../database/db.ts'
 import { type Page, type PageArgs, parseListInputs, parsePaging, toPage } from '../schema/page.ts'
+import { ClientFilter } from './client-inputs.fields.ts'
 import { countClients, selectClientPage } from './client-list.sql.ts'
-import { ClientFilter } from './clients.fields.ts'
 import type { Client } from './clients.ts'
 
 export type ListClientsArgs = PageArgs & { filter?: unknown }

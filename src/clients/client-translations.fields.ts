@@ -1,14 +1,15 @@
 import * as z from 'zod'
 import { CLIENT_TEXTS, type ClientTranslation } from '../core/client-translation.ts'
+import { standardField } from '../schema/fields.ts'
 import { optional, requiredText } from '../schema/input-shapes.ts'
 import { languageTag } from '../schema/language-tag.ts'
 import { createAllowedUrl } from '../schema/url-shapes.ts'
 
 const MAX_TRANSLATIONS = 50
 
-export const TRANSLATION_DESCRIPTION =
+const TRANSLATION_DESCRIPTION =
   'The name, logo and links of a client in one language. Null is that of the client.'
-export const TRANSLATION_DESCRIPTIONS = {
+const TRANSLATION_DESCRIPTIONS = {
   locale: 'Language tag (BCP 47).',
   name: 'Name shown to people.',
   logoUrl: 'Logo on the hosted pages.',
@@ -23,7 +24,6 @@ const samples: ClientTranslation = {
   policyUrl: 'https://shop.example/datenschutz',
   termsUrl: 'https://shop.example/agb',
 }
-export const clientTranslationsSample = [samples]
 
 const describe = <Shape extends z.ZodType>(name: keyof ClientTranslation, shape: Shape) =>
   shape.meta({ description: TRANSLATION_DESCRIPTIONS[name], example: samples[name] })
@@ -48,8 +48,7 @@ const translation = z
   })
   .meta({ id: 'ClientTranslationInput', description: TRANSLATION_DESCRIPTION, example: samples })
 
-/** Null is no translation. */
-export const clientTranslations = z
+const translationList = z
   .array(translation, 'must be an array')
   .max(MAX_TRANSLATIONS, `must have at most ${MAX_TRANSLATIONS} entries`)
   .superRefine((translations, context) => {
@@ -57,14 +56,10 @@ export const clientTranslations = z
       if (translations.findIndex((other) => other.locale === locale) < index)
         context.addIssue({ code: 'custom', path: [index, 'locale'], message: 'is given twice' })
   })
-  .nullable()
-  .transform((translations): ClientTranslation[] => translations ?? [])
-  .optional()
 
 const textShape = (name: keyof ClientTranslation) => describe(name, z.string().nullable())
 
-/** The response shape. */
-export const clientTranslationsShape = z.array(
+const answer = z.array(
   z
     .object({
       locale: describe('locale', z.string()),
@@ -75,3 +70,5 @@ export const clientTranslationsShape = z.array(
     })
     .meta({ id: 'ClientTranslation', description: TRANSLATION_DESCRIPTION }),
 )
+
+export const clientTranslations = standardField(translationList, answer, [], [samples])

@@ -1,4 +1,12 @@
-export const APP_TYPES = ['single-page', 'web', 'native', 'machine'] as const
+import { defineEnum } from '../schema/enums.ts'
+
+export const APP_TYPE = defineEnum('ClientAppType', 'The kind of application.', {
+  'single-page': 'Runs in a browser; has no secret.',
+  web: 'Runs on a server; has a secret.',
+  native: 'Runs on a device of a person; has no secret.',
+  machine: 'A program that acts for itself; has a secret.',
+})
+export const APP_TYPES = APP_TYPE.values
 export type AppType = (typeof APP_TYPES)[number]
 /**
  * App types that can keep a secret. Code in a browser or on a user's device cannot (RFC 8252, section 8.5).
@@ -9,11 +17,17 @@ export const HAS_SECRET: Record<AppType, boolean> = {
   'single-page': false,
   native: false,
 }
-/**
- * Who created a client: an administrator, dynamic registration (RFC 7591) with the token of an administrator or open to
- * anyone, or the publisher of its metadata document.
- */
-export const REGISTERED_BY = ['administrator', 'registration', 'open-registration', 'document'] as const
-export type RegisteredBy = (typeof REGISTERED_BY)[number]
-export const CLIENT_TYPES = ['login', 'payment'] as const
-export type ClientType = (typeof CLIENT_TYPES)[number]
+
+export const REGISTERED_BY = defineEnum('ClientRegistration', 'Who created a client.', {
+  administrator: 'An administrator, or the operator.',
+  registration: 'It registered itself (RFC 7591).',
+  'open-registration': 'Anyone registered it, without a token (RFC 7591).',
+  document: 'The publisher of its metadata document: its id is the URL of the document.',
+})
+export type RegisteredBy = (typeof REGISTERED_BY.values)[number]
+
+export const CLIENT_TYPE = defineEnum('ClientType', 'The purpose of the client; never changes.', {
+  login: 'Signs people in.',
+  payment: 'Has people confirm payments.',
+})
+export type ClientType = (typeof CLIENT_TYPE.values)[number]

@@ -1,227 +1,137 @@
 import * as z from 'zod'
 import { env } from '../core/env.ts'
-import { isJsonObject } from '../core/json-object.ts'
-import { ASSIGNABLE_SCOPES, SYSTEM_TENANT } from '../core/scopes.ts'
+import { ASSIGNABLE_SCOPES } from '../core/scopes.ts'
 import { SESSION_SECONDS } from '../core/session-settings.ts'
-import { SIGNING_ALGORITHMS } from '../keys/signing-algorithms.ts'
-import { expectedUpdatedAt } from '../schema/expected-updated-at.ts'
+import { SIGNING_ALGORITHM } from '../keys/signing-algorithms.ts'
 import { createFetchedUrl } from '../schema/fetched-url.fields.ts'
-import { createImageUrl } from '../schema/image-shapes.ts'
 import {
-  boolean,
-  clearable,
-  flag,
-  integer,
-  oneOf,
-  optional,
-  requiredText,
-  text,
-} from '../schema/input-shapes.ts'
-import { CANNOT_BE_CHANGED, isUnchanged, SET_BY_SERVICE } from '../schema/response-only.ts'
+  flagField,
+  listExamples,
+  listField,
+  mapShapes,
+  nullableField,
+  optionalEnumField,
+  requiredField,
+  textField,
+  unsettableListField,
+} from '../schema/fields.ts'
+import { createImageUrl } from '../schema/image-shapes.ts'
+import { integer, oneOf, requiredText, text } from '../schema/input-shapes.ts'
+import { clientIdShape, instantShape, jsonObjectShape } from '../schema/response-shapes.ts'
 import { createAllowedUrl, createUri } from '../schema/url-shapes.ts'
 import { clientJwks } from './client-keys.fields.ts'
-import {
-  checkClientConsistency,
-  REDIRECT_FIELDS,
-  redirectUri,
-  SECRET_FIELD_DEFAULTS,
-  webOrigin,
-} from './client-rules.fields.ts'
-import { clientSamples } from './client-shapes.fields.ts'
+import { redirectUri, webOrigin } from './client-rules.fields.ts'
 import { clientTranslations } from './client-translations.fields.ts'
-import { APP_TYPES, CLIENT_TYPES } from './client-types.ts'
-import { checkSecuritySettings, REQUIRABLE_AUTH_METHODS, SECURITY_PROFILES } from './security-profile.ts'
-
-const MAX_ENTRIES = 100
-const arrayOf = <Item extends z.ZodType>(item: Item, max: number) =>
-  z.array(item, 'must be an array').max(max, `must have at most ${max} entries`)
-
-/** A list without duplicates. Null empties it, as it unsets other fields. */
-const list = <Item extends z.ZodType>(item: Item, max = MAX_ENTRIES) =>
-  arrayOf(item, max)
-    .nullable()
-    .transform((items) => [...new Set(items)])
-    .optional()
-
-/** A list without duplicates that has a default. Null unsets it, and an empty list is a value. */
-const unsettableList = <Item extends z.ZodType>(item: Item) =>
-  arrayOf(item, MAX_ENTRIES)
-    .nullable()
-    .transform((items) => items && [...new Set(items)])
-    .optional()
+import { APP_TYPE, CLIENT_TYPE, REGISTERED_BY } from './client-types.ts'
+import { SECURITY_PROFILE, SECURITY_SETTINGS } from './security-profile.fields.ts'
 
 /** The identifier of an API (RFC 8707, section 2). Identifiers of this deployment are rejected. */
 const resourceUri = createUri().refine(
   (value) => !URL.canParse(value) || new URL(value).origin !== env.baseUrl,
   'belongs to this deployment',
 )
+const page = createAllowedUrl({ secure: true, fragment: true })
+/** Entries in responses, which are not validated again. */
+const answer = z.string()
 
-/** Settings that a profile may imply: null is the default, which depends on the profile. */
-const securitySettings = {
-  requirePushedRequests: boolean.nullish(),
-  requirePkce: boolean.nullish(),
-  tokenEndpointAuthMethod: oneOf(REQUIRABLE_AUTH_METHODS).nullish(),
-  requireIssuerAudience: boolean.nullish(),
-  requireFapiAlgorithms: boolean.nullish(),
-  dpopBoundAccessTokens: boolean.nullish(),
-  rotateRefreshTokens: boolean.nullish(),
-}
-
-/** Fields of a client, in the order of the API. */
-const createClientFields = (kind: 'creation' | 'change') => {
-  const member = <Shape extends z.ZodType>(shape: Shape) =>
-    kind === 'change' ? clearable(shape) : optional(shape)
-  return {
-    description: member(text(2000)),
-    themeColor: member(text().regex(/^#[0-9a-fA-F]{6}$/, 'must be a color such as #0a7c66')),
-    logoUrl: member(createImageUrl()),
-    clientUri: member(createAllowedUrl({ secure: true, fragment: true })),
-    policyUrl: member(createAllowedUrl({ secure: true, fragment: true })),
-    termsUrl: member(createAllowedUrl({ secure: true, fragment: true })),
-    translations: clientTranslations,
-    callbacks: list(redirectUri),
-    allowedOrigins: unsettableList(webOrigin),
-    webOrigins: list(webOrigin),
-    allowedLogoutUrls: list(redirectUri),
-    initiateLoginUrl: member(createAllowedUrl({ secure: true })),
-    tokenExpiryTime: integer(60, 86_400).nullish(),
-    requireConsent: flag,
-    scopes: list(oneOf(ASSIGNABLE_SCOPES)),
-    jwks: clientJwks.nullish(),
-    jwksUri: member(createFetchedUrl({ secure: true })),
-    backchannelLogoutUrl: member(createFetchedUrl({ secure: true })),
-    idTokenSigningAlg: member(oneOf(SIGNING_ALGORITHMS)),
-    userInfoSigningAlg: member(oneOf(SIGNING_ALGORITHMS)),
-    idTokenClaims: flag,
-    profile: member(oneOf(SECURITY_PROFILES)),
-    ...securitySettings,
-    requireSecondFactor: flag,
-    defaultMaxAge: integer(0, SESSION_SECONDS.max).nullish(),
-    resources: list(resourceUri, 20),
-  }
-}
-
-const createReporter =
-  (context: z.RefinementCtx) =>
-  (path: PropertyKey[], message: string): void =>
-    context.addIssue({ code: 'custom', path, message })
-
-/** Input of createClient in `tenant`. */
-export const createClientCreateShape = (tenant: string) =>
-  z
-    .strictObject({
-      name: requiredText(200),
-      appType: oneOf(APP_TYPES),
-      ...createClientFields('creation'),
-      /** Never changes. */
-      type: oneOf(CLIENT_TYPES),
-      /** Marks an operator client, whose tokens are valid in every tenant. */
-      allTenants: boolean.optional(),
-    })
-    .superRefine(
-      (client, context) => {
-        const report = createReporter(context)
-        checkClientConsistency(tenant, client, report)
-        checkSecuritySettings(client, client, report)
-      },
-      { when: ({ value }) => isJsonObject(value) },
-    )
-
-/** The same, for openapi.json. */
-export const ClientCreate = createClientCreateShape(SYSTEM_TENANT).meta({
-  id: 'ClientCreate',
-  model: 'Client',
-  samples: clientSamples,
-})
-
-/** A read-only field: it is accepted with its stored value and ignored. */
-const responseOnly = (isSame: (sent: unknown) => boolean, message = SET_BY_SERVICE) =>
-  z
-    .unknown()
-    .refine((sent) => sent === undefined || isSame(sent), message)
-    .transform(() => undefined)
-    .optional()
-    .meta({ readOnly: true })
-
-const unchanged = (current: unknown) => (sent: unknown) => isUnchanged(sent, current)
-
-/** The stored client, against which an update is validated. */
-export type CurrentClient = {
-  id: string
-  type: string
-  appType: string
-  registeredBy: string
-  updatedAt: Date
-  createdAt: Date
-  /** Whether a value is the current secret of the client; null without a secret. */
-  isCurrentSecret: (sent: unknown) => boolean
-}
-
-/**
- * Input of updateClient in `tenant`: omitted is unchanged, null and, for text, '' unset. The result must be
- * valid as a whole; fields that are not given, and not affected by another app type, are not validated again.
- */
-export const createClientPatchShape = (tenant: string, current: CurrentClient) =>
-  z
-    .strictObject(
-      {
-        id: responseOnly(unchanged(current.id)),
-        name: requiredText(200).optional(),
-        appType: oneOf(APP_TYPES).optional(),
-        ...createClientFields('change'),
-        type: responseOnly(unchanged(current.type), CANNOT_BE_CHANGED),
-        secret: responseOnly(current.isCurrentSecret).meta({ description: 'The current secret; ignored.' }),
-        registeredBy: responseOnly(unchanged(current.registeredBy)),
-        updatedAt: responseOnly(unchanged(current.updatedAt)),
-        createdAt: responseOnly(unchanged(current.createdAt)),
-        expectedUpdatedAt,
-      },
-      'must be an object',
-    )
-    .superRefine(
-      (patch, context) => {
-        const given = Object.fromEntries(Object.entries(patch).filter(([, value]) => value !== undefined))
-        const isOtherType = given.appType !== undefined && given.appType !== current.appType
-        const report = createReporter(context)
-        checkClientConsistency(
-          tenant,
-          { ...current, ...SECRET_FIELD_DEFAULTS, ...given },
-          report,
-          REDIRECT_FIELDS.filter((field) => isOtherType || given[field] !== undefined),
-        )
-        checkSecuritySettings(given, { ...current, ...given }, report)
-      },
-      { when: ({ value }) => isJsonObject(value) },
-    )
-
-/** The same, for openapi.json. */
-export const ClientPatch = createClientPatchShape(SYSTEM_TENANT, {} as CurrentClient).meta({
-  id: 'ClientPatch',
-  model: 'Client',
-  example: { name: 'Shop', themeColor: null },
-})
-
-export const MAX_SECRET_OVERLAP_SECONDS = 2_592_000
-const DEFAULT_SECRET_OVERLAP_SECONDS = 86_400
-
-/** How long the previous secret stays valid after a rotation. */
-export const SecretRotation = z
-  .strictObject(
+const JWKS_EXAMPLE = {
+  keys: [
     {
-      overlapSeconds: integer(0, MAX_SECRET_OVERLAP_SECONDS)
-        .nullish()
-        .transform((value) => value ?? DEFAULT_SECRET_OVERLAP_SECONDS)
-        .meta({
-          description:
-            'How long the current secret stays valid, 0 to 2592000 seconds; one day by default. An older secret is deleted immediately.',
-          example: 3600,
-        }),
+      kty: 'EC',
+      crv: 'P-256',
+      x: 'MKBCTNIcKUSDii11ySs3526iDZ8AiTo7Tu6KPAqv7D4',
+      y: '4Etl6SRW2YiLUrN5vfvVHuhp7x8PxltmWWlbbM4IFyM',
+      kid: 'shop-1',
     },
-    'must be an object',
-  )
-  .meta({ id: 'SecretRotation', description: 'How the secret is replaced.' })
+  ],
+}
 
-export const ClientFilter = z.strictObject({
-  type: oneOf(CLIENT_TYPES).nullish(),
-  appType: oneOf(APP_TYPES).nullish(),
-})
+/** The fields before `secret` in responses. */
+const FIELDS_BEFORE_SECRET = {
+  name: requiredField(requiredText(200), z.string(), 'Shop'),
+  description: textField(text(2000), 'The web shop of Example Inc.'),
+  appType: requiredField(APP_TYPE.shape, APP_TYPE.shape, 'web'),
+  themeColor: textField(text().regex(/^#[0-9a-fA-F]{6}$/, 'must be a color such as #0a7c66'), '#0a7c66'),
+  logoUrl: textField(createImageUrl(), 'https://shop.example/logo.png'),
+  clientUri: textField(page, 'https://shop.example'),
+  policyUrl: textField(page, 'https://shop.example/privacy'),
+  termsUrl: textField(page, 'https://shop.example/terms'),
+  translations: clientTranslations,
+  callbacks: listField(redirectUri, { answer, example: ['https://shop.example/callback'] }),
+  allowedOrigins: unsettableListField(webOrigin, { answer, example: ['https://shop.example'] }),
+  webOrigins: listField(webOrigin, { answer }),
+  allowedLogoutUrls: listField(redirectUri, { answer, example: ['https://shop.example/bye'] }),
+  initiateLoginUrl: textField(createAllowedUrl({ secure: true })),
+  tokenExpiryTime: nullableField(integer(60, 86_400), z.int(), 3600),
+  requireConsent: flagField(false),
+}
+/** The fields after `secret` in responses. */
+const FIELDS_AFTER_SECRET = {
+  scopes: listField(oneOf(ASSIGNABLE_SCOPES), { answer }),
+  jwks: nullableField(clientJwks, jsonObjectShape, JWKS_EXAMPLE),
+  jwksUri: textField(createFetchedUrl({ secure: true }), null),
+  backchannelLogoutUrl: textField(
+    createFetchedUrl({ secure: true }),
+    'https://shop.example/backchannel-logout',
+  ),
+  idTokenSigningAlg: optionalEnumField(SIGNING_ALGORITHM, 'ES256'),
+  userInfoSigningAlg: optionalEnumField(SIGNING_ALGORITHM),
+  idTokenClaims: flagField(false),
+  profile: optionalEnumField(SECURITY_PROFILE, null),
+  ...SECURITY_SETTINGS,
+  requireSecondFactor: flagField(false),
+  defaultMaxAge: nullableField(integer(0, SESSION_SECONDS.max), z.int(), 86_400),
+  resources: listField(resourceUri, { max: 20, answer, example: ['https://api.shop.example'] }),
+}
+/** Every field of a client that callers change, in the order of the API. Columns of the same names store them. */
+export const CLIENT_FIELDS = { ...FIELDS_BEFORE_SECRET, ...FIELDS_AFTER_SECRET }
+
+export const CLIENT_META = {
+  model: 'Client',
+  samples: { ...listExamples(CLIENT_FIELDS), registeredBy: 'administrator' },
+}
+
+const bodyBeforeSecret = {
+  id: clientIdShape,
+  ...mapShapes(FIELDS_BEFORE_SECRET, 'answer'),
+  type: CLIENT_TYPE.shape,
+}
+const bodyAfterSecret = {
+  ...mapShapes(FIELDS_AFTER_SECRET, 'answer'),
+  registeredBy: REGISTERED_BY.shape,
+  updatedAt: instantShape,
+  createdAt: instantShape,
+}
+
+/** A client as REST returns it. Its secret is returned only once, in the shapes below. */
+export const ClientShape = z
+  .object({ ...bodyBeforeSecret, ...bodyAfterSecret })
+  .meta({ id: 'Client', ...CLIENT_META })
+
+/** The response of a creation. */
+export const NewClientShape = z
+  .object({
+    ...bodyBeforeSecret,
+    secret: z.string().nullable().meta({
+      description:
+        'The client secret, which is shown only once; null for clients that authenticate without one.',
+      example: 'Zk1vN3cYp0sRbTq8uXeHj5mLwD7aGfK2iOyQxV4tCnE',
+    }),
+    ...bodyAfterSecret,
+  })
+  .meta({ id: 'NewClient', ...CLIENT_META })
+
+/** The response of a secret rotation. */
+export const RotatedClientShape = z
+  .object({
+    ...bodyBeforeSecret,
+    secret: z.string().meta({
+      description: 'The new secret. It is shown only once.',
+      example: 'b8WqT0xLr5yHc2NfJv9sKd4PzGm7uEa1oRiQ6tXgYkM',
+    }),
+    ...bodyAfterSecret,
+    previousSecretExpiresAt: instantShape
+      .nullable()
+      .meta({ description: 'When the previous secret expires; null when there is none.' }),
+  })
+  .meta({ id: 'RotatedClient', ...CLIENT_META })

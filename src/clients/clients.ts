@@ -14,11 +14,11 @@ import type { Client as ClientModel, Prisma } from '../generated/prisma/client.t
 import { ensureSigningKeys } from '../keys/key-rotation.ts'
 import { invalidateKeys } from '../keys/keys.ts'
 import { parseInput } from '../schema/input-shapes.ts'
+import { createClientCreateShape } from './client-inputs.fields.ts'
 import { listCallbackOrigins } from './client-rules.fields.ts'
 import { HAS_SECRET, type RegisteredBy } from './client-types.ts'
-import { createClientCreateShape } from './clients.fields.ts'
 import { REGISTERED_ID_TOKEN_ALGORITHM } from './own-changes.ts'
-import { completeSecuritySettings } from './security-profile.ts'
+import { completeSecuritySettings } from './security-profile.fields.ts'
 
 /** A client. Its secrets are in another table. */
 export type Client = ClientModel

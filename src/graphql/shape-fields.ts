@@ -89,7 +89,7 @@ function getObjectType(shape: z.ZodObject, id: string, direction: Direction): un
 
 /** The type of a shape without wrappers; a list is an array of one. */
 function toType(shape: z.ZodType, direction: Direction): unknown {
-  if (shapeEnums.has(shape)) return getEnumType(shape)
+  if (shapeEnums.get(shape)) return getEnumType(shape)
   if (isIdShape(shape)) return 'ID'
   const { type, element } = getDefinition(shape)
   switch (type) {
@@ -146,6 +146,17 @@ export function buildObjectFields(
     )
   }
   return Object.fromEntries(Object.entries(shapes).map(([name, shape]) => [name, build(name, shape)]))
+}
+
+/** The object type of a response shape, with the name that is its `id`. `access` has its rule and its description. */
+export function defineObjectType<Row extends object>(shape: z.ZodObject, access: { description: string }) {
+  const { id } = shape.meta() as { id: string }
+  const type = builder.objectRef<Row>(id).implement({
+    ...(access as object),
+    fields: (t) => buildObjectFields(t as never, shape.shape, getModel(shape)),
+  })
+  objectTypes.set(id, type)
+  return type
 }
 
 /** Fields of an input type. Members without which the shape rejects the input are required. */

@@ -1,15 +1,21 @@
 import * as z from 'zod'
-import { ROLE_NAMES } from '../core/scopes.ts'
 import { INVITATION_LIFETIME_SECONDS } from '../core/sign-up.ts'
+import { defineEnum } from '../schema/enums.ts'
 import { integer, optional, text } from '../schema/input-shapes.ts'
 import { languageTag } from '../schema/language-tag.ts'
-import { clientIdShape, createIdShape, instantShape } from '../schema/response-shapes.ts'
+import { asId, clientIdShape, createIdShape, instantShape } from '../schema/response-shapes.ts'
+import { ROLE } from '../schema/roles.ts'
 import { emailAddress } from '../users/user-texts.fields.ts'
 
 const { min, max, standard } = INVITATION_LIFETIME_SECONDS
 
-export const INVITATION_STATUSES = ['pending', 'accepted', 'revoked', 'expired'] as const
-export type InvitationStatus = (typeof INVITATION_STATUSES)[number]
+const INVITATION_STATUS = defineEnum('InvitationStatus', 'The status of an invitation.', {
+  pending: 'The link works.',
+  accepted: 'The person has accepted.',
+  revoked: 'An administrator has revoked it.',
+  expired: 'The link has expired; it can be sent again.',
+})
+export type InvitationStatus = (typeof INVITATION_STATUS.values)[number]
 
 const invitationSamples = {
   email: 'grace@example.com',
@@ -17,8 +23,6 @@ const invitationSamples = {
   note: 'New in support',
   locale: 'en',
 }
-
-const role = z.enum(ROLE_NAMES, `must be one of ${ROLE_NAMES.join(', ')}`)
 
 /** Input of createInvitation. */
 export const InvitationCreate = z
@@ -28,7 +32,7 @@ export const InvitationCreate = z
       name: optional(text()),
       note: optional(text(200)),
       roles: z
-        .array(role, 'must be a list of roles')
+        .array(ROLE.shape, 'must be a list of roles')
         .nullish()
         .transform((roles) => [...new Set(roles ?? [])].sort())
         .meta({
@@ -36,7 +40,7 @@ export const InvitationCreate = z
           example: ['support'],
         }),
       locale: optional(languageTag),
-      clientId: optional(text(2000)).meta({
+      clientId: optional(asId(text(2000))).meta({
         description: 'Id of the client that the person continues to.',
         example: 'client_01k7r3m8wxe4gbr5v2c9t6hznq',
       }),
@@ -69,16 +73,17 @@ export const InvitationResend = z
 /** An invitation in REST responses. */
 export const InvitationShape = z
   .object({
-    id: createIdShape('invitation'),
+    id: createIdShape('invitation').meta({ description: 'Id of the invitation.' }),
     email: z.string(),
     name: z.string().nullable(),
     note: z.string().nullable(),
-    roles: z.array(z.enum(ROLE_NAMES)).meta({ example: ['support'] }),
+    roles: z.array(ROLE.shape).meta({ example: ['support'] }),
     locale: z.string().nullable(),
     clientId: clientIdShape.nullable(),
-    status: z
-      .enum(INVITATION_STATUSES)
-      .meta({ description: 'pending, accepted, revoked or expired.', example: 'pending' }),
+    status: INVITATION_STATUS.shape.meta({
+      description: 'pending, accepted, revoked or expired.',
+      example: 'pending',
+    }),
     userId: createIdShape('user').nullable().meta({ example: null }),
     sentAt: instantShape.meta({ description: 'When the last message was sent.' }),
     acceptedAt: instantShape.nullable().meta({ description: 'When the person accepted.', example: null }),

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { isJsonObject } from '../core/json-object.ts'
 import { boolean, integer } from '../schema/input-shapes.ts'
 import { instantShape } from '../schema/response-shapes.ts'
-import { SIGNING_ALGORITHMS } from './signing-algorithms.ts'
+import { SIGNING_ALGORITHM } from './signing-algorithms.ts'
 
 const MAX_ACTIVATE_IN_SECONDS = 2_592_000
 /** The max-age of the key set (300 s) and the time that client libraries cache it (openid-client: 300 s). */
@@ -46,9 +46,10 @@ export const SigningKeyShape = z
       description: 'Key ID in the key set and in tokens: the thumbprint of the key (RFC 7638).',
       example: 'NzbLsXh8uDCcd-6MNwXF4W_7noWXFZAfHkxZsRGC9Xs',
     }),
-    alg: z
-      .enum(SIGNING_ALGORITHMS)
-      .meta({ description: 'Signature algorithm (RFC 7518, RFC 8037).', example: 'ES256' }),
+    alg: SIGNING_ALGORITHM.shape.meta({
+      description: 'Signature algorithm (RFC 7518, RFC 8037).',
+      example: 'ES256',
+    }),
     activeAt: instantShape,
     expiresAt: instantShape.nullable().meta({
       description: 'End of publication; null for a key without a successor.',

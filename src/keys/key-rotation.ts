@@ -94,7 +94,10 @@ export async function ensureSigningKeys(
 }
 
 /** A signing key without its private key. */
-export type SigningKey = { kid: string } & Pick<SigningKeyRow, 'alg' | 'activeAt' | 'expiresAt'>
+export type SigningKey = { kid: string; alg: SigningAlgorithm } & Pick<
+  SigningKeyRow,
+  'activeAt' | 'expiresAt'
+>
 
 /**
  * Returns the published keys of the tenant, newest first: active, upcoming and retiring ones. One statement.
@@ -103,7 +106,12 @@ export async function getSigningKeys(ctx: Ctx, now = new Date()): Promise<Signin
   const rows = await selectSigningKeys(ctx.db)
   return rows
     .filter(({ expiresAt }) => expiresAt === null || expiresAt > now)
-    .map(({ id, alg, activeAt, expiresAt }) => ({ kid: id, alg, activeAt, expiresAt }))
+    .map(({ id, alg, activeAt, expiresAt }) => ({
+      kid: id,
+      alg: alg as SigningAlgorithm,
+      activeAt,
+      expiresAt,
+    }))
 }
 
 /** Throws RateLimited when an algorithm has the maximum number of retiring keys. */

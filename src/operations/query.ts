@@ -9,7 +9,7 @@ import type { RestRoute } from '../rest/route.ts'
 import { type Page, type PageArgs, toPageEnvelope } from '../schema/page.ts'
 import { createListShape } from '../schema/response-shapes.ts'
 import { capitalize, type Resource } from './resource.ts'
-import { describeTarget, parseTargets, readTargets, type Target } from './targets.ts'
+import { describeTarget, parseTargets, readTarget, type Target } from './targets.ts'
 
 type Declared = {
   /** The operationId of REST, and the name of the service's function. */
@@ -45,8 +45,7 @@ export function defineLookup<Row>({
         type: ref as never,
         nullable: true,
         args: { id: t.arg.id({ required: true, description: describeTarget(target) }) },
-        resolve: (_root, { id }, { ctx }) =>
-          nullIfNotFound(run(ctx, readTargets([target], { [target]: id })[target])) as never,
+        resolve: (_root, { id }, { ctx }) => nullIfNotFound(run(ctx, readTarget(target, id, 'id'))) as never,
       }),
     )
   return [

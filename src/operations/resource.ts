@@ -4,6 +4,7 @@ import type { Ctx } from '../context/context.ts'
 import type { Scope } from '../core/scopes.ts'
 import type { GraphQLTypes } from '../graphql/builder.ts'
 import { defineConnectionType } from '../graphql/connection.ts'
+import { createBodyMapper } from '../schema/response-shapes.ts'
 
 /** A kind of objects that both surfaces return. */
 export type Resource<Row> = {
@@ -16,19 +17,23 @@ export type Resource<Row> = {
   scope: Scope
   /** The GraphQL type requires no scope, so that whoever may write an object gets it in the payload. */
   isPublic?: true
-  shape: z.ZodType
+  /** The body of REST, whose id is the name of the GraphQL type. */
+  shape: z.ZodObject
   toBody(ctx: Ctx, row: Row): object
   /** The connection type of GraphQL; made when a list is declared. */
   getConnection(): object
 }
 
-/** Declares the resource of an object type. `shape` and `toBody` are those of the REST API. */
+/** Declares the resource of an object type. Its body has the members of `shape`, unless `toBody` makes it. */
 export function defineResource<Row>(
-  declared: Omit<Resource<Row>, 'getConnection' | 'members'> & { members?: string },
+  declared: Omit<Resource<Row>, 'getConnection' | 'members' | 'toBody'> &
+    Partial<Pick<Resource<Row>, 'members' | 'toBody'>>,
 ): Resource<Row> {
+  const pickMembers = createBodyMapper(declared.shape)
   let connection: ReturnType<typeof defineConnectionType<Row>> | undefined
   return {
     members: `${declared.member}s`,
+    toBody: (_ctx, row) => pickMembers(row as Record<string, unknown>),
     ...declared,
     getConnection: () => (connection ??= defineConnectionType<Row>(declared.ref.name, declared.ref)),
   }

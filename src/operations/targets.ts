@@ -40,13 +40,17 @@ export const describeTarget = (target: Target): string => {
   return target === 'slug' ? `Slug of the ${words}.` : `Id of the ${words}.`
 }
 
+/** Reads the id of an argument of GraphQL. Throws InvalidInput about `field`. */
+export const readTarget = (target: Target, id: string, field: string): string =>
+  KINDS[target].require(id, field)
+
 /** Reads the ids of a GraphQL input. Throws InvalidInput that names the first id of another kind. */
 export const readTargets = <Name extends Target>(
   targets: readonly Name[],
   input: Record<string, unknown>,
 ): TargetIds<Name> =>
   Object.fromEntries(
-    targets.map((name) => [name, KINDS[name].require(input[name] as string, name)]),
+    targets.map((name) => [name, readTarget(name, input[name] as string, name)]),
   ) as TargetIds<Name>
 
 /** Reads the ids of the parameters of a REST path. */

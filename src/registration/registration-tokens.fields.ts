@@ -33,7 +33,9 @@ export const RegistrationTokenCreate = z
   .meta({ id: 'RegistrationTokenCreate', model: 'RegistrationToken', samples: registrationTokenSamples })
 
 const registrationTokenFields = {
-  id: createIdShape('regtoken'),
+  id: createIdShape('regtoken').meta({
+    description: 'Id of the registration token, not the token itself.',
+  }),
   note: z.string().nullable(),
   usesLeft: z.int().nullable(),
   expiresAt: instantShape.meta({ description: 'When it expires.' }),

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import type { CachedClient } from '../access/client-cache.ts'
 import { AUTH_METHODS, isPublicClient } from '../clients/auth-methods.ts'
-import { createClientCreateShape } from '../clients/clients.fields.ts'
+import { createClientCreateShape } from '../clients/client-inputs.fields.ts'
 import type { Client } from '../clients/clients.ts'
 import { canUseDevices, DEVICE_CODE_GRANT } from '../clients/device-clients.ts'
 import type { ClientTranslation } from '../core/client-translation.ts'

@@ -24,12 +24,12 @@ export type Field<
 /** The fields of a resource by their names, in the order of the API. */
 export type Fields = Record<string, Field>
 
-const createField = <Creation extends z.ZodType, Change extends z.ZodType, Answer extends z.ZodType>(
+export const createField = <Creation extends z.ZodType, Change extends z.ZodType, Answer extends z.ZodType>(
   field: Field<Creation, Change, Answer>,
 ) => field
 
 /** A text that may be unset. */
-export const textField = <Shape extends z.ZodType<string>>(shape: Shape, example?: string) =>
+export const textField = <Shape extends z.ZodType<string>>(shape: Shape, example?: string | null) =>
   createField({
     creation: optional(shape),
     change: clearable(shape),
@@ -37,6 +37,36 @@ export const textField = <Shape extends z.ZodType<string>>(shape: Shape, example
     standard: null,
     example,
   })
+
+/** A member of an enum that may be unset. */
+export const optionalEnumField = <Value extends string>(
+  { shape }: { shape: z.ZodType<Value> },
+  example?: NoInfer<Value> | null,
+) =>
+  createField({
+    creation: optional(shape),
+    change: clearable(shape),
+    answer: shape.nullable(),
+    standard: null,
+    example,
+  })
+
+/** A value that may be unset, other than a text. */
+export const nullableField = <Shape extends z.ZodType, Answer extends z.ZodType>(
+  shape: Shape,
+  answer: Answer,
+  example?: unknown,
+) => {
+  const input = shape.nullish()
+  return createField({ creation: input, change: input, answer: answer.nullable(), standard: null, example })
+}
+
+/** A field that a creation must give, and that cannot be unset. */
+export const requiredField = <Shape extends z.ZodType, Answer extends z.ZodType>(
+  shape: Shape,
+  answer: Answer,
+  example?: unknown,
+) => createField({ creation: shape, change: shape.optional(), answer, standard: undefined, example })
 
 /** A field that always has a value: null is the standard one. `toValue` converts what is given. */
 export function standardField<Shape extends z.ZodType, Answer extends z.ZodType>(
@@ -69,26 +99,20 @@ export const enumField = <const Value extends string>(
 
 const MAX_ENTRIES = 100
 
-/** A list without duplicates. */
-export function listField<Item extends z.ZodType>(
+type ListOptions<Item extends z.ZodType> = {
+  min?: number
+  max?: number
+  standard?: readonly z.output<Item>[]
+  /** The shape of an entry in responses. */
+  answer?: z.ZodType
+  example?: unknown
+  /** Why a list is rejected, or null. */
+  check?: (list: z.output<Item>[]) => string | null
+}
+
+function createUniqueList<Item extends z.ZodType>(
   item: Item,
-  {
-    min = 0,
-    max = MAX_ENTRIES,
-    standard = [],
-    answer = item,
-    example,
-    check,
-  }: {
-    min?: number
-    max?: number
-    standard?: readonly z.output<Item>[]
-    /** The shape of an entry in responses. */
-    answer?: z.ZodType
-    example?: unknown
-    /** Why a list is rejected, or null. */
-    check?: (list: z.output<Item>[]) => string | null
-  } = {},
+  { min = 0, max = MAX_ENTRIES, check }: ListOptions<Item>,
 ) {
   const bounded = z.array(item, 'must be an array')
   const list = (min > 0 ? bounded.min(min, 'must not be empty') : bounded).max(
@@ -101,8 +125,32 @@ export function listField<Item extends z.ZodType>(
         if (issue) context.addIssue(issue)
       })
     : list
-  const unique = shape.transform((entries) => [...new Set(entries)])
-  return standardField(unique, z.array(answer) as z.ZodType<z.output<Item>[]>, [...standard], example)
+  return shape.transform((entries) => [...new Set(entries)])
+}
+
+const createListAnswer = <Item extends z.ZodType>(item: Item, { answer = item }: ListOptions<Item>) =>
+  z.array(answer) as z.ZodType<z.output<Item>[]>
+
+/** A list without duplicates. */
+export const listField = <Item extends z.ZodType>(item: Item, options: ListOptions<Item> = {}) =>
+  standardField(
+    createUniqueList(item, options),
+    createListAnswer(item, options),
+    [...(options.standard ?? [])],
+    options.example,
+  )
+
+/** A list without duplicates that may be unset, which differs from an empty one: null stays null. */
+export function unsettableListField<Item extends z.ZodType>(item: Item, options: ListOptions<Item> = {}) {
+  const { standard = [], example } = options
+  const input = createUniqueList(item, options).nullish()
+  return createField({
+    creation: input,
+    change: input,
+    answer: createListAnswer(item, options),
+    standard,
+    example,
+  })
 }
 
 type ShapesOf<Table extends Fields, Kind extends 'creation' | 'change' | 'answer'> = {

@@ -7,8 +7,12 @@ export const createIdPattern = (...prefixes: IdPrefix[]) =>
   `^(?:${prefixes.join('|')})_[0-7][0-9a-hjkmnp-tv-z]{25}$`
 
 const idShapes = z.registry<{ isId: true }>()
-/** A text that is an id, in input too: GraphQL's ID. */
-export const idShape = z.string().register(idShapes, { isId: true })
+/** Makes a text an id, in input too: GraphQL's ID. */
+export const asId = <Shape extends z.ZodType<string>>(shape: Shape): Shape => {
+  idShapes.add(shape, { isId: true })
+  return shape
+}
+export const idShape = asId(z.string())
 export const isIdShape = (shape: z.ZodType): boolean => idShapes.get(shape) !== undefined
 
 /**
@@ -27,8 +31,10 @@ export const createIdShape = (prefix: IdPrefix) =>
 /** The id of a client: a TypeID, or the URL of the client's metadata document. */
 export const clientIdShape = idShape.meta({ example: 'client_01k7r3m8wxe4gbr5v2c9t6hznq' })
 
-/** An instant in UTC, with milliseconds. */
-export const instantShape = z.string().meta({ format: 'date-time', example: '2026-11-20T09:30:00.000Z' })
+/** An instant in UTC, with milliseconds. Rows have a Date, which becomes this text. */
+export const instantShape: z.ZodType<Date | string> = z
+  .string()
+  .meta({ format: 'date-time', example: '2026-11-20T09:30:00.000Z' })
 
 /** The id of the request. */
 export const requestIdShape = z.string().meta({

@@ -1,15 +1,15 @@
-import { clientRoutes } from '../clients/clients.rest.ts'
+import { clientOperations } from '../clients/clients.operations.ts'
 import { consentRoutes } from '../consents/consents.rest.ts'
 import { credentialRoutes } from '../credentials/credentials.rest.ts'
 import { eventRoutes } from '../events/list.rest.ts'
 import { idpUserTokensRoutes } from '../idps/idp-user-tokens.rest.ts'
 import { idpUserRoutes } from '../idps/idp-users.rest.ts'
 import { idpRoutes } from '../idps/idps.rest.ts'
-import { invitationRoutes } from '../invitations/invitations.rest.ts'
-import { keyRoutes } from '../keys/key-rotation.rest.ts'
+import { invitationOperations } from '../invitations/invitations.operations.ts'
+import { keyOperations } from '../keys/key-rotation.operations.ts'
 import { passcodeRoutes } from '../passcodes/passcodes.rest.ts'
 import { signInLimitRoutes } from '../passcodes/sign-in-limits.rest.ts'
-import { registrationTokenRoutes } from '../registration/registration-tokens.rest.ts'
+import { registrationTokenOperations } from '../registration/registration-tokens.operations.ts'
 import type { RestRoute } from '../rest/route.ts'
 import { sessionRoutes } from '../sessions/sessions.rest.ts'
 import { tenantOperations } from '../tenants/tenants.operations.ts'
@@ -30,10 +30,10 @@ export const restRoutes: readonly RestRoute[] = [
   ...idpUserRoutes,
   ...idpUserTokensRoutes,
   ...consentRoutes,
-  ...invitationRoutes,
-  ...registrationTokenRoutes,
-  ...clientRoutes,
+  ...invitationOperations,
+  ...registrationTokenOperations,
+  ...clientOperations,
   ...tenantOperations,
-  ...keyRoutes,
+  ...keyOperations,
   ...eventRoutes,
 ]

@@ -99,8 +99,8 @@ describe('createClient', () => {
     await expect(createClient(ctx, input)).rejects.toThrow(
       withIssues([
         { field: 'name', description: 'must not be empty' },
-        { field: 'appType', description: 'must be one of: single-page, web, native, machine' },
         { field: 'description', description: 'must be a string' },
+        { field: 'appType', description: 'must be one of: single-page, web, native, machine' },
         { field: 'themeColor', description: 'must be a color such as #0a7c66' },
         { field: 'logoUrl', description: 'must be an http or https URL' },
         { field: 'callbacks.0', description: 'must be an absolute URL' },

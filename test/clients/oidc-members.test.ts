@@ -279,7 +279,7 @@ describe('the OpenID Connect members of a client', () => {
     ])
     const rejected = await gql(
       'mutation ($input: CreateClientInput!) { createClient(input: $input) { __typename } }',
-      { input: { name: 'x', type: 'LOGIN', appType: 'WEB', fields: { idTokenSigningAlg: 'EdDSA' } } },
+      { input: { name: 'x', type: 'LOGIN', appType: 'WEB', idTokenSigningAlg: 'EdDSA' } },
     )
     expect(rejected.body.errors?.[0]?.message).toMatch(/does not exist in "SigningAlgorithm" enum/)
   })
@@ -288,8 +288,8 @@ describe('the OpenID Connect members of a client', () => {
     const { id, updatedAt } = await writers.REST.create({ jwks: { keys: [keys.ES256] } })
     const { kty, crv, x, y } = keys.ES256 as Fields
     const { body } =
-      await gql(`mutation { updateClient(input: { clientId: "${id}", fields: { jwks: { keys: [{ kty: "${kty}", crv: "${crv}", x: "${x}", y: "${y}" }] } } }) {
-        ... on ClientPayload { client { updatedAt } } } }`)
+      await gql(`mutation { updateClient(input: { clientId: "${id}", jwks: { keys: [{ kty: "${kty}", crv: "${crv}", x: "${x}", y: "${y}" }] } }) {
+        ... on UpdateClientPayload { client { updatedAt } } } }`)
     expect(body.data.updateClient.client).toEqual({ updatedAt })
   })
 

@@ -83,20 +83,19 @@ describe('the operations on clients', () => {
     const run = async (input: object) => (await gql(mutation, { input })).body
     const fields = { themeColor: '#0a7c66', requireConsent: true, callbacks: null }
     expect(
-      (await run({ name: 'App', appType: 'SINGLE_PAGE', type: 'PAYMENT', fields })).data.createClient,
+      (await run({ name: 'App', appType: 'SINGLE_PAGE', type: 'PAYMENT', ...fields })).data.createClient,
     ).toEqual({
       __typename: 'CreateClientPayload',
       secret: null,
       client: { appType: 'SINGLE_PAGE', themeColor: '#0a7c66', requireConsent: true },
     })
     expect(
-      (await run({ name: '', appType: 'WEB', type: 'LOGIN', fields: { themeColor: 'red' } })).data
-        .createClient.fields,
+      (await run({ name: '', appType: 'WEB', type: 'LOGIN', themeColor: 'red' })).data.createClient.fields,
     ).toEqual([
       { field: 'name', description: 'must not be empty' },
       { field: 'themeColor', description: 'must be a color such as #0a7c66' },
     ])
-    const escalating = { name: 'App', appType: 'WEB', type: 'LOGIN', fields: { scopes: ['users:write'] } }
+    const escalating = { name: 'App', appType: 'WEB', type: 'LOGIN', scopes: ['users:write'] }
     const rejected = await gql(mutation, { input: escalating }, { scopes: ['clients:write'] })
     expect(rejected.body.data.createClient).toBeNull()
     expect(rejected.body.errors?.[0]).toMatchObject({

@@ -42,7 +42,7 @@ describe.each(SURFACES)('the translations of a client over %s', (surface) => {
       translations: [
         { locale: 'not a tag', name: '', logoUrl: 'http://shop.example/de.png' },
         { locale: 'de' },
-        { name: 'x'.repeat(201), termsUrl: 'terms' },
+        { locale: '', name: 'x'.repeat(201), termsUrl: 'terms' },
       ],
     }
     const issues = [

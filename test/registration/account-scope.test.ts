@@ -54,8 +54,8 @@ describe('scope account', () => {
     })
     expect(created).toMatchObject({ status: 201, body: { scopes: ['account', 'users:read'] } })
     const { body } = await gql(
-      `mutation ($id: ID!) { updateClient(input: { clientId: $id, fields: { scopes: ["account"] } }) {
-        ... on ClientPayload { client { scopes } } } }`,
+      `mutation ($id: ID!) { updateClient(input: { clientId: $id, scopes: ["account"] }) {
+        ... on UpdateClientPayload { client { scopes } } } }`,
       { id: created.body.id },
     )
     expect(body.data.updateClient.client.scopes).toEqual(['account'])

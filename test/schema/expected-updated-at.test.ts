@@ -37,7 +37,7 @@ const UPDATABLE_OBJECTS: Record<string, UpdatableObject> = {
     },
     readUpdatedAt,
     change: (name) => ({ name }),
-    mutation: (id, name) => ['updateClient', `clientId: "${id}", fields: { name: "${name}" }`],
+    mutation: (id, name) => ['updateClient', `clientId: "${id}", name: "${name}"`],
   },
   'identity provider': {
     make: async ({ create }) => {

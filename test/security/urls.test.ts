@@ -90,10 +90,10 @@ const test = base
     const writers: Record<string, Write> = {
       ViewerFieldsInput: updateViewer,
       UserFieldsInput: (fields) => rest('PATCH', `/users/${userId}`, fields),
-      ClientFieldsInput: (fields) =>
+      CreateClientInput: (fields) =>
         rest('POST', '/clients', { name: 'x', appType: 'web', type: 'login', ...fields }),
       ClientTranslationInput: translateClient,
-      UpdateClientFieldsInput: (fields) => rest('PATCH', `/clients/${clientId}`, fields),
+      UpdateClientInput: (fields) => rest('PATCH', `/clients/${clientId}`, fields),
       CreateIdentityProviderInput: (fields) => {
         count += 1
         return rest('POST', '/idps', { id: `up-${count}`, type: 'google', name: 'x', ...fields })

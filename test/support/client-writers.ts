@@ -129,15 +129,15 @@ export const test = base
         create: ({ appType = 'web', ...fields }, options) =>
           mutate(
             'createClient',
-            { name: 'Shop', type: 'LOGIN', appType: toEnum(appType), fields: toInput(fields) },
+            { name: 'Shop', type: 'LOGIN', appType: toEnum(appType), ...toInput(fields) },
             `... on CreateClientPayload { secret client { ${CLIENT_FIELDS} } }`,
             options,
           ),
         update: (clientId, fields, options) =>
           mutate(
             'updateClient',
-            { clientId, fields: toInput(fields) },
-            `... on ClientPayload { client { ${CLIENT_FIELDS} } }`,
+            { clientId, ...toInput(fields) },
+            `... on UpdateClientPayload { client { ${CLIENT_FIELDS} } }`,
             options,
           ),
         remove: (clientId, options) =>

@@ -41,7 +41,7 @@ export const CLIENT_OPERATIONS: Record<string, Call[]> = {
     rest: (): Rest => ['POST', '/clients', { name, type: 'login', appType: 'web', ...fields }],
     gql: (): Gql => ({
       mutation: 'createClient',
-      input: { name, type: 'LOGIN', appType: 'WEB', fields: toEnums(fields) },
+      input: { name, type: 'LOGIN', appType: 'WEB', ...toEnums(fields) },
       read: ({ client, secret }) => ({ ...client, secret }),
     }),
   })),
@@ -66,7 +66,7 @@ export const CLIENT_OPERATIONS: Record<string, Call[]> = {
   ].map((fields) => ({
     title: Object.keys(fields).join(', '),
     rest: ({ clientId }): Rest => ['PATCH', `/clients/${clientId}`, fields],
-    gql: ({ clientId }): Gql => ({ mutation: 'updateClient', input: { clientId, fields } }),
+    gql: ({ clientId }): Gql => ({ mutation: 'updateClient', input: { clientId, ...fields } }),
   })),
   deleteClient: [
     {

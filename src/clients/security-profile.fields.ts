@@ -1,45 +1,55 @@
+import * as z from 'zod'
 import { isJsonObject } from '../core/json-object.ts'
 import { FAPI_ALGORITHMS } from '../keys/public-keys.ts'
 import { SIGNING_ALGORITHMS } from '../keys/signing-algorithms.ts'
+import { defineEnum } from '../schema/enums.ts'
+import { addStandards, createField, nullableField } from '../schema/fields.ts'
+import { boolean } from '../schema/input-shapes.ts'
 import { APP_TYPES, HAS_SECRET } from './client-types.ts'
 
-/**
- * Profiles: sets of security settings under one name. fapi2 is the FAPI 2.0 Security Profile.
- * See docs/decisions/0126.
- */
-export const SECURITY_PROFILES = ['fapi2'] as const
-export type SecurityProfile = (typeof SECURITY_PROFILES)[number]
+/** Sets of security settings under one name. See docs/decisions/0126. */
+export const SECURITY_PROFILE = defineEnum('SecurityProfile', 'A set of security settings of a client.', {
+  fapi2: 'The FAPI 2.0 Security Profile.',
+})
+type SecurityProfile = (typeof SECURITY_PROFILE.values)[number]
 
 /** How a confidential client may be required to authenticate (RFC 7591, section 2: token_endpoint_auth_method). */
-export const REQUIRABLE_AUTH_METHODS = [
-  'client_secret_basic',
-  'client_secret_post',
-  'private_key_jwt',
-] as const
-export type RequirableAuthMethod = (typeof REQUIRABLE_AUTH_METHODS)[number]
+const REQUIRABLE_AUTH_METHOD = defineEnum(
+  'TokenEndpointAuthMethod',
+  'How a client authenticates (OpenID Connect Core, section 9).',
+  {
+    client_secret_basic: 'By its secret in the Authorization header.',
+    client_secret_post: 'By its secret in the form.',
+    private_key_jwt: 'By an assertion that it signs with one of its keys.',
+  },
+)
 
-type SecuritySettings = {
-  requirePushedRequests: boolean
-  requirePkce: boolean
-  tokenEndpointAuthMethod: RequirableAuthMethod | null
-  requireIssuerAudience: boolean
-  requireFapiAlgorithms: boolean
-  dpopBoundAccessTokens: boolean
-  rotateRefreshTokens: boolean
+/** A switch that a profile may imply: null is the standard value, or that of the profile. */
+function impliedField(standard: boolean, example?: boolean) {
+  const input = boolean.nullish()
+  return createField({ creation: input, change: input, answer: z.boolean(), standard, example })
 }
-type SettingName = keyof SecuritySettings
 
+/** The settings that a profile implies. */
+export const SECURITY_SETTINGS = {
+  requirePushedRequests: impliedField(false),
+  requirePkce: impliedField(false),
+  tokenEndpointAuthMethod: nullableField(
+    REQUIRABLE_AUTH_METHOD.shape,
+    REQUIRABLE_AUTH_METHOD.shape,
+    'private_key_jwt',
+  ),
+  requireIssuerAudience: impliedField(false),
+  requireFapiAlgorithms: impliedField(false),
+  dpopBoundAccessTokens: impliedField(false),
+  rotateRefreshTokens: impliedField(true, true),
+}
+type SettingName = keyof typeof SECURITY_SETTINGS
+type SecuritySettings = { [Name in SettingName]: z.output<(typeof SECURITY_SETTINGS)[Name]['answer']> }
+
+const SETTING_NAMES = Object.keys(SECURITY_SETTINGS) as SettingName[]
 /** The settings of a client without a profile, where they are not given. */
-const DEFAULTS: SecuritySettings = {
-  requirePushedRequests: false,
-  requirePkce: false,
-  tokenEndpointAuthMethod: null,
-  requireIssuerAudience: false,
-  requireFapiAlgorithms: false,
-  dpopBoundAccessTokens: false,
-  rotateRefreshTokens: true,
-}
-const SETTING_NAMES = Object.keys(DEFAULTS) as SettingName[]
+const DEFAULTS = addStandards(SECURITY_SETTINGS) as SecuritySettings
 
 /** The settings that a profile implies (FAPI 2.0 Security Profile, sections 5.3.2 and 5.4.1). */
 const IMPLIED: Record<SecurityProfile, SecuritySettings> = {
@@ -55,7 +65,7 @@ const IMPLIED: Record<SecurityProfile, SecuritySettings> = {
 }
 
 const findImplied = (profile: unknown): SecuritySettings | null =>
-  SECURITY_PROFILES.includes(profile as SecurityProfile) ? IMPLIED[profile as SecurityProfile] : null
+  SECURITY_PROFILE.values.includes(profile as SecurityProfile) ? IMPLIED[profile as SecurityProfile] : null
 
 /** Client fields with the settings that its profile implies, or else those given or the defaults. */
 export function completeSecuritySettings<Fields extends { profile?: string | null }>(

@@ -1,0 +1,90 @@
+import { Conflict, NotFound, RateLimited } from '../core/errors.ts'
+import { withScope } from '../graphql/field-access.ts'
+import { defineObjectType } from '../graphql/shape-fields.ts'
+import { defineMutation } from '../operations/mutation.ts'
+import { defineList, defineLookup } from '../operations/query.ts'
+import { defineResource } from '../operations/resource.ts'
+import type { RestRoute } from '../rest/route.ts'
+import { idShape } from '../schema/response-shapes.ts'
+import { listInvitations } from './invitation-list.ts'
+import { InvitationCreate, InvitationResend, InvitationShape } from './invitations.fields.ts'
+import {
+  createInvitation,
+  getInvitation,
+  type Invitation,
+  resendInvitation,
+  revokeInvitation,
+} from './invitations.ts'
+
+const INVITATION = defineResource<Invitation>({
+  member: 'invitation',
+  ref: defineObjectType<Invitation>(
+    InvitationShape,
+    withScope('users:read', 'Invites a person, who accepts by a link in a mail.'),
+  ),
+  scope: 'users:read',
+  shape: InvitationShape,
+})
+
+export const invitationOperations: readonly RestRoute[] = [
+  ...defineMutation({
+    name: 'createInvitation',
+    summary: 'Invites a person by a mail with a link. Callers can only give scopes that they have.',
+    scope: 'users:write',
+    isCreation: true,
+    input: InvitationCreate,
+    errors: [NotFound, RateLimited],
+    output: { invitation: INVITATION },
+    rest: {
+      method: 'POST',
+      path: '/invitations',
+      status: 201,
+      location: ({ id }) => `/invitations/${id}`,
+    },
+    run: async (ctx, _ids, input) => ({ invitation: await createInvitation(ctx, input) }),
+  }),
+  ...defineList({
+    name: 'listInvitations',
+    summary: 'The invitations of the tenant, oldest first.',
+    resource: INVITATION,
+    path: '/invitations',
+    run: listInvitations,
+  }),
+  ...defineLookup({
+    name: 'getInvitation',
+    field: 'invitation',
+    summary: 'An invitation.',
+    resource: INVITATION,
+    target: 'invitationId',
+    path: '/invitations/:invitationId',
+    run: getInvitation,
+  }),
+  ...defineMutation({
+    name: 'resendInvitation',
+    summary: 'Sends another mail, whose link replaces the former one.',
+    scope: 'users:write',
+    targets: ['invitationId'],
+    input: InvitationResend,
+    isInputOptional: true,
+    errors: [NotFound, Conflict, RateLimited],
+    output: { invitation: INVITATION },
+    rest: { method: 'POST', path: '/invitations/:invitationId/resend' },
+    run: async (ctx, { invitationId }, input) => ({
+      invitation: await resendInvitation(ctx, invitationId, input),
+    }),
+  }),
+  ...defineMutation({
+    name: 'revokeInvitation',
+    summary: 'Revokes an invitation: its link no longer works.',
+    scope: 'users:write',
+    targets: ['invitationId'],
+    errors: [NotFound, Conflict],
+    output: { revokedInvitationId: idShape.meta({ description: 'Id of the revoked invitation.' }) },
+    rest: {
+      method: 'DELETE',
+      path: '/invitations/:invitationId',
+      message: 'The invitation was revoked.',
+    },
+    run: (ctx, { invitationId }) => revokeInvitation(ctx, invitationId),
+  }),
+]
