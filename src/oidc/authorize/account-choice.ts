@@ -1,6 +1,6 @@
 import type { Ctx } from '../../context/context.ts'
 import { sha256 } from '../../core/crypto.ts'
-import { sql } from '../../database/db.ts'
+import { Handle } from '../../database/handle.ts'
 import { toAddressKey } from '../../schema/address-keys.ts'
 import { type BrowserAccount, toBrowserAccounts } from '../../sessions/browser-accounts.ts'
 import { recordBrowserUse } from '../../sessions/sessions.ts'
@@ -95,8 +95,11 @@ async function listAccounts(
   const [token, another] = tokens
   if (token === undefined) return []
   if (another === undefined) {
-    const state = await selectSignInState(sql, tenant, { tokenHash: sha256(token), clientId, now })
+    const state = await selectSignInState(new Handle({ tenant }), { tokenHash: sha256(token), clientId, now })
     if (state) return [{ ...state, token, isActive: true, isOfClient: false }]
   }
-  return toBrowserAccounts(await selectBrowserSignIns(sql, tenant, tokens.map(sha256), clientId, now), tokens)
+  return toBrowserAccounts(
+    await selectBrowserSignIns(new Handle({ tenant }), tokens.map(sha256), clientId, now),
+    tokens,
+  )
 }

@@ -4,7 +4,6 @@ import { canUseDevices } from '../../clients/device-clients.ts'
 import type { Ctx } from '../../context/context.ts'
 import type { Channel } from '../../core/sign-in-methods.ts'
 import { addSeconds } from '../../core/time.ts'
-import { sql } from '../../database/db.ts'
 import { parsePhoneNumber } from '../../schema/phone-numbers.ts'
 import { listProofs } from '../../sessions/proofs.ts'
 import { selectRequiredTerms } from '../../sign-up/terms-consent.ts'
@@ -96,7 +95,7 @@ const FIRST_PROOF_LIFETIME_SECONDS = 15 * 60
 async function findProvenUser(ctx: Ctx, { firstProof }: Progress, now: Date): Promise<ProvenUser | null> {
   if (!firstProof || new Date(firstProof.proof.at) < addSeconds(now, -FIRST_PROOF_LIFETIME_SECONDS))
     return null
-  return selectProvenUser(sql, ctx.tenant, firstProof.userId)
+  return selectProvenUser(ctx.db, firstProof.userId)
 }
 
 /** Whether the client is still allowed to receive the response of the request. */

@@ -1,4 +1,4 @@
-import type { Sql } from '../../database/db.ts'
+import type { Db } from '../../database/handle.ts'
 import { type RowOf, statement } from '../../database/statement.ts'
 
 const SELECT_PROVEN_USER = statement({
@@ -20,5 +20,5 @@ const SELECT_PROVEN_USER = statement({
 export type ProvenUser = RowOf<typeof SELECT_PROVEN_USER>
 
 /** The user of a first proof; null when the user is locked or deleted. */
-export const selectProvenUser = (sql: Sql, tenant: string, userId: string): Promise<ProvenUser | null> =>
-  SELECT_PROVEN_USER.first(sql, { tenant, userId })
+export const selectProvenUser = (db: Db, userId: string): Promise<ProvenUser | null> =>
+  db.one(SELECT_PROVEN_USER, { userId })

@@ -1,4 +1,4 @@
-import type { Sql } from '../../database/db.ts'
+import type { Db } from '../../database/handle.ts'
 import { type RowOf, statement, typed } from '../../database/statement.ts'
 
 /** Parameters in the order of the request; some may be repeated. */
@@ -18,8 +18,7 @@ const INSERT_PUSHED_REQUEST = statement({
 
 /** Stores a pushed request until `expiresAt` (RFC 9126, section 2.2). */
 export const insertPushedRequest = (
-  sql: Sql,
-  tenant: string,
+  db: Db,
   pushed: {
     requestHash: Buffer
     clientId: string
@@ -27,7 +26,7 @@ export const insertPushedRequest = (
     expiresAt: Date
     now: Date
   },
-): Promise<void> => INSERT_PUSHED_REQUEST.run(sql, { tenant, ...pushed })
+): Promise<void> => db.run(INSERT_PUSHED_REQUEST, { ...pushed })
 
 /** What a request_uri leads to: the parameters for its first use; afterwards the sign-in that it started, if any. */
 export type UsedRequest = RowOf<typeof USE_PUSHED_REQUEST>
@@ -57,11 +56,10 @@ const USE_PUSHED_REQUEST = statement({
  * to the first caller only.
  */
 export async function usePushedRequest(
-  sql: Sql,
-  tenant: string,
+  db: Db,
   request: { requestHash: Buffer; handleHash: Buffer; clientId: string; now: Date },
 ): Promise<UsedRequest> {
-  const row = await USE_PUSHED_REQUEST.first(sql, { tenant, ...request })
+  const row = await db.one(USE_PUSHED_REQUEST, { ...request })
   return row as UsedRequest
 }
 
@@ -73,8 +71,6 @@ const SELECT_PUSHED_REQUEST = statement({
 
 /** A pushed request of any client, to explain its rejection. */
 export const selectPushedRequest = (
-  sql: Sql,
-  tenant: string,
+  db: Db,
   requestHash: Buffer,
-): Promise<{ clientId: string; expiresAt: Date } | null> =>
-  SELECT_PUSHED_REQUEST.first(sql, { tenant, requestHash })
+): Promise<{ clientId: string; expiresAt: Date } | null> => db.one(SELECT_PUSHED_REQUEST, { requestHash })

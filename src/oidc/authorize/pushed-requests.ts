@@ -2,7 +2,7 @@ import { isClientId } from '../../access/client-ids.ts'
 import { computeMac, randomToken, sha256 } from '../../core/crypto.ts'
 import { type Diagnostics, OAuthError } from '../../core/oauth-error.ts'
 import { addSeconds } from '../../core/time.ts'
-import { sql } from '../../database/db.ts'
+import { Handle } from '../../database/handle.ts'
 import { hashHandle, type ResumableSignIn } from '../interactions/interactions.ts'
 import {
   createInvalidRequestError,
@@ -57,7 +57,7 @@ export async function storePushedRequest(
   now = new Date(),
 ): Promise<PushedRequestResponse> {
   const reference = randomToken()
-  await insertPushedRequest(sql, tenant, {
+  await insertPushedRequest(new Handle({ tenant }), {
     requestHash: sha256(reference),
     clientId,
     parameters: [...params],
@@ -102,7 +102,7 @@ export async function openPushedRequest(
   const reference = (readParameter(params, 'request_uri') ?? '').slice(REQUEST_URI_PREFIX.length)
   const handle = computeHandle(reference)
   const requestHash = sha256(reference)
-  const { parameters, expiresAt, isPending } = await usePushedRequest(sql, tenant, {
+  const { parameters, expiresAt, isPending } = await usePushedRequest(new Handle({ tenant }), {
     ...{ requestHash, handleHash: hashHandle({ handle }), clientId, now },
   })
   if (parameters && expiresAt)
@@ -120,7 +120,7 @@ async function diagnosePushedRequest(
   requestHash: Buffer,
   clientId: string,
 ): Promise<Diagnostics> {
-  const found = await selectPushedRequest(sql, tenant, requestHash)
+  const found = await selectPushedRequest(new Handle({ tenant }), requestHash)
   if (!found) return { reason: 'it was used before, was never pushed here, or expired long ago' }
   if (found.clientId !== clientId)
     return { reason: 'another client pushed it', pushed_by: found.clientId, client_id: clientId }

@@ -1,4 +1,4 @@
-import type { Sql } from '../../database/db.ts'
+import type { Db } from '../../database/handle.ts'
 import { findByKey } from '../../database/key-lookup.ts'
 import { type RowOf, statement, typed } from '../../database/statement.ts'
 import {
@@ -68,10 +68,9 @@ const SELECT_SIGN_IN_STATE = statement({
 
 /** The session of the browser, its user and the user's consent for the client: one statement, which only reads. */
 export const selectSignInState = (
-  sql: Sql,
-  tenant: string,
+  db: Db,
   values: { tokenHash: Buffer; clientId: string; now: Date },
-): Promise<SignInState | null> => SELECT_SIGN_IN_STATE.first(sql, { tenant, ...values })
+): Promise<SignInState | null> => db.one(SELECT_SIGN_IN_STATE, { ...values })
 
 const SELECT_BROWSER_SIGN_INS = statement({
   shared: true,
@@ -94,10 +93,9 @@ const SELECT_BROWSER_SIGN_INS = statement({
 
 /** The sessions of a browser's tokens with what a sign-in state has: one statement. Reads only. */
 export const selectBrowserSignIns = (
-  sql: Sql,
-  tenant: string,
+  db: Db,
   tokenHashes: Buffer[],
   clientId: string,
   now: Date,
 ): Promise<RowOf<typeof SELECT_BROWSER_SIGN_INS>[]> =>
-  SELECT_BROWSER_SIGN_INS.all(sql, { tenant, tokenHashes, clientId, now })
+  db.many(SELECT_BROWSER_SIGN_INS, { tokenHashes, clientId, now })

@@ -9,7 +9,7 @@ import {
 } from '../../core/crypto.ts'
 import { Unavailable } from '../../core/errors.ts'
 import { log } from '../../core/log.ts'
-import { sql } from '../../database/db.ts'
+import { Handle } from '../../database/handle.ts'
 import { buildEndSessionUrl } from '../../idps/provider-end-session.ts'
 import { takeProviderSession } from '../../idps/provider-sessions.sql.ts'
 import { findProviderRow } from '../../idps/sign-in-providers.ts'
@@ -35,7 +35,7 @@ export async function beginUpstreamLogout(
 ): Promise<{ url: string; browserToken: string; name: string } | null> {
   const { tenant } = ctx
   if (!idps.some(({ upstreamLogout }) => upstreamLogout)) return null
-  const from = await takeProviderSession(sql, tenant, sessionId)
+  const from = await takeProviderSession(new Handle({ tenant }).sql, tenant, sessionId)
   const row = from && (await findProviderRow(tenant, from.idpId))
   if (!from || !row?.upstreamLogout) return null
   const browserToken = randomToken()

@@ -3,7 +3,7 @@ import {
   PASSKEY_USE_PARAMETERS,
   type PasskeyUse,
 } from '../../../credentials/passkeys.sql.ts'
-import type { Sql } from '../../../database/db.ts'
+import type { Db } from '../../../database/handle.ts'
 import { prefixNames, prefixParameters, type RowOf, statement } from '../../../database/statement.ts'
 import { LATER_CLAIM } from '../../../http/idempotency.sql.ts'
 import type { KeptFields } from '../../../pages/form-answers.ts'
@@ -86,12 +86,10 @@ type PasskeyCompletionResult = RowOf<typeof COMPLETE_BY_PASSKEY>
 
 /** Uses a passkey, starts a session and ends the interaction, in one statement. */
 export async function storePasskeyCompletion(
-  sql: Sql,
-  tenant: string,
+  db: Db,
   { passkey, session, event, kept, ...terms }: PasskeyCompletion,
 ): Promise<PasskeyCompletionResult> {
-  const row = await COMPLETE_BY_PASSKEY.first(sql, {
-    tenant,
+  const row = await db.one(COMPLETE_BY_PASSKEY, {
     ...prefixNames('passkey_', passkey),
     ...prefixNames('session_', { ...session, events: [event] }),
     ...terms,

@@ -1,8 +1,6 @@
 import { toUserCtx } from '../../../context/context.ts'
 import { takeSignIn } from '../../../coordination/person-budgets.ts'
 import { type ProvenPasskey, RejectedPasskey, toPasskeyUse } from '../../../credentials/passkeys.ts'
-import { sql } from '../../../database/db.ts'
-import { wakeReaders } from '../../../events/log.ts'
 import type { prepareAnswer } from '../../../pages/form-answers.ts'
 import { buildBrowserSessionOptions, prepareSession } from '../../../sessions/sessions.ts'
 import { evaluateState } from '../../authorize/evaluate-request.ts'
@@ -70,7 +68,7 @@ export async function completeByPasskey(
   const entered = { userId, token: session.token }
   const { response, kept } = await prepare(entered, answer)
   takeSignIn(ctx.tenant, userId)
-  const stored = await storePasskeyCompletion(sql, ctx.tenant, {
+  const stored = await storePasskeyCompletion(ctx.db, {
     passkey: toPasskeyUse(ctx, proven, now),
     session: session.values,
     event: session.event,
@@ -84,6 +82,5 @@ export async function completeByPasskey(
   // The consent was revoked since it was read.
   if (!stored.hasConsent) return null
   if (!stored.isSignedIn) throw new RejectedPasskey('rejected', { userId })
-  wakeReaders(ctx.tenant)
   return { entered, response }
 }

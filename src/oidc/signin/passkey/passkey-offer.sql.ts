@@ -1,4 +1,4 @@
-import type { Sql } from '../../../database/db.ts'
+import type { Db } from '../../../database/handle.ts'
 import { statement } from '../../../database/statement.ts'
 
 // The row of the user decides between tabs: one of them offers.
@@ -42,15 +42,14 @@ type Offer = Omit<Parameters<typeof OPEN_OFFER.first>[1], 'tenant'>
  * Opens an offer, unless the user has a passkey or was offered one since `since`; one that replaces a passkey whenever the
  * user still has that. One statement.
  */
-export async function openPasskeyOffer(sql: Sql, tenant: string, offer: Offer): Promise<boolean> {
-  return (await OPEN_OFFER.first(sql, { tenant, ...offer })) !== null
+export async function openPasskeyOffer(db: Db, offer: Offer): Promise<boolean> {
+  return (await db.one(OPEN_OFFER, { ...offer })) !== null
 }
 
 /** Closes an offer; false when it is not open. */
 export async function closePasskeyOffer(
-  sql: Sql,
-  tenant: string,
+  db: Db,
   offer: Pick<Offer, 'handleHash' | 'sessionId'>,
 ): Promise<boolean> {
-  return (await CLOSE_OFFER.first(sql, { tenant, ...offer })) !== null
+  return (await db.one(CLOSE_OFFER, { ...offer })) !== null
 }

@@ -8,9 +8,8 @@ import { toDeviceRow } from '../../../credentials/device.ts'
 import { insertOwnCredential } from '../../../credentials/new-credentials.sql.ts'
 import type { ChangedPasskey } from '../../../credentials/passkeys.ts'
 import { parseRegistration, verifyRegistration } from '../../../credentials/registration.ts'
-import { inTransaction, sql } from '../../../database/db.ts'
 import { credentialEnrolled, credentialRevoked } from '../../../events/credential-events.ts'
-import { createEventRow, wakeReaders } from '../../../events/log.ts'
+import { createEventRow } from '../../../events/log.ts'
 import { announceAccountChange } from '../../../users/account-notices.ts'
 import type { SignInState } from '../../authorize/sign-in-state.sql.ts'
 import { hashHandle, type Interaction } from '../../interactions/interactions.ts'
@@ -88,7 +87,7 @@ export async function openUsefulOffer(signIn: SignInStep, now = new Date()): Pro
   const handleHash = hashHandle(interaction)
   const replacedId = findReplacedPasskey(signIn)?.id ?? null
   const offer = { handleHash, userId, sessionId, replacedId, since, now }
-  const isOpened = await openPasskeyOffer(sql, call.ctx.tenant, offer)
+  const isOpened = await openPasskeyOffer(call.ctx.db, offer)
   if (isOpened) interaction.progress.passkeyOfferedIn = sessionId
   return isOpened
 }
@@ -102,7 +101,7 @@ export const deriveOfferChallenge = (
 
 /** Continues without a passkey. */
 export const declinePasskey = (ctx: Ctx, interaction: Interaction, { id }: SignInState): Promise<boolean> =>
-  closePasskeyOffer(sql, ctx.tenant, { handleHash: hashHandle(interaction), sessionId: id })
+  closePasskeyOffer(ctx.db, { handleHash: hashHandle(interaction), sessionId: id })
 
 /**
  * Stores the passkey that the browser created for the offer, given as JSON, and closes the offer. Stores nothing
@@ -127,16 +126,15 @@ export async function createOfferedPasskey(
   )
   const userCtx = toUserCtx(ctx, { userId, clientId, sessionId: state.id })
   const event = createEventRow(userCtx, credentialEnrolled({ id: credential.id, userId }))
-  const { isStored, isReplaced } = await inTransaction(async (sql) => {
+  const { isStored, isReplaced } = await ctx.db.transaction(async (tx) => {
     const offer = { handleHash: hashHandle(interaction), sessionId: state.id }
-    const isOpen = await closePasskeyOffer(sql, ctx.tenant, offer)
+    const isOpen = await closePasskeyOffer(tx, offer)
     const row = { ...credential, device: toDeviceRow(device) }
-    const isStored = isOpen && (await insertOwnCredential(sql, ctx.tenant, { userId, now }, row, event))
+    const isStored = isOpen && (await insertOwnCredential(tx.sql, ctx.tenant, { userId, now }, row, event))
     if (!isStored || !replaced) return { isStored, isReplaced: false }
     const revoked = createEventRow(userCtx, credentialRevoked(replaced))
-    return { isStored, isReplaced: await deleteCredential(sql, ctx.tenant, replaced.id, revoked) }
+    return { isStored, isReplaced: await deleteCredential(tx.sql, ctx.tenant, replaced.id, revoked) }
   })
-  wakeReaders(ctx.tenant)
   if (isStored) announceAccountChange(userCtx, userId, 'public-key-added', now)
   if (isReplaced) announceAccountChange(userCtx, userId, 'public-key-removed', now)
 }

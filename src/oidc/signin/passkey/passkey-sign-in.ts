@@ -9,9 +9,8 @@ import {
   usePasskey,
   verifyPasskey,
 } from '../../../credentials/passkeys.ts'
-import { sql } from '../../../database/db.ts'
 import { counterDecreased } from '../../../events/credential-events.ts'
-import { recordEvents, wakeReaders } from '../../../events/log.ts'
+import { recordEvents } from '../../../events/log.ts'
 import { passkeyFailed } from '../../../events/session-events.ts'
 import { limitUnauthenticated } from '../../../passcodes/network-limits.ts'
 import type { BrowserAccount } from '../../../sessions/browser-accounts.ts'
@@ -95,8 +94,7 @@ async function recordPasskeyRejection(
   await saveInteraction(ctx.tenant, { ...counted, progress })
   await limitUnauthenticated('rejectPasskey', ctx)
   const { clientId } = counted.request
-  await recordEvents(sql, ctx, [passkeyFailed(userId, { clientId, reason: problem })])
-  wakeReaders(ctx.tenant)
+  await recordEvents(ctx.db, ctx, [passkeyFailed(userId, { clientId, reason: problem })])
 }
 
 /**
@@ -125,8 +123,7 @@ async function recordDecreasedCounter(
   { id, userId, formerSignCount: from, signCount: to }: ProvenPasskey,
 ): Promise<void> {
   if (from === null) return
-  await recordEvents(sql, ctx, [counterDecreased({ id, userId }, { from, to })])
-  wakeReaders(ctx.tenant)
+  await recordEvents(ctx.db, ctx, [counterDecreased({ id, userId }, { from, to })])
 }
 
 /**
@@ -147,7 +144,6 @@ async function enterByPasskey(
     await usePasskey(tx.sql, ctx, proven, now)
     return enterBrowserSession(tx, userCtx, { present, ...signIn }, now)
   })
-  wakeReaders(ctx.tenant)
   await recordDecreasedCounter(ctx, proven)
   await recordSignIn(ctx, interaction, { userId, ...started }, present)
   return { userId, token: started.token }

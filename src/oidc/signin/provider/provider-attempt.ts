@@ -1,7 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { equalsConstantTime, randomToken, sha256Base64url } from '../../../core/crypto.ts'
-import { sql } from '../../../database/db.ts'
-import { toDb } from '../../../database/handle.ts'
+import { Handle } from '../../../database/handle.ts'
 import type { AttemptValues } from '../../../idps/provider-authorization.ts'
 import { hashBinding, type Interaction } from '../../interactions/interactions.ts'
 import { claimProviderAttempt, storeProviderAttempt } from '../../interactions/provider-attempts.sql.ts'
@@ -49,7 +48,7 @@ export async function beginAttempt(
 ): Promise<AttemptValues> {
   const attempt = { id: randomToken(), idpId, since: since?.toISOString() ?? null }
   const { canCreatePasskey, staySignedIn } = interaction.progress
-  await storeProviderAttempt(toDb(sql, tenant), hashBinding(interaction), {
+  await storeProviderAttempt(new Handle({ tenant }), hashBinding(interaction), {
     provider: attempt,
     canCreatePasskey,
     staySignedIn,
@@ -75,7 +74,7 @@ export async function claimAttempt(
 ): Promise<ClaimedAttempt | null> {
   const attempt = interaction.progress.provider
   if (!attempt || !equalsConstantTime(buildState(interaction, attempt), state)) return null
-  if (!(await claimProviderAttempt(toDb(sql, tenant), hashBinding(interaction), attempt.id))) return null
+  if (!(await claimProviderAttempt(new Handle({ tenant }), hashBinding(interaction), attempt.id))) return null
   return {
     ...attempt,
     nonce: deriveValue('nonce', interaction, attempt),

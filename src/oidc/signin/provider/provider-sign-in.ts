@@ -2,9 +2,7 @@ import type { Ctx } from '../../../context/context.ts'
 import { toUserCtx } from '../../../context/context.ts'
 import { InvalidInput, Unavailable, UserLocked } from '../../../core/errors.ts'
 import { findProviderCause, PROVIDER_CAUSES, type ProviderCause } from '../../../core/provider-causes.ts'
-import { inTransaction, sql } from '../../../database/db.ts'
-import { toDb } from '../../../database/handle.ts'
-import { recordEvents, wakeReaders } from '../../../events/log.ts'
+import { recordEvents } from '../../../events/log.ts'
 import { providerFailed } from '../../../events/session-events.ts'
 import type { SignInFailure } from '../../../events/types.ts'
 import type { IdentityProvider } from '../../../generated/prisma/client.ts'
@@ -164,28 +162,29 @@ async function signInUser(
   if (!userId) throw new RejectedIdentity('unknown', { identity, provenAt: row.updatedAt, tokens })
   const signIn = { userId, proof: { method: 'provider' as const, amr: [AMR_FEDERATED, ...proven.amr] } }
   const userCtx = toUserCtx(ctx, { userId, clientId: interaction.request.clientId })
-  const started = await inTransaction(async (sql) => {
-    const user = await lockUserRow(toDb(sql, ctx.tenant), userId)
-    const use = { ...key, userId, provenAt: row.updatedAt }
-    if (tokens) await keepSignInTokens(sql, ctx.tenant, use, tokens)
-    if (!(await useLink(sql, ctx.tenant, { ...use, now }))) throw new RejectedIdentity('unknown')
-    const provider = {
-      idpId: row.id,
-      issuer: identity.issuer,
-      subject: identity.subject,
-      sid: proven.sid,
-      idToken: proven.idToken,
-    }
-    // A locked user is rejected by the start of a session.
-    if (user && !user.locked && needsSecondFactor(user, signIn.proof.amr))
-      return { proof: toSessionProof(signIn.proof, now), provider, token: null }
-    const entered = await enterBrowserSession(toDb(sql, userCtx.tenant), userCtx, { present, ...signIn }, now)
-    await storeProviderSession(sql, ctx.tenant, { sessionId: entered.session.id, ...provider })
-    return entered
-  }).catch((error) => {
-    throw error instanceof UserLocked ? new RejectedIdentity('locked', { userId }) : error
-  })
-  wakeReaders(ctx.tenant)
+  const started = await ctx.db
+    .transaction(async (tx) => {
+      const user = await lockUserRow(tx, userId)
+      const use = { ...key, userId, provenAt: row.updatedAt }
+      if (tokens) await keepSignInTokens(tx.sql, ctx.tenant, use, tokens)
+      if (!(await useLink(tx.sql, ctx.tenant, { ...use, now }))) throw new RejectedIdentity('unknown')
+      const provider = {
+        idpId: row.id,
+        issuer: identity.issuer,
+        subject: identity.subject,
+        sid: proven.sid,
+        idToken: proven.idToken,
+      }
+      // A locked user is rejected by the start of a session.
+      if (user && !user.locked && needsSecondFactor(user, signIn.proof.amr))
+        return { proof: toSessionProof(signIn.proof, now), provider, token: null }
+      const entered = await enterBrowserSession(tx, userCtx, { present, ...signIn }, now)
+      await storeProviderSession(tx.sql, ctx.tenant, { sessionId: entered.session.id, ...provider })
+      return entered
+    })
+    .catch((error) => {
+      throw error instanceof UserLocked ? new RejectedIdentity('locked', { userId }) : error
+    })
   await copyRepeatedClaims(userCtx, row, identity, userId)
   return recordProof(ctx, interaction, { userId, ...started }, present)
 }
@@ -218,8 +217,7 @@ export async function recordRejection(
   { reason, userId, code, explanation }: RejectedIdentity,
 ): Promise<void> {
   await limitUnauthenticated('rejectIdentity', ctx)
-  await recordEvents(sql, ctx, [
+  await recordEvents(ctx.db, ctx, [
     providerFailed(userId, { clientId, idpId, reason, error: code, explanation }),
   ])
-  wakeReaders(ctx.tenant)
 }

@@ -1,6 +1,6 @@
 import { Conflict } from '../../../core/errors.ts'
 import { selectCredentialTypes } from '../../../credentials/second-factors.sql.ts'
-import { type Sql, sql } from '../../../database/db.ts'
+import type { Db } from '../../../database/handle.ts'
 import { offersMethod } from '../step/offered-methods.ts'
 import type { SignInStep } from '../step/sign-in-step.ts'
 import type { SecondFactorUser } from './second-factor-sign-in.ts'
@@ -13,17 +13,17 @@ export type FactorTask = 'code' | 'passkey' | 'setup'
  * factor. One statement for users without an authenticator app.
  */
 export async function selectFactorTask(signIn: SignInStep, { user }: SecondFactorUser): Promise<FactorTask> {
-  return user.hasSecondFactor ? 'code' : findFactorTask(sql, signIn, user.userId)
+  return user.hasSecondFactor ? 'code' : findFactorTask(signIn.call.ctx.db, signIn, user.userId)
 }
 
-async function findFactorTask(sql: Sql, signIn: SignInStep, userId: string): Promise<FactorTask> {
-  const types = await selectCredentialTypes(sql, signIn.call.ctx.tenant, userId)
+async function findFactorTask(tx: Db, signIn: SignInStep, userId: string): Promise<FactorTask> {
+  const types = await selectCredentialTypes(tx.sql, signIn.call.ctx.tenant, userId)
   if (types.includes('totp')) return 'code'
   return types.includes('public-key') && offersMethod(signIn, 'passkey') ? 'passkey' : 'setup'
 }
 
 /** Rejects the setup of a factor for a user who has one by now. Lock the user first. Throws Conflict. */
-export async function requireSetup(sql: Sql, signIn: SignInStep, userId: string): Promise<void> {
-  if ((await findFactorTask(sql, signIn, userId)) !== 'setup')
+export async function requireSetup(tx: Db, signIn: SignInStep, userId: string): Promise<void> {
+  if ((await findFactorTask(tx, signIn, userId)) !== 'setup')
     throw new Conflict([], 'There is a second factor already.')
 }

@@ -6,10 +6,8 @@ import { lockEnrollee } from '../../../credentials/enrollment.sql.ts'
 import { insertOwnCredential } from '../../../credentials/new-credentials.sql.ts'
 import { selectPasskeyAmr } from '../../../credentials/passkeys.ts'
 import { parseRegistration, verifyRegistration } from '../../../credentials/registration.ts'
-import { inTransaction } from '../../../database/db.ts'
-import { toDb } from '../../../database/handle.ts'
 import { credentialEnrolled } from '../../../events/credential-events.ts'
-import { createEventRow, wakeReaders } from '../../../events/log.ts'
+import { createEventRow } from '../../../events/log.ts'
 import { announceAccountChange } from '../../../users/account-notices.ts'
 import type { Interaction } from '../../interactions/interactions.ts'
 import type { CreatedPasskey } from '../passkey/passkey-offer.ts'
@@ -46,15 +44,14 @@ export async function signInByNewPasskey(
   const userCtx = toUserCtx(ctx, { userId, clientId: interaction.request.clientId })
   const { accounts } = authorization
   const event = createEventRow(userCtx, credentialEnrolled({ id: credential.id, userId }))
-  const entered = await inTransaction(async (sql) => {
-    await lockEnrollee(toDb(sql, ctx.tenant), userId)
-    await requireSetup(sql, signIn, userId)
+  const entered = await ctx.db.transaction(async (tx) => {
+    await lockEnrollee(tx, userId)
+    await requireSetup(tx, signIn, userId)
     const row = { ...credential, device: toDeviceRow(device) }
-    if (!(await insertOwnCredential(sql, ctx.tenant, { userId, now }, row, event))) throw new UserLocked()
+    if (!(await insertOwnCredential(tx.sql, ctx.tenant, { userId, now }, row, event))) throw new UserLocked()
     const proof = { method: 'passkey' as const, amr: selectPasskeyAmr(credential.backupEligible) }
-    return enterWithSecondFactor(sql, userCtx, found, { present: accounts, proof }, now)
+    return enterWithSecondFactor(tx, userCtx, found, { present: accounts, proof }, now)
   })
-  wakeReaders(ctx.tenant)
   announceAccountChange(userCtx, userId, 'public-key-added', now)
   await recordSecondProof(ctx, interaction, { userId, ...entered, first }, accounts)
   return { userId, token: entered.token }

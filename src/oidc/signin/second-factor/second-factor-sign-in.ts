@@ -5,12 +5,11 @@ import { takeRecoveryCode } from '../../../coordination/person-budgets.ts'
 import { RateLimited, UserLocked } from '../../../core/errors.ts'
 import type { SecondFactorName } from '../../../core/sign-in-methods.ts'
 import { countGuess, useSecondFactor } from '../../../credentials/second-factor-use.ts'
-import { inTransaction, type Sql, sql } from '../../../database/db.ts'
-import { toDb } from '../../../database/handle.ts'
+import type { Db } from '../../../database/handle.ts'
 import { deliverInBackground } from '../../../delivery/background.ts'
 import { deliverMail } from '../../../delivery/mail.ts'
 import { buildRecoveryCodeNotice } from '../../../delivery/messages/recovery-code-used.ts'
-import { recordEvents, wakeReaders } from '../../../events/log.ts'
+import { recordEvents } from '../../../events/log.ts'
 import { secondFactorFailed } from '../../../events/session-events.ts'
 import type { SignInFailure } from '../../../events/types.ts'
 import { type ProviderOrigin, storeProviderSession } from '../../../idps/provider-sessions.sql.ts'
@@ -71,20 +70,15 @@ function announceRecoveryCode(ctx: Ctx, { email, locale }: ProvenUser, remaining
  * proof. Throws UserLocked.
  */
 export async function enterWithSecondFactor(
-  sql: Sql,
+  tx: Db,
   userCtx: Ctx,
   { user, first, provider }: SecondFactorUser,
   { present, proof }: { present: readonly PresentSession[]; proof: NewProof },
   now: Date,
 ): Promise<Awaited<ReturnType<typeof enterBrowserSession>>> {
-  const entered = await enterBrowserSession(
-    toDb(sql, userCtx.tenant),
-    userCtx,
-    { userId: user.userId, present, proof, first },
-    now,
-  )
+  const entered = await enterBrowserSession(tx, userCtx, { userId: user.userId, present, proof, first }, now)
   if (provider)
-    await storeProviderSession(sql, userCtx.tenant, { sessionId: entered.session.id, ...provider })
+    await storeProviderSession(tx.sql, userCtx.tenant, { sessionId: entered.session.id, ...provider })
   return entered
 }
 
@@ -118,26 +112,24 @@ export async function signInBySecondFactor(
   const { accounts } = signIn.authorization
   try {
     await countGuess(ctx, { userId, browser }, now)
-    const { accepted, entered } = await inTransaction(async (sql) => {
-      const accepted = await useSecondFactor(sql, userCtx, { userId, browser, method, code }, now)
+    const { accepted, entered } = await ctx.db.transaction(async (tx) => {
+      const accepted = await useSecondFactor(tx.sql, userCtx, { userId, browser, method, code }, now)
       if (!accepted) throw new RejectedSecondFactor('wrong')
       // A code that is not announced is not used.
       if (method === 'recovery') takeRecoveryCode(ctx.tenant, userId)
       const proof = { method, amr: AMR }
       return {
         accepted,
-        entered: await enterWithSecondFactor(sql, userCtx, found, { present: accounts, proof }, now),
+        entered: await enterWithSecondFactor(tx, userCtx, found, { present: accounts, proof }, now),
       }
     })
-    wakeReaders(ctx.tenant)
     if (accepted.remainingCodes !== null) announceRecoveryCode(ctx, user, accepted.remainingCodes)
     await recordSecondProof(ctx, interaction, { userId, ...entered, first }, accounts)
     return { userId, token: entered.token }
   } catch (error) {
     const reason = toFailureReason(error)
     if (!reason) throw error
-    await recordEvents(sql, ctx, [secondFactorFailed(userId, { clientId, method, reason })])
-    wakeReaders(ctx.tenant)
+    await recordEvents(ctx.db, ctx, [secondFactorFailed(userId, { clientId, method, reason })])
     throw error instanceof UserLocked ? new RejectedSecondFactor('locked') : error
   }
 }

@@ -11,8 +11,7 @@ import {
   type TotpEnrollment,
   type TotpOwner,
 } from '../../../credentials/totp-enrollment.ts'
-import { type Sql, sql } from '../../../database/db.ts'
-import { recordEvents, wakeReaders } from '../../../events/log.ts'
+import { recordEvents } from '../../../events/log.ts'
 import { secondFactorFailed } from '../../../events/session-events.ts'
 import { announceAccountChange } from '../../../users/account-notices.ts'
 import {
@@ -95,12 +94,12 @@ export async function signInByNewTotp(
   try {
     const app = openTotpFactor(tenant, toOwner(interaction, userId), { token, code }, now)
     const entered = await ctx.db.transaction(async (tx) => {
-      const check = (locked: Sql) => requireSetup(locked, signIn, userId)
+      const check = () => requireSetup(tx, signIn, userId)
       const { isStored } = await insertSecondFactor(tx.sql, userCtx, app, now, check)
       if (!isStored) throw createWrongTotpError()
       await insertSecondFactor(tx.sql, userCtx, generated.factor, now)
       const entered = await enterWithSecondFactor(
-        tx.sql,
+        tx,
         userCtx,
         found,
         { present: accounts, proof: TOTP_PROOF },
@@ -111,15 +110,13 @@ export async function signInByNewTotp(
       if (!(await saveProvenProgress(tx, proven))) throw createExpiredSignInError()
       return entered
     })
-    wakeReaders(tenant)
     announceAccountChange(userCtx, userId, 'totp-added', now)
     if (first) await applySignIn(ctx, interaction, { userId, ...entered }, accounts)
     return { userId, token: entered.token }
   } catch (error) {
     const reason = toFailureReason(error)
     if (!reason) throw error
-    await recordEvents(sql, ctx, [secondFactorFailed(userId, { clientId, method: 'totp', reason })])
-    wakeReaders(tenant)
+    await recordEvents(ctx.db, ctx, [secondFactorFailed(userId, { clientId, method: 'totp', reason })])
     throw new RejectedSecondFactor(reason)
   }
 }

@@ -1,10 +1,9 @@
 import type { Ctx } from '../../../context/context.ts'
 import { Conflict, NotFound, Unavailable } from '../../../core/errors.ts'
 import { measureJson } from '../../../core/json-size.ts'
-import { sql } from '../../../database/db.ts'
-import { toDb } from '../../../database/handle.ts'
+import { Handle } from '../../../database/handle.ts'
 import { idpUserLinkFailed } from '../../../events/credential-events.ts'
-import { recordEvents, wakeReaders } from '../../../events/log.ts'
+import { recordEvents } from '../../../events/log.ts'
 import type { LinkFailure } from '../../../events/types.ts'
 import { linkProvenIdentity } from '../../../idps/idp-links.ts'
 import { unsealPendingTokens } from '../../../idps/kept-tokens.ts'
@@ -33,12 +32,12 @@ export async function storePendingLink(
   const isLarge = measureJson(link.identity.claims) > MAX_CLAIMS_BYTES
   const stored = isLarge ? { ...link, identity: { ...link.identity, claims: {} } } : link
   const proven = { ...hashProvenBinding(interaction), link: stored }
-  if (!(await insertPendingLink(toDb(sql, tenant), proven))) throw createExpiredSignInError()
+  if (!(await insertPendingLink(new Handle({ tenant }), proven))) throw createExpiredSignInError()
 }
 
 /** Forgets a proven identity. */
 export const forgetPendingLink = (tenant: string, interaction: Interaction): Promise<void> =>
-  clearPendingLink(toDb(sql, tenant), hashBinding(interaction))
+  clearPendingLink(new Handle({ tenant }), hashBinding(interaction))
 
 /** Why the identity cannot be linked; null for an error that is not expected. */
 function toLinkFailure(error: unknown): LinkFailure | null {
@@ -64,7 +63,6 @@ export async function linkPending(
   } catch (error) {
     const reason = toLinkFailure(error)
     if (reason === null) throw error
-    await recordEvents(sql, ctx, [idpUserLinkFailed({ userId, idpId }, reason)])
-    wakeReaders(ctx.tenant)
+    await recordEvents(ctx.db, ctx, [idpUserLinkFailed({ userId, idpId }, reason)])
   }
 }

@@ -1,6 +1,6 @@
 import { PASSKEY_COLUMNS, PASSKEY_RETURNS, type StoredPasskey } from '../../../credentials/passkeys.sql.ts'
 import { storedColumns } from '../../../database/columns.ts'
-import type { Sql } from '../../../database/db.ts'
+import type { Db } from '../../../database/handle.ts'
 import { findByKey } from '../../../database/key-lookup.ts'
 import { type RowOf, statement } from '../../../database/statement.ts'
 import { PERSON_COLUMNS, PERSON_RETURNS } from '../../authorize/sign-in-state.sql.ts'
@@ -25,9 +25,8 @@ export type PresentedPasskey = StoredPasskey & RowOf<{ returns: typeof PERSON_RE
 
 /** An interaction and the passkey with a credential id of WebAuthn; null unless both are stored. One statement. */
 export const selectWithPasskey = (
-  sql: Sql,
-  tenant: string,
+  db: Db,
   handleHash: Buffer,
   externalId: string,
 ): Promise<RowOf<typeof SELECT_WITH_PASSKEY> | null> =>
-  SELECT_WITH_PASSKEY.first(sql, { tenant, handleHash, externalId })
+  db.one(SELECT_WITH_PASSKEY, { handleHash, externalId })

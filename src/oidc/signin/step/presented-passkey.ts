@@ -1,5 +1,5 @@
 import { parseAssertion, RejectedPasskey } from '../../../credentials/passkeys.ts'
-import { sql } from '../../../database/db.ts'
+import { Handle } from '../../../database/handle.ts'
 import {
   hashHandle,
   type Interaction,
@@ -29,7 +29,7 @@ export async function findWithPasskey(
   credentialId: string,
   now = new Date(),
 ): Promise<{ interaction: Interaction; passkey: PresentedPasskey } | null> {
-  const row = await selectWithPasskey(sql, tenant, hashHandle(presented), credentialId)
+  const row = await selectWithPasskey(new Handle({ tenant }), hashHandle(presented), credentialId)
   const interaction = row && (await toBoundInteraction(tenant, presented, row, now))
   return interaction && { interaction, passkey: row }
 }

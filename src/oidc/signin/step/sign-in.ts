@@ -2,9 +2,8 @@ import { upsertConsent } from '../../../consents/consents.sql.ts'
 import type { Ctx } from '../../../context/context.ts'
 import { toUserCtx } from '../../../context/context.ts'
 import { takeConsent } from '../../../coordination/person-budgets.ts'
-import { inTransaction } from '../../../database/db.ts'
 import { consentGranted } from '../../../events/grant-events.ts'
-import { recordEvents, wakeReaders } from '../../../events/log.ts'
+import { recordEvents } from '../../../events/log.ts'
 import type { NeedsSecondFactor } from '../../../passcodes/passcodes.ts'
 import { parsePhoneNumber } from '../../../schema/phone-numbers.ts'
 import { type BrowserAccount, endAccounts, listSurplusAccounts } from '../../../sessions/browser-accounts.ts'
@@ -166,12 +165,11 @@ export async function grantConsent(
   const { userId } = state
   takeConsent(ctx.tenant, userId)
   const userCtx = toUserCtx(ctx, { userId, clientId: client.id, sessionId: state.id })
-  await inTransaction(async (sql) => {
+  await ctx.db.transaction(async (tx) => {
     const consent = { userId, clientId: client.id, scopes, claims, resources }
-    await upsertConsent(sql, ctx.tenant, { ...consent, now })
-    await recordEvents(sql, userCtx, [consentGranted(consent, state.id)])
+    await upsertConsent(tx.sql, ctx.tenant, { ...consent, now })
+    await recordEvents(tx, userCtx, [consentGranted(consent, state.id)])
   })
-  wakeReaders(ctx.tenant)
   await saveInteraction(ctx.tenant, {
     ...interaction,
     progress: { ...interaction.progress, consentedIn: state.id },
