@@ -4,11 +4,10 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import PostalMime from 'postal-mime'
-import { SMTPServer } from 'smtp-server'
 import { describe, expect } from 'vitest'
 import { decide, pollWith, startDevice } from '../support/device-flow.ts'
 import { test as base } from '../support/fixtures.ts'
+import { startMailServer } from '../support/mail-server.ts'
 import { PageBrowser } from '../support/page-browser.ts'
 import { operator, operatorToken, type ServerProcess, startServer } from '../support/process.ts'
 import {
@@ -39,28 +38,13 @@ type LoggingServer = {
   close: () => Promise<void>
 }
 
-async function startMailServer(mails: string[]): Promise<SMTPServer> {
-  const smtp = new SMTPServer({
-    disabledCommands: ['AUTH', 'STARTTLS'],
-    onData: (stream, _session, done) => {
-      const chunks: Buffer[] = []
-      stream.on('data', (chunk: Buffer) => chunks.push(chunk))
-      stream.on('end', async () => {
-        const mail = await PostalMime.parse(Buffer.concat(chunks))
-        mails.push(mail.text ?? '')
-        // A mail to `bounce` is rejected with a response that quotes it.
-        if (mail.to?.[0]?.address?.startsWith('bounce')) done(new Error(`550 no: ${mail.text}`))
-        else done()
-      })
-    },
-  })
-  await new Promise<void>((resolve) => smtp.listen(0, '127.0.0.1', resolve))
-  return smtp
-}
-
 async function startLoggingServer(): Promise<LoggingServer> {
   const [mails, texts]: [string[], string[]] = [[], []]
-  const smtp = await startMailServer(mails)
+  const mailServer = await startMailServer(({ text = '', to }) => {
+    mails.push(text)
+    // A mail to `bounce` is rejected with a response that quotes it.
+    if (to?.[0]?.address?.startsWith('bounce')) throw new Error(`550 no: ${text}`)
+  })
   const gateway = createServer((request, response) => {
     let body = ''
     request.on('data', (chunk) => (body += chunk))
@@ -86,7 +70,7 @@ async function startLoggingServer(): Promise<LoggingServer> {
     REDIS_URL: process.env.REDIS_URL,
     REDIS_PREFIX: process.env.REDIS_PREFIX,
     ENCRYPTION_KEY: encryptionKey,
-    SMTP_URL: `smtp://127.0.0.1:${(smtp.server.address() as AddressInfo).port}`,
+    SMTP_URL: mailServer.url,
     SMS_URL: `http://127.0.0.1:${(gateway.address() as AddressInfo).port}/send`,
     SMS_TOKEN: smsToken,
   })
@@ -99,7 +83,7 @@ async function startLoggingServer(): Promise<LoggingServer> {
     texts,
     close: async () => {
       await server.stop()
-      smtp.close(() => undefined)
+      await mailServer.close()
       gateway.close()
       await rm(directory, { recursive: true, force: true })
     },

@@ -1,14 +1,12 @@
 import { spawnSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { buffer } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createClient as createSseClient } from 'graphql-sse'
-import PostalMime from 'postal-mime'
-import { SMTPServer } from 'smtp-server'
 import { describe, expect, test } from 'vitest'
 import { decodePosition } from '../../src/core/event-position.ts'
 import { ensureBuilt } from '../support/build.ts'
 import { connectToDatabase } from '../support/connections.ts'
+import { startMailServer } from '../support/mail-server.ts'
 import { freePort, operatorToken } from '../support/process.ts'
 import {
   callGraphql,
@@ -172,23 +170,12 @@ describe('a server process', { timeout: 120_000 }, () => {
 describe.skipIf(!process.env.REDIS_URL)('two server processes with one PostgreSQL and one Redis', () => {
   test('deliver the events of each other and verify passcodes of each other', async () => {
     const mails: { to: string; text: string }[] = []
-    const smtp = new SMTPServer({
-      authOptional: true,
-      disabledCommands: ['STARTTLS'],
-      onData: async (stream, session, done) => {
-        const mail = await PostalMime.parse(await buffer(stream))
-        mails.push({ to: session.envelope.rcptTo[0]?.address ?? '', text: mail.text ?? '' })
-        done()
-      },
-    })
-    const smtpPort = await freePort()
-    await new Promise<void>((resolve) => smtp.listen(smtpPort, '127.0.0.1', resolve))
-
+    const mailServer = await startMailServer(({ text = '' }, to) => mails.push({ to: to[0] ?? '', text }))
     const baseUrl = 'http://localhost:4000'
     const env = {
       ...(await newServerEnv()),
       BASE_URL: baseUrl,
-      SMTP_URL: `smtp://127.0.0.1:${smtpPort}`,
+      SMTP_URL: mailServer.url,
     }
     const [one, other] = await Promise.all([startTestServer(env), startTestServer(env)])
     const token = await makeTenant(one, baseUrl, 'shared')
@@ -240,6 +227,6 @@ describe.skipIf(!process.env.REDIS_URL)('two server processes with one PostgreSQ
     expect(Date.now() - lockedAt).toBeLessThan(5000)
     subscriber.dispose()
     expect(await Promise.all([one.stop(), other.stop()])).toEqual([0, 0])
-    await new Promise<void>((resolve) => smtp.close(resolve))
+    await mailServer.close()
   }, 60_000)
 })

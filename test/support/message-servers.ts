@@ -1,10 +1,10 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
-import { buffer, json } from 'node:stream/consumers'
-import PostalMime, { type Email } from 'postal-mime'
-import { SMTPServer } from 'smtp-server'
+import { json } from 'node:stream/consumers'
+import type { Email } from 'postal-mime'
 import { closers } from './environment.ts'
+import { startMailServer } from './mail-server.ts'
 
 export const GATEWAY_TOKEN = 'gateway-token'
 
@@ -45,33 +45,29 @@ export async function startMessageServers(): Promise<MessageServers> {
       servers.smsStatus = 200
     },
   }
-  const smtp = new SMTPServer({
-    disabledCommands: ['STARTTLS'],
-    allowInsecureAuth: true,
-    onAuth: ({ username, password }, _session, done) =>
-      username === 'vestibule' && password === 'secret'
-        ? done(null, { user: username })
-        : done(new Error('invalid credentials')),
-    onRcptTo: ({ address }, _session, done) =>
-      done(
-        servers.unknownMailboxes.has(address)
-          ? Object.assign(new Error('no such mailbox'), { responseCode: 550 })
-          : null,
-      ),
-    onData: async (stream, { envelope: { mailFrom, rcptTo } }, done) => {
-      const message = await buffer(stream)
-      if (servers.holdsMail) return
-      if (servers.rejectsMail) return done(Object.assign(new Error('try later'), { responseCode: 451 }))
-      servers.mails.push({
-        from: mailFrom ? mailFrom.address : '',
-        to: rcptTo.map(({ address }) => address),
-        email: await PostalMime.parse(message),
-        raw: message.toString('latin1'),
-      })
-      done()
+  const mail = await startMailServer(
+    async (email, to, from, raw) => {
+      // A message that is never answered: the client closes the connection.
+      if (servers.holdsMail) await new Promise(() => {})
+      if (servers.rejectsMail) throw Object.assign(new Error('try later'), { responseCode: 451 })
+      servers.mails.push({ from, to, email, raw: raw.toString('latin1') })
     },
-  })
-  smtp.server.on('connection', (socket: Socket) => {
+    {
+      authOptional: false,
+      allowInsecureAuth: true,
+      onAuth: ({ username, password }, _session, done) =>
+        username === 'vestibule' && password === 'secret'
+          ? done(null, { user: username })
+          : done(new Error('invalid credentials')),
+      onRcptTo: ({ address }, _session, done) =>
+        done(
+          servers.unknownMailboxes.has(address)
+            ? Object.assign(new Error('no such mailbox'), { responseCode: 550 })
+            : null,
+        ),
+    },
+  )
+  mail.server.on('connection', (socket: Socket) => {
     if (servers.refusesConnections) socket.destroy()
   })
   const gateway = createServer(async (request, response) => {
@@ -81,17 +77,15 @@ export async function startMessageServers(): Promise<MessageServers> {
     const headers = servers.smsStatus === 302 ? { location: 'http://127.0.0.1:1/' } : {}
     response.writeHead(servers.smsStatus, headers).end()
   })
-  smtp.listen(0, '127.0.0.1')
   gateway.listen(0, '127.0.0.1')
-  await Promise.all([once(smtp.server, 'listening'), once(gateway, 'listening')])
+  await once(gateway, 'listening')
   closers.push(async () => {
     gateway.close()
-    await new Promise<void>((resolve) => smtp.close(resolve))
+    await mail.close()
   })
-  const portOf = (server: { address: () => unknown }) => (server.address() as AddressInfo).port
-  process.env.SMTP_URL = `smtp://vestibule:secret@127.0.0.1:${portOf(smtp.server)}?ignoreTLS=true`
+  process.env.SMTP_URL = `smtp://vestibule:secret@127.0.0.1:${mail.port}?ignoreTLS=true`
   process.env.MAIL_FROM = 'Vestibule <no-reply@vestibule.example>'
-  process.env.SMS_URL = `http://127.0.0.1:${portOf(gateway)}/messages`
+  process.env.SMS_URL = `http://127.0.0.1:${(gateway.address() as AddressInfo).port}/messages`
   process.env.SMS_TOKEN = GATEWAY_TOKEN
   return servers
 }

@@ -1,10 +1,8 @@
 import { randomBytes } from 'node:crypto'
-import { buffer } from 'node:stream/consumers'
-import PostalMime from 'postal-mime'
-import { SMTPServer } from 'smtp-server'
 import { vi } from 'vitest'
+import { startMailServer } from './mail-server.ts'
 import { PageBrowser } from './page-browser.ts'
-import { freePort, operatorToken, type ServerProcess, startServer } from './process.ts'
+import { operatorToken, type ServerProcess, startServer } from './process.ts'
 import { REDIRECT_URI } from './protocol.ts'
 import { type Balancer, inTurns, type RedisLink, startBalancer, startRedisLink } from './round-robin.ts'
 
@@ -21,19 +19,12 @@ export type Mailbox = {
 
 export async function startMailbox(): Promise<Mailbox> {
   const texts = new Map<string, string>()
-  const server = new SMTPServer({
-    authOptional: true,
-    disabledCommands: ['STARTTLS'],
-    onData: async (stream, session, done) => {
-      const { text = '' } = await PostalMime.parse(await buffer(stream))
-      if (CODE.test(text)) for (const { address } of session.envelope.rcptTo) texts.set(address, text)
-      done()
-    },
+  const { url, close } = await startMailServer(({ text = '' }, to) => {
+    if (CODE.test(text)) for (const address of to) texts.set(address, text)
   })
-  const port = await freePort()
-  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
   return {
-    url: `smtp://127.0.0.1:${port}`,
+    url,
+    close,
     codeFor: (address) =>
       vi.waitFor(
         () => {
@@ -43,7 +34,6 @@ export async function startMailbox(): Promise<Mailbox> {
         },
         { timeout: WAIT_LIMIT_MS, interval: 20 },
       ),
-    close: () => new Promise((resolve) => server.close(resolve)),
   }
 }
 
