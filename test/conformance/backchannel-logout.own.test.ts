@@ -1,9 +1,10 @@
 import { describe, expect } from 'vitest'
 import { startLogoutDeliveries } from '../../src/oidc/logout/logout-deliveries.ts'
-import { POST_LOGOUT } from '../support/conformance-logout.ts'
 import { startPlan } from '../support/conformance-plan.ts'
 import { test as base } from '../support/fixtures.ts'
 import { startLogoutReceiver, validateLogoutToken } from '../support/logout-receiver.ts'
+
+const POST_LOGOUT = 'https://rp.example.com/post_logout_redirect'
 
 // Own process: it delivers the logout tokens of all tenants. Each test has the name of the module whose
 // conditions it checks.
