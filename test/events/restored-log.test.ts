@@ -5,9 +5,19 @@ import { inTransaction } from '../../src/database/db.ts'
 import { toDb } from '../../src/database/handle.ts'
 import { runMigrations } from '../../src/database/migrate.ts'
 import { selectEvents } from '../../src/events/log.sql.ts'
-import { dumpAndRestore, serverPrograms, startCluster } from '../support/cluster.ts'
-import { databaseUrl, readServerVersion, toSql } from '../support/connections.ts'
+import { type Cluster, dumpAndRestore, serverPrograms, startCluster } from '../support/clusters.ts'
+import { databaseUrl, toSql } from '../support/connections.ts'
+import { withConnection } from '../support/databases.ts'
 import { test } from '../support/written-log.ts'
+
+/** The major version of the PostgreSQL server. */
+const readServerVersion = (): Promise<number> =>
+  withConnection(databaseUrl(), async (client) => {
+    const { rows } = await client.query<{ major: number }>(
+      "SELECT current_setting('server_version_num')::int / 10000 AS major",
+    )
+    return rows[0]?.major ?? 0
+  })
 
 const programs = await serverPrograms(await readServerVersion())
 
@@ -21,7 +31,7 @@ describe.skipIf(!programs)('a database that was restored in another cluster', { 
     await inTransaction((sql) => write(sql, '1', '2', '3', '4'))
     const events = (await readUntil(start, 4)).slice(0, 2)
     const at = decodePosition(events[1]?.position ?? '')
-    const cluster = await startCluster(programs as string)
+    const cluster = (await startCluster({}, '-F')) as Cluster
     try {
       await dumpAndRestore(programs as string, databaseUrl(), cluster.url)
       expect(await runMigrations({ connectionString: cluster.url })).toEqual([])
@@ -52,7 +62,7 @@ describe.skipIf(!programs)('a database that was restored in another cluster', { 
         await restored.end()
       }
     } finally {
-      await cluster.stop()
+      await cluster.remove()
     }
   })
 })

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { startFaultCluster } from '../support/fault-cluster.ts'
+import { startCluster } from '../support/clusters.ts'
 import { expectNothingLost, report, startFaultScene } from '../support/fault-scene.ts'
 
 const RECOVERY_LIMIT_MS = 15_000
@@ -38,7 +38,7 @@ describe('a server whose clock, with that of PostgreSQL, is set back by an hour'
       FAKETIME_DONT_FAKE_MONOTONIC: '1',
       DONT_FAKE_MONOTONIC: '1',
     }
-    const cluster = await startFaultCluster(clock)
+    const cluster = await startCluster(clock)
     if (!cluster) return skip('PostgreSQL is not installed')
     const scene = await startFaultScene({ DATABASE_URL: cluster.url, ...clock })
     await writeFile(offset, '-1h')

@@ -3,8 +3,8 @@ import { access, chown, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, onTestFinished, test } from 'vitest'
+import { type Cluster, findOwner, makeDirectory, startCluster } from '../support/clusters.ts'
 import { withConnection } from '../support/databases.ts'
-import { type FaultCluster, findOwner, makeDirectory, startFaultCluster } from '../support/fault-cluster.ts'
 import { expectNothingLost, report, startFaultScene } from '../support/fault-scene.ts'
 import { freePort } from '../support/process.ts'
 
@@ -14,7 +14,7 @@ const PROGRAM = '/usr/sbin/pgbouncer'
 type Pgbouncer = { url: string; start: () => Promise<void>; kill: () => void }
 
 /** Starts it as operations.md says; null where it is not installed. */
-async function startPgbouncer(cluster: FaultCluster): Promise<Pgbouncer | null> {
+async function startPgbouncer(cluster: Cluster): Promise<Pgbouncer | null> {
   const isInstalled = await access(PROGRAM).then(
     () => true,
     () => false,
@@ -75,7 +75,7 @@ const ROLE_SETTINGS = {
   idle_in_transaction_session_timeout: '10000',
 }
 
-type Parts = { cluster: FaultCluster; pooler: Pgbouncer }
+type Parts = { cluster: Cluster; pooler: Pgbouncer }
 
 const FAULTS: [string, (parts: Parts) => Promise<void>][] = [
   ['does not fail', () => sleep(3000)],
@@ -101,7 +101,7 @@ describe('a server behind PgBouncer in transaction mode', () => {
   test.for(FAULTS)(
     'works, or works again by itself, and loses nothing when PgBouncer %s',
     async ([what, fail], { skip }) => {
-      const cluster = await startFaultCluster()
+      const cluster = await startCluster()
       if (!cluster) return skip('PostgreSQL is not installed')
       await withConnection(cluster.url, async (client) => {
         for (const [name, value] of Object.entries(ROLE_SETTINGS))

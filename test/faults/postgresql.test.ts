@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, test } from 'vitest'
-import { type FaultCluster, startFaultCluster } from '../support/fault-cluster.ts'
+import { type Cluster, startCluster } from '../support/clusters.ts'
 import { expectNothingLost, type FaultScene, report, startFaultScene } from '../support/fault-scene.ts'
 import { startTcpProxy, type TcpProxy, throughProxy } from '../support/tcp-proxy.ts'
 
 const RECOVERY_LIMIT_MS = 15_000
 
-type Parts = { cluster: FaultCluster; proxy: TcpProxy }
+type Parts = { cluster: Cluster; proxy: TcpProxy }
 
 /** What happens to the server's PostgreSQL; returns the URL of the server that has the data then. */
 const FAULTS: [string, (parts: Parts) => Promise<string>][] = [
@@ -57,7 +57,7 @@ const FAULTS: [string, (parts: Parts) => Promise<string>][] = [
 ]
 
 async function startParts(): Promise<Parts | null> {
-  const cluster = await startFaultCluster()
+  const cluster = await startCluster()
   return cluster && { cluster, proxy: await startTcpProxy(cluster.port) }
 }
 

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { describe, expect, test } from 'vitest'
-import { type FaultCluster, startFaultCluster } from '../support/fault-cluster.ts'
+import { type Cluster, startCluster } from '../support/clusters.ts'
 import { type FaultRedis, startFaultRedis } from '../support/fault-redis.ts'
 import { startFaultScene } from '../support/fault-scene.ts'
 import type { ServerProcess } from '../support/process.ts'
@@ -9,7 +9,7 @@ import { startTcpProxy, type TcpProxy, throughProxy } from '../support/tcp-proxy
 /** As documented; the timers of a busy machine fire later. */
 const STOP_LIMIT_MS = 10_500
 
-type Parts = { cluster: FaultCluster; proxy: TcpProxy; redis: FaultRedis; server: ServerProcess }
+type Parts = { cluster: Cluster; proxy: TcpProxy; redis: FaultRedis; server: ServerProcess }
 
 const STATES: [string, (parts: Parts) => unknown][] = [
   ['everything answers', () => {}],
@@ -30,7 +30,7 @@ const STATES: [string, (parts: Parts) => unknown][] = [
 
 describe('a server that stops under load', () => {
   test.for(STATES)('exits within 10 s while %s', async ([what, fail], { skip }) => {
-    const cluster = await startFaultCluster()
+    const cluster = await startCluster()
     if (!cluster) return skip('PostgreSQL is not installed')
     const proxy = await startTcpProxy(cluster.port)
     const redis = await startFaultRedis()

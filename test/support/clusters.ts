@@ -1,19 +1,29 @@
 import { execFile } from 'node:child_process'
-import { chmod, chown, mkdtemp, readFile, rm } from 'node:fs/promises'
+import { chmod, chown, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { serverPrograms } from './cluster.ts'
 import { withConnection } from './databases.ts'
 import { closers } from './environment.ts'
 import { freePort } from './process.ts'
 
 const run = promisify(execFile)
 const MINIMUM_VERSION = 15
+const VERSIONS = '/usr/lib/postgresql'
 
-/** A PostgreSQL server that a test stops and starts; its files go with the environment. */
-export type FaultCluster = {
+/**
+ * Where initdb and pg_dump are; null when they are not installed here or older than `version`, which they
+ * cannot dump.
+ */
+export async function serverPrograms(version: number): Promise<string | null> {
+  const versions = await readdir(VERSIONS).catch(() => [])
+  const newest = versions.map(Number).sort((a, b) => b - a)[0]
+  return newest && newest >= version ? join(VERSIONS, String(newest), 'bin') : null
+}
+
+/** A PostgreSQL server that a test stops and starts. It is removed with the environment. */
+export type Cluster = {
   url: string
   port: number
   start: () => Promise<void>
@@ -21,10 +31,12 @@ export type FaultCluster = {
   /** Ends a backend as a crash does: the server resets all others. */
   crash: () => Promise<void>
   /** Starts a streaming replica of it. */
-  addReplica: () => Promise<FaultCluster>
+  addReplica: () => Promise<Cluster>
   /** Makes commits wait for the replica from now on, as where nothing that was acknowledged may be lost. */
   waitForReplica: () => Promise<void>
   promote: () => Promise<void>
+  /** Ends it, with its files. */
+  remove: () => Promise<void>
 }
 
 type Owner = { uid?: number; gid?: number }
@@ -58,17 +70,20 @@ export async function makeDirectory({ uid, gid }: Owner): Promise<string> {
   return directory
 }
 
-/** Starts a server with these variables; null where PostgreSQL's programs are not installed. */
-export async function startFaultCluster(
+/**
+ * Starts a server with these variables and command line options; null where PostgreSQL's programs are not installed.
+ */
+export async function startCluster(
   variables: Record<string, string> = {},
-): Promise<FaultCluster | null> {
+  options = '',
+): Promise<Cluster | null> {
   const programs = await serverPrograms(MINIMUM_VERSION)
   if (!programs) return null
   const { owner, call } = await createCaller(programs)
   const directory = await makeDirectory(owner)
   const data = join(directory, 'data')
   await call('initdb', ['-D', data, '-U', 'postgres', '-A', 'trust', '--no-sync', '-E', 'UTF8'], directory)
-  const cluster = await runCluster(programs, directory, variables)
+  const cluster = await runCluster(programs, directory, variables, options)
   await cluster.start()
   return cluster
 }
@@ -77,15 +92,16 @@ async function runCluster(
   programs: string,
   directory: string,
   variables: Record<string, string> = {},
-): Promise<FaultCluster> {
+  more = '',
+): Promise<Cluster> {
   const { owner, call } = await createCaller(programs, variables)
   const data = join(directory, 'data')
   const port = await freePort()
   const settings = `-p ${port} -c listen_addresses=127.0.0.1 -c unix_socket_directories=${directory}`
   // Commits wait for the disk of the machine, as those of production do.
-  const options = `${settings} -c max_connections=60 -c wal_level=replica -c max_wal_senders=4 -c hot_standby=on`
+  const options = `${settings} -c max_connections=60 -c wal_level=replica -c max_wal_senders=4 -c hot_standby=on ${more}`
   const control = (...args: string[]) => call('pg_ctl', ['-D', data, '-w', ...args], directory)
-  const cluster: FaultCluster = {
+  const cluster: Cluster = {
     url: `postgresql://postgres@127.0.0.1:${port}/postgres`,
     port,
     start: async () => void (await control('-o', options, '-l', join(directory, 'log'), 'start')),
@@ -118,11 +134,24 @@ async function runCluster(
         await client.query('SELECT pg_reload_conf()')
       }),
     promote: async () => void (await control('promote')),
+    remove: async () => {
+      const isRunning = await readFile(join(data, 'postmaster.pid')).catch(() => null)
+      if (isRunning) await cluster.stop('immediate').catch(() => {})
+      await rm(directory, { recursive: true, force: true })
+    },
   }
-  closers.push(async () => {
-    const isRunning = await readFile(join(data, 'postmaster.pid')).catch(() => null)
-    if (isRunning) await cluster.stop('immediate').catch(() => {})
-    await rm(directory, { recursive: true, force: true })
-  })
+  closers.push(cluster.remove)
   return cluster
+}
+
+/** Copies a database of any size, as a backup and its restore do. */
+export async function dumpAndRestore(programs: string, from: string, to: string): Promise<void> {
+  const directory = await mkdtemp(join(tmpdir(), 'vestibule-dump-'))
+  try {
+    const file = join(directory, 'dump.sql')
+    await run(join(programs, 'pg_dump'), ['--no-owner', '--file', file, from])
+    await run(join(programs, 'psql'), ['-q', '-o', '/dev/null', '-v', 'ON_ERROR_STOP=1', '-f', file, to])
+  } finally {
+    await rm(directory, { recursive: true })
+  }
 }
