@@ -1,6 +1,34 @@
 import { describe, expect } from 'vitest'
+import { createClient } from '../../src/clients/clients.ts'
+import { apiAudienceOf } from '../../src/core/issuer.ts'
+import { issueAccessToken } from '../../src/oidc/token/access-tokens.ts'
 import type { TestApp } from '../support/app.ts'
-import { ORIGIN, OTHER_ORIGIN, test, toCorsHeaders } from '../support/cors.ts'
+import { ORIGIN, toCorsHeaders } from '../support/cors.ts'
+import { test as base } from '../support/fixtures.ts'
+
+const OTHER_ORIGIN = 'https://other.example.com'
+
+/** The token of a client that lists ORIGIN, in a tenant with another client that lists OTHER_ORIGIN. */
+const test = base.extend('authorization', { scope: 'file' }, async ({ tenant, ctx }) => {
+  const newSpa = (allowedOrigins: string[]) =>
+    createClient(ctx, {
+      name: 'App',
+      appType: 'single-page',
+      type: 'login',
+      allowedOrigins,
+      scopes: ['users:read'],
+    })
+  const { client } = await newSpa([ORIGIN])
+  await newSpa([OTHER_ORIGIN])
+  const token = await issueAccessToken(tenant, {
+    subject: client.id,
+    clientId: client.id,
+    scopes: ['users:read'],
+    audience: [apiAudienceOf(tenant)],
+    lifetimeSeconds: 600,
+  })
+  return `Bearer ${token}`
+})
 
 describe.each(['/graphql', '/api/v1/users'])('CORS of %s', (path) => {
   const preflight = (app: TestApp, tenant: string, origin: string) =>

@@ -3,8 +3,24 @@ import { promisify } from 'node:util'
 import pg from 'pg'
 import { describe, expect, inject } from 'vitest'
 import { Prisma } from '../../src/generated/prisma/client.ts'
-import { CATALOG, ONLY_IN_MIGRATIONS, OUTSIDE_TENANTS, test } from '../support/catalog.ts'
+import { test } from '../support/catalog.ts'
 import { createDatabase, dropDatabase } from '../support/databases.ts'
+
+/** The history of migrations, and the id of the cluster that the event log is written in. */
+const OUTSIDE_TENANTS = ['_prisma_migrations', '_vestibule_cluster']
+
+/** Indexes on expressions, which schema.prisma cannot express. */
+const ONLY_IN_MIGRATIONS = ['Event_subject_idx']
+
+/** Columns, indexes and constraints as sorted lines. Collations and functions are in the migrations only. */
+const CATALOG = `
+  SELECT 'column ' || table_name || '.' || column_name || ' ' || udt_name || ' ' || is_nullable || ' ' || COALESCE(column_default, '') AS line
+  FROM information_schema.columns WHERE table_schema = current_schema() AND table_name NOT LIKE '\\_%'
+  UNION ALL SELECT 'index ' || replace(indexdef, current_schema() || '.', '') FROM pg_indexes
+  WHERE schemaname = current_schema() AND tablename NOT LIKE '\\_%'
+  UNION ALL SELECT 'constraint ' || conrelid::regclass || ' ' || conname || ' ' || pg_get_constraintdef(oid) FROM pg_constraint
+  WHERE connamespace = current_schema()::regnamespace AND conrelid::regclass::text NOT LIKE '%\\_%' AND contype <> 'n'
+  ORDER BY 1`
 
 /** What `npm run db:diff` prints. */
 async function runDiff(...options: string[]): Promise<string> {

@@ -1,3 +1,4 @@
+import type pg from 'pg'
 import { describe, expect, vi } from 'vitest'
 import { listClients } from '../../src/clients/client-list.ts'
 import { encodePosition } from '../../src/core/event-position.ts'
@@ -6,7 +7,15 @@ import type { PageArgs } from '../../src/schema/page.ts'
 import type { SessionFilterMember } from '../../src/sessions/session-list.fields.ts'
 import { type ListSessionsArgs, listSessions } from '../../src/sessions/session-list.ts'
 import { SESSION_LISTS } from '../../src/sessions/session-list-plans.ts'
-import { EVENTS, planStatements, SESSIONS, test } from '../support/list-plans.ts'
+import { EVENTS, SESSIONS, test } from '../support/list-plans.ts'
+import { captureStatements, explainForValues, type Plan } from '../support/plans.ts'
+
+/** The plans of the statements that `work` sends, for their values. */
+async function planStatements(admin: pg.Client, work: () => Promise<unknown>): Promise<Plan[]> {
+  const plans: Plan[] = []
+  for (const statement of await captureStatements(work)) plans.push(await explainForValues(admin, statement))
+  return plans
+}
 
 // The first test of each list fills its tenants.
 vi.setConfig({ testTimeout: 120_000 })

@@ -5,8 +5,11 @@ import { revokeCredential } from '../../src/credentials/credentials.ts'
 import { dbFor } from '../../src/database/db.ts'
 import { setUserRoles } from '../../src/users/roles.ts'
 import { createUser } from '../../src/users/users.ts'
-import { CREATE_ENROLLMENT_TOKEN, REVOKE_CREDENTIAL, test } from '../support/credentials.ts'
+import { CREATE_ENROLLMENT_TOKEN, test } from '../support/credentials.ts'
 import { countStatements } from '../support/statements.ts'
+
+const REVOKE_CREDENTIAL = `mutation ($id: ID!) { revokeCredential(input: { credentialId: $id }) {
+  ... on RevokeCredentialPayload { revokedCredentialId } ... on UserError { code } } }`
 
 describe('DELETE /credentials/{credentialId} and revokeCredential', () => {
   test('delete the credential, record it and keep hasCredential while the user has another', async ({

@@ -6,9 +6,20 @@ import { SCOPE_NAMES, SYSTEM_TENANT } from '../../src/core/scopes.ts'
 import { inTransaction } from '../../src/database/db.ts'
 import { createUser } from '../../src/users/users.ts'
 import { newTenant, TENANT_SCOPES, tokenFor } from '../support/actors.ts'
+import { databaseUrl } from '../support/connections.ts'
+import { withConnection } from '../support/databases.ts'
 import { toTypes } from '../support/events.ts'
 import { isReplayed, newEmail, otherCaller, test } from '../support/idempotency.ts'
-import { cancelWaiting, lockUserRow, untilWaiting } from '../support/locks.ts'
+import { lockUserRow, untilWaiting } from '../support/locks.ts'
+
+/** Cancels the statements of this process's database that wait for locks, which then fail as by a timeout. */
+const cancelWaiting = (): Promise<unknown> =>
+  withConnection(databaseUrl(), (client) =>
+    client.query(
+      `SELECT pg_cancel_backend("pid") FROM pg_locks JOIN pg_stat_activity USING ("pid")
+       WHERE NOT "granted" AND "datname" = current_database()`,
+    ),
+  )
 
 describe('a REST request with an Idempotency-Key', () => {
   test('is executed once; its repetition returns the same answer under another request id', async ({

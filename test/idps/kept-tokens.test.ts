@@ -4,9 +4,24 @@ import { linkIdpUser, unlinkIdpUser } from '../../src/idps/idp-links.ts'
 import { lockIdp } from '../../src/idps/idps.sql.ts'
 import { deleteIdentityProvider, updateIdentityProvider } from '../../src/idps/idps.ts'
 import { deleteUser, lockUser } from '../../src/users/users.ts'
-import { KEEPER_SCOPES, readTenantRows, test } from '../support/kept-tokens.ts'
+import { KEEPER_SCOPES, test } from '../support/kept-tokens.ts'
 import { whileLocked } from '../support/locks.ts'
 import { codeFor } from '../support/protocol.ts'
+import { listTenantTables } from '../support/tenant-rows.ts'
+
+/** All rows of a tenant, as text. */
+async function readTenantRows(tenant: string): Promise<string> {
+  const tables = await listTenantTables()
+  const dumps = await Promise.all(
+    tables.map((table) =>
+      sql<{ rows: string | null }>(
+        `SELECT string_agg(t::text, chr(10)) AS "rows" FROM "${table}" t WHERE t."tenantId" = $1`,
+        [tenant],
+      ),
+    ),
+  )
+  return dumps.map(([dump]) => dump?.rows ?? '').join('\n')
+}
 
 describe('the tokens of an identity provider', () => {
   test('are kept, encrypted, by a sign-in at a provider with keepTokens', async ({

@@ -7,8 +7,27 @@ import { PageBrowser } from '../support/page-browser.ts'
 import { signInThrough } from '../support/pair.ts'
 import { SIGNED_OUT, test } from '../support/pair-test.ts'
 import { answerIn, authorizePath, type Browser, basic } from '../support/protocol.ts'
-import { byChance, inTurns } from '../support/round-robin.ts'
-import { authorizeBy, discover, SCOPE, SIGN_IN_VARIANTS } from '../support/sign-in-variants.ts'
+import { type Choice, inTurns } from '../support/round-robin.ts'
+import { authorizeBy, discover, SCOPE, type SignInVariant } from '../support/sign-in-variants.ts'
+
+/** Pseudo-random, the same for the same seed, so that a failure is reproducible. */
+function byChance(seed: number): Choice {
+  let state = seed >>> 0
+  return (count) => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0
+    // The low bits of such a generator have a short period.
+    return Math.floor((state / 2 ** 32) * count)
+  }
+}
+
+const SIGN_IN_VARIANTS: readonly [name: string, variant: SignInVariant][] = [
+  ['a secret and PKCE', {}],
+  ['a pushed request (RFC 9126)', { isPushed: true }],
+  ['a response by form_post', { isPosted: true }],
+  ['private_key_jwt', { hasKey: true }],
+  ['DPoP (RFC 9449)', { isBound: true }],
+  ['all of these', { isPushed: true, isPosted: true, hasKey: true, isBound: true }],
+]
 
 /** Set SEED to repeat a run. */
 const SEED = Number(process.env.SEED ?? Date.now() % 1_000_000)

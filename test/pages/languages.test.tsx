@@ -3,7 +3,22 @@ import { LANGUAGES } from '../../src/languages/catalogs.ts'
 import { getWords } from '../../src/languages/translations.ts'
 import { renderPage } from '../../src/pages/render-page.pages.tsx'
 import { listTags, pagesWith } from '../support/pages.tsx'
-import { findForeignText, PSEUDO_WORDS } from '../support/pseudo-language.ts'
+import { PSEUDO_WORDS } from '../support/pseudo-language.ts'
+
+/** The text of a page that no catalog has: outside of brackets, times, scripts and styles. */
+function findForeignText(html: string): string {
+  const text = html
+    .replace(/<(time|style|script|bdi|code|svg|option)\b[^>]*>.*?<\/\1>/gs, '')
+    .replace(/<[^>]*>/g, ' ')
+  let depth = 0
+  let foreign = ''
+  for (const character of text) {
+    if (character === '⟦') depth++
+    else if (character === '⟧') depth--
+    else if (depth === 0) foreign += character
+  }
+  return foreign.replace(/\s+/g, ' ').trim()
+}
 
 const MAX_PAGE_BYTES = 15_000
 /** Developers read these pages; they are English. */

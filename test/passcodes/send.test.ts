@@ -8,9 +8,16 @@ import { sendPasscode, sendSignInPasscode } from '../../src/passcodes/send-passc
 import { updateSettings } from '../../src/tenants/settings.ts'
 import { createUser, getUser, lockUser } from '../../src/users/users.ts'
 import { newTenant } from '../support/actors.ts'
-import { codeIn, HOUR, INVALID, limited, MINUTE, SECOND, setClock, test } from '../support/passcodes.ts'
+import { codeIn, HOUR, INVALID, MINUTE, SECOND, setClock, test } from '../support/passcodes.ts'
 import { countWarmStatements } from '../support/statements.ts'
 import { VISIT } from '../support/visit.ts'
+
+const limited = (retryAfterSeconds: number) =>
+  expect.objectContaining({
+    status: 429,
+    retryAfterSeconds,
+    headers: { 'retry-after': String(retryAfterSeconds) },
+  })
 
 describe('sending a passcode', () => {
   test('sends six digits, stores only their HMAC, and records an event without the address', async ({

@@ -1,6 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { createImageUrl } from '../../src/schema/image-shapes.ts'
-import { JPEG, PNG, toDataUrl, WEBP } from '../support/images.ts'
+import { PNG, toDataUrl } from '../support/images.ts'
+
+/** The start of a JPEG and of a WebP, and padding. */
+const JPEG = Buffer.concat([Buffer.from([0xff, 0xd8, 0xff, 0xe0]), Buffer.alloc(20)])
+const WEBP = Buffer.concat([Buffer.from('RIFF'), Buffer.alloc(4), Buffer.from('WEBPVP8 '), Buffer.alloc(9)])
 
 const shape = createImageUrl()
 const pattern = new RegExp(shape.meta()?.pattern as string, 'u')

@@ -1,18 +1,47 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { describe, expect } from 'vitest'
 import { findRepeatedNames } from '../../src/http/repeated-parameters.ts'
 import { rawRequest } from '../support/attacks.ts'
 import { authorizePath, csrfIn, REDIRECT_URI } from '../support/protocol.ts'
-import {
-  expectNoStall,
-  FORM,
-  HEADER,
-  LONG_TEXTS,
-  listParameters,
-  measureStall,
-  repeat,
-  STALL_LIMIT_MS,
-  test,
-} from '../support/stalls.ts'
+import { FORM, HEADER, LONG_TEXTS, listParameters, repeat, test } from '../support/stalls.ts'
+
+/**
+ * The longest delay that other requests may see. The attacks that this guards against cause a second and
+ * more.
+ */
+const STALL_LIMIT_MS = 50
+const TRIES = 8
+
+/**
+ * Measures how long an input blocks the event loop, in milliseconds. The best of several tries, and at most
+ * the CPU time of the try: other programs of the machine delay single tries, the input itself delays all of
+ * them.
+ */
+async function measureStall(work: () => Promise<unknown>): Promise<number> {
+  let best = Number.POSITIVE_INFINITY
+  for (let i = 0; i < TRIES && best > STALL_LIMIT_MS; i++) {
+    const monitor = monitorEventLoopDelay({ resolution: 1 })
+    monitor.enable()
+    const before = process.cpuUsage()
+    await new Promise(setImmediate)
+    await work()
+    await new Promise((resolve) => setTimeout(resolve, 2))
+    monitor.disable()
+    const { user, system } = process.cpuUsage(before)
+    best = Math.min(best, monitor.max / 1e6, (user + system) / 1e3)
+  }
+  return best
+}
+
+/** Expects that requests neither block the event loop nor fail with 5xx. */
+async function expectNoStall(name: string, work: () => Promise<{ status: number }>): Promise<void> {
+  let status = 0
+  const stall = await measureStall(async () => {
+    status = (await work()).status
+  })
+  expect(status, name).toBeLessThan(500)
+  expect(stall, `${name} blocked the event loop for ${stall} ms`).toBeLessThan(STALL_LIMIT_MS)
+}
 
 describe('the event loop is not blocked by a request', () => {
   test('with as many parameters as fit', async ({

@@ -1,19 +1,31 @@
 import { describe, expect } from 'vitest'
+import type { SessionFilterMember } from '../../src/sessions/session-list.fields.ts'
 import { listSessions } from '../../src/sessions/session-list.ts'
 import { SESSION_LISTS } from '../../src/sessions/session-list-plans.ts'
 import { newTenant } from '../support/actors.ts'
 import type { Json } from '../support/json.ts'
 import { linksIn } from '../support/lists.ts'
 import {
+  atHour,
   filterBy,
-  isMatch,
   ORDER_ENUM,
   type SessionRow,
   test,
   toIds,
   toParameters,
+  type Values,
 } from '../support/session-list.ts'
 import { countStatements, leastStatements } from '../support/statements.ts'
+
+const MATCHES: Record<SessionFilterMember, (row: SessionRow, by: Values) => boolean> = {
+  userId: ({ userId }, { ada }) => userId === ada,
+  clientId: (row, { clientId }) => row.clientId === clientId,
+  ip: ({ lastSeenIp }) => lastSeenIp === '203.0.113.7',
+  createdAt: ({ createdAt }) => createdAt >= atHour(-8) && createdAt < atHour(-2),
+  lastSeenAt: ({ lastSeenAt }) => lastSeenAt >= atHour(1),
+}
+const isMatch = (members: readonly SessionFilterMember[], row: SessionRow, by: Values) =>
+  members.every((member) => MATCHES[member](row, by))
 
 describe('lists of sessions', () => {
   /** Each combination once, by its members and order. */

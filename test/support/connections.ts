@@ -1,7 +1,6 @@
 import pg from 'pg'
 import { onTestFinished } from 'vitest'
 import type { Sql } from '../../src/database/db.ts'
-import { withConnection } from './databases.ts'
 
 /** The database of this process. */
 export const databaseUrl = (): string => process.env.DATABASE_URL ?? ''
@@ -22,12 +21,3 @@ export const toSql =
   (client: pg.Client): Sql =>
   async (text, values) =>
     (await client.query<never>(text, values)).rows
-
-/** The major version of the PostgreSQL server. */
-export const readServerVersion = (): Promise<number> =>
-  withConnection(databaseUrl(), async (client) => {
-    const { rows } = await client.query<{ major: number }>(
-      "SELECT current_setting('server_version_num')::int / 10000 AS major",
-    )
-    return rows[0]?.major ?? 0
-  })

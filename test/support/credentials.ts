@@ -6,8 +6,6 @@ import { test as base } from './tenant-per-test.ts'
 export const CREATE_ENROLLMENT_TOKEN = `mutation ($input: CreateCredentialEnrollmentTokenInput!) { createCredentialEnrollmentToken(input: $input) {
   ... on CredentialEnrollmentTokenPayload { token uri deepLink }
   ... on ValidationError { code fields { field } } ... on UserError { code } } }`
-export const REVOKE_CREDENTIAL = `mutation ($id: ID!) { revokeCredential(input: { credentialId: $id }) {
-  ... on RevokeCredentialPayload { revokedCredentialId } ... on UserError { code } } }`
 
 const DEVICE = {
   deviceHash: 'h',

@@ -1,27 +1,12 @@
 import { expect } from 'vitest'
 import { createPlatformCtx } from '../../src/context/context.ts'
-import { dbFor, sql } from '../../src/database/db.ts'
+import { dbFor } from '../../src/database/db.ts'
 import type { IdpUserToken } from '../../src/generated/prisma/client.ts'
 import { updateIdentityProvider } from '../../src/idps/idps.ts'
 import type { PageBrowser } from './page-browser.ts'
 import { test as base, type SignInProvider } from './provider-sign-in.ts'
-import { listTenantTables } from './tenant-rows.ts'
 
 export const KEEPER_SCOPES = 'openid email profile offline_access'
-
-/** All rows of a tenant, as text. */
-export async function readTenantRows(tenant: string): Promise<string> {
-  const tables = await listTenantTables()
-  const dumps = await Promise.all(
-    tables.map((table) =>
-      sql<{ rows: string | null }>(
-        `SELECT string_agg(t::text, chr(10)) AS "rows" FROM "${table}" t WHERE t."tenantId" = $1`,
-        [tenant],
-      ),
-    ),
-  )
-  return dumps.map(([dump]) => dump?.rows ?? '').join('\n')
-}
 
 /** `test` with identity providers that keep tokens. */
 export const test = base

@@ -4,7 +4,7 @@ import { type Ctx, createPlatformCtx } from '../../src/context/context.ts'
 import { closeRuntime, openRuntime } from '../../src/server/runtime.ts'
 import { newTenant } from './actors.ts'
 import { closers } from './environment.ts'
-import { BATCH, captureStatements, explainForValues, fillTenant, type Plan } from './plans.ts'
+import { BATCH, fillTenant } from './plans.ts'
 
 /** Rows of the large tenant; ten other tenants have a tenth of them each. */
 export const CLIENTS = 6_000
@@ -61,13 +61,6 @@ async function fillTenants(
   for (let others = 0; others < 10; others += 1) await fill(await newTenant(), rows / 10)
   await admin.query(`ANALYZE "${table}"`)
   return createPlatformCtx(tenant)
-}
-
-/** The plans of the statements that `work` sends, for their values. */
-export async function planStatements(admin: pg.Client, work: () => Promise<unknown>): Promise<Plan[]> {
-  const plans: Plan[] = []
-  for (const statement of await captureStatements(work)) plans.push(await explainForValues(admin, statement))
-  return plans
 }
 
 /**

@@ -1,8 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { inTransaction, type Sql } from '../../src/database/db.ts'
-import { databaseUrl } from './connections.ts'
-import { withConnection } from './databases.ts'
 
 const LIMIT_MS = 20_000
 const WAITING = `
@@ -26,15 +24,6 @@ export async function untilWaiting(expected: number): Promise<void> {
     await client.end()
   }
 }
-
-/** Cancels the statements of this process's database that wait for locks, which then fail as by a timeout. */
-export const cancelWaiting = (): Promise<unknown> =>
-  withConnection(databaseUrl(), (client) =>
-    client.query(
-      `SELECT pg_cancel_backend("pid") FROM pg_locks JOIN pg_stat_activity USING ("pid")
-       WHERE NOT "granted" AND "datname" = current_database()`,
-    ),
-  )
 
 /** Runs `first` in a transaction, starts `work`, and commits once so many statements wait for the locks. */
 export async function whileLocked<T>(

@@ -2,9 +2,6 @@ import { sql } from '../../src/database/db.ts'
 import { test as base } from './fixtures.ts'
 import { csrfIn } from './protocol.ts'
 
-export const toGuess = (i: number, to: string) =>
-  `g${i}: authenticatePasscode(input: { to: "${to}", code: "${String(i).padStart(6, '0')}" }) { __typename }`
-
 /** With users to whom a passcode was sent, and guesses of it. */
 export const test = base
   /** Makes a user and sends a passcode to the address. */

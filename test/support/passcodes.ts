@@ -17,12 +17,6 @@ export const INVALID = expect.objectContaining({
   status: 401,
   message: 'The code is wrong or has expired.',
 })
-export const limited = (retryAfterSeconds: number) =>
-  expect.objectContaining({
-    status: 429,
-    retryAfterSeconds,
-    headers: { 'retry-after': String(retryAfterSeconds) },
-  })
 
 /** Sets Date until the test ends; timers keep running. */
 export const setClock = (time: number) => vi.useFakeTimers({ toFake: ['Date'], now: time })

@@ -9,18 +9,3 @@ const PSEUDO_CATALOG = Object.fromEntries(
 
 /** The words of the pseudo-language. Sentences of services are English. */
 export const PSEUDO_WORDS = createWords('en', PSEUDO_CATALOG)
-
-/** The text of a page that no catalog has: outside of brackets, times, scripts and styles. */
-export function findForeignText(html: string): string {
-  const text = html
-    .replace(/<(time|style|script|bdi|code|svg|option)\b[^>]*>.*?<\/\1>/gs, '')
-    .replace(/<[^>]*>/g, ' ')
-  let depth = 0
-  let foreign = ''
-  for (const character of text) {
-    if (character === '⟦') depth++
-    else if (character === '⟧') depth--
-    else if (depth === 0) foreign += character
-  }
-  return foreign.replace(/\s+/g, ' ').trim()
-}

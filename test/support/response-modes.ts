@@ -7,16 +7,6 @@ import { authorizePath, REDIRECT_URI } from './protocol.ts'
 export const CUSTOM = 'com.example.app:/cb'
 /** A redirect URI whose origin is not one of the webOrigins. */
 export const ELSEWHERE = 'https://elsewhere.example.com/cb'
-export const silent = { prompt: 'none' }
-
-/** The Content-Security-Policy of a response by directive. */
-export const readPolicy = (response: Response): Record<string, string> =>
-  Object.fromEntries(
-    (response.headers.get('content-security-policy') ?? '').split('; ').map((directive) => {
-      const [name = '', ...sources] = directive.split(' ')
-      return [name, sources.join(' ')]
-    }),
-  )
 
 /** The message that a web_message response posts, with its target origin. */
 export async function readMessage(response: Response) {

@@ -10,16 +10,6 @@ export function inTurns(): Choice {
   return (count) => next++ % count
 }
 
-/** Pseudo-random, the same for the same seed, so that a failure is reproducible. */
-export function byChance(seed: number): Choice {
-  let state = seed >>> 0
-  return (count) => {
-    state = (Math.imul(state, 1664525) + 1013904223) >>> 0
-    // The low bits of such a generator have a short period.
-    return Math.floor((state / 2 ** 32) * count)
-  }
-}
-
 /** One origin for several servers, like a load balancer without sticky sessions. */
 export type Balancer = {
   origin: string

@@ -29,7 +29,7 @@ const LIST = `query ($page: Int, $pageSize: Int, $first: Int, $after: String, $l
   sessions(page: $page, pageSize: $pageSize, first: $first, after: $after, last: $last, before: $before, filter: $filter, orderBy: $orderBy) {
     nodes { id } totalSize page pageSize pageInfo { hasNextPage hasPreviousPage startCursor endCursor } } }`
 
-type Values = { ada: string; clientId: string }
+export type Values = { ada: string; clientId: string }
 const VALUES: Record<SessionFilterMember, (by: Values) => unknown> = {
   userId: ({ ada }) => ada,
   clientId: ({ clientId }) => clientId,
@@ -37,19 +37,10 @@ const VALUES: Record<SessionFilterMember, (by: Values) => unknown> = {
   createdAt: () => ({ gte: atHour(-8).toISOString(), lt: atHour(-2).toISOString() }),
   lastSeenAt: () => ({ gte: atHour(1).toISOString() }),
 }
-const MATCHES: Record<SessionFilterMember, (row: SessionRow, by: Values) => boolean> = {
-  userId: ({ userId }, { ada }) => userId === ada,
-  clientId: (row, { clientId }) => row.clientId === clientId,
-  ip: ({ lastSeenIp }) => lastSeenIp === '203.0.113.7',
-  createdAt: ({ createdAt }) => createdAt >= atHour(-8) && createdAt < atHour(-2),
-  lastSeenAt: ({ lastSeenAt }) => lastSeenAt >= atHour(1),
-}
 /** `orderBy` over GraphQL, by its name over REST. */
 export const ORDER_ENUM = { id: undefined, createdAt: 'CREATED_AT', lastSeenAt: 'LAST_SEEN_AT' } as const
 export const filterBy = (members: readonly SessionFilterMember[], by: Values) =>
   Object.fromEntries(members.map((member) => [member, VALUES[member](by)]))
-export const isMatch = (members: readonly SessionFilterMember[], row: SessionRow, by: Values) =>
-  members.every((member) => MATCHES[member](row, by))
 /** A filter as the query parameters of REST. */
 export const toParameters = (filter: object) =>
   Object.entries(filter)

@@ -9,15 +9,6 @@ import { REDIRECT_URI } from './protocol.ts'
 /** How a web client sends its authorization request, receives the response and authenticates. */
 export type SignInVariant = { isPushed?: boolean; isPosted?: boolean; hasKey?: boolean; isBound?: boolean }
 
-export const SIGN_IN_VARIANTS: readonly [name: string, variant: SignInVariant][] = [
-  ['a secret and PKCE', {}],
-  ['a pushed request (RFC 9126)', { isPushed: true }],
-  ['a response by form_post', { isPosted: true }],
-  ['private_key_jwt', { hasKey: true }],
-  ['DPoP (RFC 9449)', { isBound: true }],
-  ['all of these', { isPushed: true, isPosted: true, hasKey: true, isBound: true }],
-]
-
 export const SCOPE = 'openid profile email offline_access'
 
 export const discover = (

@@ -1,14 +1,5 @@
-import { monitorEventLoopDelay } from 'node:perf_hooks'
-import { expect } from 'vitest'
 import { test as base } from './fixtures.ts'
 import { REDIRECT_URI } from './protocol.ts'
-
-/**
- * The longest delay that other requests may see. The attacks that this guards against cause a second and
- * more.
- */
-export const STALL_LIMIT_MS = 50
-const TRIES = 8
 
 /** The largest form and header, in bytes, that the program accepts. */
 export const FORM = 65_000
@@ -50,37 +41,6 @@ export const LONG_TEXTS: [name: string, text: string][] = [
   ['marks that combine', `a${repeat('\u0301', FORM / 3)}`],
   ['letters that expand', repeat('\ufdfa', FORM / 3)],
 ]
-
-/**
- * Measures how long an input blocks the event loop, in milliseconds. The best of several tries, and at most
- * the CPU time of the try: other programs of the machine delay single tries, the input itself delays all of
- * them.
- */
-export async function measureStall(work: () => Promise<unknown>): Promise<number> {
-  let best = Number.POSITIVE_INFINITY
-  for (let i = 0; i < TRIES && best > STALL_LIMIT_MS; i++) {
-    const monitor = monitorEventLoopDelay({ resolution: 1 })
-    monitor.enable()
-    const before = process.cpuUsage()
-    await new Promise(setImmediate)
-    await work()
-    await new Promise((resolve) => setTimeout(resolve, 2))
-    monitor.disable()
-    const { user, system } = process.cpuUsage(before)
-    best = Math.min(best, monitor.max / 1e6, (user + system) / 1e3)
-  }
-  return best
-}
-
-/** Expects that requests neither block the event loop nor fail with 5xx. */
-export async function expectNoStall(name: string, work: () => Promise<{ status: number }>): Promise<void> {
-  let status = 0
-  const stall = await measureStall(async () => {
-    status = (await work()).status
-  })
-  expect(status, name).toBeLessThan(500)
-  expect(stall, `${name} blocked the event loop for ${stall} ms`).toBeLessThan(STALL_LIMIT_MS)
-}
 
 /** `test` with senders of large requests. What is compiled at its first use has been used. */
 export const test = base

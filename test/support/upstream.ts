@@ -90,16 +90,6 @@ export function openUpstreamBrowser() {
   }
   return Object.assign(visit, { load })
 }
-export type UpstreamBrowser = ReturnType<typeof openUpstreamBrowser>
-
-/** Confirms the logout at the provider; returns where the browser is sent after it. */
-export async function confirmUpstreamLogout(url: string, { load }: UpstreamBrowser): Promise<string | null> {
-  const html = await (await load(url)).text()
-  const [, action = ''] = /action="([^"]+)"/.exec(html) ?? []
-  const [, xsrf = ''] = /name="xsrf" value="([^"]+)"/.exec(html) ?? []
-  const body = new URLSearchParams({ xsrf, logout: 'yes' })
-  return (await load(new URL(action, url).href, { method: 'POST', body })).headers.get('location')
-}
 
 /**
  * Starts the provider with two clients, `vestibule` and `another`. `redirectUris` are further ones of both,

@@ -29,14 +29,3 @@ export async function walkByCursor(
   }
   throw new Error('the list has no end')
 }
-
-/** The ids of all pages by number. */
-export async function walkByPage(ctx: Ctx, args: ListUsersArgs, pageSize: number): Promise<string[]> {
-  const ids: string[] = []
-  for (let page = 0; page < 100; page += 1) {
-    const { hasNextPage, ...rest } = await listUsers(ctx, { ...args, page, pageSize })
-    ids.push(...toIds(rest))
-    if (!hasNextPage) return ids
-  }
-  throw new Error('the list has no end')
-}

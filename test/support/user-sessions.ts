@@ -1,5 +1,4 @@
 import type { Ctx } from '../../src/context/context.ts'
-import { sql } from '../../src/database/db.ts'
 import { startSession } from '../../src/sessions/sessions.ts'
 
 /** Starts a session of kind `api` that ends in an hour. */
@@ -12,11 +11,4 @@ export const startApiSession = (ctx: Ctx, userId: string) =>
       refreshable: true,
       proof: { method: 'passcode', amr: ['otp'] },
     }),
-  )
-
-/** The sessions of a user that have not ended. */
-export const listActiveSessions = (ctx: Ctx, userId: string) =>
-  sql<{ id: string }>(
-    `SELECT "id" FROM "Session" WHERE "tenantId" = $1 AND "userId" = $2 AND "endedAt" IS NULL`,
-    [ctx.tenant, userId],
   )

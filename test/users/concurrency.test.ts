@@ -1,12 +1,20 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect } from 'vitest'
+import type { Ctx } from '../../src/context/context.ts'
 import { newId } from '../../src/core/crypto.ts'
 import { sql } from '../../src/database/db.ts'
 import { listUsers } from '../../src/users/user-list.ts'
 import { createUser, deleteUser, getUser, lockUser, updateUser } from '../../src/users/users.ts'
 import { toTypes } from '../support/events.ts'
 import { test } from '../support/tenant-per-test.ts'
-import { listActiveSessions, startApiSession } from '../support/user-sessions.ts'
+import { startApiSession } from '../support/user-sessions.ts'
+
+/** The sessions of a user that have not ended. */
+const listActiveSessions = (ctx: Ctx, userId: string) =>
+  sql<{ id: string }>(
+    `SELECT "id" FROM "Session" WHERE "tenantId" = $1 AND "userId" = $2 AND "endedAt" IS NULL`,
+    [ctx.tenant, userId],
+  )
 
 /** Starts `work` several times at once and waits for all of them. */
 const runTimes = <T>(count: number, work: (index: number) => Promise<T>) =>

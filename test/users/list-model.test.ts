@@ -1,9 +1,21 @@
 import fc from 'fast-check'
 import { describe, expect } from 'vitest'
+import type { Ctx } from '../../src/context/context.ts'
 import { sql } from '../../src/database/db.ts'
 import { type ListUsersArgs, listUsers } from '../../src/users/user-list.ts'
 import { test } from '../support/fixtures.ts'
-import { walkByCursor, walkByPage } from '../support/user-pages.ts'
+import { toIds, walkByCursor } from '../support/user-pages.ts'
+
+/** The ids of all pages by number. */
+async function walkByPage(ctx: Ctx, args: ListUsersArgs, pageSize: number): Promise<string[]> {
+  const ids: string[] = []
+  for (let page = 0; page < 100; page += 1) {
+    const { hasNextPage, ...rest } = await listUsers(ctx, { ...args, page, pageSize })
+    ids.push(...toIds(rest))
+    if (!hasNextPage) return ids
+  }
+  throw new Error('the list has no end')
+}
 
 type ListedPerson = {
   name: string | null

@@ -2,21 +2,47 @@ import { describe, expect, test } from 'vitest'
 import { ACR_OTP, ACR_PHISHING_RESISTANT } from '../../../src/core/sign-in-methods.ts'
 import { selectNextStep } from '../../../src/oidc/authorize/next-step.ts'
 import type { StepConsent, StepRequest, StepSession } from '../../../src/oidc/authorize/step-facts.ts'
-import {
-  agreed,
-  claims,
-  consent,
-  fresh,
-  now,
-  OTHER_ACR,
-  otp,
-  phr,
-  request,
-  requiringConsent,
-  session,
-  silent,
-  subject,
-} from '../../support/next-steps.ts'
+import { ago, claims, now, otp, phr } from '../../support/next-steps.ts'
+
+const request = (more: Partial<StepRequest> = {}): StepRequest => ({
+  prompt: [],
+  maxAgeSeconds: null,
+  subjectHint: null,
+  addressHint: null,
+  scopes: ['openid', 'email', 'offline_access'],
+  resources: [],
+  claims: null,
+  requireConsent: false,
+  supportedAcrs: [ACR_OTP],
+  secondFactor: { isUsable: true, isRequired: false },
+  hasFirstProof: false,
+  hasAccounts: false,
+  isAnother: false,
+  ...more,
+})
+const session = (more: Partial<StepSession> = {}): StepSession => ({
+  userId: 'user_1',
+  addresses: ['ada@example.com', '+41791234567'],
+  proofs: [otp(100)],
+  hasSecondFactor: false,
+  signedInAt: null,
+  mustAgreeToTerms: false,
+  isAmbiguous: false,
+  isChosen: false,
+  ...more,
+})
+const fresh = session({ signedInAt: ago(0), proofs: [otp(0)] })
+const consent = (...scopes: string[]): StepConsent => ({
+  scopes,
+  claims: [],
+  resources: [],
+  isFresh: false,
+})
+const agreed = consent('openid', 'email', 'offline_access')
+const silent = { prompt: ['none'] } as const
+const requiringConsent = { requireConsent: true }
+const subject = (sub: string) => claims({ sub: { value: sub } })
+const OTHER_ACR = 'urn:example:other'
 
 const supportedAcrs = [ACR_OTP, ACR_PHISHING_RESISTANT]
 const raising = request({ ...claims({ acr: { values: [ACR_PHISHING_RESISTANT] } }), supportedAcrs })

@@ -5,7 +5,18 @@ import { selectMessageOrigin } from '../../../src/oidc/authorize/response-modes.
 import { postedAnswer } from '../../support/conformance-plan.ts'
 import { listTags } from '../../support/pages.tsx'
 import { answerIn, REDIRECT_URI } from '../../support/protocol.ts'
-import { CUSTOM, ELSEWHERE, readMessage, readPolicy, silent, test } from '../../support/response-modes.ts'
+import { CUSTOM, ELSEWHERE, readMessage, test } from '../../support/response-modes.ts'
+
+const silent = { prompt: 'none' }
+
+/** The Content-Security-Policy of a response by directive. */
+const readPolicy = (response: Response): Record<string, string> =>
+  Object.fromEntries(
+    (response.headers.get('content-security-policy') ?? '').split('; ').map((directive) => {
+      const [name = '', ...sources] = directive.split(' ')
+      return [name, sources.join(' ')]
+    }),
+  )
 
 describe('response_mode=form_post (OAuth 2.0 Form Post Response Mode)', () => {
   test('returns an uncacheable form that leads to the redirect_uri only (section 2)', async ({ plan }) => {

@@ -3,9 +3,11 @@ import { describe, expect } from 'vitest'
 import { dbFor } from '../../../src/database/db.ts'
 import { signJwt } from '../../../src/keys/keys.ts'
 import { startSessionIn } from '../../support/browser-session.ts'
-import { AFTER } from '../../support/logout.ts'
 import { answerIn, csrfIn } from '../../support/protocol.ts'
 import { test as base } from '../../support/visitor.ts'
+
+/** A registered post_logout_redirect_uri. */
+const AFTER = 'https://rp.example.com/signed-out?a=1'
 
 const OTHER_AFTER = 'https://other.example.com/bye'
 const NATIVE_AFTER = 'http://127.0.0.1/signed-out'

@@ -2,10 +2,46 @@ import { decodeJwt } from 'jose'
 import { describe, expect } from 'vitest'
 import { deleteClient } from '../../../src/clients/client-changes.ts'
 import { createPlatformCtx } from '../../../src/context/context.ts'
+import { dbFor } from '../../../src/database/db.ts'
 import { signJwt } from '../../../src/keys/keys.ts'
 import { newTenant } from '../../support/actors.ts'
-import { ACTIVE, AFTER, ENDED, type Own, pathOf, test } from '../../support/logout.ts'
 import { answerIn, csrfIn } from '../../support/protocol.ts'
+import { test as base, type Tokens } from '../../support/visitor.ts'
+
+/** A registered post_logout_redirect_uri. */
+const AFTER = 'https://rp.example.com/signed-out?a=1'
+
+const ENDED = { isEnded: true, endReason: 'logout' }
+const ACTIVE = { isEnded: false, endReason: null }
+
+/** What parameters of a logout request are made of. */
+type Own = { hint: { id_token_hint: string }; tokens: Tokens; client: { id: string } }
+
+const pathOf = (tenant: string, params: Record<string, string>): string =>
+  `/${tenant}/oidc/logout?${new URLSearchParams(params)}`
+
+/**
+ * `test` with a signed-in user and the tokens of a client for each test, and the session that they belong to.
+ */
+const test = base
+  .extend('client', { scope: 'file' }, ({ newClient }) => newClient({ allowedLogoutUrls: [AFTER] }))
+  .extend('visit', ({ ownVisitor }) => ownVisitor)
+  .extend('tokens', ({ visit }) => visit.newTokens({ scope: 'openid offline_access' }))
+  .extend('hint', ({ tokens }) => ({ id_token_hint: tokens.id_token }))
+  .extend('readSession', { scope: 'file' }, ({ tenant }) => async ({ id_token: idToken }: Tokens) => {
+    const { sid } = decodeJwt(idToken)
+    const where = { tenantId_id: { tenantId: tenant, id: sid as string } }
+    const { endedAt, endReason } = await dbFor(tenant).session.findUniqueOrThrow({ where })
+    return { isEnded: endedAt !== null, endReason }
+  })
+  /** Users and clients that ended the session, by the event log. */
+  .extend('listEnders', { scope: 'file' }, ({ events }) => async ({ id_token: idToken }: Tokens) => {
+    const { sid } = decodeJwt(idToken)
+    const ended = await events({ type: 'session.ended' })
+    return ended
+      .filter(({ sessionId }) => sessionId === sid)
+      .map(({ actorUserId, actorClientId }) => [actorUserId, actorClientId])
+  })
 
 const NO_CLIENT = 'The post_logout_redirect_uri needs an id_token_hint or a client_id: no client was named.'
 

@@ -10,7 +10,18 @@ import {
   type SignInProvider,
   signInUpstream,
 } from '../../support/provider-sign-in.ts'
-import { confirmUpstreamLogout, openUpstreamBrowser } from '../../support/upstream.ts'
+import { openUpstreamBrowser } from '../../support/upstream.ts'
+
+type UpstreamBrowser = ReturnType<typeof openUpstreamBrowser>
+
+/** Confirms the logout at the provider; returns where the browser is sent after it. */
+async function confirmUpstreamLogout(url: string, { load }: UpstreamBrowser): Promise<string | null> {
+  const html = await (await load(url)).text()
+  const [, action = ''] = /action="([^"]+)"/.exec(html) ?? []
+  const [, xsrf = ''] = /name="xsrf" value="([^"]+)"/.exec(html) ?? []
+  const body = new URLSearchParams({ xsrf, logout: 'yes' })
+  return (await load(new URL(action, url).href, { method: 'POST', body })).headers.get('location')
+}
 
 const AFTER = 'https://rp.example.com/signed-out'
 
