@@ -105,6 +105,8 @@ describe.skipIf(noBrowser)('a user of a device without a screen lock', () => {
     const page = await (await open()).newPage()
     await page.goto(party.url)
     await enterCode(page, email)
+    // The offer would be a page before that of the relying party.
     await page.waitForURL(`${party.callback}*`)
+    expect(page.url()).toContain(party.callback)
   })
 })

@@ -74,7 +74,9 @@ describe.skipIf(noBrowser)('a passkey that is not accepted', () => {
     })
     await page.goto(party.url)
     await page.getByRole('button', { name: 'Sign in with a passkey' }).click()
-    await page.getByText('This browser does not use passkeys at this address.').waitFor()
+    const message = page.getByText('This browser does not use passkeys at this address.')
+    await message.waitFor()
+    expect(new URL(page.url()).pathname).toContain('/signin/')
   })
 
   test('is not found on a device that has one for another RP ID only', async ({
@@ -92,6 +94,7 @@ describe.skipIf(noBrowser)('a passkey that is not accepted', () => {
       })
     await useButton(page)
     await page.getByText('No passkey was used').waitFor()
+    expect(new URL(page.url()).pathname).toContain('/signin/')
   })
 
   test('is rejected when a page of another origin relays the challenge', async ({

@@ -93,6 +93,7 @@ describe.skipIf(noBrowser)('a single-page application with oidc-client-ts', () =
     await page.waitForURL('**/signin/**')
     await enterCode(page, user.email)
     await page.waitForFunction(() => /failed to fetch/i.test(document.title))
+    expect(await page.title()).toMatch(/failed to fetch/i)
   })
 })
 

@@ -68,8 +68,11 @@ describe('authenticating a passcode', () => {
     ['Arabic digits', (code: string) => toDigitsFrom(0x660, code)],
     ['full-width digits', (code: string) => toDigitsFrom(0xff10, code)],
   ] as const)('accepts a code with %s', async ([_, write], { ctx, address, send }) => {
-    await send(address(), { createUser: true })
-    await authenticatePasscode(ctx, { to: ` ${address()}\u200b`, code: write(codeIn(address())) })
+    const { userId } = await send(address(), { createUser: true })
+    const to = ` ${address()}\u200b`
+    expect(await authenticatePasscode(ctx, { to, code: write(codeIn(address())) })).toMatchObject({
+      user: { id: userId },
+    })
   })
 
   test('rejects a wrong, used, expired, unknown and foreign code with the same error', async ({

@@ -169,11 +169,10 @@ describe('WebSockets', () => {
       socket.terminate()
       await closed
     }
-    for (let index = 0; index < 2; index += 1) {
-      const { init, find } = await openSocket()
-      init(token)
-      await find('connection_ack')
-    }
+    const sockets = [await openSocket(), await openSocket()]
+    for (const { init } of sockets) init(token)
+    for (const { frames } of sockets)
+      await expect.poll(() => frames.map(({ type }) => type)).toEqual(['connection_ack'])
   })
 
   test('of one network that have sent no connection_init are limited, and answered with 429 beyond', async ({

@@ -309,6 +309,7 @@ describe.skipIf(noBrowser)('a form_post response (OAuth 2.0 Form Post Response M
     const page = await signedIn.newPage()
     await page.goto(authorizeUrl({ response_mode: 'form_post', prompt: 'none' }))
     await page.waitForURL(`${stranger.origin}/home`)
+    expect(page.url()).toBe(`${stranger.origin}/home`)
     await updateClient(createPlatformCtx(tenant), client.id, { allowedOrigins: [] })
     party.redirectTo = null
   })

@@ -135,6 +135,7 @@ describe('a queued logout token', { timeout: 120_000 }, () => {
     )
     await Promise.all(people.map(({ end }) => end()))
     await Promise.all(SHARED.map((path) => receiver.waitFor(path)))
+    expect(SHARED.map((path) => receiver.toldAt(path)[0])).toEqual(people.map(({ sid }) => sid))
   })
 
   test('is delivered by another process after the one that ended the session was killed', async () => {
