@@ -24,6 +24,8 @@ export default defineConfig({
     globalSetup: ['test/support/global.ts'],
     // The databases of all files are dropped at the end, which takes long on a busy machine.
     teardownTimeout: 120_000,
+    // The runs of .ci/run and of a developer transform a file once. `npm ci` removes the cache.
+    experimental: { fsModuleCache: true },
     projects: [
       {
         // One process, database and app for the files of each worker.
