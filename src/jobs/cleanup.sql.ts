@@ -1,6 +1,6 @@
 import type { Position } from '../core/event-position.ts'
 import type { Db } from '../database/handle.ts'
-import { statement } from '../database/statement.ts'
+import { type RowOf, statement } from '../database/statement.ts'
 import { REFUSED_EVENT_TYPES } from '../events/types.ts'
 
 /**
@@ -85,19 +85,22 @@ export async function selectTenantsWithExpired(db: Db, now: Date, limit: number)
 }
 
 const SELECT_TENANTS_WITH_EVENTS = statement({
-  takes: { before: 'timestamptz', limit: 'int' },
-  returns: { tenantId: 'text' },
+  takes: { now: 'timestamptz', limit: 'int' },
+  returns: { tenantId: 'text', before: 'timestamptz' },
 })`
-  SELECT DISTINCT "tenantId" FROM (
-    SELECT "tenantId" FROM "Event" WHERE :tenant = 'system' AND "occurredAt" < :before
-    ORDER BY "occurredAt" LIMIT :limit
-  ) AS old`
+  SELECT kept."tenantId", kept."before" FROM (
+    SELECT "tenantId", :now - make_interval(days => "eventRetentionDays") AS "before" FROM "Tenant"
+  ) kept
+  WHERE :tenant = 'system' AND EXISTS (
+    SELECT FROM "Event" e WHERE e."tenantId" = kept."tenantId" AND e."occurredAt" < kept."before"
+  ) LIMIT :limit`
 
-/** Tenants of the oldest events from before `before`. */
-export async function selectTenantsWithEvents(db: Db, before: Date, limit: number): Promise<string[]> {
-  const rows = await db.many(SELECT_TENANTS_WITH_EVENTS, { before, limit })
-  return rows.map(({ tenantId }) => tenantId)
-}
+/** Tenants with events that are older than their setting, and the time from which events are kept. */
+export const selectTenantsWithEvents = (
+  db: Db,
+  now: Date,
+  limit: number,
+): Promise<RowOf<typeof SELECT_TENANTS_WITH_EVENTS>[]> => db.many(SELECT_TENANTS_WITH_EVENTS, { now, limit })
 
 const DELETE_EVENTS = statement({
   takes: { before: 'timestamptz', limit: 'int' },

@@ -2,7 +2,6 @@ import { revokeSessions } from '../access/revocation.ts'
 import { createPlatformCtx } from '../context/context.ts'
 import { encodePosition } from '../core/event-position.ts'
 import { system } from '../database/system.ts'
-import { EVENT_RETENTION_MS } from '../events/retention.ts'
 import { lockTenantRow } from '../keys/keys.sql.ts'
 import { KNOWN_DEVICE_DAYS } from '../passcodes/known-devices.sql.ts'
 import {
@@ -91,10 +90,9 @@ async function endSessionsPastExpiry(now: Date): Promise<number> {
 
 /** Deletes old events. Readers with an older position receive a gap. */
 async function deleteOldEvents(now: Date): Promise<number> {
-  const before = subtractMs(now, EVENT_RETENTION_MS)
   let total = 0
-  for (const tenant of await selectTenantsWithEvents(system, before, BATCH)) {
-    const { db } = createPlatformCtx(tenant)
+  for (const { tenantId, before } of await selectTenantsWithEvents(system, now, BATCH)) {
+    const { db } = createPlatformCtx(tenantId)
     total += await runInBatches(() =>
       db.transaction(async (tx) => {
         // The lock on the tenant serializes processes, so that `eventsTrimmedTo` never moves back.

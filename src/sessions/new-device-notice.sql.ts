@@ -3,12 +3,14 @@ import { type RowOf, statement } from '../database/statement.ts'
 
 // Sessions are deleted soon after they end, and lastSeenAt is already that of this sign-in.
 const SELECT_RETURNING_USER = statement({
-  takes: { userId: 'text', since: 'timestamptz', logStart: 'timestamptz' },
+  takes: { userId: 'text', since: 'timestamptz' },
   returns: { email: 'text', locale: 'text?' },
 })`
   SELECT "emailKey" AS "email", "locale" FROM "User" u
   WHERE u."tenantId" = :tenant AND u."id" = :userId AND u."emailVerified" AND u."emailKey" IS NOT NULL AND (
-    u."createdAt" < :logStart
+    u."createdAt" < :since - (
+      SELECT make_interval(days => t."eventRetentionDays") FROM "Tenant" t WHERE t."tenantId" = :tenant
+    )
     OR EXISTS (
       SELECT FROM "Event" e
       WHERE e."tenantId" = :tenant AND e."userId" = :userId AND e."type" = 'session.started' AND e."occurredAt" < :since
@@ -16,10 +18,10 @@ const SELECT_RETURNING_USER = statement({
   )`
 
 /**
- * The verified e-mail address of a user who signed in before `since`, or was created before `logStart`, when the event
- * log begins; null for any other.
+ * The verified e-mail address of a user who signed in before `since`, or is older than the event log of
+ * the tenant; null for any other.
  */
 export const selectReturningUser = (
   db: Db,
-  times: { userId: string; since: Date; logStart: Date },
-): Promise<RowOf<typeof SELECT_RETURNING_USER> | null> => db.one(SELECT_RETURNING_USER, { ...times })
+  values: { userId: string; since: Date },
+): Promise<RowOf<typeof SELECT_RETURNING_USER> | null> => db.one(SELECT_RETURNING_USER, values)

@@ -7,7 +7,6 @@ import { addSeconds } from '../core/time.ts'
 import { deliverInBackground } from '../delivery/background.ts'
 import { deliverMail } from '../delivery/mail.ts'
 import { buildNewDeviceNotice } from '../delivery/messages/new-device.ts'
-import { EVENT_RETENTION_MS } from '../events/retention.ts'
 import { selectReturningUser } from './new-device-notice.sql.ts'
 
 /** A session that began in these seconds may be the one that the notice is about. */
@@ -22,7 +21,6 @@ export function announceNewDevice(ctx: Ctx, userId: string, now = new Date()): v
     const user = await selectReturningUser(ctx.db, {
       userId,
       since: addSeconds(now, -SIGN_IN_SECONDS),
-      logStart: new Date(now.getTime() - EVENT_RETENTION_MS),
     })
     if (!user || !takeSignInNotice(ctx.tenant, userId)) return
     const notice = buildNewDeviceNotice(await loadMessageFrame(ctx, user.locale, WARNING), {

@@ -68,6 +68,7 @@ export const TENANT_SETTINGS = {
   secondFactorRoles: listField(ROLE.shape, { example: ['admin'] }),
   recoveryWaitingTime: integerField({ min: 0, max: MAX_WAITING_SECONDS, standard: 0 }, 86_400),
   ...sessionSettings,
+  eventRetentionDays: integerField({ min: 7, max: 365, standard: 90 }, 365),
   ...passcodeSettings,
   ...brandSettings,
   ...mailSenderSettings,

@@ -7,7 +7,6 @@ import { SYSTEM_TENANT } from '../../src/core/scopes.ts'
 import { dbFor, sql } from '../../src/database/db.ts'
 import { Handle } from '../../src/database/handle.ts'
 import { readEvents, wakeReaders } from '../../src/events/log.ts'
-import { EVENT_RETENTION_MS } from '../../src/events/retention.ts'
 import { followEvents } from '../../src/events/tail.ts'
 import { type EventType, REFUSED_EVENT_TYPES } from '../../src/events/types.ts'
 import {
@@ -16,6 +15,7 @@ import {
   REFUSED_EVENT_RETENTION_MS,
   runCleanup,
 } from '../../src/jobs/cleanup.ts'
+import { updateSettings } from '../../src/tenants/settings.ts'
 import { deleteTenant, ensureTenant } from '../../src/tenants/tenants.ts'
 import { createUser } from '../../src/users/users.ts'
 import { newTenant } from '../support/actors.ts'
@@ -316,8 +316,8 @@ describe('runCleanup', () => {
     later,
     addEvent,
   }) => {
-    await addEvent('event_a', earlier(EVENT_RETENTION_MS + DAY_MS))
-    await addEvent('event_b', earlier(EVENT_RETENTION_MS + MINUTE_MS))
+    await addEvent('event_a', earlier(90 * DAY_MS + DAY_MS))
+    await addEvent('event_b', earlier(90 * DAY_MS + MINUTE_MS))
     await addEvent('event_c', earlier(IP_RETENTION_MS + MINUTE_MS))
     await addEvent('event_d', earlier(IP_RETENTION_MS - MINUTE_MS))
     const second = (await events()).find(({ id }) => id === 'event_b')?.position
@@ -332,6 +332,31 @@ describe('runCleanup', () => {
     expect(row?.eventsTrimmedTo).toBe(second)
     expect(await runCleanup(now)).toEqual(NOTHING)
     expect((await runCleanup(later(2 * MINUTE_MS))).ips).toBe(1)
+  })
+
+  test('keeps events for as many days as the tenant sets', async ({
+    tenant,
+    events,
+    now,
+    earlier,
+    addEvent,
+  }) => {
+    const other = await newTenant()
+    await updateSettings(createPlatformCtx(tenant), { eventRetentionDays: 7 })
+    await updateSettings(createPlatformCtx(other), { eventRetentionDays: 365 })
+    await addEvent('event_week', earlier(7 * DAY_MS + MINUTE_MS), null)
+    await addEvent('event_new', earlier(7 * DAY_MS - MINUTE_MS), null)
+    await sql(
+      `INSERT INTO "Event" ("tenantId", "id", "type", "requestId", "occurredAt") VALUES ($1, 'event_year', 'signin.failed', 'r', $2)`,
+      [other, earlier(364 * DAY_MS)],
+    )
+    expect(await runCleanup(now)).toMatchObject({ events: 1 })
+    expect((await events()).map(({ id }) => id)).not.toContain('event_week')
+    expect((await events()).map(({ id }) => id)).toContain('event_new')
+    const [kept] = await sql(`SELECT "id" FROM "Event" WHERE "tenantId" = $1 AND "id" = 'event_year'`, [
+      other,
+    ])
+    expect(kept).toEqual({ id: 'event_year' })
   })
 
   test('deletes rejected requests after 7 days, and no other event', async ({
@@ -397,7 +422,7 @@ describe('runCleanup', () => {
     earlier,
     addEvent,
   }) => {
-    await addEvent('event_old', earlier(EVENT_RETENTION_MS + DAY_MS))
+    await addEvent('event_old', earlier(90 * DAY_MS + DAY_MS))
     await runCleanup(now)
     const stop = new AbortController()
     const seen: string[] = []

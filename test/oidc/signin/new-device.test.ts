@@ -3,7 +3,6 @@ import { takeSignInNotice } from '../../../src/coordination/person-budgets.ts'
 import { dbFor } from '../../../src/database/db.ts'
 import { awaitDeliveries } from '../../../src/delivery/background.ts'
 import { listInboxMessages } from '../../../src/delivery/inbox.ts'
-import { EVENT_RETENTION_MS } from '../../../src/events/retention.ts'
 import { updateSettings } from '../../../src/tenants/settings.ts'
 import { resetCooldown } from '../../support/account.ts'
 import { test as base } from '../../support/accounts.ts'
@@ -117,7 +116,7 @@ describe('a sign-in from a browser in which the user did not sign in before', ()
     expect(await listNotices(person)).toHaveLength(1)
     // Also when the event log has forgotten the sign-ins.
     await dbFor(tenant).event.deleteMany({ where })
-    const createdAt = new Date(Date.now() - EVENT_RETENTION_MS - 3_600_000)
+    const createdAt = new Date(Date.now() - 90 * 86_400_000 - 3_600_000)
     await dbFor(tenant).user.updateMany({ where: { tenantId: tenant, id: person.id }, data: { createdAt } })
     await enter(newBrowser(), person)
     expect(await listNotices(person)).toHaveLength(2)
