@@ -121,8 +121,8 @@ async function main(): Promise<void> {
   }
   const createUser = async (prefix: string, name: string) => {
     const created = await admin.query<{ createUser: { user: { id: string; email: string } } }>(
-      `mutation ($fields: UserFieldsInput!) { createUser(input: {fields: $fields}) { ... on UserPayload { user { id email } } ... on UserError { code message } } }`,
-      { fields: { email: `${prefix}-${Date.now()}@demo.example`, name } },
+      `mutation ($input: CreateUserInput!) { createUser(input: $input) { ... on CreateUserPayload { user { id email } } ... on UserError { code message } } }`,
+      { input: { email: `${prefix}-${Date.now()}@demo.example`, name } },
     )
     return created.createUser.user
   }

@@ -5,6 +5,7 @@ import { InvalidInput, NotFound } from '../core/errors.ts'
 import { addSeconds } from '../core/time.ts'
 import { createEventRow } from '../events/log.ts'
 import { deletionCanceled, deletionRequested } from '../events/user-events.ts'
+import { parseInput } from '../schema/input-shapes.ts'
 import {
   type AccountDeletion,
   deleteDeletion,
@@ -12,6 +13,7 @@ import {
   selectDeletion,
 } from '../users/account-deletions.sql.ts'
 import { announceDeletion, announceDeletionCanceled } from '../users/deletion-notices.ts'
+import { SetViewerDeletion } from './account.fields.ts'
 import { requireStepUp } from './step-up.ts'
 
 export type { AccountDeletion }
@@ -50,4 +52,14 @@ export async function cancelViewerDeletion(ctx: Ctx, now = new Date()): Promise<
   const isCanceled = await deleteDeletion(ctx.db, userId, createEventRow(ctx, deletionCanceled(userId)))
   if (isCanceled) announceDeletionCanceled(ctx, userId, now)
   return { isCanceled }
+}
+
+/**
+ * Requests or cancels the deletion of the caller. Returns the request, or null without one. Throws InvalidInput, and as
+ * requireStepUp.
+ */
+export async function setViewerDeletion(ctx: Ctx, input: unknown): Promise<AccountDeletion | null> {
+  if (parseInput(SetViewerDeletion, input).requested) return requestViewerDeletion(ctx)
+  await cancelViewerDeletion(ctx)
+  return null
 }

@@ -4,9 +4,10 @@ import { builder } from '../graphql/builder.ts'
 import type { GraphQLContext } from '../graphql/context.ts'
 import { withAccountScope, withPublicAccess, withToken } from '../graphql/field-access.ts'
 import { SessionRef, UserRef } from '../graphql/object-refs.ts'
+import { toObjectType } from '../graphql/shape-fields.ts'
 import { findDescription } from '../schema/schema-descriptions.ts'
-import { AccountDeletionRef } from './account-deletion.graphql.ts'
-import { findViewerDeletion } from './account-deletion.ts'
+import { AccountDeletionShape } from './account.fields.ts'
+import { type AccountDeletion, findViewerDeletion } from './account-deletion.ts'
 
 const getActor = ({ ctx: { actor } }: GraphQLContext) => actor
 
@@ -69,7 +70,7 @@ const Viewer = builder.objectRef<object>('Viewer').implement({
     }),
     deletion: t.field({
       ...withAccountScope('The request of the calling user to be deleted, if any.'),
-      type: AccountDeletionRef,
+      type: toObjectType<AccountDeletion>(AccountDeletionShape),
       nullable: true,
       resolve: (_viewer, _args, { ctx }) => findViewerDeletion(ctx),
     }),

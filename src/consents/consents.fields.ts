@@ -5,6 +5,15 @@ import { toClaimConsentItems, toScopeConsentItems } from './consent-items.ts'
 import type { ConsentWithClient } from './consents.ts'
 
 const consentWords = z.string().meta({ description: 'Its meaning, as shown on the consent page.' })
+const ConsentedScope = z
+  .object({ scope: z.string().meta({ description: 'Name of the scope.' }), words: consentWords })
+  .meta({ typeName: 'ConsentedScope', description: 'A scope that the user consented to.' })
+const ConsentedClaim = z
+  .object({ claim: z.string().meta({ description: 'Name of the claim.' }), words: consentWords })
+  .meta({
+    typeName: 'ConsentedClaim',
+    description: 'An individually requested claim that the user consented to.',
+  })
 
 /** A consent in REST responses. */
 export const ConsentShape = z
@@ -15,19 +24,15 @@ export const ConsentShape = z
       .string()
       .nullable()
       .meta({ description: 'Logo of the client.', example: 'https://shop.example/logo.png' }),
-    scopes: z
-      .array(z.object({ scope: z.string().meta({ description: 'Name of the scope.' }), words: consentWords }))
-      .meta({
-        description: 'Scopes that the user consented to.',
-        example: [{ scope: 'email', words: 'See your email address' }],
-      }),
-    claims: z
-      .array(z.object({ claim: z.string().meta({ description: 'Name of the claim.' }), words: consentWords }))
-      .meta({
-        description:
-          'Individually requested claims that the user consented to, in addition to those of the scopes.',
-        example: [],
-      }),
+    scopes: z.array(ConsentedScope).meta({
+      description: 'Scopes that the user consented to.',
+      example: [{ scope: 'email', words: 'See your email address' }],
+    }),
+    claims: z.array(ConsentedClaim).meta({
+      description:
+        'Individually requested claims that the user consented to, in addition to those of the scopes.',
+      example: [],
+    }),
     resources: z.array(z.string()).meta({
       description: 'APIs that it may use on behalf of the user (RFC 8707).',
       example: ['https://api.shop.example'],
@@ -48,3 +53,6 @@ export const toConsent = ({ client, scopes, claims, ...consent }: ConsentWithCli
     scopes: toScopeConsentItems(scopes),
     claims: toClaimConsentItems(claims),
   })
+
+/** The members of the result of a revocation. */
+export const REVOKED_CONSENT = { revokedClientId: clientIdShape.meta({ description: 'Id of the client.' }) }

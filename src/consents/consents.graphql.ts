@@ -1,14 +1,13 @@
 import { resolveClientLogoUrl } from '../clients/client-logo.ts'
-import { InvalidInput, NotFound } from '../core/errors.ts'
 import type { Consent } from '../generated/prisma/client.ts'
 import { builder } from '../graphql/builder.ts'
 import { defineConnectionType, NESTED_PAGE_ARGS, nestedConnectionField } from '../graphql/connection.ts'
 import type { GraphQLContext } from '../graphql/context.ts'
-import { withPublicAccess, withScope, withScopeOrOwner } from '../graphql/field-access.ts'
-import { requireClientId, requireNodeId } from '../graphql/node.graphql.ts'
+import { withScopeOrOwner } from '../graphql/field-access.ts'
 import { addNodeSelection } from '../graphql/node-selection.ts'
-import { toResultOptions } from '../graphql/result-options.ts'
+import { buildObjectFields, toObjectType } from '../graphql/shape-fields.ts'
 import { DEFAULT_PAGE_SIZE, type PageArgs, parsePaging, toPage } from '../schema/page.ts'
+import { getShapeDescription } from '../schema/schema-descriptions.ts'
 import {
   type ClaimConsentItem,
   type ScopeConsentItem,
@@ -16,65 +15,38 @@ import {
   toScopeConsentItems,
 } from './consent-items.ts'
 import { ConsentShape } from './consents.fields.ts'
-import { countUserConsents, revokeUserConsent } from './consents.ts'
+import { countUserConsents } from './consents.ts'
 
-const { shape } = ConsentShape
-/** The description of the REST member. */
-const describeField = (field: keyof typeof shape) => ({ description: shape[field].meta()?.description })
-const scopeFields = shape.scopes.element.shape
-const claimFields = shape.claims.element.shape
-
-const ConsentedScope = builder.objectRef<ScopeConsentItem>('ConsentedScope').implement({
-  ...withPublicAccess('A scope that the user consented to.'),
-  fields: (t) => ({
-    scope: t.exposeString('scope', { description: scopeFields.scope.meta()?.description }),
-    words: t.exposeString('words', { description: scopeFields.words.meta()?.description }),
-  }),
-})
-
-const ConsentedClaim = builder.objectRef<ClaimConsentItem>('ConsentedClaim').implement({
-  ...withPublicAccess('An individually requested claim that the user consented to.'),
-  fields: (t) => ({
-    claim: t.exposeString('claim', { description: claimFields.claim.meta()?.description }),
-    words: t.exposeString('words', { description: claimFields.words.meta()?.description }),
-  }),
-})
+const { clientName, clientLogoUrl, scopes, claims, ...FIELDS } = ConsentShape.shape
 
 /** Rows are ordered by client id, which identifies a consent in a user's list. */
 const ConsentRef = builder.prismaObject('Consent', {
-  ...withScopeOrOwner(
-    'users:read',
-    ConsentShape.meta()?.description ?? '',
-    (consent: Consent) => consent.userId,
-  ),
+  ...withScopeOrOwner('users:read', getShapeDescription(ConsentShape), (consent: Consent) => consent.userId),
   fields: (t) => ({
-    clientId: t.exposeID('clientId', describeField('clientId')),
+    ...buildObjectFields(t as never, FIELDS),
     clientName: t.string({
-      ...describeField('clientName'),
+      description: getShapeDescription(clientName),
       select: { client: { select: { name: true } } },
       resolve: ({ client }) => client.name,
     }),
     clientLogoUrl: t.string({
       nullable: true,
-      ...describeField('clientLogoUrl'),
+      description: getShapeDescription(clientLogoUrl),
       select: { tenantId: true, client: { select: { id: true, logoUrl: true } } },
       resolve: ({ tenantId, client }) => resolveClientLogoUrl(tenantId, client),
     }),
     scopes: t.field({
-      type: [ConsentedScope],
-      ...describeField('scopes'),
+      type: [toObjectType<ScopeConsentItem>(scopes.element)],
+      description: getShapeDescription(scopes),
       select: { scopes: true },
       resolve: ({ scopes }) => toScopeConsentItems(scopes),
     }),
     claims: t.field({
-      type: [ConsentedClaim],
-      ...describeField('claims'),
+      type: [toObjectType<ClaimConsentItem>(claims.element)],
+      description: getShapeDescription(claims),
       select: { claims: true },
       resolve: ({ claims }) => toClaimConsentItems(claims),
     }),
-    resources: t.exposeStringList('resources', describeField('resources')),
-    updatedAt: t.expose('updatedAt', { type: 'DateTime', ...describeField('updatedAt') }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', ...describeField('createdAt') }),
   }),
 })
 
@@ -112,36 +84,5 @@ builder.prismaObjectField('User', 'consents', (t) =>
         toKey: ({ clientId }) => ({ value: null, id: clientId }),
         countAll: () => countUserConsents(context.ctx, user.id),
       }),
-  }),
-)
-
-const RevokeUserConsentPayload = builder
-  .objectRef<{ revokedClientId: string }>('RevokeUserConsentPayload')
-  .implement({
-    ...withPublicAccess('The consent is revoked.'),
-    fields: (t) => ({ revokedClientId: t.exposeID('revokedClientId', { description: 'Id of the client.' }) }),
-  })
-
-const RevokeUserConsentInput = builder.inputType('RevokeUserConsentInput', {
-  description: 'Input of revokeUserConsent.',
-  fields: (t) => ({
-    userId: t.id({ required: true, description: 'Id of the user.' }),
-    clientId: t.id({ required: true, description: 'Id of the client.' }),
-  }),
-})
-
-builder.mutationField('revokeUserConsent', (t) =>
-  t.field({
-    ...withScope(
-      'users:write',
-      "Revokes a user's consent for a client, with the tokens and sessions of the client. The caller must have all scopes of the user's roles.",
-    ),
-    ...toResultOptions(InvalidInput, NotFound),
-    type: RevokeUserConsentPayload,
-    args: {
-      input: t.arg({ type: RevokeUserConsentInput, required: true, description: 'The user and the client.' }),
-    },
-    resolve: (_root, { input: { userId, clientId } }, { ctx }) =>
-      revokeUserConsent(ctx, requireNodeId('user', userId, 'userId'), requireClientId(clientId, 'clientId')),
   }),
 )

@@ -59,15 +59,8 @@ import { ownFields } from './own-fields.ts'
  *       resolve: (_root, { id }, { ctx }) => nullIfNotFound(getUser(ctx, requireNodeId('user', id))),
  *     }))
  *
- *     // A mutation: the payload and the expected errors form the union LockUserResult. Other errors are
- *     // top-level errors.
- *     builder.mutationField('lockUser', (t) => t.field({
- *       ...withScope('users:write', 'Locks a user and ends all of their sessions.'),
- *       ...toResultOptions(NotFound, Conflict), // see errors.graphql.ts
- *       type: UserPayload,
- *       args: { input: t.arg({ type: LockUserInput, required: true, description: '…' }) },
- *       resolve: async (_root, { input }, { ctx }) => ({ user: await lockUser(ctx, input.userId) }),
- *     }))
+ * operations/mutation.ts declares mutations: their payload and the expected errors form a union such as LockUserResult, and
+ * other errors are top-level errors.
  *
  * To read only the selected columns: `t.prismaField({ type: 'User', resolve: (query, …) => …{ ...query } })`.
  */

@@ -1,3 +1,4 @@
+import type { ObjectRef } from '@pothos/core'
 import type * as z from 'zod'
 import { type EnumDefinition, shapeEnums } from '../schema/enums.ts'
 import { isIdShape } from '../schema/response-shapes.ts'
@@ -9,8 +10,8 @@ import { withPublicAccess } from './field-access.ts'
  * The GraphQL types of shapes: the fields of an object type from its response shape, and those of an input type from the
  * shape of the input. Descriptions are those of the shapes, or else of the columns of the model.
  *
- * An enum of `defineEnum` becomes an enum type, an object with an `id` in its `meta` a type of that name, and any other
- * object the scalar JSONObject.
+ * An enum of `defineEnum` becomes an enum type, an object with a `typeName` or an `id` in its `meta` a type of that name,
+ * and any other object the scalar JSONObject.
  */
 type Direction = 'input' | 'output'
 type Shapes = Record<string, z.ZodType>
@@ -68,6 +69,12 @@ export function getEnumType(shape: z.ZodType) {
 export const getModel = (shape: z.ZodType | undefined): string | undefined =>
   shape?.meta()?.model as string | undefined
 
+/** The name of the GraphQL type of an object: `typeName`, or else the `id` that is its name in REST. */
+const getTypeName = (shape: z.ZodType): string | undefined => {
+  const { id, typeName = id } = shape.meta() ?? {}
+  return typeName as string | undefined
+}
+
 const objectTypes = new Map<string, unknown>()
 
 /** The type of an object shape with an id, which is the name of the type. */
@@ -87,6 +94,10 @@ function getObjectType(shape: z.ZodObject, id: string, direction: Direction): un
   return type
 }
 
+/** The object type of a response shape, of whatever wraps it. */
+export const toObjectType = <Row extends object>(shape: z.ZodType) =>
+  toType(unwrap(shape, 'output').shape, 'output') as ObjectRef<GraphQLTypes, Row>
+
 /** The type of a shape without wrappers; a list is an array of one. */
 function toType(shape: z.ZodType, direction: Direction): unknown {
   if (shapeEnums.get(shape)) return getEnumType(shape)
@@ -104,8 +115,8 @@ function toType(shape: z.ZodType, direction: Direction): unknown {
     case 'boolean':
       return 'Boolean'
     case 'object': {
-      const { id } = shape.meta() ?? {}
-      return id ? getObjectType(shape as z.ZodObject, id, direction) : 'JSONObject'
+      const name = getTypeName(shape)
+      return name ? getObjectType(shape as z.ZodObject, name, direction) : 'JSONObject'
     }
     default:
       return 'JSONObject'
@@ -148,9 +159,9 @@ export function buildObjectFields(
   return Object.fromEntries(Object.entries(shapes).map(([name, shape]) => [name, build(name, shape)]))
 }
 
-/** The object type of a response shape, with the name that is its `id`. `access` has its rule and its description. */
+/** The object type of a response shape. `access` has its rule and its description. */
 export function defineObjectType<Row extends object>(shape: z.ZodObject, access: { description: string }) {
-  const { id } = shape.meta() as { id: string }
+  const id = getTypeName(shape) as string
   const type = builder.objectRef<Row>(id).implement({
     ...(access as object),
     fields: (t) => buildObjectFields(t as never, shape.shape, getModel(shape)),

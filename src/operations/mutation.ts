@@ -5,6 +5,7 @@ import type { Scope } from '../core/scopes.ts'
 import { builder, type InputFields } from '../graphql/builder.ts'
 import { withAccountScope, withPublicAccess, withScope } from '../graphql/field-access.ts'
 import { markCreation } from '../graphql/idempotency.ts'
+import type { Loaders } from '../graphql/loaders.ts'
 import { toResultOptions } from '../graphql/result-options.ts'
 import { buildInputFields, buildObjectFields, getModel } from '../graphql/shape-fields.ts'
 import { DoneShape, type RestRoute, toDoneBody } from '../rest/route.ts'
@@ -15,12 +16,19 @@ type ExpectedError = Parameters<typeof toResultOptions>[number]
 
 /** The members of a payload: objects of resources, and values of shapes. */
 type Output = Record<string, Resource<unknown> | z.ZodType>
+/** A value of a response shape, whose times may be dates. */
+type Value<Shown> = Shown extends string
+  ? Shown | Date
+  : Shown extends object
+    ? { [Member in keyof Shown]: Value<Shown[Member]> }
+    : Shown
+
 /** What the service returns for an output. */
 type ResultOf<Members extends Output> = {
   [Name in keyof Members]: Members[Name] extends Resource<infer Row>
     ? Row
     : Members[Name] extends z.ZodType
-      ? z.output<Members[Name]>
+      ? Value<z.output<Members[Name]>>
       : never
 }
 
@@ -50,6 +58,8 @@ export type Mutation<Name extends Target, Members extends Output> = {
   /** Expected errors besides InvalidInput. */
   errors?: readonly ExpectedError[]
   output: Members
+  /** Objects that the payload of GraphQL has besides, each loaded by the member of the output with its id. */
+  loaded?: Record<string, { resource: Resource<unknown>; by: keyof Members & string }>
   /** Absent for an operation that only GraphQL has. */
   rest?: MutationRoute<ResultOf<Members>>
   run(ctx: Ctx, ids: TargetIds<Name>, input: unknown): Promise<ResultOf<Members>>
@@ -77,31 +87,46 @@ function defineInput({ name, targets = [], input }: Mutation<Target, Output>) {
 }
 
 /** An object is null for callers who may write it but not read it. */
-function describeMember(member: string, { scope, isPublic }: Resource<unknown>, writeScope: string) {
+function describeMember(
+  member: string,
+  { scope, isPublic, nullWhen }: Resource<unknown>,
+  writeScope: string,
+): { description: string; nullable?: true } {
   const words = `The ${toWords(member)}`
-  return isPublic || writeScope === 'account'
-    ? { description: `${words}.` }
-    : { nullable: true, description: `${words}; null, with an error, for callers without ${scope}.` }
+  if (isPublic || writeScope === 'account') return { description: `${words}.` }
+  const missing = nullWhen ? ` when ${nullWhen}, and` : ''
+  return {
+    nullable: true,
+    description: `${words}; null${missing}, with an error, for callers without ${scope}.`,
+  }
 }
 
-function definePayload({ name, scope, output }: Mutation<Target, Output>) {
-  return builder.objectRef<object>(`${capitalize(name)}Payload`).implement({
+function definePayload({ name, scope, output, loaded = {} }: Mutation<Target, Output>) {
+  return builder.objectRef<Record<string, unknown>>(`${capitalize(name)}Payload`).implement({
     ...withPublicAccess(`The result of ${name}.`),
-    fields: (t) =>
-      Object.fromEntries(
-        Object.entries(output).map(([member, value]) =>
-          isResource(value)
-            ? [
-                member,
-                t.field({
-                  type: value.ref as never,
-                  ...describeMember(member, value, scope),
-                  resolve: (result) => (result as Record<string, unknown>)[member] as never,
-                }),
-              ]
-            : Object.entries(buildObjectFields(t as never, { [member]: value }))[0],
-        ) as never,
-      ),
+    fields: (t) => {
+      const buildField = (
+        member: string,
+        resource: Resource<unknown>,
+        resolve: (result: Record<string, unknown>, loaders: Loaders) => unknown,
+      ) =>
+        t.field({
+          type: resource.ref as never,
+          ...describeMember(member, resource, scope),
+          resolve: (result, _args, { loaders }) => resolve(result, loaders) as never,
+        })
+      const fields = Object.entries(output).map(([member, value]) => [
+        member,
+        isResource(value)
+          ? buildField(member, value, (result) => result[member])
+          : buildObjectFields(t as never, { [member]: value })[member],
+      ])
+      const loadedFields = Object.entries(loaded).map(([member, { resource, by }]) => [
+        member,
+        buildField(member, resource, (result, loaders) => resource.load?.(loaders, result[by] as string)),
+      ])
+      return Object.fromEntries([...fields, ...loadedFields])
+    },
   })
 }
 

@@ -4,6 +4,7 @@ import type { Ctx } from '../context/context.ts'
 import type { Scope } from '../core/scopes.ts'
 import type { GraphQLTypes } from '../graphql/builder.ts'
 import { defineConnectionType } from '../graphql/connection.ts'
+import type { Loaders } from '../graphql/loaders.ts'
 import { createBodyMapper } from '../schema/response-shapes.ts'
 
 /** A kind of objects that both surfaces return. */
@@ -17,9 +18,13 @@ export type Resource<Row> = {
   scope: Scope
   /** The GraphQL type requires no scope, so that whoever may write an object gets it in the payload. */
   isPublic?: true
-  /** The body of REST, whose id is the name of the GraphQL type. */
+  /** When a payload has none, in words. */
+  nullWhen?: string
+  /** The body of REST. */
   shape: z.ZodObject
   toBody(ctx: Ctx, row: Row): object
+  /** Loads one for a payload that has its id. */
+  load?(loaders: Loaders, id: string): Promise<Row | null>
   /** The connection type of GraphQL; made when a list is declared. */
   getConnection(): object
 }

@@ -46,7 +46,7 @@ const isReference = ({ $ref, anyOf }: JsonSchema) => $ref !== undefined || anyOf
  * Converts the members of `meta` that are not JSON Schema keywords (see schema/response-shapes.ts) to
  * keywords.
  */
-function expandMeta({ model, samples, example, ...schema }: JsonSchema): JsonSchema {
+function expandMeta({ model, samples, example, typeName: _, ...schema }: JsonSchema): JsonSchema {
   const samplesByName = isJsonObject(samples) ? samples : {}
   const properties =
     schema.properties &&

@@ -1,7 +1,13 @@
 import * as z from 'zod'
 import { normalizeIp } from '../core/ip.ts'
 import { boolean, integer, requiredText, text } from '../schema/input-shapes.ts'
-import { clientIdShape, createBodyMapper, createIdShape, instantShape } from '../schema/response-shapes.ts'
+import {
+  asId,
+  clientIdShape,
+  createBodyMapper,
+  createIdShape,
+  instantShape,
+} from '../schema/response-shapes.ts'
 import { UserShape } from '../users/users.fields.ts'
 
 /** 90 days, the maximum lifetime of a session at its start or refresh. */
@@ -25,7 +31,7 @@ export const ipAddress = text(100)
   })
   .meta({ anyOf: [{ format: 'ipv4' }, { format: 'ipv6' }] })
 
-export const DEVICE_TOKEN_DESCRIPTION =
+const DEVICE_TOKEN_DESCRIPTION =
   'Secret, random token that the application keeps on the device. A hash of it is the deviceId of sessions and events. A device with a token of 16 characters or more in which the user entered a right code is known, like a browser of the hosted pages.'
 
 const requestMetadata = z
@@ -45,6 +51,7 @@ const requestMetadata = z
   })
   .meta({
     id: 'RequestMetadata',
+    typeName: 'RequestMetadataInput',
     description: "Metadata of the user's request, for fraud detection.",
   })
 
@@ -62,7 +69,7 @@ export const AuthenticateSession = z
       description: 'The session token.',
       example: '3q2-7wQkXy0mFjZ8m1cV5bT9rLh4sGdP6uNaEoKiWxY',
     }),
-    clientId: optionalField(text(200)).meta({
+    clientId: optionalField(asId(text(200))).meta({
       description: 'Required, and equal, when the session was started through OIDC.',
     }),
     sessionExpirationMinutes: sessionExpirationMinutes.meta({
@@ -126,3 +133,13 @@ export const AuthenticatedSessionShape = z
     user: UserShape,
   })
   .meta({ id: 'AuthenticatedSession', description: 'The authenticated user and the session.' })
+
+/** The members of the results of revocations. */
+export const REVOKED_SESSION = {
+  revokedSessionId: createIdShape('session').meta({ description: 'Id of the session.' }),
+}
+export const REVOKED_SESSIONS = {
+  revokedSessionIds: z
+    .array(createIdShape('session'))
+    .meta({ description: 'Ids of the sessions that were active.' }),
+}

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { ERROR_CODES } from '../core/errors.ts'
 import { clearable, integer, text } from '../schema/input-shapes.ts'
 import { createIdShape, requestIdShape } from '../schema/response-shapes.ts'
-import { RESPONSE_ONLY_FIELDS, type ResponseOnlyField, userChanges } from './users.fields.ts'
+import { responseOnlyShapes, userChanges } from './users.fields.ts'
 
 /** Fields that can match a line to a user. */
 export const MATCH_BY = ['externalId', 'email', 'phoneNumber'] as const
@@ -27,10 +27,6 @@ export const startLine = z.preprocess(digits, integer(1, 1_000_000_000_000)).opt
 
 export const ImportOptions = z.strictObject({ matchBy, startLine })
 
-const ignoredFields = Object.fromEntries(
-  RESPONSE_ONLY_FIELDS.map((name) => [name, z.unknown().meta({ readOnly: true }).optional()]),
-) as Record<ResponseOnlyField, z.ZodOptional<z.ZodUnknown>>
-
 /**
  * A line of an import: the fields of a user as in an update, and the identifier in the system that the user
  * comes from. Read-only fields are ignored, so that an export can be imported.
@@ -43,7 +39,7 @@ export const UserLine = z
         description: 'Identifier of the user in the source system; unique in the tenant.',
         example: 'crm-10815',
       }),
-      ...ignoredFields,
+      ...responseOnlyShapes,
     },
     'must be an object',
   )

@@ -9,7 +9,7 @@ import { createIdShape, instantShape, jsonObjectShape } from '../schema/response
 import { birthdate, emailAddress, link, phoneNumber, zoneinfo } from './user-texts.fields.ts'
 
 /** The members of an address, in the order of the API, with a description and an example. */
-export const ADDRESS_FIELDS = {
+const ADDRESS_FIELDS = {
   formatted: {
     description: 'The whole address as one text, for display or a label.',
     example: 'Lange Gasse 7\n1080 Wien\nAustria',
@@ -34,7 +34,7 @@ export const toAddressColumn = <Member extends AddressMember>(member: Member) =>
 const NOT_AN_OBJECT = 'must be an object'
 
 /** An address whose members have this shape. */
-const createAddressShape = <Shape extends z.ZodType>(id: string, member: Shape) =>
+const createAddressShape = <Shape extends z.ZodType>(id: string, member: Shape, typeName = id) =>
   z
     .strictObject(
       Object.fromEntries(ADDRESS_MEMBERS.map((name) => [name, member.meta(ADDRESS_FIELDS[name])])) as Record<
@@ -43,57 +43,49 @@ const createAddressShape = <Shape extends z.ZodType>(id: string, member: Shape) 
       >,
       NOT_AN_OBJECT,
     )
-    .meta({ id, description: 'A postal address (OIDC Core, section 5.1.1).' })
+    .meta({ id, typeName, description: 'A postal address (OIDC Core, section 5.1.1).' })
 
-const newAddress = createAddressShape('NewAddress', optional(text()))
+const newAddress = createAddressShape('NewAddress', optional(text()), 'AddressInput')
 const address = createAddressShape('AddressInput', clearable(text()))
 const AddressShape = createAddressShape('Address', z.string().nullable())
 
-/** The response shape of each kind of field. */
-const RESPONSE_SHAPES = {
-  id: createIdShape('user'),
-  text: z.string().nullable(),
-  flag: z.boolean(),
-  time: instantShape,
-  timeIfAny: instantShape.nullable(),
-  address: AddressShape.nullable().meta({ description: 'Postal address.' }),
-  json: jsonObjectShape,
-}
-type FieldKind = keyof typeof RESPONSE_SHAPES
-
-/** The kind of a field, its shapes in the input of a creation and of a change, and that of its value. */
-const defineField = <Kind extends FieldKind, Creation extends z.ZodType, Change extends z.ZodType>(
-  kind: Kind,
-  creation: Creation,
-  change: Change,
+/**
+ * The shapes of a field in the input of a creation, in that of a change, and in responses. `note` describes it in input,
+ * where the description of the column does not fit.
+ */
+function defineField<Creation extends z.ZodType, Change extends z.ZodType, Answer extends z.ZodType>(
+  { creation, change, answer }: { creation: Creation; change: Change; answer: Answer },
   example?: unknown,
-) => ({
-  kind,
-  creation: creation.meta({ example }),
-  change: change.meta({ example }),
-  answer: RESPONSE_SHAPES[kind].meta({ example }),
-})
-const textField = <Shape extends z.ZodType>(shape: Shape, example: string) =>
-  defineField('text', optional(shape), clearable(shape), example)
-const flagField = (example: boolean) => defineField('flag', boolean.nullish(), boolean.nullish(), example)
-const jsonField = (example: object) => defineField('json', metadata.nullish(), metadata.nullish(), example)
-/** A read-only field. */
-const responseOnlyField = <OwnKind extends Extract<FieldKind, 'id' | 'text' | 'time' | 'timeIfAny'>>(
-  kind: OwnKind,
-  example?: string | null,
-) => ({
-  kind,
+  note?: string,
+) {
+  const meta = { ...(note && { description: note }), example }
+  return { creation: creation.meta(meta), change: change.meta(meta), answer: answer.meta({ example }) }
+}
+const textField = <Shape extends z.ZodType>(shape: Shape, example: string, note?: string) =>
+  defineField(
+    { creation: optional(shape), change: clearable(shape), answer: z.string().nullable() },
+    example,
+    note,
+  )
+const flag = boolean.nullish()
+const flagField = (example: boolean, note?: string) =>
+  defineField({ creation: flag, change: flag, answer: z.boolean() }, example, note)
+const json = metadata.nullish()
+const jsonField = (example: object, note: string) =>
+  defineField({ creation: json, change: json, answer: jsonObjectShape }, example, note)
+/** A field that the service sets. */
+const responseOnlyField = <Answer extends z.ZodType>(answer: Answer, example?: unknown) => ({
   creation: null,
   change: null,
-  answer: example === undefined ? RESPONSE_SHAPES[kind] : RESPONSE_SHAPES[kind].meta({ example }),
+  answer: example === undefined ? answer : answer.meta({ example }),
 })
 
 /**
  * Every field of a user, in the order of the API. Input shapes, the REST body and the GraphQL types are built
- * from this list (test/contract/parity.test.ts).
+ * from this list.
  */
 export const USER_FIELD_DEFINITIONS = {
-  id: responseOnlyField('id'),
+  id: responseOnlyField(createIdShape('user')),
   name: textField(text(), 'Ada Lovelace'),
   givenName: textField(text(), 'Ada'),
   familyName: textField(text(), 'Lovelace'),
@@ -103,24 +95,49 @@ export const USER_FIELD_DEFINITIONS = {
   profile: textField(link, 'https://example.com/people/ada'),
   picture: textField(link, 'https://example.com/people/ada.jpg'),
   website: textField(link, 'https://ada.example'),
-  email: textField(emailAddress, 'ada@example.com'),
-  emailVerified: flagField(true),
+  email: textField(
+    emailAddress,
+    'ada@example.com',
+    'E-mail address (RFC 5322 addr-spec); unique in the tenant. A new one is unverified unless emailVerified says otherwise.',
+  ),
+  emailVerified: flagField(true, 'Whether the address is verified. Cannot be true without email.'),
   gender: textField(text(), 'female'),
   birthdate: textField(birthdate, '1985-12-10'),
-  zoneinfo: textField(zoneinfo, 'Europe/Vienna'),
-  locale: textField(languageTag, 'de-AT'),
-  phoneNumber: textField(phoneNumber, '+436641234567'),
-  phoneNumberVerified: flagField(false),
-  locked: flagField(false),
-  lockedAt: responseOnlyField('timeIfAny', null),
-  address: defineField('address', newAddress.nullish(), address.nullish()),
-  userMetadata: jsonField({ newsletter: true }),
-  appMetadata: jsonField({ plan: 'pro' }),
-  termsVersion: responseOnlyField('text', '2026-11'),
-  termsAcceptedAt: responseOnlyField('timeIfAny'),
-  lastSeenAt: responseOnlyField('timeIfAny'),
-  updatedAt: responseOnlyField('time'),
-  createdAt: responseOnlyField('time'),
+  zoneinfo: textField(zoneinfo, 'Europe/Vienna', 'Name of the time zone database, such as Europe/Berlin.'),
+  locale: textField(languageTag, 'de-AT', 'BCP 47 language tag, such as de-AT.'),
+  phoneNumber: textField(
+    phoneNumber,
+    '+436641234567',
+    'Phone number, preferably with its country code, in any notation, an extension as ;ext=: then it is stored in E.164. Another number is stored as given, and nobody signs in by it. Unique in the tenant. A new one is unverified unless phoneNumberVerified says otherwise.',
+  ),
+  phoneNumberVerified: flagField(
+    false,
+    'Whether the number is verified. Cannot be true without a phoneNumber that has its country code.',
+  ),
+  locked: flagField(false, 'True locks the user like lockUser, false unlocks.'),
+  lockedAt: responseOnlyField(instantShape.nullable(), null),
+  address: defineField(
+    {
+      creation: newAddress.nullish(),
+      change: address.nullish(),
+      answer: AddressShape.nullable().meta({ description: 'Postal address.' }),
+    },
+    undefined,
+    'Postal address. A change is merged member by member.',
+  ),
+  userMetadata: jsonField(
+    { newsletter: true },
+    "Free-form object; the user's own. A change replaces it; 64 KB at most.",
+  ),
+  appMetadata: jsonField(
+    { plan: 'pro' },
+    "Free-form object; the applications'. A change replaces it; 64 KB at most.",
+  ),
+  termsVersion: responseOnlyField(z.string().nullable(), '2026-11'),
+  termsAcceptedAt: responseOnlyField(instantShape.nullable()),
+  lastSeenAt: responseOnlyField(instantShape.nullable()),
+  updatedAt: responseOnlyField(instantShape),
+  createdAt: responseOnlyField(instantShape),
 }
 
 type Fields = typeof USER_FIELD_DEFINITIONS
@@ -133,16 +150,16 @@ export type ResponseOnlyField = {
 type WritableField = Exclude<UserField, ResponseOnlyField>
 const isWritable = (name: UserField): name is WritableField => USER_FIELD_DEFINITIONS[name].change !== null
 export const RESPONSE_ONLY_FIELDS = USER_FIELDS.filter((name): name is ResponseOnlyField => !isWritable(name))
-export const WRITABLE_FIELDS = USER_FIELDS.filter(isWritable)
 
 const mapWritable = <Kind extends 'creation' | 'change'>(kind: Kind) =>
-  Object.fromEntries(WRITABLE_FIELDS.map((name) => [name, USER_FIELD_DEFINITIONS[name][kind]])) as {
-    [Name in WritableField]: Fields[Name][Kind]
-  }
+  Object.fromEntries(
+    USER_FIELDS.filter(isWritable).map((name) => [name, USER_FIELD_DEFINITIONS[name][kind]]),
+  ) as { [Name in WritableField]: Fields[Name][Kind] }
 /** The shapes of the fields of a user in a change. */
 export const userChanges = mapWritable('change')
-const responseOnlyShapes = Object.fromEntries(
-  RESPONSE_ONLY_FIELDS.map((name) => [name, z.unknown().meta({ readOnly: true }).optional()]),
+/** Fields that the service sets, in input that has come from a response. */
+export const responseOnlyShapes = Object.fromEntries(
+  RESPONSE_ONLY_FIELDS.map((name) => [name, z.unknown().optional().meta({ readOnly: true })]),
 ) as Record<ResponseOnlyField, z.ZodOptional<z.ZodUnknown>>
 
 /** Issues of the verified flags of a user, given the addresses. */

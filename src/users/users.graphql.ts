@@ -2,31 +2,16 @@ import { ACCOUNT_SCOPE, type Role } from '../core/scopes.ts'
 import type { User } from '../generated/prisma/client.ts'
 import { builder } from '../graphql/builder.ts'
 import { isOwner, type OwnScope } from '../graphql/context.ts'
-import { withPublicAccess, withScope, withScopeOrOwner } from '../graphql/field-access.ts'
+import { withScope, withScopeOrOwner } from '../graphql/field-access.ts'
 import { ID_DESCRIPTION, Node, nullIfNotFound, registerNode, requireNodeId } from '../graphql/node.graphql.ts'
 import type { OwnFieldExtensions } from '../graphql/own-fields.ts'
 import { RoleEnum } from '../graphql/roles.graphql.ts'
+import { buildObjectFields, toObjectType } from '../graphql/shape-fields.ts'
+import { findDescription, getShapeDescription } from '../schema/schema-descriptions.ts'
 import { CLAIM_DEFINITIONS } from './claims.ts'
 import { toAddress } from './user-body.ts'
-import {
-  ADDRESS_FIELDS,
-  ADDRESS_MEMBERS,
-  type Address,
-  USER_FIELD_DEFINITIONS,
-  USER_FIELDS,
-} from './users.fields.ts'
+import { type Address, UserShape } from './users.fields.ts'
 import { getUser, getUserByEmail, getUserByPhoneNumber } from './users.ts'
-
-const AddressRef = builder.objectRef<Address>('Address').implement({
-  ...withPublicAccess('A postal address (OIDC Core, section 5.1.1).'),
-  fields: (t) =>
-    Object.fromEntries(
-      ADDRESS_MEMBERS.map((member) => [
-        member,
-        t.exposeString(member, { nullable: true, description: ADDRESS_FIELDS[member].description }),
-      ]),
-    ),
-})
 
 /** Fields of the own user by the scope of their claim: tokens read the same here as from userinfo. */
 const SCOPE_BY_FIELD: ReadonlyMap<string, OwnScope> = new Map(
@@ -53,40 +38,22 @@ export const UserRef = builder.prismaObject('User', {
   ),
   interfaces: [Node],
   fields: (t) => {
-    // The kind of a field selects its column type; descriptions come from schema.prisma.
-    const exposeField = (name: keyof typeof USER_FIELD_DEFINITIONS) => {
-      const rule = toOwnFieldRule(name)
-      switch (USER_FIELD_DEFINITIONS[name].kind) {
-        case 'id':
-          return t.exposeID('id', { description: ID_DESCRIPTION })
-        case 'text':
-          return t.exposeString(name as 'name', { ...rule, nullable: true })
-        case 'flag':
-          return t.exposeBoolean(name as 'locked', rule)
-        case 'time':
-          return t.expose(name as 'createdAt', { ...rule, type: 'DateTime' })
-        case 'timeIfAny':
-          return t.expose(name as 'lockedAt', { ...rule, type: 'DateTime', nullable: true })
-        case 'address':
-          return t.field({
-            ...rule,
-            type: AddressRef,
-            nullable: true,
-            description: 'Postal address.',
-            resolve: toAddress,
-          })
-        case 'json':
-          return name === 'appMetadata'
-            ? t.expose(name, {
-                ...withScope('users:read_app_metadata', "Free-form object; the applications'."),
-                type: 'JSONObject',
-                nullable: true,
-              })
-            : t.expose(name as 'userMetadata', { ...rule, type: 'JSONObject' })
-      }
-    }
+    const { id, address, appMetadata, ...fields } = UserShape.shape
     return {
-      ...Object.fromEntries(USER_FIELDS.map((name) => [name, exposeField(name)])),
+      id: t.exposeID('id', { description: ID_DESCRIPTION }),
+      ...buildObjectFields(t as never, fields, 'User', toOwnFieldRule),
+      address: t.field({
+        ...toOwnFieldRule('address'),
+        type: toObjectType<Address>(address),
+        nullable: true,
+        description: getShapeDescription(address),
+        resolve: toAddress,
+      }),
+      appMetadata: t.expose('appMetadata', {
+        ...withScope('users:read_app_metadata', findDescription('User', 'appMetadata') ?? ''),
+        type: 'JSONObject',
+        nullable: true,
+      }),
       roles: t.field({
         ...toOwnFieldRule('roles'),
         type: [RoleEnum],

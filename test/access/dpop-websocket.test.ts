@@ -8,7 +8,7 @@ import { test as base } from '../support/dpop-resources.ts'
 import type { ClientKey } from '../support/proofs.ts'
 
 const toCreateMutation = (email: string) =>
-  `mutation { createUser(input: { fields: { email: "${email}" } }) { __typename } }`
+  `mutation { createUser(input: { email: "${email}" }) { __typename } }`
 /** A masked frame (RFC 6455, section 5.2) of up to 64 KB: text, or close. */
 function frame(opcode: 1 | 8, text = ''): Buffer {
   const [mask, body, long] = [randomBytes(4), Buffer.from(text), Buffer.alloc(2)]

@@ -16,7 +16,7 @@ import { makeUser } from '../support/protocol.ts'
 
 /** The input of every mutation that needs scope `account`, by name. */
 const MUTATIONS: Record<string, string> = {
-  updateViewer: '{fields: {nickname: "Eve"}}',
+  updateViewer: '{nickname: "Eve"}',
   requestEmailChange: '{email: "eve@example.com"}',
   confirmEmailChange: '{email: "eve@example.com", code: "000000"}',
   requestPhoneNumberChange: '{phoneNumber: "+41791112233"}',
@@ -39,7 +39,7 @@ const toMutation = (name: string) => `mutation { ${name}(input: ${MUTATIONS[name
 const READ_VIEWER =
   '{ viewer { user { id email sessions { nodes { id } } consents { nodes { clientId } } } session { id } scopes } }'
 const CHANGE_VIEWER =
-  'mutation { updateViewer(input: {fields: {nickname: "Ada"}}) { ... on ViewerPayload { user { nickname } } } }'
+  'mutation { updateViewer(input: {nickname: "Ada"}) { ... on UpdateViewerPayload { user { nickname } } } }'
 
 /** With users of the file's tenant or of another one. */
 const test = base

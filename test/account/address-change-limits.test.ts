@@ -46,7 +46,7 @@ describe('guesses of the code of an address change', () => {
     const answers = await Promise.all(
       Array.from({ length: 20 }, () => run(holder, 'confirmEmailChange', { email: fresh, code })),
     )
-    expect(answers.filter(({ __typename }) => __typename === 'ViewerPayload')).toHaveLength(1)
+    expect(answers.filter(({ __typename }) => __typename === 'ConfirmEmailChangePayload')).toHaveLength(1)
     const updates = (await events()).filter(({ type }) => type === 'user.updated')
     expect(updates).toHaveLength(1)
   })
@@ -222,7 +222,7 @@ describe('address changes of several users at once', () => {
       ]),
     )
     const countOf = (name: string) => answers.filter(({ __typename }) => __typename === name).length
-    expect(countOf('RequestAddressChangePayload')).toBe(3)
+    expect(countOf('RequestEmailChangePayload')).toBe(3)
     expect(countOf('RateLimitedError')).toBe(9)
     expect(countOf('AuthenticationError')).toBe(3)
     expect(await findPasscode(fresh)).toMatchObject({ sendCount: 3 })

@@ -20,7 +20,7 @@ describe('a change of the email address', () => {
     const shown = `New@${tenant}.Example`
     const before = (await inbox.list(holder.email)).length
     expect(await run(holder, 'requestEmailChange', { email: shown })).toEqual({
-      __typename: 'RequestAddressChangePayload',
+      __typename: 'RequestEmailChangePayload',
       sentTo: shown,
     })
     const [mail] = await inbox.list(fresh)
@@ -151,6 +151,9 @@ describe('a change of the email address', () => {
       run(one, 'confirmEmailChange', { email: fresh, code: first }),
       run(two, 'confirmEmailChange', { email: fresh, code: second }),
     ])
-    expect(results.map(({ __typename }) => __typename).sort()).toEqual(['ConflictError', 'ViewerPayload'])
+    expect(results.map(({ __typename }) => __typename).sort()).toEqual([
+      'ConfirmEmailChangePayload',
+      'ConflictError',
+    ])
   })
 })

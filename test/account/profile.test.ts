@@ -8,7 +8,7 @@ import { test } from '../support/fixtures.ts'
 
 const UPDATE = `mutation ($input: UpdateViewerInput!) { updateViewer(input: $input) {
   __typename
-  ... on ViewerPayload { user { name givenName locale zoneinfo picture address { locality country } userMetadata updatedAt } }
+  ... on UpdateViewerPayload { user { name givenName locale zoneinfo picture address { locality country } userMetadata updatedAt } }
   ... on ValidationError { fields { field description } }
   ... on ConflictError { fields { field } }
 } }`
@@ -37,9 +37,9 @@ describe('updateViewer', () => {
       address: { locality: 'London' },
       userMetadata: { theme: 'dark' },
     }
-    const { body } = await gql(UPDATE, { input: { fields } }, { token })
+    const { body } = await gql(UPDATE, { input: fields }, { token })
     expect(body.data.updateViewer).toMatchObject({
-      __typename: 'ViewerPayload',
+      __typename: 'UpdateViewerPayload',
       user: {
         name: 'Ada Lovelace',
         givenName: null,
@@ -59,7 +59,7 @@ describe('updateViewer', () => {
       changedFields: expect.arrayContaining(['name', 'givenName', 'locale', 'address', 'userMetadata']),
     })
     const expectedUpdatedAt = user.updatedAt.toISOString()
-    const stale = await gql(UPDATE, { input: { expectedUpdatedAt, fields: { name: 'X' } } }, { token })
+    const stale = await gql(UPDATE, { input: { expectedUpdatedAt, name: 'X' } }, { token })
     expect(stale.body.data.updateViewer).toEqual({
       __typename: 'ConflictError',
       fields: [{ field: 'expectedUpdatedAt' }],
@@ -69,7 +69,7 @@ describe('updateViewer', () => {
   test('reports every invalid field at once', async ({ gql, person, signIn }) => {
     const { token } = await signIn(person.email)
     const fields = { zoneinfo: 'Nowhere/Land', picture: 'javascript:alert(1)', birthdate: '2001-02-30' }
-    const { body } = await gql(UPDATE, { input: { fields } }, { token })
+    const { body } = await gql(UPDATE, { input: fields }, { token })
     expect(body.data.updateViewer.fields.map(({ field }: { field: string }) => field).sort()).toEqual([
       'birthdate',
       'picture',
@@ -100,13 +100,13 @@ describe('updateViewer', () => {
       const row = () => dbFor(tenant).user.findUniqueOrThrow({ where, omit: { lastSeenAt: true } })
       const before = await row()
       for (const [field, value] of Object.entries(SET_BY_OTHERS)) {
-        const input = { fields: { [field]: value } }
+        const input = { [field]: value }
         const { body } = await gql(UPDATE, { input }, { token })
         expect([field, body.errors?.[0]?.extensions.code]).toEqual([field, 'BAD_USER_INPUT'])
         // The service rejects the field as well, independently of the transport.
         const target = { tenant, requestId: 'test', ip: null, userAgent: null }
         const { ctx } = await authenticateToken(target, `Bearer ${token}`)
-        await expect(updateViewer(ctx, input.fields)).rejects.toMatchObject({
+        await expect(updateViewer(ctx, input)).rejects.toMatchObject({
           code: 'BAD_USER_INPUT',
           fields: [{ field }],
         })
@@ -126,7 +126,7 @@ describe('updateViewer', () => {
     const user = await newPerson()
     const { token } = await signIn(user.email)
     const update = async (userMetadata: object) =>
-      (await gql(UPDATE, { input: { fields: { userMetadata } } }, { token })).body.data?.updateViewer
+      (await gql(UPDATE, { input: { userMetadata } }, { token })).body.data?.updateViewer
     expect(await update(ofSize(8193))).toEqual({
       __typename: 'ValidationError',
       fields: [
@@ -135,7 +135,7 @@ describe('updateViewer', () => {
     })
     expect(await update(ofSize(8192))).toMatchObject({ user: { userMetadata: ofSize(8192) } })
     await updateUser(ctx, user.id, { userMetadata: ofSize(65_000) })
-    expect(await update(ofSize(65_000))).toMatchObject({ __typename: 'ViewerPayload' })
+    expect(await update(ofSize(65_000))).toMatchObject({ __typename: 'UpdateViewerPayload' })
     expect(await update(ofSize(64_999))).toMatchObject({ __typename: 'ValidationError' })
   })
 })

@@ -8,9 +8,9 @@ import { lockUser } from '../../src/users/users.ts'
 import { test as base, type SignedInPerson, setSignInAge } from '../support/account.ts'
 import { computeTotp, computeWrongTotp } from '../support/totp.ts'
 
-const TOTP = '... on ViewerTotpPayload { token secret uri qrCode }'
-const CREDENTIAL = '... on ViewerCredentialPayload { credential { id type publicKey device { hash } } }'
-const CODES = '... on ViewerRecoveryCodesPayload { credential { id type } codes }'
+const TOTP = '... on CreateViewerTotpPayload { token secret uri qrCode }'
+const CREDENTIAL = '... on ConfirmViewerTotpPayload { credential { id type publicKey device { hash } } }'
+const CODES = '... on CreateViewerRecoveryCodesPayload { credential { id type } codes }'
 const LIST = '{ viewer { user { credentials { nodes { id type } } } } }'
 
 const test = base
@@ -154,7 +154,7 @@ describe('step-up in a tenant that requires two factors', () => {
         where: { tenantId: tenant, sessionId: holder.sessionId },
         data: { amr: ['otp', 'mfa'] },
       })
-      expect(await start(holder)).toMatchObject({ __typename: 'ViewerTotpPayload' })
+      expect(await start(holder)).toMatchObject({ __typename: 'CreateViewerTotpPayload' })
     } finally {
       await updateSettings(ctx, { secondFactor: null })
     }

@@ -75,8 +75,8 @@ describe('a change of an address', () => {
     })
     const { access_token: token } = (await response.json()) as { access_token: string }
     expect(await run({ token }, 'requestEmailChange', { email: fresh })).toMatchObject(tooOld)
-    expect(await run({ token }, 'updateViewer', { fields: { name: 'Ada' } })).toMatchObject({
-      __typename: 'ViewerPayload',
+    expect(await run({ token }, 'updateViewer', { name: 'Ada' })).toMatchObject({
+      __typename: 'UpdateViewerPayload',
     })
   })
 

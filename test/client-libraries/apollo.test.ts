@@ -43,7 +43,7 @@ describe('Apollo Client', () => {
       variables: { name: 'Hana' },
       update: (cache, { data }) => {
         const created = data?.createUser
-        if (created?.__typename !== 'UserPayload' || !created.user) throw new Error('not created')
+        if (created?.__typename !== 'CreateUserPayload' || !created.user) throw new Error('not created')
         const node = {
           ...created.user,
           sessions: { __typename: 'SessionConnection' as const, edges: [] },

@@ -14,7 +14,7 @@ export const LockUserDocument = graphql(`
   mutation LockUser($userId: ID!) {
     lockUser(input: { userId: $userId }) {
       __typename
-      ... on UserPayload { user { id locked } }
+      ... on LockUserPayload { user { id locked } }
       ... on UserError { code message }
     }
   }
@@ -22,9 +22,9 @@ export const LockUserDocument = graphql(`
 
 export const CreateUserDocument = graphql(`
   mutation CreateUser($name: String!) {
-    createUser(input: { fields: { name: $name } }) {
+    createUser(input: { name: $name }) {
       __typename
-      ... on UserPayload { user { __typename id name locked } }
+      ... on CreateUserPayload { user { __typename id name locked } }
       ... on UserError { code message }
     }
   }

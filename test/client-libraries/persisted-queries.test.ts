@@ -44,7 +44,7 @@ describe('automatic persisted queries of Apollo Client', () => {
         mutation: CreateUserDocument,
         variables: { name: 'Ivo' },
       })
-      expect(created?.createUser?.__typename).toBe('UserPayload')
+      expect(created?.createUser?.__typename).toBe('CreateUserPayload')
       expect(sent).toEqual([
         { method: byGet ? 'GET' : 'POST', hasHash: true, hasDocument: false },
         { method: 'POST', hasHash: false, hasDocument: true },

@@ -23,13 +23,13 @@ graphql\`query UsersQuery { ...Users_list }\`
 graphql\`query UsersNodeQuery($id: ID!) { node(id: $id) { __typename ... on User { name } } }\`
 graphql\`
   mutation UsersLockMutation($input: LockUserInput!) {
-    lockUser(input: $input) { ... on UserPayload { user { locked } } ... on UserError { code message } }
+    lockUser(input: $input) { ... on LockUserPayload { user { locked } } ... on UserError { code message } }
   }
 \`
 graphql\`
   mutation UsersCreateMutation($input: CreateUserInput!, $connections: [ID!]!) {
     createUser(input: $input) {
-      ... on UserPayload { user @appendNode(connections: $connections, edgeTypeName: "UserEdge") { id name locked } }
+      ... on CreateUserPayload { user @appendNode(connections: $connections, edgeTypeName: "UserEdge") { id name locked } }
       ... on UserError { code message }
     }
   }

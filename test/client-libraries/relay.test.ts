@@ -34,7 +34,7 @@ describe('Relay', () => {
     await mutate('UsersLockMutation', { input: { userId: connection.userIds[1] } })
     expect(listed()[1]).toMatchObject({ name: 'Bob', locked: true })
     await mutate('UsersCreateMutation', {
-      input: { fields: { name: 'Hana' } },
+      input: { name: 'Hana' },
       connections: ['client:root:__Users_users_connection'],
     })
     expect(listed().at(-1)).toMatchObject({ name: 'Hana', locked: false })

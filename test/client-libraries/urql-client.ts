@@ -26,7 +26,7 @@ export async function createUrqlClient(connection: Connection): Promise<Client> 
         updates: {
           Mutation: {
             createUser: ({ createUser }: CreateUserMutation, _args, cache) => {
-              if (createUser?.__typename !== 'UserPayload' || !createUser.user) return
+              if (createUser?.__typename !== 'CreateUserPayload' || !createUser.user) return
               const node = {
                 ...createUser.user,
                 sessions: { __typename: 'SessionConnection' as const, edges: [] },

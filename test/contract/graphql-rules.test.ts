@@ -160,11 +160,11 @@ describe('the schema', () => {
     // A secret at its creation, the presence of a secret, and a hash of public values.
     expect(suspicious.sort()).toEqual([
       'CreateClientPayload.secret',
+      'CreateViewerTotpPayload.secret',
       'Device.hash',
       'IdentityProvider.hasClientSecret',
       'RotateClientSecretPayload.previousSecretExpiresAt',
       'RotateClientSecretPayload.secret',
-      'ViewerTotpPayload.secret',
     ])
   })
 })

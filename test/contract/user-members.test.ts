@@ -72,7 +72,7 @@ describe('the members of a user', () => {
         .filter((field) => !GRAPHQL_ONLY.includes(field))
         .sort(),
     ).toEqual([...USER_MEMBERS].sort())
-    expect(listFields('UserFieldsInput').sort()).toEqual([...WRITABLE].sort())
+    expect(listFields('CreateUserInput').sort()).toEqual([...WRITABLE].sort())
   })
 
   test('are accepted by creations and updates', () => {
@@ -81,8 +81,8 @@ describe('the members of a user', () => {
   })
 
   test('are all optional in a creation', () => {
-    const { UserFieldsInput } = schema.getTypeMap()
-    const inputs = Object.values((UserFieldsInput as GraphQLInputObjectType).getFields())
+    const { CreateUserInput } = schema.getTypeMap()
+    const inputs = Object.values((CreateUserInput as GraphQLInputObjectType).getFields())
     expect(inputs.filter(({ type }) => isNonNullType(type))).toEqual([])
     expect(UserCreate.safeParse({}).success).toBe(true)
   })

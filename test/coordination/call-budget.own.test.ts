@@ -150,7 +150,7 @@ describe('a caller without remaining calls', () => {
       fields: [],
       code: 'RATE_LIMITED',
     })
-    const mutation = 'mutation { createUser(input: { fields: {} }) { __typename } }'
+    const mutation = 'mutation { createUser(input: {}) { __typename } }'
     const graphql = await gql(mutation, {}, { token })
     expect([graphql.status, graphql.headers.get('retry-after'), budgetOf(graphql.headers)]).toEqual([
       429,

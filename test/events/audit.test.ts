@@ -88,7 +88,7 @@ const MORE: Record<string, AuditedCall[]> = {
       },
     },
   ],
-  updateViewer: [own('updateViewer', () => ({ fields: { nickname: 'Countess' } }))],
+  updateViewer: [own('updateViewer', () => ({ nickname: 'Countess' }))],
   requestEmailChange: [requestEmail],
   confirmEmailChange: [
     requestEmail,

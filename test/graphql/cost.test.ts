@@ -99,7 +99,7 @@ describe('extensions.cost', () => {
   }) => {
     const rejected = await post('mutation { createTenant(input: { slug: "x" }) { __typename } }')
     expect(rejected.body).toMatchObject({ errors: [{}], extensions: { cost: { maximum: MAXIMUM } } })
-    const data = await post('mutation { createUser(input: { fields: { email: "none" } }) { __typename } }')
+    const data = await post('mutation { createUser(input: { email: "none" }) { __typename } }')
     expect(data.body.extensions.cost.requested).toBeGreaterThan(0)
     for (const query of ['{', '{ nonsense }'])
       expect((await post(query)).body).not.toHaveProperty('extensions')

@@ -16,16 +16,16 @@ describe('a GraphQL error', () => {
       ... on ValidationError { fields { field description } }
       ... on ConflictError { fields { field description } }
     } }`
-    const invalid = await server.post(tenant, token, mutation, { input: { fields: { email: 'nonsense' } } })
+    const invalid = await server.post(tenant, token, mutation, { input: { email: 'nonsense' } })
     expect(invalid.body.data.createUser).toMatchObject({
       __typename: 'ValidationError',
       code: 'BAD_USER_INPUT',
       requestId: invalid.headers.get('x-request-id'),
       fields: [{ field: 'email', description: expect.any(String) }],
     })
-    const input = { fields: { email: email() } }
+    const input = { email: email() }
     expect((await server.post(tenant, token, mutation, { input })).body.data.createUser.__typename).toBe(
-      'UserPayload',
+      'CreateUserPayload',
     )
     expect((await server.post(tenant, token, mutation, { input })).body.data.createUser).toMatchObject({
       __typename: 'ConflictError',

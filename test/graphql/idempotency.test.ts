@@ -6,15 +6,15 @@ import { createUser } from '../../src/users/users.ts'
 import { tokenFor } from '../support/actors.ts'
 import { isReplayed, newEmail, otherCaller, test } from '../support/idempotency.ts'
 
-const CREATE = `mutation Create($email: String) { createUser(input: { fields: { email: $email } }) {
-  __typename ... on UserPayload { user { id email } } ... on ConflictError { fields { field } } } }`
+const CREATE = `mutation Create($email: String) { createUser(input: { email: $email }) {
+  __typename ... on CreateUserPayload { user { id email } } ... on ConflictError { fields { field } } } }`
 
 describe('a mutation with an Idempotency-Key', () => {
   test('is executed once; its repetition returns the same answer', async ({ postGraphql }) => {
     const [key, email] = [randomUUID(), newEmail()]
     const first = await postGraphql(CREATE, { email }, { key })
     const again = await postGraphql(CREATE, { email }, { key })
-    expect(first.body.data.createUser).toMatchObject({ __typename: 'UserPayload', user: { email } })
+    expect(first.body.data.createUser).toMatchObject({ __typename: 'CreateUserPayload', user: { email } })
     expect([again.status, again.text, isReplayed(first), isReplayed(again)]).toEqual([
       200,
       first.text,
@@ -45,15 +45,15 @@ describe('a mutation with an Idempotency-Key', () => {
   }) => {
     const bearer = await otherCaller(tenant, ['users:write', 'users:read'])
     const userMetadata = { text: '€'.repeat(20_000) }
-    const large = `mutation ($fields: UserFieldsInput!) { createUser(input: { fields: $fields }) {
-      ... on UserPayload { user { ${['a', 'b', 'c', 'd', 'e'].map((name) => `${name}: userMetadata`).join(' ')} } } } }`
+    const large = `mutation ($input: CreateUserInput!) { createUser(input: $input) {
+      ... on CreateUserPayload { user { ${['a', 'b', 'c', 'd', 'e'].map((name) => `${name}: userMetadata`).join(' ')} } } } }`
     const count = (await events()).length
     const sendTwice = async (document: string, variables: object) => {
       const key = randomUUID()
       const first = await postGraphql(document, variables, { key, bearer })
       return [first.status, (await postGraphql(document, variables, { key, bearer })).status]
     }
-    expect(await sendTwice(large, { fields: { userMetadata } })).toEqual([200, 409])
+    expect(await sendTwice(large, { input: { userMetadata } })).toEqual([200, 409])
     const actor = { kind: 'client' as const, tenant, clientId: decodeJwt(bearer).sub ?? '' }
     takeStoredAnswer({ tenant, actor, ip: null }, 200e6)
     expect(await sendTwice(CREATE, { email: newEmail() })).toEqual([200, 409])
@@ -78,9 +78,9 @@ describe('a mutation with an Idempotency-Key', () => {
   }) => {
     const [key, email] = [randomUUID(), newEmail()]
     const document = `mutation ($email: String) {
-      a: createUser(input: { fields: { email: $email } }) { ... on UserPayload { user { id } } }
+      a: createUser(input: { email: $email }) { ... on CreateUserPayload { user { id } } }
       ...Second }
-      fragment Second on Mutation { b: createUser(input: { fields: { email: $email } }) { __typename } }`
+      fragment Second on Mutation { b: createUser(input: { email: $email }) { __typename } }`
     const sent = { key, bearer: await tokenFor(tenant, ['users:write']) }
     const first = await postGraphql(document, { email }, sent)
     expect(first.body).toMatchObject({
@@ -101,7 +101,7 @@ describe('a mutation with an Idempotency-Key', () => {
       (await postGraphql(CREATE, { email }, { key, bearer: reader })).body.errors[0].extensions.code,
     ).toBe('FORBIDDEN')
     expect((await postGraphql(CREATE, { email }, { key })).body.data.createUser.__typename).toBe(
-      'UserPayload',
+      'CreateUserPayload',
     )
     const taken = randomUUID()
     const rejected = await postGraphql(CREATE, { email }, { key: taken })
@@ -118,7 +118,7 @@ describe('a mutation with an Idempotency-Key', () => {
     postGraphql,
   }) => {
     const user = await createUser(ctx, { name: 'Ada' })
-    const mixed = `mutation ($userId: ID!) { createUser(input: { fields: {} }) { __typename }
+    const mixed = `mutation ($userId: ID!) { createUser(input: {}) { __typename }
       lockUser(input: { userId: $userId }) { __typename } }`
     const count = (await events()).length
     const rejected = await postGraphql(mixed, { userId: user.id }, { key: 'k' })
@@ -132,7 +132,7 @@ describe('a mutation with an Idempotency-Key', () => {
     const lock = 'mutation ($userId: ID!) { lockUser(input: { userId: $userId }) { __typename } }'
     for (const key of ['k', 'not even a key'])
       expect((await postGraphql(lock, { userId: user.id }, { key })).body.data.lockUser.__typename).toBe(
-        'UserPayload',
+        'LockUserPayload',
       )
     expect((await postGraphql('{ viewer { scopes } }', {}, { key: 'k' })).status).toBe(200)
   })

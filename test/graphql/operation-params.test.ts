@@ -103,9 +103,9 @@ describe('an empty operationName', () => {
     tenant,
     token,
   }) => {
-    const mutation = 'mutation Create { createUser(input: { fields: { name: "Ada" } }) { __typename } }'
+    const mutation = 'mutation Create { createUser(input: { name: "Ada" }) { __typename } }'
     const { body } = await sendParams('POST', { query: mutation, operationName: '' }, 'application/json')
-    expect(body.data).toEqual({ createUser: { __typename: 'UserPayload' } })
+    expect(body.data).toEqual({ createUser: { __typename: 'CreateUserPayload' } })
     const query = 'subscription Events { events { __typename } }'
     const stream = await openEventStream(server.urlOf(tenant), token, query, {}, {}, { operationName: '' })
     expect([stream.status, stream.headers.get('content-type')]).toEqual([200, 'text/event-stream'])

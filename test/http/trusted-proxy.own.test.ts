@@ -51,12 +51,12 @@ describe('the id of a request behind a trusted proxy', () => {
       { query: `mutation { lockUser(input: { userId: "${made.body.id}" }) { __typename } }` },
       from(ids[2]),
     )
-    expect([locked.id, locked.body.data.lockUser.__typename]).toEqual([ids[2], 'UserPayload'])
+    expect([locked.id, locked.body.data.lockUser.__typename]).toEqual([ids[2], 'LockUserPayload'])
     const errors = await call(
       'POST',
       '/graphql',
       {
-        query: `mutation { updateUser(input: { userId: "${made.body.id}", fields: { email: "none" } }) {
+        query: `mutation { updateUser(input: { userId: "${made.body.id}", email: "none" }) {
           ... on UserError { requestId } } tenants: deleteTenant(input: { slug: "none" }) { __typename } }`,
       },
       from(ids[3]),

@@ -40,13 +40,13 @@ describe('passcodes over REST', () => {
 describe('passcodes over GraphQL', () => {
   test('are sent and authenticated, with errors as data', async ({ ctx, gql }) => {
     const to = `grace@${ctx.tenant}.example`
-    const send = `mutation ($input: SendPasscodeInput!) { sendEmailPasscode(input: $input) { __typename
-      ... on SendPasscodePayload { to userId userCreated user { email } } ... on RateLimitedError { retryAfterSeconds } } }`
+    const send = `mutation ($input: SendEmailPasscodeInput!) { sendEmailPasscode(input: $input) { __typename
+      ... on SendEmailPasscodePayload { to userId userCreated user { email } } ... on RateLimitedError { retryAfterSeconds } } }`
     const sendIt = async (input: object) => (await gql(send, { input })).body.data.sendEmailPasscode
     expect(await sendIt({ to })).toEqual({ __typename: 'NotFoundError' })
     const sent = await sendIt({ to, createUser: true, metadata: { userAgent: 'App' } })
     expect(sent).toEqual({
-      __typename: 'SendPasscodePayload',
+      __typename: 'SendEmailPasscodePayload',
       to,
       userId: expect.any(String),
       userCreated: true,
@@ -57,11 +57,11 @@ describe('passcodes over GraphQL', () => {
       retryAfterSeconds: expect.any(Number),
     })
     const check = `mutation ($input: AuthenticatePasscodeInput!) { authenticatePasscode(input: $input) { __typename
-      ... on AuthenticateSessionPayload { session { userId } sessionToken user { emailVerified } } } }`
+      ... on AuthenticatePasscodePayload { session { userId } sessionToken user { emailVerified } } } }`
     const checkIt = async (input: object) => (await gql(check, { input })).body.data.authenticatePasscode
     expect(await checkIt({ to, code: 'wrong' })).toEqual({ __typename: 'AuthenticationError' })
     expect(await checkIt({ to, code: await inbox.codeFor(to), sessionExpirationMinutes: 5 })).toEqual({
-      __typename: 'AuthenticateSessionPayload',
+      __typename: 'AuthenticatePasscodePayload',
       session: { userId: sent.userId },
       sessionToken: expect.any(String),
       user: { emailVerified: true },
@@ -82,6 +82,6 @@ describe('passcodes over GraphQL', () => {
       expect(body.errors?.length).toBeGreaterThan(0)
     }
     const alone = await gql(`mutation { ${guess('a', await inbox.codeFor(to))} }`)
-    expect(alone.body.data.a.__typename).toBe('AuthenticateSessionPayload')
+    expect(alone.body.data.a.__typename).toBe('AuthenticatePasscodePayload')
   })
 })

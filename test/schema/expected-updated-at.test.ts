@@ -28,7 +28,7 @@ const UPDATABLE_OBJECTS: Record<string, UpdatableObject> = {
     },
     readUpdatedAt,
     change: (name) => ({ name }),
-    mutation: (id, name) => ['updateUser', `userId: "${id}", fields: { name: "${name}" }`],
+    mutation: (id, name) => ['updateUser', `userId: "${id}", name: "${name}"`],
   },
   client: {
     make: async ({ create }) => {

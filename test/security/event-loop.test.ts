@@ -177,7 +177,7 @@ describe('the event loop is not blocked by a request', () => {
       for (const body of [
         nested,
         `{"query":"query ($v: JSONObject!) { createUser }","variables":{"v":${nested}}}`,
-        `{"query":"mutation ($v: UserFieldsInput!) { createUser(input: { fields: $v }) { __typename } }","variables":{"v":${nested}}}`,
+        `{"query":"mutation ($v: CreateUserInput!) { createUser(input: $v) { __typename } }","variables":{"v":${nested}}}`,
         `{"query":"query ($v: String) { users(after: $v) { page } }","variables":{"v":${nested}}}`,
         `{"query":"{ __typename }","extensions":${nested}}`,
       ])

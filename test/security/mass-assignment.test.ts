@@ -26,10 +26,13 @@ const SETTING_NAMES = Object.keys(Prisma.TenantScalarFieldEnum)
 const CLIENT_MEMBERS =
   'name appType description scopes themeColor logoUrl clientUri policyUrl termsUrl translations callbacks allowedOrigins webOrigins allowedLogoutUrls initiateLoginUrl tokenExpiryTime requireConsent jwks jwksUri backchannelLogoutUrl idTokenSigningAlg userInfoSigningAlg idTokenClaims profile requirePushedRequests requirePkce tokenEndpointAuthMethod requireIssuerAudience requireFapiAlgorithms dpopBoundAccessTokens rotateRefreshTokens requireSecondFactor defaultMaxAge resources'
 
+const USER_FIELD_NAMES =
+  'name givenName familyName middleName nickname preferredUsername profile picture website email emailVerified gender birthdate zoneinfo locale phoneNumber phoneNumberVerified locked address userMetadata appMetadata'
+
 /** Every member that can be written. A new member of an input type is added here deliberately. */
 const WRITABLE = {
-  UserFieldsInput:
-    'name givenName familyName middleName nickname preferredUsername profile picture website email emailVerified gender birthdate zoneinfo locale phoneNumber phoneNumberVerified locked address userMetadata appMetadata',
+  CreateUserInput: USER_FIELD_NAMES,
+  UpdateUserInput: `userId expectedUpdatedAt ${USER_FIELD_NAMES}`,
   CreateClientInput: `type ${CLIENT_MEMBERS}`,
   UpdateClientInput: `clientId expectedUpdatedAt ${CLIENT_MEMBERS}`,
   TenantSettingsInput: SETTING_NAMES,
@@ -51,9 +54,8 @@ const WRITABLE = {
   AddIdpUserInput: 'userId idpId externalId metadata',
   LinkIdpUserInput: 'userId idpId idToken accessToken code redirectUri codeVerifier',
   UnlinkIdpUserInput: 'userId idpId',
-  UpdateViewerInput: 'expectedUpdatedAt fields',
-  ViewerFieldsInput:
-    'name givenName familyName middleName nickname preferredUsername profile picture website gender birthdate zoneinfo locale address userMetadata',
+  UpdateViewerInput:
+    'expectedUpdatedAt name givenName familyName middleName nickname preferredUsername profile picture website gender birthdate zoneinfo locale address userMetadata',
   RequestEmailChangeInput: 'email',
   ConfirmEmailChangeInput: 'email code',
   RequestPhoneNumberChangeInput: 'phoneNumber',
@@ -89,7 +91,7 @@ type Attempt = [method: string, path: string, body: object, member: string]
 
 /** Requests that each write one column that is not writable. */
 function listAttempts(userId: string): Attempt[] {
-  const user = WRITABLE.UserFieldsInput.split(' ')
+  const user = USER_FIELD_NAMES.split(' ')
   const client = WRITABLE.CreateClientInput.split(' ')
   const settings = WRITABLE.UpdateTenantSettingsInput.split(' ')
   const required = { name: 'x', appType: 'web', type: 'login' }

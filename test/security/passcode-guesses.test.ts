@@ -118,7 +118,7 @@ describe('a passcode', () => {
       const query = `mutation { result: authenticatePasscode(input: { to: "${to}", code: "123456" }) { __typename } }`
       const uses = Array.from({ length: 4 }, () => [
         async () => (await rest('POST', '/passcodes/authenticate', { to, code: '123456' })).status === 200,
-        async () => (await gql(query)).body.data?.result?.__typename === 'AuthenticateSessionPayload',
+        async () => (await gql(query)).body.data?.result?.__typename === 'AuthenticatePasscodePayload',
       ]).flat()
       const accepted: boolean[] = []
       if (order === 'at once') accepted.push(...(await Promise.all(uses.map((use) => use()))))

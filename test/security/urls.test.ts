@@ -70,9 +70,12 @@ const test = base
       const document = `mutation ($input: UpdateViewerInput!) { updateViewer(input: $input) {
         __typename ... on ValidationError { fields { field } }
       } }`
-      const { body } = await gql(document, { input: { fields } }, { token: ownToken })
+      const { body } = await gql(document, { input: fields }, { token: ownToken })
       const result = body.data?.updateViewer
-      return { status: result?.__typename === 'ViewerPayload' ? 200 : 400, body: { fields: result?.fields } }
+      return {
+        status: result?.__typename === 'UpdateViewerPayload' ? 200 : 400,
+        body: { fields: result?.fields },
+      }
     }
     // Issues are named below the translation.
     const translateClient: Write = async (texts) => {
@@ -88,8 +91,9 @@ const test = base
       return { ...answer, body: JSON.parse(JSON.stringify(answer.body).replaceAll('"settings.', '"')) }
     }
     const writers: Record<string, Write> = {
-      ViewerFieldsInput: updateViewer,
-      UserFieldsInput: (fields) => rest('PATCH', `/users/${userId}`, fields),
+      UpdateViewerInput: updateViewer,
+      CreateUserInput: (fields) => rest('POST', '/users', fields),
+      UpdateUserInput: (fields) => rest('PATCH', `/users/${userId}`, fields),
       CreateClientInput: (fields) =>
         rest('POST', '/clients', { name: 'x', appType: 'web', type: 'login', ...fields }),
       ClientTranslationInput: translateClient,

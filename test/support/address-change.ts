@@ -21,9 +21,14 @@ export const codeIn = (message?: InboxMessage) =>
   /\b(\d{6}|\d{5} \d{5})\b/.exec(message?.body ?? '')?.[1] ?? 'no code'
 export const wrongCodeFor = (code: string) => (code === '123456' ? '654321' : '123456')
 
+const USER = 'user { email emailVerified phoneNumber phoneNumberVerified }'
 const SELECTIONS: Record<string, string> = {
-  ViewerPayload: 'user { email emailVerified phoneNumber phoneNumberVerified }',
-  RequestAddressChangePayload: 'sentTo',
+  UpdateViewerPayload: USER,
+  ConfirmEmailChangePayload: USER,
+  ConfirmPhoneNumberChangePayload: USER,
+  RemoveViewerPhoneNumberPayload: USER,
+  RequestEmailChangePayload: 'sentTo',
+  RequestPhoneNumberChangePayload: 'sentTo',
   ValidationError: 'code message fields { field description }',
   ConflictError: 'code message fields { field }',
   RateLimitedError: 'code message retryAfterSeconds',

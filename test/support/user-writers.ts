@@ -28,7 +28,7 @@ export function toOutcome({ status, body }: Awaited<ReturnType<Rest>>): UserOutc
 export const test = base.extend('writers', { scope: 'file' }, ({ rest, gql }) => {
   const mutate = async (field: string, type: string, input: object) => {
     const { body } = await gql(
-      `mutation ($input: ${type}!) { result: ${field}(input: $input) { ... on UserPayload { user { ${USER_FIELDS} } } ${ERRORS} } }`,
+      `mutation ($input: ${type}!) { result: ${field}(input: $input) { ... on ${type.replace('Input', 'Payload')} { user { ${USER_FIELDS} } } ${ERRORS} } }`,
       { input },
     )
     return body.data?.result ?? body
@@ -39,8 +39,8 @@ export const test = base.extend('writers', { scope: 'file' }, ({ rest, gql }) =>
       update: async (id, fields) => toOutcome(await rest('PATCH', `/users/${id}`, fields)),
     },
     GraphQL: {
-      create: (fields) => mutate('createUser', 'CreateUserInput', { fields }),
-      update: (userId, fields) => mutate('updateUser', 'UpdateUserInput', { userId, fields }),
+      create: (fields) => mutate('createUser', 'CreateUserInput', fields),
+      update: (userId, fields) => mutate('updateUser', 'UpdateUserInput', { userId, ...fields }),
     },
   }
   return writers

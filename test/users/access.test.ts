@@ -41,8 +41,8 @@ describe('scopes of the caller', () => {
         { extensions: { code: 'FORBIDDEN' }, message: expect.stringContaining('users:read') },
       ])
     for (const field of [
-      'createUser(input: { fields: {} })',
-      `updateUser(input: { userId: "${user.id}", fields: {} })`,
+      'createUser(input: {})',
+      `updateUser(input: { userId: "${user.id}" })`,
       `deleteUser(input: { userId: "${user.id}" })`,
       `lockUser(input: { userId: "${user.id}" })`,
       `unlockUser(input: { userId: "${user.id}" })`,
@@ -74,12 +74,12 @@ describe('scopes of the caller', () => {
   test('confirms a write to a caller that has users:write alone, without the user', async ({ gql }) => {
     const writer = { scopes: ['users:write'] } as const
     const { body } = await gql(
-      'mutation { createUser(input: { fields: {} }) { __typename ... on UserPayload { user { id } } } }',
+      'mutation { createUser(input: {}) { __typename ... on CreateUserPayload { user { id } } } }',
       {},
       writer,
     )
     expect(body).toMatchObject({
-      data: { createUser: { __typename: 'UserPayload', user: null } },
+      data: { createUser: { __typename: 'CreateUserPayload', user: null } },
       errors: [{ extensions: { code: 'FORBIDDEN' } }],
     })
   })
@@ -109,7 +109,7 @@ describe('scopes of the caller', () => {
     expect((await rest('PATCH', `/users/${admin.id}`, { nickname: 'Boss' }, helper)).status).toBe(200)
     const mine = await create('/users')
     const promote =
-      'mutation ($id: ID!, $roles: [Role!]!) { setUserRoles(input: { userId: $id, roles: $roles }) { __typename ... on UserPayload { user { roles } } } }'
+      'mutation ($id: ID!, $roles: [Role!]!) { setUserRoles(input: { userId: $id, roles: $roles }) { __typename ... on SetUserRolesPayload { user { roles } } } }'
     for (const [id, roles] of [
       [mine.id, ['ADMIN']],
       [admin.id, []],

@@ -15,7 +15,7 @@ const EXPECTED = invalidFields(
   ['appMetadata.e', NOT_KEPT],
 )
 const CREATE =
-  'mutation ($fields: UserFieldsInput!) { createUser(input: {fields: $fields}) { ... on ValidationError { code message fields { field description } } } }'
+  'mutation ($input: CreateUserInput!) { createUser(input: $input) { ... on ValidationError { code message fields { field description } } } }'
 
 describe('a number in metadata that would not be kept exactly', () => {
   test('is rejected with its path over REST, and nothing is stored', async ({ app, tenant, token, rest }) => {
@@ -31,13 +31,13 @@ describe('a number in metadata that would not be kept exactly', () => {
   test.for<[where: string, body: (query: string) => string]>([
     [
       'a variable',
-      (query) => `{"query":${JSON.stringify(query)},"variables":{"fields":{"appMetadata":${CHANGED}}}}`,
+      (query) => `{"query":${JSON.stringify(query)},"variables":{"input":{"appMetadata":${CHANGED}}}}`,
     ],
     [
       'a literal',
       () =>
         JSON.stringify({
-          query: `mutation { createUser(input: {fields: {appMetadata: ${CHANGED.replaceAll(/"(\w+)":/g, '$1:')}}}) { ... on ValidationError { code message fields { field description } } } }`,
+          query: `mutation { createUser(input: {appMetadata: ${CHANGED.replaceAll(/"(\w+)":/g, '$1:')}}) { ... on ValidationError { code message fields { field description } } } }`,
         }),
     ],
   ])('is rejected with its path in %s of GraphQL', async ([_where, toBody], { app, tenant, token }) => {

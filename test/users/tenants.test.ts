@@ -23,7 +23,7 @@ describe('users of two tenants', () => {
     for (const field of [
       `lockUser(input: { userId: "${user.id}" })`,
       `deleteUser(input: { userId: "${user.id}" })`,
-      `updateUser(input: { userId: "${user.id}", fields: { name: "x" } })`,
+      `updateUser(input: { userId: "${user.id}", name: "x" })`,
     ])
       expect((await gql(`mutation { result: ${field} { __typename } }`)).body).toEqual({
         data: { result: { __typename: 'NotFoundError' } },

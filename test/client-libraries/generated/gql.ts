@@ -15,14 +15,14 @@ import type { TypedDocumentNode as DocumentNode } from '@graphql-typed-document-
  */
 type Documents = {
     "\n  query Users($first: Int!, $after: String) {\n    users(first: $first, after: $after) {\n      edges { __typename cursor node { __typename id name locked sessions(first: 5) { __typename edges { node { id } } } } }\n      pageInfo { hasNextPage endCursor }\n    }\n  }\n": typeof types.UsersDocument,
-    "\n  mutation LockUser($userId: ID!) {\n    lockUser(input: { userId: $userId }) {\n      __typename\n      ... on UserPayload { user { id locked } }\n      ... on UserError { code message }\n    }\n  }\n": typeof types.LockUserDocument,
-    "\n  mutation CreateUser($name: String!) {\n    createUser(input: { fields: { name: $name } }) {\n      __typename\n      ... on UserPayload { user { __typename id name locked } }\n      ... on UserError { code message }\n    }\n  }\n": typeof types.CreateUserDocument,
+    "\n  mutation LockUser($userId: ID!) {\n    lockUser(input: { userId: $userId }) {\n      __typename\n      ... on LockUserPayload { user { id locked } }\n      ... on UserError { code message }\n    }\n  }\n": typeof types.LockUserDocument,
+    "\n  mutation CreateUser($name: String!) {\n    createUser(input: { name: $name }) {\n      __typename\n      ... on CreateUserPayload { user { __typename id name locked } }\n      ... on UserError { code message }\n    }\n  }\n": typeof types.CreateUserDocument,
     "\n  subscription Locks($after: String) {\n    userLockChanged(after: $after) {\n      ... on UserLockEvent { kind user { id locked } }\n      ... on EventGap { position }\n    }\n  }\n": typeof types.LocksDocument,
 };
 const documents: Documents = {
     "\n  query Users($first: Int!, $after: String) {\n    users(first: $first, after: $after) {\n      edges { __typename cursor node { __typename id name locked sessions(first: 5) { __typename edges { node { id } } } } }\n      pageInfo { hasNextPage endCursor }\n    }\n  }\n": types.UsersDocument,
-    "\n  mutation LockUser($userId: ID!) {\n    lockUser(input: { userId: $userId }) {\n      __typename\n      ... on UserPayload { user { id locked } }\n      ... on UserError { code message }\n    }\n  }\n": types.LockUserDocument,
-    "\n  mutation CreateUser($name: String!) {\n    createUser(input: { fields: { name: $name } }) {\n      __typename\n      ... on UserPayload { user { __typename id name locked } }\n      ... on UserError { code message }\n    }\n  }\n": types.CreateUserDocument,
+    "\n  mutation LockUser($userId: ID!) {\n    lockUser(input: { userId: $userId }) {\n      __typename\n      ... on LockUserPayload { user { id locked } }\n      ... on UserError { code message }\n    }\n  }\n": types.LockUserDocument,
+    "\n  mutation CreateUser($name: String!) {\n    createUser(input: { name: $name }) {\n      __typename\n      ... on CreateUserPayload { user { __typename id name locked } }\n      ... on UserError { code message }\n    }\n  }\n": types.CreateUserDocument,
     "\n  subscription Locks($after: String) {\n    userLockChanged(after: $after) {\n      ... on UserLockEvent { kind user { id locked } }\n      ... on EventGap { position }\n    }\n  }\n": types.LocksDocument,
 };
 
@@ -47,11 +47,11 @@ export function graphql(source: "\n  query Users($first: Int!, $after: String) {
 /**
  * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
  */
-export function graphql(source: "\n  mutation LockUser($userId: ID!) {\n    lockUser(input: { userId: $userId }) {\n      __typename\n      ... on UserPayload { user { id locked } }\n      ... on UserError { code message }\n    }\n  }\n"): (typeof documents)["\n  mutation LockUser($userId: ID!) {\n    lockUser(input: { userId: $userId }) {\n      __typename\n      ... on UserPayload { user { id locked } }\n      ... on UserError { code message }\n    }\n  }\n"];
+export function graphql(source: "\n  mutation LockUser($userId: ID!) {\n    lockUser(input: { userId: $userId }) {\n      __typename\n      ... on LockUserPayload { user { id locked } }\n      ... on UserError { code message }\n    }\n  }\n"): (typeof documents)["\n  mutation LockUser($userId: ID!) {\n    lockUser(input: { userId: $userId }) {\n      __typename\n      ... on LockUserPayload { user { id locked } }\n      ... on UserError { code message }\n    }\n  }\n"];
 /**
  * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
  */
-export function graphql(source: "\n  mutation CreateUser($name: String!) {\n    createUser(input: { fields: { name: $name } }) {\n      __typename\n      ... on UserPayload { user { __typename id name locked } }\n      ... on UserError { code message }\n    }\n  }\n"): (typeof documents)["\n  mutation CreateUser($name: String!) {\n    createUser(input: { fields: { name: $name } }) {\n      __typename\n      ... on UserPayload { user { __typename id name locked } }\n      ... on UserError { code message }\n    }\n  }\n"];
+export function graphql(source: "\n  mutation CreateUser($name: String!) {\n    createUser(input: { name: $name }) {\n      __typename\n      ... on CreateUserPayload { user { __typename id name locked } }\n      ... on UserError { code message }\n    }\n  }\n"): (typeof documents)["\n  mutation CreateUser($name: String!) {\n    createUser(input: { name: $name }) {\n      __typename\n      ... on CreateUserPayload { user { __typename id name locked } }\n      ... on UserError { code message }\n    }\n  }\n"];
 /**
  * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
  */

@@ -22,7 +22,7 @@ export const USER_OPERATIONS: Record<string, Call[]> = {
     ...[INVALID_USER, { email: EMAIL, phoneNumber: PHONE }, NEW_USER, {}].map((fields) => ({
       title: Object.keys(fields).join(', ') || 'nothing',
       rest: (): Rest => ['POST', '/users', fields],
-      gql: (): Gql => ({ mutation: 'createUser', input: { fields } }),
+      gql: (): Gql => ({ mutation: 'createUser', input: fields }),
     })),
   ],
   listUsers: [{ pageSize: 0 }, { page: -1, pageSize: 1001 }, {}, { page: 1, pageSize: 1 }].map((page) => ({
@@ -46,12 +46,15 @@ export const USER_OPERATIONS: Record<string, Call[]> = {
     ].map((fields) => ({
       title: Object.keys(fields).join(', '),
       rest: (fixture: Fixture): Rest => ['PATCH', `/users/${fixture.userId}`, fields],
-      gql: (fixture: Fixture): Gql => ({ mutation: 'updateUser', input: { userId: fixture.userId, fields } }),
+      gql: (fixture: Fixture): Gql => ({
+        mutation: 'updateUser',
+        input: { userId: fixture.userId, ...fields },
+      }),
     })),
     {
       title: 'an unknown id',
       rest: () => ['PATCH', `/users/${unknownId('user')}`, { name: 'x' }],
-      gql: () => ({ mutation: 'updateUser', input: { userId: unknownId('user'), fields: { name: 'x' } } }),
+      gql: () => ({ mutation: 'updateUser', input: { userId: unknownId('user'), name: 'x' } }),
     },
   ],
   deleteUser: [

@@ -164,7 +164,7 @@ describe('the acr and amr of an identity provider', () => {
       const { body } = await gql('mutation { createViewerTotp(input: {}) { __typename } }', {}, { token })
       await updateSettings(ctx, { secondFactor: null })
       expect(body.errors?.[0]?.extensions.acrValues).toBe(counts ? undefined : 'urn:vestibule:mfa')
-      if (counts) expect(body.data.createViewerTotp.__typename).toBe('ViewerTotpPayload')
+      if (counts) expect(body.data.createViewerTotp.__typename).toBe('CreateViewerTotpPayload')
     },
   )
 

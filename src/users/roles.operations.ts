@@ -1,9 +1,13 @@
+import { NotFound } from '../core/errors.ts'
+import { defineMutation } from '../operations/mutation.ts'
 import { defineRestRoute, type RestRoute } from '../rest/route.ts'
 import { RoleSet } from './roles.fields.ts'
 import { setUserRoles } from './roles.ts'
+import { USER } from './users.operations.ts'
 import { getUser } from './users.ts'
 
-export const roleRoutes: readonly RestRoute[] = [
+export const roleOperations: readonly RestRoute[] = [
+  // GraphQL has the field User.roles.
   defineRestRoute({
     method: 'GET',
     path: '/users/:userId/roles',
@@ -13,16 +17,20 @@ export const roleRoutes: readonly RestRoute[] = [
     response: RoleSet,
     handle: async (ctx, { params }) => ({ roles: (await getUser(ctx, params.userId)).roles }),
   }),
-  defineRestRoute({
-    method: 'PUT',
-    path: '/users/:userId/roles',
-    operationId: 'setUserRoles',
+  ...defineMutation({
+    name: 'setUserRoles',
     summary: 'Sets the roles of a user. Callers can only grant or remove scopes that they have.',
     scope: 'users:write',
-    body: RoleSet,
-    response: RoleSet,
-    handle: async (ctx, { params, body }) => ({
-      roles: (await setUserRoles(ctx, params.userId, body)).roles,
-    }),
+    targets: ['userId'],
+    input: RoleSet,
+    errors: [NotFound],
+    output: { user: USER },
+    rest: {
+      method: 'PUT',
+      path: '/users/:userId/roles',
+      response: RoleSet,
+      toBody: (_ctx, { user }) => ({ roles: user.roles }),
+    },
+    run: async (ctx, { userId }, input) => ({ user: await setUserRoles(ctx, userId, input) }),
   }),
 ]

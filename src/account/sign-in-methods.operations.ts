@@ -1,0 +1,75 @@
+import { Conflict, InvalidCredential, NotFound, UserLocked } from '../core/errors.ts'
+import { CredentialShape } from '../credentials/credentials.fields.ts'
+import { CredentialRef } from '../credentials/credentials.graphql.ts'
+import type { CredentialRow } from '../credentials/credentials.ts'
+import { defineMutation } from '../operations/mutation.ts'
+import { defineResource } from '../operations/resource.ts'
+import { createIdShape } from '../schema/response-shapes.ts'
+import {
+  ConfirmViewerTotp,
+  CreateViewerRecoveryCodes,
+  CreateViewerTotp,
+  recoveryCodes,
+  TotpEnrollmentShape,
+} from './account.fields.ts'
+import { confirmViewerTotp, createViewerRecoveryCodes, createViewerTotp } from './second-factors.ts'
+import { revokeViewerCredential, unlinkViewerIdpUser } from './sign-in-methods.ts'
+import { STEP_UP_DESCRIPTION } from './step-up.ts'
+
+const CREDENTIAL = defineResource<CredentialRow>({
+  member: 'credential',
+  ref: CredentialRef as never,
+  scope: 'credentials:read',
+  shape: CredentialShape,
+})
+
+defineMutation({
+  name: 'revokeViewerCredential',
+  summary: `Revokes a credential of the calling user, who must have a verified address unless it is a second factor. ${STEP_UP_DESCRIPTION}`,
+  scope: 'account',
+  targets: ['credentialId'],
+  errors: [NotFound],
+  output: {
+    revokedCredentialId: createIdShape('cred').meta({ description: 'Id of the revoked credential.' }),
+  },
+  run: (ctx, { credentialId }) => revokeViewerCredential(ctx, credentialId),
+})
+
+defineMutation({
+  name: 'unlinkViewerIdpUser',
+  summary: `Deletes the link of the calling user to an identity provider; the user must have a verified address. ${STEP_UP_DESCRIPTION}`,
+  scope: 'account',
+  targets: ['idpId'],
+  errors: [NotFound],
+  output: { unlinkedIdpUserId: createIdShape('idpuser').meta({ description: 'Id of the deleted link.' }) },
+  run: (ctx, { idpId }) => unlinkViewerIdpUser(ctx, idpId),
+})
+
+defineMutation({
+  name: 'createViewerTotp',
+  summary: `Creates a key for an authenticator app of the calling user (RFC 6238: SHA-1, six digits, 30 seconds). It counts after confirmViewerTotp. ${STEP_UP_DESCRIPTION}`,
+  scope: 'account',
+  input: CreateViewerTotp,
+  output: TotpEnrollmentShape.shape,
+  run: (ctx, _ids, input) => createViewerTotp(ctx, input),
+})
+
+defineMutation({
+  name: 'confirmViewerTotp',
+  summary: `Stores the authenticator app of the calling user, by the first code that it shows. An earlier app is revoked. ${STEP_UP_DESCRIPTION}`,
+  scope: 'account',
+  input: ConfirmViewerTotp,
+  errors: [InvalidCredential, UserLocked],
+  output: { credential: CREDENTIAL },
+  run: async (ctx, _ids, input) => ({ credential: await confirmViewerTotp(ctx, input) }),
+})
+
+defineMutation({
+  name: 'createViewerRecoveryCodes',
+  summary: `Creates recovery codes of the calling user, who must have an authenticator app. ${STEP_UP_DESCRIPTION}`,
+  scope: 'account',
+  input: CreateViewerRecoveryCodes,
+  errors: [Conflict, UserLocked],
+  output: { credential: CREDENTIAL, codes: recoveryCodes },
+  run: (ctx, _ids, input) => createViewerRecoveryCodes(ctx, input),
+})
