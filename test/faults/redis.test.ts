@@ -83,7 +83,7 @@ sentinel failover-timeout main 5000
     const workingMs = await scene.load.untilWorking(RECOVERY_LIMIT_MS)
     await expect.poll(() => isDegraded(scene.server.origin), { timeout: 30_000 }).toBe(false)
     await expect
-      .poll(() => callRedis(replica.port, (primary) => primary.keys('vestibule:*')), {
+      .poll(() => callRedis(replica.port, (primary) => primary.keys('vestibule*')), {
         timeout: RECOVERY_LIMIT_MS,
       })
       .not.toEqual([])
