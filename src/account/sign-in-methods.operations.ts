@@ -1,9 +1,10 @@
-import { Conflict, InvalidCredential, NotFound, UserLocked } from '../core/errors.ts'
-import { CredentialShape } from '../credentials/credentials.fields.ts'
-import { CredentialRef } from '../credentials/credentials.graphql.ts'
-import type { CredentialRow } from '../credentials/credentials.ts'
+import * as z from 'zod'
+import { Conflict, InvalidCredential, NotFound, RateLimited, UserLocked } from '../core/errors.ts'
+import { EnrollmentTokenCreate, EnrollmentTokenShape } from '../credentials/credentials.fields.ts'
+import { CREDENTIAL } from '../credentials/credentials.operations.ts'
+import { IdpUserLink } from '../idps/idp-users.fields.ts'
+import { IDP_USER } from '../idps/idp-users.operations.ts'
 import { defineMutation } from '../operations/mutation.ts'
-import { defineResource } from '../operations/resource.ts'
 import { createIdShape } from '../schema/response-shapes.ts'
 import {
   ConfirmViewerTotp,
@@ -13,14 +14,39 @@ import {
   TotpEnrollmentShape,
 } from './account.fields.ts'
 import { confirmViewerTotp, createViewerRecoveryCodes, createViewerTotp } from './second-factors.ts'
-import { revokeViewerCredential, unlinkViewerIdpUser } from './sign-in-methods.ts'
+import {
+  createViewerEnrollmentToken,
+  linkViewerIdpUser,
+  revokeViewerCredential,
+  unlinkViewerIdpUser,
+} from './sign-in-methods.ts'
 import { STEP_UP_DESCRIPTION } from './step-up.ts'
 
-const CREDENTIAL = defineResource<CredentialRow>({
-  member: 'credential',
-  ref: CredentialRef as never,
-  scope: 'credentials:read',
-  shape: CredentialShape,
+/**
+ * Without accessToken: most providers do not name the client that an access token was issued to, so a token
+ * of any other site that the user signed in to would be accepted.
+ */
+const { accessToken: _, ...VIEWER_PROOFS } = IdpUserLink.shape
+
+defineMutation({
+  name: 'createViewerEnrollmentToken',
+  summary: `Creates a link with which the calling user creates one passkey within 24 hours. ${STEP_UP_DESCRIPTION}`,
+  scope: 'account',
+  input: EnrollmentTokenCreate.pick({ type: true }),
+  errors: [UserLocked],
+  output: EnrollmentTokenShape.shape,
+  run: (ctx, _ids, input) => createViewerEnrollmentToken(ctx, input as object),
+})
+
+defineMutation({
+  name: 'linkViewerIdpUser',
+  summary: `Links the calling user to the identity that the proof shows, an ID token or a code, which is verified with the provider first. ${STEP_UP_DESCRIPTION}`,
+  scope: 'account',
+  targets: ['idpId'],
+  input: z.strictObject(VIEWER_PROOFS),
+  errors: [Conflict, NotFound, RateLimited],
+  output: { idpUser: IDP_USER },
+  run: async (ctx, { idpId }, input) => ({ idpUser: await linkViewerIdpUser(ctx, idpId, input) }),
 })
 
 defineMutation({

@@ -1,19 +1,24 @@
 import * as z from 'zod'
-import { CREDENTIAL_TYPES } from '../core/credential-types.ts'
+import type { CredentialType } from '../core/credential-types.ts'
+import { defineEnum, oneValueOf } from '../schema/enums.ts'
 import { boolean } from '../schema/input-shapes.ts'
 import { createIdShape, instantShape } from '../schema/response-shapes.ts'
 import { findAuthenticatorName } from './authenticator-names.ts'
 
-const [PUBLIC_KEY] = CREDENTIAL_TYPES
+export const CREDENTIAL_TYPE = defineEnum<CredentialType>('CredentialType', 'Kind of a credential.', {
+  'public-key': 'A key pair of the WebAuthn kind: a passkey or a security key.',
+  totp: 'An authenticator app that shows codes of six digits (RFC 6238).',
+  'recovery-codes': 'Codes that are accepted once each instead of a code of the app.',
+})
+const PUBLIC_KEY = 'public-key' satisfies CredentialType
 
 /** Input of createCredentialEnrollmentToken. */
 export const EnrollmentTokenCreate = z
   .strictObject({
-    type: z
-      .enum([PUBLIC_KEY], `must be ${PUBLIC_KEY}`)
+    type: oneValueOf(CREDENTIAL_TYPE.shape, PUBLIC_KEY)
       .nullish()
       .transform((value) => value ?? PUBLIC_KEY)
-      .meta({ description: 'Kind of the credential.' }),
+      .meta({ description: 'Kind of the credential; public-key when omitted.' }),
     send: boolean
       .nullish()
       .transform((value) => value ?? true)
@@ -45,8 +50,6 @@ export const EnrollmentTokenShape = z
         "The same in a private-use scheme, the reversed host name of the platform's address (RFC 8252, section 7.1), for an application of yours that registers it.",
       example: 'com.example.id:/acme/enroll?token=Yb6wEWJ3vJ5zqgVQmQ0b9dH7uX1nT2cK8sRfLaPoI4E',
     }),
-  })
-  .extend({
     usableAt: instantShape.meta({
       description:
         'From when it works: at once, or after recoveryWaitingTime if the user has a credential. The user, who is told at every verified address, can cancel it.',
@@ -76,13 +79,16 @@ export const DeviceShape = z
     lastSeenIp: nullableText('Address that it was last seen at.', '203.0.113.7'),
     lastSeenAt: instantShape.nullable().meta({ description: 'When it was last seen.' }),
   })
-  .meta({ id: 'Device', description: 'The device on which a credential was enrolled.' })
+  .meta({
+    id: 'Device',
+    description: 'The device on which a credential was enrolled, as reported by its browser.',
+  })
 
 /** A credential as it is returned, in the order of the API. */
 export const CredentialShape = z
   .object({
     id: createIdShape('cred'),
-    type: z.enum(CREDENTIAL_TYPES).meta({
+    type: CREDENTIAL_TYPE.shape.meta({
       description:
         'Kind of the credential: a passkey or security key, an authenticator app (totp), or a set of recovery codes.',
       example: PUBLIC_KEY,

@@ -1,10 +1,10 @@
-import type { CredentialType } from '../core/credential-types.ts'
 import type { Credential } from '../generated/prisma/client.ts'
 import { builder } from '../graphql/builder.ts'
 import { defineConnectionType, NESTED_PAGE_ARGS, nestedConnectionField } from '../graphql/connection.ts'
-import { withPublicAccess, withScope, withScopeOrOwner } from '../graphql/field-access.ts'
-import { ID_DESCRIPTION, Node, nullIfNotFound, registerNode, requireNodeId } from '../graphql/node.graphql.ts'
+import { withPublicAccess, withScopeOrOwner } from '../graphql/field-access.ts'
+import { ID_DESCRIPTION, Node, registerNode } from '../graphql/node.graphql.ts'
 import { addNodeSelection, buildNestedQuery, toNestedPage } from '../graphql/node-selection.ts'
+import { buildObjectFields } from '../graphql/shape-fields.ts'
 import { getShapeDescription } from '../schema/schema-descriptions.ts'
 import { UserRef } from '../users/users.graphql.ts'
 import { findAuthenticatorName } from './authenticator-names.ts'
@@ -16,37 +16,16 @@ import {
   toDevice,
   toDeviceColumn,
 } from './credentials.fields.ts'
-import { countUserCredentials, getCredential } from './credentials.ts'
-
-export const CredentialTypeEnum = builder.enumType('CredentialType', {
-  description: 'Kind of a credential.',
-  values: {
-    PUBLIC_KEY: {
-      value: 'public-key',
-      description: 'A key pair of the WebAuthn kind: a passkey or a security key.',
-    },
-    TOTP: { value: 'totp', description: 'An authenticator app that shows codes of six digits (RFC 6238).' },
-    RECOVERY_CODES: {
-      value: 'recovery-codes',
-      description: 'Codes that are accepted once each instead of a code of the app.',
-    },
-  } satisfies Record<string, { value: CredentialType; description: string }>,
-})
+import { countUserCredentials } from './credentials.ts'
 
 const DeviceRef = builder.objectRef<Device>('Device').implement({
-  ...withPublicAccess('The device on which a credential was enrolled, as reported by its browser.'),
-  fields: (t) =>
-    Object.fromEntries(
-      DEVICE_FIELDS.map((name) => {
-        const options = { nullable: true as const, description: getShapeDescription(DeviceShape.shape[name]) }
-        if (name === 'mobile') return [name, t.exposeBoolean(name, options)]
-        if (name === 'lastSeenAt') return [name, t.expose(name, { ...options, type: 'DateTime' })]
-        return [name, t.exposeString(name, options)]
-      }),
-    ),
+  ...withPublicAccess(getShapeDescription(DeviceShape)),
+  fields: (t) => buildObjectFields(t as never, DeviceShape.shape),
 })
 
 const DEVICE_COLUMNS = Object.fromEntries(DEVICE_FIELDS.map((field) => [toDeviceColumn(field), true]))
+
+const { id: _, name, device: _device, ...columns } = CredentialShape.shape
 
 /** A credential. Columns that only the sign-in needs are not exposed. */
 export const CredentialRef = builder.prismaObject('Credential', {
@@ -66,30 +45,12 @@ export const CredentialRef = builder.prismaObject('Credential', {
       select: { userId: true },
       resolve: ({ userId }, _args, { loaders }) => loaders.user.load(userId),
     }),
-    type: t.field({
-      type: CredentialTypeEnum,
-      description: getShapeDescription(CredentialShape.shape.type),
-      select: { type: true },
-      resolve: ({ type }) => type as CredentialType,
-    }),
+    ...buildObjectFields(t as never, columns),
     name: t.string({
       nullable: true,
-      description: getShapeDescription(CredentialShape.shape.name),
+      description: getShapeDescription(name),
       select: { aaguid: true },
       resolve: ({ aaguid }) => findAuthenticatorName(aaguid),
-    }),
-    publicKey: t.exposeString('publicKey', {
-      nullable: true,
-      description: getShapeDescription(CredentialShape.shape.publicKey),
-    }),
-    lastUsedAt: t.expose('lastUsedAt', {
-      type: 'DateTime',
-      nullable: true,
-      description: getShapeDescription(CredentialShape.shape.lastUsedAt),
-    }),
-    createdAt: t.expose('createdAt', {
-      type: 'DateTime',
-      description: getShapeDescription(CredentialShape.shape.createdAt),
     }),
     device: t.field({
       type: DeviceRef,
@@ -129,16 +90,5 @@ builder.prismaObjectField('User', 'credentials', (t) =>
       toNestedPage(args, context, 'User.credentials', user.credentials, () =>
         countUserCredentials(context.ctx, user.id),
       ),
-  }),
-)
-
-builder.queryField('credential', (t) =>
-  t.field({
-    ...withScope('credentials:read', 'One credential; null when there is none with this id.'),
-    type: CredentialRef,
-    nullable: true,
-    args: { id: t.arg.id({ required: true, description: 'Id of the credential.' }) },
-    resolve: (_root, { id }, { ctx }) =>
-      nullIfNotFound(getCredential(ctx, requireNodeId('cred', id)) as Promise<Credential>),
   }),
 )

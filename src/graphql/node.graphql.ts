@@ -96,6 +96,12 @@ export function requireClientId(id: string, field: string): string {
   return id
 }
 
+/** Requires an id that an identity provider can have. Throws InvalidInput about `field`. */
+export function requireIdpId(id: string, field: string): string {
+  if (!isIdpId(id)) throw new InvalidInput([{ field, description: 'is not the id of an identity provider' }])
+  return id
+}
+
 /** Converts NotFound to null, which root fields return for a missing object. */
 export async function nullIfNotFound<T>(found: Promise<T>): Promise<T | null> {
   try {

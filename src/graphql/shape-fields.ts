@@ -116,7 +116,9 @@ function toType(shape: z.ZodType, direction: Direction): unknown {
       return 'Boolean'
     case 'object': {
       const name = getTypeName(shape)
-      return name ? getObjectType(shape as z.ZodObject, name, direction) : 'JSONObject'
+      return name && name !== 'JSONObject'
+        ? getObjectType(shape as z.ZodObject, name, direction)
+        : 'JSONObject'
     }
     default:
       return 'JSONObject'
@@ -128,9 +130,12 @@ const describeShape = (
   inner: z.ZodType,
   name: string,
   model: string | undefined,
-): string | undefined =>
-  (shape.meta() ?? inner.meta())?.description ??
-  (model === undefined ? undefined : findDescription(model, name))
+): string | undefined => {
+  const { id, description } = inner.meta() ?? {}
+  // The description of an object with an id is that of its type.
+  const own = shape.meta()?.description ?? (id === undefined ? description : undefined)
+  return own ?? (model === undefined ? undefined : findDescription(model, name)) ?? description
+}
 
 type ObjectFields = PothosSchemaTypes.ObjectFieldBuilder<GraphQLTypes, object>
 

@@ -1,15 +1,20 @@
 import * as z from 'zod'
 import type { FieldIssue } from '../core/errors.ts'
-import { flag, oneOf, requiredText, switchedOn } from '../schema/input-shapes.ts'
+import { defineEnum } from '../schema/enums.ts'
+import { enumField, flagField, listField, nullableField } from '../schema/fields.ts'
+import { oneOf, requiredText } from '../schema/input-shapes.ts'
 import { type IdpType, PROVIDER_TYPES } from './provider-types.ts'
 
-/** Who may enter by a provider: linked users only, also new users with an address of `domains`, or anyone. */
-export const IDP_ENTRIES = ['linked', 'domains', 'anyone'] as const
-export type IdpEntry = (typeof IDP_ENTRIES)[number]
+const ENTRY = defineEnum('IdentityProviderEntry', 'Who may enter by an identity provider.', {
+  linked: 'Users who are linked.',
+  domains: 'Also new users with a verified address of `domains`.',
+  anyone: 'Also new users.',
+})
 
-/** When the claims of the provider are copied to the user. */
-export const COPY_TIMES = ['once', 'always'] as const
-export type CopyTime = (typeof COPY_TIMES)[number]
+const COPY_TIME = defineEnum('CopyTime', 'When claims of an identity provider are copied to the user.', {
+  once: 'When the user is created.',
+  always: 'At each sign-in.',
+})
 
 /** Fields of a user that a provider may fill in, with the claim that is copied unless `claims` names another. */
 export const COPIED_CLAIMS = {
@@ -33,12 +38,12 @@ export const COPIED_FIELDS = Object.keys(COPIED_CLAIMS) as CopiedField[]
 /** A host name of two labels or more, as it follows the @ of an address. */
 const DOMAIN =
   /^([A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)+[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])$/
-const MAX_DOMAINS = 100
 
 const domain = z
   .string('must be text')
   .max(253, 'must have at most 253 characters')
   .regex(DOMAIN, 'must be a domain such as example.com')
+  .transform((name) => name.toLowerCase())
 
 const claims = z
   .strictObject(
@@ -54,6 +59,7 @@ const claims = z
   )
   .meta({
     id: 'CopiedClaims',
+    typeName: 'JSONObject',
     description: 'The claim that is copied to each field of a user; others are not copied.',
   })
 
@@ -83,82 +89,21 @@ const trustAcr = z
 
 const amrValue = z.string('must be text').regex(AMR_SYNTAX, 'must be a value of amr such as mfa')
 
-/** What a provider has without a policy of its own. */
-export const POLICY_DEFAULTS = {
-  entry: 'linked' as IdpEntry,
-  domains: [] as string[],
-  trustEmail: false,
-  claims: null as Record<string, string> | null,
-  copyClaims: 'once' as CopyTime,
-  trustAcr: null as Record<string, TrustedAcr> | null,
-  trustAmr: [] as string[],
-  upstreamLogout: false,
-  usePkce: true,
-  expectNonce: true,
-  keepTokens: false,
-}
-
-/** The policy of a provider at sign-in; null is the default. */
+/** The policy of a provider at sign-in. */
 export const POLICY_FIELDS = {
-  entry: oneOf(IDP_ENTRIES)
-    .nullable()
-    .transform((value) => value ?? POLICY_DEFAULTS.entry)
-    .optional()
-    .meta({ example: 'anyone' }),
-  domains: z
-    .array(domain, 'must be an array')
-    .max(MAX_DOMAINS, `must have at most ${MAX_DOMAINS} entries`)
-    .nullable()
-    .transform((names) => [...new Set((names ?? []).map((name) => name.toLowerCase()))])
-    .optional()
-    .meta({ example: ['partner.example'] }),
-  trustEmail: flag.meta({ example: true }),
-  claims: claims
-    .nullable()
-    .optional()
-    .meta({ example: { preferredUsername: 'login' } }),
-  copyClaims: oneOf(COPY_TIMES)
-    .nullable()
-    .transform((value) => value ?? POLICY_DEFAULTS.copyClaims)
-    .optional()
-    .meta({ example: 'once' }),
-  trustAcr: trustAcr
-    .nullable()
-    .optional()
-    .meta({ example: { 'urn:okta:loa:2fa:any': 'urn:vestibule:mfa' } }),
-  trustAmr: z
-    .array(amrValue, 'must be an array')
-    .max(MAX_TRUSTED_VALUES, `must have at most ${MAX_TRUSTED_VALUES} entries`)
-    .nullable()
-    .transform((values) => [...new Set(values ?? [])])
-    .optional()
-    .meta({ example: ['mfa'] }),
-  upstreamLogout: flag.meta({ example: true }),
-  usePkce: switchedOn.meta({ example: true }),
-  expectNonce: switchedOn.meta({ example: true }),
-  keepTokens: flag.meta({ example: true }),
-}
-export const POLICY_NAMES = Object.keys(POLICY_FIELDS) as (keyof typeof POLICY_FIELDS)[]
-
-/** The policy as REST returns it. */
-export const POLICY_SHAPES = {
-  entry: z.enum(IDP_ENTRIES).meta({ example: 'anyone' }),
-  domains: z.array(z.string()).meta({ example: ['partner.example'] }),
-  trustEmail: z.boolean().meta({ example: true }),
-  claims: z
-    .record(z.string(), z.string())
-    .nullable()
-    .meta({ example: { preferredUsername: 'login' } }),
-  copyClaims: z.enum(COPY_TIMES).meta({ example: 'once' }),
-  trustAcr: z
-    .record(z.string(), z.string())
-    .nullable()
-    .meta({ example: { 'urn:okta:loa:2fa:any': 'urn:vestibule:mfa' } }),
-  trustAmr: z.array(z.string()).meta({ example: ['mfa'] }),
-  upstreamLogout: z.boolean().meta({ example: true }),
-  usePkce: z.boolean().meta({ example: true }),
-  expectNonce: z.boolean().meta({ example: true }),
-  keepTokens: z.boolean().meta({ example: true }),
+  entry: enumField(ENTRY, 'linked', 'anyone'),
+  domains: listField(domain, { answer: z.string(), example: ['partner.example'] }),
+  trustEmail: flagField(false, true),
+  claims: nullableField(claims, z.record(z.string(), z.string()), { preferredUsername: 'login' }),
+  copyClaims: enumField(COPY_TIME, 'once', 'once'),
+  trustAcr: nullableField(trustAcr, z.record(z.string(), z.string()), {
+    'urn:okta:loa:2fa:any': 'urn:vestibule:mfa',
+  }),
+  trustAmr: listField(amrValue, { max: MAX_TRUSTED_VALUES, answer: z.string(), example: ['mfa'] }),
+  upstreamLogout: flagField(false, true),
+  usePkce: flagField(true, true),
+  expectNonce: flagField(true, true),
+  keepTokens: flagField(false, true),
 }
 
 /** Issues of a policy as a whole. */

@@ -1,11 +1,11 @@
 import * as z from 'zod'
-import { createIdShape, instantShape } from '../schema/response-shapes.ts'
+import { createIdShape, idShape, instantShape } from '../schema/response-shapes.ts'
 
 /** Tokens of a provider as REST returns them, in the order of the API. */
 export const IdpUserTokensShape = z
   .object({
     userId: createIdShape('user').meta({ description: 'Id of the user.' }),
-    idpId: z.string().meta({ description: 'Id of the identity provider.', example: 'partner' }),
+    idpId: idShape.meta({ description: 'Id of the identity provider.', example: 'partner' }),
     accessToken: z
       .string()
       .meta({ description: 'The access token that the provider issued.', example: 'SlAV32hkKG' }),
@@ -19,5 +19,5 @@ export const IdpUserTokensShape = z
   })
   .meta({
     id: 'IdpUserTokens',
-    description: 'The access token of an identity provider that is kept for a user.',
+    description: 'The tokens that an identity provider issued for a user.',
   })

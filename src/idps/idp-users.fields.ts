@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { isJsonObject } from '../core/json-object.ts'
 import { metadata, optional, requiredText, text } from '../schema/input-shapes.ts'
-import { createIdShape, instantShape, jsonObjectShape } from '../schema/response-shapes.ts'
+import { createIdShape, idShape, instantShape, jsonObjectShape } from '../schema/response-shapes.ts'
 import { createAllowedUrl } from '../schema/url-shapes.ts'
 
 /** OIDC Core, section 2: a subject has 255 characters at most. */
@@ -72,7 +72,7 @@ export type LinkProof = z.output<typeof IdpUserLink>
 /** A link as REST returns it, in the order of the API. */
 export const IdpUserShape = z
   .object({
-    idpId: z.string().meta({ description: 'Id of the identity provider.', example: 'partner' }),
+    idpId: idShape.meta({ description: 'Id of the identity provider.', example: 'partner' }),
     userId: createIdShape('user').meta({ description: 'Id of the user.' }),
     externalId: z
       .string()

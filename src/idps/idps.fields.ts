@@ -4,16 +4,18 @@ import type { FieldIssue } from '../core/errors.ts'
 import { isJsonObject } from '../core/json-object.ts'
 import { expectedUpdatedAt } from '../schema/expected-updated-at.ts'
 import { createFetchedUrl } from '../schema/fetched-url.fields.ts'
+import { listExamples, mapShapes, requiredField, textField } from '../schema/fields.ts'
 import { IDP_ID_PATTERN, isIdpId } from '../schema/idp-id.ts'
-import { clearable, oneOf, optional, requiredText, text } from '../schema/input-shapes.ts'
+import { oneOf, requiredText, text } from '../schema/input-shapes.ts'
 import { responseOnlyIssues } from '../schema/response-only.ts'
 import { instantShape } from '../schema/response-shapes.ts'
 import type { UrlRules } from '../schema/url-shapes.ts'
-import { findPolicyIssues, POLICY_FIELDS, POLICY_SHAPES } from './entry-policy.fields.ts'
+import { findPolicyIssues, POLICY_FIELDS } from './entry-policy.fields.ts'
+import type { SecretColumn } from './idp-secrets.ts'
 import { parsePublicKey } from './provider-keys.ts'
 import {
   ID_TOKEN_ALGORITHMS,
-  IDP_TYPES,
+  IDP_TYPE,
   MIN_SECRET_BYTES,
   REQUIRABLE_FIELDS,
   SECRET_ALGORITHM,
@@ -42,53 +44,86 @@ const signingKey = text(20_000)
   })
   .meta({ format: 'pem' })
 
-export const CLIENT_SECRET_DESCRIPTION =
-  'OAuth 2.0 client secret; for Apple its private key (PKCS #8), or a client secret (JWT) that was signed with it. Never returned.'
+const ISSUER = 'https://login.partner.example'
 
-const EXAMPLE_URLS = {
-  issuer: 'https://login.partner.example',
-  authorizationEndpoint: 'https://login.partner.example/authorize',
-  tokenEndpoint: 'https://login.partner.example/token',
-  userInfoEndpoint: 'https://login.partner.example/userinfo',
-  jwksUri: 'https://login.partner.example/jwks.json',
-}
+/** A field that is stored encrypted. Responses have its presence. */
+const secretField = <Shape extends z.ZodType<string>>(shape: Shape, presence: string, example?: string) => ({
+  ...textField(shape, example),
+  answer: z.boolean().meta({ description: presence, example: example !== undefined }),
+})
 
-const name = requiredText(200).meta({ description: 'Name shown to people.', example: 'Partner' })
-
-/** Fields that creation and update share, in the order of the API. */
-const createIdpFields = (kind: 'creation' | 'change') => {
-  const member = <Shape extends z.ZodType>(shape: Shape) =>
-    kind === 'change' ? clearable(shape) : optional(shape)
-  return {
-    clientId: member(text(500)).meta({ example: 'vestibule' }),
-    clientSecret: member(text(10_000)).meta({
-      description: CLIENT_SECRET_DESCRIPTION,
-      example: 'Zk1vN3cYp0sRbTq8uXeHj5mLwD7aGfK2iOyQxV4tCnE',
+/** The fields that callers write, in the order of the API. Columns of the same names store them. */
+export const IDP_FIELDS = {
+  name: requiredField(requiredText(200), z.string(), 'Partner'),
+  clientId: textField(text(500), 'vestibule'),
+  clientSecret: secretField(
+    text(10_000).meta({
+      description:
+        'OAuth 2.0 client secret; for Apple its private key (PKCS #8), or a client secret (JWT) that was signed with it. Never returned.',
     }),
-    scopes: member(text(1000).regex(SCOPES_SYNTAX, 'must be scopes separated by single spaces')).meta({
-      example: 'openid email profile',
-    }),
-    issuer: member(issuerUrl).meta({ example: EXAMPLE_URLS.issuer }),
-    authorizationEndpoint: member(providerUrl).meta({ example: EXAMPLE_URLS.authorizationEndpoint }),
-    tokenEndpoint: member(providerUrl).meta({ example: EXAMPLE_URLS.tokenEndpoint }),
-    userInfoEndpoint: member(providerUrl).meta({ example: EXAMPLE_URLS.userInfoEndpoint }),
-    jwksUri: member(providerUrl).meta({ example: EXAMPLE_URLS.jwksUri }),
-    idTokenSigningAlg: member(oneOf(ACCEPTED_ALGORITHMS)).meta({
-      example: 'ES256',
-    }),
-    idTokenSigningKey: member(signingKey).meta({
+    'Whether it has a client secret. The secret is never returned.',
+    'Zk1vN3cYp0sRbTq8uXeHj5mLwD7aGfK2iOyQxV4tCnE',
+  ),
+  scopes: textField(
+    text(1000).regex(SCOPES_SYNTAX, 'must be scopes separated by single spaces'),
+    'openid email profile',
+  ),
+  issuer: textField(issuerUrl, ISSUER),
+  authorizationEndpoint: textField(providerUrl, `${ISSUER}/authorize`),
+  tokenEndpoint: textField(providerUrl, `${ISSUER}/token`),
+  userInfoEndpoint: textField(providerUrl, `${ISSUER}/userinfo`),
+  jwksUri: textField(providerUrl, `${ISSUER}/jwks.json`),
+  idTokenSigningAlg: textField(oneOf(ACCEPTED_ALGORITHMS), 'ES256'),
+  idTokenSigningKey: secretField(
+    signingKey.meta({
       description:
         'The key of its ID tokens: an X.509 certificate or public key in PEM. Takes precedence over jwksUri. Never returned.',
     }),
-    platformTeamId: member(text(100)),
-    platformKid: member(text(100)),
-    ...POLICY_FIELDS,
-  }
+    'Whether a key for its ID tokens is pinned. The key is never returned.',
+  ),
+  platformTeamId: textField(text(100)),
+  platformKid: textField(text(100)),
+  ...POLICY_FIELDS,
 }
-type IdpShapes = ReturnType<typeof createIdpFields>
-export type IdpFields = { name: string } & {
-  [Field in keyof IdpShapes]: NonNullable<z.output<IdpShapes[Field]>> | null
+type IdpField = keyof typeof IDP_FIELDS
+export const IDP_FIELD_NAMES = Object.keys(IDP_FIELDS) as IdpField[]
+export type IdpFields = {
+  [Name in IdpField]: NonNullable<z.output<(typeof IDP_FIELDS)[Name]['change']>> | null
 }
+
+/** The fields that callers never write, besides id and type. */
+const SERVICE_FIELDS = {
+  callbackUrl: z.string().meta({
+    description: 'The redirect URI to register at the provider. Users come back to it after a sign-in there.',
+    example: 'https://login.example/example/oidc/callback/partner',
+  }),
+  logoutCallbackUrl: z.string().meta({
+    description: 'The post-logout redirect URI to register at the provider, for upstreamLogout.',
+    example: 'https://login.example/example/oidc/logout/callback/partner',
+  }),
+  backchannelLogoutUrl: z.string().meta({
+    description:
+      'The back-channel logout URI to register at the provider. A logout token there ends the sessions that came from it.',
+    example: 'https://login.example/example/oidc/backchannel-logout/partner',
+  }),
+  missing: z.array(z.enum(REQUIRABLE_FIELDS)).meta({
+    description:
+      'Names of the fields that it still needs; clientSecret is one for Apple that is neither a key nor a JWT, or has expired. It proves no identity until there are none.',
+    example: [],
+  }),
+  hasClientSecret: IDP_FIELDS.clientSecret.answer,
+  hasIdTokenSigningKey: IDP_FIELDS.idTokenSigningKey.answer,
+  updatedAt: instantShape.meta({ description: 'When it was last changed.' }),
+  createdAt: instantShape.meta({ description: 'When it was created.' }),
+}
+
+const META = { model: 'IdentityProvider', samples: listExamples(IDP_FIELDS) }
+const ID_META = {
+  description:
+    'Chosen by the caller: letters, digits and . _ - between them, up to 64 characters; never changes.',
+  example: 'partner',
+}
+const type = IDP_TYPE.shape.meta({ description: 'The type of provider; never changes.', example: 'oidc' })
 
 /** Issues of ID tokens whose key is the client secret. */
 function findSecretIssues(secret: unknown): FieldIssue[] {
@@ -130,124 +165,70 @@ export const IdpCreate = z
         isIdpId,
         'must be letters, digits and . _ - between them, up to 64, and not begin like an id of this service',
       )
-      .meta({
-        description: 'Chosen by the caller; never changes.',
-        example: 'partner',
-        pattern: IDP_ID_PATTERN,
-      }),
-    type: oneOf(IDP_TYPES).meta({ description: 'Never changes.', example: 'oidc' }),
-    name,
-    ...createIdpFields('creation'),
+      .meta({ ...ID_META, pattern: IDP_ID_PATTERN }),
+    type,
+    ...mapShapes(IDP_FIELDS, 'creation'),
   })
   .superRefine((idp, context) => addIssues(context, findIdpIssues(idp)), {
     when: ({ value }) => isJsonObject(value),
   })
-  .meta({ id: 'IdentityProviderCreate', model: 'IdentityProvider' })
+  .meta({ id: 'IdentityProviderCreate', ...META })
 
-/** A read-only field: it is accepted with its returned value, and rejected otherwise. */
+const FIXED_FIELDS = ['id', 'type'] as const
 const RESPONSE_ONLY_FIELDS = [
-  'id',
-  'type',
-  'callbackUrl',
-  'logoutCallbackUrl',
-  'backchannelLogoutUrl',
-  'missing',
-  'hasClientSecret',
-  'hasIdTokenSigningKey',
-  'updatedAt',
-  'createdAt',
-] as const
-type IdpResponseOnly = Record<(typeof RESPONSE_ONLY_FIELDS)[number], unknown>
-const acceptEcho = z
-  .unknown()
-  .optional()
-  .meta({ description: 'Ignored if it equals the returned value.', readOnly: true })
+  ...FIXED_FIELDS,
+  ...(Object.keys(SERVICE_FIELDS) as (keyof typeof SERVICE_FIELDS)[]),
+]
+type ResponseOnlyField = (typeof RESPONSE_ONLY_FIELDS)[number]
+
+/** Fields that a change accepts with their returned values, and rejects otherwise. */
+const acceptEchoes = (names: readonly string[]) =>
+  Object.fromEntries(
+    names.map((name) => [
+      name,
+      z
+        .unknown()
+        .optional()
+        .meta({ description: 'Ignored if it equals the returned value.', readOnly: true }),
+    ]),
+  ) as Record<ResponseOnlyField, z.ZodOptional<z.ZodUnknown>>
 
 /** Input of updateIdentityProvider: omitted is unchanged, null and, for text, '' unset. */
 export const IdpPatch = z
   .strictObject(
     {
-      id: acceptEcho,
-      type: acceptEcho,
-      name: name.optional(),
-      ...createIdpFields('change'),
-      callbackUrl: acceptEcho,
-      logoutCallbackUrl: acceptEcho,
-      backchannelLogoutUrl: acceptEcho,
-      missing: acceptEcho,
-      hasClientSecret: acceptEcho,
-      hasIdTokenSigningKey: acceptEcho,
-      updatedAt: acceptEcho,
-      createdAt: acceptEcho,
+      ...acceptEchoes(FIXED_FIELDS),
+      ...mapShapes(IDP_FIELDS, 'change'),
+      ...acceptEchoes(Object.keys(SERVICE_FIELDS)),
       expectedUpdatedAt,
     },
     'must be an object',
   )
-  .meta({ id: 'IdentityProviderPatch', model: 'IdentityProvider', example: { name: 'Partner' } })
+  .meta({ id: 'IdentityProviderPatch', ...META, example: { name: IDP_FIELDS.name.example } })
 
 /** The same, validated against the stored provider. The result must be valid as a whole. */
-export const createIdpPatchShape = (current: IdpResponseOnly & IdpFields) =>
+export const createIdpPatchShape = (current: Record<ResponseOnlyField, unknown> & IdpFields) =>
   IdpPatch.superRefine(
     (patch, context) => {
       const given = Object.entries(patch).filter(([, value]) => value !== undefined)
       addIssues(context, [
-        ...responseOnlyIssues(RESPONSE_ONLY_FIELDS, patch, current, ['id', 'type']),
+        ...responseOnlyIssues(RESPONSE_ONLY_FIELDS, patch, current, FIXED_FIELDS),
         ...findIdpIssues({ ...current, ...Object.fromEntries(given), type: current.type }),
       ])
     },
     { when: ({ value }) => isJsonObject(value) },
   )
 
-const nullableText = z.string().nullable()
+const PRESENCES: Record<string, string> = {
+  clientSecret: 'hasClientSecret',
+  idTokenSigningKey: 'hasIdTokenSigningKey',
+}
+/** The answers of the fields, with the presence of each secret in its place. */
+const answers = Object.fromEntries(
+  Object.entries(IDP_FIELDS).map(([name, { answer }]) => [PRESENCES[name] ?? name, answer]),
+) as Omit<{ [Name in IdpField]: (typeof IDP_FIELDS)[Name]['answer'] }, SecretColumn>
 
-export const MISSING_DESCRIPTION =
-  'Names of the fields that it still needs; clientSecret is one for Apple that is neither a key nor a JWT, or has expired. It proves no identity until there are none.'
-
-export const CALLBACK_URL_DESCRIPTION =
-  'The redirect URI to register at the provider. Users come back to it after a sign-in there.'
-
-export const LOGOUT_CALLBACK_URL_DESCRIPTION =
-  'The post-logout redirect URI to register at the provider, for upstreamLogout.'
-
-export const BACKCHANNEL_LOGOUT_URL_DESCRIPTION =
-  'The back-channel logout URI to register at the provider. A logout token there ends the sessions that came from it.'
-
-/**
- * An identity provider as REST returns it, in the order of the API. Of its secrets, only their presence is
- * returned.
- */
+/** An identity provider as responses have it. */
 export const IdpShape = z
-  .object({
-    id: z.string().meta({ example: 'partner' }),
-    type: z.enum(IDP_TYPES).meta({ example: 'oidc' }),
-    name: z.string().meta({ example: 'Partner' }),
-    clientId: nullableText.meta({ example: 'vestibule' }),
-    hasClientSecret: z.boolean().meta({ description: 'Whether it has a client secret.', example: true }),
-    scopes: nullableText.meta({ example: 'openid email profile' }),
-    issuer: nullableText.meta({ example: EXAMPLE_URLS.issuer }),
-    authorizationEndpoint: nullableText.meta({ example: EXAMPLE_URLS.authorizationEndpoint }),
-    tokenEndpoint: nullableText.meta({ example: EXAMPLE_URLS.tokenEndpoint }),
-    userInfoEndpoint: nullableText.meta({ example: EXAMPLE_URLS.userInfoEndpoint }),
-    jwksUri: nullableText.meta({ example: EXAMPLE_URLS.jwksUri }),
-    idTokenSigningAlg: nullableText.meta({ example: 'ES256' }),
-    hasIdTokenSigningKey: z.boolean().meta({ description: 'Whether a key is pinned.', example: false }),
-    platformTeamId: nullableText,
-    platformKid: nullableText,
-    ...POLICY_SHAPES,
-    callbackUrl: z.string().meta({
-      description: CALLBACK_URL_DESCRIPTION,
-      example: 'https://login.example/example/oidc/callback/partner',
-    }),
-    logoutCallbackUrl: z.string().meta({
-      description: LOGOUT_CALLBACK_URL_DESCRIPTION,
-      example: 'https://login.example/example/oidc/logout/callback/partner',
-    }),
-    backchannelLogoutUrl: z.string().meta({
-      description: BACKCHANNEL_LOGOUT_URL_DESCRIPTION,
-      example: 'https://login.example/example/oidc/backchannel-logout/partner',
-    }),
-    missing: z.array(z.enum(REQUIRABLE_FIELDS)).meta({ description: MISSING_DESCRIPTION, example: [] }),
-    updatedAt: instantShape,
-    createdAt: instantShape,
-  })
-  .meta({ id: 'IdentityProvider', model: 'IdentityProvider' })
+  .object({ id: z.string().meta(ID_META), type, ...answers, ...SERVICE_FIELDS })
+  .meta({ id: 'IdentityProvider', ...META })

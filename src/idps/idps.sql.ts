@@ -3,27 +3,10 @@ import type { Sql } from '../database/db.ts'
 import { statement } from '../database/statement.ts'
 import { buildInsertEventsSql } from '../events/log.sql.ts'
 import type { IdentityProvider } from '../generated/prisma/client.ts'
-import { POLICY_NAMES } from './entry-policy.fields.ts'
+import { IDP_FIELD_NAMES } from './idps.fields.ts'
 
-/** Columns that callers write, secrets sealed. */
-export const CHANGEABLE_IDP_COLUMNS = [
-  'name',
-  'clientId',
-  'clientSecret',
-  'scopes',
-  'issuer',
-  'authorizationEndpoint',
-  'tokenEndpoint',
-  'userInfoEndpoint',
-  'jwksUri',
-  'idTokenSigningAlg',
-  'idTokenSigningKey',
-  'platformTeamId',
-  'platformKid',
-  ...POLICY_NAMES,
-] as const satisfies (keyof IdentityProvider)[]
-/** Those, and what follows from them. */
-const WRITTEN_IDP_COLUMNS = [...CHANGEABLE_IDP_COLUMNS, 'clientSecretExpiresAt'] as const
+/** The fields that callers write, secrets sealed, and what follows from them. */
+const WRITTEN_IDP_COLUMNS = [...IDP_FIELD_NAMES, 'clientSecretExpiresAt'] as const
 export type IdpColumns = Pick<IdentityProvider, (typeof WRITTEN_IDP_COLUMNS)[number]>
 
 const toIdpColumnList = (of = ''): string =>

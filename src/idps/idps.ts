@@ -12,16 +12,15 @@ import { idpCreated, idpDeleted, idpUpdated } from '../events/credential-events.
 import { createEventRow, wakeReaders } from '../events/log.ts'
 import type { IdentityProvider as IdpRow } from '../generated/prisma/client.ts'
 import { assertExpectedUpdatedAt } from '../schema/expected-updated-at.ts'
+import { addStandards } from '../schema/fields.ts'
 import { isIdpId } from '../schema/idp-id.ts'
 import { parseInput } from '../schema/input-shapes.ts'
 import { type Page, type PageArgs, parsePaging, toPage } from '../schema/page.ts'
 import { findSecretExpiry } from './apple-secret.ts'
 import { buildBackchannelLogoutUrl, buildCallbackUrl, buildLogoutCallbackUrl } from './callback-url.ts'
-import { POLICY_DEFAULTS } from './entry-policy.fields.ts'
 import { type SecretColumn, sealIdpSecrets, unsealIdpSecrets } from './idp-secrets.ts'
-import { createIdpPatchShape, IdpCreate, type IdpFields } from './idps.fields.ts'
+import { createIdpPatchShape, IDP_FIELD_NAMES, IDP_FIELDS, IdpCreate, type IdpFields } from './idps.fields.ts'
 import {
-  CHANGEABLE_IDP_COLUMNS,
   deleteIdpLinks,
   deleteIdpRow,
   type IdpColumns,
@@ -73,8 +72,8 @@ export async function createIdentityProvider(ctx: Ctx, input: unknown): Promise<
     throw new InvalidInput([{ field: 'id', description: 'is the name of the tenant' }])
   const event = createEventRow(ctx, idpCreated(fields.id))
   const sealed = sealIdpSecrets(ctx.tenant, fields.id, {
-    ...POLICY_DEFAULTS,
     ...fields,
+    ...addStandards(IDP_FIELDS, fields),
     clientSecretExpiresAt: findSecretExpiry(fields.type, fields.clientSecret),
   })
   const row = await insertIdp(sqlFor(ctx), ctx.tenant, sealed, event)
@@ -150,7 +149,7 @@ export async function updateIdentityProvider(ctx: Ctx, idpId: string, input: unk
     assertExpectedUpdatedAt(input, current.updatedAt)
     const before = unsealIdpSecrets(current)
     const patch = parseInput(createIdpPatchShape({ ...toIdp(current), ...(before as IdpFields) }), input)
-    const changedFields = CHANGEABLE_IDP_COLUMNS.filter(
+    const changedFields = IDP_FIELD_NAMES.filter(
       (column) => patch[column] !== undefined && !isDeepStrictEqual(patch[column], before[column]),
     )
     if (changedFields.length === 0) return { row: current, isChanged: false }

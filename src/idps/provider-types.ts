@@ -1,5 +1,19 @@
-export const IDP_TYPES = ['oauth2', 'oidc', 'apple', 'facebook', 'google', 'microsoft', 'twitter'] as const
-export type IdpType = (typeof IDP_TYPES)[number]
+import { defineEnum } from '../schema/enums.ts'
+
+export const IDP_TYPE = defineEnum(
+  'IdentityProviderType',
+  'The type of provider; never changes. The endpoints of named providers are built in.',
+  {
+    oauth2: 'OAuth 2.0 with a userinfo endpoint.',
+    oidc: 'OpenID Connect. Endpoints are discovered from the issuer.',
+    apple: 'Sign in with Apple.',
+    facebook: 'Facebook Login.',
+    google: 'Google.',
+    microsoft: 'Microsoft. Any organization, unless issuer names one.',
+    twitter: 'X, formerly Twitter.',
+  },
+)
+export type IdpType = (typeof IDP_TYPE.values)[number]
 
 /** Fields without which a provider proves nothing. */
 export const REQUIRABLE_FIELDS = [

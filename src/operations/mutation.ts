@@ -58,8 +58,8 @@ export type Mutation<Name extends Target, Members extends Output> = {
   /** Expected errors besides InvalidInput. */
   errors?: readonly ExpectedError[]
   output: Members
-  /** Objects that the payload of GraphQL has besides, each loaded by the member of the output with its id. */
-  loaded?: Record<string, { resource: Resource<unknown>; by: keyof Members & string }>
+  /** Objects that the payload of GraphQL has besides, each loaded by the member of the result with its id. */
+  loaded?: Record<string, { resource: Resource<unknown>; by: string }>
   /** Absent for an operation that only GraphQL has. */
   rest?: MutationRoute<ResultOf<Members>>
   run(ctx: Ctx, ids: TargetIds<Name>, input: unknown): Promise<ResultOf<Members>>
@@ -89,15 +89,14 @@ function defineInput({ name, targets = [], input }: Mutation<Target, Output>) {
 /** An object is null for callers who may write it but not read it. */
 function describeMember(
   member: string,
-  { scope, isPublic, nullWhen }: Resource<unknown>,
+  { scope, isPublic, nullWhen, words = toWords(member) }: Resource<unknown>,
   writeScope: string,
 ): { description: string; nullable?: true } {
-  const words = `The ${toWords(member)}`
-  if (isPublic || writeScope === 'account') return { description: `${words}.` }
+  if (isPublic || writeScope === 'account') return { description: `The ${words}.` }
   const missing = nullWhen ? ` when ${nullWhen}, and` : ''
   return {
     nullable: true,
-    description: `${words}; null${missing}, with an error, for callers without ${scope}.`,
+    description: `The ${words}; null${missing}, with an error, for callers without ${scope}.`,
   }
 }
 

@@ -18,8 +18,8 @@ type Declared = {
 }
 
 /**
- * Declares the lookup of one object: the query `field`, which is null for an object that does not exist, and the route,
- * which answers with 404.
+ * Declares the lookup of one object by its id, or by those of the objects that it connects: the query `field`, which is
+ * null for an object that does not exist, and the route, which answers with 404.
  */
 export function defineLookup<Row>({
   name,
@@ -28,24 +28,39 @@ export function defineLookup<Row>({
   resource,
   target,
   path,
+  errors,
   run,
 }: Declared & {
   /** The query; absent where the object is read by `node` or by a field of another. */
   field?: string
   resource: Resource<Row>
-  target: Target
+  target: Target | readonly Target[]
   path: string
-  run: (ctx: Ctx, id: string) => Promise<Row>
+  errors?: readonly 409[]
+  run: (ctx: Ctx, ...ids: string[]) => Promise<Row>
 }): readonly RestRoute[] {
   const { scope, ref, shape, toBody } = resource
+  const targets = [target].flat() as Target[]
+  const toArgument = (name: Target) => (targets.length === 1 ? 'id' : name)
   if (field !== undefined)
     builder.queryField(field, (t) =>
       t.field({
-        ...withScope(scope, summary),
+        ...withScope(scope, `${summary} Null when there is none.`),
         type: ref as never,
         nullable: true,
-        args: { id: t.arg.id({ required: true, description: describeTarget(target) }) },
-        resolve: (_root, { id }, { ctx }) => nullIfNotFound(run(ctx, readTarget(target, id, 'id'))) as never,
+        args: Object.fromEntries(
+          targets.map((name) => [
+            toArgument(name),
+            t.arg.id({ required: true, description: describeTarget(name) }),
+          ]),
+        ),
+        resolve: (_root, args, { ctx }) =>
+          nullIfNotFound(
+            run(
+              ctx,
+              ...targets.map((name) => readTarget(name, args[toArgument(name)] as string, toArgument(name))),
+            ),
+          ) as never,
       }),
     )
   return [
@@ -56,21 +71,26 @@ export function defineLookup<Row>({
       summary,
       scope,
       response: shape,
-      handle: async (ctx, { params }) => toBody(ctx, await run(ctx, parseTargets([target], params)[target])),
+      ...(errors && { errors }),
+      handle: async (ctx, { params }) =>
+        toBody(ctx, await run(ctx, ...Object.values(parseTargets(targets, params)))),
     },
   ]
 }
 
-/** Declares a list of the tenant: the query with the name of the resource's list, and the route. */
+/** Declares a list of the tenant: the query, and the route. */
 export function defineList<Row>({
   name,
   summary,
   resource,
+  field = resource.members,
   filter,
   path,
   run,
 }: Declared & {
   resource: Resource<Row>
+  /** The query; by default the name of the list in REST. */
+  field?: string
   /** The filter; an input type of GraphQL and parameters of REST. */
   filter?: z.ZodObject
   path: string
@@ -83,7 +103,7 @@ export function defineList<Row>({
       description: `Only ${members} that match all members.`,
       fields: (t: InputFields) => buildInputFields(t, filter.shape),
     })
-  builder.queryField(members, (t) =>
+  builder.queryField(field, (t) =>
     t.field({
       ...withScope(scope, summary),
       ...connectionField(resource.getConnection() as never),
@@ -103,6 +123,37 @@ export function defineList<Row>({
       response: createListShape(members, shape),
       handle: async (ctx, { paging, filter: given }) =>
         toPageEnvelope(ctx, await run(ctx, { ...paging, ...(filter && { filter: given }) }), members, (row) =>
+          toBody(ctx, row),
+        ),
+    },
+  ]
+}
+
+/** Declares the route of a list that GraphQL has as a field of the object with the id `target`. */
+export function defineNestedList<Row>({
+  name,
+  summary,
+  resource: { members, scope, shape, toBody },
+  target,
+  path,
+  run,
+}: Declared & {
+  resource: Resource<Row>
+  target: Target
+  path: string
+  run: (ctx: Ctx, id: string, args: PageArgs) => Promise<Page<Row>>
+}): readonly RestRoute[] {
+  return [
+    {
+      method: 'GET',
+      path,
+      operationId: name,
+      summary,
+      scope,
+      paged: true,
+      response: createListShape(members, shape),
+      handle: async (ctx, { params, paging }) =>
+        toPageEnvelope(ctx, await run(ctx, parseTargets([target], params)[target], paging), members, (row) =>
           toBody(ctx, row),
         ),
     },

@@ -9,8 +9,10 @@ import { createBodyMapper } from '../schema/response-shapes.ts'
 
 /** A kind of objects that both surfaces return. */
 export type Resource<Row> = {
-  /** The name of an object in payloads and in descriptions, such as `registrationToken`. */
+  /** The name of an object in payloads, such as `registrationToken`. */
   member: string
+  /** The words for an object in descriptions; by default those of `member`. */
+  words?: string
   /** The name of a list of them in REST, such as `registrationTokens`. */
   members: string
   ref: ObjectRef<GraphQLTypes, Row>

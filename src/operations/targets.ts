@@ -1,8 +1,6 @@
 import { parseClientPathId } from '../access/client-ids.ts'
 import type { IdPrefix } from '../core/crypto.ts'
-import { InvalidInput } from '../core/errors.ts'
-import { requireClientId, requireNodeId } from '../graphql/node.graphql.ts'
-import { isIdpId } from '../schema/idp-id.ts'
+import { requireClientId, requireIdpId, requireNodeId } from '../graphql/node.graphql.ts'
 
 /** Kinds of objects by the words for one, and how the id of one is read. */
 type Kind = {
@@ -18,11 +16,6 @@ const withPrefix = (prefix: IdPrefix, words: string = prefix): Kind => ({
   require: (id, field) => requireNodeId(prefix, id, field),
   parse: (segment) => segment,
 })
-function requireIdpId(id: string, field: string): string {
-  if (!isIdpId(id)) throw new InvalidInput([{ field, description: 'is not the id of an identity provider' }])
-  return id
-}
-const chosen = (words: string): Kind => ({ words, require: (id) => id, parse: (segment) => segment })
 
 /** The objects that operations are about, by the name of the member and of the path parameter with the id. */
 const KINDS = {
@@ -33,7 +26,7 @@ const KINDS = {
   registrationTokenId: withPrefix('regtoken', 'registration token'),
   clientId: { words: 'client', require: requireClientId, parse: parseClientPathId },
   idpId: { words: 'identity provider', require: requireIdpId, parse: (segment) => segment },
-  slug: chosen('tenant'),
+  slug: { words: 'tenant', require: (id) => id, parse: (segment) => segment },
 } satisfies Record<string, Kind>
 
 /** The name of a member with the id of an object. */

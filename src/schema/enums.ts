@@ -12,6 +12,13 @@ export type EnumDefinition<Value extends string = string> = {
 /** The enums of shapes. A shape that wraps another has the one of the inner shape. */
 export const shapeEnums = z.registry<EnumDefinition>()
 
+/** A shape of one value of an enum. */
+export function oneValueOf<const Value extends string>(enumShape: z.ZodType<string>, value: Value) {
+  const definition = shapeEnums.get(enumShape)
+  const shape = z.enum([value], `must be ${value}`)
+  return definition ? shape.register(shapeEnums, definition) : shape
+}
+
 /** Defines an enum by the descriptions of its values, and its shape. */
 export function defineEnum<const Value extends string>(
   name: string,

@@ -16,10 +16,6 @@ export const expectedUpdatedAt = createInstantText(
   })
   .nullish()
 
-/** The same for GraphQL, where it is an argument next to `fields`. */
-export const EXPECTED_UPDATED_AT_DESCRIPTION =
-  'The updatedAt that the caller read. When it has changed since, nothing is written and the result is a ConflictError.'
-
 /**
  * Throws Conflict when `input` expects another updatedAt than `current`. `current` is read from the locked
  * row, so that one of two concurrent updates that expect the same value fails. Every update moves updatedAt

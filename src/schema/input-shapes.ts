@@ -92,18 +92,6 @@ export const metadata = z
   .meta({ type: 'object', additionalProperties: {} })
 
 export const boolean = z.boolean('must be true or false')
-/** A switch: unset means false. */
-export const flag = boolean
-  .nullable()
-  .transform((value) => value ?? false)
-  .optional()
-
-/** Like flag, but null is true: for switches that are on by default. */
-export const switchedOn = boolean
-  .nullable()
-  .transform((value) => value ?? true)
-  .optional()
-
 /** One of a list of names. */
 export const oneOf = <const Values extends readonly [string, ...string[]]>(values: Values) =>
   z.enum(values, `must be one of: ${values.join(', ')}`)

@@ -20,7 +20,7 @@ export const isIdShape = (shape: z.ZodType): boolean => idShapes.get(shape) !== 
  * against it; nothing is parsed with them at run time. Members of `meta` besides JSON Schema keywords:
  * - `id`: name of the component; `model`: the model of schema.prisma whose `///` comments describe fields of
  *   the same name;
- * - `typeName`: name of the GraphQL type, where it is not that of the component;
+ * - `typeName`: name of the GraphQL type, where it is not that of the component; JSONObject for the scalar;
  * - `example`: a plausible value. Examples of whole bodies are composed of the examples of their fields.
  */
 export const createIdShape = (prefix: IdPrefix) =>

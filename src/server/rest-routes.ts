@@ -1,10 +1,9 @@
 import { clientOperations } from '../clients/clients.operations.ts'
 import { consentOperations } from '../consents/consents.operations.ts'
-import { credentialRoutes } from '../credentials/credentials.rest.ts'
+import { credentialOperations } from '../credentials/credentials.operations.ts'
 import { eventRoutes } from '../events/list.rest.ts'
-import { idpUserTokensRoutes } from '../idps/idp-user-tokens.rest.ts'
-import { idpUserRoutes } from '../idps/idp-users.rest.ts'
-import { idpRoutes } from '../idps/idps.rest.ts'
+import { idpUserOperations } from '../idps/idp-users.operations.ts'
+import { idpOperations } from '../idps/idps.operations.ts'
 import { invitationOperations } from '../invitations/invitations.operations.ts'
 import { keyOperations } from '../keys/key-rotation.operations.ts'
 import { passcodeOperations } from '../passcodes/passcodes.operations.ts'
@@ -25,10 +24,9 @@ export const restRoutes: readonly RestRoute[] = [
   ...sessionOperations,
   ...passcodeOperations,
   ...signInLimitOperations,
-  ...credentialRoutes,
-  ...idpRoutes,
-  ...idpUserRoutes,
-  ...idpUserTokensRoutes,
+  ...credentialOperations,
+  ...idpOperations,
+  ...idpUserOperations,
   ...consentOperations,
   ...invitationOperations,
   ...registrationTokenOperations,

@@ -13,7 +13,7 @@ import { startUpstream } from '../support/upstream.ts'
 
 type Owner = SignedIn & { credentialId: string; linkId: string }
 const ENROLL =
-  'mutation { createViewerEnrollmentToken(input: {}) { ... on CredentialEnrollmentTokenPayload { token uri } } }'
+  'mutation { createViewerEnrollmentToken(input: {}) { ... on CreateViewerEnrollmentTokenPayload { token uri } } }'
 const METHODS = '{ viewer { user { credentials { nodes { id } } idpUsers { nodes { id idpId } } } } }'
 const toMethods = ({ credentialId, linkId }: Owner) => ({
   credentials: { nodes: [{ id: credentialId }] },
@@ -118,7 +118,7 @@ describe('the sign-in methods of the viewer', () => {
         by,
         'linkViewerIdpUser',
         { idpId: 'real', code, redirectUri, codeVerifier },
-        '... on IdpUserPayload { idpUser { userId externalId } }',
+        '... on LinkViewerIdpUserPayload { idpUser { userId externalId } }',
       )
     expect(await link(owner)).toMatchObject({ idpUser: { userId: owner.userId, externalId: owner.userId } })
     expect(await link(await newOwner())).toMatchObject({ fields: [{ field: 'code' }] })

@@ -1,6 +1,7 @@
 import type pg from 'pg'
 import { describe, expect } from 'vitest'
 import { CLIENT_FIELDS } from '../../src/clients/clients.fields.ts'
+import { IDP_FIELDS } from '../../src/idps/idps.fields.ts'
 import { addStandards, type Fields } from '../../src/schema/fields.ts'
 import { TENANT_SETTINGS } from '../../src/tenants/tenants.fields.ts'
 import { withConnection } from '../support/databases.ts'
@@ -22,6 +23,11 @@ const TABLES: Record<string, Table> = {
     model: 'Client',
     fields: CLIENT_FIELDS,
     required: { tenantId: 'defaults', id: 'client', type: 'login', name: 'Shop', appType: 'web' },
+  },
+  'the fields of an identity provider': {
+    model: 'IdentityProvider',
+    fields: IDP_FIELDS,
+    required: { tenantId: 'defaults', id: 'partner', type: 'oidc', name: 'Partner' },
   },
 }
 

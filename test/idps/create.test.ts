@@ -3,7 +3,8 @@ import { UnsecuredJWT } from 'jose'
 import { describe, expect } from 'vitest'
 import { newId } from '../../src/core/crypto.ts'
 import { issuerOf } from '../../src/core/issuer.ts'
-import { POLICY_DEFAULTS } from '../../src/idps/entry-policy.fields.ts'
+import { IDP_FIELDS } from '../../src/idps/idps.fields.ts'
+import { addStandards } from '../../src/schema/fields.ts'
 import {
   CERTIFICATE,
   FULL,
@@ -20,11 +21,7 @@ import type { Json } from '../support/json.ts'
 const READY_SECRET = new UnsecuredJWT({ iss: 'TEAM' }).setExpirationTime('1h').encode()
 const EXPIRED_SECRET = new UnsecuredJWT({ iss: 'TEAM' }).setExpirationTime(1).encode()
 
-const EMPTY = Object.fromEntries(
-  Object.keys(FULL)
-    .filter((field) => !['type', 'name', 'clientSecret', 'idTokenSigningKey'].includes(field))
-    .map((field) => [field, POLICY_DEFAULTS[field as keyof typeof POLICY_DEFAULTS] ?? null]),
-)
+const { name: _, clientSecret: _secret, idTokenSigningKey: _key, ...EMPTY } = addStandards(IDP_FIELDS)
 
 describe.for(SURFACES)('create an identity provider over %s', (surface) => {
   test('requires only id, type and name', async ({ tenant, writers, readIdpEvents }) => {

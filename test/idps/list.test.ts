@@ -24,12 +24,12 @@ describe('createIdentityProvider without scope idps:read', () => {
     const id = newIdpId()
     const { body } = await gql(
       `mutation { createIdentityProvider(input: {id: "${id}", type: GOOGLE, name: "x"}) {
-        __typename ... on IdentityProviderPayload { identityProvider { id } } } }`,
+        __typename ... on CreateIdentityProviderPayload { identityProvider { id } } } }`,
       {},
       { scopes },
     )
     expect(body.data.createIdentityProvider).toEqual({
-      __typename: 'IdentityProviderPayload',
+      __typename: 'CreateIdentityProviderPayload',
       identityProvider: null,
     })
     expect(body.errors?.[0]?.extensions.code).toBe('FORBIDDEN')

@@ -4,12 +4,12 @@ import { describe, expect } from 'vitest'
 import { createPlatformCtx } from '../../src/context/context.ts'
 import { sql } from '../../src/database/db.ts'
 import { addIdpUser } from '../../src/idps/idp-links.ts'
-import { IDP_TYPES, PROVIDER_TYPES } from '../../src/idps/provider-types.ts'
+import { IDP_TYPE, PROVIDER_TYPES } from '../../src/idps/provider-types.ts'
 import { createUser } from '../../src/users/users.ts'
 import { test, toClaims, toIssue } from '../support/provider-stub.ts'
 
 describe('the table of provider types', () => {
-  test.each(IDP_TYPES)('has only https URLs for type %s', (type) => {
+  test.each(IDP_TYPE.values)('has only https URLs for type %s', (type) => {
     const { issuer, authorizationEndpoint, tokenEndpoint, userInfoEndpoint, jwksUri } = PROVIDER_TYPES[type]
     for (const url of [issuer, authorizationEndpoint, tokenEndpoint, userInfoEndpoint, jwksUri])
       expect(url === undefined || new URL(url).protocol === 'https:').toBe(true)

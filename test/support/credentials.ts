@@ -4,7 +4,7 @@ import { createUser } from '../../src/users/users.ts'
 import { test as base } from './tenant-per-test.ts'
 
 export const CREATE_ENROLLMENT_TOKEN = `mutation ($input: CreateCredentialEnrollmentTokenInput!) { createCredentialEnrollmentToken(input: $input) {
-  ... on CredentialEnrollmentTokenPayload { token uri deepLink }
+  ... on CreateCredentialEnrollmentTokenPayload { token uri deepLink }
   ... on ValidationError { code fields { field } } ... on UserError { code } } }`
 
 const DEVICE = {

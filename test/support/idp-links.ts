@@ -19,7 +19,7 @@ export type LinkWriter = {
 }
 
 const FIELDS = 'idpId userId externalId metadata lastLoginAt updatedAt createdAt'
-const PAYLOAD = `... on IdpUserPayload { idpUser { ${FIELDS} } }`
+const selectLink = (payload: string) => `... on ${payload} { idpUser { ${FIELDS} } }`
 const STATUS: Record<string, number> = {
   BAD_USER_INPUT: 400,
   FORBIDDEN: 403,
@@ -155,11 +155,16 @@ export const test = base
       },
       GraphQL: {
         add: async (userId, idpId, body, options) => {
-          const outcome = await mutate('addIdpUser', { userId, idpId, ...body }, PAYLOAD, options)
+          const outcome = await mutate(
+            'addIdpUser',
+            { userId, idpId, ...body },
+            selectLink('AddIdpUserPayload'),
+            options,
+          )
           return outcome.status === 200 ? { ...outcome, status: 201 } : outcome
         },
         link: (userId, idpId, body, options) =>
-          mutate('linkIdpUser', { userId, idpId, ...body }, PAYLOAD, options),
+          mutate('linkIdpUser', { userId, idpId, ...body }, selectLink('LinkIdpUserPayload'), options),
         unlink: async (userId, idpId, options) => {
           const { unlinkedIdpUserId, user, ...outcome } = await mutate(
             'unlinkIdpUser',

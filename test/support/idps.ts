@@ -16,7 +16,7 @@ export type IdpWriter = {
 
 const IDP_FIELDS = `id type name clientId hasClientSecret scopes issuer authorizationEndpoint tokenEndpoint userInfoEndpoint jwksUri
   idTokenSigningAlg hasIdTokenSigningKey platformTeamId platformKid entry domains trustEmail claims copyClaims trustAcr trustAmr upstreamLogout usePkce expectNonce keepTokens callbackUrl logoutCallbackUrl backchannelLogoutUrl missing updatedAt createdAt`
-const PAYLOAD = `... on IdentityProviderPayload { identityProvider { ${IDP_FIELDS} } }`
+const selectProvider = (payload: string) => `... on ${payload} { identityProvider { ${IDP_FIELDS} } }`
 
 export const pem = (key: { export: (options: Json) => string | Buffer }, type: 'spki' | 'pkcs8') =>
   String(key.export({ format: 'pem', type }))
@@ -120,9 +120,20 @@ export const test = base
         get: (id) => call('GET', `/${id}`),
       },
       GraphQL: {
-        create: (fields, options) => mutate('createIdentityProvider', toUpper(fields), PAYLOAD, options),
+        create: (fields, options) =>
+          mutate(
+            'createIdentityProvider',
+            toUpper(fields),
+            selectProvider('CreateIdentityProviderPayload'),
+            options,
+          ),
         update: (idpId, fields, options) =>
-          mutate('updateIdentityProvider', { idpId, ...toUpper(fields) }, PAYLOAD, options),
+          mutate(
+            'updateIdentityProvider',
+            { idpId, ...toUpper(fields) },
+            selectProvider('UpdateIdentityProviderPayload'),
+            options,
+          ),
         remove: (idpId, options) =>
           mutate(
             'deleteIdentityProvider',

@@ -34,7 +34,7 @@ import { buildTotpUri, renderQrCode } from '../../src/credentials/totp.ts'
 import { DemoClientPage } from '../../src/dev/demo-client.pages.tsx'
 import { InboxPage } from '../../src/dev/inbox.pages.tsx'
 import { StartPage } from '../../src/dev/start.pages.tsx'
-import { IDP_TYPES } from '../../src/idps/provider-types.ts'
+import { IDP_TYPE } from '../../src/idps/provider-types.ts'
 import {
   InvitationAcceptedPage,
   InvitationExpiredPage,
@@ -116,7 +116,7 @@ export const EmailPage = ({ address, error, channels = CHANNELS, ...props }: Ema
       <ProviderEntry
         key="provider"
         interaction={props.interaction}
-        providers={IDP_TYPES.map((type) => ({ id: type, type, name: props.client.name }))}
+        providers={IDP_TYPE.values.map((type) => ({ id: type, type, name: props.client.name }))}
         error={error}
       />,
     ]}

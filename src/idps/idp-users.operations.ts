@@ -1,0 +1,103 @@
+import { Conflict, NotFound } from '../core/errors.ts'
+import { defineMutation } from '../operations/mutation.ts'
+import { defineLookup, defineNestedList } from '../operations/query.ts'
+import { defineResource } from '../operations/resource.ts'
+import type { RestRoute } from '../rest/route.ts'
+import { idShape } from '../schema/response-shapes.ts'
+import { USER } from '../users/users.operations.ts'
+import { addIdpUser, linkIdpUser, unlinkIdpUser } from './idp-links.ts'
+import { IdpUserTokensShape } from './idp-user-tokens.fields.ts'
+import { getIdpUserTokens, type IdpUserTokens } from './idp-user-tokens.ts'
+import { IdpUserAdd, IdpUserLink, IdpUserShape } from './idp-users.fields.ts'
+import { IdpUserRef, IdpUserTokensRef } from './idp-users.graphql.ts'
+import { getIdpUser, type IdpUser, listIdpUsers } from './idp-users.ts'
+
+export const IDP_USER = defineResource<IdpUser>({
+  member: 'idpUser',
+  words: 'link',
+  ref: IdpUserRef,
+  scope: 'idps:read',
+  shape: IdpUserShape,
+})
+
+const TOKENS = defineResource<IdpUserTokens>({
+  member: 'idpUserTokens',
+  ref: IdpUserTokensRef,
+  scope: 'idp_tokens:read',
+  shape: IdpUserTokensShape,
+})
+
+const PATH = '/users/:userId/idps/:idpId'
+
+export const idpUserOperations: readonly RestRoute[] = [
+  ...defineNestedList({
+    name: 'listIdpUsers',
+    summary: "A user's links to identity providers.",
+    resource: IDP_USER,
+    target: 'userId',
+    path: '/users/:userId/idps',
+    run: listIdpUsers,
+  }),
+  ...defineMutation({
+    name: 'addIdpUser',
+    summary: 'Links a user to an identity that the caller asserts. The provider is not contacted.',
+    scope: 'idps:write',
+    isCreation: true,
+    targets: ['userId', 'idpId'],
+    input: IdpUserAdd,
+    errors: [Conflict, NotFound],
+    output: { idpUser: IDP_USER },
+    rest: {
+      method: 'POST',
+      path: PATH,
+      status: 201,
+      location: ({ userId, idpId }) => `/users/${userId}/idps/${idpId}`,
+    },
+    run: async (ctx, { userId, idpId }, input) => ({ idpUser: await addIdpUser(ctx, userId, idpId, input) }),
+  }),
+  ...defineLookup({
+    name: 'getIdpUser',
+    field: 'idpUser',
+    summary: "A user's link to an identity provider.",
+    resource: IDP_USER,
+    target: ['userId', 'idpId'],
+    path: PATH,
+    run: getIdpUser,
+  }),
+  ...defineMutation({
+    name: 'linkIdpUser',
+    summary:
+      'Links a user to the identity that the provider proves by an ID token, an access token or a code. The proof is verified with the provider first.',
+    scope: 'idps:write',
+    targets: ['userId', 'idpId'],
+    input: IdpUserLink,
+    errors: [Conflict, NotFound],
+    output: { idpUser: IDP_USER },
+    rest: { method: 'PUT', path: PATH },
+    run: async (ctx, { userId, idpId }, input) => ({ idpUser: await linkIdpUser(ctx, userId, idpId, input) }),
+  }),
+  ...defineMutation({
+    name: 'unlinkIdpUser',
+    summary: "Removes a user's link to an identity provider.",
+    scope: 'idps:write',
+    targets: ['userId', 'idpId'],
+    errors: [NotFound],
+    output: {
+      unlinkedIdpUserId: idShape.meta({ description: 'Id of the deleted link.' }),
+    },
+    loaded: { user: { resource: USER, by: 'userId' } },
+    rest: { method: 'DELETE', path: PATH, message: 'The link was removed.' },
+    run: (ctx, { userId, idpId }) => unlinkIdpUser(ctx, userId, idpId),
+  }),
+  ...defineLookup({
+    name: 'getIdpUserTokens',
+    field: 'idpUserTokens',
+    summary:
+      'The access token that an identity provider with keepTokens issued for a user. An expired one is refreshed at the provider. An event records who read it.',
+    resource: TOKENS,
+    target: ['userId', 'idpId'],
+    path: `${PATH}/tokens`,
+    errors: [409],
+    run: getIdpUserTokens,
+  }),
+]
