@@ -1,5 +1,5 @@
-import type { Sql } from '../database/db.ts'
-import { statement } from '../database/statement.ts'
+import type { Db } from '../database/handle.ts'
+import { type RowOf, statement } from '../database/statement.ts'
 
 const DELETE_CONSENT = statement({
   takes: { userId: 'text', clientId: 'text' },
@@ -10,12 +10,10 @@ const DELETE_CONSENT = statement({
 
 /** Deletes a user's consent for a client and returns what it covered; null when there was none. */
 export const deleteConsent = (
-  sql: Sql,
-  tenant: string,
+  db: Db,
   userId: string,
   clientId: string,
-): Promise<{ scopes: string[]; claims: string[]; resources: string[] } | null> =>
-  DELETE_CONSENT.first(sql, { tenant, userId, clientId })
+): Promise<RowOf<typeof DELETE_CONSENT> | null> => db.one(DELETE_CONSENT, { userId, clientId })
 
 const UPSERT_CONSENT = statement({
   takes: {
@@ -36,8 +34,7 @@ const UPSERT_CONSENT = statement({
 
 /** Adds scopes, claims that were requested individually, and resources to a user's consent for a client. */
 export const upsertConsent = (
-  sql: Sql,
-  tenant: string,
+  db: Db,
   consent: {
     userId: string
     clientId: string
@@ -46,4 +43,4 @@ export const upsertConsent = (
     resources: string[]
     now: Date
   },
-): Promise<void> => UPSERT_CONSENT.run(sql, { tenant, ...consent })
+): Promise<void> => db.run(UPSERT_CONSENT, consent)

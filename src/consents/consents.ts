@@ -1,13 +1,10 @@
 import { isClientId } from '../access/client-ids.ts'
 import { requireNoEscalation } from '../access/require-scope.ts'
 import { revokeAccess } from '../access/revocation.ts'
-import { notifySessionsEnded } from '../access/session-end-listeners.ts'
 import type { Ctx } from '../context/context.ts'
 import { readIdPrefix } from '../core/crypto.ts'
 import { NotFound } from '../core/errors.ts'
 import { getRoleScopes } from '../core/scopes.ts'
-import { dbFor, inTransactionFor } from '../database/db.ts'
-import { toDb } from '../database/handle.ts'
 import { buildPageQuery } from '../database/page-query.ts'
 import { consentRevoked } from '../events/grant-events.ts'
 import type { Prisma } from '../generated/prisma/client.ts'
@@ -38,7 +35,7 @@ export async function listUserConsents(
   const name = toConsentListName(ctx.tenant, userId)
   const paging = parsePaging(ctx, args, name)
   if (readIdPrefix(userId) !== 'user') throw new NotFound('user')
-  const user = await dbFor(ctx).user.findUnique({
+  const user = await ctx.db.prisma.user.findUnique({
     where: { tenantId_id: { tenantId: ctx.tenant, id: userId } },
     select: {
       consents: {
@@ -57,7 +54,7 @@ export async function listUserConsents(
 
 /** The number of consents of a user. */
 export const countUserConsents = (ctx: Ctx, userId: string): Promise<number> =>
-  dbFor(ctx).consent.count({ where: { tenantId: ctx.tenant, userId } })
+  ctx.db.prisma.consent.count({ where: { tenantId: ctx.tenant, userId } })
 
 /** The caller must have all scopes of the user's roles. Throws Forbidden. */
 const assertCanRevoke = (ctx: Ctx, roles: readonly string[]) => requireNoEscalation(ctx, getRoleScopes(roles))
@@ -75,18 +72,17 @@ export async function revokeUserConsent(
 ): Promise<{ revokedClientId: string }> {
   if (readIdPrefix(userId) !== 'user') throw new NotFound('user')
   if (!isClientId(clientId)) throw new NotFound('consent')
-  await inTransactionFor(ctx, async (sql) => {
-    const user = await lockUserRow(toDb(sql, ctx.tenant), userId)
+  await ctx.db.transaction(async (tx) => {
+    const user = await lockUserRow(tx, userId)
     if (!user) throw new NotFound('user')
     assertAllowed(ctx, user.roles)
-    const consent = await deleteConsent(sql, ctx.tenant, userId, clientId)
+    const consent = await deleteConsent(tx, userId, clientId)
     if (!consent) throw new NotFound('consent')
     const before = [consentRevoked({ userId, clientId, ...consent })]
-    await revokeAccess(toDb(sql, ctx.tenant), ctx, { kind: 'user and client', userId, clientId }, 'revoked', {
+    await revokeAccess(tx, ctx, { kind: 'user and client', userId, clientId }, 'revoked', {
       now,
       before,
     })
   })
-  notifySessionsEnded(ctx.tenant)
   return { revokedClientId: clientId }
 }

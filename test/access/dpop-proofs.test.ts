@@ -1,7 +1,7 @@
 import { decodeJwt } from 'jose'
 import { describe, expect } from 'vitest'
-import { sql } from '../../src/database/db.ts'
 import { newTenant } from '../support/actors.ts'
+import { sql } from '../support/database.ts'
 import { MACHINE, type Prover, test, UNCONVERTIBLE } from '../support/dpop.ts'
 import { makeKey, nowSeconds, unsigned } from '../support/proofs.ts'
 import { makeClient, tokenRequest } from '../support/protocol.ts'

@@ -1,12 +1,12 @@
 import { describe, expect } from 'vitest'
 import { cancelViewerDeletion, requestViewerDeletion } from '../../src/account/account-deletion.ts'
 import { STEP_UP_MAX_AGE_SECONDS } from '../../src/account/step-up.ts'
-import { dbFor } from '../../src/database/db.ts'
 import { awaitDeliveries } from '../../src/delivery/background.ts'
 import { updateSettings } from '../../src/tenants/settings.ts'
 import { deleteDueUsers } from '../../src/users/due-deletions.ts'
 import { lockUser, unlockUser } from '../../src/users/users.ts'
 import { authenticateAs, test as base, type Caller, setSignInAge } from '../support/account.ts'
+import { dbFor } from '../support/database.ts'
 import type { SignedIn } from '../support/people.ts'
 import { countStatements } from '../support/statements.ts'
 

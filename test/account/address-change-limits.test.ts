@@ -1,9 +1,9 @@
 import { describe, expect } from 'vitest'
 import { confirmEmailChange } from '../../src/account/confirm-address-change.ts'
 import { requestEmailChange } from '../../src/account/request-address-change.ts'
-import { sql } from '../../src/database/db.ts'
 import { setSignInAge } from '../support/account.ts'
 import { type AccountHolder, inSeconds, test, wrongCodeFor } from '../support/address-change.ts'
+import { sql } from '../support/database.ts'
 import { recordStatements } from '../support/statements.ts'
 
 describe('guesses of the code of an address change', () => {

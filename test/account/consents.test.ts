@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest'
-import { dbFor } from '../../src/database/db.ts'
 import { test as base, type Caller } from '../support/account.ts'
+import { dbFor } from '../support/database.ts'
 import type { Json } from '../support/json.ts'
 import { doneBy, makeSpa } from '../support/people.ts'
 import { answerIn } from '../support/protocol.ts'

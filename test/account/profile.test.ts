@@ -2,8 +2,8 @@ import { describe, expect } from 'vitest'
 import { authenticateToken } from '../../src/access/authenticate.ts'
 import { updateViewer } from '../../src/account/profile.ts'
 import { ROLE_NAMES } from '../../src/core/scopes.ts'
-import { dbFor } from '../../src/database/db.ts'
 import { updateUser } from '../../src/users/users.ts'
+import { dbFor } from '../support/database.ts'
 import { test } from '../support/fixtures.ts'
 
 const UPDATE = `mutation ($input: UpdateViewerInput!) { updateViewer(input: $input) {

@@ -3,10 +3,10 @@ import { describe, expect } from 'vitest'
 import { updateClient } from '../../src/clients/client-changes.ts'
 import { createPlatformCtx } from '../../src/context/context.ts'
 import { apiAudienceOf } from '../../src/core/issuer.ts'
-import { sql } from '../../src/database/db.ts'
 import { issueAccessToken } from '../../src/oidc/token/access-tokens.ts'
 import { CLAIM_DEFINITIONS } from '../../src/users/claims.ts'
 import { test as base } from '../support/account.ts'
+import { sql } from '../support/database.ts'
 import { schema } from '../support/schema.ts'
 
 const USER_FIELDS = Object.keys((schema.getType('User') as GraphQLObjectType).getFields())

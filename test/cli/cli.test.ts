@@ -6,12 +6,12 @@ import { findClient, isCurrentClientSecret } from '../../src/access/client-cache
 import { findTenant } from '../../src/access/tenant-cache.ts'
 import { createClient } from '../../src/clients/clients.ts'
 import { createPlatformCtx } from '../../src/context/context.ts'
-import { dbFor } from '../../src/database/db.ts'
 import { authenticatePasscode } from '../../src/passcodes/authenticate-passcode.ts'
 import { sendPasscode } from '../../src/passcodes/send-passcode.ts'
 import { listSignInLimits } from '../../src/passcodes/sign-in-limits.ts'
 import { createUser, getUserByEmail } from '../../src/users/users.ts'
 import { vestibule } from '../support/cli.ts'
+import { dbFor } from '../support/database.ts'
 import { logOf } from '../support/events.ts'
 import { test } from '../support/tenant-per-test.ts'
 

@@ -1,8 +1,8 @@
 import { describe, expect } from 'vitest'
 import { findClient } from '../../src/access/client-cache.ts'
 import { issuerOf } from '../../src/core/issuer.ts'
-import { dbFor } from '../../src/database/db.ts'
 import { vestibule } from '../support/cli.ts'
+import { dbFor } from '../support/database.ts'
 import { makeKey } from '../support/proofs.ts'
 import { test as base } from '../support/tenant-per-test.ts'
 

@@ -7,8 +7,7 @@ import { createPlatformCtx } from '../../src/context/context.ts'
 import { unseal } from '../../src/core/crypto.ts'
 import { issuerOf } from '../../src/core/issuer.ts'
 import { toTotpPurpose } from '../../src/credentials/totp.ts'
-import { dbFor, sql } from '../../src/database/db.ts'
-import { toDb } from '../../src/database/handle.ts'
+import { Handle } from '../../src/database/handle.ts'
 import type { IdentityProvider } from '../../src/generated/prisma/client.ts'
 import { runIdempotently } from '../../src/http/idempotency.ts'
 import { addIdpUser } from '../../src/idps/idp-links.ts'
@@ -21,6 +20,7 @@ import { SEAL_PURPOSE, signJwt, verifyJwt } from '../../src/keys/keys.ts'
 import { SIGNING_ALGORITHMS } from '../../src/keys/signing-algorithms.ts'
 import { createUser } from '../../src/users/users.ts'
 import { vestibule } from '../support/cli.ts'
+import { dbFor, sql } from '../support/database.ts'
 import { test } from '../support/tenant-per-test.ts'
 import { enrollTotp } from '../support/totp.ts'
 
@@ -73,7 +73,7 @@ describe('vestibule key re-encrypt', () => {
     expect(new Set(Object.values(JSON.parse(again.stdout)))).toEqual(new Set([0]))
     const back = await vestibule(['key', 're-encrypt', '--json'], { ENCRYPTION_KEY: `${oldKey},${newKey}` })
     expect(JSON.parse(back.stdout)).toEqual(counts)
-    const keys = await selectSigningKeys(toDb(sql, tenant))
+    const keys = await selectSigningKeys(new Handle({ tenant }))
     expect(keys).toHaveLength(2 * SIGNING_ALGORITHMS.length)
     for (const { id, privateKey } of keys) {
       const key = createPrivateKey({ key: unseal(SEAL_PURPOSE, privateKey), format: 'der', type: 'pkcs8' })

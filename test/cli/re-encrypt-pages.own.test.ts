@@ -2,12 +2,12 @@ import { randomBytes } from 'node:crypto'
 import { describe, expect, vi } from 'vitest'
 import { seal } from '../../src/core/crypto.ts'
 import { SYSTEM_TENANT } from '../../src/core/scopes.ts'
-import { dbFor } from '../../src/database/db.ts'
 import { listStatements } from '../../src/database/statement.ts'
 import { toStoredResponsePurpose } from '../../src/http/idempotency.ts'
 import { toIdpSecretPurpose } from '../../src/idps/idp-secrets.ts'
 import { newTenant } from '../support/actors.ts'
 import { vestibule } from '../support/cli.ts'
+import { dbFor } from '../support/database.ts'
 import { test } from '../support/tenant-per-test.ts'
 
 vi.setConfig({ testTimeout: 120_000 })

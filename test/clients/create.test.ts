@@ -3,9 +3,9 @@ import { createClient, getClient } from '../../src/clients/clients.ts'
 import { createPlatformCtx } from '../../src/context/context.ts'
 import { sha256 } from '../../src/core/crypto.ts'
 import { SYSTEM_TENANT } from '../../src/core/scopes.ts'
-import { dbFor } from '../../src/database/db.ts'
 import { ctxFor, TENANT_SCOPES } from '../support/actors.ts'
 import { MINIMAL_CLIENT, withIssues } from '../support/clients.ts'
+import { dbFor } from '../support/database.ts'
 import { test } from '../support/fixtures.ts'
 
 describe('createClient', () => {

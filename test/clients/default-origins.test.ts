@@ -2,8 +2,8 @@ import { describe, expect } from 'vitest'
 import { updateClient } from '../../src/clients/client-changes.ts'
 import { createClient } from '../../src/clients/clients.ts'
 import { createPlatformCtx } from '../../src/context/context.ts'
-import { dbFor } from '../../src/database/db.ts'
 import { SURFACES, test } from '../support/client-writers.ts'
+import { dbFor } from '../support/database.ts'
 
 const CALLBACKS = [
   'https://app.example/cb',

@@ -3,7 +3,7 @@ import { findClient, isCurrentClientSecret } from '../../src/access/client-cache
 import { ensureClient } from '../../src/clients/ensure-client.ts'
 import { randomToken } from '../../src/core/crypto.ts'
 import { SYSTEM_TENANT } from '../../src/core/scopes.ts'
-import { dbFor, sql } from '../../src/database/db.ts'
+import { dbFor, sql } from '../support/database.ts'
 import { test } from '../support/fixtures.ts'
 
 describe('ensureClient', () => {

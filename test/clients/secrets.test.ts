@@ -3,8 +3,8 @@ import { findClient, isCurrentClientSecret } from '../../src/access/client-cache
 import { createClient } from '../../src/clients/clients.ts'
 import { createPlatformCtx } from '../../src/context/context.ts'
 import { randomToken, sha256 } from '../../src/core/crypto.ts'
-import { dbFor } from '../../src/database/db.ts'
 import { MINIMAL_CLIENT } from '../support/clients.ts'
+import { dbFor } from '../support/database.ts'
 import { test } from '../support/fixtures.ts'
 import { countStatements } from '../support/statements.ts'
 

@@ -3,10 +3,10 @@ import { findClient, isCurrentClientSecret } from '../../src/access/client-cache
 import { deleteClient, rotateClientSecret, updateClient } from '../../src/clients/client-changes.ts'
 import { createPlatformCtx } from '../../src/context/context.ts'
 import { randomToken, sha256 } from '../../src/core/crypto.ts'
-import { dbFor } from '../../src/database/db.ts'
 import { newTenant } from '../support/actors.ts'
 import type { CallOptions } from '../support/calls.ts'
 import { NO_CLIENT, SHOP, SURFACES, test, UNKNOWN_CLIENT_ID } from '../support/client-writers.ts'
+import { dbFor } from '../support/database.ts'
 import { invalidFields } from '../support/issues.ts'
 import { countStatements } from '../support/statements.ts'
 

@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto'
 import { createRemoteJWKSet, type JWTPayload, jwtVerify, UnsecuredJWT } from 'jose'
 import { describe, expect } from 'vitest'
 import { sha256Base64url } from '../../src/core/crypto.ts'
-import { dbFor, sql } from '../../src/database/db.ts'
 import type { ResponseMode } from '../../src/oidc/model/authorize-request.ts'
 import { alterCode, readCodeContents } from '../support/codes.ts'
 import {
@@ -12,6 +11,7 @@ import {
   runAuthorize,
   startPlan,
 } from '../support/conformance-plan.ts'
+import { dbFor, sql } from '../support/database.ts'
 import { test as base } from '../support/fixtures.ts'
 import {
   authorizePath,

@@ -1,7 +1,7 @@
 import { decodeJwt } from 'jose'
 import { describe, expect } from 'vitest'
 import { sha256 } from '../../src/core/crypto.ts'
-import { dbFor } from '../../src/database/db.ts'
+import { dbFor } from '../support/database.ts'
 import { INVALID_CLIENT, MODULE, rejectedWith, test } from '../support/fapi2.ts'
 import { answerIn, REDIRECT_URI, signInAt } from '../support/protocol.ts'
 import { PREFIX } from '../support/pushed-requests.ts'

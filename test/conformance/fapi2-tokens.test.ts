@@ -1,8 +1,8 @@
 import { decodeJwt, decodeProtectedHeader } from 'jose'
 import { describe, expect } from 'vitest'
 import { rotateClientSecret } from '../../src/clients/client-changes.ts'
-import { dbFor } from '../../src/database/db.ts'
 import { alterCode, readCodeContents } from '../support/codes.ts'
+import { dbFor } from '../support/database.ts'
 import { INVALID_CLIENT, MODULE, rejectedWith, test } from '../support/fapi2.ts'
 import { nowSeconds } from '../support/proofs.ts'
 

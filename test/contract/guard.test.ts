@@ -1,9 +1,11 @@
 import { describe, expect } from 'vitest'
 import { newId } from '../../src/core/crypto.ts'
-import { dbFor, inPrismaTransaction, inTransaction, sql, toSql } from '../../src/database/db.ts'
+import { Handle } from '../../src/database/handle.ts'
+import { boundStatement } from '../../src/database/statement.ts'
 import { findTenantViolation } from '../../src/database/tenant-guard.ts'
 import { Prisma } from '../../src/generated/prisma/client.ts'
 import { newTenant } from '../support/actors.ts'
+import { dbFor, inTransaction, sql } from '../support/database.ts'
 import { test as base } from '../support/fixtures.ts'
 
 /** Two tenants with one user each, and a database client for the first. */
@@ -142,11 +144,13 @@ describe('the tenant guard', () => {
     scene: { mine, theirs },
   }) => {
     await expect(
-      inPrismaTransaction({ tenant: mine }, (tx) => tx.user.findMany({ where: { tenantId: theirs } })),
+      new Handle({ tenant: mine }).transaction((tx) =>
+        tx.prisma.user.findMany({ where: { tenantId: theirs } }),
+      ),
     ).rejects.toMatchObject(REJECTED)
     await expect(
-      inPrismaTransaction({ tenant: mine }, (tx) =>
-        toSql(tx)('SELECT 1 FROM "User" WHERE "tenantId" = $1', [theirs]),
+      new Handle({ tenant: mine }).transaction((tx) =>
+        tx.list(boundStatement({}, 'SELECT 1 FROM "User" WHERE "tenantId" = $1', [theirs])),
       ),
     ).rejects.toMatchObject(REJECTED)
   })
@@ -170,8 +174,8 @@ describe('the tenant guard', () => {
     await expect(db.user.findMany({ where: { tenantId: mine }, select: { id: true } })).resolves.toEqual([
       { id: myUser },
     ])
-    const rows = await inPrismaTransaction({ tenant: mine }, (tx) =>
-      toSql(tx)<{ id: string }>('SELECT "id" FROM "User" WHERE "tenantId" = $1', [mine]),
+    const rows = await new Handle({ tenant: mine }).transaction((tx) =>
+      tx.list(boundStatement({ id: 'text' }, 'SELECT "id" FROM "User" WHERE "tenantId" = $1', [mine])),
     )
     expect(rows).toEqual([{ id: myUser }])
   })

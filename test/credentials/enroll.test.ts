@@ -9,12 +9,12 @@ import {
   readEnrollmentFinish,
   startEnrollment,
 } from '../../src/credentials/enrollment.ts'
-import { dbFor } from '../../src/database/db.ts'
 import { listInboxMessages } from '../../src/delivery/inbox.ts'
 import { credentialEnrolled } from '../../src/events/credential-events.ts'
 import { createEventRow } from '../../src/events/log.ts'
 import { rawRequest } from '../support/attacks.ts'
 import { createCredential } from '../support/authenticator.ts'
+import { dbFor } from '../support/database.ts'
 import { test } from '../support/enrollment.ts'
 import type { Json } from '../support/json.ts'
 import { countStatements } from '../support/statements.ts'

@@ -2,8 +2,8 @@ import { describe, expect } from 'vitest'
 import { newId } from '../../src/core/crypto.ts'
 import '../../src/core/log.ts'
 import { createCredentialEnrollmentToken } from '../../src/credentials/enrollment-tokens.ts'
-import { dbFor } from '../../src/database/db.ts'
 import { CREATE_ENROLLMENT_TOKEN, test } from '../support/credentials.ts'
+import { dbFor } from '../support/database.ts'
 import { countStatements } from '../support/statements.ts'
 
 const path = (userId: string) => `/users/${userId}/credentials/enrollment-tokens`

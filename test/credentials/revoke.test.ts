@@ -2,10 +2,10 @@ import { describe, expect } from 'vitest'
 import { createPlatformCtx } from '../../src/context/context.ts'
 import { ROLES } from '../../src/core/scopes.ts'
 import { revokeCredential } from '../../src/credentials/credentials.ts'
-import { dbFor } from '../../src/database/db.ts'
 import { setUserRoles } from '../../src/users/roles.ts'
 import { createUser } from '../../src/users/users.ts'
 import { CREATE_ENROLLMENT_TOKEN, test } from '../support/credentials.ts'
+import { dbFor } from '../support/database.ts'
 import { countStatements } from '../support/statements.ts'
 
 const REVOKE_CREDENTIAL = `mutation ($id: ID!) { revokeCredential(input: { credentialId: $id }) {

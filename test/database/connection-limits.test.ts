@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, vi } from 'vitest'
 import { enterProtocol, isProtocolActive, takeTurn } from '../../src/core/turns.ts'
 import type { WorkloadKind } from '../../src/core/workload.ts'
-import { sqlFor } from '../../src/database/db.ts'
+import { sqlFor } from '../support/database.ts'
 import { test as base } from '../support/fixtures.ts'
 import { recordStatements } from '../support/statements.ts'
 

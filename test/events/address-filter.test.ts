@@ -1,10 +1,10 @@
 import { describe, expect } from 'vitest'
-import { inTransaction, sql } from '../../src/database/db.ts'
 import { selectEventPage } from '../../src/events/list.sql.ts'
 import { recordEvents } from '../../src/events/log.ts'
 import { signInFailed } from '../../src/events/session-events.ts'
 import { lockUser, updateUser } from '../../src/users/users.ts'
 import { newTenant, tokenFor } from '../support/actors.ts'
+import { sql } from '../support/database.ts'
 import { logOf } from '../support/events.ts'
 import type { Json } from '../support/json.ts'
 import { test as base } from '../support/passcode-guesses.ts'
@@ -104,8 +104,8 @@ describe('the filter of events by address', () => {
   }) => {
     const hashes = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)]
     for (const index of [0, 1, 0])
-      await inTransaction((sql) =>
-        recordEvents(sql, ctx, [
+      await ctx.db.transaction((tx) =>
+        recordEvents(tx, ctx, [
           signInFailed('email', {
             clientId: `key-${index}`,
             addressHash: hashes[index] as Buffer,

@@ -1,7 +1,6 @@
 import { describe, expect } from 'vitest'
 import { createClient, getClient } from '../../src/clients/clients.ts'
 import { type Ctx, createPlatformCtx } from '../../src/context/context.ts'
-import { inTransaction } from '../../src/database/db.ts'
 import { listEvents } from '../../src/events/list.ts'
 import { type LogEvent, recordEvents } from '../../src/events/log.ts'
 import { signInFailed } from '../../src/events/session-events.ts'
@@ -9,7 +8,7 @@ import { verifySignInPasscode } from '../../src/passcodes/passcodes.ts'
 import { sendSignInPasscode } from '../../src/passcodes/send-passcode.ts'
 import { createUser } from '../../src/users/users.ts'
 import { ctxFor, newTenant, TENANT_SCOPES } from '../support/actors.ts'
-import { connectToDatabase, toSql } from '../support/connections.ts'
+import { connectToDatabase, toTx } from '../support/connections.ts'
 import { ADMIN_REQUEST_ID, LIST, test } from '../support/event-log.ts'
 import { logOf } from '../support/events.ts'
 import { VISIT } from '../support/visit.ts'
@@ -75,8 +74,8 @@ describe('a listed event', () => {
       actor: { kind: 'anonymous' },
       ip: '198.51.100.7',
     }
-    await inTransaction((sql) =>
-      recordEvents(sql, anonymous, [
+    await anonymous.db.transaction((tx) =>
+      recordEvents(tx, anonymous, [
         signInFailed('email', { clientId: null, addressHash: Buffer.alloc(32), reason: 'unknown' }),
       ]),
     )
@@ -130,8 +129,8 @@ describe('a list of events', () => {
       { type: 'consent.granted' as const, subjectIds: [name], detail: { scope: 'openid' } },
     ]
     await late.query('BEGIN')
-    await recordEvents(toSql(late), ctx, toConsent('late'))
-    await inTransaction((sql) => recordEvents(sql, ctx, toConsent('early')))
+    await recordEvents(toTx(late, ctx.tenant), ctx, toConsent('late'))
+    await ctx.db.transaction((tx) => recordEvents(tx, ctx, toConsent('early')))
     const newer = { filter: { types: ['consent.granted'] }, after: at }
     expect((await listEvents(ctx, newer)).rows).toEqual([])
     expect((await listEvents(ctx, { after: at })).rows).toEqual([])

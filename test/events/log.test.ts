@@ -1,29 +1,29 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, inject } from 'vitest'
-import { inTransaction } from '../../src/database/db.ts'
 import { Handle } from '../../src/database/handle.ts'
 import { type LogEvent, readEvents, wakeReaders } from '../../src/events/log.ts'
-import { connectToDatabase, toSql } from '../support/connections.ts'
+import { connectToDatabase, toTx } from '../support/connections.ts'
 import { listNames, test } from '../support/written-log.ts'
 
 describe('an open transaction', () => {
   test('hides events of newer transactions until it ends, and its own events come first', async ({
     tenant,
     write,
+    writeOn,
     start,
     readUntil,
     followUntil,
   }) => {
     const late = await connectToDatabase()
     await late.query('BEGIN')
-    await write(toSql(late), 'late-1')
-    await inTransaction((sql) => write(sql, 'early-1'))
-    await inTransaction((sql) => write(sql, 'early-2'))
+    await writeOn(toTx(late, tenant), 'late-1')
+    await write('early-1')
+    await write('early-2')
     expect(await readEvents(new Handle({ tenant }), start, 100)).toEqual({ events: [], hidden: true })
     const followers = [followUntil(start, 5), followUntil(null, 5, 20)]
     await sleep(100)
-    await write(toSql(late), 'late-2')
-    await inTransaction((sql) => write(sql, 'early-3'))
+    await writeOn(toTx(late, tenant), 'late-2')
+    await write('early-3')
     await late.query('COMMIT')
     wakeReaders(tenant)
     const order = ['late-1', 'late-2', 'early-1', 'early-2', 'early-3']
@@ -31,11 +31,17 @@ describe('an open transaction', () => {
     for (const follower of followers) expect(listNames(await follower)).toEqual(order)
   })
 
-  test('that is rolled back leaves no gap and no event', async ({ write, start, followUntil }) => {
+  test('that is rolled back leaves no gap and no event', async ({
+    tenant,
+    write,
+    writeOn,
+    start,
+    followUntil,
+  }) => {
     const late = await connectToDatabase()
     await late.query('BEGIN')
-    await write(toSql(late), 'never')
-    await inTransaction((sql) => write(sql, 'kept'))
+    await writeOn(toTx(late, tenant), 'never')
+    await write('kept')
     const follower = followUntil(start, 1)
     await late.query('ROLLBACK')
     expect(listNames(await follower)).toEqual(['kept'])
@@ -51,15 +57,14 @@ describe('an open transaction', () => {
     const elsewhere = await connectToDatabase(inject('database').adminUrl)
     await elsewhere.query('BEGIN')
     await elsewhere.query('SELECT pg_current_xact_id()')
-    await inTransaction((sql) => write(sql, 'a', 'b'))
-    wakeReaders(tenant)
+    await write('a', 'b')
     const arrived: LogEvent[] = []
     const follower = followUntil(start, 3).then((events) => arrived.push(...events))
     await sleep(400)
     expect(arrived).toEqual([])
     expect((await readEvents(new Handle({ tenant }), start, 10)).hidden).toBe(true)
     await elsewhere.query('ROLLBACK')
-    await inTransaction((sql) => write(sql, 'c'))
+    await write('c')
     await follower
     expect(listNames(arrived)).toEqual(['a', 'b', 'c'])
   })
@@ -68,7 +73,7 @@ describe('an open transaction', () => {
     const reader = await connectToDatabase()
     await reader.query('BEGIN')
     await reader.query('SELECT * FROM "Tenant"')
-    await inTransaction((sql) => write(sql, 'seen'))
+    await write('seen')
     expect(listNames(await readUntil(start, 1))).toEqual(['seen'])
     await reader.query('ROLLBACK')
   })

@@ -1,12 +1,10 @@
 import pg from 'pg'
 import { describe, expect } from 'vitest'
 import { decodePosition } from '../../src/core/event-position.ts'
-import { inTransaction } from '../../src/database/db.ts'
-import { toDb } from '../../src/database/handle.ts'
 import { runMigrations } from '../../src/database/migrate.ts'
 import { selectEvents } from '../../src/events/log.sql.ts'
 import { type Cluster, dumpAndRestore, serverPrograms, startCluster } from '../support/clusters.ts'
-import { databaseUrl, toSql } from '../support/connections.ts'
+import { databaseUrl, toTx } from '../support/connections.ts'
 import { withConnection } from '../support/databases.ts'
 import { test } from '../support/written-log.ts'
 
@@ -25,10 +23,11 @@ describe.skipIf(!programs)('a database that was restored in another cluster', { 
   test('begins a new era: a reader with an older position receives each newer event once', async ({
     tenant,
     write,
+    writeOn,
     start,
     readUntil,
   }) => {
-    await inTransaction((sql) => write(sql, '1', '2', '3', '4'))
+    await write('1', '2', '3', '4')
     const events = (await readUntil(start, 4)).slice(0, 2)
     const at = decodePosition(events[1]?.position ?? '')
     const cluster = (await startCluster({}, '-F')) as Cluster
@@ -38,22 +37,22 @@ describe.skipIf(!programs)('a database that was restored in another cluster', { 
       const restored = new pg.Client({ connectionString: cluster.url })
       await restored.connect()
       try {
-        const sql = toSql(restored)
+        const db = toTx(restored, tenant)
         const eras = await restored.query('SELECT "era" FROM "_vestibule_cluster"')
         expect(eras.rows).toEqual([{ era: at.era + 1 }])
         const { rows: xids } = await restored.query('SELECT pg_current_xact_id()::text AS xid')
         // The transaction ids of the new cluster are lower than those of the old one.
         expect(BigInt(xids[0].xid)).toBeLessThan(at.xid)
-        await write(sql, '5')
-        await write(sql, '6')
-        const { rows } = await selectEvents(toDb(sql, tenant), at, 100)
+        await writeOn(db, '5')
+        await writeOn(db, '6')
+        const { rows } = await selectEvents(db, at, 100)
         expect(rows.map(({ subjectIds }) => subjectIds[0])).toEqual(['3', '4', '5', '6'])
         const newest = rows.at(-1)
         const after = { era: newest?.era ?? 0, xid: BigInt(newest?.xid ?? 0), seq: BigInt(newest?.seq ?? 0) }
-        await write(sql, '7')
-        expect(
-          (await selectEvents(toDb(sql, tenant), after, 100)).rows.map(({ subjectIds }) => subjectIds[0]),
-        ).toEqual(['7'])
+        await writeOn(db, '7')
+        expect((await selectEvents(db, after, 100)).rows.map(({ subjectIds }) => subjectIds[0])).toEqual([
+          '7',
+        ])
         await runMigrations({ connectionString: cluster.url })
         expect((await restored.query('SELECT "era" FROM "_vestibule_cluster"')).rows).toEqual([
           { era: at.era + 1 },

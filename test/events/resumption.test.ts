@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect } from 'vitest'
-import { inTransaction } from '../../src/database/db.ts'
 import { createUser } from '../../src/users/users.ts'
 import { ctxFor, newTenant, tokenFor } from '../support/actors.ts'
+import { inTransaction } from '../support/database.ts'
 import { openEventStream } from '../support/streams.ts'
 import { awaitVisible, EVENTS, NUMBERS, numberOf, test } from '../support/subscriptions.ts'
 

@@ -1,16 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect } from 'vitest'
 import { decodePosition } from '../../src/core/event-position.ts'
-import { inTransaction } from '../../src/database/db.ts'
 import { Handle } from '../../src/database/handle.ts'
-import { type LogEvent, readEvents, wakeReaders } from '../../src/events/log.ts'
+import { type LogEvent, readEvents } from '../../src/events/log.ts'
 import { followEvents, type TailItem } from '../../src/events/tail.ts'
+import { inTransaction } from '../support/database.ts'
 import { listNames, test } from '../support/written-log.ts'
 
 describe('readers of the event log', () => {
   test('receive all events in the same order from 50 concurrent writers', async ({
-    tenant,
-    write,
+    ctx,
+    writeOn,
     start,
     readUntil,
     followUntil,
@@ -27,12 +27,11 @@ describe('readers of the event log', () => {
     await Promise.all(
       Array.from({ length: 50 }, async (_, writer) => {
         for (let round = 0; round < 4; round++) {
-          await inTransaction(async (sql) => {
-            await write(sql, `${writer}.${round}.a`)
+          await ctx.db.transaction(async (tx) => {
+            await writeOn(tx, `${writer}.${round}.a`)
             await sleep((writer * 7 + round) % 5)
-            await write(sql, `${writer}.${round}.b`)
+            await writeOn(tx, `${writer}.${round}.b`)
           })
-          wakeReaders(tenant)
         }
       }),
     )
@@ -41,11 +40,10 @@ describe('readers of the event log', () => {
     for (const other of others) expect(other).toEqual(first)
   })
 
-  test('that reconnect at their position miss no event', async ({ tenant, write, start, followUntil }) => {
+  test('that reconnect at their position miss no event', async ({ write, start, followUntil }) => {
     const writing = (async () => {
       for (let index = 0; index < 60; index++) {
-        await inTransaction((sql) => write(sql, String(index)))
-        wakeReaders(tenant)
+        await write(String(index))
       }
     })()
     const seen: LogEvent[] = []
@@ -67,12 +65,10 @@ describe('readers of the event log', () => {
   }) => {
     const controller = new AbortController()
     const slow = followEvents(tenant, start, controller.signal)
-    await inTransaction((sql) => write(sql, 'first'))
-    wakeReaders(tenant)
+    await write('first')
     await slow.next()
     const names = Array.from({ length: 2600 }, (_, index) => String(index))
-    await inTransaction((sql) => write(sql, ...names))
-    wakeReaders(tenant)
+    await write(...names)
     await followUntil(
       (await readEvents(new Handle({ tenant }), start, 1)).events.map(({ position }) =>
         decodePosition(position),
@@ -102,7 +98,7 @@ describe('readers of the event log', () => {
     start,
     readUntil,
   }) => {
-    await inTransaction((sql) => write(sql, 'a', 'b', 'c'))
+    await write('a', 'b', 'c')
     const events = await readUntil(start, 3)
     const trimmedTo = events[1]?.position ?? ''
     await inTransaction(async (sql) => {

@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest'
-import { inTransaction } from '../../src/database/db.ts'
 import { createUser } from '../../src/users/users.ts'
+import { inTransaction } from '../support/database.ts'
 import { errorOf, test } from '../support/graphql-test.ts'
 
 describe('a GraphQL error', () => {

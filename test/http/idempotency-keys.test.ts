@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect } from 'vitest'
-import { dbFor } from '../../src/database/db.ts'
 import { parseIdempotencyKey } from '../../src/http/idempotency.ts'
 import { buildSchema } from '../../src/server/graphql-schema.ts'
 import { restRoutes } from '../../src/server/rest-routes.ts'
+import { dbFor } from '../support/database.ts'
 import { isReplayed, type SendOptions, test } from '../support/idempotency.ts'
 import { leastStatements } from '../support/statements.ts'
 

@@ -3,8 +3,8 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, vi } from 'vitest'
 import { createPlatformCtx } from '../../src/context/context.ts'
-import { dbFor } from '../../src/database/db.ts'
 import { createUser } from '../../src/users/users.ts'
+import { dbFor } from '../support/database.ts'
 import { FULL, idpIssues, newIdpId, SURFACES, test } from '../support/idps.ts'
 
 // Other tests let the program connect to this machine; here it may not, as in production.

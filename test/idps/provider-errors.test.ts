@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest'
 import { createPlatformCtx } from '../../src/context/context.ts'
-import { sql } from '../../src/database/db.ts'
 import { updateIdentityProvider } from '../../src/idps/idps.ts'
+import { sql } from '../support/database.ts'
 import { test } from '../support/idp-links.ts'
 import type { Json } from '../support/json.ts'
 import { startUpstream } from '../support/upstream.ts'

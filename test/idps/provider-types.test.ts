@@ -2,10 +2,10 @@ import { generateKeyPairSync } from 'node:crypto'
 import { jwtVerify } from 'jose'
 import { describe, expect } from 'vitest'
 import { createPlatformCtx } from '../../src/context/context.ts'
-import { sql } from '../../src/database/db.ts'
 import { addIdpUser } from '../../src/idps/idp-links.ts'
 import { IDP_TYPE, PROVIDER_TYPES } from '../../src/idps/provider-types.ts'
 import { createUser } from '../../src/users/users.ts'
+import { sql } from '../support/database.ts'
 import { test, toClaims, toIssue } from '../support/provider-stub.ts'
 
 describe('the table of provider types', () => {

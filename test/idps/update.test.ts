@@ -1,8 +1,8 @@
 import { describe, expect } from 'vitest'
 import { createPlatformCtx } from '../../src/context/context.ts'
-import { sql } from '../../src/database/db.ts'
 import { addIdpUser } from '../../src/idps/idp-links.ts'
 import { createUser } from '../../src/users/users.ts'
+import { sql } from '../support/database.ts'
 import { FULL, idpIssues, NOT_FOUND, newIdpId, SURFACES, test } from '../support/idps.ts'
 
 describe.for(SURFACES)('update an identity provider over %s', (surface) => {

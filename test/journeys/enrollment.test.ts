@@ -1,10 +1,10 @@
 import { describe, expect } from 'vitest'
 import { createPlatformCtx } from '../../src/context/context.ts'
 import { createCredentialEnrollmentToken } from '../../src/credentials/enrollment-tokens.ts'
-import { dbFor } from '../../src/database/db.ts'
 import { listInboxMessages } from '../../src/delivery/inbox.ts'
 import { createUser } from '../../src/users/users.ts'
 import { noBrowser, ORIGIN, PHONE } from '../support/browser.ts'
+import { dbFor } from '../support/database.ts'
 import { test as base, photograph, readHeading } from '../support/journey.ts'
 import { openWithDevice } from '../support/virtual-authenticator.ts'
 

@@ -1,8 +1,8 @@
 import { describe, expect } from 'vitest'
 import { createPlatformCtx } from '../../src/context/context.ts'
 import { revokeCredential } from '../../src/credentials/credentials.ts'
-import { dbFor } from '../../src/database/db.ts'
 import { noBrowser } from '../support/browser.ts'
+import { dbFor } from '../support/database.ts'
 import { photograph, readHeading } from '../support/journey.ts'
 import { test, withoutOffer } from '../support/passkey-journey.ts'
 

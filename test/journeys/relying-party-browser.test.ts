@@ -1,9 +1,9 @@
 import * as openid from 'openid-client'
 import { describe, expect } from 'vitest'
 import { issuerOf } from '../../src/core/issuer.ts'
-import { dbFor } from '../../src/database/db.ts'
 import { noBrowser, ORIGIN } from '../support/browser.ts'
 import { enterCode, listenOnce, type Manager, type Tokens, test } from '../support/browser-sign-in.ts'
+import { dbFor } from '../support/database.ts'
 import { optionsAt, startRequest } from '../support/openid-client.ts'
 
 declare const manager: Manager

@@ -5,8 +5,7 @@ import { describe, expect } from 'vitest'
 import { createPlatformCtx } from '../../src/context/context.ts'
 import { unseal } from '../../src/core/crypto.ts'
 import { issuerOf } from '../../src/core/issuer.ts'
-import { inTransaction, sql } from '../../src/database/db.ts'
-import { toDb } from '../../src/database/handle.ts'
+import { Handle } from '../../src/database/handle.ts'
 import { createSigningKey, ensureSigningKeys } from '../../src/keys/key-rotation.ts'
 import { type SigningKeyRow, selectSigningKeys } from '../../src/keys/keys.sql.ts'
 import { listPublicKeys, SEAL_PURPOSE, signJwt, verifyJwt } from '../../src/keys/keys.ts'
@@ -25,8 +24,8 @@ describe('a process with cached keys', () => {
   test('signs with a new key of another algorithm', async ({ tenant }) => {
     await listPublicKeys(tenant)
     // As another process does: this one is not notified.
-    await inTransaction((tx) =>
-      ensureSigningKeys(toDb(tx, tenant), createPlatformCtx(tenant), {
+    await new Handle({ tenant }).transaction((tx) =>
+      ensureSigningKeys(tx, createPlatformCtx(tenant), {
         idTokenSigningAlg: 'EdDSA',
         userInfoSigningAlg: null,
       }),
@@ -39,8 +38,8 @@ describe('a process with cached keys', () => {
   test('verifies a token that is signed with a new key', async ({ tenant }) => {
     await listPublicKeys(tenant)
     await sleep(150)
-    await createSigningKey(toDb(sql, tenant))
-    const [latest] = await selectSigningKeys(toDb(sql, tenant))
+    await createSigningKey(new Handle({ tenant }))
+    const [latest] = await selectSigningKeys(new Handle({ tenant }))
     const payload = await verifyJwt(tenant, signedBy(latest as SigningKeyRow, claims(tenant)), 'at+jwt')
     expect(payload).toMatchObject(claims(tenant))
   })

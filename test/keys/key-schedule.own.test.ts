@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect } from 'vitest'
-import { sql } from '../../src/database/db.ts'
 import { Handle } from '../../src/database/handle.ts'
 import { runCleanup } from '../../src/jobs/cleanup.ts'
 import { rotateDueKeys } from '../../src/jobs/key-schedule.ts'
 import { getSigningKeys, rotateSigningKeys } from '../../src/keys/key-rotation.ts'
 import { invalidateKeys, verifyJwt } from '../../src/keys/keys.ts'
 import { verifyIdTokenHint } from '../../src/oidc/token/id-tokens.ts'
+import { sql } from '../support/database.ts'
 import { DAY_MS, HOUR_MS, kidOf, later, test } from '../support/key-rotation.ts'
 import { makeClient } from '../support/protocol.ts'
 

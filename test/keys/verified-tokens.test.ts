@@ -1,10 +1,10 @@
 import { describe, expect, vi } from 'vitest'
 import { apiAudienceOf, issuerOf } from '../../src/core/issuer.ts'
-import { sql } from '../../src/database/db.ts'
-import { Handle, toDb } from '../../src/database/handle.ts'
+import { Handle } from '../../src/database/handle.ts'
 import { createSigningKey } from '../../src/keys/key-rotation.ts'
 import { invalidateKeys, signJwt, verifyAccessToken } from '../../src/keys/keys.ts'
 import { newTenant } from '../support/actors.ts'
+import { sql } from '../support/database.ts'
 import { test } from '../support/tenant-per-test.ts'
 
 const LIFETIME_SECONDS = 60
@@ -32,7 +32,7 @@ describe('verifyAccessToken', () => {
     const token = await newAccessToken(tenant)
     await verifyAccessToken(tenant, token, audience)
     const [old] = await sql<{ id: string }>('SELECT "id" FROM "SigningKey" WHERE "tenantId" = $1', [tenant])
-    await createSigningKey(toDb(sql, tenant))
+    await createSigningKey(new Handle({ tenant }))
     invalidateKeys(new Handle({ tenant }))
     expect(await verifyAccessToken(tenant, token, audience)).toMatchObject({ sub: 'user_1' })
     await sql('DELETE FROM "SigningKey" WHERE "tenantId" = $1 AND "id" = $2', [tenant, old?.id])

@@ -8,8 +8,8 @@ import {
   isNonNullType,
   isObjectType,
 } from 'graphql'
-import { sql } from '../../src/database/db.ts'
 import { Prisma } from '../../src/generated/prisma/client.ts'
+import { sql } from '../support/database.ts'
 import { schema } from '../support/schema.ts'
 
 /** Types that REST embeds in another object. */

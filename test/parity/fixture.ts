@@ -1,7 +1,6 @@
 import { createClient } from '../../src/clients/clients.ts'
 import { type Ctx, createPlatformCtx } from '../../src/context/context.ts'
 import { newId } from '../../src/core/crypto.ts'
-import { dbFor } from '../../src/database/db.ts'
 import { listInboxMessages } from '../../src/delivery/inbox.ts'
 import { createIdentityProvider } from '../../src/idps/idps.ts'
 import { createInvitation } from '../../src/invitations/invitations.ts'
@@ -10,6 +9,7 @@ import { createRegistrationToken } from '../../src/registration/registration-tok
 import { startSession } from '../../src/sessions/sessions.ts'
 import { createUser } from '../../src/users/users.ts'
 import { ctxFor, newTenant, tokenFor } from '../support/actors.ts'
+import { dbFor } from '../support/database.ts'
 import type { Upstream } from '../support/upstream.ts'
 
 /** The suffix of an id that no object has. */

@@ -1,9 +1,9 @@
 import { describe, expect } from 'vitest'
-import { sql } from '../../src/database/db.ts'
 import { authenticatePasscode } from '../../src/passcodes/authenticate-passcode.ts'
 import { authenticateSession } from '../../src/sessions/authenticate-session.ts'
 import { createUser, lockUser, unlockUser, updateUser } from '../../src/users/users.ts'
 import { ctxFor, newTenant } from '../support/actors.ts'
+import { sql } from '../support/database.ts'
 import { codeIn, HOUR, INVALID, MINUTE, setClock, test, wrongFor } from '../support/passcodes.ts'
 import { countStatements } from '../support/statements.ts'
 

@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest'
-import { sql } from '../../src/database/db.ts'
 import { startSession } from '../../src/sessions/sessions.ts'
 import { createUser } from '../../src/users/users.ts'
+import { sql } from '../support/database.ts'
 import { HOUR, MINUTE, setClock, test } from '../support/passcodes.ts'
 
 describe('the first proof of an address', () => {

@@ -1,5 +1,4 @@
 import { describe, expect, vi } from 'vitest'
-import { sql } from '../../src/database/db.ts'
 import { awaitDeliveries } from '../../src/delivery/background.ts'
 import { listInboxMessages } from '../../src/delivery/inbox.ts'
 import { listEvents } from '../../src/events/list.ts'
@@ -9,6 +8,7 @@ import { authenticateSession } from '../../src/sessions/authenticate-session.ts'
 import { updateSettings } from '../../src/tenants/settings.ts'
 import { createUser, deleteUser, updateUser } from '../../src/users/users.ts'
 import { ctxFor, newTenant } from '../support/actors.ts'
+import { sql } from '../support/database.ts'
 import { test as base, INVALID, MINUTE, setClock, wrongFor } from '../support/passcodes.ts'
 import { countStatements } from '../support/statements.ts'
 

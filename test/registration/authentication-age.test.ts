@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest'
-import { dbFor } from '../../src/database/db.ts'
 import { startSessionIn } from '../support/browser-session.ts'
+import { dbFor } from '../support/database.ts'
 import { answerIn, authorizePath } from '../support/protocol.ts'
 import { test, WEB } from '../support/registration.ts'
 

@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest'
 import { updateClient } from '../../src/clients/client-changes.ts'
 import { createPlatformCtx } from '../../src/context/context.ts'
-import { dbFor } from '../../src/database/db.ts'
+import { dbFor } from '../support/database.ts'
 import { REDIRECT_URI } from '../support/protocol.ts'
 import { test, WEB } from '../support/registration.ts'
 

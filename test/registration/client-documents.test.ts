@@ -4,9 +4,9 @@ import { describe, expect } from 'vitest'
 import { createClient } from '../../src/clients/clients.ts'
 import { createPlatformCtx } from '../../src/context/context.ts'
 import { toAppError } from '../../src/core/to-app-error.ts'
-import { dbFor } from '../../src/database/db.ts'
 import { updateSettings } from '../../src/tenants/settings.ts'
 import { newOpenTenant, serveJson, test } from '../support/client-documents.ts'
+import { dbFor } from '../support/database.ts'
 import {
   answerIn,
   authorizePath,

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
-import { dbFor } from '../../src/database/db.ts'
 import { runCleanup } from '../../src/jobs/cleanup.ts'
+import { dbFor } from '../support/database.ts'
 import { test } from '../support/fixtures.ts'
 
 const DAY_MS = 86_400_000

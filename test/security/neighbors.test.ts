@@ -1,9 +1,9 @@
 import { describe, expect } from 'vitest'
 import type { WorkloadKind } from '../../src/core/workload.ts'
-import { sqlFor } from '../../src/database/db.ts'
 import { newTenant, tokenFor } from '../support/actors.ts'
 import { bindCalls } from '../support/calls.ts'
 import { connectToDatabase } from '../support/connections.ts'
+import { sqlFor } from '../support/database.ts'
 import { test as base } from '../support/fixtures.ts'
 import { makeClient, tokenRequest } from '../support/protocol.ts'
 

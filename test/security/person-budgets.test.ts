@@ -5,11 +5,11 @@ import { takeGrant, takePendingRequest, takeSignIn } from '../../src/coordinatio
 import { STORAGE_BUDGETS } from '../../src/coordination/storage-budgets.ts'
 import { env } from '../../src/core/env.ts'
 import { createCredentialEnrollmentToken } from '../../src/credentials/enrollment-tokens.ts'
-import { dbFor } from '../../src/database/db.ts'
 import { sendPasscode } from '../../src/passcodes/send-passcode.ts'
 import { updateSettings } from '../../src/tenants/settings.ts'
 import { createUser } from '../../src/users/users.ts'
 import { authenticateAs, test } from '../support/account.ts'
+import { dbFor } from '../support/database.ts'
 import { answerIn, authorizePath } from '../support/protocol.ts'
 import { enrollTotp } from '../support/totp.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest'
-import { dbFor } from '../../src/database/db.ts'
+import { dbFor } from '../support/database.ts'
 import { test } from '../support/fixtures.ts'
 import { answerIn } from '../support/protocol.ts'
 

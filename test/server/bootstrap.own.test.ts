@@ -4,10 +4,10 @@ import { findClient, isCurrentClientSecret } from '../../src/access/client-cache
 import { findTenant } from '../../src/access/tenant-cache.ts'
 import { createPlatformCtx } from '../../src/context/context.ts'
 import { ROLES, SCOPE_NAMES, SYSTEM_TENANT } from '../../src/core/scopes.ts'
-import { dbFor, sql } from '../../src/database/db.ts'
 import { resolveDataFile } from '../../src/dev/data-files.ts'
 import { type BootstrapReport, bootstrap } from '../../src/server/bootstrap.ts'
 import { getUserByEmail, updateUser } from '../../src/users/users.ts'
+import { dbFor, sql } from '../support/database.ts'
 import { logOf } from '../support/events.ts'
 import { test as base, openApp } from '../support/fixtures.ts'
 

@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest'
-import { sql } from '../../src/database/db.ts'
 import { endSession, findBrowserSession } from '../../src/sessions/sessions.ts'
 import { newTenant } from '../support/actors.ts'
+import { sql } from '../support/database.ts'
 import { MINUTE, setClock } from '../support/passcodes.ts'
 import { inMinutes, test } from '../support/sessions.ts'
 import { countStatements } from '../support/statements.ts'

@@ -1,11 +1,11 @@
 import { describe, expect } from 'vitest'
 import { newId } from '../../src/core/crypto.ts'
-import { sql } from '../../src/database/db.ts'
 import { authenticateSession } from '../../src/sessions/authenticate-session.ts'
 import { revokeSession, revokeUserSessions } from '../../src/sessions/revoke-sessions.ts'
 import { endSession, findBrowserSession, getSession } from '../../src/sessions/sessions.ts'
 import { createUser, lockUser } from '../../src/users/users.ts'
 import { ctxFor, newTenant } from '../support/actors.ts'
+import { sql } from '../support/database.ts'
 import { test as base, INVALID_SESSION_TOKEN, inMinutes } from '../support/sessions.ts'
 
 /** With grants of the user. */

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
-import { dbFor } from '../../src/database/db.ts'
 import { startSessionIn } from './browser-session.ts'
+import { dbFor } from './database.ts'
 import { test as base } from './fixtures.ts'
 import { openPage, type Page } from './hosted-pages.ts'
 import type { PageBrowser } from './page-browser.ts'

@@ -1,7 +1,7 @@
 import { authenticateToken } from '../../src/access/authenticate.ts'
 import type { Ctx } from '../../src/context/context.ts'
-import { dbFor } from '../../src/database/db.ts'
 import type { Gql } from './calls.ts'
+import { dbFor } from './database.ts'
 import { test as base } from './fixtures.ts'
 import type { Json } from './json.ts'
 import type { SignedIn, SignInOptions } from './people.ts'

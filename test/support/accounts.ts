@@ -1,5 +1,5 @@
 import { decodeJwt } from 'jose'
-import { dbFor } from '../../src/database/db.ts'
+import { dbFor } from './database.ts'
 import type { Person } from './fixtures.ts'
 import { accountIn, type PageBrowser } from './page-browser.ts'
 import { answerIn } from './protocol.ts'

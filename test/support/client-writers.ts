@@ -1,8 +1,8 @@
 import { expect } from 'vitest'
 import { createClient } from '../../src/clients/clients.ts'
 import { createPlatformCtx } from '../../src/context/context.ts'
-import { sql } from '../../src/database/db.ts'
 import type { CallOptions } from './calls.ts'
+import { sql } from './database.ts'
 import { test as base } from './fixtures.ts'
 import type { Json } from './json.ts'
 

@@ -1,6 +1,6 @@
 import { decodeJwt, type JWTPayload } from 'jose'
-import { dbFor } from '../../src/database/db.ts'
 import type { ResponseMode } from '../../src/oidc/model/authorize-request.ts'
+import { dbFor } from './database.ts'
 import { accountIn } from './page-browser.ts'
 import {
   authorizePath,

@@ -1,5 +1,5 @@
-import { dbFor } from '../../src/database/db.ts'
 import { startSessionIn } from './browser-session.ts'
+import { dbFor } from './database.ts'
 import { openPage } from './hosted-pages.ts'
 import { test as base, readTransfer, type SignInProvider } from './provider-sign-in.ts'
 

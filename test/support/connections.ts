@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { onTestFinished } from 'vitest'
-import type { Sql } from '../../src/database/db.ts'
+import { Tx } from '../../src/database/handle.ts'
 
 /** The database of this process. */
 export const databaseUrl = (): string => process.env.DATABASE_URL ?? ''
@@ -16,8 +16,6 @@ export async function connectToDatabase(url = databaseUrl()): Promise<pg.Client>
   return client
 }
 
-/** Sends statements of `src` by a connection. */
-export const toSql =
-  (client: pg.Client): Sql =>
-  async (text, values) =>
-    (await client.query<never>(text, values)).rows
+/** Sends statements of a tenant on a connection. What follows a commit is not done. */
+export const toTx = (client: pg.Client, tenant: string): Tx =>
+  new Tx(tenant, { client: client as unknown as pg.PoolClient, effects: new Map(), parts: new Map() })

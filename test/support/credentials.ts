@@ -1,6 +1,6 @@
 import { newId } from '../../src/core/crypto.ts'
-import { dbFor } from '../../src/database/db.ts'
 import { createUser } from '../../src/users/users.ts'
+import { dbFor } from './database.ts'
 import { test as base } from './tenant-per-test.ts'
 
 export const CREATE_ENROLLMENT_TOKEN = `mutation ($input: CreateCredentialEnrollmentTokenInput!) { createCredentialEnrollmentToken(input: $input) {

@@ -1,6 +1,6 @@
 import { sha256 } from '../../src/core/crypto.ts'
-import { dbFor } from '../../src/database/db.ts'
 import { bindProtocol } from './calls.ts'
+import { dbFor } from './database.ts'
 import { decide, enterCode, pollWith, startDevice } from './device-flow.ts'
 import { PageBrowser } from './page-browser.ts'
 import { makeClient, makeUser } from './protocol.ts'

@@ -1,7 +1,7 @@
 import { createCredentialEnrollmentToken } from '../../src/credentials/enrollment-tokens.ts'
-import { dbFor } from '../../src/database/db.ts'
 import { createUser } from '../../src/users/users.ts'
 import { createCredential } from './authenticator.ts'
+import { dbFor } from './database.ts'
 import type { Json } from './json.ts'
 import { test as base } from './tenant-per-test.ts'
 

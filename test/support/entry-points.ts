@@ -3,7 +3,6 @@ import { upsertConsent } from '../../src/consents/consents.sql.ts'
 import { revokeUserConsent } from '../../src/consents/consents.ts'
 import { createPlatformCtx } from '../../src/context/context.ts'
 import { SYSTEM_TENANT } from '../../src/core/scopes.ts'
-import { inTransaction, sql } from '../../src/database/db.ts'
 import { revokeSession } from '../../src/sessions/revoke-sessions.ts'
 import { updateSettings } from '../../src/tenants/settings.ts'
 import { deleteTenant } from '../../src/tenants/tenants.ts'
@@ -11,6 +10,7 @@ import { setUserRoles } from '../../src/users/roles.ts'
 import { deleteUser, lockUser } from '../../src/users/users.ts'
 import { newTenant, tokenFor } from './actors.ts'
 import type { TestApp } from './app.ts'
+import { inTransaction } from './database.ts'
 import { test as base } from './fixtures.ts'
 import { PageBrowser } from './page-browser.ts'
 import {
@@ -208,7 +208,7 @@ const REVOCATIONS: Record<string, Revocation> = {
         resources: [],
         now: new Date(),
       }
-      await upsertConsent(sql, tenant, consent)
+      await upsertConsent(createPlatformCtx(tenant).db, consent)
       await revokeUserConsent(createPlatformCtx(tenant), user.id, client.id)
     },
   },

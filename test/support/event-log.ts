@@ -1,11 +1,11 @@
 import { createClient } from '../../src/clients/clients.ts'
 import type { Ctx } from '../../src/context/context.ts'
-import { inTransaction, sql } from '../../src/database/db.ts'
 import { type LogEvent, recordEvents } from '../../src/events/log.ts'
 import type { EventType, NewEvent } from '../../src/events/types.ts'
 import { startSession } from '../../src/sessions/sessions.ts'
 import { createUser, lockUser, updateUser } from '../../src/users/users.ts'
 import { ctxFor, newTenant } from './actors.ts'
+import { sql } from './database.ts'
 import { logOf } from './events.ts'
 import { test as base } from './fixtures.ts'
 import type { Json } from './json.ts'
@@ -36,7 +36,7 @@ export type World = {
 }
 
 async function recordAt(ctx: Ctx, at: Date, type: EventType, subjectIds: string[]): Promise<void> {
-  await inTransaction((sql) => recordEvents(sql, ctx, [{ type, subjectIds } as NewEvent]))
+  await ctx.db.transaction((tx) => recordEvents(tx, ctx, [{ type, subjectIds } as NewEvent]))
   await sql(
     `UPDATE "Event" SET "occurredAt" = $2::timestamptz WHERE "tenantId" = $1 AND "subjectIds" = $3::text[]`,
     [ctx.tenant, at, subjectIds],

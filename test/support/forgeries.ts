@@ -2,8 +2,7 @@ import { createHmac, createPrivateKey, type KeyObject, sign } from 'node:crypto'
 import { decodeJwt, type JWTPayload } from 'jose'
 import { createPlatformCtx } from '../../src/context/context.ts'
 import { unseal } from '../../src/core/crypto.ts'
-import { sql } from '../../src/database/db.ts'
-import { toDb } from '../../src/database/handle.ts'
+import { Handle } from '../../src/database/handle.ts'
 import { selectSigningKeys } from '../../src/keys/keys.sql.ts'
 import { SEAL_PURPOSE } from '../../src/keys/keys.ts'
 import type { SigningAlgorithm } from '../../src/keys/signing-algorithms.ts'
@@ -16,7 +15,7 @@ export type SigningKey = { kid: string; privateKey: KeyObject }
 
 /** Reads the private signing key of a tenant for an algorithm. */
 export async function readSigningKey(tenant: string, alg: SigningAlgorithm = 'ES256'): Promise<SigningKey> {
-  const row = (await selectSigningKeys(toDb(sql, tenant))).find((key) => key.alg === alg)
+  const row = (await selectSigningKeys(new Handle({ tenant }))).find((key) => key.alg === alg)
   const key = unseal(SEAL_PURPOSE, row?.privateKey ?? '')
   return { kid: row?.id ?? '', privateKey: createPrivateKey({ key, format: 'der', type: 'pkcs8' }) }
 }

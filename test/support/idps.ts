@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto'
-import { sql } from '../../src/database/db.ts'
 import type { CallOptions } from './calls.ts'
+import { sql } from './database.ts'
 import { test as base } from './fixtures.ts'
 import type { Json } from './json.ts'
 

@@ -1,5 +1,5 @@
-import { dbFor } from '../../src/database/db.ts'
 import { createInvitation } from '../../src/invitations/invitations.ts'
+import { dbFor } from './database.ts'
 import { test as base } from './fixtures.ts'
 import type { PageBrowser } from './page-browser.ts'
 

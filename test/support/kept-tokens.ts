@@ -1,8 +1,8 @@
 import { expect } from 'vitest'
 import { createPlatformCtx } from '../../src/context/context.ts'
-import { dbFor } from '../../src/database/db.ts'
 import type { IdpUserToken } from '../../src/generated/prisma/client.ts'
 import { updateIdentityProvider } from '../../src/idps/idps.ts'
+import { dbFor } from './database.ts'
 import type { PageBrowser } from './page-browser.ts'
 import { test as base, type SignInProvider } from './provider-sign-in.ts'
 

@@ -2,9 +2,9 @@ import { decodeProtectedHeader, type JWK } from 'jose'
 import { expect } from 'vitest'
 import { createPlatformCtx } from '../../src/context/context.ts'
 import { issuerOf } from '../../src/core/issuer.ts'
-import { sql } from '../../src/database/db.ts'
 import { Handle } from '../../src/database/handle.ts'
 import { invalidateKeys, signJwt } from '../../src/keys/keys.ts'
+import { sql } from './database.ts'
 import { test as base } from './tenant-per-test.ts'
 
 export const HOUR_MS = 3_600_000

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import { inTransaction, type Sql } from '../../src/database/db.ts'
+import { inTransaction, type Sql } from './database.ts'
 
 const LIMIT_MS = 20_000
 const WAITING = `

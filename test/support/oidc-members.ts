@@ -1,6 +1,6 @@
 import { exportJWK, generateKeyPair } from 'jose'
-import { sql } from '../../src/database/db.ts'
 import { test as base, OIDC_MEMBERS } from './client-writers.ts'
+import { sql } from './database.ts'
 import type { Json } from './json.ts'
 
 type Fields = Record<string, unknown>

@@ -1,4 +1,4 @@
-import { sql } from '../../src/database/db.ts'
+import { sql } from './database.ts'
 import { test as base } from './fixtures.ts'
 import { csrfIn } from './protocol.ts'
 

@@ -1,11 +1,11 @@
 import { test as base, expect, vi } from 'vitest'
 import type { Ctx } from '../../src/context/context.ts'
-import { sql } from '../../src/database/db.ts'
 import { listInboxMessages } from '../../src/delivery/inbox.ts'
 import { authenticatePasscode } from '../../src/passcodes/authenticate-passcode.ts'
 import { sendPasscode } from '../../src/passcodes/send-passcode.ts'
 import { ctxFor, newTenant } from './actors.ts'
 import { bindEvents } from './calls.ts'
+import { sql } from './database.ts'
 import { openApp } from './fixtures.ts'
 
 export const SECOND = 1000

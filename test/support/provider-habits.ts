@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import { dbFor } from '../../src/database/db.ts'
+import { dbFor } from './database.ts'
 import { test as base, type SignInProvider } from './provider-sign-in.ts'
 import type { Upstream } from './upstream.ts'
 

@@ -1,4 +1,4 @@
-import { dbFor } from '../../src/database/db.ts'
+import { dbFor } from './database.ts'
 import { test as base } from './openid-client.ts'
 import { basic } from './protocol.ts'
 

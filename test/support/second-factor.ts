@@ -1,6 +1,6 @@
 import type { Ctx } from '../../src/context/context.ts'
 import { createRecoveryCodes } from '../../src/credentials/recovery-codes.ts'
-import { dbFor } from '../../src/database/db.ts'
+import { dbFor } from './database.ts'
 import type { Person } from './fixtures.ts'
 import type { Page } from './hosted-pages.ts'
 import type { PageBrowser } from './page-browser.ts'

@@ -1,11 +1,11 @@
 import { createClient } from '../../src/clients/clients.ts'
 import { createPlatformCtx } from '../../src/context/context.ts'
-import { sql } from '../../src/database/db.ts'
 import { revokeSession } from '../../src/sessions/revoke-sessions.ts'
 import type { SessionFilterMember } from '../../src/sessions/session-list.fields.ts'
 import { startSession } from '../../src/sessions/sessions.ts'
 import { createUser } from '../../src/users/users.ts'
 import { MINIMAL_CLIENT } from './clients.ts'
+import { sql } from './database.ts'
 import { test as base } from './fixtures.ts'
 import { walk } from './lists.ts'
 

@@ -1,10 +1,10 @@
 import { expect } from 'vitest'
 import { createClient } from '../../src/clients/clients.ts'
 import { createPlatformCtx } from '../../src/context/context.ts'
-import { sql } from '../../src/database/db.ts'
 import { type NewSessionOptions, startBrowserSession, startSession } from '../../src/sessions/sessions.ts'
 import { createUser } from '../../src/users/users.ts'
 import { MINIMAL_CLIENT } from './clients.ts'
+import { sql } from './database.ts'
 import { MINUTE } from './passcodes.ts'
 import { test as base } from './tenant-per-test.ts'
 

@@ -1,5 +1,5 @@
-import { dbFor } from '../../src/database/db.ts'
 import type { Prisma } from '../../src/generated/prisma/client.ts'
+import { dbFor } from './database.ts'
 
 /** Lets the sign-in of sessions, by passcode, be so many seconds ago. */
 export async function ageSignIn(

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
-import { dbFor } from '../../src/database/db.ts'
 import { updateSettings } from '../../src/tenants/settings.ts'
+import { dbFor } from './database.ts'
 import { test as base, type Page } from './hosted-pages.ts'
 import type { PageBrowser } from './page-browser.ts'
 

@@ -1,7 +1,6 @@
 import { expect } from 'vitest'
 import { apiAudienceOf } from '../../src/core/issuer.ts'
 import type { Scope } from '../../src/core/scopes.ts'
-import { inTransaction } from '../../src/database/db.ts'
 import { Handle } from '../../src/database/handle.ts'
 import { readEvents, readHead, recordEvents, wakeReaders } from '../../src/events/log.ts'
 import { issueAccessToken } from '../../src/oidc/token/access-tokens.ts'
@@ -91,20 +90,14 @@ export const test = base
       },
   )
   /** Records an event for each number. */
-  .extend(
-    'recordNumbers',
-    { scope: 'file' },
-    ({ tenant, ctx }) =>
-      async (...numbers: number[]): Promise<void> => {
-        for (const number of numbers)
-          await inTransaction((sql) =>
-            recordEvents(sql, ctx, [
-              { type: 'consent.granted', subjectIds: [String(number)], detail: { scope: 'openid' } },
-            ]),
-          )
-        wakeReaders(tenant)
-      },
-  )
+  .extend('recordNumbers', { scope: 'file' }, ({ ctx }) => async (...numbers: number[]): Promise<void> => {
+    for (const number of numbers)
+      await ctx.db.transaction((tx) =>
+        recordEvents(tx, ctx, [
+          { type: 'consent.granted', subjectIds: [String(number)], detail: { scope: 'openid' } },
+        ]),
+      )
+  })
   /** Reads the position of the newest event through the API. */
   .extend('headPosition', { scope: 'file' }, ({ server, tenant, token }) => async (): Promise<string> => {
     const query =

@@ -1,4 +1,4 @@
-import { sql } from '../../src/database/db.ts'
+import { sql } from './database.ts'
 
 /** The tables with a column tenantId. */
 export async function listTenantTables(): Promise<string[]> {

@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'vitest'
 import { decodePosition, type Position } from '../../src/core/event-position.ts'
-import type { Sql } from '../../src/database/db.ts'
-import { Handle } from '../../src/database/handle.ts'
+import { type Db, Handle } from '../../src/database/handle.ts'
 import { type LogEvent, readEvents, readHead, recordEvents } from '../../src/events/log.ts'
 import { followEvents } from '../../src/events/tail.ts'
 import { test as base } from './tenant-per-test.ts'
@@ -13,13 +12,13 @@ export const listNames = (events: LogEvent[]): (string | undefined)[] =>
 
 /** `test` with a tenant for each test, and its log. */
 export const test = base
-  /** Records an event for each name. */
+  /** Records an event for each name on a connection. */
   .extend(
-    'write',
+    'writeOn',
     ({ ctx }) =>
-      (sql: Sql, ...names: string[]) =>
+      (db: Db, ...names: string[]) =>
         recordEvents(
-          sql,
+          db,
           ctx,
           names.map((name) => ({
             type: 'consent.granted' as const,
@@ -27,6 +26,13 @@ export const test = base
             detail: { scope: 'openid' },
           })),
         ),
+  )
+  /** Records an event for each name in a transaction. */
+  .extend(
+    'write',
+    ({ ctx, writeOn }) =>
+      (...names: string[]) =>
+        ctx.db.transaction((tx) => writeOn(tx, ...names)),
   )
   /**
    * The head of the log, once all events before it are visible: other databases of the cluster have writers,

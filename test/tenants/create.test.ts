@@ -1,11 +1,11 @@
 import { describe, expect } from 'vitest'
 import { findTenant } from '../../src/access/tenant-cache.ts'
 import { SYSTEM_TENANT } from '../../src/core/scopes.ts'
-import { dbFor, sql } from '../../src/database/db.ts'
 import { listPublicKeys } from '../../src/keys/keys.ts'
 import { createTenant } from '../../src/tenants/tenants.ts'
 import { ctxFor, newTenant } from '../support/actors.ts'
 import { withIssues } from '../support/clients.ts'
+import { dbFor, sql } from '../support/database.ts'
 import { newSlug, test, UNSET_SETTINGS } from '../support/tenants.ts'
 
 describe('createTenant', () => {

@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest'
-import { sql } from '../../src/database/db.ts'
 import { createUser } from '../../src/users/users.ts'
+import { sql } from '../support/database.ts'
 import { test as base, QUERY } from '../support/user-search.ts'
 
 const METADATA = {

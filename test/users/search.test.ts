@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest'
 import type { Ctx } from '../../src/context/context.ts'
-import { sql } from '../../src/database/db.ts'
 import { createUser, deleteUser, updateUser } from '../../src/users/users.ts'
+import { sql } from '../support/database.ts'
 import { countWarmStatements } from '../support/statements.ts'
 import { QUERY, test } from '../support/user-search.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest'
-import { sql } from '../../src/database/db.ts'
+import { sql } from '../support/database.ts'
 import { toTypes } from '../support/events.ts'
 import { invalidFields } from '../support/issues.ts'
 import { SURFACES, test } from '../support/user-writers.ts'

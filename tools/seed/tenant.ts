@@ -2,7 +2,6 @@ import { createClient } from '../../src/clients/clients.ts'
 import { type Ctx, createPlatformCtx } from '../../src/context/context.ts'
 import { newId } from '../../src/core/crypto.ts'
 import { SYSTEM_TENANT } from '../../src/core/scopes.ts'
-import { inTransaction } from '../../src/database/db.ts'
 import { createEventRow, wakeReaders } from '../../src/events/log.ts'
 import { createIdentityProvider } from '../../src/idps/idps.ts'
 import { ensureTenant } from '../../src/tenants/tenants.ts'
@@ -55,8 +54,8 @@ async function writePeople(ctx: Ctx, people: readonly SeededUser[], until: Date)
     Session: people.flatMap(({ sessions }) => sessions),
     Event: events.sort((a, b) => a.occurredAt.getTime() - b.occurredAt.getTime()),
   }
-  await inTransaction(async (sql) => {
-    for (const [table, list] of Object.entries(rows)) await insertRows(sql, ctx.tenant, table, list)
+  await ctx.db.transaction(async (tx) => {
+    for (const [table, list] of Object.entries(rows)) await insertRows(tx, table, list)
   })
 }
 

@@ -1,10 +1,10 @@
 import { createServer } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect } from 'vitest'
-import { dbFor } from '../../../src/database/db.ts'
 import { deleteIdentityProvider } from '../../../src/idps/idps.ts'
 import { LANGUAGE_COOKIE } from '../../../src/languages/request-language.ts'
 import { test as base } from '../../support/connect-identity.ts'
+import { dbFor } from '../../support/database.ts'
 import { listenOnLoopback } from '../../support/loopback.ts'
 
 /** The deadline of a step at a provider, with the time of a busy machine. */

@@ -1,9 +1,9 @@
 import { describe, expect } from 'vitest'
-import { dbFor } from '../../../src/database/db.ts'
 import { awaitDeliveries } from '../../../src/delivery/background.ts'
 import { listInboxMessages } from '../../../src/delivery/inbox.ts'
 import { startSessionIn } from '../../support/browser-session.ts'
 import { test } from '../../support/connect-identity.ts'
+import { dbFor } from '../../support/database.ts'
 import { openPage } from '../../support/hosted-pages.ts'
 
 describe('connecting an account elsewhere on the account page', () => {

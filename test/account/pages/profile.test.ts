@@ -1,8 +1,8 @@
 import { describe, expect } from 'vitest'
 import { takeChange } from '../../../src/coordination/person-budgets.ts'
-import { dbFor } from '../../../src/database/db.ts'
 import { getUser, updateUser } from '../../../src/users/users.ts'
 import { test as base } from '../../support/account-pages.ts'
+import { dbFor } from '../../support/database.ts'
 import { listTags } from '../../support/pages.tsx'
 
 const PATH = '/profile'

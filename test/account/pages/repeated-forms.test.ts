@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest'
-import { dbFor } from '../../../src/database/db.ts'
 import { updateSettings } from '../../../src/tenants/settings.ts'
 import { test as base } from '../../support/account-pages.ts'
+import { dbFor } from '../../support/database.ts'
 import { openPage } from '../../support/hosted-pages.ts'
 import { codeFor } from '../../support/protocol.ts'
 import { repeatForm } from '../../support/repeated-forms.ts'

@@ -1,8 +1,8 @@
 import { describe, expect } from 'vitest'
-import { dbFor } from '../../../src/database/db.ts'
 import { updateSettings } from '../../../src/tenants/settings.ts'
 import { test as base } from '../../support/account-pages.ts'
 import { startSessionIn } from '../../support/browser-session.ts'
+import { dbFor } from '../../support/database.ts'
 import { readSetupSecret } from '../../support/second-factor.ts'
 import { computeTotp, computeWrongTotp } from '../../support/totp.ts'
 

@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest'
-import { dbFor } from '../../../src/database/db.ts'
 import { test } from '../../support/account-pages.ts'
 import { startSessionIn } from '../../support/browser-session.ts'
+import { dbFor } from '../../support/database.ts'
 
 const sessionsIn = (html: string): string[] =>
   [...html.matchAll(/name="session" value="([^"]+)"/g)].map(([, id]) => id as string)

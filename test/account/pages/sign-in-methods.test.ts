@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest'
-import { dbFor } from '../../../src/database/db.ts'
 import { test as base } from '../../support/account-pages.ts'
+import { dbFor } from '../../support/database.ts'
 import { enrollPasskey } from '../../support/passkeys.ts'
 
 const idsIn = (html: string): string[] =>

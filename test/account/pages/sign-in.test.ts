@@ -1,10 +1,10 @@
 import { describe, expect } from 'vitest'
 import { createPlatformCtx } from '../../../src/context/context.ts'
-import { dbFor } from '../../../src/database/db.ts'
 import { endSession, listUserSessions } from '../../../src/sessions/sessions.ts'
 import { lockUser } from '../../../src/users/users.ts'
 import { test } from '../../support/account-pages.ts'
 import { startSessionIn } from '../../support/browser-session.ts'
+import { dbFor } from '../../support/database.ts'
 import { openPage } from '../../support/hosted-pages.ts'
 import { codeFor, csrfIn } from '../../support/protocol.ts'
 

@@ -5,8 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect } from 'vitest'
 import { WebSocket } from 'ws'
 import type { Ctx } from '../../../src/context/context.ts'
-import { inTransaction } from '../../../src/database/db.ts'
-import { recordEvents, wakeReaders } from '../../../src/events/log.ts'
+import { recordEvents } from '../../../src/events/log.ts'
 import { revokeSession } from '../../../src/sessions/revoke-sessions.ts'
 import { setUserRoles } from '../../../src/users/roles.ts'
 import { createUser } from '../../../src/users/users.ts'
@@ -21,15 +20,14 @@ async function recordLargeEvents(ctx: Ctx, times: number): Promise<void> {
     subjectIds: ['x'.repeat(5000)],
     detail: { scope: 'openid' },
   }
-  await inTransaction(async (sql) => {
+  await ctx.db.transaction(async (tx) => {
     for (let index = 0; index < times; index += 1)
       await recordEvents(
-        sql,
+        tx,
         ctx,
         Array.from({ length: 100 }, () => event),
       )
   })
-  wakeReaders(ctx.tenant)
 }
 
 /**

@@ -1,9 +1,9 @@
 import { decodeJwt } from 'jose'
 import { describe, expect } from 'vitest'
-import { dbFor } from '../../../src/database/db.ts'
 import { signJwt } from '../../../src/keys/keys.ts'
 import { newTenant } from '../../support/actors.ts'
 import { runAuthorize, startPlan } from '../../support/conformance-plan.ts'
+import { dbFor } from '../../support/database.ts'
 import { answerIn, authorizePath, exchange, makeUser } from '../../support/protocol.ts'
 import { test as base } from '../../support/signed-in-plan.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest'
 import { sha256 } from '../../../src/core/crypto.ts'
-import { dbFor } from '../../../src/database/db.ts'
+import { dbFor } from '../../support/database.ts'
 import { answerIn, REDIRECT_URI } from '../../support/protocol.ts'
 import { type Form, PREFIX, SPA_ORIGIN, test } from '../../support/pushed-requests.ts'
 import { leastStatements } from '../../support/statements.ts'

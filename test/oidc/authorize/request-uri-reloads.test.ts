@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest'
 import { sha256 } from '../../../src/core/crypto.ts'
-import { dbFor } from '../../../src/database/db.ts'
 import { updateSettings } from '../../../src/tenants/settings.ts'
+import { dbFor } from '../../support/database.ts'
 import { handleIn } from '../../support/hosted-pages.ts'
 import { answerIn, codeFor } from '../../support/protocol.ts'
 import { PREFIX, test } from '../../support/pushed-requests.ts'

@@ -6,10 +6,10 @@ import { describe, expect } from 'vitest'
 import { invalidateClient } from '../../../src/access/client-cache.ts'
 import { updateClient } from '../../../src/clients/client-changes.ts'
 import { createPlatformCtx } from '../../../src/context/context.ts'
-import { dbFor } from '../../../src/database/db.ts'
 import { Handle } from '../../../src/database/handle.ts'
 import { noBrowser, ORIGIN } from '../../support/browser.ts'
 import { test as base, enterCode } from '../../support/browser-sign-in.ts'
+import { dbFor } from '../../support/database.ts'
 import { authorizePath } from '../../support/protocol.ts'
 
 /** A message that a page of a site has received. */

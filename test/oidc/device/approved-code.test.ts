@@ -1,9 +1,9 @@
 import { describe, expect } from 'vitest'
 import { revokeUserConsent } from '../../../src/consents/consents.ts'
 import { createPlatformCtx } from '../../../src/context/context.ts'
-import { dbFor } from '../../../src/database/db.ts'
 import { endSession } from '../../../src/sessions/sessions.ts'
 import { deleteUser, lockUser } from '../../../src/users/users.ts'
+import { dbFor } from '../../support/database.ts'
 import { decide } from '../../support/device-flow.ts'
 import { test as base } from '../../support/devices.ts'
 

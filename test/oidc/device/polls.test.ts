@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest'
-import { dbFor } from '../../../src/database/db.ts'
 import { runCleanup } from '../../../src/jobs/cleanup.ts'
+import { dbFor } from '../../support/database.ts'
 import { decide } from '../../support/device-flow.ts'
 import { test as base } from '../../support/devices.ts'
 import { toText } from '../../support/events.ts'

@@ -1,7 +1,7 @@
 import * as openid from 'openid-client'
 import { describe, expect } from 'vitest'
 import { sha256 } from '../../../src/core/crypto.ts'
-import { dbFor } from '../../../src/database/db.ts'
+import { dbFor } from '../../support/database.ts'
 import { decide } from '../../support/device-flow.ts'
 import { test as base } from '../../support/openid-client.ts'
 

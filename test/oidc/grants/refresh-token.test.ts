@@ -1,11 +1,11 @@
 import { describe, expect } from 'vitest'
 import { updateClient } from '../../../src/clients/client-changes.ts'
 import { createPlatformCtx } from '../../../src/context/context.ts'
-import { dbFor } from '../../../src/database/db.ts'
 import { authenticateSession } from '../../../src/sessions/authenticate-session.ts'
 import { endSession } from '../../../src/sessions/sessions.ts'
 import { deleteUser, lockUser } from '../../../src/users/users.ts'
 import { newTenant } from '../../support/actors.ts'
+import { dbFor } from '../../support/database.ts'
 import { makeClient, refreshWith } from '../../support/protocol.ts'
 import { test as base } from '../../support/visitor.ts'
 

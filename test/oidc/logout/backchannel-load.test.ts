@@ -1,12 +1,12 @@
 import { decodeJwt } from 'jose'
 import { describe, expect } from 'vitest'
 import { createPlatformCtx } from '../../../src/context/context.ts'
-import { dbFor } from '../../../src/database/db.ts'
 import { startLogoutDeliveries } from '../../../src/oidc/logout/logout-deliveries.ts'
 import { revokeUserSessions } from '../../../src/sessions/revoke-sessions.ts'
 import { endSession } from '../../../src/sessions/sessions.ts'
 import { newTenant } from '../../support/actors.ts'
 import { test } from '../../support/backchannel-logout.ts'
+import { dbFor } from '../../support/database.ts'
 import { answerIn, authorizePath, exchange, makeClient, makeUser, signInAt } from '../../support/protocol.ts'
 
 describe('many deliveries', () => {

@@ -1,8 +1,8 @@
 import { describe, expect } from 'vitest'
 import { revokeUserConsent } from '../../../src/consents/consents.ts'
-import { dbFor } from '../../../src/database/db.ts'
 import { endSession } from '../../../src/sessions/sessions.ts'
 import { type ListeningClient, test } from '../../support/backchannel-logout.ts'
+import { dbFor } from '../../support/database.ts'
 import { countStatements, countWarmStatements } from '../../support/statements.ts'
 
 describe('the end of a session (OpenID Connect Back-Channel Logout 1.0)', () => {

@@ -4,10 +4,9 @@ import { describe, expect } from 'vitest'
 import { cascadeSessionEnd } from '../../../src/access/revocation.ts'
 import { endSessions } from '../../../src/access/session-revocation.sql.ts'
 import { type Ctx, createPlatformCtx } from '../../../src/context/context.ts'
-import { dbFor, inTransaction, type Sql } from '../../../src/database/db.ts'
-import { toDb } from '../../../src/database/handle.ts'
 import { endSession } from '../../../src/sessions/sessions.ts'
 import { deleteUser, lockUser } from '../../../src/users/users.ts'
+import { dbFor, type Sql } from '../../support/database.ts'
 import { test as base } from '../../support/fixtures.ts'
 import { untilWaiting, whileLocked } from '../../support/locks.ts'
 import { answerIn, type TokenAnswer } from '../../support/protocol.ts'
@@ -95,15 +94,11 @@ describe('a code that is redeemed while its session ends', () => {
     const { sid, code } = await withCode()
     const now = new Date()
     let exchanged: Promise<TokenAnswer> | undefined
-    await inTransaction(async (sql) => {
-      const ended = await endSessions(
-        toDb(sql, tenant),
-        { kind: 'session', sessionId: sid },
-        { now, reason: 'logout' },
-      )
+    await createPlatformCtx(tenant).db.transaction(async (tx) => {
+      const ended = await endSessions(tx, { kind: 'session', sessionId: sid }, { now, reason: 'logout' })
       exchanged = oidc.exchange(code, {}, listening)
       await untilWaiting(1)
-      await cascadeSessionEnd(toDb(sql, createPlatformCtx(tenant).tenant), createPlatformCtx(tenant), ended, {
+      await cascadeSessionEnd(tx, createPlatformCtx(tenant), ended, {
         now,
         reason: 'logout',
       })

@@ -2,10 +2,10 @@ import type { RequestListener } from 'node:http'
 import { decodeJwt } from 'jose'
 import { describe, expect, onTestFinished, vi } from 'vitest'
 import { deleteClient, updateClient } from '../../../src/clients/client-changes.ts'
-import { sql } from '../../../src/database/db.ts'
 import { computePauseSeconds } from '../../../src/delivery/outbox/outbox.ts'
 import { endSession } from '../../../src/sessions/sessions.ts'
 import { test } from '../../support/backchannel-logout.ts'
+import { sql } from '../../support/database.ts'
 
 describe('a client that does not accept its logout token', () => {
   test('receives a new token with each attempt until it accepts one', async ({

@@ -1,8 +1,8 @@
 import { decodeJwt } from 'jose'
 import { describe, expect } from 'vitest'
-import { dbFor } from '../../../src/database/db.ts'
 import { signJwt } from '../../../src/keys/keys.ts'
 import { startSessionIn } from '../../support/browser-session.ts'
+import { dbFor } from '../../support/database.ts'
 import { answerIn, csrfIn } from '../../support/protocol.ts'
 import { test as base } from '../../support/visitor.ts'
 

@@ -1,13 +1,13 @@
 import { describe, expect } from 'vitest'
 import { revokeViewerSessions } from '../../../src/account/sessions.ts'
 import { type Ctx, createPlatformCtx, toUserCtx } from '../../../src/context/context.ts'
-import { sql } from '../../../src/database/db.ts'
 import { runCleanup } from '../../../src/jobs/cleanup.ts'
 import { revokeSession, revokeUserSessions } from '../../../src/sessions/revoke-sessions.ts'
 import { deleteUser, lockUser, updateUser } from '../../../src/users/users.ts'
 import { resetCooldown } from '../../support/account.ts'
 import { type SignedInUser, test } from '../../support/backchannel-logout.ts'
 import type { Protocol } from '../../support/calls.ts'
+import { sql } from '../../support/database.ts'
 import { accountIn, type PageBrowser } from '../../support/page-browser.ts'
 
 type Means = {

@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest'
-import { dbFor } from '../../../src/database/db.ts'
 import { updateIdentityProvider } from '../../../src/idps/idps.ts'
 import { revokeUserSessions } from '../../../src/sessions/revoke-sessions.ts'
+import { dbFor } from '../../support/database.ts'
 import { csrfIn } from '../../support/page-browser.ts'
 import { answerIn } from '../../support/protocol.ts'
 import {

@@ -1,6 +1,6 @@
 import { decodeJwt, type JWTPayload } from 'jose'
 import { describe, expect } from 'vitest'
-import { dbFor } from '../../../src/database/db.ts'
+import { dbFor } from '../../support/database.ts'
 import { answerIn, signInAt } from '../../support/protocol.ts'
 import { test as base } from '../../support/signed-in.ts'
 import { countWarmStatements } from '../../support/statements.ts'

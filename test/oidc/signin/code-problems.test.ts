@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest'
-import { dbFor, sql } from '../../../src/database/db.ts'
 import { lockUser } from '../../../src/users/users.ts'
 import { resetCooldown } from '../../support/account.ts'
+import { dbFor, sql } from '../../support/database.ts'
 import { test as base, interactionAt, openPage } from '../../support/hosted-pages.ts'
 
 const test = base

@@ -1,11 +1,11 @@
 import { describe, expect } from 'vitest'
 import { takeSignInNotice } from '../../../src/coordination/person-budgets.ts'
-import { dbFor } from '../../../src/database/db.ts'
 import { awaitDeliveries } from '../../../src/delivery/background.ts'
 import { listInboxMessages } from '../../../src/delivery/inbox.ts'
 import { updateSettings } from '../../../src/tenants/settings.ts'
 import { resetCooldown } from '../../support/account.ts'
 import { test as base } from '../../support/accounts.ts'
+import { dbFor } from '../../support/database.ts'
 import type { Person } from '../../support/fixtures.ts'
 import type { PageBrowser } from '../../support/page-browser.ts'
 

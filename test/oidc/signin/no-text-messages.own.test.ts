@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, vi } from 'vitest'
 import { createPlatformCtx } from '../../../src/context/context.ts'
-import { dbFor } from '../../../src/database/db.ts'
 import { listPasscodeChannels } from '../../../src/passcodes/passcode-channels.ts'
 import { getSettings, updateSettings } from '../../../src/tenants/settings.ts'
+import { dbFor } from '../../support/database.ts'
 import { openPage, test } from '../../support/hosted-pages.ts'
 
 const servers = await vi.hoisted(async () => {

@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest'
 import { takeSignIn } from '../../../src/coordination/person-budgets.ts'
 import { env } from '../../../src/core/env.ts'
-import { dbFor } from '../../../src/database/db.ts'
+import { dbFor } from '../../support/database.ts'
 import { GONE, interactionAt } from '../../support/hosted-pages.ts'
 import { setLocked, whileLocked } from '../../support/locks.ts'
 import { test as base, type Passkey } from '../../support/passkeys.ts'

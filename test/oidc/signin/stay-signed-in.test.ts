@@ -1,8 +1,8 @@
 import { describe, expect } from 'vitest'
-import { dbFor } from '../../../src/database/db.ts'
 import { findBrowserSession } from '../../../src/sessions/sessions.ts'
 import { updateSettings } from '../../../src/tenants/settings.ts'
 import { test as base } from '../../support/accounts.ts'
+import { dbFor } from '../../support/database.ts'
 import { csrfIn } from '../../support/page-browser.ts'
 import { answerIn, codeFor } from '../../support/protocol.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest'
-import { dbFor } from '../../../src/database/db.ts'
+import { dbFor } from '../../support/database.ts'
 import { test as base, GONE, interactionAt, openPage } from '../../support/hosted-pages.ts'
 import { codeFor } from '../../support/protocol.ts'
 

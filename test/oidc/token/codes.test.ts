@@ -1,9 +1,9 @@
 import { describe, expect } from 'vitest'
 import { createPlatformCtx } from '../../../src/context/context.ts'
-import { dbFor } from '../../../src/database/db.ts'
 import { lockUser, unlockUser } from '../../../src/users/users.ts'
 import { newTenant } from '../../support/actors.ts'
 import { alterCode, readCodeContents } from '../../support/codes.ts'
+import { dbFor } from '../../support/database.ts'
 import { answerIn, exchange, makeClient, REDIRECT_URI, VERIFIER } from '../../support/protocol.ts'
 import { test as base } from '../../support/signed-in.ts'
 

@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest'
 import { sha256Base64url } from '../../../src/core/crypto.ts'
-import { sql } from '../../../src/database/db.ts'
 import { alterCode } from '../../support/codes.ts'
+import { sql } from '../../support/database.ts'
 import { test } from '../../support/diagnostics.ts'
 import { REDIRECT_URI, VERIFIER } from '../../support/protocol.ts'
 

@@ -167,7 +167,7 @@ export async function grantConsent(
   const userCtx = toUserCtx(ctx, { userId, clientId: client.id, sessionId: state.id })
   await ctx.db.transaction(async (tx) => {
     const consent = { userId, clientId: client.id, scopes, claims, resources }
-    await upsertConsent(tx.sql, ctx.tenant, { ...consent, now })
+    await upsertConsent(tx, { ...consent, now })
     await recordEvents(tx, userCtx, [consentGranted(consent, state.id)])
   })
   await saveInteraction(ctx.tenant, {

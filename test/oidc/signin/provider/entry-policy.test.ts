@@ -1,8 +1,8 @@
 import { text } from 'node:stream/consumers'
 import { decodeJwt } from 'jose'
 import { describe, expect } from 'vitest'
-import { dbFor } from '../../../../src/database/db.ts'
 import { updateIdentityProvider } from '../../../../src/idps/idps.ts'
+import { dbFor } from '../../../support/database.ts'
 import { PRIVATE_KEY } from '../../../support/idps.ts'
 import { test as base } from '../../../support/provider-sign-in.ts'
 

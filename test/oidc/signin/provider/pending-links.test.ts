@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest'
-import { dbFor } from '../../../../src/database/db.ts'
 import { updateIdentityProvider } from '../../../../src/idps/idps.ts'
 import { updateSettings } from '../../../../src/tenants/settings.ts'
+import { dbFor } from '../../../support/database.ts'
 import { codeFor } from '../../../support/protocol.ts'
 import { test as base } from '../../../support/provider-sign-in.ts'
 

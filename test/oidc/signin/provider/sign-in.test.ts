@@ -1,7 +1,7 @@
 import { decodeJwt } from 'jose'
 import { describe, expect } from 'vitest'
-import { dbFor } from '../../../../src/database/db.ts'
 import { lockUser } from '../../../../src/users/users.ts'
+import { dbFor } from '../../../support/database.ts'
 import { answerIn } from '../../../support/protocol.ts'
 import { readTransfer, test } from '../../../support/provider-sign-in.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest'
-import { dbFor } from '../../../../src/database/db.ts'
+import { dbFor } from '../../../support/database.ts'
 import { test as base, type Habits } from '../../../support/provider-habits.ts'
 
 const DOMAIN = 'partner.example'

@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest'
-import { dbFor } from '../../../../src/database/db.ts'
+import { dbFor } from '../../../support/database.ts'
 import type { PageBrowser } from '../../../support/page-browser.ts'
 import { answerIn } from '../../../support/protocol.ts'
 import { test as base } from '../../../support/second-factor.ts'

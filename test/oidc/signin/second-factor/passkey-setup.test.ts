@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest'
-import { dbFor } from '../../../../src/database/db.ts'
 import { updateSettings } from '../../../../src/tenants/settings.ts'
 import { createCredential } from '../../../support/authenticator.ts'
+import { dbFor } from '../../../support/database.ts'
 import { openPage, type Page } from '../../../support/hosted-pages.ts'
 import { readCreationOptions } from '../../../support/passkeys.ts'
 import { answerIn } from '../../../support/protocol.ts'
