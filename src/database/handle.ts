@@ -78,7 +78,7 @@ export abstract class Db {
   }
 
   /** Reads the rows of a list, those beyond the limit excepted. */
-  list<Returns extends Shape>(
+  async list<Returns extends Shape>(
     { text, values, style, isPrepared }: BoundStatement<Returns>,
     limit?: ReadLimit,
   ): Promise<Row<Returns>[]> {
