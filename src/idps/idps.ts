@@ -5,13 +5,13 @@ import type { Ctx } from '../context/context.ts'
 import { InvalidInput, NotFound } from '../core/errors.ts'
 import { getRoleScopes, ROLE_NAMES } from '../core/scopes.ts'
 import type { Workload } from '../core/workload.ts'
-import type { Sql } from '../database/db.ts'
-import { dbFor, inTransactionFor, sqlFor } from '../database/db.ts'
+import { dbFor } from '../database/db.ts'
+import type { Tx } from '../database/handle.ts'
 import { buildPageQuery } from '../database/page-query.ts'
 import { idpCreated, idpDeleted, idpUpdated } from '../events/credential-events.ts'
-import { createEventRow, wakeReaders } from '../events/log.ts'
-import type { IdentityProvider as IdpRow } from '../generated/prisma/client.ts'
-import { assertExpectedUpdatedAt } from '../schema/expected-updated-at.ts'
+import { recordEvents } from '../events/log.ts'
+import { type IdentityProvider as IdpRow, Prisma } from '../generated/prisma/client.ts'
+import { assertExpectedUpdatedAt, moveForward } from '../schema/expected-updated-at.ts'
 import { addStandards } from '../schema/fields.ts'
 import { isIdpId } from '../schema/idp-id.ts'
 import { parseInput } from '../schema/input-shapes.ts'
@@ -20,15 +20,7 @@ import { findSecretExpiry } from './apple-secret.ts'
 import { buildBackchannelLogoutUrl, buildCallbackUrl, buildLogoutCallbackUrl } from './callback-url.ts'
 import { type SecretColumn, sealIdpSecrets, unsealIdpSecrets } from './idp-secrets.ts'
 import { createIdpPatchShape, IDP_FIELD_NAMES, IDP_FIELDS, IdpCreate, type IdpFields } from './idps.fields.ts'
-import {
-  deleteIdpLinks,
-  deleteIdpRow,
-  type IdpColumns,
-  insertIdp,
-  lockIdp,
-  selectLinkedUserRoles,
-  updateIdpRow,
-} from './idps.sql.ts'
+import { deleteIdpLinks, lockIdp, selectLinkedUserRoles } from './idps.sql.ts'
 import { deleteIdpTokens } from './kept-tokens.sql.ts'
 import { listMissingFields } from './missing-fields.ts'
 import { clearIdTokensOfIdp } from './provider-sessions.sql.ts'
@@ -61,6 +53,13 @@ export function toIdp(stored: IdpRow): Idp {
   }
 }
 
+/** Fields as Prisma writes them: an unset JSON column is null in the database. */
+const toColumns = <Fields extends Partial<Pick<IdpFields, 'claims' | 'trustAcr'>>>(fields: Fields) => ({
+  ...fields,
+  ...(fields.claims === null && { claims: Prisma.DbNull }),
+  ...(fields.trustAcr === null && { trustAcr: Prisma.DbNull }),
+})
+
 /**
  * Creates an identity provider. The caller chooses its id; id and type never change. Secrets are sealed and
  * never returned. Throws InvalidInput, or Conflict (the id is taken).
@@ -70,22 +69,30 @@ export async function createIdentityProvider(ctx: Ctx, input: unknown): Promise<
   // `node(id:)` finds the tenant by its slug.
   if (fields.id === ctx.tenant)
     throw new InvalidInput([{ field: 'id', description: 'is the name of the tenant' }])
-  const event = createEventRow(ctx, idpCreated(fields.id))
-  const sealed = sealIdpSecrets(ctx.tenant, fields.id, {
-    ...fields,
-    ...addStandards(IDP_FIELDS, fields),
-    clientSecretExpiresAt: findSecretExpiry(fields.type, fields.clientSecret),
+  const { id, type } = fields
+  const sealed = sealIdpSecrets(ctx.tenant, id, addStandards(IDP_FIELDS, fields) as IdpFields)
+  const clientSecretExpiresAt = findSecretExpiry(type, fields.clientSecret)
+  const row = await ctx.db.transaction(async (tx) => {
+    const made = await tx.prisma.identityProvider.create({
+      data: {
+        tenantId: ctx.tenant,
+        id,
+        type,
+        ...toColumns(sealed),
+        clientSecretExpiresAt,
+      } as Prisma.IdentityProviderUncheckedCreateInput,
+    })
+    await recordEvents(tx, ctx, [idpCreated(id)])
+    invalidateTenant(tx)
+    return made
   })
-  const row = await insertIdp(sqlFor(ctx), ctx.tenant, sealed, event)
-  invalidateTenant(ctx.db)
-  wakeReaders(ctx.tenant)
   return toIdp(row)
 }
 
 /** Returns an identity provider. Throws NotFound. */
 export async function getIdentityProvider(ctx: Ctx, idpId: string): Promise<Idp> {
   const where = { tenantId_id: { tenantId: ctx.tenant, id: idpId } }
-  const row = isIdpId(idpId) ? await dbFor(ctx).identityProvider.findUnique({ where }) : null
+  const row = isIdpId(idpId) ? await ctx.db.prisma.identityProvider.findUnique({ where }) : null
   if (!row) throw new NotFound('identity provider')
   return toIdp(row)
 }
@@ -105,7 +112,7 @@ export async function listIdentityProviders(ctx: Ctx, args: PageArgs): Promise<P
   const paging = parsePaging(ctx, args, name)
   const query = buildPageQuery(paging, 'id')
   const tenantId = ctx.tenant
-  const db = dbFor(ctx)
+  const db = ctx.db.prisma
   const rows = await db.identityProvider.findMany({
     ...query,
     where: { tenantId, ...query.where },
@@ -121,10 +128,10 @@ export async function listIdentityProviders(ctx: Ctx, args: PageArgs): Promise<P
  * Controlling a provider means controlling the accounts that are linked to it: throws Forbidden when a linked
  * user has roles that permit more than the caller's scopes.
  */
-async function requireIdpControl(sql: Sql, ctx: Ctx, idpId: string): Promise<void> {
+async function requireIdpControl(tx: Tx, ctx: Ctx, idpId: string): Promise<void> {
   const all = getRoleScopes(ROLE_NAMES)
   if (ctx.actor.kind === 'platform' || [...all].every((scope) => ctx.scopes.has(scope))) return
-  requireNoEscalation(ctx, getRoleScopes(await selectLinkedUserRoles(sql, ctx.tenant, idpId)))
+  requireNoEscalation(ctx, getRoleScopes(await selectLinkedUserRoles(tx, idpId)))
 }
 
 /** Display fields of a provider. All other fields affect authentication. */
@@ -143,36 +150,34 @@ const TOKEN_FIELDS: readonly string[] = ['keepTokens', 'clientId', 'issuer', 'to
  */
 export async function updateIdentityProvider(ctx: Ctx, idpId: string, input: unknown): Promise<Idp> {
   if (!isIdpId(idpId)) throw new NotFound('identity provider')
-  const { row, isChanged } = await inTransactionFor(ctx, async (sql) => {
-    const current = await lockIdp(sql, ctx.tenant, idpId)
+  const row = await ctx.db.transaction(async (tx) => {
+    const current = await lockIdp(tx, idpId)
     if (!current) throw new NotFound('identity provider')
     assertExpectedUpdatedAt(input, current.updatedAt)
     const before = unsealIdpSecrets(current)
     const patch = parseInput(createIdpPatchShape({ ...toIdp(current), ...(before as IdpFields) }), input)
     const changedFields = IDP_FIELD_NAMES.filter(
-      (column) => patch[column] !== undefined && !isDeepStrictEqual(patch[column], before[column]),
+      (name) => patch[name] !== undefined && !isDeepStrictEqual(patch[name], before[name]),
     )
-    if (changedFields.length === 0) return { row: current, isChanged: false }
+    if (changedFields.length === 0) return current
     if (changedFields.some((field) => !PRESENTATION_FIELDS.includes(field)))
-      await requireIdpControl(sql, ctx, idpId)
-    const changed = Object.fromEntries(changedFields.map((column) => [column, patch[column]]))
-    const columns: IdpColumns = {
-      ...current,
-      ...sealIdpSecrets(ctx.tenant, idpId, changed),
-      ...('clientSecret' in changed && {
-        clientSecretExpiresAt: findSecretExpiry(current.type, patch.clientSecret),
-      }),
-    }
-    if (changedFields.some((field) => TOKEN_FIELDS.includes(field)))
-      await deleteIdpTokens(sql, ctx.tenant, idpId)
-    if (changed.upstreamLogout === false) await clearIdTokensOfIdp(sql, ctx.tenant, idpId)
-    const event = createEventRow(ctx, idpUpdated(idpId, changedFields))
-    return { row: await updateIdpRow(sql, ctx.tenant, idpId, columns, event), isChanged: true }
+      await requireIdpControl(tx, ctx, idpId)
+    const changed: Partial<IdpFields> = Object.fromEntries(changedFields.map((name) => [name, patch[name]]))
+    if (changedFields.some((field) => TOKEN_FIELDS.includes(field))) await deleteIdpTokens(tx, idpId)
+    if (changed.upstreamLogout === false) await clearIdTokensOfIdp(tx, idpId)
+    await recordEvents(tx, ctx, [idpUpdated(idpId, changedFields)])
+    invalidateTenant(tx)
+    return tx.prisma.identityProvider.update({
+      where: { tenantId_id: { tenantId: ctx.tenant, id: idpId } },
+      data: {
+        ...toColumns(sealIdpSecrets(ctx.tenant, idpId, changed)),
+        ...('clientSecret' in changed && {
+          clientSecretExpiresAt: findSecretExpiry(current.type, changed.clientSecret),
+        }),
+        updatedAt: moveForward(current.updatedAt),
+      } as Prisma.IdentityProviderUncheckedUpdateInput,
+    })
   })
-  if (isChanged) {
-    invalidateTenant(ctx.db)
-    wakeReaders(ctx.tenant)
-  }
   return toIdp(row)
 }
 
@@ -189,22 +194,18 @@ export async function deleteIdentityProvider(
   idpId: string,
 ): Promise<{ deletedIdentityProviderId: string }> {
   if (!isIdpId(idpId)) throw new NotFound('identity provider')
-  await inTransactionFor(ctx, async (sql) => {
-    if (!(await lockIdp(sql, ctx.tenant, idpId))) throw new NotFound('identity provider')
-    await requireIdpControl(sql, ctx, idpId)
+  await ctx.db.transaction(async (tx) => {
+    if (!(await lockIdp(tx, idpId))) throw new NotFound('identity provider')
+    await requireIdpControl(tx, ctx, idpId)
     let links = 0
     let batch = { count: LINK_BATCH, lastUserId: '' as string | null }
     while (batch.count === LINK_BATCH) {
-      batch = await deleteIdpLinks(sql, ctx.tenant, idpId, {
-        afterUserId: batch.lastUserId ?? '',
-        limit: LINK_BATCH,
-      })
+      batch = await deleteIdpLinks(tx, idpId, { afterUserId: batch.lastUserId ?? '', limit: LINK_BATCH })
       links += batch.count
     }
-    const event = createEventRow(ctx, idpDeleted(idpId, links))
-    await deleteIdpRow(sql, ctx.tenant, idpId, event)
+    await tx.prisma.identityProvider.delete({ where: { tenantId_id: { tenantId: ctx.tenant, id: idpId } } })
+    await recordEvents(tx, ctx, [idpDeleted(idpId, links)])
+    invalidateTenant(tx)
   })
-  invalidateTenant(ctx.db)
-  wakeReaders(ctx.tenant)
   return { deletedIdentityProviderId: idpId }
 }

@@ -1,4 +1,5 @@
 import type { Sql } from '../database/db.ts'
+import type { Db } from '../database/handle.ts'
 import { statement } from '../database/statement.ts'
 
 // FOR SHARE waits for a change of the provider, and then finds no row.
@@ -63,11 +64,10 @@ const DELETE_OF_IDP = statement({
 const TOKEN_BATCH = 20_000
 
 /** Deletes all tokens of a locked provider. */
-export async function deleteIdpTokens(sql: Sql, tenant: string, idpId: string): Promise<void> {
+export async function deleteIdpTokens(db: Db, idpId: string): Promise<void> {
   let afterLinkId: string | null = ''
   while (afterLinkId !== null) {
-    const batch: { count: number; lastLinkId: string | null } | null = await DELETE_OF_IDP.first(sql, {
-      tenant,
+    const batch: { count: number; lastLinkId: string | null } | null = await db.one(DELETE_OF_IDP, {
       idpId,
       afterLinkId,
       limit: TOKEN_BATCH,

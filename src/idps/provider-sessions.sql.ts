@@ -1,5 +1,6 @@
 import { storedColumns } from '../database/columns.ts'
 import type { Sql } from '../database/db.ts'
+import type { Db } from '../database/handle.ts'
 import { type RowOf, statement } from '../database/statement.ts'
 
 /** The session at a provider that a browser session came from. */
@@ -46,8 +47,8 @@ const CLEAR_ID_TOKENS_OF_IDP = statement({ takes: { idpId: 'text' } })`
   WHERE "tenantId" = :tenant AND "idpId" = :idpId AND "idToken" IS NOT NULL`
 
 /** Deletes the ID tokens that are kept for the logout at a provider. */
-export const clearIdTokensOfIdp = (sql: Sql, tenant: string, idpId: string): Promise<void> =>
-  CLEAR_ID_TOKENS_OF_IDP.run(sql, { tenant, idpId })
+export const clearIdTokensOfIdp = (db: Db, idpId: string): Promise<void> =>
+  db.run(CLEAR_ID_TOKENS_OF_IDP, { idpId })
 
 const CLEAR_ID_TOKENS = statement({ takes: { sessionIds: 'text[]' } })`
   UPDATE "ProviderSession" SET "idToken" = NULL

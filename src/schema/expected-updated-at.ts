@@ -30,3 +30,7 @@ export function assertExpectedUpdatedAt(input: unknown, current: Date): void {
       'The resource has changed since it was read.',
     )
 }
+
+/** The updatedAt of a changed row: now, and at least a millisecond after that of the locked one. */
+export const moveForward = (current: Date, now = new Date()): Date =>
+  new Date(Math.max(now.getTime(), current.getTime() + 1))

@@ -1,15 +1,20 @@
+import { isDeepStrictEqual } from 'node:util'
 import { invalidateTenant } from '../access/tenant-cache.ts'
 import type { Ctx } from '../context/context.ts'
 import { InvalidInput, NotFound } from '../core/errors.ts'
-import { inTransactionFor } from '../database/db.ts'
-import { recordEvents, wakeReaders } from '../events/log.ts'
+import { recordEvents } from '../events/log.ts'
 import { tenantUpdated } from '../events/management-events.ts'
-import { assertExpectedUpdatedAt } from '../schema/expected-updated-at.ts'
+import { assertExpectedUpdatedAt, moveForward } from '../schema/expected-updated-at.ts'
 import { parseInput } from '../schema/input-shapes.ts'
 import { createBodyMapper } from '../schema/response-shapes.ts'
-import { findSettingIssues, TenantSettingsPatch, TenantSettingsShape } from './tenants.fields.ts'
-import { updateSettingsRow } from './tenants.sql.ts'
-import { getTenant, type Tenant } from './tenants.ts'
+import {
+  findSettingIssues,
+  TENANT_SETTINGS,
+  TenantSettingsPatch,
+  TenantSettingsShape,
+} from './tenants.fields.ts'
+import { lockTenant } from './tenants.sql.ts'
+import { getTenant, HIDDEN_COLUMNS, type Tenant } from './tenants.ts'
 
 const toSettingsFields = createBodyMapper(TenantSettingsShape)
 
@@ -19,9 +24,11 @@ export const toSettings = (tenant: Tenant) => toSettingsFields(tenant)
 /** Returns the stored settings. Throws NotFound. */
 export const getSettings = async (ctx: Ctx) => toSettings(await getTenant(ctx))
 
+const SETTING_NAMES = Object.keys(TENANT_SETTINGS) as (keyof typeof TENANT_SETTINGS)[]
+
 /**
  * Updates the given settings; null and, for text, '' unset. An update without a difference changes neither
- * updatedAt nor the event log. Four round trips; one when no setting is given. Throws InvalidInput, and
+ * updatedAt nor the event log. Five round trips; one when no setting is given. Throws InvalidInput, and
  * Conflict when the tenant has changed since `expectedUpdatedAt`. Every process uses the new settings within a
  * second.
  */
@@ -32,18 +39,23 @@ export async function updateSettings(ctx: Ctx, input: unknown): Promise<Tenant> 
     assertExpectedUpdatedAt(input, tenant.updatedAt)
     return tenant
   }
-  const { tenant, changed } = await inTransactionFor(ctx, async (sql) => {
-    const updated = await updateSettingsRow(sql, ctx.tenant, settings)
-    if (!updated) throw new NotFound('tenant')
-    assertExpectedUpdatedAt(input, updated.oldUpdatedAt)
-    const issues = findSettingIssues(updated.tenant)
+  return ctx.db.transaction(async (tx) => {
+    const current = await lockTenant(tx)
+    if (!current) throw new NotFound('tenant')
+    assertExpectedUpdatedAt(input, current.updatedAt)
+    const changedFields = SETTING_NAMES.filter(
+      (name) => settings[name] !== undefined && !isDeepStrictEqual(settings[name], current[name]),
+    )
+    if (changedFields.length === 0) return current
+    const changed = Object.fromEntries(changedFields.map((name) => [name, settings[name]]))
+    const issues = findSettingIssues({ ...current, ...changed })
     if (issues.length > 0) throw new InvalidInput(issues)
-    if (updated.changed.length > 0) await recordEvents(sql, ctx, [tenantUpdated(updated.changed)])
-    return updated
+    await recordEvents(tx, ctx, [tenantUpdated(changedFields)])
+    invalidateTenant(tx)
+    return tx.prisma.tenant.update({
+      where: { tenantId: ctx.tenant },
+      data: { ...changed, updatedAt: moveForward(current.updatedAt) },
+      omit: HIDDEN_COLUMNS,
+    })
   })
-  if (changed.length > 0) {
-    invalidateTenant(ctx.db)
-    wakeReaders(ctx.tenant)
-  }
-  return tenant
 }

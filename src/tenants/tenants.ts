@@ -6,25 +6,25 @@ import { createPlatformCtx, toTenantCtx } from '../context/context.ts'
 import { Conflict, Forbidden, NotFound } from '../core/errors.ts'
 import type { Scope } from '../core/scopes.ts'
 import { SYSTEM_TENANT } from '../core/scopes.ts'
-import type { Sql } from '../database/db.ts'
-import { dbFor, inTransactionFor } from '../database/db.ts'
-import { Handle, toDb } from '../database/handle.ts'
-import { recordEvents, wakeReaders } from '../events/log.ts'
+import { dbFor } from '../database/db.ts'
+import type { Db, Tx } from '../database/handle.ts'
+import { recordEvents } from '../events/log.ts'
 import { tenantCreated, tenantDeleted } from '../events/management-events.ts'
 import type { Tenant as TenantModel } from '../generated/prisma/client.ts'
 import { createSigningKey } from '../keys/key-rotation.ts'
 import { invalidateKeys } from '../keys/keys.ts'
+import { addStandards } from '../schema/fields.ts'
 import { parseInput } from '../schema/input-shapes.ts'
 import { type Page, type PageArgs, parsePaging, toPage } from '../schema/page.ts'
 import { isSlug } from '../schema/slug.ts'
-import { TenantCreate, type TenantSettings } from './tenants.fields.ts'
-import { DELETION_TIMEOUT_MS, deleteTenantRow, deleteUnreferencedRows, insertTenant } from './tenants.sql.ts'
+import { TENANT_SETTINGS, TenantCreate, type TenantSettings } from './tenants.fields.ts'
+import { allowLongStatements, DELETION_TIMEOUT_MS, deleteUnreferencedRows } from './tenants.sql.ts'
 
 /** A tenant without its internal columns. Its id is its slug. */
 export type Tenant = Omit<TenantModel, 'tokenKey' | 'eventsTrimmedTo'>
 
 /** Columns that no caller receives. */
-const HIDDEN_COLUMNS = { tokenKey: true, eventsTrimmedTo: true } as const
+export const HIDDEN_COLUMNS = { tokenKey: true, eventsTrimmedTo: true } as const
 
 const TOKEN_KEY_BYTES = 32
 
@@ -41,23 +41,25 @@ function requireOperator(ctx: Ctx, scope: Scope): void {
 }
 
 /** A tenant that is created again under the same slug has other settings and keys. */
-function invalidateTenantCaches(slug: string): void {
-  invalidateTenant(new Handle({ tenant: slug }))
-  invalidateKeys(new Handle({ tenant: slug }))
+function invalidateTenantCaches(db: Db): void {
+  invalidateTenant(db)
+  invalidateKeys(db)
 }
 
-/** Inserts the tenant with its keys and first event. False when the slug is taken. */
-async function insertTenantWithKey(
-  sql: Sql,
-  ctx: Ctx,
-  slug: string,
-  settings: TenantSettings,
-): Promise<boolean> {
+/** Inserts the tenant of the context with its keys and first event. False when the slug is taken. */
+async function insertTenantWithKey(tx: Tx, ctx: Ctx, settings: TenantSettings): Promise<boolean> {
+  const { tenant: slug } = ctx
   const tokenKey = sealTokenKey(slug, randomBytes(TOKEN_KEY_BYTES))
-  if (!(await insertTenant(sql, slug, { ...settings, tokenKey }))) return false
-  await deleteUnreferencedRows(sql, slug)
-  await createSigningKey(toDb(sql, slug))
-  await recordEvents(sql, { ...ctx, tenant: slug }, [tenantCreated(slug)])
+  // Waits for a concurrent insertion of the same slug.
+  const { count } = await tx.prisma.tenant.createMany({
+    data: [{ tenantId: slug, tokenKey, ...addStandards(TENANT_SETTINGS, settings) }],
+    skipDuplicates: true,
+  })
+  if (count === 0) return false
+  await deleteUnreferencedRows(tx)
+  await createSigningKey(tx)
+  await recordEvents(tx, ctx, [tenantCreated(slug)])
+  invalidateTenantCaches(tx)
   return true
 }
 
@@ -69,25 +71,22 @@ async function insertTenantWithKey(
 export async function createTenant(ctx: Ctx, input: unknown): Promise<Tenant> {
   requireOperator(ctx, 'tenants:write')
   const { slug, settings } = parseInput(TenantCreate, input)
-  await inTransactionFor(ctx, async (sql) => {
-    if (!(await insertTenantWithKey(sql, ctx, slug, settings)))
+  const created = toTenantCtx(ctx, slug)
+  await ctx.db.transaction(async (tx) => {
+    if (!(await insertTenantWithKey(tx.forTenant(slug), created, settings)))
       throw new Conflict([{ field: 'slug', description: 'is taken' }], 'The slug is taken.')
-    await recordEvents(sql, ctx, [tenantCreated(slug)])
+    await recordEvents(tx, ctx, [tenantCreated(slug)])
   })
-  invalidateTenantCaches(slug)
-  wakeReaders(ctx.tenant)
-  return getTenant(toTenantCtx(ctx, slug))
+  return getTenant(created)
 }
 
 /**
  * Creates a tenant if it does not exist, as the platform. True when this call created it. Processes may call
  * it concurrently.
  */
-export async function ensureTenant(slug: string, settings: TenantSettings = {}): Promise<boolean> {
+export function ensureTenant(slug: string, settings: TenantSettings = {}): Promise<boolean> {
   const ctx = createPlatformCtx(slug)
-  const made = await inTransactionFor(ctx, (sql) => insertTenantWithKey(sql, ctx, slug, settings))
-  if (made) invalidateTenantCaches(slug)
-  return made
+  return ctx.db.transaction((tx) => insertTenantWithKey(tx, ctx, settings))
 }
 
 /**
@@ -98,23 +97,25 @@ export async function deleteTenant(ctx: Ctx, slug: string): Promise<void> {
   requireOperator(ctx, 'tenants:write')
   if (slug === SYSTEM_TENANT) throw new Forbidden('The tenant system cannot be deleted.')
   if (!isSlug(slug)) throw new NotFound('tenant')
-  await inTransactionFor(
-    ctx,
-    async (sql) => {
-      if (!(await deleteTenantRow(sql, slug))) throw new NotFound('tenant')
-      await deleteUnreferencedRows(sql, slug)
-      await recordEvents(sql, ctx, [tenantDeleted(slug)])
+  await ctx.db.transaction(
+    async (tx) => {
+      const deleted = tx.forTenant(slug)
+      await allowLongStatements(deleted)
+      // Foreign keys delete what refers to it.
+      const { count } = await deleted.prisma.tenant.deleteMany({ where: { tenantId: slug } })
+      if (count === 0) throw new NotFound('tenant')
+      await deleteUnreferencedRows(deleted)
+      await recordEvents(tx, ctx, [tenantDeleted(slug)])
+      invalidateTenantCaches(deleted)
     },
     { longestMs: DELETION_TIMEOUT_MS },
   )
-  invalidateTenantCaches(slug)
-  wakeReaders(ctx.tenant)
 }
 
 /** Returns the tenant of the call. Throws NotFound. */
 export async function getTenant(ctx: Ctx): Promise<Tenant> {
   const where = { tenantId: ctx.tenant }
-  const tenant = await dbFor(ctx).tenant.findUnique({ where, omit: HIDDEN_COLUMNS })
+  const tenant = await ctx.db.prisma.tenant.findUnique({ where, omit: HIDDEN_COLUMNS })
   if (!tenant) throw new NotFound('tenant')
   return tenant
 }

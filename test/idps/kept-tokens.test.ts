@@ -1,6 +1,5 @@
 import { describe, expect } from 'vitest'
 import { linkIdpUser, unlinkIdpUser } from '../../src/idps/idp-links.ts'
-import { lockIdp } from '../../src/idps/idps.sql.ts'
 import { deleteIdentityProvider, updateIdentityProvider } from '../../src/idps/idps.ts'
 import { deleteUser, lockUser } from '../../src/users/users.ts'
 import { dbFor, type Sql, sql } from '../support/database.ts'
@@ -185,7 +184,10 @@ describe('kept tokens', () => {
         value,
       ])
     const switchOff = async (sql: Sql) => {
-      await lockIdp(sql, tenant, keeper.id)
+      await sql('SELECT FROM "IdentityProvider" WHERE "tenantId" = $1 AND "id" = $2 FOR UPDATE', [
+        tenant,
+        keeper.id,
+      ])
       await setKeepTokens(sql, false)
     }
     const { location } = await whileLocked(switchOff, () => comeBack(callback))
