@@ -8,6 +8,7 @@ import {
   isInputObjectType,
   isListType,
   isNonNullType,
+  isRequiredInputField,
 } from 'graphql'
 
 /** The value of a variable for a JSON value of REST; undefined when the type has no such value. */
@@ -49,13 +50,22 @@ function toInputObject(type: GraphQLInputObjectType, value: unknown): { value: o
   return { value: Object.fromEntries(members.map((member) => [member?.[0], member?.[1]?.value])) }
 }
 
-/** The input field for a member of the REST body: of the input of the mutation, or of its `fields`. */
+/** The input field for a member of the REST body. */
 export const findInputField = (type: GraphQLInputObjectType, name: string): GraphQLInputField | undefined =>
-  type.getFields()[name] ?? findNestedType(type)?.getFields()[name]
+  type.getFields()[name]
 
-function findNestedType(type: GraphQLInputObjectType): GraphQLInputObjectType | undefined {
-  const nested = getNullableType(type.getFields().fields?.type)
-  return isInputObjectType(nested) ? nested : undefined
+/** Whether the objects within a body have the members that their input types require. */
+export function hasRequiredMembers(type: GraphQLInputType, value: unknown, isNested = false): boolean {
+  const inner = getNullableType(type)
+  if (isListType(inner))
+    return !Array.isArray(value) || value.every((item) => hasRequiredMembers(inner.ofType, item, true))
+  if (!isInputObjectType(inner) || typeof value !== 'object' || value === null) return true
+  const members = value as Record<string, unknown>
+  return Object.values(inner.getFields()).every((field) =>
+    field.name in members
+      ? hasRequiredMembers(field.type, members[field.name], true)
+      : !isNested || !isRequiredInputField(field),
+  )
 }
 
 /**
@@ -67,15 +77,13 @@ export function toInput(
   body: object,
   ids: Readonly<Record<string, string>>,
 ): object | undefined {
-  const own: Record<string, unknown> = {}
-  const nested: Record<string, unknown> = {}
+  const input: Record<string, unknown> = {}
   for (const [name, member] of Object.entries(body)) {
     const field = findInputField(type, name)
     const variable = field && toVariable(field.type, member)
     if (!variable) return undefined
-    const target = name in type.getFields() ? own : nested
-    target[name] = variable.value
+    input[name] = variable.value
   }
-  for (const name of Object.keys(type.getFields())) if (ids[name] && !(name in body)) own[name] = ids[name]
-  return findNestedType(type) ? { ...own, fields: nested } : own
+  for (const name of Object.keys(type.getFields())) if (ids[name] && !(name in body)) input[name] = ids[name]
+  return input
 }
