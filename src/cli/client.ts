@@ -1,5 +1,6 @@
-import { deleteClient, rotateClientSecret, updateClient } from '../clients/client-changes.ts'
+import { deleteClient, updateClient } from '../clients/client-changes.ts'
 import { listClients } from '../clients/client-list.ts'
+import { rotateClientSecret } from '../clients/client-secrets.ts'
 import { ClientShape } from '../clients/clients.fields.ts'
 import { createClient, getClient } from '../clients/clients.ts'
 import { InvalidInput } from '../core/errors.ts'

@@ -5,40 +5,35 @@ import { isClientId } from '../access/client-ids.ts'
 import { requireNoEscalation } from '../access/require-scope.ts'
 import { revokeGrants } from '../access/revocation.ts'
 import type { Ctx } from '../context/context.ts'
-import { equalsConstantTime, randomToken, sha256 } from '../core/crypto.ts'
-import { Forbidden, InvalidInput, NotFound } from '../core/errors.ts'
+import { equalsConstantTime, sha256 } from '../core/crypto.ts'
+import { Forbidden, NotFound } from '../core/errors.ts'
 import { ACCOUNT_SCOPE, isScope } from '../core/scopes.ts'
-import type { Sql } from '../database/db.ts'
-import { inTransactionFor } from '../database/db.ts'
-import { Handle, toDb } from '../database/handle.ts'
-import { createEventRow, recordEvents, wakeReaders } from '../events/log.ts'
+import type { Tx } from '../database/handle.ts'
+import { recordEvents } from '../events/log.ts'
 import { clientDeleted, clientUpdated } from '../events/management-events.ts'
 import { sessionEnded } from '../events/session-events.ts'
 import type { NewEvent } from '../events/types.ts'
+import { Prisma } from '../generated/prisma/client.ts'
 import { ensureSigningKeys } from '../keys/key-rotation.ts'
-import { invalidateKeys } from '../keys/keys.ts'
-import { assertExpectedUpdatedAt } from '../schema/expected-updated-at.ts'
+import { assertExpectedUpdatedAt, toNextUpdatedAt } from '../schema/expected-updated-at.ts'
 import { parseInput } from '../schema/input-shapes.ts'
 import {
-  CHANGEABLE_CLIENT_COLUMNS,
+  CHANGEABLE_COLUMNS,
   type ChangeableClient,
-  deleteClientRow,
   lockClientForDelete,
   lockClientRow,
-  rotateSecretRow,
-  updateClientRow,
 } from './client-changes.sql.ts'
-import { createClientPatchShape, SecretRotation } from './client-inputs.fields.ts'
+import { createClientPatchShape } from './client-inputs.fields.ts'
 import { listCallbackOrigins, SECRET_FIELD_DEFAULTS } from './client-rules.fields.ts'
 import { APP_TYPES, type AppType, HAS_SECRET, type RegisteredBy } from './client-types.ts'
 import type { Client } from './clients.ts'
 import { keepAdministratorSettings } from './own-changes.ts'
 import { completeSecuritySettings } from './security-profile.fields.ts'
 
-const mayHaveSecret = ({ appType }: Pick<Client, 'appType'>): boolean => HAS_SECRET[appType as AppType]
+export const mayHaveSecret = ({ appType }: Pick<Client, 'appType'>): boolean => HAS_SECRET[appType as AppType]
 
 /** Throws Forbidden for operator clients, which act in every tenant: only the command line changes them. */
-function requirePlatformForSharedClient(ctx: Ctx, client: Pick<Client, 'allTenants'>): void {
+export function requirePlatformForSharedClient(ctx: Ctx, client: Pick<Client, 'allTenants'>): void {
   if (client.allTenants && ctx.actor.kind !== 'platform')
     throw new Forbidden("An operator's client is changed and deleted on the command line only.")
 }
@@ -48,7 +43,7 @@ function requirePlatformForSharedClient(ctx: Ctx, client: Pick<Client, 'allTenan
  * means getting its tokens. A client that registered itself, or the publisher of its document (`by`), does
  * not control it once an administrator has assigned `account` either.
  */
-function requireClientControl(ctx: Ctx, states: Pick<Client, 'scopes'>[], by?: RegisteredBy): void {
+export function requireClientControl(ctx: Ctx, states: Pick<Client, 'scopes'>[], by?: RegisteredBy): void {
   const scopes = new Set(states.flatMap((state) => state.scopes))
   requireNoEscalation(ctx, [...scopes].filter(isScope))
   if (by && scopes.has(ACCOUNT_SCOPE))
@@ -93,9 +88,7 @@ function mergeOrigins(
 
 /** The fields of the API that differ. */
 function listChangedFields(before: ChangeableClient, after: ChangeableClient): string[] {
-  const columns = CHANGEABLE_CLIENT_COLUMNS.filter(
-    (column) => !isDeepStrictEqual(before[column], after[column]),
-  )
+  const columns = CHANGEABLE_COLUMNS.filter((column) => !isDeepStrictEqual(before[column], after[column]))
   return [...new Set(columns.map((column) => (column === 'hasDefaultOrigins' ? 'allowedOrigins' : column)))]
 }
 
@@ -112,9 +105,9 @@ const losesSecret = (input: unknown): boolean => {
  * would then work for anyone with a copy. A rejected update rolls this back. The client is locked: a code that is
  * redeemed meanwhile waits, and is rejected because the app type has changed.
  */
-async function revokeAuthenticatedGrants(sql: Sql, ctx: Ctx, clientId: string): Promise<void> {
+async function revokeAuthenticatedGrants(tx: Tx, ctx: Ctx, clientId: string): Promise<void> {
   const scope = { kind: 'client', clientId, appTypes: APP_TYPES_WITH_SECRET } as const
-  await revokeGrants(toDb(sql, ctx.tenant), ctx, scope, 'revoked', new Date())
+  await revokeGrants(tx, ctx, scope, 'revoked', new Date())
 }
 
 /**
@@ -133,10 +126,10 @@ export async function updateClient(
   by?: RegisteredBy,
 ): Promise<Client> {
   if (!isClientId(clientId)) throw new NotFound('client')
-  const { client, isChanged, hasNewKeys } = await inTransactionFor(ctx, async (sql) => {
-    const current = await lockClientRow(sql, ctx.tenant, clientId)
+  return ctx.db.transaction(async (tx) => {
+    const current = await lockClientRow(tx, clientId)
     if (!current) throw new NotFound('client')
-    if (losesSecret(input)) await revokeAuthenticatedGrants(sql, ctx, clientId)
+    if (losesSecret(input)) await revokeAuthenticatedGrants(tx, ctx, clientId)
     const before = current.client
     assertExpectedUpdatedAt(input, before.updatedAt)
     const patch = parseInput(
@@ -144,7 +137,7 @@ export async function updateClient(
       by ? keepAdministratorSettings(input as Record<string, unknown>, before, by) : input,
     ) as ClientPatch
     const chosen = Object.fromEntries(
-      CHANGEABLE_CLIENT_COLUMNS.map((column) => [
+      CHANGEABLE_COLUMNS.map((column) => [
         column,
         patch[column] === undefined ? before[column] : patch[column],
       ]),
@@ -156,74 +149,36 @@ export async function updateClient(
       ...mergeOrigins(before, patch.allowedOrigins, merged.callbacks),
     }
     const changedFields = listChangedFields(before, after)
-    if (changedFields.length === 0) return { client: before, isChanged: false, hasNewKeys: false }
+    if (changedFields.length === 0) return before
     requirePlatformForSharedClient(ctx, before)
     if (changedFields.some((field) => !PRESENTATION_FIELDS.includes(field)))
       requireClientControl(ctx, [before, after], by)
-    const deletesSecrets = mayHaveSecret(before) && !mayHaveSecret(after)
-    if (deletesSecrets) changedFields.push('secret')
-    const event = createEventRow(ctx, clientUpdated(clientId, changedFields, by))
-    const written = await updateClientRow(sql, ctx.tenant, clientId, after, { deletesSecrets, event })
-    return {
-      client: written,
-      isChanged: true,
-      hasNewKeys: await ensureSigningKeys(toDb(sql, ctx.tenant), ctx, after),
+    if (mayHaveSecret(before) && !mayHaveSecret(after)) {
+      changedFields.push('secret')
+      await tx.prisma.clientSecret.deleteMany({ where: { tenantId: ctx.tenant, clientId } })
     }
-  })
-  if (hasNewKeys) invalidateKeys(ctx.db)
-  if (isChanged) announceClientChange(ctx.tenant, clientId)
-  return client
-}
-
-/** Called after the commit. Every process sees the change within a second, immediately with Redis. */
-function announceClientChange(tenant: string, clientId: string): void {
-  invalidateClient(new Handle({ tenant }), clientId)
-  wakeReaders(tenant)
-}
-
-export type RotatedSecret = {
-  client: Client
-  /** 256 random bits, returned only once. */
-  secret: string
-  /** When the previous secret expires; null when there is none. */
-  previousSecretExpiresAt: Date | null
-}
-
-/**
- * Creates a new secret. The current one stays valid for `overlapSeconds` (0 to 30 days, by default one day);
- * an older one is deleted, so that at most two are valid. Throws NotFound, InvalidInput (also for a public
- * client), and Forbidden when the caller lacks scopes of the client, or for an operator's client.
- */
-export async function rotateClientSecret(
-  ctx: Ctx,
-  clientId: string,
-  input: unknown,
-  now = new Date(),
-): Promise<RotatedSecret> {
-  const { overlapSeconds } = parseInput(SecretRotation, input === undefined ? {} : input)
-  if (!isClientId(clientId)) throw new NotFound('client')
-  const secret = randomToken()
-  const overlapEnd = overlapSeconds > 0 ? new Date(now.getTime() + overlapSeconds * 1000) : null
-  const { client, overlaps } = await inTransactionFor(ctx, async (sql) => {
-    const current = await lockClientRow(sql, ctx.tenant, clientId)
-    if (!current) throw new NotFound('client')
-    requirePlatformForSharedClient(ctx, current.client)
-    requireClientControl(ctx, [current.client])
-    if (!mayHaveSecret(current.client))
-      throw new InvalidInput([
-        {
-          field: 'clientId',
-          description: `is a ${current.client.appType} client, which cannot keep a secret`,
-        },
-      ])
-    return rotateSecretRow(sql, ctx.tenant, clientId, {
-      secretHash: sha256(secret),
-      previousExpiresAt: overlapEnd,
-      event: createEventRow(ctx, clientUpdated(clientId, ['secret'])),
+    const written = await writeClient(tx, before, {
+      ...after,
+      translations: after.translations as Prisma.InputJsonArray,
+      jwks: (after.jwks as Prisma.InputJsonObject | null) ?? Prisma.DbNull,
     })
+    await recordEvents(tx, ctx, [clientUpdated(clientId, changedFields, by)])
+    await ensureSigningKeys(tx, ctx, after)
+    return written
   })
-  announceClientChange(ctx.tenant, clientId)
-  return { client, secret, previousSecretExpiresAt: overlaps ? overlapEnd : null }
+}
+
+/** Updates a locked client. Every process sees the change within a second, immediately with Redis. */
+export async function writeClient(
+  tx: Tx,
+  { id, updatedAt }: Client,
+  data: Prisma.ClientUncheckedUpdateInput,
+): Promise<Client> {
+  invalidateClient(tx, id)
+  return tx.prisma.client.update({
+    where: { tenantId_id: { tenantId: tx.tenant, id } },
+    data: { ...data, updatedAt: toNextUpdatedAt(updatedAt) },
+  })
 }
 
 /** Events per statement, because a client may have very many sessions. */
@@ -240,19 +195,27 @@ export async function deleteClient(
   by?: RegisteredBy,
 ): Promise<{ deletedClientId: string }> {
   if (!isClientId(clientId)) throw new NotFound('client')
-  await inTransactionFor(ctx, async (sql) => {
-    const current = await lockClientForDelete(sql, ctx.tenant, clientId)
+  await ctx.db.transaction(async (tx) => {
+    const current = await lockClientForDelete(tx, clientId)
     if (!current) throw new NotFound('client')
     requirePlatformForSharedClient(ctx, current)
     requireClientControl(ctx, [current], by)
-    const sessions = await deleteClientRow(sql, ctx.tenant, clientId)
+    const ofClient = { tenantId: ctx.tenant, clientId }
+    const sessions = await tx.prisma.session.findMany({
+      where: { ...ofClient, endedAt: null, expiresAt: { gt: new Date() } },
+      select: { id: true, userId: true, clientId: true },
+    })
+    await tx.prisma.interaction.deleteMany({ where: ofClient })
+    // Foreign keys delete secrets, sessions and consents inserted since. A code issued since is worthless without its
+    // client.
+    await tx.prisma.client.deleteMany({ where: { tenantId: ctx.tenant, id: clientId } })
+    invalidateClient(tx, clientId)
     const events: NewEvent[] = [
       ...sessions.map((session) => sessionEnded(session, 'revoked')),
       clientDeleted(clientId, by),
     ]
     for (let start = 0; start < events.length; start += EVENT_BATCH)
-      await recordEvents(sql, ctx, events.slice(start, start + EVENT_BATCH))
+      await recordEvents(tx, ctx, events.slice(start, start + EVENT_BATCH))
   })
-  announceClientChange(ctx.tenant, clientId)
   return { deletedClientId: clientId }
 }

@@ -1,5 +1,5 @@
 import { storedColumns } from '../database/columns.ts'
-import type { Sql } from '../database/db.ts'
+import type { Db } from '../database/handle.ts'
 import {
   type BindParameter,
   buildKeysetPage,
@@ -47,12 +47,8 @@ export function clientPageStatement(tenant: string, query: ClientListQuery, pagi
 }
 
 /** A page of clients, as `toPage` takes it. One statement. */
-export const selectClientPage = (
-  sql: Sql,
-  tenant: string,
-  query: ClientListQuery,
-  paging: Paging,
-): Promise<Client[]> => clientPageStatement(tenant, query, paging).all(sql, paging.limit)
+export const selectClientPage = (db: Db, query: ClientListQuery, paging: Paging): Promise<Client[]> =>
+  db.list(clientPageStatement(db.tenant, query, paging), paging.limit)
 
 export function clientCountStatement(tenant: string, query: ClientListQuery) {
   const bind = createBinder(tenant)
@@ -61,7 +57,7 @@ export function clientCountStatement(tenant: string, query: ClientListQuery) {
 }
 
 /** Counts the clients of a list. */
-export async function countClients(sql: Sql, tenant: string, query: ClientListQuery): Promise<number> {
-  const [row] = await clientCountStatement(tenant, query).all(sql)
+export async function countClients(db: Db, query: ClientListQuery): Promise<number> {
+  const [row] = await db.list(clientCountStatement(db.tenant, query))
   return Number(row?.count ?? 0)
 }

@@ -1,5 +1,4 @@
 import type { Ctx } from '../context/context.ts'
-import { unpreparedSqlFor } from '../database/db.ts'
 import { type Page, type PageArgs, parseListInputs, parsePaging, toPage } from '../schema/page.ts'
 import { ClientFilter } from './client-inputs.fields.ts'
 import { countClients, selectClientPage } from './client-list.sql.ts'
@@ -16,9 +15,9 @@ export async function listClients(ctx: Ctx, { filter, ...args }: ListClientsArgs
   const name = `${ctx.tenant}:clients:${type ?? ''}:${appType ?? ''}`
   const paging = parsePaging(ctx, args, name)
   const query = { type, appType }
-  return toPage(paging, await selectClientPage(unpreparedSqlFor(ctx), ctx.tenant, query, paging), {
+  return toPage(paging, await selectClientPage(ctx.db, query, paging), {
     name,
     toKey: ({ id }) => ({ value: null, id }),
-    countAll: () => countClients(unpreparedSqlFor(ctx), ctx.tenant, query),
+    countAll: () => countClients(ctx.db, query),
   })
 }

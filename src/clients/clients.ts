@@ -1,18 +1,15 @@
+import { invalidateClient } from '../access/client-cache.ts'
 import { isClientId } from '../access/client-ids.ts'
-import { invalidateDeclaredResources } from '../access/declared-resources.ts'
 import { requireNoEscalation } from '../access/require-scope.ts'
 import type { Ctx } from '../context/context.ts'
 import { newId, randomToken, sha256 } from '../core/crypto.ts'
 import { Forbidden, NotFound } from '../core/errors.ts'
 import { isScope, SYSTEM_TENANT } from '../core/scopes.ts'
-import type { Sql } from '../database/db.ts'
-import { dbFor, inPrismaTransaction, toSql } from '../database/db.ts'
-import { toDb } from '../database/handle.ts'
-import { recordEvents, wakeReaders } from '../events/log.ts'
+import type { Tx } from '../database/handle.ts'
+import { recordEvents } from '../events/log.ts'
 import { clientCreated } from '../events/management-events.ts'
 import type { Client as ClientModel, Prisma } from '../generated/prisma/client.ts'
 import { ensureSigningKeys } from '../keys/key-rotation.ts'
-import { invalidateKeys } from '../keys/keys.ts'
 import { parseInput } from '../schema/input-shapes.ts'
 import { createClientCreateShape } from './client-inputs.fields.ts'
 import { listCallbackOrigins } from './client-rules.fields.ts'
@@ -33,7 +30,7 @@ export type ClientOrigin = {
   /** The registration token that authorized it. */
   registrationTokenId?: string
   /** The first step of the transaction. Throws to reject the creation. */
-  permit?: (sql: Sql) => Promise<void>
+  permit?: (tx: Tx) => Promise<void>
 }
 
 /**
@@ -55,9 +52,9 @@ export async function createClient(
   const id = origin?.columns.id ?? newId('client')
   const usesSecret = HAS_SECRET[data.appType] && data.tokenEndpointAuthMethod !== 'private_key_jwt'
   const secret = usesSecret && origin?.hasSecret !== false ? randomToken() : null
-  const { client, hasNewKeys } = await inPrismaTransaction(ctx, async (tx) => {
-    await origin?.permit?.(toSql(tx))
-    const created = await tx.client.create({
+  const client = await ctx.db.transaction(async (tx) => {
+    await origin?.permit?.(tx)
+    const created = await tx.prisma.client.create({
       data: {
         ...data,
         allowedOrigins: allowedOrigins ?? listCallbackOrigins(data.callbacks ?? []),
@@ -71,22 +68,21 @@ export async function createClient(
       },
     })
     if (secret)
-      await tx.clientSecret.create({
+      await tx.prisma.clientSecret.create({
         data: { tenantId: ctx.tenant, clientId: id, secretHash: sha256(secret) },
       })
-    await recordEvents(toSql(tx), ctx, [clientCreated(id, origin)])
-    return { client: created, hasNewKeys: await ensureSigningKeys(toDb(toSql(tx), ctx.tenant), ctx, created) }
+    invalidateClient(tx, id)
+    await recordEvents(tx, ctx, [clientCreated(id, origin)])
+    await ensureSigningKeys(tx, ctx, created)
+    return created
   })
-  if (hasNewKeys) invalidateKeys(ctx.db)
-  invalidateDeclaredResources(ctx.db)
-  wakeReaders(ctx.tenant)
   return { client, secret }
 }
 
 /** Returns the client with this id. Throws NotFound, also for a client of another tenant. */
 export async function getClient(ctx: Ctx, clientId: string): Promise<Client> {
   const where = { tenantId_id: { tenantId: ctx.tenant, id: clientId } }
-  const client = isClientId(clientId) ? await dbFor(ctx).client.findUnique({ where }) : null
+  const client = isClientId(clientId) ? await ctx.db.prisma.client.findUnique({ where }) : null
   if (!client) throw new NotFound('client')
   return client
 }

@@ -1,11 +1,73 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { ClientRow } from '../access/client.sql.ts'
 import { invalidateClient } from '../access/client-cache.ts'
 import { createPlatformCtx } from '../context/context.ts'
 import { sha256 } from '../core/crypto.ts'
-import { inTransactionFor } from '../database/db.ts'
-import { Handle } from '../database/handle.ts'
-import { recordEvents, wakeReaders } from '../events/log.ts'
+import type { Tx } from '../database/handle.ts'
+import { recordEvents } from '../events/log.ts'
 import { clientCreated, clientUpdated } from '../events/management-events.ts'
-import { type EnsuredClient, replaceClientSecrets, upsertClient } from './clients.sql.ts'
+import { toNextUpdatedAt } from '../schema/expected-updated-at.ts'
+import { lockClientRow } from './client-changes.sql.ts'
+
+/** Columns that an ensured client has; the others keep their defaults. */
+type EnsuredClient = Pick<
+  ClientRow,
+  | 'id'
+  | 'name'
+  | 'description'
+  | 'appType'
+  | 'type'
+  | 'callbacks'
+  | 'allowedLogoutUrls'
+  | 'scopes'
+  | 'allTenants'
+  | 'requireConsent'
+>
+
+/** Makes `secretHash` the only secret of a locked client; false when it already was. */
+async function replaceSecrets(
+  { prisma, tenant }: Tx,
+  clientId: string,
+  secretHash: Buffer<ArrayBuffer>,
+): Promise<boolean> {
+  const ofClient = { tenantId: tenant, clientId }
+  const removed = await prisma.clientSecret.deleteMany({
+    where: { ...ofClient, OR: [{ secretHash: { not: secretHash } }, { expiresAt: { not: null } }] },
+  })
+  const added = await prisma.clientSecret.createMany({
+    data: [{ ...ofClient, secretHash }],
+    skipDuplicates: true,
+  })
+  return removed.count + added.count > 0
+}
+
+/**
+ * Creates the client, or resets what differs from the row and from the secret, which becomes the only one. The lock orders
+ * processes that start at the same time, so that none of them undoes half of another's work.
+ */
+async function writeEnsured(
+  tx: Tx,
+  row: EnsuredClient,
+  secretHash: Buffer<ArrayBuffer> | null,
+): Promise<'created' | 'changed' | 'same'> {
+  const { tenant: tenantId, prisma } = tx
+  const { id, ...columns } = row
+  const { count } = await prisma.client.createMany({ data: [{ tenantId, ...row }], skipDuplicates: true })
+  const current = await lockClientRow(tx, id)
+  if (!current) throw new Error('the client was not written')
+  const { client } = current
+  const isSame = Object.entries(columns).every(([name, value]) =>
+    isDeepStrictEqual(client[name as keyof EnsuredClient], value),
+  )
+  if (!isSame)
+    await prisma.client.update({
+      where: { tenantId_id: { tenantId, id } },
+      data: { ...columns, updatedAt: toNextUpdatedAt(client.updatedAt) },
+    })
+  const isReplaced = secretHash !== null && (await replaceSecrets(tx, id, secretHash))
+  if (count > 0) return 'created'
+  return isSame && !isReplaced ? 'same' : 'changed'
+}
 
 /**
  * Ensures at the start of a process that a client with this id and secret exists; its other secrets are
@@ -30,14 +92,10 @@ export async function ensureClient(
     requireConsent: false,
     ...client,
   }
-  const isChanged = await inTransactionFor(ctx, async (sql) => {
-    const outcome = await upsertClient(sql, tenant, row)
-    const isReplaced = secret !== null && (await replaceClientSecrets(sql, tenant, row.id, sha256(secret)))
-    if (outcome === 'same' && !isReplaced) return false
-    await recordEvents(sql, ctx, [outcome === 'created' ? clientCreated(row.id) : clientUpdated(row.id, [])])
-    return true
+  await ctx.db.transaction(async (tx) => {
+    const outcome = await writeEnsured(tx, row, secret === null ? null : sha256(secret))
+    if (outcome === 'same') return
+    invalidateClient(tx, row.id)
+    await recordEvents(tx, ctx, [outcome === 'created' ? clientCreated(row.id) : clientUpdated(row.id, [])])
   })
-  if (!isChanged) return
-  invalidateClient(new Handle({ tenant }), row.id)
-  wakeReaders(tenant)
 }

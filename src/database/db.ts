@@ -1,15 +1,13 @@
 import type pg from 'pg'
 import { takeTurn } from '../core/turns.ts'
 import type { Workload } from '../core/workload.ts'
-import type { PrismaClient } from '../generated/prisma/client.ts'
 import { type Connections, getMainConnections, selectConnections } from './connections.ts'
-import { readRows, type SqlQuery, type SqlValues, toPlainQuery, toPreparedQuery } from './prepared-query.ts'
+import { readRows, type SqlQuery, type SqlValues, toPreparedQuery } from './prepared-query.ts'
 import { BoundedQuery } from './rows/bounded-query.ts'
 import { KnownQuery } from './rows/known-query.ts'
 import type { RowStyle } from './rows/row-reader.ts'
 import { isSharedRead } from './shared-reads.ts'
 import { runWithin } from './statement-gate.ts'
-import { assertTenantStatement } from './tenant-guard.ts'
 import { getGuardedClient, type TenantPrisma } from './tenant-prisma.ts'
 import { runTransaction, type TransactionOptions } from './transaction.ts'
 
@@ -19,15 +17,6 @@ import { runTransaction, type TransactionOptions } from './transaction.ts'
  */
 export const dbFor = (target: string | Workload): TenantPrisma =>
   getGuardedClient(typeof target === 'string' ? { tenant: target } : target)
-
-/** Runs `work` in one transaction of Prisma. */
-export const inPrismaTransaction = <T>(
-  { tenant, workload }: Workload,
-  work: (tx: TenantPrisma) => Promise<T>,
-): Promise<T> =>
-  runWithin(getMainConnections().gate, { tenant, workload }, () =>
-    getGuardedClient({ tenant }).$transaction(work),
-  )
 
 /**
  * Sends one statement. Services pass it as an argument, so that a function works inside and outside a
@@ -79,17 +68,6 @@ export const sqlFor = (workload: Workload): Sql =>
     ? (text, values, style) => sendInTurns(workload, toPreparedQuery(text, values, style))
     : sql
 
-/**
- * The same, planned for its values each time. For lists: tenants differ in size by orders of magnitude, and
- * the generic plan of a prepared statement suits an average tenant; it would sort all rows of a large one.
- */
-export const unpreparedSqlFor =
-  (workload: Workload): Sql =>
-  async (text, values, style) => {
-    assertTenantStatement(text)
-    return sendInTurns(workload, toPlainQuery(text, values, style))
-  }
-
 async function sendOn(client: pg.PoolClient, query: SqlQuery): Promise<never[]> {
   if (query instanceof KnownQuery || query instanceof BoundedQuery)
     return readRows(query, (sent) => client.query(sent as pg.Submittable))
@@ -107,12 +85,8 @@ const runOn = <T>(
     options,
   )
 
-/** Runs `work` in one transaction on its own connection, without limits and without Prisma. */
-export const inTransaction = <T>(work: (sql: Sql) => Promise<T>, options?: TransactionOptions): Promise<T> =>
-  runOn(getMainConnections(), work, options)
-
 /**
- * The same within the limits of the context. What `work` reads elsewhere must not be limited: it would wait for a
+ * Runs `work` in one transaction on its own connection, within the limits of the context. What `work` reads elsewhere must not be limited: it would wait for a
  * connection that the transaction itself may hold.
  */
 export const inTransactionFor = <T>(
@@ -123,12 +97,3 @@ export const inTransactionFor = <T>(
   const connections = selectConnections(workload)
   return runWithin(connections.gate, workload, () => runOn(connections, work, options))
 }
-
-/**
- * SQL inside a Prisma transaction. Dates, bigint and json are read as Prisma reads them, so cast where it
- * matters.
- */
-export const toSql =
-  (tx: TenantPrisma): Sql =>
-  (text, values) =>
-    (tx as unknown as PrismaClient).$queryRawUnsafe(text, ...values)

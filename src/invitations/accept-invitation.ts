@@ -3,7 +3,6 @@ import { consumeLimit } from '../coordination/rate-limits.ts'
 import { sha256 } from '../core/crypto.ts'
 import { Forbidden } from '../core/errors.ts'
 import { createProvenEnrollment } from '../credentials/enrollment-tokens.ts'
-import { sqlFor } from '../database/db.ts'
 import { invitationAccepted } from '../events/invitation-events.ts'
 import { recordEvents } from '../events/log.ts'
 import { parseAddress } from '../passcodes/passcodes.fields.ts'
@@ -11,12 +10,7 @@ import { signInByAddress } from '../passcodes/passcodes.ts'
 import { enterAsOwner } from '../passcodes/proven-address.ts'
 import type { TermsConsent } from '../sign-up/terms-consent.ts'
 import { addRoles } from '../users/roles.ts'
-import {
-  type AcceptableInvitation,
-  consumeInvitation,
-  selectAcceptable,
-  setInvitationUser,
-} from './invitations.sql.ts'
+import { type AcceptableInvitation, consumeInvitation, selectAcceptable } from './invitations.sql.ts'
 
 export type { AcceptableInvitation }
 
@@ -27,7 +21,7 @@ export async function findAcceptableInvitation(
   now = new Date(),
 ): Promise<AcceptableInvitation | null> {
   await consumeLimit('openInvitation', ctx.tenant, ctx.ip)
-  return selectAcceptable(sqlFor(ctx), ctx.tenant, sha256(token), now)
+  return selectAcceptable(ctx.db, sha256(token), now)
 }
 
 /** What a new user entered. */
@@ -66,12 +60,15 @@ export async function acceptInvitation(
   return enterAsOwner<AcceptedInvitation>(
     ctx,
     person,
-    ({ sql }) => consumeInvitation(sql, ctx.tenant, sha256(token), now),
+    (tx) => consumeInvitation(tx, sha256(token), now),
     async (tx, userCtx, user, isCreated) => {
       // The user was deleted while the page was open: the form asked for nothing.
       if (isCreated && invitation.hasUser)
         throw new Forbidden('This page was out of date. Open the link of the invitation again.')
-      await setInvitationUser(tx.sql, ctx.tenant, id, user.id)
+      await tx.prisma.invitation.updateMany({
+        where: { tenantId: ctx.tenant, id },
+        data: { userId: user.id },
+      })
       if (!isCreated) await addRoles(tx, userCtx, user.id, roles)
       await recordEvents(tx, userCtx, [invitationAccepted(id, user.id)])
       const accepted = { userId: user.id, clientId }

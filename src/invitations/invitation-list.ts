@@ -1,18 +1,14 @@
 import type { Ctx } from '../context/context.ts'
-import { dbFor } from '../database/db.ts'
 import { buildPageQuery } from '../database/page-query.ts'
 import { type Page, type PageArgs, parsePaging, toPage } from '../schema/page.ts'
-import { type Invitation, toInvitation } from './invitations.ts'
-
-const HIDDEN_COLUMNS = { tenantId: true, tokenHash: true, emailKey: true, sendCount: true } as const
+import { HIDDEN_COLUMNS, type Invitation, toInvitation } from './invitations.ts'
 
 /** All invitations, oldest first: one statement, and another for totalSize. Throws InvalidInput. */
 export async function listInvitations(ctx: Ctx, args: PageArgs): Promise<Page<Invitation>> {
   const name = `${ctx.tenant}:invitations`
   const paging = parsePaging(ctx, args, name)
   const query = buildPageQuery(paging, 'id')
-  const db = dbFor(ctx)
-  const rows = await db.invitation.findMany({
+  const rows = await ctx.db.prisma.invitation.findMany({
     ...query,
     where: { tenantId: ctx.tenant, ...query.where },
     omit: HIDDEN_COLUMNS,
@@ -24,7 +20,7 @@ export async function listInvitations(ctx: Ctx, args: PageArgs): Promise<Page<In
     {
       name,
       toKey: ({ id }) => ({ value: null, id }),
-      countAll: () => db.invitation.count({ where: { tenantId: ctx.tenant } }),
+      countAll: () => ctx.db.prisma.invitation.count({ where: { tenantId: ctx.tenant } }),
     },
   )
 }

@@ -10,7 +10,6 @@ import { Conflict, NotFound, RateLimited } from '../core/errors.ts'
 import { getRoleScopes } from '../core/scopes.ts'
 import { INVITATION_LIFETIME_SECONDS } from '../core/sign-up.ts'
 import { addSeconds } from '../core/time.ts'
-import { dbFor, inTransactionFor, sqlFor } from '../database/db.ts'
 import { deliverMail } from '../delivery/mail.ts'
 import { buildInvitationMail } from '../delivery/messages/invitation.ts'
 import { hashAddress } from '../events/address-hash.ts'
@@ -20,23 +19,25 @@ import {
   invitationRevoked,
   invitationUndelivered,
 } from '../events/invitation-events.ts'
-import { recordEvents, wakeReaders } from '../events/log.ts'
+import { recordEvents } from '../events/log.ts'
 import { localizeClient } from '../languages/localize-client.ts'
 import { toEmailKey } from '../schema/address-keys.ts'
 import { parseInput } from '../schema/input-shapes.ts'
 import { InvitationCreate, InvitationResend, type InvitationStatus } from './invitations.fields.ts'
-import {
-  deleteInvitation,
-  type InvitationRow,
-  insertInvitation,
-  renewInvitation,
-  revokeInvitationRow,
-} from './invitations.sql.ts'
+import type { InvitationRow } from './invitations.sql.ts'
 
 export type Invitation = Omit<InvitationRow, 'revoked' | 'inviterName'> & { status: InvitationStatus }
 
-/** The wait after too many messages. */
+/** Columns that no caller receives. */
+export const HIDDEN_COLUMNS = { tenantId: true, tokenHash: true, emailKey: true, sendCount: true } as const
+
+/** Seconds between two messages of an invitation. */
 const RETRY_SECONDS = 30
+/** Messages of an invitation. */
+const MAX_SENDS = 20
+
+/** Selects an invitation that can be accepted or sent again. */
+const toOpen = ({ tenant }: Ctx, id: string) => ({ tenantId: tenant, id, acceptedAt: null, revoked: false })
 
 /** The address that gets the mail. */
 const toRecipient = (email: string): string => toEmailKey(email) ?? email
@@ -62,7 +63,7 @@ async function findInviterName(ctx: Ctx): Promise<string | null> {
   const { tenant, actor } = ctx
   if (actor.kind !== 'user' || actor.tenant !== tenant) return null
   const where = { tenantId_id: { tenantId: tenant, id: actor.userId } }
-  return (await dbFor(ctx).user.findUnique({ where, select: { name: true } }))?.name ?? null
+  return (await ctx.db.prisma.user.findUnique({ where, select: { name: true } }))?.name ?? null
 }
 
 async function deliverInvitation(ctx: Ctx, invitation: InvitationRow, uri: string): Promise<void> {
@@ -88,25 +89,26 @@ async function storeInvitation(ctx: Ctx, input: unknown, now: Date) {
   const lifetimeSeconds =
     expiresInSeconds ?? tenant?.invitationLifetimeSeconds ?? INVITATION_LIFETIME_SECONDS.standard
   takeMail(ctx, email)
-  const invitation = await inTransactionFor(ctx, async (sql) => {
-    const stored = await insertInvitation(sql, ctx.tenant, {
-      id: newId('invitation'),
-      tokenHash: sha256(token),
-      email: email.normalize('NFC'),
-      emailKey: toRecipient(email),
-      name: given.name ?? null,
-      note: given.note ?? null,
-      roles,
-      locale: given.locale ?? null,
-      clientId,
-      inviterName,
-      now,
-      expiresAt: addSeconds(now, lifetimeSeconds),
+  const invitation = await ctx.db.transaction(async (tx) => {
+    const stored = await tx.prisma.invitation.create({
+      data: {
+        ...given,
+        tenantId: ctx.tenant,
+        id: newId('invitation'),
+        tokenHash: sha256(token),
+        email: email.normalize('NFC'),
+        emailKey: toRecipient(email),
+        roles,
+        inviterName,
+        sentAt: now,
+        expiresAt: addSeconds(now, lifetimeSeconds),
+        createdAt: now,
+      },
+      omit: HIDDEN_COLUMNS,
     })
-    await recordEvents(sql, ctx, [invitationCreated(stored.id, roles)])
+    await recordEvents(tx, ctx, [invitationCreated(stored.id, roles)])
     return stored
   })
-  wakeReaders(ctx.tenant)
   return { invitation, uri: buildInvitationUri(ctx.tenant, token) }
 }
 
@@ -118,11 +120,10 @@ async function storeInvitation(ctx: Ctx, input: unknown, now: Date) {
 export async function createInvitation(ctx: Ctx, input: unknown, now = new Date()): Promise<Invitation> {
   const { invitation, uri } = await storeInvitation(ctx, input, now)
   await deliverInvitation(ctx, invitation, uri).catch(async (error: unknown) => {
-    await inTransactionFor(ctx, async (sql) => {
-      await deleteInvitation(sql, ctx.tenant, invitation.id)
-      await recordEvents(sql, ctx, [invitationUndelivered(invitation.id)])
+    await ctx.db.transaction(async (tx) => {
+      await tx.prisma.invitation.deleteMany({ where: { tenantId: ctx.tenant, id: invitation.id } })
+      await recordEvents(tx, ctx, [invitationUndelivered(invitation.id)])
     })
-    wakeReaders(ctx.tenant)
     throw error
   })
   return toInvitation(invitation, now)
@@ -145,9 +146,8 @@ export async function createInvitationLink(
 export async function getInvitation(ctx: Ctx, id: string): Promise<Invitation> {
   if (readIdPrefix(id) !== 'invitation') throw new NotFound('invitation')
   const where = { tenantId_id: { tenantId: ctx.tenant, id } }
-  const row = await dbFor(ctx).invitation.findUnique({ where })
-  if (!row) throw new NotFound('invitation')
-  const { tokenHash: _, emailKey: __, sendCount: ___, tenantId: ____, ...invitation } = row
+  const invitation = await ctx.db.prisma.invitation.findUnique({ where, omit: HIDDEN_COLUMNS })
+  if (!invitation) throw new NotFound('invitation')
   return toInvitation(invitation)
 }
 
@@ -178,29 +178,35 @@ export async function resendInvitation(
   const lifetimeMs = expiresInSeconds
     ? expiresInSeconds * 1000
     : former.expiresAt.getTime() - former.sentAt.getTime()
-  const renewed = await inTransactionFor(ctx, async (sql) => {
-    const row = await renewInvitation(sql, ctx.tenant, {
-      id,
-      tokenHash: sha256(token),
-      inviterName,
-      now,
-      expiresAt: new Date(now.getTime() + lifetimeMs),
+  const renewed = await ctx.db.transaction(async (tx) => {
+    const [row] = await tx.prisma.invitation.updateManyAndReturn({
+      where: {
+        ...toOpen(ctx, id),
+        sentAt: { lte: addSeconds(now, -RETRY_SECONDS) },
+        sendCount: { lt: MAX_SENDS },
+      },
+      data: {
+        ...(inviterName !== null && { inviterName }),
+        tokenHash: sha256(token),
+        sentAt: now,
+        sendCount: { increment: 1 },
+        expiresAt: new Date(now.getTime() + lifetimeMs),
+      },
+      omit: HIDDEN_COLUMNS,
     })
     if (!row) return null
     takeMail(ctx, row.email)
-    await recordEvents(sql, ctx, [invitationResent(id)])
+    await recordEvents(tx, ctx, [invitationResent(id)])
     return row
   })
   if (!renewed) {
     requireOpen(await getInvitation(ctx, id))
     throw new RateLimited(RETRY_SECONDS, 'Too many messages of this invitation.')
   }
-  wakeReaders(ctx.tenant)
   try {
     await deliverInvitation(ctx, renewed, buildInvitationUri(ctx.tenant, token))
   } catch (error) {
-    await recordEvents(sqlFor(ctx), ctx, [invitationUndelivered(id)])
-    wakeReaders(ctx.tenant)
+    await recordEvents(ctx.db, ctx, [invitationUndelivered(id)])
     throw error
   }
   return toInvitation(renewed, now)
@@ -213,13 +219,15 @@ export async function resendInvitation(
 export async function revokeInvitation(ctx: Ctx, id: string): Promise<{ revokedInvitationId: string }> {
   const former = await getInvitation(ctx, id)
   requireNoEscalation(ctx, getRoleScopes(former.roles))
-  const isRevoked = await inTransactionFor(ctx, async (sql) => {
-    const isRevoked = await revokeInvitationRow(sql, ctx.tenant, id)
-    if (isRevoked) await recordEvents(sql, ctx, [invitationRevoked(id)])
-    return isRevoked
+  const isRevoked = await ctx.db.transaction(async (tx) => {
+    const { count } = await tx.prisma.invitation.updateMany({
+      where: toOpen(ctx, id),
+      data: { revoked: true, tokenHash: null },
+    })
+    if (count > 0) await recordEvents(tx, ctx, [invitationRevoked(id)])
+    return count > 0
   })
-  if (isRevoked) wakeReaders(ctx.tenant)
-  else if ((await getInvitation(ctx, id)).status === 'accepted')
+  if (!isRevoked && (await getInvitation(ctx, id)).status === 'accepted')
     throw new Conflict([], 'The invitation was accepted.')
   return { revokedInvitationId: id }
 }

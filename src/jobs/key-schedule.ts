@@ -3,13 +3,8 @@ import { errorMessage } from '../core/error-message.ts'
 import { log } from '../core/log.ts'
 import { addSeconds } from '../core/time.ts'
 import { system } from '../database/system.ts'
-import { addSigningKeys, RETIRED_PUBLICATION_SECONDS } from '../keys/key-rotation.ts'
-import {
-  lockTenantRow,
-  retireSigningKeys,
-  selectAlgorithms,
-  selectTenantsWithDueKeys,
-} from '../keys/keys.sql.ts'
+import { addSigningKeys, retireSigningKeys } from '../keys/key-rotation.ts'
+import { lockTenantRow, selectAlgorithms, selectTenantsWithDueKeys } from '../keys/keys.sql.ts'
 import { startRepeatedJob } from './scheduler.ts'
 
 const INTERVAL_MS = 60_000
@@ -31,7 +26,7 @@ async function rotateTenantKeys(tenant: string, now: Date, dueBefore: Date, acti
     const algorithms = await selectAlgorithms(tx, now)
     const due = algorithms.filter((known) => known.activeAt <= dueBefore).map(({ alg }) => alg)
     if (due.length === 0) return 0
-    await retireSigningKeys(tx, due, addSeconds(activeAt, RETIRED_PUBLICATION_SECONDS))
+    await retireSigningKeys(tx, due, activeAt)
     await addSigningKeys(tx, ctx, due, activeAt)
     return due.length
   })

@@ -11,12 +11,9 @@ import { createKeyPair } from './key-algorithms.ts'
 import { DEFAULT_ACTIVATE_IN_SECONDS, KeyRotation } from './key-rotation.fields.ts'
 import {
   type AlgorithmKeys,
-  deleteSigningKeys,
-  deleteSupersededKeys,
   insertSigningKeys,
   lockTenantRow,
   type NewKey,
-  retireSigningKeys,
   type SigningKeyRow,
   selectAlgorithms,
   selectSigningKeys,
@@ -70,14 +67,13 @@ export async function addSigningKeys(
 
 /**
  * Creates the keys that are missing for a client's signing algorithms, in the transaction that creates or
- * changes the client. Concurrent callers wait for the tenant's row, so that one key is created. True when a
- * key was created: call `announceKeyChange` after the commit.
+ * changes the client. Concurrent callers wait for the tenant's row, so that one key is created.
  */
 export async function ensureSigningKeys(
   tx: Db,
   ctx: Ctx,
   client: { idTokenSigningAlg: string | null; userInfoSigningAlg: string | null },
-): Promise<boolean> {
+): Promise<void> {
   const requested = [client.idTokenSigningAlg, client.userInfoSigningAlg]
   const wanted = SIGNING_ALGORITHMS.filter(
     (alg) => alg !== DEFAULT_SIGNING_ALGORITHM && requested.includes(alg),
@@ -86,18 +82,14 @@ export async function ensureSigningKeys(
     const existing = await selectAlgorithms(tx, new Date())
     return wanted.filter((alg) => !existing.some((keys) => keys.alg === alg))
   }
-  if (wanted.length === 0 || (await findMissing()).length === 0) return false
+  if (wanted.length === 0 || (await findMissing()).length === 0) return
   await lockTenantRow(tx)
   const algs = await findMissing()
   if (algs.length > 0) await addSigningKeys(tx, ctx, algs, new Date())
-  return algs.length > 0
 }
 
 /** A signing key without its private key. */
-export type SigningKey = { kid: string; alg: SigningAlgorithm } & Pick<
-  SigningKeyRow,
-  'activeAt' | 'expiresAt'
->
+export type SigningKey = { kid: string } & Pick<SigningKeyRow, 'alg' | 'activeAt' | 'expiresAt'>
 
 /**
  * Returns the published keys of the tenant, newest first: active, upcoming and retiring ones. One statement.
@@ -106,12 +98,7 @@ export async function getSigningKeys(ctx: Ctx, now = new Date()): Promise<Signin
   const rows = await selectSigningKeys(ctx.db)
   return rows
     .filter(({ expiresAt }) => expiresAt === null || expiresAt > now)
-    .map(({ id, alg, activeAt, expiresAt }) => ({
-      kid: id,
-      alg: alg as SigningAlgorithm,
-      activeAt,
-      expiresAt,
-    }))
+    .map(({ id, alg, activeAt, expiresAt }) => ({ kid: id, alg, activeAt, expiresAt }))
 }
 
 /** Throws RateLimited when an algorithm has the maximum number of retiring keys. */
@@ -122,6 +109,26 @@ function assertRetiringCapacity(algorithms: readonly AlgorithmKeys[], now: Date)
         Math.ceil((nextExpiresAt.getTime() - now.getTime()) / 1000),
         'Too many retiring keys are published; retireAtOnce removes them.',
       )
+}
+
+/**
+ * Ends the publication of the keys of the algorithms once the last token that they sign before `activeAt` has expired,
+ * unless it ends earlier.
+ */
+export async function retireSigningKeys(
+  { prisma, tenant }: Db,
+  algs: SigningAlgorithm[],
+  activeAt: Date,
+): Promise<void> {
+  const expiresAt = addSeconds(activeAt, RETIRED_PUBLICATION_SECONDS)
+  await prisma.signingKey.updateMany({
+    where: {
+      tenantId: tenant,
+      alg: { in: algs },
+      OR: [{ expiresAt: null }, { expiresAt: { gt: expiresAt } }],
+    },
+    data: { expiresAt },
+  })
 }
 
 /**
@@ -139,12 +146,14 @@ export async function rotateSigningKeys(ctx: Ctx, input: unknown, now = new Date
     const algorithms = await selectAlgorithms(tx, now)
     if (algorithms.length === 0) throw new NotFound('tenant')
     const algs = algorithms.map(({ alg }) => alg)
-    if (retireAtOnce) await deleteSigningKeys(tx)
-    else {
-      assertRetiringCapacity(algorithms, now)
-      await deleteSupersededKeys(tx, activeAt, addSeconds(now, CLOCK_SKEW_SECONDS))
-      await retireSigningKeys(tx, algs, addSeconds(activeAt, RETIRED_PUBLICATION_SECONDS))
-    }
+    // Keys that become active later than this have not signed.
+    const latestClock = addSeconds(now, CLOCK_SKEW_SECONDS)
+    const superseded = { activeAt: { gt: new Date(Math.max(activeAt.getTime(), latestClock.getTime())) } }
+    if (!retireAtOnce) assertRetiringCapacity(algorithms, now)
+    await tx.prisma.signingKey.deleteMany({
+      where: { tenantId: ctx.tenant, ...(!retireAtOnce && superseded) },
+    })
+    if (!retireAtOnce) await retireSigningKeys(tx, algs, activeAt)
     await addSigningKeys(tx, ctx, algs, activeAt)
   })
   return getSigningKeys(ctx, now)

@@ -40,32 +40,6 @@ const INSERT_KEYS = statement({ takes: { keys: typed<NewKey[]>('jsonb'), activeA
 export const insertSigningKeys = (db: Db, keys: readonly NewKey[], activeAt: Date): Promise<void> =>
   db.run(INSERT_KEYS, { keys, activeAt })
 
-const RETIRE_KEYS = statement({ takes: { algs: 'text[]', expiresAt: 'timestamptz' } })`
-  UPDATE "SigningKey" SET "expiresAt" = LEAST("expiresAt", :expiresAt)
-  WHERE "tenantId" = :tenant AND "alg" = ANY(:algs)`
-
-/** Ends the publication of all keys of the algorithms at `expiresAt`, unless it ends earlier. */
-export const retireSigningKeys = (
-  db: Db,
-  algs: readonly SigningAlgorithm[],
-  expiresAt: Date,
-): Promise<void> => db.run(RETIRE_KEYS, { algs, expiresAt })
-
-const DELETE_SUPERSEDED_KEYS = statement({ takes: { activeAt: 'timestamptz', latestClock: 'timestamptz' } })`
-  DELETE FROM "SigningKey" WHERE "tenantId" = :tenant AND "activeAt" > GREATEST(:activeAt, :latestClock)`
-
-/**
- * Deletes the keys that become active after both `activeAt` and `latestClock`, so that none of them has
- * signed.
- */
-export const deleteSupersededKeys = (db: Db, activeAt: Date, latestClock: Date): Promise<void> =>
-  db.run(DELETE_SUPERSEDED_KEYS, { activeAt, latestClock })
-
-const DELETE_KEYS = statement({})`DELETE FROM "SigningKey" WHERE "tenantId" = :tenant`
-
-/** Deletes all keys of a tenant. */
-export const deleteSigningKeys = (db: Db): Promise<void> => db.run(DELETE_KEYS)
-
 /** A summary of the keys of one algorithm. */
 export type AlgorithmKeys = RowOf<typeof SELECT_ALGORITHMS>
 

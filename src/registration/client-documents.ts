@@ -12,9 +12,7 @@ import { measureJson } from '../core/json-size.ts'
 import { OAuthError } from '../core/oauth-error.ts'
 import { addSeconds } from '../core/time.ts'
 import { toAppError } from '../core/to-app-error.ts'
-import { sqlFor } from '../database/db.ts'
 import { isDocumentClientId, parseClientDocument, parseFreshSeconds } from './client-document.fields.ts'
-import { updateDocumentFreshUntil } from './client-documents.sql.ts'
 import { toMemberIssues } from './registration.fields.ts'
 
 /** How long a stale document is used while its host does not answer. */
@@ -174,13 +172,16 @@ async function saveDocumentClient(
         throw error
       },
     )
-    if (isCreated) return invalidateClient(ctx.db, clientId)
+    if (isCreated) return
   }
   await updateClient(ctx, clientId, input, 'document').catch((error: unknown) => {
     if (error instanceof InvalidInput) throw new DocumentError(describeIssues(toMemberIssues(error.fields)))
     if (!(error instanceof Forbidden)) throw error
     throw new DocumentError('it has changed, and administrators alone change a client with assigned scopes')
   })
-  await updateDocumentFreshUntil(sqlFor(ctx), ctx.tenant, clientId, documentFreshUntil)
+  await ctx.db.prisma.client.updateMany({
+    where: { tenantId: ctx.tenant, id: clientId, registeredBy: 'document' },
+    data: { documentFreshUntil },
+  })
   invalidateClient(ctx.db, clientId)
 }

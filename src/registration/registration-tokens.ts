@@ -2,15 +2,13 @@ import type { Ctx } from '../context/context.ts'
 import { newId, randomToken, readIdPrefix, sha256 } from '../core/crypto.ts'
 import { NotFound } from '../core/errors.ts'
 import { addSeconds } from '../core/time.ts'
-import { dbFor, inPrismaTransaction, inTransactionFor, toSql } from '../database/db.ts'
 import { buildPageQuery } from '../database/page-query.ts'
-import { recordEvents, wakeReaders } from '../events/log.ts'
+import { recordEvents } from '../events/log.ts'
 import { registrationTokenCreated, registrationTokenRevoked } from '../events/management-events.ts'
 import type { RegistrationToken as Row } from '../generated/prisma/client.ts'
 import { parseInput } from '../schema/input-shapes.ts'
 import { type Page, type PageArgs, parsePaging, toPage } from '../schema/page.ts'
 import { RegistrationTokenCreate } from './registration-tokens.fields.ts'
-import { deleteRegistrationToken } from './registration-tokens.sql.ts'
 
 /** An initial access token (RFC 7591, section 3), without the token itself. */
 export type RegistrationToken = Omit<Row, 'tokenHash'>
@@ -32,8 +30,8 @@ export async function createRegistrationToken(
     expiresInSeconds,
   } = parseInput(RegistrationTokenCreate, input === undefined ? {} : input)
   const token = randomToken()
-  const registrationToken = await inPrismaTransaction(ctx, async (tx) => {
-    const created = await tx.registrationToken.create({
+  const registrationToken = await ctx.db.transaction(async (tx) => {
+    const created = await tx.prisma.registrationToken.create({
       data: {
         tenantId: ctx.tenant,
         id: newId('regtoken'),
@@ -44,10 +42,9 @@ export async function createRegistrationToken(
       },
       omit: HIDDEN_COLUMNS,
     })
-    await recordEvents(toSql(tx), ctx, [registrationTokenCreated(created.id)])
+    await recordEvents(tx, ctx, [registrationTokenCreated(created.id)])
     return created
   })
-  wakeReaders(ctx.tenant)
   return { registrationToken, token }
 }
 
@@ -56,13 +53,12 @@ export async function listRegistrationTokens(ctx: Ctx, args: PageArgs): Promise<
   const name = `${ctx.tenant}:registration-tokens`
   const paging = parsePaging(ctx, args, name)
   const query = buildPageQuery(paging, 'id')
-  const db = dbFor(ctx)
   const isActive = {
     tenantId: ctx.tenant,
     expiresAt: { gt: new Date() },
     OR: [{ usesLeft: null }, { usesLeft: { gt: 0 } }],
   }
-  const rows = await db.registrationToken.findMany({
+  const rows = await ctx.db.prisma.registrationToken.findMany({
     ...query,
     where: { ...isActive, ...query.where },
     omit: HIDDEN_COLUMNS,
@@ -70,7 +66,7 @@ export async function listRegistrationTokens(ctx: Ctx, args: PageArgs): Promise<
   return toPage(paging, rows, {
     name,
     toKey: ({ id }) => ({ value: null, id }),
-    countAll: () => db.registrationToken.count({ where: isActive }),
+    countAll: () => ctx.db.prisma.registrationToken.count({ where: isActive }),
   })
 }
 
@@ -80,11 +76,11 @@ export async function revokeRegistrationToken(
   registrationTokenId: string,
 ): Promise<{ revokedRegistrationTokenId: string }> {
   if (readIdPrefix(registrationTokenId) !== 'regtoken') throw new NotFound('registration token')
-  await inTransactionFor(ctx, async (sql) => {
-    if (!(await deleteRegistrationToken(sql, ctx.tenant, registrationTokenId)))
+  await ctx.db.transaction(async (tx) => {
+    const where = { tenantId: ctx.tenant, id: registrationTokenId }
+    if ((await tx.prisma.registrationToken.deleteMany({ where })).count === 0)
       throw new NotFound('registration token')
-    await recordEvents(sql, ctx, [registrationTokenRevoked(registrationTokenId)])
+    await recordEvents(tx, ctx, [registrationTokenRevoked(registrationTokenId)])
   })
-  wakeReaders(ctx.tenant)
   return { revokedRegistrationTokenId: registrationTokenId }
 }

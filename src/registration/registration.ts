@@ -4,7 +4,6 @@ import type { Ctx } from '../context/context.ts'
 import { requireStorage } from '../coordination/storage-budgets.ts'
 import { randomToken, sha256 } from '../core/crypto.ts'
 import { measureJson } from '../core/json-size.ts'
-import { sqlFor } from '../database/db.ts'
 import { ClientMetadata, omitLogos, parseMetadata, selectClientHost } from './registration.fields.ts'
 import {
   assertNoIssues,
@@ -30,15 +29,14 @@ async function authorizeByToken(
 ): Promise<Permission> {
   const initialToken = requireBearerToken(ctx.tenant, authorization)
   if (!dynamicRegistration) throw createInvalidTokenError(ctx.tenant)
-  const tokenId = await selectActiveRegistrationToken(sqlFor(ctx), ctx.tenant, sha256(initialToken), now)
+  const tokenId = await selectActiveRegistrationToken(ctx.db, sha256(initialToken), now)
   if (tokenId === null) throw createInvalidTokenError(ctx.tenant)
   return {
     by: 'registration',
     isReviewed: true,
     registrationTokenId: tokenId,
-    permit: async (sql) => {
-      if (!(await consumeRegistrationToken(sql, ctx.tenant, tokenId, now)))
-        throw createInvalidTokenError(ctx.tenant)
+    permit: async (tx) => {
+      if (!(await consumeRegistrationToken(tx, tokenId, now))) throw createInvalidTokenError(ctx.tenant)
     },
   }
 }

@@ -1,6 +1,7 @@
 import { describe, expect } from 'vitest'
 import { findClient } from '../../src/access/client-cache.ts'
-import { deleteClient, rotateClientSecret, updateClient } from '../../src/clients/client-changes.ts'
+import { deleteClient, updateClient } from '../../src/clients/client-changes.ts'
+import { rotateClientSecret } from '../../src/clients/client-secrets.ts'
 import { createPlatformCtx } from '../../src/context/context.ts'
 import { SYSTEM_TENANT } from '../../src/core/scopes.ts'
 import { ctxFor, newTenant, TENANT_SCOPES } from '../support/actors.ts'

@@ -1,6 +1,7 @@
 import { describe, expect } from 'vitest'
 import { authenticateToken } from '../../src/access/authenticate.ts'
-import { deleteClient, rotateClientSecret, updateClient } from '../../src/clients/client-changes.ts'
+import { deleteClient, updateClient } from '../../src/clients/client-changes.ts'
+import { rotateClientSecret } from '../../src/clients/client-secrets.ts'
 import { createPlatformCtx } from '../../src/context/context.ts'
 import { dbFor } from '../support/database.ts'
 import { test as base } from '../support/fixtures.ts'

@@ -1,6 +1,7 @@
 import { describe, expect } from 'vitest'
 import { findClient, isCurrentClientSecret } from '../../src/access/client-cache.ts'
-import { rotateClientSecret, updateClient } from '../../src/clients/client-changes.ts'
+import { updateClient } from '../../src/clients/client-changes.ts'
+import { rotateClientSecret } from '../../src/clients/client-secrets.ts'
 import { sha256 } from '../../src/core/crypto.ts'
 import { newTenant } from '../support/actors.ts'
 import type { CallOptions } from '../support/calls.ts'

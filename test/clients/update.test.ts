@@ -1,6 +1,7 @@
 import { describe, expect } from 'vitest'
 import { findClient, isCurrentClientSecret } from '../../src/access/client-cache.ts'
-import { deleteClient, rotateClientSecret, updateClient } from '../../src/clients/client-changes.ts'
+import { deleteClient, updateClient } from '../../src/clients/client-changes.ts'
+import { rotateClientSecret } from '../../src/clients/client-secrets.ts'
 import { createPlatformCtx } from '../../src/context/context.ts'
 import { randomToken, sha256 } from '../../src/core/crypto.ts'
 import { newTenant } from '../support/actors.ts'
@@ -283,15 +284,15 @@ describe('an update of a client', () => {
     })
   })
 
-  test('takes four round trips, three without a change; a rotation takes four and a deletion six', async ({
+  test('takes five round trips, three without a change; a rotation and a deletion take eight', async ({
     ctx,
     newShop,
   }) => {
     const client = await newShop()
-    expect(await countStatements(() => updateClient(ctx, client.id, { name: 'Renamed' }))).toBe(4)
+    expect(await countStatements(() => updateClient(ctx, client.id, { name: 'Renamed' }))).toBe(5)
     expect(await countStatements(() => updateClient(ctx, client.id, { name: 'Renamed' }))).toBe(3)
-    expect(await countStatements(() => rotateClientSecret(ctx, client.id, {}))).toBe(4)
-    expect(await countStatements(() => deleteClient(ctx, client.id))).toBe(6)
+    expect(await countStatements(() => rotateClientSecret(ctx, client.id, {}))).toBe(8)
+    expect(await countStatements(() => deleteClient(ctx, client.id))).toBe(8)
   })
 
   test('stores every one of several concurrent changes', async ({ tenant, ctx, newShop, listChanges }) => {

@@ -1,6 +1,6 @@
 import { decodeJwt, decodeProtectedHeader } from 'jose'
 import { describe, expect } from 'vitest'
-import { rotateClientSecret } from '../../src/clients/client-changes.ts'
+import { rotateClientSecret } from '../../src/clients/client-secrets.ts'
 import { alterCode, readCodeContents } from '../support/codes.ts'
 import { dbFor } from '../support/database.ts'
 import { INVALID_CLIENT, MODULE, rejectedWith, test } from '../support/fapi2.ts'

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect } from 'vitest'
-import { rotateClientSecret } from '../../src/clients/client-changes.ts'
+import { rotateClientSecret } from '../../src/clients/client-secrets.ts'
 import { createClient } from '../../src/clients/clients.ts'
 import { SCOPE_NAMES, SYSTEM_TENANT } from '../../src/core/scopes.ts'
 import { createUser } from '../../src/users/users.ts'

@@ -1,5 +1,5 @@
 import { test as base, describe, expect } from 'vitest'
-import { rotateClientSecret } from '../../src/clients/client-changes.ts'
+import { rotateClientSecret } from '../../src/clients/client-secrets.ts'
 import { createClient } from '../../src/clients/clients.ts'
 import { createPlatformCtx } from '../../src/context/context.ts'
 import { decodePosition, encodePosition, type Position } from '../../src/core/event-position.ts'
