@@ -63,7 +63,7 @@ export function frameMessage(
   return { tenant, words: getTenantWords(language ?? FALLBACK_LANGUAGE, tenant.textOverrides ?? null) }
 }
 
-/** The same for the tenant of a context. */
+/** The frame of a message of the context's tenant. */
 export const loadMessageFrame = async (
   ctx: Ctx,
   locale: string | null,

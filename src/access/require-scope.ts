@@ -38,7 +38,10 @@ export function requireOwnAccount({ actor, tenant }: Ctx): TokenBasis {
   return { userId: actor.userId, sessionId: actor.sessionId, grantId: actor.grantId }
 }
 
-/** The same for a change, which is counted. Throws RateLimited too. */
+/**
+ * Requires the user's access token as `requireOwnAccount` does, and counts a change. Throws Unauthenticated, Forbidden
+ * and RateLimited.
+ */
 export function requireOwnChange(ctx: Ctx): TokenBasis {
   const basis = requireOwnAccount(ctx)
   takeChange(ctx.tenant, basis)

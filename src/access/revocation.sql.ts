@@ -61,7 +61,7 @@ const REVOKE_USER = statement({ takes: { userId: 'text', reason: REASON }, retur
 export const revokeUser = async (db: Db, userId: string, reason: EndReason): Promise<Revoked> =>
   toRevoked(await db.many(REVOKE_USER, { userId, reason }))
 
-/** The same as arguments of `buildEndSessionsSql`. */
+/** The parameters of an end as arguments of `buildEndSessionsSql`. */
 export const ENDING_ARGUMENTS = { now: ':now', reason: ':reason' }
 /** The condition that a session `s` that has not ended is active. */
 export const ACTIVE_CONDITION = 's."expiresAt" > :now'

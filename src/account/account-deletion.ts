@@ -24,7 +24,7 @@ const DAY_SECONDS = 86_400
 export const findDeletionDays = async ({ tenant }: Ctx): Promise<number> =>
   (await findTenant(tenant))?.accountDeletionDays ?? 0
 
-/** The caller's request to be deleted, if any. One statement. Throws as requireOwnAccount. */
+/** The caller's request to be deleted, if any. One statement. Throws Unauthenticated and Forbidden. */
 export const findViewerDeletion = (ctx: Ctx): Promise<AccountDeletion | null> =>
   selectDeletion(ctx.db, requireOwnAccount(ctx).userId)
 
@@ -46,7 +46,7 @@ export async function requestViewerDeletion(ctx: Ctx, now = new Date()): Promise
   return { requestedAt: request.requestedAt, dueAt: request.dueAt }
 }
 
-/** Cancels the caller's request to be deleted, if there is one. One statement. Throws as requireOwnAccount. */
+/** Cancels the caller's request to be deleted, if there is one. One statement. Throws Unauthenticated and Forbidden. */
 export async function cancelViewerDeletion(ctx: Ctx, now = new Date()): Promise<{ isCanceled: boolean }> {
   const { userId } = requireOwnChange(ctx)
   const isCanceled = await deleteDeletion(ctx.db, userId, createEventRow(ctx, deletionCanceled(userId)))

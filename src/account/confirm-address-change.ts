@@ -23,7 +23,7 @@ import { countChangeAttempt, type RedeemedAddressChange, redeemAddressChange } f
 import { CHANGE_CODE_PURPOSE, isMatchingChangeCode } from './address-change-code.ts'
 
 /**
- * The same error for a wrong, used, expired or exhausted code, and for an address without a pending change.
+ * One error for a wrong, used, expired or exhausted code, and for an address without a pending change.
  */
 const createWrongCodeError = () => new InvalidCredential('The code is wrong or has expired.')
 

@@ -124,7 +124,7 @@ export const EnrolledPage = ({
   </PageShell>
 )
 
-/** The same for every reason, so that it does not reveal whether a link ever existed. */
+/** One page for every reason, so that it does not reveal whether a link ever existed. */
 export const EnrollmentExpiredPage = ({ tenant }: { tenant: PageTenant }): VNode => (
   <PageShell title={<Message of="enroll.expiredTitle" />} tenant={tenant} outcome="bad" isError>
     <p>

@@ -22,8 +22,8 @@ async function assertOtherSignInMethod(ctx: Ctx, userId: string, field: string):
 }
 
 /**
- * Revokes a credential of the caller. Throws NotFound, also for another user's credential, InvalidInput, and
- * as requireStepUp.
+ * Revokes a credential of the caller. Throws NotFound, also for another user's credential, InvalidInput
+ * and ReauthenticationRequired.
  */
 export async function revokeViewerCredential(
   ctx: Ctx,
@@ -37,7 +37,7 @@ export async function revokeViewerCredential(
   return revokeCredential(ctx, credentialId)
 }
 
-/** Deletes the caller's link at a provider. Throws NotFound, InvalidInput, and as requireStepUp. */
+/** Deletes the caller's link at a provider. Throws NotFound, InvalidInput and ReauthenticationRequired. */
 export async function unlinkViewerIdpUser(ctx: Ctx, idpId: string): Promise<{ unlinkedIdpUserId: string }> {
   const { userId } = await requireStepUp(ctx)
   await assertOtherSignInMethod(ctx, userId, 'idpId')
@@ -48,7 +48,7 @@ export async function unlinkViewerIdpUser(ctx: Ctx, idpId: string): Promise<{ un
 
 /**
  * Creates a link with which the caller creates a passkey in a browser, within a day. No message is sent,
- * because the caller is the user. Throws UserLocked, and as requireStepUp.
+ * because the caller is the user. Throws UserLocked and ReauthenticationRequired.
  */
 export async function createViewerEnrollmentToken(ctx: Ctx, input: object) {
   const { userId } = await requireStepUp(ctx)
@@ -56,7 +56,7 @@ export async function createViewerEnrollmentToken(ctx: Ctx, input: object) {
 }
 
 /**
- * Links the caller to the identity that a proof shows. Throws as linkIdpUser and requireStepUp, and
+ * Links the caller to the identity that a proof shows. Throws InvalidInput, NotFound, Conflict, Unavailable, ReauthenticationRequired, and
  * RateLimited (per network), because each proof sends a request to the provider.
  */
 export async function linkViewerIdpUser(ctx: Ctx, idpId: string, proof: unknown): Promise<IdpUser> {

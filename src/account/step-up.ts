@@ -26,8 +26,8 @@ const isTwoFactor = (
  * Requires a recent sign-in of the calling user (RFC 9470), by two factors where the tenant requires them, for
  * the grant of the token; refreshing the token does not count as one. For users with roles the token must also
  * have all scopes of the roles, so that an application without them cannot take over an administrator's
- * account. Returns the user and the session. One statement. Throws NotFound, Forbidden and
- * ReauthenticationRequired, and as requireOwnAccount.
+ * account. Returns the user and the session. One statement. Throws Unauthenticated, NotFound,
+ * Forbidden and ReauthenticationRequired.
  */
 export async function requireRecentSignIn(
   ctx: Ctx,

@@ -109,7 +109,7 @@ export async function takeFromLimit(name: LimitName, owner: string, points: numb
   throw new RateLimited(Math.max(1, Math.ceil(used.msBeforeNext / 1000)))
 }
 
-/** Throws RateLimited, as takeFromLimit, when `points` uses were counted for the owner. Counts nothing. */
+/** Throws RateLimited when `points` uses were counted for the owner. Counts nothing. */
 export async function requireWithinLimit(name: LimitName, owner: string, points: number): Promise<void> {
   const used = await getLimiter(name)
     .get(owner)

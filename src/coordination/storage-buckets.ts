@@ -42,7 +42,7 @@ export function fillInMemory(
   return null
 }
 
-/** The same in Redis. A key lives as long as its bucket drains, so that its lifetime is the level. */
+/** Fills the buckets in Redis. A key lives as long as its bucket drains, so that its lifetime is the level. */
 const FILL_SCRIPT = `
 local drain = tonumber(ARGV[1])
 local levels = {}

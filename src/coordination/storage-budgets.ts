@@ -87,7 +87,7 @@ async function fillBuckets(buckets: ReturnType<typeof listBuckets>, drainMs: num
   return fillInMemory(buckets, drainMs)
 }
 
-/** The same, for a request that is rejected beyond the budget. Throws RateLimited. See docs/decisions/0066. */
+/** Counts rows, and rejects the request beyond the budget. Throws RateLimited. See docs/decisions/0066. */
 export async function requireStorage(
   name: BudgetName,
   caller: { tenant: string; ip: string | null },

@@ -54,7 +54,7 @@ export function getImageUrl(tenant: BrandImages, image: BrandImage): string | nu
   return `/${tenant.tenantId}/brand/${BRAND_IMAGES[image]}?v=${hashImage(url)}`
 }
 
-/** The same for the logo of a client. */
+/** The URL of the logo of a client. */
 export function getClientLogoUrl(
   tenantId: string,
   { id, logoUrl }: { id: string; logoUrl: string | null },

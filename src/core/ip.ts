@@ -11,7 +11,7 @@ export function parseIp(text: string): IpAddress | null {
 }
 
 /**
- * The same, with an IPv4-mapped address as IPv4: a listener on both families shows IPv4 peers as mapped ones.
+ * Parses an address, an IPv4-mapped one as IPv4: a listener on both families shows IPv4 peers as mapped ones.
  */
 function parseUnmapped(text: string): IpAddress | null {
   const address = parseIp(text)

@@ -118,7 +118,7 @@ export async function mapInTurns<Row, Result>(
 }
 
 /**
- * The same rows, of which those after the first turn are promises that resolve in later turns, so that what
+ * Returns the rows; those after the first turn are promises that resolve in later turns, so that what
  * awaits each of them does not work on all at once.
  */
 export function spreadOverTurns<Row>(workload: Workload, rows: readonly Row[]): (Row | Promise<Row>)[] {

@@ -21,7 +21,7 @@ export type PresentedFactor = Guesser & { method: SecondFactorName; code: string
 export type AcceptedFactor = { remainingCodes: number | null }
 
 /**
- * Counts a guess before the code is compared. Throws RateLimited: 5 in 15 minutes for a user, and as many for each browser
+ * Counts a guess before the code is compared. Throws RateLimited: 5 in 15 minutes for a user, and 5 more for each browser
  * that has proven a second factor of the user before.
  */
 export async function countGuess(ctx: Ctx, guesser: Guesser, now: Date): Promise<void> {

@@ -95,7 +95,7 @@ export function openTotpFactor(
 }
 
 /**
- * Stores the authenticator app of a token; it replaces an earlier app of the user. Throws as openTotpFactor,
+ * Stores the authenticator app of a token; it replaces an earlier app of the user. Throws InvalidInput,
  * InvalidCredential also when the token was used before, NotFound and UserLocked.
  */
 export async function finishTotpEnrollment(

@@ -24,7 +24,7 @@ const listSessionSettings = (statementTimeoutMs: number): Record<string, string>
  */
 export const LIST_SETTINGS: Record<string, string> = { enable_bitmapscan: 'off' }
 
-/** The same as a startup parameter; a pooler does not pass it on, so that the role has them there. */
+/** The settings as a startup parameter; a pooler does not pass it on, so that the role has them there. */
 export function buildSessionOptions(
   statementTimeoutMs: number,
   more: Record<string, string> = {},

@@ -122,7 +122,7 @@ export function prefixParameters<Prefix extends string, Takes extends Shape>(
   return { takes: prefixNames(prefix, takes), text: renamed }
 }
 
-/** The same values or types under names with a prefix. */
+/** The values or types, each under its name with a prefix. */
 export const prefixNames = <Prefix extends string, Named extends object>(
   prefix: Prefix,
   named: Named,

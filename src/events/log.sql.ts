@@ -22,7 +22,7 @@ const SHOWN_COLUMNS = [
 /** The columns whose values come with an event; the database sets era, xid, seq and the time. */
 const WRITTEN_COLUMNS = [...SHOWN_COLUMNS, 'addressHash'] as const
 
-/** The same as `event_era()`, which is the default of the column, and which PostgreSQL would plan at each INSERT. */
+/** What `event_era()` returns. PostgreSQL would plan the function, the default of the column, at each INSERT. */
 const ERA = '(SELECT "era" FROM "_vestibule_cluster")'
 
 /**

@@ -154,6 +154,6 @@ export const connectionField = <Connection>(
   }),
 })
 
-/** The same for a list that is nested in an object. */
+/** Options of a field with a list that is nested in an object. */
 export const nestedConnectionField = <Connection>(connection: Connection) =>
   connectionField(connection, () => COUNT_COST.nested)

@@ -19,7 +19,7 @@ export type DocumentLimits = {
   characters: number
   /** Fields and fragments in one selection set, as written. */
   selectionsOfSet: number
-  /** The same in the whole document. */
+  /** Fields and fragments in the whole document, as written. */
   selections: number
   /** Pairs of fields with one response name, and fields visited to find them, with fragments in their place. */
   pairs: number

@@ -14,7 +14,7 @@ const readMediaType = (event: H3Event): string =>
 
 /**
  * Reads the body as bytes. It is read from Node's request, because a web stream costs more than the rest of a
- * token request. Throws PayloadTooLarge as soon as the body exceeds the limit, regardless of Content-Length;
+ * token request. Throws PayloadTooLarge once the body exceeds the limit, regardless of Content-Length;
  * InvalidInput when it is incomplete.
  */
 export function readBytes(request: IncomingMessage, limitBytes: number): Promise<Buffer> {

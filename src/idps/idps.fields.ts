@@ -206,7 +206,7 @@ export const IdpPatch = z
   )
   .meta({ id: 'IdentityProviderPatch', ...META, example: { name: IDP_FIELDS.name.example } })
 
-/** The same, validated against the stored provider. The result must be valid as a whole. */
+/** Input of updateIdentityProvider for a stored provider. The result must be valid as a whole. */
 export const createIdpPatchShape = (current: Record<ResponseOnlyField, unknown> & IdpFields) =>
   IdpPatch.superRefine(
     (patch, context) => {

@@ -62,7 +62,7 @@ export async function fetchFromProvider(
 
 /**
  * Awaits a call of openid-client. Throws what its customFetch threw, and Unavailable for every error of
- * openid-client, which are about an answer that is not as it should be.
+ * openid-client, which are about an invalid answer.
  */
 export async function awaitProvider<T>(call: Promise<T>): Promise<T> {
   try {

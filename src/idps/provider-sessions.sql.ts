@@ -5,7 +5,7 @@ import { type RowOf, statement } from '../database/statement.ts'
 
 /** The session at a provider that a browser session came from. */
 type ProviderSession = Omit<Parameters<typeof STORE_PROVIDER_SESSION.run>[1], 'tenant'>
-/** The same before there is a browser session. */
+/** The session at a provider, before there is a browser session. */
 export type ProviderOrigin = Omit<ProviderSession, 'sessionId'>
 
 const STORE_PROVIDER_SESSION = statement({

@@ -130,7 +130,7 @@ async function conformTokenAnswer(provider: Provider, response: Response, field:
 /** What a token endpoint answered. The ID token is not verified. */
 export type TokenAnswer = {
   idToken: string | null
-  /** A text that is no token where the provider issued an ID token alone. */
+  /** A text that is not a token where the provider issued an ID token alone. */
   accessToken: string
   hasAccessToken: boolean
   /** Whether the provider issued one that is not used, such as one that is too long. */

@@ -90,7 +90,7 @@ export const InvitationAcceptedPage = ({ tenant, client, startAt }: AcceptedPage
   </PageShell>
 )
 
-/** The same for every reason, so that it does not reveal whether a link ever existed. */
+/** One page for every reason, so that it does not reveal whether a link ever existed. */
 export const InvitationExpiredPage = ({ tenant }: { tenant: PageTenant }): VNode => (
   <PageShell title={<Message of="invitation.expiredTitle" />} tenant={tenant} outcome="bad" isError>
     <p>

@@ -113,7 +113,7 @@ async function storeInvitation(ctx: Ctx, input: unknown, now: Date) {
 }
 
 /**
- * Invites a person by a mail with a link. The link is in the mail only: whoever has it has proven the address.
+ * Invites a person by a mail with a link. The link is in the mail only: who opens it has proven the address.
  * Throws InvalidInput, Forbidden (a role permits more than the caller's scopes), RateLimited (ten mails in an
  * hour for each address, 1000 of a user who invites), and Unavailable when the mail could not be delivered; then there is no invitation.
  */
@@ -130,7 +130,7 @@ export async function createInvitation(ctx: Ctx, input: unknown, now = new Date(
 }
 
 /**
- * The same without a mail: returns the link. For the operator of the deployment only, because the link proves the
+ * Invites a person without a mail and returns the link. For the operator of the deployment only, because the link proves the
  * address.
  */
 export async function createInvitationLink(
@@ -159,7 +159,7 @@ function requireOpen({ status }: Invitation): void {
 
 /**
  * Sends another mail, whose link replaces the former one; without expiresInSeconds it has the same lifetime. Throws
- * InvalidInput, NotFound, Conflict (accepted or revoked), Forbidden, RateLimited (one in 30 s, 20 in all, and as for
+ * InvalidInput, NotFound, Conflict (accepted or revoked), Forbidden, RateLimited (one in 30 s, 20 in all, and those of
  * createInvitation), and
  * Unavailable.
  */

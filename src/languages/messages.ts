@@ -46,7 +46,7 @@ type SameNames<Text, EnglishText> = [
   ? Text
   : EnglishText
 
-/** The same catalogs if each has the keys, arguments and tags of the English one; otherwise a type that they are not. */
+/** The catalogs if each has the keys, arguments and tags of the English one; otherwise a type that they are not. */
 export type CheckedCatalogs<Catalogs> = {
   readonly [Language in keyof Catalogs]: {
     readonly [Key in MessageKey | keyof Catalogs[Language]]: Key extends MessageKey

@@ -8,7 +8,7 @@ import type { Words } from './translations.ts'
 
 /** The cookie of the language that a person has chosen. It is not secret: it has a language tag. */
 export const LANGUAGE_COOKIE = 'vst_lang'
-/** The same choice for the pages of one sign-in only, where it wins over `ui_locales`. */
+/** The cookie of the language of one sign-in, where it wins over `ui_locales`. */
 export const SIGN_IN_LANGUAGE_COOKIE = 'vst_lang_here'
 
 const isLanguageCookie = (name: string): boolean => [LANGUAGE_COOKIE, SIGN_IN_LANGUAGE_COOKIE].includes(name)

@@ -39,7 +39,7 @@ const isKnownKey = (key: string): key is MessageKey => Object.hasOwn(EN, key)
 /**
  * Why a text cannot replace the message of a key, by the field of the override; null if it can. It must have the
  * arguments and tags of the message, so that no code or link is lost, and no others, so that it has no markup of its own.
- * An argument is used plainly or as in the message, because a name is no date.
+ * An argument is used plainly or as in the message, because a name is not a date.
  */
 export function findOverrideIssue({
   locale,

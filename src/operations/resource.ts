@@ -18,7 +18,7 @@ export type Resource<Row> = {
   ref: ObjectRef<GraphQLTypes, Row>
   /** The scope that reading one requires. */
   scope: Scope
-  /** The GraphQL type requires no scope, so that whoever may write an object gets it in the payload. */
+  /** The GraphQL type requires no scope, so that callers who may write an object get it in the payload. */
   isPublic?: true
   /** When a payload has none, in words. */
   nullWhen?: string

@@ -65,7 +65,7 @@ const ISSUED_VALUE = /^[A-Za-z0-9_-]{43}$/
 
 /** Cookies of one kind that are read: a browser has fewer, and a sibling site can set thousands. */
 const MAX_LISTED = 16
-/** The same of all tenants. */
+/** Cookies of one kind that are read, of all tenants. */
 const MAX_OF_KIND = 64
 
 /**

@@ -18,7 +18,7 @@ export function createCsrfToken(purpose: string, ...binding: string[]): string {
 /** Verifies a CSRF token under all of the server's keys. */
 export function isCsrfToken(given: string | undefined, purpose: string, ...binding: string[]): boolean {
   const bytes = Buffer.from(given ?? '', 'base64url')
-  // Another spelling of the same bytes is no token.
+  // Another spelling of the bytes is rejected.
   if (bytes.length !== 2 * MAC_BYTES || bytes.toString('base64url') !== given) return false
   const mac = combine(bytes.subarray(0, MAC_BYTES), bytes.subarray(MAC_BYTES)).toString('base64url')
   return computeMacs('csrf', [purpose, ...binding].join('\n')).some((expected) =>

@@ -139,7 +139,7 @@ const joinBinding = (values: readonly (string | null)[]): string | null =>
 const readBinding = ({ cookieNames, cookies }: SentForm): string | null =>
   joinBinding(cookieNames.map((name) => readCookie(cookies, name)))
 
-/** The same after a response, which may set the cookies or end them. */
+/** What binds a form after a response, which may set the cookies or end them. */
 function readNextBinding({ cookieNames, cookies }: SentForm, headers: Headers): string | null {
   const set = headers.getSetCookie().map((line) => line.split(';', 1)[0] ?? '')
   return joinBinding(

@@ -81,7 +81,7 @@ export async function countPasscodeAttempt(
 }
 
 // The user's row first, as in a lock of the user: the reverse order would deadlock. The row stays locked, so
-// that the rest of the transaction is about a user who is not locked. The right guess is no failure.
+// that the rest of the transaction is about a user who is not locked. The right guess does not count as a failure.
 const buildRedeemCodeSql = (channel: Channel) => statement({
   takes: {
     userId: 'text',

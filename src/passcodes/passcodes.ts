@@ -217,7 +217,7 @@ export async function signInByAddress(
   return { userId: user.id, ...(await enterBrowserSession(tx, ctx, signIn, now)) }
 }
 
-/** The same, unless a second factor follows: then there is no session yet. */
+/** Starts the session of a proven address, unless a second factor follows. */
 export async function proveAddress(
   tx: Tx,
   ctx: Ctx,

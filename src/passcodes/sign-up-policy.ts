@@ -37,7 +37,7 @@ export function canSignUp(tenant: SignUpSettings, { channel, key }: PasscodeAddr
   return tenant.signUp === 'open' || tenant.signUpDomains.includes(key.slice(key.lastIndexOf('@') + 1))
 }
 
-/** The same, for an address as it was entered. */
+/** Whether an address may sign up, as it was entered. */
 export function canAddressSignUp(tenant: SignUpSettings, to: string): boolean {
   const address = parseAddress(to)
   return address !== null && canSignUp(tenant, address)

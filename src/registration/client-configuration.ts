@@ -31,7 +31,7 @@ type Registrant = { client: CachedClient; by: RegisteredBy; token: string; ctx: 
 /**
  * The registered client whose registration access token the call carries (RFC 7592, section 1.3). Throws
  * OAuthError invalid_token (401), the same for an unknown client, one that did not register itself, and a
- * wrong token; NotFound and RateLimited as requireRegistrationEnabled.
+ * wrong token; NotFound where registration is off, and RateLimited.
  */
 async function authenticateRegistrant(
   ctx: Ctx,
@@ -49,7 +49,7 @@ async function authenticateRegistrant(
   return { client, by, token, ctx: { ...ctx, actor: { kind: 'client', tenant: ctx.tenant, clientId } } }
 }
 
-/** The current registration (RFC 7592, section 2.1). Throws as authenticateRegistrant. */
+/** The current registration (RFC 7592, section 2.1). Throws OAuthError invalid_token, NotFound and RateLimited. */
 export async function readRegistration(
   ctx: Ctx,
   tenant: CachedTenant,
@@ -88,7 +88,8 @@ function findIdentityChanges(metadata: unknown, client: CachedClient, method: st
 /**
  * Replaces the client's registration (RFC 7592, section 2.2): omitted members are unset, except what administrators
  * may have set. The registration access token does not rotate, since a lost response would lose the new one.
- * Throws as registerClient, and Forbidden once an administrator has assigned scopes: then only administrators change
+ * Throws NotFound, RateLimited, OAuthError invalid_token, invalid_redirect_uri or
+ * invalid_client_metadata, and Forbidden once an administrator has assigned scopes: then only administrators change
  * the client.
  */
 export async function replaceRegistration(
@@ -122,8 +123,8 @@ export async function replaceRegistration(
 }
 
 /**
- * Deletes the client (RFC 7592, section 2.3). Throws as authenticateRegistrant, and Forbidden as
- * replaceRegistration.
+ * Deletes the client (RFC 7592, section 2.3). Throws NotFound, RateLimited, OAuthError invalid_token, and Forbidden once an
+ * administrator has assigned scopes.
  */
 export async function deleteRegistration(
   ctx: Ctx,

@@ -23,7 +23,7 @@ export const requiredText = (max = 1000) => text(max).min(1, 'must not be empty'
 
 const acceptsEmpty = (shape: z.ZodType): boolean => shape.safeParse('').success
 
-/** A member of a creation: omitted or null is unset. The empty text is no value. */
+/** A member of a creation: omitted or null is unset. The empty text is rejected. */
 export const optional = <Shape extends z.ZodType>(shape: Shape) =>
   (acceptsEmpty(shape)
     ? (shape.refine((value) => value !== '', 'must not be empty').meta({ minLength: 1 }) as Shape)

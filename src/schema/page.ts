@@ -170,7 +170,7 @@ function parsePagingArgs<Seek>(
 export const parsePaging = (workload: Workload, args: PageArgs, list: string): Paging =>
   parsePagingArgs(workload, args, (cursor) => decodeCursor(list, cursor))
 
-/** The same for a list that has cursors of its own and no page numbers. */
+/** Parses the cursor arguments of a list that has cursors of its own and no page numbers. */
 export function parseCursorPaging<Seek>(
   workload: Workload,
   { first, after, last, before }: Omit<PageArgs, 'page' | 'pageSize'>,

@@ -56,7 +56,7 @@ export function createUrlPattern({
 const NOT_ASCII = 'must be in ASCII, other characters percent-encoded (RFC 3986)'
 
 const syntaxes = new Map<string, RegExp>()
-/** The same, compiled once. */
+/** The regular expression of a URL that keeps the rules, compiled once. */
 function createUrlSyntax(rules: UrlRules): RegExp {
   const pattern = createUrlPattern(rules)
   const syntax = syntaxes.get(pattern) ?? new RegExp(pattern, 'u')

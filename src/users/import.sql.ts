@@ -49,7 +49,7 @@ export const selectHolders = (db: Db, keys: LookupKeys): Promise<Holder[]> =>
 /** In one order, so that two concurrent imports wait for each other instead of deadlocking. */
 const LOCK_HOLDERS = statement(HOLDER_TYPES)`${SELECT_TEXT} ORDER BY "id" FOR NO KEY UPDATE`
 
-/** The same, locked until the transaction ends. */
+/** The users that have any of the keys, locked until the transaction ends. */
 export const lockHolders = (db: Db, keys: LookupKeys): Promise<Holder[]> => db.many(LOCK_HOLDERS, { ...keys })
 
 /** Users whose key a concurrent request took are skipped; the others are inserted. */

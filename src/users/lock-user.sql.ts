@@ -19,7 +19,7 @@ export const lockUserRow = (db: Db, userId: string): Promise<LockedUserRow | nul
   db.one(LOCK_USER, { userId })
 
 const LOCK_USER_FOR_DELETE = declareRowLock('FOR UPDATE')
-/** The same for a deletion: inserts of rows that refer to the user wait too. */
+/** Locks the user's row for a deletion: inserts of rows that refer to the user wait too. */
 export const lockUserForDelete = (db: Db, userId: string): Promise<LockedUserRow | null> =>
   db.one(LOCK_USER_FOR_DELETE, { userId })
 

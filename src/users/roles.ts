@@ -37,7 +37,7 @@ export async function addRoles(tx: Db, ctx: Ctx, userId: string, roles: readonly
 
 /**
  * Adds a role to the user with an e-mail address; a missing user is created and verifies the address at
- * the first sign-in (command line: the first administrator). Throws as setUserRoles does, and InvalidInput
+ * the first sign-in (command line: the first administrator). Throws NotFound, Forbidden, and InvalidInput
  * for an unverified address of a user who has a phone number.
  */
 export async function grantRole(

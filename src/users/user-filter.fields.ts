@@ -9,7 +9,7 @@ const scalar = z.union(
   'must be text, a number, true, false or null',
 )
 
-/** Blank text is no filter; text without a letter or digit would match every user. */
+/** Blank text filters nothing; text without a letter or digit would match every user. */
 const searchText = text(200)
   .refine((value) => value.trim() === '' || /[\p{L}\p{N}]/u.test(value), 'must have a letter or a digit')
   .meta({ pattern: String.raw`^\s*$|[\p{L}\p{N}]` })

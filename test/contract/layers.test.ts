@@ -107,7 +107,7 @@ const FLOORS = [
   ['generated'],
 ]
 
-/** The same inside `oidc/`. */
+/** The floors inside `oidc/`. */
 const OIDC_FLOORS = [
   ['oidc.routes.ts'],
   ['discovery'],
@@ -120,7 +120,7 @@ const OIDC_FLOORS = [
   ['model'],
 ]
 
-/** The same inside `oidc/signin/`. The files of the folder itself are at the top; each method has a folder. */
+/** The floors inside `oidc/signin/`. The files of the folder itself are at the top; each method has a folder. */
 const SIGN_IN_FLOORS = [['signin'], ['sign-up', 'second-factor'], [...SIGN_IN_METHODS, 'terms'], ['step']]
 
 const isOnFloor = (unit: string): boolean => FLOORS.some((floor) => floor.includes(unit))

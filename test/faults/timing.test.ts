@@ -183,7 +183,7 @@ const test = base
       return address
     }
   })
-  /** The same with a phone number. */
+  /** A user with a phone number. */
   .extend('newNumber', { scope: 'file' }, ({ ctx }) => {
     let count = 1_000_000
     return async (side: Side): Promise<string> => {

@@ -53,14 +53,14 @@ const DROPPED: [what: string, isAnonymous: boolean, build: (index: number) => st
     true,
     (index) => `query Q${index} { ${list(49, (n) => `${'u'.repeat(150)}${n}`)} }`,
   ],
-  ['a text of a stranger that is no document', true, (index) => `query Q${index} { ${'}'.repeat(9000)}`],
+  ['a text of a stranger that is not a document', true, (index) => `query Q${index} { ${'}'.repeat(9000)}`],
   [
     'a document of a caller with 30,000 comments',
     false,
     (index) => `query Q${index} { viewer { scopes } }${COMMENTS}`,
   ],
   ['an invalid document of a caller', false, (index) => `query Q${index} { unknown } #${'x'.repeat(95_000)}`],
-  ['a text of a caller that is no document', false, (index) => `query Q${index} { ${'}'.repeat(95_000)}`],
+  ['a text of a caller that is not a document', false, (index) => `query Q${index} { ${'}'.repeat(95_000)}`],
   [
     'a document of a caller that exceeds a limit',
     false,

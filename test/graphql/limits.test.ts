@@ -54,7 +54,7 @@ describe('a GraphQL document', () => {
     const { status, body } = await server.post(tenant, token, query, { n: 1000 })
     expect(status).toBe(400)
     expect(errorOf(body)?.extensions.code).toBe('QUERY_TOO_COMPLEX')
-    // The same document again, from the cache of validated documents.
+    // The document again, from the cache of validated documents.
     expect((await server.post(tenant, token, query, { n: 50 })).body.errors).toBeUndefined()
     expect((await server.post(tenant, token, query, { n: 1000 })).status).toBe(400)
   })

@@ -48,7 +48,7 @@ describe.for(SURFACES)('add a link over %s', (surface) => {
     expect(await add(other, idpId, { externalId: 'one' })).toEqual(TAKEN_IDENTITY)
     expect(await add(userId, idpId, { externalId: 'two' })).toEqual(TAKEN_USER)
     expect(await add(userId, idpId, { externalId: 'one' })).toEqual(TAKEN_USER)
-    // The same identifier of another provider is another identity.
+    // An identifier names another identity at another provider.
     expect(await add(other, await newIdp(), { externalId: 'one' })).toMatchObject({ status: 201 })
   })
 

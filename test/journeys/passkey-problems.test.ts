@@ -25,7 +25,7 @@ const test = base
     await page.goto(party.url)
     await page.getByRole('button', { name: 'Sign in with a passkey' }).click()
   })
-  /** The same; the passkey is rejected. */
+  /** Signs in with a passkey that is rejected. */
   .extend('expectRejection', ({ useButton }) => async (page: Page) => {
     await useButton(page)
     await page.getByText(REJECTED).waitFor()

@@ -136,7 +136,7 @@ describe.each(Object.entries(UPDATABLE_OBJECTS))('expectedUpdatedAt of a %s', (_
     expect((await rest('PATCH', path, { ...subject.change('New'), expectedUpdatedAt: null })).status).toBe(
       200,
     )
-    // The same instant, written in another zone.
+    // One instant, written in another zone.
     const read = new Date(await subject.readUpdatedAt(rest, path))
     const written = new Date(read.getTime() + 3_600_000).toISOString().replace('Z', '+01:00')
     expect(

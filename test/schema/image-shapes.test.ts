@@ -31,7 +31,7 @@ describe('the URL of an image', () => {
     ['an SVG that says it is a PNG', toDataUrl('png', svg)],
     ['a PNG that says it is a JPEG', toDataUrl('jpeg', PNG)],
     ['a JPEG that says it is a WebP', toDataUrl('webp', JPEG)],
-    ['a RIFF that is no WebP', toDataUrl('webp', Buffer.from('RIFF0000WAVEfmt '))],
+    ['a RIFF that is not a WebP', toDataUrl('webp', Buffer.from('RIFF0000WAVEfmt '))],
     ['a GIF', toDataUrl('gif', Buffer.from('GIF89a'))],
     ['HTML', 'data:text/html;base64,PGI+'],
     ['a PNG with a parameter', toDataUrl('png;x=1', PNG)],

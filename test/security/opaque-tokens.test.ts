@@ -249,7 +249,7 @@ describe('an altered, truncated or extended value', () => {
       if (body.errors) expect(body.errors[0]?.extensions.code).toBe('BAD_USER_INPUT')
       else for (const { id } of body.data.events.nodes) expect(foreign).not.toContain(id)
     }
-    // A text that is no position is rejected, also as Last-Event-ID.
+    // A text that is not a position is rejected, also as Last-Event-ID.
     for (const after of ['A', `${position}=`, `${position}\n`, `${position} `, '-1.-1.-1', 'MS4xLjE=']) {
       const { body } = await gql(READ, { after })
       expect([after, body.errors?.[0]?.extensions.code]).toEqual([after, 'BAD_USER_INPUT'])

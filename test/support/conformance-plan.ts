@@ -110,7 +110,7 @@ export type Plan = {
     more?: Record<string, string | null>,
     options?: { browser?: Browser; client?: PlanClient; stopAt?: PlanPage },
   ) => Promise<Arrival>
-  /** The same, with the tokens for which its code is redeemed. */
+  /** Authorizes, and redeems the code for tokens. */
   signIn: (
     more?: Record<string, string | null>,
     options?: { browser?: Browser; client?: PlanClient },

@@ -11,7 +11,7 @@ export const test = base
     const page = await openPage(browser, `/${tenant}/account/sign-in-methods`)
     return (await browser.submit(page, { step: 'connect', idp: id })).response
   })
-  /** The same; returns the authorization request at the provider. */
+  /** Starts the connection; returns the authorization request at the provider. */
   .extend(
     'connect',
     ({ provider, pressConnect }) =>

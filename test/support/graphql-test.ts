@@ -14,7 +14,7 @@ export const test = base
     onCleanup(server.close)
     return server
   })
-  /** The same with the settings of production. */
+  /** A server with the settings of production. */
   .extend('production', { scope: 'file' }, async ({ app: _ }, { onCleanup }) => {
     const server = await serveGraphql({ isProduction: true })
     onCleanup(server.close)

@@ -26,7 +26,7 @@ export type Upstream = {
   tokensFor: (subject: string, options?: SignInOptions) => Promise<{ idToken: string; accessToken: string }>
   /** An ID token with any claims, signed with the provider's own key. */
   sign: (claims: JWTPayload, header?: { typ?: string; alg?: 'ES256' | 'RS256' }) => Promise<string>
-  /** The same with the text of the claims. */
+  /** Sets the claims by their text. */
   signText: (claims: string, header?: { typ?: string; alg?: 'ES256' | 'RS256' }) => Promise<string>
   /** Sends a logout token about a session, as at the user's logout there. Throws unless it is accepted. */
   logOut: (subject: string, sid: string) => Promise<void>

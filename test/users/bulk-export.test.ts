@@ -48,7 +48,7 @@ describe('GET /users/export', () => {
     const theirs = await newTenant()
     await readLines(await upload(toNdjson([userLine(1)]), { tenant: theirs }))
     expect(await (await download()).text()).toBe('')
-    // The same keys belong to other users here.
+    // The keys belong to other users here.
     expect(await readLines(await upload(toNdjson([{ ...userLine(1), name: 'Ours' }])))).toMatchObject([
       { status: 'created' },
       {},

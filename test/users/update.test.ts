@@ -68,7 +68,7 @@ describe.each(SURFACES)('changes of a user over %s', (surface) => {
       phoneNumberVerified: true,
     })
     expect(user).toMatchObject({ emailVerified: true, phoneNumberVerified: true })
-    // The same address in another spelling is not a new one.
+    // Another spelling of the address is not a new address.
     expect(
       await writers[surface].update(user.id, { email: `FLAG@${at}`, phoneNumber: 'tel:+1-415-555-2671' }),
     ).toMatchObject({

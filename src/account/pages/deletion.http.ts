@@ -17,7 +17,7 @@ export const DELETION_PAGE: AccountPage = {
   show: async ({ call, ctx, user, form, notice }) => {
     const [deletion, days] = await Promise.all([findViewerDeletion(ctx), findDeletionDays(ctx)])
     if (!deletion && days === 0 && !notice) throw new NotFound('page')
-    // Whoever has only found an open browser gets no further. To keep the account, the session is enough.
+    // Someone who has only found an open browser gets no further. To keep the account, the session is enough.
     if (!deletion && !notice) await requireRecentSignIn(ctx)
     return renderComponent(ctx, DeletionPage, {
       tenant: call.tenant,

@@ -6,7 +6,7 @@ import type { SignInStep } from '../signin/step/sign-in-step.ts'
 import { DeviceConsentPage } from './device.pages.tsx'
 import { approveDeviceRequest, denyDeviceRequest, unsealUserCode } from './device-request.ts'
 
-/** The same message for every reason, because the code may be another user's. */
+/** One message for every reason, because the code may be another user's. */
 const createExpiredCodeError = () =>
   new AppError(
     'NOT_FOUND',

@@ -62,7 +62,7 @@ const toInteractionKey = (tenant: string, handle: string) => ({
 /** The handle of a sign-in that its request_uri leads back to until `resumableUntil`. */
 export type ResumableSignIn = { handle: string; resumableUntil: Date }
 
-/** The same message for every reason, so that it does not reveal whether a handle exists. */
+/** One message for every reason, so that it does not reveal whether a handle exists. */
 export const createExpiredSignInError = () =>
   new AppError(
     'NOT_FOUND',

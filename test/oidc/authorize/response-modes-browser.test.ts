@@ -39,7 +39,7 @@ async function startSite(): Promise<Site> {
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   const site: Site = {
-    // The same site as ORIGIN: a frame of the program receives its cookies.
+    // A host of the site of ORIGIN: a frame of the program receives its cookies.
     origin: `http://localhost:${(server.address() as AddressInfo).port}`,
     posted: [],
     redirectTo: null,

@@ -167,7 +167,7 @@ describe('the page for the user code (RFC 8628, section 3.3)', () => {
     const letters = 'BCDFGHJKLMNPQRSTVWXZ'
     const toCode = (count: number) => `BBBB-BB${letters[Math.floor(count / 20)]}${letters[count % 20]}`
     const statuses: number[] = []
-    // The same code of one page counts once.
+    // A code counts once for a page.
     for (let count = 0; count < points + 20; count += 20) {
       const some = Array.from({ length: 20 }, (_, index) => guess(toCode(count + index)))
       statuses.push(...(await Promise.all(some)).map(({ status }) => status))

@@ -27,7 +27,7 @@ describe('the button Cancel (RFC 6749, section 4.1.2.1)', () => {
       state: 'a-state',
       iss: `http://localhost:3000/${tenant}`,
     })
-    // The same form gets the same answer; the page is gone.
+    // The form gets its answer again; the page is gone.
     expect((await browser.submit(page, cancel)).location).toBe(location)
     expect((await browser.fetch(page.path)).status).toBe(410)
     expect(

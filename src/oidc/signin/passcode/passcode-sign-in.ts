@@ -50,7 +50,7 @@ const toOrigin = (ctx: Ctx, interaction: Interaction, address: string, cookies: 
 const countCodes = (progress: Progress, address: string, { network }: PasscodeOrigin): number =>
   progress.address === address && progress.origin?.network === network ? (progress.codes ?? 0) : 0
 
-/** Sends a code to the address and saves the address. Throws as sendSignInPasscode. */
+/** Sends a code to the address and saves the address. Throws InvalidInput, RateLimited and Unavailable. */
 export async function requestSignInCode(
   ctx: Ctx,
   interaction: Interaction,

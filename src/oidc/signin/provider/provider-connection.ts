@@ -53,7 +53,7 @@ type ReceivedAnswer = { idpId: string; answer: CallbackAnswer; cookies: string |
 /**
  * Connects the identity that the answer of a provider proves to the user of a session. An answer is accepted once, in
  * the browser and the session that asked for it. The caller has verified a recent sign-in. Throws NotFound for any
- * other answer, RejectedIdentity, RateLimited, and as linkProvenIdentity.
+ * other answer, RejectedIdentity, RateLimited, Conflict and Unavailable.
  */
 export async function finishConnection(
   ctx: Ctx,

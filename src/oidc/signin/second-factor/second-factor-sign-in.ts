@@ -82,7 +82,7 @@ export async function enterWithSecondFactor(
   return entered
 }
 
-/** Continues the interaction after a second factor. That of the session's user is no sign-in for this request. */
+/** Continues the interaction after a second factor. One of the session's user is not a sign-in for this request. */
 export async function recordSecondProof(
   ctx: Ctx,
   interaction: Interaction,
