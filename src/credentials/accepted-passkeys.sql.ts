@@ -1,4 +1,4 @@
-import type { Sql } from '../database/db.ts'
+import type { Db } from '../database/handle.ts'
 import { statement, typed } from '../database/statement.ts'
 
 const SELECT_ACCEPTED = statement({
@@ -9,6 +9,6 @@ const SELECT_ACCEPTED = statement({
   WHERE "tenantId" = :tenant AND "userId" = :userId AND "type" = 'public-key' AND "externalId" IS NOT NULL`
 
 /** The credential ids of WebAuthn of all passkeys of a user. One statement. */
-export async function selectAcceptedPasskeys(sql: Sql, tenant: string, userId: string): Promise<string[]> {
-  return (await SELECT_ACCEPTED.first(sql, { tenant, userId }))?.externalIds ?? []
+export async function selectAcceptedPasskeys(db: Db, userId: string): Promise<string[]> {
+  return (await db.one(SELECT_ACCEPTED, { userId }))?.externalIds ?? []
 }

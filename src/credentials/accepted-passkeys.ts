@@ -1,4 +1,4 @@
-import { sql } from '../database/db.ts'
+import { Handle } from '../database/handle.ts'
 import type { AcceptedPasskeys } from '../pages/passkey-signal.pages.tsx'
 import { selectAcceptedPasskeys } from './accepted-passkeys.sql.ts'
 import { deriveUserHandle, RP_ID } from './relying-party.ts'
@@ -10,5 +10,5 @@ import { deriveUserHandle, RP_ID } from './relying-party.ts'
 export const findAcceptedPasskeys = async (tenant: string, userId: string): Promise<AcceptedPasskeys> => ({
   rpId: RP_ID,
   userId: Buffer.from(deriveUserHandle(tenant, userId)).toString('base64url'),
-  allAcceptedCredentialIds: await selectAcceptedPasskeys(sql, tenant, userId),
+  allAcceptedCredentialIds: await selectAcceptedPasskeys(new Handle({ tenant }), userId),
 })

@@ -1,5 +1,5 @@
 import type { CredentialType } from '../core/credential-types.ts'
-import type { Sql } from '../database/db.ts'
+import type { Db } from '../database/handle.ts'
 import { type RowOf, statement, typed } from '../database/statement.ts'
 import { buildInsertEventsSql } from '../events/log.sql.ts'
 
@@ -15,10 +15,9 @@ const LOCK_OWNER = statement({
 
 /** Locks the row of the credential's user; null when there is no such credential. */
 export const lockCredentialOwner = (
-  sql: Sql,
-  tenant: string,
+  db: Db,
   credentialId: string,
-): Promise<RowOf<typeof LOCK_OWNER> | null> => LOCK_OWNER.first(sql, { tenant, credentialId })
+): Promise<RowOf<typeof LOCK_OWNER> | null> => db.one(LOCK_OWNER, { credentialId })
 
 const DELETE_CREDENTIAL = statement({
   takes: { credentialId: 'text', events: 'jsonb' },
@@ -31,10 +30,9 @@ const DELETE_CREDENTIAL = statement({
 
 /** Deletes a credential with its event; false when it was deleted before. Lock its owner first. */
 export async function deleteCredential(
-  sql: Sql,
-  tenant: string,
+  db: Db,
   credentialId: string,
   event: object,
 ): Promise<boolean> {
-  return (await DELETE_CREDENTIAL.first(sql, { tenant, credentialId, events: [event] })) !== null
+  return (await db.one(DELETE_CREDENTIAL, { credentialId, events: [event] })) !== null
 }

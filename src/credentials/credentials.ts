@@ -4,10 +4,9 @@ import type { CredentialType } from '../core/credential-types.ts'
 import { readIdPrefix } from '../core/crypto.ts'
 import { NotFound } from '../core/errors.ts'
 import { getRoleScopes } from '../core/scopes.ts'
-import { dbFor, inTransactionFor } from '../database/db.ts'
 import { buildPageQuery } from '../database/page-query.ts'
 import { credentialRevoked } from '../events/credential-events.ts'
-import { createEventRow, wakeReaders } from '../events/log.ts'
+import { createEventRow } from '../events/log.ts'
 import type { Credential } from '../generated/prisma/client.ts'
 import { type Page, type PageArgs, parsePaging, toPage } from '../schema/page.ts'
 import { announceAccountChange } from '../users/account-notices.ts'
@@ -40,7 +39,7 @@ export async function listUserCredentials(
 ): Promise<Page<CredentialRow>> {
   const list = toCredentialListName(ctx.tenant, userId)
   const paging = parsePaging(ctx, args, list)
-  const user = await dbFor(ctx).user.findUnique({
+  const user = await ctx.db.prisma.user.findUnique({
     where: { tenantId_id: { tenantId: ctx.tenant, id: userId } },
     select: {
       credentials: {
@@ -59,11 +58,11 @@ export async function listUserCredentials(
 
 /** Counts the credentials of a user. */
 export const countUserCredentials = (ctx: Ctx, userId: string): Promise<number> =>
-  dbFor(ctx).credential.count({ where: { tenantId: ctx.tenant, userId } })
+  ctx.db.prisma.credential.count({ where: { tenantId: ctx.tenant, userId } })
 
 /** A credential. Throws NotFound. */
 export async function getCredential(ctx: Ctx, credentialId: string): Promise<CredentialRow> {
-  const credential = await dbFor(ctx).credential.findUnique({
+  const credential = await ctx.db.prisma.credential.findUnique({
     where: { tenantId_id: { tenantId: ctx.tenant, id: credentialId } },
     omit: INTERNAL_COLUMNS,
   })
@@ -81,16 +80,15 @@ export async function revokeCredential(
   credentialId: string,
 ): Promise<{ revokedCredentialId: string }> {
   if (readIdPrefix(credentialId) !== 'cred') throw new NotFound('credential')
-  const owner = await inTransactionFor(ctx, async (sql) => {
-    const owner = await lockCredentialOwner(sql, ctx.tenant, credentialId)
+  const owner = await ctx.db.transaction(async (tx) => {
+    const owner = await lockCredentialOwner(tx, credentialId)
     if (!owner) throw new NotFound('credential')
     requireNoEscalation(ctx, getRoleScopes(owner.roles))
     const { userId, type } = owner
     const event = createEventRow(ctx, credentialRevoked({ id: credentialId, userId, type }))
-    if (!(await deleteCredential(sql, ctx.tenant, credentialId, event))) throw new NotFound('credential')
+    if (!(await deleteCredential(tx, credentialId, event))) throw new NotFound('credential')
     return owner
   })
-  wakeReaders(ctx.tenant)
   announceAccountChange(ctx, owner.userId, `${owner.type as CredentialType}-removed`)
   return { revokedCredentialId: credentialId }
 }

@@ -1,4 +1,4 @@
-import type { Sql } from '../database/db.ts'
+import type { Db } from '../database/handle.ts'
 import { statement, typed } from '../database/statement.ts'
 import { buildInsertEventsSql } from '../events/log.sql.ts'
 import type { DeviceRow } from './credentials.fields.ts'
@@ -82,12 +82,11 @@ const INSERT_OWN_CREDENTIAL = statement({ takes: NEW_CREDENTIAL, returns: { id: 
  * deleted, or has `MAX_PASSKEYS`. An already registered credential violates the unique key.
  */
 export async function insertOwnCredential(
-  sql: Sql,
-  tenant: string,
+  db: Db,
   { userId, now }: { userId: string; now: Date },
   credential: NewCredential,
   event: object,
 ): Promise<boolean> {
-  const values = { tenant, userId, now, ...credential }
-  return (await INSERT_OWN_CREDENTIAL.first(sql, { ...values, events: [event] })) !== null
+  const values = { userId, now, ...credential }
+  return (await db.one(INSERT_OWN_CREDENTIAL, { ...values, events: [event] })) !== null
 }

@@ -1,5 +1,5 @@
-import type { Sql } from '../database/db.ts'
-import { type RowOf, statement, typed } from '../database/statement.ts'
+import type { Db } from '../database/handle.ts'
+import { type RowOf, statement, typed, type ValuesOf } from '../database/statement.ts'
 
 /** The columns of a stored passkey `c` and its user `u`. */
 export const PASSKEY_COLUMNS = `c."id", c."userId", c."publicKey", c."signCount", c."backupEligible", u."locked"`
@@ -52,9 +52,9 @@ export const buildPasskeyUseCtes = (condition = 'true'): string => `
 const USE_PASSKEY = statement({ takes: PASSKEY_USE_PARAMETERS, returns: { id: 'text' } })`
   WITH ${buildPasskeyUseCtes()} SELECT "id" FROM used_passkey`
 
-export type PasskeyUse = Omit<Parameters<typeof USE_PASSKEY.first>[1], 'tenant'>
+export type PasskeyUse = ValuesOf<typeof USE_PASSKEY>
 
 /** Records the use of a passkey. False when it is not accepted, see `buildPasskeyUseCtes`. One statement. */
-export async function recordPasskeyUse(sql: Sql, tenant: string, use: PasskeyUse): Promise<boolean> {
-  return (await USE_PASSKEY.first(sql, { tenant, ...use })) !== null
+export async function recordPasskeyUse(db: Db, use: PasskeyUse): Promise<boolean> {
+  return (await db.one(USE_PASSKEY, { ...use })) !== null
 }

@@ -7,7 +7,7 @@ import { errorMessage } from '../core/error-message.ts'
 import { InvalidCredential } from '../core/errors.ts'
 import { log } from '../core/log.ts'
 import { addSeconds } from '../core/time.ts'
-import type { Sql } from '../database/db.ts'
+import type { Tx } from '../database/handle.ts'
 import type { SignInFailure } from '../events/types.ts'
 import { requiredText } from '../schema/input-shapes.ts'
 import { type PasskeyUse, recordPasskeyUse, type StoredPasskey } from './passkeys.sql.ts'
@@ -185,7 +185,7 @@ export const toPasskeyUse = (
  * Records the use of a verified passkey, in the transaction of the sign-in. Throws RejectedPasskey when its
  * challenge was used before, or the passkey was deleted or used with a higher counter since.
  */
-export async function usePasskey(sql: Sql, ctx: Ctx, proven: ProvenPasskey, now: Date): Promise<void> {
-  const isUsed = await recordPasskeyUse(sql, ctx.tenant, toPasskeyUse(ctx, proven, now))
+export async function usePasskey(tx: Tx, ctx: Ctx, proven: ProvenPasskey, now: Date): Promise<void> {
+  const isUsed = await recordPasskeyUse(tx, toPasskeyUse(ctx, proven, now))
   if (!isUsed) throw new RejectedPasskey('rejected', { userId: proven.userId })
 }

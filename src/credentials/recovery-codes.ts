@@ -55,8 +55,8 @@ export async function createRecoveryCodes(
   now = new Date(),
 ): Promise<RecoveryCodes> {
   const { factor, codes } = generateRecoveryCodes(ctx.tenant, userId)
-  await storeSecondFactor(ctx, factor, now, async (sql) => {
-    const types = await selectCredentialTypes(sql, ctx.tenant, userId)
+  await storeSecondFactor(ctx, factor, now, async (tx) => {
+    const types = await selectCredentialTypes(tx, userId)
     if (!types.includes('totp')) throw new Conflict([], 'Set up an authenticator app first.')
     if (types.includes('recovery-codes') && !replace)
       throw new Conflict([

@@ -1,4 +1,4 @@
-import type { Sql } from '../database/db.ts'
+import type { Db } from '../database/handle.ts'
 import { statement } from '../database/statement.ts'
 
 const SELECT_WAITING = statement({
@@ -10,11 +10,10 @@ const SELECT_WAITING = statement({
 
 /** When a waiting token starts to work; null for any other token. */
 export const selectWaitingEnrollment = async (
-  sql: Sql,
-  tenant: string,
+  db: Db,
   tokenHash: Buffer,
   now: Date,
-): Promise<Date | null> => (await SELECT_WAITING.first(sql, { tenant, tokenHash, now }))?.usableAt ?? null
+): Promise<Date | null> => (await db.one(SELECT_WAITING, { tokenHash, now }))?.usableAt ?? null
 
 const IS_CANCELABLE = `"tenantId" = :tenant AND "cancelHash" = :cancelHash AND "usedAt" IS NULL AND "expiresAt" > :now`
 
@@ -26,11 +25,10 @@ const SELECT_CANCELABLE = statement({
 
 /** The user of a link that can be canceled with this token; null without one. */
 export const selectCancelableEnrollment = async (
-  sql: Sql,
-  tenant: string,
+  db: Db,
   cancelHash: Buffer,
   now: Date,
-): Promise<string | null> => (await SELECT_CANCELABLE.first(sql, { tenant, cancelHash, now }))?.userId ?? null
+): Promise<string | null> => (await db.one(SELECT_CANCELABLE, { cancelHash, now }))?.userId ?? null
 
 const CANCEL_ENROLLMENT = statement({
   takes: { cancelHash: 'bytea', now: 'timestamptz' },
@@ -40,8 +38,7 @@ const CANCEL_ENROLLMENT = statement({
 
 /** Cancels a link; the id of its user, or null when it was used, canceled or replaced before. */
 export const cancelEnrollmentToken = async (
-  sql: Sql,
-  tenant: string,
+  db: Db,
   cancelHash: Buffer,
   now: Date,
-): Promise<string | null> => (await CANCEL_ENROLLMENT.first(sql, { tenant, cancelHash, now }))?.userId ?? null
+): Promise<string | null> => (await db.one(CANCEL_ENROLLMENT, { cancelHash, now }))?.userId ?? null

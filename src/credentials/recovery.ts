@@ -3,11 +3,10 @@ import { type Ctx, toUserCtx } from '../context/context.ts'
 import { consumeLimit } from '../coordination/rate-limits.ts'
 import { sha256 } from '../core/crypto.ts'
 import { env } from '../core/env.ts'
-import { inTransactionFor, sqlFor } from '../database/db.ts'
 import { deliverMessage, type Recipient } from '../delivery/deliver-message.ts'
 import { buildRecoveryNotice } from '../delivery/messages/recovery-link.ts'
 import { enrollmentCanceled } from '../events/credential-events.ts'
-import { recordEvents, wakeReaders } from '../events/log.ts'
+import { recordEvents } from '../events/log.ts'
 import type { Enrollee } from './enrollment.sql.ts'
 import { cancelEnrollmentToken, selectCancelableEnrollment, selectWaitingEnrollment } from './recovery.sql.ts'
 
@@ -36,22 +35,21 @@ export async function announceRecovery(
 
 /** When a waiting link starts to work; null for any other link. */
 export const findWaitingEnrollment = (ctx: Ctx, token: string, now = new Date()): Promise<Date | null> =>
-  selectWaitingEnrollment(sqlFor(ctx), ctx.tenant, sha256(token), now)
+  selectWaitingEnrollment(ctx.db, sha256(token), now)
 
 /** Whether a link can be canceled with this token. Counts against the budget of the network. */
 export async function isCancelable(ctx: Ctx, token: string, now = new Date()): Promise<boolean> {
   await consumeLimit('enrollCredential', ctx.tenant, ctx.ip)
-  return (await selectCancelableEnrollment(sqlFor(ctx), ctx.tenant, sha256(token), now)) !== null
+  return (await selectCancelableEnrollment(ctx.db, sha256(token), now)) !== null
 }
 
 /** Cancels a link, with its event; false when it was used, canceled or replaced before. */
 export async function cancelRecovery(ctx: Ctx, token: string, now = new Date()): Promise<boolean> {
   await consumeLimit('enrollCredential', ctx.tenant, ctx.ip)
-  const userId = await inTransactionFor(ctx, async (sql) => {
-    const userId = await cancelEnrollmentToken(sql, ctx.tenant, sha256(token), now)
-    if (userId) await recordEvents(sql, toUserCtx(ctx, { userId }), [enrollmentCanceled(userId)])
+  const userId = await ctx.db.transaction(async (tx) => {
+    const userId = await cancelEnrollmentToken(tx, sha256(token), now)
+    if (userId) await recordEvents(tx, toUserCtx(ctx, { userId }), [enrollmentCanceled(userId)])
     return userId
   })
-  wakeReaders(ctx.tenant)
   return userId !== null
 }

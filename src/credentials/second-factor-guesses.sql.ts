@@ -1,4 +1,4 @@
-import type { Sql } from '../database/db.ts'
+import type { Db } from '../database/handle.ts'
 import { statement } from '../database/statement.ts'
 
 /**
@@ -38,12 +38,11 @@ const toKey = ({ userId, browser }: Guesser) => ({ userId, browser: browser ?? '
  * Commit it on its own, so that parallel guesses cannot exceed the limit.
  */
 export async function countSecondFactorGuess(
-  sql: Sql,
-  tenant: string,
+  db: Db,
   guesser: Guesser,
   now: Date,
 ): Promise<Date | null> {
-  const row = await COUNT_GUESS.first(sql, { tenant, ...toKey(guesser), now })
+  const row = await db.one(COUNT_GUESS, { ...toKey(guesser), now })
   return row?.isAllowed ? null : (row?.retryAt ?? now)
 }
 
@@ -51,5 +50,5 @@ const CLEAR_GUESSES = statement({ takes: { userId: 'text', browser: 'text' } })`
   DELETE FROM "SecondFactorGuess" WHERE "tenantId" = :tenant AND "userId" = :userId AND "browser" = :browser`
 
 /** Forgets the guesses of a browser, or of all others, after a right one. */
-export const clearSecondFactorGuesses = (sql: Sql, tenant: string, guesser: Guesser): Promise<void> =>
-  CLEAR_GUESSES.run(sql, { tenant, ...toKey(guesser) })
+export const clearSecondFactorGuesses = (db: Db, guesser: Guesser): Promise<void> =>
+  db.run(CLEAR_GUESSES, { ...toKey(guesser) })

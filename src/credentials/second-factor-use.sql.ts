@@ -1,4 +1,4 @@
-import type { Sql } from '../database/db.ts'
+import type { Db } from '../database/handle.ts'
 import { type RowOf, statement } from '../database/statement.ts'
 
 const SELECT_TOTP = statement({ takes: { userId: 'text' }, returns: { id: 'text', secret: 'text' } })`
@@ -7,10 +7,9 @@ const SELECT_TOTP = statement({ takes: { userId: 'text' }, returns: { id: 'text'
 
 /** The authenticator app of a user, with its sealed key; null without one. */
 export const selectTotp = (
-  sql: Sql,
-  tenant: string,
+  db: Db,
   userId: string,
-): Promise<RowOf<typeof SELECT_TOTP> | null> => SELECT_TOTP.first(sql, { tenant, userId })
+): Promise<RowOf<typeof SELECT_TOTP> | null> => db.one(SELECT_TOTP, { userId })
 
 const USE_TIME_STEP = statement({
   takes: { id: 'text', step: 'bigint', now: 'timestamptz' },
@@ -21,10 +20,9 @@ const USE_TIME_STEP = statement({
 
 /** Accepts the code of a time step; false when that step or a later one was accepted before. */
 export const useTimeStep = async (
-  sql: Sql,
-  tenant: string,
+  db: Db,
   { id, step, now }: { id: string; step: number; now: Date },
-): Promise<boolean> => (await USE_TIME_STEP.first(sql, { tenant, id, step: String(step), now })) !== null
+): Promise<boolean> => (await db.one(USE_TIME_STEP, { id, step: String(step), now })) !== null
 
 const USE_RECOVERY_CODE = statement({
   takes: { userId: 'text', codeHash: 'bytea', now: 'timestamptz' },
@@ -36,7 +34,6 @@ const USE_RECOVERY_CODE = statement({
 
 /** Accepts a recovery code, once; null when the user has none with this hash. */
 export const useRecoveryCode = (
-  sql: Sql,
-  tenant: string,
+  db: Db,
   code: { userId: string; codeHash: Buffer; now: Date },
-): Promise<RowOf<typeof USE_RECOVERY_CODE> | null> => USE_RECOVERY_CODE.first(sql, { tenant, ...code })
+): Promise<RowOf<typeof USE_RECOVERY_CODE> | null> => db.one(USE_RECOVERY_CODE, { ...code })

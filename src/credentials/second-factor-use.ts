@@ -2,7 +2,7 @@ import type { Ctx } from '../context/context.ts'
 import { unseal } from '../core/crypto.ts'
 import { RateLimited } from '../core/errors.ts'
 import type { SecondFactorName } from '../core/sign-in-methods.ts'
-import { type Sql, sqlFor } from '../database/db.ts'
+import type { Tx } from '../database/handle.ts'
 import { recoveryCodeUsed } from '../events/credential-events.ts'
 import { recordEvents } from '../events/log.ts'
 import { hashRecoveryCode } from './recovery-codes.ts'
@@ -25,24 +25,24 @@ export type AcceptedFactor = { remainingCodes: number | null }
  * that has proven a second factor of the user before.
  */
 export async function countGuess(ctx: Ctx, guesser: Guesser, now: Date): Promise<void> {
-  const retryAt = await countSecondFactorGuess(sqlFor(ctx), ctx.tenant, guesser, now)
+  const retryAt = await countSecondFactorGuess(ctx.db, guesser, now)
   if (retryAt) throw new RateLimited(Math.max(1, Math.ceil((retryAt.getTime() - now.getTime()) / 1000)))
 }
 
-async function useTotp(sql: Sql, ctx: Ctx, { userId, code }: PresentedFactor, now: Date) {
-  const totp = await selectTotp(sql, ctx.tenant, userId)
+async function useTotp(tx: Tx, ctx: Ctx, { userId, code }: PresentedFactor, now: Date) {
+  const totp = await selectTotp(tx, userId)
   if (!totp) return null
   const { id } = totp
   const step = matchTimeStep(unseal(toTotpPurpose(ctx.tenant, id), totp.secret).toString(), code, now)
-  const isUsed = step !== null && (await useTimeStep(sql, ctx.tenant, { id, step, now }))
+  const isUsed = step !== null && (await useTimeStep(tx, { id, step, now }))
   return isUsed ? { remainingCodes: null } : null
 }
 
-async function useRecovery(sql: Sql, ctx: Ctx, { userId, code }: PresentedFactor, now: Date) {
+async function useRecovery(tx: Tx, ctx: Ctx, { userId, code }: PresentedFactor, now: Date) {
   const codeHash = hashRecoveryCode(ctx.tenant, userId, code)
-  const used = await useRecoveryCode(sql, ctx.tenant, { userId, codeHash, now })
+  const used = await useRecoveryCode(tx, { userId, codeHash, now })
   if (!used) return null
-  await recordEvents(sql, ctx, [recoveryCodeUsed({ id: used.id, userId }, used.remaining)])
+  await recordEvents(tx, ctx, [recoveryCodeUsed({ id: used.id, userId }, used.remaining)])
   return { remainingCodes: used.remaining }
 }
 
@@ -51,12 +51,12 @@ async function useRecovery(sql: Sql, ctx: Ctx, { userId, code }: PresentedFactor
  * before. Count the guess first.
  */
 export async function useSecondFactor(
-  sql: Sql,
+  tx: Tx,
   ctx: Ctx,
   presented: PresentedFactor,
   now: Date,
 ): Promise<AcceptedFactor | null> {
-  const accepted = await (presented.method === 'totp' ? useTotp : useRecovery)(sql, ctx, presented, now)
-  if (accepted) await clearSecondFactorGuesses(sql, ctx.tenant, presented)
+  const accepted = await (presented.method === 'totp' ? useTotp : useRecovery)(tx, ctx, presented, now)
+  if (accepted) await clearSecondFactorGuesses(tx, presented)
   return accepted
 }

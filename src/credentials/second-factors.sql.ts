@@ -1,5 +1,5 @@
 import type { SecondFactorType } from '../core/credential-types.ts'
-import type { Sql } from '../database/db.ts'
+import type { Db } from '../database/handle.ts'
 import { statement } from '../database/statement.ts'
 
 const REPLACE_SECOND_FACTOR = statement({
@@ -41,13 +41,12 @@ export type NewSecondFactor = {
  * statement. `isStored` is false when it was stored before.
  */
 export async function replaceSecondFactor(
-  sql: Sql,
-  tenant: string,
+  db: Db,
   factor: NewSecondFactor,
   now: Date,
 ): Promise<{ isStored: boolean; replacedIds: string[] }> {
   const lastStep = factor.lastStep === null ? null : String(factor.lastStep)
-  const row = await REPLACE_SECOND_FACTOR.first(sql, { tenant, ...factor, lastStep, now })
+  const row = await db.one(REPLACE_SECOND_FACTOR, { ...factor, lastStep, now })
   if (!row) throw new Error('a second factor could not be stored')
   return row
 }
@@ -56,5 +55,5 @@ const SELECT_CREDENTIAL_TYPES = statement({ takes: { userId: 'text' }, returns: 
   SELECT DISTINCT "type" FROM "Credential" WHERE "tenantId" = :tenant AND "userId" = :userId`
 
 /** The types of credentials that a user has. */
-export const selectCredentialTypes = async (sql: Sql, tenant: string, userId: string): Promise<string[]> =>
-  (await SELECT_CREDENTIAL_TYPES.all(sql, { tenant, userId })).map(({ type }) => type)
+export const selectCredentialTypes = async (db: Db, userId: string): Promise<string[]> =>
+  (await db.many(SELECT_CREDENTIAL_TYPES, { userId })).map(({ type }) => type)

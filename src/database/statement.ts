@@ -70,6 +70,7 @@ export type SqlStatement<Takes extends Shape = Shape, Returns extends Shape = Sh
   text: string
   /** The parameters in the order of their numbers, with their types. */
   parameters: readonly { name: string; type: string }[]
+  takes: Takes
   returns: Returns
   /** The tables into which it inserts rows. */
   inserts: readonly string[]
@@ -81,6 +82,8 @@ export type SqlStatement<Takes extends Shape = Shape, Returns extends Shape = Sh
   /** Sends the statement for its effect. */
   run(sql: Sql, values: Values<Takes> & { tenant: string }): Promise<void>
 }
+/** The type of a statement's values. */
+export type ValuesOf<S extends { takes: Shape }> = Values<S['takes']>
 /** The type of a statement's rows. */
 export type RowOf<S extends { returns: Shape }> = Row<S['returns']>
 
@@ -178,6 +181,7 @@ export const statement =
     const made: SqlStatement<Takes, Returns> = {
       text,
       parameters,
+      takes: declared.takes ?? ({} as Takes),
       returns: declared.returns ?? ({} as Returns),
       inserts: listInsertedTables(text),
       hasInserted: declared.hasInserted,

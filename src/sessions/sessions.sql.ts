@@ -2,7 +2,7 @@ import { createMemberPicker } from '../core/member-picker.ts'
 import { storedColumns } from '../database/columns.ts'
 import type { Db } from '../database/handle.ts'
 import { checkFoundRow } from '../database/key-lookup.ts'
-import { prefixNames, statement } from '../database/statement.ts'
+import { prefixNames, statement, type ValuesOf } from '../database/statement.ts'
 import { buildInsertEventsSql } from '../events/log.sql.ts'
 import { Prisma, type Session, type User } from '../generated/prisma/client.ts'
 import type { SessionProof } from './proofs.ts'
@@ -155,7 +155,7 @@ const REAUTHENTICATE_SESSION = statement({
  */
 export async function updateReauthenticated(
   db: Db,
-  values: Omit<Parameters<typeof REAUTHENTICATE_SESSION.first>[1], 'tenant' | 'events'>,
+  values: Omit<ValuesOf<typeof REAUTHENTICATE_SESSION>, 'events'>,
   event: object,
 ): Promise<SessionRow | null> {
   const row = await db.one(REAUTHENTICATE_SESSION, { ...values, events: [event] })

@@ -1,5 +1,5 @@
 import type { Db } from '../../../database/handle.ts'
-import { statement } from '../../../database/statement.ts'
+import { statement, type ValuesOf } from '../../../database/statement.ts'
 
 // The row of the user decides between tabs: one of them offers.
 const OPEN_OFFER = statement({
@@ -36,7 +36,7 @@ const CLOSE_OFFER = statement({
   WHERE "tenantId" = :tenant AND "handleHash" = :handleHash AND "progress" ->> 'passkeyOfferedIn' = :sessionId
   RETURNING "clientId"`
 
-type Offer = Omit<Parameters<typeof OPEN_OFFER.first>[1], 'tenant'>
+type Offer = ValuesOf<typeof OPEN_OFFER>
 
 /**
  * Opens an offer, unless the user has a passkey or was offered one since `since`; one that replaces a passkey whenever the

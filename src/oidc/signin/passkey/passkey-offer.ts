@@ -130,10 +130,10 @@ export async function createOfferedPasskey(
     const offer = { handleHash: hashHandle(interaction), sessionId: state.id }
     const isOpen = await closePasskeyOffer(tx, offer)
     const row = { ...credential, device: toDeviceRow(device) }
-    const isStored = isOpen && (await insertOwnCredential(tx.sql, ctx.tenant, { userId, now }, row, event))
+    const isStored = isOpen && (await insertOwnCredential(tx, { userId, now }, row, event))
     if (!isStored || !replaced) return { isStored, isReplaced: false }
     const revoked = createEventRow(userCtx, credentialRevoked(replaced))
-    return { isStored, isReplaced: await deleteCredential(tx.sql, ctx.tenant, replaced.id, revoked) }
+    return { isStored, isReplaced: await deleteCredential(tx, replaced.id, revoked) }
   })
   if (isStored) announceAccountChange(userCtx, userId, 'public-key-added', now)
   if (isReplaced) announceAccountChange(userCtx, userId, 'public-key-removed', now)

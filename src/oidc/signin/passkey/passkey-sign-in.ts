@@ -141,7 +141,7 @@ async function enterByPasskey(
   const signIn = { userId, proof: { method: 'passkey' as const, amr } }
   const userCtx = toUserCtx(ctx, { userId, clientId: interaction.request.clientId })
   const started = await userCtx.db.transaction(async (tx) => {
-    await usePasskey(tx.sql, ctx, proven, now)
+    await usePasskey(tx, ctx, proven, now)
     return enterBrowserSession(tx, userCtx, { present, ...signIn }, now)
   })
   await recordDecreasedCounter(ctx, proven)

@@ -17,7 +17,7 @@ export async function selectFactorTask(signIn: SignInStep, { user }: SecondFacto
 }
 
 async function findFactorTask(tx: Db, signIn: SignInStep, userId: string): Promise<FactorTask> {
-  const types = await selectCredentialTypes(tx.sql, signIn.call.ctx.tenant, userId)
+  const types = await selectCredentialTypes(tx, userId)
   if (types.includes('totp')) return 'code'
   return types.includes('public-key') && offersMethod(signIn, 'passkey') ? 'passkey' : 'setup'
 }

@@ -48,7 +48,7 @@ export async function signInByNewPasskey(
     await lockEnrollee(tx, userId)
     await requireSetup(tx, signIn, userId)
     const row = { ...credential, device: toDeviceRow(device) }
-    if (!(await insertOwnCredential(tx.sql, ctx.tenant, { userId, now }, row, event))) throw new UserLocked()
+    if (!(await insertOwnCredential(tx, { userId, now }, row, event))) throw new UserLocked()
     const proof = { method: 'passkey' as const, amr: selectPasskeyAmr(credential.backupEligible) }
     return enterWithSecondFactor(tx, userCtx, found, { present: accounts, proof }, now)
   })

@@ -113,7 +113,7 @@ export async function signInBySecondFactor(
   try {
     await countGuess(ctx, { userId, browser }, now)
     const { accepted, entered } = await ctx.db.transaction(async (tx) => {
-      const accepted = await useSecondFactor(tx.sql, userCtx, { userId, browser, method, code }, now)
+      const accepted = await useSecondFactor(tx, userCtx, { userId, browser, method, code }, now)
       if (!accepted) throw new RejectedSecondFactor('wrong')
       // A code that is not announced is not used.
       if (method === 'recovery') takeRecoveryCode(ctx.tenant, userId)

@@ -95,9 +95,9 @@ export async function signInByNewTotp(
     const app = openTotpFactor(tenant, toOwner(interaction, userId), { token, code }, now)
     const entered = await ctx.db.transaction(async (tx) => {
       const check = () => requireSetup(tx, signIn, userId)
-      const { isStored } = await insertSecondFactor(tx.sql, userCtx, app, now, check)
+      const { isStored } = await insertSecondFactor(tx, userCtx, app, now, check)
       if (!isStored) throw createWrongTotpError()
-      await insertSecondFactor(tx.sql, userCtx, generated.factor, now)
+      await insertSecondFactor(tx, userCtx, generated.factor, now)
       const entered = await enterWithSecondFactor(
         tx,
         userCtx,
