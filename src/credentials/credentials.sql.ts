@@ -14,10 +14,8 @@ const LOCK_OWNER = statement({
   WHERE c."tenantId" = :tenant AND c."id" = :credentialId FOR NO KEY UPDATE OF u`
 
 /** Locks the row of the credential's user; null when there is no such credential. */
-export const lockCredentialOwner = (
-  db: Db,
-  credentialId: string,
-): Promise<RowOf<typeof LOCK_OWNER> | null> => db.one(LOCK_OWNER, { credentialId })
+export const lockCredentialOwner = (db: Db, credentialId: string): Promise<RowOf<typeof LOCK_OWNER> | null> =>
+  db.one(LOCK_OWNER, { credentialId })
 
 const DELETE_CREDENTIAL = statement({
   takes: { credentialId: 'text', events: 'jsonb' },
@@ -29,10 +27,6 @@ const DELETE_CREDENTIAL = statement({
   SELECT "id" FROM deleted`
 
 /** Deletes a credential with its event; false when it was deleted before. Lock its owner first. */
-export async function deleteCredential(
-  db: Db,
-  credentialId: string,
-  event: object,
-): Promise<boolean> {
+export async function deleteCredential(db: Db, credentialId: string, event: object): Promise<boolean> {
   return (await db.one(DELETE_CREDENTIAL, { credentialId, events: [event] })) !== null
 }

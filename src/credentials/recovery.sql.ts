@@ -9,11 +9,8 @@ const SELECT_WAITING = statement({
   WHERE "tenantId" = :tenant AND "tokenHash" = :tokenHash AND "usedAt" IS NULL AND "usableAt" > :now`
 
 /** When a waiting token starts to work; null for any other token. */
-export const selectWaitingEnrollment = async (
-  db: Db,
-  tokenHash: Buffer,
-  now: Date,
-): Promise<Date | null> => (await db.one(SELECT_WAITING, { tokenHash, now }))?.usableAt ?? null
+export const selectWaitingEnrollment = async (db: Db, tokenHash: Buffer, now: Date): Promise<Date | null> =>
+  (await db.one(SELECT_WAITING, { tokenHash, now }))?.usableAt ?? null
 
 const IS_CANCELABLE = `"tenantId" = :tenant AND "cancelHash" = :cancelHash AND "usedAt" IS NULL AND "expiresAt" > :now`
 
@@ -37,8 +34,5 @@ const CANCEL_ENROLLMENT = statement({
   UPDATE "EnrollmentToken" SET "usedAt" = :now, "challenge" = NULL WHERE ${IS_CANCELABLE} RETURNING "userId"`
 
 /** Cancels a link; the id of its user, or null when it was used, canceled or replaced before. */
-export const cancelEnrollmentToken = async (
-  db: Db,
-  cancelHash: Buffer,
-  now: Date,
-): Promise<string | null> => (await db.one(CANCEL_ENROLLMENT, { cancelHash, now }))?.userId ?? null
+export const cancelEnrollmentToken = async (db: Db, cancelHash: Buffer, now: Date): Promise<string | null> =>
+  (await db.one(CANCEL_ENROLLMENT, { cancelHash, now }))?.userId ?? null

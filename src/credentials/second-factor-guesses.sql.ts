@@ -37,11 +37,7 @@ const toKey = ({ userId, browser }: Guesser) => ({ userId, browser: browser ?? '
  * Counts a guess as a failure until it proves right; null if it is allowed, otherwise the time of the next one.
  * Commit it on its own, so that parallel guesses cannot exceed the limit.
  */
-export async function countSecondFactorGuess(
-  db: Db,
-  guesser: Guesser,
-  now: Date,
-): Promise<Date | null> {
+export async function countSecondFactorGuess(db: Db, guesser: Guesser, now: Date): Promise<Date | null> {
   const row = await db.one(COUNT_GUESS, { ...toKey(guesser), now })
   return row?.isAllowed ? null : (row?.retryAt ?? now)
 }

@@ -6,10 +6,8 @@ const SELECT_TOTP = statement({ takes: { userId: 'text' }, returns: { id: 'text'
   WHERE "tenantId" = :tenant AND "userId" = :userId AND "type" = 'totp' AND "secret" IS NOT NULL`
 
 /** The authenticator app of a user, with its sealed key; null without one. */
-export const selectTotp = (
-  db: Db,
-  userId: string,
-): Promise<RowOf<typeof SELECT_TOTP> | null> => db.one(SELECT_TOTP, { userId })
+export const selectTotp = (db: Db, userId: string): Promise<RowOf<typeof SELECT_TOTP> | null> =>
+  db.one(SELECT_TOTP, { userId })
 
 const USE_TIME_STEP = statement({
   takes: { id: 'text', step: 'bigint', now: 'timestamptz' },

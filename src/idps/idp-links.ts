@@ -5,11 +5,9 @@ import { newId } from '../core/crypto.ts'
 import { Conflict, NotFound, Unavailable } from '../core/errors.ts'
 import { getRoleScopes } from '../core/scopes.ts'
 import { toAppError } from '../core/to-app-error.ts'
-import type { Sql } from '../database/db.ts'
-import { inTransactionFor, sqlFor } from '../database/db.ts'
-import { toDb } from '../database/handle.ts'
+import type { Tx } from '../database/handle.ts'
 import { idpUserAdded, idpUserLinked, idpUserUnlinked, idpUserUpdated } from '../events/credential-events.ts'
-import { createEventRow, wakeReaders } from '../events/log.ts'
+import { createEventRow } from '../events/log.ts'
 import { parseInput } from '../schema/input-shapes.ts'
 import { lockUserRow } from '../users/lock-user.sql.ts'
 import { type ExternalIdentity, proveIdentity } from './external-identity.ts'
@@ -67,7 +65,7 @@ async function translateConflicts<T>(write: () => Promise<T>): Promise<T> {
 }
 
 async function insertLinkWithEvent(
-  sql: Sql,
+  tx: Tx,
   ctx: Ctx,
   { userId, idpId }: LinkTarget,
   columns: LinkColumns,
@@ -75,7 +73,7 @@ async function insertLinkWithEvent(
 ) {
   const id = newId('idpuser')
   const event = createEventRow(ctx, toLinkEvent({ id, userId, idpId }))
-  return insertIdpLink(sql, ctx.tenant, { id, userId, idpId, ...columns }, event)
+  return insertIdpLink(tx, { id, userId, idpId, ...columns }, event)
 }
 
 /**
@@ -87,17 +85,17 @@ export async function addIdpUser(ctx: Ctx, userId: string, idpId: string, input:
   const { externalId, metadata } = parseInput(IdpUserAdd, input)
   assertLinkIds(userId, idpId)
   const link = await translateConflicts(() =>
-    inTransactionFor(ctx, async (sql) => {
-      const user = await lockUserRow(toDb(sql, ctx.tenant), userId)
+    ctx.db.transaction(async (tx) => {
+      const user = await lockUserRow(tx, userId)
       if (!user) throw createUserNotFoundError()
       MANAGEMENT_AUTHORITY.assertCanChange(ctx, user.roles)
-      const current = await lockIdpAndReadLink(sql, ctx.tenant, idpId, userId)
+      const current = await lockIdpAndReadLink(tx, idpId, userId)
       if (!current) throw createIdpNotFoundError()
       if (current.link) throw createAlreadyLinkedError()
       // Where the issuer depends on the organization, the first proof determines it.
       const issuer = toProvider(current.idp).issuer ?? ''
       return insertLinkWithEvent(
-        sql,
+        tx,
         ctx,
         { userId, idpId },
         { issuer, externalId, metadata, byManagement: true, lastLoginAt: null },
@@ -105,7 +103,6 @@ export async function addIdpUser(ctx: Ctx, userId: string, idpId: string, input:
       )
     }),
   )
-  wakeReaders(ctx.tenant)
   return link
 }
 
@@ -126,17 +123,16 @@ export async function linkIdpUser(
 ): Promise<IdpUser> {
   const proof = parseInput(IdpUserLink, input)
   assertLinkIds(userId, idpId)
-  const { roles, idp } = await selectUserAndIdp(sqlFor(ctx), ctx.tenant, userId, idpId)
+  const { roles, idp } = await selectUserAndIdp(ctx.db, userId, idpId)
   if (!roles) throw createUserNotFoundError()
   if (!idp) throw createIdpNotFoundError()
   by.assertCanChange(ctx, roles)
   const proven = await proveIdentity(idp, proof)
   const link = await translateConflicts(() =>
-    inTransactionFor(ctx, (sql) =>
-      saveLink(sql, ctx, { userId, idpId }, { ...proven, by, provenAt: idp.updatedAt }),
+    ctx.db.transaction((tx) =>
+      saveLink(tx, ctx, { userId, idpId }, { ...proven, by, provenAt: idp.updatedAt }),
     ),
   )
-  wakeReaders(ctx.tenant)
   return link
 }
 
@@ -144,31 +140,31 @@ export async function linkIdpUser(
  * Writes the proven identity, unless the roles of the user or the provider changed during the verification.
  */
 async function saveLink(
-  sql: Sql,
+  tx: Tx,
   ctx: Ctx,
   target: LinkTarget,
   { identity, by, provenAt, tokens }: ProvenIdentity & { by: LinkAuthority },
 ): Promise<IdpUser> {
   const { userId, idpId } = target
-  const user = await lockUserRow(toDb(sql, ctx.tenant), userId)
+  const user = await lockUserRow(tx, userId)
   if (!user) throw createUserNotFoundError()
   by.assertCanChange(ctx, user.roles)
-  const current = await lockIdpAndReadLink(sql, ctx.tenant, idpId, userId)
+  const current = await lockIdpAndReadLink(tx, idpId, userId)
   if (!current) throw createIdpNotFoundError()
   if (current.idp.updatedAt.getTime() !== provenAt.getTime())
     throw new Unavailable('The identity provider has changed; try again.')
   const { issuer, subject: externalId, claims: metadata } = identity
   const columns = { issuer, externalId, metadata, lastLoginAt: new Date(), byManagement: by.byManagement }
   const link = current.link
-    ? await updateLink(sql, ctx, target, current.link, columns)
-    : await insertLinkWithEvent(sql, ctx, target, columns, idpUserLinked)
-  if (tokens) await replaceTokens(sql, ctx.tenant, link, tokens)
+    ? await updateLink(tx, ctx, target, current.link, columns)
+    : await insertLinkWithEvent(tx, ctx, target, columns, idpUserLinked)
+  if (tokens) await replaceTokens(tx, link, tokens)
   return link
 }
 
 /** Writes the proven identity to the link that the user has. */
 async function updateLink(
-  sql: Sql,
+  tx: Tx,
   ctx: Ctx,
   target: LinkTarget,
   link: LockedLink,
@@ -181,7 +177,7 @@ async function updateLink(
   const changedFields = isDeepStrictEqual(link.metadata, metadata) ? [] : ['metadata']
   if (link.issuer !== issuer) changedFields.push('issuer')
   const events = [createEventRow(ctx, idpUserUpdated({ id: link.id, ...target }, changedFields))]
-  return updateIdpLink(sql, ctx.tenant, link.id, columns, changedFields.length > 0 ? events : [])
+  return updateIdpLink(tx, link.id, columns, changedFields.length > 0 ? events : [])
 }
 
 /** The user has just proven both the account and the identity. */
@@ -199,11 +195,11 @@ export type ProvenIdentity = {
 
 /** Links a user inside the caller's transaction. Throws like linkIdpUser. */
 export const insertProvenLink = (
-  sql: Sql,
+  tx: Tx,
   ctx: Ctx,
   target: LinkTarget,
   proven: ProvenIdentity,
-): Promise<IdpUser> => saveLink(sql, ctx, target, { ...proven, by: OWNER_AUTHORITY })
+): Promise<IdpUser> => saveLink(tx, ctx, target, { ...proven, by: OWNER_AUTHORITY })
 
 /**
  * Links a user who has proven the account to a proven identity. Throws Conflict (`idpId`, `externalId`),
@@ -214,8 +210,7 @@ export async function linkProvenIdentity(
   target: LinkTarget,
   proven: ProvenIdentity,
 ): Promise<void> {
-  await translateConflicts(() => inTransactionFor(ctx, (sql) => insertProvenLink(sql, ctx, target, proven)))
-  wakeReaders(ctx.tenant)
+  await translateConflicts(() => ctx.db.transaction((tx) => insertProvenLink(tx, ctx, target, proven)))
 }
 
 /**
@@ -228,15 +223,14 @@ export async function unlinkIdpUser(
   by: LinkAuthority = MANAGEMENT_AUTHORITY,
 ): Promise<{ unlinkedIdpUserId: string; userId: string }> {
   assertLinkIds(userId, idpId)
-  const unlinkedIdpUserId = await inTransactionFor(ctx, async (sql) => {
-    const user = await lockUserRow(toDb(sql, ctx.tenant), userId)
+  const unlinkedIdpUserId = await ctx.db.transaction(async (tx) => {
+    const user = await lockUserRow(tx, userId)
     if (!user) throw createUserNotFoundError()
     by.assertCanChange(ctx, user.roles)
     const event = createEventRow(ctx, idpUserUnlinked(userId))
-    const id = await deleteIdpLink(sql, ctx.tenant, { userId, idpId }, event)
+    const id = await deleteIdpLink(tx, { userId, idpId }, event)
     if (!id) throw new NotFound('link')
     return id
   })
-  wakeReaders(ctx.tenant)
   return { unlinkedIdpUserId, userId }
 }

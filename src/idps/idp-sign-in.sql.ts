@@ -1,4 +1,4 @@
-import type { Sql } from '../database/db.ts'
+import type { Db } from '../database/handle.ts'
 import { statement } from '../database/statement.ts'
 
 const FIND_LINKED_USER = statement({
@@ -13,11 +13,9 @@ export type IdentityKey = { idpId: string; issuer: string; externalId: string }
 
 /** The user to whom an identity is linked; null without one. */
 export const selectLinkedUserId = async (
-  sql: Sql,
-  tenant: string,
+  db: Db,
   { idpId, issuer, externalId }: IdentityKey,
-): Promise<string | null> =>
-  (await FIND_LINKED_USER.first(sql, { tenant, idpId, issuer, externalId }))?.userId ?? null
+): Promise<string | null> => (await db.one(FIND_LINKED_USER, { idpId, issuer, externalId }))?.userId ?? null
 
 // The link may have been removed, or the provider changed, since the identity was proven.
 const USE_LINK = statement({
@@ -42,7 +40,6 @@ const USE_LINK = statement({
  * `provenAt`, its updatedAt.
  */
 export const useLink = async (
-  sql: Sql,
-  tenant: string,
+  db: Db,
   use: IdentityKey & { userId: string; provenAt: Date; now: Date },
-): Promise<boolean> => (await USE_LINK.first(sql, { tenant, ...use })) !== null
+): Promise<boolean> => (await db.one(USE_LINK, { ...use })) !== null

@@ -1,8 +1,7 @@
 import type { Ctx } from '../context/context.ts'
 import { unseal } from '../core/crypto.ts'
-import { sqlFor } from '../database/db.ts'
 import { idpUserTokensRead } from '../events/credential-events.ts'
-import { recordEvents, wakeReaders } from '../events/log.ts'
+import { recordEvents } from '../events/log.ts'
 import { assertLinkIds } from './idp-users.ts'
 import { toTokenPurpose } from './kept-tokens.ts'
 import { loadFreshTokens } from './token-refresh.ts'
@@ -25,8 +24,7 @@ export type IdpUserTokens = {
 export async function getIdpUserTokens(ctx: Ctx, userId: string, idpId: string): Promise<IdpUserTokens> {
   assertLinkIds(userId, idpId)
   const { linkId, accessToken, scopes, expiresAt } = await loadFreshTokens(ctx, { userId, idpId })
-  await recordEvents(sqlFor(ctx), ctx, [idpUserTokensRead({ id: linkId, userId, idpId })])
-  wakeReaders(ctx.tenant)
+  await recordEvents(ctx.db, ctx, [idpUserTokensRead({ id: linkId, userId, idpId })])
   const opened = unseal(toTokenPurpose(ctx.tenant, linkId, 'accessToken'), accessToken).toString()
   return { userId, idpId, accessToken: opened, scopes, expiresAt }
 }

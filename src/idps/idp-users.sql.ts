@@ -1,5 +1,5 @@
 import { storedColumns } from '../database/columns.ts'
-import type { Sql } from '../database/db.ts'
+import type { Db } from '../database/handle.ts'
 import { prefixNames, statement } from '../database/statement.ts'
 import { buildInsertEventsSql } from '../events/log.sql.ts'
 import type { IdentityProvider, IdpUser } from '../generated/prisma/client.ts'
@@ -15,12 +15,11 @@ const SELECT_USER_AND_IDP = statement({
 
 /** The roles of a user and a provider; each null when it does not exist. One statement. */
 export async function selectUserAndIdp(
-  sql: Sql,
-  tenant: string,
+  db: Db,
   userId: string,
   idpId: string,
 ): Promise<{ roles: string[] | null; idp: IdentityProvider | null }> {
-  const row = await SELECT_USER_AND_IDP.first(sql, { tenant, userId, idpId })
+  const row = await db.one(SELECT_USER_AND_IDP, { userId, idpId })
   if (!row) return { roles: null, idp: null }
   const { userRoles, ...idp } = row
   return { roles: userRoles, idp: idp.id === null ? null : idp }
@@ -48,12 +47,11 @@ const LOCK_IDP = statement({
  * a provider.
  */
 export async function lockIdpAndReadLink(
-  sql: Sql,
-  tenant: string,
+  db: Db,
   idpId: string,
   userId: string,
 ): Promise<{ idp: IdentityProvider; link: LockedLink | null } | null> {
-  const row = await LOCK_IDP.first(sql, { tenant, idpId, userId })
+  const row = await db.one(LOCK_IDP, { idpId, userId })
   if (!row) return null
   const {
     link_id: id,
@@ -95,12 +93,11 @@ const INSERT_LINK = statement({
  * unique index.
  */
 export async function insertIdpLink(
-  sql: Sql,
-  tenant: string,
+  db: Db,
   link: LinkColumns & Pick<IdpUser, 'id' | 'userId' | 'idpId'>,
   event: object,
 ): Promise<IdpUser> {
-  const row = await INSERT_LINK.first(sql, { tenant, ...link, events: [event] })
+  const row = await db.one(INSERT_LINK, { ...link, events: [event] })
   if (!row) throw new Error('the link was not written')
   return row
 }
@@ -124,13 +121,12 @@ const UPDATE_LINK = statement({
 
 /** Updates a locked link with what the provider returned, with the events, if any: one statement. */
 export async function updateIdpLink(
-  sql: Sql,
-  tenant: string,
+  db: Db,
   id: string,
   columns: Pick<LinkColumns, 'issuer' | 'metadata' | 'lastLoginAt'>,
   events: object[],
 ): Promise<IdpUser> {
-  const row = await UPDATE_LINK.first(sql, { tenant, id, ...columns, isChanged: events.length > 0, events })
+  const row = await db.one(UPDATE_LINK, { id, ...columns, isChanged: events.length > 0, events })
   if (!row) throw new Error('the link was not written')
   return row
 }
@@ -151,10 +147,9 @@ const DELETE_LINK = statement({
  * Deletes a locked user's link, with the event; returns its id, or null when there is none. One statement.
  */
 export async function deleteIdpLink(
-  sql: Sql,
-  tenant: string,
+  db: Db,
   { userId, idpId }: Pick<IdpUser, 'userId' | 'idpId'>,
   event: object,
 ): Promise<string | null> {
-  return (await DELETE_LINK.first(sql, { tenant, userId, idpId, events: [event] }))?.id ?? null
+  return (await db.one(DELETE_LINK, { userId, idpId, events: [event] }))?.id ?? null
 }

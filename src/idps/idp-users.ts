@@ -1,7 +1,6 @@
 import type { Ctx } from '../context/context.ts'
 import { readIdPrefix } from '../core/crypto.ts'
 import { NotFound } from '../core/errors.ts'
-import { dbFor } from '../database/db.ts'
 import { buildPageQuery } from '../database/page-query.ts'
 import type { IdpUser as IdpUserRow } from '../generated/prisma/client.ts'
 import { isIdpId } from '../schema/idp-id.ts'
@@ -27,7 +26,7 @@ export async function listIdpUsers(ctx: Ctx, userId: string, args: PageArgs): Pr
   const name = toLinkListName(ctx.tenant, userId)
   const paging = parsePaging(ctx, args, name)
   if (readIdPrefix(userId) !== 'user') throw new NotFound('user')
-  const user = await dbFor(ctx).user.findUnique({
+  const user = await ctx.db.prisma.user.findUnique({
     where: { tenantId_id: { tenantId: ctx.tenant, id: userId } },
     select: {
       idpUsers: {
@@ -45,13 +44,13 @@ export async function listIdpUsers(ctx: Ctx, userId: string, args: PageArgs): Pr
 
 /** Counts the links of a user. */
 export const countIdpUsers = (ctx: Ctx, userId: string): Promise<number> =>
-  dbFor(ctx).idpUser.count({ where: { tenantId: ctx.tenant, userId } })
+  ctx.db.prisma.idpUser.count({ where: { tenantId: ctx.tenant, userId } })
 
 /** Returns the link of a user to a provider. Throws NotFound. */
 export async function getIdpUser(ctx: Ctx, userId: string, idpId: string): Promise<IdpUser> {
   assertLinkIds(userId, idpId)
   const key = { tenantId: ctx.tenant, userId, idpId }
-  const link = await dbFor(ctx).idpUser.findUnique({ where: { tenantId_userId_idpId: key } })
+  const link = await ctx.db.prisma.idpUser.findUnique({ where: { tenantId_userId_idpId: key } })
   if (!link) throw new NotFound('link')
   return link
 }

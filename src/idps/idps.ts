@@ -4,9 +4,7 @@ import { invalidateTenant } from '../access/tenant-cache.ts'
 import type { Ctx } from '../context/context.ts'
 import { InvalidInput, NotFound } from '../core/errors.ts'
 import { getRoleScopes, ROLE_NAMES } from '../core/scopes.ts'
-import type { Workload } from '../core/workload.ts'
-import { dbFor } from '../database/db.ts'
-import type { Tx } from '../database/handle.ts'
+import type { Db, Tx } from '../database/handle.ts'
 import { buildPageQuery } from '../database/page-query.ts'
 import { idpCreated, idpDeleted, idpUpdated } from '../events/credential-events.ts'
 import { recordEvents } from '../events/log.ts'
@@ -98,9 +96,9 @@ export async function getIdentityProvider(ctx: Ctx, idpId: string): Promise<Idp>
 }
 
 /** Finds identity providers by id for a loader: one statement. */
-export async function findIdentityProviders(workload: Workload, ids: string[]): Promise<Idp[]> {
-  const where = { tenantId: workload.tenant, id: { in: ids } }
-  return (await dbFor(workload).identityProvider.findMany({ where })).map(toIdp)
+export async function findIdentityProviders(db: Db, ids: string[]): Promise<Idp[]> {
+  const where = { tenantId: db.tenant, id: { in: ids } }
+  return (await db.prisma.identityProvider.findMany({ where })).map(toIdp)
 }
 
 /**

@@ -1,6 +1,5 @@
-import type { Sql } from '../database/db.ts'
 import type { Db } from '../database/handle.ts'
-import { statement } from '../database/statement.ts'
+import { statement, type ValuesOf } from '../database/statement.ts'
 
 // FOR SHARE waits for a change of the provider, and then finds no row.
 const LOCK_KEEPER = statement({
@@ -16,11 +15,8 @@ const LOCK_KEEPER = statement({
  * Locks a provider that keeps tokens, and returns the id of the link of a locked user; null without one, or if the
  * provider has been changed since `provenAt`, its updatedAt.
  */
-export const lockTokenKeeper = async (
-  sql: Sql,
-  tenant: string,
-  use: Omit<Parameters<typeof LOCK_KEEPER.first>[1], 'tenant'>,
-): Promise<string | null> => (await LOCK_KEEPER.first(sql, { tenant, ...use }))?.id ?? null
+export const lockTokenKeeper = async (db: Db, use: ValuesOf<typeof LOCK_KEEPER>): Promise<string | null> =>
+  (await db.one(LOCK_KEEPER, { ...use }))?.id ?? null
 
 // A refresh that is under way is void if it uses a refresh token that is replaced.
 const UPSERT = statement({
@@ -42,11 +38,8 @@ const UPSERT = statement({
     "refreshUntil" = CASE WHEN EXCLUDED."refreshToken" IS NULL THEN t."refreshUntil" END`
 
 /** Writes the sealed tokens of a link. One statement. */
-export const upsertTokens = (
-  sql: Sql,
-  tenant: string,
-  tokens: Omit<Parameters<typeof UPSERT.run>[1], 'tenant'>,
-): Promise<void> => UPSERT.run(sql, { tenant, ...tokens })
+export const upsertTokens = (db: Db, tokens: ValuesOf<typeof UPSERT>): Promise<void> =>
+  db.run(UPSERT, { ...tokens })
 
 const DELETE_OF_IDP = statement({
   takes: { idpId: 'text', afterLinkId: 'text', limit: 'int' },

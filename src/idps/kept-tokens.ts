@@ -1,6 +1,6 @@
 import { seal, UnsealError, unseal } from '../core/crypto.ts'
 import { addSeconds } from '../core/time.ts'
-import type { Sql } from '../database/db.ts'
+import type { Tx } from '../database/handle.ts'
 import type { IdentityProvider } from '../generated/prisma/client.ts'
 import type { IdentityKey } from './idp-sign-in.sql.ts'
 import { lockTokenKeeper, upsertTokens } from './kept-tokens.sql.ts'
@@ -62,12 +62,8 @@ export const sealTokens = (
 type LockedLink = { id: string; idpId: string }
 
 /** Replaces the tokens of a link. The earlier refresh token stays if the provider issued no other. One statement. */
-export const replaceTokens = (
-  sql: Sql,
-  tenant: string,
-  { id, idpId }: LockedLink,
-  tokens: ProviderTokens,
-): Promise<void> => upsertTokens(sql, tenant, { idpId, ...sealTokens(tenant, id, tokens) })
+export const replaceTokens = (tx: Tx, { id, idpId }: LockedLink, tokens: ProviderTokens): Promise<void> =>
+  upsertTokens(tx, { idpId, ...sealTokens(tx.tenant, id, tokens) })
 
 /**
  * Keeps the tokens of a sign-in by an identity that is linked to a locked user, unless the provider has been changed
@@ -75,13 +71,12 @@ export const replaceTokens = (
  * the link is written: a deletion of the provider locks it before its links.
  */
 export async function keepSignInTokens(
-  sql: Sql,
-  tenant: string,
+  tx: Tx,
   use: IdentityKey & { userId: string; provenAt: Date },
   tokens: ProviderTokens,
 ): Promise<void> {
-  const linkId = await lockTokenKeeper(sql, tenant, use)
-  if (linkId) await replaceTokens(sql, tenant, { id: linkId, idpId: use.idpId }, tokens)
+  const linkId = await lockTokenKeeper(tx, use)
+  if (linkId) await replaceTokens(tx, { id: linkId, idpId: use.idpId }, tokens)
 }
 
 const toPendingPurpose = (tenant: string, idpId: string): string => `pending-idp-tokens:${tenant}:${idpId}`

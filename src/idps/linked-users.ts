@@ -1,8 +1,5 @@
 import type { Ctx } from '../context/context.ts'
 import { toAppError } from '../core/to-app-error.ts'
-import { inTransactionFor, sqlFor } from '../database/db.ts'
-import { toDb } from '../database/handle.ts'
-import { wakeReaders } from '../events/log.ts'
 import type { IdentityProvider } from '../generated/prisma/client.ts'
 import { requireAccountStorage } from '../users/account-budget.ts'
 import { changeUser, insertUserWithEvents } from '../users/users.ts'
@@ -27,22 +24,17 @@ async function insertLinkedUser(
   identity: ExternalIdentity,
 ): Promise<string | null> {
   try {
-    const userId = await inTransactionFor(ctx, async (sql) => {
-      const { id } = await insertUserWithEvents(
-        toDb(sql, ctx.tenant),
-        ctx,
-        toNewUserColumns(row, identity.claims),
-      )
+    const userId = await ctx.db.transaction(async (tx) => {
+      const { id } = await insertUserWithEvents(tx, ctx, toNewUserColumns(row, identity.claims))
       // The tokens are kept with the sign-in that follows.
       await insertProvenLink(
-        sql,
+        tx,
         ctx,
         { userId: id, idpId: row.id },
         { identity, provenAt: row.updatedAt, tokens: null },
       )
       return id
     })
-    wakeReaders(ctx.tenant)
     return userId
   } catch (thrown) {
     const isTaken = toAppError(thrown).fields.some(({ field }) => ['email', 'externalId'].includes(field))
@@ -61,12 +53,11 @@ export async function findOrCreateLinkedUser(
   row: IdentityProvider,
   identity: ExternalIdentity,
 ): Promise<string | null> {
-  const linked = await selectLinkedUserId(sqlFor(ctx), ctx.tenant, toKey(row, identity))
+  const linked = await selectLinkedUserId(ctx.db, toKey(row, identity))
   if (linked || !mayEnter(row, identity.claims)) return linked
   await requireAccountStorage(ctx)
   return (
-    (await insertLinkedUser(ctx, row, identity)) ??
-    (await selectLinkedUserId(sqlFor(ctx), ctx.tenant, toKey(row, identity)))
+    (await insertLinkedUser(ctx, row, identity)) ?? (await selectLinkedUserId(ctx.db, toKey(row, identity)))
   )
 }
 

@@ -2,9 +2,8 @@ import type { Ctx } from '../context/context.ts'
 import { randomToken } from '../core/crypto.ts'
 import { NotFound } from '../core/errors.ts'
 import { PROVIDER_CAUSES, type ProviderCause } from '../core/provider-causes.ts'
-import { sqlFor } from '../database/db.ts'
 import { idpTested } from '../events/credential-events.ts'
-import { recordEvents, wakeReaders } from '../events/log.ts'
+import { recordEvents } from '../events/log.ts'
 import { parseInput } from '../schema/input-shapes.ts'
 import { refreshKeySet } from './answers/key-set.ts'
 import { buildCallbackUrl } from './callback-url.ts'
@@ -138,7 +137,6 @@ export async function testIdentityProvider(
   if (!row) throw new NotFound('identity provider')
   const findings = await collectFindings(() => requireProvider(row))
   const succeeded = findings.every(({ status }) => status !== 'failed')
-  await recordEvents(sqlFor(ctx), ctx, [idpTested(idpId, succeeded)])
-  wakeReaders(ctx.tenant)
+  await recordEvents(ctx.db, ctx, [idpTested(idpId, succeeded)])
   return { succeeded, findings }
 }

@@ -1,10 +1,9 @@
 import { storedColumns } from '../database/columns.ts'
-import type { Sql } from '../database/db.ts'
 import type { Db } from '../database/handle.ts'
-import { type RowOf, statement } from '../database/statement.ts'
+import { type RowOf, statement, type ValuesOf } from '../database/statement.ts'
 
 /** The session at a provider that a browser session came from. */
-type ProviderSession = Omit<Parameters<typeof STORE_PROVIDER_SESSION.run>[1], 'tenant'>
+type ProviderSession = ValuesOf<typeof STORE_PROVIDER_SESSION>
 /** The session at a provider, before there is a browser session. */
 export type ProviderOrigin = Omit<ProviderSession, 'sessionId'>
 
@@ -25,8 +24,8 @@ const STORE_PROVIDER_SESSION = statement({
     "idToken" = EXCLUDED."idToken"`
 
 /** Stores where a browser session came from. A later sign-in at a provider replaces it. One statement. */
-export const storeProviderSession = (sql: Sql, tenant: string, session: ProviderSession): Promise<void> =>
-  STORE_PROVIDER_SESSION.run(sql, { tenant, ...session })
+export const storeProviderSession = (db: Db, session: ProviderSession): Promise<void> =>
+  db.run(STORE_PROVIDER_SESSION, { ...session })
 
 const TAKE_PROVIDER_SESSION = statement({
   takes: { sessionId: 'text' },
@@ -36,11 +35,9 @@ const TAKE_PROVIDER_SESSION = statement({
 
 /** Removes and returns where a session came from; null without. One statement. */
 export const takeProviderSession = (
-  sql: Sql,
-  tenant: string,
+  db: Db,
   sessionId: string,
-): Promise<{ idpId: string; idToken: string | null } | null> =>
-  TAKE_PROVIDER_SESSION.first(sql, { tenant, sessionId })
+): Promise<{ idpId: string; idToken: string | null } | null> => db.one(TAKE_PROVIDER_SESSION, { sessionId })
 
 const CLEAR_ID_TOKENS_OF_IDP = statement({ takes: { idpId: 'text' } })`
   UPDATE "ProviderSession" SET "idToken" = NULL
@@ -55,8 +52,8 @@ const CLEAR_ID_TOKENS = statement({ takes: { sessionIds: 'text[]' } })`
   WHERE "tenantId" = :tenant AND "sessionId" = ANY (:sessionIds) AND "idToken" IS NOT NULL`
 
 /** Deletes the ID tokens of sessions that the provider ended itself. */
-export const clearIdTokens = (sql: Sql, tenant: string, sessionIds: string[]): Promise<void> =>
-  CLEAR_ID_TOKENS.run(sql, { tenant, sessionIds })
+export const clearIdTokens = (db: Db, sessionIds: string[]): Promise<void> =>
+  db.run(CLEAR_ID_TOKENS, { sessionIds })
 
 const declareSelectUsers = (condition: string) =>
   statement({
@@ -74,18 +71,14 @@ const USERS_BY_SID = declareSelectUsers('p."sid" = :sid AND (:subject IS NULL OR
 const USERS_BY_SUBJECT = declareSelectUsers('p."subject" = :subject AND :sid IS NULL')
 
 /** The sessions at a provider: one by its `sid`, or all of a subject. */
-export type ProviderSessionKey = Omit<Parameters<typeof USERS_BY_SID.all>[1], 'tenant'>
+export type ProviderSessionKey = ValuesOf<typeof USERS_BY_SID>
 
 /**
  * The users with sessions that came from sessions at a provider, and the one who is linked to the subject: a
  * session of that one may be being started. Sorted by id.
  */
-export async function selectProviderSessionUsers(
-  sql: Sql,
-  tenant: string,
-  key: ProviderSessionKey,
-): Promise<string[]> {
+export async function selectProviderSessionUsers(db: Db, key: ProviderSessionKey): Promise<string[]> {
   const select = key.sid === null ? USERS_BY_SUBJECT : USERS_BY_SID
-  const rows: RowOf<typeof USERS_BY_SID>[] = await select.all(sql, { tenant, ...key })
+  const rows: RowOf<typeof USERS_BY_SID>[] = await db.many(select, { ...key })
   return rows.map(({ userId }) => userId).sort()
 }

@@ -1,5 +1,5 @@
-import type { Sql } from '../database/db.ts'
-import { type RowOf, statement } from '../database/statement.ts'
+import type { Db } from '../database/handle.ts'
+import { type RowOf, statement, type ValuesOf } from '../database/statement.ts'
 import { buildInsertEventsSql } from '../events/log.sql.ts'
 import { REFRESH_DEADLINE_MS } from './provider-deadline.ts'
 
@@ -23,10 +23,9 @@ export type LinkTokens = RowOf<typeof SELECT_TOKENS>
 
 /** The kept tokens of a link, sealed; without an access token if none are kept. Null without a link. One statement. */
 export const selectLinkTokens = (
-  sql: Sql,
-  tenant: string,
+  db: Db,
   target: { userId: string; idpId: string },
-): Promise<LinkTokens | null> => SELECT_TOKENS.first(sql, { tenant, ...target })
+): Promise<LinkTokens | null> => db.one(SELECT_TOKENS, { ...target })
 
 /** Longer than a refresh may take, so that a process that stops in between does not hold others up for ever. */
 const CLAIM_SECONDS = Math.ceil((1.5 * REFRESH_DEADLINE_MS) / 1000)
@@ -46,11 +45,8 @@ const CLAIM = statement({
  * Claims the refresh of tokens that have expired by `staleAt`, and returns the sealed refresh token. Null while another
  * refresh is under way, and if the provider has been changed since `provenAt`, its updatedAt. One statement.
  */
-export const claimRefresh = async (
-  sql: Sql,
-  tenant: string,
-  claim: Omit<Parameters<typeof CLAIM.first>[1], 'tenant'>,
-): Promise<string | null> => (await CLAIM.first(sql, { tenant, ...claim }))?.refreshToken ?? null
+export const claimRefresh = async (db: Db, claim: ValuesOf<typeof CLAIM>): Promise<string | null> =>
+  (await db.one(CLAIM, { ...claim }))?.refreshToken ?? null
 
 const SAVE = statement({
   takes: {
@@ -68,11 +64,8 @@ const SAVE = statement({
   WHERE "tenantId" = :tenant AND "linkId" = :linkId AND "refreshId" = :refreshId RETURNING 1 AS "saved"`
 
 /** Writes the tokens of a claimed refresh, sealed. False if they were deleted or replaced since. One statement. */
-export const saveRefreshedTokens = async (
-  sql: Sql,
-  tenant: string,
-  tokens: Omit<Parameters<typeof SAVE.first>[1], 'tenant'>,
-): Promise<boolean> => (await SAVE.first(sql, { tenant, ...tokens })) !== null
+export const saveRefreshedTokens = async (db: Db, tokens: ValuesOf<typeof SAVE>): Promise<boolean> =>
+  (await db.one(SAVE, { ...tokens })) !== null
 
 /** A claimed refresh of the tokens of a link. */
 export type RefreshClaim = { linkId: string; refreshId: string }
@@ -82,8 +75,7 @@ const RELEASE = statement({ takes: { linkId: 'text', refreshId: 'text' } })`
   WHERE "tenantId" = :tenant AND "linkId" = :linkId AND "refreshId" = :refreshId`
 
 /** Ends a claimed refresh without new tokens, so that the next one may begin. One statement. */
-export const releaseRefresh = (sql: Sql, tenant: string, claim: RefreshClaim): Promise<void> =>
-  RELEASE.run(sql, { tenant, ...claim })
+export const releaseRefresh = (db: Db, claim: RefreshClaim): Promise<void> => db.run(RELEASE, { ...claim })
 
 const DELETE_REFUSED = statement({
   takes: { linkId: 'text', refreshId: 'text', events: 'jsonb' },
@@ -96,9 +88,5 @@ const DELETE_REFUSED = statement({
   SELECT "linkId" FROM deleted`
 
 /** Deletes the tokens of a claimed refresh, with the event. False if they were replaced since. One statement. */
-export const deleteRefusedTokens = async (
-  sql: Sql,
-  tenant: string,
-  claim: RefreshClaim,
-  event: object,
-): Promise<boolean> => (await DELETE_REFUSED.first(sql, { tenant, ...claim, events: [event] })) !== null
+export const deleteRefusedTokens = async (db: Db, claim: RefreshClaim, event: object): Promise<boolean> =>
+  (await db.one(DELETE_REFUSED, { ...claim, events: [event] })) !== null

@@ -3,9 +3,8 @@ import type { Ctx } from '../context/context.ts'
 import { randomToken, unseal } from '../core/crypto.ts'
 import { Conflict, InvalidInput, NotFound } from '../core/errors.ts'
 import { addSeconds } from '../core/time.ts'
-import { sqlFor } from '../database/db.ts'
 import { idpUserTokensDeleted } from '../events/credential-events.ts'
-import { createEventRow, wakeReaders } from '../events/log.ts'
+import { createEventRow } from '../events/log.ts'
 import type { IdentityProvider } from '../generated/prisma/client.ts'
 import { requireProvider } from './external-identity.ts'
 import { sealTokens, toProviderTokens, toTokenPurpose } from './kept-tokens.ts'
@@ -38,7 +37,7 @@ const isFresh = (expiresAt: Date | null, now: Date): boolean =>
 
 /** The kept tokens of a link. Throws NotFound without a link or tokens. */
 async function loadTokens(ctx: Ctx, target: TokenTarget): Promise<LinkTokens & KeptTokens> {
-  const found = await selectLinkTokens(sqlFor(ctx), ctx.tenant, target)
+  const found = await selectLinkTokens(ctx.db, target)
   if (!found) throw new NotFound('link')
   const { accessToken, scopes } = found
   if (accessToken === null || scopes === null)
@@ -94,15 +93,14 @@ async function refreshByClaim(
     if (!answer.hasAccessToken)
       throw toUnavailable('no access token', `${idpId} refreshed without an access token`)
     const tokens = sealTokens(tenant, linkId, toProviderTokens(answer, scopes, now))
-    return (await saveRefreshedTokens(sqlFor(ctx), tenant, { ...claim, ...tokens })) ? tokens : null
+    return (await saveRefreshedTokens(ctx.db, { ...claim, ...tokens })) ? tokens : null
   } catch (error) {
     if (!isRefused(error)) {
-      await releaseRefresh(sqlFor(ctx), tenant, claim)
+      await releaseRefresh(ctx.db, claim)
       throw error instanceof InvalidInput ? createRejectedError(error) : error
     }
     const event = createEventRow(ctx, idpUserTokensDeleted({ id: linkId, userId, idpId }))
-    if (!(await deleteRefusedTokens(sqlFor(ctx), tenant, claim, event))) return null
-    wakeReaders(tenant)
+    if (!(await deleteRefusedTokens(ctx.db, claim, event))) return null
     throw createRefusedError()
   }
 }
@@ -125,8 +123,7 @@ export async function loadFreshTokens(ctx: Ctx, target: TokenTarget): Promise<Ke
     const row = current.isRefreshing ? null : await findProviderRow(ctx.tenant, target.idpId)
     const claim = { linkId, refreshId: randomToken() }
     const staleAt = addSeconds(new Date(), MIN_REMAINING_SECONDS)
-    const sealed =
-      row && (await claimRefresh(sqlFor(ctx), ctx.tenant, { ...claim, staleAt, provenAt: row.updatedAt }))
+    const sealed = row && (await claimRefresh(ctx.db, { ...claim, staleAt, provenAt: row.updatedAt }))
     if (!sealed) {
       await sleep(POLL_MS)
       continue

@@ -6,7 +6,6 @@ import { createPlatformCtx, toTenantCtx } from '../context/context.ts'
 import { Conflict, Forbidden, NotFound } from '../core/errors.ts'
 import type { Scope } from '../core/scopes.ts'
 import { SYSTEM_TENANT } from '../core/scopes.ts'
-import { dbFor } from '../database/db.ts'
 import type { Db, Tx } from '../database/handle.ts'
 import { recordEvents } from '../events/log.ts'
 import { tenantCreated, tenantDeleted } from '../events/management-events.ts'
@@ -133,7 +132,7 @@ export async function listTenants(ctx: Ctx, args: PageArgs): Promise<Page<Tenant
   const paging = parsePaging(ctx, args, name)
   const backward = paging.mode === 'cursor' && paging.backward
   const seek = paging.mode === 'cursor' ? paging.seek : null
-  const db = dbFor({ ...ctx, tenant: SYSTEM_TENANT })
+  const db = toTenantCtx(ctx, SYSTEM_TENANT).db.prisma
   const read = await db.tenant.findMany({
     where: seek ? { tenantId: backward ? { lt: seek.id } : { gt: seek.id } } : {},
     orderBy: { tenantId: backward ? 'desc' : 'asc' },

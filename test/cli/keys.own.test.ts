@@ -46,7 +46,9 @@ describe('vestibule key re-encrypt', () => {
     const app = await enrollTotp(createPlatformCtx(tenant), userId)
     const { id: linkId } = await addIdpUser(createPlatformCtx(tenant), userId, 'up', { externalId: 'ada' })
     const tokens = { accessToken: 'access', refreshToken: 'refresh', scopes: ['email'], expiresAt: null }
-    await replaceTokens(sql, tenant, { id: linkId, idpId: 'up' }, tokens)
+    await createPlatformCtx(tenant).db.transaction((tx) =>
+      replaceTokens(tx, { id: linkId, idpId: 'up' }, tokens),
+    )
     // Current and retired signing keys of each algorithm.
     for (const idTokenSigningAlg of SIGNING_ALGORITHMS)
       await createClient(createPlatformCtx(tenant), {

@@ -27,10 +27,9 @@ export async function logOutByProvider(
     const use = { kind: 'logout token' as const, owner: row.id, jti, untilSeconds }
     if (!(await recordFirstUse(tx, use)))
       throw new InvalidInput([{ field: 'logout_token', description: 'was used before' }])
-    for (const userId of await selectProviderSessionUsers(tx.sql, ctx.tenant, key))
-      await lockUserRow(tx, userId)
+    for (const userId of await selectProviderSessionUsers(tx, key)) await lockUserRow(tx, userId)
     const ended = await revokeSessions(tx, ctx, { kind: 'provider sessions', ...key }, 'logout', now)
     const sessionIds = ended.map(({ id }) => id)
-    await clearIdTokens(tx.sql, ctx.tenant, sessionIds)
+    await clearIdTokens(tx, sessionIds)
   })
 }

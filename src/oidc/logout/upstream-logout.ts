@@ -35,7 +35,7 @@ export async function beginUpstreamLogout(
 ): Promise<{ url: string; browserToken: string; name: string } | null> {
   const { tenant } = ctx
   if (!idps.some(({ upstreamLogout }) => upstreamLogout)) return null
-  const from = await takeProviderSession(new Handle({ tenant }).sql, tenant, sessionId)
+  const from = await takeProviderSession(new Handle({ tenant }), sessionId)
   const row = from && (await findProviderRow(tenant, from.idpId))
   if (!from || !row?.upstreamLogout) return null
   const browserToken = randomToken()

@@ -166,8 +166,8 @@ async function signInUser(
     .transaction(async (tx) => {
       const user = await lockUserRow(tx, userId)
       const use = { ...key, userId, provenAt: row.updatedAt }
-      if (tokens) await keepSignInTokens(tx.sql, ctx.tenant, use, tokens)
-      if (!(await useLink(tx.sql, ctx.tenant, { ...use, now }))) throw new RejectedIdentity('unknown')
+      if (tokens) await keepSignInTokens(tx, use, tokens)
+      if (!(await useLink(tx, { ...use, now }))) throw new RejectedIdentity('unknown')
       const provider = {
         idpId: row.id,
         issuer: identity.issuer,
@@ -179,7 +179,7 @@ async function signInUser(
       if (user && !user.locked && needsSecondFactor(user, signIn.proof.amr))
         return { proof: toSessionProof(signIn.proof, now), provider, token: null }
       const entered = await enterBrowserSession(tx, userCtx, { present, ...signIn }, now)
-      await storeProviderSession(tx.sql, ctx.tenant, { sessionId: entered.session.id, ...provider })
+      await storeProviderSession(tx, { sessionId: entered.session.id, ...provider })
       return entered
     })
     .catch((error) => {

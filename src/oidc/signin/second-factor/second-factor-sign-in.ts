@@ -77,8 +77,7 @@ export async function enterWithSecondFactor(
   now: Date,
 ): Promise<Awaited<ReturnType<typeof enterBrowserSession>>> {
   const entered = await enterBrowserSession(tx, userCtx, { userId: user.userId, present, proof, first }, now)
-  if (provider)
-    await storeProviderSession(tx.sql, userCtx.tenant, { sessionId: entered.session.id, ...provider })
+  if (provider) await storeProviderSession(tx, { sessionId: entered.session.id, ...provider })
   return entered
 }
 
