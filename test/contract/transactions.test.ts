@@ -6,6 +6,8 @@ import { listSources } from '../support/imports.ts'
 const OTHER_HANDLE =
   /\b(ctx|\w+Ctx)\.db\b|\bnew Handle\(|\bsystem\.(?:one|many|run|list|prisma|transaction)\b/
 const BEGIN = '.transaction('
+/** A function whose first parameter is the transaction. */
+const TAKES_TX = /^(export )?(async )?(function \w+|const \w+ = (async )?)(<.*>)?\(\s*tx: Tx\b/
 
 const indentOf = (line: string): number => line.search(/\S|$/)
 
@@ -23,16 +25,13 @@ function readFunction(lines: readonly string[], index: number): string {
   return lines.slice(index, end < 0 ? undefined : end).join('\n')
 }
 
-/** What runs in a transaction: callbacks of `transaction`, and functions that take a `Tx`. */
+/** What runs in a transaction: callbacks of `transaction`, and functions that take one first. */
 function listTransactionCode(source: string): string[] {
   const lines = source.split('\n')
-  const takesTx = (text: string) => /\btx: Tx\b/.test(text)
   return lines.flatMap((line, index) => {
     const begin = line.indexOf(BEGIN)
     if (begin >= 0 && !line.includes('*')) return readBlock(lines, index, begin + BEGIN.length)
-    if (!/^(export )?(async )?(function|const)\b/.test(line)) return []
-    const declared = readFunction(lines, index)
-    return takesTx(declared) ? declared : []
+    return TAKES_TX.test(lines.slice(index, index + 2).join('\n')) ? readFunction(lines, index) : []
   })
 }
 
