@@ -32,7 +32,7 @@ export const createRevocationEvents = ({ sessions, grants }: Revoked, reason: En
  * Revokes access inside the caller's transaction: ends sessions, revokes grants, deletes codes, queues logout
  * tokens, and records the events after those of `before`. For all access of a user, it also voids enrollment
  * tokens and clears live passcodes. Two statements. Lock the user's row first, by an earlier statement: only
- * a later statement sees a session that was being started. Call `notifySessionsEnded` after the commit.
+ * a later statement sees a session that was being started.
  */
 export async function revokeAccess(
   tx: Db,
@@ -66,7 +66,7 @@ export async function cascadeSessionEnd(
 /**
  * Ends sessions inside the caller's transaction, revokes what was issued in them except offline grants, and
  * records the events: three statements, one when there is no such session. Lock the user's row first, unless
- * the scope is one session or expired ones. Call `notifySessionsEnded` after the commit. Returns the sessions
+ * the scope is one session or expired ones. Returns the sessions
  * of the scope, without their child sessions.
  */
 export async function revokeSessions(
@@ -83,7 +83,7 @@ export async function revokeSessions(
 
 /**
  * Revokes grants, ends the sessions that were issued with them, and records the events: one statement. True
- * when a grant was revoked; call `wakeReaders` then. The sessions end as 'revoked', regardless of `reason`.
+ * when a grant was revoked. The sessions end as 'revoked', regardless of `reason`.
  */
 export const revokeGrants = (
   tx: Db,

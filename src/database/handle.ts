@@ -4,9 +4,8 @@ import { SYSTEM_TENANT } from '../core/scopes.ts'
 import { takeTurn } from '../core/turns.ts'
 import type { Workload, WorkloadKind } from '../core/workload.ts'
 import { selectConnections, TRANSACTION_TIMEOUT_MS } from './connections.ts'
-import type { Sql } from './db.ts'
 import { announceInsertion } from './insertions.ts'
-import { readRows, type SqlQuery, type SqlValues, toPlainQuery, toPreparedQuery } from './prepared-query.ts'
+import { readRows, type SqlQuery, toPlainQuery, toPreparedQuery } from './prepared-query.ts'
 import { BoundedQuery } from './rows/bounded-query.ts'
 import { KnownQuery } from './rows/known-query.ts'
 import { isSharedRead } from './shared-reads.ts'
@@ -37,11 +36,6 @@ export abstract class Db {
   abstract afterCommit(key: string, effect: () => void): void
 
   protected abstract send(query: SqlQuery): Promise<never[]>
-
-  /** For functions that take `Sql` until they take `Db`. */
-  get sql(): Sql {
-    return (text, values, style) => this.send(toPreparedQuery(text, values, style))
-  }
 
   /**
    * Sends a statement and returns its rows. What it inserts is announced to the listeners of the tables after the
@@ -206,28 +200,5 @@ export class Tx extends Db {
     if (query instanceof KnownQuery || query instanceof BoundedQuery)
       return readRows(query, (sent) => client.query(sent as pg.Submittable))
     return (await client.query<never>(query)).rows
-  }
-}
-
-/** The `Db` of a caller that still has `Sql`, which wakes and invalidates by itself. */
-export const toDb = (by: Sql | Db, tenant: string): Db => (by instanceof Db ? by : new SqlDb(tenant, by))
-
-class SqlDb extends Db {
-  readonly #sql: Sql
-
-  constructor(tenant: string, sql: Sql) {
-    super(tenant)
-    this.#sql = sql
-  }
-
-  override get prisma(): never {
-    throw new Error('a function that takes Sql has no Prisma')
-  }
-
-  override afterCommit(): void {}
-
-  protected override send(query: SqlQuery): Promise<never[]> {
-    const { text, values } = query as { text: string; values: SqlValues }
-    return this.#sql(text, values, query instanceof KnownQuery ? query.style : undefined)
   }
 }

@@ -1,5 +1,4 @@
 import type { ReadLimit } from '../core/read-limit.ts'
-import type { Sql } from './db.ts'
 import type { SqlValues } from './prepared-query.ts'
 import type { RowStyle } from './rows/row-reader.ts'
 import { declareSharedRead } from './shared-reads.ts'
@@ -60,8 +59,6 @@ export type BoundStatement<Returns extends Shape = Shape> = {
   style: RowStyle
   /** Whether its plan is that of a prepared statement, which does not depend on the values. */
   isPrepared: boolean
-  /** Rows beyond the limit are dropped. */
-  all(sql: Sql, limit?: ReadLimit): Promise<Row<Returns>[]>
 }
 
 /** A statement with named parameters. `tenant` is always one of them. */
@@ -76,11 +73,6 @@ export type SqlStatement<Takes extends Shape = Shape, Returns extends Shape = Sh
   inserts: readonly string[]
   hasInserted?: ((rows: Row<Returns>[]) => boolean) | undefined
   bind(tenant: string, values: object | undefined): SqlValues
-  all(sql: Sql, values: Values<Takes> & { tenant: string }, style?: RowStyle): Promise<Row<Returns>[]>
-  /** The first row, or null when there is none. */
-  first(sql: Sql, values: Values<Takes> & { tenant: string }): Promise<Row<Returns> | null>
-  /** Sends the statement for its effect. */
-  run(sql: Sql, values: Values<Takes> & { tenant: string }): Promise<void>
 }
 /** The type of a statement's values. */
 export type ValuesOf<S extends { takes: Shape }> = Values<S['takes']>
@@ -176,8 +168,6 @@ export const statement =
       }
       return bound
     }
-    const all: SqlStatement<Takes, Returns>['all'] = (sql, values, style) =>
-      sql(text, bind(values.tenant, values), style)
     const made: SqlStatement<Takes, Returns> = {
       text,
       parameters,
@@ -186,11 +176,6 @@ export const statement =
       inserts: listInsertedTables(text),
       hasInserted: declared.hasInserted,
       bind,
-      all,
-      first: async (sql, values) => (await all(sql, values))[0] ?? null,
-      run: async (sql, values) => {
-        await all(sql, values)
-      },
     }
     statements.push(made as unknown as SqlStatement)
     return made
@@ -212,5 +197,4 @@ export const boundStatement = <const Returns extends Shape>(
   values,
   style,
   isPrepared,
-  all: (sql, limit) => sql(text, values, limit ? { ...style, limit } : style),
 })

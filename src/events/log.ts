@@ -4,8 +4,7 @@ import { publishCoalesced } from '../coordination/coalesced-messages.ts'
 import { newId } from '../core/crypto.ts'
 import type { Position } from '../core/event-position.ts'
 import { createInvalidPositionError, decodePosition, encodePosition } from '../core/event-position.ts'
-import type { Sql } from '../database/db.ts'
-import { type Db, toDb } from '../database/handle.ts'
+import type { Db } from '../database/handle.ts'
 import { onInserted } from '../database/insertions.ts'
 import type { EventRow } from './log.sql.ts'
 import { insertEvents, selectEvents, selectHead } from './log.sql.ts'
@@ -39,18 +38,16 @@ export function createEventRow(ctx: Ctx, event: NewEvent): object {
 }
 
 /** Records events in the transaction of the change: one statement. Readers wake after the commit. */
-export async function recordEvents(by: Db | Sql, ctx: Ctx, events: NewEvent[]): Promise<void> {
+export async function recordEvents(db: Db, ctx: Ctx, events: NewEvent[]): Promise<void> {
   if (events.length > 0)
     await insertEvents(
-      toDb(by, ctx.tenant),
+      db,
       events.map((event) => createEventRow(ctx, event)),
     )
 }
 
+// Wakes readers after the commit.
 onInserted('Event', (tenant) => publishCoalesced(EVENTS_TOPIC, tenant))
-
-/** Wakes readers of the tenant's event log. Call it after the transaction has committed. */
-export const wakeReaders = (tenant: string): void => publishCoalesced(EVENTS_TOPIC, tenant)
 
 /** Converts a row to an event with its encoded position. */
 export const toLogEvent = ({ era, xid, seq, ...row }: EventRow): LogEvent => ({

@@ -24,8 +24,7 @@ const UNLIMITED: Record<string, string> = {
   'src/users/due-deletions.ts': 'is a job',
 }
 
-const UNLIMITED_USE =
-  /\bimport \{[^}]*\b(sql|inTransaction)\b[^}]*\} from '[^']*database\/db\.ts'|\bdbFor\(tenant\)|(?<!invalidate\w+\()\bnew Handle\(\{ tenant\b(?!, workload)|database\/system\.ts'/
+const UNLIMITED_USE = /(?<!invalidate\w+\()\bnew Handle\(\{ tenant\b(?!, workload)|database\/system\.ts'/
 
 /** Outside of jobs, what sends statements for all tenants, and why. */
 const ALL_TENANTS: Record<string, string> = {

@@ -8,11 +8,11 @@ import { findCycles, type ImportEdge, listSources, readImports } from '../suppor
 const ROLE_RULES: { files: RegExp; neverImport: RegExp }[] = [
   {
     files: /\.graphql\.ts$/,
-    neverImport: /\.(rest|routes|http)\.ts$|\.pages\.tsx$|\.sql\.ts$|^src\/database\/db\.ts$/,
+    neverImport: /\.(rest|routes|http)\.ts$|\.pages\.tsx$|\.sql\.ts$|^src\/database\/system\.ts$/,
   },
   {
     files: /\.(rest|routes|http)\.ts$|\.pages\.tsx$/,
-    neverImport: /\.graphql\.ts$|\.sql\.ts$|^src\/database\/db\.ts$/,
+    neverImport: /\.graphql\.ts$|\.sql\.ts$|^src\/database\/system\.ts$/,
   },
   { files: /\.(rest|graphql)\.ts$/, neverImport: /\.(rest|operations|routes)\.ts$|\.pages\.tsx$/ },
   { files: /\.operations\.ts$/, neverImport: /\.(rest|routes|http|sql)\.ts$|\.pages\.tsx$|^src\/database\// },

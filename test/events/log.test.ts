@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, inject } from 'vitest'
 import { Handle } from '../../src/database/handle.ts'
-import { type LogEvent, readEvents, wakeReaders } from '../../src/events/log.ts'
+import { announceInsertion } from '../../src/database/insertions.ts'
+import { type LogEvent, readEvents } from '../../src/events/log.ts'
 import { connectToDatabase, toTx } from '../support/connections.ts'
 import { listNames, test } from '../support/written-log.ts'
 
@@ -25,7 +26,7 @@ describe('an open transaction', () => {
     await writeOn(toTx(late, tenant), 'late-2')
     await write('early-3')
     await late.query('COMMIT')
-    wakeReaders(tenant)
+    announceInsertion('Event', tenant)
     const order = ['late-1', 'late-2', 'early-1', 'early-2', 'early-3']
     expect(listNames(await readUntil(start, 5))).toEqual(order)
     for (const follower of followers) expect(listNames(await follower)).toEqual(order)

@@ -5,7 +5,8 @@ import { createPlatformCtx } from '../../src/context/context.ts'
 import { decodePosition, encodePosition, type Position } from '../../src/core/event-position.ts'
 import { SYSTEM_TENANT } from '../../src/core/scopes.ts'
 import { Handle } from '../../src/database/handle.ts'
-import { readEvents, wakeReaders } from '../../src/events/log.ts'
+import { announceInsertion } from '../../src/database/insertions.ts'
+import { readEvents } from '../../src/events/log.ts'
 import { followEvents } from '../../src/events/tail.ts'
 import { type EventType, REFUSED_EVENT_TYPES } from '../../src/events/types.ts'
 import {
@@ -411,7 +412,7 @@ describe('runCleanup', () => {
     expect(await readIds(positions.at(-5) as Position, 2)).toEqual(['event_b', 'event_c'])
     const waiting = followEvents(tenant, positions.at(-1) as Position, stop.signal).next()
     await addEvent('event_next', now, null)
-    wakeReaders(tenant)
+    announceInsertion('Event', tenant)
     expect((await waiting).value).toMatchObject({ kind: 'event', event: { id: 'event_next' } })
     stop.abort()
   })

@@ -37,10 +37,10 @@ vi.hoisted(() => {
   process.env.FETCH_PRIVATE = '0'
 })
 
-import { notifySessionsEnded } from '../../src/access/session-end-listeners.ts'
 import { updateClient } from '../../src/clients/client-changes.ts'
 import { createPlatformCtx } from '../../src/context/context.ts'
 import { issuerOf } from '../../src/core/issuer.ts'
+import { announceInsertion } from '../../src/database/insertions.ts'
 import { sendLogoutToken } from '../../src/oidc/logout/backchannel-logout.ts'
 import { startLogoutDeliveries } from '../../src/oidc/logout/logout-deliveries.ts'
 import { parseClientDocument } from '../../src/registration/client-document.fields.ts'
@@ -107,7 +107,7 @@ describe('a logout token', () => {
     await revokeUserSessions(createPlatformCtx(tenant), userId)
     await sql('UPDATE "LogoutDelivery" SET "expiresAt" = now() WHERE "tenantId" = $1', [tenant])
     const stop = startLogoutDeliveries()
-    notifySessionsEnded(tenant)
+    announceInsertion('LogoutDelivery', tenant)
     const outcome = () =>
       dbFor(tenant).event.findFirst({ where: { tenantId: tenant, type: 'logout.failed' } })
     await expect.poll(outcome, { timeout: 15_000 }).toMatchObject({

@@ -1,7 +1,7 @@
 import { decodeJwt } from 'jose'
 import { expect } from 'vitest'
-import { notifySessionsEnded } from '../../src/access/session-end-listeners.ts'
 import { createPlatformCtx } from '../../src/context/context.ts'
+import { announceInsertion } from '../../src/database/insertions.ts'
 import { startLogoutDeliveries } from '../../src/oidc/logout/logout-deliveries.ts'
 import { startSessionIn } from './browser-session.ts'
 import { bindProtocol } from './calls.ts'
@@ -188,7 +188,7 @@ export const test = base
   /** Ends the pause before the next attempt. */
   .extend('endPause', ({ tenant }) => async () => {
     await sql('UPDATE "LogoutDelivery" SET "nextAt" = now() WHERE "tenantId" = $1', [tenant])
-    notifySessionsEnded(tenant)
+    announceInsertion('LogoutDelivery', tenant)
   })
   /** Makes every queued delivery the last attempt. */
   .extend(

@@ -2,7 +2,8 @@ import { expect } from 'vitest'
 import { apiAudienceOf } from '../../src/core/issuer.ts'
 import type { Scope } from '../../src/core/scopes.ts'
 import { Handle } from '../../src/database/handle.ts'
-import { readEvents, readHead, recordEvents, wakeReaders } from '../../src/events/log.ts'
+import { announceInsertion } from '../../src/database/insertions.ts'
+import { readEvents, readHead, recordEvents } from '../../src/events/log.ts'
 import { issueAccessToken } from '../../src/oidc/token/access-tokens.ts'
 import { startSession } from '../../src/sessions/sessions.ts'
 import { createUser } from '../../src/users/users.ts'
@@ -67,7 +68,7 @@ export const test = base
         proof: { method: 'passcode', amr: ['otp'] },
       }),
     )
-    wakeReaders(tenant)
+    announceInsertion('Event', tenant)
     return session.id
   })
   /** Makes a user with a session and an access token that depends on it. */

@@ -2,7 +2,8 @@ import { createClient } from '../../src/clients/clients.ts'
 import { type Ctx, createPlatformCtx } from '../../src/context/context.ts'
 import { newId } from '../../src/core/crypto.ts'
 import { SYSTEM_TENANT } from '../../src/core/scopes.ts'
-import { createEventRow, wakeReaders } from '../../src/events/log.ts'
+import { announceInsertion } from '../../src/database/insertions.ts'
+import { createEventRow } from '../../src/events/log.ts'
 import { createIdentityProvider } from '../../src/idps/idps.ts'
 import { ensureTenant } from '../../src/tenants/tenants.ts'
 import { createPeople, IDP_ID, type SeededUser, type SeedOptions } from './people.ts'
@@ -98,5 +99,5 @@ export async function seedTenant(
     }
   }
   await Promise.all(Array.from({ length: parallel }, work))
-  wakeReaders(tenant)
+  announceInsertion('Event', tenant)
 }
