@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { listStatements, type Shape, statement } from '../../src/database/statement.ts'
@@ -139,11 +139,4 @@ describe('the comparison', () => {
     await expect(describeStatement(client, 'SELECT "nothing"')).rejects.toThrow('does not exist')
     expect((await describeStatement(client, 'SELECT 1 AS "one"')).columns).toHaveLength(1)
   })
-})
-
-test('no *.sql.ts file sends a text that is not a declared statement', () => {
-  const sending = FILES.filter((file) =>
-    /\b(sql|plannedSql)(<[^(]*>)?\(/.test(readFileSync(new URL(file, SOURCE), 'utf8')),
-  )
-  expect(sending).toEqual([])
 })
